@@ -1,0 +1,64 @@
+# The front door. Meson does the work; these are the commands to remember.
+#
+#   make demo    install what is missing, build, run the example
+#   make test    install what is missing, build, run every test
+#
+# `make help` lists the rest.
+
+BUILD        ?= build
+BUILDTYPE    ?= debugoptimized
+PREFIX       ?= /usr/local
+DESTDIR      ?=
+FUZZ_SECONDS ?= 30
+MESON        ?= meson
+
+.DEFAULT_GOAL := all
+.PHONY: all help setup demo test bench coverage fuzz format install clean
+
+all: $(BUILD)/build.ninja ## build the library and the examples in build/
+	@ninja -C $(BUILD)
+
+# Configured once; ninja itself notices when a meson.build changes.
+$(BUILD)/build.ninja:
+	@$(MESON) setup $(BUILD) --buildtype=$(BUILDTYPE)
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' \
+		$(MAKEFILE_LIST)
+
+setup: ## install what is missing (Debian 12, as root or with sudo)
+	@scripts/setup.sh build test
+
+demo: ## install what is missing, build, run the example program
+	@scripts/setup.sh build
+	@$(MAKE) --no-print-directory all
+	@$(BUILD)/examples/flaky
+
+test: ## install what is missing, build, run every test
+	@scripts/setup.sh build test
+	@scripts/test.sh
+
+bench: ## build with -O2 -DNDEBUG and print the benchmark tables
+	@scripts/setup.sh build
+	@scripts/bench.sh
+
+coverage: ## line and branch coverage of lib/, with an HTML report
+	@scripts/setup.sh build test
+	@scripts/test.sh coverage
+
+fuzz: ## fuzz each target for FUZZ_SECONDS (30) with libFuzzer
+	@scripts/setup.sh build test
+	@scripts/fuzz.sh $(FUZZ_SECONDS)
+
+format: ## apply .clang-format to every C file that git knows
+	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format-14 -i
+
+install: ## release build, installed under DESTDIR and PREFIX (/usr/local)
+	@test -f build-release/build.ninja || \
+		$(MESON) setup build-release --buildtype=release -Dtests=false
+	@$(MESON) configure build-release --prefix=$(PREFIX)
+	@ninja -C build-release
+	@DESTDIR=$(DESTDIR) $(MESON) install -C build-release --no-rebuild
+
+clean: ## remove every build directory
+	rm -rf $(BUILD) build-test build-bench build-fuzz build-release

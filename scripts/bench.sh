@@ -1,0 +1,16 @@
+#!/bin/sh
+# Build the benchmarks as a release is built (-O2 -DNDEBUG) and print their
+# tables. Figures are for comparison within one run, on one machine.
+set -eu
+cd "$(dirname "$0")/.."
+dir=build-bench
+mkdir -p "$dir"
+scripts/configure.sh "$dir/release" -Doptimization=2 -Ddebug=false \
+    -Db_ndebug=true -Dtests=false -Dexamples=false -Dbenchmarks=true \
+    >"$dir/log" 2>&1 && ninja -C "$dir/release" >>"$dir/log" 2>&1 ||
+    { tail -n 40 "$dir/log"; exit 1; }
+names=$(sed -n "/^bench_names/,/^]/s/^ *'\(.*\)',.*/\1/p" bench/meson.build)
+for name in $names; do
+    program=$dir/release/bench/bench_$name
+    "$program"
+done

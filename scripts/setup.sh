@@ -1,0 +1,64 @@
+#!/bin/sh
+# Install what a build or a test run needs, by name, from Debian.
+#
+#   scripts/setup.sh [build] [test]       default: both
+#
+# Quiet, and done in a blink when nothing is missing. As root, or through sudo.
+set -eu
+
+packages_build="gcc pkg-config meson ninja-build libyaml-dev scdoc python3"
+packages_test="g++ clang libclang-rt-14-dev clang-format-14 cmake libcmocka-dev
+    spin valgrind gcovr"
+
+wanted=
+for group in "${@:-build test}"; do
+    for g in $group; do
+        case $g in
+        build) wanted="$wanted $packages_build" ;;
+        test) wanted="$wanted $packages_test" ;;
+        *) echo "setup: no group '$g' (build, test)" >&2; exit 2 ;;
+        esac
+    done
+done
+
+if ! command -v apt-get >/dev/null 2>&1; then
+    echo "setup: no apt-get here; make sure of:" $wanted >&2
+    exit 0
+fi
+
+# Virtual and renamed packages (pkg-config is one) count as there when dpkg
+# says so, whatever version provides them.
+missing=
+for p in $wanted; do
+    state=$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null) || state=
+    [ "$state" = installed ] || missing="$missing $p"
+done
+[ -n "$missing" ] || exit 0
+
+as_root=
+if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null 2>&1 || {
+        echo "setup: neither root nor sudo; please install:$missing" >&2
+        exit 1
+    }
+    as_root="sudo"
+fi
+
+apt() {
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq \
+        -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=120 "$@"
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+install() {
+    apt install -y --no-install-recommends $missing >"$log" 2>&1
+}
+
+echo "setup: installing$missing"
+# A fresh image has no package lists, an old one has stale ones: both show as
+# a failed look-up, and both are mended by one update.
+if ! install; then
+    apt update >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
+    install || { cat "$log" >&2; exit 1; }
+fi

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Count the test cases of a meson test run, or show the ones that failed.
+
+    tally.py LOG.json EXIT_CODE     print `passed failed`
+    tally.py --failures LOG.json    print the output of the failed tests
+
+LOG.json is what `meson test` writes, an object per line. A test that speaks TAP
+(cmocka does) counts with each of its cases, any other as one. A test that
+crashed or timed out counts as a failure even if its last line was an `ok`, and
+a run without a single test is a failure: it means that a suite went missing.
+"""
+import json
+import re
+import sys
+
+GOOD = {"OK", "EXPECTEDFAIL", "SKIP"}
+SHOW = 120  # lines of each stream of a failed test
+
+
+def load(path):
+    try:
+        with open(path, encoding="utf-8", errors="replace") as f:
+            return [json.loads(line) for line in f if line.strip()]
+    except OSError:
+        return []
+
+
+def count(test):
+    out = test.get("stdout") or ""
+    good = test["result"] in GOOD
+    if re.search(r"^1\.\.\d+", out, re.M):
+        passed = len(re.findall(r"^ok\b(?!.*# SKIP)", out, re.M))
+        failed = len(re.findall(r"^not ok\b(?!.*# SKIP)", out, re.M))
+        return passed, failed if good else max(failed, 1)
+    if test["result"] == "SKIP":
+        return 0, 0
+    return (1, 0) if good else (0, 1)
+
+
+def tally(path, exit_code):
+    counts = [count(test) for test in load(path)]
+    passed = sum(c[0] for c in counts)
+    failed = sum(c[1] for c in counts)
+    if failed == 0 and (passed == 0 or exit_code != 0):
+        failed = 1
+    print(passed, failed)
+
+
+def show_failures(path):
+    tests = load(path)
+    for test in tests:
+        if count(test)[1] == 0:
+            continue
+        print(f"FAILED {test['name']}: {test['result']}, "
+              f"exit code {test.get('returncode')}")
+        for stream in ("stdout", "stderr"):
+            lines = [line for line in (test.get(stream) or "").splitlines()
+                     if not re.match(r"ok\b", line)]
+            if len(lines) > SHOW:
+                print(f"    ... {len(lines) - SHOW} lines more in {path}")
+            for line in lines[-SHOW:]:
+                print("    " + line)
+    if not tests:
+        print("no test was run")
+
+
+if sys.argv[1] == "--failures":
+    show_failures(sys.argv[2])
+else:
+    tally(sys.argv[1], int(sys.argv[2]))
