@@ -41,7 +41,7 @@ build() {
         ninja -C "$dir" >>"$log" 2>&1; then
         return 0
     fi
-    grep -nE 'error|ERROR|FAILED|warning:' "$log" | head -n 60
+    grep -E '(error|ERROR)(:| )|undefined reference' "$log" | head -n 60
     echo "--- the build failed; all of it is in $log"
     return 1
 }
