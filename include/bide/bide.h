@@ -1,0 +1,20 @@
+/* bide.h: retries with restraint. The whole of libbide in one include.
+ *
+ * Reading order: call.h (the three answers, and a loop to start from), policy.h
+ * (every number, with its default), outcome.h (what happened), dep.h (what is
+ * shared), stats.h (what came of it). */
+#ifndef BIDE_H
+#define BIDE_H
+
+#include "backoff.h"
+#include "call.h"
+#include "dep.h"
+#include "error.h"
+#include "hint.h"
+#include "outcome.h"
+#include "policy.h"
+#include "rng.h"
+#include "stats.h"
+#include "version.h"
+
+#endif

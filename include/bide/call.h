@@ -1,0 +1,176 @@
+/* bide/call.h: one call, from its beginning to its end: what to do next, and why.
+ *
+ *     bide_call call;
+ *     bide_call_begin(&call, dep, &(bide_op){ .idempotent = true }, now);
+ *     for (;;) {
+ *         bide_decision d = bide_call_next(&call, now);
+ *         if (d.action == BIDE_DONE)
+ *             break;                               // d.reason says why
+ *         if (d.action == BIDE_WAIT) {
+ *             now = wait_until(d.at_ns);
+ *             continue;
+ *         }
+ *         bide_outcome out = try_it(d.timeout_ns);
+ *         now = clock_ns();
+ *         bide_call_report(&call, d.attempt, &out, now);
+ *     }
+ *     bide_call_end(&call, now);
+ *
+ * The engine never sleeps, never reads a clock and never does I/O: the caller is
+ * told what to do, does it, and tells what came of it. `now` is nanoseconds on
+ * any clock that does not jump, the same for all calls of a dependency. A clock
+ * that stands still or steps back does no harm.
+ *
+ * Hedging needs nothing more: WAIT while an attempt runs means "ask again then,
+ * or when it is finished"; TRY while one runs is the hedge; on DONE, stop the
+ * attempts that still run.
+ *
+ * Nothing here allocates, blocks or fails: a call that cannot go on is DONE. */
+#ifndef BIDE_CALL_H
+#define BIDE_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dep.h"
+#include "outcome.h"
+#include "rng.h"
+
+BIDE_BEGIN_DECLS
+
+/* Why a decision is what it is. X(name, key, in plain words)
+ *
+ * First why a call is done; those from `cancelled` to `budget` stand in the
+ * order in which a failed attempt is judged: the first that applies decides.
+ * The keys are what users see in logs, metrics, JSON and headers. They never
+ * change. */
+#define BIDE_REASONS(X)                                                        \
+    X(BIDE_BECAUSE_SUCCESS, "success", "it worked")                            \
+    X(BIDE_BECAUSE_CANCELLED, "cancelled", "the caller gave it up")            \
+    X(BIDE_BECAUSE_PERMANENT, "permanent",                                     \
+      "the same request would fail the same way")                              \
+    X(BIDE_BECAUSE_SERVER_REFUSED, "server_refused",                           \
+      "the server said not to retry")                                          \
+    X(BIDE_BECAUSE_NOT_IDEMPOTENT, "not_idempotent",                           \
+      "it may have been processed, and doing it twice would do harm")          \
+    X(BIDE_BECAUSE_NOT_REPLAYABLE, "not_replayable",                           \
+      "the body cannot be sent again")                                         \
+    X(BIDE_BECAUSE_ATTEMPTS, "attempts", "no attempts are left")               \
+    X(BIDE_BECAUSE_UPSTREAM_RETRIES, "upstream_retries",                       \
+      "a layer above retries this request")                                    \
+    X(BIDE_BECAUSE_NO_HINT, "no_hint",                                         \
+      "throttled, and the server did not say for how long")                    \
+    X(BIDE_BECAUSE_HINT_TOO_LONG, "hint_too_long",                             \
+      "the server asks for a longer wait than the policy allows")              \
+    X(BIDE_BECAUSE_DEADLINE, "deadline",                                       \
+      "the wait and another attempt do not fit the deadline")                  \
+    X(BIDE_BECAUSE_BREAKER_OPEN, "breaker_open", "the breaker is open")        \
+    X(BIDE_BECAUSE_BUDGET, "budget", "the retry budget is spent")              \
+    X(BIDE_BECAUSE_IN_FLIGHT, "in_flight", "too many attempts at once")        \
+    X(BIDE_BECAUSE_LOCAL_THROTTLE, "local_throttle",                           \
+      "most requests are being refused; not sending this one")                 \
+    X(BIDE_BECAUSE_ADAPTIVE_RATE, "adaptive_rate",                             \
+      "the rate that the server allows leaves no room before the deadline")    \
+    /* why it goes on */                                                       \
+    X(BIDE_BECAUSE_FIRST, "first", "the first attempt")                        \
+    X(BIDE_BECAUSE_BACKOFF, "backoff", "waiting as the policy computes")       \
+    X(BIDE_BECAUSE_HINT, "hint", "waiting as the server asked")                \
+    X(BIDE_BECAUSE_IMMEDIATE, "immediate", "the first retry goes at once")     \
+    X(BIDE_BECAUSE_HEDGE, "hedge", "the running attempt is slow")              \
+    X(BIDE_BECAUSE_RUNNING, "running", "an attempt is running")                \
+    X(BIDE_BECAUSE_QUEUED, "queued", "waiting for a place in flight")          \
+    X(BIDE_BECAUSE_PACED, "paced", "waiting for the rate the server allows")
+
+typedef enum bide_reason {
+#define X(name, key, text) name,
+    BIDE_REASONS(X)
+#undef X
+    BIDE_N_REASONS
+} bide_reason;
+
+typedef enum bide_action {
+    BIDE_TRY,  /* make attempt `attempt` now, for at most `timeout_ns` */
+    BIDE_WAIT, /* ask again at `at_ns`, or when a running attempt has ended */
+    BIDE_DONE  /* no more attempts; stop those that still run */
+} bide_action;
+
+/* What to do next. Threads: owned. */
+typedef struct bide_decision {
+    bide_action action;
+    bide_reason reason;
+    uint32_t attempt;   /* TRY: its number, from 1 */
+    int64_t timeout_ns; /* TRY: how long it may take; FOREVER: as long as it
+                           likes */
+    int64_t at_ns;      /* WAIT: until then; FOREVER: until something happens.
+                           DONE: when a new call may fare better; FOREVER: not
+                           known */
+} bide_decision;
+
+/* What the engine must know about an operation. All zero is the cautious choice:
+ * not idempotent, no deadline but the policy's. Threads: owned. */
+typedef struct bide_op {
+    int64_t deadline_ns;  /* a point in time; 0: none. The earlier of this and
+                             the policy's counts */
+    const bide_rng *rng;  /* for this call's draws; NULL: the dependency's. Must
+                             outlive the call */
+    uint32_t upstream_attempt; /* the X-Bide-Attempt that came with the request
+                             that this call serves; 0: none did */
+    bool idempotent;      /* doing it twice does no harm */
+    bool has_key;         /* it carries an idempotency key */
+    bool one_shot_body;   /* its body cannot be sent again */
+} bide_op;
+
+/* A call, in the caller's memory, to be moved or copied never. The members are
+ * bide's own. Threads: owned. */
+typedef struct bide_call {
+    uint64_t _private[32];
+} bide_call;
+
+/* Begins a call. Nothing is taken from the dependency yet. op NULL is a cautious
+ * op. */
+BIDE_API void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
+                              int64_t now_ns);
+
+/* Decides what to do next. To be asked at the beginning, after each report and
+ * after each wait; asking more often does no harm. */
+BIDE_API bide_decision bide_call_next(bide_call *call, int64_t now_ns);
+
+/* Tells what attempt number `attempt` came to. Feeds breaker, budget, limits,
+ * latency and counters. BIDE_ESTATE if no such attempt runs: it was reported
+ * before, or never begun; nothing is counted then. */
+BIDE_API int bide_call_report(bide_call *call, uint32_t attempt,
+                              const bide_outcome *outcome, int64_t now_ns);
+
+/* Gives the call up: the next decision is DONE, `cancelled`. A retry that was
+ * waiting gives its budget back. Without effect on a call that is done. */
+BIDE_API void bide_call_cancel(bide_call *call);
+
+/* Ends a call, whatever its state, and gives back all that it still holds;
+ * attempts that were not reported count as ignored. Once for each begin. */
+BIDE_API void bide_call_end(bide_call *call, int64_t now_ns);
+
+/* How the call stands. */
+BIDE_API uint32_t bide_call_attempts(const bide_call *call); /* begun so far */
+BIDE_API int64_t bide_call_deadline(const bide_call *call);  /* or FOREVER */
+
+/* What the last failed attempt was judged by, for those who want to show it. */
+typedef struct bide_verdict {
+    bide_reason reason;      /* why no retry, or why after this wait */
+    bide_class cls;          /* of the failure */
+    int64_t value_ns;        /* the wait before jitter */
+    int64_t wait_ns;         /* the wait, as drawn */
+    int64_t wait_min_ns;     /* the range that it was drawn from */
+    int64_t wait_max_ns;
+} bide_verdict;
+
+/* Gives the verdict on the last failure. BIDE_ESTATE if there was none yet.
+ * To be asked after the bide_call_next() that followed it. */
+BIDE_API int bide_call_verdict(const bide_call *call, bide_verdict *ret);
+
+/* Names a reason ("hint_too_long") and says it in plain words; NULL if it is
+ * none. */
+BIDE_API const char *bide_reason_name(bide_reason reason);
+BIDE_API const char *bide_reason_text(bide_reason reason);
+
+BIDE_END_DECLS
+#endif

@@ -1,0 +1,281 @@
+/* bide/policy.h: the numbers and rules that a dependency is run by.
+ *
+ *     bide_policy_conf conf = BIDE_POLICY_CONF_INIT;  // every default is below
+ *     conf.attempts = 3;
+ *     conf.deadline_ns = 5 * BIDE_SECOND;
+ *     conf.backoff.jitter = BIDE_JITTER_EQUAL;
+ *     int rc = bide_dep_new(&dep, "payments", &conf);
+ *     if (rc < 0)
+ *         die(bide_strerror(rc));      // "backoff.cap: expected ..."
+ *
+ * A policy is copied and checked when a dependency is made, and never changes
+ * after. Nothing is corrected silently: what makes no sense is refused, and the
+ * error names the field. Zero means zero, never "the default".
+ *
+ * In the comments: unit; range; default. */
+#ifndef BIDE_POLICY_H
+#define BIDE_POLICY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "backoff.h"
+#include "outcome.h"
+
+BIDE_BEGIN_DECLS
+
+#define BIDE_MILLISECOND INT64_C(1000000)
+#define BIDE_SECOND INT64_C(1000000000)
+#define BIDE_MINUTE (60 * BIDE_SECOND)
+#define BIDE_HOUR (60 * BIDE_MINUTE)
+
+/* What a hint does to the wait: stands in its place, or is its minimum. */
+#define BIDE_HINT_MODES(X)                                                     \
+    X(BIDE_HINT_REPLACE, "replace")                                            \
+    X(BIDE_HINT_FLOOR, "floor")
+
+/* After a 429 that does not say when: back off as computed, or stop. */
+#define BIDE_UNHINTED_ACTIONS(X)                                               \
+    X(BIDE_UNHINTED_BACKOFF, "backoff")                                        \
+    X(BIDE_UNHINTED_STOP, "stop")
+
+/* When a layer above already retries: leave it to that one, or retry too. */
+#define BIDE_NESTED_ACTIONS(X)                                                 \
+    X(BIDE_NESTED_PASS, "pass")                                                \
+    X(BIDE_NESTED_RETRY, "retry")
+
+/* Whether calls without an idempotency key get one, the same on each attempt. */
+#define BIDE_KEY_ACTIONS(X)                                                    \
+    X(BIDE_KEY_NONE, "none")                                                   \
+    X(BIDE_KEY_GENERATE, "generate")
+
+#define BIDE_BUDGETS(X)                                                        \
+    X(BIDE_BUDGET_OFF, "off")             /* no limit but `attempts` */        \
+    X(BIDE_BUDGET_WINDOW, "window")       /* a share of recent deposits */     \
+    X(BIDE_BUDGET_QUOTA, "quota")         /* AWS: a bucket, refunded */        \
+    X(BIDE_BUDGET_THROTTLE, "throttle")   /* gRPC: tokens above half */        \
+    X(BIDE_BUDGET_IN_FLIGHT, "in_flight") /* Envoy: a share of calls now */
+
+#define BIDE_DEPOSITS(X)                                                       \
+    X(BIDE_DEPOSIT_SUCCESS, "success")                                         \
+    X(BIDE_DEPOSIT_CALL, "call")
+
+#define BIDE_BREAKERS(X)                                                       \
+    X(BIDE_BREAKER_OFF, "off")                                                 \
+    X(BIDE_BREAKER_TIME, "time")   /* rates over the last window_ns */         \
+    X(BIDE_BREAKER_COUNT, "count") /* rates over the last window_calls */
+
+#define BIDE_BREAKER_MODES(X)                                                  \
+    X(BIDE_BREAKER_NORMAL, "normal")                                           \
+    X(BIDE_BREAKER_FORCED_OPEN, "forced_open")                                 \
+    X(BIDE_BREAKER_FORCED_CLOSED, "forced_closed")                             \
+    X(BIDE_BREAKER_DRY_RUN, "dry_run") /* counts and reports, never refuses */
+
+#define X(name, key) name,
+typedef enum bide_hint_mode { BIDE_HINT_MODES(X) } bide_hint_mode;
+typedef enum bide_unhinted { BIDE_UNHINTED_ACTIONS(X) } bide_unhinted;
+typedef enum bide_nested { BIDE_NESTED_ACTIONS(X) } bide_nested;
+typedef enum bide_key { BIDE_KEY_ACTIONS(X) } bide_key;
+typedef enum bide_budget_kind { BIDE_BUDGETS(X) } bide_budget_kind;
+typedef enum bide_deposit { BIDE_DEPOSITS(X) } bide_deposit;
+typedef enum bide_breaker_kind { BIDE_BREAKERS(X) } bide_breaker_kind;
+typedef enum bide_breaker_mode { BIDE_BREAKER_MODES(X) } bide_breaker_mode;
+#undef X
+
+/* The server's word on when to retry. */
+typedef struct bide_retry_after_conf {
+    bide_hint_mode mode;    /* replace */
+    int64_t max_ns;         /* a longer hint ends the call; >= 0; 5 min */
+    double jitter;          /* added on top, uniform in [0, jitter * hint];
+                               0 .. 1; 0.1 */
+    bide_unhinted throttled_without_hint; /* backoff */
+} bide_retry_after_conf;
+
+/* How many retries (and hedges) all calls together may make. */
+typedef struct bide_budget_conf {
+    bide_budget_kind kind;  /* window */
+
+    /* window, in_flight */
+    double ratio;           /* retries per deposit, or per call in flight;
+                               0 .. 1; 0.1 */
+    /* window */
+    int64_t window_ns;      /* 100 ms .. 1 h; 10 s */
+    double floor_per_s;     /* retries a second that are always granted;
+                               0 .. 1e6; 1 */
+    bide_deposit deposit;   /* success */
+
+    /* quota */
+    uint32_t capacity;      /* tokens; 1 .. 1e9; 500 */
+    uint32_t cost;          /* of a retry; 0 .. 1e6; 5 */
+    uint32_t cost_timeout;  /* of a retry after a timeout; 0 .. 1e6; 10 */
+    uint32_t cost_throttled; /* of a retry after throttling; 0 .. 1e6; 5 */
+    uint32_t refund;        /* for a success at the first attempt; a retry that
+                               succeeds gives back its cost; 0 .. 1e6; 1 */
+    /* throttle */
+    double max_tokens;      /* 1 .. 1000; 10 */
+    double token_ratio;     /* gained per success; 0.001 .. 1000; 0.1 */
+
+    /* in_flight */
+    uint32_t min_in_flight; /* always granted at once; 0 .. 1e6; 3 */
+} bide_budget_conf;
+
+/* When to stop calling altogether for a while. */
+typedef struct bide_breaker_conf {
+    bide_breaker_kind kind; /* time */
+    bide_breaker_mode mode; /* normal */
+    int64_t window_ns;      /* 100 ms .. 1 h; 10 s */
+    uint32_t window_calls;  /* of kind count; 1 .. 1024; 100 */
+    uint32_t min_calls;     /* fewer do not open it; 1 .. 1e9; 20 */
+    double failure_rate;    /* opens at this share of failures; over 0 .. 1;
+                               0.5 */
+    double slow_rate;       /* opens at this share of slow attempts; over 0 .. 1;
+                               1 */
+    int64_t slow_ns;        /* an attempt this long is slow; over 0, FOREVER: none
+                               is; FOREVER */
+    uint32_t consecutive;   /* opens after so many failures in a row; 0: never;
+                               0 .. 1e6; 0 */
+    int64_t open_ns;        /* stays open for; 1 ms .. 1 h; 30 s */
+    double open_jitter;     /* ... and up to this share longer; 0 .. 1; 0.2 */
+    double open_factor;     /* longer at each reopening in a row; 1 .. 100; 2 */
+    int64_t open_max_ns;    /* ... up to; open_ns .. 24 h; 5 min */
+    uint32_t probes;        /* attempts that half-open lets through; 1 .. 16; 3 */
+    double probe_failure_rate; /* of all probes reopens it; 0: one failure does;
+                               0 .. 1; 0 */
+} bide_breaker_conf;
+
+/* A second attempt beside a slow one. Needs attempts = 1. */
+typedef struct bide_hedge_conf {
+    uint32_t max;           /* extra attempts of a call; 0 .. 4; 0: no hedging */
+    int64_t after_ns;       /* sent after this time; >= 0, or FOREVER: after
+                               `quantile`; FOREVER */
+    double quantile;        /* of recent latency; 0.5 .. 0.999; 0.95 */
+    uint32_t min_samples;   /* of latency, before the quantile is believed;
+                               1 .. 1e6; 100 */
+    double extra_load;      /* hedges per call, at the most; 0 .. 1; 0.05 */
+} bide_hedge_conf;
+
+/* Limits on attempts, first ones included. */
+typedef struct bide_limit_conf {
+    uint32_t in_flight;     /* attempts at once; 1 .. 1e6, UNLIMITED; UNLIMITED */
+    uint32_t queue;         /* calls that may wait for a place; 0 .. 1e6; 0 */
+    int64_t queue_timeout_ns; /* ... and for how long; >= 0; 1 s */
+    bool adaptive_rate;     /* slow down when throttled, then speed up; false */
+    bool adaptive_throttle; /* refuse locally what would be refused; false */
+    double throttle_k;      /* requests let through per accepted; 1 .. 100; 2 */
+    int64_t throttle_window_ns; /* 100 ms .. 1 h; 2 min */
+} bide_limit_conf;
+
+#define BIDE_UNLIMITED UINT32_MAX
+
+/* How latency is measured. */
+typedef struct bide_latency_conf {
+    bool measure;           /* needed to hedge by quantile; true */
+    int64_t window_ns;      /* quantiles are of the last; 100 ms .. 1 h; 30 s */
+} bide_latency_conf;
+
+/* One condition, and the class of what meets it. Each member that is not zero
+ * must match; the first rule that matches decides, before the defaults do. */
+typedef struct bide_rule {
+    uint16_t status_min;    /* HTTP status from ... */
+    uint16_t status_max;    /* ... to; both 0: any, and none */
+    uint32_t faults;        /* a set of 1u << bide_fault; 0: any, and none */
+    uint32_t grpc;          /* a set of 1u << bide_grpc; 0: any, and none */
+    const char *method;     /* exactly */
+    const char *header;     /* a field of this name, in any case, ... */
+    const char *header_value; /* ... with this value, in any case; a `*` at the
+                                 end stands for any rest */
+    const char *problem_type; /* the type URI of problem details, exactly */
+    bide_class cls;
+    bool not_processed;     /* such an answer proves that nothing was done */
+} bide_rule;
+
+/* The most rules of a policy, and the longest string in one. */
+#define BIDE_MAX_RULES 256
+#define BIDE_MAX_RULE_TEXT 512
+
+/* All of it. Fields are only ever appended. Threads: owned. */
+typedef struct bide_policy_conf {
+    size_t size;            /* sizeof(bide_policy_conf), as INIT sets it */
+    uint32_t attempts;      /* of a call, the first included; 1 .. 2^31; 4 */
+    int64_t attempt_timeout_ns; /* over 0; 10 s */
+    int64_t attempt_min_ns; /* the shortest attempt worth making; >= 0; 1 ms */
+    int64_t deadline_ns;    /* of a call, from its beginning; over 0, FOREVER:
+                               none; FOREVER */
+    bide_nested nested;     /* pass */
+    bide_key idempotency_key; /* none */
+    bide_backoff backoff;   /* its defaults are in bide/backoff.h */
+    bide_retry_after_conf retry_after;
+    bide_budget_conf budget;
+    bide_breaker_conf breaker;
+    bide_hedge_conf hedge;
+    bide_limit_conf limits;
+    bide_latency_conf latency;
+    uint32_t lanes;         /* copies of the busiest counters, so that threads do
+                               not wait for each other; a power of 2; 1 .. 64; 4 */
+    const bide_rule *rules; /* asked in this order; NULL */
+    size_t n_rules;         /* 0 */
+} bide_policy_conf;
+
+#define BIDE_POLICY_CONF_INIT                                                  \
+    {                                                                          \
+        sizeof(bide_policy_conf), 4, 10 * BIDE_SECOND, BIDE_MILLISECOND,       \
+            BIDE_FOREVER, BIDE_NESTED_PASS, BIDE_KEY_NONE, BIDE_BACKOFF_INIT,  \
+            { BIDE_HINT_REPLACE, 5 * BIDE_MINUTE, 0.1,                         \
+              BIDE_UNHINTED_BACKOFF },                                         \
+            { BIDE_BUDGET_WINDOW, 0.1, 10 * BIDE_SECOND, 1.0,                  \
+              BIDE_DEPOSIT_SUCCESS, 500, 5, 10, 5, 1, 10.0, 0.1, 3 },          \
+            { BIDE_BREAKER_TIME, BIDE_BREAKER_NORMAL, 10 * BIDE_SECOND, 100,   \
+              20, 0.5, 1.0, BIDE_FOREVER, 0, 30 * BIDE_SECOND, 0.2, 2.0,       \
+              5 * BIDE_MINUTE, 3, 0.0 },                                       \
+            { 0, BIDE_FOREVER, 0.95, 100, 0.05 },                              \
+            { BIDE_UNLIMITED, 0, BIDE_SECOND, false, false, 2.0,               \
+              2 * BIDE_MINUTE },                                               \
+            { true, 30 * BIDE_SECOND }, 4, NULL, 0                             \
+    }
+
+/* Checks a policy without making anything of it. 0, or BIDE_EFIELD - n for a
+ * mistake in row n of the options, or BIDE_ERULE. */
+BIDE_API int bide_policy_check(const bide_policy_conf *conf);
+
+/* Fills in what a well-known system does, by its name: `sre`, `aws-standard`,
+ * `aws-2026`, `grpc`, `envoy`, `finagle`. Overwrites all of *conf. BIDE_ENAME
+ * if there is none of that name. */
+BIDE_API int bide_policy_preset(bide_policy_conf *conf, const char *name);
+
+/* Names preset n, or NULL past the last; says in a sentence what it is. */
+BIDE_API const char *bide_policy_preset_name(size_t n);
+BIDE_API const char *bide_policy_preset_text(size_t n);
+
+/* The kinds of values that options take. */
+typedef enum bide_option_type {
+    BIDE_OPTION_DURATION, /* int64_t, ns */
+    BIDE_OPTION_COUNT,    /* uint32_t */
+    BIDE_OPTION_RATIO,    /* double, 0 .. 1 */
+    BIDE_OPTION_NUMBER,   /* double */
+    BIDE_OPTION_RATE,     /* double, per second */
+    BIDE_OPTION_FLAG,     /* bool */
+    BIDE_OPTION_CHOICE    /* an enum, one of `choices` */
+} bide_option_type;
+
+/* One field of a policy, as policy files and documents know it. The default is
+ * what BIDE_POLICY_CONF_INIT holds at `offset`. Threads: immutable. */
+typedef struct bide_option {
+    const char *key;        /* "backoff.base" */
+    bide_option_type type;
+    size_t offset;          /* in bide_policy_conf */
+    double min;             /* in the unit of the field, as are ... */
+    double max;             /* ... these; durations: of ns */
+    bool above_min;         /* min itself is not allowed */
+    const char *special;    /* a word for the one value outside: "none"; or NULL */
+    int64_t special_value;
+    const char *const *choices; /* names in the order of the enum, then NULL */
+    const char *expects;    /* "a duration, not under backoff.base" */
+    const char *help;       /* one sentence */
+} bide_option;
+
+/* The table of all options; *ret_n is set to how many there are. */
+BIDE_API const bide_option *bide_policy_options(size_t *ret_n);
+
+BIDE_END_DECLS
+#endif

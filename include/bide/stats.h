@@ -1,0 +1,78 @@
+/* bide/stats.h: what has happened at a dependency so far.
+ *
+ *     bide_stats s;
+ *     bide_dep_stats(dep, now, &s);
+ *     printf("%.2f attempts per call\n", bide_stats_amplification(&s));
+ *     for (int r = 0; r < BIDE_N_REASONS; r++)
+ *         if (s.done[r])
+ *             printf("%s %llu\n", bide_reason_name(r), s.done[r]);
+ *
+ * Counters only ever grow. A snapshot is taken without stopping anybody, so two
+ * of its numbers may be a few events apart. */
+#ifndef BIDE_STATS_H
+#define BIDE_STATS_H
+
+#include <stdint.h>
+
+#include "call.h"
+#include "dep.h"
+
+BIDE_BEGIN_DECLS
+
+/* A histogram of durations: bucket i holds those from bide_bucket_ns(i) to under
+ * bide_bucket_ns(i + 1). */
+#define BIDE_N_BUCKETS 128
+
+typedef struct bide_histogram {
+    uint64_t count;
+    uint64_t sum_ns; /* to within half a bucket's width per sample */
+    uint64_t bucket[BIDE_N_BUCKETS];
+} bide_histogram;
+
+/* Threads: owned. */
+typedef struct bide_stats {
+    uint64_t calls;           /* ended */
+    uint64_t first_successes; /* calls that worked at the first attempt */
+    uint64_t late_successes;  /* calls that worked after retries or hedges */
+    uint64_t failures;        /* calls that ended otherwise */
+    uint64_t attempts;        /* ended, by whatever outcome */
+    uint64_t by_class[BIDE_N_CLASSES];  /* attempts by outcome */
+    uint64_t done[BIDE_N_REASONS];      /* calls by the reason of their end */
+    uint64_t retries;
+    uint64_t retries_by_class[BIDE_N_CLASSES];   /* of the failure before it */
+    uint64_t retries_by_reason[BIDE_N_REASONS];  /* backoff, hint, immediate */
+    uint64_t retries_dropped; /* granted, but then the call ended in the wait */
+    uint64_t hedges;          /* sent */
+    uint64_t hedges_won;
+    uint64_t hedges_refused;  /* due, but no budget, load or place for it */
+    uint64_t late_reports;    /* results of an earlier time of the breaker */
+
+    bide_breaker_state breaker;
+    uint64_t breaker_to[3];   /* transitions into each state */
+    int64_t budget_left;      /* as bide_dep_budget_left() */
+    double rate;              /* as bide_dep_rate() */
+    uint64_t in_flight;       /* attempts, where limits.in_flight is set */
+    uint64_t queued;          /* calls waiting for a place */
+
+    bide_histogram wait_computed; /* waits of retries: before jitter, ... */
+    bide_histogram wait_jittered; /* ... as asked for, ... */
+    bide_histogram wait_slept;    /* ... as it turned out */
+    bide_histogram attempt_time;  /* of attempts that succeeded */
+    bide_histogram call_time;     /* of calls that succeeded, waits included */
+} bide_stats;
+
+/* Takes a snapshot. BIDE_EINVAL. */
+BIDE_API int bide_dep_stats(const bide_dep *dep, int64_t now_ns,
+                            bide_stats *ret);
+
+/* Attempts per call; 0 before the first. */
+BIDE_API double bide_stats_amplification(const bide_stats *stats);
+
+/* The lower end of bucket i, 0 <= i <= BIDE_N_BUCKETS. */
+BIDE_API int64_t bide_bucket_ns(unsigned i);
+
+/* The value at quantile q of a histogram, to within its bucket; -1 if empty. */
+BIDE_API int64_t bide_histogram_quantile(const bide_histogram *h, double q);
+
+BIDE_END_DECLS
+#endif

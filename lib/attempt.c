@@ -1,0 +1,381 @@
+/* The books of attempts: what lets one begin, and what its end is told to.
+ *
+ * Every part of a dependency that counts, limits or remembers is asked here
+ * before an attempt and fed here after it, and nowhere else. */
+#include "call.h"
+
+#include <stddef.h>
+
+static struct bide__breaker_env breaker_env(const struct bide__call *c)
+{
+    return (struct bide__breaker_env){ &c->dep->breaker, &c->dep->policy,
+                                       c->dep->lanes, c->lane, c->rng };
+}
+
+static void announce(const struct bide__call *c,
+                     const struct bide__transition *t, int64_t now)
+{
+    const bide_host *host = &c->dep->host;
+    if (t->happened && host->on_breaker)
+        host->on_breaker(host->ctx, c->dep, t->from, t->to, now);
+}
+
+/* ===== paying ===== */
+
+/* Hedges have a ceiling of their own below the budget. */
+static bool take_under_ceiling(struct bide__call *c, int64_t now)
+{
+    const struct bide__policy *p = &c->dep->policy;
+    uint64_t calls = bide__lanes_sum(
+        c->dep->lanes, p->conf.lanes, offsetof(struct bide__lane, calls),
+        bide__tick(p->hedge_ticks, now), 0);
+    int64_t limit = p->extra_load * (int64_t)calls / BIDE__MILLION;
+    return bide__spend_take(&c->dep->hedge_spend,
+                            bide__tick(p->hedge_spend_ticks, now), limit,
+                            &c->hedge_tick);
+}
+
+bool bide__ticket_take(struct bide__call *c, int64_t now)
+{
+    bide_dep *dep = c->dep;
+    bool hedge = dep->policy.conf.hedge.max != 0;
+    if (hedge && !take_under_ceiling(c, now))
+        return false;
+    c->ticket = (struct bide__ticket){ 0, 0 };
+    c->is.granted = bide__budget_take(
+        &dep->budget, &dep->policy, dep->lanes, (bide_class)c->cls,
+        c->fault == BIDE_FAULT_TIMEOUT, now, &c->ticket);
+    if (hedge && !c->is.granted)
+        bide__spend_give(&dep->hedge_spend, c->hedge_tick);
+    return c->is.granted;
+}
+
+void bide__ticket_give_back(struct bide__call *c)
+{
+    bide_dep *dep = c->dep;
+    bide__budget_give_back(&dep->budget, &dep->policy, &c->ticket);
+    if (dep->policy.conf.hedge.max != 0)
+        bide__spend_give(&dep->hedge_spend, c->hedge_tick);
+    c->is.granted = false;
+}
+
+/* ===== beginning ===== */
+
+static struct bide__answer_to_start refused(bide_reason reason)
+{
+    return (struct bide__answer_to_start){ BIDE__REFUSED, reason, 0 };
+}
+
+static struct bide__answer_to_start held_up(bide_reason reason, int64_t at_ns)
+{
+    return (struct bide__answer_to_start){ BIDE__HELD_UP, reason, at_ns };
+}
+
+static struct bide__answer_to_start admitted(void)
+{
+    return (struct bide__answer_to_start){ BIDE__ADMITTED,
+                                           BIDE_BECAUSE_SUCCESS, 0 };
+}
+
+/* Waits for a token of the adaptive rate, which is reserved meanwhile. */
+static struct bide__answer_to_start ask_rate(struct bide__call *c, bool beside,
+                                             int64_t now)
+{
+    if (!c->is.paced) {
+        int64_t latest = c->deadline_ns;
+        if (latest != BIDE_FOREVER)
+            latest -= c->dep->policy.conf.attempt_min_ns;
+        int64_t at = bide__rate_take(&c->dep->rate, now, beside ? now : latest);
+        if (at < 0)
+            return refused(BIDE_BECAUSE_ADAPTIVE_RATE);
+        c->is.paced = true;
+        c->at_ns = at;
+    }
+    return now < c->at_ns ? held_up(BIDE_BECAUSE_PACED, c->at_ns) : admitted();
+}
+
+/* Takes a place, or queues for one. */
+static struct bide__answer_to_start ask_place(struct bide__call *c, bool beside,
+                                              int64_t now)
+{
+    const bide_limit_conf *limits = &c->dep->policy.conf.limits;
+    struct bide__places *places = &c->dep->places;
+
+    if (bide__place_take(places, limits->in_flight))
+        return admitted();
+    if (!c->is.queued) {
+        if (beside || !bide__queue_join(places, limits->queue))
+            return refused(BIDE_BECAUSE_IN_FLIGHT);
+        c->is.queued = true;
+        c->at_ns = bide__add_ns(now, limits->queue_timeout_ns);
+        if (c->deadline_ns < c->at_ns)
+            c->at_ns = c->deadline_ns;
+        if (bide__place_take(places, limits->in_flight))
+            return admitted(); /* one was left while we joined */
+    }
+    return now < c->at_ns ? held_up(BIDE_BECAUSE_QUEUED, c->at_ns)
+                          : refused(BIDE_BECAUSE_IN_FLIGHT);
+}
+
+static void leave_place(struct bide__call *c)
+{
+    const bide_host *host = &c->dep->host;
+    if (bide__place_give(&c->dep->places) && host->on_place)
+        host->on_place(host->ctx, c->dep);
+}
+
+static struct bide__answer_to_start ask_limits(struct bide__call *c,
+                                               bool beside, int64_t now,
+                                               struct bide__running *r)
+{
+    const struct bide__policy *p = &c->dep->policy;
+    const bide_limit_conf *limits = &p->conf.limits;
+    struct bide__answer_to_start a = admitted();
+
+    if (limits->adaptive_throttle && !c->is.let_through) {
+        if (bide__throttle_refuses(c->dep->lanes, c->lane, p, c->rng, now))
+            return refused(BIDE_BECAUSE_LOCAL_THROTTLE);
+        c->is.let_through = true;
+    }
+    if (limits->adaptive_rate)
+        a = ask_rate(c, beside, now);
+    if (a.admission == BIDE__ADMITTED && limits->in_flight != BIDE_UNLIMITED) {
+        a = ask_place(c, beside, now);
+        r->place = a.admission == BIDE__ADMITTED;
+    }
+    return a;
+}
+
+/* The breaker is asked first, to refuse before anything is taken, and entered
+ * last, so that no probe's place is held by an attempt that is not made. */
+static bool pass_breaker(struct bide__call *c, int64_t now,
+                         struct bide__running *r)
+{
+    struct bide__breaker_env env = breaker_env(c);
+    struct bide__transition t = { false, 0, 0 };
+    struct bide__pass pass;
+    bool in = bide__breaker_enter(&env, now, &pass, &t);
+    r->generation = pass.generation;
+    r->probe = pass.probe;
+    announce(c, &t, now);
+    return in;
+}
+
+static struct bide__answer_to_start ask_all(struct bide__call *c, bool beside,
+                                            int64_t now,
+                                            struct bide__running *r)
+{
+    bool breaker = c->dep->policy.conf.breaker.kind != BIDE_BREAKER_OFF;
+    bool idle = !breaker || bide__breaker_idle(&c->dep->breaker,
+                                               &r->generation);
+    if (!idle && (beside || bide__breaker_refuses(&c->dep->breaker, now)))
+        return refused(BIDE_BECAUSE_BREAKER_OPEN);
+    struct bide__answer_to_start a = ask_limits(c, beside, now, r);
+    if (a.admission != BIDE__ADMITTED || idle)
+        return a;
+    if (pass_breaker(c, now, r))
+        return a;
+    if (r->place)
+        leave_place(c);
+    return refused(BIDE_BECAUSE_BREAKER_OPEN);
+}
+
+static void count_first(const struct bide__call *c, int64_t now)
+{
+    const struct bide__policy *p = &c->dep->policy;
+    if (p->conf.budget.kind == BIDE_BUDGET_WINDOW &&
+        p->conf.budget.deposit == BIDE_DEPOSIT_CALL)
+        bide__window_add(&c->lane->deposits, bide__tick(p->deposit_ticks, now),
+                         0);
+    if (p->conf.hedge.max != 0)
+        bide__window_add(&c->lane->calls, bide__tick(p->hedge_ticks, now), 0);
+}
+
+static void count_retry(struct bide__call *c, int64_t now)
+{
+    struct bide__counters *counters = &c->dep->counters;
+    if (c->reason == BIDE_BECAUSE_HEDGE) {
+        bide__count(&counters->hedges);
+        return;
+    }
+    bide__count(&counters->retries_by_class[c->cls]);
+    bide__count(&counters->retries_by_reason[c->reason]);
+    int64_t granted = c->at_ns - c->wait_ns;
+    bide__histogram_add(&counters->wait_slept, bide__elapsed_ns(granted, now),
+                        1);
+}
+
+struct bide__answer_to_start bide__attempt_start(struct bide__call *c,
+                                                 bool beside, int64_t now)
+{
+    struct bide__running r = { .start_ns = now, .probe = -1 };
+    struct bide__answer_to_start a = ask_all(c, beside, now, &r);
+    if (a.admission != BIDE__ADMITTED)
+        return a;
+
+    if (c->attempts == 0)
+        count_first(c, now);
+    else
+        count_retry(c, now);
+    if (c->is.queued)
+        bide__queue_leave(&c->dep->places);
+    r.attempt = ++c->attempts;
+    r.paid = c->is.granted;
+    r.tokens = c->is.granted ? c->ticket.tokens : 0;
+    c->running[c->n_running++] = r;
+    c->is.granted = c->is.queued = c->is.paced = c->is.let_through = false;
+    c->state = BIDE__RUNNING;
+    if (c->dep->policy.conf.hedge.max != 0)
+        c->at_ns = bide__hedge_due(c, now);
+    return a;
+}
+
+/* ===== hedging ===== */
+
+/* The quantile is looked up anew 30 times in the window that it is taken over,
+ * by whichever call comes first. */
+static int64_t hedge_quantile(bide_dep *dep, int64_t now)
+{
+    const struct bide__policy *p = &dep->policy;
+    int64_t look = atomic_load_explicit(&dep->hedge_look_ns,
+                                        memory_order_relaxed);
+    int64_t next = bide__add_ns(now, p->conf.latency.window_ns / 30);
+    if (now >= look && atomic_compare_exchange_strong_explicit(
+                           &dep->hedge_look_ns, &look, next,
+                           memory_order_relaxed, memory_order_relaxed)) {
+        uint64_t samples;
+        int64_t q = bide__latency_quantile(dep->latency, p,
+                                           p->conf.hedge.quantile, now,
+                                           &samples);
+        if (samples < p->conf.hedge.min_samples)
+            q = -1;
+        atomic_store_explicit(&dep->hedge_after_ns, q, memory_order_relaxed);
+    }
+    return atomic_load_explicit(&dep->hedge_after_ns, memory_order_relaxed);
+}
+
+int64_t bide__hedge_due(struct bide__call *c, int64_t now)
+{
+    int64_t after = c->dep->policy.conf.hedge.after_ns;
+    if (after == BIDE_FOREVER)
+        after = hedge_quantile(c->dep, now);
+    return after < 0 ? BIDE_FOREVER : bide__add_ns(now, after);
+}
+
+/* ===== ending ===== */
+
+static enum bide__health health_of(const bide_outcome *out)
+{
+    switch (out->cls) {
+    case BIDE_SUCCESS:
+        return BIDE__WELL;
+    case BIDE_TRANSIENT:
+    case BIDE_OVERLOADED:
+        return BIDE__ILL;
+    case BIDE_PERMANENT: /* it answered, if only "no" */
+        return out->fault == BIDE_FAULT_NONE ? BIDE__WELL : BIDE__ILL;
+    default:
+        return BIDE__NEUTRAL;
+    }
+}
+
+static struct bide__pass pass_of(const struct bide__call *c,
+                                 const struct bide__running *r)
+{
+    return (struct bide__pass){
+        .probe_until = bide__add_ns(r->start_ns, c->dep->policy.probe_ns),
+        .generation = r->generation,
+        .probe = r->probe,
+    };
+}
+
+static void tell_breaker(const struct bide__call *c,
+                         const struct bide__running *r, const bide_outcome *out,
+                         int64_t took, int64_t now)
+{
+    struct bide__breaker_env env = breaker_env(c);
+    struct bide__pass pass = pass_of(c, r);
+    struct bide__transition t = { false, 0, 0 };
+    bide__breaker_report(&env, &pass, health_of(out),
+                         took >= c->dep->policy.conf.breaker.slow_ns,
+                         out->hinted ? out->hint_ns : 0, now, &t);
+    announce(c, &t, now);
+}
+
+static void tell_budget(const struct bide__call *c,
+                        const struct bide__running *r, const bide_outcome *out,
+                        int64_t now)
+{
+    bide_dep *dep = c->dep;
+    const struct bide__policy *p = &dep->policy;
+    bool success = out->cls == BIDE_SUCCESS;
+    if (p->conf.budget.kind == BIDE_BUDGET_WINDOW) {
+        if (success && r->attempt == 1 &&
+            p->conf.budget.deposit == BIDE_DEPOSIT_SUCCESS)
+            bide__window_add(&c->lane->deposits,
+                             bide__tick(p->deposit_ticks, now), 0);
+        return;
+    }
+    if (r->paid)
+        bide__budget_settle(&dep->budget, p,
+                            &(struct bide__ticket){ 0, r->tokens }, success);
+    bide__budget_report(&dep->budget, p, out->cls, out->refused,
+                        r->attempt == 1);
+}
+
+static void tell_limits(struct bide__call *c, const struct bide__running *r,
+                        const bide_outcome *out, int64_t now)
+{
+    const bide_limit_conf *limits = &c->dep->policy.conf.limits;
+    if (r->place)
+        leave_place(c);
+    if (limits->adaptive_rate)
+        bide__rate_report(&c->dep->rate, out->cls == BIDE_THROTTLED, now);
+    if (limits->adaptive_throttle && health_of(out) == BIDE__WELL)
+        bide__throttle_accepted(c->lane, &c->dep->policy, now);
+}
+
+static void tell_statistics(const struct bide__call *c,
+                            const struct bide__running *r,
+                            const bide_outcome *out, int64_t took, int64_t now)
+{
+    struct bide__counters *counters = &c->dep->counters;
+    if (out->cls == BIDE_SUCCESS && r->attempt == 1) {
+        bide__record_first(c->dep, c->lane, took, now);
+        if (c->attempts == 1) {
+            bide__count(&c->lane->first_successes);
+            return;
+        }
+    } else if (out->cls == BIDE_SUCCESS) {
+        bide__histogram_add(&counters->late_attempt_time, took, 1);
+        if (c->dep->policy.conf.hedge.max != 0)
+            bide__count(&counters->hedges_won);
+    }
+    bide__count(&counters->by_class[out->cls]);
+}
+
+void bide__attempt_end(struct bide__call *c, const struct bide__running *r,
+                       const bide_outcome *out, int64_t now)
+{
+    int64_t took = bide__elapsed_ns(r->start_ns, now);
+    if (c->dep->policy.conf.breaker.kind != BIDE_BREAKER_OFF)
+        tell_breaker(c, r, out, took, now);
+    tell_budget(c, r, out, now);
+    tell_limits(c, r, out, now);
+    tell_statistics(c, r, out, took, now);
+}
+
+/* A first attempt that a hedge overtook has still been measured: it takes at
+ * least this long. */
+void bide__attempt_drop(struct bide__call *c, const struct bide__running *r,
+                        int64_t now)
+{
+    bide_outcome ignored = { .cls = BIDE_IGNORED };
+    bide__attempt_end(c, r, &ignored, now);
+    if (r->attempt == 1 && c->reason == BIDE_BECAUSE_SUCCESS) {
+        int64_t took = bide__elapsed_ns(r->start_ns, now);
+        bide__record_first(c->dep, c->lane, took, now);
+        bide__histogram_add(&c->dep->counters.overtaken,
+                            bide__fine_middle(bide__fine_bucket(took)), 1);
+    }
+}

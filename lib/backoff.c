@@ -1,0 +1,99 @@
+/* The shapes of a wait.
+ *
+ * Every jitter is a uniform draw from a range; the shapes differ in the range
+ * alone. So there is one function that says the range and one that draws from
+ * it, and what `bide explain` shows is what the engine uses.
+ *
+ * Cap before jitter: a draw that is clamped afterwards gathers at the cap, and
+ * clients that failed together come back together. */
+#include "bide/backoff.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "bide/error.h"
+#include "time.h"
+
+int64_t bide_backoff_value(const bide_backoff *b, uint32_t n)
+{
+    return bide__grow_ns(b->base_ns, b->factor, n, b->cap_ns);
+}
+
+static int64_t smaller(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* 3 * previous, where previous starts at base. */
+static int64_t decorrelated_max(const bide_backoff *b, int64_t previous)
+{
+    previous = larger(previous, b->base_ns);
+    return previous > b->cap_ns / 3 ? b->cap_ns : 3 * previous;
+}
+
+void bide_backoff_range(const bide_backoff *b, uint32_t n, int64_t previous_ns,
+                        int64_t *ret_min_ns, int64_t *ret_max_ns)
+{
+    int64_t v = bide_backoff_value(b, n);
+    int64_t lo = v, hi = v;
+
+    switch (b->jitter) {
+    case BIDE_JITTER_NONE:
+        break;
+    case BIDE_JITTER_FULL:
+        lo = 0;
+        break;
+    case BIDE_JITTER_EQUAL:
+        lo = v / 2;
+        break;
+    case BIDE_JITTER_DECORRELATED:
+        lo = smaller(b->base_ns, b->cap_ns);
+        hi = decorrelated_max(b, previous_ns);
+        break;
+    case BIDE_JITTER_PROPORTIONAL:
+        lo = bide__scale_ns(v, 1 - b->spread);
+        hi = smaller(bide__scale_ns(v, 1 + b->spread), b->cap_ns);
+        break;
+    }
+    *ret_min_ns = larger(lo, b->floor_ns);
+    *ret_max_ns = larger(hi, *ret_min_ns);
+}
+
+int64_t bide_backoff_wait(const bide_backoff *b, uint32_t n,
+                          int64_t previous_ns, const bide_rng *rng)
+{
+    int64_t lo, hi;
+    bide_backoff_range(b, n, previous_ns, &lo, &hi);
+    return bide_rng_between(rng, lo, hi);
+}
+
+static const char *const jitter_names[] = {
+#define X(name, key, what) key,
+    BIDE_JITTERS(X)
+#undef X
+};
+
+enum { N_JITTERS = sizeof jitter_names / sizeof jitter_names[0] };
+
+const char *bide_jitter_name(bide_jitter jitter)
+{
+    return (unsigned)jitter < N_JITTERS ? jitter_names[jitter] : NULL;
+}
+
+int bide_jitter_by_name(const char *name, bide_jitter *ret_jitter)
+{
+    if (!name || !ret_jitter)
+        return BIDE_EINVAL;
+    for (unsigned i = 0; i < N_JITTERS; i++) {
+        if (strcmp(name, jitter_names[i]) == 0) {
+            *ret_jitter = (bide_jitter)i;
+            return 0;
+        }
+    }
+    return BIDE_ENAME;
+}

@@ -1,0 +1,306 @@
+/* The breaker's transitions; the layout of its word is told in breaker.h.
+ *
+ * What counts: an attempt, not a call. Transient and overloaded answers and
+ * failures of the transport are failures. Any other answer, a 404 too, shows
+ * that the dependency works. Throttled is neutral: a server that says "you, not
+ * so fast" is well, and opening would turn a slower client into a silent one. */
+#include "breaker.h"
+
+enum { STATE_MASK = 3, GENERATION_BITS = 15, DETAIL_SHIFT = 17 };
+enum { UNTIL_SHIFT = 16 }; /* 2^63 ns fit the 47 bits of detail */
+
+static bide_breaker_state state_of(uint64_t control)
+{
+    return (bide_breaker_state)(control & STATE_MASK);
+}
+
+static uint16_t generation_of(uint64_t control)
+{
+    return control >> 2 & ((1u << GENERATION_BITS) - 1);
+}
+
+static uint64_t detail_of(uint64_t control)
+{
+    return control >> DETAIL_SHIFT;
+}
+
+/* The control word that follows: the next generation, in this state. */
+static uint64_t successor(uint64_t control, bide_breaker_state state,
+                          uint64_t detail)
+{
+    uint64_t generation = generation_of(control) + 1u;
+    generation &= (1u << GENERATION_BITS) - 1;
+    return detail << DETAIL_SHIFT | generation << 2 | (uint64_t)state;
+}
+
+static bool over(uint64_t open_control, int64_t now)
+{
+    return (uint64_t)now >> UNTIL_SHIFT >= detail_of(open_control);
+}
+
+void bide__breaker_init(struct bide__breaker *b, const struct bide__policy *p)
+{
+    atomic_init(&b->mode, (uint32_t)p->conf.breaker.mode);
+}
+
+/* Makes a transition, unless another thread was faster. */
+static bool shift(struct bide__breaker *b, uint64_t *control, uint64_t next,
+                  struct bide__transition *t)
+{
+    uint64_t was = *control;
+    if (!atomic_compare_exchange_strong_explicit(&b->control, control, next,
+                                                 memory_order_acq_rel,
+                                                 memory_order_acquire))
+        return false;
+    *t = (struct bide__transition){ true, state_of(was), state_of(next) };
+    atomic_fetch_add_explicit(&b->entered[state_of(next)], 1,
+                              memory_order_relaxed);
+    *control = next;
+    return true;
+}
+
+/* ===== opening ===== */
+
+/* Longer at each reopening in a row, spread so that a fleet's probes do not
+ * arrive together, and at least as long as the server asked for. */
+static int64_t open_time(const struct bide__breaker_env *env, uint32_t again,
+                         int64_t hint_ns)
+{
+    const bide_breaker_conf *conf = &env->policy->conf.breaker;
+    int64_t open = bide__grow_ns(conf->open_ns, conf->open_factor, again,
+                                 conf->open_max_ns);
+    if (hint_ns > open)
+        open = hint_ns < conf->open_max_ns ? hint_ns : conf->open_max_ns;
+    int64_t spread = bide__scale_ns(open, conf->open_jitter);
+    return bide__add_ns(open, bide_rng_between(env->rng, 0, spread));
+}
+
+/* How often it has opened in a row, if it opens now. */
+static uint32_t openings_before(const struct bide__breaker *b, uint64_t control)
+{
+    if (state_of(control) != BIDE_BREAKER_HALF_OPEN)
+        return 0;
+    return 1 + atomic_load_explicit(&b->reopenings, memory_order_relaxed);
+}
+
+static void open_it(const struct bide__breaker_env *env, uint64_t control,
+                    int64_t hint_ns, int64_t now, struct bide__transition *t)
+{
+    struct bide__breaker *b = env->breaker;
+    uint32_t again = openings_before(b, control);
+    uint64_t until =
+        (uint64_t)bide__add_ns(now, open_time(env, again, hint_ns));
+    if (shift(b, &control,
+              successor(control, BIDE_BREAKER_OPEN, until >> UNTIL_SHIFT), t))
+        atomic_store_explicit(&b->reopenings, again, memory_order_relaxed);
+}
+
+/* ===== closed ===== */
+
+static void report_closed(const struct bide__breaker_env *env, uint64_t control,
+                          bool ill, bool slow, int64_t hint_ns, int64_t now,
+                          struct bide__transition *t)
+{
+    bool due = bide__breaker_count(env, generation_of(control), ill, slow, now);
+    uint32_t mode =
+        atomic_load_explicit(&env->breaker->mode, memory_order_relaxed);
+    if (due && mode != BIDE_BREAKER_FORCED_CLOSED)
+        open_it(env, control, hint_ns, now, t);
+}
+
+/* ===== half-open: probes ===== */
+
+static uint32_t probes_succeeded(uint64_t detail)
+{
+    return detail & 0xffff;
+}
+
+static uint32_t probes_failed(uint64_t detail)
+{
+    return detail >> 16 & 0xffff;
+}
+
+/* Takes a free place, or one whose probe has been silent for too long; no more
+ * places than results are still wanted. */
+static bool take_place(const struct bide__breaker_env *env, uint64_t detail,
+                       int64_t now, struct bide__pass *ret)
+{
+    uint32_t seen = probes_succeeded(detail) + probes_failed(detail);
+    uint32_t places = env->policy->conf.breaker.probes;
+    int64_t until = bide__add_ns(now, env->policy->probe_ns);
+    uint32_t busy = 0;
+
+    for (uint32_t i = 0; i < places; i++)
+        busy += atomic_load_explicit(&env->breaker->probe[i],
+                                     memory_order_acquire) > now;
+    if (busy + seen >= places)
+        return false;
+    for (uint32_t i = 0; i < places; i++) {
+        _Atomic int64_t *place = &env->breaker->probe[i];
+        int64_t held = atomic_load_explicit(place, memory_order_acquire);
+        if (held <= now && atomic_compare_exchange_strong_explicit(
+                               place, &held, until, memory_order_acq_rel,
+                               memory_order_acquire)) {
+            ret->probe = (int8_t)i;
+            ret->probe_until = until;
+            return true;
+        }
+    }
+    return false;
+}
+
+void bide__breaker_leave(struct bide__breaker *b, const struct bide__pass *pass)
+{
+    if (pass->probe < 0)
+        return;
+    int64_t mine = pass->probe_until; /* or the place was taken over */
+    atomic_compare_exchange_strong_explicit(&b->probe[pass->probe], &mine, 0,
+                                            memory_order_acq_rel,
+                                            memory_order_relaxed);
+}
+
+static bool enter_half_open(const struct bide__breaker_env *env,
+                            uint64_t control, int64_t now,
+                            struct bide__pass *ret)
+{
+    if (!take_place(env, detail_of(control), now, ret))
+        return false;
+    uint64_t after =
+        atomic_load_explicit(&env->breaker->control, memory_order_acquire);
+    if (generation_of(after) == ret->generation)
+        return true;
+    bide__breaker_leave(env->breaker, ret); /* it is over already */
+    ret->probe = -1;
+    return false;
+}
+
+static bool reopens(const struct bide__policy *p, uint32_t failed, uint32_t all)
+{
+    if (failed == 0 || p->probe_rate == 0)
+        return failed != 0;
+    return all >= p->conf.breaker.probes &&
+           bide__reaches(failed, all, p->probe_rate);
+}
+
+/* Counts a probe. The one whose result settles it makes the transition; if a
+ * second result comes in between, that one has seen the first, and settles it. */
+static void report_probe(const struct bide__breaker_env *env, uint64_t control,
+                         bool ill, int64_t hint_ns, int64_t now,
+                         struct bide__transition *t)
+{
+    const struct bide__policy *p = env->policy;
+    uint16_t generation = generation_of(control);
+    uint64_t one = (ill ? UINT64_C(1) << 16 : UINT64_C(1)) << DETAIL_SHIFT;
+    do {
+        if (generation_of(control) != generation)
+            return; /* it is settled already */
+    } while (!atomic_compare_exchange_weak_explicit(&env->breaker->control,
+                                                    &control, control + one,
+                                                    memory_order_acq_rel,
+                                                    memory_order_acquire));
+    control += one;
+    uint32_t failed = probes_failed(detail_of(control));
+    uint32_t all = failed + probes_succeeded(detail_of(control));
+    if (reopens(p, failed, all))
+        open_it(env, control, hint_ns, now, t);
+    else if (all >= p->conf.breaker.probes)
+        shift(env->breaker, &control,
+              successor(control, BIDE_BREAKER_CLOSED, 0), t);
+}
+
+/* ===== the two verbs ===== */
+
+static bool enter(const struct bide__breaker_env *env, int64_t now,
+                  struct bide__pass *ret, struct bide__transition *t)
+{
+    struct bide__breaker *b = env->breaker;
+    uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
+
+    while (state_of(control) == BIDE_BREAKER_OPEN && over(control, now))
+        shift(b, &control, successor(control, BIDE_BREAKER_HALF_OPEN, 0), t);
+    ret->generation = generation_of(control);
+    switch (state_of(control)) {
+    case BIDE_BREAKER_CLOSED:
+        return true;
+    case BIDE_BREAKER_HALF_OPEN:
+        return enter_half_open(env, control, now, ret);
+    default:
+        return false;
+    }
+}
+
+bool bide__breaker_enter(const struct bide__breaker_env *env, int64_t now,
+                         struct bide__pass *ret, struct bide__transition *t)
+{
+    ret->probe = -1;
+    switch (atomic_load_explicit(&env->breaker->mode, memory_order_relaxed)) {
+    case BIDE_BREAKER_FORCED_OPEN:
+        return false;
+    case BIDE_BREAKER_FORCED_CLOSED:
+        ret->generation = generation_of(atomic_load_explicit(
+            &env->breaker->control, memory_order_acquire));
+        return true;
+    case BIDE_BREAKER_DRY_RUN:
+        enter(env, now, ret, t);
+        return true;
+    default:
+        return enter(env, now, ret, t);
+    }
+}
+
+bool bide__breaker_refuses(const struct bide__breaker *b, int64_t now)
+{
+    uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
+    switch (atomic_load_explicit(&b->mode, memory_order_relaxed)) {
+    case BIDE_BREAKER_NORMAL:
+        return state_of(control) == BIDE_BREAKER_OPEN && !over(control, now);
+    case BIDE_BREAKER_FORCED_OPEN:
+        return true;
+    default:
+        return false;
+    }
+}
+
+void bide__breaker_report(const struct bide__breaker_env *env,
+                          const struct bide__pass *pass,
+                          enum bide__health health, bool slow, int64_t hint_ns,
+                          int64_t now, struct bide__transition *t)
+{
+    struct bide__breaker *b = env->breaker;
+    bide__breaker_leave(b, pass);
+    if (health == BIDE__NEUTRAL)
+        return;
+    uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
+    bool ill = health == BIDE__ILL;
+
+    if (generation_of(control) != pass->generation)
+        atomic_fetch_add_explicit(&b->late_reports, 1, memory_order_relaxed);
+    else if (state_of(control) == BIDE_BREAKER_CLOSED)
+        report_closed(env, control, ill, slow, hint_ns, now, t);
+    else if (state_of(control) == BIDE_BREAKER_HALF_OPEN && pass->probe >= 0)
+        report_probe(env, control, ill, hint_ns, now, t);
+}
+
+bide_breaker_state bide__breaker_state(const struct bide__breaker *b,
+                                       int64_t now)
+{
+    uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
+    switch (atomic_load_explicit(&b->mode, memory_order_relaxed)) {
+    case BIDE_BREAKER_FORCED_OPEN:
+        return BIDE_BREAKER_OPEN;
+    case BIDE_BREAKER_FORCED_CLOSED:
+        return BIDE_BREAKER_CLOSED;
+    default:
+        if (state_of(control) == BIDE_BREAKER_OPEN && over(control, now))
+            return BIDE_BREAKER_HALF_OPEN;
+        return state_of(control);
+    }
+}
+
+int64_t bide__breaker_open_until(const struct bide__breaker *b)
+{
+    uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
+    if (state_of(control) != BIDE_BREAKER_OPEN)
+        return 0;
+    return (int64_t)(detail_of(control) << UNTIL_SHIFT);
+}

@@ -1,0 +1,129 @@
+/* The breaker: closed, open, half-open.
+ *
+ * All that decides is in one word, so that each transition is one
+ * compare-and-swap which exactly one thread wins:
+ *
+ *     control = state (2 bits) | generation (15) | detail (47)
+ *
+ *     closed     detail: 0
+ *     open       detail: when it ends, in units of 2^16 ns
+ *     half-open  detail: probes that succeeded (16 bits), that failed (16)
+ *
+ * The generation counts transitions. An attempt remembers the generation that it
+ * was let through in; when it reports in another, its result is dropped: it
+ * speaks of a time that is over.
+ *
+ * A probe occupies one of `probes` places, each a word that holds when the place
+ * may be taken over. So there are never more probes in flight than places, and a
+ * probe that never reports gives up its place by the mere passing of time.
+ *
+ * In the closed state the rates come from windows in the lanes (kind time) or
+ * from a ring of the last results (kind count). test/spin/breaker.pml holds a
+ * model of the transitions. */
+#ifndef BIDE_LIB_BREAKER_H
+#define BIDE_LIB_BREAKER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bide/dep.h"
+#include "bide/rng.h"
+#include "lane.h"
+#include "policy.h"
+
+enum { BIDE__PROBES_MAX = 16 };
+
+struct bide__breaker {
+    _Atomic uint64_t control;
+    _Atomic uint32_t mode;          /* a bide_breaker_mode */
+
+    _Alignas(64) _Atomic uint32_t reopenings; /* in a row */
+    _Atomic uint64_t in_a_row;      /* failures: generation << 32 | count */
+    _Atomic int64_t probe[BIDE__PROBES_MAX];
+    _Atomic uint64_t entered[3];    /* transitions into each state */
+    _Atomic uint64_t late_reports;
+
+    /* kind count: the last results, each an era and bits, and their sums:
+     * era (8 bits) | all (18) | failed (18) | slow (18) */
+    _Atomic uint64_t ring_next;
+    _Atomic uint64_t ring_sums;
+    _Atomic uint16_t *ring;         /* window_calls of them, or NULL */
+};
+
+/* How an attempt was let through. */
+struct bide__pass {
+    int64_t probe_until; /* what its place holds, if it is a probe */
+    uint16_t generation;
+    int8_t probe;        /* its place, or -1 */
+};
+
+/* What an attempt says about the health of the dependency. */
+enum bide__health { BIDE__WELL, BIDE__ILL, BIDE__NEUTRAL };
+
+/* A transition that the caller must announce, once nothing is held. */
+struct bide__transition {
+    bool happened;
+    bide_breaker_state from, to;
+};
+
+/* Everything that the breaker needs to know about its dependency. */
+struct bide__breaker_env {
+    struct bide__breaker *breaker;
+    const struct bide__policy *policy;
+    struct bide__lane *lanes;
+    struct bide__lane *lane;    /* of this call */
+    const bide_rng *rng;
+};
+
+/* Each closed time is counted by itself. */
+static inline uint8_t bide__breaker_era(uint16_t generation)
+{
+    return (uint8_t)generation;
+}
+
+/* True, at the cost of two loads, when there is nothing to decide. */
+static inline bool bide__breaker_idle(const struct bide__breaker *b,
+                                      uint16_t *ret_generation)
+{
+    uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
+    *ret_generation = (uint16_t)(control >> 2 & 0x7fff);
+    return (control & 3) == BIDE_BREAKER_CLOSED &&
+           atomic_load_explicit(&b->mode, memory_order_relaxed) ==
+               BIDE_BREAKER_NORMAL;
+}
+
+void bide__breaker_init(struct bide__breaker *b, const struct bide__policy *p);
+
+/* Lets an attempt through, or refuses it. */
+bool bide__breaker_enter(const struct bide__breaker_env *env, int64_t now,
+                         struct bide__pass *ret, struct bide__transition *t);
+
+/* Whether an attempt asked for now would be refused, places aside. */
+bool bide__breaker_refuses(const struct bide__breaker *b, int64_t now);
+
+/* Takes the result of an attempt that was let through. `hint_ns` is what the
+ * server asked to wait, 0 if nothing. */
+void bide__breaker_report(const struct bide__breaker_env *env,
+                          const struct bide__pass *pass,
+                          enum bide__health health, bool slow, int64_t hint_ns,
+                          int64_t now, struct bide__transition *t);
+
+/* Gives a probe's place back without a result. */
+void bide__breaker_leave(struct bide__breaker *b, const struct bide__pass *pass);
+
+/* Counts the result of an attempt in the closed time `generation`; true if it is
+ * time to open. In breaker_count.c. */
+bool bide__breaker_count(const struct bide__breaker_env *env,
+                         uint16_t generation, bool ill, bool slow, int64_t now);
+
+/* Whether part / all >= rate, in integers. */
+bool bide__reaches(uint64_t part, uint64_t all, int64_t rate_millionths);
+
+bide_breaker_state bide__breaker_state(const struct bide__breaker *b,
+                                       int64_t now);
+
+/* When an open breaker will let probes through; 0 if it is not open. */
+int64_t bide__breaker_open_until(const struct bide__breaker *b);
+
+#endif

@@ -1,0 +1,147 @@
+/* What a closed breaker counts, to know when to open.
+ *
+ * Rates over the last seconds (kind time: windows in the lanes) or over the last
+ * results (kind count: a ring), and failures in a row. A success costs one
+ * counter; the sums are taken only on bad news, when they can change anything. */
+#include "breaker.h"
+
+#include <stddef.h>
+
+bool bide__reaches(uint64_t part, uint64_t all, int64_t rate_millionths)
+{
+    return (int64_t)part * BIDE__MILLION >= (int64_t)all * rate_millionths;
+}
+
+static bool rates_reached(const struct bide__policy *p, uint64_t all,
+                          uint64_t failed, uint64_t slow)
+{
+    if (all < p->conf.breaker.min_calls)
+        return false;
+    return (failed != 0 && bide__reaches(failed, all, p->failure_rate)) ||
+           (slow != 0 && bide__reaches(slow, all, p->slow_rate));
+}
+
+static bool count_in_time(const struct bide__breaker_env *env, uint8_t era,
+                          bool ill, bool slow, int64_t now)
+{
+    const struct bide__policy *p = env->policy;
+    uint64_t tick = bide__tick(p->breaker_ticks, now);
+
+    if (slow)
+        bide__window_add(&env->lane->slow, tick, era);
+    if (!ill) {
+        bide__window_add(&env->lane->succeeded, tick, era);
+        if (!slow)
+            return false; /* good news opens nothing: the usual way out */
+    } else {
+        bide__window_add(&env->lane->failed, tick, era);
+    }
+
+#define SUM(member)                                                            \
+    bide__lanes_sum(env->lanes, p->conf.lanes,                                 \
+                    offsetof(struct bide__lane, member), tick, era)
+    uint64_t failed = SUM(failed);
+    uint64_t all = failed + SUM(succeeded);
+    return rates_reached(p, all, failed, SUM(slow));
+#undef SUM
+}
+
+/* ===== kind count: a ring of the last results ===== */
+
+enum { RESULT_FAILED = 1, RESULT_SLOW = 2, RESULT_SEEN = 4, SUM_BITS = 18 };
+
+/* Sums may be off by a few for a moment, below zero too, while threads replace
+ * each other's results; they are kept modulo 2^18 and read with their sign. */
+static int64_t sum_of(uint64_t sums, int field)
+{
+    int64_t raw = (int64_t)(sums >> (SUM_BITS * field) &
+                            ((1u << SUM_BITS) - 1));
+    return raw >= 1 << (SUM_BITS - 1) ? raw - (1 << SUM_BITS) : raw;
+}
+
+static uint64_t with_sum(uint64_t sums, int field, int64_t change)
+{
+    uint64_t mask = (uint64_t)((1u << SUM_BITS) - 1) << (SUM_BITS * field);
+    uint64_t now = (uint64_t)(sum_of(sums, field) + change)
+                   << (SUM_BITS * field);
+    return (sums & ~mask) | (now & mask);
+}
+
+static int bit(unsigned result, unsigned which)
+{
+    return (result & which) != 0;
+}
+
+static uint64_t replace_result(uint64_t sums, uint8_t era, unsigned old,
+                               unsigned new)
+{
+    if (sums >> (3 * SUM_BITS) != era)
+        sums = (uint64_t)era << (3 * SUM_BITS);
+    if (old >> 8 != era)
+        old = 0; /* of another time, and not in the sums */
+    sums = with_sum(sums, 0, bit(new, RESULT_SLOW) - bit(old, RESULT_SLOW));
+    sums = with_sum(sums, 1, bit(new, RESULT_FAILED) - bit(old, RESULT_FAILED));
+    return with_sum(sums, 2, bit(new, RESULT_SEEN) - bit(old, RESULT_SEEN));
+}
+
+static uint64_t at_least_0(int64_t n)
+{
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+static bool count_in_ring(const struct bide__breaker_env *env, uint8_t era,
+                          bool ill, bool slow)
+{
+    struct bide__breaker *b = env->breaker;
+    unsigned new = (unsigned)era << 8 | RESULT_SEEN |
+                   (ill ? RESULT_FAILED : 0) | (slow ? RESULT_SLOW : 0);
+    uint64_t place =
+        atomic_fetch_add_explicit(&b->ring_next, 1, memory_order_relaxed) %
+        env->policy->conf.breaker.window_calls;
+    unsigned old = atomic_exchange_explicit(&b->ring[place], (uint16_t)new,
+                                            memory_order_acq_rel);
+    uint64_t sums = atomic_load_explicit(&b->ring_sums, memory_order_relaxed);
+    uint64_t want;
+    do {
+        want = replace_result(sums, era, old, new);
+    } while (!atomic_compare_exchange_weak_explicit(&b->ring_sums, &sums, want,
+                                                    memory_order_acq_rel,
+                                                    memory_order_relaxed));
+    return (ill || slow) &&
+           rates_reached(env->policy, at_least_0(sum_of(want, 2)),
+                         at_least_0(sum_of(want, 1)),
+                         at_least_0(sum_of(want, 0)));
+}
+
+/* ===== failures in a row ===== */
+
+static bool count_in_a_row(const struct bide__breaker_env *env,
+                           uint16_t generation, bool ill)
+{
+    struct bide__breaker *b = env->breaker;
+    uint32_t limit = env->policy->conf.breaker.consecutive;
+    if (limit == 0)
+        return false;
+    uint64_t tag = (uint64_t)generation << 32;
+    uint64_t seen = atomic_load_explicit(&b->in_a_row, memory_order_relaxed);
+    uint64_t want;
+    do {
+        uint64_t count = seen >> 32 == generation ? (uint32_t)seen : 0;
+        want = tag | (ill ? count + 1 : 0);
+        if (want == seen)
+            return false;
+    } while (!atomic_compare_exchange_weak_explicit(&b->in_a_row, &seen, want,
+                                                    memory_order_relaxed,
+                                                    memory_order_relaxed));
+    return ill && (uint32_t)want >= limit;
+}
+
+bool bide__breaker_count(const struct bide__breaker_env *env,
+                         uint16_t generation, bool ill, bool slow, int64_t now)
+{
+    uint8_t era = bide__breaker_era(generation);
+    bool rates = env->policy->conf.breaker.kind == BIDE_BREAKER_COUNT
+                     ? count_in_ring(env, era, ill, slow)
+                     : count_in_time(env, era, ill, slow, now);
+    return count_in_a_row(env, generation, ill) || rates;
+}

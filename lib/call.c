@@ -1,0 +1,504 @@
+/* The decision machine: the one place where the rules meet.
+ *
+ *              begin
+ *                |        let through                 reported: success
+ *              READY ---------------------> RUNNING -------------------> OVER
+ *                ^  \ refused: OVER            | reported: failure
+ *     time comes |                             v
+ *             WAITING <--- no rule applies -- FAILED --- a rule applies --> OVER
+ *
+ * A failed attempt is judged by the rules below, in their order; the first that
+ * applies ends the call and is its reason. If none does, the retry is paid for
+ * and waits.
+ *
+ * Hedging is the same machine. The next attempt is then due while one is
+ * RUNNING, a failure sends it at once, and a rule that would end the call stops
+ * only further hedges as long as another attempt may still succeed. */
+#include "call.h"
+
+#include <stddef.h>
+
+#include "bide/error.h"
+#include "plain.h"
+
+static struct bide__call *opened(bide_call *call)
+{
+    return (struct bide__call *)call;
+}
+
+static const bide_policy_conf *conf_of(const struct bide__call *c)
+{
+    return &c->dep->policy.conf;
+}
+
+static bool hedges(const struct bide__call *c)
+{
+    return conf_of(c)->hedge.max != 0;
+}
+
+static bool fits_deadline(const struct bide__call *c, int64_t start_ns)
+{
+    return bide__add_ns(start_ns, conf_of(c)->attempt_min_ns) <=
+           c->deadline_ns;
+}
+
+/* ===== how long to wait ===== */
+
+static bool failed_to_connect(const struct bide__call *c)
+{
+    return c->fault == BIDE_FAULT_DNS || c->fault == BIDE_FAULT_CONNECT ||
+           c->fault == BIDE_FAULT_RESET ||
+           (c->fault == BIDE_FAULT_TIMEOUT && c->is.unprocessed);
+}
+
+/* What the policy makes of it, without the server's word. */
+static void compute_wait(struct bide__call *c)
+{
+    const bide_backoff *b = c->cls == BIDE_THROTTLED ? &c->dep->policy.throttled
+                                                     : &conf_of(c)->backoff;
+    uint32_t n = c->attempts - 1;
+
+    c->value_ns = c->wait_ns = c->wait_min_ns = c->wait_max_ns = 0;
+    c->reason = BIDE_BECAUSE_HEDGE;
+    if (hedges(c))
+        return;
+    c->reason = BIDE_BECAUSE_IMMEDIATE;
+    if (n == 0 && b->immediate_first && failed_to_connect(c))
+        return;
+    c->reason = BIDE_BECAUSE_BACKOFF;
+    c->value_ns = bide_backoff_value(b, n);
+    bide_backoff_range(b, n, c->previous_ns, &c->wait_min_ns, &c->wait_max_ns);
+    c->wait_ns = bide_rng_between(c->rng, c->wait_min_ns, c->wait_max_ns);
+    c->previous_ns = c->wait_ns;
+}
+
+/* The server's word stands in place of that, or is its minimum; with something
+ * on top, so that all who were told the same do not come at once. */
+static void heed_hint(struct bide__call *c)
+{
+    const bide_retry_after_conf *ra = &conf_of(c)->retry_after;
+    int64_t most = bide__add_ns(c->hint_ns,
+                                bide__scale_ns(c->hint_ns, ra->jitter));
+    int64_t wait = bide_rng_between(c->rng, c->hint_ns, most);
+
+    if (ra->mode == BIDE_HINT_REPLACE || wait >= c->wait_ns) {
+        c->reason = BIDE_BECAUSE_HINT;
+        c->value_ns = c->hint_ns;
+        c->wait_ns = wait;
+    }
+    if (ra->mode == BIDE_HINT_REPLACE || c->hint_ns > c->wait_min_ns)
+        c->wait_min_ns = c->hint_ns;
+    if (ra->mode == BIDE_HINT_REPLACE || most > c->wait_max_ns)
+        c->wait_max_ns = most;
+}
+
+/* ===== the rules, in the order of their table below ===== */
+
+static bool is_cancelled(struct bide__call *c, int64_t now)
+{
+    (void)now;
+    return c->cls == BIDE_IGNORED;
+}
+
+static bool is_permanent(struct bide__call *c, int64_t now)
+{
+    (void)now;
+    return c->cls == BIDE_PERMANENT;
+}
+
+static bool server_refused(struct bide__call *c, int64_t now)
+{
+    (void)now;
+    return c->cls == BIDE_OVERLOADED || c->is.refused;
+}
+
+/* Done twice it would do harm, and it may have been done once. */
+static bool not_idempotent(struct bide__call *c, int64_t now)
+{
+    (void)now;
+    return !c->is.unprocessed && !c->is.safe_twice;
+}
+
+/* A body that was never begun is still there to be sent. */
+static bool not_replayable(struct bide__call *c, int64_t now)
+{
+    (void)now;
+    bool begun = c->fault != BIDE_FAULT_DNS && c->fault != BIDE_FAULT_CONNECT;
+    return c->is.one_shot && begun;
+}
+
+static bool no_attempts_left(struct bide__call *c, int64_t now)
+{
+    (void)now;
+    return c->stopped_by || c->attempts >= c->dep->policy.max_attempts;
+}
+
+static bool upstream_retries(struct bide__call *c, int64_t now)
+{
+    (void)now;
+    return c->is.nested;
+}
+
+static bool no_hint(struct bide__call *c, int64_t now)
+{
+    (void)now;
+    return c->cls == BIDE_THROTTLED && !c->is.hinted &&
+           conf_of(c)->retry_after.throttled_without_hint ==
+               BIDE_UNHINTED_STOP;
+}
+
+static bool hint_too_long(struct bide__call *c, int64_t now)
+{
+    (void)now;
+    return c->is.hinted && c->hint_ns > conf_of(c)->retry_after.max_ns;
+}
+
+/* Never sleep first and find out later. */
+static bool past_deadline(struct bide__call *c, int64_t now)
+{
+    return !fits_deadline(c, bide__add_ns(now, c->wait_ns));
+}
+
+/* A probe is not retried, whatever it came to. */
+static bool breaker_open(struct bide__call *c, int64_t now)
+{
+    return c->is.probe || bide__breaker_refuses(&c->dep->breaker, now);
+}
+
+/* Last, for it is the one that takes something. */
+static bool no_budget(struct bide__call *c, int64_t now)
+{
+    return !bide__ticket_take(c, now);
+}
+
+static const struct rule {
+    bool (*applies)(struct bide__call *c, int64_t now);
+    bide_reason reason;
+    bool final; /* no other attempt of the call can help either */
+} rules[] = {
+    { is_cancelled, BIDE_BECAUSE_CANCELLED, true },
+    { is_permanent, BIDE_BECAUSE_PERMANENT, true },
+    { server_refused, BIDE_BECAUSE_SERVER_REFUSED, true },
+    { not_idempotent, BIDE_BECAUSE_NOT_IDEMPOTENT, true },
+    { not_replayable, BIDE_BECAUSE_NOT_REPLAYABLE, false },
+    { no_attempts_left, BIDE_BECAUSE_ATTEMPTS, false },
+    { upstream_retries, BIDE_BECAUSE_UPSTREAM_RETRIES, false },
+    { no_hint, BIDE_BECAUSE_NO_HINT, false },
+    { hint_too_long, BIDE_BECAUSE_HINT_TOO_LONG, false },
+    { past_deadline, BIDE_BECAUSE_DEADLINE, false },
+    { breaker_open, BIDE_BECAUSE_BREAKER_OPEN, false },
+    { no_budget, BIDE_BECAUSE_BUDGET, false },
+};
+
+enum { N_RULES = sizeof rules / sizeof rules[0] };
+
+/* ===== from state to state ===== */
+
+static void finish(struct bide__call *c, bide_reason reason)
+{
+    if (c->is.granted) {
+        bide__ticket_give_back(c);
+        bide__count(&c->dep->counters.retries_dropped);
+    }
+    if (c->is.queued)
+        bide__queue_leave(&c->dep->places);
+    c->is.queued = false;
+    c->state = BIDE__OVER;
+    c->reason = (uint8_t)reason;
+}
+
+/* Ends the call, unless another attempt may still succeed: then it is only the
+ * end of hedging, and its reason is kept for when that one fails too. */
+static void give_up(struct bide__call *c, bide_reason reason, bool final)
+{
+    if (reason == BIDE_BECAUSE_ATTEMPTS && c->stopped_by)
+        reason = (bide_reason)c->stopped_by;
+    if (final || c->n_running == 0) {
+        finish(c, reason);
+        return;
+    }
+    if (c->is.granted)
+        bide__ticket_give_back(c);
+    if (reason != BIDE_BECAUSE_ATTEMPTS && !c->stopped_by)
+        bide__count(&c->dep->counters.hedges_refused);
+    c->stopped_by = (uint8_t)reason;
+    c->state = BIDE__RUNNING;
+}
+
+static void grant(struct bide__call *c, int64_t now)
+{
+    struct bide__counters *counters = &c->dep->counters;
+    if (!hedges(c)) {
+        bide__histogram_add(&counters->wait_computed, c->value_ns, 1);
+        bide__histogram_add(&counters->wait_jittered, c->wait_ns, 1);
+    }
+    c->state = BIDE__WAITING;
+    c->at_ns = bide__add_ns(now, c->wait_ns);
+}
+
+static void judge(struct bide__call *c, int64_t now)
+{
+    bool pending = c->is.granted; /* a hedge is on its way already */
+    compute_wait(c);
+    if (c->is.hinted && c->hint_ns > 0)
+        heed_hint(c);
+    for (int i = 0; i < N_RULES; i++) {
+        if ((rules[i].final || !pending) && rules[i].applies(c, now)) {
+            give_up(c, rules[i].reason, rules[i].final);
+            return;
+        }
+    }
+    if (pending)
+        c->state = BIDE__WAITING;
+    else
+        grant(c, now);
+}
+
+/* ===== decisions ===== */
+
+static bide_decision wait_until(int64_t at_ns, bide_reason reason)
+{
+    return (bide_decision){ BIDE_WAIT, reason, 0, 0, at_ns };
+}
+
+static bide_decision done(const struct bide__call *c)
+{
+    int64_t at = 0;
+    if (c->reason == BIDE_BECAUSE_BREAKER_OPEN)
+        at = bide__breaker_open_until(&c->dep->breaker);
+    return (bide_decision){ BIDE_DONE, (bide_reason)c->reason, 0, 0,
+                            at ? at : BIDE_FOREVER };
+}
+
+static bide_decision try_now(const struct bide__call *c, bide_reason reason,
+                             int64_t now)
+{
+    int64_t timeout = conf_of(c)->attempt_timeout_ns;
+    if (c->deadline_ns != BIDE_FOREVER && c->deadline_ns - now < timeout)
+        timeout = c->deadline_ns - now;
+    return (bide_decision){ BIDE_TRY, reason, c->attempts, timeout, 0 };
+}
+
+/* READY: asks to be let through. True if that decides; false if the state has
+ * changed, and must be looked at again. */
+static bool proceed(struct bide__call *c, int64_t now, bide_decision *ret)
+{
+    bide_reason why = c->attempts == 0 ? BIDE_BECAUSE_FIRST
+                                       : (bide_reason)c->reason;
+    if (!fits_deadline(c, now)) {
+        give_up(c, BIDE_BECAUSE_DEADLINE, false);
+        return false;
+    }
+    struct bide__answer_to_start a =
+        bide__attempt_start(c, c->n_running != 0, now);
+    switch (a.admission) {
+    case BIDE__ADMITTED:
+        *ret = try_now(c, why, now);
+        return true;
+    case BIDE__HELD_UP:
+        *ret = wait_until(a.at_ns, a.reason);
+        return true;
+    default:
+        give_up(c, a.reason, false);
+        return false;
+    }
+}
+
+/* RUNNING: waits for the attempt, or sends a hedge beside it. */
+static bool watch(struct bide__call *c, int64_t now, bide_decision *ret)
+{
+    bool may = !c->stopped_by && c->is.safe_twice && !c->is.one_shot &&
+               !c->is.nested && c->attempts < c->dep->policy.max_attempts &&
+               hedges(c);
+    if (!may || now < c->at_ns) {
+        *ret = wait_until(may ? c->at_ns : BIDE_FOREVER, BIDE_BECAUSE_RUNNING);
+        return true;
+    }
+    c->cls = BIDE_SUCCESS; /* nothing failed: a hedge costs what a retry costs */
+    if (!bide__ticket_take(c, now)) {
+        give_up(c, BIDE_BECAUSE_BUDGET, false);
+        return false;
+    }
+    c->reason = BIDE_BECAUSE_HEDGE;
+    c->state = BIDE__READY;
+    return false;
+}
+
+/* Kept out of line, as take_report() below, so that the usual call does not pay
+ * for saving the registers that only this needs. */
+BIDE__OUT_OF_LINE
+static bide_decision decide(struct bide__call *c, int64_t now)
+{
+    bide_decision d;
+
+    for (;;) {
+        switch ((enum bide__call_state)c->state) {
+        case BIDE__WAITING:
+            if (now < c->at_ns)
+                return wait_until(c->at_ns, (bide_reason)c->reason);
+            c->state = BIDE__READY;
+            break;
+        case BIDE__READY:
+            if (proceed(c, now, &d))
+                return d;
+            break;
+        case BIDE__RUNNING:
+            if (watch(c, now, &d))
+                return d;
+            break;
+        case BIDE__FAILED:
+            judge(c, now);
+            break;
+        case BIDE__OVER:
+            return done(c);
+        }
+    }
+}
+
+bide_decision bide_call_next(bide_call *call, int64_t now_ns)
+{
+    struct bide__call *c = opened(call);
+    int64_t now = bide__clock(now_ns);
+    if (c->state == BIDE__OVER)
+        return done(c);
+    if (c->state == BIDE__READY && fits_deadline(c, now) &&
+        bide__plain_start(c, now))
+        return try_now(c, BIDE_BECAUSE_FIRST, now);
+    return decide(c, now);
+}
+
+/* ===== begin, report, cancel, end ===== */
+
+void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
+                     int64_t now_ns)
+{
+    static const bide_op cautious = { 0 };
+    struct bide__call *c = opened(call);
+    const bide_policy_conf *conf = &dep->policy.conf;
+    int64_t now = bide__clock(now_ns);
+
+    if (!op)
+        op = &cautious;
+    c->dep = dep;
+    c->rng = op->rng ? op->rng : &dep->rng;
+    c->lane = bide__dep_lane(dep);
+    c->begin_ns = now;
+    c->deadline_ns = bide__add_ns(now, conf->deadline_ns);
+    c->previous_ns = 0;
+    c->at_ns = 0;
+    c->attempts = 0;
+    c->state = BIDE__READY;
+    c->reason = BIDE_BECAUSE_FIRST;
+    c->stopped_by = 0;
+    c->n_running = 0;
+    c->is = (struct bide__traits){ 0 };
+    c->is.safe_twice = op->idempotent || op->has_key ||
+                        conf->idempotency_key == BIDE_KEY_GENERATE;
+    c->is.one_shot = op->one_shot_body;
+    c->is.nested = op->upstream_attempt != 0 &&
+                    conf->nested == BIDE_NESTED_PASS;
+    if (op->deadline_ns > 0 && op->deadline_ns < c->deadline_ns)
+        c->deadline_ns = op->deadline_ns;
+    bide__budget_calls(&dep->budget, &dep->policy, 1);
+}
+
+static void remember_failure(struct bide__call *c,
+                             const struct bide__running *r,
+                             const bide_outcome *out)
+{
+    c->is.judged = true;
+    c->is.probe = r->probe >= 0;
+    c->cls = (uint8_t)out->cls;
+    c->fault = (uint8_t)out->fault;
+    c->is.unprocessed = out->not_processed;
+    c->is.refused = out->refused;
+    c->is.hinted = out->hinted;
+    c->hint_ns = out->hint_ns > 0 ? out->hint_ns : 0;
+    c->state = BIDE__FAILED;
+}
+
+BIDE__OUT_OF_LINE
+static int take_report(struct bide__call *c, uint32_t attempt,
+                       const bide_outcome *outcome, int64_t now)
+{
+    unsigned i = 0;
+    while (i < c->n_running && c->running[i].attempt != attempt)
+        i++;
+    if (i == c->n_running)
+        return BIDE_ESTATE;
+    struct bide__running r = c->running[i];
+    c->running[i] = c->running[--c->n_running];
+
+    if (c->state == BIDE__OVER) {
+        bide__attempt_drop(c, &r, now); /* it lost, and its outcome is ignored */
+        return 0;
+    }
+    bide__attempt_end(c, &r, outcome, now);
+    if (outcome->cls == BIDE_SUCCESS)
+        finish(c, BIDE_BECAUSE_SUCCESS);
+    else
+        remember_failure(c, &r, outcome);
+    return 0;
+}
+
+int bide_call_report(bide_call *call, uint32_t attempt,
+                     const bide_outcome *outcome, int64_t now_ns)
+{
+    struct bide__call *c = opened(call);
+    int64_t now = bide__clock(now_ns);
+    if (!outcome || (unsigned)outcome->cls >= BIDE_N_CLASSES)
+        return BIDE_EINVAL;
+    if (outcome->cls == BIDE_SUCCESS && attempt == 1 &&
+        bide__plain_success(c, now))
+        return 0;
+    return take_report(c, attempt, outcome, now);
+}
+
+void bide_call_cancel(bide_call *call)
+{
+    struct bide__call *c = opened(call);
+    if (c->state != BIDE__OVER)
+        finish(c, BIDE_BECAUSE_CANCELLED);
+}
+
+void bide_call_end(bide_call *call, int64_t now_ns)
+{
+    struct bide__call *c = opened(call);
+    int64_t now = bide__clock(now_ns);
+
+    bide_call_cancel(call);
+    while (c->n_running != 0)
+        bide__attempt_drop(c, &c->running[--c->n_running], now);
+    bool late = c->attempts > 1;
+    if (c->reason == BIDE_BECAUSE_SUCCESS && late)
+        bide__histogram_add(&c->dep->counters.late_call_time,
+                            bide__elapsed_ns(c->begin_ns, now), 1);
+    if (c->reason != BIDE_BECAUSE_SUCCESS || late)
+        bide__count(&c->dep->counters.done[c->reason]);
+    bide__budget_calls(&c->dep->budget, &c->dep->policy, -1);
+}
+
+/* ===== views ===== */
+
+uint32_t bide_call_attempts(const bide_call *call)
+{
+    return ((const struct bide__call *)call)->attempts;
+}
+
+int64_t bide_call_deadline(const bide_call *call)
+{
+    return ((const struct bide__call *)call)->deadline_ns;
+}
+
+int bide_call_verdict(const bide_call *call, bide_verdict *ret)
+{
+    const struct bide__call *c = (const struct bide__call *)call;
+    if (!ret)
+        return BIDE_EINVAL;
+    if (!c->is.judged)
+        return BIDE_ESTATE;
+    *ret = (bide_verdict){ (bide_reason)c->reason, (bide_class)c->cls,
+                           c->value_ns,    c->wait_ns,
+                           c->wait_min_ns, c->wait_max_ns };
+    return 0;
+}

@@ -1,0 +1,126 @@
+/* A call from the inside: its state, and what call.c (which decides) and
+ * attempt.c (which keeps the books of attempts) do for each other. */
+#ifndef BIDE_LIB_CALL_H
+#define BIDE_LIB_CALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bide/call.h"
+#include "dep.h"
+
+#if defined(__GNUC__)
+#define BIDE__OUT_OF_LINE __attribute__((noinline))
+#else
+#define BIDE__OUT_OF_LINE
+#endif
+
+/* The first attempt and four hedges. */
+enum { BIDE__RUNNING_MAX = 5 };
+
+/* An attempt that has not been reported. */
+struct bide__running {
+    int64_t start_ns;
+    uint32_t attempt;
+    uint32_t tokens;     /* what it cost of a quota */
+    uint16_t generation; /* of the breaker, when it was let through */
+    int8_t probe;        /* its place among the probes, or -1 */
+    bool place;          /* it holds one under limits.in_flight */
+    bool paid;           /* it is a retry or hedge that the budget granted */
+};
+
+enum bide__call_state {
+    BIDE__READY,   /* may make an attempt, if it is let through */
+    BIDE__WAITING, /* may do so at at_ns */
+    BIDE__RUNNING, /* an attempt runs */
+    BIDE__FAILED,  /* an attempt failed, and has yet to be judged */
+    BIDE__OVER
+};
+
+/* What a call is or has, yes or no. */
+struct bide__traits {
+    bool safe_twice : 1;  /* idempotent, or with a key */
+    bool one_shot : 1;    /* its body cannot be sent again */
+    bool nested : 1;      /* a layer above retries, and this one leaves it */
+
+    bool granted : 1;     /* a retry or hedge, paid for but not begun */
+    bool let_through : 1; /* by the throttle, for the next attempt */
+    bool paced : 1;       /* it has a token of the rate for that */
+    bool queued : 1;      /* it waits for a place for that */
+
+    bool judged : 1;      /* there was a failure; it was ... */
+    bool probe : 1;       /* ... of a probe */
+    bool unprocessed : 1; /* ... certainly without effect */
+    bool refused : 1;     /* ... with the word not to retry */
+    bool hinted : 1;      /* ... with the word when to */
+};
+
+/* It lives in the caller's bide_call, hence may_alias. */
+struct __attribute__((may_alias)) bide__call {
+    bide_dep *dep;
+    const bide_rng *rng;
+    struct bide__lane *lane;
+    int64_t begin_ns;
+    int64_t deadline_ns;     /* or BIDE_FOREVER */
+    int64_t at_ns;           /* until then it waits: for the retry, for a token,
+                                in the queue, for the hedge */
+    int64_t previous_ns;     /* the last computed wait, for decorrelated */
+    struct bide__ticket ticket;  /* of a retry that was granted, not begun */
+    uint64_t hedge_tick;     /* of its part in the ceiling of hedges */
+    uint32_t attempts;       /* begun */
+    uint8_t state;           /* a bide__call_state */
+    uint8_t reason;          /* of the end, or of the retry */
+    uint8_t stopped_by;      /* why there will be no further hedge; 0: there may */
+    uint8_t n_running;
+    struct bide__traits is;
+
+    /* The failure that is being judged, and the wait that was worked out. */
+    uint8_t cls;
+    uint8_t fault;
+    int64_t hint_ns;
+    int64_t value_ns;
+    int64_t wait_ns;
+    int64_t wait_min_ns;
+    int64_t wait_max_ns;
+
+    struct bide__running running[BIDE__RUNNING_MAX];
+};
+
+_Static_assert(sizeof(struct bide__call) <= sizeof(bide_call),
+               "bide_call must hold the call");
+
+/* What came of asking for an attempt. */
+enum bide__admission {
+    BIDE__ADMITTED,
+    BIDE__HELD_UP, /* reason and at_ns are set: ask again */
+    BIDE__REFUSED  /* reason is set */
+};
+
+struct bide__answer_to_start {
+    enum bide__admission admission;
+    bide_reason reason;
+    int64_t at_ns;
+};
+
+/* Asks breaker and limits to let the next attempt through, and begins it if they
+ * do. `beside` means that another attempt runs: it then waits for nothing. */
+struct bide__answer_to_start bide__attempt_start(struct bide__call *c,
+                                                 bool beside, int64_t now);
+
+/* Takes what an attempt came to: feeds breaker, budget, limits, latency and
+ * counters, and gives back what it held. */
+void bide__attempt_end(struct bide__call *c, const struct bide__running *r,
+                       const bide_outcome *out, int64_t now);
+
+/* Ends an attempt whose outcome nobody waits for any more. */
+void bide__attempt_drop(struct bide__call *c, const struct bide__running *r,
+                        int64_t now);
+
+/* When the hedge of an attempt that begins now is due; FOREVER if none is. */
+int64_t bide__hedge_due(struct bide__call *c, int64_t now);
+
+/* Pays for a retry or a hedge, and takes back what was paid for one. */
+bool bide__ticket_take(struct bide__call *c, int64_t now);
+void bide__ticket_give_back(struct bide__call *c);
+
+#endif

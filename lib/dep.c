@@ -1,0 +1,271 @@
+/* Making a dependency, and the views of it that are not statistics.
+ *
+ * Everything lies in one block: one allocation to fail, one to free, and the
+ * order of the parts is the order on the cache lines. */
+#include "dep.h"
+
+#include <string.h>
+
+#include "bide/error.h"
+#include "host.h"
+#include "outcome.h"
+#include "rng.h"
+
+enum { NAME_MAX_LEN = 255 };
+
+/* ===== drawing ===== */
+
+/* A process that was forked off must not draw what its parent draws: the mark is
+ * wiped on fork, and whoever finds it so seeds anew. Should the kernel refuse,
+ * the old seed is mixed instead. */
+static void reseed_after_fork(bide_dep *dep)
+{
+    uint64_t seed;
+    if (!bide__host_entropy(&seed))
+        seed = bide__mix(atomic_load(&dep->seed));
+    atomic_store(&dep->seed, seed);
+    __atomic_store_n(dep->fork_mark, 1, __ATOMIC_RELEASE);
+}
+
+static uint64_t draw(void *state)
+{
+    bide_dep *dep = state;
+    if (dep->fork_mark &&
+        __atomic_load_n(dep->fork_mark, __ATOMIC_ACQUIRE) == 0)
+        reseed_after_fork(dep);
+    uint64_t n =
+        atomic_fetch_add_explicit(&dep->draws, 1, memory_order_relaxed);
+    uint64_t seed = atomic_load_explicit(&dep->seed, memory_order_relaxed);
+    return bide__mix(seed + (n + 1) * BIDE__GOLDEN);
+}
+
+static int seed_it(bide_dep *dep)
+{
+    uint64_t seed;
+    if (dep->host.seed) {
+        seed = *dep->host.seed;
+        dep->host.seed = NULL; /* it need not outlive this call */
+    } else {
+        if (!bide__host_entropy(&seed))
+            return BIDE_EENTROPY;
+        dep->fork_mark = bide__host_fork_mark();
+    }
+    atomic_init(&dep->seed, bide__mix(seed));
+    dep->rng = (bide_rng){ draw, dep };
+    return 0;
+}
+
+/* ===== layout ===== */
+
+static size_t text_size(const char *text)
+{
+    return text ? strlen(text) + 1 : 0;
+}
+
+static size_t rules_size(const bide_policy_conf *conf)
+{
+    size_t size = conf->n_rules * sizeof(bide_rule);
+    for (size_t i = 0; i < conf->n_rules; i++) {
+        const bide_rule *r = &conf->rules[i];
+        size += text_size(r->method) + text_size(r->header) +
+                text_size(r->header_value) + text_size(r->problem_type);
+    }
+    return size;
+}
+
+static size_t ring_size(const bide_policy_conf *conf)
+{
+    return conf->breaker.kind == BIDE_BREAKER_COUNT
+               ? conf->breaker.window_calls * sizeof(_Atomic uint16_t)
+               : 0;
+}
+
+static size_t latency_size(const bide_policy_conf *conf)
+{
+    return conf->latency.measure ? conf->lanes * sizeof(struct bide__latency)
+                                 : 0;
+}
+
+static size_t total_size(const bide_policy_conf *conf, const char *name)
+{
+    return BIDE__CACHE_LINE - 1 + sizeof(bide_dep) +
+           conf->lanes * sizeof(struct bide__lane) + latency_size(conf) +
+           rules_size(conf) + ring_size(conf) + text_size(name);
+}
+
+/* Cuts `size` bytes off the rest of the block. */
+static void *cut(char **rest, size_t size)
+{
+    char *part = *rest;
+    *rest += size;
+    return size ? part : NULL;
+}
+
+static const char *copy_text(char **rest, const char *text)
+{
+    char *copy = cut(rest, text_size(text));
+    return copy ? memcpy(copy, text, text_size(text)) : NULL;
+}
+
+static void copy_rules(bide_rule *copies, char **rest,
+                       const bide_policy_conf *conf)
+{
+    for (size_t i = 0; i < conf->n_rules; i++) {
+        bide_rule *r = &copies[i];
+        *r = conf->rules[i];
+        r->method = copy_text(rest, r->method);
+        r->header = copy_text(rest, r->header);
+        r->header_value = copy_text(rest, r->header_value);
+        r->problem_type = copy_text(rest, r->problem_type);
+    }
+}
+
+/* The widest alignment first, text last. */
+static void lay_out(bide_dep *dep, const bide_policy_conf *conf,
+                    const char *name)
+{
+    char *rest = (char *)(dep + 1);
+    dep->lanes = cut(&rest, conf->lanes * sizeof(struct bide__lane));
+    dep->latency = cut(&rest, latency_size(conf));
+    bide_rule *rules = cut(&rest, conf->n_rules * sizeof(bide_rule));
+    dep->breaker.ring = cut(&rest, ring_size(conf));
+    copy_rules(rules, &rest, conf);
+    dep->policy.conf.rules = rules;
+    dep->name = copy_text(&rest, name);
+}
+
+/* ===== from new to free ===== */
+
+/* What an older program does not know of keeps its default. */
+static void widen(bide_policy_conf *full, const bide_policy_conf *conf)
+{
+    *full = (bide_policy_conf)BIDE_POLICY_CONF_INIT;
+    memcpy(full, conf, conf->size < sizeof *full ? conf->size : sizeof *full);
+    full->size = sizeof *full;
+}
+
+int bide_dep_new_in(bide_dep **ret_dep, const char *name,
+                    const bide_policy_conf *conf, const bide_host *host)
+{
+    if (!ret_dep || !name || !conf || !host || strlen(name) > NAME_MAX_LEN)
+        return BIDE_EINVAL;
+    int rc = bide_policy_check(conf);
+    if (rc < 0)
+        return rc;
+    bide_policy_conf full;
+    widen(&full, conf);
+
+    size_t size = total_size(&full, name);
+    void *memory = bide__host_alloc(host, size);
+    if (!memory)
+        return BIDE_ENOMEM;
+    memset(memory, 0, size);
+    uintptr_t aligned = ((uintptr_t)memory + BIDE__CACHE_LINE - 1) &
+                        ~(uintptr_t)(BIDE__CACHE_LINE - 1);
+    bide_dep *dep = (bide_dep *)aligned;
+    dep->memory = memory;
+    dep->host = *host;
+    bide__policy_init(&dep->policy, &full);
+    lay_out(dep, &full, name);
+    bide__breaker_init(&dep->breaker, &dep->policy);
+    bide__budget_init(&dep->budget, &dep->policy);
+    atomic_init(&dep->hedge_after_ns, -1);
+    rc = seed_it(dep);
+    if (rc < 0) {
+        bide__host_free(host, memory);
+        return rc;
+    }
+    *ret_dep = dep;
+    return 0;
+}
+
+int bide_dep_new(bide_dep **ret_dep, const char *name,
+                 const bide_policy_conf *conf)
+{
+    return bide_dep_new_in(ret_dep, name, conf, &(bide_host){ .ctx = NULL });
+}
+
+void bide_dep_free(bide_dep *dep)
+{
+    if (!dep)
+        return;
+    bide__host_fork_mark_free(dep->fork_mark);
+    bide_host host = dep->host; /* lies in what is freed */
+    bide__host_free(&host, dep->memory);
+}
+
+size_t bide_dep_size(const bide_policy_conf *conf)
+{
+    if (!conf || bide_policy_check(conf) < 0)
+        return 0;
+    bide_policy_conf full;
+    widen(&full, conf);
+    return total_size(&full, NULL);
+}
+
+/* ===== views ===== */
+
+const char *bide_dep_name(const bide_dep *dep)
+{
+    return dep ? dep->name : NULL;
+}
+
+const bide_policy_conf *bide_dep_policy(const bide_dep *dep)
+{
+    return dep ? &dep->policy.conf : NULL;
+}
+
+bide_breaker_state bide_dep_breaker(const bide_dep *dep, int64_t now_ns)
+{
+    if (!dep)
+        return BIDE_BREAKER_CLOSED;
+    return bide__breaker_state(&dep->breaker, bide__clock(now_ns));
+}
+
+int64_t bide_dep_budget_left(const bide_dep *dep, int64_t now_ns)
+{
+    if (!dep)
+        return 0;
+    return bide__budget_left(&dep->budget, &dep->policy, dep->lanes,
+                             bide__clock(now_ns));
+}
+
+double bide_dep_rate(const bide_dep *dep, int64_t now_ns)
+{
+    return dep ? bide__rate_allowed(&dep->rate, bide__clock(now_ns)) : 0;
+}
+
+int64_t bide_dep_latency(const bide_dep *dep, double q, int64_t now_ns)
+{
+    uint64_t samples;
+    if (!dep || !dep->latency || !(q >= 0 && q <= 1))
+        return -1;
+    return bide__latency_quantile(dep->latency, &dep->policy, q,
+                                  bide__clock(now_ns), &samples);
+}
+
+int bide_dep_force_breaker(bide_dep *dep, bide_breaker_mode mode)
+{
+    if (!dep || (unsigned)mode > BIDE_BREAKER_DRY_RUN)
+        return BIDE_EINVAL;
+    atomic_store_explicit(&dep->breaker.mode, (uint32_t)mode,
+                          memory_order_release);
+    return 0;
+}
+
+const char *bide_breaker_state_name(bide_breaker_state state)
+{
+    static const char *const names[] = {
+#define X(name, key) key,
+        BIDE_BREAKER_STATES(X)
+#undef X
+    };
+    return (unsigned)state < 3 ? names[state] : NULL;
+}
+
+bide_outcome bide_classify(const bide_dep *dep, const bide_response *response)
+{
+    const bide_policy_conf *conf = bide_dep_policy(dep);
+    return bide__classify(conf ? conf->rules : NULL, conf ? conf->n_rules : 0,
+                          response);
+}

@@ -1,0 +1,66 @@
+/* The state that all calls of a dependency share, in one block of memory.
+ *
+ * First what is only read, then what failures write, each kind on cache lines of
+ * its own; what every success writes is in the lanes. */
+#ifndef BIDE_LIB_DEP_H
+#define BIDE_LIB_DEP_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "bide/dep.h"
+#include "breaker.h"
+#include "budget.h"
+#include "host.h"
+#include "lane.h"
+#include "latency.h"
+#include "limit.h"
+#include "policy.h"
+#include "spend.h"
+#include "stats.h"
+
+struct bide_dep {
+    struct bide__policy policy;
+    bide_host host;
+    bide_rng rng;               /* draws from `seed` and `draws` */
+    struct bide__lane *lanes;   /* policy.conf.lanes of them */
+    struct bide__latency *latency; /* as many, or NULL: not measured */
+    const char *name;
+    void *memory;               /* what the host gave: all of this lies in it */
+    uint32_t *fork_mark;        /* NULL if seeded by the caller */
+    _Atomic uint64_t seed;
+
+    _Alignas(64) struct bide__breaker breaker;
+
+    _Alignas(64) _Atomic uint64_t draws;
+    struct bide__budget budget;
+    struct bide__spend hedge_spend;
+    struct bide__places places;
+    struct bide__rate rate;
+    _Atomic int64_t hedge_after_ns; /* the quantile, as last looked up ... */
+    _Atomic int64_t hedge_look_ns;  /* ... and when to look again */
+
+    _Alignas(64) struct bide__counters counters;
+};
+
+/* The lane that a call which begins here and now counts in. */
+static inline struct bide__lane *bide__dep_lane(bide_dep *dep)
+{
+    uint32_t mask = dep->policy.conf.lanes - 1;
+    return &dep->lanes[bide__host_processor() & mask];
+}
+
+/* Records the latency of a first attempt. */
+static inline void bide__record_first(bide_dep *dep,
+                                      const struct bide__lane *lane,
+                                      int64_t took, int64_t now)
+{
+    if (!dep->latency)
+        return;
+    struct bide__latency *mine = &dep->latency[lane - dep->lanes];
+    bide__latency_record(bide__latency_slice(mine, &dep->policy,
+                                             &dep->counters.first_time, now),
+                         took);
+}
+
+#endif

@@ -1,0 +1,73 @@
+/* Names and texts of errors and reasons, and of the version. */
+#include "bide/error.h"
+
+#include <stddef.h>
+
+#include "bide/call.h"
+#include "bide/policy.h"
+#include "policy.h"
+
+#define TEXT_(x) #x
+#define TEXT(x) TEXT_(x)
+
+const char *bide_version(void)
+{
+    return TEXT(BIDE_VERSION_MAJOR) "." TEXT(BIDE_VERSION_MINOR) "." TEXT(
+        BIDE_VERSION_PATCH);
+}
+
+const char *bide_error_name(int rc)
+{
+    if (rc <= BIDE_EFIELD) {
+        const char *key = bide__option_key(BIDE_EFIELD - rc);
+        return key ? key : "unknown";
+    }
+    switch (rc) {
+    case 0:
+        return "success";
+#define X(name, value, text)                                                   \
+    case name:                                                                 \
+        return #name;
+        BIDE_ERRORS(X)
+#undef X
+    default:
+        return "unknown";
+    }
+}
+
+const char *bide_strerror(int rc)
+{
+    if (rc <= BIDE_EFIELD) {
+        const char *expected = bide__option_error(BIDE_EFIELD - rc);
+        return expected ? expected : "unknown error";
+    }
+    switch (rc) {
+    case 0:
+        return "success";
+#define X(name, value, text)                                                   \
+    case name:                                                                 \
+        return text;
+        BIDE_ERRORS(X)
+#undef X
+    default:
+        return "unknown error";
+    }
+}
+
+static const struct {
+    const char *name, *text;
+} reasons[] = {
+#define X(name, key, text) { key, text },
+    BIDE_REASONS(X)
+#undef X
+};
+
+const char *bide_reason_name(bide_reason reason)
+{
+    return (unsigned)reason < BIDE_N_REASONS ? reasons[reason].name : NULL;
+}
+
+const char *bide_reason_text(bide_reason reason)
+{
+    return (unsigned)reason < BIDE_N_REASONS ? reasons[reason].text : NULL;
+}

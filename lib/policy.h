@@ -1,0 +1,62 @@
+/* A policy as the engine uses it: the checked numbers, and what can be worked
+ * out from them once instead of on every call. */
+#ifndef BIDE_LIB_POLICY_H
+#define BIDE_LIB_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bide/policy.h"
+#include "time.h"
+
+/* Shares and tokens are kept in millionths, as integers: 29 % of 100 is 29, not
+ * the 28.999999999999996 that a double makes of it and a cast cuts to 28. */
+#define BIDE__MILLION INT64_C(1000000)
+
+static inline int64_t bide__millionths(double x)
+{
+    return (int64_t)(x * 1e6 + 0.5);
+}
+
+/* Threads: immutable. */
+struct bide__policy {
+    bide_policy_conf conf;
+    bide_backoff throttled; /* conf.backoff with the base for throttled */
+
+    struct bide__ticker deposit_ticks;
+    struct bide__ticker spend_ticks;
+    struct bide__ticker breaker_ticks;
+    struct bide__ticker latency_ticks;
+    struct bide__ticker throttle_ticks;
+    struct bide__ticker hedge_ticks;
+    struct bide__ticker hedge_spend_ticks;
+
+    int64_t budget_floor;   /* retries a window; millionths, as all below */
+    int64_t budget_ratio;
+    int64_t max_tokens;
+    int64_t token_ratio;
+    int64_t failure_rate;
+    int64_t slow_rate;
+    int64_t probe_rate;
+    int64_t extra_load;
+    int64_t throttle_k;
+
+    int64_t probe_ns;       /* a probe that is silent for so long is given up */
+    uint32_t max_attempts;  /* hedges included */
+    bool plain;             /* nothing beyond the usual is asked for: attempt.c
+                               then has a shorter way */
+};
+
+/* Works out the rest of a policy from its numbers, which must be checked. The
+ * rules are not copied: conf.rules stays what it was. */
+void bide__policy_init(struct bide__policy *p, const bide_policy_conf *conf);
+
+/* The window over which hedges are held under their ceiling. */
+#define BIDE__HEDGE_WINDOW_NS (10 * BIDE_SECOND)
+
+/* The key of row n of the options ("backoff.cap"), and the whole sentence about
+ * a mistake in it; NULL if there is no such row. */
+const char *bide__option_key(int n);
+const char *bide__option_error(int n);
+
+#endif

@@ -1,0 +1,51 @@
+/* The slow paths of the sliding window: turning a slot over, and adding up. */
+#include "window.h"
+
+/* Farther ahead than this is no thread that was held up, but a clock that was set
+ * back: the slot is taken over, and counting starts anew. */
+enum { PLAUSIBLE_LEAD = 4 * BIDE__SLOTS };
+
+/* Whether tag `a` is of a later era, or of a later tick in the same one. Both
+ * wrap around, so the difference decides, as with sequence numbers. */
+static bool later(uint64_t a, uint64_t b)
+{
+    uint64_t era = (a >> BIDE__TICK_BITS) - (b >> BIDE__TICK_BITS);
+    uint64_t tick = (a - b) & BIDE__TICK_MASK;
+    if ((era & 0xff) != 0)
+        return (era & 0xff) < 0x80;
+    return tick != 0 && tick <= PLAUSIBLE_LEAD;
+}
+
+void bide__window_turn(_Atomic uint64_t *slot, uint64_t tag)
+{
+    uint64_t seen = atomic_load_explicit(slot, memory_order_relaxed);
+    for (;;) {
+        uint64_t have = seen >> BIDE__COUNT_BITS;
+        uint64_t want = tag << BIDE__COUNT_BITS | 1;
+        if (have == tag || later(have, tag)) {
+            /* Another thread turned it first, or our clock is behind. An older
+             * era has nothing to say any more; a tick late is soon enough. */
+            if (have >> BIDE__TICK_BITS != tag >> BIDE__TICK_BITS)
+                return;
+            want = seen + 1;
+        }
+        if (atomic_compare_exchange_weak_explicit(slot, &seen, want,
+                                                  memory_order_relaxed,
+                                                  memory_order_relaxed))
+            return;
+    }
+}
+
+uint64_t bide__window_sum(const struct bide__window *w, uint64_t tick,
+                          uint8_t era)
+{
+    uint64_t sum = 0;
+    for (uint64_t back = 0; back < BIDE__SLOTS && back <= tick; back++) {
+        uint64_t t = tick - back;
+        uint64_t seen = atomic_load_explicit(&w->slot[t % BIDE__SLOTS],
+                                             memory_order_relaxed);
+        if (seen >> BIDE__COUNT_BITS == bide__window_tag(t, era))
+            sum += seen & BIDE__COUNT_MAX;
+    }
+    return sum;
+}
