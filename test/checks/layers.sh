@@ -1,11 +1,11 @@
 #!/bin/sh
 # The rule of lib/: no clock, no randomness, no memory, no I/O, no lock. What
-# the engine needs from its host goes through the one named hook file, host.c.
+# the engine needs from its host goes through the one named hook, host.c and host.h.
 # (symbols.sh checks the same from the other side, on the object files.)
 set -eu
 cd "$(dirname "$0")/../.."
 
-files=$(ls lib/*.c lib/*.h 2>/dev/null | grep -v '^lib/host\.c$' || true)
+files=$(ls lib/*.c lib/*.h 2>/dev/null | grep -v '^lib/host\.[ch]$' || true)
 [ -n "$files" ] || { echo "lib/ holds no source"; exit 1; }
 files="$files $(ls include/bide/*.h)"
 
