@@ -213,10 +213,10 @@ struct bide__answer_to_start bide__attempt_start(struct bide__call *c,
     if (a.admission != BIDE__ADMITTED)
         return a;
 
-    if (c->attempts == 0)
-        count_first(c, now);
-    else
+    if (c->is.granted)
         count_retry(c, now);
+    else
+        count_first(c, now);
     if (c->is.queued)
         bide__queue_leave(&c->dep->places);
     r.attempt = ++c->attempts;

@@ -283,8 +283,7 @@ static bide_decision try_now(const struct bide__call *c, bide_reason reason,
  * changed, and must be looked at again. */
 static bool proceed(struct bide__call *c, int64_t now, bide_decision *ret)
 {
-    bide_reason why = c->attempts == 0 ? BIDE_BECAUSE_FIRST
-                                       : (bide_reason)c->reason;
+    bide_reason why = (bide_reason)c->reason;
     if (!fits_deadline(c, now)) {
         give_up(c, BIDE_BECAUSE_DEADLINE, false);
         return false;
@@ -386,7 +385,7 @@ void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
     c->deadline_ns = bide__add_ns(now, conf->deadline_ns);
     c->previous_ns = 0;
     c->at_ns = 0;
-    c->attempts = 0;
+    c->attempts = op->attempts_made;
     c->state = BIDE__READY;
     c->reason = BIDE_BECAUSE_FIRST;
     c->stopped_by = 0;

@@ -115,6 +115,8 @@ typedef struct bide_op {
                              outlive the call */
     uint32_t upstream_attempt; /* the X-Bide-Attempt that came with the request
                              that this call serves; 0: none did */
+    uint32_t attempts_made; /* earlier ones of the same operation, by a process
+                             that is gone: a message that comes again, say */
     bool idempotent;      /* doing it twice does no harm */
     bool has_key;         /* it carries an idempotency key */
     bool one_shot_body;   /* its body cannot be sent again */
