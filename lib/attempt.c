@@ -266,6 +266,8 @@ int64_t bide__hedge_due(struct bide__call *c, int64_t now)
 
 static enum bide__health health_of(const bide_outcome *out)
 {
+    if (out->fault == BIDE_FAULT_LOCAL || out->fault == BIDE_FAULT_URL)
+        return BIDE__NEUTRAL; /* our own trouble */
     switch (out->cls) {
     case BIDE_SUCCESS:
         return BIDE__WELL;

@@ -36,10 +36,12 @@ static bool hedges(const struct bide__call *c)
     return conf_of(c)->hedge.max != 0;
 }
 
+/* An attempt takes a nanosecond at least: one with no time at all would look to
+ * many a client like one without a limit. */
 static bool fits_deadline(const struct bide__call *c, int64_t start_ns)
 {
-    return bide__add_ns(start_ns, conf_of(c)->attempt_min_ns) <=
-           c->deadline_ns;
+    int64_t least = conf_of(c)->attempt_min_ns;
+    return bide__add_ns(start_ns, least > 0 ? least : 1) <= c->deadline_ns;
 }
 
 /* ===== how long to wait ===== */
@@ -313,7 +315,8 @@ static bool watch(struct bide__call *c, int64_t now, bide_decision *ret)
         *ret = wait_until(may ? c->at_ns : BIDE_FOREVER, BIDE_BECAUSE_RUNNING);
         return true;
     }
-    c->cls = BIDE_SUCCESS; /* nothing failed: a hedge costs what a retry costs */
+    c->cls = BIDE_SUCCESS; /* nothing failed: it costs what a plain retry costs */
+    c->fault = BIDE_FAULT_NONE;
     if (!bide__ticket_take(c, now)) {
         give_up(c, BIDE_BECAUSE_BUDGET, false);
         return false;

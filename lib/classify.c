@@ -1,0 +1,177 @@
+/* classify.c: a server's answer, or the lack of one, put into a class.
+ *
+ * Three steps: the table of defaults; the policy's rules, the first of which
+ * that matches takes the table's place; and, for failures only, what the server
+ * says about retrying.
+ *
+ * When a transfer breaks off after its status line, one of the two must decide.
+ * A status that says failure does: the server has spoken. Below 400 the fault
+ * does: half an answer is no success. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ascii.h"
+#include "outcome.h"
+
+static bool status_decides(const bide_response *r)
+{
+    if (r->fault == BIDE_FAULT_NONE)
+        return true;
+    return r->status >= 400 && !r->is_grpc && r->fault != BIDE_FAULT_CANCELLED;
+}
+
+static bide_class status_class(int status)
+{
+    if ((status >= 200 && status < 400) || status == 101)
+        return BIDE_SUCCESS;
+    switch (status) {
+    case 408:
+    case 425:
+    case 500:
+    case 502:
+    case 503:
+    case 504:
+        return BIDE_TRANSIENT;
+    case 429:
+        return BIDE_THROTTLED;
+    default:
+        return BIDE_PERMANENT;
+    }
+}
+
+static bide_class grpc_class(int code)
+{
+    switch (code) {
+    case BIDE_GRPC_OK:
+        return BIDE_SUCCESS;
+    case BIDE_GRPC_UNAVAILABLE:
+        return BIDE_TRANSIENT;
+    case BIDE_GRPC_RESOURCE_EXHAUSTED:
+        return BIDE_THROTTLED;
+    case BIDE_GRPC_CANCELLED:
+        return BIDE_IGNORED;
+    default:
+        return BIDE_PERMANENT;
+    }
+}
+
+static bide_class default_class(const struct bide__answer *a)
+{
+    if (!a->status_decides)
+        return bide__fault_class(a->fault);
+    return a->r->is_grpc ? grpc_class(a->r->grpc_status)
+                         : status_class(a->r->status);
+}
+
+/* A status line proves that the server read the request, so nothing else can
+ * prove that it did not. */
+static bool proves_unprocessed(const struct bide__answer *a)
+{
+    return a->r->status == 0 &&
+           (a->r->not_sent || bide__fault_unsent(a->fault));
+}
+
+static void apply_rules(bide_outcome *out, const bide_rule *rules, size_t n,
+                        struct bide__answer *a)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!bide__rule_matches(&rules[i], a))
+            continue;
+        out->cls = rules[i].cls;
+        out->not_processed = out->not_processed || rules[i].not_processed;
+        return;
+    }
+}
+
+/* The server's own clock stands in for one that the caller does not have: what
+ * counts is how far apart its two dates are. */
+static int64_t wall_of(const bide_response *r)
+{
+    int64_t date_s;
+
+    if (r->wall_s > 0 || !r->headers)
+        return r->wall_s;
+    for (size_t i = 0; i < r->n_headers; i++) {
+        const bide_header *h = &r->headers[i];
+        struct bide__text value = bide__trim(h->value, h->value_len);
+
+        if (bide__is_field(h, "date") &&
+            bide_http_date(value.at, value.len, 0, &date_s) == 0)
+            return date_s;
+    }
+    return 0;
+}
+
+static bide_hint read_hints(struct bide__answer *a)
+{
+    const bide_response *r = a->r;
+    const bide_problem *problem = bide__answer_problem(a);
+    bide_hint hint = BIDE_HINT_INIT;
+    int64_t wall_s = wall_of(r);
+
+    for (size_t i = 0; r->headers && i < r->n_headers; i++)
+        bide_hint_header(&hint, &r->headers[i], wall_s);
+    if (problem && problem->not_retryable)
+        hint.refused = true;
+    if (problem && problem->has_retry_after)
+        bide__hint_offer(&hint, BIDE_HINT_PROBLEM, problem->retry_after_ns);
+    return hint;
+}
+
+/* Tells whether the answer is one that, with "do not retry", means overload. */
+static bool speaks_of_load(const struct bide__answer *a)
+{
+    if (!a->status_decides)
+        return false;
+    if (a->r->is_grpc)
+        return a->r->grpc_status == BIDE_GRPC_RESOURCE_EXHAUSTED;
+    return a->r->status == 429 || a->r->status == 503;
+}
+
+static void apply_hints(bide_outcome *out, struct bide__answer *a)
+{
+    bide_hint hint = read_hints(a);
+    bool may_improve = out->cls == BIDE_TRANSIENT || out->cls == BIDE_THROTTLED;
+
+    out->refused = hint.refused;
+    if (hint.refused && may_improve && speaks_of_load(a))
+        out->cls = BIDE_OVERLOADED;
+    if (hint.rate_limit_only && out->cls != BIDE_THROTTLED)
+        return;
+    out->hinted = hint.source != BIDE_HINT_NONE;
+    out->hint_ns = hint.wait_ns;
+}
+
+static bide_outcome look_closer(const bide_rule *rules, size_t n_rules,
+                                const bide_response *r)
+{
+    struct bide__answer a = { .r = r, .fault = r->fault };
+    bide_outcome out = { .status = r->status };
+
+    if ((size_t)r->fault >= BIDE_N_FAULTS)
+        a.fault = BIDE_FAULT_OTHER;
+    a.status_decides = status_decides(r);
+
+    out.cls = default_class(&a);
+    out.fault = a.fault;
+    out.not_processed = proves_unprocessed(&a);
+    apply_rules(&out, rules, n_rules, &a);
+    if (out.cls != BIDE_SUCCESS && out.cls != BIDE_IGNORED)
+        apply_hints(&out, &a);
+    return out;
+}
+
+/* A plain success is what almost every answer is, and should cost nothing: it
+ * is told apart before anything is set up to look closer. */
+bide_outcome bide__classify(const bide_rule *rules, size_t n_rules,
+                            const bide_response *r)
+{
+    if (!r)
+        return (bide_outcome){ .cls = BIDE_PERMANENT,
+                               .fault = BIDE_FAULT_OTHER };
+    if (n_rules == 0 && r->fault == BIDE_FAULT_NONE && !r->is_grpc &&
+        status_class(r->status) == BIDE_SUCCESS)
+        return (bide_outcome){ .cls = BIDE_SUCCESS, .status = r->status };
+    return look_closer(rules, n_rules, r);
+}

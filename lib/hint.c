@@ -1,0 +1,169 @@
+/* hint.c: header fields in which a server says when to retry, or not to.
+ *
+ * Each field is a row: its name, and the function that reads its value into a
+ * wait. Readers are strict, since a value that is half understood is worse than
+ * none: what is not a valid value changes nothing, and the computed backoff
+ * stands. The one exception is gRPC's pushback, where the standard (A6) takes
+ * what cannot be read for "do not retry".
+ *
+ * Taking in a hint is commutative, so the order of fields never matters. */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ascii.h"
+#include "outcome.h"
+
+#define MS_PER_S 1000
+
+/* Scales of bide__read_decimal(): powers of ten. */
+enum { MS_TO_NS = 6, S_TO_NS = 9, S_TO_MS = 3 };
+
+static const char *const names[] = {
+#define X(name, key) key,
+    BIDE_HINTS(X)
+#undef X
+};
+
+#define N_SOURCES (sizeof names / sizeof names[0])
+
+const char *bide_hint_name(bide_hint_source source)
+{
+    return (size_t)source < N_SOURCES ? names[source] : NULL;
+}
+
+void bide__hint_offer(bide_hint *hint, bide_hint_source source, int64_t wait_ns)
+{
+    if (hint->source == source && wait_ns <= hint->wait_ns)
+        return;
+    if (hint->source != BIDE_HINT_NONE && hint->source < source)
+        return;
+    hint->source = source;
+    hint->wait_ns = wait_ns;
+    hint->rate_limit_only = source == BIDE_HINT_RATELIMIT_RESET ||
+                            source == BIDE_HINT_X_RATELIMIT_RESET;
+}
+
+/* The wait from `wall_s` to an instant; none if that has passed. The instant is
+ * a date up to year 10000, and wall_s is positive: nothing overflows but the
+ * last step. */
+static int64_t until_ms(int64_t instant_ms, int64_t wall_s)
+{
+    const int64_t ns_per_ms = 1000000;
+    int64_t ms;
+
+    if (instant_ms / MS_PER_S < wall_s)
+        return 0;
+    ms = instant_ms - wall_s * MS_PER_S;
+    return ms > INT64_MAX / ns_per_ms ? INT64_MAX : ms * ns_per_ms;
+}
+
+static bool read_seconds_or_date(struct bide__text value, int64_t wall_s,
+                                 int64_t *ret_ns)
+{
+    int64_t date_s;
+
+    if (bide__read_integer(value, S_TO_NS, ret_ns))
+        return true;
+    if (wall_s <= 0 || bide_http_date(value.at, value.len, wall_s, &date_s) < 0)
+        return false;
+    *ret_ns = until_ms(date_s * MS_PER_S, wall_s);
+    return true;
+}
+
+static bool read_ms(struct bide__text value, int64_t wall_s, int64_t *ret_ns)
+{
+    (void)wall_s;
+    return bide__read_decimal(value, MS_TO_NS, ret_ns);
+}
+
+static bool read_integer_ms(struct bide__text value, int64_t wall_s,
+                            int64_t *ret_ns)
+{
+    (void)wall_s;
+    return bide__read_integer(value, MS_TO_NS, ret_ns);
+}
+
+/* No standard was ever followed here. Under 1e9 it counts seconds, 31 years of
+ * them; from there to 1e11 it is an instant in seconds since 1970; above that
+ * in milliseconds, until those leave the year 9999 and it is only a very large
+ * number, which means: not in your lifetime. */
+static bool read_reset(struct bide__text value, int64_t wall_s, int64_t *ret_ns)
+{
+    const int64_t epoch_from_ns = INT64_C(1000000000000000000);
+    const int64_t ms_from = INT64_C(100000000000);
+    const int64_t last_ms = INT64_C(253402300799999);
+    int64_t ns, whole, instant_ms;
+
+    if (!bide__read_decimal(value, S_TO_NS, &ns) ||
+        !bide__read_decimal(value, S_TO_MS, &instant_ms) ||
+        !bide__read_decimal(value, 0, &whole))
+        return false;
+    if (ns < epoch_from_ns) {
+        *ret_ns = ns;
+        return true;
+    }
+    if (instant_ms >= ms_from * MS_PER_S)
+        instant_ms = whole;
+    if (instant_ms > last_ms) {
+        *ret_ns = INT64_MAX;
+        return true;
+    }
+    if (wall_s <= 0)
+        return false;
+    *ret_ns = until_ms(instant_ms, wall_s);
+    return true;
+}
+
+typedef bool (*reader)(struct bide__text value, int64_t wall_s,
+                       int64_t *ret_ns);
+
+/* By source; NULL where it is not a header field. */
+static const reader readers[N_SOURCES] = {
+    [BIDE_HINT_GRPC_PUSHBACK] = read_integer_ms,
+    [BIDE_HINT_RETRY_AFTER_MS] = read_ms,
+    [BIDE_HINT_MS_RETRY_AFTER_MS] = read_ms,
+    [BIDE_HINT_RETRY_AFTER] = read_seconds_or_date,
+    [BIDE_HINT_RATELIMIT_RESET] = read_reset,
+    [BIDE_HINT_X_RATELIMIT_RESET] = read_reset,
+};
+
+static bool is_refusal(struct bide__text name, struct bide__text value)
+{
+    static const char *const refusals[][2] = { { "x-bide-retry", "no" },
+                                               { "x-should-retry", "false" } };
+
+    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
+        if (bide__same(name, bide__text_of(refusals[i][0])))
+            return bide__same(value, bide__text_of(refusals[i][1]));
+    return false;
+}
+
+/* The source that is a field of this name, or NONE. */
+static bide_hint_source find_source(struct bide__text name)
+{
+    for (size_t i = 0; i < N_SOURCES; i++)
+        if (readers[i] && bide__same(name, bide__text_of(names[i])))
+            return (bide_hint_source)i;
+    return BIDE_HINT_NONE;
+}
+
+void bide_hint_header(bide_hint *hint, const bide_header *header,
+                      int64_t wall_s)
+{
+    struct bide__text name, value;
+    bide_hint_source source;
+    int64_t wait_ns;
+
+    if (!hint || !header || !header->name)
+        return;
+    name = (struct bide__text){ header->name, header->name_len };
+    value = bide__trim(header->value, header->value_len);
+    source = find_source(name);
+    if (source == BIDE_HINT_NONE)
+        hint->refused = hint->refused || is_refusal(name, value);
+    else if (readers[source](value, wall_s, &wait_ns))
+        bide__hint_offer(hint, source, wait_ns);
+    else if (source == BIDE_HINT_GRPC_PUSHBACK)
+        hint->refused = true;
+}
