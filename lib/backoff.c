@@ -32,7 +32,7 @@ static int64_t larger(int64_t a, int64_t b)
 /* 3 * previous, where previous starts at base. */
 static int64_t decorrelated_max(const bide_backoff *b, int64_t previous)
 {
-    previous = larger(previous, b->base_ns);
+    previous = larger(larger(previous, b->base_ns), 0);
     return previous > b->cap_ns / 3 ? b->cap_ns : 3 * previous;
 }
 
@@ -56,11 +56,12 @@ void bide_backoff_range(const bide_backoff *b, uint32_t n, int64_t previous_ns,
         hi = decorrelated_max(b, previous_ns);
         break;
     case BIDE_JITTER_PROPORTIONAL:
-        lo = bide__scale_ns(v, 1 - b->spread);
+        /* the scaling goes through double, which may round up past the cap */
+        lo = smaller(bide__scale_ns(v, 1 - b->spread), b->cap_ns);
         hi = smaller(bide__scale_ns(v, 1 + b->spread), b->cap_ns);
         break;
     }
-    *ret_min_ns = larger(lo, b->floor_ns);
+    *ret_min_ns = larger(larger(lo, b->floor_ns), 0);
     *ret_max_ns = larger(hi, *ret_min_ns);
 }
 

@@ -37,8 +37,9 @@ int64_t bide__grow_ns(int64_t base, double factor, uint32_t n, int64_t cap);
 
 /* Cuts time into ticks of one length. A 64-bit division costs more than all the
  * rest of a counter's update, so the tick is a multiplication by the reciprocal:
- * exact at multiples of the length from 0, elsewhere early by at most a few
- * parts in 10^10 of the time since then, which only shifts where a tick ends. */
+ * exact at multiples of the length from 0, never late, and early by at most
+ * length / 2^64 of the time since 0 (for 1 s, 54 parts in 10^12), which only
+ * shifts where a tick ends. */
 struct bide__ticker {
     uint64_t reciprocal; /* 2^64 / length, rounded up */
 };

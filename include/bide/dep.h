@@ -42,8 +42,9 @@ typedef enum bide_breaker_state {
  * on the same dependency too, but must not free it. Threads: immutable. */
 typedef struct bide_host {
     void *ctx;                       /* passed to every hook */
-    void *(*alloc)(void *ctx, size_t size); /* NULL: malloc */
-    void (*release)(void *ctx, void *memory); /* NULL: free */
+    void *(*alloc)(void *ctx, size_t size); /* NULL: malloc, and free */
+    void (*release)(void *ctx, void *memory); /* goes with alloc; NULL: nothing
+                                        is given back, as in an arena */
     const uint64_t *seed;            /* makes the dependency's own draws the same
                                         in each run; NULL: seed from the kernel */
 
@@ -83,6 +84,21 @@ BIDE_API size_t bide_dep_size(const bide_policy_conf *conf);
 /* The gauges. Each is a moment's view, and costs the callers nothing. */
 BIDE_API bide_breaker_state bide_dep_breaker(const bide_dep *dep,
                                              int64_t now_ns);
+
+/* What a breaker has counted: while it is closed, attempts over its window; while
+ * it is half-open, the probes that have reported. Threads: owned. */
+typedef struct bide_breaker_view {
+    bide_breaker_state state; /* as bide_dep_breaker() */
+    uint64_t attempts;
+    uint64_t failed;          /* of those */
+    uint64_t slow;            /* of those; while half-open always 0 */
+    int64_t open_until_ns;    /* probes are let through from then on; 0 unless
+                                 it is open */
+} bide_breaker_view;
+
+/* Looks at the breaker. BIDE_EINVAL. */
+BIDE_API int bide_dep_breaker_view(const bide_dep *dep, int64_t now_ns,
+                                   bide_breaker_view *ret);
 
 /* Retries that the budget would grant if they were asked for now;
  * BIDE_FOREVER if there is no budget. */

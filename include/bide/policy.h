@@ -235,7 +235,8 @@ typedef struct bide_policy_conf {
     }
 
 /* Checks a policy without making anything of it. 0, or BIDE_EFIELD - n for a
- * mistake in row n of the options, or BIDE_ERULE. */
+ * mistake in row n of the options, BIDE_ERULE, or BIDE_EINVAL for no policy at
+ * all or a `size` that is none. */
 BIDE_API int bide_policy_check(const bide_policy_conf *conf);
 
 /* Fills in what a well-known system does, by its name: `sre`, `aws-standard`,
