@@ -81,6 +81,8 @@ static struct bide__answer_to_start admitted(void)
 static struct bide__answer_to_start ask_rate(struct bide__call *c, bool beside,
                                              int64_t now)
 {
+    if (c->is.queued)
+        return admitted(); /* it has had its token; at_ns is the queue's now */
     if (!c->is.paced) {
         int64_t latest = c->deadline_ns;
         if (latest != BIDE_FOREVER)
@@ -117,11 +119,26 @@ static struct bide__answer_to_start ask_place(struct bide__call *c, bool beside,
                           : refused(BIDE_BECAUSE_IN_FLIGHT);
 }
 
-static void leave_place(struct bide__call *c)
+static void tell_of_place(const struct bide__call *c)
 {
     const bide_host *host = &c->dep->host;
-    if (bide__place_give(&c->dep->places) && host->on_place)
+    if (host->on_place)
         host->on_place(host->ctx, c->dep);
+}
+
+static void leave_place(struct bide__call *c)
+{
+    if (bide__place_give(&c->dep->places))
+        tell_of_place(c);
+}
+
+void bide__queue_quit(struct bide__call *c)
+{
+    struct bide__places *places = &c->dep->places;
+    c->is.queued = false;
+    bide__queue_leave(places);
+    if (bide__place_wanted(places, c->dep->policy.conf.limits.in_flight))
+        tell_of_place(c);
 }
 
 static struct bide__answer_to_start ask_limits(struct bide__call *c,
@@ -168,13 +185,16 @@ static struct bide__answer_to_start ask_all(struct bide__call *c, bool beside,
     bool breaker = c->dep->policy.conf.breaker.kind != BIDE_BREAKER_OFF;
     bool idle = !breaker || bide__breaker_idle(&c->dep->breaker,
                                                &r->generation);
-    if (!idle && (beside || bide__breaker_refuses(&c->dep->breaker, now)))
+    if (!idle && bide__breaker_refuses(&c->dep->breaker, beside, now))
         return refused(BIDE_BECAUSE_BREAKER_OPEN);
     struct bide__answer_to_start a = ask_limits(c, beside, now, r);
     if (a.admission != BIDE__ADMITTED || idle)
         return a;
     if (pass_breaker(c, now, r))
         return a;
+    if (c->is.queued) /* nobody shall be told to ask for this very call */
+        bide__queue_leave(&c->dep->places);
+    c->is.queued = false;
     if (r->place)
         leave_place(c);
     return refused(BIDE_BECAUSE_BREAKER_OPEN);
@@ -191,18 +211,15 @@ static void count_first(const struct bide__call *c, int64_t now)
         bide__window_add(&c->lane->calls, bide__tick(p->hedge_ticks, now), 0);
 }
 
-static void count_retry(struct bide__call *c, int64_t now)
+static void count_retry(struct bide__call *c)
 {
     struct bide__counters *counters = &c->dep->counters;
-    if (c->reason == BIDE_BECAUSE_HEDGE) {
-        bide__count(&counters->hedges);
+    if (c->dep->policy.conf.hedge.max != 0) {
+        bide__count(&counters->hedges); /* after a failure, too */
         return;
     }
     bide__count(&counters->retries_by_class[c->cls]);
     bide__count(&counters->retries_by_reason[c->reason]);
-    int64_t granted = c->at_ns - c->wait_ns;
-    bide__histogram_add(&counters->wait_slept, bide__elapsed_ns(granted, now),
-                        1);
 }
 
 struct bide__answer_to_start bide__attempt_start(struct bide__call *c,
@@ -214,12 +231,13 @@ struct bide__answer_to_start bide__attempt_start(struct bide__call *c,
         return a;
 
     if (c->is.granted)
-        count_retry(c, now);
+        count_retry(c);
     else
         count_first(c, now);
     if (c->is.queued)
         bide__queue_leave(&c->dep->places);
-    r.attempt = ++c->attempts;
+    c->attempts += c->attempts < UINT32_MAX; /* op.attempts_made may be huge */
+    r.attempt = c->attempts;
     r.paid = c->is.granted;
     r.tokens = c->is.granted ? c->ticket.tokens : 0;
     c->running[c->n_running++] = r;
@@ -266,11 +284,11 @@ int64_t bide__hedge_due(struct bide__call *c, int64_t now)
 
 static enum bide__health health_of(const bide_outcome *out)
 {
+    if (out->cls == BIDE_SUCCESS)
+        return BIDE__WELL;
     if (out->fault == BIDE_FAULT_LOCAL || out->fault == BIDE_FAULT_URL)
         return BIDE__NEUTRAL; /* our own trouble */
     switch (out->cls) {
-    case BIDE_SUCCESS:
-        return BIDE__WELL;
     case BIDE_TRANSIENT:
     case BIDE_OVERLOADED:
         return BIDE__ILL;
@@ -318,9 +336,10 @@ static void tell_budget(const struct bide__call *c,
                              bide__tick(p->deposit_ticks, now), 0);
         return;
     }
-    if (r->paid)
+    if (r->paid) /* a retry that the caller gave up must not drain a quota */
         bide__budget_settle(&dep->budget, p,
-                            &(struct bide__ticket){ 0, r->tokens }, success);
+                            &(struct bide__ticket){ 0, r->tokens },
+                            success || out->cls == BIDE_IGNORED);
     bide__budget_report(&dep->budget, p, out->cls, out->refused,
                         r->attempt == 1);
 }
@@ -350,7 +369,9 @@ static void tell_statistics(const struct bide__call *c,
         }
     } else if (out->cls == BIDE_SUCCESS) {
         bide__histogram_add(&counters->late_attempt_time, took, 1);
-        if (c->dep->policy.conf.hedge.max != 0)
+        bide__histogram_add(&counters->late_call_time,
+                            bide__elapsed_ns(c->begin_ns, now), 1);
+        if (r->paid && c->dep->policy.conf.hedge.max != 0)
             bide__count(&counters->hedges_won);
     }
     bide__count(&counters->by_class[out->cls]);
@@ -374,7 +395,8 @@ void bide__attempt_drop(struct bide__call *c, const struct bide__running *r,
 {
     bide_outcome ignored = { .cls = BIDE_IGNORED };
     bide__attempt_end(c, r, &ignored, now);
-    if (r->attempt == 1 && c->reason == BIDE_BECAUSE_SUCCESS) {
+    if (r->attempt == 1 && c->reason == BIDE_BECAUSE_SUCCESS &&
+        c->dep->latency) {
         int64_t took = bide__elapsed_ns(r->start_ns, now);
         bide__record_first(c->dep, c->lane, took, now);
         bide__histogram_add(&c->dep->counters.overtaken,

@@ -120,27 +120,30 @@ static uint32_t probes_failed(uint64_t detail)
     return detail >> 16 & 0xffff;
 }
 
-/* Takes a free place, or one whose probe has been silent for too long; no more
- * places than results are still wanted. */
-static bool take_place(const struct bide__breaker_env *env, uint64_t detail,
-                       int64_t now, struct bide__pass *ret)
+static uint32_t probes_seen(uint64_t control)
 {
-    uint32_t seen = probes_succeeded(detail) + probes_failed(detail);
-    uint32_t places = env->policy->conf.breaker.probes;
-    int64_t until = bide__add_ns(now, env->policy->probe_ns);
-    uint32_t busy = 0;
+    return probes_succeeded(detail_of(control)) +
+           probes_failed(detail_of(control));
+}
 
-    for (uint32_t i = 0; i < places; i++)
-        busy += atomic_load_explicit(&env->breaker->probe[i],
-                                     memory_order_acquire) > now;
-    if (busy + seen >= places)
-        return false;
-    for (uint32_t i = 0; i < places; i++) {
+static uint32_t places_held(const struct bide__breaker_env *env, int64_t now)
+{
+    uint32_t held = 0;
+    for (uint32_t i = 0; i < env->policy->conf.breaker.probes; i++)
+        held += atomic_load(&env->breaker->probe[i]) > now;
+    return held;
+}
+
+/* Takes a free place, or one whose probe has been silent for too long. */
+static bool take_place(const struct bide__breaker_env *env, int64_t now,
+                       struct bide__pass *ret)
+{
+    int64_t until = bide__add_ns(now, env->policy->probe_ns);
+    for (uint32_t i = 0; i < env->policy->conf.breaker.probes; i++) {
         _Atomic int64_t *place = &env->breaker->probe[i];
-        int64_t held = atomic_load_explicit(place, memory_order_acquire);
-        if (held <= now && atomic_compare_exchange_strong_explicit(
-                               place, &held, until, memory_order_acq_rel,
-                               memory_order_acquire)) {
+        int64_t held = atomic_load(place);
+        if (held <= now &&
+            atomic_compare_exchange_strong(place, &held, until)) {
             ret->probe = (int8_t)i;
             ret->probe_until = until;
             return true;
@@ -159,17 +162,24 @@ void bide__breaker_leave(struct bide__breaker *b, const struct bide__pass *pass)
                                             memory_order_relaxed);
 }
 
+/* No more go in than results are still wanted. Two may have found the same room
+ * free, so each looks again once it has a place, and goes if there are too many:
+ * of two, one at least sees the other. A probe that reports is counted before it
+ * gives its place up, so it is missed neither here nor there. */
 static bool enter_half_open(const struct bide__breaker_env *env,
                             uint64_t control, int64_t now,
                             struct bide__pass *ret)
 {
-    if (!take_place(env, detail_of(control), now, ret))
+    uint32_t probes = env->policy->conf.breaker.probes;
+    if (places_held(env, now) + probes_seen(control) >= probes ||
+        !take_place(env, now, ret))
         return false;
-    uint64_t after =
-        atomic_load_explicit(&env->breaker->control, memory_order_acquire);
-    if (generation_of(after) == ret->generation)
+    uint32_t held = places_held(env, now);
+    control = atomic_load(&env->breaker->control);
+    if (generation_of(control) == ret->generation &&
+        held + probes_seen(control) <= probes)
         return true;
-    bide__breaker_leave(env->breaker, ret); /* it is over already */
+    bide__breaker_leave(env->breaker, ret);
     ret->probe = -1;
     return false;
 }
@@ -248,12 +258,14 @@ bool bide__breaker_enter(const struct bide__breaker_env *env, int64_t now,
     }
 }
 
-bool bide__breaker_refuses(const struct bide__breaker *b, int64_t now)
+bool bide__breaker_refuses(const struct bide__breaker *b, bool no_probe,
+                           int64_t now)
 {
     uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
     switch (atomic_load_explicit(&b->mode, memory_order_relaxed)) {
     case BIDE_BREAKER_NORMAL:
-        return state_of(control) == BIDE_BREAKER_OPEN && !over(control, now);
+        return no_probe ||
+               (state_of(control) == BIDE_BREAKER_OPEN && !over(control, now));
     case BIDE_BREAKER_FORCED_OPEN:
         return true;
     default:
@@ -267,18 +279,18 @@ void bide__breaker_report(const struct bide__breaker_env *env,
                           int64_t now, struct bide__transition *t)
 {
     struct bide__breaker *b = env->breaker;
-    bide__breaker_leave(b, pass);
-    if (health == BIDE__NEUTRAL)
-        return;
     uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
     bool ill = health == BIDE__ILL;
 
-    if (generation_of(control) != pass->generation)
+    if (health == BIDE__NEUTRAL)
+        ; /* it says nothing */
+    else if (generation_of(control) != pass->generation)
         atomic_fetch_add_explicit(&b->late_reports, 1, memory_order_relaxed);
     else if (state_of(control) == BIDE_BREAKER_CLOSED)
         report_closed(env, control, ill, slow, hint_ns, now, t);
     else if (state_of(control) == BIDE_BREAKER_HALF_OPEN && pass->probe >= 0)
         report_probe(env, control, ill, hint_ns, now, t);
+    bide__breaker_leave(b, pass); /* last: see enter_half_open() */
 }
 
 bide_breaker_state bide__breaker_state(const struct bide__breaker *b,
@@ -303,4 +315,26 @@ int64_t bide__breaker_open_until(const struct bide__breaker *b)
     if (state_of(control) != BIDE_BREAKER_OPEN)
         return 0;
     return (int64_t)(detail_of(control) << UNTIL_SHIFT);
+}
+
+void bide__breaker_view(const struct bide__breaker *b,
+                        const struct bide__policy *p,
+                        const struct bide__lane *lanes, int64_t now,
+                        bide_breaker_view *ret)
+{
+    uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
+    uint64_t detail = detail_of(control);
+    struct bide__breaker_counts seen = { 0, 0, 0 };
+
+    if (state_of(control) == BIDE_BREAKER_CLOSED)
+        seen = bide__breaker_counted(b, p, lanes, generation_of(control), now);
+    else if (state_of(control) == BIDE_BREAKER_HALF_OPEN)
+        seen = (struct bide__breaker_counts){
+            probes_succeeded(detail) + probes_failed(detail),
+            probes_failed(detail), 0
+        };
+    *ret = (bide_breaker_view){ bide__breaker_state(b, now), seen.all,
+                                seen.failed, seen.slow, 0 };
+    if (ret->state == BIDE_BREAKER_OPEN)
+        ret->open_until_ns = bide__breaker_open_until(b);
 }

@@ -44,8 +44,8 @@ struct bide__breaker {
     _Atomic uint64_t entered[3];    /* transitions into each state */
     _Atomic uint64_t late_reports;
 
-    /* kind count: the last results, each an era and bits, and their sums:
-     * era (8 bits) | all (18) | failed (18) | slow (18) */
+    /* kind count: the last results, each a generation and bits, and their sums:
+     * generation (16 bits) | all (16) | failed (16) | slow (16) */
     _Atomic uint64_t ring_next;
     _Atomic uint64_t ring_sums;
     _Atomic uint16_t *ring;         /* window_calls of them, or NULL */
@@ -99,8 +99,11 @@ void bide__breaker_init(struct bide__breaker *b, const struct bide__policy *p);
 bool bide__breaker_enter(const struct bide__breaker_env *env, int64_t now,
                          struct bide__pass *ret, struct bide__transition *t);
 
-/* Whether an attempt asked for now would be refused, places aside. */
-bool bide__breaker_refuses(const struct bide__breaker *b, int64_t now);
+/* Whether an attempt asked for now, while the breaker is not idle or after a
+ * failure, would be refused, places aside. With `no_probe` it must not be one: it
+ * is a hedge, or the retry of a probe. */
+bool bide__breaker_refuses(const struct bide__breaker *b, bool no_probe,
+                           int64_t now);
 
 /* Takes the result of an attempt that was let through. `hint_ns` is what the
  * server asked to wait, 0 if nothing. */
@@ -117,11 +120,28 @@ void bide__breaker_leave(struct bide__breaker *b, const struct bide__pass *pass)
 bool bide__breaker_count(const struct bide__breaker_env *env,
                          uint16_t generation, bool ill, bool slow, int64_t now);
 
+/* What was counted in the closed time `generation`, over the window up to now.
+ * In breaker_count.c. */
+struct bide__breaker_counts {
+    uint64_t all, failed, slow;
+};
+struct bide__breaker_counts
+bide__breaker_counted(const struct bide__breaker *b,
+                      const struct bide__policy *p,
+                      const struct bide__lane *lanes, uint16_t generation,
+                      int64_t now);
+
 /* Whether part / all >= rate, in integers. */
 bool bide__reaches(uint64_t part, uint64_t all, int64_t rate_millionths);
 
 bide_breaker_state bide__breaker_state(const struct bide__breaker *b,
                                        int64_t now);
+
+/* All of it at one moment, as bide_dep_breaker_view() gives it. */
+void bide__breaker_view(const struct bide__breaker *b,
+                        const struct bide__policy *p,
+                        const struct bide__lane *lanes, int64_t now,
+                        bide_breaker_view *ret);
 
 /* When an open breaker will let probes through; 0 if it is not open. */
 int64_t bide__breaker_open_until(const struct bide__breaker *b);

@@ -1,8 +1,9 @@
 /* What a closed breaker counts, to know when to open.
  *
- * Rates over the last seconds (kind time: windows in the lanes) or over the last
- * results (kind count: a ring), and failures in a row. A success costs one
- * counter; the sums are taken only on bad news, when they can change anything. */
+ * Rates over the last seconds (kind time: windows in the lanes) or over the
+ * last results (kind count: a ring), and failures in a row. A success costs one
+ * counter; the sums are taken only on bad news, when they can change anything.
+ */
 #include "breaker.h"
 
 #include <stddef.h>
@@ -48,14 +49,16 @@ static bool count_in_time(const struct bide__breaker_env *env, uint8_t era,
 
 /* ===== kind count: a ring of the last results ===== */
 
-enum { RESULT_FAILED = 1, RESULT_SLOW = 2, RESULT_SEEN = 4, SUM_BITS = 18 };
+/* A result is 13 bits of its generation and these. */
+enum { RESULT_FAILED = 1, RESULT_SLOW = 2, RESULT_SEEN = 4, RESULT_BITS = 3 };
+enum { SUM_BITS = 16 };
 
 /* Sums may be off by a few for a moment, below zero too, while threads replace
- * each other's results; they are kept modulo 2^18 and read with their sign. */
+ * each other's results; they are kept modulo 2^16 and read with their sign. */
 static int64_t sum_of(uint64_t sums, int field)
 {
-    int64_t raw = (int64_t)(sums >> (SUM_BITS * field) &
-                            ((1u << SUM_BITS) - 1));
+    int64_t raw =
+        (int64_t)(sums >> (SUM_BITS * field) & ((1u << SUM_BITS) - 1));
     return raw >= 1 << (SUM_BITS - 1) ? raw - (1 << SUM_BITS) : raw;
 }
 
@@ -72,16 +75,39 @@ static int bit(unsigned result, unsigned which)
     return (result & which) != 0;
 }
 
-static uint64_t replace_result(uint64_t sums, uint8_t era, unsigned old,
-                               unsigned new)
+static uint64_t generation_of_sums(uint64_t sums)
 {
-    if (sums >> (3 * SUM_BITS) != era)
-        sums = (uint64_t)era << (3 * SUM_BITS);
-    if (old >> 8 != era)
-        old = 0; /* of another time, and not in the sums */
+    return sums >> (3 * SUM_BITS);
+}
+
+/* The bits of a result that is of this generation; of another it is not in the
+ * sums. */
+static unsigned bits_in(unsigned result, uint64_t generation)
+{
+    bool in = result >> RESULT_BITS == (generation & 0x1fff);
+    return in ? result : 0;
+}
+
+static uint64_t replace_result(uint64_t sums, unsigned old, unsigned new)
+{
+    old = bits_in(old, generation_of_sums(sums));
+    new = bits_in(new, generation_of_sums(sums));
     sums = with_sum(sums, 0, bit(new, RESULT_SLOW) - bit(old, RESULT_SLOW));
     sums = with_sum(sums, 1, bit(new, RESULT_FAILED) - bit(old, RESULT_FAILED));
     return with_sum(sums, 2, bit(new, RESULT_SEEN) - bit(old, RESULT_SEEN));
+}
+
+/* The sums to add to: from nothing if a new closed time has begun. A thread
+ * that was held up until its own time was over leaves those of the next alone.
+ */
+static uint64_t sums_of_now(const struct bide__breaker *b, uint64_t sums,
+                            uint16_t generation)
+{
+    uint16_t current;
+    bide__breaker_idle(b, &current);
+    if (current != generation || generation_of_sums(sums) == generation)
+        return sums;
+    return (uint64_t)generation << (3 * SUM_BITS);
 }
 
 static uint64_t at_least_0(int64_t n)
@@ -89,11 +115,11 @@ static uint64_t at_least_0(int64_t n)
     return n > 0 ? (uint64_t)n : 0;
 }
 
-static bool count_in_ring(const struct bide__breaker_env *env, uint8_t era,
-                          bool ill, bool slow)
+static bool count_in_ring(const struct bide__breaker_env *env,
+                          uint16_t generation, bool ill, bool slow)
 {
     struct bide__breaker *b = env->breaker;
-    unsigned new = (unsigned)era << 8 | RESULT_SEEN |
+    unsigned new = (generation & 0x1fffu) << RESULT_BITS | RESULT_SEEN |
                    (ill ? RESULT_FAILED : 0) | (slow ? RESULT_SLOW : 0);
     uint64_t place =
         atomic_fetch_add_explicit(&b->ring_next, 1, memory_order_relaxed) %
@@ -103,14 +129,38 @@ static bool count_in_ring(const struct bide__breaker_env *env, uint8_t era,
     uint64_t sums = atomic_load_explicit(&b->ring_sums, memory_order_relaxed);
     uint64_t want;
     do {
-        want = replace_result(sums, era, old, new);
+        want = replace_result(sums_of_now(b, sums, generation), old, new);
     } while (!atomic_compare_exchange_weak_explicit(&b->ring_sums, &sums, want,
                                                     memory_order_acq_rel,
                                                     memory_order_relaxed));
-    return (ill || slow) &&
+    return (ill || slow) && generation_of_sums(want) == generation &&
            rates_reached(env->policy, at_least_0(sum_of(want, 2)),
                          at_least_0(sum_of(want, 1)),
                          at_least_0(sum_of(want, 0)));
+}
+
+struct bide__breaker_counts bide__breaker_counted(
+    const struct bide__breaker *b, const struct bide__policy *p,
+    const struct bide__lane *lanes, uint16_t generation, int64_t now)
+{
+    if (p->conf.breaker.kind == BIDE_BREAKER_COUNT) {
+        uint64_t sums =
+            atomic_load_explicit(&b->ring_sums, memory_order_acquire);
+        if (generation_of_sums(sums) != generation)
+            return (struct bide__breaker_counts){ 0, 0, 0 };
+        return (struct bide__breaker_counts){ at_least_0(sum_of(sums, 2)),
+                                              at_least_0(sum_of(sums, 1)),
+                                              at_least_0(sum_of(sums, 0)) };
+    }
+    uint64_t tick = bide__tick(p->breaker_ticks, now);
+    uint8_t era = bide__breaker_era(generation);
+#define SUM(member)                                                            \
+    bide__lanes_sum(lanes, p->conf.lanes, offsetof(struct bide__lane, member), \
+                    tick, era)
+    uint64_t failed = SUM(failed);
+    return (struct bide__breaker_counts){ failed + SUM(succeeded), failed,
+                                          SUM(slow) };
+#undef SUM
 }
 
 /* ===== failures in a row ===== */
@@ -130,18 +180,17 @@ static bool count_in_a_row(const struct bide__breaker_env *env,
         want = tag | (ill ? count + 1 : 0);
         if (want == seen)
             return false;
-    } while (!atomic_compare_exchange_weak_explicit(&b->in_a_row, &seen, want,
-                                                    memory_order_relaxed,
-                                                    memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(
+        &b->in_a_row, &seen, want, memory_order_relaxed, memory_order_relaxed));
     return ill && (uint32_t)want >= limit;
 }
 
 bool bide__breaker_count(const struct bide__breaker_env *env,
                          uint16_t generation, bool ill, bool slow, int64_t now)
 {
-    uint8_t era = bide__breaker_era(generation);
-    bool rates = env->policy->conf.breaker.kind == BIDE_BREAKER_COUNT
-                     ? count_in_ring(env, era, ill, slow)
-                     : count_in_time(env, era, ill, slow, now);
+    bool rates =
+        env->policy->conf.breaker.kind == BIDE_BREAKER_COUNT
+            ? count_in_ring(env, generation, ill, slow)
+            : count_in_time(env, bide__breaker_era(generation), ill, slow, now);
     return count_in_a_row(env, generation, ill) || rates;
 }

@@ -149,10 +149,13 @@ static bool no_hint(struct bide__call *c, int64_t now)
                BIDE_UNHINTED_STOP;
 }
 
+/* Too long for this call; the next one may go by it. */
 static bool hint_too_long(struct bide__call *c, int64_t now)
 {
-    (void)now;
-    return c->is.hinted && c->hint_ns > conf_of(c)->retry_after.max_ns;
+    if (!c->is.hinted || c->hint_ns <= conf_of(c)->retry_after.max_ns)
+        return false;
+    c->at_ns = bide__add_ns(now, c->hint_ns);
+    return true;
 }
 
 /* Never sleep first and find out later. */
@@ -164,13 +167,13 @@ static bool past_deadline(struct bide__call *c, int64_t now)
 /* A probe is not retried, whatever it came to. */
 static bool breaker_open(struct bide__call *c, int64_t now)
 {
-    return c->is.probe || bide__breaker_refuses(&c->dep->breaker, now);
+    return bide__breaker_refuses(&c->dep->breaker, c->is.probe, now);
 }
 
 /* Last, for it is the one that takes something. */
 static bool no_budget(struct bide__call *c, int64_t now)
 {
-    return !bide__ticket_take(c, now);
+    return !c->is.granted && !bide__ticket_take(c, now);
 }
 
 static const struct rule {
@@ -202,11 +205,10 @@ static void finish(struct bide__call *c, bide_reason reason)
         bide__ticket_give_back(c);
         bide__count(&c->dep->counters.retries_dropped);
     }
-    if (c->is.queued)
-        bide__queue_leave(&c->dep->places);
-    c->is.queued = false;
     c->state = BIDE__OVER;
     c->reason = (uint8_t)reason;
+    if (c->is.queued)
+        bide__queue_quit(c);
 }
 
 /* Ends the call, unless another attempt may still succeed: then it is only the
@@ -227,33 +229,43 @@ static void give_up(struct bide__call *c, bide_reason reason, bool final)
     c->state = BIDE__RUNNING;
 }
 
-static void grant(struct bide__call *c, int64_t now)
+/* `pending`: a hedge was on its way already. It goes no earlier than each of the
+ * failures allows. */
+static void grant(struct bide__call *c, bool pending, int64_t now)
 {
+    int64_t at = bide__add_ns(now, c->wait_ns);
     struct bide__counters *counters = &c->dep->counters;
     if (!hedges(c)) {
         bide__histogram_add(&counters->wait_computed, c->value_ns, 1);
         bide__histogram_add(&counters->wait_jittered, c->wait_ns, 1);
     }
     c->state = BIDE__WAITING;
-    c->at_ns = bide__add_ns(now, c->wait_ns);
+    if (!pending || at > c->at_ns)
+        c->at_ns = at;
 }
 
 static void judge(struct bide__call *c, int64_t now)
 {
-    bool pending = c->is.granted; /* a hedge is on its way already */
+    bool pending = c->is.granted;
     compute_wait(c);
     if (c->is.hinted && c->hint_ns > 0)
         heed_hint(c);
     for (int i = 0; i < N_RULES; i++) {
-        if ((rules[i].final || !pending) && rules[i].applies(c, now)) {
+        if (rules[i].applies(c, now)) {
             give_up(c, rules[i].reason, rules[i].final);
             return;
         }
     }
-    if (pending)
-        c->state = BIDE__WAITING;
-    else
-        grant(c, now);
+    grant(c, pending, now);
+}
+
+/* The wait is over: the retry may go, if it is let through. */
+static void wake(struct bide__call *c, int64_t now)
+{
+    if (!hedges(c))
+        bide__histogram_add(&c->dep->counters.wait_slept,
+                            bide__elapsed_ns(c->at_ns - c->wait_ns, now), 1);
+    c->state = BIDE__READY;
 }
 
 /* ===== decisions ===== */
@@ -268,6 +280,8 @@ static bide_decision done(const struct bide__call *c)
     int64_t at = 0;
     if (c->reason == BIDE_BECAUSE_BREAKER_OPEN)
         at = bide__breaker_open_until(&c->dep->breaker);
+    else if (c->reason == BIDE_BECAUSE_HINT_TOO_LONG)
+        at = c->at_ns;
     return (bide_decision){ BIDE_DONE, (bide_reason)c->reason, 0, 0,
                             at ? at : BIDE_FOREVER };
 }
@@ -338,7 +352,7 @@ static bide_decision decide(struct bide__call *c, int64_t now)
         case BIDE__WAITING:
             if (now < c->at_ns)
                 return wait_until(c->at_ns, (bide_reason)c->reason);
-            c->state = BIDE__READY;
+            wake(c, now);
             break;
         case BIDE__READY:
             if (proceed(c, now, &d))
@@ -371,6 +385,19 @@ bide_decision bide_call_next(bide_call *call, int64_t now_ns)
 
 /* ===== begin, report, cancel, end ===== */
 
+static void set_op(struct bide__call *c, const bide_op *op)
+{
+    c->is.safe_twice = op->idempotent || op->has_key ||
+                        conf_of(c)->idempotency_key == BIDE_KEY_GENERATE;
+    c->is.one_shot = op->one_shot_body;
+}
+
+void bide_call_set_op(bide_call *call, const bide_op *op)
+{
+    if (op)
+        set_op(opened(call), op);
+}
+
 void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
                      int64_t now_ns)
 {
@@ -394,9 +421,7 @@ void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
     c->stopped_by = 0;
     c->n_running = 0;
     c->is = (struct bide__traits){ 0 };
-    c->is.safe_twice = op->idempotent || op->has_key ||
-                        conf->idempotency_key == BIDE_KEY_GENERATE;
-    c->is.one_shot = op->one_shot_body;
+    set_op(c, op);
     c->is.nested = op->upstream_attempt != 0 &&
                     conf->nested == BIDE_NESTED_PASS;
     if (op->deadline_ns > 0 && op->deadline_ns < c->deadline_ns)
@@ -428,6 +453,8 @@ static int take_report(struct bide__call *c, uint32_t attempt,
         i++;
     if (i == c->n_running)
         return BIDE_ESTATE;
+    if (c->state == BIDE__FAILED && outcome->cls != BIDE_SUCCESS)
+        judge(c, now); /* the failure before, which nobody asked about */
     struct bide__running r = c->running[i];
     c->running[i] = c->running[--c->n_running];
 
@@ -471,11 +498,7 @@ void bide_call_end(bide_call *call, int64_t now_ns)
     bide_call_cancel(call);
     while (c->n_running != 0)
         bide__attempt_drop(c, &c->running[--c->n_running], now);
-    bool late = c->attempts > 1;
-    if (c->reason == BIDE_BECAUSE_SUCCESS && late)
-        bide__histogram_add(&c->dep->counters.late_call_time,
-                            bide__elapsed_ns(c->begin_ns, now), 1);
-    if (c->reason != BIDE_BECAUSE_SUCCESS || late)
+    if (c->reason != BIDE_BECAUSE_SUCCESS || c->attempts > 1)
         bide__count(&c->dep->counters.done[c->reason]);
     bide__budget_calls(&c->dep->budget, &c->dep->policy, -1);
 }

@@ -116,6 +116,10 @@ void bide__attempt_end(struct bide__call *c, const struct bide__running *r,
 void bide__attempt_drop(struct bide__call *c, const struct bide__running *r,
                         int64_t now);
 
+/* Leaves the queue without a place. The driver may have been told of one, and
+ * have asked for this call: then it is told again, for the next in the queue. */
+void bide__queue_quit(struct bide__call *c);
+
 /* When the hedge of an attempt that begins now is due; FOREVER if none is. */
 int64_t bide__hedge_due(struct bide__call *c, int64_t now);
 

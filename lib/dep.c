@@ -222,6 +222,16 @@ bide_breaker_state bide_dep_breaker(const bide_dep *dep, int64_t now_ns)
     return bide__breaker_state(&dep->breaker, bide__clock(now_ns));
 }
 
+int bide_dep_breaker_view(const bide_dep *dep, int64_t now_ns,
+                          bide_breaker_view *ret)
+{
+    if (!dep || !ret)
+        return BIDE_EINVAL;
+    bide__breaker_view(&dep->breaker, &dep->policy, dep->lanes,
+                       bide__clock(now_ns), ret);
+    return 0;
+}
+
 int64_t bide_dep_budget_left(const bide_dep *dep, int64_t now_ns)
 {
     if (!dep)

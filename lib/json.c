@@ -172,7 +172,7 @@ static bool exponent(struct bide__json *j, int64_t *ret)
     return true;
 }
 
-bool bide__json_number(struct bide__json *j, struct bide__json_number *ret)
+bool bide__json_read_number(struct bide__json *j, struct bide__json_number *ret)
 {
     const char *start;
 

@@ -47,6 +47,6 @@ void bide__json_skip_space(struct bide__json *j);
 /* Read one token each; false if it is not there, or not valid. */
 bool bide__json_word(struct bide__json *j, const char *word);
 bool bide__json_string(struct bide__json *j);
-bool bide__json_number(struct bide__json *j, struct bide__json_number *ret);
+bool bide__json_read_number(struct bide__json *j, struct bide__json_number *ret);
 
 #endif

@@ -10,9 +10,8 @@ static bool add_below(_Atomic uint64_t *n, uint32_t most)
     do {
         if (seen >= most)
             return false;
-    } while (!atomic_compare_exchange_weak_explicit(n, &seen, seen + 1,
-                                                    memory_order_acq_rel,
-                                                    memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(
+        n, &seen, seen + 1, memory_order_acq_rel, memory_order_relaxed));
     return true;
 }
 
@@ -41,6 +40,12 @@ bool bide__queue_join(struct bide__places *places, uint32_t most)
 void bide__queue_leave(struct bide__places *places)
 {
     atomic_fetch_sub(&places->queued, 1);
+}
+
+bool bide__place_wanted(struct bide__places *places, uint32_t most)
+{
+    return atomic_load(&places->used) < most &&
+           atomic_load(&places->queued) != 0;
 }
 
 #define SUM(member)                                                            \

@@ -27,6 +27,9 @@ bool bide__place_give(struct bide__places *places);
 bool bide__queue_join(struct bide__places *places, uint32_t most);
 void bide__queue_leave(struct bide__places *places);
 
+/* Whether a place is free and somebody queues for one. */
+bool bide__place_wanted(struct bide__places *places, uint32_t most);
+
 /* ===== adaptive_rate =====
  *
  * A token bucket whose rate follows CUBIC: cut to beta = 0.7 of what was being
@@ -39,7 +42,7 @@ void bide__queue_leave(struct bide__places *places);
  * that change it need no lock, and readers see no half of a change. */
 struct bide__rate {
     _Atomic uint64_t cut;      /* time >> 20 (43 bits) | rate (21 bits); 0: none */
-    _Atomic uint64_t sending;  /* half-second (32 bits) | attempts in it (32) */
+    _Atomic uint64_t sending;  /* half-second (40 bits) | attempts in it (24) */
     _Atomic uint64_t measured; /* half-second (32 bits) | rate (float, 32) */
     _Atomic int64_t next_ns;   /* when the bucket will have a token again */
 };

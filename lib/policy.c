@@ -199,7 +199,7 @@ void bide__policy_init(struct bide__policy *p, const bide_policy_conf *conf)
     p->probe_rate = bide__millionths(b->probe_failure_rate);
     p->extra_load = bide__millionths(conf->hedge.extra_load);
     p->throttle_k = bide__millionths(conf->limits.throttle_k);
-    p->probe_ns = conf->attempt_timeout_ns < b->open_max_ns
+    p->probe_ns = conf->attempt_timeout_ns != BIDE_FOREVER
                       ? conf->attempt_timeout_ns
                       : b->open_max_ns;
     p->max_attempts = conf->attempts + conf->hedge.max;

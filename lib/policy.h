@@ -51,8 +51,9 @@ struct bide__policy {
  * rules are not copied: conf.rules stays what it was. */
 void bide__policy_init(struct bide__policy *p, const bide_policy_conf *conf);
 
-/* The window over which hedges are held under their ceiling. */
-#define BIDE__HEDGE_WINDOW_NS (10 * BIDE_SECOND)
+/* The window over which hedges are held under their ceiling. Long enough that a
+ * dependency with one call a second gets to hedge at all under 5 %. */
+#define BIDE__HEDGE_WINDOW_NS BIDE_MINUTE
 
 /* The key of row n of the options ("backoff.cap"), and the whole sentence about
  * a mistake in it; NULL if there is no such row. */

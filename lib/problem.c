@@ -72,7 +72,7 @@ static bool number_value(scanner *s)
     struct bide__json_number n;
     int64_t wait_ns;
 
-    if (!bide__json_number(&s->json, &n))
+    if (!bide__json_read_number(&s->json, &n))
         return false;
     if (s->member == RETRY_AFTER && !n.negative &&
         bide__read_decimal(n.mantissa, n.exponent + S_TO_NS, &wait_ns)) {

@@ -27,6 +27,7 @@ static double scaled(double x, int by)
     return x;
 }
 
+/* For rates of LEAST_RATE and more. */
 static uint64_t pack_rate(double rate)
 {
     int exponent = 0;
@@ -38,8 +39,6 @@ static uint64_t pack_rate(double rate)
         rate *= 2;
         exponent--;
     }
-    if (rate < 1)
-        rate = 1;
     if (rate > 1.99999)
         rate = 1.99999;
     return (uint64_t)(exponent - LOWEST_EXPONENT) << FRACTION_BITS |
@@ -85,19 +84,24 @@ static void measure(struct bide__rate *r, uint64_t from, uint64_t to,
                                                     memory_order_relaxed));
 }
 
+enum { SENT_BITS = 24 };
+
+#define SENT_MASK ((UINT64_C(1) << SENT_BITS) - 1)
+
 static void count_sending(struct bide__rate *r, int64_t now)
 {
-    uint64_t half = (uint64_t)(now / HALF_SECOND_NS) & 0xffffffff;
+    uint64_t half = (uint64_t)(now / HALF_SECOND_NS);
     uint64_t seen = atomic_load_explicit(&r->sending, memory_order_relaxed);
     uint64_t want, since;
     do {
-        since = seen >> 32;
-        want = half > since ? half << 32 : seen + 1;
+        bool full = (seen & SENT_MASK) == SENT_MASK;
+        since = seen >> SENT_BITS;
+        want = half > since ? half << SENT_BITS : full ? seen : seen + 1;
     } while (!atomic_compare_exchange_weak_explicit(&r->sending, &seen, want,
                                                     memory_order_acq_rel,
                                                     memory_order_relaxed));
     if (half > since)
-        measure(r, since, half, (seen & 0xffffffff) + 1);
+        measure(r, since, half, (seen & SENT_MASK) + 1);
 }
 
 static double measured_rate(const struct bide__rate *r)
@@ -143,6 +147,17 @@ double bide__rate_allowed(const struct bide__rate *r, int64_t now)
     return rate > LEAST_RATE ? rate : LEAST_RATE;
 }
 
+/* Nobody took tokens before the first cut, so the bucket looks full; letting that
+ * burst through would be an odd way to slow down. */
+static void empty_bucket(struct bide__rate *r, int64_t now)
+{
+    int64_t due = atomic_load_explicit(&r->next_ns, memory_order_relaxed);
+    while (due < now && !atomic_compare_exchange_weak_explicit(
+                            &r->next_ns, &due, now, memory_order_acq_rel,
+                            memory_order_relaxed))
+        ;
+}
+
 static void cut_rate(struct bide__rate *r, int64_t now)
 {
     double sent = measured_rate(r);
@@ -151,8 +166,9 @@ static void cut_rate(struct bide__rate *r, int64_t now)
     if (rate < LEAST_RATE)
         rate = LEAST_RATE;
     uint64_t time = (uint64_t)now >> CUT_TIME_SHIFT;
-    atomic_store_explicit(&r->cut, time << RATE_BITS | pack_rate(rate),
-                          memory_order_release);
+    if (atomic_exchange_explicit(&r->cut, time << RATE_BITS | pack_rate(rate),
+                                 memory_order_acq_rel) == 0)
+        empty_bucket(r, now);
 }
 
 void bide__rate_report(struct bide__rate *r, bool throttled, int64_t now)

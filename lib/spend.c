@@ -1,18 +1,24 @@
 /* Spending over a sliding window; the protocol is told in spend.h. */
 #include "spend.h"
 
-enum { COUNT_BITS = 28 };
+enum { COUNT_BITS = 28, TICK_BITS = 36 };
 
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
+#define TICK_MASK  ((UINT64_C(1) << TICK_BITS) - 1)
 
+/* Ticks wrap around, so the difference decides; what is ahead of us is never
+ * expired. */
 static bool expired(uint64_t slot, uint64_t tick)
 {
-    return (slot >> COUNT_BITS) + BIDE__SPEND_SLOTS <= tick;
+    uint64_t age = (tick - (slot >> COUNT_BITS)) & TICK_MASK;
+    return age >= BIDE__SPEND_SLOTS && age <= TICK_MASK / 2;
 }
 
 static void take_off(struct bide__spend *s, uint64_t count)
 {
-    atomic_fetch_sub_explicit(&s->total, (int64_t)count, memory_order_acq_rel);
+    if (count != 0)
+        atomic_fetch_sub_explicit(&s->total, (int64_t)count,
+                                  memory_order_acq_rel);
 }
 
 /* Empties a slot if it has left the window. */
@@ -21,39 +27,41 @@ static void expire_slot(struct bide__spend *s, uint64_t i, uint64_t tick)
     _Atomic uint64_t *slot = &s->slot[i % BIDE__SPEND_SLOTS];
     uint64_t seen = atomic_load_explicit(slot, memory_order_acquire);
     while ((seen & COUNT_MASK) != 0 && expired(seen, tick)) {
-        if (atomic_compare_exchange_weak_explicit(slot, &seen,
-                                                  seen & ~COUNT_MASK,
-                                                  memory_order_acq_rel,
-                                                  memory_order_acquire)) {
+        if (atomic_compare_exchange_weak_explicit(
+                slot, &seen, seen & ~COUNT_MASK, memory_order_acq_rel,
+                memory_order_acquire)) {
             take_off(s, seen & COUNT_MASK);
             return;
         }
     }
 }
 
-/* Empties the slots that time has passed since somebody last looked. */
+/* Empties the slots that time has passed since somebody last looked, and only
+ * then says so: whoever relies on that must not find the total as it was. */
 static void expire(struct bide__spend *s, uint64_t tick)
 {
-    uint64_t from = atomic_load_explicit(&s->expired_to, memory_order_relaxed);
-    if (tick <= from || !atomic_compare_exchange_strong_explicit(
-                            &s->expired_to, &from, tick, memory_order_relaxed,
-                            memory_order_relaxed))
+    uint64_t from = atomic_load_explicit(&s->expired_to, memory_order_acquire);
+    if (tick <= from)
         return;
     uint64_t n = tick - from;
     if (n > BIDE__SPEND_SLOTS)
         n = BIDE__SPEND_SLOTS;
     for (uint64_t back = 0; back < n; back++)
         expire_slot(s, tick - back, tick);
+    while (from < tick && !atomic_compare_exchange_weak_explicit(
+                              &s->expired_to, &from, tick, memory_order_acq_rel,
+                              memory_order_acquire))
+        ;
 }
 
 /* Files one spent unit under `tick`, or under a newer one if the slot has moved
- * on; what the slot held before has then expired. */
+ * on. An empty slot is free to take, whatever it was last used for. */
 static uint64_t note(struct bide__spend *s, uint64_t tick)
 {
     _Atomic uint64_t *slot = &s->slot[tick % BIDE__SPEND_SLOTS];
     uint64_t seen = atomic_load_explicit(slot, memory_order_acquire);
     for (;;) {
-        bool turn = expired(seen, tick);
+        bool turn = (seen & COUNT_MASK) == 0 || expired(seen, tick);
         uint64_t want = turn ? tick << COUNT_BITS | 1 : seen + 1;
         if (atomic_compare_exchange_weak_explicit(slot, &seen, want,
                                                   memory_order_acq_rel,
@@ -73,10 +81,9 @@ bool bide__spend_take(struct bide__spend *s, uint64_t tick, int64_t limit,
     do {
         if (total >= limit)
             return false;
-    } while (!atomic_compare_exchange_weak_explicit(&s->total, &total,
-                                                    total + 1,
-                                                    memory_order_acq_rel,
-                                                    memory_order_acquire));
+    } while (!atomic_compare_exchange_weak_explicit(
+        &s->total, &total, total + 1, memory_order_acq_rel,
+        memory_order_acquire));
     *ret_tick = note(s, tick);
     return true;
 }
@@ -100,8 +107,7 @@ int64_t bide__spend_outstanding(const struct bide__spend *s, uint64_t tick)
 {
     int64_t total = atomic_load_explicit(&s->total, memory_order_acquire);
     for (int i = 0; i < BIDE__SPEND_SLOTS; i++) {
-        uint64_t seen =
-            atomic_load_explicit(&s->slot[i], memory_order_acquire);
+        uint64_t seen = atomic_load_explicit(&s->slot[i], memory_order_acquire);
         if (expired(seen, tick))
             total -= (int64_t)(seen & COUNT_MASK);
     }

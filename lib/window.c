@@ -1,19 +1,21 @@
 /* The slow paths of the sliding window: turning a slot over, and adding up. */
 #include "window.h"
 
-/* Farther ahead than this is no thread that was held up, but a clock that was set
- * back: the slot is taken over, and counting starts anew. */
+/* Farther ahead than this is no thread that was held up, but a clock that was
+ * set back: the slot is taken over, and counting starts anew. */
 enum { PLAUSIBLE_LEAD = 4 * BIDE__SLOTS };
 
 /* Whether tag `a` is of a later era, or of a later tick in the same one. Both
- * wrap around, so the difference decides, as with sequence numbers. */
+ * wrap around, so the difference decides, as with sequence numbers. The tick
+ * must be near for the era to mean anything: an era that was left long ago is
+ * half-way round one day, and would pass for a later one. */
 static bool later(uint64_t a, uint64_t b)
 {
-    uint64_t era = (a >> BIDE__TICK_BITS) - (b >> BIDE__TICK_BITS);
+    uint64_t era = ((a >> BIDE__TICK_BITS) - (b >> BIDE__TICK_BITS)) & 0xff;
     uint64_t tick = (a - b) & BIDE__TICK_MASK;
-    if ((era & 0xff) != 0)
-        return (era & 0xff) < 0x80;
-    return tick != 0 && tick <= PLAUSIBLE_LEAD;
+    if (tick > PLAUSIBLE_LEAD)
+        return false;
+    return era != 0 ? era < 0x80 : tick != 0;
 }
 
 void bide__window_turn(_Atomic uint64_t *slot, uint64_t tag)
@@ -22,16 +24,16 @@ void bide__window_turn(_Atomic uint64_t *slot, uint64_t tag)
     for (;;) {
         uint64_t have = seen >> BIDE__COUNT_BITS;
         uint64_t want = tag << BIDE__COUNT_BITS | 1;
-        if (have == tag || later(have, tag)) {
+        bool used = (seen & BIDE__COUNT_MAX) != 0;
+        if (used && (have == tag || later(have, tag))) {
             /* Another thread turned it first, or our clock is behind. An older
              * era has nothing to say any more; a tick late is soon enough. */
             if (have >> BIDE__TICK_BITS != tag >> BIDE__TICK_BITS)
                 return;
             want = seen + 1;
         }
-        if (atomic_compare_exchange_weak_explicit(slot, &seen, want,
-                                                  memory_order_relaxed,
-                                                  memory_order_relaxed))
+        if (atomic_compare_exchange_weak_explicit(
+                slot, &seen, want, memory_order_relaxed, memory_order_relaxed))
             return;
     }
 }

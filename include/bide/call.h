@@ -133,6 +133,11 @@ typedef struct bide_call {
 BIDE_API void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
                               int64_t now_ns);
 
+/* Says anew whether the operation is idempotent, has a key, and has a body that
+ * cannot be sent again; the rest of op does not count. For drivers that learn it
+ * only from the first attempt. It holds from the next decision on. */
+BIDE_API void bide_call_set_op(bide_call *call, const bide_op *op);
+
 /* Decides what to do next. To be asked at the beginning, after each report and
  * after each wait; asking more often does no harm. */
 BIDE_API bide_decision bide_call_next(bide_call *call, int64_t now_ns);

@@ -1,0 +1,1015 @@
+/* test_hedge.c: a second attempt beside a slow one. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "script.h"
+
+/* The tables are laid out by hand. */
+/* clang-format off */
+
+/* Hedges after 50 ms, held back by nothing. */
+static bide_policy_conf hedge_conf(uint32_t max)
+{
+    bide_policy_conf conf = script_conf();
+
+    conf.attempts = 1;
+    conf.hedge.max = max;
+    conf.hedge.after_ns = 50 * MS;
+    conf.hedge.extra_load = 1;
+    return conf;
+}
+
+/* A dependency with room under the ceiling, as if it had had ten more calls. */
+static bide_dep *hedge_dep(const bide_policy_conf *conf)
+{
+    bide_dep *dep = script_dep(conf);
+
+    for (int i = 0; i < 10; i++)
+        bide__window_add(&dep->lanes[0].calls, 0, 0);
+    return dep;
+}
+
+#define PLAY_HEDGE(conf, op, ...)                                              \
+    do {                                                                       \
+        bide_dep *hedged = hedge_dep(conf);                                    \
+        PLAY_ON(hedged, op, __VA_ARGS__);                                      \
+        bide_dep_free(hedged);                                                 \
+    } while (0)
+
+static void expect_hedges(const bide_dep *dep, uint64_t sent, uint64_t won,
+                          uint64_t refused)
+{
+    bide_stats s = script_stats(dep, 0);
+
+    assert_int_equal(s.hedges, sent);
+    assert_int_equal(s.hedges_won, won);
+    assert_int_equal(s.hedges_refused, refused);
+    assert_int_equal(s.retries, 0);
+}
+
+/* ===== when it goes out ===== */
+
+static void hedge_after_a_fixed_delay(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep = hedge_dep(&conf);
+
+    (void)state;
+    PLAY_ON(dep, GET,
+            { 0, TRY_FOR(1, FIRST, 10 * S) },
+            { 0, WAIT(50 * MS, RUNNING) },
+            { 30 * MS, WAIT(50 * MS, RUNNING) },
+            { 50 * MS, TRY_FOR(2, HEDGE, 10 * S) },
+            { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 60 * MS, REPORT(2, WORKED) },
+            { 60 * MS, DONE(SUCCESS) },
+            { 61 * MS, REPORT(1, IGNORED) },
+            { 61 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 1, 1, 0);
+    bide_dep_free(dep);
+}
+
+static void hedge_answered_in_time_sends_none(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep = hedge_dep(&conf);
+
+    (void)state;
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 0, WAIT(50 * MS, RUNNING) },
+            { 49 * MS, REPORT(1, WORKED) },
+            { 50 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 0, 0, 0);
+    assert_int_equal(script_stats(dep, 0).first_successes, 1);
+    bide_dep_free(dep);
+}
+
+static void hedge_after_zero_goes_at_once(void **state)
+{
+    bide_policy_conf conf = hedge_conf(2);
+
+    (void)state;
+    conf.hedge.after_ns = 0;
+    PLAY_HEDGE(&conf, GET,
+         { 5, TRY(1, FIRST) },
+         { 5, TRY(2, HEDGE) },
+         { 5, TRY(3, HEDGE) },
+         { 5, WAIT(BIDE_FOREVER, RUNNING) });
+}
+
+static void hedge_max_are_spaced_by_the_delay(void **state)
+{
+    bide_policy_conf conf = hedge_conf(4);
+    bide_dep *dep = hedge_dep(&conf);
+
+    (void)state;
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 0, WAIT(50 * MS, RUNNING) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 50 * MS, WAIT(100 * MS, RUNNING) },
+            { 130 * MS, TRY(3, HEDGE) }, /* asked late: the next is later too */
+            { 130 * MS, WAIT(180 * MS, RUNNING) },
+            { 180 * MS, TRY(4, HEDGE) },
+            { 230 * MS, TRY(5, HEDGE) },
+            { 230 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 400 * MS, REPORT(4, WORKED) },
+            { 400 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 4, 1, 0);
+    assert_int_equal(script_stats(dep, 0).attempts, 5);
+    assert_int_equal(script_stats(dep, 0).by_class[BIDE_IGNORED], 4);
+    bide_dep_free(dep);
+}
+
+static void hedge_off_sends_none(void **state)
+{
+    bide_policy_conf conf = hedge_conf(0);
+
+    (void)state;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 0, WAIT(BIDE_FOREVER, RUNNING) },
+         { 5 * S, WAIT(BIDE_FOREVER, RUNNING) });
+}
+
+static void hedge_by_quantile_needs_its_samples(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+    int64_t now = 0;
+
+    (void)state;
+    conf.hedge.after_ns = BIDE_FOREVER;
+    conf.hedge.quantile = 0.9;
+    conf.hedge.min_samples = 100;
+    dep = hedge_dep(&conf);
+    for (int i = 1; i <= 99; i++) {
+        PLAY_ON(dep, GET,
+                { now, TRY(1, FIRST) },
+                { now, WAIT(BIDE_FOREVER, RUNNING) },
+                { now + i * MS, REPORT(1, WORKED) },
+                { now + i * MS, DONE(SUCCESS) });
+        now += i * MS;
+    }
+    PLAY_ON(dep, GET,
+            { now, TRY(1, FIRST) },
+            { now, WAIT(BIDE_FOREVER, RUNNING) },
+            { now + 100 * MS, REPORT(1, WORKED) });
+    now += S; /* the quantile is looked up now and then */
+    PLAY_ON(dep, GET,
+            { now, TRY(1, FIRST) },
+            { now, WAIT_IN(now + 88 * MS, now + 92 * MS, RUNNING) },
+            { now + 92 * MS, TRY(2, HEDGE) });
+    /* an hour later nothing of that is true any more */
+    now += 3600 * S;
+    PLAY_ON(dep, GET,
+            { now, TRY(1, FIRST) },
+            { now, WAIT(BIDE_FOREVER, RUNNING) });
+    bide_dep_free(dep);
+}
+
+/* ===== what it costs ===== */
+
+static void hedge_is_held_under_its_ceiling(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+    bide_stats s;
+
+    (void)state;
+    conf.hedge.extra_load = 0.05;
+    dep = script_dep(&conf);
+    for (int i = 0; i < 400; i++) {
+        int64_t t = i * MS;
+        bide_call call;
+
+        bide_call_begin(&call, dep, GET, t);
+        bide_call_next(&call, t);
+        bide_call_next(&call, t + 50 * MS);
+        bide_call_report(&call, 1, &(bide_outcome){ WORKED }, t + 60 * MS);
+        assert_int_equal(bide_call_next(&call, t + 60 * MS).reason,
+                         BIDE_BECAUSE_SUCCESS);
+        bide_call_end(&call, t + 60 * MS);
+        s = script_stats(dep, t);
+        assert_true(s.hedges * 20 <= (uint64_t)i + 1);
+    }
+    assert_true(s.hedges >= 15 && s.hedges <= 20);
+    assert_int_equal(s.hedges + s.hedges_refused, 400);
+    bide_dep_free(dep);
+}
+
+static void hedge_ceiling_of_zero_sends_none(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+
+    (void)state;
+    conf.hedge.extra_load = 0;
+    dep = hedge_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 60 * MS, REPORT(1, WORKED) },
+            { 60 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 0, 0, 1);
+    bide_dep_free(dep);
+}
+
+static void hedge_spends_the_budget(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+
+    (void)state;
+    conf.budget.kind = BIDE_BUDGET_WINDOW;
+    conf.budget.floor_per_s = 0.1;
+    conf.budget.ratio = 0;
+    dep = hedge_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 0, BY(1), TRY(1, FIRST) },
+            { 0, LEFT(1) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 50 * MS, LEFT(0) },
+            { 50 * MS, BY(1), WAIT(BIDE_FOREVER, RUNNING) },
+            { 60 * MS, BY(1), REPORT(1, WORKED) },
+            { 60 * MS, BY(1), DONE(SUCCESS) },
+            { 70 * MS, REPORT(1, WORKED) },
+            { 70 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 1, 0, 1);
+    bide_dep_free(dep);
+}
+
+static void hedge_budget_in_flight_comes_back(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+
+    (void)state;
+    conf.budget.kind = BIDE_BUDGET_IN_FLIGHT;
+    conf.budget.min_in_flight = 1;
+    conf.budget.ratio = 0;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, TRY(2, HEDGE) },
+         { 50 * MS, LEFT(0) },
+         { 60 * MS, REPORT(1, WORKED) },
+         { 60 * MS, DONE(SUCCESS) },
+         { 60 * MS, END },
+         { 60 * MS, LEFT(1) });
+}
+
+/* ===== a refused hedge never hurts the original ===== */
+
+static void hedge_refused_by_the_in_flight_cap(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+
+    (void)state;
+    conf.limits.in_flight = 1;
+    conf.limits.queue = 5;
+    conf.budget.kind = BIDE_BUDGET_WINDOW;
+    dep = hedge_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 50 * MS, LEFT(10) }, /* and costs nothing */
+            { 60 * MS, REPORT(1, WORKED) },
+            { 60 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 0, 0, 1);
+    assert_int_equal(script_stats(dep, 0).queued, 0);
+    bide_dep_free(dep);
+}
+
+static void hedge_refused_by_the_breaker(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+
+    (void)state;
+    conf.breaker.kind = BIDE_BREAKER_TIME;
+    conf.budget.kind = BIDE_BUDGET_WINDOW;
+    dep = hedge_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 0, FORCE(FORCED_OPEN) },
+            { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 50 * MS, LEFT(10) },
+            { 60 * MS, REPORT(1, WORKED) },
+            { 60 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 0, 0, 1);
+    bide_dep_free(dep);
+}
+
+static void hedge_refused_while_half_open(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+
+    (void)state;
+    conf.breaker.kind = BIDE_BREAKER_TIME;
+    conf.breaker.consecutive = 1;
+    conf.breaker.open_ns = S;
+    conf.breaker.open_jitter = 0;
+    conf.breaker.probes = 3;
+    conf.budget.kind = BIDE_BUDGET_WINDOW;
+    dep = hedge_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 0, REPORT(1, PERMANENT) },
+            { 0, BY(1), TRY(1, FIRST) },
+            { 0, BY(1), REPORT(1, FAILED) },
+            { 0, BREAKER(OPEN) },
+            { 2 * S, BY(2), TRY(1, FIRST) },
+            { 2 * S, BREAKER(HALF_OPEN) },
+            { 3 * S, BY(2), WAIT(BIDE_FOREVER, RUNNING) },
+            { 3 * S, BY(2), REPORT(1, WORKED) },
+            { 3 * S, BY(2), DONE(SUCCESS) });
+    expect_hedges(dep, 0, 0, 1);
+    bide_dep_free(dep);
+}
+
+static void hedge_refused_by_the_rate(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+
+    (void)state;
+    conf.limits.adaptive_rate = true;
+    dep = hedge_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 10 * S, TRY(1, FIRST) },
+            { 10 * S, BY(1), TRY(1, FIRST) },
+            { 10 * S, BY(2), TRY(1, FIRST) },
+            { 10 * S, BY(2), REPORT(1, THROTTLED, .refused = true) },
+            { 10 * S, BY(2), DONE(SERVER_REFUSED) },
+            { 10 * S + 50 * MS, BY(0), TRY(2, HEDGE) },
+            { 10 * S + 50 * MS, BY(1), WAIT(BIDE_FOREVER, RUNNING) },
+            { 10 * S + 60 * MS, BY(1), REPORT(1, WORKED) },
+            { 10 * S + 60 * MS, BY(1), DONE(SUCCESS) });
+    expect_hedges(dep, 1, 0, 1);
+    bide_dep_free(dep);
+}
+
+static void hedge_refused_by_the_deadline(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_op op = { .idempotent = true, .deadline_ns = 51 * MS };
+
+    (void)state;
+    PLAY_HEDGE(&conf, &op,
+         { 0, TRY_FOR(1, FIRST, 51 * MS) },
+         { 0, WAIT(50 * MS, RUNNING) },
+         { 50 * MS, TRY_FOR(2, HEDGE, 1 * MS) });
+    op.deadline_ns--;
+    PLAY_HEDGE(&conf, &op,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+         { 51 * MS, REPORT(1, WORKED) },
+         { 51 * MS, DONE(SUCCESS) });
+}
+
+/* ===== what comes of it ===== */
+
+static void hedge_original_wins_after_all(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep = hedge_dep(&conf);
+    bide_stats s;
+
+    (void)state;
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 60 * MS, REPORT(1, WORKED) },
+            { 60 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 1, 0, 0);
+    s = script_stats(dep, S);
+    assert_int_equal(s.attempts, 2);
+    assert_int_equal(s.by_class[BIDE_SUCCESS], 1);
+    assert_int_equal(s.by_class[BIDE_IGNORED], 1);
+    assert_int_equal(s.first_successes + s.late_successes, 1);
+    bide_dep_free(dep);
+}
+
+static void hedge_nonfatal_failure_sends_the_next_at_once(void **state)
+{
+    bide_policy_conf conf = hedge_conf(2);
+    bide_dep *dep = hedge_dep(&conf);
+
+    (void)state;
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 10 * MS, REPORT(1, FAILED) },
+            { 10 * MS, TRY(2, HEDGE) },
+            { 10 * MS, WAIT(60 * MS, RUNNING) },
+            { 60 * MS, TRY(3, HEDGE) },
+            { 70 * MS, REPORT(3, THROTTLED) },
+            { 70 * MS, WAIT(BIDE_FOREVER, RUNNING) }, /* 2 still runs */
+            { 80 * MS, REPORT(2, WORKED) },
+            { 80 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 2, 1, 0);
+    bide_dep_free(dep);
+}
+
+static void hedge_waits_for_a_pushback(void **state)
+{
+    bide_policy_conf conf = hedge_conf(2);
+
+    (void)state;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 10 * MS, REPORT(1, FAILED, HINT(20 * MS)) },
+         { 10 * MS, WAIT(30 * MS, ANY) },
+         { 29 * MS, WAIT(30 * MS, ANY) },
+         { 30 * MS, TRY(2, HINT) });
+    /* the other one still runs: its own time has to wait as well */
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, TRY(2, HEDGE) },
+         { 60 * MS, REPORT(2, THROTTLED, HINT(S)) },
+         { 60 * MS, WAIT(1060 * MS, ANY) },
+         { 100 * MS, WAIT(1060 * MS, ANY) },
+         { 1060 * MS, TRY(3, HINT) });
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, TRY(2, HEDGE) },
+         { 60 * MS, REPORT(2, THROTTLED, HINT(S)) },
+         { 60 * MS, WAIT(1060 * MS, ANY) },
+         { 100 * MS, REPORT(1, WORKED) },
+         { 100 * MS, DONE(SUCCESS) });
+}
+
+static void hedge_pushback_too_long_leaves_the_running(void **state)
+{
+    bide_policy_conf conf = hedge_conf(2);
+
+    (void)state;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, TRY(2, HEDGE) },
+         { 60 * MS, REPORT(2, THROTTLED, HINT(301 * S)) },
+         { 60 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+         { 200 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+         { 200 * MS, REPORT(1, WORKED) },
+         { 200 * MS, DONE(SUCCESS) });
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 60 * MS, REPORT(1, THROTTLED, HINT(301 * S)) },
+         { 60 * MS, DONE(HINT_TOO_LONG) });
+}
+
+/* What stopped the hedging is the reason, should the rest fail as well. */
+static void hedge_stopped_once_says_why_in_the_end(void **state)
+{
+    bide_policy_conf conf = hedge_conf(4);
+    bide_dep *dep = hedge_dep(&conf);
+
+    (void)state;
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 100 * MS, TRY(3, HEDGE) },
+            { 110 * MS, REPORT(2, THROTTLED, HINT(301 * S)) },
+            { 110 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 120 * MS, REPORT(3, FAILED) },
+            { 120 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 130 * MS, REPORT(1, FAILED) },
+            { 130 * MS, DONE(HINT_TOO_LONG) });
+    expect_hedges(dep, 2, 0, 1);
+    bide_dep_free(dep);
+}
+
+static void hedge_fatal_failure_ends_the_call(void **state)
+{
+    bide_policy_conf conf = hedge_conf(2);
+    bide_dep *dep = hedge_dep(&conf);
+
+    (void)state;
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 10 * MS, REPORT(1, PERMANENT) },
+            { 10 * MS, DONE(PERMANENT) });
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 60 * MS, REPORT(2, PERMANENT) },
+            { 60 * MS, DONE(PERMANENT) },
+            { 61 * MS, REPORT(1, WORKED) }, /* too late */
+            { 61 * MS, DONE(PERMANENT) });
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 60 * MS, REPORT(1, OVERLOADED) },
+            { 60 * MS, DONE(SERVER_REFUSED) });
+    assert_int_equal(script_stats(dep, S).late_successes, 0);
+    assert_int_equal(script_stats(dep, S).failures, 3);
+    bide_dep_free(dep);
+}
+
+static void hedge_all_failed_says_why(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+
+    (void)state;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, TRY(2, HEDGE) },
+         { 60 * MS, REPORT(1, FAILED) },
+         { 60 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+         { 70 * MS, REPORT(2, TIMED_OUT) },
+         { 70 * MS, DONE(ATTEMPTS) });
+    conf.budget.kind = BIDE_BUDGET_WINDOW;
+    conf.budget.floor_per_s = 0;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 10 * MS, REPORT(1, FAILED) },
+         { 10 * MS, DONE(BUDGET) });
+    conf.budget.kind = BIDE_BUDGET_OFF;
+    conf.limits.in_flight = 1;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 10 * MS, REPORT(1, FAILED) },
+         { 10 * MS, BY(1), TRY(1, FIRST) },
+         { 10 * MS, DONE(IN_FLIGHT) });
+    conf.limits.in_flight = BIDE_UNLIMITED;
+    conf.breaker.kind = BIDE_BREAKER_TIME;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 10 * MS, REPORT(1, FAILED) },
+         { 10 * MS, FORCE(FORCED_OPEN) },
+         { 10 * MS, DONE(BREAKER_OPEN) });
+}
+
+static void hedge_loser_is_neutral_for_the_breaker(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+
+    (void)state;
+    conf.breaker.kind = BIDE_BREAKER_COUNT;
+    conf.breaker.window_calls = 4;
+    conf.breaker.min_calls = 4;
+    conf.breaker.failure_rate = 0.25;
+    dep = hedge_dep(&conf);
+    for (int i = 0; i < 20; i++)
+        PLAY_ON(dep, GET,
+                { 0, TRY(1, FIRST) },
+                { 50 * MS, TRY(2, HEDGE) },
+                { 60 * MS, REPORT(2, WORKED) },
+                { 60 * MS, DONE(SUCCESS) },
+                { 60 * MS, REPORT(1, IGNORED) },
+                { 60 * MS, BREAKER(CLOSED) });
+    bide_dep_free(dep);
+}
+
+static void hedge_loser_reports_after_done(void **state)
+{
+    bide_policy_conf conf = hedge_conf(2);
+    bide_dep *dep;
+    bide_stats s;
+
+    (void)state;
+    conf.limits.in_flight = 3;
+    dep = hedge_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 100 * MS, TRY(3, HEDGE) },
+            { 110 * MS, REPORT(2, WORKED) },
+            { 110 * MS, REPORT(3, WORKED) }, /* before it was told DONE */
+            { 110 * MS, DONE(SUCCESS) },
+            { 120 * MS, REPORT(1, FAILED) },
+            { 120 * MS, REPORT_RC(1, BIDE_ESTATE, FAILED) },
+            { 120 * MS, REPORT_RC(2, BIDE_ESTATE, FAILED) },
+            { 120 * MS, DONE(SUCCESS) });
+    s = script_stats(dep, S);
+    assert_int_equal(s.calls, 1);
+    assert_int_equal(s.attempts, 3);
+    assert_int_equal(s.hedges_won, 1);
+    assert_int_equal(s.late_successes, 1);
+    assert_int_equal(s.done[BIDE_BECAUSE_SUCCESS], 1);
+    assert_int_equal(s.call_time.count, 1);
+    bide_dep_free(dep);
+}
+
+static void hedge_permits_of_losers_come_back_at_the_end(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+
+    (void)state;
+    conf.limits.in_flight = 2;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, TRY(2, HEDGE) },
+         { 50 * MS, BY(1), DONE(IN_FLIGHT) },
+         { 60 * MS, REPORT(2, WORKED) },
+         { 60 * MS, DONE(SUCCESS) },
+         { 60 * MS, END },
+         { 60 * MS, BY(2), TRY(1, FIRST) },
+         { 60 * MS, BY(3), TRY(1, FIRST) });
+}
+
+/* ===== for whom ===== */
+
+static void hedge_only_for_what_may_be_done_twice(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_op keyed = { .has_key = true };
+    bide_op stream = { .idempotent = true, .one_shot_body = true };
+    bide_op nested = { .idempotent = true, .upstream_attempt = 1 };
+
+    (void)state;
+    PLAY_HEDGE(&conf, POST,
+         { 0, TRY(1, FIRST) },
+         { 0, WAIT(BIDE_FOREVER, RUNNING) },
+         { S, WAIT(BIDE_FOREVER, RUNNING) },
+         { S, REPORT(1, FAILED) },
+         { S, DONE(NOT_IDEMPOTENT) });
+    PLAY_HEDGE(&conf, &stream,
+         { 0, TRY(1, FIRST) },
+         { S, WAIT(BIDE_FOREVER, RUNNING) },
+         { S, REPORT(1, FAILED) },
+         { S, DONE(NOT_REPLAYABLE) });
+    PLAY_HEDGE(&conf, &nested,
+         { 0, TRY(1, FIRST) },
+         { S, WAIT(BIDE_FOREVER, RUNNING) },
+         { S, REPORT(1, FAILED) },
+         { S, DONE(UPSTREAM_RETRIES) });
+    PLAY_HEDGE(&conf, &keyed,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, TRY(2, HEDGE) });
+    conf.nested = BIDE_NESTED_RETRY;
+    PLAY_HEDGE(&conf, &nested,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, TRY(2, HEDGE) });
+    conf.idempotency_key = BIDE_KEY_GENERATE;
+    PLAY_HEDGE(&conf, POST,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, TRY(2, HEDGE) });
+}
+
+static void hedge_cancelled_call_sends_no_more(void **state)
+{
+    bide_policy_conf conf = hedge_conf(2);
+
+    (void)state;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, TRY(2, HEDGE) },
+         { 60 * MS, CANCEL },
+         { 100 * MS, DONE(CANCELLED) },
+         { 110 * MS, REPORT(1, WORKED) },
+         { 110 * MS, REPORT(2, IGNORED) },
+         { 110 * MS, DONE(CANCELLED) });
+}
+
+static void hedge_ignored_original_leaves_the_hedge(void **state)
+{
+    bide_policy_conf conf = hedge_conf(2);
+
+    (void)state;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, TRY(2, HEDGE) },
+         { 60 * MS, REPORT(1, IGNORED) },
+         { 60 * MS, DONE(CANCELLED) });
+}
+
+/* A failure whose hint must be waited for, and another failure meanwhile. */
+static void hedge_granted_one_waits_while_another_fails(void **state)
+{
+    bide_policy_conf conf = hedge_conf(2);
+    bide_dep *dep;
+
+    (void)state;
+    conf.budget.kind = BIDE_BUDGET_IN_FLIGHT;
+    conf.budget.min_in_flight = 2;
+    conf.budget.ratio = 0;
+    dep = hedge_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 60 * MS, REPORT(2, FAILED, HINT(100 * MS)) },
+            { 60 * MS, WAIT(160 * MS, ANY) },
+            { 70 * MS, REPORT(1, FAILED) },
+            { 70 * MS, WAIT(160 * MS, ANY) }, /* pushed back is pushed back */
+            { 160 * MS, TRY(3, ANY) },
+            { 160 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 170 * MS, REPORT(3, FAILED) },
+            { 170 * MS, DONE(ATTEMPTS) });
+    /* ... and a longer pushback meanwhile */
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 60 * MS, REPORT(2, FAILED, HINT(100 * MS)) },
+            { 60 * MS, WAIT(160 * MS, ANY) },
+            { 70 * MS, REPORT(1, FAILED, HINT(S)) },
+            { 70 * MS, WAIT(1070 * MS, ANY) },
+            { 1070 * MS, TRY(3, ANY) });
+    /* ... or one that is too long */
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 60 * MS, REPORT(2, FAILED, HINT(100 * MS)) },
+            { 60 * MS, WAIT(160 * MS, ANY) },
+            { 60 * MS, LEFT(1) },
+            { 70 * MS, REPORT(1, FAILED, HINT(301 * S)) },
+            { 70 * MS, DONE(HINT_TOO_LONG) },
+            { 70 * MS, LEFT(2) });
+    /* ... and a success meanwhile */
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 60 * MS, REPORT(2, FAILED, HINT(100 * MS)) },
+            { 60 * MS, WAIT(160 * MS, ANY) },
+            { 70 * MS, REPORT(1, WORKED) },
+            { 70 * MS, DONE(SUCCESS) },
+            { 70 * MS, LEFT(2) });
+    /* ... and a fatal failure */
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 60 * MS, REPORT(2, FAILED, HINT(100 * MS)) },
+            { 60 * MS, WAIT(160 * MS, ANY) },
+            { 70 * MS, REPORT(1, PERMANENT) },
+            { 70 * MS, DONE(PERMANENT) },
+            { 70 * MS, LEFT(2) });
+    bide_dep_free(dep);
+}
+
+/* Failures may come in twos before the driver asks: none is forgotten. */
+static void regress_hedge_failures_reported_together(void **state)
+{
+    bide_policy_conf conf = hedge_conf(2);
+
+    (void)state;
+    PLAY_HEDGE(&conf, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 60 * MS, REPORT(1, PERMANENT) },
+            { 60 * MS, REPORT(2, FAILED) },
+            { 60 * MS, DONE(PERMANENT) });
+    PLAY_HEDGE(&conf, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 60 * MS, REPORT(1, FAILED, HINT(S)) },
+            { 60 * MS, REPORT(2, FAILED) },
+            { 60 * MS, WAIT(1060 * MS, ANY) },
+            { 1060 * MS, TRY(3, ANY) },
+            { 1061 * MS, REPORT(3, FAILED) },
+            { 1061 * MS, DONE(ATTEMPTS) });
+    /* a good answer that is there is taken */
+    PLAY_HEDGE(&conf, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 60 * MS, REPORT(1, PERMANENT) },
+            { 60 * MS, REPORT(2, WORKED) },
+            { 60 * MS, DONE(SUCCESS) });
+}
+
+/* Modes in which the breaker never refuses do not refuse hedges either. */
+static void regress_hedge_under_a_breaker_that_lets_all_through(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+
+    (void)state;
+    conf.breaker.kind = BIDE_BREAKER_TIME;
+    conf.breaker.mode = BIDE_BREAKER_DRY_RUN;
+    PLAY_HEDGE(&conf, GET,
+               { 0, TRY(1, FIRST) },
+               { 50 * MS, TRY(2, HEDGE) });
+    conf.breaker.mode = BIDE_BREAKER_FORCED_CLOSED;
+    PLAY_HEDGE(&conf, GET,
+               { 0, TRY(1, FIRST) },
+               { 50 * MS, TRY(2, HEDGE) });
+}
+
+/* What is sent after a failure with a pushback is a hedge, too. */
+static void regress_hedge_after_a_pushback_is_counted_as_one(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep = hedge_dep(&conf);
+    bide_stats s;
+
+    (void)state;
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 10 * MS, REPORT(1, FAILED, HINT(20 * MS)) },
+            { 10 * MS, WAIT(30 * MS, HINT) },
+            { 30 * MS, TRY(2, HINT) },
+            { 40 * MS, REPORT(2, WORKED) },
+            { 40 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 1, 1, 0);
+    s = script_stats(dep, S);
+    assert_int_equal(s.wait_computed.count, 0);
+    assert_int_equal(s.wait_slept.count, 0);
+    bide_dep_free(dep);
+}
+
+/* A call is counted once, whichever of its attempts wins. */
+static void regress_hedge_call_time_counts_each_call_once(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+
+    (void)state;
+    for (int measured = 0; measured <= 1; measured++) {
+        bide_dep *dep;
+        bide_stats s;
+
+        conf.latency.measure = measured;
+        dep = hedge_dep(&conf);
+        PLAY_ON(dep, GET, /* the original wins */
+                { 0, TRY(1, FIRST) },
+                { 50 * MS, TRY(2, HEDGE) },
+                { 60 * MS, REPORT(1, WORKED) },
+                { 60 * MS, DONE(SUCCESS) });
+        s = script_stats(dep, S);
+        assert_int_equal(s.attempt_time.count, measured);
+        assert_int_equal(s.call_time.count, measured);
+        PLAY_ON(dep, GET, /* the hedge wins */
+                { 0, TRY(1, FIRST) },
+                { 50 * MS, TRY(2, HEDGE) },
+                { 60 * MS, REPORT(2, WORKED) },
+                { 60 * MS, DONE(SUCCESS) });
+        s = script_stats(dep, S);
+        assert_int_equal(s.attempt_time.count, measured + 1);
+        assert_int_equal(s.call_time.count, measured + 1);
+        bide_dep_free(dep);
+    }
+}
+
+/* A first attempt may have another number; it is no hedge that wins then. */
+static void regress_hedge_of_a_call_that_goes_on(void **state)
+{
+    bide_policy_conf conf = hedge_conf(4);
+    bide_op op = { .idempotent = true, .attempts_made = 2 };
+    bide_dep *dep = hedge_dep(&conf);
+
+    (void)state;
+    PLAY_ON(dep, &op,
+            { 0, TRY(3, FIRST) },
+            { 60 * MS, REPORT(3, WORKED) },
+            { 60 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 0, 0, 0);
+    bide_dep_free(dep);
+}
+
+/* ===== the measured quantile (ORACLES, row 6) ===== */
+
+static double exponential(const bide_rng *rng)
+{
+    return -log(1.0 - bide_rng_unit(rng));
+}
+
+struct tail {
+    double extra_load;
+    double p999;
+    int64_t p95_ns; /* as the dependency sees it */
+};
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* One call after another, exp(1) ms each; copies are independent. */
+static struct tail measure_tail(const bide_policy_conf *conf, size_t n)
+{
+    bide_rng_seeded mem;
+    bide_rng rng = bide_rng_seed(&mem, 11);
+    bide_op op = { .idempotent = true, .rng = &rng };
+    bide_dep *dep = script_dep(conf);
+    double *took = test_malloc(n * sizeof *took);
+    int64_t now = 0;
+    struct tail tail;
+    bide_stats s;
+
+    for (size_t i = 0; i < n; i++) {
+        int64_t start = now, end = now + (int64_t)(exponential(&rng) * 1e6);
+        uint32_t winner = 1;
+        bide_call call;
+        bide_decision d;
+
+        bide_call_begin(&call, dep, &op, now);
+        bide_call_next(&call, now);
+        d = bide_call_next(&call, now);
+        assert_int_equal(d.action, BIDE_WAIT);
+        if (d.at_ns < end) {
+            now = d.at_ns;
+            d = bide_call_next(&call, now);
+            if (d.action == BIDE_TRY) {
+                int64_t other = now + (int64_t)(exponential(&rng) * 1e6);
+
+                winner = other < end ? 2 : 1;
+                end = other < end ? other : end;
+            }
+        }
+        now = end;
+        bide_call_report(&call, winner, &BIDE_OUTCOME_SUCCESS, now);
+        bide_call_end(&call, now);
+        took[i] = (double)(now - start) / 1e6;
+    }
+    s = script_stats(dep, now);
+    assert_int_equal(s.calls, n);
+    assert_int_equal(s.done[BIDE_BECAUSE_SUCCESS], n);
+    tail.extra_load = (double)s.hedges / (double)n;
+    tail.p95_ns = bide_dep_latency(dep, 0.95, now);
+    qsort(took, n, sizeof *took, by_size);
+    tail.p999 = took[(size_t)((double)n * 0.999)];
+    test_free(took);
+    bide_dep_free(dep);
+    return tail;
+}
+
+static size_t many(void)
+{
+    return getenv("BIDE_TEST_VALGRIND") ? 20000 : 1000000;
+}
+
+static void hedge_at_p95_costs_five_percent_and_cuts_the_tail(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    struct tail without, with;
+
+    (void)state;
+    if (many() < 1000000)
+        skip();
+    conf.hedge.after_ns = BIDE_FOREVER;
+    conf.hedge.quantile = 0.95;
+    with = measure_tail(&conf, many());
+    conf.hedge.max = 0;
+    without = measure_tail(&conf, many());
+    print_message("# extra load %.3f %%, p99.9 %.2f to %.2f, p95 %.3f\n",
+                  100 * with.extra_load, without.p999, with.p999,
+                  (double)with.p95_ns / 1e6);
+    assert_true(without.extra_load == 0.0);
+    assert_true(fabs(with.extra_load - 0.05) < 0.001);
+    assert_true(fabs(without.p999 / 6.91 - 1) < 0.02);
+    assert_true(fabs(with.p999 / 4.96 - 1) < 0.02);
+    /* although the slowest were cut off, they still count as slow */
+    assert_true(fabs((double)with.p95_ns / 2.996e6 - 1) < 0.04);
+}
+
+/* The ceiling holds in the same surroundings, whatever the quantile. */
+static void hedge_at_p50_stays_under_the_ceiling(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    struct tail with;
+
+    (void)state;
+    conf.hedge.after_ns = BIDE_FOREVER;
+    conf.hedge.quantile = 0.5;
+    conf.hedge.extra_load = 0.05;
+    with = measure_tail(&conf, many() / 10);
+    assert_true(with.extra_load <= 0.05);
+    assert_true(with.extra_load > 0.045);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hedge_after_a_fixed_delay),
+        cmocka_unit_test(hedge_answered_in_time_sends_none),
+        cmocka_unit_test(hedge_after_zero_goes_at_once),
+        cmocka_unit_test(hedge_max_are_spaced_by_the_delay),
+        cmocka_unit_test(hedge_off_sends_none),
+        cmocka_unit_test(hedge_by_quantile_needs_its_samples),
+        cmocka_unit_test(hedge_is_held_under_its_ceiling),
+        cmocka_unit_test(hedge_ceiling_of_zero_sends_none),
+        cmocka_unit_test(hedge_spends_the_budget),
+        cmocka_unit_test(hedge_budget_in_flight_comes_back),
+        cmocka_unit_test(hedge_refused_by_the_in_flight_cap),
+        cmocka_unit_test(hedge_refused_by_the_breaker),
+        cmocka_unit_test(hedge_refused_while_half_open),
+        cmocka_unit_test(hedge_refused_by_the_rate),
+        cmocka_unit_test(hedge_refused_by_the_deadline),
+        cmocka_unit_test(hedge_original_wins_after_all),
+        cmocka_unit_test(hedge_nonfatal_failure_sends_the_next_at_once),
+        cmocka_unit_test(hedge_waits_for_a_pushback),
+        cmocka_unit_test(hedge_pushback_too_long_leaves_the_running),
+        cmocka_unit_test(hedge_stopped_once_says_why_in_the_end),
+        cmocka_unit_test(hedge_fatal_failure_ends_the_call),
+        cmocka_unit_test(hedge_all_failed_says_why),
+        cmocka_unit_test(hedge_loser_is_neutral_for_the_breaker),
+        cmocka_unit_test(hedge_loser_reports_after_done),
+        cmocka_unit_test(hedge_permits_of_losers_come_back_at_the_end),
+        cmocka_unit_test(hedge_only_for_what_may_be_done_twice),
+        cmocka_unit_test(hedge_cancelled_call_sends_no_more),
+        cmocka_unit_test(hedge_ignored_original_leaves_the_hedge),
+        cmocka_unit_test(hedge_granted_one_waits_while_another_fails),
+        cmocka_unit_test(regress_hedge_failures_reported_together),
+        cmocka_unit_test(regress_hedge_under_a_breaker_that_lets_all_through),
+        cmocka_unit_test(regress_hedge_after_a_pushback_is_counted_as_one),
+        cmocka_unit_test(regress_hedge_call_time_counts_each_call_once),
+        cmocka_unit_test(regress_hedge_of_a_call_that_goes_on),
+        cmocka_unit_test(hedge_at_p95_costs_five_percent_and_cuts_the_tail),
+        cmocka_unit_test(hedge_at_p50_stays_under_the_ceiling),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
