@@ -63,14 +63,20 @@ static void read_gauges(const bide_dep *dep, int64_t now, bide_stats *s)
     s->queued = get(&dep->places.queued);
 }
 
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
 /* First attempts that a hedge overtook were recorded, to keep the quantile
- * honest; they did not succeed, and are taken out here. */
+ * honest; they did not succeed, and are taken out here. While a slice is being
+ * poured out, a few may be in neither place. */
 static void take_out(bide_histogram *h, const bide_histogram *out)
 {
     for (unsigned i = 0; i < BIDE_N_BUCKETS; i++)
-        h->bucket[i] -= out->bucket[i];
-    h->count -= out->count;
-    h->sum_ns -= out->sum_ns;
+        h->bucket[i] = less(h->bucket[i], out->bucket[i]);
+    h->count = less(h->count, out->count);
+    h->sum_ns = less(h->sum_ns, out->sum_ns);
 }
 
 static void read_times(const bide_dep *dep, bide_stats *s)

@@ -591,11 +591,11 @@ static void policy_windows_are_cut_into_ticks(void **state)
     assert_int_equal(TICK(breaker_ticks), 160);
     assert_int_equal(TICK(latency_ticks), 32);
     assert_int_equal(TICK(throttle_ticks), 80);
-    assert_int_equal(TICK(hedge_ticks), 512);
+    assert_int_equal(TICK(hedge_ticks), 320 * 16 / 60);
     assert_int_equal(TICK(spend_ticks),
                      320 * BIDE_SECOND / bide__spend_tick_ns(16 * BIDE_SECOND));
     assert_int_equal(TICK(hedge_spend_ticks),
-                     320 * BIDE_SECOND / bide__spend_tick_ns(10 * BIDE_SECOND));
+                     320 * BIDE_SECOND / bide__spend_tick_ns(BIDE_MINUTE));
 #undef TICK
 }
 
