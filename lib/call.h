@@ -67,7 +67,6 @@ struct __attribute__((may_alias)) bide__call {
     int64_t previous_ns;     /* the last computed wait, for decorrelated */
     struct bide__ticket ticket;  /* of a retry that was granted, not begun */
     uint64_t hedge_tick;     /* of its part in the ceiling of hedges */
-    uint32_t attempts;       /* begun */
     uint8_t state;           /* a bide__call_state */
     uint8_t reason;          /* of the end, or of the retry */
     uint8_t stopped_by;      /* why there will be no further hedge; 0: there may */
@@ -77,6 +76,8 @@ struct __attribute__((may_alias)) bide__call {
     /* The failure that is being judged, and the wait that was worked out. */
     uint8_t cls;
     uint8_t fault;
+    uint32_t attempts;       /* begun. Not beside `state`: the compiler would load
+                                both at once, just after each was stored */
     int64_t hint_ns;
     int64_t value_ns;
     int64_t wait_ns;
