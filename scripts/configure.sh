@@ -8,10 +8,6 @@ shift
 cd "$(dirname "$0")/.."
 want="CC=${CC:-} $*"
 if [ -f "$dir/build.ninja" ] && [ "$(cat "$dir/.configured" 2>/dev/null)" = "$want" ]; then
-    # TODO(founding): goes with the guards in the meson.build files.
-    if [ -n "$(find include/bide lib test fuzz bench examples -type d -newer "$dir/build.ninja")" ]; then
-        meson setup --reconfigure "$dir"
-    fi
     exit 0
 fi
 rm -rf "$dir"

@@ -2,7 +2,7 @@
 # Build and run every test, in every configuration:
 #
 #   gcc        every suite: unit, threads, fuzz replay, headers, checks, spin
-#   asan       clang, AddressSanitizer + UBSan: unit, fuzz replay
+#   asan       clang, AddressSanitizer + UBSan: unit, fuzz replay, the program
 #   tsan       clang, ThreadSanitizer: threads
 #   valgrind   memcheck on the gcc build: unit (but not the slow ones), fuzz
 #   coverage   gcc --coverage: line coverage of lib/ must reach 95 %
@@ -82,7 +82,8 @@ config_asan() {
         -Db_sanitize=address,undefined \
         -Dc_args='-fno-sanitize-recover=all -fsanitize=float-cast-overflow,local-bounds -fno-omit-frame-pointer' ||
         { passed=0 failed=1; return; }
-    run asan "$top/asan" --suite unit --suite fuzz -t 4
+    run asan "$top/asan" --suite unit --suite fuzz --suite cli --suite replay \
+        --suite translate -t 4
 }
 
 config_tsan() {

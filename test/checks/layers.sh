@@ -7,7 +7,9 @@ cd "$(dirname "$0")/../.."
 
 files=$(ls lib/*.c lib/*.h 2>/dev/null | grep -v '^lib/host\.[ch]$' || true)
 [ -n "$files" ] || { echo "lib/ holds no source"; exit 1; }
-files="$files $(ls include/bide/*.h)"
+# Of the headers, the engine's own: those that lib/meson.build lists.
+files="$files $(sed -n "/^bide_header_names = \[/,/^]/s/^ *'\(.*\)',.*/include\/bide\/\1/p" \
+    lib/meson.build)"
 
 # Functions, as a call or as an address taken: the bare word.
 words='clock_gettime|clock_nanosleep|gettimeofday|timespec_get|localtime|gmtime|mktime

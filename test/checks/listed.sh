@@ -29,13 +29,21 @@ same() {
 }
 
 export LC_ALL=C
-# unit_names and slow_names share a directory: check them as one list.
-sed -e 's/^slow_names = \[/unit_names = [/' test/meson.build >"$tmp/test"
+# unit_names, slow_names and config_names share a directory: one list.
+sed -e 's/^slow_names = \[/unit_names = [/' \
+    -e 's/^config_names = \[/unit_names = [/' test/meson.build >"$tmp/test"
 
-same lib/meson.build bide_header_names include/bide/ .h
+# Each library lists its own headers, and all are in one directory.
+sed -e 's/^bide_[a-z]*_header_names = \[/bide_header_names = [/' \
+    */meson.build >"$tmp/headers"
+
+same "$tmp/headers" bide_header_names include/bide/ .h
 same lib/meson.build bide_source_names lib/ .c
 same "$tmp/test" unit_names test/unit/test_ .c
 same test/meson.build threads_names test/threads/test_ .c
+same config/meson.build config_source_names config/ .c
+same cli/meson.build cli_source_names cli/ .c
+same man/meson.build man_names man/ .scd
 same test/meson.build spin_names test/spin/ .pml
 same fuzz/meson.build fuzz_names fuzz/ .c
 same bench/meson.build bench_names bench/bench_ .c

@@ -1,7 +1,4 @@
 /* test_hedge.c: a second attempt beside a slow one. */
-#include <math.h>
-#include <stdlib.h>
-
 #include "script.h"
 
 /* The tables are laid out by hand. */
@@ -857,119 +854,6 @@ static void regress_hedge_of_a_call_that_goes_on(void **state)
     bide_dep_free(dep);
 }
 
-/* ===== the measured quantile (ORACLES, row 6) ===== */
-
-static double exponential(const bide_rng *rng)
-{
-    return -log(1.0 - bide_rng_unit(rng));
-}
-
-struct tail {
-    double extra_load;
-    double p999;
-    int64_t p95_ns; /* as the dependency sees it */
-};
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* One call after another, exp(1) ms each; copies are independent. */
-static struct tail measure_tail(const bide_policy_conf *conf, size_t n)
-{
-    bide_rng_seeded mem;
-    bide_rng rng = bide_rng_seed(&mem, 11);
-    bide_op op = { .idempotent = true, .rng = &rng };
-    bide_dep *dep = script_dep(conf);
-    double *took = test_malloc(n * sizeof *took);
-    int64_t now = 0;
-    struct tail tail;
-    bide_stats s;
-
-    for (size_t i = 0; i < n; i++) {
-        int64_t start = now, end = now + (int64_t)(exponential(&rng) * 1e6);
-        uint32_t winner = 1;
-        bide_call call;
-        bide_decision d;
-
-        bide_call_begin(&call, dep, &op, now);
-        bide_call_next(&call, now);
-        d = bide_call_next(&call, now);
-        assert_int_equal(d.action, BIDE_WAIT);
-        if (d.at_ns < end) {
-            now = d.at_ns;
-            d = bide_call_next(&call, now);
-            if (d.action == BIDE_TRY) {
-                int64_t other = now + (int64_t)(exponential(&rng) * 1e6);
-
-                winner = other < end ? 2 : 1;
-                end = other < end ? other : end;
-            }
-        }
-        now = end;
-        bide_call_report(&call, winner, &BIDE_OUTCOME_SUCCESS, now);
-        bide_call_end(&call, now);
-        took[i] = (double)(now - start) / 1e6;
-    }
-    s = script_stats(dep, now);
-    assert_int_equal(s.calls, n);
-    assert_int_equal(s.done[BIDE_BECAUSE_SUCCESS], n);
-    tail.extra_load = (double)s.hedges / (double)n;
-    tail.p95_ns = bide_dep_latency(dep, 0.95, now);
-    qsort(took, n, sizeof *took, by_size);
-    tail.p999 = took[(size_t)((double)n * 0.999)];
-    test_free(took);
-    bide_dep_free(dep);
-    return tail;
-}
-
-static size_t many(void)
-{
-    return getenv("BIDE_TEST_VALGRIND") ? 20000 : 1000000;
-}
-
-static void hedge_at_p95_costs_five_percent_and_cuts_the_tail(void **state)
-{
-    bide_policy_conf conf = hedge_conf(1);
-    struct tail without, with;
-
-    (void)state;
-    if (many() < 1000000)
-        skip();
-    conf.hedge.after_ns = BIDE_FOREVER;
-    conf.hedge.quantile = 0.95;
-    with = measure_tail(&conf, many());
-    conf.hedge.max = 0;
-    without = measure_tail(&conf, many());
-    print_message("# extra load %.3f %%, p99.9 %.2f to %.2f, p95 %.3f\n",
-                  100 * with.extra_load, without.p999, with.p999,
-                  (double)with.p95_ns / 1e6);
-    assert_true(without.extra_load == 0.0);
-    assert_true(fabs(with.extra_load - 0.05) < 0.001);
-    assert_true(fabs(without.p999 / 6.91 - 1) < 0.02);
-    assert_true(fabs(with.p999 / 4.96 - 1) < 0.02);
-    /* although the slowest were cut off, they still count as slow */
-    assert_true(fabs((double)with.p95_ns / 2.996e6 - 1) < 0.04);
-}
-
-/* The ceiling holds in the same surroundings, whatever the quantile. */
-static void hedge_at_p50_stays_under_the_ceiling(void **state)
-{
-    bide_policy_conf conf = hedge_conf(1);
-    struct tail with;
-
-    (void)state;
-    conf.hedge.after_ns = BIDE_FOREVER;
-    conf.hedge.quantile = 0.5;
-    conf.hedge.extra_load = 0.05;
-    with = measure_tail(&conf, many() / 10);
-    assert_true(with.extra_load <= 0.05);
-    assert_true(with.extra_load > 0.045);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1007,8 +891,6 @@ int main(void)
         cmocka_unit_test(regress_hedge_after_a_pushback_is_counted_as_one),
         cmocka_unit_test(regress_hedge_call_time_counts_each_call_once),
         cmocka_unit_test(regress_hedge_of_a_call_that_goes_on),
-        cmocka_unit_test(hedge_at_p95_costs_five_percent_and_cuts_the_tail),
-        cmocka_unit_test(hedge_at_p50_stays_under_the_ceiling),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

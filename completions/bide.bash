@@ -1,0 +1,99 @@
+# bash completion for bide(1). The flags of each command are listed here; a test
+# (test/cli/flags.py) holds them against `bide COMMAND --help`.
+
+_bide_policy_flags='--policy --preset --attempts --attempt-timeout --deadline
+    --base --factor --cap --jitter --floor --seed'
+
+_bide_flags() {
+    case $1 in
+    check)
+        echo "--json --sarif --quiet --no-lint --capacity --load --p99
+            --clients --depth --defaults --reference --schema --help"
+        ;;
+    explain)
+        echo "--method --status --error --sent --grpc --header --body --attempt
+            --elapsed --idempotency-key --one-shot-body --upstream-attempt
+            --now --json $_bide_policy_flags --help"
+        ;;
+    schedule) echo "--draws --json $_bide_policy_flags --help" ;;
+    replay) echo "--json --log --calls $_bide_policy_flags --help" ;;
+    export)
+        echo "--to --host --service --method --strict --losses
+            $_bide_policy_flags --help"
+        ;;
+    import) echo "--from --strict --losses --help" ;;
+    *) echo "--help --version" ;;
+    esac
+}
+
+# The words that an option takes; "FILE" for a file, nothing if anything goes.
+_bide_values() {
+    case $2 in
+    --policy | -p | --body | --losses) echo FILE ;;
+    --to | -t) echo "istio envoy grpc" ;;
+    --from | -f) echo "istio grpc" ;;
+    --preset) echo "sre aws-standard aws-2026 grpc envoy finagle" ;;
+    --jitter) echo "none full equal decorrelated proportional" ;;
+    --method | -X)
+        [ "$1" = explain ] || return # export: the name of a gRPC method
+        echo "GET HEAD OPTIONS TRACE PUT DELETE POST PATCH"
+        ;;
+    --status | -s)
+        echo "200 400 404 408 409 425 429 500 501 502 503 504"
+        ;;
+    --error | -e)
+        echo "dns no_host connect reset timeout tls url malformed local
+            cancelled other"
+        ;;
+    --sent) echo "yes no" ;;
+    --grpc | -g)
+        echo "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND
+            ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED
+            FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL
+            UNAVAILABLE DATA_LOSS UNAUTHENTICATED"
+        ;;
+    --log) echo "common combined json" ;;
+    esac
+}
+
+# Options that take a value of their own making: nothing to offer.
+_bide_takes_value() {
+    case $1 in
+    --attempts | --attempt-timeout | --deadline | --base | --factor | --cap | \
+        --floor | --seed | --header | -H | --attempt | -n | --elapsed | \
+        --idempotency-key | --upstream-attempt | --now | --draws | --host | --service | --method | \
+        --capacity | --load | --p99 | --clients | --depth | --retry-on | \
+        --stop-on | --retry-if | --stop-if | --kill-after | --key | -k) return 0 ;;
+    esac
+    return 1
+}
+
+_bide() {
+    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
+    local commands='check explain schedule replay export import help'
+    local command=${COMP_WORDS[1]} values
+
+    COMPREPLY=()
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        COMPREPLY=($(compgen -W "$commands --help --version" -- "$cur"))
+        return
+    fi
+    if [ "$command" = help ]; then
+        COMPREPLY=($(compgen -W "$commands" -- "$cur"))
+        return
+    fi
+    values=$(_bide_values "$command" "$prev")
+    if [ "$values" = FILE ]; then
+        COMPREPLY=($(compgen -f -- "$cur"))
+    elif [ -n "$values" ]; then
+        COMPREPLY=($(compgen -W "$values" -- "$cur"))
+    elif _bide_takes_value "$prev"; then
+        return
+    elif [[ $cur == -* ]]; then
+        COMPREPLY=($(compgen -W "$(_bide_flags "$command")" -- "$cur"))
+    else
+        COMPREPLY=($(compgen -f -- "$cur"))
+    fi
+}
+
+complete -o filenames -F _bide bide

@@ -1,0 +1,29 @@
+/* Parts of a JSON Schema. `key` is NULL in a list. */
+#ifndef BIDE_CONFIG_SCHEMA_H
+#define BIDE_CONFIG_SCHEMA_H
+
+#include "json.h"
+
+#define SCHEMA_NUMBER "[0-9]+(\\.[0-9]+)?"
+
+void bide__schema_ref(struct bide__json *j, const char *key, const char *name);
+void bide__schema_pattern(struct bide__json *j, const char *key,
+                          const char *pattern);
+void bide__schema_type(struct bide__json *j, const char *key, const char *type,
+                       const char *description);
+void bide__schema_zero(struct bide__json *j);
+void bide__schema_word(struct bide__json *j, const char *word);
+void bide__schema_words(struct bide__json *j, const char *key,
+                        const char *const *words);
+void bide__schema_bounds(struct bide__json *j, const char *type, double min,
+                         double max, bool above);
+
+/* A map that knows its keys, which come between the two. */
+void bide__schema_open_map(struct bide__json *j, const char *key);
+void bide__schema_close_map(struct bide__json *j);
+
+/* The keys of a policy: options, and those that are more than a number. */
+void bide__schema_options(struct bide__json *j);
+void bide__schema_others(struct bide__json *j);
+
+#endif

@@ -1,0 +1,43 @@
+"""What the tests of the program share: running it, telling results as TAP."""
+import os
+import subprocess
+import sys
+
+START = os.getcwd()
+HERE = os.path.dirname(os.path.abspath(__file__))
+count = failed = 0
+
+
+def case(name, ok, detail=""):
+    """One result. `detail` is shown if it is a failure."""
+    global count, failed
+    count += 1
+    failed += not ok
+    print(f"{'ok' if ok else 'not ok'} {count} - {name.replace('#', '')}")
+    if not ok:
+        for line in str(detail).splitlines():
+            print("# " + line)
+
+
+def finish():
+    print(f"1..{count}")
+    sys.exit(1 if failed else 0)
+
+
+def environment(**more):
+    """A place where nothing of the developer's own settings shows."""
+    env = {"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"], "HOME": "/nowhere"}
+    for name in os.environ:  # what sanitizers and coverage need
+        if name.endswith("SAN_OPTIONS") or name.startswith("GCOV"):
+            env[name] = os.environ[name]
+    env.update(more)
+    return env
+
+
+def run(command, **more):
+    """Runs a list of arguments. Gives exit code, stdout, stderr."""
+    command = [os.path.join(START, command[0]), *command[1:]]
+    p = subprocess.run(command, env=environment(**more), cwd=HERE,
+                       stdin=subprocess.DEVNULL, capture_output=True,
+                       timeout=60)
+    return p.returncode, p.stdout.decode(), p.stderr.decode()
