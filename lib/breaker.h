@@ -48,7 +48,8 @@ struct bide__breaker {
      * generation (16 bits) | all (16) | failed (16) | slow (16) */
     _Atomic uint64_t ring_next;
     _Atomic uint64_t ring_sums;
-    _Atomic uint16_t *ring;         /* window_calls of them, or NULL */
+    uint64_t ring_at;               /* where they lie, in bytes from here: the
+                                       address differs between processes */
 };
 
 /* How an attempt was let through. */
@@ -130,6 +131,11 @@ bide__breaker_counted(const struct bide__breaker *b,
                       const struct bide__policy *p,
                       const struct bide__lane *lanes, uint16_t generation,
                       int64_t now);
+
+/* Nobody runs an attempt: the probes' places are free, and the sums of the ring
+ * are taken anew. What was counted stays. In breaker_count.c. */
+void bide__breaker_reclaim(struct bide__breaker *b,
+                           const struct bide__policy *p);
 
 /* Whether part / all >= rate, in integers. */
 bool bide__reaches(uint64_t part, uint64_t all, int64_t rate_millionths);

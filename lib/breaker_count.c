@@ -115,6 +115,11 @@ static uint64_t at_least_0(int64_t n)
     return n > 0 ? (uint64_t)n : 0;
 }
 
+static _Atomic uint16_t *ring_of(struct bide__breaker *b)
+{
+    return (_Atomic uint16_t *)(void *)((char *)b + b->ring_at);
+}
+
 static bool count_in_ring(const struct bide__breaker_env *env,
                           uint16_t generation, bool ill, bool slow)
 {
@@ -124,7 +129,7 @@ static bool count_in_ring(const struct bide__breaker_env *env,
     uint64_t place =
         atomic_fetch_add_explicit(&b->ring_next, 1, memory_order_relaxed) %
         env->policy->conf.breaker.window_calls;
-    unsigned old = atomic_exchange_explicit(&b->ring[place], (uint16_t)new,
+    unsigned old = atomic_exchange_explicit(&ring_of(b)[place], (uint16_t)new,
                                             memory_order_acq_rel);
     uint64_t sums = atomic_load_explicit(&b->ring_sums, memory_order_relaxed);
     uint64_t want;
@@ -137,6 +142,20 @@ static bool count_in_ring(const struct bide__breaker_env *env,
            rates_reached(env->policy, at_least_0(sum_of(want, 2)),
                          at_least_0(sum_of(want, 1)),
                          at_least_0(sum_of(want, 0)));
+}
+
+void bide__breaker_reclaim(struct bide__breaker *b,
+                           const struct bide__policy *p)
+{
+    for (int i = 0; i < BIDE__PROBES_MAX; i++)
+        atomic_store(&b->probe[i], 0);
+    if (p->conf.breaker.kind != BIDE_BREAKER_COUNT)
+        return;
+    uint64_t sums = generation_of_sums(atomic_load(&b->ring_sums))
+                    << (3 * SUM_BITS);
+    for (uint32_t i = 0; i < p->conf.breaker.window_calls; i++)
+        sums = replace_result(sums, 0, atomic_load(&ring_of(b)[i]));
+    atomic_store(&b->ring_sums, sums);
 }
 
 struct bide__breaker_counts bide__breaker_counted(

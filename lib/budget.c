@@ -13,6 +13,14 @@ void bide__budget_init(struct bide__budget *b, const struct bide__policy *p)
     atomic_init(&b->level, level);
 }
 
+void bide__budget_reclaim(struct bide__budget *b, const struct bide__policy *p)
+{
+    bide__spend_recount(&b->spend);
+    atomic_store(&b->calls, 0);
+    if (p->conf.budget.kind == BIDE_BUDGET_IN_FLIGHT)
+        atomic_store(&b->level, 0);
+}
+
 /* Moves the level by `change`, to `most` at the most; false, and no move, unless
  * it is in [at_least, most) now. */
 static bool move_level(struct bide__budget *b, int64_t change, int64_t at_least,

@@ -30,6 +30,9 @@ struct bide__ticket {
 
 void bide__budget_init(struct bide__budget *b, const struct bide__policy *p);
 
+/* No call is under way: nothing is outstanding but what the window counts. */
+void bide__budget_reclaim(struct bide__budget *b, const struct bide__policy *p);
+
 /* Pays for a retry or hedge after `failed`; false if there is no budget. */
 bool bide__budget_take(struct bide__budget *b, const struct bide__policy *p,
                        const struct bide__lane *lanes, bide_class failed,

@@ -4,6 +4,7 @@
  * order of the parts is the order on the cache lines. */
 #include "dep.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "bide/error.h"
@@ -86,11 +87,19 @@ static size_t latency_size(const bide_policy_conf *conf)
                                  : 0;
 }
 
-static size_t total_size(const bide_policy_conf *conf, const char *name)
+/* The first part of the block, with room to align the second, ... */
+static size_t own_size(const bide_policy_conf *conf, const char *name)
 {
-    return BIDE__CACHE_LINE - 1 + sizeof(bide_dep) +
+    return BIDE__CACHE_LINE - 1 + text_size(name) + rules_size(conf) +
+           offsetof(struct bide_dep, breaker);
+}
+
+/* ... and the second. */
+static size_t shared_size(const bide_policy_conf *conf)
+{
+    return sizeof(bide_dep) - offsetof(struct bide_dep, breaker) +
            conf->lanes * sizeof(struct bide__lane) + latency_size(conf) +
-           rules_size(conf) + ring_size(conf) + text_size(name);
+           ring_size(conf);
 }
 
 /* Cuts `size` bytes off the rest of the block. */
@@ -120,18 +129,72 @@ static void copy_rules(bide_rule *copies, char **rest,
     }
 }
 
-/* The widest alignment first, text last. */
+/* Behind the struct, the widest alignment first; before it the rules, and at the
+ * very beginning the text. */
 static void lay_out(bide_dep *dep, const bide_policy_conf *conf,
                     const char *name)
 {
-    char *rest = (char *)(dep + 1);
+    char *rest = (char *)(dep + 1), *text = dep->memory;
+    bide_rule *rules = (bide_rule *)dep - conf->n_rules;
     dep->lanes = cut(&rest, conf->lanes * sizeof(struct bide__lane));
     dep->latency = cut(&rest, latency_size(conf));
-    bide_rule *rules = cut(&rest, conf->n_rules * sizeof(bide_rule));
-    dep->breaker.ring = cut(&rest, ring_size(conf));
-    copy_rules(rules, &rest, conf);
-    dep->policy.conf.rules = rules;
-    dep->name = copy_text(&rest, name);
+    copy_rules(rules, &text, conf);
+    dep->policy.conf.rules = conf->n_rules ? rules : NULL;
+    dep->name = copy_text(&text, name);
+}
+
+/* ===== the state ===== */
+
+/* What must be the same for all that share a state: how large it is, how long
+ * its ticks are, what its words mean. A number for it, never 0. To be counted up
+ * when the layout changes. */
+static uint64_t stamp_of(const struct bide__policy *p)
+{
+    enum { LAYOUT = 1 };
+    const bide_policy_conf *c = &p->conf;
+    const uint64_t parts[] = {
+        LAYOUT, shared_size(c), c->lanes, c->latency.measure,
+        (uint64_t)c->latency.window_ns, (uint64_t)c->budget.kind,
+        (uint64_t)c->budget.window_ns, c->budget.capacity,
+        (uint64_t)p->max_tokens, (uint64_t)c->breaker.kind,
+        (uint64_t)c->breaker.mode, (uint64_t)c->breaker.window_ns,
+        c->breaker.window_calls, (uint64_t)c->limits.throttle_window_ns,
+    };
+    uint64_t stamp = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        stamp = bide__mix(stamp ^ parts[i]) + BIDE__GOLDEN;
+    return stamp | 1;
+}
+
+static void start_state(bide_dep *dep)
+{
+    const bide_policy_conf *conf = &dep->policy.conf;
+    dep->breaker.ring_at = shared_size(conf) - ring_size(conf);
+    bide__breaker_init(&dep->breaker, &dep->policy);
+    bide__budget_init(&dep->budget, &dep->policy);
+    atomic_init(&dep->hedge_after_ns, -1);
+    dep->stamp = stamp_of(&dep->policy);
+}
+
+/* Whoever was killed has left its attempts running, its calls open. */
+static void reclaim_state(bide_dep *dep)
+{
+    bide__breaker_reclaim(&dep->breaker, &dep->policy);
+    bide__budget_reclaim(&dep->budget, &dep->policy);
+    bide__spend_recount(&dep->hedge_spend);
+    atomic_store(&dep->places.used, 0);
+    atomic_store(&dep->places.queued, 0);
+}
+
+static int join_state(bide_dep *dep)
+{
+    if (dep->stamp == 0)
+        start_state(dep);
+    else if (dep->stamp != stamp_of(&dep->policy))
+        return BIDE_ESTATE;
+    else if (dep->host.alone)
+        reclaim_state(dep);
+    return 0;
 }
 
 /* ===== from new to free ===== */
@@ -142,6 +205,28 @@ static void widen(bide_policy_conf *full, const bide_policy_conf *conf)
     *full = (bide_policy_conf)BIDE_POLICY_CONF_INIT;
     memcpy(full, conf, conf->size < sizeof *full ? conf->size : sizeof *full);
     full->size = sizeof *full;
+}
+
+/* Puts the boundary between the two parts on a cache line. */
+static bide_dep *place(void *memory, size_t own)
+{
+    uintptr_t shared = ((uintptr_t)memory + own) &
+                       ~(uintptr_t)(BIDE__CACHE_LINE - 1);
+    return (bide_dep *)(shared - offsetof(struct bide_dep, breaker));
+}
+
+/* All that can fail once there is memory. */
+static int set_up(bide_dep *dep, const bide_policy_conf *conf, const char *name)
+{
+    bide__policy_init(&dep->policy, conf);
+    int rc = seed_it(dep);
+    if (rc < 0)
+        return rc;
+    lay_out(dep, conf, name);
+    rc = join_state(dep);
+    if (rc < 0)
+        bide__host_fork_mark_free(dep->fork_mark);
+    return rc;
 }
 
 int bide_dep_new_in(bide_dep **ret_dep, const char *name,
@@ -155,22 +240,16 @@ int bide_dep_new_in(bide_dep **ret_dep, const char *name,
     bide_policy_conf full;
     widen(&full, conf);
 
-    size_t size = total_size(&full, name);
-    void *memory = bide__host_alloc(host, size);
+    size_t own = own_size(&full, name), shared = shared_size(&full);
+    void *memory = bide__host_alloc(host, own + shared);
     if (!memory)
         return BIDE_ENOMEM;
-    memset(memory, 0, size);
-    uintptr_t aligned = ((uintptr_t)memory + BIDE__CACHE_LINE - 1) &
-                        ~(uintptr_t)(BIDE__CACHE_LINE - 1);
-    bide_dep *dep = (bide_dep *)aligned;
+    memset(memory, 0, host->shared ? own : own + shared);
+    bide_dep *dep = place(memory, own);
     dep->memory = memory;
     dep->host = *host;
-    bide__policy_init(&dep->policy, &full);
-    lay_out(dep, &full, name);
-    bide__breaker_init(&dep->breaker, &dep->policy);
-    bide__budget_init(&dep->budget, &dep->policy);
-    atomic_init(&dep->hedge_after_ns, -1);
-    rc = seed_it(dep);
+    bool aligned = (char *)&dep->breaker == (char *)memory + own;
+    rc = host->shared && !aligned ? BIDE_EINVAL : set_up(dep, &full, name);
     if (rc < 0) {
         bide__host_free(host, memory);
         return rc;
@@ -200,7 +279,16 @@ size_t bide_dep_size(const bide_policy_conf *conf)
         return 0;
     bide_policy_conf full;
     widen(&full, conf);
-    return total_size(&full, NULL);
+    return own_size(&full, NULL) + shared_size(&full);
+}
+
+size_t bide_dep_shared_size(const bide_policy_conf *conf)
+{
+    if (!conf || bide_policy_check(conf) < 0)
+        return 0;
+    bide_policy_conf full;
+    widen(&full, conf);
+    return shared_size(&full);
 }
 
 /* ===== views ===== */

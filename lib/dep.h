@@ -1,7 +1,13 @@
 /* The state that all calls of a dependency share, in one block of memory.
  *
+ *     names and rules | policy ... seed | breaker ... counters | lanes, latency,
+ *           what is this process's own  | what may be shared     ring
+ *
  * First what is only read, then what failures write, each kind on cache lines of
- * its own; what every success writes is in the lanes. */
+ * its own; what every success writes is in the lanes. From `breaker` on there
+ * are no pointers: that part may lie in memory that several processes have
+ * mapped, and follows right behind the other, so that sharing costs nothing on
+ * the path of a call. */
 #ifndef BIDE_LIB_DEP_H
 #define BIDE_LIB_DEP_H
 
@@ -30,6 +36,7 @@ struct bide_dep {
     uint32_t *fork_mark;        /* NULL if seeded by the caller */
     _Atomic uint64_t seed;
 
+    /* From here on: shared. */
     _Alignas(64) struct bide__breaker breaker;
 
     _Alignas(64) _Atomic uint64_t draws;
@@ -39,6 +46,7 @@ struct bide_dep {
     struct bide__rate rate;
     _Atomic int64_t hedge_after_ns; /* the quantile, as last looked up ... */
     _Atomic int64_t hedge_look_ns;  /* ... and when to look again */
+    uint64_t stamp;             /* of those that fit it, see dep.c; 0: new */
 
     _Alignas(64) struct bide__counters counters;
 };

@@ -102,6 +102,14 @@ void bide__spend_give(struct bide__spend *s, uint64_t tick)
     }
 }
 
+void bide__spend_recount(struct bide__spend *s)
+{
+    uint64_t total = 0;
+    for (int i = 0; i < BIDE__SPEND_SLOTS; i++)
+        total += atomic_load(&s->slot[i]) & COUNT_MASK;
+    atomic_store(&s->total, (int64_t)total);
+}
+
 /* Does not expire anything: a gauge must not write. */
 int64_t bide__spend_outstanding(const struct bide__spend *s, uint64_t tick)
 {

@@ -42,6 +42,9 @@ bool bide__spend_take(struct bide__spend *s, uint64_t tick, int64_t limit,
 /* Gives a unit back that was not used; nothing happens if it has expired. */
 void bide__spend_give(struct bide__spend *s, uint64_t tick);
 
+/* Takes the total anew from the slots: whoever was between the two is gone. */
+void bide__spend_recount(struct bide__spend *s);
+
 /* What is outstanding at `tick`. */
 int64_t bide__spend_outstanding(const struct bide__spend *s, uint64_t tick);
 

@@ -56,6 +56,15 @@ typedef struct bide_host {
     /* A place under limits.in_flight is free again, and calls are queueing for
      * it: the driver should ask bide_call_next() for one of those. */
     void (*on_place)(void *ctx, const bide_dep *dep);
+
+    /* Several processes may share the state of a dependency. The last
+     * bide_dep_shared_size() bytes of what alloc() gives are then memory that
+     * all of them have mapped, at any address that 64 divides: all zero at
+     * first, later as they left it. The host sees to it that no second one
+     * looks at it before the first call of bide_dep_new_in() on it returned. */
+    bool shared;             /* it is so */
+    bool alone;              /* nobody else uses it now: what a process that was
+                                killed still held is taken back */
 } bide_host;
 
 /* Makes a dependency run by a copy of *conf, named by a copy of `name` (any
@@ -64,7 +73,9 @@ typedef struct bide_host {
 BIDE_API int bide_dep_new(bide_dep **ret_dep, const char *name,
                           const bide_policy_conf *conf);
 
-/* The same, in surroundings of the caller's making. `host` is copied. */
+/* The same, in surroundings of the caller's making. `host` is copied.
+ * BIDE_ESTATE: the shared state was made by another version, or for a policy
+ * with other windows or kinds. */
 BIDE_API int bide_dep_new_in(bide_dep **ret_dep, const char *name,
                              const bide_policy_conf *conf,
                              const bide_host *host);
@@ -80,6 +91,10 @@ BIDE_API const bide_policy_conf *bide_dep_policy(const bide_dep *dep);
 /* Tells how many bytes a dependency of this policy takes, its policy included;
  * 0 if the policy is refused. */
 BIDE_API size_t bide_dep_size(const bide_policy_conf *conf);
+
+/* Tells how many of those bytes may be shared between processes: they hold no
+ * pointers. 0 if the policy is refused. */
+BIDE_API size_t bide_dep_shared_size(const bide_policy_conf *conf);
 
 /* The gauges. Each is a moment's view, and costs the callers nothing. */
 BIDE_API bide_breaker_state bide_dep_breaker(const bide_dep *dep,
