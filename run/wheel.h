@@ -1,0 +1,64 @@
+/* A hierarchical timer wheel: a million timers, each set and cancelled in
+ * O(1).
+ *
+ *     struct bide__wheel wheel;
+ *     bide__wheel_init(&wheel, now, BIDE_MILLISECOND);
+ *     bide__wheel_set(&wheel, &call->timer, at_ns);
+ *     ...
+ *     int64_t next = bide__wheel_next(&wheel);         // sleep until then
+ *     while ((t = bide__wheel_expired(&wheel, now)))   // each once, by time
+ *         ...
+ *
+ * Eleven levels of 64 slots, which is all 64 bits of a tick. A timer lies on
+ * the level of the highest digit (base 64) in which its tick differs from now,
+ * and is moved down when that digit comes round: at most ten times in its
+ * life, and mostly not at all. A bit for each slot that holds anything finds
+ * the next one without walking. Timers are the user's memory, 40 bytes at
+ * most; the wheel itself takes 17 KB. It reads no clock.
+ *
+ * A timer never expires early; late by at most one tick (the resolution), and
+ * in the order of their ticks. Threads: owned. */
+#ifndef BIDE_RUN_WHEEL_H
+#define BIDE_RUN_WHEEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct bide__timer {
+    struct bide__timer *next, *prev; /* NULL: not set */
+    int64_t at_ns;
+};
+
+enum { BIDE__WHEEL_LEVELS = 11, BIDE__WHEEL_SLOTS = 64 };
+
+struct bide__wheel {
+    uint64_t tick;            /* everything before it has expired */
+    int64_t resolution_ns;
+    size_t n;
+    uint64_t busy[BIDE__WHEEL_LEVELS]; /* a bit for each slot in use */
+    struct bide__timer slot[BIDE__WHEEL_LEVELS][BIDE__WHEEL_SLOTS];
+    struct bide__timer due;   /* expired, to be handed out */
+};
+
+void bide__wheel_init(struct bide__wheel *w, int64_t now_ns,
+                      int64_t resolution_ns);
+
+/* Sets a timer that is not set, or moves one that is. BIDE_FOREVER: cancels. */
+void bide__wheel_set(struct bide__wheel *w, struct bide__timer *t,
+                     int64_t at_ns);
+void bide__wheel_cancel(struct bide__wheel *w, struct bide__timer *t);
+
+static inline bool bide__timer_is_set(const struct bide__timer *t)
+{
+    return t->next != NULL;
+}
+
+/* A time not after the first timer's expiry, at which to ask again; FOREVER if
+ * there is none. Never so early that asking in a loop would spin. */
+int64_t bide__wheel_next(const struct bide__wheel *w);
+
+/* Takes out one timer whose time has come; NULL if there is none (any more). */
+struct bide__timer *bide__wheel_expired(struct bide__wheel *w, int64_t now_ns);
+
+#endif
