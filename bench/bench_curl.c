@@ -1,0 +1,279 @@
+/* What libbide-curl costs: a call beside the bare transfer, in alternating
+ * rounds over kept connections on loopback; and a call that waits.
+ *
+ * The server is nginx where there is one, or else the tests' fault server;
+ * waiting calls are told by the latter to come again in an hour. */
+#include <dirent.h>
+#include <malloc.h>
+#include <stdbool.h>
+#include <sys/resource.h>
+
+#include "bide/curl.h"
+#include "curl/nginx.h"
+#include "fault/start.h"
+
+enum { ROUNDS = 999, PER_ROUND = 20, WAITING = 100000, WAYS = 4 };
+
+/* ===== libcurl's memory, apart from ours ===== */
+
+static int64_t curl_bytes;
+
+static void *count_in(void *p)
+{
+    curl_bytes += (int64_t)malloc_usable_size(p);
+    return p;
+}
+
+static void count_out(void *p)
+{
+    curl_bytes -= (int64_t)malloc_usable_size(p);
+    free(p);
+}
+
+static void *count_malloc(size_t size)
+{
+    return count_in(malloc(size));
+}
+
+static void *count_calloc(size_t n, size_t size)
+{
+    return count_in(calloc(n, size));
+}
+
+static char *count_strdup(const char *text)
+{
+    return count_in(strdup(text));
+}
+
+static void *count_realloc(void *p, size_t size)
+{
+    curl_bytes -= (int64_t)malloc_usable_size(p);
+    return count_in(realloc(p, size));
+}
+
+/* ===== a call beside the bare transfer ===== */
+
+static char page[65536];
+static size_t page_len;
+
+static size_t take(char *data, size_t size, size_t n, void *ctx)
+{
+    (void)ctx;
+    if (page_len + size * n <= sizeof page)
+        memcpy(page + page_len, data, size * n);
+    page_len += size * n;
+    return size * n;
+}
+
+static double bare_round(CURL *easy)
+{
+    int64_t began = bide_now_ns();
+    for (int i = 0; i < PER_ROUND; i++) {
+        page_len = 0;
+        if (curl_easy_perform(easy) != CURLE_OK)
+            abort();
+    }
+    return (double)(bide_now_ns() - began) / PER_ROUND;
+}
+
+static double bide_round(CURL *easy, bide_dep *dep)
+{
+    const bide_curl_opts opts = { .write = take };
+    int64_t began = bide_now_ns();
+    for (int i = 0; i < PER_ROUND; i++) {
+        page_len = 0;
+        if (bide_curl_perform(dep, easy, &opts) != CURLE_OK)
+            abort();
+    }
+    return (double)(bide_now_ns() - began) / PER_ROUND;
+}
+
+/* A bare transfer that asks of libcurl what bide must ask of it: a timeout and one
+ * more header field. What is over that is bide's own. */
+static CURL *like_bide(CURL *easy, struct curl_slist *field)
+{
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 10000L);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, field);
+    return easy;
+}
+
+static CURL *easy_to(const char *url)
+{
+    CURL *easy = curl_easy_init();
+    curl_easy_setopt(easy, CURLOPT_URL, url);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take);
+    return easy;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *v)
+{
+    qsort(v, ROUNDS, sizeof *v, by_size);
+    return v[ROUNDS / 2];
+}
+
+/* Short rounds that take turns, so that what else the machine does touches all
+ * alike; how far it does not is what the second bare one shows. */
+static void compare(const char *server, const char *url)
+{
+    static double took[WAYS][ROUNDS];
+    bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
+    bide_dep *dep;
+    CURL *easy[WAYS];
+    if (bide_dep_new(&dep, "bench", &conf) < 0)
+        abort();
+    for (int way = 0; way < WAYS; way++)
+        easy[way] = easy_to(url);
+    struct curl_slist *field = curl_slist_append(NULL, "X-Bide-Attempt: 1");
+    like_bide(easy[3], field);
+    for (int i = -1; i < ROUNDS; i++) {
+        for (int turn = 0; turn < WAYS; turn++) {
+            int way = (i + 1 + turn) % WAYS;
+            took[way][i < 0 ? 0 : i] = way == 2 ? bide_round(easy[way], dep)
+                                                : bare_round(easy[way]);
+        }
+    }
+    double bare = median(took[0]), again = median(took[1]);
+    double bide = median(took[2]), same = median(took[3]);
+    printf("  %-13s %9.2f %9.2f %9.2f %9.2f %+9.2f %% %+9.2f %%\n", server,
+           bare / 1000, again / 1000, same / 1000, bide / 1000,
+           (bide / ((bare + again) / 2) - 1) * 100, (bide / same - 1) * 100);
+    curl_slist_free_all(field);
+    for (int way = 0; way < WAYS; way++)
+        curl_easy_cleanup(easy[way]);
+    bide_dep_free(dep);
+}
+
+static void overhead(const struct fault *fault)
+{
+    char url[128];
+    struct nginx nginx = nginx_start(fault->http);
+    printf("a GET over a kept connection, us (medians of %d rounds of %d)\n",
+           ROUNDS, PER_ROUND);
+    printf("  %-13s %9s %9s %9s %9s %11s %11s\n", "server", "bare", "again",
+           "as bide", "bide", "over bare", "over as bide");
+    printf("  (as bide: bare libcurl with the timeout and the header field that "
+           "bide sets; bar: 2 %% over bare)\n");
+    if (nginx.pid) {
+        snprintf(url, sizeof url, "http://127.0.0.1:%d/ok", nginx.http);
+        compare("nginx", url);
+    }
+    nginx_stop(&nginx);
+    fault_url(fault, url, sizeof url, "/s/200");
+    compare("fault server", url);
+}
+
+/* ===== calls that wait ===== */
+
+static int open_files(void)
+{
+    int n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    while (d && readdir(d))
+        n++;
+    if (d)
+        closedir(d);
+    return n - 3; /* . and .., and the directory itself */
+}
+
+static int64_t our_bytes(void)
+{
+    struct mallinfo2 m = mallinfo2();
+    return (int64_t)(m.uordblks + m.hblkhd) - curl_bytes;
+}
+
+static int n_waiting;
+
+static void count_waits(void *ctx, const bide_decision *d,
+                        const bide_outcome *last, int64_t now)
+{
+    (void)ctx, (void)last, (void)now;
+    n_waiting += d->action == BIDE_WAIT && d->reason == BIDE_BECAUSE_HINT;
+}
+
+static double cpu_s(void)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+static bide_dep *patient_dep(void)
+{
+    bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
+    bide_dep *dep;
+    conf.budget.kind = BIDE_BUDGET_OFF;
+    conf.breaker.kind = BIDE_BREAKER_OFF;
+    conf.retry_after.max_ns = 2 * BIDE_HOUR;
+    conf.limits.in_flight = 100; /* so that not all connect at once */
+    conf.limits.queue = WAITING;
+    conf.limits.queue_timeout_ns = BIDE_HOUR;
+    if (bide_dep_new(&dep, "bench", &conf) < 0)
+        abort();
+    return dep;
+}
+
+static void wait_all(bide_curl_multi *m)
+{
+    while (n_waiting < WAITING)
+        bide_curl_multi_run(m, bide_now_ns() + 10 * BIDE_MILLISECOND);
+}
+
+static void waiting(const struct fault *fault)
+{
+    static CURL *easy[WAITING];
+    const bide_curl_opts opts = { .write = take, .on_decision = count_waits };
+    bide_dep *dep = patient_dep();
+    bide_curl_multi *m;
+    char url[128];
+
+    fault_url(fault, url, sizeof url, "/s/503;h=Retry-After:3600?id=w");
+    for (int i = 0; i < WAITING; i++)
+        easy[i] = easy_to(url);
+    if (bide_curl_multi_new(&m) < 0)
+        abort();
+    int64_t before = our_bytes(), curl_before = curl_bytes;
+    for (int i = 0; i < WAITING; i++)
+        if (bide_curl_multi_add(m, dep, easy[i], &opts, NULL, NULL) < 0)
+            abort();
+    wait_all(m);
+    int64_t ours = our_bytes() - before, curls = curl_bytes - curl_before;
+    int files = open_files();
+    double cpu = cpu_s();
+    bide_curl_multi_run(m, bide_now_ns() + BIDE_SECOND);
+    cpu = cpu_s() - cpu;
+    int64_t began = bide_now_ns();
+    bide_curl_multi_free(m);
+    double freed_ns = (double)(bide_now_ns() - began) / WAITING;
+
+    printf("\n%d calls that wait in the multi driver\n", WAITING);
+    printf("  bytes each, bide's        %10.0f\n", (double)ours / WAITING);
+    printf("  bytes each, libcurl's     %10.0f  over those before a transfer\n",
+           (double)curls / WAITING);
+    printf("  open files of the process %10d  kept connections among them\n",
+           files);
+    printf("  CPU while they wait       %10.1f ms a second\n", cpu * 1000);
+    printf("  ns to cancel one          %10.0f\n", freed_ns);
+    for (int i = 0; i < WAITING; i++)
+        curl_easy_cleanup(easy[i]);
+    bide_dep_free(dep);
+}
+
+int main(void)
+{
+    curl_global_init_mem(CURL_GLOBAL_DEFAULT, count_malloc, count_out,
+                         count_realloc, count_strdup, count_calloc);
+    setenv("BIDE_FAULT_SERVER", FAULT_SERVER, 0);
+    struct fault fault = fault_start();
+    overhead(&fault);
+    waiting(&fault);
+    fault_stop(&fault);
+    curl_global_cleanup();
+    return 0;
+}

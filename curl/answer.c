@@ -1,0 +1,177 @@
+/* The answer: held back while another attempt may take its place, then handed
+ * over or forgotten; a good one that is too long to hold is passed on as it
+ * comes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "transfer.h"
+
+enum { HEAD_MAX = 64 * 1024, HOLD_MAX = 1024 * 1024, FIRST_CAP = 512 };
+
+/* ===== bytes ===== */
+
+static bool append(struct bide__bytes *b, const char *data, size_t len)
+{
+    if (len > b->cap - b->len) {
+        size_t cap = b->cap ? b->cap : FIRST_CAP;
+        while (cap < b->len + len)
+            cap *= 2;
+        char *at = realloc(b->at, cap);
+        if (!at)
+            return false;
+        b->at = at;
+        b->cap = cap;
+    }
+    memcpy(b->at + b->len, data, len);
+    b->len += len;
+    return true;
+}
+
+static void trim(struct bide__bytes *b)
+{
+    char *at = b->len && b->len < b->cap ? realloc(b->at, b->len) : NULL;
+    if (at) {
+        b->at = at;
+        b->cap = b->len;
+    }
+}
+
+void bide__answer_trim(struct bide__answer *a)
+{
+    trim(&a->head);
+    trim(&a->body);
+}
+
+void bide__answer_free(struct bide__answer *a)
+{
+    free(a->head.at);
+    free(a->body.at);
+    *a = (struct bide__answer){ .head = { 0 } };
+}
+
+/* ===== handing over ===== */
+
+static bool give_body(struct bide__curl_call *c, char *data, size_t len)
+{
+    void *ctx = c->opts->write_ctx;
+    if (!c->opts->write)
+        return fwrite(data, 1, len, ctx ? ctx : stdout) == len;
+    while (len > 0) { /* in pieces no larger than libcurl's own */
+        size_t n = len < CURL_MAX_WRITE_SIZE ? len : CURL_MAX_WRITE_SIZE;
+        if (c->opts->write(data, 1, n, ctx) != n)
+            return false;
+        data += n;
+        len -= n;
+    }
+    return true;
+}
+
+/* Line by line, as libcurl does. */
+static bool give_head(struct bide__curl_call *c, const struct bide__bytes *b)
+{
+    char *at = b->at, *end = b->at + b->len;
+    while (at < end) {
+        char *newline = memchr(at, '\n', (size_t)(end - at));
+        size_t n = (size_t)((newline ? newline + 1 : end) - at);
+        if (c->opts->header(at, 1, n, c->opts->header_ctx) != n)
+            return false;
+        at += n;
+    }
+    return true;
+}
+
+bool bide__answer_deliver(struct bide__curl_call *c,
+                          const struct bide__answer *a)
+{
+    return (a->head.len == 0 || give_head(c, &a->head)) &&
+           (a->body.len == 0 || give_body(c, a->body.at, a->body.len));
+}
+
+/* ===== taking in ===== */
+
+/* Tells whether the answer that has begun, if it does not break off, is the
+ * call's last, by its status and header alone. */
+static bool is_last_word(struct bide__transfer *t)
+{
+    const struct bide__facts facts = { .method = t->call->method,
+                                       .status_only = true };
+    bide_outcome out = bide__curl_classify(t->call->dep, t->easy, CURLE_OK,
+                                           &facts);
+    return out.cls == BIDE_SUCCESS || out.cls == BIDE_PERMANENT;
+}
+
+/* From here on it is the call's only transfer: one that runs beside it is
+ * stopped, one that did the same before it has won. */
+static bool pass_on(struct bide__transfer *t)
+{
+    struct bide__curl_call *c = t->call;
+    if (c->committed)
+        return false;
+    c->committed = t;
+    t->passing = true;
+    if (c->wake)
+        c->wake(c);
+    bool taken = bide__answer_deliver(c, &t->answer);
+    bide__answer_free(&t->answer);
+    return taken;
+}
+
+static size_t hold_max(const struct bide__curl_call *c)
+{
+    return c->opts->hold_max ? c->opts->hold_max : HOLD_MAX;
+}
+
+static size_t hold(struct bide__transfer *t, char *data, size_t len)
+{
+    if (append(&t->answer.body, data, len))
+        return len;
+    t->starved = true;
+    return 0;
+}
+
+size_t bide__answer_write(char *data, size_t size, size_t n, void *transfer)
+{
+    struct bide__transfer *t = transfer;
+    size_t len = size * n, room = hold_max(t->call) - t->answer.body.len;
+    if (t->cut)
+        return len;
+    if (!t->passing && len <= room)
+        return hold(t, data, len);
+    if (!t->passing && !is_last_word(t)) {
+        t->cut = true;
+        return hold(t, data, room) == room ? len : 0;
+    }
+    if (!t->passing && !pass_on(t))
+        return 0;
+    return give_body(t->call, data, len) ? len : 0;
+}
+
+/* Answers that lead to another request (a redirect, a 100) are told as well;
+ * of all of them so much is kept as fits. */
+static size_t hold_line(struct bide__transfer *t, char *data, size_t len,
+                        bool first)
+{
+    struct bide__bytes *head = &t->answer.head;
+    if (first && head->len > HEAD_MAX / 2)
+        head->len = 0;
+    if (head->len + len > HEAD_MAX || append(head, data, len))
+        return len;
+    t->starved = true;
+    return 0;
+}
+
+size_t bide__answer_header(char *data, size_t size, size_t n, void *transfer)
+{
+    struct bide__transfer *t = transfer;
+    size_t len = size * n;
+    bool first = len > 5 && memcmp(data, "HTTP/", 5) == 0;
+    t->answered = true;
+    if (first || data[0] == '\r' || data[0] == '\n')
+        t->in_head = first;
+    if (!t->call->opts->header)
+        return len;
+    if (!t->passing)
+        return hold_line(t, data, len, first);
+    return t->call->opts->header(data, 1, len, t->call->opts->header_ctx);
+}

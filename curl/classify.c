@@ -1,0 +1,158 @@
+/* CURLcode, status and header fields, put into the words of the engine.
+ *
+ * The engine's own table does the rest: here it is only said what happened.
+ * Where libcurl leaves it open whether the server has seen the request, the
+ * answer is that it may have. */
+#include <errno.h>
+#include <string.h>
+
+#include "transfer.h"
+
+/* The codes that say more than "other". */
+static const struct {
+    CURLcode code;
+    bide_fault fault;
+} faults[] = {
+    { CURLE_HTTP_RETURNED_ERROR, BIDE_FAULT_NONE }, /* the status decides */
+    { CURLE_COULDNT_RESOLVE_HOST, BIDE_FAULT_DNS },
+    { CURLE_COULDNT_RESOLVE_PROXY, BIDE_FAULT_DNS },
+    { CURLE_COULDNT_CONNECT, BIDE_FAULT_CONNECT },
+    { CURLE_PROXY, BIDE_FAULT_CONNECT },
+    { CURLE_OPERATION_TIMEDOUT, BIDE_FAULT_TIMEOUT },
+    { CURLE_SEND_ERROR, BIDE_FAULT_RESET },
+    { CURLE_RECV_ERROR, BIDE_FAULT_RESET },
+    { CURLE_GOT_NOTHING, BIDE_FAULT_RESET },
+    { CURLE_PARTIAL_FILE, BIDE_FAULT_RESET },
+    { CURLE_HTTP2, BIDE_FAULT_RESET },
+    { CURLE_HTTP2_STREAM, BIDE_FAULT_RESET },
+    { CURLE_HTTP3, BIDE_FAULT_RESET },
+    { CURLE_QUIC_CONNECT_ERROR, BIDE_FAULT_RESET },
+    /* A handshake that breaks off: a server that restarts does that. */
+    { CURLE_SSL_CONNECT_ERROR, BIDE_FAULT_RESET },
+    { CURLE_PEER_FAILED_VERIFICATION, BIDE_FAULT_TLS },
+    { CURLE_SSL_CERTPROBLEM, BIDE_FAULT_TLS },
+    { CURLE_SSL_CIPHER, BIDE_FAULT_TLS },
+    { CURLE_SSL_CACERT_BADFILE, BIDE_FAULT_TLS },
+    { CURLE_SSL_CRL_BADFILE, BIDE_FAULT_TLS },
+    { CURLE_SSL_ISSUER_ERROR, BIDE_FAULT_TLS },
+    { CURLE_SSL_PINNEDPUBKEYNOTMATCH, BIDE_FAULT_TLS },
+    { CURLE_SSL_INVALIDCERTSTATUS, BIDE_FAULT_TLS },
+    { CURLE_SSL_CLIENTCERT, BIDE_FAULT_TLS },
+    { CURLE_SSL_ENGINE_NOTFOUND, BIDE_FAULT_TLS },
+    { CURLE_SSL_ENGINE_SETFAILED, BIDE_FAULT_TLS },
+    { CURLE_SSL_ENGINE_INITFAILED, BIDE_FAULT_TLS },
+    { CURLE_USE_SSL_FAILED, BIDE_FAULT_TLS },
+    { CURLE_URL_MALFORMAT, BIDE_FAULT_URL },
+    { CURLE_UNSUPPORTED_PROTOCOL, BIDE_FAULT_URL },
+    { CURLE_WEIRD_SERVER_REPLY, BIDE_FAULT_MALFORMED },
+    { CURLE_BAD_CONTENT_ENCODING, BIDE_FAULT_MALFORMED },
+    { CURLE_TOO_MANY_REDIRECTS, BIDE_FAULT_MALFORMED },
+    { CURLE_FILESIZE_EXCEEDED, BIDE_FAULT_MALFORMED },
+    { CURLE_RANGE_ERROR, BIDE_FAULT_MALFORMED },
+    { CURLE_OUT_OF_MEMORY, BIDE_FAULT_LOCAL },
+    { CURLE_FAILED_INIT, BIDE_FAULT_LOCAL },
+    { CURLE_INTERFACE_FAILED, BIDE_FAULT_LOCAL },
+    { CURLE_NO_CONNECTION_AVAILABLE, BIDE_FAULT_LOCAL },
+    { CURLE_UNRECOVERABLE_POLL, BIDE_FAULT_LOCAL },
+    { CURLE_ABORTED_BY_CALLBACK, BIDE_FAULT_CANCELLED },
+    { CURLE_WRITE_ERROR, BIDE_FAULT_CANCELLED }, /* the caller takes no more */
+};
+
+bool bide__curl_unsent(CURL *easy)
+{
+    long head = 0;
+    curl_off_t body = 0;
+    curl_easy_getinfo(easy, CURLINFO_REQUEST_SIZE, &head);
+    curl_easy_getinfo(easy, CURLINFO_SIZE_UPLOAD_T, &body);
+    return head == 0 && body == 0;
+}
+
+/* Out of sockets or ports here, which libcurl calls a failure to connect. */
+static bool is_local(CURL *easy)
+{
+    long err = 0;
+    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &err);
+    return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM ||
+           err == EADDRNOTAVAIL;
+}
+
+static bide_fault fault_of(CURL *easy, CURLcode code)
+{
+    bide_fault fault = BIDE_FAULT_OTHER;
+    long verify = 0;
+    if (code == CURLE_OK)
+        return BIDE_FAULT_NONE;
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        if (faults[i].code == code)
+            fault = faults[i].fault;
+    if (fault == BIDE_FAULT_URL && !bide__curl_unsent(easy))
+        return BIDE_FAULT_MALFORMED; /* an answer that is not HTTP */
+    if (fault == BIDE_FAULT_CONNECT && is_local(easy))
+        return BIDE_FAULT_LOCAL;
+    if (code == CURLE_SSL_CONNECT_ERROR &&
+        curl_easy_getinfo(easy, CURLINFO_SSL_VERIFYRESULT, &verify) == 0 &&
+        verify != 0)
+        return BIDE_FAULT_TLS;
+    return fault;
+}
+
+enum { MAX_FIELDS = 128 };
+
+/* Those of the last answer, if there were several. */
+static size_t fields_of(CURL *easy, bide_header *fields)
+{
+    const unsigned from = CURLH_HEADER | CURLH_TRAILER;
+    struct curl_header *h = NULL;
+    size_t n = 0;
+    while (n < MAX_FIELDS && (h = curl_easy_nextheader(easy, from, -1, h)))
+        fields[n++] = (bide_header){ h->name, strlen(h->name), h->value,
+                                     strlen(h->value) };
+    return n;
+}
+
+/* Nobody but a rule looks into the fields of a good answer. */
+static bool is_plain(const bide_dep *dep, const bide_response *r)
+{
+    return r->fault == BIDE_FAULT_NONE && r->status >= 200 && r->status < 400 &&
+           (!dep || bide_dep_policy(dep)->n_rules == 0);
+}
+
+/* Kept out of line: a good answer should not pay for its 4 KB of stack. */
+__attribute__((noinline))
+static bide_outcome look_closer(const bide_dep *dep, CURL *easy,
+                                bide_response *r)
+{
+    bide_header fields[MAX_FIELDS];
+    r->headers = fields;
+    r->n_headers = fields_of(easy, fields);
+    r->wall_s = bide_wall_s();
+    return bide_classify(dep, r);
+}
+
+bide_outcome bide__curl_classify(const bide_dep *dep, CURL *easy,
+                                 CURLcode code, const struct bide__facts *facts)
+{
+    long status = 0;
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    if (code == CURLE_OK && status == 0)
+        return BIDE_OUTCOME_SUCCESS; /* a file, or HTTP/0.9 */
+    bide_response r = {
+        .status = (int)status,
+        .fault = facts->status_only ? BIDE_FAULT_NONE : fault_of(easy, code),
+        .not_sent = facts->not_sent,
+        .method = facts->method,
+        .body = facts->body,
+        .body_len = facts->body_len,
+    };
+    return is_plain(dep, &r) ? bide_classify(dep, &r)
+                             : look_closer(dep, easy, &r);
+}
+
+bide_outcome bide_curl_classify(const bide_dep *dep, CURL *easy, CURLcode code)
+{
+    if (!easy)
+        return bide_classify(dep, NULL);
+    return bide__curl_classify(
+        dep, easy, code,
+        &(struct bide__facts){ .not_sent = bide__curl_unsent(easy) });
+}

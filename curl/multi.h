@@ -1,0 +1,73 @@
+/* The multi driver from the inside.
+ *
+ * A call is in exactly one of these states: it has transfers running (they are
+ * in the libcurl multi handle), or it waits (its timer is set, nothing else).
+ * Every decision is taken in step(), which only the timer wheel or a
+ * transfer's end calls: whoever wants a call looked at sets its timer to now.
+ * So no callback of libcurl ever leads back into libcurl. */
+#ifndef BIDE_CURL_MULTI_H
+#define BIDE_CURL_MULTI_H
+
+#include "transfer.h"
+#include "wheel.h"
+
+struct bide__multi_call {
+    struct bide__curl_call base; /* first */
+    bide_curl_opts opts;
+    bide_curl_multi *multi;
+    struct bide__multi_call *chain;             /* in the table */
+    struct bide__multi_call *before, *after;    /* in the queue for a place */
+    struct bide__transfer *running;
+    char *private_was;      /* CURLOPT_PRIVATE, as the application set it */
+    struct bide__timer timer;
+    bide_curl_done_fn done;
+    void *ctx;
+    bool queued;
+};
+
+/* Calls by their easy handle. */
+struct bide__table {
+    struct bide__multi_call **slots;
+    size_t n_slots; /* a power of 2 */
+    size_t n;
+};
+
+struct bide_curl_multi {
+    CURLM *curl;
+    struct bide__wheel wheel;
+    struct bide__table calls;
+    struct bide__multi_call *first, *last;      /* queued for a place */
+    size_t n_queued;
+    size_t n_cancellable;   /* calls with an opts.cancel ... */
+    int64_t look_ns;        /* ... which are looked at then */
+    int64_t curl_ns;        /* when libcurl wants its timeout; FOREVER: never */
+    void (*watch)(void *ctx, curl_socket_t socket, int what);
+    void *watch_ctx;
+    int epoll;              /* of the loop of our own */
+};
+
+/* ===== table.c ===== */
+
+bool bide__table_add(struct bide__table *t, struct bide__multi_call *mc);
+struct bide__multi_call *bide__table_find(const struct bide__table *t,
+                                          const CURL *easy);
+void bide__table_remove(struct bide__table *t, struct bide__multi_call *mc);
+void bide__table_free(struct bide__table *t);
+
+/* ===== multi_call.c ===== */
+
+/* Decides what a call does next, and does it. May end the call, and free it. */
+void bide__multi_step(struct bide__multi_call *mc, int64_t now);
+
+/* A transfer of libcurl's has ended. */
+void bide__multi_ended(bide_curl_multi *m, CURL *easy, CURLcode code);
+
+/* Ends a call at once, as cancelled. */
+void bide__multi_abandon(struct bide__multi_call *mc, int64_t now);
+
+/* ===== loop.c ===== */
+
+/* The watch function of the loop of our own. */
+void bide__loop_watch(void *multi, curl_socket_t socket, int what);
+
+#endif

@@ -1,0 +1,158 @@
+/* The request: bide's own header fields, and the moment before it is sent.
+ *
+ * libcurl calls back when the connection stands and the request is next.
+ * Before that moment nothing can have been sent, after it anything may have
+ * been; the method is known by then, and the header list, which is still to be
+ * read, can get an Idempotency-Key. A second such moment without an answer in
+ * between means that a kept connection broke and libcurl is about to send the
+ * request again, up to five times, whatever its method. It is not let to: that
+ * is a retry, and whether there is one is for the policy to say. */
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "transfer.h"
+
+bool bide__headers_have(const struct curl_slist *list, const char *name)
+{
+    size_t len = strlen(name);
+    for (; list; list = list->next) {
+        if (strncasecmp(list->data, name, len) != 0 || list->data[len] != ':')
+            continue;
+        const char *value = list->data + len + 1;
+        if (value[strspn(value, " \t")] != '\0')
+            return true;
+    }
+    return false;
+}
+
+static struct curl_slist *push(struct curl_slist *node, char *text,
+                               struct curl_slist *rest)
+{
+    *node = (struct curl_slist){ text, rest };
+    return node;
+}
+
+/* "NAME: number". By hand: it is done for every request, and printf would be a
+ * good part of what bide costs. */
+static char *write_field(char *to, const char *name, size_t name_len,
+                         uint64_t number)
+{
+    char digits[20];
+    size_t n = 0;
+    do {
+        digits[n++] = (char)('0' + number % 10);
+    } while ((number /= 10) != 0);
+    memcpy(to, name, name_len);
+    for (size_t i = 0; i < n; i++)
+        to[name_len + i] = digits[n - 1 - i];
+    to[name_len + n] = '\0';
+    return to;
+}
+
+#define FIELD(to, name, number) write_field(to, name, sizeof name - 1, number)
+
+struct curl_slist *bide__request_headers(struct bide__transfer *t, int64_t now)
+{
+    struct curl_slist *list = t->call->opts->headers;
+    int64_t deadline = bide_call_deadline(&t->call->call);
+    if (deadline != BIDE_FOREVER) {
+        int64_t left = (deadline - now) / BIDE_MILLISECOND;
+        char *text = FIELD(t->timeout_text, "X-Bide-Timeout-Ms: ",
+                           (uint64_t)(left > 0 ? left : 1));
+        list = push(&t->headers[1], text, list);
+    }
+    return push(&t->headers[0],
+                FIELD(t->attempt_text, "X-Bide-Attempt: ", t->attempt), list);
+}
+
+/* ===== what kind of request it is ===== */
+
+static bool is_http(CURL *easy)
+{
+    const char *scheme = NULL;
+    curl_easy_getinfo(easy, CURLINFO_SCHEME, &scheme);
+    return scheme && (strcasecmp(scheme, "http") == 0 ||
+                      strcasecmp(scheme, "https") == 0);
+}
+
+static bool makes_keys(const struct bide__curl_call *c)
+{
+    return bide_dep_policy(c->dep)->idempotency_key == BIDE_KEY_GENERATE;
+}
+
+static void now_known(struct bide__curl_call *c)
+{
+    bide_call_set_op(&c->call, &c->op);
+    if (c->wake)
+        c->wake(c);
+}
+
+/* Where no HTTP is spoken there is no method to go by, and what opts.op says
+ * holds. Nor can a key be sent: a policy that makes one, and so lets everything
+ * be repeated, must not do that there. */
+void bide__curl_learn(struct bide__curl_call *c, CURL *easy)
+{
+    if (c->known || !c->method)
+        return;
+    c->known = true;
+    if (!is_http(easy)) {
+        c->method = NULL;
+        c->op.one_shot_body |= makes_keys(c) && !c->op.idempotent;
+        now_known(c);
+    } else if (bide_method_idempotent(c->method)) {
+        c->op.idempotent = true;
+        now_known(c);
+    }
+}
+
+static bool wants_key(const struct bide__curl_call *c)
+{
+    return makes_keys(c) && !c->op.idempotent && !c->op.has_key;
+}
+
+/* Made once, the same on all attempts. False: there is none to be had. */
+static bool add_key(struct bide__transfer *t)
+{
+    struct bide__curl_call *c = t->call;
+    if (!c->result.key[0] && bide_key_new(c->result.key) < 0)
+        return false;
+    snprintf(t->key_text, sizeof t->key_text, "Idempotency-Key: %s",
+             c->result.key);
+    t->headers[0].next = push(&t->headers[2], t->key_text, t->headers[0].next);
+    return true;
+}
+
+/* What the method means is needed now only by those who hedge or make keys;
+ * else it is time enough when the attempt has failed. A redirect will have
+ * changed the method by then, so it is noted here. */
+static void note_method(struct bide__curl_call *c, CURL *easy)
+{
+    char *method = NULL;
+    if (!c->method && !c->known) {
+        curl_easy_getinfo(easy, CURLINFO_EFFECTIVE_METHOD, &method);
+        c->method = method;
+    }
+    if (c->wake || makes_keys(c))
+        bide__curl_learn(c, easy);
+}
+
+int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
+                        int local_port)
+{
+    (void)ip, (void)local_ip, (void)port, (void)local_port;
+    struct bide__transfer *t = transfer;
+
+    note_method(t->call, t->easy);
+    if (t->begun && !t->answered && !bide__curl_unsent(t->easy)) {
+        t->resent = true;
+        return CURL_PREREQFUNC_ABORT;
+    }
+    if (!t->begun && wants_key(t->call) && !add_key(t)) {
+        t->starved = true;
+        return CURL_PREREQFUNC_ABORT;
+    }
+    t->begun = true;
+    t->answered = false;
+    return CURL_PREREQFUNC_OK;
+}

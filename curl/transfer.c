@@ -1,0 +1,98 @@
+/* One attempt: the options that it needs, and what it came to. */
+#include <limits.h>
+#include <string.h>
+
+#include "transfer.h"
+
+/* Rounded up, so that what is left of a deadline is never no limit at all. */
+static long timeout_ms(int64_t timeout_ns)
+{
+    if (timeout_ns == BIDE_FOREVER)
+        return 0;
+    int64_t ms = (timeout_ns - 1) / BIDE_MILLISECOND + 1;
+    if (ms < 1)
+        return 1;
+    return ms < INT_MAX ? (long)ms : INT_MAX;
+}
+
+void bide__transfer_start(struct bide__transfer *t, struct bide__curl_call *c,
+                          CURL *easy, const bide_decision *d, int64_t now)
+{
+    memset(t, 0, offsetof(struct bide__transfer, headers)); /* not the texts */
+    t->call = c;
+    t->easy = easy;
+    t->attempt = d->attempt;
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, bide__answer_write);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, t);
+    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, bide__answer_header);
+    curl_easy_setopt(easy, CURLOPT_HEADERDATA, t);
+    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, bide__request_ready);
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, t);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms(d->timeout_ns));
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, bide__request_headers(t, now));
+}
+
+/* What made us break it off ourselves has another name for the caller. And a
+ * connection that is closed amid the head is no answer, though libcurl takes
+ * it for one without a body. */
+static CURLcode true_code(const struct bide__transfer *t, CURLcode code)
+{
+    if (t->resent)
+        return CURLE_GOT_NOTHING;
+    if (t->starved)
+        return CURLE_OUT_OF_MEMORY;
+    return code == CURLE_OK && t->in_head ? CURLE_PARTIAL_FILE : code;
+}
+
+static bide_outcome outcome_of(const struct bide__transfer *t, CURLcode code)
+{
+    struct bide__facts facts = {
+        .method = t->call->method,
+        .not_sent = code != CURLE_OK &&
+                    (!t->begun || bide__curl_unsent(t->easy)),
+        .body = t->answer.body.at,
+        .body_len = t->answer.body.len,
+    };
+    return bide__curl_classify(t->call->dep, t->easy, code, &facts);
+}
+
+/* A failure after which something stands in the way of another attempt, which
+ * the engine must know before it decides. */
+static void look_for_obstacles(struct bide__transfer *t)
+{
+    const bide_curl_opts *o = t->call->opts;
+    bide_op *op = &t->call->op;
+    bool stuck = t->passing && !o->restart;
+    if (o->rewind && !op->one_shot_body && !o->rewind(o->rewind_ctx))
+        stuck = true;
+    if (stuck && !op->one_shot_body) {
+        op->one_shot_body = true;
+        bide_call_set_op(&t->call->call, op);
+    }
+}
+
+void bide__transfer_end(struct bide__transfer *t, CURLcode code, int64_t now)
+{
+    struct bide__curl_call *c = t->call;
+    code = true_code(t, code);
+    bide_outcome out = outcome_of(t, code);
+    if (out.cls != BIDE_SUCCESS) {
+        bide__curl_learn(c, t->easy);
+        look_for_obstacles(t);
+    }
+
+    bide__answer_free(&c->answer);
+    c->answer = t->answer;
+    c->passed = t->passing;
+    c->committed = NULL;
+    c->tried = true;
+    c->result.code = code;
+    c->result.status = out.status;
+    c->result.last = out;
+    bide_call_report(&c->call, t->attempt, &out, now);
+}
+
+void bide__transfer_drop(struct bide__transfer *t)
+{
+    bide__answer_free(&t->answer);
+}
