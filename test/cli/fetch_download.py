@@ -1,0 +1,229 @@
+#!/usr/bin/env python3
+"""fetch_download.py BIDE: files are there whole or not at all, and a download
+that broke off goes on where it was, if that is safe."""
+import os
+import resource
+import signal
+import subprocess
+import time
+
+import fetch_tools as t
+import tap
+
+SIZE = 1000003
+MODIFIED = "Mon, 01 Jan 2024 00:00:00 GMT"
+
+
+def resumes(name, server, attempts, resumed, output="-o got"):
+    """Downloads from a server that breaks off; checks bytes and requests."""
+    code, made = t.summary("--attempts 9", output, server.url)
+    got = t.read(output.split()[-1])
+    t.same(f"{name}: exit code", (code, made["reason"]), (0, "success"))
+    t.same(f"{name}: to the byte", t.digest(got), t.digest(server.data))
+    t.same(f"{name}: requests", len(server.asked), attempts)
+    t.same(f"{name}: resumed", made["resumed_at"] is not None, resumed)
+    t.same(f"{name}: no part is left",
+           [f for f in t.files() if f.endswith(".part")], [])
+    server.shutdown()
+    return server.asked
+
+
+def ranges():
+    asked = resumes("one cut", t.Ranges(SIZE, [400000]), 2, True)
+    t.same("one cut: what was asked", asked,
+           [(None, None), ("bytes=399999-", '"one"')])
+    asked = resumes("five cuts", t.Ranges(SIZE, [200000, 1, 2, 150000, 100000]),
+                    6, True)
+    t.same("five cuts: from where", [a[0] for a in asked],
+           [None, "bytes=199999-", "bytes=199999-", "bytes=199999-",
+            "bytes=349998-", "bytes=449997-"])
+    resumes("all but the last byte", t.Ranges(SIZE, [SIZE - 1]), 2, True)
+    asked = resumes("little is not worth it", t.Ranges(SIZE, [1000]), 2, False)
+    t.same("little is not worth it: all again", asked[1], (None, None))
+    asked = resumes("a weak ETag is not enough",
+                    t.Ranges(SIZE, [400000], etag='W/"one"'), 2, False)
+    t.same("a weak ETag is not enough: all again", asked[1], (None, None))
+    asked = resumes("no validator", t.Ranges(SIZE, [400000], etag=None), 2,
+                    False)
+    t.same("no validator: all again", asked[1], (None, None))
+    asked = resumes("Last-Modified",
+                    t.Ranges(SIZE, [400000], etag=None, modified=MODIFIED), 2,
+                    True)
+    t.same("Last-Modified: what was asked", asked[1],
+           ("bytes=399999-", MODIFIED))
+
+
+def changes():
+    """Another version between two attempts."""
+    server = t.Ranges(SIZE, [400000, 500000])
+
+    def change(s):
+        if len(s.asked) == 1:
+            s.etag, s.data = '"two"', s.data[::-1]
+    server.change = change
+    asked = resumes("another version starts over", server, 3, True)
+    t.same("another version starts over: what was asked", asked,
+           [(None, None), ("bytes=399999-", '"one"'),
+            ("bytes=499999-", '"two"')])
+
+
+def liars(fault):
+    """Servers that answer 206 with something else."""
+    half, n = 104000, 208002
+    first = f"200;n={n};h=ETag:%22v%22;cut=body"
+    good = f"h=Content-Range:bytes+{half}-{n - 1}/{n}"
+    # what the second answer is, and whether it can be used
+    for name, second, used in [
+            ("as it should be", f"206;n={n - half};h=ETag:%22v%22;{good}",
+             True),
+            ("no ETag again", f"206;n={n - half};{good}", True),
+            ("another ETag", f"206;n={n - half};h=ETag:%22w%22;{good}", False),
+            ("no Content-Range", f"206;n={n - half}", False),
+            ("another range", f"206;n={n - half};h=Content-Range:"
+             f"bytes+{half + 26}-{n + 25}/{n + 26}", False),
+            ("another byte", f"206;body=zebra;{good}", False),
+            ("only a part of the rest", f"206;n=26000;{good}", False),
+            ("another size", f"206;n={n - half};h=Content-Range:"
+             f"bytes+{half}-{n - 1}/{n + 26}", False),
+            ("nothing", f"206;n=0;{good}", False),
+            ("ranges are unknown", f"200;n={n}", False)]:
+        url = fault.url(f"{first},{second},200;n={n}")
+        code, made = t.summary("-o liar", url)
+        t.same(f"206 {name}", (code, t.digest(t.read("liar"))),
+               (0, t.digest(t.body(n))))
+        t.same(f"206 {name}: used", made["resumed_at"], half if used else None)
+        asked = [s["range"] for s in fault.seen(url)]
+        expected = ["", f"bytes={half}-"]
+        if not used and "unknown" not in name:
+            expected.append("")
+        t.same(f"206 {name}: what was asked", asked, expected)
+    url = fault.url(f"{first},503,503,206;n={n - half};{good}")
+    t.same("failures in between", t.summary("-o liar", url)[0], 0)
+    t.same("failures in between: to the byte", t.digest(t.read("liar")),
+           t.digest(t.body(n)))
+    url = fault.url(f"{first},404;body=gone")
+    t.same("an error takes its place", t.fetch("-o liar", url)[0], 22)
+    t.same("an error takes its place: all of it", t.read("liar"), b"gone")
+    url = fault.url(f"{first},200;n=0")
+    t.same("an empty version takes its place",
+           (t.fetch("-o liar", url)[0], t.read("liar")), (0, b""))
+    url = fault.url(f"{first},404;n=0")
+    t.same("an empty error takes its place",
+           (t.fetch("-o liar", url)[0], t.read("liar")), (22, b""))
+
+
+def whole_or_not(fault):
+    t.write("old", b"as it was")
+    os.chmod(t.path("old"), 0o640)
+    for script in ("200;n=300000;cut=body", "200;n=30;cut=body", "reset",
+                   "200;n=300000;lie=5", "200;cut=head"):
+        code, _, _ = t.fetch("--attempts 2 -o old", fault.url(script))
+        tap.case(f"{script}: fails", code in (18, 52, 56), code)
+        t.same(f"{script}: the file is as it was", t.read("old"), b"as it was")
+    code, _, _ = t.fetch("-f -o old", fault.url("404"))
+    t.same("-f -o: the file is as it was", (code, t.read("old")),
+           (22, b"as it was"))
+    code, _, _ = t.fetch("-o old", fault.url("200;body=new"))
+    t.same("-o replaces it", (code, t.read("old")), (0, b"new"))
+    t.same("-o keeps its mode", os.stat(t.path("old")).st_mode & 0o777, 0o640)
+    code, _, _ = t.fetch("-o empty", fault.url("200;body="))
+    t.same("an empty answer is a file", (code, t.read("empty")), (0, b""))
+    os.symlink("old", t.path("link"))
+    t.fetch("-o link", fault.url("200;body=newer"))
+    t.same("a link stays", (os.path.islink(t.path("link")), t.read("old")),
+           (True, b"newer"))
+    t.same("-o /dev/null", t.fetch("-o /dev/null", fault.url("200"))[0], 0)
+    tap.case("/dev/null stays", not os.path.isfile("/dev/null"))
+    t.same("-o -", t.fetch("-o -", fault.url("200;body=x"))[1], b"x")
+    t.same("no part is left",
+           [f for f in t.files() if f.endswith(".part")], [])
+
+
+def full(fault):
+    """A file that may not grow so large."""
+    limit = (100000, 100000)
+    code, _, err = t.fetch("-o full", fault.url("200;n=300000"),
+                           preexec_fn=lambda: resource.setrlimit(
+                               resource.RLIMIT_FSIZE, limit))
+    tap.case("a full disk is told", code == 23 and "too large" in err, err)
+    t.same("nothing is left of it", [f for f in t.files() if "full" in f], [])
+
+
+def names():
+    server = t.Ranges(1000, [])
+    code, _, _ = t.fetch("-O", server.url + "?query=1")
+    t.same("-O", (code, t.read("file.bin")), (0, server.data))
+    code, out, _ = t.fetch("-o one", server.url, server.url)
+    t.same("-o for the first of two", (code, t.read("one"), out),
+           (0, server.data, server.data))
+    server.shutdown()
+
+
+def standard_output(fault):
+    t.same("a short answer that broke off is not printed",
+           t.fetch(fault.url("200;n=30;cut=body"))[:2], (18, b""))
+    code, out, _ = t.fetch(fault.url("200;n=30;cut=body,200;body=fine"))
+    t.same("only the good one is printed", (code, out), (0, b"fine"))
+    server = t.Ranges(5000001, [3000000, 1200000])
+    code, out, _ = t.fetch(server.url)
+    t.same("a long one goes on", (code, t.digest(out)),
+           (0, t.digest(server.data)))
+    t.same("a long one goes on: ranges", [a[0] for a in server.asked],
+           [None, "bytes=2999999-", "bytes=4199998-"])
+    server.shutdown()
+    server = t.Ranges(5000001, [3000000], etag=None)
+    code, out, err = t.fetch(server.url)
+    t.same("what cannot go on ends", (code, out),
+           (18, server.data[:3000000]))
+    tap.case("... and says why",
+             "cannot be taken back" in " ".join(err.split()) and
+             "not_replayable" in err, err)
+    server.shutdown()
+    server = t.Ranges(5000001, [3000000])
+    server.change = lambda s: setattr(s, "etag", f'"{len(s.asked)}"')
+    code, out, err = t.fetch(server.url)
+    t.same("nor is another version put behind it", (code, out),
+           (18, server.data[:3000000]))
+    server.shutdown()
+    read, write = os.pipe()
+    os.close(read)
+    p = subprocess.run([t.BIDE, "fetch", fault.url("200;n=100000")],
+                       stdout=write, stderr=subprocess.PIPE, timeout=60)
+    os.close(write)
+    tap.case("a pipe that nobody reads", p.returncode == 23 and
+             b"Broken pipe" in p.stderr, p)
+
+
+def interrupted(fault):
+    """Ends by the signal, and leaves nothing behind."""
+    url = fault.url("200;n=300000;stall=body")
+    p = subprocess.Popen([t.BIDE, "fetch", "-o", "stuck", url],
+                         cwd=t.work.name, stderr=subprocess.PIPE)
+    for _ in range(6000):
+        if (t.read("stuck.part") or b"") != b"":
+            break
+        time.sleep(0.01)
+    code, _, err = t.fetch("-o stuck", fault.url("200"))
+    t.same("two do not write one file", code, 23)
+    tap.case("... and it is said", "another bide is writing" in err, err)
+    p.send_signal(signal.SIGTERM)
+    _, err = p.communicate(timeout=60)
+    t.same("ends by the signal", (p.returncode, err), (-signal.SIGTERM, b""))
+    t.same("nothing is left", [f for f in t.files() if "stuck" in f], [])
+
+
+def main():
+    fault = t.Fault()
+    ranges()
+    changes()
+    liars(fault)
+    whole_or_not(fault)
+    full(fault)
+    names()
+    standard_output(fault)
+    interrupted(fault)
+    fault.stop()
+    tap.finish()
+
+
+main()
