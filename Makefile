@@ -15,12 +15,13 @@ MESON        ?= meson
 .DEFAULT_GOAL := all
 .PHONY: all help setup demo test bench coverage fuzz format install clean
 
-all: $(BUILD)/build.ninja ## build the library and the examples in build/
-	@ninja -C $(BUILD)
+all: $(BUILD)/build.ninja ## build the libraries, the program and the examples
+	@ninja --quiet -C $(BUILD)
 
-# Configured once; ninja itself notices when a meson.build changes.
+# Configured once; ninja itself notices when a meson.build changes. The tests have
+# build directories of their own (scripts/test.sh), and need more to be installed.
 $(BUILD)/build.ninja:
-	@$(MESON) setup $(BUILD) --buildtype=$(BUILDTYPE)
+	@$(MESON) setup $(BUILD) --buildtype=$(BUILDTYPE) -Dtests=false >/dev/null
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' \

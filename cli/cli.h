@@ -12,7 +12,8 @@
 #include "bide/bide.h"
 #include "bide/config.h"
 
-/* Exit codes. Those of `bide run` are its own (cmd_run.c). */
+/* Exit codes. Those of `bide run` and `bide fetch` are their own
+ * (cmd_run.c, fetch_main.c). */
 enum {
     EXIT_OK = 0,
     EXIT_FINDINGS = 1, /* the answer is "no": lints found, not retried, ... */
@@ -27,6 +28,8 @@ struct command {
 
 int cmd_check(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
+int cmd_fetch(int argc, char **argv);
+int cmd_run(int argc, char **argv);
 int cmd_schedule(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_export(int argc, char **argv);

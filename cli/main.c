@@ -6,6 +6,8 @@
 #include "cli.h"
 
 static const struct command commands[] = {
+    { "run", cmd_run, "run a command until it succeeds, or the policy stops" },
+    { "fetch", cmd_fetch, "an HTTP request, with the policy behind it" },
     { "check", cmd_check, "find the mistakes in a policy file, and the risks" },
     { "explain", cmd_explain, "one decision, and every rule behind it" },
     { "schedule", cmd_schedule, "the waits of a policy, as a table and drawn" },
@@ -100,7 +102,10 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    setlocale(LC_CTYPE, ""); /* numbers keep their dot */
+    /* Numbers keep their dot. `run` adds to the time of every command that it
+     * runs, and sets the locale itself when it needs one. */
+    if (argc < 2 || strcmp(argv[1], "run") != 0)
+        setlocale(LC_CTYPE, "");
     int rc = dispatch(argc, argv);
 
     /* A disk that is full is found out here, not by whoever reads the file. */

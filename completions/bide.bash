@@ -6,6 +6,18 @@ _bide_policy_flags='--policy --preset --attempts --attempt-timeout --deadline
 
 _bide_flags() {
     case $1 in
+    run)
+        echo "--retry-on --stop-on --retry-if --stop-if --at-most-once
+            --kill-after --stdin --output --key --json --quiet --verbose
+            $_bide_policy_flags --help"
+        ;;
+    fetch)
+        echo "--request --header --data --data-binary --upload-file --output
+            --remote-name --head --location --fail --user --cacert --insecure
+            --silent --show-error --verbose --explain --hedge
+            --idempotency-key --parallel-max --connect-timeout
+            --stall-timeout --json $_bide_policy_flags --help"
+        ;;
     check)
         echo "--json --sarif --quiet --no-lint --capacity --load --p99
             --clients --depth --defaults --reference --schema --help"
@@ -28,6 +40,19 @@ _bide_flags() {
 
 # The words that an option takes; "FILE" for a file, nothing if anything goes.
 _bide_values() {
+    case $1$2 in
+    run--stdin) echo "auto replay inherit null" && return ;;
+    run--output | run-o) echo "all prefix last success" && return ;;
+    run--json) echo FILE && return ;;
+    fetch--request | fetch-X)
+        echo "GET HEAD OPTIONS TRACE PUT DELETE POST PATCH" && return
+        ;;
+    fetch--output | fetch-o | fetch--upload-file | fetch-T | fetch--cacert | \
+        fetch--json) echo FILE && return ;;
+    fetch--hedge) echo "p95 50ms" && return ;;
+    fetch--idempotency-key) echo "auto" && return ;;
+    fetch-f | fetch-s | fetch-S) return ;; # these take no value
+    esac
     case $2 in
     --policy | -p | --body | --losses) echo FILE ;;
     --to | -t) echo "istio envoy grpc" ;;
@@ -63,14 +88,31 @@ _bide_takes_value() {
         --floor | --seed | --header | -H | --attempt | -n | --elapsed | \
         --idempotency-key | --upstream-attempt | --now | --draws | --host | --service | --method | \
         --capacity | --load | --p99 | --clients | --depth | --retry-on | \
-        --stop-on | --retry-if | --stop-if | --kill-after | --key | -k) return 0 ;;
+        --stop-on | --retry-if | --stop-if | --kill-after | --key | -k | \
+        --data | -d | --data-binary | --user | -u | --parallel-max | -Z | \
+        --connect-timeout | --stall-timeout) return 0 ;;
     esac
+    return 1
+}
+
+# Behind `--` stands a command with arguments of its own.
+_bide_run_command() {
+    local i
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        [ "${COMP_WORDS[i]}" = -- ] || continue
+        if ((i + 1 == COMP_CWORD)); then
+            COMPREPLY=($(compgen -c -- "$cur"))
+        else
+            COMPREPLY=($(compgen -f -- "$cur"))
+        fi
+        return 0
+    done
     return 1
 }
 
 _bide() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='check explain schedule replay export import help'
+    local commands='run fetch check explain schedule replay export import help'
     local command=${COMP_WORDS[1]} values
 
     COMPREPLY=()
@@ -80,6 +122,9 @@ _bide() {
     fi
     if [ "$command" = help ]; then
         COMPREPLY=($(compgen -W "$commands" -- "$cur"))
+        return
+    fi
+    if [ "$command" = run ] && _bide_run_command; then
         return
     fi
     values=$(_bide_values "$command" "$prev")

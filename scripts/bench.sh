@@ -14,3 +14,4 @@ for name in $names; do
     program=$dir/release/bench/bench_$name
     "$program"
 done
+bench/bench_run.py "$dir/release/cli/bide"

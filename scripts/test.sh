@@ -1,8 +1,9 @@
 #!/bin/sh
 # Build and run every test, in every configuration:
 #
-#   gcc        every suite: unit, threads, fuzz replay, headers, checks, spin
-#   asan       clang, AddressSanitizer + UBSan: unit, fuzz replay, the program
+#   gcc        every suite, also those against real servers
+#   asan       clang, AddressSanitizer + UBSan: unit, fuzz replay, the program,
+#              and the drivers against real servers
 #   tsan       clang, ThreadSanitizer: threads
 #   valgrind   memcheck on the gcc build: unit (but not the slow ones), fuzz
 #   coverage   gcc --coverage: line coverage of lib/ must reach 95 %
@@ -83,7 +84,7 @@ config_asan() {
         -Dc_args='-fno-sanitize-recover=all -fsanitize=float-cast-overflow,local-bounds -fno-omit-frame-pointer' ||
         { passed=0 failed=1; return; }
     run asan "$top/asan" --suite unit --suite fuzz --suite cli --suite replay \
-        --suite translate -t 4
+        --suite translate --suite e2e -t 4
 }
 
 config_tsan() {

@@ -42,8 +42,13 @@ same lib/meson.build bide_source_names lib/ .c
 same "$tmp/test" unit_names test/unit/test_ .c
 same test/meson.build threads_names test/threads/test_ .c
 same config/meson.build config_source_names config/ .c
+same run/meson.build bide_run_source_names run/ .c
+same curl/meson.build bide_curl_source_names curl/ .c
 same cli/meson.build cli_source_names cli/ .c
 same man/meson.build man_names man/ .scd
+same test/run/meson.build run_test_names test/run/test_ .c
+same test/curl/meson.build curl_test_names test/curl/test_ .c
+same test/fault/meson.build fault_source_names test/fault/ .c
 same test/meson.build spin_names test/spin/ .pml
 same fuzz/meson.build fuzz_names fuzz/ .c
 same bench/meson.build bench_names bench/bench_ .c

@@ -13,6 +13,8 @@ import tap
 COMMANDS = [
     ["--help"],
     ["explain", "--help"],
+    ["run", "--help"],
+    ["fetch", "--help"],
     ["schedule", "--help"],
     ["check", "--help"],
     ["replay", "--help"],
