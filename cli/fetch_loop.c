@@ -100,7 +100,6 @@ static bool make_transfer(struct fetch *f, size_t i)
 
     t->all = f;
     t->index = i;
-    t->sink.fd = -1;
     t->url = a->urls[i];
     if (a->upload)
         t->url = t->own_url = fetch_upload_url(t->url, a->upload);
@@ -123,12 +122,14 @@ static int make_all(struct fetch *f)
 {
     const struct fetch_args *a = f->args;
 
-    f->n = a->n_urls;
-    f->transfers = calloc(f->n, sizeof *f->transfers);
-    f->deps = calloc(f->n, sizeof *f->deps);
+    f->upload.fd = -1;
+    f->transfers = calloc(a->n_urls, sizeof *f->transfers);
+    f->deps = calloc(a->n_urls, sizeof *f->deps);
     if (!f->transfers || !f->deps || bide_curl_multi_new(&f->multi) < 0)
         return complain("fetch", "out of memory");
-    f->upload.fd = -1;
+    f->n = a->n_urls;
+    for (size_t i = 0; i < f->n; i++)
+        f->transfers[i].sink.fd = -1; /* none is open, not standard input */
     if (a->upload && !fetch_upload_open(&f->upload, a->upload)) {
         complain("fetch", "%s: %s", a->upload, strerror(errno));
         return (int)CURLE_READ_ERROR;
