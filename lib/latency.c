@@ -78,8 +78,6 @@ int64_t bide__latency_quantile(const struct bide__latency *lanes,
             last = i;
         below += sums[i];
     }
-    /* Not the middle of the bucket: 1 % off the delay of a hedge is 3 % off the
-     * load that it adds (`bide sim selftest`, row 6). */
     double within = rank - (double)(below - sums[last]);
     return fine_point(last, within / (double)sums[last]);
 }

@@ -1,13 +1,14 @@
 /* Latency: a histogram over a sliding window, and quantiles from it.
  *
- * Buckets are log-linear: 32 to each doubling, so a bucket is at most 1/32 wide
- * and its middle at most 1.6 % from anything in it. From 4 us to 137 s; under
- * that, buckets of 128 ns; above, the last.
+ * Buckets are log-linear: 64 to each doubling, so a bucket is at most 1/64 wide,
+ * and no point of it more than 1.6 % from any other. From 16 us to 68 s; under
+ * that, buckets of 256 ns; above, the last. A quantile is interpolated within its
+ * bucket: 1 % off the delay of a hedge is 3 % off the load that it adds.
  *
- * The window is three slices in each lane. The first to record in a new slice of
- * time takes over the oldest, and pours what it held into the totals: nothing
- * that was recorded is ever lost, although some of it may leave the window a
- * little early.
+ * The window is two slices in each lane, so it covers between half of its length
+ * and all of it. The first to record in a new slice of time takes over the older,
+ * and pours what it held into the totals: nothing that was recorded is ever lost,
+ * although some of it may leave the window a little early.
  *
  * What is recorded is the latency of first attempts that succeeded; and of those
  * that a hedge overtook, how long they had run by then. Without the latter, slow
@@ -22,7 +23,7 @@
 #include "histogram.h"
 #include "policy.h"
 
-enum { BIDE__FINE = 832, BIDE__SLICES = 3 };
+enum { BIDE__FINE = 64 * 23, BIDE__SLICES = 2 };
 
 struct bide__slice {
     _Atomic uint64_t tick;
@@ -33,7 +34,7 @@ struct bide__latency {
     _Alignas(64) struct bide__slice slice[BIDE__SLICES];
 };
 
-enum { BIDE__FINE_BITS = 5, BIDE__FINE_UNIT_BITS = 7 };
+enum { BIDE__FINE_BITS = 6, BIDE__FINE_UNIT_BITS = 8 };
 
 /* The bucket of a duration, and the middle of a bucket. */
 static inline unsigned bide__fine_bucket(int64_t ns)

@@ -163,7 +163,7 @@ static void init_tickers(struct bide__policy *p)
     p->deposit_ticks = window_ticks(c->budget.window_ns);
     p->spend_ticks = bide__ticker(bide__spend_tick_ns(c->budget.window_ns));
     p->breaker_ticks = window_ticks(c->breaker.window_ns);
-    p->latency_ticks = bide__ticker(c->latency.window_ns / 3);
+    p->latency_ticks = bide__ticker(c->latency.window_ns / 2);
     p->throttle_ticks = window_ticks(c->limits.throttle_window_ns);
     p->hedge_ticks = window_ticks(BIDE__HEDGE_WINDOW_NS);
     p->hedge_spend_ticks =

@@ -589,7 +589,7 @@ static void policy_windows_are_cut_into_ticks(void **state)
     assert_int_equal(BIDE__SLOTS, 16);
     assert_int_equal(TICK(deposit_ticks), 320);
     assert_int_equal(TICK(breaker_ticks), 160);
-    assert_int_equal(TICK(latency_ticks), 32);
+    assert_int_equal(TICK(latency_ticks), 320 / 15);
     assert_int_equal(TICK(throttle_ticks), 80);
     assert_int_equal(TICK(hedge_ticks), 320 * 16 / 60);
     assert_int_equal(TICK(spend_ticks),
