@@ -113,7 +113,7 @@ static void begin(struct run *r, const bide_rng *rng)
 
     r->began_ns = r->now = bide_now_ns();
     op.upstream_attempt = above > 0 && above < UINT32_MAX ? (uint32_t)above : 0;
-    if (ms > 0 && ms < BIDE_FOREVER / BIDE_MILLISECOND - r->now)
+    if (ms > 0 && ms < (BIDE_FOREVER - r->now) / BIDE_MILLISECOND)
         op.deadline_ns = r->now + ms * BIDE_MILLISECOND;
     bide_call_begin(&r->call, r->dep, &op, r->now);
 }
