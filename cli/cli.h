@@ -32,6 +32,7 @@ int cmd_fetch(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_schedule(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
+int cmd_sim(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 

@@ -28,6 +28,7 @@ _bide_flags() {
             --now --json $_bide_policy_flags --help"
         ;;
     schedule) echo "--draws --json $_bide_policy_flags --help" ;;
+    sim) echo "--row --seed --json --help" ;;
     replay) echo "--json --log --calls $_bide_policy_flags --help" ;;
     export)
         echo "--to --host --service --method --strict --losses
@@ -85,7 +86,7 @@ _bide_values() {
 _bide_takes_value() {
     case $1 in
     --attempts | --attempt-timeout | --deadline | --base | --factor | --cap | \
-        --floor | --seed | --header | -H | --attempt | -n | --elapsed | \
+        --floor | --seed | --row | --header | -H | --attempt | -n | --elapsed | \
         --idempotency-key | --upstream-attempt | --now | --draws | --host | --service | --method | \
         --capacity | --load | --p99 | --clients | --depth | --retry-on | \
         --stop-on | --retry-if | --stop-if | --kill-after | --key | -k | \
@@ -112,7 +113,7 @@ _bide_run_command() {
 
 _bide() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='run fetch check explain schedule replay export import help'
+    local commands='run fetch check explain schedule replay sim export import help'
     local command=${COMP_WORDS[1]} values
 
     COMPREPLY=()

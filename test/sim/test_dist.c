@@ -1,0 +1,158 @@
+/* test_dist.c: numbers that agree with libm, and draws of the right shape. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "dist.h"
+#include "luck.h"
+#include "number.h"
+#include "sample.h"
+
+static void close_to(double found, double expected, double relative)
+{
+    double off = fabs(found - expected);
+    if (!(off <= relative * fabs(expected) || off < 1e-300))
+        fail_msg("%.17g is not %.17g", found, expected);
+}
+
+/* ===== numbers ===== */
+
+static void number_log_agrees_with_libm(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 100000; i++) {
+        double u = sim_luck_unit(sim_luck_word(1, i, 0, 0));
+        double x = ldexp(u, (int)(i % 200) - 100);
+        close_to(sim_log(x), log(x), 4e-16 + 2e-16 / fabs(log(x)));
+    }
+    close_to(sim_log(2), log(2), 1e-15);
+    assert_true(sim_log(1) == 0);
+}
+
+static void number_exp_agrees_with_libm(void **state)
+{
+    (void)state;
+    for (int i = -6990; i < 6990; i++)
+        close_to(sim_exp(i / 10.0), exp(i / 10.0), 2e-15);
+    assert_true(sim_exp(0) == 1);
+    assert_true(sim_exp(-1e9) == 0);
+    assert_true(sim_exp(1e9) < INFINITY);
+}
+
+static void number_normal_quantile_inverts_erfc(void **state)
+{
+    (void)state;
+    for (int i = 1; i < 10000; i++) {
+        double p = i / 10000.0, x = sim_normal_quantile(p);
+        close_to(erfc(-x / sqrt(2)) / 2, p, 3e-8); /* 2e-9 of x */
+    }
+    close_to(sim_normal_quantile(1e-12), -7.034483825301132, 1e-8);
+}
+
+/* These are in every simulation ever made: they may never change. */
+static void dist_draws_stay(void **state)
+{
+    static const struct {
+        struct sim_dist dist;
+        int64_t ns[2];
+    } known[] = {
+        { { SIM_EXPONENTIAL, 1e9, 0 }, { 932500507, 95130686 } },
+        { { SIM_NORMAL, 1e9, 3e8 }, { 1081009178, 599147243 } },
+        { { SIM_LOGNORMAL, 1e9, 0.7 }, { 1208066824, 392459042 } },
+        { { SIM_PARETO, 1e9, 1.5 }, { 1862029468, 1065474732 } },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        for (uint64_t j = 0; j < 2; j++)
+            assert_int_equal(sim_dist_draw(&known[i].dist,
+                                           sim_luck_word(42, j, 0, 0)),
+                             known[i].ns[j]);
+}
+
+/* ===== shapes ===== */
+
+enum { N = 20000 };
+
+/* Draws, and where each stands in the distribution by libm. */
+static void check_shape(struct sim_dist d, double (*below)(double x))
+{
+    static double x[N];
+    size_t n = sample_size(N);
+    for (size_t i = 0; i < n; i++)
+        x[i] = below((double)sim_dist_draw(&d, sim_luck_word(7, i, 0, 0)));
+    assert_true(sample_ks(x, n) < SAMPLE_KS_LIMIT);
+}
+
+static double exponential_below(double x)
+{
+    return 1 - exp(-x / 1e8);
+}
+
+static double normal_below(double x)
+{
+    return erfc(-(x - 10e6) / 2e6 / sqrt(2)) / 2;
+}
+
+/* Half of it lies below zero, and is folded over. */
+static double folded_below(double x)
+{
+    return erf(x / 2e6 / sqrt(2));
+}
+
+static double lognormal_below(double x)
+{
+    return erfc(-log(x / 1e7) / 0.7 / sqrt(2)) / 2;
+}
+
+static double pareto_below(double x)
+{
+    return 1 - pow(1e6 / x, 1.5);
+}
+
+static void dist_shapes_are_as_named(void **state)
+{
+    (void)state;
+    check_shape(sim_exponential(1e8), exponential_below);
+    check_shape(sim_normal(10e6, 2e6), normal_below);
+    check_shape(sim_normal(0, 2e6), folded_below);
+    check_shape(sim_lognormal(1e7, 0.7), lognormal_below);
+    check_shape(sim_pareto(1e6, 1.5), pareto_below);
+}
+
+static void dist_constant_is_exact(void **state)
+{
+    struct sim_dist d = sim_constant(123456789);
+    (void)state;
+    assert_int_equal(sim_dist_draw(&d, 0), 123456789);
+    assert_int_equal(sim_dist_draw(&d, UINT64_MAX), 123456789);
+}
+
+static void dist_extreme_words_are_durations(void **state)
+{
+    const struct sim_dist all[] = { sim_exponential(1e9), sim_normal(1e9, 1e9),
+                                    sim_lognormal(1e9, 100),
+                                    sim_pareto(1e9, 0.01) };
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        assert_true(sim_dist_draw(&all[i], 0) >= 0);
+        assert_true(sim_dist_draw(&all[i], UINT64_MAX) >= 0);
+        assert_true(sim_dist_draw(&all[i], UINT64_MAX) <= INT64_C(1) << 62);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(number_log_agrees_with_libm),
+        cmocka_unit_test(number_exp_agrees_with_libm),
+        cmocka_unit_test(number_normal_quantile_inverts_erfc),
+        cmocka_unit_test(dist_draws_stay),
+        cmocka_unit_test(dist_shapes_are_as_named),
+        cmocka_unit_test(dist_constant_is_exact),
+        cmocka_unit_test(dist_extreme_words_are_durations),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

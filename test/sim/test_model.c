@@ -1,0 +1,180 @@
+/* test_model.c: the parts of the model, each in a case small enough to work out
+ * by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "rig.h"
+
+/* Three calls at 0, 100 and 200 ms, unless the test says otherwise. */
+static struct sim_rig small(void)
+{
+    struct sim_rig rig = SIM_RIG_INIT;
+    rig.fleet.gap = sim_constant(100 * BIDE_MILLISECOND);
+    rig.fleet.most_calls = 3;
+    return rig;
+}
+
+static void service_full_queue_refuses(void **state)
+{
+    struct sim_rig rig = small();
+    bide_policy_conf conf = sim_bare_policy(1);
+    (void)state;
+    rig.service.workers = 1;
+    rig.service.queue = 1;
+    rig.service.time = sim_constant(BIDE_SECOND);
+    sim_rig_start(&rig, 1, &conf, 1);
+    sim_world_run(&rig.world, INT64_MAX);
+    assert_int_equal(rig.service.arrived, 3);
+    assert_int_equal(rig.service.waited, 1);
+    assert_int_equal(rig.service.refused, 1);
+    assert_int_equal(rig.caller.metrics.successes, 2);
+    assert_int_equal(rig.caller.metrics.done[BIDE_BECAUSE_ATTEMPTS], 1);
+    /* 1 s for the first, and 1.9 s for the second, which waited */
+    assert_true(rig.caller.metrics.latency.sum_ns == 2.9e9);
+    sim_rig_done(&rig);
+}
+
+static void timeout_leaves_work_behind(void **state)
+{
+    struct sim_rig rig = small();
+    bide_policy_conf conf = sim_bare_policy(1);
+    (void)state;
+    conf.attempt_timeout_ns = BIDE_SECOND;
+    rig.service.workers = 1;
+    rig.service.time = sim_constant(800 * BIDE_MILLISECOND);
+    sim_rig_start(&rig, 1, &conf, 1);
+    sim_world_run(&rig.world, INT64_MAX);
+    assert_int_equal(rig.caller.metrics.successes, 1);
+    assert_int_equal(rig.caller.metrics.timeouts, 2);
+    assert_int_equal(rig.service.finished, 3);
+    assert_int_equal(rig.caller.in_progress, 0);
+    sim_rig_done(&rig);
+}
+
+static void deadline_cuts_the_attempt_short(void **state)
+{
+    struct sim_rig rig = small();
+    bide_policy_conf conf = sim_bare_policy(4);
+    (void)state;
+    conf.deadline_ns = 300 * BIDE_MILLISECOND;
+    rig.service.time = sim_constant(BIDE_SECOND);
+    sim_rig_start(&rig, 1, &conf, 1);
+    sim_world_run(&rig.world, 650 * BIDE_MILLISECOND);
+    assert_int_equal(rig.caller.metrics.timeouts, 3);
+    assert_int_equal(rig.caller.metrics.done[BIDE_BECAUSE_DEADLINE], 3);
+    sim_rig_done(&rig);
+}
+
+static void stop_holds_work_until_it_is_over(void **state)
+{
+    static const struct sim_fault stop = { SIM_STOP, 150 * BIDE_MILLISECOND,
+                                           5 * BIDE_SECOND, 0 };
+    struct sim_rig rig = small();
+    bide_policy_conf conf = sim_bare_policy(1);
+    (void)state;
+    rig.service.faults = &stop;
+    rig.service.n_faults = 1;
+    rig.service.time = sim_constant(100 * BIDE_MILLISECOND);
+    sim_rig_start(&rig, 1, &conf, 1);
+    sim_world_run(&rig.world, INT64_MAX);
+    assert_int_equal(rig.caller.metrics.successes, 3);
+    /* at 100 ms: 0.1 s; at 200 and 300 ms: until 5.1 s */
+    assert_true(rig.caller.metrics.latency.sum_ns == 0.1e9 + 4.9e9 + 4.8e9);
+    sim_rig_done(&rig);
+}
+
+static void slow_stretches_the_work(void **state)
+{
+    static const struct sim_fault slow = { SIM_SLOW, 0, BIDE_SECOND, 3 };
+    struct sim_rig rig = small();
+    bide_policy_conf conf = sim_bare_policy(1);
+    (void)state;
+    rig.service.faults = &slow;
+    rig.service.n_faults = 1;
+    rig.service.time = sim_constant(10 * BIDE_MILLISECOND);
+    sim_rig_start(&rig, 1, &conf, 1);
+    sim_world_run(&rig.world, INT64_MAX);
+    assert_true(rig.caller.metrics.latency.sum_ns == 0.09e9);
+    sim_rig_done(&rig);
+}
+
+static void fleet_closed_has_one_call_each(void **state)
+{
+    struct sim_rig rig = SIM_RIG_INIT;
+    bide_policy_conf conf = sim_bare_policy(1);
+    (void)state;
+    rig.fleet.closed = true;
+    rig.fleet.clients = 10;
+    rig.fleet.gap = sim_constant(400 * BIDE_MILLISECOND);
+    rig.service.time = sim_constant(600 * BIDE_MILLISECOND);
+    sim_rig_start(&rig, 1, &conf, 1);
+    sim_world_run(&rig.world, 10 * BIDE_SECOND);
+    assert_int_equal(rig.caller.metrics.calls, 100);
+    assert_true(rig.caller.in_progress <= 10);
+    sim_rig_done(&rig);
+}
+
+/* What the engine counts is what was seen from outside. */
+static void engine_counts_what_the_caller_saw(void **state)
+{
+    struct sim_rig rig = SIM_RIG_INIT;
+    bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
+    bide_stats s;
+    (void)state;
+    rig.fleet.gap = sim_exponential(1e6);
+    rig.fleet.most_calls = 20000;
+    rig.service.time = sim_lognormal(5e6, 1);
+    rig.service.error_rate = 0.2;
+    sim_rig_start(&rig, 1, &conf, 1);
+    sim_world_run(&rig.world, INT64_MAX);
+    const struct sim_metrics *m = &rig.caller.metrics;
+    bide_dep_stats(rig.caller.deps[0], rig.world.now_ns, &s);
+    assert_int_equal(s.calls, m->calls);
+    assert_int_equal(s.attempts, m->attempts);
+    assert_int_equal(s.first_successes + s.late_successes, m->successes);
+    assert_int_equal(s.failures, m->failures);
+    sim_rig_done(&rig);
+}
+
+/* Two policies meet the same luck: the first attempts are all alike. */
+static void luck_does_not_depend_on_the_policy(void **state)
+{
+    uint64_t first[2];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct sim_rig rig = SIM_RIG_INIT;
+        bide_policy_conf conf = sim_bare_policy(i ? 4 : 1);
+        bide_stats s;
+        rig.fleet.gap = sim_exponential(1e6);
+        rig.fleet.clients = 100;
+        rig.fleet.most_calls = 5000;
+        rig.service.time = sim_exponential(5e6);
+        rig.service.error_rate = 0.3;
+        sim_rig_start(&rig, 1, &conf, 1);
+        sim_world_run(&rig.world, INT64_MAX);
+        bide_dep_stats(rig.caller.deps[0], rig.world.now_ns, &s);
+        first[i] = s.first_successes;
+        sim_rig_done(&rig);
+    }
+    assert_int_equal(first[0], first[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(service_full_queue_refuses),
+        cmocka_unit_test(timeout_leaves_work_behind),
+        cmocka_unit_test(deadline_cuts_the_attempt_short),
+        cmocka_unit_test(stop_holds_work_until_it_is_over),
+        cmocka_unit_test(slow_stretches_the_work),
+        cmocka_unit_test(fleet_closed_has_one_call_each),
+        cmocka_unit_test(engine_counts_what_the_caller_saw),
+        cmocka_unit_test(luck_does_not_depend_on_the_policy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
