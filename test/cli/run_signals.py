@@ -168,25 +168,6 @@ def no_zombies():
     r.end()
 
 
-def stopped():
-    r = Running(f"note child $$; note ready; trap 'note CONT' CONT; "
-                f"trap 'exit 0' TERM; {LOOP}")
-    r.wait_for("ready")
-    child = r.noted("child")[0]
-
-    def state(pid):
-        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
-            return f.read().rsplit(")", 1)[1].split()[0]
-
-    r.p.send_signal(signal.SIGTSTP)
-    tap.case("TSTP stops us and the command", t.until(
-        lambda: state(r.p.pid) == "T" and state(child) == "T"))
-    r.p.send_signal(signal.SIGCONT)
-    r.wait_for("CONT")
-    r.p.terminate()
-    t.same("CONT lets both go on", r.end()[0], 0)
-
-
 class Terminal:
     """A session of its own on a pseudo-terminal."""
 
@@ -318,7 +299,6 @@ def main():
     killed()
     inherited()
     no_zombies()
-    stopped()
     terminal()
     live_line()
     tap.finish()
