@@ -15,7 +15,7 @@
 
 enum { MODEL_CALLS = 200000, HOLDS = 500000 };
 
-static const struct sim_dist ahead = { SIM_EXPONENTIAL, 1e9, 0 };
+static const struct sim_dist ahead = { .kind = SIM_EXPONENTIAL, .at_ns = 1e9 };
 
 /* Drawn beforehand: the agenda is measured, not the logarithm. */
 enum { GAPS = 1 << 16 };
@@ -27,8 +27,8 @@ static double measure_model(void)
 {
     struct sim_rig rig = SIM_RIG_INIT;
     bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
-    rig.service.workers = 5;
-    rig.service.time = sim_exponential(100e6);
+    rig.service.conf.workers = 5;
+    rig.service.conf.time = sim_exponential(100e6);
     rig.fleet.gap = sim_exponential(40e6);
     rig.fleet.most_calls = MODEL_CALLS;
     sim_rig_start(&rig, 1, &conf, 1);
@@ -111,6 +111,7 @@ HOLD(1000)
 HOLD(10000)
 HOLD(100000)
 HOLD(1000000)
+HOLD(10000000)
 
 /* ===== the table ===== */
 
@@ -121,11 +122,13 @@ static struct bench_row rows[] = {
     { "agenda, 10 000 pending", hold_10000, { 0 } },
     { "agenda, 100 000 pending", hold_100000, { 0 } },
     { "agenda, 1 million pending", hold_1000000, { 0 } },
+    { "agenda, 10 million pending", hold_10000000, { 0 } },
     { "heap, 10 pending", heap_10, { 0 } },
     { "heap, 1 000 pending", heap_1000, { 0 } },
     { "heap, 10 000 pending", heap_10000, { 0 } },
     { "heap, 100 000 pending", heap_100000, { 0 } },
     { "heap, 1 million pending", heap_1000000, { 0 } },
+    { "heap, 10 million pending", heap_10000000, { 0 } },
 };
 
 enum { N_ROWS = sizeof rows / sizeof rows[0] };

@@ -1,60 +1,18 @@
-/* The agenda: a heap for what is near, a wheel for what is far. */
+/* The agenda: a list for what is near, a wheel for what is far. */
 #include "agenda.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "agenda_near.h"
 #include "memory.h"
 
 enum {
     TICK_BITS = 16,  /* the finest slot: 65.5 us */
     DIGIT_BITS = 6,  /* 64 slots */
-    FEW = 64,        /* so many are no trouble to a heap */
+    SHORT = 24,      /* as many go to the list at once, from whichever level */
     KEEP_ROOM = 256  /* of an emptied slot; more is given back */
 };
-
-/* Without a branch: it would go either way. */
-static bool before(const struct sim_event *x, const struct sim_event *y)
-{
-    return (x->at_ns < y->at_ns) |
-           ((x->at_ns == y->at_ns) & (x->order < y->order));
-}
-
-/* ===== heap ===== */
-
-static void heap_add(struct sim_slot *h, const struct sim_event *e)
-{
-    h->list = sim_grow(h->list, h->n, &h->room, sizeof *h->list);
-    uint32_t i = h->n++;
-    while (i > 0 && before(e, &h->list[(i - 1) / 2])) {
-        h->list[i] = h->list[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    h->list[i] = *e;
-}
-
-/* The hole at the top sinks to the bottom along the earlier children, and the
- * last event rises from there: it came from the bottom, and mostly stays. */
-static void heap_pop(struct sim_slot *h)
-{
-    struct sim_event *list = h->list;
-    uint32_t n = --h->n, i = 0, child = 1;
-    while (child + 1 < n) {
-        child += before(&list[child + 1], &list[child]);
-        list[i] = list[child];
-        i = child;
-        child = 2 * i + 1;
-    }
-    if (child < n) {
-        list[i] = list[child];
-        i = child;
-    }
-    while (i > 0 && before(&list[n], &list[(i - 1) / 2])) {
-        list[i] = list[(i - 1) / 2];
-        i = (i - 1) / 2;
-    }
-    list[i] = list[n];
-}
 
 /* ===== wheel ===== */
 
@@ -63,18 +21,19 @@ static uint64_t tick_of(int64_t at_ns)
     return (uint64_t)at_ns >> TICK_BITS;
 }
 
-/* An event lies on the level of the highest digit in which its tick differs from
- * the wheel's. */
-static void wheel_add(struct sim_agenda *a, const struct sim_event *e)
+/* Makes room for an event on the wheel: on the level of the highest digit in
+ * which its tick differs from the wheel's. */
+static struct sim_event *wheel_room(struct sim_agenda *a, int64_t at_ns)
 {
-    uint64_t tick = tick_of(e->at_ns);
+    uint64_t tick = tick_of(at_ns);
     int level = (63 - __builtin_clzll(tick ^ a->tick)) / DIGIT_BITS;
     unsigned digit = (tick >> (level * DIGIT_BITS)) % SIM_WHEEL_SLOTS;
     struct sim_slot *s = &a->slot[level][digit];
-    s->list = sim_grow(s->list, s->n, &s->room, sizeof *s->list);
-    s->list[s->n++] = *e;
+    if (s->n == s->room)
+        s->list = sim_grow(s->list, s->n, &s->room, sizeof *s->list);
     a->busy[level] |= UINT64_C(1) << digit;
     a->n_wheel++;
+    return &s->list[s->n++];
 }
 
 /* The first slot that is not empty: on the lowest level that has any, for all
@@ -106,6 +65,26 @@ static void note_first(struct sim_agenda *a)
         a->wheel_ns = (int64_t)(slot_tick(a, level, digit) << TICK_BITS);
 }
 
+static void fetch(const struct sim_event *e, bool soon)
+{
+    if (e->actor && e->actor->fetch)
+        e->actor->fetch(e->actor, e->a, e->b, soon);
+}
+
+/* Moves the events of a slot to the level below, or to the list. */
+static void move_down(struct sim_agenda *a, int level, const struct sim_slot *s)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        const struct sim_event *e = &s->list[i];
+        if (level <= 1)
+            fetch(e, level == 0);
+        if (tick_of(e->at_ns) <= a->tick)
+            near_add(&a->near, e);
+        else
+            *wheel_room(a, e->at_ns) = *e;
+    }
+}
+
 /* Turns the wheel to its first slot, and empties that. */
 static void pour(struct sim_agenda *a)
 {
@@ -117,12 +96,11 @@ static void pour(struct sim_agenda *a)
     a->tick = slot_tick(a, level, digit);
     a->busy[level] &= ~(UINT64_C(1) << digit);
     a->n_wheel -= s->n;
-    for (uint32_t i = 0; i < s->n; i++) {
-        if (tick_of(s->list[i].at_ns) == a->tick)
-            heap_add(&a->heap, &s->list[i]);
-        else
-            wheel_add(a, &s->list[i]);
-    }
+    if (sim_near_count(&a->near) + s->n <= SHORT) /* to the end of the slot */
+        a->tick |= (UINT64_C(1) << (level * DIGIT_BITS)) - 1;
+    if (level == 0 && !a->near.heaped && sim_near_count(&a->near) + s->n > LONG)
+        become_heap(&a->near);
+    move_down(a, level, s);
     s->n = 0;
     if (s->room > KEEP_ROOM) {
         free(s->list);
@@ -142,40 +120,51 @@ void sim_agenda_init(struct sim_agenda *a)
 
 void sim_agenda_done(struct sim_agenda *a)
 {
-    free(a->heap.list);
+    free(a->near.slot.list);
     for (int i = 0; i < SIM_WHEEL_LEVELS; i++)
         for (int j = 0; j < SIM_WHEEL_SLOTS; j++)
             free(a->slot[i][j].list);
 }
 
-void sim_agenda_add(struct sim_agenda *a, int64_t at_ns,
-                    struct sim_actor *actor, uint32_t x, uint32_t y)
+void sim_agenda_add_any(struct sim_agenda *a, int64_t at_ns,
+                        struct sim_actor *actor, uint32_t x, uint32_t y)
 {
     if (at_ns < a->now_ns)
         at_ns = a->now_ns;
-    struct sim_event e = { at_ns, a->order++, actor, x, y };
-    if (a->n_wheel == 0)
-        a->tick = tick_of(a->now_ns);
-    if (a->heap.n < FEW || tick_of(at_ns) <= a->tick) {
-        heap_add(&a->heap, &e);
+    if (a->n_wheel == 0 && sim_near_count(&a->near) < SIM_FEW &&
+        !a->near.heaped) {
+        if (a->near.slot.n == a->near.slot.room)
+            list_grow(&a->near);
+        sim_agenda_write(a, sim_near_place(&a->near, at_ns), at_ns, actor, x,
+                         y);
         return;
     }
-    wheel_add(a, &e);
+    if (a->n_wheel == 0)
+        a->tick = tick_of(a->now_ns);
+    if (tick_of(at_ns) <= a->tick) {
+        struct sim_event e = { at_ns, a->order++, actor, x, y };
+        near_add(&a->near, &e);
+        return;
+    }
+    sim_agenda_write(a, wheel_room(a, at_ns), at_ns, actor, x, y);
     int64_t start = (int64_t)(tick_of(at_ns) << TICK_BITS);
     if (start < a->wheel_ns) /* its slot may begin earlier than itself */
         note_first(a);
 }
 
-bool sim_agenda_pop(struct sim_agenda *a, int64_t until_ns,
-                    struct sim_event *ret)
+bool sim_agenda_search(struct sim_agenda *a, int64_t until_ns,
+                       struct sim_event *ret)
 {
-    while (a->n_wheel != 0 && (a->heap.n == 0 ||
-                               a->heap.list[0].at_ns >= a->wheel_ns))
+    struct sim_near *near = &a->near;
+    if (sim_near_count(near) == 0)
+        near->first = near->slot.n = 0;
+    while (a->n_wheel != 0 && (sim_near_count(near) == 0 ||
+                               sim_near_first(near)->at_ns >= a->wheel_ns))
         pour(a);
-    if (a->heap.n == 0 || a->heap.list[0].at_ns > until_ns)
+    if (sim_near_count(near) == 0 || sim_near_first(near)->at_ns > until_ns)
         return false;
-    *ret = a->heap.list[0];
+    *ret = *sim_near_first(near);
     a->now_ns = ret->at_ns;
-    heap_pop(&a->heap);
+    near_drop_first(near);
     return true;
 }

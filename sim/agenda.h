@@ -10,12 +10,14 @@
  * Events come out by time, and at the same nanosecond in the order in which they
  * were put in: a run is a function of its seed.
  *
- * What is near lies in a heap, what is far in a wheel of eight levels of 64
- * slots, whose finest slot is 65 us wide. A slot whose time comes is poured into
- * the level below, or into the heap, which so stays as small as what happens in
- * 65 us, however much is pending. Slots are arrays: pouring one reads memory
- * front to back, where lists would miss the cache at every step. As long as
- * there is little on it all, the heap is all there is.
+ * What is near lies in a sorted list, what is far in a wheel of eight levels of
+ * 64 slots, whose finest slot is 65 us wide. A slot whose time comes is poured
+ * into the level below, or into the list, which so stays as short as what happens
+ * in 65 us, however much is pending; and a short list is sorted faster than
+ * anything cleverer is. Should it get long all the same it becomes a heap, until
+ * it is empty. Slots are arrays: pouring one reads memory front to back, where
+ * linked lists would miss the cache at every step. As long as there is little on
+ * it all, the list is all there is.
  *
  * Nothing can be taken off. Whoever no longer wants an event knows it again by
  * what it carries (a number of a generation, say) and ignores it.
@@ -33,6 +35,11 @@ struct sim_actor {
     void (*act)(struct sim_actor *self, struct sim_world *world, uint32_t a,
                 uint32_t b);
     void *self; /* whatever it is part of */
+    /* Has the processor fetch what act() will need, some milliseconds ahead and
+     * then, `soon`, once more: what is to be found by the first will be there by
+     * the second. Only a matter of speed. NULL: it needs little. */
+    void (*fetch)(const struct sim_actor *self, uint32_t a, uint32_t b,
+                  bool soon);
 };
 
 struct sim_event {
@@ -47,10 +54,19 @@ struct sim_slot {
     uint32_t n, room;
 };
 
+/* What is near: from `first` on, sorted; or a heap, and `first` is 0. */
+struct sim_near {
+    struct sim_slot slot;
+    uint32_t first;
+    bool heaped;
+};
+
+enum { SIM_FEW = 32 }; /* so many need no wheel */
+
 enum { SIM_WHEEL_LEVELS = 8, SIM_WHEEL_SLOTS = 64 };
 
 struct sim_agenda {
-    struct sim_slot heap;
+    struct sim_near near;
     uint64_t order;     /* of the next to be put in */
     int64_t now_ns;     /* of the last that came out */
     uint64_t tick;      /* the wheel stands here */
@@ -63,17 +79,81 @@ struct sim_agenda {
 void sim_agenda_init(struct sim_agenda *a);
 void sim_agenda_done(struct sim_agenda *a);
 
+static inline uint32_t sim_near_count(const struct sim_near *near)
+{
+    return near->slot.n - near->first;
+}
+
+static inline const struct sim_event *sim_near_first(const struct sim_near *near)
+{
+    return near->slot.list + near->first;
+}
+
+/* The place in the list for an event that is put in only now, and so comes after
+ * all of the same time. There must be room. Events mostly come later than those
+ * that are there: it is looked for from the end. */
+static inline struct sim_event *sim_near_place(struct sim_near *near,
+                                               int64_t at_ns)
+{
+    struct sim_event *at = near->slot.list + near->slot.n++;
+    const struct sim_event *front = sim_near_first(near);
+    for (; at > front && at_ns < at[-1].at_ns; at--)
+        *at = at[-1];
+    return at;
+}
+
+/* Writes a new event to where it stays: to copy what was just written in smaller
+ * pieces would hold the processor up. */
+static inline void sim_agenda_write(struct sim_agenda *a, struct sim_event *e,
+                                    int64_t at_ns, struct sim_actor *actor,
+                                    uint32_t x, uint32_t y)
+{
+    e->at_ns = at_ns;
+    e->order = a->order++;
+    e->actor = actor;
+    e->a = x;
+    e->b = y;
+}
+
+/* What add() does if the event does not simply go to the list. */
+void sim_agenda_add_any(struct sim_agenda *a, int64_t at_ns,
+                        struct sim_actor *actor, uint32_t x, uint32_t y);
+
 /* Puts an event on it; a time that has passed is taken for now. */
-void sim_agenda_add(struct sim_agenda *a, int64_t at_ns,
-                    struct sim_actor *actor, uint32_t x, uint32_t y);
+static inline void sim_agenda_add(struct sim_agenda *a, int64_t at_ns,
+                                  struct sim_actor *actor, uint32_t x,
+                                  uint32_t y)
+{
+    const struct sim_near *near = &a->near;
+    if (a->n_wheel != 0 || near->heaped || near->slot.n == near->slot.room ||
+        sim_near_count(near) >= SIM_FEW || at_ns < a->now_ns) {
+        sim_agenda_add_any(a, at_ns, actor, x, y);
+        return;
+    }
+    sim_agenda_write(a, sim_near_place(&a->near, at_ns), at_ns, actor, x, y);
+}
+
+/* What pop() does if the next event is not simply the first of the list. */
+bool sim_agenda_search(struct sim_agenda *a, int64_t until_ns,
+                       struct sim_event *ret);
 
 /* Takes the next event off, unless it is later than `until_ns`. */
-bool sim_agenda_pop(struct sim_agenda *a, int64_t until_ns,
-                    struct sim_event *ret);
+static inline bool sim_agenda_pop(struct sim_agenda *a, int64_t until_ns,
+                                  struct sim_event *ret)
+{
+    const struct sim_event *next = sim_near_first(&a->near);
+    if (a->near.heaped || sim_near_count(&a->near) == 0 ||
+        next->at_ns >= a->wheel_ns || next->at_ns > until_ns)
+        return sim_agenda_search(a, until_ns, ret);
+    *ret = *next;
+    a->now_ns = ret->at_ns;
+    a->near.first++;
+    return true;
+}
 
 static inline uint64_t sim_agenda_pending(const struct sim_agenda *a)
 {
-    return a->heap.n + a->n_wheel;
+    return sim_near_count(&a->near) + a->n_wheel;
 }
 
 #endif

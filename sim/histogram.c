@@ -10,7 +10,7 @@ static unsigned bucket_of(uint64_t ns)
     return (shift << SIM_FINE) + (unsigned)(ns >> shift);
 }
 
-static double lower_end(unsigned i)
+double sim_histogram_from(unsigned i)
 {
     if (i < 2u << SIM_FINE)
         return i;
@@ -37,7 +37,7 @@ double sim_histogram_quantile(const struct sim_histogram *h, double q)
     for (unsigned i = 0; i < SIM_BUCKETS; i++) {
         double here = (double)h->bucket[i];
         if (here > 0 && below + here >= rank) {
-            double from = lower_end(i), to = lower_end(i + 1);
+            double from = sim_histogram_from(i), to = sim_histogram_from(i + 1);
             return from + (to - from) * (rank - below) / here;
         }
         below += here;

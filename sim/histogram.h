@@ -16,6 +16,9 @@ struct sim_histogram {
 
 void sim_histogram_add(struct sim_histogram *h, int64_t ns);
 
+/* Where bucket i begins, in ns. */
+double sim_histogram_from(unsigned i);
+
 /* In ns; 0 if there is nothing in it. */
 double sim_histogram_mean(const struct sim_histogram *h);
 double sim_histogram_quantile(const struct sim_histogram *h, double q);

@@ -5,7 +5,7 @@ static uint64_t next(void *state)
 {
     struct sim_luck *l = state;
     uint64_t what = sim_luck_what(SIM_LUCK_ENGINE, l->part, l->attempt);
-    uint64_t draw = (uint64_t)l->draw++ << 51; /* above the use */
+    uint64_t draw = (uint64_t)l->draw++ << SIM_LUCK_DRAWS;
     return sim_luck_word(l->seed, l->client, l->call, what + draw);
 }
 

@@ -1,10 +1,11 @@
-/* Plain series where they converge fast: no table of magic numbers but the one
- * of the normal quantile. */
+/* Plain series where they converge fast, and a table to make them do so. */
 #include "number.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+
+#include "number_table.h"
 
 static const double ln2 = 0.69314718055994530942;
 
@@ -21,34 +22,34 @@ static double power_of_2(int64_t exponent)
     return x;
 }
 
-/* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); ln m = 2 artanh s with
- * s = (m - 1) / (m + 1), |s| < 0.172, so that twelve terms do. Where the
- * mantissa is cut is worked out without a branch, which would go either way for
- * a random x. */
+/* ln (1 + r) - r, to the sixth power: for |r| < 1/200 the next is under 1e-17. */
+static double near_one(double r)
+{
+    double r2 = r * r;
+    double p = (-1.0 / 4 + r * (1.0 / 5)) - r2 * (1.0 / 6);
+    return r2 * ((-1.0 / 2 + r * (1.0 / 3)) + r2 * p);
+}
+
+/* x = m * 2^e with m in [sqrt(1/2), sqrt(2)), and m = (1 + r) / c with c from a
+ * table, so that |r| < 1/200. Where the mantissa is cut is worked out without a
+ * branch, which would go either way for a random x; and there is no division,
+ * which would take as long as all the rest. m * c - 1 is exact, in two parts. */
 double sim_log(double x)
 {
     const uint64_t root_half = UINT64_C(0x3fe6a09e667f3bcd);
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
     uint64_t above = bits - root_half;
-    int64_t e = (int64_t)above >> 52;
-    bits = (above & ((UINT64_C(1) << 52) - 1)) + root_half;
-    double m;
-    memcpy(&m, &bits, sizeof m);
-    double s = (m - 1) / (m + 1), s2 = s * s, s4 = s2 * s2;
-    double even = 1.0 / 21, odd = 1.0 / 23; /* two chains, for the processor */
-    odd = odd * s4 + 1.0 / 19;
-    even = even * s4 + 1.0 / 17;
-    odd = odd * s4 + 1.0 / 15;
-    even = even * s4 + 1.0 / 13;
-    odd = odd * s4 + 1.0 / 11;
-    even = even * s4 + 1.0 / 9;
-    odd = odd * s4 + 1.0 / 7;
-    even = even * s4 + 1.0 / 5;
-    odd = odd * s4 + 1.0 / 3;
-    double sum = (odd + even * s2) * s2;
-    double tail = (double)e * ln2_low + 2 * s * sum;
-    return (double)e * ln2_high + (2 * s + tail);
+    double e = (double)((int64_t)above >> 52);
+    above &= (UINT64_C(1) << 52) - 1;
+    uint64_t whole = above + root_half, cut = whole & ~UINT64_C(511);
+    double m, m_high;
+    memcpy(&m, &whole, sizeof m);
+    memcpy(&m_high, &cut, sizeof m_high);
+    double c = log_table[above >> 45].inverse;
+    double r = (m_high * c - 1) + (m - m_high) * c;
+    double tail = e * ln2_low + log_table[above >> 45].low + near_one(r);
+    return (e * ln2_high + log_table[above >> 45].high) + (r + tail);
 }
 
 /* x = k ln 2 + r with |r| < 0.35, and Taylor's series for e^r. */
