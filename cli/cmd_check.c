@@ -2,11 +2,13 @@
  *
  * What is found goes to stderr, as a compiler's does, and a line of summary for
  * each file to stdout; with --json and --sarif everything goes to stdout. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "../config/diag.h"
 #include "../config/json.h"
 #include "../config/policy_file.h"
+#include "../sim/scenario.h"
 #include "cli.h"
 
 static const struct flag flag_list[] = {
@@ -28,7 +30,8 @@ static const struct flag flag_list[] = {
 static const struct flags flags = {
     .usage = "bide check [options] FILE...",
     .about =
-        "Reads policy files and tells every mistake in them with its place, "
+        "Reads policy files, and scenarios of `bide sim`, and tells every "
+        "mistake in them with its place, "
         "and what is allowed but will hurt: attempts that cannot fit the "
         "deadline, waits without jitter, a budget over the capacity. What is "
         "known of the service stands in the file under `service`, or is given "
@@ -71,14 +74,35 @@ static const char *take(void *ctx, const char *name, const char *argument)
 
 /* ===== one file ===== */
 
+/* Scenarios of `bide sim` hold policies too, which are meant to be bad at times:
+ * they are not linted. */
+static int look_at_scenario(const char *path, const char *text, size_t len,
+                            bide_diagnostics *notes, size_t *ret_policies)
+{
+    struct sim_model *model = NULL;
+    int rc = sim_scenario_parse(&model, path, text, len, notes);
+
+    *ret_policies = model ? model->n_policies : 0;
+    sim_model_free(model);
+    return rc;
+}
+
 /* Reads and lints; false if there is no memory for that. */
 static bool look_at(const struct check *c, const char *path,
                     bide_diagnostics *notes, size_t *ret_policies)
 {
     bide_config *config = NULL;
-    int rc = bide_config_read(&config, path, notes);
+    char *text;
+    size_t len;
+    int rc = bide__read_file(path, &text, &len, notes);
 
     *ret_policies = 0;
+    if (rc == 0) {
+        rc = sim_scenario_is(text, len)
+                 ? look_at_scenario(path, text, len, notes, ret_policies)
+                 : bide_config_parse(&config, path, text, len, notes);
+        free(text);
+    }
     if (rc == BIDE_ENOMEM)
         return false;
     if (config && !c->no_lint)

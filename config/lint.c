@@ -52,6 +52,13 @@ static const struct bide__lint_rule rules[] = {
       "after they have left." },
     { "L015", "idle-option",
       "An option that another one switches off reads as if it did something." },
+    { "L022", "uncalled-service",
+      "A service of a scenario that nobody calls changes nothing in it." },
+    { "L023", "late-fault",
+      "A fault that begins after the end of a scenario never happens." },
+    { "L024", "overloaded-service",
+      "A service of a scenario that cannot keep up on a good day shows nothing "
+      "about bad ones." },
 };
 
 const struct bide__lint_rule *bide__lint_rules(size_t *ret_n)

@@ -165,7 +165,7 @@ static void put_errors(struct bide__json *j)
     bide__json_end(j);
 }
 
-static void put_definitions(struct bide__json *j)
+void bide__schema_definitions(struct bide__json *j)
 {
 #define XC(name, key, meaning) key,
 #define XG(name, value, key)   key,
@@ -235,7 +235,7 @@ void bide__write_schema(FILE *out)
     put_top(&j);
     bide__json_end(&j);
     bide__json_object(&j, "definitions");
-    put_definitions(&j);
+    bide__schema_definitions(&j);
     bide__json_end(&j);
     bide__json_end(&j);
     bide__json_done(&j);

@@ -22,6 +22,9 @@ void bide__schema_bounds(struct bide__json *j, const char *type, double min,
 void bide__schema_open_map(struct bide__json *j, const char *key);
 void bide__schema_close_map(struct bide__json *j);
 
+/* The definitions that refs name: durations, rates, a policy, ... */
+void bide__schema_definitions(struct bide__json *j);
+
 /* The keys of a policy: options, and those that are more than a number. */
 void bide__schema_options(struct bide__json *j);
 void bide__schema_others(struct bide__json *j);

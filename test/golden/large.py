@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""large.py BIDE: policy files of a megabyte are checked in under a second.
+"""large.py BIDE: policy files and scenarios of a megabyte are checked in under a
+second.
 
-Processor time is measured, not the clock: a busy machine is no mistake. Four
-shapes: large policies, small ones, one long chain, and nothing but mistakes.
+Processor time is measured, not the clock: a busy machine is no mistake. Six
+shapes: large policies, small ones, one long chain, nothing but mistakes, a chain
+of services that ends nowhere, a scenario of nothing but mistakes.
 """
 import os
 import resource
@@ -44,6 +46,19 @@ def wrong():
         yield f"  p{i}: {{ atempts: 3, extends: q{i}, deadline: 1 }}\n"
 
 
+def scenario():
+    yield "  default: { attempts: 3 }\nclients: { web: { rate: 1/s, calls: s0 } }\n"
+    yield "services:\n"
+    for i in range(10**9):
+        yield f"  s{i}: {{ time: 1ms, calls: [ s{i + 1} ] }}\n"
+
+
+def wrong_scenario():
+    yield "  default: { attempts: 3 }\nservices: { api: }\nclients:\n"
+    for i in range(10**9):
+        yield f"  c{i}: {{ rate: 1, calls: s{i}, polcy: x }}\n"
+
+
 def fill(lines):
     text = ["version: 1\npolicies:\n"]
     size = 0
@@ -57,7 +72,9 @@ def fill(lines):
 def main():
     fail = 0
     with tempfile.TemporaryDirectory() as tmp:
-        for shape, expected in (large, 0), (small, 0), (chain, 1), (wrong, 2):
+        for shape, expected in (
+                (large, 0), (small, 0), (chain, 1), (wrong, 2), (scenario, 2),
+                (wrong_scenario, 2)):
             path = os.path.join(tmp, shape.__name__ + ".yaml")
             with open(path, "w") as f:
                 f.write(fill(shape()))
