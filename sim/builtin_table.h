@@ -1,0 +1,10 @@
+/* What scripts/embed.sh makes of sim/scenarios/. */
+#ifndef BIDE_SIM_BUILTIN_TABLE_H
+#define BIDE_SIM_BUILTIN_TABLE_H
+
+#include "builtin.h"
+
+extern const struct sim_builtin sim_builtin_table[];
+extern const size_t sim_builtin_count;
+
+#endif

@@ -1,0 +1,191 @@
+/* test_lessons.c: each scenario that comes with bide shows what its text says
+ * it shows, with any of some seeds. Rows of {variant, figure, from, to}: the
+ * ranges are several times as wide as what twelve seeds gave, and those that a
+ * scenario sets side by side do not touch. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "builtin.h"
+#include "scenario.h"
+#include "stage.h"
+
+enum { SEEDS = 3 };
+
+#define NEVER INFINITY
+
+struct lesson {
+    const char *scenario, *variant;
+    enum sim_figure figure;
+    double from, to;
+};
+
+/* clang-format off */
+static const struct lesson lessons[] = {
+    /* Waits without jitter keep a herd together. */
+    { "thundering-herd", "same wait", SIM_FIG_SUCCESS, 0.3, 0.8 },
+    { "thundering-herd", "doubling waits", SIM_FIG_SUCCESS, 0.3, 0.8 },
+    { "thundering-herd", "full jitter", SIM_FIG_SUCCESS, 0.99, 1 },
+    { "thundering-herd", "same wait", SIM_FIG_AMPLIFICATION, 3, 8 },
+    { "thundering-herd", "full jitter", SIM_FIG_AMPLIFICATION, 1, 2.5 },
+
+    { "flapping", "naive", SIM_FIG_RECOVER, NEVER, NEVER },
+    { "flapping", "naive", SIM_FIG_SUCCESS, 0, 0.4 },
+    { "flapping", "bide", SIM_FIG_RECOVER, 0, 5 },
+    { "flapping", "bide", SIM_FIG_SUCCESS, 0.75, 1 },
+    { "flapping", "bide", SIM_FIG_WASTED, 0, 0.05 },
+
+    /* 300/s for two minutes and 175/s for one would be 85 %. */
+    { "brown-out", "naive", SIM_FIG_RECOVER, NEVER, NEVER },
+    { "brown-out", "no retries", SIM_FIG_RECOVER, 20, 70 },
+    { "brown-out", "no retries", SIM_FIG_SUCCESS, 0.3, 0.6 },
+    { "brown-out", "bide", SIM_FIG_SUCCESS, 0.8, 0.88 },
+    { "brown-out", "bide", SIM_FIG_RECOVER, 0, 5 },
+
+    /* Row 13 of the oracles. */
+    { "metastable", "one retry", SIM_FIG_RECOVER, NEVER, NEVER },
+    { "metastable", "jitter", SIM_FIG_RECOVER, NEVER, NEVER },
+    { "metastable", "budget per call", SIM_FIG_RECOVER, NEVER, NEVER },
+    { "metastable", "per success", SIM_FIG_RECOVER, 60, 300 },
+    { "metastable", "bide", SIM_FIG_RECOVER, 0, 30 },
+
+    /* Row 4: 3 to the fifth; one layer; a budget. */
+    { "deep-chain", "every layer", SIM_FIG_DEEPEST, 235, 251 },
+    { "deep-chain", "one layer", SIM_FIG_DEEPEST, 2.9, 3.1 },
+    { "deep-chain", "bide", SIM_FIG_DEEPEST, 1, 1.1 },
+
+    { "every-layer", "every layer", SIM_FIG_DEEPEST, 30, 64 },
+    { "every-layer", "every layer", SIM_FIG_RECOVER, NEVER, NEVER },
+    { "every-layer", "one layer", SIM_FIG_DEEPEST, 1.2, 4 },
+    { "every-layer", "one layer", SIM_FIG_RECOVER, 8, 60 },
+    { "every-layer", "bide", SIM_FIG_DEEPEST, 1, 1.1 },
+    { "every-layer", "bide", SIM_FIG_RECOVER, 0, 6 },
+
+    { "reconnect-storm", "no limit", SIM_FIG_SUCCESS, 0, 0.7 },
+    { "reconnect-storm", "no limit", SIM_FIG_WASTED, 0.8, 1 },
+    { "reconnect-storm", "jitter alone", SIM_FIG_WASTED, 0.8, 1 },
+    { "reconnect-storm", "in-flight cap", SIM_FIG_SUCCESS, 0.999, 1 },
+    { "reconnect-storm", "in-flight cap", SIM_FIG_WASTED, 0, 0.01 },
+    { "reconnect-storm", "in-flight cap", SIM_FIG_P999, 5, 30 },
+
+    { "rate-limited", "exactly then", SIM_FIG_P99, 80, 130 },
+    { "rate-limited", "jitter 10%", SIM_FIG_P99, 45, 75 },
+    { "rate-limited", "jitter 50%", SIM_FIG_P99, 20, 43 },
+    { "rate-limited", "jitter 10%", SIM_FIG_SUCCESS, 0.999, 1 },
+
+    { "tail-latency", "patient", SIM_FIG_P99, 0.4, 1 },
+    { "tail-latency", "hedging", SIM_FIG_P99, 0, 0.25 },
+    { "tail-latency", "hedging", SIM_FIG_HEDGES, 0.03, 0.08 },
+    { "tail-latency", "hedging", SIM_FIG_FAILURES, 0, 0.001 },
+    { "tail-latency", "short timeout", SIM_FIG_FAILURES, 0.005, 0.05 },
+
+    { "double-charge", "careless", SIM_FIG_DUPLICATES, 500, 3000 },
+    { "double-charge", "bide without keys", SIM_FIG_DUPLICATES, 0, 0 },
+    { "double-charge", "bide without keys", SIM_FIG_FAILURES, 0.08, 0.2 },
+    { "double-charge", "bide with keys", SIM_FIG_DUPLICATES, 0, 0 },
+    { "double-charge", "bide with keys", SIM_FIG_FAILURES, 0, 0.02 },
+
+    { "mixed-fleet", "all envoy", SIM_FIG_RECOVER, NEVER, NEVER },
+    { "mixed-fleet", "all aws", SIM_FIG_RECOVER, 25, 68 },
+    { "mixed-fleet", "all finagle", SIM_FIG_RECOVER, 4, 20 },
+    { "mixed-fleet", "all bide", SIM_FIG_RECOVER, 4, 20 },
+
+    /* A tenth of the users for 60 s of 110 are 5.5 %. */
+    { "shard-down", "patient", SIM_FIG_SUCCESS, 0.05, 0.5 },
+    { "shard-down", "bide", SIM_FIG_SUCCESS, 0.9, 0.95 },
+};
+/* clang-format on */
+
+enum { N_LESSONS = sizeof lessons / sizeof lessons[0] };
+
+static uint32_t variant_of(const struct sim_model *m, const char *name)
+{
+    for (uint32_t i = 0; i < m->n_variants; i++)
+        if (strcmp(m->variants[i].name, name) == 0)
+            return i;
+    fail_msg("no variant %s", name);
+    return 0;
+}
+
+static void check_run(const struct sim_model *m, const char *scenario,
+                      const char *variant, uint64_t seed)
+{
+    struct sim_watch watch = { .steps = 0 };
+    struct sim_result *r = sim_run(m, variant_of(m, variant), seed, &watch);
+
+    for (int i = 0; i < N_LESSONS; i++) {
+        const struct lesson *l = &lessons[i];
+        double found = r->figure[l->figure];
+
+        if (strcmp(l->scenario, scenario) == 0 &&
+            strcmp(l->variant, variant) == 0 &&
+            !(found >= l->from && found <= l->to))
+            fail_msg("%s, %s, seed %llu: %s is %g, not in %g .. %g", scenario,
+                     variant, (unsigned long long)seed,
+                     sim_figure_name(l->figure), found, l->from, l->to);
+    }
+    sim_result_free(r);
+}
+
+static void scenario_shows_its_lesson(void **state)
+{
+    const struct sim_builtin *b = *state;
+    struct sim_model *m = NULL;
+
+    assert_int_equal(sim_scenario_parse(&m, b->name, b->text, b->len, NULL), 0);
+    for (uint32_t v = 0; v < m->n_variants; v++)
+        for (uint64_t seed = 1; seed <= SEEDS; seed++)
+            check_run(m, b->name, m->variants[v].name, seed);
+    sim_model_free(m);
+}
+
+/* A scenario without a row, or a row that names nothing, would test nothing. */
+static void every_scenario_has_a_lesson(void **state)
+{
+    size_t n;
+    const struct sim_builtin *all = sim_builtins(&n);
+
+    (void)state;
+    for (size_t k = 0; k < n; k++) {
+        struct sim_model *m = NULL;
+        int rows = 0;
+
+        assert_int_equal(
+            sim_scenario_parse(&m, all[k].name, all[k].text, all[k].len, NULL),
+            0);
+        for (int i = 0; i < N_LESSONS; i++)
+            if (strcmp(lessons[i].scenario, all[k].name) == 0) {
+                variant_of(m, lessons[i].variant);
+                rows++;
+            }
+        sim_model_free(m);
+        if (rows < 2)
+            fail_msg("%s", all[k].name);
+    }
+    for (int i = 0; i < N_LESSONS; i++)
+        assert_non_null(sim_builtin_find(lessons[i].scenario));
+}
+
+int main(void)
+{
+    enum { MOST = 32 };
+    struct CMUnitTest tests[MOST + 1] = { { 0 } };
+    size_t n;
+    const struct sim_builtin *all = sim_builtins(&n);
+
+    assert_true(n < MOST);
+    tests[0] = (struct CMUnitTest)cmocka_unit_test(every_scenario_has_a_lesson);
+    for (size_t i = 0; i < n; i++)
+        tests[i + 1] = (struct CMUnitTest){
+            .name = all[i].name,
+            .test_func = scenario_shows_its_lesson,
+            .initial_state = (void *)&all[i],
+        };
+    return _cmocka_run_group_tests("lessons", tests, n + 1, NULL, NULL);
+}
