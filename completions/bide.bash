@@ -4,6 +4,10 @@
 _bide_policy_flags='--policy --preset --attempts --attempt-timeout --deadline
     --base --factor --cap --jitter --floor --seed'
 
+_bide_scenarios='thundering-herd flapping brown-out metastable deep-chain
+    every-layer reconnect-storm rate-limited tail-latency double-charge
+    mixed-fleet shard-down'
+
 _bide_flags() {
     case $1 in
     run)
@@ -28,7 +32,12 @@ _bide_flags() {
             --now --json $_bide_policy_flags --help"
         ;;
     schedule) echo "--draws --json $_bide_policy_flags --help" ;;
-    sim) echo "--row --seed --json --help" ;;
+    sim)
+        echo "--list --print --variant --compare --sweep --metric --assert
+            --replications --threads --duration --loads --triggers --row --json
+            --csv --html --svg --quiet --no-progress --reference --schema
+            $_bide_policy_flags --help"
+        ;;
     replay) echo "--json --log --calls $_bide_policy_flags --help" ;;
     export)
         echo "--to --host --service --method --strict --losses
@@ -53,6 +62,12 @@ _bide_values() {
     fetch--hedge) echo "p95 50ms" && return ;;
     fetch--idempotency-key) echo "auto" && return ;;
     fetch-f | fetch-s | fetch-S) return ;; # these take no value
+    sim--print) echo "$_bide_scenarios" && return ;;
+    sim--csv | sim--html | sim--svg) echo FILE && return ;;
+    sim--metric)
+        echo "goodput success failures attempts amplification deepest p50 p99
+            p999 duplicates peak wasted recover stuck hedges" && return
+        ;;
     esac
     case $2 in
     --policy | -p | --body | --losses) echo FILE ;;
@@ -91,7 +106,8 @@ _bide_takes_value() {
         --capacity | --load | --p99 | --clients | --depth | --retry-on | \
         --stop-on | --retry-if | --stop-if | --kill-after | --key | -k | \
         --data | -d | --data-binary | --user | -u | --parallel-max | -Z | \
-        --connect-timeout | --stall-timeout) return 0 ;;
+        --connect-timeout | --stall-timeout | --variant | --sweep | --assert | \
+        --replications | --threads | --duration | --loads | --triggers) return 0 ;;
     esac
     return 1
 }
@@ -137,6 +153,9 @@ _bide() {
         return
     elif [[ $cur == -* ]]; then
         COMPREPLY=($(compgen -W "$(_bide_flags "$command")" -- "$cur"))
+    elif [ "$command" = sim ]; then
+        COMPREPLY=($(compgen -W "$_bide_scenarios stability selftest" -- "$cur")
+            $(compgen -f -- "$cur"))
     else
         COMPREPLY=($(compgen -f -- "$cur"))
     fi
