@@ -1,3 +1,5 @@
+/* Calls and their attempts: what is decided, and done. What comes back is in
+ * caller_answer.c; how a caller is made, in caller_setup.c. */
 #include "caller.h"
 
 #include <stdlib.h>
@@ -5,15 +7,24 @@
 
 #include "memory.h"
 
-enum { BLOCK_BITS = 8, BLOCK = 1 << BLOCK_BITS };
+enum { BLOCK = 1 << SIM_BLOCK_BITS };
 
 #define NO_SLOT UINT32_MAX
 
 /* ===== slots ===== */
 
-static struct sim_call *at(const struct sim_caller *c, uint32_t slot)
+static inline struct sim_call *at(const struct sim_caller *c, uint32_t slot)
 {
-    return &c->blocks[slot >> BLOCK_BITS][slot & (BLOCK - 1)];
+    return sim_caller_at(c, slot);
+}
+
+static void add_block(struct sim_caller *c)
+{
+    c->blocks = sim_grow(c->blocks, c->n_blocks, &c->room, sizeof(void *));
+    c->blocks[c->n_blocks++] = sim_new(BLOCK, sizeof(struct sim_call));
+    if (c->target->cancel)
+        c->numbers = sim_resize(c->numbers, (size_t)c->n_blocks << SIM_BLOCK_BITS,
+                                SIM_AT_ONCE * sizeof *c->numbers);
 }
 
 static uint32_t take_slot(struct sim_caller *c)
@@ -23,10 +34,8 @@ static uint32_t take_slot(struct sim_caller *c)
         c->free = at(c, slot)->next_free;
         return slot;
     }
-    if (c->n_slots == c->n_blocks << BLOCK_BITS) {
-        c->blocks = sim_grow(c->blocks, c->n_blocks, &c->room, sizeof(void *));
-        c->blocks[c->n_blocks++] = sim_new(BLOCK, sizeof(struct sim_call));
-    }
+    if (c->n_slots == c->n_blocks << SIM_BLOCK_BITS)
+        add_block(c);
     return c->n_slots++;
 }
 
@@ -38,212 +47,253 @@ static void leave_slot(struct sim_caller *c, uint32_t slot)
     c->free = slot;
 }
 
-/* ===== attempts ===== */
-
-/* Its place among those that run, or -1. */
-static int find(const struct sim_call *call, uint32_t attempt)
+static inline bide_dep *dep_of(const struct sim_caller *c,
+                               const struct sim_call *call)
 {
-    for (uint32_t i = 0; i < call->n_running; i++)
-        if (call->running[i] == attempt)
-            return (int)i;
-    return -1;
+    return c->deps[c->n_deps == 1 ? 0 : call->client % c->n_deps];
 }
 
-static bool is_running(void *self, const struct sim_timeout *t)
+/* ===== attempts ===== */
+
+/* A key is made once for each call, or from the one that came with the request
+ * that the call serves. */
+static uint64_t key_of(const struct sim_caller *c, const struct sim_call *call)
 {
-    const struct sim_call *call = at(self, t->slot);
-    return call->generation == t->generation && find(call, t->attempt) >= 0;
+    if (!c->keyed)
+        return 0;
+    if (call->key_came_along)
+        return call->operation | 1;
+    return bide_rng_hash(call->client, call->number, c->part, 1) | 1;
+}
+
+static void write_request(const struct sim_caller *c,
+                          const struct sim_call *call, uint32_t slot,
+                          uint32_t attempt, struct sim_request *r)
+{
+    r->from = &c->sender;
+    r->client = call->client;
+    r->call = call->number;
+    r->attempt = attempt;
+    r->slot = slot;
+    r->generation = call->generation;
+    r->operation = call->operation;
+    r->key = key_of(c, call);
+    r->deadline_ns = bide_call_deadline(&call->call);
+}
+
+/* Tells the target that nobody waits for the attempt at place i. */
+void sim_caller_tell_off(struct sim_caller *c, struct sim_world *w,
+                         uint32_t slot, int i)
+{
+    if (!c->target->cancel)
+        return;
+    const struct sim_call *call = at(c, slot);
+    struct sim_request r;
+    write_request(c, call, slot, call->running[i], &r);
+    c->target->cancel(c->target->self, w, &r,
+                      c->numbers[slot * SIM_AT_ONCE + (uint32_t)i]);
+}
+
+void sim_caller_drop(struct sim_caller *c, uint32_t slot, int i)
+{
+    struct sim_call *call = at(c, slot);
+    int last = --call->n_running;
+    call->running[i] = call->running[last];
+    if (c->numbers)
+        c->numbers[slot * SIM_AT_ONCE + (uint32_t)i] =
+            c->numbers[slot * SIM_AT_ONCE + (uint32_t)last];
+}
+
+/* The wait before a retry, after so many attempts. */
+static void count_wait(struct sim_caller *c, uint32_t attempts, int64_t ns)
+{
+    uint32_t number = attempts - 1 < SIM_RETRY_NUMBERS ? attempts - 1
+                                                       : SIM_RETRY_NUMBERS - 1;
+    sim_histogram_add(&c->metrics.wait, ns);
+    c->metrics.total.by_number[number]++;
+}
+
+static void count_attempt(struct sim_caller *c, const struct sim_call *call,
+                          const bide_decision *d)
+{
+    struct sim_caller_totals *t = &c->metrics.total;
+    t->attempts++;
+    if (d->attempt == 1)
+        return;
+    if (c->sender.hedges) {
+        t->hedges++;
+        return;
+    }
+    t->retries++;
+    if (!call->waiting) /* it goes at once */
+        count_wait(c, d->attempt - 1, 0);
 }
 
 static void launch(struct sim_caller *c, struct sim_world *w, uint32_t slot,
                    const bide_decision *d)
 {
     struct sim_call *call = at(c, slot);
-    call->running[call->n_running++] = d->attempt;
-    c->metrics.attempts++;
-    sim_metrics_second(&c->metrics, w->now_ns)->attempts++;
+    uint32_t i = call->n_running++;
+    call->running[i] = d->attempt;
+    count_attempt(c, call, d);
     if (c->on_try)
-        c->on_try(c->self, w, c->deps[call->luck.client % c->n_deps], d);
+        c->on_try(c->self, w, dep_of(c, call), d);
+    if (call->sampled)
+        sim_marks_sent(c->marks, slot, call->client, d->attempt, w->now_ns);
     if (d->timeout_ns == c->timeouts.length_ns)
         sim_timeouts_add(&c->timeouts, w, slot, call->generation, d->attempt);
     else /* cut short by the deadline of the call */
-        sim_world_at(w, w->now_ns + d->timeout_ns, &c->deadline, slot,
+        sim_world_at(w, sim_ahead(w->now_ns, d->timeout_ns), &c->deadline, slot,
                      call->generation);
-    struct sim_request r = { &c->sender, call->luck.client, call->luck.call,
-                             d->attempt, slot, call->generation };
-    c->target->submit(c->target->self, w, &r);
+    uint32_t number;
+    const struct sim_target *target = c->target;
+    write_request(c, call, slot, d->attempt, target->open(target->self, &number));
+    target->submit(target->self, w, number);
+    if (c->numbers)
+        c->numbers[slot * SIM_AT_ONCE + i] = number;
 }
 
 /* ===== calls ===== */
 
-static void finish(struct sim_caller *c, struct sim_world *w, uint32_t slot,
-                   bide_reason reason)
+static void set_waiting(struct sim_caller *c, struct sim_call *call, bool so)
+{
+    if (call->waiting != so)
+        c->metrics.waiting += so ? 1 : UINT64_MAX;
+    call->waiting = so;
+}
+
+static void count_end(struct sim_caller *c, const struct sim_call *call,
+                      bide_reason reason, int64_t now)
+{
+    struct sim_caller_totals *t = &c->metrics.total;
+    t->by_reason[reason]++;
+    if (reason == BIDE_BECAUSE_SUCCESS) {
+        t->successes++;
+        sim_histogram_add(&c->metrics.latency, now - call->begin_ns);
+    } else {
+        t->failures++;
+    }
+}
+
+/* Gives back all that a call holds. What it was can still be read, until the next
+ * call takes its slot. */
+static void let_go(struct sim_caller *c, struct sim_world *w, uint32_t slot)
 {
     struct sim_call *call = at(c, slot);
-    struct sim_second *second = sim_metrics_second(&c->metrics, w->now_ns);
-    uint32_t tag = call->tag;
     bide_call_end(&call->call, w->now_ns);
-    c->in_progress--;
-    c->metrics.done[reason]++;
-    if (reason == BIDE_BECAUSE_SUCCESS) {
-        c->metrics.successes++;
-        second->successes++;
-        sim_histogram_add(&c->metrics.latency, w->now_ns - call->begin_ns);
-    } else {
-        c->metrics.failures++;
-        second->failures++;
-    }
+    for (int i = 0; i < call->n_running; i++)
+        sim_caller_tell_off(c, w, slot, i);
+    call->n_running = 0;
+    set_waiting(c, call, false);
+    c->metrics.in_progress--;
     leave_slot(c, slot);
+}
+
+void sim_caller_finish(struct sim_caller *c, struct sim_world *w, uint32_t slot,
+                       const bide_decision *d)
+{
+    struct sim_call *call = at(c, slot);
+    struct sim_answer last = { (enum sim_answer_kind)call->last,
+                               call->hint_ns };
+    if (d->at_ns != BIDE_FOREVER && d->at_ns > w->now_ns)
+        last.hint_ns = d->at_ns - w->now_ns;
+    count_end(c, call, d->reason, w->now_ns);
+    if (call->sampled)
+        sim_marks_done(c->marks, slot, call->client,
+                       bide_call_attempts(&call->call), d->reason, w->now_ns);
+    let_go(c, w, slot);
     if (c->on_done)
-        c->on_done(c->self, w, tag, reason);
+        c->on_done(c->self, w, call, d->reason, &last);
+}
+
+/* Sets the event for the end of a wait. */
+static void set_wait(struct sim_caller *c, struct sim_world *w, uint32_t slot,
+                     const bide_decision *d)
+{
+    struct sim_call *call = at(c, slot);
+    bool backs_off = d->reason == BIDE_BECAUSE_BACKOFF ||
+                     d->reason == BIDE_BECAUSE_HINT;
+    if (backs_off && !call->waiting)
+        count_wait(c, bide_call_attempts(&call->call), d->at_ns - w->now_ns);
+    set_waiting(c, call, backs_off);
+    bool queues = d->reason == BIDE_BECAUSE_QUEUED;
+    if (queues && !call->queued)
+        sim_places_join(&c->places[c->n_deps == 1 ? 0
+                                                  : call->client % c->n_deps],
+                        slot, call->generation);
+    call->queued = queues;
+    if (d->at_ns != BIDE_FOREVER && d->at_ns != call->wake_ns) {
+        call->wake_ns = d->at_ns;
+        sim_world_at(w, d->at_ns, &c->actor, slot, call->generation);
+    }
 }
 
 /* Asks what to do until there is something to wait for. */
-static void go_on(struct sim_caller *c, struct sim_world *w, uint32_t slot)
+void sim_caller_go_on(struct sim_caller *c, struct sim_world *w, uint32_t slot)
 {
     struct sim_call *call = at(c, slot);
     for (;;) {
-        call->luck.attempt = bide_call_attempts(&call->call);
-        call->luck.draw = 0;
+        sim_caller_lend_luck(c, call, 0);
         bide_decision d = bide_call_next(&call->call, w->now_ns);
         if (d.action == BIDE_DONE) {
-            finish(c, w, slot, d.reason);
+            sim_caller_finish(c, w, slot, &d);
             return;
         }
         if (d.action == BIDE_WAIT) {
-            if (d.at_ns != BIDE_FOREVER && d.at_ns != call->wake_ns) {
-                call->wake_ns = d.at_ns;
-                sim_world_at(w, d.at_ns, &c->actor, slot, call->generation);
-            }
+            set_wait(c, w, slot, &d);
             return;
         }
         launch(c, w, slot, &d);
-        if (!c->hedges)
+        set_waiting(c, call, false);
+        call->queued = false;
+        if (!c->sender.hedges)
             return; /* nothing is due while it runs */
     }
 }
 
-static void report(struct sim_caller *c, struct sim_world *w, uint32_t slot,
-                   uint32_t generation, uint32_t attempt,
-                   const bide_outcome *out)
-{
-    struct sim_call *call = at(c, slot);
-    if (call->generation != generation)
-        return; /* nobody waits for it any more */
-    int i = find(call, attempt);
-    if (i < 0)
-        return;
-    call->running[i] = call->running[--call->n_running];
-    bide_call_report(&call->call, attempt, out, w->now_ns);
-    go_on(c, w, slot);
-}
+/* ===== from outside ===== */
 
-static void answer(void *self, struct sim_world *w, const struct sim_request *r,
-                   const bide_outcome *out)
+uint32_t sim_caller_begin(struct sim_caller *c, struct sim_world *w,
+                          uint64_t client, uint64_t number,
+                          const struct sim_job *job)
 {
-    report(self, w, r->slot, r->generation, r->attempt, out);
-}
-
-static void expired(void *self, struct sim_world *w,
-                    const struct sim_timeout *t)
-{
-    static const bide_outcome timeout = { .cls = BIDE_TRANSIENT,
-                                          .fault = BIDE_FAULT_TIMEOUT };
-    struct sim_caller *c = self;
-    c->metrics.timeouts++;
-    report(c, w, t->slot, t->generation, t->attempt, &timeout);
-}
-
-/* The deadline has come: all that still runs is over. */
-static void out_of_time(struct sim_actor *self, struct sim_world *w,
-                        uint32_t slot, uint32_t generation)
-{
-    const struct sim_call *call = at(self->self, slot);
-    while (call->generation == generation && call->n_running > 0) {
-        struct sim_timeout t = { w->now_ns, slot, generation,
-                                 call->running[0] };
-        expired(self->self, w, &t);
-    }
-}
-
-static void wake(struct sim_actor *self, struct sim_world *w, uint32_t slot,
-                 uint32_t generation)
-{
-    struct sim_call *call = at(self->self, slot);
-    if (call->generation != generation || call->wake_ns != w->now_ns)
-        return;
-    call->wake_ns = -1;
-    go_on(self->self, w, slot);
-}
-
-void sim_caller_begin(struct sim_caller *c, struct sim_world *w,
-                      uint64_t client, uint64_t number, uint32_t tag,
-                      const bide_op *given)
-{
-    bide_op op = { .idempotent = !c->not_idempotent };
+    static const struct sim_job its_own = { 0 };
     uint32_t slot = take_slot(c);
     struct sim_call *call = at(c, slot);
-    if (given)
-        op = *given;
-    op.rng = &call->rng;
-    call->luck = (struct sim_luck){ .seed = w->seed, .client = client,
-                                    .call = number,
-                                    .part = (uint16_t)c->part };
-    call->rng = sim_luck_rng(&call->luck);
+    const bide_op *op = &c->op;
+    bide_op served;
+    if (job) {
+        served = c->op;
+        served.upstream_attempt = job->upstream_attempt;
+        served.deadline_ns = job->deadline_ns;
+        op = &served;
+    } else {
+        job = &its_own;
+    }
+    call->client = client;
+    call->number = number;
+    call->operation = job->operation;
     call->begin_ns = w->now_ns;
     call->wake_ns = -1;
-    call->tag = tag;
+    call->hint_ns = 0;
+    call->tag = job->tag;
     call->n_running = 0;
-    c->in_progress++;
-    c->metrics.calls++;
-    sim_metrics_second(&c->metrics, w->now_ns)->calls++;
-    bide_call_begin(&call->call, c->deps[client % c->n_deps], &op, w->now_ns);
-    go_on(c, w, slot);
+    call->last = SIM_SAID_OK;
+    call->waiting = call->queued = false;
+    call->sampled = c->marks && sim_marks_has(c->marks, client);
+    call->key_came_along = job->key_came_along;
+    c->metrics.in_progress++;
+    c->metrics.total.calls++;
+    bide_call_begin(&call->call, dep_of(c, call), op, w->now_ns);
+    sim_caller_go_on(c, w, slot);
+    return slot;
 }
 
-/* ===== making and unmaking ===== */
-
-int sim_caller_init(struct sim_caller *c, struct sim_world *w,
-                    const bide_policy_conf *conf, uint32_t n_deps)
+void sim_caller_cancel(struct sim_caller *c, struct sim_world *w, uint32_t slot)
 {
-    bide_policy_conf mine = *conf;
-    mine.lanes = 1;
-    if (conf->limits.queue != 0)
-        return BIDE_EINVAL; /* places are not handed on to those who queue */
-    int rc = bide_policy_check(&mine);
-    if (rc < 0)
-        return rc;
-    c->deps = sim_new(n_deps, sizeof(bide_dep *));
-    for (c->n_deps = 0; c->n_deps < n_deps; c->n_deps++) {
-        uint64_t what = sim_luck_what(SIM_LUCK_OTHER, c->part, 0);
-        uint64_t seed = sim_luck_word(w->seed, c->n_deps, 0, what);
-        bide_host host = { .seed = &seed };
-        rc = bide_dep_new_in(&c->deps[c->n_deps], "sim", &mine, &host);
-        if (rc < 0) {
-            sim_caller_done(c);
-            return rc;
-        }
-    }
-    c->hedges = conf->hedge.max != 0;
-    c->sender = (struct sim_sender){ c, answer };
-    c->actor = (struct sim_actor){ wake, c };
-    c->deadline = (struct sim_actor){ out_of_time, c };
-    c->timeouts.length_ns = conf->attempt_timeout_ns;
-    c->timeouts.self = c;
-    c->timeouts.running = is_running;
-    c->timeouts.expired = expired;
-    c->free = NO_SLOT;
-    return 0;
-}
-
-void sim_caller_done(struct sim_caller *c)
-{
-    for (uint32_t i = 0; i < c->n_deps; i++)
-        bide_dep_free(c->deps[i]);
-    free(c->deps);
-    for (uint32_t i = 0; i < c->n_blocks; i++)
-        free(c->blocks[i]);
-    free(c->blocks);
-    sim_timeouts_done(&c->timeouts);
-    sim_metrics_done(&c->metrics);
+    struct sim_call *call = at(c, slot);
+    c->metrics.total.by_reason[BIDE_BECAUSE_CANCELLED]++;
+    c->metrics.total.failures++;
+    sim_caller_lend_luck(c, call, 1 << 9);
+    let_go(c, w, slot);
 }

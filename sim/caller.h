@@ -2,7 +2,7 @@
  *
  *     struct sim_caller caller = { .target = &service.target };
  *     sim_caller_init(&caller, world, &conf, n_deps);
- *     sim_caller_begin(&caller, world, client, call, tag, NULL);
+ *     sim_caller_begin(&caller, world, client, number, NULL);
  *
  * It does what every driver does (bide/call.h): begin, ask, try, report, end.
  * There is no thread and no sleep: a call that waits is an event. The policy is
@@ -14,63 +14,154 @@
 #include "bide/bide.h"
 #include "luck.h"
 #include "metrics.h"
+#include "places.h"
+#include "record_marks.h"
 #include "target.h"
 #include "timeouts.h"
+
+enum { SIM_AT_ONCE = 5 }; /* attempts of a call that may run: one, four hedges */
+
+/* What a call is made for, if it serves a request. */
+struct sim_job {
+    uint32_t tag;              /* whoever began it knows it by that */
+    /* what came with the request */
+    uint32_t upstream_attempt;
+    uint64_t operation;
+    int64_t deadline_ns;
+    bool key_came_along;  /* its key is made from that one */
+};
 
 /* A call in progress. Lives in a block, for a bide_call may not be moved. */
 struct sim_call {
     bide_call call;
-    struct sim_luck luck;
-    bide_rng rng;
+    uint64_t client, number;
+    uint64_t operation;
     int64_t begin_ns;
-    int64_t wake_ns;     /* an event is set for then; -1: none */
-    uint32_t generation; /* of the slot: events for an earlier one are void */
-    uint32_t tag;        /* whoever began it knows it by that */
-    uint32_t n_running;
-    uint32_t running[5]; /* the attempts */
+    int64_t wake_ns;       /* an event is set for then; -1: none */
+    int64_t hint_ns;       /* of the last answer */
+    uint32_t generation;   /* of the slot: events for an earlier one are void */
+    uint32_t tag;
     uint32_t next_free;
+    uint32_t running[SIM_AT_ONCE]; /* the attempts */
+    uint8_t n_running;
+    uint8_t last;          /* kind of the last answer */
+    bool waiting;          /* in backoff */
+    bool queued;           /* for a place in flight */
+    bool sampled;          /* its marks are kept */
+    bool key_came_along;
 };
 
 struct sim_caller {
     /* as the model wants it */
     struct sim_target *target;
     uint32_t part;       /* its number among the parts, for its luck */
-    bool not_idempotent; /* its calls must not be made twice */
+    enum sim_repeat repeat;
+    struct sim_marks *marks; /* of sampled clients; or NULL */
     void *self;          /* of whoever wants to know ... */
-    void (*on_done)(void *self, struct sim_world *w, uint32_t tag,
-                    bide_reason reason); /* ... that a call is done; or NULL */
+    /* ... that a call is done, and what the last answer was; or NULL */
+    void (*on_done)(void *self, struct sim_world *w, const struct sim_call *call,
+                    bide_reason reason, const struct sim_answer *last);
+    /* ... that an attempt begins; or NULL */
     void (*on_try)(void *self, struct sim_world *w, bide_dep *dep,
-                   const bide_decision *d); /* that an attempt begins; or NULL */
+                   const bide_decision *d);
 
     /* as it stands */
     bide_dep **deps; /* client n calls through deps[n % n_deps] */
     uint32_t n_deps;
-    bool hedges;
+    bool keyed;      /* its requests carry an Idempotency-Key */
+    bide_outcome known[SIM_ANSWER_KINDS]; /* what the policy makes of each */
+    const struct sim_call *asked; /* the call that the engine is asked about: */
+    uint16_t draws;               /* its luck is drawn, by ... */
+    uint64_t seed;
+    bide_rng rng;                 /* ... this */
+    bide_op op;                   /* of calls that serve nobody's request */
     struct sim_sender sender;
     struct sim_actor actor;
     struct sim_actor deadline;
     struct sim_timeouts timeouts;
+    struct sim_places *places; /* for each dependency; NULL: nobody queues */
     struct sim_call **blocks;
+    uint32_t *numbers;         /* that the target gave, SIM_AT_ONCE for each
+                                * slot; NULL: it does not want to know */
     uint32_t n_slots, n_blocks, room, free; /* UINT32_MAX: none is free */
-    uint64_t in_progress;
 
     /* as it went */
     struct sim_metrics metrics;
 };
 
 /* Makes `n_deps` dependencies of the policy: one for each process of a fleet,
- * say. 0, or what bide_policy_check() says; BIDE_EINVAL for a policy whose calls
- * queue for a place in flight (limits.queue), which is not modelled yet. */
+ * say. 0, or what bide_policy_check() says. The target must be set. */
 int sim_caller_init(struct sim_caller *c, struct sim_world *w,
                     const bide_policy_conf *conf, uint32_t n_deps);
 
 /* Calls that are still in progress are dropped. */
 void sim_caller_done(struct sim_caller *c);
 
-/* Begins call number `call` of a client: the two are the key of its luck. `op`
- * may be NULL; its generator is not used. */
-void sim_caller_begin(struct sim_caller *c, struct sim_world *w,
-                      uint64_t client, uint64_t call, uint32_t tag,
-                      const bide_op *op);
+/* Begins call `number` of a client: the two are the key of its luck. `job` may be
+ * NULL. Gives the number of its slot; it may be over already, if it was refused,
+ * and on_done has been told so then. */
+uint32_t sim_caller_begin(struct sim_caller *c, struct sim_world *w,
+                          uint64_t client, uint64_t number,
+                          const struct sim_job *job);
+
+/* Gives up the call in a slot; on_done is not told. */
+void sim_caller_cancel(struct sim_caller *c, struct sim_world *w,
+                       uint32_t slot);
+
+/* What follows is for its own files, and for places.c and timeouts.c. */
+
+enum { SIM_BLOCK_BITS = 8 }; /* so many calls lie in a block, as a power of 2 */
+
+/* The call in a slot that is in use. */
+static inline struct sim_call *sim_caller_at(const struct sim_caller *c,
+                                             uint32_t slot)
+{
+    return &c->blocks[slot >> SIM_BLOCK_BITS]
+                     [slot & ((1u << SIM_BLOCK_BITS) - 1)];
+}
+
+/* An attempt's place among those of a call that run, or -1. */
+static inline int sim_call_find(const struct sim_call *call, uint32_t attempt)
+{
+    for (int i = 0; i < call->n_running; i++)
+        if (call->running[i] == attempt)
+            return i;
+    return -1;
+}
+
+/* Has the processor fetch the call in a slot. */
+static inline void sim_caller_fetch(const struct sim_caller *c, uint32_t slot)
+{
+    const char *call = (const char *)sim_caller_at(c, slot);
+    for (size_t i = 0; i < sizeof(struct sim_call); i += 64)
+        __builtin_prefetch(call + i, 1);
+}
+
+/* Asks the engine what to do next with the call in a slot, and does it. */
+void sim_caller_go_on(struct sim_caller *c, struct sim_world *w, uint32_t slot);
+
+/* caller_answer.c: an attempt has run for as long as it may. */
+void sim_caller_expired(struct sim_caller *c, struct sim_world *w,
+                        const struct sim_timeout *t);
+
+/* caller.c: ends a call as it was decided; takes an attempt off those that run;
+ * tells the target that nobody waits for it any more. */
+void sim_caller_finish(struct sim_caller *c, struct sim_world *w, uint32_t slot,
+                       const bide_decision *d);
+void sim_caller_drop(struct sim_caller *c, uint32_t slot, int i);
+void sim_caller_tell_off(struct sim_caller *c, struct sim_world *w,
+                         uint32_t slot, int i);
+
+/* Sets whose luck the engine draws from, and from which draw on. */
+static inline void sim_caller_lend_luck(struct sim_caller *c,
+                                        const struct sim_call *call,
+                                        uint16_t draws)
+{
+    c->asked = call;
+    c->draws = draws;
+}
+
+/* Connects it to its events: what init() leaves to caller_answer.c. */
+void sim_caller_connect(struct sim_caller *c);
 
 #endif

@@ -4,7 +4,6 @@
 #include "number.h"
 #include "oracle.h"
 #include "rig.h"
-#include "tier.h"
 
 /* ===== row 3: one layer ===== */
 
@@ -14,7 +13,7 @@ static void fail_with(struct sim_report *r, double p)
 {
     struct sim_rig rig = SIM_RIG_INIT;
     bide_policy_conf conf = sim_bare_policy(ATTEMPTS);
-    rig.service.error_rate = p;
+    rig.service.conf.error_rate = p;
     rig.fleet.gap = sim_exponential(1e6);
     rig.fleet.most_calls = CALLS;
     sim_rig_start(&rig, r->seed, &conf, 1);
@@ -25,7 +24,7 @@ static void fail_with(struct sim_report *r, double p)
         load += power;
         square += (2 * j + 1) * power;
     }
-    double success = (double)rig.caller.metrics.successes / CALLS;
+    double success = (double)rig.caller.metrics.total.successes / CALLS;
     sim_expect(r, SIM_NEAR, load, sim_metrics_amplification(&rig.caller.metrics),
                4 * sim_sqrt((square - load * load) / CALLS),
                "attempts per call, p = %g", p);
@@ -45,29 +44,36 @@ void sim_oracle_attempts(struct sim_report *r)
 
 /* ===== row 4: a chain ===== */
 
-/* Attempts at the bottom for each call at the top; `layers` of them retry. */
-static double chain(struct sim_report *r, int layers,
+enum { MOST_LAYERS = 5 };
+
+/* Attempts at the bottom for each call at the top; `layers` of them retry: the
+ * fleet, and services that do nothing but call on. */
+static double chain(struct sim_report *r, uint32_t layers,
                     const bide_policy_conf *conf, uint64_t calls)
 {
+    static struct sim_model_edge once = { .times = 1 };
     struct sim_rig rig = SIM_RIG_INIT;
-    struct sim_tier tiers[4] = { 0 };
-    rig.service.error_rate = 1;
+    struct sim_service tiers[MOST_LAYERS - 1];
+    struct sim_target *below = &rig.service.target;
+    rig.service.conf.error_rate = 1;
     rig.fleet.gap = sim_exponential(10e6);
     rig.fleet.most_calls = calls;
-    rig.caller.target = &tiers[0].target;
+    rig.caller.target = layers > 1 ? &tiers[0].target : below;
     sim_rig_start(&rig, r->seed, conf, 1);
-    for (int i = 0; i < layers - 1; i++) {
-        tiers[i].caller.part = 10 + (uint32_t)i;
-        tiers[i].caller.target = i == layers - 2 ? &rig.service.target
-                                                 : &tiers[i + 1].target;
-        if (sim_tier_init(&tiers[i], &rig.world, conf) < 0)
+    for (uint32_t i = layers - 1; i-- > 0; below = &tiers[i].target) {
+        tiers[i] = (struct sim_service)SIM_SERVICE_INIT;
+        tiers[i].part = 10 + i;
+        tiers[i].conf.edges = &once;
+        tiers[i].conf.n_edges = 1;
+        sim_service_init(&tiers[i], &rig.world);
+        if (sim_service_edge(&tiers[i], &rig.world, 0, below, conf, 20 + i) < 0)
             abort();
     }
     sim_world_run(&rig.world, INT64_MAX);
     double load = (double)rig.service.arrived / (double)calls;
     r->events += rig.world.events;
-    for (int i = 0; i < layers - 1; i++)
-        sim_tier_done(&tiers[i]);
+    for (uint32_t i = 0; i < layers - 1; i++)
+        sim_service_done(&tiers[i]);
     sim_rig_done(&rig);
     return load;
 }

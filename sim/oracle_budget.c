@@ -15,9 +15,9 @@ static void throttle(struct sim_report *r, double k)
     bide_policy_conf conf = sim_bare_policy(1);
     conf.limits.adaptive_throttle = true;
     conf.limits.throttle_k = k;
-    rig.service.workers = 10;
-    rig.service.queue = 10;
-    rig.service.time = sim_constant(100 * BIDE_MILLISECOND);
+    rig.service.conf.workers = 10;
+    rig.service.conf.queue = 10;
+    rig.service.conf.time = sim_constant(100 * BIDE_MILLISECOND);
     rig.fleet.gap = sim_exponential(1e6);
     sim_rig_start(&rig, r->seed, &conf, 1);
     sim_world_run(&rig.world, FROM_S * BIDE_SECOND);
@@ -46,15 +46,15 @@ void sim_oracle_grpc(struct sim_report *r)
     conf.budget.kind = BIDE_BUDGET_THROTTLE;
     conf.budget.max_tokens = 10;
     conf.budget.token_ratio = 0.1;
-    rig.service.error_rate = 1;
-    rig.service.time = sim_exponential(10e6);
+    rig.service.conf.error_rate = 1;
+    rig.service.conf.time = sim_exponential(10e6);
     rig.fleet.clients = DEPS;
     rig.fleet.gap = sim_exponential(1e6);
     rig.fleet.most_calls = 100 * DEPS;
     sim_rig_start(&rig, r->seed, &conf, DEPS);
     sim_world_run(&rig.world, INT64_MAX);
     const struct sim_metrics *m = &rig.caller.metrics;
-    sim_expect(r, SIM_NEAR, 4, (double)(m->attempts - m->calls) / DEPS, 0,
+    sim_expect(r, SIM_NEAR, 4, (double)(m->total.attempts - m->total.calls) / DEPS, 0,
                "retries per dependency, of 100 calls each");
     r->events += rig.world.events;
     sim_rig_done(&rig);
@@ -108,20 +108,27 @@ static void look(void *self, struct sim_world *w, bide_dep *dep,
 static void audit_budget(struct sim_report *r, const bide_policy_conf *conf,
                          const struct bounds *bounds)
 {
+#define FAIL(from_s, to_s, rate)                                               \
+    {                                                                          \
+        .kind = SIM_FAIL, .shard = SIM_NONE, .fleet = SIM_NONE,                \
+        .from_ns = (from_s)*BIDE_SECOND, .to_ns = (to_s)*BIDE_SECOND,          \
+        .factor = (rate)                                                       \
+    }
     static const struct sim_fault flaps[] = {
-        { SIM_FAIL, 0 * BIDE_SECOND, 5 * BIDE_SECOND, 1.0 },
-        { SIM_FAIL, 15 * BIDE_SECOND, 25 * BIDE_SECOND, 1.0 },
-        { SIM_FAIL, 40 * BIDE_SECOND, 55 * BIDE_SECOND, 0.5 },
-        { SIM_FAIL, 70 * BIDE_SECOND, 80 * BIDE_SECOND, 0.0 },
-        { SIM_FAIL, 90 * BIDE_SECOND, 92 * BIDE_SECOND, 1.0 },
+        FAIL(0, 5, 1.0),
+        FAIL(15, 25, 1.0),
+        FAIL(40, 55, 0.5),
+        FAIL(70, 80, 0.0),
+        FAIL(90, 92, 1.0),
     };
+#undef FAIL
     struct sim_rig rig = SIM_RIG_INIT;
     struct audit audit = { .bounds = bounds, .caller = &rig.caller,
                            .worst = -1e9 };
     rig.caller.self = &audit;
     rig.caller.on_try = look;
-    rig.service.error_rate = 0.05;
-    rig.service.time = sim_exponential(20e6);
+    rig.service.conf.error_rate = 0.05;
+    rig.service.conf.time = sim_exponential(20e6);
     rig.service.faults = flaps;
     rig.service.n_faults = sizeof flaps / sizeof flaps[0];
     rig.fleet.clients = CLIENTS;
@@ -159,14 +166,14 @@ void sim_oracle_in_flight(struct sim_report *r)
     bide_policy_conf conf = sim_bare_policy(2);
     conf.budget.kind = BIDE_BUDGET_IN_FLIGHT;
     conf.budget.ratio = 0.2;
-    rig.service.error_rate = 1;
-    rig.service.time = sim_constant(BIDE_SECOND);
+    rig.service.conf.error_rate = 1;
+    rig.service.conf.time = sim_constant(BIDE_SECOND);
     rig.fleet.gap = sim_constant(0);
     rig.fleet.most_calls = 1000;
     sim_rig_start(&rig, r->seed, &conf, 1);
     sim_world_run(&rig.world, INT64_MAX);
     const struct sim_metrics *m = &rig.caller.metrics;
-    double retries = (double)(m->attempts - m->calls);
+    double retries = (double)(m->total.attempts - m->total.calls);
     sim_expect(r, SIM_AT_MOST, 250, retries, 0, "retries that go out");
     sim_expect(r, SIM_NEAR, 200, retries, 0,
                "retries granted, 20 %% of the calls there are");

@@ -39,19 +39,27 @@ enum { READ, WRITE, ANSWER };
 static int64_t hop(const struct sim_world *w, const struct sim_request *r,
                    uint32_t which)
 {
-    static const struct sim_dist delay = { SIM_NORMAL, 10e6, 2e6 };
+    struct sim_dist delay = sim_normal(10e6, 2e6);
     uint64_t what = sim_luck_what(SIM_LUCK_NETWORK, which, r->attempt);
     return sim_dist_draw(&delay, sim_luck_word(w->seed, r->client, r->call,
                                                what));
 }
 
-static void submit(void *self, struct sim_world *w, const struct sim_request *r)
+static struct sim_request *open(void *self, uint32_t *ret_number)
 {
     struct row *row = self;
     row->attempts = sim_grow(row->attempts, row->n, &row->room,
                              sizeof *row->attempts);
-    row->attempts[row->n] = (struct attempt){ .request = *r };
-    sim_world_at(w, w->now_ns + hop(w, r, 0), &row->actor, READ, row->n++);
+    row->attempts[row->n] = (struct attempt){ .won = false };
+    *ret_number = row->n++;
+    return &row->attempts[*ret_number].request;
+}
+
+static void submit(void *self, struct sim_world *w, uint32_t i)
+{
+    struct row *row = self;
+    int64_t took = hop(w, &row->attempts[i].request, 0);
+    sim_world_at(w, w->now_ns + took, &row->actor, READ, i);
 }
 
 /* min(cap, uniform(base, 3 * the wait before)), from base on. */
@@ -73,14 +81,13 @@ static void answer(struct row *row, struct sim_world *w,
                    const struct attempt *a)
 {
     struct sim_request r = a->request;
-    bide_outcome out = BIDE_OUTCOME_SUCCESS;
+    struct sim_answer said = { SIM_SAID_OK, 0 };
     if (!a->won) {
-        out = (bide_outcome){ .cls = BIDE_TRANSIENT, .status = 409,
-                              .not_processed = true, .hinted = row->hints };
+        said.kind = SIM_SAID_CONFLICT;
         if (row->hints)
-            out.hint_ns = published_wait(row, w, &r);
+            said.hint_ns = published_wait(row, w, &r);
     }
-    r.from->answer(r.from->self, w, &r, &out);
+    r.from->answer(r.from->self, w, &r, &said);
 }
 
 static void act(struct sim_actor *self, struct sim_world *w, uint32_t what,
@@ -109,13 +116,14 @@ static void run(struct sim_report *r, uint64_t seed, bool hints,
 {
     struct sim_rig rig = SIM_RIG_INIT;
     struct row row = { .hints = hints };
-    row.target = (struct sim_target){ &row, submit };
-    row.actor = (struct sim_actor){ act, &row };
+    row.target = (struct sim_target){ .self = &row, .open = open,
+                                      .submit = submit };
+    row.actor = (struct sim_actor){ .act = act, .self = &row };
     rig.caller.target = &row.target;
     rig.fleet.gap = sim_constant(0);
     rig.fleet.most_calls = CLIENTS;
     sim_rig_start(&rig, seed, conf, 1);
-    while (rig.caller.metrics.successes < CLIENTS &&
+    while (rig.caller.metrics.total.successes < CLIENTS &&
            rig.world.now_ns < BIDE_HOUR)
         sim_world_run(&rig.world, rig.world.now_ns + BIDE_MILLISECOND);
     *calls += (double)row.writes;
@@ -127,6 +135,9 @@ static void run(struct sim_report *r, uint64_t seed, bool hints,
 
 void sim_oracle_contention(struct sim_report *r)
 {
+    static const bide_rule conflict = { .status_min = 409, .status_max = 409,
+                                        .cls = BIDE_TRANSIENT,
+                                        .not_processed = true };
     static const struct {
         const char *name;
         bide_jitter jitter;
@@ -144,6 +155,8 @@ void sim_oracle_contention(struct sim_report *r)
     for (unsigned i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         bide_policy_conf conf = sim_bare_policy(UINT32_C(1) << 31);
         double calls = 0, seconds = 0;
+        conf.rules = &conflict;
+        conf.n_rules = 1;
         conf.retry_after.jitter = 0;
         conf.backoff.jitter = rows[i].jitter;
         conf.backoff.base_ns = rows[i].base_ms * BIDE_MILLISECOND;

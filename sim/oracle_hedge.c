@@ -16,7 +16,7 @@ static void hedge(struct sim_report *r, const bide_policy_conf *conf,
                   const char *how)
 {
     struct sim_rig rig = SIM_RIG_INIT;
-    rig.service.time = sim_exponential(mean_ns);
+    rig.service.conf.time = sim_exponential(mean_ns);
     rig.fleet.gap = sim_exponential(0.5e6);
     sim_rig_start(&rig, r->seed, conf, 1);
     sim_world_run(&rig.world, 300 * BIDE_SECOND); /* to know the quantile */

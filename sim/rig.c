@@ -21,7 +21,6 @@ void sim_rig_start(struct sim_rig *rig, uint64_t seed,
 
 void sim_rig_done(struct sim_rig *rig)
 {
-    sim_fleet_done(&rig->fleet);
     sim_caller_done(&rig->caller);
     sim_service_done(&rig->service);
     sim_world_done(&rig->world);

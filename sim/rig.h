@@ -2,7 +2,7 @@
  * oracles, the tests and the benchmark have in common.
  *
  *     struct sim_rig rig = SIM_RIG_INIT;
- *     rig.service.workers = 5;
+ *     rig.service.conf.workers = 5;
  *     sim_rig_start(&rig, seed, &conf, 1);
  *     sim_world_run(&rig.world, until_ns);
  *     sim_rig_done(&rig);
@@ -24,9 +24,8 @@ struct sim_rig {
 /* Workers and queue without limit, answers at once, one client. */
 #define SIM_RIG_INIT                                                           \
     {                                                                          \
-        .service = { .workers = SIM_UNBOUNDED, .queue = SIM_UNBOUNDED,         \
-                     .part = 1 },                                              \
-        .caller = { .part = 2 }, .fleet = { .clients = 1, .part = 3 },         \
+        .service = SIM_SERVICE_INIT, .caller = { .part = 2 },                  \
+        .fleet = { .clients = 1, .part = 3 },                                  \
     }
 
 /* Connects the parts and starts the fleet. The policy must be a valid one. */

@@ -1,162 +1,242 @@
+/* The way of a request: through the queue, to a worker, and out. How it comes in
+ * is in service_door.c. */
 #include "service.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "luck.h"
 #include "memory.h"
 
-/* What an event of the service is about. */
-enum { FINISH, REFUSE, RESUME };
+/* ===== items ===== */
 
-static const struct sim_fault *fault_now(const struct sim_service *s,
-                                         enum sim_fault_kind kind, int64_t now)
+void sim_service_forget(struct sim_service *s, uint32_t i)
 {
-    for (uint32_t i = 0; i < s->n_faults; i++) {
-        const struct sim_fault *f = &s->faults[i];
-        if (f->kind == kind && f->from_ns <= now && now < f->to_ns)
-            return f;
-    }
-    return NULL;
-}
-
-static uint64_t luck_of(const struct sim_service *s, const struct sim_world *w,
-                        const struct sim_request *r, enum sim_luck_use use)
-{
-    return sim_luck_word(w->seed, r->client, r->call,
-                         sim_luck_what(use, s->part, r->attempt));
-}
-
-/* ===== what is in hand ===== */
-
-static uint32_t keep(struct sim_service *s, const struct sim_request *r)
-{
-    uint32_t i;
-    if (s->n_free > 0) {
-        i = s->free[--s->n_free];
-    } else {
-        s->work = sim_grow(s->work, s->n_work, &s->work_room, sizeof *s->work);
-        i = s->n_work++;
-    }
-    s->work[i] = *r;
-    return i;
-}
-
-static struct sim_request let_go(struct sim_service *s, uint32_t i)
-{
-    s->free = sim_grow(s->free, s->n_free, &s->free_room, sizeof *s->free);
-    s->free[s->n_free++] = i;
-    return s->work[i];
-}
-
-static void begin(struct sim_service *s, struct sim_world *w,
-                  const struct sim_request *r)
-{
-    int64_t took = sim_dist_draw(&s->time, luck_of(s, w, r, SIM_LUCK_SERVICE));
-    const struct sim_fault *slow = fault_now(s, SIM_SLOW, w->now_ns);
-    if (slow)
-        took = (int64_t)((double)took * slow->factor);
-    s->busy++;
-    sim_world_at(w, w->now_ns + took, &s->actor, FINISH, keep(s, r));
-}
-
-/* ===== the queue ===== */
-
-static void enqueue(struct sim_service *s, const struct sim_request *r)
-{
-    if (s->n_waiting == s->room) {
-        uint32_t old = s->room;
-        s->waiting = sim_grow(s->waiting, s->n_waiting, &s->room,
-                              sizeof *s->waiting);
-        memcpy(s->waiting + old, s->waiting, s->first * sizeof *s->waiting);
-    }
-    s->waiting[(s->first + s->n_waiting++) & (s->room - 1)] = *r;
-}
-
-/* Puts free workers to work. */
-static void work_on(struct sim_service *s, struct sim_world *w)
-{
-    if (s->n_waiting == 0 || fault_now(s, SIM_STOP, w->now_ns))
-        return;
-    while (s->n_waiting > 0 && s->busy < s->workers) {
-        struct sim_request r = s->waiting[s->first];
-        s->first = (s->first + 1) & (s->room - 1);
-        s->n_waiting--;
-        begin(s, w, &r);
-    }
-}
-
-static void submit(void *self, struct sim_world *w, const struct sim_request *r)
-{
-    struct sim_service *s = self;
-    s->arrived++;
-    if (s->busy < s->workers && !fault_now(s, SIM_STOP, w->now_ns)) {
-        begin(s, w, r);
-    } else if (s->n_waiting < s->queue) {
-        s->waited++;
-        enqueue(s, r);
-    } else {
-        s->refused++;
-        sim_world_at(w, w->now_ns, &s->actor, REFUSE, keep(s, r));
-    }
+    struct sim_item *item = &s->items[i];
+    item->generation++;
+    item->state = SIM_ITEM_FREE;
+    item->next_free = s->free;
+    s->free = i;
 }
 
 /* ===== answers ===== */
 
-static void refuse(struct sim_service *s, struct sim_world *w, uint32_t i)
+static void deliver(struct sim_service *s, struct sim_world *w, uint32_t i)
 {
-    static const bide_outcome full = { .cls = BIDE_TRANSIENT, .status = 503,
-                                       .not_processed = true };
-    struct sim_request r = let_go(s, i);
-    r.from->answer(r.from->self, w, &r, &full);
+    const struct sim_item *item = &s->items[i];
+    struct sim_request r = item->request;
+    struct sim_answer a = { (enum sim_answer_kind)item->answer, item->hint_ns };
+    sim_service_forget(s, i);
+    if (s->network && r.from->waits(r.from->self, &r))
+        sim_service_accepted(s, &r);
+    r.from->answer(r.from->self, w, &r, &a);
 }
 
-static bool goes_wrong(const struct sim_service *s, const struct sim_world *w,
-                       const struct sim_request *r)
+void sim_service_answer(struct sim_service *s, struct sim_world *w, uint32_t i,
+                        bool later)
 {
-    const struct sim_fault *fault = fault_now(s, SIM_FAIL, w->now_ns);
-    double rate = fault ? fault->factor : s->error_rate;
-    return rate > 0 &&
-           sim_luck_unit(luck_of(s, w, r, SIM_LUCK_ERROR)) < rate;
+    struct sim_item *item = &s->items[i];
+    if (sim_service_cuts(s, &item->request, item->shard)) {
+        s->unheard++;
+        sim_service_forget(s, i);
+        return;
+    }
+    item->state = SIM_ITEM_ANSWERED;
+    if (later || s->network)
+        sim_world_at(w, w->now_ns + sim_service_hop(s, w, &item->request, SIM_WAY_BACK),
+                     &s->answer, i, item->generation);
+    else
+        deliver(s, w, i);
 }
 
-static void finish(struct sim_service *s, struct sim_world *w, uint32_t i)
-{
-    static const bide_outcome error = { .cls = BIDE_TRANSIENT, .status = 500 };
-    struct sim_request r = let_go(s, i);
-    s->busy--;
-    s->finished++;
-    bide_outcome out = BIDE_OUTCOME_SUCCESS;
-    if (goes_wrong(s, w, &r))
-        out = error;
-    work_on(s, w);
-    r.from->answer(r.from->self, w, &r, &out);
-}
-
-static void act(struct sim_actor *self, struct sim_world *w, uint32_t what,
-                uint32_t i)
+static void on_answer(struct sim_actor *self, struct sim_world *w, uint32_t i,
+                      uint32_t generation)
 {
     struct sim_service *s = self->self;
-    if (what == FINISH)
-        finish(s, w, i);
-    else if (what == REFUSE)
-        refuse(s, w, i);
+    if (s->items[i].generation == generation)
+        deliver(s, w, i);
+}
+
+/* ===== work ===== */
+
+static inline bool goes_wrong(const struct sim_service *s,
+                              const struct sim_world *w,
+                              const struct sim_item *item,
+                              enum sim_luck_use use, double rate)
+{
+    return rate > 0 &&
+           sim_luck_unit(sim_service_luck(s, w, &item->request, use, 0)) < rate;
+}
+
+void sim_service_release(struct sim_service *s, struct sim_world *w,
+                         struct sim_item *item, bool for_nobody)
+{
+    if (!item->holds)
+        return;
+    double took = (double)(w->now_ns - item->begun_ns);
+    item->holds = false;
+    s->shards[item->shard].busy--;
+    s->busy_ns += took;
+    if (for_nobody)
+        s->wasted_ns += took;
+}
+
+void sim_service_complete(struct sim_service *s, struct sim_world *w,
+                          uint32_t i, enum sim_answer_kind kind, int64_t hint)
+{
+    struct sim_item *item = &s->items[i];
+    const struct sim_request *r = &item->request;
+    uint32_t shard = item->shard;
+    bool wanted = r->from->waits(r->from->self, r);
+    bool gone = kind == SIM_SAID_OK &&
+                goes_wrong(s, w, item, SIM_LUCK_LOSS, s->conf.lost_rate);
+    s->served += wanted;
+    s->wasted += !wanted;
+    s->errors += kind != SIM_SAID_OK;
+    sim_service_release(s, w, item, !wanted);
+    if (kind == SIM_SAID_OK)
+        sim_service_commit(s, r, wanted && !gone && !s->network &&
+                                     !sim_service_cuts(s, r, shard));
+    item->answer = (uint8_t)kind;
+    item->hint_ns = hint;
+    sim_service_work_on(s, w, shard);
+    if (gone) {
+        s->unheard++;
+        sim_service_forget(s, i);
+    } else {
+        sim_service_answer(s, w, i, false);
+    }
+}
+
+static void on_finish(struct sim_actor *self, struct sim_world *w, uint32_t i,
+                      uint32_t generation)
+{
+    struct sim_service *s = self->self;
+    struct sim_item *item = &s->items[i];
+    if (item->generation != generation)
+        return;
+    if (goes_wrong(s, w, item, SIM_LUCK_ERROR, s->shards[item->shard].fail)) {
+        sim_service_complete(s, w, i, SIM_SAID_ERROR, 0);
+    } else if (s->conf.n_edges == 0) {
+        sim_service_complete(s, w, i, SIM_SAID_OK, 0);
+    } else {
+        item->edge = 0;
+        item->times = 0;
+        sim_service_descend(s, w, i);
+    }
+}
+
+/* First the item, then, by way of it, the call that it is an attempt of. */
+static void fetch(const struct sim_actor *self, uint32_t i, uint32_t generation,
+                  bool soon)
+{
+    const struct sim_service *s = self->self;
+    const struct sim_item *item = &s->items[i];
+    if (soon && item->generation == generation) {
+        const struct sim_sender *from = item->request.from;
+        from->fetch(from->self, &item->request);
+    } else if (!soon) {
+        __builtin_prefetch(item, 1);
+        __builtin_prefetch((const char *)(item + 1) - 1, 1);
+    }
+}
+
+/* Given up; or its deadline would pass before it is done, as long as it takes on
+ * average. Without the second, those that are begun would be just those that are
+ * about to be late. */
+static bool is_late(const struct sim_service *s, const struct sim_world *w,
+                    const struct sim_request *r)
+{
+    return (r->deadline_ns != BIDE_FOREVER &&
+            (double)(r->deadline_ns - w->now_ns) < s->work_ns) ||
+           !r->from->waits(r->from->self, r);
+}
+
+static void begin(struct sim_service *s, struct sim_world *w, uint32_t i)
+{
+    struct sim_item *item = &s->items[i];
+    struct sim_shard *shard = &s->shards[item->shard];
+    const struct sim_request *r = &item->request;
+    const struct sim_foreseen *f = &s->foreseen[r->call % SIM_FORESEEN];
+    bool known = r->attempt == 1 && f->call == r->call &&
+                 f->client == r->client;
+    int64_t took = known ? f->took_ns : sim_service_time(s, w, r);
+    if (shard->slow != 1)
+        took = sim_to_ns((double)took * shard->slow);
+    shard->busy++;
+    item->state = SIM_ITEM_IN_HAND;
+    item->begun_ns = w->now_ns;
+    item->holds = true;
+    sim_world_at(w, sim_ahead(w->now_ns, took), &s->finish, i,
+                 item->generation);
+}
+
+/* ===== the queue ===== */
+
+static void enqueue(struct sim_shard *shard, uint32_t i)
+{
+    if (shard->n_ring == shard->room) {
+        uint32_t old = shard->room;
+        shard->queue = sim_grow(shard->queue, shard->n_ring, &shard->room,
+                                sizeof *shard->queue);
+        memcpy(shard->queue + old, shard->queue,
+               shard->first * sizeof *shard->queue);
+    }
+    shard->queue[(shard->first + shard->n_ring++) & (shard->room - 1)] = i;
+    shard->n_queued++;
+}
+
+static uint32_t dequeue(struct sim_shard *shard, enum sim_order order)
+{
+    uint32_t at = shard->first;
+    if (order == SIM_LIFO)
+        at = (shard->first + shard->n_ring - 1) & (shard->room - 1);
     else
-        work_on(s, w);
+        shard->first = (shard->first + 1) & (shard->room - 1);
+    shard->n_ring--;
+    return shard->queue[at];
 }
 
-void sim_service_init(struct sim_service *s, struct sim_world *w)
+/* Takes the next one up, unless nobody wants it any more. */
+static void take_up(struct sim_service *s, struct sim_world *w,
+                    struct sim_shard *shard)
 {
-    s->target = (struct sim_target){ s, submit };
-    s->actor = (struct sim_actor){ act, s };
-    for (uint32_t i = 0; i < s->n_faults; i++)
-        if (s->faults[i].kind == SIM_STOP)
-            sim_world_at(w, s->faults[i].to_ns, &s->actor, RESUME, 0);
+    uint32_t i = dequeue(shard, s->conf.order);
+    if (s->items[i].state == SIM_ITEM_GONE) {
+        sim_service_forget(s, i);
+        return;
+    }
+    shard->n_queued--;
+    if (s->conf.drop_late && is_late(s, w, &s->items[i].request)) {
+        s->dropped++;
+        sim_service_forget(s, i);
+        return;
+    }
+    begin(s, w, i);
 }
 
-void sim_service_done(struct sim_service *s)
+void sim_service_work_on(struct sim_service *s, struct sim_world *w, uint32_t n)
 {
-    free(s->waiting);
-    free(s->work);
-    free(s->free);
+    struct sim_shard *shard = &s->shards[n];
+    while (shard->n_ring > 0 && shard->busy < shard->limit)
+        take_up(s, w, shard);
+}
+
+/* ===== the rest of its files ===== */
+
+void sim_service_begin(struct sim_service *s, struct sim_world *w, uint32_t i)
+{
+    begin(s, w, i);
+}
+
+void sim_service_enqueue(struct sim_service *s, uint32_t i)
+{
+    s->items[i].state = SIM_ITEM_QUEUED;
+    enqueue(&s->shards[s->items[i].shard], i);
+}
+
+void sim_service_connect(struct sim_service *s)
+{
+    s->finish =
+        (struct sim_actor){ .act = on_finish, .self = s, .fetch = fetch };
+    s->answer = (struct sim_actor){ .act = on_answer, .self = s };
 }

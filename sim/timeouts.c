@@ -3,13 +3,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "caller.h"
 #include "memory.h"
 
-/* The ring is full: the part that has gone round moves behind the rest. */
-static void grow(struct sim_timeouts *t)
+/* Whether the attempt still runs. */
+static inline bool matters(const struct sim_timeouts *t,
+                           const struct sim_timeout *timeout)
+{
+    const struct sim_call *call = sim_caller_at(t->caller, timeout->slot);
+    return call->generation == timeout->generation &&
+           sim_call_find(call, timeout->attempt) >= 0;
+}
+
+static struct sim_timeout *nth(const struct sim_timeouts *t, uint32_t n)
+{
+    return &t->list[(t->first + n) & (t->room - 1)];
+}
+
+/* Drops all that no longer matter: the ring is as long as the attempts that run,
+ * not as all that began within a timeout. */
+static void sweep(struct sim_timeouts *t)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->n; i++)
+        if (matters(t, nth(t, i)))
+            *nth(t, kept++) = *nth(t, i);
+    t->n = kept;
+}
+
+/* The ring is full. If that is so in earnest it grows, and the part that has gone
+ * round moves behind the rest; else there is room for as many again before the
+ * next sweep. */
+static void make_room(struct sim_timeouts *t)
 {
     uint32_t old = t->room;
-    t->list = sim_grow(t->list, t->n, &t->room, sizeof *t->list);
+    if (t->n > 0)
+        sweep(t);
+    if (t->n < old / 2)
+        return;
+    t->list = sim_grow(t->list, old, &t->room, sizeof *t->list);
     memcpy(t->list + old, t->list, t->first * sizeof *t->list);
 }
 
@@ -25,7 +57,7 @@ static struct sim_timeout take_first(struct sim_timeouts *t)
  * that does. */
 static void rearm(struct sim_timeouts *t, struct sim_world *w)
 {
-    while (t->n > 0 && !t->running(t->self, &t->list[t->first]))
+    while (t->n > 0 && !matters(t, &t->list[t->first]))
         take_first(t);
     t->armed = t->n > 0;
     if (t->armed)
@@ -40,34 +72,25 @@ static void act(struct sim_actor *self, struct sim_world *w, uint32_t a,
     (void)b;
     while (t->n > 0 && t->list[t->first].at_ns <= w->now_ns) {
         struct sim_timeout due = take_first(t);
-        if (t->running(t->self, &due))
-            t->expired(t->self, w, &due);
+        if (matters(t, &due))
+            sim_caller_expired(t->caller, w, &due);
     }
     rearm(t, w);
-}
-
-/* Two are looked at for each that is added, so the ring is as long as the
- * attempts that run, not as all that began within a timeout. */
-static void tidy(struct sim_timeouts *t)
-{
-    for (int i = 0; i < 2 && t->n > 0; i++)
-        if (!t->running(t->self, &t->list[t->first]))
-            take_first(t);
 }
 
 void sim_timeouts_add(struct sim_timeouts *t, struct sim_world *w,
                       uint32_t slot, uint32_t generation, uint32_t attempt)
 {
-    tidy(t);
+    int64_t at = sim_ahead(w->now_ns, t->length_ns);
+    if (at == INT64_MAX)
+        return; /* it has all the time in the world */
     if (t->n == t->room)
-        grow(t);
-    t->list[(t->first + t->n++) & (t->room - 1)] = (struct sim_timeout){
-        w->now_ns + t->length_ns, slot, generation, attempt
-    };
+        make_room(t);
+    *nth(t, t->n++) = (struct sim_timeout){ at, slot, generation, attempt };
     if (!t->armed) {
         t->armed = true;
-        t->actor = (struct sim_actor){ act, t };
-        sim_world_at(w, w->now_ns + t->length_ns, &t->actor, 0, 0);
+        t->actor = (struct sim_actor){ .act = act, .self = t };
+        sim_world_at(w, at, &t->actor, 0, 0);
     }
 }
 

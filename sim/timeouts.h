@@ -1,8 +1,7 @@
 /* Timeouts of equal length expire in the order in which they began, so they need
  * no priority queue: a ring, and one event for its front.
  *
- *     struct sim_timeouts t = { .length_ns = ..., .self = ..., .running = ...,
- *                               .expired = ... };
+ *     struct sim_timeouts t = { .length_ns = ..., .caller = ... };
  *     sim_timeouts_add(&t, world, slot, generation, attempt);
  *
  * Most attempts end before their timeout. Theirs are not looked for, but dropped
@@ -13,6 +12,8 @@
 
 #include "world.h"
 
+struct sim_caller;
+
 struct sim_timeout {
     int64_t at_ns;
     uint32_t slot, generation, attempt;
@@ -20,10 +21,7 @@ struct sim_timeout {
 
 struct sim_timeouts {
     int64_t length_ns;
-    void *self;
-    bool (*running)(void *self, const struct sim_timeout *t); /* still? */
-    void (*expired)(void *self, struct sim_world *w,
-                    const struct sim_timeout *t);
+    struct sim_caller *caller; /* whose attempts they are of */
 
     struct sim_actor actor;
     struct sim_timeout *list; /* a ring of a power of 2 */

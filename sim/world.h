@@ -26,6 +26,18 @@ void sim_world_done(struct sim_world *w);
 /* Runs until the agenda is empty or `until_ns` has come; then it is that time. */
 void sim_world_run(struct sim_world *w, int64_t until_ns);
 
+/* A time that far ahead, at the end of time at the latest. */
+static inline int64_t sim_ahead(int64_t now_ns, int64_t ns)
+{
+    return ns < INT64_MAX - now_ns ? now_ns + ns : INT64_MAX;
+}
+
+/* A duration from a double that may be anything; 2^62 ns at the most. */
+static inline int64_t sim_to_ns(double ns)
+{
+    return ns < 0x1p62 ? (int64_t)ns : INT64_C(1) << 62;
+}
+
 /* Has `actor` act at a time, with two numbers of its own. */
 static inline void sim_world_at(struct sim_world *w, int64_t at_ns,
                                 struct sim_actor *actor, uint32_t a, uint32_t b)

@@ -12,7 +12,7 @@ fail=0
 # PREFIX*SUFFIX finds. fuzz/replay_main.c is the one file with a part in all.
 same() {
     sed -n "/^$2 = \[/,/^]/s/^ *'\([^']*\)',.*/\1/p" "$1" |
-        sed 's/\.[ch]$//' | sort >"$tmp/listed"
+        sed 's/\.[ch]$//; s/\.yaml$//' | sort >"$tmp/listed"
     for f in "$3"*"$4"; do
         [ -e "$f" ] && [ "$f" != fuzz/replay_main.c ] || continue
         name=${f#"$3"}
@@ -46,6 +46,7 @@ same run/meson.build bide_run_source_names run/ .c
 same curl/meson.build bide_curl_source_names curl/ .c
 same cli/meson.build cli_source_names cli/ .c
 same sim/meson.build sim_source_names sim/ .c
+same sim/meson.build sim_scenario_names sim/scenarios/ .yaml
 same man/meson.build man_names man/ .scd
 same test/sim/meson.build sim_test_names test/sim/test_ .c
 same test/run/meson.build run_test_names test/run/test_ .c

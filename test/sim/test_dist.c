@@ -55,14 +55,14 @@ static void number_normal_quantile_inverts_erfc(void **state)
 /* These are in every simulation ever made: they may never change. */
 static void dist_draws_stay(void **state)
 {
-    static const struct {
+    const struct {
         struct sim_dist dist;
         int64_t ns[2];
     } known[] = {
-        { { SIM_EXPONENTIAL, 1e9, 0 }, { 932500507, 95130686 } },
-        { { SIM_NORMAL, 1e9, 3e8 }, { 1081009178, 599147243 } },
-        { { SIM_LOGNORMAL, 1e9, 0.7 }, { 1208066824, 392459042 } },
-        { { SIM_PARETO, 1e9, 1.5 }, { 1862029468, 1065474732 } },
+        { sim_exponential(1e9), { 932500507, 95130686 } },
+        { sim_normal(1e9, 3e8), { 1081009178, 599147243 } },
+        { sim_lognormal(1e9, 0.7), { 1208066824, 392459042 } },
+        { sim_pareto(1e9, 1.5), { 1862029468, 1065474732 } },
     };
     (void)state;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
@@ -122,6 +122,66 @@ static void dist_shapes_are_as_named(void **state)
     check_shape(sim_pareto(1e6, 1.5), pareto_below);
 }
 
+/* A third of exp(10 ms), two thirds of exp(40 ms). */
+static const struct sim_dist_part third[] = {
+    { .share = 1.0 / 3, .of = { .kind = SIM_EXPONENTIAL, .at_ns = 10e6 } },
+    { .share = 2.0 / 3, .of = { .kind = SIM_EXPONENTIAL, .at_ns = 40e6 } },
+};
+
+static double mixture_below(double x)
+{
+    return 1 - exp(-x / 10e6) / 3 - 2 * exp(-x / 40e6) / 3;
+}
+
+/* Half up to 10 ms, none up to 20 ms, half up to 50 ms. */
+static const struct sim_dist_part bars[] = {
+    { .share = 0.5, .from_ns = 0, .upto_ns = 10e6 },
+    { .share = 0.5, .from_ns = 20e6, .upto_ns = 50e6 },
+};
+
+static double bars_below(double x)
+{
+    return x < 10e6 ? 0.5 * x / 10e6 : 0.5 + 0.5 * (x - 20e6) / 30e6;
+}
+
+static void dist_of_parts_are_as_their_parts(void **state)
+{
+    (void)state;
+    check_shape(sim_mixture(third, 2), mixture_below);
+    check_shape(sim_empirical(bars, 2), bars_below);
+}
+
+/* Against the mean of what is drawn; of a Pareto distribution with alpha 3 that
+ * is still known well enough. */
+static void dist_means_are_those_of_draws(void **state)
+{
+    const struct sim_dist all[] = {
+        sim_constant(1000),       sim_exponential(1e9),
+        sim_normal(10e6, 2e6),    sim_normal(0, 2e6),
+        sim_lognormal(1e7, 0.7),  sim_pareto(1e6, 3),
+        sim_mixture(third, 2),    sim_empirical(bars, 2),
+    };
+    size_t n = sample_size(200000);
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        double sum = 0;
+        for (size_t k = 0; k < n; k++)
+            sum += (double)sim_dist_draw(&all[i], sim_luck_word(3, k, i, 0));
+        close_to(sim_dist_mean(&all[i]), sum / (double)n, 0.02);
+    }
+    struct sim_dist endless = sim_pareto(1e6, 1);
+    assert_true(isinf(sim_dist_mean(&endless)));
+}
+
+/* The luck is the engine's own hash, inlined. */
+static void luck_is_the_published_hash(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 1000; i++)
+        assert_true(sim_luck_word(i, i * i, ~i, i << 40) ==
+                    bide_rng_hash(i, i * i, ~i, i << 40));
+}
+
 static void dist_constant_is_exact(void **state)
 {
     struct sim_dist d = sim_constant(123456789);
@@ -151,6 +211,9 @@ int main(void)
         cmocka_unit_test(number_normal_quantile_inverts_erfc),
         cmocka_unit_test(dist_draws_stay),
         cmocka_unit_test(dist_shapes_are_as_named),
+        cmocka_unit_test(dist_of_parts_are_as_their_parts),
+        cmocka_unit_test(dist_means_are_those_of_draws),
+        cmocka_unit_test(luck_is_the_published_hash),
         cmocka_unit_test(dist_constant_is_exact),
         cmocka_unit_test(dist_extreme_words_are_durations),
     };

@@ -24,16 +24,16 @@ static void service_full_queue_refuses(void **state)
     struct sim_rig rig = small();
     bide_policy_conf conf = sim_bare_policy(1);
     (void)state;
-    rig.service.workers = 1;
-    rig.service.queue = 1;
-    rig.service.time = sim_constant(BIDE_SECOND);
+    rig.service.conf.workers = 1;
+    rig.service.conf.queue = 1;
+    rig.service.conf.time = sim_constant(BIDE_SECOND);
     sim_rig_start(&rig, 1, &conf, 1);
     sim_world_run(&rig.world, INT64_MAX);
     assert_int_equal(rig.service.arrived, 3);
     assert_int_equal(rig.service.waited, 1);
     assert_int_equal(rig.service.refused, 1);
-    assert_int_equal(rig.caller.metrics.successes, 2);
-    assert_int_equal(rig.caller.metrics.done[BIDE_BECAUSE_ATTEMPTS], 1);
+    assert_int_equal(rig.caller.metrics.total.successes, 2);
+    assert_int_equal(rig.caller.metrics.total.by_reason[BIDE_BECAUSE_ATTEMPTS], 1);
     /* 1 s for the first, and 1.9 s for the second, which waited */
     assert_true(rig.caller.metrics.latency.sum_ns == 2.9e9);
     sim_rig_done(&rig);
@@ -45,14 +45,14 @@ static void timeout_leaves_work_behind(void **state)
     bide_policy_conf conf = sim_bare_policy(1);
     (void)state;
     conf.attempt_timeout_ns = BIDE_SECOND;
-    rig.service.workers = 1;
-    rig.service.time = sim_constant(800 * BIDE_MILLISECOND);
+    rig.service.conf.workers = 1;
+    rig.service.conf.time = sim_constant(800 * BIDE_MILLISECOND);
     sim_rig_start(&rig, 1, &conf, 1);
     sim_world_run(&rig.world, INT64_MAX);
-    assert_int_equal(rig.caller.metrics.successes, 1);
-    assert_int_equal(rig.caller.metrics.timeouts, 2);
-    assert_int_equal(rig.service.finished, 3);
-    assert_int_equal(rig.caller.in_progress, 0);
+    assert_int_equal(rig.caller.metrics.total.successes, 1);
+    assert_int_equal(rig.caller.metrics.total.timeouts, 2);
+    assert_int_equal(rig.service.served + rig.service.wasted, 3);
+    assert_int_equal(rig.caller.metrics.in_progress, 0);
     sim_rig_done(&rig);
 }
 
@@ -62,27 +62,29 @@ static void deadline_cuts_the_attempt_short(void **state)
     bide_policy_conf conf = sim_bare_policy(4);
     (void)state;
     conf.deadline_ns = 300 * BIDE_MILLISECOND;
-    rig.service.time = sim_constant(BIDE_SECOND);
+    rig.service.conf.time = sim_constant(BIDE_SECOND);
     sim_rig_start(&rig, 1, &conf, 1);
     sim_world_run(&rig.world, 650 * BIDE_MILLISECOND);
-    assert_int_equal(rig.caller.metrics.timeouts, 3);
-    assert_int_equal(rig.caller.metrics.done[BIDE_BECAUSE_DEADLINE], 3);
+    assert_int_equal(rig.caller.metrics.total.timeouts, 3);
+    assert_int_equal(rig.caller.metrics.total.by_reason[BIDE_BECAUSE_DEADLINE], 3);
     sim_rig_done(&rig);
 }
 
 static void stop_holds_work_until_it_is_over(void **state)
 {
-    static const struct sim_fault stop = { SIM_STOP, 150 * BIDE_MILLISECOND,
-                                           5 * BIDE_SECOND, 0 };
+    static const struct sim_fault stop = { .kind = SIM_STOP,
+                                           .shard = SIM_NONE,
+                                           .from_ns = 150 * BIDE_MILLISECOND,
+                                           .to_ns = 5 * BIDE_SECOND };
     struct sim_rig rig = small();
     bide_policy_conf conf = sim_bare_policy(1);
     (void)state;
     rig.service.faults = &stop;
     rig.service.n_faults = 1;
-    rig.service.time = sim_constant(100 * BIDE_MILLISECOND);
+    rig.service.conf.time = sim_constant(100 * BIDE_MILLISECOND);
     sim_rig_start(&rig, 1, &conf, 1);
     sim_world_run(&rig.world, INT64_MAX);
-    assert_int_equal(rig.caller.metrics.successes, 3);
+    assert_int_equal(rig.caller.metrics.total.successes, 3);
     /* at 100 ms: 0.1 s; at 200 and 300 ms: until 5.1 s */
     assert_true(rig.caller.metrics.latency.sum_ns == 0.1e9 + 4.9e9 + 4.8e9);
     sim_rig_done(&rig);
@@ -90,13 +92,16 @@ static void stop_holds_work_until_it_is_over(void **state)
 
 static void slow_stretches_the_work(void **state)
 {
-    static const struct sim_fault slow = { SIM_SLOW, 0, BIDE_SECOND, 3 };
+    static const struct sim_fault slow = { .kind = SIM_SLOW,
+                                           .shard = SIM_NONE,
+                                           .to_ns = BIDE_SECOND,
+                                           .factor = 3 };
     struct sim_rig rig = small();
     bide_policy_conf conf = sim_bare_policy(1);
     (void)state;
     rig.service.faults = &slow;
     rig.service.n_faults = 1;
-    rig.service.time = sim_constant(10 * BIDE_MILLISECOND);
+    rig.service.conf.time = sim_constant(10 * BIDE_MILLISECOND);
     sim_rig_start(&rig, 1, &conf, 1);
     sim_world_run(&rig.world, INT64_MAX);
     assert_true(rig.caller.metrics.latency.sum_ns == 0.09e9);
@@ -108,14 +113,14 @@ static void fleet_closed_has_one_call_each(void **state)
     struct sim_rig rig = SIM_RIG_INIT;
     bide_policy_conf conf = sim_bare_policy(1);
     (void)state;
-    rig.fleet.closed = true;
+    rig.fleet.arrival = SIM_CLOSED;
     rig.fleet.clients = 10;
     rig.fleet.gap = sim_constant(400 * BIDE_MILLISECOND);
-    rig.service.time = sim_constant(600 * BIDE_MILLISECOND);
+    rig.service.conf.time = sim_constant(600 * BIDE_MILLISECOND);
     sim_rig_start(&rig, 1, &conf, 1);
     sim_world_run(&rig.world, 10 * BIDE_SECOND);
-    assert_int_equal(rig.caller.metrics.calls, 100);
-    assert_true(rig.caller.in_progress <= 10);
+    assert_int_equal(rig.caller.metrics.total.calls, 100);
+    assert_true(rig.caller.metrics.in_progress <= 10);
     sim_rig_done(&rig);
 }
 
@@ -128,16 +133,16 @@ static void engine_counts_what_the_caller_saw(void **state)
     (void)state;
     rig.fleet.gap = sim_exponential(1e6);
     rig.fleet.most_calls = 20000;
-    rig.service.time = sim_lognormal(5e6, 1);
-    rig.service.error_rate = 0.2;
+    rig.service.conf.time = sim_lognormal(5e6, 1);
+    rig.service.conf.error_rate = 0.2;
     sim_rig_start(&rig, 1, &conf, 1);
     sim_world_run(&rig.world, INT64_MAX);
     const struct sim_metrics *m = &rig.caller.metrics;
     bide_dep_stats(rig.caller.deps[0], rig.world.now_ns, &s);
-    assert_int_equal(s.calls, m->calls);
-    assert_int_equal(s.attempts, m->attempts);
-    assert_int_equal(s.first_successes + s.late_successes, m->successes);
-    assert_int_equal(s.failures, m->failures);
+    assert_int_equal(s.calls, m->total.calls);
+    assert_int_equal(s.attempts, m->total.attempts);
+    assert_int_equal(s.first_successes + s.late_successes, m->total.successes);
+    assert_int_equal(s.failures, m->total.failures);
     sim_rig_done(&rig);
 }
 
@@ -153,8 +158,8 @@ static void luck_does_not_depend_on_the_policy(void **state)
         rig.fleet.gap = sim_exponential(1e6);
         rig.fleet.clients = 100;
         rig.fleet.most_calls = 5000;
-        rig.service.time = sim_exponential(5e6);
-        rig.service.error_rate = 0.3;
+        rig.service.conf.time = sim_exponential(5e6);
+        rig.service.conf.error_rate = 0.3;
         sim_rig_start(&rig, 1, &conf, 1);
         sim_world_run(&rig.world, INT64_MAX);
         bide_dep_stats(rig.caller.deps[0], rig.world.now_ns, &s);
