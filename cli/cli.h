@@ -116,6 +116,12 @@ int policy_flag(struct policy_choice *choice, const char *name,
 int policy_settle(struct policy_choice *choice);
 void policy_done(struct policy_choice *choice);
 
+/* ===== the layer above ===== */
+
+/* Sets of `op` what the environment (BIDE_ATTEMPT, BIDE_DEADLINE_MS) tells of a
+ * `bide run` that runs us. What bide would not have put there is ignored. */
+void heed_layer_above(bide_op *op, int64_t now);
+
 /* ===== output ===== */
 
 /* Whether to use colours on a stream: a terminal, TERM not dumb, NO_COLOR not

@@ -129,25 +129,13 @@ static bool make_header(struct fetch_transfer *t)
 
 /* ===== the operation ===== */
 
-static int64_t number_from(const char *name)
-{
-    const char *text = getenv(name);
-
-    return text && *text >= '0' && *text <= '9' ? strtoll(text, NULL, 10) : 0;
-}
-
 /* A `bide run` above owns the retries, and its deadline is ours. */
 bide_op fetch_op(struct fetch_transfer *t)
 {
-    int64_t left = number_from("BIDE_DEADLINE_MS");
-    int64_t attempt = number_from("BIDE_ATTEMPT");
     uint32_t most = t->all->args->policy.conf.attempts;
     bide_op op = { .rng = &t->rng };
 
-    if (left > 0 && left < INT64_MAX / BIDE_SECOND)
-        op.deadline_ns = bide_now_ns() + left * BIDE_MILLISECOND;
-    if (attempt > 0 && attempt < UINT32_MAX)
-        op.upstream_attempt = (uint32_t)attempt;
+    heed_layer_above(&op, bide_now_ns());
     if (t->result.attempts > 0) /* the last of which was not to be trusted */
         op.attempts_made = t->result.attempts < most ? t->result.attempts
                                                      : most - 1;

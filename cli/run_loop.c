@@ -89,32 +89,12 @@ static int set_up(struct run *r)
     return -1;
 }
 
-/* ===== the layer above =====
- *
- * A command that we run may itself be a script with `bide run` in it. One layer
- * retries, and the time that is left is handed down. */
-static int64_t number_from(const char *name)
-{
-    const char *text = getenv(name);
-    char *end;
-    long long n;
-
-    if (!text || *text < '0' || *text > '9')
-        return 0;
-    n = strtoll(text, &end, 10);
-    return *end ? 0 : n;
-}
-
 static void begin(struct run *r, const bide_rng *rng)
 {
-    int64_t ms = number_from("BIDE_DEADLINE_MS");
-    int64_t above = number_from("BIDE_ATTEMPT");
     bide_op op = { .idempotent = !r->args->at_most_once, .rng = rng };
 
     r->began_ns = r->now = bide_now_ns();
-    op.upstream_attempt = above > 0 && above < UINT32_MAX ? (uint32_t)above : 0;
-    if (ms > 0 && ms < (BIDE_FOREVER - r->now) / BIDE_MILLISECOND)
-        op.deadline_ns = r->now + ms * BIDE_MILLISECOND;
+    heed_layer_above(&op, r->now);
     bide_call_begin(&r->call, r->dep, &op, r->now);
 }
 

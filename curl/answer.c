@@ -11,18 +11,26 @@ enum { HEAD_MAX = 64 * 1024, HOLD_MAX = 1024 * 1024, FIRST_CAP = 512 };
 
 /* ===== bytes ===== */
 
+static bool grow(struct bide__bytes *b, size_t len)
+{
+    size_t cap = b->cap ? b->cap : FIRST_CAP;
+    while (cap < len)
+        cap *= 2;
+    char *at = realloc(b->lent ? NULL : b->at, cap);
+    if (!at)
+        return false;
+    if (b->lent)
+        memcpy(at, b->at, b->len);
+    b->at = at;
+    b->cap = cap;
+    b->lent = false;
+    return true;
+}
+
 static bool append(struct bide__bytes *b, const char *data, size_t len)
 {
-    if (len > b->cap - b->len) {
-        size_t cap = b->cap ? b->cap : FIRST_CAP;
-        while (cap < b->len + len)
-            cap *= 2;
-        char *at = realloc(b->at, cap);
-        if (!at)
-            return false;
-        b->at = at;
-        b->cap = cap;
-    }
+    if (len > b->cap - b->len && !grow(b, b->len + len))
+        return false;
     memcpy(b->at + b->len, data, len);
     b->len += len;
     return true;
@@ -30,11 +38,18 @@ static bool append(struct bide__bytes *b, const char *data, size_t len)
 
 static void trim(struct bide__bytes *b)
 {
-    char *at = b->len && b->len < b->cap ? realloc(b->at, b->len) : NULL;
+    bool slack = b->len && b->len < b->cap && !b->lent;
+    char *at = slack ? realloc(b->at, b->len) : NULL;
     if (at) {
         b->at = at;
         b->cap = b->len;
     }
+}
+
+static void release(struct bide__bytes *b)
+{
+    if (b->at && !b->lent)
+        free(b->at);
 }
 
 void bide__answer_trim(struct bide__answer *a)
@@ -45,8 +60,8 @@ void bide__answer_trim(struct bide__answer *a)
 
 void bide__answer_free(struct bide__answer *a)
 {
-    free(a->head.at);
-    free(a->body.at);
+    release(&a->head);
+    release(&a->body);
     *a = (struct bide__answer){ .head = { 0 } };
 }
 
@@ -94,6 +109,7 @@ bool bide__answer_deliver(struct bide__curl_call *c,
  * call's last, by its status and header alone. */
 static bool is_last_word(struct bide__transfer *t)
 {
+    bide__note_method(t);
     const struct bide__facts facts = { .method = t->call->method,
                                        .status_only = true };
     bide_outcome out = bide__curl_classify(t->call->dep, t->easy, CURLE_OK,
@@ -161,14 +177,40 @@ static size_t hold_line(struct bide__transfer *t, char *data, size_t len,
     return 0;
 }
 
+/* Of "HTTP/1.1 503 Busy" or "HTTP/2 503"; 0 if it does not look like that. */
+static int status_of(const char *line, size_t len)
+{
+    size_t at = line[6] == '.' ? 9 : 7;
+    int status = 0;
+    if (len < at + 4 || line[at - 1] != ' ')
+        return 0;
+    for (size_t i = at; i < at + 3; i++) {
+        if (line[i] < '0' || line[i] > '9')
+            return 0;
+        status = status * 10 + (line[i] - '0');
+    }
+    return status;
+}
+
+/* A status line, or what comes where there are none. */
+static void begin_head(struct bide__transfer *t, const char *line, size_t len)
+{
+    t->answered = true;
+    t->in_head = len > 6 && memcmp(line, "HTTP/", 5) == 0;
+    t->status = t->in_head ? status_of(line, len) : 0;
+    if (t->status < 200 || t->status > 299)
+        bide__note_method(t);
+}
+
 size_t bide__answer_header(char *data, size_t size, size_t n, void *transfer)
 {
     struct bide__transfer *t = transfer;
     size_t len = size * n;
-    bool first = len > 5 && memcmp(data, "HTTP/", 5) == 0;
-    t->answered = true;
-    if (first || data[0] == '\r' || data[0] == '\n')
-        t->in_head = first;
+    bool first = !t->in_head && t->status < 200; /* else it is a trailer */
+    if (first)
+        begin_head(t, data, len);
+    else if (data[0] == '\r' || data[0] == '\n')
+        t->in_head = false;
     if (!t->call->opts->header)
         return len;
     if (!t->passing)

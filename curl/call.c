@@ -11,6 +11,7 @@ void bide__curl_begin(struct bide__curl_call *c, bide_dep *dep, CURL *easy,
     static const bide_curl_opts plain = { .method = NULL };
     memset((char *)c + sizeof c->call, 0, sizeof *c - sizeof c->call);
     c->dep = dep;
+    c->policy = bide_dep_policy(dep);
     c->easy = easy;
     c->opts = opts ? opts : &plain;
     c->op = c->opts->op;
@@ -22,9 +23,11 @@ void bide__curl_begin(struct bide__curl_call *c, bide_dep *dep, CURL *easy,
         if (bide_method_idempotent(c->method))
             op->idempotent = true;
     }
-    if (bide__headers_have(c->opts->headers, "Idempotency-Key"))
+    if (c->opts->headers &&
+        bide__headers_have(c->opts->headers, "Idempotency-Key"))
         op->has_key = true;
-    bool hedges = bide_dep_policy(dep)->hedge.max != 0;
+    c->result.attempts = op->attempts_made;
+    bool hedges = c->policy->hedge.max != 0;
     if (c->opts->one_shot_body || (c->opts->rewind && hedges))
         op->one_shot_body = true;
     bide_call_begin(&c->call, dep, op, now);
@@ -61,13 +64,15 @@ static void tell(struct bide__curl_call *c, const bide_decision *d, int64_t now)
 
 bide_decision bide__curl_decide(struct bide__curl_call *c, int64_t now)
 {
-    if (bide_cancelled(c->opts->cancel))
+    if (c->opts->cancel && bide_cancelled(c->opts->cancel))
         bide__curl_give_up(c);
     bide_decision d = bide_call_next(&c->call, now);
     if (d.action != BIDE_DONE && !may_follow(c)) {
         bide_call_cancel(&c->call);
         d = bide_call_next(&c->call, now);
     }
+    if (d.action == BIDE_TRY)
+        c->result.attempts = d.attempt;
     tell(c, &d, now);
     return d;
 }
@@ -92,7 +97,6 @@ void bide__curl_finish(struct bide__curl_call *c, bide_reason reason,
     else if (!c->passed && !bide__answer_deliver(c, &c->answer))
         c->result.code = CURLE_WRITE_ERROR;
     c->result.reason = reason;
-    c->result.attempts = bide_call_attempts(&c->call);
     bide_call_end(&c->call, now);
     bide__answer_free(&c->answer);
     give_handle_back(c);

@@ -110,49 +110,35 @@ static size_t fields_of(CURL *easy, bide_header *fields)
     return n;
 }
 
-/* Nobody but a rule looks into the fields of a good answer. */
-static bool is_plain(const bide_dep *dep, const bide_response *r)
-{
-    return r->fault == BIDE_FAULT_NONE && r->status >= 200 && r->status < 400 &&
-           (!dep || bide_dep_policy(dep)->n_rules == 0);
-}
-
-/* Kept out of line: a good answer should not pay for its 4 KB of stack. */
-__attribute__((noinline))
-static bide_outcome look_closer(const bide_dep *dep, CURL *easy,
-                                bide_response *r)
-{
-    bide_header fields[MAX_FIELDS];
-    r->headers = fields;
-    r->n_headers = fields_of(easy, fields);
-    r->wall_s = bide_wall_s();
-    return bide_classify(dep, r);
-}
-
 bide_outcome bide__curl_classify(const bide_dep *dep, CURL *easy,
                                  CURLcode code, const struct bide__facts *facts)
 {
+    const bide_policy_conf *policy = dep ? bide_dep_policy(dep) : NULL;
+    bide_header fields[MAX_FIELDS];
     long status = 0;
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     if (code == CURLE_OK && status == 0)
         return BIDE_OUTCOME_SUCCESS; /* a file, or HTTP/0.9 */
-    bide_response r = {
+    if (bide__is_good_answer(policy, code, status))
+        return (bide_outcome){ .cls = BIDE_SUCCESS, .status = (int)status };
+    const bide_response r = {
         .status = (int)status,
         .fault = facts->status_only ? BIDE_FAULT_NONE : fault_of(easy, code),
         .not_sent = facts->not_sent,
         .method = facts->method,
+        .headers = fields,
+        .n_headers = fields_of(easy, fields),
         .body = facts->body,
         .body_len = facts->body_len,
+        .wall_s = bide_wall_s(),
     };
-    return is_plain(dep, &r) ? bide_classify(dep, &r)
-                             : look_closer(dep, easy, &r);
+    return bide_classify(dep, &r);
 }
 
 bide_outcome bide_curl_classify(const bide_dep *dep, CURL *easy, CURLcode code)
 {
     if (!easy)
         return bide_classify(dep, NULL);
-    return bide__curl_classify(
-        dep, easy, code,
-        &(struct bide__facts){ .not_sent = bide__curl_unsent(easy) });
+    const struct bide__facts facts = { .not_sent = bide__curl_unsent(easy) };
+    return bide__curl_classify(dep, easy, code, &facts);
 }

@@ -106,7 +106,7 @@ int bide_curl_multi_add(bide_curl_multi *multi, bide_dep *dep, CURL *easy,
     if (opts)
         mc->opts = *opts;
     bide__curl_begin(&mc->base, dep, easy, &mc->opts, bide_now_ns());
-    if (bide_dep_policy(dep)->hedge.max != 0)
+    if (mc->base.policy->hedge.max != 0)
         mc->base.wake = wake; /* else nothing runs beside a transfer */
     if (mc->base.opts->cancel)
         multi->n_cancellable++;

@@ -7,7 +7,7 @@
 #include "bide/error.h"
 #include "transfer.h"
 
-enum { LOOK_NS = 1000 * 1000 };
+enum { LOOK_NS = 1000 * 1000, ROOM = 1024 };
 
 /* A queue for a place is for short waits, and nobody tells that one is free. */
 static int64_t wait(const bide_decision *d, int64_t now)
@@ -19,11 +19,15 @@ static int64_t wait(const bide_decision *d, int64_t now)
     return bide_now_ns();
 }
 
+/* Most answers are short, and are held back in `room`. The one of the attempt
+ * before may still lie there: nobody asks for it once the next has begun. */
 static int64_t attempt(struct bide__curl_call *c, const bide_decision *d,
-                       int64_t now)
+                       int64_t now, char room[ROOM])
 {
     struct bide__transfer t;
     bide__transfer_start(&t, c, c->easy, d, now);
+    t.answer.body = (struct bide__bytes){ .at = room, .cap = ROOM,
+                                          .lent = true };
     CURLcode code = curl_easy_perform(c->easy);
     now = bide_now_ns();
     bide__transfer_end(&t, code, now);
@@ -35,6 +39,7 @@ static CURLcode perform_alone(bide_dep *dep, CURL *easy,
 {
     struct bide__curl_call c;
     bide_decision d;
+    char room[ROOM];
     int64_t now = bide_now_ns();
 
     bide__curl_begin(&c, dep, easy, opts, now);
@@ -42,7 +47,7 @@ static CURLcode perform_alone(bide_dep *dep, CURL *easy,
         if (d.action == BIDE_WAIT)
             now = wait(&d, now);
         else
-            now = attempt(&c, &d, now);
+            now = attempt(&c, &d, now, room);
     }
     bide__curl_finish(&c, d.reason, now);
     return c.result.code;

@@ -52,18 +52,36 @@ static char *write_field(char *to, const char *name, size_t name_len,
 
 #define FIELD(to, name, number) write_field(to, name, sizeof name - 1, number)
 
+/* Most attempts are the first, and need no text of their own. */
+static char *attempt_field(struct bide__transfer *t)
+{
+    static char first[] = "X-Bide-Attempt: 1";
+    if (t->attempt == 1)
+        return first;
+    return FIELD(t->attempt_text, "X-Bide-Attempt: ", t->attempt);
+}
+
+static char *timeout_field(struct bide__transfer *t, int64_t left_ns)
+{
+    int64_t left = left_ns / BIDE_MILLISECOND;
+    return FIELD(t->timeout_text, "X-Bide-Timeout-Ms: ",
+                 (uint64_t)(left > 0 ? left : 1));
+}
+
+/* The engine knows, but need not be asked where nobody has set one. */
+static int64_t deadline_of(const struct bide__curl_call *c)
+{
+    bool any = c->op.deadline_ns > 0 || c->policy->deadline_ns != BIDE_FOREVER;
+    return any ? bide_call_deadline(&c->call) : BIDE_FOREVER;
+}
+
 struct curl_slist *bide__request_headers(struct bide__transfer *t, int64_t now)
 {
     struct curl_slist *list = t->call->opts->headers;
-    int64_t deadline = bide_call_deadline(&t->call->call);
-    if (deadline != BIDE_FOREVER) {
-        int64_t left = (deadline - now) / BIDE_MILLISECOND;
-        char *text = FIELD(t->timeout_text, "X-Bide-Timeout-Ms: ",
-                           (uint64_t)(left > 0 ? left : 1));
-        list = push(&t->headers[1], text, list);
-    }
-    return push(&t->headers[0],
-                FIELD(t->attempt_text, "X-Bide-Attempt: ", t->attempt), list);
+    int64_t deadline = deadline_of(t->call);
+    if (deadline != BIDE_FOREVER)
+        list = push(&t->headers[1], timeout_field(t, deadline - now), list);
+    return push(&t->headers[0], attempt_field(t), list);
 }
 
 /* ===== what kind of request it is ===== */
@@ -78,7 +96,7 @@ static bool is_http(CURL *easy)
 
 static bool makes_keys(const struct bide__curl_call *c)
 {
-    return bide_dep_policy(c->dep)->idempotency_key == BIDE_KEY_GENERATE;
+    return c->policy->idempotency_key == BIDE_KEY_GENERATE;
 }
 
 static void now_known(struct bide__curl_call *c)
@@ -88,15 +106,26 @@ static void now_known(struct bide__curl_call *c)
         c->wake(c);
 }
 
+void bide__note_method(struct bide__transfer *t)
+{
+    char *method = NULL;
+    if (t->call->method || t->call->known)
+        return;
+    curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_METHOD, &method);
+    t->call->method = method;
+}
+
 /* Where no HTTP is spoken there is no method to go by, and what opts.op says
  * holds. Nor can a key be sent: a policy that makes one, and so lets everything
  * be repeated, must not do that there. */
-void bide__curl_learn(struct bide__curl_call *c, CURL *easy)
+void bide__curl_learn(struct bide__transfer *t)
 {
+    struct bide__curl_call *c = t->call;
+    bide__note_method(t);
     if (c->known || !c->method)
         return;
     c->known = true;
-    if (!is_http(easy)) {
+    if (!is_http(t->easy)) {
         c->method = NULL;
         c->op.one_shot_body |= makes_keys(c) && !c->op.idempotent;
         now_known(c);
@@ -123,27 +152,14 @@ static bool add_key(struct bide__transfer *t)
     return true;
 }
 
-/* What the method means is needed now only by those who hedge or make keys;
- * else it is time enough when the attempt has failed. A redirect will have
- * changed the method by then, so it is noted here. */
-static void note_method(struct bide__curl_call *c, CURL *easy)
-{
-    char *method = NULL;
-    if (!c->method && !c->known) {
-        curl_easy_getinfo(easy, CURLINFO_EFFECTIVE_METHOD, &method);
-        c->method = method;
-    }
-    if (c->wake || makes_keys(c))
-        bide__curl_learn(c, easy);
-}
-
 int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
                         int local_port)
 {
     (void)ip, (void)local_ip, (void)port, (void)local_port;
     struct bide__transfer *t = transfer;
 
-    note_method(t->call, t->easy);
+    if (t->call->wake || makes_keys(t->call))
+        bide__curl_learn(t);
     if (t->begun && !t->answered && !bide__curl_unsent(t->easy)) {
         t->resent = true;
         return CURL_PREREQFUNC_ABORT;
@@ -153,6 +169,7 @@ int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
         return CURL_PREREQFUNC_ABORT;
     }
     t->begun = true;
-    t->answered = false;
+    t->answered = t->in_head = false;
+    t->status = 0;
     return CURL_PREREQFUNC_OK;
 }

@@ -44,8 +44,12 @@ static CURLcode true_code(const struct bide__transfer *t, CURLcode code)
     return code == CURLE_OK && t->in_head ? CURLE_PARTIAL_FILE : code;
 }
 
-static bide_outcome outcome_of(const struct bide__transfer *t, CURLcode code)
+static bide_outcome outcome_of(struct bide__transfer *t, CURLcode code)
 {
+    if (bide__is_good_answer(t->call->policy, code, t->status))
+        return (bide_outcome){ .cls = BIDE_SUCCESS, .status = t->status };
+    if (t->begun)
+        bide__note_method(t);
     struct bide__facts facts = {
         .method = t->call->method,
         .not_sent = code != CURLE_OK &&
@@ -77,7 +81,8 @@ void bide__transfer_end(struct bide__transfer *t, CURLcode code, int64_t now)
     code = true_code(t, code);
     bide_outcome out = outcome_of(t, code);
     if (out.cls != BIDE_SUCCESS) {
-        bide__curl_learn(c, t->easy);
+        if (t->begun)
+            bide__curl_learn(t);
         look_for_obstacles(t);
     }
 

@@ -17,6 +17,7 @@
 struct bide__bytes {
     char *at;
     size_t len, cap;
+    bool lent;               /* the driver's memory, not ours to free */
 };
 
 /* What a transfer brought, held back until it is known who wants it. */
@@ -28,6 +29,7 @@ struct bide__answer {
 struct bide__curl_call {
     bide_call call;          /* first */
     bide_dep *dep;
+    const bide_policy_conf *policy; /* that of dep */
     CURL *easy;
     const bide_curl_opts *opts;
     bide_op op;              /* that of opts, and what has been learned */
@@ -53,6 +55,7 @@ struct bide__transfer {
     struct bide__transfer *next; /* for the driver's use */
     CURL *easy;
     uint32_t attempt;
+    int status;              /* of the last answer; 0: ask libcurl */
     bool begun;              /* a request may have been sent, ... */
     bool answered;           /* ... and something came back */
     bool resent;             /* libcurl was kept from sending it again */
@@ -100,8 +103,13 @@ bool bide__headers_have(const struct curl_slist *list, const char *name);
 struct curl_slist *bide__request_headers(struct bide__transfer *t,
                                          int64_t now);
 
-/* Works out what the method, once it is noted, means for retrying. */
-void bide__curl_learn(struct bide__curl_call *c, CURL *easy);
+/* Notes the request's method: before a redirect may have changed it, and only
+ * where the answer is not simply good, for then nobody asks. */
+void bide__note_method(struct bide__transfer *t);
+
+/* Notes it, and works out what it means for retrying. Only once there was a
+ * connection: not before that libcurl knows what is spoken there. */
+void bide__curl_learn(struct bide__transfer *t);
 
 /* A CURLOPT_PREREQFUNCTION: the connection stands, the request is next. */
 int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
@@ -130,6 +138,15 @@ struct bide__facts {
     const void *body;
     size_t body_len;
 };
+
+/* A success that none but a rule of the policy would look at any closer. Most
+ * answers are of this kind, and should cost nothing. */
+static inline bool bide__is_good_answer(const bide_policy_conf *policy,
+                                        CURLcode code, long status)
+{
+    return code == CURLE_OK && status >= 200 && status < 400 &&
+           (!policy || policy->n_rules == 0);
+}
 
 bide_outcome bide__curl_classify(const bide_dep *dep, CURL *easy, CURLcode code,
                                  const struct bide__facts *facts);

@@ -101,6 +101,11 @@ def nested(fault):
     t.fetch(url, env={"BIDE_DEADLINE_MS": "90000"})
     left = int(fault.seen(url)[0]["timeout_ms"])
     tap.case("its deadline is handed down", 0 < left <= 90000, left)
+    url = fault.url("503,200")
+    t.same("what no bide run says is ignored", t.summary(
+        "--base 1ms", url, env={"BIDE_ATTEMPT": "1x",
+                                "BIDE_DEADLINE_MS": "1x"})[0], 0)
+    t.same("and not handed down", fault.seen(url)[1]["timeout_ms"], "")
 
 
 def parallel(fault):

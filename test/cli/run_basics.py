@@ -155,6 +155,11 @@ def environment():
     t.same("a layer above retries: one attempt", attempts(
         t.sh("exit 4"), env={"BIDE_ATTEMPT": "2"}),
         (4, 1, "upstream_retries"))
+    for text in ("", "0", "-1", "1x", " 1", "9" * 30):
+        t.same(f"what no layer above says: '{text}'", attempts(
+            "--base 1ms", t.sh("exit 4"),
+            env={"BIDE_ATTEMPT": text, "BIDE_DEADLINE_MS": text}),
+            (4, 4, "attempts"))
     inner = f"{t.BIDE} run -q --base 1ms -- sh -c 'echo x; exit 1'"
     t.same("nested: attempts do not multiply",
            t.run("-q --attempts 3", t.sh(inner))[1], b"x\n" * 3)

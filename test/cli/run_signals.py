@@ -34,6 +34,12 @@ class Running:
         return t.until(lambda: any(line.split()[:1] == [note]
                                    for line in self.read()), note)
 
+    def wait_for_no_children(self):
+        """Now it waits, unless the kernel does not tell of children."""
+        path = f"/proc/{self.p.pid}/task/{self.p.pid}/children"
+        return not os.path.exists(path) or t.until(
+            lambda: not open(path, encoding="ascii").read().strip())
+
     def noted(self, word):
         return [int(line.split()[1]) for line in self.read()
                 if line.split()[0] == word]
@@ -108,10 +114,7 @@ def while_waiting():
         number = getattr(signal, "SIG" + name)
         r = Running("note ready; exit 5", "--base 1h --floor 1h --cap 1h")
         r.wait_for("ready")
-        t.until(lambda: not os.path.exists(
-            f"/proc/{r.p.pid}/task/{r.p.pid}/children") or
-            not open(f"/proc/{r.p.pid}/task/{r.p.pid}/children",
-                     encoding="ascii").read().strip())
+        r.wait_for_no_children()
         r.p.send_signal(signal.SIGUSR1)  # is for nobody
         r.p.send_signal(number)
         t.same(f"{name} while it waits", r.end(), (-number, ["ready"]))
@@ -160,12 +163,40 @@ def no_zombies():
     r = Running("note ready; (sleep .01 &) ; exit 5",
                 "--attempts 2 --base 1h --floor 1h --cap 1h")
     r.wait_for("ready")
-    path = f"/proc/{r.p.pid}/task/{r.p.pid}/children"
-    if os.path.exists(path):
-        tap.case("while it waits it has no children, dead or alive", t.until(
-            lambda: not open(path, encoding="ascii").read().strip()))
+    tap.case("while it waits it has no children, dead or alive",
+             r.wait_for_no_children())
     r.p.terminate()
     r.end()
+
+
+def stopped():
+    """Without a terminal, by a signal; what the kernel says of both is proof.
+    The command must not fork: a shell whose child stands still between vfork
+    and exec is not stopped itself."""
+    def all_in(states, *pids):
+        return t.until(lambda: all(t.state(pid) in states for pid in pids),
+                       f"all to be in a state of {states}")
+
+    r = Running("note child $$; note ready; exec sleep 60")
+    r.wait_for("ready")
+    both = r.p.pid, r.noted("child")[0]
+    for again in ("", " again"):
+        r.p.send_signal(signal.SIGTSTP)
+        tap.case(f"TSTP stops us and the command{again}", all_in("T", *both))
+        r.p.send_signal(signal.SIGCONT)
+        tap.case(f"CONT lets both go on{again}", all_in("RSD", *both))
+    r.p.terminate()
+    t.same("TERM ends both", r.end()[0], -signal.SIGTERM)
+
+    r = Running("note ready; exit 5", "--base 1h --floor 1h --cap 1h")
+    r.wait_for("ready")
+    r.wait_for_no_children()
+    r.p.send_signal(signal.SIGTSTP)
+    tap.case("TSTP while it waits", all_in("T", r.p.pid))
+    r.p.send_signal(signal.SIGCONT)
+    tap.case("CONT lets it go on", all_in("RSD", r.p.pid))
+    r.p.terminate()
+    t.same("TERM ends the wait", r.end()[0], -signal.SIGTERM)
 
 
 class Terminal:
@@ -299,6 +330,7 @@ def main():
     killed()
     inherited()
     no_zombies()
+    stopped()
     terminal()
     live_line()
     tap.finish()

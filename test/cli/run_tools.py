@@ -48,11 +48,16 @@ def until(condition, what="something"):
     return False
 
 
-def alive(pid):
-    """A zombie is not alive."""
+def state(pid):
+    """As the kernel has it: R runs, S sleeps, T is stopped; "" is gone."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii",
                   errors="replace") as f:
-            return f.read().rsplit(")", 1)[1].split()[0] != "Z"
+            return f.read().rsplit(")", 1)[1].split()[0]
     except OSError:
-        return False
+        return ""
+
+
+def alive(pid):
+    """A zombie is not alive."""
+    return state(pid) not in ("", "Z")

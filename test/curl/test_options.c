@@ -219,6 +219,31 @@ static void long_failure_is_cut_off_and_never_passed_on(void **state)
     bide_dep_free(dep);
 }
 
+/* Short ones are held back elsewhere than long ones, and one may become the
+ * other when its second half comes; a failure of either kind went before. */
+static void answer_of_any_length_comes_whole(void **state)
+{
+    (void)state;
+    static const int lengths[] = { 1, 1023, 1024, 1025, 1900, 2047, 3900 };
+    bide_policy_conf conf = quick();
+    bide_dep *dep = dep_of(&conf);
+    for (size_t i = 0; i < COUNT(lengths) * COUNT(lengths); i++) {
+        struct exchange x;
+        char script[128];
+        int n = lengths[i % COUNT(lengths)];
+        snprintf(script, sizeof script, "503;n=%d;pause=1,200;n=%d;pause=1",
+                 lengths[i / COUNT(lengths)], n);
+        exchange_init(&x, script);
+        assert_int_equal(bide_curl_perform(dep, x.easy, &x.opts), CURLE_OK);
+        assert_int_equal(x.result.status, 200);
+        assert_int_equal(x.body_len, n);
+        for (int at = 0; at < n; at++)
+            assert_int_equal(x.body[at], 'a' + at % 26);
+        exchange_done(&x);
+    }
+    bide_dep_free(dep);
+}
+
 static void header_is_of_the_last_attempt_only(void **state)
 {
     (void)state;
@@ -336,6 +361,9 @@ static void refused_call_makes_no_attempt(void **state)
                      CURLE_ABORTED_BY_CALLBACK);
     assert_int_equal(x.result.reason, BIDE_BECAUSE_BREAKER_OPEN);
     assert_int_equal(x.result.attempts, 0);
+    x.opts.op.attempts_made = 2;
+    bide_curl_perform(dep, x.easy, &x.opts);
+    assert_int_equal(x.result.attempts, 2);
     assert_int_equal(requests(&x), 0);
     exchange_done(&x);
     bide_dep_free(dep);
@@ -454,6 +482,7 @@ int main(void)
         cmocka_unit_test(body_that_can_be_rewound_is_sent_whole_again),
         cmocka_unit_test(long_answer_that_breaks_off),
         cmocka_unit_test(long_failure_is_cut_off_and_never_passed_on),
+        cmocka_unit_test(answer_of_any_length_comes_whole),
         cmocka_unit_test(header_is_of_the_last_attempt_only),
         cmocka_unit_test(answer_that_the_caller_refuses_ends_the_call),
         cmocka_unit_test(answer_without_functions_goes_to_a_file),

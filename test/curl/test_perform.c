@@ -56,6 +56,13 @@ static const struct row rows[] = {
       CURLE_PARTIAL_FILE, 200, "ha" },
     { "503;body=half;cut=body,200;body=fine", false, 2, BIDE_BECAUSE_SUCCESS,
       CURLE_OK, 200, "fine" },
+    { "204;cut=head,204", false, 2, BIDE_BECAUSE_SUCCESS, CURLE_OK, 204, "" },
+
+    /* only the first line of a head is its status */
+    { "503;h=HTTP/1.1+200+Fine:1;body=no,200;body=fine", false, 2,
+      BIDE_BECAUSE_SUCCESS, CURLE_OK, 200, "fine" },
+    { "200;h=HTTP/1.1+503+Busy:1;body=fine", false, 1, BIDE_BECAUSE_SUCCESS,
+      CURLE_OK, 200, "fine" },
 
     /* a POST that may have been processed is made once */
     { "503;body=sorry,200", true, 1, BIDE_BECAUSE_NOT_IDEMPOTENT, CURLE_OK, 503,
@@ -82,10 +89,12 @@ static const struct row rows[] = {
       "{\"retryable\":false}" },
 };
 
-static void play_row(bide_dep *dep, const struct row *row)
+static void play_row(bide_dep *dep, const struct row *row, bool wants_head)
 {
     struct exchange x;
     exchange_init(&x, row->script);
+    if (!wants_head)
+        x.opts.header = NULL;
     if (row->post)
         curl_easy_setopt(x.easy, CURLOPT_POSTFIELDS, "pay=1");
     CURLcode code = bide_curl_perform(dep, x.easy, &x.opts);
@@ -109,8 +118,11 @@ static void perform_failures_are_retried_where_it_does_no_harm(void **state)
     bide_dep *patient = dep_of(&conf);
     conf.attempt_timeout_ns = 400 * MS; /* of those that would wait for ever */
     bide_dep *dep = dep_of(&conf);
-    for (size_t i = 0; i < COUNT(rows); i++)
-        play_row(strstr(rows[i].script, "stall") ? dep : patient, &rows[i]);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        bide_dep *with = strstr(rows[i].script, "stall") ? dep : patient;
+        play_row(with, &rows[i], true);
+        play_row(with, &rows[i], false);
+    }
     bide_dep_free(patient);
     bide_dep_free(dep);
 }
