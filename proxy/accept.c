@@ -115,6 +115,11 @@ static void listener_ready(struct net_io *io, unsigned events)
     }
 }
 
+static int first_one(const struct worker *w, size_t i)
+{
+    return w->proxy->workers[0]->listeners[i].io.fd;
+}
+
 static int open_one(struct worker *w, struct listener *l, size_t i)
 {
     const struct bide__proxy_address *c = &w->conf->listen[i];
@@ -123,11 +128,11 @@ static int open_one(struct worker *w, struct listener *l, size_t i)
 
     if (i < w->proxy->n_inherited) {
         l->shared = true;
-        return w->proxy->inherited[i];
+        return w->proxy->inherited_first + (int)i;
     }
     if (alone && w->index > 0) { /* a Unix socket cannot be opened twice */
         l->shared = true;
-        return w->proxy->workers[0]->listeners[i].io.fd;
+        return first_one(w, i);
     }
     l->shared = alone;
     if ((c->path ? net_address_unix(&a, c->path)
@@ -135,6 +140,8 @@ static int open_one(struct worker *w, struct listener *l, size_t i)
         errno = EINVAL;
         return -1;
     }
+    if (w->index > 0 && c->port == 0) /* the port that was chosen for it */
+        getsockname(first_one(w, i), &a.to.any, &a.len);
     return net_listen(&a, NET_REUSEPORT);
 }
 

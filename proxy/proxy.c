@@ -45,6 +45,12 @@ struct proxy *proxy_new(bide_config *config, const struct bide__proxy_conf *conf
     return p;
 }
 
+void proxy_inherit(struct proxy *p, int first_fd, size_t n)
+{
+    p->inherited_first = first_fd;
+    p->n_inherited = n;
+}
+
 int proxy_start(struct proxy *p, char *err, size_t err_size)
 {
     for (unsigned i = 0; i < p->n_workers; i++)
@@ -54,12 +60,17 @@ int proxy_start(struct proxy *p, char *err, size_t err_size)
         int rc = worker_start(p->workers[i]);
         if (rc != 0) {
             snprintf(err, err_size, "cannot start a thread: %s", strerror(rc));
-            p->n_workers = i; /* those that run */
             return -1;
         }
-        p->started = true;
+        p->n_started = i + 1;
     }
     return 0;
+}
+
+static void tell_all(struct proxy *p, enum worker_message message)
+{
+    for (unsigned i = 0; i < p->n_started; i++)
+        worker_tell(p->workers[i], message);
 }
 
 /* ===== reload ===== */
@@ -106,8 +117,7 @@ int proxy_reload(struct proxy *p, bide_config *config,
     p->state = s;
     pthread_mutex_unlock(&p->lock);
     state_unref(old);
-    for (unsigned i = 0; i < p->n_workers; i++)
-        worker_tell(p->workers[i], WORKER_RELOAD);
+    tell_all(p, WORKER_RELOAD);
     return 0;
 }
 
@@ -122,21 +132,23 @@ struct state *proxy_state(struct proxy *p)
 
 /* ===== the end ===== */
 
-static void tell_all(struct proxy *p, enum worker_message message)
-{
-    for (unsigned i = 0; i < p->n_workers; i++)
-        worker_tell(p->workers[i], message);
-}
-
 void proxy_drain(struct proxy *p) { tell_all(p, WORKER_DRAIN); }
 void proxy_stop(struct proxy *p) { tell_all(p, WORKER_STOP); }
 void proxy_rotate(struct proxy *p) { tell_all(p, WORKER_ROTATE); }
 
+bool proxy_ended(struct proxy *p)
+{
+    for (unsigned i = 0; i < p->n_started; i++)
+        if (!atomic_load(&p->workers[i]->ended))
+            return false;
+    return true;
+}
+
 void proxy_join(struct proxy *p)
 {
-    for (unsigned i = 0; p->started && i < p->n_workers; i++)
+    for (unsigned i = 0; i < p->n_started; i++)
         worker_join(p->workers[i]);
-    p->started = false;
+    p->n_started = 0;
 }
 
 void proxy_free(struct proxy *p)
@@ -147,7 +159,6 @@ void proxy_free(struct proxy *p)
         worker_free(p->workers[i]);
     state_unref(p->state);
     free(p->workers);
-    free(p->inherited);
     pthread_mutex_destroy(&p->lock);
     free(p);
 }

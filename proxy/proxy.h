@@ -46,15 +46,19 @@ struct proxy {
     unsigned n_workers;
     pthread_mutex_t lock;      /* of `state`; never taken per request */
     struct state *state;
-    int *inherited;            /* listening sockets that systemd passed; -1s */
+    int inherited_first;       /* listening sockets that systemd passed */
     size_t n_inherited;
-    bool started;
+    unsigned n_started;        /* of them run */
 };
 
 /* Makes a proxy, and listens; owns `config` from then on. NULL and why. */
 struct proxy *proxy_new(bide_config *config, const struct bide__proxy_conf *conf,
                         const struct proxy_hooks *hooks, char *err,
                         size_t err_size);
+
+/* Serves on these sockets, which somebody else has opened: the first for the first
+ * of `listen`, and so on. Before it starts. */
+void proxy_inherit(struct proxy *p, int first_fd, size_t n);
 
 /* Starts the workers. -1 and why. */
 int proxy_start(struct proxy *p, char *err, size_t err_size);
@@ -70,6 +74,7 @@ int proxy_reload(struct proxy *p, bide_config *config,
 void proxy_drain(struct proxy *p);
 void proxy_stop(struct proxy *p);
 void proxy_rotate(struct proxy *p); /* the access log */
+bool proxy_ended(struct proxy *p);  /* all workers are done */
 void proxy_join(struct proxy *p);
 void proxy_free(struct proxy *p);
 

@@ -193,6 +193,7 @@ static void *run(void *arg)
         net_loop_step(&w->loop);
     if (w->log)
         access_log_flush(w->log);
+    atomic_store(&w->ended, true);
     return NULL;
 }
 

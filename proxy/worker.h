@@ -75,6 +75,7 @@ struct worker {
     struct access_log *log;    /* NULL: none */
 
     pthread_t thread;
+    atomic_bool ended;         /* Threads: shared */
     atomic_uint told;          /* bits of enum worker_message. Threads: shared */
 
     _Alignas(64) struct counters counters; /* Threads: shared to read */
