@@ -171,12 +171,11 @@ static void judge_endpoint(struct attempt *a, const bide_outcome *out)
 static void judge(struct attempt *a)
 {
     struct exchange *ex = a->ex;
-    int64_t now = ex->worker->loop.now_ns;
     bide_outcome out = classify(a);
 
     judge_endpoint(a, &out);
-    bide_call_report(&ex->call, a->number, &out, now);
-    bide_decision d = bide_call_next(&ex->call, now);
+    exchange_report(ex, a->number, &out);
+    bide_decision d = exchange_next(ex);
     if (d.action == BIDE_DONE) {
         exchange_settle(ex, &d, a);
         return;

@@ -62,7 +62,10 @@ static void end_call(struct exchange *ex)
         return;
     ex->called = false;
     net_timer_cancel(&ex->worker->loop, &ex->timer);
+    queue_leave(ex);
     bide_call_end(&ex->call, now_of(ex));
+    if (ex->worker->n_queued != 0)
+        queue_offer(ex->worker, dep_of(ex));
 }
 
 static void end_attempts(struct exchange *ex, struct attempt *but)
@@ -234,22 +237,33 @@ void exchange_begin(struct exchange *ex)
 
 /* ===== decisions ===== */
 
-static void tell(struct exchange *ex, const bide_decision *d)
+void exchange_report(struct exchange *ex, uint32_t attempt,
+                     const bide_outcome *out)
 {
-    const struct proxy_hooks *hooks = &ex->worker->proxy->hooks;
-    if (hooks->on_decision)
-        hooks->on_decision(hooks->ctx, ex, d, NULL, now_of(ex));
+    ex->last = *out;
+    ex->reported = true;
+    bide_call_report(&ex->call, attempt, out, now_of(ex));
+    if (ex->worker->n_queued != 0)
+        queue_offer(ex->worker, dep_of(ex));
 }
 
-/* Another worker's place under limits.in_flight is found by looking. */
-enum { LOOK_MS = 5 };
+bide_decision exchange_next(struct exchange *ex)
+{
+    const struct proxy_hooks *hooks = &ex->worker->proxy->hooks;
+    bide_decision d = bide_call_next(&ex->call, now_of(ex));
+    if (hooks->on_decision)
+        hooks->on_decision(hooks->ctx, ex, &d, ex->reported ? &ex->last : NULL,
+                           now_of(ex));
+    return d;
+}
 
 static void wait(struct exchange *ex, const bide_decision *d)
 {
     int64_t at = d->at_ns;
-    int64_t look = now_of(ex) + LOOK_MS * BIDE_MILLISECOND;
-    if (d->reason == BIDE_BECAUSE_QUEUED && at > look)
-        at = look;
+    if (d->reason == BIDE_BECAUSE_QUEUED)
+        at = queue_enter(ex, at);
+    else
+        queue_leave(ex);
     if (!ex->running && ex->wait_from_ns == 0)
         ex->wait_from_ns = now_of(ex);
     net_timer_set(&ex->worker->loop, &ex->timer, at);
@@ -268,17 +282,15 @@ void exchange_act(struct exchange *ex, bide_decision d)
 {
     bool hedges = bide_dep_policy(dep_of(ex))->hedge.max != 0;
     ex->stepping = true;
-    for (;;) {
-        tell(ex, &d);
-        if (d.action != BIDE_TRY)
-            break;
+    while (d.action == BIDE_TRY) {
         waited(ex);
+        queue_leave(ex);
         attempt_start(ex, &d);
         if (ex->running && !hedges) {
             ex->stepping = false;
             return;
         }
-        d = bide_call_next(&ex->call, now_of(ex));
+        d = exchange_next(ex);
     }
     ex->stepping = false;
     if (d.action == BIDE_WAIT)
@@ -290,7 +302,7 @@ void exchange_act(struct exchange *ex, bide_decision d)
 void exchange_step(struct exchange *ex)
 {
     if (!ex->stepping && ex->called)
-        exchange_act(ex, bide_call_next(&ex->call, now_of(ex)));
+        exchange_act(ex, exchange_next(ex));
 }
 
 void exchange_settle(struct exchange *ex, const bide_decision *d,

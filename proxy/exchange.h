@@ -5,6 +5,7 @@
  * ends the call. Where the parts of that are:
  *
  *     exchange.c       begins the call, asks for decisions, ends it
+ *     queue.c          those that wait for a place in flight
  *     upload.c         the request's body: kept for replay, streamed past that
  *     attempt.c        an attempt's life, from the choice of an endpoint on
  *     attempt_send.c   ... sending the request
@@ -93,6 +94,7 @@ struct exchange {
     const struct route *route;
     bide_op op;
     struct net_timer timer;  /* of a decision to wait */
+    struct exchange *queue_next, *queue_prev; /* for a place in flight */
 
     struct attempt *running; /* the winner included */
     struct attempt *winner;  /* whose answer is being passed on */
@@ -109,6 +111,8 @@ struct exchange {
     uint8_t upload;          /* enum upload */
     bool one_shot;           /* parts of the body are gone */
     bool called;             /* bide_call_begin() */
+    bool queued;
+    bool reported;           /* `last` is the outcome of an attempt */
     bool stepping;           /* exchange_step() is on the stack */
     bool close_after;        /* the client's connection is of no use after it */
     bool tunnel;
@@ -128,7 +132,9 @@ struct exchange {
     int64_t first_byte_ns;   /* of the answer to the client */
     char key[37];            /* generated idempotency key; "" */
 
-    bide_call call;
+    bide_outcome last;
+
+    bide_call call;          /* from here on not cleared */
     struct http1_body body;  /* of the request */
     struct http1_head req;
     struct http1_field fields[FIELDS_MAX];
@@ -145,6 +151,11 @@ void exchange_begin(struct exchange *ex);
 
 /* Asks the engine what to do, and does it. */
 void exchange_step(struct exchange *ex);
+
+/* Tells the engine what an attempt came to; asks it what to do next. */
+void exchange_report(struct exchange *ex, uint32_t attempt,
+                     const bide_outcome *out);
+bide_decision exchange_next(struct exchange *ex);
 
 /* Does what was decided, and what follows from that. */
 void exchange_act(struct exchange *ex, bide_decision d);
@@ -167,6 +178,14 @@ void exchange_settle(struct exchange *ex, const bide_decision *d,
 
 /* The request as text. */
 const char *exchange_bytes(const struct exchange *ex);
+
+/* ===== queue.c ===== */
+
+/* Waits for a place under limits.in_flight: asks again at the time that is
+ * returned, or when another exchange of this worker leaves a place. */
+int64_t queue_enter(struct exchange *ex, int64_t at_ns);
+void queue_leave(struct exchange *ex);
+void queue_offer(struct worker *w, const bide_dep *dep);
 
 /* ===== upload.c ===== */
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "access_log.h"
@@ -51,11 +52,16 @@ void era_leave(struct worker *w, struct era *era)
         era_end(era);
 }
 
+/* Clients do not get all descriptors: a quarter is for endpoints. */
 static void set_conf(struct worker *w)
 {
     unsigned n = w->proxy->n_workers;
+    size_t most = w->state->conf->limits.connections;
+    struct rlimit limit;
     w->conf = w->state->conf;
-    w->max_clients = (w->conf->limits.connections + n - 1) / n;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && most > limit.rlim_cur / 4 * 3)
+        most = limit.rlim_cur / 4 * 3;
+    w->max_clients = (most + n - 1) / n;
 }
 
 static void on_pause(struct net_timer *t)

@@ -66,6 +66,8 @@ struct worker {
     struct client *clients;    /* all of them */
     size_t n_clients, max_clients;
     size_t n_exchanges;
+    struct exchange *queue_first, *queue_last; /* for a place in flight */
+    size_t n_queued;
 
     uint64_t random;           /* of choices that need no quality */
     bool draining;             /* no new requests */
