@@ -206,6 +206,7 @@ static void refuse(struct exchange *ex, int status, const char *problem,
 static bool route(struct exchange *ex)
 {
     if (ex->req.method_id == HTTP1_CONNECT) {
+        ex->close_after = true; /* what follows would not be HTTP */
         refuse(ex, 405, "connect", "Method Not Allowed",
                "this is a reverse proxy: it makes no tunnels");
         return false;
