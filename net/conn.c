@@ -21,11 +21,21 @@ void net_conn_close(struct net_conn *c)
     c->io.fd = -1;
 }
 
+bool net_conn_quiet(struct net_conn *c)
+{
+    char byte;
+    if (c->hup || (c->readable && !c->session))
+        return false;
+    return !c->readable || net_read(c, &byte, 1) == NET_AGAIN;
+}
+
 bool net_conn_stale(struct net_conn *c)
 {
     char byte;
-    if (c->readable || c->hup)
+    if (!net_conn_quiet(c))
         return true;
+    if (c->session)
+        return false;
     return !(recv(c->io.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
              errno == EAGAIN);
 }

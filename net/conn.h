@@ -60,6 +60,8 @@ static inline void net_conn_note(struct net_conn *c, unsigned events)
         c->hup = true;
     if (events & (EPOLLHUP | EPOLLERR))
         c->broken = true;
+    if (c->session) /* either may have waited for the other */
+        c->readable = c->writable = true;
 }
 
 /* Bytes read (over 0), 0 at the end, NET_AGAIN, or NET_ERROR with errno. */
@@ -113,6 +115,10 @@ void net_conn_shutdown(struct net_conn *c);
 
 /* Closes it; io.fd is then -1. Once more does nothing. */
 void net_conn_close(struct net_conn *c);
+
+/* Whether nothing has come that nobody asked for, as far as is known. TLS has words
+ * of its own (session tickets): those do not count. */
+bool net_conn_quiet(struct net_conn *c);
 
 /* Whether something came, or it was closed, though nobody asked for anything: one
  * system call, to be made before an idle connection carries what must not be sent

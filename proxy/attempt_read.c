@@ -87,11 +87,15 @@ static bool is_problem(const struct attempt *a)
 }
 
 /* What a problem says about retrying is in its body: that is waited for, if it
- * can be looked at. */
+ * can be looked at. And an endpoint that has closed already has sent the whole
+ * answer, or will not: better to see that now than to pass half of it on. */
 static bool awaits_body(const struct attempt *a)
 {
-    return !a->complete && a->resp.framing != HTTP1_TUNNEL && is_problem(a) &&
-           net_buf_space(a->in) > 0 && a->in->end - a->ready < BIDE_PROBLEM_MAX;
+    if (a->complete || a->resp.framing > HTTP1_CHUNKED ||
+        net_buf_space(a->in) == 0)
+        return false;
+    return a->link->conn.hup ||
+           (is_problem(a) && a->in->end - a->ready < BIDE_PROBLEM_MAX);
 }
 
 /* The body without its framing, in `plain` if it has any. */

@@ -186,6 +186,12 @@ static void shake(struct link *l)
         connected(l);
 }
 
+static const char *server_name(const struct endpoint *e)
+{
+    const char *name = e->upstream->conf.tls.server_name;
+    return name ? name : e->host;
+}
+
 static void connect_ready(struct link *l)
 {
     struct endpoint *e = l->pool->endpoint;
@@ -204,7 +210,7 @@ static void connect_ready(struct link *l)
         return;
     }
     l->handshaking = true;
-    if (net_tls_connect(&l->conn, e->upstream->tls, e->host) < 0)
+    if (net_tls_connect(&l->conn, e->upstream->tls, server_name(e)) < 0)
         connect_failed(l, BIDE_FAULT_LOCAL);
     else
         shake(l);
@@ -219,7 +225,7 @@ static void link_ready(struct net_io *io, unsigned events)
     case LINK_BUSY: attempt_ready(l->attempt); break;
     case LINK_IDLE:
         /* Nobody asked: it was closed, or speaks out of turn. */
-        if (l->conn.readable)
+        if (!net_conn_quiet(&l->conn))
             link_close(l);
         break;
     default: break;
@@ -299,7 +305,7 @@ static struct link *take_idle(struct pool *p, bool careful)
         list_remove(l);
         p->n_idle--;
         l->phase = LINK_BUSY;
-        if (!l->conn.readable && !(careful && net_conn_stale(&l->conn)))
+        if (net_conn_quiet(&l->conn) && !(careful && net_conn_stale(&l->conn)))
             return l;
         count(&p->worker->counters.stale);
         link_drop(l);
@@ -330,8 +336,8 @@ enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
 
 void link_release(struct link *l)
 {
-    if (l->conn.hup || l->conn.readable || l->pool->retired ||
-        worker_of(l)->draining) {
+    if (l->pool->retired || worker_of(l)->draining ||
+        !net_conn_quiet(&l->conn)) {
         link_close(l);
         return;
     }

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tls.h"
+
 static struct upstream *take_upstream(struct state *old,
                                       const struct bide__proxy_upstream *c,
                                       unsigned n_workers, char *err, size_t size)
@@ -90,6 +92,7 @@ static void state_free(struct state *s)
     free(s->services);
     free(s->upstreams);
     free(s->routes);
+    net_tls_free(s->tls);
     bide_config_free(s->owner);
     free(s);
 }
@@ -98,6 +101,12 @@ static int fill(struct state *s, unsigned n_workers, struct state *old,
                 char *err, size_t size)
 {
     const struct bide__proxy_conf *conf = s->conf;
+    const struct bide__proxy_server_tls *tls = &conf->tls;
+    if (tls->certificate &&
+        !(s->tls = net_tls_server_new(tls->certificate, tls->key,
+                                      tls->client_ca, tls->client_required, err,
+                                      size)))
+        return -1;
     for (size_t i = 0; i < conf->n_upstreams; i++) {
         struct upstream *u = take_upstream(old, &conf->upstreams[i], n_workers,
                                            err, size);

@@ -60,6 +60,7 @@ struct upstream {
     atomic_uint n_out;    /* are */
     unsigned n_workers;
     void *tls;            /* settings towards its endpoints; or NULL */
+    uint64_t tls_stamp;   /* of the files they were made from */
 };
 
 /* A dependency with its name, counted by the states that it is in.

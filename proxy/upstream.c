@@ -2,10 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "pool.h"
 #include "resolve.h"
 #include "state.h"
+#include "tls.h"
 
 /* ===== the same? ===== */
 
@@ -29,6 +31,21 @@ static bool tls_same(const struct bide__proxy_client_tls *a,
     return text_same(a->ca, b->ca) && text_same(a->certificate, b->certificate) &&
            text_same(a->key, b->key) &&
            text_same(a->server_name, b->server_name) && a->verify == b->verify;
+}
+
+/* Changes when one of the files does. */
+static uint64_t files_stamp(const struct bide__proxy_client_tls *c)
+{
+    const char *files[] = { c->ca, c->certificate, c->key };
+    uint64_t stamp = 0;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct stat s;
+        if (files[i] && stat(files[i], &s) == 0)
+            stamp = bide_rng_hash(stamp, (uint64_t)s.st_mtim.tv_sec,
+                                  (uint64_t)s.st_mtim.tv_nsec,
+                                  (uint64_t)s.st_size ^ (uint64_t)s.st_ino);
+    }
+    return stamp;
 }
 
 static bool numbers_same(const struct bide__proxy_upstream *a,
@@ -55,8 +72,7 @@ bool upstream_same(const struct upstream *u, const struct bide__proxy_upstream *
     for (unsigned i = 0; i < u->n_endpoints; i++)
         if (strcmp(u->endpoints[i].url, c->endpoints[i].url) != 0)
             return false;
-    /* The names of files are the same; what is in them may not be. */
-    return !c->tls.certificate && !c->tls.ca;
+    return u->tls_stamp == files_stamp(&c->tls);
 }
 
 /* ===== endpoints ===== */
@@ -213,6 +229,21 @@ static void free_strings(struct bide__proxy_upstream *c)
         free((void *)(uintptr_t)all[i]);
 }
 
+/* Those for TLS, if an endpoint speaks it. */
+static bool settings_new(struct upstream *u, char *err, size_t err_size)
+{
+    const struct bide__proxy_client_tls *c = &u->conf.tls;
+    bool needed = false;
+    for (unsigned i = 0; i < u->n_endpoints; i++)
+        needed = needed || u->conf.endpoints[i].tls;
+    u->tls_stamp = files_stamp(c);
+    if (!needed)
+        return true;
+    u->tls = net_tls_client_new(c->ca, c->certificate, c->key, c->verify, err,
+                                err_size);
+    return u->tls != NULL;
+}
+
 struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
                               unsigned n_workers, char *err, size_t err_size)
 {
@@ -229,6 +260,10 @@ struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
     if (u->max_out >= u->n_endpoints)
         u->max_out = u->n_endpoints - 1;
     u->endpoints = calloc(u->n_endpoints, sizeof *u->endpoints);
+    if (!settings_new(u, err, err_size)) {
+        upstream_unref(u);
+        return NULL;
+    }
     for (unsigned i = 0; u->endpoints && i < u->n_endpoints; i++)
         if (endpoint_init(&u->endpoints[i], u, i, err, err_size) < 0) {
             upstream_unref(u);
@@ -246,6 +281,7 @@ void upstream_unref(struct upstream *u)
     for (unsigned i = 0; u->endpoints && i < u->n_endpoints; i++)
         endpoint_done(&u->endpoints[i]);
     free(u->endpoints);
+    net_tls_free(u->tls);
     free_strings(&u->conf);
     free(u->name);
     free(u);

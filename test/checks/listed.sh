@@ -46,8 +46,10 @@ same run/meson.build bide_run_source_names run/ .c
 same curl/meson.build bide_curl_source_names curl/ .c
 same cli/meson.build cli_source_names cli/ .c
 same sim/meson.build sim_source_names sim/ .c
-sed -e 's/^http1_source_names = \[/net_source_names = [/' net/meson.build >"$tmp/net"
+sed -e 's/^http1_source_names = \[/net_source_names = [/' \
+    -e 's/^net_module_names = \[/net_source_names = [/' net/meson.build >"$tmp/net"
 same "$tmp/net" net_source_names net/ .c
+same proxy/meson.build proxy_source_names proxy/ .c
 same man/meson.build man_names man/ .scd
 same test/sim/meson.build sim_test_names test/sim/test_ .c
 same test/net/meson.build net_test_names test/net/test_ .c
