@@ -19,6 +19,14 @@ static const uint64_t dropped =
     BIT(TRAILER) | BIT(TRANSFER_ENCODING) | BIT(UPGRADE) |
     BIT(HTTP2_SETTINGS) | BIT(X_BIDE_ATTEMPTS) | BIT(X_BIDE_REASON);
 
+/* Answers that cannot have a body have no length either (RFC 9110, 8.6). */
+static uint64_t dropped_from(const struct http1_head *resp)
+{
+    return resp->status < 200 || resp->status == 204
+               ? dropped | BIT(CONTENT_LENGTH)
+               : dropped;
+}
+
 static void put_status_line(struct text *t, const struct attempt *a)
 {
     const struct http1_head *resp = &a->resp;
@@ -68,7 +76,7 @@ static bool write_head(struct exchange *ex, struct attempt *a)
         return false;
     struct text t = text_in(out);
     put_status_line(&t, a);
-    text_lines(&t, &a->resp, net_buf_at(a->in), dropped);
+    text_lines(&t, &a->resp, net_buf_at(a->in), dropped_from(&a->resp));
     put_bide(&t, ex);
     put_connection(&t, a);
     TEXT_LITERAL(&t, "\r\n");
@@ -255,7 +263,7 @@ void answer_interim(struct attempt *a)
         return;
     struct text t = text_in(b);
     put_status_line(&t, a);
-    text_lines(&t, resp, net_buf_at(a->in), dropped);
+    text_lines(&t, resp, net_buf_at(a->in), dropped_from(resp));
     TEXT_LITERAL(&t, "\r\n");
     if (text_done(&t, b) && ex->client->conn.writable) {
         ssize_t n = net_write(&ex->client->conn, b->data, b->end);

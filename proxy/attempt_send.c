@@ -44,8 +44,10 @@ static void put_first_line(struct text *t, const struct exchange *ex)
     text_put(t, from + req->method, req->method_len);
     text_put(t, " ", 1);
     if (req->form == HTTP1_ABSOLUTE) {
+        /* Of OPTIONS, a target without a path is the server as a whole. */
         if (req->path_len == 0)
-            text_put(t, "/", 1);
+            text_put(t, req->method_id == HTTP1_OPTIONS && !req->query_len
+                            ? "*" : "/", 1);
         text_put(t, from + req->path, (size_t)req->path_len + req->query_len);
     } else {
         text_put(t, from + req->target, req->target_len);

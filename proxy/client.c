@@ -105,7 +105,11 @@ static void too_slow(struct client *c)
 {
     count(&c->worker->counters.timed_out);
     bool owed = c->ex && c->ex->status == 0 && !c->ex->winner;
-    if (!owed) {
+    /* Some clients end a body with a CRLF too many (RFC 9112, 2.2): that alone is
+     * no request. */
+    bool blank = c->phase == CLIENT_HEAD && net_buf_len(c->in) <= 2 &&
+                 c->in->data[c->in->begin] == '\r';
+    if (!owed || blank) {
         client_close(c);
         return;
     }
@@ -165,14 +169,6 @@ static bool begin_head(struct client *c)
     return true;
 }
 
-/* Some clients end a body with a CRLF too many (RFC 9112, 2.2). */
-static void skip_blank(struct net_buf *b)
-{
-    while (net_buf_len(b) > 0 && (b->data[b->begin] == '\r' ||
-                                  b->data[b->begin] == '\n'))
-        b->begin++;
-}
-
 /* Reads more: false if there is nothing, or the connection is no more. */
 static bool read_more(struct client *c)
 {
@@ -204,8 +200,6 @@ static bool read_more(struct client *c)
 /* One step towards a whole head; false: nothing more can be done now. */
 static bool head_step(struct client *c)
 {
-    if (c->in && !c->ex)
-        skip_blank(c->in);
     if (!c->in || net_buf_len(c->in) == 0)
         return read_more(c);
     if (!c->ex && !begin_head(c)) {

@@ -30,7 +30,6 @@ struct proxy;
 struct listener {
     struct net_io io;
     struct worker *worker;
-    const struct bide__proxy_address *conf;
     bool shared; /* inherited: the other workers have it too */
     bool paused; /* until descriptors are free again */
 };
