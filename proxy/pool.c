@@ -10,6 +10,7 @@
 
 #include "address.h"
 #include "exchange.h"
+#include "resolve.h"
 #include "state.h"
 #include "tls.h"
 #include "worker.h"
@@ -248,9 +249,9 @@ static void link_fire(struct net_timer *t)
 static struct link *link_new(struct pool *p)
 {
     struct net_loop *loop = &p->worker->loop;
-    const struct net_address *to = atomic_load(&p->endpoint->address);
+    const struct net_addresses *to = atomic_load(&p->endpoint->addresses);
     struct link *l = link_alloc(p->worker);
-    int fd = l ? net_connect(to) : -1;
+    int fd = l ? net_connect(&to->list[p->turn++ % to->n]) : -1;
     if (fd < 0) {
         free(l);
         return NULL;
@@ -321,7 +322,7 @@ enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
         a->link = l;
         return POOL_READY;
     }
-    if (!atomic_load(&p->endpoint->address))
+    if (!atomic_load(&p->endpoint->addresses))
         return POOL_FAILED;
     line_enter(p, a);
     if (!may_connect(p)) {

@@ -39,6 +39,7 @@ struct pool {
     uint32_t n_links, n_idle, n_connecting, n_waiting;
     uint32_t in_flight;     /* attempts, those in line included */
     uint32_t max_links, max_idle, max_connecting;
+    uint32_t turn;          /* of the endpoint's addresses */
     bool retired;           /* its upstream is gone: nothing is kept */
 } __attribute__((aligned(64)));
 

@@ -48,6 +48,7 @@ struct proxy {
     struct state *state;
     int inherited_first;       /* listening sockets that systemd passed */
     size_t n_inherited;
+    struct resolver *resolver; /* NULL: not started */
     unsigned n_started;        /* of them run */
 };
 

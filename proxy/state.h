@@ -27,6 +27,7 @@
 #include "http1.h"
 #include "proxy_conf.h"
 
+struct net_addresses;
 struct pool;
 struct upstream;
 
@@ -40,13 +41,19 @@ struct endpoint {
     char *authority;      /* "host:port", for Host; no port if it is usual */
     uint16_t port;
     bool tls;
-    _Atomic(struct net_address *) address; /* NULL: not resolved (yet) */
+    _Atomic(struct net_addresses *) addresses; /* NULL: none known (yet) */
+    struct net_addresses *known; /* all that it ever had: a worker may be looking
+                             at them. Of the thread that resolves */
     bide_dep *breaker;    /* NULL: never ejected */
-    atomic_bool ejected;  /* its breaker is open, or half-open */
-    atomic_bool unhealthy; /* by the health checks */
+    atomic_uint out_by;   /* bits of enum out_by; 0: it is in use */
     _Atomic(int64_t) back_ns; /* when it came back; 0: it was never out */
-    _Atomic(uint32_t) waiting; /* attempts for a connection, all workers */
     struct pool *pools;   /* of each worker */
+};
+
+/* Why an endpoint gets no requests. */
+enum out_by {
+    OUT_BY_BREAKER = 1, /* its own is open, or half-open */
+    OUT_BY_HEALTH = 2   /* the checks fail */
 };
 
 /* A service: endpoints that are as good as each other. Threads: shared. */
@@ -114,6 +121,17 @@ bool upstream_same(const struct upstream *u, const struct bide__proxy_upstream *
 struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
                               unsigned n_workers, char *err, size_t err_size);
 void upstream_unref(struct upstream *u);
+
+/* Asks for the addresses of an endpoint's name. False, and why; those it had stay.
+ * On one thread at a time. */
+bool endpoint_resolve(struct endpoint *e, const char **ret_why);
+
+/* ===== out.c ===== */
+
+/* Puts an endpoint out for a reason, if so many may be out; takes it back when the
+ * last reason has gone. */
+bool endpoint_put_out(struct endpoint *e, enum out_by why);
+void endpoint_take_back(struct endpoint *e, enum out_by why, int64_t now_ns);
 
 /* ===== policy_same.c ===== */
 

@@ -12,6 +12,7 @@
 #include "bide/run.h"
 #include "client.h"
 #include "exchange.h"
+#include "health.h"
 #include "pool.h"
 #include "proxy.h"
 
@@ -134,6 +135,8 @@ static void reload(struct worker *w)
     set_conf(w);
     attach_pools(w);
     retire_pools(w, old->state);
+    if (w->index == 0)
+        health_follow(w);
     if (old->n_exchanges == 0)
         era_end(old);
 }
@@ -195,6 +198,8 @@ static void *run(void *arg)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     w->loop.now_ns = bide_now_ns();
+    if (w->index == 0)
+        health_follow(w);
     while (!w->over)
         net_loop_step(&w->loop);
     if (w->log)
@@ -240,6 +245,7 @@ void worker_free(struct worker *w)
     for (size_t i = 0; i < w->state->n_upstreams; i++)
         for (unsigned e = 0; e < w->state->upstreams[i]->n_endpoints; e++)
             pool_retire(&w->state->upstreams[i]->endpoints[e].pools[w->index]);
+    health_end_all(w);
     net_loop_done(&w->loop);
     free_lists(w);
     net_bufs_done(&w->bufs);

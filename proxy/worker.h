@@ -21,9 +21,11 @@
 #include "proxy_conf.h"
 #include "state.h"
 
+struct access_log;
 struct client;
 struct exchange;
 struct attempt;
+struct health;
 struct link;
 struct proxy;
 
@@ -74,6 +76,7 @@ struct worker {
     struct net_timer drain;    /* when it must be over */
 
     struct access_log *log;    /* NULL: none */
+    struct health *checks;     /* of the first worker */
 
     pthread_t thread;
     atomic_bool ended;         /* Threads: shared */
