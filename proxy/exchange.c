@@ -227,6 +227,9 @@ void exchange_begin(struct exchange *ex)
     count(&ex->worker->counters.requests);
     ex->in_end = c->in->begin + ex->req.head_len;
     ex->close_after = !ex->req.keep_alive;
+    /* Until the body has been read, what follows the head is not a request. */
+    if (ex->req.framing != HTTP1_NO_BODY)
+        ex->upload = UPLOAD_KEEPING;
     if (!route(ex))
         return;
     read_op(ex);

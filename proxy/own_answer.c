@@ -13,8 +13,7 @@
 static bool ends_connection(const struct exchange *ex)
 {
     return ex->close_after || !ex->req.keep_alive || ex->worker->draining ||
-           (ex->req.framing != HTTP1_NO_BODY &&
-            (ex->upload != UPLOAD_NONE || !ex->route));
+           ex->upload != UPLOAD_NONE;
 }
 
 static size_t write_body(const struct exchange *ex, const struct own_answer *a,

@@ -249,15 +249,9 @@ bool upload_begin(struct exchange *ex)
         refuse_large(ex);
         return false;
     }
-    ex->upload = UPLOAD_KEEPING;
     if (!keep(ex, ex->client->in))
         return false;
     if (ex->upload == UPLOAD_NONE)
-        return true;
-    /* It would be refused anyway: do not ask for the body first. */
-    if (ex->req.expect_continue &&
-        bide_dep_breaker(ex->route->service->dep, ex->worker->loop.now_ns) ==
-            BIDE_BREAKER_OPEN)
         return true;
     say_continue(ex);
     read_to_keep(ex);

@@ -124,6 +124,12 @@ def limits():
     wait_for(lambda: p.request(path="/s/200")[0] == 200)
     status, _, _ = p.request("PUT", "/s/200", b"x" * 11)
     tap.case("a body that is too large is refused", status == 413, status)
+    path, name = fault.path("200")
+    out = p.raw(b"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n" +
+                get(path))
+    tap.case("regress: and is not taken for the next request",
+             out.count(b"HTTP/1.1") == 1 and fault.count(name)["requests"] == 0,
+             out)
     sidecar.ended("limits", p)
     p = Sidecar(config([fault.ports["http"]],
                        more="  timeouts: { header: 50ms, body: 50ms }\n"))
