@@ -356,6 +356,11 @@ void exchange_over(struct exchange *ex)
 void exchange_client_ready(struct exchange *ex)
 {
     const struct net_conn *conn = &ex->client->conn;
+    bool owed = ex->winner && !ex->winner->complete;
+    if (conn->hup && owed && ex->upload == UPLOAD_NONE) {
+        exchange_cancel(ex);
+        return;
+    }
     if (ex->status != 0) {
         if (ex->upload == UPLOAD_STREAMING && ex->winner)
             upload_read(ex);

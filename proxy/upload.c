@@ -129,9 +129,10 @@ static void progress(struct exchange *ex)
                                            ex->state->conf->timeouts.body_ns));
 }
 
-static ssize_t fill(struct exchange *ex, struct net_buf *b)
+static ssize_t fill(struct exchange *ex, struct net_buf *b, uint64_t most)
 {
-    ssize_t n = net_read(&ex->client->conn, net_buf_room(b), net_buf_space(b));
+    size_t space = net_buf_space(b) < most ? net_buf_space(b) : (size_t)most;
+    ssize_t n = net_read(&ex->client->conn, net_buf_room(b), space);
     if (n > 0) {
         b->end += (uint32_t)n;
         count_n(&ex->worker->counters.bytes_in, (uint64_t)n);
@@ -147,8 +148,9 @@ static void read_to_keep(struct exchange *ex)
             break;
         }
         struct net_buf *b = room(ex);
+        uint64_t most = ex->state->conf->limits.replay_bytes - ex->kept_bytes;
         ssize_t n = !b                               ? NET_ERROR
-                    : net_can_read(&ex->client->conn) ? fill(ex, b)
+                    : net_can_read(&ex->client->conn) ? fill(ex, b, most)
                                                       : NET_AGAIN;
         if (n == NET_AGAIN) {
             progress(ex);
@@ -216,7 +218,7 @@ static void read_to_stream(struct exchange *ex)
             progress(ex);
             return;
         }
-        ssize_t n = fill(ex, ex->stream);
+        ssize_t n = fill(ex, ex->stream, UINT64_MAX);
         if (n == NET_AGAIN)
             continue;
         if (n <= 0) {
