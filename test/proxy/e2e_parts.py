@@ -267,7 +267,7 @@ http {{
   access_log access.log; keepalive_requests {requests}; root {dir}/www;
   client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f;
   uwsgi_temp_path u; scgi_temp_path s; client_max_body_size 100m;
-  server {{ listen 127.0.0.1:{port}; {tls}
+  server {{ listen 127.0.0.1:{port}; {more}
     location /echo {{ default_type text/plain;
       return 200 "$request_method $request_uri $http_host $http_via"; }}
     location /204 {{ return 204; }}
@@ -278,21 +278,27 @@ http {{
 
 
 class Nginx:
-    """A real origin, in a directory of its own; self.www is what it serves."""
+    """A real origin, in a directory of its own. With the path of a certificate and
+    its key, but for their endings, it serves TLS too, at self.tls_port."""
 
-    def __init__(self, requests=1000, tls=""):
+    def __init__(self, requests=1000, certificate=None):
         self.dir = tempfile.mkdtemp(prefix="bide-nginx-")
         os.chmod(self.dir, 0o755)  # its worker is another user, if we are root
         self.www = os.path.join(self.dir, "www")
         os.mkdir(self.www)
         self.port = free_port()
-        self.requests, self.tls = requests, tls
+        self.requests, self.more = requests, ""
+        if certificate:
+            self.tls_port = free_port()
+            self.more = (f"listen 127.0.0.1:{self.tls_port} ssl; "
+                         f"ssl_certificate {certificate}.pem; "
+                         f"ssl_certificate_key {certificate}.key;")
         self.start()
 
     def start(self):
         conf = os.path.join(self.dir, "nginx.conf")
         with open(conf, "w", encoding="ascii") as f:
-            f.write(NGINX.format(port=self.port, dir=self.dir, tls=self.tls,
+            f.write(NGINX.format(port=self.port, dir=self.dir, more=self.more,
                                  requests=self.requests))
         self.process = subprocess.Popen(
             [shutil.which("nginx") or "/usr/sbin/nginx", "-p", self.dir, "-c",
