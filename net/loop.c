@@ -26,6 +26,7 @@ static void on_wake(struct net_io *io, unsigned events)
 int net_loop_init(struct net_loop *loop)
 {
     memset(loop, 0, sizeof *loop);
+    loop->clock_ns = bide_now_ns;
     loop->now_ns = bide_now_ns();
     bide__wheel_init(&loop->wheel, loop->now_ns, BIDE_MILLISECOND);
     loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -114,12 +115,12 @@ static int wait_ms(const struct net_loop *loop)
     return in > 60000 ? 60000 : (int)in;
 }
 
-void net_loop_step(struct net_loop *loop)
+static void turn(struct net_loop *loop, int timeout_ms)
 {
     struct epoll_event events[EVENTS_AT_ONCE];
-    int n = epoll_wait(loop->epoll_fd, events, EVENTS_AT_ONCE, wait_ms(loop));
+    int n = epoll_wait(loop->epoll_fd, events, EVENTS_AT_ONCE, timeout_ms);
 
-    loop->now_ns = bide_now_ns();
+    loop->now_ns = loop->clock_ns();
     loop->n_waits++;
     for (int i = 0; i < n; i++) {
         struct net_io *io = events[i].data.ptr;
@@ -136,3 +137,6 @@ void net_loop_step(struct net_loop *loop)
     }
     dig(loop);
 }
+
+void net_loop_step(struct net_loop *loop) { turn(loop, wait_ms(loop)); }
+void net_loop_poll(struct net_loop *loop) { turn(loop, 0); }

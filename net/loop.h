@@ -51,6 +51,7 @@ struct net_grave {
 struct net_loop {
     int epoll_fd, wake_fd;
     int64_t now_ns;  /* as of the last return of epoll_wait() */
+    int64_t (*clock_ns)(void); /* bide_now_ns(), but for tests */
     struct net_grave *graves;
     void *user;      /* passed to `free` of graves */
     void (*woken)(struct net_loop *loop); /* after net_loop_wake(); or NULL */
@@ -73,6 +74,9 @@ void net_loop_remove(struct net_loop *loop, struct net_io *io);
 
 /* Waits for events, and hands out all that there are. */
 void net_loop_step(struct net_loop *loop);
+
+/* The same without waiting: for tests. */
+void net_loop_poll(struct net_loop *loop);
 
 /* Makes the loop call `woken` soon. From any thread. */
 void net_loop_wake(struct net_loop *loop);
