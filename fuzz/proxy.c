@@ -155,7 +155,8 @@ static void raise_curtain(struct stage *s, uint8_t how)
     pthread_mutex_init(&s->proxy.lock, NULL);
     s->proxy.workers = s->workers;
     s->proxy.n_workers = 1;
-    s->proxy.state = state_new(&c, NULL, 1, NULL, err, sizeof err);
+    s->proxy.state = state_new(&c, NULL, 1, &s->proxy.hooks, NULL, err,
+                               sizeof err);
     must(s->proxy.state != NULL);
     struct upstream *up = s->proxy.state->upstreams[0];
     for (unsigned i = 0; i < up->n_endpoints; i++)

@@ -154,7 +154,7 @@ void attempt_fail(struct attempt *a, bide_fault fault)
     bide_outcome out = outcome_of(a, fault);
     ex->fault = (uint8_t)fault;
     attempt_judge_endpoint(a, &out);
-    exchange_report(ex, a->number, &out);
+    exchange_report(ex, a, &out);
     attempt_end(a, false);
     exchange_step(ex);
 }
@@ -201,7 +201,7 @@ static void no_memory(struct exchange *ex, uint32_t number)
     bide_outcome out = { .cls = BIDE_TRANSIENT, .fault = BIDE_FAULT_LOCAL,
                          .not_processed = true };
     ex->fault = BIDE_FAULT_LOCAL;
-    exchange_report(ex, number, &out);
+    bide_call_report(&ex->call, number, &out, ex->worker->loop.now_ns);
 }
 
 void attempt_start(struct exchange *ex, const bide_decision *d)

@@ -178,7 +178,7 @@ static void judge(struct attempt *a)
     bide_outcome out = classify(a);
 
     judge_endpoint(a, &out);
-    exchange_report(ex, a->number, &out);
+    exchange_report(ex, a, &out);
     bide_decision d = exchange_next(ex);
     if (d.action == BIDE_DONE) {
         exchange_settle(ex, &d, a);

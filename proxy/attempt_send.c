@@ -237,6 +237,15 @@ static bool prepare(struct attempt *a)
     return a->head && request_head_write(a, a->head);
 }
 
+/* The time of an attempt begins when the client has sent all; that of the call
+ * does not wait. */
+static void progress(struct attempt *a)
+{
+    int64_t until = net_after(a->ex->worker->loop.now_ns, a->timeout_ns);
+    int64_t deadline = bide_call_deadline(&a->ex->call);
+    attempt_until(a, until < deadline ? until : deadline);
+}
+
 void attempt_send(struct attempt *a)
 {
     struct exchange *ex = a->ex;
@@ -257,7 +266,7 @@ void attempt_send(struct attempt *a)
         a->sent_any = true;
         advance(a, (size_t)n);
         if (ex->upload == UPLOAD_STREAMING && !a->answered)
-            attempt_until(a, net_after(ex->worker->loop.now_ns, a->timeout_ns));
+            progress(a);
     }
     if (ex->upload == UPLOAD_NONE)
         a->sent_all = true;

@@ -73,6 +73,20 @@ static void client_close(struct client *c)
 
 void client_abort(struct client *c) { client_close(c); }
 
+/* No memory for what it sends. */
+static void client_shed(struct client *c)
+{
+    static const char text[] = "HTTP/1.1 503 Service Unavailable\r\n"
+                               "Content-Length: 0\r\n"
+                               "Retry-After: 1\r\n"
+                               "X-Bide-Retry: no\r\n"
+                               "X-Bide-Reason: memory\r\n"
+                               "Connection: close\r\n\r\n";
+    count(&c->worker->counters.shed);
+    (void)!net_write(&c->conn, text, sizeof text - 1);
+    client_linger(c);
+}
+
 /* What is in the kernel's receive buffer at close() makes it send a reset, which
  * can overtake the answer. So: say that nothing more comes, and read on. */
 void client_linger(struct client *c)
@@ -178,8 +192,8 @@ static bool read_more(struct client *c)
             rest(c);
         return false;
     }
-    if (!c->in && !(c->in = net_buf_take(&w->bufs))) {
-        client_close(c);
+    if (!c->in && !(c->in = net_buf_take_if(&w->bufs))) {
+        client_shed(c);
         return false;
     }
     ssize_t n = net_read(&c->conn, net_buf_room(c->in), net_buf_space(c->in));

@@ -241,12 +241,15 @@ void exchange_begin(struct exchange *ex)
 
 /* ===== decisions ===== */
 
-void exchange_report(struct exchange *ex, uint32_t attempt,
+void exchange_report(struct exchange *ex, const struct attempt *a,
                      const bide_outcome *out)
 {
+    const struct proxy_hooks *hooks = &ex->worker->proxy->hooks;
     ex->last = *out;
     ex->reported = true;
-    bide_call_report(&ex->call, attempt, out, now_of(ex));
+    bide_call_report(&ex->call, a->number, out, now_of(ex));
+    if (hooks->on_attempt)
+        hooks->on_attempt(hooks->ctx, ex, a, out, now_of(ex));
     if (ex->worker->n_queued != 0)
         queue_offer(ex->worker, dep_of(ex));
 }

@@ -153,7 +153,7 @@ void exchange_begin(struct exchange *ex);
 void exchange_step(struct exchange *ex);
 
 /* Tells the engine what an attempt came to; asks it what to do next. */
-void exchange_report(struct exchange *ex, uint32_t attempt,
+void exchange_report(struct exchange *ex, const struct attempt *a,
                      const bide_outcome *out);
 bide_decision exchange_next(struct exchange *ex);
 

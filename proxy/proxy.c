@@ -39,7 +39,8 @@ struct proxy *proxy_new(bide_config *config, const struct bide__proxy_conf *conf
         p->hooks = *hooks;
     p->n_workers = conf->workers ? conf->workers : cores();
     p->workers = calloc(p->n_workers, sizeof(struct worker *));
-    p->state = state_new(conf, config, p->n_workers, NULL, err, err_size);
+    p->state = state_new(conf, config, p->n_workers, &p->hooks, NULL, err,
+                         err_size);
     if (!p->workers || !p->state) {
         proxy_free(p);
         return NULL;
@@ -121,7 +122,8 @@ int proxy_reload(struct proxy *p, bide_config *config,
         snprintf(err, err_size, "%s cannot change while it runs: restart",
                  fixed);
     else
-        s = state_new(conf, config, p->n_workers, old, err, err_size);
+        s = state_new(conf, config, p->n_workers, &p->hooks, old, err,
+                      err_size);
     state_unref(old);
     if (!s)
         return -1;

@@ -45,6 +45,18 @@ static void refuse_large(struct exchange *ex)
                                          .retry_ns = BIDE_FOREVER });
 }
 
+static void refuse_memory(struct exchange *ex)
+{
+    count(&ex->worker->counters.shed);
+    own_answer(ex, &(struct own_answer){ .status = 503,
+                                         .problem = "memory",
+                                         .title = "Service Unavailable",
+                                         .detail = "too much is being kept: "
+                                                   "limits.memory",
+                                         .refusal = true,
+                                         .retry_ns = BIDE_SECOND });
+}
+
 /* Looks at the bytes of b from *at on. False: the exchange has ended. */
 static bool scan(struct exchange *ex, struct net_buf *b, uint32_t *at)
 {
@@ -86,7 +98,7 @@ static bool is_full(const struct exchange *ex)
 static struct net_buf *chain_more(struct exchange *ex, struct net_buf *last,
                                   uint32_t *at)
 {
-    struct net_buf *b = net_buf_take(&ex->worker->bufs);
+    struct net_buf *b = net_buf_take_if(&ex->worker->bufs);
     if (!b)
         return NULL;
     uint32_t left = last->end - *at;
@@ -154,6 +166,10 @@ static void read_to_keep(struct exchange *ex)
                                                       : NET_AGAIN;
         if (n == NET_AGAIN) {
             progress(ex);
+            return;
+        }
+        if (!b) {
+            refuse_memory(ex);
             return;
         }
         if (n <= 0) {

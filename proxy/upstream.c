@@ -81,8 +81,9 @@ static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
                        bide_breaker_state to, int64_t now_ns)
 {
     struct endpoint *e = ctx;
-    (void)dep;
-    (void)from;
+    const struct proxy_hooks *hooks = e->upstream->hooks;
+    if (hooks->on_breaker)
+        hooks->on_breaker(hooks->ctx, dep, from, to, now_ns);
     if (to == BIDE_BREAKER_OPEN)
         endpoint_put_out(e, OUT_BY_BREAKER);
     else if (to == BIDE_BREAKER_CLOSED)
@@ -246,7 +247,9 @@ static bool settings_new(struct upstream *u, char *err, size_t err_size)
 }
 
 struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
-                              unsigned n_workers, char *err, size_t err_size)
+                              unsigned n_workers,
+                              const struct proxy_hooks *hooks, char *err,
+                              size_t err_size)
 {
     struct upstream *u = calloc(1, sizeof *u);
     if (!u)
@@ -257,6 +260,7 @@ struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
     own_strings(&u->conf);
     u->n_endpoints = (unsigned)conf->n_endpoints;
     u->n_workers = n_workers;
+    u->hooks = hooks;
     u->max_out = (unsigned)((double)u->n_endpoints * conf->max_ejected);
     if (u->max_out >= u->n_endpoints)
         u->max_out = u->n_endpoints - 1;

@@ -63,6 +63,8 @@ static void set_conf(struct worker *w)
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && most > limit.rlim_cur / 4 * 3)
         most = limit.rlim_cur / 4 * 3;
     w->max_clients = (most + n - 1) / n;
+    if (w->bufs.size)
+        w->bufs.max_taken = w->conf->limits.memory_bytes / n / w->bufs.size;
 }
 
 static void on_pause(struct net_timer *t)
@@ -106,10 +108,10 @@ struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
     w->drain.fire = on_drained;
     w->spare_fd = -1;
     w->random = bide_rng_hash((uint64_t)w->loop.now_ns, index, 0, 0) | 1;
+    net_bufs_init(&w->bufs, w->state->conf->limits.header_bytes + HEAD_SLACK,
+                  FREE_BUFS);
     set_conf(w);
     attach_pools(w);
-    net_bufs_init(&w->bufs, w->conf->limits.header_bytes + HEAD_SLACK,
-                  FREE_BUFS);
     proxy->workers[index] = w; /* the next ones look at its listeners */
     return w;
 }
@@ -135,6 +137,7 @@ static void reload(struct worker *w)
     set_conf(w);
     attach_pools(w);
     retire_pools(w, old->state);
+    access_log_follow(w);
     if (w->index == 0)
         health_follow(w);
     if (old->n_exchanges == 0)
