@@ -139,8 +139,8 @@ static void finish(struct exchange *ex)
 
 void answer_broken(struct exchange *ex)
 {
-    struct client *c = ex->client;
     if (ex->out_bytes == 0) {
+        ex->status = 0;
         net_buf_give(&ex->worker->bufs, ex->out);
         ex->out = NULL;
         attempt_end(ex->winner, false);
@@ -153,10 +153,7 @@ void answer_broken(struct exchange *ex)
                            .retry_ns = BIDE_FOREVER });
         return;
     }
-    count(&ex->worker->counters.cut_short);
-    ex->reason = BIDE_N_REASONS; /* "cut_short", in the log */
-    exchange_over(ex);
-    client_abort(c);
+    exchange_cut(ex);
 }
 
 static int gather(const struct exchange *ex, struct iovec *iov)
@@ -227,6 +224,7 @@ static bool read_in(struct exchange *ex)
                                        .body_timeout_ns));
         return false;
     }
+    a->until_ns = BIDE_FOREVER;
     if (n == 0 && http1_body_eof(&a->body) == HTTP1_END)
         return a->complete = true;
     if (n <= 0 || !attempt_scan(a)) {
@@ -236,9 +234,12 @@ static bool read_in(struct exchange *ex)
     return true;
 }
 
+/* Not for ever: others wait for this thread, too. */
+enum { ROUNDS = 16 };
+
 void answer_pump(struct exchange *ex)
 {
-    for (;;) {
+    for (int i = 0; i < ROUNDS; i++) {
         if (write_out(ex) <= 0)
             return;
         const struct attempt *a = ex->winner;
@@ -249,6 +250,7 @@ void answer_pump(struct exchange *ex)
         if (!read_in(ex))
             return;
     }
+    exchange_later(ex, TODO_PUMP);
 }
 
 /* 100 is not passed on: the client has had its own. A client of HTTP/1.0 knows no

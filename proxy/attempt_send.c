@@ -34,6 +34,8 @@ static uint64_t dropped(const struct exchange *ex)
         drop |= BIT(FORWARDED);
     if (!f->keep_host || ex->req.form == HTTP1_ABSOLUTE)
         drop |= BIT(HOST);
+    if (ex->key[0])
+        drop |= BIT(IDEMPOTENCY_KEY);
     return drop;
 }
 
@@ -140,7 +142,7 @@ static void put_framing(struct text *t, const struct exchange *ex)
 {
     if (ex->req.framing == HTTP1_CHUNKED)
         TEXT_LITERAL(t, "Transfer-Encoding: chunked\r\n");
-    if (!ex->req.upgrade)
+    if (!ex->upgrade)
         return;
     const struct http1_field *f = http1_find(&ex->req, HTTP1_ID_UPGRADE);
     TEXT_LITERAL(t, "Connection: upgrade\r\nUpgrade: ");
@@ -223,7 +225,7 @@ static void sending_failed(struct attempt *a)
         return;
     }
     a->link->conn.readable = true;
-    attempt_read(a);
+    attempt_later(a);
 }
 
 static bool prepare(struct attempt *a)
@@ -232,18 +234,22 @@ static bool prepare(struct attempt *a)
     http1_response_init(&a->resp, a->fields, FIELDS_MAX,
                         w->conf->limits.header_bytes,
                         (enum http1_method)a->ex->req.method_id,
-                        a->ex->req.upgrade);
+                        a->ex->upgrade);
     a->head = net_buf_take(&w->bufs);
     return a->head && request_head_write(a, a->head);
 }
 
-/* The time of an attempt begins when the client has sent all; that of the call
- * does not wait. */
-static void progress(struct attempt *a)
+/* While a body is passed on as it comes, an attempt has its time for each piece, and
+ * it is not its time that passes while the client is waited for. That of the call
+ * does not stop. */
+static void set_time(struct attempt *a, bool waits_for_client)
 {
-    int64_t until = net_after(a->ex->worker->loop.now_ns, a->timeout_ns);
-    int64_t deadline = bide_call_deadline(&a->ex->call);
-    attempt_until(a, until < deadline ? until : deadline);
+    struct exchange *ex = a->ex;
+    int64_t until = net_after(ex->worker->loop.now_ns, a->timeout_ns);
+    int64_t deadline = ex->called ? bide_call_deadline(&ex->call) : BIDE_FOREVER;
+    if (!ex->one_shot || ex->winner == a || ex->upgrade)
+        return;
+    attempt_until(a, waits_for_client || deadline < until ? deadline : until);
 }
 
 void attempt_send(struct attempt *a)
@@ -257,19 +263,21 @@ void attempt_send(struct attempt *a)
     }
     while (!is_drained(a)) {
         ssize_t n = net_writev(&a->link->conn, iov, gather(a, iov));
-        if (n == NET_AGAIN)
+        if (n == NET_AGAIN) {
+            set_time(a, false);
             return;
+        }
         if (n < 0) {
             sending_failed(a);
             return;
         }
         a->sent_any = true;
         advance(a, (size_t)n);
-        if (ex->upload == UPLOAD_STREAMING && !a->answered)
-            progress(a);
     }
-    if (ex->upload == UPLOAD_NONE)
+    if (ex->upload == UPLOAD_NONE) {
         a->sent_all = true;
-    else
-        upload_read(ex);
+    } else {
+        exchange_later(ex, TODO_UPLOAD);
+    }
+    set_time(a, ex->upload != UPLOAD_NONE);
 }

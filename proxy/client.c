@@ -53,6 +53,8 @@ static void client_close(struct client *c)
     c->phase = CLIENT_CLOSED;
     if (c->ex) {
         struct exchange *ex = c->ex;
+        if (ex->req.head_len != 0)
+            exchange_over(ex); /* unless that is done */
         c->ex = NULL;
         exchange_free(ex);
     }
@@ -117,22 +119,23 @@ void client_until(struct client *c, int64_t at_ns)
 
 static void too_slow(struct client *c)
 {
+    struct exchange *ex = c->ex;
     count(&c->worker->counters.timed_out);
-    bool owed = c->ex && c->ex->status == 0 && !c->ex->winner;
     /* Some clients end a body with a CRLF too many (RFC 9112, 2.2): that alone is
      * no request. */
     bool blank = c->phase == CLIENT_HEAD && net_buf_len(c->in) <= 2 &&
                  c->in->data[c->in->begin] == '\r';
-    if (!owed || blank) {
+    if (ex && ex->status != 0)
+        exchange_cut(ex);
+    else if (!ex || blank)
         client_close(c);
-        return;
-    }
-    own_answer(c->ex,
-               &(struct own_answer){ .status = 408,
-                                     .problem = "client_timeout",
-                                     .title = "Request Timeout",
-                                     .detail = "the request came too slowly",
-                                     .retry_ns = BIDE_FOREVER });
+    else
+        own_answer(ex, &(struct own_answer){
+                           .status = 408,
+                           .problem = "client_timeout",
+                           .title = "Request Timeout",
+                           .detail = "the request came too slowly",
+                           .retry_ns = BIDE_FOREVER });
 }
 
 static void client_fire(struct net_timer *t)

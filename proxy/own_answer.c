@@ -58,9 +58,14 @@ void own_answer(struct exchange *ex, const struct own_answer *a)
     char body[1024];
     size_t len = write_body(ex, a, body, sizeof body);
 
+    if (ex->status != 0) { /* another answer has begun */
+        exchange_cut(ex);
+        return;
+    }
     ex->close_after = ends_connection(ex);
     exchange_stop(ex, NULL);
     ex->winner = NULL;
+    ex->todo = 0;
     ex->client->phase = CLIENT_BUSY;
     if (ex->in_end < ex->client->in->begin + ex->req.head_len ||
         ex->close_after)

@@ -134,11 +134,17 @@ static bool keep(struct exchange *ex, struct net_buf *b)
     return true;
 }
 
-static void progress(struct exchange *ex)
+/* The client is waited for, and for so long; or it is not. */
+static void await_client(struct exchange *ex)
 {
-    if (ex->upload != UPLOAD_NONE)
-        client_until(ex->client, net_after(ex->worker->loop.now_ns,
-                                           ex->state->conf->timeouts.body_ns));
+    client_until(ex->client, net_after(ex->worker->loop.now_ns,
+                                       ex->state->conf->timeouts.body_ns));
+}
+
+static void await_others(struct exchange *ex)
+{
+    if (ex->status == 0)
+        ex->client->until_ns = BIDE_FOREVER;
 }
 
 static ssize_t fill(struct exchange *ex, struct net_buf *b, uint64_t most)
@@ -157,6 +163,7 @@ static void read_to_keep(struct exchange *ex)
     while (ex->upload == UPLOAD_KEEPING) {
         if (is_full(ex)) {
             ex->upload = UPLOAD_STREAMING;
+            await_others(ex);
             break;
         }
         struct net_buf *b = room(ex);
@@ -165,7 +172,7 @@ static void read_to_keep(struct exchange *ex)
                     : net_can_read(&ex->client->conn) ? fill(ex, b, most)
                                                       : NET_AGAIN;
         if (n == NET_AGAIN) {
-            progress(ex);
+            await_client(ex);
             return;
         }
         if (!b) {
@@ -227,16 +234,17 @@ static bool stream_room(struct exchange *ex)
 static void read_to_stream(struct exchange *ex)
 {
     struct attempt *a = taker(ex);
+    await_others(ex);
     if (!a || (ex->stream && ex->stream->begin != ex->scanned))
         return; /* what there is must go first */
     while (ex->upload == UPLOAD_STREAMING && stream_room(ex)) {
-        if (!net_can_read(&ex->client->conn)) {
-            progress(ex);
+        ssize_t n = net_can_read(&ex->client->conn)
+                        ? fill(ex, ex->stream, UINT64_MAX)
+                        : NET_AGAIN;
+        if (n == NET_AGAIN) {
+            await_client(ex);
             return;
         }
-        ssize_t n = fill(ex, ex->stream, UINT64_MAX);
-        if (n == NET_AGAIN)
-            continue;
         if (n <= 0) {
             exchange_cancel(ex);
             return;
@@ -247,7 +255,7 @@ static void read_to_stream(struct exchange *ex)
         if (ex->scanned > ex->stream->begin)
             break;
     }
-    attempt_send(a);
+    attempt_later(a); /* sends it */
 }
 
 /* ===== for the others ===== */

@@ -28,7 +28,7 @@ static void attach_pools(struct worker *w)
     struct state *s = w->state;
     for (size_t i = 0; i < s->n_upstreams; i++)
         for (unsigned e = 0; e < s->upstreams[i]->n_endpoints; e++)
-            s->upstreams[i]->endpoints[e].pools[w->index].worker = w;
+            pool_init(&s->upstreams[i]->endpoints[e].pools[w->index], w);
 }
 
 static bool era_begin(struct worker *w)
