@@ -10,6 +10,7 @@ static const struct bide__diag_code codes[] = {
     { "call-loop", "Services call each other in a circle." },
     { "cannot-read", "The file cannot be opened or read." },
     { "contradiction", "Two options do not go together." },
+    { "duplicate-address", "Two listeners have the same address." },
     { "duplicate-key", "A key comes twice in one map." },
     { "empty-file", "There is nothing in the file." },
     { "extends-loop", "Policies extend each other in a circle." },

@@ -1,16 +1,17 @@
 #!/bin/sh
 # Install what a build or a test run needs, by name, from Debian.
 #
-#   scripts/setup.sh [build] [test]       default: both
+#   scripts/setup.sh [build] [test] [bench]       default: build and test
 #
 # Quiet, and done in a blink when nothing is missing. As root, or through sudo.
 set -eu
 
 packages_build="gcc pkg-config meson ninja-build libyaml-dev
-    libcurl4-openssl-dev scdoc python3"
+    libcurl4-openssl-dev libssl-dev scdoc python3"
 packages_test="g++ clang libclang-rt-14-dev clang-format-14 cmake libcmocka-dev
-    spin valgrind gcovr retry nginx-light curl openssl
+    spin valgrind gcovr retry nginx-light curl openssl wrk nodejs node-llhttp
     postgresql libpq-dev redis-server libhiredis-dev"
+packages_bench="haproxy nginx-light wrk"
 
 wanted=
 for group in "${@:-build test}"; do
@@ -18,7 +19,8 @@ for group in "${@:-build test}"; do
         case $g in
         build) wanted="$wanted $packages_build" ;;
         test) wanted="$wanted $packages_test" ;;
-        *) echo "setup: no group '$g' (build, test)" >&2; exit 2 ;;
+        bench) wanted="$wanted $packages_bench" ;;
+        *) echo "setup: no group '$g' (build, test, bench)" >&2; exit 2 ;;
         esac
     done
 done

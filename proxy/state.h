@@ -1,0 +1,165 @@
+/* proxy/state.h: what a configuration becomes when it runs: routes, upstreams,
+ * endpoints, and the dependencies that the engine keeps for them.
+ *
+ *     struct state *s = state_new(conf, config, n_workers, &hooks, NULL, ...);
+ *     const struct route *r = route_find(s, head, buf);
+ *     ...
+ *     struct state *next = state_new(new_conf, ..., s, ...);         // SIGHUP
+ *     state_unref(s);          // each worker, once nothing of it uses s
+ *
+ * A state never changes; a reload makes another beside it. What did not change
+ * between the two is the same object in both: an upstream whose settings are the
+ * same keeps its endpoints, their connections and ejections; a route with the
+ * same upstream and policy keeps its dependency, and with it breaker and budget.
+ *
+ * Two dependencies stand behind each attempt. That of the route (upstream and
+ * policy) decides everything: retries, budget, hedges, breaker. That of the
+ * endpoint has a breaker and nothing else: it decides which endpoints are out. */
+#ifndef BIDE_PROXY_STATE_H
+#define BIDE_PROXY_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "address.h"
+#include "bide/bide.h"
+#include "hooks.h"
+#include "http1.h"
+#include "proxy_conf.h"
+
+struct net_addresses;
+struct pool;
+struct upstream;
+
+enum { ENDPOINTS_MAX = 64 };
+
+/* One server. Threads: shared. */
+struct endpoint {
+    struct upstream *upstream;
+    unsigned index;       /* in its upstream */
+    char *url, *host;     /* as configured */
+    char *authority;      /* "host:port", for Host; no port if it is usual */
+    uint16_t port;
+    bool tls;
+    _Atomic(struct net_addresses *) addresses; /* NULL: none known (yet) */
+    struct net_addresses *known; /* all that it ever had: a worker may be looking
+                             at them. Of the thread that resolves */
+    bide_dep *breaker;    /* NULL: never ejected */
+    atomic_uint out_by;   /* bits of enum out_by; 0: it is in use */
+    _Atomic(int64_t) back_ns; /* when it came back; 0: it was never out */
+    struct pool *pools;   /* of each worker */
+};
+
+/* Why an endpoint gets no requests. */
+enum out_by {
+    OUT_BY_BREAKER = 1, /* its own is open, or half-open */
+    OUT_BY_HEALTH = 2   /* the checks fail */
+};
+
+/* A service: endpoints that are as good as each other. Threads: shared. */
+struct upstream {
+    atomic_uint refs;     /* states that it is in */
+    char *name;
+    struct bide__proxy_upstream conf; /* strings and arrays are its own */
+    struct endpoint *endpoints;
+    unsigned n_endpoints;
+    unsigned max_out;     /* of them may be ejected at once */
+    atomic_uint n_out;    /* are */
+    unsigned n_workers;
+    const struct proxy_hooks *hooks;
+    void *tls;            /* settings towards its endpoints; or NULL */
+    uint64_t tls_stamp;   /* of the files they were made from */
+};
+
+/* A dependency with its name, counted by the states that it is in.
+ * Threads: shared. */
+struct service {
+    atomic_uint refs;
+    bide_dep *dep;
+    const struct proxy_hooks *hooks;
+    char *policy_name;
+    struct upstream *upstream; /* it is in each state where this is */
+    bool plain;           /* no rules that look into good answers */
+};
+
+/* Threads: immutable. */
+struct route {
+    const struct bide__proxy_route *conf;
+    struct service *service;
+    size_t host_len, path_len, exact_len, method_len, header_len, value_len;
+    uint8_t header_id;    /* enum http1_id of conf->match.header */
+};
+
+/* Threads: immutable, except refs. */
+struct state {
+    atomic_uint refs;
+    const struct bide__proxy_conf *conf;
+    bide_config *owner;   /* whose memory conf is; freed with it; or NULL */
+    struct route *routes;
+    size_t n_routes;
+    struct upstream **upstreams;
+    size_t n_upstreams;
+    struct service **services;
+    size_t n_services;
+    uint64_t generation;  /* from 1 */
+    const struct proxy_hooks *hooks;
+    void *tls;            /* settings towards clients; or NULL */
+};
+
+/* Makes a state, taking from `old` what did not change; old may be NULL. Owns
+ * `owner` from then on; `hooks` must outlive it. NULL, and why in err; owner is
+ * then still the caller's. */
+struct state *state_new(const struct bide__proxy_conf *conf, bide_config *owner,
+                        unsigned n_workers, const struct proxy_hooks *hooks,
+                        struct state *old, char *err, size_t err_size);
+void state_ref(struct state *s);
+void state_unref(struct state *s); /* frees it after the last */
+
+/* Whether an upstream is in it, the very object. */
+bool state_has(const struct state *s, const struct upstream *u);
+
+/* ===== upstream.c ===== */
+
+/* Whether a new state could use it for that configuration. */
+bool upstream_same(const struct upstream *u, const struct bide__proxy_upstream *c);
+struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
+                              unsigned n_workers,
+                              const struct proxy_hooks *hooks, char *err,
+                              size_t err_size);
+void upstream_unref(struct upstream *u);
+
+/* Asks for the addresses of an endpoint's name. False, and why; those it had stay.
+ * On one thread at a time. */
+bool endpoint_resolve(struct endpoint *e, const char **ret_why);
+
+/* ===== out.c ===== */
+
+/* Puts an endpoint out for a reason, if so many may be out; takes it back when the
+ * last reason has gone. */
+bool endpoint_put_out(struct endpoint *e, enum out_by why);
+void endpoint_take_back(struct endpoint *e, enum out_by why, int64_t now_ns);
+
+/* ===== policy_same.c ===== */
+
+bool policy_same(const bide_policy_conf *a, const bide_policy_conf *b);
+
+/* ===== route.c ===== */
+
+/* The first route that takes the request, or NULL. */
+const struct route *route_find(const struct state *s,
+                               const struct http1_head *head, const char *buf);
+void route_init(struct route *r, const struct bide__proxy_route *conf,
+                struct service *service);
+
+/* ===== choice.c ===== */
+
+/* Chooses an endpoint for an attempt by worker `w`: of two drawn at random, the
+ * one with less to do; not one of `tried` (bits), if there is another; not one
+ * that is out, unless too many are. Begins `permit` on the endpoint's breaker;
+ * *ret_held says whether it is held, and to be ended. NULL: there is none. */
+struct endpoint *endpoint_choose(struct upstream *u, unsigned w, uint64_t tried,
+                                 uint64_t *random, int64_t now_ns,
+                                 bide_call *permit, bool *ret_held);
+
+#endif
