@@ -206,7 +206,7 @@ static void print_json(const struct sim_ask *ask, const struct run *r,
 static int parse_asserts(struct asserts *a, const struct sim_ask *ask)
 {
     struct run names = { .n_parts = 0 };
-    const char *list[MOST_SUBJECTS * MOST_NAMED];
+    const char *list[MOST_SUBJECTS * MOST_NAMED] = { NULL };
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < ask->n_subjects; i++) {

@@ -88,8 +88,10 @@ static void list_add(struct sim_near *near, const struct sim_event *e)
 static void become_heap(struct sim_near *near) /* what is sorted, is one */
 {
     struct sim_slot *s = &near->slot;
-    memmove(s->list, s->list + near->first, (s->n - near->first) * sizeof *s->list);
-    s->n -= near->first;
+    uint32_t n = sim_near_count(near);
+    if (n > 0)
+        memmove(s->list, s->list + near->first, n * sizeof *s->list);
+    s->n = n;
     near->first = 0;
     near->heaped = true;
 }

@@ -6,7 +6,8 @@
 static bool waits(const void *self, const struct sim_request *r)
 {
     const struct sim_call *call = sim_caller_at(self, r->slot);
-    return call->generation == r->generation && sim_call_find(call, r->attempt) >= 0;
+    return call->generation == r->generation &&
+           sim_call_find(call, r->attempt) >= 0;
 }
 
 static void fetch_call(const void *self, const struct sim_request *r)
@@ -75,7 +76,8 @@ static void give_up(struct sim_caller *c, struct sim_world *w, uint32_t slot,
 void sim_caller_expired(struct sim_caller *c, struct sim_world *w,
                         const struct sim_timeout *t)
 {
-    give_up(c, w, t->slot, sim_call_find(sim_caller_at(c, t->slot), t->attempt));
+    const struct sim_call *call = sim_caller_at(c, t->slot);
+    give_up(c, w, t->slot, sim_call_find(call, t->attempt));
 }
 
 /* The deadline has come: all that still runs is over. */

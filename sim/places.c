@@ -34,7 +34,9 @@ static void act(struct sim_actor *self, struct sim_world *w, uint32_t a,
 void sim_places_init(struct sim_places *p, struct sim_caller *c,
                      struct sim_world *w)
 {
-    *p = (struct sim_places){ .caller = c, .world = w, .actor = { .act = act, .self = p } };
+    *p = (struct sim_places){ .caller = c,
+                              .world = w,
+                              .actor = { .act = act, .self = p } };
 }
 
 void sim_places_done(struct sim_places *p)

@@ -41,11 +41,12 @@ void sim_service_answer(struct sim_service *s, struct sim_world *w, uint32_t i,
         return;
     }
     item->state = SIM_ITEM_ANSWERED;
-    if (later || s->network)
-        sim_world_at(w, w->now_ns + sim_service_hop(s, w, &item->request, SIM_WAY_BACK),
-                     &s->answer, i, item->generation);
-    else
+    if (!later && !s->network) {
         deliver(s, w, i);
+        return;
+    }
+    int64_t took = sim_service_hop(s, w, &item->request, SIM_WAY_BACK);
+    sim_world_at(w, w->now_ns + took, &s->answer, i, item->generation);
 }
 
 static void on_answer(struct sim_actor *self, struct sim_world *w, uint32_t i,
