@@ -23,7 +23,7 @@ REQUESTS = int(sys.argv[2]) if len(sys.argv) > 2 else 20000
 BATCH = 100000          # the fault server forgets in between
 CONNECTIONS = 200
 FAILING = 0.1
-POLICY = OPEN + ", attempt_timeout: 2s"
+POLICY = OPEN + ", attempt_timeout: 4s"
 
 # How an attempt fails, the status of giving up, and whether the request is tried
 # again: "again" if it is safe to; "never"; "early": so, but if the server closes
@@ -62,9 +62,11 @@ class Request:
         self.safe = self.method != "POST"
         self.failures = []
         if rng.random() < FAILING:
-            # Mostly once, at times until no attempt is left.
+            # Mostly once, at times until no attempt is left. Who stalls does so
+            # once, because somebody waits for this test.
             failure = rng.choice(FAILURES)
-            self.failures = [failure] * (5 if rng.random() < 0.1 else 1)
+            forever = rng.random() < 0.1 and "stall" not in failure[0]
+            self.failures = [failure] * (5 if forever else 1)
         last = rng.choice(SLOW) if rng.random() < 0.05 else "200"
         if last == "200":
             last += f";body={self.id}."
@@ -218,7 +220,7 @@ def main():
     done = attempts = races = failing = 0
     more = "  workers: 2\n  timeouts: { write: 5s }\n"
     with proxied(fault.ports["http"], policy=POLICY, more=more, upstream=", "
-                 "body_timeout: 2s, ejection: { consecutive: 0, "
+                 "body_timeout: 4s, ejection: { consecutive: 0, "
                  "failure_rate: 100% }") as p:
         while done < REQUESTS and p.process.poll() is None:
             n = min(BATCH, REQUESTS - done)

@@ -29,7 +29,7 @@ def sanitized():
 
 def slow_clients():
     o = Origin(says(ok()))
-    more = "  timeouts: { header: 300ms, body: 300ms, idle: 300ms }\n"
+    more = "  timeouts: { header: 1s, body: 1s, idle: 1s }\n"
     with proxied(o, more=more) as p:
         crowd = [connect(p) for _ in range(200)]
         for c in crowd:

@@ -172,7 +172,7 @@ def answers():
         o = Origin(talk)
         with proxied(o) as p:
             c = connect(p)
-            c.send(get())
+            c.send(get("/", b"Connection: close\r\n"))
             data = c.all()
             tap.case(f"an answer broken by {what} does not look whole",
                      not data.endswith(b"0\r\n\r\n"), data)
