@@ -94,6 +94,7 @@ struct progress {
     double from, size; /* the part of all that is run now */
     uint64_t before;   /* events of the parts before it */
     uint64_t events;
+    int width;         /* of the longest line so far */
 };
 
 /* From here on Ctrl-C stops a run, and a second one the program. */

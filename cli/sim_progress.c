@@ -49,22 +49,27 @@ void progress_part(struct progress *p, uint32_t n, uint32_t of)
     p->before = p->events;
 }
 
-static void draw(const struct progress *p, double done, double now_s)
+/* Overwritten with blanks, not erased by a sequence: the dumbest terminal
+ * knows what a carriage return is. */
+static void draw(struct progress *p, double done, double now_s)
 {
     enum { CELLS = 24 };
     double took_s = now_s - p->began_s;
     double left_s = done > 0.01 ? took_s / done - took_s : 0;
     int full = (int)(done * CELLS);
-    char bar[CELLS + 1], left[32] = "";
+    char bar[CELLS + 1], left[32] = "", line[128];
 
     memset(bar, '.', CELLS);
     memset(bar, '#', (size_t)(full < CELLS ? full : CELLS));
     bar[CELLS] = '\0';
     if (left_s >= 1)
         snprintf(left, sizeof left, ", %.0f s left", left_s);
-    fprintf(stderr, "\r\033[K[%s] %3.0f%%  %.3g M events/s%s", bar, done * 100,
-            (double)p->events / took_s / 1e6, left);
+    snprintf(line, sizeof line, "[%s] %3.0f%%  %.3g M events/s%s", bar,
+             done * 100, (double)p->events / took_s / 1e6, left);
+    fprintf(stderr, "\r%-*s", p->width, line);
     fflush(stderr);
+    if (p->width < (int)strlen(line))
+        p->width = (int)strlen(line);
 }
 
 bool progress_tell(void *self, double done, uint64_t events)
@@ -84,7 +89,7 @@ bool progress_tell(void *self, double done, uint64_t events)
 double progress_end(struct progress *p)
 {
     if (p->last_s > 0)
-        fputs("\r\033[K", stderr);
+        fprintf(stderr, "\r%*s\r", p->width, "");
     return seconds() - p->began_s;
 }
 
