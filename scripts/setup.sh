@@ -10,7 +10,8 @@ packages_build="gcc pkg-config meson ninja-build libyaml-dev
     libcurl4-openssl-dev scdoc python3"
 packages_test="g++ clang libclang-rt-14-dev clang-format-14 cmake libcmocka-dev
     spin valgrind gcovr retry nginx-light curl openssl
-    postgresql libpq-dev redis-server libhiredis-dev"
+    postgresql libpq-dev redis-server libhiredis-dev
+    nodejs npm prometheus chromium fonts-dejavu-core"
 
 wanted=
 for group in "${@:-build test}"; do
@@ -32,6 +33,8 @@ fi
 # says so, whatever version provides them.
 missing=
 for p in $wanted; do
+    # A nodejs from elsewhere brings its own npm, and cannot stand Debian's.
+    [ "$p" != npm ] || ! command -v npm >/dev/null 2>&1 || continue
     state=$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null) || state=
     [ "$state" = installed ] || missing="$missing $p"
 done

@@ -46,8 +46,10 @@ same run/meson.build bide_run_source_names run/ .c
 same curl/meson.build bide_curl_source_names curl/ .c
 same cli/meson.build cli_source_names cli/ .c
 same sim/meson.build sim_source_names sim/ .c
+same observe/meson.build observe_source_names observe/ .c
 same man/meson.build man_names man/ .scd
 same test/sim/meson.build sim_test_names test/sim/test_ .c
+same test/observe/meson.build observe_test_names test/observe/test_ .c
 same test/run/meson.build run_test_names test/run/test_ .c
 same test/curl/meson.build curl_test_names test/curl/test_ .c
 same test/fault/meson.build fault_source_names test/fault/ .c
