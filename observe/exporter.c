@@ -101,12 +101,12 @@ static void send_spans(struct bide__exporter *x, size_t n)
 
 static void send_metrics(struct bide__exporter *x)
 {
-    const struct bide__watched *w = x->conf.hold(x->conf.ctx);
-    if (w)
-        bide__otlp_metrics(&x->body, &x->from, x->conf.json, w, bide_now_ns());
-    x->conf.release(x->conf.ctx);
+    const struct bide__source *source = x->conf.source;
+    const struct bide__watched *w = source->hold(source->ctx);
     if (!w)
         return;
+    bide__otlp_metrics(&x->body, &x->from, x->conf.json, w, bide_now_ns());
+    source->release(source->ctx, w);
     bool sent = send_body(x, "/v1/metrics");
     pthread_mutex_lock(&x->lock);
     x->stats.metrics_sent += sent;
@@ -118,7 +118,7 @@ static void send_metrics(struct bide__exporter *x)
 
 static bool metrics_due(const struct bide__exporter *x)
 {
-    return x->conf.hold && x->conf.metrics_ns > 0 &&
+    return x->conf.source && x->conf.metrics_ns > 0 &&
            bide_now_ns() >= x->metrics_due_ns;
 }
 
@@ -149,7 +149,7 @@ static void *work(void *arg)
         pthread_mutex_unlock(&x->lock);
         if (n)
             send_spans(x, n);
-        if (metrics_due(x) || (last && x->conf.hold && x->conf.metrics_ns)) {
+        if (metrics_due(x) || (last && x->conf.source && x->conf.metrics_ns)) {
             x->metrics_due_ns = bide_now_ns() + x->conf.metrics_ns;
             send_metrics(x);
         }

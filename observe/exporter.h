@@ -17,7 +17,7 @@
 
 #include "bide/policy.h"
 #include "event.h"
-#include "watched.h"
+#include "source.h"
 
 /* Threads: shared. */
 struct bide__exporter;
@@ -34,11 +34,8 @@ struct bide__exporter_conf {
     int64_t drain_ns;     /* the longest that freeing it takes */
     bide_policy_conf policy;
 
-    /* Where metrics come from; may be NULL. Called on the exporter's thread,
-     * the one after the other. */
-    void *ctx;
-    const struct bide__watched *(*hold)(void *ctx);
-    void (*release)(void *ctx);
+    /* Where metrics come from; NULL: none are sent. Must outlive it. */
+    const struct bide__source *source;
 };
 
 #define BIDE__EXPORTER_CONF_INIT                                               \

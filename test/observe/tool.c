@@ -58,10 +58,15 @@ static const struct bide__watched *hold(void *ctx)
     return &scene.watched;
 }
 
-static void release(void *ctx)
+static void release(void *ctx, const struct bide__watched *watched)
 {
     (void)ctx;
+    (void)watched;
 }
+
+static const struct bide__source program = { .program = "scene",
+                                             .hold = hold,
+                                             .release = release };
 
 static int export_calls(const char *url, bool json, int calls)
 {
@@ -78,8 +83,7 @@ static int export_calls(const char *url, bool json, int calls)
     conf.interval_ns = 50 * BIDE_MILLISECOND;
     conf.policy.backoff.base_ns = 10 * BIDE_MILLISECOND;
     conf.policy.attempt_timeout_ns = BIDE_SECOND;
-    conf.hold = hold;
-    conf.release = release;
+    conf.source = &program;
     const char *mistake = bide__exporter_new(&x, &conf);
     if (mistake) {
         fprintf(stderr, "%s: %s\n", url, mistake);

@@ -1,0 +1,156 @@
+/* Ten looks a second at the rings, one at the dependencies. Those who work are
+ * never told to wake anybody: that would be a system call for each request. */
+#include "collector.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "bide/run.h"
+
+enum { MOST_RINGS = 256, USUAL_SIZE = 4096 };
+
+#define LOOK_EVERY_NS (100 * BIDE_MILLISECOND)
+
+struct bide__collector {
+    struct bide__collector_conf conf;
+    struct bide__ring *rings[MOST_RINGS];
+    size_t n_rings;
+    pthread_t thread;
+    bool started;
+    bide_cancel stop;
+    int64_t sample_due_ns;
+
+    pthread_mutex_t lock; /* of these */
+    struct bide__history history;
+    struct bide__journal journal;
+};
+
+struct bide__collector *
+bide__collector_new(const struct bide__collector_conf *conf)
+{
+    struct bide__collector *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->conf = *conf;
+    if (c->conf.ring_size == 0)
+        c->conf.ring_size = USUAL_SIZE;
+    pthread_mutex_init(&c->lock, NULL);
+    return c;
+}
+
+struct bide__ring *bide__collector_ring(struct bide__collector *c)
+{
+    struct bide__ring *ring = c->n_rings < MOST_RINGS && !c->started
+                                  ? bide__ring_new(c->conf.ring_size)
+                                  : NULL;
+    if (ring)
+        c->rings[c->n_rings++] = ring;
+    return ring;
+}
+
+/* ===== looking ===== */
+
+/* No more than the ring holds, so that one who works faster than this does not
+ * keep it from all else. */
+static void empty(struct bide__collector *c, struct bide__ring *ring,
+                  int64_t now)
+{
+    const struct bide__event *e;
+    for (uint64_t n = 0; n <= ring->mask && (e = bide__ring_first(ring)); n++) {
+        pthread_mutex_lock(&c->lock);
+        bide__journal_add(&c->journal, e);
+        pthread_mutex_unlock(&c->lock);
+        if (c->conf.log)
+            bide__log_event(c->conf.log, e, now);
+        if (c->conf.exporter)
+            bide__exporter_event(c->conf.exporter, e);
+        bide__ring_drop(ring);
+    }
+}
+
+static void sample(struct bide__collector *c, int64_t now)
+{
+    const struct bide__source *s = c->conf.source;
+    const struct bide__watched *w = s->hold(s->ctx);
+    if (!w)
+        return;
+    pthread_mutex_lock(&c->lock);
+    bide__history_tick(&c->history, w, now);
+    pthread_mutex_unlock(&c->lock);
+    s->release(s->ctx, w);
+}
+
+static void look(struct bide__collector *c, int64_t now)
+{
+    for (size_t i = 0; i < c->n_rings; i++)
+        empty(c, c->rings[i], now);
+    if (now < c->sample_due_ns)
+        return;
+    sample(c, now);
+    if (c->conf.log)
+        bide__log_flush(c->conf.log, now);
+    c->sample_due_ns += BIDE_SECOND;
+    if (c->sample_due_ns <= now) /* it was held up: not two at once */
+        c->sample_due_ns = now + BIDE_SECOND;
+}
+
+static void *work(void *arg)
+{
+    struct bide__collector *c = arg;
+    int64_t at = bide_now_ns();
+
+    c->sample_due_ns = at;
+    do {
+        look(c, bide_now_ns());
+        at += LOOK_EVERY_NS;
+        if (at < bide_now_ns())
+            at = bide_now_ns();
+    } while (bide_sleep_until(at, &c->stop));
+    c->sample_due_ns = 0; /* a last time, the log as well */
+    look(c, bide_now_ns());
+    return NULL;
+}
+
+/* ===== life ===== */
+
+int bide__collector_start(struct bide__collector *c)
+{
+    if (pthread_create(&c->thread, NULL, work, c) != 0)
+        return -1;
+    c->started = true;
+    return 0;
+}
+
+void bide__collector_free(struct bide__collector *c)
+{
+    if (!c)
+        return;
+    if (c->started) {
+        bide_cancel_now(&c->stop);
+        pthread_join(c->thread, NULL);
+    }
+    for (size_t i = 0; i < c->n_rings; i++)
+        bide__ring_free(c->rings[i]);
+    bide__history_done(&c->history);
+    pthread_mutex_destroy(&c->lock);
+    free(c);
+}
+
+uint64_t bide__collector_dropped(struct bide__collector *c)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < c->n_rings; i++)
+        sum += bide__ring_dropped(c->rings[i]);
+    return sum;
+}
+
+void bide__collector_look(struct bide__collector *c,
+                          void (*look_fn)(void *ctx,
+                                          const struct bide__history *history,
+                                          const struct bide__journal *journal),
+                          void *ctx)
+{
+    pthread_mutex_lock(&c->lock);
+    look_fn(ctx, &c->history, &c->journal);
+    pthread_mutex_unlock(&c->lock);
+}
