@@ -1,0 +1,238 @@
+/* The `proxy:` section of a policy file, read and checked: plain numbers and
+ * strings, nothing that is open or running.
+ *
+ *     proxy:
+ *       listen: [127.0.0.1:8080, "[::1]:8080", unix:/run/bide.sock]
+ *       admin: 127.0.0.1:9901
+ *       workers: 2
+ *       access_log: /var/log/bide/access.jsonl    # or `stdout`, `off`
+ *       trusted: [127.0.0.0/8, "::1"]
+ *       forwarded: { for: append, proto: true, host: true, via: true }
+ *       limits: { connections: 10000, header_bytes: 16384, replay: 65536 }
+ *       timeouts: { header: 10s, body: 30s, idle: 75s, drain: 30s }
+ *       tls: { certificate: /etc/bide/cert.pem, key: /etc/bide/key.pem }
+ *       routes:
+ *         - match: { host: api.example.org, path: /pay/, method: POST,
+ *                    header: X-Canary, value: "1" }
+ *           upstream: pay
+ *           policy: payments
+ *       upstreams:
+ *         pay:
+ *           endpoints: ["https://10.0.0.1:8443", "https://10.0.0.2:8443"]
+ *           pool: { connections: 256, idle: 64, idle_timeout: 30s, connecting: 16 }
+ *           ejection: { consecutive: 5, open: 10s, max_ejected: 50% }
+ *           health: { path: /healthz, every: 5s, timeout: 1s }
+ *
+ * Everything lives as long as the config that it was read from. Defaults are
+ * those of the INIT macros below; zero means zero. In the comments: unit; range;
+ * default; and the key, where it is not the field's name. */
+#ifndef BIDE_CONFIG_PROXY_CONF_H
+#define BIDE_CONFIG_PROXY_CONF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bide/config.h"
+
+/* Where to listen. Threads: immutable. */
+struct bide__proxy_address {
+    const char *text; /* as it was written, for messages */
+    const char *host; /* "127.0.0.1", "::1" (no brackets), "*" for any; NULL:
+                         a Unix socket */
+    const char *path; /* of the Unix socket; or NULL */
+    uint16_t port;    /* 0: the kernel chooses (tests) */
+};
+
+/* TLS towards clients. Threads: immutable. */
+struct bide__proxy_server_tls {
+    const char *certificate; /* chain, PEM; NULL: no TLS */
+    const char *key;         /* PEM */
+    const char *client_ca;   /* asks for client certificates of these; NULL */
+    bool client_required;    /* refuses clients without one; false.
+                                `client_certificate: none|optional|required` */
+};
+
+/* TLS towards endpoints whose URL is https://. Threads: immutable. */
+struct bide__proxy_client_tls {
+    const char *ca;          /* PEM; NULL: those of the system */
+    const char *certificate; /* our own, for the server to see; or NULL */
+    const char *key;
+    const char *server_name; /* SNI, and what the certificate must be for; NULL:
+                                the host of the URL */
+    bool verify;             /* true */
+};
+
+#define BIDE__PROXY_CLIENT_TLS_INIT { NULL, NULL, NULL, NULL, true }
+
+/* Which requests a route takes: all members that are not NULL must match.
+ * Compared with what was sent, byte by byte, nothing decoded.
+ * Threads: immutable. */
+struct bide__proxy_match {
+    const char *host;   /* without port, in any case; "*.example.org" matches
+                           any name below; NULL: any */
+    const char *path;   /* the path begins with it; NULL */
+    const char *exact;  /* the path (without query) is it; NULL. Not with path */
+    const char *method; /* NULL */
+    const char *header; /* a field of this name is there, ... */
+    const char *value;  /* ... with this value, exactly; NULL: any */
+};
+
+/* The first route that matches counts. Threads: immutable. */
+struct bide__proxy_route {
+    struct bide__proxy_match match;
+    size_t upstream;         /* index into upstreams */
+    const char *policy_name; /* "default" if none was named */
+    const bide_policy_conf *policy; /* never NULL: the named one; if none was
+                                named, `default` of the file; if there is none,
+                                BIDE_POLICY_CONF_INIT */
+};
+
+/* One server. Threads: immutable. */
+struct bide__proxy_endpoint {
+    const char *url;  /* as it was written */
+    const char *host; /* name or address, without brackets */
+    uint16_t port;    /* 80 or 443 unless written */
+    bool tls;         /* https:// */
+};
+
+/* Asking each endpoint now and then. Threads: immutable. */
+struct bide__proxy_health {
+    const char *path;     /* NULL: no health checks; as in `/healthz` */
+    const char *host;     /* Host field; NULL: as the endpoint's URL */
+    int64_t every_ns;     /* 100 ms .. 1 h; 5 s. `every` */
+    int64_t timeout_ns;   /* 1 ms .. every_ns; 1 s. `timeout` */
+    uint32_t unhealthy;   /* failures in a row that put it out; 1 .. 100; 3 */
+    uint32_t healthy;     /* successes in a row that bring it back; 1 .. 100; 2 */
+    uint16_t status_min;  /* a status from ... ; 100 .. 599; 200 */
+    uint16_t status_max;  /* ... to is a success; 299. `status: 200-299` */
+};
+
+#define BIDE__PROXY_HEALTH_INIT                                                \
+    {                                                                          \
+        NULL, NULL, 5 * BIDE_SECOND, BIDE_SECOND, 3, 2, 200, 299               \
+    }
+
+/* Threads: immutable. */
+struct bide__proxy_upstream {
+    const char *name;
+    const struct bide__proxy_endpoint *endpoints;
+    size_t n_endpoints; /* 1 .. 64 */
+
+    /* pool: of each endpoint, all workers together */
+    uint32_t connections;    /* at the most; more wait; 1 .. 1e6; 1024 */
+    uint32_t idle;           /* kept open unused; 0 .. 1e6; 256 */
+    int64_t idle_timeout_ns; /* ... for so long; over 0; 30 s */
+    uint32_t connecting;     /* connection attempts at once; 1 .. 1e6; 64 */
+    int64_t connect_timeout_ns; /* of each; over 0; 5 s */
+
+    /* Taking endpoints out that fail: `ejection` */
+    uint32_t consecutive; /* failures in a row that do it; 0: never; 0 .. 1e6;
+                             5 */
+    double failure_rate;  /* or this share of the last 10 s' attempts, of 20 at
+                             least; over 0 .. 1; 0.5 */
+    int64_t open_ns;      /* out for; 1 ms .. 1 h; 10 s. `open` */
+    double max_ejected;   /* share that may be out at once, never the last one;
+                             0 .. 1; 0.5 */
+    int64_t slow_start_ns; /* after its return, its share grows for so long;
+                             >= 0; 10 s. `slow_start`, of the upstream */
+
+    int64_t body_timeout_ns; /* no byte of a response's body for so long breaks
+                             it off; over 0; 60 s. `body_timeout` */
+    struct bide__proxy_health health;
+    struct bide__proxy_client_tls tls;
+};
+
+#define BIDE__PROXY_UPSTREAM_INIT                                              \
+    {                                                                          \
+        NULL, NULL, 0, 1024, 256, 30 * BIDE_SECOND, 64, 5 * BIDE_SECOND, 5,    \
+            0.5, 10 * BIDE_SECOND, 0.5, 10 * BIDE_SECOND, 60 * BIDE_SECOND,    \
+            BIDE__PROXY_HEALTH_INIT, BIDE__PROXY_CLIENT_TLS_INIT               \
+    }
+
+/* What clients may ask of us: `limits`. Threads: immutable. */
+struct bide__proxy_limits {
+    uint32_t connections;  /* of clients, all workers together; over it: 503;
+                              1 .. 1e6; 20000 */
+    uint32_t headers;      /* fields of a head; 8 .. 256; 100 */
+    uint32_t header_bytes; /* of a head, either side; 1024 .. 64 KiB; 16384 */
+    uint64_t body_bytes;   /* of a request's body; over it: 413; UINT64_MAX: any;
+                              UINT64_MAX (`none`) */
+    uint32_t replay_bytes; /* of a body kept to send it again; 0 .. 16 MiB;
+                              65536. `replay` */
+};
+
+/* `timeouts`. Threads: immutable. */
+struct bide__proxy_timeouts {
+    int64_t header_ns; /* from the first byte of a head to its last; over 0;
+                          10 s */
+    int64_t body_ns;   /* between two pieces of a request's body; over 0; 30 s */
+    int64_t idle_ns;   /* between two requests of a client; over 0; 75 s */
+    int64_t write_ns;  /* a client takes no byte of its answer; over 0; 60 s */
+    int64_t tunnel_ns; /* an upgraded connection is silent; over 0; 5 min */
+    int64_t drain_ns;  /* from SIGTERM to the end; >= 0; 30 s */
+};
+
+/* What becomes of X-Forwarded-For. */
+enum bide__forwarded_for {
+    BIDE__FORWARDED_OFF,    /* removed, if a client that is not trusted sent it */
+    BIDE__FORWARDED_APPEND, /* the client's address is added at the end */
+    BIDE__FORWARDED_REPLACE /* it is the client's address, and nothing else */
+};
+
+/* What is told to endpoints about the client: `forwarded`. Fields of these names
+ * that come from clients who are not trusted are dropped.
+ * Threads: immutable. */
+struct bide__proxy_forwarded {
+    enum bide__forwarded_for address; /* X-Forwarded-For; append. `for` */
+    bool proto;                       /* X-Forwarded-Proto; true */
+    bool host;                        /* X-Forwarded-Host; false */
+    bool via;                         /* Via, both ways; true */
+    bool keep_host; /* Host as the client sent it; otherwise the endpoint's;
+                       true */
+};
+
+/* A network: address bytes (4 or 16), and how many bits count.
+ * Threads: immutable. */
+struct bide__proxy_net {
+    uint8_t bytes[16];
+    uint8_t len;  /* 4 or 16 */
+    uint8_t bits; /* 0 .. 8 * len */
+};
+
+/* All of it. Threads: immutable. */
+struct bide__proxy_conf {
+    const struct bide__proxy_address *listen; /* 1 .. 64 */
+    size_t n_listen;
+    const struct bide__proxy_address *admin;  /* NULL: none */
+    uint32_t workers;                         /* 0: one per core; 1 .. 1024 */
+    const struct bide__proxy_route *routes;
+    size_t n_routes;
+    const struct bide__proxy_upstream *upstreams;
+    size_t n_upstreams;
+    struct bide__proxy_limits limits;
+    struct bide__proxy_timeouts timeouts;
+    struct bide__proxy_forwarded forwarded;
+    const struct bide__proxy_net *trusted; /* clients whose overrides count;
+                                              none */
+    size_t n_trusted;
+    const char *access_log; /* a path, or "stdout", "stderr"; NULL: none; NULL.
+                               `off` */
+    struct bide__proxy_server_tls tls; /* of all of `listen` */
+};
+
+#define BIDE__PROXY_CONF_INIT                                                  \
+    {                                                                          \
+        NULL, 0, NULL, 0, NULL, 0, NULL, 0,                                    \
+            { 20000, 100, 16384, UINT64_MAX, 65536 },                          \
+            { 10 * BIDE_SECOND, 30 * BIDE_SECOND, 75 * BIDE_SECOND,            \
+              60 * BIDE_SECOND, 5 * BIDE_MINUTE, 30 * BIDE_SECOND },           \
+            { BIDE__FORWARDED_APPEND, true, false, true, true }, NULL, 0,      \
+            NULL, { NULL, NULL, NULL, false }                                  \
+    }
+
+/* Gives the section of a config that was loaded without mistakes; NULL if the
+ * file has none. */
+const struct bide__proxy_conf *bide__config_proxy(const bide_config *config);
+
+#endif

@@ -1,0 +1,332 @@
+/* net/http1.h: HTTP/1.1 messages, read strictly (RFC 9112) and without copying.
+ *
+ *     struct http1_field fields[HTTP1_FIELDS];
+ *     struct http1_head head;
+ *     http1_request_init(&head, fields, HTTP1_FIELDS, HTTP1_HEAD_BYTES);
+ *     for (;;) {
+ *         int rc = http1_parse(&head, buf, len);   // buf: the message so far
+ *         if (rc < 0)
+ *             return refuse(http1_error_status(rc), http1_error_text(rc));
+ *         if (rc > 0)
+ *             break;                               // rc bytes were the head
+ *         len += read_more(buf + len);             // buf may also have moved
+ *     }
+ *     http1_body_init(&body, head.framing, head.content_length);
+ *
+ * The parser allocates nothing, keeps offsets and no pointers into the input,
+ * and goes on where it stopped: a head that comes byte by byte costs no more
+ * steps than one that comes at once, and gives the same result.
+ *
+ * What two readers could understand differently is refused, not repaired: that
+ * is how requests are smuggled. Every refusal has a number that does not
+ * change, a name, a text and the status to answer with. */
+#ifndef BIDE_NET_HTTP1_H
+#define BIDE_NET_HTTP1_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ===== errors ===== */
+
+/* X(error, value, status, name, text). Status is what a server answers to a
+ * request that is refused so; for a response it means nothing (a proxy answers
+ * 502). */
+/* clang-format off */
+#define HTTP1_ERRORS(X)                                                        \
+    X(HTTP1_EMETHOD, -1, 400, "method",                                        \
+      "the method is not a token")                                             \
+    X(HTTP1_ETARGET, -2, 400, "target",                                        \
+      "the request target is not valid")                                       \
+    X(HTTP1_EVERSION, -3, 505, "version",                                      \
+      "the version is neither HTTP/1.0 nor HTTP/1.1")                          \
+    X(HTTP1_ESTART, -4, 400, "first_line",                                     \
+      "the first line does not follow its grammar")                            \
+    X(HTTP1_ESTATUS, -5, 502, "status",                                        \
+      "the status code is not three digits from 100")                          \
+    X(HTTP1_EBARELF, -6, 400, "bare_lf",                                       \
+      "a line ends in LF without CR")                                          \
+    X(HTTP1_EBARECR, -7, 400, "bare_cr",                                       \
+      "a CR without LF")                                                       \
+    X(HTTP1_EFOLD, -8, 400, "obs_fold",                                        \
+      "a header line begins with a blank (obs-fold)")                          \
+    X(HTTP1_ENAME, -9, 400, "name",                                            \
+      "a header line without a name that is a token, and a colon")                                 \
+    X(HTTP1_ECOLON, -10, 400, "space_before_colon",                            \
+      "a blank before the colon of a header line")                             \
+    X(HTTP1_EVALUE, -11, 400, "value",                                         \
+      "a control character in a header value")                                 \
+    X(HTTP1_EFIELDS, -12, 431, "too_many_fields",                              \
+      "too many header lines")                                                 \
+    X(HTTP1_EHEAD, -13, 431, "head_too_long",                                  \
+      "the head is too long")                                                  \
+    X(HTTP1_EHOST, -14, 400, "host",                                           \
+      "Host is missing, repeated or not valid")                                \
+    X(HTTP1_ELENGTH, -15, 400, "content_length",                               \
+      "Content-Length is not a plain number")                                  \
+    X(HTTP1_ELENGTHS, -16, 400, "content_length_repeated",                     \
+      "Content-Length is given more than once")                                \
+    X(HTTP1_ECODING, -17, 400, "transfer_encoding",                            \
+      "Transfer-Encoding is not exactly chunked")                              \
+    X(HTTP1_ECODINGS, -18, 400, "transfer_encoding_repeated",                  \
+      "Transfer-Encoding is given more than once")                             \
+    X(HTTP1_EBOTH, -19, 400, "length_and_encoding",                            \
+      "Content-Length and Transfer-Encoding together")                         \
+    X(HTTP1_ECODING10, -20, 400, "transfer_encoding_in_1_0",                   \
+      "Transfer-Encoding in HTTP/1.0")                                         \
+    X(HTTP1_ECONNECTION, -21, 400, "connection",                               \
+      "Connection names what it must not")                                     \
+    X(HTTP1_EEXPECT, -22, 417, "expect",                                       \
+      "Expect asks for something unknown")                                     \
+    X(HTTP1_EUPGRADE, -23, 502, "upgrade",                                     \
+      "101 without an upgrade that was asked for")                             \
+    X(HTTP1_ETUNNEL, -24, 400, "connect_body",                                 \
+      "CONNECT with a body")                                                   \
+    X(HTTP1_ECHUNK, -25, 400, "chunk_size",                                    \
+      "a chunk size is not a plain hex number")                                \
+    X(HTTP1_ECHUNKBIG, -26, 400, "chunk_too_large",                            \
+      "a chunk size is too large")                                             \
+    X(HTTP1_ECHUNKEXT, -27, 400, "chunk_extension",                            \
+      "a chunk extension is not valid or too long")                            \
+    X(HTTP1_ECHUNKEND, -28, 400, "chunk_end",                                  \
+      "no CRLF where a chunk ends")                                            \
+    X(HTTP1_ETRAILER, -29, 400, "trailer",                                     \
+      "a field that must not be in a trailer")                                 \
+    X(HTTP1_ETRUNCATED, -30, 400, "truncated",                                 \
+      "the connection ended inside a message")
+/* clang-format on */
+
+enum {
+#define X(error, value, status, name, text) error = value,
+    HTTP1_ERRORS(X)
+#undef X
+};
+
+/* "bare_lf", for logs and metrics; a sentence for people; the status to answer.
+ * Never NULL; for a number that is no error "none", "no error" and 200. */
+const char *http1_error_name(int rc);
+const char *http1_error_text(int rc);
+int http1_error_status(int rc);
+
+/* ===== limits ===== */
+
+enum {
+    HTTP1_FIELDS = 100,        /* header lines, by default */
+    HTTP1_HEAD_BYTES = 16384,  /* head or trailer section, by default */
+    HTTP1_HEAD_MOST = 65535,   /* offsets are 16 bits wide */
+    HTTP1_TRAILER_FIELDS = 32, /* trailer lines */
+    HTTP1_EXT_BYTES = 1024,    /* chunk extensions of one body, all together */
+    HTTP1_NOMINATED = 32,      /* what Connection may name, in one message */
+};
+
+/* ===== header fields ===== */
+
+/* The names that the parser knows are in http1_names.h: HTTP1_ID_HOST, ... */
+#include "http1_names.h"
+
+enum http1_id {
+    HTTP1_ID_OTHER = 0, /* any name that is not in the list */
+#define X(id, name, slot, flags) HTTP1_ID_##id,
+    HTTP1_NAMES(X)
+#undef X
+        HTTP1_IDS
+};
+
+/* One header line: "Name: value CRLF". Offsets are from the start of the
+ * message. Lines lie one behind the other without a gap: fields a to b are the
+ * bytes from fields[a].line to fields[b].line + fields[b].line_len, for one
+ * memcpy.
+ *
+ * Threads: owned. */
+struct http1_field {
+    uint16_t line;      /* where the line begins, and with it the name */
+    uint16_t line_len;  /* CRLF included */
+    uint16_t name_len;  /* never 0 */
+    uint16_t value;     /* where the value begins, blanks skipped */
+    uint16_t value_len; /* blanks at the end not counted; may be 0 */
+    uint8_t id;         /* enum http1_id */
+    uint8_t hop;        /* not to be forwarded: by its nature (HTTP1_HOP), or
+                           because Connection names it */
+};
+
+/* "content-length" for HTTP1_ID_CONTENT_LENGTH; "" for HTTP1_ID_OTHER. */
+const char *http1_name(enum http1_id id);
+
+/* Which known name this token is, in any case of letters. */
+enum http1_id http1_name_id(const char *name, size_t len);
+
+/* ===== heads ===== */
+
+enum http1_method {
+    HTTP1_METHOD_OTHER, /* a token that is none of these; see method_len */
+    HTTP1_GET,
+    HTTP1_HEAD,
+    HTTP1_POST,
+    HTTP1_PUT,
+    HTTP1_DELETE,
+    HTTP1_PATCH,
+    HTTP1_OPTIONS,
+    HTTP1_TRACE,
+    HTTP1_CONNECT,
+};
+
+enum http1_form {
+    HTTP1_ORIGIN,    /* /path?query */
+    HTTP1_ABSOLUTE,  /* http://host/path?query */
+    HTTP1_AUTHORITY, /* host:port, of CONNECT and nothing else */
+    HTTP1_ASTERISK,  /* *, of OPTIONS and nothing else */
+};
+
+/* How the end of the body is known. */
+enum http1_framing {
+    HTTP1_NO_BODY,     /* there is none, not even of length 0 to wait for */
+    HTTP1_LENGTH,      /* content_length bytes, at least 1 */
+    HTTP1_CHUNKED,     /* chunks, then trailers */
+    HTTP1_UNTIL_CLOSE, /* a response without either: until the connection ends
+                        */
+    HTTP1_TUNNEL,      /* 101, or 2xx to CONNECT: no longer HTTP */
+};
+
+/* A request or response head. The first part is the result and counts when
+ * http1_parse has returned more than 0; the second is the parser's own.
+ *
+ * Threads: owned. */
+struct http1_head {
+    struct http1_field *fields;
+    uint64_t seen;           /* bit n: a field with id n is there */
+    uint64_t content_length; /* valid with has_length, also where no body
+                                follows (HEAD, 304) */
+    uint16_t n_fields;
+    uint16_t fields_at; /* where the first header line begins */
+    uint16_t head_len;  /* all of it, the empty line included */
+
+    /* Requests */
+    uint16_t method, method_len; /* offset and length */
+    uint16_t target, target_len; /* as it was sent */
+    uint16_t path, path_len;     /* of the target, "?..." not included; may be
+                                    empty in absolute-form: means "/" */
+    uint16_t query_len;          /* behind the path, "?" included; or 0 */
+    uint16_t host, host_len;     /* authority: of an absolute target, else of
+                                    Host; empty only in HTTP/1.0 */
+    uint8_t method_id;           /* enum http1_method */
+    uint8_t form;                /* enum http1_form */
+
+    /* Responses */
+    uint16_t status;
+    uint16_t reason, reason_len; /* may be empty */
+
+    /* Both */
+    uint8_t minor;          /* HTTP/1.minor: 0 or 1 */
+    uint8_t framing;        /* enum http1_framing */
+    bool has_length;        /* a Content-Length was there */
+    bool keep_alive;        /* the connection outlives this message */
+    bool close_named;       /* Connection: close was there */
+    bool expect_continue;   /* Expect: 100-continue, HTTP/1.1 only */
+    bool upgrade;           /* Connection: upgrade and Upgrade were there */
+    bool has_nominated_hop; /* Connection names other fields; where they are
+                               there, .hop is set */
+
+    /* The parser's own */
+    uint8_t phase, sort;
+    int8_t error;
+    uint8_t asked; /* method of the request that a response answers */
+    bool asked_upgrade;
+    bool upgrade_named, keep_alive_named; /* by Connection */
+    uint8_t nominated;                    /* options that name a field */
+    uint16_t max_fields, max_bytes;
+    uint16_t at;    /* everything before has been read */
+    uint16_t mark;  /* where the line, or the part of it, began */
+    uint16_t colon; /* of this line */
+    uint16_t value; /* of this line */
+};
+
+/* Begins a head. `fields` has room for max_fields; NULL, if the lines need only
+ * be checked and counted. max_bytes is the longest head to accept, at most
+ * HTTP1_HEAD_MOST. The array stays the caller's and must outlive the head. */
+void http1_request_init(struct http1_head *head, struct http1_field *fields,
+                        unsigned max_fields, unsigned max_bytes);
+
+/* Likewise for the answer to a request with that method; asked_upgrade, if that
+ * request had .upgrade set and it was forwarded. A head with a status under 200
+ * and not 101 is followed by another: init again. */
+void http1_response_init(struct http1_head *head, struct http1_field *fields,
+                         unsigned max_fields, unsigned max_bytes,
+                         enum http1_method asked, bool asked_upgrade);
+
+/* Reads on. buf holds the message from its first byte, len bytes of it so far:
+ * what was there at the call before, and perhaps more. It may lie elsewhere
+ * than before.
+ *
+ * Returns the length of the head when it is complete; 0 when more is needed; an
+ * error (HTTP1_E..., negative) otherwise, and again at every further call.
+ * head->at is then the offset of the byte at which it was noticed. */
+int http1_parse(struct http1_head *head, const char *buf, size_t len);
+
+/* Whether a known field is there, and the first of that name or NULL. */
+static inline bool http1_has(const struct http1_head *head, enum http1_id id)
+{
+    return head->seen >> id & 1;
+}
+const struct http1_field *http1_find(const struct http1_head *head,
+                                     enum http1_id id);
+
+/* ===== bodies ===== */
+
+/* Reads a body as it comes, whatever its framing.
+ *
+ *     for (;;) {
+ *         int rc = http1_body_next(&body, buf + at, len - at, &piece);
+ *         if (rc < 0)
+ *             return refuse(rc);
+ *         use(buf + at + piece.data, piece.data_len);
+ *         at += piece.consumed;
+ *         if (rc != HTTP1_DATA)
+ *             break;                  // HTTP1_MORE: read more; HTTP1_END: done
+ *     }
+ *
+ * Threads: owned. */
+struct http1_body {
+    uint64_t left; /* of the body or of the chunk */
+    struct http1_head trailer;
+    uint16_t ext_bytes;
+    uint8_t framing, phase, digits;
+    int8_t error;
+    bool ext_named;
+};
+
+struct http1_piece {
+    size_t data, data_len; /* bytes of the body, as offset into the input */
+    size_t consumed;       /* of the input: data, and what frames it */
+};
+
+enum {
+    HTTP1_MORE = 0, /* what can be used has been; give what is left, and more */
+    HTTP1_DATA = 1, /* data_len > 0; call again with the rest */
+    HTTP1_END = 2,  /* the body is complete; the rest is the next message */
+};
+
+/* Begins a body as the head says. */
+void http1_body_init(struct http1_body *body, enum http1_framing framing,
+                     uint64_t content_length);
+
+/* Keeps the trailer lines: offsets in `fields` count from the beginning of the
+ * trailer section, which is where the last piece's `data` points. By default
+ * they are checked and dropped. To be called before the trailer begins. */
+void http1_body_keep_trailer(struct http1_body *body,
+                             struct http1_field *fields, unsigned max_fields);
+
+/* Takes one piece off the input. Bytes not consumed must be given again. All
+ * are consumed, except those of a trailer section that is not yet complete: it
+ * is taken as a whole (at most HTTP1_HEAD_BYTES), the empty line included.
+ *
+ * A chunked body's consumed bytes are safe to forward as they are to an
+ * HTTP/1.1 peer. Returns HTTP1_MORE, HTTP1_DATA, HTTP1_END or an error, and
+ * that error again at every further call. */
+int http1_body_next(struct http1_body *body, const char *buf, size_t len,
+                    struct http1_piece *piece);
+
+/* The connection has ended: HTTP1_END if that ends the body or the body was
+ * complete before, HTTP1_ETRUNCATED if not. */
+int http1_body_eof(const struct http1_body *body);
+
+#endif

@@ -1,0 +1,33 @@
+/* net/http1_body.h: what the files that read bodies share. */
+#ifndef BIDE_NET_HTTP1_BODY_H
+#define BIDE_NET_HTTP1_BODY_H
+
+#include "http1_read.h"
+
+/* Where in a chunked body we are. */
+enum http1__chunk_phase {
+    HTTP1__SIZE, /* digits of a chunk's size */
+    HTTP1__EXT_NAME,
+    HTTP1__EXT_VALUE, /* its first byte: a token or a quote */
+    HTTP1__EXT_TOKEN,
+    HTTP1__EXT_QUOTED,
+    HTTP1__EXT_ESCAPED, /* behind a backslash */
+    HTTP1__EXT_BEHIND,  /* behind the closing quote */
+    HTTP1__SIZE_LF,
+    HTTP1__CHUNK_DATA,
+    HTTP1__CHUNK_CR, /* behind the data */
+    HTTP1__CHUNK_LF,
+    HTTP1__TRAILERS,
+    HTTP1__CHUNKS_DONE,
+    HTTP1__CHUNKS_FAILED,
+};
+
+int http1__body_run(struct http1_body *b, size_t at, size_t len,
+                    struct http1_piece *piece);
+int http1__chunked_next(struct http1_body *b, const char *buf, size_t len,
+                        struct http1_piece *piece);
+
+/* One byte of a chunk extension. 0 or an error. */
+int http1__chunk_ext(struct http1_body *b, char c);
+
+#endif
