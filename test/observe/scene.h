@@ -1,9 +1,9 @@
 /* scene.h: two dependencies to which things have happened, all on a made-up
  * clock, so that each test sees the same numbers.
  *
- * "pay" had 6 calls: 3 worked at once, 1 after two retries, 1 failed for good, 1
- * ran out of attempts; its breaker opened once. "search" is hedged: 1 of 2 hedges
- * won. */
+ * "pay" had 6 calls: 3 worked at once, 1 after two retries, 1 failed for good,
+ * 1 ran out of attempts; its breaker opened once. "search" is hedged: 1 of 2
+ * hedges won. */
 #ifndef BIDE_TEST_SCENE_H
 #define BIDE_TEST_SCENE_H
 
@@ -33,7 +33,8 @@ static inline bide_outcome scene_outcome(int status)
 }
 
 /* Plays a call: each status is an attempt of 10 ms; 0 ends the list. */
-static inline int64_t scene_call(bide_dep *dep, int64_t now, const int *statuses)
+static inline int64_t scene_call(bide_dep *dep, int64_t now,
+                                 const int *statuses)
 {
     bide_op op = { .idempotent = true };
     bide_call call;
@@ -73,7 +74,8 @@ static inline int64_t scene_hedged(bide_dep *dep, int64_t now, bool wins)
     return now;
 }
 
-static inline bide_dep *scene_dep(const char *name, const bide_policy_conf *conf)
+static inline bide_dep *scene_dep(const char *name,
+                                  const bide_policy_conf *conf)
 {
     static const uint64_t seed = 7;
     bide_host host = { .seed = &seed };
@@ -101,7 +103,8 @@ static inline void scene_play(struct scene *s)
 
 static inline void scene_init(struct scene *s)
 {
-    bide_policy_conf pay = BIDE_POLICY_CONF_INIT, search = BIDE_POLICY_CONF_INIT;
+    bide_policy_conf pay = BIDE_POLICY_CONF_INIT,
+                     search = BIDE_POLICY_CONF_INIT;
 
     memset(s, 0, sizeof *s);
     pay.backoff.jitter = BIDE_JITTER_EQUAL;
@@ -116,27 +119,30 @@ static inline void scene_init(struct scene *s)
     scene_play(s);
 
     s->deps[0] = (struct bide__watched_dep){ "pay", "payments", s->pay };
-    s->deps[1] = (struct bide__watched_dep){ "se\"ar\\ch\n\xff", "", s->search };
+    s->deps[1] =
+        (struct bide__watched_dep){ "se\"ar\\ch\n\xff", "", s->search };
     s->endpoints[0] = (struct bide__watched_endpoint){
         "pay", "127.0.0.1:9001", BIDE__ENDPOINT_UP, 2, 5, 3, 11, 1
     };
     s->endpoints[1] = (struct bide__watched_endpoint){
         "pay", "127.0.0.1:9002", BIDE__ENDPOINT_EJECTED, 0, 0, 0, 4, 4
     };
-    s->values[0] = (struct bide__watched_value){ "bide_connections",
-                                                 "Open connections.",
-                                                 BIDE__VALUE_GAUGE, "side",
-                                                 "client", 12 };
-    s->values[1] = (struct bide__watched_value){ "bide_connections",
-                                                 "Open connections.",
-                                                 BIDE__VALUE_GAUGE, "side",
-                                                 "upstream", 5 };
+    s->values[0] =
+        (struct bide__watched_value){ "bide_connections", "Open connections.",
+                                      BIDE__VALUE_GAUGE,  "side",
+                                      "client",           12 };
+    s->values[1] =
+        (struct bide__watched_value){ "bide_connections", "Open connections.",
+                                      BIDE__VALUE_GAUGE,  "side",
+                                      "upstream",         5 };
     s->values[2] = (struct bide__watched_value){ "bide_spans_dropped_total",
                                                  "Spans that were dropped.",
-                                                 BIDE__VALUE_COUNTER, NULL,
-                                                 NULL, 3 };
-    s->watched = (struct bide__watched){ s->deps,      2, s->endpoints, 2,
-                                         s->values, 3 };
+                                                 BIDE__VALUE_COUNTER,
+                                                 NULL,
+                                                 NULL,
+                                                 3 };
+    s->watched =
+        (struct bide__watched){ s->deps, 2, s->endpoints, 2, s->values, 3 };
 }
 
 static inline void scene_done(struct scene *s)
@@ -145,7 +151,8 @@ static inline void scene_done(struct scene *s)
     bide_dep_free(s->search);
 }
 
-/* The events of one call: a 503 that is retried after 120 ms, a 200, its end. */
+/* The events of one call: a 503 that is retried after 120 ms, a 200, its end.
+ */
 static inline void scene_events(struct bide__event e[3])
 {
     bide_outcome bad = scene_outcome(503), good = scene_outcome(200);

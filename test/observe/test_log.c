@@ -51,7 +51,8 @@ static void log_line_says_everything(void **state)
     assert_string_equal(
         out.data,
         "{\"time\":\"2025-11-16T08:00:00.010Z\",\"event\":\"retry\","
-        "\"dep\":\"pay\",\"operation\":\"GET /pay/17\",\"request_id\":\"req-1\","
+        "\"dep\":\"pay\",\"operation\":\"GET "
+        "/pay/17\",\"request_id\":\"req-1\","
         "\"trace_id\":\"abababababababababababababababab\","
         "\"endpoint\":\"127.0.0.1:9001\",\"attempt\":1,\"attempts\":4,"
         "\"class\":\"transient\",\"status\":503,\"hint_ms\":2000,"
@@ -89,9 +90,9 @@ static void log_never_becomes_the_next_storm(void **state)
         { 1000, 5, 5, 0 },    /* within the burst of 10 */
         { 1000, 100, 6, 95 }, /* what is left of it, and one line */
         { 1000, 0, 0, 95 },
-        { 1500, 100, 6, 190 }, /* 5 more in half a second */
+        { 1500, 100, 6, 190 },  /* 5 more in half a second */
         { 9000, 100, 11, 280 }, /* never over the burst */
-        { 8000, 100, 1, 380 }, /* a clock that steps back adds nothing */
+        { 8000, 100, 1, 380 },  /* a clock that steps back adds nothing */
         { 9000, 3, 3, 380 },
     };
     struct bide__event e[3];

@@ -23,9 +23,9 @@ static void expect_bytes(const struct bide__out *out, const void *want,
  * message in a message. */
 static void protobuf_known_bytes(void **state)
 {
-    static const uint8_t want[] = { 0x08, 0x96, 0x01, 0x12, 0x07, 't', 'e', 's',
-                                    't',  'i',  'n',  'g',  0x1a, 0x03, 0x08,
-                                    0x96, 0x01 };
+    static const uint8_t want[] = { 0x08, 0x96, 0x01, 0x12, 0x07, 't',
+                                    'e',  's',  't',  'i',  'n',  'g',
+                                    0x1a, 0x03, 0x08, 0x96, 0x01 };
     struct bide__out out = { 0 };
     struct bide__otlp w = { .out = &out };
 
@@ -92,8 +92,9 @@ static void protobuf_strings_are_utf8(void **state)
     bide__otlp_begin(&w);
     bide__otlp_text(&w, 1, "t", "a\xff");
     bide__otlp_finish(&w);
-    expect_bytes(&out, "\x0a\x04"
-                       "a\xef\xbf\xbd",
+    expect_bytes(&out,
+                 "\x0a\x04"
+                 "a\xef\xbf\xbd",
                  6);
     bide__out_done(&out);
 }
@@ -136,14 +137,16 @@ static void spans_of_a_call(void **state)
 
     (void)state;
     scene_events(e);
-    bide__event_breaker(&e[3], "pay", BIDE_BREAKER_CLOSED, BIDE_BREAKER_OPEN, 0);
+    bide__event_breaker(&e[3], "pay", BIDE_BREAKER_CLOSED, BIDE_BREAKER_OPEN,
+                        0);
     bide__otlp_spans(&out, &from, true, e, 4);
     bide__out_char(&out, '\0');
     int spans = 0;
     for (const char *at = out.data; (at = strstr(at, "\"spanId\"")); at++)
         spans++;
     assert_int_equal(spans, 3);
-    assert_non_null(strstr(out.data, "\"startTimeUnixNano\":\"1005000000000\""));
+    assert_non_null(
+        strstr(out.data, "\"startTimeUnixNano\":\"1005000000000\""));
     assert_non_null(strstr(out.data, "\"name\":\"GET pay\""));
     assert_non_null(strstr(out.data, "{\"key\":\"retry.delay_ms\",\"value\":"
                                      "{\"doubleValue\":121}}"));

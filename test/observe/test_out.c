@@ -62,11 +62,16 @@ static void out_fractions_are_short_and_exact(void **state)
         double n;
         const char *want;
     } rows[] = {
-        { 0, "0" },           { 0.1, "0.1" },
-        { 1.5, "1.5" },       { -2.25, "-2.25" },
-        { 1e15, "1000000000000000" }, { 1e300, "1e+300" },
-        { 1.0 / 3, "0.3333333333333333" }, { NAN, "NaN" },
-        { INFINITY, "+Inf" }, { -INFINITY, "-Inf" },
+        { 0, "0" },
+        { 0.1, "0.1" },
+        { 1.5, "1.5" },
+        { -2.25, "-2.25" },
+        { 1e15, "1000000000000000" },
+        { 1e300, "1e+300" },
+        { 1.0 / 3, "0.3333333333333333" },
+        { NAN, "NaN" },
+        { INFINITY, "+Inf" },
+        { -INFINITY, "-Inf" },
     };
     struct bide__out out = { 0 };
 

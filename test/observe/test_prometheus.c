@@ -59,10 +59,14 @@ static void prometheus_says_what_happened(void **state)
         "bide_wait_seconds_count{dep=\"pay\",stage=\"slept\"} 5",
         "bide_call_seconds_count{dep=\"pay\",retry_time=\"with\"} 4",
         "bide_call_seconds_count{dep=\"pay\",retry_time=\"without\"} 4",
-        "bide_call_seconds_bucket{dep=\"pay\",retry_time=\"without\",le=\"+Inf\"} 4",
-        "bide_call_seconds_bucket{dep=\"pay\",retry_time=\"without\",le=\"0.016384\"} 4",
-        "bide_call_seconds_bucket{dep=\"pay\",retry_time=\"without\",le=\"0.008192\"} 0",
-        "bide_call_seconds_bucket{dep=\"pay\",retry_time=\"with\",le=\"0.016384\"} 3",
+        "bide_call_seconds_bucket{dep=\"pay\",retry_time=\"without\",le=\"+"
+        "Inf\"} 4",
+        "bide_call_seconds_bucket{dep=\"pay\",retry_time=\"without\",le=\"0."
+        "016384\"} 4",
+        "bide_call_seconds_bucket{dep=\"pay\",retry_time=\"without\",le=\"0."
+        "008192\"} 0",
+        "bide_call_seconds_bucket{dep=\"pay\",retry_time=\"with\",le=\"0."
+        "016384\"} 3",
         "bide_endpoint_up{dep=\"pay\",endpoint=\"127.0.0.1:9001\"} 1",
         "bide_endpoint_up{dep=\"pay\",endpoint=\"127.0.0.1:9002\"} 0",
         "bide_connections{side=\"client\"} 12",
@@ -147,7 +151,8 @@ static void metric_buckets_keep_every_sample(void **state)
         h.bucket[b] = 1;
         bide__metric_buckets(&h, counts);
         for (unsigned i = 0; i < COUNT(counts); i++) {
-            bool over = i == 0 || bide_bucket_ns(b) >= bide__metric_bound_ns(i - 1);
+            bool over =
+                i == 0 || bide_bucket_ns(b) >= bide__metric_bound_ns(i - 1);
             bool under = i == BIDE__METRIC_BOUNDS ||
                          bide_bucket_ns(b + 1) <= bide__metric_bound_ns(i);
             assert_int_equal(counts[i], over && under);

@@ -42,10 +42,11 @@ static void traceparent_rows(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct bide__trace t = { .sampled = true };
-        bool fine = bide__traceparent_read(&t, rows[i].text,
-                                           strlen(rows[i].text));
+        bool fine =
+            bide__traceparent_read(&t, rows[i].text, strlen(rows[i].text));
         if (fine != rows[i].fine)
-            fail_msg("`%s` is taken for %s", rows[i].text, fine ? "fine" : "bad");
+            fail_msg("`%s` is taken for %s", rows[i].text,
+                     fine ? "fine" : "bad");
         if (fine)
             assert_int_equal(t.sampled, rows[i].sampled);
     }

@@ -21,7 +21,8 @@ static struct scene scene;
 
 static int print(struct bide__out *out)
 {
-    bool fine = !out->failed && fwrite(out->data, 1, out->len, stdout) == out->len;
+    bool fine =
+        !out->failed && fwrite(out->data, 1, out->len, stdout) == out->len;
     bide__out_done(out);
     return fine ? 0 : 1;
 }
@@ -99,10 +100,11 @@ static int export_calls(const char *url, bool json, int calls)
     bide__exporter_stats(x, &s);
     int64_t began = bide_now_ns();
     bide__exporter_free(x);
-    printf("{\"sent\":%llu,\"dropped\":%llu,\"failed\":%llu,\"free_ms\":%lld}\n",
-           (unsigned long long)s.spans_sent, (unsigned long long)s.spans_dropped,
-           (unsigned long long)s.batches_failed,
-           (long long)((bide_now_ns() - began) / BIDE_MILLISECOND));
+    printf(
+        "{\"sent\":%llu,\"dropped\":%llu,\"failed\":%llu,\"free_ms\":%lld}\n",
+        (unsigned long long)s.spans_sent, (unsigned long long)s.spans_dropped,
+        (unsigned long long)s.batches_failed,
+        (long long)((bide_now_ns() - began) / BIDE_MILLISECOND));
     return 0;
 }
 
