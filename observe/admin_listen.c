@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -21,11 +22,18 @@ static bool is_loopback(const struct sockaddr *sa)
     return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
 }
 
+/* getaddrinfo() would take 99999 for 34463. */
+static bool is_port(const char *text)
+{
+    size_t len = strspn(text, "0123456789");
+    return len > 0 && len <= 5 && !text[len] && atoi(text) < 65536;
+}
+
 /* "127.0.0.1:9901" or "[::1]:9901" into two strings. */
 static bool split(const char *text, char *host, size_t size, const char **port)
 {
     const char *colon = strrchr(text, ':');
-    if (!colon || colon == text || !colon[1])
+    if (!colon || colon == text || !is_port(colon + 1))
         return false;
     bool bracketed = text[0] == '[' && colon[-1] == ']';
     size_t len = (size_t)(colon - text) - 2 * bracketed;

@@ -132,6 +132,7 @@ void bide__collector_free(struct bide__collector *c)
     for (size_t i = 0; i < c->n_rings; i++)
         bide__ring_free(c->rings[i]);
     bide__history_done(&c->history);
+    bide__journal_done(&c->journal);
     pthread_mutex_destroy(&c->lock);
     free(c);
 }

@@ -75,3 +75,11 @@ void bide__event_breaker(struct bide__event *e, const char *dep,
                                .end_ns = now_ns };
     bide__event_text(e->dep, sizeof e->dep, dep, strlen(dep));
 }
+
+bool bide__event_decides(const struct bide__event *e)
+{
+    if (e->reason == BIDE_BECAUSE_SUCCESS)
+        return false;
+    return e->kind == BIDE__EVENT_ATTEMPT ||
+           (e->kind == BIDE__EVENT_CALL && e->attempt == 0);
+}

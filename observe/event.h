@@ -86,6 +86,10 @@ void bide__event_breaker(struct bide__event *e, const char *dep,
                          bide_breaker_state from, bide_breaker_state to,
                          int64_t now_ns);
 
+/* Whether it tells of a decision, to be listed and logged: after an attempt
+ * that failed, or the refusal of a call before its first. */
+bool bide__event_decides(const struct bide__event *e);
+
 /* Copies text into a field, cut to its size; a character is not cut in two. */
 void bide__event_text(char *to, size_t size, const char *text, size_t len);
 

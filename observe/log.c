@@ -44,13 +44,6 @@ static bool take_token(struct bide__log *log, int64_t now)
     return true;
 }
 
-static bool is_decision(const struct bide__event *e)
-{
-    return e->kind == BIDE__EVENT_BREAKER ||
-           (e->kind == BIDE__EVENT_ATTEMPT &&
-            e->reason != BIDE_BECAUSE_SUCCESS);
-}
-
 static uint64_t lines_in(const char *text, size_t len)
 {
     uint64_t n = 0;
@@ -81,7 +74,7 @@ static void write_out(struct bide__log *log)
 void bide__log_event(struct bide__log *log, const struct bide__event *e,
                      int64_t now_ns)
 {
-    if (!is_decision(e))
+    if (e->kind != BIDE__EVENT_BREAKER && !bide__event_decides(e))
         return;
     if (!take_token(log, now_ns)) {
         log->suppressed++;

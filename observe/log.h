@@ -45,7 +45,8 @@ void bide__log_init(struct bide__log *log, int fd, double per_s, double burst,
 void bide__log_done(struct bide__log *log);
 
 /* Logs an event, if there is a token for it. Attempts that succeeded are not
- * decisions, and calls are the access log's: neither makes a line. */
+ * decisions, and calls that were made are the access log's: neither makes a
+ * line. */
 void bide__log_event(struct bide__log *log, const struct bide__event *e,
                      int64_t now_ns);
 

@@ -55,7 +55,7 @@ static const char *event_name(const struct bide__event *e)
     if (e->kind == BIDE__EVENT_BREAKER)
         return "breaker";
     if (e->kind == BIDE__EVENT_CALL)
-        return "call";
+        return e->attempt == 0 ? "refused" : "call";
     if (e->action == BIDE_DONE)
         return e->reason == BIDE_BECAUSE_SUCCESS ? "success" : "give_up";
     return e->reason == BIDE_BECAUSE_HEDGE ? "hedge" : "retry";

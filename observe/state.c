@@ -42,14 +42,12 @@ static void put_value(struct bide__jout *j, const struct bide__watched_value *v)
 
 static void put_journal(struct bide__jout *j, const struct bide__view *v)
 {
+    const struct bide__entry *all[BIDE__JOURNAL_SHOWN];
+    size_t n = v->journal ? bide__journal_list(v->journal, all) : 0;
+
     bide__jout_list(j, "decisions");
-    for (size_t age = 0;
-         v->journal && age < bide__journal_decisions(v->journal); age++) {
-        uint64_t id;
-        const struct bide__event *e =
-            bide__journal_decision(v->journal, age, &id);
-        bide__state_decision(j, v, e, id);
-    }
+    for (size_t i = 0; i < n; i++)
+        bide__state_decision(j, v, all[i]);
     bide__jout_end(j, ']');
     bide__jout_list(j, "turns");
     for (size_t age = 0; v->journal && age < bide__journal_turns(v->journal);

@@ -34,7 +34,7 @@
  *           "idle": 3, "requests": 11, "failures": 1 } ] } ],
  *       "values": [ { "name": "bide_connections", "label": "side",
  *         "label_value": "client", "value": 12, "help": "..." } ],
- *       "decisions": [ { "id": 7, "at_ms": ..., "dep": "pay",
+ *       "decisions": [ { "id": 7, "times": 1, "at_ms": ..., "dep": "pay",
  *         "operation": "GET /pay/17", "attempt": 1, "attempts": 4,
  *         "class": "transient", "status": 503, "action": "wait",
  *         "reason": "backoff", "text": "waiting as the policy computes",
@@ -79,7 +79,7 @@ void bide__state_sample(struct bide__jout *j, const char *key,
                         const struct bide__view *view,
                         const struct bide__sample *s);
 void bide__state_decision(struct bide__jout *j, const struct bide__view *view,
-                          const struct bide__event *e, uint64_t id);
+                          const struct bide__entry *entry);
 void bide__state_rules(struct bide__jout *j, const bide_policy_conf *conf);
 
 #endif

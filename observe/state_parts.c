@@ -65,12 +65,14 @@ static void put_outcome(struct bide__jout *j, const struct bide__event *e)
 }
 
 void bide__state_decision(struct bide__jout *j, const struct bide__view *view,
-                          const struct bide__event *e, uint64_t id)
+                          const struct bide__entry *entry)
 {
     static const char *const actions[] = { "try", "wait", "done" };
+    const struct bide__event *e = &entry->event;
 
     bide__jout_object(j, NULL);
-    bide__jout_u64(j, "id", id);
+    bide__jout_u64(j, "id", entry->id);
+    bide__jout_u64(j, "times", entry->times);
     bide__jout_u64(j, "at_ms", wall_ms(view, e->end_ns));
     bide__jout_text(j, "dep", e->dep);
     bide__jout_text(j, "operation", e->operation);

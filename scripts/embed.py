@@ -20,7 +20,7 @@ def hashes(page, tag):
 
 
 def check(page):
-    outside = re.search(r"""<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)\s*=\s*["']?(?!data:)[^"'>]*""",
+    outside = re.search(r"""<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=(?!"data:)\S*""",
                         page)
     if outside:
         sys.exit(f"{sys.argv[1]}: loads something: {outside.group(0)}")

@@ -2,7 +2,7 @@
  * Prometheus and a browser to look at: the engine itself, on the real clock,
  * against services that are only pretended.
  *
- *   observe_live [--port N] [--otlp URL] [--token T] [--calm] [--seconds N]
+ *   observe_live [--port N | --listen A:N] [--otlp URL] [--token T] [--calm] [--seconds N]
  *
  * "payments" goes through an outage every 40 s; "search" is hedged, and slow
  * now and then; "ledger" answers 429 with Retry-After when it is busy; "mail"
@@ -392,6 +392,8 @@ int main(int argc, char **argv)
             calm = true;
         else if (strcmp(argv[i], "--port") == 0)
             snprintf(listen, sizeof listen, "127.0.0.1:%s", next);
+        else if (strcmp(argv[i], "--listen") == 0)
+            snprintf(listen, sizeof listen, "%s", next);
         else if (strcmp(argv[i], "--token") == 0)
             conf.token = next;
         else if (strcmp(argv[i], "--otlp") == 0)
