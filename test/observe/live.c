@@ -2,7 +2,9 @@
  * Prometheus and a browser to look at: the engine itself, on the real clock,
  * against services that are only pretended.
  *
- *   observe_live [--port N | --listen A:N] [--otlp URL] [--token T] [--calm] [--seconds N]
+ *   observe_live [--port N | --listen A:N] [--otlp URL] [--token T] [--calm |
+ * --ill]
+ *                [--traffic N]
  *
  * "payments" goes through an outage every 40 s; "search" is hedged, and slow
  * now and then; "ledger" answers 429 with Retry-After when it is busy; "mail"
@@ -59,7 +61,7 @@ static bide_dep *deps[DEPS];
 static struct call calls[CALLS];
 static struct bide__ring *ring;
 static struct bide__ids ids;
-static bool calm;
+static bool calm, ill;
 static int64_t start_ns;
 static uint64_t luck = 88172645463325252u;
 static unsigned serial;
@@ -87,6 +89,8 @@ static double illness(int dep, int64_t now)
 
     if (calm)
         return 0;
+    if (dep == 0 && ill)
+        return 0.9;
     if (dep == 0)
         return t > 12 && t < 22 ? 0.9 : t > 8 && t < 30 ? 0.15 : 0.01;
     if (dep == 2)
@@ -277,14 +281,14 @@ static void work(int64_t until)
     struct pollfd in = { .fd = 0, .events = POLLIN };
     char nothing[16];
 
-    while (bide_now_ns() < until) {
+    for (;;) {
         if (poll(&in, 1, 1) > 0 && read(0, nothing, sizeof nothing) <= 0)
             break;
         int64_t now = bide_now_ns();
         for (int i = 0; i < CALLS; i++)
             if (calls[i].on)
                 step(&calls[i], now);
-        for (int d = 0; d < DEPS; d++)
+        for (int d = 0; d < DEPS && now < until; d++)
             for (owed[d] += services[d].per_s * (double)(now - last) / 1e9 *
                             (0.6 + 0.8 * draw());
                  owed[d] >= 1; owed[d] -= 1)
@@ -384,7 +388,7 @@ int main(int argc, char **argv)
     struct bide__exporter_conf otlp = BIDE__EXPORTER_CONF_INIT;
     struct bide__exporter *exporter = NULL;
     char listen[64] = "127.0.0.1:0", why[256];
-    double seconds = 3600;
+    double seconds = 86400;
 
     for (int i = 1; i < argc; i++) {
         const char *next = i + 1 < argc ? argv[i + 1] : "";
@@ -398,7 +402,9 @@ int main(int argc, char **argv)
             conf.token = next;
         else if (strcmp(argv[i], "--otlp") == 0)
             otlp.url = next;
-        else if (strcmp(argv[i], "--seconds") == 0)
+        else if (strcmp(argv[i], "--ill") == 0)
+            ill = true;
+        else if (strcmp(argv[i], "--traffic") == 0)
             seconds = atof(next);
     }
     start_ns = bide_now_ns();

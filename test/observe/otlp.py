@@ -10,6 +10,8 @@ import threading
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "cli"))
+sys.path.insert(0, os.path.join(HERE, "..", "web"))
+import npm  # noqa: E402
 from tap import case, finish  # noqa: E402
 
 TOOL = os.path.abspath(sys.argv[1])
@@ -25,19 +27,6 @@ def decode(what, form, body):
     if p.returncode:
         raise SystemExit(f"Bail out! decode.js: {p.stderr.decode()}")
     return json.loads(p.stdout)
-
-
-def install():
-    """The decoder, by the committed lock file. Without it there is no test."""
-    if os.path.isdir(os.path.join(HERE, "node_modules", "@opentelemetry")):
-        return
-    p = subprocess.run(["npm", "ci", "--no-audit", "--no-fund",
-                        "--ignore-scripts"], cwd=HERE, capture_output=True,
-                       timeout=300)
-    if p.returncode:
-        print("Bail out! cannot install the decoder (npm ci in test/observe): "
-              + p.stderr.decode()[-300:].replace("\n", " "))
-        sys.exit(1)
 
 
 def attributes(thing):
@@ -164,7 +153,7 @@ def check_export():
              out.returncode == 2 and b"expected" in out.stderr, out.stderr)
 
 
-install()
+npm.install(HERE, "@opentelemetry")
 same = [check_spans("protobuf"), check_spans("json")]
 case("spans: both forms say the same", same[0] == same[1], same)
 same = [check_metrics("protobuf"), check_metrics("json")]

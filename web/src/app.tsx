@@ -139,13 +139,21 @@ export function App() {
         j: () => step(1), k: () => step(-1), '1': () => setRange(0), '2': () => setRange(1), '3': () => setRange(2),
       };
       const action = actions[e.key];
-      if (!action || (e.key === ' ' && at.tagName === 'BUTTON')) return;
+      if (!action || (e.key === ' ' && at.matches('button, summary'))) return;
       e.preventDefault();
       action();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   });
+
+  // A button that was clicked keeps no focus: space is for pausing then. One that
+  // was reached by keyboard does.
+  useEffect(() => {
+    const onClick = (e: MouseEvent) => e.detail > 0 && (e.target as Element).closest('button')?.blur();
+    addEventListener('click', onClick);
+    return () => removeEventListener('click', onClick);
+  }, []);
 
   const [link, word] = linkWord(feed, frozen !== null);
   return (

@@ -57,7 +57,7 @@ export function Explain({ d, dep, onClose }: { d: Decision; dep: Dep | undefined
 }
 
 const keys: [string, string][] = [
-  ['space', 'pause, and go on'],
+  ['space p', 'pause, and go on'],
   ['1 2 3', 'the last minute, five, fifteen'],
   ['j k', 'the next dependency, the one before'],
   ['a', 'decisions of all dependencies'],
