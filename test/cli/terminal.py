@@ -18,6 +18,7 @@ COMMANDS = [
     ["schedule", "--help"],
     ["check", "--help"],
     ["replay", "--help"],
+    ["top", "--help"],
     ["export", "--help"],
     ["import", "--help"],
     ["explain", "--status", "503", "--header", "Retry-After: 120"],
