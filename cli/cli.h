@@ -29,6 +29,7 @@ struct command {
 int cmd_check(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_fetch(int argc, char **argv);
+int cmd_proxy(int argc, char **argv);
 int cmd_run(int argc, char **argv);
 int cmd_schedule(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
@@ -36,6 +37,10 @@ int cmd_sim(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_import(int argc, char **argv);
+
+/* Runs another program in the place of this one: it returns only if it cannot, and
+ * has told why then. An exit code. */
+int become(const char *program, char **argv);
 
 /* ===== flags =====
  *

@@ -8,6 +8,7 @@
 static const struct command commands[] = {
     { "run", cmd_run, "run a command until it succeeds, or the policy stops" },
     { "fetch", cmd_fetch, "an HTTP request, with the policy behind it" },
+    { "proxy", cmd_proxy, "a sidecar: the policy in front of any HTTP client" },
     { "check", cmd_check, "find the mistakes in a policy file, and the risks" },
     { "explain", cmd_explain, "one decision, and every rule behind it" },
     { "schedule", cmd_schedule, "the waits of a policy, as a table and drawn" },

@@ -82,7 +82,7 @@ static void load_sections(struct bide__load *load, struct bide__node *root)
                       "add `policies:` with a policy named `default`",
                       "`policies` is missing");
     if (bide__map_get(root, "proxy", &key) && load->config->proxy)
-        bide__check_proxy(load, key, load->config->proxy);
+        bide__load_proxy(load, key, load->config->proxy);
 }
 
 static void load_root(struct bide__load *load)

@@ -8,6 +8,7 @@ static const struct bide__diag_code codes[] = {
     { "bad-value", "A value is of the right type and none that is taken." },
     { "cannot-read", "The file cannot be opened or read." },
     { "contradiction", "Two options do not go together." },
+    { "duplicate-address", "Two listeners have the same address." },
     { "duplicate-key", "A key comes twice in one map." },
     { "empty-file", "There is nothing in the file." },
     { "extends-loop", "Policies extend each other in a circle." },

@@ -206,7 +206,7 @@ static void put_reasons(FILE *out, const bide_diagnostic *d,
 {
     const struct bide__lint_rule *lint = lint_of(d->code);
 
-    if (lint)
+    if (lint && d->severity != BIDE_NOTE)
         fprintf(out, "      %swhy:%s %s\n", paint->bold, paint->off, lint->why);
     if (d->help)
         fprintf(out, "      %shelp:%s %s\n", paint->bold, paint->off, d->help);

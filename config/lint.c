@@ -52,6 +52,24 @@ static const struct bide__lint_rule rules[] = {
       "after they have left." },
     { "L015", "idle-option",
       "An option that another one switches off reads as if it did something." },
+    { "L016", "unreachable-route",
+      "The first route that matches counts; one behind another that takes all "
+      "its requests is never asked." },
+    { "L017", "unused-upstream",
+      "An upstream that no route names gets no requests; perhaps a route is "
+      "missing." },
+    { "L018", "unverified-tls",
+      "Without a look at certificates, anybody on the way can be the "
+      "server." },
+    { "L019", "trusted-everybody",
+      "Overrides by header are for clients that are known; from everybody, "
+      "they let anybody switch retries and addresses." },
+    { "L020", "open-admin",
+      "The admin endpoint asks nobody who they are; on an address that others "
+      "reach, it is theirs as well." },
+    { "L021", "same-endpoint",
+      "An endpoint that is listed twice looks like two: a retry elsewhere "
+      "goes to the same server." },
 };
 
 const struct bide__lint_rule *bide__lint_rules(size_t *ret_n)
@@ -124,6 +142,8 @@ void bide__lint_with(const bide_config *config,
         lint_entry(config, entry, stated, notes);
     for (size_t i = 0; !entry && i < config->n_entries; i++)
         lint_entry(config, &config->entries[i], stated, notes);
+    if (!entry && config->proxy_conf)
+        bide__lint_proxy(config, notes);
     bide__diag_sort(notes);
 }
 

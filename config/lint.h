@@ -41,4 +41,8 @@ void bide__lint_choices(const struct bide__linting *l);
 void bide__lint_outcomes(const struct bide__linting *l);
 void bide__lint_idle(const struct bide__linting *l);
 
+/* Those that look at the section of the sidecar. */
+void bide__lint_proxy(const bide_config *config, bide_diagnostics *notes);
+void bide__lint_routes(const bide_config *config, bide_diagnostics *notes);
+
 #endif

@@ -55,7 +55,7 @@ bool bide__option_same(const bide_policy_conf *a, const bide_policy_conf *b,
                   field_size(o)) == 0;
 }
 
-static void put(bide_policy_conf *conf, const bide_option *o, const void *value)
+static void put(void *conf, const bide_option *o, const void *value)
 {
     memcpy((char *)conf + o->offset, value, field_size(o));
 }
@@ -78,7 +78,7 @@ static bool is_negative(const char *text, size_t len)
 
 /* ===== one type each ===== */
 
-static enum bide__set set_duration(bide_policy_conf *conf, const bide_option *o,
+static enum bide__set set_duration(void *conf, const bide_option *o,
                                    const char *text, size_t len)
 {
     double number;
@@ -98,7 +98,7 @@ static enum bide__set set_duration(bide_policy_conf *conf, const bide_option *o,
     return BIDE__SET_OK;
 }
 
-static enum bide__set set_count(bide_policy_conf *conf, const bide_option *o,
+static enum bide__set set_count(void *conf, const bide_option *o,
                                 const char *text, size_t len)
 {
     uint64_t value;
@@ -118,7 +118,7 @@ static enum bide__set set_count(bide_policy_conf *conf, const bide_option *o,
     return BIDE__SET_OK;
 }
 
-static enum bide__set set_number(bide_policy_conf *conf, const bide_option *o,
+static enum bide__set set_number(void *conf, const bide_option *o,
                                  const char *text, size_t len)
 {
     double value;
@@ -138,7 +138,7 @@ static enum bide__set set_number(bide_policy_conf *conf, const bide_option *o,
     return BIDE__SET_OK;
 }
 
-static enum bide__set set_flag(bide_policy_conf *conf, const bide_option *o,
+static enum bide__set set_flag(void *conf, const bide_option *o,
                                const char *text, size_t len)
 {
     bool flag = is_text(text, len, "true");
@@ -149,7 +149,7 @@ static enum bide__set set_flag(bide_policy_conf *conf, const bide_option *o,
     return BIDE__SET_OK;
 }
 
-static enum bide__set set_choice(bide_policy_conf *conf, const bide_option *o,
+static enum bide__set set_choice(void *conf, const bide_option *o,
                                  const char *text, size_t len)
 {
     for (int i = 0; o->choices[i]; i++)
@@ -160,8 +160,8 @@ static enum bide__set set_choice(bide_policy_conf *conf, const bide_option *o,
     return BIDE__SET_MALFORMED;
 }
 
-enum bide__set bide__set(bide_policy_conf *conf, const bide_option *o,
-                         const char *text, size_t len)
+enum bide__set bide__set(void *conf, const bide_option *o, const char *text,
+                         size_t len)
 {
     switch (o->type) {
     case BIDE_OPTION_FLAG:
@@ -254,9 +254,8 @@ static const char *number_text(const void *field, const bide_option *o,
     return bide__format_number(number, buffer, size);
 }
 
-const char *bide__option_text(const bide_policy_conf *conf,
-                              const bide_option *option, char *buffer,
-                              size_t size)
+const char *bide__option_text(const void *conf, const bide_option *option,
+                              char *buffer, size_t size)
 {
     const char *field = (const char *)conf + option->offset;
     int choice;

@@ -12,9 +12,10 @@ enum bide__set {
     BIDE__SET_RANGE      /* of its type, and outside its bounds */
 };
 
-/* Sets option o of *conf, or leaves it. */
-enum bide__set bide__set(bide_policy_conf *conf, const bide_option *o,
-                         const char *text, size_t len);
+/* Sets option o of *conf, or leaves it: a policy, or whatever struct the option's
+ * offset is of. */
+enum bide__set bide__set(void *conf, const bide_option *o, const char *text,
+                         size_t len);
 
 /* Finds an option by its key, or NULL; `len` bytes of key count. */
 const bide_option *bide__option_find(const char *key, size_t len);

@@ -76,6 +76,7 @@ struct bide_config {
     size_t n_entries;
     struct bide__node *policies; /* their map; NULL if there is none */
     struct bide__node *proxy;    /* sections, or NULL */
+    struct bide__proxy_conf *proxy_conf; /* what `proxy` says, or NULL */
     struct bide__node *worker;
 };
 
@@ -89,9 +90,8 @@ int bide__option_set(bide_policy_conf *conf, const char *key, const char *text,
 
 /* Writes the value of an option as a file would have it: "250ms", "10%", "full".
  * In `buffer`, or a constant. */
-const char *bide__option_text(const bide_policy_conf *conf,
-                              const bide_option *option, char *buffer,
-                              size_t size);
+const char *bide__option_text(const void *conf, const bide_option *option,
+                              char *buffer, size_t size);
 
 /* Finds what is allowed but unwise in one policy, or in all. Warnings. What
  * `stated` says about the service goes before what the file says; or NULL. */

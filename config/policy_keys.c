@@ -99,20 +99,30 @@ static bool set_percentile(struct bide__load *load,
     return true;
 }
 
-static void set_option(struct bide__load *load,
-                       struct bide__policy_entry *entry, const bide_option *o,
-                       const struct bide__node *key, struct bide__node *node)
+void bide__load_option(struct bide__load *load, const bide_option *o,
+                       const struct bide__node *key,
+                       const struct bide__node *node, void *to)
 {
     enum bide__set outcome;
 
     if (!is_scalar_for(load, o, key, node))
         return;
-    entry->set_by[bide__option_index(o)] = node;
-    if (strcmp(o->key, "hedge.after") == 0 && set_percentile(load, entry, node))
-        return;
-    outcome = bide__set(&entry->conf, o, node->text, node->len);
+    outcome = bide__set(to, o, node->text, node->len);
     if (outcome != BIDE__SET_OK)
         refuse_value(load, o, node, outcome);
+}
+
+static void set_option(struct bide__load *load,
+                       struct bide__policy_entry *entry, const bide_option *o,
+                       const struct bide__node *key, struct bide__node *node)
+{
+    if (node->kind == BIDE__SCALAR && !bide__node_empty(node)) {
+        entry->set_by[bide__option_index(o)] = node;
+        if (strcmp(o->key, "hedge.after") == 0 &&
+            set_percentile(load, entry, node))
+            return;
+    }
+    bide__load_option(load, o, key, node, &entry->conf);
 }
 
 /* ===== keys ===== */

@@ -6,6 +6,8 @@
 
 #include "diag.h"
 #include "policy_file.h"
+#include "reference.h"
+#include "section.h"
 
 static const bide_policy_conf init = BIDE_POLICY_CONF_INIT;
 
@@ -202,8 +204,12 @@ static const char others[] =
     "\n"
     "## Sections of the programs\n"
     "\n"
-    "`proxy` (`listen`, `admin`, `workers`, `routes`, `upstreams`) and `worker` "
-    "stand beside\n`policies`. Any other key at the top is a mistake.\n";
+    "`proxy` and `worker` stand beside `policies`. Any other key at the top is "
+    "a mistake.\n"
+    "\n"
+    "A size is a number of bytes: `65536`, `64KiB`, `1MiB`. Texts are one text "
+    "or a list of them.\nWhether files can be read (certificates, keys) is found "
+    "out at the start, not by\n`bide check`.\n";
 
 static const char *type_name(bide_option_type type)
 {
@@ -272,6 +278,7 @@ void bide__write_reference(FILE *out)
     fputs(introduction, out);
     put_options(out);
     fputs(others, out);
+    bide__reference_section(out, "proxy", &bide__proxy_table);
     put_presets(out);
     put_codes(out);
 }

@@ -91,58 +91,6 @@ void bide__schema_type(struct bide__json *j, const char *key, const char *type,
     bide__json_end(j);
 }
 
-/* ===== sections ===== */
-
-static void put_fields(struct bide__json *j, const char *key, const char *help,
-                       const struct bide__section_field *fields);
-
-static void put_required(struct bide__json *j,
-                         const struct bide__section_field *fields)
-{
-    bide__json_list(j, "required");
-    for (; fields->key; fields++)
-        if (fields->required)
-            bide__json_text(j, NULL, fields->key);
-    bide__json_end(j);
-}
-
-static void put_field(struct bide__json *j, const struct bide__section_field *f)
-{
-    bool list = f->kind == BIDE__LIST_OF || f->kind == BIDE__URLS;
-
-    if (f->kind == BIDE__FIELDS) {
-        put_fields(j, f->key, f->help, f->fields);
-        return;
-    }
-    bide__json_object(j, f->key);
-    bide__json_text(j, "description", f->help);
-    bide__json_text(j, "type",
-                    list                      ? "array"
-                    : f->kind == BIDE__MAP_OF ? "object"
-                    : f->kind == BIDE__COUNT  ? "integer"
-                                              : "string");
-    if (f->kind == BIDE__URLS)
-        bide__schema_pattern(j, "items", "^https?://");
-    else if (f->kind == BIDE__LIST_OF)
-        put_fields(j, "items", NULL, f->fields);
-    else if (f->kind == BIDE__MAP_OF)
-        put_fields(j, "additionalProperties", NULL, f->fields);
-    bide__json_end(j);
-}
-
-static void put_fields(struct bide__json *j, const char *key, const char *help,
-                       const struct bide__section_field *fields)
-{
-    bide__schema_open_map(j, key);
-    for (const struct bide__section_field *f = fields; f->key; f++)
-        put_field(j, f);
-    bide__json_end(j);
-    if (help)
-        bide__json_text(j, "description", help);
-    put_required(j, fields);
-    bide__json_end(j);
-}
-
 /* ===== the whole ===== */
 
 static void put_names(struct bide__json *j, const char *key,
@@ -213,7 +161,8 @@ static void put_top(struct bide__json *j)
     bide__json_integer(j, "minProperties", 1);
     bide__schema_ref(j, "additionalProperties", "policy");
     bide__json_end(j);
-    put_fields(j, "proxy", "What `bide proxy` does.", bide__proxy_fields());
+    bide__schema_section(j, "proxy", "What `bide proxy` does.",
+                         &bide__proxy_table);
     bide__schema_type(j, "worker", "object", "What `bide worker` does.");
 }
 

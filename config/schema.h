@@ -2,6 +2,7 @@
 #ifndef BIDE_CONFIG_SCHEMA_H
 #define BIDE_CONFIG_SCHEMA_H
 
+#include "bide/policy.h"
 #include "json.h"
 
 #define SCHEMA_NUMBER "[0-9]+(\\.[0-9]+)?"
@@ -21,6 +22,16 @@ void bide__schema_bounds(struct bide__json *j, const char *type, double min,
 /* A map that knows its keys, which come between the two. */
 void bide__schema_open_map(struct bide__json *j, const char *key);
 void bide__schema_close_map(struct bide__json *j);
+
+/* One option, with the default that it has in *init. */
+void bide__schema_option(struct bide__json *j, const char *key,
+                         const bide_option *o, const void *init);
+
+/* The section of a program. */
+struct bide__section_table;
+void bide__schema_section(struct bide__json *j, const char *key,
+                          const char *help,
+                          const struct bide__section_table *table);
 
 /* The keys of a policy: options, and those that are more than a number. */
 void bide__schema_options(struct bide__json *j);

@@ -4,8 +4,6 @@
 #include "policy_file.h"
 #include "schema.h"
 
-static const bide_policy_conf init = BIDE_POLICY_CONF_INIT;
-
 /* ===== options ===== */
 
 static void put_alternatives(struct bide__json *j, const bide_option *o)
@@ -35,11 +33,12 @@ static void put_alternatives(struct bide__json *j, const bide_option *o)
     bide__json_end(j);
 }
 
-static void put_default(struct bide__json *j, const bide_option *o)
+static void put_default(struct bide__json *j, const bide_option *o,
+                        const void *init)
 {
-    const char *field = (const char *)&init + o->offset;
+    const char *field = (const char *)init + o->offset;
     char buffer[64];
-    const char *text = bide__option_text(&init, o, buffer, sizeof buffer);
+    const char *text = bide__option_text(init, o, buffer, sizeof buffer);
     uint32_t count;
     double number;
 
@@ -56,8 +55,8 @@ static void put_default(struct bide__json *j, const bide_option *o)
     }
 }
 
-static void put_option(struct bide__json *j, const char *key,
-                       const bide_option *o)
+void bide__schema_option(struct bide__json *j, const char *key,
+                         const bide_option *o, const void *init)
 {
     char text[512];
 
@@ -70,12 +69,13 @@ static void put_option(struct bide__json *j, const char *key,
         bide__schema_words(j, "enum", o->choices);
     else
         put_alternatives(j, o);
-    put_default(j, o);
+    put_default(j, o, init);
     bide__json_end(j);
 }
 
 void bide__schema_options(struct bide__json *j)
 {
+    static const bide_policy_conf init = BIDE_POLICY_CONF_INIT;
     size_t n;
     const bide_option *options = bide_policy_options(&n);
     char group[32] = "";
@@ -91,7 +91,8 @@ void bide__schema_options(struct bide__json *j)
             if (group[0])
                 bide__schema_open_map(j, group);
         }
-        put_option(j, dot ? dot + 1 : options[i].key, &options[i]);
+        bide__schema_option(j, dot ? dot + 1 : options[i].key, &options[i],
+                            &init);
     }
     if (group[0])
         bide__schema_close_map(j);

@@ -1,226 +1,186 @@
-/* section.c: the sections of the programs, checked by a table.
- *
- * A section is a map whose keys a table knows; a value is of a kind, and kinds
- * with keys of their own have a table of their own. To add a key, add a row. */
+/* section.c: the sections of the programs, read by their tables. */
 #include "section.h"
 
 #include <string.h>
 
-#include "load.h"
-#include "value.h"
+#include "option_value.h"
 
-#define LAST                                                                   \
-    {                                                                          \
-        NULL, BIDE__TEXT, false, NULL, NULL                                    \
-    }
-
-/* clang-format off */
-static const struct bide__section_field match_fields[] = {
-    { "path", BIDE__TEXT, false, "The path, or what it begins with.", NULL },
-    LAST
-};
-static const struct bide__section_field route_fields[] = {
-    { "match", BIDE__FIELDS, false, "Which requests; without it, all.",
-      match_fields },
-    { "upstream", BIDE__UPSTREAM, true, "Where they go.", NULL },
-    { "policy", BIDE__POLICY, false, "The policy they are run by.", NULL },
-    LAST
-};
-static const struct bide__section_field upstream_fields[] = {
-    { "endpoints", BIDE__URLS, true, "URLs of the servers.", NULL },
-    LAST
-};
-static const struct bide__section_field proxy_fields[] = {
-    { "listen", BIDE__ADDRESS, false, "Where requests come in.", NULL },
-    { "admin", BIDE__ADDRESS, false, "Where the admin endpoint is.", NULL },
-    { "workers", BIDE__COUNT, false, "Threads; one per core unless set.", NULL },
-    { "routes", BIDE__LIST_OF, false, "The first that matches counts.",
-      route_fields },
-    { "upstreams", BIDE__MAP_OF, false, "Services, by name.",
-      upstream_fields },
-    LAST
-};
-/* clang-format on */
-
-const struct bide__section_field *bide__proxy_fields(void)
-{
-    return proxy_fields;
-}
-
-static void check_fields(struct bide__load *load,
-                         const struct bide__section_field *fields,
-                         const struct bide__node *where,
-                         const struct bide__node *map);
-
-static void wrong(struct bide__load *load, const struct bide__node *key,
-                  const struct bide__node *node, const char *expected,
-                  const char *help)
+void bide__wrong_field(struct bide__load *load,
+                       const struct bide__section_field *f,
+                       const struct bide__node *key,
+                       const struct bide__node *node, const char *expected,
+                       const char *help)
 {
     bool empty = bide__node_empty(node);
 
-    bide__mistake(load, empty ? key : node,
-                  empty || node->kind != BIDE__SCALAR ? "wrong-type"
-                                                      : "bad-value",
-                  help, "`%s`: expected %s; found %s", key->text, expected,
-                  bide__node_found(load->tree, node));
+    bide__mistake(
+        load, empty ? key : node,
+        empty || node->kind != BIDE__SCALAR ? "wrong-type" : "bad-value",
+        help ? help : f->hint, "`%s`: expected %s; found %s", f->o.key,
+        expected ? expected : f->o.expects, bide__node_found(load->tree, node));
+}
+
+bool bide__is_text(const struct bide__node *node)
+{
+    return node->kind == BIDE__SCALAR && !bide__node_empty(node) &&
+           node->len > 0 && !memchr(node->text, '\0', node->len);
 }
 
 /* ===== values ===== */
 
-static bool is_address(const struct bide__node *node)
+static void read_text(struct bide__load *load,
+                      const struct bide__section_field *f,
+                      const struct bide__node *key,
+                      const struct bide__node *node, void *to)
 {
-    const char *colon = NULL;
-    uint64_t port;
-
-    for (size_t i = 0; i < node->len; i++)
-        if (node->text[i] == ':')
-            colon = &node->text[i];
-    return colon && colon > node->text &&
-           bide__parse_count(colon + 1,
-                             node->len - (size_t)(colon + 1 - node->text),
-                             &port) == 0 &&
-           port <= 65535;
+    if (!bide__is_text(node) || (f->fits && !f->fits(node)))
+        bide__wrong_field(load, f, key, node, NULL, NULL);
+    else
+        memcpy((char *)to + f->o.offset, &node->text, sizeof node->text);
 }
 
-static bool is_url(const struct bide__node *node)
+static void store_size(const struct bide__section_field *f, uint64_t bytes,
+                       void *to)
 {
-    static const char *const schemes[] = { "http://", "https://" };
+    uint32_t narrow = (uint32_t)bytes;
 
-    if (node->kind != BIDE__SCALAR || memchr(node->text, ' ', node->len))
-        return false;
-    for (size_t i = 0; i < 2; i++) {
-        size_t n = strlen(schemes[i]);
-
-        if (node->len > n && memcmp(node->text, schemes[i], n) == 0 &&
-            node->text[n] != '/' && node->text[n] != ':')
-            return true;
-    }
-    return false;
+    if (f->o.special)
+        memcpy((char *)to + f->o.offset, &bytes, sizeof bytes);
+    else
+        memcpy((char *)to + f->o.offset, &narrow, sizeof narrow);
 }
 
-static void check_urls(struct bide__load *load, const struct bide__node *key,
-                       const struct bide__node *node)
+static void read_size(struct bide__load *load,
+                      const struct bide__section_field *f,
+                      const struct bide__node *key,
+                      const struct bide__node *node, void *to)
 {
-    if (node->kind != BIDE__LIST || node->n == 0) {
-        wrong(load, key, node, "a list of URLs",
-              "write `endpoints: [\"https://10.0.0.1:8443\"]`");
-        return;
-    }
-    for (size_t i = 0; i < node->n; i++)
-        if (!is_url(node->items[i]))
-            wrong(load, key, node->items[i],
-                  "URLs that begin with http:// or https://", NULL);
-}
+    uint64_t bytes;
 
-static void check_policy_name(struct bide__load *load,
-                              const struct bide__node *node)
-{
-    if (memchr(node->text, '\0', node->len) ||
-        bide__map_find(load->config->policies, node->text) < 0)
-        bide__mistake(load, node, "unknown-policy",
-                      bide__suggest_policy(load, node->text),
-                      "there is no policy %s",
-                      bide__node_found(load->tree, node));
-}
-
-static void check_upstream_name(struct bide__load *load,
-                                const struct bide__node *node)
-{
-    enum { MAX_SUGGESTED = 100 };
-    const struct bide__node *all =
-        bide__map_get(load->config->proxy, "upstreams", NULL);
-    const char *known[MAX_SUGGESTED + 1];
-    size_t n = 0;
-
-    if (!memchr(node->text, '\0', node->len) &&
-        bide__map_find(all, node->text) >= 0)
-        return;
-    for (; all && all->kind == BIDE__MAP && n < all->n && n < MAX_SUGGESTED;
-         n++)
-        known[n] = all->keys[n]->text;
-    known[n] = NULL;
-    bide__mistake(load, node, "unknown-upstream",
-                  bide__did_you_mean(load->notes, node->text, known),
-                  "there is no upstream %s",
-                  bide__node_found(load->tree, node));
-}
-
-static void check_scalar(struct bide__load *load, enum bide__section_kind kind,
-                         const struct bide__node *key,
-                         const struct bide__node *node)
-{
-    uint64_t count;
-    bool scalar = node->kind == BIDE__SCALAR && !bide__node_empty(node);
-
-    if (kind == BIDE__ADDRESS && !(scalar && is_address(node)))
-        wrong(load, key, node, "an address and a port",
-              "write `127.0.0.1:8080`");
-    else if (kind == BIDE__COUNT &&
-             !(scalar &&
-               bide__parse_count(node->text, node->len, &count) == 0 &&
-               count > 0 && count <= 65535))
-        wrong(load, key, node, "a count from 1 to 65535", NULL);
-    else if (!scalar)
-        wrong(load, key, node, "text", NULL);
-    else if (kind == BIDE__POLICY)
-        check_policy_name(load, node);
-    else if (kind == BIDE__UPSTREAM)
-        check_upstream_name(load, node);
+    if (f->o.special && bide__node_is(node, f->o.special))
+        store_size(f, UINT64_MAX, to);
+    else if (!bide__is_text(node) ||
+             bide__parse_size(node->text, node->len, &bytes) < 0)
+        bide__wrong_field(load, f, key, node, NULL,
+                          "a size is a number of bytes, as in `65536` or "
+                          "`64KiB`");
+    else if ((double)bytes < f->o.min || (double)bytes > f->o.max)
+        bide__mistake(load, node, "out-of-range", NULL,
+                      "%s is out of range: `%s` takes %s",
+                      bide__node_found(load->tree, node), f->o.key,
+                      f->o.expects);
+    else
+        store_size(f, bytes, to);
 }
 
 /* ===== maps ===== */
 
-static void check_list_of(struct bide__load *load,
-                          const struct bide__section_field *field,
-                          const struct bide__node *key,
-                          const struct bide__node *node)
+/* Room for n members with their defaults, noted in `to`; NULL: no memory. */
+static char *make_members(struct bide__load *load,
+                          const struct bide__section_field *f, size_t n,
+                          void *to)
 {
-    if (node->kind != BIDE__LIST) {
-        wrong(load, key, node, "a list", "begin each with a dash");
-        return;
-    }
-    for (size_t i = 0; i < node->n; i++) {
-        if (node->items[i]->kind == BIDE__MAP)
-            check_fields(load, field->fields, node->items[i], node->items[i]);
-        else
-            wrong(load, key, node->items[i], "a list of maps", NULL);
-    }
+    const struct bide__section_table *t = f->table;
+    char *members = bide__load_alloc(load, (n + 1) * t->size);
+
+    if (!members)
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        memcpy(members + i * t->size, t->init, t->size);
+    memcpy((char *)to + f->o.offset, &members, sizeof members);
+    memcpy((char *)to + f->n_offset, &n, sizeof n);
+    return members;
 }
 
-static void check_map_of(struct bide__load *load,
-                         const struct bide__section_field *field,
-                         const struct bide__node *key,
-                         const struct bide__node *node)
-{
-    if (!bide__expect_map(load, key, node, NULL))
-        return;
-    for (size_t i = 0; i < node->n; i++)
-        if (bide__expect_map(load, node->keys[i], node->items[i], NULL))
-            check_fields(load, field->fields, node->keys[i], node->items[i]);
-}
-
-static void check_field(struct bide__load *load,
-                        const struct bide__section_field *field,
+bool bide__right_number(struct bide__load *load,
+                        const struct bide__section_field *f,
                         const struct bide__node *key,
                         const struct bide__node *node)
 {
-    switch (field->kind) {
-    case BIDE__URLS:
-        check_urls(load, key, node);
-        break;
-    case BIDE__FIELDS:
-        if (bide__expect_map(load, key, node, NULL))
-            check_fields(load, field->fields, key, node);
-        break;
-    case BIDE__LIST_OF:
-        check_list_of(load, field, key, node);
-        break;
-    case BIDE__MAP_OF:
-        check_map_of(load, field, key, node);
-        break;
-    default:
-        check_scalar(load, field->kind, key, node);
+    size_t n = bide__member_count(node);
+
+    if (n == 0)
+        bide__mistake(load, key, "missing-key", f->hint, "`%s` holds nothing",
+                      f->o.key);
+    else if (n > f->most)
+        bide__mistake(load, key, "out-of-range", NULL,
+                      "`%s` holds %zu; there may be %zu", f->o.key, n, f->most);
+    return n > 0 && n <= f->most;
+}
+
+static void read_list_of(struct bide__load *load,
+                         const struct bide__section_field *f,
+                         const struct bide__node *key,
+                         const struct bide__node *node, void *to)
+{
+    char *members;
+
+    if (node->kind != BIDE__LIST) {
+        bide__wrong_field(load, f, key, node, "a list",
+                          "begin each with a dash");
+        return;
     }
+    if (!bide__right_number(load, f, key, node) ||
+        !(members = make_members(load, f, node->n, to)))
+        return;
+    for (size_t i = 0; i < node->n; i++) {
+        const struct bide__node *item = node->items[i];
+
+        if (item->kind == BIDE__MAP)
+            bide__read_fields(load, f->table, item, item,
+                              members + i * f->table->size);
+        else
+            bide__wrong_field(load, f, key, item, "a list of maps", NULL);
+    }
+}
+
+static void read_map_of(struct bide__load *load,
+                        const struct bide__section_field *f,
+                        const struct bide__node *key,
+                        const struct bide__node *node, void *to)
+{
+    char *members;
+
+    if (bide__node_empty(node))
+        bide__wrong_field(load, f, key, node, NULL, NULL);
+    else if (bide__expect_map(load, key, node, NULL) &&
+             bide__right_number(load, f, key, node) &&
+             (members = make_members(load, f, node->n, to)))
+        for (size_t i = 0; i < node->n; i++, members += f->table->size) {
+            const struct bide__node *name = node->keys[i];
+
+            if (!bide__is_text(name))
+                bide__mistake(load, name, "bad-value", NULL,
+                              "`%s`: each needs a name, without NUL bytes in "
+                              "it",
+                              f->o.key);
+            memcpy(members + f->table->name_offset, &name->text,
+                   sizeof name->text);
+            if (bide__expect_map(load, name, node->items[i], NULL))
+                bide__read_fields(load, f->table, name, node->items[i],
+                                  members);
+        }
+}
+
+static void read_field(struct bide__load *load,
+                       const struct bide__section_field *f,
+                       const struct bide__node *key,
+                       const struct bide__node *node, void *to)
+{
+    if (f->read)
+        f->read(load, f, key, node, to);
+    else if (f->kind == BIDE__VALUE)
+        bide__load_option(load, &f->o, key, node, to);
+    else if (f->kind == BIDE__SIZE)
+        read_size(load, f, key, node, to);
+    else if (f->kind == BIDE__LIST_OF)
+        read_list_of(load, f, key, node, to);
+    else if (f->kind == BIDE__MAP_OF)
+        read_map_of(load, f, key, node, to);
+    else if (f->kind != BIDE__FIELDS)
+        read_text(load, f, key, node, to);
+    else if (bide__expect_map(load, key, node, f->hint))
+        bide__read_fields(load, f->table, key, node, (char *)to + f->o.offset);
 }
 
 static void unknown(struct bide__load *load,
@@ -231,36 +191,32 @@ static void unknown(struct bide__load *load,
     const char *known[MAX_FIELDS + 1];
     size_t n = 0;
 
-    for (; fields[n].key && n < MAX_FIELDS; n++)
-        known[n] = fields[n].key;
+    for (; fields[n].o.key && n < MAX_FIELDS; n++)
+        known[n] = fields[n].o.key;
     known[n] = NULL;
     bide__unknown_key(load, key, known, NULL);
 }
 
-/* `where` is what to point at if a key is missing. */
-static void check_fields(struct bide__load *load,
-                         const struct bide__section_field *fields,
-                         const struct bide__node *where,
-                         const struct bide__node *map)
+void bide__read_fields(struct bide__load *load,
+                       const struct bide__section_table *table,
+                       const struct bide__node *where,
+                       const struct bide__node *map, void *to)
 {
+    const struct bide__section_field *f;
+
     for (size_t i = 0; i < map->n; i++) {
-        const struct bide__section_field *f = fields;
-
-        while (f->key && !bide__node_is(map->keys[i], f->key))
+        f = table->fields;
+        while (f->o.key && !bide__node_is(map->keys[i], f->o.key))
             f++;
-        if (f->key)
-            check_field(load, f, map->keys[i], map->items[i]);
+        if (f->o.key)
+            read_field(load, f, map->keys[i], map->items[i], to);
         else
-            unknown(load, fields, map->keys[i]);
+            unknown(load, table->fields, map->keys[i]);
     }
-    for (const struct bide__section_field *f = fields; f->key; f++)
-        if (f->required && bide__map_find(map, f->key) < 0)
-            bide__mistake(load, where, "missing-key", NULL, "`%s` is missing",
-                          f->key);
-}
-
-void bide__check_proxy(struct bide__load *load, const struct bide__node *key,
-                       const struct bide__node *node)
-{
-    check_fields(load, proxy_fields, key, node);
+    for (f = table->fields; f->o.key; f++)
+        if (f->required && bide__map_find(map, f->o.key) < 0)
+            bide__mistake(load, where, "missing-key", f->hint,
+                          "`%s` is missing", f->o.key);
+    if (table->check)
+        table->check(load, where, map, to);
 }

@@ -11,8 +11,7 @@ enum http1__chunk_phase {
     HTTP1__EXT_VALUE, /* its first byte: a token or a quote */
     HTTP1__EXT_TOKEN,
     HTTP1__EXT_QUOTED,
-    HTTP1__EXT_ESCAPED, /* behind a backslash */
-    HTTP1__EXT_BEHIND,  /* behind the closing quote */
+    HTTP1__EXT_BEHIND, /* behind the closing quote */
     HTTP1__SIZE_LF,
     HTTP1__CHUNK_DATA,
     HTTP1__CHUNK_CR, /* behind the data */

@@ -6,7 +6,7 @@
  * They are checked, because lax readers of them have been the way in for
  * smuggled requests, and bounded for the whole body, because they cost the
  * sender little and every reader something. Blanks around ";" and "=" are
- * refused. */
+ * refused, and backslashes in quotes: not every reader knows what they mean. */
 #include "http1_body.h"
 
 /* A name, its value or the whole extension has ended at c. */
@@ -53,17 +53,9 @@ static int in_quotes(struct http1_body *b, char c)
 {
     if (c == '"')
         b->phase = HTTP1__EXT_BEHIND;
-    else if (c == '\\')
-        b->phase = HTTP1__EXT_ESCAPED;
     else if (!http1__is(c, HTTP1_C_QUOTED))
         return HTTP1_ECHUNKEXT;
     return 0;
-}
-
-static int escaped(struct http1_body *b, char c)
-{
-    b->phase = HTTP1__EXT_QUOTED;
-    return http1__is(c, HTTP1_C_VALUE) ? 0 : HTTP1_ECHUNKEXT;
 }
 
 int http1__chunk_ext(struct http1_body *b, char c)
@@ -79,8 +71,6 @@ int http1__chunk_ext(struct http1_body *b, char c)
         return http1__is(c, HTTP1_C_TOKEN) ? 0 : behind(b, c);
     case HTTP1__EXT_QUOTED:
         return in_quotes(b, c);
-    case HTTP1__EXT_ESCAPED:
-        return escaped(b, c);
     default: /* HTTP1__EXT_BEHIND */
         return behind(b, c);
     }

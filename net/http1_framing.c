@@ -4,14 +4,29 @@
  * turned into a refusal. */
 #include "http1_read.h"
 
-/* Digits and nothing else, at most INT64_MAX: no sign, no list, no blank. */
-static int content_length(struct http1_head *h, const char *p, size_t len)
+/* Whether nothing but SP stands before the value, and nothing behind it. RFC
+ * 9112 allows tabs, and blanks at the end, but some readers take those for a
+ * part of the value; where the length of the message hangs on it, that is too
+ * many. */
+static bool plainly_set(const char *buf, const struct http1_field *f)
 {
+    size_t colon = (size_t)(f->line + f->name_len);
+
+    return !memchr(buf + colon, '\t', f->value - colon) &&
+           f->value + f->value_len + 2 == f->line + f->line_len;
+}
+
+/* Digits and nothing else, at most INT64_MAX: no sign, no list. */
+static int content_length(struct http1_head *h, const char *buf,
+                          const struct http1_field *f)
+{
+    const char *p = buf + f->value;
+    size_t len = f->value_len;
     uint64_t value = 0;
 
     if (http1_has(h, HTTP1_ID_CONTENT_LENGTH))
         return HTTP1_ELENGTHS;
-    if (len < 1 || len > 19)
+    if (len < 1 || len > 19 || !plainly_set(buf, f))
         return HTTP1_ELENGTH;
     for (size_t i = 0; i < len; i++) {
         if (p[i] < '0' || p[i] > '9')
@@ -25,11 +40,14 @@ static int content_length(struct http1_head *h, const char *p, size_t len)
     return 0;
 }
 
-static int transfer_encoding(struct http1_head *h, const char *p, size_t len)
+static int transfer_encoding(struct http1_head *h, const char *buf,
+                             const struct http1_field *f)
 {
     if (http1_has(h, HTTP1_ID_TRANSFER_ENCODING))
         return HTTP1_ECODINGS;
-    return HTTP1_IS_WORD(p, len, "chunked") ? 0 : HTTP1_ECODING;
+    if (!HTTP1_IS_WORD(buf + f->value, f->value_len, "chunked"))
+        return HTTP1_ECODING;
+    return plainly_set(buf, f) ? 0 : HTTP1_ECODING;
 }
 
 /* Of a request. Also checked where an absolute target overrides it. */
@@ -65,9 +83,9 @@ int http1__mean(struct http1_head *h, const char *buf,
 
     switch (f->id) {
     case HTTP1_ID_CONTENT_LENGTH:
-        return content_length(h, value, f->value_len);
+        return content_length(h, buf, f);
     case HTTP1_ID_TRANSFER_ENCODING:
-        return transfer_encoding(h, value, f->value_len);
+        return transfer_encoding(h, buf, f);
     case HTTP1_ID_CONNECTION:
         return http1__connection(h, buf, f);
     case HTTP1_ID_HOST:

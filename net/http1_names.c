@@ -1,8 +1,8 @@
 /* net/http1_names.c: known header names, found by a perfect hash.
  *
  * The hash looks at the length and at three bytes; the table then leaves one
- * candidate, which is compared in full. Letters are folded by setting bit 5:
- * among the bytes that a token may hold, that makes no other two equal. */
+ * candidate, which is compared in full. Letters are folded by setting bit 5, which
+ * turns no byte of a token but a letter into one that a known name holds. */
 #include "http1.h"
 #include "http1_read.h"
 

@@ -7,9 +7,9 @@
 set -eu
 
 packages_build="gcc pkg-config meson ninja-build libyaml-dev
-    libcurl4-openssl-dev scdoc python3"
+    libcurl4-openssl-dev libssl-dev scdoc python3"
 packages_test="g++ clang libclang-rt-14-dev clang-format-14 cmake libcmocka-dev
-    spin valgrind gcovr retry nginx-light curl openssl
+    spin valgrind gcovr retry nginx-light curl openssl node-llhttp
     postgresql libpq-dev redis-server libhiredis-dev
     nodejs npm prometheus chromium fonts-dejavu-core"
 

@@ -119,7 +119,8 @@ static inline size_t next_cut(size_t at, size_t len, long cut)
 {
     if (cut == FEED_BYTES)
         return at + 1 < len ? at + 1 : len;
-    return cut >= 0 && at < (size_t)cut ? (size_t)cut : len;
+    return cut >= 0 && at < (size_t)cut && (size_t)cut < len ? (size_t)cut
+                                                             : len;
 }
 
 /* A copy of exactly these bytes, so that a sanitizer sees a read past them; to

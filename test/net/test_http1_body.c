@@ -162,7 +162,7 @@ static void extensions_are_checked_and_passed_over(void **state)
     /* clang-format off */
     static const struct row rows[] = {
         { "1;a\r\nx\r\n0;b\r\n\r\n", "x, end" },
-        { "1;a=b;c;d=\"e\\\" ;\t\x80\"\r\nx\r\n0\r\n\r\n", "x, end" },
+        { "1;a=b;c;d=\"e ;\t\x80\"\r\nx\r\n0\r\n\r\n", "x, end" },
         { "1;a=\"\"\r\nx\r\n0\r\n\r\n", "x, end" },
         { "1;\r\n", ", chunk_extension" },
         { "1;;a\r\n", ", chunk_extension" },
@@ -173,7 +173,7 @@ static void extensions_are_checked_and_passed_over(void **state)
         { "1;a=b=c\r\n", ", chunk_extension" },
         { "1;a=\"b\"c\r\n", ", chunk_extension" },
         { "1;a=\"b\r\n", ", chunk_extension" },
-        { "1;a=\"b\\\n", ", chunk_extension" },
+        { "1;a=\"b\\\"\"\r\n", ", chunk_extension" },
         { "1;a=\"\x01\"\r\n", ", chunk_extension" },
         { "1;a=\x80\r\n", ", chunk_extension" },
         { "1;a\n", ", bare_lf" },

@@ -104,6 +104,8 @@ static void alloc_failure_in_a_good_file(void **state)
                       "  c: *a\n"
                       "  d: { preset: grpc, service: { depth: 3 } }\n"
                       "proxy: { routes: [{ upstream: u, policy: a }],\n"
+                      "  listen: [127.0.0.1:80], admin: unix:/a,\n"
+                      "  trusted: 10.0.0.0/8,\n"
                       "  upstreams: { u: { endpoints: [\"http://u\"] } } }\n");
 }
 
@@ -116,6 +118,8 @@ static void alloc_failure_in_a_bad_file(void **state)
                  "  b: { extends: a, preset: nothing, \"\\e\": 1 }\n"
                  "  c: *nothing\n"
                  "  d: { retry_on: { status: [1], errors: [x] } }\n"
+                 "proxy: { listen: localhost:80, trusted: 10.0.0.1/8, x: 1,\n"
+                 "  routes: [{ upstream: v }], upstreams: { u: 1 } }\n"
                  "other: !x 1\n");
     must_survive("t.yaml", "a: [\n");
     must_survive("t.yaml", "");

@@ -1,0 +1,21 @@
+/* bide proxy from the inside. */
+#ifndef BIDE_CLI_PROXY_CMD_H
+#define BIDE_CLI_PROXY_CMD_H
+
+#include "cli.h"
+#include "proxy_conf.h"
+
+/* Threads: owned. */
+struct proxy_args {
+    const char *file;
+    bool check;
+};
+
+/* Reads the file, and prints what is wrong with it. NULL if it is of no use. */
+bide_config *proxy_read(const char *file, const struct bide__proxy_conf **ret);
+
+/* Serves until it is told to end; owns config. An exit code. */
+int proxy_run(const struct proxy_args *args, bide_config *config,
+              const struct bide__proxy_conf *conf);
+
+#endif

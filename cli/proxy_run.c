@@ -1,0 +1,138 @@
+/* bide proxy as a service: signals, systemd, and the workers' beginning and end.
+ *
+ * The workers serve; this thread sleeps until a signal comes. */
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "bide/run.h"
+#include "proxy.h"
+#include "proxy_cmd.h"
+#include "systemd.h"
+
+enum { EXIT_FAILED = 1, LOOK_MS = 100 };
+
+static sigset_t signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGHUP);
+    sigaddset(&set, SIGUSR1);
+    return set;
+}
+
+/* A service wants all the descriptors that it may have. */
+static void raise_limits(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+        limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static void say_listening(struct proxy *p)
+{
+    char text[NET_ADDRESS_TEXT];
+    const struct worker *w = p->workers[0];
+    for (size_t i = 0; i < w->n_listeners; i++) {
+        struct net_address a = { .len = sizeof a.to };
+        if (getsockname(w->listeners[i].io.fd, &a.to.any, &a.len) == 0)
+            fprintf(stderr, "bide proxy: listening on %s%s\n",
+                    net_address_text(&a, text), w->state->tls ? " (TLS)" : "");
+    }
+}
+
+static void reload(struct proxy *p, const char *file)
+{
+    const struct bide__proxy_conf *conf;
+    char err[512], ready[128];
+
+    snprintf(ready, sizeof ready, "RELOADING=1\nMONOTONIC_USEC=%lld",
+             (long long)(bide_now_ns() / 1000));
+    systemd_notify(ready);
+    bide_config *config = proxy_read(file, &conf);
+    if (config && proxy_reload(p, config, conf, err, sizeof err) < 0) {
+        fprintf(stderr, "bide proxy: %s\n", err);
+        bide_config_free(config);
+        config = NULL;
+    }
+    fprintf(stderr, config ? "bide proxy: %s was read again\n"
+                           : "bide proxy: %s was refused; all stays as it was\n",
+            file);
+    systemd_notify("READY=1");
+}
+
+/* Until the first word to end. */
+static void serve(struct proxy *p, const char *file)
+{
+    sigset_t set = signals();
+    for (;;) {
+        int sig = sigwaitinfo(&set, NULL);
+        if (sig == SIGHUP)
+            reload(p, file);
+        else if (sig == SIGUSR1)
+            proxy_rotate(p);
+        else if (sig > 0)
+            return;
+    }
+}
+
+/* A second word ends it at once. */
+static void drain(struct proxy *p)
+{
+    sigset_t set = signals();
+    const struct timespec look = { .tv_nsec = LOOK_MS * 1000000L };
+    fprintf(stderr, "bide proxy: ending\n");
+    systemd_notify("STOPPING=1");
+    proxy_drain(p);
+    while (!proxy_ended(p)) {
+        int sig = sigtimedwait(&set, NULL, &look);
+        if (sig == SIGTERM || sig == SIGINT)
+            proxy_stop(p);
+    }
+    proxy_join(p);
+}
+
+static int fail(struct proxy *p, bide_config *config, const char *err)
+{
+    fprintf(stderr, "bide proxy: %s\n", err);
+    if (p)
+        proxy_free(p);
+    else
+        bide_config_free(config);
+    return EXIT_FAILED;
+}
+
+int proxy_run(const struct proxy_args *args, bide_config *config,
+              const struct bide__proxy_conf *conf)
+{
+    char err[512] = "no memory";
+    sigset_t set = signals();
+    int first = -1, n = systemd_listen_fds(&first);
+
+    signal(SIGPIPE, SIG_IGN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    raise_limits();
+    struct proxy *p = proxy_new(config, conf, NULL, err, sizeof err);
+    if (!p)
+        return fail(NULL, config, err);
+    proxy_inherit(p, first, (size_t)n);
+    if (proxy_start(p, err, sizeof err) < 0) {
+        proxy_stop(p);
+        proxy_join(p);
+        return fail(p, NULL, err);
+    }
+    say_listening(p);
+    malloc_trim(0); /* what reading the file took */
+    systemd_notify("READY=1");
+    serve(p, args->file);
+    drain(p);
+    proxy_free(p);
+    return EXIT_OK;
+}

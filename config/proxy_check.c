@@ -1,0 +1,173 @@
+/* proxy_check.c: what the keys of the sidecar's section must be to each other,
+ * and the section as a whole.
+ *
+ * Where a default does not fit what was written beside it, the default gives
+ * way; where both were written, it is a mistake. */
+#include "proxy_read.h"
+
+#include <string.h>
+
+static void together(struct bide__load *load, const struct bide__node *map,
+                     const char *key, const char *needed, const char *help)
+{
+    struct bide__node *at;
+
+    if (bide__map_get(map, key, &at) && !bide__map_get(map, needed, NULL))
+        bide__mistake(load, at, "missing-key", help,
+                      "`%s` is there, and `%s` is missing", key, needed);
+}
+
+/* A mistake about the first of two keys, with a note at the other. */
+static void clash(struct bide__load *load, const struct bide__node *map,
+                  const char *key, const char *other, const char *help,
+                  const char *message)
+{
+    struct bide__node *at, *there;
+
+    if (!bide__map_get(map, key, &at) || !bide__map_get(map, other, &there))
+        return;
+    bide__mistake(load, at, "contradiction", help, "%s", message);
+    bide__diag(load->notes, load->tree, there, BIDE_NOTE, "contradiction", NULL,
+               "`%s` is here", other);
+}
+
+/* ===== routes ===== */
+
+BIDE__CHECKER(bide__check_match)
+{
+    (void)where;
+    (void)to;
+    clash(load, map, "exact", "path", "take out one of the two",
+          "`exact` and `path` both say what the path must be");
+    together(load, map, "value", "header", "add `header: NAME`");
+}
+
+/* A route without a policy takes the one named `default`, or the defaults. */
+BIDE__CHECKER(bide__check_route)
+{
+    static const bide_policy_conf init = BIDE_POLICY_CONF_INIT;
+    struct bide__proxy_route *route = to;
+    const bide_config *config = load->config;
+    long i = bide__map_find(config->policies, route->policy_name);
+
+    (void)where;
+    (void)map;
+    route->policy = i >= 0 && (size_t)i < config->n_entries
+                        ? &config->entries[i].conf
+                        : &init;
+}
+
+/* ===== upstreams ===== */
+
+/* Never more than there may be connections. */
+static void fit(struct bide__load *load, const struct bide__node *map,
+                const char *key, uint32_t *count, uint32_t connections)
+{
+    const struct bide__node *node = bide__map_get(map, key, NULL);
+
+    if (*count <= connections)
+        return;
+    if (node)
+        bide__mistake(load, node, "contradiction", NULL,
+                      "`%s` is more than `connections`, which is %lu", key,
+                      (unsigned long)connections);
+    *count = connections;
+}
+
+BIDE__CHECKER(bide__check_pool)
+{
+    struct bide__proxy_upstream *upstream = to;
+
+    (void)where;
+    fit(load, map, "idle", &upstream->idle, upstream->connections);
+    fit(load, map, "connecting", &upstream->connecting, upstream->connections);
+}
+
+BIDE__CHECKER(bide__check_health)
+{
+    struct bide__proxy_health *health = to;
+    const struct bide__node *timeout = bide__map_get(map, "timeout", NULL);
+    char every[32];
+
+    if (!bide__map_get(map, "path", NULL) && map->n > 0)
+        bide__mistake(load, where, "missing-key", "add `path: /healthz`",
+                      "`path` is missing: without it, nothing is asked");
+    if (health->timeout_ns > health->every_ns) {
+        if (timeout)
+            bide__mistake(
+                load, timeout, "contradiction",
+                "let a check end before the next begins",
+                "`timeout` is longer than `every`, which is %s",
+                bide_format_duration(health->every_ns, every, sizeof every));
+        health->timeout_ns = health->every_ns;
+    }
+}
+
+BIDE__CHECKER(bide__check_client_tls)
+{
+    (void)where;
+    (void)to;
+    together(load, map, "certificate", "key", "add `key: FILE`");
+    together(load, map, "key", "certificate", "add `certificate: FILE`");
+}
+
+/* ===== the whole ===== */
+
+/* Who names authorities for client certificates wants to see some: required,
+ * unless something else is said. */
+BIDE__CHECKER(bide__check_server_tls)
+{
+    struct bide__proxy_server_tls *tls = to;
+    const struct bide__node *clients =
+        bide__map_get(map, "client_certificate", NULL);
+
+    (void)where;
+    if (tls->client_ca && !clients)
+        tls->client_required = true;
+    if (clients && bide__node_is(clients, "none"))
+        clash(load, map, "client_ca", "client_certificate",
+              "take it out, or ask for certificates: `client_certificate: "
+              "optional`",
+              "`client_ca` is for certificates that nobody is asked for");
+    else if (clients)
+        together(load, map, "client_certificate", "client_ca",
+                 "add `client_ca: FILE`, whose certificates are accepted");
+}
+
+static bool same(const struct bide__proxy_address *a,
+                 const struct bide__proxy_address *b)
+{
+    return a->text && b->text && strcmp(a->text, b->text) == 0 &&
+           (a->path || a->port != 0);
+}
+
+BIDE__CHECKER(bide__check_proxy)
+{
+    struct bide__proxy_conf *conf = to;
+
+    (void)where;
+    for (size_t i = 0; conf->admin && i < conf->n_listen; i++)
+        if (same(&conf->listen[i], conf->admin)) {
+            bide__mistake(load, bide__map_get(map, "admin", NULL),
+                          "duplicate-address", "take another port",
+                          "`%s` is where requests come in", conf->admin->text);
+            return;
+        }
+}
+
+void bide__load_proxy(struct bide__load *load, const struct bide__node *key,
+                      const struct bide__node *node)
+{
+    struct bide__proxy_conf *conf = bide__load_alloc(load, sizeof *conf);
+
+    if (!conf)
+        return;
+    *conf = (struct bide__proxy_conf)BIDE__PROXY_CONF_INIT;
+    load->config->proxy_conf = conf;
+    bide__read_fields(load, &bide__proxy_table, key, node, conf);
+}
+
+const struct bide__proxy_conf *bide__config_proxy(const bide_config *config)
+{
+    return config ? config->proxy_conf : NULL;
+}

@@ -1,0 +1,244 @@
+/* proxy_fields.c: the keys of the sidecar's section, each once. What they fill is
+ * proxy_conf.h; the defaults are what its INIT macros hold. */
+#include "proxy_read.h"
+#include "section_rows.h"
+
+/* ===== routes ===== */
+
+#define S struct bide__proxy_match
+static const struct bide__section_field match_fields[] = {
+    { NAMED("host", AT(host),
+            "the name of a host without a port, or `*.` and a domain",
+            "The host that is asked for, in any case of letters; "
+            "`*.example.org` is any below that."),
+      .kind = BIDE__TEXT,
+      .fits = bide__fits_match_host,
+      .hint = "write `api.example.org` or `*.example.org`" },
+    { NAMED("path", AT(path), "a path that begins with `/`",
+            "What the path begins with, as it was sent."),
+      .kind = BIDE__TEXT,
+      .fits = bide__fits_path,
+      .pattern = "^/[^ ?#]*$",
+      .hint = "write a path as it is sent, as in `/pay/`, without a query" },
+    { NAMED("exact", AT(exact), "a path that begins with `/`",
+            "The path, without its query; not together with `path`."),
+      .kind = BIDE__TEXT,
+      .fits = bide__fits_path,
+      .pattern = "^/[^ ?#]*$",
+      .hint = "write a path as it is sent, as in `/pay`, without a query" },
+    { NAMED("method", AT(method), "a method in capital letters",
+            "The method."),
+      .kind = BIDE__TEXT,
+      .fits = bide__fits_method,
+      .hint = "methods are told apart by case: write capitals, as in `POST`" },
+    { NAMED("header", AT(header), "the name of a header field",
+            "A field of this name is there."),
+      .kind = BIDE__TEXT,
+      .fits = bide__fits_token,
+      .hint = "write the name alone, as in `X-Canary`" },
+    { NAMED("value", AT(value), "text", "... and has this value, exactly."),
+      .kind = BIDE__TEXT },
+    LAST
+};
+#undef S
+static const struct bide__section_table match_table = {
+    .fields = match_fields, .check = bide__check_match
+};
+
+#define S struct bide__proxy_route
+static const struct bide__section_field route_fields[] = {
+    { NAMED("match", AT(match), "a map",
+            "Which requests; all that is said must be true. Without it, all."),
+      .kind = BIDE__FIELDS,
+      .table = &match_table,
+      .hint = "write `match: { path: /pay/ }`" },
+    { NAMED("upstream", AT(upstream), "the name of an upstream",
+            "Where they go."),
+      .kind = BIDE__TEXT,
+      .required = true,
+      .read = bide__read_upstream },
+    { NAMED("policy", AT(policy_name), "the name of a policy",
+            "The policy they are run by."),
+      .kind = BIDE__TEXT,
+      .read = bide__read_policy,
+      .fallback = "default" },
+    LAST
+};
+#undef S
+static const struct bide__proxy_route route_init = { .policy_name = "default" };
+static const struct bide__section_table route_table = {
+    .fields = route_fields,
+    .size = sizeof(struct bide__proxy_route),
+    .init = &route_init,
+    .check = bide__check_route,
+};
+
+/* ===== clients ===== */
+
+#define S struct bide__proxy_limits
+static const struct bide__section_field limit_fields[] = {
+    VALUE("connections", COUNT, connections, 1, 1e6, false,
+          "a count from 1 to 1000000",
+          "Connections of clients, all workers together; over it, 503."),
+    VALUE("headers", COUNT, headers, 8, 256, false, "a count from 8 to 256",
+          "Fields of a head."),
+    SIZE("header_bytes", header_bytes, KIB, 64 * KIB - 1, NULL,
+         "a size from 1KiB to 65535", "A head, of either side."),
+    SIZE("body_bytes", body_bytes, 0, 9223372036854775807.0, "none",
+         "a size, or none", "The body of a request; over it, 413."),
+    SIZE("replay", replay_bytes, 0, 16 * MIB, NULL, "a size up to 16MiB",
+         "How much of a body is kept to send it again; a longer one is sent "
+         "once."),
+    LAST
+};
+#undef S
+
+#define S struct bide__proxy_timeouts
+static const struct bide__section_field timeout_fields[] = {
+    TIME("header", header_ns, "a duration over 0",
+         "From the first byte of a head to its last."),
+    TIME("body", body_ns, "a duration over 0",
+         "Between two pieces of a request's body."),
+    TIME("idle", idle_ns, "a duration over 0",
+         "Between two requests of a client."),
+    TIME("write", write_ns, "a duration over 0",
+         "A client takes no byte of its answer."),
+    TIME("tunnel", tunnel_ns, "a duration over 0",
+         "An upgraded connection is silent."),
+    VALUE("drain", DURATION, drain_ns, 0, MAX_NS, false, "a duration",
+          "From SIGTERM to the end."),
+    LAST
+};
+#undef S
+
+#define S struct bide__proxy_forwarded
+static const char *const forwarded_for[] = { "off", "append", "replace", NULL };
+static const struct bide__section_field forwarded_fields[] = {
+    { .o = { "for", BIDE_OPTION_CHOICE, AT(address), 0, 0, false, NULL, 0,
+             forwarded_for, "off, append or replace",
+             "What becomes of X-Forwarded-For: the client's address is added, "
+             "or stands alone." },
+      .kind = BIDE__VALUE },
+    FLAG("proto", proto, "X-Forwarded-Proto."),
+    FLAG("host", host, "X-Forwarded-Host."),
+    FLAG("via", via, "Via, both ways."),
+    FLAG("keep_host", keep_host,
+         "Host as the client sent it; otherwise that of the endpoint."),
+    LAST
+};
+#undef S
+
+#define S struct bide__proxy_server_tls
+static const struct bide__section_field server_tls_fields[] = {
+    { NAMED("certificate", AT(certificate), "the name of a file",
+            "Certificate and chain, PEM."),
+      .kind = BIDE__TEXT,
+      .required = true,
+      .hint = "add `certificate: FILE`" },
+    { NAMED("key", AT(key), "the name of a file", "Its key, PEM."),
+      .kind = BIDE__TEXT,
+      .required = true,
+      .hint = "add `key: FILE`" },
+    FILE_ROW("client_ca", client_ca,
+             "Authorities that clients' certificates may be from, PEM."),
+    { NAMED("client_certificate", AT(client_required),
+            "none, optional or required",
+            "Whether clients are asked for a certificate; required, where "
+            "`client_ca` is set."),
+      .kind = BIDE__TEXT,
+      .read = bide__read_clients,
+      .pattern = "^(none|optional|required)$",
+      .fallback = "none" },
+    LAST
+};
+#undef S
+
+static const struct bide__section_table limit_table = { .fields = limit_fields };
+static const struct bide__section_table timeout_table = {
+    .fields = timeout_fields
+};
+static const struct bide__section_table forwarded_table = {
+    .fields = forwarded_fields
+};
+static const struct bide__section_table server_tls_table = {
+    .fields = server_tls_fields, .check = bide__check_server_tls
+};
+
+/* ===== the whole ===== */
+
+#define S       struct bide__proxy_conf
+#define ADDRESS "^(.+:[0-9]+|unix:/.+)$"
+static const struct bide__section_field proxy_fields[] = {
+    { NAMED("listen", AT(listen), "an address and a port, or a list of them",
+            "Where requests come in: `127.0.0.1:8080`, `[::1]:8080`, `*:8080`, "
+            "`unix:/run/bide.sock`. Not needed where systemd passes sockets."),
+      .kind = BIDE__TEXTS,
+      .most = 64,
+      .read = bide__read_listen,
+      .pattern = ADDRESS,
+      .hint = "write `127.0.0.1:8080`" },
+    { NAMED("admin", AT(admin), "an address and a port",
+            "Where the admin endpoint is."),
+      .kind = BIDE__TEXT,
+      .read = bide__read_admin,
+      .pattern = ADDRESS,
+      .hint = "write `127.0.0.1:9901`" },
+    { .o = { "workers", BIDE_OPTION_COUNT, AT(workers), 1, 1024, false, "auto",
+             0, NULL, "a count from 1 to 1024, or auto",
+             "Threads; auto is one for each core." },
+      .kind = BIDE__VALUE },
+    { NAMED("routes", AT(routes), "a list of routes",
+            "The first that matches counts."),
+      .kind = BIDE__LIST_OF,
+      .required = true,
+      .most = 10000,
+      .table = &route_table,
+      .n_offset = AT(n_routes),
+      .hint = "add `routes: [{ upstream: NAME }]`" },
+    { NAMED("upstreams", AT(upstreams), "a map of names and upstreams",
+            "Services, by name."),
+      .kind = BIDE__MAP_OF,
+      .required = true,
+      .most = 10000,
+      .table = &bide__proxy_upstream_table,
+      .n_offset = AT(n_upstreams),
+      .hint = "add `upstreams: { NAME: { endpoints: [\"http://...\"] } }`" },
+    { NAMED("limits", AT(limits), "a map", "What clients may ask of us."),
+      .kind = BIDE__FIELDS,
+      .table = &limit_table },
+    { NAMED("timeouts", AT(timeouts), "a map", "How long clients may take."),
+      .kind = BIDE__FIELDS,
+      .table = &timeout_table },
+    { NAMED("forwarded", AT(forwarded), "a map",
+            "What endpoints are told about the client. Fields of these names "
+            "from clients who are not trusted are dropped."),
+      .kind = BIDE__FIELDS,
+      .table = &forwarded_table },
+    { NAMED("trusted", AT(trusted), "a list of addresses and networks",
+            "Clients whose overrides by header count."),
+      .kind = BIDE__TEXTS,
+      .most = 1000,
+      .read = bide__read_trusted,
+      .hint = "write `trusted: [127.0.0.1, 10.0.0.0/8]`" },
+    { NAMED("access_log", AT(access_log),
+            "a path that begins with `/`, stdout, stderr or off",
+            "Where a line of JSON for each request goes."),
+      .kind = BIDE__TEXT,
+      .read = bide__read_log,
+      .pattern = "^(/.+|stdout|stderr|off)$",
+      .fallback = "off" },
+    { NAMED("tls", AT(tls), "a map", "Towards clients, wherever we listen."),
+      .kind = BIDE__FIELDS,
+      .table = &server_tls_table,
+      .hint = "write `tls: { certificate: FILE, key: FILE }`" },
+    LAST
+};
+#undef S
+
+static const struct bide__proxy_conf proxy_init = BIDE__PROXY_CONF_INIT;
+const struct bide__section_table bide__proxy_table = {
+    .fields = proxy_fields,
+    .size = sizeof(struct bide__proxy_conf),
+    .init = &proxy_init,
+    .check = bide__check_proxy,
+};

@@ -1,0 +1,47 @@
+/* The values of the sidecar's section that are more than a number or a text.
+ * Each fills its part of the struct that its table is of. */
+#ifndef BIDE_CONFIG_PROXY_READ_H
+#define BIDE_CONFIG_PROXY_READ_H
+
+#include "proxy_conf.h"
+#include "section.h"
+
+#define BIDE__READER(name)                                                     \
+    void name(struct bide__load *load, const struct bide__section_field *f,    \
+              const struct bide__node *key, const struct bide__node *node,     \
+              void *to)
+
+BIDE__READER(bide__read_listen);    /* struct bide__proxy_conf */
+BIDE__READER(bide__read_admin);     /* the same */
+BIDE__READER(bide__read_trusted);   /* the same */
+BIDE__READER(bide__read_log);       /* the same */
+BIDE__READER(bide__read_upstream);  /* struct bide__proxy_route */
+BIDE__READER(bide__read_policy);    /* the same */
+BIDE__READER(bide__read_endpoints); /* struct bide__proxy_upstream */
+BIDE__READER(bide__read_answers);   /* struct bide__proxy_health */
+BIDE__READER(bide__read_clients);   /* struct bide__proxy_server_tls */
+
+/* The table of one upstream. */
+extern const struct bide__section_table bide__proxy_upstream_table;
+
+/* What texts must be. */
+bool bide__fits_path(const struct bide__node *text);
+bool bide__fits_token(const struct bide__node *text);
+bool bide__fits_method(const struct bide__node *text);
+bool bide__fits_host(const struct bide__node *text);
+bool bide__fits_match_host(const struct bide__node *text);
+
+/* What the keys of a map must be to each other. */
+#define BIDE__CHECKER(name)                                                    \
+    void name(struct bide__load *load, const struct bide__node *where,         \
+              const struct bide__node *map, void *to)
+
+BIDE__CHECKER(bide__check_proxy);
+BIDE__CHECKER(bide__check_match);
+BIDE__CHECKER(bide__check_route);
+BIDE__CHECKER(bide__check_pool);
+BIDE__CHECKER(bide__check_health);
+BIDE__CHECKER(bide__check_server_tls);
+BIDE__CHECKER(bide__check_client_tls);
+
+#endif

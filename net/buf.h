@@ -1,0 +1,80 @@
+/* net/buf.h: buffers of one size, on a free list.
+ *
+ *     struct net_bufs bufs;
+ *     net_bufs_init(&bufs, 16384, 64);
+ *     struct net_buf *b = net_buf_take(&bufs);      // NULL: no memory
+ *     ssize_t n = recv(fd, net_buf_room(b), net_buf_space(b), 0);
+ *     b->end += n; ...; b->begin += used;
+ *     net_buf_give(&bufs, b);
+ *
+ * The one given back last is taken first, while it is still in the cache. A
+ * connection that waits for its next message has none.
+ *
+ * Threads: owned. */
+#ifndef BIDE_NET_BUF_H
+#define BIDE_NET_BUF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The bytes from begin to end are yet to be used. */
+struct net_buf {
+    struct net_buf *next; /* on the free list, or in a chain */
+    uint32_t begin, end, size;
+    char data[];
+};
+
+struct net_bufs {
+    struct net_buf *free;
+    uint32_t size;
+    uint32_t n_free, max_free;
+    uint64_t n_taken; /* in use now */
+};
+
+/* Keeps up to max_free unused ones. */
+void net_bufs_init(struct net_bufs *bufs, uint32_t size, uint32_t max_free);
+void net_bufs_done(struct net_bufs *bufs);
+
+struct net_buf *net_buf_new(struct net_bufs *bufs); /* past the free list */
+void net_buf_drop(struct net_bufs *bufs, struct net_buf *b);
+
+static inline struct net_buf *net_buf_take(struct net_bufs *bufs)
+{
+    struct net_buf *b = bufs->free;
+    if (!b)
+        return net_buf_new(bufs);
+    bufs->free = b->next;
+    bufs->n_free--;
+    bufs->n_taken++;
+    b->next = NULL;
+    b->begin = b->end = 0;
+    return b;
+}
+
+/* NULL is fine. */
+static inline void net_buf_give(struct net_bufs *bufs, struct net_buf *b)
+{
+    if (!b)
+        return;
+    bufs->n_taken--;
+    if (bufs->n_free == bufs->max_free) {
+        net_buf_drop(bufs, b);
+        return;
+    }
+    b->next = bufs->free;
+    bufs->free = b;
+    bufs->n_free++;
+}
+
+static inline char *net_buf_room(struct net_buf *b) { return b->data + b->end; }
+static inline size_t net_buf_space(const struct net_buf *b)
+{
+    return b->size - b->end;
+}
+static inline char *net_buf_at(struct net_buf *b) { return b->data + b->begin; }
+static inline size_t net_buf_len(const struct net_buf *b)
+{
+    return b->end - b->begin;
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* Stream sockets; the rare half. */
+#include "conn.h"
+
+void net_conn_shutdown(struct net_conn *c)
+{
+    if (c->session)
+        c->layer->shutdown(c);
+    shutdown(c->io.fd, SHUT_WR);
+}
+
+void net_conn_close(struct net_conn *c)
+{
+    if (c->io.fd < 0)
+        return;
+    if (c->session) {
+        c->layer->shutdown(c);
+        c->layer->free(c);
+        c->session = NULL;
+    }
+    close(c->io.fd);
+    c->io.fd = -1;
+}
+
+bool net_conn_quiet(struct net_conn *c)
+{
+    char byte;
+    if (c->hup || (c->readable && !c->session))
+        return false;
+    return !c->readable || net_read(c, &byte, 1) == NET_AGAIN;
+}
+
+bool net_conn_stale(struct net_conn *c)
+{
+    char byte;
+    if (!net_conn_quiet(c))
+        return true;
+    if (c->session)
+        return false;
+    return !(recv(c->io.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+             errno == EAGAIN);
+}

@@ -1,0 +1,138 @@
+/* The event loop. Order within a round: events, timers, graves. */
+#include "loop.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "bide/backoff.h"
+#include "bide/policy.h"
+#include "bide/run.h"
+
+enum { EVENTS_AT_ONCE = 256 };
+
+static void on_wake(struct net_io *io, unsigned events)
+{
+    struct net_loop *loop =
+        (struct net_loop *)((char *)io - offsetof(struct net_loop, waker));
+    uint64_t count;
+
+    (void)events;
+    if (read(io->fd, &count, sizeof count) > 0 && loop->woken)
+        loop->woken(loop);
+}
+
+int net_loop_init(struct net_loop *loop)
+{
+    memset(loop, 0, sizeof *loop);
+    loop->now_ns = bide_now_ns();
+    bide__wheel_init(&loop->wheel, loop->now_ns, BIDE_MILLISECOND);
+    loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (loop->epoll_fd < 0)
+        return -1;
+    loop->wake_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    loop->waker.ready = on_wake;
+    if (loop->wake_fd >= 0 &&
+        net_loop_add_level(loop, &loop->waker, loop->wake_fd, 0) == 0)
+        return 0;
+    net_loop_done(loop);
+    return -1;
+}
+
+static void dig(struct net_loop *loop)
+{
+    while (loop->graves) {
+        struct net_grave *grave = loop->graves;
+        loop->graves = grave->next;
+        grave->free(loop->user, grave);
+    }
+}
+
+void net_loop_done(struct net_loop *loop)
+{
+    int saved = errno;
+    dig(loop);
+    if (loop->wake_fd >= 0)
+        close(loop->wake_fd);
+    close(loop->epoll_fd);
+    errno = saved;
+}
+
+static int watch(struct net_loop *loop, struct net_io *io, int fd,
+                 uint32_t events)
+{
+    struct epoll_event e = { .events = events, .data.ptr = io };
+    if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0)
+        return -1;
+    io->fd = fd;
+    return 0;
+}
+
+int net_loop_add(struct net_loop *loop, struct net_io *io, int fd)
+{
+    return watch(loop, io, fd, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
+}
+
+int net_loop_add_level(struct net_loop *loop, struct net_io *io, int fd,
+                       int exclusive)
+{
+    return watch(loop, io, fd, exclusive ? EPOLLIN | EPOLLEXCLUSIVE : EPOLLIN);
+}
+
+void net_loop_remove(struct net_loop *loop, struct net_io *io)
+{
+    epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, io->fd, NULL);
+    io->fd = -1;
+}
+
+void net_loop_wake(struct net_loop *loop)
+{
+    uint64_t one = 1;
+    while (write(loop->wake_fd, &one, sizeof one) < 0 && errno == EINTR)
+        ;
+}
+
+void net_loop_bury(struct net_loop *loop, struct net_grave *grave,
+                   void (*free)(void *loop_user, struct net_grave *grave))
+{
+    grave->free = free;
+    grave->next = loop->graves;
+    loop->graves = grave;
+}
+
+/* Rounded up: a timer that is not due yet must not make the loop spin. */
+static int wait_ms(const struct net_loop *loop)
+{
+    int64_t at = bide__wheel_next(&loop->wheel);
+    if (at == BIDE_FOREVER)
+        return -1;
+    int64_t in = at - loop->now_ns;
+    if (in <= 0)
+        return 0;
+    in = (in + BIDE_MILLISECOND - 1) / BIDE_MILLISECOND;
+    return in > 60000 ? 60000 : (int)in;
+}
+
+void net_loop_step(struct net_loop *loop)
+{
+    struct epoll_event events[EVENTS_AT_ONCE];
+    int n = epoll_wait(loop->epoll_fd, events, EVENTS_AT_ONCE, wait_ms(loop));
+
+    loop->now_ns = bide_now_ns();
+    loop->n_waits++;
+    for (int i = 0; i < n; i++) {
+        struct net_io *io = events[i].data.ptr;
+        if (io->fd >= 0)
+            io->ready(io, events[i].events);
+    }
+    loop->n_events += n > 0 ? (uint64_t)n : 0;
+    for (;;) {
+        struct bide__timer *t = bide__wheel_expired(&loop->wheel, loop->now_ns);
+        if (!t)
+            break;
+        struct net_timer *timer = (struct net_timer *)t;
+        timer->fire(timer);
+    }
+    dig(loop);
+}

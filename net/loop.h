@@ -1,0 +1,101 @@
+/* net/loop.h: one thread's event loop: epoll, a timer wheel, and one reading of
+ * the clock each time the kernel has something to tell.
+ *
+ *     struct net_loop loop;
+ *     if (net_loop_init(&loop) < 0)
+ *         die(errno);
+ *     conn->io.ready = on_ready;
+ *     net_loop_add(&loop, &conn->io, fd);       // once; edge-triggered
+ *     net_timer_set(&loop, &conn->timer, loop.now_ns + BIDE_SECOND);
+ *     while (!stop)
+ *         net_loop_step(&loop);
+ *     net_loop_done(&loop);
+ *
+ * A descriptor is registered once, for everything, and edge-triggered: no
+ * epoll_ctl() per request. Whoever is told "ready" must remember it until a call
+ * says EAGAIN (net/conn.h does).
+ *
+ * What is freed while events are handed out may be named by an event that is yet
+ * to come. net_loop_bury() therefore keeps memory until the round is over.
+ *
+ * Threads: owned; net_loop_wake() alone may be called by others. */
+#ifndef BIDE_NET_LOOP_H
+#define BIDE_NET_LOOP_H
+
+#include <stdint.h>
+#include <sys/epoll.h>
+
+#include "wheel.h"
+
+/* Something with a descriptor. `ready` gets the EPOLL... bits; it is never called
+ * once fd is negative. */
+struct net_io {
+    void (*ready)(struct net_io *io, unsigned events);
+    int fd;
+};
+
+/* Something that happens at a time. Never before, and a millisecond late at the
+ * most, if the loop is not busy. */
+struct net_timer {
+    struct bide__timer timer; /* first: the wheel hands this out */
+    void (*fire)(struct net_timer *timer);
+};
+
+/* Memory that is to be given back after the round: the first bytes of whatever it
+ * was. */
+struct net_grave {
+    struct net_grave *next;
+    void (*free)(void *loop_user, struct net_grave *grave);
+};
+
+struct net_loop {
+    int epoll_fd, wake_fd;
+    int64_t now_ns;  /* as of the last return of epoll_wait() */
+    struct net_grave *graves;
+    void *user;      /* passed to `free` of graves */
+    void (*woken)(struct net_loop *loop); /* after net_loop_wake(); or NULL */
+    struct net_io waker;
+    uint64_t n_waits, n_events;
+    struct bide__wheel wheel;
+};
+
+/* -1 and errno. */
+int net_loop_init(struct net_loop *loop);
+void net_loop_done(struct net_loop *loop);
+
+/* Watches fd for all there is, edge-triggered; net_loop_add_level only for
+ * reading, level-triggered (listeners; `exclusive`: one that others watch too).
+ * Closing fd ends it. -1 and errno. */
+int net_loop_add(struct net_loop *loop, struct net_io *io, int fd);
+int net_loop_add_level(struct net_loop *loop, struct net_io *io, int fd,
+                       int exclusive);
+void net_loop_remove(struct net_loop *loop, struct net_io *io);
+
+/* Waits for events, and hands out all that there are. */
+void net_loop_step(struct net_loop *loop);
+
+/* Makes the loop call `woken` soon. From any thread. */
+void net_loop_wake(struct net_loop *loop);
+
+void net_loop_bury(struct net_loop *loop, struct net_grave *grave,
+                   void (*free)(void *loop_user, struct net_grave *grave));
+
+/* A time so long after another; BIDE_FOREVER stays what it is. */
+static inline int64_t net_after(int64_t at_ns, int64_t ns)
+{
+    return at_ns > INT64_MAX - ns ? INT64_MAX : at_ns + ns;
+}
+
+static inline void net_timer_set(struct net_loop *loop, struct net_timer *t,
+                                 int64_t at_ns)
+{
+    bide__wheel_set(&loop->wheel, &t->timer, at_ns);
+}
+
+static inline void net_timer_cancel(struct net_loop *loop, struct net_timer *t)
+{
+    if (bide__timer_is_set(&t->timer))
+        bide__wheel_cancel(&loop->wheel, &t->timer);
+}
+
+#endif

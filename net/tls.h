@@ -1,0 +1,34 @@
+/* net/tls.h: TLS on a connection, either side, through OpenSSL 3.
+ *
+ *     void *settings = net_tls_server_new(cert, key, NULL, false, err, size);
+ *     net_tls_accept(conn, settings);           // then: handshake
+ *     while ((rc = conn->layer->handshake(conn, &why)) == NET_AGAIN)
+ *         wait_for(conn);
+ *
+ * After the handshake net_read() and net_writev() go through it. ALPN offers and
+ * accepts http/1.1 and nothing else. Threads: settings are immutable. */
+#ifndef BIDE_NET_TLS_H
+#define BIDE_NET_TLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "conn.h"
+
+/* Settings towards clients; NULL, and why in err. */
+void *net_tls_server_new(const char *certificate, const char *key,
+                         const char *client_ca, bool client_required, char *err,
+                         size_t err_size);
+
+/* Settings towards servers; ca NULL: those of the system. */
+void *net_tls_client_new(const char *ca, const char *certificate,
+                         const char *key, bool verify, char *err,
+                         size_t err_size);
+void net_tls_free(void *settings); /* either; NULL is fine */
+
+/* Puts a session on a connection. -1: no memory. `name` is what the server's
+ * certificate must be for, and SNI if it is not an address. */
+int net_tls_accept(struct net_conn *conn, void *settings);
+int net_tls_connect(struct net_conn *conn, void *settings, const char *name);
+
+#endif

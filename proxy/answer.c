@@ -1,0 +1,267 @@
+/* Passing an answer on: its head as the client shall see it, then the body as it
+ * comes. Nothing is read from the endpoint before the client has taken what there
+ * is: a slow client slows the endpoint down, and fills no memory. */
+#include <string.h>
+
+#include "client.h"
+#include "exchange.h"
+#include "pool.h"
+#include "state.h"
+#include "text.h"
+#include "worker.h"
+
+#define BIT(id) (UINT64_C(1) << HTTP1_ID_##id)
+
+/* ===== the head ===== */
+
+static const uint64_t dropped =
+    BIT(CONNECTION) | BIT(KEEP_ALIVE) | BIT(PROXY_CONNECTION) | BIT(TE) |
+    BIT(TRAILER) | BIT(TRANSFER_ENCODING) | BIT(UPGRADE) |
+    BIT(HTTP2_SETTINGS) | BIT(X_BIDE_ATTEMPTS) | BIT(X_BIDE_REASON);
+
+static void put_status_line(struct text *t, const struct attempt *a)
+{
+    const struct http1_head *resp = &a->resp;
+    TEXT_LITERAL(t, "HTTP/1.1 ");
+    text_number(t, resp->status);
+    TEXT_LITERAL(t, " ");
+    text_put(t, net_buf_at(a->in) + resp->reason, resp->reason_len);
+    TEXT_LITERAL(t, "\r\n");
+}
+
+static void put_bide(struct text *t, const struct exchange *ex)
+{
+    if (ex->state->conf->forwarded.via)
+        TEXT_LITERAL(t, "Via: 1.1 bide\r\n");
+    TEXT_LITERAL(t, "X-Bide-Attempts: ");
+    text_number(t, ex->tries);
+    TEXT_LITERAL(t, "\r\n");
+    if (ex->reason == BIDE_BECAUSE_SUCCESS)
+        return;
+    TEXT_LITERAL(t, "X-Bide-Reason: ");
+    text_string(t, bide_reason_name((bide_reason)ex->reason));
+    TEXT_LITERAL(t, "\r\n");
+}
+
+static void put_connection(struct text *t, const struct attempt *a)
+{
+    const struct exchange *ex = a->ex;
+    if (a->resp.framing == HTTP1_TUNNEL) {
+        const struct http1_field *f = http1_find(&a->resp, HTTP1_ID_UPGRADE);
+        TEXT_LITERAL(t, "Connection: upgrade\r\nUpgrade: ");
+        if (f)
+            text_put(t, net_buf_at(a->in) + f->value, f->value_len);
+        TEXT_LITERAL(t, "\r\n");
+    } else if (ex->close_after) {
+        TEXT_LITERAL(t, "Connection: close\r\n");
+    } else if (ex->req.minor == 0) {
+        TEXT_LITERAL(t, "Connection: keep-alive\r\n");
+    }
+    if (a->resp.framing == HTTP1_CHUNKED && !a->unchunk)
+        TEXT_LITERAL(t, "Transfer-Encoding: chunked\r\n");
+}
+
+static bool write_head(struct exchange *ex, struct attempt *a)
+{
+    struct net_buf *out = net_buf_take(&ex->worker->bufs);
+    if (!(ex->out = out))
+        return false;
+    struct text t = text_in(out);
+    put_status_line(&t, a);
+    text_lines(&t, &a->resp, net_buf_at(a->in), dropped);
+    put_bide(&t, ex);
+    put_connection(&t, a);
+    TEXT_LITERAL(&t, "\r\n");
+    return text_done(&t, out);
+}
+
+/* ===== counting ===== */
+
+void answer_count(struct exchange *ex, int status)
+{
+    struct counters *c = &ex->worker->counters;
+    ex->status = (uint16_t)status;
+    switch (status / 100) {
+    case 1: count(&c->answered_1xx); break;
+    case 2: count(&c->answered_2xx); break;
+    case 3: count(&c->answered_3xx); break;
+    case 4: count(&c->answered_4xx); break;
+    default: count(&c->answered_5xx);
+    }
+}
+
+/* ===== passing on ===== */
+
+/* Whether the client's connection is of use after this. */
+static bool ends_connection(const struct exchange *ex, const struct attempt *a)
+{
+    return !ex->req.keep_alive || ex->upload != UPLOAD_NONE ||
+           ex->worker->draining || a->unchunk ||
+           a->resp.framing == HTTP1_UNTIL_CLOSE;
+}
+
+void answer_begin(struct exchange *ex)
+{
+    struct attempt *a = ex->winner;
+    ex->close_after = ends_connection(ex, a);
+    if (!write_head(ex, a)) {
+        answer_broken(ex);
+        return;
+    }
+    answer_count(ex, a->resp.status);
+    a->in->begin += a->resp.head_len;
+    a->until_ns = BIDE_FOREVER;
+    answer_pump(ex);
+}
+
+static void finish(struct exchange *ex)
+{
+    struct attempt *a = ex->winner;
+    struct client *c = ex->client;
+    if (a && a->resp.framing == HTTP1_TUNNEL) {
+        tunnel_begin(ex);
+        return;
+    }
+    c->until_ns = BIDE_FOREVER;
+    exchange_over(ex);
+    if (a)
+        attempt_end(a, attempt_reusable(a));
+    client_done(c);
+}
+
+void answer_broken(struct exchange *ex)
+{
+    struct client *c = ex->client;
+    if (ex->out_bytes == 0) {
+        net_buf_give(&ex->worker->bufs, ex->out);
+        ex->out = NULL;
+        attempt_end(ex->winner, false);
+        ex->winner = NULL;
+        own_answer(ex, &(struct own_answer){
+                           .status = 502,
+                           .problem = "answer_broke_off",
+                           .title = "Bad Gateway",
+                           .detail = "the endpoint's answer broke off",
+                           .retry_ns = BIDE_FOREVER });
+        return;
+    }
+    count(&ex->worker->counters.cut_short);
+    ex->reason = BIDE_N_REASONS; /* "cut_short", in the log */
+    exchange_over(ex);
+    client_abort(c);
+}
+
+static int gather(const struct exchange *ex, struct iovec *iov)
+{
+    const struct attempt *a = ex->winner;
+    int n = 0;
+    if (ex->out)
+        iov[n++] = (struct iovec){ net_buf_at(ex->out), net_buf_len(ex->out) };
+    if (a && a->ready > a->in->begin)
+        iov[n++] = (struct iovec){ net_buf_at(a->in), a->ready - a->in->begin };
+    return n;
+}
+
+static void advance(struct exchange *ex, size_t n)
+{
+    ex->out_bytes += n;
+    count_n(&ex->worker->counters.bytes_out, n);
+    if (ex->out) {
+        size_t of_head = net_buf_len(ex->out) < n ? net_buf_len(ex->out) : n;
+        ex->out->begin += (uint32_t)of_head;
+        n -= of_head;
+        if (net_buf_len(ex->out) == 0) {
+            net_buf_give(&ex->worker->bufs, ex->out);
+            ex->out = NULL;
+        }
+    }
+    if (n > 0)
+        ex->winner->in->begin += (uint32_t)n;
+}
+
+/* Writes all there is: 1; 0: the client takes no more now; -1: it is gone. */
+static int write_out(struct exchange *ex)
+{
+    struct iovec iov[2];
+    struct client *c = ex->client;
+    int n_pieces;
+    if (c->conn.broken) {
+        exchange_cancel(ex);
+        return -1;
+    }
+    while ((n_pieces = gather(ex, iov)) > 0) {
+        ssize_t n = net_writev(&c->conn, iov, n_pieces);
+        if (n == NET_AGAIN) {
+            client_until(c, net_after(ex->worker->loop.now_ns,
+                                      ex->worker->conf->timeouts.write_ns));
+            return 0;
+        }
+        if (n < 0) {
+            exchange_cancel(ex);
+            return -1;
+        }
+        if (ex->first_byte_ns == 0)
+            ex->first_byte_ns = ex->worker->loop.now_ns;
+        advance(ex, (size_t)n);
+    }
+    c->until_ns = BIDE_FOREVER;
+    return 1;
+}
+
+/* More of the body: true if there is something new. */
+static bool read_in(struct exchange *ex)
+{
+    struct attempt *a = ex->winner;
+    ssize_t n = attempt_fill(a);
+    if (n == NET_AGAIN) {
+        attempt_until(a, net_after(ex->worker->loop.now_ns,
+                                   a->pool->endpoint->upstream->conf
+                                       .body_timeout_ns));
+        return false;
+    }
+    if (n == 0 && http1_body_eof(&a->body) == HTTP1_END)
+        return a->complete = true;
+    if (n <= 0 || !attempt_scan(a)) {
+        answer_broken(ex);
+        return false;
+    }
+    return true;
+}
+
+void answer_pump(struct exchange *ex)
+{
+    for (;;) {
+        if (write_out(ex) <= 0)
+            return;
+        const struct attempt *a = ex->winner;
+        if (!a || a->complete || a->resp.framing == HTTP1_TUNNEL) {
+            finish(ex);
+            return;
+        }
+        if (!read_in(ex))
+            return;
+    }
+}
+
+/* 100 is not passed on: the client has had its own. A client of HTTP/1.0 knows no
+ * interim answers. One that does not take it at once does without. */
+void answer_interim(struct attempt *a)
+{
+    struct exchange *ex = a->ex;
+    const struct http1_head *resp = &a->resp;
+    struct net_buf *b;
+    if (resp->status == 100 || ex->req.minor == 0 || ex->winner ||
+        !(b = net_buf_take(&ex->worker->bufs)))
+        return;
+    struct text t = text_in(b);
+    put_status_line(&t, a);
+    text_lines(&t, resp, net_buf_at(a->in), dropped);
+    TEXT_LITERAL(&t, "\r\n");
+    if (text_done(&t, b) && ex->client->conn.writable) {
+        ssize_t n = net_write(&ex->client->conn, b->data, b->end);
+        if (n > 0 && (size_t)n < b->end)
+            ex->client->conn.broken = true; /* half a message: of no use */
+        count(&ex->worker->counters.answered_1xx);
+    }
+    net_buf_give(&ex->worker->bufs, b);
+}

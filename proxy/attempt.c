@@ -1,0 +1,249 @@
+/* An attempt's life, but for what it sends and reads. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "client.h"
+#include "exchange.h"
+#include "pool.h"
+#include "proxy.h"
+#include "state.h"
+#include "worker.h"
+
+enum { FREE_ATTEMPTS = 128 };
+
+static struct worker *worker_of(const struct attempt *a)
+{
+    return a->ex->worker;
+}
+
+/* ===== time ===== */
+
+/* Before the answer: how long the engine lets it take. After: how long the
+ * endpoint may be silent in the middle of it. */
+static void on_time(struct net_timer *t)
+{
+    struct attempt *a =
+        (struct attempt *)((char *)t - offsetof(struct attempt, timer));
+    struct net_loop *loop = &worker_of(a)->loop;
+    if (a->until_ns == BIDE_FOREVER)
+        return;
+    if (loop->now_ns < a->until_ns)
+        net_timer_set(loop, t, a->until_ns);
+    else if (a->ex->winner == a)
+        answer_broken(a->ex);
+    else
+        attempt_fail(a, BIDE_FAULT_TIMEOUT);
+}
+
+void attempt_until(struct attempt *a, int64_t at_ns)
+{
+    a->until_ns = at_ns;
+    if (at_ns != BIDE_FOREVER && (!bide__timer_is_set(&a->timer.timer) ||
+                                  a->timer.timer.at_ns > at_ns))
+        net_timer_set(&worker_of(a)->loop, &a->timer, at_ns);
+}
+
+/* ===== beginning and end ===== */
+
+static struct attempt *attempt_new(struct exchange *ex)
+{
+    struct worker *w = ex->worker;
+    struct attempt *a = w->free_attempts;
+    if (a) {
+        w->free_attempts = a->next;
+        w->n_free_attempts--;
+    } else if (!(a = malloc(sizeof *a))) {
+        return NULL;
+    }
+    memset(a, 0, offsetof(struct attempt, permit));
+    a->ex = ex;
+    a->timer.fire = on_time;
+    a->next = ex->running;
+    ex->running = a;
+    return a;
+}
+
+static void attempt_free(struct attempt *a)
+{
+    struct worker *w = worker_of(a);
+    net_buf_give(&w->bufs, a->head);
+    net_buf_give(&w->bufs, a->in);
+    if (w->n_free_attempts == FREE_ATTEMPTS) {
+        free(a);
+        return;
+    }
+    w->n_free_attempts++;
+    a->next = w->free_attempts;
+    w->free_attempts = a;
+}
+
+void attempt_unlink(struct attempt *a, bool reuse)
+{
+    struct link *l = a->link;
+    struct pool *p = a->pool;
+    net_timer_cancel(&worker_of(a)->loop, &a->timer);
+    if (!p)
+        return;
+    pool_leave(p, a);
+    a->pool = NULL;
+    a->link = NULL;
+    p->in_flight--;
+    if (l && reuse)
+        link_release(l);
+    else if (l)
+        link_close(l);
+    if (p->retired && p->in_flight == 0)
+        pool_retire(p);
+}
+
+static void list_remove(struct attempt *a)
+{
+    struct attempt **at = &a->ex->running;
+    while (*at && *at != a)
+        at = &(*at)->next;
+    if (*at)
+        *at = a->next;
+}
+
+void attempt_end(struct attempt *a, bool reuse)
+{
+    list_remove(a);
+    attempt_judge_endpoint(a, NULL);
+    attempt_unlink(a, reuse);
+    attempt_free(a);
+}
+
+void attempt_save(struct attempt *a, bool reuse)
+{
+    struct exchange *ex = a->ex;
+    list_remove(a);
+    if (ex->saved)
+        attempt_end(ex->saved, false);
+    ex->saved = a;
+    attempt_unlink(a, reuse);
+}
+
+void attempt_judge_endpoint(struct attempt *a, const bide_outcome *out)
+{
+    if (!a->permit_held)
+        return;
+    int64_t now = worker_of(a)->loop.now_ns;
+    a->permit_held = false;
+    if (out)
+        bide_call_report(&a->permit, 1, out, now);
+    bide_call_end(&a->permit, now);
+}
+
+/* ===== failing ===== */
+
+static bide_outcome outcome_of(const struct attempt *a, bide_fault fault)
+{
+    bide_response r = { .fault = fault, .not_sent = !a->sent_any };
+    char method[32] = "";
+    const struct http1_head *req = &a->ex->req;
+    if (req->method_len < sizeof method) {
+        memcpy(method, exchange_bytes(a->ex) + req->method, req->method_len);
+        r.method = method;
+    }
+    return bide_classify(a->ex->route->service->dep, &r);
+}
+
+void attempt_fail(struct attempt *a, bide_fault fault)
+{
+    struct exchange *ex = a->ex;
+    bide_outcome out = outcome_of(a, fault);
+    ex->fault = (uint8_t)fault;
+    attempt_judge_endpoint(a, &out);
+    exchange_report(ex, a->number, &out);
+    attempt_end(a, false);
+    exchange_step(ex);
+}
+
+/* ===== getting a connection ===== */
+
+void attempt_linked(struct attempt *a, struct link *l)
+{
+    a->link = l;
+    attempt_send(a);
+}
+
+void attempt_unlinked(struct attempt *a, bide_fault fault)
+{
+    attempt_fail(a, fault);
+}
+
+/* A request that must not be sent twice wants a connection that is surely open:
+ * the race with a server that closes it cannot be won, but made small. */
+static bool is_careful(const struct exchange *ex)
+{
+    return !ex->op.idempotent && !ex->op.has_key;
+}
+
+static void get_link(struct attempt *a)
+{
+    switch (pool_take(a->pool, a, is_careful(a->ex))) {
+    case POOL_READY:
+        count(&worker_of(a)->counters.reused);
+        a->reused = true;
+        attempt_send(a);
+        break;
+    case POOL_FAILED:
+        attempt_fail(a, atomic_load(&a->pool->endpoint->address)
+                            ? BIDE_FAULT_LOCAL
+                            : BIDE_FAULT_DNS);
+        break;
+    default: break;
+    }
+}
+
+static void no_memory(struct exchange *ex, uint32_t number)
+{
+    bide_outcome out = { .cls = BIDE_TRANSIENT, .fault = BIDE_FAULT_LOCAL,
+                         .not_processed = true };
+    ex->fault = BIDE_FAULT_LOCAL;
+    exchange_report(ex, number, &out);
+}
+
+void attempt_start(struct exchange *ex, const bide_decision *d)
+{
+    struct worker *w = ex->worker;
+    struct attempt *a = attempt_new(ex);
+    if (!a) {
+        no_memory(ex, d->attempt);
+        return;
+    }
+    struct endpoint *e =
+        endpoint_choose(ex->route->service->upstream, w->index, ex->tried,
+                        &w->random, w->loop.now_ns, &a->permit, &a->permit_held);
+    count(&w->counters.attempts);
+    a->number = d->attempt;
+    a->begin_ns = w->loop.now_ns;
+    a->timeout_ns = d->timeout_ns;
+    a->pool = &e->pools[w->index];
+    a->pool->in_flight++;
+    ex->tries++;
+    ex->tried |= UINT64_C(1) << e->index;
+    ex->endpoint = e;
+    attempt_until(a, net_after(w->loop.now_ns, d->timeout_ns));
+    get_link(a);
+}
+
+void attempt_ready(struct attempt *a)
+{
+    struct exchange *ex = a->ex;
+    if (ex->tunnel) {
+        tunnel_pump(ex);
+        return;
+    }
+    if (!a->sent_all && a->link->conn.writable && !a->send_failed) {
+        /* It may fail, and be gone. */
+        struct link *l = a->link;
+        attempt_send(a);
+        if (l->attempt != a)
+            return;
+    }
+    if (ex->winner == a)
+        answer_pump(ex);
+    else if (net_can_read(&a->link->conn))
+        attempt_read(a);
+}

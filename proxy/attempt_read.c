@@ -1,0 +1,271 @@
+/* Reading an answer's head, and having it judged: the moment at which a call is
+ * over, or goes on. */
+#include <string.h>
+#include <strings.h>
+
+#include "bide/run.h"
+#include "client.h"
+#include "exchange.h"
+#include "pool.h"
+#include "proxy.h"
+#include "state.h"
+#include "worker.h"
+
+/* ===== bytes ===== */
+
+/* Moves what is still of use to the front. */
+static void compact(struct attempt *a)
+{
+    struct net_buf *b = a->in;
+    uint32_t gone = a->ex->winner == a && b->begin == a->ready ? a->scanned
+                                                               : b->begin;
+    if (gone == 0)
+        return;
+    memmove(b->data, b->data + gone, b->end - gone);
+    b->end -= gone;
+    b->begin = 0;
+    a->scanned = a->scanned > gone ? a->scanned - gone : 0;
+    a->ready = a->ready > gone ? a->ready - gone : 0;
+}
+
+ssize_t attempt_fill(struct attempt *a)
+{
+    if (!a->in && !(a->in = net_buf_take(&a->ex->worker->bufs)))
+        return NET_ERROR;
+    compact(a);
+    if (!a->link)
+        return NET_ERROR;
+    if (net_buf_space(a->in) == 0 || !net_can_read(&a->link->conn))
+        return NET_AGAIN;
+    ssize_t n = net_read(&a->link->conn, net_buf_room(a->in),
+                         net_buf_space(a->in));
+    if (n > 0)
+        a->in->end += (uint32_t)n;
+    return n;
+}
+
+bool attempt_scan(struct attempt *a)
+{
+    struct net_buf *b = a->in;
+    struct http1_piece piece;
+    int rc;
+    do {
+        rc = http1_body_next(&a->body, b->data + a->scanned,
+                             b->end - a->scanned, &piece);
+        if (rc < 0)
+            return false;
+        if (a->unchunk) {
+            memmove(b->data + a->ready, b->data + a->scanned + piece.data,
+                    piece.data_len);
+            a->ready += (uint32_t)piece.data_len;
+        }
+        a->scanned += (uint32_t)piece.consumed;
+        if (!a->unchunk)
+            a->ready = a->scanned;
+    } while (rc == HTTP1_DATA);
+    a->complete = rc == HTTP1_END;
+    return true;
+}
+
+bool attempt_reusable(const struct attempt *a)
+{
+    return a->complete && a->sent_all && a->resp.keep_alive &&
+           a->resp.framing <= HTTP1_CHUNKED && a->scanned == a->in->end;
+}
+
+/* ===== judging ===== */
+
+static bool is_problem(const struct attempt *a)
+{
+    static const char type[] = "application/problem+json";
+    const struct http1_field *f;
+    if (a->resp.status < 400 || !http1_has(&a->resp, HTTP1_ID_CONTENT_TYPE))
+        return false;
+    f = http1_find(&a->resp, HTTP1_ID_CONTENT_TYPE);
+    return f->value_len >= sizeof type - 1 &&
+           strncasecmp(net_buf_at(a->in) + f->value, type, sizeof type - 1) == 0;
+}
+
+/* What a problem says about retrying is in its body: that is waited for, if it
+ * can be looked at. And an endpoint that has closed already has sent the whole
+ * answer, or will not: better to see that now than to pass half of it on. */
+static bool awaits_body(const struct attempt *a)
+{
+    if (a->complete || a->resp.framing > HTTP1_CHUNKED ||
+        net_buf_space(a->in) == 0)
+        return false;
+    return a->link->conn.hup ||
+           (is_problem(a) && a->in->end - a->ready < BIDE_PROBLEM_MAX);
+}
+
+/* The body without its framing, in `plain` if it has any. */
+static void set_body(const struct attempt *a, bide_response *r, char *plain)
+{
+    const char *from = net_buf_at(a->in) + a->resp.head_len;
+    size_t len = a->ready - a->in->begin - a->resp.head_len;
+    struct http1_body body;
+    struct http1_piece piece;
+    int rc = HTTP1_DATA;
+
+    r->body = from;
+    r->body_len = len;
+    if (a->resp.framing != HTTP1_CHUNKED || a->unchunk)
+        return;
+    r->body = plain;
+    r->body_len = 0;
+    http1_body_init(&body, HTTP1_CHUNKED, 0);
+    while (rc == HTTP1_DATA) {
+        rc = http1_body_next(&body, from, len, &piece);
+        if (rc < 0 || r->body_len + piece.data_len > BIDE_PROBLEM_MAX)
+            return;
+        memcpy(plain + r->body_len, from + piece.data, piece.data_len);
+        r->body_len += piece.data_len;
+        from += piece.consumed;
+        len -= piece.consumed;
+    }
+}
+
+/* Kept out of line: a good answer should not pay for its stack. */
+__attribute__((noinline))
+static bide_outcome look_closer(const struct attempt *a, bide_response *r)
+{
+    const struct http1_head *req = &a->ex->req;
+    const char *bytes = net_buf_at(a->in);
+    bide_header fields[FIELDS_MAX];
+    char method[32] = "", plain[BIDE_PROBLEM_MAX];
+
+    for (unsigned i = 0; i < a->resp.n_fields; i++) {
+        const struct http1_field *f = &a->fields[i];
+        fields[i] = (bide_header){ bytes + f->line, f->name_len,
+                                   bytes + f->value, f->value_len };
+    }
+    if (req->method_len < sizeof method) {
+        memcpy(method, exchange_bytes(a->ex) + req->method, req->method_len);
+        r->method = method;
+    }
+    r->headers = fields;
+    r->n_headers = a->resp.n_fields;
+    r->wall_s = bide_wall_s();
+    if (is_problem(a) && a->complete)
+        set_body(a, r, plain);
+    return bide_classify(a->ex->route->service->dep, r);
+}
+
+/* Nobody but a rule looks into the fields of a good answer. */
+static bide_outcome classify(const struct attempt *a)
+{
+    const struct service *service = a->ex->route->service;
+    bide_response r = { .status = a->resp.status };
+    if (r.status == 101)
+        r.status = 200; /* the protocol is another now: that worked */
+    if (r.status < 400 && service->plain)
+        return bide_classify(service->dep, &r);
+    return look_closer(a, &r);
+}
+
+/* An endpoint is not to blame for what it was asked. */
+static void judge_endpoint(struct attempt *a, const bide_outcome *out)
+{
+    bide_outcome seen = *out;
+    if (seen.cls == BIDE_PERMANENT && a->resp.status < 500)
+        seen.cls = BIDE_SUCCESS;
+    attempt_judge_endpoint(a, &seen);
+}
+
+static void judge(struct attempt *a)
+{
+    struct exchange *ex = a->ex;
+    bide_outcome out = classify(a);
+
+    judge_endpoint(a, &out);
+    exchange_report(ex, a->number, &out);
+    bide_decision d = exchange_next(ex);
+    if (d.action == BIDE_DONE) {
+        exchange_settle(ex, &d, a);
+        return;
+    }
+    if (a->complete)
+        attempt_save(a, attempt_reusable(a));
+    else
+        attempt_end(a, false);
+    exchange_act(ex, d);
+}
+
+/* ===== reading ===== */
+
+/* The head is there, and perhaps part of the body. */
+static void got_head(struct attempt *a)
+{
+    a->answered = true;
+    a->scanned = a->ready = a->in->begin + a->resp.head_len;
+    a->unchunk = a->ex->req.minor == 0 && a->resp.framing == HTTP1_CHUNKED;
+    http1_body_init(&a->body, (enum http1_framing)a->resp.framing,
+                    a->resp.content_length);
+}
+
+/* True: a final head. False: more is needed, or the attempt is over. */
+static bool parse(struct attempt *a)
+{
+    for (;;) {
+        int rc = http1_parse(&a->resp, net_buf_at(a->in), net_buf_len(a->in));
+        if (rc == 0)
+            return false;
+        if (rc < 0) {
+            attempt_fail(a, BIDE_FAULT_MALFORMED);
+            return false;
+        }
+        if (a->resp.status >= 200 || a->resp.status == 101)
+            return true;
+        answer_interim(a);
+        a->in->begin += (uint32_t)rc;
+        http1_response_init(&a->resp, a->fields, FIELDS_MAX,
+                            a->ex->worker->conf->limits.header_bytes,
+                            (enum http1_method)a->ex->req.method_id,
+                            a->ex->req.upgrade);
+        if (net_buf_len(a->in) == 0)
+            return false;
+    }
+}
+
+static void ended(struct attempt *a)
+{
+    if (a->answered && a->resp.framing == HTTP1_UNTIL_CLOSE) {
+        a->complete = true;
+        judge(a);
+    } else {
+        attempt_fail(a, BIDE_FAULT_RESET);
+    }
+}
+
+void attempt_read(struct attempt *a)
+{
+    struct link *l = a->link;
+    for (;;) {
+        ssize_t n = attempt_fill(a);
+        if (n == NET_AGAIN) {
+            if (a->send_failed && !a->answered)
+                attempt_fail(a, BIDE_FAULT_RESET);
+            return;
+        }
+        if (n <= 0) {
+            ended(a);
+            return;
+        }
+        if (!a->answered) {
+            if (parse(a))
+                got_head(a);
+            else if (l->attempt != a || !net_can_read(&l->conn))
+                return;
+            else
+                continue;
+        }
+        if (a->resp.framing != HTTP1_TUNNEL && !attempt_scan(a)) {
+            attempt_fail(a, BIDE_FAULT_MALFORMED);
+            return;
+        }
+        if (!awaits_body(a)) {
+            judge(a);
+            return;
+        }
+    }
+}

@@ -1,0 +1,374 @@
+/* A client's connection: one request after the other. */
+#include "client.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "address.h"
+#include "bide/backoff.h"
+#include "exchange.h"
+#include "proxy.h"
+#include "tls.h"
+#include "worker.h"
+
+enum {
+    FREE_CLIENTS = 256,
+    LINGER_MS = 2000,       /* for the client to read what was sent ... */
+    LINGER_BYTES = 1 << 20, /* ... while it may still send so much */
+};
+
+/* ===== beginning and end ===== */
+
+static void client_free(void *user, struct net_grave *grave)
+{
+    struct worker *w = user;
+    struct client *c =
+        (struct client *)((char *)grave - offsetof(struct client, grave));
+    if (w->n_free_clients == FREE_CLIENTS) {
+        free(c);
+        return;
+    }
+    w->n_free_clients++;
+    c->next = w->free_clients;
+    w->free_clients = c;
+}
+
+static struct client *client_alloc(struct worker *w)
+{
+    struct client *c = w->free_clients;
+    if (!c)
+        return calloc(1, sizeof *c);
+    w->free_clients = c->next;
+    w->n_free_clients--;
+    memset(c, 0, sizeof *c);
+    return c;
+}
+
+static void client_close(struct client *c)
+{
+    struct worker *w = c->worker;
+    if (c->phase == CLIENT_CLOSED)
+        return;
+    c->phase = CLIENT_CLOSED;
+    if (c->ex) {
+        struct exchange *ex = c->ex;
+        c->ex = NULL;
+        exchange_free(ex);
+    }
+    net_buf_give(&w->bufs, c->in);
+    c->in = NULL;
+    net_timer_cancel(&w->loop, &c->timer);
+    net_conn_close(&c->conn);
+    if (c->next)
+        c->next->prev = c->prev;
+    *(c->prev ? &c->prev->next : &w->clients) = c->next;
+    w->n_clients--;
+    atomic_store_explicit(&w->now_clients, (unsigned)w->n_clients,
+                          memory_order_relaxed);
+    count(&w->counters.closed);
+    net_loop_bury(&w->loop, &c->grave, client_free);
+    worker_eased(w);
+}
+
+void client_abort(struct client *c) { client_close(c); }
+
+/* What is in the kernel's receive buffer at close() makes it send a reset, which
+ * can overtake the answer. So: say that nothing more comes, and read on. */
+void client_linger(struct client *c)
+{
+    struct worker *w = c->worker;
+    if (c->conn.hup) {
+        client_close(c);
+        return;
+    }
+    c->phase = CLIENT_LINGER;
+    net_conn_shutdown(&c->conn);
+    net_buf_give(&w->bufs, c->in);
+    c->in = NULL;
+    client_until(c, w->loop.now_ns + LINGER_MS * BIDE_MILLISECOND);
+}
+
+/* ===== time ===== */
+
+/* The timer is left alone when it would fire early enough: it is set again then.
+ * So a connection in use costs the wheel nothing. */
+void client_until(struct client *c, int64_t at_ns)
+{
+    c->until_ns = at_ns;
+    if (at_ns != BIDE_FOREVER && (!bide__timer_is_set(&c->timer.timer) ||
+                                  c->timer.timer.at_ns > at_ns))
+        net_timer_set(&c->worker->loop, &c->timer, at_ns);
+}
+
+static void too_slow(struct client *c)
+{
+    count(&c->worker->counters.timed_out);
+    bool owed = c->ex && c->ex->status == 0 && !c->ex->winner;
+    if (!owed) {
+        client_close(c);
+        return;
+    }
+    own_answer(c->ex,
+               &(struct own_answer){ .status = 408,
+                                     .problem = "client_timeout",
+                                     .title = "Request Timeout",
+                                     .detail = "the request came too slowly",
+                                     .retry_ns = BIDE_FOREVER });
+}
+
+static void client_fire(struct net_timer *t)
+{
+    struct client *c =
+        (struct client *)((char *)t - offsetof(struct client, timer));
+    if (c->until_ns == BIDE_FOREVER)
+        return;
+    if (c->worker->loop.now_ns < c->until_ns)
+        net_timer_set(&c->worker->loop, t, c->until_ns);
+    else if (c->phase == CLIENT_HEAD || c->phase == CLIENT_BUSY)
+        too_slow(c);
+    else
+        client_close(c);
+}
+
+/* ===== reading heads ===== */
+
+/* Nothing there, nothing begun. */
+static void rest(struct client *c)
+{
+    net_buf_give(&c->worker->bufs, c->in);
+    c->in = NULL;
+    c->phase = CLIENT_IDLE;
+    client_until(c, net_after(c->worker->loop.now_ns,
+                              c->worker->conf->timeouts.idle_ns));
+    if (c->worker->draining)
+        client_close(c);
+}
+
+/* A message begins at the front of the buffer, so that all of it has room. */
+static bool begin_head(struct client *c)
+{
+    struct worker *w = c->worker;
+    struct net_buf *b = c->in;
+    const struct bide__proxy_limits *limits = &w->conf->limits;
+    if (!(c->ex = exchange_new(c)))
+        return false;
+    if (b->begin > 0) {
+        memmove(b->data, b->data + b->begin, net_buf_len(b));
+        b->end -= b->begin;
+        b->begin = 0;
+    }
+    http1_request_init(&c->ex->req, c->ex->fields, limits->headers,
+                       limits->header_bytes);
+    c->phase = CLIENT_HEAD;
+    client_until(c, net_after(w->loop.now_ns, w->conf->timeouts.header_ns));
+    return true;
+}
+
+/* Some clients end a body with a CRLF too many (RFC 9112, 2.2). */
+static void skip_blank(struct net_buf *b)
+{
+    while (net_buf_len(b) > 0 && (b->data[b->begin] == '\r' ||
+                                  b->data[b->begin] == '\n'))
+        b->begin++;
+}
+
+/* Reads more: false if there is nothing, or the connection is no more. */
+static bool read_more(struct client *c)
+{
+    struct worker *w = c->worker;
+    if (!net_can_read(&c->conn)) {
+        if (!c->ex)
+            rest(c);
+        return false;
+    }
+    if (!c->in && !(c->in = net_buf_take(&w->bufs))) {
+        client_close(c);
+        return false;
+    }
+    ssize_t n = net_read(&c->conn, net_buf_room(c->in), net_buf_space(c->in));
+    if (n > 0) {
+        c->in->end += (uint32_t)n;
+        count_n(&w->counters.bytes_in, (uint64_t)n);
+        return true;
+    }
+    if (n == NET_AGAIN) {
+        if (!c->ex)
+            rest(c);
+        return false;
+    }
+    client_close(c);
+    return false;
+}
+
+/* One step towards a whole head; false: nothing more can be done now. */
+static bool head_step(struct client *c)
+{
+    if (c->in && !c->ex)
+        skip_blank(c->in);
+    if (!c->in || net_buf_len(c->in) == 0)
+        return read_more(c);
+    if (!c->ex && !begin_head(c)) {
+        client_close(c);
+        return false;
+    }
+    int rc = http1_parse(&c->ex->req, net_buf_at(c->in), net_buf_len(c->in));
+    if (rc == 0)
+        return read_more(c);
+    c->phase = CLIENT_BUSY;
+    c->until_ns = BIDE_FOREVER;
+    if (rc > 0) {
+        exchange_begin(c->ex);
+    } else {
+        count(&c->worker->counters.refused);
+        own_answer_malformed(c->ex, rc);
+    }
+    return true;
+}
+
+/* ===== the rest of its life ===== */
+
+static bool discard(struct client *c)
+{
+    char bin[4096];
+    while (net_can_read(&c->conn)) {
+        ssize_t n = net_read(&c->conn, bin, sizeof bin);
+        if (n == NET_AGAIN)
+            return false;
+        c->lingered += n > 0 ? (uint32_t)n : 0;
+        if (n <= 0 || c->lingered > LINGER_BYTES) {
+            client_close(c);
+            return false;
+        }
+    }
+    return false;
+}
+
+static bool shake(struct client *c)
+{
+    const char *why = NULL;
+    int rc = c->conn.layer->handshake(&c->conn, &why);
+    if (rc == NET_ERROR)
+        client_close(c);
+    if (rc != 1)
+        return false;
+    c->conn.readable = true; /* the first request may be there already */
+    c->phase = CLIENT_IDLE;
+    return true;
+}
+
+static bool step(struct client *c)
+{
+    switch (c->phase) {
+    case CLIENT_HANDSHAKE: return shake(c);
+    case CLIENT_IDLE:
+    case CLIENT_HEAD: return head_step(c);
+    case CLIENT_LINGER: return discard(c);
+    default: return false;
+    }
+}
+
+void client_run(struct client *c)
+{
+    if (c->in_run)
+        return;
+    c->in_run = true;
+    while (step(c))
+        ;
+    c->in_run = false;
+}
+
+void client_done(struct client *c)
+{
+    struct exchange *ex = c->ex;
+    bool over = ex->close_after || c->worker->draining;
+
+    c->ex = NULL;
+    c->in->begin = ex->in_end;
+    upload_rest(ex);
+    exchange_free(ex);
+    if (over) {
+        client_linger(c);
+        return;
+    }
+    c->phase = CLIENT_IDLE;
+    if (net_buf_len(c->in) == 0 && !net_can_read(&c->conn))
+        rest(c);
+    else
+        client_run(c);
+}
+
+static void client_ready(struct net_io *io, unsigned events)
+{
+    struct client *c = (struct client *)io;
+    net_conn_note(&c->conn, events);
+    if (c->phase == CLIENT_BUSY)
+        exchange_client_ready(c->ex);
+    else if (c->phase == CLIENT_TUNNEL)
+        tunnel_pump(c->ex);
+    else
+        client_run(c);
+}
+
+static bool is_trusted(const struct bide__proxy_conf *conf,
+                       const struct client *c)
+{
+    for (size_t i = 0; i < conf->n_trusted; i++) {
+        const struct bide__proxy_net *n = &conf->trusted[i];
+        unsigned whole = n->bits / 8, part = n->bits % 8;
+        if (n->len != c->address_len ||
+            memcmp(n->bytes, c->address, whole) != 0)
+            continue;
+        if (part == 0 ||
+            ((n->bytes[whole] ^ c->address[whole]) >> (8 - part)) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void set_address(struct client *c, const struct sockaddr *from)
+{
+    struct net_address a;
+    memset(&a, 0, sizeof a);
+    a.to.any.sa_family = from->sa_family;
+    if (from->sa_family == AF_INET)
+        memcpy(&a.to.in, from, sizeof a.to.in);
+    else if (from->sa_family == AF_INET6)
+        memcpy(&a.to.in6, from, sizeof a.to.in6);
+    c->address_len = (uint8_t)net_address_bytes(&a, c->address);
+    c->port = from->sa_family == AF_INET    ? ntohs(a.to.in.sin_port)
+              : from->sa_family == AF_INET6 ? ntohs(a.to.in6.sin6_port)
+                                            : 0;
+}
+
+void client_new(struct worker *w, int fd, const struct sockaddr *from)
+{
+    struct client *c = client_alloc(w);
+    if (!c || net_loop_add(&w->loop, &c->conn.io, fd) < 0) {
+        free(c);
+        close(fd);
+        return;
+    }
+    c->conn.io.ready = client_ready;
+    c->timer.fire = client_fire;
+    c->worker = w;
+    set_address(c, from);
+    c->trusted = w->conf->n_trusted != 0 && is_trusted(w->conf, c);
+    c->next = w->clients;
+    if (c->next)
+        c->next->prev = c;
+    w->clients = c;
+    w->n_clients++;
+    atomic_store_explicit(&w->now_clients, (unsigned)w->n_clients,
+                          memory_order_relaxed);
+    count(&w->counters.accepted);
+    if (from->sa_family != AF_UNIX)
+        net_nodelay(fd);
+    client_until(c, net_after(w->loop.now_ns, w->conf->timeouts.header_ns));
+    if (w->state->tls) {
+        c->tls = true;
+        c->phase = CLIENT_HANDSHAKE;
+        if (net_tls_accept(&c->conn, w->state->tls) < 0)
+            client_close(c);
+    }
+}

@@ -1,0 +1,63 @@
+/* proxy/counters.h: what a worker has done so far.
+ *
+ *     count(&worker->counters.requests);
+ *     ...
+ *     uint64_t n = counted(&worker->counters.requests);   // any thread
+ *
+ * One writer each, so that an increment is a plain load and store; whoever reads
+ * sees every number whole. Threads: owned to write, shared to read. */
+#ifndef BIDE_PROXY_COUNTERS_H
+#define BIDE_PROXY_COUNTERS_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef _Atomic(uint64_t) counter;
+
+/* X(name, help) */
+#define PROXY_COUNTERS(X)                                                      \
+    X(accepted, "connections of clients that were accepted")                   \
+    X(shed, "connections that were answered 503 at once: too many")            \
+    X(closed, "connections of clients that have ended")                        \
+    X(requests, "requests whose head was read")                                \
+    X(refused, "requests that were not HTTP as it should be")                  \
+    X(cancelled, "requests whose client went away")                            \
+    X(timed_out, "clients that were too slow")                                 \
+    X(answered_1xx, "answers that were passed on beforehand")                  \
+    X(answered_2xx, "answers with a status of 200 to 299")                     \
+    X(answered_3xx, "answers with a status of 300 to 399")                     \
+    X(answered_4xx, "answers with a status of 400 to 499")                     \
+    X(answered_5xx, "answers with a status of 500 to 599")                     \
+    X(own_answers, "of all answers, those that no endpoint gave")              \
+    X(cut_short, "answers that broke off in the middle")                       \
+    X(attempts, "attempts begun")                                              \
+    X(connects, "connections to endpoints begun")                              \
+    X(connect_failures, "of those, failed")                                    \
+    X(reused, "attempts on a connection that was there already")               \
+    X(stale, "connections found closed when they were to be used")             \
+    X(waited_for_link, "attempts that had to wait for a connection")           \
+    X(tunnels, "connections that were upgraded")                               \
+    X(bytes_in, "from clients, bodies and heads")                              \
+    X(bytes_out, "to clients, bodies and heads")
+
+struct counters {
+#define X(name, help) counter name;
+    PROXY_COUNTERS(X)
+#undef X
+};
+
+static inline void count_n(counter *c, uint64_t n)
+{
+    atomic_store_explicit(
+        c, atomic_load_explicit(c, memory_order_relaxed) + n,
+        memory_order_relaxed);
+}
+
+static inline void count(counter *c) { count_n(c, 1); }
+
+static inline uint64_t counted(const counter *c)
+{
+    return atomic_load_explicit(c, memory_order_relaxed);
+}
+
+#endif

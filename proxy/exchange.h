@@ -1,0 +1,303 @@
+/* proxy/exchange.h: one request and its answer, and the attempts in between.
+ *
+ * An exchange is a driver of the engine (bide/call.h): it asks what to do next,
+ * makes the attempts it is told to make, and passes on the answer of the one that
+ * ends the call. Where the parts of that are:
+ *
+ *     exchange.c       begins the call, asks for decisions, ends it
+ *     queue.c          those that wait for a place in flight
+ *     upload.c         the request's body: kept for replay, streamed past that
+ *     attempt.c        an attempt's life, from the choice of an endpoint on
+ *     attempt_send.c   ... sending the request
+ *     attempt_read.c   ... reading the answer's head, and having it judged
+ *     answer.c         passes the answer on
+ *     own_answer.c     answers that no endpoint gave
+ *     tunnel.c         what follows a 101
+ *
+ * While a call waits, its exchange holds the request, and perhaps the last answer
+ * in case there will be no better one, but no connection to any endpoint.
+ *
+ * Nothing reaches the client before the attempt that will be its answer has a
+ * status, except 1xx. Threads: owned. */
+#ifndef BIDE_PROXY_EXCHANGE_H
+#define BIDE_PROXY_EXCHANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "bide/bide.h"
+#include "buf.h"
+#include "http1.h"
+#include "loop.h"
+
+struct client;
+struct endpoint;
+struct era;
+struct link;
+struct pool;
+struct route;
+struct state;
+struct worker;
+struct exchange;
+
+enum { FIELDS_MAX = 256 };
+
+/* One try, on one connection. */
+struct attempt {
+    struct attempt *next;    /* of its exchange; on the free list */
+    struct exchange *ex;
+    struct attempt *line_next, *line_prev; /* waiting for a connection */
+    struct pool *pool;
+    struct link *link;       /* NULL: waiting for one, or done with it */
+    struct net_timer timer;
+    int64_t begin_ns;
+    int64_t timeout_ns;      /* that the engine gave it */
+    int64_t until_ns;        /* of the timer, which may fire earlier */
+    uint32_t number;         /* by the engine's count */
+
+    struct net_buf *head;    /* of the request, as far as it is not sent */
+    uint64_t body_sent;      /* bytes of the exchange's kept body */
+    struct net_buf *in;      /* the answer: begin .. ready are to be passed on, */
+    uint32_t ready;          /* ready .. scanned is gone, ... */
+    uint32_t scanned;        /* ... scanned .. end is yet to be looked at */
+
+    bool in_line;
+    bool permit_held;
+    bool sent_any;           /* a byte of the request has left */
+    bool sent_all;
+    bool send_failed;        /* no more can be sent; there may be an answer */
+    bool answered;           /* the head of the answer is there */
+    bool complete;           /* and the end of its body */
+    bool unchunk;            /* passed on without its framing */
+    bool reused;             /* on a connection that had served before */
+
+    bide_call permit;        /* on the endpoint's breaker */
+    struct http1_body body;  /* of the answer */
+    struct http1_head resp;
+    struct http1_field fields[FIELDS_MAX];
+};
+
+enum upload {
+    UPLOAD_NONE,     /* there is no body, or all of it is there */
+    UPLOAD_KEEPING,  /* it comes in, and is kept */
+    UPLOAD_STREAMING /* what comes in now goes out at once */
+};
+
+struct exchange {
+    struct exchange *next;   /* on the free list */
+    struct client *client;
+    struct worker *worker;
+    struct era *era;         /* NULL: not routed */
+    struct state *state;     /* its state */
+    const struct route *route;
+    bide_op op;
+    struct net_timer timer;  /* of a decision to wait */
+    struct exchange *queue_next, *queue_prev; /* for a place in flight */
+
+    struct attempt *running; /* the winner included */
+    struct attempt *winner;  /* whose answer is being passed on */
+    struct attempt *saved;   /* an answer that was not good enough, whole */
+
+    /* The request. Its head begins at client->in->begin. */
+    struct net_buf *kept, *kept_last; /* body behind what client->in holds */
+    struct net_buf *stream;  /* body that is not kept */
+    struct net_buf *rest;    /* what followed the body */
+    uint32_t scanned;        /* in the buffer that is being filled */
+    uint64_t kept_bytes;     /* in client->in and in `kept` */
+    uint64_t body_bytes;     /* all that came */
+    uint32_t in_end;         /* in client->in: end of what belongs to it */
+    uint8_t upload;          /* enum upload */
+    bool one_shot;           /* parts of the body are gone */
+    bool called;             /* bide_call_begin() */
+    bool queued;
+    bool reported;           /* `last` is the outcome of an attempt */
+    bool stepping;           /* exchange_step() is on the stack */
+    bool close_after;        /* the client's connection is of no use after it */
+    bool tunnel;
+    bool up_ended, down_ended; /* directions of the tunnel */
+
+    struct net_buf *out;     /* to the client, before the winner's bytes */
+    uint64_t out_bytes;
+    uint16_t status;         /* sent to the client; 0: nothing yet */
+    uint8_t reason;          /* bide_reason of the end; for the log */
+    uint8_t fault;           /* bide_fault of the last attempt without answer */
+    uint32_t tries;          /* attempts begun */
+    uint64_t tried;          /* endpoints, a bit each */
+    const struct endpoint *endpoint; /* of the last attempt */
+    int64_t begin_ns;
+    int64_t waited_ns;       /* in waits that were asked for */
+    int64_t wait_from_ns;    /* 0: not waiting */
+    int64_t first_byte_ns;   /* of the answer to the client */
+    char key[37];            /* generated idempotency key; "" */
+
+    bide_outcome last;
+
+    bide_call call;          /* from here on not cleared */
+    struct http1_body body;  /* of the request */
+    struct http1_head req;
+    struct http1_field fields[FIELDS_MAX];
+};
+
+/* ===== exchange.c ===== */
+
+/* NULL: no memory. */
+struct exchange *exchange_new(struct client *c);
+void exchange_free(struct exchange *ex);
+
+/* The head of the request is there, in client->in. */
+void exchange_begin(struct exchange *ex);
+
+/* Asks the engine what to do, and does it. */
+void exchange_step(struct exchange *ex);
+
+/* Tells the engine what an attempt came to; asks it what to do next. */
+void exchange_report(struct exchange *ex, uint32_t attempt,
+                     const bide_outcome *out);
+bide_decision exchange_next(struct exchange *ex);
+
+/* Does what was decided, and what follows from that. */
+void exchange_act(struct exchange *ex, bide_decision d);
+
+/* Ends the call and all attempts, but this one. */
+void exchange_stop(struct exchange *ex, struct attempt *but);
+
+/* Tells the log and the hooks how it went: once, before it is freed. */
+void exchange_over(struct exchange *ex);
+
+/* The client has gone, or was too slow. */
+void exchange_cancel(struct exchange *ex);
+
+/* Something may have become possible on the client's connection. */
+void exchange_client_ready(struct exchange *ex);
+
+/* The call is over: `winner` (may be NULL) answers it. */
+void exchange_settle(struct exchange *ex, const bide_decision *d,
+                     struct attempt *winner);
+
+/* The request as text. */
+const char *exchange_bytes(const struct exchange *ex);
+
+/* ===== queue.c ===== */
+
+/* Waits for a place under limits.in_flight: asks again at the time that is
+ * returned, or when another exchange of this worker leaves a place. */
+int64_t queue_enter(struct exchange *ex, int64_t at_ns);
+void queue_leave(struct exchange *ex);
+void queue_offer(struct worker *w, const bide_dep *dep);
+
+/* ===== upload.c ===== */
+
+/* Begins with the body, whose first bytes may be there already. False: the
+ * exchange has ended. */
+bool upload_begin(struct exchange *ex);
+
+/* Reads on, as far as there is room for it. */
+void upload_read(struct exchange *ex);
+
+/* The kept body from byte `from` on, as up to `max` pieces. */
+int upload_pieces(const struct exchange *ex, uint64_t from, struct iovec *iov,
+                  int max);
+void upload_free(struct exchange *ex);
+
+/* At the end: what was read behind the body becomes the client's again. */
+void upload_rest(struct exchange *ex);
+
+/* ===== attempt.c ===== */
+
+/* Makes the attempt that was decided. If it fails at once that is reported, and
+ * the engine is to be asked again. */
+void attempt_start(struct exchange *ex, const bide_decision *d);
+
+/* Its connection is there, or cannot be had: an errno, and the fault. */
+void attempt_linked(struct attempt *a, struct link *l);
+void attempt_unlinked(struct attempt *a, bide_fault fault);
+
+/* Reports what it came to without an answer, and lets the exchange go on. */
+void attempt_fail(struct attempt *a, bide_fault fault);
+
+/* Something may have become possible on its connection. */
+void attempt_ready(struct attempt *a);
+
+/* Ends it without a report: a loser, or cancelled, or done with. `reuse`: its
+ * connection may serve again. */
+void attempt_end(struct attempt *a, bool reuse);
+
+/* Gives its connection back; it keeps what it has read. */
+void attempt_unlink(struct attempt *a, bool reuse);
+
+/* Keeps it as the answer in case there will be no better one. */
+void attempt_save(struct attempt *a, bool reuse);
+
+/* It must have come further by `at_ns`. */
+void attempt_until(struct attempt *a, int64_t at_ns);
+
+/* Whether its connection may serve again: all of the request was sent, all of the
+ * answer read, and nothing else. */
+bool attempt_reusable(const struct attempt *a);
+
+/* Tells the endpoint's breaker, and gives the permit back. */
+void attempt_judge_endpoint(struct attempt *a, const bide_outcome *out);
+
+/* ===== attempt_send.c ===== */
+
+/* Sends what can be sent. */
+void attempt_send(struct attempt *a);
+
+/* Writes the request's head as the endpoint shall see it; false: too long. */
+bool request_head_write(struct attempt *a, struct net_buf *to);
+
+/* ===== attempt_read.c ===== */
+
+void attempt_read(struct attempt *a);
+
+/* Looks at what came of the body: as far as it is whole and well-formed, it is
+ * ready to be passed on. False: it is not. */
+bool attempt_scan(struct attempt *a);
+
+/* Reads into the buffer, making room first: over 0; 0: the end; NET_...; no
+ * room counts as NET_AGAIN. */
+ssize_t attempt_fill(struct attempt *a);
+
+/* ===== answer.c ===== */
+
+/* Begins to pass on the winner's answer. */
+void answer_begin(struct exchange *ex);
+
+/* Passes on what there is. */
+void answer_pump(struct exchange *ex);
+
+/* The winner's answer broke off. */
+void answer_broken(struct exchange *ex);
+
+/* Counts an answer, and from now on it is being sent. */
+void answer_count(struct exchange *ex, int status);
+
+/* Passes an interim answer (1xx) on. */
+void answer_interim(struct attempt *a);
+
+/* ===== own_answer.c ===== */
+
+/* Answers in the place of an endpoint. `problem` is a short name for machines,
+ * `detail` a sentence. retry_ns: when to come back; FOREVER: not known. */
+struct own_answer {
+    int status;
+    const char *problem, *title, *detail;
+    bool refusal;        /* ours: a layer above shall not retry it */
+    int64_t retry_ns;    /* in this time; FOREVER */
+};
+void own_answer(struct exchange *ex, const struct own_answer *answer);
+
+/* ... for a call that ended without any answer. */
+void own_answer_for(struct exchange *ex, const bide_decision *d);
+
+/* ... for a request that is none. */
+void own_answer_malformed(struct exchange *ex, int rc);
+
+/* ===== tunnel.c ===== */
+
+void tunnel_begin(struct exchange *ex);
+void tunnel_pump(struct exchange *ex);
+
+#endif

@@ -1,0 +1,78 @@
+/* proxy/pool.h: one worker's connections to one endpoint.
+ *
+ *     switch (pool_take(pool, a, careful)) {
+ *     case POOL_READY:   send(a, a->link); break;     // connected, idle until now
+ *     case POOL_WAIT:    break;                       // attempt_linked() will be
+ *     case POOL_FAILED:  fail(a, errno); break;       // called, or attempt_...
+ *     }
+ *     ...
+ *     link_release(a->link);      // whole answer read: back to the pool
+ *     link_close(a->link);        // or not
+ *
+ * Bounds: connections, idle ones, and connection attempts at once, each a worker's
+ * share of what the upstream allows. What is over them waits in line, and gets the
+ * next connection that is given back or made. A reconnect storm is so no larger
+ * than `connecting`.
+ *
+ * Threads: owned, by the worker. */
+#ifndef BIDE_PROXY_POOL_H
+#define BIDE_PROXY_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "buf.h"
+#include "conn.h"
+#include "loop.h"
+
+struct attempt;
+struct endpoint;
+struct worker;
+struct link;
+
+struct pool {
+    struct worker *worker;
+    struct endpoint *endpoint;
+    struct link *idle;      /* the one used last comes first */
+    struct link *connecting;
+    struct attempt *first, *last; /* in line for a connection */
+    uint32_t n_links, n_idle, n_connecting, n_waiting;
+    uint32_t in_flight;     /* attempts, those in line included */
+    uint32_t max_links, max_idle, max_connecting;
+    bool retired;           /* its upstream is gone: nothing is kept */
+} __attribute__((aligned(64)));
+
+/* One connection to an endpoint. */
+struct link {
+    struct net_conn conn;   /* first: events name it */
+    struct net_grave grave;
+    struct net_timer timer; /* connecting, then idle */
+    struct pool *pool;
+    struct attempt *attempt; /* that uses it; NULL: idle or connecting */
+    struct net_buf *in;     /* what was read and not used yet; NULL: nothing */
+    struct link *next, *prev; /* idle or connecting ones */
+    int64_t until_ns;       /* of the timer, which may fire earlier */
+    uint8_t phase;          /* enum link_phase */
+    bool reused;            /* carries its second request, or a later one */
+    bool handshaking;
+};
+
+enum link_phase { LINK_CONNECTING, LINK_IDLE, LINK_BUSY, LINK_CLOSED };
+
+enum pool_result { POOL_READY, POOL_WAIT, POOL_FAILED };
+
+/* Gets a connection for an attempt. `careful`: asks the kernel whether an idle
+ * one is still open. */
+enum pool_result pool_take(struct pool *pool, struct attempt *a, bool careful);
+
+/* Takes an attempt out of the line. */
+void pool_leave(struct pool *pool, struct attempt *a);
+
+/* Gives a connection back, to be used again, or not. Its attempt has it no more. */
+void link_release(struct link *l);
+void link_close(struct link *l);
+
+/* Closes the idle ones, and does not keep any that comes back. */
+void pool_retire(struct pool *pool);
+
+#endif

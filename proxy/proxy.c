@@ -1,0 +1,164 @@
+/* The sidecar as a whole: workers, and the state that they share. */
+#include "proxy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "access_log.h"
+
+static unsigned cores(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > 1024 ? 1024 : (unsigned)n;
+}
+
+static int open_worker(struct proxy *p, unsigned i, char *err, size_t err_size)
+{
+    struct worker *w = worker_new(p, i, err, err_size);
+    const char *log = p->state->conf->access_log;
+    if (!w || worker_listen(w, err, err_size) < 0)
+        return -1;
+    if (log && !(w->log = access_log_new(w, log, err, err_size)))
+        return -1;
+    return 0;
+}
+
+struct proxy *proxy_new(bide_config *config, const struct bide__proxy_conf *conf,
+                        const struct proxy_hooks *hooks, char *err,
+                        size_t err_size)
+{
+    struct proxy *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    pthread_mutex_init(&p->lock, NULL);
+    if (hooks)
+        p->hooks = *hooks;
+    p->n_workers = conf->workers ? conf->workers : cores();
+    p->workers = calloc(p->n_workers, sizeof(struct worker *));
+    p->state = state_new(conf, config, p->n_workers, NULL, err, err_size);
+    if (!p->workers || !p->state) {
+        proxy_free(p);
+        return NULL;
+    }
+    return p;
+}
+
+void proxy_inherit(struct proxy *p, int first_fd, size_t n)
+{
+    p->inherited_first = first_fd;
+    p->n_inherited = n;
+}
+
+int proxy_start(struct proxy *p, char *err, size_t err_size)
+{
+    for (unsigned i = 0; i < p->n_workers; i++)
+        if (open_worker(p, i, err, err_size) < 0)
+            return -1;
+    for (unsigned i = 0; i < p->n_workers; i++) {
+        int rc = worker_start(p->workers[i]);
+        if (rc != 0) {
+            snprintf(err, err_size, "cannot start a thread: %s", strerror(rc));
+            return -1;
+        }
+        p->n_started = i + 1;
+    }
+    return 0;
+}
+
+static void tell_all(struct proxy *p, enum worker_message message)
+{
+    for (unsigned i = 0; i < p->n_started; i++)
+        worker_tell(p->workers[i], message);
+}
+
+/* ===== reload ===== */
+
+static bool address_same(const struct bide__proxy_address *a,
+                         const struct bide__proxy_address *b)
+{
+    return strcmp(a->text, b->text) == 0;
+}
+
+static const char *unchangeable(const struct proxy *p,
+                                const struct bide__proxy_conf *a,
+                                const struct bide__proxy_conf *b)
+{
+    if (a->n_listen != b->n_listen)
+        return "proxy.listen";
+    for (size_t i = 0; i < a->n_listen; i++)
+        if (!address_same(&a->listen[i], &b->listen[i]))
+            return "proxy.listen";
+    if (b->workers != 0 && b->workers != p->n_workers)
+        return "proxy.workers";
+    if (a->limits.header_bytes != b->limits.header_bytes)
+        return "proxy.limits.header_bytes";
+    return NULL;
+}
+
+int proxy_reload(struct proxy *p, bide_config *config,
+                 const struct bide__proxy_conf *conf, char *err,
+                 size_t err_size)
+{
+    struct state *old = proxy_state(p);
+    const char *fixed = unchangeable(p, old->conf, conf);
+    struct state *s = NULL;
+    if (fixed)
+        snprintf(err, err_size, "%s cannot change while it runs: restart",
+                 fixed);
+    else
+        s = state_new(conf, config, p->n_workers, old, err, err_size);
+    state_unref(old);
+    if (!s)
+        return -1;
+    pthread_mutex_lock(&p->lock);
+    old = p->state;
+    p->state = s;
+    pthread_mutex_unlock(&p->lock);
+    state_unref(old);
+    tell_all(p, WORKER_RELOAD);
+    return 0;
+}
+
+struct state *proxy_state(struct proxy *p)
+{
+    pthread_mutex_lock(&p->lock);
+    struct state *s = p->state;
+    state_ref(s);
+    pthread_mutex_unlock(&p->lock);
+    return s;
+}
+
+/* ===== the end ===== */
+
+void proxy_drain(struct proxy *p) { tell_all(p, WORKER_DRAIN); }
+void proxy_stop(struct proxy *p) { tell_all(p, WORKER_STOP); }
+void proxy_rotate(struct proxy *p) { tell_all(p, WORKER_ROTATE); }
+
+bool proxy_ended(struct proxy *p)
+{
+    for (unsigned i = 0; i < p->n_started; i++)
+        if (!atomic_load(&p->workers[i]->ended))
+            return false;
+    return true;
+}
+
+void proxy_join(struct proxy *p)
+{
+    for (unsigned i = 0; i < p->n_started; i++)
+        worker_join(p->workers[i]);
+    p->n_started = 0;
+}
+
+void proxy_free(struct proxy *p)
+{
+    if (!p)
+        return;
+    for (unsigned i = 0; p->workers && i < p->n_workers; i++)
+        worker_free(p->workers[i]);
+    state_unref(p->state);
+    free(p->workers);
+    pthread_mutex_destroy(&p->lock);
+    free(p);
+}

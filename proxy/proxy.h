@@ -1,0 +1,84 @@
+/* proxy/proxy.h: the sidecar as a whole.
+ *
+ *     struct proxy *p = proxy_new(config, conf, &hooks, err, sizeof err);
+ *     if (!p || proxy_start(p, err, sizeof err) < 0)
+ *         die(err);
+ *     proxy_reload(p, config, conf, err, sizeof err);     // SIGHUP
+ *     proxy_drain(p);                                     // SIGTERM
+ *     proxy_join(p);
+ *     proxy_free(p);
+ *
+ * What watches it (metrics, the admin endpoint) looks at workers' counters, and at
+ * the routes, dependencies and endpoints of a state that it holds by
+ * proxy_state(). */
+#ifndef BIDE_PROXY_PROXY_H
+#define BIDE_PROXY_PROXY_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "bide/bide.h"
+#include "counters.h"
+#include "state.h"
+#include "worker.h"
+
+struct exchange;
+
+/* What happens, told where it happens: on a worker's thread, which must not be
+ * held up. Each may be NULL. Threads: immutable. */
+struct proxy_hooks {
+    void *ctx;
+    /* A decision, with the outcome that it follows (NULL before the first). */
+    void (*on_decision)(void *ctx, const struct exchange *ex,
+                        const bide_decision *d, const bide_outcome *last,
+                        int64_t now_ns);
+    /* A request is over, its answer sent, or not. */
+    void (*on_done)(void *ctx, const struct exchange *ex, int64_t now_ns);
+    /* The breaker of a dependency or of an endpoint changed. */
+    void (*on_breaker)(void *ctx, const bide_dep *dep, bide_breaker_state from,
+                       bide_breaker_state to, int64_t now_ns);
+};
+
+/* Threads: shared, as marked. */
+struct proxy {
+    struct proxy_hooks hooks;  /* immutable */
+    struct worker **workers;   /* immutable */
+    unsigned n_workers;
+    pthread_mutex_t lock;      /* of `state`; never taken per request */
+    struct state *state;
+    int inherited_first;       /* listening sockets that systemd passed */
+    size_t n_inherited;
+    unsigned n_started;        /* of them run */
+};
+
+/* Makes a proxy, and listens; owns `config` from then on. NULL and why. */
+struct proxy *proxy_new(bide_config *config, const struct bide__proxy_conf *conf,
+                        const struct proxy_hooks *hooks, char *err,
+                        size_t err_size);
+
+/* Serves on these sockets, which somebody else has opened: the first for the first
+ * of `listen`, and so on. Before it starts. */
+void proxy_inherit(struct proxy *p, int first_fd, size_t n);
+
+/* Starts the workers. -1 and why. */
+int proxy_start(struct proxy *p, char *err, size_t err_size);
+
+/* Goes over to another configuration; owns `config` if that went well. -1 and
+ * why, and all stays as it was: what cannot change while it runs are the
+ * addresses and the number of workers. */
+int proxy_reload(struct proxy *p, bide_config *config,
+                 const struct bide__proxy_conf *conf, char *err,
+                 size_t err_size);
+
+/* Ends gracefully, within timeouts.drain; or at once. */
+void proxy_drain(struct proxy *p);
+void proxy_stop(struct proxy *p);
+void proxy_rotate(struct proxy *p); /* the access log */
+bool proxy_ended(struct proxy *p);  /* all workers are done */
+void proxy_join(struct proxy *p);
+void proxy_free(struct proxy *p);
+
+/* The present state, held until state_unref(). From any thread. */
+struct state *proxy_state(struct proxy *p);
+
+#endif

@@ -1,0 +1,163 @@
+/* From a configuration to what runs, with all that did not change taken over from
+ * the state before. */
+#include "state.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tls.h"
+
+static struct upstream *take_upstream(struct state *old,
+                                      const struct bide__proxy_upstream *c,
+                                      unsigned n_workers, char *err, size_t size)
+{
+    for (size_t i = 0; old && i < old->n_upstreams; i++)
+        if (upstream_same(old->upstreams[i], c)) {
+            atomic_fetch_add(&old->upstreams[i]->refs, 1);
+            return old->upstreams[i];
+        }
+    return upstream_new(c, n_workers, err, size);
+}
+
+static struct service *service_new(struct upstream *u,
+                                   const struct bide__proxy_route *c, char *err,
+                                   size_t size)
+{
+    struct service *s = calloc(1, sizeof *s);
+    char name[256];
+    if (!s)
+        return NULL;
+    snprintf(name, sizeof name, "%s/%s", u->name, c->policy_name);
+    int rc = bide_dep_new(&s->dep, name, c->policy);
+    if (rc < 0) {
+        snprintf(err, size, "policy %s: %s", c->policy_name, bide_strerror(rc));
+        free(s);
+        return NULL;
+    }
+    atomic_init(&s->refs, 1);
+    s->policy_name = strdup(c->policy_name);
+    s->upstream = u;
+    s->plain = c->policy->n_rules == 0;
+    return s;
+}
+
+static void service_unref(struct service *s)
+{
+    if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
+        return;
+    bide_dep_free(s->dep);
+    free(s->policy_name);
+    free(s);
+}
+
+static struct service *find_service(const struct state *s,
+                                    const struct upstream *u,
+                                    const struct bide__proxy_route *c)
+{
+    for (size_t i = 0; s && i < s->n_services; i++) {
+        struct service *v = s->services[i];
+        if (v->upstream == u && strcmp(v->policy_name, c->policy_name) == 0 &&
+            policy_same(bide_dep_policy(v->dep), c->policy))
+            return v;
+    }
+    return NULL;
+}
+
+/* Its own, the one of the state before, or a new one. */
+static struct service *take_service(struct state *s, const struct state *old,
+                                    const struct bide__proxy_route *c,
+                                    char *err, size_t size)
+{
+    struct upstream *u = s->upstreams[c->upstream];
+    struct service *v = find_service(s, u, c);
+    if (v)
+        return v;
+    v = find_service(old, u, c);
+    if (v)
+        atomic_fetch_add(&v->refs, 1);
+    else
+        v = service_new(u, c, err, size);
+    if (v)
+        s->services[s->n_services++] = v;
+    return v;
+}
+
+static void state_free(struct state *s)
+{
+    for (size_t i = 0; i < s->n_services; i++)
+        service_unref(s->services[i]);
+    for (size_t i = 0; i < s->n_upstreams; i++)
+        upstream_unref(s->upstreams[i]);
+    free(s->services);
+    free(s->upstreams);
+    free(s->routes);
+    net_tls_free(s->tls);
+    bide_config_free(s->owner);
+    free(s);
+}
+
+static int fill(struct state *s, unsigned n_workers, struct state *old,
+                char *err, size_t size)
+{
+    const struct bide__proxy_conf *conf = s->conf;
+    const struct bide__proxy_server_tls *tls = &conf->tls;
+    if (tls->certificate &&
+        !(s->tls = net_tls_server_new(tls->certificate, tls->key,
+                                      tls->client_ca, tls->client_required, err,
+                                      size)))
+        return -1;
+    for (size_t i = 0; i < conf->n_upstreams; i++) {
+        struct upstream *u = take_upstream(old, &conf->upstreams[i], n_workers,
+                                           err, size);
+        if (!u)
+            return -1;
+        s->upstreams[s->n_upstreams++] = u;
+    }
+    for (size_t i = 0; i < conf->n_routes; i++) {
+        struct service *v = take_service(s, old, &conf->routes[i], err, size);
+        if (!v)
+            return -1;
+        route_init(&s->routes[s->n_routes++], &conf->routes[i], v);
+    }
+    return 0;
+}
+
+struct state *state_new(const struct bide__proxy_conf *conf, bide_config *owner,
+                        unsigned n_workers, struct state *old, char *err,
+                        size_t err_size)
+{
+    struct state *s = calloc(1, sizeof *s);
+    snprintf(err, err_size, "no memory");
+    if (!s)
+        return NULL;
+    atomic_init(&s->refs, 1);
+    s->conf = conf;
+    s->generation = old ? old->generation + 1 : 1;
+    s->routes = calloc(conf->n_routes + 1, sizeof *s->routes);
+    s->upstreams = calloc(conf->n_upstreams + 1, sizeof *s->upstreams);
+    s->services = calloc(conf->n_routes + 1, sizeof *s->services);
+    if (!s->routes || !s->upstreams || !s->services ||
+        fill(s, n_workers, old, err, err_size) < 0) {
+        state_free(s);
+        return NULL;
+    }
+    s->owner = owner;
+    return s;
+}
+
+void state_ref(struct state *s) { atomic_fetch_add(&s->refs, 1); }
+
+void state_unref(struct state *s)
+{
+    if (s && atomic_fetch_sub(&s->refs, 1) == 1)
+        state_free(s);
+}
+
+bool state_has(const struct state *s, const struct upstream *u)
+{
+    for (size_t i = 0; i < s->n_upstreams; i++)
+        if (s->upstreams[i] == u)
+            return true;
+    return false;
+}

@@ -1,0 +1,140 @@
+/* proxy/state.h: what a configuration becomes when it runs: routes, upstreams,
+ * endpoints, and the dependencies that the engine keeps for them.
+ *
+ *     struct state *s = state_new(conf, n_workers, NULL, err, sizeof err);
+ *     const struct route *r = route_find(s, head, buf);
+ *     ...
+ *     struct state *next = state_new(new_conf, n_workers, s, ...);   // SIGHUP
+ *     state_unref(s);          // each worker, once nothing of it uses s
+ *
+ * A state never changes; a reload makes another beside it. What did not change
+ * between the two is the same object in both: an upstream whose settings are the
+ * same keeps its endpoints, their connections and ejections; a route with the
+ * same upstream and policy keeps its dependency, and with it breaker and budget.
+ *
+ * Two dependencies stand behind each attempt. That of the route (upstream and
+ * policy) decides everything: retries, budget, hedges, breaker. That of the
+ * endpoint has a breaker and nothing else: it decides which endpoints are out. */
+#ifndef BIDE_PROXY_STATE_H
+#define BIDE_PROXY_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "address.h"
+#include "bide/bide.h"
+#include "http1.h"
+#include "proxy_conf.h"
+
+struct pool;
+struct upstream;
+
+enum { ENDPOINTS_MAX = 64 };
+
+/* One server. Threads: shared. */
+struct endpoint {
+    struct upstream *upstream;
+    unsigned index;       /* in its upstream */
+    char *url, *host;     /* as configured */
+    char *authority;      /* "host:port", for Host; no port if it is usual */
+    uint16_t port;
+    bool tls;
+    _Atomic(struct net_address *) address; /* NULL: not resolved (yet) */
+    bide_dep *breaker;    /* NULL: never ejected */
+    atomic_bool ejected;  /* its breaker is open, or half-open */
+    atomic_bool unhealthy; /* by the health checks */
+    _Atomic(int64_t) back_ns; /* when it came back; 0: it was never out */
+    _Atomic(uint32_t) waiting; /* attempts for a connection, all workers */
+    struct pool *pools;   /* of each worker */
+};
+
+/* A service: endpoints that are as good as each other. Threads: shared. */
+struct upstream {
+    atomic_uint refs;     /* states that it is in */
+    char *name;
+    struct bide__proxy_upstream conf; /* strings and arrays are its own */
+    struct endpoint *endpoints;
+    unsigned n_endpoints;
+    unsigned max_out;     /* of them may be ejected at once */
+    atomic_uint n_out;    /* are */
+    unsigned n_workers;
+    void *tls;            /* settings towards its endpoints; or NULL */
+    uint64_t tls_stamp;   /* of the files they were made from */
+};
+
+/* A dependency with its name, counted by the states that it is in.
+ * Threads: shared. */
+struct service {
+    atomic_uint refs;
+    bide_dep *dep;
+    char *policy_name;
+    struct upstream *upstream; /* it is in each state where this is */
+    bool plain;           /* no rules that look into good answers */
+};
+
+/* Threads: immutable. */
+struct route {
+    const struct bide__proxy_route *conf;
+    struct service *service;
+    size_t host_len, path_len, exact_len, method_len, header_len, value_len;
+    uint8_t header_id;    /* enum http1_id of conf->match.header */
+};
+
+/* Threads: immutable, except refs. */
+struct state {
+    atomic_uint refs;
+    const struct bide__proxy_conf *conf;
+    bide_config *owner;   /* whose memory conf is; freed with it; or NULL */
+    struct route *routes;
+    size_t n_routes;
+    struct upstream **upstreams;
+    size_t n_upstreams;
+    struct service **services;
+    size_t n_services;
+    uint64_t generation;  /* from 1 */
+    void *tls;            /* settings towards clients; or NULL */
+};
+
+/* Makes a state, taking from `old` what did not change; old may be NULL. Owns
+ * `owner` from then on. NULL, and why in err; owner is then still the caller's. */
+struct state *state_new(const struct bide__proxy_conf *conf, bide_config *owner,
+                        unsigned n_workers, struct state *old, char *err,
+                        size_t err_size);
+void state_ref(struct state *s);
+void state_unref(struct state *s); /* frees it after the last */
+
+/* Whether an upstream is in it, the very object. */
+bool state_has(const struct state *s, const struct upstream *u);
+
+/* ===== upstream.c ===== */
+
+/* Whether a new state could use it for that configuration. */
+bool upstream_same(const struct upstream *u, const struct bide__proxy_upstream *c);
+struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
+                              unsigned n_workers, char *err, size_t err_size);
+void upstream_unref(struct upstream *u);
+
+/* ===== policy_same.c ===== */
+
+bool policy_same(const bide_policy_conf *a, const bide_policy_conf *b);
+
+/* ===== route.c ===== */
+
+/* The first route that takes the request, or NULL. */
+const struct route *route_find(const struct state *s,
+                               const struct http1_head *head, const char *buf);
+void route_init(struct route *r, const struct bide__proxy_route *conf,
+                struct service *service);
+
+/* ===== choice.c ===== */
+
+/* Chooses an endpoint for an attempt by worker `w`: of two drawn at random, the
+ * one with less to do; not one of `tried` (bits), if there is another; not one
+ * that is out, unless too many are. Begins `permit` on the endpoint's breaker;
+ * *ret_held says whether it is held, and to be ended. NULL: there is none. */
+struct endpoint *endpoint_choose(struct upstream *u, unsigned w, uint64_t tried,
+                                 uint64_t *random, int64_t now_ns,
+                                 bide_call *permit, bool *ret_held);
+
+#endif

@@ -1,0 +1,68 @@
+/* Writing heads into a buffer. */
+#include "text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+void text_number(struct text *t, uint64_t n)
+{
+    char digits[20];
+    size_t i = sizeof digits;
+    do
+        digits[--i] = (char)('0' + n % 10);
+    while ((n /= 10) != 0);
+    text_put(t, digits + i, sizeof digits - i);
+}
+
+void text_format(struct text *t, const char *format, ...)
+{
+    char line[1024];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    if (n < 0 || (size_t)n >= sizeof line)
+        t->full = true;
+    else
+        text_put(t, line, (size_t)n);
+}
+
+/* Bytes that are not ASCII go as they are where they are UTF-8 already; what a
+ * client put into a path may not be. Each such byte is written as the character of
+ * that number, so that a line is always valid. */
+void text_json(struct text *t, const char *from, size_t len)
+{
+    TEXT_LITERAL(t, "\"");
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)from[i];
+        if (c == '"' || c == '\\')
+            TEXT_LITERAL(t, "\\");
+        if (c < 0x20 || c >= 0x7f)
+            text_format(t, "\\u%04x", c);
+        else
+            text_put(t, from + i, 1);
+    }
+    TEXT_LITERAL(t, "\"");
+}
+
+/* Lines without a gap between them go in one piece; mostly that is all of them. */
+void text_lines(struct text *t, const struct http1_head *head, const char *bytes,
+                uint64_t drop)
+{
+    const struct http1_field *f = head->fields;
+    unsigned n = head->n_fields, from = 0;
+
+    if (!(head->seen & drop) && !head->has_nominated_hop) {
+        text_put(t, bytes + head->fields_at,
+                 (size_t)(head->head_len - 2 - head->fields_at));
+        return;
+    }
+    for (unsigned i = 0; i <= n; i++) {
+        if (i < n && !f[i].hop && !(f[i].id && drop >> f[i].id & 1))
+            continue;
+        if (i > from)
+            text_put(t, bytes + f[from].line,
+                     (size_t)(f[i - 1].line + f[i - 1].line_len - f[from].line));
+        from = i + 1;
+    }
+}

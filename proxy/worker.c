@@ -1,0 +1,252 @@
+/* A worker's thread: its loop, and what other threads tell it. */
+#include "worker.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "access_log.h"
+#include "bide/run.h"
+#include "client.h"
+#include "exchange.h"
+#include "pool.h"
+#include "proxy.h"
+
+enum {
+    FREE_BUFS = 64,
+    HEAD_SLACK = 2048, /* what a head may grow by on its way through */
+};
+
+/* ===== beginning ===== */
+
+static void attach_pools(struct worker *w)
+{
+    struct state *s = w->state;
+    for (size_t i = 0; i < s->n_upstreams; i++)
+        for (unsigned e = 0; e < s->upstreams[i]->n_endpoints; e++)
+            s->upstreams[i]->endpoints[e].pools[w->index].worker = w;
+}
+
+static bool era_begin(struct worker *w)
+{
+    struct era *era = calloc(1, sizeof *era);
+    if (!era)
+        return false;
+    era->state = w->state = proxy_state(w->proxy);
+    w->era = era;
+    return true;
+}
+
+static void era_end(struct era *era)
+{
+    state_unref(era->state);
+    free(era);
+}
+
+void era_leave(struct worker *w, struct era *era)
+{
+    if (--era->n_exchanges == 0 && era != w->era)
+        era_end(era);
+}
+
+/* Clients do not get all descriptors: a quarter is for endpoints. */
+static void set_conf(struct worker *w)
+{
+    unsigned n = w->proxy->n_workers;
+    size_t most = w->state->conf->limits.connections;
+    struct rlimit limit;
+    w->conf = w->state->conf;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && most > limit.rlim_cur / 4 * 3)
+        most = limit.rlim_cur / 4 * 3;
+    w->max_clients = (most + n - 1) / n;
+}
+
+static void on_pause(struct net_timer *t)
+{
+    worker_resume(
+        (struct worker *)((char *)t - offsetof(struct worker, pause)));
+}
+
+static void on_drained(struct net_timer *t)
+{
+    struct worker *w =
+        (struct worker *)((char *)t - offsetof(struct worker, drain));
+    w->over = true;
+}
+
+static void woken(struct net_loop *loop);
+
+struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
+                          size_t err_size)
+{
+    struct worker *w = aligned_alloc(64, (sizeof *w + 63) / 64 * 64);
+    snprintf(err, err_size, "no memory");
+    if (!w)
+        return NULL;
+    memset(w, 0, sizeof *w);
+    w->proxy = proxy;
+    w->index = index;
+    if (!era_begin(w)) {
+        free(w);
+        return NULL;
+    }
+    if (net_loop_init(&w->loop) < 0) {
+        snprintf(err, err_size, "no descriptors left");
+        era_end(w->era);
+        free(w);
+        return NULL;
+    }
+    w->loop.user = w;
+    w->loop.woken = woken;
+    w->pause.fire = on_pause;
+    w->drain.fire = on_drained;
+    w->spare_fd = -1;
+    w->random = bide_rng_hash((uint64_t)w->loop.now_ns, index, 0, 0) | 1;
+    set_conf(w);
+    attach_pools(w);
+    net_bufs_init(&w->bufs, w->conf->limits.header_bytes + HEAD_SLACK,
+                  FREE_BUFS);
+    proxy->workers[index] = w; /* the next ones look at its listeners */
+    return w;
+}
+
+/* ===== messages ===== */
+
+/* Idle connections to endpoints that are no more in use. */
+static void retire_pools(struct worker *w, const struct state *old)
+{
+    for (size_t i = 0; i < old->n_upstreams; i++) {
+        struct upstream *u = old->upstreams[i];
+        for (unsigned e = 0; !state_has(w->state, u) && e < u->n_endpoints; e++)
+            pool_retire(&u->endpoints[e].pools[w->index]);
+    }
+}
+
+/* What is being served goes on by the state that it began with, which it holds. */
+static void reload(struct worker *w)
+{
+    struct era *old = w->era;
+    if (!era_begin(w))
+        return; /* no memory: as before */
+    set_conf(w);
+    attach_pools(w);
+    retire_pools(w, old->state);
+    if (old->n_exchanges == 0)
+        era_end(old);
+}
+
+static void close_idle(struct worker *w)
+{
+    struct client *c, *next;
+    for (c = w->clients; c; c = next) {
+        next = c->next;
+        if (c->phase == CLIENT_IDLE)
+            client_abort(c);
+    }
+}
+
+static void drain(struct worker *w)
+{
+    if (w->draining)
+        return;
+    worker_unlisten(w);
+    w->draining = true;
+    net_timer_set(&w->loop, &w->drain,
+                  net_after(w->loop.now_ns, w->conf->timeouts.drain_ns));
+    close_idle(w);
+    worker_eased(w);
+}
+
+static void woken(struct net_loop *loop)
+{
+    struct worker *w = (struct worker *)loop;
+    unsigned told = atomic_exchange(&w->told, 0);
+    if (told & WORKER_RELOAD)
+        reload(w);
+    if (told & WORKER_ROTATE && w->log)
+        access_log_reopen(w->log);
+    if (told & WORKER_DRAIN)
+        drain(w);
+    if (told & WORKER_STOP)
+        w->over = true;
+}
+
+void worker_tell(struct worker *w, enum worker_message message)
+{
+    atomic_fetch_or(&w->told, (unsigned)message);
+    net_loop_wake(&w->loop);
+}
+
+void worker_eased(struct worker *w)
+{
+    if (w->draining && w->n_clients == 0)
+        w->over = true;
+}
+
+/* ===== the thread ===== */
+
+static void *run(void *arg)
+{
+    struct worker *w = arg;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    w->loop.now_ns = bide_now_ns();
+    while (!w->over)
+        net_loop_step(&w->loop);
+    if (w->log)
+        access_log_flush(w->log);
+    atomic_store(&w->ended, true);
+    return NULL;
+}
+
+int worker_start(struct worker *w)
+{
+    return pthread_create(&w->thread, NULL, run, w);
+}
+
+void worker_join(struct worker *w) { pthread_join(w->thread, NULL); }
+
+/* ===== the end ===== */
+
+static void free_lists(struct worker *w)
+{
+    struct client *c;
+    struct exchange *ex;
+    struct attempt *a;
+    struct link *l;
+    while ((c = w->free_clients))
+        w->free_clients = c->next, free(c);
+    while ((ex = w->free_exchanges))
+        w->free_exchanges = ex->next, free(ex);
+    while ((a = w->free_attempts))
+        w->free_attempts = a->next, free(a);
+    while ((l = w->free_links))
+        w->free_links = l->next, free(l);
+}
+
+void worker_free(struct worker *w)
+{
+    if (!w)
+        return;
+    if (!w->draining)
+        worker_unlisten(w);
+    w->draining = true;
+    while (w->clients)
+        client_abort(w->clients);
+    for (size_t i = 0; i < w->state->n_upstreams; i++)
+        for (unsigned e = 0; e < w->state->upstreams[i]->n_endpoints; e++)
+            pool_retire(&w->state->upstreams[i]->endpoints[e].pools[w->index]);
+    net_loop_done(&w->loop);
+    free_lists(w);
+    net_bufs_done(&w->bufs);
+    access_log_free(w->log);
+    era_end(w->era);
+    if (w->spare_fd >= 0)
+        close(w->spare_fd);
+    free(w->listeners);
+    free(w);
+}

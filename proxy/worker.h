@@ -1,0 +1,127 @@
+/* proxy/worker.h: one thread with all that it needs to serve by itself: loop,
+ * listeners, buffers, connections, counters. Nothing of it is shared, so nothing
+ * is locked; what a request allocates comes from free lists and goes back.
+ *
+ *     struct worker *w = worker_new(proxy, index);
+ *     worker_start(w);                    // a thread
+ *     worker_tell(w, WORKER_RELOAD);      // from another thread
+ *     worker_join(w);
+ *
+ * Threads: owned by its thread, except where marked. */
+#ifndef BIDE_PROXY_WORKER_H
+#define BIDE_PROXY_WORKER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "buf.h"
+#include "counters.h"
+#include "loop.h"
+#include "proxy_conf.h"
+#include "state.h"
+
+struct client;
+struct exchange;
+struct attempt;
+struct link;
+struct proxy;
+
+struct listener {
+    struct net_io io;
+    struct worker *worker;
+    const struct bide__proxy_address *conf;
+    bool shared; /* inherited: the other workers have it too */
+    bool paused; /* until descriptors are free again */
+};
+
+/* A state as long as a worker uses it. Exchanges count here, and not in the state:
+ * that is shared, and counting there would make workers wait for each other. */
+struct era {
+    struct state *state;
+    size_t n_exchanges;
+};
+
+struct worker {
+    struct net_loop loop;      /* first */
+    struct proxy *proxy;
+    unsigned index;
+    struct era *era;           /* the present one */
+    struct state *state;       /* its state, that new requests are served by */
+    const struct bide__proxy_conf *conf; /* of `state` */
+
+    struct listener *listeners;
+    size_t n_listeners;
+    int spare_fd;              /* given up to tell a client "503" when there are
+                                  no descriptors left */
+    struct net_timer pause;    /* listeners, when even that fails */
+
+    struct net_bufs bufs;
+    struct client *free_clients;
+    struct exchange *free_exchanges;
+    struct attempt *free_attempts;
+    struct link *free_links;
+    unsigned n_free_clients, n_free_exchanges, n_free_attempts, n_free_links;
+
+    struct client *clients;    /* all of them */
+    size_t n_clients, max_clients;
+    size_t n_exchanges;
+    struct exchange *queue_first, *queue_last; /* for a place in flight */
+    size_t n_queued;
+
+    uint64_t random;           /* of choices that need no quality */
+    bool draining;             /* no new requests */
+    bool over;                 /* leave the thread */
+    struct net_timer drain;    /* when it must be over */
+
+    struct access_log *log;    /* NULL: none */
+
+    pthread_t thread;
+    atomic_bool ended;         /* Threads: shared */
+    atomic_uint told;          /* bits of enum worker_message. Threads: shared */
+
+    _Alignas(64) struct counters counters; /* Threads: shared to read */
+    atomic_uint now_clients;   /* gauges. Threads: shared to read */
+    atomic_uint now_exchanges;
+};
+
+enum worker_message {
+    WORKER_RELOAD = 1, /* proxy->state is another one */
+    WORKER_DRAIN = 2,  /* end gracefully */
+    WORKER_STOP = 4,   /* end now */
+    WORKER_ROTATE = 8, /* open the access log anew */
+};
+
+/* NULL and why in err. */
+struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
+                          size_t err_size);
+int worker_start(struct worker *w); /* an errno, or 0 */
+void worker_tell(struct worker *w, enum worker_message message);
+void worker_join(struct worker *w);
+void worker_free(struct worker *w);
+
+/* ===== for the parts of a worker ===== */
+
+/* A number that is random enough to spread load. */
+static inline uint64_t worker_random(struct worker *w)
+{
+    uint64_t x = w->random;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return w->random = x;
+}
+
+/* An exchange has ended that was served by the state of this era. */
+void era_leave(struct worker *w, struct era *era);
+
+/* A client has gone. */
+void worker_eased(struct worker *w);
+
+/* ===== accept.c ===== */
+
+int worker_listen(struct worker *w, char *err, size_t err_size);
+void worker_unlisten(struct worker *w);
+void worker_resume(struct worker *w);
+
+#endif

@@ -1,0 +1,205 @@
+"""What the tests of `bide proxy` share: the fault server, the sidecar in front of
+it, and requests by hand. Nothing that is asserted depends on how long anything
+takes."""
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
+                                os.pardir, "cli"))
+import tap  # noqa: E402
+
+BIDE = os.path.abspath(sys.argv[1])
+FAST = "backoff: { base: 1ms, cap: 2ms }"
+OPEN = FAST + ", budget: { kind: off }, breaker: { kind: off }"
+work = tempfile.TemporaryDirectory()
+ids = 0
+
+
+class Fault:
+    """The scripted fault server; it ends with us."""
+
+    def __init__(self):
+        self.process = subprocess.Popen([os.environ["BIDE_FAULT_SERVER"]],
+                                        stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE)
+        line = self.process.stdout.readline().decode()
+        self.ports = {name: int(port) for name, port in
+                      (word.split("=") for word in line.split())}
+
+    def path(self, script):
+        """A path with an id of its own, and that id."""
+        global ids
+        ids += 1
+        return f"/s/{script}?id=t{ids}", f"t{ids}"
+
+    def ask(self, path):
+        with urllib.request.urlopen(
+                f"http://127.0.0.1:{self.ports['http']}{path}") as r:
+            return r.read()
+
+    def count(self, name):
+        return json.loads(self.ask(f"/count?id={name}"))
+
+    def stop(self):
+        self.process.stdin.close()
+        return self.process.wait(timeout=60)
+
+
+def config(endpoints, policy=OPEN, more="", upstream="", route=""):
+    """A policy file with one route and one upstream."""
+    urls = ", ".join(f'"http://127.0.0.1:{port}"' for port in endpoints)
+    return f"""
+version: 1
+policies:
+  default: {{ {policy} }}
+proxy:
+  listen: 127.0.0.1:0
+{more}
+  routes:
+    - {{ upstream: up{route} }}
+  upstreams:
+    up: {{ endpoints: [{urls}]{upstream} }}
+"""
+
+
+class Sidecar:
+    """The program, with a policy file; it tells where it listens."""
+    made = 0
+
+    def __init__(self, text, log=False, **popen):
+        Sidecar.made += 1
+        self.file = os.path.join(work.name, f"p{Sidecar.made}.yaml")
+        self.log = os.path.join(work.name, f"p{Sidecar.made}.jsonl")
+        if log:
+            text = text.replace("proxy:\n", f"proxy:\n  access_log: {self.log}\n")
+        if "workers:" not in text:
+            text = text.replace("proxy:\n", "proxy:\n  workers: 1\n")
+        self.write(text)
+        self.process = subprocess.Popen(
+            [BIDE, "proxy", "-c", self.file], stderr=subprocess.PIPE,
+            env=tap.environment(), **popen)
+        self.said = []
+        self.port = None
+        while self.port is None:
+            line = self.process.stderr.readline().decode()
+            if not line:
+                raise SystemExit("not ok - it did not start: " +
+                                 "".join(self.said))
+            self.said.append(line)
+            if "listening on 127.0.0.1:" in line:
+                self.port = int(line.split("127.0.0.1:")[1].split()[0])
+        self.reader = threading.Thread(target=self.read, daemon=True)
+        self.heard = threading.Condition()
+        self.reader.start()
+
+    def read(self):
+        for line in self.process.stderr:
+            with self.heard:
+                self.said.append(line.decode())
+                self.heard.notify_all()
+
+    def write(self, text):
+        self.text = text
+        with open(self.file, "w", encoding="utf-8") as f:
+            f.write(text)
+
+    def reload(self, text=None):
+        """Has the file read again; gives what was said about it."""
+        if text is not None:
+            self.write(text)
+        with self.heard:
+            before = len(self.said)
+            self.process.send_signal(signal.SIGHUP)
+            self.heard.wait_for(lambda: any(
+                "was read again" in x or "was refused" in x
+                for x in self.said[before:]), timeout=30)
+            return "".join(self.said[before:])
+
+    def request(self, method="GET", path="/", body=None, headers=None):
+        """Status, header fields by lower-case name, body."""
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        c.request(method, path, body, headers or {})
+        r = c.getresponse()
+        data = r.read()
+        c.close()
+        return r.status, {k.lower(): v for k, v in r.getheaders()}, data
+
+    def connect(self, receive_buffer=None):
+        s = socket.socket()
+        if receive_buffer:
+            s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        s.settimeout(30)
+        s.connect(("127.0.0.1", self.port))
+        return s
+
+    def raw(self, *pieces):
+        """Sends bytes; gives all that comes until the connection is closed."""
+        s = self.connect()
+        s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for piece in pieces:
+            s.sendall(piece)
+        data = everything(s)
+        s.close()
+        return data
+
+    def stop(self):
+        """Ends it: its exit code, and the lines of its log."""
+        self.process.terminate()
+        code = self.process.wait(timeout=60)
+        self.reader.join()
+        if not os.path.exists(self.log):
+            return code, []
+        with open(self.log, encoding="utf-8") as f:
+            return code, [json.loads(line) for line in f]
+
+
+def everything(s):
+    data = b""
+    while True:
+        try:
+            piece = s.recv(65536)
+        except ConnectionResetError:
+            return data
+        if not piece:
+            return data
+        data += piece
+
+
+def ended(name, sidecar):
+    """The sidecar ends as told, without a word of complaint. Gives its log."""
+    code, log = sidecar.stop()
+    words = [line for line in sidecar.said if "listening" not in line
+             and "ending" not in line and "was read again" not in line]
+    tap.case(f"{name}: ends well", code == 0 and not words,
+             f"{code}\n{''.join(words)}")
+    return log
+
+
+class Scripted:
+    """A server that sends what it is told to whoever connects, in order."""
+
+    def __init__(self, *conversations):
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.heads = []
+        self.thread = threading.Thread(target=self.serve, args=conversations,
+                                       daemon=True)
+        self.thread.start()
+
+    def serve(self, *conversations):
+        for talk in conversations:
+            s, _ = self.socket.accept()
+            head = b""
+            while b"\r\n\r\n" not in head:
+                head += s.recv(65536)
+            self.heads.append(head)
+            talk(s)
+            s.close()

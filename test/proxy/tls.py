@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""tls.py BIDE: TLS on either side: what is verified, what is refused, and that
+certificates are read again."""
+import http.client
+import http.server
+import os
+import ssl
+import subprocess
+import threading
+
+import sidecar
+import tap
+from sidecar import OPEN, Fault, Sidecar, config
+
+HERE = sidecar.work.name
+
+
+def file(name):
+    return os.path.join(HERE, name)
+
+
+def openssl(*arguments):
+    subprocess.run(["openssl", *arguments], check=True, cwd=HERE,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def authority(name):
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt",
+            "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+            f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.pem")
+
+
+def certificate(name, ca, names):
+    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+            "-nodes", "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out",
+            f"{name}.csr")
+    with open(file("ext"), "w", encoding="utf-8") as f:
+        f.write(f"subjectAltName={names}\n")
+    openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{ca}.pem", "-CAkey",
+            f"{ca}.key", "-CAcreateserial", "-days", "2", "-extfile", "ext",
+            "-out", f"{name}.pem")
+
+
+class Origin(http.server.ThreadingHTTPServer):
+    """An HTTPS server; `need` asks for client certificates."""
+    daemon_threads = True
+
+    def __init__(self, name, need=False):
+        super().__init__(("127.0.0.1", 0), Answer)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(file(f"{name}.pem"), file(f"{name}.key"))
+        context.set_alpn_protocols(["http/1.1"])
+        if need:
+            context.load_verify_locations(file("ca.pem"))
+            context.verify_mode = ssl.CERT_REQUIRED
+        self.names = []
+        context.sni_callback = lambda s, name, c: self.names.append(name)
+        self.connections = 0
+        self.socket = context.wrap_socket(self.socket, server_side=True)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, request, address):
+        pass
+
+    def process_request(self, request, address):
+        self.connections += 1
+        super().process_request(request, address)
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        data = b"x" * int(self.headers.get("Size", "5"))
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def do_PUT(self):
+        n = int(self.headers["Content-Length"])
+        data = self.rfile.read(n)
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *arguments):
+        pass
+
+
+def towards(origin, tls, host="127.0.0.1"):
+    text = config([1], OPEN, upstream=f", tls: {{ {tls} }}")
+    return text.replace("http://127.0.0.1:1",
+                        f"https://{host}:{origin.server_port}")
+
+
+def endpoints():
+    origin = Origin("good")
+    p = Sidecar(towards(origin, f"ca: {file('ca.pem')}"))
+    got = [p.request() for _ in range(5)]
+    tap.case("an endpoint with a good certificate",
+             all(g[0] == 200 and g[2] == b"xxxxx" for g in got), got)
+    tap.case("its connection is used again", origin.connections == 1,
+             origin.connections)
+    got = p.request(headers={"Size": "3000000"})
+    tap.case("a large answer", len(got[2]) == 3000000)
+    data = os.urandom(1000000)
+    got = p.request("PUT", "/", data)
+    tap.case("a large request", got[2] == data, got[:2])
+    sidecar.ended("a good certificate", p)
+
+    p = Sidecar(towards(origin, f"ca: {file('ca.pem')}", "localhost"))
+    got = p.request()
+    tap.case("a name is sent and verified", got[0] == 200 and
+             origin.names[-1] == "localhost", (got, origin.names))
+    sidecar.ended("a name", p)
+    for what, settings, status in [
+            ("a stranger's authority", f"ca: {file('other.pem')}", 502),
+            ("another name", f"ca: {file('ca.pem')}, server_name: wrong.example",
+             502),
+            ("no check at all", "verify: false", 200)]:
+        p = Sidecar(towards(origin, settings))
+        got = p.request()
+        tap.case(f"an endpoint's certificate: {what}", got[0] == status and
+                 (status == 200 or got[1]["x-bide-attempts"] == "1"), got)
+        sidecar.ended(what, p)
+
+
+def client_certificates():
+    origin = Origin("good", need=True)
+    for what, more, status in [
+            ("with", f", certificate: {file('mine.pem')}, "
+             f"key: {file('mine.key')}", 200), ("without", "", 502)]:
+        p = Sidecar(towards(origin, f"ca: {file('ca.pem')}{more}"))
+        got = p.request()
+        tap.case(f"an endpoint that asks for a certificate, {what} one",
+                 got[0] == status, got)
+        sidecar.ended(f"{what} a certificate", p)
+
+
+def ask(p, ca="ca.pem", mine=None, alpn=None):
+    context = ssl.create_default_context(cafile=file(ca))
+    if mine:
+        context.load_cert_chain(file(f"{mine}.pem"), file(f"{mine}.key"))
+    if alpn:
+        context.set_alpn_protocols(alpn)
+    c = http.client.HTTPSConnection("localhost", p.port, timeout=30,
+                                    context=context)
+    try:
+        c.request("GET", "/s/200;body=ok")
+        r = c.getresponse()
+        return r.status, r.read(), c.sock.selected_alpn_protocol() \
+            if c.sock else None, r.getheader("x")
+    except (ssl.SSLError, ConnectionError, http.client.HTTPException) as error:
+        return type(error).__name__, b"", None, None
+    finally:
+        c.close()
+
+
+def listening(name, more=""):
+    return (f"  tls: {{ certificate: {file(name + '.pem')}, "
+            f"key: {file(name + '.key')}{more} }}\n")
+
+
+def clients():
+    p = Sidecar(config([fault.ports["http"]], more=listening("good")))
+    tap.case("a client speaks TLS", ask(p)[:2] == (200, b"ok"))
+    tap.case("and agrees on HTTP/1.1", ask(p, alpn=["h2", "http/1.1"])[2] ==
+             "http/1.1")
+    tap.case("or on nothing", ask(p, alpn=["h2"])[1] == b"")
+    out = p.raw(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+    tap.case("plain HTTP gets nothing", b"HTTP" not in out, out)
+    os.replace(file("newer.pem"), file("good.pem"))
+    os.replace(file("newer.key"), file("good.key"))
+    said = p.reload()
+    tap.case("a certificate is read again", "read again" in said and
+             ask(p, "other.pem")[0] == 200 and ask(p)[0] != 200, said)
+    sidecar.ended("clients", p)
+    p = Sidecar(config([fault.ports["http"]], more=listening(
+        "good", f", client_ca: {file('ca.pem')}, client_certificate: required")))
+    tap.case("a client must have a certificate",
+             ask(p, "other.pem")[0] != 200 and
+             ask(p, "other.pem", "mine")[0] == 200)
+    p.stop()
+
+
+def starting():
+    with open(file("locked.key"), "w", encoding="utf-8") as f:
+        f.write("not a key\n")
+    for what, text in [("is none", listening("good").replace(
+            "good.key", "locked.key")), ("is another's", listening(
+                "good").replace("good.key", "mine.key")), ("is not there",
+                listening("good").replace("good.key", "nowhere.key"))]:
+        path = file("start.yaml")
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(config([1], more=text))
+        r = subprocess.run([sidecar.BIDE, "proxy", "-c", path],
+                           capture_output=True, timeout=60,
+                           env=tap.environment(), check=False)
+        tap.case(f"it does not start with a key that {what}",
+                 r.returncode in (1, 2) and b"key" in r.stderr, r)
+
+
+for ca in "ca", "other":
+    authority(ca)
+certificate("good", "ca", "DNS:localhost,IP:127.0.0.1")
+certificate("newer", "other", "DNS:localhost,IP:127.0.0.1")
+certificate("mine", "ca", "DNS:client")
+fault = Fault()
+for part in (endpoints, client_certificates, clients, starting):
+    part()
+fault.stop()
+tap.finish()
