@@ -123,9 +123,12 @@ int proxy_run(const struct proxy_args *args, bide_config *config,
     if (!p)
         return fail(NULL, config, err);
     proxy_inherit(p, first, (size_t)n);
-    if (proxy_start(p, err, sizeof err) < 0) {
+    struct watching *w = watch_new(p, conf, err, sizeof err);
+    if (!w || proxy_start(p, err, sizeof err) < 0 ||
+        !watch_start(w, conf, err, sizeof err)) {
         proxy_stop(p);
         proxy_join(p);
+        watch_free(w);
         return fail(p, NULL, err);
     }
     say_listening(p);
@@ -133,6 +136,7 @@ int proxy_run(const struct proxy_args *args, bide_config *config,
     systemd_notify("READY=1");
     serve(p, args->file);
     drain(p);
+    watch_free(w);
     proxy_free(p);
     return EXIT_OK;
 }

@@ -41,7 +41,7 @@
 struct bide__admin;
 
 struct bide__admin_conf {
-    const char *listen; /* "127.0.0.1:9901", "[::1]:0" */
+    const char *listen; /* "127.0.0.1:9901", "[::1]:0", "unix:/run/a" */
     const char *token;  /* NULL: no actions */
     bool insecure;      /* may listen where others can reach it */
     const char *const

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "admin_parts.h"
@@ -57,6 +59,8 @@ static struct addrinfo *resolve(const char *text, char *why, size_t size)
     if (split(text, host, sizeof host, &port)) {
         if (strcmp(host, "localhost") == 0)
             strcpy(host, "127.0.0.1");
+        if (strcmp(host, "*") == 0)
+            strcpy(host, "0.0.0.0");
         if (getaddrinfo(host, port, &hints, &list) == 0)
             return list;
     }
@@ -95,9 +99,36 @@ static int port_of(int fd)
                      : ((const struct sockaddr_in6 *)&sa)->sin6_port);
 }
 
+/* "unix:/run/bide.sock": for this user alone. What a program that was killed
+ * left there is taken away. */
+static int listen_unix(const char *path, char *why, size_t size)
+{
+    struct sockaddr_un sa = { .sun_family = AF_UNIX };
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+
+    if (strlen(path) >= sizeof sa.sun_path) {
+        errno = ENAMETOOLONG;
+    } else if (fd >= 0) {
+        strcpy(sa.sun_path, path);
+        unlink(path);
+        mode_t mask = umask(0177);
+        int rc = bind(fd, (struct sockaddr *)&sa, sizeof sa);
+        umask(mask);
+        if (rc == 0 && listen(fd, 64) == 0)
+            return fd;
+    }
+    snprintf(why, size, "admin: cannot listen on unix:%s: %s", path,
+             strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
 int admin_listen(const struct bide__admin_conf *conf, int *ret_port, char *why,
                  size_t size)
 {
+    if (strncmp(conf->listen, "unix:", 5) == 0)
+        return listen_unix(conf->listen + 5, why, size);
     struct addrinfo *ai = resolve(conf->listen, why, size);
     int fd = -1;
 

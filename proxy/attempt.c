@@ -219,6 +219,7 @@ void attempt_start(struct exchange *ex, const bide_decision *d)
     a->number = d->attempt;
     a->begin_ns = w->loop.now_ns;
     a->timeout_ns = d->timeout_ns;
+    tell_attempt(a, d->reason);
     a->pool = &e->pools[w->index];
     a->pool->in_flight++;
     ex->tries++;

@@ -32,6 +32,8 @@ static uint64_t dropped(const struct exchange *ex)
         drop |= BIT(X_FORWARDED_HOST);
     if (!ex->client->trusted)
         drop |= BIT(FORWARDED);
+    if (ex->trace.sampled)
+        drop |= BIT(TRACEPARENT);
     if (!f->keep_host || ex->req.form == HTTP1_ABSOLUTE)
         drop |= BIT(HOST);
     return drop;
@@ -113,6 +115,17 @@ static void put_forwarded(struct text *t, const struct exchange *ex)
                                      : "Via: 1.0 bide\r\n");
 }
 
+/* The endpoint's spans are below the attempt's, not beside it. */
+static void put_trace(struct text *t, const struct attempt *a)
+{
+    char parent[BIDE__TRACEPARENT + 1];
+    if (!tell_traceparent(a, parent))
+        return;
+    TEXT_LITERAL(t, "Traceparent: ");
+    text_put(t, parent, BIDE__TRACEPARENT);
+    TEXT_LITERAL(t, "\r\n");
+}
+
 static void put_bide(struct text *t, const struct exchange *ex)
 {
     int64_t now = ex->worker->loop.now_ns;
@@ -157,6 +170,7 @@ bool request_head_write(struct attempt *a, struct net_buf *to)
     text_lines(&t, &ex->req, exchange_bytes(ex), drop);
     put_forwarded(&t, ex);
     put_bide(&t, ex);
+    put_trace(&t, a);
     put_framing(&t, ex);
     TEXT_LITERAL(&t, "\r\n");
     return text_done(&t, to);

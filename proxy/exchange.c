@@ -73,8 +73,10 @@ static void end_attempts(struct exchange *ex, struct attempt *but)
     struct attempt *a, *next;
     for (a = ex->running; a; a = next) {
         next = a->next;
-        if (a != but)
+        if (a != but) {
+            tell_lost(a);
             attempt_end(a, false);
+        }
     }
 }
 
@@ -230,6 +232,7 @@ void exchange_begin(struct exchange *ex)
     if (!route(ex))
         return;
     read_op(ex);
+    tell_begin(ex);
     bide_call_begin(&ex->call, dep_of(ex), &ex->op, now_of(ex));
     ex->called = true;
     if (ex->req.framing == HTTP1_NO_BODY || upload_begin(ex))
@@ -243,6 +246,7 @@ void exchange_report(struct exchange *ex, uint32_t attempt,
 {
     ex->last = *out;
     ex->reported = true;
+    tell_report(ex, attempt, out);
     bide_call_report(&ex->call, attempt, out, now_of(ex));
     if (ex->worker->n_queued != 0)
         queue_offer(ex->worker, dep_of(ex));
@@ -255,6 +259,7 @@ bide_decision exchange_next(struct exchange *ex)
     if (hooks->on_decision)
         hooks->on_decision(hooks->ctx, ex, &d, ex->reported ? &ex->last : NULL,
                            now_of(ex));
+    tell_decision(ex, &d);
     return d;
 }
 
@@ -272,8 +277,8 @@ static void wait(struct exchange *ex, const bide_decision *d)
 
 static void waited(struct exchange *ex)
 {
-    if (ex->wait_from_ns != 0)
-        ex->waited_ns += now_of(ex) - ex->wait_from_ns;
+    ex->slept_ns = ex->wait_from_ns ? now_of(ex) - ex->wait_from_ns : 0;
+    ex->waited_ns += ex->slept_ns;
     ex->wait_from_ns = 0;
 }
 
@@ -348,6 +353,7 @@ void exchange_over(struct exchange *ex)
         access_log_write(ex->worker->log, ex);
     if (hooks->on_done)
         hooks->on_done(hooks->ctx, ex, now_of(ex));
+    tell_over(ex);
 }
 
 void exchange_client_ready(struct exchange *ex)

@@ -31,6 +31,7 @@
 #include "buf.h"
 #include "http1.h"
 #include "loop.h"
+#include "tell.h"
 
 struct client;
 struct endpoint;
@@ -56,6 +57,9 @@ struct attempt {
     int64_t timeout_ns;      /* that the engine gave it */
     int64_t until_ns;        /* of the timer, which may fire earlier */
     uint32_t number;         /* by the engine's count */
+    uint8_t why;             /* bide_reason that it was made for */
+    uint8_t span_id[8];      /* if the request is traced */
+    int64_t asked_ns, slept_ns; /* of the wait before it */
 
     struct net_buf *head;    /* of the request, as far as it is not sent */
     uint64_t body_sent;      /* bytes of the exchange's kept body */
@@ -131,6 +135,9 @@ struct exchange {
     int64_t wait_from_ns;    /* 0: not waiting */
     int64_t first_byte_ns;   /* of the answer to the client */
     char key[37];            /* generated idempotency key; "" */
+    struct bide__trace trace; /* sampled: it is traced */
+    struct tale tale;        /* what is yet to be told of an attempt */
+    int64_t asked_ns, slept_ns; /* of the last wait */
 
     bide_outcome last;
 

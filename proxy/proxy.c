@@ -20,6 +20,10 @@ static int open_worker(struct proxy *p, unsigned i, char *err, size_t err_size)
     const char *log = p->state->conf->access_log;
     if (!w || worker_listen(w, err, err_size) < 0)
         return -1;
+    if (!tell_open(w, &p->tell)) {
+        snprintf(err, err_size, "no memory");
+        return -1;
+    }
     if (log && !(w->log = access_log_new(w, log, err, err_size)))
         return -1;
     return 0;
@@ -132,7 +136,12 @@ struct state *proxy_state(struct proxy *p)
 
 /* ===== the end ===== */
 
-void proxy_drain(struct proxy *p) { tell_all(p, WORKER_DRAIN); }
+void proxy_drain(struct proxy *p)
+{
+    atomic_store(&p->draining, true);
+    tell_all(p, WORKER_DRAIN);
+}
+
 void proxy_stop(struct proxy *p) { tell_all(p, WORKER_STOP); }
 void proxy_rotate(struct proxy *p) { tell_all(p, WORKER_ROTATE); }
 

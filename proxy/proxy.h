@@ -49,6 +49,8 @@ struct proxy {
     int inherited_first;       /* listening sockets that systemd passed */
     size_t n_inherited;
     unsigned n_started;        /* of them run */
+    struct tell_conf tell;     /* who listens; to be set before it starts */
+    atomic_bool draining;      /* Threads: shared */
 };
 
 /* Makes a proxy, and listens; owns `config` from then on. NULL and why. */

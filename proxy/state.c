@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tell.h"
 #include "tls.h"
 
 static struct upstream *take_upstream(struct state *old,
@@ -29,7 +30,8 @@ static struct service *service_new(struct upstream *u,
     if (!s)
         return NULL;
     snprintf(name, sizeof name, "%s/%s", u->name, c->policy_name);
-    int rc = bide_dep_new(&s->dep, name, c->policy);
+    int rc = bide_dep_new_in(&s->dep, name, c->policy,
+                             &(bide_host){ .on_breaker = tell_breaker });
     if (rc < 0) {
         snprintf(err, size, "policy %s: %s", c->policy_name, bide_strerror(rc));
         free(s);

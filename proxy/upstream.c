@@ -7,6 +7,7 @@
 #include "pool.h"
 #include "resolve.h"
 #include "state.h"
+#include "tell.h"
 #include "tls.h"
 
 /* ===== the same? ===== */
@@ -84,8 +85,7 @@ static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
     struct endpoint *e = ctx;
     struct upstream *u = e->upstream;
 
-    (void)dep;
-    (void)from;
+    tell_breaker(NULL, dep, from, to, now_ns);
     if (to == BIDE_BREAKER_OPEN && !atomic_load(&e->ejected)) {
         unsigned out = atomic_load(&u->n_out);
         while (out < u->max_out)

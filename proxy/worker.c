@@ -194,6 +194,7 @@ static void *run(void *arg)
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
+    tell_thread(w);
     w->loop.now_ns = bide_now_ns();
     while (!w->over)
         net_loop_step(&w->loop);

@@ -20,6 +20,7 @@
 #include "loop.h"
 #include "proxy_conf.h"
 #include "state.h"
+#include "tell.h"
 
 struct client;
 struct exchange;
@@ -75,6 +76,7 @@ struct worker {
     struct net_timer drain;    /* when it must be over */
 
     struct access_log *log;    /* NULL: none */
+    struct teller tell;
 
     pthread_t thread;
     atomic_bool ended;         /* Threads: shared */
