@@ -32,8 +32,9 @@ struct watching *watch_new(struct proxy *p, const struct bide__proxy_conf *conf,
 bool watch_start(struct watching *w, const struct bide__proxy_conf *conf,
                  char *err, size_t size);
 
-/* Ends it: after the workers have ended, before the proxy is freed. NULL is
- * fine. */
+/* Ends it, when the workers have ended; frees it, when the proxy is freed, whose
+ * workers still have rings of it. NULL is fine. */
+void watch_stop(struct watching *w);
 void watch_free(struct watching *w);
 
 #endif

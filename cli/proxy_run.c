@@ -128,15 +128,18 @@ int proxy_run(const struct proxy_args *args, bide_config *config,
         !watch_start(w, conf, err, sizeof err)) {
         proxy_stop(p);
         proxy_join(p);
+        watch_stop(w);
+        int rc = fail(p, NULL, err);
         watch_free(w);
-        return fail(p, NULL, err);
+        return rc;
     }
     say_listening(p);
     malloc_trim(0); /* what reading the file took */
     systemd_notify("READY=1");
     serve(p, args->file);
     drain(p);
-    watch_free(w);
+    watch_stop(w);
     proxy_free(p);
+    watch_free(w);
     return EXIT_OK;
 }

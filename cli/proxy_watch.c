@@ -165,13 +165,25 @@ bool watch_start(struct watching *w, const struct bide__proxy_conf *conf,
     return fine;
 }
 
-void watch_free(struct watching *w)
+/* In this order: the collector feeds the exporter, and the exporter's last
+ * metrics tell how the collector fared. */
+void watch_stop(struct watching *w)
 {
     if (!w)
         return;
     bide__admin_stop(w->admin);
-    bide__collector_free(w->watch.collector);
+    bide__collector_stop(w->watch.collector);
     bide__exporter_free(w->watch.exporter);
+    w->admin = NULL;
+    w->watch.exporter = NULL;
+}
+
+void watch_free(struct watching *w)
+{
+    if (!w)
+        return;
+    watch_stop(w);
+    bide__collector_free(w->watch.collector);
     if (w->watch.log) {
         if (w->log.fd > STDERR_FILENO)
             close(w->log.fd);

@@ -121,14 +121,20 @@ int bide__collector_start(struct bide__collector *c)
     return 0;
 }
 
+void bide__collector_stop(struct bide__collector *c)
+{
+    if (!c || !c->started)
+        return;
+    bide_cancel_now(&c->stop);
+    pthread_join(c->thread, NULL);
+    c->started = false;
+}
+
 void bide__collector_free(struct bide__collector *c)
 {
     if (!c)
         return;
-    if (c->started) {
-        bide_cancel_now(&c->stop);
-        pthread_join(c->thread, NULL);
-    }
+    bide__collector_stop(c);
     for (size_t i = 0; i < c->n_rings; i++)
         bide__ring_free(c->rings[i]);
     bide__history_done(&c->history);

@@ -7,7 +7,7 @@
  *     struct bide__ring *ring = bide__collector_ring(c);   // one for each
  * worker bide__collector_start(c);
  *     ...
- *     bide__collector_free(c);                             // after the workers
+ *     bide__collector_free(c);           // when no worker has a ring any more
  *
  * What it has gathered is looked at under its lock: bide__collector_look(). */
 #ifndef BIDE_OBSERVE_COLLECTOR_H
@@ -41,7 +41,12 @@ struct bide__ring *bide__collector_ring(struct bide__collector *c);
 /* 0, or -1 if there is no thread to be had. */
 int bide__collector_start(struct bide__collector *c);
 
-/* Takes what is left, and ends. NULL is fine. */
+/* Takes what is left, and ends the thread. The rings stay, and what is told
+ * into them now is told to nobody. NULL is fine. */
+void bide__collector_stop(struct bide__collector *c);
+
+/* Stops it, and frees it with its rings, when nobody has one any more. NULL is
+ * fine. */
 void bide__collector_free(struct bide__collector *c);
 
 /* Events that were dropped, for want of a collector that is quick enough. */

@@ -44,7 +44,7 @@ static void compare(struct bide__sample *s, const bide_stats *now,
 
     s->first = grown(now->first_successes, before->first_successes);
     s->late = grown(now->late_successes, before->late_successes);
-    for (int r = BIDE_BECAUSE_CANCELLED; r < BIDE__DONE_REASONS; r++)
+    for (unsigned r = BIDE_BECAUSE_CANCELLED; r < BIDE__DONE_REASONS; r++)
         s->refused[r] = grown(now->done[r], before->done[r]);
     s->attempts = grown(now->attempts, before->attempts);
     s->backoff = grown(why[BIDE_BECAUSE_BACKOFF], was[BIDE_BECAUSE_BACKOFF]);

@@ -56,41 +56,41 @@ static void put_calls(const struct telling *t)
 
 static void put_attempts(const struct telling *t)
 {
-    for (int c = 0; c < BIDE_N_CLASSES; c++)
+    for (unsigned c = 0; c < BIDE_N_CLASSES; c++)
         tell(t, "class", bide_class_name(c), whole(t->snap->s.by_class[c]));
 }
 
 /* A success is never retried. */
 static void put_retried(const struct telling *t)
 {
-    for (int c = BIDE_TRANSIENT; c < BIDE_N_CLASSES; c++)
+    for (unsigned c = BIDE_TRANSIENT; c < BIDE_N_CLASSES; c++)
         tell(t, "class", bide_class_name(c),
              whole(t->snap->s.retries_by_class[c]));
 }
 
 static void put_refused(const struct telling *t)
 {
-    for (int r = BIDE_BECAUSE_CANCELLED; r < BIDE_BECAUSE_FIRST; r++)
+    for (unsigned r = BIDE_BECAUSE_CANCELLED; r < BIDE_BECAUSE_FIRST; r++)
         tell(t, "reason", bide_reason_name(r), whole(t->snap->s.done[r]));
 }
 
 static void put_retries(const struct telling *t)
 {
-    for (int r = BIDE_BECAUSE_BACKOFF; r <= BIDE_BECAUSE_IMMEDIATE; r++)
+    for (unsigned r = BIDE_BECAUSE_BACKOFF; r <= BIDE_BECAUSE_IMMEDIATE; r++)
         tell(t, "reason", bide_reason_name(r),
              whole(t->snap->s.retries_by_reason[r]));
 }
 
 static void put_breaker(const struct telling *t)
 {
-    for (int b = BIDE_BREAKER_CLOSED; b <= BIDE_BREAKER_HALF_OPEN; b++)
+    for (unsigned b = BIDE_BREAKER_CLOSED; b <= BIDE_BREAKER_HALF_OPEN; b++)
         tell(t, "state", bide_breaker_state_name(b),
              whole(t->snap->s.breaker == (bide_breaker_state)b));
 }
 
 static void put_transitions(const struct telling *t)
 {
-    for (int b = BIDE_BREAKER_CLOSED; b <= BIDE_BREAKER_HALF_OPEN; b++)
+    for (unsigned b = BIDE_BREAKER_CLOSED; b <= BIDE_BREAKER_HALF_OPEN; b++)
         tell(t, "to", bide_breaker_state_name(b),
              whole(t->snap->s.breaker_to[b]));
 }

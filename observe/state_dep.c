@@ -26,16 +26,16 @@ static void put_counts(const struct part *p)
     bide__jout_u64(j, "failure", s->failures);
     bide__jout_end(j, '}');
     bide__jout_object(j, "attempts");
-    for (int c = 0; c < BIDE_N_CLASSES; c++)
+    for (unsigned c = 0; c < BIDE_N_CLASSES; c++)
         bide__jout_u64(j, bide_class_name(c), s->by_class[c]);
     bide__jout_end(j, '}');
     bide__jout_object(j, "refused");
-    for (int r = BIDE_BECAUSE_CANCELLED; r < BIDE_BECAUSE_FIRST; r++)
+    for (unsigned r = BIDE_BECAUSE_CANCELLED; r < BIDE_BECAUSE_FIRST; r++)
         if (s->done[r])
             bide__jout_u64(j, bide_reason_name(r), s->done[r]);
     bide__jout_end(j, '}');
     bide__jout_object(j, "retries");
-    for (int r = BIDE_BECAUSE_BACKOFF; r <= BIDE_BECAUSE_IMMEDIATE; r++)
+    for (unsigned r = BIDE_BECAUSE_BACKOFF; r <= BIDE_BECAUSE_IMMEDIATE; r++)
         bide__jout_u64(j, bide_reason_name(r), s->retries_by_reason[r]);
     bide__jout_u64(j, "dropped", s->retries_dropped);
     bide__jout_end(j, '}');

@@ -31,7 +31,7 @@ void bide__state_sample(struct bide__jout *j, const char *key,
     bide__jout_u64(j, "first", s->first);
     bide__jout_u64(j, "late", s->late);
     bide__jout_object(j, "refused");
-    for (int r = BIDE_BECAUSE_CANCELLED; r < BIDE__DONE_REASONS; r++)
+    for (unsigned r = BIDE_BECAUSE_CANCELLED; r < BIDE__DONE_REASONS; r++)
         if (s->refused[r])
             bide__jout_u64(j, bide_reason_name(r), s->refused[r]);
     bide__jout_end(j, '}');

@@ -11,6 +11,7 @@
  * is well. --calm: nothing fails. Prints the port as its first line; ends with
  * its standard input. */
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -314,11 +315,14 @@ static const struct bide__watched_value values[] = {
 static const struct bide__watched watched = { watched_deps, DEPS,   endpoints,
                                               DEPS * 3,     values, 2 };
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 static const struct bide__watched *hold(void *ctx)
 {
     int64_t now = bide_now_ns();
 
     (void)ctx;
+    pthread_mutex_lock(&lock); /* until it is released */
     for (int i = 0; i < DEPS * 3; i++) {
         bool out = i == 1 && !calm && phase_s(now) > 12 && phase_s(now) < 26;
         endpoints[i].state = out ? BIDE__ENDPOINT_EJECTED : BIDE__ENDPOINT_UP;
@@ -331,6 +335,7 @@ static void release(void *ctx, const struct bide__watched *w)
 {
     (void)ctx;
     (void)w;
+    pthread_mutex_unlock(&lock);
 }
 
 static bool force(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
