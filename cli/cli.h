@@ -27,6 +27,7 @@ struct command {
 };
 
 int cmd_check(int argc, char **argv);
+int cmd_demo(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_fetch(int argc, char **argv);
 int cmd_proxy(int argc, char **argv);

@@ -30,6 +30,7 @@ _bide_flags() {
     schedule) echo "--draws --json $_bide_policy_flags --help" ;;
     sim) echo "--row --seed --json --help" ;;
     top) echo "--once --json --interval --help" ;;
+    demo) echo "--seconds --keep --json --listen --no-dashboard --open --help" ;;
     replay) echo "--json --log --calls $_bide_policy_flags --help" ;;
     export)
         echo "--to --host --service --method --strict --losses
@@ -92,7 +93,7 @@ _bide_takes_value() {
         --capacity | --load | --p99 | --clients | --depth | --retry-on | \
         --stop-on | --retry-if | --stop-if | --kill-after | --key | -k | \
         --data | -d | --data-binary | --user | -u | --parallel-max | -Z | \
-        --connect-timeout | --stall-timeout | --interval | -i) return 0 ;;
+        --connect-timeout | --stall-timeout | --interval | -i | --seconds | --listen) return 0 ;;
     esac
     return 1
 }
@@ -114,7 +115,7 @@ _bide_run_command() {
 
 _bide() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='run fetch check explain schedule replay sim top export import help'
+    local commands='run fetch check explain schedule replay sim top demo export import help'
     local command=${COMP_WORDS[1]} values
 
     COMPREPLY=()

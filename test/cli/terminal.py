@@ -19,6 +19,7 @@ COMMANDS = [
     ["check", "--help"],
     ["replay", "--help"],
     ["top", "--help"],
+    ["demo", "--help"],
     ["export", "--help"],
     ["import", "--help"],
     ["explain", "--status", "503", "--header", "Retry-After: 120"],
