@@ -82,7 +82,12 @@ static bool start_exporter(struct watching *w,
 static bool start_collector(struct watching *w, struct tell_conf *tell,
                             const struct bide__proxy_telemetry *conf)
 {
-    struct bide__collector_conf c = { .source = &w->source,
+    /* Two events a request, and a core that may be busy for a while before the
+     * collector gets a turn. */
+    enum { TRACED_EVENTS = 8192 };
+    struct bide__collector_conf c = { .ring_size =
+                                          conf->otlp ? TRACED_EVENTS : 0,
+                                      .source = &w->source,
                                       .log = w->watch.log,
                                       .exporter = w->watch.exporter };
 

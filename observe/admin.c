@@ -104,6 +104,7 @@ static void *work(void *arg)
     struct bide__admin *a = arg;
     struct pollfd p[ADMIN_CONNECTIONS + 2];
 
+    pthread_setname_np(pthread_self(), "bide-admin");
     for (;;) {
         size_t n = fill(a, p);
         if (poll(p, n, patience_ms(a, bide_now_ns())) < 0 && errno != EINTR)

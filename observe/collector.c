@@ -1,5 +1,6 @@
-/* Ten looks a second at the rings, one at the dependencies. Those who work are
- * never told to wake anybody: that would be a system call for each request. */
+/* Ten looks a second at the rings, more when there is much in them; one at the
+ * dependencies. Those who work are never told to wake anybody: that would be a
+ * system call for each request. */
 #include "collector.h"
 
 #include <pthread.h>
@@ -7,9 +8,10 @@
 
 #include "bide/run.h"
 
-enum { MOST_RINGS = 256, USUAL_SIZE = 4096 };
+enum { MOST_RINGS = 256, USUAL_SIZE = 1024 };
 
 #define LOOK_EVERY_NS (100 * BIDE_MILLISECOND)
+#define BUSY_NS       (5 * BIDE_MILLISECOND) /* when much is being told */
 
 struct bide__collector {
     struct bide__collector_conf conf;
@@ -50,22 +52,35 @@ struct bide__ring *bide__collector_ring(struct bide__collector *c)
 
 /* ===== looking ===== */
 
-/* No more than the ring holds, so that one who works faster than this does not
- * keep it from all else. */
-static void empty(struct bide__collector *c, struct bide__ring *ring,
-                  int64_t now)
+static void note(struct bide__collector *c, const struct bide__event *e,
+                 int64_t now)
 {
-    const struct bide__event *e;
-    for (uint64_t n = 0; n <= ring->mask && (e = bide__ring_first(ring)); n++) {
+    if (e->kind == BIDE__EVENT_BREAKER || bide__event_decides(e)) {
         pthread_mutex_lock(&c->lock);
         bide__journal_add(&c->journal, e);
         pthread_mutex_unlock(&c->lock);
-        if (c->conf.log)
-            bide__log_event(c->conf.log, e, now);
-        if (c->conf.exporter)
-            bide__exporter_event(c->conf.exporter, e);
-        bide__ring_drop(ring);
     }
+    if (c->conf.log)
+        bide__log_event(c->conf.log, e, now);
+}
+
+/* No more than the ring holds, so that one who works faster than this does not
+ * keep it from all else. True: there was so much that more will follow soon. */
+static bool empty(struct bide__collector *c, struct bide__ring *ring,
+                  int64_t now)
+{
+    const struct bide__event *e;
+    uint64_t done = 0;
+    size_t n;
+    while (done <= ring->mask && (e = bide__ring_first(ring, &n))) {
+        for (size_t i = 0; i < n; i++)
+            note(c, &e[i], now);
+        if (c->conf.exporter)
+            bide__exporter_events(c->conf.exporter, e, n);
+        bide__ring_drop(ring, n);
+        done += n;
+    }
+    return done > ring->mask / 64;
 }
 
 static void sample(struct bide__collector *c, int64_t now)
@@ -80,18 +95,21 @@ static void sample(struct bide__collector *c, int64_t now)
     s->release(s->ctx, w);
 }
 
-static void look(struct bide__collector *c, int64_t now)
+/* True: to be looked at again soon. */
+static bool look(struct bide__collector *c, int64_t now)
 {
+    bool busy = false;
     for (size_t i = 0; i < c->n_rings; i++)
-        empty(c, c->rings[i], now);
+        busy |= empty(c, c->rings[i], now);
     if (now < c->sample_due_ns)
-        return;
+        return busy;
     sample(c, now);
     if (c->conf.log)
         bide__log_flush(c->conf.log, now);
     c->sample_due_ns += BIDE_SECOND;
     if (c->sample_due_ns <= now) /* it was held up: not two at once */
         c->sample_due_ns = now + BIDE_SECOND;
+    return busy;
 }
 
 static void *work(void *arg)
@@ -99,10 +117,10 @@ static void *work(void *arg)
     struct bide__collector *c = arg;
     int64_t at = bide_now_ns();
 
+    pthread_setname_np(pthread_self(), "bide-collect");
     c->sample_due_ns = at;
     do {
-        look(c, bide_now_ns());
-        at += LOOK_EVERY_NS;
+        at += look(c, bide_now_ns()) ? BUSY_NS : LOOK_EVERY_NS;
         if (at < bide_now_ns())
             at = bide_now_ns();
     } while (bide_sleep_until(at, &c->stop));

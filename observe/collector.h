@@ -27,7 +27,7 @@ struct bide__collector_conf {
     const struct bide__source *source; /* what is sampled; must outlive it */
     struct bide__log *log;           /* or NULL; the collector's from now on */
     struct bide__exporter *exporter; /* or NULL; must outlive it */
-    size_t ring_size;                /* events; 0: 4096 */
+    size_t ring_size;                /* events; 0: 1024 */
 };
 
 /* NULL: no memory. */

@@ -12,51 +12,62 @@
 #include "otlp.h"
 #include "post.h"
 
+/* Spans, written already: that takes less memory than events do. */
+struct spans {
+    size_t n;
+    struct bide__out out;
+};
+
 struct bide__exporter {
     struct bide__exporter_conf conf;
     struct bide__otlp_source from;
     struct bide__post post;
     bide_dep *dep;
     pthread_t thread;
-    struct bide__out body;       /* the thread's own, as is ... */
-    struct bide__event *sending; /* ... the batch on its way */
+    struct spans sending;        /* the thread's own, as are ... */
+    struct bide__out head, tail; /* ... these: what goes before and behind */
     int64_t metrics_due_ns;
     bide_cancel cancel;
 
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t more;
-    struct bide__event *queue; /* conf.max_spans, a ring */
-    size_t first, waiting;
+    struct spans waiting;
     bool stopping;
     struct bide__exporter_stats stats;
 };
 
 /* ===== the queue ===== */
 
-void bide__exporter_event(struct bide__exporter *x,
-                          const struct bide__event *event)
+static void add(struct bide__exporter *x, const struct bide__event *e)
 {
-    if (event->kind == BIDE__EVENT_BREAKER || !event->trace.sampled)
+    if (e->kind == BIDE__EVENT_BREAKER || !e->trace.sampled)
         return;
-    pthread_mutex_lock(&x->lock);
-    if (x->waiting < x->conf.max_spans) {
-        x->queue[(x->first + x->waiting++) % x->conf.max_spans] = *event;
-        if (x->waiting == x->conf.batch)
-            pthread_cond_signal(&x->more);
-    } else {
+    if (x->waiting.n == x->conf.max_spans || x->waiting.out.failed) {
         x->stats.spans_dropped++;
+        return;
     }
+    bide__otlp_span(&x->waiting.out, &x->from, x->conf.json, e,
+                    x->waiting.n == 0);
+    if (++x->waiting.n == x->conf.batch)
+        pthread_cond_signal(&x->more);
+}
+
+void bide__exporter_events(struct bide__exporter *x,
+                           const struct bide__event *events, size_t n)
+{
+    pthread_mutex_lock(&x->lock);
+    for (size_t i = 0; i < n; i++)
+        add(x, &events[i]);
     pthread_mutex_unlock(&x->lock);
 }
 
-static size_t take_batch(struct bide__exporter *x)
+/* All that wait, whatever their number: the longer a collector takes, the more
+ * go at once, and the less each costs. */
+static void take_all(struct bide__exporter *x)
 {
-    size_t n = 0;
-    for (; n < x->conf.batch && x->waiting > 0; n++, x->waiting--) {
-        x->sending[n] = x->queue[x->first];
-        x->first = (x->first + 1) % x->conf.max_spans;
-    }
-    return n;
+    struct spans empty = x->sending;
+    x->sending = x->waiting;
+    x->waiting = empty;
 }
 
 /* ===== sending ===== */
@@ -76,22 +87,33 @@ static bide_outcome attempt(void *arg, const bide_attempt *a)
 /* A batch that came twice does no harm: ids and times are the same. */
 static bool send_body(struct bide__exporter *x, const char *path)
 {
-    struct sending s = {
-        x,
-        { path, x->conf.json ? BIDE__OTLP_JSON_TYPE : BIDE__OTLP_PROTOBUF_TYPE,
-          x->body.data, x->body.len }
-    };
+    struct bide__out *parts[] = { &x->head, &x->sending.out, &x->tail };
+    struct sending s = { .x = x, .request.path = path };
     bide_run_opts opts = { .op = { .idempotent = true }, .cancel = &x->cancel };
-    bool sent = !x->body.failed &&
-                bide_run(x->dep, attempt, &s, &opts) == BIDE_BECAUSE_SUCCESS;
-    bide__out_clear(&x->body);
+    bool sent = true;
+
+    s.request.type =
+        x->conf.json ? BIDE__OTLP_JSON_TYPE : BIDE__OTLP_PROTOBUF_TYPE;
+    for (int i = 0; i < 3; i++) {
+        s.request.body[i].data = parts[i]->data;
+        s.request.body[i].len = parts[i]->len;
+        sent &= !parts[i]->failed;
+    }
+    sent = sent && bide_run(x->dep, attempt, &s, &opts) == BIDE_BECAUSE_SUCCESS;
+    for (int i = 0; i < 3; i++)
+        bide__out_clear(parts[i]);
     return sent;
 }
 
-static void send_spans(struct bide__exporter *x, size_t n)
+static void send_spans(struct bide__exporter *x)
 {
-    bide__otlp_spans(&x->body, &x->from, x->conf.json, x->sending, n);
+    size_t n = x->sending.n;
+
+    bide__otlp_spans_begin(&x->head, &x->from, x->conf.json,
+                           x->sending.out.len);
+    bide__otlp_spans_end(&x->tail, x->conf.json);
     bool sent = send_body(x, "/v1/traces");
+    x->sending.n = 0;
     pthread_mutex_lock(&x->lock);
     x->stats.spans_sent += sent ? n : 0;
     x->stats.spans_dropped += sent ? 0 : n;
@@ -105,7 +127,7 @@ static void send_metrics(struct bide__exporter *x)
     const struct bide__watched *w = source->hold(source->ctx);
     if (!w)
         return;
-    bide__otlp_metrics(&x->body, &x->from, x->conf.json, w, bide_now_ns());
+    bide__otlp_metrics(&x->head, &x->from, x->conf.json, w, bide_now_ns());
     source->release(source->ctx, w);
     bool sent = send_body(x, "/v1/metrics");
     pthread_mutex_lock(&x->lock);
@@ -130,7 +152,7 @@ static void wait_for_more(struct bide__exporter *x)
 
     until.tv_sec = (time_t)(at / BIDE_SECOND);
     until.tv_nsec = (long)(at % BIDE_SECOND);
-    while (!x->stopping && x->waiting < x->conf.batch)
+    while (!x->stopping && x->waiting.n < x->conf.batch)
         if (pthread_cond_timedwait(&x->more, &x->lock, &until) != 0)
             break;
 }
@@ -140,20 +162,20 @@ static void *work(void *arg)
     struct bide__exporter *x = arg;
     bool stopping;
 
+    pthread_setname_np(pthread_self(), "bide-export");
     do {
         pthread_mutex_lock(&x->lock);
         wait_for_more(x);
         stopping = x->stopping;
-        size_t n = take_batch(x);
-        bool last = stopping && x->waiting == 0;
+        take_all(x);
         pthread_mutex_unlock(&x->lock);
-        if (n)
-            send_spans(x, n);
-        if (metrics_due(x) || (last && x->conf.source && x->conf.metrics_ns)) {
+        if (x->sending.n)
+            send_spans(x);
+        if (metrics_due(x) ||
+            (stopping && x->conf.source && x->conf.metrics_ns)) {
             x->metrics_due_ns = bide_now_ns() + x->conf.metrics_ns;
             send_metrics(x);
         }
-        stopping = last || (stopping && bide_cancelled(&x->cancel));
     } while (!stopping);
     return NULL;
 }
@@ -171,11 +193,12 @@ static void release(struct bide__exporter *x)
 {
     bide__post_done(&x->post);
     bide_dep_free(x->dep);
-    bide__out_done(&x->body);
+    bide__out_done(&x->head);
+    bide__out_done(&x->tail);
+    bide__out_done(&x->sending.out);
+    bide__out_done(&x->waiting.out);
     pthread_cond_destroy(&x->more);
     pthread_mutex_destroy(&x->lock);
-    free(x->sending);
-    free(x->queue);
     free(x);
 }
 
@@ -199,15 +222,11 @@ const char *bide__exporter_new(struct bide__exporter **ret,
     x->from = (struct bide__otlp_source){ conf->service, conf->instance,
                                           wall_offset(), bide_now_ns() };
     init_lock(x);
-    x->queue = calloc(conf->max_spans, sizeof *x->queue);
-    x->sending = calloc(conf->batch, sizeof *x->sending);
     x->metrics_due_ns = bide_now_ns() + conf->metrics_ns;
     const char *mistake = bide__post_init(&x->post, conf->url);
     int rc = mistake ? 0 : bide_dep_new(&x->dep, "collector", &conf->policy);
     if (rc < 0)
         mistake = bide_strerror(rc);
-    if (!mistake && (!x->queue || !x->sending))
-        mistake = "no memory";
     if (!mistake && pthread_create(&x->thread, NULL, work, x) != 0)
         mistake = "cannot start a thread";
     if (mistake) {

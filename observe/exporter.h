@@ -4,7 +4,8 @@
  *     struct bide__exporter_conf conf = BIDE__EXPORTER_CONF_INIT;
  *     conf.url = "http://127.0.0.1:4318";
  *     const char *mistake = bide__exporter_new(&exporter, &conf);
- *     bide__exporter_event(exporter, &event);      // copies it, or drops it
+ *     bide__exporter_events(exporter, events, n);  // writes them, or drops
+ * them
  *     ...
  *     bide__exporter_free(exporter);               // sends what is left, a
  * moment
@@ -28,7 +29,7 @@ struct bide__exporter_conf {
     const char *instance; /* service.instance.id; NULL: not told */
     bool json;            /* instead of protobuf */
     size_t max_spans;     /* that wait; over 0 */
-    size_t batch;         /* spans in a request; over 0 */
+    size_t batch;         /* so many are sent at once; over 0 */
     int64_t interval_ns;  /* a batch that is not full waits so long */
     int64_t metrics_ns;   /* how often metrics are sent; 0: never */
     int64_t drain_ns;     /* the longest that freeing it takes */
@@ -60,9 +61,9 @@ const char *bide__exporter_new(struct bide__exporter **ret,
 /* Stops it. NULL is fine. */
 void bide__exporter_free(struct bide__exporter *exporter);
 
-/* Queues a span, if the event is one and is sampled. */
-void bide__exporter_event(struct bide__exporter *exporter,
-                          const struct bide__event *event);
+/* Queues those of n events that are spans, and sampled. */
+void bide__exporter_events(struct bide__exporter *exporter,
+                           const struct bide__event *events, size_t n);
 
 void bide__exporter_stats(struct bide__exporter *exporter,
                           struct bide__exporter_stats *ret);

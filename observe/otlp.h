@@ -32,6 +32,17 @@ void bide__otlp_spans(struct bide__out *out,
                       const struct bide__otlp_source *from, bool json,
                       const struct bide__event *events, size_t n);
 
+/* The same in parts, for those who gather spans one by one: the spans, each
+ * behind the one before, `first` for the first; and when there are `len` bytes
+ * of them, what goes before and what goes behind. */
+void bide__otlp_span(struct bide__out *out,
+                     const struct bide__otlp_source *from, bool json,
+                     const struct bide__event *event, bool first);
+void bide__otlp_spans_begin(struct bide__out *out,
+                            const struct bide__otlp_source *from, bool json,
+                            size_t len);
+void bide__otlp_spans_end(struct bide__out *out, bool json);
+
 /* Writes all metrics, as they are now. */
 void bide__otlp_metrics(struct bide__out *out,
                         const struct bide__otlp_source *from, bool json,

@@ -3,7 +3,7 @@
  */
 #include "otlp.h"
 
-#include <math.h>
+#include <string.h>
 
 #include "metrics.h"
 #include "otlp_parts.h"
@@ -61,7 +61,8 @@ static void put_labels(struct bide__otlp *w, unsigned field,
 {
     bide__otlp_list(w, "attributes");
     for (size_t i = 0; i < n; i++)
-        bide__otlp_attribute(w, field, labels[i].name, labels[i].value);
+        bide__otlp_attribute(w, field, labels[i].name, strlen(labels[i].name),
+                             labels[i].value);
     bide__otlp_end(w);
 }
 

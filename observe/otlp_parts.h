@@ -11,4 +11,9 @@ void bide__otlp_open(struct bide__otlp *w, const struct bide__otlp_source *from,
                      const char *resources, const char *scopes);
 void bide__otlp_close(struct bide__otlp *w);
 
+/* The two messages in it that do not depend on what follows. */
+void bide__otlp_resource(struct bide__otlp *w,
+                         const struct bide__otlp_source *from);
+void bide__otlp_scope(struct bide__otlp *w);
+
 #endif

@@ -24,15 +24,17 @@ static double ms(int64_t ns)
     return (double)ns / 1e6;
 }
 
-static void put_text(struct bide__otlp *w, const char *key, const char *text)
+static void put_text(struct bide__otlp *w, const char *key, size_t key_len,
+                     const char *text)
 {
     if (*text)
-        bide__otlp_attribute(w, ATTRIBUTES, key, text);
+        bide__otlp_attribute(w, ATTRIBUTES, key, key_len, text);
 }
 
-static void put_int(struct bide__otlp *w, const char *key, int64_t n)
+static void put_int(struct bide__otlp *w, const char *key, size_t key_len,
+                    int64_t n)
 {
-    bide__otlp_attribute_int(w, ATTRIBUTES, key, n);
+    bide__otlp_attribute_int(w, ATTRIBUTES, key, key_len, n);
 }
 
 static bool failed(const struct bide__event *e)
@@ -49,7 +51,7 @@ static void put_error(struct bide__otlp *w, const struct bide__event *e)
     if (!failed(e))
         return;
     snprintf(status, sizeof status, "%u", (unsigned)e->status);
-    put_text(w, "error.type",
+    put_text(w, BIDE__KEY("error.type"),
              e->fault != BIDE_FAULT_NONE   ? bide_fault_name(e->fault)
              : e->status                   ? status
              : e->kind == BIDE__EVENT_CALL ? bide_reason_name(e->reason)
@@ -61,43 +63,46 @@ static void put_common(struct bide__otlp *w, const struct bide__event *e)
     char method[16];
     const char *path;
 
-    put_text(w, "http.request.method", method_of(e, method, &path));
-    put_text(w, "url.path", path);
+    put_text(w, BIDE__KEY("http.request.method"), method_of(e, method, &path));
+    put_text(w, BIDE__KEY("url.path"), path);
     if (e->status)
-        put_int(w, "http.response.status_code", e->status);
+        put_int(w, BIDE__KEY("http.response.status_code"), e->status);
     put_error(w, e);
-    put_text(w, "bide.dependency", e->dep);
-    put_text(w, "bide.request_id", e->request_id);
-    put_text(w, "server.address", e->endpoint);
-    bide__otlp_attribute_flag(w, ATTRIBUTES, "retry.budget_exhausted",
-                              e->action == BIDE_DONE &&
-                                  e->reason == BIDE_BECAUSE_BUDGET);
 }
 
 /* What it waited for, and what was decided after it. */
 static void put_attempt(struct bide__otlp *w, const struct bide__event *e)
 {
-    put_int(w, "http.request.resend_count", (int64_t)e->attempt - 1);
-    put_int(w, "retry.attempt", e->attempt);
-    put_text(w, "retry.reason", bide_reason_name(e->why));
-    bide__otlp_attribute_double(w, ATTRIBUTES, "retry.delay_ms",
+    put_text(w, BIDE__KEY("server.address"), e->endpoint);
+    put_int(w, BIDE__KEY("http.request.resend_count"), (int64_t)e->attempt - 1);
+    put_int(w, BIDE__KEY("retry.attempt"), e->attempt);
+    put_text(w, BIDE__KEY("retry.reason"), bide_reason_name(e->why));
+    bide__otlp_attribute_double(w, ATTRIBUTES, BIDE__KEY("retry.delay_ms"),
                                 ms(e->slept_ns));
-    put_text(w, "bide.class", bide_class_name(e->cls));
-    put_text(w, "bide.decision", bide_reason_name(e->reason));
+    bide__otlp_attribute_flag(
+        w, ATTRIBUTES, BIDE__KEY("retry.budget_exhausted"),
+        e->action == BIDE_DONE && e->reason == BIDE_BECAUSE_BUDGET);
+    if (e->cls == BIDE_SUCCESS)
+        return; /* nothing was to be decided */
+    put_text(w, BIDE__KEY("bide.class"), bide_class_name(e->cls));
+    put_text(w, BIDE__KEY("bide.decision"), bide_reason_name(e->reason));
     if (e->action == BIDE_WAIT)
-        bide__otlp_attribute_double(w, ATTRIBUTES, "bide.next_wait_ms",
-                                    ms(e->wait_ns));
+        bide__otlp_attribute_double(
+            w, ATTRIBUTES, BIDE__KEY("bide.next_wait_ms"), ms(e->wait_ns));
     if (e->hinted)
-        bide__otlp_attribute_double(w, ATTRIBUTES, "bide.hint_ms",
+        bide__otlp_attribute_double(w, ATTRIBUTES, BIDE__KEY("bide.hint_ms"),
                                     ms(e->hint_ns));
 }
 
 static void put_call(struct bide__otlp *w, const struct bide__event *e)
 {
-    put_int(w, "bide.attempts", e->attempt);
-    put_text(w, "bide.reason", bide_reason_name(e->reason));
-    bide__otlp_attribute_double(w, ATTRIBUTES, "bide.slept_ms",
-                                ms(e->slept_ns));
+    put_text(w, BIDE__KEY("bide.dependency"), e->dep);
+    put_text(w, BIDE__KEY("bide.request_id"), e->request_id);
+    put_int(w, BIDE__KEY("bide.attempts"), e->attempt);
+    put_text(w, BIDE__KEY("bide.reason"), bide_reason_name(e->reason));
+    if (e->slept_ns)
+        bide__otlp_attribute_double(w, ATTRIBUTES, BIDE__KEY("bide.slept_ms"),
+                                    ms(e->slept_ns));
 }
 
 static void put_status(struct bide__otlp *w, const struct bide__event *e)
@@ -116,10 +121,12 @@ static void put_status(struct bide__otlp *w, const struct bide__event *e)
  * several attempts is in the attributes. */
 static void put_name(struct bide__otlp *w, const struct bide__event *e)
 {
-    char method[16], name[80];
+    char name[16 + sizeof e->dep];
     const char *rest;
+    size_t len = strlen(method_of(e, name, &rest));
 
-    snprintf(name, sizeof name, "%s %s", method_of(e, method, &rest), e->dep);
+    name[len] = ' ';
+    memcpy(name + len + 1, e->dep, strlen(e->dep) + 1);
     bide__otlp_text(w, 5, "name", name);
 }
 
@@ -151,48 +158,64 @@ static void put_span(struct bide__otlp *w, const struct bide__otlp_source *from,
     bide__otlp_end(w);
 }
 
-void bide__otlp_open(struct bide__otlp *w, const struct bide__otlp_source *from,
-                     const char *resources, const char *scopes)
+/* ===== requests ===== */
+
+void bide__otlp_span(struct bide__out *out,
+                     const struct bide__otlp_source *from, bool json,
+                     const struct bide__event *event, bool first)
 {
-    bide__otlp_begin(w);
-    bide__otlp_list(w, resources);
-    bide__otlp_message(w, 1, NULL);
-    bide__otlp_message(w, 1, "resource");
-    bide__otlp_list(w, "attributes");
-    bide__otlp_attribute(w, 1, "service.name", from->service);
-    if (from->instance)
-        bide__otlp_attribute(w, 1, "service.instance.id", from->instance);
-    bide__otlp_attribute(w, 1, "service.version", bide_version());
-    bide__otlp_end(w);
-    bide__otlp_end(w);
-    bide__otlp_list(w, scopes);
-    bide__otlp_message(w, 2, NULL);
-    bide__otlp_message(w, 1, "scope");
-    bide__otlp_text(w, 1, "name", "bide");
-    bide__otlp_text(w, 2, "version", bide_version());
-    bide__otlp_end(w);
+    struct bide__otlp w = { .out = out, .json = json };
+
+    w.level[0] = (struct bide__otlp_level){ out->len, true, first };
+    put_span(&w, from, event);
 }
 
-void bide__otlp_close(struct bide__otlp *w)
+/* In JSON: an opened request, up to the bracket of its spans. In protobuf: the
+ * same, with the lengths of what is to follow. */
+void bide__otlp_spans_begin(struct bide__out *out,
+                            const struct bide__otlp_source *from, bool json,
+                            size_t len)
 {
-    bide__otlp_end(w); /* the scope's */
-    bide__otlp_end(w);
-    bide__otlp_end(w); /* the resource's */
-    bide__otlp_end(w);
-    bide__otlp_finish(w);
+    struct bide__out resource = { 0 }, scope = { 0 };
+    struct bide__otlp w = { .out = out, .json = json };
+    struct bide__otlp r = { .out = &resource }, s = { .out = &scope };
+
+    if (json) {
+        bide__otlp_open(&w, from, "resourceSpans", "scopeSpans");
+        bide__otlp_list(&w, "spans");
+        return;
+    }
+    bide__otlp_resource(&r, from);
+    bide__otlp_scope(&s);
+    size_t inner = scope.len + len;
+    bide__otlp_lengths(&w, 1,
+                       resource.len + bide__otlp_length_len(2, inner) + inner);
+    bide__out_bytes(out, resource.data, resource.len);
+    bide__otlp_lengths(&w, 2, inner);
+    bide__out_bytes(out, scope.data, scope.len);
+    out->failed |= resource.failed || scope.failed;
+    bide__out_done(&resource);
+    bide__out_done(&scope);
+}
+
+void bide__otlp_spans_end(struct bide__out *out, bool json)
+{
+    if (json)
+        bide__out_text(out, "]}]}]}");
 }
 
 void bide__otlp_spans(struct bide__out *out,
                       const struct bide__otlp_source *from, bool json,
                       const struct bide__event *events, size_t n)
 {
-    struct bide__otlp w = { .out = out, .json = json };
+    struct bide__out spans = { 0 };
 
-    bide__otlp_open(&w, from, "resourceSpans", "scopeSpans");
-    bide__otlp_list(&w, "spans");
     for (size_t i = 0; i < n; i++)
         if (events[i].kind != BIDE__EVENT_BREAKER)
-            put_span(&w, from, &events[i]);
-    bide__otlp_end(&w);
-    bide__otlp_close(&w);
+            bide__otlp_span(&spans, from, json, &events[i], spans.len == 0);
+    bide__otlp_spans_begin(out, from, json, spans.len);
+    bide__out_bytes(out, spans.data, spans.len);
+    bide__otlp_spans_end(out, json);
+    out->failed |= spans.failed;
+    bide__out_done(&spans);
 }

@@ -24,6 +24,10 @@ static size_t varint(uint8_t to[10], uint64_t n)
 static void put_varint(struct bide__out *out, uint64_t n)
 {
     uint8_t bytes[10];
+    if (n < 0x80) { /* nearly always */
+        bide__out_char(out, (char)n);
+        return;
+    }
     bide__out_bytes(out, bytes, varint(bytes, n));
 }
 
@@ -58,6 +62,14 @@ static void close_length(struct bide__out *out, size_t at)
     memmove(out->data + at + n, out->data + at, len);
     memcpy(out->data + at, bytes, n);
     out->len += n;
+}
+
+static bool is_ascii(const char *text, size_t len)
+{
+    unsigned char all = 0;
+    for (size_t i = 0; i < len; i++)
+        all |= (unsigned char)text[i];
+    return all < 0x80;
 }
 
 /* A `string` of protobuf must be UTF-8, or the whole batch is refused. */
@@ -164,6 +176,18 @@ void bide__otlp_end(struct bide__otlp *w)
         close_length(w->out, l->at);
 }
 
+void bide__otlp_lengths(struct bide__otlp *w, unsigned field, size_t len)
+{
+    put_tag(w->out, field, LENGTH);
+    put_varint(w->out, len);
+}
+
+size_t bide__otlp_length_len(unsigned field, size_t len)
+{
+    uint8_t bytes[10];
+    return varint(bytes, (uint64_t)field << 3 | LENGTH) + varint(bytes, len);
+}
+
 /* ===== values ===== */
 
 void bide__otlp_text(struct bide__otlp *w, unsigned field, const char *name,
@@ -174,9 +198,15 @@ void bide__otlp_text(struct bide__otlp *w, unsigned field, const char *name,
         bide__json_quote(w->out, text);
         return;
     }
+    size_t len = strlen(text);
     put_tag(w->out, field, LENGTH);
+    if (is_ascii(text, len)) {
+        put_varint(w->out, len);
+        bide__out_bytes(w->out, text, len);
+        return;
+    }
     size_t at = w->out->len;
-    put_utf8(w->out, text, strlen(text));
+    put_utf8(w->out, text, len);
     close_length(w->out, at);
 }
 

@@ -44,6 +44,11 @@ void bide__otlp_list(struct bide__otlp *w, const char *name);
 void bide__otlp_message(struct bide__otlp *w, unsigned field, const char *name);
 void bide__otlp_end(struct bide__otlp *w);
 
+/* Protobuf: begins a message whose length is known, and tells how many bytes
+ * that takes. */
+void bide__otlp_lengths(struct bide__otlp *w, unsigned field, size_t len);
+size_t bide__otlp_length_len(unsigned field, size_t len);
+
 /* Values. A `name` of NULL is an element of a list. */
 void bide__otlp_text(struct bide__otlp *w, unsigned field, const char *name,
                      const char *text);
@@ -70,14 +75,17 @@ void bide__otlp_counts(struct bide__otlp *w, unsigned field, const char *name,
 void bide__otlp_doubles(struct bide__otlp *w, unsigned field, const char *name,
                         const double *values, size_t n);
 
+/* The name of an attribute that is written down, and its length. */
+#define BIDE__KEY(name) name, sizeof name - 1
+
 /* A KeyValue, an element of a list of attributes. */
 void bide__otlp_attribute(struct bide__otlp *w, unsigned field, const char *key,
-                          const char *text);
+                          size_t key_len, const char *text);
 void bide__otlp_attribute_int(struct bide__otlp *w, unsigned field,
-                              const char *key, int64_t value);
+                              const char *key, size_t key_len, int64_t value);
 void bide__otlp_attribute_flag(struct bide__otlp *w, unsigned field,
-                               const char *key, bool value);
+                               const char *key, size_t key_len, bool value);
 void bide__otlp_attribute_double(struct bide__otlp *w, unsigned field,
-                                 const char *key, double value);
+                                 const char *key, size_t key_len, double value);
 
 #endif

@@ -8,50 +8,24 @@
 
 enum { FIRST_SIZE = 1024 };
 
-static bool grow(struct bide__out *out, size_t more)
+bool bide__out_grow(struct bide__out *out, size_t len)
 {
     size_t size = out->size ? out->size : FIRST_SIZE;
-    while (size - out->len < more) {
-        if (size > SIZE_MAX / 2)
-            return false;
+    while (size - out->len < len && size <= SIZE_MAX / 2)
         size *= 2;
-    }
-    char *data = realloc(out->data, size);
-    if (!data)
+    char *data = size - out->len < len ? NULL : realloc(out->data, size);
+    if (!data) {
+        out->failed = true;
         return false;
+    }
     out->data = data;
     out->size = size;
     return true;
 }
 
-char *bide__out_room(struct bide__out *out, size_t len)
-{
-    if (out->failed)
-        return NULL;
-    if (out->size - out->len < len && !grow(out, len)) {
-        out->failed = true;
-        return NULL;
-    }
-    return out->data + out->len;
-}
-
-void bide__out_bytes(struct bide__out *out, const void *bytes, size_t len)
-{
-    char *to = len ? bide__out_room(out, len) : NULL;
-    if (!to)
-        return;
-    memcpy(to, bytes, len);
-    out->len += len;
-}
-
 void bide__out_text(struct bide__out *out, const char *text)
 {
     bide__out_bytes(out, text, strlen(text));
-}
-
-void bide__out_char(struct bide__out *out, char c)
-{
-    bide__out_bytes(out, &c, 1);
 }
 
 void bide__out_u64(struct bide__out *out, uint64_t n)

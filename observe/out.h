@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* Threads: owned. */
 struct bide__out {
@@ -28,9 +29,35 @@ struct bide__out {
     bool failed;
 };
 
-void bide__out_bytes(struct bide__out *out, const void *bytes, size_t len);
+/* Makes room for `len` more bytes. False: there is none, and it has failed. */
+bool bide__out_grow(struct bide__out *out, size_t len);
+
+/* Room for `len` more bytes, to be written by the caller who then adds to
+ * `len`; NULL if there is none. */
+static inline char *bide__out_room(struct bide__out *out, size_t len)
+{
+    if (out->failed ||
+        (out->size - out->len < len && !bide__out_grow(out, len)))
+        return NULL;
+    return out->data + out->len;
+}
+
+static inline void bide__out_bytes(struct bide__out *out, const void *bytes,
+                                   size_t len)
+{
+    char *to = len ? bide__out_room(out, len) : NULL;
+    if (!to)
+        return;
+    memcpy(to, bytes, len);
+    out->len += len;
+}
+
+static inline void bide__out_char(struct bide__out *out, char c)
+{
+    bide__out_bytes(out, &c, 1);
+}
+
 void bide__out_text(struct bide__out *out, const char *text);
-void bide__out_char(struct bide__out *out, char c);
 void bide__out_u64(struct bide__out *out, uint64_t n);
 void bide__out_i64(struct bide__out *out, int64_t n);
 
@@ -44,10 +71,6 @@ void bide__out_seconds(struct bide__out *out, uint64_t ns);
 
 /* Lower-case hexadecimal digits, two for each byte. */
 void bide__out_hex(struct bide__out *out, const uint8_t *bytes, size_t len);
-
-/* Room for `len` more bytes, to be written by the caller who then adds to
- * `len`; NULL if there is none. */
-char *bide__out_room(struct bide__out *out, size_t len);
 
 void bide__out_clear(struct bide__out *out);
 void bide__out_done(struct bide__out *out);

@@ -170,16 +170,18 @@ static bide_fault send_request(struct bide__post *post,
                                const struct bide__post_limit *l)
 {
     char head[1024];
+    size_t len = r->body[0].len + r->body[1].len + r->body[2].len;
     bool v6 = strchr(post->host, ':') != NULL;
-    int n =
-        snprintf(head, sizeof head,
-                 "POST %s%s HTTP/1.1\r\nHost: %s%s%s:%s\r\n"
-                 "User-Agent: bide/%s\r\nContent-Type: %s\r\n"
-                 "Content-Length: %zu\r\n\r\n",
-                 post->prefix, r->path, v6 ? "[" : "", post->host,
-                 v6 ? "]" : "", post->port, bide_version(), r->type, r->len);
+    int n = snprintf(head, sizeof head,
+                     "POST %s%s HTTP/1.1\r\nHost: %s%s%s:%s\r\n"
+                     "User-Agent: bide/%s\r\nContent-Type: %s\r\n"
+                     "Content-Length: %zu\r\n\r\n",
+                     post->prefix, r->path, v6 ? "[" : "", post->host,
+                     v6 ? "]" : "", post->port, bide_version(), r->type, len);
     bide_fault fault = send_all(post->fd, head, (size_t)n, l);
-    return fault ? fault : send_all(post->fd, r->body, r->len, l);
+    for (int i = 0; i < 3 && fault == BIDE_FAULT_NONE; i++)
+        fault = send_all(post->fd, r->body[i].data, r->body[i].len, l);
+    return fault;
 }
 
 /* A kept connection that has something to read, or has ended, is of no use. */

@@ -4,7 +4,7 @@
  *
  *     struct bide__post post;
  *     const char *mistake = bide__post_init(&post, "http://127.0.0.1:4318");
- *     struct bide__post_request r = { "/v1/traces", type, data, len };
+ *     struct bide__post_request r = { "/v1/traces", type, { { data, len } } };
  *     bide_outcome out = bide__post_send(&post, dep, &r, timeout_ns, &cancel);
  *
  * No TLS: a collector elsewhere is reached through the agent on this host, or
@@ -26,8 +26,10 @@ struct bide__post {
 struct bide__post_request {
     const char *path; /* goes behind the prefix */
     const char *type; /* Content-Type */
-    const void *body;
-    size_t len;
+    struct {
+        const void *data;
+        size_t len;
+    } body[3]; /* one behind the other */
 };
 
 /* Reads a URL. NULL, or what was expected instead. Connects nothing yet. */

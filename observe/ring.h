@@ -52,20 +52,23 @@ static inline void bide__ring_commit(struct bide__ring *r)
     atomic_store_explicit(&r->written, at + 1, memory_order_release);
 }
 
-/* The oldest event that was handed over; NULL if there is none. */
-static inline const struct bide__event *bide__ring_first(struct bide__ring *r)
+/* The oldest events that were handed over, as many as lie in a row, and how
+ * many those are; NULL if there are none. */
+static inline const struct bide__event *bide__ring_first(struct bide__ring *r,
+                                                         size_t *ret_n)
 {
     uint64_t at = atomic_load_explicit(&r->read, memory_order_relaxed);
-    if (at == atomic_load_explicit(&r->written, memory_order_acquire))
-        return NULL;
-    return &r->events[at & r->mask];
+    uint64_t n = atomic_load_explicit(&r->written, memory_order_acquire) - at;
+    uint64_t in_row = r->mask + 1 - (at & r->mask);
+    *ret_n = (size_t)(n < in_row ? n : in_row);
+    return n ? &r->events[at & r->mask] : NULL;
 }
 
-/* Gives its place back. */
-static inline void bide__ring_drop(struct bide__ring *r)
+/* Gives the places of n of them back. */
+static inline void bide__ring_drop(struct bide__ring *r, size_t n)
 {
     uint64_t at = atomic_load_explicit(&r->read, memory_order_relaxed);
-    atomic_store_explicit(&r->read, at + 1, memory_order_release);
+    atomic_store_explicit(&r->read, at + n, memory_order_release);
 }
 
 static inline uint64_t bide__ring_dropped(const struct bide__ring *r)

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "cli"))
@@ -57,12 +58,14 @@ def check_spans(form):
                        "http.request.resend_count": 1, "retry.attempt": 2,
                        "retry.reason": "backoff", "retry.delay_ms": 121,
                        "retry.budget_exhausted": False,
-                       "bide.dependency": "pay"}.items():
+                       "server.address": "127.0.0.1:9001"}.items():
         case(f"{form}: {name} of the retry", b.get(name) == want, b)
     case(f"{form}: the first attempt failed", first["status"]["code"] == 2
          and a["error.type"] == "503" and a["bide.next_wait_ms"] == 120, first)
     case(f"{form}: the call did not", "status" not in call
-         and c["bide.attempts"] == 2 and c["bide.reason"] == "success", call)
+         and c["bide.attempts"] == 2 and c["bide.reason"] == "success"
+         and c["bide.dependency"] == "pay"
+         and c["bide.request_id"] == "req-1", call)
     return request
 
 
@@ -99,6 +102,9 @@ class Collector(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         status = self.answers.pop(0) if self.answers else 200
+        if status == "slow":
+            time.sleep(0.7)
+            status = 200
         if status == 200:
             self.got.append((self.path, self.headers["Content-Type"], body))
         self.send_response(status)
@@ -138,9 +144,9 @@ def check_export():
     stats, got = collect("protobuf", [400] * 20, 10)
     case("export: what is refused for good is dropped and counted",
          stats["sent"] == 0 and stats["dropped"] == 30, stats)
-    stats, got = collect("protobuf", [], 1000)
+    stats, got = collect("protobuf", ["slow"], 2000)
     case("export: over its bound it drops, and counts",
-         stats["sent"] + stats["dropped"] == 3000 and stats["dropped"] > 0,
+         stats["sent"] + stats["dropped"] == 6000 and stats["dropped"] > 0,
          stats)
     out = tool("export", "http://127.0.0.1:1", "10")
     stats = json.loads(out.stdout)

@@ -110,8 +110,8 @@ static void json_by_the_rules_of_otlp(void **state)
     bide__otlp_begin(&w);
     bide__otlp_id(&w, 1, "traceId", (const uint8_t *)"\x01\xab", 2);
     bide__otlp_list(&w, "attributes");
-    bide__otlp_attribute_int(&w, 9, "n", -5);
-    bide__otlp_attribute_flag(&w, 9, "f", false);
+    bide__otlp_attribute_int(&w, 9, BIDE__KEY("n"), -5);
+    bide__otlp_attribute_flag(&w, 9, BIDE__KEY("f"), false);
     bide__otlp_end(&w);
     bide__otlp_counts(&w, 6, "bucketCounts", counts, 2);
     bide__otlp_doubles(&w, 7, "explicitBounds", bounds, 2);

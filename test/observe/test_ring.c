@@ -21,19 +21,29 @@ static void put(struct bide__ring *r, uint32_t n)
 static void ring_full_drops_and_counts(void **state)
 {
     struct bide__ring *r = bide__ring_new(4);
+    size_t n;
 
     (void)state;
-    assert_null(bide__ring_first(r));
+    assert_null(bide__ring_first(r, &n));
     for (uint32_t i = 0; i < 7; i++)
         put(r, i);
     assert_int_equal(bide__ring_dropped(r), 3);
     for (uint32_t i = 0; i < 4; i++) {
-        assert_int_equal(bide__ring_first(r)->attempt, i);
-        bide__ring_drop(r);
+        assert_int_equal(bide__ring_first(r, &n)->attempt, i);
+        assert_int_equal(n, 4 - i);
+        bide__ring_drop(r, 1);
     }
-    assert_null(bide__ring_first(r));
-    put(r, 9);
-    assert_int_equal(bide__ring_first(r)->attempt, 9);
+    assert_null(bide__ring_first(r, &n));
+    put(r, 7);
+    put(r, 8);
+    bide__ring_drop(r, 1);
+    for (uint32_t i = 9; i < 12; i++)
+        put(r, i);
+    assert_int_equal(bide__ring_first(r, &n)->attempt, 8);
+    assert_int_equal(n, 3); /* up to the end of the ring */
+    bide__ring_drop(r, n);
+    assert_int_equal(bide__ring_first(r, &n)->attempt, 11);
+    assert_int_equal(n, 1);
     bide__ring_free(r);
 }
 
@@ -63,6 +73,7 @@ static void ring_between_threads_loses_nothing_uncounted(void **state)
     pthread_t thread;
     uint32_t last = 0;
     uint64_t got = 0;
+    size_t n;
     bool over = false;
 
     (void)state;
@@ -70,11 +81,13 @@ static void ring_between_threads_loses_nothing_uncounted(void **state)
     while (!over) {
         const struct bide__event *e;
         over = got + bide__ring_dropped(r) >= MANY;
-        while ((e = bide__ring_first(r))) {
-            assert_true(e->attempt > last);
-            last = e->attempt;
-            got++;
-            bide__ring_drop(r);
+        while ((e = bide__ring_first(r, &n))) {
+            for (size_t i = 0; i < n; i++) {
+                assert_true(e[i].attempt > last);
+                last = e[i].attempt;
+            }
+            got += n;
+            bide__ring_drop(r, n);
         }
         sched_yield();
     }

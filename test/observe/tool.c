@@ -94,7 +94,7 @@ static int export_calls(const char *url, bool json, int calls)
     for (int i = 0; i < calls; i++)
         for (int k = 0; k < 3; k++) {
             memcpy(e[k].trace.trace_id, &i, sizeof i);
-            bide__exporter_event(x, &e[k]);
+            bide__exporter_events(x, &e[k], 1);
         }
     bide_sleep_until(bide_now_ns() + BIDE_SECOND, NULL);
     bide__exporter_stats(x, &s);
