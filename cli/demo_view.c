@@ -73,7 +73,7 @@ static void curve(const struct frame *f, unsigned fleet, enum demo_count what)
         double rate = cell_rate(f, fleet, what, i);
         const char *want = !load                  ? f->paint.green
                            : rate > DEMO_CAPACITY ? f->paint.red
-                                                  : f->paint.yellow;
+                                                  : f->paint.plain;
         if (want != colour)
             fputs(want, f->out);
         colour = want;
