@@ -25,6 +25,20 @@ function freeze(feed: Feed): Frozen | null {
   return { state: feed.state, samples: new Map([...feed.samples].map(([k, v]) => [k, [...v]])) };
 }
 
+/** Attempts per call over the last ten seconds: calls end later than their attempts
+ * do, so in a single second one may be there without the other. */
+function ratio(samples: Sample[]): (number | null)[] {
+  const OVER = 10;
+  return samples.map((_, i) => {
+    let attempts = 0, ended = 0;
+    for (const s of samples.slice(Math.max(0, i + 1 - OVER), i + 1)) {
+      attempts += s.attempts;
+      ended += calls(s);
+    }
+    return ended ? attempts / ended : null;
+  });
+}
+
 function Charts({ dep, samples, from, to, theme }: { dep: Dep; samples: Sample[]; from: number; to: number; theme: Theme }) {
   const times = samples.map((s) => s.at_ms / 1000);
   const rate = (get: (s: Sample) => number) => samples.map((s) => (s.seconds ? get(s) / s.seconds : 0));
@@ -46,12 +60,12 @@ function Charts({ dep, samples, from, to, theme }: { dep: Dep; samples: Sample[]
       ]} />
       <Chart {...common} title="Latency" hint="of whole calls, and of the successful attempt alone" format={(v) => ms(v)} series={[
         { label: 'p99', colour: '--late', values: value((s) => s.p99_call_ms) },
-        { label: 'p99, attempt', colour: '--backoff', values: value((s) => s.p99_attempt_ms) },
+        { label: 'p99 try', colour: '--backoff', values: value((s) => s.p99_attempt_ms) },
         { label: 'p50', colour: '--late', dash: true, values: value((s) => s.p50_call_ms) },
-        { label: 'p50, attempt', colour: '--backoff', dash: true, values: value((s) => s.p50_attempt_ms) },
+        { label: 'p50 try', colour: '--backoff', dash: true, values: value((s) => s.p50_attempt_ms) },
       ]} />
-      <Chart {...common} title="Amplification" hint="attempts per call; under 1 where calls are refused unsent" floor={1.5} format={(v) => brief(Math.round(v * 100) / 100)} series={[
-        { label: 'attempts per call', colour: '--late', values: value((s) => { const n = calls(s); return n ? s.attempts / n : null; }) },
+      <Chart {...common} title="Amplification" hint="attempts per call, over the last ten seconds" floor={1.5} format={(v) => brief(Math.round(v * 100) / 100)} series={[
+        { label: 'attempts per call', colour: '--late', values: ratio(samples) },
       ]} />
     </>
   );
@@ -78,7 +92,7 @@ function Page({ view, name, seconds, theme, all, setAll }: { view: Frozen; name:
       <Tiles dep={dep} t={t} most={most} onForce={state.actions && dep.breaker.on ? () => setForce(true) : null} />
       <div class="grid">
         <Charts dep={dep} samples={samples} from={from_ms / 1000} to={to_ms / 1000} theme={theme} />
-        <Timeline dep={dep} samples={samples} turns={state.turns} from_ms={from_ms} to_ms={to_ms} />
+        {dep.breaker.on && <Timeline dep={dep} samples={samples} turns={state.turns} from_ms={from_ms} to_ms={to_ms} />}
         <GivenUp dep={dep} t={t} />
         {dep.hedges.on ? <Hedges dep={dep} t={t} /> : <Waits dep={dep} bounds={state.bounds_ms} />}
         {dep.budget.left !== null && (

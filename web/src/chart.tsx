@@ -57,6 +57,7 @@ function options(p: Props, width: number, onIndex: (i: number | null) => void): 
   return {
     width,
     height: HEIGHT,
+    padding: [10, 10, 0, 0],
     legend: { show: false },
     cursor: { sync: { key: 'bide' }, points: { size: 6 }, y: false, drag: { x: false, y: false } },
     scales: { x: { time: true }, y: { range: (_u, _min, max) => [0, Math.max(max > 0 ? max * 1.08 : 1, p.floor ?? 0)] } },

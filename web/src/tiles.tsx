@@ -44,7 +44,7 @@ function Success({ dep, t }: { dep: Dep; t: Totals }) {
 function Budget({ dep, most }: { dep: Dep; most: number }) {
   const { left, kind, usual } = dep.budget;
   if (left === null) {
-    return <Tile name="Retry budget" test="budget" value="none" mood="calm" note="the policy does not limit retries" />;
+    return <Tile name="Retry budget" test="budget" value="none" mood="calm" note="retries are not limited" />;
   }
   const full = Math.max(usual ?? 0, most, 1);
   const share = Math.min(1, Math.max(0, left / full));
@@ -62,9 +62,10 @@ function Budget({ dep, most }: { dep: Dep; most: number }) {
 
 function BreakerTile({ dep, onForce }: { dep: Dep; onForce: (() => void) | null }) {
   const b = dep.breaker;
-  const mood: Mood = !b.on ? 'calm' : b.state === 'closed' ? 'good' : b.state === 'open' ? 'bad' : 'warn';
+  if (!b.on) return <Tile name="Breaker" test="breaker" value="off" mood="calm" note="the policy has none" />;
+  const mood: Mood = b.state === 'closed' ? 'good' : b.state === 'open' ? 'bad' : 'warn';
   return (
-    <Tile name="Breaker" test="breaker" value={b.on ? stateWord[b.state] : 'off'} mood={mood}
+    <Tile name="Breaker" test="breaker" value={stateWord[b.state]} mood={mood}
       note={<span><b data-total="opened">{count(b.opened)}</b> {b.opened === 1 ? 'opening' : 'openings'} since the start</span>}>
       <p class="sub">
         {b.state === 'open' ? `probes in ${ms(b.open_for_ms)}` : b.state === 'half_open' ? `${b.attempts} probes back` : `${b.failed} of ${b.attempts} failed`}

@@ -48,7 +48,6 @@ function stretches(p: Props): Stretch[] {
 
 function now(dep: Dep): string {
   const b = dep.breaker;
-  if (!b.on) return 'The policy has no breaker.';
   if (b.state === 'open') return `Open: calls are refused at once. Probes go out in ${ms(b.open_for_ms)}.`;
   if (b.state === 'half_open') return `Half-open: ${b.attempts} of its probes have reported, ${b.failed} failed.`;
   const rate = b.attempts ? b.failed / b.attempts : 0;
