@@ -10,10 +10,11 @@ BUILDTYPE    ?= debugoptimized
 PREFIX       ?= /usr/local
 DESTDIR      ?=
 FUZZ_SECONDS ?= 30
+SOAK_COUNT   ?= 1000000
 MESON        ?= meson
 
 .DEFAULT_GOAL := all
-.PHONY: all help setup demo test bench coverage fuzz format install clean
+.PHONY: all help setup demo test soak bench coverage fuzz format install clean
 
 all: $(BUILD)/build.ninja ## build the libraries, the program and the examples
 	@ninja --quiet -C $(BUILD)
@@ -39,8 +40,12 @@ test: ## install what is missing, build, run every test
 	@scripts/setup.sh build test
 	@scripts/test.sh
 
+soak: ## a million requests through the sidecar, 10 % of them to fail
+	@scripts/setup.sh build test
+	@scripts/soak.sh $(SOAK_COUNT)
+
 bench: ## build with -O2 -DNDEBUG and print the benchmark tables
-	@scripts/setup.sh build
+	@scripts/setup.sh build bench
 	@scripts/bench.sh
 
 coverage: ## line and branch coverage of lib/, with an HTML report
@@ -62,4 +67,4 @@ install: ## release build, installed under DESTDIR and PREFIX (/usr/local)
 	@DESTDIR=$(DESTDIR) $(MESON) install -C build-release --no-rebuild
 
 clean: ## remove every build directory
-	rm -rf $(BUILD) build-test build-bench build-fuzz build-release
+	rm -rf $(BUILD) build-test build-bench build-fuzz build-soak build-release

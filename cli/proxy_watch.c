@@ -79,7 +79,7 @@ static bool start_exporter(struct watching *w,
     return !mistake;
 }
 
-static bool start_collector(struct watching *w, struct tell_conf *tell,
+static bool start_collector(struct watching *w, struct proxy *p,
                             const struct bide__proxy_telemetry *conf)
 {
     /* Two events a request, and a core that may be busy for a while before the
@@ -92,9 +92,9 @@ static bool start_collector(struct watching *w, struct tell_conf *tell,
                                       .exporter = w->watch.exporter };
 
     w->watch.collector = bide__collector_new(&c);
-    tell->collector = w->watch.collector;
-    tell->traces = conf->otlp != NULL;
-    tell->sample = conf->sample;
+    p->tell = (struct tell_conf){ w->watch.collector, conf->otlp != NULL,
+                                  conf->sample };
+    p->hooks.on_breaker = tell_breaker;
     return w->watch.collector != NULL;
 }
 
@@ -109,7 +109,7 @@ static bool start_all(struct watching *w, struct proxy *p,
         return true;
     return start_log(w, &conf->telemetry, err, size) &&
            start_exporter(w, &conf->telemetry, err, size) &&
-           start_collector(w, &p->tell, &conf->telemetry);
+           start_collector(w, p, &conf->telemetry);
 }
 
 struct watching *watch_new(struct proxy *p, const struct bide__proxy_conf *conf,

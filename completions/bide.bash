@@ -18,6 +18,7 @@ _bide_flags() {
             --idempotency-key --parallel-max --connect-timeout
             --stall-timeout --json $_bide_policy_flags --help"
         ;;
+    proxy) echo "--config --check --help" ;;
     check)
         echo "--json --sarif --quiet --no-lint --capacity --load --p99
             --clients --depth --defaults --reference --schema --help"
@@ -52,6 +53,7 @@ _bide_values() {
         ;;
     fetch--output | fetch-o | fetch--upload-file | fetch-T | fetch--cacert | \
         fetch--json) echo FILE && return ;;
+    proxy--config | proxy-c) echo FILE && return ;;
     fetch--hedge) echo "p95 50ms" && return ;;
     fetch--idempotency-key) echo "auto" && return ;;
     fetch-f | fetch-s | fetch-S) return ;; # these take no value
@@ -115,7 +117,7 @@ _bide_run_command() {
 
 _bide() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='run fetch check explain schedule replay sim top demo export import help'
+    local commands='run fetch proxy check explain schedule replay sim top demo export import help'
     local command=${COMP_WORDS[1]} values
 
     COMPREPLY=()

@@ -89,6 +89,10 @@ static const struct bide__section_field limit_fields[] = {
     SIZE("replay", replay_bytes, 0, 16 * MIB, NULL, "a size up to 16MiB",
          "How much of a body is kept to send it again; a longer one is sent "
          "once."),
+    SIZE("memory", memory_bytes, MIB, 9223372036854775807.0, "none",
+         "a size from 1MiB, or none",
+         "Requests that are being read or kept, all workers together; over it, "
+         "503."),
     LAST
 };
 #undef S

@@ -29,6 +29,7 @@ struct net_bufs {
     uint32_t size;
     uint32_t n_free, max_free;
     uint64_t n_taken; /* in use now */
+    uint64_t max_taken; /* for net_buf_take_if() */
 };
 
 /* Keeps up to max_free unused ones. */
@@ -49,6 +50,12 @@ static inline struct net_buf *net_buf_take(struct net_bufs *bufs)
     b->next = NULL;
     b->begin = b->end = 0;
     return b;
+}
+
+/* NULL also when so many are in use: for what others decide the amount of. */
+static inline struct net_buf *net_buf_take_if(struct net_bufs *bufs)
+{
+    return bufs->n_taken < bufs->max_taken ? net_buf_take(bufs) : NULL;
 }
 
 /* NULL is fine. */

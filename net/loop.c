@@ -26,6 +26,8 @@ static void on_wake(struct net_io *io, unsigned events)
 int net_loop_init(struct net_loop *loop)
 {
     memset(loop, 0, sizeof *loop);
+    loop->clock_ns = bide_now_ns;
+    loop->tasks.next = loop->tasks.prev = &loop->tasks;
     loop->now_ns = bide_now_ns();
     bide__wheel_init(&loop->wheel, loop->now_ns, BIDE_MILLISECOND);
     loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -101,10 +103,39 @@ void net_loop_bury(struct net_loop *loop, struct net_grave *grave,
     loop->graves = grave;
 }
 
+void net_task_later(struct net_loop *loop, struct net_task *task)
+{
+    if (task->next)
+        return;
+    task->next = &loop->tasks;
+    task->prev = loop->tasks.prev;
+    task->prev->next = loop->tasks.prev = task;
+}
+
+/* Those that are queued now. What they queue comes next time, after others had
+ * their turn. */
+static void run_tasks(struct net_loop *loop)
+{
+    net_task_later(loop, &loop->mark);
+    while (loop->tasks.next != &loop->mark) {
+        struct net_task *task = loop->tasks.next;
+        net_task_cancel(task);
+        task->run(task);
+    }
+    net_task_cancel(&loop->mark);
+}
+
+static bool has_tasks(const struct net_loop *loop)
+{
+    return loop->tasks.next != &loop->tasks;
+}
+
 /* Rounded up: a timer that is not due yet must not make the loop spin. */
 static int wait_ms(const struct net_loop *loop)
 {
     int64_t at = bide__wheel_next(&loop->wheel);
+    if (has_tasks(loop))
+        return 0;
     if (at == BIDE_FOREVER)
         return -1;
     int64_t in = at - loop->now_ns;
@@ -114,17 +145,21 @@ static int wait_ms(const struct net_loop *loop)
     return in > 60000 ? 60000 : (int)in;
 }
 
-void net_loop_step(struct net_loop *loop)
+static void turn(struct net_loop *loop, int timeout_ms)
 {
     struct epoll_event events[EVENTS_AT_ONCE];
-    int n = epoll_wait(loop->epoll_fd, events, EVENTS_AT_ONCE, wait_ms(loop));
+    int n = epoll_wait(loop->epoll_fd, events, EVENTS_AT_ONCE, timeout_ms);
 
-    loop->now_ns = bide_now_ns();
+    loop->now_ns = loop->clock_ns();
     loop->n_waits++;
+    if (has_tasks(loop))
+        run_tasks(loop);
     for (int i = 0; i < n; i++) {
         struct net_io *io = events[i].data.ptr;
         if (io->fd >= 0)
             io->ready(io, events[i].events);
+        if (has_tasks(loop))
+            run_tasks(loop);
     }
     loop->n_events += n > 0 ? (uint64_t)n : 0;
     for (;;) {
@@ -133,6 +168,11 @@ void net_loop_step(struct net_loop *loop)
             break;
         struct net_timer *timer = (struct net_timer *)t;
         timer->fire(timer);
+        if (has_tasks(loop))
+            run_tasks(loop);
     }
     dig(loop);
 }
+
+void net_loop_step(struct net_loop *loop) { turn(loop, wait_ms(loop)); }
+void net_loop_poll(struct net_loop *loop) { turn(loop, 0); }

@@ -41,6 +41,15 @@ struct net_timer {
     void (*fire)(struct net_timer *timer);
 };
 
+/* Something to be done soon, by nobody's call: after the event or timer that is being
+ * handled, and at most once for each of those. What one object wants of another is
+ * done so, and never while that one is in the middle of something. All zero but
+ * `run` is one that is not queued. */
+struct net_task {
+    struct net_task *next, *prev; /* NULL: not queued */
+    void (*run)(struct net_task *task);
+};
+
 /* Memory that is to be given back after the round: the first bytes of whatever it
  * was. */
 struct net_grave {
@@ -51,6 +60,9 @@ struct net_grave {
 struct net_loop {
     int epoll_fd, wake_fd;
     int64_t now_ns;  /* as of the last return of epoll_wait() */
+    int64_t (*clock_ns)(void); /* bide_now_ns(), but for tests */
+    struct net_task tasks;     /* a ring, with ... */
+    struct net_task mark;      /* ... the end of this turn in it */
     struct net_grave *graves;
     void *user;      /* passed to `free` of graves */
     void (*woken)(struct net_loop *loop); /* after net_loop_wake(); or NULL */
@@ -74,6 +86,9 @@ void net_loop_remove(struct net_loop *loop, struct net_io *io);
 /* Waits for events, and hands out all that there are. */
 void net_loop_step(struct net_loop *loop);
 
+/* The same without waiting: for tests. */
+void net_loop_poll(struct net_loop *loop);
+
 /* Makes the loop call `woken` soon. From any thread. */
 void net_loop_wake(struct net_loop *loop);
 
@@ -84,6 +99,17 @@ void net_loop_bury(struct net_loop *loop, struct net_grave *grave,
 static inline int64_t net_after(int64_t at_ns, int64_t ns)
 {
     return at_ns > INT64_MAX - ns ? INT64_MAX : at_ns + ns;
+}
+
+/* Queues a task, if it is not queued; takes it out, if it is. */
+void net_task_later(struct net_loop *loop, struct net_task *task);
+static inline void net_task_cancel(struct net_task *task)
+{
+    if (!task->next)
+        return;
+    task->next->prev = task->prev;
+    task->prev->next = task->next;
+    task->next = NULL;
 }
 
 static inline void net_timer_set(struct net_loop *loop, struct net_timer *t,

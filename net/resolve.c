@@ -1,30 +1,82 @@
-/* From a name to an address. */
+/* From a name to its addresses. */
 #include "resolve.h"
 
 #include <netdb.h>
+#include <stdlib.h>
 #include <string.h>
 
-int net_resolve(const char *host, uint16_t port, struct net_address *ret,
-                const char **ret_why)
+static int by_bytes(const void *a, const void *b)
+{
+    return memcmp(a, b, sizeof(struct net_address));
+}
+
+static struct net_addresses *addresses_new(unsigned n)
+{
+    struct net_addresses *all = calloc(1, sizeof *all + n * sizeof *all->list);
+    if (all)
+        all->n = n;
+    return all;
+}
+
+static void set(struct net_address *to, const struct addrinfo *from,
+                uint16_t port)
+{
+    memcpy(&to->to, from->ai_addr, from->ai_addrlen);
+    to->len = from->ai_addrlen;
+    if (from->ai_family == AF_INET6)
+        to->to.in6.sin6_port = htons(port);
+    else
+        to->to.in.sin_port = htons(port);
+}
+
+static struct net_addresses *from_answer(const struct addrinfo *found,
+                                         uint16_t port)
+{
+    const struct addrinfo *a;
+    unsigned n = 0, i = 0;
+    for (a = found; a && n < NET_ADDRESSES_MAX; a = a->ai_next)
+        n++;
+    struct net_addresses *all = addresses_new(n);
+    for (a = found; all && i < n; a = a->ai_next)
+        set(&all->list[i++], a, port);
+    if (all)
+        qsort(all->list, n, sizeof *all->list, by_bytes);
+    return all;
+}
+
+bool net_is_address(const char *host)
+{
+    struct net_address a;
+    return net_address_parse(&a, host, 0) == 0;
+}
+
+struct net_addresses *net_resolve(const char *host, uint16_t port,
+                                  const char **ret_why)
 {
     struct addrinfo want = { .ai_socktype = SOCK_STREAM,
                              .ai_flags = AI_ADDRCONFIG };
     struct addrinfo *found = NULL;
+    struct net_addresses *all;
 
-    if (net_address_parse(ret, host, port) == 0)
-        return 0;
+    *ret_why = "no memory";
+    if (net_is_address(host)) {
+        if ((all = addresses_new(1)))
+            net_address_parse(&all->list[0], host, port);
+        return all;
+    }
     int rc = getaddrinfo(host, NULL, &want, &found);
     if (rc != 0) {
         *ret_why = gai_strerror(rc);
-        return -1;
+        return NULL;
     }
-    memset(ret, 0, sizeof *ret);
-    memcpy(&ret->to, found->ai_addr, found->ai_addrlen);
-    ret->len = found->ai_addrlen;
-    if (ret->to.any.sa_family == AF_INET6)
-        ret->to.in6.sin6_port = htons(port);
-    else
-        ret->to.in.sin_port = htons(port);
+    all = from_answer(found, port);
     freeaddrinfo(found);
-    return 0;
+    return all;
+}
+
+bool net_addresses_same(const struct net_addresses *a,
+                        const struct net_addresses *b)
+{
+    return a->n == b->n &&
+           memcmp(a->list, b->list, a->n * sizeof *a->list) == 0;
 }

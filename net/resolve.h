@@ -1,19 +1,37 @@
-/* net/resolve.h: from a name to an address.
+/* net/resolve.h: from a name to its addresses.
  *
- *     struct net_address a;
- *     if (net_resolve("pay.internal", 443, &a, &why) < 0)
+ *     struct net_addresses *all = net_resolve("pay.internal", 443, &why);
+ *     if (!all)
  *         complain(why);
+ *     ... all->list[i] ...
+ *     free(all);
  *
  * Blocks for as long as the resolver takes, for a name; never for an address. */
 #ifndef BIDE_NET_RESOLVE_H
 #define BIDE_NET_RESOLVE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "address.h"
 
-/* 0; or -1 and why, a constant. */
-int net_resolve(const char *host, uint16_t port, struct net_address *ret,
-                const char **ret_why);
+enum { NET_ADDRESSES_MAX = 16 };
+
+/* In an order that does not depend on that of the answer. Threads: immutable. */
+struct net_addresses {
+    struct net_addresses *next; /* for whoever keeps several of these */
+    unsigned n;                 /* 1 .. NET_ADDRESSES_MAX */
+    struct net_address list[];
+};
+
+/* malloc()ed; or NULL and why, a constant. */
+struct net_addresses *net_resolve(const char *host, uint16_t port,
+                                  const char **ret_why);
+
+bool net_addresses_same(const struct net_addresses *a,
+                        const struct net_addresses *b);
+
+/* Whether it is an address already, and nothing is to be asked. */
+bool net_is_address(const char *host);
 
 #endif

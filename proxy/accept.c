@@ -122,14 +122,14 @@ static int first_one(const struct worker *w, size_t i)
 
 static int open_one(struct worker *w, struct listener *l, size_t i)
 {
-    const struct bide__proxy_address *c = &w->conf->listen[i];
     struct net_address a;
-    bool alone = c->path != NULL;
 
     if (i < w->proxy->n_inherited) {
         l->shared = true;
         return w->proxy->inherited_first + (int)i;
     }
+    const struct bide__proxy_address *c = &w->conf->listen[i];
+    bool alone = c->path != NULL;
     if (alone && w->index > 0) { /* a Unix socket cannot be opened twice */
         l->shared = true;
         return first_one(w, i);
@@ -148,6 +148,13 @@ static int open_one(struct worker *w, struct listener *l, size_t i)
 int worker_listen(struct worker *w, char *err, size_t err_size)
 {
     size_t n = w->conf->n_listen;
+    if (n < w->proxy->n_inherited)
+        n = w->proxy->n_inherited;
+    if (n == 0) {
+        snprintf(err, err_size, "there is nowhere to listen: neither "
+                                "proxy.listen nor a socket from systemd");
+        return -1;
+    }
     w->spare_fd = spare();
     w->listeners = calloc(n, sizeof *w->listeners);
     for (size_t i = 0; w->listeners && i < n; i++) {
@@ -155,10 +162,11 @@ int worker_listen(struct worker *w, char *err, size_t err_size)
         l->io.ready = listener_ready;
         l->io.fd = -1;
         l->worker = w;
-        l->conf = &w->conf->listen[i];
         int fd = open_one(w, l, i);
         if (fd < 0 || net_loop_add_level(&w->loop, &l->io, fd, l->shared) < 0) {
-            snprintf(err, err_size, "cannot listen on %s: %s", l->conf->text,
+            snprintf(err, err_size, "cannot listen on %s: %s",
+                     i < w->conf->n_listen ? w->conf->listen[i].text
+                                           : "a socket from systemd",
                      strerror(errno));
             return -1;
         }

@@ -94,6 +94,22 @@ void access_log_reopen(struct access_log *log)
     log->fd = fd;
 }
 
+void access_log_follow(struct worker *w)
+{
+    const char *where = w->conf->access_log;
+    char err[512];
+    if (w->log && where && strcmp(w->log->where, where) == 0)
+        return;
+    struct access_log *log =
+        where ? access_log_new(w, where, err, sizeof err) : NULL;
+    if (where && !log) {
+        fprintf(stderr, "bide proxy: %s\n", err);
+        return; /* better the old one than none */
+    }
+    access_log_free(w->log);
+    w->log = log;
+}
+
 void access_log_free(struct access_log *log)
 {
     if (!log)

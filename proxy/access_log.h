@@ -21,6 +21,10 @@ struct worker;
 /* `where` is a path, or "stdout", "stderr". NULL, and why in err. */
 struct access_log *access_log_new(struct worker *w, const char *where, char *err,
                                   size_t err_size);
+
+/* Goes over to another place, or to none, if that is what the configuration says
+ * now. */
+void access_log_follow(struct worker *w);
 void access_log_write(struct access_log *log, const struct exchange *ex);
 void access_log_flush(struct access_log *log);
 void access_log_reopen(struct access_log *log); /* after it was moved away */

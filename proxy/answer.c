@@ -19,6 +19,14 @@ static const uint64_t dropped =
     BIT(TRAILER) | BIT(TRANSFER_ENCODING) | BIT(UPGRADE) |
     BIT(HTTP2_SETTINGS) | BIT(X_BIDE_ATTEMPTS) | BIT(X_BIDE_REASON);
 
+/* Answers that cannot have a body have no length either (RFC 9110, 8.6). */
+static uint64_t dropped_from(const struct http1_head *resp)
+{
+    return resp->status < 200 || resp->status == 204
+               ? dropped | BIT(CONTENT_LENGTH)
+               : dropped;
+}
+
 static void put_status_line(struct text *t, const struct attempt *a)
 {
     const struct http1_head *resp = &a->resp;
@@ -68,7 +76,7 @@ static bool write_head(struct exchange *ex, struct attempt *a)
         return false;
     struct text t = text_in(out);
     put_status_line(&t, a);
-    text_lines(&t, &a->resp, net_buf_at(a->in), dropped);
+    text_lines(&t, &a->resp, net_buf_at(a->in), dropped_from(&a->resp));
     put_bide(&t, ex);
     put_connection(&t, a);
     TEXT_LITERAL(&t, "\r\n");
@@ -131,8 +139,8 @@ static void finish(struct exchange *ex)
 
 void answer_broken(struct exchange *ex)
 {
-    struct client *c = ex->client;
     if (ex->out_bytes == 0) {
+        ex->status = 0;
         net_buf_give(&ex->worker->bufs, ex->out);
         ex->out = NULL;
         attempt_end(ex->winner, false);
@@ -145,10 +153,7 @@ void answer_broken(struct exchange *ex)
                            .retry_ns = BIDE_FOREVER });
         return;
     }
-    count(&ex->worker->counters.cut_short);
-    ex->reason = BIDE_N_REASONS; /* "cut_short", in the log */
-    exchange_over(ex);
-    client_abort(c);
+    exchange_cut(ex);
 }
 
 static int gather(const struct exchange *ex, struct iovec *iov)
@@ -219,6 +224,7 @@ static bool read_in(struct exchange *ex)
                                        .body_timeout_ns));
         return false;
     }
+    a->until_ns = BIDE_FOREVER;
     if (n == 0 && http1_body_eof(&a->body) == HTTP1_END)
         return a->complete = true;
     if (n <= 0 || !attempt_scan(a)) {
@@ -228,9 +234,12 @@ static bool read_in(struct exchange *ex)
     return true;
 }
 
+/* Not for ever: others wait for this thread, too. */
+enum { ROUNDS = 16 };
+
 void answer_pump(struct exchange *ex)
 {
-    for (;;) {
+    for (int i = 0; i < ROUNDS; i++) {
         if (write_out(ex) <= 0)
             return;
         const struct attempt *a = ex->winner;
@@ -241,6 +250,7 @@ void answer_pump(struct exchange *ex)
         if (!read_in(ex))
             return;
     }
+    exchange_later(ex, TODO_PUMP);
 }
 
 /* 100 is not passed on: the client has had its own. A client of HTTP/1.0 knows no
@@ -255,7 +265,7 @@ void answer_interim(struct attempt *a)
         return;
     struct text t = text_in(b);
     put_status_line(&t, a);
-    text_lines(&t, resp, net_buf_at(a->in), dropped);
+    text_lines(&t, resp, net_buf_at(a->in), dropped_from(resp));
     TEXT_LITERAL(&t, "\r\n");
     if (text_done(&t, b) && ex->client->conn.writable) {
         ssize_t n = net_write(&ex->client->conn, b->data, b->end);

@@ -31,6 +31,8 @@ static void on_time(struct net_timer *t)
         net_timer_set(loop, t, a->until_ns);
     else if (a->ex->winner == a)
         answer_broken(a->ex);
+    else if (a->answered)
+        attempt_judge(a);
     else
         attempt_fail(a, BIDE_FAULT_TIMEOUT);
 }
@@ -45,6 +47,17 @@ void attempt_until(struct attempt *a, int64_t at_ns)
 
 /* ===== beginning and end ===== */
 
+static void on_task(struct net_task *t)
+{
+    attempt_ready(
+        (struct attempt *)((char *)t - offsetof(struct attempt, task)));
+}
+
+void attempt_later(struct attempt *a)
+{
+    net_task_later(&worker_of(a)->loop, &a->task);
+}
+
 static struct attempt *attempt_new(struct exchange *ex)
 {
     struct worker *w = ex->worker;
@@ -58,6 +71,7 @@ static struct attempt *attempt_new(struct exchange *ex)
     memset(a, 0, offsetof(struct attempt, permit));
     a->ex = ex;
     a->timer.fire = on_time;
+    a->task.run = on_task;
     a->next = ex->running;
     ex->running = a;
     return a;
@@ -82,6 +96,7 @@ void attempt_unlink(struct attempt *a, bool reuse)
     struct link *l = a->link;
     struct pool *p = a->pool;
     net_timer_cancel(&worker_of(a)->loop, &a->timer);
+    net_task_cancel(&a->task);
     if (!p)
         return;
     pool_leave(p, a);
@@ -154,9 +169,9 @@ void attempt_fail(struct attempt *a, bide_fault fault)
     bide_outcome out = outcome_of(a, fault);
     ex->fault = (uint8_t)fault;
     attempt_judge_endpoint(a, &out);
-    exchange_report(ex, a->number, &out);
+    exchange_report(ex, a, &out);
     attempt_end(a, false);
-    exchange_step(ex);
+    exchange_later(ex, TODO_STEP);
 }
 
 /* ===== getting a connection ===== */
@@ -164,6 +179,7 @@ void attempt_fail(struct attempt *a, bide_fault fault)
 void attempt_linked(struct attempt *a, struct link *l)
 {
     a->link = l;
+    a->reused = l->reused;
     attempt_send(a);
 }
 
@@ -174,21 +190,21 @@ void attempt_unlinked(struct attempt *a, bide_fault fault)
 
 /* A request that must not be sent twice wants a connection that is surely open:
  * the race with a server that closes it cannot be won, but made small. */
-static bool is_careful(const struct exchange *ex)
+bool attempt_is_careful(const struct attempt *a)
 {
-    return !ex->op.idempotent && !ex->op.has_key;
+    return !a->ex->op.idempotent && !a->ex->op.has_key;
 }
 
 static void get_link(struct attempt *a)
 {
-    switch (pool_take(a->pool, a, is_careful(a->ex))) {
+    switch (pool_take(a->pool, a, attempt_is_careful(a))) {
     case POOL_READY:
         count(&worker_of(a)->counters.reused);
         a->reused = true;
         attempt_send(a);
         break;
     case POOL_FAILED:
-        attempt_fail(a, atomic_load(&a->pool->endpoint->address)
+        attempt_fail(a, atomic_load(&a->pool->endpoint->addresses)
                             ? BIDE_FAULT_LOCAL
                             : BIDE_FAULT_DNS);
         break;
@@ -201,7 +217,7 @@ static void no_memory(struct exchange *ex, uint32_t number)
     bide_outcome out = { .cls = BIDE_TRANSIENT, .fault = BIDE_FAULT_LOCAL,
                          .not_processed = true };
     ex->fault = BIDE_FAULT_LOCAL;
-    exchange_report(ex, number, &out);
+    bide_call_report(&ex->call, number, &out, ex->worker->loop.now_ns);
 }
 
 void attempt_start(struct exchange *ex, const bide_decision *d)
@@ -232,6 +248,8 @@ void attempt_start(struct exchange *ex, const bide_decision *d)
 void attempt_ready(struct attempt *a)
 {
     struct exchange *ex = a->ex;
+    if (!a->link)
+        return;
     if (ex->tunnel) {
         tunnel_pump(ex);
         return;

@@ -86,16 +86,26 @@ static bool is_problem(const struct attempt *a)
            strncasecmp(net_buf_at(a->in) + f->value, type, sizeof type - 1) == 0;
 }
 
-/* What a problem says about retrying is in its body: that is waited for, if it
- * can be looked at. And an endpoint that has closed already has sent the whole
- * answer, or will not: better to see that now than to pass half of it on. */
+/* Whether all of the body can be in the buffer beside its head. */
+static bool has_room(const struct attempt *a)
+{
+    if (a->resp.framing == HTTP1_LENGTH)
+        return a->resp.head_len + a->resp.content_length <= a->in->size;
+    return a->resp.framing == HTTP1_CHUNKED && net_buf_space(a->in) > 0;
+}
+
+/* An answer is judged when its head is there, but for these: what a problem says
+ * about retrying is in its body; an answer that another attempt may follow is kept,
+ * as a whole, in case nothing better comes; and an endpoint that has closed already
+ * has sent all of it, or never will, which is better seen now than when half of it
+ * was passed on. */
 static bool awaits_body(const struct attempt *a)
 {
-    if (a->complete || a->resp.framing > HTTP1_CHUNKED ||
-        net_buf_space(a->in) == 0)
+    int status = a->resp.status;
+    if (a->complete || !has_room(a))
         return false;
-    return a->link->conn.hup ||
-           (is_problem(a) && a->in->end - a->ready < BIDE_PROBLEM_MAX);
+    return a->link->conn.hup || is_problem(a) || status >= 500 ||
+           status == 429 || status == 408 || status == 425;
 }
 
 /* The body without its framing, in `plain` if it has any. */
@@ -172,13 +182,13 @@ static void judge_endpoint(struct attempt *a, const bide_outcome *out)
     attempt_judge_endpoint(a, &seen);
 }
 
-static void judge(struct attempt *a)
+void attempt_judge(struct attempt *a)
 {
     struct exchange *ex = a->ex;
     bide_outcome out = classify(a);
 
     judge_endpoint(a, &out);
-    exchange_report(ex, a->number, &out);
+    exchange_report(ex, a, &out);
     bide_decision d = exchange_next(ex);
     if (d.action == BIDE_DONE) {
         exchange_settle(ex, &d, a);
@@ -221,7 +231,7 @@ static bool parse(struct attempt *a)
         http1_response_init(&a->resp, a->fields, FIELDS_MAX,
                             a->ex->worker->conf->limits.header_bytes,
                             (enum http1_method)a->ex->req.method_id,
-                            a->ex->req.upgrade);
+                            a->ex->upgrade);
         if (net_buf_len(a->in) == 0)
             return false;
     }
@@ -231,7 +241,7 @@ static void ended(struct attempt *a)
 {
     if (a->answered && a->resp.framing == HTTP1_UNTIL_CLOSE) {
         a->complete = true;
-        judge(a);
+        attempt_judge(a);
     } else {
         attempt_fail(a, BIDE_FAULT_RESET);
     }
@@ -264,7 +274,7 @@ void attempt_read(struct attempt *a)
             return;
         }
         if (!awaits_body(a)) {
-            judge(a);
+            attempt_judge(a);
             return;
         }
     }

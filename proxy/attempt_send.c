@@ -36,6 +36,8 @@ static uint64_t dropped(const struct exchange *ex)
         drop |= BIT(TRACEPARENT);
     if (!f->keep_host || ex->req.form == HTTP1_ABSOLUTE)
         drop |= BIT(HOST);
+    if (ex->key[0])
+        drop |= BIT(IDEMPOTENCY_KEY);
     return drop;
 }
 
@@ -46,8 +48,10 @@ static void put_first_line(struct text *t, const struct exchange *ex)
     text_put(t, from + req->method, req->method_len);
     text_put(t, " ", 1);
     if (req->form == HTTP1_ABSOLUTE) {
+        /* Of OPTIONS, a target without a path is the server as a whole. */
         if (req->path_len == 0)
-            text_put(t, "/", 1);
+            text_put(t, req->method_id == HTTP1_OPTIONS && !req->query_len
+                            ? "*" : "/", 1);
         text_put(t, from + req->path, (size_t)req->path_len + req->query_len);
     } else {
         text_put(t, from + req->target, req->target_len);
@@ -151,7 +155,7 @@ static void put_framing(struct text *t, const struct exchange *ex)
 {
     if (ex->req.framing == HTTP1_CHUNKED)
         TEXT_LITERAL(t, "Transfer-Encoding: chunked\r\n");
-    if (!ex->req.upgrade)
+    if (!ex->upgrade)
         return;
     const struct http1_field *f = http1_find(&ex->req, HTTP1_ID_UPGRADE);
     TEXT_LITERAL(t, "Connection: upgrade\r\nUpgrade: ");
@@ -235,7 +239,7 @@ static void sending_failed(struct attempt *a)
         return;
     }
     a->link->conn.readable = true;
-    attempt_read(a);
+    attempt_later(a);
 }
 
 static bool prepare(struct attempt *a)
@@ -244,9 +248,22 @@ static bool prepare(struct attempt *a)
     http1_response_init(&a->resp, a->fields, FIELDS_MAX,
                         w->conf->limits.header_bytes,
                         (enum http1_method)a->ex->req.method_id,
-                        a->ex->req.upgrade);
+                        a->ex->upgrade);
     a->head = net_buf_take(&w->bufs);
     return a->head && request_head_write(a, a->head);
+}
+
+/* While a body is passed on as it comes, an attempt has its time for each piece, and
+ * it is not its time that passes while the client is waited for. That of the call
+ * does not stop. */
+static void set_time(struct attempt *a, bool waits_for_client)
+{
+    struct exchange *ex = a->ex;
+    int64_t until = net_after(ex->worker->loop.now_ns, a->timeout_ns);
+    int64_t deadline = ex->called ? bide_call_deadline(&ex->call) : BIDE_FOREVER;
+    if (!ex->one_shot || ex->winner == a || ex->upgrade)
+        return;
+    attempt_until(a, waits_for_client || deadline < until ? deadline : until);
 }
 
 void attempt_send(struct attempt *a)
@@ -260,19 +277,21 @@ void attempt_send(struct attempt *a)
     }
     while (!is_drained(a)) {
         ssize_t n = net_writev(&a->link->conn, iov, gather(a, iov));
-        if (n == NET_AGAIN)
+        if (n == NET_AGAIN) {
+            set_time(a, false);
             return;
+        }
         if (n < 0) {
             sending_failed(a);
             return;
         }
         a->sent_any = true;
         advance(a, (size_t)n);
-        if (ex->upload == UPLOAD_STREAMING && !a->answered)
-            attempt_until(a, net_after(ex->worker->loop.now_ns, a->timeout_ns));
     }
-    if (ex->upload == UPLOAD_NONE)
+    if (ex->upload == UPLOAD_NONE) {
         a->sent_all = true;
-    else
-        upload_read(ex);
+    } else {
+        exchange_later(ex, TODO_UPLOAD);
+    }
+    set_time(a, ex->upload != UPLOAD_NONE);
 }

@@ -14,8 +14,7 @@
 
 static bool is_out(const struct endpoint *e)
 {
-    return atomic_load_explicit(&e->ejected, memory_order_relaxed) ||
-           atomic_load_explicit(&e->unhealthy, memory_order_relaxed);
+    return atomic_load_explicit(&e->out_by, memory_order_relaxed) != 0;
 }
 
 static bool is_tried(const struct endpoint *e, uint64_t tried)
@@ -92,8 +91,8 @@ static struct endpoint *probe(struct upstream *u, uint64_t random, int64_t now,
 {
     unsigned n = u->n_endpoints;
     struct endpoint *e = &u->endpoints[(random >> 7) % n];
-    if (!atomic_load_explicit(&e->ejected, memory_order_relaxed) ||
-        atomic_load_explicit(&e->unhealthy, memory_order_relaxed))
+    if (atomic_load_explicit(&e->out_by, memory_order_relaxed) !=
+        OUT_BY_BREAKER)
         return NULL;
     return permitted(e, permit, now) ? e : NULL;
 }

@@ -53,6 +53,8 @@ static void client_close(struct client *c)
     c->phase = CLIENT_CLOSED;
     if (c->ex) {
         struct exchange *ex = c->ex;
+        if (ex->req.head_len != 0)
+            exchange_over(ex); /* unless that is done */
         c->ex = NULL;
         exchange_free(ex);
     }
@@ -72,6 +74,20 @@ static void client_close(struct client *c)
 }
 
 void client_abort(struct client *c) { client_close(c); }
+
+/* No memory for what it sends. */
+static void client_shed(struct client *c)
+{
+    static const char text[] = "HTTP/1.1 503 Service Unavailable\r\n"
+                               "Content-Length: 0\r\n"
+                               "Retry-After: 1\r\n"
+                               "X-Bide-Retry: no\r\n"
+                               "X-Bide-Reason: memory\r\n"
+                               "Connection: close\r\n\r\n";
+    count(&c->worker->counters.shed);
+    (void)!net_write(&c->conn, text, sizeof text - 1);
+    client_linger(c);
+}
 
 /* What is in the kernel's receive buffer at close() makes it send a reset, which
  * can overtake the answer. So: say that nothing more comes, and read on. */
@@ -103,18 +119,23 @@ void client_until(struct client *c, int64_t at_ns)
 
 static void too_slow(struct client *c)
 {
+    struct exchange *ex = c->ex;
     count(&c->worker->counters.timed_out);
-    bool owed = c->ex && c->ex->status == 0 && !c->ex->winner;
-    if (!owed) {
+    /* Some clients end a body with a CRLF too many (RFC 9112, 2.2): that alone is
+     * no request. */
+    bool blank = c->phase == CLIENT_HEAD && net_buf_len(c->in) <= 2 &&
+                 c->in->data[c->in->begin] == '\r';
+    if (ex && ex->status != 0)
+        exchange_cut(ex);
+    else if (!ex || blank)
         client_close(c);
-        return;
-    }
-    own_answer(c->ex,
-               &(struct own_answer){ .status = 408,
-                                     .problem = "client_timeout",
-                                     .title = "Request Timeout",
-                                     .detail = "the request came too slowly",
-                                     .retry_ns = BIDE_FOREVER });
+    else
+        own_answer(ex, &(struct own_answer){
+                           .status = 408,
+                           .problem = "client_timeout",
+                           .title = "Request Timeout",
+                           .detail = "the request came too slowly",
+                           .retry_ns = BIDE_FOREVER });
 }
 
 static void client_fire(struct net_timer *t)
@@ -165,14 +186,6 @@ static bool begin_head(struct client *c)
     return true;
 }
 
-/* Some clients end a body with a CRLF too many (RFC 9112, 2.2). */
-static void skip_blank(struct net_buf *b)
-{
-    while (net_buf_len(b) > 0 && (b->data[b->begin] == '\r' ||
-                                  b->data[b->begin] == '\n'))
-        b->begin++;
-}
-
 /* Reads more: false if there is nothing, or the connection is no more. */
 static bool read_more(struct client *c)
 {
@@ -182,8 +195,8 @@ static bool read_more(struct client *c)
             rest(c);
         return false;
     }
-    if (!c->in && !(c->in = net_buf_take(&w->bufs))) {
-        client_close(c);
+    if (!c->in && !(c->in = net_buf_take_if(&w->bufs))) {
+        client_shed(c);
         return false;
     }
     ssize_t n = net_read(&c->conn, net_buf_room(c->in), net_buf_space(c->in));
@@ -204,8 +217,6 @@ static bool read_more(struct client *c)
 /* One step towards a whole head; false: nothing more can be done now. */
 static bool head_step(struct client *c)
 {
-    if (c->in && !c->ex)
-        skip_blank(c->in);
     if (!c->in || net_buf_len(c->in) == 0)
         return read_more(c);
     if (!c->ex && !begin_head(c)) {

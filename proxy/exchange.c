@@ -35,6 +35,34 @@ static void on_time(struct net_timer *t)
         (struct exchange *)((char *)t - offsetof(struct exchange, timer)));
 }
 
+/* One thing at a time: each may end the exchange, and what is left is queued before
+ * that, so that the end finds it. */
+static void on_task(struct net_task *t)
+{
+    struct exchange *ex =
+        (struct exchange *)((char *)t - offsetof(struct exchange, task));
+    unsigned todo = ex->todo, now = todo & (~todo + 1);
+    ex->todo = (uint8_t)(todo & ~now);
+    if (ex->todo)
+        net_task_later(&ex->worker->loop, t);
+    if (now == TODO_PUMP && ex->tunnel)
+        tunnel_pump(ex);
+    else if (now == TODO_PUMP)
+        answer_pump(ex);
+    else if (now == TODO_UPLOAD)
+        upload_read(ex);
+    else if (now == TODO_STEP)
+        exchange_step(ex);
+}
+
+void exchange_later(struct exchange *ex, enum todo what)
+{
+    if (what == TODO_STEP && ex->stepping)
+        return; /* it asks again anyway */
+    ex->todo |= (uint8_t)what;
+    net_task_later(&ex->worker->loop, &ex->task);
+}
+
 struct exchange *exchange_new(struct client *c)
 {
     struct worker *w = c->worker;
@@ -49,6 +77,7 @@ struct exchange *exchange_new(struct client *c)
     ex->client = c;
     ex->worker = w;
     ex->timer.fire = on_time;
+    ex->task.run = on_task;
     ex->begin_ns = w->loop.now_ns;
     w->n_exchanges++;
     atomic_store_explicit(&w->now_exchanges, (unsigned)w->n_exchanges,
@@ -93,6 +122,7 @@ void exchange_free(struct exchange *ex)
 {
     struct worker *w = ex->worker;
     exchange_stop(ex, NULL);
+    net_task_cancel(&ex->task);
     upload_free(ex);
     net_buf_give(&w->bufs, ex->out);
     if (ex->era)
@@ -148,6 +178,13 @@ static bool is_idempotent(const struct http1_head *req)
     }
 }
 
+/* An empty key is none, and one that Connection names stays here. */
+static bool key_travels(const struct http1_head *req)
+{
+    const struct http1_field *f = http1_find(req, HTTP1_ID_IDEMPOTENCY_KEY);
+    return f && !f->hop && f->value_len > 0;
+}
+
 /* What only clients that are trusted may say. */
 static void heed_overrides(struct exchange *ex, bide_op *op)
 {
@@ -173,8 +210,8 @@ static void read_op(struct exchange *ex)
                              BIT(X_BIDE_IDEMPOTENT) | BIT(X_BIDE_ATTEMPTS_MAX);
 
     op->idempotent = is_idempotent(&ex->req);
-    op->has_key = seen & BIT(IDEMPOTENCY_KEY);
-    op->one_shot_body = ex->req.upgrade;
+    op->has_key = seen & BIT(IDEMPOTENCY_KEY) && key_travels(&ex->req);
+    op->one_shot_body = ex->upgrade;
     if (!op->idempotent && !op->has_key &&
         policy->idempotency_key == BIDE_KEY_GENERATE)
         op->has_key = bide_key_new(ex->key) == 0;
@@ -223,13 +260,29 @@ static bool route(struct exchange *ex)
     return false;
 }
 
+/* What is added on the way is little, but for what repeats the name of the host. */
+static bool fits(struct exchange *ex)
+{
+    enum { ADDED = 1024 };
+    if (ex->req.head_len + 2u * ex->req.host_len + ADDED <=
+        ex->worker->bufs.size)
+        return true;
+    refuse(ex, 431, "head_grows", "Request Header Fields Too Large",
+           "with what is added on the way the head is too long");
+    return false;
+}
+
 void exchange_begin(struct exchange *ex)
 {
     struct client *c = ex->client;
     count(&ex->worker->counters.requests);
     ex->in_end = c->in->begin + ex->req.head_len;
     ex->close_after = !ex->req.keep_alive;
-    if (!route(ex))
+    /* Until the body has been read, what follows the head is not a request. */
+    if (ex->req.framing != HTTP1_NO_BODY)
+        ex->upload = UPLOAD_KEEPING;
+    ex->upgrade = ex->req.upgrade && ex->upload == UPLOAD_NONE;
+    if (!route(ex) || !fits(ex))
         return;
     read_op(ex);
     tell_begin(ex);
@@ -241,13 +294,16 @@ void exchange_begin(struct exchange *ex)
 
 /* ===== decisions ===== */
 
-void exchange_report(struct exchange *ex, uint32_t attempt,
+void exchange_report(struct exchange *ex, const struct attempt *a,
                      const bide_outcome *out)
 {
+    const struct proxy_hooks *hooks = &ex->worker->proxy->hooks;
     ex->last = *out;
     ex->reported = true;
-    tell_report(ex, attempt, out);
-    bide_call_report(&ex->call, attempt, out, now_of(ex));
+    tell_report(ex, a, out);
+    bide_call_report(&ex->call, a->number, out, now_of(ex));
+    if (hooks->on_attempt)
+        hooks->on_attempt(hooks->ctx, ex, a, out, now_of(ex));
     if (ex->worker->n_queued != 0)
         queue_offer(ex->worker, dep_of(ex));
 }
@@ -332,6 +388,15 @@ void exchange_settle(struct exchange *ex, const bide_decision *d,
 
 /* ===== the client ===== */
 
+void exchange_cut(struct exchange *ex)
+{
+    struct client *c = ex->client;
+    count(&ex->worker->counters.cut_short);
+    ex->reason = BIDE_N_REASONS; /* "cut_short", in the log */
+    exchange_over(ex);
+    client_abort(c);
+}
+
 void exchange_cancel(struct exchange *ex)
 {
     struct client *c = ex->client;
@@ -349,6 +414,9 @@ void exchange_cancel(struct exchange *ex)
 void exchange_over(struct exchange *ex)
 {
     const struct proxy_hooks *hooks = &ex->worker->proxy->hooks;
+    if (ex->told)
+        return;
+    ex->told = true;
     if (ex->worker->log)
         access_log_write(ex->worker->log, ex);
     if (hooks->on_done)
@@ -358,11 +426,17 @@ void exchange_over(struct exchange *ex)
 
 void exchange_client_ready(struct exchange *ex)
 {
-    const struct net_conn *conn = &ex->client->conn;
+    struct client *c = ex->client;
+    const struct net_conn *conn = &c->conn;
+    bool owed = ex->winner && !ex->winner->complete;
+    if (conn->hup && owed && ex->upload == UPLOAD_NONE) {
+        exchange_cancel(ex);
+        return;
+    }
     if (ex->status != 0) {
         if (ex->upload == UPLOAD_STREAMING && ex->winner)
             upload_read(ex);
-        if (ex->client->ex == ex && ex->client->phase == CLIENT_BUSY)
+        if (c->ex == ex && c->phase == CLIENT_BUSY)
             answer_pump(ex);
         return;
     }

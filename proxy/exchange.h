@@ -53,6 +53,7 @@ struct attempt {
     struct pool *pool;
     struct link *link;       /* NULL: waiting for one, or done with it */
     struct net_timer timer;
+    struct net_task task;    /* looks at its connection again */
     int64_t begin_ns;
     int64_t timeout_ns;      /* that the engine gave it */
     int64_t until_ns;        /* of the timer, which may fire earlier */
@@ -83,6 +84,13 @@ struct attempt {
     struct http1_field fields[FIELDS_MAX];
 };
 
+/* What an exchange is to do when it is in the middle of nothing. */
+enum todo {
+    TODO_PUMP = 1,   /* pass more of the answer on, or of the tunnel */
+    TODO_UPLOAD = 2, /* read more of the body */
+    TODO_STEP = 4    /* ask the engine */
+};
+
 enum upload {
     UPLOAD_NONE,     /* there is no body, or all of it is there */
     UPLOAD_KEEPING,  /* it comes in, and is kept */
@@ -98,6 +106,8 @@ struct exchange {
     const struct route *route;
     bide_op op;
     struct net_timer timer;  /* of a decision to wait */
+    struct net_task task;    /* does what `todo` says */
+    uint8_t todo;            /* bits of enum todo */
     struct exchange *queue_next, *queue_prev; /* for a place in flight */
 
     struct attempt *running; /* the winner included */
@@ -119,6 +129,8 @@ struct exchange {
     bool reported;           /* `last` is the outcome of an attempt */
     bool stepping;           /* exchange_step() is on the stack */
     bool close_after;        /* the client's connection is of no use after it */
+    bool upgrade;            /* asks for another protocol, and may */
+    bool told;               /* exchange_over() */
     bool tunnel;
     bool up_ended, down_ended; /* directions of the tunnel */
 
@@ -160,7 +172,7 @@ void exchange_begin(struct exchange *ex);
 void exchange_step(struct exchange *ex);
 
 /* Tells the engine what an attempt came to; asks it what to do next. */
-void exchange_report(struct exchange *ex, uint32_t attempt,
+void exchange_report(struct exchange *ex, const struct attempt *a,
                      const bide_outcome *out);
 bide_decision exchange_next(struct exchange *ex);
 
@@ -169,6 +181,12 @@ void exchange_act(struct exchange *ex, bide_decision d);
 
 /* Ends the call and all attempts, but this one. */
 void exchange_stop(struct exchange *ex, struct attempt *but);
+
+/* Has it done soon. */
+void exchange_later(struct exchange *ex, enum todo what);
+
+/* The client's connection is of no use any more: in the middle of an answer, say. */
+void exchange_cut(struct exchange *ex);
 
 /* Tells the log and the hooks how it went: once, before it is freed. */
 void exchange_over(struct exchange *ex);
@@ -233,6 +251,15 @@ void attempt_end(struct attempt *a, bool reuse);
 
 /* Gives its connection back; it keeps what it has read. */
 void attempt_unlink(struct attempt *a, bool reuse);
+
+/* Whether its connection must surely be open: it must not be sent twice. */
+bool attempt_is_careful(const struct attempt *a);
+
+/* Has it look at its connection again soon. */
+void attempt_later(struct attempt *a);
+
+/* Its time is over before all of its answer is there: what there is counts. */
+void attempt_judge(struct attempt *a);
 
 /* Keeps it as the answer in case there will be no better one. */
 void attempt_save(struct attempt *a, bool reuse);

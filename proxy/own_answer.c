@@ -13,8 +13,7 @@
 static bool ends_connection(const struct exchange *ex)
 {
     return ex->close_after || !ex->req.keep_alive || ex->worker->draining ||
-           (ex->req.framing != HTTP1_NO_BODY &&
-            (ex->upload != UPLOAD_NONE || !ex->route));
+           ex->upload != UPLOAD_NONE;
 }
 
 static size_t write_body(const struct exchange *ex, const struct own_answer *a,
@@ -59,9 +58,14 @@ void own_answer(struct exchange *ex, const struct own_answer *a)
     char body[1024];
     size_t len = write_body(ex, a, body, sizeof body);
 
+    if (ex->status != 0) { /* another answer has begun */
+        exchange_cut(ex);
+        return;
+    }
     ex->close_after = ends_connection(ex);
     exchange_stop(ex, NULL);
     ex->winner = NULL;
+    ex->todo = 0;
     ex->client->phase = CLIENT_BUSY;
     if (ex->in_end < ex->client->in->begin + ex->req.head_len ||
         ex->close_after)

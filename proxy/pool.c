@@ -10,6 +10,7 @@
 
 #include "address.h"
 #include "exchange.h"
+#include "resolve.h"
 #include "state.h"
 #include "tls.h"
 #include "worker.h"
@@ -111,14 +112,17 @@ static void link_drop(struct link *l)
     net_loop_bury(&p->worker->loop, &l->grave, link_free);
 }
 
-static void grow(struct pool *p);
+static void serve_later(struct pool *p)
+{
+    if (p->first)
+        net_task_later(&p->worker->loop, &p->task);
+}
 
 void link_close(struct link *l)
 {
     struct pool *p = l->pool;
     link_drop(l);
-    if (p->first)
-        grow(p);
+    serve_later(p);
 }
 
 /* Nothing more can come of it before it is connected: the first in line hears of
@@ -129,28 +133,20 @@ static void connect_failed(struct link *l, bide_fault fault)
     struct attempt *a = p->first;
     count(&p->worker->counters.connect_failures);
     link_drop(l);
-    if (a) {
-        pool_leave(p, a);
-        attempt_unlinked(a, fault);
-    }
-    grow(p);
+    if (!a)
+        return;
+    pool_leave(p, a);
+    serve_later(p);
+    attempt_unlinked(a, fault);
 }
 
-/* To the first in line, or to those that wait to be used. */
-static void offer(struct link *l)
+/* To those that wait to be used, where the line takes it from; not more of them than
+ * there may be, but always as many as there are waiting. */
+static void put_idle(struct link *l)
 {
     struct pool *p = l->pool;
-    struct attempt *a = p->first;
 
-    if (a) {
-        pool_leave(p, a);
-        l->phase = LINK_BUSY;
-        l->attempt = a;
-        attempt_linked(a, l);
-        return;
-    }
-    if (p->n_idle >= p->max_idle || p->retired) {
-        l->phase = LINK_BUSY;
+    if (!p->first && (p->n_idle >= p->max_idle || p->retired)) {
         link_drop(l);
         return;
     }
@@ -163,6 +159,7 @@ static void offer(struct link *l)
     if (!bide__timer_is_set(&l->timer.timer) ||
         l->timer.timer.at_ns > l->until_ns)
         net_timer_set(&p->worker->loop, &l->timer, l->until_ns);
+    serve_later(p);
 }
 
 static void connected(struct link *l)
@@ -171,7 +168,8 @@ static void connected(struct link *l)
     list_remove(l);
     l->phase = LINK_BUSY;
     net_timer_cancel(&worker_of(l)->loop, &l->timer);
-    offer(l);
+    put_idle(l);
+    l->reused = false;
 }
 
 static void shake(struct link *l)
@@ -248,9 +246,9 @@ static void link_fire(struct net_timer *t)
 static struct link *link_new(struct pool *p)
 {
     struct net_loop *loop = &p->worker->loop;
-    const struct net_address *to = atomic_load(&p->endpoint->address);
+    const struct net_addresses *to = atomic_load(&p->endpoint->addresses);
     struct link *l = link_alloc(p->worker);
-    int fd = l ? net_connect(to) : -1;
+    int fd = l ? net_connect(&to->list[p->turn++ % to->n]) : -1;
     if (fd < 0) {
         free(l);
         return NULL;
@@ -280,21 +278,6 @@ static bool may_connect(const struct pool *p)
            p->n_connecting < p->max_connecting && p->n_links < p->max_links;
 }
 
-/* What cannot even be begun fails the first in line, unless another connection
- * will come its way. */
-static void grow(struct pool *p)
-{
-    while (may_connect(p)) {
-        if (link_new(p))
-            continue;
-        if (p->n_links > 0)
-            return;
-        struct attempt *a = p->first;
-        pool_leave(p, a);
-        attempt_unlinked(a, BIDE_FAULT_LOCAL);
-    }
-}
-
 /* ===== pools ===== */
 
 /* One that waits to be used and is still open, or NULL. */
@@ -305,7 +288,7 @@ static struct link *take_idle(struct pool *p, bool careful)
         list_remove(l);
         p->n_idle--;
         l->phase = LINK_BUSY;
-        if (net_conn_quiet(&l->conn) && !(careful && net_conn_stale(&l->conn)))
+        if (net_conn_quiet(&l->conn) && !(careful && l->reused && net_conn_stale(&l->conn)))
             return l;
         count(&p->worker->counters.stale);
         link_drop(l);
@@ -321,7 +304,7 @@ enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
         a->link = l;
         return POOL_READY;
     }
-    if (!atomic_load(&p->endpoint->address))
+    if (!atomic_load(&p->endpoint->addresses))
         return POOL_FAILED;
     line_enter(p, a);
     if (!may_connect(p)) {
@@ -342,8 +325,40 @@ void link_release(struct link *l)
         return;
     }
     l->attempt = NULL;
-    l->reused = true;
-    offer(l);
+    put_idle(l);
+}
+
+/* What cannot even be begun fails the first in line, unless another connection
+ * will come its way. */
+static void serve(struct net_task *task)
+{
+    struct pool *p = (struct pool *)((char *)task - offsetof(struct pool, task));
+    struct attempt *a = p->first;
+    struct link *l;
+
+    if (!a)
+        return;
+    if ((l = take_idle(p, attempt_is_careful(a)))) {
+        pool_leave(p, a);
+        l->attempt = a;
+        serve_later(p);
+        attempt_linked(a, l);
+        return;
+    }
+    while (may_connect(p))
+        if (!link_new(p))
+            break;
+    if (p->n_links > 0)
+        return;
+    pool_leave(p, a);
+    serve_later(p);
+    attempt_unlinked(a, BIDE_FAULT_LOCAL);
+}
+
+void pool_init(struct pool *p, struct worker *w)
+{
+    p->worker = w;
+    p->task.run = serve;
 }
 
 void pool_retire(struct pool *p)
@@ -351,4 +366,9 @@ void pool_retire(struct pool *p)
     p->retired = true;
     while (p->idle)
         link_drop(p->idle);
+    if (p->in_flight != 0)
+        return;
+    while (p->connecting)
+        link_drop(p->connecting);
+    net_task_cancel(&p->task);
 }

@@ -12,7 +12,8 @@
  * Bounds: connections, idle ones, and connection attempts at once, each a worker's
  * share of what the upstream allows. What is over them waits in line, and gets the
  * next connection that is given back or made. A reconnect storm is so no larger
- * than `connecting`.
+ * than `connecting`. The line is served by a task: whoever gives a connection back
+ * never finds itself inside another request.
  *
  * Threads: owned, by the worker. */
 #ifndef BIDE_PROXY_POOL_H
@@ -39,6 +40,8 @@ struct pool {
     uint32_t n_links, n_idle, n_connecting, n_waiting;
     uint32_t in_flight;     /* attempts, those in line included */
     uint32_t max_links, max_idle, max_connecting;
+    uint32_t turn;          /* of the endpoint's addresses */
+    struct net_task task;   /* serves the line */
     bool retired;           /* its upstream is gone: nothing is kept */
 } __attribute__((aligned(64)));
 
@@ -72,7 +75,11 @@ void pool_leave(struct pool *pool, struct attempt *a);
 void link_release(struct link *l);
 void link_close(struct link *l);
 
-/* Closes the idle ones, and does not keep any that comes back. */
+/* To be called once, before anything else. */
+void pool_init(struct pool *pool, struct worker *w);
+
+/* Closes those that nobody uses or waits for, and does not keep any that comes
+ * back. Again when the last attempt has left. */
 void pool_retire(struct pool *pool);
 
 #endif

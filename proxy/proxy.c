@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "access_log.h"
+#include "resolve.h"
+#include "resolver.h"
 
 static unsigned cores(void)
 {
@@ -41,7 +43,8 @@ struct proxy *proxy_new(bide_config *config, const struct bide__proxy_conf *conf
         p->hooks = *hooks;
     p->n_workers = conf->workers ? conf->workers : cores();
     p->workers = calloc(p->n_workers, sizeof(struct worker *));
-    p->state = state_new(conf, config, p->n_workers, NULL, err, err_size);
+    p->state = state_new(conf, config, p->n_workers, &p->hooks, NULL, err,
+                         err_size);
     if (!p->workers || !p->state) {
         proxy_free(p);
         return NULL;
@@ -53,6 +56,16 @@ void proxy_inherit(struct proxy *p, int first_fd, size_t n)
 {
     p->inherited_first = first_fd;
     p->n_inherited = n;
+}
+
+/* Whether there is anything to resolve: without, there is no thread for it. */
+static bool has_names(const struct state *s)
+{
+    for (size_t i = 0; i < s->n_upstreams; i++)
+        for (unsigned e = 0; e < s->upstreams[i]->n_endpoints; e++)
+            if (!net_is_address(s->upstreams[i]->endpoints[e].host))
+                return true;
+    return false;
 }
 
 int proxy_start(struct proxy *p, char *err, size_t err_size)
@@ -68,6 +81,7 @@ int proxy_start(struct proxy *p, char *err, size_t err_size)
         }
         p->n_started = i + 1;
     }
+    p->resolver = has_names(p->state) ? resolver_new(p) : NULL;
     return 0;
 }
 
@@ -112,7 +126,8 @@ int proxy_reload(struct proxy *p, bide_config *config,
         snprintf(err, err_size, "%s cannot change while it runs: restart",
                  fixed);
     else
-        s = state_new(conf, config, p->n_workers, old, err, err_size);
+        s = state_new(conf, config, p->n_workers, &p->hooks, old, err,
+                      err_size);
     state_unref(old);
     if (!s)
         return -1;
@@ -122,6 +137,10 @@ int proxy_reload(struct proxy *p, bide_config *config,
     pthread_mutex_unlock(&p->lock);
     state_unref(old);
     tell_all(p, WORKER_RELOAD);
+    if (p->resolver)
+        resolver_wake(p->resolver);
+    else if (has_names(s))
+        p->resolver = resolver_new(p);
     return 0;
 }
 
@@ -164,6 +183,7 @@ void proxy_free(struct proxy *p)
 {
     if (!p)
         return;
+    resolver_free(p->resolver);
     for (unsigned i = 0; p->workers && i < p->n_workers; i++)
         worker_free(p->workers[i]);
     state_unref(p->state);

@@ -19,25 +19,11 @@
 
 #include "bide/bide.h"
 #include "counters.h"
+#include "hooks.h"
 #include "state.h"
 #include "worker.h"
 
-struct exchange;
-
-/* What happens, told where it happens: on a worker's thread, which must not be
- * held up. Each may be NULL. Threads: immutable. */
-struct proxy_hooks {
-    void *ctx;
-    /* A decision, with the outcome that it follows (NULL before the first). */
-    void (*on_decision)(void *ctx, const struct exchange *ex,
-                        const bide_decision *d, const bide_outcome *last,
-                        int64_t now_ns);
-    /* A request is over, its answer sent, or not. */
-    void (*on_done)(void *ctx, const struct exchange *ex, int64_t now_ns);
-    /* The breaker of a dependency or of an endpoint changed. */
-    void (*on_breaker)(void *ctx, const bide_dep *dep, bide_breaker_state from,
-                       bide_breaker_state to, int64_t now_ns);
-};
+struct resolver;
 
 /* Threads: shared, as marked. */
 struct proxy {
@@ -48,6 +34,7 @@ struct proxy {
     struct state *state;
     int inherited_first;       /* listening sockets that systemd passed */
     size_t n_inherited;
+    struct resolver *resolver; /* NULL: not started */
     unsigned n_started;        /* of them run */
     struct tell_conf tell;     /* who listens; to be set before it starts */
     atomic_bool draining;      /* Threads: shared */

@@ -6,19 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tell.h"
 #include "tls.h"
 
 static struct upstream *take_upstream(struct state *old,
                                       const struct bide__proxy_upstream *c,
-                                      unsigned n_workers, char *err, size_t size)
+                                      unsigned n_workers,
+                                      const struct proxy_hooks *hooks,
+                                      char *err, size_t size)
 {
     for (size_t i = 0; old && i < old->n_upstreams; i++)
         if (upstream_same(old->upstreams[i], c)) {
             atomic_fetch_add(&old->upstreams[i]->refs, 1);
             return old->upstreams[i];
         }
-    return upstream_new(c, n_workers, err, size);
+    return upstream_new(c, n_workers, hooks, err, size);
+}
+
+static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
+                       bide_breaker_state to, int64_t now_ns)
+{
+    const struct proxy_hooks *hooks = ((const struct service *)ctx)->hooks;
+    if (hooks->on_breaker)
+        hooks->on_breaker(hooks->ctx, dep, from, to, now_ns);
 }
 
 static struct service *service_new(struct upstream *u,
@@ -26,12 +35,13 @@ static struct service *service_new(struct upstream *u,
                                    size_t size)
 {
     struct service *s = calloc(1, sizeof *s);
+    bide_host host = { .ctx = s, .on_breaker = on_breaker };
     char name[256];
     if (!s)
         return NULL;
+    s->hooks = u->hooks;
     snprintf(name, sizeof name, "%s/%s", u->name, c->policy_name);
-    int rc = bide_dep_new_in(&s->dep, name, c->policy,
-                             &(bide_host){ .on_breaker = tell_breaker });
+    int rc = bide_dep_new_in(&s->dep, name, c->policy, &host);
     if (rc < 0) {
         snprintf(err, size, "policy %s: %s", c->policy_name, bide_strerror(rc));
         free(s);
@@ -111,7 +121,7 @@ static int fill(struct state *s, unsigned n_workers, struct state *old,
         return -1;
     for (size_t i = 0; i < conf->n_upstreams; i++) {
         struct upstream *u = take_upstream(old, &conf->upstreams[i], n_workers,
-                                           err, size);
+                                           s->hooks, err, size);
         if (!u)
             return -1;
         s->upstreams[s->n_upstreams++] = u;
@@ -126,8 +136,8 @@ static int fill(struct state *s, unsigned n_workers, struct state *old,
 }
 
 struct state *state_new(const struct bide__proxy_conf *conf, bide_config *owner,
-                        unsigned n_workers, struct state *old, char *err,
-                        size_t err_size)
+                        unsigned n_workers, const struct proxy_hooks *hooks,
+                        struct state *old, char *err, size_t err_size)
 {
     struct state *s = calloc(1, sizeof *s);
     snprintf(err, err_size, "no memory");
@@ -135,6 +145,7 @@ struct state *state_new(const struct bide__proxy_conf *conf, bide_config *owner,
         return NULL;
     atomic_init(&s->refs, 1);
     s->conf = conf;
+    s->hooks = hooks;
     s->generation = old ? old->generation + 1 : 1;
     s->routes = calloc(conf->n_routes + 1, sizeof *s->routes);
     s->upstreams = calloc(conf->n_upstreams + 1, sizeof *s->upstreams);

@@ -1,10 +1,10 @@
 /* proxy/state.h: what a configuration becomes when it runs: routes, upstreams,
  * endpoints, and the dependencies that the engine keeps for them.
  *
- *     struct state *s = state_new(conf, n_workers, NULL, err, sizeof err);
+ *     struct state *s = state_new(conf, config, n_workers, &hooks, NULL, ...);
  *     const struct route *r = route_find(s, head, buf);
  *     ...
- *     struct state *next = state_new(new_conf, n_workers, s, ...);   // SIGHUP
+ *     struct state *next = state_new(new_conf, ..., s, ...);         // SIGHUP
  *     state_unref(s);          // each worker, once nothing of it uses s
  *
  * A state never changes; a reload makes another beside it. What did not change
@@ -24,9 +24,11 @@
 
 #include "address.h"
 #include "bide/bide.h"
+#include "hooks.h"
 #include "http1.h"
 #include "proxy_conf.h"
 
+struct net_addresses;
 struct pool;
 struct upstream;
 
@@ -40,13 +42,19 @@ struct endpoint {
     char *authority;      /* "host:port", for Host; no port if it is usual */
     uint16_t port;
     bool tls;
-    _Atomic(struct net_address *) address; /* NULL: not resolved (yet) */
+    _Atomic(struct net_addresses *) addresses; /* NULL: none known (yet) */
+    struct net_addresses *known; /* all that it ever had: a worker may be looking
+                             at them. Of the thread that resolves */
     bide_dep *breaker;    /* NULL: never ejected */
-    atomic_bool ejected;  /* its breaker is open, or half-open */
-    atomic_bool unhealthy; /* by the health checks */
+    atomic_uint out_by;   /* bits of enum out_by; 0: it is in use */
     _Atomic(int64_t) back_ns; /* when it came back; 0: it was never out */
-    _Atomic(uint32_t) waiting; /* attempts for a connection, all workers */
     struct pool *pools;   /* of each worker */
+};
+
+/* Why an endpoint gets no requests. */
+enum out_by {
+    OUT_BY_BREAKER = 1, /* its own is open, or half-open */
+    OUT_BY_HEALTH = 2   /* the checks fail */
 };
 
 /* A service: endpoints that are as good as each other. Threads: shared. */
@@ -59,6 +67,7 @@ struct upstream {
     unsigned max_out;     /* of them may be ejected at once */
     atomic_uint n_out;    /* are */
     unsigned n_workers;
+    const struct proxy_hooks *hooks;
     void *tls;            /* settings towards its endpoints; or NULL */
     uint64_t tls_stamp;   /* of the files they were made from */
 };
@@ -68,6 +77,7 @@ struct upstream {
 struct service {
     atomic_uint refs;
     bide_dep *dep;
+    const struct proxy_hooks *hooks;
     char *policy_name;
     struct upstream *upstream; /* it is in each state where this is */
     bool plain;           /* no rules that look into good answers */
@@ -93,14 +103,16 @@ struct state {
     struct service **services;
     size_t n_services;
     uint64_t generation;  /* from 1 */
+    const struct proxy_hooks *hooks;
     void *tls;            /* settings towards clients; or NULL */
 };
 
 /* Makes a state, taking from `old` what did not change; old may be NULL. Owns
- * `owner` from then on. NULL, and why in err; owner is then still the caller's. */
+ * `owner` from then on; `hooks` must outlive it. NULL, and why in err; owner is
+ * then still the caller's. */
 struct state *state_new(const struct bide__proxy_conf *conf, bide_config *owner,
-                        unsigned n_workers, struct state *old, char *err,
-                        size_t err_size);
+                        unsigned n_workers, const struct proxy_hooks *hooks,
+                        struct state *old, char *err, size_t err_size);
 void state_ref(struct state *s);
 void state_unref(struct state *s); /* frees it after the last */
 
@@ -112,8 +124,21 @@ bool state_has(const struct state *s, const struct upstream *u);
 /* Whether a new state could use it for that configuration. */
 bool upstream_same(const struct upstream *u, const struct bide__proxy_upstream *c);
 struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
-                              unsigned n_workers, char *err, size_t err_size);
+                              unsigned n_workers,
+                              const struct proxy_hooks *hooks, char *err,
+                              size_t err_size);
 void upstream_unref(struct upstream *u);
+
+/* Asks for the addresses of an endpoint's name. False, and why; those it had stay.
+ * On one thread at a time. */
+bool endpoint_resolve(struct endpoint *e, const char **ret_why);
+
+/* ===== out.c ===== */
+
+/* Puts an endpoint out for a reason, if so many may be out; takes it back when the
+ * last reason has gone. */
+bool endpoint_put_out(struct endpoint *e, enum out_by why);
+void endpoint_take_back(struct endpoint *e, enum out_by why, int64_t now_ns);
 
 /* ===== policy_same.c ===== */
 

@@ -134,25 +134,15 @@ static void describe(struct bide__event *e, const struct exchange *ex,
 
 /* ===== attempts ===== */
 
-static const struct attempt *running(const struct exchange *ex, uint32_t number)
-{
-    const struct attempt *a = ex->running;
-    while (a && a->number != number)
-        a = a->next;
-    return a;
-}
-
 /* The attempt may be gone by the time its decision is made: what is told of it
  * is kept. */
-void tell_report(struct exchange *ex, uint32_t number, const bide_outcome *out)
+void tell_report(struct exchange *ex, const struct attempt *a,
+                 const bide_outcome *out)
 {
-    const struct attempt *a;
-
-    if (!teller_of(ex)->ring || (out->cls == BIDE_SUCCESS && !is_traced(ex)) ||
-        !(a = running(ex, number)))
+    if (!teller_of(ex)->ring || (out->cls == BIDE_SUCCESS && !is_traced(ex)))
         return;
     ex->tale =
-        (struct tale){ number,      a->why,
+        (struct tale){ a->number,   a->why,
                        { 0 },       a->pool ? a->pool->endpoint : ex->endpoint,
                        a->begin_ns, a->asked_ns,
                        a->slept_ns };

@@ -3,7 +3,7 @@
  * where the request is traced.
  *
  *     tell_begin(ex);                     // reads the caller's traceparent
- *     tell_report(ex, number, &outcome);  // an attempt has ended, ...
+ *     tell_report(ex, a, &outcome);       // an attempt has ended, ...
  *     tell_decision(ex, &d);              // ... and this was decided
  *     tell_over(ex);
  *
@@ -56,7 +56,8 @@ void tell_thread(struct worker *w);
 
 void tell_begin(struct exchange *ex);
 void tell_attempt(struct attempt *a, bide_reason why);
-void tell_report(struct exchange *ex, uint32_t number, const bide_outcome *out);
+void tell_report(struct exchange *ex, const struct attempt *a,
+                 const bide_outcome *out);
 void tell_decision(struct exchange *ex, const bide_decision *d);
 void tell_lost(struct attempt *a);
 void tell_over(struct exchange *ex);

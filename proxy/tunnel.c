@@ -6,12 +6,14 @@
 #include "pool.h"
 #include "worker.h"
 
+enum { ROUNDS = 16, MORE = 2 };
+
 /* Passes on from one connection to the other by way of a buffer. 1: some; 0: none
- * now; -1: nothing will come any more this way. */
+ * now; MORE: there may be more at once; -1: nothing will come any more this way. */
 static int pass(struct net_conn *from, struct net_conn *to, struct net_buf *b)
 {
     int moved = 0;
-    for (;;) {
+    for (int i = 0; i < ROUNDS; i++) {
         while (net_buf_len(b) > 0) {
             ssize_t n = net_write(to, net_buf_at(b), net_buf_len(b));
             if (n == NET_AGAIN)
@@ -31,6 +33,7 @@ static int pass(struct net_conn *from, struct net_conn *to, struct net_buf *b)
             return -1;
         b->end = (uint32_t)n;
     }
+    return MORE;
 }
 
 /* One direction, if it has not ended. */
@@ -52,14 +55,16 @@ void tunnel_pump(struct exchange *ex)
     struct client *c = ex->client;
     struct attempt *a = ex->winner;
     struct net_conn *up = &a->link->conn;
-    int rc = direction(&c->conn, up, c->in, &ex->up_ended) |
-             direction(up, &c->conn, a->in, &ex->down_ended);
-    if ((ex->up_ended && ex->down_ended) || c->conn.broken || up->broken) {
+    int there = direction(&c->conn, up, c->in, &ex->up_ended);
+    int back = direction(up, &c->conn, a->in, &ex->down_ended);
+    if (ex->up_ended && ex->down_ended) {
         exchange_over(ex);
         client_abort(c);
         return;
     }
-    if (rc != 0)
+    if (there == MORE || back == MORE)
+        exchange_later(ex, TODO_PUMP);
+    if (there != 0 || back != 0)
         client_until(c, net_after(ex->worker->loop.now_ns,
                                   ex->worker->conf->timeouts.tunnel_ns));
 }

@@ -45,6 +45,18 @@ static void refuse_large(struct exchange *ex)
                                          .retry_ns = BIDE_FOREVER });
 }
 
+static void refuse_memory(struct exchange *ex)
+{
+    count(&ex->worker->counters.shed);
+    own_answer(ex, &(struct own_answer){ .status = 503,
+                                         .problem = "memory",
+                                         .title = "Service Unavailable",
+                                         .detail = "too much is being kept: "
+                                                   "limits.memory",
+                                         .refusal = true,
+                                         .retry_ns = BIDE_SECOND });
+}
+
 /* Looks at the bytes of b from *at on. False: the exchange has ended. */
 static bool scan(struct exchange *ex, struct net_buf *b, uint32_t *at)
 {
@@ -86,7 +98,7 @@ static bool is_full(const struct exchange *ex)
 static struct net_buf *chain_more(struct exchange *ex, struct net_buf *last,
                                   uint32_t *at)
 {
-    struct net_buf *b = net_buf_take(&ex->worker->bufs);
+    struct net_buf *b = net_buf_take_if(&ex->worker->bufs);
     if (!b)
         return NULL;
     uint32_t left = last->end - *at;
@@ -122,16 +134,23 @@ static bool keep(struct exchange *ex, struct net_buf *b)
     return true;
 }
 
-static void progress(struct exchange *ex)
+/* The client is waited for, and for so long; or it is not. */
+static void await_client(struct exchange *ex)
 {
-    if (ex->upload != UPLOAD_NONE)
-        client_until(ex->client, net_after(ex->worker->loop.now_ns,
-                                           ex->state->conf->timeouts.body_ns));
+    client_until(ex->client, net_after(ex->worker->loop.now_ns,
+                                       ex->state->conf->timeouts.body_ns));
 }
 
-static ssize_t fill(struct exchange *ex, struct net_buf *b)
+static void await_others(struct exchange *ex)
 {
-    ssize_t n = net_read(&ex->client->conn, net_buf_room(b), net_buf_space(b));
+    if (ex->status == 0)
+        ex->client->until_ns = BIDE_FOREVER;
+}
+
+static ssize_t fill(struct exchange *ex, struct net_buf *b, uint64_t most)
+{
+    size_t space = net_buf_space(b) < most ? net_buf_space(b) : (size_t)most;
+    ssize_t n = net_read(&ex->client->conn, net_buf_room(b), space);
     if (n > 0) {
         b->end += (uint32_t)n;
         count_n(&ex->worker->counters.bytes_in, (uint64_t)n);
@@ -144,14 +163,20 @@ static void read_to_keep(struct exchange *ex)
     while (ex->upload == UPLOAD_KEEPING) {
         if (is_full(ex)) {
             ex->upload = UPLOAD_STREAMING;
+            await_others(ex);
             break;
         }
         struct net_buf *b = room(ex);
+        uint64_t most = ex->state->conf->limits.replay_bytes - ex->kept_bytes;
         ssize_t n = !b                               ? NET_ERROR
-                    : net_can_read(&ex->client->conn) ? fill(ex, b)
+                    : net_can_read(&ex->client->conn) ? fill(ex, b, most)
                                                       : NET_AGAIN;
         if (n == NET_AGAIN) {
-            progress(ex);
+            await_client(ex);
+            return;
+        }
+        if (!b) {
+            refuse_memory(ex);
             return;
         }
         if (n <= 0) {
@@ -209,16 +234,17 @@ static bool stream_room(struct exchange *ex)
 static void read_to_stream(struct exchange *ex)
 {
     struct attempt *a = taker(ex);
+    await_others(ex);
     if (!a || (ex->stream && ex->stream->begin != ex->scanned))
         return; /* what there is must go first */
     while (ex->upload == UPLOAD_STREAMING && stream_room(ex)) {
-        if (!net_can_read(&ex->client->conn)) {
-            progress(ex);
+        ssize_t n = net_can_read(&ex->client->conn)
+                        ? fill(ex, ex->stream, UINT64_MAX)
+                        : NET_AGAIN;
+        if (n == NET_AGAIN) {
+            await_client(ex);
             return;
         }
-        ssize_t n = fill(ex, ex->stream);
-        if (n == NET_AGAIN)
-            continue;
         if (n <= 0) {
             exchange_cancel(ex);
             return;
@@ -229,7 +255,7 @@ static void read_to_stream(struct exchange *ex)
         if (ex->scanned > ex->stream->begin)
             break;
     }
-    attempt_send(a);
+    attempt_later(a); /* sends it */
 }
 
 /* ===== for the others ===== */
@@ -249,15 +275,9 @@ bool upload_begin(struct exchange *ex)
         refuse_large(ex);
         return false;
     }
-    ex->upload = UPLOAD_KEEPING;
     if (!keep(ex, ex->client->in))
         return false;
     if (ex->upload == UPLOAD_NONE)
-        return true;
-    /* It would be refused anyway: do not ask for the body first. */
-    if (ex->req.expect_continue &&
-        bide_dep_breaker(ex->route->service->dep, ex->worker->loop.now_ns) ==
-            BIDE_BREAKER_OPEN)
         return true;
     say_continue(ex);
     read_to_keep(ex);

@@ -7,7 +7,6 @@
 #include "pool.h"
 #include "resolve.h"
 #include "state.h"
-#include "tell.h"
 #include "tls.h"
 
 /* ===== the same? ===== */
@@ -78,26 +77,17 @@ bool upstream_same(const struct upstream *u, const struct bide__proxy_upstream *
 
 /* ===== endpoints ===== */
 
-/* Puts an endpoint out, if so many may be, or takes it back. */
 static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
                        bide_breaker_state to, int64_t now_ns)
 {
     struct endpoint *e = ctx;
-    struct upstream *u = e->upstream;
-
-    tell_breaker(NULL, dep, from, to, now_ns);
-    if (to == BIDE_BREAKER_OPEN && !atomic_load(&e->ejected)) {
-        unsigned out = atomic_load(&u->n_out);
-        while (out < u->max_out)
-            if (atomic_compare_exchange_weak(&u->n_out, &out, out + 1)) {
-                atomic_store(&e->ejected, true);
-                break;
-            }
-    } else if (to == BIDE_BREAKER_CLOSED) {
-        atomic_store(&e->back_ns, now_ns);
-        if (atomic_exchange(&e->ejected, false))
-            atomic_fetch_sub(&u->n_out, 1);
-    }
+    const struct proxy_hooks *hooks = e->upstream->hooks;
+    if (hooks->on_breaker)
+        hooks->on_breaker(hooks->ctx, dep, from, to, now_ns);
+    if (to == BIDE_BREAKER_OPEN)
+        endpoint_put_out(e, OUT_BY_BREAKER);
+    else if (to == BIDE_BREAKER_CLOSED)
+        endpoint_take_back(e, OUT_BY_BREAKER, now_ns);
 }
 
 /* A breaker and nothing else; one lane, since it is asked once per attempt and
@@ -135,20 +125,25 @@ static char *authority_of(const struct bide__proxy_endpoint *c)
     return text;
 }
 
-static int resolve(struct endpoint *e, char *err, size_t err_size)
+/* What it had before is looked up, so that a name that changes to and fro takes no
+ * more memory each time. */
+bool endpoint_resolve(struct endpoint *e, const char **ret_why)
 {
-    const char *why = "";
-    struct net_address a;
-    if (net_resolve(e->host, e->port, &a, &why) < 0) {
-        snprintf(err, err_size, "%s: %s", e->url, why);
-        return -1;
+    struct net_addresses *found = net_resolve(e->host, e->port, ret_why);
+    struct net_addresses *known = e->known;
+    if (!found)
+        return false;
+    while (known && !net_addresses_same(known, found))
+        known = known->next;
+    if (known) {
+        free(found);
+    } else {
+        known = found;
+        known->next = e->known;
+        e->known = known;
     }
-    struct net_address *kept = malloc(sizeof *kept);
-    if (!kept)
-        return -1;
-    *kept = a;
-    atomic_store(&e->address, kept);
-    return 0;
+    atomic_store(&e->addresses, known);
+    return true;
 }
 
 static unsigned share(uint32_t all, unsigned n_workers)
@@ -193,7 +188,10 @@ static int endpoint_init(struct endpoint *e, struct upstream *u, unsigned index,
         snprintf(err, err_size, "%s: %s", e->url, bide_strerror(rc));
         return -1;
     }
-    return resolve(e, err, err_size);
+    const char *why;
+    if (!endpoint_resolve(e, &why)) /* it may be, a little later */
+        fprintf(stderr, "bide proxy: %s: %s\n", e->url, why);
+    return 0;
 }
 
 static void endpoint_done(struct endpoint *e)
@@ -201,7 +199,11 @@ static void endpoint_done(struct endpoint *e)
     free(e->url);
     free(e->host);
     free(e->authority);
-    free(atomic_load(&e->address));
+    while (e->known) {
+        struct net_addresses *gone = e->known;
+        e->known = gone->next;
+        free(gone);
+    }
     free(e->pools);
     bide_dep_free(e->breaker);
 }
@@ -245,7 +247,9 @@ static bool settings_new(struct upstream *u, char *err, size_t err_size)
 }
 
 struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
-                              unsigned n_workers, char *err, size_t err_size)
+                              unsigned n_workers,
+                              const struct proxy_hooks *hooks, char *err,
+                              size_t err_size)
 {
     struct upstream *u = calloc(1, sizeof *u);
     if (!u)
@@ -256,6 +260,7 @@ struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
     own_strings(&u->conf);
     u->n_endpoints = (unsigned)conf->n_endpoints;
     u->n_workers = n_workers;
+    u->hooks = hooks;
     u->max_out = (unsigned)((double)u->n_endpoints * conf->max_ejected);
     if (u->max_out >= u->n_endpoints)
         u->max_out = u->n_endpoints - 1;

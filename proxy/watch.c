@@ -34,10 +34,11 @@ struct held {
 static enum bide__endpoint_state state_of(struct endpoint *e, int64_t now)
 {
     int64_t back = atomic_load(&e->back_ns);
+    unsigned out = atomic_load(&e->out_by);
 
-    if (atomic_load(&e->unhealthy))
+    if (out & OUT_BY_HEALTH)
         return BIDE__ENDPOINT_DOWN;
-    if (atomic_load(&e->ejected))
+    if (out & OUT_BY_BREAKER)
         return bide_dep_breaker(e->breaker, now) == BIDE_BREAKER_HALF_OPEN
                    ? BIDE__ENDPOINT_PROBED
                    : BIDE__ENDPOINT_EJECTED;

@@ -12,6 +12,7 @@
 #include "bide/run.h"
 #include "client.h"
 #include "exchange.h"
+#include "health.h"
 #include "pool.h"
 #include "proxy.h"
 
@@ -27,7 +28,7 @@ static void attach_pools(struct worker *w)
     struct state *s = w->state;
     for (size_t i = 0; i < s->n_upstreams; i++)
         for (unsigned e = 0; e < s->upstreams[i]->n_endpoints; e++)
-            s->upstreams[i]->endpoints[e].pools[w->index].worker = w;
+            pool_init(&s->upstreams[i]->endpoints[e].pools[w->index], w);
 }
 
 static bool era_begin(struct worker *w)
@@ -62,6 +63,8 @@ static void set_conf(struct worker *w)
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && most > limit.rlim_cur / 4 * 3)
         most = limit.rlim_cur / 4 * 3;
     w->max_clients = (most + n - 1) / n;
+    if (w->bufs.size)
+        w->bufs.max_taken = w->conf->limits.memory_bytes / n / w->bufs.size;
 }
 
 static void on_pause(struct net_timer *t)
@@ -105,10 +108,10 @@ struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
     w->drain.fire = on_drained;
     w->spare_fd = -1;
     w->random = bide_rng_hash((uint64_t)w->loop.now_ns, index, 0, 0) | 1;
+    net_bufs_init(&w->bufs, w->state->conf->limits.header_bytes + HEAD_SLACK,
+                  FREE_BUFS);
     set_conf(w);
     attach_pools(w);
-    net_bufs_init(&w->bufs, w->conf->limits.header_bytes + HEAD_SLACK,
-                  FREE_BUFS);
     proxy->workers[index] = w; /* the next ones look at its listeners */
     return w;
 }
@@ -134,6 +137,9 @@ static void reload(struct worker *w)
     set_conf(w);
     attach_pools(w);
     retire_pools(w, old->state);
+    access_log_follow(w);
+    if (w->index == 0)
+        health_follow(w);
     if (old->n_exchanges == 0)
         era_end(old);
 }
@@ -196,6 +202,8 @@ static void *run(void *arg)
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     tell_thread(w);
     w->loop.now_ns = bide_now_ns();
+    if (w->index == 0)
+        health_follow(w);
     while (!w->over)
         net_loop_step(&w->loop);
     if (w->log)
@@ -241,6 +249,7 @@ void worker_free(struct worker *w)
     for (size_t i = 0; i < w->state->n_upstreams; i++)
         for (unsigned e = 0; e < w->state->upstreams[i]->n_endpoints; e++)
             pool_retire(&w->state->upstreams[i]->endpoints[e].pools[w->index]);
+    health_end_all(w);
     net_loop_done(&w->loop);
     free_lists(w);
     net_bufs_done(&w->bufs);

@@ -22,16 +22,17 @@
 #include "state.h"
 #include "tell.h"
 
+struct access_log;
 struct client;
 struct exchange;
 struct attempt;
+struct health;
 struct link;
 struct proxy;
 
 struct listener {
     struct net_io io;
     struct worker *worker;
-    const struct bide__proxy_address *conf;
     bool shared; /* inherited: the other workers have it too */
     bool paused; /* until descriptors are free again */
 };
@@ -77,6 +78,7 @@ struct worker {
 
     struct access_log *log;    /* NULL: none */
     struct teller tell;
+    struct health *checks;     /* of the first worker */
 
     pthread_t thread;
     atomic_bool ended;         /* Threads: shared */

@@ -15,3 +15,4 @@ for name in $names; do
     "$program"
 done
 bench/bench_run.py "$dir/release/cli/bide"
+bench/bench_proxy.py "$dir/release/cli/bide" 3 5

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Install what a build or a test run needs, by name, from Debian.
 #
-#   scripts/setup.sh [build] [test]       default: both
+#   scripts/setup.sh [build] [test] [bench]       default: build and test
 #
 # Quiet, and done in a blink when nothing is missing. As root, or through sudo.
 set -eu
@@ -9,9 +9,10 @@ set -eu
 packages_build="gcc pkg-config meson ninja-build libyaml-dev
     libcurl4-openssl-dev libssl-dev scdoc python3"
 packages_test="g++ clang libclang-rt-14-dev clang-format-14 cmake libcmocka-dev
-    spin valgrind gcovr retry nginx-light curl openssl node-llhttp
+    spin valgrind gcovr retry nginx-light curl openssl wrk node-llhttp
     postgresql libpq-dev redis-server libhiredis-dev
     nodejs npm prometheus chromium fonts-dejavu-core"
+packages_bench="haproxy nginx-light wrk"
 
 wanted=
 for group in "${@:-build test}"; do
@@ -19,7 +20,8 @@ for group in "${@:-build test}"; do
         case $g in
         build) wanted="$wanted $packages_build" ;;
         test) wanted="$wanted $packages_test" ;;
-        *) echo "setup: no group '$g' (build, test)" >&2; exit 2 ;;
+        bench) wanted="$wanted $packages_bench" ;;
+        *) echo "setup: no group '$g' (build, test, bench)" >&2; exit 2 ;;
         esac
     done
 done

@@ -250,6 +250,11 @@ static bool answer_control(struct connection *c)
         answer_plainly(c, 204, &body);
         return true;
     }
+    if (strcmp(c->request.path, "/ids") == 0) {
+        records_list(&body);
+        answer_plainly(c, 200, &body);
+        return true;
+    }
     if (strcmp(c->request.path, "/count") != 0)
         return false;
     bool one = query_value(c->request.query, "id", id, sizeof id);

@@ -85,5 +85,6 @@ struct record *record_arrived(const struct request *r, unsigned connection,
 void record_complete(struct record *record, unsigned nth, size_t body);
 void records_forget(void);
 void records_show(const char *id, struct bytes *out); /* NULL: all, summed up */
+void records_list(struct bytes *out);
 
 #endif

@@ -157,3 +157,17 @@ void records_show(const char *id, struct bytes *out)
     }
     bytes_addf(out, "]}\n");
 }
+
+void records_list(struct bytes *out)
+{
+    const char *comma = "";
+    bytes_add(out, "{", 1);
+    for (size_t i = 0; i < SLOTS; i++) {
+        for (struct record *r = slots[i]; r; r = r->next) {
+            bytes_addf(out, "%s\"%s\":[%u,%u]", comma, r->id, r->requests,
+                       r->complete);
+            comma = ",\n";
+        }
+    }
+    bytes_addf(out, "}\n");
+}

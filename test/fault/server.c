@@ -43,6 +43,7 @@
  *                          connection, method, key, attempt, timeout_ms,
  *                          traceparent, range, if_range and length of body
  *     /count               "ids", "requests", "complete", "most" of one id
+ *     /ids                 of each id "ID":[requests,complete]
  *     /forget              forgets all of that
  *
  * One thread, epoll; no part of it is fit for anything but tests. */

@@ -80,6 +80,12 @@ def reload():
     said = p.reload(good.replace("attempts: 2", "attemps: 2"))
     tap.case("a bad file is refused, with its mistakes",
              "did you mean `attempts`" in said and "was refused" in said, said)
+    moved = os.path.join(sidecar.work.name, "moved.jsonl")
+    p.reload(good.replace("proxy:\n", f"proxy:\n  access_log: {moved}\n"))
+    p.request(path="/s/200")
+    p.reload(good)
+    tap.case("the log goes where the file says now", wait_for(
+        lambda: os.path.exists(moved) and os.path.getsize(moved) > 0))
     said = p.reload(good.replace("127.0.0.1:0", "127.0.0.1:1"))
     tap.case("what cannot change is named", "proxy.listen" in said, said)
     status, head, _ = p.request(path="/s/200")
@@ -124,7 +130,27 @@ def limits():
     wait_for(lambda: p.request(path="/s/200")[0] == 200)
     status, _, _ = p.request("PUT", "/s/200", b"x" * 11)
     tap.case("a body that is too large is refused", status == 413, status)
+    path, name = fault.path("200")
+    out = p.raw(b"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n" +
+                get(path))
+    tap.case("regress: and is not taken for the next request",
+             out.count(b"HTTP/1.1") == 1 and fault.count(name)["requests"] == 0,
+             out)
     sidecar.ended("limits", p)
+    p = Sidecar(config([fault.ports["http"]], more="  limits: { memory: 1MiB, "
+                       "replay: 1MiB }\n"))
+    crowd = [p.connect() for _ in range(80)]
+    for c in crowd:
+        c.sendall(b"GET / HTT")
+    got = [sidecar.everything(c)[9:12] for c in crowd[60:]]
+    tap.case("over the memory a request is told so", set(got) == {b"503"}, got)
+    for c in crowd:
+        c.close()
+    wait_for(lambda: p.request(path="/s/200")[0] == 200)
+    status, head, _ = p.request("PUT", "/s/200", b"x" * 2000000)
+    tap.case("a body too", status == 503 and head["x-bide-reason"] == "memory",
+             (status, head))
+    sidecar.ended("memory", p)
     p = Sidecar(config([fault.ports["http"]],
                        more="  timeouts: { header: 50ms, body: 50ms }\n"))
     tap.case("a slow head is given up", p.raw(b"GET / HTT").startswith(

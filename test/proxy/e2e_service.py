@@ -1,0 +1,327 @@
+#!/usr/bin/env python3
+"""e2e_service.py BIDE: the sidecar as a service under load: reload, drain, log,
+systemd's sockets and its notices, and how it refuses to start."""
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import sidecar
+from e2e_parts import (PATIENCE, Answer, Origin, Peer, ask, connect, free_port,
+                       get, ok, proxied, run, says, tap, until)
+from sidecar import FAST, OPEN, Sidecar, config
+
+
+class Load:
+    """Clients that ask, each on its own connection, until it is over."""
+
+    def __init__(self, p, n=6):
+        self.p, self.stop = p, threading.Event()
+        self.results = []
+        self.threads = [threading.Thread(target=self.work) for _ in range(n)]
+        for t in self.threads:
+            t.start()
+
+    def work(self):
+        c = http.client.HTTPConnection("127.0.0.1", self.p.port,
+                                       timeout=PATIENCE)
+        while not self.stop.is_set():
+            try:
+                c.request("GET", "/")
+                r = c.getresponse()
+                self.results.append((r.status, r.read()))
+            except (http.client.HTTPException, OSError) as e:
+                self.results.append((e, b""))
+                c.close()
+
+    def more(self, n):
+        before = len(self.results)
+        return until(lambda: len(self.results) >= before + n)
+
+    def end(self):
+        """What was not a good answer."""
+        self.stop.set()
+        for t in self.threads:
+            t.join()
+        return [r for r in self.results if r[0] != 200]
+
+
+def reload_under_load():
+    first, second = Origin(says(ok(b"first"))), Origin(says(ok(b"second")))
+    with proxied(first) as p:
+        load = Load(p)
+        load.more(50)
+        for o in (second, first) * 5:
+            text = config([o.port], OPEN + f", attempts: {o.port % 7 + 2}")
+            said = p.reload(text.replace("proxy:\n", "proxy:\n  workers: 1\n"))
+            load.more(30)
+        bad = p.reload(p.text.replace("endpoints", "endpoint"))
+        load.more(30)
+        worse = p.reload("proxy: [")
+        load.more(30)
+        os.unlink(p.file)
+        gone = p.reload()
+        load.more(30)
+        odd = load.end()
+        tap.case("ten reloads under load: not a request fails",
+                 "was read again" in said and not odd and len(second.heads) > 50
+                 and len(first.heads) > 50, (said, odd[:5]))
+        tap.case("a bad file is refused, with place and advice",
+                 "was refused" in bad and "did you mean `endpoints`" in bad and
+                 ".yaml:" in bad, bad)
+        tap.case("so are one that is no YAML, and one that is not there",
+                 "was refused" in worse and "was refused" in gone, (worse, gone))
+        tap.case("and the old one still holds", ask(p, get()).body == b"first")
+    second.stop()
+
+
+def breakers_stay():
+    o = Origin(says(ok(b"no", b"", b"503 X")))
+    with proxied(o, policy=FAST) as p:
+        until(lambda: ask(p, get()).fields.get("x-bide-reason") ==
+              "breaker_open")
+        before = len(o.heads)
+        p.reload(p.text.replace("routes:\n", "limits: { headers: 50 }\n"
+                                "  routes:\n"))
+        a = ask(p, get())
+        tap.case("a reload keeps an open breaker open",
+                 a.fields.get("x-bide-reason") == "breaker_open" and
+                 len(o.heads) == before, a)
+        p.reload(p.text.replace(FAST, FAST + ", attempts: 2"))
+        a = ask(p, get())
+        tap.case("a policy that changed begins anew",
+                 a.fields.get("x-bide-reason") != "breaker_open", a)
+
+
+def connections_stay():
+    go = threading.Event()
+
+    def talk(o, peer):
+        while head := o.request(peer):
+            if b"/wait" in head:
+                go.wait(PATIENCE)
+            peer.send(ok(head.split(b" ")[1]))
+    o = Origin(talk)
+    with proxied(o) as p:
+        idle, busy = connect(p), connect(p)
+        idle.send(get("/1"))
+        Answer(idle)
+        busy.send(get("/wait"))
+        until(lambda: len(o.heads) == 2)
+        p.reload(p.text.replace("1ms", "2ms"))
+        go.set()
+        a = Answer(busy)
+        idle.send(get("/2"))
+        b = Answer(idle)
+        tap.case("a reload keeps clients' connections, idle and busy",
+                 (a.body, b.body) == (b"/wait", b"/2"), (a, b))
+
+
+def drain():
+    go, begun = threading.Event(), threading.Event()
+
+    def talk(o, peer):
+        while o.request(peer):
+            peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nabc")
+            begun.set()
+            go.wait(PATIENCE)
+            peer.send(b"def")
+    o = Origin(talk)
+    with proxied(o, log=True) as p:
+        idle, busy, half = connect(p), connect(p), connect(p)
+        busy.send(get())
+        half.send(b"GET /half HTTP/1.1\r\nHo")
+        begun.wait(PATIENCE)
+        time.sleep(0.05)
+        p.process.send_signal(signal.SIGTERM)
+        tap.case("at SIGTERM idle connections are closed", idle.all() == b"")
+        tap.case("nobody new is let in", until(lambda: refused(p.port)))
+        half.send(b"st: x\r\n\r\n")
+        go.set()
+        a = Answer(busy)
+        tap.case("what was begun is finished", a.body == b"abcdef", a)
+        b = half.all()
+        tap.case("a half request is served or closed, not left hanging",
+                 b == b"" or b.startswith((b"HTTP/1.1 200", b"HTTP/1.1 503")), b)
+        tap.case("then it ends, with 0", p.process.wait(PATIENCE) == 0)
+        with open(p.log, encoding="utf-8") as f:
+            lines = [json.loads(x) for x in f]
+        tap.case("and the log has it", [x["status"] for x in lines][:1] == [200],
+                 lines)
+    o = Origin(lambda o, peer: peer.head() and peer.gone())
+    with proxied(o, more="  timeouts: { drain: 200ms }\n") as p:
+        c = connect(p)
+        c.send(get())
+        time.sleep(0.1)
+        p.process.send_signal(signal.SIGTERM)
+        tap.case("a drain that takes too long is cut short",
+                 p.process.wait(PATIENCE) == 0 and
+                 not c.all().startswith(b"HTTP/1.1 200"))
+
+
+def refused(port):
+    try:
+        socket.create_connection(("127.0.0.1", port), 1).close()
+        return False
+    except OSError:
+        return True
+
+
+def drain_under_load():
+    o = Origin(says(ok()))
+    with proxied(o) as p:
+        load = Load(p)
+        load.more(200)
+        p.process.send_signal(signal.SIGTERM)
+        code = p.process.wait(PATIENCE)
+        odd = load.end()
+        # A client may send just as its idle connection is closed; that it can
+        # tell, because it hears nothing.
+        bad = [r for r in odd if not isinstance(
+            r[0], (ConnectionError, http.client.RemoteDisconnected))]
+        tap.case("SIGTERM under load: answers are whole, or there is none",
+                 code == 0 and not bad and
+                 len(o.heads) == sum(r[0] == 200 for r in load.results),
+                 (code, bad[:5], len(o.heads)))
+
+
+def log():
+    o = Origin(says(ok(b"no", b"", b"503 X"), ok(b"fine")))
+    with proxied(o, log=True) as p:
+        ask(p, get('/a"b\\c?secret=1', b"User-Agent: \x80\xff\r\n"))
+        ask(p, b"NONSENSE\r\n\r\n")
+        ask(p, get("/x" * 3000))
+        until(lambda: os.path.getsize(p.log) > 0)
+        old = p.log + ".1"
+        os.rename(p.log, old)
+        p.reload()
+        p.process.send_signal(signal.SIGUSR1)
+        until(lambda: os.path.exists(p.log))
+        ask(p, get("/after"))
+        code, after = p.stop()
+        with open(old, encoding="utf-8") as f:
+            before = [json.loads(x) for x in f]
+        tap.case("each line is JSON, whatever was asked for", len(before) == 3 and
+                 before[0]["path"].startswith('/a"b\\c'), before)
+        tap.case("with a field for each decision", before[0]["attempts"] == 2 and
+                 before[0]["status"] == 200 and before[0]["waited_ms"] >= 0 and
+                 before[0]["reason"] == "success" and before[0]["client"] ==
+                 "127.0.0.1" and before[1]["status"] == 400, before)
+        tap.case("a log that was moved is opened anew",
+                 code == 0 and [x["path"] for x in after] == ["/after"],
+                 (code, after))
+
+
+def systemd():
+    o = Origin(says(ok(b"fd")))
+    notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    path = os.path.join(sidecar.work.name, "notices")
+    notices.bind(path)
+    notices.settimeout(PATIENCE)
+    listening = socket.create_server(("127.0.0.1", 0))
+    text = config([o.port], more="  workers: 2\n").replace(
+        "  listen: 127.0.0.1:0\n", "")
+    file = os.path.join(sidecar.work.name, "fds.yaml")
+    with open(file, "w", encoding="utf-8") as f:
+        f.write(text)
+    process = subprocess.Popen(
+        ["sh", "-c", 'exec 3<&%d; LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" proxy -c '
+         '"$1"' % listening.fileno(), sidecar.BIDE, file],
+        env=tap.environment(NOTIFY_SOCKET=path), pass_fds=[listening.fileno()],
+        stderr=subprocess.DEVNULL)
+    try:
+        tap.case("it says READY", b"READY=1" in notices.recv(999))
+        good = []
+        for _ in range(20):
+            c = Peer(socket.create_connection(listening.getsockname(), PATIENCE))
+            c.send(get("/", b"Connection: close\r\n"))
+            good.append(Answer(c).body)
+        tap.case("and serves on systemd's socket, without one of its own",
+                 good == [b"fd"] * 20, good)
+        process.send_signal(signal.SIGHUP)
+        said = notices.recv(999)
+        tap.case("it says RELOADING, and READY again", b"RELOADING=1" in said and
+                 b"MONOTONIC_USEC=" in said and b"READY=1" in notices.recv(999),
+                 said)
+        process.terminate()
+        tap.case("it says STOPPING", b"STOPPING=1" in notices.recv(999) and
+                 process.wait(PATIENCE) == 0)
+    finally:
+        process.kill()
+        process.wait()
+        o.stop()
+
+
+def unix_sockets():
+    o = Origin(says(ok(b"unix")))
+    path = os.path.join(sidecar.work.name, "in.sock")
+    text = config([o.port]).replace("127.0.0.1:0",
+                                    f'["127.0.0.1:0", "unix:{path}"]', 1)
+    p = Sidecar(text)
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(path)
+    c = Peer(s)
+    c.send(get())
+    a = Answer(c)
+    tap.case("it listens on a unix socket too", a.body == b"unix", a)
+    p.stop()
+    o.stop()
+
+
+def starts():
+    """Every mistake has a message and a code of its own."""
+    port = free_port()
+    busy = socket.create_server(("127.0.0.1", 0))
+    good = config([port])
+    rows = [("a file that is not there", None, 2, "cannot"),
+            ("a file that is no YAML", "proxy: [", 2, "x.yaml:2:1: mistake"),
+            ("an unknown key", good.replace("routes:", "route:"), 2,
+             "did you mean `routes`"),
+            ("no section proxy", "version: 1\npolicies: { default: {} }\n", 2,
+             "proxy"),
+            ("an unknown upstream", good.replace("upstream: up", "upstream: pu"),
+             2, "pu"),
+            ("an address that is taken", good.replace(
+                "127.0.0.1:0", f"127.0.0.1:{busy.getsockname()[1]}"), 1,
+             "in use"),
+            ("an address of somebody else", good.replace(
+                "127.0.0.1:0", "192.0.2.1:1"), 1, "192.0.2.1"),
+            ("a log that cannot be written", good.replace(
+                "routes:", "access_log: /nonexistent/x\n  routes:"), 1,
+             "/nonexistent/x"),
+            ("a key that cannot be read", good.replace(
+                "routes:", "tls: { certificate: /nonexistent/c, "
+                "key: /nonexistent/k }\n  routes:"), 1, "/nonexistent/")]
+    file = os.path.join(sidecar.work.name, "x.yaml")
+    for what, text, code, words in rows:
+        if text is not None:
+            with open(file, "w", encoding="utf-8") as f:
+                f.write(text)
+        got = subprocess.run(
+            [sidecar.BIDE, "proxy", "-c", file], env=tap.environment(),
+            capture_output=True, text=True, timeout=PATIENCE, check=False)
+        tap.case(f"{what}: it does not start, and says why",
+                 got.returncode == code and words in got.stderr, got)
+        if text is not None:
+            os.unlink(file)
+    busy.close()
+
+
+def workers():
+    o = Origin(says(ok()))
+    with proxied(o, more="  workers: 4\n") as p:
+        load = Load(p, 12)
+        load.more(600)
+        odd = load.end()
+        tap.case("four workers serve as one", not odd and len(o.heads) ==
+                 len(load.results), (odd[:5], len(o.heads), len(load.results)))
+        p.process.terminate()
+        tap.case("and end as one", p.process.wait(PATIENCE) == 0)
+
+
+run(reload_under_load, breakers_stay, connections_stay, drain, drain_under_load,
+    log, systemd, unix_sockets, starts, workers)

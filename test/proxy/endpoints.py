@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""endpoints.py BIDE: which endpoint gets a request: names, health checks,
+ejection and its limit, bounds of the pools."""
+import http.server
+import threading
+import time
+
+import sidecar
+import tap
+from sidecar import OPEN, Fault, Sidecar, config
+
+
+class Origin(http.server.ThreadingHTTPServer):
+    """Answers with its own name; is ill, or fails, when told so."""
+    daemon_threads = True
+
+    def __init__(self, name):
+        super().__init__(("127.0.0.1", 0), Answer)
+        self.name, self.ill, self.fails = name, False, False
+        self.checks = self.requests = self.at_once = self.most = 0
+        self.lock = threading.Lock()
+        self.wait = 0
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, request, address):
+        pass
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        s = self.server
+        check = self.path == "/health"
+        with s.lock:
+            s.checks += check
+            s.requests += not check
+            s.at_once += not check
+            s.most = max(s.most, s.at_once)
+        time.sleep(0 if check else s.wait)
+        with s.lock:
+            s.at_once -= not check
+        self.send_response(503 if (s.ill if check else s.fails) else 200)
+        body = s.name.encode()
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *arguments):
+        pass
+
+
+def until(holds):
+    """Until something holds; a minute is for ever."""
+    for _ in range(6000):
+        if holds():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def answered_by(p, n=20):
+    return {p.request()[2] for _ in range(n)}
+
+
+def health():
+    a, b = Origin("a"), Origin("b")
+    p = Sidecar(config([a.server_port, b.server_port], upstream=", health: { "
+                       "path: /health, every: 100ms, timeout: 100ms, "
+                       "unhealthy: 2, healthy: 2 }, slow_start: 0s"))
+    tap.case("both endpoints are asked how they are",
+             until(lambda: a.checks > 1 and b.checks > 1))
+    tap.case("and both get requests", until(lambda: len(answered_by(p)) == 2))
+    a.ill = True
+    tap.case("one that is ill gets none",
+             until(lambda: answered_by(p) == {b"b"}))
+    b.ill = True
+    seen = b.checks
+    until(lambda: b.checks > seen + 4)
+    tap.case("but the last one is used, ill or not",
+             b"b" in answered_by(p, 40))
+    a.ill = b.ill = False
+    tap.case("one that is well again comes back",
+             until(lambda: len(answered_by(p)) == 2))
+    sidecar.ended("health", p)
+
+
+def ejection():
+    origins = [Origin(str(i)) for i in range(4)]
+    p = Sidecar(config([o.server_port for o in origins],
+                       OPEN + ", attempts: 1", upstream=", ejection: { "
+                       "consecutive: 3, open: 200ms, max_ejected: 50% }, "
+                       "slow_start: 0s"))
+    for o in origins[:3]:
+        o.fails = True
+    for _ in range(100):
+        p.request()
+    before = [o.requests for o in origins]
+    for _ in range(10):
+        p.request()
+    used = [o.requests - n for o, n in zip(origins, before)]
+    tap.case("of three that fail two are out, and no more",
+             sum(n > 1 for n in used) <= 2 and used[3] > 0, used)
+    for o in origins:
+        o.fails = False
+    tap.case("all come back", until(lambda: len(answered_by(p)) == 4))
+    sidecar.ended("ejection", p)
+
+
+def pools():
+    a = Origin("a")
+    a.wait = 0.05
+    p = Sidecar(config([a.server_port], upstream=", pool: { connections: 2, "
+                       "connecting: 1 }"))
+    got = []
+    threads = [threading.Thread(target=lambda: got.append(p.request()[0]))
+               for _ in range(12)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    tap.case("no more connections than allowed, and all are served",
+             got == [200] * 12 and a.most <= 2, (got, a.most))
+    sidecar.ended("pools", p)
+
+
+def names():
+    text = config([fault.ports["http"]])
+    p = Sidecar(text.replace("http://127.0.0.1", "http://localhost"))
+    tap.case("an endpoint may have a name", p.request(path="/s/200")[0] == 200)
+    sidecar.ended("names", p)
+    p = Sidecar(text.replace("http://127.0.0.1", "http://nowhere.invalid"))
+    status, head, body = p.request(path="/s/200")
+    tap.case("one that is not known (yet) is a failure like others",
+             status == 502 and head["x-bide-attempts"] == "4" and b"dns" in body,
+             (status, head, body))
+    tap.case("and was told of at the start",
+             any("nowhere.invalid" in line for line in p.said), p.said)
+    p.stop()
+
+
+fault = Fault()
+for part in (health, ejection, pools, names):
+    part()
+fault.stop()
+tap.finish()
