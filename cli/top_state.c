@@ -69,16 +69,21 @@ static void read_second(struct top_dep *d, const struct bide__node *s)
 {
     double seconds = number(s, "seconds", 0);
     double first = number(s, "first", 0), late = number(s, "late", 0);
-    double failed = sum_of(get(s, "refused"));
-    double calls = first + late + failed;
+    const struct bide__node *refused = get(s, "refused");
+    /* The server said no for good, or the caller went away: nobody's failure.
+     */
+    double aside =
+        number(refused, "permanent", 0) + number(refused, "cancelled", 0);
+    double failed = sum_of(refused) - aside;
+    double judged = first + late + failed, calls = judged + aside;
 
     d->has_second = s && s->kind == BIDE__MAP && seconds > 0;
     if (!d->has_second)
         return;
     d->calls = calls / seconds;
     d->failed = failed / seconds;
-    d->first = calls > 0 ? first / calls : (double)NAN;
-    d->end = calls > 0 ? (first + late) / calls : (double)NAN;
+    d->first = judged > 0 ? first / judged : (double)NAN;
+    d->end = judged > 0 ? (first + late) / judged : (double)NAN;
     d->amplification =
         calls > 0 ? number(s, "attempts", 0) / calls : (double)NAN;
     d->retries = (number(s, "backoff", 0) + number(s, "hint", 0) +

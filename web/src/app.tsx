@@ -1,7 +1,7 @@
 // The page: what there is on the left, one dependency on the right.
 import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
 import { Chart } from './chart';
-import { Feed, calls, failures, sum, within } from './data';
+import { Feed, calls, failures, set_aside, sum, within } from './data';
 import { Explain, Force, Keys } from './dialogs';
 import { brief, ms, span } from './format';
 import { Decisions, Endpoints, GivenUp, Hedges, Program, Rules } from './lists';
@@ -50,6 +50,7 @@ function Charts({ dep, samples, from, to, theme }: { dep: Dep; samples: Sample[]
       <Chart {...common} title="Calls per second" hint="by how they ended" stacked format={perSecond} series={[
         { label: 'first attempt', colour: '--ok', values: rate((s) => s.first) },
         { label: 'after retries', colour: '--late', values: rate((s) => s.late) },
+        ...(samples.some(set_aside) ? [{ label: 'answered no, or gone', colour: '--quiet', values: rate(set_aside) }] : []),
         { label: 'failed', colour: '--bad', values: rate(failures) },
       ]} />
       <Chart {...common} title="Retries per second" hint="by what the wait before them went by" stacked format={perSecond} empty="no retries in this time" series={[

@@ -63,13 +63,20 @@ export class Feed {
   }
 }
 
+/** Reasons that are nobody's failure: the server answered, and said no for good (a
+ * 404, say), or the caller went away. */
+const neutral = ['permanent', 'cancelled'];
+
+export const set_aside = (s: Sample): number =>
+  neutral.reduce((sum, reason) => sum + (s.refused[reason] ?? 0), 0);
+
 export const failures = (s: Sample): number => {
-  let sum = 0;
+  let sum = -set_aside(s);
   for (const n of Object.values(s.refused)) sum += n;
   return sum;
 };
 
-export const calls = (s: Sample): number => s.first + s.late + failures(s);
+export const calls = (s: Sample): number => s.first + s.late + failures(s) + set_aside(s);
 
 /** Sums over a stretch of time: what the tiles show. */
 export interface Totals {
@@ -78,6 +85,7 @@ export interface Totals {
   first: number;
   late: number;
   failed: number;
+  judged: number; // calls that succeeded or failed
   attempts: number;
   retries: number;
   hedges: number;
@@ -87,7 +95,7 @@ export interface Totals {
 
 export function sum(samples: Sample[]): Totals {
   const t: Totals = {
-    seconds: 0, calls: 0, first: 0, late: 0, failed: 0, attempts: 0, retries: 0,
+    seconds: 0, calls: 0, first: 0, late: 0, failed: 0, judged: 0, attempts: 0, retries: 0,
     hedges: 0, won: 0, refused: {},
   };
   for (const s of samples) {
@@ -96,6 +104,7 @@ export function sum(samples: Sample[]): Totals {
     t.first += s.first;
     t.late += s.late;
     t.failed += failures(s);
+    t.judged += s.first + s.late + failures(s);
     t.attempts += s.attempts;
     t.retries += s.backoff + s.hint + s.immediate;
     t.hedges += s.hedges;

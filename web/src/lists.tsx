@@ -14,7 +14,7 @@ export function GivenUp({ dep, t }: { dep: Dep; t: Totals }) {
     <section class="card givenup">
       <header>
         <h3>Why calls were given up</h3>
-        <p class="hint">final failures by the reason why there was no further attempt</p>
+        <p class="hint">the reason why there was no further attempt</p>
       </header>
       {rows.length === 0 && <p class="empty flat">none was</p>}
       <table>

@@ -31,14 +31,14 @@ export function Sidebar(p: { state: State; samples: Map<string, Sample[]>; name:
       {p.state.deps.map((dep) => {
         const samples = within(p.samples.get(dep.name) ?? [], from, to);
         const t = sum(samples.slice(-10));
-        const failed = t.calls ? t.failed / t.calls : 0;
+        const failed = t.judged ? t.failed / t.judged : 0;
         return (
           <button key={dep.name} class="dep" aria-current={dep.name === p.name} onClick={() => p.onChoose(dep.name)}>
             <span class="name"><i class={`dot ${mood(dep, failed)}`} />{dep.name}</span>
             <Spark samples={samples} from={from} to={to} />
             <span class="facts">
               <span>{brief(t.seconds ? t.calls / t.seconds : 0)}/s</span>
-              <span>{t.calls ? percent((t.first + t.late) / t.calls) : '–'}</span>
+              <span>{t.judged ? percent((t.first + t.late) / t.judged) : '–'}</span>
               <span>{t.calls ? `${(t.attempts / t.calls).toFixed(2)}×` : '–'}</span>
             </span>
           </button>

@@ -26,7 +26,7 @@ function Total({ name, n }: { name: string; n: number }) {
 }
 
 function Success({ dep, t }: { dep: Dep; t: Totals }) {
-  const after = (t.first + t.late) / t.calls, first = t.first / t.calls;
+  const after = (t.first + t.late) / t.judged, first = t.first / t.judged;
   return (
     <>
       <Tile name="Success in the end" test="after" value={percent(after)} mood={shareMood(after, 0.999, 0.99)}
@@ -82,8 +82,8 @@ export function Tiles(p: { dep: Dep; t: Totals; most: number; onForce: (() => vo
   return (
     <div class="tiles">
       <Success dep={dep} t={t} />
-      <Tile name="Final failures" test="failures" value={`${brief(failed)}/s`} mood={t.failed === 0 ? 'good' : t.failed / t.calls > 0.01 ? 'bad' : 'warn'}
-        note={<Total name="failure" n={dep.calls.failure} />}>
+      <Tile name="Final failures" test="failures" value={`${brief(failed)}/s`} mood={t.failed === 0 ? 'good' : t.failed / t.judged > 0.01 ? 'bad' : 'warn'}
+        note={<span><b data-total="failure">{count(dep.calls.failure)}</b> given up so far</span>}>
         <p class="sub">of {brief(t.seconds ? t.calls / t.seconds : 0)} calls/s</p>
       </Tile>
       <Tile name="Amplification" test="amplification" value={t.calls ? `${ratio.toFixed(2)}×` : '–'} mood={ratio > 1.5 ? 'bad' : ratio > 1.1 ? 'warn' : 'good'}
