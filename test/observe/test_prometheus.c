@@ -13,10 +13,17 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+static struct bide__out out; /* of the last scrape */
+
+static int tidy(void **state)
+{
+    (void)state;
+    bide__out_done(&out);
+    return 0;
+}
+
 static char *scrape(const struct bide__watched *w)
 {
-    static struct bide__out out;
-
     bide__out_done(&out);
     bide__prometheus_write(&out, w, SCENE_NOW);
     assert_false(out.failed);
@@ -171,5 +178,5 @@ int main(void)
         cmocka_unit_test(prometheus_of_nothing_is_empty),
         cmocka_unit_test(metric_buckets_keep_every_sample),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, tidy);
 }
