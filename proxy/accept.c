@@ -163,6 +163,8 @@ int worker_listen(struct worker *w, char *err, size_t err_size)
         l->io.fd = -1;
         l->worker = w;
         int fd = open_one(w, l, i);
+        if (fd >= 0)
+            net_nodelay(fd); /* those that it accepts inherit it */
         if (fd < 0 || net_loop_add_level(&w->loop, &l->io, fd, l->shared) < 0) {
             snprintf(err, err_size, "cannot listen on %s: %s",
                      i < w->conf->n_listen ? w->conf->listen[i].text

@@ -168,7 +168,8 @@ void attempt_fail(struct attempt *a, bide_fault fault)
     struct exchange *ex = a->ex;
     bide_outcome out = outcome_of(a, fault);
     ex->fault = (uint8_t)fault;
-    attempt_judge_endpoint(a, &out);
+    /* What is short here is none of the endpoint's fault. */
+    attempt_judge_endpoint(a, fault == BIDE_FAULT_LOCAL ? NULL : &out);
     exchange_report(ex, a, &out);
     attempt_end(a, false);
     exchange_later(ex, TODO_STEP);

@@ -373,8 +373,6 @@ void client_new(struct worker *w, int fd, const struct sockaddr *from)
     atomic_store_explicit(&w->now_clients, (unsigned)w->n_clients,
                           memory_order_relaxed);
     count(&w->counters.accepted);
-    if (from->sa_family != AF_UNIX)
-        net_nodelay(fd);
     client_until(c, net_after(w->loop.now_ns, w->conf->timeouts.header_ns));
     if (w->state->tls) {
         c->tls = true;
