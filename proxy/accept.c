@@ -1,8 +1,9 @@
 /* Taking connections in, and what to do when there is no room for more.
  *
- * Over the limit, or without a descriptor left, a connection is answered "503" and
- * closed: a client that is told so can go elsewhere, one that waits in the kernel's
- * queue cannot. The answer needs a descriptor itself, which is kept in reserve. */
+ * Over the limit, or without a descriptor left, a connection is answered "503"
+ * and closed: a client that is told so can go elsewhere, one that waits in the
+ * kernel's queue cannot. The answer needs a descriptor itself, which is kept in
+ * reserve. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -43,7 +44,10 @@ static void shed(struct worker *w, int fd)
     close(fd);
 }
 
-static int spare(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+static int spare(void)
+{
+    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
 
 static void pause_all(struct worker *w)
 {
@@ -151,8 +155,9 @@ int worker_listen(struct worker *w, char *err, size_t err_size)
     if (n < w->proxy->n_inherited)
         n = w->proxy->n_inherited;
     if (n == 0) {
-        snprintf(err, err_size, "there is nowhere to listen: neither "
-                                "proxy.listen nor a socket from systemd");
+        snprintf(err, err_size,
+                 "there is nowhere to listen: neither "
+                 "proxy.listen nor a socket from systemd");
         return -1;
     }
     w->spare_fd = spare();
@@ -177,7 +182,8 @@ int worker_listen(struct worker *w, char *err, size_t err_size)
     return w->listeners ? 0 : -1;
 }
 
-/* What has been connected already is still taken in: the kernel would reset it. */
+/* What has been connected already is still taken in: the kernel would reset it.
+ */
 void worker_unlisten(struct worker *w)
 {
     for (size_t i = 0; i < w->n_listeners; i++) {

@@ -23,8 +23,8 @@ struct access_log {
     char *where;
     int fd;
     struct net_timer timer;
-    uint64_t lost;       /* bytes that could not be written */
-    int64_t second;      /* that `stamp` is of */
+    uint64_t lost;  /* bytes that could not be written */
+    int64_t second; /* that `stamp` is of */
     char stamp[24];
     struct net_buf *lines;
 };
@@ -44,8 +44,8 @@ static void on_time(struct net_timer *t)
         (struct access_log *)((char *)t - offsetof(struct access_log, timer)));
 }
 
-struct access_log *access_log_new(struct worker *w, const char *where, char *err,
-                                  size_t err_size)
+struct access_log *access_log_new(struct worker *w, const char *where,
+                                  char *err, size_t err_size)
 {
     struct access_log *log = calloc(1, sizeof *log);
     struct net_buf *lines = malloc(sizeof *lines + LOG_BYTES);

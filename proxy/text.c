@@ -28,8 +28,8 @@ void text_format(struct text *t, const char *format, ...)
 }
 
 /* Bytes that are not ASCII go as they are where they are UTF-8 already; what a
- * client put into a path may not be. Each such byte is written as the character of
- * that number, so that a line is always valid. */
+ * client put into a path may not be. Each such byte is written as the character
+ * of that number, so that a line is always valid. */
 void text_json(struct text *t, const char *from, size_t len)
 {
     TEXT_LITERAL(t, "\"");
@@ -45,9 +45,10 @@ void text_json(struct text *t, const char *from, size_t len)
     TEXT_LITERAL(t, "\"");
 }
 
-/* Lines without a gap between them go in one piece; mostly that is all of them. */
-void text_lines(struct text *t, const struct http1_head *head, const char *bytes,
-                uint64_t drop)
+/* Lines without a gap between them go in one piece; mostly that is all of them.
+ */
+void text_lines(struct text *t, const struct http1_head *head,
+                const char *bytes, uint64_t drop)
 {
     const struct http1_field *f = head->fields;
     unsigned n = head->n_fields, from = 0;
@@ -61,8 +62,9 @@ void text_lines(struct text *t, const struct http1_head *head, const char *bytes
         if (i < n && !f[i].hop && !(f[i].id && drop >> f[i].id & 1))
             continue;
         if (i > from)
-            text_put(t, bytes + f[from].line,
-                     (size_t)(f[i - 1].line + f[i - 1].line_len - f[from].line));
+            text_put(
+                t, bytes + f[from].line,
+                (size_t)(f[i - 1].line + f[i - 1].line_len - f[from].line));
         from = i + 1;
     }
 }

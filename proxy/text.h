@@ -59,9 +59,9 @@ void text_format(struct text *t, const char *format, ...)
 /* A JSON string, quotes included. */
 void text_json(struct text *t, const char *from, size_t len);
 
-/* Copies the header lines of a message, except those that are for one hop only and
- * those in `drop` (a bit for each enum http1_id). */
-void text_lines(struct text *t, const struct http1_head *head, const char *bytes,
-                uint64_t drop);
+/* Copies the header lines of a message, except those that are for one hop only
+ * and those in `drop` (a bit for each enum http1_id). */
+void text_lines(struct text *t, const struct http1_head *head,
+                const char *bytes, uint64_t drop);
 
 #endif

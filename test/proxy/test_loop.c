@@ -1,5 +1,5 @@
-/* The event loop's tasks and timers: in which order, how often, and never inside one
- * another. */
+/* The event loop's tasks and timers: in which order, how often, and never
+ * inside one another. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,10 @@
 
 static struct net_loop loop;
 static int64_t now_ns;
-static int64_t fake_clock(void) { return now_ns; }
+static int64_t fake_clock(void)
+{
+    return now_ns;
+}
 
 static char said[64];
 static struct net_task a, b;
