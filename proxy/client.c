@@ -53,8 +53,8 @@ static void client_close(struct client *c)
     c->phase = CLIENT_CLOSED;
     if (c->ex) {
         struct exchange *ex = c->ex;
-        if (ex->req.head_len != 0)
-            exchange_over(ex); /* unless that is done */
+        if (ex->req.head_len != 0 && !ex->told)
+            exchange_gone(ex);
         c->ex = NULL;
         exchange_free(ex);
     }

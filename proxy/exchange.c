@@ -240,9 +240,8 @@ void exchange_cut(struct exchange *ex)
     client_abort(c);
 }
 
-void exchange_cancel(struct exchange *ex)
+void exchange_gone(struct exchange *ex)
 {
-    struct client *c = ex->client;
     count(&ex->worker->counters.cancelled);
     if (ex->called)
         bide_call_cancel(&ex->call);
@@ -250,6 +249,12 @@ void exchange_cancel(struct exchange *ex)
     if (ex->status == 0)
         ex->status = 499; /* as others log it: the client went away */
     exchange_over(ex);
+}
+
+void exchange_cancel(struct exchange *ex)
+{
+    struct client *c = ex->client;
+    exchange_gone(ex);
     client_abort(c);
 }
 

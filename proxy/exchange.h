@@ -134,11 +134,12 @@ struct exchange {
 
     struct net_buf *out; /* to the client, before the winner's bytes */
     uint64_t out_bytes;
-    uint16_t status; /* sent to the client; 0: nothing yet */
-    uint8_t reason;  /* bide_reason of the end; for the log */
-    uint8_t fault;   /* bide_fault of the last attempt without answer */
-    uint32_t tries;  /* attempts begun */
-    uint64_t tried;  /* endpoints, a bit each */
+    uint16_t status;     /* sent to the client; 0: nothing yet */
+    uint8_t reason;      /* bide_reason of the end; for the log */
+    const char *problem; /* of an answer that no endpoint gave; or NULL */
+    uint8_t fault;       /* bide_fault of the last attempt without answer */
+    uint32_t tries;      /* attempts begun */
+    uint64_t tried;      /* endpoints, a bit each */
     const struct endpoint *endpoint; /* of the last attempt */
     int64_t begin_ns;
     int64_t waited_ns;     /* in waits that were asked for */
@@ -176,6 +177,9 @@ void exchange_stop(struct exchange *ex, struct attempt *but);
 
 /* Has it done soon. */
 void exchange_later(struct exchange *ex, enum todo what);
+
+/* The client has gone, or will be gone: tells so. */
+void exchange_gone(struct exchange *ex);
 
 /* The client's connection is of no use any more: in the middle of an answer,
  * say. */

@@ -68,6 +68,7 @@ void own_answer(struct exchange *ex, const struct own_answer *a)
     exchange_stop(ex, NULL);
     ex->winner = NULL;
     ex->todo = 0;
+    ex->problem = a->problem;
     ex->client->phase = CLIENT_BUSY;
     if (ex->in_end < ex->client->in->begin + ex->req.head_len ||
         ex->close_after)

@@ -14,6 +14,13 @@ void text_number(struct text *t, uint64_t n)
     text_put(t, digits + i, sizeof digits - i);
 }
 
+void text_thousandths(struct text *t, unsigned n)
+{
+    const char digits[] = { '.', (char)('0' + n / 100 % 10),
+                            (char)('0' + n / 10 % 10), (char)('0' + n % 10) };
+    text_put(t, digits, sizeof digits);
+}
+
 void text_format(struct text *t, const char *format, ...)
 {
     char line[1024];
@@ -32,16 +39,17 @@ void text_format(struct text *t, const char *format, ...)
  * of that number, so that a line is always valid. */
 void text_json(struct text *t, const char *from, size_t len)
 {
+    size_t from_plain = 0;
     TEXT_LITERAL(t, "\"");
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)from[i];
-        if (c == '"' || c == '\\')
-            TEXT_LITERAL(t, "\\");
-        if (c < 0x20 || c >= 0x7f)
-            text_format(t, "\\u%04x", c);
-        else
-            text_put(t, from + i, 1);
+        if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\')
+            continue;
+        text_put(t, from + from_plain, i - from_plain);
+        text_format(t, "\\u%04x", c);
+        from_plain = i + 1;
     }
+    text_put(t, from + from_plain, len - from_plain);
     TEXT_LITERAL(t, "\"");
 }
 

@@ -51,6 +51,8 @@ static inline void text_string(struct text *t, const char *s)
 }
 
 void text_number(struct text *t, uint64_t n);
+void text_thousandths(struct text *t,
+                      unsigned n); /* ".042", for n under 1000 */
 
 /* Formats, for what is rare. */
 void text_format(struct text *t, const char *format, ...)
