@@ -1,4 +1,5 @@
-/* bide proxy as a service: signals, systemd, and the workers' beginning and end.
+/* bide proxy as a service: signals, systemd, and the workers' beginning and
+ * end.
  *
  * The workers serve; this thread sleeps until a signal comes. */
 #include <malloc.h>
@@ -62,8 +63,9 @@ static void reload(struct proxy *p, const char *file)
         bide_config_free(config);
         config = NULL;
     }
-    fprintf(stderr, config ? "bide proxy: %s was read again\n"
-                           : "bide proxy: %s was refused; all stays as it was\n",
+    fprintf(stderr,
+            config ? "bide proxy: %s was read again\n"
+                   : "bide proxy: %s was refused; all stays as it was\n",
             file);
     systemd_notify("READY=1");
 }

@@ -256,7 +256,7 @@ struct bide__proxy_conf {
 #define BIDE__PROXY_CONF_INIT                                                  \
     {                                                                          \
         NULL, 0, NULL, 0, NULL, 0, NULL, 0,                                    \
-            { 20000, 100, 16384, UINT64_MAX, 65536, UINT64_C(512) << 20 },                          \
+            { 20000, 100, 16384, UINT64_MAX, 65536, UINT64_C(512) << 20 },     \
             { 10 * BIDE_SECOND, 30 * BIDE_SECOND, 75 * BIDE_SECOND,            \
               60 * BIDE_SECOND, 5 * BIDE_MINUTE, 30 * BIDE_SECOND },           \
             { BIDE__FORWARDED_APPEND, true, false, true, true }, NULL, 0,      \

@@ -31,7 +31,8 @@ static int open_worker(struct proxy *p, unsigned i, char *err, size_t err_size)
     return 0;
 }
 
-struct proxy *proxy_new(bide_config *config, const struct bide__proxy_conf *conf,
+struct proxy *proxy_new(bide_config *config,
+                        const struct bide__proxy_conf *conf,
                         const struct proxy_hooks *hooks, char *err,
                         size_t err_size)
 {
@@ -43,8 +44,8 @@ struct proxy *proxy_new(bide_config *config, const struct bide__proxy_conf *conf
         p->hooks = *hooks;
     p->n_workers = conf->workers ? conf->workers : cores();
     p->workers = calloc(p->n_workers, sizeof(struct worker *));
-    p->state = state_new(conf, config, p->n_workers, &p->hooks, NULL, err,
-                         err_size);
+    p->state =
+        state_new(conf, config, p->n_workers, &p->hooks, NULL, err, err_size);
     if (!p->workers || !p->state) {
         proxy_free(p);
         return NULL;
@@ -160,9 +161,14 @@ void proxy_drain(struct proxy *p)
     atomic_store(&p->draining, true);
     tell_all(p, WORKER_DRAIN);
 }
-
-void proxy_stop(struct proxy *p) { tell_all(p, WORKER_STOP); }
-void proxy_rotate(struct proxy *p) { tell_all(p, WORKER_ROTATE); }
+void proxy_stop(struct proxy *p)
+{
+    tell_all(p, WORKER_STOP);
+}
+void proxy_rotate(struct proxy *p)
+{
+    tell_all(p, WORKER_ROTATE);
+}
 
 bool proxy_ended(struct proxy *p)
 {

@@ -55,6 +55,7 @@ same man/meson.build man_names man/ .scd
 same test/sim/meson.build sim_test_names test/sim/test_ .c
 same test/observe/meson.build observe_test_names test/observe/test_ .c
 same test/net/meson.build net_test_names test/net/test_ .c
+same test/proxy/meson.build proxy_test_names test/proxy/test_ .c
 same test/run/meson.build run_test_names test/run/test_ .c
 same test/curl/meson.build curl_test_names test/curl/test_ .c
 same test/fault/meson.build fault_source_names test/fault/ .c
