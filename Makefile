@@ -1,6 +1,6 @@
 # The front door. Meson does the work; these are the commands to remember.
 #
-#   make demo    install what is missing, build, run the example
+#   make demo    install what is missing, build, show a real outage
 #   make test    install what is missing, build, run every test
 #
 # `make help` lists the rest.
@@ -31,10 +31,10 @@ help: ## list the targets
 setup: ## install what is missing (Debian 12, as root or with sudo)
 	@scripts/setup.sh build test
 
-demo: ## install what is missing, build, run the example program
+demo: ## install what is missing, build, show a real outage (30 s)
 	@scripts/setup.sh build
 	@$(MAKE) --no-print-directory all
-	@$(BUILD)/examples/flaky
+	@$(BUILD)/cli/bide demo
 
 test: ## install what is missing, build, run every test
 	@scripts/setup.sh build test

@@ -1,6 +1,6 @@
-/* Some subcommands are programs of their own, which `bide` becomes: what they load
- * takes longer than all of `bide run -- true`. They lie beside `bide`, or where they
- * were installed to, also if the whole of that was moved. */
+/* Some subcommands are programs of their own, which `bide` becomes: what they
+ * load takes longer than all of `bide run -- true`. They lie beside `bide`, or
+ * where they were installed to, also if the whole of that was moved. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

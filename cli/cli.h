@@ -27,6 +27,7 @@ struct command {
 };
 
 int cmd_check(int argc, char **argv);
+int cmd_demo(int argc, char **argv);
 int cmd_explain(int argc, char **argv);
 int cmd_fetch(int argc, char **argv);
 int cmd_proxy(int argc, char **argv);
@@ -34,6 +35,7 @@ int cmd_run(int argc, char **argv);
 int cmd_schedule(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_sim(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_import(int argc, char **argv);
 

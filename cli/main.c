@@ -14,6 +14,8 @@ static const struct command commands[] = {
     { "schedule", cmd_schedule, "the waits of a policy, as a table and drawn" },
     { "replay", cmd_replay, "a script of events through a policy" },
     { "sim", cmd_sim, "the engine on virtual time, against models" },
+    { "top", cmd_top, "the dependencies of a running program at a glance" },
+    { "demo", cmd_demo, "a real outage on loopback, and the dashboard" },
     { "export", cmd_export, "write a policy for Istio, Envoy or gRPC" },
     { "import", cmd_import, "read a policy from Istio or gRPC" },
 };

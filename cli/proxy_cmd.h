@@ -18,4 +18,23 @@ bide_config *proxy_read(const char *file, const struct bide__proxy_conf **ret);
 int proxy_run(const struct proxy_args *args, bide_config *config,
               const struct bide__proxy_conf *conf);
 
+/* ===== what watches it ===== */
+
+struct proxy;
+struct watching;
+
+/* Makes what the configuration asks for; before the proxy starts, which then has
+ * somebody to tell. NULL and why. */
+struct watching *watch_new(struct proxy *p, const struct bide__proxy_conf *conf,
+                           char *err, size_t size);
+
+/* Starts it, when the proxy has started. False and why. */
+bool watch_start(struct watching *w, const struct bide__proxy_conf *conf,
+                 char *err, size_t size);
+
+/* Ends it, when the workers have ended; frees it, when the proxy is freed, whose
+ * workers still have rings of it. NULL is fine. */
+void watch_stop(struct watching *w);
+void watch_free(struct watching *w);
+
 #endif

@@ -1,5 +1,6 @@
 /* bide proxy: the sidecar. A program of its own, which `bide proxy` becomes
- * (become.c). Here: arguments, and reading the file; proxy_run.c is the service. */
+ * (become.c). Here: arguments, and reading the file; proxy_run.c is the
+ * service. */
 #include <errno.h>
 #include <locale.h>
 #include <string.h>
@@ -8,19 +9,23 @@
 
 static const struct flag flag_list[] = {
     { "config", 'c', "FILE", "the policy file, with a section `proxy:`" },
-    { "check", 0, NULL, "read the file and say what is wrong with it; no more" },
+    { "check", 0, NULL,
+      "read the file and say what is wrong with it; no more" },
     { NULL, 0, NULL, NULL },
 };
 
 static const struct flags flags = {
     "bide proxy -c FILE",
-    "Runs an HTTP/1.1 reverse proxy that applies a policy to each route: retries "
+    "Runs an HTTP/1.1 reverse proxy that applies a policy to each route: "
+    "retries "
     "with backoff, hints, budgets, breakers and hedges, for any client.",
     flag_list,
-    "Signals: SIGHUP reads the file again (a mistake in it is told, and the old "
+    "Signals: SIGHUP reads the file again (a mistake in it is told, and the "
+    "old "
     "one stays), SIGUSR1 opens the access log again, SIGTERM and SIGINT end it "
     "when what is being served is done, and at once the second time.\n\n"
-    "Exit codes: 0 ended as told, 1 it could not start or go on, 2 a mistake in "
+    "Exit codes: 0 ended as told, 1 it could not start or go on, 2 a mistake "
+    "in "
     "the arguments or in the file.",
 };
 

@@ -1,4 +1,5 @@
-/* bide proxy as a service: signals, systemd, and the workers' beginning and end.
+/* bide proxy as a service: signals, systemd, and the workers' beginning and
+ * end.
  *
  * The workers serve; this thread sleeps until a signal comes. */
 #include <malloc.h>
@@ -62,8 +63,9 @@ static void reload(struct proxy *p, const char *file)
         bide_config_free(config);
         config = NULL;
     }
-    fprintf(stderr, config ? "bide proxy: %s was read again\n"
-                           : "bide proxy: %s was refused; all stays as it was\n",
+    fprintf(stderr,
+            config ? "bide proxy: %s was read again\n"
+                   : "bide proxy: %s was refused; all stays as it was\n",
             file);
     systemd_notify("READY=1");
 }
@@ -123,16 +125,23 @@ int proxy_run(const struct proxy_args *args, bide_config *config,
     if (!p)
         return fail(NULL, config, err);
     proxy_inherit(p, first, (size_t)n);
-    if (proxy_start(p, err, sizeof err) < 0) {
+    struct watching *w = watch_new(p, conf, err, sizeof err);
+    if (!w || proxy_start(p, err, sizeof err) < 0 ||
+        !watch_start(w, conf, err, sizeof err)) {
         proxy_stop(p);
         proxy_join(p);
-        return fail(p, NULL, err);
+        watch_stop(w);
+        int rc = fail(p, NULL, err);
+        watch_free(w);
+        return rc;
     }
     say_listening(p);
     malloc_trim(0); /* what reading the file took */
     systemd_notify("READY=1");
     serve(p, args->file);
     drain(p);
+    watch_stop(w);
     proxy_free(p);
+    watch_free(w);
     return EXIT_OK;
 }

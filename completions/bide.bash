@@ -39,6 +39,8 @@ _bide_flags() {
             --csv --html --svg --quiet --no-progress --reference --schema
             $_bide_policy_flags --help"
         ;;
+    top) echo "--once --json --interval --help" ;;
+    demo) echo "--seconds --keep --json --listen --no-dashboard --open --help" ;;
     replay) echo "--json --log --calls $_bide_policy_flags --help" ;;
     export)
         echo "--to --host --service --method --strict --losses
@@ -109,7 +111,8 @@ _bide_takes_value() {
         --stop-on | --retry-if | --stop-if | --kill-after | --key | -k | \
         --data | -d | --data-binary | --user | -u | --parallel-max | -Z | \
         --connect-timeout | --stall-timeout | --variant | --sweep | --assert | \
-        --replications | --threads | --duration | --loads | --triggers) return 0 ;;
+        --replications | --threads | --duration | --loads | --triggers | \
+        --interval | -i | --seconds | --listen) return 0 ;;
     esac
     return 1
 }
@@ -131,7 +134,7 @@ _bide_run_command() {
 
 _bide() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='run fetch proxy check explain schedule replay sim export import help'
+    local commands='run fetch proxy check explain schedule replay sim top demo export import help'
     local command=${COMP_WORDS[1]} values
 
     COMPREPLY=()

@@ -5,6 +5,8 @@
  *       listen: [127.0.0.1:8080, "[::1]:8080", unix:/run/bide.sock]
  *       admin: 127.0.0.1:9901
  *       workers: 2
+ *       admin_access: { token: "...", insecure: false, hosts: [] }
+ *       telemetry: { otlp: "http://127.0.0.1:4318", sample: 1%, log: stderr }
  *       access_log: /var/log/bide/access.jsonl    # or `stdout`, `off`
  *       trusted: [127.0.0.0/8, "::1"]
  *       forwarded: { for: append, proto: true, host: true, via: true }
@@ -203,6 +205,31 @@ struct bide__proxy_net {
     uint8_t bits; /* 0 .. 8 * len */
 };
 
+/* Who may use the admin endpoint, and for what: `admin_access`.
+ * Threads: immutable. */
+struct bide__proxy_admin {
+    const char *token;  /* 16 characters at least; NULL: no actions; NULL */
+    bool insecure;      /* may listen where others can reach it; false */
+    const char *const *hosts; /* names that Host may say; ends with NULL; or NULL */
+    size_t n_hosts;
+};
+
+enum bide__otlp_format { BIDE__OTLP_PROTOBUF, BIDE__OTLP_JSON };
+
+/* What is told to others without their asking: `telemetry`.
+ * Threads: immutable. */
+struct bide__proxy_telemetry {
+    const char *otlp;    /* a collector of OpenTelemetry; NULL: none; NULL */
+    enum bide__otlp_format format; /* protobuf */
+    double sample;       /* share of the requests without a traceparent that are
+                            traced; 0 .. 1; 0 */
+    int64_t metrics_ns;  /* how often metrics are sent there; 0: never; >= 0;
+                            10 s. `metrics` */
+    const char *log;     /* decisions: a path, or "stdout", "stderr"; NULL: none;
+                            NULL. `off` */
+    double log_per_s;    /* lines, at the most; 0 .. 1e6; 50. `log_rate` */
+};
+
 /* All of it. Threads: immutable. */
 struct bide__proxy_conf {
     const struct bide__proxy_address *listen; /* 1 .. 64 */
@@ -222,6 +249,8 @@ struct bide__proxy_conf {
     const char *access_log; /* a path, or "stdout", "stderr"; NULL: none; NULL.
                                `off` */
     struct bide__proxy_server_tls tls; /* of all of `listen` */
+    struct bide__proxy_admin admin_access;
+    struct bide__proxy_telemetry telemetry;
 };
 
 #define BIDE__PROXY_CONF_INIT                                                  \
@@ -231,7 +260,8 @@ struct bide__proxy_conf {
             { 10 * BIDE_SECOND, 30 * BIDE_SECOND, 75 * BIDE_SECOND,            \
               60 * BIDE_SECOND, 5 * BIDE_MINUTE, 30 * BIDE_SECOND },           \
             { BIDE__FORWARDED_APPEND, true, false, true, true }, NULL, 0,      \
-            NULL, { NULL, NULL, NULL, false }                                  \
+            NULL, { NULL, NULL, NULL, false }, { NULL, false, NULL, 0 },       \
+            { NULL, BIDE__OTLP_PROTOBUF, 0, 10 * BIDE_SECOND, NULL, 50 }       \
     }
 
 /* Gives the section of a config that was loaded without mistakes; NULL if the

@@ -233,16 +233,23 @@ BIDE__READER(bide__read_upstream)
 
 /* ===== others ===== */
 
-BIDE__READER(bide__read_log)
+void bide__read_log_name(struct bide__load *load,
+                         const struct bide__section_field *f,
+                         const struct bide__node *key,
+                         const struct bide__node *node, const char **ret)
 {
-    struct bide__proxy_conf *conf = to;
-
     if (!bide__is_text(node) ||
         (node->text[0] != '/' && !bide__node_is(node, "stdout") &&
          !bide__node_is(node, "stderr") && !bide__node_is(node, "off")))
         not_this(load, f, key, node, NULL);
     else
-        conf->access_log = bide__node_is(node, "off") ? NULL : node->text;
+        *ret = bide__node_is(node, "off") ? NULL : node->text;
+}
+
+BIDE__READER(bide__read_log)
+{
+    bide__read_log_name(load, f, key, node,
+                        &((struct bide__proxy_conf *)to)->access_log);
 }
 
 BIDE__READER(bide__read_answers)

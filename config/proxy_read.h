@@ -21,8 +21,16 @@ BIDE__READER(bide__read_endpoints); /* struct bide__proxy_upstream */
 BIDE__READER(bide__read_answers);   /* struct bide__proxy_health */
 BIDE__READER(bide__read_clients);   /* struct bide__proxy_server_tls */
 
-/* The table of one upstream. */
+/* A path, stdout, stderr or off, which is NULL. */
+void bide__read_log_name(struct bide__load *load,
+                         const struct bide__section_field *f,
+                         const struct bide__node *key,
+                         const struct bide__node *node, const char **ret);
+
+/* The tables of one upstream, and of what is seen of it all. */
 extern const struct bide__section_table bide__proxy_upstream_table;
+extern const struct bide__section_table bide__proxy_admin_table;
+extern const struct bide__section_table bide__proxy_telemetry_table;
 
 /* What texts must be. */
 bool bide__fits_path(const struct bide__node *text);

@@ -4,7 +4,8 @@
  *
  * The first byte chooses the policy. Then each step is a byte: in its low half what
  * is done, in its high half by whom, or which of the texts below. Sockets are real;
- * the clock is not. In the end everything that was taken has been given back. */
+ * the clock is not. What clients and endpoints hear is HTTP (proxy_heard.h); in the
+ * end everything that was taken has been given back. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,11 +15,15 @@
 #include "exchange.h"
 #include "pool.h"
 #include "proxy.h"
+#include "proxy_heard.h"
 #include "resolve.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { PARTIES = 4, STEPS = 300 };
+
+/* Clients in the first half, endpoints in the second. */
+static struct heard heard[2 * PARTIES];
 
 static int64_t fake_ns; /* never before the real one, by which loops begin */
 static int64_t fake_clock(void) { return fake_ns; }
@@ -137,30 +142,41 @@ static void listen_somewhere(struct stage *s)
     s->address->list[0].len = len;
 }
 
+/* What the state is made from; a reload changes a number in it. */
+static bide_policy_conf policy;
+static struct bide__proxy_conf conf;
+static struct bide__proxy_upstream upstream;
+static struct bide__proxy_route route;
+
+/* A state whose endpoints are all reached at our listening socket. */
+static struct state *make_state(struct stage *s, struct state *old)
+{
+    char err[256];
+    struct state *made = state_new(&conf, NULL, 1, &s->proxy.hooks, old, err,
+                                   sizeof err);
+    must(made != NULL);
+    struct upstream *up = made->upstreams[0];
+    for (unsigned i = 0; i < up->n_endpoints; i++)
+        atomic_store(&up->endpoints[i].addresses, s->address);
+    return made;
+}
+
 static void raise_curtain(struct stage *s, uint8_t how)
 {
-    static bide_policy_conf p;
-    static struct bide__proxy_conf c;
-    static struct bide__proxy_upstream u;
-    static struct bide__proxy_route r;
     char err[256];
 
     memset(s, 0, sizeof *s);
     memset(s->client, -1, sizeof s->client);
     memset(s->endpoint, -1, sizeof s->endpoint);
-    choose_policy(how, &p, &c, &u);
-    r = (struct bide__proxy_route){ .policy_name = "p", .policy = &p };
-    c.routes = &r, c.n_routes = 1, c.upstreams = &u, c.n_upstreams = 1;
+    choose_policy(how, &policy, &conf, &upstream);
+    route = (struct bide__proxy_route){ .policy_name = "p", .policy = &policy };
+    conf.routes = &route, conf.n_routes = 1;
+    conf.upstreams = &upstream, conf.n_upstreams = 1;
     listen_somewhere(s);
     pthread_mutex_init(&s->proxy.lock, NULL);
     s->proxy.workers = s->workers;
     s->proxy.n_workers = 1;
-    s->proxy.state = state_new(&c, NULL, 1, &s->proxy.hooks, NULL, err,
-                               sizeof err);
-    must(s->proxy.state != NULL);
-    struct upstream *up = s->proxy.state->upstreams[0];
-    for (unsigned i = 0; i < up->n_endpoints; i++)
-        atomic_store(&up->endpoints[i].addresses, s->address);
+    s->proxy.state = make_state(s, NULL);
     s->worker = worker_new(&s->proxy, 0, err, sizeof err);
     must(s->worker != NULL);
     if (fake_ns < s->worker->loop.now_ns)
@@ -168,14 +184,32 @@ static void raise_curtain(struct stage *s, uint8_t how)
     s->worker->loop.clock_ns = fake_clock;
 }
 
+/* To another upstream in all but its endpoints. */
+static void reload(struct stage *s)
+{
+    struct state *old = s->proxy.state;
+    upstream.idle++;
+    s->proxy.state = make_state(s, old);
+    state_unref(old);
+    worker_tell(s->worker, WORKER_RELOAD);
+}
+
 /* ===== what is done ===== */
+
+static void new_endpoint(struct stage *s, int i)
+{
+    if (s->endpoint[i] >= 0)
+        return;
+    s->endpoint[i] = accept4(s->listening, NULL, NULL, SOCK_NONBLOCK);
+    if (s->endpoint[i] >= 0)
+        heard_begin(&heard[PARTIES + i], HTTP1_HEAD_MOST, HEARD_FIELDS);
+}
 
 static void turn(struct stage *s)
 {
     net_loop_poll(&s->worker->loop);
     for (int i = 0; i < PARTIES; i++)
-        if (s->endpoint[i] < 0)
-            s->endpoint[i] = accept4(s->listening, NULL, NULL, SOCK_NONBLOCK);
+        new_endpoint(s, i);
     net_loop_poll(&s->worker->loop);
 }
 
@@ -186,26 +220,67 @@ static void hang_up(int *fd)
     *fd = -1;
 }
 
-static void new_client(struct stage *s, int *fd)
+static void new_client(struct stage *s, int who)
 {
-    int pair[2];
-    hang_up(fd);
+    int pair[2], least = 1;
+    hang_up(&s->client[who]);
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) == 0);
-    *fd = pair[0];
+    setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &least, sizeof least);
+    s->client[who] = pair[0];
+    heard_begin(&heard[who], conf.limits.header_bytes, conf.limits.headers);
     client_new(s->worker, pair[1], &(struct sockaddr){ .sa_family = AF_UNIX });
 }
 
-static void say(int fd, const char *text, size_t len)
+static ssize_t take(int fd, char *bin, size_t size)
 {
-    if (fd >= 0)
-        (void)!send(fd, text, len, MSG_NOSIGNAL);
+    return fd < 0 ? -1 : recv(fd, bin, size, MSG_DONTWAIT);
 }
 
-static void hear(int fd)
+static void client_hears(const struct stage *s, int who)
 {
     char bin[4096];
-    while (fd >= 0 && recv(fd, bin, sizeof bin, MSG_DONTWAIT) > 0)
-        ;
+    ssize_t n;
+    while ((n = take(s->client[who], bin, sizeof bin)) > 0)
+        heard_client_hears(&heard[who], bin, (size_t)n);
+}
+
+static void endpoint_hears(const struct stage *s, int who)
+{
+    char bin[4096];
+    ssize_t n;
+    while ((n = take(s->endpoint[who], bin, sizeof bin)) > 0)
+        heard_endpoint_hears(&heard[PARTIES + who], bin, (size_t)n);
+}
+
+static void client_says(const struct stage *s, int who, const char *text,
+                        size_t len)
+{
+    int fd = s->client[who];
+    ssize_t n = fd < 0 ? -1 : send(fd, text, len, MSG_NOSIGNAL);
+    if (n > 0)
+        heard_client_says(&heard[who], text, (size_t)n);
+}
+
+/* It listens first: what it says answers what it was asked. */
+static void endpoint_says(const struct stage *s, int who, const char *text,
+                          size_t len)
+{
+    int fd = s->endpoint[who];
+    endpoint_hears(s, who);
+    ssize_t n = fd < 0 ? -1 : send(fd, text, len, MSG_NOSIGNAL);
+    if (n > 0)
+        heard_endpoint_says(&heard[PARTIES + who], text, (size_t)n);
+}
+
+/* What is rare. */
+static void special(struct stage *s, unsigned n)
+{
+    if (n == 1)
+        reload(s);
+    else if (n == 2)
+        worker_tell(s->worker, WORKER_DRAIN);
+    else if (n == 3)
+        s->address->list[0].to.un.sun_path[2] ^= 1; /* refused, or no more */
 }
 
 /* Who speaks is who has spoken last, unless a step says otherwise. */
@@ -215,21 +290,21 @@ static void step(struct stage *s, uint8_t what, int *who)
     int *client = &s->client[*who], *endpoint = &s->endpoint[*who];
     switch (what & 15) {
     case 0: *who = (int)(n % PARTIES); break;
-    case 1: new_client(s, client); break;
+    case 1: new_client(s, *who); break;
     case 2:
-    case 3: say(*client, questions[n], strlen(questions[n])); break;
+    case 3: client_says(s, *who, questions[n], strlen(questions[n])); break;
     case 4:
-    case 5: say(*endpoint, answers[n], strlen(answers[n])); break;
-    case 6: hear(*endpoint); break;
-    case 7: hear(*client); break;
+    case 5: endpoint_says(s, *who, answers[n], strlen(answers[n])); break;
+    case 6: endpoint_hears(s, *who); special(s, n); break;
+    case 7: client_hears(s, *who); break;
     case 8: hang_up(client); break;
     case 9: hang_up(endpoint); break;
     case 10: shutdown(*client, SHUT_WR); break;
     case 11: shutdown(*endpoint, SHUT_WR); break;
     case 12: fake_ns += (int64_t)(n + 1) * BIDE_MILLISECOND; break;
     case 13: fake_ns += (int64_t)(n + 1) * BIDE_SECOND; break;
-    case 14: say(*client, filler, 37 * n + 1); break;
-    default: say(*endpoint, filler, 37 * n + 1);
+    case 14: client_says(s, *who, filler, 37 * n + 1); break;
+    default: endpoint_says(s, *who, filler, 37 * n + 1);
     }
 }
 
@@ -251,8 +326,11 @@ static void check(const struct stage *s)
 static void drop_curtain(struct stage *s)
 {
     struct upstream *u = s->proxy.state->upstreams[0];
-    for (int i = 0; i < PARTIES; i++)
+    for (int i = 0; i < PARTIES; i++) {
+        client_hears(s, i);
+        endpoint_hears(s, i);
         hang_up(&s->client[i]);
+    }
     turn(s);
     fake_ns += BIDE_HOUR;
     turn(s);
@@ -275,7 +353,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int who = 0;
 
     raise_curtain(&s, size ? data[0] : 0);
-    new_client(&s, &s.client[0]);
+    new_client(&s, 0);
     for (size_t i = 1; i < size && i < STEPS; i++) {
         step(&s, data[i], &who);
         turn(&s);

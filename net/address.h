@@ -1,9 +1,9 @@
 /* net/address.h: socket addresses, listening and connecting.
  *
  *     struct net_address a;
- *     if (net_address_parse(&a, "::1", 8080) < 0) ...   // not a numeric address
- *     int fd = net_listen(&a, NET_REUSEPORT);           // -1 and errno
- *     int up = net_connect(&a);                         // under way, or done */
+ *     if (net_address_parse(&a, "::1", 8080) < 0) ...   // not a numeric
+ * address int fd = net_listen(&a, NET_REUSEPORT);           // -1 and errno int
+ * up = net_connect(&a);                         // under way, or done */
 #ifndef BIDE_NET_ADDRESS_H
 #define BIDE_NET_ADDRESS_H
 
@@ -36,8 +36,8 @@ int net_address_unix(struct net_address *ret, const char *path);
 const char *net_address_text(const struct net_address *a,
                              char text[NET_ADDRESS_TEXT]);
 
-/* 4 or 16 bytes in network order; an IPv4 address that is mapped into IPv6 gives
- * 4; 0 for a Unix socket. */
+/* 4 or 16 bytes in network order; an IPv4 address that is mapped into IPv6
+ * gives 4; 0 for a Unix socket. */
 unsigned net_address_bytes(const struct net_address *a, uint8_t bytes[16]);
 
 /* A listening socket that does not block. With NET_REUSEPORT several may share
@@ -45,7 +45,8 @@ unsigned net_address_bytes(const struct net_address *a, uint8_t bytes[16]);
 enum { NET_REUSEPORT = 1 };
 int net_listen(const struct net_address *a, int flags);
 
-/* A socket that is connecting or connected, and does not block. -1 and errno. */
+/* A socket that is connecting or connected, and does not block. -1 and errno.
+ */
 int net_connect(const struct net_address *a);
 
 /* What became of it: 0, or an errno. */

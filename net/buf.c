@@ -5,8 +5,9 @@
 
 void net_bufs_init(struct net_bufs *bufs, uint32_t size, uint32_t max_free)
 {
-    *bufs = (struct net_bufs){ .size = size, .max_free = max_free,
-                                .max_taken = UINT64_MAX };
+    *bufs = (struct net_bufs){ .size = size,
+                               .max_free = max_free,
+                               .max_taken = UINT64_MAX };
 }
 
 void net_bufs_done(struct net_bufs *bufs)

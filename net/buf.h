@@ -28,7 +28,7 @@ struct net_bufs {
     struct net_buf *free;
     uint32_t size;
     uint32_t n_free, max_free;
-    uint64_t n_taken; /* in use now */
+    uint64_t n_taken;   /* in use now */
     uint64_t max_taken; /* for net_buf_take_if() */
 };
 
@@ -73,12 +73,18 @@ static inline void net_buf_give(struct net_bufs *bufs, struct net_buf *b)
     bufs->n_free++;
 }
 
-static inline char *net_buf_room(struct net_buf *b) { return b->data + b->end; }
+static inline char *net_buf_room(struct net_buf *b)
+{
+    return b->data + b->end;
+}
 static inline size_t net_buf_space(const struct net_buf *b)
 {
     return b->size - b->end;
 }
-static inline char *net_buf_at(struct net_buf *b) { return b->data + b->begin; }
+static inline char *net_buf_at(struct net_buf *b)
+{
+    return b->data + b->begin;
+}
 static inline size_t net_buf_len(const struct net_buf *b)
 {
     return b->end - b->begin;

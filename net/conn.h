@@ -7,9 +7,10 @@
  *         hang_up(conn);
  *
  * Edge-triggered means: the kernel tells once. The flags remember what it told,
- * and are taken back by the call that finds nothing more to do. A read that fills
- * less than it could has emptied the socket, and saves the second call that would
- * only say so; unless the other side has closed, which only a further read shows.
+ * and are taken back by the call that finds nothing more to do. A read that
+ * fills less than it could has emptied the socket, and saves the second call
+ * that would only say so; unless the other side has closed, which only a
+ * further read shows.
  *
  * TLS is a table of functions behind one pointer, so that a program without
  * certificates never loads a library for it. Threads: owned. */
@@ -26,14 +27,15 @@
 
 struct net_conn;
 
-/* What a layer above TCP does otherwise. Each may need to read in order to write,
- * and to write in order to read: after any event all that waits is tried again. */
+/* What a layer above TCP does otherwise. Each may need to read in order to
+ * write, and to write in order to read: after any event all that waits is tried
+ * again. */
 struct net_layer {
     ssize_t (*read)(struct net_conn *conn, void *buf, size_t n);
     ssize_t (*writev)(struct net_conn *conn, const struct iovec *iov, int n);
     /* 1: done; NET_AGAIN; NET_ERROR, and why in *ret_why, a constant. */
     int (*handshake)(struct net_conn *conn, const char **ret_why);
-    bool (*pending)(struct net_conn *conn); /* bytes that epoll cannot see */
+    bool (*pending)(struct net_conn *conn);  /* bytes that epoll cannot see */
     void (*shutdown)(struct net_conn *conn); /* says goodbye, if it can */
     void (*free)(struct net_conn *conn);
 };
@@ -108,7 +110,10 @@ static inline ssize_t net_write(struct net_conn *c, const void *buf, size_t n)
 }
 
 /* Whether it is worth trying to read now. */
-static inline bool net_can_read(const struct net_conn *c) { return c->readable; }
+static inline bool net_can_read(const struct net_conn *c)
+{
+    return c->readable;
+}
 
 /* Says that no more will be written; the other direction stays. */
 void net_conn_shutdown(struct net_conn *c);
@@ -116,13 +121,13 @@ void net_conn_shutdown(struct net_conn *c);
 /* Closes it; io.fd is then -1. Once more does nothing. */
 void net_conn_close(struct net_conn *c);
 
-/* Whether nothing has come that nobody asked for, as far as is known. TLS has words
- * of its own (session tickets): those do not count. */
+/* Whether nothing has come that nobody asked for, as far as is known. TLS has
+ * words of its own (session tickets): those do not count. */
 bool net_conn_quiet(struct net_conn *c);
 
-/* Whether something came, or it was closed, though nobody asked for anything: one
- * system call, to be made before an idle connection carries what must not be sent
- * twice. */
+/* Whether something came, or it was closed, though nobody asked for anything:
+ * one system call, to be made before an idle connection carries what must not
+ * be sent twice. */
 bool net_conn_stale(struct net_conn *c);
 
 #endif

@@ -174,5 +174,11 @@ static void turn(struct net_loop *loop, int timeout_ms)
     dig(loop);
 }
 
-void net_loop_step(struct net_loop *loop) { turn(loop, wait_ms(loop)); }
-void net_loop_poll(struct net_loop *loop) { turn(loop, 0); }
+void net_loop_step(struct net_loop *loop)
+{
+    turn(loop, wait_ms(loop));
+}
+void net_loop_poll(struct net_loop *loop)
+{
+    turn(loop, 0);
+}

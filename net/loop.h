@@ -12,11 +12,11 @@
  *     net_loop_done(&loop);
  *
  * A descriptor is registered once, for everything, and edge-triggered: no
- * epoll_ctl() per request. Whoever is told "ready" must remember it until a call
- * says EAGAIN (net/conn.h does).
+ * epoll_ctl() per request. Whoever is told "ready" must remember it until a
+ * call says EAGAIN (net/conn.h does).
  *
- * What is freed while events are handed out may be named by an event that is yet
- * to come. net_loop_bury() therefore keeps memory until the round is over.
+ * What is freed while events are handed out may be named by an event that is
+ * yet to come. net_loop_bury() therefore keeps memory until the round is over.
  *
  * Threads: owned; net_loop_wake() alone may be called by others. */
 #ifndef BIDE_NET_LOOP_H
@@ -27,8 +27,8 @@
 
 #include "wheel.h"
 
-/* Something with a descriptor. `ready` gets the EPOLL... bits; it is never called
- * once fd is negative. */
+/* Something with a descriptor. `ready` gets the EPOLL... bits; it is never
+ * called once fd is negative. */
 struct net_io {
     void (*ready)(struct net_io *io, unsigned events);
     int fd;
@@ -41,17 +41,17 @@ struct net_timer {
     void (*fire)(struct net_timer *timer);
 };
 
-/* Something to be done soon, by nobody's call: after the event or timer that is being
- * handled, and at most once for each of those. What one object wants of another is
- * done so, and never while that one is in the middle of something. All zero but
- * `run` is one that is not queued. */
+/* Something to be done soon, by nobody's call: after the event or timer that is
+ * being handled, and at most once for each of those. What one object wants of
+ * another is done so, and never while that one is in the middle of something.
+ * All zero but `run` is one that is not queued. */
 struct net_task {
     struct net_task *next, *prev; /* NULL: not queued */
     void (*run)(struct net_task *task);
 };
 
-/* Memory that is to be given back after the round: the first bytes of whatever it
- * was. */
+/* Memory that is to be given back after the round: the first bytes of whatever
+ * it was. */
 struct net_grave {
     struct net_grave *next;
     void (*free)(void *loop_user, struct net_grave *grave);
@@ -59,12 +59,12 @@ struct net_grave {
 
 struct net_loop {
     int epoll_fd, wake_fd;
-    int64_t now_ns;  /* as of the last return of epoll_wait() */
+    int64_t now_ns;            /* as of the last return of epoll_wait() */
     int64_t (*clock_ns)(void); /* bide_now_ns(), but for tests */
     struct net_task tasks;     /* a ring, with ... */
     struct net_task mark;      /* ... the end of this turn in it */
     struct net_grave *graves;
-    void *user;      /* passed to `free` of graves */
+    void *user;                           /* passed to `free` of graves */
     void (*woken)(struct net_loop *loop); /* after net_loop_wake(); or NULL */
     struct net_io waker;
     uint64_t n_waits, n_events;

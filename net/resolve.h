@@ -6,7 +6,8 @@
  *     ... all->list[i] ...
  *     free(all);
  *
- * Blocks for as long as the resolver takes, for a name; never for an address. */
+ * Blocks for as long as the resolver takes, for a name; never for an address.
+ */
 #ifndef BIDE_NET_RESOLVE_H
 #define BIDE_NET_RESOLVE_H
 
@@ -17,7 +18,8 @@
 
 enum { NET_ADDRESSES_MAX = 16 };
 
-/* In an order that does not depend on that of the answer. Threads: immutable. */
+/* In an order that does not depend on that of the answer. Threads: immutable.
+ */
 struct net_addresses {
     struct net_addresses *next; /* for whoever keeps several of these */
     unsigned n;                 /* 1 .. NET_ADDRESSES_MAX */

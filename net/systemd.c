@@ -60,9 +60,9 @@ int systemd_notify(const char *state)
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
-    ssize_t n = sendto(fd, state, strlen(state), MSG_NOSIGNAL,
-                       (struct sockaddr *)&to,
-                       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));
+    ssize_t n =
+        sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to,
+               (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));
     close(fd);
     return n < 0 ? -1 : 0;
 }

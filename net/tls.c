@@ -1,5 +1,5 @@
-/* Loads the module that does TLS, once it is needed: when settings are made, by the
- * thread that reads the configuration. */
+/* Loads the module that does TLS, once it is needed: when settings are made, by
+ * the thread that reads the configuration. */
 #include "tls.h"
 
 #include <dlfcn.h>

@@ -5,8 +5,8 @@
  *     while ((rc = conn->layer->handshake(conn, &why)) == NET_AGAIN)
  *         wait_for(conn);
  *
- * After the handshake net_read() and net_writev() go through it. ALPN offers and
- * accepts http/1.1 and nothing else. Threads: settings are immutable. */
+ * After the handshake net_read() and net_writev() go through it. ALPN offers
+ * and accepts http/1.1 and nothing else. Threads: settings are immutable. */
 #ifndef BIDE_NET_TLS_H
 #define BIDE_NET_TLS_H
 

@@ -1,6 +1,6 @@
 /* net/tls_module.h: what the program and the module that does TLS know of each
- * other. OpenSSL takes some megabytes of memory just to be there, which a sidecar
- * that speaks no TLS need not spend. */
+ * other. OpenSSL takes some megabytes of memory just to be there, which a
+ * sidecar that speaks no TLS need not spend. */
 #ifndef BIDE_NET_TLS_MODULE_H
 #define BIDE_NET_TLS_MODULE_H
 
@@ -15,8 +15,9 @@ struct net_tls_module {
     void *(*server_new)(const char *certificate, const char *key,
                         const char *client_ca, bool client_required, char *err,
                         size_t err_size);
-    void *(*client_new)(const char *ca, const char *certificate, const char *key,
-                        bool verify, char *err, size_t err_size);
+    void *(*client_new)(const char *ca, const char *certificate,
+                        const char *key, bool verify, char *err,
+                        size_t err_size);
     void (*free)(void *settings);
     int (*accept)(struct net_conn *conn, void *settings);
     int (*connect)(struct net_conn *conn, void *settings, const char *name);

@@ -1,5 +1,5 @@
-/* TLS through OpenSSL 3: a module that is loaded when a certificate or an https://
- * endpoint asks for it (tls.c). */
+/* TLS through OpenSSL 3: a module that is loaded when a certificate or an
+ * https:// endpoint asks for it (tls.c). */
 #include <arpa/inet.h>
 #include <limits.h>
 #include <openssl/err.h>
@@ -12,7 +12,10 @@
 
 enum { RECORD = 16384 };
 
-static SSL *ssl_of(const struct net_conn *c) { return c->session; }
+static SSL *ssl_of(const struct net_conn *c)
+{
+    return c->session;
+}
 
 /* ===== bytes ===== */
 
@@ -51,8 +54,8 @@ static ssize_t tls_writev(struct net_conn *c, const struct iovec *iov, int n)
     if (n > 1 && len < RECORD) {
         memcpy(record, from, len);
         for (int i = 1; i < n && len < RECORD; i++) {
-            size_t part = iov[i].iov_len < RECORD - len ? iov[i].iov_len
-                                                        : RECORD - len;
+            size_t part =
+                iov[i].iov_len < RECORD - len ? iov[i].iov_len : RECORD - len;
             memcpy(record + len, iov[i].iov_base, part);
             len += part;
         }
@@ -88,11 +91,14 @@ static void tls_shutdown(struct net_conn *c)
         SSL_shutdown(ssl_of(c));
 }
 
-static void tls_session_free(struct net_conn *c) { SSL_free(ssl_of(c)); }
+static void tls_session_free(struct net_conn *c)
+{
+    SSL_free(ssl_of(c));
+}
 
 static const struct net_layer layer = {
-    tls_read, tls_writev, tls_handshake, tls_pending, tls_shutdown,
-    tls_session_free,
+    tls_read,    tls_writev,   tls_handshake,
+    tls_pending, tls_shutdown, tls_session_free,
 };
 
 /* ===== settings ===== */
@@ -143,9 +149,8 @@ static int choose_protocol(SSL *ssl, const unsigned char **out,
     unsigned char *chosen;
     (void)ssl;
     (void)arg;
-    if (SSL_select_next_proto(&chosen, out_len, protocols,
-                              sizeof protocols - 1, in,
-                              in_len) != OPENSSL_NPN_NEGOTIATED)
+    if (SSL_select_next_proto(&chosen, out_len, protocols, sizeof protocols - 1,
+                              in, in_len) != OPENSSL_NPN_NEGOTIATED)
         return SSL_TLSEXT_ERR_ALERT_FATAL;
     *out = chosen;
     return SSL_TLSEXT_ERR_OK;
@@ -180,8 +185,8 @@ static void *server_new(const char *certificate, const char *key,
     return ctx;
 }
 
-static void *client_new(const char *ca, const char *certificate, const char *key,
-                        bool verify, char *err, size_t size)
+static void *client_new(const char *ca, const char *certificate,
+                        const char *key, bool verify, char *err, size_t size)
 {
     SSL_CTX *ctx = settings_new(TLS_client_method());
     snprintf(err, size, "no memory");
@@ -202,7 +207,10 @@ static void *client_new(const char *ca, const char *certificate, const char *key
     return ctx;
 }
 
-static void settings_free(void *settings) { SSL_CTX_free(settings); }
+static void settings_free(void *settings)
+{
+    SSL_CTX_free(settings);
+}
 
 /* ===== sessions ===== */
 
@@ -231,8 +239,8 @@ static int accept_on(struct net_conn *c, void *settings)
     return 0;
 }
 
-/* An address is looked for among the addresses of the certificate, and is no name
- * to send. */
+/* An address is looked for among the addresses of the certificate, and is no
+ * name to send. */
 static bool set_name(SSL *ssl, const char *name)
 {
     unsigned char address[16];
@@ -258,5 +266,6 @@ static int connect_on(struct net_conn *c, void *settings, const char *name)
 }
 
 const struct net_tls_module net_tls_module = {
-    NET_TLS_MODULE, server_new, client_new, settings_free, accept_on, connect_on,
+    NET_TLS_MODULE, server_new, client_new,
+    settings_free,  accept_on,  connect_on,
 };

@@ -1,8 +1,9 @@
 /* Taking connections in, and what to do when there is no room for more.
  *
- * Over the limit, or without a descriptor left, a connection is answered "503" and
- * closed: a client that is told so can go elsewhere, one that waits in the kernel's
- * queue cannot. The answer needs a descriptor itself, which is kept in reserve. */
+ * Over the limit, or without a descriptor left, a connection is answered "503"
+ * and closed: a client that is told so can go elsewhere, one that waits in the
+ * kernel's queue cannot. The answer needs a descriptor itself, which is kept in
+ * reserve. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -43,7 +44,10 @@ static void shed(struct worker *w, int fd)
     close(fd);
 }
 
-static int spare(void) { return open("/dev/null", O_RDONLY | O_CLOEXEC); }
+static int spare(void)
+{
+    return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
 
 static void pause_all(struct worker *w)
 {
@@ -151,8 +155,9 @@ int worker_listen(struct worker *w, char *err, size_t err_size)
     if (n < w->proxy->n_inherited)
         n = w->proxy->n_inherited;
     if (n == 0) {
-        snprintf(err, err_size, "there is nowhere to listen: neither "
-                                "proxy.listen nor a socket from systemd");
+        snprintf(err, err_size,
+                 "there is nowhere to listen: neither "
+                 "proxy.listen nor a socket from systemd");
         return -1;
     }
     w->spare_fd = spare();
@@ -163,6 +168,8 @@ int worker_listen(struct worker *w, char *err, size_t err_size)
         l->io.fd = -1;
         l->worker = w;
         int fd = open_one(w, l, i);
+        if (fd >= 0)
+            net_nodelay(fd); /* those that it accepts inherit it */
         if (fd < 0 || net_loop_add_level(&w->loop, &l->io, fd, l->shared) < 0) {
             snprintf(err, err_size, "cannot listen on %s: %s",
                      i < w->conf->n_listen ? w->conf->listen[i].text
@@ -175,7 +182,8 @@ int worker_listen(struct worker *w, char *err, size_t err_size)
     return w->listeners ? 0 : -1;
 }
 
-/* What has been connected already is still taken in: the kernel would reset it. */
+/* What has been connected already is still taken in: the kernel would reset it.
+ */
 void worker_unlisten(struct worker *w)
 {
     for (size_t i = 0; i < w->n_listeners; i++) {

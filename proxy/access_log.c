@@ -16,15 +16,20 @@
 #include "text.h"
 #include "worker.h"
 
-enum { LOG_BYTES = 32768, LINE_MOST = 8192, FLUSH_MS = 1000, PATH_MOST = 1024 };
+enum {
+    LOG_BYTES = 32768,
+    LINE_MOST = 12288,
+    FLUSH_MS = 1000,
+    PATH_MOST = 1024
+};
 
 struct access_log {
     struct worker *worker;
     char *where;
     int fd;
     struct net_timer timer;
-    uint64_t lost;       /* bytes that could not be written */
-    int64_t second;      /* that `stamp` is of */
+    uint64_t lost;  /* bytes that could not be written */
+    int64_t second; /* that `stamp` is of */
     char stamp[24];
     struct net_buf *lines;
 };
@@ -44,8 +49,8 @@ static void on_time(struct net_timer *t)
         (struct access_log *)((char *)t - offsetof(struct access_log, timer)));
 }
 
-struct access_log *access_log_new(struct worker *w, const char *where, char *err,
-                                  size_t err_size)
+struct access_log *access_log_new(struct worker *w, const char *where,
+                                  char *err, size_t err_size)
 {
     struct access_log *log = calloc(1, sizeof *log);
     struct net_buf *lines = malloc(sizeof *lines + LOG_BYTES);
@@ -133,8 +138,24 @@ static void put_time(struct access_log *log, struct text *t)
         strftime(log->stamp, sizeof log->stamp, "%Y-%m-%dT%H:%M:%S", &tm);
         log->second = now.tv_sec;
     }
-    text_format(t, "{\"time\":\"%s.%03dZ\"", log->stamp,
-                (int)(now.tv_nsec / 1000000));
+    TEXT_LITERAL(t, "{\"time\":\"");
+    text_string(t, log->stamp);
+    text_thousandths(t, (unsigned)(now.tv_nsec / 1000000));
+    TEXT_LITERAL(t, "Z\"");
+}
+
+/* One that needs no escaping. */
+static void put_word(struct text *t, const char *name, const char *word)
+{
+    text_string(t, name);
+    text_string(t, word);
+    TEXT_LITERAL(t, "\"");
+}
+
+static void put_count(struct text *t, const char *name, uint64_t n)
+{
+    text_string(t, name);
+    text_number(t, n);
 }
 
 static void put_client(struct text *t, const struct client *c)
@@ -143,15 +164,14 @@ static void put_client(struct text *t, const struct client *c)
     if (c->address_len)
         inet_ntop(c->address_len == 4 ? AF_INET : AF_INET6, c->address, address,
                   sizeof address);
-    text_format(t, ",\"client\":\"%s\"", address);
+    put_word(t, ",\"client\":\"", address);
 }
 
 static void put_ms(struct text *t, const char *name, int64_t ns)
 {
-    if (ns < 0)
-        ns = 0;
-    text_format(t, ",\"%s\":%lld.%03d", name, (long long)(ns / 1000000),
-                (int)(ns / 1000 % 1000));
+    uint64_t us = ns > 0 ? (uint64_t)ns / 1000 : 0;
+    put_count(t, name, us / 1000);
+    text_thousandths(t, (unsigned)(us % 1000));
 }
 
 static void put_request(struct text *t, const struct exchange *ex)
@@ -172,24 +192,23 @@ static const char *reason_of(const struct exchange *ex)
 {
     if (ex->reason == BIDE_N_REASONS)
         return "cut_short";
-    if (!ex->route)
-        return "refused";
+    if (ex->problem)
+        return ex->problem;
     return bide_reason_name((bide_reason)ex->reason);
 }
 
 static void put_decisions(struct text *t, const struct exchange *ex)
 {
     int64_t now = ex->worker->loop.now_ns;
-    text_format(t, ",\"status\":%u,\"attempts\":%u", (unsigned)ex->status,
-                (unsigned)ex->tries);
-    put_ms(t, "waited_ms", ex->waited_ns);
-    text_format(t, ",\"reason\":\"%s\"", reason_of(ex));
-    put_ms(t, "took_ms", now - ex->begin_ns);
+    put_count(t, ",\"status\":", ex->status);
+    put_count(t, ",\"attempts\":", ex->tries);
+    put_ms(t, ",\"waited_ms\":", ex->waited_ns);
+    put_word(t, ",\"reason\":\"", reason_of(ex));
+    put_ms(t, ",\"took_ms\":", now - ex->begin_ns);
     if (ex->first_byte_ns)
-        put_ms(t, "first_byte_ms", ex->first_byte_ns - ex->begin_ns);
-    text_format(t, ",\"bytes_in\":%llu,\"bytes_out\":%llu",
-                (unsigned long long)ex->body_bytes,
-                (unsigned long long)ex->out_bytes);
+        put_ms(t, ",\"first_byte_ms\":", ex->first_byte_ns - ex->begin_ns);
+    put_count(t, ",\"bytes_in\":", ex->body_bytes);
+    put_count(t, ",\"bytes_out\":", ex->out_bytes);
     if (!ex->route)
         return;
     const struct service *s = ex->route->service;
@@ -202,8 +221,7 @@ static void put_decisions(struct text *t, const struct exchange *ex)
         text_json(t, ex->endpoint->url, strlen(ex->endpoint->url));
     }
     if (ex->fault)
-        text_format(t, ",\"fault\":\"%s\"",
-                    bide_fault_name((bide_fault)ex->fault));
+        put_word(t, ",\"fault\":\"", bide_fault_name((bide_fault)ex->fault));
 }
 
 void access_log_write(struct access_log *log, const struct exchange *ex)
@@ -217,7 +235,8 @@ void access_log_write(struct access_log *log, const struct exchange *ex)
     put_request(&t, ex);
     put_decisions(&t, ex);
     TEXT_LITERAL(&t, "}\n");
-    text_done(&t, b);
+    if (!t.full)
+        text_done(&t, b); /* a whole line, or none */
     if (!bide__timer_is_set(&log->timer.timer))
         net_timer_set(&log->worker->loop, &log->timer,
                       log->worker->loop.now_ns + FLUSH_MS * BIDE_MILLISECOND);

@@ -6,9 +6,9 @@
  *      "bytes_in":0,"bytes_out":512,"upstream":"pay","policy":"payments",
  *      "endpoint":"https://10.0.0.1:8443"}
  *
- * Lines are collected and written when there are enough of them, or a second has
- * passed; each write holds whole lines, so that several workers may append to one
- * file. Threads: owned, one for each worker. */
+ * Lines are collected and written when there are enough of them, or a second
+ * has passed; each write holds whole lines, so that several workers may append
+ * to one file. Threads: owned, one for each worker. */
 #ifndef BIDE_PROXY_ACCESS_LOG_H
 #define BIDE_PROXY_ACCESS_LOG_H
 
@@ -19,11 +19,11 @@ struct exchange;
 struct worker;
 
 /* `where` is a path, or "stdout", "stderr". NULL, and why in err. */
-struct access_log *access_log_new(struct worker *w, const char *where, char *err,
-                                  size_t err_size);
+struct access_log *access_log_new(struct worker *w, const char *where,
+                                  char *err, size_t err_size);
 
-/* Goes over to another place, or to none, if that is what the configuration says
- * now. */
+/* Goes over to another place, or to none, if that is what the configuration
+ * says now. */
 void access_log_follow(struct worker *w);
 void access_log_write(struct access_log *log, const struct exchange *ex);
 void access_log_flush(struct access_log *log);

@@ -1,6 +1,6 @@
-/* Passing an answer on: its head as the client shall see it, then the body as it
- * comes. Nothing is read from the endpoint before the client has taken what there
- * is: a slow client slows the endpoint down, and fills no memory. */
+/* Passing an answer on: its head as the client shall see it, then the body as
+ * it comes. Nothing is read from the endpoint before the client has taken what
+ * there is: a slow client slows the endpoint down, and fills no memory. */
 #include <string.h>
 
 #include "client.h"
@@ -16,8 +16,8 @@
 
 static const uint64_t dropped =
     BIT(CONNECTION) | BIT(KEEP_ALIVE) | BIT(PROXY_CONNECTION) | BIT(TE) |
-    BIT(TRAILER) | BIT(TRANSFER_ENCODING) | BIT(UPGRADE) |
-    BIT(HTTP2_SETTINGS) | BIT(X_BIDE_ATTEMPTS) | BIT(X_BIDE_REASON);
+    BIT(TRAILER) | BIT(TRANSFER_ENCODING) | BIT(UPGRADE) | BIT(HTTP2_SETTINGS) |
+    BIT(X_BIDE_ATTEMPTS) | BIT(X_BIDE_REASON);
 
 /* Answers that cannot have a body have no length either (RFC 9110, 8.6). */
 static uint64_t dropped_from(const struct http1_head *resp)
@@ -90,11 +90,20 @@ void answer_count(struct exchange *ex, int status)
     struct counters *c = &ex->worker->counters;
     ex->status = (uint16_t)status;
     switch (status / 100) {
-    case 1: count(&c->answered_1xx); break;
-    case 2: count(&c->answered_2xx); break;
-    case 3: count(&c->answered_3xx); break;
-    case 4: count(&c->answered_4xx); break;
-    default: count(&c->answered_5xx);
+    case 1:
+        count(&c->answered_1xx);
+        break;
+    case 2:
+        count(&c->answered_2xx);
+        break;
+    case 3:
+        count(&c->answered_3xx);
+        break;
+    case 4:
+        count(&c->answered_4xx);
+        break;
+    default:
+        count(&c->answered_5xx);
     }
 }
 
@@ -219,9 +228,9 @@ static bool read_in(struct exchange *ex)
     struct attempt *a = ex->winner;
     ssize_t n = attempt_fill(a);
     if (n == NET_AGAIN) {
-        attempt_until(a, net_after(ex->worker->loop.now_ns,
-                                   a->pool->endpoint->upstream->conf
-                                       .body_timeout_ns));
+        attempt_until(
+            a, net_after(ex->worker->loop.now_ns,
+                         a->pool->endpoint->upstream->conf.body_timeout_ns));
         return false;
     }
     a->until_ns = BIDE_FOREVER;
@@ -253,8 +262,8 @@ void answer_pump(struct exchange *ex)
     exchange_later(ex, TODO_PUMP);
 }
 
-/* 100 is not passed on: the client has had its own. A client of HTTP/1.0 knows no
- * interim answers. One that does not take it at once does without. */
+/* 100 is not passed on: the client has had its own. A client of HTTP/1.0 knows
+ * no interim answers. One that does not take it at once does without. */
 void answer_interim(struct attempt *a)
 {
     struct exchange *ex = a->ex;

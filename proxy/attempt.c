@@ -40,8 +40,8 @@ static void on_time(struct net_timer *t)
 void attempt_until(struct attempt *a, int64_t at_ns)
 {
     a->until_ns = at_ns;
-    if (at_ns != BIDE_FOREVER && (!bide__timer_is_set(&a->timer.timer) ||
-                                  a->timer.timer.at_ns > at_ns))
+    if (at_ns != BIDE_FOREVER &&
+        (!bide__timer_is_set(&a->timer.timer) || a->timer.timer.at_ns > at_ns))
         net_timer_set(&worker_of(a)->loop, &a->timer, at_ns);
 }
 
@@ -168,7 +168,8 @@ void attempt_fail(struct attempt *a, bide_fault fault)
     struct exchange *ex = a->ex;
     bide_outcome out = outcome_of(a, fault);
     ex->fault = (uint8_t)fault;
-    attempt_judge_endpoint(a, &out);
+    /* What is short here is none of the endpoint's fault. */
+    attempt_judge_endpoint(a, fault == BIDE_FAULT_LOCAL ? NULL : &out);
     exchange_report(ex, a, &out);
     attempt_end(a, false);
     exchange_later(ex, TODO_STEP);
@@ -208,13 +209,15 @@ static void get_link(struct attempt *a)
                             ? BIDE_FAULT_LOCAL
                             : BIDE_FAULT_DNS);
         break;
-    default: break;
+    default:
+        break;
     }
 }
 
 static void no_memory(struct exchange *ex, uint32_t number)
 {
-    bide_outcome out = { .cls = BIDE_TRANSIENT, .fault = BIDE_FAULT_LOCAL,
+    bide_outcome out = { .cls = BIDE_TRANSIENT,
+                         .fault = BIDE_FAULT_LOCAL,
                          .not_processed = true };
     ex->fault = BIDE_FAULT_LOCAL;
     bide_call_report(&ex->call, number, &out, ex->worker->loop.now_ns);
@@ -228,13 +231,14 @@ void attempt_start(struct exchange *ex, const bide_decision *d)
         no_memory(ex, d->attempt);
         return;
     }
-    struct endpoint *e =
-        endpoint_choose(ex->route->service->upstream, w->index, ex->tried,
-                        &w->random, w->loop.now_ns, &a->permit, &a->permit_held);
+    struct endpoint *e = endpoint_choose(ex->route->service->upstream, w->index,
+                                         ex->tried, &w->random, w->loop.now_ns,
+                                         &a->permit, &a->permit_held);
     count(&w->counters.attempts);
     a->number = d->attempt;
     a->begin_ns = w->loop.now_ns;
     a->timeout_ns = d->timeout_ns;
+    tell_attempt(a, d->reason);
     a->pool = &e->pools[w->index];
     a->pool->in_flight++;
     ex->tries++;

@@ -17,8 +17,8 @@
 static void compact(struct attempt *a)
 {
     struct net_buf *b = a->in;
-    uint32_t gone = a->ex->winner == a && b->begin == a->ready ? a->scanned
-                                                               : b->begin;
+    uint32_t gone =
+        a->ex->winner == a && b->begin == a->ready ? a->scanned : b->begin;
     if (gone == 0)
         return;
     memmove(b->data, b->data + gone, b->end - gone);
@@ -37,8 +37,8 @@ ssize_t attempt_fill(struct attempt *a)
         return NET_ERROR;
     if (net_buf_space(a->in) == 0 || !net_can_read(&a->link->conn))
         return NET_AGAIN;
-    ssize_t n = net_read(&a->link->conn, net_buf_room(a->in),
-                         net_buf_space(a->in));
+    ssize_t n =
+        net_read(&a->link->conn, net_buf_room(a->in), net_buf_space(a->in));
     if (n > 0)
         a->in->end += (uint32_t)n;
     return n;
@@ -83,7 +83,8 @@ static bool is_problem(const struct attempt *a)
         return false;
     f = http1_find(&a->resp, HTTP1_ID_CONTENT_TYPE);
     return f->value_len >= sizeof type - 1 &&
-           strncasecmp(net_buf_at(a->in) + f->value, type, sizeof type - 1) == 0;
+           strncasecmp(net_buf_at(a->in) + f->value, type, sizeof type - 1) ==
+               0;
 }
 
 /* Whether all of the body can be in the buffer beside its head. */
@@ -94,11 +95,11 @@ static bool has_room(const struct attempt *a)
     return a->resp.framing == HTTP1_CHUNKED && net_buf_space(a->in) > 0;
 }
 
-/* An answer is judged when its head is there, but for these: what a problem says
- * about retrying is in its body; an answer that another attempt may follow is kept,
- * as a whole, in case nothing better comes; and an endpoint that has closed already
- * has sent all of it, or never will, which is better seen now than when half of it
- * was passed on. */
+/* An answer is judged when its head is there, but for these: what a problem
+ * says about retrying is in its body; an answer that another attempt may follow
+ * is kept, as a whole, in case nothing better comes; and an endpoint that has
+ * closed already has sent all of it, or never will, which is better seen now
+ * than when half of it was passed on. */
 static bool awaits_body(const struct attempt *a)
 {
     int status = a->resp.status;
@@ -136,8 +137,8 @@ static void set_body(const struct attempt *a, bide_response *r, char *plain)
 }
 
 /* Kept out of line: a good answer should not pay for its stack. */
-__attribute__((noinline))
-static bide_outcome look_closer(const struct attempt *a, bide_response *r)
+__attribute__((noinline)) static bide_outcome
+look_closer(const struct attempt *a, bide_response *r)
 {
     const struct http1_head *req = &a->ex->req;
     const char *bytes = net_buf_at(a->in);

@@ -32,6 +32,8 @@ static uint64_t dropped(const struct exchange *ex)
         drop |= BIT(X_FORWARDED_HOST);
     if (!ex->client->trusted)
         drop |= BIT(FORWARDED);
+    if (ex->trace.sampled)
+        drop |= BIT(TRACEPARENT);
     if (!f->keep_host || ex->req.form == HTTP1_ABSOLUTE)
         drop |= BIT(HOST);
     if (ex->key[0])
@@ -48,8 +50,10 @@ static void put_first_line(struct text *t, const struct exchange *ex)
     if (req->form == HTTP1_ABSOLUTE) {
         /* Of OPTIONS, a target without a path is the server as a whole. */
         if (req->path_len == 0)
-            text_put(t, req->method_id == HTTP1_OPTIONS && !req->query_len
-                            ? "*" : "/", 1);
+            text_put(t,
+                     req->method_id == HTTP1_OPTIONS && !req->query_len ? "*"
+                                                                        : "/",
+                     1);
         text_put(t, from + req->path, (size_t)req->path_len + req->query_len);
     } else {
         text_put(t, from + req->target, req->target_len);
@@ -113,8 +117,19 @@ static void put_forwarded(struct text *t, const struct exchange *ex)
         TEXT_LITERAL(t, "\r\n");
     }
     if (f->via)
-        text_string(t, ex->req.minor ? "Via: 1.1 bide\r\n"
-                                     : "Via: 1.0 bide\r\n");
+        text_string(t,
+                    ex->req.minor ? "Via: 1.1 bide\r\n" : "Via: 1.0 bide\r\n");
+}
+
+/* The endpoint's spans are below the attempt's, not beside it. */
+static void put_trace(struct text *t, const struct attempt *a)
+{
+    char parent[BIDE__TRACEPARENT + 1];
+    if (!tell_traceparent(a, parent))
+        return;
+    TEXT_LITERAL(t, "Traceparent: ");
+    text_put(t, parent, BIDE__TRACEPARENT);
+    TEXT_LITERAL(t, "\r\n");
 }
 
 static void put_bide(struct text *t, const struct exchange *ex)
@@ -161,6 +176,7 @@ bool request_head_write(struct attempt *a, struct net_buf *to)
     text_lines(&t, &ex->req, exchange_bytes(ex), drop);
     put_forwarded(&t, ex);
     put_bide(&t, ex);
+    put_trace(&t, a);
     put_framing(&t, ex);
     TEXT_LITERAL(&t, "\r\n");
     return text_done(&t, to);
@@ -177,8 +193,8 @@ static int gather(const struct attempt *a, struct iovec *iov)
     if (a->head)
         iov[n++] = (struct iovec){ net_buf_at(a->head), net_buf_len(a->head) };
     if (a->body_sent < ex->kept_bytes)
-        n += upload_pieces(ex, a->body_sent, iov + n, PIECES - 1 - n);
-    if (ex->stream && n < PIECES && ex->scanned > ex->stream->begin)
+        n += upload_pieces(ex, a->body_sent, iov + n, PIECES - n);
+    else if (ex->stream && ex->scanned > ex->stream->begin)
         iov[n++] = (struct iovec){ net_buf_at(ex->stream),
                                    ex->scanned - ex->stream->begin };
     return n;
@@ -231,22 +247,22 @@ static void sending_failed(struct attempt *a)
 static bool prepare(struct attempt *a)
 {
     struct worker *w = a->ex->worker;
-    http1_response_init(&a->resp, a->fields, FIELDS_MAX,
-                        w->conf->limits.header_bytes,
-                        (enum http1_method)a->ex->req.method_id,
-                        a->ex->upgrade);
+    http1_response_init(
+        &a->resp, a->fields, FIELDS_MAX, w->conf->limits.header_bytes,
+        (enum http1_method)a->ex->req.method_id, a->ex->upgrade);
     a->head = net_buf_take(&w->bufs);
     return a->head && request_head_write(a, a->head);
 }
 
-/* While a body is passed on as it comes, an attempt has its time for each piece, and
- * it is not its time that passes while the client is waited for. That of the call
- * does not stop. */
+/* While a body is passed on as it comes, an attempt has its time for each
+ * piece, and it is not its time that passes while the client is waited for.
+ * That of the call does not stop. */
 static void set_time(struct attempt *a, bool waits_for_client)
 {
     struct exchange *ex = a->ex;
     int64_t until = net_after(ex->worker->loop.now_ns, a->timeout_ns);
-    int64_t deadline = ex->called ? bide_call_deadline(&ex->call) : BIDE_FOREVER;
+    int64_t deadline =
+        ex->called ? bide_call_deadline(&ex->call) : BIDE_FOREVER;
     if (!ex->one_shot || ex->winner == a || ex->upgrade)
         return;
     attempt_until(a, waits_for_client || deadline < until ? deadline : until);

@@ -1,13 +1,14 @@
 /* Which endpoint gets an attempt.
  *
- * Two are drawn at random, and the one with less to do is taken: nearly as even as
- * asking all, and without the herd that a single "least loaded" makes. A retry goes
- * where the call has not been yet. An endpoint that has just come back gets a
- * growing share.
+ * Two are drawn at random, and the one with less to do is taken: nearly as even
+ * as asking all, and without the herd that a single "least loaded" makes. A
+ * retry goes where the call has not been yet. An endpoint that has just come
+ * back gets a growing share.
  *
- * An endpoint that is out is asked for now and then all the same: its breaker lets
- * a probe through when it is time. At most upstream->max_out are out at once; one
- * whose breaker opens beyond that goes on being used, as if it were closed. */
+ * An endpoint that is out is asked for now and then all the same: its breaker
+ * lets a probe through when it is time. At most upstream->max_out are out at
+ * once; one whose breaker opens beyond that goes on being used, as if it were
+ * closed. */
 #include "state.h"
 
 #include "pool.h"
@@ -53,7 +54,8 @@ static bool permitted(struct endpoint *e, bide_call *permit, int64_t now)
     return false;
 }
 
-/* The first from `from` on that is not out, nor tried, as far as there is one. */
+/* The first from `from` on that is not out, nor tried, as far as there is one.
+ */
 static struct endpoint *scan(struct upstream *u, unsigned from, uint64_t tried)
 {
     struct endpoint *second = NULL, *third = NULL;

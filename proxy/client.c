@@ -53,8 +53,8 @@ static void client_close(struct client *c)
     c->phase = CLIENT_CLOSED;
     if (c->ex) {
         struct exchange *ex = c->ex;
-        if (ex->req.head_len != 0)
-            exchange_over(ex); /* unless that is done */
+        if (ex->req.head_len != 0 && !ex->told)
+            exchange_gone(ex);
         c->ex = NULL;
         exchange_free(ex);
     }
@@ -73,7 +73,10 @@ static void client_close(struct client *c)
     worker_eased(w);
 }
 
-void client_abort(struct client *c) { client_close(c); }
+void client_abort(struct client *c)
+{
+    client_close(c);
+}
 
 /* No memory for what it sends. */
 static void client_shed(struct client *c)
@@ -89,8 +92,9 @@ static void client_shed(struct client *c)
     client_linger(c);
 }
 
-/* What is in the kernel's receive buffer at close() makes it send a reset, which
- * can overtake the answer. So: say that nothing more comes, and read on. */
+/* What is in the kernel's receive buffer at close() makes it send a reset,
+ * which can overtake the answer. So: say that nothing more comes, and read on.
+ */
 void client_linger(struct client *c)
 {
     struct worker *w = c->worker;
@@ -107,13 +111,13 @@ void client_linger(struct client *c)
 
 /* ===== time ===== */
 
-/* The timer is left alone when it would fire early enough: it is set again then.
- * So a connection in use costs the wheel nothing. */
+/* The timer is left alone when it would fire early enough: it is set again
+ * then. So a connection in use costs the wheel nothing. */
 void client_until(struct client *c, int64_t at_ns)
 {
     c->until_ns = at_ns;
-    if (at_ns != BIDE_FOREVER && (!bide__timer_is_set(&c->timer.timer) ||
-                                  c->timer.timer.at_ns > at_ns))
+    if (at_ns != BIDE_FOREVER &&
+        (!bide__timer_is_set(&c->timer.timer) || c->timer.timer.at_ns > at_ns))
         net_timer_set(&c->worker->loop, &c->timer, at_ns);
 }
 
@@ -121,8 +125,8 @@ static void too_slow(struct client *c)
 {
     struct exchange *ex = c->ex;
     count(&c->worker->counters.timed_out);
-    /* Some clients end a body with a CRLF too many (RFC 9112, 2.2): that alone is
-     * no request. */
+    /* Some clients end a body with a CRLF too many (RFC 9112, 2.2): that alone
+     * is no request. */
     bool blank = c->phase == CLIENT_HEAD && net_buf_len(c->in) <= 2 &&
                  c->in->data[c->in->begin] == '\r';
     if (ex && ex->status != 0)
@@ -130,12 +134,12 @@ static void too_slow(struct client *c)
     else if (!ex || blank)
         client_close(c);
     else
-        own_answer(ex, &(struct own_answer){
-                           .status = 408,
-                           .problem = "client_timeout",
-                           .title = "Request Timeout",
-                           .detail = "the request came too slowly",
-                           .retry_ns = BIDE_FOREVER });
+        own_answer(
+            ex, &(struct own_answer){ .status = 408,
+                                      .problem = "client_timeout",
+                                      .title = "Request Timeout",
+                                      .detail = "the request came too slowly",
+                                      .retry_ns = BIDE_FOREVER });
 }
 
 static void client_fire(struct net_timer *t)
@@ -271,11 +275,15 @@ static bool shake(struct client *c)
 static bool step(struct client *c)
 {
     switch (c->phase) {
-    case CLIENT_HANDSHAKE: return shake(c);
+    case CLIENT_HANDSHAKE:
+        return shake(c);
     case CLIENT_IDLE:
-    case CLIENT_HEAD: return head_step(c);
-    case CLIENT_LINGER: return discard(c);
-    default: return false;
+    case CLIENT_HEAD:
+        return head_step(c);
+    case CLIENT_LINGER:
+        return discard(c);
+    default:
+        return false;
     }
 }
 
@@ -373,8 +381,6 @@ void client_new(struct worker *w, int fd, const struct sockaddr *from)
     atomic_store_explicit(&w->now_clients, (unsigned)w->n_clients,
                           memory_order_relaxed);
     count(&w->counters.accepted);
-    if (from->sa_family != AF_UNIX)
-        net_nodelay(fd);
     client_until(c, net_after(w->loop.now_ns, w->conf->timeouts.header_ns));
     if (w->state->tls) {
         c->tls = true;

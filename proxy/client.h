@@ -1,12 +1,12 @@
-/* proxy/client.h: a client's connection: reads requests one after the other, and
- * has an exchange for the one that is being served.
+/* proxy/client.h: a client's connection: reads requests one after the other,
+ * and has an exchange for the one that is being served.
  *
  *     IDLE --first byte--> HEAD --head complete--> BUSY --answered--> IDLE ...
  *                                                    \--upgraded--> TUNNEL
  *     any --to be closed, with bytes unread--> LINGER --> closed
  *
- * While it is IDLE it holds no buffer: this struct, and the kernel's socket, are
- * all that an idle connection costs. Threads: owned. */
+ * While it is IDLE it holds no buffer: this struct, and the kernel's socket,
+ * are all that an idle connection costs. Threads: owned. */
 #ifndef BIDE_PROXY_CLIENT_H
 #define BIDE_PROXY_CLIENT_H
 
@@ -32,23 +32,23 @@ enum client_phase {
 };
 
 struct client {
-    struct net_conn conn;   /* first: events name it */
+    struct net_conn conn; /* first: events name it */
     struct net_grave grave;
     struct net_timer timer; /* may fire before until_ns: then it is set again */
     int64_t until_ns;       /* what is waited for must have come by then */
     struct worker *worker;
     struct client *next, *prev; /* in worker->clients */
-    struct net_buf *in;     /* what was read and not used yet */
-    struct exchange *ex;    /* reading a head, or being served; NULL when idle */
-    uint8_t address[16];    /* of the client */
-    uint8_t address_len;    /* 4, 16; 0: a Unix socket */
-    uint8_t phase;          /* enum client_phase */
-    bool trusted;           /* its overrides count */
+    struct net_buf *in;         /* what was read and not used yet */
+    struct exchange *ex; /* reading a head, or being served; NULL when idle */
+    uint8_t address[16]; /* of the client */
+    uint8_t address_len; /* 4, 16; 0: a Unix socket */
+    uint8_t phase;       /* enum client_phase */
+    bool trusted;        /* its overrides count */
     bool tls;
-    bool closing;           /* after this answer */
-    bool in_run;            /* client_run() is on the stack */
+    bool closing; /* after this answer */
+    bool in_run;  /* client_run() is on the stack */
     uint16_t port;
-    uint32_t lingered;      /* bytes thrown away */
+    uint32_t lingered; /* bytes thrown away */
 };
 
 _Static_assert(sizeof(struct client) <= 256, "an idle connection is small");

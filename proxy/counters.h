@@ -4,8 +4,8 @@
  *     ...
  *     uint64_t n = counted(&worker->counters.requests);   // any thread
  *
- * One writer each, so that an increment is a plain load and store; whoever reads
- * sees every number whole. Threads: owned to write, shared to read. */
+ * One writer each, so that an increment is a plain load and store; whoever
+ * reads sees every number whole. Threads: owned to write, shared to read. */
 #ifndef BIDE_PROXY_COUNTERS_H
 #define BIDE_PROXY_COUNTERS_H
 
@@ -48,12 +48,14 @@ struct counters {
 
 static inline void count_n(counter *c, uint64_t n)
 {
-    atomic_store_explicit(
-        c, atomic_load_explicit(c, memory_order_relaxed) + n,
-        memory_order_relaxed);
+    atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
+                          memory_order_relaxed);
 }
 
-static inline void count(counter *c) { count_n(c, 1); }
+static inline void count(counter *c)
+{
+    count_n(c, 1);
+}
 
 static inline uint64_t counted(const counter *c)
 {

@@ -1,10 +1,11 @@
 /* proxy/exchange.h: one request and its answer, and the attempts in between.
  *
  * An exchange is a driver of the engine (bide/call.h): it asks what to do next,
- * makes the attempts it is told to make, and passes on the answer of the one that
- * ends the call. Where the parts of that are:
+ * makes the attempts it is told to make, and passes on the answer of the one
+ * that ends the call. Where the parts of that are:
  *
- *     exchange.c       begins the call, asks for decisions, ends it
+ *     request.c        what the request says; begins the call
+ *     exchange.c       asks for decisions, has them done, ends it
  *     queue.c          those that wait for a place in flight
  *     upload.c         the request's body: kept for replay, streamed past that
  *     attempt.c        an attempt's life, from the choice of an endpoint on
@@ -14,8 +15,9 @@
  *     own_answer.c     answers that no endpoint gave
  *     tunnel.c         what follows a 101
  *
- * While a call waits, its exchange holds the request, and perhaps the last answer
- * in case there will be no better one, but no connection to any endpoint.
+ * While a call waits, its exchange holds the request, and perhaps the last
+ * answer in case there will be no better one, but no connection to any
+ * endpoint.
  *
  * Nothing reaches the client before the attempt that will be its answer has a
  * status, except 1xx. Threads: owned. */
@@ -31,6 +33,7 @@
 #include "buf.h"
 #include "http1.h"
 #include "loop.h"
+#include "tell.h"
 
 struct client;
 struct endpoint;
@@ -46,36 +49,39 @@ enum { FIELDS_MAX = 256 };
 
 /* One try, on one connection. */
 struct attempt {
-    struct attempt *next;    /* of its exchange; on the free list */
+    struct attempt *next; /* of its exchange; on the free list */
     struct exchange *ex;
     struct attempt *line_next, *line_prev; /* waiting for a connection */
     struct pool *pool;
-    struct link *link;       /* NULL: waiting for one, or done with it */
+    struct link *link; /* NULL: waiting for one, or done with it */
     struct net_timer timer;
-    struct net_task task;    /* looks at its connection again */
+    struct net_task task; /* looks at its connection again */
     int64_t begin_ns;
-    int64_t timeout_ns;      /* that the engine gave it */
-    int64_t until_ns;        /* of the timer, which may fire earlier */
-    uint32_t number;         /* by the engine's count */
+    int64_t timeout_ns; /* that the engine gave it */
+    int64_t until_ns;   /* of the timer, which may fire earlier */
+    uint32_t number;    /* by the engine's count */
+    uint8_t why;        /* bide_reason that it was made for */
+    uint8_t span_id[8]; /* if the request is traced */
+    int64_t asked_ns, slept_ns; /* of the wait before it */
 
-    struct net_buf *head;    /* of the request, as far as it is not sent */
-    uint64_t body_sent;      /* bytes of the exchange's kept body */
-    struct net_buf *in;      /* the answer: begin .. ready are to be passed on, */
-    uint32_t ready;          /* ready .. scanned is gone, ... */
-    uint32_t scanned;        /* ... scanned .. end is yet to be looked at */
+    struct net_buf *head; /* of the request, as far as it is not sent */
+    uint64_t body_sent;   /* bytes of the exchange's kept body */
+    struct net_buf *in;   /* the answer: begin .. ready are to be passed on, */
+    uint32_t ready;       /* ready .. scanned is gone, ... */
+    uint32_t scanned;     /* ... scanned .. end is yet to be looked at */
 
     bool in_line;
     bool permit_held;
-    bool sent_any;           /* a byte of the request has left */
+    bool sent_any; /* a byte of the request has left */
     bool sent_all;
-    bool send_failed;        /* no more can be sent; there may be an answer */
-    bool answered;           /* the head of the answer is there */
-    bool complete;           /* and the end of its body */
-    bool unchunk;            /* passed on without its framing */
-    bool reused;             /* on a connection that had served before */
+    bool send_failed; /* no more can be sent; there may be an answer */
+    bool answered;    /* the head of the answer is there */
+    bool complete;    /* and the end of its body */
+    bool unchunk;     /* passed on without its framing */
+    bool reused;      /* on a connection that had served before */
 
-    bide_call permit;        /* on the endpoint's breaker */
-    struct http1_body body;  /* of the answer */
+    bide_call permit;       /* on the endpoint's breaker */
+    struct http1_body body; /* of the answer */
     struct http1_head resp;
     struct http1_field fields[FIELDS_MAX];
 };
@@ -94,16 +100,16 @@ enum upload {
 };
 
 struct exchange {
-    struct exchange *next;   /* on the free list */
+    struct exchange *next; /* on the free list */
     struct client *client;
     struct worker *worker;
-    struct era *era;         /* NULL: not routed */
-    struct state *state;     /* its state */
+    struct era *era;     /* NULL: not routed */
+    struct state *state; /* its state */
     const struct route *route;
     bide_op op;
-    struct net_timer timer;  /* of a decision to wait */
-    struct net_task task;    /* does what `todo` says */
-    uint8_t todo;            /* bits of enum todo */
+    struct net_timer timer;                   /* of a decision to wait */
+    struct net_task task;                     /* does what `todo` says */
+    uint8_t todo;                             /* bits of enum todo */
     struct exchange *queue_next, *queue_prev; /* for a place in flight */
 
     struct attempt *running; /* the winner included */
@@ -112,42 +118,46 @@ struct exchange {
 
     /* The request. Its head begins at client->in->begin. */
     struct net_buf *kept, *kept_last; /* body behind what client->in holds */
-    struct net_buf *stream;  /* body that is not kept */
-    struct net_buf *rest;    /* what followed the body */
-    uint32_t scanned;        /* in the buffer that is being filled */
-    uint64_t kept_bytes;     /* in client->in and in `kept` */
-    uint64_t body_bytes;     /* all that came */
-    uint32_t in_end;         /* in client->in: end of what belongs to it */
-    uint8_t upload;          /* enum upload */
-    bool one_shot;           /* parts of the body are gone */
-    bool called;             /* bide_call_begin() */
+    struct net_buf *stream;           /* body that is not kept */
+    struct net_buf *rest;             /* what followed the body */
+    uint32_t scanned;                 /* in the buffer that is being filled */
+    uint64_t kept_bytes;              /* in client->in and in `kept` */
+    uint64_t body_bytes;              /* all that came */
+    uint32_t in_end; /* in client->in: end of what belongs to it */
+    uint8_t upload;  /* enum upload */
+    bool one_shot;   /* parts of the body are gone */
+    bool called;     /* bide_call_begin() */
     bool queued;
-    bool reported;           /* `last` is the outcome of an attempt */
-    bool stepping;           /* exchange_step() is on the stack */
-    bool close_after;        /* the client's connection is of no use after it */
-    bool upgrade;            /* asks for another protocol, and may */
-    bool told;               /* exchange_over() */
+    bool reported;    /* `last` is the outcome of an attempt */
+    bool stepping;    /* exchange_step() is on the stack */
+    bool close_after; /* the client's connection is of no use after it */
+    bool upgrade;     /* asks for another protocol, and may */
+    bool told;        /* exchange_over() */
     bool tunnel;
     bool up_ended, down_ended; /* directions of the tunnel */
 
-    struct net_buf *out;     /* to the client, before the winner's bytes */
+    struct net_buf *out; /* to the client, before the winner's bytes */
     uint64_t out_bytes;
-    uint16_t status;         /* sent to the client; 0: nothing yet */
-    uint8_t reason;          /* bide_reason of the end; for the log */
-    uint8_t fault;           /* bide_fault of the last attempt without answer */
-    uint32_t tries;          /* attempts begun */
-    uint64_t tried;          /* endpoints, a bit each */
+    uint16_t status;     /* sent to the client; 0: nothing yet */
+    uint8_t reason;      /* bide_reason of the end; for the log */
+    const char *problem; /* of an answer that no endpoint gave; or NULL */
+    uint8_t fault;       /* bide_fault of the last attempt without answer */
+    uint32_t tries;      /* attempts begun */
+    uint64_t tried;      /* endpoints, a bit each */
     const struct endpoint *endpoint; /* of the last attempt */
     int64_t begin_ns;
-    int64_t waited_ns;       /* in waits that were asked for */
-    int64_t wait_from_ns;    /* 0: not waiting */
-    int64_t first_byte_ns;   /* of the answer to the client */
-    char key[37];            /* generated idempotency key; "" */
+    int64_t waited_ns;     /* in waits that were asked for */
+    int64_t wait_from_ns;  /* 0: not waiting */
+    int64_t first_byte_ns; /* of the answer to the client */
+    char key[37];          /* generated idempotency key; "" */
+    struct bide__trace trace; /* sampled: it is traced */
+    struct tale tale;      /* what is yet to be told of an attempt */
+    int64_t asked_ns, slept_ns; /* of the last wait */
 
     bide_outcome last;
 
-    bide_call call;          /* from here on not cleared */
-    struct http1_body body;  /* of the request */
+    bide_call call;         /* from here on not cleared */
+    struct http1_body body; /* of the request */
     struct http1_head req;
     struct http1_field fields[FIELDS_MAX];
 };
@@ -157,9 +167,6 @@ struct exchange {
 /* NULL: no memory. */
 struct exchange *exchange_new(struct client *c);
 void exchange_free(struct exchange *ex);
-
-/* The head of the request is there, in client->in. */
-void exchange_begin(struct exchange *ex);
 
 /* Asks the engine what to do, and does it. */
 void exchange_step(struct exchange *ex);
@@ -178,7 +185,11 @@ void exchange_stop(struct exchange *ex, struct attempt *but);
 /* Has it done soon. */
 void exchange_later(struct exchange *ex, enum todo what);
 
-/* The client's connection is of no use any more: in the middle of an answer, say. */
+/* The client has gone, or will be gone: tells so. */
+void exchange_gone(struct exchange *ex);
+
+/* The client's connection is of no use any more: in the middle of an answer,
+ * say. */
 void exchange_cut(struct exchange *ex);
 
 /* Tells the log and the hooks how it went: once, before it is freed. */
@@ -196,6 +207,11 @@ void exchange_settle(struct exchange *ex, const bide_decision *d,
 
 /* The request as text. */
 const char *exchange_bytes(const struct exchange *ex);
+
+/* ===== request.c ===== */
+
+/* The head of the request is there, in client->in. */
+void exchange_begin(struct exchange *ex);
 
 /* ===== queue.c ===== */
 
@@ -260,8 +276,8 @@ void attempt_save(struct attempt *a, bool reuse);
 /* It must have come further by `at_ns`. */
 void attempt_until(struct attempt *a, int64_t at_ns);
 
-/* Whether its connection may serve again: all of the request was sent, all of the
- * answer read, and nothing else. */
+/* Whether its connection may serve again: all of the request was sent, all of
+ * the answer read, and nothing else. */
 bool attempt_reusable(const struct attempt *a);
 
 /* Tells the endpoint's breaker, and gives the permit back. */
@@ -311,8 +327,8 @@ void answer_interim(struct attempt *a);
 struct own_answer {
     int status;
     const char *problem, *title, *detail;
-    bool refusal;        /* ours: a layer above shall not retry it */
-    int64_t retry_ns;    /* in this time; FOREVER */
+    bool refusal;     /* ours: a layer above shall not retry it */
+    int64_t retry_ns; /* in this time; FOREVER */
 };
 void own_answer(struct exchange *ex, const struct own_answer *answer);
 

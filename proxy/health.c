@@ -18,15 +18,15 @@ enum { HEAD_MOST = 4096 };
 enum health_phase { RESTING, CONNECTING, SHAKING, SENDING, READING };
 
 struct health {
-    struct net_conn conn;   /* first: events name it */
+    struct net_conn conn; /* first: events name it */
     struct net_grave grave;
     struct net_timer timer; /* to begin, or to give up */
     struct health *next;    /* of its worker */
     struct worker *worker;
     struct endpoint *endpoint;
     uint8_t phase;
-    uint32_t good, bad;     /* in a row */
-    uint32_t turn;          /* of its addresses */
+    uint32_t good, bad; /* in a row */
+    uint32_t turn;      /* of its addresses */
     size_t out_len, out_at, in_len;
     struct http1_head head;
     struct http1_field fields[HTTP1_FIELDS];
@@ -38,7 +38,10 @@ static const struct bide__proxy_health *conf_of(const struct health *h)
     return &h->endpoint->upstream->conf.health;
 }
 
-static int64_t now_of(const struct health *h) { return h->worker->loop.now_ns; }
+static int64_t now_of(const struct health *h)
+{
+    return h->worker->loop.now_ns;
+}
 
 /* ===== the outcome ===== */
 
@@ -58,9 +61,8 @@ static int64_t next_time(struct health *h)
 {
     int64_t every = conf_of(h)->every_ns;
     int64_t spread = every / 5;
-    int64_t luck = spread > 0
-                       ? (int64_t)(worker_random(h->worker) % (uint64_t)spread)
-                       : 0;
+    int64_t luck =
+        spread > 0 ? (int64_t)(worker_random(h->worker) % (uint64_t)spread) : 0;
     return net_after(now_of(h), every - spread / 2 + luck);
 }
 
@@ -77,7 +79,8 @@ static void over(struct health *h, bool good)
 static void read_answer(struct health *h)
 {
     while (net_can_read(&h->conn)) {
-        ssize_t n = net_read(&h->conn, h->in + h->in_len, HEAD_MOST - h->in_len);
+        ssize_t n =
+            net_read(&h->conn, h->in + h->in_len, HEAD_MOST - h->in_len);
         if (n == NET_AGAIN)
             return;
         if (n <= 0) {
@@ -97,8 +100,8 @@ static void read_answer(struct health *h)
 static void send_question(struct health *h)
 {
     while (h->out_at < h->out_len) {
-        ssize_t n = net_write(&h->conn, h->out + h->out_at,
-                              h->out_len - h->out_at);
+        ssize_t n =
+            net_write(&h->conn, h->out + h->out_at, h->out_len - h->out_at);
         if (n == NET_AGAIN)
             return;
         if (n < 0) {
@@ -150,10 +153,17 @@ static void ready(struct net_io *io, unsigned events)
         if (h->conn.writable)
             connected(h);
         break;
-    case SHAKING: shake(h); break;
-    case SENDING: send_question(h); break;
-    case READING: read_answer(h); break;
-    default: break;
+    case SHAKING:
+        shake(h);
+        break;
+    case SENDING:
+        send_question(h);
+        break;
+    case READING:
+        read_answer(h);
+        break;
+    default:
+        break;
     }
 }
 

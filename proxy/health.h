@@ -3,9 +3,9 @@
  *     struct health *h = health_new(worker, endpoint);   // begins at once
  *     health_free(h);
  *
- * An endpoint that fails so many checks in a row is put out, as far as so many may
- * be out, whatever its own breaker says; it comes back after so many good ones. The
- * first worker asks for all.
+ * An endpoint that fails so many checks in a row is put out, as far as so many
+ * may be out, whatever its own breaker says; it comes back after so many good
+ * ones. The first worker asks for all.
  *
  * Threads: owned. */
 #ifndef BIDE_PROXY_HEALTH_H

@@ -1,8 +1,9 @@
 /* Which endpoints are out, and how many may be.
  *
  * An endpoint takes one of its upstream's max_out places when the first reason
- * comes up, and leaves it with the last. Without a place it stays in use: a fault
- * that all endpoints share is none of theirs, and sending nothing helps nobody. */
+ * comes up, and leaves it with the last. Without a place it stays in use: a
+ * fault that all endpoints share is none of theirs, and sending nothing helps
+ * nobody. */
 #include "state.h"
 
 static bool take_place(struct upstream *u)

@@ -1,5 +1,5 @@
-/* Answers that no endpoint gave: problem details (RFC 9457), with the reason for
- * machines and a sentence for people. */
+/* Answers that no endpoint gave: problem details (RFC 9457), with the reason
+ * for machines and a sentence for people. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,11 +19,12 @@ static bool ends_connection(const struct exchange *ex)
 static size_t write_body(const struct exchange *ex, const struct own_answer *a,
                          char *body, size_t size)
 {
-    int n = snprintf(body, size,
-                     "{\"type\":\"urn:bide:problem:%s\",\"title\":\"%s\","
-                     "\"status\":%d,\"detail\":\"%s\",\"attempts\":%u%s}\n",
-                     a->problem, a->title, a->status, a->detail,
-                     (unsigned)ex->tries, a->refusal ? ",\"retryable\":false" : "");
+    int n =
+        snprintf(body, size,
+                 "{\"type\":\"urn:bide:problem:%s\",\"title\":\"%s\","
+                 "\"status\":%d,\"detail\":\"%s\",\"attempts\":%u%s}\n",
+                 a->problem, a->title, a->status, a->detail,
+                 (unsigned)ex->tries, a->refusal ? ",\"retryable\":false" : "");
     return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
@@ -44,7 +45,8 @@ static void put_head(struct text *t, const struct exchange *ex,
     if (a->refusal)
         TEXT_LITERAL(t, "X-Bide-Retry: no\r\n");
     if (a->status == 405)
-        TEXT_LITERAL(t, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n");
+        TEXT_LITERAL(t,
+                     "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n");
     if (ex->close_after)
         TEXT_LITERAL(t, "Connection: close\r\n");
     else if (ex->req.minor == 0)
@@ -66,6 +68,7 @@ void own_answer(struct exchange *ex, const struct own_answer *a)
     exchange_stop(ex, NULL);
     ex->winner = NULL;
     ex->todo = 0;
+    ex->problem = a->problem;
     ex->client->phase = CLIENT_BUSY;
     if (ex->in_end < ex->client->in->begin + ex->req.head_len ||
         ex->close_after)
@@ -89,16 +92,17 @@ void own_answer_malformed(struct exchange *ex, int rc)
     int status = http1_error_status(rc);
     ex->close_after = true;
     ex->reason = BIDE_BECAUSE_PERMANENT;
-    own_answer(ex, &(struct own_answer){
-                       .status = status,
-                       .problem = http1_error_name(rc),
-                       .title = status == 431   ? "Request Header Fields Too Large"
-                                : status == 501 ? "Not Implemented"
-                                : status == 505 ? "HTTP Version Not Supported"
-                                : status == 417 ? "Expectation Failed"
-                                                : "Bad Request",
-                       .detail = http1_error_text(rc),
-                       .retry_ns = BIDE_FOREVER });
+    own_answer(ex,
+               &(struct own_answer){
+                   .status = status,
+                   .problem = http1_error_name(rc),
+                   .title = status == 431   ? "Request Header Fields Too Large"
+                            : status == 501 ? "Not Implemented"
+                            : status == 505 ? "HTTP Version Not Supported"
+                            : status == 417 ? "Expectation Failed"
+                                            : "Bad Request",
+                   .detail = http1_error_text(rc),
+                   .retry_ns = BIDE_FOREVER });
 }
 
 /* ===== calls that ended without any answer ===== */
@@ -110,8 +114,10 @@ static bool is_refusal(bide_reason reason)
     case BIDE_BECAUSE_BUDGET:
     case BIDE_BECAUSE_IN_FLIGHT:
     case BIDE_BECAUSE_LOCAL_THROTTLE:
-    case BIDE_BECAUSE_ADAPTIVE_RATE: return true;
-    default: return false;
+    case BIDE_BECAUSE_ADAPTIVE_RATE:
+        return true;
+    default:
+        return false;
     }
 }
 

@@ -12,13 +12,23 @@ static bool option_same(const bide_option *o, const bide_policy_conf *a,
     size_t size = sizeof(int);
 
     switch (o->type) {
-    case BIDE_OPTION_DURATION: size = sizeof(int64_t); break;
-    case BIDE_OPTION_COUNT: size = sizeof(uint32_t); break;
+    case BIDE_OPTION_DURATION:
+        size = sizeof(int64_t);
+        break;
+    case BIDE_OPTION_COUNT:
+        size = sizeof(uint32_t);
+        break;
     case BIDE_OPTION_RATIO:
     case BIDE_OPTION_NUMBER:
-    case BIDE_OPTION_RATE: size = sizeof(double); break;
-    case BIDE_OPTION_FLAG: size = sizeof(bool); break;
-    case BIDE_OPTION_CHOICE: size = sizeof(bide_hint_mode); break;
+    case BIDE_OPTION_RATE:
+        size = sizeof(double);
+        break;
+    case BIDE_OPTION_FLAG:
+        size = sizeof(bool);
+        break;
+    case BIDE_OPTION_CHOICE:
+        size = sizeof(bide_hint_mode);
+        break;
     }
     return memcmp(x, y, size) == 0;
 }

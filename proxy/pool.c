@@ -5,43 +5,11 @@
  * cannot be made fails the first in line. */
 #include "pool.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
-#include "address.h"
 #include "exchange.h"
-#include "resolve.h"
 #include "state.h"
-#include "tls.h"
 #include "worker.h"
-
-enum { FREE_LINKS = 256 };
-
-static struct worker *worker_of(const struct link *l) { return l->pool->worker; }
-
-/* ===== lists ===== */
-
-static struct link **list_of(struct link *l)
-{
-    return l->phase == LINK_IDLE ? &l->pool->idle : &l->pool->connecting;
-}
-
-static void list_add(struct link *l)
-{
-    struct link **list = list_of(l);
-    l->prev = NULL;
-    l->next = *list;
-    if (*list)
-        (*list)->prev = l;
-    *list = l;
-}
-
-static void list_remove(struct link *l)
-{
-    if (l->next)
-        l->next->prev = l->prev;
-    *(l->prev ? &l->prev->next : list_of(l)) = l->next;
-}
 
 /* ===== the line ===== */
 
@@ -65,212 +33,13 @@ void pool_leave(struct pool *p, struct attempt *a)
     p->n_waiting--;
 }
 
-/* ===== links ===== */
-
-static void link_free(void *user, struct net_grave *grave)
-{
-    struct worker *w = user;
-    struct link *l =
-        (struct link *)((char *)grave - offsetof(struct link, grave));
-    if (w->n_free_links == FREE_LINKS) {
-        free(l);
-        return;
-    }
-    w->n_free_links++;
-    l->next = w->free_links;
-    w->free_links = l;
-}
-
-static struct link *link_alloc(struct worker *w)
-{
-    struct link *l = w->free_links;
-    if (!l)
-        return calloc(1, sizeof *l);
-    w->free_links = l->next;
-    w->n_free_links--;
-    memset(l, 0, sizeof *l);
-    return l;
-}
-
-/* Out of all lists, closed, and buried. */
-static void link_drop(struct link *l)
-{
-    struct pool *p = l->pool;
-    if (l->phase == LINK_CLOSED)
-        return;
-    if (l->phase == LINK_IDLE)
-        p->n_idle--;
-    if (l->phase == LINK_CONNECTING)
-        p->n_connecting--;
-    if (l->phase != LINK_BUSY)
-        list_remove(l);
-    l->phase = LINK_CLOSED;
-    l->attempt = NULL;
-    p->n_links--;
-    net_timer_cancel(&p->worker->loop, &l->timer);
-    net_conn_close(&l->conn);
-    net_loop_bury(&p->worker->loop, &l->grave, link_free);
-}
-
-static void serve_later(struct pool *p)
+void pool_serve(struct pool *p)
 {
     if (p->first)
         net_task_later(&p->worker->loop, &p->task);
 }
 
-void link_close(struct link *l)
-{
-    struct pool *p = l->pool;
-    link_drop(l);
-    serve_later(p);
-}
-
-/* Nothing more can come of it before it is connected: the first in line hears of
- * it. */
-static void connect_failed(struct link *l, bide_fault fault)
-{
-    struct pool *p = l->pool;
-    struct attempt *a = p->first;
-    count(&p->worker->counters.connect_failures);
-    link_drop(l);
-    if (!a)
-        return;
-    pool_leave(p, a);
-    serve_later(p);
-    attempt_unlinked(a, fault);
-}
-
-/* To those that wait to be used, where the line takes it from; not more of them than
- * there may be, but always as many as there are waiting. */
-static void put_idle(struct link *l)
-{
-    struct pool *p = l->pool;
-
-    if (!p->first && (p->n_idle >= p->max_idle || p->retired)) {
-        link_drop(l);
-        return;
-    }
-    l->phase = LINK_IDLE;
-    l->reused = true;
-    p->n_idle++;
-    list_add(l);
-    l->until_ns = net_after(p->worker->loop.now_ns,
-                               p->endpoint->upstream->conf.idle_timeout_ns);
-    if (!bide__timer_is_set(&l->timer.timer) ||
-        l->timer.timer.at_ns > l->until_ns)
-        net_timer_set(&p->worker->loop, &l->timer, l->until_ns);
-    serve_later(p);
-}
-
-static void connected(struct link *l)
-{
-    l->pool->n_connecting--;
-    list_remove(l);
-    l->phase = LINK_BUSY;
-    net_timer_cancel(&worker_of(l)->loop, &l->timer);
-    put_idle(l);
-    l->reused = false;
-}
-
-static void shake(struct link *l)
-{
-    const char *why = NULL;
-    int rc = l->conn.layer->handshake(&l->conn, &why);
-    if (rc == NET_AGAIN)
-        return;
-    if (rc == NET_ERROR)
-        connect_failed(l, why ? BIDE_FAULT_TLS : BIDE_FAULT_RESET);
-    else
-        connected(l);
-}
-
-static const char *server_name(const struct endpoint *e)
-{
-    const char *name = e->upstream->conf.tls.server_name;
-    return name ? name : e->host;
-}
-
-static void connect_ready(struct link *l)
-{
-    struct endpoint *e = l->pool->endpoint;
-    if (l->handshaking) {
-        shake(l);
-        return;
-    }
-    if (!l->conn.writable)
-        return;
-    if (net_connect_result(l->conn.io.fd) != 0) {
-        connect_failed(l, BIDE_FAULT_CONNECT);
-        return;
-    }
-    if (!e->tls) {
-        connected(l);
-        return;
-    }
-    l->handshaking = true;
-    if (net_tls_connect(&l->conn, e->upstream->tls, server_name(e)) < 0)
-        connect_failed(l, BIDE_FAULT_LOCAL);
-    else
-        shake(l);
-}
-
-static void link_ready(struct net_io *io, unsigned events)
-{
-    struct link *l = (struct link *)io;
-    net_conn_note(&l->conn, events);
-    switch (l->phase) {
-    case LINK_CONNECTING: connect_ready(l); break;
-    case LINK_BUSY: attempt_ready(l->attempt); break;
-    case LINK_IDLE:
-        /* Nobody asked: it was closed, or speaks out of turn. */
-        if (!net_conn_quiet(&l->conn))
-            link_close(l);
-        break;
-    default: break;
-    }
-}
-
-static void link_fire(struct net_timer *t)
-{
-    struct link *l = (struct link *)((char *)t - offsetof(struct link, timer));
-    struct net_loop *loop = &worker_of(l)->loop;
-    if (l->phase == LINK_CONNECTING)
-        connect_failed(l, BIDE_FAULT_TIMEOUT);
-    else if (l->phase == LINK_IDLE && loop->now_ns >= l->until_ns)
-        link_close(l);
-    else if (l->phase == LINK_IDLE)
-        net_timer_set(loop, &l->timer, l->until_ns);
-}
-
-/* Begins to connect. NULL and errno. */
-static struct link *link_new(struct pool *p)
-{
-    struct net_loop *loop = &p->worker->loop;
-    const struct net_addresses *to = atomic_load(&p->endpoint->addresses);
-    struct link *l = link_alloc(p->worker);
-    int fd = l ? net_connect(&to->list[p->turn++ % to->n]) : -1;
-    if (fd < 0) {
-        free(l);
-        return NULL;
-    }
-    l->conn.io.ready = link_ready;
-    l->timer.fire = link_fire;
-    l->pool = p;
-    l->phase = LINK_CONNECTING;
-    if (net_loop_add(loop, &l->conn.io, fd) < 0) {
-        close(fd);
-        free(l);
-        return NULL;
-    }
-    count(&p->worker->counters.connects);
-    p->n_links++;
-    p->n_connecting++;
-    list_add(l);
-    net_timer_set(loop, &l->timer,
-                  net_after(loop->now_ns,
-                               p->endpoint->upstream->conf.connect_timeout_ns));
-    return l;
-}
+/* ===== connections ===== */
 
 static bool may_connect(const struct pool *p)
 {
@@ -278,17 +47,14 @@ static bool may_connect(const struct pool *p)
            p->n_connecting < p->max_connecting && p->n_links < p->max_links;
 }
 
-/* ===== pools ===== */
-
 /* One that waits to be used and is still open, or NULL. */
 static struct link *take_idle(struct pool *p, bool careful)
 {
     while (p->idle) {
         struct link *l = p->idle;
-        list_remove(l);
-        p->n_idle--;
-        l->phase = LINK_BUSY;
-        if (net_conn_quiet(&l->conn) && !(careful && l->reused && net_conn_stale(&l->conn)))
+        link_use(l);
+        if (careful && l->reused ? !net_conn_stale(&l->conn)
+                                 : net_conn_quiet(&l->conn))
             return l;
         count(&p->worker->counters.stale);
         link_drop(l);
@@ -317,22 +83,12 @@ enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
     return POOL_FAILED;
 }
 
-void link_release(struct link *l)
-{
-    if (l->pool->retired || worker_of(l)->draining ||
-        !net_conn_quiet(&l->conn)) {
-        link_close(l);
-        return;
-    }
-    l->attempt = NULL;
-    put_idle(l);
-}
-
 /* What cannot even be begun fails the first in line, unless another connection
  * will come its way. */
 static void serve(struct net_task *task)
 {
-    struct pool *p = (struct pool *)((char *)task - offsetof(struct pool, task));
+    struct pool *p =
+        (struct pool *)((char *)task - offsetof(struct pool, task));
     struct attempt *a = p->first;
     struct link *l;
 
@@ -341,7 +97,7 @@ static void serve(struct net_task *task)
     if ((l = take_idle(p, attempt_is_careful(a)))) {
         pool_leave(p, a);
         l->attempt = a;
-        serve_later(p);
+        pool_serve(p);
         attempt_linked(a, l);
         return;
     }
@@ -351,7 +107,7 @@ static void serve(struct net_task *task)
     if (p->n_links > 0)
         return;
     pool_leave(p, a);
-    serve_later(p);
+    pool_serve(p);
     attempt_unlinked(a, BIDE_FAULT_LOCAL);
 }
 

@@ -22,12 +22,17 @@ static int open_worker(struct proxy *p, unsigned i, char *err, size_t err_size)
     const char *log = p->state->conf->access_log;
     if (!w || worker_listen(w, err, err_size) < 0)
         return -1;
+    if (!tell_open(w, &p->tell)) {
+        snprintf(err, err_size, "no memory");
+        return -1;
+    }
     if (log && !(w->log = access_log_new(w, log, err, err_size)))
         return -1;
     return 0;
 }
 
-struct proxy *proxy_new(bide_config *config, const struct bide__proxy_conf *conf,
+struct proxy *proxy_new(bide_config *config,
+                        const struct bide__proxy_conf *conf,
                         const struct proxy_hooks *hooks, char *err,
                         size_t err_size)
 {
@@ -39,8 +44,8 @@ struct proxy *proxy_new(bide_config *config, const struct bide__proxy_conf *conf
         p->hooks = *hooks;
     p->n_workers = conf->workers ? conf->workers : cores();
     p->workers = calloc(p->n_workers, sizeof(struct worker *));
-    p->state = state_new(conf, config, p->n_workers, &p->hooks, NULL, err,
-                         err_size);
+    p->state =
+        state_new(conf, config, p->n_workers, &p->hooks, NULL, err, err_size);
     if (!p->workers || !p->state) {
         proxy_free(p);
         return NULL;
@@ -151,9 +156,19 @@ struct state *proxy_state(struct proxy *p)
 
 /* ===== the end ===== */
 
-void proxy_drain(struct proxy *p) { tell_all(p, WORKER_DRAIN); }
-void proxy_stop(struct proxy *p) { tell_all(p, WORKER_STOP); }
-void proxy_rotate(struct proxy *p) { tell_all(p, WORKER_ROTATE); }
+void proxy_drain(struct proxy *p)
+{
+    atomic_store(&p->draining, true);
+    tell_all(p, WORKER_DRAIN);
+}
+void proxy_stop(struct proxy *p)
+{
+    tell_all(p, WORKER_STOP);
+}
+void proxy_rotate(struct proxy *p)
+{
+    tell_all(p, WORKER_ROTATE);
+}
 
 bool proxy_ended(struct proxy *p)
 {

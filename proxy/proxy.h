@@ -8,8 +8,8 @@
  *     proxy_join(p);
  *     proxy_free(p);
  *
- * What watches it (metrics, the admin endpoint) looks at workers' counters, and at
- * the routes, dependencies and endpoints of a state that it holds by
+ * What watches it (metrics, the admin endpoint) looks at workers' counters, and
+ * at the routes, dependencies and endpoints of a state that it holds by
  * proxy_state(). */
 #ifndef BIDE_PROXY_PROXY_H
 #define BIDE_PROXY_PROXY_H
@@ -27,24 +27,27 @@ struct resolver;
 
 /* Threads: shared, as marked. */
 struct proxy {
-    struct proxy_hooks hooks;  /* immutable */
-    struct worker **workers;   /* immutable */
+    struct proxy_hooks hooks; /* immutable */
+    struct worker **workers;  /* immutable */
     unsigned n_workers;
-    pthread_mutex_t lock;      /* of `state`; never taken per request */
+    pthread_mutex_t lock; /* of `state`; never taken per request */
     struct state *state;
-    int inherited_first;       /* listening sockets that systemd passed */
+    int inherited_first; /* listening sockets that systemd passed */
     size_t n_inherited;
     struct resolver *resolver; /* NULL: not started */
     unsigned n_started;        /* of them run */
+    struct tell_conf tell;     /* who listens; to be set before it starts */
+    atomic_bool draining;      /* Threads: shared */
 };
 
 /* Makes a proxy, and listens; owns `config` from then on. NULL and why. */
-struct proxy *proxy_new(bide_config *config, const struct bide__proxy_conf *conf,
+struct proxy *proxy_new(bide_config *config,
+                        const struct bide__proxy_conf *conf,
                         const struct proxy_hooks *hooks, char *err,
                         size_t err_size);
 
-/* Serves on these sockets, which somebody else has opened: the first for the first
- * of `listen`, and so on. Before it starts. */
+/* Serves on these sockets, which somebody else has opened: the first for the
+ * first of `listen`, and so on. Before it starts. */
 void proxy_inherit(struct proxy *p, int first_fd, size_t n);
 
 /* Starts the workers. -1 and why. */

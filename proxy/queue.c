@@ -1,8 +1,8 @@
 /* The line for a place under limits.in_flight.
  *
- * A place that an exchange of this worker leaves goes to the first here that waits
- * for one of the same dependency. One that is left on another thread is found by
- * looking; the more there are, the less often each looks. */
+ * A place that an exchange of this worker leaves goes to the first here that
+ * waits for one of the same dependency. One that is left on another thread is
+ * found by looking; the more there are, the less often each looks. */
 #include "exchange.h"
 #include "state.h"
 #include "worker.h"

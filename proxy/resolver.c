@@ -57,7 +57,8 @@ static bool sleep_for(struct resolver *r, int seconds)
 static void *run(void *arg)
 {
     struct resolver *r = arg;
-    bool missing = true; /* the first look has been had when the state was made */
+    bool missing =
+        true; /* the first look has been had when the state was made */
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
@@ -74,7 +75,10 @@ static void tell(struct resolver *r, bool *what)
     pthread_mutex_unlock(&r->lock);
 }
 
-void resolver_wake(struct resolver *r) { tell(r, &r->again); }
+void resolver_wake(struct resolver *r)
+{
+    tell(r, &r->again);
+}
 
 struct resolver *resolver_new(struct proxy *p)
 {

@@ -1,12 +1,15 @@
 /* Which route takes a request: the first all of whose conditions hold. What was
- * sent is compared as it was sent; nothing is decoded, so that no two readings of
- * a path are possible. */
+ * sent is compared as it was sent; nothing is decoded, so that no two readings
+ * of a path are possible. */
 #include <string.h>
 #include <strings.h>
 
 #include "state.h"
 
-static size_t length(const char *s) { return s ? strlen(s) : 0; }
+static size_t length(const char *s)
+{
+    return s ? strlen(s) : 0;
+}
 
 void route_init(struct route *r, const struct bide__proxy_route *conf,
                 struct service *service)
@@ -66,11 +69,11 @@ static bool takes(const struct route *r, const struct http1_head *head,
     const char *path = head->path_len ? buf + head->path : "/";
     size_t path_len = head->path_len ? head->path_len : 1;
 
-    if (m->path && (path_len < r->path_len ||
-                    memcmp(path, m->path, r->path_len) != 0))
+    if (m->path &&
+        (path_len < r->path_len || memcmp(path, m->path, r->path_len) != 0))
         return false;
-    if (m->exact && (path_len != r->exact_len ||
-                     memcmp(path, m->exact, r->exact_len) != 0))
+    if (m->exact &&
+        (path_len != r->exact_len || memcmp(path, m->exact, r->exact_len) != 0))
         return false;
     if (m->method && (head->method_len != r->method_len ||
                       memcmp(buf + head->method, m->method, r->method_len)))

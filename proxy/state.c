@@ -1,5 +1,5 @@
-/* From a configuration to what runs, with all that did not change taken over from
- * the state before. */
+/* From a configuration to what runs, with all that did not change taken over
+ * from the state before. */
 #include "state.h"
 
 #include <stdio.h>
@@ -114,10 +114,9 @@ static int fill(struct state *s, unsigned n_workers, struct state *old,
 {
     const struct bide__proxy_conf *conf = s->conf;
     const struct bide__proxy_server_tls *tls = &conf->tls;
-    if (tls->certificate &&
-        !(s->tls = net_tls_server_new(tls->certificate, tls->key,
-                                      tls->client_ca, tls->client_required, err,
-                                      size)))
+    if (tls->certificate && !(s->tls = net_tls_server_new(
+                                  tls->certificate, tls->key, tls->client_ca,
+                                  tls->client_required, err, size)))
         return -1;
     for (size_t i = 0; i < conf->n_upstreams; i++) {
         struct upstream *u = take_upstream(old, &conf->upstreams[i], n_workers,
@@ -159,7 +158,10 @@ struct state *state_new(const struct bide__proxy_conf *conf, bide_config *owner,
     return s;
 }
 
-void state_ref(struct state *s) { atomic_fetch_add(&s->refs, 1); }
+void state_ref(struct state *s)
+{
+    atomic_fetch_add(&s->refs, 1);
+}
 
 void state_unref(struct state *s)
 {

@@ -8,13 +8,15 @@
  *     state_unref(s);          // each worker, once nothing of it uses s
  *
  * A state never changes; a reload makes another beside it. What did not change
- * between the two is the same object in both: an upstream whose settings are the
- * same keeps its endpoints, their connections and ejections; a route with the
- * same upstream and policy keeps its dependency, and with it breaker and budget.
+ * between the two is the same object in both: an upstream whose settings are
+ * the same keeps its endpoints, their connections and ejections; a route with
+ * the same upstream and policy keeps its dependency, and with it breaker and
+ * budget.
  *
  * Two dependencies stand behind each attempt. That of the route (upstream and
  * policy) decides everything: retries, budget, hedges, breaker. That of the
- * endpoint has a breaker and nothing else: it decides which endpoints are out. */
+ * endpoint has a breaker and nothing else: it decides which endpoints are out.
+ */
 #ifndef BIDE_PROXY_STATE_H
 #define BIDE_PROXY_STATE_H
 
@@ -37,18 +39,18 @@ enum { ENDPOINTS_MAX = 64 };
 /* One server. Threads: shared. */
 struct endpoint {
     struct upstream *upstream;
-    unsigned index;       /* in its upstream */
-    char *url, *host;     /* as configured */
-    char *authority;      /* "host:port", for Host; no port if it is usual */
+    unsigned index;   /* in its upstream */
+    char *url, *host; /* as configured */
+    char *authority;  /* "host:port", for Host; no port if it is usual */
     uint16_t port;
     bool tls;
     _Atomic(struct net_addresses *) addresses; /* NULL: none known (yet) */
-    struct net_addresses *known; /* all that it ever had: a worker may be looking
-                             at them. Of the thread that resolves */
-    bide_dep *breaker;    /* NULL: never ejected */
-    atomic_uint out_by;   /* bits of enum out_by; 0: it is in use */
-    _Atomic(int64_t) back_ns; /* when it came back; 0: it was never out */
-    struct pool *pools;   /* of each worker */
+    struct net_addresses *known; /* all that it ever had: a worker may be
+                             looking at them. Of the thread that resolves */
+    bide_dep *breaker;           /* NULL: never ejected */
+    atomic_uint out_by;          /* bits of enum out_by; 0: it is in use */
+    _Atomic(int64_t) back_ns;    /* when it came back; 0: it was never out */
+    struct pool *pools;          /* of each worker */
 };
 
 /* Why an endpoint gets no requests. */
@@ -59,17 +61,17 @@ enum out_by {
 
 /* A service: endpoints that are as good as each other. Threads: shared. */
 struct upstream {
-    atomic_uint refs;     /* states that it is in */
+    atomic_uint refs; /* states that it is in */
     char *name;
     struct bide__proxy_upstream conf; /* strings and arrays are its own */
     struct endpoint *endpoints;
     unsigned n_endpoints;
-    unsigned max_out;     /* of them may be ejected at once */
-    atomic_uint n_out;    /* are */
+    unsigned max_out;  /* of them may be ejected at once */
+    atomic_uint n_out; /* are */
     unsigned n_workers;
     const struct proxy_hooks *hooks;
-    void *tls;            /* settings towards its endpoints; or NULL */
-    uint64_t tls_stamp;   /* of the files they were made from */
+    void *tls;          /* settings towards its endpoints; or NULL */
+    uint64_t tls_stamp; /* of the files they were made from */
 };
 
 /* A dependency with its name, counted by the states that it is in.
@@ -80,7 +82,7 @@ struct service {
     const struct proxy_hooks *hooks;
     char *policy_name;
     struct upstream *upstream; /* it is in each state where this is */
-    bool plain;           /* no rules that look into good answers */
+    bool plain;                /* no rules that look into good answers */
 };
 
 /* Threads: immutable. */
@@ -88,23 +90,23 @@ struct route {
     const struct bide__proxy_route *conf;
     struct service *service;
     size_t host_len, path_len, exact_len, method_len, header_len, value_len;
-    uint8_t header_id;    /* enum http1_id of conf->match.header */
+    uint8_t header_id; /* enum http1_id of conf->match.header */
 };
 
 /* Threads: immutable, except refs. */
 struct state {
     atomic_uint refs;
     const struct bide__proxy_conf *conf;
-    bide_config *owner;   /* whose memory conf is; freed with it; or NULL */
+    bide_config *owner; /* whose memory conf is; freed with it; or NULL */
     struct route *routes;
     size_t n_routes;
     struct upstream **upstreams;
     size_t n_upstreams;
     struct service **services;
     size_t n_services;
-    uint64_t generation;  /* from 1 */
+    uint64_t generation; /* from 1 */
     const struct proxy_hooks *hooks;
-    void *tls;            /* settings towards clients; or NULL */
+    void *tls; /* settings towards clients; or NULL */
 };
 
 /* Makes a state, taking from `old` what did not change; old may be NULL. Owns
@@ -122,21 +124,22 @@ bool state_has(const struct state *s, const struct upstream *u);
 /* ===== upstream.c ===== */
 
 /* Whether a new state could use it for that configuration. */
-bool upstream_same(const struct upstream *u, const struct bide__proxy_upstream *c);
+bool upstream_same(const struct upstream *u,
+                   const struct bide__proxy_upstream *c);
 struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
                               unsigned n_workers,
                               const struct proxy_hooks *hooks, char *err,
                               size_t err_size);
 void upstream_unref(struct upstream *u);
 
-/* Asks for the addresses of an endpoint's name. False, and why; those it had stay.
- * On one thread at a time. */
+/* Asks for the addresses of an endpoint's name. False, and why; those it had
+ * stay. On one thread at a time. */
 bool endpoint_resolve(struct endpoint *e, const char **ret_why);
 
 /* ===== out.c ===== */
 
-/* Puts an endpoint out for a reason, if so many may be out; takes it back when the
- * last reason has gone. */
+/* Puts an endpoint out for a reason, if so many may be out; takes it back when
+ * the last reason has gone. */
 bool endpoint_put_out(struct endpoint *e, enum out_by why);
 void endpoint_take_back(struct endpoint *e, enum out_by why, int64_t now_ns);
 

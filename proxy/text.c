@@ -14,6 +14,13 @@ void text_number(struct text *t, uint64_t n)
     text_put(t, digits + i, sizeof digits - i);
 }
 
+void text_thousandths(struct text *t, unsigned n)
+{
+    const char digits[] = { '.', (char)('0' + n / 100 % 10),
+                            (char)('0' + n / 10 % 10), (char)('0' + n % 10) };
+    text_put(t, digits, sizeof digits);
+}
+
 void text_format(struct text *t, const char *format, ...)
 {
     char line[1024];
@@ -28,26 +35,28 @@ void text_format(struct text *t, const char *format, ...)
 }
 
 /* Bytes that are not ASCII go as they are where they are UTF-8 already; what a
- * client put into a path may not be. Each such byte is written as the character of
- * that number, so that a line is always valid. */
+ * client put into a path may not be. Each such byte is written as the character
+ * of that number, so that a line is always valid. */
 void text_json(struct text *t, const char *from, size_t len)
 {
+    size_t from_plain = 0;
     TEXT_LITERAL(t, "\"");
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)from[i];
-        if (c == '"' || c == '\\')
-            TEXT_LITERAL(t, "\\");
-        if (c < 0x20 || c >= 0x7f)
-            text_format(t, "\\u%04x", c);
-        else
-            text_put(t, from + i, 1);
+        if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\')
+            continue;
+        text_put(t, from + from_plain, i - from_plain);
+        text_format(t, "\\u%04x", c);
+        from_plain = i + 1;
     }
+    text_put(t, from + from_plain, len - from_plain);
     TEXT_LITERAL(t, "\"");
 }
 
-/* Lines without a gap between them go in one piece; mostly that is all of them. */
-void text_lines(struct text *t, const struct http1_head *head, const char *bytes,
-                uint64_t drop)
+/* Lines without a gap between them go in one piece; mostly that is all of them.
+ */
+void text_lines(struct text *t, const struct http1_head *head,
+                const char *bytes, uint64_t drop)
 {
     const struct http1_field *f = head->fields;
     unsigned n = head->n_fields, from = 0;
@@ -61,8 +70,9 @@ void text_lines(struct text *t, const struct http1_head *head, const char *bytes
         if (i < n && !f[i].hop && !(f[i].id && drop >> f[i].id & 1))
             continue;
         if (i > from)
-            text_put(t, bytes + f[from].line,
-                     (size_t)(f[i - 1].line + f[i - 1].line_len - f[from].line));
+            text_put(
+                t, bytes + f[from].line,
+                (size_t)(f[i - 1].line + f[i - 1].line_len - f[from].line));
         from = i + 1;
     }
 }

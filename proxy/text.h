@@ -51,6 +51,8 @@ static inline void text_string(struct text *t, const char *s)
 }
 
 void text_number(struct text *t, uint64_t n);
+void text_thousandths(struct text *t,
+                      unsigned n); /* ".042", for n under 1000 */
 
 /* Formats, for what is rare. */
 void text_format(struct text *t, const char *format, ...)
@@ -59,9 +61,9 @@ void text_format(struct text *t, const char *format, ...)
 /* A JSON string, quotes included. */
 void text_json(struct text *t, const char *from, size_t len);
 
-/* Copies the header lines of a message, except those that are for one hop only and
- * those in `drop` (a bit for each enum http1_id). */
-void text_lines(struct text *t, const struct http1_head *head, const char *bytes,
-                uint64_t drop);
+/* Copies the header lines of a message, except those that are for one hop only
+ * and those in `drop` (a bit for each enum http1_id). */
+void text_lines(struct text *t, const struct http1_head *head,
+                const char *bytes, uint64_t drop);
 
 #endif

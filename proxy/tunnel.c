@@ -1,4 +1,5 @@
-/* What follows a 101: bytes, both ways, until both sides have said their last. */
+/* What follows a 101: bytes, both ways, until both sides have said their last.
+ */
 #include <string.h>
 
 #include "client.h"
@@ -8,8 +9,9 @@
 
 enum { ROUNDS = 16, MORE = 2 };
 
-/* Passes on from one connection to the other by way of a buffer. 1: some; 0: none
- * now; MORE: there may be more at once; -1: nothing will come any more this way. */
+/* Passes on from one connection to the other by way of a buffer. 1: some; 0:
+ * none now; MORE: there may be more at once; -1: nothing will come any more
+ * this way. */
 static int pass(struct net_conn *from, struct net_conn *to, struct net_buf *b)
 {
     int moved = 0;

@@ -5,8 +5,8 @@
  * connection to an endpoint, and an attempt can be made again. What comes after
  * the bound is passed on piece by piece and is gone then: not_replayable.
  *
- * The kept bytes are the rest of the client's buffer behind the head, then a chain
- * of further buffers. */
+ * The kept bytes are the rest of the client's buffer behind the head, then a
+ * chain of further buffers. */
 #include <string.h>
 
 #include "bide/run.h"
@@ -158,17 +158,35 @@ static ssize_t fill(struct exchange *ex, struct net_buf *b, uint64_t most)
     return n;
 }
 
+/* From now on there is no going back. */
+static void let_go(struct exchange *ex)
+{
+    if (ex->one_shot)
+        return;
+    ex->one_shot = ex->op.one_shot_body = true;
+    if (ex->called)
+        bide_call_set_op(&ex->call, &ex->op);
+}
+
+/* What comes from now on can go to one attempt only: a hedge must not begin. */
+static void begin_streaming(struct exchange *ex)
+{
+    ex->upload = UPLOAD_STREAMING;
+    await_others(ex);
+    if (bide_dep_policy(ex->route->service->dep)->hedge.max != 0)
+        let_go(ex);
+}
+
 static void read_to_keep(struct exchange *ex)
 {
     while (ex->upload == UPLOAD_KEEPING) {
         if (is_full(ex)) {
-            ex->upload = UPLOAD_STREAMING;
-            await_others(ex);
+            begin_streaming(ex);
             break;
         }
         struct net_buf *b = room(ex);
         uint64_t most = ex->state->conf->limits.replay_bytes - ex->kept_bytes;
-        ssize_t n = !b                               ? NET_ERROR
+        ssize_t n = !b                                ? NET_ERROR
                     : net_can_read(&ex->client->conn) ? fill(ex, b, most)
                                                       : NET_AGAIN;
         if (n == NET_AGAIN) {
@@ -199,16 +217,6 @@ static struct attempt *taker(struct exchange *ex)
         a->body_sent < ex->kept_bytes)
         return NULL;
     return a;
-}
-
-/* From now on there is no going back; the kept part is of no more use. */
-static void let_go(struct exchange *ex)
-{
-    if (ex->one_shot)
-        return;
-    ex->one_shot = ex->op.one_shot_body = true;
-    if (ex->called)
-        bide_call_set_op(&ex->call, &ex->op);
 }
 
 static bool stream_room(struct exchange *ex)
@@ -263,7 +271,8 @@ static void read_to_stream(struct exchange *ex)
 static void say_continue(struct exchange *ex)
 {
     static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    if (ex->req.expect_continue && net_buf_len(ex->client->in) == ex->req.head_len)
+    if (ex->req.expect_continue &&
+        net_buf_len(ex->client->in) == ex->req.head_len)
         (void)!net_write(&ex->client->conn, text, sizeof text - 1);
 }
 
@@ -300,17 +309,17 @@ int upload_pieces(const struct exchange *ex, uint64_t from, struct iovec *iov,
     uint64_t len = ex->in_end - begin;
     int n = 0;
     if (from < len) {
-        iov[n++] = (struct iovec){ in->data + begin + from,
-                                   (size_t)(len - from) };
+        iov[n++] =
+            (struct iovec){ in->data + begin + from, (size_t)(len - from) };
         from = 0;
     } else {
         from -= len;
     }
     for (struct net_buf *b = ex->kept; b && n < max; b = b->next) {
-        uint32_t end = b == ex->kept_last && !ex->stream &&
-                               ex->upload != UPLOAD_NONE
-                           ? ex->scanned
-                           : b->end;
+        uint32_t end =
+            b == ex->kept_last && !ex->stream && ex->upload != UPLOAD_NONE
+                ? ex->scanned
+                : b->end;
         if (from < end)
             iov[n++] = (struct iovec){ b->data + from, (size_t)(end - from) };
         from = from > end ? from - end : 0;

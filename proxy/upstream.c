@@ -28,7 +28,8 @@ static bool health_same(const struct bide__proxy_health *a,
 static bool tls_same(const struct bide__proxy_client_tls *a,
                      const struct bide__proxy_client_tls *b)
 {
-    return text_same(a->ca, b->ca) && text_same(a->certificate, b->certificate) &&
+    return text_same(a->ca, b->ca) &&
+           text_same(a->certificate, b->certificate) &&
            text_same(a->key, b->key) &&
            text_same(a->server_name, b->server_name) && a->verify == b->verify;
 }
@@ -63,10 +64,12 @@ static bool numbers_same(const struct bide__proxy_upstream *a,
            a->body_timeout_ns == b->body_timeout_ns;
 }
 
-bool upstream_same(const struct upstream *u, const struct bide__proxy_upstream *c)
+bool upstream_same(const struct upstream *u,
+                   const struct bide__proxy_upstream *c)
 {
     if (strcmp(u->name, c->name) != 0 || u->n_endpoints != c->n_endpoints ||
-        !numbers_same(&u->conf, c) || !health_same(&u->conf.health, &c->health) ||
+        !numbers_same(&u->conf, c) ||
+        !health_same(&u->conf.health, &c->health) ||
         !tls_same(&u->conf.tls, &c->tls))
         return false;
     for (unsigned i = 0; i < u->n_endpoints; i++)
@@ -125,8 +128,8 @@ static char *authority_of(const struct bide__proxy_endpoint *c)
     return text;
 }
 
-/* What it had before is looked up, so that a name that changes to and fro takes no
- * more memory each time. */
+/* What it had before is looked up, so that a name that changes to and fro takes
+ * no more memory each time. */
 bool endpoint_resolve(struct endpoint *e, const char **ret_why)
 {
     struct net_addresses *found = net_resolve(e->host, e->port, ret_why);
@@ -210,7 +213,10 @@ static void endpoint_done(struct endpoint *e)
 
 /* ===== upstreams ===== */
 
-static const char *copy(const char *text) { return text ? strdup(text) : NULL; }
+static const char *copy(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
 
 /* The strings become its own: a configuration is freed with its state. */
 static void own_strings(struct bide__proxy_upstream *c)
@@ -225,8 +231,10 @@ static void own_strings(struct bide__proxy_upstream *c)
 
 static void free_strings(struct bide__proxy_upstream *c)
 {
-    const char *all[] = { c->health.path, c->health.host,     c->tls.ca,
-                          c->tls.certificate, c->tls.key, c->tls.server_name };
+    const char *all[] = {
+        c->health.path,     c->health.host, c->tls.ca,
+        c->tls.certificate, c->tls.key,     c->tls.server_name
+    };
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
         free((void *)(uintptr_t)all[i]);
 }

@@ -128,7 +128,8 @@ static void retire_pools(struct worker *w, const struct state *old)
     }
 }
 
-/* What is being served goes on by the state that it began with, which it holds. */
+/* What is being served goes on by the state that it began with, which it holds.
+ */
 static void reload(struct worker *w)
 {
     struct era *old = w->era;
@@ -200,6 +201,7 @@ static void *run(void *arg)
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
+    tell_thread(w);
     w->loop.now_ns = bide_now_ns();
     if (w->index == 0)
         health_follow(w);
@@ -216,7 +218,10 @@ int worker_start(struct worker *w)
     return pthread_create(&w->thread, NULL, run, w);
 }
 
-void worker_join(struct worker *w) { pthread_join(w->thread, NULL); }
+void worker_join(struct worker *w)
+{
+    pthread_join(w->thread, NULL);
+}
 
 /* ===== the end ===== */
 

@@ -1,6 +1,7 @@
 /* proxy/worker.h: one thread with all that it needs to serve by itself: loop,
- * listeners, buffers, connections, counters. Nothing of it is shared, so nothing
- * is locked; what a request allocates comes from free lists and goes back.
+ * listeners, buffers, connections, counters. Nothing of it is shared, so
+ * nothing is locked; what a request allocates comes from free lists and goes
+ * back.
  *
  *     struct worker *w = worker_new(proxy, index);
  *     worker_start(w);                    // a thread
@@ -20,6 +21,7 @@
 #include "loop.h"
 #include "proxy_conf.h"
 #include "state.h"
+#include "tell.h"
 
 struct access_log;
 struct client;
@@ -36,26 +38,27 @@ struct listener {
     bool paused; /* until descriptors are free again */
 };
 
-/* A state as long as a worker uses it. Exchanges count here, and not in the state:
- * that is shared, and counting there would make workers wait for each other. */
+/* A state as long as a worker uses it. Exchanges count here, and not in the
+ * state: that is shared, and counting there would make workers wait for each
+ * other. */
 struct era {
     struct state *state;
     size_t n_exchanges;
 };
 
 struct worker {
-    struct net_loop loop;      /* first */
+    struct net_loop loop; /* first */
     struct proxy *proxy;
     unsigned index;
-    struct era *era;           /* the present one */
-    struct state *state;       /* its state, that new requests are served by */
+    struct era *era;     /* the present one */
+    struct state *state; /* its state, that new requests are served by */
     const struct bide__proxy_conf *conf; /* of `state` */
 
     struct listener *listeners;
     size_t n_listeners;
-    int spare_fd;              /* given up to tell a client "503" when there are
-                                  no descriptors left */
-    struct net_timer pause;    /* listeners, when even that fails */
+    int spare_fd;           /* given up to tell a client "503" when there are
+                               no descriptors left */
+    struct net_timer pause; /* listeners, when even that fails */
 
     struct net_bufs bufs;
     struct client *free_clients;
@@ -64,26 +67,27 @@ struct worker {
     struct link *free_links;
     unsigned n_free_clients, n_free_exchanges, n_free_attempts, n_free_links;
 
-    struct client *clients;    /* all of them */
+    struct client *clients; /* all of them */
     size_t n_clients, max_clients;
     size_t n_exchanges;
     struct exchange *queue_first, *queue_last; /* for a place in flight */
     size_t n_queued;
 
-    uint64_t random;           /* of choices that need no quality */
-    bool draining;             /* no new requests */
-    bool over;                 /* leave the thread */
-    struct net_timer drain;    /* when it must be over */
+    uint64_t random;        /* of choices that need no quality */
+    bool draining;          /* no new requests */
+    bool over;              /* leave the thread */
+    struct net_timer drain; /* when it must be over */
 
-    struct access_log *log;    /* NULL: none */
-    struct health *checks;     /* of the first worker */
+    struct access_log *log; /* NULL: none */
+    struct teller tell;
+    struct health *checks;  /* of the first worker */
 
     pthread_t thread;
-    atomic_bool ended;         /* Threads: shared */
-    atomic_uint told;          /* bits of enum worker_message. Threads: shared */
+    atomic_bool ended; /* Threads: shared */
+    atomic_uint told;  /* bits of enum worker_message. Threads: shared */
 
     _Alignas(64) struct counters counters; /* Threads: shared to read */
-    atomic_uint now_clients;   /* gauges. Threads: shared to read */
+    atomic_uint now_clients;               /* gauges. Threads: shared to read */
     atomic_uint now_exchanges;
 };
 

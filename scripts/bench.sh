@@ -16,3 +16,4 @@ for name in $names; do
 done
 bench/bench_run.py "$dir/release/cli/bide"
 bench/bench_proxy.py "$dir/release/cli/bide" 3 5
+bench/bench_observe.py "$dir/release/cli/bide" 2 7

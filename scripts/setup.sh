@@ -9,8 +9,9 @@ set -eu
 packages_build="gcc pkg-config meson ninja-build libyaml-dev
     libcurl4-openssl-dev libssl-dev scdoc python3"
 packages_test="g++ clang libclang-rt-14-dev clang-format-14 cmake libcmocka-dev
-    spin valgrind gcovr retry nginx-light curl openssl wrk nodejs node-llhttp
-    postgresql libpq-dev redis-server libhiredis-dev"
+    spin valgrind gcovr retry nginx-light curl openssl wrk node-llhttp
+    postgresql libpq-dev redis-server libhiredis-dev
+    nodejs npm prometheus chromium fonts-dejavu-core"
 packages_bench="haproxy nginx-light wrk"
 
 wanted=
@@ -34,10 +35,24 @@ fi
 # says so, whatever version provides them.
 missing=
 for p in $wanted; do
+    # A nodejs from elsewhere brings its own npm, and cannot stand Debian's.
+    [ "$p" != npm ] || ! command -v npm >/dev/null 2>&1 || continue
     state=$(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null) || state=
     [ "$state" = installed ] || missing="$missing $p"
 done
-[ -n "$missing" ] || exit 0
+
+# What tests need of npm, by the lock files. Without a registry the tests that need
+# it fail, and say why.
+install_npm() {
+    case " $* " in *" test "* | "  ") ;; *) return 0 ;; esac
+    for d in test/observe test/web web; do
+        [ -e "$d/node_modules/.package-lock.json" ] ||
+            (cd "$d" && npm ci --no-audit --no-fund --ignore-scripts) \
+                >/dev/null 2>&1 || echo "setup: npm ci failed in $d" >&2
+    done
+}
+
+[ -n "$missing" ] || { install_npm "$@"; exit 0; }
 
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
@@ -81,3 +96,4 @@ if ! install; then
     apt update >"$log" 2>&1 || { cat "$log" >&2; exit 1; }
     install || { cat "$log" >&2; exit 1; }
 fi
+install_npm "$@"

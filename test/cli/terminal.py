@@ -18,6 +18,8 @@ COMMANDS = [
     ["schedule", "--help"],
     ["check", "--help"],
     ["replay", "--help"],
+    ["top", "--help"],
+    ["demo", "--help"],
     ["export", "--help"],
     ["import", "--help"],
     ["sim", "--help"],

@@ -45,25 +45,28 @@ def fields(head):
 
 
 class Peer:
-    """One end of a connection that is read piece by piece."""
+    """One end of a connection that is read piece by piece. A client that hears
+    nothing is a failed case; an origin may have nothing more to do."""
 
-    def __init__(self, s):
+    def __init__(self, s, origin=False):
         self.socket = s
+        self.origin = origin
         self.rest = b""
         s.settimeout(PATIENCE)
         with contextlib.suppress(OSError):  # unix sockets have no such thing
             s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def more(self):
-        """False at the end, whichever way it came. Silence is an end that no test
-        expects."""
+        """False at the end, whichever way it came."""
         piece = b""
         try:
             piece = self.socket.recv(65536)
         except ConnectionError:
             pass
         except TimeoutError:
-            self.rest += b"(and then nothing)"
+            if not self.origin:
+                tap.case("nobody is left waiting", False,
+                         "".join(traceback.format_stack()) + repr(self.rest))
         self.rest += piece
         return bool(piece)
 
@@ -178,7 +181,7 @@ class Origin:
             except OSError:
                 return
             self.connections += 1
-            threading.Thread(target=self.one, args=(Peer(s),),
+            threading.Thread(target=self.one, args=(Peer(s, True),),
                              daemon=True).start()
 
     def one(self, peer):

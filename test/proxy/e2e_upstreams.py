@@ -290,8 +290,8 @@ def nothing_leaks():
             for script in ("503", "reset", "close", "stall", "200;cut=head",
                            "200;n=9999;cut=body", "200;n=9999;stall=body"):
                 c = connect(p)
-                c.send(get(fault.path(script)[0]))
-                c.gone() if "body" in script else Answer(c)
+                c.send(get(fault.path(script)[0], b"Connection: close\r\n"))
+                c.gone()
                 c.close()
         tap.case("no descriptor leaks", until(lambda: files(p) <= before),
                  (before, files(p)))

@@ -116,7 +116,8 @@ def draining():
 
 def limits():
     p = Sidecar(config([fault.ports["http"]],
-                       more="  limits: { connections: 5, body_bytes: 10 }\n"))
+                       more="  limits: { connections: 5, body_bytes: 10 }\n"),
+                log=True)
     all_of_them = [p.connect() for _ in range(8)]
     got = []
     for c in all_of_them:
@@ -128,15 +129,18 @@ def limits():
     tap.case("over the limit a connection is told so",
              got.count(b"503") == 3 and got.count(b"200") == 5, got)
     wait_for(lambda: p.request(path="/s/200")[0] == 200)
-    status, _, _ = p.request("PUT", "/s/200", b"x" * 11)
-    tap.case("a body that is too large is refused", status == 413, status)
+    status, head, _ = p.request("PUT", "/s/200", b"x" * 11)
+    tap.case("a body that is too large is refused", status == 413 and
+             head["x-bide-reason"] == "body_too_large", (status, head))
     path, name = fault.path("200")
     out = p.raw(b"PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n" +
                 get(path))
     tap.case("regress: and is not taken for the next request",
              out.count(b"HTTP/1.1") == 1 and fault.count(name)["requests"] == 0,
              out)
-    sidecar.ended("limits", p)
+    log = sidecar.ended("limits", p)
+    tap.case("and logged so", log[-1]["status"] == 413 and
+             log[-1]["reason"] == "body_too_large", log[-1])
     p = Sidecar(config([fault.ports["http"]], more="  limits: { memory: 1MiB, "
                        "replay: 1MiB }\n"))
     crowd = [p.connect() for _ in range(80)]

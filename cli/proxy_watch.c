@@ -1,0 +1,198 @@
+/* What watches the sidecar: a collector where anything is to be seen, the admin
+ * endpoint, the log of decisions, the way to a collector of OpenTelemetry. Each
+ * only where the configuration asks for it; all on threads of their own. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../observe/admin.h"
+#include "bide/run.h"
+#include "proxy_cmd.h"
+#include "watch.h"
+
+struct watching {
+    struct proxy_watch watch;
+    struct bide__source source;
+    struct bide__log log;
+    struct bide__admin *admin;
+};
+
+static int64_t wall_offset(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * BIDE_SECOND + t.tv_nsec - bide_now_ns();
+}
+
+static int open_log(const char *name)
+{
+    if (strcmp(name, "stdout") == 0)
+        return STDOUT_FILENO;
+    if (strcmp(name, "stderr") == 0)
+        return STDERR_FILENO;
+    return open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+}
+
+static bool start_log(struct watching *w,
+                      const struct bide__proxy_telemetry *conf, char *err,
+                      size_t size)
+{
+    int fd = conf->log ? open_log(conf->log) : -1;
+
+    if (!conf->log)
+        return true;
+    if (fd < 0) {
+        snprintf(err, size, "%s: %s", conf->log, strerror(errno));
+        return false;
+    }
+    bide__log_init(&w->log, fd, conf->log_per_s, 4 * conf->log_per_s,
+                   wall_offset());
+    w->watch.log = &w->log;
+    return true;
+}
+
+/* Each attempt gets two seconds, and not many: an agent on the same host
+ * answers at once, or is not there. */
+static bool start_exporter(struct watching *w,
+                           const struct bide__proxy_telemetry *conf, char *err,
+                           size_t size)
+{
+    struct bide__exporter_conf x = BIDE__EXPORTER_CONF_INIT;
+
+    if (!conf->otlp)
+        return true;
+    x.url = conf->otlp;
+    x.service = "bide-proxy";
+    x.json = conf->format == BIDE__OTLP_JSON;
+    x.metrics_ns = conf->metrics_ns;
+    x.source = &w->source;
+    x.policy.attempt_timeout_ns = 2 * BIDE_SECOND;
+    x.policy.deadline_ns = 10 * BIDE_SECOND;
+    const char *mistake = bide__exporter_new(&w->watch.exporter, &x);
+    if (mistake)
+        snprintf(err, size, "telemetry.otlp: %s: %s", conf->otlp, mistake);
+    return !mistake;
+}
+
+static bool start_collector(struct watching *w, struct proxy *p,
+                            const struct bide__proxy_telemetry *conf)
+{
+    /* Two events a request, and a core that may be busy for a while before the
+     * collector gets a turn. */
+    enum { TRACED_EVENTS = 8192 };
+    struct bide__collector_conf c = { .ring_size =
+                                          conf->otlp ? TRACED_EVENTS : 0,
+                                      .source = &w->source,
+                                      .log = w->watch.log,
+                                      .exporter = w->watch.exporter };
+
+    w->watch.collector = bide__collector_new(&c);
+    p->tell = (struct tell_conf){ w->watch.collector, conf->otlp != NULL,
+                                  conf->sample };
+    p->hooks.on_breaker = tell_breaker;
+    return w->watch.collector != NULL;
+}
+
+/* The threads made here leave signals to the one that waits for them. */
+static bool start_all(struct watching *w, struct proxy *p,
+                      const struct bide__proxy_conf *conf, char *err,
+                      size_t size)
+{
+    w->watch.proxy = p;
+    w->source = proxy_source(&w->watch);
+    if (!conf->admin && !conf->telemetry.otlp && !conf->telemetry.log)
+        return true;
+    return start_log(w, &conf->telemetry, err, size) &&
+           start_exporter(w, &conf->telemetry, err, size) &&
+           start_collector(w, p, &conf->telemetry);
+}
+
+struct watching *watch_new(struct proxy *p, const struct bide__proxy_conf *conf,
+                           char *err, size_t size)
+{
+    struct watching *w = calloc(1, sizeof *w);
+    sigset_t all, before;
+
+    if (!w)
+        return NULL;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool fine = start_all(w, p, conf, err, size);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (fine)
+        return w;
+    watch_free(w);
+    return NULL;
+}
+
+static bool start_admin(struct watching *w, const struct bide__proxy_conf *conf,
+                        char *err, size_t size)
+{
+    struct bide__admin_conf a = { .listen = conf->admin->text,
+                                  .token = conf->admin_access.token,
+                                  .insecure = conf->admin_access.insecure,
+                                  .hosts = conf->admin_access.hosts,
+                                  .source = &w->source,
+                                  .collector = w->watch.collector };
+
+    w->admin = bide__admin_start(&a, err, size);
+    if (w->admin && conf->admin->path)
+        fprintf(stderr, "bide proxy: admin endpoint at %s\n",
+                conf->admin->text);
+    else if (w->admin)
+        fprintf(stderr, "bide proxy: admin endpoint at http://%s%s%s:%d/\n",
+                strchr(conf->admin->host, ':') ? "[" : "", conf->admin->host,
+                strchr(conf->admin->host, ':') ? "]" : "",
+                bide__admin_port(w->admin));
+    return w->admin != NULL;
+}
+
+bool watch_start(struct watching *w, const struct bide__proxy_conf *conf,
+                 char *err, size_t size)
+{
+    sigset_t all, before;
+    bool fine = true;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (w->watch.collector && bide__collector_start(w->watch.collector) < 0) {
+        snprintf(err, size, "cannot start a thread");
+        fine = false;
+    }
+    if (fine && conf->admin)
+        fine = start_admin(w, conf, err, size);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return fine;
+}
+
+/* In this order: the collector feeds the exporter, and the exporter's last
+ * metrics tell how the collector fared. */
+void watch_stop(struct watching *w)
+{
+    if (!w)
+        return;
+    bide__admin_stop(w->admin);
+    bide__collector_stop(w->watch.collector);
+    bide__exporter_free(w->watch.exporter);
+    w->admin = NULL;
+    w->watch.exporter = NULL;
+}
+
+void watch_free(struct watching *w)
+{
+    if (!w)
+        return;
+    watch_stop(w);
+    bide__collector_free(w->watch.collector);
+    if (w->watch.log) {
+        if (w->log.fd > STDERR_FILENO)
+            close(w->log.fd);
+        bide__log_done(&w->log);
+    }
+    free(w);
+}

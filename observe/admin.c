@@ -1,0 +1,193 @@
+/* The thread: poll, accept, step, and a message a second for the streams. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "admin_parts.h"
+#include "bide/run.h"
+
+static void drop(struct bide__admin *a, size_t i)
+{
+    admin_conn_free(a->conns[i]);
+    a->conns[i] = a->conns[--a->n_conns];
+}
+
+static void take_client(struct bide__admin *a)
+{
+    int fd = accept4(a->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    struct admin_conn *c;
+
+    if (fd < 0)
+        return;
+    if (a->n_conns == ADMIN_CONNECTIONS || !(c = calloc(1, sizeof *c))) {
+        close(fd);
+        return;
+    }
+    c->fd = fd;
+    a->conns[a->n_conns++] = c;
+    if (!admin_conn_step(a, c, 0, bide_now_ns()))
+        drop(a, a->n_conns - 1);
+}
+
+/* ===== streams ===== */
+
+static bool has_streams(const struct bide__admin *a)
+{
+    for (size_t i = 0; i < a->n_conns; i++)
+        if (a->conns[i]->mode == ADMIN_STREAMING)
+            return true;
+    return false;
+}
+
+static void feed_streams(struct bide__admin *a, int64_t now)
+{
+    if (now < a->tick_ns || !has_streams(a))
+        return;
+    a->tick_ns = now + BIDE_SECOND;
+    bide__out_clear(&a->state);
+    admin_state(a, &a->state, now);
+    for (size_t i = a->n_conns; i-- > 0;) {
+        struct admin_conn *c = a->conns[i];
+        if (c->mode != ADMIN_STREAMING || a->state.failed)
+            continue;
+        admin_stream_feed(a, c);
+        if (!admin_conn_step(a, c, 0, now))
+            drop(a, i);
+    }
+}
+
+/* ===== the loop ===== */
+
+static int patience_ms(const struct bide__admin *a, int64_t now)
+{
+    int64_t until = has_streams(a) ? a->tick_ns : BIDE_FOREVER;
+    for (size_t i = 0; i < a->n_conns; i++)
+        if (a->conns[i]->until_ns < until)
+            until = a->conns[i]->until_ns;
+    if (until == BIDE_FOREVER)
+        return -1;
+    int64_t ms = (until - now) / BIDE_MILLISECOND + 1;
+    return ms < 0 ? 0 : ms > 60000 ? 60000 : (int)ms;
+}
+
+static size_t fill(const struct bide__admin *a, struct pollfd *p)
+{
+    p[0] = (struct pollfd){ .fd = a->wake[0], .events = POLLIN };
+    p[1] = (struct pollfd){ .fd = a->listener, .events = POLLIN };
+    for (size_t i = 0; i < a->n_conns; i++)
+        p[2 + i] = (struct pollfd){ .fd = a->conns[i]->fd,
+                                    .events = admin_conn_wants(a->conns[i]) };
+    return a->n_conns + 2;
+}
+
+static void step_all(struct bide__admin *a, const struct pollfd *p, size_t n,
+                     int64_t now)
+{
+    for (size_t i = n - 2; i-- > 0;) {
+        struct admin_conn *c = a->conns[i];
+        bool over = c->until_ns <= now;
+        if (!over && p[2 + i].revents)
+            over = !admin_conn_step(a, c, p[2 + i].revents, now);
+        if (over)
+            drop(a, i);
+    }
+}
+
+static void *work(void *arg)
+{
+    struct bide__admin *a = arg;
+    struct pollfd p[ADMIN_CONNECTIONS + 2];
+
+    pthread_setname_np(pthread_self(), "bide-admin");
+    for (;;) {
+        size_t n = fill(a, p);
+        if (poll(p, n, patience_ms(a, bide_now_ns())) < 0 && errno != EINTR)
+            break;
+        if (p[0].revents)
+            break;
+        int64_t now = bide_now_ns();
+        step_all(a, p, n, now);
+        if (p[1].revents)
+            take_client(a);
+        feed_streams(a, now);
+    }
+    return NULL;
+}
+
+/* ===== life ===== */
+
+static void release(struct bide__admin *a)
+{
+    while (a->n_conns)
+        drop(a, a->n_conns - 1);
+    for (int i = 0; i < 2; i++)
+        if (a->wake[i] >= 0)
+            close(a->wake[i]);
+    if (a->listener >= 0)
+        close(a->listener);
+    bide__out_done(&a->state);
+    free(a->token);
+    free(a);
+}
+
+static bool prepare(struct bide__admin *a, char *why, size_t size)
+{
+    struct timespec t;
+
+    if (a->conf.token && strlen(a->conf.token) < ADMIN_TOKEN_MIN) {
+        snprintf(why, size, "admin: expected a token of at least %d characters",
+                 ADMIN_TOKEN_MIN);
+        return false;
+    }
+    clock_gettime(CLOCK_REALTIME, &t);
+    a->start_ns = bide_now_ns();
+    a->wall_offset_ns =
+        (int64_t)t.tv_sec * BIDE_SECOND + t.tv_nsec - a->start_ns;
+    a->token = a->conf.token ? strdup(a->conf.token) : NULL;
+    a->listener = admin_listen(&a->conf, &a->port, why, size);
+    if (a->listener < 0)
+        return false;
+    if (pipe2(a->wake, O_CLOEXEC | O_NONBLOCK) == 0 &&
+        (a->token || !a->conf.token) &&
+        pthread_create(&a->thread, NULL, work, a) == 0)
+        return true;
+    snprintf(why, size, "admin: no memory, file or thread left");
+    return false;
+}
+
+struct bide__admin *bide__admin_start(const struct bide__admin_conf *conf,
+                                      char *why, size_t size)
+{
+    struct bide__admin *a = calloc(1, sizeof *a);
+
+    if (!a) {
+        snprintf(why, size, "admin: no memory");
+        return NULL;
+    }
+    a->conf = *conf;
+    a->listener = a->wake[0] = a->wake[1] = -1;
+    if (prepare(a, why, size))
+        return a;
+    release(a);
+    return NULL;
+}
+
+void bide__admin_stop(struct bide__admin *a)
+{
+    if (!a)
+        return;
+    if (write(a->wake[1], "", 1) == 1)
+        pthread_join(a->thread, NULL);
+    release(a);
+}
+
+int bide__admin_port(const struct bide__admin *a)
+{
+    return a->port;
+}

@@ -1,0 +1,65 @@
+/* The admin endpoint: metrics, health, the state, the dashboard, and a few
+ * actions, over HTTP/1.1 on a thread of its own.
+ *
+ *     struct bide__admin_conf conf = { .listen = "127.0.0.1:9901",
+ *                                      .source = &source,
+ *                                      .collector = collector };
+ *     char why[256];
+ *     struct bide__admin *admin = bide__admin_start(&conf, why, sizeof why);
+ *     ...
+ *     bide__admin_stop(admin);
+ *
+ *     GET  /              the dashboard
+ *     GET  /metrics       for Prometheus
+ *     GET  /healthz       200 while the process lives
+ *     GET  /readyz        200 while it takes requests, else 503
+ *     GET  /api/state     what there is to see (state.h)
+ *     GET  /api/history   the last minutes, second by second
+ *     GET  /api/stream    a state each second, as server-sent events
+ *     POST /api/deps/NAME/breaker/MODE   normal, forced_open, forced_closed,
+ * dry_run POST /api/drain     ends gracefully POST /api/reload    reads the
+ * configuration anew
+ *
+ * Actions need the token: `Authorization: Bearer ...`. Without one in the
+ * configuration there are none.
+ *
+ * Nobody's page in a browser may talk to it but its own: Host must be an
+ * address, `localhost` or a name in `hosts`, so that a name which an attacker
+ * points here is refused; an Origin that is not ours is refused; and so is what
+ * the browser itself calls cross-site.
+ *
+ * It is not made for load: a few dozen connections, poll(), one request after
+ * the other. A client that is slow is dropped, or misses a second of the
+ * stream. */
+#ifndef BIDE_OBSERVE_ADMIN_H
+#define BIDE_OBSERVE_ADMIN_H
+
+#include "collector.h"
+#include "source.h"
+
+/* Threads: shared. */
+struct bide__admin;
+
+struct bide__admin_conf {
+    const char *listen; /* "127.0.0.1:9901", "[::1]:0", "unix:/run/a" */
+    const char *token;  /* NULL: no actions */
+    bool insecure;      /* may listen where others can reach it */
+    const char *const
+        *hosts; /* names that Host may say; ends with NULL; or NULL */
+    const struct bide__source *source; /* must outlive it, as must ... */
+    struct bide__collector *collector; /* ... this; or NULL */
+};
+
+/* Listens, and starts the thread. NULL, and `why` says what is wrong: an
+ * address that is none or is taken; one that is not loopback without
+ * `insecure`. */
+struct bide__admin *bide__admin_start(const struct bide__admin_conf *conf,
+                                      char *why, size_t size);
+
+/* Closes all connections and ends. NULL is fine. */
+void bide__admin_stop(struct bide__admin *admin);
+
+/* The port it listens on, for those who asked for 0. */
+int bide__admin_port(const struct bide__admin *admin);
+
+#endif

@@ -1,0 +1,111 @@
+/* What the files of the admin endpoint share. */
+#ifndef BIDE_OBSERVE_ADMIN_PARTS_H
+#define BIDE_OBSERVE_ADMIN_PARTS_H
+
+#include <poll.h>
+
+#include "../net/http1.h"
+#include "admin.h"
+#include "out.h"
+
+enum {
+    ADMIN_CONNECTIONS = 64,
+    ADMIN_HEAD = 8192, /* bytes of a request's head */
+    ADMIN_FIELDS = 64,
+    ADMIN_BODY = 4096,   /* no action has one; what comes is thrown away */
+    ADMIN_TOKEN_MIN = 16 /* characters: shorter ones can be guessed */
+};
+
+#define ADMIN_PATIENCE_NS (10 * BIDE_SECOND) /* with a request that is slow */
+#define ADMIN_IDLE_NS     (60 * BIDE_SECOND) /* between two */
+
+enum admin_mode {
+    ADMIN_READING,  /* a request */
+    ADMIN_SKIPPING, /* its body */
+    ADMIN_WRITING,  /* the answer */
+    ADMIN_STREAMING /* for as long as the client likes */
+};
+
+/* One client. Threads: owned. */
+struct admin_conn {
+    int fd;
+    enum admin_mode mode;
+    bool keep;        /* another request may follow */
+    int64_t until_ns; /* then it is dropped */
+    char in[ADMIN_HEAD];
+    size_t in_len;
+    uint64_t skip; /* bytes of a body that are still to come */
+    struct http1_head head;
+    struct http1_field fields[ADMIN_FIELDS];
+    struct bide__out out;
+    size_t sent;
+};
+
+struct bide__admin {
+    struct bide__admin_conf conf;
+    char *token;
+    int listener;
+    int port;
+    int wake[2]; /* written to when it shall end */
+    pthread_t thread;
+    int64_t start_ns;
+    int64_t wall_offset_ns;
+    int64_t tick_ns;        /* when streams are fed next */
+    struct bide__out state; /* the message of this second */
+    struct admin_conn *conns[ADMIN_CONNECTIONS];
+    size_t n_conns;
+};
+
+/* ===== admin_listen.c ===== */
+
+/* A socket that listens; -1, and why. */
+int admin_listen(const struct bide__admin_conf *conf, int *ret_port, char *why,
+                 size_t size);
+
+/* ===== admin_conn.c ===== */
+
+/* Reads or writes as far as that goes. False: the connection is over. */
+bool admin_conn_step(struct bide__admin *a, struct admin_conn *c, short events,
+                     int64_t now);
+short admin_conn_wants(const struct admin_conn *c);
+void admin_conn_free(struct admin_conn *c);
+
+/* Starts to send what is in c->out. */
+void admin_conn_send(struct admin_conn *c, int64_t now);
+
+/* ===== admin_guard.c: who may ask ===== */
+
+/* NULL, or why the request is refused (403). */
+const char *admin_guard(const struct bide__admin *a,
+                        const struct admin_conn *c);
+
+/* NULL, or why the action is refused; *ret_status is 401 or 403. */
+const char *admin_guard_action(const struct bide__admin *a,
+                               const struct admin_conn *c, int *ret_status);
+
+/* ===== admin_route.c: what is asked ===== */
+
+/* Answers the request in c, into c->out. */
+void admin_route(struct bide__admin *a, struct admin_conn *c, int64_t now);
+
+/* ===== admin_answer.c: what is said ===== */
+
+struct admin_answer {
+    int status;
+    const char *type;    /* Content-Type */
+    const char *headers; /* more lines, each with CR LF; or NULL */
+    const void *body;
+    size_t len;
+};
+
+void admin_answer(struct admin_conn *c, const struct admin_answer *answer);
+void admin_problem(struct admin_conn *c, int status, const char *detail);
+void admin_json(struct admin_conn *c, struct bide__out *body);
+
+/* Writes a message of the stream: this second's state. */
+void admin_state(struct bide__admin *a, struct bide__out *out, int64_t now);
+void admin_history(struct bide__admin *a, struct bide__out *out, int64_t now);
+void admin_stream_begin(struct bide__admin *a, struct admin_conn *c);
+void admin_stream_feed(const struct bide__admin *a, struct admin_conn *c);
+
+#endif

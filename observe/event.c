@@ -1,0 +1,85 @@
+/* Filling events in. */
+#include "event.h"
+
+#include <string.h>
+
+void bide__event_text(char *to, size_t size, const char *text, size_t len)
+{
+    if (len >= size) {
+        len = size - 1;
+        while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
+            len--;
+    }
+    if (len)
+        memcpy(to, text, len);
+    to[len] = '\0';
+}
+
+static void set_outcome(struct bide__event *e, const bide_outcome *outcome)
+{
+    e->cls = (uint8_t)outcome->cls;
+    e->fault = (uint8_t)outcome->fault;
+    e->status = (uint16_t)outcome->status;
+    e->hinted = outcome->hinted;
+    e->hint_ns = outcome->hinted ? outcome->hint_ns : 0;
+    e->not_processed = outcome->not_processed;
+}
+
+void bide__event_attempt(struct bide__event *e, uint32_t attempt,
+                         bide_reason why, const bide_outcome *outcome,
+                         int64_t begin_ns, int64_t end_ns)
+{
+    *e = (struct bide__event){ .kind = BIDE__EVENT_ATTEMPT,
+                               .why = (uint8_t)why,
+                               .action = BIDE_DONE,
+                               .reason = BIDE_BECAUSE_SUCCESS,
+                               .attempt = attempt,
+                               .begin_ns = begin_ns,
+                               .end_ns = end_ns };
+    set_outcome(e, outcome);
+}
+
+void bide__event_decision(struct bide__event *e, const bide_decision *decision,
+                          const bide_verdict *verdict)
+{
+    e->action = (uint8_t)decision->action;
+    e->reason = (uint8_t)decision->reason;
+    if (verdict) {
+        e->value_ns = verdict->value_ns;
+        e->wait_ns = verdict->wait_ns;
+    }
+}
+
+void bide__event_call(struct bide__event *e, uint32_t attempts,
+                      bide_reason reason, const bide_outcome *last,
+                      int64_t begin_ns, int64_t end_ns)
+{
+    *e = (struct bide__event){ .kind = BIDE__EVENT_CALL,
+                               .action = BIDE_DONE,
+                               .reason = (uint8_t)reason,
+                               .attempt = attempts,
+                               .begin_ns = begin_ns,
+                               .end_ns = end_ns };
+    if (last)
+        set_outcome(e, last);
+}
+
+void bide__event_breaker(struct bide__event *e, const char *dep,
+                         bide_breaker_state from, bide_breaker_state to,
+                         int64_t now_ns)
+{
+    *e = (struct bide__event){ .kind = BIDE__EVENT_BREAKER,
+                               .from = (uint8_t)from,
+                               .to = (uint8_t)to,
+                               .begin_ns = now_ns,
+                               .end_ns = now_ns };
+    bide__event_text(e->dep, sizeof e->dep, dep, strlen(dep));
+}
+
+bool bide__event_decides(const struct bide__event *e)
+{
+    if (e->reason == BIDE_BECAUSE_SUCCESS)
+        return false;
+    return e->kind == BIDE__EVENT_ATTEMPT ||
+           (e->kind == BIDE__EVENT_CALL && e->attempt == 0);
+}

@@ -1,0 +1,221 @@
+/* A URL, a connection, a request, the head of an answer. */
+#include "post.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "post_answer.h"
+
+/* ===== the URL ===== */
+
+/* Copies what lies between; false if it is empty or too long. */
+static bool copy(char *to, size_t size, const char *from, const char *end)
+{
+    size_t len = (size_t)(end - from);
+    if (len == 0 || len >= size)
+        return false;
+    memcpy(to, from, len);
+    to[len] = '\0';
+    return true;
+}
+
+static bool is_port(const char *text)
+{
+    size_t len = strspn(text, "0123456789");
+    long n = strtol(text, NULL, 10);
+    return len > 0 && text[len] == '\0' && n > 0 && n < 65536;
+}
+
+const char *bide__post_init(struct bide__post *post, const char *url)
+{
+    static const char scheme[] = "http://";
+    const char *at = url + sizeof scheme - 1;
+
+    *post = (struct bide__post){ .fd = -1, .port = "4318" };
+    if (strncmp(url, scheme, sizeof scheme - 1) != 0)
+        return "expected a URL that begins with http://";
+    if (strpbrk(url, " \t\r\n?#@"))
+        return "expected no blank, query, fragment or password in the URL";
+    const char *path = at + strcspn(at, "/");
+    const char *colon = path;
+    while (colon > at && *colon != ':' && *colon != ']')
+        colon--;
+    const char *host_end = *colon == ':' ? colon : path;
+    bool bracketed = *at == '[' && host_end > at && host_end[-1] == ']';
+
+    if (!copy(post->host, sizeof post->host, at + bracketed,
+              host_end - bracketed))
+        return "expected a host of 1 to 255 characters behind http://";
+    if (host_end != path &&
+        (!copy(post->port, sizeof post->port, host_end + 1, path) ||
+         !is_port(post->port)))
+        return "expected a port from 1 to 65535 behind the colon";
+    size_t len = strlen(path);
+    while (len > 0 && path[len - 1] == '/')
+        len--;
+    if (len >= sizeof post->prefix)
+        return "expected a path of at most 255 characters";
+    memcpy(post->prefix, path, len);
+    post->prefix[len] = '\0';
+    return NULL;
+}
+
+static void hang_up(struct bide__post *post)
+{
+    if (post->fd >= 0)
+        close(post->fd);
+    post->fd = -1;
+}
+
+void bide__post_done(struct bide__post *post)
+{
+    hang_up(post);
+}
+
+/* ===== waiting ===== */
+
+/* Waits until the socket is ready, in slices, so that somebody who cancels does
+ * not wait for a collector that is silent. */
+bide_fault bide__post_wait(int fd, short events,
+                           const struct bide__post_limit *l)
+{
+    enum { SLICE_MS = 50 };
+    for (;;) {
+        struct pollfd p = { .fd = fd, .events = events };
+        int64_t left = l->until_ns - bide_now_ns();
+        if (l->cancel && bide_cancelled(l->cancel))
+            return BIDE_FAULT_CANCELLED;
+        if (left <= 0)
+            return BIDE_FAULT_TIMEOUT;
+        int ms = left > SLICE_MS * BIDE_MILLISECOND
+                     ? SLICE_MS
+                     : (int)(left / BIDE_MILLISECOND) + 1;
+        if (poll(&p, 1, ms) > 0)
+            return BIDE_FAULT_NONE;
+    }
+}
+
+/* ===== connecting and sending ===== */
+
+static bide_fault connect_one(struct bide__post *post, const struct addrinfo *a,
+                              const struct bide__post_limit *l)
+{
+    int err = 0;
+    socklen_t len = sizeof err;
+
+    post->fd =
+        socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (post->fd < 0)
+        return BIDE_FAULT_LOCAL;
+    if (connect(post->fd, a->ai_addr, a->ai_addrlen) == 0)
+        return BIDE_FAULT_NONE;
+    if (errno != EINPROGRESS)
+        return BIDE_FAULT_CONNECT;
+    bide_fault fault = bide__post_wait(post->fd, POLLOUT, l);
+    if (fault != BIDE_FAULT_NONE)
+        return fault;
+    getsockopt(post->fd, SOL_SOCKET, SO_ERROR, &err, &len);
+    return err ? BIDE_FAULT_CONNECT : BIDE_FAULT_NONE;
+}
+
+static bide_fault connect_to(struct bide__post *post,
+                             const struct bide__post_limit *l)
+{
+    struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
+    bide_fault fault = BIDE_FAULT_CONNECT;
+    int rc = getaddrinfo(post->host, post->port, &hints, &list);
+
+    if (rc != 0)
+        return rc == EAI_NONAME ? BIDE_FAULT_NO_HOST : BIDE_FAULT_DNS;
+    for (const struct addrinfo *a = list; a; a = a->ai_next) {
+        hang_up(post);
+        fault = connect_one(post, a, l);
+        if (fault == BIDE_FAULT_NONE)
+            break;
+    }
+    freeaddrinfo(list);
+    if (fault != BIDE_FAULT_NONE)
+        hang_up(post);
+    return fault;
+}
+
+static bide_fault send_all(int fd, const void *data, size_t len,
+                           const struct bide__post_limit *l)
+{
+    const char *at = data;
+    while (len > 0) {
+        ssize_t n = send(fd, at, len, MSG_NOSIGNAL);
+        if (n > 0) {
+            at += n;
+            len -= (size_t)n;
+            continue;
+        }
+        if (errno != EAGAIN && errno != EINTR)
+            return BIDE_FAULT_RESET;
+        bide_fault fault = bide__post_wait(fd, POLLOUT, l);
+        if (fault != BIDE_FAULT_NONE)
+            return fault;
+    }
+    return BIDE_FAULT_NONE;
+}
+
+static bide_fault send_request(struct bide__post *post,
+                               const struct bide__post_request *r,
+                               const struct bide__post_limit *l)
+{
+    char head[1024];
+    size_t len = r->body[0].len + r->body[1].len + r->body[2].len;
+    bool v6 = strchr(post->host, ':') != NULL;
+    int n = snprintf(head, sizeof head,
+                     "POST %s%s HTTP/1.1\r\nHost: %s%s%s:%s\r\n"
+                     "User-Agent: bide/%s\r\nContent-Type: %s\r\n"
+                     "Content-Length: %zu\r\n\r\n",
+                     post->prefix, r->path, v6 ? "[" : "", post->host,
+                     v6 ? "]" : "", post->port, bide_version(), r->type, len);
+    bide_fault fault = send_all(post->fd, head, (size_t)n, l);
+    for (int i = 0; i < 3 && fault == BIDE_FAULT_NONE; i++)
+        fault = send_all(post->fd, r->body[i].data, r->body[i].len, l);
+    return fault;
+}
+
+/* A kept connection that has something to read, or has ended, is of no use. */
+static bool is_stale(int fd)
+{
+    char c;
+    return recv(fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN;
+}
+
+bide_outcome bide__post_send(struct bide__post *post, const bide_dep *dep,
+                             const struct bide__post_request *request,
+                             int64_t timeout_ns, bide_cancel *cancel)
+{
+    int64_t now = bide_now_ns();
+    struct bide__post_limit l = { timeout_ns > BIDE_FOREVER - now
+                                      ? BIDE_FOREVER
+                                      : now + timeout_ns,
+                                  cancel };
+    struct bide__post_answer answer = { .keep = false };
+    bide_response r = { .method = "POST", .wall_s = bide_wall_s() };
+
+    if (post->fd >= 0 && is_stale(post->fd))
+        hang_up(post);
+    if (post->fd < 0)
+        r.fault = connect_to(post, &l);
+    r.not_sent = r.fault != BIDE_FAULT_NONE;
+    if (r.fault == BIDE_FAULT_NONE)
+        r.fault = send_request(post, request, &l);
+    if (r.fault == BIDE_FAULT_NONE)
+        r.fault = bide__post_read(post->fd, &l, &answer);
+    r.status = answer.status;
+    r.headers = answer.headers;
+    r.n_headers = answer.n_headers;
+    if (r.fault != BIDE_FAULT_NONE || !answer.keep)
+        hang_up(post);
+    return bide_classify(dep, &r);
+}

@@ -1,0 +1,176 @@
+/* A request whose head has been read: what it says about retrying, which route
+ * takes it, and whether it can be served at all. */
+#include <string.h>
+
+#include "bide/run.h"
+#include "client.h"
+#include "exchange.h"
+#include "state.h"
+#include "worker.h"
+
+static int64_t now_of(const struct exchange *ex)
+{
+    return ex->worker->loop.now_ns;
+}
+
+static bide_dep *dep_of(const struct exchange *ex)
+{
+    return ex->route->service->dep;
+}
+
+/* ===== what the request says ===== */
+
+static bool field_is(const struct exchange *ex, const struct http1_field *f,
+                     const char *text)
+{
+    return f->value_len == strlen(text) &&
+           memcmp(exchange_bytes(ex) + f->value, text, f->value_len) == 0;
+}
+
+/* A whole number; -1 if it is none. */
+static int64_t field_number(const struct exchange *ex, enum http1_id id)
+{
+    const struct http1_field *f = http1_find(&ex->req, id);
+    const char *text = exchange_bytes(ex);
+    int64_t n = 0;
+    if (!f || f->value_len == 0 || f->value_len > 15)
+        return -1;
+    for (unsigned i = 0; i < f->value_len; i++) {
+        char c = text[f->value + i];
+        if (c < '0' || c > '9')
+            return -1;
+        n = n * 10 + (c - '0');
+    }
+    return n;
+}
+
+static bool is_idempotent(const struct http1_head *req)
+{
+    switch (req->method_id) {
+    case HTTP1_GET:
+    case HTTP1_HEAD:
+    case HTTP1_PUT:
+    case HTTP1_DELETE:
+    case HTTP1_OPTIONS:
+    case HTTP1_TRACE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* An empty key is none, and one that Connection names stays here. */
+static bool key_travels(const struct http1_head *req)
+{
+    const struct http1_field *f = http1_find(req, HTTP1_ID_IDEMPOTENCY_KEY);
+    return f && !f->hop && f->value_len > 0;
+}
+
+/* What only clients that are trusted may say. */
+static void heed_overrides(struct exchange *ex, bide_op *op)
+{
+    const struct http1_field *f =
+        http1_find(&ex->req, HTTP1_ID_X_BIDE_IDEMPOTENT);
+    uint32_t attempts = bide_dep_policy(dep_of(ex))->attempts;
+    int64_t most = field_number(ex, HTTP1_ID_X_BIDE_ATTEMPTS_MAX);
+    if (f && field_is(ex, f, "true"))
+        op->idempotent = true;
+    if (f && field_is(ex, f, "false"))
+        op->idempotent = false;
+    if (most >= 1 && most < attempts)
+        op->attempts_made = attempts - (uint32_t)most;
+}
+
+#define BIT(id) (UINT64_C(1) << HTTP1_ID_##id)
+
+static void read_op(struct exchange *ex)
+{
+    bide_op *op = &ex->op;
+    const uint64_t seen = ex->req.seen;
+    const bide_policy_conf *policy = bide_dep_policy(dep_of(ex));
+    const uint64_t special = BIT(X_BIDE_ATTEMPT) | BIT(X_BIDE_TIMEOUT_MS) |
+                             BIT(X_BIDE_IDEMPOTENT) | BIT(X_BIDE_ATTEMPTS_MAX);
+
+    op->idempotent = is_idempotent(&ex->req);
+    op->has_key = seen & BIT(IDEMPOTENCY_KEY) && key_travels(&ex->req);
+    op->one_shot_body = ex->upgrade;
+    if (!op->idempotent && !op->has_key &&
+        policy->idempotency_key == BIDE_KEY_GENERATE)
+        op->has_key = bide_key_new(ex->key) == 0;
+    if (!(seen & special))
+        return;
+    int64_t attempt = field_number(ex, HTTP1_ID_X_BIDE_ATTEMPT);
+    int64_t ms = field_number(ex, HTTP1_ID_X_BIDE_TIMEOUT_MS);
+    if (attempt > 0)
+        op->upstream_attempt =
+            attempt > UINT32_MAX ? UINT32_MAX : (uint32_t)attempt;
+    if (ms >= 0)
+        op->deadline_ns = ms > INT64_MAX / BIDE_MILLISECOND
+                              ? BIDE_FOREVER
+                              : net_after(now_of(ex), ms * BIDE_MILLISECOND);
+    if (ex->client->trusted)
+        heed_overrides(ex, op);
+}
+
+/* ===== beginning ===== */
+
+static void refuse(struct exchange *ex, int status, const char *problem,
+                   const char *title, const char *detail)
+{
+    own_answer(ex, &(struct own_answer){ .status = status,
+                                         .problem = problem,
+                                         .title = title,
+                                         .detail = detail,
+                                         .retry_ns = BIDE_FOREVER });
+}
+
+static bool route(struct exchange *ex)
+{
+    if (ex->req.method_id == HTTP1_CONNECT) {
+        ex->close_after = true; /* what follows would not be HTTP */
+        refuse(ex, 405, "connect", "Method Not Allowed",
+               "this is a reverse proxy: it makes no tunnels");
+        return false;
+    }
+    ex->era = ex->worker->era;
+    ex->era->n_exchanges++;
+    ex->state = ex->era->state;
+    ex->route = route_find(ex->state, &ex->req, exchange_bytes(ex));
+    if (ex->route)
+        return true;
+    refuse(ex, 404, "no_route", "Not Found", "no route takes this request");
+    return false;
+}
+
+/* What is added on the way is little, but for what repeats the name of the
+ * host. */
+static bool fits(struct exchange *ex)
+{
+    enum { ADDED = 1024 };
+    if (ex->req.head_len + 2u * ex->req.host_len + ADDED <=
+        ex->worker->bufs.size)
+        return true;
+    refuse(ex, 431, "head_grows", "Request Header Fields Too Large",
+           "with what is added on the way the head is too long");
+    return false;
+}
+
+void exchange_begin(struct exchange *ex)
+{
+    struct client *c = ex->client;
+    count(&ex->worker->counters.requests);
+    ex->in_end = c->in->begin + ex->req.head_len;
+    ex->close_after = !ex->req.keep_alive;
+    /* Until the body has been read, what follows the head is not a request. */
+    if (ex->req.framing != HTTP1_NO_BODY)
+        ex->upload = UPLOAD_KEEPING;
+    ex->upgrade = ex->req.upgrade && ex->upload == UPLOAD_NONE;
+    if (!route(ex) || !fits(ex))
+        return;
+    read_op(ex);
+    tell_begin(ex);
+    bide_call_begin(&ex->call, dep_of(ex), &ex->op, now_of(ex));
+    ex->called = true;
+    if (ex->req.framing == HTTP1_NO_BODY || upload_begin(ex))
+        exchange_step(ex);
+}

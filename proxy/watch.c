@@ -1,0 +1,246 @@
+/* A list of all there is, made anew each time somebody looks. */
+#include "watch.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bide/run.h"
+#include "bide/stats.h"
+#include "pool.h"
+
+enum { OWN_VALUES = 8 };
+
+enum {
+#define X(name, help) COUNTER_##name,
+    PROXY_COUNTERS(X)
+#undef X
+        N_COUNTERS
+};
+
+/* A list, and the state that it speaks of. */
+struct held {
+    struct bide__watched list; /* first */
+    struct state *state;
+    struct bide__watched_dep *deps;
+    struct bide__watched_endpoint *endpoints;
+    struct bide__watched_value values[N_COUNTERS + OWN_VALUES];
+};
+
+/* ===== endpoints ===== */
+
+static enum bide__endpoint_state state_of(struct endpoint *e, int64_t now)
+{
+    int64_t back = atomic_load(&e->back_ns);
+    unsigned out = atomic_load(&e->out_by);
+
+    if (out & OUT_BY_HEALTH)
+        return BIDE__ENDPOINT_DOWN;
+    if (out & OUT_BY_BREAKER)
+        return bide_dep_breaker(e->breaker, now) == BIDE_BREAKER_HALF_OPEN
+                   ? BIDE__ENDPOINT_PROBED
+                   : BIDE__ENDPOINT_EJECTED;
+    if (back != 0 && now - back < e->upstream->conf.slow_start_ns)
+        return BIDE__ENDPOINT_WARMING;
+    return BIDE__ENDPOINT_UP;
+}
+
+/* The workers' own numbers, which they write without regard for us: a look at
+ * one of them may be a moment old, and that is all. */
+static uint64_t peek(const uint32_t *number)
+{
+    return __atomic_load_n(number, __ATOMIC_RELAXED);
+}
+
+static void look_at(struct bide__watched_endpoint *to, const char *dep,
+                    struct endpoint *e, int64_t now)
+{
+    bide_stats s = { 0 };
+
+    *to = (struct bide__watched_endpoint){ .dep = dep,
+                                           .address = e->authority,
+                                           .state = state_of(e, now) };
+    for (unsigned w = 0; w < e->upstream->n_workers; w++) {
+        to->in_flight += peek(&e->pools[w].in_flight);
+        to->connections += peek(&e->pools[w].n_links);
+        to->idle += peek(&e->pools[w].n_idle);
+    }
+    if (e->breaker && bide_dep_stats(e->breaker, now, &s) == 0) {
+        to->requests = s.attempts;
+        to->failures =
+            s.attempts - s.by_class[BIDE_SUCCESS] - s.by_class[BIDE_IGNORED];
+    }
+}
+
+static size_t count_endpoints(const struct state *s)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < s->n_services; i++)
+        n += s->services[i]->upstream->n_endpoints;
+    return n;
+}
+
+static void list_deps(struct held *h, int64_t now)
+{
+    const struct state *s = h->state;
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n_services; i++) {
+        const struct service *v = s->services[i];
+        const char *name = bide_dep_name(v->dep);
+
+        h->deps[i] = (struct bide__watched_dep){
+            name, v->policy_name ? v->policy_name : "", v->dep
+        };
+        for (unsigned e = 0; e < v->upstream->n_endpoints; e++)
+            look_at(&h->endpoints[n++], name, &v->upstream->endpoints[e], now);
+    }
+    h->list.deps = h->deps;
+    h->list.n_deps = s->n_services;
+    h->list.endpoints = h->endpoints;
+    h->list.n_endpoints = n;
+}
+
+/* ===== numbers ===== */
+
+static void add(struct held *h, enum bide__value_kind kind, const char *name,
+                double value, const char *help)
+{
+    h->values[h->list.n_values++] =
+        (struct bide__watched_value){ name, help, kind, NULL, NULL, value };
+}
+
+static void list_counters(struct held *h, const struct proxy *p)
+{
+    uint64_t clients = 0, requests = 0, sum;
+
+#define X(name, help)                                                          \
+    sum = 0;                                                                   \
+    for (unsigned i = 0; i < p->n_workers && p->workers[i]; i++)               \
+        sum += counted(&p->workers[i]->counters.name);                         \
+    add(h, BIDE__VALUE_COUNTER, "bide_proxy_" #name "_total", (double)sum,     \
+        help);
+    PROXY_COUNTERS(X)
+#undef X
+    for (unsigned i = 0; i < p->n_workers && p->workers[i]; i++) {
+        clients += atomic_load_explicit(&p->workers[i]->now_clients,
+                                        memory_order_relaxed);
+        requests += atomic_load_explicit(&p->workers[i]->now_exchanges,
+                                         memory_order_relaxed);
+    }
+    add(h, BIDE__VALUE_GAUGE, "bide_proxy_clients", (double)clients,
+        "connections of clients that are open");
+    add(h, BIDE__VALUE_GAUGE, "bide_proxy_requests_in_flight", (double)requests,
+        "requests that are being served");
+}
+
+/* How watching itself goes. */
+static void list_own(struct held *h, const struct proxy_watch *w)
+{
+    if (w->collector)
+        add(h, BIDE__VALUE_COUNTER, "bide_events_dropped_total",
+            (double)bide__collector_dropped(w->collector),
+            "events that were not looked at: too many at once");
+    if (w->exporter) {
+        struct bide__exporter_stats s;
+        bide__exporter_stats(w->exporter, &s);
+        add(h, BIDE__VALUE_COUNTER, "bide_spans_sent_total",
+            (double)s.spans_sent, "spans that the collector took");
+        add(h, BIDE__VALUE_COUNTER, "bide_spans_dropped_total",
+            (double)s.spans_dropped, "spans that were dropped");
+        add(h, BIDE__VALUE_COUNTER, "bide_exports_failed_total",
+            (double)s.batches_failed, "requests to the collector given up");
+    }
+}
+
+/* ===== the source ===== */
+
+static void let_go(struct held *h)
+{
+    state_unref(h->state);
+    free(h->deps);
+    free(h->endpoints);
+    free(h);
+}
+
+static const struct bide__watched *hold(void *ctx)
+{
+    struct proxy_watch *w = ctx;
+    struct held *h = calloc(1, sizeof *h);
+
+    if (!h)
+        return NULL;
+    h->state = proxy_state(w->proxy);
+    h->deps = calloc(h->state->n_services + 1, sizeof *h->deps);
+    h->endpoints = calloc(count_endpoints(h->state) + 1, sizeof *h->endpoints);
+    if (!h->deps || !h->endpoints) {
+        let_go(h);
+        return NULL;
+    }
+    list_deps(h, bide_now_ns());
+    h->list.values = h->values;
+    list_counters(h, w->proxy);
+    list_own(h, w);
+    return &h->list;
+}
+
+static void release(void *ctx, const struct bide__watched *watched)
+{
+    (void)ctx;
+    let_go((struct held *)watched);
+}
+
+static bool is_draining(void *ctx)
+{
+    return atomic_load(&((struct proxy_watch *)ctx)->proxy->draining);
+}
+
+static bool force(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
+                  size_t size)
+{
+    struct state *s = proxy_state(((struct proxy_watch *)ctx)->proxy);
+    bool found = false;
+
+    for (size_t i = 0; i < s->n_services; i++)
+        if (strcmp(bide_dep_name(s->services[i]->dep), dep) == 0)
+            found |= bide_dep_force_breaker(s->services[i]->dep, mode) == 0;
+    if (!found)
+        snprintf(why, size, "there is no dependency `%s`", dep);
+    state_unref(s);
+    return found;
+}
+
+/* The program's own thread waits for these (cli/proxy_run.c). */
+static bool signal_self(int number, char *why, size_t size)
+{
+    if (kill(getpid(), number) == 0)
+        return true;
+    snprintf(why, size, "the program cannot be told");
+    return false;
+}
+
+static bool drain(void *ctx, char *why, size_t size)
+{
+    (void)ctx;
+    return signal_self(SIGTERM, why, size);
+}
+
+static bool reload(void *ctx, char *why, size_t size)
+{
+    (void)ctx;
+    return signal_self(SIGHUP, why, size);
+}
+
+struct bide__source proxy_source(struct proxy_watch *watch)
+{
+    return (struct bide__source){ .program = "bide proxy",
+                                  .ctx = watch,
+                                  .hold = hold,
+                                  .release = release,
+                                  .draining = is_draining,
+                                  .force = force,
+                                  .drain = drain,
+                                  .reload = reload };
+}

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""top.py BIDE LIVE: bide top on a program whose engine is real, on a terminal and
+without one, and on what is no admin endpoint."""
+import fcntl
+import json
+import os
+import pty
+import re
+import select
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import termios
+import threading
+import time
+
+import tap
+
+BIDE = os.path.join(tap.START, sys.argv[1])
+LIVE = os.path.join(tap.START, sys.argv[2])
+
+
+def start(*args):
+    p = subprocess.Popen([LIVE, *args], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE)
+    return p, p.stdout.readline().decode().strip()
+
+
+class Terminal:
+    """bide top on a pseudo-terminal of some size."""
+
+    def __init__(self, port, columns=80, rows=24):
+        self.master, slave = pty.openpty()
+        self.resize(columns, rows)
+        self.before = termios.tcgetattr(slave)
+        self.slave = slave
+        self.p = subprocess.Popen([BIDE, "top", port, "--interval", "200ms"],
+                                  env=tap.environment(TERM="xterm"), stdin=slave,
+                                  stdout=slave, stderr=slave, start_new_session=True)
+        self.text = ""
+
+    def resize(self, columns, rows):
+        fcntl.ioctl(self.master, termios.TIOCSWINSZ,
+                    struct.pack("HHHH", rows, columns, 0, 0))
+
+    def read(self, seconds):
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if select.select([self.master], [], [], left)[0]:
+                self.text += os.read(self.master, 65536).decode(errors="replace")
+        return self.text
+
+    def wait_for(self, words, seconds=10):
+        until = time.monotonic() + seconds
+        while words not in self.text and time.monotonic() < until:
+            self.read(0.1)
+        return words in self.text
+
+    def frame(self):
+        """The last whole picture, without its colours."""
+        frames = self.text.split("\033[H")
+        last = frames[-2] if len(frames) > 2 else frames[-1]
+        return re.sub("\033\\[[0-9;?]*[a-zA-Z]", "", last).replace("\r", "")
+
+    def ended(self):
+        self.read(0.3)
+        code = self.p.wait(timeout=10)
+        self.read(0.2)
+        return code
+
+    def given_back(self):
+        return (self.text.rstrip().endswith("\033[?25h\033[?1049l")
+                and termios.tcgetattr(self.slave) == self.before)
+
+
+def once(port):
+    time.sleep(2.5)
+    code, out, err = tap.run([BIDE, "top", port], COLUMNS="100")
+    lines = out.splitlines()
+    tap.case("without a terminal it is printed once",
+             code == 0 and lines[0].startswith("observe live") and not err, out)
+    tap.case("a line for each dependency", [line.split()[1] for line in lines[3:7]]
+             == ["payments", "search", "ledger", "mail"], out)
+    tap.case("no colours, and no blanks at the end",
+             "\033" not in out and all(s == s.rstrip() for s in lines), out)
+    state = json.loads(tap.run([BIDE, "top", port, "--json"])[1])
+    tap.case("--json is the state", len(state["deps"]) == 4)
+    row = dict(zip(lines[2].split()[1:], lines[6].split()[2:]))
+    tap.case("mail is well", row["first"] == row["end"] == "100%"
+             and row["ampl"] == "1.00" and row["breaker"] == "closed"
+             and float(row["calls/s"]) > 1, row)
+    for columns in (20, 30, 40, 50, 64, 72, 80, 132, 300):
+        for lang in ("C", "C.UTF-8"):
+            out = tap.run([BIDE, "top", port, "--once"], COLUMNS=str(columns),
+                          LC_ALL=lang)[1]
+            tap.case(f"fits {columns} columns in {lang}",
+                     max(len(line) for line in out.splitlines()) <= max(columns, 20)
+                     and "paymen" in out, out)
+    for address in (f"127.0.0.1:{port}", f"localhost:{port}",
+                    f"http://127.0.0.1:{port}/"):
+        tap.case(f"{address} is understood",
+                 tap.run([BIDE, "top", address])[0] == 0)
+
+
+def on_terminal(port):
+    t = Terminal(port)
+    tap.case("it draws on a screen of its own", t.wait_for("mail")
+             and t.text.startswith("\033[?1049h\033[?25l"), t.text[:200])
+    t.read(0.8)
+    tap.case("again and again", t.text.count("dependency") > 2)
+    tap.case("no more lines than there are",
+             len(t.frame().splitlines()) <= 24, t.frame())
+    os.write(t.master, b" ")
+    tap.case("space stops it", t.wait_for("paused"))
+    os.write(t.master, b" ")
+    t.resize(44, 9)
+    os.kill(t.p.pid, signal.SIGWINCH)
+    t.read(0.8)
+    frame = t.frame().splitlines()
+    tap.case("it follows the size of the terminal", len(frame) <= 9
+             and max(len(line) for line in frame) <= 44, t.frame())
+    os.write(t.master, b"q")
+    tap.case("q ends it", t.ended() == 0)
+    tap.case("the terminal is given back", t.given_back(), t.text[-100:])
+
+
+def signals(port):
+    for s in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        t = Terminal(port)
+        t.wait_for("mail")
+        os.kill(t.p.pid, s)
+        tap.case(f"{s.name} ends it, and the terminal is given back",
+                 t.ended() == 0 and t.given_back(), t.text[-100:])
+    t = Terminal(port)
+    t.wait_for("mail")
+    os.kill(t.p.pid, signal.SIGTSTP)
+    t.read(0.5)
+    tap.case("stopped, the terminal is given back", t.given_back(), t.text[-100:])
+    t.text = ""
+    os.kill(t.p.pid, signal.SIGCONT)
+    tap.case("and taken again", t.wait_for("\033[?1049h") and t.wait_for("mail"),
+             t.text[:200])
+    os.write(t.master, b"q")
+    tap.case("and ended", t.ended() == 0 and t.given_back())
+
+
+def gone():
+    p, port = start("--calm")
+    t = Terminal(port)
+    t.wait_for("mail")
+    p.stdin.close()
+    p.wait(timeout=10)
+    tap.case("a program that goes away is told", t.wait_for("refused"), t.frame())
+    os.write(t.master, b"q")
+    t.ended()
+
+
+def answers(text):
+    """A server that says this to everybody; its port."""
+    s = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        while True:
+            c, _ = s.accept()
+            c.recv(4096)
+            c.sendall(text)
+            c.close()
+    threading.Thread(target=serve, daemon=True).start()
+    return str(s.getsockname()[1])
+
+
+def hostile():
+    ok = b"HTTP/1.1 200 OK\r\n\r\n"
+    for name, text in {
+        "not HTTP": b"220 smtp\r\n", "nothing": b"", "404": b"HTTP/1.1 404 no\r\n\r\n",
+        "no JSON": ok + b"<html>", "another object": ok + b"{}",
+        "cut off": ok + b'{"deps": [', "too deep": ok + b"[" * 5000,
+    }.items():
+        code, out, err = tap.run([BIDE, "top", answers(text)])
+        tap.case(f"{name} is told, exit code 1",
+                 code == 1 and not out and "bide top: " in err, (code, out, err))
+    odd = {"deps": [{"name": "a\x1b[31m\u202eb" + "x" * 300, "breaker": [],
+                     "second": {"seconds": 1, "first": "x", "refused": {"a": {}}},
+                     "budget": 3}, 5, None, []],
+           "decisions": [{"text": "\x1b]0;title\x07", "at_ms": 1e300}, 1]}
+    code, out, err = tap.run([BIDE, "top", answers(ok + json.dumps(odd).encode())])
+    tap.case("what could steer a terminal does not reach it",
+             code == 0 and "\x1b" not in out and "\u202e" not in out, (out, err))
+    for args in (["x"], ["1.2.3.4"], ["host.example:80"], ["0"], ["70000"],
+                 ["1", "2"], ["--interval", "1ms"], ["--what"]):
+        code, out, err = tap.run([BIDE, "top", *args])
+        tap.case(f"{' '.join(args)} is a mistake", code == 2 and err, err)
+
+
+live, live_port = start()
+once(live_port)
+on_terminal(live_port)
+signals(live_port)
+live.stdin.close()
+gone()
+hostile()
+tap.finish()

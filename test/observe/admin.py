@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""The admin endpoint from the outside: every path, who may ask, what is hostile, and
+a real Prometheus that scrapes it: test/observe/admin.py LIVE"""
+import http.client
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "cli"))
+from tap import case, finish  # noqa: E402
+
+LIVE = os.path.abspath(sys.argv[1])
+TOKEN = "a-token-of-some-length"
+
+
+class Program:
+    """observe_live, ended with its standard input."""
+
+    def __init__(self, *args):
+        self.p = subprocess.Popen([LIVE, *args], stdin=subprocess.PIPE,
+                                  stdout=subprocess.PIPE)
+        self.port = int(self.p.stdout.readline())
+
+    def ask(self, path, method="GET", body=None, **headers):
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        c.request(method, path, body,
+                  {k.replace("_", "-"): v for k, v in headers.items()})
+        r = c.getresponse()
+        text = r.read().decode()
+        c.close()
+        return r.status, text, r.headers
+
+    def raw(self, data, wait=5):
+        """Sends bytes as they are; gives all that comes until the end."""
+        s = socket.create_connection(("127.0.0.1", self.port), timeout=wait)
+        s.sendall(data)
+        out = b""
+        try:
+            while chunk := s.recv(65536):
+                out += chunk
+        except TimeoutError:
+            out += b"(still open)"
+        except ConnectionResetError:
+            pass
+        s.close()
+        return out
+
+    def end(self):
+        self.p.stdin.close()
+        return self.p.wait(timeout=10)
+
+
+def paths(p):
+    status, text, headers = p.ask("/")
+    csp = headers["Content-Security-Policy"]
+    case("/ is the dashboard", status == 200 and "<title>bide</title>" in text)
+    case("/ has a strict content security policy", csp.startswith(
+        "default-src 'none'; script-src 'sha256-") and "unsafe" not in csp, csp)
+    case("/healthz", p.ask("/healthz")[:2] == (200, "ok\n"))
+    case("/readyz", p.ask("/readyz")[:2] == (200, "ready\n"))
+    status, text, headers = p.ask("/metrics")
+    case("/metrics", status == 200 and "bide_calls_total" in text
+         and headers["Content-Type"].startswith("text/plain; version=0.0.4"))
+    state = json.loads(p.ask("/api/state")[1])
+    case("/api/state", [d["name"] for d in state["deps"]]
+         == ["payments", "search", "ledger", "mail"], state)
+    case("/api/history", "deps" in json.loads(p.ask("/api/history")[1]))
+    case("HEAD has no body", p.ask("/metrics", "HEAD")[1] == "")
+    case("an unknown path is 404", p.ask("/nothing")[0] == 404)
+    case("a query is not part of the path", p.ask("/healthz?x=1")[0] == 200)
+    case("DELETE is 405", p.ask("/api/state", "DELETE")[0] == 405)
+
+
+def stream(p):
+    r = urllib.request.urlopen(f"http://127.0.0.1:{p.port}/api/stream", timeout=10)
+    times = []
+    while len(times) < 3:
+        line = r.readline().decode()
+        if line.startswith("data: "):
+            times.append(json.loads(line[6:])["now_ms"])
+    r.close()
+    steps = [b - a for a, b in zip(times, times[1:])]
+    case("/api/stream sends a state each second",
+         all(700 < s < 3000 for s in steps), times)
+
+
+def who_may_ask(p):
+    for host in ("127.0.0.1", f"localhost:{p.port}", "[::1]:9901", "10.1.2.3"):
+        case(f"Host {host} may", p.ask("/api/state", Host=host)[0] == 200)
+    for host in ("evil.example", "localhost.evil.example", "127.0.0.1.evil.example",
+                 "127.0.0.1x", "2130706433"):
+        case(f"Host {host} may not", p.ask("/api/state", Host=host)[0] == 403)
+    here = f"127.0.0.1:{p.port}"
+    case("its own Origin may", p.ask("/api/state", Origin=f"http://{here}")[0] == 200)
+    for origin in ("http://evil.example", "null", f"https://{here}",
+                   "http://127.0.0.1:1", f"http://{here}.evil.example"):
+        case(f"Origin {origin} may not",
+             p.ask("/api/state", Origin=origin)[0] == 403)
+    case("what a browser calls cross-site may not", p.ask(
+        "/api/state", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="cors")[0] == 403)
+    case("nor its image tags", p.ask(
+        "/metrics", Sec_Fetch_Site="same-site", Sec_Fetch_Mode="no-cors")[0] == 403)
+    case("a link to the page may", p.ask(
+        "/", Sec_Fetch_Site="cross-site", Sec_Fetch_Mode="navigate")[0] == 200)
+
+
+def breaker(p, name):
+    state = json.loads(p.ask("/api/state")[1])
+    return next(d for d in state["deps"] if d["name"] == name)["breaker"]["state"]
+
+
+def actions(p, without):
+    path = "/api/deps/mail/breaker/forced_open"
+    good = {"Authorization": f"Bearer {TOKEN}"}
+    case("an action without a token is 401", p.ask(path, "POST")[0] == 401)
+    for wrong in ("Bearer wrong", f"Bearer {TOKEN}x", f"Bearer {TOKEN[:-1]}",
+                  f"Basic {TOKEN}", "Bearer ", TOKEN):
+        case(f"`{wrong}` is 401", p.ask(path, "POST", Authorization=wrong)[0] == 401)
+    case("and nothing was done", breaker(p, "mail") == "closed")
+    case("with the token it is done", p.ask(path, "POST", **good)[0] == 200)
+    case("and shows", breaker(p, "mail") == "open")
+    case("and can be taken back", p.ask(
+        "/api/deps/mail/breaker/normal", "POST", body="thrown away", **good)[0] == 200
+        and breaker(p, "mail") == "closed")
+    case("another site may not, with the token even", p.ask(
+        path, "POST", Origin="http://evil.example", **good)[0] == 403)
+    case("an unknown dependency is told", "no dependency `x y`" in
+         p.ask("/api/deps/x%20y/breaker/normal", "POST", **good)[1])
+    case("an unknown mode is 400",
+         p.ask("/api/deps/mail/breaker/ajar", "POST", **good)[0] == 400)
+    for path in ("/api/deps/mail", "/api/deps/mail/breaker", "/api/deps/%zz/breaker/normal",
+                 "/api/deps/%00/breaker/normal", "/api/deps/a/b/c/d", "/api/what"):
+        case(f"POST {path} is 404", p.ask(path, "POST", **good)[0] == 404)
+    case("GET does no action", p.ask("/api/drain", **good)[0] == 404)
+    case("what the program cannot do is 501",
+         p.ask("/api/drain", "POST", **good)[0] == 501)
+    case("a program without a token has no actions", without.ask(
+        "/api/deps/mail/breaker/forced_open", "POST", **good)[0] == 403)
+
+
+def hostile(p):
+    for name, data in {
+        "no HTTP at all": b"\x16\x03\x01\x02\x00\x01\x00\n\n",
+        "a bare LF": b"GET / HTTP/1.1\nHost: localhost\n\n",
+        "no Host": b"GET / HTTP/1.1\r\n\r\n",
+        "two Hosts": b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: a\r\n\r\n",
+        "a chunked body": b"POST /api/drain HTTP/1.1\r\nHost: localhost\r\n"
+                          b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "a long body": b"POST /api/drain HTTP/1.1\r\nHost: localhost\r\n"
+                       b"Content-Length: 99999999\r\n\r\n",
+        "a long head": b"GET /" + b"a" * 20000 + b" HTTP/1.1\r\n",
+        "many fields": b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"A: b\r\n" * 500,
+    }.items():
+        answer = p.raw(data)
+        case(f"{name} is refused, and the connection ended",
+             answer.startswith((b"HTTP/1.1 4", b"HTTP/1.1 5"))
+             or answer == b"", answer[:200])
+        case("and it goes on", p.ask("/healthz")[0] == 200)
+    two = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n" \
+          b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    answer = p.raw(two)
+    case("requests in a row are answered in their order",
+         answer.index(b"ok\n") < answer.index(b"ready\n"), answer)
+    slow = [socket.create_connection(("127.0.0.1", p.port)) for _ in range(80)]
+    for s in slow:
+        s.sendall(b"GET / HT")
+    case("it is full, and lives", p.p.poll() is None)
+    for s in slow:
+        s.close()
+    time.sleep(0.2)
+    case("and serves when they are gone", p.ask("/healthz")[0] == 200)
+    reader = socket.create_connection(("127.0.0.1", p.port))
+    reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    reader.sendall(b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    time.sleep(2.5)
+    case("one who does not read his stream holds nobody up",
+         p.ask("/healthz")[0] == 200)
+    reader.close()
+
+
+def refused_to_start():
+    for args, why in ((("--port", "99999"), "expected an address and a port"),
+                      (("--port", "x"), "expected an address and a port"),
+                      (("--token", "short"), "at least 16 characters"),
+                      (("--listen", "0.0.0.0:0"), "can be reached by others"),
+                      (("--listen", "[::]:0"), "can be reached by others"),
+                      (("--listen", "192.0.2.1:0"), "can be reached by others"),
+                      (("--listen", "::1:0"), "expected an address and a port"),
+                      (("--listen", "localhost"), "expected an address and a port")):
+        p = subprocess.run([LIVE, *args], stdin=subprocess.DEVNULL,
+                           capture_output=True, timeout=10)
+        case(f"{' '.join(args)} is refused",
+             p.returncode == 2 and why in p.stderr.decode(), p.stderr)
+
+
+def prometheus(p):
+    """A real one scrapes it, and knows what it was told."""
+    with tempfile.TemporaryDirectory() as d:
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        rules = os.path.abspath(os.path.join(HERE, "..", "..", "docs", "prometheus",
+                                             "alerts.yml"))
+        with open(os.path.join(d, "prometheus.yml"), "w", encoding="utf-8") as f:
+            f.write(f"global: {{ scrape_interval: 500ms, evaluation_interval: 1s }}\n"
+                    f"rule_files: ['{rules}']\n"
+                    f"scrape_configs:\n- job_name: bide\n  static_configs:\n"
+                    f"  - targets: ['127.0.0.1:{p.port}']\n")
+        server = subprocess.Popen(
+            ["prometheus", f"--config.file={d}/prometheus.yml",
+             f"--storage.tsdb.path={d}/data", f"--web.listen-address=127.0.0.1:{port}",
+             "--log.level=error"], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+
+        def query(q):
+            url = f"http://127.0.0.1:{port}/api/v1/query?query=" + \
+                urllib.parse.quote(q)
+            with urllib.request.urlopen(url, timeout=5) as r:
+                return json.load(r)["data"]["result"]
+
+        found = []
+        until = time.monotonic() + 40
+        while time.monotonic() < until and len(found) < 4:
+            time.sleep(0.5)
+            try:
+                found = query('sum by (dep) (rate(bide_calls_total[5s])) > 0')
+            except (OSError, ValueError):
+                pass
+        case("a real Prometheus scrapes it", len(found) == 4, found)
+        case("and finds nothing wrong", found
+             and query('up{job="bide"}')[0]["value"][1] == "1"
+             and float(query('scrape_samples_scraped')[0]["value"][1]) > 300)
+        case("and reads its histograms", found and float(query(
+            'histogram_quantile(0.5, sum by (le) (rate('
+            'bide_call_seconds_bucket{retry_time="with"}[5s])))')[0]["value"][1]) > 0)
+        server.terminate()
+        server.wait(timeout=20)
+
+
+live = Program("--token", TOKEN)
+calm = Program("--calm")
+time.sleep(1.2)
+paths(live)
+stream(live)
+who_may_ask(live)
+actions(live, calm)
+hostile(live)
+prometheus(calm)
+case("it ends cleanly", live.end() == 0 and calm.end() == 0)
+refused_to_start()
+finish()

@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+"""The sidecar, watched: metrics, traces, decisions, the dashboard in a browser and
+the actions, on real traffic: test/observe/sidecar.py BIDE"""
+import http.client
+import http.server
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WEB = os.path.join(HERE, "..", "web")
+sys.path.insert(0, os.path.join(HERE, "..", "cli"))
+sys.path.insert(0, WEB)
+import npm  # noqa: E402
+from tap import case, finish  # noqa: E402
+
+BIDE = os.path.abspath(sys.argv[1])
+TOKEN = "a-token-of-some-length"
+PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"
+
+
+class Quiet(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def say(self, status, body=b""):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+class Origin(Quiet):
+    """Answers with the next status of the list, else 200; says what traceparent
+    came."""
+    answers, always = [], None
+
+    def do_GET(self):
+        status = self.always or (self.answers.pop(0) if self.answers else 200)
+        self.say(status, (self.headers.get("Traceparent") or "none").encode())
+
+
+class Collector(Quiet):
+    got = []
+
+    def do_POST(self):
+        self.got.append((self.path,
+                         self.rfile.read(int(self.headers["Content-Length"]))))
+        self.say(200)
+
+
+def serve(handler):
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_address[1]
+
+
+class Sidecar:
+    def __init__(self, directory, more="", listen="127.0.0.1:0", sample="0%"):
+        self.file = os.path.join(directory, "proxy.yaml")
+        self.log = os.path.join(directory, "decisions.jsonl")
+        self.more, self.sample, self.listen = more, sample, listen
+        self.write()
+        self.p = subprocess.Popen([BIDE, "proxy", "-c", self.file],
+                                  stderr=subprocess.PIPE, text=True)
+        said = ""
+        while "listening" not in said and self.p.poll() is None:
+            said += self.p.stderr.readline()
+        self.said = said
+        self.admin = int(re.search(r"http://127.0.0.1:(\d+)/", said).group(1))
+        self.port = int(re.search(r"listening on 127.0.0.1:(\d+)", said).group(1))
+        threading.Thread(target=lambda: print("".join("# "+l for l in self.p.stderr)), daemon=True).start()
+
+    def write(self):
+        with open(self.file, "w", encoding="utf-8") as f:
+            f.write(f"""version: 1
+policies:
+  default:
+    attempts: 3
+    deadline: 5s
+    backoff: {{ base: 5ms, cap: 20ms }}
+    breaker: {{ window: 10s, min_calls: 10, open: 2s }}
+proxy:
+  listen: {self.listen}
+  admin: 127.0.0.1:0
+  workers: 2
+  admin_access: {{ token: {TOKEN} }}
+  telemetry:
+    otlp: http://127.0.0.1:{COLLECTOR}
+    sample: {self.sample}
+    metrics: 1s
+    log: {self.log}
+  routes:
+    - {{ upstream: pay }}
+  upstreams:
+    pay:
+      endpoints: ["http://127.0.0.1:{ORIGIN}"]
+      ejection: {{ consecutive: 0 }}
+{self.more}""")
+
+    def get(self, path, port=None, method="GET", **headers):
+        c = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=10)
+        c.request(method, path,
+                  headers={k.replace("_", "-"): v for k, v in headers.items()})
+        r = c.getresponse()
+        body = r.read().decode()
+        c.close()
+        return r.status, body
+
+    def state(self):
+        return json.loads(self.get("/api/state", self.admin)[1])
+
+    def lines(self):
+        with open(self.log, encoding="utf-8") as f:
+            return [json.loads(line) for line in f]
+
+    def end(self):
+        self.p.send_signal(signal.SIGTERM)
+        return self.p.wait(timeout=20)
+
+
+def until(fn, seconds=10):
+    end = time.monotonic() + seconds
+    while not (got := fn()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return got
+
+
+def spans():
+    found = []
+    for path, body in list(Collector.got):
+        if path != "/v1/traces":
+            continue
+        p = subprocess.run(["node", os.path.join(HERE, "decode.js"), "traces",
+                            "protobuf"], input=body, capture_output=True,
+                           check=True, timeout=60)
+        for r in json.loads(p.stdout)["resourceSpans"]:
+            for s in r["scopeSpans"]:
+                found += s["spans"]
+    return found
+
+
+def attributes(span):
+    return {a["key"]: next(iter(a["value"].values())) for a in span["attributes"]}
+
+
+def metrics(s):
+    for _ in range(5):
+        s.get("/fine")
+    Origin.answers = [503, 503]
+    s.get("/retried", X_Request_Id="r-17")
+    text = s.get("/metrics", s.admin)[1]
+    p = subprocess.run(["promtool", "check", "metrics"], input=text.encode(),
+                       capture_output=True, check=False, timeout=30)
+    case("promtool finds nothing wrong with the sidecar's metrics",
+         p.returncode == 0 and not p.stderr + p.stdout, p.stderr + p.stdout)
+    for line in ('bide_calls_total{dep="pay/default",result="first_success"} 5',
+                 'bide_calls_total{dep="pay/default",result="late_success"} 1',
+                 'bide_retries_total{dep="pay/default",reason="backoff"} 2',
+                 'bide_proxy_requests_total 6', 'bide_proxy_attempts_total 8',
+                 f'bide_endpoint_up{{dep="pay/default",endpoint="127.0.0.1:{ORIGIN}"}} 1'):
+        case(f"there is {line}", line + "\n" in text)
+    decisions = [d for d in s.state()["decisions"] if d["operation"]]
+    case("its decisions are listed, newest first",
+         [d["attempt"] for d in until(lambda: s.state()["decisions"])] == [2, 1],
+         decisions)
+    lines = until(lambda: [x for x in s.lines() if x.get("request_id") == "r-17"][1:]
+                  and s.lines())
+    retry = [x for x in lines if x.get("attempt") == 2]
+    case("and logged, with all that there is to say", retry
+         and retry[0]["operation"] == "GET /retried" and retry[0]["status"] == 503
+         and retry[0]["request_id"] == "r-17" and retry[0]["attempts"] == 3
+         and {"wait_computed_ms", "wait_ms", "slept_ms", "asked_ms",
+              "took_ms"} <= set(retry[0]), lines)
+
+
+def traces(s):
+    case("without a trace nothing is added", s.get("/a")[1] == "none")
+    body = s.get("/a", Traceparent=PARENT + "-00")[1]
+    case("one that nobody wants to see is passed on as it is",
+         body == PARENT + "-00", body)
+    Collector.got.clear()
+    Origin.answers = [503, 503]
+    body = s.get("/traced", Traceparent=PARENT + "-01", X_Request_Id="r-1")[1]
+    got = until(lambda: len(spans()) >= 4 and spans(), 15) or spans()
+    case("a traced request makes a span for each attempt, and one more",
+         len(got) == 4, got)
+    if len(got) != 4:
+        return
+    call = next(x for x in got if x["kind"] == 2)
+    tries = [x for x in got if x["kind"] == 3]
+    case("all in the caller's trace",
+         {x["traceId"] for x in got} == {PARENT[3:35]}, got)
+    case("the call is below the caller's span, the attempts below the call's",
+         call["parentSpanId"] == PARENT[36:] and
+         {x["parentSpanId"] for x in tries} == {call["spanId"]}, got)
+    last = max(tries, key=lambda x: attributes(x)["retry.attempt"])
+    case("the endpoint is told the span of the attempt",
+         body == f"00-{PARENT[3:35]}-{last['spanId']}-01", (body, last))
+    a = attributes(last)
+    case("the last attempt says what it is", a["http.request.resend_count"] == 2
+         and a["retry.reason"] == "backoff" and a["retry.delay_ms"] > 0
+         and a["http.response.status_code"] == 200, a)
+    case("the call as well", attributes(call)["bide.attempts"] == 3
+         and attributes(call)["bide.request_id"] == "r-1", call)
+    case("metrics go the same way",
+         until(lambda: any(g[0] == "/v1/metrics" for g in Collector.got)))
+
+
+class Page:
+    """A browser that shows the dashboard, and tells what is on it."""
+
+    def __init__(self, url, shot=None):
+        npm.install(WEB, "playwright-core")
+        self.p = subprocess.Popen(["node", os.path.join(WEB, "see.mjs"), url,
+                                   *([shot] if shot else [])],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                  text=True)
+
+    def see(self):
+        self.p.stdin.write("see\n")
+        self.p.stdin.flush()
+        return json.loads(self.p.stdout.readline())
+
+    def end(self):
+        self.p.stdin.close()
+        self.p.wait(timeout=20)
+
+
+def dashboard(s):
+    page = Page(f"http://127.0.0.1:{s.admin}")
+    page.see()
+    time.sleep(2.5)
+    seen, dep = page.see(), s.state()["deps"][0]
+    case("the page shows the sidecar's dependency", seen["dep"] == "pay/default",
+         seen)
+    for name in ("first_success", "late_success", "failure"):
+        case(f"{name} on the page is as /api/state says",
+             seen["totals"][name] == f"{dep['calls'][name]:,}",
+             (seen["totals"], dep["calls"]))
+    case("so is the breaker", seen["breaker"] == dep["breaker"]["state"], seen)
+    case("and the endpoints", seen["endpoints"] == [f"127.0.0.1:{ORIGIN}"], seen)
+    Origin.always = 503
+    end = time.monotonic() + 10
+    while s.state()["deps"][0]["breaker"]["state"] != "open" \
+            and time.monotonic() < end:
+        s.get("/failing")
+    opened = time.monotonic()
+    shown = until(lambda: page.see()["breaker"] == "open", 5)
+    took = time.monotonic() - opened
+    case("a breaker opened by real failures shows within 2 s",
+         shown and took <= 2, took)
+    turns = page.see()["turns"]
+    case("and the turn is on its timeline", "closed → open" in turns, turns)
+    Origin.always = None
+    closed = until(lambda: s.get("/fine")[0] == 200
+                   and s.state()["deps"][0]["breaker"]["state"] == "closed", 15)
+    case("it closes when the endpoint is well", closed)
+    case("and the page shows that", until(
+        lambda: page.see()["breaker"] == "closed", 5))
+    wrong = page.see()["wrong"]
+    case("nothing went wrong in the browser", wrong == [], wrong)
+    page.end()
+
+
+def actions(s):
+    path = "/api/deps/pay%2Fdefault/breaker/"
+    auth = {"Authorization": f"Bearer {TOKEN}"}
+    case("no action without the token",
+         s.get(path + "forced_open", s.admin, "POST")[0] == 401)
+    case("a breaker is forced open",
+         s.get(path + "forced_open", s.admin, "POST", **auth)[0] == 200
+         and s.get("/refused")[0] == 503)
+    refused = until(lambda: [d for d in s.state()["decisions"]
+                             if d["operation"] == "GET /refused"])
+    case("what it refuses is listed", refused and refused[0]["attempt"] == 0
+         and refused[0]["reason"] == "breaker_open", refused)
+    case("and let go", s.get(path + "normal", s.admin, "POST", **auth)[0] == 200
+         and s.get("/fine")[0] == 200)
+    s.more = '    other: { endpoints: ["http://127.0.0.1:1"] }\n'
+    s.write()
+    case("a reload is done", s.get("/api/reload", s.admin, "POST", **auth)[0] == 200)
+    case("and what was counted stays", until(
+        lambda: s.state()["deps"][0]["calls"]["first_success"] > 5))
+    case("it is ready", s.get("/readyz", s.admin)[0] == 200)
+    answer = s.get("/api/drain", s.admin, "POST", **auth)
+    code = s.p.wait(timeout=20)
+    case("drain ends it", answer[0] == 200 and code == 0, (answer, code))
+
+
+def refused(directory):
+    for admin, more, why in (
+            ("0.0.0.0:0", "", "can be reached by others"),
+            ("unix:/nowhere/at/all", "", "cannot listen on unix:/nowhere")):
+        file = os.path.join(directory, "refused.yaml")
+        with open(file, "w", encoding="utf-8") as f:
+            f.write(f"version: 1\npolicies: {{ default: {{ attempts: 2 }} }}\n"
+                    f"proxy:\n  listen: 127.0.0.1:0\n  admin: {admin}\n{more}"
+                    f"  routes: [{{ upstream: a }}]\n"
+                    f"  upstreams: {{ a: {{ endpoints: ['http://127.0.0.1:1'] }} }}\n")
+        p = subprocess.run([BIDE, "proxy", "-c", file], capture_output=True,
+                           timeout=20, check=False, text=True)
+        case(f"admin: {admin} is refused", p.returncode == 1 and why in p.stderr,
+             (p.returncode, p.stderr))
+
+
+def on_a_socket(directory):
+    path = os.path.join(directory, "admin.sock")
+    file = os.path.join(directory, "unix.yaml")
+    with open(file, "w", encoding="utf-8") as f:
+        f.write(f"version: 1\npolicies: {{ default: {{ attempts: 2 }} }}\n"
+                f"proxy:\n  listen: 127.0.0.1:0\n  admin: unix:{path}\n"
+                f"  routes: [{{ upstream: a }}]\n"
+                f"  upstreams: {{ a: {{ endpoints: ['http://127.0.0.1:1'] }} }}\n")
+    p = subprocess.Popen([BIDE, "proxy", "-c", file], stderr=subprocess.DEVNULL)
+    until(lambda: os.path.exists(path))
+    out = subprocess.run(["curl", "-s", "--unix-socket", path,
+                          "http://localhost/healthz"], capture_output=True,
+                         check=False, timeout=20).stdout
+    case("the admin endpoint on a Unix socket", out == b"ok\n", out)
+    case("which is this user's alone", os.stat(path).st_mode & 0o077 == 0)
+    p.terminate()
+    p.wait(timeout=20)
+
+
+ORIGIN, COLLECTOR = serve(Origin), serve(Collector)
+npm.install(HERE, "@opentelemetry")
+with tempfile.TemporaryDirectory() as tmp:
+    sidecar = Sidecar(tmp)
+    metrics(sidecar)
+    traces(sidecar)
+    dashboard(sidecar)
+    actions(sidecar)
+    refused(tmp)
+    on_a_socket(tmp)
+finish()

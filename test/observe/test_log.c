@@ -1,0 +1,195 @@
+/* test_log.c: one line for each decision, and not more than is good. */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "log.h"
+#include "scene.h"
+
+static char text[1 << 20];
+
+/* What has been written to the pipe so far. */
+static const char *written(int fd)
+{
+    size_t len = 0;
+    ssize_t n;
+    while ((n = read(fd, text + len, sizeof text - 1 - len)) > 0)
+        len += (size_t)n;
+    text[len] = '\0';
+    return text;
+}
+
+static void open_pipe(int fd[2])
+{
+    assert_int_equal(pipe2(fd, O_NONBLOCK | O_CLOEXEC), 0);
+}
+
+static int lines(const char *in)
+{
+    int n = 0;
+    for (; *in; in++)
+        n += *in == '\n';
+    return n;
+}
+
+static void log_line_says_everything(void **state)
+{
+    struct bide__event e[3];
+    struct bide__out out = { 0 };
+    int64_t offset = INT64_C(1763280000) * BIDE_SECOND - 5 * BIDE_SECOND;
+
+    (void)state;
+    scene_events(e);
+    e[0].hinted = true;
+    e[0].hint_ns = 2 * BIDE_SECOND;
+    bide__log_line(&out, &e[0], offset);
+    bide__out_char(&out, '\0');
+    assert_string_equal(
+        out.data,
+        "{\"time\":\"2025-11-16T08:00:00.010Z\",\"event\":\"retry\","
+        "\"dep\":\"pay\",\"operation\":\"GET "
+        "/pay/17\",\"request_id\":\"req-1\","
+        "\"trace_id\":\"abababababababababababababababab\","
+        "\"endpoint\":\"127.0.0.1:9001\",\"attempt\":1,\"attempts\":4,"
+        "\"class\":\"transient\",\"status\":503,\"hint_ms\":2000,"
+        "\"reason\":\"backoff\",\"wait_computed_ms\":200,\"wait_ms\":120,"
+        "\"took_ms\":10}\n");
+    bide__out_done(&out);
+}
+
+static void log_leaves_successes_to_the_access_log(void **state)
+{
+    struct bide__event e[3];
+    struct bide__log log;
+    int fd[2];
+
+    (void)state;
+    open_pipe(fd);
+    scene_events(e);
+    bide__log_init(&log, fd[1], 1000, 1000, 0);
+    for (int i = 0; i < 3; i++)
+        bide__log_event(&log, &e[i], BIDE_SECOND);
+    bide__log_flush(&log, BIDE_SECOND);
+    assert_int_equal(lines(written(fd[0])), 1);
+    bide__log_done(&log);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+static void log_never_becomes_the_next_storm(void **state)
+{
+    static const struct {
+        int64_t at_ms;
+        int events, want; /* lines, the one about the rest included */
+        uint64_t suppressed;
+    } rows[] = {
+        { 1000, 5, 5, 0 },    /* within the burst of 10 */
+        { 1000, 100, 6, 95 }, /* what is left of it, and one line */
+        { 1000, 0, 0, 95 },
+        { 1500, 100, 6, 190 },  /* 5 more in half a second */
+        { 9000, 100, 11, 280 }, /* never over the burst */
+        { 8000, 100, 1, 380 },  /* a clock that steps back adds nothing */
+        { 9000, 3, 3, 380 },
+    };
+    struct bide__event e[3];
+    struct bide__log log;
+    int fd[2];
+
+    (void)state;
+    open_pipe(fd);
+    scene_events(e);
+    bide__log_init(&log, fd[1], 10, 10, 0);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int64_t now = rows[i].at_ms * SCENE_MS;
+        for (int n = 0; n < rows[i].events; n++)
+            bide__log_event(&log, &e[0], now);
+        bide__log_flush(&log, now);
+        assert_int_equal(lines(written(fd[0])), rows[i].want);
+        assert_int_equal(log.suppressed_ever, rows[i].suppressed);
+    }
+    bide__log_event(&log, &e[0], 9000 * SCENE_MS);
+    bide__log_done(&log);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+static void log_suppressed_says_how_many(void **state)
+{
+    struct bide__out out = { 0 };
+
+    (void)state;
+    bide__log_suppressed(&out, 1834, 0);
+    bide__out_char(&out, '\0');
+    assert_string_equal(out.data, "{\"time\":\"1970-01-01T00:00:00.000Z\","
+                                  "\"event\":\"suppressed\",\"lines\":1834}\n");
+    bide__out_done(&out);
+}
+
+/* A reader that has stopped reading loses lines, and holds up nobody. */
+static void log_full_pipe_is_not_waited_for(void **state)
+{
+    struct bide__event e[3];
+    struct bide__log log;
+    int fd[2];
+
+    (void)state;
+    open_pipe(fd);
+    scene_events(e);
+    bide__log_init(&log, fd[1], 1e9, 1e9, 0);
+    for (int i = 0; i < 5000; i++) {
+        bide__log_event(&log, &e[0], BIDE_SECOND);
+        bide__log_flush(&log, BIDE_SECOND);
+    }
+    assert_true(log.lost > 0);
+    const char *all = written(fd[0]);
+    assert_int_equal((uint64_t)lines(all) + log.lost, 5000);
+    bide__log_done(&log);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+static void log_breaker(void **state)
+{
+    struct bide__event e;
+    struct bide__out out = { 0 };
+
+    (void)state;
+    bide__event_breaker(&e, "pay", BIDE_BREAKER_CLOSED, BIDE_BREAKER_OPEN, 0);
+    bide__log_line(&out, &e, 0);
+    bide__out_char(&out, '\0');
+    assert_string_equal(out.data, "{\"time\":\"1970-01-01T00:00:00.000Z\","
+                                  "\"event\":\"breaker\",\"dep\":\"pay\","
+                                  "\"from\":\"closed\",\"to\":\"open\"}\n");
+    bide__out_done(&out);
+}
+
+static void event_text_is_cut_between_characters(void **state)
+{
+    char to[6];
+
+    (void)state;
+    bide__event_text(to, sizeof to, "abcdefgh", 8);
+    assert_string_equal(to, "abcde");
+    bide__event_text(to, sizeof to, "abcd\xc3\xa9", 6);
+    assert_string_equal(to, "abcd");
+    bide__event_text(to, sizeof to, "", 0);
+    assert_string_equal(to, "");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(log_line_says_everything),
+        cmocka_unit_test(log_leaves_successes_to_the_access_log),
+        cmocka_unit_test(log_never_becomes_the_next_storm),
+        cmocka_unit_test(log_suppressed_says_how_many),
+        cmocka_unit_test(log_full_pipe_is_not_waited_for),
+        cmocka_unit_test(log_breaker),
+        cmocka_unit_test(event_text_is_cut_between_characters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,348 @@
+/* test_state.c: samples, the journal, the ideal shape of waits, and the state
+ * that is made of them. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "../../config/tree.h"
+#include "history.h"
+#include "ideal.h"
+#include "journal.h"
+#include "scene.h"
+#include "state.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+/* ===== history ===== */
+
+static const int FINE[] = { 200, 0 }, LATE[] = { 503, 200, 0 },
+                 WRONG[] = { 404, 0 };
+
+static void history_samples_are_differences(void **state)
+{
+    static struct bide__history h;
+    bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
+    bide_dep *dep = scene_dep("pay", &conf);
+    struct bide__watched_dep d = { "pay", "", dep };
+    struct bide__watched w = { .deps = &d, .n_deps = 1 };
+    const struct bide__sample *s;
+
+    (void)state;
+    scene_call(dep, 0, FINE); /* before anybody looked */
+    bide__history_tick(&h, &w, BIDE_SECOND);
+    assert_int_equal(bide__track_samples(bide__history_find(&h, "pay")), 0);
+
+    for (int i = 0; i < 3; i++)
+        scene_call(dep, BIDE_SECOND, FINE);
+    scene_call(dep, BIDE_SECOND, LATE);
+    scene_call(dep, BIDE_SECOND, WRONG);
+    bide__history_tick(&h, &w, 3 * BIDE_SECOND);
+    s = bide__track_sample(bide__history_find(&h, "pay"), 0);
+    assert_true(s->seconds == 2);
+    assert_int_equal(s->first, 3);
+    assert_int_equal(s->late, 1);
+    assert_int_equal(s->refused[BIDE_BECAUSE_PERMANENT], 1);
+    assert_int_equal(s->attempts, 6);
+    assert_int_equal(s->backoff, 1);
+    assert_true(s->p50_attempt_ms > 9 && s->p50_attempt_ms < 12);
+    assert_true(s->p99_call_ms >= s->p99_attempt_ms);
+
+    bide__history_tick(&h, &w, 4 * BIDE_SECOND);
+    s = bide__track_sample(bide__history_find(&h, "pay"), 0);
+    assert_int_equal(s->first + s->late + s->attempts, 0);
+    assert_true(s->p50_call_ms == -1);
+    bide__history_tick(&h, &w, 4 * BIDE_SECOND); /* time stood still */
+    assert_int_equal(bide__track_samples(bide__history_find(&h, "pay")), 2);
+    bide__history_done(&h);
+    bide_dep_free(dep);
+}
+
+static void history_keeps_the_last_minutes(void **state)
+{
+    static struct bide__history h;
+    bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
+    bide_dep *dep = scene_dep("pay", &conf), *other = scene_dep("pay", &conf);
+    struct bide__watched_dep d = { "pay", "", dep };
+    struct bide__watched w = { .deps = &d, .n_deps = 1 };
+
+    (void)state;
+    for (int64_t t = 0; t <= BIDE__HISTORY + 5; t++)
+        bide__history_tick(&h, &w, t * BIDE_SECOND);
+    const struct bide__track *track = bide__history_find(&h, "pay");
+    assert_int_equal(bide__track_samples(track), BIDE__HISTORY);
+    assert_true(bide__track_sample(track, 0)->at_ns ==
+                (BIDE__HISTORY + 5) * BIDE_SECOND);
+    assert_true(bide__track_sample(track, BIDE__HISTORY - 1)->at_ns ==
+                6 * BIDE_SECOND);
+
+    /* A reload made it anew: its counters begin at 0, the samples go on. */
+    scene_call(other, 0, FINE);
+    d.dep = other;
+    bide__history_tick(&h, &w, 400 * BIDE_SECOND);
+    scene_call(other, 0, FINE);
+    bide__history_tick(&h, &w, 401 * BIDE_SECOND);
+    assert_int_equal(bide__track_sample(track, 0)->first, 1);
+
+    w.n_deps = 0; /* gone from the list */
+    bide__history_tick(&h, &w, 402 * BIDE_SECOND);
+    assert_null(bide__history_find(&h, "pay"));
+    bide__history_done(&h);
+    bide_dep_free(dep);
+    bide_dep_free(other);
+}
+
+/* ===== the journal ===== */
+
+static struct bide__event refused(const char *dep, bide_reason reason,
+                                  int64_t at)
+{
+    struct bide__event e;
+    bide__event_call(&e, 0, reason, NULL, at, at);
+    bide__event_text(e.dep, sizeof e.dep, dep, strlen(dep));
+    return e;
+}
+
+static void journal_keeps_decisions_and_nothing_else(void **state)
+{
+    static struct bide__journal j;
+    const struct bide__entry *list[BIDE__JOURNAL_SHOWN];
+    struct bide__event e[3];
+
+    (void)state;
+    scene_events(e); /* a failed attempt, a good one, the call */
+    for (int i = 0; i < 3; i++)
+        bide__journal_add(&j, &e[i]);
+    assert_int_equal(bide__journal_list(&j, list), 1);
+    assert_int_equal(list[0]->event.status, 503);
+    assert_int_equal(list[0]->id, 1);
+    bide__journal_done(&j);
+}
+
+static void journal_counts_refusals_in_a_row(void **state)
+{
+    static struct bide__journal j;
+    const struct bide__entry *list[BIDE__JOURNAL_SHOWN];
+    struct bide__event e;
+
+    (void)state;
+    for (int i = 1; i <= 5; i++) {
+        e = refused("pay", BIDE_BECAUSE_BREAKER_OPEN, i);
+        bide__journal_add(&j, &e);
+    }
+    e = refused("search", BIDE_BECAUSE_BREAKER_OPEN, 6);
+    bide__journal_add(&j, &e);
+    e = refused("pay", BIDE_BECAUSE_IN_FLIGHT, 7);
+    bide__journal_add(&j, &e);
+    e = refused("pay", BIDE_BECAUSE_BREAKER_OPEN, 8);
+    bide__journal_add(&j, &e);
+    assert_int_equal(bide__journal_list(&j, list), 4);
+    assert_int_equal(list[0]->times, 1); /* newest first */
+    assert_int_equal(list[3]->times, 5);
+    assert_int_equal(list[3]->event.end_ns, 5);
+    bide__journal_done(&j);
+}
+
+/* One in trouble does not hide the others. */
+static void journal_has_room_for_each(void **state)
+{
+    static struct bide__journal j;
+    const struct bide__entry *list[BIDE__JOURNAL_SHOWN];
+    struct bide__event e[3], quiet = refused("quiet", BIDE_BECAUSE_BUDGET, 1);
+    bool found = false;
+
+    (void)state;
+    bide__journal_add(&j, &quiet);
+    scene_events(e);
+    for (int i = 0; i < 1000; i++)
+        bide__journal_add(&j, &e[0]);
+    size_t n = bide__journal_list(&j, list);
+    for (size_t i = 0; i < n; i++)
+        found |= strcmp(list[i]->event.dep, "quiet") == 0;
+    assert_true(found);
+    assert_int_equal(n, BIDE__JOURNAL + 1);
+
+    for (int i = 0; i < 200; i++) { /* more dependencies than it has room for */
+        char name[16];
+        snprintf(name, sizeof name, "d%d", i);
+        quiet = refused(name, BIDE_BECAUSE_BUDGET, 100 + i);
+        bide__journal_add(&j, &quiet);
+    }
+    assert_true(bide__journal_list(&j, list) <= BIDE__JOURNAL_SHOWN);
+    bide__journal_done(&j);
+}
+
+static void journal_turns(void **state)
+{
+    static struct bide__journal j;
+    struct bide__event e;
+
+    (void)state;
+    for (int i = 1; i <= BIDE__JOURNAL_TURNS + 3; i++) {
+        bide__event_breaker(&e, "pay", BIDE_BREAKER_CLOSED, BIDE_BREAKER_OPEN,
+                            i);
+        bide__journal_add(&j, &e);
+    }
+    assert_int_equal(bide__journal_turns(&j), BIDE__JOURNAL_TURNS);
+    assert_int_equal(bide__journal_turn(&j, 0)->at_ns, BIDE__JOURNAL_TURNS + 3);
+    assert_int_equal(bide__journal_turn(&j, BIDE__JOURNAL_TURNS - 1)->at_ns, 4);
+    bide__journal_done(&j);
+}
+
+/* ===== the ideal shape ===== */
+
+static double add_up(const double want[BIDE_N_BUCKETS])
+{
+    double sum = 0;
+    for (int i = 0; i < BIDE_N_BUCKETS; i++)
+        sum += want[i];
+    return sum;
+}
+
+/* Draws by the engine, and compares: no bucket with a share worth seeing is off
+ * by more than chance allows. */
+static void ideal_is_what_the_engine_draws(void **state)
+{
+    enum { DRAWS = 40000, RETRIES = 4 };
+
+    (void)state;
+    for (int jitter = BIDE_JITTER_NONE; jitter <= BIDE_JITTER_PROPORTIONAL;
+         jitter++) {
+        bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
+        static bide_histogram computed, drawn;
+        double want[BIDE_N_BUCKETS];
+        bide_stats stats;
+
+        conf.backoff.jitter = (bide_jitter)jitter;
+        conf.attempts = RETRIES + 1;
+        conf.budget.kind = BIDE_BUDGET_OFF;
+        conf.breaker.kind = BIDE_BREAKER_OFF;
+        bide_dep *dep = scene_dep("d", &conf);
+        static const int all[] = { 503, 503, 503, 503, 503, 0 };
+        for (int i = 0; i < DRAWS / RETRIES; i++)
+            scene_call(dep, 0, all);
+        bide_dep_stats(dep, 0, &stats);
+        computed = stats.wait_computed;
+        drawn = stats.wait_jittered;
+        bide__ideal_waits(&conf.backoff, conf.attempts, &computed, want);
+        assert_true(fabs(add_up(want) - DRAWS) < 1);
+        for (int i = 0; i < BIDE_N_BUCKETS; i++) {
+            double p = want[i] / DRAWS;
+            double sigma = sqrt(DRAWS * p * (1 - p)) + 0.03 * want[i] + 3;
+            if (fabs((double)drawn.bucket[i] - want[i]) > 5 * sigma)
+                fail_msg("%s, bucket %d: %llu drawn, %.1f expected",
+                         bide_jitter_name((bide_jitter)jitter), i,
+                         (unsigned long long)drawn.bucket[i], want[i]);
+        }
+        bide_dep_free(dep);
+    }
+}
+
+/* ===== the state ===== */
+
+static const struct bide__node *at(const struct bide__node *n, const char *key)
+{
+    const struct bide__node *v = bide__map_get(n, key, NULL);
+    if (!v)
+        fail_msg("no member `%s`", key);
+    return v;
+}
+
+static void expect(const struct bide__node *n, const char *key,
+                   const char *want)
+{
+    if (!bide__node_is(at(n, key), want))
+        fail_msg("%s is %s, expected %s", key, at(n, key)->text, want);
+}
+
+static void state_is_json_with_everything(void **state)
+{
+    static struct bide__history history;
+    static struct bide__journal journal;
+    struct bide__out out = { 0 };
+    struct bide__tree *tree;
+    struct bide__event e[3];
+    struct scene s;
+
+    (void)state;
+    scene_init(&s);
+    scene_events(e);
+    for (int i = 0; i < 3; i++)
+        bide__journal_add(&journal, &e[i]);
+    bide__event_breaker(&e[0], "pay", BIDE_BREAKER_CLOSED, BIDE_BREAKER_OPEN,
+                        0);
+    bide__journal_add(&journal, &e[0]);
+    bide__history_tick(&history, &s.watched, SCENE_NOW - BIDE_SECOND);
+    bide__history_tick(&history, &s.watched, SCENE_NOW);
+    struct bide__view view = { .program = "scene\"\n",
+                               .now_ns = SCENE_NOW,
+                               .ready = true,
+                               .watched = &s.watched,
+                               .history = &history,
+                               .journal = &journal };
+    bide__state_write(&out, &view);
+    assert_int_equal(bide__tree_json(&tree, "s", out.data, out.len, NULL), 0);
+    expect(tree->root, "program", "scene\"\n");
+    expect(tree->root, "now_ms", "100000");
+    assert_int_equal(at(tree->root, "bounds_ms")->n, BIDE_N_BUCKETS + 1);
+    const struct bide__node *pay = at(tree->root, "deps")->items[0];
+    expect(pay, "name", "pay");
+    expect(at(pay, "calls"), "late_success", "1");
+    expect(at(pay, "breaker"), "opened", "1");
+    expect(at(pay, "second"), "first", "0");
+    assert_int_equal(at(pay, "endpoints")->n, 2);
+    expect(at(pay, "endpoints")->items[1], "state", "ejected");
+    const struct bide__node *search = at(tree->root, "deps")->items[1];
+    assert_true(bide__node_is(at(at(search, "budget"), "left"), "null"));
+    expect(at(search, "hedges"), "won", "1");
+    const struct bide__node *d = at(tree->root, "decisions")->items[0];
+    expect(d, "reason", "backoff");
+    expect(d, "wait_ms", "120");
+    expect(at(tree->root, "turns")->items[0], "to", "open");
+    bide__tree_free(tree);
+
+    bide__out_clear(&out);
+    bide__state_history(&out, &view);
+    assert_int_equal(bide__tree_json(&tree, "h", out.data, out.len, NULL), 0);
+    assert_int_equal(at(at(tree->root, "deps"), "pay")->n, 1);
+    bide__tree_free(tree);
+    bide__out_done(&out);
+    bide__history_done(&history);
+    bide__journal_done(&journal);
+    scene_done(&s);
+}
+
+/* Without a collector there is still a state. */
+static void state_of_nothing(void **state)
+{
+    struct bide__watched none = { 0 };
+    struct bide__view view = { .program = "p", .watched = &none };
+    struct bide__out out = { 0 };
+    struct bide__tree *tree;
+
+    (void)state;
+    bide__state_write(&out, &view);
+    assert_int_equal(bide__tree_json(&tree, "s", out.data, out.len, NULL), 0);
+    assert_int_equal(at(tree->root, "deps")->n, 0);
+    bide__tree_free(tree);
+    bide__out_done(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(history_samples_are_differences),
+        cmocka_unit_test(history_keeps_the_last_minutes),
+        cmocka_unit_test(journal_keeps_decisions_and_nothing_else),
+        cmocka_unit_test(journal_counts_refusals_in_a_row),
+        cmocka_unit_test(journal_has_room_for_each),
+        cmocka_unit_test(journal_turns),
+        cmocka_unit_test(ideal_is_what_the_engine_draws),
+        cmocka_unit_test(state_is_json_with_everything),
+        cmocka_unit_test(state_of_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,133 @@
+/* Which endpoint gets an attempt, and which are out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "pool.h"
+#include "state.h"
+
+enum { N = 4, DRAWS = 4000 };
+
+static struct upstream u;
+static struct endpoint endpoints[N];
+static struct pool pools[N];
+static uint64_t luck;
+
+static int fresh(void **unused)
+{
+    (void)unused;
+    memset(&u, 0, sizeof u);
+    memset(endpoints, 0, sizeof endpoints);
+    memset(pools, 0, sizeof pools);
+    luck = 1;
+    u.endpoints = endpoints;
+    u.n_endpoints = N;
+    u.max_out = N / 2;
+    u.conf.slow_start_ns = 10 * BIDE_SECOND;
+    for (unsigned i = 0; i < N; i++) {
+        endpoints[i].upstream = &u;
+        endpoints[i].index = i;
+        endpoints[i].pools = &pools[i];
+    }
+    return 0;
+}
+
+static void draw(uint64_t tried, int64_t now, int counts[N])
+{
+    memset(counts, 0, N * sizeof counts[0]);
+    for (int i = 0; i < DRAWS; i++) {
+        bide_call permit;
+        bool held;
+        counts[endpoint_choose(&u, 0, tried, &luck, now, &permit, &held)
+                   ->index]++;
+        assert_false(held);
+    }
+}
+
+static void choice_equal_endpoints_share_evenly(void **unused)
+{
+    int counts[N];
+    (void)unused;
+    draw(0, BIDE_SECOND, counts);
+    for (int i = 0; i < N; i++)
+        assert_in_range(counts[i], DRAWS / N * 8 / 10, DRAWS / N * 12 / 10);
+}
+
+static void choice_the_busiest_gets_nothing_beside_others(void **unused)
+{
+    int counts[N];
+    (void)unused;
+    pools[2].in_flight = 5;
+    draw(0, BIDE_SECOND, counts);
+    assert_int_equal(counts[2], 0);
+}
+
+static void choice_retry_goes_where_it_has_not_been(void **unused)
+{
+    int counts[N];
+    (void)unused;
+    draw(1u << 0 | 1u << 1 | 1u << 3, BIDE_SECOND, counts);
+    assert_int_equal(counts[2], DRAWS);
+    draw((1u << N) - 1, BIDE_SECOND, counts); /* all tried: any */
+    assert_true(counts[0] > 0 && counts[3] > 0);
+}
+
+static void choice_those_out_get_nothing(void **unused)
+{
+    int counts[N];
+    (void)unused;
+    assert_true(endpoint_put_out(&endpoints[0], OUT_BY_HEALTH));
+    assert_true(endpoint_put_out(&endpoints[1], OUT_BY_HEALTH));
+    draw(0, BIDE_SECOND, counts);
+    assert_true(counts[0] == 0 && counts[1] == 0 && counts[2] > 0);
+    draw(1u << 2 | 1u << 3, BIDE_SECOND, counts); /* rather tried than out */
+    assert_true(counts[0] == 0 && counts[1] == 0);
+}
+
+static void out_no_more_than_allowed(void **unused)
+{
+    (void)unused;
+    assert_true(endpoint_put_out(&endpoints[0], OUT_BY_HEALTH));
+    assert_true(endpoint_put_out(&endpoints[1], OUT_BY_BREAKER));
+    assert_false(endpoint_put_out(&endpoints[2], OUT_BY_HEALTH));
+    assert_true(endpoint_put_out(&endpoints[0], OUT_BY_BREAKER)); /* is out */
+    assert_int_equal(u.n_out, 2);
+    endpoint_take_back(&endpoints[0], OUT_BY_HEALTH, 7);
+    assert_int_equal(u.n_out, 2);
+    endpoint_take_back(&endpoints[0], OUT_BY_BREAKER, 8);
+    endpoint_take_back(&endpoints[0], OUT_BY_BREAKER, 9);
+    assert_int_equal(u.n_out, 1);
+    assert_int_equal(endpoints[0].back_ns, 8);
+    assert_true(endpoint_put_out(&endpoints[2], OUT_BY_HEALTH));
+}
+
+static void choice_one_that_came_back_starts_slowly(void **unused)
+{
+    int soon[N], later[N];
+    (void)unused;
+    endpoints[1].back_ns = BIDE_SECOND;
+    for (int i = 0; i < N; i++)
+        pools[i].in_flight = 2; /* with some to do already */
+    draw(0, BIDE_SECOND + 1, soon);
+    assert_int_equal(soon[1], 0);
+    draw(0, 12 * BIDE_SECOND, later);
+    assert_true(later[1] > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(choice_equal_endpoints_share_evenly, fresh),
+        cmocka_unit_test_setup(choice_the_busiest_gets_nothing_beside_others,
+                               fresh),
+        cmocka_unit_test_setup(choice_retry_goes_where_it_has_not_been, fresh),
+        cmocka_unit_test_setup(choice_those_out_get_nothing, fresh),
+        cmocka_unit_test_setup(out_no_more_than_allowed, fresh),
+        cmocka_unit_test_setup(choice_one_that_came_back_starts_slowly, fresh),
+    };
+    return cmocka_run_group_tests_name("choice", tests, NULL, NULL);
+}

@@ -1,0 +1,145 @@
+/* The event loop's tasks and timers: in which order, how often, and never
+ * inside one another. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "bide/policy.h"
+#include "loop.h"
+
+static struct net_loop loop;
+static int64_t now_ns;
+static int64_t fake_clock(void)
+{
+    return now_ns;
+}
+
+static char said[64];
+static struct net_task a, b;
+static int inside;
+
+static void say(char what)
+{
+    size_t n = strlen(said);
+    assert_true(n + 1 < sizeof said);
+    said[n] = what;
+}
+
+static void run_a(struct net_task *t)
+{
+    assert_int_equal(inside++, 0);
+    say('a');
+    net_task_later(&loop, t);  /* itself: next time */
+    net_task_later(&loop, &b); /* another: is queued, or next time */
+    inside--;
+}
+
+static void run_b(struct net_task *t)
+{
+    (void)t;
+    assert_int_equal(inside++, 0);
+    say('b');
+    inside--;
+}
+
+static void fire(struct net_timer *t)
+{
+    (void)t;
+    say('t');
+}
+
+static int setup(void **unused)
+{
+    (void)unused;
+    memset(said, 0, sizeof said);
+    a = (struct net_task){ .run = run_a };
+    b = (struct net_task){ .run = run_b };
+    if (net_loop_init(&loop) < 0)
+        return -1;
+    now_ns = loop.now_ns;
+    loop.clock_ns = fake_clock;
+    return 0;
+}
+
+static int teardown(void **unused)
+{
+    (void)unused;
+    net_loop_done(&loop);
+    return 0;
+}
+
+static void loop_tasks_run_once_a_turn(void **unused)
+{
+    (void)unused;
+    net_task_later(&loop, &a);
+    net_task_later(&loop, &a);
+    net_loop_poll(&loop);
+    assert_string_equal(said, "a");
+    net_loop_poll(&loop); /* a and b were queued by a */
+    assert_string_equal(said, "aab");
+    net_loop_step(&loop); /* with tasks waiting it does not wait */
+    assert_string_equal(said, "aaba");
+}
+
+static void loop_cancelled_task_does_not_run(void **unused)
+{
+    (void)unused;
+    net_task_later(&loop, &a);
+    net_task_later(&loop, &b);
+    net_task_cancel(&a);
+    net_task_cancel(&a);
+    net_loop_poll(&loop);
+    assert_string_equal(said, "b");
+}
+
+static void loop_timers_fire_when_due(void **unused)
+{
+    struct net_timer t = { .fire = fire };
+    (void)unused;
+    net_timer_set(&loop, &t, now_ns + 5 * BIDE_MILLISECOND);
+    now_ns += 4 * BIDE_MILLISECOND;
+    net_loop_poll(&loop);
+    assert_string_equal(said, "");
+    now_ns += 3 * BIDE_MILLISECOND;
+    net_loop_poll(&loop);
+    net_loop_poll(&loop);
+    assert_string_equal(said, "t");
+    net_timer_cancel(&loop, &t);
+}
+
+static int buried;
+static void bury(void *user, struct net_grave *grave)
+{
+    (void)user;
+    (void)grave;
+    buried++;
+}
+
+static void loop_graves_last_until_the_turn_is_over(void **unused)
+{
+    struct net_grave grave;
+    (void)unused;
+    net_loop_bury(&loop, &grave, bury);
+    assert_int_equal(buried, 0);
+    net_loop_poll(&loop);
+    assert_int_equal(buried, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(loop_tasks_run_once_a_turn, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(loop_cancelled_task_does_not_run, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(loop_timers_fire_when_due, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(loop_graves_last_until_the_turn_is_over,
+                                        setup, teardown),
+    };
+    return cmocka_run_group_tests_name("loop", tests, NULL, NULL);
+}

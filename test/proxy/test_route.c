@@ -1,0 +1,81 @@
+/* Which route takes a request: rows of routes and requests. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "state.h"
+
+static const struct bide__proxy_route confs[] = {
+    { .match = { .exact = "/exact" } },
+    { .match = { .path = "/pay/", .method = "POST" } },
+    { .match = { .path = "/pay/" } },
+    { .match = { .host = "api.example.org", .path = "/v1" } },
+    { .match = { .host = "*.example.org" } },
+    { .match = { .header = "X-Canary", .value = "1" } },
+    { .match = { .header = "X-Any" } },
+    { .match = { .header = "Accept" } }, /* one that the parser knows */
+};
+
+enum { N = sizeof confs / sizeof confs[0], NONE = -1 };
+
+static int route_of(const char *request)
+{
+    struct route routes[N];
+    struct state s = { .routes = routes, .n_routes = N };
+    struct http1_field fields[HTTP1_FIELDS];
+    struct http1_head head;
+
+    for (int i = 0; i < N; i++)
+        route_init(&routes[i], &confs[i], NULL);
+    http1_request_init(&head, fields, HTTP1_FIELDS, HTTP1_HEAD_BYTES);
+    assert_true(http1_parse(&head, request, strlen(request)) > 0);
+    const struct route *r = route_find(&s, &head, request);
+    return r ? (int)(r - routes) : NONE;
+}
+
+static void route_first_that_matches_counts(void **unused)
+{
+    static const struct {
+        const char *request;
+        int route;
+    } rows[] = {
+        { "GET /exact HTTP/1.1\r\nHost: x\r\n\r\n", 0 },
+        { "GET /exact?q=1 HTTP/1.1\r\nHost: x\r\n\r\n", 0 },
+        { "GET /exact/ HTTP/1.1\r\nHost: x\r\n\r\n", NONE },
+        { "POST /pay/1 HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", 1 },
+        { "GET /pay/ HTTP/1.1\r\nHost: x\r\n\r\n", 2 },
+        { "GET /pay HTTP/1.1\r\nHost: x\r\n\r\n", NONE },
+        { "GET /PAY/ HTTP/1.1\r\nHost: x\r\n\r\n", NONE },
+        { "GET /%70ay/ HTTP/1.1\r\nHost: x\r\n\r\n", NONE },
+        { "GET /v1x HTTP/1.1\r\nHost: API.example.ORG:8080\r\n\r\n", 3 },
+        { "GET / HTTP/1.1\r\nHost: www.example.org\r\n\r\n", 4 },
+        { "GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", NONE },
+        { "GET / HTTP/1.1\r\nHost: notexample.org\r\n\r\n", NONE },
+        { "GET http://a.example.org/ HTTP/1.1\r\nHost: x\r\n\r\n", 4 },
+        { "GET http://a.example.org HTTP/1.1\r\nHost: x\r\n\r\n", 4 },
+        { "GET / HTTP/1.1\r\nHost: x\r\nx-canary: 1\r\n\r\n", 5 },
+        { "GET / HTTP/1.1\r\nHost: x\r\nX-Canary: 11\r\n\r\n", NONE },
+        { "GET / HTTP/1.1\r\nHost: x\r\nX-Canary: 0\r\nX-Canary: 1\r\n\r\n",
+          5 },
+        { "GET / HTTP/1.1\r\nHost: x\r\nX-Any:\r\n\r\n", 6 },
+        { "GET / HTTP/1.1\r\nHost: x\r\nACCEPT: a\r\n\r\n", 7 },
+        { "GET / HTTP/1.1\r\nHost: [::1]:80\r\n\r\n", NONE },
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (route_of(rows[i].request) != rows[i].route)
+            fail_msg("route %d, not %d: %s", route_of(rows[i].request),
+                     rows[i].route, rows[i].request);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(route_first_that_matches_counts),
+    };
+    return cmocka_run_group_tests_name("route", tests, NULL, NULL);
+}

@@ -1,0 +1,209 @@
+// The dashboard in a browser, on a program whose engine is real:
+//   node dashboard.mjs LIVE
+import { spawn } from 'node:child_process';
+import { open } from './browser.mjs';
+import { check, finish } from './tap.mjs';
+
+const LIVE = process.argv[2];
+const TOKEN = 'a-token-of-some-length';
+const browser = await open();
+
+/** Starts a program; it ends with its standard input. */
+async function start(...args) {
+  const child = spawn(LIVE, args, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const port = await new Promise((done) => child.stdout.once('data', (d) => done(String(d).trim())));
+  return { url: `http://127.0.0.1:${port}`, end: () => child.stdin.end() };
+}
+
+const state = async (url) => (await fetch(`${url}/api/state`)).json();
+const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
+
+/** Waits until it is so; gives how long that took, or -1. */
+async function until(fn, limit = 15000) {
+  const began = Date.now();
+  while (Date.now() - began < limit) {
+    if (await fn()) return Date.now() - began;
+    await sleep(50);
+  }
+  return -1;
+}
+
+/** A page on which nothing may go wrong. */
+async function look(url, width, height, theme = 'light') {
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme: theme });
+  page.wrong = [];
+  page.elsewhere = [];
+  page.on('console', (m) => ['error', 'warning'].includes(m.type()) && page.wrong.push(m.text()));
+  page.on('pageerror', (e) => page.wrong.push(String(e)));
+  page.on('request', (r) => r.url().startsWith(url) || r.url().startsWith('data:') || page.elsewhere.push(r.url()));
+  await page.goto(url);
+  await page.waitForSelector('.tiles');
+  return page;
+}
+
+const text = (page, selector) => page.textContent(selector).then((t) => t.trim());
+const number = (t) => Number(t.replace(/[,×]/g, ''));
+
+/** What is written as a total on the page. */
+function totals(page) {
+  return page.evaluate(() => Object.fromEntries([...document.querySelectorAll('[data-total]')]
+    .map((e) => [e.dataset.total, e.textContent])));
+}
+
+async function values() {
+  const program = await start('--traffic', '3');
+  const page = await look(program.url, 1280, 900);
+  await sleep(6500); // the calls have ended, and the page has heard of it
+  for (const dep of (await state(program.url)).deps) {
+    await page.click(`.dep:has-text("${dep.name}")`);
+    await page.waitForSelector(`main[data-dep="${dep.name}"]`);
+    const now = (await state(program.url)).deps.find((d) => d.name === dep.name);
+    const shown = await totals(page);
+    for (const key of ['first_success', 'late_success', 'failure']) {
+      check(`${dep.name}: ${key} is as /api/state says`, number(shown[key]) === now.calls[key], [shown, now.calls]);
+    }
+    check(`${dep.name}: amplification`, shown.amplification === `${now.amplification.toFixed(2)}×`, [shown, now.amplification]);
+    check(`${dep.name}: openings`, number(shown.opened) === now.breaker.opened, shown);
+    const refused = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll('[data-refused]')]
+      .map((e) => [e.dataset.refused, Number(e.textContent.replace(/,/g, ''))])));
+    check(`${dep.name}: reasons`, JSON.stringify(Object.entries(refused).sort()) === JSON.stringify(Object.entries(now.refused).sort()), [refused, now.refused]);
+    const left = now.budget.left === null ? 'none' : null;
+    const budget = await text(page, '[data-test=budget] .value');
+    check(`${dep.name}: budget`, left ? budget === left : number(budget) === now.budget.left, [budget, now.budget]);
+    if (now.hedges.on) check(`${dep.name}: hedges`, number(shown.hedges_sent) === now.hedges.sent && now.hedges.sent > 0, shown);
+  }
+  check('nothing went wrong in the browser', page.wrong.length === 0, page.wrong);
+  check('nothing was asked of anybody else', page.elsewhere.length === 0, page.elsewhere);
+  await page.close();
+  program.end();
+}
+
+async function breaker() {
+  const program = await start('--ill', '--token', TOKEN);
+  const page = await look(program.url, 1280, 900);
+  const opened = await until(async () => (await state(program.url)).deps[0].breaker.opened > 0);
+  check('failures open the breaker', opened >= 0);
+  const shown = await until(async () => (await totals(page)).opened !== '0'
+    && (await page.locator('[data-test=timeline] rect.open').count()) > 0, 5000);
+  check(`the page shows it within 2 s`, shown >= 0 && shown <= 2000, shown);
+  check('the timeline names the turn', /closed\s*→\s*open/.test(await text(page, '[data-test=timeline] .turns')));
+  await actions(page, program);
+  await keys(page);
+  await decisions(page, program);
+  check('nothing went wrong in the browser', page.wrong.filter((w) => !/401/.test(w)).length === 0, page.wrong);
+  await page.close();
+  await layouts(program);
+  await policy(program);
+  program.end();
+}
+
+async function actions(page, program) {
+  const mail = async () => (await state(program.url)).deps.find((d) => d.name === 'mail').breaker.state;
+  await page.click('.dep:has-text("mail")');
+  await page.click('[data-test=breaker] button');
+  await page.check('input[type=radio] >> nth=1');
+  await page.fill('input[type=password]', 'wrong');
+  await page.click('dialog .primary');
+  await page.waitForSelector('.said');
+  check('a wrong token is told', (await text(page, '.said')) === 'not the token' && (await mail()) === 'closed');
+  await page.fill('input[type=password]', TOKEN);
+  await page.click('dialog .primary');
+  check('with the right one the breaker opens', (await until(async () => (await mail()) === 'open', 3000)) >= 0);
+  check('and shows', (await until(async () => (await text(page, '[data-test=breaker] .value')) === 'open', 3000)) >= 0);
+  await page.click('.dep:has-text("payments")');
+}
+
+async function keys(page) {
+  const heading = () => text(page, '.title h2');
+  await page.keyboard.press('j');
+  check('j goes to the next', (await until(async () => (await heading()) === 'search', 3000)) >= 0);
+  await page.keyboard.press('k');
+  check('k goes back', (await until(async () => (await heading()) === 'payments', 3000)) >= 0);
+  await page.keyboard.press('3');
+  check('3 is fifteen minutes', (await until(async () => (await page.getAttribute('.segments button >> nth=2', 'aria-pressed')) === 'true', 3000)) >= 0);
+  await page.keyboard.press('1');
+  const theme = () => page.evaluate(() => document.documentElement.dataset.theme);
+  const before = await theme();
+  await page.keyboard.press('t');
+  check('t turns light into dark', before === 'light' && (await until(async () => (await theme()) === 'dark', 3000)) >= 0);
+  await page.keyboard.press('t');
+  await page.keyboard.press(' ');
+  await until(async () => (await text(page, '.link-state')) === 'paused', 3000);
+  const still = await text(page, '.content');
+  await sleep(2200);
+  check('space stops the page', (await text(page, '.content')) === still && (await text(page, '.link-state')) === 'paused');
+  await page.keyboard.press(' ');
+  check('and lets it go on', (await until(async () => (await text(page, '.content')) !== still, 4000)) >= 0);
+  await page.keyboard.press('?');
+  check('? shows the keys', (await until(() => page.isVisible('dialog .keys'), 3000)) >= 0);
+  await page.keyboard.press('Escape');
+  check('Escape closes that', (await until(async () => !(await page.isVisible('dialog')), 3000)) >= 0);
+}
+
+async function decisions(page, program) {
+  await page.keyboard.press(' '); // they move
+  await until(async () => (await text(page, '.link-state')) === 'paused', 3000);
+  const first = page.locator('.decision').first();
+  const id = Number(await first.getAttribute('data-decision'));
+  const said = (await state(program.url)).decisions.find((d) => d.id === id);
+  await first.click();
+  await page.waitForSelector('[data-test=explain]');
+  const explained = await text(page, '[data-test=explain]');
+  check('a click explains a decision', said !== undefined && explained.includes('What was decided') && explained.includes(said.reason), [explained, said]);
+  check('and says how to ask again', explained.includes('bide explain --policy FILE:payments'), explained);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press(' ');
+}
+
+async function layouts(program) {
+  for (const [width, height] of [[1280, 900], [390, 844]]) {
+    for (const theme of ['light', 'dark']) {
+      const page = await look(program.url, width, height, theme);
+      await sleep(1200);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      check(`${width} ${theme}: fits its width`, wide <= width, wide);
+      const outside = await page.evaluate((w) => [...document.querySelectorAll('.card')]
+        .filter((c) => { const b = c.getBoundingClientRect(); return b.left < 0 || b.right > w + 0.5; })
+        .map((c) => c.className), width);
+      check(`${width} ${theme}: so does each card`, outside.length === 0, outside);
+      const clipped = await page.evaluate(() => [...document.querySelectorAll('.tile')]
+        .filter((c) => c.scrollWidth > c.clientWidth + 1).map((c) => c.textContent));
+      check(`${width} ${theme}: no tile is cut off`, clipped.length === 0, clipped);
+      const colours = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+      check(`${width} ${theme}: goes by the system's choice`, (colours === 'rgb(13, 18, 25)') === (theme === 'dark'), colours);
+      const drawn = await page.evaluate(() => [...document.querySelectorAll('.chart canvas')].length);
+      check(`${width} ${theme}: charts are drawn`, drawn >= 5, drawn);
+      check(`${width} ${theme}: nothing went wrong`, page.wrong.length === 0, page.wrong);
+      await page.close();
+    }
+  }
+}
+
+async function policy(program) {
+  const page = await look(program.url, 1280, 900);
+  const ran = await page.evaluate(async () => {
+    const s = document.createElement('script');
+    s.textContent = 'window.injected = true';
+    document.body.append(s);
+    const asked = await fetch('http://127.0.0.1:1/').then(() => 'sent', (e) => String(e));
+    return [window.injected ?? false, asked];
+  });
+  check('a script that is not ours does not run', ran[0] === false, ran);
+  check('the page cannot ask anybody else', page.wrong.some((w) => /Content Security Policy/i.test(w)), page.wrong);
+  await page.close();
+}
+
+async function lost() {
+  const program = await start('--calm');
+  const page = await look(program.url, 1280, 900);
+  await until(async () => (await text(page, '.link-state')) === 'live');
+  program.end();
+  check('a program that is gone is told', (await until(async () => /lost/.test(await text(page, '.link-state')), 8000)) >= 0);
+  await page.close();
+}
+
+await values();
+await breaker();
+await lost();
+await browser.close();
+finish();

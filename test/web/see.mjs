@@ -1,0 +1,33 @@
+// Shows the dashboard in a browser, and for each line on its standard input tells
+// what is on it, as JSON:  node see.mjs URL [PICTURE.png]
+import { createInterface } from 'node:readline';
+import { open } from './browser.mjs';
+
+const [url, picture] = process.argv.slice(2);
+const browser = await open();
+const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+const wrong = [];
+page.on('console', (m) => ['error', 'warning'].includes(m.type()) && wrong.push(m.text()));
+page.on('pageerror', (e) => wrong.push(String(e)));
+page.on('request', (r) => r.url().startsWith(url) || r.url().startsWith('data:') || wrong.push(`asked ${r.url()}`));
+await page.goto(url);
+await page.waitForSelector('.tiles');
+
+function look() {
+  const text = (e) => e?.textContent.trim() ?? '';
+  const all = (s) => [...document.querySelectorAll(s)];
+  return {
+    dep: document.querySelector('main').dataset.dep,
+    totals: Object.fromEntries(all('[data-total]').map((e) => [e.dataset.total, text(e)])),
+    breaker: text(document.querySelector('[data-test=breaker] .value')).replace('-', '_'),
+    turns: text(document.querySelector('.turns')).replace(/\s+/g, ' '),
+    endpoints: all('.endpoints td:first-child').map(text),
+    decisions: all('.decision').map(text),
+  };
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line === 'see') console.log(JSON.stringify({ ...(await page.evaluate(look)), wrong }));
+}
+if (picture) await page.screenshot({ path: picture });
+await browser.close();

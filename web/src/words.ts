@@ -1,0 +1,142 @@
+// Decisions in plain words: what happened, what was decided and why, and what one
+// can do about it.
+import { ms } from './format';
+import type { Decision, Dep } from './types';
+
+/** Why there was no further attempt; why there is a wait. Keys of the engine. */
+export const reasons: Record<string, { short: string; advice: string }> = {
+  success: { short: 'it worked', advice: '' },
+  cancelled: { short: 'the caller gave up', advice: 'The client went away before there was an answer. If that happens often, its own timeout is shorter than this takes.' },
+  permanent: { short: 'would fail the same way again', advice: 'Retrying cannot help: the answer says that the request itself is wrong. Look at the request.' },
+  server_refused: { short: 'the server said: do not retry', advice: 'The server knows that it is overloaded and asked to be left alone. That is worth more than any retry.' },
+  not_idempotent: { short: 'doing it twice would do harm', advice: 'It may have been processed already. Send an Idempotency-Key, or let the policy make one (idempotency: { key: generate }), and it can be retried safely.' },
+  not_replayable: { short: 'the body cannot be sent again', advice: 'The body was larger than what is kept for a retry.' },
+  attempts: { short: 'no attempts are left', advice: 'Every attempt that the policy allows has failed. More attempts are more load on something that is ill: look at the dependency first.' },
+  upstream_retries: { short: 'a layer above retries', advice: 'The request came with X-Bide-Attempt: whoever sent it owns the retries, so that they do not multiply.' },
+  no_hint: { short: 'throttled, and not told for how long', advice: 'The policy stops at a 429 that does not say when to come again (throttled_without_hint).' },
+  hint_too_long: { short: 'asked to wait too long', advice: 'The server asks for a longer wait than retry_after.max allows a caller to hang.' },
+  deadline: { short: 'no time left for another attempt', advice: 'The wait and another attempt do not fit what is left of the deadline. Better to say so now than to sleep first and find out later.' },
+  breaker_open: { short: 'the breaker is open', advice: 'So many attempts failed that the dependency is left alone for a while. A few probes will find out whether it is back.' },
+  budget: { short: 'the retry budget is spent', advice: 'Retries of all calls together have reached their share. Without that limit they would be a second wave on something that is already down.' },
+  in_flight: { short: 'too many at once', advice: 'limits.in_flight attempts are running already, and its queue is full.' },
+  local_throttle: { short: 'most requests are being refused', advice: 'The dependency refuses so much that sending this one would most likely be wasted.' },
+  adaptive_rate: { short: 'no room at the rate the server allows', advice: 'The rate that was learned from its 429s leaves no room before the deadline.' },
+  first: { short: 'the first attempt', advice: '' },
+  backoff: { short: 'waits as the policy computes', advice: '' },
+  hint: { short: 'waits as the server asked', advice: '' },
+  immediate: { short: 'retries at once', advice: '' },
+  hedge: { short: 'sends a second one beside it', advice: '' },
+  running: { short: 'another attempt still runs', advice: '' },
+  queued: { short: 'waits for a place', advice: '' },
+  paced: { short: 'waits for the allowed rate', advice: '' },
+};
+
+const faults: Record<string, string> = {
+  dns: 'the name could not be looked up just now',
+  no_host: 'there is no such host',
+  connect: 'the connection was refused',
+  reset: 'the connection broke off',
+  timeout: 'there was no answer in time',
+  tls: 'the certificate was not accepted',
+  url: 'the address is not valid',
+  malformed: 'what came back was not an answer',
+  local: 'this machine ran out of sockets or memory',
+  cancelled: 'the caller gave up',
+  other: 'it failed',
+};
+
+const classes: Record<string, string> = {
+  transient: 'transient: it may well work a moment later',
+  throttled: 'throttled: asked too often, slower may work',
+  overloaded: 'overloaded: too much to do, and it said so',
+  permanent: 'permanent: the same again will fail the same way',
+  ignored: 'ignored: it says nothing about the dependency',
+  success: 'success',
+};
+
+export const short = (reason: string): string => reasons[reason]?.short ?? reason;
+
+/** "503", "refused": what came of the attempt, in a word. */
+export function outcome(d: Decision): string {
+  if (d.fault) return d.fault;
+  return d.status ? String(d.status) : d.class;
+}
+
+/** What was decided, in a few words. */
+export function decided(d: Decision): string {
+  if (d.action === 'wait' && d.reason === 'running') return 'waits for the other attempt';
+  if (d.action === 'wait') return `tries again in ${ms(d.wait_ms)}`;
+  if (d.action === 'try') return d.reason === 'hedge' ? 'sends a hedge' : 'tries again at once';
+  return d.attempt ? 'gives up' : 'refused';
+}
+
+function happened(d: Decision): string {
+  const what = d.operation || 'The call';
+  if (d.attempt === 0) {
+    return d.times > 1 ? `${d.times} calls in a row, the last of them ${what}, were not sent at all.` : `${what} was not sent at all.`;
+  }
+  const which = d.attempts > 1 ? `attempt ${d.attempt} of ${d.attempts}` : `attempt ${d.attempt}`;
+  const where = d.endpoint ? ` at ${d.endpoint}` : '';
+  if (d.fault) return `${what}, ${which}${where}: ${faults[d.fault] ?? d.fault}, after ${ms(d.took_ms)}.`;
+  if (d.status) return `${what}, ${which}${where}: answered ${d.status} after ${ms(d.took_ms)}.`;
+  return `${what}, ${which}${where}: failed after ${ms(d.took_ms)}.`;
+}
+
+function judged(d: Decision): string {
+  if (d.attempt === 0) return 'No attempt was made, so there is nothing to classify.';
+  const proof = d.not_processed ? ' It is certain that it had no effect, so any request may be sent again.' : '';
+  return `bide takes that for ${classes[d.class] ?? d.class}.${proof}`;
+}
+
+function rule(dep: Dep | undefined, key: string): string | undefined {
+  return dep?.rules.find((r) => r[0] === key)?.[1];
+}
+
+function waits(d: Decision, dep: Dep | undefined): string {
+  const jitter = rule(dep, 'backoff.jitter');
+  switch (d.reason) {
+    case 'hint':
+      return `The server asked to wait ${ms(d.hint_ms ?? d.value_ms)}. bide waits ${ms(d.wait_ms)}: never shorter, and a little longer at random, so that all who were told the same do not come at once.`;
+    case 'immediate':
+      return 'The connection was not even made, so the first retry goes at once.';
+    case 'backoff':
+      return jitter && jitter !== 'none'
+        ? `It waits ${ms(d.wait_ms)} before attempt ${d.attempt + 1}. The policy computed ${ms(d.value_ms)}; ${jitter} jitter drew ${ms(d.wait_ms)}, so that calls which failed together do not return together.`
+        : `It waits ${ms(d.wait_ms)} before attempt ${d.attempt + 1}, as the policy computes, without jitter.`;
+    default:
+      return `It ${short(d.reason)}.`;
+  }
+}
+
+export interface Explanation {
+  happened: string;
+  judged: string;
+  decided: string;
+  advice: string;
+  command: string;
+}
+
+export function explain(d: Decision, dep: Dep | undefined): Explanation {
+  const done = d.action === 'done';
+  const before = d.attempt > 1 && d.asked_ms > 0
+    ? ` Before it, ${ms(d.asked_ms)} of waiting were asked for and ${ms(d.slept_ms)} were slept.` : '';
+  return {
+    happened: happened(d) + before,
+    judged: judged(d),
+    decided: done ? `There is no ${d.attempt ? 'further ' : ''}attempt: ${d.text}.` : waits(d, dep),
+    advice: done ? reasons[d.reason]?.advice ?? '' : '',
+    command: command(d, dep),
+  };
+}
+
+/** The same question, for the command line. */
+function command(d: Decision, dep: Dep | undefined): string {
+  const method = d.operation.split(' ')[0] ?? '';
+  const parts = ['bide explain', `--policy FILE${dep?.policy ? `:${dep.policy}` : ''}`];
+  if (/^[A-Z]+$/.test(method)) parts.push(`--method ${method}`);
+  if (d.status) parts.push(`--status ${d.status}`);
+  else if (d.fault) parts.push(`--error ${d.fault}`);
+  if (d.hint_ms) parts.push(`--header 'Retry-After: ${Math.round(d.hint_ms / 1000)}'`);
+  parts.push(`--attempt ${d.attempt || 1}`);
+  return parts.join(' ');
+}
