@@ -3,6 +3,7 @@
 
     tally.py LOG.json EXIT_CODE     print `passed failed`
     tally.py --failures LOG.json    print the output of the failed tests
+    tally.py --skipped LOG.json     print which tests could not be run, and why
 
 LOG.json is what `meson test` writes, an object per line. A test that speaks TAP
 (cmocka does) counts with each of its cases, any other as one. A test that
@@ -64,7 +65,16 @@ def show_failures(path):
         print("no test was run")
 
 
+def show_skipped(path):
+    for test in load(path):
+        if test["result"] == "SKIP":
+            why = re.search(r"^1\.\.0 # SKIP (.*)", test.get("stdout") or "", re.M)
+            print(f"SKIPPED {test['name']}: {why.group(1) if why else 'it says no more'}")
+
+
 if sys.argv[1] == "--failures":
     show_failures(sys.argv[2])
+elif sys.argv[1] == "--skipped":
+    show_skipped(sys.argv[2])
 else:
     tally(sys.argv[1], int(sys.argv[2]))

@@ -61,6 +61,7 @@ run() {
     counts=$(scripts/tally.py "${json:-none}" "$rc")
     passed=${counts% *}
     failed=${counts#* }
+    [ -z "$json" ] || scripts/tally.py --skipped "$json"
     if [ "$failed" -ne 0 ]; then
         echo "--- $name"
         scripts/tally.py --failures "${json:-none}"
