@@ -133,7 +133,25 @@ static void release(struct bide__admin *a)
         close(a->listener);
     bide__out_done(&a->state);
     free(a->token);
+    for (char **h = a->hosts; h && *h; h++)
+        free(*h);
+    free(a->hosts);
     free(a);
+}
+
+/* A program may be given another configuration, and free the one that was read
+ * first. */
+static bool copy_texts(struct bide__admin *a)
+{
+    size_t n = 0;
+    while (a->conf.hosts && a->conf.hosts[n])
+        n++;
+    a->token = a->conf.token ? strdup(a->conf.token) : NULL;
+    a->hosts = calloc(n + 1, sizeof *a->hosts);
+    for (size_t i = 0; a->hosts && i < n; i++)
+        if (!(a->hosts[i] = strdup(a->conf.hosts[i])))
+            return false;
+    return a->hosts && (a->token || !a->conf.token);
 }
 
 static bool prepare(struct bide__admin *a, char *why, size_t size)
@@ -149,12 +167,10 @@ static bool prepare(struct bide__admin *a, char *why, size_t size)
     a->start_ns = bide_now_ns();
     a->wall_offset_ns =
         (int64_t)t.tv_sec * BIDE_SECOND + t.tv_nsec - a->start_ns;
-    a->token = a->conf.token ? strdup(a->conf.token) : NULL;
     a->listener = admin_listen(&a->conf, &a->port, why, size);
     if (a->listener < 0)
         return false;
-    if (pipe2(a->wake, O_CLOEXEC | O_NONBLOCK) == 0 &&
-        (a->token || !a->conf.token) &&
+    if (pipe2(a->wake, O_CLOEXEC | O_NONBLOCK) == 0 && copy_texts(a) &&
         pthread_create(&a->thread, NULL, work, a) == 0)
         return true;
     snprintf(why, size, "admin: no memory, file or thread left");

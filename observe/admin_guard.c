@@ -64,7 +64,7 @@ static bool host_allowed(const struct bide__admin *a, struct piece host)
 
     if (is_address(name) || is(name, "localhost"))
         return true;
-    for (const char *const *h = a->conf.hosts; h && *h; h++)
+    for (char *const *h = a->hosts; h && *h; h++)
         if (is(name, *h))
             return true;
     return false;

@@ -43,7 +43,7 @@ struct admin_conn {
 
 struct bide__admin {
     struct bide__admin_conf conf;
-    char *token;
+    char *token, **hosts; /* copies: the caller's may go */
     int listener;
     int port;
     int wake[2]; /* written to when it shall end */

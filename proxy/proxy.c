@@ -100,6 +100,35 @@ static bool address_same(const struct bide__proxy_address *a,
     return strcmp(a->text, b->text) == 0;
 }
 
+static bool text_same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Who watches was there before the first worker, and stays. */
+static const char *watchers_differ(const struct bide__proxy_conf *a,
+                                const struct bide__proxy_conf *b)
+{
+    const struct bide__proxy_telemetry *t = &a->telemetry, *u = &b->telemetry;
+    const struct bide__proxy_admin *x = &a->admin_access, *y = &b->admin_access;
+
+    if (!text_same(a->admin ? a->admin->text : NULL,
+                   b->admin ? b->admin->text : NULL))
+        return "proxy.admin";
+    if (!text_same(x->token, y->token) || x->insecure != y->insecure ||
+        x->n_hosts != y->n_hosts)
+        return "proxy.admin_access";
+    for (size_t i = 0; i < x->n_hosts; i++)
+        if (strcmp(x->hosts[i], y->hosts[i]) != 0)
+            return "proxy.admin_access";
+    if (!text_same(t->otlp, u->otlp) || !text_same(t->log, u->log) ||
+        t->format != u->format || t->metrics_ns != u->metrics_ns ||
+        memcmp(&t->sample, &u->sample, sizeof t->sample) != 0 ||
+        memcmp(&t->log_per_s, &u->log_per_s, sizeof t->log_per_s) != 0)
+        return "proxy.telemetry";
+    return NULL;
+}
+
 static const char *unchangeable(const struct proxy *p,
                                 const struct bide__proxy_conf *a,
                                 const struct bide__proxy_conf *b)
@@ -113,7 +142,7 @@ static const char *unchangeable(const struct proxy *p,
         return "proxy.workers";
     if (a->limits.header_bytes != b->limits.header_bytes)
         return "proxy.limits.header_bytes";
-    return NULL;
+    return watchers_differ(a, b);
 }
 
 int proxy_reload(struct proxy *p, bide_config *config,

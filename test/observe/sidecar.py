@@ -78,7 +78,9 @@ class Sidecar:
         self.said = said
         self.admin = int(re.search(r"http://127.0.0.1:(\d+)/", said).group(1))
         self.port = int(re.search(r"listening on 127.0.0.1:(\d+)", said).group(1))
-        threading.Thread(target=lambda: print("".join("# "+l for l in self.p.stderr)), daemon=True).start()
+        self.told = []
+        threading.Thread(target=lambda: self.told.extend(self.p.stderr),
+                         daemon=True).start()
 
     def write(self):
         with open(self.file, "w", encoding="utf-8") as f:
@@ -93,7 +95,7 @@ proxy:
   listen: {self.listen}
   admin: 127.0.0.1:0
   workers: 2
-  admin_access: {{ token: {TOKEN} }}
+  admin_access: {{ token: {TOKEN}, hosts: [admin.test] }}
   telemetry:
     otlp: http://127.0.0.1:{COLLECTOR}
     sample: {self.sample}
@@ -291,6 +293,14 @@ def actions(s):
     case("a reload is done", s.get("/api/reload", s.admin, "POST", **auth)[0] == 200)
     case("and what was counted stays", until(
         lambda: s.state()["deps"][0]["calls"]["first_success"] > 5))
+    case("names that may be asked for stay as well",
+         s.get("/healthz", s.admin, Host="admin.test")[0] == 200
+         and s.get("/healthz", s.admin, Host="other.test")[0] == 403)
+    s.sample = "50%"
+    s.write()
+    s.get("/api/reload", s.admin, "POST", **auth)
+    case("who watches cannot be changed so, and that is told",
+         until(lambda: "proxy.telemetry cannot change" in "".join(s.told)), s.told)
     case("it is ready", s.get("/readyz", s.admin)[0] == 200)
     answer = s.get("/api/drain", s.admin, "POST", **auth)
     code = s.p.wait(timeout=20)
