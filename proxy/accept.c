@@ -92,31 +92,36 @@ static void exhausted(struct worker *w, struct listener *l)
         pause_all(w);
 }
 
-static void listener_ready(struct net_io *io, unsigned events)
+/* Takes some in; true: there may be more. */
+static bool accept_some(struct listener *l)
 {
-    struct listener *l = (struct listener *)io;
     struct worker *w = l->worker;
 
-    (void)events;
     for (int i = 0; i < ACCEPTS_AT_ONCE; i++) {
         struct sockaddr_storage from;
         socklen_t len = sizeof from;
         memset(&from, 0, sizeof(struct sockaddr));
-        int fd = accept4(io->fd, (struct sockaddr *)&from, &len,
+        int fd = accept4(l->io.fd, (struct sockaddr *)&from, &len,
                          SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0) {
-            if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS ||
-                errno == ENOMEM)
-                exhausted(w, l);
-            if (errno != ECONNABORTED && errno != EINTR)
-                return;
+        if (fd < 0 && (errno == ECONNABORTED || errno == EINTR))
             continue;
+        if (fd < 0) {
+            if (errno != EAGAIN)
+                exhausted(w, l);
+            return false;
         }
         if (w->n_clients >= w->max_clients)
             shed(w, fd);
         else
             client_new(w, fd, (struct sockaddr *)&from);
     }
+    return true;
+}
+
+static void listener_ready(struct net_io *io, unsigned events)
+{
+    (void)events;
+    accept_some((struct listener *)io);
 }
 
 static int first_one(const struct worker *w, size_t i)
@@ -190,8 +195,8 @@ void worker_unlisten(struct worker *w)
         struct listener *l = &w->listeners[i];
         if (l->io.fd < 0)
             continue;
-        if (!l->paused)
-            listener_ready(&l->io, EPOLLIN);
+        while (!l->paused && accept_some(l))
+            ;
         int fd = l->io.fd;
         net_loop_remove(&w->loop, &l->io);
         if (!l->shared)

@@ -146,9 +146,16 @@ static void finish(struct exchange *ex)
     client_done(c);
 }
 
+/* What a TLS session has taken and not sent yet cannot be taken back either. */
+static bool has_begun(const struct exchange *ex)
+{
+    const struct net_conn *conn = &ex->client->conn;
+    return ex->out_bytes != 0 || (conn->session && !conn->writable);
+}
+
 void answer_broken(struct exchange *ex)
 {
-    if (ex->out_bytes == 0) {
+    if (!has_begun(ex)) {
         ex->status = 0;
         net_buf_give(&ex->worker->bufs, ex->out);
         ex->out = NULL;
@@ -169,6 +176,9 @@ static int gather(const struct exchange *ex, struct iovec *iov)
 {
     const struct attempt *a = ex->winner;
     int n = 0;
+    if (ex->interim)
+        iov[n++] =
+            (struct iovec){ net_buf_at(ex->interim), net_buf_len(ex->interim) };
     if (ex->out)
         iov[n++] = (struct iovec){ net_buf_at(ex->out), net_buf_len(ex->out) };
     if (a && a->ready > a->in->begin)
@@ -176,19 +186,27 @@ static int gather(const struct exchange *ex, struct iovec *iov)
     return n;
 }
 
+/* Takes up to n bytes off a buffer, and gives it back when it is empty: how
+ * many. */
+static size_t take_off(struct exchange *ex, struct net_buf **b, size_t n)
+{
+    if (!*b)
+        return 0;
+    size_t len = net_buf_len(*b) < n ? net_buf_len(*b) : n;
+    (*b)->begin += (uint32_t)len;
+    if (net_buf_len(*b) == 0) {
+        net_buf_give(&ex->worker->bufs, *b);
+        *b = NULL;
+    }
+    return len;
+}
+
 static void advance(struct exchange *ex, size_t n)
 {
-    ex->out_bytes += n;
     count_n(&ex->worker->counters.bytes_out, n);
-    if (ex->out) {
-        size_t of_head = net_buf_len(ex->out) < n ? net_buf_len(ex->out) : n;
-        ex->out->begin += (uint32_t)of_head;
-        n -= of_head;
-        if (net_buf_len(ex->out) == 0) {
-            net_buf_give(&ex->worker->bufs, ex->out);
-            ex->out = NULL;
-        }
-    }
+    n -= take_off(ex, &ex->interim, n);
+    ex->out_bytes += n;
+    n -= take_off(ex, &ex->out, n);
     if (n > 0)
         ex->winner->in->begin += (uint32_t)n;
 }
@@ -196,7 +214,7 @@ static void advance(struct exchange *ex, size_t n)
 /* Writes all there is: 1; 0: the client takes no more now; -1: it is gone. */
 static int write_out(struct exchange *ex)
 {
-    struct iovec iov[2];
+    struct iovec iov[3];
     struct client *c = ex->client;
     int n_pieces;
     if (c->conn.broken) {
@@ -262,25 +280,53 @@ void answer_pump(struct exchange *ex)
     exchange_later(ex, TODO_PUMP);
 }
 
+/* ===== interim answers ===== */
+
+/* What has been begun must be sent to its end: the next answer follows. */
+void interim_flush(struct exchange *ex)
+{
+    struct net_buf *b = ex->interim;
+    if (!b)
+        return;
+    ssize_t n = net_write(&ex->client->conn, net_buf_at(b), net_buf_len(b));
+    if (n == NET_ERROR)
+        ex->client->conn.broken = true;
+    if (n > 0)
+        b->begin += (uint32_t)n;
+    if (net_buf_len(b) > 0)
+        return;
+    net_buf_give(&ex->worker->bufs, b);
+    ex->interim = NULL;
+}
+
+void interim_send(struct exchange *ex, const char *text, size_t len)
+{
+    if (ex->interim || !(ex->interim = net_buf_take(&ex->worker->bufs)))
+        return;
+    memcpy(ex->interim->data, text, len);
+    ex->interim->end = (uint32_t)len;
+    interim_flush(ex);
+}
+
 /* 100 is not passed on: the client has had its own. A client of HTTP/1.0 knows
- * no interim answers. One that does not take it at once does without. */
+ * no interim answers. */
 void answer_interim(struct attempt *a)
 {
     struct exchange *ex = a->ex;
     const struct http1_head *resp = &a->resp;
     struct net_buf *b;
     if (resp->status == 100 || ex->req.minor == 0 || ex->winner ||
-        !(b = net_buf_take(&ex->worker->bufs)))
+        ex->interim || !(b = net_buf_take(&ex->worker->bufs)))
         return;
     struct text t = text_in(b);
     put_status_line(&t, a);
     text_lines(&t, resp, net_buf_at(a->in), dropped_from(resp));
     TEXT_LITERAL(&t, "\r\n");
-    if (text_done(&t, b) && ex->client->conn.writable) {
-        ssize_t n = net_write(&ex->client->conn, b->data, b->end);
-        if (n > 0 && (size_t)n < b->end)
-            ex->client->conn.broken = true; /* half a message: of no use */
+    if (text_done(&t, b)) {
         count(&ex->worker->counters.answered_1xx);
+        ex->interim = b;
+        interim_flush(ex);
+    } else {
+        net_buf_give(&ex->worker->bufs, b);
     }
-    net_buf_give(&ex->worker->bufs, b);
 }

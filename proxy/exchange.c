@@ -125,6 +125,7 @@ void exchange_free(struct exchange *ex)
     net_task_cancel(&ex->task);
     upload_free(ex);
     net_buf_give(&w->bufs, ex->out);
+    net_buf_give(&w->bufs, ex->interim);
     if (ex->era)
         era_leave(w, ex->era);
     w->n_exchanges--;
@@ -285,6 +286,8 @@ void exchange_client_ready(struct exchange *ex)
         exchange_cancel(ex);
         return;
     }
+    if (ex->status == 0 && conn->writable)
+        interim_flush(ex);
     if (ex->status != 0) {
         if (ex->upload == UPLOAD_STREAMING && ex->winner)
             upload_read(ex);

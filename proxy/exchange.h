@@ -136,7 +136,8 @@ struct exchange {
     bool tunnel;
     bool up_ended, down_ended; /* directions of the tunnel */
 
-    struct net_buf *out; /* to the client, before the winner's bytes */
+    struct net_buf *interim; /* to the client, before all else */
+    struct net_buf *out;     /* to the client, before the winner's bytes */
     uint64_t out_bytes;
     uint16_t status;     /* sent to the client; 0: nothing yet */
     uint8_t reason;      /* bide_reason of the end; for the log */
@@ -319,6 +320,11 @@ void answer_count(struct exchange *ex, int status);
 
 /* Passes an interim answer (1xx) on. */
 void answer_interim(struct attempt *a);
+
+/* Sends one, unless another has not been taken yet: then there is no need for
+ * it. And sends on, when the client may take more. */
+void interim_send(struct exchange *ex, const char *text, size_t len);
+void interim_flush(struct exchange *ex);
 
 /* ===== own_answer.c ===== */
 

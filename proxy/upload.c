@@ -273,7 +273,7 @@ static void say_continue(struct exchange *ex)
     static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
     if (ex->req.expect_continue &&
         net_buf_len(ex->client->in) == ex->req.head_len)
-        (void)!net_write(&ex->client->conn, text, sizeof text - 1);
+        interim_send(ex, text, sizeof text - 1);
 }
 
 bool upload_begin(struct exchange *ex)

@@ -18,6 +18,7 @@
 
 enum {
     FREE_BUFS = 64,
+    DRAIN_MOMENT_MS = 20,
     HEAD_SLACK = 2048, /* what a head may grow by on its way through */
 };
 
@@ -73,11 +74,25 @@ static void on_pause(struct net_timer *t)
         (struct worker *)((char *)t - offsetof(struct worker, pause)));
 }
 
+static void close_idle(struct worker *w)
+{
+    struct client *c, *next;
+    for (c = w->clients; c; c = next) {
+        next = c->next;
+        if (c->phase == CLIENT_IDLE)
+            client_abort(c);
+    }
+}
+
 static void on_drained(struct net_timer *t)
 {
     struct worker *w =
         (struct worker *)((char *)t - offsetof(struct worker, drain));
-    w->over = true;
+    if (w->loop.now_ns >= w->drain_until_ns)
+        w->over = true;
+    else
+        net_timer_set(&w->loop, t, w->drain_until_ns);
+    close_idle(w);
 }
 
 static void woken(struct net_loop *loop);
@@ -145,25 +160,19 @@ static void reload(struct worker *w)
         era_end(old);
 }
 
-static void close_idle(struct worker *w)
-{
-    struct client *c, *next;
-    for (c = w->clients; c; c = next) {
-        next = c->next;
-        if (c->phase == CLIENT_IDLE)
-            client_abort(c);
-    }
-}
-
+/* Who has just connected, or is about to send its next request, gets a moment
+ * for that. */
 static void drain(struct worker *w)
 {
+    int64_t now = w->loop.now_ns, moment = DRAIN_MOMENT_MS * BIDE_MILLISECOND;
     if (w->draining)
         return;
     worker_unlisten(w);
     w->draining = true;
+    w->drain_until_ns = net_after(now, w->conf->timeouts.drain_ns);
     net_timer_set(&w->loop, &w->drain,
-                  net_after(w->loop.now_ns, w->conf->timeouts.drain_ns));
-    close_idle(w);
+                  w->drain_until_ns < now + moment ? w->drain_until_ns
+                                                   : now + moment);
     worker_eased(w);
 }
 

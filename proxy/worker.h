@@ -77,6 +77,7 @@ struct worker {
     bool draining;          /* no new requests */
     bool over;              /* leave the thread */
     struct net_timer drain; /* when it must be over */
+    int64_t drain_until_ns;
 
     struct access_log *log; /* NULL: none */
     struct teller tell;

@@ -63,7 +63,7 @@ def curl():
                  b"GET /echo/proxied name.example" in out, (out, err))
         code, out, err = command("curl", "-sS", "--next", "-H",
                                  "Expect: 100-continue", "-T", "-", "-o",
-                                 os.devnull, "-w", "%{http_code}", url + "/204",
+                                 os.devnull, "-w", "%{http_code}", url + "/sink",
                                  input=BIG)
         tap.case("curl: a chunked upload of 3 MB, after 100 Continue",
                  code == 0 and out == b"204", (code, out, err))
@@ -86,7 +86,7 @@ const {createHash} = require('crypto');
   let r = await fetch(base + '/big');
   out.big = createHash('sha256').update(Buffer.from(await r.arrayBuffer()))
     .digest('hex');
-  r = await fetch(base + '/204', {method: 'POST', body: 'x'.repeat(200000)});
+  r = await fetch(base + '/sink', {method: 'POST', body: 'x'.repeat(200000)});
   out.post = r.status;
   r = await fetch(base + '/503');
   out.failed = [r.status, r.headers.get('x-bide-attempts'),
@@ -134,7 +134,7 @@ def python():
             good += r.read().startswith(b"GET /echo/%d " % i)
         tap.case("http.client: 300 on one connection, each its own answer",
                  good == 300, good)
-        c.request("PUT", "/204", iter([b"x" * 1000] * 300),
+        c.request("PUT", "/sink", iter([b"x" * 1000] * 300),
                   encode_chunked=True, headers={"Transfer-Encoding": "chunked"})
         r = c.getresponse()
         r.read()

@@ -24,7 +24,8 @@ def rss(p):
 def sanitized():
     """Memory of such builds says nothing."""
     with open(sidecar.BIDE + "-proxy", "rb") as f:
-        return b"__asan_" in f.read()
+        data = f.read()
+    return b"__asan_" in data or b"__tsan_" in data
 
 
 def slow_clients():

@@ -288,6 +288,7 @@ http {{
     location /echo {{ default_type text/plain;
       return 200 "$request_method $request_uri $http_host $http_via"; }}
     location /204 {{ return 204; }}
+    location /sink {{ proxy_pass http://127.0.0.1:{port}/204; }}
     location /503 {{ return 503; }}
     location / {{ }} }}
 }}
@@ -295,7 +296,8 @@ http {{
 
 
 class Nginx:
-    """A real origin, in a directory of its own. With the path of a certificate and
+    """A real origin, in a directory of its own. /sink reads all that it is sent
+    before it answers, /204 does not wait for it. With the path of a certificate and
     its key, but for their endings, it serves TLS too, at self.tls_port."""
 
     def __init__(self, requests=1000, certificate=None):
