@@ -17,7 +17,7 @@
 #include "proxy.h"
 #include "worker.h"
 
-enum { ACCEPTS_AT_ONCE = 64, PAUSE_MS = 50 };
+enum { ACCEPTS_AT_ONCE = 64, PAUSE_MS = 50, BACKLOG_ROUNDS = 64 };
 
 static const char too_many[] =
     "HTTP/1.1 503 Service Unavailable\r\n"
@@ -195,8 +195,9 @@ void worker_unlisten(struct worker *w)
         struct listener *l = &w->listeners[i];
         if (l->io.fd < 0)
             continue;
-        while (!l->paused && accept_some(l))
-            ;
+        for (int k = 0; k < BACKLOG_ROUNDS && !l->paused; k++)
+            if (!accept_some(l))
+                break;
         int fd = l->io.fd;
         net_loop_remove(&w->loop, &l->io);
         if (!l->shared)

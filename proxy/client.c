@@ -16,6 +16,7 @@ enum {
     FREE_CLIENTS = 256,
     LINGER_MS = 2000,       /* for the client to read what was sent ... */
     LINGER_BYTES = 1 << 20, /* ... while it may still send so much */
+    STEPS = 64,             /* in one go: others wait for this thread, too */
 };
 
 /* ===== beginning and end ===== */
@@ -61,6 +62,7 @@ static void client_close(struct client *c)
     net_buf_give(&w->bufs, c->in);
     c->in = NULL;
     net_timer_cancel(&w->loop, &c->timer);
+    net_task_cancel(&c->task);
     net_conn_close(&c->conn);
     if (c->next)
         c->next->prev = c->prev;
@@ -289,12 +291,20 @@ static bool step(struct client *c)
 
 void client_run(struct client *c)
 {
+    bool more = true;
     if (c->in_run)
         return;
     c->in_run = true;
-    while (step(c))
-        ;
+    for (int i = 0; i < STEPS && more; i++)
+        more = step(c);
     c->in_run = false;
+    if (more && c->phase != CLIENT_CLOSED)
+        net_task_later(&c->worker->loop, &c->task);
+}
+
+static void on_task(struct net_task *t)
+{
+    client_run((struct client *)((char *)t - offsetof(struct client, task)));
 }
 
 void client_done(struct client *c)
@@ -370,6 +380,7 @@ void client_new(struct worker *w, int fd, const struct sockaddr *from)
     }
     c->conn.io.ready = client_ready;
     c->timer.fire = client_fire;
+    c->task.run = on_task;
     c->worker = w;
     set_address(c, from);
     c->trusted = w->conf->n_trusted != 0 && is_trusted(w->conf, c);

@@ -35,6 +35,7 @@ struct client {
     struct net_conn conn; /* first: events name it */
     struct net_grave grave;
     struct net_timer timer; /* may fire before until_ns: then it is set again */
+    struct net_task task;   /* goes on with what it left */
     int64_t until_ns;       /* what is waited for must have come by then */
     struct worker *worker;
     struct client *next, *prev; /* in worker->clients */
