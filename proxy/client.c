@@ -15,7 +15,7 @@
 enum {
     FREE_CLIENTS = 256,
     LINGER_MS = 2000,       /* for the client to read what was sent ... */
-    LINGER_BYTES = 1 << 20, /* ... while it may still send so much */
+    LINGER_BYTES = 1 << 24, /* ... while it may still send so much */
     STEPS = 64,             /* in one go: others wait for this thread, too */
 };
 
@@ -245,20 +245,21 @@ static bool head_step(struct client *c)
 
 /* ===== the rest of its life ===== */
 
+/* A piece at a time: the steps are counted. */
 static bool discard(struct client *c)
 {
-    char bin[4096];
-    while (net_can_read(&c->conn)) {
-        ssize_t n = net_read(&c->conn, bin, sizeof bin);
-        if (n == NET_AGAIN)
-            return false;
-        c->lingered += n > 0 ? (uint32_t)n : 0;
-        if (n <= 0 || c->lingered > LINGER_BYTES) {
-            client_close(c);
-            return false;
-        }
+    char bin[16384];
+    if (!net_can_read(&c->conn))
+        return false;
+    ssize_t n = net_read(&c->conn, bin, sizeof bin);
+    if (n == NET_AGAIN)
+        return false;
+    c->lingered += n > 0 ? (uint32_t)n : 0;
+    if (n <= 0 || c->lingered > LINGER_BYTES) {
+        client_close(c);
+        return false;
     }
-    return false;
+    return true;
 }
 
 static bool shake(struct client *c)
