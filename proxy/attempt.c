@@ -9,7 +9,7 @@
 #include "state.h"
 #include "worker.h"
 
-enum { FREE_ATTEMPTS = 128 };
+enum { FREE_ATTEMPTS = NET_SPARES(128) };
 
 static struct worker *worker_of(const struct attempt *a)
 {

@@ -13,7 +13,7 @@
 #include "worker.h"
 
 enum {
-    FREE_CLIENTS = 256,
+    FREE_CLIENTS = NET_SPARES(256),
     LINGER_MS = 2000,       /* for the client to read what was sent ... */
     LINGER_BYTES = 1 << 24, /* ... while it may still send so much */
     STEPS = 64,             /* in one go: others wait for this thread, too */

@@ -10,7 +10,7 @@
 #include "proxy.h"
 #include "worker.h"
 
-enum { FREE_EXCHANGES = 128 };
+enum { FREE_EXCHANGES = NET_SPARES(128) };
 
 static int64_t now_of(const struct exchange *ex)
 {

@@ -11,7 +11,7 @@
 #include "tls.h"
 #include "worker.h"
 
-enum { FREE_LINKS = 256 };
+enum { FREE_LINKS = NET_SPARES(256) };
 
 static struct worker *worker_of(const struct link *l)
 {

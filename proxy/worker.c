@@ -17,7 +17,7 @@
 #include "proxy.h"
 
 enum {
-    FREE_BUFS = 64,
+    FREE_BUFS = NET_SPARES(64),
     DRAIN_MOMENT_MS = 20,
     HEAD_SLACK = 2048, /* what a head may grow by on its way through */
 };
