@@ -136,6 +136,9 @@ static bool start_admin(struct watching *w, const struct bide__proxy_conf *conf,
     struct bide__admin_conf a = { .listen = conf->admin->text,
                                   .token = conf->admin_access.token,
                                   .insecure = conf->admin_access.insecure,
+                                  .certificate =
+                                      conf->admin_access.certificate,
+                                  .key = conf->admin_access.key,
                                   .hosts = conf->admin_access.hosts,
                                   .source = &w->source,
                                   .collector = w->watch.collector };
@@ -145,7 +148,8 @@ static bool start_admin(struct watching *w, const struct bide__proxy_conf *conf,
         fprintf(stderr, "bide proxy: admin endpoint at %s\n",
                 conf->admin->text);
     else if (w->admin)
-        fprintf(stderr, "bide proxy: admin endpoint at http://%s%s%s:%d/\n",
+        fprintf(stderr, "bide proxy: admin endpoint at %s://%s%s%s:%d/\n",
+                a.certificate ? "https" : "http",
                 strchr(conf->admin->host, ':') ? "[" : "", conf->admin->host,
                 strchr(conf->admin->host, ':') ? "]" : "",
                 bide__admin_port(w->admin));

@@ -103,7 +103,8 @@ BIDE__CHECKER(bide__check_health)
     }
 }
 
-BIDE__CHECKER(bide__check_client_tls)
+/* Where TLS is by choice. */
+BIDE__CHECKER(bide__check_pair)
 {
     (void)where;
     (void)to;

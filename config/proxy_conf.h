@@ -209,9 +209,12 @@ struct bide__proxy_net {
  * Threads: immutable. */
 struct bide__proxy_admin {
     const char *token;  /* 16 characters at least; NULL: no actions; NULL */
-    bool insecure;      /* may listen where others can reach it; false */
+    bool insecure;      /* may do without token and TLS where others can reach
+                           it; false */
     const char *const *hosts; /* names that Host may say; ends with NULL; or NULL */
     size_t n_hosts;
+    const char *certificate; /* with chain, PEM; NULL: no TLS; NULL */
+    const char *key;         /* PEM; with certificate; NULL */
 };
 
 enum bide__otlp_format { BIDE__OTLP_PROTOBUF, BIDE__OTLP_JSON };
@@ -260,7 +263,8 @@ struct bide__proxy_conf {
             { 10 * BIDE_SECOND, 30 * BIDE_SECOND, 75 * BIDE_SECOND,            \
               60 * BIDE_SECOND, 5 * BIDE_MINUTE, 30 * BIDE_SECOND },           \
             { BIDE__FORWARDED_APPEND, true, false, true, true }, NULL, 0,      \
-            NULL, { NULL, NULL, NULL, false }, { NULL, false, NULL, 0 },       \
+            NULL, { NULL, NULL, NULL, false }, { NULL, false, NULL, 0,         \
+              NULL, NULL },                                                    \
             { NULL, BIDE__OTLP_PROTOBUF, 0, 10 * BIDE_SECOND, NULL, 50 }       \
     }
 

@@ -50,6 +50,6 @@ BIDE__CHECKER(bide__check_route);
 BIDE__CHECKER(bide__check_pool);
 BIDE__CHECKER(bide__check_health);
 BIDE__CHECKER(bide__check_server_tls);
-BIDE__CHECKER(bide__check_client_tls);
+BIDE__CHECKER(bide__check_pair);
 
 #endif

@@ -98,7 +98,7 @@ static const struct bide__section_table health_table = {
     .fields = health_fields, .check = bide__check_health
 };
 static const struct bide__section_table client_tls_table = {
-    .fields = client_tls_fields, .check = bide__check_client_tls
+    .fields = client_tls_fields, .check = bide__check_pair
 };
 
 #define S struct bide__proxy_upstream

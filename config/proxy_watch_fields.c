@@ -61,9 +61,13 @@ static const struct bide__section_field admin_fields[] = {
             "none."),
       .kind = BIDE__TEXT, .fits = fits_secret, .pattern = "^[!-~]{16,}$",
       .hint = "make one: `openssl rand -hex 16`" },
-    FLAG(
-        "insecure", insecure,
-        "Whether the endpoint may be where others than this machine reach it."),
+    FILE_ROW("certificate", certificate,
+             "Certificate and chain, PEM: the endpoint speaks TLS. Read when "
+             "the program starts."),
+    FILE_ROW("key", key, "Its key, PEM."),
+    FLAG("insecure", insecure,
+         "Whether the endpoint may be where others than this machine reach "
+         "it, without a token and TLS."),
     { NAMED("hosts", AT(hosts), "the name of a host, or a list of them",
             "Names under which it may be asked; addresses and localhost always "
             "may. Others are refused, so that nobody's page in a browser gets "
@@ -102,8 +106,9 @@ static const struct bide__section_field telemetry_fields[] = {
 };
 #undef S
 
-const struct bide__section_table bide__proxy_admin_table = { .fields =
-                                                                 admin_fields };
+const struct bide__section_table bide__proxy_admin_table = {
+    .fields = admin_fields, .check = bide__check_pair
+};
 const struct bide__section_table bide__proxy_telemetry_table = {
     .fields = telemetry_fields
 };

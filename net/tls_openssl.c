@@ -105,7 +105,7 @@ static const struct net_layer layer = {
 
 static void explain(char *err, size_t size, const char *what, const char *file)
 {
-    unsigned long code = ERR_peek_last_error();
+    unsigned long code = ERR_peek_error(); /* the cause; the last is vague */
     const char *why = ERR_reason_error_string(code);
     if (ERR_SYSTEM_ERROR(code))
         why = strerror(ERR_GET_REASON(code));
@@ -114,6 +114,7 @@ static void explain(char *err, size_t size, const char *what, const char *file)
 
 static SSL_CTX *settings_new(const SSL_METHOD *method)
 {
+    ERR_clear_error();
     SSL_CTX *ctx = SSL_CTX_new(method);
     if (!ctx)
         return NULL;

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../net/tls.h"
 #include "admin_parts.h"
 #include "bide/run.h"
 
@@ -29,9 +31,11 @@ static void take_client(struct bide__admin *a)
         close(fd);
         return;
     }
-    c->fd = fd;
+    c->net.io.fd = fd;
     a->conns[a->n_conns++] = c;
-    if (!admin_conn_step(a, c, 0, bide_now_ns()))
+    c->greeting = a->tls != NULL;
+    if ((a->tls && net_tls_accept(&c->net, a->tls) < 0) ||
+        !admin_conn_step(a, c, 0, bide_now_ns()))
         drop(a, a->n_conns - 1);
 }
 
@@ -81,7 +85,7 @@ static size_t fill(const struct bide__admin *a, struct pollfd *p)
     p[0] = (struct pollfd){ .fd = a->wake[0], .events = POLLIN };
     p[1] = (struct pollfd){ .fd = a->listener, .events = POLLIN };
     for (size_t i = 0; i < a->n_conns; i++)
-        p[2 + i] = (struct pollfd){ .fd = a->conns[i]->fd,
+        p[2 + i] = (struct pollfd){ .fd = a->conns[i]->net.io.fd,
                                     .events = admin_conn_wants(a->conns[i]) };
     return a->n_conns + 2;
 }
@@ -99,12 +103,22 @@ static void step_all(struct bide__admin *a, const struct pollfd *p, size_t n,
     }
 }
 
+/* OpenSSL writes to its socket as to a file. */
+static void block_pipe(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
 static void *work(void *arg)
 {
     struct bide__admin *a = arg;
     struct pollfd p[ADMIN_CONNECTIONS + 2];
 
     pthread_setname_np(pthread_self(), "bide-admin");
+    block_pipe();
     for (;;) {
         size_t n = fill(a, p);
         if (poll(p, n, patience_ms(a, bide_now_ns())) < 0 && errno != EINTR)
@@ -131,6 +145,7 @@ static void release(struct bide__admin *a)
             close(a->wake[i]);
     if (a->listener >= 0)
         close(a->listener);
+    net_tls_free(a->tls);
     bide__out_done(&a->state);
     free(a->token);
     for (char **h = a->hosts; h && *h; h++)
@@ -154,6 +169,24 @@ static bool copy_texts(struct bide__admin *a)
     return a->hosts && (a->token || !a->conf.token);
 }
 
+static bool prepare_tls(struct bide__admin *a, char *why, size_t size)
+{
+    char mistake[512];
+
+    if (!a->conf.certificate && !a->conf.key)
+        return true;
+    if (!a->conf.certificate || !a->conf.key) {
+        snprintf(why, size, "admin: expected a certificate and its key; found "
+                            "one without the other");
+        return false;
+    }
+    a->tls = net_tls_server_new(a->conf.certificate, a->conf.key, NULL, false,
+                                mistake, sizeof mistake);
+    if (!a->tls)
+        snprintf(why, size, "admin: %s", mistake);
+    return a->tls != NULL;
+}
+
 static bool prepare(struct bide__admin *a, char *why, size_t size)
 {
     struct timespec t;
@@ -163,6 +196,8 @@ static bool prepare(struct bide__admin *a, char *why, size_t size)
                  ADMIN_TOKEN_MIN);
         return false;
     }
+    if (!prepare_tls(a, why, size))
+        return false;
     clock_gettime(CLOCK_REALTIME, &t);
     a->start_ns = bide_now_ns();
     a->wall_offset_ns =

@@ -17,8 +17,9 @@
  *     GET  /api/history   the last minutes, second by second
  *     GET  /api/stream    a state each second, as server-sent events
  *     POST /api/deps/NAME/breaker/MODE   normal, forced_open, forced_closed,
- * dry_run POST /api/drain     ends gracefully POST /api/reload    reads the
- * configuration anew
+ *                                    dry_run
+ *     POST /api/drain     ends gracefully
+ *     POST /api/reload    reads the configuration anew
  *
  * Actions need the token: `Authorization: Bearer ...`. Without one in the
  * configuration there are none.
@@ -27,6 +28,9 @@
  * address, `localhost` or a name in `hosts`, so that a name which an attacker
  * points here is refused; an Origin that is not ours is refused; and so is what
  * the browser itself calls cross-site.
+ *
+ * Where others can reach it, it wants a token and speaks TLS, or is told that
+ * it need not. Certificate and key are read once, when it starts.
  *
  * It is not made for load: a few dozen connections, poll(), one request after
  * the other. A client that is slow is dropped, or misses a second of the
@@ -43,7 +47,8 @@ struct bide__admin;
 struct bide__admin_conf {
     const char *listen; /* "127.0.0.1:9901", "[::1]:0", "unix:/run/a" */
     const char *token;  /* NULL: no actions */
-    bool insecure;      /* may listen where others can reach it */
+    bool insecure;      /* may do without token and TLS where others reach it */
+    const char *certificate, *key; /* PEM files; both, or NULL: no TLS */
     const char *const
         *hosts; /* names that Host may say; ends with NULL; or NULL */
     const struct bide__source *source; /* must outlive it, as must ... */
@@ -51,8 +56,8 @@ struct bide__admin_conf {
 };
 
 /* Listens, and starts the thread. NULL, and `why` says what is wrong: an
- * address that is none or is taken; one that is not loopback without
- * `insecure`. */
+ * address that is none or is taken; one that is not loopback without a token
+ * and a certificate, or `insecure`; a certificate that cannot be used. */
 struct bide__admin *bide__admin_start(const struct bide__admin_conf *conf,
                                       char *why, size_t size);
 

@@ -1,16 +1,13 @@
 /* One client: a request is read, answered, and perhaps another follows. */
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "admin_parts.h"
 
 void admin_conn_free(struct admin_conn *c)
 {
-    close(c->fd);
+    net_conn_close(&c->net);
     bide__out_done(&c->out);
     free(c);
 }
@@ -19,6 +16,8 @@ short admin_conn_wants(const struct admin_conn *c)
 {
     bool unsent = c->sent < c->out.len;
 
+    if (c->greeting)
+        return POLLIN; /* what we say of it fits into the socket */
     if (c->mode == ADMIN_STREAMING)
         return unsent ? POLLIN | POLLOUT : POLLIN; /* POLLIN: it hung up */
     return c->mode == ADMIN_WRITING ? POLLOUT : POLLIN;
@@ -99,20 +98,18 @@ static void expect_request(struct admin_conn *c, int64_t now)
     http1_request_init(&c->head, c->fields, ADMIN_FIELDS, ADMIN_HEAD);
 }
 
-/* False: it hung up, or broke off. */
-static bool read_some(struct admin_conn *c)
+/* As net_read(): 0, it hung up; NET_ERROR, it broke off. */
+static ssize_t read_some(struct admin_conn *c)
 {
     char nowhere[512];
     bool streaming = c->mode == ADMIN_STREAMING;
     char *to = streaming ? nowhere : c->in + c->in_len;
     size_t room = streaming ? sizeof nowhere : sizeof c->in - c->in_len;
-    ssize_t n = room ? recv(c->fd, to, room, 0) : 0;
+    ssize_t n = room ? net_read(&c->net, to, room) : 0;
 
-    if (n < 0)
-        return errno == EAGAIN || errno == EINTR;
-    if (!streaming)
+    if (n > 0 && !streaming)
         c->in_len += (size_t)n;
-    return n > 0;
+    return n;
 }
 
 /* ===== writing ===== */
@@ -120,27 +117,20 @@ static bool read_some(struct admin_conn *c)
 static bool write_some(struct admin_conn *c)
 {
     while (c->sent < c->out.len) {
-        ssize_t n = send(c->fd, c->out.data + c->sent, c->out.len - c->sent,
-                         MSG_NOSIGNAL);
+        ssize_t n =
+            net_write(&c->net, c->out.data + c->sent, c->out.len - c->sent);
         if (n < 0)
-            return errno == EAGAIN || errno == EINTR;
+            return n == NET_AGAIN;
         c->sent += (size_t)n;
     }
     return true;
 }
 
-bool admin_conn_step(struct bide__admin *a, struct admin_conn *c, short events,
-                     int64_t now)
+/* ===== a step ===== */
+
+/* Does what can be done with what was read. */
+static bool go_on(struct bide__admin *a, struct admin_conn *c, int64_t now)
 {
-    if (c->mode == ADMIN_READING && c->until_ns == 0)
-        expect_request(c, now); /* it is new */
-    if (events & (POLLIN | POLLHUP | POLLERR)) {
-        bool was_empty = c->in_len == 0;
-        if (!read_some(c))
-            return false;
-        if (c->mode == ADMIN_READING && was_empty)
-            c->until_ns = now + ADMIN_PATIENCE_NS;
-    }
     if (c->mode == ADMIN_SKIPPING)
         skip_body(c, now);
     if (c->mode == ADMIN_READING && c->in_len)
@@ -152,7 +142,53 @@ bool admin_conn_step(struct bide__admin *a, struct admin_conn *c, short events,
             return false;
         expect_request(c, now);
         if (c->in_len) /* another one came with it */
-            return admin_conn_step(a, c, 0, now);
+            return go_on(a, c, now);
     }
     return true;
+}
+
+/* Whether there is something to read that poll() does not know of. */
+static bool is_hidden(struct admin_conn *c)
+{
+    return c->net.session && c->mode != ADMIN_WRITING &&
+           c->net.layer->pending(&c->net);
+}
+
+static bool read_and_go_on(struct bide__admin *a, struct admin_conn *c,
+                           bool readable, int64_t now)
+{
+    for (;;) {
+        bool was_empty = c->in_len == 0;
+        ssize_t n = readable ? read_some(c) : 1;
+        if (n == 0 || n == NET_ERROR)
+            return false;
+        if (readable && n > 0 && c->mode == ADMIN_READING && was_empty)
+            c->until_ns = now + ADMIN_PATIENCE_NS;
+        if (!go_on(a, c, now))
+            return false;
+        if (n == NET_AGAIN || !is_hidden(c))
+            return true;
+        readable = true;
+    }
+}
+
+bool admin_conn_step(struct bide__admin *a, struct admin_conn *c, short events,
+                     int64_t now)
+{
+    const char *why;
+    bool readable = (events & (POLLIN | POLLHUP | POLLERR)) != 0;
+
+    if (c->mode == ADMIN_READING && c->until_ns == 0) { /* it is new */
+        expect_request(c, now);
+        if (c->greeting)
+            c->until_ns = now + ADMIN_PATIENCE_NS;
+    }
+    if (c->greeting) {
+        int rc = c->net.layer->handshake(&c->net, &why);
+        if (rc != 1)
+            return rc == NET_AGAIN;
+        c->greeting = false;
+        readable = true; /* a request may have come with it */
+    }
+    return read_and_go_on(a, c, readable, now);
 }

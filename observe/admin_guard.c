@@ -73,10 +73,11 @@ static bool host_allowed(const struct bide__admin *a, struct piece host)
 /* ===== Origin ===== */
 
 /* The page that asks was served under the very name that it asks. */
-static bool origin_allowed(struct piece origin, struct piece host)
+static bool origin_allowed(const struct bide__admin *a, struct piece origin,
+                           struct piece host)
 {
-    static const char scheme[] = "http://";
-    size_t n = sizeof scheme - 1;
+    const char *scheme = a->tls ? "https://" : "http://";
+    size_t n = strlen(scheme);
 
     return origin.len == n + host.len &&
            strncasecmp(origin.at, scheme, n) == 0 &&
@@ -91,7 +92,7 @@ const char *admin_guard(const struct bide__admin *a, const struct admin_conn *c)
 
     if (!host_allowed(a, host))
         return "Host is neither an address nor a name in admin.hosts";
-    if (origin.at && !origin_allowed(origin, host))
+    if (origin.at && !origin_allowed(a, origin, host))
         return "requests of other sites are refused (Origin)";
     /* Typing the address in is `none`; a link from elsewhere to the page itself
      * does no harm, and shows nothing to whoever made it. */

@@ -124,6 +124,23 @@ static int listen_unix(const char *path, char *why, size_t size)
     return -1;
 }
 
+static bool may_be_reached(const struct bide__admin_conf *conf, char *why,
+                           size_t size)
+{
+    const char *missing = conf->token         ? "no certificate"
+                          : conf->certificate ? "no token"
+                                              : "no token and no certificate";
+
+    if (conf->insecure || (conf->token && conf->certificate))
+        return true;
+    snprintf(why, size,
+             "admin: %s can be reached by others, and admin_access has %s. "
+             "Expected both; or a loopback address; or `insecure: true`, where "
+             "nobody else is on that network",
+             conf->listen, missing);
+    return false;
+}
+
 int admin_listen(const struct bide__admin_conf *conf, int *ret_port, char *why,
                  size_t size)
 {
@@ -134,13 +151,7 @@ int admin_listen(const struct bide__admin_conf *conf, int *ret_port, char *why,
 
     if (!ai)
         return -1;
-    if (!conf->insecure && !is_loopback(ai->ai_addr))
-        snprintf(why, size,
-                 "admin: %s can be reached by others. Expected a loopback "
-                 "address; or `insecure: true`, where nobody else is on that "
-                 "network",
-                 conf->listen);
-    else
+    if (is_loopback(ai->ai_addr) || may_be_reached(conf, why, size))
         fd = bind_to(ai, conf->listen, why, size);
     freeaddrinfo(ai);
     if (fd >= 0)

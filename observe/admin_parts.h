@@ -4,6 +4,7 @@
 
 #include <poll.h>
 
+#include "../net/conn.h"
 #include "../net/http1.h"
 #include "admin.h"
 #include "out.h"
@@ -28,7 +29,8 @@ enum admin_mode {
 
 /* One client. Threads: owned. */
 struct admin_conn {
-    int fd;
+    struct net_conn net;
+    bool greeting; /* TLS: it is not agreed yet */
     enum admin_mode mode;
     bool keep;        /* another request may follow */
     int64_t until_ns; /* then it is dropped */
@@ -44,6 +46,7 @@ struct admin_conn {
 struct bide__admin {
     struct bide__admin_conf conf;
     char *token, **hosts; /* copies: the caller's may go */
+    void *tls;            /* settings; NULL: none */
     int listener;
     int port;
     int wake[2]; /* written to when it shall end */

@@ -102,12 +102,12 @@ void attempt_unlink(struct attempt *a, bool reuse)
     pool_leave(p, a);
     a->pool = NULL;
     a->link = NULL;
-    p->in_flight--;
+    gauge_down(&p->in_flight);
     if (l && reuse)
         link_release(l);
     else if (l)
         link_close(l);
-    if (p->retired && p->in_flight == 0)
+    if (p->retired && gauged(&p->in_flight) == 0)
         pool_retire(p);
 }
 
@@ -240,7 +240,7 @@ void attempt_start(struct exchange *ex, const bide_decision *d)
     a->timeout_ns = d->timeout_ns;
     tell_attempt(a, d->reason);
     a->pool = &e->pools[w->index];
-    a->pool->in_flight++;
+    gauge_up(&a->pool->in_flight);
     ex->tries++;
     ex->tried |= UINT64_C(1) << e->index;
     ex->endpoint = e;

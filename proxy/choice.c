@@ -37,8 +37,8 @@ static int64_t weight(const struct endpoint *e, int64_t now)
 static struct endpoint *lighter(struct endpoint *a, struct endpoint *b,
                                 unsigned w, int64_t now)
 {
-    int64_t load_a = (int64_t)a->pools[w].in_flight + 1;
-    int64_t load_b = (int64_t)b->pools[w].in_flight + 1;
+    int64_t load_a = (int64_t)gauged(&a->pools[w].in_flight) + 1;
+    int64_t load_b = (int64_t)gauged(&b->pools[w].in_flight) + 1;
     return load_a * weight(b, now) <= load_b * weight(a, now) ? a : b;
 }
 

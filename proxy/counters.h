@@ -1,8 +1,10 @@
-/* proxy/counters.h: what a worker has done so far.
+/* proxy/counters.h: what a worker has done so far, and what it has in hand.
  *
  *     count(&worker->counters.requests);
+ *     gauge_up(&pool->in_flight);
  *     ...
  *     uint64_t n = counted(&worker->counters.requests);   // any thread
+ *     uint32_t m = gauged(&pool->in_flight);
  *
  * One writer each, so that an increment is a plain load and store; whoever
  * reads sees every number whole. Threads: owned to write, shared to read. */
@@ -60,6 +62,25 @@ static inline void count(counter *c)
 static inline uint64_t counted(const counter *c)
 {
     return atomic_load_explicit(c, memory_order_relaxed);
+}
+
+/* A number that falls as well. Not `++`: that would lock the bus for others who
+ * write, and there are none. */
+typedef _Atomic(uint32_t) gauge;
+
+static inline uint32_t gauged(const gauge *g)
+{
+    return atomic_load_explicit(g, memory_order_relaxed);
+}
+
+static inline void gauge_up(gauge *g)
+{
+    atomic_store_explicit(g, gauged(g) + 1, memory_order_relaxed);
+}
+
+static inline void gauge_down(gauge *g)
+{
+    atomic_store_explicit(g, gauged(g) - 1, memory_order_relaxed);
 }
 
 #endif

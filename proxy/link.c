@@ -76,14 +76,14 @@ void link_drop(struct link *l)
     if (l->phase == LINK_CLOSED)
         return;
     if (l->phase == LINK_IDLE)
-        p->n_idle--;
+        gauge_down(&p->n_idle);
     if (l->phase == LINK_CONNECTING)
         p->n_connecting--;
     if (l->phase != LINK_BUSY)
         list_remove(l);
     l->phase = LINK_CLOSED;
     l->attempt = NULL;
-    p->n_links--;
+    gauge_down(&p->n_links);
     net_timer_cancel(&p->worker->loop, &l->timer);
     net_conn_close(&l->conn);
     net_loop_bury(&p->worker->loop, &l->grave, link_free);
@@ -114,7 +114,7 @@ static void connect_failed(struct link *l, bide_fault fault)
 void link_use(struct link *l)
 {
     list_remove(l);
-    l->pool->n_idle--;
+    gauge_down(&l->pool->n_idle);
     l->phase = LINK_BUSY;
 }
 
@@ -124,13 +124,13 @@ static void put_idle(struct link *l)
 {
     struct pool *p = l->pool;
 
-    if (!p->first && (p->n_idle >= p->max_idle || p->retired)) {
+    if (!p->first && (gauged(&p->n_idle) >= p->max_idle || p->retired)) {
         link_drop(l);
         return;
     }
     l->phase = LINK_IDLE;
     l->reused = true;
-    p->n_idle++;
+    gauge_up(&p->n_idle);
     list_add(l);
     l->until_ns = net_after(p->worker->loop.now_ns,
                             p->endpoint->upstream->conf.idle_timeout_ns);
@@ -246,7 +246,7 @@ struct link *link_new(struct pool *p)
         return NULL;
     }
     count(&p->worker->counters.connects);
-    p->n_links++;
+    gauge_up(&p->n_links);
     p->n_connecting++;
     list_add(l);
     net_timer_set(loop, &l->timer,

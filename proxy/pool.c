@@ -44,7 +44,8 @@ void pool_serve(struct pool *p)
 static bool may_connect(const struct pool *p)
 {
     return p->n_connecting < p->n_waiting &&
-           p->n_connecting < p->max_connecting && p->n_links < p->max_links;
+           p->n_connecting < p->max_connecting &&
+           gauged(&p->n_links) < p->max_links;
 }
 
 /* One that waits to be used and is still open, or NULL. */
@@ -77,7 +78,7 @@ enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
         count(&p->worker->counters.waited_for_link);
         return POOL_WAIT;
     }
-    if (link_new(p) || p->n_links > 0)
+    if (link_new(p) || gauged(&p->n_links) > 0)
         return POOL_WAIT;
     pool_leave(p, a);
     return POOL_FAILED;
@@ -104,7 +105,7 @@ static void serve(struct net_task *task)
     while (may_connect(p))
         if (!link_new(p))
             break;
-    if (p->n_links > 0)
+    if (gauged(&p->n_links) > 0)
         return;
     pool_leave(p, a);
     pool_serve(p);
@@ -122,7 +123,7 @@ void pool_retire(struct pool *p)
     p->retired = true;
     while (p->idle)
         link_drop(p->idle);
-    if (p->in_flight != 0)
+    if (gauged(&p->in_flight) != 0)
         return;
     while (p->connecting)
         link_drop(p->connecting);

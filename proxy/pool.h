@@ -24,6 +24,7 @@
 
 #include "buf.h"
 #include "conn.h"
+#include "counters.h"
 #include "loop.h"
 
 struct attempt;
@@ -37,8 +38,9 @@ struct pool {
     struct link *idle; /* the one used last comes first */
     struct link *connecting;
     struct attempt *first, *last; /* in line for a connection */
-    uint32_t n_links, n_idle, n_connecting, n_waiting;
-    uint32_t in_flight; /* attempts, those in line included */
+    gauge n_links, n_idle; /* the three gauges: shared to read (watch.c) */
+    gauge in_flight;       /* attempts, those in line included */
+    uint32_t n_connecting, n_waiting;
     uint32_t max_links, max_idle, max_connecting;
     uint32_t turn;        /* of the endpoint's addresses */
     struct net_task task; /* serves the line */

@@ -116,7 +116,9 @@ static const char *watchers_differ(const struct bide__proxy_conf *a,
                    b->admin ? b->admin->text : NULL))
         return "proxy.admin";
     if (!text_same(x->token, y->token) || x->insecure != y->insecure ||
-        x->n_hosts != y->n_hosts)
+        x->n_hosts != y->n_hosts ||
+        !text_same(x->certificate, y->certificate) ||
+        !text_same(x->key, y->key))
         return "proxy.admin_access";
     for (size_t i = 0; i < x->n_hosts; i++)
         if (strcmp(x->hosts[i], y->hosts[i]) != 0)

@@ -47,13 +47,6 @@ static enum bide__endpoint_state state_of(struct endpoint *e, int64_t now)
     return BIDE__ENDPOINT_UP;
 }
 
-/* The workers' own numbers, which they write without regard for us: a look at
- * one of them may be a moment old, and that is all. */
-static uint64_t peek(const uint32_t *number)
-{
-    return __atomic_load_n(number, __ATOMIC_RELAXED);
-}
-
 static void look_at(struct bide__watched_endpoint *to, const char *dep,
                     struct endpoint *e, int64_t now)
 {
@@ -63,9 +56,9 @@ static void look_at(struct bide__watched_endpoint *to, const char *dep,
                                            .address = e->authority,
                                            .state = state_of(e, now) };
     for (unsigned w = 0; w < e->upstream->n_workers; w++) {
-        to->in_flight += peek(&e->pools[w].in_flight);
-        to->connections += peek(&e->pools[w].n_links);
-        to->idle += peek(&e->pools[w].n_idle);
+        to->in_flight += gauged(&e->pools[w].in_flight);
+        to->connections += gauged(&e->pools[w].n_links);
+        to->idle += gauged(&e->pools[w].n_idle);
     }
     if (e->breaker && bide_dep_stats(e->breaker, now, &s) == 0) {
         to->requests = s.attempts;

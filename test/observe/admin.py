@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """The admin endpoint from the outside: every path, who may ask, what is hostile, and
-a real Prometheus that scrapes it: test/observe/admin.py LIVE"""
+a real Prometheus that scrapes it; TLS, at the sidecar's:
+test/observe/admin.py LIVE BIDE"""
 import http.client
 import json
 import os
+import re
+import signal
 import socket
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -16,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "cli"))
 from tap import case, finish  # noqa: E402
 
-LIVE = os.path.abspath(sys.argv[1])
+LIVE, BIDE = (os.path.abspath(a) for a in sys.argv[1:3])
 TOKEN = "a-token-of-some-length"
 
 
@@ -189,7 +193,11 @@ def refused_to_start():
     for args, why in ((("--port", "99999"), "expected an address and a port"),
                       (("--port", "x"), "expected an address and a port"),
                       (("--token", "short"), "at least 16 characters"),
-                      (("--listen", "0.0.0.0:0"), "can be reached by others"),
+                      (("--listen", "0.0.0.0:0"), "can be reached by others, and "
+                       "admin_access has no token and no certificate. Expected "
+                       "both; or a loopback address; or `insecure: true`"),
+                      (("--listen", "0.0.0.0:0", "--token", TOKEN),
+                       "admin_access has no certificate. Expected both"),
                       (("--listen", "[::]:0"), "can be reached by others"),
                       (("--listen", "192.0.2.1:0"), "can be reached by others"),
                       (("--listen", "::1:0"), "expected an address and a port"),
@@ -244,6 +252,159 @@ def prometheus(p):
         server.wait(timeout=20)
 
 
+def make_certificate(directory, name):
+    """For 127.0.0.1 and admin.test; signed by itself."""
+    cert, key = (os.path.join(directory, f"{name}.{x}") for x in ("pem", "key"))
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+         "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", f"/CN={name}",
+         "-addext", "subjectAltName=IP:127.0.0.1,DNS:admin.test",
+         "-keyout", key, "-out", cert], check=True, capture_output=True)
+    return cert, key
+
+
+def write_config(directory, admin, **access):
+    file = os.path.join(directory, "proxy.yaml")
+    with open(file, "w", encoding="utf-8") as f:
+        f.write(f"version: 1\npolicies: {{ default: {{ attempts: 2 }} }}\n"
+                f"proxy:\n  listen: 127.0.0.1:0\n  workers: 1\n  admin: {admin}\n"
+                f"  admin_access: {json.dumps(access)}\n"
+                f"  routes: [{{ upstream: a }}]\n"
+                f"  upstreams: {{ a: {{ endpoints: ['http://127.0.0.1:1'] }} }}\n")
+    return file
+
+
+class Sidecar(Program):
+    """A sidecar, whose admin endpoint speaks TLS."""
+
+    def __init__(self, directory, admin, ca, **access):
+        self.p = subprocess.Popen(
+            [BIDE, "proxy", "-c", write_config(directory, admin, **access)],
+            stderr=subprocess.PIPE, text=True)
+        said = ""
+        while "listening" not in said and self.p.poll() is None:
+            said += self.p.stderr.readline()
+        self.said = said
+        found = re.search(r"admin endpoint at https://\S+:(\d+)/", said)
+        self.port = int(found.group(1))
+        self.context = ssl.create_default_context(cafile=ca)
+
+    def connect(self, context=None):
+        s = socket.create_connection(("127.0.0.1", self.port), timeout=10)
+        return (context or self.context).wrap_socket(s, server_hostname="127.0.0.1")
+
+    def ask(self, path, method="GET", body=None, **headers):
+        c = http.client.HTTPSConnection("127.0.0.1", self.port, timeout=10,
+                                        context=self.context)
+        c.request(method, path, body,
+                  {k.replace("_", "-"): v for k, v in headers.items()})
+        r = c.getresponse()
+        text = r.read().decode()
+        c.close()
+        return r.status, text, r.headers
+
+    def end(self):
+        self.p.send_signal(signal.SIGTERM)
+        code = self.p.wait(timeout=20)
+        self.p.stderr.close()
+        return code
+
+
+def read_all(s):
+    out = b""
+    while chunk := s.recv(65536):
+        out += chunk
+    return out
+
+
+def refuses(context, p):
+    try:
+        p.connect(context).close()
+    except ssl.SSLError:
+        return True
+    return False
+
+
+def tls_requests(p):
+    case("/healthz over TLS", p.ask("/healthz")[:2] == (200, "ok\n"))
+    page, headers = p.ask("/")[1:]
+    case("a long answer over TLS is whole", len(page) > 20000
+         and len(page.encode()) == int(headers["Content-Length"]), len(page))
+    here = f"127.0.0.1:{p.port}"
+    case("its own Origin begins with https",
+         p.ask("/healthz", Origin=f"https://{here}")[0] == 200
+         and p.ask("/healthz", Origin=f"http://{here}")[0] == 403)
+    path = "/api/deps/a%2Fdefault/breaker/forced_open"
+    case("an action needs the token still", p.ask(path, "POST")[0] == 401)
+    case("and is done with it", p.ask(
+        path, "POST", Authorization=f"Bearer {TOKEN}")[0] == 200)
+    one = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: " + b"x" * 200 + b"\r\n\r\n"
+    s = p.connect()
+    # One record that is larger than what is read at once: poll() sees it once.
+    s.sendall(one * 60 + one.replace(b"X: ", b"Connection: close\r\nX: "))
+    answers = read_all(s).count(b"ok\n")
+    case("61 requests in one record get 61 answers", answers == 61, answers)
+    s = p.connect()
+    s.sendall(b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    got, end = b"", time.monotonic() + 10
+    while got.count(b"data: ") < 2 and time.monotonic() < end:
+        got += s.recv(65536)
+    case("the stream goes on over TLS", got.count(b"data: ") >= 2, got[:200])
+    s.close()
+
+
+def tls_hostile(p, other):
+    answer = p.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    case("plain HTTP gets no answer there", b"HTTP/1.1 200" not in answer
+         and b"still open" not in answer, answer)
+    case("a client that trusts another certificate refuses it",
+         refuses(ssl.create_default_context(cafile=other), p))
+    silent = [socket.create_connection(("127.0.0.1", p.port)) for _ in range(20)]
+    silent[0].sendall(b"\x16\x03\x01\x02\x00\x01\x00")
+    case("those who say nothing hold nobody up", p.ask("/healthz")[0] == 200)
+    for s in silent:
+        s.close()
+    for _ in range(5):  # hangs up while it is written to
+        s = p.connect()
+        s.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20)
+        s.close()
+    case("nor do those who hang up", p.ask("/healthz")[0] == 200)
+
+
+def tls():
+    with tempfile.TemporaryDirectory() as d:
+        cert, key = make_certificate(d, "one")
+        other, other_key = make_certificate(d, "two")
+        p = Sidecar(d, "127.0.0.1:0", cert, certificate=cert, key=key, token=TOKEN)
+        tls_requests(p)
+        tls_hostile(p, other)
+        case("with TLS it ends cleanly", p.end() == 0)
+        p = Sidecar(d, "0.0.0.0:0", cert, certificate=cert, key=key, token=TOKEN)
+        case("with a token and TLS it may be reached by others",
+             p.ask("/healthz")[0] == 200 and p.end() == 0, p.said)
+        tls_refused(d, cert, key, other_key)
+
+
+def tls_refused(d, cert, key, other_key):
+    none = os.path.join(d, "none.pem")
+    for admin, access, code, why in (
+            ("0.0.0.0:0", {"certificate": cert, "key": key}, 1,
+             "0.0.0.0:0 can be reached by others, and admin_access has no token."),
+            ("0.0.0.0:0", {"token": TOKEN}, 1, "admin_access has no certificate."),
+            ("127.0.0.1:0", {"certificate": none, "key": key}, 1,
+             f"admin: certificate {none}: No such file"),
+            ("127.0.0.1:0", {"certificate": cert, "key": other_key}, 1,
+             f"admin: key {other_key}"),
+            ("127.0.0.1:0", {"certificate": cert}, 2,
+             "`certificate` is there, and `key` is missing"),
+            ("127.0.0.1:0", {"key": key}, 2,
+             "`key` is there, and `certificate` is missing")):
+        p = subprocess.run([BIDE, "proxy", "-c", write_config(d, admin, **access)],
+                           capture_output=True, text=True, timeout=20, check=False)
+        case(f"{admin} with {', '.join(access)} is refused: {why[:40]}",
+             p.returncode == code and why in p.stderr, (p.returncode, p.stderr))
+
+
 live = Program("--token", TOKEN)
 calm = Program("--calm")
 time.sleep(1.2)
@@ -255,4 +416,7 @@ hostile(live)
 prometheus(calm)
 case("it ends cleanly", live.end() == 0 and calm.end() == 0)
 refused_to_start()
+told = Program("--insecure", "--listen", "0.0.0.0:0")
+case("`insecure` does without", told.ask("/healthz")[0] == 200 and told.end() == 0)
+tls()
 finish()

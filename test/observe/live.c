@@ -4,7 +4,7 @@
  *
  *   observe_live [--port N | --listen A:N] [--otlp URL] [--token T] [--calm |
  * --ill]
- *                [--traffic N]
+ *                [--traffic N] [--insecure]
  *
  * "payments" goes through an outage every 40 s; "search" is hedged, and slow
  * now and then; "ledger" answers 429 with Retry-After when it is busy; "mail"
@@ -392,7 +392,7 @@ int main(int argc, char **argv)
     struct bide__admin_conf conf = { .source = &source };
     struct bide__exporter_conf otlp = BIDE__EXPORTER_CONF_INIT;
     struct bide__exporter *exporter = NULL;
-    char listen[64] = "127.0.0.1:0", why[256];
+    char listen[64] = "127.0.0.1:0", why[512];
     double seconds = 86400;
 
     for (int i = 1; i < argc; i++) {
@@ -405,6 +405,8 @@ int main(int argc, char **argv)
             snprintf(listen, sizeof listen, "%s", next);
         else if (strcmp(argv[i], "--token") == 0)
             conf.token = next;
+        else if (strcmp(argv[i], "--insecure") == 0)
+            conf.insecure = true;
         else if (strcmp(argv[i], "--otlp") == 0)
             otlp.url = next;
         else if (strcmp(argv[i], "--ill") == 0)
