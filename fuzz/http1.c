@@ -152,13 +152,12 @@ static void outcome(char *to, const char *bytes, size_t len, int mode, long cut)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static char whole[TEXT], cut[TEXT];
+
+    if (size < 2 || size - 2 > MOST)
+        return 0;
     const char *bytes = (const char *)data + 2;
     size_t len = size - 2;
-    int mode;
-
-    if (size < 2 || len > MOST)
-        return 0;
-    mode = data[0] % 8;
+    int mode = data[0] % 8;
     outcome(whole, bytes, len, mode, FEED_WHOLE);
     outcome(cut, bytes, len, mode, FEED_BYTES);
     must(strcmp(whole, cut) == 0);

@@ -271,12 +271,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct http1_field fields[HTTP1_FIELDS];
     struct view ours = { 0 }, theirs = { 0 };
     struct http1_head h;
-    const char *bytes = (const char *)data + 1;
-    bool request = size > 0 && data[0] % 4 < 2;
-    bool head_asked = size > 0 && data[0] % 4 == 3;
 
     if (size < 2 || size > MOST)
         return 0;
+    const char *bytes = (const char *)data + 1;
+    bool request = data[0] % 4 < 2;
+    bool head_asked = data[0] % 4 == 3;
     if (request)
         http1_request_init(&h, fields, HTTP1_FIELDS, HTTP1_HEAD_BYTES);
     else
