@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../net/tls.h"
 #include "../observe/admin.h"
 #include "bide/run.h"
 #include "proxy_cmd.h"
@@ -20,6 +21,7 @@ struct watching {
     struct bide__source source;
     struct bide__log log;
     struct bide__admin *admin;
+    void *otlp_tls; /* for the exporter; NULL: none */
 };
 
 static int64_t wall_offset(void)
@@ -56,6 +58,19 @@ static bool start_log(struct watching *w,
     return true;
 }
 
+static bool start_tls(struct watching *w,
+                      const struct bide__proxy_telemetry *conf, char *err,
+                      size_t size)
+{
+    char why[512];
+
+    w->otlp_tls =
+        net_tls_client_new(conf->ca, NULL, NULL, true, why, sizeof why);
+    if (!w->otlp_tls)
+        snprintf(err, size, "telemetry.otlp: %s: %s", conf->otlp, why);
+    return w->otlp_tls != NULL;
+}
+
 /* Each attempt gets two seconds, and not many: an agent on the same host
  * answers at once, or is not there. */
 static bool start_exporter(struct watching *w,
@@ -66,7 +81,11 @@ static bool start_exporter(struct watching *w,
 
     if (!conf->otlp)
         return true;
+    if (strncmp(conf->otlp, "https://", 8) == 0 &&
+        !start_tls(w, conf, err, size))
+        return false;
     x.url = conf->otlp;
+    x.tls = w->otlp_tls;
     x.service = "bide-proxy";
     x.json = conf->format == BIDE__OTLP_JSON;
     x.metrics_ns = conf->metrics_ns;
@@ -193,6 +212,7 @@ void watch_free(struct watching *w)
         return;
     watch_stop(w);
     bide__collector_free(w->watch.collector);
+    net_tls_free(w->otlp_tls);
     if (w->watch.log) {
         if (w->log.fd > STDERR_FILENO)
             close(w->log.fd);

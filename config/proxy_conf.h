@@ -231,6 +231,7 @@ struct bide__proxy_telemetry {
     const char *log;     /* decisions: a path, or "stdout", "stderr"; NULL: none;
                             NULL. `off` */
     double log_per_s;    /* lines, at the most; 0 .. 1e6; 50. `log_rate` */
+    const char *ca;      /* authorities for otlp, PEM; NULL: the system's; NULL */
 };
 
 /* All of it. Threads: immutable. */
@@ -265,7 +266,7 @@ struct bide__proxy_conf {
             { BIDE__FORWARDED_APPEND, true, false, true, true }, NULL, 0,      \
             NULL, { NULL, NULL, NULL, false }, { NULL, false, NULL, 0,         \
               NULL, NULL },                                                    \
-            { NULL, BIDE__OTLP_PROTOBUF, 0, 10 * BIDE_SECOND, NULL, 50 }       \
+            { NULL, BIDE__OTLP_PROTOBUF, 0, 10 * BIDE_SECOND, NULL, 50, NULL } \
     }
 
 /* Gives the section of a config that was loaded without mistakes; NULL if the

@@ -20,8 +20,12 @@ static bool fits_secret(const struct bide__node *text)
 
 static bool fits_url(const struct bide__node *text)
 {
-    return strncmp(text->text, "http://", 7) == 0 && text->text[7] &&
-           !strpbrk(text->text, " \t\r\n?#@");
+    const char *at = text->text;
+    size_t scheme = strncmp(at, "http://", 7) == 0    ? 7
+                    : strncmp(at, "https://", 8) == 0 ? 8
+                                                      : 0;
+
+    return scheme && at[scheme] && !strpbrk(at, " \t\r\n?#@");
 }
 
 static BIDE__READER(read_decisions)
@@ -49,6 +53,20 @@ static BIDE__READER(read_hosts)
     }
     admin->hosts = list;
     admin->n_hosts = n;
+}
+
+static BIDE__CHECKER(check_telemetry)
+{
+    const struct bide__proxy_telemetry *t = to;
+    struct bide__node *at;
+    bool mistaken = !t->otlp && bide__map_get(map, "otlp", NULL);
+
+    (void)where;
+    if (bide__map_get(map, "ca", &at) && !mistaken &&
+        !(t->otlp && strncmp(t->otlp, "https://", 8) == 0))
+        bide__mistake(load, at, "contradiction",
+                      "take it out, or write `otlp: https://...`",
+                      "`ca` is for a collector at https://, and there is none");
 }
 
 /* ===== rows ===== */
@@ -81,11 +99,14 @@ static const struct bide__section_field admin_fields[] = {
 #define S struct bide__proxy_telemetry
 static const char *const otlp_formats[] = { "protobuf", "json", NULL };
 static const struct bide__section_field telemetry_fields[] = {
-    { NAMED("otlp", AT(otlp), "a URL that begins with http://",
+    { NAMED("otlp", AT(otlp), "a URL that begins with http:// or https://",
             "A collector of OpenTelemetry that spans and metrics are sent to."),
-      .kind = BIDE__TEXT, .fits = fits_url, .pattern = "^http://.+$",
+      .kind = BIDE__TEXT, .fits = fits_url, .pattern = "^https?://.+$",
       .hint = "write the address of the agent on this host, as in "
               "`http://127.0.0.1:4318`" },
+    FILE_ROW("ca", ca,
+             "Authorities that the certificate of an https:// collector may be "
+             "from, PEM; without it, those of the system."),
     { .o = { "format", BIDE_OPTION_CHOICE, AT(format), 0, 0, false, NULL, 0,
              otlp_formats, "protobuf or json", "How they are written." },
       .kind = BIDE__VALUE },
@@ -110,5 +131,5 @@ const struct bide__section_table bide__proxy_admin_table = {
     .fields = admin_fields, .check = bide__check_pair
 };
 const struct bide__section_table bide__proxy_telemetry_table = {
-    .fields = telemetry_fields
+    .fields = telemetry_fields, .check = check_telemetry
 };

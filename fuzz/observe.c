@@ -49,9 +49,9 @@ static void url(const char *text)
 {
     struct bide__post post;
 
-    if (bide__post_init(&post, text))
+    if (bide__post_init(&post, text, NULL))
         return;
-    must(post.host[0] && post.port[0] && post.fd < 0);
+    must(post.host[0] && post.port[0] && post.net.io.fd < 0);
     must(!strpbrk(post.host, " \r\n/") && !strpbrk(post.prefix, " \r\n"));
     bide__post_done(&post);
 }
@@ -68,7 +68,8 @@ static void answer(const char *text, size_t len)
     }
     must(send(fd[0], text, len, 0) >= 0);
     shutdown(fd[0], SHUT_WR);
-    if (bide__post_read(fd[1], &limit, a) == BIDE_FAULT_NONE) {
+    struct net_conn conn = { .io.fd = fd[1] };
+    if (bide__post_read(&conn, &limit, a) == BIDE_FAULT_NONE) {
         bide_response r = { .status = a->status,
                             .headers = a->headers,
                             .n_headers = a->n_headers };

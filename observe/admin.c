@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "../net/tls.h"
 #include "admin_parts.h"
 #include "bide/run.h"
+#include "thread.h"
 
 static void drop(struct bide__admin *a, size_t i)
 {
@@ -103,22 +103,12 @@ static void step_all(struct bide__admin *a, const struct pollfd *p, size_t n,
     }
 }
 
-/* OpenSSL writes to its socket as to a file. */
-static void block_pipe(void)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-}
-
 static void *work(void *arg)
 {
     struct bide__admin *a = arg;
     struct pollfd p[ADMIN_CONNECTIONS + 2];
 
-    pthread_setname_np(pthread_self(), "bide-admin");
-    block_pipe();
+    bide__thread_begin("bide-admin");
     for (;;) {
         size_t n = fill(a, p);
         if (poll(p, n, patience_ms(a, bide_now_ns())) < 0 && errno != EINTR)

@@ -11,6 +11,7 @@
 #include "bide/run.h"
 #include "otlp.h"
 #include "post.h"
+#include "thread.h"
 
 /* Spans, written already: that takes less memory than events do. */
 struct spans {
@@ -162,7 +163,7 @@ static void *work(void *arg)
     struct bide__exporter *x = arg;
     bool stopping;
 
-    pthread_setname_np(pthread_self(), "bide-export");
+    bide__thread_begin("bide-export");
     do {
         pthread_mutex_lock(&x->lock);
         wait_for_more(x);
@@ -223,7 +224,7 @@ const char *bide__exporter_new(struct bide__exporter **ret,
                                           wall_offset(), bide_now_ns() };
     init_lock(x);
     x->metrics_due_ns = bide_now_ns() + conf->metrics_ns;
-    const char *mistake = bide__post_init(&x->post, conf->url);
+    const char *mistake = bide__post_init(&x->post, conf->url, conf->tls);
     int rc = mistake ? 0 : bide_dep_new(&x->dep, "collector", &conf->policy);
     if (rc < 0)
         mistake = bide_strerror(rc);

@@ -25,6 +25,8 @@ struct bide__exporter;
 
 struct bide__exporter_conf {
     const char *url;      /* the collector; /v1/traces is added */
+    void *tls;            /* for https://: settings (net/tls.h); or NULL. Must
+                             outlive it */
     const char *service;  /* service.name */
     const char *instance; /* service.instance.id; NULL: not told */
     bool json;            /* instead of protobuf */

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include "../net/tls.h"
 #include "post_answer.h"
 
 /* ===== the URL ===== */
@@ -32,14 +32,18 @@ static bool is_port(const char *text)
     return len > 0 && text[len] == '\0' && n > 0 && n < 65536;
 }
 
-const char *bide__post_init(struct bide__post *post, const char *url)
+const char *bide__post_init(struct bide__post *post, const char *url, void *tls)
 {
-    static const char scheme[] = "http://";
-    const char *at = url + sizeof scheme - 1;
+    bool secure = strncmp(url, "https://", 8) == 0;
+    const char *at = url + (secure ? 8 : 7);
 
-    *post = (struct bide__post){ .fd = -1, .port = "4318" };
-    if (strncmp(url, scheme, sizeof scheme - 1) != 0)
-        return "expected a URL that begins with http://";
+    *post = (struct bide__post){ .net.io.fd = -1,
+                                 .tls = secure ? tls : NULL,
+                                 .port = "4318" };
+    if (!secure && strncmp(url, "http://", 7) != 0)
+        return "expected a URL that begins with http:// or https://";
+    if (secure && !tls)
+        return "expected http://: there is no TLS here";
     if (strpbrk(url, " \t\r\n?#@"))
         return "expected no blank, query, fragment or password in the URL";
     const char *path = at + strcspn(at, "/");
@@ -51,7 +55,7 @@ const char *bide__post_init(struct bide__post *post, const char *url)
 
     if (!copy(post->host, sizeof post->host, at + bracketed,
               host_end - bracketed))
-        return "expected a host of 1 to 255 characters behind http://";
+        return "expected a host of 1 to 255 characters behind `//`";
     if (host_end != path &&
         (!copy(post->port, sizeof post->port, host_end + 1, path) ||
          !is_port(post->port)))
@@ -68,9 +72,7 @@ const char *bide__post_init(struct bide__post *post, const char *url)
 
 static void hang_up(struct bide__post *post)
 {
-    if (post->fd >= 0)
-        close(post->fd);
-    post->fd = -1;
+    net_conn_close(&post->net);
 }
 
 void bide__post_done(struct bide__post *post)
@@ -109,19 +111,41 @@ static bide_fault connect_one(struct bide__post *post, const struct addrinfo *a,
     int err = 0;
     socklen_t len = sizeof err;
 
-    post->fd =
-        socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (post->fd < 0)
+    int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    post->net = (struct net_conn){ .io.fd = fd };
+    if (fd < 0)
         return BIDE_FAULT_LOCAL;
-    if (connect(post->fd, a->ai_addr, a->ai_addrlen) == 0)
+    if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
         return BIDE_FAULT_NONE;
     if (errno != EINPROGRESS)
         return BIDE_FAULT_CONNECT;
-    bide_fault fault = bide__post_wait(post->fd, POLLOUT, l);
+    bide_fault fault = bide__post_wait(fd, POLLOUT, l);
     if (fault != BIDE_FAULT_NONE)
         return fault;
-    getsockopt(post->fd, SOL_SOCKET, SO_ERROR, &err, &len);
+    getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
     return err ? BIDE_FAULT_CONNECT : BIDE_FAULT_NONE;
+}
+
+/* Agrees on TLS. Our words of it are few, and fit into the socket. */
+static bide_fault greet(struct bide__post *post,
+                        const struct bide__post_limit *l)
+{
+    const char *why = NULL;
+
+    if (!post->tls)
+        return BIDE_FAULT_NONE;
+    if (net_tls_connect(&post->net, post->tls, post->host) < 0)
+        return BIDE_FAULT_LOCAL;
+    for (;;) {
+        int rc = post->net.layer->handshake(&post->net, &why);
+        if (rc == 1)
+            return BIDE_FAULT_NONE;
+        if (rc != NET_AGAIN)
+            return why ? BIDE_FAULT_TLS : BIDE_FAULT_RESET;
+        bide_fault fault = bide__post_wait(post->net.io.fd, POLLIN, l);
+        if (fault != BIDE_FAULT_NONE)
+            return fault;
+    }
 }
 
 static bide_fault connect_to(struct bide__post *post,
@@ -137,6 +161,8 @@ static bide_fault connect_to(struct bide__post *post,
         hang_up(post);
         fault = connect_one(post, a, l);
         if (fault == BIDE_FAULT_NONE)
+            fault = greet(post, l);
+        if (fault == BIDE_FAULT_NONE)
             break;
     }
     freeaddrinfo(list);
@@ -145,20 +171,20 @@ static bide_fault connect_to(struct bide__post *post,
     return fault;
 }
 
-static bide_fault send_all(int fd, const void *data, size_t len,
+static bide_fault send_all(struct net_conn *conn, const void *data, size_t len,
                            const struct bide__post_limit *l)
 {
     const char *at = data;
     while (len > 0) {
-        ssize_t n = send(fd, at, len, MSG_NOSIGNAL);
+        ssize_t n = net_write(conn, at, len);
         if (n > 0) {
             at += n;
             len -= (size_t)n;
             continue;
         }
-        if (errno != EAGAIN && errno != EINTR)
+        if (n != NET_AGAIN)
             return BIDE_FAULT_RESET;
-        bide_fault fault = bide__post_wait(fd, POLLOUT, l);
+        bide_fault fault = bide__post_wait(conn->io.fd, POLLOUT, l);
         if (fault != BIDE_FAULT_NONE)
             return fault;
     }
@@ -178,17 +204,18 @@ static bide_fault send_request(struct bide__post *post,
                      "Content-Length: %zu\r\n\r\n",
                      post->prefix, r->path, v6 ? "[" : "", post->host,
                      v6 ? "]" : "", post->port, bide_version(), r->type, len);
-    bide_fault fault = send_all(post->fd, head, (size_t)n, l);
+    bide_fault fault = send_all(&post->net, head, (size_t)n, l);
     for (int i = 0; i < 3 && fault == BIDE_FAULT_NONE; i++)
-        fault = send_all(post->fd, r->body[i].data, r->body[i].len, l);
+        fault = send_all(&post->net, r->body[i].data, r->body[i].len, l);
     return fault;
 }
 
-/* A kept connection that has something to read, or has ended, is of no use. */
-static bool is_stale(int fd)
+/* A kept connection that has something to read, or has ended, is of no use;
+ * what TLS has to say of itself is no harm, and must be read to know. */
+static bool is_stale(struct net_conn *conn)
 {
-    char c;
-    return recv(fd, &c, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || errno != EAGAIN;
+    conn->readable = conn->session != NULL;
+    return net_conn_stale(conn);
 }
 
 bide_outcome bide__post_send(struct bide__post *post, const bide_dep *dep,
@@ -203,15 +230,15 @@ bide_outcome bide__post_send(struct bide__post *post, const bide_dep *dep,
     struct bide__post_answer answer = { .keep = false };
     bide_response r = { .method = "POST", .wall_s = bide_wall_s() };
 
-    if (post->fd >= 0 && is_stale(post->fd))
+    if (post->net.io.fd >= 0 && is_stale(&post->net))
         hang_up(post);
-    if (post->fd < 0)
+    if (post->net.io.fd < 0)
         r.fault = connect_to(post, &l);
     r.not_sent = r.fault != BIDE_FAULT_NONE;
     if (r.fault == BIDE_FAULT_NONE)
         r.fault = send_request(post, request, &l);
     if (r.fault == BIDE_FAULT_NONE)
-        r.fault = bide__post_read(post->fd, &l, &answer);
+        r.fault = bide__post_read(&post->net, &l, &answer);
     r.status = answer.status;
     r.headers = answer.headers;
     r.n_headers = answer.n_headers;

@@ -1,17 +1,17 @@
 /* One HTTP POST after another to the same place, over a connection that is
- * kept: all that an exporter needs of HTTP. Plain HTTP/1.1, blocking, on a
- * thread of its own; the retries around it are bide_run()'s.
+ * kept: all that an exporter needs of HTTP. HTTP/1.1 with or without TLS,
+ * blocking, on a thread of its own; the retries around it are bide_run()'s.
  *
  *     struct bide__post post;
- *     const char *mistake = bide__post_init(&post, "http://127.0.0.1:4318");
+ *     const char *mistake = bide__post_init(&post, "http://127.0.0.1:4318",
+ *                                           NULL);
  *     struct bide__post_request r = { "/v1/traces", type, { { data, len } } };
  *     bide_outcome out = bide__post_send(&post, dep, &r, timeout_ns, &cancel);
- *
- * No TLS: a collector elsewhere is reached through the agent on this host, or
- * through a bide proxy that speaks TLS to it. */
+ */
 #ifndef BIDE_OBSERVE_POST_H
 #define BIDE_OBSERVE_POST_H
 
+#include "../net/conn.h"
 #include "bide/outcome.h"
 #include "bide/run.h"
 
@@ -20,7 +20,8 @@ struct bide__post {
     char host[256];
     char port[8];
     char prefix[256]; /* of the path, without a slash at its end */
-    int fd;           /* -1: not connected */
+    void *tls;        /* settings, not its own; NULL: http:// */
+    struct net_conn net; /* io.fd -1: not connected */
 };
 
 struct bide__post_request {
@@ -32,8 +33,10 @@ struct bide__post_request {
     } body[3]; /* one behind the other */
 };
 
-/* Reads a URL. NULL, or what was expected instead. Connects nothing yet. */
-const char *bide__post_init(struct bide__post *post, const char *url);
+/* Reads a URL. NULL, or what was expected instead. Connects nothing yet. `tls`
+ * is for https:// (net/tls.h), must outlive it, and may be NULL otherwise. */
+const char *bide__post_init(struct bide__post *post, const char *url,
+                            void *tls);
 void bide__post_done(struct bide__post *post);
 
 /* Makes one attempt, and classifies it by the dependency's policy. */

@@ -1,11 +1,9 @@
 /* Reading an answer that may come from anybody: bounded, nothing trusted. */
 #include "post_answer.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/socket.h>
 
 enum { MOST_BODY = 65536 };
 
@@ -108,29 +106,29 @@ static bool wants_close(const struct bide__post_answer *a)
 /* ===== reading ===== */
 
 /* Some bytes; 0 if it ended, -1 if it broke off, and *ret_fault says how. */
-static ssize_t read_some(int fd, char *to, size_t size,
+static ssize_t read_some(struct net_conn *conn, char *to, size_t size,
                          const struct bide__post_limit *l,
                          bide_fault *ret_fault)
 {
     for (;;) {
-        ssize_t n = recv(fd, to, size, 0);
+        ssize_t n = net_read(conn, to, size);
         if (n >= 0)
             return n;
-        *ret_fault = errno == EAGAIN || errno == EINTR
-                         ? bide__post_wait(fd, POLLIN, l)
-                         : BIDE_FAULT_RESET;
+        *ret_fault = n == NET_AGAIN ? bide__post_wait(conn->io.fd, POLLIN, l)
+                                    : BIDE_FAULT_RESET;
         if (*ret_fault != BIDE_FAULT_NONE)
             return -1;
     }
 }
 
-static bide_fault read_head(int fd, const struct bide__post_limit *l,
+static bide_fault read_head(struct net_conn *conn,
+                            const struct bide__post_limit *l,
                             struct bide__post_answer *a, const char **ret_end)
 {
     bide_fault fault = BIDE_FAULT_NONE;
     while (a->len < sizeof a->head) {
-        ssize_t n =
-            read_some(fd, a->head + a->len, sizeof a->head - a->len, l, &fault);
+        ssize_t n = read_some(conn, a->head + a->len, sizeof a->head - a->len,
+                              l, &fault);
         if (n <= 0)
             return n == 0 ? BIDE_FAULT_RESET : fault;
         a->len += (size_t)n;
@@ -143,14 +141,15 @@ static bide_fault read_head(int fd, const struct bide__post_limit *l,
 
 /* Whether all of the body came. An answer counts by its head: if the rest is
  * late, the connection is given up and nothing else. */
-static bool skip_body(int fd, const struct bide__post_limit *l, int64_t left)
+static bool skip_body(struct net_conn *conn, const struct bide__post_limit *l,
+                      int64_t left)
 {
     char buffer[4096];
     bide_fault fault;
     while (left > 0) {
         size_t size =
             left < (int64_t)sizeof buffer ? (size_t)left : sizeof buffer;
-        ssize_t n = read_some(fd, buffer, size, l, &fault);
+        ssize_t n = read_some(conn, buffer, size, l, &fault);
         if (n <= 0)
             return false;
         left -= n;
@@ -158,11 +157,12 @@ static bool skip_body(int fd, const struct bide__post_limit *l, int64_t left)
     return left == 0;
 }
 
-bide_fault bide__post_read(int fd, const struct bide__post_limit *l,
+bide_fault bide__post_read(struct net_conn *conn,
+                           const struct bide__post_limit *l,
                            struct bide__post_answer *ret)
 {
     const char *end = NULL;
-    bide_fault fault = read_head(fd, l, ret, &end);
+    bide_fault fault = read_head(conn, l, ret, &end);
 
     if (fault != BIDE_FAULT_NONE)
         return fault;
@@ -171,6 +171,6 @@ bide_fault bide__post_read(int fd, const struct bide__post_limit *l,
     int64_t body = body_of(ret);
     int64_t have = (int64_t)(ret->len - (size_t)(end + 4 - ret->head));
     ret->keep =
-        body >= have && !wants_close(ret) && skip_body(fd, l, body - have);
+        body >= have && !wants_close(ret) && skip_body(conn, l, body - have);
     return BIDE_FAULT_NONE;
 }

@@ -3,6 +3,7 @@
 #ifndef BIDE_OBSERVE_POST_ANSWER_H
 #define BIDE_OBSERVE_POST_ANSWER_H
 
+#include "../net/conn.h"
 #include "bide/outcome.h"
 #include "bide/run.h"
 
@@ -29,7 +30,8 @@ bide_fault bide__post_wait(int fd, short events,
 
 /* Reads head and body. The body is thrown away; one that is chunked, or longer
  * than a collector's word of thanks should be, ends the connection instead. */
-bide_fault bide__post_read(int fd, const struct bide__post_limit *l,
+bide_fault bide__post_read(struct net_conn *conn,
+                           const struct bide__post_limit *l,
                            struct bide__post_answer *ret);
 
 #endif

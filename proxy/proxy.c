@@ -124,6 +124,7 @@ static const char *watchers_differ(const struct bide__proxy_conf *a,
         if (strcmp(x->hosts[i], y->hosts[i]) != 0)
             return "proxy.admin_access";
     if (!text_same(t->otlp, u->otlp) || !text_same(t->log, u->log) ||
+        !text_same(t->ca, u->ca) ||
         t->format != u->format || t->metrics_ns != u->metrics_ns ||
         memcmp(&t->sample, &u->sample, sizeof t->sample) != 0 ||
         memcmp(&t->log_per_s, &u->log_per_s, sizeof t->log_per_s) != 0)

@@ -18,6 +18,8 @@ import urllib.request
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "cli"))
+sys.path.insert(0, HERE)
+import certificate  # noqa: E402
 from tap import case, finish  # noqa: E402
 
 LIVE, BIDE = (os.path.abspath(a) for a in sys.argv[1:3])
@@ -252,17 +254,6 @@ def prometheus(p):
         server.wait(timeout=20)
 
 
-def make_certificate(directory, name):
-    """For 127.0.0.1 and admin.test; signed by itself."""
-    cert, key = (os.path.join(directory, f"{name}.{x}") for x in ("pem", "key"))
-    subprocess.run(
-        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-         "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", f"/CN={name}",
-         "-addext", "subjectAltName=IP:127.0.0.1,DNS:admin.test",
-         "-keyout", key, "-out", cert], check=True, capture_output=True)
-    return cert, key
-
-
 def write_config(directory, admin, **access):
     file = os.path.join(directory, "proxy.yaml")
     with open(file, "w", encoding="utf-8") as f:
@@ -373,8 +364,8 @@ def tls_hostile(p, other):
 
 def tls():
     with tempfile.TemporaryDirectory() as d:
-        cert, key = make_certificate(d, "one")
-        other, other_key = make_certificate(d, "two")
+        cert, key = certificate.make(d, "one")
+        other, other_key = certificate.make(d, "two")
         p = Sidecar(d, "127.0.0.1:0", cert, certificate=cert, key=key, token=TOKEN)
         tls_requests(p)
         tls_hostile(p, other)

@@ -152,7 +152,7 @@ def check_export():
     stats = json.loads(out.stdout)
     case("export: nobody there holds nothing up",
          stats["sent"] == 0 and stats["free_ms"] < 10000, stats)
-    for url in ("https://127.0.0.1:4318", "http://", "http://h:0",
+    for url in ("https://127.0.0.1:4318", "https://", "http://", "http://h:0",
                 "http://h:99999", "http://user@h", "ftp://h", "http://a b"):
         out = tool("export", url, "1")
         case(f"export: {url} is refused with what was expected",

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 WEB = os.path.join(HERE, "..", "web")
 sys.path.insert(0, os.path.join(HERE, "..", "cli"))
 sys.path.insert(0, WEB)
+sys.path.insert(0, HERE)
+import certificate  # noqa: E402
 import npm  # noqa: E402
 from tap import case, finish  # noqa: E402
 
@@ -58,8 +61,21 @@ class Collector(Quiet):
         self.say(200)
 
 
-def serve(handler):
+class SecureCollector(Collector):
+    got, connections = [], []
+
+    def setup(self):
+        self.connections.append(self.client_address)
+        super().setup()
+
+
+def serve(handler, tls=None):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    if tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*tls)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        server.handle_error = lambda *_: None  # those who do not trust it
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server.server_address[1]
 
@@ -342,6 +358,63 @@ def on_a_socket(directory):
     p.wait(timeout=20)
 
 
+def small_config(directory, telemetry):
+    file = os.path.join(directory, "small.yaml")
+    with open(file, "w", encoding="utf-8") as f:
+        f.write(f"version: 1\npolicies: {{ default: {{ attempts: 2 }} }}\n"
+                f"proxy:\n  listen: 127.0.0.1:0\n  admin: 127.0.0.1:0\n"
+                f"  telemetry: {json.dumps(telemetry)}\n"
+                f"  routes: [{{ upstream: a }}]\n  upstreams: {{ a: {{ endpoints: "
+                f"['http://127.0.0.1:{ORIGIN}'] }} }}\n")
+    return file
+
+
+class Small(Sidecar):
+    """A sidecar with a file of its own."""
+
+    def __init__(self, directory, telemetry):
+        self.small = small_config(directory, telemetry)
+        super().__init__(directory)
+
+    def write(self):
+        self.file = self.small
+
+
+def secure_collector(directory):
+    cert, key = certificate.make(directory, "collector")
+    other = certificate.make(directory, "other")[0]
+    url = f"https://127.0.0.1:{serve(SecureCollector, (cert, key))}"
+    s = Small(directory, {"otlp": url, "ca": cert, "sample": "100%", "metrics": "1s"})
+    got = SecureCollector.got
+
+    def batches():
+        return sum(g[0] == "/v1/traces" for g in got)
+
+    for n in range(3):
+        s.get("/a")
+        until(lambda: batches() > n, 5)
+    case("spans go to a collector over TLS",
+         batches() >= 3 and len(SecureCollector.connections) == 1,
+         (batches(), SecureCollector.connections))
+    case("and metrics", until(lambda: any(g[0] == "/v1/metrics" for g in got), 5))
+    case("it ends cleanly with TLS", s.end() == 0)
+    got.clear()
+    for name, ca in (("signed by others", other), ("that the system does not know", None)):
+        s = Small(directory, {"otlp": url, "sample": "100%", "metrics": "1s",
+                              **({"ca": ca} if ca else {})})
+        s.get("/a")
+        failed = until(lambda: re.search(r"bide_exports_failed_total [1-9]",
+                                         s.get("/metrics", s.admin)[1]), 8)
+        case(f"a collector {name} is sent nothing, and that is counted",
+             failed and not got and s.end() == 0, got)
+    missing = os.path.join(directory, "none.pem")
+    p = subprocess.run([BIDE, "proxy", "-c", small_config(
+        directory, {"otlp": url, "ca": missing})], capture_output=True, text=True,
+        timeout=20, check=False)
+    case("authorities that cannot be read are told", p.returncode == 1 and
+         f"telemetry.otlp: {url}: CA {missing}: No such file" in p.stderr, p.stderr)
+
+
 ORIGIN, COLLECTOR = serve(Origin), serve(Collector)
 npm.install(HERE, "@opentelemetry")
 with tempfile.TemporaryDirectory() as tmp:
@@ -352,4 +425,5 @@ with tempfile.TemporaryDirectory() as tmp:
     actions(sidecar)
     refused(tmp)
     on_a_socket(tmp)
+    secure_collector(tmp)
 finish()
