@@ -4,53 +4,9 @@
  * nothing leaks, and the model is untouched. */
 #include "findings.h"
 
-#include <yaml.h>
-
+#include "../failing_alloc.h"
 #include "builtin.h"
 #include "scenario.h"
-
-static long left = -1; /* allocations until one fails; < 0: none does */
-static bool failed;
-
-static bool fails(void)
-{
-    if (left < 0 || left-- > 0)
-        return false;
-    failed = true;
-    return true;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *memory, size_t size);
-int __real_yaml_parser_parse(yaml_parser_t *parser, yaml_event_t *event);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-int __wrap_yaml_parser_parse(yaml_parser_t *parser, yaml_event_t *event);
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return fails() ? NULL : __real_calloc(n, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size)
-{
-    return fails() ? NULL : __real_realloc(memory, size);
-}
-
-int __wrap_yaml_parser_parse(yaml_parser_t *parser, yaml_event_t *event)
-{
-    if (!fails())
-        return __real_yaml_parser_parse(parser, event);
-    parser->error = YAML_MEMORY_ERROR;
-    return 0;
-}
 
 /* Parses with the nth allocation failing. */
 static int attempt(const char *text, size_t len, long n, bool with_notes)
