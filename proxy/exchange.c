@@ -145,24 +145,17 @@ void exchange_free(struct exchange *ex)
 void exchange_report(struct exchange *ex, const struct attempt *a,
                      const bide_outcome *out)
 {
-    const struct proxy_hooks *hooks = &ex->worker->proxy->hooks;
     ex->last = *out;
     ex->reported = true;
     tell_report(ex, a, out);
     bide_call_report(&ex->call, a->number, out, now_of(ex));
-    if (hooks->on_attempt)
-        hooks->on_attempt(hooks->ctx, ex, a, out, now_of(ex));
     if (ex->worker->n_queued != 0)
         queue_offer(ex->worker, dep_of(ex));
 }
 
 bide_decision exchange_next(struct exchange *ex)
 {
-    const struct proxy_hooks *hooks = &ex->worker->proxy->hooks;
     bide_decision d = bide_call_next(&ex->call, now_of(ex));
-    if (hooks->on_decision)
-        hooks->on_decision(hooks->ctx, ex, &d, ex->reported ? &ex->last : NULL,
-                           now_of(ex));
     tell_decision(ex, &d);
     return d;
 }
@@ -266,14 +259,11 @@ void exchange_cancel(struct exchange *ex)
 /* Whatever becomes of it, it is told once. */
 void exchange_over(struct exchange *ex)
 {
-    const struct proxy_hooks *hooks = &ex->worker->proxy->hooks;
     if (ex->told)
         return;
     ex->told = true;
     if (ex->worker->log)
         access_log_write(ex->worker->log, ex);
-    if (hooks->on_done)
-        hooks->on_done(hooks->ctx, ex, now_of(ex));
     tell_over(ex);
 }
 

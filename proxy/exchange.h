@@ -193,7 +193,7 @@ void exchange_gone(struct exchange *ex);
  * say. */
 void exchange_cut(struct exchange *ex);
 
-/* Tells the log and the hooks how it went: once, before it is freed. */
+/* Tells the log and whoever watches how it went: once, before it is freed. */
 void exchange_over(struct exchange *ex);
 
 /* The client has gone, or was too slow. */
