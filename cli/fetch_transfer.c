@@ -128,26 +128,11 @@ static void on_decision(void *transfer, const bide_decision *d,
 
 /* ===== the end ===== */
 
-static bool is_refusal(bide_reason reason)
-{
-    switch (reason) {
-    case BIDE_BECAUSE_DEADLINE:
-    case BIDE_BECAUSE_BREAKER_OPEN:
-    case BIDE_BECAUSE_BUDGET:
-    case BIDE_BECAUSE_IN_FLIGHT:
-    case BIDE_BECAUSE_LOCAL_THROTTLE:
-    case BIDE_BECAUSE_ADAPTIVE_RATE:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static int exit_code(const struct fetch_transfer *t)
 {
     const bide_curl_result *r = &t->result;
 
-    if (is_refusal(r->reason))
+    if (r->reason == BIDE_BECAUSE_DEADLINE || bide_reason_is_refusal(r->reason))
         return EXIT_REFUSED;
     if (r->code != CURLE_OK)
         return (int)r->code;

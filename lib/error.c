@@ -71,3 +71,17 @@ const char *bide_reason_text(bide_reason reason)
 {
     return (unsigned)reason < BIDE_N_REASONS ? reasons[reason].text : NULL;
 }
+
+bool bide_reason_is_refusal(bide_reason reason)
+{
+    switch (reason) {
+    case BIDE_BECAUSE_BREAKER_OPEN:
+    case BIDE_BECAUSE_BUDGET:
+    case BIDE_BECAUSE_IN_FLIGHT:
+    case BIDE_BECAUSE_LOCAL_THROTTLE:
+    case BIDE_BECAUSE_ADAPTIVE_RATE:
+        return true;
+    default:
+        return false;
+    }
+}

@@ -107,23 +107,9 @@ void own_answer_malformed(struct exchange *ex, int rc)
 
 /* ===== calls that ended without any answer ===== */
 
-static bool is_refusal(bide_reason reason)
-{
-    switch (reason) {
-    case BIDE_BECAUSE_BREAKER_OPEN:
-    case BIDE_BECAUSE_BUDGET:
-    case BIDE_BECAUSE_IN_FLIGHT:
-    case BIDE_BECAUSE_LOCAL_THROTTLE:
-    case BIDE_BECAUSE_ADAPTIVE_RATE:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static int status_of(const struct exchange *ex, bide_reason reason)
 {
-    if (is_refusal(reason) || ex->fault == BIDE_FAULT_LOCAL)
+    if (bide_reason_is_refusal(reason) || ex->fault == BIDE_FAULT_LOCAL)
         return 503;
     if (reason == BIDE_BECAUSE_DEADLINE || ex->fault == BIDE_FAULT_TIMEOUT)
         return 504;
@@ -145,7 +131,7 @@ void own_answer_for(struct exchange *ex, const bide_decision *d)
                                 : status == 504 ? "Gateway Timeout"
                                                 : "Bad Gateway",
                        .detail = detail,
-                       .refusal = is_refusal(d->reason),
+                       .refusal = bide_reason_is_refusal(d->reason),
                        .retry_ns = d->at_ns == BIDE_FOREVER ? BIDE_FOREVER
                                    : d->at_ns > now         ? d->at_ns - now
                                                             : 0 });

@@ -6,18 +6,10 @@
 static enum sim_answer_kind pass_up(bide_reason reason,
                                     enum sim_answer_kind last)
 {
-    switch (reason) {
-    case BIDE_BECAUSE_SUCCESS:
+    if (reason == BIDE_BECAUSE_SUCCESS)
         return SIM_SAID_OK;
-    case BIDE_BECAUSE_BREAKER_OPEN:
-    case BIDE_BECAUSE_BUDGET:
-    case BIDE_BECAUSE_IN_FLIGHT:
-    case BIDE_BECAUSE_LOCAL_THROTTLE:
-    case BIDE_BECAUSE_ADAPTIVE_RATE:
+    if (bide_reason_is_refusal(reason))
         return SIM_SAID_NO;
-    default:
-        break;
-    }
     switch (last) {
     case SIM_NOT_CONNECTED:
     case SIM_BROKEN_OFF:

@@ -179,5 +179,11 @@ BIDE_API int bide_call_verdict(const bide_call *call, bide_verdict *ret);
 BIDE_API const char *bide_reason_name(bide_reason reason);
 BIDE_API const char *bide_reason_text(bide_reason reason);
 
+/* Tells whether it was bide that refused, and nobody who was asked: breaker,
+ * budget, in-flight cap, local throttle, adaptive rate. Whoever passes such an end
+ * on to a caller says that it is not to be retried (503, X-Bide-Retry: no), or each
+ * layer above would add its retries to what was just held back. */
+BIDE_API bool bide_reason_is_refusal(bide_reason reason);
+
 BIDE_END_DECLS
 #endif

@@ -113,6 +113,22 @@ static void error_reasons_keep_their_keys_in_order(void **state)
     assert_null(bide_reason_text((bide_reason)-1));
 }
 
+/* DESIGN section 6: "when bide itself refuses". */
+static void reason_of_bide_itself_is_refusal(void **state)
+{
+    static const char *const own[] = { "breaker_open", "budget", "in_flight",
+                                       "local_throttle", "adaptive_rate" };
+
+    (void)state;
+    for (int r = -1; r <= BIDE_N_REASONS; r++) {
+        const char *name = bide_reason_name((bide_reason)r);
+        bool expected = false;
+        for (size_t i = 0; name && i < COUNT(own); i++)
+            expected |= strcmp(name, own[i]) == 0;
+        assert_int_equal(bide_reason_is_refusal((bide_reason)r), expected);
+    }
+}
+
 static void error_version_is_that_of_the_header(void **state)
 {
     char version[32];
@@ -132,6 +148,7 @@ int main(void)
         cmocka_unit_test(error_unknown_codes_are_never_null),
         cmocka_unit_test(error_reasons_keep_their_keys_in_order),
         cmocka_unit_test(error_version_is_that_of_the_header),
+        cmocka_unit_test(reason_of_bide_itself_is_refusal),
     };
 
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);
