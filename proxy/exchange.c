@@ -27,6 +27,16 @@ const char *exchange_bytes(const struct exchange *ex)
     return net_buf_at(ex->client->in);
 }
 
+const char *exchange_method(const struct exchange *ex, char text[METHOD_TEXT])
+{
+    const struct http1_head *req = &ex->req;
+    if (req->method_len >= METHOD_TEXT)
+        return NULL;
+    memcpy(text, exchange_bytes(ex) + req->method, req->method_len);
+    text[req->method_len] = '\0';
+    return text;
+}
+
 /* ===== beginning and end ===== */
 
 static void on_time(struct net_timer *t)

@@ -209,6 +209,10 @@ void exchange_settle(struct exchange *ex, const bide_decision *d,
 /* The request as text. */
 const char *exchange_bytes(const struct exchange *ex);
 
+/* Its method, as a string of C; NULL for one that is longer than any known. */
+enum { METHOD_TEXT = 32 };
+const char *exchange_method(const struct exchange *ex, char text[METHOD_TEXT]);
+
 /* ===== request.c ===== */
 
 /* The head of the request is there, in client->in. */

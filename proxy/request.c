@@ -44,21 +44,6 @@ static int64_t field_number(const struct exchange *ex, enum http1_id id)
     return n;
 }
 
-static bool is_idempotent(const struct http1_head *req)
-{
-    switch (req->method_id) {
-    case HTTP1_GET:
-    case HTTP1_HEAD:
-    case HTTP1_PUT:
-    case HTTP1_DELETE:
-    case HTTP1_OPTIONS:
-    case HTTP1_TRACE:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* An empty key is none, and one that Connection names stays here. */
 static bool key_travels(const struct http1_head *req)
 {
@@ -90,8 +75,9 @@ static void read_op(struct exchange *ex)
     const bide_policy_conf *policy = bide_dep_policy(dep_of(ex));
     const uint64_t special = BIT(X_BIDE_ATTEMPT) | BIT(X_BIDE_TIMEOUT_MS) |
                              BIT(X_BIDE_IDEMPOTENT) | BIT(X_BIDE_ATTEMPTS_MAX);
+    char method[METHOD_TEXT];
 
-    op->idempotent = is_idempotent(&ex->req);
+    op->idempotent = bide_method_idempotent(exchange_method(ex, method));
     op->has_key = seen & BIT(IDEMPOTENCY_KEY) && key_travels(&ex->req);
     op->one_shot_body = ex->upgrade;
     if (!op->idempotent && !op->has_key &&
