@@ -95,20 +95,6 @@ static bool has_room(const struct attempt *a)
     return a->resp.framing == HTTP1_CHUNKED && net_buf_space(a->in) > 0;
 }
 
-/* An answer is judged when its head is there, but for these: what a problem
- * says about retrying is in its body; an answer that another attempt may follow
- * is kept, as a whole, in case nothing better comes; and an endpoint that has
- * closed already has sent all of it, or never will, which is better seen now
- * than when half of it was passed on. */
-static bool awaits_body(const struct attempt *a)
-{
-    int status = a->resp.status;
-    if (a->complete || !has_room(a))
-        return false;
-    return a->link->conn.hup || is_problem(a) || status >= 500 ||
-           status == 429 || status == 408 || status == 425;
-}
-
 /* The body without its framing, in `plain` if it has any. */
 static void set_body(const struct attempt *a, bide_response *r, char *plain)
 {
@@ -140,20 +126,16 @@ static void set_body(const struct attempt *a, bide_response *r, char *plain)
 __attribute__((noinline)) static bide_outcome
 look_closer(const struct attempt *a, bide_response *r)
 {
-    const struct http1_head *req = &a->ex->req;
     const char *bytes = net_buf_at(a->in);
     bide_header fields[FIELDS_MAX];
-    char method[32] = "", plain[BIDE_PROBLEM_MAX];
+    char method[METHOD_TEXT], plain[BIDE_PROBLEM_MAX];
 
     for (unsigned i = 0; i < a->resp.n_fields; i++) {
         const struct http1_field *f = &a->fields[i];
         fields[i] = (bide_header){ bytes + f->line, f->name_len,
                                    bytes + f->value, f->value_len };
     }
-    if (req->method_len < sizeof method) {
-        memcpy(method, exchange_bytes(a->ex) + req->method, req->method_len);
-        r->method = method;
-    }
+    r->method = exchange_method(a->ex, method);
     r->headers = fields;
     r->n_headers = a->resp.n_fields;
     r->wall_s = bide_wall_s();
@@ -172,6 +154,21 @@ static bide_outcome classify(const struct attempt *a)
     if (r.status < 400 && service->plain)
         return bide_classify(service->dep, &r);
     return look_closer(a, &r);
+}
+
+/* An answer is judged when its head is there, but for these: what a problem
+ * says about retrying is in its body; an answer that another attempt may follow
+ * is kept, as a whole, in case nothing better comes; and an endpoint that has
+ * closed already has sent all of it, or never will, which is better seen now
+ * than when half of it was passed on. */
+static bool awaits_body(const struct attempt *a)
+{
+    if (a->complete || !has_room(a))
+        return false;
+    if (a->link->conn.hup || is_problem(a))
+        return true;
+    bide_class cls = classify(a).cls;
+    return cls == BIDE_TRANSIENT || cls == BIDE_THROTTLED;
 }
 
 /* An endpoint is not to blame for what it was asked. */

@@ -230,21 +230,29 @@ def a_client_slower_than_the_origin():
 
 
 def the_last_real_answer():
-    """Head and body come in two pieces, as many servers send them."""
-    def talk(origin, peer):
-        peer.head()
-        origin.heads.append(b"")
-        if len(origin.heads) == 1:
-            peer.send(b"HTTP/1.1 503 Sorry\r\nContent-Length: 5\r\n\r\n")
-            time.sleep(0.05)
-            peer.send(b"later")
-            peer.gone()
-        peer.reset()
+    """Head and body come in two pieces, as many servers send them. Which statuses
+    are retried is for the policy to say."""
+    def answer(status):
+        def talk(origin, peer):
+            peer.head()
+            origin.heads.append(b"")
+            if len(origin.heads) == 1:
+                peer.send(f"HTTP/1.1 {status} Sorry\r\n"
+                          "Content-Length: 5\r\n\r\n".encode())
+                time.sleep(0.05)
+                peer.send(b"later")
+                peer.gone()
+            peer.reset()
+        return talk
 
-    with proxied(Origin(talk), policy=sidecar.OPEN + ", attempts: 2") as p:
-        a = ask(p, get())
-        tap.case("the last real answer is passed on, if its body came late",
-                 a.status == 503 and a.body == b"later", a)
+    for status, more in [(503, ""), (404, ", retry_on: { status: [404], "
+                                          "errors: [timeout] }")]:
+        o = Origin(answer(status))
+        with proxied(o, policy=sidecar.OPEN + ", attempts: 2" + more) as p:
+            a = ask(p, get())
+            tap.case(f"the last real answer, {status}, is passed on, if its body "
+                     "came late", a.status == status and a.body == b"later"
+                     and a.fields.get("x-bide-attempts") == "2", a)
 
 
 # ===== keys, names, lengths =====
