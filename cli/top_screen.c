@@ -10,9 +10,10 @@
 #include "top.h"
 
 static struct termios before;
+static sigset_t mask_waiting; /* of signals, while it waits for a key */
 static volatile sig_atomic_t taken, ending;
 
-/* Async-signal-safe: a signal that stops or ends the program comes here too. */
+/* Async-signal-safe: a signal that stops the program comes here too. */
 static void give_back(void)
 {
     static const char back[] = "\033[?25h\033[?1049l";
@@ -66,21 +67,34 @@ static void on_resize(int signal_number)
     (void)signal_number; /* it ends the wait for a key: drawn anew */
 }
 
-static void handle(int signal_number, void (*handler)(int))
+/* They are let in only while it waits for a key: one that came while a picture
+ * is written, or asked for, would leave half of it. */
+static void handle_signals(void)
 {
-    struct sigaction sa = { .sa_handler = handler };
-    sigaction(signal_number, &sa, NULL);
+    static const struct {
+        int number;
+        void (*handler)(int);
+    } mine[] = {
+        { SIGINT, on_end },   { SIGTERM, on_end },      { SIGHUP, on_end },
+        { SIGTSTP, on_stop }, { SIGCONT, on_continue }, { SIGWINCH, on_resize },
+    };
+    sigset_t all;
+
+    sigemptyset(&all);
+    for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++) {
+        struct sigaction sa = { .sa_handler = mine[i].handler };
+        sigaction(mine[i].number, &sa, NULL);
+        sigaddset(&all, mine[i].number);
+    }
+    sigprocmask(SIG_BLOCK, &all, &mask_waiting);
+    for (size_t i = 0; i < sizeof mine / sizeof mine[0]; i++)
+        sigdelset(&mask_waiting, mine[i].number);
 }
 
 void top_screen_init(void)
 {
     tcgetattr(STDIN_FILENO, &before);
-    handle(SIGINT, on_end);
-    handle(SIGTERM, on_end);
-    handle(SIGHUP, on_end);
-    handle(SIGTSTP, on_stop);
-    handle(SIGCONT, on_continue);
-    handle(SIGWINCH, on_resize);
+    handle_signals();
     take();
 }
 
@@ -92,11 +106,11 @@ void top_screen_done(void)
 int top_screen_key(int timeout_ms)
 {
     struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
+    struct timespec timeout = { timeout_ms / 1000,
+                                timeout_ms % 1000 * 1000000L };
     char key;
 
-    if (ending)
-        return -1;
-    if (poll(&p, 1, timeout_ms) <= 0)
+    if (ppoll(&p, 1, &timeout, &mask_waiting) <= 0)
         return ending ? -1 : 0;
     if (read(STDIN_FILENO, &key, 1) != 1)
         return -1; /* the terminal is gone */

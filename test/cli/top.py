@@ -64,11 +64,13 @@ class Terminal:
         last = frames[-2] if len(frames) > 2 else frames[-1]
         return re.sub("\033\\[[0-9;?]*[a-zA-Z]", "", last).replace("\r", "")
 
-    def ended(self):
-        self.read(0.3)
-        code = self.p.wait(timeout=10)
+    def ended(self, seconds=10):
+        """Its exit code; what it still writes is taken from it."""
+        until = time.monotonic() + seconds
+        while self.p.poll() is None and time.monotonic() < until:
+            self.read(0.1)
         self.read(0.2)
-        return code
+        return self.p.returncode
 
     def given_back(self):
         return (self.text.rstrip().endswith("\033[?25h\033[?1049l")
@@ -133,6 +135,14 @@ def signals(port):
         os.kill(t.p.pid, s)
         tap.case(f"{s.name} ends it, and the terminal is given back",
                  t.ended() == 0 and t.given_back(), t.text[-100:])
+    t = Terminal(port)
+    t.wait_for("mail")
+    for _ in range(300):  # nobody reads: the terminal is full before long
+        os.kill(t.p.pid, signal.SIGWINCH)
+        time.sleep(0.003)
+    os.write(t.master, b"q")
+    tap.case("signals while it writes leave no picture half drawn",
+             t.ended() == 0 and t.given_back(), t.text[-200:])
     t = Terminal(port)
     t.wait_for("mail")
     os.kill(t.p.pid, signal.SIGTSTP)
