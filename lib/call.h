@@ -78,13 +78,16 @@ struct __attribute__((may_alias)) bide__call {
     uint8_t fault;
     uint32_t attempts;       /* begun. Not beside `state`: the compiler would load
                                 both at once, just after each was stored */
+
+    /* The first of these is in the second line of the cache, with all else that
+     * a call needs which succeeds at once: none of what follows is read then. */
+    struct bide__running running[BIDE__RUNNING_MAX];
+
     int64_t hint_ns;
     int64_t value_ns;
     int64_t wait_ns;
     int64_t wait_min_ns;
     int64_t wait_max_ns;
-
-    struct bide__running running[BIDE__RUNNING_MAX];
 };
 
 _Static_assert(sizeof(struct bide__call) <= sizeof(bide_call),
