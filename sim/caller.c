@@ -7,10 +7,6 @@
 
 #include "memory.h"
 
-enum { BLOCK = 1 << SIM_BLOCK_BITS };
-
-#define NO_SLOT UINT32_MAX
-
 /* ===== slots ===== */
 
 static inline struct sim_call *at(const struct sim_caller *c, uint32_t slot)
@@ -18,33 +14,17 @@ static inline struct sim_call *at(const struct sim_caller *c, uint32_t slot)
     return sim_caller_at(c, slot);
 }
 
-static void add_block(struct sim_caller *c)
-{
-    c->blocks = sim_grow(c->blocks, c->n_blocks, &c->room, sizeof(void *));
-    c->blocks[c->n_blocks++] = sim_new(BLOCK, sizeof(struct sim_call));
-    if (c->target->cancel)
-        c->numbers = sim_resize(c->numbers, (size_t)c->n_blocks << SIM_BLOCK_BITS,
-                                SIM_AT_ONCE * sizeof *c->numbers);
-}
-
 static uint32_t take_slot(struct sim_caller *c)
 {
-    if (c->free != NO_SLOT) {
-        uint32_t slot = c->free;
-        c->free = at(c, slot)->next_free;
-        return slot;
-    }
-    if (c->n_slots == c->n_blocks << SIM_BLOCK_BITS)
-        add_block(c);
-    return c->n_slots++;
+    uint32_t slot = sim_slab_take(&c->calls, sizeof(struct sim_call));
+    sim_slab_fetch_next(&c->calls, sizeof(struct sim_call), SIM_CALL_LINES);
+    return slot;
 }
 
 static void leave_slot(struct sim_caller *c, uint32_t slot)
 {
-    struct sim_call *call = at(c, slot);
-    call->generation++;
-    call->next_free = c->free;
-    c->free = slot;
+    at(c, slot)->generation++;
+    sim_slab_leave(&c->calls, slot);
 }
 
 static inline bide_dep *dep_of(const struct sim_caller *c,
@@ -76,7 +56,7 @@ static void write_request(const struct sim_caller *c,
     r->attempt = attempt;
     r->slot = slot;
     r->generation = call->generation;
-    r->operation = call->operation;
+    r->operation = call->serves ? call->operation : 0;
     r->key = key_of(c, call);
     r->deadline_ns = bide_call_deadline(&call->call);
 }
@@ -91,7 +71,7 @@ void sim_caller_tell_off(struct sim_caller *c, struct sim_world *w,
     struct sim_request r;
     write_request(c, call, slot, call->running[i], &r);
     c->target->cancel(c->target->self, w, &r,
-                      c->numbers[slot * SIM_AT_ONCE + (uint32_t)i]);
+                      call->number_there[i]);
 }
 
 void sim_caller_drop(struct sim_caller *c, uint32_t slot, int i)
@@ -99,9 +79,8 @@ void sim_caller_drop(struct sim_caller *c, uint32_t slot, int i)
     struct sim_call *call = at(c, slot);
     int last = --call->n_running;
     call->running[i] = call->running[last];
-    if (c->numbers)
-        c->numbers[slot * SIM_AT_ONCE + (uint32_t)i] =
-            c->numbers[slot * SIM_AT_ONCE + (uint32_t)last];
+    if (c->target->cancel)
+        call->number_there[i] = call->number_there[last];
 }
 
 /* The wait before a retry, after so many attempts. */
@@ -149,8 +128,8 @@ static void launch(struct sim_caller *c, struct sim_world *w, uint32_t slot,
     const struct sim_target *target = c->target;
     write_request(c, call, slot, d->attempt, target->open(target->self, &number));
     target->submit(target->self, w, number);
-    if (c->numbers)
-        c->numbers[slot * SIM_AT_ONCE + i] = number;
+    if (target->cancel)
+        call->number_there[i] = number;
 }
 
 /* ===== calls ===== */
@@ -194,7 +173,7 @@ void sim_caller_finish(struct sim_caller *c, struct sim_world *w, uint32_t slot,
 {
     struct sim_call *call = at(c, slot);
     struct sim_answer last = { (enum sim_answer_kind)call->last,
-                               call->hint_ns };
+                               call->hinted ? call->hint_ns : 0 };
     if (d->at_ns != BIDE_FOREVER && d->at_ns > w->now_ns)
         last.hint_ns = d->at_ns - w->now_ns;
     count_end(c, call, d->reason, w->now_ns);
@@ -257,7 +236,6 @@ uint32_t sim_caller_begin(struct sim_caller *c, struct sim_world *w,
                           uint64_t client, uint64_t number,
                           const struct sim_job *job)
 {
-    static const struct sim_job its_own = { 0 };
     uint32_t slot = take_slot(c);
     struct sim_call *call = at(c, slot);
     const bide_op *op = &c->op;
@@ -267,21 +245,19 @@ uint32_t sim_caller_begin(struct sim_caller *c, struct sim_world *w,
         served.upstream_attempt = job->upstream_attempt;
         served.deadline_ns = job->deadline_ns;
         op = &served;
-    } else {
-        job = &its_own;
+        call->operation = job->operation;
+        call->tag = job->tag;
     }
     call->client = client;
     call->number = number;
-    call->operation = job->operation;
     call->begin_ns = w->now_ns;
     call->wake_ns = -1;
-    call->hint_ns = 0;
-    call->tag = job->tag;
     call->n_running = 0;
     call->last = SIM_SAID_OK;
-    call->waiting = call->queued = false;
+    call->waiting = call->queued = call->hinted = false;
+    call->serves = job != NULL;
     call->sampled = c->marks && sim_marks_has(c->marks, client);
-    call->key_came_along = job->key_came_along;
+    call->key_came_along = job && job->key_came_along;
     c->metrics.in_progress++;
     c->metrics.total.calls++;
     bide_call_begin(&call->call, dep_of(c, call), op, w->now_ns);

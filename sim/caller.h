@@ -16,6 +16,7 @@
 #include "metrics.h"
 #include "places.h"
 #include "record_marks.h"
+#include "slab.h"
 #include "target.h"
 #include "timeouts.h"
 
@@ -31,24 +32,33 @@ struct sim_job {
     bool key_came_along;  /* its key is made from that one */
 };
 
-/* A call in progress. Lives in a block, for a bide_call may not be moved. */
+/* A call in progress. It is never moved: a bide_call may not be.
+ *
+ * Ten thousand under way outgrow the processor's cache. So what each event asks of
+ * a call is in its first line, what the engine needs for a plain success in the next
+ * two, and the rest is neither read nor written without need. */
 struct sim_call {
-    bide_call call;
-    uint64_t client, number;
-    uint64_t operation;
-    int64_t begin_ns;
-    int64_t wake_ns;       /* an event is set for then; -1: none */
-    int64_t hint_ns;       /* of the last answer */
-    uint32_t generation;   /* of the slot: events for an earlier one are void */
-    uint32_t tag;
-    uint32_t next_free;
+    _Alignas(SIM_LINE) uint64_t client;
+    int64_t begin_ns;    /* between the two, or the compiler would load them at
+                          * once, just after each was stored */
+    uint64_t number;
+    int64_t wake_ns;     /* an event is set for then; -1: none */
+    uint32_t generation; /* of the slot: events for an earlier one are void */
     uint32_t running[SIM_AT_ONCE]; /* the attempts */
     uint8_t n_running;
-    uint8_t last;          /* kind of the last answer */
-    bool waiting;          /* in backoff */
-    bool queued;           /* for a place in flight */
-    bool sampled;          /* its marks are kept */
-    bool key_came_along;
+    uint8_t last;        /* kind of the last answer */
+    bool waiting : 1;    /* in backoff */
+    bool queued : 1;     /* for a place in flight */
+    bool sampled : 1;    /* its marks are kept */
+    bool hinted : 1;     /* by the last answer */
+    bool serves : 1;     /* a request of somebody else's ... */
+    bool key_came_along : 1; /* ... that had a key */
+    bide_call call;
+    int64_t hint_ns;     /* if hinted */
+    uint64_t operation;  /* if it serves */
+    uint32_t tag;        /* if it serves */
+    uint32_t number_there[SIM_AT_ONCE]; /* of each attempt, if the target wants to
+                                         * know when it is given up */
 };
 
 struct sim_caller {
@@ -80,10 +90,7 @@ struct sim_caller {
     struct sim_actor deadline;
     struct sim_timeouts timeouts;
     struct sim_places *places; /* for each dependency; NULL: nobody queues */
-    struct sim_call **blocks;
-    uint32_t *numbers;         /* that the target gave, SIM_AT_ONCE for each
-                                * slot; NULL: it does not want to know */
-    uint32_t n_slots, n_blocks, room, free; /* UINT32_MAX: none is free */
+    struct sim_slab calls;
 
     /* as it went */
     struct sim_metrics metrics;
@@ -110,14 +117,11 @@ void sim_caller_cancel(struct sim_caller *c, struct sim_world *w,
 
 /* What follows is for its own files, and for places.c and timeouts.c. */
 
-enum { SIM_BLOCK_BITS = 8 }; /* so many calls lie in a block, as a power of 2 */
-
 /* The call in a slot that is in use. */
 static inline struct sim_call *sim_caller_at(const struct sim_caller *c,
                                              uint32_t slot)
 {
-    return &c->blocks[slot >> SIM_BLOCK_BITS]
-                     [slot & ((1u << SIM_BLOCK_BITS) - 1)];
+    return sim_slab_at(&c->calls, slot, sizeof(struct sim_call));
 }
 
 /* An attempt's place among those of a call that run, or -1. */
@@ -129,12 +133,11 @@ static inline int sim_call_find(const struct sim_call *call, uint32_t attempt)
     return -1;
 }
 
-/* Has the processor fetch the call in a slot. */
-static inline void sim_caller_fetch(const struct sim_caller *c, uint32_t slot)
+enum { SIM_CALL_LINES = 3 }; /* all that most calls need */
+
+SIM_FETCHES void sim_caller_fetch(const struct sim_caller *c, uint32_t slot)
 {
-    const char *call = (const char *)sim_caller_at(c, slot);
-    for (size_t i = 0; i < sizeof(struct sim_call); i += 64)
-        __builtin_prefetch(call + i, 1);
+    sim_fetch_lines(sim_caller_at(c, slot), SIM_CALL_LINES);
 }
 
 /* Asks the engine what to do next with the call in a slot, and does it. */

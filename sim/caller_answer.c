@@ -38,7 +38,9 @@ static void report(struct sim_caller *c, struct sim_world *w, uint32_t slot,
         out.hint_ns = a->hint_ns;
     }
     call->last = (uint8_t)a->kind;
-    call->hint_ns = a->hint_ns;
+    call->hinted = a->hint_ns != 0;
+    if (call->hinted)
+        call->hint_ns = a->hint_ns;
     sim_caller_drop(c, slot, i);
     if (call->sampled)
         sim_marks_ended(c->marks, slot, attempt, mark_of(a->kind), w->now_ns);
@@ -131,5 +133,4 @@ void sim_caller_connect(struct sim_caller *c)
     c->deadline = (struct sim_actor){ .act = out_of_time, .self = c };
     c->timeouts.caller = c;
     c->rng = (bide_rng){ draw, c };
-    c->free = SIM_NONE;
 }

@@ -82,9 +82,6 @@ void sim_caller_done(struct sim_caller *c)
     }
     free(c->deps);
     free(c->places);
-    for (uint32_t i = 0; i < c->n_blocks; i++)
-        free(c->blocks[i]);
-    free(c->blocks);
-    free(c->numbers);
+    sim_slab_done(&c->calls);
     sim_timeouts_done(&c->timeouts);
 }

@@ -21,6 +21,11 @@ void *sim_resize(void *memory, size_t n, size_t size)
     return checked(n > SIZE_MAX / size ? NULL : realloc(memory, n * size));
 }
 
+void *sim_new_aligned(size_t bytes)
+{
+    return checked(aligned_alloc(bytes, bytes));
+}
+
 void *sim_grow(void *list, uint32_t n, uint32_t *room, size_t size)
 {
     if (n < *room)

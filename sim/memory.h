@@ -10,6 +10,10 @@
 void *sim_new(size_t n, size_t size);
 void *sim_resize(void *memory, size_t n, size_t size);
 
+/* As many bytes as a power of 2 says, at a multiple of it. What is in them is not
+ * defined. */
+void *sim_new_aligned(size_t bytes);
+
 /* Makes room for at least one more than n things in a list, by doubling. */
 void *sim_grow(void *list, uint32_t n, uint32_t *room, size_t size);
 

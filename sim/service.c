@@ -1,5 +1,5 @@
-/* The way of a request: through the queue, to a worker, and out. How it comes in
- * is in service_door.c. */
+/* The way of a request: through the queue, to a worker, and out. How it comes
+ * in is in service_door.c. */
 #include "service.h"
 
 #include <stdlib.h>
@@ -11,18 +11,17 @@
 
 void sim_service_forget(struct sim_service *s, uint32_t i)
 {
-    struct sim_item *item = &s->items[i];
+    struct sim_item *item = sim_service_item(s, i);
     item->generation++;
     item->state = SIM_ITEM_FREE;
-    item->next_free = s->free;
-    s->free = i;
+    sim_slab_leave(&s->items, i);
 }
 
 /* ===== answers ===== */
 
 static void deliver(struct sim_service *s, struct sim_world *w, uint32_t i)
 {
-    const struct sim_item *item = &s->items[i];
+    const struct sim_item *item = sim_service_item(s, i);
     struct sim_request r = item->request;
     struct sim_answer a = { (enum sim_answer_kind)item->answer, item->hint_ns };
     sim_service_forget(s, i);
@@ -34,7 +33,7 @@ static void deliver(struct sim_service *s, struct sim_world *w, uint32_t i)
 void sim_service_answer(struct sim_service *s, struct sim_world *w, uint32_t i,
                         bool later)
 {
-    struct sim_item *item = &s->items[i];
+    struct sim_item *item = sim_service_item(s, i);
     if (sim_service_cuts(s, &item->request, item->shard)) {
         s->unheard++;
         sim_service_forget(s, i);
@@ -53,7 +52,7 @@ static void on_answer(struct sim_actor *self, struct sim_world *w, uint32_t i,
                       uint32_t generation)
 {
     struct sim_service *s = self->self;
-    if (s->items[i].generation == generation)
+    if (sim_service_item(s, i)->generation == generation)
         deliver(s, w, i);
 }
 
@@ -84,7 +83,7 @@ void sim_service_release(struct sim_service *s, struct sim_world *w,
 void sim_service_complete(struct sim_service *s, struct sim_world *w,
                           uint32_t i, enum sim_answer_kind kind, int64_t hint)
 {
-    struct sim_item *item = &s->items[i];
+    struct sim_item *item = sim_service_item(s, i);
     const struct sim_request *r = &item->request;
     uint32_t shard = item->shard;
     bool wanted = r->from->waits(r->from->self, r);
@@ -95,8 +94,9 @@ void sim_service_complete(struct sim_service *s, struct sim_world *w,
     s->errors += kind != SIM_SAID_OK;
     sim_service_release(s, w, item, !wanted);
     if (kind == SIM_SAID_OK)
-        sim_service_commit(s, r, wanted && !gone && !s->network &&
-                                     !sim_service_cuts(s, r, shard));
+        sim_service_commit(s, r,
+                           wanted && !gone && !s->network &&
+                               !sim_service_cuts(s, r, shard));
     item->answer = (uint8_t)kind;
     item->hint_ns = hint;
     sim_service_work_on(s, w, shard);
@@ -112,7 +112,7 @@ static void on_finish(struct sim_actor *self, struct sim_world *w, uint32_t i,
                       uint32_t generation)
 {
     struct sim_service *s = self->self;
-    struct sim_item *item = &s->items[i];
+    struct sim_item *item = sim_service_item(s, i);
     if (item->generation != generation)
         return;
     if (goes_wrong(s, w, item, SIM_LUCK_ERROR, s->shards[item->shard].fail)) {
@@ -131,19 +131,18 @@ static void fetch(const struct sim_actor *self, uint32_t i, uint32_t generation,
                   bool soon)
 {
     const struct sim_service *s = self->self;
-    const struct sim_item *item = &s->items[i];
+    const struct sim_item *item = sim_service_item(s, i);
     if (soon && item->generation == generation) {
         const struct sim_sender *from = item->request.from;
         from->fetch(from->self, &item->request);
     } else if (!soon) {
-        __builtin_prefetch(item, 1);
-        __builtin_prefetch((const char *)(item + 1) - 1, 1);
+        sim_fetch_lines(item, SIM_ITEM_LINES);
     }
 }
 
-/* Given up; or its deadline would pass before it is done, as long as it takes on
- * average. Without the second, those that are begun would be just those that are
- * about to be late. */
+/* Given up; or its deadline would pass before it is done, as long as it takes
+ * on average. Without the second, those that are begun would be just those that
+ * are about to be late. */
 static bool is_late(const struct sim_service *s, const struct sim_world *w,
                     const struct sim_request *r)
 {
@@ -154,12 +153,12 @@ static bool is_late(const struct sim_service *s, const struct sim_world *w,
 
 static void begin(struct sim_service *s, struct sim_world *w, uint32_t i)
 {
-    struct sim_item *item = &s->items[i];
+    struct sim_item *item = sim_service_item(s, i);
     struct sim_shard *shard = &s->shards[item->shard];
     const struct sim_request *r = &item->request;
     const struct sim_foreseen *f = &s->foreseen[r->call % SIM_FORESEEN];
-    bool known = r->attempt == 1 && f->call == r->call &&
-                 f->client == r->client;
+    bool known =
+        r->attempt == 1 && f->call == r->call && f->client == r->client;
     int64_t took = known ? f->took_ns : sim_service_time(s, w, r);
     if (shard->slow != 1)
         took = sim_to_ns((double)took * shard->slow);
@@ -202,12 +201,12 @@ static void take_up(struct sim_service *s, struct sim_world *w,
                     struct sim_shard *shard)
 {
     uint32_t i = dequeue(shard, s->conf.order);
-    if (s->items[i].state == SIM_ITEM_GONE) {
+    if (sim_service_item(s, i)->state == SIM_ITEM_GONE) {
         sim_service_forget(s, i);
         return;
     }
     shard->n_queued--;
-    if (s->conf.drop_late && is_late(s, w, &s->items[i].request)) {
+    if (s->conf.drop_late && is_late(s, w, &sim_service_item(s, i)->request)) {
         s->dropped++;
         sim_service_forget(s, i);
         return;
@@ -231,8 +230,8 @@ void sim_service_begin(struct sim_service *s, struct sim_world *w, uint32_t i)
 
 void sim_service_enqueue(struct sim_service *s, uint32_t i)
 {
-    s->items[i].state = SIM_ITEM_QUEUED;
-    enqueue(&s->shards[s->items[i].shard], i);
+    sim_service_item(s, i)->state = SIM_ITEM_QUEUED;
+    enqueue(&s->shards[sim_service_item(s, i)->shard], i);
 }
 
 void sim_service_connect(struct sim_service *s)

@@ -20,6 +20,7 @@
 #include "caller.h"
 #include "ledger.h"
 #include "model.h"
+#include "slab.h"
 #include "target.h"
 
 enum sim_item_state {
@@ -33,12 +34,11 @@ enum sim_item_state {
 };
 
 struct sim_item {
-    struct sim_request request;
+    _Alignas(SIM_LINE) struct sim_request request;
     int64_t begun_ns;    /* when a worker took it */
     int64_t hint_ns;     /* of the answer */
     uint32_t generation; /* events for an earlier request are void */
     uint32_t shard;
-    uint32_t next_free;
     uint32_t below;      /* slot of the call below */
     uint32_t times;      /* calls made over the present edge */
     uint16_t edge;
@@ -88,8 +88,7 @@ struct sim_service {
     struct sim_target target;
     struct sim_actor arrival, finish, answer, cancel, toggle;
     struct sim_shard *shards;
-    struct sim_item *items;
-    uint32_t n_items, items_room, free;
+    struct sim_slab items;
     struct sim_foreseen foreseen[SIM_FORESEEN]; /* by call, modulo */
     bool *active;            /* faults */
     uint32_t n_cut_fleets;   /* partitions from one fleet that are active */
@@ -136,6 +135,14 @@ bool sim_service_unlimited(const struct sim_service *s);
 uint64_t sim_service_left(const struct sim_service *s);
 
 /* ===== among its files ===== */
+
+static inline struct sim_item *sim_service_item(const struct sim_service *s,
+                                                uint32_t i)
+{
+    return sim_slab_at(&s->items, i, sizeof(struct sim_item));
+}
+
+enum { SIM_ITEM_LINES = sizeof(struct sim_item) / SIM_LINE };
 
 /* Directions of a message, for its luck. */
 #define SIM_WAY_BACK (UINT32_C(1) << 31)

@@ -24,7 +24,7 @@ static enum sim_answer_kind pass_up(bide_reason reason,
 
 static void go_on(struct sim_service *s, struct sim_world *w, uint32_t i)
 {
-    struct sim_item *item = &s->items[i];
+    struct sim_item *item = sim_service_item(s, i);
     if (item->answer == SIM_SAID_OK) {
         item->times++;
         sim_service_descend(s, w, i);
@@ -40,7 +40,7 @@ static void on_done(void *self, struct sim_world *w, const struct sim_call *call
     struct sim_edge *edge = self;
     struct sim_service *s = edge->owner;
     uint32_t i = call->tag;
-    struct sim_item *item = &s->items[i];
+    struct sim_item *item = sim_service_item(s, i);
     item->answer = (uint8_t)pass_up(reason, last->kind);
     item->hint_ns = item->answer == SIM_SAID_OK ? 0 : last->hint_ns;
     item->below = SIM_NONE;
@@ -57,7 +57,7 @@ static void later(struct sim_actor *self, struct sim_world *w, uint32_t i,
                   uint32_t generation)
 {
     struct sim_edge *edge = self->self;
-    if (edge->owner->items[i].generation == generation)
+    if (sim_service_item(edge->owner, i)->generation == generation)
         go_on(edge->owner, w, i);
 }
 
@@ -65,7 +65,7 @@ static void later(struct sim_actor *self, struct sim_world *w, uint32_t i,
 static void let_worker_go(struct sim_service *s, struct sim_world *w,
                           uint32_t i)
 {
-    struct sim_item *item = &s->items[i];
+    struct sim_item *item = sim_service_item(s, i);
     const struct sim_request *r = &item->request;
     if (!s->conf.detached || !item->holds)
         return;
@@ -78,7 +78,7 @@ static void let_worker_go(struct sim_service *s, struct sim_world *w,
 static struct sim_job job_for(const struct sim_service *s, uint32_t i,
                               uint64_t *ret_number)
 {
-    const struct sim_item *item = &s->items[i];
+    const struct sim_item *item = sim_service_item(s, i);
     const struct sim_request *r = &item->request;
     uint64_t which = (uint64_t)item->edge << 32 | item->times;
     *ret_number = bide_rng_hash(r->call, r->attempt, which, s->part);
@@ -93,7 +93,7 @@ static struct sim_job job_for(const struct sim_service *s, uint32_t i,
 
 void sim_service_descend(struct sim_service *s, struct sim_world *w, uint32_t i)
 {
-    struct sim_item *item = &s->items[i];
+    struct sim_item *item = sim_service_item(s, i);
     while (item->edge < s->conf.n_edges &&
            item->times >= s->conf.edges[item->edge].times) {
         item->edge++;
@@ -111,7 +111,6 @@ void sim_service_descend(struct sim_service *s, struct sim_world *w, uint32_t i)
     item->beginning = true;
     uint32_t slot = sim_caller_begin(&s->edges[item->edge].caller, w, client,
                                      number, &job);
-    item = &s->items[i]; /* they may have moved meanwhile */
     if (item->beginning)
         item->below = slot;
     item->beginning = false;
@@ -119,7 +118,7 @@ void sim_service_descend(struct sim_service *s, struct sim_world *w, uint32_t i)
 
 void sim_service_abandon(struct sim_service *s, struct sim_world *w, uint32_t i)
 {
-    struct sim_item *item = &s->items[i];
+    struct sim_item *item = sim_service_item(s, i);
     uint32_t slot = item->below;
     item->below = SIM_NONE;
     if (slot != SIM_NONE)

@@ -7,25 +7,17 @@
 static struct sim_request *open(void *self, uint32_t *ret_number)
 {
     struct sim_service *s = self;
-    uint32_t i = s->free;
-    if (i != SIM_NONE) {
-        s->free = s->items[i].next_free;
-    } else {
-        s->items = sim_grow(s->items, s->n_items, &s->items_room,
-                            sizeof *s->items);
-        i = s->n_items++;
-        s->items[i].generation = 0;
-        s->items[i].state = SIM_ITEM_FREE;
-    }
+    uint32_t i = sim_slab_take(&s->items, sizeof(struct sim_item));
+    sim_slab_fetch_next(&s->items, sizeof(struct sim_item), SIM_ITEM_LINES);
     *ret_number = i;
-    return &s->items[i].request;
+    return &sim_service_item(s, i)->request;
 }
 
 static void turn_away(struct sim_service *s, struct sim_world *w, uint32_t i,
                       enum sim_answer_kind kind, int64_t hint_ns)
 {
-    s->items[i].answer = (uint8_t)kind;
-    s->items[i].hint_ns = hint_ns > 0 ? hint_ns : 0;
+    sim_service_item(s, i)->answer = (uint8_t)kind;
+    sim_service_item(s, i)->hint_ns = hint_ns > 0 ? hint_ns : 0;
     sim_service_answer(s, w, i, true);
 }
 
@@ -62,7 +54,7 @@ static bool is_throttled(struct sim_service *s, struct sim_world *w, uint32_t i)
 
 static void arrive(struct sim_service *s, struct sim_world *w, uint32_t i)
 {
-    struct sim_item *item = &s->items[i];
+    struct sim_item *item = sim_service_item(s, i);
     struct sim_shard *shard = &s->shards[item->shard];
     if (sim_service_cuts(s, &item->request, item->shard)) {
         s->lost++;
@@ -93,7 +85,7 @@ static void on_arrival(struct sim_actor *self, struct sim_world *w, uint32_t i,
 {
     struct sim_service *s = self->self;
     (void)generation;
-    if (s->items[i].state == SIM_ITEM_GONE)
+    if (sim_service_item(s, i)->state == SIM_ITEM_GONE)
         sim_service_forget(s, i);
     else
         arrive(s, w, i);
@@ -102,11 +94,10 @@ static void on_arrival(struct sim_actor *self, struct sim_world *w, uint32_t i,
 static void submit(void *self, struct sim_world *w, uint32_t i)
 {
     struct sim_service *s = self;
-    struct sim_item *item = &s->items[i];
+    struct sim_item *item = sim_service_item(s, i);
     const struct sim_request *r = &item->request;
-    item->shard = s->conf.shards == 1
-                      ? 0
-                      : (uint32_t)(r->client % s->conf.shards);
+    item->shard =
+        s->conf.shards == 1 ? 0 : (uint32_t)(r->client % s->conf.shards);
     item->hint_ns = 0;
     item->holds = item->beginning = false;
     if (!s->network) {
@@ -135,7 +126,7 @@ static void foresee(void *self, const struct sim_world *w, uint64_t client,
 /* The client has gone away, and the service knows: it stops the work. */
 static void take_back(struct sim_service *s, struct sim_world *w, uint32_t i)
 {
-    struct sim_item *item = &s->items[i];
+    struct sim_item *item = sim_service_item(s, i);
     uint32_t shard = item->shard;
     switch ((enum sim_item_state)item->state) {
     case SIM_ITEM_QUEUED:
@@ -160,7 +151,8 @@ static void take_back(struct sim_service *s, struct sim_world *w, uint32_t i)
     sim_service_work_on(s, w, shard);
 }
 
-static bool is_the_same(const struct sim_request *a, const struct sim_request *b)
+static bool is_the_same(const struct sim_request *a,
+                        const struct sim_request *b)
 {
     return a->from == b->from && a->slot == b->slot &&
            a->generation == b->generation && a->attempt == b->attempt;
@@ -170,12 +162,12 @@ static void cancel(void *self, struct sim_world *w, const struct sim_request *r,
                    uint32_t i)
 {
     struct sim_service *s = self;
-    if (i >= s->n_items || s->items[i].state == SIM_ITEM_FREE ||
-        !is_the_same(&s->items[i].request, r))
+    if (i >= s->items.n || sim_service_item(s, i)->state == SIM_ITEM_FREE ||
+        !is_the_same(&sim_service_item(s, i)->request, r))
         return;
     if (s->network)
         sim_world_at(w, w->now_ns + sim_service_hop(s, w, r, SIM_CANCELLING),
-                     &s->cancel, i, s->items[i].generation);
+                     &s->cancel, i, sim_service_item(s, i)->generation);
     else
         take_back(s, w, i);
 }
@@ -184,7 +176,7 @@ static void on_cancel(struct sim_actor *self, struct sim_world *w, uint32_t i,
                       uint32_t generation)
 {
     struct sim_service *s = self->self;
-    if (s->items[i].generation == generation)
+    if (sim_service_item(s, i)->generation == generation)
         take_back(s, w, i);
 }
 

@@ -110,7 +110,7 @@ bool sim_service_cuts_fleet(const struct sim_service *s,
 /* The client sees the connection break; what was done for it is lost. */
 static void lose(struct sim_service *s, struct sim_world *w, uint32_t i)
 {
-    struct sim_item *item = &s->items[i];
+    struct sim_item *item = sim_service_item(s, i);
     if (item->state == SIM_ITEM_BELOW)
         sim_service_abandon(s, w, i);
     if (item->state == SIM_ITEM_QUEUED)
@@ -130,13 +130,13 @@ static void crash(struct sim_service *s, struct sim_world *w, uint32_t n)
     for (; shard->n_ring > 0; shard->n_ring--) {
         uint32_t i = shard->queue[shard->first];
         shard->first = (shard->first + 1) & (shard->room - 1);
-        if (s->items[i].state == SIM_ITEM_GONE)
+        if (sim_service_item(s, i)->state == SIM_ITEM_GONE)
             sim_service_forget(s, i);
         else
             lose(s, w, i);
     }
-    for (uint32_t i = 0; i < s->n_items; i++) {
-        const struct sim_item *item = &s->items[i];
+    for (uint32_t i = 0; i < s->items.n; i++) {
+        const struct sim_item *item = sim_service_item(s, i);
         if (item->shard == n && (item->state == SIM_ITEM_IN_HAND ||
                                  item->state == SIM_ITEM_BELOW))
             lose(s, w, i);

@@ -14,7 +14,6 @@ void sim_service_init(struct sim_service *s, struct sim_world *w)
     s->shards = sim_new(s->conf.shards, sizeof *s->shards);
     s->active = sim_new(s->n_faults, sizeof *s->active);
     s->edges = sim_new(s->conf.n_edges, sizeof *s->edges);
-    s->free = SIM_NONE;
     for (int i = 0; i < SIM_FORESEEN; i++)
         s->foreseen[i].call = UINT64_MAX;
     s->network = takes_time(&s->conf.network);
@@ -34,7 +33,7 @@ void sim_service_done(struct sim_service *s)
     free(s->shards);
     free(s->active);
     free(s->edges);
-    free(s->items);
+    sim_slab_done(&s->items);
     sim_ledger_done(&s->operations);
     sim_ledger_done(&s->keys);
 }
@@ -58,9 +57,9 @@ uint64_t sim_service_busy(const struct sim_service *s)
 uint64_t sim_service_left(const struct sim_service *s)
 {
     uint64_t n = 0;
-    for (uint32_t i = 0; i < s->n_items; i++)
-        n += s->items[i].state == SIM_ITEM_QUEUED ||
-             s->items[i].state == SIM_ITEM_IN_HAND ||
-             s->items[i].state == SIM_ITEM_BELOW;
+    for (uint32_t i = 0; i < s->items.n; i++)
+        n += sim_service_item(s, i)->state == SIM_ITEM_QUEUED ||
+             sim_service_item(s, i)->state == SIM_ITEM_IN_HAND ||
+             sim_service_item(s, i)->state == SIM_ITEM_BELOW;
     return n;
 }
