@@ -11,8 +11,43 @@ enum {
     TICK_BITS = 16,  /* the finest slot: 65.5 us */
     DIGIT_BITS = 6,  /* 64 slots */
     SHORT = 24,      /* as many go to the list at once, from whichever level */
-    KEEP_ROOM = 256  /* of an emptied slot; more is given back */
+    AHEAD = 4        /* events: two lines of the cache */
 };
+
+/* ===== pieces ===== */
+
+static struct sim_piece *take_piece(struct sim_agenda *a)
+{
+    struct sim_piece *piece = a->spare;
+    if (!piece)
+        return sim_store_take(&a->store, sizeof *piece);
+    a->spare = piece->next;
+    piece->next = NULL;
+    return piece;
+}
+
+static void add_piece(struct sim_agenda *a, struct sim_slot *s)
+{
+    struct sim_piece *piece = take_piece(a);
+    if (s->n == 0)
+        s->first = piece;
+    else
+        s->last->next = piece;
+    s->last = piece;
+    s->at = piece->event;
+    s->end = piece->event + SIM_PIECE;
+}
+
+/* Makes room at the end of a slot. The place of a next one is fetched: it will be
+ * soon, and a write that has to wait for memory holds up the engine's atomics. */
+static struct sim_event *slot_room(struct sim_agenda *a, struct sim_slot *s)
+{
+    if (s->at == s->end)
+        add_piece(a, s);
+    s->n++;
+    __builtin_prefetch(s->at + AHEAD, 1);
+    return s->at++;
+}
 
 /* ===== wheel ===== */
 
@@ -28,12 +63,9 @@ static struct sim_event *wheel_room(struct sim_agenda *a, int64_t at_ns)
     uint64_t tick = tick_of(at_ns);
     int level = (63 - __builtin_clzll(tick ^ a->tick)) / DIGIT_BITS;
     unsigned digit = (tick >> (level * DIGIT_BITS)) % SIM_WHEEL_SLOTS;
-    struct sim_slot *s = &a->slot[level][digit];
-    if (s->n == s->room)
-        s->list = sim_grow(s->list, s->n, &s->room, sizeof *s->list);
     a->busy[level] |= UINT64_C(1) << digit;
     a->n_wheel++;
-    return &s->list[s->n++];
+    return slot_room(a, &a->slot[level][digit]);
 }
 
 /* The first slot that is not empty: on the lowest level that has any, for all
@@ -71,11 +103,15 @@ static void fetch(const struct sim_event *e, bool soon)
         e->actor->fetch(e->actor, e->a, e->b, soon);
 }
 
-/* Moves the events of a slot to the level below, or to the list. */
-static void move_down(struct sim_agenda *a, int level, const struct sim_slot *s)
+/* Moves events of a slot to the level below, or to the list. Meanwhile those of
+ * the piece behind it are fetched. */
+static void move_down(struct sim_agenda *a, int level,
+                      const struct sim_piece *piece, uint32_t n)
 {
-    for (uint32_t i = 0; i < s->n; i++) {
-        const struct sim_event *e = &s->list[i];
+    for (uint32_t i = 0; i < n; i++) {
+        const struct sim_event *e = &piece->event[i];
+        if (piece->next)
+            __builtin_prefetch(&piece->next->event[i]);
         if (level <= 1)
             fetch(e, level == 0);
         if (tick_of(e->at_ns) <= a->tick)
@@ -92,20 +128,22 @@ static void pour(struct sim_agenda *a)
     unsigned digit;
     if (!first_slot(a, &level, &digit))
         return;
-    struct sim_slot *s = &a->slot[level][digit];
+    struct sim_slot s = a->slot[level][digit];
+    a->slot[level][digit] = (struct sim_slot){ 0 };
     a->tick = slot_tick(a, level, digit);
     a->busy[level] &= ~(UINT64_C(1) << digit);
-    a->n_wheel -= s->n;
-    if (sim_near_count(&a->near) + s->n <= SHORT) /* to the end of the slot */
+    a->n_wheel -= s.n;
+    if (sim_near_count(&a->near) + s.n <= SHORT) /* to the end of the slot */
         a->tick |= (UINT64_C(1) << (level * DIGIT_BITS)) - 1;
-    if (level == 0 && !a->near.heaped && sim_near_count(&a->near) + s->n > LONG)
+    if (level == 0 && !a->near.heaped && sim_near_count(&a->near) + s.n > LONG)
         become_heap(&a->near);
-    move_down(a, level, s);
-    s->n = 0;
-    if (s->room > KEEP_ROOM) {
-        free(s->list);
-        s->list = NULL;
-        s->room = 0;
+    for (struct sim_piece *piece = s.first, *next; s.n > 0; piece = next) {
+        uint32_t n = s.n < SIM_PIECE ? s.n : SIM_PIECE;
+        next = piece->next;
+        move_down(a, level, piece, n);
+        piece->next = a->spare;
+        a->spare = piece;
+        s.n -= n;
     }
     note_first(a);
 }
@@ -120,10 +158,8 @@ void sim_agenda_init(struct sim_agenda *a)
 
 void sim_agenda_done(struct sim_agenda *a)
 {
-    free(a->near.slot.list);
-    for (int i = 0; i < SIM_WHEEL_LEVELS; i++)
-        for (int j = 0; j < SIM_WHEEL_SLOTS; j++)
-            free(a->slot[i][j].list);
+    free(a->near.list);
+    sim_store_done(&a->store);
 }
 
 void sim_agenda_add_any(struct sim_agenda *a, int64_t at_ns,
@@ -133,7 +169,7 @@ void sim_agenda_add_any(struct sim_agenda *a, int64_t at_ns,
         at_ns = a->now_ns;
     if (a->n_wheel == 0 && sim_near_count(&a->near) < SIM_FEW &&
         !a->near.heaped) {
-        if (a->near.slot.n == a->near.slot.room)
+        if (a->near.n == a->near.room)
             list_grow(&a->near);
         sim_agenda_write(a, sim_near_place(&a->near, at_ns), at_ns, actor, x,
                          y);
@@ -157,7 +193,7 @@ bool sim_agenda_search(struct sim_agenda *a, int64_t until_ns,
 {
     struct sim_near *near = &a->near;
     if (sim_near_count(near) == 0)
-        near->first = near->slot.n = 0;
+        near->first = near->n = 0;
     while (a->n_wheel != 0 && (sim_near_count(near) == 0 ||
                                sim_near_first(near)->at_ns >= a->wheel_ns))
         pour(a);

@@ -15,9 +15,11 @@
  * into the level below, or into the list, which so stays as short as what happens
  * in 65 us, however much is pending; and a short list is sorted faster than
  * anything cleverer is. Should it get long all the same it becomes a heap, until
- * it is empty. Slots are arrays: pouring one reads memory front to back, where
- * linked lists would miss the cache at every step. As long as there is little on
- * it all, the list is all there is.
+ * it is empty. A slot is a chain of pieces of 31 events. Pouring one reads memory
+ * front to back, where a list of single events would miss the cache at every step;
+ * nothing is copied as a slot grows; and a piece that has been read is written
+ * anew while it still is in the cache. As long as there is little on it all, the
+ * list is all there is.
  *
  * Nothing can be taken off. Whoever no longer wants an event knows it again by
  * what it carries (a number of a generation, say) and ignores it.
@@ -27,6 +29,8 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "store.h"
 
 struct sim_world;
 
@@ -49,14 +53,25 @@ struct sim_event {
     uint32_t a, b; /* for the actor */
 };
 
+enum { SIM_PIECE = 31 }; /* a kilobyte with what is in front of them */
+
+struct sim_piece {
+    _Alignas(SIM_LINE) struct sim_piece *next;
+    uint64_t unused[3]; /* an event shall not lie on two lines of the cache */
+    struct sim_event event[SIM_PIECE];
+};
+
+/* All pieces but the last are full. */
 struct sim_slot {
-    struct sim_event *list;
-    uint32_t n, room;
+    struct sim_piece *first, *last; /* undefined if there is nothing in it */
+    struct sim_event *at, *end;     /* the room in the last */
+    uint32_t n;                     /* events in all of it */
 };
 
 /* What is near: from `first` on, sorted; or a heap, and `first` is 0. */
 struct sim_near {
-    struct sim_slot slot;
+    struct sim_event *list;
+    uint32_t n, room;
     uint32_t first;
     bool heaped;
 };
@@ -74,6 +89,8 @@ struct sim_agenda {
     uint64_t n_wheel;
     uint64_t busy[SIM_WHEEL_LEVELS]; /* a bit for each slot that is not empty */
     struct sim_slot slot[SIM_WHEEL_LEVELS][SIM_WHEEL_SLOTS];
+    struct sim_piece *spare;  /* pieces that are not in use */
+    struct sim_store store;   /* of all pieces */
 };
 
 void sim_agenda_init(struct sim_agenda *a);
@@ -81,12 +98,12 @@ void sim_agenda_done(struct sim_agenda *a);
 
 static inline uint32_t sim_near_count(const struct sim_near *near)
 {
-    return near->slot.n - near->first;
+    return near->n - near->first;
 }
 
 static inline const struct sim_event *sim_near_first(const struct sim_near *near)
 {
-    return near->slot.list + near->first;
+    return near->list + near->first;
 }
 
 /* The place in the list for an event that is put in only now, and so comes after
@@ -95,7 +112,7 @@ static inline const struct sim_event *sim_near_first(const struct sim_near *near
 static inline struct sim_event *sim_near_place(struct sim_near *near,
                                                int64_t at_ns)
 {
-    struct sim_event *at = near->slot.list + near->slot.n++;
+    struct sim_event *at = near->list + near->n++;
     const struct sim_event *front = sim_near_first(near);
     for (; at > front && at_ns < at[-1].at_ns; at--)
         *at = at[-1];
@@ -125,7 +142,7 @@ static inline void sim_agenda_add(struct sim_agenda *a, int64_t at_ns,
                                   uint32_t y)
 {
     const struct sim_near *near = &a->near;
-    if (a->n_wheel != 0 || near->heaped || near->slot.n == near->slot.room ||
+    if (a->n_wheel != 0 || near->heaped || near->n == near->room ||
         sim_near_count(near) >= SIM_FEW || at_ns < a->now_ns) {
         sim_agenda_add_any(a, at_ns, actor, x, y);
         return;

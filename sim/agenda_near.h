@@ -22,7 +22,7 @@ static bool before(const struct sim_event *x, const struct sim_event *y)
 
 /* ===== heap ===== */
 
-static void heap_add(struct sim_slot *h, const struct sim_event *e)
+static void heap_add(struct sim_near *h, const struct sim_event *e)
 {
     h->list = sim_grow(h->list, h->n, &h->room, sizeof *h->list);
     uint32_t i = h->n++;
@@ -35,7 +35,7 @@ static void heap_add(struct sim_slot *h, const struct sim_event *e)
 
 /* The hole at the top sinks to the bottom along the earlier children, and the
  * last event rises from there: it came from the bottom, and mostly stays. */
-static void heap_pop(struct sim_slot *h)
+static void heap_pop(struct sim_near *h)
 {
     struct sim_event *list = h->list;
     uint32_t n = --h->n, i = 0, child = 1;
@@ -58,28 +58,29 @@ static void heap_pop(struct sim_slot *h)
 
 /* ===== the list ===== */
 
-/* Makes room for one more. What has been taken off in front leaves some, in
- * time. */
+/* Makes room for one more. What has been taken off in front leaves some: it is
+ * moved there if that is half of it all, so that few are moved for each that is
+ * put in. */
 static void list_grow(struct sim_near *near)
 {
-    struct sim_slot *s = &near->slot;
-    if (s->n == s->room && near->first > 0) {
-        memmove(s->list, s->list + near->first,
-                (s->n - near->first) * sizeof *s->list);
-        s->n -= near->first;
+    if (near->n == near->room && near->first > near->room / 2) {
+        memmove(near->list, near->list + near->first,
+                sim_near_count(near) * sizeof *near->list);
+        near->n -= near->first;
         near->first = 0;
     }
-    s->list = sim_grow(s->list, s->n, &s->room, sizeof *s->list);
+    near->list =
+        sim_grow(near->list, near->n, &near->room, sizeof *near->list);
 }
 
 /* Events mostly come later than those that are there: the place is looked for
  * from the end. */
 static void list_add(struct sim_near *near, const struct sim_event *e)
 {
-    struct sim_slot *s = &near->slot;
-    if (s->n == s->room)
+    if (near->n == near->room)
         list_grow(near);
-    struct sim_event *at = s->list + s->n++, *front = s->list + near->first;
+    struct sim_event *at = near->list + near->n++;
+    const struct sim_event *front = sim_near_first(near);
     for (; at > front && before(e, at - 1); at--)
         *at = at[-1];
     *at = *e;
@@ -87,21 +88,20 @@ static void list_add(struct sim_near *near, const struct sim_event *e)
 
 static void become_heap(struct sim_near *near) /* what is sorted, is one */
 {
-    struct sim_slot *s = &near->slot;
     uint32_t n = sim_near_count(near);
     if (n > 0)
-        memmove(s->list, s->list + near->first, n * sizeof *s->list);
-    s->n = n;
+        memmove(near->list, near->list + near->first, n * sizeof *near->list);
+    near->n = n;
     near->first = 0;
     near->heaped = true;
 }
 
 static void near_add(struct sim_near *near, const struct sim_event *e)
 {
-    if (!near->heaped && near->slot.n - near->first > LONG)
+    if (!near->heaped && sim_near_count(near) > LONG)
         become_heap(near);
     if (near->heaped)
-        heap_add(&near->slot, e);
+        heap_add(near, e);
     else
         list_add(near, e);
 }
@@ -112,8 +112,8 @@ static void near_drop_first(struct sim_near *near)
         near->first++;
         return;
     }
-    heap_pop(&near->slot);
-    near->heaped = near->slot.n > 0;
+    heap_pop(near);
+    near->heaped = near->n > 0;
 }
 
 #endif
