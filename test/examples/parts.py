@@ -9,7 +9,6 @@ import json
 import os
 import pwd
 import queue
-import random
 import shutil
 import signal
 import socket
@@ -23,8 +22,9 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "cli"))
 import tap  # noqa: E402
+from ports import free_port  # noqa: E402
 
-PATIENCE = 15  # seconds until something that must happen is given up
+PATIENCE = 60  # seconds until something that must happen is given up
 
 
 def until(what, true):
@@ -35,20 +35,6 @@ def until(what, true):
             raise TimeoutError(what)
         time.sleep(0.01)
     return result
-
-
-def free_port():
-    """Below those that the kernel gives to clients, so that it stays free while
-    its server is down."""
-    while True:
-        port = random.randrange(20000, 32000)
-        with socket.socket() as s:
-            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                s.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                pass
 
 
 def die_with_parent(sig):

@@ -20,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "cli"))
 sys.path.insert(0, HERE)
 import certificate  # noqa: E402
+from ports import free_port  # noqa: E402
 from tap import case, finish  # noqa: E402
 
 LIVE, BIDE = (os.path.abspath(a) for a in sys.argv[1:3])
@@ -213,9 +214,7 @@ def refused_to_start():
 def prometheus(p):
     """A real one scrapes it, and knows what it was told."""
     with tempfile.TemporaryDirectory() as d:
-        with socket.socket() as s:
-            s.bind(("127.0.0.1", 0))
-            port = s.getsockname()[1]
+        port = free_port()
         rules = os.path.abspath(os.path.join(HERE, "..", "..", "docs", "prometheus",
                                              "alerts.yml"))
         with open(os.path.join(d, "prometheus.yml"), "w", encoding="utf-8") as f:

@@ -12,6 +12,7 @@ import time
 import traceback
 
 import sidecar
+from ports import free_port
 from sidecar import tap  # noqa: F401 (for the tests)
 
 PATIENCE = 20  # seconds; only what hangs takes so long
@@ -27,10 +28,24 @@ def until(what, seconds=PATIENCE):
     return True
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+ESTABLISHED, SYN_SENT, CLOSE_WAIT = "01", "02", "08"
+
+
+def sockets(states, local=None, remote=None):
+    """How many of the kernel's are in one of these states, by their ports."""
+    n = 0
+    with open("/proc/net/tcp", encoding="ascii") as f:
+        for row in (line.split() for line in f):
+            if row[3] in states and \
+                    (not local or int(row[1].split(":")[1], 16) == local) and \
+                    (not remote or int(row[2].split(":")[1], 16) == remote):
+                n += 1
+    return n
+
+
+def all_gone(p):
+    """Waits until the sidecar has noticed that its clients have left."""
+    return until(lambda: not sockets((ESTABLISHED, CLOSE_WAIT), local=p.port))
 
 
 def fields(head):

@@ -11,8 +11,9 @@ import threading
 import time
 
 import sidecar
-from e2e_parts import (PATIENCE, Answer, Origin, Peer, ask, connect, free_port,
-                       get, ok, proxied, run, says, tap, until)
+from e2e_parts import (PATIENCE, Answer, Origin, Peer, ask, connect, get, ok,
+                       proxied, run, says, tap, until)
+from ports import free_port
 from sidecar import FAST, OPEN, Sidecar, config
 
 
