@@ -5,11 +5,10 @@ badly."""
 import json
 import socket
 import threading
-import time
 
 import sidecar
-from e2e_parts import (PATIENCE, Answer, Origin, ask, connect, fields, get, ok,
-                       proxied, run, says, tap, until)
+from e2e_parts import (PATIENCE, Answer, Origin, all_gone, ask, connect, fields,
+                       get, ok, proxied, run, says, tap, until)
 from sidecar import OPEN, Sidecar
 
 fault = sidecar.Fault()
@@ -178,6 +177,8 @@ def in_flight():
         got = [Answer(c).status for c in busy]
         tap.case("those in flight are served, and places are given back",
                  got == [200, 200] and ask(p, get()).status == 200, got)
+        for c in busy:
+            c.close()
         go.clear()
         for _ in range(5):  # each leaves a place as it is cancelled
             before = len(o.heads)
@@ -187,7 +188,7 @@ def in_flight():
             until(lambda n=before: len(o.heads) == n + 2)
             for c in gone:
                 c.close()
-            time.sleep(0.05)
+            all_gone(p)
         go.set()
         tap.case("clients that leave give their places back", until(
             lambda: ask(p, get()).status == 200))

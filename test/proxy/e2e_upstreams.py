@@ -249,7 +249,7 @@ def restarts():
         return
     n = Nginx(requests=50)
     n.file("file", b"z" * 5000)
-    policy = ("attempts: 60, backoff: { base: 20ms, cap: 50ms }, "
+    policy = ("attempts: 1000, backoff: { base: 20ms, cap: 50ms }, "
               "budget: { kind: off }, breaker: { kind: off }")
     with proxied(n.port, policy=policy) as p:
         stop, statuses = threading.Event(), []
