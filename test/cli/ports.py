@@ -1,6 +1,10 @@
-"""Ports of loopback for servers that cannot be told to choose one themselves."""
+"""Ports of loopback for servers that cannot be told to choose one themselves, and
+paths for sockets."""
+import functools
+import os
 import random
 import socket
+import tempfile
 
 
 def free_port():
@@ -16,3 +20,13 @@ def free_port():
                 return port
             except OSError:
                 pass
+
+
+@functools.cache
+def socket_directory():
+    return tempfile.TemporaryDirectory(prefix="bide-", dir="/tmp")
+
+
+def socket_path(name):
+    """Of at most 107 bytes, however long the path of TMPDIR is."""
+    return os.path.join(socket_directory().name, name)

@@ -43,13 +43,14 @@ def die_with_parent(sig):
 
 
 class Server:
-    """A child process, in a directory of its own. User None: the test's own."""
+    """A child process, in a directory of its own, whose path is short enough for a
+    socket. User None: the test's own."""
     stop_signal = signal.SIGTERM
     user = None
 
     def __init__(self):
         self.process = None
-        self.dir = tempfile.mkdtemp(prefix="bide-examples-")
+        self.dir = tempfile.mkdtemp(prefix="bide-examples-", dir="/tmp")
         if self.user:
             shutil.chown(self.dir, self.user)
 

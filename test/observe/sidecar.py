@@ -21,6 +21,7 @@ sys.path.insert(0, WEB)
 sys.path.insert(0, HERE)
 import certificate  # noqa: E402
 import npm  # noqa: E402
+from ports import socket_path  # noqa: E402
 from tap import case, finish  # noqa: E402
 
 BIDE = os.path.abspath(sys.argv[1])
@@ -347,7 +348,7 @@ def refused(directory):
 
 
 def on_a_socket(directory):
-    path = os.path.join(directory, "admin.sock")
+    path = socket_path("admin.sock")
     file = os.path.join(directory, "unix.yaml")
     with open(file, "w", encoding="utf-8") as f:
         f.write(f"version: 1\npolicies: {{ default: {{ attempts: 2 }} }}\n"

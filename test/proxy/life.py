@@ -10,6 +10,7 @@ import time
 
 import sidecar
 import tap
+from ports import socket_path
 from sidecar import FAST, Fault, Sidecar, config
 
 fault = Fault()
@@ -197,7 +198,7 @@ def descriptors():
 
 def systemd():
     notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    path = os.path.join(sidecar.work.name, "notify")
+    path = socket_path("notify")
     notify.bind(path)
     notify.settimeout(30)
     listening = socket.create_server(("127.0.0.1", 0))
