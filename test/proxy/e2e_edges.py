@@ -2,6 +2,7 @@
 """e2e_edges.py BIDE: routes, and where two rules meet: long uploads and failures,
 early answers, layers that both add fields, limits of the policy, pipelines that end
 badly."""
+import contextlib
 import json
 import socket
 import threading
@@ -87,13 +88,17 @@ def long_uploads():
     with proxied(o) as p:
         for size in (100, 65536, 5 << 20):
             c = connect(p)
-            threading.Thread(target=c.send, args=(
+            sender = threading.Thread(target=c.send, args=(
                 get("/", b"Content-Length: %d\r\n" % size, b"PUT") +
-                LONG[:size],), daemon=True).start()
+                LONG[:size],))
+            sender.start()
             a = Answer(c)
             tap.case(f"an answer before all of {size} bytes are read is passed on",
                      a.status == 413 and a.body == b"too large" and
                      a.fields.get("x-bide-reason") == "permanent", a)
+            with contextlib.suppress(OSError):
+                c.socket.shutdown(socket.SHUT_RDWR)
+            sender.join()
             c.close()
 
 

@@ -187,7 +187,8 @@ class Origin:
         self.connections = 0
         self.socket = socket.create_server(("127.0.0.1", port), backlog=1024)
         self.port = self.socket.getsockname()[1]
-        threading.Thread(target=self.serve, daemon=True).start()
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
 
     def serve(self):
         while True:
@@ -216,9 +217,12 @@ class Origin:
         return head
 
     def stop(self):
-        # A thread that waits in accept() would keep the port.
+        """Ends accept() first: a thread that is about to call it would keep the port,
+        or, when its descriptor is another's by then, serve another origin's
+        clients."""
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
         self.socket.close()
 
 
