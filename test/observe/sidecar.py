@@ -285,8 +285,8 @@ def dashboard(s):
     case("a breaker opened by real failures shows", until(
         lambda: page.see()["breaker"] != "closed"))
     print(f"# after {time.monotonic() - opened:.1f} s; 2 s are the aim")
-    turns = page.see()["turns"]
-    case("and the turn is on its timeline", "closed → open" in turns, turns)
+    case("and the turn is on its timeline", until(
+        lambda: "closed → open" in page.see()["turns"]), page.see()["turns"])
     Origin.always = None
     closed = until(lambda: s.get("/fine")[0] == 200
                    and s.state()["deps"][0]["breaker"]["state"] == "closed")

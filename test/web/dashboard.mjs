@@ -94,7 +94,7 @@ async function breaker() {
     && (await page.locator('[data-test=timeline] rect.open').count()) > 0);
   check('the page shows it', shown >= 0);
   console.log(`# after ${shown} ms; 2 s are the aim`);
-  check('the timeline names the turn', /closed\s*→\s*open/.test(await text(page, '[data-test=timeline] .turns')));
+  check('the timeline names the turn', (await until(async () => /closed\s*→\s*open/.test(await text(page, '[data-test=timeline] .turns')))) >= 0);
   await actions(page, program);
   await keys(page);
   await decisions(page, program);
