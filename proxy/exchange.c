@@ -212,9 +212,21 @@ void exchange_act(struct exchange *ex, bide_decision d)
         exchange_settle(ex, &d, NULL);
 }
 
+/* The client has closed its side behind a whole request: it gives it up. That is
+ * told once, maybe together with the last of what it sent, so it is looked at
+ * again whenever there is something to decide. */
+static bool has_left(const struct exchange *ex)
+{
+    return ex->client->conn.hup && ex->upload == UPLOAD_NONE;
+}
+
 void exchange_step(struct exchange *ex)
 {
-    if (!ex->stepping && ex->called)
+    if (ex->stepping || !ex->called)
+        return;
+    if (has_left(ex))
+        exchange_cancel(ex);
+    else
         exchange_act(ex, exchange_next(ex));
 }
 
@@ -282,7 +294,7 @@ void exchange_client_ready(struct exchange *ex)
     struct client *c = ex->client;
     const struct net_conn *conn = &c->conn;
     bool owed = ex->winner && !ex->winner->complete;
-    if (conn->hup && owed && ex->upload == UPLOAD_NONE) {
+    if (has_left(ex) && owed) {
         exchange_cancel(ex);
         return;
     }
@@ -295,7 +307,7 @@ void exchange_client_ready(struct exchange *ex)
             answer_pump(ex);
         return;
     }
-    if (conn->broken || (conn->hup && ex->upload == UPLOAD_NONE))
+    if (conn->broken || has_left(ex))
         exchange_cancel(ex);
     else if (ex->upload != UPLOAD_NONE)
         upload_read(ex);

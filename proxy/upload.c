@@ -84,6 +84,8 @@ static bool scan(struct exchange *ex, struct net_buf *b, uint32_t *at)
     }
     ex->upload = UPLOAD_NONE;
     ex->client->until_ns = BIDE_FOREVER;
+    if (ex->client->conn.hup)
+        exchange_later(ex, TODO_STEP);
     return true;
 }
 

@@ -148,7 +148,7 @@ def interrupted():
     text, after = "", False
     for line in p.stdout:
         text += line
-        after = "recovered" in text and line.startswith("  5.")
+        after = "recovered" in text and re.match(r" *\d+\.\ds  \w", line)
         if after:
             break
     p.send_signal(signal.SIGINT)

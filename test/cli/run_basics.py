@@ -57,7 +57,7 @@ JUDGED = [
     # the deadline ends a running attempt too
     ("--attempts 9 --deadline 20ms", "sleep 60", 124, 1, "deadline"),
     # a command that is told to end, and then succeeds
-    ("--attempt-timeout 300ms",
+    ("--attempt-timeout 2s",
      "trap 'exit 0' TERM; while :; do sleep .01; done", 0, 1, "success"),
     # ... and one that does not listen
     ("--attempts 2 --attempt-timeout 10ms --kill-after 1ms",
@@ -141,7 +141,7 @@ def environment():
            t.run("--attempts 2", t.sh(show + "kill -KILL $$"))[1].decode(),
            "1 2 none\n2 2 signal KILL\n")
     t.same("reason: a timeout",
-           t.run("--attempts 2 --attempt-timeout 50ms",
+           t.run("--attempts 2 --attempt-timeout 2s",
                  t.sh(show + "exec sleep 60"))[1].decode(),
            "1 2 none\n2 2 timeout\n")
     show = "echo ${BIDE_DEADLINE_MS-none}"

@@ -20,6 +20,7 @@ import tap
 
 BIDE = os.path.join(tap.START, sys.argv[1])
 LIVE = os.path.join(tap.START, sys.argv[2])
+PATIENCE = 30  # seconds; only what hangs takes so long
 
 
 def start(*args):
@@ -52,11 +53,15 @@ class Terminal:
                 self.text += os.read(self.master, 65536).decode(errors="replace")
         return self.text
 
-    def wait_for(self, words, seconds=10):
-        until = time.monotonic() + seconds
-        while words not in self.text and time.monotonic() < until:
+    def until(self, holds):
+        """Reads on until something holds; whether it does."""
+        end = time.monotonic() + PATIENCE
+        while not (got := holds()) and time.monotonic() < end:
             self.read(0.1)
-        return words in self.text
+        return got
+
+    def wait_for(self, words):
+        return self.until(lambda: words in self.text)
 
     def frame(self):
         """The last whole picture, without its colours."""
@@ -64,11 +69,9 @@ class Terminal:
         last = frames[-2] if len(frames) > 2 else frames[-1]
         return re.sub("\033\\[[0-9;?]*[a-zA-Z]", "", last).replace("\r", "")
 
-    def ended(self, seconds=10):
+    def ended(self):
         """Its exit code; what it still writes is taken from it."""
-        until = time.monotonic() + seconds
-        while self.p.poll() is None and time.monotonic() < until:
-            self.read(0.1)
+        self.until(lambda: self.p.poll() is not None)
         self.read(0.2)
         return self.p.returncode
 
@@ -77,8 +80,24 @@ class Terminal:
                 and termios.tcgetattr(self.slave) == self.before)
 
 
+def figures(text):
+    """Those of the last dependency, by the names of their columns."""
+    lines = text.splitlines()
+    return dict(zip(lines[2].split()[1:], lines[6].split()[2:]))
+
+
+def calls_per_s(port):
+    text = tap.run([BIDE, "top", port], COLUMNS="100")[1]
+    try:
+        return float(figures(text)["calls/s"])
+    except (IndexError, KeyError, ValueError):
+        return 0
+
+
 def once(port):
-    time.sleep(2.5)
+    end = time.monotonic() + PATIENCE  # there are figures of whole seconds
+    while not calls_per_s(port) > 1 and time.monotonic() < end:
+        time.sleep(0.2)
     code, out, err = tap.run([BIDE, "top", port], COLUMNS="100")
     lines = out.splitlines()
     tap.case("without a terminal it is printed once",
@@ -89,7 +108,7 @@ def once(port):
              "\033" not in out and all(s == s.rstrip() for s in lines), out)
     state = json.loads(tap.run([BIDE, "top", port, "--json"])[1])
     tap.case("--json is the state", len(state["deps"]) == 4)
-    row = dict(zip(lines[2].split()[1:], lines[6].split()[2:]))
+    row = figures(out)
     tap.case("mail is well", row["first"] == row["end"] == "100%"
              and row["ampl"] == "1.00" and row["breaker"] == "closed"
              and float(row["calls/s"]) > 1, row)
@@ -110,8 +129,7 @@ def on_terminal(port):
     t = Terminal(port)
     tap.case("it draws on a screen of its own", t.wait_for("mail")
              and t.text.startswith("\033[?1049h\033[?25l"), t.text[:200])
-    t.read(0.8)
-    tap.case("again and again", t.text.count("dependency") > 2)
+    tap.case("again and again", t.until(lambda: t.text.count("dependency") > 2))
     tap.case("no more lines than there are",
              len(t.frame().splitlines()) <= 24, t.frame())
     os.write(t.master, b" ")
@@ -119,10 +137,11 @@ def on_terminal(port):
     os.write(t.master, b" ")
     t.resize(44, 9)
     os.kill(t.p.pid, signal.SIGWINCH)
-    t.read(0.8)
-    frame = t.frame().splitlines()
-    tap.case("it follows the size of the terminal", len(frame) <= 9
-             and max(len(line) for line in frame) <= 44, t.frame())
+
+    def fits():
+        frame = t.frame().splitlines()
+        return len(frame) <= 9 and max(map(len, frame), default=99) <= 44
+    tap.case("it follows the size of the terminal", t.until(fits), t.frame())
     os.write(t.master, b"q")
     tap.case("q ends it", t.ended() == 0)
     tap.case("the terminal is given back", t.given_back(), t.text[-100:])
@@ -146,8 +165,8 @@ def signals(port):
     t = Terminal(port)
     t.wait_for("mail")
     os.kill(t.p.pid, signal.SIGTSTP)
-    t.read(0.5)
-    tap.case("stopped, the terminal is given back", t.given_back(), t.text[-100:])
+    tap.case("stopped, the terminal is given back", t.until(t.given_back),
+             t.text[-100:])
     t.text = ""
     os.kill(t.p.pid, signal.SIGCONT)
     tap.case("and taken again", t.wait_for("\033[?1049h") and t.wait_for("mail"),
@@ -161,7 +180,7 @@ def gone():
     t = Terminal(port)
     t.wait_for("mail")
     p.stdin.close()
-    p.wait(timeout=10)
+    p.wait(timeout=PATIENCE)
     tap.case("a program that goes away is told", t.wait_for("refused"), t.frame())
     os.write(t.master, b"q")
     t.ended()

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,18 +21,25 @@ struct nginx {
     int http, https;
 };
 
-/* One that nobody has at the moment; nginx cannot choose by itself. */
+/* One that nobody has at the moment; nginx cannot choose by itself. Below those
+ * that the kernel gives away, so that nobody has it a moment later. */
 static inline int nginx_free_port(void)
 {
+    enum { FIRST = 20000, PORTS = 12000 };
+    static int tried;
     struct sockaddr_in at = { .sin_family = AF_INET,
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    socklen_t len = sizeof at;
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&at, len) < 0 ||
-        getsockname(fd, (struct sockaddr *)&at, &len) < 0)
-        abort();
-    close(fd);
-    return ntohs(at.sin_port);
+    for (;;) {
+        int port = FIRST + (getpid() * 7 + tried++) % PORTS;
+        at.sin_port = htons((unsigned short)port);
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (fd < 0 || tried > PORTS)
+            abort();
+        bool is_free = bind(fd, (struct sockaddr *)&at, sizeof at) == 0;
+        close(fd);
+        if (is_free)
+            return port;
+    }
 }
 
 static inline void nginx_write_conf(const struct nginx *n, int upstream)
@@ -110,7 +118,7 @@ static inline struct nginx nginx_start(int upstream)
     n.pid = fork();
     if (n.pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGTERM); /* if the test dies, so does it */
-        execlp("nginx", "nginx", "-c", conf, "-e", "/dev/stderr", (char *)NULL);
+        execlp("nginx", "nginx", "-c", conf, "-e", "stderr", (char *)NULL);
         _exit(127);
     }
     nginx_await(&n);

@@ -9,7 +9,6 @@ import json
 import os
 import pwd
 import queue
-import random
 import shutil
 import signal
 import socket
@@ -23,8 +22,9 @@ import urllib.request
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "cli"))
 import tap  # noqa: E402
+from ports import free_port  # noqa: E402
 
-PATIENCE = 15  # seconds until something that must happen is given up
+PATIENCE = 60  # seconds until something that must happen is given up
 
 
 def until(what, true):
@@ -37,33 +37,20 @@ def until(what, true):
     return result
 
 
-def free_port():
-    """Below those that the kernel gives to clients, so that it stays free while
-    its server is down."""
-    while True:
-        port = random.randrange(20000, 32000)
-        with socket.socket() as s:
-            s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                s.bind(("127.0.0.1", port))
-                return port
-            except OSError:
-                pass
-
-
 def die_with_parent(sig):
     libc = ctypes.CDLL(None)
     return lambda: libc.prctl(1, sig, 0, 0, 0)
 
 
 class Server:
-    """A child process, in a directory of its own. User None: the test's own."""
+    """A child process, in a directory of its own, whose path is short enough for a
+    socket. User None: the test's own."""
     stop_signal = signal.SIGTERM
     user = None
 
     def __init__(self):
         self.process = None
-        self.dir = tempfile.mkdtemp(prefix="bide-examples-")
+        self.dir = tempfile.mkdtemp(prefix="bide-examples-", dir="/tmp")
         if self.user:
             shutil.chown(self.dir, self.user)
 

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-from parts import Postgres, Program, tap
+from parts import PATIENCE, Postgres, Program, tap
 
 THREADS = 24
 
@@ -55,7 +55,7 @@ class Door:
             self.inside -= 1
 
     def serve(self, client):
-        self.enter().wait(5)
+        self.enter().wait(PATIENCE)
         server = socket.socket(socket.AF_UNIX)
         try:
             server.connect(self.path)
@@ -122,7 +122,7 @@ def restart(program, postgres, at_once):
         door.wait_for_all()
         postgres.kill()
         tap.case(f"cap_{at_once}_many_knock_at_a_dead_door",
-                 door.all_there.wait(10))
+                 door.all_there.wait(PATIENCE))
         postgres.start()
         tap.case(f"cap_{at_once}_all_come_back", connected(p, 2 * THREADS))
         tap.case(f"cap_{at_once}_is_kept_after_the_restart", door.most == at_once,

@@ -69,6 +69,19 @@ static const struct bide__source program = { .program = "scene",
                                              .hold = hold,
                                              .release = release };
 
+/* Until it is known of each span what became of it. */
+static void await_end(struct bide__exporter *x, uint64_t spans,
+                      struct bide__exporter_stats *ret)
+{
+    int64_t until = bide_now_ns() + BIDE_MINUTE;
+    do {
+        bide_sleep_until(bide_now_ns() + 10 * BIDE_MILLISECOND, NULL);
+        bide__exporter_stats(x, ret);
+    } while (ret->spans_sent + ret->spans_dropped < spans &&
+             bide_now_ns() < until);
+}
+
+/* Says "given" when all is in the exporter's hands, then what became of it. */
 static int export_calls(const char *url, bool json, int calls)
 {
     struct bide__exporter_conf conf = BIDE__EXPORTER_CONF_INIT;
@@ -83,7 +96,7 @@ static int export_calls(const char *url, bool json, int calls)
     conf.batch = 100;
     conf.interval_ns = 50 * BIDE_MILLISECOND;
     conf.policy.backoff.base_ns = 10 * BIDE_MILLISECOND;
-    conf.policy.attempt_timeout_ns = BIDE_SECOND;
+    conf.policy.attempt_timeout_ns = 30 * BIDE_SECOND;
     conf.source = &program;
     const char *mistake = bide__exporter_new(&x, &conf);
     if (mistake) {
@@ -96,8 +109,9 @@ static int export_calls(const char *url, bool json, int calls)
             memcpy(e[k].trace.trace_id, &i, sizeof i);
             bide__exporter_events(x, &e[k], 1);
         }
-    bide_sleep_until(bide_now_ns() + BIDE_SECOND, NULL);
-    bide__exporter_stats(x, &s);
+    puts("given");
+    fflush(stdout);
+    await_end(x, (uint64_t)calls * 3, &s);
     int64_t began = bide_now_ns();
     bide__exporter_free(x);
     printf(

@@ -2,6 +2,7 @@
 """break.py BIDE: clients and origins that do the wrong thing at the wrong moment:
 in the middle of a body that is being streamed, of an answer that is being passed
 on, of a reload. Each case once broke the sidecar, or was thought to."""
+import contextlib
 import resource
 import socket
 import sys
@@ -9,8 +10,8 @@ import threading
 import time
 
 import sidecar
-from e2e_parts import (Answer, Origin, ask, connect, get, ok, proxied, run, says,
-                       tap, until)
+from e2e_parts import (SYN_SENT, Answer, Origin, ask, connect, get, ok, proxied,
+                       run, says, sockets, tap, until)
 
 KEPT = 65536  # limits.replay
 CHUNKED = b"Transfer-Encoding: chunked\r\n"
@@ -95,11 +96,11 @@ def a_body_too_large_behind_an_early_answer():
 def a_client_that_pauses():
     """An endpoint is not to blame for a client that is slow."""
     o = Origin(says(ok()))
-    with proxied(o, policy=sidecar.OPEN + ", attempts: 1, attempt_timeout: 1s"
+    with proxied(o, policy=sidecar.OPEN + ", attempts: 1, attempt_timeout: 3s"
                  ) as p:
         peer = connect(p)
         peer.send(put(KEPT + 2000) + b"x" * (KEPT + 1000))
-        time.sleep(2)
+        time.sleep(4)
         peer.send(b"x" * 1000)
         a = Answer(peer)
         tap.case("a client may pause longer than an attempt may take",
@@ -130,12 +131,12 @@ def an_origin_that_pauses():
     """A client is not to blame for an endpoint that is slow."""
     def talk(origin, peer):
         head = peer.head()
-        time.sleep(2)
+        time.sleep(4)
         if pass_over(peer, length_of(head)):
             peer.send(ok())
 
     body = b"x" * 30_000_000
-    with proxied(Origin(talk), more="  timeouts: { body: 1s }") as p:
+    with proxied(Origin(talk), more="  timeouts: { body: 3s }") as p:
         peer = connect(p)
         peer.send(put(len(body)) + body[:KEPT // 2])
         time.sleep(0.1)
@@ -211,13 +212,13 @@ def a_client_slower_than_the_origin():
         time.sleep(0.1)
         peer.send(b"x" * n)
 
-    with proxied(Origin(talk), upstream=", body_timeout: 1s") as p:
+    with proxied(Origin(talk), upstream=", body_timeout: 3s") as p:
         s = p.connect(receive_buffer=65536)
         s.sendall(get())
         got = 0
         begin = time.monotonic()
         while piece := s.recv(1 << 20):
-            if got > n // 2 and time.monotonic() - begin < 2.5:
+            if got > n // 2 and time.monotonic() - begin < 4.5:
                 time.sleep(0.05)
             elif got < n // 2:
                 time.sleep(0.002)
@@ -375,35 +376,39 @@ def a_tunnel_that_is_half_closed():
 
 # ===== reloads =====
 
+@contextlib.contextmanager
+def full():
+    """A server whose queue is full, so that further connections hang: its port, and
+    how many hang there."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as server, \
+            contextlib.ExitStack() as fill:
+        port = server.getsockname()[1]
+        for _ in range(3):
+            s = fill.enter_context(socket.socket())
+            s.setblocking(False)
+            s.connect_ex(("127.0.0.1", port))
+        others = sockets((SYN_SENT,), remote=port)
+        yield port, lambda: sockets((SYN_SENT,), remote=port) - others
+
+
 def a_reload_while_connecting():
     """The endpoint of the old file never answers; its connection is under way when
     the last request that wanted it has gone."""
-    full = socket.create_server(("127.0.0.1", 0), backlog=0)
-    port = full.getsockname()[1]
-    fill = []
-    for _ in range(3):  # further connections hang
-        s = socket.socket()
-        s.setblocking(False)
-        s.connect_ex(("127.0.0.1", port))
-        fill.append(s)
-    time.sleep(0.1)
     o = Origin(says(ok()))
-    policy = sidecar.OPEN + ", attempts: 1, attempt_timeout: 200ms"
-    with proxied(port, policy=policy,
-                 upstream=", pool: { connect_timeout: 700ms }") as p:
+    policy = sidecar.OPEN + ", attempts: 1, attempt_timeout: 1s"
+    with full() as (port, hanging), \
+            proxied(port, policy=policy,
+                    upstream=", pool: { connect_timeout: 2s }") as p:
         peer = connect(p)
         peer.send(get())
-        time.sleep(0.1)
+        until(hanging)
         p.reload(sidecar.config([o.port], policy=policy))
         a = Answer(peer)
         tap.case("an attempt of the old file times out", a.status == 504, a)
-        time.sleep(1)
+        until(lambda: not hanging())
         lives("a connection under way, of an upstream that is gone", p)
         code, _ = p.stop()
         tap.case("it ends well", code == 0, (code, p.said))
-    for s in fill:
-        s.close()
-    full.close()
 
 
 def a_reload_while_refused():
@@ -413,13 +418,13 @@ def a_reload_while_refused():
         held = socket.socket()
         held.bind(("127.0.0.1", 0))  # not listening: refused
         port = held.getsockname()[1]
-        policy = ("backoff: { base: 300ms, jitter: none }, budget: { kind: off }, "
-                  "breaker: { kind: off }, attempts: 2")
+        policy = sidecar.OPEN + ", attempts: 2"
         with proxied(port, policy=policy) as p:
             peer = connect(p)
-            peer.send(get())
-            time.sleep(0.1)
+            peer.send(put(2, b"Expect: 100-continue\r\n"))
+            peer.head()  # its route is chosen
             p.reload(sidecar.config([o.port], policy=policy))
+            peer.send(b"hi")
             a = Answer(peer)
             tap.case("a request of the old file is refused by its endpoint",
                      a.status == 502, a)
@@ -430,26 +435,15 @@ def a_reload_while_refused():
 
 
 def an_end_while_connecting():
-    full = socket.create_server(("127.0.0.1", 0), backlog=0)
-    port = full.getsockname()[1]
-    fill = []
-    for _ in range(3):
-        s = socket.socket()
-        s.setblocking(False)
-        s.connect_ex(("127.0.0.1", port))
-        fill.append(s)
-    time.sleep(0.1)
-    with proxied(port, more="  timeouts: { drain: 100ms }") as p:
+    with full() as (port, hanging), \
+            proxied(port, more="  timeouts: { drain: 100ms }") as p:
         peers = [connect(p) for _ in range(5)]
         for peer in peers:
             peer.send(get())
-        time.sleep(0.2)
+        until(lambda: hanging() == 5)
         code, _ = p.stop()
         tap.case("it ends well amid connections", code == 0 and
                  not any("ERROR" in x for x in p.said), (code, p.said))
-    for s in fill:
-        s.close()
-    full.close()
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ import select
 import time
 
 import sidecar
-from e2e_parts import (Answer, Origin, ask, connect, get, ok, proxied, run, tap,
-                       until)
+from e2e_parts import (Answer, Origin, all_gone, ask, connect, get, ok, proxied,
+                       run, tap, until)
 
 rng = random.Random(7)
 
@@ -70,7 +70,7 @@ def places_in_flight():
         with proxied(Origin(slow_unless(b"/fine")),
                      policy=sidecar.OPEN + f", limits: {{ {more} }}") as p:
             requests_that_leave(p, 60)
-            time.sleep(0.1)  # the last ones are noticed
+            all_gone(p)
             serves(f"limits {more}", p)
 
 
@@ -100,7 +100,7 @@ def units_of_the_budget():
                 peer.send(get("/wait"))
                 time.sleep(0.02)
                 leave(peer)
-            time.sleep(0.1)
+            all_gone(p)
             peer = connect(p)
             peer.send(get("/fine"))
             # A refused retry would be answered at once, with the 503.
@@ -141,8 +141,11 @@ def probes_of_an_endpoint():
                 break
         state.update(ill=False, stall=False)
         seen = len(ill.heads)
-        # One that is lost is taken back after 10 s: that would be too late.
-        back = until(lambda: (ask(p, get()), len(ill.heads) >= seen + 20)[1], 6)
+
+        def asked(n):
+            return ask(p, get()) and len(ill.heads) >= seen + n
+        # A probe that is lost is taken back after 10 s: that would be too late.
+        back = until(lambda: asked(1), 6) and until(lambda: asked(20))
         tap.case("an endpoint comes back though its probes were abandoned", back,
                  (seen, len(ill.heads), len(well.heads)))
 

@@ -74,7 +74,7 @@ def interims_that_nobody_reads():
 def handshakes_that_never_end():
     """They cost a connection for timeouts.header, and nobody else anything."""
     o = Origin(says(ok()))
-    with proxied(o, more=TLS + "  timeouts: { header: 500ms }") as p:
+    with proxied(o, more=TLS + "  timeouts: { header: 5s }") as p:
         silent = [p.connect() for _ in range(20)]
         for i, s in enumerate(silent):
             s.sendall((b"", b"\x16", b"\x16\x03\x01\x02\x00\x01", b"GET / HTTP/1.1",

@@ -10,7 +10,7 @@ import random
 import sys
 
 import sidecar
-from e2e_parts import end, free_port, tap, until
+from e2e_parts import end, tap, until
 from sidecar import Sidecar
 
 CLIENTS = int(sys.argv[2]) if len(sys.argv) > 2 else 3000
@@ -29,7 +29,7 @@ policies:
             limits: {{ in_flight: 8 }} }}
   keyed: {{ extends: default, idempotency: {{ key: generate }} }}
 proxy:
-  listen: 127.0.0.1:{port}
+  listen: 127.0.0.1:0
   workers: 2
   limits: {{ headers: {headers}, body_bytes: 1MiB }}
   timeouts: {{ header: 500ms, body: 500ms, idle: 2s, write: 500ms }}
@@ -203,7 +203,7 @@ def files(p):
 
 def main():
     fault = sidecar.Fault()
-    text = FILE.format(port=free_port(), headers=100, **fault.ports)
+    text = FILE.format(headers=100, **fault.ports)
     p = Sidecar(text)
     before = files(p)
     heard = []

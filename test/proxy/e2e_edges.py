@@ -2,14 +2,14 @@
 """e2e_edges.py BIDE: routes, and where two rules meet: long uploads and failures,
 early answers, layers that both add fields, limits of the policy, pipelines that end
 badly."""
+import contextlib
 import json
 import socket
 import threading
-import time
 
 import sidecar
-from e2e_parts import (PATIENCE, Answer, Origin, ask, connect, fields, get, ok,
-                       proxied, run, says, tap, until)
+from e2e_parts import (PATIENCE, Answer, Origin, all_gone, ask, connect, fields,
+                       get, ok, proxied, run, says, tap, until)
 from sidecar import OPEN, Sidecar
 
 fault = sidecar.Fault()
@@ -88,13 +88,17 @@ def long_uploads():
     with proxied(o) as p:
         for size in (100, 65536, 5 << 20):
             c = connect(p)
-            threading.Thread(target=c.send, args=(
+            sender = threading.Thread(target=c.send, args=(
                 get("/", b"Content-Length: %d\r\n" % size, b"PUT") +
-                LONG[:size],), daemon=True).start()
+                LONG[:size],))
+            sender.start()
             a = Answer(c)
             tap.case(f"an answer before all of {size} bytes are read is passed on",
                      a.status == 413 and a.body == b"too large" and
                      a.fields.get("x-bide-reason") == "permanent", a)
+            with contextlib.suppress(OSError):
+                c.socket.shutdown(socket.SHUT_RDWR)
+            sender.join()
             c.close()
 
 
@@ -178,6 +182,8 @@ def in_flight():
         got = [Answer(c).status for c in busy]
         tap.case("those in flight are served, and places are given back",
                  got == [200, 200] and ask(p, get()).status == 200, got)
+        for c in busy:
+            c.close()
         go.clear()
         for _ in range(5):  # each leaves a place as it is cancelled
             before = len(o.heads)
@@ -187,7 +193,7 @@ def in_flight():
             until(lambda n=before: len(o.heads) == n + 2)
             for c in gone:
                 c.close()
-            time.sleep(0.05)
+            all_gone(p)
         go.set()
         tap.case("clients that leave give their places back", until(
             lambda: ask(p, get()).status == 200))

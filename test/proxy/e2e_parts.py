@@ -12,6 +12,7 @@ import time
 import traceback
 
 import sidecar
+from ports import free_port
 from sidecar import tap  # noqa: F401 (for the tests)
 
 PATIENCE = 20  # seconds; only what hangs takes so long
@@ -27,10 +28,24 @@ def until(what, seconds=PATIENCE):
     return True
 
 
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+ESTABLISHED, SYN_SENT, CLOSE_WAIT = "01", "02", "08"
+
+
+def sockets(states, local=None, remote=None):
+    """How many of the kernel's are in one of these states, by their ports."""
+    n = 0
+    with open("/proc/net/tcp", encoding="ascii") as f:
+        for row in (line.split() for line in f):
+            if row[3] in states and \
+                    (not local or int(row[1].split(":")[1], 16) == local) and \
+                    (not remote or int(row[2].split(":")[1], 16) == remote):
+                n += 1
+    return n
+
+
+def all_gone(p):
+    """Waits until the sidecar has noticed that its clients have left."""
+    return until(lambda: not sockets((ESTABLISHED, CLOSE_WAIT), local=p.port))
 
 
 def fields(head):
@@ -172,7 +187,8 @@ class Origin:
         self.connections = 0
         self.socket = socket.create_server(("127.0.0.1", port), backlog=1024)
         self.port = self.socket.getsockname()[1]
-        threading.Thread(target=self.serve, daemon=True).start()
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
 
     def serve(self):
         while True:
@@ -201,9 +217,12 @@ class Origin:
         return head
 
     def stop(self):
-        # A thread that waits in accept() would keep the port.
+        """Ends accept() first: a thread that is about to call it would keep the port,
+        or, when its descriptor is another's by then, serve another origin's
+        clients."""
         with contextlib.suppress(OSError):
             self.socket.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
         self.socket.close()
 
 

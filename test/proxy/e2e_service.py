@@ -11,8 +11,9 @@ import threading
 import time
 
 import sidecar
-from e2e_parts import (PATIENCE, Answer, Origin, Peer, ask, connect, free_port,
-                       get, ok, proxied, run, says, tap, until)
+from e2e_parts import (PATIENCE, Answer, Origin, Peer, ask, connect, get, ok,
+                       proxied, run, says, tap, until)
+from ports import free_port, socket_path
 from sidecar import FAST, OPEN, Sidecar, config
 
 
@@ -219,7 +220,7 @@ def log():
 def systemd():
     o = Origin(says(ok(b"fd")))
     notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    path = os.path.join(sidecar.work.name, "notices")
+    path = socket_path("notices")
     notices.bind(path)
     notices.settimeout(PATIENCE)
     listening = socket.create_server(("127.0.0.1", 0))
@@ -258,7 +259,7 @@ def systemd():
 
 def unix_sockets():
     o = Origin(says(ok(b"unix")))
-    path = os.path.join(sidecar.work.name, "in.sock")
+    path = socket_path("in.sock")
     text = config([o.port]).replace("127.0.0.1:0",
                                     f'["127.0.0.1:0", "unix:{path}"]', 1)
     p = Sidecar(text)

@@ -4,12 +4,13 @@ clients that leave; connections that are closed just as they are used; a real ng
 that is restarted under load."""
 import http.client
 import os
+import signal
 import threading
 import time
 
 import sidecar
-from e2e_parts import (Answer, Nginx, Origin, ask, connect, get, has_nginx, ok,
-                       proxied, run, says, tap, until)
+from e2e_parts import (Answer, Nginx, Origin, all_gone, ask, connect, get,
+                       has_nginx, ok, proxied, run, says, tap, until)
 from sidecar import OPEN
 
 fault = sidecar.Fault()
@@ -109,6 +110,44 @@ def clients_that_leave():
         _, log = p.stop()
         tap.case("and is logged as cancelled", [x["reason"] for x in log] ==
                  ["cancelled"], log)
+
+
+def stopped(p):
+    with open(f"/proc/{p.process.pid}/stat", encoding="ascii") as f:
+        return f.read().rsplit(")", 1)[1].split()[0] == "T"
+
+
+def regress_clients_that_leave_at_once():
+    """The sidecar hears of a request and of its client's end at the same moment: it
+    stands still meanwhile."""
+    def talk(o, peer):
+        o.heads.append(peer.head())
+        gone.append(peer.gone())
+    length = b"Content-Length: %d\r\n"
+    for what, first, rest in [
+            ("a request", b"", get()),
+            ("one with a body", b"", get("/", length % 5, b"PUT") + b"hello"),
+            ("the end of a body", get("/", length % 5, b"PUT"), b"hello"),
+            ("the end of a streamed body", get("/", length % 100000, b"PUT") +
+             b"x" * 70000, b"x" * 30000)]:
+        for leave in ("close", "reset"):
+            gone, o = [], Origin(talk)
+            with proxied(o, policy=OPEN + ", attempt_timeout: none",
+                         log=True) as p:
+                c = connect(p)
+                c.send(first)
+                until(lambda n=len(first): n < 70000 or o.heads)
+                p.process.send_signal(signal.SIGSTOP)
+                until(lambda: stopped(p))
+                c.send(rest)
+                getattr(c, leave)()
+                p.process.send_signal(signal.SIGCONT)
+                tap.case(f"regress: a client's {leave} beside {what} is noticed",
+                         all_gone(p) and until(lambda: len(gone) == len(o.heads)),
+                         (o.heads, gone))
+                _, log = p.stop()
+                tap.case("and logged as cancelled", [x["reason"] for x in log] ==
+                         ["cancelled"], log)
 
 
 def kept_alive_race():
@@ -249,7 +288,7 @@ def restarts():
         return
     n = Nginx(requests=50)
     n.file("file", b"z" * 5000)
-    policy = ("attempts: 60, backoff: { base: 20ms, cap: 50ms }, "
+    policy = ("attempts: 1000, backoff: { base: 20ms, cap: 50ms }, "
               "budget: { kind: off }, breaker: { kind: off }")
     with proxied(n.port, policy=policy) as p:
         stop, statuses = threading.Event(), []
@@ -297,5 +336,6 @@ def nothing_leaks():
                  (before, files(p)))
 
 
-run(several, recovery, all_out, clients_that_leave, kept_alive_race,
-    race_on_arrival, broken, silent, restarts, nothing_leaks)
+run(several, recovery, all_out, clients_that_leave,
+    regress_clients_that_leave_at_once, kept_alive_race, race_on_arrival,
+    broken, silent, restarts, nothing_leaks)
