@@ -279,6 +279,7 @@ static void say_continue(struct exchange *ex)
 bool upload_begin(struct exchange *ex)
 {
     http1_body_init(&ex->body, ex->req.framing, ex->req.content_length);
+    http1_body_max_trailer(&ex->body, ex->worker->conf->limits.header_bytes);
     if (ex->req.framing == HTTP1_LENGTH &&
         ex->req.content_length > ex->state->conf->limits.body_bytes) {
         refuse_large(ex);
