@@ -87,12 +87,13 @@ static bool is_problem(const struct attempt *a)
                0;
 }
 
-/* Whether all of the body can be in the buffer beside its head. */
+/* Whether all of the body can be in the buffer beside its head; where its end
+ * is not known, whether it may be. */
 static bool has_room(const struct attempt *a)
 {
     if (a->resp.framing == HTTP1_LENGTH)
         return a->resp.head_len + a->resp.content_length <= a->in->size;
-    return a->resp.framing == HTTP1_CHUNKED && net_buf_space(a->in) > 0;
+    return a->resp.framing != HTTP1_TUNNEL && net_buf_space(a->in) > 0;
 }
 
 /* The body without its framing, in `plain` if it has any. */
@@ -237,9 +238,10 @@ static bool parse(struct attempt *a)
     }
 }
 
-static void ended(struct attempt *a)
+/* `whole`: the other side said so; otherwise the connection broke. */
+static void ended(struct attempt *a, bool whole)
 {
-    if (a->answered && a->resp.framing == HTTP1_UNTIL_CLOSE) {
+    if (whole && a->answered && a->resp.framing == HTTP1_UNTIL_CLOSE) {
         a->complete = true;
         attempt_judge(a);
     } else {
@@ -258,7 +260,7 @@ void attempt_read(struct attempt *a)
             return;
         }
         if (n <= 0) {
-            ended(a);
+            ended(a, n == 0);
             return;
         }
         if (!a->answered) {

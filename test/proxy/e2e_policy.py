@@ -105,6 +105,20 @@ def rows():
     tap.case("a line tells all of it", want <= set(log[0]), log[0])
 
 
+def closes(o, peer):
+    """Answers as old servers do, without a length; the second time not at all."""
+    head = o.request(peer)
+    if b"/problem" in head:
+        peer.send(b"HTTP/1.1 503 X\r\nContent-Type: application/problem+json\r\n"
+                  b"\r\n{\"type\": \"about:blank\", ")
+        peer.send(b"\"retryable\": false}")
+    elif len(o.heads) == 1:
+        peer.send(b"HTTP/1.0 503 Busy\r\n\r\nre")
+        peer.send(b"al")
+    else:
+        peer.reset()
+
+
 def bodies():
     with proxied(fault.ports["http"]) as p:
         _, head, data = p.request(path=fault.path("503;body=one,reset")[0])
@@ -113,6 +127,16 @@ def bodies():
         _, head, data = p.request(path=fault.path("503;n=200000")[0])
         tap.case("however long it is", len(data) == 200000 and
                  head["x-bide-attempts"] == "4", (head, len(data)))
+    o = Origin(closes)
+    with proxied(o, policy=OPEN + ", attempts: 2") as p:
+        a = ask(p, get())
+        tap.case("also one that ends with its connection", a.status == 503 and
+                 a.body == b"real" and a.fields["x-bide-attempts"] == "2", a)
+        a = ask(p, get("/problem"))
+        tap.case("of which a problem is read, too",
+                 a.fields["x-bide-reason"] == "server_refused" and
+                 a.fields["x-bide-attempts"] == "1", a)
+    with proxied(fault.ports["http"]) as p:
         status, head, data = p.request(path=fault.path("reset")[0])
         problem = json.loads(data)
         tap.case("and a problem document where there was none",
