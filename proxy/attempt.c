@@ -241,7 +241,7 @@ void attempt_start(struct exchange *ex, const bide_decision *d)
     tell_attempt(a, d->reason);
     a->pool = &e->pools[w->index];
     gauge_up(&a->pool->in_flight);
-    ex->tries++;
+    a->nth = ++ex->tries;
     ex->tried |= UINT64_C(1) << e->index;
     ex->endpoint = e;
     attempt_until(a, net_after(w->loop.now_ns, d->timeout_ns));

@@ -59,7 +59,8 @@ struct attempt {
     int64_t begin_ns;
     int64_t timeout_ns; /* that the engine gave it */
     int64_t until_ns;   /* of the timer, which may fire earlier */
-    uint32_t number;    /* by the engine's count */
+    uint32_t number;    /* by the engine's count, ... */
+    uint32_t nth;       /* ... and of this exchange, from 1 */
     uint8_t why;        /* bide_reason that it was made for */
     uint8_t span_id[8]; /* if the request is traced */
     int64_t asked_ns, slept_ns; /* of the wait before it */

@@ -3,7 +3,10 @@
 scripts for the fault server, and what the client and the server must see of each.
 Then waits, deadlines, keys, nested layers, hedges and breakers."""
 import json
+import re
+import threading
 import time
+import urllib.request
 
 import sidecar
 from e2e_parts import (Answer, Origin, ask, connect, fields, get, ok, proxied,
@@ -332,6 +335,37 @@ def hedges():
                  (200, b"b"), (status, head, data))
 
 
+def waited(p):
+    """How many attempts had to wait for a connection."""
+    admin = next(line for line in p.said if "admin endpoint at" in line)
+    with urllib.request.urlopen(admin.split()[-1] + "metrics") as r:
+        return int(re.search(rb"^bide_proxy_waited_for_link_total (\d+)",
+                             r.read(), re.M)[1])
+
+
+def hedges_in_line():
+    go = threading.Event()
+
+    def talk(o, peer):
+        while o.request(peer):
+            go.wait(20)
+            peer.send(ok())
+    o = Origin(talk)
+    with proxied(o, policy="attempts: 1, hedge: { after: 1ms, max: 1, "
+                 "extra_load: 100% }", more="  admin: 127.0.0.1:0\n",
+                 upstream=", pool: { connections: 1 }") as p:
+        first, second = connect(p), connect(p)
+        first.send(get("/1", b"", b"POST"))
+        until(lambda: o.heads)
+        second.send(get("/2"))
+        until(lambda: waited(p) == 2)
+        go.set()
+        a = Answer(second)
+        tap.case("one that had to wait keeps its number beside its hedge",
+                 fields(o.heads[1])["x-bide-attempt"] == "1" and
+                 a.fields["x-bide-attempts"] == "2", (o.heads, a))
+
+
 def breakers():
     with proxied(fault.ports["http"], policy=FAST + ", breaker: { open: 2s }"
                  ", budget: { kind: off }", upstream=", ejection: "
@@ -353,4 +387,5 @@ def breakers():
             [200] * 5))
 
 
-run(rows, bodies, not_sent, keys, hints, deadlines, nested, hedges, breakers)
+run(rows, bodies, not_sent, keys, hints, deadlines, nested, hedges,
+    hedges_in_line, breakers)
