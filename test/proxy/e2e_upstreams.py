@@ -57,6 +57,25 @@ def recovery():
             lambda: ask(p, get()).body == b"sick"), len(sick.heads))
 
 
+def wordy_checks():
+    checks = []
+
+    def talk(o, peer):
+        while head := o.request(peer):
+            if b"/check" not in head:
+                peer.send(ok(b"wordy"))
+                continue
+            peer.send(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" +
+                      ok(more=b"Set-Cookie: " + b"y" * 8000 + b"\r\n"))
+            checks.append(head)
+    wordy, plain = Origin(talk), Origin(says(ok(b"plain")))
+    with proxied(wordy, plain, upstream=", slow_start: 0ms, health: { path: "
+                 "/check, every: 100ms, timeout: 100ms, unhealthy: 1 }") as p:
+        until(lambda: len(checks) > 3)
+        tap.case("a check may be answered with hints first, and a long head",
+                 b"wordy" in [ask(p, get()).body for _ in range(40)])
+
+
 def all_out():
     first, second = Origin(says(ok(b"1", b"", b"503 X"))), Origin(
         says(ok(b"2", b"", b"503 X")))
@@ -297,5 +316,5 @@ def nothing_leaks():
                  (before, files(p)))
 
 
-run(several, recovery, all_out, clients_that_leave, kept_alive_race,
-    race_on_arrival, broken, silent, restarts, nothing_leaks)
+run(several, recovery, wordy_checks, all_out, clients_that_leave,
+    kept_alive_race, race_on_arrival, broken, silent, restarts, nothing_leaks)
