@@ -10,8 +10,8 @@
  * A state never changes; a reload makes another beside it. What did not change
  * between the two is the same object in both: an upstream whose settings are
  * the same keeps its endpoints, their connections and ejections; a route with
- * the same upstream and policy keeps its dependency, and with it breaker and
- * budget.
+ * the same policy, to an upstream of the same name, keeps its dependency, and
+ * with it breaker and budget.
  *
  * Two dependencies stand behind each attempt. That of the route (upstream and
  * policy) decides everything: retries, budget, hedges, breaker. That of the
@@ -74,12 +74,20 @@ struct upstream {
     uint64_t tls_stamp; /* of the files they were made from */
 };
 
-/* A dependency with its name, counted by the states that it is in.
+/* A dependency of the engine, counted by the services that have it.
  * Threads: shared. */
-struct service {
+struct counted_dep {
     atomic_uint refs;
     bide_dep *dep;
     const struct proxy_hooks *hooks;
+};
+
+/* An upstream as a policy sees it, counted by the states that it is in.
+ * Threads: shared. */
+struct service {
+    atomic_uint refs;
+    bide_dep *dep; /* that of `counted` */
+    struct counted_dep *counted;
     char *policy_name;
     struct upstream *upstream; /* it is in each state where this is */
     bool plain;                /* no rules that look into good answers */
@@ -135,6 +143,19 @@ void upstream_unref(struct upstream *u);
 /* Asks for the addresses of an endpoint's name. False, and why; those it had
  * stay. On one thread at a time. */
 bool endpoint_resolve(struct endpoint *e, const char **ret_why);
+
+/* ===== service.c ===== */
+
+/* The service of a state (may be NULL) for that upstream and policy, or NULL. */
+struct service *service_find(const struct state *s, const struct upstream *u,
+                             const struct bide__proxy_route *c);
+
+/* Makes one, with the dependency of the state before (may be NULL) if there was
+ * one with that policy for an upstream of that name. NULL, and why. */
+struct service *service_new(struct upstream *u,
+                            const struct bide__proxy_route *c,
+                            const struct state *old, char *err, size_t size);
+void service_unref(struct service *s);
 
 /* ===== out.c ===== */
 

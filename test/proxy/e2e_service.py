@@ -91,6 +91,13 @@ def breakers_stay():
         tap.case("a reload keeps an open breaker open",
                  a.fields.get("x-bide-reason") == "breaker_open" and
                  len(o.heads) == before, a)
+        said = p.reload(p.text.replace("endpoints: [",
+                                       'endpoints: ["http://127.0.0.1:1", '))
+        a = ask(p, get())
+        tap.case("also when its upstream has another endpoint",
+                 "was read again" in said and
+                 a.fields.get("x-bide-reason") == "breaker_open" and
+                 len(o.heads) == before, (said, a))
         p.reload(p.text.replace(FAST, FAST + ", attempts: 2"))
         a = ask(p, get())
         tap.case("a policy that changed begins anew",
