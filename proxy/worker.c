@@ -143,6 +143,12 @@ static void retire_pools(struct worker *w, const struct state *old)
     }
 }
 
+static void trust_anew(struct worker *w)
+{
+    for (struct client *c = w->clients; c; c = c->next)
+        client_set_trust(c);
+}
+
 /* What is being served goes on by the state that it began with, which it holds.
  */
 static void reload(struct worker *w)
@@ -151,6 +157,7 @@ static void reload(struct worker *w)
     if (!era_begin(w))
         return; /* no memory: as before */
     set_conf(w);
+    trust_anew(w);
     attach_pools(w);
     retire_pools(w, old->state);
     access_log_follow(w);

@@ -104,6 +104,21 @@ def breakers_stay():
                  a.fields.get("x-bide-reason") != "breaker_open", a)
 
 
+def trust_changes():
+    o = Origin(says(ok(b"no", b"", b"503 X")))
+    with proxied(o, more="  trusted: [127.0.0.0/8]\n") as p:
+        c = connect(p)
+        asks = get("/", b"X-Bide-Attempts-Max: 1\r\n")
+        got = []
+        for networks in ("[127.0.0.0/8]", "[10.0.0.0/8]", "[127.0.0.1]"):
+            p.reload(p.text.replace(p.text.split("trusted: ")[1].split("\n")[0],
+                                    networks))
+            c.send(asks)
+            got.append(Answer(c).fields["x-bide-attempts"])
+        tap.case("who is trusted may change, also for those who are connected",
+                 got == ["1", "4", "1"], got)
+
+
 def connections_stay():
     go = threading.Event()
 
@@ -330,5 +345,5 @@ def workers():
         tap.case("and end as one", p.process.wait(PATIENCE) == 0)
 
 
-run(reload_under_load, breakers_stay, connections_stay, drain, drain_under_load,
-    log, systemd, unix_sockets, starts, workers)
+run(reload_under_load, breakers_stay, trust_changes, connections_stay, drain,
+    drain_under_load, log, systemd, unix_sockets, starts, workers)
