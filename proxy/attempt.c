@@ -205,7 +205,7 @@ static void get_link(struct attempt *a)
         attempt_send(a);
         break;
     case POOL_FAILED:
-        attempt_fail(a, atomic_load(&a->pool->endpoint->addresses)
+        attempt_fail(a, atomic_load(&a->pool->endpoint->moves)
                             ? BIDE_FAULT_LOCAL
                             : BIDE_FAULT_DNS);
         break;

@@ -8,7 +8,6 @@
 #include "address.h"
 #include "conn.h"
 #include "http1.h"
-#include "resolve.h"
 #include "state.h"
 #include "tls.h"
 #include "worker.h"
@@ -189,8 +188,9 @@ static void ready(struct net_io *io, unsigned events)
 
 static void begin(struct health *h)
 {
-    const struct net_addresses *to = atomic_load(&h->endpoint->addresses);
-    int fd = to ? net_connect(&to->list[h->turn++ % to->n]) : -1;
+    struct net_address to;
+    int fd = endpoint_address(h->endpoint, h->turn++, &to) ? net_connect(&to)
+                                                           : -1;
     struct net_conn fresh = { .io = { ready, -1 } };
 
     h->conn = fresh;

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "pool.h"
-#include "resolve.h"
 #include "state.h"
 #include "tls.h"
 
@@ -61,6 +60,7 @@ static bool numbers_same(const struct bide__proxy_upstream *a,
            a->open_ns == b->open_ns &&
            memcmp(&a->max_ejected, &b->max_ejected, sizeof(double)) == 0 &&
            a->slow_start_ns == b->slow_start_ns &&
+           a->resolve_ns == b->resolve_ns &&
            a->body_timeout_ns == b->body_timeout_ns;
 }
 
@@ -128,27 +128,6 @@ static char *authority_of(const struct bide__proxy_endpoint *c)
     return text;
 }
 
-/* What it had before is looked up, so that a name that changes to and fro takes
- * no more memory each time. */
-bool endpoint_resolve(struct endpoint *e, const char **ret_why)
-{
-    struct net_addresses *found = net_resolve(e->host, e->port, ret_why);
-    struct net_addresses *known = e->known;
-    if (!found)
-        return false;
-    while (known && !net_addresses_same(known, found))
-        known = known->next;
-    if (known) {
-        free(found);
-    } else {
-        known = found;
-        known->next = e->known;
-        e->known = known;
-    }
-    atomic_store(&e->addresses, known);
-    return true;
-}
-
 static unsigned share(uint32_t all, unsigned n_workers)
 {
     return (all + n_workers - 1) / n_workers;
@@ -191,6 +170,7 @@ static int endpoint_init(struct endpoint *e, struct upstream *u, unsigned index,
         snprintf(err, err_size, "%s: %s", e->url, bide_strerror(rc));
         return -1;
     }
+    pthread_mutex_init(&e->lock, NULL);
     const char *why;
     if (!endpoint_resolve(e, &why)) /* it may be, a little later */
         fprintf(stderr, "bide proxy: %s: %s\n", e->url, why);
@@ -202,11 +182,7 @@ static void endpoint_done(struct endpoint *e)
     free(e->url);
     free(e->host);
     free(e->authority);
-    while (e->known) {
-        struct net_addresses *gone = e->known;
-        e->known = gone->next;
-        free(gone);
-    }
+    free(e->addresses);
     free(e->pools);
     bide_dep_free(e->breaker);
 }
