@@ -210,8 +210,7 @@ static void got_head(struct attempt *a)
     a->unchunk = a->ex->req.minor == 0 && a->resp.framing == HTTP1_CHUNKED;
     http1_body_init(&a->body, (enum http1_framing)a->resp.framing,
                     a->resp.content_length);
-    http1_body_max_trailer(&a->body,
-                           a->ex->worker->conf->limits.header_bytes);
+    http1_body_max_trailer(&a->body, a->ex->worker->conf->limits.header_bytes);
 }
 
 /* True: a final head. False: more is needed, or the attempt is over. */

@@ -189,8 +189,8 @@ static void ready(struct net_io *io, unsigned events)
 static void begin(struct health *h)
 {
     struct net_address to;
-    int fd = endpoint_address(h->endpoint, h->turn++, &to) ? net_connect(&to)
-                                                           : -1;
+    int fd =
+        endpoint_address(h->endpoint, h->turn++, &to) ? net_connect(&to) : -1;
     struct net_conn fresh = { .io = { ready, -1 } };
 
     h->conn = fresh;

@@ -251,9 +251,9 @@ struct link *link_new(struct pool *p)
     gauge_up(&p->n_links);
     p->n_connecting++;
     list_add(l);
-    net_timer_set(loop, &l->timer,
-                  net_after(loop->now_ns,
-                            e->upstream->conf.connect_timeout_ns));
+    net_timer_set(
+        loop, &l->timer,
+        net_after(loop->now_ns, e->upstream->conf.connect_timeout_ns));
     return l;
 }
 

@@ -1,10 +1,10 @@
 /* The addresses of endpoints.
  *
- * One thread asks for them, all workers connect to them. A lock guards the list,
- * so that nothing old has to be kept for whoever might be looking at it; it is
- * taken per connection made, never per request. What a request may ask for free
- * is the count of changes: a connection from before the last one is looked at
- * once more. */
+ * One thread asks for them, all workers connect to them. A lock guards the
+ * list, so that nothing old has to be kept for whoever might be looking at it;
+ * it is taken per connection made, never per request. What a request may ask
+ * for free is the count of changes: a connection from before the last one is
+ * looked at once more. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -106,8 +106,8 @@ static bool asks_for_http2(const struct exchange *ex)
     const char *text = exchange_bytes(ex);
     for (unsigned i = 0; i < ex->req.n_fields; i++) {
         const struct http1_field *f = &ex->fields[i];
-        for (unsigned k = 0; f->id == HTTP1_ID_UPGRADE && k + 3u <= f->value_len;
-             k++)
+        for (unsigned k = 0;
+             f->id == HTTP1_ID_UPGRADE && k + 3u <= f->value_len; k++)
             if (strncasecmp(text + f->value + k, "h2c", 3) == 0)
                 return true;
     }
@@ -166,8 +166,8 @@ void exchange_begin(struct exchange *ex)
     /* Until the body has been read, what follows the head is not a request. */
     if (ex->req.framing != HTTP1_NO_BODY)
         ex->upload = UPLOAD_KEEPING;
-    ex->upgrade = ex->req.upgrade && ex->upload == UPLOAD_NONE &&
-                  !asks_for_http2(ex);
+    ex->upgrade =
+        ex->req.upgrade && ex->upload == UPLOAD_NONE && !asks_for_http2(ex);
     if (!route(ex) || !fits(ex))
         return;
     read_op(ex);

@@ -54,7 +54,8 @@ static int64_t ask_due(struct resolver *r, bool all)
     int64_t next = BIDE_FOREVER;
     for (size_t i = 0; i < s->n_upstreams; i++) {
         struct upstream *u = s->upstreams[i];
-        bool due = all || (u->resolve_at_ns && u->resolve_at_ns <= bide_now_ns());
+        bool due =
+            all || (u->resolve_at_ns && u->resolve_at_ns <= bide_now_ns());
         if (due)
             ask(u);
         if (due || u->resolve_at_ns == 0)

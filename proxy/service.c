@@ -1,7 +1,7 @@
 /* Services: an upstream as a policy sees it, and the dependency behind it.
  *
- * The dependency outlives its service where only the upstream has changed, by an
- * endpoint more, say: what breaker and budget know is about the service as a
+ * The dependency outlives its service where only the upstream has changed, by
+ * an endpoint more, say: what breaker and budget know is about the service as a
  * whole, and losing it at each change of an endpoint would close a breaker in
  * the middle of an outage. */
 #include <stdio.h>

@@ -47,11 +47,11 @@ struct endpoint {
     bool tls;
     pthread_mutex_t lock;            /* of `addresses` */
     struct net_addresses *addresses; /* NULL: none known (yet) */
-    atomic_uint moves;         /* how often they changed; 0: none known yet */
-    bide_dep *breaker;         /* NULL: never ejected */
-    atomic_uint out_by;        /* bits of enum out_by; 0: it is in use */
-    _Atomic(int64_t) back_ns;  /* when it came back; 0: it was never out */
-    struct pool *pools;        /* of each worker */
+    atomic_uint moves;        /* how often they changed; 0: none known yet */
+    bide_dep *breaker;        /* NULL: never ejected */
+    atomic_uint out_by;       /* bits of enum out_by; 0: it is in use */
+    _Atomic(int64_t) back_ns; /* when it came back; 0: it was never out */
+    struct pool *pools;       /* of each worker */
 };
 
 /* Why an endpoint gets no requests. */
@@ -72,8 +72,8 @@ struct upstream {
     unsigned n_workers;
     const struct proxy_hooks *hooks;
     int64_t resolve_at_ns; /* of the thread that resolves; 0: not set yet */
-    void *tls;          /* settings towards its endpoints; or NULL */
-    uint64_t tls_stamp; /* of the files they were made from */
+    void *tls;             /* settings towards its endpoints; or NULL */
+    uint64_t tls_stamp;    /* of the files they were made from */
 };
 
 /* A dependency of the engine, counted by the services that have it.
@@ -157,7 +157,8 @@ bool endpoint_is_at(struct endpoint *e, const struct net_address *a);
 
 /* ===== service.c ===== */
 
-/* The service of a state (may be NULL) for that upstream and policy, or NULL. */
+/* The service of a state (may be NULL) for that upstream and policy, or NULL.
+ */
 struct service *service_find(const struct state *s, const struct upstream *u,
                              const struct bide__proxy_route *c);
 

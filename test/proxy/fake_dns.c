@@ -1,6 +1,6 @@
 /* Names for the tests, to be loaded before libc: from the file that
- * BIDE_TEST_HOSTS names, a name and an IPv4 address in each line, read anew each
- * time. The file beside it that ends in `.asked` is as long as there were
+ * BIDE_TEST_HOSTS names, a name and an IPv4 address in each line, read anew
+ * each time. The file beside it that ends in `.asked` is as long as there were
  * questions. */
 #include <arpa/inet.h>
 #include <netdb.h>
