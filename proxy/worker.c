@@ -127,7 +127,7 @@ struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
                   FREE_BUFS);
     set_conf(w);
     attach_pools(w);
-    proxy->workers[index] = w; /* the next ones look at its listeners */
+    proxy->workers[index] = w;
     return w;
 }
 
@@ -157,6 +157,8 @@ static void reload(struct worker *w)
     if (!era_begin(w))
         return; /* no memory: as before */
     set_conf(w);
+    if (!w->draining && !worker_listen(w))
+        fprintf(stderr, "bide proxy: no memory to listen\n");
     trust_anew(w);
     attach_pools(w);
     retire_pools(w, old->state);
@@ -277,6 +279,5 @@ void worker_free(struct worker *w)
     era_end(w->era);
     if (w->spare_fd >= 0)
         close(w->spare_fd);
-    free(w->listeners);
     free(w);
 }
