@@ -186,6 +186,9 @@ static void raise_curtain(struct stage *s, uint8_t how)
     pthread_mutex_init(&s->proxy.lock, NULL);
     s->proxy.workers = s->workers;
     s->proxy.n_workers = 1;
+    s->proxy.doors = calloc(1, sizeof *s->proxy.doors); /* nowhere */
+    must(s->proxy.doors != NULL);
+    doors_ref(s->proxy.doors);
     s->proxy.state = make_state(s, NULL);
     s->worker = worker_new(&s->proxy, 0, err, sizeof err);
     must(s->worker != NULL);
@@ -352,6 +355,7 @@ static void drop_curtain(struct stage *s)
     close(s->listening);
     worker_free(s->worker);
     state_unref(s->proxy.state);
+    doors_unref(s->proxy.doors);
     pthread_mutex_destroy(&s->proxy.lock);
     free(s->address);
 }
