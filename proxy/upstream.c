@@ -7,6 +7,7 @@
 #include "pool.h"
 #include "state.h"
 #include "tls.h"
+#include "worker.h"
 
 /* ===== the same? ===== */
 
@@ -128,11 +129,6 @@ static char *authority_of(const struct bide__proxy_endpoint *c)
     return text;
 }
 
-static unsigned share(uint32_t all, unsigned n_workers)
-{
-    return (all + n_workers - 1) / n_workers;
-}
-
 static int pools_new(struct endpoint *e, const struct bide__proxy_upstream *c,
                      unsigned n_workers)
 {
@@ -141,10 +137,11 @@ static int pools_new(struct endpoint *e, const struct bide__proxy_upstream *c,
         return -1;
     memset(e->pools, 0, n_workers * sizeof *e->pools);
     for (unsigned w = 0; w < n_workers; w++) {
-        e->pools[w].endpoint = e;
-        e->pools[w].max_links = share(c->connections, n_workers);
-        e->pools[w].max_idle = share(c->idle, n_workers);
-        e->pools[w].max_connecting = share(c->connecting, n_workers);
+        struct pool *p = &e->pools[w];
+        p->endpoint = e;
+        p->max_links = (uint32_t)worker_share(c->connections, w, n_workers);
+        p->max_idle = (uint32_t)worker_share(c->idle, w, n_workers);
+        p->max_connecting = (uint32_t)worker_share(c->connecting, w, n_workers);
     }
     return 0;
 }

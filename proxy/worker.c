@@ -63,7 +63,7 @@ static void set_conf(struct worker *w)
     w->conf = w->state->conf;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && most > limit.rlim_cur / 4 * 3)
         most = limit.rlim_cur / 4 * 3;
-    w->max_clients = (most + n - 1) / n;
+    w->max_clients = worker_share(most, w->index, n);
     if (w->bufs.size)
         w->bufs.max_taken = w->conf->limits.memory_bytes / n / w->bufs.size;
 }

@@ -113,6 +113,14 @@ void worker_free(struct worker *w);
 
 /* ===== for the parts of a worker ===== */
 
+/* A worker's share of what all may have together. One at least, unless there is
+ * nothing to share: a worker without a connection could serve nobody. */
+static inline size_t worker_share(size_t all, unsigned index, unsigned n)
+{
+    size_t mine = all / n + (index < all % n);
+    return mine != 0 || all == 0 ? mine : 1;
+}
+
 /* A number that is random enough to spread load. */
 static inline uint64_t worker_random(struct worker *w)
 {

@@ -3,14 +3,12 @@
 scripts for the fault server, and what the client and the server must see of each.
 Then waits, deadlines, keys, nested layers, hedges and breakers."""
 import json
-import re
 import threading
 import time
-import urllib.request
 
 import sidecar
-from e2e_parts import (Answer, Origin, ask, connect, fields, get, ok, proxied,
-                       run, says, tap, until)
+from e2e_parts import (Answer, Origin, ask, connect, counted, fields, get, ok,
+                       proxied, run, says, tap, until)
 from sidecar import FAST, OPEN
 
 fault = sidecar.Fault()
@@ -335,14 +333,6 @@ def hedges():
                  (200, b"b"), (status, head, data))
 
 
-def waited(p):
-    """How many attempts had to wait for a connection."""
-    admin = next(line for line in p.said if "admin endpoint at" in line)
-    with urllib.request.urlopen(admin.split()[-1] + "metrics") as r:
-        return int(re.search(rb"^bide_proxy_waited_for_link_total (\d+)",
-                             r.read(), re.M)[1])
-
-
 def hedges_in_line():
     go = threading.Event()
 
@@ -358,7 +348,7 @@ def hedges_in_line():
         first.send(get("/1", b"", b"POST"))
         until(lambda: o.heads)
         second.send(get("/2"))
-        until(lambda: waited(p) == 2)
+        until(lambda: counted(p, "waited_for_link") == 2)
         go.set()
         a = Answer(second)
         tap.case("one that had to wait keeps its number beside its hedge",

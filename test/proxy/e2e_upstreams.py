@@ -8,8 +8,8 @@ import threading
 import time
 
 import sidecar
-from e2e_parts import (Answer, Nginx, Origin, ask, connect, get, has_nginx, ok,
-                       proxied, run, says, tap, until)
+from e2e_parts import (Answer, Nginx, Origin, ask, connect, counted, get,
+                       has_nginx, ok, proxied, run, says, tap, until)
 from sidecar import OPEN
 
 fault = sidecar.Fault()
@@ -74,6 +74,28 @@ def wordy_checks():
         until(lambda: len(checks) > 3)
         tap.case("a check may be answered with hints first, and a long head",
                  b"wordy" in [ask(p, get()).body for _ in range(40)])
+
+
+def shares():
+    """What all workers may have together, where it cannot be shared evenly."""
+    go = threading.Event()
+
+    def talk(o, peer):
+        while o.request(peer):
+            go.wait(20)
+            peer.send(ok())
+    o = Origin(talk)
+    with proxied(o, upstream=", pool: { connections: 5 }",
+                 more="  workers: 2\n  admin: 127.0.0.1:0\n") as p:
+        clients = [connect(p) for _ in range(40)]
+        for c in clients:
+            c.send(get())
+        until(lambda: o.connections + counted(p, "waited_for_link") == 40)
+        tap.case("two workers share five connections", o.connections == 5,
+                 o.connections)
+        go.set()
+        tap.case("and serve 40 clients", all(Answer(c).status == 200
+                                             for c in clients))
 
 
 def all_out():
@@ -316,5 +338,5 @@ def nothing_leaks():
                  (before, files(p)))
 
 
-run(several, recovery, wordy_checks, all_out, clients_that_leave,
+run(several, recovery, wordy_checks, shares, all_out, clients_that_leave,
     kept_alive_race, race_on_arrival, broken, silent, restarts, nothing_leaks)
