@@ -37,22 +37,27 @@ static void raise_limits(void)
     }
 }
 
-static void say_listening(struct proxy *p)
+/* Those doors that were not there before; before: NULL for none. */
+static void say_listening(struct proxy *p, const struct doors *before)
 {
     char text[NET_ADDRESS_TEXT];
-    const struct worker *w = p->workers[0];
-    for (size_t i = 0; i < w->n_listeners; i++) {
+    struct doors *d = proxy_doors(p);
+    for (size_t i = 0; i < d->n; i++) {
         struct net_address a = { .len = sizeof a.to };
-        if (getsockname(w->listeners[i].io.fd, &a.to.any, &a.len) == 0)
+        struct door *door = door_of(d, 0, i);
+        if ((!before || !doors_have(before, 0, door)) &&
+            getsockname(door->fd, &a.to.any, &a.len) == 0)
             fprintf(stderr, "bide proxy: listening on %s%s\n",
-                    net_address_text(&a, text), w->state->tls ? " (TLS)" : "");
+                    net_address_text(&a, text), p->state->tls ? " (TLS)" : "");
     }
+    doors_unref(d);
 }
 
 static void reload(struct proxy *p, const char *file)
 {
     const struct bide__proxy_conf *conf;
     char err[512], ready[128];
+    struct doors *before = proxy_doors(p);
 
     snprintf(ready, sizeof ready, "RELOADING=1\nMONOTONIC_USEC=%lld",
              (long long)(bide_now_ns() / 1000));
@@ -63,6 +68,9 @@ static void reload(struct proxy *p, const char *file)
         bide_config_free(config);
         config = NULL;
     }
+    if (config)
+        say_listening(p, before);
+    doors_unref(before);
     fprintf(stderr,
             config ? "bide proxy: %s was read again\n"
                    : "bide proxy: %s was refused; all stays as it was\n",
@@ -135,7 +143,7 @@ int proxy_run(const struct proxy_args *args, bide_config *config,
         watch_free(w);
         return rc;
     }
-    say_listening(p);
+    say_listening(p, NULL);
     malloc_trim(0); /* what reading the file took */
     systemd_notify("READY=1");
     serve(p, args->file);

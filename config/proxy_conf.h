@@ -141,6 +141,8 @@ struct bide__proxy_upstream {
 
     int64_t body_timeout_ns; /* no byte of a response's body for so long breaks
                              it off; over 0; 60 s. `body_timeout` */
+    int64_t resolve_ns;      /* how often endpoints' names are looked up again;
+                             100 ms .. 1 h; 30 s. `resolve` */
     struct bide__proxy_health health;
     struct bide__proxy_client_tls tls;
 };
@@ -149,7 +151,8 @@ struct bide__proxy_upstream {
     {                                                                          \
         NULL, NULL, 0, 1024, 256, 30 * BIDE_SECOND, 64, 5 * BIDE_SECOND, 5,    \
             0.5, 10 * BIDE_SECOND, 0.5, 10 * BIDE_SECOND, 60 * BIDE_SECOND,    \
-            BIDE__PROXY_HEALTH_INIT, BIDE__PROXY_CLIENT_TLS_INIT               \
+            30 * BIDE_SECOND, BIDE__PROXY_HEALTH_INIT,                         \
+            BIDE__PROXY_CLIENT_TLS_INIT                                        \
     }
 
 /* What clients may ask of us: `limits`. Threads: immutable. */

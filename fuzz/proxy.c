@@ -148,6 +148,18 @@ static struct bide__proxy_conf conf;
 static struct bide__proxy_upstream upstream;
 static struct bide__proxy_route route;
 
+/* The endpoints of a state are all to be reached at s->address. */
+static void place(const struct stage *s, struct state *state)
+{
+    size_t size = sizeof *s->address + sizeof s->address->list[0];
+    struct upstream *u = state->upstreams[0];
+    for (unsigned i = 0; i < u->n_endpoints; i++) {
+        free(u->endpoints[i].addresses);
+        u->endpoints[i].addresses = malloc(size);
+        memcpy(u->endpoints[i].addresses, s->address, size);
+    }
+}
+
 /* A state whose endpoints are all reached at our listening socket. */
 static struct state *make_state(struct stage *s, struct state *old)
 {
@@ -155,9 +167,7 @@ static struct state *make_state(struct stage *s, struct state *old)
     struct state *made = state_new(&conf, NULL, 1, &s->proxy.hooks, old, err,
                                    sizeof err);
     must(made != NULL);
-    struct upstream *up = made->upstreams[0];
-    for (unsigned i = 0; i < up->n_endpoints; i++)
-        atomic_store(&up->endpoints[i].addresses, s->address);
+    place(s, made);
     return made;
 }
 
@@ -176,6 +186,9 @@ static void raise_curtain(struct stage *s, uint8_t how)
     pthread_mutex_init(&s->proxy.lock, NULL);
     s->proxy.workers = s->workers;
     s->proxy.n_workers = 1;
+    s->proxy.doors = calloc(1, sizeof *s->proxy.doors); /* nowhere */
+    must(s->proxy.doors != NULL);
+    doors_ref(s->proxy.doors);
     s->proxy.state = make_state(s, NULL);
     s->worker = worker_new(&s->proxy, 0, err, sizeof err);
     must(s->worker != NULL);
@@ -279,8 +292,10 @@ static void special(struct stage *s, unsigned n)
         reload(s);
     else if (n == 2)
         worker_tell(s->worker, WORKER_DRAIN);
-    else if (n == 3)
-        s->address->list[0].to.un.sun_path[2] ^= 1; /* refused, or no more */
+    if (n != 3)
+        return;
+    s->address->list[0].to.un.sun_path[2] ^= 1; /* refused, or no more */
+    place(s, s->proxy.state);
 }
 
 /* Who speaks is who has spoken last, unless a step says otherwise. */
@@ -325,7 +340,6 @@ static void check(const struct stage *s)
 
 static void drop_curtain(struct stage *s)
 {
-    struct upstream *u = s->proxy.state->upstreams[0];
     for (int i = 0; i < PARTIES; i++) {
         client_hears(s, i);
         endpoint_hears(s, i);
@@ -340,9 +354,8 @@ static void drop_curtain(struct stage *s)
         hang_up(&s->endpoint[i]);
     close(s->listening);
     worker_free(s->worker);
-    for (unsigned i = 0; i < u->n_endpoints; i++)
-        atomic_store(&u->endpoints[i].addresses, NULL);
     state_unref(s->proxy.state);
+    doors_unref(s->proxy.doors);
     pthread_mutex_destroy(&s->proxy.lock);
     free(s->address);
 }

@@ -309,6 +309,11 @@ enum {
 void http1_body_init(struct http1_body *body, enum http1_framing framing,
                      uint64_t content_length);
 
+/* The longest trailer section to accept, HTTP1_HEAD_BYTES unless said: it is
+ * waited for as a whole, so whoever has smaller buffers must say so. To be
+ * called before the trailer begins. */
+void http1_body_max_trailer(struct http1_body *body, unsigned max_bytes);
+
 /* Keeps the trailer lines: offsets in `fields` count from the beginning of the
  * trailer section, which is where the last piece's `data` points. By default
  * they are checked and dropped. To be called before the trailer begins. */

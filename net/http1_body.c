@@ -2,6 +2,8 @@
 #include "http1.h"
 #include "http1_body.h"
 
+#include <assert.h>
+
 void http1_body_init(struct http1_body *body, enum http1_framing framing,
                      uint64_t content_length)
 {
@@ -11,6 +13,12 @@ void http1_body_init(struct http1_body *body, enum http1_framing framing,
     };
     if (framing == HTTP1_CHUNKED)
         http1__trailer_init(&body->trailer);
+}
+
+void http1_body_max_trailer(struct http1_body *body, unsigned max_bytes)
+{
+    assert(max_bytes <= HTTP1_HEAD_MOST);
+    body->trailer.max_bytes = (uint16_t)max_bytes;
 }
 
 void http1_body_keep_trailer(struct http1_body *body,

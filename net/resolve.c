@@ -80,3 +80,15 @@ bool net_addresses_same(const struct net_addresses *a,
     return a->n == b->n &&
            memcmp(a->list, b->list, a->n * sizeof *a->list) == 0;
 }
+
+bool net_addresses_have(const struct net_addresses *all,
+                        const struct net_address *a)
+{
+    uint8_t want[16], have[16];
+    unsigned len = net_address_bytes(a, want);
+    for (unsigned i = 0; i < all->n; i++)
+        if (net_address_bytes(&all->list[i], have) == len &&
+            memcmp(want, have, len) == 0)
+            return true;
+    return false;
+}

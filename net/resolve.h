@@ -21,8 +21,7 @@ enum { NET_ADDRESSES_MAX = 16 };
 /* In an order that does not depend on that of the answer. Threads: immutable.
  */
 struct net_addresses {
-    struct net_addresses *next; /* for whoever keeps several of these */
-    unsigned n;                 /* 1 .. NET_ADDRESSES_MAX */
+    unsigned n; /* 1 .. NET_ADDRESSES_MAX */
     struct net_address list[];
 };
 
@@ -32,6 +31,10 @@ struct net_addresses *net_resolve(const char *host, uint16_t port,
 
 bool net_addresses_same(const struct net_addresses *a,
                         const struct net_addresses *b);
+
+/* Whether this is one of them, ports aside. */
+bool net_addresses_have(const struct net_addresses *all,
+                        const struct net_address *a);
 
 /* Whether it is an address already, and nothing is to be asked. */
 bool net_is_address(const char *host);

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "address.h"
 #include "bide/policy.h"
 #include "client.h"
+#include "doors.h"
 #include "proxy.h"
 #include "worker.h"
 
@@ -51,12 +51,9 @@ static int spare(void)
 
 static void pause_all(struct worker *w)
 {
-    for (size_t i = 0; i < w->n_listeners; i++)
-        if (w->listeners[i].io.fd >= 0 && !w->listeners[i].paused) {
-            struct listener *l = &w->listeners[i];
-            int fd = l->io.fd;
+    for (struct listener *l = w->listeners; l; l = l->next)
+        if (!l->paused) {
             net_loop_remove(&w->loop, &l->io);
-            l->io.fd = fd;
             l->paused = true;
         }
     net_timer_set(&w->loop, &w->pause,
@@ -67,12 +64,11 @@ void worker_resume(struct worker *w)
 {
     if (w->spare_fd < 0)
         w->spare_fd = spare();
-    for (size_t i = 0; i < w->n_listeners; i++) {
-        struct listener *l = &w->listeners[i];
+    for (struct listener *l = w->listeners; l; l = l->next) {
         if (!l->paused)
             continue;
         l->paused = false;
-        net_loop_add_level(&w->loop, &l->io, l->io.fd, l->shared);
+        net_loop_add_level(&w->loop, &l->io, l->door->fd, l->door->shared);
     }
 }
 
@@ -84,7 +80,7 @@ static void exhausted(struct worker *w, struct listener *l)
         return;
     }
     close(w->spare_fd);
-    int fd = accept4(l->io.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int fd = accept4(l->door->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0)
         shed(w, fd);
     w->spare_fd = spare();
@@ -101,7 +97,7 @@ static bool accept_some(struct listener *l)
         struct sockaddr_storage from;
         socklen_t len = sizeof from;
         memset(&from, 0, sizeof(struct sockaddr));
-        int fd = accept4(l->io.fd, (struct sockaddr *)&from, &len,
+        int fd = accept4(l->door->fd, (struct sockaddr *)&from, &len,
                          SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0 && (errno == ECONNABORTED || errno == EINTR))
             continue;
@@ -124,83 +120,90 @@ static void listener_ready(struct net_io *io, unsigned events)
     accept_some((struct listener *)io);
 }
 
-static int first_one(const struct worker *w, size_t i)
+/* ===== listeners ===== */
+
+static bool listener_add(struct worker *w, struct door *door)
 {
-    return w->proxy->workers[0]->listeners[i].io.fd;
+    struct listener *l = calloc(1, sizeof *l);
+    if (!l)
+        return false;
+    l->io.ready = listener_ready;
+    l->worker = w;
+    l->door = door;
+    if (net_loop_add_level(&w->loop, &l->io, door->fd, door->shared) < 0) {
+        free(l);
+        return false;
+    }
+    l->next = w->listeners;
+    w->listeners = l;
+    return true;
 }
 
-static int open_one(struct worker *w, struct listener *l, size_t i)
+static void bury(void *user, struct net_grave *grave)
 {
-    struct net_address a;
-
-    if (i < w->proxy->n_inherited) {
-        l->shared = true;
-        return w->proxy->inherited_first + (int)i;
-    }
-    const struct bide__proxy_address *c = &w->conf->listen[i];
-    bool alone = c->path != NULL;
-    if (alone && w->index > 0) { /* a Unix socket cannot be opened twice */
-        l->shared = true;
-        return first_one(w, i);
-    }
-    l->shared = alone;
-    if ((c->path ? net_address_unix(&a, c->path)
-                 : net_address_parse(&a, c->host, c->port)) < 0) {
-        errno = EINVAL;
-        return -1;
-    }
-    if (w->index > 0 && c->port == 0) /* the port that was chosen for it */
-        getsockname(first_one(w, i), &a.to.any, &a.len);
-    return net_listen(&a, NET_REUSEPORT);
-}
-
-int worker_listen(struct worker *w, char *err, size_t err_size)
-{
-    size_t n = w->conf->n_listen;
-    if (n < w->proxy->n_inherited)
-        n = w->proxy->n_inherited;
-    if (n == 0) {
-        snprintf(err, err_size,
-                 "there is nowhere to listen: neither "
-                 "proxy.listen nor a socket from systemd");
-        return -1;
-    }
-    w->spare_fd = spare();
-    w->listeners = calloc(n, sizeof *w->listeners);
-    for (size_t i = 0; w->listeners && i < n; i++) {
-        struct listener *l = &w->listeners[i];
-        l->io.ready = listener_ready;
-        l->io.fd = -1;
-        l->worker = w;
-        int fd = open_one(w, l, i);
-        if (fd >= 0)
-            net_nodelay(fd); /* those that it accepts inherit it */
-        if (fd < 0 || net_loop_add_level(&w->loop, &l->io, fd, l->shared) < 0) {
-            snprintf(err, err_size, "cannot listen on %s: %s",
-                     i < w->conf->n_listen ? w->conf->listen[i].text
-                                           : "a socket from systemd",
-                     strerror(errno));
-            return -1;
-        }
-        w->n_listeners = i + 1;
-    }
-    return w->listeners ? 0 : -1;
+    (void)user;
+    free((char *)grave - offsetof(struct listener, grave));
 }
 
 /* What has been connected already is still taken in: the kernel would reset it.
  */
+static void listener_end(struct listener *l)
+{
+    struct worker *w = l->worker;
+    for (int k = 0; k < BACKLOG_ROUNDS && !l->paused; k++)
+        if (!accept_some(l))
+            break;
+    net_loop_remove(&w->loop, &l->io);
+    if (!l->door->shared) {
+        close(l->door->fd);
+        l->door->fd = -1;
+    }
+    net_loop_bury(&w->loop, &l->grave, bury);
+}
+
+static bool listens_at(const struct worker *w, const struct door *door)
+{
+    const struct listener *l = w->listeners;
+    while (l && l->door != door)
+        l = l->next;
+    return l != NULL;
+}
+
+/* Ends those that are not among these doors; NULL: all. */
+static void end_others(struct worker *w, const struct doors *d)
+{
+    struct listener **at = &w->listeners;
+    while (*at) {
+        struct listener *l = *at;
+        if (d && doors_have(d, w->index, l->door)) {
+            at = &l->next;
+            continue;
+        }
+        *at = l->next;
+        listener_end(l);
+    }
+}
+
+bool worker_listen(struct worker *w)
+{
+    struct doors *old = w->doors;
+    bool fine = true;
+    w->doors = proxy_doors(w->proxy);
+    end_others(w, w->doors);
+    for (size_t i = 0; i < w->doors->n; i++) {
+        struct door *door = door_of(w->doors, w->index, i);
+        if (!listens_at(w, door))
+            fine = listener_add(w, door) && fine;
+    }
+    doors_unref(old);
+    if (w->spare_fd < 0)
+        w->spare_fd = spare();
+    return fine;
+}
+
 void worker_unlisten(struct worker *w)
 {
-    for (size_t i = 0; i < w->n_listeners; i++) {
-        struct listener *l = &w->listeners[i];
-        if (l->io.fd < 0)
-            continue;
-        for (int k = 0; k < BACKLOG_ROUNDS && !l->paused; k++)
-            if (!accept_some(l))
-                break;
-        int fd = l->io.fd;
-        net_loop_remove(&w->loop, &l->io);
-        if (!l->shared)
-            close(fd);
-    }
+    end_others(w, NULL);
+    doors_unref(w->doors);
+    w->doors = NULL;
 }

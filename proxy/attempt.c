@@ -205,7 +205,7 @@ static void get_link(struct attempt *a)
         attempt_send(a);
         break;
     case POOL_FAILED:
-        attempt_fail(a, atomic_load(&a->pool->endpoint->addresses)
+        attempt_fail(a, atomic_load(&a->pool->endpoint->moves)
                             ? BIDE_FAULT_LOCAL
                             : BIDE_FAULT_DNS);
         break;
@@ -241,7 +241,7 @@ void attempt_start(struct exchange *ex, const bide_decision *d)
     tell_attempt(a, d->reason);
     a->pool = &e->pools[w->index];
     gauge_up(&a->pool->in_flight);
-    ex->tries++;
+    a->nth = ++ex->tries;
     ex->tried |= UINT64_C(1) << e->index;
     ex->endpoint = e;
     attempt_until(a, net_after(w->loop.now_ns, d->timeout_ns));

@@ -87,12 +87,13 @@ static bool is_problem(const struct attempt *a)
                0;
 }
 
-/* Whether all of the body can be in the buffer beside its head. */
+/* Whether all of the body can be in the buffer beside its head; where its end
+ * is not known, whether it may be. */
 static bool has_room(const struct attempt *a)
 {
     if (a->resp.framing == HTTP1_LENGTH)
         return a->resp.head_len + a->resp.content_length <= a->in->size;
-    return a->resp.framing == HTTP1_CHUNKED && net_buf_space(a->in) > 0;
+    return a->resp.framing != HTTP1_TUNNEL && net_buf_space(a->in) > 0;
 }
 
 /* The body without its framing, in `plain` if it has any. */
@@ -209,6 +210,7 @@ static void got_head(struct attempt *a)
     a->unchunk = a->ex->req.minor == 0 && a->resp.framing == HTTP1_CHUNKED;
     http1_body_init(&a->body, (enum http1_framing)a->resp.framing,
                     a->resp.content_length);
+    http1_body_max_trailer(&a->body, a->ex->worker->conf->limits.header_bytes);
 }
 
 /* True: a final head. False: more is needed, or the attempt is over. */
@@ -235,9 +237,10 @@ static bool parse(struct attempt *a)
     }
 }
 
-static void ended(struct attempt *a)
+/* `whole`: the other side said so; otherwise the connection broke. */
+static void ended(struct attempt *a, bool whole)
 {
-    if (a->answered && a->resp.framing == HTTP1_UNTIL_CLOSE) {
+    if (whole && a->answered && a->resp.framing == HTTP1_UNTIL_CLOSE) {
         a->complete = true;
         attempt_judge(a);
     } else {
@@ -256,7 +259,7 @@ void attempt_read(struct attempt *a)
             return;
         }
         if (n <= 0) {
-            ended(a);
+            ended(a, n == 0);
             return;
         }
         if (!a->answered) {

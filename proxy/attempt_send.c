@@ -132,12 +132,13 @@ static void put_trace(struct text *t, const struct attempt *a)
     TEXT_LITERAL(t, "\r\n");
 }
 
-static void put_bide(struct text *t, const struct exchange *ex)
+static void put_bide(struct text *t, const struct attempt *a)
 {
+    const struct exchange *ex = a->ex;
     int64_t now = ex->worker->loop.now_ns;
     int64_t deadline = bide_call_deadline(&ex->call);
     TEXT_LITERAL(t, "X-Bide-Attempt: ");
-    text_number(t, ex->tries);
+    text_number(t, a->nth);
     TEXT_LITERAL(t, "\r\n");
     if (deadline != BIDE_FOREVER) {
         int64_t left = deadline > now ? deadline - now : 0;
@@ -175,7 +176,7 @@ bool request_head_write(struct attempt *a, struct net_buf *to)
     put_host(&t, a, drop);
     text_lines(&t, &ex->req, exchange_bytes(ex), drop);
     put_forwarded(&t, ex);
-    put_bide(&t, ex);
+    put_bide(&t, a);
     put_trace(&t, a);
     put_framing(&t, ex);
     TEXT_LITERAL(&t, "\r\n");

@@ -1,11 +1,9 @@
 /* A client's connection: one request after the other. */
 #include "client.h"
 
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "address.h"
 #include "bide/backoff.h"
 #include "exchange.h"
 #include "proxy.h"
@@ -80,20 +78,6 @@ void client_abort(struct client *c)
     client_close(c);
 }
 
-/* No memory for what it sends. */
-static void client_shed(struct client *c)
-{
-    static const char text[] = "HTTP/1.1 503 Service Unavailable\r\n"
-                               "Content-Length: 0\r\n"
-                               "Retry-After: 1\r\n"
-                               "X-Bide-Retry: no\r\n"
-                               "X-Bide-Reason: memory\r\n"
-                               "Connection: close\r\n\r\n";
-    count(&c->worker->counters.shed);
-    (void)!net_write(&c->conn, text, sizeof text - 1);
-    client_linger(c);
-}
-
 /* What is in the kernel's receive buffer at close() makes it send a reset,
  * which can overtake the answer. So: say that nothing more comes, and read on.
  */
@@ -158,91 +142,6 @@ static void client_fire(struct net_timer *t)
         client_close(c);
 }
 
-/* ===== reading heads ===== */
-
-/* Nothing there, nothing begun. */
-static void rest(struct client *c)
-{
-    net_buf_give(&c->worker->bufs, c->in);
-    c->in = NULL;
-    c->phase = CLIENT_IDLE;
-    client_until(c, net_after(c->worker->loop.now_ns,
-                              c->worker->conf->timeouts.idle_ns));
-    if (c->worker->draining)
-        client_close(c);
-}
-
-/* A message begins at the front of the buffer, so that all of it has room. */
-static bool begin_head(struct client *c)
-{
-    struct worker *w = c->worker;
-    struct net_buf *b = c->in;
-    const struct bide__proxy_limits *limits = &w->conf->limits;
-    if (!(c->ex = exchange_new(c)))
-        return false;
-    if (b->begin > 0) {
-        memmove(b->data, b->data + b->begin, net_buf_len(b));
-        b->end -= b->begin;
-        b->begin = 0;
-    }
-    http1_request_init(&c->ex->req, c->ex->fields, limits->headers,
-                       limits->header_bytes);
-    c->phase = CLIENT_HEAD;
-    client_until(c, net_after(w->loop.now_ns, w->conf->timeouts.header_ns));
-    return true;
-}
-
-/* Reads more: false if there is nothing, or the connection is no more. */
-static bool read_more(struct client *c)
-{
-    struct worker *w = c->worker;
-    if (!net_can_read(&c->conn)) {
-        if (!c->ex)
-            rest(c);
-        return false;
-    }
-    if (!c->in && !(c->in = net_buf_take_if(&w->bufs))) {
-        client_shed(c);
-        return false;
-    }
-    ssize_t n = net_read(&c->conn, net_buf_room(c->in), net_buf_space(c->in));
-    if (n > 0) {
-        c->in->end += (uint32_t)n;
-        count_n(&w->counters.bytes_in, (uint64_t)n);
-        return true;
-    }
-    if (n == NET_AGAIN) {
-        if (!c->ex)
-            rest(c);
-        return false;
-    }
-    client_close(c);
-    return false;
-}
-
-/* One step towards a whole head; false: nothing more can be done now. */
-static bool head_step(struct client *c)
-{
-    if (!c->in || net_buf_len(c->in) == 0)
-        return read_more(c);
-    if (!c->ex && !begin_head(c)) {
-        client_close(c);
-        return false;
-    }
-    int rc = http1_parse(&c->ex->req, net_buf_at(c->in), net_buf_len(c->in));
-    if (rc == 0)
-        return read_more(c);
-    c->phase = CLIENT_BUSY;
-    c->until_ns = BIDE_FOREVER;
-    if (rc > 0) {
-        exchange_begin(c->ex);
-    } else {
-        count(&c->worker->counters.refused);
-        own_answer_malformed(c->ex, rc);
-    }
-    return true;
-}
-
 /* ===== the rest of its life ===== */
 
 /* A piece at a time: the steps are counted. */
@@ -282,7 +181,7 @@ static bool step(struct client *c)
         return shake(c);
     case CLIENT_IDLE:
     case CLIENT_HEAD:
-        return head_step(c);
+        return client_read_head(c);
     case CLIENT_LINGER:
         return discard(c);
     default:
@@ -323,7 +222,7 @@ void client_done(struct client *c)
     }
     c->phase = CLIENT_IDLE;
     if (net_buf_len(c->in) == 0 && !net_can_read(&c->conn))
-        rest(c);
+        client_rest(c);
     else
         client_run(c);
 }
@@ -340,37 +239,6 @@ static void client_ready(struct net_io *io, unsigned events)
         client_run(c);
 }
 
-static bool is_trusted(const struct bide__proxy_conf *conf,
-                       const struct client *c)
-{
-    for (size_t i = 0; i < conf->n_trusted; i++) {
-        const struct bide__proxy_net *n = &conf->trusted[i];
-        unsigned whole = n->bits / 8, part = n->bits % 8;
-        if (n->len != c->address_len ||
-            memcmp(n->bytes, c->address, whole) != 0)
-            continue;
-        if (part == 0 ||
-            ((n->bytes[whole] ^ c->address[whole]) >> (8 - part)) == 0)
-            return true;
-    }
-    return false;
-}
-
-static void set_address(struct client *c, const struct sockaddr *from)
-{
-    struct net_address a;
-    memset(&a, 0, sizeof a);
-    a.to.any.sa_family = from->sa_family;
-    if (from->sa_family == AF_INET)
-        memcpy(&a.to.in, from, sizeof a.to.in);
-    else if (from->sa_family == AF_INET6)
-        memcpy(&a.to.in6, from, sizeof a.to.in6);
-    c->address_len = (uint8_t)net_address_bytes(&a, c->address);
-    c->port = from->sa_family == AF_INET    ? ntohs(a.to.in.sin_port)
-              : from->sa_family == AF_INET6 ? ntohs(a.to.in6.sin6_port)
-                                            : 0;
-}
-
 void client_new(struct worker *w, int fd, const struct sockaddr *from)
 {
     struct client *c = client_alloc(w);
@@ -383,8 +251,8 @@ void client_new(struct worker *w, int fd, const struct sockaddr *from)
     c->timer.fire = client_fire;
     c->task.run = on_task;
     c->worker = w;
-    set_address(c, from);
-    c->trusted = w->conf->n_trusted != 0 && is_trusted(w->conf, c);
+    client_set_address(c, from);
+    client_set_trust(c);
     c->next = w->clients;
     if (c->next)
         c->next->prev = c;

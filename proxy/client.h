@@ -71,4 +71,19 @@ void client_linger(struct client *c);
 /* Must come by `at_ns`, or the connection is closed; BIDE_FOREVER. */
 void client_until(struct client *c, int64_t at_ns);
 
+/* ===== client_head.c ===== */
+
+/* One step towards a whole head; false: nothing more can be done now. */
+bool client_read_head(struct client *c);
+
+/* Nothing is there, nothing is begun. */
+void client_rest(struct client *c);
+
+/* ===== client_address.c ===== */
+
+void client_set_address(struct client *c, const struct sockaddr *from);
+
+/* Whether it is trusted, by the worker's present configuration. */
+void client_set_trust(struct client *c);
+
 #endif

@@ -7,7 +7,8 @@
  *     request.c        what the request says; begins the call
  *     exchange.c       asks for decisions, has them done, ends it
  *     queue.c          those that wait for a place in flight
- *     upload.c         the request's body: kept for replay, streamed past that
+ *     upload.c         the request's body: kept for replay (upload_keep.c),
+ *                      streamed past that (upload_stream.c)
  *     attempt.c        an attempt's life, from the choice of an endpoint on
  *     attempt_send.c   ... sending the request
  *     attempt_read.c   ... reading the answer's head, and having it judged
@@ -59,7 +60,8 @@ struct attempt {
     int64_t begin_ns;
     int64_t timeout_ns; /* that the engine gave it */
     int64_t until_ns;   /* of the timer, which may fire earlier */
-    uint32_t number;    /* by the engine's count */
+    uint32_t number;    /* by the engine's count, ... */
+    uint32_t nth;       /* ... and of this exchange, from 1 */
     uint8_t why;        /* bide_reason that it was made for */
     uint8_t span_id[8]; /* if the request is traced */
     int64_t asked_ns, slept_ns; /* of the wait before it */
@@ -235,7 +237,7 @@ bool upload_begin(struct exchange *ex);
 /* Reads on, as far as there is room for it. */
 void upload_read(struct exchange *ex);
 
-/* The kept body from byte `from` on, as up to `max` pieces. */
+/* The kept body from byte `from` on, as up to `max` pieces (upload_keep.c). */
 int upload_pieces(const struct exchange *ex, uint64_t from, struct iovec *iov,
                   int max);
 void upload_free(struct exchange *ex);

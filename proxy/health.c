@@ -8,12 +8,11 @@
 #include "address.h"
 #include "conn.h"
 #include "http1.h"
-#include "resolve.h"
 #include "state.h"
 #include "tls.h"
 #include "worker.h"
 
-enum { HEAD_MOST = 4096 };
+enum { HEAD_MOST = HTTP1_HEAD_BYTES };
 
 enum health_phase { RESTING, CONNECTING, SHAKING, SENDING, READING };
 
@@ -76,6 +75,26 @@ static void over(struct health *h, bool good)
 
 /* ===== a check ===== */
 
+static void expect_head(struct health *h)
+{
+    http1_response_init(&h->head, h->fields, HTTP1_FIELDS, HEAD_MOST, HTTP1_GET,
+                        false);
+}
+
+/* Takes interim answers off; what http1_parse() says of the head that follows.
+ */
+static int parse(struct health *h)
+{
+    int rc;
+    while ((rc = http1_parse(&h->head, h->in, h->in_len)) > 0 &&
+           h->head.status < 200) {
+        h->in_len -= (size_t)rc;
+        memmove(h->in, h->in + rc, h->in_len);
+        expect_head(h);
+    }
+    return rc;
+}
+
 static void read_answer(struct health *h)
 {
     while (net_can_read(&h->conn)) {
@@ -88,8 +107,8 @@ static void read_answer(struct health *h)
             return;
         }
         h->in_len += (size_t)n;
-        int rc = http1_parse(&h->head, h->in, h->in_len);
-        if (rc == 0 && h->in_len < HEAD_MOST)
+        int rc = parse(h);
+        if (rc == 0)
             continue;
         over(h, rc > 0 && h->head.status >= conf_of(h)->status_min &&
                     h->head.status <= conf_of(h)->status_max);
@@ -169,15 +188,15 @@ static void ready(struct net_io *io, unsigned events)
 
 static void begin(struct health *h)
 {
-    const struct net_addresses *to = atomic_load(&h->endpoint->addresses);
-    int fd = to ? net_connect(&to->list[h->turn++ % to->n]) : -1;
+    struct net_address to;
+    int fd =
+        endpoint_address(h->endpoint, h->turn++, &to) ? net_connect(&to) : -1;
     struct net_conn fresh = { .io = { ready, -1 } };
 
     h->conn = fresh;
     h->phase = CONNECTING;
     h->out_at = h->in_len = 0;
-    http1_response_init(&h->head, h->fields, HTTP1_FIELDS, HEAD_MOST, HTTP1_GET,
-                        false);
+    expect_head(h);
     if (fd < 0 || net_loop_add(&h->worker->loop, &h->conn.io, fd) < 0) {
         if (fd >= 0)
             close(fd);

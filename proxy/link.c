@@ -6,7 +6,6 @@
 
 #include "address.h"
 #include "exchange.h"
-#include "resolve.h"
 #include "state.h"
 #include "tls.h"
 #include "worker.h"
@@ -229,9 +228,11 @@ static void link_fire(struct net_timer *t)
 struct link *link_new(struct pool *p)
 {
     struct net_loop *loop = &p->worker->loop;
-    const struct net_addresses *to = atomic_load(&p->endpoint->addresses);
+    struct endpoint *e = p->endpoint;
+    struct net_address to;
     struct link *l = link_alloc(p->worker);
-    int fd = l ? net_connect(&to->list[p->turn++ % to->n]) : -1;
+    unsigned moves = atomic_load(&e->moves);
+    int fd = l && endpoint_address(e, p->turn++, &to) ? net_connect(&to) : -1;
     if (fd < 0) {
         free(l);
         return NULL;
@@ -239,6 +240,7 @@ struct link *link_new(struct pool *p)
     l->conn.io.ready = link_ready;
     l->timer.fire = link_fire;
     l->pool = p;
+    l->moves = moves;
     l->phase = LINK_CONNECTING;
     if (net_loop_add(loop, &l->conn.io, fd) < 0) {
         close(fd);
@@ -249,10 +251,22 @@ struct link *link_new(struct pool *p)
     gauge_up(&p->n_links);
     p->n_connecting++;
     list_add(l);
-    net_timer_set(loop, &l->timer,
-                  net_after(loop->now_ns,
-                            p->endpoint->upstream->conf.connect_timeout_ns));
+    net_timer_set(
+        loop, &l->timer,
+        net_after(loop->now_ns, e->upstream->conf.connect_timeout_ns));
     return l;
+}
+
+bool link_leads_there(struct link *l)
+{
+    struct endpoint *e = l->pool->endpoint;
+    unsigned moves = atomic_load_explicit(&e->moves, memory_order_relaxed);
+    struct net_address a = { .len = sizeof a.to };
+    if (l->moves == moves)
+        return true;
+    l->moves = moves;
+    return getpeername(l->conn.io.fd, &a.to.any, &a.len) == 0 &&
+           endpoint_is_at(e, &a);
 }
 
 void link_release(struct link *l)

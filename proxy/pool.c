@@ -54,8 +54,9 @@ static struct link *take_idle(struct pool *p, bool careful)
     while (p->idle) {
         struct link *l = p->idle;
         link_use(l);
-        if (careful && l->reused ? !net_conn_stale(&l->conn)
-                                 : net_conn_quiet(&l->conn))
+        if ((careful && l->reused ? !net_conn_stale(&l->conn)
+                                  : net_conn_quiet(&l->conn)) &&
+            link_leads_there(l))
             return l;
         count(&p->worker->counters.stale);
         link_drop(l);
@@ -71,7 +72,7 @@ enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
         a->link = l;
         return POOL_READY;
     }
-    if (!atomic_load(&p->endpoint->addresses))
+    if (atomic_load(&p->endpoint->moves) == 0)
         return POOL_FAILED;
     line_enter(p, a);
     if (!may_connect(p)) {

@@ -57,6 +57,7 @@ struct link {
     struct net_buf *in;      /* what was read and not used yet; NULL: nothing */
     struct link *next, *prev; /* idle or connecting ones */
     int64_t until_ns;         /* of the timer, which may fire earlier */
+    unsigned moves;           /* of its endpoint, when it was last looked at */
     uint8_t phase;            /* enum link_phase */
     bool reused;              /* carries its second request, or a later one */
     bool handshaking;
@@ -95,5 +96,8 @@ void link_close(struct link *l);
 struct link *link_new(struct pool *pool);
 void link_use(struct link *l);
 void link_drop(struct link *l);
+
+/* Whether its endpoint is still where it leads to. */
+bool link_leads_there(struct link *l);
 
 #endif

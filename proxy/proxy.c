@@ -20,9 +20,9 @@ static int open_worker(struct proxy *p, unsigned i, char *err, size_t err_size)
 {
     struct worker *w = worker_new(p, i, err, err_size);
     const char *log = p->state->conf->access_log;
-    if (!w || worker_listen(w, err, err_size) < 0)
+    if (!w)
         return -1;
-    if (!tell_open(w, &p->tell)) {
+    if (!worker_listen(w) || !tell_open(w, &p->tell)) {
         snprintf(err, err_size, "no memory");
         return -1;
     }
@@ -71,6 +71,8 @@ static bool has_names(const struct state *s)
 
 int proxy_start(struct proxy *p, char *err, size_t err_size)
 {
+    if (!(p->doors = doors_new(p, p->state->conf, NULL, err, err_size)))
+        return -1;
     for (unsigned i = 0; i < p->n_workers; i++)
         if (open_worker(p, i, err, err_size) < 0)
             return -1;
@@ -93,12 +95,6 @@ static void tell_all(struct proxy *p, enum worker_message message)
 }
 
 /* ===== reload ===== */
-
-static bool address_same(const struct bide__proxy_address *a,
-                         const struct bide__proxy_address *b)
-{
-    return strcmp(a->text, b->text) == 0;
-}
 
 static bool text_same(const char *a, const char *b)
 {
@@ -136,11 +132,6 @@ static const char *unchangeable(const struct proxy *p,
                                 const struct bide__proxy_conf *a,
                                 const struct bide__proxy_conf *b)
 {
-    if (a->n_listen != b->n_listen)
-        return "proxy.listen";
-    for (size_t i = 0; i < a->n_listen; i++)
-        if (!address_same(&a->listen[i], &b->listen[i]))
-            return "proxy.listen";
     if (b->workers != 0 && b->workers != p->n_workers)
         return "proxy.workers";
     if (a->limits.header_bytes != b->limits.header_bytes)
@@ -148,27 +139,33 @@ static const char *unchangeable(const struct proxy *p,
     return watchers_differ(a, b);
 }
 
+/* What is opened may not be had, so it is opened before anything changes. */
 int proxy_reload(struct proxy *p, bide_config *config,
                  const struct bide__proxy_conf *conf, char *err,
                  size_t err_size)
 {
-    struct state *old = proxy_state(p);
+    struct state *old = p->state; /* nobody else changes it */
+    struct doors *shut = p->doors;
     const char *fixed = unchangeable(p, old->conf, conf);
-    struct state *s = NULL;
-    if (fixed)
+    if (fixed) {
         snprintf(err, err_size, "%s cannot change while it runs: restart",
                  fixed);
-    else
-        s = state_new(conf, config, p->n_workers, &p->hooks, old, err,
-                      err_size);
-    state_unref(old);
-    if (!s)
         return -1;
+    }
+    struct doors *d = doors_new(p, conf, shut, err, err_size);
+    struct state *s = d ? state_new(conf, config, p->n_workers, &p->hooks, old,
+                                    err, err_size)
+                        : NULL;
+    if (!s) {
+        doors_unref(d);
+        return -1;
+    }
     pthread_mutex_lock(&p->lock);
-    old = p->state;
     p->state = s;
+    p->doors = d;
     pthread_mutex_unlock(&p->lock);
     state_unref(old);
+    doors_unref(shut);
     tell_all(p, WORKER_RELOAD);
     if (p->resolver)
         resolver_wake(p->resolver);
@@ -184,6 +181,15 @@ struct state *proxy_state(struct proxy *p)
     state_ref(s);
     pthread_mutex_unlock(&p->lock);
     return s;
+}
+
+struct doors *proxy_doors(struct proxy *p)
+{
+    pthread_mutex_lock(&p->lock);
+    struct doors *d = p->doors;
+    doors_ref(d);
+    pthread_mutex_unlock(&p->lock);
+    return d;
 }
 
 /* ===== the end ===== */
@@ -224,6 +230,7 @@ void proxy_free(struct proxy *p)
     resolver_free(p->resolver);
     for (unsigned i = 0; p->workers && i < p->n_workers; i++)
         worker_free(p->workers[i]);
+    doors_unref(p->doors);
     state_unref(p->state);
     free(p->workers);
     pthread_mutex_destroy(&p->lock);

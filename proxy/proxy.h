@@ -19,6 +19,7 @@
 
 #include "bide/bide.h"
 #include "counters.h"
+#include "doors.h"
 #include "hooks.h"
 #include "state.h"
 #include "worker.h"
@@ -30,8 +31,9 @@ struct proxy {
     struct proxy_hooks hooks; /* immutable */
     struct worker **workers;  /* immutable */
     unsigned n_workers;
-    pthread_mutex_t lock; /* of `state`; never taken per request */
+    pthread_mutex_t lock; /* of these two; never taken per request */
     struct state *state;
+    struct doors *doors; /* likewise */
     int inherited_first; /* listening sockets that systemd passed */
     size_t n_inherited;
     struct resolver *resolver; /* NULL: not started */
@@ -54,8 +56,8 @@ void proxy_inherit(struct proxy *p, int first_fd, size_t n);
 int proxy_start(struct proxy *p, char *err, size_t err_size);
 
 /* Goes over to another configuration; owns `config` if that went well. -1 and
- * why, and all stays as it was: what cannot change while it runs are the
- * addresses and the number of workers. */
+ * why, and all stays as it was: what cannot change while it runs are the number
+ * of workers, the size of their buffers, and who watches. */
 int proxy_reload(struct proxy *p, bide_config *config,
                  const struct bide__proxy_conf *conf, char *err,
                  size_t err_size);
@@ -70,5 +72,8 @@ void proxy_free(struct proxy *p);
 
 /* The present state, held until state_unref(). From any thread. */
 struct state *proxy_state(struct proxy *p);
+
+/* Where it listens, held until doors_unref(). From any thread. */
+struct doors *proxy_doors(struct proxy *p);
 
 #endif

@@ -1,6 +1,7 @@
 /* A request whose head has been read: what it says about retrying, which route
  * takes it, and whether it can be served at all. */
 #include <string.h>
+#include <strings.h>
 
 #include "bide/run.h"
 #include "client.h"
@@ -98,6 +99,21 @@ static void read_op(struct exchange *ex)
         heed_overrides(ex, op);
 }
 
+/* Whether it asks for HTTP/2 without TLS (h2c). That would be a tunnel through
+ * which requests go past all routes, so it stays a request of HTTP/1.1. */
+static bool asks_for_http2(const struct exchange *ex)
+{
+    const char *text = exchange_bytes(ex);
+    for (unsigned i = 0; i < ex->req.n_fields; i++) {
+        const struct http1_field *f = &ex->fields[i];
+        for (unsigned k = 0;
+             f->id == HTTP1_ID_UPGRADE && k + 3u <= f->value_len; k++)
+            if (strncasecmp(text + f->value + k, "h2c", 3) == 0)
+                return true;
+    }
+    return false;
+}
+
 /* ===== beginning ===== */
 
 static void refuse(struct exchange *ex, int status, const char *problem,
@@ -150,7 +166,8 @@ void exchange_begin(struct exchange *ex)
     /* Until the body has been read, what follows the head is not a request. */
     if (ex->req.framing != HTTP1_NO_BODY)
         ex->upload = UPLOAD_KEEPING;
-    ex->upgrade = ex->req.upgrade && ex->upload == UPLOAD_NONE;
+    ex->upgrade =
+        ex->req.upgrade && ex->upload == UPLOAD_NONE && !asks_for_http2(ex);
     if (!route(ex) || !fits(ex))
         return;
     read_op(ex);

@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "bide/run.h"
+#include "loop.h"
 #include "proxy.h"
 #include "resolve.h"
 #include "state.h"
 
-enum { EVERY_S = 30, SOON_S = 1 };
+/* A name without any address yet is asked for so often. */
+enum { SOON_S = 1 };
 
 struct resolver {
     struct proxy *proxy;
@@ -21,33 +24,59 @@ struct resolver {
     bool over, again;
 };
 
-/* Asks for all names once: true if one has no address at all. */
-static bool ask_all(struct resolver *r)
+static void ask(struct upstream *u)
+{
+    const char *why;
+    for (unsigned i = 0; i < u->n_endpoints; i++)
+        if (!net_is_address(u->endpoints[i].host))
+            endpoint_resolve(&u->endpoints[i], &why);
+}
+
+/* When its names are to be asked for next. */
+static int64_t next_time(const struct upstream *u)
+{
+    int64_t in_ns = BIDE_FOREVER;
+    for (unsigned i = 0; i < u->n_endpoints; i++) {
+        const struct endpoint *e = &u->endpoints[i];
+        if (atomic_load(&e->moves) == 0)
+            return bide_now_ns() + SOON_S * BIDE_SECOND;
+        if (!net_is_address(e->host))
+            in_ns = u->conf.resolve_ns;
+    }
+    return net_after(bide_now_ns(), in_ns);
+}
+
+/* Asks for the names whose time has come, or for all: when it is time for the
+ * next. New ones have been asked for when the state was made. */
+static int64_t ask_due(struct resolver *r, bool all)
 {
     struct state *s = proxy_state(r->proxy);
-    bool missing = false;
-    for (size_t i = 0; i < s->n_upstreams; i++)
-        for (unsigned e = 0; e < s->upstreams[i]->n_endpoints; e++) {
-            struct endpoint *ep = &s->upstreams[i]->endpoints[e];
-            const char *why;
-            if (!net_is_address(ep->host))
-                endpoint_resolve(ep, &why);
-            missing = missing || !atomic_load(&ep->addresses);
-        }
+    int64_t next = BIDE_FOREVER;
+    for (size_t i = 0; i < s->n_upstreams; i++) {
+        struct upstream *u = s->upstreams[i];
+        bool due =
+            all || (u->resolve_at_ns && u->resolve_at_ns <= bide_now_ns());
+        if (due)
+            ask(u);
+        if (due || u->resolve_at_ns == 0)
+            u->resolve_at_ns = next_time(u);
+        if (u->resolve_at_ns < next)
+            next = u->resolve_at_ns;
+    }
     state_unref(s);
-    return missing;
+    return next;
 }
 
 /* Until it is time, or told so; false: it is over. */
-static bool sleep_for(struct resolver *r, int seconds)
+static bool sleep_until(struct resolver *r, int64_t at_ns, bool *ret_again)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += seconds;
+    struct timespec until = { .tv_sec = at_ns / BIDE_SECOND,
+                              .tv_nsec = at_ns % BIDE_SECOND };
     pthread_mutex_lock(&r->lock);
     while (!r->over && !r->again)
         if (pthread_cond_timedwait(&r->told, &r->lock, &until) != 0)
             break;
+    *ret_again = r->again;
     r->again = false;
     bool over = r->over;
     pthread_mutex_unlock(&r->lock);
@@ -57,13 +86,12 @@ static bool sleep_for(struct resolver *r, int seconds)
 static void *run(void *arg)
 {
     struct resolver *r = arg;
-    bool missing =
-        true; /* the first look has been had when the state was made */
+    bool again = false;
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
-    while (sleep_for(r, missing ? SOON_S : EVERY_S))
-        missing = ask_all(r);
+    while (sleep_until(r, ask_due(r, again), &again))
+        ;
     return NULL;
 }
 

@@ -22,74 +22,20 @@ static struct upstream *take_upstream(struct state *old,
     return upstream_new(c, n_workers, hooks, err, size);
 }
 
-static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
-                       bide_breaker_state to, int64_t now_ns)
-{
-    const struct proxy_hooks *hooks = ((const struct service *)ctx)->hooks;
-    if (hooks->on_breaker)
-        hooks->on_breaker(hooks->ctx, dep, from, to, now_ns);
-}
-
-static struct service *service_new(struct upstream *u,
-                                   const struct bide__proxy_route *c, char *err,
-                                   size_t size)
-{
-    struct service *s = calloc(1, sizeof *s);
-    bide_host host = { .ctx = s, .on_breaker = on_breaker };
-    char name[256];
-    if (!s)
-        return NULL;
-    s->hooks = u->hooks;
-    snprintf(name, sizeof name, "%s/%s", u->name, c->policy_name);
-    int rc = bide_dep_new_in(&s->dep, name, c->policy, &host);
-    if (rc < 0) {
-        snprintf(err, size, "policy %s: %s", c->policy_name, bide_strerror(rc));
-        free(s);
-        return NULL;
-    }
-    atomic_init(&s->refs, 1);
-    s->policy_name = strdup(c->policy_name);
-    s->upstream = u;
-    s->plain = c->policy->n_rules == 0;
-    return s;
-}
-
-static void service_unref(struct service *s)
-{
-    if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
-        return;
-    bide_dep_free(s->dep);
-    free(s->policy_name);
-    free(s);
-}
-
-static struct service *find_service(const struct state *s,
-                                    const struct upstream *u,
-                                    const struct bide__proxy_route *c)
-{
-    for (size_t i = 0; s && i < s->n_services; i++) {
-        struct service *v = s->services[i];
-        if (v->upstream == u && strcmp(v->policy_name, c->policy_name) == 0 &&
-            policy_same(bide_dep_policy(v->dep), c->policy))
-            return v;
-    }
-    return NULL;
-}
-
 /* Its own, the one of the state before, or a new one. */
 static struct service *take_service(struct state *s, const struct state *old,
                                     const struct bide__proxy_route *c,
                                     char *err, size_t size)
 {
     struct upstream *u = s->upstreams[c->upstream];
-    struct service *v = find_service(s, u, c);
+    struct service *v = service_find(s, u, c);
     if (v)
         return v;
-    v = find_service(old, u, c);
+    v = service_find(old, u, c);
     if (v)
         atomic_fetch_add(&v->refs, 1);
     else
-        v = service_new(u, c, err, size);
+        v = service_new(u, c, old, err, size);
     if (v)
         s->services[s->n_services++] = v;
     return v;

@@ -10,8 +10,8 @@
  * A state never changes; a reload makes another beside it. What did not change
  * between the two is the same object in both: an upstream whose settings are
  * the same keeps its endpoints, their connections and ejections; a route with
- * the same upstream and policy keeps its dependency, and with it breaker and
- * budget.
+ * the same policy, to an upstream of the same name, keeps its dependency, and
+ * with it breaker and budget.
  *
  * Two dependencies stand behind each attempt. That of the route (upstream and
  * policy) decides everything: retries, budget, hedges, breaker. That of the
@@ -20,6 +20,7 @@
 #ifndef BIDE_PROXY_STATE_H
 #define BIDE_PROXY_STATE_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -44,13 +45,13 @@ struct endpoint {
     char *authority;  /* "host:port", for Host; no port if it is usual */
     uint16_t port;
     bool tls;
-    _Atomic(struct net_addresses *) addresses; /* NULL: none known (yet) */
-    struct net_addresses *known; /* all that it ever had: a worker may be
-                             looking at them. Of the thread that resolves */
-    bide_dep *breaker;           /* NULL: never ejected */
-    atomic_uint out_by;          /* bits of enum out_by; 0: it is in use */
-    _Atomic(int64_t) back_ns;    /* when it came back; 0: it was never out */
-    struct pool *pools;          /* of each worker */
+    pthread_mutex_t lock;            /* of `addresses` */
+    struct net_addresses *addresses; /* NULL: none known (yet) */
+    atomic_uint moves;        /* how often they changed; 0: none known yet */
+    bide_dep *breaker;        /* NULL: never ejected */
+    atomic_uint out_by;       /* bits of enum out_by; 0: it is in use */
+    _Atomic(int64_t) back_ns; /* when it came back; 0: it was never out */
+    struct pool *pools;       /* of each worker */
 };
 
 /* Why an endpoint gets no requests. */
@@ -70,16 +71,25 @@ struct upstream {
     atomic_uint n_out; /* are */
     unsigned n_workers;
     const struct proxy_hooks *hooks;
-    void *tls;          /* settings towards its endpoints; or NULL */
-    uint64_t tls_stamp; /* of the files they were made from */
+    int64_t resolve_at_ns; /* of the thread that resolves; 0: not set yet */
+    void *tls;             /* settings towards its endpoints; or NULL */
+    uint64_t tls_stamp;    /* of the files they were made from */
 };
 
-/* A dependency with its name, counted by the states that it is in.
+/* A dependency of the engine, counted by the services that have it.
  * Threads: shared. */
-struct service {
+struct counted_dep {
     atomic_uint refs;
     bide_dep *dep;
     const struct proxy_hooks *hooks;
+};
+
+/* An upstream as a policy sees it, counted by the states that it is in.
+ * Threads: shared. */
+struct service {
+    atomic_uint refs;
+    bide_dep *dep; /* that of `counted` */
+    struct counted_dep *counted;
     char *policy_name;
     struct upstream *upstream; /* it is in each state where this is */
     bool plain;                /* no rules that look into good answers */
@@ -132,9 +142,32 @@ struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
                               size_t err_size);
 void upstream_unref(struct upstream *u);
 
-/* Asks for the addresses of an endpoint's name. False, and why; those it had
- * stay. On one thread at a time. */
+/* ===== names.c ===== */
+
+/* Asks for the addresses of an endpoint's name, for as long as that takes.
+ * False, and why; those it had stay. */
 bool endpoint_resolve(struct endpoint *e, const char **ret_why);
+
+/* One of its addresses, in turn; false: none is known (yet). */
+bool endpoint_address(struct endpoint *e, unsigned turn,
+                      struct net_address *ret);
+
+/* Whether this is still one of them. */
+bool endpoint_is_at(struct endpoint *e, const struct net_address *a);
+
+/* ===== service.c ===== */
+
+/* The service of a state (may be NULL) for that upstream and policy, or NULL.
+ */
+struct service *service_find(const struct state *s, const struct upstream *u,
+                             const struct bide__proxy_route *c);
+
+/* Makes one, with the dependency of the state before (may be NULL) if there was
+ * one with that policy for an upstream of that name. NULL, and why. */
+struct service *service_new(struct upstream *u,
+                            const struct bide__proxy_route *c,
+                            const struct state *old, char *err, size_t size);
+void service_unref(struct service *s);
 
 /* ===== out.c ===== */
 

@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 
 #include "pool.h"
-#include "resolve.h"
 #include "state.h"
 #include "tls.h"
+#include "worker.h"
 
 /* ===== the same? ===== */
 
@@ -61,6 +61,7 @@ static bool numbers_same(const struct bide__proxy_upstream *a,
            a->open_ns == b->open_ns &&
            memcmp(&a->max_ejected, &b->max_ejected, sizeof(double)) == 0 &&
            a->slow_start_ns == b->slow_start_ns &&
+           a->resolve_ns == b->resolve_ns &&
            a->body_timeout_ns == b->body_timeout_ns;
 }
 
@@ -128,32 +129,6 @@ static char *authority_of(const struct bide__proxy_endpoint *c)
     return text;
 }
 
-/* What it had before is looked up, so that a name that changes to and fro takes
- * no more memory each time. */
-bool endpoint_resolve(struct endpoint *e, const char **ret_why)
-{
-    struct net_addresses *found = net_resolve(e->host, e->port, ret_why);
-    struct net_addresses *known = e->known;
-    if (!found)
-        return false;
-    while (known && !net_addresses_same(known, found))
-        known = known->next;
-    if (known) {
-        free(found);
-    } else {
-        known = found;
-        known->next = e->known;
-        e->known = known;
-    }
-    atomic_store(&e->addresses, known);
-    return true;
-}
-
-static unsigned share(uint32_t all, unsigned n_workers)
-{
-    return (all + n_workers - 1) / n_workers;
-}
-
 static int pools_new(struct endpoint *e, const struct bide__proxy_upstream *c,
                      unsigned n_workers)
 {
@@ -162,10 +137,11 @@ static int pools_new(struct endpoint *e, const struct bide__proxy_upstream *c,
         return -1;
     memset(e->pools, 0, n_workers * sizeof *e->pools);
     for (unsigned w = 0; w < n_workers; w++) {
-        e->pools[w].endpoint = e;
-        e->pools[w].max_links = share(c->connections, n_workers);
-        e->pools[w].max_idle = share(c->idle, n_workers);
-        e->pools[w].max_connecting = share(c->connecting, n_workers);
+        struct pool *p = &e->pools[w];
+        p->endpoint = e;
+        p->max_links = (uint32_t)worker_share(c->connections, w, n_workers);
+        p->max_idle = (uint32_t)worker_share(c->idle, w, n_workers);
+        p->max_connecting = (uint32_t)worker_share(c->connecting, w, n_workers);
     }
     return 0;
 }
@@ -191,6 +167,7 @@ static int endpoint_init(struct endpoint *e, struct upstream *u, unsigned index,
         snprintf(err, err_size, "%s: %s", e->url, bide_strerror(rc));
         return -1;
     }
+    pthread_mutex_init(&e->lock, NULL);
     const char *why;
     if (!endpoint_resolve(e, &why)) /* it may be, a little later */
         fprintf(stderr, "bide proxy: %s: %s\n", e->url, why);
@@ -202,11 +179,7 @@ static void endpoint_done(struct endpoint *e)
     free(e->url);
     free(e->host);
     free(e->authority);
-    while (e->known) {
-        struct net_addresses *gone = e->known;
-        e->known = gone->next;
-        free(gone);
-    }
+    free(e->addresses);
     free(e->pools);
     bide_dep_free(e->breaker);
 }

@@ -63,7 +63,7 @@ static void set_conf(struct worker *w)
     w->conf = w->state->conf;
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && most > limit.rlim_cur / 4 * 3)
         most = limit.rlim_cur / 4 * 3;
-    w->max_clients = (most + n - 1) / n;
+    w->max_clients = worker_share(most, w->index, n);
     if (w->bufs.size)
         w->bufs.max_taken = w->conf->limits.memory_bytes / n / w->bufs.size;
 }
@@ -127,7 +127,7 @@ struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
                   FREE_BUFS);
     set_conf(w);
     attach_pools(w);
-    proxy->workers[index] = w; /* the next ones look at its listeners */
+    proxy->workers[index] = w;
     return w;
 }
 
@@ -143,6 +143,12 @@ static void retire_pools(struct worker *w, const struct state *old)
     }
 }
 
+static void trust_anew(struct worker *w)
+{
+    for (struct client *c = w->clients; c; c = c->next)
+        client_set_trust(c);
+}
+
 /* What is being served goes on by the state that it began with, which it holds.
  */
 static void reload(struct worker *w)
@@ -151,6 +157,9 @@ static void reload(struct worker *w)
     if (!era_begin(w))
         return; /* no memory: as before */
     set_conf(w);
+    if (!w->draining && !worker_listen(w))
+        fprintf(stderr, "bide proxy: no memory to listen\n");
+    trust_anew(w);
     attach_pools(w);
     retire_pools(w, old->state);
     access_log_follow(w);
@@ -270,6 +279,5 @@ void worker_free(struct worker *w)
     era_end(w->era);
     if (w->spare_fd >= 0)
         close(w->spare_fd);
-    free(w->listeners);
     free(w);
 }

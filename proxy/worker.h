@@ -24,6 +24,8 @@
 #include "tell.h"
 
 struct access_log;
+struct door;
+struct doors;
 struct client;
 struct exchange;
 struct attempt;
@@ -32,9 +34,11 @@ struct link;
 struct proxy;
 
 struct listener {
-    struct net_io io;
+    struct net_io io; /* first: events name it */
+    struct net_grave grave;
+    struct listener *next;
     struct worker *worker;
-    bool shared; /* inherited: the other workers have it too */
+    struct door *door;
     bool paused; /* until descriptors are free again */
 };
 
@@ -54,8 +58,8 @@ struct worker {
     struct state *state; /* its state, that new requests are served by */
     const struct bide__proxy_conf *conf; /* of `state` */
 
+    struct doors *doors; /* that it listens at */
     struct listener *listeners;
-    size_t n_listeners;
     int spare_fd;           /* given up to tell a client "503" when there are
                                no descriptors left */
     struct net_timer pause; /* listeners, when even that fails */
@@ -81,7 +85,7 @@ struct worker {
 
     struct access_log *log; /* NULL: none */
     struct teller tell;
-    struct health *checks;  /* of the first worker */
+    struct health *checks; /* of the first worker */
 
     pthread_t thread;
     atomic_bool ended; /* Threads: shared */
@@ -109,6 +113,14 @@ void worker_free(struct worker *w);
 
 /* ===== for the parts of a worker ===== */
 
+/* A worker's share of what all may have together. One at least, unless there is
+ * nothing to share: a worker without a connection could serve nobody. */
+static inline size_t worker_share(size_t all, unsigned index, unsigned n)
+{
+    size_t mine = all / n + (index < all % n);
+    return mine != 0 || all == 0 ? mine : 1;
+}
+
 /* A number that is random enough to spread load. */
 static inline uint64_t worker_random(struct worker *w)
 {
@@ -127,7 +139,9 @@ void worker_eased(struct worker *w);
 
 /* ===== accept.c ===== */
 
-int worker_listen(struct worker *w, char *err, size_t err_size);
+/* Listens at the proxy's present doors, and at no others. False: there was no
+ * memory for all. */
+bool worker_listen(struct worker *w);
 void worker_unlisten(struct worker *w);
 void worker_resume(struct worker *w);
 

@@ -225,6 +225,18 @@ def websocket():
         a = ask(p, get())
         tap.case("101 that nobody asked for is no answer", a.status == 502, a)
 
+    def h2c(o, peer):
+        while head := o.request(peer):
+            peer.send(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n"
+                      b"Connection: upgrade\r\n\r\n"
+                      if b"pgrade:" in head else ok())
+    with proxied(Origin(h2c)) as p:
+        for value in (b"h2c", b"websocket, H2C", b"foo/1\r\nUpgrade: h2c"):
+            a = ask(p, get("/", b"Connection: Upgrade, HTTP2-Settings\r\n"
+                           b"HTTP2-Settings: AAMAAABkAAQAAP__\r\n"
+                           b"Upgrade: " + value + b"\r\n"))
+            tap.case(f"{value} is no way past the routes", a.status == 200, a)
+
 
 def methods_and_targets():
     o = Origin(says(ok()))

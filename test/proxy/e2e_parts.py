@@ -3,6 +3,7 @@ is a few lines of Python for each test, a client that reads one answer at a time
 real nginx, and certificates."""
 import contextlib
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import tempfile
 import threading
 import time
 import traceback
+import urllib.request
 
 import sidecar
 from ports import free_port
@@ -261,6 +263,14 @@ def ask(p, data, method="GET"):
     answer = Answer(peer, method)
     peer.close()
     return answer
+
+
+def counted(p, name):
+    """A count of the sidecar's own; it needs an admin endpoint."""
+    admin = next(line for line in p.said if "admin endpoint at" in line)
+    with urllib.request.urlopen(admin.split()[-1] + "metrics") as r:
+        return int(re.search(rf"^bide_proxy_{name}_total (\d+)",
+                             r.read().decode(), re.M)[1])
 
 
 def end(p):

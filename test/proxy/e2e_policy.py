@@ -4,12 +4,13 @@ scripts for the fault server, and what the client and the server must see of eac
 Then waits, deadlines, keys, nested layers, hedges and breakers."""
 import json
 import re
+import threading
 import time
 import urllib.request
 
 import sidecar
-from e2e_parts import (PATIENCE, Answer, Origin, ask, connect, fields, get, ok,
-                       proxied, run, says, tap, until)
+from e2e_parts import (PATIENCE, Answer, Origin, ask, connect, counted, fields,
+                       get, ok, proxied, run, says, tap, until)
 from ports import free_port
 from sidecar import FAST, OPEN
 
@@ -108,6 +109,20 @@ def rows():
     tap.case("a line tells all of it", want <= set(log[0]), log[0])
 
 
+def closes(o, peer):
+    """Answers as old servers do, without a length; the second time not at all."""
+    head = o.request(peer)
+    if b"/problem" in head:
+        peer.send(b"HTTP/1.1 503 X\r\nContent-Type: application/problem+json\r\n"
+                  b"\r\n{\"type\": \"about:blank\", ")
+        peer.send(b"\"retryable\": false}")
+    elif len(o.heads) == 1:
+        peer.send(b"HTTP/1.0 503 Busy\r\n\r\nre")
+        peer.send(b"al")
+    else:
+        peer.reset()
+
+
 def bodies():
     with proxied(fault.ports["http"]) as p:
         _, head, data = p.request(path=fault.path("503;body=one,reset")[0])
@@ -116,6 +131,16 @@ def bodies():
         _, head, data = p.request(path=fault.path("503;n=200000")[0])
         tap.case("however long it is", len(data) == 200000 and
                  head["x-bide-attempts"] == "4", (head, len(data)))
+    o = Origin(closes)
+    with proxied(o, policy=OPEN + ", attempts: 2") as p:
+        a = ask(p, get())
+        tap.case("also one that ends with its connection", a.status == 503 and
+                 a.body == b"real" and a.fields["x-bide-attempts"] == "2", a)
+        a = ask(p, get("/problem"))
+        tap.case("of which a problem is read, too",
+                 a.fields["x-bide-reason"] == "server_refused" and
+                 a.fields["x-bide-attempts"] == "1", a)
+    with proxied(fault.ports["http"]) as p:
         status, head, data = p.request(path=fault.path("reset")[0])
         problem = json.loads(data)
         tap.case("and a problem document where there was none",
@@ -318,6 +343,29 @@ def hedges():
                  (200, b"b"), (status, head, data))
 
 
+def hedges_in_line():
+    go = threading.Event()
+
+    def talk(o, peer):
+        while o.request(peer):
+            go.wait(20)
+            peer.send(ok())
+    o = Origin(talk)
+    with proxied(o, policy="attempts: 1, hedge: { after: 1ms, max: 1, "
+                 "extra_load: 100% }", more="  admin: 127.0.0.1:0\n",
+                 upstream=", pool: { connections: 1 }") as p:
+        first, second = connect(p), connect(p)
+        first.send(get("/1", b"", b"POST"))
+        until(lambda: o.heads)
+        second.send(get("/2"))
+        until(lambda: counted(p, "waited_for_link") == 2)
+        go.set()
+        a = Answer(second)
+        tap.case("one that had to wait keeps its number beside its hedge",
+                 fields(o.heads[1])["x-bide-attempt"] == "1" and
+                 a.fields["x-bide-attempts"] == "2", (o.heads, a))
+
+
 def breakers():
     with proxied(fault.ports["http"], policy=FAST + ", breaker: { open: 5s }"
                  ", budget: { kind: off }", upstream=", ejection: "
@@ -339,4 +387,5 @@ def breakers():
             [200] * 5))
 
 
-run(rows, bodies, not_sent, keys, hints, deadlines, nested, hedges, breakers)
+run(rows, bodies, not_sent, keys, hints, deadlines, nested, hedges,
+    hedges_in_line, breakers)

@@ -92,10 +92,32 @@ def breakers_stay():
         tap.case("a reload keeps an open breaker open",
                  a.fields.get("x-bide-reason") == "breaker_open" and
                  len(o.heads) == before, a)
+        said = p.reload(p.text.replace("endpoints: [",
+                                       'endpoints: ["http://127.0.0.1:1", '))
+        a = ask(p, get())
+        tap.case("also when its upstream has another endpoint",
+                 "was read again" in said and
+                 a.fields.get("x-bide-reason") == "breaker_open" and
+                 len(o.heads) == before, (said, a))
         p.reload(p.text.replace(FAST, FAST + ", attempts: 2"))
         a = ask(p, get())
         tap.case("a policy that changed begins anew",
                  a.fields.get("x-bide-reason") != "breaker_open", a)
+
+
+def trust_changes():
+    o = Origin(says(ok(b"no", b"", b"503 X")))
+    with proxied(o, more="  trusted: [127.0.0.0/8]\n") as p:
+        c = connect(p)
+        asks = get("/", b"X-Bide-Attempts-Max: 1\r\n")
+        got = []
+        for networks in ("[127.0.0.0/8]", "[10.0.0.0/8]", "[127.0.0.1]"):
+            p.reload(p.text.replace(p.text.split("trusted: ")[1].split("\n")[0],
+                                    networks))
+            c.send(asks)
+            got.append(Answer(c).fields["x-bide-attempts"])
+        tap.case("who is trusted may change, also for those who are connected",
+                 got == ["1", "4", "1"], got)
 
 
 def connections_stay():
@@ -312,6 +334,58 @@ def starts():
     busy.close()
 
 
+def listens(p, *addresses):
+    """Has it listen elsewhere; what it said."""
+    old = p.text.split("listen: ")[1].split("\n")[0]
+    return p.reload(p.text.replace(old, "[" + ", ".join(addresses) + "]"))
+
+
+def asked_at(address, family=socket.AF_INET):
+    """The status of an answer from there; None if nobody listens."""
+    with socket.socket(family) as s:
+        try:
+            s.connect(address)
+        except ConnectionRefusedError:
+            return None
+        c = Peer(s)
+        c.send(get())
+        return Answer(c).status
+
+
+def addresses_change():
+    path = os.path.join(sidecar.work.name, "moved.sock")
+    o = Origin(says(ok()))
+    with proxied(o, more="  workers: 2\n") as p:
+        load = Load(p)
+        load.more(50)
+        kept = connect(p)
+        kept.send(get())
+        Answer(kept)
+        first = listens(p, "127.0.0.1:0", "127.0.0.2:0")
+        second = listens(p, "127.0.0.2:0", "127.0.0.1:0", "unix:" + path)
+        load.more(50)
+        odd = load.end()
+        two = ("127.0.0.2", int(first.split("127.0.0.2:")[1].split()[0]))
+        tap.case("a reload opens further addresses", asked_at(two) == 200 and
+                 asked_at(path, socket.AF_UNIX) == 200, (first, second))
+        tap.case("and leaves the others as they are, under load",
+                 not odd and first.count("listening on") == 1 and
+                 second.count("listening on") == 1, (odd, first, second))
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            said = listens(p, f"127.0.0.1:{port}")
+        tap.case("one that is taken is a reason to refuse the file",
+                 "was refused" in said and "cannot listen on 127.0.0.1:"
+                 f"{port}" in said and ask(p, get()).status == 200, said)
+        listens(p, "127.0.0.2:0")
+        tap.case("those that are gone are closed", until(
+            lambda: refused(p.port) and
+            asked_at(path, socket.AF_UNIX) is None))
+        kept.send(get())
+        tap.case("but not who came by them", Answer(kept).status == 200 and
+                 asked_at(two) == 200)
+
+
 def workers():
     o = Origin(says(ok()))
     with proxied(o, more="  workers: 4\n") as p:
@@ -324,5 +398,6 @@ def workers():
         tap.case("and end as one", p.process.wait(PATIENCE) == 0)
 
 
-run(reload_under_load, breakers_stay, connections_stay, drain, drain_under_load,
-    log, systemd, unix_sockets, starts, workers)
+run(reload_under_load, breakers_stay, trust_changes, connections_stay, drain,
+    drain_under_load, log, systemd, unix_sockets, starts, addresses_change,
+    workers)

@@ -276,4 +276,26 @@ def limits():
                  [len(b) for b in o.bodies])
 
 
-run(requests, answers, hop_by_hop, forwarded, limits)
+def trailers():
+    """Those that are longer than a head may be, in a sidecar whose buffers are
+    only a little longer than that."""
+    long = b"0\r\n" + b"X-T: " + b"v" * 5000 + b"\r\n\r\n"
+    chunks = b"Transfer-Encoding: chunked\r\n"
+    o = Origin(says(b"HTTP/1.1 200 OK\r\n" + chunks + b"\r\n5\r\nhello\r\n" +
+                    long))
+    for replay in ("64KiB", "0"):
+        with proxied(o.port, more="  limits: { header_bytes: 1KiB, "
+                     f"replay: {replay} }}\n") as p:
+            c = connect(p)
+            c.send(get("/", chunks, b"PUT") + b"5\r\nhello\r\n" + long)
+            a = Answer(c)
+            tap.case(f"trailers that are too long, replay {replay}: 431, and "
+                     "closed", a.status == 431 and c.all() == b"", a)
+            c = connect(p)
+            c.send(get("/", b"Connection: close\r\n"))
+            tap.case("and an answer with such is not passed on, nor waited "
+                     "for", b"X-T" not in c.all())
+    o.stop()
+
+
+run(requests, answers, hop_by_hop, forwarded, limits, trailers)

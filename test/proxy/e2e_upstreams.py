@@ -9,7 +9,7 @@ import threading
 import time
 
 import sidecar
-from e2e_parts import (Answer, Nginx, Origin, all_gone, ask, connect, get,
+from e2e_parts import (Answer, Nginx, Origin, all_gone, ask, connect, counted, get,
                        has_nginx, ok, proxied, run, says, tap, until)
 from sidecar import OPEN
 
@@ -56,6 +56,47 @@ def recovery():
         well.set()
         tap.case("an endpoint that is well again gets requests again", until(
             lambda: ask(p, get()).body == b"sick"), len(sick.heads))
+
+
+def wordy_checks():
+    checks = []
+
+    def talk(o, peer):
+        while head := o.request(peer):
+            if b"/check" not in head:
+                peer.send(ok(b"wordy"))
+                continue
+            peer.send(b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" +
+                      ok(more=b"Set-Cookie: " + b"y" * 8000 + b"\r\n"))
+            checks.append(head)
+    wordy, plain = Origin(talk), Origin(says(ok(b"plain")))
+    with proxied(wordy, plain, upstream=", slow_start: 0ms, health: { path: "
+                 "/check, every: 100ms, timeout: 100ms, unhealthy: 1 }") as p:
+        until(lambda: len(checks) > 3)
+        tap.case("a check may be answered with hints first, and a long head",
+                 b"wordy" in [ask(p, get()).body for _ in range(40)])
+
+
+def shares():
+    """What all workers may have together, where it cannot be shared evenly."""
+    go = threading.Event()
+
+    def talk(o, peer):
+        while o.request(peer):
+            go.wait(20)
+            peer.send(ok())
+    o = Origin(talk)
+    with proxied(o, upstream=", pool: { connections: 5 }",
+                 more="  workers: 2\n  admin: 127.0.0.1:0\n") as p:
+        clients = [connect(p) for _ in range(40)]
+        for c in clients:
+            c.send(get())
+        until(lambda: o.connections + counted(p, "waited_for_link") == 40)
+        tap.case("two workers share five connections", o.connections == 5,
+                 o.connections)
+        go.set()
+        tap.case("and serve 40 clients", all(Answer(c).status == 200
+                                             for c in clients))
 
 
 def all_out():
@@ -336,6 +377,6 @@ def nothing_leaks():
                  (before, files(p)))
 
 
-run(several, recovery, all_out, clients_that_leave,
+run(several, recovery, wordy_checks, shares, all_out, clients_that_leave,
     regress_clients_that_leave_at_once, kept_alive_race, race_on_arrival,
     broken, silent, restarts, nothing_leaks)

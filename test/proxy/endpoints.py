@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """endpoints.py BIDE: which endpoint gets a request: names, health checks,
 ejection and its limit, bounds of the pools."""
+import http.client
 import http.server
+import os
 import threading
 import time
 
@@ -14,8 +16,8 @@ class Origin(http.server.ThreadingHTTPServer):
     """Answers with its own name; is ill, or fails, when told so."""
     daemon_threads = True
 
-    def __init__(self, name):
-        super().__init__(("127.0.0.1", 0), Answer)
+    def __init__(self, name, address=("127.0.0.1", 0)):
+        super().__init__(address, Answer)
         self.name, self.ill, self.fails = name, False, False
         self.checks = self.requests = self.at_once = self.most = 0
         self.lock = threading.Lock()
@@ -143,8 +145,71 @@ def names():
     p.stop()
 
 
+class Name:
+    """An endpoint's name, and the addresses that it has."""
+
+    def __init__(self, *addresses):
+        self.file = os.path.join(sidecar.work.name, "hosts")
+        self.now_is(*addresses)
+
+    def now_is(self, *addresses):
+        with open(self.file + ".new", "w", encoding="ascii") as f:
+            f.writelines(f"moves.example {a}\n" for a in addresses)
+        os.rename(self.file + ".new", self.file)
+
+    def is_asked_for(self):
+        """Waits for a question after this, and for all that came of it: the
+        next one."""
+        def asked():
+            return os.path.getsize(self.file + ".asked")
+        before = asked()
+        until(lambda: asked() >= before + 2)
+
+    def sidecar(self, port):
+        text = config([port], upstream=", resolve: 100ms")
+        return Sidecar(text.replace("http://127.0.0.1", "http://moves.example"),
+                       environment={"LD_PRELOAD": os.environ["BIDE_FAKE_DNS"],
+                                    "BIDE_TEST_HOSTS": self.file})
+
+
+def names_move():
+    """One client, on a connection of its own, so that bide could always use the
+    connection to the endpoint that it has."""
+    a = Origin("a")
+    b = Origin("b", ("127.0.0.2", a.server_port))
+    name = Name("127.0.0.1")
+    p = name.sidecar(a.server_port)
+    c = http.client.HTTPConnection("127.0.0.1", p.port, timeout=30)
+
+    def says():
+        c.request("GET", "/")
+        return c.getresponse().read()
+
+    tap.case("a name leads to its address", says() == b"a")
+    name.now_is("127.0.0.2")
+    tap.case("and to the next, when it has moved", until(lambda: says() == b"b"))
+    tap.case("to that alone", {says() for _ in range(20)} == {b"b"})
+    name.now_is()
+    name.is_asked_for()
+    tap.case("it stays where it was while nobody knows it", says() == b"b")
+    name.now_is("127.0.0.2", "127.0.0.1")
+    name.is_asked_for()
+    kept = {says() for _ in range(20)}
+    tap.case("a further address breaks no connection to the first",
+             kept == {b"b"}, kept)
+    c.close()
+    sidecar.ended("names_move", p)
+    name = Name()
+    p = name.sidecar(a.server_port)
+    lost = p.request()[0]
+    name.now_is("127.0.0.1")
+    tap.case("a name that is not known at first is asked for again",
+             lost == 502 and until(lambda: p.request()[2] == b"a"), lost)
+    p.stop()
+
+
 fault = Fault()
-for part in (health, ejection, pools, names):
+for part in (health, ejection, pools, names, names_move):
     part()
 fault.stop()
 tap.finish()

@@ -94,8 +94,10 @@ def reload():
     p.reload(good)
     tap.case("the log goes where the file says now", wait_for(
         lambda: os.path.exists(moved) and os.path.getsize(moved) > 0))
-    said = p.reload(good.replace("127.0.0.1:0", "127.0.0.1:1"))
-    tap.case("what cannot change is named", "proxy.listen" in said, said)
+    said = p.reload(good.replace("proxy:\n", "proxy:\n  limits: "
+                                 "{ header_bytes: 4KiB }\n"))
+    tap.case("what cannot change is named",
+             "proxy.limits.header_bytes cannot change" in said, said)
     status, head, _ = p.request(path="/s/200")
     tap.case("and the old one stays", status == 200, (status, head))
     p.stop()

@@ -74,7 +74,7 @@ class Sidecar:
     """The program, with a policy file; it tells where it listens."""
     made = 0
 
-    def __init__(self, text, log=False, **popen):
+    def __init__(self, text, log=False, environment=None, **popen):
         Sidecar.made += 1
         self.file = os.path.join(work.name, f"p{Sidecar.made}.yaml")
         self.log = os.path.join(work.name, f"p{Sidecar.made}.jsonl")
@@ -85,7 +85,7 @@ class Sidecar:
         self.write(text)
         self.process = subprocess.Popen(
             [BIDE, "proxy", "-c", self.file], stderr=subprocess.PIPE,
-            env=tap.environment(), **popen)
+            env=tap.environment(**(environment or {})), **popen)
         self.said = []
         self.port = None
         while self.port is None:

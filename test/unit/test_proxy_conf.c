@@ -184,6 +184,7 @@ static void proxy_upstreams(void **state)
              "                  max_ejected: 10% }\n"
              "      slow_start: 4s\n"
              "      body_timeout: 5s\n"
+             "      resolve: 6s\n"
              "      health: { path: /h, host: x, every: 200ms, unhealthy: 7,\n"
              "                healthy: 8, status: 204 }\n"
              "      tls: { ca: f, certificate: c, key: k, server_name: n,\n"
@@ -206,6 +207,7 @@ static void proxy_upstreams(void **state)
     assert_true(u->open_ns == 3 * BIDE_SECOND);
     assert_true(u->slow_start_ns == 4 * BIDE_SECOND);
     assert_true(u->body_timeout_ns == 5 * BIDE_SECOND);
+    assert_true(u->resolve_ns == 6 * BIDE_SECOND);
     assert_string_equal(u->health.path, "/h");
     assert_string_equal(u->health.host, "x");
     assert_true(u->health.every_ns == 200 * BIDE_MILLISECOND);

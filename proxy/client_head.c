@@ -1,0 +1,102 @@
+/* Reading heads: from the first byte of a request to the end of its head. */
+#include <string.h>
+
+#include "bide/run.h"
+#include "client.h"
+#include "exchange.h"
+#include "worker.h"
+
+/* No memory for what it sends. */
+static void client_shed(struct client *c)
+{
+    static const char text[] = "HTTP/1.1 503 Service Unavailable\r\n"
+                               "Content-Length: 0\r\n"
+                               "Retry-After: 1\r\n"
+                               "X-Bide-Retry: no\r\n"
+                               "X-Bide-Reason: memory\r\n"
+                               "Connection: close\r\n\r\n";
+    count(&c->worker->counters.shed);
+    (void)!net_write(&c->conn, text, sizeof text - 1);
+    client_linger(c);
+}
+
+void client_rest(struct client *c)
+{
+    net_buf_give(&c->worker->bufs, c->in);
+    c->in = NULL;
+    c->phase = CLIENT_IDLE;
+    client_until(c, net_after(c->worker->loop.now_ns,
+                              c->worker->conf->timeouts.idle_ns));
+    if (c->worker->draining)
+        client_abort(c);
+}
+
+/* A message begins at the front of the buffer, so that all of it has room. */
+static bool begin_head(struct client *c)
+{
+    struct worker *w = c->worker;
+    struct net_buf *b = c->in;
+    const struct bide__proxy_limits *limits = &w->conf->limits;
+    if (!(c->ex = exchange_new(c)))
+        return false;
+    if (b->begin > 0) {
+        memmove(b->data, b->data + b->begin, net_buf_len(b));
+        b->end -= b->begin;
+        b->begin = 0;
+    }
+    http1_request_init(&c->ex->req, c->ex->fields, limits->headers,
+                       limits->header_bytes);
+    c->phase = CLIENT_HEAD;
+    client_until(c, net_after(w->loop.now_ns, w->conf->timeouts.header_ns));
+    return true;
+}
+
+/* Reads more: false if there is nothing, or the connection is no more. */
+static bool read_more(struct client *c)
+{
+    struct worker *w = c->worker;
+    if (!net_can_read(&c->conn)) {
+        if (!c->ex)
+            client_rest(c);
+        return false;
+    }
+    if (!c->in && !(c->in = net_buf_take_if(&w->bufs))) {
+        client_shed(c);
+        return false;
+    }
+    ssize_t n = net_read(&c->conn, net_buf_room(c->in), net_buf_space(c->in));
+    if (n > 0) {
+        c->in->end += (uint32_t)n;
+        count_n(&w->counters.bytes_in, (uint64_t)n);
+        return true;
+    }
+    if (n == NET_AGAIN) {
+        if (!c->ex)
+            client_rest(c);
+        return false;
+    }
+    client_abort(c);
+    return false;
+}
+
+bool client_read_head(struct client *c)
+{
+    if (!c->in || net_buf_len(c->in) == 0)
+        return read_more(c);
+    if (!c->ex && !begin_head(c)) {
+        client_abort(c);
+        return false;
+    }
+    int rc = http1_parse(&c->ex->req, net_buf_at(c->in), net_buf_len(c->in));
+    if (rc == 0)
+        return read_more(c);
+    c->phase = CLIENT_BUSY;
+    c->until_ns = BIDE_FOREVER;
+    if (rc > 0) {
+        exchange_begin(c->ex);
+    } else {
+        count(&c->worker->counters.refused);
+        own_answer_malformed(c->ex, rc);
+    }
+    return true;
+}
