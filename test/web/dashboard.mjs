@@ -70,6 +70,8 @@ async function values() {
     const left = now.budget.left === null ? 'none' : null;
     const budget = await text(page, '[data-test=budget] .value');
     check(`${dep.name}: budget`, left ? budget === left : number(budget) === now.budget.left, [budget, now.budget]);
+    const legends = await page.locator('.legend b').allTextContents();
+    check(`${dep.name}: nothing is less than nothing`, legends.length > 5 && !legends.some((l) => l.startsWith('-')), legends);
     if (now.hedges.on) check(`${dep.name}: hedges`, number(shown.hedges_sent) === now.hedges.sent && now.hedges.sent > 0, shown);
   }
   check('nothing went wrong in the browser', page.wrong.length === 0, page.wrong);
@@ -196,14 +198,34 @@ async function policy(program) {
 async function lost() {
   const program = await start('--calm');
   const page = await look(program.url, 1280, 900);
+  let asked = 0;
+  page.on('request', (r) => { asked += r.url().endsWith('/api/history') ? 1 : 0; });
   await until(async () => (await text(page, '.link-state')) === 'live');
   program.end();
   check('a program that is gone is told', (await until(async () => /lost/.test(await text(page, '.link-state')), 8000)) >= 0);
+  asked = 0;
+  const again = await start('--calm', '--port', new URL(program.url).port);
+  check('and found again', (await until(async () => (await text(page, '.link-state')) === 'live')) >= 0);
+  check('with what was missed', (await until(() => asked > 0)) >= 0);
   await page.close();
+  again.end();
+}
+
+/** Whatever the address says, there is a page. */
+async function addresses() {
+  const program = await start('--calm');
+  for (const hash of ['#%', '#nobody', '#search']) {
+    const page = await look(`${program.url}/${hash}`, 1280, 900);
+    const heading = await text(page, '.title h2');
+    check(`the address may end in ${hash}`, heading === (hash === '#search' ? 'search' : 'payments') && page.wrong.length === 0, [heading, page.wrong]);
+    await page.close();
+  }
+  program.end();
 }
 
 await values();
 await breaker();
 await lost();
+await addresses();
 await browser.close();
 finish();
