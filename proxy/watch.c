@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "bide/run.h"
-#include "bide/stats.h"
 #include "pool.h"
 
 enum { OWN_VALUES = 8 };
@@ -50,8 +49,6 @@ static enum bide__endpoint_state state_of(struct endpoint *e, int64_t now)
 static void look_at(struct bide__watched_endpoint *to, const char *dep,
                     struct endpoint *e, int64_t now)
 {
-    bide_stats s = { 0 };
-
     *to = (struct bide__watched_endpoint){ .dep = dep,
                                            .address = e->authority,
                                            .state = state_of(e, now) };
@@ -59,11 +56,8 @@ static void look_at(struct bide__watched_endpoint *to, const char *dep,
         to->in_flight += gauged(&e->pools[w].in_flight);
         to->connections += gauged(&e->pools[w].n_links);
         to->idle += gauged(&e->pools[w].n_idle);
-    }
-    if (e->breaker && bide_dep_stats(e->breaker, now, &s) == 0) {
-        to->requests = s.attempts;
-        to->failures =
-            s.attempts - s.by_class[BIDE_SUCCESS] - s.by_class[BIDE_IGNORED];
+        to->requests += counted(&e->pools[w].requests);
+        to->failures += counted(&e->pools[w].failures);
     }
 }
 

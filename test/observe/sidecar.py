@@ -185,7 +185,9 @@ def metrics(s):
                  'bide_calls_total{dep="pay/default",result="late_success"} 1',
                  'bide_retries_total{dep="pay/default",reason="backoff"} 2',
                  'bide_proxy_requests_total 6', 'bide_proxy_attempts_total 8',
-                 f'bide_endpoint_up{{dep="pay/default",endpoint="127.0.0.1:{ORIGIN}"}} 1'):
+                 f'bide_endpoint_up{{dep="pay/default",endpoint="127.0.0.1:{ORIGIN}"}} 1',
+                 f'bide_endpoint_requests_total{{dep="pay/default",endpoint="127.0.0.1:{ORIGIN}"}} 8',
+                 f'bide_endpoint_failures_total{{dep="pay/default",endpoint="127.0.0.1:{ORIGIN}"}} 2'):
         case(f"there is {line}", line + "\n" in text)
     decisions = [d for d in s.state()["decisions"] if d["operation"]]
     case("its decisions are listed, newest first",
