@@ -36,7 +36,7 @@ static struct service *service_new(struct upstream *u,
 {
     struct service *s = calloc(1, sizeof *s);
     bide_host host = { .ctx = s, .on_breaker = on_breaker };
-    char name[256];
+    char name[BIDE__PROXY_DEP_NAME + 1];
     if (!s)
         return NULL;
     s->hooks = u->hooks;

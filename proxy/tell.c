@@ -91,6 +91,9 @@ bool tell_traceparent(const struct attempt *a, char to[BIDE__TRACEPARENT + 1])
 
 /* ===== filling events in ===== */
 
+_Static_assert((int)BIDE__PROXY_DEP_NAME < (int)BIDE__DEP_NAME,
+               "the name of a dependency is never cut");
+
 /* "GET /pay/17", as much of it as fits. */
 static void put_operation(struct bide__event *e, const struct exchange *ex)
 {

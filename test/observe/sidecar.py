@@ -371,11 +371,31 @@ def small_config(directory, telemetry):
     return file
 
 
+def long_names(directory):
+    name = "u" * 119
+    file = small_config(directory, {})
+    with open(file, encoding="utf-8") as f:
+        text = f.read()
+    with open(file, "w", encoding="utf-8") as f:
+        f.write(text.replace("upstream: a }", f"upstream: {name} }}")
+                .replace("{ a: {", f"{{ {name}: {{"))
+    s = Small(directory, None)
+    Origin.answers = [503]
+    s.get("/a")
+    listed = until(lambda: s.state()["decisions"])
+    case("a decision has the whole name of its dependency",
+         listed and listed[0]["dep"] == name + "/default"
+         == s.state()["deps"][0]["name"], listed)
+    s.end()
+
+
 class Small(Sidecar):
     """A sidecar with a file of its own."""
 
     def __init__(self, directory, telemetry):
-        self.small = small_config(directory, telemetry)
+        self.small = os.path.join(directory, "small.yaml")
+        if telemetry is not None:
+            small_config(directory, telemetry)
         super().__init__(directory)
 
     def write(self):
@@ -428,4 +448,5 @@ with tempfile.TemporaryDirectory() as tmp:
     refused(tmp)
     on_a_socket(tmp)
     secure_collector(tmp)
+    long_names(tmp)
 finish()
