@@ -356,8 +356,25 @@ def on_a_socket(directory):
                          check=False, timeout=20).stdout
     case("the admin endpoint on a Unix socket", out == b"ok\n", out)
     case("which is this user's alone", os.stat(path).st_mode & 0o077 == 0)
+    second = subprocess.run([BIDE, "proxy", "-c", file], capture_output=True,
+                            text=True, timeout=20, check=False)
+    case("no other program takes it away", second.returncode == 1
+         and "Address already in use" in second.stderr, second)
+    p.kill()
+    p.wait(timeout=20)
+    p = subprocess.Popen([BIDE, "proxy", "-c", file], stderr=subprocess.PIPE,
+                         text=True)
+    case("one that was left behind is no hindrance",
+         path in p.stderr.readline())
     p.terminate()
     p.wait(timeout=20)
+    os.path.exists(path) and os.unlink(path)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("somebody's\n")
+    third = subprocess.run([BIDE, "proxy", "-c", file], capture_output=True,
+                           text=True, timeout=20, check=False)
+    case("any other file is left alone",
+         third.returncode == 1 and os.path.getsize(path) > 0, third)
 
 
 def small_config(directory, telemetry):
