@@ -11,7 +11,9 @@
 
 enum {
     ADMIN_CONNECTIONS = 64,
-    ADMIN_HEAD = 8192, /* bytes of a request's head */
+    ADMIN_STREAMS = 32, /* of those: the rest is left to who asks and goes */
+    ADMIN_SEND = 65536, /* bytes that the kernel keeps for who reads slowly */
+    ADMIN_HEAD = 8192,  /* bytes of a request's head */
     ADMIN_FIELDS = 64,
     ADMIN_BODY = 4096,   /* no action has one; what comes is thrown away */
     ADMIN_TOKEN_MIN = 16 /* characters: shorter ones can be guessed */
@@ -19,6 +21,7 @@ enum {
 
 #define ADMIN_PATIENCE_NS (10 * BIDE_SECOND) /* with a request that is slow */
 #define ADMIN_IDLE_NS     (60 * BIDE_SECOND) /* between two */
+#define ADMIN_REST_NS     (100 * BIDE_MILLISECOND) /* when accept() fails */
 
 enum admin_mode {
     ADMIN_READING,  /* a request */
@@ -54,6 +57,7 @@ struct bide__admin {
     int64_t start_ns;
     int64_t wall_offset_ns;
     int64_t tick_ns;        /* when streams are fed next */
+    int64_t rest_ns;        /* nobody is let in before */
     struct bide__out state; /* the message of this second */
     struct admin_conn *conns[ADMIN_CONNECTIONS];
     size_t n_conns;
@@ -109,6 +113,7 @@ void admin_json(struct admin_conn *c, struct bide__out *body);
 void admin_state(struct bide__admin *a, struct bide__out *out, int64_t now);
 void admin_history(struct bide__admin *a, struct bide__out *out, int64_t now);
 void admin_stream_begin(struct bide__admin *a, struct admin_conn *c);
-void admin_stream_feed(const struct bide__admin *a, struct admin_conn *c);
+void admin_stream_feed(const struct bide__admin *a, struct admin_conn *c,
+                       int64_t now);
 
 #endif

@@ -6,6 +6,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import ssl
@@ -177,18 +178,79 @@ def hostile(p):
     slow = [socket.create_connection(("127.0.0.1", p.port)) for _ in range(80)]
     for s in slow:
         s.sendall(b"GET / HT")
-    case("it is full, and lives", p.p.poll() is None)
+    case("those who only hold connections keep nobody out",
+         p.ask("/healthz")[0] == 200)
     for s in slow:
         s.close()
-    time.sleep(0.2)
-    case("and serves when they are gone", p.ask("/healthz")[0] == 200)
-    reader = socket.create_connection(("127.0.0.1", p.port))
-    reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    reader.sendall(b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    time.sleep(2.5)
+
+
+def open_stream(p, room=None):
+    s = socket.socket()
+    if room:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+    s.settimeout(30)
+    s.connect(("127.0.0.1", p.port))
+    s.sendall(b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return s, s.recv(12)
+
+
+def many_streams(p):
+    streams = [open_stream(p) for _ in range(40)]
+    said = [line for _, line in streams]
+    case("there may be 32 streams, and one more is told so",
+         said == [b"HTTP/1.1 200"] * 32 + [b"HTTP/1.1 503"] * 8, said)
+    case("and they keep nobody out", p.ask("/healthz")[0] == 200)
+    for s, _ in streams:
+        s.close()
+    reader, _ = open_stream(p, 4096)
     case("one who does not read his stream holds nobody up",
          p.ask("/healthz")[0] == 200)
+    # It takes nothing until its connection is gone at the other end.
+    gone = until(lambda: connections_from(reader) == 0, 40)
+    case("and is dropped", gone)
     reader.close()
+
+
+def connections_from(client):
+    """Of the other end's: established with the port that this client has."""
+    mine = f"0100007F:{client.getsockname()[1]:04X}"
+    with open("/proc/net/tcp", encoding="ascii") as f:
+        return sum(line.split()[2] == mine and line.split()[3] == "01"
+                   for line in f)
+
+
+def no_descriptors():
+    """accept() fails, and poll() says at once that there is somebody."""
+    p = Program("--calm")
+    resource.prlimit(p.p.pid, resource.RLIMIT_NOFILE, (16, 16))
+    waiting = [socket.create_connection(("127.0.0.1", p.port)) for _ in range(24)]
+    for s in waiting:
+        s.sendall(b"GET /he")
+    before = ticks(p.p.pid, "bide-admin")
+    time.sleep(2)
+    used = ticks(p.p.pid, "bide-admin") - before
+    case("without descriptors it rests", used < 20, used)
+    for s in waiting:
+        s.close()
+    case("and goes on", until(lambda: p.ask("/healthz")[0] == 200))
+    p.end()
+
+
+def ticks(pid, name):
+    """What a thread has used of a processor, in hundredths of a second."""
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/stat", encoding="ascii") as f:
+            head, rest = f.read().rsplit(")", 1)
+        if head.endswith("(" + name):
+            return sum(int(n) for n in rest.split()[11:13])
+    return 0
+
+
+def until(fn, seconds=10):
+    end = time.monotonic() + seconds
+    while not (got := fn()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return got
 
 
 def refused_to_start():
@@ -404,6 +466,8 @@ stream(live)
 who_may_ask(live)
 actions(live, calm)
 hostile(live)
+many_streams(live)
+no_descriptors()
 prometheus(calm)
 case("it ends cleanly", live.end() == 0 and calm.end() == 0)
 refused_to_start()
