@@ -45,9 +45,10 @@ class Quiet(http.server.BaseHTTPRequestHandler):
 class Origin(Quiet):
     """Answers with the next status of the list, else 200; says what traceparent
     came."""
-    answers, always = [], None
+    answers, always, heard = [], None, None
 
     def do_GET(self):
+        Origin.heard = self.headers
         status = self.always or (self.answers.pop(0) if self.answers else 200)
         self.say(status, (self.headers.get("Traceparent") or "none").encode())
 
@@ -388,6 +389,21 @@ def small_config(directory, telemetry):
     return file
 
 
+def sampled(directory):
+    s = Small(directory, {"otlp": f"http://127.0.0.1:{COLLECTOR}", "sample": "100%"})
+    for name, parent, kept in (("that cannot be read", "00-zz", False),
+                               ("of zeros", "00" + PARENT[2:35].replace(
+                                   PARENT[3:35], "0" * 32) + PARENT[35:] + "-01", False),
+                               ("of a later version", "cc" + PARENT[2:] + "-01-x", True)):
+        body = s.get("/a", Traceparent=parent, Tracestate="a=b")[1]
+        case(f"a traceparent {name}: the trace is {'kept' if kept else 'a new one'}",
+             re.fullmatch("00-[0-9a-f]{32}-[0-9a-f]{16}-01", body)
+             and (body[3:35] == PARENT[3:35]) == kept, body)
+        case("and the state that belongs to it " + ("too" if kept else "is not passed on"),
+             (Origin.heard.get("Tracestate") == "a=b") == kept, Origin.heard.items())
+    s.end()
+
+
 def long_names(directory):
     name = "u" * 119
     file = small_config(directory, {})
@@ -465,5 +481,6 @@ with tempfile.TemporaryDirectory() as tmp:
     refused(tmp)
     on_a_socket(tmp)
     secure_collector(tmp)
+    sampled(tmp)
     long_names(tmp)
 finish()
