@@ -213,7 +213,7 @@ void bide__state_dep(struct bide__jout *j, const struct bide__view *view,
     struct part p = { j, &stats, bide_dep_policy(d->dep), d->dep,
                       view->now_ns };
 
-    bide_dep_stats(d->dep, view->now_ns, &stats);
+    bide__watched_stats(d, view->now_ns, &stats);
     bide__jout_object(j, NULL);
     bide__jout_text(j, "name", d->name);
     bide__jout_text(j, "policy", d->policy);

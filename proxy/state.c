@@ -54,7 +54,7 @@ static struct service *service_new(struct upstream *u,
     return s;
 }
 
-static void service_unref(struct service *s)
+void service_unref(struct service *s)
 {
     if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
         return;
@@ -90,18 +90,22 @@ static struct service *take_service(struct state *s, const struct state *old,
         atomic_fetch_add(&v->refs, 1);
     else
         v = service_new(u, c, err, size);
-    if (v)
-        s->services[s->n_services++] = v;
-    return v;
+    if (!v)
+        return NULL;
+    s->services[s->n_services++] = v;
+    return legacy_init(s, s->n_services - 1, old) ? v : NULL;
 }
 
 static void state_free(struct state *s)
 {
     for (size_t i = 0; i < s->n_services; i++)
         service_unref(s->services[i]);
+    for (size_t i = 0; s->legacies && i < s->n_services; i++)
+        legacy_done(&s->legacies[i]);
     for (size_t i = 0; i < s->n_upstreams; i++)
         upstream_unref(s->upstreams[i]);
     free(s->services);
+    free(s->legacies);
     free(s->upstreams);
     free(s->routes);
     net_tls_free(s->tls);
@@ -149,7 +153,8 @@ struct state *state_new(const struct bide__proxy_conf *conf, bide_config *owner,
     s->routes = calloc(conf->n_routes + 1, sizeof *s->routes);
     s->upstreams = calloc(conf->n_upstreams + 1, sizeof *s->upstreams);
     s->services = calloc(conf->n_routes + 1, sizeof *s->services);
-    if (!s->routes || !s->upstreams || !s->services ||
+    s->legacies = calloc(conf->n_routes + 1, sizeof *s->legacies);
+    if (!s->routes || !s->upstreams || !s->services || !s->legacies ||
         fill(s, n_workers, old, err, err_size) < 0) {
         state_free(s);
         return NULL;

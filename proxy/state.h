@@ -85,6 +85,14 @@ struct service {
     bool plain;                /* no rules that look into good answers */
 };
 
+/* What a service goes on from, in the eyes of those who watch: a dependency that
+ * was made anew has not counted anything yet. Threads: immutable, but for what
+ * is inside prior. */
+struct legacy {
+    struct service *prior; /* whose place it took; or NULL */
+    bide_stats *before;    /* totals of those before that; or NULL */
+};
+
 /* Threads: immutable. */
 struct route {
     const struct bide__proxy_route *conf;
@@ -103,6 +111,7 @@ struct state {
     struct upstream **upstreams;
     size_t n_upstreams;
     struct service **services;
+    struct legacy *legacies; /* of each service */
     size_t n_services;
     uint64_t generation; /* from 1 */
     const struct proxy_hooks *hooks;
@@ -120,6 +129,14 @@ void state_unref(struct state *s); /* frees it after the last */
 
 /* Whether an upstream is in it, the very object. */
 bool state_has(const struct state *s, const struct upstream *u);
+
+void service_unref(struct service *s); /* NULL is fine */
+
+/* ===== legacy.c ===== */
+
+/* Fills in what service `i` goes on from. False: no memory. */
+bool legacy_init(struct state *s, size_t i, const struct state *old);
+void legacy_done(struct legacy *l);
 
 /* ===== upstream.c ===== */
 

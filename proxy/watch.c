@@ -76,10 +76,15 @@ static void list_deps(struct held *h, int64_t now)
 
     for (size_t i = 0; i < s->n_services; i++) {
         const struct service *v = s->services[i];
+        const struct legacy *l = &s->legacies[i];
         const char *name = bide_dep_name(v->dep);
 
         h->deps[i] = (struct bide__watched_dep){
-            name, v->policy_name ? v->policy_name : "", v->dep
+            .name = name,
+            .policy = v->policy_name ? v->policy_name : "",
+            .dep = v->dep,
+            .prior = l->prior ? l->prior->dep : NULL,
+            .before = l->before
         };
         for (unsigned e = 0; e < v->upstream->n_endpoints; e++)
             look_at(&h->endpoints[n++], name, &v->upstream->endpoints[e], now);

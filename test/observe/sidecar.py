@@ -404,6 +404,41 @@ def sampled(directory):
     s.end()
 
 
+def counted_on(directory):
+    """Totals never fall, whatever is changed of a policy or an upstream."""
+    file = small_config(directory, {})
+    with open(file, encoding="utf-8") as f:
+        text = f.read()
+    s = Small(directory, None)
+    before = {}
+    for n, (old, new) in enumerate((("", ""), ("attempts: 2", "attempts: 3"),
+                                    ("attempts: 2", "attempts: 4"),
+                                    ("'] }", "', 'http://127.0.0.1:1'] }"))):
+        with open(file, "w", encoding="utf-8") as f:
+            f.write(text.replace(old, new))
+        s.p.send_signal(signal.SIGHUP)
+        until(lambda: sum("was read again" in t for t in s.told) > n)
+        fallen = [k for k, v in totals(s).items() if v < before.get(k, 0)]
+        case(f"no total falls at reload {n + 1}", not fallen, fallen)
+        Origin.answers = [503]
+        s.get("/a")
+        s.get("/b")
+        before = totals(s)
+        done = before['bide_calls_total{dep="a/default",result="first_success"}']
+        case("and all go on", done == n + 1, done)
+    case("so does what was amplified",
+         s.state()["deps"][0]["amplification"] == 1.5, s.state()["deps"][0])
+    s.end()
+
+
+def totals(s):
+    lines = s.get("/metrics", s.admin)[1].splitlines()
+    pairs = (line.rsplit(" ", 1) for line in lines if line[0] != "#")
+    return {k: float(v) for k, v in pairs
+            if re.match(r"\w+_(total|count|sum|bucket)\b", k)
+            and not k.startswith("bide_endpoint")}
+
+
 def long_names(directory):
     name = "u" * 119
     file = small_config(directory, {})
@@ -482,5 +517,6 @@ with tempfile.TemporaryDirectory() as tmp:
     on_a_socket(tmp)
     secure_collector(tmp)
     sampled(tmp)
+    counted_on(tmp)
     long_names(tmp)
 finish()
