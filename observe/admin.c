@@ -192,8 +192,9 @@ static bool prepare_tls(struct bide__admin *a, char *why, size_t size)
     if (!a->conf.certificate && !a->conf.key)
         return true;
     if (!a->conf.certificate || !a->conf.key) {
-        snprintf(why, size, "admin: expected a certificate and its key; found "
-                            "one without the other");
+        snprintf(why, size,
+                 "admin: expected a certificate and its key; found "
+                 "one without the other");
         return false;
     }
     a->tls = net_tls_server_new(a->conf.certificate, a->conf.key, NULL, false,

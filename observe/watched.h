@@ -27,6 +27,8 @@
 struct bide__watched_dep {
     const char *name;   /* as users know it: what labels say */
     const char *policy; /* its policy's name in the file; "" if it has none */
+    const char
+        *upstream; /* whose endpoints are its own; "" if there are none */
     bide_dep *dep;
     const bide_dep *prior;    /* that it took the place of, and whose last calls
                                  may still run; or NULL */
@@ -56,10 +58,11 @@ enum bide__endpoint_state {
         BIDE__N_ENDPOINT_STATES
 };
 
-/* One address behind a dependency, as it stands now. Threads: owned. */
+/* One address behind dependencies, as it stands now; each only once. Threads:
+ * owned. */
 struct bide__watched_endpoint {
-    const char *dep;     /* the name of its dependency */
-    const char *address; /* "10.0.0.1:8443" */
+    const char *upstream; /* several dependencies may share it */
+    const char *address;  /* "10.0.0.1:8443" */
     enum bide__endpoint_state state;
     uint64_t in_flight;
     uint64_t connections; /* open, of which ... */

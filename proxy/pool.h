@@ -38,10 +38,8 @@ struct pool {
     struct link *idle; /* the one used last comes first */
     struct link *connecting;
     struct attempt *first, *last; /* in line for a connection */
-    gauge n_links, n_idle; /* these five: shared to read (watch.c) */
+    gauge n_links, n_idle; /* the three gauges: shared to read (watch.c) */
     gauge in_flight;       /* attempts, those in line included */
-    counter requests;      /* attempts ever, of which ... */
-    counter failures;      /* ... so many are to be held against it */
     uint32_t n_connecting, n_waiting;
     uint32_t max_links, max_idle, max_connecting;
     uint32_t turn;        /* of the endpoint's addresses */

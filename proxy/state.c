@@ -19,7 +19,11 @@ static struct upstream *take_upstream(struct state *old,
             atomic_fetch_add(&old->upstreams[i]->refs, 1);
             return old->upstreams[i];
         }
-    return upstream_new(c, n_workers, hooks, err, size);
+    struct upstream *u = upstream_new(c, n_workers, hooks, err, size);
+    for (size_t i = 0; u && old && i < old->n_upstreams; i++)
+        if (strcmp(old->upstreams[i]->name, c->name) == 0)
+            upstream_count_on(u, old->upstreams[i]);
+    return u;
 }
 
 static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,

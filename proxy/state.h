@@ -26,6 +26,7 @@
 
 #include "address.h"
 #include "bide/bide.h"
+#include "counters.h"
 #include "hooks.h"
 #include "http1.h"
 #include "proxy_conf.h"
@@ -35,6 +36,17 @@ struct pool;
 struct upstream;
 
 enum { ENDPOINTS_MAX = 64 };
+
+/* What an address of an upstream has been sent, by each worker. It outlives the
+ * endpoint: when its upstream is changed, the next one counts on. Threads:
+ * owned to write by the worker, shared to read. */
+struct tally {
+    atomic_uint refs;
+    struct {
+        _Alignas(64) counter requests; /* attempts ever, of which ... */
+        counter failures; /* ... so many are to be held against it */
+    } of[];
+};
 
 /* One server. Threads: shared. */
 struct endpoint {
@@ -51,6 +63,7 @@ struct endpoint {
     atomic_uint out_by;          /* bits of enum out_by; 0: it is in use */
     _Atomic(int64_t) back_ns;    /* when it came back; 0: it was never out */
     struct pool *pools;          /* of each worker */
+    struct tally *tally;
 };
 
 /* Why an endpoint gets no requests. */
@@ -85,9 +98,9 @@ struct service {
     bool plain;                /* no rules that look into good answers */
 };
 
-/* What a service goes on from, in the eyes of those who watch: a dependency that
- * was made anew has not counted anything yet. Threads: immutable, but for what
- * is inside prior. */
+/* What a service goes on from, in the eyes of those who watch: a dependency
+ * that was made anew has not counted anything yet. Threads: immutable, but for
+ * what is inside prior. */
 struct legacy {
     struct service *prior; /* whose place it took; or NULL */
     bide_stats *before;    /* totals of those before that; or NULL */
@@ -152,6 +165,17 @@ void upstream_unref(struct upstream *u);
 /* Asks for the addresses of an endpoint's name. False, and why; those it had
  * stay. On one thread at a time. */
 bool endpoint_resolve(struct endpoint *e, const char **ret_why);
+
+/* ===== tally.c ===== */
+
+/* The tally of an address, with a reference to it: that of an endpoint of `u`
+ * which has it too, or a new one. NULL: no memory. */
+struct tally *tally_get(const struct upstream *u, const char *authority);
+void tally_unref(struct tally *t); /* NULL is fine */
+
+/* Lets an upstream that is not in use yet go on with the tallies of the one
+ * whose place it takes. */
+void upstream_count_on(struct upstream *u, const struct upstream *from);
 
 /* ===== out.c ===== */
 

@@ -63,8 +63,7 @@ void tell_begin(struct exchange *ex)
 bool tell_new_trace(const struct exchange *ex)
 {
     static const uint8_t none[sizeof ex->trace.parent_id];
-    return is_traced(ex) &&
-           memcmp(ex->trace.parent_id, none, sizeof none) == 0;
+    return is_traced(ex) && memcmp(ex->trace.parent_id, none, sizeof none) == 0;
 }
 
 void tell_attempt(struct attempt *a, bide_reason why)

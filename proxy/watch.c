@@ -46,53 +46,70 @@ static enum bide__endpoint_state state_of(struct endpoint *e, int64_t now)
     return BIDE__ENDPOINT_UP;
 }
 
-static void look_at(struct bide__watched_endpoint *to, const char *dep,
-                    struct endpoint *e, int64_t now)
+static void look_at(struct bide__watched_endpoint *to, struct endpoint *e)
 {
-    *to = (struct bide__watched_endpoint){ .dep = dep,
-                                           .address = e->authority,
-                                           .state = state_of(e, now) };
+    to->requests = to->failures = 0; /* those of an address are all in one */
     for (unsigned w = 0; w < e->upstream->n_workers; w++) {
         to->in_flight += gauged(&e->pools[w].in_flight);
         to->connections += gauged(&e->pools[w].n_links);
         to->idle += gauged(&e->pools[w].n_idle);
-        to->requests += counted(&e->pools[w].requests);
-        to->failures += counted(&e->pools[w].failures);
+        to->requests += counted(&e->tally->of[w].requests);
+        to->failures += counted(&e->tally->of[w].failures);
+    }
+}
+
+/* The place of an address: one that is configured twice, to get twice its
+ * share, is one all the same. */
+static struct bide__watched_endpoint *place_of(struct held *h,
+                                               const struct endpoint *e)
+{
+    for (size_t i = 0; i < h->list.n_endpoints; i++)
+        if (h->endpoints[i].upstream == e->upstream->name &&
+            strcmp(h->endpoints[i].address, e->authority) == 0)
+            return &h->endpoints[i];
+    return &h->endpoints[h->list.n_endpoints++];
+}
+
+static void list_endpoints(struct held *h, struct upstream *u, int64_t now)
+{
+    for (unsigned i = 0; i < u->n_endpoints; i++) {
+        struct endpoint *e = &u->endpoints[i];
+        struct bide__watched_endpoint *to = place_of(h, e);
+
+        to->upstream = u->name;
+        to->address = e->authority;
+        to->state = state_of(e, now);
+        look_at(to, e);
     }
 }
 
 static size_t count_endpoints(const struct state *s)
 {
     size_t n = 0;
-    for (size_t i = 0; i < s->n_services; i++)
-        n += s->services[i]->upstream->n_endpoints;
+    for (size_t i = 0; i < s->n_upstreams; i++)
+        n += s->upstreams[i]->n_endpoints;
     return n;
 }
 
-static void list_deps(struct held *h, int64_t now)
+static void list_deps(struct held *h)
 {
     const struct state *s = h->state;
-    size_t n = 0;
 
     for (size_t i = 0; i < s->n_services; i++) {
         const struct service *v = s->services[i];
         const struct legacy *l = &s->legacies[i];
-        const char *name = bide_dep_name(v->dep);
 
         h->deps[i] = (struct bide__watched_dep){
-            .name = name,
+            .name = bide_dep_name(v->dep),
             .policy = v->policy_name ? v->policy_name : "",
+            .upstream = v->upstream->name,
             .dep = v->dep,
             .prior = l->prior ? l->prior->dep : NULL,
             .before = l->before
         };
-        for (unsigned e = 0; e < v->upstream->n_endpoints; e++)
-            look_at(&h->endpoints[n++], name, &v->upstream->endpoints[e], now);
     }
     h->list.deps = h->deps;
     h->list.n_deps = s->n_services;
-    h->list.endpoints = h->endpoints;
-    h->list.n_endpoints = n;
 }
 
 /* ===== numbers ===== */
@@ -171,7 +188,10 @@ static const struct bide__watched *hold(void *ctx)
         let_go(h);
         return NULL;
     }
-    list_deps(h, bide_now_ns());
+    h->list.endpoints = h->endpoints;
+    for (size_t i = 0; i < h->state->n_upstreams; i++)
+        list_endpoints(h, h->state->upstreams[i], bide_now_ns());
+    list_deps(h);
     h->list.values = h->values;
     list_counters(h, w->proxy);
     list_own(h, w);

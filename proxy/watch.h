@@ -5,7 +5,7 @@
  *     bide__collector_new(&(struct bide__collector_conf){ .source = &source });
  *
  * A dependency is an upstream under a policy, and is called "upstream/policy".
- * Its endpoints are the upstream's: two policies on one upstream show the same.
+ * Its endpoints are the upstream's, which several dependencies may share.
  */
 #ifndef BIDE_PROXY_WATCH_H
 #define BIDE_PROXY_WATCH_H

@@ -371,6 +371,7 @@ static void make_deps(void)
         watched_deps[i] =
             (struct bide__watched_dep){ .name = services[i].name,
                                         .policy = services[i].policy,
+                                        .upstream = services[i].name,
                                         .dep = deps[i] };
         for (int k = 0; k < 3; k++) {
             snprintf(addresses[3 * i + k], sizeof addresses[0],

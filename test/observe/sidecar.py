@@ -186,9 +186,9 @@ def metrics(s):
                  'bide_calls_total{dep="pay/default",result="late_success"} 1',
                  'bide_retries_total{dep="pay/default",reason="backoff"} 2',
                  'bide_proxy_requests_total 6', 'bide_proxy_attempts_total 8',
-                 f'bide_endpoint_up{{dep="pay/default",endpoint="127.0.0.1:{ORIGIN}"}} 1',
-                 f'bide_endpoint_requests_total{{dep="pay/default",endpoint="127.0.0.1:{ORIGIN}"}} 8',
-                 f'bide_endpoint_failures_total{{dep="pay/default",endpoint="127.0.0.1:{ORIGIN}"}} 2'):
+                 f'bide_endpoint_up{{upstream="pay",endpoint="127.0.0.1:{ORIGIN}"}} 1',
+                 f'bide_endpoint_requests_total{{upstream="pay",endpoint="127.0.0.1:{ORIGIN}"}} 8',
+                 f'bide_endpoint_failures_total{{upstream="pay",endpoint="127.0.0.1:{ORIGIN}"}} 2'):
         case(f"there is {line}", line + "\n" in text)
     decisions = [d for d in s.state()["decisions"] if d["operation"]]
     case("its decisions are listed, newest first",
@@ -259,9 +259,10 @@ class Page:
 
 def dashboard(s):
     page = Page(f"http://127.0.0.1:{s.admin}")
-    page.see()
-    time.sleep(2.5)
-    seen, dep = page.see(), s.state()["deps"][0]
+    dep = s.state()["deps"][0]
+    until(lambda: page.see()["totals"].get("late_success")
+          == str(dep["calls"]["late_success"]))
+    seen = page.see()
     case("the page shows the sidecar's dependency", seen["dep"] == "pay/default",
          seen)
     for name in ("first_success", "late_success", "failure"):
@@ -280,8 +281,8 @@ def dashboard(s):
     took = time.monotonic() - opened
     case("a breaker opened by real failures shows within 2 s",
          shown and took <= 2, took)
-    turns = page.see()["turns"]
-    case("and the turn is on its timeline", "closed → open" in turns, turns)
+    case("and the turn is on its timeline", until(  # which comes another way
+        lambda: "closed → open" in page.see()["turns"]), page.see())
     Origin.always = None
     closed = until(lambda: s.get("/fine")[0] == 200
                    and s.state()["deps"][0]["breaker"]["state"] == "closed", 15)
@@ -413,7 +414,8 @@ def counted_on(directory):
     before = {}
     for n, (old, new) in enumerate((("", ""), ("attempts: 2", "attempts: 3"),
                                     ("attempts: 2", "attempts: 4"),
-                                    ("'] }", "', 'http://127.0.0.1:1'] }"))):
+                                    ("endpoints:", "slow_start: 1s, endpoints:"),
+                                    ("['http", f"['http://127.0.0.1:{ORIGIN}', 'http"))):
         with open(file, "w", encoding="utf-8") as f:
             f.write(text.replace(old, new))
         s.p.send_signal(signal.SIGHUP)
@@ -426,6 +428,8 @@ def counted_on(directory):
         before = totals(s)
         done = before['bide_calls_total{dep="a/default",result="first_success"}']
         case("and all go on", done == n + 1, done)
+        sent = before[f'bide_endpoint_requests_total{{upstream="a",endpoint="127.0.0.1:{ORIGIN}"}}']
+        case("those of the endpoint too", sent == 3 * (n + 1), sent)
     case("so does what was amplified",
          s.state()["deps"][0]["amplification"] == 1.5, s.state()["deps"][0])
     s.end()
@@ -433,10 +437,10 @@ def counted_on(directory):
 
 def totals(s):
     lines = s.get("/metrics", s.admin)[1].splitlines()
-    pairs = (line.rsplit(" ", 1) for line in lines if line[0] != "#")
+    pairs = [line.rsplit(" ", 1) for line in lines if line[0] != "#"]
+    assert len(pairs) == len({k for k, _ in pairs}), "a series is there twice"
     return {k: float(v) for k, v in pairs
-            if re.match(r"\w+_(total|count|sum|bucket)\b", k)
-            and not k.startswith("bide_endpoint")}
+            if re.match(r"\w+_(total|count|sum|bucket)\b", k)}
 
 
 def long_names(directory):

@@ -211,8 +211,7 @@ int main(void)
         cmocka_unit_test(log_never_becomes_the_next_storm),
         cmocka_unit_test(log_suppressed_says_how_many),
         cmocka_unit_test(log_full_pipe_is_not_waited_for),
-        cmocka_unit_test(
-            regress_log_pipe_with_some_room_is_not_waited_for),
+        cmocka_unit_test(regress_log_pipe_with_some_room_is_not_waited_for),
         cmocka_unit_test(log_breaker),
         cmocka_unit_test(event_text_is_cut_between_characters),
     };

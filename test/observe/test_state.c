@@ -112,10 +112,11 @@ static void totals_are_all_added(void **state)
     to.rate = from.rate;
     to.in_flight = from.in_flight;
     to.queued = from.queued;
-    memset(&from.breaker, 0, offsetof(bide_stats, breaker_to) -
-                                 offsetof(bide_stats, breaker));
-    memset(&to.breaker, 0, offsetof(bide_stats, breaker_to) -
-                               offsetof(bide_stats, breaker)); /* padding */
+    memset(&from.breaker, 0,
+           offsetof(bide_stats, breaker_to) - offsetof(bide_stats, breaker));
+    memset(&to.breaker, 0,
+           offsetof(bide_stats, breaker_to) -
+               offsetof(bide_stats, breaker)); /* padding */
     assert_memory_equal(&to, &from, sizeof to);
 }
 
