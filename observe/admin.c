@@ -35,6 +35,17 @@ static void make_room(struct bide__admin *a)
         drop(a, oldest);
 }
 
+/* Sessions that are open keep what they began with. */
+static void use_renewed(struct bide__admin *a)
+{
+    void *tls = atomic_exchange(&a->renewed, NULL);
+
+    if (!tls)
+        return;
+    net_tls_free(a->tls);
+    a->tls = tls;
+}
+
 static void take_client(struct bide__admin *a, int64_t now)
 {
     int fd = accept4(a->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -52,6 +63,7 @@ static void take_client(struct bide__admin *a, int64_t now)
         close(fd);
         return;
     }
+    use_renewed(a);
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     c->net.io.fd = fd;
     a->conns[a->n_conns++] = c;
@@ -162,6 +174,7 @@ static void release(struct bide__admin *a)
     if (a->listener >= 0)
         close(a->listener);
     net_tls_free(a->tls);
+    net_tls_free(atomic_load(&a->renewed));
     bide__out_done(&a->state);
     free(a->token);
     for (char **h = a->hosts; h && *h; h++)
@@ -185,10 +198,31 @@ static bool copy_texts(struct bide__admin *a)
     return a->hosts && (a->token || !a->conf.token);
 }
 
-static bool prepare_tls(struct bide__admin *a, char *why, size_t size)
+static void *read_certificate(const char *certificate, const char *key,
+                              char *why, size_t size)
 {
     char mistake[512];
+    void *tls = net_tls_server_new(certificate, key, NULL, false, mistake,
+                                   sizeof mistake);
 
+    if (!tls)
+        snprintf(why, size, "admin: %s", mistake);
+    return tls;
+}
+
+bool bide__admin_renew(struct bide__admin *a, const char *certificate,
+                       const char *key, char *why, size_t size)
+{
+    if (!certificate || !key)
+        return true;
+    void *tls = read_certificate(certificate, key, why, size);
+    if (tls)
+        net_tls_free(atomic_exchange(&a->renewed, tls));
+    return tls != NULL;
+}
+
+static bool prepare_tls(struct bide__admin *a, char *why, size_t size)
+{
     if (!a->conf.certificate && !a->conf.key)
         return true;
     if (!a->conf.certificate || !a->conf.key) {
@@ -197,10 +231,7 @@ static bool prepare_tls(struct bide__admin *a, char *why, size_t size)
                  "one without the other");
         return false;
     }
-    a->tls = net_tls_server_new(a->conf.certificate, a->conf.key, NULL, false,
-                                mistake, sizeof mistake);
-    if (!a->tls)
-        snprintf(why, size, "admin: %s", mistake);
+    a->tls = read_certificate(a->conf.certificate, a->conf.key, why, size);
     return a->tls != NULL;
 }
 

@@ -3,6 +3,7 @@
 #define BIDE_OBSERVE_ADMIN_PARTS_H
 
 #include <poll.h>
+#include <stdatomic.h>
 
 #include "../net/conn.h"
 #include "../net/http1.h"
@@ -50,6 +51,7 @@ struct bide__admin {
     struct bide__admin_conf conf;
     char *token, **hosts; /* copies: the caller's may go */
     void *tls;            /* settings; NULL: none */
+    _Atomic(void *) renewed; /* that are to be used from now on; or NULL */
     int listener;
     int port;
     int wake[2]; /* written to when it shall end */

@@ -5,12 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bide/run.h"
 #include "pool.h"
 
-enum { OWN_VALUES = 8 };
+enum { OWN_VALUES = 8, RELOAD_PATIENCE_S = 5 };
 
 enum {
 #define X(name, help) COUNTER_##name,
@@ -239,14 +240,60 @@ static bool drain(void *ctx, char *why, size_t size)
     return signal_self(SIGTERM, why, size);
 }
 
+void proxy_watch_reloading(struct proxy_watch *w)
+{
+    pthread_mutex_lock(&w->reloads.lock);
+    w->reloads.begun++;
+    pthread_mutex_unlock(&w->reloads.lock);
+}
+
+void proxy_watch_reloaded(struct proxy_watch *w, bool refused)
+{
+    pthread_mutex_lock(&w->reloads.lock);
+    w->reloads.ended++;
+    w->reloads.refused = refused;
+    pthread_cond_broadcast(&w->reloads.over);
+    pthread_mutex_unlock(&w->reloads.lock);
+}
+
+/* Waits for the end of a reload that begins from now on: one that runs already
+ * may have read the file before it was changed. Not for one that never comes,
+ * since the program ends. True: it is over. */
+static bool await_reload(struct proxy_watch *w, uint64_t number)
+{
+    struct proxy_reloads *r = &w->reloads;
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += RELOAD_PATIENCE_S;
+    while (r->ended < number && !atomic_load(&w->proxy->draining))
+        if (pthread_cond_timedwait(&r->over, &r->lock, &until) != 0)
+            break;
+    return r->ended >= number;
+}
+
 static bool reload(void *ctx, char *why, size_t size)
 {
-    (void)ctx;
-    return signal_self(SIGHUP, why, size);
+    struct proxy_watch *w = ctx;
+    bool over, refused;
+
+    pthread_mutex_lock(&w->reloads.lock);
+    bool told = signal_self(SIGHUP, why, size);
+    over = told && await_reload(w, w->reloads.begun + 1);
+    refused = w->reloads.refused;
+    pthread_mutex_unlock(&w->reloads.lock);
+    if (told && !over)
+        snprintf(why, size, "it was asked for, and is not over yet");
+    else if (told && refused)
+        snprintf(why, size, "it was refused, and what was there stays; what is "
+                            "wrong is on standard error");
+    return over && !refused;
 }
 
 struct bide__source proxy_source(struct proxy_watch *watch)
 {
+    pthread_mutex_init(&watch->reloads.lock, NULL);
+    pthread_cond_init(&watch->reloads.over, NULL);
     return (struct bide__source){ .program = "bide proxy",
                                   .ctx = watch,
                                   .hold = hold,

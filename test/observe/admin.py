@@ -7,6 +7,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import socket
 import ssl
@@ -424,6 +425,28 @@ def tls_hostile(p, other):
     case("nor do those who hang up", p.ask("/healthz")[0] == 200)
 
 
+def tls_renewed(p, here, new):
+    """A certificate is replaced on the disk, as those who renew them do."""
+    auth = {"Authorization": f"Bearer {TOKEN}"}
+    before = p.connect()
+    for to, data in zip(here, new):
+        os.replace(shutil.copy(data, to + ".new"), to)
+    trusts = ssl.create_default_context(cafile=new[0])
+    case("one that was replaced is not seen yet", refuses(trusts, p))
+    case("a reload is done over TLS",
+         p.ask("/api/reload", "POST", **auth)[0] == 200)
+    p.context = trusts
+    case("then it is", p.ask("/healthz")[0] == 200)
+    before.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+                   b"Connection: close\r\n\r\n")
+    case("whoever was connected before stays so", b"ok\n" in read_all(before))
+    with open(here[0], "w", encoding="ascii") as f:
+        f.write("nothing\n")
+    answer = p.ask("/api/reload", "POST", **auth)
+    case("one that cannot be used is told, and the one before stays",
+         answer[0] == 409 and p.ask("/healthz")[0] == 200, answer)
+
+
 def tls():
     with tempfile.TemporaryDirectory() as d:
         cert, key = certificate.make(d, "one")
@@ -431,7 +454,9 @@ def tls():
         p = Sidecar(d, "127.0.0.1:0", cert, certificate=cert, key=key, token=TOKEN)
         tls_requests(p)
         tls_hostile(p, other)
+        tls_renewed(p, (cert, key), (other, other_key))
         case("with TLS it ends cleanly", p.end() == 0)
+        cert, key = certificate.make(d, "one")
         p = Sidecar(d, "0.0.0.0:0", cert, certificate=cert, key=key, token=TOKEN)
         case("with a token and TLS it may be reached by others",
              p.ask("/healthz")[0] == 200 and p.end() == 0, p.said)

@@ -318,9 +318,11 @@ def actions(s):
          and s.get("/healthz", s.admin, Host="other.test")[0] == 403)
     s.sample = "50%"
     s.write()
-    s.get("/api/reload", s.admin, "POST", **auth)
-    case("who watches cannot be changed so, and that is told",
-         until(lambda: "proxy.telemetry cannot change" in "".join(s.told)), s.told)
+    answer = s.get("/api/reload", s.admin, "POST", **auth)
+    case("who watches cannot be changed so, and that is told", answer[0] == 409
+         and "it was refused, and what was there stays" in answer[1] and
+         until(lambda: "proxy.telemetry cannot change" in "".join(s.told)),
+         (answer, s.told))
     case("it is ready", s.get("/readyz", s.admin)[0] == 200)
     answer = s.get("/api/drain", s.admin, "POST", **auth)
     code = s.p.wait(timeout=20)
