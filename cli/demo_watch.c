@@ -19,8 +19,10 @@ static void release(void *ctx, const struct bide__watched *watched)
 static void list_deps(struct demo_watch *w, struct demo *demo)
 {
     for (unsigned i = 0; i < DEMO_FLEETS; i++)
-        w->deps[i] = (struct bide__watched_dep){ demo_fleet_name(i), "",
-                                                 demo->fleets[i].dep };
+        w->deps[i] = (struct bide__watched_dep){ .name = demo_fleet_name(i),
+                                                 .policy = "",
+                                                 .upstream = "",
+                                                 .dep = demo->fleets[i].dep };
     w->watched.deps = w->deps;
     w->watched.n_deps = DEMO_FLEETS;
     w->source.program = "bide demo";

@@ -32,6 +32,13 @@ struct watching *watch_new(struct proxy *p, const struct bide__proxy_conf *conf,
 bool watch_start(struct watching *w, const struct bide__proxy_conf *conf,
                  char *err, size_t size);
 
+/* Around a reload, so that whoever asked for it hears what came of it; and in
+ * between, reads the admin endpoint's certificate again (false and why). */
+void watch_reloading(struct watching *w);
+bool watch_reload(struct watching *w, const struct bide__proxy_conf *conf,
+                  char *err, size_t size);
+void watch_reloaded(struct watching *w, bool refused);
+
 /* Ends it, when the workers have ended; frees it, when the proxy is freed, whose
  * workers still have rings of it. NULL is fine. */
 void watch_stop(struct watching *w);

@@ -53,7 +53,7 @@ static void say_listening(struct proxy *p, const struct doors *before)
     doors_unref(d);
 }
 
-static void reload(struct proxy *p, const char *file)
+static void reload(struct proxy *p, struct watching *w, const char *file)
 {
     const struct bide__proxy_conf *conf;
     char err[512], ready[128];
@@ -62,6 +62,7 @@ static void reload(struct proxy *p, const char *file)
     snprintf(ready, sizeof ready, "RELOADING=1\nMONOTONIC_USEC=%lld",
              (long long)(bide_now_ns() / 1000));
     systemd_notify(ready);
+    watch_reloading(w);
     bide_config *config = proxy_read(file, &conf);
     if (config && proxy_reload(p, config, conf, err, sizeof err) < 0) {
         fprintf(stderr, "bide proxy: %s\n", err);
@@ -75,17 +76,21 @@ static void reload(struct proxy *p, const char *file)
             config ? "bide proxy: %s was read again\n"
                    : "bide proxy: %s was refused; all stays as it was\n",
             file);
+    bool renewed = config && watch_reload(w, conf, err, sizeof err);
+    if (config && !renewed)
+        fprintf(stderr, "bide proxy: %s; the one before stays\n", err);
+    watch_reloaded(w, !renewed);
     systemd_notify("READY=1");
 }
 
 /* Until the first word to end. */
-static void serve(struct proxy *p, const char *file)
+static void serve(struct proxy *p, struct watching *w, const char *file)
 {
     sigset_t set = signals();
     for (;;) {
         int sig = sigwaitinfo(&set, NULL);
         if (sig == SIGHUP)
-            reload(p, file);
+            reload(p, w, file);
         else if (sig == SIGUSR1)
             proxy_rotate(p);
         else if (sig > 0)
@@ -146,7 +151,7 @@ int proxy_run(const struct proxy_args *args, bide_config *config,
     say_listening(p, NULL);
     malloc_trim(0); /* what reading the file took */
     systemd_notify("READY=1");
-    serve(p, args->file);
+    serve(p, w, args->file);
     drain(p);
     watch_stop(w);
     proxy_free(p);

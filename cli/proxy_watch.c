@@ -193,6 +193,24 @@ bool watch_start(struct watching *w, const struct bide__proxy_conf *conf,
     return fine;
 }
 
+bool watch_reload(struct watching *w, const struct bide__proxy_conf *conf,
+                  char *err, size_t size)
+{
+    return !w->admin ||
+           bide__admin_renew(w->admin, conf->admin_access.certificate,
+                             conf->admin_access.key, err, size);
+}
+
+void watch_reloading(struct watching *w)
+{
+    proxy_watch_reloading(&w->watch);
+}
+
+void watch_reloaded(struct watching *w, bool refused)
+{
+    proxy_watch_reloaded(&w->watch, refused);
+}
+
 /* In this order: the collector feeds the exporter, and the exporter's last
  * metrics tell how the collector fared. */
 void watch_stop(struct watching *w)

@@ -42,6 +42,23 @@ BIDE__CHECKER(bide__check_match)
     together(load, map, "value", "header", "add `header: NAME`");
 }
 
+/* Both names together are that of a dependency: what metrics, traces and the
+ * dashboard call it, who have so much room for it. */
+static void check_name(struct bide__load *load, const struct bide__node *map,
+                       const struct bide__proxy_route *route)
+{
+    const struct bide__node *upstream = bide__map_get(map, "upstream", NULL);
+    size_t len = upstream && bide__is_text(upstream)
+                     ? upstream->len + 1 + strlen(route->policy_name)
+                     : 0;
+
+    if (len > BIDE__PROXY_DEP_NAME)
+        bide__mistake(load, upstream, "out-of-range", NULL,
+                      "this upstream and its policy have names of %zu bytes, "
+                      "with the slash between them; there may be %d",
+                      len, BIDE__PROXY_DEP_NAME);
+}
+
 /* A route without a policy takes the one named `default`, or the defaults. */
 BIDE__CHECKER(bide__check_route)
 {
@@ -51,7 +68,7 @@ BIDE__CHECKER(bide__check_route)
     long i = bide__map_find(config->policies, route->policy_name);
 
     (void)where;
-    (void)map;
+    check_name(load, map, route);
     route->policy = i >= 0 && (size_t)i < config->n_entries
                         ? &config->entries[i].conf
                         : &init;

@@ -80,6 +80,8 @@ struct bide__proxy_match {
     const char *value;  /* ... with this value, exactly; NULL: any */
 };
 
+enum { BIDE__PROXY_DEP_NAME = 127 }; /* bytes of "upstream/policy" */
+
 /* The first route that matches counts. Threads: immutable. */
 struct bide__proxy_route {
     struct bide__proxy_match match;

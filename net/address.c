@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int net_address_parse(struct net_address *ret, const char *host, uint16_t port)
@@ -87,9 +88,13 @@ static int fail(int fd)
 }
 
 /* A socket file that nobody answers at any more was left by a process that is
- * gone, and stands in the way. */
+ * gone, and stands in the way. Any other file is somebody's, though connect()
+ * says the same of it. */
 static void clear_path(const struct net_address *a)
 {
+    struct stat at;
+    if (lstat(a->to.un.sun_path, &at) < 0 || !S_ISSOCK(at.st_mode))
+        return;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return;

@@ -20,22 +20,56 @@ static void drop(struct bide__admin *a, size_t i)
     a->conns[i] = a->conns[--a->n_conns];
 }
 
-static void take_client(struct bide__admin *a)
+/* Of those who were to say something, whoever has had the most time: so that
+ * nobody who only holds connections keeps a health check out. */
+static void make_room(struct bide__admin *a)
+{
+    size_t oldest = a->n_conns;
+
+    for (size_t i = 0; i < a->n_conns; i++)
+        if (a->conns[i]->mode == ADMIN_READING &&
+            (oldest == a->n_conns ||
+             a->conns[i]->until_ns < a->conns[oldest]->until_ns))
+            oldest = i;
+    if (oldest < a->n_conns)
+        drop(a, oldest);
+}
+
+/* Sessions that are open keep what they began with. */
+static void use_renewed(struct bide__admin *a)
+{
+    void *tls = atomic_exchange(&a->renewed, NULL);
+
+    if (!tls)
+        return;
+    net_tls_free(a->tls);
+    a->tls = tls;
+}
+
+static void take_client(struct bide__admin *a, int64_t now)
 {
     int fd = accept4(a->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int room = ADMIN_SEND;
     struct admin_conn *c;
 
-    if (fd < 0)
+    if (fd < 0) { /* no descriptors, say: poll() would find it ready at once */
+        if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+            a->rest_ns = now + ADMIN_REST_NS;
         return;
+    }
+    if (a->n_conns == ADMIN_CONNECTIONS)
+        make_room(a);
     if (a->n_conns == ADMIN_CONNECTIONS || !(c = calloc(1, sizeof *c))) {
         close(fd);
         return;
     }
+    use_renewed(a);
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     c->net.io.fd = fd;
     a->conns[a->n_conns++] = c;
     c->greeting = a->tls != NULL;
     if ((a->tls && net_tls_accept(&c->net, a->tls) < 0) ||
-        !admin_conn_step(a, c, 0, bide_now_ns()))
+        !admin_conn_step(a, c, 0, now))
         drop(a, a->n_conns - 1);
 }
 
@@ -60,7 +94,7 @@ static void feed_streams(struct bide__admin *a, int64_t now)
         struct admin_conn *c = a->conns[i];
         if (c->mode != ADMIN_STREAMING || a->state.failed)
             continue;
-        admin_stream_feed(a, c);
+        admin_stream_feed(a, c, now);
         if (!admin_conn_step(a, c, 0, now))
             drop(a, i);
     }
@@ -74,16 +108,19 @@ static int patience_ms(const struct bide__admin *a, int64_t now)
     for (size_t i = 0; i < a->n_conns; i++)
         if (a->conns[i]->until_ns < until)
             until = a->conns[i]->until_ns;
+    if (a->rest_ns > now && a->rest_ns < until)
+        until = a->rest_ns;
     if (until == BIDE_FOREVER)
         return -1;
     int64_t ms = (until - now) / BIDE_MILLISECOND + 1;
     return ms < 0 ? 0 : ms > 60000 ? 60000 : (int)ms;
 }
 
-static size_t fill(const struct bide__admin *a, struct pollfd *p)
+static size_t fill(const struct bide__admin *a, struct pollfd *p, int64_t now)
 {
     p[0] = (struct pollfd){ .fd = a->wake[0], .events = POLLIN };
-    p[1] = (struct pollfd){ .fd = a->listener, .events = POLLIN };
+    p[1] = (struct pollfd){ .fd = a->rest_ns > now ? -1 : a->listener,
+                            .events = POLLIN };
     for (size_t i = 0; i < a->n_conns; i++)
         p[2 + i] = (struct pollfd){ .fd = a->conns[i]->net.io.fd,
                                     .events = admin_conn_wants(a->conns[i]) };
@@ -110,15 +147,16 @@ static void *work(void *arg)
 
     bide__thread_begin("bide-admin");
     for (;;) {
-        size_t n = fill(a, p);
-        if (poll(p, n, patience_ms(a, bide_now_ns())) < 0 && errno != EINTR)
+        int64_t now = bide_now_ns();
+        size_t n = fill(a, p, now);
+        if (poll(p, n, patience_ms(a, now)) < 0 && errno != EINTR)
             break;
         if (p[0].revents)
             break;
-        int64_t now = bide_now_ns();
+        now = bide_now_ns();
         step_all(a, p, n, now);
         if (p[1].revents)
-            take_client(a);
+            take_client(a, now);
         feed_streams(a, now);
     }
     return NULL;
@@ -136,6 +174,7 @@ static void release(struct bide__admin *a)
     if (a->listener >= 0)
         close(a->listener);
     net_tls_free(a->tls);
+    net_tls_free(atomic_load(&a->renewed));
     bide__out_done(&a->state);
     free(a->token);
     for (char **h = a->hosts; h && *h; h++)
@@ -159,21 +198,40 @@ static bool copy_texts(struct bide__admin *a)
     return a->hosts && (a->token || !a->conf.token);
 }
 
-static bool prepare_tls(struct bide__admin *a, char *why, size_t size)
+static void *read_certificate(const char *certificate, const char *key,
+                              char *why, size_t size)
 {
     char mistake[512];
+    void *tls = net_tls_server_new(certificate, key, NULL, false, mistake,
+                                   sizeof mistake);
 
+    if (!tls)
+        snprintf(why, size, "admin: %s", mistake);
+    return tls;
+}
+
+bool bide__admin_renew(struct bide__admin *a, const char *certificate,
+                       const char *key, char *why, size_t size)
+{
+    if (!certificate || !key)
+        return true;
+    void *tls = read_certificate(certificate, key, why, size);
+    if (tls)
+        net_tls_free(atomic_exchange(&a->renewed, tls));
+    return tls != NULL;
+}
+
+static bool prepare_tls(struct bide__admin *a, char *why, size_t size)
+{
     if (!a->conf.certificate && !a->conf.key)
         return true;
     if (!a->conf.certificate || !a->conf.key) {
-        snprintf(why, size, "admin: expected a certificate and its key; found "
-                            "one without the other");
+        snprintf(why, size,
+                 "admin: expected a certificate and its key; found "
+                 "one without the other");
         return false;
     }
-    a->tls = net_tls_server_new(a->conf.certificate, a->conf.key, NULL, false,
-                                mistake, sizeof mistake);
-    if (!a->tls)
-        snprintf(why, size, "admin: %s", mistake);
+    a->tls = read_certificate(a->conf.certificate, a->conf.key, why, size);
     return a->tls != NULL;
 }
 

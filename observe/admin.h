@@ -30,7 +30,8 @@
  * the browser itself calls cross-site.
  *
  * Where others can reach it, it wants a token and speaks TLS, or is told that
- * it need not. Certificate and key are read once, when it starts.
+ * it need not. Certificate and key are read when it starts, and again when it is
+ * told to.
  *
  * It is not made for load: a few dozen connections, poll(), one request after
  * the other. A client that is slow is dropped, or misses a second of the
@@ -60,6 +61,11 @@ struct bide__admin_conf {
  * and a certificate, or `insecure`; a certificate that cannot be used. */
 struct bide__admin *bide__admin_start(const struct bide__admin_conf *conf,
                                       char *why, size_t size);
+
+/* Reads a certificate and its key, for those who connect from now on; where it
+ * speaks no TLS there is nothing to do. False, and why: all stays as it was. */
+bool bide__admin_renew(struct bide__admin *admin, const char *certificate,
+                       const char *key, char *why, size_t size);
 
 /* Closes all connections and ends. NULL is fine. */
 void bide__admin_stop(struct bide__admin *admin);

@@ -157,13 +157,16 @@ void admin_stream_begin(struct bide__admin *a, struct admin_conn *c)
     a->tick_ns = 0; /* the first message at once */
 }
 
-/* One who has not taken the last message does not get this one. */
-void admin_stream_feed(const struct bide__admin *a, struct admin_conn *c)
+/* One who has not taken the last message does not get this one, and is dropped
+ * if that goes on. */
+void admin_stream_feed(const struct bide__admin *a, struct admin_conn *c,
+                       int64_t now)
 {
     if (c->sent < c->out.len)
         return;
     bide__out_clear(&c->out);
     c->sent = 0;
+    c->until_ns = now + ADMIN_PATIENCE_NS;
     bide__out_text(&c->out, "data: ");
     bide__out_bytes(&c->out, a->state.data, a->state.len);
     bide__out_text(&c->out, "\n\n");

@@ -26,8 +26,7 @@ short admin_conn_wants(const struct admin_conn *c)
 void admin_conn_send(struct admin_conn *c, int64_t now)
 {
     c->sent = 0;
-    c->until_ns =
-        c->mode == ADMIN_STREAMING ? BIDE_FOREVER : now + ADMIN_PATIENCE_NS;
+    c->until_ns = now + ADMIN_PATIENCE_NS;
     if (c->mode != ADMIN_STREAMING)
         c->mode = ADMIN_WRITING;
 }

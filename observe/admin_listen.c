@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "../net/address.h"
 #include "admin_parts.h"
 
 static bool is_loopback(const struct sockaddr *sa)
@@ -99,29 +99,22 @@ static int port_of(int fd)
                      : ((const struct sockaddr_in6 *)&sa)->sin6_port);
 }
 
-/* "unix:/run/bide.sock": for this user alone. What a program that was killed
- * left there is taken away. */
+/* "unix:/run/bide.sock": for this user alone. */
 static int listen_unix(const char *path, char *why, size_t size)
 {
-    struct sockaddr_un sa = { .sun_family = AF_UNIX };
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    struct net_address a;
+    int fd = -1;
 
-    if (strlen(path) >= sizeof sa.sun_path) {
-        errno = ENAMETOOLONG;
-    } else if (fd >= 0) {
-        strcpy(sa.sun_path, path);
-        unlink(path);
+    errno = ENAMETOOLONG;
+    if (net_address_unix(&a, path) == 0) {
         mode_t mask = umask(0177);
-        int rc = bind(fd, (struct sockaddr *)&sa, sizeof sa);
+        fd = net_listen(&a, 0);
         umask(mask);
-        if (rc == 0 && listen(fd, 64) == 0)
-            return fd;
     }
-    snprintf(why, size, "admin: cannot listen on unix:%s: %s", path,
-             strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return -1;
+    if (fd < 0)
+        snprintf(why, size, "admin: cannot listen on unix:%s: %s", path,
+                 strerror(errno));
+    return fd;
 }
 
 static bool may_be_reached(const struct bide__admin_conf *conf, char *why,

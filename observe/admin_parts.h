@@ -3,6 +3,7 @@
 #define BIDE_OBSERVE_ADMIN_PARTS_H
 
 #include <poll.h>
+#include <stdatomic.h>
 
 #include "../net/conn.h"
 #include "../net/http1.h"
@@ -11,7 +12,9 @@
 
 enum {
     ADMIN_CONNECTIONS = 64,
-    ADMIN_HEAD = 8192, /* bytes of a request's head */
+    ADMIN_STREAMS = 32, /* of those: the rest is left to who asks and goes */
+    ADMIN_SEND = 65536, /* bytes that the kernel keeps for who reads slowly */
+    ADMIN_HEAD = 8192,  /* bytes of a request's head */
     ADMIN_FIELDS = 64,
     ADMIN_BODY = 4096,   /* no action has one; what comes is thrown away */
     ADMIN_TOKEN_MIN = 16 /* characters: shorter ones can be guessed */
@@ -19,6 +22,7 @@ enum {
 
 #define ADMIN_PATIENCE_NS (10 * BIDE_SECOND) /* with a request that is slow */
 #define ADMIN_IDLE_NS     (60 * BIDE_SECOND) /* between two */
+#define ADMIN_REST_NS     (100 * BIDE_MILLISECOND) /* when accept() fails */
 
 enum admin_mode {
     ADMIN_READING,  /* a request */
@@ -47,6 +51,7 @@ struct bide__admin {
     struct bide__admin_conf conf;
     char *token, **hosts; /* copies: the caller's may go */
     void *tls;            /* settings; NULL: none */
+    _Atomic(void *) renewed; /* that are to be used from now on; or NULL */
     int listener;
     int port;
     int wake[2]; /* written to when it shall end */
@@ -54,6 +59,7 @@ struct bide__admin {
     int64_t start_ns;
     int64_t wall_offset_ns;
     int64_t tick_ns;        /* when streams are fed next */
+    int64_t rest_ns;        /* nobody is let in before */
     struct bide__out state; /* the message of this second */
     struct admin_conn *conns[ADMIN_CONNECTIONS];
     size_t n_conns;
@@ -109,6 +115,7 @@ void admin_json(struct admin_conn *c, struct bide__out *body);
 void admin_state(struct bide__admin *a, struct bide__out *out, int64_t now);
 void admin_history(struct bide__admin *a, struct bide__out *out, int64_t now);
 void admin_stream_begin(struct bide__admin *a, struct admin_conn *c);
-void admin_stream_feed(const struct bide__admin *a, struct admin_conn *c);
+void admin_stream_feed(const struct bide__admin *a, struct admin_conn *c,
+                       int64_t now);
 
 #endif

@@ -83,9 +83,15 @@ static void get_history(struct bide__admin *a, struct admin_conn *c,
 
 static void get_stream(struct bide__admin *a, struct admin_conn *c, int64_t now)
 {
+    size_t n = 0;
+
     (void)now;
+    for (size_t i = 0; i < a->n_conns; i++)
+        n += a->conns[i]->mode == ADMIN_STREAMING;
     if (c->head.method_id == HTTP1_HEAD)
         say(c, 200, "");
+    else if (n >= ADMIN_STREAMS)
+        admin_problem(c, 503, "there are too many streams already");
     else
         admin_stream_begin(a, c);
 }

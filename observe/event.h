@@ -24,6 +24,8 @@
 #include "bide/call.h"
 #include "bide/outcome.h"
 
+enum { BIDE__DEP_NAME = 128 }; /* the name of a dependency, and its NUL */
+
 enum bide__event_kind {
     BIDE__EVENT_ATTEMPT,
     BIDE__EVENT_CALL,
@@ -60,7 +62,7 @@ struct bide__event {
     int64_t value_ns; /* the wait after it: before jitter, ... */
     int64_t wait_ns;  /* ... as drawn */
     struct bide__trace trace;
-    char dep[48];
+    char dep[BIDE__DEP_NAME];
     char operation[80]; /* "GET /pay/17" */
     char request_id[48];
     char endpoint[56];

@@ -59,12 +59,13 @@ static void compare(struct bide__sample *s, const bide_stats *now,
     compare_times(s, now, before);
 }
 
-static void add_sample(struct bide__track *t, int64_t now)
+static void add_sample(struct bide__track *t, const struct bide__watched_dep *d,
+                       int64_t now)
 {
     bide_stats stats;
     struct bide__sample *s = &t->sample[t->n % BIDE__HISTORY];
 
-    bide_dep_stats(t->dep, now, &stats);
+    bide__watched_stats(d, now, &stats);
     *s = (struct bide__sample){ .at_ns = now,
                                 .seconds = (float)(now - t->last_ns) / 1e9f };
     compare(s, &stats, &t->last);
@@ -94,22 +95,21 @@ static struct bide__track *add_track(struct bide__history *h, const char *name)
     return t;
 }
 
-/* A dependency that is new, or was made anew, is first only looked at. */
+/* A dependency that is new is first only looked at. */
 static void tick(struct bide__history *h, const struct bide__watched_dep *d,
                  int64_t now)
 {
     struct bide__track *t = find(h, d->name);
-    if (!t && !(t = add_track(h, d->name)))
-        return;
-    t->seen = true;
-    if (t->dep == d->dep) {
+
+    if (t) {
+        t->seen = true;
         if (now > t->last_ns)
-            add_sample(t, now);
-        return;
+            add_sample(t, d, now);
+    } else if ((t = add_track(h, d->name))) {
+        t->seen = true;
+        t->last_ns = now;
+        bide__watched_stats(d, now, &t->last);
     }
-    t->dep = d->dep;
-    t->last_ns = now;
-    bide_dep_stats(d->dep, now, &t->last);
 }
 
 void bide__history_tick(struct bide__history *h,

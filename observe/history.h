@@ -38,10 +38,9 @@ struct bide__sample {
 /* One dependency's. Threads: owned. */
 struct bide__track {
     char name[256];
-    const bide_dep *dep; /* another one under the same name begins anew */
-    bool seen;           /* in this tick */
-    size_t n;            /* samples that there were, ever */
-    bide_stats last;     /* totals at the end of the last one */
+    bool seen;       /* in this tick */
+    size_t n;        /* samples that there were, ever */
+    bide_stats last; /* totals at the end of the last one */
     int64_t last_ns;
     struct bide__sample sample[BIDE__HISTORY];
 };

@@ -32,7 +32,7 @@ struct bide__entry {
 struct bide__turn {
     int64_t at_ns;
     uint8_t from, to; /* bide_breaker_state */
-    char dep[48];
+    char dep[BIDE__DEP_NAME];
 };
 
 /* The decisions of one dependency. */

@@ -2,6 +2,7 @@
 #include "log.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,17 +53,27 @@ static uint64_t lines_in(const char *text, size_t len)
     return n;
 }
 
-/* A pipe that is full is not waited for. What of a line went out already must
- * not be left without its end, so that much is waited for, a moment. */
+/* As many whole lines as a pipe takes at once: one that poll() finds ready has
+ * room for PIPE_BUF bytes, and whoever writes more may wait for its reader. */
+static size_t portion(const char *text, size_t len)
+{
+    size_t most = len < PIPE_BUF ? len : PIPE_BUF;
+    const char *end = memrchr(text, '\n', most);
+    return end ? (size_t)(end - text) + 1 : most;
+}
+
+/* A pipe that is full is not waited for. Where part of a line went out, as only
+ * others than pipes do it, its end is waited for, a moment. */
 static void write_out(struct bide__log *log)
 {
     size_t done = 0;
     while (done < log->out.len) {
+        const char *at = log->out.data + done;
         struct pollfd p = { .fd = log->fd, .events = POLLOUT };
-        bool midline = done > 0 && log->out.data[done - 1] != '\n';
+        bool midline = done > 0 && at[-1] != '\n';
         if (poll(&p, 1, midline ? 100 : 0) <= 0)
             break;
-        ssize_t n = write(log->fd, log->out.data + done, log->out.len - done);
+        ssize_t n = write(log->fd, at, portion(at, log->out.len - done));
         if (n < 0 && errno != EINTR && errno != EAGAIN)
             break;
         done += n > 0 ? (size_t)n : 0;

@@ -222,7 +222,7 @@ bool bide__metrics_walk(const struct bide__watched *watched, int64_t now_ns,
         return false;
     for (size_t i = 0; i < n; i++) {
         snaps[i].name = watched->deps[i].name;
-        bide_dep_stats(watched->deps[i].dep, now_ns, &snaps[i].s);
+        bide__watched_stats(&watched->deps[i], now_ns, &snaps[i].s);
     }
     tell_deps(sink, snaps, n);
     free(snaps);

@@ -55,7 +55,7 @@ static void tell_endpoints(const struct bide__watched *w,
         sink->begin(sink->ctx, m);
         for (size_t i = 0; i < w->n_endpoints; i++) {
             const struct bide__watched_endpoint *e = &w->endpoints[i];
-            struct bide__label labels[] = { { "dep", e->dep },
+            struct bide__label labels[] = { { "upstream", e->upstream },
                                             { "endpoint", e->address } };
             sink->number(sink->ctx, m, labels, 2, whole(families[f].get(e)));
         }

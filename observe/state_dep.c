@@ -174,12 +174,12 @@ static void put_histograms(const struct part *p)
 /* ===== endpoints ===== */
 
 static void put_endpoints(struct bide__jout *j, const struct bide__watched *w,
-                          const char *dep)
+                          const char *upstream)
 {
     bide__jout_list(j, "endpoints");
     for (size_t i = 0; i < w->n_endpoints; i++) {
         const struct bide__watched_endpoint *e = &w->endpoints[i];
-        if (strcmp(e->dep, dep) != 0)
+        if (strcmp(e->upstream, upstream) != 0)
             continue;
         bide__jout_object(j, NULL);
         bide__jout_text(j, "address", e->address);
@@ -213,7 +213,7 @@ void bide__state_dep(struct bide__jout *j, const struct bide__view *view,
     struct part p = { j, &stats, bide_dep_policy(d->dep), d->dep,
                       view->now_ns };
 
-    bide_dep_stats(d->dep, view->now_ns, &stats);
+    bide__watched_stats(d, view->now_ns, &stats);
     bide__jout_object(j, NULL);
     bide__jout_text(j, "name", d->name);
     bide__jout_text(j, "policy", d->policy);
@@ -224,6 +224,6 @@ void bide__state_dep(struct bide__jout *j, const struct bide__view *view,
     bide__state_rules(j, p.conf);
     put_histograms(&p);
     put_second(j, view, d->name);
-    put_endpoints(j, view->watched, d->name);
+    put_endpoints(j, view->watched, d->upstream);
     bide__jout_end(j, '}');
 }

@@ -19,13 +19,28 @@
 #include <stdint.h>
 
 #include "bide/dep.h"
+#include "bide/stats.h"
 
-/* Threads: immutable, but for what is inside dep. */
+/* A dependency that was made anew, under another policy, goes on to count where
+ * the one before it was: totals never fall. Threads: immutable, but for what is
+ * inside dep and prior. */
 struct bide__watched_dep {
     const char *name;   /* as users know it: what labels say */
     const char *policy; /* its policy's name in the file; "" if it has none */
+    const char
+        *upstream; /* whose endpoints are its own; "" if there are none */
     bide_dep *dep;
+    const bide_dep *prior;    /* that it took the place of, and whose last calls
+                                 may still run; or NULL */
+    const bide_stats *before; /* totals of those before that; or NULL */
 };
+
+/* Takes a snapshot, with the totals of those before it. */
+void bide__watched_stats(const struct bide__watched_dep *d, int64_t now_ns,
+                         bide_stats *ret);
+
+/* Adds totals to others; what is no total stays as it is. */
+void bide__stats_add(bide_stats *to, const bide_stats *from);
 
 /* X(name, key, in plain words) */
 #define BIDE__ENDPOINT_STATES(X)                                               \
@@ -43,10 +58,11 @@ enum bide__endpoint_state {
         BIDE__N_ENDPOINT_STATES
 };
 
-/* One address behind a dependency, as it stands now. Threads: owned. */
+/* One address behind dependencies, as it stands now; each only once. Threads:
+ * owned. */
 struct bide__watched_endpoint {
-    const char *dep;     /* the name of its dependency */
-    const char *address; /* "10.0.0.1:8443" */
+    const char *upstream; /* several dependencies may share it */
+    const char *address;  /* "10.0.0.1:8443" */
     enum bide__endpoint_state state;
     uint64_t in_flight;
     uint64_t connections; /* open, of which ... */

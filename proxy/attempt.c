@@ -140,6 +140,8 @@ void attempt_save(struct attempt *a, bool reuse)
 
 void attempt_judge_endpoint(struct attempt *a, const bide_outcome *out)
 {
+    if (out && out->cls != BIDE_SUCCESS && out->cls != BIDE_IGNORED)
+        count(&a->pool->endpoint->tally->of[worker_of(a)->index].failures);
     if (!a->permit_held)
         return;
     int64_t now = worker_of(a)->loop.now_ns;
@@ -241,6 +243,7 @@ void attempt_start(struct exchange *ex, const bide_decision *d)
     tell_attempt(a, d->reason);
     a->pool = &e->pools[w->index];
     gauge_up(&a->pool->in_flight);
+    count(&e->tally->of[w->index].requests);
     a->nth = ++ex->tries;
     ex->tried |= UINT64_C(1) << e->index;
     ex->endpoint = e;

@@ -34,6 +34,8 @@ static uint64_t dropped(const struct exchange *ex)
         drop |= BIT(FORWARDED);
     if (ex->trace.sampled)
         drop |= BIT(TRACEPARENT);
+    if (tell_new_trace(ex)) /* what came belongs to no trace, or to another */
+        drop |= BIT(TRACESTATE);
     if (!f->keep_host || ex->req.form == HTTP1_ABSOLUTE)
         drop |= BIT(HOST);
     if (ex->key[0])

@@ -287,7 +287,8 @@ void attempt_until(struct attempt *a, int64_t at_ns);
  * the answer read, and nothing else. */
 bool attempt_reusable(const struct attempt *a);
 
-/* Tells the endpoint's breaker, and gives the permit back. */
+/* Counts a failure of the endpoint, tells its breaker, and gives the permit
+ * back. NULL: nothing is known of it. */
 void attempt_judge_endpoint(struct attempt *a, const bide_outcome *out);
 
 /* ===== attempt_send.c ===== */

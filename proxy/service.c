@@ -26,7 +26,7 @@ static struct counted_dep *dep_new(const struct upstream *u,
 {
     struct counted_dep *d = calloc(1, sizeof *d);
     bide_host host = { .ctx = d, .on_breaker = on_breaker };
-    char name[256];
+    char name[BIDE__PROXY_DEP_NAME + 1];
     if (!d)
         return NULL;
     d->hooks = u->hooks;

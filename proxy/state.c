@@ -19,7 +19,11 @@ static struct upstream *take_upstream(struct state *old,
             atomic_fetch_add(&old->upstreams[i]->refs, 1);
             return old->upstreams[i];
         }
-    return upstream_new(c, n_workers, hooks, err, size);
+    struct upstream *u = upstream_new(c, n_workers, hooks, err, size);
+    for (size_t i = 0; u && old && i < old->n_upstreams; i++)
+        if (strcmp(old->upstreams[i]->name, c->name) == 0)
+            upstream_count_on(u, old->upstreams[i]);
+    return u;
 }
 
 /* Its own, the one of the state before, or a new one. */
@@ -36,18 +40,22 @@ static struct service *take_service(struct state *s, const struct state *old,
         atomic_fetch_add(&v->refs, 1);
     else
         v = service_new(u, c, old, err, size);
-    if (v)
-        s->services[s->n_services++] = v;
-    return v;
+    if (!v)
+        return NULL;
+    s->services[s->n_services++] = v;
+    return legacy_init(s, s->n_services - 1, old) ? v : NULL;
 }
 
 static void state_free(struct state *s)
 {
     for (size_t i = 0; i < s->n_services; i++)
         service_unref(s->services[i]);
+    for (size_t i = 0; s->legacies && i < s->n_services; i++)
+        legacy_done(&s->legacies[i]);
     for (size_t i = 0; i < s->n_upstreams; i++)
         upstream_unref(s->upstreams[i]);
     free(s->services);
+    free(s->legacies);
     free(s->upstreams);
     free(s->routes);
     net_tls_free(s->tls);
@@ -95,7 +103,8 @@ struct state *state_new(const struct bide__proxy_conf *conf, bide_config *owner,
     s->routes = calloc(conf->n_routes + 1, sizeof *s->routes);
     s->upstreams = calloc(conf->n_upstreams + 1, sizeof *s->upstreams);
     s->services = calloc(conf->n_routes + 1, sizeof *s->services);
-    if (!s->routes || !s->upstreams || !s->services ||
+    s->legacies = calloc(conf->n_routes + 1, sizeof *s->legacies);
+    if (!s->routes || !s->upstreams || !s->services || !s->legacies ||
         fill(s, n_workers, old, err, err_size) < 0) {
         state_free(s);
         return NULL;

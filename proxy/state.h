@@ -27,6 +27,7 @@
 
 #include "address.h"
 #include "bide/bide.h"
+#include "counters.h"
 #include "hooks.h"
 #include "http1.h"
 #include "proxy_conf.h"
@@ -36,6 +37,17 @@ struct pool;
 struct upstream;
 
 enum { ENDPOINTS_MAX = 64 };
+
+/* What an address of an upstream has been sent, by each worker. It outlives the
+ * endpoint: when its upstream is changed, the next one counts on. Threads:
+ * owned to write by the worker, shared to read. */
+struct tally {
+    atomic_uint refs;
+    struct {
+        _Alignas(64) counter requests; /* attempts ever, of which ... */
+        counter failures; /* ... so many are to be held against it */
+    } of[];
+};
 
 /* One server. Threads: shared. */
 struct endpoint {
@@ -52,6 +64,7 @@ struct endpoint {
     atomic_uint out_by;       /* bits of enum out_by; 0: it is in use */
     _Atomic(int64_t) back_ns; /* when it came back; 0: it was never out */
     struct pool *pools;       /* of each worker */
+    struct tally *tally;
 };
 
 /* Why an endpoint gets no requests. */
@@ -95,6 +108,14 @@ struct service {
     bool plain;                /* no rules that look into good answers */
 };
 
+/* What a service goes on from, in the eyes of those who watch: a dependency
+ * that was made anew has not counted anything yet. Threads: immutable, but for
+ * what is inside prior. */
+struct legacy {
+    struct service *prior; /* whose place it took; or NULL */
+    bide_stats *before;    /* totals of those before that; or NULL */
+};
+
 /* Threads: immutable. */
 struct route {
     const struct bide__proxy_route *conf;
@@ -113,6 +134,7 @@ struct state {
     struct upstream **upstreams;
     size_t n_upstreams;
     struct service **services;
+    struct legacy *legacies; /* of each service */
     size_t n_services;
     uint64_t generation; /* from 1 */
     const struct proxy_hooks *hooks;
@@ -130,6 +152,12 @@ void state_unref(struct state *s); /* frees it after the last */
 
 /* Whether an upstream is in it, the very object. */
 bool state_has(const struct state *s, const struct upstream *u);
+
+/* ===== legacy.c ===== */
+
+/* Fills in what service `i` goes on from. False: no memory. */
+bool legacy_init(struct state *s, size_t i, const struct state *old);
+void legacy_done(struct legacy *l);
 
 /* ===== upstream.c ===== */
 
@@ -167,7 +195,18 @@ struct service *service_find(const struct state *s, const struct upstream *u,
 struct service *service_new(struct upstream *u,
                             const struct bide__proxy_route *c,
                             const struct state *old, char *err, size_t size);
-void service_unref(struct service *s);
+void service_unref(struct service *s); /* NULL is fine */
+
+/* ===== tally.c ===== */
+
+/* The tally of an address, with a reference to it: that of an endpoint of `u`
+ * which has it too, or a new one. NULL: no memory. */
+struct tally *tally_get(const struct upstream *u, const char *authority);
+void tally_unref(struct tally *t); /* NULL is fine */
+
+/* Lets an upstream that is not in use yet go on with the tallies of the one
+ * whose place it takes. */
+void upstream_count_on(struct upstream *u, const struct upstream *from);
 
 /* ===== out.c ===== */
 

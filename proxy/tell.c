@@ -60,6 +60,12 @@ void tell_begin(struct exchange *ex)
     }
 }
 
+bool tell_new_trace(const struct exchange *ex)
+{
+    static const uint8_t none[sizeof ex->trace.parent_id];
+    return is_traced(ex) && memcmp(ex->trace.parent_id, none, sizeof none) == 0;
+}
+
 void tell_attempt(struct attempt *a, bide_reason why)
 {
     struct exchange *ex = a->ex;
@@ -90,6 +96,9 @@ bool tell_traceparent(const struct attempt *a, char to[BIDE__TRACEPARENT + 1])
 }
 
 /* ===== filling events in ===== */
+
+_Static_assert((int)BIDE__PROXY_DEP_NAME < (int)BIDE__DEP_NAME,
+               "the name of a dependency is never cut");
 
 /* "GET /pay/17", as much of it as fits. */
 static void put_operation(struct bide__event *e, const struct exchange *ex)

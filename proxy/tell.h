@@ -66,6 +66,9 @@ void tell_over(struct exchange *ex);
 void tell_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
                   bide_breaker_state to, int64_t now_ns);
 
+/* Whether the trace of a request began here. */
+bool tell_new_trace(const struct exchange *ex);
+
 /* Whether the attempt has a traceparent of its own to send; writes it. */
 bool tell_traceparent(const struct attempt *a, char to[BIDE__TRACEPARENT + 1]);
 

@@ -157,7 +157,8 @@ static int endpoint_init(struct endpoint *e, struct upstream *u, unsigned index,
     e->authority = authority_of(c);
     e->port = c->port;
     e->tls = c->tls;
-    if (!e->url || !e->host || !e->authority ||
+    e->tally = tally_get(u, e->authority);
+    if (!e->url || !e->host || !e->authority || !e->tally ||
         pools_new(e, &u->conf, u->n_workers) < 0) {
         snprintf(err, err_size, "no memory");
         return -1;
@@ -181,6 +182,7 @@ static void endpoint_done(struct endpoint *e)
     free(e->authority);
     free(e->addresses);
     free(e->pools);
+    tally_unref(e->tally);
     bide_dep_free(e->breaker);
 }
 

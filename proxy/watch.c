@@ -5,13 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bide/run.h"
-#include "bide/stats.h"
 #include "pool.h"
 
-enum { OWN_VALUES = 8 };
+enum { OWN_VALUES = 8, RELOAD_PATIENCE_S = 5 };
 
 enum {
 #define X(name, help) COUNTER_##name,
@@ -47,53 +47,70 @@ static enum bide__endpoint_state state_of(struct endpoint *e, int64_t now)
     return BIDE__ENDPOINT_UP;
 }
 
-static void look_at(struct bide__watched_endpoint *to, const char *dep,
-                    struct endpoint *e, int64_t now)
+static void look_at(struct bide__watched_endpoint *to, struct endpoint *e)
 {
-    bide_stats s = { 0 };
-
-    *to = (struct bide__watched_endpoint){ .dep = dep,
-                                           .address = e->authority,
-                                           .state = state_of(e, now) };
+    to->requests = to->failures = 0; /* those of an address are all in one */
     for (unsigned w = 0; w < e->upstream->n_workers; w++) {
         to->in_flight += gauged(&e->pools[w].in_flight);
         to->connections += gauged(&e->pools[w].n_links);
         to->idle += gauged(&e->pools[w].n_idle);
+        to->requests += counted(&e->tally->of[w].requests);
+        to->failures += counted(&e->tally->of[w].failures);
     }
-    if (e->breaker && bide_dep_stats(e->breaker, now, &s) == 0) {
-        to->requests = s.attempts;
-        to->failures =
-            s.attempts - s.by_class[BIDE_SUCCESS] - s.by_class[BIDE_IGNORED];
+}
+
+/* The place of an address: one that is configured twice, to get twice its
+ * share, is one all the same. */
+static struct bide__watched_endpoint *place_of(struct held *h,
+                                               const struct endpoint *e)
+{
+    for (size_t i = 0; i < h->list.n_endpoints; i++)
+        if (h->endpoints[i].upstream == e->upstream->name &&
+            strcmp(h->endpoints[i].address, e->authority) == 0)
+            return &h->endpoints[i];
+    return &h->endpoints[h->list.n_endpoints++];
+}
+
+static void list_endpoints(struct held *h, struct upstream *u, int64_t now)
+{
+    for (unsigned i = 0; i < u->n_endpoints; i++) {
+        struct endpoint *e = &u->endpoints[i];
+        struct bide__watched_endpoint *to = place_of(h, e);
+
+        to->upstream = u->name;
+        to->address = e->authority;
+        to->state = state_of(e, now);
+        look_at(to, e);
     }
 }
 
 static size_t count_endpoints(const struct state *s)
 {
     size_t n = 0;
-    for (size_t i = 0; i < s->n_services; i++)
-        n += s->services[i]->upstream->n_endpoints;
+    for (size_t i = 0; i < s->n_upstreams; i++)
+        n += s->upstreams[i]->n_endpoints;
     return n;
 }
 
-static void list_deps(struct held *h, int64_t now)
+static void list_deps(struct held *h)
 {
     const struct state *s = h->state;
-    size_t n = 0;
 
     for (size_t i = 0; i < s->n_services; i++) {
         const struct service *v = s->services[i];
-        const char *name = bide_dep_name(v->dep);
+        const struct legacy *l = &s->legacies[i];
 
         h->deps[i] = (struct bide__watched_dep){
-            name, v->policy_name ? v->policy_name : "", v->dep
+            .name = bide_dep_name(v->dep),
+            .policy = v->policy_name ? v->policy_name : "",
+            .upstream = v->upstream->name,
+            .dep = v->dep,
+            .prior = l->prior ? l->prior->dep : NULL,
+            .before = l->before
         };
-        for (unsigned e = 0; e < v->upstream->n_endpoints; e++)
-            look_at(&h->endpoints[n++], name, &v->upstream->endpoints[e], now);
     }
     h->list.deps = h->deps;
     h->list.n_deps = s->n_services;
-    h->list.endpoints = h->endpoints;
-    h->list.n_endpoints = n;
 }
 
 /* ===== numbers ===== */
@@ -172,7 +189,10 @@ static const struct bide__watched *hold(void *ctx)
         let_go(h);
         return NULL;
     }
-    list_deps(h, bide_now_ns());
+    h->list.endpoints = h->endpoints;
+    for (size_t i = 0; i < h->state->n_upstreams; i++)
+        list_endpoints(h, h->state->upstreams[i], bide_now_ns());
+    list_deps(h);
     h->list.values = h->values;
     list_counters(h, w->proxy);
     list_own(h, w);
@@ -220,14 +240,60 @@ static bool drain(void *ctx, char *why, size_t size)
     return signal_self(SIGTERM, why, size);
 }
 
+void proxy_watch_reloading(struct proxy_watch *w)
+{
+    pthread_mutex_lock(&w->reloads.lock);
+    w->reloads.begun++;
+    pthread_mutex_unlock(&w->reloads.lock);
+}
+
+void proxy_watch_reloaded(struct proxy_watch *w, bool refused)
+{
+    pthread_mutex_lock(&w->reloads.lock);
+    w->reloads.ended++;
+    w->reloads.refused = refused;
+    pthread_cond_broadcast(&w->reloads.over);
+    pthread_mutex_unlock(&w->reloads.lock);
+}
+
+/* Waits for the end of a reload that begins from now on: one that runs already
+ * may have read the file before it was changed. Not for one that never comes,
+ * since the program ends. True: it is over. */
+static bool await_reload(struct proxy_watch *w, uint64_t number)
+{
+    struct proxy_reloads *r = &w->reloads;
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += RELOAD_PATIENCE_S;
+    while (r->ended < number && !atomic_load(&w->proxy->draining))
+        if (pthread_cond_timedwait(&r->over, &r->lock, &until) != 0)
+            break;
+    return r->ended >= number;
+}
+
 static bool reload(void *ctx, char *why, size_t size)
 {
-    (void)ctx;
-    return signal_self(SIGHUP, why, size);
+    struct proxy_watch *w = ctx;
+    bool over, refused;
+
+    pthread_mutex_lock(&w->reloads.lock);
+    bool told = signal_self(SIGHUP, why, size);
+    over = told && await_reload(w, w->reloads.begun + 1);
+    refused = w->reloads.refused;
+    pthread_mutex_unlock(&w->reloads.lock);
+    if (told && !over)
+        snprintf(why, size, "it was asked for, and is not over yet");
+    else if (told && refused)
+        snprintf(why, size, "it was refused, and what was there stays; what is "
+                            "wrong is on standard error");
+    return over && !refused;
 }
 
 struct bide__source proxy_source(struct proxy_watch *watch)
 {
+    pthread_mutex_init(&watch->reloads.lock, NULL);
+    pthread_cond_init(&watch->reloads.over, NULL);
     return (struct bide__source){ .program = "bide proxy",
                                   .ctx = watch,
                                   .hold = hold,

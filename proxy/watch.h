@@ -5,24 +5,39 @@
  *     bide__collector_new(&(struct bide__collector_conf){ .source = &source });
  *
  * A dependency is an upstream under a policy, and is called "upstream/policy".
- * Its endpoints are the upstream's: two policies on one upstream show the same.
+ * Its endpoints are the upstream's, which several dependencies may share.
  */
 #ifndef BIDE_PROXY_WATCH_H
 #define BIDE_PROXY_WATCH_H
+
+#include <pthread.h>
 
 #include "../observe/collector.h"
 #include "../observe/source.h"
 #include "proxy.h"
 
+/* Reloads, which the program's own thread does. Threads: shared. */
+struct proxy_reloads {
+    pthread_mutex_t lock; /* of the rest */
+    pthread_cond_t over;
+    uint64_t begun, ended;
+    bool refused; /* the last one was */
+};
+
 /* What is watched, and the watchers' own counts. Must stay where it is.
  * Threads: shared. */
 struct proxy_watch {
     struct proxy *proxy;
+    struct proxy_reloads reloads;
     struct bide__collector *collector; /* NULL: none (yet) */
     struct bide__exporter *exporter;   /* NULL: none */
     struct bide__log *log;             /* NULL: none */
 };
 
 struct bide__source proxy_source(struct proxy_watch *watch);
+
+/* To be called around each reload: whoever asked for it waits to hear. */
+void proxy_watch_reloading(struct proxy_watch *watch);
+void proxy_watch_reloaded(struct proxy_watch *watch, bool refused);
 
 #endif

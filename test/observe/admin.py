@@ -6,6 +6,8 @@ import http.client
 import json
 import os
 import re
+import resource
+import shutil
 import signal
 import socket
 import ssl
@@ -28,9 +30,9 @@ TOKEN = "a-token-of-some-length"
 PATIENCE = 30  # seconds; only what hangs takes so long
 
 
-def until(fn):
+def until(fn, seconds=PATIENCE):
     """Waits until it gives something; what it gives."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + seconds
     while not (got := fn()) and time.monotonic() < end:
         time.sleep(0.05)
     return got
@@ -194,17 +196,72 @@ def hostile(p):
     slow = [socket.create_connection(("127.0.0.1", p.port)) for _ in range(80)]
     for s in slow:
         s.sendall(b"GET / HT")
-    case("it is full, and lives", p.p.poll() is None)
+    case("those who only hold connections keep nobody out",
+         p.ask("/healthz")[0] == 200)
     for s in slow:
         s.close()
-    case("and serves when they are gone", until(lambda: serves(p)))
-    reader = socket.create_connection(("127.0.0.1", p.port))
-    reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    reader.sendall(b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    time.sleep(2.5)
+
+
+def open_stream(p, room=None):
+    s = socket.socket()
+    if room:
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, room)
+    s.settimeout(30)
+    s.connect(("127.0.0.1", p.port))
+    s.sendall(b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return s, s.recv(12)
+
+
+def many_streams(p):
+    streams = [open_stream(p) for _ in range(40)]
+    said = [line for _, line in streams]
+    case("there may be 32 streams, and one more is told so",
+         said == [b"HTTP/1.1 200"] * 32 + [b"HTTP/1.1 503"] * 8, said)
+    case("and they keep nobody out", p.ask("/healthz")[0] == 200)
+    for s, _ in streams:
+        s.close()
+    reader, _ = open_stream(p, 4096)
     case("one who does not read his stream holds nobody up",
          p.ask("/healthz")[0] == 200)
+    # It takes nothing until its connection is gone at the other end.
+    gone = until(lambda: connections_from(reader) == 0, 40)
+    case("and is dropped", gone)
     reader.close()
+
+
+def connections_from(client):
+    """Of the other end's: established with the port that this client has."""
+    mine = f"0100007F:{client.getsockname()[1]:04X}"
+    with open("/proc/net/tcp", encoding="ascii") as f:
+        return sum(line.split()[2] == mine and line.split()[3] == "01"
+                   for line in f)
+
+
+def no_descriptors():
+    """accept() fails, and poll() says at once that there is somebody."""
+    p = Program("--calm")
+    resource.prlimit(p.p.pid, resource.RLIMIT_NOFILE, (16, 16))
+    waiting = [socket.create_connection(("127.0.0.1", p.port)) for _ in range(24)]
+    for s in waiting:
+        s.sendall(b"GET /he")
+    before = ticks(p.p.pid, "bide-admin")
+    time.sleep(2)
+    used = ticks(p.p.pid, "bide-admin") - before
+    case("without descriptors it rests", used < 20, used)
+    for s in waiting:
+        s.close()
+    case("and goes on", until(lambda: p.ask("/healthz")[0] == 200))
+    p.end()
+
+
+def ticks(pid, name):
+    """What a thread has used of a processor, in hundredths of a second."""
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/stat", encoding="ascii") as f:
+            head, rest = f.read().rsplit(")", 1)
+        if head.endswith("(" + name):
+            return sum(int(n) for n in rest.split()[11:13])
+    return 0
 
 
 def refused_to_start():
@@ -376,6 +433,28 @@ def tls_hostile(p, other):
     case("nor do those who hang up", p.ask("/healthz")[0] == 200)
 
 
+def tls_renewed(p, here, new):
+    """A certificate is replaced on the disk, as those who renew them do."""
+    auth = {"Authorization": f"Bearer {TOKEN}"}
+    before = p.connect()
+    for to, data in zip(here, new):
+        os.replace(shutil.copy(data, to + ".new"), to)
+    trusts = ssl.create_default_context(cafile=new[0])
+    case("one that was replaced is not seen yet", refuses(trusts, p))
+    case("a reload is done over TLS",
+         p.ask("/api/reload", "POST", **auth)[0] == 200)
+    p.context = trusts
+    case("then it is", p.ask("/healthz")[0] == 200)
+    before.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n"
+                   b"Connection: close\r\n\r\n")
+    case("whoever was connected before stays so", b"ok\n" in read_all(before))
+    with open(here[0], "w", encoding="ascii") as f:
+        f.write("nothing\n")
+    answer = p.ask("/api/reload", "POST", **auth)
+    case("one that cannot be used is told, and the one before stays",
+         answer[0] == 409 and p.ask("/healthz")[0] == 200, answer)
+
+
 def tls():
     with tempfile.TemporaryDirectory() as d:
         cert, key = certificate.make(d, "one")
@@ -383,7 +462,9 @@ def tls():
         p = Sidecar(d, "127.0.0.1:0", cert, certificate=cert, key=key, token=TOKEN)
         tls_requests(p)
         tls_hostile(p, other)
+        tls_renewed(p, (cert, key), (other, other_key))
         case("with TLS it ends cleanly", p.end() == 0)
+        cert, key = certificate.make(d, "one")
         p = Sidecar(d, "0.0.0.0:0", cert, certificate=cert, key=key, token=TOKEN)
         case("with a token and TLS it may be reached by others",
              p.ask("/healthz")[0] == 200 and p.end() == 0, p.said)
@@ -418,6 +499,8 @@ stream(live)
 who_may_ask(live)
 actions(live, calm)
 hostile(live)
+many_streams(live)
+no_descriptors()
 prometheus(calm)
 case("it ends cleanly", live.end() == 0 and calm.end() == 0)
 refused_to_start()

@@ -369,8 +369,10 @@ static void make_deps(void)
         if (bide_dep_new_in(&deps[i], services[i].name, &conf, &host) < 0)
             abort();
         watched_deps[i] =
-            (struct bide__watched_dep){ services[i].name, services[i].policy,
-                                        deps[i] };
+            (struct bide__watched_dep){ .name = services[i].name,
+                                        .policy = services[i].policy,
+                                        .upstream = services[i].name,
+                                        .dep = deps[i] };
         for (int k = 0; k < 3; k++) {
             snprintf(addresses[3 * i + k], sizeof addresses[0],
                      "10.0.%d.%d:8080", i, k + 1);

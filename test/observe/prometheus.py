@@ -58,6 +58,46 @@ case("the alerts name metrics that are there",
 case("the dashboard names metrics that are there",
      len(exprs) > 15 and not unknown("\n".join(exprs)), unknown("\n".join(exprs)))
 
+
+def labels_of(name):
+    """{label: its values}, as the tool writes them."""
+    found = {"instance": set(), "job": set()}
+    for line in metrics.decode().splitlines():
+        if line.startswith(name + "{"):
+            for label, value in re.findall(r'(\w+)="((?:[^"\\\\]|\\\\.)*)"', line):
+                found.setdefault(label, set()).add(value)
+    return found
+
+
+def wrong_labels(expr):
+    """Labels that a query asks for, or values of them, that are nowhere."""
+    for name, inside in re.findall(r"(bide_\w+)\{([^}]*)\}", expr):
+        there = labels_of(name)
+        for label, how, value in re.findall(r'(\w+)(=~|!~|!=|=)"([^"]*)"', inside):
+            if label not in there:
+                yield name, label
+            elif not value.startswith("$"):
+                yield from ((name, label, v) for v in value.split("|")
+                            if v not in there[label])
+
+
+def wrong_legend(target):
+    """Labels in a legend that the result of its query does not have."""
+    by = re.search(r"\bby \(([^)]*)\)", target["expr"])
+    name = re.search(r"bide_\w+", target["expr"]).group()
+    have = set(re.split(r",\s*", by.group(1))) if by else set(labels_of(name))
+    return set(re.findall(r"\{\{(\w+)\}\}", target.get("legendFormat", ""))) - have
+
+
+for what, queries in (("dashboard", exprs), ("alerts", re.findall(
+        r"^(?:\s+expr: .*|\s{10,}.*bide_.*)$", read("prometheus", "alerts.yml"), re.M))):
+    wrong = [w for q in queries for w in wrong_labels(q)]
+    case(f"labels and their values in the {what} are there", len(queries) > 5
+         and not wrong, wrong)
+wrong = [(t["legendFormat"], w) for p in dashboard["panels"] for t in p["targets"]
+         if (w := wrong_legend(t))]
+case("and those in its legends", not wrong, wrong)
+
 # The dashboard's queries are valid: as rules, with Grafana's variables filled in.
 rules = {"groups": [{"name": "g", "rules": [
     {"record": f"r{i}", "expr": e.replace("$__rate_interval", "1m")}

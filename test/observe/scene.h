@@ -118,9 +118,13 @@ static inline void scene_init(struct scene *s)
     s->search = scene_dep("search", &search);
     scene_play(s);
 
-    s->deps[0] = (struct bide__watched_dep){ "pay", "payments", s->pay };
-    s->deps[1] =
-        (struct bide__watched_dep){ "se\"ar\\ch\n\xff", "", s->search };
+    s->deps[0] = (struct bide__watched_dep){
+        .name = "pay", .policy = "payments", .upstream = "pay", .dep = s->pay
+    };
+    s->deps[1] = (struct bide__watched_dep){ .name = "se\"ar\\ch\n\xff",
+                                             .policy = "",
+                                             .upstream = "",
+                                             .dep = s->search };
     s->endpoints[0] = (struct bide__watched_endpoint){
         "pay", "127.0.0.1:9001", BIDE__ENDPOINT_UP, 2, 5, 3, 11, 1
     };

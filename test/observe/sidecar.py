@@ -47,9 +47,10 @@ class Quiet(http.server.BaseHTTPRequestHandler):
 class Origin(Quiet):
     """Answers with the next status of the list, else 200; says what traceparent
     came."""
-    answers, always = [], None
+    answers, always, heard = [], None, None
 
     def do_GET(self):
+        Origin.heard = self.headers
         status = self.always or (self.answers.pop(0) if self.answers else 200)
         self.say(status, (self.headers.get("Traceparent") or "none").encode())
 
@@ -185,7 +186,9 @@ def metrics(s):
              'bide_calls_total{dep="pay/default",result="late_success"} 1',
              'bide_retries_total{dep="pay/default",reason="backoff"} 2',
              'bide_proxy_requests_total 6', 'bide_proxy_attempts_total 8',
-             f'bide_endpoint_up{{dep="pay/default",endpoint="127.0.0.1:{ORIGIN}"}} 1')
+             f'bide_endpoint_up{{upstream="pay",endpoint="127.0.0.1:{ORIGIN}"}} 1',
+             f'bide_endpoint_requests_total{{upstream="pay",endpoint="127.0.0.1:{ORIGIN}"}} 8',
+             f'bide_endpoint_failures_total{{upstream="pay",endpoint="127.0.0.1:{ORIGIN}"}} 2')
 
     def page():
         return s.get("/metrics", s.admin)[1]
@@ -322,9 +325,11 @@ def actions(s):
          and s.get("/healthz", s.admin, Host="other.test")[0] == 403)
     s.sample = "50%"
     s.write()
-    s.get("/api/reload", s.admin, "POST", **auth)
-    case("who watches cannot be changed so, and that is told",
-         until(lambda: "proxy.telemetry cannot change" in "".join(s.told)), s.told)
+    answer = s.get("/api/reload", s.admin, "POST", **auth)
+    case("who watches cannot be changed so, and that is told", answer[0] == 409
+         and "it was refused, and what was there stays" in answer[1] and
+         until(lambda: "proxy.telemetry cannot change" in "".join(s.told)),
+         (answer, s.told))
     case("it is ready", s.get("/readyz", s.admin)[0] == 200)
     answer = s.get("/api/drain", s.admin, "POST", **auth)
     code = s.p.wait(timeout=PATIENCE)
@@ -362,8 +367,25 @@ def on_a_socket(directory):
                          check=False, timeout=PATIENCE).stdout
     case("the admin endpoint on a Unix socket", out == b"ok\n", out)
     case("which is this user's alone", os.stat(path).st_mode & 0o077 == 0)
+    second = subprocess.run([BIDE, "proxy", "-c", file], capture_output=True,
+                            text=True, timeout=PATIENCE, check=False)
+    case("no other program takes it away", second.returncode == 1
+         and "Address already in use" in second.stderr, second)
+    p.kill()
+    p.wait(timeout=PATIENCE)
+    p = subprocess.Popen([BIDE, "proxy", "-c", file], stderr=subprocess.PIPE,
+                         text=True)
+    case("one that was left behind is no hindrance",
+         path in p.stderr.readline())
     p.terminate()
     p.wait(timeout=PATIENCE)
+    os.path.exists(path) and os.unlink(path)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("somebody's\n")
+    third = subprocess.run([BIDE, "proxy", "-c", file], capture_output=True,
+                           text=True, timeout=PATIENCE, check=False)
+    case("any other file is left alone",
+         third.returncode == 1 and os.path.getsize(path) > 0, third)
 
 
 def small_config(directory, telemetry):
@@ -377,11 +399,84 @@ def small_config(directory, telemetry):
     return file
 
 
+def sampled(directory):
+    s = Small(directory, {"otlp": f"http://127.0.0.1:{COLLECTOR}", "sample": "100%"})
+    for name, parent, kept in (("that cannot be read", "00-zz", False),
+                               ("of zeros", "00" + PARENT[2:35].replace(
+                                   PARENT[3:35], "0" * 32) + PARENT[35:] + "-01", False),
+                               ("of a later version", "cc" + PARENT[2:] + "-01-x", True)):
+        body = s.get("/a", Traceparent=parent, Tracestate="a=b")[1]
+        case(f"a traceparent {name}: the trace is {'kept' if kept else 'a new one'}",
+             re.fullmatch("00-[0-9a-f]{32}-[0-9a-f]{16}-01", body)
+             and (body[3:35] == PARENT[3:35]) == kept, body)
+        case("and the state that belongs to it " + ("too" if kept else "is not passed on"),
+             (Origin.heard.get("Tracestate") == "a=b") == kept, Origin.heard.items())
+    s.end()
+
+
+def counted_on(directory):
+    """Totals never fall, whatever is changed of a policy or an upstream."""
+    file = small_config(directory, {})
+    with open(file, encoding="utf-8") as f:
+        text = f.read()
+    s = Small(directory, None)
+    before = {}
+    for n, (old, new) in enumerate((("", ""), ("attempts: 2", "attempts: 3"),
+                                    ("attempts: 2", "attempts: 4"),
+                                    ("endpoints:", "slow_start: 1s, endpoints:"),
+                                    ("['http", f"['http://127.0.0.1:{ORIGIN}', 'http"))):
+        with open(file, "w", encoding="utf-8") as f:
+            f.write(text.replace(old, new))
+        s.p.send_signal(signal.SIGHUP)
+        until(lambda: sum("was read again" in t for t in s.told) > n)
+        fallen = [k for k, v in totals(s).items() if v < before.get(k, 0)]
+        case(f"no total falls at reload {n + 1}", not fallen, fallen)
+        Origin.answers = [503]
+        s.get("/a")
+        s.get("/b")
+        before = totals(s)
+        done = before['bide_calls_total{dep="a/default",result="first_success"}']
+        case("and all go on", done == n + 1, done)
+        sent = before[f'bide_endpoint_requests_total{{upstream="a",endpoint="127.0.0.1:{ORIGIN}"}}']
+        case("those of the endpoint too", sent == 3 * (n + 1), sent)
+    case("so does what was amplified",
+         s.state()["deps"][0]["amplification"] == 1.5, s.state()["deps"][0])
+    s.end()
+
+
+def totals(s):
+    lines = s.get("/metrics", s.admin)[1].splitlines()
+    pairs = [line.rsplit(" ", 1) for line in lines if line[0] != "#"]
+    assert len(pairs) == len({k for k, _ in pairs}), "a series is there twice"
+    return {k: float(v) for k, v in pairs
+            if re.match(r"\w+_(total|count|sum|bucket)\b", k)}
+
+
+def long_names(directory):
+    name = "u" * 119
+    file = small_config(directory, {})
+    with open(file, encoding="utf-8") as f:
+        text = f.read()
+    with open(file, "w", encoding="utf-8") as f:
+        f.write(text.replace("upstream: a }", f"upstream: {name} }}")
+                .replace("{ a: {", f"{{ {name}: {{"))
+    s = Small(directory, None)
+    Origin.answers = [503]
+    s.get("/a")
+    listed = until(lambda: s.state()["decisions"])
+    case("a decision has the whole name of its dependency",
+         listed and listed[0]["dep"] == name + "/default"
+         == s.state()["deps"][0]["name"], listed)
+    s.end()
+
+
 class Small(Sidecar):
     """A sidecar with a file of its own."""
 
     def __init__(self, directory, telemetry):
-        self.small = small_config(directory, telemetry)
+        self.small = os.path.join(directory, "small.yaml")
+        if telemetry is not None:
+            small_config(directory, telemetry)
         super().__init__(directory)
 
     def write(self):
@@ -434,4 +529,7 @@ with tempfile.TemporaryDirectory() as tmp:
     refused(tmp)
     on_a_socket(tmp)
     secure_collector(tmp)
+    sampled(tmp)
+    counted_on(tmp)
+    long_names(tmp)
 finish()

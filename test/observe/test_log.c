@@ -152,6 +152,29 @@ static void log_full_pipe_is_not_waited_for(void **state)
     close(fd[1]);
 }
 
+/* Neither does one that reads a little, and blocks whoever writes more. */
+static void regress_log_pipe_with_some_room_is_not_waited_for(void **state)
+{
+    enum { LINES = 1000 };
+    struct bide__event e[3];
+    struct bide__log log;
+    int fd[2];
+
+    (void)state;
+    open_pipe(fd);
+    assert_int_equal(fcntl(fd[1], F_SETFL, 0), 0); /* as a shell's are */
+    scene_events(e);
+    bide__log_init(&log, fd[1], 1e9, 1e9, 0);
+    for (int i = 0; i < LINES; i++)
+        bide__log_event(&log, &e[0], BIDE_SECOND);
+    bide__log_flush(&log, BIDE_SECOND);
+    assert_true(log.lost > 0 && log.lost < LINES);
+    assert_int_equal((uint64_t)lines(written(fd[0])) + log.lost, LINES);
+    bide__log_done(&log);
+    close(fd[0]);
+    close(fd[1]);
+}
+
 static void log_breaker(void **state)
 {
     struct bide__event e;
@@ -188,6 +211,7 @@ int main(void)
         cmocka_unit_test(log_never_becomes_the_next_storm),
         cmocka_unit_test(log_suppressed_says_how_many),
         cmocka_unit_test(log_full_pipe_is_not_waited_for),
+        cmocka_unit_test(regress_log_pipe_with_some_room_is_not_waited_for),
         cmocka_unit_test(log_breaker),
         cmocka_unit_test(event_text_is_cut_between_characters),
     };

@@ -74,8 +74,8 @@ static void prometheus_says_what_happened(void **state)
         "008192\"} 0",
         "bide_call_seconds_bucket{dep=\"pay\",retry_time=\"with\",le=\"0."
         "016384\"} 3",
-        "bide_endpoint_up{dep=\"pay\",endpoint=\"127.0.0.1:9001\"} 1",
-        "bide_endpoint_up{dep=\"pay\",endpoint=\"127.0.0.1:9002\"} 0",
+        "bide_endpoint_up{upstream=\"pay\",endpoint=\"127.0.0.1:9001\"} 1",
+        "bide_endpoint_up{upstream=\"pay\",endpoint=\"127.0.0.1:9002\"} 0",
         "bide_connections{side=\"client\"} 12",
         "# TYPE bide_spans_dropped_total counter",
         "bide_spans_dropped_total 3",

@@ -27,7 +27,7 @@ static void history_samples_are_differences(void **state)
     static struct bide__history h;
     bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
     bide_dep *dep = scene_dep("pay", &conf);
-    struct bide__watched_dep d = { "pay", "", dep };
+    struct bide__watched_dep d = { .name = "pay", .policy = "", .dep = dep };
     struct bide__watched w = { .deps = &d, .n_deps = 1 };
     const struct bide__sample *s;
 
@@ -66,7 +66,7 @@ static void history_keeps_the_last_minutes(void **state)
     static struct bide__history h;
     bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
     bide_dep *dep = scene_dep("pay", &conf), *other = scene_dep("pay", &conf);
-    struct bide__watched_dep d = { "pay", "", dep };
+    struct bide__watched_dep d = { .name = "pay", .policy = "", .dep = dep };
     struct bide__watched w = { .deps = &d, .n_deps = 1 };
 
     (void)state;
@@ -79,10 +79,13 @@ static void history_keeps_the_last_minutes(void **state)
     assert_true(bide__track_sample(track, BIDE__HISTORY - 1)->at_ns ==
                 6 * BIDE_SECOND);
 
-    /* A reload made it anew: its counters begin at 0, the samples go on. */
+    /* A reload made it anew: it goes on from the one before. */
+    scene_call(dep, 0, FINE);
     scene_call(other, 0, FINE);
     d.dep = other;
+    d.prior = dep;
     bide__history_tick(&h, &w, 400 * BIDE_SECOND);
+    assert_int_equal(bide__track_sample(track, 0)->first, 2);
     scene_call(other, 0, FINE);
     bide__history_tick(&h, &w, 401 * BIDE_SECOND);
     assert_int_equal(bide__track_sample(track, 0)->first, 1);
@@ -93,6 +96,28 @@ static void history_keeps_the_last_minutes(void **state)
     bide__history_done(&h);
     bide_dep_free(dep);
     bide_dep_free(other);
+}
+
+/* All that is added to nothing is all there is: none is forgotten. */
+static void totals_are_all_added(void **state)
+{
+    bide_stats from, to;
+
+    (void)state;
+    memset(&from, 0x11, sizeof from);
+    memset(&to, 0, sizeof to);
+    bide__stats_add(&to, &from);
+    to.breaker = from.breaker; /* what is no total */
+    to.budget_left = from.budget_left;
+    to.rate = from.rate;
+    to.in_flight = from.in_flight;
+    to.queued = from.queued;
+    memset(&from.breaker, 0,
+           offsetof(bide_stats, breaker_to) - offsetof(bide_stats, breaker));
+    memset(&to.breaker, 0,
+           offsetof(bide_stats, breaker_to) -
+               offsetof(bide_stats, breaker)); /* padding */
+    assert_memory_equal(&to, &from, sizeof to);
 }
 
 /* ===== the journal ===== */
@@ -336,6 +361,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(history_samples_are_differences),
         cmocka_unit_test(history_keeps_the_last_minutes),
+        cmocka_unit_test(totals_are_all_added),
         cmocka_unit_test(journal_keeps_decisions_and_nothing_else),
         cmocka_unit_test(journal_counts_refusals_in_a_row),
         cmocka_unit_test(journal_has_room_for_each),

@@ -119,13 +119,22 @@ function linkWord(feed: Feed, paused: boolean): [string, string] {
   return feed.link === 'lost' ? ['lost', 'connection lost, trying again'] : ['connecting', 'connecting'];
 }
 
+/** The dependency that the address names; anybody may write anything there. */
+function named(): string {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return '';
+  }
+}
+
 export function App() {
   const feed = useMemo(() => new Feed(), []);
   const [, redraw] = useReducer((n: number) => n + 1, 0);
   const [theme, toggleTheme] = useTheme();
   const [range, setRange] = useState(0);
   const [frozen, setFrozen] = useState<Frozen | null>(null);
-  const [chosen, setChosen] = useState(decodeURIComponent(location.hash.slice(1)));
+  const [chosen, setChosen] = useState(named);
   const [help, setHelp] = useState(false);
   const [all, setAll] = useState(false);
 

@@ -14,7 +14,7 @@ export class Feed {
   private source: EventSource | null = null;
 
   start(): void {
-    void this.loadHistory().finally(() => this.openStream());
+    this.openStream();
   }
 
   listen(fn: () => void): () => void {
@@ -26,16 +26,19 @@ export class Feed {
     for (const fn of this.listeners) fn();
   }
 
+  // What came before the stream was opened; what was missed, if it broke off and was
+  // opened again.
   private async loadHistory(): Promise<void> {
     const answer = await fetch('api/history');
-    if (!answer.ok) return;
     const history = (await answer.json()) as { deps: Record<string, Sample[]> };
-    for (const [name, list] of Object.entries(history.deps)) this.samples.set(name, list);
+    for (const [name, list] of Object.entries(history.deps)) this.samples.set(name, merge(this.samples.get(name) ?? [], list));
+    this.changed();
   }
 
   // The browser itself connects again, after the second that the server names.
   private openStream(): void {
     this.source = new EventSource('api/stream');
+    this.source.onopen = () => void this.loadHistory().catch(() => {}); // charts begin later, then
     this.source.onmessage = (e) => this.take(JSON.parse(e.data as string) as State);
     this.source.onerror = () => {
       this.link = 'lost';
@@ -63,6 +66,12 @@ export class Feed {
   }
 }
 
+/** Two lists of one dependency, in order, each second once. */
+function merge(a: Sample[], b: Sample[]): Sample[] {
+  const all = new Map([...a, ...b].map((s) => [s.at_ms, s]));
+  return [...all.values()].sort((x, y) => x.at_ms - y.at_ms).slice(-KEEP);
+}
+
 /** Reasons that are nobody's failure: the server answered, and said no for good (a
  * 404, say), or the caller went away. */
 const neutral = ['permanent', 'cancelled'];
@@ -71,9 +80,9 @@ export const set_aside = (s: Sample): number =>
   neutral.reduce((sum, reason) => sum + (s.refused[reason] ?? 0), 0);
 
 export const failures = (s: Sample): number => {
-  let sum = -set_aside(s);
+  let sum = 0;
   for (const n of Object.values(s.refused)) sum += n;
-  return sum;
+  return sum - set_aside(s);
 };
 
 export const calls = (s: Sample): number => s.first + s.late + failures(s) + set_aside(s);
