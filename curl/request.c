@@ -152,6 +152,13 @@ static bool add_key(struct bide__transfer *t)
     return true;
 }
 
+long bide__curl_connects(CURL *easy)
+{
+    long n = 0;
+    curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &n);
+    return n;
+}
+
 int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
                         int local_port)
 {
@@ -170,6 +177,7 @@ int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
     }
     t->begun = true;
     t->answered = t->in_head = false;
+    t->connects = bide__curl_connects(t->easy);
     t->status = 0;
     return CURL_PREREQFUNC_OK;
 }
