@@ -106,12 +106,14 @@ static void now_known(struct bide__curl_call *c)
         c->wake(c);
 }
 
+/* From the application's own handle, which outlives the call: a hedge's copy
+ * may be gone when the method is asked for. */
 void bide__note_method(struct bide__transfer *t)
 {
     char *method = NULL;
     if (t->call->method || t->call->known)
         return;
-    curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_METHOD, &method);
+    curl_easy_getinfo(t->call->easy, CURLINFO_EFFECTIVE_METHOD, &method);
     t->call->method = method;
 }
 

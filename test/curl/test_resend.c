@@ -13,6 +13,7 @@
 struct origin {
     int listener, port;
     int posts; /* that were read as a whole */
+    int held;  /* a connection that is left alone; -1: none yet */
     void (*talk)(struct origin *o, int fd);
     pthread_t thread;
 };
@@ -53,7 +54,7 @@ static void *serve(void *origin)
 static void origin_start(struct origin *o,
                          void (*talk)(struct origin *o, int fd))
 {
-    *o = (struct origin){ .talk = talk };
+    *o = (struct origin){ .held = -1, .talk = talk };
     o->listener = listen_on(&o->port);
     assert_int_equal(pthread_create(&o->thread, NULL, serve, o), 0);
 }
@@ -63,6 +64,8 @@ static void origin_stop(struct origin *o)
     shutdown(o->listener, SHUT_RDWR);
     pthread_join(o->thread, NULL);
     close(o->listener);
+    if (o->held >= 0)
+        close(o->held);
 }
 
 /* Reads a request whose body is "pay=1"; false at the end. */
@@ -200,6 +203,49 @@ static void resend_through_a_tunnel_is_not_let(void **state)
     bide_dep_free(dep);
 }
 
+/* ===== a hedge that gets through before the original ===== */
+
+static void hold_the_first_and_tunnel(struct origin *o, int fd)
+{
+    if (o->held < 0)
+        o->held = dup(fd);
+    else
+        tunnel(o, fd);
+}
+
+/* What was learned of the request must outlive the copy of the handle that it
+ * was learned from. AddressSanitizer tells. */
+static void regress_hedge_that_is_gone_leaves_the_method(void **state)
+{
+    (void)state;
+    static const bide_rule rule = { .method = "REPORT",
+                                    .faults = 1u << BIDE_FAULT_TIMEOUT,
+                                    .cls = BIDE_PERMANENT };
+    bide_policy_conf conf = quick();
+    conf.attempts = 1;
+    conf.attempt_timeout_ns = 300 * MS; /* of the one that is held */
+    conf.hedge.max = 1;
+    conf.hedge.after_ns = MS;
+    conf.hedge.extra_load = 1;
+    conf.rules = &rule;
+    conf.n_rules = 1;
+    bide_dep *dep = dep_of(&conf);
+    struct origin proxy;
+    struct exchange x;
+    origin_start(&proxy, hold_the_first_and_tunnel);
+    exchange_init(&x, "503");
+    curl_easy_setopt(x.easy, CURLOPT_CUSTOMREQUEST, "REPORT");
+    through(&x, &proxy);
+    x.opts.op.idempotent = true;
+    bide_curl_perform(dep, x.easy, &x.opts);
+    assert_int_equal(x.result.attempts, 2);
+    assert_int_equal(requests(&x), 1);
+    assert_int_equal(x.result.reason, BIDE_BECAUSE_PERMANENT);
+    exchange_done(&x);
+    origin_stop(&proxy);
+    bide_dep_free(dep);
+}
+
 /* ===== answers that libcurl follows with another request ===== */
 
 #define LOG_IN "401;h=WWW-Authenticate:Digest+realm=%22r%22%2C+nonce=%221%22"
@@ -288,6 +334,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resend_that_is_refused_proves_nothing),
         cmocka_unit_test(resend_through_a_tunnel_is_not_let),
+        cmocka_unit_test(regress_hedge_that_is_gone_leaves_the_method),
         cmocka_unit_test(resend_after_an_answer_is_part_of_the_attempt),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);
