@@ -192,12 +192,16 @@ static int status_of(const char *line, size_t len)
     return status;
 }
 
-/* A status line, or what comes where there are none. */
+/* A status line, or what comes where there are none. On a connection that was
+ * made since the request was sent it is a proxy's answer to CONNECT, which
+ * says nothing of the request. */
 static void begin_head(struct bide__transfer *t, const char *line, size_t len)
 {
-    t->answered = true;
     t->in_head = len > 6 && memcmp(line, "HTTP/", 5) == 0;
     t->status = t->in_head ? status_of(line, len) : 0;
+    bool interim = t->status >= 100 && t->status < 200;
+    if (!interim && bide__curl_connects(t->easy) == t->connects)
+        t->answered = true;
     if (t->status < 200 || t->status > 299)
         bide__note_method(t);
 }

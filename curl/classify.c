@@ -76,7 +76,16 @@ static bool is_local(CURL *easy)
            err == EADDRNOTAVAIL;
 }
 
-static bide_fault fault_of(CURL *easy, CURLcode code)
+/* Faults that the engine takes for proof that nothing was sent, unless there is
+ * a status. They are none where something was: a kept connection broke, and
+ * libcurl could get no other to send the request again; or memory ran out. */
+static bool would_prove(bide_fault fault)
+{
+    return fault == BIDE_FAULT_DNS || fault == BIDE_FAULT_CONNECT ||
+           fault == BIDE_FAULT_LOCAL;
+}
+
+static bide_fault fault_of(CURL *easy, CURLcode code, bool unproved)
 {
     bide_fault fault = BIDE_FAULT_OTHER;
     long verify = 0;
@@ -87,6 +96,8 @@ static bide_fault fault_of(CURL *easy, CURLcode code)
             fault = faults[i].fault;
     if (fault == BIDE_FAULT_URL && !bide__curl_unsent(easy))
         return BIDE_FAULT_MALFORMED; /* an answer that is not HTTP */
+    if (unproved && would_prove(fault))
+        return BIDE_FAULT_RESET;
     if (fault == BIDE_FAULT_CONNECT && is_local(easy))
         return BIDE_FAULT_LOCAL;
     if (code == CURLE_SSL_CONNECT_ERROR &&
@@ -116,14 +127,17 @@ bide_outcome bide__curl_classify(const bide_dep *dep, CURL *easy,
     const bide_policy_conf *policy = dep ? bide_dep_policy(dep) : NULL;
     bide_header fields[MAX_FIELDS];
     long status = 0;
-    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    if (!facts->unanswered)
+        curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
     if (code == CURLE_OK && status == 0)
         return BIDE_OUTCOME_SUCCESS; /* a file, or HTTP/0.9 */
     if (bide__is_good_answer(policy, code, status))
         return (bide_outcome){ .cls = BIDE_SUCCESS, .status = (int)status };
+    bool unproved = status == 0 && !facts->not_sent;
     const bide_response r = {
         .status = (int)status,
-        .fault = facts->status_only ? BIDE_FAULT_NONE : fault_of(easy, code),
+        .fault = facts->status_only ? BIDE_FAULT_NONE
+                                    : fault_of(easy, code, unproved),
         .not_sent = facts->not_sent,
         .method = facts->method,
         .headers = fields,

@@ -106,12 +106,14 @@ static void now_known(struct bide__curl_call *c)
         c->wake(c);
 }
 
+/* From the application's own handle, which outlives the call: a hedge's copy
+ * may be gone when the method is asked for. */
 void bide__note_method(struct bide__transfer *t)
 {
     char *method = NULL;
     if (t->call->method || t->call->known)
         return;
-    curl_easy_getinfo(t->easy, CURLINFO_EFFECTIVE_METHOD, &method);
+    curl_easy_getinfo(t->call->easy, CURLINFO_EFFECTIVE_METHOD, &method);
     t->call->method = method;
 }
 
@@ -152,6 +154,13 @@ static bool add_key(struct bide__transfer *t)
     return true;
 }
 
+long bide__curl_connects(CURL *easy)
+{
+    long n = 0;
+    curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &n);
+    return n;
+}
+
 int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
                         int local_port)
 {
@@ -170,6 +179,7 @@ int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
     }
     t->begun = true;
     t->answered = t->in_head = false;
+    t->connects = bide__curl_connects(t->easy);
     t->status = 0;
     return CURL_PREREQFUNC_OK;
 }

@@ -32,12 +32,22 @@ void bide__transfer_start(struct bide__transfer *t, struct bide__curl_call *c,
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, bide__request_headers(t, now));
 }
 
+/* A kept connection broke, and libcurl could get no other to send the request
+ * again, which we would not have let it. */
+static bool could_not_resend(const struct bide__transfer *t, CURLcode code)
+{
+    return t->begun && !t->answered &&
+           (code == CURLE_COULDNT_CONNECT ||
+            code == CURLE_COULDNT_RESOLVE_HOST ||
+            code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_PROXY);
+}
+
 /* What made us break it off ourselves has another name for the caller. And a
  * connection that is closed amid the head is no answer, though libcurl takes
  * it for one without a body. */
 static CURLcode true_code(const struct bide__transfer *t, CURLcode code)
 {
-    if (t->resent)
+    if (t->resent || could_not_resend(t, code))
         return CURLE_GOT_NOTHING;
     if (t->starved)
         return CURLE_OUT_OF_MEMORY;
@@ -54,6 +64,7 @@ static bide_outcome outcome_of(struct bide__transfer *t, CURLcode code)
         .method = t->call->method,
         .not_sent = code != CURLE_OK &&
                     (!t->begun || bide__curl_unsent(t->easy)),
+        .unanswered = code != CURLE_OK && t->begun && !t->answered,
         .body = t->answer.body.at,
         .body_len = t->answer.body.len,
     };

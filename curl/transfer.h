@@ -58,6 +58,7 @@ struct bide__transfer {
     int status;              /* of the last answer; 0: ask libcurl */
     bool begun;              /* a request may have been sent, ... */
     bool answered;           /* ... and something came back */
+    long connects;           /* connections made before it was begun */
     bool resent;             /* libcurl was kept from sending it again */
     bool starved;            /* no memory, no entropy: not the server's fault */
     bool passing;            /* the body goes straight to the caller */
@@ -111,6 +112,9 @@ void bide__note_method(struct bide__transfer *t);
  * connection: not before that libcurl knows what is spoken there. */
 void bide__curl_learn(struct bide__transfer *t);
 
+/* How many connections libcurl has made for a transfer so far. */
+long bide__curl_connects(CURL *easy);
+
 /* A CURLOPT_PREREQFUNCTION: the connection stands, the request is next. */
 int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
                         int local_port);
@@ -134,6 +138,7 @@ void bide__answer_trim(struct bide__answer *a);
 struct bide__facts {
     const char *method;
     bool not_sent;
+    bool unanswered;         /* the status is of a request before this one */
     bool status_only;        /* it is still under way: no fault yet */
     const void *body;
     size_t body_len;
