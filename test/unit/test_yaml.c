@@ -4,12 +4,9 @@
 static int read_text(struct bide__tree **ret, const char *text, size_t len,
                      bide_diagnostics *notes)
 {
-    char *copy = malloc(len ? len : 1);
-    int rc;
+    char *copy = exact_copy(text, len);
+    int rc = bide__tree_yaml(ret, "t.yaml", copy, len, notes);
 
-    assert_non_null(copy);
-    memcpy(copy, text, len);
-    rc = bide__tree_yaml(ret, "t.yaml", copy, len, notes);
     free(copy);
     return rc;
 }
