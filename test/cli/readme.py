@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""The commands that README.md shows work as they stand: readme.py BIDE"""
+"""The commands that README.md shows work as they stand, and in the files that the
+other pages show `bide check` finds nothing: readme.py BIDE"""
+import glob
 import os
 import re
 import subprocess
@@ -20,8 +22,18 @@ def commands(text, section):
             if line.startswith("bide ")]
 
 
-with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as f:
-    readme = f.read()
+def files(text):
+    """Whole files among the blocks of a page."""
+    return [block for block in re.findall(r"^```\w*\n(.*?)^```", text, re.S | re.M)
+            if block.startswith("version:")]
+
+
+def read(path):
+    with open(path, encoding="utf-8") as page:
+        return page.read()
+
+
+readme = read(os.path.join(ROOT, "README.md"))
 with tempfile.TemporaryDirectory() as folder:
     os.symlink(os.path.join(ROOT, "examples"), os.path.join(folder, "examples"))
     env = tap.environment(PATH=BIN + ":" + os.environ["PATH"])
@@ -35,4 +47,14 @@ with tempfile.TemporaryDirectory() as folder:
             # 1 is "no": `bide explain` stops. 2 would be a mistake.
             no = command.startswith("bide explain") and p.returncode == 1
             tap.case(command, p.returncode == 0 or no, p.stderr.decode())
+
+shown = 0
+for path in sorted(glob.glob(ROOT + "/docs/*.md") + glob.glob(ROOT + "/man/*.scd")):
+    for text in files(read(path)):
+        p = subprocess.run([os.path.join(BIN, "bide"), "check", "-"],
+                           input=text.encode(), capture_output=True, check=False)
+        tap.case(f"a file in {os.path.relpath(path, ROOT)}", p.returncode == 0,
+                 (p.stdout + p.stderr).decode())
+        shown += 1
+tap.case("pages show files", shown > 3)
 tap.finish()
