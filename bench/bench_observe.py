@@ -10,7 +10,6 @@ throws away what it is sent) share the other, which caps the rate: the honest fi
 is what CPU time the proxy takes for a request, and the bars are on that."""
 import os
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
@@ -113,13 +112,7 @@ def main(directory):
         for w in watchers:
             w.over = True
     finally:
-        for process in processes:
-            process.send_signal(signal.SIGTERM)
-        for process in processes:
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        side.stop(processes)
 
 
 if __name__ == "__main__":

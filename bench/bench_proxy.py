@@ -212,6 +212,16 @@ def raise_limit():
         sys.exit(f"bench_proxy.py: {hard} open files are not enough")
 
 
+def stop(processes):
+    for process in processes:
+        process.send_signal(signal.SIGTERM)
+    for process in processes:
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+
 def main(directory):
     bide = os.path.abspath(sys.argv[1])
     seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 2
@@ -274,13 +284,7 @@ def main(directory):
                   + ("  (bar: below 1.00)" if i == 0 else
                      "  (bar: not behind)"))
     finally:
-        for process in processes:
-            process.send_signal(signal.SIGTERM)
-        for process in processes:
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        stop(processes)
 
 
 if __name__ == "__main__":

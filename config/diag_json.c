@@ -7,17 +7,6 @@
 #include "json.h"
 #include "policy_file.h"
 
-static const struct bide__lint_rule *lint_of(const char *code)
-{
-    size_t n;
-    const struct bide__lint_rule *rules = bide__lint_rules(&n);
-
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(rules[i].code, code) == 0)
-            return &rules[i];
-    return NULL;
-}
-
 /* The index behind the notes of finding i. */
 static size_t behind_notes(const bide_diagnostics *notes, size_t i)
 {
@@ -62,7 +51,7 @@ static void put_finding(struct bide__json *j, const bide_diagnostics *notes,
 {
     static const char *const severities[] = { "note", "warning", "mistake" };
     const bide_diagnostic *d = bide_diagnostics_at(notes, i);
-    const struct bide__lint_rule *lint = lint_of(d->code);
+    const struct bide__lint_rule *lint = bide__lint_of(d->code);
 
     bide__json_object(j, NULL);
     bide__json_text(j, "severity", severities[d->severity]);

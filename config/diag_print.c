@@ -171,23 +171,11 @@ static void put_excerpt(FILE *out, const bide_diagnostic *d,
     fprintf(out, "%s\n", paint->off);
 }
 
-/* The lint of a code, or NULL. */
-static const struct bide__lint_rule *lint_of(const char *code)
-{
-    size_t n;
-    const struct bide__lint_rule *rules = bide__lint_rules(&n);
-
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(rules[i].code, code) == 0)
-            return &rules[i];
-    return NULL;
-}
-
 static void put_heading(FILE *out, const bide_diagnostic *d,
                         const struct paint *paint)
 {
     static const char *const severities[] = { "note", "warning", "mistake" };
-    const struct bide__lint_rule *lint = lint_of(d->code);
+    const struct bide__lint_rule *lint = bide__lint_of(d->code);
 
     fprintf(out, "%s%s:", paint->bold, d->file);
     if (d->line)
@@ -204,7 +192,7 @@ static void put_heading(FILE *out, const bide_diagnostic *d,
 static void put_reasons(FILE *out, const bide_diagnostic *d,
                         const struct paint *paint)
 {
-    const struct bide__lint_rule *lint = lint_of(d->code);
+    const struct bide__lint_rule *lint = bide__lint_of(d->code);
 
     if (lint && d->severity != BIDE_NOTE)
         fprintf(out, "      %swhy:%s %s\n", paint->bold, paint->off, lint->why);

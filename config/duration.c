@@ -6,20 +6,6 @@
 
 #include "value.h"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static size_t count_digits(const char *text, size_t len)
-{
-    size_t n = 0;
-
-    while (n < len && is_digit(text[n]))
-        n++;
-    return n;
-}
-
 static const struct unit {
     const char *name;
     int64_t ns;
@@ -35,7 +21,7 @@ static const struct unit *find_unit(const char *text, size_t len)
 {
     size_t n = 0;
 
-    while (n < len && !is_digit(text[n]))
+    while (n < len && (text[n] < '0' || text[n] > '9'))
         n++;
     for (size_t i = 0; i < N_UNITS; i++)
         if (strlen(units[i].name) == n && memcmp(units[i].name, text, n) == 0)
@@ -60,13 +46,13 @@ static int64_t share(uint64_t billionths, int64_t unit_ns)
 static size_t read_part(const char *text, size_t len, const struct unit **unit,
                         int64_t *ret_ns)
 {
-    size_t n = count_digits(text, len), fraction = 0, at = n;
+    size_t n = bide__count_digits(text, len), fraction = 0, at = n;
     uint64_t whole, billionths = 0;
 
     if (n == 0 || bide__parse_count(text, n, &whole) < 0)
         return 0;
     if (at < len && text[at] == '.') {
-        fraction = count_digits(text + at + 1, len - at - 1);
+        fraction = bide__count_digits(text + at + 1, len - at - 1);
         if (fraction == 0)
             return 0;
         for (size_t i = 1; i <= 9; i++)

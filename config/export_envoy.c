@@ -13,13 +13,6 @@
 
 static const int64_t no_limit = UINT32_MAX;
 
-static void duration(struct bide__json *j, const char *key, int64_t ns)
-{
-    char buffer[BIDE__DURATION_SIZE];
-
-    bide__json_text(j, key, bide__proto_duration(ns, buffer));
-}
-
 /* ===== retry_policy ===== */
 
 /* Shorter intervals are taken for 1 ms. */
@@ -31,7 +24,7 @@ static void interval(struct bide__translation *t, struct bide__json *j,
         ns = BIDE_MILLISECOND;
         bide__approximated(t, option, "an interval is 1ms or more", "1ms");
     }
-    duration(j, key, ns);
+    bide__put_proto_duration(j, key, ns);
 }
 
 static void back_off(struct bide__translation *t, struct bide__json *j)
@@ -41,8 +34,8 @@ static void back_off(struct bide__translation *t, struct bide__json *j)
     bide__mesh_shape(t);
     bide__json_object(j, "retry_back_off");
     if (t->conf->hedge.max > 0) { /* the next hedge goes out at once */
-        duration(j, "base_interval", BIDE_MILLISECOND);
-        duration(j, "max_interval", BIDE_MILLISECOND);
+        bide__put_proto_duration(j, "base_interval", BIDE_MILLISECOND);
+        bide__put_proto_duration(j, "max_interval", BIDE_MILLISECOND);
     } else {
         interval(t, j, "backoff.base", "base_interval", b->base_ns);
         interval(t, j, "backoff.cap", "max_interval", b->cap_ns);
@@ -97,7 +90,8 @@ static void hints(struct bide__translation *t, struct bide__json *j)
     reset_header(j, "RateLimit-Reset", "SECONDS");
     reset_header(j, "X-RateLimit-Reset", "UNIX_TIMESTAMP");
     bide__json_end(j);
-    duration(j, "max_interval", max_ns < ten_years ? max_ns : ten_years);
+    bide__put_proto_duration(j, "max_interval",
+                             max_ns < ten_years ? max_ns : ten_years);
     bide__json_end(j);
 }
 
@@ -158,7 +152,7 @@ static void retry_policy(const struct bide__mesh *m,
     conditions(m, t, j);
     bide__json_integer(j, "num_retries", retries);
     if (try_timeout_ns != BIDE_FOREVER)
-        duration(j, "per_try_timeout", try_timeout_ns);
+        bide__put_proto_duration(j, "per_try_timeout", try_timeout_ns);
     back_off(t, j);
     hints(t, j);
     only_idempotent(j);
@@ -216,7 +210,8 @@ static bool route(const struct bide__mesh *m, struct bide__translation *t,
 
     bide__json_object(j, "route");
     bide__json_text(j, "cluster", names->host);
-    duration(j, "timeout", timeout_ns == BIDE_FOREVER ? 0 : timeout_ns);
+    bide__put_proto_duration(j, "timeout",
+                             timeout_ns == BIDE_FOREVER ? 0 : timeout_ns);
     bide__kept(t, "attempts");
     bide__kept(t, "attempt_timeout");
     if (c->hedge.max > 0)

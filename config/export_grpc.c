@@ -105,13 +105,6 @@ static void codes(struct bide__json *j, const char *key, uint32_t set)
     bide__json_end(j);
 }
 
-static void duration(struct bide__json *j, const char *key, int64_t ns)
-{
-    char buffer[BIDE__DURATION_SIZE];
-
-    bide__json_text(j, key, bide__proto_duration(ns, buffer));
-}
-
 /* A backoff of 0 is not allowed. */
 static void backoff(struct bide__translation *t, struct bide__json *j,
                     const char *option, const char *key, int64_t ns)
@@ -121,7 +114,7 @@ static void backoff(struct bide__translation *t, struct bide__json *j,
         ns = BIDE_MILLISECOND;
         bide__approximated(t, option, "a backoff must be over 0", "1ms");
     }
-    duration(j, key, ns);
+    bide__put_proto_duration(j, key, ns);
 }
 
 static bool retry_policy(struct bide__translation *t, struct bide__json *j,
@@ -172,7 +165,7 @@ static bool hedging_policy(struct bide__translation *t, struct bide__json *j,
     bide__kept(t, "hedge.after");
     bide__json_object(j, "hedgingPolicy");
     bide__json_integer(j, "maxAttempts", 1 + (int64_t)h->max);
-    duration(j, "hedgingDelay", h->after_ns);
+    bide__put_proto_duration(j, "hedgingDelay", h->after_ns);
     codes(j, "nonFatalStatusCodes", set->grpc);
     bide__json_end(j);
     return true;
@@ -204,7 +197,7 @@ static bool method_config(struct bide__translation *t,
     bide__json_object(j, NULL);
     method_name(names, j);
     if (timeout_ns != BIDE_FOREVER)
-        duration(j, "timeout", timeout_ns);
+        bide__put_proto_duration(j, "timeout", timeout_ns);
     bide__kept(t, "attempts");
     if (t->conf->hedge.max > 0)
         repeats = hedging_policy(t, j, set);

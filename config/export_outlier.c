@@ -9,13 +9,6 @@
 #include "export_envoy.h"
 #include "json.h"
 
-static void duration(struct bide__json *j, const char *key, int64_t ns)
-{
-    char buffer[BIDE__DURATION_SIZE];
-
-    bide__json_text(j, key, bide__proto_duration(ns, buffer));
-}
-
 /* ===== what becomes of the numbers ===== */
 
 static void tell_shape(struct bide__translation *t)
@@ -85,11 +78,13 @@ static int64_t share(int64_t ns, double ratio)
 
 static void ejection(const bide_breaker_conf *b, struct bide__json *j)
 {
-    duration(j, "interval",
-             b->kind == BIDE_BREAKER_TIME ? b->window_ns : 10 * BIDE_SECOND);
-    duration(j, "base_ejection_time", b->open_ns);
-    duration(j, "max_ejection_time", b->open_max_ns);
-    duration(j, "max_ejection_time_jitter", share(b->open_ns, b->open_jitter));
+    bide__put_proto_duration(j, "interval",
+                             b->kind == BIDE_BREAKER_TIME ? b->window_ns
+                                                          : 10 * BIDE_SECOND);
+    bide__put_proto_duration(j, "base_ejection_time", b->open_ns);
+    bide__put_proto_duration(j, "max_ejection_time", b->open_max_ns);
+    bide__put_proto_duration(j, "max_ejection_time_jitter",
+                             share(b->open_ns, b->open_jitter));
     bide__json_integer(j, "max_ejection_percent", 100);
 }
 

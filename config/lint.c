@@ -86,6 +86,14 @@ const struct bide__lint_rule *bide__lint_rules(size_t *ret_n)
     return rules;
 }
 
+const struct bide__lint_rule *bide__lint_of(const char *code)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (strcmp(rules[i].code, code) == 0)
+            return &rules[i];
+    return NULL;
+}
+
 struct bide__node *bide__set_by(const struct bide__linting *l,
                                 const char *const *keys)
 {

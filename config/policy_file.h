@@ -110,6 +110,9 @@ struct bide__lint_rule {
 };
 const struct bide__lint_rule *bide__lint_rules(size_t *ret_n);
 
+/* The one of this code, or NULL. */
+const struct bide__lint_rule *bide__lint_of(const char *code);
+
 /* Writes a full policy with every option at its default, and its help as a
  * comment; the reference page; a JSON Schema of policy files. All from the table
  * of options. */

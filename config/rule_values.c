@@ -50,32 +50,43 @@ bool bide__read_status(const struct bide__node *node, uint16_t *ret_min,
     return true;
 }
 
-/* The number that a name stands for in X(name, ...) lists of the engine. */
+/* Tells which of the words it is; none of them is a mistake. */
+static bool read_word(struct bide__making *m, const struct bide__node *node,
+                      const char *const *words, const char *expected,
+                      size_t *ret)
+{
+    bool scalar = node->kind == BIDE__SCALAR;
+
+    for (size_t i = 0; words[i]; i++)
+        if (bide__node_is(node, words[i])) {
+            *ret = i;
+            return true;
+        }
+    bide__wrong_rule(
+        m, node, scalar ? "bad-value" : "wrong-type",
+        scalar ? bide__did_you_mean(m->load->notes, node->text, words) : NULL,
+        expected);
+    return false;
+}
+
 bool bide__read_fault(struct bide__making *m, const struct bide__node *node,
                       uint32_t *set)
 {
-#define X(name, key, cls) key,
-    static const char *const all[] = { BIDE_FAULTS(X) NULL };
-#undef X
-    const char *known[BIDE_N_FAULTS + 1];
-    size_t n = 0;
+    const char *words[BIDE_N_FAULTS + 1] = { NULL };
+    bide_fault faults[BIDE_N_FAULTS];
+    size_t n = 0, i;
 
-    for (size_t i = 1; all[i]; i++)    /* `none` is no error, ... */
-        if (i != BIDE_FAULT_CANCELLED) /* ... nor is what the caller did */
-            known[n++] = all[i];
-    known[n] = NULL;
-    for (size_t i = 1; all[i]; i++)
-        if (i != BIDE_FAULT_CANCELLED && bide__node_is(node, all[i])) {
-            *set |= SET(i);
-            return true;
+    for (bide_fault f = BIDE_FAULT_NONE + 1; f < BIDE_N_FAULTS; f++)
+        if (f != BIDE_FAULT_CANCELLED) { /* that is the caller's doing */
+            faults[n] = f;
+            words[n++] = bide_fault_name(f);
         }
-    bide__wrong_rule(m, node,
-                     node->kind == BIDE__SCALAR ? "bad-value" : "wrong-type",
-                     node->kind == BIDE__SCALAR
-                         ? bide__did_you_mean(m->load->notes, node->text, known)
-                         : NULL,
-                     "an error such as `connect`, `reset`, `timeout` or `dns`");
-    return false;
+    if (!read_word(m, node, words,
+                   "an error such as `connect`, `reset`, `timeout` or `dns`",
+                   &i))
+        return false;
+    *set |= SET(faults[i]);
+    return true;
 }
 
 bool bide__read_grpc(struct bide__making *m, const struct bide__node *node,
@@ -84,19 +95,12 @@ bool bide__read_grpc(struct bide__making *m, const struct bide__node *node,
 #define X(name, value, key) key,
     static const char *const all[] = { BIDE_GRPC_CODES(X) NULL };
 #undef X
+    size_t i;
 
-    for (size_t i = 1; all[i]; i++)
-        if (bide__node_is(node, all[i])) {
-            *set |= SET(i);
-            return true;
-        }
-    bide__wrong_rule(
-        m, node, node->kind == BIDE__SCALAR ? "bad-value" : "wrong-type",
-        node->kind == BIDE__SCALAR
-            ? bide__did_you_mean(m->load->notes, node->text, all + 1)
-            : NULL,
-        "a gRPC code such as `UNAVAILABLE`");
-    return false;
+    if (!read_word(m, node, all + 1, "a gRPC code such as `UNAVAILABLE`", &i))
+        return false; /* the first, `OK`, is no failure */
+    *set |= SET(i + 1);
+    return true;
 }
 
 /* A list, or one value that stands for a list of it. */
@@ -115,19 +119,12 @@ bool bide__read_class(struct bide__making *m, const struct bide__node *node,
 #define X(name, key, meaning) key,
     static const char *const all[] = { BIDE_CLASSES(X) NULL };
 #undef X
+    size_t i;
 
-    for (int i = 0; all[i]; i++)
-        if (bide__node_is(node, all[i])) {
-            *ret = (bide_class)i;
-            return true;
-        }
-    bide__wrong_rule(m, node,
-                     node->kind == BIDE__SCALAR ? "bad-value" : "wrong-type",
-                     node->kind == BIDE__SCALAR
-                         ? bide__did_you_mean(m->load->notes, node->text, all)
-                         : NULL,
-                     "a class");
-    return false;
+    if (!read_word(m, node, all, "a class", &i))
+        return false;
+    *ret = (bide_class)i;
+    return true;
 }
 
 bool bide__read_text(struct bide__making *m, const struct bide__node *node,

@@ -167,6 +167,8 @@ void bide__mesh_shape(struct bide__translation *t);
 #define BIDE__DURATION_SIZE 32
 const char *bide__proto_duration(int64_t ns, char buffer[BIDE__DURATION_SIZE]);
 const char *bide__go_duration(int64_t ns, char buffer[BIDE__DURATION_SIZE]);
+void bide__put_proto_duration(struct bide__json *j, const char *key,
+                              int64_t ns);
 /* Reads "0.1s", or gives BIDE_EPARSE. */
 int bide__parse_proto_duration(const char *text, size_t len, int64_t *ret_ns);
 

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "json.h"
 #include "translate.h"
 #include "value.h"
 
@@ -21,6 +22,13 @@ const char *bide__proto_duration(int64_t ns, char buffer[BIDE__DURATION_SIZE])
     else
         snprintf(buffer, size, "%lld.%09llds", s, rest);
     return buffer;
+}
+
+void bide__put_proto_duration(struct bide__json *j, const char *key, int64_t ns)
+{
+    char buffer[BIDE__DURATION_SIZE];
+
+    bide__json_text(j, key, bide__proto_duration(ns, buffer));
 }
 
 /* Both what Go reads and what protobuf reads, for there are Istios of both

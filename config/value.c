@@ -3,20 +3,16 @@
 #include "value.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "json.h"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static size_t count_digits(const char *text, size_t len)
+size_t bide__count_digits(const char *text, size_t len)
 {
     size_t n = 0;
 
-    while (n < len && is_digit(text[n]))
+    while (n < len && text[n] >= '0' && text[n] <= '9')
         n++;
     return n;
 }
@@ -25,7 +21,7 @@ int bide__parse_count(const char *text, size_t len, uint64_t *ret)
 {
     uint64_t value = 0;
 
-    if (!text || len == 0 || count_digits(text, len) != len)
+    if (!text || len == 0 || bide__count_digits(text, len) != len)
         return BIDE_EPARSE;
     for (size_t i = 0; i < len; i++) {
         unsigned digit = (unsigned)(text[i] - '0');
@@ -53,66 +49,76 @@ static size_t read_exponent(const char *text, size_t len, int *ret)
         return 0;
     negative = text[1] == '-';
     at += text[1] == '-' || text[1] == '+';
-    n = count_digits(text + at, len - at);
+    n = bide__count_digits(text + at, len - at);
     for (size_t i = 0; i < n && value < 10000; i++)
         value = value * 10 + (text[at + i] - '0');
     *ret = negative ? -value : value;
     return n ? at + n : 0;
 }
 
-/* In steps: 10^22 is the last power of ten that a double holds exactly. */
-static double scaled(uint64_t mantissa, int exponent)
-{
-    double value = (double)mantissa;
+/* No double is further from the next than 767 digits can tell: of more, it only
+ * matters whether there is anything in them. */
+enum { MAX_DIGITS = 768 };
 
-    for (; exponent > 22 && value != 0 && isfinite(value); exponent -= 22)
-        value *= 1e22;
-    for (; exponent < -22 && value != 0; exponent += 22)
-        value /= 1e22;
-    if (value == 0 || !isfinite(value))
-        return value;
-    return exponent < 0 ? value / pow(10, -exponent)
-                        : value * pow(10, exponent);
-}
+/* A number as it was read: digits times 10^exponent, without a dot, which would
+ * make it the locale's business. Threads: owned. */
+struct decimal {
+    char digits[MAX_DIGITS + sizeof "e-200000"];
+    size_t n;
+    int exponent;
+};
 
-/* Reads the digits on one side of the dot; those past 18 only count as places.
- */
-static void read_digits(const char *text, size_t n, uint64_t *mantissa,
-                        int *exponent, int per_kept, int per_dropped)
+/* Reads the digits on one side of the dot. */
+static void read_digits(struct decimal *d, const char *text, size_t n,
+                        int per_kept, int per_dropped)
 {
     for (size_t i = 0; i < n; i++) {
-        bool keep = *mantissa < UINT64_C(100000000000000000);
+        bool keep = d->n < MAX_DIGITS;
+        char *last = &d->digits[MAX_DIGITS - 1];
 
-        if (keep)
-            *mantissa = *mantissa * 10 + (uint64_t)(text[i] - '0');
-        if (*exponent > -100000 && *exponent < 100000)
-            *exponent += keep ? per_kept : per_dropped;
+        if (keep && (d->n > 0 || text[i] != '0'))
+            d->digits[d->n++] = text[i];
+        else if (!keep && *last == '0' && text[i] != '0')
+            *last = '1';
+        if (d->exponent > -100000 && d->exponent < 100000)
+            d->exponent += keep ? per_kept : per_dropped;
     }
+}
+
+static double nearest_double(struct decimal *d)
+{
+    if (d->n == 0)
+        return 0;
+    snprintf(d->digits + d->n, sizeof d->digits - d->n, "e%d", d->exponent);
+    return strtod(d->digits, NULL);
 }
 
 /* Reads a number times 10^shift: 99.9 % is 0.999, not 99.9 / 100, which is a
  * little more. */
 static int parse_shifted(const char *text, size_t len, int shift, double *ret)
 {
-    uint64_t mantissa = 0;
-    int exponent = shift, given = 0;
-    size_t n = text ? count_digits(text, len) : 0, at = n, more;
+    struct decimal d;
+    int given = 0;
+    size_t n = text ? bide__count_digits(text, len) : 0, at = n, more;
     double value;
 
     if (n == 0)
         return BIDE_EPARSE;
-    read_digits(text, n, &mantissa, &exponent, 0, 1);
+    d.n = 0;
+    d.exponent = shift;
+    read_digits(&d, text, n, 0, 1);
     if (at < len && text[at] == '.') {
-        more = count_digits(text + at + 1, len - at - 1);
+        more = bide__count_digits(text + at + 1, len - at - 1);
         if (more == 0)
             return BIDE_EPARSE;
-        read_digits(text + at + 1, more, &mantissa, &exponent, -1, 0);
+        read_digits(&d, text + at + 1, more, -1, 0);
         at += more + 1;
     }
     at += read_exponent(text + at, len - at, &given);
     if (at != len)
         return BIDE_EPARSE;
-    value = scaled(mantissa, exponent + given);
+    d.exponent += given;
+    value = nearest_double(&d);
     if (!isfinite(value))
         return BIDE_EPARSE;
     *ret = value;

@@ -9,7 +9,11 @@
 
 #include "bide/config.h"
 
-/* Digits, with a fraction and an exponent if there are any; no sign. */
+/* How many of the bytes at the front are digits. */
+size_t bide__count_digits(const char *text, size_t len);
+
+/* Digits, with a fraction and an exponent if there are any; no sign. The
+ * nearest double, in any locale. */
 int bide__parse_number(const char *text, size_t len, double *ret);
 
 /* The same in hundredths: "99.9" is 0.999. */

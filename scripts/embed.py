@@ -1,65 +1,107 @@
 #!/usr/bin/env python3
-"""Turns the built dashboard into C: scripts/embed.py PAGE.html OUT.c
+"""Writes files as C, for a program to carry in itself, to standard output:
 
-The content security policy is made here as well. It names the hash of each script
-and style in the page, so that these run and nothing else does; a page that would
-load something from elsewhere is refused."""
+    embed.py dashboard INDEX.html       observe/page.h
+    embed.py report PAGE.css PAGE.js    sim/page_parts.h
+    embed.py scenarios FILE.yaml...     sim/builtin_table.h
+
+Of a page's scripts it also says the hash, which the page's content security policy
+names: no other script runs in it."""
 import base64
 import hashlib
+import os
 import re
 import sys
 
 
-def hashes(page, tag):
-    """What CSP calls the inline elements of this kind."""
-    found = re.findall(rf"<{tag}\b[^>]*>(.*?)</{tag}>", page, re.S)
+def array(name, data, storage=""):
+    """Numbers, not a string: C promises room for 4095 characters only. A byte over
+    127 is written as a character, whose sign is that of the compiler's char."""
+    print(f"{storage}const char {name}[] = {{")
+    for at in range(0, len(data), 20):
+        print("    " + "".join(f"{b}," if b < 128 else f"'\\{b:o}',"
+                               for b in data[at:at + 20]))
+    print("    0\n};\n")
+
+
+def quoted(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def digest(text):
+    """What a content security policy calls it."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text).digest()).decode()
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def hashes(path, page, tag):
+    found = re.findall(rf"<{tag}\b[^>]*>(.*?)</{tag}>".encode(), page, re.S)
     if not found:
-        sys.exit(f"{sys.argv[1]}: no <{tag}> in it: was it built by `npm run build`?")
-    return " ".join("'sha256-" + base64.b64encode(
-        hashlib.sha256(text.encode()).digest()).decode() + "'" for text in found)
+        sys.exit(f"{path}: no <{tag}> in it: was it built by `npm run build`?")
+    return " ".join(f"'{digest(text)}'" for text in found)
 
 
-def check(page):
-    outside = re.search(r"""<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=(?!"data:)\S*""",
-                        page)
+def dashboard(path):
+    page = read(path)
+    outside = re.search(
+        rb"""<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=(?!"data:)\S*""", page)
     if outside:
-        sys.exit(f"{sys.argv[1]}: loads something: {outside.group(0)}")
-
-
-def c_bytes(data):
-    for at in range(0, len(data), 24):
-        yield "    " + "".join(f"{b}," for b in data[at:at + 24])
-
-
-def main():
-    with open(sys.argv[1], encoding="utf-8") as f:
-        page = f.read()
-    check(page)
+        sys.exit(f"{path}: loads something: {outside.group(0).decode()}")
     policy = "; ".join([
         "default-src 'none'",
-        f"script-src {hashes(page, 'script')}",
-        f"style-src {hashes(page, 'style')}",
+        f"script-src {hashes(path, page, 'script')}",
+        f"style-src {hashes(path, page, 'style')}",
         "connect-src 'self'",
         "img-src data:",
         "base-uri 'none'",
         "form-action 'none'",
         "frame-ancestors 'none'",
     ])
-    data = page.encode()
-    with open(sys.argv[2], "w", encoding="utf-8") as out:
-        print("/* Made by scripts/embed.py of web/dist/index.html. */", file=out)
-        print('#include "page.h"\n', file=out)
-        print("const char bide__page[] = {", file=out)
-        for line in c_bytes(data):  # as char: those over 127 are negative
-            print(re.sub(r"\b(1[3-9]\d|12[89]|2\d\d)\b",
-                         lambda m: str(int(m.group()) - 256), line), file=out)
-        print("    0\n};", file=out)
-        print(f"const size_t bide__page_len = {len(data)};", file=out)
-        print("const char bide__page_headers[] =", file=out)
-        print(f'    "Content-Security-Policy: {policy}\\r\\n"', file=out)
-        print('    "X-Frame-Options: DENY\\r\\n"', file=out)
-        print('    "Permissions-Policy: camera=(), geolocation=(), microphone=()\\r\\n"', file=out)
-        print('    "Cross-Origin-Opener-Policy: same-origin\\r\\n";', file=out)
+    headers = [
+        f"Content-Security-Policy: {policy}",
+        "X-Frame-Options: DENY",
+        "Permissions-Policy: camera=(), geolocation=(), microphone=()",
+        "Cross-Origin-Opener-Policy: same-origin",
+    ]
+    print('#include "page.h"\n')
+    array("bide__page", page)
+    print("const size_t bide__page_len = sizeof bide__page - 1;\n")
+    array("bide__page_headers", "".join(h + "\r\n" for h in headers).encode())
 
 
-main()
+def report(*paths):
+    style, script = (read(path) for path in paths)
+    for path, text in zip(paths, (style, script)):
+        if b"</" in text:
+            sys.exit(f"{path}: `</` would end the element that it stands in")
+    print('#include "page_parts.h"\n')
+    array("page_style", style)
+    array("page_script", script)
+    array("page_script_hash", digest(script).encode())
+
+
+def scenarios(*paths):
+    """A scenario has its file's name; its sentence is the first line, a comment."""
+    texts = [read(path) for path in paths]
+    print('#include "builtin_table.h"\n')
+    for i, text in enumerate(texts):
+        array(f"text_{i}", text, "static ")
+    print("const struct sim_builtin sim_builtin_table[] = {")
+    for i, (path, text) in enumerate(zip(paths, texts)):
+        name = os.path.basename(path).removesuffix(".yaml")
+        sentence = text.decode().splitlines()[0].removeprefix("#").strip()
+        print(f"    {{ {quoted(name)}, {quoted(sentence)},\n"
+              f"      text_{i}, sizeof text_{i} - 1 }},")
+    print(f"}};\n\nconst size_t sim_builtin_count = {len(paths)};")
+
+
+KINDS = {"dashboard": dashboard, "report": report, "scenarios": scenarios}
+
+if len(sys.argv) < 3 or sys.argv[1] not in KINDS:
+    sys.exit(__doc__)
+print("/* Made by scripts/embed.py. */")
+KINDS[sys.argv[1]](*sys.argv[2:])

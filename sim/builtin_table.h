@@ -1,4 +1,4 @@
-/* What scripts/embed.sh makes of sim/scenarios/. */
+/* What scripts/embed.py makes of sim/scenarios/. */
 #ifndef BIDE_SIM_BUILTIN_TABLE_H
 #define BIDE_SIM_BUILTIN_TABLE_H
 

@@ -55,11 +55,15 @@ typedef struct bide_diagnostics bide_diagnostics;
 BIDE_API bide_diagnostics *bide_diagnostics_new(void);
 BIDE_API void bide_diagnostics_free(bide_diagnostics *notes);
 
+/* Tells how many there are: of one severity, or all. */
 BIDE_API size_t bide_diagnostics_count(const bide_diagnostics *notes,
                                        bide_severity severity);
+BIDE_API size_t bide_diagnostics_size(const bide_diagnostics *notes);
+
+/* Gives one, in the order of the file; NULL past the last. Lives as long as
+ * `notes`, or until more is read with them. */
 BIDE_API const bide_diagnostic *bide_diagnostics_at(const bide_diagnostics *notes,
                                                     size_t i);
-BIDE_API size_t bide_diagnostics_size(const bide_diagnostics *notes);
 
 /* Prints them as a good compiler does: place, message, the line with a caret
  * under what is meant, and what to write instead. */

@@ -83,6 +83,7 @@ BIDE_API int bide_dep_new_in(bide_dep **ret_dep, const char *name,
 /* Frees a dependency that no call uses. NULL is fine. */
 BIDE_API void bide_dep_free(bide_dep *dep);
 
+/* Gives its own copy of the name that it was made with. */
 BIDE_API const char *bide_dep_name(const bide_dep *dep);
 
 /* Gives the policy that the dependency is run by, for as long as it lives. */

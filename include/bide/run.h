@@ -46,6 +46,8 @@ typedef struct bide_cancel {
 /* Gives up whatever waits on it, at once, for good. From any thread, and from a
  * signal handler. */
 BIDE_API void bide_cancel_now(bide_cancel *cancel);
+
+/* Tells whether it was. */
 BIDE_API bool bide_cancelled(const bide_cancel *cancel);
 
 /* Sleeps until `at_ns`, or until it is cancelled, or BIDE_FOREVER. True if the

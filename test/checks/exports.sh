@@ -1,6 +1,7 @@
 #!/bin/sh
 # exports.sh [--update] LIBRARY.SO LIST: the shared library exports exactly what
-# test/checks/LIST names. (libbide has symbols.sh, which asks for more.)
+# test/checks/LIST names. A new public function is a decision: make it with
+# --update, and review the diff. (libbide has symbols.sh, which asks for more.)
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 update=
@@ -13,11 +14,13 @@ tmp=$(mktemp)
 trap 'rm -f "$tmp"' EXIT
 export LC_ALL=C
 
+# The version node itself shows as an absolute symbol (A).
 nm -D --defined-only "$1" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
     sort -u >"$tmp"
 [ -s "$tmp" ] || { echo "$1 exports nothing"; exit 1; }
 if [ -n "$update" ]; then
     cp "$tmp" "$here/$2"
+    echo "$(wc -l <"$here/$2") symbols recorded"
     exit 0
 fi
 if grep -v '^bide_[^_]' "$tmp"; then

@@ -1,7 +1,8 @@
 #!/bin/sh
 # install.sh BUILD_DIR COMPILER...: install into an empty directory, then build
-# and run a program against it as a stranger would: by pkg-config and by CMake's
-# find_package, shared and static.
+# and run programs against it as a stranger would: by pkg-config and by CMake's
+# find_package, shared and static; and see that the manual and the completions are
+# there.
 set -eu
 build=$1
 shift
@@ -55,8 +56,8 @@ add_executable(stranger ../main.c)
 target_link_libraries(stranger PRIVATE bide::bide)
 C
 for kind in shared static; do
-    cmake -S "$dest/cmake" -B "$dest/cmake-$kind" -DKIND=$kind -DWANT="$want" \
-        -DCMAKE_C_COMPILER="$1" -DCMAKE_PREFIX_PATH="${libdir%/lib*}" \
+    CC="$*" cmake -S "$dest/cmake" -B "$dest/cmake-$kind" -DKIND=$kind -DWANT="$want" \
+        -DCMAKE_PREFIX_PATH="${libdir%/lib*}" \
         -Dbide_DIR="$libdir/cmake/bide" >"$dest/log" 2>&1 &&
         cmake --build "$dest/cmake-$kind" >>"$dest/log" 2>&1 ||
         { cat "$dest/log"; exit 1; }
@@ -69,5 +70,47 @@ for f in pc-shared cmake-shared/stranger; do
 done
 for f in pc-static cmake-static/stranger; do
     ! readelf -d "$dest/$f" | grep -q 'NEEDED.*libbide' || { echo "$f needs libbide.so"; exit 1; }
+done
+
+# Each of the other libraries, by its name alone: a program that calls it.
+# stranger NAME HEADER EXPRESSION OTHERS: OTHERS is what static linking needs more.
+cc=$*
+stranger() {
+    cat >"$dest/other.c" <<C
+#include <bide/$2>
+#include <bide/version.h>
+#include <stdio.h>
+
+int main(void)
+{
+    return $3 ? puts(bide_version()) < 0 : 1;
+}
+C
+    # shellcheck disable=SC2046,SC2086
+    $cc "$dest/other.c" -o "$dest/other" $(pkg-config --cflags --libs "$1")
+    says env LD_LIBRARY_PATH="$libdir" "$dest/other"
+    archives=
+    for lib in $1 bide-run bide; do
+        archives="$archives $libdir/lib$lib.a"
+    done
+    # shellcheck disable=SC2046,SC2086
+    $cc "$dest/other.c" -o "$dest/other" $(pkg-config --cflags "$1") \
+        $archives $4 -lm -pthread
+    says "$dest/other"
+}
+stranger bide-run run.h 'bide_now_ns() > 0' ''
+stranger bide-config config.h '!bide_config_policy(NULL, NULL)' -lyaml
+stranger bide-curl curl.h 'bide_curl_perform(NULL, NULL, NULL) == CURLE_BAD_FUNCTION_ARGUMENT' -lcurl
+
+# What people read and type.
+if command -v scdoc >/dev/null; then
+    for page in "$here"/../../man/*.scd; do
+        name=$(basename "$page" .scd)
+        [ -s "$(find "$dest/root" -path "*/man/man${name##*.}/$name")" ] ||
+            { echo "no manual page $name"; exit 1; }
+    done
+fi
+for file in bash-completion/completions/bide zsh/site-functions/_bide; do
+    [ -s "$(find "$dest/root" -path "*/share/$file")" ] || { echo "no $file"; exit 1; }
 done
 echo "pkg-config and CMake, shared and static: $want"

@@ -7,9 +7,9 @@ cd "$(dirname "$0")/../.."
 
 files=$(ls lib/*.c lib/*.h 2>/dev/null | grep -v '^lib/host\.[ch]$' || true)
 [ -n "$files" ] || { echo "lib/ holds no source"; exit 1; }
-# Of the headers, the engine's own: those that lib/meson.build lists.
+# Of the headers, the engine's own.
 files="$files $(sed -n "/^bide_header_names = \[/,/^]/s/^ *'\(.*\)',.*/include\/bide\/\1/p" \
-    lib/meson.build)"
+    include/bide/meson.build)"
 
 # Functions, as a call or as an address taken: the bare word.
 words='clock_gettime|clock_nanosleep|gettimeofday|timespec_get|localtime|gmtime|mktime

@@ -35,17 +35,17 @@ export LC_ALL=C
 sed -e 's/^slow_names = \[/unit_names = [/' \
     -e 's/^config_names = \[/unit_names = [/' test/meson.build >"$tmp/test"
 
-# Each library lists its own headers, and all are in one directory.
-sed -e 's/^bide_[a-z]*_header_names = \[/bide_header_names = [/' \
-    */meson.build >"$tmp/headers"
+# Two lists, one directory.
+sed -e 's/^driver_header_names = \[/bide_header_names = [/' \
+    include/bide/meson.build >"$tmp/headers"
 
 same "$tmp/headers" bide_header_names include/bide/ .h
 same lib/meson.build bide_source_names lib/ .c
 same "$tmp/test" unit_names test/unit/test_ .c
 same test/meson.build threads_names test/threads/test_ .c
 same config/meson.build config_source_names config/ .c
-same run/meson.build bide_run_source_names run/ .c
-same curl/meson.build bide_curl_source_names curl/ .c
+same run/meson.build run_source_names run/ .c
+same curl/meson.build curl_source_names curl/ .c
 same cli/meson.build cli_source_names cli/ .c
 same sim/meson.build sim_source_names sim/ .c
 same sim/meson.build sim_scenario_names sim/scenarios/ .yaml

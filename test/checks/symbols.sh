@@ -1,45 +1,19 @@
 #!/bin/sh
-# symbols.sh [--update] LIBBIDE.SO LIBBIDE.A
+# symbols.sh LIBBIDE.SO LIBBIDE.A
 #
-# 1. The shared library exports exactly what symbols.txt lists. A new public
-#    function is a decision: make it with --update, and review the diff.
+# 1. The shared library exports exactly what symbols.txt lists (exports.sh).
 # 2. No object but host.o needs more of the outside world than a few functions
 #    of string.h and math.h (undefined.txt); host.o has its own short list.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-update=
-if [ "${1:-}" = --update ]; then
-    update=1
-    shift
-fi
-[ $# -eq 2 ] || { echo "usage: $0 [--update] LIBBIDE.SO LIBBIDE.A" >&2; exit 2; }
-so=$1
+[ $# -eq 2 ] || { echo "usage: $0 LIBBIDE.SO LIBBIDE.A" >&2; exit 2; }
 archive=$2
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 export LC_ALL=C
 
-# The version node itself shows as an absolute symbol (A).
-nm -D --defined-only "$so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
-    sort -u >"$tmp/exported"
-[ -s "$tmp/exported" ] || { echo "$so exports nothing"; exit 1; }
-if [ -n "$update" ]; then
-    cp "$tmp/exported" "$here/symbols.txt"
-    echo "$(wc -l <"$here/symbols.txt") symbols recorded"
-    exit 0
-fi
-
 fail=0
-if ! diff -u "$here/symbols.txt" "$tmp/exported" >"$tmp/diff"; then
-    echo "exported symbols differ from test/checks/symbols.txt:"
-    tail -n +3 "$tmp/diff"
-    echo "(if that is meant: test/checks/symbols.sh --update $so $archive)"
-    fail=1
-fi
-if grep -v '^bide_[^_]' "$tmp/exported"; then
-    echo "these are not public names"
-    fail=1
-fi
+"$here/exports.sh" "$1" symbols.txt || fail=1
 
 # A symbol that another object of the archive defines is not the outside.
 nm --defined-only -g "$archive" | awk 'NF == 3 { print $3 }' | sort -u >"$tmp/own"

@@ -163,13 +163,6 @@ def actions(p, without):
         "/api/deps/mail/breaker/forced_open", "POST", **good)[0] == 403)
 
 
-def serves(p):
-    try:
-        return p.ask("/healthz")[0] == 200
-    except (OSError, http.client.HTTPException):  # it is full
-        return False
-
-
 def hostile(p):
     for name, data in {
         "no HTTP at all": b"\x16\x03\x01\x02\x00\x01\x00\n\n",

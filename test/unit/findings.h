@@ -31,18 +31,24 @@ static inline int has_finding(const bide_diagnostics *notes, const char *code,
     return 0;
 }
 
-/* Parses from a block of exactly this size, so that a sanitizer sees a read
- * past its end. */
+/* A block of exactly this size, so that a sanitizer sees a read past its end.
+ */
+static inline char *exact_copy(const char *text, size_t len)
+{
+    char *copy = malloc(len ? len : 1);
+
+    assert_non_null(copy);
+    memcpy(copy, text, len);
+    return copy;
+}
+
 static inline int parse_exactly(bide_config **ret, const char *name,
                                 const char *text, size_t len,
                                 bide_diagnostics *notes)
 {
-    char *copy = malloc(len ? len : 1);
-    int rc;
+    char *copy = exact_copy(text, len);
+    int rc = bide_config_parse(ret, name, copy, len, notes);
 
-    assert_non_null(copy);
-    memcpy(copy, text, len);
-    rc = bide_config_parse(ret, name, copy, len, notes);
     free(copy);
     return rc;
 }

@@ -21,6 +21,11 @@
 
 static const bide_op twice_is_fine = { .idempotent = true };
 
+static inline bide_policy_conf defaults(void)
+{
+    return (bide_policy_conf)BIDE_POLICY_CONF_INIT;
+}
+
 static inline bide_dep *new_dep_in(const bide_policy_conf *conf, bide_host host)
 {
     static const uint64_t seed = 42;

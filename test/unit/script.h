@@ -121,6 +121,18 @@ static inline bide_policy_conf script_conf(void)
     return conf;
 }
 
+/* The same with a breaker, which opens after so many failures in a row. */
+static inline bide_policy_conf breaker_conf(uint32_t consecutive)
+{
+    bide_policy_conf conf = script_conf();
+
+    conf.breaker.kind = BIDE_BREAKER_TIME;
+    conf.breaker.consecutive = consecutive;
+    conf.breaker.open_ns = 10 * S;
+    conf.breaker.open_jitter = 0;
+    return conf;
+}
+
 static inline bide_dep *script_dep(const bide_policy_conf *conf)
 {
     static const uint64_t seed = 42;

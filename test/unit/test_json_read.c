@@ -1,27 +1,7 @@
 /* test_json_read.c: JSON into a tree, to the letter of RFC 8259. */
-#include "findings.h"
-
-static int read_text(struct bide__tree **ret, const char *text, size_t len,
-                     bide_diagnostics *notes)
-{
-    char *copy = malloc(len ? len : 1);
-    int rc;
-
-    assert_non_null(copy);
-    memcpy(copy, text, len);
-    rc = bide__tree_json(ret, "t.json", copy, len, notes);
-    free(copy);
-    return rc;
-}
-
-static struct bide__tree *must_read(const char *text)
-{
-    struct bide__tree *tree = NULL;
-
-    if (read_text(&tree, text, strlen(text), NULL) != 0)
-        fail_msg("refused: %s", text);
-    return tree;
-}
+#define READ_TREE bide__tree_json
+#define READ_NAME "t.json"
+#include "tree_rows.h"
 
 static void json_read_keeps_kinds_and_text(void **state)
 {
@@ -92,11 +72,7 @@ static void json_read_unescapes(void **state)
 
 static void json_read_refuses_what_is_not_json(void **state)
 {
-    static const struct {
-        const char *text;
-        const char *code;
-        unsigned line, column;
-    } rows[] = {
+    static const struct refused rows[] = {
         { "{", "syntax", 1, 2 },
         { "[1,]", "syntax", 1, 4 },
         { "[1 2]", "syntax", 1, 4 },
@@ -133,21 +109,8 @@ static void json_read_refuses_what_is_not_json(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        bide_diagnostics *notes = bide_diagnostics_new();
-        struct bide__tree *tree = NULL;
-        int rc = read_text(&tree, rows[i].text, strlen(rows[i].text), notes);
-
-        if (rc != BIDE_EPARSE || tree ||
-            !has_finding(notes, rows[i].code, rows[i].line, rows[i].column)) {
-            bide_diagnostics_print(notes, stderr, false);
-            fail_msg("%s: %d", rows[i].text, rc);
-        }
-        bide_diagnostics_free(notes);
-        assert_int_equal(
-            read_text(&tree, rows[i].text, strlen(rows[i].text), NULL),
-            BIDE_EPARSE);
-    }
+    for (size_t i = 0; i < COUNT(rows); i++)
+        must_refuse(&rows[i]);
 }
 
 static void json_read_depth_has_a_limit(void **state)

@@ -1,7 +1,7 @@
 /* test_value.c: durations, ratios, rates and numbers, both ways. */
 #include "value.h"
 
-#include <locale.h>
+#include <stdlib.h>
 
 #include "findings.h"
 
@@ -187,6 +187,68 @@ static void ratio_and_rate_texts_are_read(void **state)
     }
 }
 
+static uint64_t draw(void)
+{
+    static uint64_t x = 88172645463325252;
+
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    return x >> 11;
+}
+
+/* A number somebody may write: up to 25 digits, with or without a dot and an
+ * exponent. */
+static void random_number(char *text)
+{
+    static const char *const exponents[] = { "",     "e5",    "e-7",
+                                             "E+22", "e-310", "e270" };
+    size_t n = 1 + draw() % 25, dot = draw() % 26;
+
+    for (size_t i = 0; i < n; i++) {
+        *text++ = (char)('0' + draw() % 10);
+        if (i + 1 == dot && i + 1 < n)
+            *text++ = '.';
+    }
+    strcpy(text, exponents[draw() % COUNT(exponents)]);
+}
+
+/* Multiplied up in steps, "7e44" and a fifth of these were one bit off. */
+static void regress_numbers_are_the_nearest_double(void **state)
+{
+    char text[40];
+    double got, want;
+
+    (void)state;
+    for (int i = 0; i < 100000; i++) {
+        random_number(text);
+        want = strtod(text, NULL); /* of the C locale, which tests have */
+        got = -1;
+        if (bide__parse_number(text, strlen(text), &got) < 0 || got != want)
+            fail_msg("%s: %.17g, not %.17g", text, got, want);
+    }
+}
+
+/* Half way between two doubles, with something in the last of many digits. */
+static void numbers_of_any_length_are_rounded_right(void **state)
+{
+    static const char half[] = "9007199254740993"; /* 2^53 + 1 */
+    char text[2000];
+    double got;
+
+    (void)state;
+    memset(text, '0', sizeof text);
+    memcpy(text, half, sizeof half - 1);
+    text[sizeof half - 1] = '.';
+    assert_int_equal(bide__parse_number(text, sizeof text, &got), 0);
+    assert_true(got == 9007199254740992.0);
+    text[sizeof text - 1] = '1';
+    assert_int_equal(bide__parse_number(text, sizeof text, &got), 0);
+    assert_true(got == 9007199254740994.0);
+    text[sizeof half - 1] = '0';
+    assert_int_equal(bide__parse_number(text, sizeof text, &got), BIDE_EPARSE);
+}
+
 static void numbers_are_written_as_files_have_them(void **state)
 {
     char b[40];
@@ -234,6 +296,8 @@ int main(void)
         cmocka_unit_test(duration_formats_briefly_and_exactly),
         cmocka_unit_test(duration_that_was_written_reads_back),
         cmocka_unit_test(ratio_and_rate_texts_are_read),
+        cmocka_unit_test(regress_numbers_are_the_nearest_double),
+        cmocka_unit_test(numbers_of_any_length_are_rounded_right),
         cmocka_unit_test(numbers_are_written_as_files_have_them),
         cmocka_unit_test(counts_saturate),
     };

@@ -1,27 +1,7 @@
 /* test_yaml.c: YAML into a tree, and what hostile files run into. */
-#include "findings.h"
-
-static int read_text(struct bide__tree **ret, const char *text, size_t len,
-                     bide_diagnostics *notes)
-{
-    char *copy = malloc(len ? len : 1);
-    int rc;
-
-    assert_non_null(copy);
-    memcpy(copy, text, len);
-    rc = bide__tree_yaml(ret, "t.yaml", copy, len, notes);
-    free(copy);
-    return rc;
-}
-
-static struct bide__tree *must_read(const char *text)
-{
-    struct bide__tree *tree = NULL;
-
-    if (read_text(&tree, text, strlen(text), NULL) != 0)
-        fail_msg("refused: %s", text);
-    return tree;
-}
+#define READ_TREE bide__tree_yaml
+#define READ_NAME "t.yaml"
+#include "tree_rows.h"
 
 static void yaml_marks_count_characters(void **state)
 {
@@ -76,11 +56,7 @@ static void yaml_scalars_stay_text(void **state)
 
 static void yaml_refuses_with_a_place(void **state)
 {
-    static const struct {
-        const char *text;
-        const char *code;
-        unsigned line, column;
-    } rows[] = {
+    static const struct refused rows[] = {
         { "a: 1\na: 2\n", "duplicate-key", 2, 1 },
         { "{ a: 1, 'a': 2 }", "duplicate-key", 1, 9 },
         { "a: *x\n", "bad-alias", 1, 4 },
@@ -112,21 +88,8 @@ static void yaml_refuses_with_a_place(void **state)
     };
 
     (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        bide_diagnostics *notes = bide_diagnostics_new();
-        struct bide__tree *tree = NULL;
-        int rc = read_text(&tree, rows[i].text, strlen(rows[i].text), notes);
-
-        if (rc != BIDE_EPARSE || tree ||
-            !has_finding(notes, rows[i].code, rows[i].line, rows[i].column)) {
-            bide_diagnostics_print(notes, stderr, false);
-            fail_msg("%s: %d", rows[i].text, rc);
-        }
-        bide_diagnostics_free(notes);
-        assert_int_equal(
-            read_text(&tree, rows[i].text, strlen(rows[i].text), NULL),
-            BIDE_EPARSE);
-    }
+    for (size_t i = 0; i < COUNT(rows); i++)
+        must_refuse(&rows[i]);
 }
 
 static void yaml_quoted_merge_key_is_a_key(void **state)

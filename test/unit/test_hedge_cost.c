@@ -1,0 +1,242 @@
+/* test_hedge_cost.c: what a hedge spends, and who may refuse it. */
+#include "hedge_play.h"
+
+/* The tables are laid out by hand. */
+/* clang-format off */
+
+/* ===== what it costs ===== */
+
+static void hedge_is_held_under_its_ceiling(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+    bide_stats s;
+
+    (void)state;
+    conf.hedge.extra_load = 0.05;
+    dep = script_dep(&conf);
+    for (int i = 0; i < 400; i++) {
+        int64_t t = i * MS;
+        bide_call call;
+
+        bide_call_begin(&call, dep, GET, t);
+        bide_call_next(&call, t);
+        bide_call_next(&call, t + 50 * MS);
+        bide_call_report(&call, 1, &(bide_outcome){ WORKED }, t + 60 * MS);
+        assert_int_equal(bide_call_next(&call, t + 60 * MS).reason,
+                         BIDE_BECAUSE_SUCCESS);
+        bide_call_end(&call, t + 60 * MS);
+        s = script_stats(dep, t);
+        assert_true(s.hedges * 20 <= (uint64_t)i + 1);
+    }
+    assert_true(s.hedges >= 15 && s.hedges <= 20);
+    assert_int_equal(s.hedges + s.hedges_refused, 400);
+    bide_dep_free(dep);
+}
+
+static void hedge_ceiling_of_zero_sends_none(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+
+    (void)state;
+    conf.hedge.extra_load = 0;
+    dep = hedge_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 60 * MS, REPORT(1, WORKED) },
+            { 60 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 0, 0, 1);
+    bide_dep_free(dep);
+}
+
+static void hedge_spends_the_budget(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+
+    (void)state;
+    conf.budget.kind = BIDE_BUDGET_WINDOW;
+    conf.budget.floor_per_s = 0.1;
+    conf.budget.ratio = 0;
+    dep = hedge_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 0, BY(1), TRY(1, FIRST) },
+            { 0, LEFT(1) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 50 * MS, LEFT(0) },
+            { 50 * MS, BY(1), WAIT(BIDE_FOREVER, RUNNING) },
+            { 60 * MS, BY(1), REPORT(1, WORKED) },
+            { 60 * MS, BY(1), DONE(SUCCESS) },
+            { 70 * MS, REPORT(1, WORKED) },
+            { 70 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 1, 0, 1);
+    bide_dep_free(dep);
+}
+
+static void hedge_budget_in_flight_comes_back(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+
+    (void)state;
+    conf.budget.kind = BIDE_BUDGET_IN_FLIGHT;
+    conf.budget.min_in_flight = 1;
+    conf.budget.ratio = 0;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, TRY(2, HEDGE) },
+         { 50 * MS, LEFT(0) },
+         { 60 * MS, REPORT(1, WORKED) },
+         { 60 * MS, DONE(SUCCESS) },
+         { 60 * MS, END },
+         { 60 * MS, LEFT(1) });
+}
+
+/* ===== a refused hedge never hurts the original ===== */
+
+static void hedge_refused_by_the_in_flight_cap(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+
+    (void)state;
+    conf.limits.in_flight = 1;
+    conf.limits.queue = 5;
+    conf.budget.kind = BIDE_BUDGET_WINDOW;
+    dep = hedge_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 50 * MS, LEFT(10) }, /* and costs nothing */
+            { 60 * MS, REPORT(1, WORKED) },
+            { 60 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 0, 0, 1);
+    assert_int_equal(script_stats(dep, 0).queued, 0);
+    bide_dep_free(dep);
+}
+
+static void hedge_refused_by_the_breaker(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+
+    (void)state;
+    conf.breaker.kind = BIDE_BREAKER_TIME;
+    conf.budget.kind = BIDE_BUDGET_WINDOW;
+    dep = hedge_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 0, FORCE(FORCED_OPEN) },
+            { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 50 * MS, LEFT(10) },
+            { 60 * MS, REPORT(1, WORKED) },
+            { 60 * MS, DONE(SUCCESS) });
+    expect_hedges(dep, 0, 0, 1);
+    bide_dep_free(dep);
+}
+
+static void hedge_refused_while_half_open(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+
+    (void)state;
+    conf.breaker.kind = BIDE_BREAKER_TIME;
+    conf.breaker.consecutive = 1;
+    conf.breaker.open_ns = S;
+    conf.breaker.open_jitter = 0;
+    conf.breaker.probes = 3;
+    conf.budget.kind = BIDE_BUDGET_WINDOW;
+    dep = hedge_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 0, REPORT(1, PERMANENT) },
+            { 0, BY(1), TRY(1, FIRST) },
+            { 0, BY(1), REPORT(1, FAILED) },
+            { 0, BREAKER(OPEN) },
+            { 2 * S, BY(2), TRY(1, FIRST) },
+            { 2 * S, BREAKER(HALF_OPEN) },
+            { 3 * S, BY(2), WAIT(BIDE_FOREVER, RUNNING) },
+            { 3 * S, BY(2), REPORT(1, WORKED) },
+            { 3 * S, BY(2), DONE(SUCCESS) });
+    expect_hedges(dep, 0, 0, 1);
+    bide_dep_free(dep);
+}
+
+static void hedge_refused_by_the_rate(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+
+    (void)state;
+    conf.limits.adaptive_rate = true;
+    dep = hedge_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 10 * S, TRY(1, FIRST) },
+            { 10 * S, BY(1), TRY(1, FIRST) },
+            { 10 * S, BY(2), TRY(1, FIRST) },
+            { 10 * S, BY(2), REPORT(1, THROTTLED, .refused = true) },
+            { 10 * S, BY(2), DONE(SERVER_REFUSED) },
+            { 10 * S + 50 * MS, BY(0), TRY(2, HEDGE) },
+            { 10 * S + 50 * MS, BY(1), WAIT(BIDE_FOREVER, RUNNING) },
+            { 10 * S + 60 * MS, BY(1), REPORT(1, WORKED) },
+            { 10 * S + 60 * MS, BY(1), DONE(SUCCESS) });
+    expect_hedges(dep, 1, 0, 1);
+    bide_dep_free(dep);
+}
+
+static void hedge_refused_by_the_deadline(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+    bide_op op = { .idempotent = true, .deadline_ns = 51 * MS };
+
+    (void)state;
+    PLAY_HEDGE(&conf, &op,
+         { 0, TRY_FOR(1, FIRST, 51 * MS) },
+         { 0, WAIT(50 * MS, RUNNING) },
+         { 50 * MS, TRY_FOR(2, HEDGE, 1 * MS) });
+    op.deadline_ns--;
+    PLAY_HEDGE(&conf, &op,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+         { 51 * MS, REPORT(1, WORKED) },
+         { 51 * MS, DONE(SUCCESS) });
+}
+
+/* Modes in which the breaker never refuses do not refuse hedges either. */
+static void regress_hedge_under_a_breaker_that_lets_all_through(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+
+    (void)state;
+    conf.breaker.kind = BIDE_BREAKER_TIME;
+    conf.breaker.mode = BIDE_BREAKER_DRY_RUN;
+    PLAY_HEDGE(&conf, GET,
+               { 0, TRY(1, FIRST) },
+               { 50 * MS, TRY(2, HEDGE) });
+    conf.breaker.mode = BIDE_BREAKER_FORCED_CLOSED;
+    PLAY_HEDGE(&conf, GET,
+               { 0, TRY(1, FIRST) },
+               { 50 * MS, TRY(2, HEDGE) });
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hedge_is_held_under_its_ceiling),
+        cmocka_unit_test(hedge_ceiling_of_zero_sends_none),
+        cmocka_unit_test(hedge_spends_the_budget),
+        cmocka_unit_test(hedge_budget_in_flight_comes_back),
+        cmocka_unit_test(hedge_refused_by_the_in_flight_cap),
+        cmocka_unit_test(hedge_refused_by_the_breaker),
+        cmocka_unit_test(hedge_refused_while_half_open),
+        cmocka_unit_test(hedge_refused_by_the_rate),
+        cmocka_unit_test(hedge_refused_by_the_deadline),
+        cmocka_unit_test(regress_hedge_under_a_breaker_that_lets_all_through),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
