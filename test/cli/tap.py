@@ -15,6 +15,11 @@ for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGCHLD,
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
 
+# Nor is every standard stream always open: a file of the test would take its place.
+while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
+    os.set_inheritable(descriptor, True)
+os.close(descriptor)
+
 
 def case(name, ok, detail=""):
     """One result. `detail` is shown if it is a failure."""
