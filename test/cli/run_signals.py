@@ -46,7 +46,13 @@ class Running:
                 if line.split()[0] == word]
 
     def end(self):
-        code = self.p.wait(timeout=60)
+        """Exit code, and notes. One that hangs must not outlive the test."""
+        try:
+            code = self.p.wait(timeout=60)
+        except subprocess.TimeoutExpired:
+            self.p.kill()
+            self.p.wait()
+            code = "hangs"
         notes = self.read()
         self.dir.cleanup()
         return code, notes

@@ -1,11 +1,24 @@
 """What the tests of the program share: running it, telling results as TAP."""
 import os
+import signal
 import subprocess
 import sys
 
 START = os.getcwd()
 HERE = os.path.dirname(os.path.abspath(__file__))
 count = failed = 0
+
+# Under nohup, or in a shell's background, some are ignored, and what is ignored
+# stays so in every program that a test starts.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGCHLD,
+               signal.SIGTSTP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+
+# Nor is every standard stream always open: a file of the test would take its place.
+while (descriptor := os.open(os.devnull, os.O_RDWR)) < 3:
+    os.set_inheritable(descriptor, True)
+os.close(descriptor)
 
 
 def case(name, ok, detail=""):

@@ -307,7 +307,7 @@ def proxied(*origins, **how):
 
 
 NGINX = """
-daemon off; worker_processes 1; error_log error.log warn; pid nginx.pid;
+daemon off; {user} worker_processes 1; error_log error.log warn; pid nginx.pid;
 events {{ worker_connections 1024; }}
 http {{
   access_log access.log; keepalive_requests {requests}; root {dir}/www;
@@ -331,7 +331,6 @@ class Nginx:
 
     def __init__(self, requests=1000, certificate=None):
         self.dir = tempfile.mkdtemp(prefix="bide-nginx-")
-        os.chmod(self.dir, 0o755)  # its worker is another user, if we are root
         self.www = os.path.join(self.dir, "www")
         os.mkdir(self.www)
         self.port = free_port()
@@ -346,8 +345,10 @@ class Nginx:
     def start(self):
         conf = os.path.join(self.dir, "nginx.conf")
         with open(conf, "w", encoding="ascii") as f:
+            # Its worker would be another user, who may not read our files.
+            user = "user root;" if os.getuid() == 0 else ""
             f.write(NGINX.format(port=self.port, dir=self.dir, more=self.more,
-                                 requests=self.requests))
+                                 requests=self.requests, user=user))
         self.process = subprocess.Popen(
             [shutil.which("nginx") or "/usr/sbin/nginx", "-p", self.dir, "-c",
              conf], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -1,6 +1,8 @@
 // Debian's chromium, without a network of its own to call home on.
 import { chromium } from 'playwright-core';
 
+process.env.TMPDIR = '/tmp'; // it has sockets there, whose paths must be short
+
 export function open() {
   return chromium.launch({
     executablePath: process.env.BIDE_CHROMIUM ?? '/usr/bin/chromium',
