@@ -34,8 +34,9 @@ bool net_conn_stale(struct net_conn *c)
     char byte;
     if (!net_conn_quiet(c))
         return true;
-    if (c->session)
-        return false;
-    return !(recv(c->io.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
-             errno == EAGAIN);
+    ssize_t n = recv(c->io.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (n <= 0 || !c->session)
+        return n >= 0 || errno != EAGAIN;
+    c->readable = true; /* a word of TLS: its goodbye? */
+    return !net_conn_quiet(c);
 }

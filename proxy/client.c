@@ -12,9 +12,7 @@
 
 enum {
     FREE_CLIENTS = NET_SPARES(256),
-    LINGER_MS = 2000,       /* for the client to read what was sent ... */
-    LINGER_BYTES = 1 << 24, /* ... while it may still send so much */
-    STEPS = 64,             /* in one go: others wait for this thread, too */
+    STEPS = 64, /* in one go: others wait for this thread, too */
 };
 
 /* ===== beginning and end ===== */
@@ -78,23 +76,6 @@ void client_abort(struct client *c)
     client_close(c);
 }
 
-/* What is in the kernel's receive buffer at close() makes it send a reset,
- * which can overtake the answer. So: say that nothing more comes, and read on.
- */
-void client_linger(struct client *c)
-{
-    struct worker *w = c->worker;
-    if (c->conn.hup) {
-        client_close(c);
-        return;
-    }
-    c->phase = CLIENT_LINGER;
-    net_conn_shutdown(&c->conn);
-    net_buf_give(&w->bufs, c->in);
-    c->in = NULL;
-    client_until(c, w->loop.now_ns + LINGER_MS * BIDE_MILLISECOND);
-}
-
 /* ===== time ===== */
 
 /* The timer is left alone when it would fire early enough: it is set again
@@ -144,23 +125,6 @@ static void client_fire(struct net_timer *t)
 
 /* ===== the rest of its life ===== */
 
-/* A piece at a time: the steps are counted. */
-static bool discard(struct client *c)
-{
-    char bin[16384];
-    if (!net_can_read(&c->conn))
-        return false;
-    ssize_t n = net_read(&c->conn, bin, sizeof bin);
-    if (n == NET_AGAIN)
-        return false;
-    c->lingered += n > 0 ? (uint32_t)n : 0;
-    if (n <= 0 || c->lingered > LINGER_BYTES) {
-        client_close(c);
-        return false;
-    }
-    return true;
-}
-
 static bool shake(struct client *c)
 {
     const char *why = NULL;
@@ -183,7 +147,7 @@ static bool step(struct client *c)
     case CLIENT_HEAD:
         return client_read_head(c);
     case CLIENT_LINGER:
-        return discard(c);
+        return client_discard(c);
     default:
         return false;
     }

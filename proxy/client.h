@@ -65,9 +65,6 @@ void client_abort(struct client *c);
 /* Goes on with whatever can be done. */
 void client_run(struct client *c);
 
-/* Closes after having let the client read what was sent. */
-void client_linger(struct client *c);
-
 /* Must come by `at_ns`, or the connection is closed; BIDE_FOREVER. */
 void client_until(struct client *c, int64_t at_ns);
 
@@ -78,6 +75,14 @@ bool client_read_head(struct client *c);
 
 /* Nothing is there, nothing is begun. */
 void client_rest(struct client *c);
+
+/* ===== client_linger.c ===== */
+
+/* Closes after having let the client read what was sent. */
+void client_linger(struct client *c);
+
+/* Throws away what comes meanwhile; false: nothing more can be done now. */
+bool client_discard(struct client *c);
 
 /* ===== client_address.c ===== */
 

@@ -150,6 +150,7 @@ static int endpoint_init(struct endpoint *e, struct upstream *u, unsigned index,
                          char *err, size_t err_size)
 {
     const struct bide__proxy_endpoint *c = &u->conf.endpoints[index];
+    pthread_mutex_init(&e->lock, NULL);
     e->upstream = u;
     e->index = index;
     e->url = strdup(c->url);
@@ -168,7 +169,6 @@ static int endpoint_init(struct endpoint *e, struct upstream *u, unsigned index,
         snprintf(err, err_size, "%s: %s", e->url, bide_strerror(rc));
         return -1;
     }
-    pthread_mutex_init(&e->lock, NULL);
     const char *why;
     if (!endpoint_resolve(e, &why)) /* it may be, a little later */
         fprintf(stderr, "bide proxy: %s: %s\n", e->url, why);
@@ -181,6 +181,7 @@ static void endpoint_done(struct endpoint *e)
     free(e->host);
     free(e->authority);
     free(e->addresses);
+    pthread_mutex_destroy(&e->lock);
     free(e->pools);
     tally_unref(e->tally);
     bide_dep_free(e->breaker);
