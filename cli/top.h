@@ -40,6 +40,7 @@ enum { TOP_DEPS = 256, TOP_DECISIONS = 64, TOP_NAME = 64, TOP_TEXT = 320 };
 struct top_dep {
     char name[TOP_NAME];
     char breaker[16];
+    bool forced; /* by somebody, to that state */
     double open_for_ms;
     bool has_second;
     double calls, first, end; /* a second; shares of them, NaN: no calls */

@@ -52,6 +52,16 @@ static void put_hedges(const struct part *p)
     bide__jout_end(p->j, '}');
 }
 
+static const char *mode_name(bide_breaker_mode mode)
+{
+    static const char *const names[] = {
+#define X(name, key) key,
+        BIDE_BREAKER_MODES(X)
+#undef X
+    };
+    return names[mode];
+}
+
 static void put_breaker(const struct part *p)
 {
     const bide_breaker_conf *conf = &p->conf->breaker;
@@ -63,6 +73,7 @@ static void put_breaker(const struct part *p)
     bide__jout_object(p->j, "breaker");
     bide__jout_flag(p->j, "on", conf->kind != BIDE_BREAKER_OFF);
     bide__jout_text(p->j, "state", bide_breaker_state_name(view.state));
+    bide__jout_text(p->j, "mode", mode_name(view.mode));
     bide__jout_u64(p->j, "attempts", view.attempts);
     bide__jout_u64(p->j, "failed", view.failed);
     bide__jout_u64(p->j, "slow", view.slow);

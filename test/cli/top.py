@@ -2,6 +2,7 @@
 """top.py BIDE LIVE: bide top on a program whose engine is real, on a terminal and
 without one, and on what is no admin endpoint."""
 import fcntl
+import http.client
 import json
 import os
 import pty
@@ -106,6 +107,21 @@ def once(port):
                  tap.run([BIDE, "top", address])[0] == 0)
 
 
+def forced():
+    p, port = start("--token", "a-token-of-some-length")
+    c = http.client.HTTPConnection("127.0.0.1", int(port))
+    c.request("POST", "/api/deps/mail/breaker/forced_open",
+              headers={"Authorization": "Bearer a-token-of-some-length"})
+    c.getresponse().read()
+    for columns in ("80", "40"):
+        out = tap.run([BIDE, "top", port], COLUMNS=columns)[1]
+        tap.case(f"a breaker that somebody forced is shown as such in {columns}",
+                 any("mail" in line and line.endswith("forced open")
+                     for line in out.splitlines()), out)
+    p.stdin.close()
+    p.wait(timeout=10)
+
+
 def on_terminal(port):
     t = Terminal(port)
     tap.case("it draws on a screen of its own", t.wait_for("mail")
@@ -206,6 +222,7 @@ def hostile():
 
 live, live_port = start()
 once(live_port)
+forced()
 on_terminal(live_port)
 signals(live_port)
 live.stdin.close()
