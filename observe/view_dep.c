@@ -1,5 +1,5 @@
 /* One dependency in a state: totals, gauges, histograms, endpoints. */
-#include "state.h"
+#include "view.h"
 
 #include <math.h>
 #include <string.h>
@@ -212,12 +212,12 @@ static void put_second(struct bide__jout *j, const struct bide__view *view,
     const struct bide__track *t =
         view->history ? bide__history_find(view->history, name) : NULL;
     if (t && bide__track_samples(t))
-        bide__state_sample(j, "second", view, bide__track_sample(t, 0));
+        bide__view_sample(j, "second", view, bide__track_sample(t, 0));
     else
         bide__jout_null(j, "second");
 }
 
-void bide__state_dep(struct bide__jout *j, const struct bide__view *view,
+void bide__view_dep(struct bide__jout *j, const struct bide__view *view,
                      const struct bide__watched_dep *d)
 {
     bide_stats stats;
@@ -232,7 +232,7 @@ void bide__state_dep(struct bide__jout *j, const struct bide__view *view,
     put_hedges(&p);
     put_breaker(&p);
     put_budget(&p);
-    bide__state_rules(j, p.conf);
+    bide__view_rules(j, p.conf);
     put_histograms(&p);
     put_second(j, view, d->name);
     put_endpoints(j, view->watched, d->upstream);
