@@ -13,6 +13,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import threading
 import time
@@ -105,6 +106,21 @@ def once(port):
                     f"http://127.0.0.1:{port}/"):
         tap.case(f"{address} is understood",
                  tap.run([BIDE, "top", address])[0] == 0)
+
+
+def on_a_socket():
+    path = os.path.join(tempfile.mkdtemp(), "admin")
+    p, _ = start("--listen", f"unix:{path}")
+    code, out, err = tap.run([BIDE, "top", f"unix:{path}"])
+    tap.case("a Unix socket is understood", code == 0
+             and f"unix:{path}" in out and "payments" in out, (out, err))
+    p.stdin.close()
+    p.wait(timeout=10)
+    code, out, err = tap.run([BIDE, "top", f"unix:{path}"])
+    tap.case("one that nobody listens on is told", code == 1 and path in err, err)
+    for wrong in ("unix:", "unix:" + "x" * 200, "https://", "https://a/b",
+                  "https://a?b", "https://" + "x" * 200):
+        tap.case(f"{wrong[:12]} is a mistake", tap.run([BIDE, "top", wrong])[0] == 2)
 
 
 def forced():
@@ -223,6 +239,7 @@ def hostile():
 live, live_port = start()
 once(live_port)
 forced()
+on_a_socket()
 on_terminal(live_port)
 signals(live_port)
 live.stdin.close()
