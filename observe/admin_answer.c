@@ -6,6 +6,7 @@
 #include "admin_parts.h"
 #include "json_out.h"
 #include "view.h"
+#include "wall.h"
 
 static const char *status_text(int status)
 {
@@ -117,6 +118,8 @@ static void write_view(struct bide__admin *a, struct writing *w, int64_t now)
         w->out->failed = true;
         return;
     }
+    a->wall_offset_ns =
+        bide__wall_follow(a->wall_offset_ns, bide__wall_offset_ns());
     w->view = (struct bide__view){
         .program = s->program,
         .now_ns = now,
