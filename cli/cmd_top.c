@@ -11,6 +11,7 @@ static const struct flag list[] = {
     { "once", 0, NULL, "print it once, and end" },
     { "json", 0, NULL, "print the state as it comes, once" },
     { "interval", 'i', "D", "how often to look (1s)" },
+    { "cacert", 0, "FILE", "for https://: trust the authorities in this file" },
     { NULL, 0, NULL, NULL },
 };
 
@@ -21,7 +22,8 @@ static const struct flags flags = {
     "over the last second the calls, how many succeed at the first attempt and "
     "in the end, attempts per call, retries and hedges, what is left of the "
     "budget, the breaker; and the last decisions. ADDRESS is that of the admin "
-    "endpoint: 127.0.0.1:9901 unless given, or only a port.",
+    "endpoint: 127.0.0.1:9901 unless given, or only a port, or unix:PATH, or "
+    "https://NAME:PORT.",
     list,
     "Keys: q ends, space stops and goes on. Without a terminal it is printed "
     "once.\nExit codes: 0, 1 nobody answers there, 2 a mistake in the "
@@ -43,6 +45,8 @@ static const char *take_flag(void *ctx, const char *name, const char *argument)
         t->once = true;
     else if (strcmp(name, "json") == 0)
         t->json = true;
+    else if (strcmp(name, "cacert") == 0)
+        t->place.ca = argument;
     else if (bide_parse_duration(argument, strlen(argument), &t->interval_ns) !=
                  0 ||
              t->interval_ns < 100 * BIDE_MILLISECOND ||
@@ -162,7 +166,7 @@ int cmd_top(int argc, char **argv)
     if (!top_place_read(&t.place, address))
         return complain("top",
                         "found `%s`, expected a port or an address and a port, "
-                        "as 127.0.0.1:9901",
+                        "as 127.0.0.1:9901, or unix:PATH, or https://NAME:PORT",
                         address);
     if (t.json)
         return print_json(&t);

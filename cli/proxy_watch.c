@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../net/tls.h"
 #include "../observe/admin.h"
+#include "../observe/wall.h"
 #include "bide/run.h"
 #include "proxy_cmd.h"
 #include "watch.h"
@@ -23,13 +23,6 @@ struct watching {
     struct bide__admin *admin;
     void *otlp_tls; /* for the exporter; NULL: none */
 };
-
-static int64_t wall_offset(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * BIDE_SECOND + t.tv_nsec - bide_now_ns();
-}
 
 static int open_log(const char *name)
 {
@@ -53,7 +46,7 @@ static bool start_log(struct watching *w,
         return false;
     }
     bide__log_init(&w->log, fd, conf->log_per_s, 4 * conf->log_per_s,
-                   wall_offset());
+                   bide__wall_offset_ns());
     w->watch.log = &w->log;
     return true;
 }

@@ -1,6 +1,7 @@
 /* bide top: what the admin endpoint of a program shows, in a terminal.
  *
- *     top_fetch.c   asks for /api/state, over a plain socket
+ *     top_fetch.c   asks for /api/state, over a plain socket, or ...
+ *     top_secure.c  ... over TLS, which is bide fetch's
  *     top_state.c   reads it: a tree of JSON into rows
  *     top_show.c    rows into lines, as wide as the terminal is
  *     top_screen.c  the terminal: taken over, and given back whatever happens
@@ -12,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/socket.h>
 
 #include "cli.h"
 
@@ -19,18 +21,30 @@
 
 /* Threads: owned. */
 struct top_place {
-    char text[80];             /* "127.0.0.1:9901", for people */
-    unsigned char address[28]; /* a sockaddr_in or sockaddr_in6 */
-    unsigned address_len;
+    char text[128]; /* "127.0.0.1:9901", for people */
+    char host[128]; /* as the request names it; "": ask by bide fetch, which
+                       speaks TLS */
+    const char *ca; /* a file, for TLS; or NULL */
+    struct sockaddr_storage address;
+    socklen_t address_len;
 };
 
 /* Reads "9901", "127.0.0.1:9901", "[::1]:9901", "localhost:9901", also behind
- * http://. False: it is none of these. */
+ * http://; "unix:/run/admin"; and "https://NAME:9901". False: it is none of
+ * these. */
 bool top_place_read(struct top_place *place, const char *text);
 
 /* GET of a path. The body, to be freed, or NULL and `why`. */
 char *top_fetch(const struct top_place *place, const char *path,
                 size_t *ret_len, char *why, size_t size);
+
+/* The same over TLS. */
+char *top_fetch_secure(const struct top_place *place, const char *path,
+                       size_t *ret_len, char *why, size_t size);
+
+/* All that comes until the end, with a NUL behind it; NULL if it is too much, or
+ * breaks off. */
+char *top_read_all(int fd, size_t *ret_len);
 
 /* ===== what it says ===== */
 
@@ -40,6 +54,7 @@ enum { TOP_DEPS = 256, TOP_DECISIONS = 64, TOP_NAME = 64, TOP_TEXT = 320 };
 struct top_dep {
     char name[TOP_NAME];
     char breaker[16];
+    bool forced; /* by somebody, to that state */
     double open_for_ms;
     bool has_second;
     double calls, first, end; /* a second; shares of them, NaN: no calls */

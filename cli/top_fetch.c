@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "top.h"
@@ -31,16 +32,43 @@ static bool set_address(struct top_place *p, const char *host, uint16_t port)
     struct sockaddr_in v4 = { .sin_family = AF_INET, .sin_port = port };
     struct sockaddr_in6 v6 = { .sin6_family = AF_INET6, .sin6_port = port };
 
-    _Static_assert(sizeof v6 <= sizeof p->address, "an address fits");
     if (inet_pton(AF_INET, host, &v4.sin_addr) == 1) {
-        memcpy(p->address, &v4, p->address_len = sizeof v4);
+        memcpy(&p->address, &v4, p->address_len = sizeof v4);
         return true;
     }
     if (inet_pton(AF_INET6, host, &v6.sin6_addr) == 1) {
-        memcpy(p->address, &v6, p->address_len = sizeof v6);
+        memcpy(&p->address, &v6, p->address_len = sizeof v6);
         return true;
     }
     return false;
+}
+
+static bool read_unix(struct top_place *place, const char *path)
+{
+    struct sockaddr_un un = { .sun_family = AF_UNIX };
+
+    if (!*path || strlen(path) >= sizeof un.sun_path)
+        return false;
+    strcpy(un.sun_path, path);
+    memcpy(&place->address, &un, place->address_len = sizeof un);
+    snprintf(place->text, sizeof place->text, "unix:%s", path);
+    strcpy(place->host, "localhost");
+    return true;
+}
+
+/* A name and a port: what stands behind them is added. */
+static bool read_url(struct top_place *place, const char *url)
+{
+    size_t len = strlen(url);
+
+    while (len > 8 && url[len - 1] == '/')
+        len--;
+    if (len <= 8 || len >= sizeof place->text ||
+        strcspn(url + 8, "/?#@ \t\r\n") < len - 8)
+        return false;
+    memcpy(place->text, url, len);
+    place->text[len] = '\0';
+    return true;
 }
 
 bool top_place_read(struct top_place *place, const char *text)
@@ -48,6 +76,10 @@ bool top_place_read(struct top_place *place, const char *text)
     char host[64] = "127.0.0.1";
     uint16_t port;
 
+    if (strncmp(text, "unix:", 5) == 0)
+        return read_unix(place, text + 5);
+    if (strncmp(text, "https://", 8) == 0)
+        return read_url(place, text);
     if (strncmp(text, "http://", 7) == 0)
         text += 7;
     size_t len = strcspn(text, "/");
@@ -73,6 +105,7 @@ bool top_place_read(struct top_place *place, const char *text)
         return false;
     if (!colon)
         snprintf(place->text, sizeof place->text, "%s:%u", host, ntohs(port));
+    strcpy(place->host, place->text);
     return true;
 }
 
@@ -81,15 +114,13 @@ bool top_place_read(struct top_place *place, const char *text)
 static int dial(const struct top_place *p)
 {
     struct timeval patience = { .tv_sec = PATIENCE_S };
-    struct sockaddr_storage sa;
-    memcpy(&sa, p->address, p->address_len);
-    int fd = socket(sa.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int fd = socket(p->address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-    if (connect(fd, (struct sockaddr *)&sa, p->address_len) == 0)
+    if (connect(fd, (const struct sockaddr *)&p->address, p->address_len) == 0)
         return fd;
     int err = errno;
     close(fd);
@@ -97,14 +128,13 @@ static int dial(const struct top_place *p)
     return -1;
 }
 
-/* All that comes until the end; NULL if it is too much, or breaks off. */
-static char *read_all(int fd, size_t *ret_len)
+char *top_read_all(int fd, size_t *ret_len)
 {
     size_t len = 0, size = 1 << 16;
     char *data = malloc(size);
 
     while (data && size <= MOST) {
-        ssize_t n = recv(fd, data + len, size - len - 1, 0);
+        ssize_t n = read(fd, data + len, size - len - 1);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
@@ -135,17 +165,20 @@ static char *ask(int fd, const struct top_place *p, const char *path,
     int n = snprintf(request, sizeof request,
                      "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n"
                      "User-Agent: bide-top/%s\r\n\r\n",
-                     path, p->text, bide_version());
+                     path, p->host, bide_version());
 
     if (send(fd, request, (size_t)n, MSG_NOSIGNAL) != n)
         return NULL;
-    return read_all(fd, ret_len);
+    return top_read_all(fd, ret_len);
 }
 
 char *top_fetch(const struct top_place *place, const char *path,
                 size_t *ret_len, char *why, size_t size)
 {
     size_t len = 0;
+
+    if (!place->host[0])
+        return top_fetch_secure(place, path, ret_len, why, size);
     int fd = dial(place);
     char *answer = fd < 0 ? NULL : ask(fd, place, path, &len);
     int err = errno;

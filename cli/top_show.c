@@ -147,6 +147,10 @@ static const char *put_breaker(const struct top_dep *d, char to[16],
     char left[16];
     bool open = strcmp(d->breaker, "open") == 0;
     *m = open ? BAD : strcmp(d->breaker, "half_open") == 0 ? WARN : PLAIN;
+    if (d->forced) {
+        snprintf(to, 16, "forced %.8s", d->breaker);
+        return to;
+    }
     if (!open)
         return d->breaker;
     snprintf(to, 16, "open %.10s", duration(d->open_for_ms, left));
@@ -169,7 +173,7 @@ static const struct column {
     { "retry/s", 8, 70, false, put_retries },
     { "budget", 7, 56, false, put_budget },
     { "p99", 8, 80, false, put_p99 },
-    { "breaker", 12, 36, true, put_breaker },
+    { "breaker", 13, 36, true, put_breaker },
 };
 
 enum { N_COLUMNS = sizeof columns / sizeof columns[0] };

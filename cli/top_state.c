@@ -96,9 +96,12 @@ static void read_second(struct top_dep *d, const struct bide__node *s)
 static void read_dep(struct top_dep *d, const struct bide__node *node)
 {
     const struct bide__node *breaker = get(node, "breaker");
+    char mode[16];
 
     text(node, "name", d->name, sizeof d->name);
     text(breaker, "state", d->breaker, sizeof d->breaker);
+    text(breaker, "mode", mode, sizeof mode);
+    d->forced = strncmp(mode, "forced", 6) == 0;
     if (!flag(breaker, "on"))
         strcpy(d->breaker, "off");
     d->open_for_ms = number(breaker, "open_for_ms", 0);

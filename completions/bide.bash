@@ -39,7 +39,7 @@ _bide_flags() {
             --csv --html --svg --quiet --no-progress --reference --schema
             $_bide_policy_flags --help"
         ;;
-    top) echo "--once --json --interval --help" ;;
+    top) echo "--once --json --interval --cacert --help" ;;
     demo) echo "--seconds --keep --json --listen --no-dashboard --open --help" ;;
     replay) echo "--json --log --calls $_bide_policy_flags --help" ;;
     export)

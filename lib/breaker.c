@@ -333,8 +333,13 @@ void bide__breaker_view(const struct bide__breaker *b,
             probes_succeeded(detail) + probes_failed(detail),
             probes_failed(detail), 0
         };
-    *ret = (bide_breaker_view){ bide__breaker_state(b, now), seen.all,
-                                seen.failed, seen.slow, 0 };
+    *ret = (bide_breaker_view){
+        .state = bide__breaker_state(b, now),
+        .attempts = seen.all,
+        .failed = seen.failed,
+        .slow = seen.slow,
+        .mode = atomic_load_explicit(&b->mode, memory_order_relaxed)
+    };
     if (ret->state == BIDE_BREAKER_OPEN)
         ret->open_until_ns = bide__breaker_open_until(b);
 }

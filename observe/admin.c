@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../net/tls.h"
 #include "admin_parts.h"
 #include "bide/run.h"
 #include "thread.h"
+#include "wall.h"
 
 static void drop(struct bide__admin *a, size_t i)
 {
@@ -237,8 +237,6 @@ static bool prepare_tls(struct bide__admin *a, char *why, size_t size)
 
 static bool prepare(struct bide__admin *a, char *why, size_t size)
 {
-    struct timespec t;
-
     if (a->conf.token && strlen(a->conf.token) < ADMIN_TOKEN_MIN) {
         snprintf(why, size, "admin: expected a token of at least %d characters",
                  ADMIN_TOKEN_MIN);
@@ -246,10 +244,8 @@ static bool prepare(struct bide__admin *a, char *why, size_t size)
     }
     if (!prepare_tls(a, why, size))
         return false;
-    clock_gettime(CLOCK_REALTIME, &t);
     a->start_ns = bide_now_ns();
-    a->wall_offset_ns =
-        (int64_t)t.tv_sec * BIDE_SECOND + t.tv_nsec - a->start_ns;
+    a->wall_offset_ns = bide__wall_offset_ns();
     a->listener = admin_listen(&a->conf, &a->port, why, size);
     if (a->listener < 0)
         return false;

@@ -13,7 +13,7 @@
  *     GET  /metrics       for Prometheus
  *     GET  /healthz       200 while the process lives
  *     GET  /readyz        200 while it takes requests, else 503
- *     GET  /api/state     what there is to see (state.h)
+ *     GET  /api/state     what there is to see (view.h)
  *     GET  /api/history   the last minutes, second by second
  *     GET  /api/stream    a state each second, as server-sent events
  *     POST /api/deps/NAME/breaker/MODE   normal, forced_open, forced_closed,

@@ -5,7 +5,8 @@
 
 #include "admin_parts.h"
 #include "json_out.h"
-#include "state.h"
+#include "view.h"
+#include "wall.h"
 
 static const char *status_text(int status)
 {
@@ -117,6 +118,8 @@ static void write_view(struct bide__admin *a, struct writing *w, int64_t now)
         w->out->failed = true;
         return;
     }
+    a->wall_offset_ns =
+        bide__wall_follow(a->wall_offset_ns, bide__wall_offset_ns());
     w->view = (struct bide__view){
         .program = s->program,
         .now_ns = now,
@@ -136,13 +139,13 @@ static void write_view(struct bide__admin *a, struct writing *w, int64_t now)
 
 void admin_state(struct bide__admin *a, struct bide__out *out, int64_t now)
 {
-    struct writing w = { .out = out, .write = bide__state_write };
+    struct writing w = { .out = out, .write = bide__view_write };
     write_view(a, &w, now);
 }
 
 void admin_history(struct bide__admin *a, struct bide__out *out, int64_t now)
 {
-    struct writing w = { .out = out, .write = bide__state_history };
+    struct writing w = { .out = out, .write = bide__view_history };
     write_view(a, &w, now);
 }
 

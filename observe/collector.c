@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "bide/run.h"
+#include "wall.h"
 
 enum { MOST_RINGS = 256, USUAL_SIZE = 1024 };
 
@@ -95,6 +96,13 @@ static void sample(struct bide__collector *c, int64_t now)
     s->release(s->ctx, w);
 }
 
+static void flush_log(struct bide__log *log, int64_t now)
+{
+    log->wall_offset_ns =
+        bide__wall_follow(log->wall_offset_ns, bide__wall_offset_ns());
+    bide__log_flush(log, now);
+}
+
 /* True: to be looked at again soon. */
 static bool look(struct bide__collector *c, int64_t now)
 {
@@ -105,7 +113,7 @@ static bool look(struct bide__collector *c, int64_t now)
         return busy;
     sample(c, now);
     if (c->conf.log)
-        bide__log_flush(c->conf.log, now);
+        flush_log(c->conf.log, now);
     c->sample_due_ns += BIDE_SECOND;
     if (c->sample_due_ns <= now) /* it was held up: not two at once */
         c->sample_due_ns = now + BIDE_SECOND;

@@ -12,6 +12,7 @@
 #include "otlp.h"
 #include "post.h"
 #include "thread.h"
+#include "wall.h"
 
 /* Spans, written already: that takes less memory than events do. */
 struct spans {
@@ -21,7 +22,8 @@ struct spans {
 
 struct bide__exporter {
     struct bide__exporter_conf conf;
-    struct bide__otlp_source from;
+    struct bide__otlp_source from; /* its offset: the thread's to write, under
+                                      the lock */
     struct bide__post post;
     bide_dep *dep;
     pthread_t thread;
@@ -169,6 +171,8 @@ static void *work(void *arg)
         wait_for_more(x);
         stopping = x->stopping;
         take_all(x);
+        x->from.wall_offset_ns = bide__wall_follow(x->from.wall_offset_ns,
+                                                   bide__wall_offset_ns());
         pthread_mutex_unlock(&x->lock);
         if (x->sending.n)
             send_spans(x);
@@ -182,13 +186,6 @@ static void *work(void *arg)
 }
 
 /* ===== life ===== */
-
-static int64_t wall_offset(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_REALTIME, &t);
-    return (int64_t)t.tv_sec * BIDE_SECOND + t.tv_nsec - bide_now_ns();
-}
 
 static void release(struct bide__exporter *x)
 {
@@ -221,7 +218,7 @@ const char *bide__exporter_new(struct bide__exporter **ret,
         return "no memory";
     x->conf = *conf;
     x->from = (struct bide__otlp_source){ conf->service, conf->instance,
-                                          wall_offset(), bide_now_ns() };
+                                          bide__wall_offset_ns(), bide_now_ns() };
     init_lock(x);
     x->metrics_due_ns = bide_now_ns() + conf->metrics_ns;
     const char *mistake = bide__post_init(&x->post, conf->url, conf->tls);

@@ -110,6 +110,7 @@ typedef struct bide_breaker_view {
     uint64_t slow;            /* of those; while half-open always 0 */
     int64_t open_until_ns;    /* probes are let through from then on; 0 unless
                                  it is open */
+    bide_breaker_mode mode;   /* as it was set last */
 } bide_breaker_view;
 
 /* Looks at the breaker. BIDE_EINVAL. */

@@ -2,6 +2,7 @@
 """top.py BIDE LIVE: bide top on a program whose engine is real, on a terminal and
 without one, and on what is no admin endpoint."""
 import fcntl
+import http.client
 import json
 import os
 import pty
@@ -12,6 +13,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
 import threading
 import time
@@ -125,6 +127,36 @@ def once(port):
                  tap.run([BIDE, "top", address])[0] == 0)
 
 
+def on_a_socket():
+    path = os.path.join(tempfile.mkdtemp(), "admin")
+    p, _ = start("--listen", f"unix:{path}")
+    code, out, err = tap.run([BIDE, "top", f"unix:{path}"])
+    tap.case("a Unix socket is understood", code == 0
+             and f"unix:{path}" in out and "payments" in out, (out, err))
+    p.stdin.close()
+    p.wait(timeout=10)
+    code, out, err = tap.run([BIDE, "top", f"unix:{path}"])
+    tap.case("one that nobody listens on is told", code == 1 and path in err, err)
+    for wrong in ("unix:", "unix:" + "x" * 200, "https://", "https://a/b",
+                  "https://a?b", "https://" + "x" * 200):
+        tap.case(f"{wrong[:12]} is a mistake", tap.run([BIDE, "top", wrong])[0] == 2)
+
+
+def forced():
+    p, port = start("--token", "a-token-of-some-length")
+    c = http.client.HTTPConnection("127.0.0.1", int(port))
+    c.request("POST", "/api/deps/mail/breaker/forced_open",
+              headers={"Authorization": "Bearer a-token-of-some-length"})
+    c.getresponse().read()
+    for columns in ("80", "40"):
+        out = tap.run([BIDE, "top", port], COLUMNS=columns)[1]
+        tap.case(f"a breaker that somebody forced is shown as such in {columns}",
+                 any("mail" in line and line.endswith("forced open")
+                     for line in out.splitlines()), out)
+    p.stdin.close()
+    p.wait(timeout=10)
+
+
 def on_terminal(port):
     t = Terminal(port)
     tap.case("it draws on a screen of its own", t.wait_for("mail")
@@ -225,6 +257,8 @@ def hostile():
 
 live, live_port = start()
 once(live_port)
+forced()
+on_a_socket()
 on_terminal(live_port)
 signals(live_port)
 live.stdin.close()

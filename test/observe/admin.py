@@ -408,6 +408,24 @@ def tls_requests(p):
     s.close()
 
 
+def tls_top(p, cert, other):
+    def top(ca, *more):
+        return subprocess.run(
+            [BIDE, "top", *(["--cacert", ca] if ca else []),
+             f"https://127.0.0.1:{p.port}/", *more], capture_output=True,
+            text=True, timeout=30, check=False)
+
+    shown = top(cert)
+    case("bide top asks over TLS", shown.returncode == 0
+         and f"https://127.0.0.1:{p.port}" in shown.stdout
+         and "a/default" in shown.stdout, shown)
+    case("and prints JSON", "deps" in json.loads(top(cert, "--json").stdout))
+    for ca in (other, None):
+        shown = top(ca)
+        case("but nobody whom it does not trust", shown.returncode == 1
+             and "certificate is not one to trust" in shown.stderr, shown)
+
+
 def tls_hostile(p, other):
     answer = p.raw(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
     case("plain HTTP gets no answer there", b"HTTP/1.1 200" not in answer
@@ -454,6 +472,7 @@ def tls():
         other, other_key = certificate.make(d, "two")
         p = Sidecar(d, "127.0.0.1:0", cert, certificate=cert, key=key, token=TOKEN)
         tls_requests(p)
+        tls_top(p, cert, other)
         tls_hostile(p, other)
         tls_renewed(p, (cert, key), (other, other_key))
         case("with TLS it ends cleanly", p.end() == 0)

@@ -9,6 +9,7 @@
 
 #include "log.h"
 #include "scene.h"
+#include "wall.h"
 
 static char text[1 << 20];
 
@@ -203,6 +204,24 @@ static void event_text_is_cut_between_characters(void **state)
     assert_string_equal(to, "");
 }
 
+/* A clock that was set is followed; one that was only read again is not. */
+static void wall_follows_a_clock_that_was_set(void **state)
+{
+    static const struct {
+        int64_t before, now, want;
+    } rows[] = {
+        { 5 * BIDE_SECOND, 5 * BIDE_SECOND + 30, 5 * BIDE_SECOND },
+        { 5 * BIDE_SECOND, 5 * BIDE_SECOND - 999999999, 5 * BIDE_SECOND },
+        { 5 * BIDE_SECOND, 6 * BIDE_SECOND, 6 * BIDE_SECOND },
+        { 5 * BIDE_SECOND, -BIDE_HOUR, -BIDE_HOUR },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_true(bide__wall_follow(rows[i].before, rows[i].now) ==
+                    rows[i].want);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +233,7 @@ int main(void)
         cmocka_unit_test(regress_log_pipe_with_some_room_is_not_waited_for),
         cmocka_unit_test(log_breaker),
         cmocka_unit_test(event_text_is_cut_between_characters),
+        cmocka_unit_test(wall_follows_a_clock_that_was_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

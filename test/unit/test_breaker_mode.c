@@ -11,7 +11,9 @@ static void breaker_forced_open_refuses_all(void **state)
     (void)state;
     assert_true(refused(dep, 0).at_ns == BIDE_FOREVER);
     assert_int_equal(bide_dep_breaker(dep, 0), BIDE_BREAKER_OPEN);
+    assert_int_equal(view_of(dep, 0).mode, BIDE_BREAKER_FORCED_OPEN);
     assert_int_equal(bide_dep_force_breaker(dep, BIDE_BREAKER_NORMAL), 0);
+    assert_int_equal(view_of(dep, 0).mode, BIDE_BREAKER_NORMAL);
     many(dep, BIDE_SUCCESS, 5, 0);
     assert_int_equal(stats_of(dep, 0).breaker_to[BIDE_BREAKER_OPEN], 0);
 

@@ -140,6 +140,8 @@ async function actions(page, program) {
   await page.click('dialog .primary');
   check('with the right one the breaker opens', (await until(async () => (await mail()) === 'open')) >= 0);
   check('and shows', (await until(async () => (await text(page, '[data-test=breaker] .value')) === 'open')) >= 0);
+  const says = await text(page, '[data-test=breaker] .sub');
+  check('and that it was forced', says.startsWith('forced: every call is refused'), says);
   await page.click('.dep:has-text("payments")');
 }
 

@@ -88,7 +88,7 @@ const modes: [string, string][] = [
 let token = '';
 
 export function Force({ dep, onClose }: { dep: Dep; onClose: () => void }) {
-  const [mode, setMode] = useState('normal');
+  const [mode, setMode] = useState<string>(dep.breaker.mode);
   const [said, setSaid] = useState('');
   const send = async () => {
     const answer = await fetch(`api/deps/${encodeURIComponent(dep.name)}/breaker/${mode}`, {
@@ -106,7 +106,7 @@ export function Force({ dep, onClose }: { dep: Dep; onClose: () => void }) {
         ))}
         <label class="token">token <input type="password" autocomplete="off" value={token} onInput={(e) => { token = e.currentTarget.value; }} /></label>
         {said && <p class="said" role="alert">{said}</p>}
-        <button class="primary" onClick={() => void send()}>set</button>
+        <button class="primary" onClick={() => void send().catch(() => setSaid('nobody answers'))}>set</button>
       </div>
     </Dialog>
   );

@@ -33,8 +33,8 @@ export function Sidebar(p: { state: State; samples: Map<string, Sample[]>; name:
         const t = sum(samples.slice(-10));
         const failed = t.judged ? t.failed / t.judged : 0;
         return (
-          <button key={dep.name} class="dep" aria-current={dep.name === p.name} onClick={() => p.onChoose(dep.name)}>
-            <span class="name"><i class={`dot ${mood(dep, failed)}`} />{dep.name}</span>
+          <button key={dep.name} class="dep" title={dep.name} aria-current={dep.name === p.name} onClick={() => p.onChoose(dep.name)}>
+            <span class="name"><i class={`dot ${mood(dep, failed)}`} /><b>{dep.name}</b></span>
             <Spark samples={samples} from={from} to={to} />
             <span class="facts">
               <span>{brief(t.seconds ? t.calls / t.seconds : 0)}/s</span>

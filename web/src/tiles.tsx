@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { Totals } from './data';
 import { brief, count, ms, percent } from './format';
-import { stateWord } from './timeline';
+import { forcedWord, stateWord } from './timeline';
 import type { Dep } from './types';
 
 type Mood = 'good' | 'warn' | 'bad' | 'calm';
@@ -68,7 +68,7 @@ function BreakerTile({ dep, onForce }: { dep: Dep; onForce: (() => void) | null 
     <Tile name="Breaker" test="breaker" value={stateWord[b.state]} mood={mood}
       note={<span><b data-total="opened">{count(b.opened)}</b> {b.opened === 1 ? 'opening' : 'openings'} since the start</span>}>
       <p class="sub">
-        {b.state === 'open' ? `probes in ${ms(b.open_for_ms)}` : b.state === 'half_open' ? `${b.attempts} probes back` : `${b.failed} of ${b.attempts} failed`}
+        {forcedWord[b.mode] ?? (b.state === 'open' ? `probes in ${ms(b.open_for_ms)}` : b.state === 'half_open' ? `${b.attempts} probes back` : `${b.failed} of ${b.attempts} failed`)}
         {onForce && <button class="link" onClick={onForce}>force</button>}
       </p>
     </Tile>

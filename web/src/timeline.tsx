@@ -1,7 +1,7 @@
 // The breaker over time: a band in the colour of its state, and what happened at
 // each turn.
 import { clock, ms } from './format';
-import type { Breaker, Dep, Sample, Turn } from './types';
+import type { Breaker, BreakerMode, Dep, Sample, Turn } from './types';
 
 interface Props {
   dep: Dep;
@@ -46,8 +46,15 @@ function stretches(p: Props): Stretch[] {
   return list;
 }
 
+/** What somebody has set it to, if it does not go by its counts. */
+export const forcedWord: Partial<Record<BreakerMode, string>> = {
+  forced_open: 'forced: every call is refused', forced_closed: 'forced: no call is refused', dry_run: 'dry run: no call is refused',
+};
+
 function now(dep: Dep): string {
   const b = dep.breaker;
+  const forced = forcedWord[b.mode];
+  if (forced) return `It does not go by its counts, ${forced}.`;
   if (b.state === 'open') return `Open: calls are refused at once. Probes go out in ${ms(b.open_for_ms)}.`;
   if (b.state === 'half_open') return `Half-open: ${b.attempts} of its probes have reported, ${b.failed} failed.`;
   const rate = b.attempts ? b.failed / b.attempts : 0;
@@ -79,7 +86,7 @@ export function Timeline(p: Props) {
             <i class={`dot ${t.to}`} /> <time>{clock(t.at_ms)}</time> {stateWord[t.from]} → <b>{stateWord[t.to]}</b>
           </li>
         ))}
-        {turns.length === 0 && <li class="quiet">no transition in this time; {p.dep.breaker.opened === 0 ? 'it never opened' : `it opened ${p.dep.breaker.opened} times since the start`}</li>}
+        {turns.length === 0 && <li class="quiet">no transition in this time; {p.dep.breaker.opened === 0 ? 'it never opened' : `it opened ${p.dep.breaker.opened === 1 ? 'once' : `${p.dep.breaker.opened} times`} since the start`}</li>}
       </ol>
     </section>
   );

@@ -1,6 +1,7 @@
-// What /api/state sends: observe/state.h is the description.
+// What /api/state sends: observe/view.h is the description.
 
 export type Breaker = 'closed' | 'open' | 'half_open';
+export type BreakerMode = 'normal' | 'forced_open' | 'forced_closed' | 'dry_run';
 
 /** What happened in one second. */
 export interface Sample {
@@ -49,6 +50,7 @@ export interface Dep {
   breaker: {
     on: boolean;
     state: Breaker;
+    mode: BreakerMode;
     attempts: number;
     failed: number;
     slow: number;

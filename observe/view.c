@@ -1,5 +1,5 @@
 /* The frame of a state: who speaks, and the lists. */
-#include "state.h"
+#include "view.h"
 
 static void put_at(struct bide__jout *j, const struct bide__view *v,
                    int64_t at_ns)
@@ -47,7 +47,7 @@ static void put_journal(struct bide__jout *j, const struct bide__view *v)
 
     bide__jout_list(j, "decisions");
     for (size_t i = 0; i < n; i++)
-        bide__state_decision(j, v, all[i]);
+        bide__view_decision(j, v, all[i]);
     bide__jout_end(j, ']');
     bide__jout_list(j, "turns");
     for (size_t age = 0; v->journal && age < bide__journal_turns(v->journal);
@@ -63,7 +63,7 @@ static void put_journal(struct bide__jout *j, const struct bide__view *v)
     bide__jout_end(j, ']');
 }
 
-void bide__state_write(struct bide__out *out, const struct bide__view *view)
+void bide__view_write(struct bide__out *out, const struct bide__view *view)
 {
     struct bide__jout j = { out, false };
     const struct bide__watched *w = view->watched;
@@ -72,7 +72,7 @@ void bide__state_write(struct bide__out *out, const struct bide__view *view)
     put_head(&j, view);
     bide__jout_list(&j, "deps");
     for (size_t i = 0; i < w->n_deps; i++)
-        bide__state_dep(&j, view, &w->deps[i]);
+        bide__view_dep(&j, view, &w->deps[i]);
     bide__jout_end(&j, ']');
     bide__jout_list(&j, "values");
     for (size_t i = 0; i < w->n_values; i++)
@@ -82,7 +82,7 @@ void bide__state_write(struct bide__out *out, const struct bide__view *view)
     bide__jout_end(&j, '}');
 }
 
-void bide__state_history(struct bide__out *out, const struct bide__view *view)
+void bide__view_history(struct bide__out *out, const struct bide__view *view)
 {
     struct bide__jout j = { out, false };
 
@@ -92,7 +92,7 @@ void bide__state_history(struct bide__out *out, const struct bide__view *view)
         const struct bide__track *t = view->history->tracks[i];
         bide__jout_list(&j, t->name);
         for (size_t age = bide__track_samples(t); age-- > 0;)
-            bide__state_sample(&j, NULL, view, bide__track_sample(t, age));
+            bide__view_sample(&j, NULL, view, bide__track_sample(t, age));
         bide__jout_end(&j, ']');
     }
     bide__jout_end(&j, '}');

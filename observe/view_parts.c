@@ -1,5 +1,5 @@
 /* Samples, decisions, and the rules that a dependency is run by. */
-#include "state.h"
+#include "view.h"
 
 #include <string.h>
 
@@ -21,7 +21,7 @@ static void put_quantile(struct bide__jout *j, const char *key, float ms)
                           (double)(int64_t)((double)ms * 1000 + 0.5) / 1000);
 }
 
-void bide__state_sample(struct bide__jout *j, const char *key,
+void bide__view_sample(struct bide__jout *j, const char *key,
                         const struct bide__view *view,
                         const struct bide__sample *s)
 {
@@ -64,7 +64,7 @@ static void put_outcome(struct bide__jout *j, const struct bide__event *e)
     bide__jout_flag(j, "not_processed", e->not_processed);
 }
 
-void bide__state_decision(struct bide__jout *j, const struct bide__view *view,
+void bide__view_decision(struct bide__jout *j, const struct bide__view *view,
                           const struct bide__entry *entry)
 {
     static const char *const actions[] = { "try", "wait", "done" };
@@ -112,7 +112,7 @@ static bool worth_telling(const bide_option *o, const bide_policy_conf *conf)
     return !bide__option_same(conf, &usual, o);
 }
 
-void bide__state_rules(struct bide__jout *j, const bide_policy_conf *conf)
+void bide__view_rules(struct bide__jout *j, const bide_policy_conf *conf)
 {
     size_t n;
     const bide_option *options = bide_policy_options(&n);

@@ -13,7 +13,7 @@
 #include "ideal.h"
 #include "journal.h"
 #include "scene.h"
-#include "state.h"
+#include "view.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
@@ -308,7 +308,7 @@ static void state_is_json_with_everything(void **state)
                                .watched = &s.watched,
                                .history = &history,
                                .journal = &journal };
-    bide__state_write(&out, &view);
+    bide__view_write(&out, &view);
     assert_int_equal(bide__tree_json(&tree, "s", out.data, out.len, NULL), 0);
     expect(tree->root, "program", "scene\"\n");
     expect(tree->root, "now_ms", "100000");
@@ -330,7 +330,7 @@ static void state_is_json_with_everything(void **state)
     bide__tree_free(tree);
 
     bide__out_clear(&out);
-    bide__state_history(&out, &view);
+    bide__view_history(&out, &view);
     assert_int_equal(bide__tree_json(&tree, "h", out.data, out.len, NULL), 0);
     assert_int_equal(at(at(tree->root, "deps"), "pay")->n, 1);
     bide__tree_free(tree);
@@ -349,7 +349,7 @@ static void state_of_nothing(void **state)
     struct bide__tree *tree;
 
     (void)state;
-    bide__state_write(&out, &view);
+    bide__view_write(&out, &view);
     assert_int_equal(bide__tree_json(&tree, "s", out.data, out.len, NULL), 0);
     assert_int_equal(at(tree->root, "deps")->n, 0);
     bide__tree_free(tree);

@@ -1,5 +1,5 @@
 /* One dependency in a state: totals, gauges, histograms, endpoints. */
-#include "state.h"
+#include "view.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,6 +52,16 @@ static void put_hedges(const struct part *p)
     bide__jout_end(p->j, '}');
 }
 
+static const char *mode_name(bide_breaker_mode mode)
+{
+    static const char *const names[] = {
+#define X(name, key) key,
+        BIDE_BREAKER_MODES(X)
+#undef X
+    };
+    return names[mode];
+}
+
 static void put_breaker(const struct part *p)
 {
     const bide_breaker_conf *conf = &p->conf->breaker;
@@ -63,6 +73,7 @@ static void put_breaker(const struct part *p)
     bide__jout_object(p->j, "breaker");
     bide__jout_flag(p->j, "on", conf->kind != BIDE_BREAKER_OFF);
     bide__jout_text(p->j, "state", bide_breaker_state_name(view.state));
+    bide__jout_text(p->j, "mode", mode_name(view.mode));
     bide__jout_u64(p->j, "attempts", view.attempts);
     bide__jout_u64(p->j, "failed", view.failed);
     bide__jout_u64(p->j, "slow", view.slow);
@@ -201,12 +212,12 @@ static void put_second(struct bide__jout *j, const struct bide__view *view,
     const struct bide__track *t =
         view->history ? bide__history_find(view->history, name) : NULL;
     if (t && bide__track_samples(t))
-        bide__state_sample(j, "second", view, bide__track_sample(t, 0));
+        bide__view_sample(j, "second", view, bide__track_sample(t, 0));
     else
         bide__jout_null(j, "second");
 }
 
-void bide__state_dep(struct bide__jout *j, const struct bide__view *view,
+void bide__view_dep(struct bide__jout *j, const struct bide__view *view,
                      const struct bide__watched_dep *d)
 {
     bide_stats stats;
@@ -221,7 +232,7 @@ void bide__state_dep(struct bide__jout *j, const struct bide__view *view,
     put_hedges(&p);
     put_breaker(&p);
     put_budget(&p);
-    bide__state_rules(j, p.conf);
+    bide__view_rules(j, p.conf);
     put_histograms(&p);
     put_second(j, view, d->name);
     put_endpoints(j, view->watched, d->upstream);

@@ -1,7 +1,7 @@
 /* All that there is to see, as one JSON object: `/api/state`, one message a
  * second on `/api/stream`, and what `bide top` and the dashboard show.
  *
- *     bide__state_write(&out, &view);
+ *     bide__view_write(&out, &view);
  *
  *     { "program": "bide proxy", "version": "0.1.0", "now_ms": 1763280000123,
  *       "uptime_s": 61.5, "ready": true, "draining": false, "actions": false,
@@ -14,8 +14,8 @@
  *         "retries": { "backoff": 5, "hint": 0, "immediate": 0, "dropped": 0 },
  *         "amplification": 1.83,
  *         "hedges": { "on": false, "sent": 0, "won": 0, "refused": 0 },
- *         "breaker": { "on": true, "state": "open", "attempts": 24,
- *           "failed": 13, "slow": 0, "opens_at": 0.5, "min_calls": 20,
+ *         "breaker": { "on": true, "state": "open", "mode": "normal",
+ *           "attempts": 24, "failed": 13, "slow": 0, "opens_at": 0.5, "min_calls": 20,
  *           "open_for_ms": 21500, "opened": 1 },
  *         "budget": { "kind": "window", "left": 7, "usual": 10 },
  *         "limits": { "rate": null, "in_flight": 2, "in_flight_max": null,
@@ -47,8 +47,8 @@
  * before:
  *
  *     { "deps": { "pay": [ { as "second" }, ... ] } }     oldest first */
-#ifndef BIDE_OBSERVE_STATE_H
-#define BIDE_OBSERVE_STATE_H
+#ifndef BIDE_OBSERVE_VIEW_H
+#define BIDE_OBSERVE_VIEW_H
 
 #include "history.h"
 #include "journal.h"
@@ -69,17 +69,17 @@ struct bide__view {
 };
 
 /* Writes the object, on one line without its end. out->failed: no memory. */
-void bide__state_write(struct bide__out *out, const struct bide__view *view);
-void bide__state_history(struct bide__out *out, const struct bide__view *view);
+void bide__view_write(struct bide__out *out, const struct bide__view *view);
+void bide__view_history(struct bide__out *out, const struct bide__view *view);
 
-/* The parts, for state.c. */
-void bide__state_dep(struct bide__jout *j, const struct bide__view *view,
+/* The parts, for view.c. */
+void bide__view_dep(struct bide__jout *j, const struct bide__view *view,
                      const struct bide__watched_dep *d);
-void bide__state_sample(struct bide__jout *j, const char *key,
+void bide__view_sample(struct bide__jout *j, const char *key,
                         const struct bide__view *view,
                         const struct bide__sample *s);
-void bide__state_decision(struct bide__jout *j, const struct bide__view *view,
+void bide__view_decision(struct bide__jout *j, const struct bide__view *view,
                           const struct bide__entry *entry);
-void bide__state_rules(struct bide__jout *j, const bide_policy_conf *conf);
+void bide__view_rules(struct bide__jout *j, const bide_policy_conf *conf);
 
 #endif
