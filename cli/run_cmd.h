@@ -149,6 +149,8 @@ struct stream {
     bool broken;         /* nobody reads `to` any more */
     bool line_begun;     /* under a prefix */
     size_t at, len;      /* of `buffer`: what is still to be written */
+    char *tail;          /* for expressions, the last up to 2 * TAIL_SIZE */
+    size_t tail_len;
     char buffer[65536];
 };
 
@@ -159,8 +161,6 @@ struct output {
     struct stream stream[2];
     struct spool kept;   /* pieces: which stream, how long, the bytes */
     bool lost;           /* not all could be kept */
-    char *tail;          /* the last output, up to 2 * TAIL_SIZE */
-    size_t tail_len;
     char prefix[32];
 };
 
