@@ -255,6 +255,8 @@ static int stopped_by(struct attempt *a)
         return 0;
     if (!seen)
         seen = a->seen;
+    if (a->end.stopped_by)
+        seen = 0; /* it was we who sent it */
     return !seen && (code == SIGINT || code == SIGQUIT || code == SIGHUP)
                ? code
                : seen;
