@@ -170,8 +170,7 @@ static void pass_on(struct stream *s)
 
 static bool was_closed(int fd)
 {
-    /* run_loop.c puts something in the place of what was closed, and marks it
-     */
+    /* what hold_standard_files() has put there is marked */
     int flags = fcntl(fd, F_GETFD);
     return flags < 0 || (flags & FD_CLOEXEC);
 }
@@ -266,22 +265,6 @@ void output_end(struct output *o, struct ending *e)
 
 /* ===== afterwards ===== */
 
-static int write_all(int fd, const char *data, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, data, len);
-        if (n < 0 && errno == EAGAIN)
-            poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, -1);
-        else if (n < 0 && errno != EINTR)
-            return errno;
-        if (n > 0) {
-            data += n;
-            len -= (size_t)n;
-        }
-    }
-    return 0;
-}
-
 /* Writes a piece to its own stream, or under the prefix to stderr. */
 static int release(struct output *o, uint32_t i, const char *data, size_t len,
                    bool prefixed)
@@ -290,9 +273,9 @@ static int release(struct output *o, uint32_t i, const char *data, size_t len,
     char text[65536];
 
     if (!prefixed)
-        return o->stream[i].to < 0 ? 0 : write_all(o->stream[i].to, data, len);
+        return o->stream[i].to < 0 ? 0 : write_whole(o->stream[i].to, data, len);
     len = add_prefix(o, err, text, data, len);
-    return err->to < 0 ? 0 : write_all(err->to, text, len);
+    return err->to < 0 ? 0 : write_whole(err->to, text, len);
 }
 
 static int release_all(struct output *o, bool prefixed)
@@ -331,7 +314,7 @@ static void end_line(struct output *o)
     struct stream *err = &o->stream[1];
 
     if (err->line_begun && err->to >= 0)
-        (void)write_all(err->to, "\n", 1);
+        (void)write_whole(err->to, "\n", 1);
     err->line_begun = false;
 }
 
