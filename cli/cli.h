@@ -129,6 +129,18 @@ void policy_done(struct policy_choice *choice);
  * `bide run` that runs us. What bide would not have put there is ignored. */
 void heed_layer_above(bide_op *op, int64_t now);
 
+/* ===== files ===== */
+
+/* To be called first: a standard file that was closed is not to be taken by
+ * another. What holds its place is closed again for programs that are run. */
+void hold_standard_files(void);
+
+/* A file in TMPDIR that is gone with the process, however that ends; or -1. */
+int nameless_file(void);
+
+/* Writes all of it: 0 or errno. */
+int write_whole(int fd, const char *data, size_t len);
+
 /* ===== output ===== */
 
 /* Whether to use colours on a stream: a terminal, TERM not dumb, NO_COLOR not

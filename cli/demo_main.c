@@ -250,6 +250,7 @@ int main(int argc, char **argv)
     static char buffer[1 << 16]; /* a picture is one write(): no flicker */
 
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+    hold_standard_files();
     setlocale(LC_CTYPE, "");
     if (argc < 1)
         return EXIT_USAGE;

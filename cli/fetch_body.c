@@ -80,19 +80,23 @@ const char *fetch_data_add(struct fetch_data *d, const char *text, bool binary)
 /* Into a nameless file, by which it can be sent again. */
 static int copy_of_stdin(void)
 {
-    FILE *copy = tmpfile();
+    int copy = nameless_file(), err = copy < 0 ? errno : 0;
     char piece[65536];
-    ssize_t n = 0;
-    int fd = -1;
+    ssize_t n = 1;
 
-    while (copy && (n = read(STDIN_FILENO, piece, sizeof piece)) > 0)
-        if (fwrite(piece, 1, (size_t)n, copy) != (size_t)n)
-            n = -1;
-    if (copy && n == 0 && fflush(copy) == 0)
-        fd = dup(fileno(copy));
-    if (copy)
-        fclose(copy);
-    return fd;
+    while (!err && n != 0) {
+        n = read(STDIN_FILENO, piece, sizeof piece);
+        if (n > 0)
+            err = write_whole(copy, piece, (size_t)n);
+        else if (n < 0 && errno != EINTR)
+            err = errno;
+    }
+    if (!err)
+        return copy;
+    if (copy >= 0)
+        close(copy);
+    errno = err;
+    return -1;
 }
 
 bool fetch_upload_open(struct fetch_upload *u, const char *path)

@@ -93,6 +93,7 @@ int main(int argc, char **argv)
     static char name[] = "fetch";
     int rc;
 
+    hold_standard_files();
     setlocale(LC_CTYPE, ""); /* numbers keep their dot */
     if (argc < 1)
         return EXIT_USAGE;

@@ -65,16 +65,6 @@ static bool open_file(struct fetch_sink *s, const char *name)
     return s->fd >= 0;
 }
 
-static int open_nameless(void)
-{
-    FILE *f = tmpfile();
-    int fd = f ? fcntl(fileno(f), F_DUPFD_CLOEXEC, 3) : -1;
-
-    if (f)
-        fclose(f);
-    return fd;
-}
-
 /* /dev/null and pipes are no files to put something in the place of. */
 static bool is_special(const char *name)
 {
@@ -92,7 +82,7 @@ bool fetch_sink_open(struct fetch_sink *s, const char *name, bool spool)
     }
     if (!name && spool) {
         s->kind = SINK_SPOOL;
-        s->fd = open_nameless();
+        s->fd = nameless_file();
     } else if (name) {
         s->fd = open(name, O_WRONLY | O_CLOEXEC);
     } else {
@@ -105,16 +95,8 @@ bool fetch_sink_open(struct fetch_sink *s, const char *name, bool spool)
 
 static bool write_all(int fd, const char *data, size_t len)
 {
-    while (len > 0) {
-        ssize_t n = write(fd, data, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        data += n;
-        len -= (size_t)n;
-    }
-    return true;
+    errno = write_whole(fd, data, len);
+    return errno == 0;
 }
 
 bool fetch_sink_write(struct fetch_sink *s, const char *data, size_t len)

@@ -194,7 +194,8 @@ void fetch_tell_failure(struct fetch_transfer *t)
     const bide_curl_result *r = &t->result;
     char why[CURL_ERROR_SIZE + 64], reason[256];
 
-    if ((a->silent && !a->show_error) || t->all->quiet)
+    if ((a->silent && !a->show_error) || t->all->quiet ||
+        t->os_error == EINTR) /* whoever interrupts knows why */
         return;
     fetch_bar_clear(t->all);
     say_why(t, why, sizeof why);

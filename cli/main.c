@@ -106,6 +106,7 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    hold_standard_files();
     /* Numbers keep their dot. `run` adds to the time of every command that it
      * runs, and sets the locale itself when it needs one. */
     if (argc < 2 || strcmp(argv[1], "run") != 0)

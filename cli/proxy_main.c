@@ -81,6 +81,7 @@ int main(int argc, char **argv)
 {
     static char name[] = "proxy";
 
+    hold_standard_files();
     setlocale(LC_CTYPE, "");
     if (argc < 1)
         return EXIT_USAGE;

@@ -28,6 +28,7 @@ struct attempt {
     bool gone;          /* the command is */
     int status;
     int interrupts;
+    int seen; /* the signal that came from the terminal; 0: none */
 };
 
 static int64_t later(int64_t now, int64_t by)
@@ -72,6 +73,7 @@ static void take_stop(struct attempt *a, int number)
     if (asks && terminal_is_ours(s)) {
         terminal_give(s, a->child.pid);
         a->child.has_terminal = true;
+        child_witness(&a->child);
         child_signal(&a->child, SIGCONT);
     } else if (asks || a->child.has_terminal) {
         stand_still(a, true);
@@ -86,6 +88,10 @@ static void reap(struct attempt *a)
     pid_t pid;
 
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+        if (pid == a->child.witness) {
+            a->child.witness = 0;
+            a->seen = child_seen(status);
+        }
         if (pid != a->child.pid)
             continue;
         if (WIFSTOPPED(status)) {
@@ -238,23 +244,42 @@ static void tell_status(struct attempt *a)
         e->how = e->signal ? ENDED_SIGNAL : ENDED_EXIT;
 }
 
+/* The signal from the terminal that the command was told to stop by. Without a
+ * witness, by what a shell says of it. */
+static int stopped_by(struct attempt *a)
+{
+    int code = a->end.code - EXIT_SIGNAL;
+    int seen = child_testimony(&a->child);
+
+    if (a->end.how == ENDED_TIMEOUT)
+        return 0;
+    if (!seen)
+        seen = a->seen;
+    if (a->end.stopped_by)
+        seen = 0; /* it was we who sent it */
+    return !seen && (code == SIGINT || code == SIGQUIT || code == SIGHUP)
+               ? code
+               : seen;
+}
+
 /* Ctrl-C went to the command alone, because it had the terminal, and so did the
  * news that the terminal is gone: whoever runs beside us must know of it too,
- * and we stop. */
+ * and we stop. If the command did not die of it, nor do we. */
 static void take_terminal_back(struct attempt *a)
 {
-    static const int numbers[] = { SIGINT, SIGQUIT, SIGHUP };
     const struct signals *s = &a->run->signals;
+    int number;
 
     if (!a->child.has_terminal)
         return;
+    number = stopped_by(a);
     terminal_give(s, s->group);
-    for (int i = 0; i < 3 && a->end.how != ENDED_TIMEOUT; i++) {
-        if (a->end.code == EXIT_SIGNAL + numbers[i]) {
-            a->end.stopped_by = numbers[i];
-            kill(0, numbers[i]);
-        }
-    }
+    if (number == 0)
+        return;
+    a->end.stopped_by = number;
+    kill(0, number);
+    if (a->end.code != EXIT_SIGNAL + number)
+        signals_forget(number);
 }
 
 /* ===== beginning ===== */
@@ -299,6 +324,8 @@ static int start(struct attempt *a, uint32_t number)
     }
     feed_started(&r->feed);
     output_started(&r->output);
+    if (!err && a->child.has_terminal)
+        child_witness(&a->child);
     return err;
 }
 

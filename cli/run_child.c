@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "run_cmd.h"
@@ -79,8 +80,62 @@ int child_start(struct child *c, const struct signals *signals, char **command,
     if (pid < 0)
         return errno;
     setpgid(pid, pid); /* whoever is first */
-    *c = (struct child){ pid, foreground, s.err };
+    *c = (struct child){ .pid = pid, .has_terminal = foreground, .err = s.err };
     return 0;
+}
+
+/* All are blocked but those that are waited for: what the group gets besides is
+ * not for it. TERM, which is how it is let go, comes last of them. */
+static void witness(pid_t group, pid_t parent)
+{
+    sigset_t all, ends;
+    int number = 0;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (setpgid(0, group) < 0 || getppid() != parent)
+        _exit(0);
+    close_range(0, ~0u, 0); /* others wait for the ends of these */
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGQUIT);
+    sigaddset(&ends, SIGHUP);
+    sigaddset(&ends, SIGTERM);
+    sigwait(&ends, &number);
+    _exit(number);
+}
+
+void child_witness(struct child *c)
+{
+    pid_t us = getpid(), pid = c->witness ? -1 : fork();
+
+    if (pid == 0)
+        witness(c->pid, us);
+    if (pid > 0) {
+        setpgid(pid, c->pid);
+        c->witness = pid;
+    }
+}
+
+int child_seen(int status)
+{
+    return WIFEXITED(status) && WEXITSTATUS(status) != SIGTERM
+               ? WEXITSTATUS(status)
+               : 0;
+}
+
+int child_testimony(struct child *c)
+{
+    int status = 0;
+
+    if (!c->witness)
+        return 0;
+    kill(c->witness, SIGTERM);
+    while (waitpid(c->witness, &status, 0) < 0 && errno == EINTR)
+        ;
+    c->witness = 0;
+    return child_seen(status);
 }
 
 void child_signal(const struct child *c, int number)

@@ -149,6 +149,8 @@ struct stream {
     bool broken;         /* nobody reads `to` any more */
     bool line_begun;     /* under a prefix */
     size_t at, len;      /* of `buffer`: what is still to be written */
+    char *tail;          /* for expressions, the last up to 2 * TAIL_SIZE */
+    size_t tail_len;
     char buffer[65536];
 };
 
@@ -159,8 +161,6 @@ struct output {
     struct stream stream[2];
     struct spool kept;   /* pieces: which stream, how long, the bytes */
     bool lost;           /* not all could be kept */
-    char *tail;          /* the last output, up to 2 * TAIL_SIZE */
-    size_t tail_len;
     char prefix[32];
 };
 
@@ -192,6 +192,9 @@ int signals_init(struct signals *s); /* 0 or errno */
 /* The next one that has come; 0: none. */
 int signals_next(struct signals *s);
 
+/* Takes back one that was sent to us and has not been looked at. */
+void signals_forget(int number);
+
 /* Whether we may give the terminal away. */
 bool terminal_is_ours(const struct signals *s);
 void terminal_give(const struct signals *s, pid_t group);
@@ -206,6 +209,7 @@ void die_by(int signal);
 
 struct child {
     pid_t pid;           /* and its group; 0: none */
+    pid_t witness;       /* in that group; 0: none */
     bool has_terminal;
     volatile int *err;   /* why it could not be executed, once it has ended; 0 */
 };
@@ -217,6 +221,16 @@ void child_adopt_orphans(void); /* once, before the first */
 int child_start(struct child *c, const struct signals *s, char **command,
                 const int files[3]);
 void child_signal(const struct child *c, int signal); /* to its group */
+
+/* What a terminal sends, it sends to the group that has it, and that is not
+ * ours. So one process more is put into that group: it does nothing but end
+ * when INT, QUIT or HUP comes, with that number as its exit code. */
+void child_witness(struct child *c);
+
+/* Lets the witness go; the signal that it has seen, or 0. Or that of one that
+ * has ended already, by its status. */
+int child_testimony(struct child *c);
+int child_seen(int status);
 
 /* ===== one attempt ===== */
 

@@ -1,6 +1,5 @@
 /* The engine is asked, and what it says is done. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -9,15 +8,6 @@
 #include "run_cmd.h"
 
 /* ===== setting up ===== */
-
-/* A standard file that was closed is not to be taken by one of ours. What holds
- * its place is closed again for the command. */
-static void hold_places(void)
-{
-    for (int fd = 0; fd < 3; fd++)
-        if (fcntl(fd, F_GETFD) < 0)
-            (void)open("/dev/null", O_RDWR | O_CLOEXEC);
-}
 
 /* Budget and breaker are about many calls. A command that shares them with
  * nobody is limited by its own attempts alone; a breaker that somebody has
@@ -250,7 +240,6 @@ int run_loop(struct run_args *args)
 
     r.args = args;
     r.log = -1;
-    hold_places();
     rc = set_up(&r);
     if (rc >= 0)
         return rc;

@@ -29,33 +29,39 @@ struct piece {
 
 /* ===== the end of the output, for expressions ===== */
 
-/* An expression ends at NUL, so output must not have any. */
-static void watch(struct output *o, const char *data, size_t len)
+/* Each stream for itself: what one says in two pieces is not to be torn apart
+ * by what the other says between them. An expression ends at NUL, so output
+ * must not have any. */
+static void watch(struct stream *s, const char *data, size_t len)
 {
-    if (!o->watched)
+    if (!s->tail)
         return;
     if (len > TAIL_SIZE) {
         data += len - TAIL_SIZE;
         len = TAIL_SIZE;
     }
-    if (o->tail_len + len > 2 * TAIL_SIZE) {
-        memmove(o->tail, o->tail + o->tail_len - TAIL_SIZE, TAIL_SIZE);
-        o->tail_len = TAIL_SIZE;
+    if (s->tail_len + len > 2 * TAIL_SIZE) {
+        memmove(s->tail, s->tail + s->tail_len - TAIL_SIZE, TAIL_SIZE);
+        s->tail_len = TAIL_SIZE;
     }
     for (size_t i = 0; i < len; i++)
-        o->tail[o->tail_len++] = data[i] ? data[i] : ' ';
+        s->tail[s->tail_len++] = data[i] ? data[i] : ' ';
+}
+
+static bool stream_matches(const struct stream *s, const regex_t *compiled)
+{
+    const char *text = s->tail;
+
+    if (s->tail_len > TAIL_SIZE)
+        text += s->tail_len - TAIL_SIZE;
+    s->tail[s->tail_len] = '\0';
+    return regexec(compiled, text, 0, NULL, 0) == 0;
 }
 
 static bool matches(const struct output *o, const struct pattern *p)
 {
-    const char *text = o->tail;
-
-    if (!p->given)
-        return false;
-    if (o->tail_len > TAIL_SIZE)
-        text += o->tail_len - TAIL_SIZE;
-    o->tail[o->tail_len] = '\0';
-    return regexec(&p->compiled, text, 0, NULL, 0) == 0;
+    return p->given && (stream_matches(&o->stream[0], &p->compiled) ||
+                        stream_matches(&o->stream[1], &p->compiled));
 }
 
 /* ===== one stream ===== */
@@ -124,7 +130,7 @@ static void take(struct output *o, int i)
         close_end(&s->from);
         return;
     }
-    watch(o, data, (size_t)n);
+    watch(s, data, (size_t)n);
     s->at = 0;
     if (!passes(o, i)) {
         keep(o, i, data, (size_t)n);
@@ -164,8 +170,7 @@ static void pass_on(struct stream *s)
 
 static bool was_closed(int fd)
 {
-    /* run_loop.c puts something in the place of what was closed, and marks it
-     */
+    /* what hold_standard_files() has put there is marked */
     int flags = fcntl(fd, F_GETFD);
     return flags < 0 || (flags & FD_CLOEXEC);
 }
@@ -175,14 +180,14 @@ int output_init(struct output *o, const struct run_args *args)
     o->args = args;
     o->watched = args->retry_if.given || args->stop_if.given;
     o->direct = args->output == OUTPUT_ALL && !o->watched;
-    if (o->watched && !(o->tail = malloc(2 * TAIL_SIZE + 1)))
-        return ENOMEM;
     for (int i = 0; i < 2; i++) {
         struct stream *s = &o->stream[i];
         struct stat st;
         s->to = was_closed(i + 1) ? -1 : i + 1;
         s->from = s->from_child = -1;
         s->is_file = fstat(i + 1, &st) == 0 && S_ISREG(st.st_mode);
+        if (o->watched && !(s->tail = malloc(2 * TAIL_SIZE + 1)))
+            return ENOMEM;
     }
     return 0;
 }
@@ -190,11 +195,11 @@ int output_init(struct output *o, const struct run_args *args)
 int output_begin(struct output *o, uint32_t attempt, uint32_t attempts)
 {
     snprintf(o->prefix, sizeof o->prefix, "[%u/%u] ", attempt, attempts);
-    o->tail_len = 0;
     if (o->direct)
         return 0;
     for (int i = 0; i < 2; i++) {
         int ends[2];
+        o->stream[i].tail_len = 0;
         if (pipe2(ends, O_CLOEXEC) < 0)
             return errno;
         fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -260,22 +265,6 @@ void output_end(struct output *o, struct ending *e)
 
 /* ===== afterwards ===== */
 
-static int write_all(int fd, const char *data, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, data, len);
-        if (n < 0 && errno == EAGAIN)
-            poll(&(struct pollfd){ fd, POLLOUT, 0 }, 1, -1);
-        else if (n < 0 && errno != EINTR)
-            return errno;
-        if (n > 0) {
-            data += n;
-            len -= (size_t)n;
-        }
-    }
-    return 0;
-}
-
 /* Writes a piece to its own stream, or under the prefix to stderr. */
 static int release(struct output *o, uint32_t i, const char *data, size_t len,
                    bool prefixed)
@@ -284,9 +273,9 @@ static int release(struct output *o, uint32_t i, const char *data, size_t len,
     char text[65536];
 
     if (!prefixed)
-        return o->stream[i].to < 0 ? 0 : write_all(o->stream[i].to, data, len);
+        return o->stream[i].to < 0 ? 0 : write_whole(o->stream[i].to, data, len);
     len = add_prefix(o, err, text, data, len);
-    return err->to < 0 ? 0 : write_all(err->to, text, len);
+    return err->to < 0 ? 0 : write_whole(err->to, text, len);
 }
 
 static int release_all(struct output *o, bool prefixed)
@@ -325,7 +314,7 @@ static void end_line(struct output *o)
     struct stream *err = &o->stream[1];
 
     if (err->line_begun && err->to >= 0)
-        (void)write_all(err->to, "\n", 1);
+        (void)write_whole(err->to, "\n", 1);
     err->line_begun = false;
 }
 
@@ -358,6 +347,8 @@ int output_settle(struct output *o, bool last, bool success)
 void output_done(struct output *o)
 {
     spool_done(&o->kept);
-    free(o->tail);
-    o->tail = NULL;
+    for (int i = 0; i < 2; i++) {
+        free(o->stream[i].tail);
+        o->stream[i].tail = NULL;
+    }
 }

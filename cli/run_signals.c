@@ -69,6 +69,16 @@ int signals_next(struct signals *s)
                : 0;
 }
 
+void signals_forget(int number)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    while (sigtimedwait(&set, NULL, &(struct timespec){ 0, 0 }) > 0)
+        ;
+}
+
 bool terminal_is_ours(const struct signals *s)
 {
     return s->terminal >= 0 && tcgetpgrp(s->terminal) == s->group;
@@ -82,14 +92,9 @@ void terminal_give(const struct signals *s, pid_t group)
 
 void stop_ourselves(bool job)
 {
-    sigset_t stop;
-
-    sigemptyset(&stop);
-    sigaddset(&stop, SIGTSTP);
     if (job)
         kill(0, SIGTSTP); /* the others of a pipeline ... */
-    while (sigtimedwait(&stop, NULL, &(struct timespec){ 0, 0 }) > 0)
-        ;
+    signals_forget(SIGTSTP);
     raise(SIGSTOP); /* ... and we, whatever our mask says */
 }
 

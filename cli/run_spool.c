@@ -1,32 +1,11 @@
 /* Bytes that are kept for later: in memory up to a bound, then in a file
  * without a name, which is gone with the process, however that ends. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "run_cmd.h"
-
-static int nameless_file(void)
-{
-    const char *dir = getenv("TMPDIR");
-    char path[4096];
-    int fd;
-
-    if (!dir || !*dir)
-        dir = "/tmp";
-    fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return fd;
-    /* not every file system can do that */
-    if (snprintf(path, sizeof path, "%s/bide.XXXXXX", dir) >= (int)sizeof path)
-        return -1;
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
 
 static bool write_at(int fd, const char *data, size_t len, int64_t at)
 {

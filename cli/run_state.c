@@ -219,7 +219,7 @@ static int make_file(struct state *s, char *temp, size_t temp_size,
         return trouble(s, "cannot make a state file: %s", strerror(errno));
     fill_header(s, &h);
     if (flock(s->fd, LOCK_SH | LOCK_NB) < 0 ||
-        posix_fallocate(s->fd, 0, (off_t)(s->page + s->size)) != 0 ||
+        (errno = posix_fallocate(s->fd, 0, (off_t)(s->page + s->size))) != 0 ||
         pwrite(s->fd, &h, sizeof h, 0) != (ssize_t)sizeof h)
         rc = trouble(s, "cannot write a state file: %s", strerror(errno));
     else if ((rc = make_dep(s, false, ret)) < 0)

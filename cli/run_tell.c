@@ -57,21 +57,31 @@ void tell_wait(struct run *r, const bide_decision *d)
              brief_duration(d->at_ns - r->now, wait, sizeof wait));
 }
 
+/* "3.2s", "1m05s" */
+static void say_left(int64_t left, char *text, size_t size)
+{
+    int64_t tenths = (left + TICK_NS - 1) / TICK_NS, s = tenths / 10;
+
+    if (s >= 60)
+        snprintf(text, size, "%lldm%02llds", (long long)(s / 60),
+                 (long long)(s % 60));
+    else
+        snprintf(text, size, "%lld.%llds", (long long)s,
+                 (long long)(tenths % 10));
+}
+
+/* Where there is no room for all of it, what changes is worth most. */
 static void show(struct run *r, const bide_decision *d, int64_t left)
 {
     struct paint p = paint_for(stderr);
-    char last[64], line[160];
-    int64_t tenths = (left + TICK_NS - 1) / TICK_NS;
+    char last[64], in[32], line[160];
     int width = terminal_width(stderr) - 1; /* the last column may wrap */
-    int64_t s = tenths / 10;
 
     say_last(r, last, sizeof last);
-    if (s >= 60)
-        snprintf(line, sizeof line, "bide: %s, %s %lldm%02llds", last,
-                 what_for(d->reason), (long long)(s / 60), (long long)(s % 60));
-    else
-        snprintf(line, sizeof line, "bide: %s, %s %lld.%llds", last,
-                 what_for(d->reason), (long long)s, (long long)(tenths % 10));
+    say_left(left, in, sizeof in);
+    if (snprintf(line, sizeof line, "bide: %s, %s %s", last,
+                 what_for(d->reason), in) > width)
+        snprintf(line, sizeof line, "%u/%u %s", r->attempt, attempts_of(r), in);
     fprintf(stderr, "\r%s%.*s%s\033[K", p.dim, width, line, p.plain);
     fflush(stderr);
     r->line_shown = true;

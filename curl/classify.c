@@ -110,9 +110,8 @@ static bide_fault fault_of(CURL *easy, CURLcode code, bool unproved)
 enum { MAX_FIELDS = 128 };
 
 /* Those of the last answer, if there were several. */
-static size_t fields_of(CURL *easy, bide_header *fields)
+static size_t fields_of(CURL *easy, unsigned from, bide_header *fields)
 {
-    const unsigned from = CURLH_HEADER | CURLH_TRAILER;
     struct curl_header *h = NULL;
     size_t n = 0;
     while (n < MAX_FIELDS && (h = curl_easy_nextheader(easy, from, -1, h)))
@@ -121,8 +120,37 @@ static size_t fields_of(CURL *easy, bide_header *fields)
     return n;
 }
 
-bide_outcome bide__curl_classify(const bide_dep *dep, CURL *easy,
-                                 CURLcode code, const struct bide__facts *facts)
+/* What a proxy answered that would not let us through; 0: nothing such. */
+static long tunnel_refusal(CURL *easy, CURLcode code)
+{
+    long status = 0;
+    if (code != CURLE_OK)
+        curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &status);
+    return status >= 400 ? status : 0;
+}
+
+/* The request has not been sent, and it is not the server that has spoken. But
+ * what the proxy says counts as if it had: 403 will not improve, 503 may. */
+static bide_outcome classify_refusal(const bide_dep *dep, CURL *easy,
+                                     long status, const char *method)
+{
+    bide_header fields[MAX_FIELDS];
+    const bide_response r = {
+        .status = (int)status,
+        .method = method,
+        .headers = fields,
+        .n_headers = fields_of(easy, CURLH_CONNECT, fields),
+        .wall_s = bide_wall_s(),
+    };
+    bide_outcome out = bide_classify(dep, &r);
+    out.fault = BIDE_FAULT_CONNECT;
+    out.not_processed = true;
+    out.status = 0;
+    return out;
+}
+
+bide_outcome bide__curl_classify(const bide_dep *dep, CURL *easy, CURLcode code,
+                                 const struct bide__facts *facts)
 {
     const bide_policy_conf *policy = dep ? bide_dep_policy(dep) : NULL;
     bide_header fields[MAX_FIELDS];
@@ -134,6 +162,9 @@ bide_outcome bide__curl_classify(const bide_dep *dep, CURL *easy,
     if (bide__is_good_answer(policy, code, status))
         return (bide_outcome){ .cls = BIDE_SUCCESS, .status = (int)status };
     bool unproved = status == 0 && !facts->not_sent;
+    long refusal = facts->not_sent ? tunnel_refusal(easy, code) : 0;
+    if (refusal)
+        return classify_refusal(dep, easy, refusal, facts->method);
     const bide_response r = {
         .status = (int)status,
         .fault = facts->status_only ? BIDE_FAULT_NONE
@@ -141,7 +172,7 @@ bide_outcome bide__curl_classify(const bide_dep *dep, CURL *easy,
         .not_sent = facts->not_sent,
         .method = facts->method,
         .headers = fields,
-        .n_headers = fields_of(easy, fields),
+        .n_headers = fields_of(easy, CURLH_HEADER | CURLH_TRAILER, fields),
         .body = facts->body,
         .body_len = facts->body_len,
         .wall_s = bide_wall_s(),

@@ -13,7 +13,10 @@
  *
  * libcurl has a retry of its own: on a kept connection that breaks before the
  * answer it sends the request again, a POST too. Here it does not: such a
- * break is an outcome like any other, and the policy decides.
+ * break is an outcome like any other (CURLE_GOT_NOTHING), and the policy
+ * decides. What libcurl sends after an answer is part of the attempt: a
+ * redirect, a login, a request without the expectation that failed. A proxy
+ * that refuses a tunnel is judged by its answer, and nothing was sent.
  *
  * What bide needs to own of the handle, and sets for the time of the call: the
  * write and header functions with their data, CURLOPT_TIMEOUT_MS,

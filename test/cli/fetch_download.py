@@ -194,6 +194,36 @@ def standard_output(fault):
              b"Broken pipe" in p.stderr, p)
 
 
+def pipes(fault):
+    code, out, err = t.fetch(fault.url("200;body=lost"),
+                             preexec_fn=lambda: os.close(1))
+    tap.case("standard output that is closed", code == 23 and out == b"" and
+             "Bad file descriptor" in err, (code, err))
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    p = subprocess.Popen([t.BIDE, "fetch", fault.url("200;n=3000000")],
+                         stdout=write, stderr=subprocess.PIPE)
+    os.close(write)
+    with os.fdopen(read, "rb") as f:
+        out = f.read()
+    _, err = p.communicate(timeout=60)
+    t.same("a pipe that does not block", (p.returncode, len(out), err),
+           (0, 3000000, b""))
+    p = subprocess.Popen([t.BIDE, "fetch", fault.url("200;n=3000000")],
+                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    p.stdout.read(1)  # and no more: it stands still soon
+    for _ in range(1000):
+        p.send_signal(signal.SIGTERM)
+        if p.poll() is not None:
+            break
+        time.sleep(0.01)
+    p.kill()
+    t.same("a reader that stands still is left",
+           (p.wait(), p.stderr.read()), (-signal.SIGTERM, b""))
+    p.stdout.close()
+    p.stderr.close()
+
+
 def interrupted(fault):
     """Ends by the signal, and leaves nothing behind."""
     url = fault.url("200;n=300000;stall=body")
@@ -221,6 +251,7 @@ def main():
     full(fault)
     names()
     standard_output(fault)
+    pipes(fault)
     interrupted(fault)
     fault.stop()
     tap.finish()

@@ -4,6 +4,8 @@ told."""
 import base64
 import http.server
 import json
+import resource
+import signal
 import ssl
 import subprocess
 import threading
@@ -66,6 +68,11 @@ def requests(url):
     t.same("-u", got, "Basic " + base64.b64encode(b"me:secret").decode())
 
 
+def limit_files():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100000, 100000))
+
+
 def data(url):
     got = said("-d a=1 -d b=2", url)
     t.same("-d", (got["method"], got["body"]), ("POST", "a=1&b=2"))
@@ -84,6 +91,10 @@ def data(url):
     got = said("-T - -X POST", url + "/up", stdin=b"input")
     t.same("-T -", (got["method"], got["path"], got["body"]),
            ("POST", "/up", "input"))
+    code, out, err = t.fetch("-T -", url, stdin=b"x" * 300000,
+                             preexec_fn=limit_files)
+    tap.case("-T - that cannot be kept is not sent in part",
+             (code, out) == (26, b"") and "too large" in err, (code, out, err))
 
 
 def answers(fault, url):

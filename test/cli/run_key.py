@@ -3,6 +3,7 @@
 what the file that they share it in must be like."""
 import json
 import os
+import resource
 import signal
 import subprocess
 import tempfile
@@ -64,6 +65,14 @@ class Place:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env=tap.environment(XDG_RUNTIME_DIR=self.path))
+
+    def limited(self, size):
+        """With no file to become larger than that."""
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+        return t.run("-k k", "true", env={"XDG_RUNTIME_DIR": self.path},
+                     preexec_fn=limit)
 
     def done(self):
         self.dir.cleanup()
@@ -252,6 +261,12 @@ def refused():
         "XDG_RUNTIME_DIR": os.path.join(p.path, "x")})
     tap.case("a directory that cannot be made",
              code == 125 and err.count(b"\n") == 1, err)
+    p.done()
+    p = Place()
+    code, _, err = p.limited(1024)
+    tap.case("no room for its file", code == 125 and b"too large" in err, err)
+    t.same("nothing is left of it", os.listdir(os.path.join(p.path, "bide")),
+           [])
     p.done()
 
 

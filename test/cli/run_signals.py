@@ -288,6 +288,23 @@ def terminal():
     tap.case("Ctrl-C ends the script too", code == -signal.SIGINT and
              b"end" not in term.text and term.text.count(b"ready") == 1,
              (code, term.text))
+    handler = ("sh -c 'echo attempt $BIDE_ATTEMPT; [ $BIDE_ATTEMPT = 2 ] && "
+               "exit 9; trap \"exit 7\" INT; %s echo ready; "
+               "while :; do sleep .05; done'")
+    for what, line, asks in (
+            ("Ctrl-C that the command handles",
+             "$B run -q --attempts 2 --base 1ms -- %s; echo end $?", ""),
+            ("the same in a pipeline, where it has asked for the terminal",
+             "$B run -q --attempts 2 --base 1ms -- %s | cat; echo end $PIPESTATUS",
+             "read -r x </dev/tty;")):
+        term = Terminal("trap : INT; " + line % (handler % asks))
+        if asks:
+            os.write(term.fd, b"go\n")
+        term.read_until(b"ready")
+        os.write(term.fd, b"\x03")
+        term.end()
+        tap.case(what, b"end 7" in term.text and
+                 b"attempt 2" not in term.text, term.text)
     term = Terminal("trap : INT; $B run --base 1h --floor 1h --cap 1h -- "
                     "sh -c 'exit 3'; echo end $?")
     term.read_until(b"next in")
@@ -317,6 +334,11 @@ def live_line():
     tap.case("it is wiped out", b"\r\x1b[K" in term.text, term.text)
     tap.case("why it gave up", b"gave up after 2 attempts" in term.text,
              term.text)
+    term = Terminal("$B run --attempts 2 --base 300ms --floor 300ms "
+                    "--cap 300ms -- sh -c 'exit 7'; echo end $?", COLUMNS="30")
+    term.end()
+    tap.case("a countdown where there is little room",
+             b"\x1b[2m1/2 0.3s" in term.text, term.text)
     for what, more in (("a dumb terminal", {"TERM": "dumb"}),
                        ("--quiet", {"Q": "-q"})):
         env = {"TERM": "xterm", "Q": ""}

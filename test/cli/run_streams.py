@@ -203,6 +203,23 @@ def readers_that_leave():
     t.same("killed by PIPE, and not run again", code.stdout, b"141\n")
 
 
+def torn_apart():
+    """A word on one stream, with something on the other amid it."""
+    p = subprocess.Popen(
+        t.command("-q --stdin inherit --retry-if temporary", t.sh(
+            "[ $BIDE_ATTEMPT = 2 ] && exec echo again; printf tem; read -r x; "
+            "printf noise >&2; read -r x; echo porary; exit 5")),
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=tap.environment())
+    out = p.stdout.read(3)
+    p.stdin.write(b"\n")
+    p.stdin.flush()
+    err = p.stderr.read(5)
+    rest, _ = p.communicate(b"\n")
+    t.same("an expression sees each stream by itself", (out, err, rest),
+           (b"tem", b"noise", b"porary\nagain\n"))
+
+
 def left_behind():
     """A process that keeps the output open does not keep us for ever."""
     code, out, _ = t.run("-o last --kill-after 50ms",
@@ -220,6 +237,7 @@ def main():
     inputs()
     files()
     readers_that_leave()
+    torn_apart()
     left_behind()
     huge()
     tap.finish()

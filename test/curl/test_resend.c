@@ -203,6 +203,55 @@ static void resend_through_a_tunnel_is_not_let(void **state)
     bide_dep_free(dep);
 }
 
+static const char *refusal; /* of the proxy, to CONNECT */
+
+static void refuse(struct origin *o, int fd)
+{
+    char head[4096];
+    if (read(fd, head, sizeof head) > 0)
+        o->posts++;
+    dprintf(fd, "HTTP/1.1 %s\r\nContent-Length: 0\r\n\r\n", refusal);
+}
+
+/* The request was not sent; whether it is worth another attempt, the proxy
+ * says. */
+static void tunnel_that_is_refused_is_judged_by_the_answer(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *refusal;
+        bide_reason reason;
+        int attempts;
+    } answers[] = {
+        { "403 No", BIDE_BECAUSE_PERMANENT, 1 },
+        { "407 Who", BIDE_BECAUSE_PERMANENT, 1 },
+        { "503 Later", BIDE_BECAUSE_ATTEMPTS, 4 },
+        { "502 Not there", BIDE_BECAUSE_ATTEMPTS, 4 },
+        { "503 Later\r\nX-Bide-Retry: no", BIDE_BECAUSE_SERVER_REFUSED, 1 },
+        { "503 Later\r\nRetry-After: 9999", BIDE_BECAUSE_HINT_TOO_LONG, 1 },
+    };
+    bide_policy_conf conf = quick();
+    bide_dep *dep = dep_of(&conf);
+    for (size_t i = 0; i < COUNT(answers); i++) {
+        struct origin proxy;
+        struct exchange x;
+        refusal = answers[i].refusal;
+        origin_start(&proxy, refuse);
+        exchange_init(&x, "200");
+        curl_easy_setopt(x.easy, CURLOPT_POSTFIELDS, "pay=1");
+        through(&x, &proxy);
+        bide_curl_perform(dep, x.easy, &x.opts);
+        origin_stop(&proxy);
+        if (x.result.reason != answers[i].reason ||
+            proxy.posts != answers[i].attempts || requests(&x) > 0)
+            fail_msg("%s: %s, %d asked", refusal,
+                     bide_reason_name(x.result.reason), proxy.posts);
+        assert_int_equal(x.result.status, 0);
+        exchange_done(&x);
+    }
+    bide_dep_free(dep);
+}
+
 /* ===== a hedge that gets through before the original ===== */
 
 static void hold_the_first_and_tunnel(struct origin *o, int fd)
@@ -334,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resend_that_is_refused_proves_nothing),
         cmocka_unit_test(resend_through_a_tunnel_is_not_let),
+        cmocka_unit_test(tunnel_that_is_refused_is_judged_by_the_answer),
         cmocka_unit_test(regress_hedge_that_is_gone_leaves_the_method),
         cmocka_unit_test(resend_after_an_answer_is_part_of_the_attempt),
     };
