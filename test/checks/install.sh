@@ -56,8 +56,8 @@ add_executable(stranger ../main.c)
 target_link_libraries(stranger PRIVATE bide::bide)
 C
 for kind in shared static; do
-    CC="$*" cmake -S "$dest/cmake" -B "$dest/cmake-$kind" -DKIND=$kind -DWANT="$want" \
-        -DCMAKE_PREFIX_PATH="${libdir%/lib*}" \
+    CC="$*" cmake -S "$dest/cmake" -B "$dest/cmake-$kind" -DKIND=$kind \
+        -DWANT="$want" -DCMAKE_PREFIX_PATH="${libdir%/lib*}" \
         -Dbide_DIR="$libdir/cmake/bide" >"$dest/log" 2>&1 &&
         cmake --build "$dest/cmake-$kind" >>"$dest/log" 2>&1 ||
         { cat "$dest/log"; exit 1; }
