@@ -351,8 +351,8 @@ def hedges_in_line():
             go.wait(20)
             peer.send(ok())
     o = Origin(talk)
-    with proxied(o, policy="attempts: 1, hedge: { after: 1ms, max: 1, "
-                 "extra_load: 100% }", more="  admin: 127.0.0.1:0\n",
+    with proxied(o, policy="attempts: 1, attempt_timeout: 1m, hedge: { "
+                 "after: 1ms, max: 1, extra_load: 100% }", more="  admin: 127.0.0.1:0\n",
                  upstream=", pool: { connections: 1 }") as p:
         first, second = connect(p), connect(p)
         first.send(get("/1", b"", b"POST"))
