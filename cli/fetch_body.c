@@ -78,14 +78,14 @@ const char *fetch_data_add(struct fetch_data *d, const char *text, bool binary)
 /* ===== -T ===== */
 
 /* Into a nameless file, by which it can be sent again. */
-static int copy_of_stdin(void)
+static int copy_of(int from)
 {
     int copy = nameless_file(), err = copy < 0 ? errno : 0;
     char piece[65536];
     ssize_t n = 1;
 
     while (!err && n != 0) {
-        n = read(STDIN_FILENO, piece, sizeof piece);
+        n = read(from, piece, sizeof piece);
         if (n > 0)
             err = write_whole(copy, piece, (size_t)n);
         else if (n < 0 && errno != EINTR)
@@ -99,22 +99,32 @@ static int copy_of_stdin(void)
     return -1;
 }
 
+/* What is no file, a pipe say, is copied as standard input is. */
+static int open_upload(const char *path)
+{
+    struct stat st;
+    int fd, copy;
+
+    if (strcmp(path, "-") == 0)
+        return copy_of(STDIN_FILENO);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+        return fd;
+    copy = copy_of(fd); /* a directory cannot be read, and says so */
+    close(fd);
+    return copy;
+}
+
 bool fetch_upload_open(struct fetch_upload *u, const char *path)
 {
     struct stat st;
 
-    u->fd = strcmp(path, "-") == 0 ? copy_of_stdin()
-                                   : open(path, O_RDONLY | O_CLOEXEC);
+    u->fd = open_upload(path);
     if (u->fd < 0 || fstat(u->fd, &st) < 0)
         return false;
     u->size = st.st_size;
     u->at = 0;
-    if (S_ISREG(st.st_mode))
-        return true;
-    errno = S_ISDIR(st.st_mode) ? EISDIR : ESPIPE;
-    close(u->fd);
-    u->fd = -1;
-    return false;
+    return true;
 }
 
 static size_t read_piece(char *buffer, size_t size, size_t n, void *upload)

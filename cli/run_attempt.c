@@ -71,9 +71,9 @@ static void take_stop(struct attempt *a, int number)
     bool asks = number == SIGTTIN || number == SIGTTOU;
 
     if (asks && terminal_is_ours(s)) {
+        child_witness(&a->child);
         terminal_give(s, a->child.pid);
         a->child.has_terminal = true;
-        child_witness(&a->child);
         child_signal(&a->child, SIGCONT);
     } else if (asks || a->child.has_terminal) {
         stand_still(a, true);
@@ -324,8 +324,6 @@ static int start(struct attempt *a, uint32_t number)
     }
     feed_started(&r->feed);
     output_started(&r->output);
-    if (!err && a->child.has_terminal)
-        child_witness(&a->child);
     return err;
 }
 

@@ -1,5 +1,6 @@
 /* Starting a command, and reaching all of its process group. */
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -14,6 +15,7 @@ struct start {
     char **command;
     const int *files;
     bool foreground;
+    int go[2]; /* a pipe; in the foreground it waits for a byte */
     pid_t parent;
     volatile int *err; /* what it writes, if it cannot become the command */
 };
@@ -23,8 +25,12 @@ struct start {
 static void become_command(const struct start *s)
 {
     setpgid(0, 0);
-    if (s->foreground)
+    if (s->foreground) {
+        char byte;
         terminal_give(s->signals, getpid());
+        close(s->go[1]);
+        (void)!read(s->go[0], &byte, 1);
+    }
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != s->parent)
         _exit(EXIT_BIDE_FAILED);
@@ -60,30 +66,6 @@ static volatile int *common_word(bool after_fork)
     return common;
 }
 
-/* vfork costs the same for a large process as for a small one, but we stand
- * still until the child has become the command. On a terminal Ctrl-Z may stop
- * it just before that, and nobody would be left to tell the shell. */
-int child_start(struct child *c, const struct signals *signals, char **command,
-                const int files[3])
-{
-    bool foreground = !signals->in_pipeline && terminal_is_ours(signals);
-    struct start s = { signals,    command,  files,
-                       foreground, getpid(), common_word(foreground) };
-    pid_t pid;
-
-    if (!s.err)
-        return ENOMEM;
-    *s.err = 0;
-    pid = foreground ? fork() : vfork();
-    if (pid == 0)
-        become_command(&s);
-    if (pid < 0)
-        return errno;
-    setpgid(pid, pid); /* whoever is first */
-    *c = (struct child){ .pid = pid, .has_terminal = foreground, .err = s.err };
-    return 0;
-}
-
 /* All are blocked but those that are waited for: what the group gets besides is
  * not for it. TERM, which is how it is let go, comes last of them. */
 static void witness(pid_t group, pid_t parent)
@@ -116,6 +98,56 @@ void child_witness(struct child *c)
         setpgid(pid, c->pid);
         c->witness = pid;
     }
+}
+
+/* It goes on only when there is somebody beside it to see what the terminal
+ * sends. */
+static void adopt(struct child *c, const struct start *s, pid_t pid)
+{
+    setpgid(pid, pid); /* whoever is first */
+    *c = (struct child){ .pid = pid,
+                         .has_terminal = s->foreground,
+                         .err = s->err };
+    if (s->foreground) {
+        child_witness(c);
+        (void)!write(s->go[1], "", 1);
+    }
+}
+
+/* vfork costs the same for a large process as for a small one, but we stand
+ * still until the child has become the command. On a terminal Ctrl-Z may stop
+ * it just before that, and nobody would be left to tell the shell. */
+int child_start(struct child *c, const struct signals *signals, char **command,
+                const int files[3])
+{
+    bool foreground = !signals->in_pipeline && terminal_is_ours(signals);
+    struct start s = {
+        .signals = signals,
+        .command = command,
+        .files = files,
+        .foreground = foreground,
+        .parent = getpid(),
+        .err = common_word(foreground),
+    };
+    pid_t pid;
+    int err;
+
+    if (!s.err)
+        return ENOMEM;
+    if (foreground && pipe2(s.go, O_CLOEXEC) < 0)
+        return errno;
+    *s.err = 0;
+    pid = foreground ? fork() : vfork();
+    if (pid == 0)
+        become_command(&s);
+    err = errno;
+    if (pid > 0)
+        adopt(c, &s, pid);
+    if (foreground) {
+        close(s.go[0]);
+        close(s.go[1]);
+    }
+    return pid < 0 ? err : 0;
 }
 
 int child_seen(int status)

@@ -78,10 +78,13 @@ typedef struct bide_curl_opts {
                                nobody; 64 KiB of header at the most */
     void *header_ctx;
 
-    /* The request's body, where it is not CURLOPT_POSTFIELDS or MIMEPOST,
-     * which libcurl keeps and can always send again. */
-    bool one_shot_body;     /* CURLOPT_READFUNCTION without SEEKFUNCTION: it
-                               cannot be sent again once it was begun */
+    /* The request's body, where it is not CURLOPT_POSTFIELDS or MIMEPOST, which
+     * libcurl keeps and can always send again. One that is read, from a FILE *
+     * or by CURLOPT_READFUNCTION, needs one of these: libcurl does not go back
+     * to its beginning for another attempt, with a CURLOPT_SEEKFUNCTION
+     * neither, and cannot be asked whether there is such a body. Without
+     * either, a second attempt would send what is left of it: nothing. */
+    bool one_shot_body;     /* it cannot be sent again once it was begun */
     bool (*rewind)(void *ctx); /* called after an attempt that failed, to start
                                the body anew; false: it cannot be. Such a call
                                is not hedged: it has but one body to read */

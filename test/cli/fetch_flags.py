@@ -91,6 +91,10 @@ def data(url):
     got = said("-T - -X POST", url + "/up", stdin=b"input")
     t.same("-T -", (got["method"], got["path"], got["body"]),
            ("POST", "/up", "input"))
+    t.same("-T from a pipe", said("-T /dev/stdin", url + "/up",
+                                  stdin=b"input")["body"], "input")
+    code, out, err = t.fetch("-T /tmp", url)
+    tap.case("-T from a directory", code == 26 and "directory" in err, err)
     code, out, err = t.fetch("-T -", url, stdin=b"x" * 300000,
                              preexec_fn=limit_files)
     tap.case("-T - that cannot be kept is not sent in part",

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import termios
 
 import run_tools as t
 import tap
@@ -212,6 +213,10 @@ class Terminal:
     def __init__(self, line, **more):
         pid, self.fd = pty.fork()
         if pid == 0:
+            # Ctrl-C is not to throw away what is shown right after it
+            attributes = termios.tcgetattr(0)
+            attributes[3] |= termios.NOFLSH
+            termios.tcsetattr(0, termios.TCSANOW, attributes)
             env = tap.environment(TERM="xterm", B=t.BIDE, **more)
             os.execvpe("bash", ["bash", "--norc", "--noprofile", "-c", line],
                        env)
