@@ -71,6 +71,16 @@ static bide_outcome outcome_of(struct bide__transfer *t, CURLcode code)
     return bide__curl_classify(t->call->dep, t->easy, code, &facts);
 }
 
+/* Whether a body was sent whose length libcurl did not know: one that it has read,
+ * then, and will not read from the beginning again. */
+static bool read_on_the_way(const struct bide__transfer *t)
+{
+    curl_off_t length = 0, sent = 0;
+    curl_easy_getinfo(t->easy, CURLINFO_CONTENT_LENGTH_UPLOAD_T, &length);
+    curl_easy_getinfo(t->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
+    return length < 0 && sent > 0;
+}
+
 /* A failure after which something stands in the way of another attempt, which
  * the engine must know before it decides. */
 static void look_for_obstacles(struct bide__transfer *t)
@@ -78,6 +88,8 @@ static void look_for_obstacles(struct bide__transfer *t)
     const bide_curl_opts *o = t->call->opts;
     bide_op *op = &t->call->op;
     bool stuck = t->passing && !o->restart;
+    if (!o->rewind && read_on_the_way(t))
+        stuck = true;
     if (o->rewind && !op->one_shot_body && !o->rewind(o->rewind_ctx))
         stuck = true;
     if (stuck && !op->one_shot_body) {

@@ -83,7 +83,9 @@ typedef struct bide_curl_opts {
      * or by CURLOPT_READFUNCTION, needs one of these: libcurl does not go back
      * to its beginning for another attempt, with a CURLOPT_SEEKFUNCTION
      * neither, and cannot be asked whether there is such a body. Without
-     * either, a second attempt would send what is left of it: nothing. */
+     * either, one of unknown length is taken for one that cannot be sent again
+     * once some of it was; of a known length, a second attempt would announce
+     * it and then have nothing to send. */
     bool one_shot_body;     /* it cannot be sent again once it was begun */
     bool (*rewind)(void *ctx); /* called after an attempt that failed, to start
                                the body anew; false: it cannot be. Such a call

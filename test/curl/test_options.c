@@ -127,6 +127,23 @@ static void body_that_cannot_be_sent_again_is_sent_once(void **state)
     bide_dep_free(dep);
 }
 
+/* Nobody has said that it is read, but libcurl did not know how long it is. */
+static void body_of_unknown_length_is_sent_once(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = quick();
+    bide_dep *dep = dep_of(&conf);
+    struct exchange x;
+    struct upload u = { .left = 1000 };
+    put_upload(&x, &u);
+    curl_easy_setopt(x.easy, CURLOPT_INFILESIZE, -1L);
+    bide_curl_perform(dep, x.easy, &x.opts);
+    assert_int_equal(x.result.reason, BIDE_BECAUSE_NOT_REPLAYABLE);
+    assert_int_equal(requests(&x), 1);
+    exchange_done(&x);
+    bide_dep_free(dep);
+}
+
 static void body_that_can_be_rewound_is_sent_whole_again(void **state)
 {
     (void)state;
@@ -479,6 +496,7 @@ int main(void)
         cmocka_unit_test(key_of_the_callers_makes_post_safe),
         cmocka_unit_test(headers_tell_attempt_and_time_left_and_keep_the_trace),
         cmocka_unit_test(body_that_cannot_be_sent_again_is_sent_once),
+        cmocka_unit_test(body_of_unknown_length_is_sent_once),
         cmocka_unit_test(body_that_can_be_rewound_is_sent_whole_again),
         cmocka_unit_test(long_answer_that_breaks_off),
         cmocka_unit_test(long_failure_is_cut_off_and_never_passed_on),
