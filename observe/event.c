@@ -15,6 +15,18 @@ void bide__event_text(char *to, size_t size, const char *text, size_t len)
     to[len] = '\0';
 }
 
+/* All zero, but for what lies behind the ends of texts: most of an event is
+ * room for those, and two are told of each traced request. */
+static void start(struct bide__event *e, enum bide__event_kind kind,
+                  int64_t begin_ns, int64_t end_ns)
+{
+    memset(e, 0, offsetof(struct bide__event, dep));
+    e->dep[0] = e->operation[0] = e->request_id[0] = e->endpoint[0] = '\0';
+    e->kind = (uint8_t)kind;
+    e->begin_ns = begin_ns;
+    e->end_ns = end_ns;
+}
+
 static void set_outcome(struct bide__event *e, const bide_outcome *outcome)
 {
     e->cls = (uint8_t)outcome->cls;
@@ -29,13 +41,11 @@ void bide__event_attempt(struct bide__event *e, uint32_t attempt,
                          bide_reason why, const bide_outcome *outcome,
                          int64_t begin_ns, int64_t end_ns)
 {
-    *e = (struct bide__event){ .kind = BIDE__EVENT_ATTEMPT,
-                               .why = (uint8_t)why,
-                               .action = BIDE_DONE,
-                               .reason = BIDE_BECAUSE_SUCCESS,
-                               .attempt = attempt,
-                               .begin_ns = begin_ns,
-                               .end_ns = end_ns };
+    start(e, BIDE__EVENT_ATTEMPT, begin_ns, end_ns);
+    e->why = (uint8_t)why;
+    e->action = BIDE_DONE;
+    e->reason = BIDE_BECAUSE_SUCCESS;
+    e->attempt = attempt;
     set_outcome(e, outcome);
 }
 
@@ -54,12 +64,10 @@ void bide__event_call(struct bide__event *e, uint32_t attempts,
                       bide_reason reason, const bide_outcome *last,
                       int64_t begin_ns, int64_t end_ns)
 {
-    *e = (struct bide__event){ .kind = BIDE__EVENT_CALL,
-                               .action = BIDE_DONE,
-                               .reason = (uint8_t)reason,
-                               .attempt = attempts,
-                               .begin_ns = begin_ns,
-                               .end_ns = end_ns };
+    start(e, BIDE__EVENT_CALL, begin_ns, end_ns);
+    e->action = BIDE_DONE;
+    e->reason = (uint8_t)reason;
+    e->attempt = attempts;
     if (last)
         set_outcome(e, last);
 }
@@ -68,11 +76,9 @@ void bide__event_breaker(struct bide__event *e, const char *dep,
                          bide_breaker_state from, bide_breaker_state to,
                          int64_t now_ns)
 {
-    *e = (struct bide__event){ .kind = BIDE__EVENT_BREAKER,
-                               .from = (uint8_t)from,
-                               .to = (uint8_t)to,
-                               .begin_ns = now_ns,
-                               .end_ns = now_ns };
+    start(e, BIDE__EVENT_BREAKER, now_ns, now_ns);
+    e->from = (uint8_t)from;
+    e->to = (uint8_t)to;
     bide__event_text(e->dep, sizeof e->dep, dep, strlen(dep));
 }
 

@@ -68,7 +68,7 @@ struct bide__event {
     char endpoint[56];
 };
 
-/* Starts an event anew: all zero but what is given. */
+/* Starts an event anew: all zero but what is given, and no texts. */
 void bide__event_attempt(struct bide__event *e, uint32_t attempt,
                          bide_reason why, const bide_outcome *outcome,
                          int64_t begin_ns, int64_t end_ns);
