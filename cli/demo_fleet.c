@@ -24,11 +24,11 @@ static void sign(struct bide__event *e, const struct demo_client *c)
     int n = snprintf(text, sizeof text, "GET /%s", name);
 
     e->attempts = bide_dep_policy(c->fleet->dep)->attempts;
-    bide__event_text(e->dep, sizeof e->dep, name, strlen(name));
-    bide__event_text(e->operation, sizeof e->operation, text, (size_t)n);
+    bide__event_put(e, BIDE__DEP, name, strlen(name));
+    bide__event_put(e, BIDE__OPERATION, text, (size_t)n);
     n = snprintf(text, sizeof text, "127.0.0.1:%u",
                  ntohs(c->fleet->origin.to.in.sin_port));
-    bide__event_text(e->endpoint, sizeof e->endpoint, text, (size_t)n);
+    bide__event_put(e, BIDE__ENDPOINT, text, (size_t)n);
 }
 
 /* An attempt that failed, and what the engine made of it. */

@@ -3,25 +3,43 @@
 
 #include <string.h>
 
-void bide__event_text(char *to, size_t size, const char *text, size_t len)
+size_t bide__event_fits(const char *text, size_t len, size_t size)
 {
-    if (len >= size) {
-        len = size - 1;
-        while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
-            len--;
-    }
-    if (len)
-        memcpy(to, text, len);
-    to[len] = '\0';
+    if (len < size)
+        return len;
+    len = size - 1;
+    while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
+        len--;
+    return len;
 }
 
-/* All zero, but for what lies behind the ends of texts: most of an event is
- * room for those, and two are told of each traced request. */
+void bide__event_put(struct bide__event *e, enum bide__event_text which,
+                     const char *text, size_t len)
+{
+    static const uint16_t sizes[] = {
+#define X(name, size) size,
+        BIDE__EVENT_TEXTS(X)
+#undef X
+    };
+    size_t at = e->used ? e->used : 1, size = sizes[which];
+
+    if (size > sizeof e->texts - at) /* it was set before */
+        size = sizeof e->texts - at;
+    if (size == 0 || (len = bide__event_fits(text, len, size)) == 0)
+        return;
+    memcpy(e->texts + at, text, len);
+    e->texts[at + len] = '\0';
+    e->at[which] = (uint16_t)at;
+    e->len[which] = (uint16_t)len;
+    e->used = (uint16_t)(at + len + 1);
+}
+
+/* All zero, but for what lies behind the texts: most of an event is room for
+ * those, and two are told of each traced request. */
 static void start(struct bide__event *e, enum bide__event_kind kind,
                   int64_t begin_ns, int64_t end_ns)
 {
-    memset(e, 0, offsetof(struct bide__event, dep));
-    e->dep[0] = e->operation[0] = e->request_id[0] = e->endpoint[0] = '\0';
+    memset(e, 0, offsetof(struct bide__event, texts) + 1);
     e->kind = (uint8_t)kind;
     e->begin_ns = begin_ns;
     e->end_ns = end_ns;
@@ -79,7 +97,7 @@ void bide__event_breaker(struct bide__event *e, const char *dep,
     start(e, BIDE__EVENT_BREAKER, now_ns, now_ns);
     e->from = (uint8_t)from;
     e->to = (uint8_t)to;
-    bide__event_text(e->dep, sizeof e->dep, dep, strlen(dep));
+    bide__event_put(e, BIDE__DEP, dep, strlen(dep));
 }
 
 bool bide__event_decides(const struct bide__event *e)

@@ -6,7 +6,7 @@
  *     struct bide__event *e = bide__ring_next(ring);   // ring.h
  *     if (e) {
  *         bide__event_attempt(e, &decision, &outcome);
- *         bide__event_text(e->operation, sizeof e->operation, "GET /pay", 8);
+ *         bide__event_put(e, BIDE__OPERATION, "GET /pay", 8);
  *         ...
  *         bide__ring_commit(ring);
  *     }
@@ -25,6 +25,26 @@
 #include "bide/outcome.h"
 
 enum { BIDE__DEP_NAME = 128 }; /* the name of a dependency, and its NUL */
+
+/* The texts of an event: X(name, bytes at the most, with its NUL). */
+#define BIDE__EVENT_TEXTS(X)                                                   \
+    X(BIDE__DEP, BIDE__DEP_NAME)                                               \
+    X(BIDE__OPERATION, 80) /* "GET /pay/17" */                                 \
+    X(BIDE__REQUEST_ID, 48)                                                    \
+    X(BIDE__ENDPOINT, 56)
+
+enum bide__event_text {
+#define X(name, size) name,
+    BIDE__EVENT_TEXTS(X)
+#undef X
+    BIDE__N_TEXTS
+};
+
+enum {
+#define X(name, size) +(size)
+    BIDE__TEXT_ROOM = 1 BIDE__EVENT_TEXTS(X)
+#undef X
+};
 
 enum bide__event_kind {
     BIDE__EVENT_ATTEMPT,
@@ -62,10 +82,12 @@ struct bide__event {
     int64_t value_ns; /* the wait after it: before jitter, ... */
     int64_t wait_ns;  /* ... as drawn */
     struct bide__trace trace;
-    char dep[BIDE__DEP_NAME];
-    char operation[80]; /* "GET /pay/17" */
-    char request_id[48];
-    char endpoint[56];
+    /* One text behind the other, so that few lines of the cache go from one
+     * thread to the other: most are short. */
+    uint16_t at[BIDE__N_TEXTS];  /* where each begins; 0: there is none */
+    uint16_t len[BIDE__N_TEXTS]; /* without its NUL */
+    uint16_t used;               /* of `texts` */
+    char texts[BIDE__TEXT_ROOM]; /* the first byte is always 0 */
 };
 
 /* Starts an event anew: all zero but what is given, and no texts. */
@@ -92,7 +114,19 @@ void bide__event_breaker(struct bide__event *e, const char *dep,
  * that failed, or the refusal of a call before its first. */
 bool bide__event_decides(const struct bide__event *e);
 
-/* Copies text into a field, cut to its size; a character is not cut in two. */
-void bide__event_text(char *to, size_t size, const char *text, size_t len);
+/* Sets a text, once, cut to its size. */
+void bide__event_put(struct bide__event *e, enum bide__event_text which,
+                     const char *text, size_t len);
+
+/* A text; "" if there is none. */
+static inline const char *bide__event_get(const struct bide__event *e,
+                                          enum bide__event_text which)
+{
+    return e->texts + e->at[which];
+}
+
+/* How much of a text fits into so many bytes, with its NUL: a character is not
+ * cut in two. */
+size_t bide__event_fits(const char *text, size_t len, size_t size);
 
 #endif

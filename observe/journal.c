@@ -4,18 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const char *dep_of(const struct bide__event *e)
+{
+    return bide__event_get(e, BIDE__DEP);
+}
+
 static void add_turn(struct bide__journal *j, const struct bide__event *e)
 {
     struct bide__turn *t = &j->turn[j->n_turns++ % BIDE__JOURNAL_TURNS];
     *t = (struct bide__turn){ e->end_ns, e->from, e->to, "" };
-    memcpy(t->dep, e->dep, sizeof t->dep);
+    memcpy(t->dep, dep_of(e), e->len[BIDE__DEP] + 1u);
 }
 
 /* The pages that begin with a decision of this dependency. */
 static struct bide__pages *pages_of(struct bide__journal *j, const char *dep)
 {
     for (size_t i = 0; i < j->n_pages; i++)
-        if (strcmp(j->pages[i]->entry[0].event.dep, dep) == 0)
+        if (strcmp(dep_of(&j->pages[i]->entry[0].event), dep) == 0)
             return j->pages[i];
     if (j->n_pages == BIDE__JOURNAL_DEPS)
         return j->pages[BIDE__JOURNAL_DEPS - 1];
@@ -33,12 +38,12 @@ static bool same_again(const struct bide__entry *last,
     return e->kind == BIDE__EVENT_CALL &&
            last->event.kind == BIDE__EVENT_CALL &&
            last->event.reason == e->reason &&
-           strcmp(last->event.dep, e->dep) == 0;
+           strcmp(dep_of(&last->event), dep_of(e)) == 0;
 }
 
 static void add_decision(struct bide__journal *j, const struct bide__event *e)
 {
-    struct bide__pages *p = pages_of(j, e->dep);
+    struct bide__pages *p = pages_of(j, dep_of(e));
     if (!p)
         return;
     struct bide__entry *last =

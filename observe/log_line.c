@@ -92,15 +92,15 @@ static void put_call(struct bide__out *out, const struct bide__event *e)
 
     for (size_t i = 0; i < sizeof none; i++)
         traced |= e->trace.trace_id[i] != 0;
-    put_text(out, "operation", e->operation);
-    put_text(out, "request_id", e->request_id);
+    put_text(out, "operation", bide__event_get(e, BIDE__OPERATION));
+    put_text(out, "request_id", bide__event_get(e, BIDE__REQUEST_ID));
     if (traced) {
         key(out, "trace_id");
         bide__out_char(out, '"');
         bide__out_hex(out, e->trace.trace_id, sizeof e->trace.trace_id);
         bide__out_char(out, '"');
     }
-    put_text(out, "endpoint", e->endpoint);
+    put_text(out, "endpoint", bide__event_get(e, BIDE__ENDPOINT));
     put_number(out, "attempt", e->attempt);
     if (e->attempts)
         put_number(out, "attempts", e->attempts);
@@ -114,7 +114,7 @@ void bide__log_line(struct bide__out *out, const struct bide__event *e,
 {
     put_time(out, e->end_ns + wall_offset_ns);
     put_text(out, "event", event_name(e));
-    put_text(out, "dep", e->dep);
+    put_text(out, "dep", bide__event_get(e, BIDE__DEP));
     if (e->kind == BIDE__EVENT_BREAKER) {
         put_text(out, "from", bide_breaker_state_name(e->from));
         put_text(out, "to", bide_breaker_state_name(e->to));

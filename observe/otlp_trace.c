@@ -9,14 +9,19 @@
 
 enum { SPAN_SERVER = 2, SPAN_CLIENT = 3, STATUS_ERROR = 2, ATTRIBUTES = 9 };
 
-/* The first word of an operation, "GET"; *ret_rest is behind the blank. */
-static const char *method_of(const struct bide__event *e, char method[16],
-                             const char **ret_rest)
+enum { METHOD = 15 }; /* bytes of a method; more is cut */
+
+/* How long the first word of an operation is, "GET"; *ret_rest is behind the
+ * blank. */
+static size_t method_len(const struct bide__event *e, const char **ret_rest)
 {
-    size_t len = strcspn(e->operation, " ");
-    *ret_rest = e->operation[len] ? e->operation + len + 1 : "";
-    bide__event_text(method, 16, e->operation, len);
-    return method;
+    const char *text = bide__event_get(e, BIDE__OPERATION);
+    size_t all = e->len[BIDE__OPERATION];
+    const char *blank = memchr(text, ' ', all);
+    size_t len = blank ? (size_t)(blank - text) : all;
+
+    *ret_rest = blank ? blank + 1 : "";
+    return bide__event_fits(text, len, METHOD + 1);
 }
 
 static double ms(int64_t ns)
@@ -60,10 +65,13 @@ static void put_error(struct bide__otlp *w, const struct bide__event *e)
 
 static void put_common(struct bide__otlp *w, const struct bide__event *e)
 {
-    char method[16];
+    char method[METHOD + 1];
     const char *path;
+    size_t len = method_len(e, &path);
 
-    put_text(w, BIDE__KEY("http.request.method"), method_of(e, method, &path));
+    memcpy(method, bide__event_get(e, BIDE__OPERATION), len);
+    method[len] = '\0';
+    put_text(w, BIDE__KEY("http.request.method"), method);
     put_text(w, BIDE__KEY("url.path"), path);
     if (e->status)
         put_int(w, BIDE__KEY("http.response.status_code"), e->status);
@@ -73,7 +81,8 @@ static void put_common(struct bide__otlp *w, const struct bide__event *e)
 /* What it waited for, and what was decided after it. */
 static void put_attempt(struct bide__otlp *w, const struct bide__event *e)
 {
-    put_text(w, BIDE__KEY("server.address"), e->endpoint);
+    put_text(w, BIDE__KEY("server.address"),
+             bide__event_get(e, BIDE__ENDPOINT));
     put_int(w, BIDE__KEY("http.request.resend_count"), (int64_t)e->attempt - 1);
     put_int(w, BIDE__KEY("retry.attempt"), e->attempt);
     put_text(w, BIDE__KEY("retry.reason"), bide_reason_name(e->why));
@@ -96,8 +105,9 @@ static void put_attempt(struct bide__otlp *w, const struct bide__event *e)
 
 static void put_call(struct bide__otlp *w, const struct bide__event *e)
 {
-    put_text(w, BIDE__KEY("bide.dependency"), e->dep);
-    put_text(w, BIDE__KEY("bide.request_id"), e->request_id);
+    put_text(w, BIDE__KEY("bide.dependency"), bide__event_get(e, BIDE__DEP));
+    put_text(w, BIDE__KEY("bide.request_id"),
+             bide__event_get(e, BIDE__REQUEST_ID));
     put_int(w, BIDE__KEY("bide.attempts"), e->attempt);
     put_text(w, BIDE__KEY("bide.reason"), bide_reason_name(e->reason));
     if (e->slept_ns)
@@ -121,12 +131,14 @@ static void put_status(struct bide__otlp *w, const struct bide__event *e)
  * several attempts is in the attributes. */
 static void put_name(struct bide__otlp *w, const struct bide__event *e)
 {
-    char name[16 + sizeof e->dep];
+    char name[METHOD + 1 + BIDE__DEP_NAME];
     const char *rest;
-    size_t len = strlen(method_of(e, name, &rest));
+    size_t len = method_len(e, &rest);
 
+    memcpy(name, bide__event_get(e, BIDE__OPERATION), len);
     name[len] = ' ';
-    memcpy(name + len + 1, e->dep, strlen(e->dep) + 1);
+    memcpy(name + len + 1, bide__event_get(e, BIDE__DEP),
+           e->len[BIDE__DEP] + 1u);
     bide__otlp_text(w, 5, "name", name);
 }
 

@@ -74,10 +74,10 @@ void bide__view_decision(struct bide__jout *j, const struct bide__view *view,
     bide__jout_u64(j, "id", entry->id);
     bide__jout_u64(j, "times", entry->times);
     bide__jout_u64(j, "at_ms", wall_ms(view, e->end_ns));
-    bide__jout_text(j, "dep", e->dep);
-    bide__jout_text(j, "operation", e->operation);
-    bide__jout_text(j, "request_id", e->request_id);
-    bide__jout_text(j, "endpoint", e->endpoint);
+    bide__jout_text(j, "dep", bide__event_get(e, BIDE__DEP));
+    bide__jout_text(j, "operation", bide__event_get(e, BIDE__OPERATION));
+    bide__jout_text(j, "request_id", bide__event_get(e, BIDE__REQUEST_ID));
+    bide__jout_text(j, "endpoint", bide__event_get(e, BIDE__ENDPOINT));
     bide__jout_u64(j, "attempt", e->attempt);
     bide__jout_u64(j, "attempts", e->attempts);
     bide__jout_text(j, "why", bide_reason_name(e->why));

@@ -80,9 +80,15 @@ static void put_host(struct text *t, const struct attempt *a, uint64_t drop)
 static void put_client_address(struct text *t, const struct client *c)
 {
     char address[INET6_ADDRSTRLEN] = "unknown";
-    if (c->address_len == 4)
-        inet_ntop(AF_INET, c->address, address, sizeof address);
-    else if (c->address_len == 16)
+    if (c->address_len == 4) { /* inet_ntop() would take a printf for it */
+        for (int i = 0; i < 4; i++) {
+            if (i > 0)
+                TEXT_LITERAL(t, ".");
+            text_number(t, c->address[i]);
+        }
+        return;
+    }
+    if (c->address_len == 16)
         inet_ntop(AF_INET6, c->address, address, sizeof address);
     text_string(t, address);
 }

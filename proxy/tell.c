@@ -103,28 +103,31 @@ _Static_assert((int)BIDE__PROXY_DEP_NAME < (int)BIDE__DEP_NAME,
 /* "GET /pay/17", as much of it as fits. */
 static void put_operation(struct bide__event *e, const struct exchange *ex)
 {
-    const char *from = exchange_bytes(ex);
-    size_t method = ex->req.method_len, size = sizeof e->operation;
+    char text[80];
+    const char *from = exchange_bytes(ex), *path = from + ex->req.path;
+    size_t len = ex->req.method_len;
 
-    if (method > size / 2)
-        method = size / 2;
-    memcpy(e->operation, from + ex->req.method, method);
-    e->operation[method++] = ' ';
-    bide__event_text(e->operation + method, size - method, from + ex->req.path,
-                     ex->req.path_len);
+    if (len > sizeof text / 2)
+        len = sizeof text / 2;
+    memcpy(text, from + ex->req.method, len);
+    text[len++] = ' ';
+    size_t more = bide__event_fits(path, ex->req.path_len, sizeof text - len);
+    memcpy(text + len, path, more);
+    bide__event_put(e, BIDE__OPERATION, text, len + more);
 }
 
 static void put_request_id(struct bide__event *e, const struct exchange *ex)
 {
     const struct http1_field *f = http1_find(&ex->req, HTTP1_ID_X_REQUEST_ID);
     if (f)
-        bide__event_text(e->request_id, sizeof e->request_id,
-                         exchange_bytes(ex) + f->value, f->value_len);
+        bide__event_put(e, BIDE__REQUEST_ID, exchange_bytes(ex) + f->value,
+                        f->value_len);
 }
 
-static void put_text(char *to, size_t size, const char *text)
+static void put_text(struct bide__event *e, enum bide__event_text which,
+                     const char *text)
 {
-    bide__event_text(to, size, text, strlen(text));
+    bide__event_put(e, which, text, strlen(text));
 }
 
 static void describe(struct bide__event *e, const struct exchange *ex,
@@ -133,11 +136,11 @@ static void describe(struct bide__event *e, const struct exchange *ex,
     bide_dep *dep = ex->route->service->dep;
 
     e->attempts = bide_dep_policy(dep)->attempts;
-    put_text(e->dep, sizeof e->dep, bide_dep_name(dep));
+    put_text(e, BIDE__DEP, bide_dep_name(dep));
     put_operation(e, ex);
     put_request_id(e, ex);
     if (endpoint)
-        put_text(e->endpoint, sizeof e->endpoint, endpoint->authority);
+        put_text(e, BIDE__ENDPOINT, endpoint->authority);
     e->trace = ex->trace;
 }
 

@@ -135,14 +135,14 @@ static void describe(struct bide__event *e, const struct call *c,
 
     e->attempts = bide_dep_policy(deps[c->dep])->attempts;
     e->trace = *trace;
-    bide__event_text(e->operation, sizeof e->operation, text, (size_t)n);
+    bide__event_put(e, BIDE__OPERATION, text, (size_t)n);
     n = snprintf(text, sizeof text, "req-%06u", c->serial);
-    bide__event_text(e->request_id, sizeof e->request_id, text, (size_t)n);
+    bide__event_put(e, BIDE__REQUEST_ID, text, (size_t)n);
     n = snprintf(text, sizeof text, "10.0.%d.%u:8080", c->dep,
                  1 + c->serial % 3);
-    bide__event_text(e->endpoint, sizeof e->endpoint, text, (size_t)n);
-    bide__event_text(e->dep, sizeof e->dep, services[c->dep].name,
-                     strlen(services[c->dep].name));
+    bide__event_put(e, BIDE__ENDPOINT, text, (size_t)n);
+    bide__event_put(e, BIDE__DEP, services[c->dep].name,
+                    strlen(services[c->dep].name));
 }
 
 static void tell_attempt(const struct call *c, const struct attempt *a,

@@ -181,12 +181,10 @@ static inline void scene_events(struct bide__event e[3])
         memset(e[i].trace.trace_id, 0xab, 16);
         memset(e[i].trace.span_id, 0x10 + i, 8);
         memset(e[i].trace.parent_id, i < 2 ? 0x12 : 0xcd, 8);
-        bide__event_text(e[i].dep, sizeof e[i].dep, "pay", 3);
-        bide__event_text(e[i].operation, sizeof e[i].operation, "GET /pay/17",
-                         11);
-        bide__event_text(e[i].request_id, sizeof e[i].request_id, "req-1", 5);
-        bide__event_text(e[i].endpoint, sizeof e[i].endpoint, "127.0.0.1:9001",
-                         14);
+        bide__event_put(&e[i], BIDE__DEP, "pay", 3);
+        bide__event_put(&e[i], BIDE__OPERATION, "GET /pay/17", 11);
+        bide__event_put(&e[i], BIDE__REQUEST_ID, "req-1", 5);
+        bide__event_put(&e[i], BIDE__ENDPOINT, "127.0.0.1:9001", 14);
     }
 }
 

@@ -193,15 +193,37 @@ static void log_breaker(void **state)
 
 static void event_text_is_cut_between_characters(void **state)
 {
-    char to[6];
+    (void)state;
+    assert_int_equal(bide__event_fits("abcdefgh", 8, 6), 5);
+    assert_int_equal(bide__event_fits("abcd\xc3\xa9", 6, 6), 4);
+    assert_int_equal(bide__event_fits("abcd\xc3\xa9", 6, 7), 6);
+    assert_int_equal(bide__event_fits("\x80\x80", 2, 2), 0);
+    assert_int_equal(bide__event_fits("", 0, 6), 0);
+}
+
+/* All at their longest, in any order, and one of them over and over. */
+static void event_has_room_for_its_texts(void **state)
+{
+    static const size_t most[] = { 127, 79, 47, 55 };
+    struct bide__event e;
+    char long_one[200];
 
     (void)state;
-    bide__event_text(to, sizeof to, "abcdefgh", 8);
-    assert_string_equal(to, "abcde");
-    bide__event_text(to, sizeof to, "abcd\xc3\xa9", 6);
-    assert_string_equal(to, "abcd");
-    bide__event_text(to, sizeof to, "", 0);
-    assert_string_equal(to, "");
+    memset(long_one, 'x', sizeof long_one);
+    for (int first = 0; first < BIDE__N_TEXTS; first++) {
+        bide__event_call(&e, 1, BIDE_BECAUSE_SUCCESS, NULL, 1, 2);
+        for (int i = 0; i < BIDE__N_TEXTS; i++)
+            assert_string_equal(bide__event_get(&e, i), "");
+        for (int i = 0; i < BIDE__N_TEXTS; i++)
+            bide__event_put(&e, (first + i) % BIDE__N_TEXTS, long_one, sizeof long_one);
+        for (int i = 0; i < BIDE__N_TEXTS; i++) {
+            assert_int_equal(strlen(bide__event_get(&e, i)), most[i]);
+            assert_int_equal(e.len[i], most[i]);
+        }
+        for (int i = 0; i < 10; i++)
+            bide__event_put(&e, BIDE__DEP, long_one, sizeof long_one);
+        assert_int_equal(strlen(bide__event_get(&e, BIDE__OPERATION)), 79);
+    }
 }
 
 /* A clock that was set is followed; one that was only read again is not. */
@@ -233,6 +255,7 @@ int main(void)
         cmocka_unit_test(regress_log_pipe_with_some_room_is_not_waited_for),
         cmocka_unit_test(log_breaker),
         cmocka_unit_test(event_text_is_cut_between_characters),
+        cmocka_unit_test(event_has_room_for_its_texts),
         cmocka_unit_test(wall_follows_a_clock_that_was_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

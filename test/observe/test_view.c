@@ -127,7 +127,7 @@ static struct bide__event refused(const char *dep, bide_reason reason,
 {
     struct bide__event e;
     bide__event_call(&e, 0, reason, NULL, at, at);
-    bide__event_text(e.dep, sizeof e.dep, dep, strlen(dep));
+    bide__event_put(&e, BIDE__DEP, dep, strlen(dep));
     return e;
 }
 
@@ -186,7 +186,8 @@ static void journal_has_room_for_each(void **state)
         bide__journal_add(&j, &e[0]);
     size_t n = bide__journal_list(&j, list);
     for (size_t i = 0; i < n; i++)
-        found |= strcmp(list[i]->event.dep, "quiet") == 0;
+        found |= strcmp(bide__event_get(&list[i]->event, BIDE__DEP),
+                        "quiet") == 0;
     assert_true(found);
     assert_int_equal(n, BIDE__JOURNAL + 1);
 
