@@ -10,6 +10,7 @@
 #include "bide/error.h"
 #include "bide/run.h"
 #include "otlp.h"
+#include "otlp_known.h"
 #include "post.h"
 #include "thread.h"
 #include "wall.h"
@@ -35,6 +36,7 @@ struct bide__exporter {
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t more;
     struct spans waiting;
+    struct bide__otlp_known known;
     bool stopping;
     struct bide__exporter_stats stats;
 };
@@ -50,7 +52,7 @@ static void add(struct bide__exporter *x, const struct bide__event *e)
         return;
     }
     bide__otlp_span(&x->waiting.out, &x->from, x->conf.json, e,
-                    x->waiting.n == 0);
+                    x->waiting.n == 0, &x->known);
     if (++x->waiting.n == x->conf.batch)
         pthread_cond_signal(&x->more);
 }

@@ -32,12 +32,16 @@ void bide__otlp_spans(struct bide__out *out,
                       const struct bide__otlp_source *from, bool json,
                       const struct bide__event *events, size_t n);
 
+struct bide__otlp_known;
+
 /* The same in parts, for those who gather spans one by one: the spans, each
  * behind the one before, `first` for the first; and when there are `len` bytes
- * of them, what goes before and what goes behind. */
+ * of them, what goes before and what goes behind. `known` makes it faster; or
+ * NULL. */
 void bide__otlp_span(struct bide__out *out,
                      const struct bide__otlp_source *from, bool json,
-                     const struct bide__event *event, bool first);
+                     const struct bide__event *event, bool first,
+                     struct bide__otlp_known *known);
 void bide__otlp_spans_begin(struct bide__out *out,
                             const struct bide__otlp_source *from, bool json,
                             size_t len);

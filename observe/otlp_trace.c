@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "bide/version.h"
+#include "otlp_known.h"
 #include "otlp_parts.h"
 
 enum { SPAN_SERVER = 2, SPAN_CLIENT = 3, STATUS_ERROR = 2, ATTRIBUTES = 9 };
-
-enum { METHOD = 15 }; /* bytes of a method; more is cut */
 
 /* How long the first word of an operation is, "GET"; *ret_rest is behind the
  * blank. */
@@ -21,7 +20,7 @@ static size_t method_len(const struct bide__event *e, const char **ret_rest)
     size_t len = blank ? (size_t)(blank - text) : all;
 
     *ret_rest = blank ? blank + 1 : "";
-    return bide__event_fits(text, len, METHOD + 1);
+    return bide__event_fits(text, len, BIDE__METHOD);
 }
 
 static double ms(int64_t ns)
@@ -63,34 +62,92 @@ static void put_error(struct bide__otlp *w, const struct bide__event *e)
                                            : bide_class_name(e->cls));
 }
 
-static void put_common(struct bide__otlp *w, const struct bide__event *e)
+/* ===== what many have in common ===== */
+
+/* Nothing but what is in a bide__known_key may be told here. */
+static void put_method(struct bide__otlp *w, const struct bide__event *e)
 {
-    char method[METHOD + 1];
+    char method[BIDE__METHOD];
     const char *path;
     size_t len = method_len(e, &path);
 
     memcpy(method, bide__event_get(e, BIDE__OPERATION), len);
     method[len] = '\0';
     put_text(w, BIDE__KEY("http.request.method"), method);
-    put_text(w, BIDE__KEY("url.path"), path);
-    if (e->status)
-        put_int(w, BIDE__KEY("http.response.status_code"), e->status);
-    put_error(w, e);
 }
 
-/* What it waited for, and what was decided after it. */
-static void put_attempt(struct bide__otlp *w, const struct bide__event *e)
+static void put_common(struct bide__otlp *w, const struct bide__event *e)
 {
+    put_method(w, e);
+    if (e->status)
+        put_int(w, BIDE__KEY("http.response.status_code"), e->status);
+    if (e->kind == BIDE__EVENT_CALL) {
+        put_text(w, BIDE__KEY("bide.dependency"),
+                 bide__event_get(e, BIDE__DEP));
+        put_int(w, BIDE__KEY("bide.attempts"), e->attempt);
+        put_text(w, BIDE__KEY("bide.reason"), bide_reason_name(e->reason));
+        return;
+    }
     put_text(w, BIDE__KEY("server.address"),
              bide__event_get(e, BIDE__ENDPOINT));
     put_int(w, BIDE__KEY("http.request.resend_count"), (int64_t)e->attempt - 1);
     put_int(w, BIDE__KEY("retry.attempt"), e->attempt);
     put_text(w, BIDE__KEY("retry.reason"), bide_reason_name(e->why));
-    bide__otlp_attribute_double(w, ATTRIBUTES, BIDE__KEY("retry.delay_ms"),
-                                ms(e->slept_ns));
     bide__otlp_attribute_flag(
         w, ATTRIBUTES, BIDE__KEY("retry.budget_exhausted"),
         e->action == BIDE_DONE && e->reason == BIDE_BECAUSE_BUDGET);
+}
+
+/* Few names for many paths: a method and a dependency, and that it is one of
+ * several attempts is in the attributes. */
+static void put_name(struct bide__otlp *w, const struct bide__event *e)
+{
+    char name[BIDE__METHOD + BIDE__DEP_NAME];
+    const char *rest;
+    size_t len = method_len(e, &rest);
+
+    memcpy(name, bide__event_get(e, BIDE__OPERATION), len);
+    name[len] = ' ';
+    memcpy(name + len + 1, bide__event_get(e, BIDE__DEP),
+           e->len[BIDE__DEP] + 1u);
+    bide__otlp_text(w, 5, "name", name);
+}
+
+/* Name, kind and the first attributes; more of those may follow. In protobuf
+ * their list is nothing but they themselves, one by one. */
+static void put_known(struct bide__otlp *w, const struct bide__event *e,
+                      struct bide__otlp_known *known)
+{
+    struct bide__known_part *part = NULL;
+    struct bide__known_key key;
+    const char *rest;
+    size_t at = w->out->len;
+
+    if (known && !w->json) {
+        bide__known_key(&key, e, method_len(e, &rest));
+        part = bide__known_find(known, &key);
+    }
+    if (part && part->len) {
+        bide__out_bytes(w->out, part->data, part->len);
+        bide__otlp_list(w, "attributes");
+        return;
+    }
+    put_name(w, e);
+    bide__otlp_enum(w, 6, "kind",
+                    e->kind == BIDE__EVENT_CALL ? SPAN_SERVER : SPAN_CLIENT);
+    bide__otlp_list(w, "attributes");
+    put_common(w, e);
+    if (part && !w->out->failed)
+        bide__known_keep(part, &key, w->out->data + at, w->out->len - at);
+}
+
+/* ===== what each has of its own ===== */
+
+/* What it waited for, and what was decided after it. */
+static void put_attempt(struct bide__otlp *w, const struct bide__event *e)
+{
+    bide__otlp_attribute_double(w, ATTRIBUTES, BIDE__KEY("retry.delay_ms"),
+                                ms(e->slept_ns));
     if (e->cls == BIDE_SUCCESS)
         return; /* nothing was to be decided */
     put_text(w, BIDE__KEY("bide.class"), bide_class_name(e->cls));
@@ -105,14 +162,24 @@ static void put_attempt(struct bide__otlp *w, const struct bide__event *e)
 
 static void put_call(struct bide__otlp *w, const struct bide__event *e)
 {
-    put_text(w, BIDE__KEY("bide.dependency"), bide__event_get(e, BIDE__DEP));
     put_text(w, BIDE__KEY("bide.request_id"),
              bide__event_get(e, BIDE__REQUEST_ID));
-    put_int(w, BIDE__KEY("bide.attempts"), e->attempt);
-    put_text(w, BIDE__KEY("bide.reason"), bide_reason_name(e->reason));
     if (e->slept_ns)
         bide__otlp_attribute_double(w, ATTRIBUTES, BIDE__KEY("bide.slept_ms"),
                                     ms(e->slept_ns));
+}
+
+static void put_own(struct bide__otlp *w, const struct bide__event *e)
+{
+    const char *path;
+
+    method_len(e, &path);
+    put_text(w, BIDE__KEY("url.path"), path);
+    put_error(w, e);
+    if (e->kind == BIDE__EVENT_CALL)
+        put_call(w, e);
+    else
+        put_attempt(w, e);
 }
 
 static void put_status(struct bide__otlp *w, const struct bide__event *e)
@@ -127,44 +194,23 @@ static void put_status(struct bide__otlp *w, const struct bide__event *e)
     bide__otlp_end(w);
 }
 
-/* Few names for many paths: a method and a dependency, and that it is one of
- * several attempts is in the attributes. */
-static void put_name(struct bide__otlp *w, const struct bide__event *e)
-{
-    char name[METHOD + 1 + BIDE__DEP_NAME];
-    const char *rest;
-    size_t len = method_len(e, &rest);
-
-    memcpy(name, bide__event_get(e, BIDE__OPERATION), len);
-    name[len] = ' ';
-    memcpy(name + len + 1, bide__event_get(e, BIDE__DEP),
-           e->len[BIDE__DEP] + 1u);
-    bide__otlp_text(w, 5, "name", name);
-}
-
 static void put_span(struct bide__otlp *w, const struct bide__otlp_source *from,
-                     const struct bide__event *e)
+                     const struct bide__event *e,
+                     struct bide__otlp_known *known)
 {
     static const uint8_t none[8];
-    bool call = e->kind == BIDE__EVENT_CALL;
 
     bide__otlp_message(w, 2, NULL);
     bide__otlp_id(w, 1, "traceId", e->trace.trace_id, 16);
     bide__otlp_id(w, 2, "spanId", e->trace.span_id, 8);
     if (memcmp(e->trace.parent_id, none, sizeof none) != 0)
         bide__otlp_id(w, 4, "parentSpanId", e->trace.parent_id, 8);
-    put_name(w, e);
-    bide__otlp_enum(w, 6, "kind", call ? SPAN_SERVER : SPAN_CLIENT);
     bide__otlp_fixed64(w, 7, "startTimeUnixNano",
                        (uint64_t)(e->begin_ns + from->wall_offset_ns));
     bide__otlp_fixed64(w, 8, "endTimeUnixNano",
                        (uint64_t)(e->end_ns + from->wall_offset_ns));
-    bide__otlp_list(w, "attributes");
-    put_common(w, e);
-    if (call)
-        put_call(w, e);
-    else
-        put_attempt(w, e);
+    put_known(w, e, known);
+    put_own(w, e);
     bide__otlp_end(w);
     put_status(w, e);
     bide__otlp_end(w);
@@ -174,12 +220,13 @@ static void put_span(struct bide__otlp *w, const struct bide__otlp_source *from,
 
 void bide__otlp_span(struct bide__out *out,
                      const struct bide__otlp_source *from, bool json,
-                     const struct bide__event *event, bool first)
+                     const struct bide__event *event, bool first,
+                     struct bide__otlp_known *known)
 {
     struct bide__otlp w = { .out = out, .json = json };
 
     w.level[0] = (struct bide__otlp_level){ out->len, true, first };
-    put_span(&w, from, event);
+    put_span(&w, from, event, known);
 }
 
 /* In JSON: an opened request, up to the bracket of its spans. In protobuf: the
@@ -224,7 +271,8 @@ void bide__otlp_spans(struct bide__out *out,
 
     for (size_t i = 0; i < n; i++)
         if (events[i].kind != BIDE__EVENT_BREAKER)
-            bide__otlp_span(&spans, from, json, &events[i], spans.len == 0);
+            bide__otlp_span(&spans, from, json, &events[i], spans.len == 0,
+                            NULL);
     bide__otlp_spans_begin(out, from, json, spans.len);
     bide__out_bytes(out, spans.data, spans.len);
     bide__otlp_spans_end(out, json);

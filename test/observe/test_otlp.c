@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "otlp.h"
+#include "otlp_known.h"
 #include "otlp_writer.h"
 #include "scene.h"
 
@@ -153,6 +154,46 @@ static void spans_of_a_call(void **state)
     bide__out_done(&out);
 }
 
+/* What is kept of spans must not be seen in them, whatever they have in common:
+ * few of each, so that they meet again, and more than are kept. */
+static void spans_are_the_same_from_memory(void **state)
+{
+    static const char *const words[] = { "a", "pay", "pay/default",
+                                         "GET /", "GET /pay/17", "POST /x",
+                                         "LONGERTHANMETHODSARE /", "" };
+    static struct bide__otlp_known known;
+    struct bide__otlp_source from = { "test", "i-1", 1000 * BIDE_SECOND, 0 };
+    struct bide__out plain = { 0 }, fast = { 0 };
+    uint32_t seed = 1;
+
+    (void)state;
+    for (int i = 0; i < 20000; i++) {
+        struct bide__event e;
+        uint8_t draw[16];
+        for (size_t k = 0; k < sizeof draw; k++)
+            draw[k] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
+        bide_outcome out = { .cls = draw[0] % 3, .status = 200 + draw[1] % 3 };
+        if (draw[2] & 1)
+            bide__event_attempt(&e, 1 + draw[3] % 2, draw[4] % 4, &out, i, i + 9);
+        else
+            bide__event_call(&e, 1 + draw[3] % 2, draw[4] % 4, &out, i, i + 9);
+        e.slept_ns = draw[5] % 2;
+        e.action = draw[6] % 3;
+        memset(e.trace.trace_id, draw[7], sizeof e.trace.trace_id);
+        for (int t = 0; t < BIDE__N_TEXTS; t++) {
+            const char *text = words[draw[8 + t] % 8];
+            bide__event_put(&e, t, text, strlen(text));
+        }
+        plain.len = fast.len = 0;
+        bide__otlp_span(&plain, &from, false, &e, true, NULL);
+        bide__otlp_span(&fast, &from, false, &e, true, &known);
+        assert_int_equal(plain.len, fast.len);
+        assert_memory_equal(plain.data, fast.data, plain.len);
+    }
+    bide__out_done(&plain);
+    bide__out_done(&fast);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -162,6 +203,7 @@ int main(void)
         cmocka_unit_test(protobuf_strings_are_utf8),
         cmocka_unit_test(json_by_the_rules_of_otlp),
         cmocka_unit_test(spans_of_a_call),
+        cmocka_unit_test(spans_are_the_same_from_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
