@@ -1,5 +1,5 @@
-/* Ten looks a second at the rings, more when there is much in them; one at the
- * dependencies. Those who work are never told to wake anybody: that would be a
+/* Ten looks a second at the rings, more when there is or may be much in them; one
+ * at the dependencies. Those who work are never told to wake anybody: that would be a
  * system call for each request. */
 #include "collector.h"
 
@@ -12,7 +12,8 @@
 enum { MOST_RINGS = 256, USUAL_SIZE = 1024 };
 
 #define LOOK_EVERY_NS (100 * BIDE_MILLISECOND)
-#define BUSY_NS       (5 * BIDE_MILLISECOND) /* when much is being told */
+#define TRACING_NS    (20 * BIDE_MILLISECOND) /* requests may come any moment */
+#define BUSY_NS       (5 * BIDE_MILLISECOND)  /* when much is being told */
 
 struct bide__collector {
     struct bide__collector_conf conf;
@@ -124,11 +125,12 @@ static void *work(void *arg)
 {
     struct bide__collector *c = arg;
     int64_t at = bide_now_ns();
+    int64_t calm_ns = c->conf.exporter ? TRACING_NS : LOOK_EVERY_NS;
 
     pthread_setname_np(pthread_self(), "bide-collect");
     c->sample_due_ns = at;
     do {
-        at += look(c, bide_now_ns()) ? BUSY_NS : LOOK_EVERY_NS;
+        at += look(c, bide_now_ns()) ? BUSY_NS : calm_ns;
         if (at < bide_now_ns())
             at = bide_now_ns();
     } while (bide_sleep_until(at, &c->stop));
