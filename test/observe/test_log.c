@@ -210,13 +210,13 @@ static void event_has_room_for_its_texts(void **state)
 
     (void)state;
     memset(long_one, 'x', sizeof long_one);
-    for (int first = 0; first < BIDE__N_TEXTS; first++) {
+    for (unsigned first = 0; first < BIDE__N_TEXTS; first++) {
         bide__event_call(&e, 1, BIDE_BECAUSE_SUCCESS, NULL, 1, 2);
-        for (int i = 0; i < BIDE__N_TEXTS; i++)
+        for (unsigned i = 0; i < BIDE__N_TEXTS; i++)
             assert_string_equal(bide__event_get(&e, i), "");
-        for (int i = 0; i < BIDE__N_TEXTS; i++)
+        for (unsigned i = 0; i < BIDE__N_TEXTS; i++)
             bide__event_put(&e, (first + i) % BIDE__N_TEXTS, long_one, sizeof long_one);
-        for (int i = 0; i < BIDE__N_TEXTS; i++) {
+        for (unsigned i = 0; i < BIDE__N_TEXTS; i++) {
             assert_int_equal(strlen(bide__event_get(&e, i)), most[i]);
             assert_int_equal(e.len[i], most[i]);
         }

@@ -180,7 +180,7 @@ static void spans_are_the_same_from_memory(void **state)
         e.slept_ns = draw[5] % 2;
         e.action = draw[6] % 3;
         memset(e.trace.trace_id, draw[7], sizeof e.trace.trace_id);
-        for (int t = 0; t < BIDE__N_TEXTS; t++) {
+        for (unsigned t = 0; t < BIDE__N_TEXTS; t++) {
             const char *text = words[draw[8 + t] % 8];
             bide__event_put(&e, t, text, strlen(text));
         }
