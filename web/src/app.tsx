@@ -1,5 +1,5 @@
 // The page: what there is on the left, one dependency on the right.
-import { useEffect, useMemo, useReducer, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
 import { Chart } from './chart';
 import { Feed, calls, failures, set_aside, sum, within } from './data';
 import { Explain, Force, Keys } from './dialogs';
@@ -147,14 +147,18 @@ export function App() {
   const view = frozen ?? (feed.state ? { state: feed.state, samples: feed.samples } : null);
   const names = view?.state.deps.map((d) => d.name) ?? [];
   const name = names.includes(chosen) ? chosen : names[0] ?? '';
+  const shown = useRef(name); // or soon will be: keys may come faster than pages
+  shown.current = name;
   const choose = (n: string) => {
+    shown.current = n;
     setChosen(n);
     history.replaceState(null, '', `#${encodeURIComponent(n)}`);
   };
   const pause = () => setFrozen(frozen ? null : freeze(feed));
-  const step = (by: number) => names.length && choose(names[(names.indexOf(name) + by + names.length) % names.length]!);
+  const step = (by: number) => names.length && choose(names[(names.indexOf(shown.current) + by + names.length) % names.length]!);
 
-  useEffect(() => {
+  // Before anything is painted: a key means what is on the page.
+  useLayoutEffect(() => {
     const onKey = (e: KeyboardEvent) => {
       const at = e.target as HTMLElement;
       if (e.ctrlKey || e.metaKey || e.altKey || at.tagName === 'INPUT' || document.querySelector('dialog[open]')) return;
