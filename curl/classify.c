@@ -76,16 +76,7 @@ static bool is_local(CURL *easy)
            err == EADDRNOTAVAIL;
 }
 
-/* Faults that the engine takes for proof that nothing was sent, unless there is
- * a status. They are none where something was: a kept connection broke, and
- * libcurl could get no other to send the request again; or memory ran out. */
-static bool would_prove(bide_fault fault)
-{
-    return fault == BIDE_FAULT_DNS || fault == BIDE_FAULT_CONNECT ||
-           fault == BIDE_FAULT_LOCAL;
-}
-
-static bide_fault fault_of(CURL *easy, CURLcode code, bool unproved)
+static bide_fault seen_fault(CURL *easy, CURLcode code)
 {
     bide_fault fault = BIDE_FAULT_OTHER;
     long verify = 0;
@@ -96,8 +87,6 @@ static bide_fault fault_of(CURL *easy, CURLcode code, bool unproved)
             fault = faults[i].fault;
     if (fault == BIDE_FAULT_URL && !bide__curl_unsent(easy))
         return BIDE_FAULT_MALFORMED; /* an answer that is not HTTP */
-    if (unproved && would_prove(fault))
-        return BIDE_FAULT_RESET;
     if (fault == BIDE_FAULT_CONNECT && is_local(easy))
         return BIDE_FAULT_LOCAL;
     if (code == CURLE_SSL_CONNECT_ERROR &&
@@ -105,6 +94,18 @@ static bide_fault fault_of(CURL *easy, CURLcode code, bool unproved)
         verify != 0)
         return BIDE_FAULT_TLS;
     return fault;
+}
+
+/* Some faults the engine takes for proof that nothing was sent. They are none
+ * where something was: a kept connection broke, and libcurl could get no other
+ * to send the request again; or memory ran out. Which they are, it is asked. */
+static bide_fault fault_of(CURL *easy, CURLcode code, bool unproved)
+{
+    bide_fault fault = seen_fault(easy, code);
+    const bide_response alone = { .fault = fault };
+    return unproved && bide_classify(NULL, &alone).not_processed
+               ? BIDE_FAULT_RESET
+               : fault;
 }
 
 enum { MAX_FIELDS = 128 };

@@ -39,7 +39,9 @@ static bool could_not_resend(const struct bide__transfer *t, CURLcode code)
     return t->begun && !t->answered &&
            (code == CURLE_COULDNT_CONNECT ||
             code == CURLE_COULDNT_RESOLVE_HOST ||
-            code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_PROXY);
+            code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_PROXY ||
+            code == CURLE_SSL_CONNECT_ERROR ||
+            code == CURLE_PEER_FAILED_VERIFICATION);
 }
 
 /* What made us break it off ourselves has another name for the caller. And a
