@@ -65,7 +65,10 @@ struct bide__proxy_client_tls {
     bool verify;             /* true */
 };
 
-#define BIDE__PROXY_CLIENT_TLS_INIT { NULL, NULL, NULL, NULL, true }
+#define BIDE__PROXY_CLIENT_TLS_INIT                                            \
+    {                                                                          \
+        .verify = true,                                                        \
+    }
 
 /* Which requests a route takes: all members that are not NULL must match.
  * Compared with what was sent, byte by byte, nothing decoded.
@@ -114,7 +117,12 @@ struct bide__proxy_health {
 
 #define BIDE__PROXY_HEALTH_INIT                                                \
     {                                                                          \
-        NULL, NULL, 5 * BIDE_SECOND, BIDE_SECOND, 3, 2, 200, 299               \
+        .every_ns = 5 * BIDE_SECOND,                                           \
+        .timeout_ns = BIDE_SECOND,                                             \
+        .unhealthy = 3,                                                        \
+        .healthy = 2,                                                          \
+        .status_min = 200,                                                     \
+        .status_max = 299,                                                     \
     }
 
 /* Threads: immutable. */
@@ -151,10 +159,20 @@ struct bide__proxy_upstream {
 
 #define BIDE__PROXY_UPSTREAM_INIT                                              \
     {                                                                          \
-        NULL, NULL, 0, 1024, 256, 30 * BIDE_SECOND, 64, 5 * BIDE_SECOND, 5,    \
-            0.5, 10 * BIDE_SECOND, 0.5, 10 * BIDE_SECOND, 60 * BIDE_SECOND,    \
-            30 * BIDE_SECOND, BIDE__PROXY_HEALTH_INIT,                         \
-            BIDE__PROXY_CLIENT_TLS_INIT                                        \
+        .connections = 1024,                                                   \
+        .idle = 256,                                                           \
+        .idle_timeout_ns = 30 * BIDE_SECOND,                                   \
+        .connecting = 64,                                                      \
+        .connect_timeout_ns = 5 * BIDE_SECOND,                                 \
+        .consecutive = 5,                                                      \
+        .failure_rate = 0.5,                                                   \
+        .open_ns = 10 * BIDE_SECOND,                                           \
+        .max_ejected = 0.5,                                                    \
+        .slow_start_ns = 10 * BIDE_SECOND,                                     \
+        .body_timeout_ns = 60 * BIDE_SECOND,                                   \
+        .resolve_ns = 30 * BIDE_SECOND,                                        \
+        .health = BIDE__PROXY_HEALTH_INIT,                                     \
+        .tls = BIDE__PROXY_CLIENT_TLS_INIT,                                    \
     }
 
 /* What clients may ask of us: `limits`. Threads: immutable. */
@@ -264,14 +282,25 @@ struct bide__proxy_conf {
 
 #define BIDE__PROXY_CONF_INIT                                                  \
     {                                                                          \
-        NULL, 0, NULL, 0, NULL, 0, NULL, 0,                                    \
-            { 20000, 100, 16384, UINT64_MAX, 65536, UINT64_C(512) << 20 },     \
-            { 10 * BIDE_SECOND, 30 * BIDE_SECOND, 75 * BIDE_SECOND,            \
-              60 * BIDE_SECOND, 5 * BIDE_MINUTE, 30 * BIDE_SECOND },           \
-            { BIDE__FORWARDED_APPEND, true, false, true, true }, NULL, 0,      \
-            NULL, { NULL, NULL, NULL, false }, { NULL, false, NULL, 0,         \
-              NULL, NULL },                                                    \
-            { NULL, BIDE__OTLP_PROTOBUF, 0, 10 * BIDE_SECOND, NULL, 50, NULL } \
+        .limits.connections = 20000,                                           \
+        .limits.headers = 100,                                                 \
+        .limits.header_bytes = 16384,                                          \
+        .limits.body_bytes = UINT64_MAX,                                       \
+        .limits.replay_bytes = 65536,                                          \
+        .limits.memory_bytes = UINT64_C(512) << 20,                            \
+        .timeouts.header_ns = 10 * BIDE_SECOND,                                \
+        .timeouts.body_ns = 30 * BIDE_SECOND,                                  \
+        .timeouts.idle_ns = 75 * BIDE_SECOND,                                  \
+        .timeouts.write_ns = 60 * BIDE_SECOND,                                 \
+        .timeouts.tunnel_ns = 5 * BIDE_MINUTE,                                 \
+        .timeouts.drain_ns = 30 * BIDE_SECOND,                                 \
+        .forwarded.address = BIDE__FORWARDED_APPEND,                           \
+        .forwarded.proto = true,                                               \
+        .forwarded.via = true,                                                 \
+        .forwarded.keep_host = true,                                           \
+        .telemetry.format = BIDE__OTLP_PROTOBUF,                               \
+        .telemetry.metrics_ns = 10 * BIDE_SECOND,                              \
+        .telemetry.log_per_s = 50,                                             \
     }
 
 /* Gives the section of a config that was loaded without mistakes; NULL if the
