@@ -22,6 +22,8 @@ static const char *unfit(FILE *file)
 {
     struct stat st;
 
+    if (feof(file)) /* standard input, named twice: nothing is left of it */
+        return "it has been read already";
     if (fstat(fileno(file), &st) != 0)
         return strerror(errno);
     if (S_ISDIR(st.st_mode))
@@ -39,7 +41,7 @@ static const char *read_all(FILE *file, char **ret_text, size_t *ret_len)
     char *text = NULL;
     const char *why = NULL;
 
-    while (!why && !feof(file)) {
+    do {
         if (room - len < 2) {
             char *larger = realloc(text, room = room ? room * 2 : 1 << 16);
 
@@ -54,7 +56,7 @@ static const char *read_all(FILE *file, char **ret_text, size_t *ret_len)
             why = strerror(errno);
         else if (len > MAX_FILE)
             why = "it is larger than 64 MiB";
-    }
+    } while (!why && !feof(file));
     if (why) {
         free(text);
         return why;
