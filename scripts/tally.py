@@ -4,6 +4,8 @@
     tally.py LOG.json EXIT_CODE     print `passed failed`
     tally.py --failures LOG.json    print the output of the failed tests
     tally.py --skipped LOG.json     print which tests could not be run, and why
+    tally.py --slowest LOG.json...  print the ten that took longest, with the name of
+                                    the run that each was in
 
 LOG.json is what `meson test` writes, an object per line. A test that speaks TAP
 (cmocka does) counts with each of its cases, any other as one. A test that
@@ -16,6 +18,7 @@ import sys
 
 GOOD = {"OK", "EXPECTEDFAIL", "SKIP"}
 SHOW = 120  # lines of each stream of a failed test
+SLOWEST = 10
 
 
 def load(path):
@@ -72,9 +75,22 @@ def show_skipped(path):
             print(f"SKIPPED {test['name']}: {why.group(1) if why else 'it says no more'}")
 
 
+def show_slowest(paths):
+    took = []
+    for path in paths:
+        run = re.search(r"log-(\w+)", path)
+        took += [(test.get("duration") or 0, test["name"], run.group(1) if run else "")
+                 for test in load(path)]
+    print(f"the {min(SLOWEST, len(took))} slowest tests:")
+    for seconds, name, run in sorted(took, reverse=True)[:SLOWEST]:
+        print(f"  {seconds:6.1f} s  {run:<10} {name}")
+
+
 if sys.argv[1] == "--failures":
     show_failures(sys.argv[2])
 elif sys.argv[1] == "--skipped":
     show_skipped(sys.argv[2])
+elif sys.argv[1] == "--slowest":
+    show_slowest(sys.argv[2:])
 else:
     tally(sys.argv[1], int(sys.argv[2]))

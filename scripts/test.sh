@@ -10,8 +10,8 @@
 #
 #   scripts/test.sh [CONFIGURATION...]    default: all of them
 #
-# Prints a row per configuration and what failed, and ends with the line
-# `N passed, N failed`, which CI reads. Exits with 1 if anything failed.
+# Prints a row per configuration, what failed and the ten slowest tests, and ends
+# with the line `N passed, N failed`, which CI reads. Exits with 1 if anything failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -127,6 +127,7 @@ config_coverage() {
     fi
 }
 
+rm -f "$top"/*/meson-logs/log-*.json # of runs before this one
 row "" passed failed time
 for config in ${*:-gcc asan tsan valgrind coverage}; do
     case $config in
@@ -141,6 +142,8 @@ for config in ${*:-gcc asan tsan valgrind coverage}; do
     finish "$config" "$passed" "$failed" "$started"
 done
 
+set -- "$top"/*/meson-logs/log-*.json
+[ ! -e "$1" ] || scripts/tally.py --slowest "$@"
 echo "$all_passed passed, $all_failed failed" >"$top/summary"
 cat "$top/summary"
 [ "$all_failed" -eq 0 ]
