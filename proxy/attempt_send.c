@@ -21,9 +21,11 @@ static uint64_t dropped(const struct exchange *ex)
     uint64_t drop = BIT(CONNECTION) | BIT(KEEP_ALIVE) | BIT(PROXY_CONNECTION) |
                     BIT(TE) | BIT(TRAILER) | BIT(TRANSFER_ENCODING) |
                     BIT(UPGRADE) | BIT(HTTP2_SETTINGS) | BIT(EXPECT) |
-                    BIT(PROXY_AUTHORIZATION) | BIT(X_BIDE_ATTEMPT) |
+                    BIT(PROXY) | BIT(PROXY_AUTHORIZATION) | BIT(X_BIDE_ATTEMPT) |
                     BIT(X_BIDE_TIMEOUT_MS) | BIT(X_BIDE_IDEMPOTENT) |
                     BIT(X_BIDE_ATTEMPTS_MAX);
+    if (!ex->state->conf->headers.underscores)
+        drop |= BIT(UNDERSCORE);
     if (f->address != BIDE__FORWARDED_OFF || !ex->client->trusted)
         drop |= BIT(X_FORWARDED_FOR);
     if (f->proto || !ex->client->trusted)
