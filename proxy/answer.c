@@ -5,6 +5,7 @@
 
 #include "client.h"
 #include "exchange.h"
+#include "hops.h"
 #include "pool.h"
 #include "state.h"
 #include "text.h"
@@ -40,14 +41,15 @@ static void put_status_line(struct text *t, const struct attempt *a)
 static void put_bide(struct text *t, const struct exchange *ex)
 {
     if (ex->state->conf->forwarded.via)
-        TEXT_LITERAL(t, "Via: 1.1 bide\r\n");
+        hops_put_via(t, ex, 1);
     TEXT_LITERAL(t, "X-Bide-Attempts: ");
     text_number(t, ex->tries);
     TEXT_LITERAL(t, "\r\n");
     if (ex->reason == BIDE_BECAUSE_SUCCESS)
         return;
     TEXT_LITERAL(t, "X-Bide-Reason: ");
-    text_string(t, bide_reason_name((bide_reason)ex->reason));
+    text_string(t, ex->problem ? ex->problem
+                               : bide_reason_name((bide_reason)ex->reason));
     TEXT_LITERAL(t, "\r\n");
 }
 
@@ -121,6 +123,8 @@ void answer_begin(struct exchange *ex)
 {
     struct attempt *a = ex->winner;
     ex->close_after = ends_connection(ex, a);
+    if (a->resp.status == 508)
+        ex->problem = "loop"; /* found further down; no endpoint is to blame */
     if (!write_head(ex, a)) {
         answer_broken(ex);
         return;

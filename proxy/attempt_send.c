@@ -5,6 +5,7 @@
 
 #include "client.h"
 #include "exchange.h"
+#include "hops.h"
 #include "pool.h"
 #include "state.h"
 #include "text.h"
@@ -42,7 +43,7 @@ static uint64_t dropped(const struct exchange *ex)
         drop |= BIT(HOST);
     if (ex->key[0])
         drop |= BIT(IDEMPOTENCY_KEY);
-    return drop;
+    return drop | hops_dropped(ex);
 }
 
 static void put_first_line(struct text *t, const struct exchange *ex)
@@ -126,9 +127,6 @@ static void put_forwarded(struct text *t, const struct exchange *ex)
         text_put(t, exchange_bytes(ex) + ex->req.host, ex->req.host_len);
         TEXT_LITERAL(t, "\r\n");
     }
-    if (f->via)
-        text_string(t,
-                    ex->req.minor ? "Via: 1.1 bide\r\n" : "Via: 1.0 bide\r\n");
 }
 
 /* The endpoint's spans are below the attempt's, not beside it. */
@@ -186,6 +184,7 @@ bool request_head_write(struct attempt *a, struct net_buf *to)
     put_host(&t, a, drop);
     text_lines(&t, &ex->req, exchange_bytes(ex), drop);
     put_forwarded(&t, ex);
+    hops_put(&t, ex);
     put_bide(&t, a);
     put_trace(&t, a);
     put_framing(&t, ex);

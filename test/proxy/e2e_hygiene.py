@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """e2e_hygiene.py BIDE: what requests may carry through the sidecar, how far they may
 go, and what of it the others hear."""
-from e2e_parts import Origin, ask, fields, get, ok, proxied, run, says, tap
+import sidecar
+from e2e_parts import (Origin, ask, fields, get, ok, proxied, run, says, tap)
+from ports import free_port
 
 UNDERSCORED = (b"X_Forwarded_For: 6.6.6.6\r\nX-Kept: 1\r\n_: 2\r\n"
                b"X_Bide_Attempt: 3\r\nProxy: http://evil.example\r\n"
@@ -35,4 +37,75 @@ def underscores():
         tap.case("in trailers too", a.status == 200, a)
 
 
-run(underscores)
+def max_forwards():
+    o = Origin(says(ok()))
+    with proxied(o) as p:
+        a = ask(p, get("/a", b"Max-Forwards: 0\r\n", b"OPTIONS"))
+        tap.case("OPTIONS that may go no further is answered here",
+                 a.status == 204 and "OPTIONS" in a.fields["allow"] and
+                 "content-length" not in a.fields and not o.heads, a)
+        a = ask(p, get("*", b"Max-Forwards: 000\r\n", b"OPTIONS"))
+        tap.case("of the server as a whole, too", a.status == 204 and
+                 not o.heads, a)
+        a = ask(p, get("/a", b"Cookie: secret\r\nMax-Forwards: 0\r\n", b"TRACE"))
+        tap.case("TRACE is not reflected", a.status == 405 and
+                 a.fields["x-bide-reason"] == "max_forwards" and
+                 b"secret" not in a.body and not o.heads, a)
+        for sent, want in [("1", "0"), ("10", "9"), ("007", "6"),
+                           ("9" * 40, "999999")]:
+            for method in (b"OPTIONS", b"TRACE"):
+                a = ask(p, get("/a", b"Max-Forwards: %s\r\n" % sent.encode(),
+                               method))
+                tap.case(f"{method.decode()}: {sent} becomes {want}",
+                         fields(o.heads[-1])["max-forwards"] == want,
+                         (a, o.heads[-1]))
+        n = len(o.heads)
+        for sent in (b"", b"-1", b"+1", b"1, 1", b"0x1", b"1\r\nMax-Forwards: 1"):
+            a = ask(p, get("/", b"Max-Forwards: " + sent + b"\r\n", b"OPTIONS"))
+            tap.case(f"{sent} is refused", a.status == 400 and
+                     a.fields["x-bide-reason"] == "max_forwards" and
+                     len(o.heads) == n, a)
+        for sent in (b"0", b"5", b"junk"):
+            ask(p, get("/", b"Max-Forwards: " + sent + b"\r\n"))
+            tap.case(f"of GET it is nobody's business ({sent})", fields(
+                o.heads[-1])["max-forwards"] == sent.decode(), o.heads[-1])
+
+
+def loop():
+    port = free_port()
+    p = sidecar.Sidecar(sidecar.config([port]).replace(
+        "listen: 127.0.0.1:0", f"listen: 127.0.0.1:{port}"), log=True)
+    a = ask(p, get())
+    tap.case("a request that comes back is answered 508", a.status == 508 and
+             a.fields["x-bide-reason"] == "loop" and
+             a.fields["x-bide-attempts"] == "1" and
+             b"urn:bide:problem:loop" in a.body, a)
+    a = ask(p, get("/", b"Content-Length: 3\r\n", b"POST") + b"abc")
+    tap.case("with a body, too", a.status == 508, a)
+    sidecar.ended("a loop", p)
+    with open(p.log, encoding="utf-8") as f:
+        lines = f.readlines()
+    tap.case("and is known by its name in the log, at each pass", len(lines) == 4 and
+             all('"reason":"loop"' in x for x in lines), lines)
+
+
+def chain():
+    o = Origin(says(ok()))
+    with proxied(o) as c, proxied(c.port) as b, proxied(b.port) as a:
+        answer = ask(a, get())
+        via = fields(o.heads[0])["via"].split(", ")
+        tap.case("a chain of three is no loop", answer.status == 200 and
+                 len(set(via)) == 3, (answer, via))
+        name = via[0].split()[1]
+        answer = ask(a, get("/", b"Via: 1.0 x, 1.1 %s (y)\r\n" % name.encode()))
+        tap.case("who has been here is known among others", answer.status == 508 and
+                 answer.fields["x-bide-retry"] == "no" and len(o.heads) == 1,
+                 answer)
+        a.reload()
+        tap.case("a reload does not change the name",
+                 ask(a, get("/", b"Via: 1.1 %s\r\n" % name.encode())).status == 508)
+        answer = ask(a, get("/", b"Via: 1.1 bide\r\nVia: 1.1 bide-0000000\r\n"))
+        tap.case("others of our kind may have had it", answer.status == 200, answer)
+
+
+run(underscores, max_forwards, loop, chain)
