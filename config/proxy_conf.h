@@ -10,7 +10,7 @@
  *       access_log: /var/log/bide/access.jsonl    # or `stdout`, `off`
  *       trusted: [127.0.0.0/8, "::1"]
  *       forwarded: { for: append, proto: true, host: true, via: true }
- *       headers: { underscores: false }
+ *       headers: { bide: true, underscores: false }
  *       limits: { connections: 10000, header_bytes: 16384, replay: 65536 }
  *       timeouts: { header: 10s, body: 30s, idle: 75s, drain: 30s }
  *       tls: { certificate: /etc/bide/cert.pem, key: /etc/bide/key.pem }
@@ -224,6 +224,7 @@ struct bide__proxy_forwarded {
 
 /* Which header fields are passed on: `headers`. Threads: immutable. */
 struct bide__proxy_headers {
+    bool bide;        /* X-Bide-* are added, to requests and answers; true */
     bool underscores; /* those of requests whose name has an underscore; false */
 };
 
@@ -306,6 +307,7 @@ struct bide__proxy_conf {
         .forwarded.proto = true,                                               \
         .forwarded.via = true,                                                 \
         .forwarded.keep_host = true,                                           \
+        .headers.bide = true,                                                  \
         .telemetry.format = BIDE__OTLP_PROTOBUF,                               \
         .telemetry.metrics_ns = 10 * BIDE_SECOND,                              \
         .telemetry.log_per_s = 50,                                             \

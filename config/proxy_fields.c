@@ -134,6 +134,10 @@ static const struct bide__section_field forwarded_fields[] = {
 
 #define S struct bide__proxy_headers
 static const struct bide__section_field header_fields[] = {
+    FLAG("bide", bide,
+         "`X-Bide-*`: to endpoints the attempt and the time that is left, to "
+         "clients attempts, reason and `X-Bide-Retry`. Without them a bide "
+         "above or below cannot tell a retry from a first attempt."),
     FLAG("underscores", underscores,
          "Fields of requests whose name has an underscore. Many servers take "
          "`X_Forwarded_For` for `X-Forwarded-For`: such fields are dropped, "
@@ -242,7 +246,7 @@ static const struct bide__section_field proxy_fields[] = {
       .kind = BIDE__FIELDS,
       .table = &forwarded_table },
     { NAMED("headers", AT(headers), "a map",
-            "Which header fields are passed on."),
+            "Which header fields are passed on and added."),
       .kind = BIDE__FIELDS,
       .table = &header_table },
     { NAMED("trusted", AT(trusted), "a list of addresses and networks",

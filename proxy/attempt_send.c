@@ -145,20 +145,27 @@ static void put_bide(struct text *t, const struct attempt *a)
     const struct exchange *ex = a->ex;
     int64_t now = ex->worker->loop.now_ns;
     int64_t deadline = bide_call_deadline(&ex->call);
+    if (!ex->state->conf->headers.bide)
+        return;
     TEXT_LITERAL(t, "X-Bide-Attempt: ");
     text_number(t, a->nth);
     TEXT_LITERAL(t, "\r\n");
-    if (deadline != BIDE_FOREVER) {
-        int64_t left = deadline > now ? deadline - now : 0;
-        TEXT_LITERAL(t, "X-Bide-Timeout-Ms: ");
-        text_number(t, (uint64_t)(left / BIDE_MILLISECOND));
-        TEXT_LITERAL(t, "\r\n");
-    }
-    if (ex->key[0]) {
-        TEXT_LITERAL(t, "Idempotency-Key: ");
-        text_string(t, ex->key);
-        TEXT_LITERAL(t, "\r\n");
-    }
+    if (deadline == BIDE_FOREVER)
+        return;
+    TEXT_LITERAL(t, "X-Bide-Timeout-Ms: ");
+    text_number(t, deadline > now
+                       ? (uint64_t)((deadline - now) / BIDE_MILLISECOND)
+                       : 0);
+    TEXT_LITERAL(t, "\r\n");
+}
+
+static void put_key(struct text *t, const struct exchange *ex)
+{
+    if (!ex->key[0])
+        return;
+    TEXT_LITERAL(t, "Idempotency-Key: ");
+    text_string(t, ex->key);
+    TEXT_LITERAL(t, "\r\n");
 }
 
 /* What frames the body and the connection. */
@@ -186,6 +193,7 @@ bool request_head_write(struct attempt *a, struct net_buf *to)
     put_forwarded(&t, ex);
     hops_put(&t, ex);
     put_bide(&t, a);
+    put_key(&t, ex);
     put_trace(&t, a);
     put_framing(&t, ex);
     TEXT_LITERAL(&t, "\r\n");

@@ -31,11 +31,11 @@ static size_t write_body(const struct exchange *ex, const struct own_answer *a,
 static void put_head(struct text *t, const struct exchange *ex,
                      const struct own_answer *a, size_t len)
 {
-    text_format(t,
-                "HTTP/1.1 %d %s\r\n"
-                "X-Bide-Attempts: %u\r\n"
-                "X-Bide-Reason: %s\r\n",
-                a->status, a->title, (unsigned)ex->tries, a->problem);
+    bool own = ex->worker->conf->headers.bide;
+    text_format(t, "HTTP/1.1 %d %s\r\n", a->status, a->title);
+    if (own)
+        text_format(t, "X-Bide-Attempts: %u\r\nX-Bide-Reason: %s\r\n",
+                    (unsigned)ex->tries, a->problem);
     if (a->status != 204)
         text_format(t,
                     "Content-Type: application/problem+json\r\n"
@@ -45,7 +45,7 @@ static void put_head(struct text *t, const struct exchange *ex,
         text_format(t, "Retry-After: %lld\r\n",
                     (long long)(a->retry_ns / BIDE_SECOND +
                                 (a->retry_ns % BIDE_SECOND != 0)));
-    if (a->refusal)
+    if (a->refusal && own)
         TEXT_LITERAL(t, "X-Bide-Retry: no\r\n");
     if (a->status == 405 || a->status == 204)
         TEXT_LITERAL(t,

@@ -2,8 +2,10 @@
 """e2e_hygiene.py BIDE: what requests may carry through the sidecar, how far they may
 go, and what of it the others hear."""
 import sidecar
-from e2e_parts import (Origin, ask, fields, get, ok, proxied, run, says, tap)
+from e2e_parts import (Answer, Origin, all_gone, ask, connect, fields, get, ok,
+                       proxied, run, says, tap)
 from ports import free_port
+from sidecar import OPEN
 
 UNDERSCORED = (b"X_Forwarded_For: 6.6.6.6\r\nX-Kept: 1\r\n_: 2\r\n"
                b"X_Bide_Attempt: 3\r\nProxy: http://evil.example\r\n"
@@ -108,4 +110,44 @@ def chain():
         tap.case("others of our kind may have had it", answer.status == 200, answer)
 
 
-run(underscores, max_forwards, loop, chain)
+def hidden():
+    """headers: { bide: false }: nobody hears of bide, and all else is as it was."""
+    more = "  headers: { bide: false }\n  forwarded: { via: false }\n"
+    o = Origin(says(ok(b"no", b"X-Bide-Retry: no\r\nX-Bide-Reason: x\r\n",
+                       b"503 No"), ok()))
+    with proxied(o, more=more, policy=OPEN +
+                 ", deadline: 1m, idempotency: { key: generate }") as p:
+        a = ask(p, get("/", b"X-Bide-Timeout-Ms: 50000\r\n"))
+        tap.case("an answer does not name bide", a.status == 503 and
+                 b"bide" not in a.head.lower(), a)
+        a = ask(p, get("/", b"Content-Length: 0\r\n", b"POST"))
+        tap.case("and no request does", a.status == 200 and
+                 not any(b"bide" in h.lower() for h in o.heads), o.heads)
+        tap.case("a key that was made is still sent",
+                 "idempotency-key" in fields(o.heads[-1]), o.heads[-1])
+        a = ask(p, b"GET / HTTP/1.1\r\nHost : x\r\n\r\n")
+        tap.case("what is refused hears nothing of it either", a.status == 400 and
+                 b"bide" not in a.head.lower(), a)
+    with proxied(free_port(), more=more + "  limits: { connections: 1 }\n") as p:
+        a = ask(p, get())
+        tap.case("nor who finds nobody there", a.status == 502 and
+                 b"bide" not in a.head.lower(), a)
+        all_gone(p)
+        first, second = connect(p), connect(p)
+        a = Answer(second)
+        tap.case("nor who is one too many", a.status == 503 and
+                 b"bide" not in a.head.lower() and b"connections" in a.body, a)
+        first.close()
+        second.close()
+    o = Origin(says(ok()))
+    with proxied(o, more="  headers: { bide: false }\n") as p:
+        a = ask(p, get())
+        tap.case("Via is for forwarded.via to say", "bide-" in a.fields["via"] and
+                 "bide-" in fields(o.heads[0])["via"], (a, o.heads))
+        p.reload(p.text.replace("bide: false", "bide: true"))
+        a = ask(p, get())
+        tap.case("a reload can change its mind", a.fields["x-bide-attempts"] == "1"
+                 and "x-bide-attempt" in fields(o.heads[1]), (a, o.heads))
+
+
+run(underscores, max_forwards, loop, chain, hidden)
