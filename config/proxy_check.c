@@ -6,6 +6,7 @@
 #include "proxy_read.h"
 
 #include <string.h>
+#include <strings.h>
 
 static void together(struct bide__load *load, const struct bide__node *map,
                      const char *key, const char *needed, const char *help)
@@ -159,11 +160,44 @@ static bool same(const struct bide__proxy_address *a,
            (a->path || a->port != 0);
 }
 
+/* What no request can have, because it is dropped before routes are asked. */
+static void check_matched_header(struct bide__load *load,
+                                 const struct bide__proxy_conf *conf,
+                                 const struct bide__node *route)
+{
+    const struct bide__node *match = bide__map_get(route, "match", NULL);
+    const struct bide__node *header = bide__map_get(match, "header", NULL);
+
+    if (!header || !bide__is_text(header))
+        return;
+    if (strcasecmp(header->text, "proxy") == 0)
+        bide__mistake(load, header, "contradiction", "choose another name",
+                      "`Proxy` is dropped from all requests: this route takes "
+                      "none");
+    else if (strchr(header->text, '_') && !conf->headers.underscores)
+        bide__mistake(load, header, "contradiction",
+                      "set `headers: { underscores: true }`",
+                      "names with an underscore are dropped: this route takes "
+                      "no request");
+}
+
+static void check_matched_headers(struct bide__load *load,
+                                  const struct bide__proxy_conf *conf,
+                                  const struct bide__node *map)
+{
+    const struct bide__node *routes = bide__map_get(map, "routes", NULL);
+
+    for (size_t i = 0; routes && routes->kind == BIDE__LIST && i < routes->n;
+         i++)
+        check_matched_header(load, conf, routes->items[i]);
+}
+
 BIDE__CHECKER(bide__check_proxy)
 {
     struct bide__proxy_conf *conf = to;
 
     (void)where;
+    check_matched_headers(load, conf, map);
     for (size_t i = 0; conf->admin && i < conf->n_listen; i++)
         if (same(&conf->listen[i], conf->admin)) {
             bide__mistake(load, bide__map_get(map, "admin", NULL),

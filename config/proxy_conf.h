@@ -10,6 +10,7 @@
  *       access_log: /var/log/bide/access.jsonl    # or `stdout`, `off`
  *       trusted: [127.0.0.0/8, "::1"]
  *       forwarded: { for: append, proto: true, host: true, via: true }
+ *       headers: { bide: true, underscores: false }
  *       limits: { connections: 10000, header_bytes: 16384, replay: 65536 }
  *       timeouts: { header: 10s, body: 30s, idle: 75s, drain: 30s }
  *       tls: { certificate: /etc/bide/cert.pem, key: /etc/bide/key.pem }
@@ -79,7 +80,8 @@ struct bide__proxy_match {
     const char *path;   /* the path begins with it; NULL */
     const char *exact;  /* the path (without query) is it; NULL. Not with path */
     const char *method; /* NULL */
-    const char *header; /* a field of this name is there, ... */
+    const char *header; /* a field of this name is there, and not one that is
+                           dropped (`headers`), ... */
     const char *value;  /* ... with this value, exactly; NULL: any */
 };
 
@@ -220,6 +222,12 @@ struct bide__proxy_forwarded {
                        true */
 };
 
+/* Which header fields are passed on: `headers`. Threads: immutable. */
+struct bide__proxy_headers {
+    bool bide;        /* X-Bide-* are added, to requests and answers; true */
+    bool underscores; /* those of requests whose name has an underscore; false */
+};
+
 /* A network: address bytes (4 or 16), and how many bits count.
  * Threads: immutable. */
 struct bide__proxy_net {
@@ -270,6 +278,7 @@ struct bide__proxy_conf {
     struct bide__proxy_limits limits;
     struct bide__proxy_timeouts timeouts;
     struct bide__proxy_forwarded forwarded;
+    struct bide__proxy_headers headers;
     const struct bide__proxy_net *trusted; /* clients whose overrides count;
                                               none */
     size_t n_trusted;
@@ -298,6 +307,7 @@ struct bide__proxy_conf {
         .forwarded.proto = true,                                               \
         .forwarded.via = true,                                                 \
         .forwarded.keep_host = true,                                           \
+        .headers.bide = true,                                                  \
         .telemetry.format = BIDE__OTLP_PROTOBUF,                               \
         .telemetry.metrics_ns = 10 * BIDE_SECOND,                              \
         .telemetry.log_per_s = 50,                                             \

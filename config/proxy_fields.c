@@ -132,6 +132,20 @@ static const struct bide__section_field forwarded_fields[] = {
 };
 #undef S
 
+#define S struct bide__proxy_headers
+static const struct bide__section_field header_fields[] = {
+    FLAG("bide", bide,
+         "`X-Bide-*`: to endpoints the attempt and the time that is left, to "
+         "clients attempts, reason and `X-Bide-Retry`. Without them a bide "
+         "above or below cannot tell a retry from a first attempt."),
+    FLAG("underscores", underscores,
+         "Fields of requests whose name has an underscore. Many servers take "
+         "`X_Forwarded_For` for `X-Forwarded-For`: such fields are dropped, "
+         "and no route sees them. `Proxy` is always dropped."),
+    LAST
+};
+#undef S
+
 #define S struct bide__proxy_server_tls
 static const struct bide__section_field server_tls_fields[] = {
     { NAMED("certificate", AT(certificate), "the name of a file",
@@ -163,6 +177,9 @@ static const struct bide__section_table timeout_table = {
 };
 static const struct bide__section_table forwarded_table = {
     .fields = forwarded_fields
+};
+static const struct bide__section_table header_table = {
+    .fields = header_fields
 };
 static const struct bide__section_table server_tls_table = {
     .fields = server_tls_fields, .check = bide__check_server_tls
@@ -228,6 +245,10 @@ static const struct bide__section_field proxy_fields[] = {
             "from clients who are not trusted are dropped."),
       .kind = BIDE__FIELDS,
       .table = &forwarded_table },
+    { NAMED("headers", AT(headers), "a map",
+            "Which header fields are passed on and added."),
+      .kind = BIDE__FIELDS,
+      .table = &header_table },
     { NAMED("trusted", AT(trusted), "a list of addresses and networks",
             "Clients whose overrides by header count."),
       .kind = BIDE__TEXTS,

@@ -41,7 +41,7 @@ static void check_field(const struct http1_field *f, const char *bytes)
     must(!memchr(bytes + f->line, '\r', f->line_len - 2u));
     must(!memchr(bytes + f->line, '\n', f->line_len - 2u));
     must(!memchr(bytes + f->line, '\0', f->line_len));
-    must(f->id < HTTP1_IDS);
+    must(f->id == http1_name_id(bytes + f->line, f->name_len));
 }
 
 static void check_head(const struct http1_head *h, const char *bytes,

@@ -186,6 +186,7 @@ static void raise_curtain(struct stage *s, uint8_t how)
     pthread_mutex_init(&s->proxy.lock, NULL);
     s->proxy.workers = s->workers;
     s->proxy.n_workers = 1;
+    strcpy(s->proxy.name, "bide-00000000");
     s->proxy.doors = calloc(1, sizeof *s->proxy.doors); /* nowhere */
     must(s->proxy.doors != NULL);
     doors_ref(s->proxy.doors);

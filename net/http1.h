@@ -125,7 +125,11 @@ enum {
 #include "http1_names.h"
 
 enum http1_id {
-    HTTP1_ID_OTHER = 0, /* any name that is not in the list */
+    HTTP1_ID_OTHER = 0,      /* any name that is not in the list ... */
+    HTTP1_ID_UNDERSCORE = 1, /* ... or has an underscore. What CGI makes of
+                                X_Forwarded_For is what it makes of
+                                X-Forwarded-For: the one can pass for the
+                                other */
 #define X(id, name, slot, flags) HTTP1_ID_##id,
     HTTP1_NAMES(X)
 #undef X
@@ -149,7 +153,8 @@ struct http1_field {
                            because Connection names it */
 };
 
-/* "content-length" for HTTP1_ID_CONTENT_LENGTH; "" for HTTP1_ID_OTHER. */
+/* "content-length" for HTTP1_ID_CONTENT_LENGTH; "" for those that are not in
+ * the list. */
 const char *http1_name(enum http1_id id);
 
 /* Which known name this token is, in any case of letters. */
@@ -236,7 +241,8 @@ struct http1_head {
     uint16_t max_fields, max_bytes;
     uint16_t at;    /* everything before has been read */
     uint16_t mark;  /* where the line, or the part of it, began */
-    uint16_t colon; /* of this line */
+    bool underscore; /* in the name of this line, so far */
+    uint16_t colon;  /* of this line */
     uint16_t value; /* of this line */
 };
 

@@ -21,7 +21,7 @@ static int name_error(const struct http1_head *h, char c)
 /* Returns 1 at the colon, or at the CR of the empty line. */
 static int read_name(struct http1_head *h, const char *buf, size_t n)
 {
-    h->at = (uint16_t)http1__skip_token(buf, h->at, n);
+    h->at = (uint16_t)http1__skip_token(buf, h->at, n, &h->underscore);
     if (h->at == n)
         return 0;
     if (buf[h->at] == ':' && h->at > h->mark) {
@@ -75,7 +75,8 @@ static unsigned set_field(struct http1_field *f, const struct http1_head *h,
 {
     unsigned end = h->at - 2u; /* CRLF */
     unsigned name_len = (unsigned)(h->colon - h->mark);
-    unsigned id = http1_name_id(buf + h->mark, name_len);
+    unsigned id = h->underscore ? HTTP1_ID_UNDERSCORE
+                                : http1__known_id(buf + h->mark, name_len);
 
     while (end > h->value && (buf[end - 1] == ' ' || buf[end - 1] == '\t'))
         end--;
@@ -108,6 +109,7 @@ static int take_line(struct http1_head *h, const char *buf)
     h->n_fields++;
     h->seen |= UINT64_C(1) << id;
     h->mark = h->at;
+    h->underscore = false;
     h->phase = HTTP1__NAME;
     return 1;
 }
@@ -118,7 +120,9 @@ static int take_line(struct http1_head *h, const char *buf)
  * is not read again for each of them. */
 static bool whole_line(struct http1_head *h, const char *buf, size_t n)
 {
-    size_t colon = http1__skip_token(buf, h->mark, n), value = colon + 1, end;
+    bool underscore = false;
+    size_t colon = http1__skip_token(buf, h->mark, n, &underscore);
+    size_t value = colon + 1, end;
 
     if (colon == h->mark || colon == n || buf[colon] != ':')
         return false;
@@ -127,6 +131,7 @@ static bool whole_line(struct http1_head *h, const char *buf, size_t n)
     end = http1__skip_value(buf, value, n);
     if (n - end < 2 || buf[end] != '\r' || buf[end + 1] != '\n')
         return false;
+    h->underscore = underscore;
     h->colon = (uint16_t)colon;
     h->value = (uint16_t)value;
     h->at = (uint16_t)(end + 2);

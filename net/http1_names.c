@@ -83,16 +83,21 @@ static bool same_name(const char *p, const char *known, size_t len)
     return true;
 }
 
-enum http1_id http1_name_id(const char *name, size_t len)
+enum http1_id http1__known_id(const char *name, size_t len)
 {
-    unsigned id;
+    unsigned id = id_of_slot[http1__slot(name, len)];
 
-    if (len == 0)
-        return HTTP1_ID_OTHER;
-    id = id_of_slot[http1__slot(name, len)];
     if (len != name_lens[id] || !same_name(name, names[id], len))
         return HTTP1_ID_OTHER;
     return (enum http1_id)id;
+}
+
+enum http1_id http1_name_id(const char *name, size_t len)
+{
+    if (len == 0)
+        return HTTP1_ID_OTHER;
+    return memchr(name, '_', len) ? HTTP1_ID_UNDERSCORE
+                                  : http1__known_id(name, len);
 }
 
 const char *http1_name(enum http1_id id)

@@ -5,7 +5,7 @@
  * collide, or a slot is wrong, test_http1_names says so and prints the right
  * number.
  *
- * At most 63 names: http1_head.seen has a bit for each. */
+ * At most 62 names: http1_head.seen has a bit for each. */
 #ifndef BIDE_NET_HTTP1_NAMES_H
 #define BIDE_NET_HTTP1_NAMES_H
 
@@ -21,6 +21,7 @@ enum {
     X(HOST, "host", 219, HTTP1_FRAMES | HTTP1_HEAD_ONLY)                       \
     X(CONNECTION, "connection", 9, HTTP1_HOP | HTTP1_FRAMES | HTTP1_HEAD_ONLY) \
     X(KEEP_ALIVE, "keep-alive", 118, HTTP1_HOP | HTTP1_HEAD_ONLY)              \
+    X(PROXY, "proxy", 165, HTTP1_HEAD_ONLY)                                    \
     X(PROXY_CONNECTION, "proxy-connection", 156, HTTP1_HOP | HTTP1_HEAD_ONLY)  \
     X(TE, "te", 204, HTTP1_HOP | HTTP1_HEAD_ONLY)                              \
     X(TRAILER, "trailer", 26, HTTP1_HOP | HTTP1_HEAD_ONLY)                     \

@@ -70,6 +70,9 @@ void http1__nominated(struct http1_head *h, const char *buf);
 /* Begins a trailer section, with the offsets of its own. */
 void http1__trailer_init(struct http1_head *h);
 
+/* Which known name this is, of one that is not empty and has no underscore. */
+enum http1_id http1__known_id(const char *name, size_t len);
+
 /* HTTP1_HOP and the like, by id; the place of a name in the table. */
 extern const uint8_t http1__flags[HTTP1_IDS];
 unsigned http1__slot(const char *name, size_t len);

@@ -115,7 +115,10 @@ static inline uint64_t http1__any_equal(uint64_t x, unsigned c)
 }
 #endif
 
-static inline size_t http1__skip_token(const char *buf, size_t at, size_t end)
+/* Steps over a token; *underscore is set where there is one in it. The bytes of
+ * nearly all names are plain: for those it costs nothing to know. */
+static inline size_t http1__skip_token(const char *buf, size_t at, size_t end,
+                                       bool *underscore)
 {
 #if HTTP1_SSE2
     for (; at + 16 <= end; at += 16) {
@@ -127,7 +130,9 @@ static inline size_t http1__skip_token(const char *buf, size_t at, size_t end)
         }
     }
 #endif
-    return http1__skip(buf, at, end, HTTP1_C_TOKEN);
+    for (; at < end && http1__is(buf[at], HTTP1_C_TOKEN); at++)
+        *underscore |= buf[at] == '_';
+    return at;
 }
 
 static inline size_t http1__skip_value(const char *buf, size_t at, size_t end)

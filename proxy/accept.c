@@ -15,30 +15,22 @@
 #include "client.h"
 #include "doors.h"
 #include "proxy.h"
+#include "turn_away.h"
 #include "worker.h"
 
 enum { ACCEPTS_AT_ONCE = 64, PAUSE_MS = 50, BACKLOG_ROUNDS = 64 };
-
-static const char too_many[] =
-    "HTTP/1.1 503 Service Unavailable\r\n"
-    "Content-Type: application/problem+json\r\n"
-    "Content-Length: 84\r\n"
-    "Retry-After: 1\r\n"
-    "X-Bide-Retry: no\r\n"
-    "X-Bide-Reason: connections\r\n"
-    "Connection: close\r\n\r\n"
-    "{\"type\":\"urn:bide:problem:connections\","
-    "\"title\":\"too many connections\",\"status\":503}\n";
 
 /* Says 503 to whoever it is. What the client sent is read, not for its content,
  * but because closing with unread bytes would reset the connection. */
 static void shed(struct worker *w, int fd)
 {
-    char bin[2048];
+    char bin[2048], text[TURN_AWAY];
     count(&w->counters.shed);
-    if (!w->state->tls)
-        (void)!send(fd, too_many, sizeof too_many - 1,
-                    MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (!w->state->tls) {
+        size_t n = turn_away_text(w->conf, "connections",
+                                  "too many connections", text);
+        (void)!send(fd, text, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
     shutdown(fd, SHUT_WR);
     (void)!recv(fd, bin, sizeof bin, MSG_DONTWAIT);
     close(fd);

@@ -5,6 +5,7 @@
 
 #include "client.h"
 #include "exchange.h"
+#include "hops.h"
 #include "pool.h"
 #include "state.h"
 #include "text.h"
@@ -19,12 +20,17 @@ static const uint64_t dropped =
     BIT(TRAILER) | BIT(TRANSFER_ENCODING) | BIT(UPGRADE) | BIT(HTTP2_SETTINGS) |
     BIT(X_BIDE_ATTEMPTS) | BIT(X_BIDE_REASON);
 
-/* Answers that cannot have a body have no length either (RFC 9110, 8.6). */
-static uint64_t dropped_from(const struct http1_head *resp)
+/* Answers that cannot have a body have no length either (RFC 9110, 8.6). What a
+ * bide below says is hidden as our own words are. */
+static uint64_t dropped_from(const struct attempt *a)
 {
-    return resp->status < 200 || resp->status == 204
-               ? dropped | BIT(CONTENT_LENGTH)
-               : dropped;
+    unsigned status = a->resp.status;
+    uint64_t drop = dropped;
+    if (status < 200 || status == 204)
+        drop |= BIT(CONTENT_LENGTH);
+    if (!a->ex->state->conf->headers.bide)
+        drop |= BIT(X_BIDE_RETRY);
+    return drop;
 }
 
 static void put_status_line(struct text *t, const struct attempt *a)
@@ -40,14 +46,17 @@ static void put_status_line(struct text *t, const struct attempt *a)
 static void put_bide(struct text *t, const struct exchange *ex)
 {
     if (ex->state->conf->forwarded.via)
-        TEXT_LITERAL(t, "Via: 1.1 bide\r\n");
+        hops_put_via(t, ex, 1);
+    if (!ex->state->conf->headers.bide)
+        return;
     TEXT_LITERAL(t, "X-Bide-Attempts: ");
     text_number(t, ex->tries);
     TEXT_LITERAL(t, "\r\n");
     if (ex->reason == BIDE_BECAUSE_SUCCESS)
         return;
     TEXT_LITERAL(t, "X-Bide-Reason: ");
-    text_string(t, bide_reason_name((bide_reason)ex->reason));
+    text_string(t, ex->problem ? ex->problem
+                               : bide_reason_name((bide_reason)ex->reason));
     TEXT_LITERAL(t, "\r\n");
 }
 
@@ -76,7 +85,7 @@ static bool write_head(struct exchange *ex, struct attempt *a)
         return false;
     struct text t = text_in(out);
     put_status_line(&t, a);
-    text_lines(&t, &a->resp, net_buf_at(a->in), dropped_from(&a->resp));
+    text_lines(&t, &a->resp, net_buf_at(a->in), dropped_from(a));
     put_bide(&t, ex);
     put_connection(&t, a);
     TEXT_LITERAL(&t, "\r\n");
@@ -121,6 +130,8 @@ void answer_begin(struct exchange *ex)
 {
     struct attempt *a = ex->winner;
     ex->close_after = ends_connection(ex, a);
+    if (a->resp.status == 508)
+        ex->problem = "loop"; /* found further down; no endpoint is to blame */
     if (!write_head(ex, a)) {
         answer_broken(ex);
         return;
@@ -320,7 +331,7 @@ void answer_interim(struct attempt *a)
         return;
     struct text t = text_in(b);
     put_status_line(&t, a);
-    text_lines(&t, resp, net_buf_at(a->in), dropped_from(resp));
+    text_lines(&t, resp, net_buf_at(a->in), dropped_from(a));
     TEXT_LITERAL(&t, "\r\n");
     if (text_done(&t, b)) {
         count(&ex->worker->counters.answered_1xx);

@@ -5,6 +5,7 @@
 
 #include "client.h"
 #include "exchange.h"
+#include "hops.h"
 #include "pool.h"
 #include "state.h"
 #include "text.h"
@@ -21,9 +22,11 @@ static uint64_t dropped(const struct exchange *ex)
     uint64_t drop = BIT(CONNECTION) | BIT(KEEP_ALIVE) | BIT(PROXY_CONNECTION) |
                     BIT(TE) | BIT(TRAILER) | BIT(TRANSFER_ENCODING) |
                     BIT(UPGRADE) | BIT(HTTP2_SETTINGS) | BIT(EXPECT) |
-                    BIT(PROXY_AUTHORIZATION) | BIT(X_BIDE_ATTEMPT) |
+                    BIT(PROXY) | BIT(PROXY_AUTHORIZATION) | BIT(X_BIDE_ATTEMPT) |
                     BIT(X_BIDE_TIMEOUT_MS) | BIT(X_BIDE_IDEMPOTENT) |
                     BIT(X_BIDE_ATTEMPTS_MAX);
+    if (!ex->state->conf->headers.underscores)
+        drop |= BIT(UNDERSCORE);
     if (f->address != BIDE__FORWARDED_OFF || !ex->client->trusted)
         drop |= BIT(X_FORWARDED_FOR);
     if (f->proto || !ex->client->trusted)
@@ -40,7 +43,7 @@ static uint64_t dropped(const struct exchange *ex)
         drop |= BIT(HOST);
     if (ex->key[0])
         drop |= BIT(IDEMPOTENCY_KEY);
-    return drop;
+    return drop | hops_dropped(ex);
 }
 
 static void put_first_line(struct text *t, const struct exchange *ex)
@@ -124,9 +127,6 @@ static void put_forwarded(struct text *t, const struct exchange *ex)
         text_put(t, exchange_bytes(ex) + ex->req.host, ex->req.host_len);
         TEXT_LITERAL(t, "\r\n");
     }
-    if (f->via)
-        text_string(t,
-                    ex->req.minor ? "Via: 1.1 bide\r\n" : "Via: 1.0 bide\r\n");
 }
 
 /* The endpoint's spans are below the attempt's, not beside it. */
@@ -145,20 +145,27 @@ static void put_bide(struct text *t, const struct attempt *a)
     const struct exchange *ex = a->ex;
     int64_t now = ex->worker->loop.now_ns;
     int64_t deadline = bide_call_deadline(&ex->call);
+    if (!ex->state->conf->headers.bide)
+        return;
     TEXT_LITERAL(t, "X-Bide-Attempt: ");
     text_number(t, a->nth);
     TEXT_LITERAL(t, "\r\n");
-    if (deadline != BIDE_FOREVER) {
-        int64_t left = deadline > now ? deadline - now : 0;
-        TEXT_LITERAL(t, "X-Bide-Timeout-Ms: ");
-        text_number(t, (uint64_t)(left / BIDE_MILLISECOND));
-        TEXT_LITERAL(t, "\r\n");
-    }
-    if (ex->key[0]) {
-        TEXT_LITERAL(t, "Idempotency-Key: ");
-        text_string(t, ex->key);
-        TEXT_LITERAL(t, "\r\n");
-    }
+    if (deadline == BIDE_FOREVER)
+        return;
+    TEXT_LITERAL(t, "X-Bide-Timeout-Ms: ");
+    text_number(t, deadline > now
+                       ? (uint64_t)((deadline - now) / BIDE_MILLISECOND)
+                       : 0);
+    TEXT_LITERAL(t, "\r\n");
+}
+
+static void put_key(struct text *t, const struct exchange *ex)
+{
+    if (!ex->key[0])
+        return;
+    TEXT_LITERAL(t, "Idempotency-Key: ");
+    text_string(t, ex->key);
+    TEXT_LITERAL(t, "\r\n");
 }
 
 /* What frames the body and the connection. */
@@ -184,7 +191,9 @@ bool request_head_write(struct attempt *a, struct net_buf *to)
     put_host(&t, a, drop);
     text_lines(&t, &ex->req, exchange_bytes(ex), drop);
     put_forwarded(&t, ex);
+    hops_put(&t, ex);
     put_bide(&t, a);
+    put_key(&t, ex);
     put_trace(&t, a);
     put_framing(&t, ex);
     TEXT_LITERAL(&t, "\r\n");

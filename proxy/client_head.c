@@ -4,19 +4,17 @@
 #include "bide/run.h"
 #include "client.h"
 #include "exchange.h"
+#include "turn_away.h"
 #include "worker.h"
 
 /* No memory for what it sends. */
 static void client_shed(struct client *c)
 {
-    static const char text[] = "HTTP/1.1 503 Service Unavailable\r\n"
-                               "Content-Length: 0\r\n"
-                               "Retry-After: 1\r\n"
-                               "X-Bide-Retry: no\r\n"
-                               "X-Bide-Reason: memory\r\n"
-                               "Connection: close\r\n\r\n";
+    char text[TURN_AWAY];
+    size_t n =
+        turn_away_text(c->worker->conf, "memory", "too much is kept", text);
     count(&c->worker->counters.shed);
-    (void)!net_write(&c->conn, text, sizeof text - 1);
+    (void)!net_write(&c->conn, text, n);
     client_linger(c);
 }
 

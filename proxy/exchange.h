@@ -14,6 +14,7 @@
  *     attempt_read.c   ... reading the answer's head, and having it judged
  *     answer.c         passes the answer on
  *     own_answer.c     answers that no endpoint gave
+ *     hops.c           Max-Forwards and Via
  *     tunnel.c         what follows a 101
  *
  * While a call waits, its exchange holds the request, and perhaps the last
@@ -143,7 +144,8 @@ struct exchange {
     uint64_t out_bytes;
     uint16_t status;     /* sent to the client; 0: nothing yet */
     uint8_t reason;      /* bide_reason of the end; for the log */
-    const char *problem; /* of an answer that no endpoint gave; or NULL */
+    const char *problem; /* of an answer that no endpoint gave, or "loop"; or
+                            NULL */
     uint8_t fault;       /* bide_fault of the last attempt without answer */
     uint32_t tries;      /* attempts begun */
     uint64_t tried;      /* endpoints, a bit each */
@@ -344,6 +346,10 @@ struct own_answer {
     int64_t retry_ns; /* in this time; FOREVER */
 };
 void own_answer(struct exchange *ex, const struct own_answer *answer);
+
+/* ... without more to say than this. */
+void own_answer_with(struct exchange *ex, int status, const char *problem,
+                     const char *title, const char *detail);
 
 /* ... for a call that ended without any answer. */
 void own_answer_for(struct exchange *ex, const bide_decision *d);

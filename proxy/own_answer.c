@@ -31,20 +31,23 @@ static size_t write_body(const struct exchange *ex, const struct own_answer *a,
 static void put_head(struct text *t, const struct exchange *ex,
                      const struct own_answer *a, size_t len)
 {
-    text_format(t,
-                "HTTP/1.1 %d %s\r\n"
-                "Content-Type: application/problem+json\r\n"
-                "Content-Length: %zu\r\n"
-                "X-Bide-Attempts: %u\r\n"
-                "X-Bide-Reason: %s\r\n",
-                a->status, a->title, len, (unsigned)ex->tries, a->problem);
+    bool own = ex->worker->conf->headers.bide;
+    text_format(t, "HTTP/1.1 %d %s\r\n", a->status, a->title);
+    if (own)
+        text_format(t, "X-Bide-Attempts: %u\r\nX-Bide-Reason: %s\r\n",
+                    (unsigned)ex->tries, a->problem);
+    if (a->status != 204)
+        text_format(t,
+                    "Content-Type: application/problem+json\r\n"
+                    "Content-Length: %zu\r\n",
+                    len);
     if (a->retry_ns != BIDE_FOREVER)
         text_format(t, "Retry-After: %lld\r\n",
                     (long long)(a->retry_ns / BIDE_SECOND +
                                 (a->retry_ns % BIDE_SECOND != 0)));
-    if (a->refusal)
+    if (a->refusal && own)
         TEXT_LITERAL(t, "X-Bide-Retry: no\r\n");
-    if (a->status == 405)
+    if (a->status == 405 || a->status == 204)
         TEXT_LITERAL(t,
                      "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n");
     if (ex->close_after)
@@ -81,10 +84,20 @@ void own_answer(struct exchange *ex, const struct own_answer *a)
     }
     struct text t = text_in(ex->out);
     put_head(&t, ex, a, len);
-    if (ex->req.method_id != HTTP1_HEAD)
+    if (ex->req.method_id != HTTP1_HEAD && a->status != 204)
         text_put(&t, body, len);
     text_done(&t, ex->out);
     answer_pump(ex);
+}
+
+void own_answer_with(struct exchange *ex, int status, const char *problem,
+                     const char *title, const char *detail)
+{
+    own_answer(ex, &(struct own_answer){ .status = status,
+                                         .problem = problem,
+                                         .title = title,
+                                         .detail = detail,
+                                         .retry_ns = BIDE_FOREVER });
 }
 
 void own_answer_malformed(struct exchange *ex, int rc)

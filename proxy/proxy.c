@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "access_log.h"
+#include "hops.h"
 #include "resolve.h"
 #include "resolver.h"
 
@@ -40,6 +41,7 @@ struct proxy *proxy_new(bide_config *config,
     if (!p)
         return NULL;
     pthread_mutex_init(&p->lock, NULL);
+    hops_name(p);
     if (hooks)
         p->hooks = *hooks;
     p->n_workers = conf->workers ? conf->workers : cores();

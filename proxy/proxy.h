@@ -29,6 +29,7 @@ struct resolver;
 /* Threads: shared, as marked. */
 struct proxy {
     struct proxy_hooks hooks; /* immutable */
+    char name[16];            /* in Via, of this process alone. immutable */
     struct worker **workers;  /* immutable */
     unsigned n_workers;
     pthread_mutex_t lock; /* of these two; never taken per request */

@@ -6,6 +6,7 @@
 #include "bide/run.h"
 #include "client.h"
 #include "exchange.h"
+#include "hops.h"
 #include "state.h"
 #include "worker.h"
 
@@ -116,22 +117,12 @@ static bool asks_for_http2(const struct exchange *ex)
 
 /* ===== beginning ===== */
 
-static void refuse(struct exchange *ex, int status, const char *problem,
-                   const char *title, const char *detail)
-{
-    own_answer(ex, &(struct own_answer){ .status = status,
-                                         .problem = problem,
-                                         .title = title,
-                                         .detail = detail,
-                                         .retry_ns = BIDE_FOREVER });
-}
-
 static bool route(struct exchange *ex)
 {
     if (ex->req.method_id == HTTP1_CONNECT) {
         ex->close_after = true; /* what follows would not be HTTP */
-        refuse(ex, 405, "connect", "Method Not Allowed",
-               "this is a reverse proxy: it makes no tunnels");
+        own_answer_with(ex, 405, "connect", "Method Not Allowed",
+                        "this is a reverse proxy: it makes no tunnels");
         return false;
     }
     ex->era = ex->worker->era;
@@ -140,7 +131,8 @@ static bool route(struct exchange *ex)
     ex->route = route_find(ex->state, &ex->req, exchange_bytes(ex));
     if (ex->route)
         return true;
-    refuse(ex, 404, "no_route", "Not Found", "no route takes this request");
+    own_answer_with(ex, 404, "no_route", "Not Found",
+                    "no route takes this request");
     return false;
 }
 
@@ -152,8 +144,8 @@ static bool fits(struct exchange *ex)
     if (ex->req.head_len + 2u * ex->req.host_len + ADDED <=
         ex->worker->bufs.size)
         return true;
-    refuse(ex, 431, "head_grows", "Request Header Fields Too Large",
-           "with what is added on the way the head is too long");
+    own_answer_with(ex, 431, "head_grows", "Request Header Fields Too Large",
+                    "with what is added on the way the head is too long");
     return false;
 }
 
@@ -168,7 +160,7 @@ void exchange_begin(struct exchange *ex)
         ex->upload = UPLOAD_KEEPING;
     ex->upgrade =
         ex->req.upgrade && ex->upload == UPLOAD_NONE && !asks_for_http2(ex);
-    if (!route(ex) || !fits(ex))
+    if (!hops_allow(ex) || !route(ex) || !fits(ex))
         return;
     read_op(ex);
     tell_begin(ex);

@@ -11,7 +11,15 @@ static size_t length(const char *s)
     return s ? strlen(s) : 0;
 }
 
+/* Fields that endpoints do not see decide nothing here either. */
+static bool is_dropped(unsigned id, const struct bide__proxy_headers *headers)
+{
+    return id == HTTP1_ID_PROXY ||
+           (id == HTTP1_ID_UNDERSCORE && !headers->underscores);
+}
+
 void route_init(struct route *r, const struct bide__proxy_route *conf,
+                const struct bide__proxy_headers *headers,
                 struct service *service)
 {
     const struct bide__proxy_match *m = &conf->match;
@@ -25,6 +33,7 @@ void route_init(struct route *r, const struct bide__proxy_route *conf,
     r->value_len = length(m->value);
     r->header_id =
         m->header ? (uint8_t)http1_name_id(m->header, r->header_len) : 0;
+    r->header_dropped = is_dropped(r->header_id, headers);
 }
 
 /* An authority without its port. */
@@ -50,7 +59,7 @@ static bool header_is(const struct route *r, const struct http1_head *head,
                       const char *buf)
 {
     const struct bide__proxy_match *m = &r->conf->match;
-    for (unsigned i = 0; i < head->n_fields; i++) {
+    for (unsigned i = 0; i < head->n_fields && !r->header_dropped; i++) {
         const struct http1_field *f = &head->fields[i];
         if (f->id != r->header_id || f->name_len != r->header_len ||
             strncasecmp(buf + f->line, m->header, f->name_len) != 0)

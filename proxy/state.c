@@ -83,7 +83,8 @@ static int fill(struct state *s, unsigned n_workers, struct state *old,
         struct service *v = take_service(s, old, &conf->routes[i], err, size);
         if (!v)
             return -1;
-        route_init(&s->routes[s->n_routes++], &conf->routes[i], v);
+        route_init(&s->routes[s->n_routes++], &conf->routes[i], &conf->headers,
+                   v);
     }
     return 0;
 }

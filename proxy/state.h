@@ -121,7 +121,8 @@ struct route {
     const struct bide__proxy_route *conf;
     struct service *service;
     size_t host_len, path_len, exact_len, method_len, header_len, value_len;
-    uint8_t header_id; /* enum http1_id of conf->match.header */
+    uint8_t header_id;   /* enum http1_id of conf->match.header */
+    bool header_dropped; /* fields of that name are not looked at */
 };
 
 /* Threads: immutable, except refs. */
@@ -225,6 +226,7 @@ bool policy_same(const bide_policy_conf *a, const bide_policy_conf *b);
 const struct route *route_find(const struct state *s,
                                const struct http1_head *head, const char *buf);
 void route_init(struct route *r, const struct bide__proxy_route *conf,
+                const struct bide__proxy_headers *headers,
                 struct service *service);
 
 /* ===== choice.c ===== */

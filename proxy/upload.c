@@ -43,6 +43,17 @@ static void refuse_large(struct exchange *ex)
                                          .retry_ns = BIDE_FOREVER });
 }
 
+/* A trailer goes on with the body as it came, so what must not go on ends it. */
+static bool trailer_fits(struct exchange *ex)
+{
+    if (!http1_has(&ex->body.trailer, HTTP1_ID_UNDERSCORE) ||
+        ex->state->conf->headers.underscores)
+        return true;
+    count(&ex->worker->counters.refused);
+    own_answer_malformed(ex, HTTP1_ETRAILER);
+    return false;
+}
+
 bool upload_scan(struct exchange *ex, struct net_buf *b, uint32_t *at)
 {
     struct http1_piece piece;
@@ -63,6 +74,8 @@ bool upload_scan(struct exchange *ex, struct net_buf *b, uint32_t *at)
     }
     if (rc != HTTP1_END)
         return true;
+    if (!trailer_fits(ex))
+        return false;
     if (!keep_rest(ex, b, *at)) {
         client_abort(ex->client);
         return false;

@@ -86,7 +86,8 @@ static inline void add_response(struct text *t, const struct http1_head *h,
 }
 
 /* " | host=a x-b*=c": known names as the table has them, others as they were
- * sent and in quotes; a star for what is not forwarded. */
+ * sent and in quotes, with an underscore before them if they have one; a star for
+ * what is not forwarded. */
 static inline void add_fields(struct text *t, const struct http1_head *h,
                               const char *buf)
 {
@@ -94,8 +95,8 @@ static inline void add_fields(struct text *t, const struct http1_head *h,
         const struct http1_field *f = &h->fields[i];
 
         add(t, " | %s", http1_name(f->id));
-        if (f->id == HTTP1_ID_OTHER) {
-            add(t, "\"");
+        if (f->id <= HTTP1_ID_UNDERSCORE) {
+            add(t, f->id == HTTP1_ID_OTHER ? "\"" : "_\"");
             add_bytes(t, buf + f->line, f->name_len);
             add(t, "\"");
         }

@@ -88,6 +88,24 @@ static void fields_known_name_nominated(void **state)
            true);
 }
 
+/* What CGI could take for another name is told apart, also where that comes in
+ * pieces, behind blocks of 16 bytes, or is named by Connection. */
+static void fields_underscore_told_apart(void **state)
+{
+    static const char bytes[] =
+        G HOST "X_Forwarded_For: 1\r\nA-name-of-17-byt_: 2\r\n"
+               "Via-x: _\r\n_: 3\r\nConnection: a_B\r\nA_b: 4\r\n" END;
+
+    (void)state;
+    expect(bytes, sizeof bytes - 1, REQUEST,
+           "GET origin / @h 1.1 none keep named | host=h (16+9)"
+           " | _\"X_Forwarded_For\"=1 (25+20)"
+           " | _\"A-name-of-17-byt_\"=2 (45+22) | \"Via-x\"=_ (67+10)"
+           " | _\"_\"=3 (77+6) | connection*=a_B (83+17)"
+           " | _\"A_b\"*=4 (100+8)",
+           true);
+}
+
 static void head_longer_than_the_bound_is_refused(void **state)
 {
     char bytes[BYTES + 8];
@@ -163,6 +181,7 @@ int main(void)
         cmocka_unit_test(lines_refused),
         cmocka_unit_test(lines_with_nul_refused),
         cmocka_unit_test(fields_extents_and_hops),
+        cmocka_unit_test(fields_underscore_told_apart),
         cmocka_unit_test(fields_known_name_nominated),
         cmocka_unit_test(head_longer_than_the_bound_is_refused),
         cmocka_unit_test(head_followed_by_more_is_the_same),

@@ -61,6 +61,9 @@ static void names_are_found_in_any_case(void **state)
 #undef X
     assert_int_equal(http1_name_id("", 0), HTTP1_ID_OTHER);
     assert_int_equal(http1_name_id("x", 1), HTTP1_ID_OTHER);
+    assert_int_equal(http1_name_id("x_", 2), HTTP1_ID_UNDERSCORE);
+    assert_int_equal(http1_name_id("x_forwarded_for", 15), HTTP1_ID_UNDERSCORE);
+    assert_string_equal(http1_name(HTTP1_ID_UNDERSCORE), "");
     assert_string_equal(http1_name(HTTP1_ID_OTHER), "");
     assert_string_equal(http1_name(HTTP1_IDS), "");
 }
@@ -98,6 +101,7 @@ static void classes_follow_the_grammars(void **state)
 static void scans_agree_with_the_table(void **state)
 {
     char bytes[40];
+    bool underscore = false;
 
     (void)state;
     for (int c = 0; c < 256; c++)
@@ -107,7 +111,7 @@ static void scans_agree_with_the_table(void **state)
             if (at + 3 < sizeof bytes)
                 bytes[at + 3] = '\n';
             assert_int_equal(
-                http1__skip_token(bytes, 0, sizeof bytes),
+                http1__skip_token(bytes, 0, sizeof bytes, &underscore),
                 http1__skip(bytes, 0, sizeof bytes, HTTP1_C_TOKEN));
             assert_int_equal(
                 http1__skip_value(bytes, 0, sizeof bytes),

@@ -54,7 +54,7 @@ def curl():
                                  " %{num_connects}", url + "/echo/1",
                                  url + "/echo/2", url + "/echo/3")
         tap.case("curl: three on one connection", out.count(b"GET /echo/") == 3
-                 and out.endswith(b" 0") and b"1.1 bide" in out, out)
+                 and out.endswith(b" 0") and b"1.1 bide-" in out, out)
         code, out, err = command("curl", "-sS", "--http1.0", url + "/echo/old")
         tap.case("curl: HTTP/1.0", b"GET /echo/old" in out, (out, err))
         code, out, err = command("curl", "-sS", "-x", url,

@@ -3,12 +3,15 @@
 by neither: refused with 400, the connection closed, and nothing of it reaches the
 origin. The same for answers, which become 502. Then header fields that belong to
 one hop, and the limits."""
+import re
+
 from e2e_parts import (Answer, Origin, ask, connect, fields, get, ok, proxied,
                        run, says, tap)
 
 POST = b"POST / HTTP/1.1\r\nHost: x\r\n"
 TE = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 SMUGGLED = b"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
+NAME = "1[.]1 bide-[0-9a-f]{8}"
 
 # Each is followed by a request that must not be seen as one.
 REQUESTS = {
@@ -211,7 +214,7 @@ def hop_by_hop():
 
 
 def forwarded():
-    rows = [("", "", {"x-forwarded-for": "127.0.0.1", "via": "1.1 bide",
+    rows = [("", "", {"x-forwarded-for": "127.0.0.1", "via": NAME,
                       "x-forwarded-proto": "http", "x-forwarded-host": None}),
             ("for: append", "  trusted: [127.0.0.1]\n",
              {"x-forwarded-for": "6.6.6.6, 127.0.0.1"}),
@@ -231,14 +234,16 @@ def forwarded():
                 want = {k: v for k, v in want.items() if k == "x-forwarded-for"}
             tap.case(f"forwarded: {options or 'by default'}"
                      f"{', trusted' if trusted else ''}",
-                     all(f.get(k) == v for k, v in want.items()), (f, want))
+                     all(f.get(k) == v or (k == "via" and v and
+                                           re.fullmatch(v, f[k]))
+                         for k, v in want.items()), (f, want))
             tap.case("and Via on the answer", ("via" in a.fields) ==
                      ("via: false" not in options), a)
     o = Origin(says(ok()))
     with proxied(o) as p:
         ask(p, get("/", b"Via: 1.0 first\r\n"))
-        tap.case("Via is added to", fields(o.heads[0])["via"] ==
-                 "1.0 first, 1.1 bide", o.heads)
+        tap.case("Via is added to", re.fullmatch(
+            "1.0 first, " + NAME, fields(o.heads[0])["via"]), o.heads)
 
 
 def limits():

@@ -18,19 +18,22 @@ static const struct bide__proxy_route confs[] = {
     { .match = { .header = "X-Canary", .value = "1" } },
     { .match = { .header = "X-Any" } },
     { .match = { .header = "Accept" } }, /* one that the parser knows */
+    { .match = { .header = "Proxy" } },  /* never looked at */
+    { .match = { .header = "X_U" } },
 };
 
 enum { N = sizeof confs / sizeof confs[0], NONE = -1 };
 
-static int route_of(const char *request)
+static int route_of(const char *request, bool underscores)
 {
+    const struct bide__proxy_headers headers = { .underscores = underscores };
     struct route routes[N];
     struct state s = { .routes = routes, .n_routes = N };
     struct http1_field fields[HTTP1_FIELDS];
     struct http1_head head;
 
     for (int i = 0; i < N; i++)
-        route_init(&routes[i], &confs[i], NULL);
+        route_init(&routes[i], &confs[i], &headers, NULL);
     http1_request_init(&head, fields, HTTP1_FIELDS, HTTP1_HEAD_BYTES);
     assert_true(http1_parse(&head, request, strlen(request)) > 0);
     const struct route *r = route_find(&s, &head, request);
@@ -67,15 +70,27 @@ static void route_first_that_matches_counts(void **unused)
     };
     (void)unused;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (route_of(rows[i].request) != rows[i].route)
-            fail_msg("route %d, not %d: %s", route_of(rows[i].request),
+        if (route_of(rows[i].request, false) != rows[i].route)
+            fail_msg("route %d, not %d: %s", route_of(rows[i].request, false),
                      rows[i].route, rows[i].request);
+}
+
+static void route_dropped_fields_match_nothing(void **unused)
+{
+    static const char proxy[] = "GET / HTTP/1.1\r\nHost: x\r\nProxy: p\r\n\r\n";
+    static const char under[] = "GET / HTTP/1.1\r\nHost: x\r\nx_U: 1\r\n\r\n";
+    (void)unused;
+    assert_int_equal(route_of(proxy, false), NONE);
+    assert_int_equal(route_of(proxy, true), NONE);
+    assert_int_equal(route_of(under, false), NONE);
+    assert_int_equal(route_of(under, true), 9);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(route_first_that_matches_counts),
+        cmocka_unit_test(route_dropped_fields_match_nothing),
     };
     return cmocka_run_group_tests_name("route", tests, NULL, NULL);
 }
