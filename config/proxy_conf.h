@@ -269,6 +269,7 @@ struct bide__proxy_telemetry {
 struct bide__proxy_conf {
     const struct bide__proxy_address *listen; /* 1 .. 64 */
     size_t n_listen;
+    bool reuse_port; /* other processes may listen there, too; false */
     const struct bide__proxy_address *admin;  /* NULL: none */
     uint32_t workers;                         /* 0: one per core; 1 .. 1024 */
     const struct bide__proxy_route *routes;

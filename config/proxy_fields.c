@@ -198,6 +198,9 @@ static const struct bide__section_field proxy_fields[] = {
       .read = bide__read_listen,
       .pattern = ADDRESS,
       .hint = "write `127.0.0.1:8080`" },
+    FLAG("reuse_port", reuse_port,
+         "Listens even where another process of the same user does; the kernel "
+         "shares connections out between the two."),
     { NAMED("admin", AT(admin), "an address and a port",
             "Where the admin endpoint is: metrics, health, the dashboard."),
       .kind = BIDE__TEXT,

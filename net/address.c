@@ -119,6 +119,10 @@ int net_listen(const struct net_address *a, int flags)
         return fail(fd);
     if (bind(fd, &a->to.any, a->len) < 0 || listen(fd, 4096) < 0)
         return fail(fd);
+    /* The kernel has seen to it that it is alone; from now on others may join. */
+    if (flags & NET_ALONE && a->to.any.sa_family != AF_UNIX &&
+        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) < 0)
+        return fail(fd);
     return fd;
 }
 

@@ -41,8 +41,10 @@ const char *net_address_text(const struct net_address *a,
 unsigned net_address_bytes(const struct net_address *a, uint8_t bytes[16]);
 
 /* A listening socket that does not block. With NET_REUSEPORT several may share
- * the address. -1 and errno. */
-enum { NET_REUSEPORT = 1 };
+ * the address. With NET_ALONE it is the first of several: it fails (EADDRINUSE)
+ * if anybody at all listens there; once it is open, NET_REUSEPORT may join it.
+ * -1 and errno. */
+enum { NET_REUSEPORT = 1, NET_ALONE = 2 };
 int net_listen(const struct net_address *a, int flags);
 
 /* A socket that is connecting or connected, and does not block. -1 and errno.

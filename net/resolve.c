@@ -18,15 +18,20 @@ static struct net_addresses *addresses_new(unsigned n)
     return all;
 }
 
+static void set_port(struct net_address *to, uint16_t port)
+{
+    if (to->to.any.sa_family == AF_INET6)
+        to->to.in6.sin6_port = htons(port);
+    else
+        to->to.in.sin_port = htons(port);
+}
+
 static void set(struct net_address *to, const struct addrinfo *from,
                 uint16_t port)
 {
     memcpy(&to->to, from->ai_addr, from->ai_addrlen);
     to->len = from->ai_addrlen;
-    if (from->ai_family == AF_INET6)
-        to->to.in6.sin6_port = htons(port);
-    else
-        to->to.in.sin_port = htons(port);
+    set_port(to, port);
 }
 
 static struct net_addresses *from_answer(const struct addrinfo *found,
@@ -72,6 +77,17 @@ struct net_addresses *net_resolve(const char *host, uint16_t port,
     all = from_answer(found, port);
     freeaddrinfo(found);
     return all;
+}
+
+struct net_addresses *net_addresses_at(const struct net_addresses *all,
+                                       uint16_t port)
+{
+    struct net_addresses *copy = addresses_new(all->n);
+    for (unsigned i = 0; copy && i < all->n; i++) {
+        copy->list[i] = all->list[i];
+        set_port(&copy->list[i], port);
+    }
+    return copy;
 }
 
 bool net_addresses_same(const struct net_addresses *a,

@@ -29,6 +29,10 @@ struct net_addresses {
 struct net_addresses *net_resolve(const char *host, uint16_t port,
                                   const char **ret_why);
 
+/* A copy of them with another port; NULL: no memory. */
+struct net_addresses *net_addresses_at(const struct net_addresses *all,
+                                       uint16_t port);
+
 bool net_addresses_same(const struct net_addresses *a,
                         const struct net_addresses *b);
 

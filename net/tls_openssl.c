@@ -5,6 +5,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -241,10 +242,13 @@ static int accept_on(struct net_conn *c, void *settings)
 }
 
 /* An address is looked for among the addresses of the certificate, and is no
- * name to send. */
+ * name to send. A certificate says whom it is for in its subjectAltName, and
+ * nowhere else (RFC 9110, 4.3.4): its common name does not count. */
 static bool set_name(SSL *ssl, const char *name)
 {
     unsigned char address[16];
+    SSL_set_hostflags(ssl, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT |
+                               X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
     if (inet_pton(AF_INET, name, address) == 1 ||
         inet_pton(AF_INET6, name, address) == 1)
         return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "../net/lookup.h"
 #include "../net/tls.h"
 #include "post_answer.h"
 
@@ -78,16 +79,19 @@ static void hang_up(struct bide__post *post)
 void bide__post_done(struct bide__post *post)
 {
     hang_up(post);
+    net_lookups_free(post->lookups);
+    post->lookups = NULL;
 }
 
 /* ===== waiting ===== */
+
+enum { SLICE_MS = 50 };
 
 /* Waits until the socket is ready, in slices, so that somebody who cancels does
  * not wait for a collector that is silent. */
 bide_fault bide__post_wait(int fd, short events,
                            const struct bide__post_limit *l)
 {
-    enum { SLICE_MS = 50 };
     for (;;) {
         struct pollfd p = { .fd = fd, .events = events };
         int64_t left = l->until_ns - bide_now_ns();
@@ -103,19 +107,82 @@ bide_fault bide__post_wait(int fd, short events,
     }
 }
 
+/* ===== the name ===== */
+
+/* The answer, or NULL and the fault. A lookup cannot be called off: it goes on,
+ * and the next attempt takes its answer. */
+static struct net_answer *await_answer(struct bide__post *post,
+                                       const struct bide__post_limit *l,
+                                       bide_fault *ret_fault)
+{
+    struct net_answer *a = NULL;
+    while (!a) {
+        int64_t now = bide_now_ns();
+        if (l->cancel && bide_cancelled(l->cancel))
+            *ret_fault = BIDE_FAULT_CANCELLED;
+        else if (now >= l->until_ns)
+            *ret_fault = BIDE_FAULT_DNS;
+        else
+            *ret_fault = BIDE_FAULT_NONE;
+        if (*ret_fault != BIDE_FAULT_NONE)
+            return NULL;
+        a = net_lookups_next(post->lookups,
+                             now + SLICE_MS * BIDE_MILLISECOND);
+    }
+    post->asking = false;
+    return a;
+}
+
+static bool ask(struct bide__post *post)
+{
+    if (!post->lookups)
+        post->lookups = net_lookups_new();
+    if (!post->asking)
+        post->asking = post->lookups && net_lookup(post->lookups, post->host);
+    return post->asking;
+}
+
+/* Its addresses, to be freed. */
+static bide_fault find(struct bide__post *post,
+                       const struct bide__post_limit *l,
+                       struct net_addresses **ret)
+{
+    uint16_t port = (uint16_t)strtoul(post->port, NULL, 10);
+    bide_fault fault = BIDE_FAULT_LOCAL;
+    const char *why;
+
+    if (net_is_address(post->host)) {
+        *ret = net_resolve(post->host, port, &why);
+        return *ret ? BIDE_FAULT_NONE : BIDE_FAULT_LOCAL;
+    }
+    struct net_answer *a = ask(post) ? await_answer(post, l, &fault) : NULL;
+    if (!a)
+        return fault;
+    if (!a->found)
+        fault = strcmp(a->why, gai_strerror(EAI_NONAME)) == 0
+                    ? BIDE_FAULT_NO_HOST
+                    : BIDE_FAULT_DNS;
+    else if (!(*ret = net_addresses_at(a->found, port)))
+        fault = BIDE_FAULT_LOCAL;
+    net_answer_free(a);
+    return fault;
+}
+
 /* ===== connecting and sending ===== */
 
-static bide_fault connect_one(struct bide__post *post, const struct addrinfo *a,
+static bide_fault connect_one(struct bide__post *post,
+                              const struct net_address *a,
                               const struct bide__post_limit *l)
 {
     int err = 0;
     socklen_t len = sizeof err;
 
-    int fd = socket(a->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    int fd = socket(a->to.any.sa_family,
+                    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     post->net = (struct net_conn){ .io.fd = fd };
     if (fd < 0)
         return BIDE_FAULT_LOCAL;
-    if (connect(fd, a->ai_addr, a->ai_addrlen) == 0)
+    if (connect(fd, &a->to.any, a->len) == 0)
         return BIDE_FAULT_NONE;
     if (errno != EINPROGRESS)
         return BIDE_FAULT_CONNECT;
@@ -151,21 +218,20 @@ static bide_fault greet(struct bide__post *post,
 static bide_fault connect_to(struct bide__post *post,
                              const struct bide__post_limit *l)
 {
-    struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
-    bide_fault fault = BIDE_FAULT_CONNECT;
-    int rc = getaddrinfo(post->host, post->port, &hints, &list);
+    struct net_addresses *list;
+    bide_fault fault = find(post, l, &list);
 
-    if (rc != 0)
-        return rc == EAI_NONAME ? BIDE_FAULT_NO_HOST : BIDE_FAULT_DNS;
-    for (const struct addrinfo *a = list; a; a = a->ai_next) {
+    if (fault != BIDE_FAULT_NONE)
+        return fault;
+    for (unsigned i = 0; i < list->n; i++) {
         hang_up(post);
-        fault = connect_one(post, a, l);
+        fault = connect_one(post, &list->list[i], l);
         if (fault == BIDE_FAULT_NONE)
             fault = greet(post, l);
         if (fault == BIDE_FAULT_NONE)
             break;
     }
-    freeaddrinfo(list);
+    free(list);
     if (fault != BIDE_FAULT_NONE)
         hang_up(post);
     return fault;

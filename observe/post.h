@@ -15,6 +15,8 @@
 #include "bide/outcome.h"
 #include "bide/run.h"
 
+struct net_lookups;
+
 /* Threads: owned. */
 struct bide__post {
     char host[256];
@@ -22,6 +24,8 @@ struct bide__post {
     char prefix[256]; /* of the path, without a slash at its end */
     void *tls;        /* settings, not its own; NULL: http:// */
     struct net_conn net; /* io.fd -1: not connected */
+    struct net_lookups *lookups; /* NULL: none was needed yet */
+    bool asking; /* one is under way, perhaps since an earlier attempt */
 };
 
 struct bide__post_request {

@@ -34,7 +34,9 @@ static void on_time(struct net_timer *t)
     else if (a->answered)
         attempt_judge(a);
     else
-        attempt_fail(a, BIDE_FAULT_TIMEOUT);
+        attempt_fail(a, a->in_line && endpoint_is_pending(a->pool->endpoint)
+                            ? BIDE_FAULT_DNS
+                            : BIDE_FAULT_TIMEOUT);
 }
 
 void attempt_until(struct attempt *a, int64_t at_ns)

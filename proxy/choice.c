@@ -13,9 +13,11 @@
 
 #include "pool.h"
 
+/* Or has no address (yet): its name is not known, or being looked up. */
 static bool is_out(const struct endpoint *e)
 {
-    return atomic_load_explicit(&e->out_by, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&e->out_by, memory_order_relaxed) != 0 ||
+           atomic_load_explicit(&e->moves, memory_order_relaxed) == 0;
 }
 
 static bool is_tried(const struct endpoint *e, uint64_t tried)

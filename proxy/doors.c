@@ -45,9 +45,10 @@ static void door_unref(struct door *d)
     free(d);
 }
 
-/* `first`: that of the first worker; NULL: this is it. */
+/* `first`: that of the first worker; NULL: this is it. `flags`: of net_listen().
+ */
 static struct door *door_open(const struct bide__proxy_address *c,
-                              struct door *first)
+                              struct door *first, int flags)
 {
     struct net_address a;
     if (first && first->shared)
@@ -59,7 +60,7 @@ static struct door *door_open(const struct bide__proxy_address *c,
     }
     if (first && c->port == 0) /* the port that was chosen for it */
         getsockname(first->fd, &a.to.any, &a.len);
-    return door_new(net_listen(&a, NET_REUSEPORT), c->text, c->path != NULL);
+    return door_new(net_listen(&a, flags), c->text, c->path != NULL);
 }
 
 /* ===== all ===== */
@@ -92,17 +93,54 @@ static bool take_over(struct doors *d, const struct doors *old, size_t i,
     return true;
 }
 
-static bool open_all(struct doors *d, size_t i,
-                     const struct bide__proxy_address *c, char *err,
-                     size_t err_size)
+/* Whether one of these is at that port: "*:80" is opened beside "127.0.0.1:80"
+ * of our own. */
+static bool have_port(const struct doors *d, uint16_t port)
 {
+    for (size_t i = 0; d && i < d->n; i++) {
+        struct net_address a = { .len = sizeof a.to };
+        struct door *door = door_of(d, 0, i);
+        if (door && getsockname(door->fd, &a.to.any, &a.len) == 0 &&
+            (a.to.any.sa_family == AF_INET || a.to.any.sa_family == AF_INET6) &&
+            ntohs(a.to.any.sa_family == AF_INET ? a.to.in.sin_port
+                                                : a.to.in6.sin6_port) == port)
+            return true;
+    }
+    return false;
+}
+
+/* SO_REUSEPORT between workers would let any other process of this user have a
+ * share of the connections, too. So the first socket is opened without. */
+static int flags_for(const struct bide__proxy_conf *conf, size_t i,
+                     const struct doors *d, const struct doors *old)
+{
+    uint16_t port = conf->listen[i].port;
+    bool ours = have_port(d, port) || have_port(old, port);
+    return conf->reuse_port || ours ? NET_REUSEPORT : NET_ALONE;
+}
+
+static void explain(const char *text, int flags, char *err, size_t err_size)
+{
+    bool taken = errno == EADDRINUSE && flags == NET_ALONE;
+    snprintf(err, err_size, "cannot listen on %s: %s%s", text, strerror(errno),
+             taken ? " by another process; where two of bide are to share a "
+                     "port, set `proxy.reuse_port: true`"
+                   : "");
+}
+
+static bool open_all(struct doors *d, size_t i,
+                     const struct bide__proxy_conf *conf,
+                     const struct doors *old, char *err, size_t err_size)
+{
+    int flags = flags_for(conf, i, d, old);
     for (unsigned w = 0; w < d->n_workers; w++) {
-        struct door *door = door_open(c, w ? d->list[i] : NULL);
+        struct door *door =
+            door_open(&conf->listen[i], w ? d->list[i] : NULL,
+                      w ? NET_REUSEPORT : flags);
         set_door(d, w, i, door);
         if (door)
             continue;
-        snprintf(err, err_size, "cannot listen on %s: %s", c->text,
-                 strerror(errno));
+        explain(conf->listen[i].text, w ? NET_REUSEPORT : flags, err, err_size);
         return false;
     }
     return true;
@@ -143,7 +181,7 @@ struct doors *doors_new(const struct proxy *p,
         const char *text = i < passed ? "" : conf->listen[i].text;
         if (take_over(d, old, i, text) ||
             (i < passed ? inherit(d, p, i)
-                        : open_all(d, i, &conf->listen[i], err, err_size)))
+                        : open_all(d, i, conf, old, err, err_size)))
             continue;
         doors_unref(d);
         return NULL;

@@ -7,7 +7,8 @@
  *
  * One thread opens them all, for all workers, before anything else changes: an
  * address that cannot be had is a reason to refuse the file. A TCP address has
- * a socket for each worker (SO_REUSEPORT); what cannot be opened twice, a Unix
+ * a socket for each worker (SO_REUSEPORT), and no other process may have one
+ * there, unless the configuration says so; what cannot be opened twice, a Unix
  * socket or one from systemd, is shared.
  *
  * Threads: immutable, but for what is counted; a door's fd is its worker's. */

@@ -12,7 +12,7 @@
 #include "tls.h"
 #include "worker.h"
 
-enum { HEAD_MOST = HTTP1_HEAD_BYTES };
+enum { HEAD_MOST = HTTP1_HEAD_BYTES, LOOK_AGAIN_MS = 100 };
 
 enum health_phase { RESTING, CONNECTING, SHAKING, SENDING, READING };
 
@@ -189,6 +189,11 @@ static void ready(struct net_io *io, unsigned events)
 static void begin(struct health *h)
 {
     struct net_address to;
+    if (endpoint_is_pending(h->endpoint)) { /* that is no failure yet */
+        net_timer_set(&h->worker->loop, &h->timer,
+                      now_of(h) + LOOK_AGAIN_MS * BIDE_MILLISECOND);
+        return;
+    }
     int fd =
         endpoint_address(h->endpoint, h->turn++, &to) ? net_connect(&to) : -1;
     struct net_conn fresh = { .io = { ready, -1 } };

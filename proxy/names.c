@@ -1,6 +1,6 @@
 /* The addresses of endpoints.
  *
- * One thread asks for them, all workers connect to them. A lock guards the
+ * One thread sets them, all workers connect to them. A lock guards the
  * list, so that nothing old has to be kept for whoever might be looking at it;
  * it is taken per connection made, never per request. What a request may ask
  * for free is the count of changes: a connection from before the last one is
@@ -11,9 +11,9 @@
 #include "resolve.h"
 #include "state.h"
 
-bool endpoint_resolve(struct endpoint *e, const char **ret_why)
+bool endpoint_move(struct endpoint *e, const struct net_addresses *to)
 {
-    struct net_addresses *found = net_resolve(e->host, e->port, ret_why);
+    struct net_addresses *found = net_addresses_at(to, e->port);
     struct net_addresses *gone = found;
     if (!found)
         return false;

@@ -2,7 +2,8 @@
  *
  * A connection under way belongs to nobody: whoever is first in line gets what
  * comes first, a connection that is given back or one that is made. One that
- * cannot be made fails the first in line. */
+ * cannot be made fails the first in line. While the endpoint's name is looked up
+ * for the first time, all wait. */
 #include "pool.h"
 
 #include <stddef.h>
@@ -48,6 +49,13 @@ static bool may_connect(const struct pool *p)
            gauged(&p->n_links) < p->max_links;
 }
 
+/* Its endpoint has no address, and none is to be expected soon. */
+static bool is_nowhere(const struct pool *p)
+{
+    return atomic_load(&p->endpoint->moves) == 0 &&
+           (p->retired || !endpoint_is_pending(p->endpoint));
+}
+
 /* One that waits to be used and is still open, or NULL. */
 static struct link *take_idle(struct pool *p, bool careful)
 {
@@ -72,10 +80,10 @@ enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
         a->link = l;
         return POOL_READY;
     }
-    if (atomic_load(&p->endpoint->moves) == 0)
+    if (is_nowhere(p))
         return POOL_FAILED;
     line_enter(p, a);
-    if (!may_connect(p)) {
+    if (endpoint_is_pending(p->endpoint) || !may_connect(p)) {
         count(&p->worker->counters.waited_for_link);
         return POOL_WAIT;
     }
@@ -103,14 +111,17 @@ static void serve(struct net_task *task)
         attempt_linked(a, l);
         return;
     }
-    while (may_connect(p))
+    bool nowhere = is_nowhere(p);
+    if (!nowhere && endpoint_is_pending(p->endpoint))
+        return;
+    while (!nowhere && may_connect(p))
         if (!link_new(p))
             break;
     if (gauged(&p->n_links) > 0)
         return;
     pool_leave(p, a);
     pool_serve(p);
-    attempt_unlinked(a, BIDE_FAULT_LOCAL);
+    attempt_unlinked(a, nowhere ? BIDE_FAULT_DNS : BIDE_FAULT_LOCAL);
 }
 
 void pool_init(struct pool *p, struct worker *w)

@@ -1,13 +1,16 @@
-/* proxy/resolver.h: a thread that asks for the addresses of endpoints with
- * names, again and again, so that no worker ever waits for a name server.
+/* proxy/resolver.h: a thread that keeps the addresses of endpoints with names up
+ * to date, so that neither a worker nor whoever starts, reloads or ends the
+ * proxy ever waits for a name server.
  *
  *     struct resolver *r = resolver_new(proxy);      // NULL: no memory
  *     resolver_wake(r);                              // after a reload
  *     resolver_free(r);                              // ends the thread
  *
- * An endpoint whose name cannot be resolved keeps the addresses it had. One
- * that never had any fails its attempts with `dns`, and is asked for every
- * second.
+ * Each name is looked up by itself (net/lookup.h), all of them side by side,
+ * every `resolve`. A lookup that fails is repeated with backoff, sooner than
+ * that; the endpoint keeps the addresses it had. Attempts to an endpoint whose
+ * first lookup is under way wait for it; after that has failed they fail with
+ * `dns`.
  *
  * Threads: shared. */
 #ifndef BIDE_PROXY_RESOLVER_H

@@ -60,6 +60,8 @@ struct endpoint {
     pthread_mutex_t lock;            /* of `addresses` */
     struct net_addresses *addresses; /* NULL: none known (yet) */
     atomic_uint moves;        /* how often they changed; 0: none known yet */
+    atomic_bool unknown;      /* its name was looked up, and in vain, before
+                                 any was known */
     bide_dep *breaker;        /* NULL: never ejected */
     atomic_uint out_by;       /* bits of enum out_by; 0: it is in use */
     _Atomic(int64_t) back_ns; /* when it came back; 0: it was never out */
@@ -84,7 +86,6 @@ struct upstream {
     atomic_uint n_out; /* are */
     unsigned n_workers;
     const struct proxy_hooks *hooks;
-    int64_t resolve_at_ns; /* of the thread that resolves; 0: not set yet */
     void *tls;             /* settings towards its endpoints; or NULL */
     uint64_t tls_stamp;    /* of the files they were made from */
 };
@@ -173,9 +174,14 @@ void upstream_unref(struct upstream *u);
 
 /* ===== names.c ===== */
 
-/* Asks for the addresses of an endpoint's name, for as long as that takes.
- * False, and why; those it had stay. */
-bool endpoint_resolve(struct endpoint *e, const char **ret_why);
+/* Sets its addresses, ports aside. False: no memory; those it had stay. */
+bool endpoint_move(struct endpoint *e, const struct net_addresses *to);
+
+/* Whether its name is being looked up for the first time. */
+static inline bool endpoint_is_pending(const struct endpoint *e)
+{
+    return atomic_load(&e->moves) == 0 && !atomic_load(&e->unknown);
+}
 
 /* One of its addresses, in turn; false: none is known (yet). */
 bool endpoint_address(struct endpoint *e, unsigned turn,

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "pool.h"
+#include "resolve.h"
 #include "state.h"
 #include "tls.h"
 #include "worker.h"
@@ -146,6 +147,20 @@ static int pools_new(struct endpoint *e, const struct bide__proxy_upstream *c,
     return 0;
 }
 
+/* Names are looked up later, by a thread of their own (resolver.c). */
+static int set_address(struct endpoint *e, char *err, size_t err_size)
+{
+    const char *why;
+    if (!net_is_address(e->host))
+        return 0;
+    struct net_addresses *it = net_resolve(e->host, e->port, &why);
+    bool fine = it && endpoint_move(e, it);
+    free(it);
+    if (!fine)
+        snprintf(err, err_size, "no memory");
+    return fine ? 0 : -1;
+}
+
 static int endpoint_init(struct endpoint *e, struct upstream *u, unsigned index,
                          char *err, size_t err_size)
 {
@@ -169,10 +184,7 @@ static int endpoint_init(struct endpoint *e, struct upstream *u, unsigned index,
         snprintf(err, err_size, "%s: %s", e->url, bide_strerror(rc));
         return -1;
     }
-    const char *why;
-    if (!endpoint_resolve(e, &why)) /* it may be, a little later */
-        fprintf(stderr, "bide proxy: %s: %s\n", e->url, why);
-    return 0;
+    return set_address(e, err, err_size);
 }
 
 static void endpoint_done(struct endpoint *e)

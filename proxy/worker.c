@@ -185,6 +185,14 @@ static void drain(struct worker *w)
     worker_eased(w);
 }
 
+/* Attempts may wait for an endpoint's first address. */
+static void serve_pools(struct worker *w)
+{
+    for (size_t i = 0; i < w->state->n_upstreams; i++)
+        for (unsigned e = 0; e < w->state->upstreams[i]->n_endpoints; e++)
+            pool_serve(&w->state->upstreams[i]->endpoints[e].pools[w->index]);
+}
+
 static void woken(struct net_loop *loop)
 {
     struct worker *w = (struct worker *)loop;
@@ -193,6 +201,8 @@ static void woken(struct net_loop *loop)
         reload(w);
     if (told & WORKER_ROTATE && w->log)
         access_log_reopen(w->log);
+    if (told & WORKER_NAMES)
+        serve_pools(w);
     if (told & WORKER_DRAIN)
         drain(w);
     if (told & WORKER_STOP)

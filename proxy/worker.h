@@ -101,6 +101,7 @@ enum worker_message {
     WORKER_DRAIN = 2,  /* end gracefully */
     WORKER_STOP = 4,   /* end now */
     WORKER_ROTATE = 8, /* open the access log anew */
+    WORKER_NAMES = 16, /* endpoints have addresses that had none, or failed to */
 };
 
 /* NULL and why in err. */

@@ -208,8 +208,111 @@ def names_move():
     p.stop()
 
 
+def hosts(**lines):
+    """Writes what names mean; `silent` is no answer at all."""
+    file = os.path.join(sidecar.work.name, "names")
+    with open(file + ".new", "w", encoding="ascii") as f:
+        f.writelines(f"{name}.example {address}\n"
+                     for name, address in lines.items())
+    os.rename(file + ".new", file)
+    return {"LD_PRELOAD": os.environ["BIDE_FAKE_DNS"], "BIDE_TEST_HOSTS": file}
+
+
+def silent_config(port, resolve="100ms", more="", slow="10s"):
+    return f"""
+version: 1
+policies: {{ default: {{ {OPEN}, attempt_timeout: {slow} }} }}
+proxy:
+  listen: 127.0.0.1:0
+  telemetry: {{ otlp: "http://quiet.example:{port}", metrics: 100ms }}
+  routes:
+    - {{ match: {{ path: /quiet }}, upstream: quiet }}
+    - {{ match: {{ path: /both }}, upstream: both }}
+    - {{ upstream: well }}
+  upstreams:
+    quiet: {{ endpoints: ["http://quiet.example:{port}"], resolve: {resolve} {more} }}
+    both: {{ endpoints: ["http://quiet.example:{port}", "http://127.0.0.1:{port}"] }}
+    well: {{ endpoints: ["http://well.example:{port}"], resolve: {resolve} {more} }}
+"""
+
+
+def silent_names():
+    """A name server that says nothing about one name delays nothing else."""
+    a = Origin("a")
+    b = Origin("b", ("127.0.0.2", a.server_port))
+    known = hosts(quiet="silent", well="127.0.0.1")
+    p = Sidecar(silent_config(a.server_port), environment=known)
+    tap.case("it listens, and serves others", p.request()[0] == 200)
+    tap.case("the other endpoint of an upstream is used",
+             [p.request(path="/both")[0] for _ in range(10)] == [200] * 10)
+    got = []
+    waiting = threading.Thread(
+        target=lambda: got.append(p.request(path="/quiet")))
+    waiting.start()
+    said = p.reload(silent_config(a.server_port, more=", body_timeout: 7s"))
+    tap.case("a reload is not held up", "read again" in said and
+             p.request()[0] == 200, said)
+    hosts(quiet="silent", well="127.0.0.2")
+    tap.case("other names are followed", until(lambda: p.request()[2] == b"b"))
+    hosts(quiet="silent", well="silent")
+    said = p.reload(silent_config(a.server_port))
+    tap.case("addresses that were known stay", "read again" in said and
+             p.request()[2] == b"b", said)
+    waiting.join()
+    hosts(quiet="127.0.0.1", well="127.0.0.2")
+    tap.case("a name that speaks at last is used",
+             until(lambda: p.request(path="/quiet")[2] == b"a"), got)
+    hosts(quiet="silent", well="silent")
+    sidecar.ended("silent_names", p)
+
+    hosts(quiet="silent", well="127.0.0.1")
+    p = Sidecar(silent_config(a.server_port), environment=known)
+    waiting = threading.Thread(
+        target=lambda: got.append(p.request(path="/quiet")))
+    del got[:]
+    waiting.start()
+    p.request()
+    hosts(quiet="127.0.0.1", well="127.0.0.1")
+    waiting.join()
+    tap.case("a request that came first waits for the name",
+             got[0][0] == 200 and got[0][1]["x-bide-attempts"] == "1", got)
+    sidecar.ended("waiting for a name", p)
+
+    hosts(quiet="silent", well="127.0.0.1")
+    p = Sidecar(silent_config(a.server_port, slow="50ms"), environment=known)
+    got = p.request(path="/quiet")
+    tap.case("and not longer than an attempt may take", got[0] == 502 and
+             b"dns" in got[2], got)
+    hosts(quiet="127.0.0.1", well="127.0.0.1")
+    tap.case("and is served when it is known",
+             until(lambda: p.request(path="/quiet")[0] == 200))
+    sidecar.ended("an attempt's time", p)
+
+
+def names_again():
+    """A lookup that failed is repeated sooner than `resolve`."""
+    a = Origin("a")
+    Origin("b", ("127.0.0.2", a.server_port))
+    known = hosts(quiet="127.0.0.1", well="127.0.0.1")
+    p = Sidecar(silent_config(a.server_port, "1h"), environment=known)
+    first = p.request()[2]
+    hosts(quiet="127.0.0.1")
+    asked = os.path.getsize(known["BIDE_TEST_HOSTS"] + ".asked")
+    p.reload()
+    until(lambda: os.path.getsize(known["BIDE_TEST_HOSTS"] + ".asked") >
+          asked + 2)
+    stays = p.request()[2]
+    hosts(quiet="127.0.0.1", well="127.0.0.2")
+    tap.case("a name that failed is asked for again, soon",
+             until(lambda: p.request()[2] == b"b"))
+    tap.case("and has stayed where it was", first == stays == b"a",
+             (first, stays))
+    sidecar.ended("names_again", p)
+
+
 fault = Fault()
-for part in (health, ejection, pools, names, names_move):
+for part in (health, ejection, pools, names, names_move, silent_names,
+             names_again):
     part()
 fault.stop()
 tap.finish()

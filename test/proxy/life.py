@@ -198,6 +198,48 @@ def descriptors():
     sidecar.ended("descriptors", p)
 
 
+def second(text):
+    """Starts another one, which ends by itself: its exit code, what it says."""
+    file = os.path.join(sidecar.work.name, "second.yaml")
+    with open(file, "w", encoding="utf-8") as f:
+        f.write(text)
+    r = subprocess.run([sidecar.BIDE, "proxy", "-c", file], timeout=60,
+                       stderr=subprocess.PIPE, env=tap.environment(),
+                       check=False)
+    return r.returncode, r.stderr.decode()
+
+
+def one_port():
+    """Two of them on one port, by mistake and by intention."""
+    text = config([fault.ports["http"]], more="  workers: 3\n")
+    p = Sidecar(text)
+    here = text.replace("127.0.0.1:0", f"127.0.0.1:{p.port}")
+    for what, other in [
+            ("on the same port", here),
+            ("on all addresses", here.replace("listen: 127.0.0.1", "listen: '*'")
+             .replace(f"'*':{p.port}", f"'*:{p.port}'"))]:
+        code, said = second(other)
+        tap.case(f"a second one {what} is refused, and told of the key",
+                 code == 1 and "reuse_port" in said and str(p.port) in said,
+                 (code, said))
+    tap.case("the first one goes on", p.request(path="/s/200")[0] == 200)
+    said = p.reload(text.replace("127.0.0.1:0", f"'*:{p.port}'"))
+    tap.case("its own port is no obstacle to a reload",
+             "read again" in said and p.request(path="/s/200")[0] == 200, said)
+    said = p.reload(here)
+    tap.case("either way", "read again" in said and
+             p.request(path="/s/200")[0] == 200, said)
+    q = Sidecar(here.replace("proxy:\n", "proxy:\n  reuse_port: true\n"))
+    tap.case("where it is meant, two listen", q.port == p.port)
+    sidecar.ended("the first", p)
+    tap.case("and the second is left", q.request(path="/s/200")[0] == 200)
+    sidecar.ended("the second", q)
+    q = Sidecar(here)
+    tap.case("a port can be had again at once",
+             q.request(path="/s/200")[0] == 200)
+    sidecar.ended("the third", q)
+
+
 def systemd():
     notify = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     path = socket_path("notify")
@@ -224,7 +266,8 @@ def systemd():
              process.wait(60) == 0)
 
 
-for part in (clients_that_leave, reload, draining, limits, descriptors, systemd):
+for part in (clients_that_leave, reload, draining, limits, descriptors, one_port,
+             systemd):
     part()
 fault.stop()
 tap.finish()

@@ -32,6 +32,7 @@ static int fresh(void **unused)
         endpoints[i].upstream = &u;
         endpoints[i].index = i;
         endpoints[i].pools = &pools[i];
+        endpoints[i].moves = 1;
     }
     return 0;
 }
@@ -74,6 +75,15 @@ static void choice_retry_goes_where_it_has_not_been(void **unused)
     assert_int_equal(counts[2], DRAWS);
     draw((1u << N) - 1, BIDE_SECOND, counts); /* all tried: any */
     assert_true(counts[0] > 0 && counts[3] > 0);
+}
+
+static void choice_those_without_an_address_get_nothing(void **unused)
+{
+    int counts[N];
+    (void)unused;
+    endpoints[1].moves = 0;
+    draw(0, 0, counts);
+    assert_true(counts[0] > 0 && counts[1] == 0 && counts[2] > 0);
 }
 
 static void choice_those_out_get_nothing(void **unused)
@@ -126,6 +136,8 @@ int main(void)
                                fresh),
         cmocka_unit_test_setup(choice_retry_goes_where_it_has_not_been, fresh),
         cmocka_unit_test_setup(choice_those_out_get_nothing, fresh),
+        cmocka_unit_test_setup(choice_those_without_an_address_get_nothing,
+                               fresh),
         cmocka_unit_test_setup(out_no_more_than_allowed, fresh),
         cmocka_unit_test_setup(choice_one_that_came_back_starts_slowly, fresh),
     };

@@ -35,7 +35,7 @@ def certificate(name, ca, names):
             "-nodes", "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out",
             f"{name}.csr")
     with open(file("ext"), "w", encoding="utf-8") as f:
-        f.write(f"subjectAltName={names}\n")
+        f.write(f"subjectAltName={names}\n" if names else "")
     openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{ca}.pem", "-CAkey",
             f"{ca}.key", "-CAcreateserial", "-days", "2", "-extfile", "ext",
             "-out", f"{name}.pem")
@@ -125,6 +125,12 @@ def endpoints():
         tap.case(f"an endpoint's certificate: {what}", got[0] == status and
                  (status == 200 or got[1]["x-bide-attempts"] == "1"), got)
         sidecar.ended(what, p)
+    p = Sidecar(towards(Origin("localhost"), f"ca: {file('ca.pem')}",
+                        "localhost"))
+    got = p.request()
+    tap.case("a name that is only the common name does not count",
+             got[0] == 502 and b"tls" in got[2], got)
+    sidecar.ended("no subjectAltName", p)
 
 
 def client_certificates():
@@ -205,6 +211,7 @@ def starting():
 for ca in "ca", "other":
     authority(ca)
 certificate("good", "ca", "DNS:localhost,IP:127.0.0.1")
+certificate("localhost", "ca", None)
 certificate("newer", "other", "DNS:localhost,IP:127.0.0.1")
 certificate("mine", "ca", "DNS:client")
 fault = Fault()
