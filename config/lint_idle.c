@@ -136,6 +136,8 @@ static const struct row {
     { "hedge.", has_hedges, "`max` over 0" },
     { "limits.queue_timeout", has_queue, "`queue` over 0" },
     { "limits.queue", has_limit, "a count in `in_flight`" },
+    { "limits.shed", has_limit, "a count in `in_flight`" },
+    { "limits.reserve", has_limit, "a count in `in_flight`" },
     { "limits.throttle_k", throttles, "`adaptive_throttle: true`" },
     { "limits.throttle_window", throttles, "`adaptive_throttle: true`" },
     { "latency.window", measures, "`measure: true`" },

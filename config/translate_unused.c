@@ -93,7 +93,9 @@ static const char *limits(const bide_policy_conf *c, const char *name)
 {
     const bide_limit_conf *l = &c->limits;
 
-    if (strcmp(name, "queue") == 0 && l->in_flight == BIDE_UNLIMITED)
+    if ((strcmp(name, "queue") == 0 || strcmp(name, "shed") == 0 ||
+         strcmp(name, "reserve") == 0) &&
+        l->in_flight == BIDE_UNLIMITED)
         return "limits.in_flight is unlimited";
     if (strcmp(name, "queue_timeout") == 0 &&
         (l->queue == 0 || l->in_flight == BIDE_UNLIMITED))

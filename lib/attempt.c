@@ -96,23 +96,45 @@ static struct bide__answer_to_start ask_rate(struct bide__call *c, bool beside,
     return now < c->at_ns ? held_up(BIDE_BECAUSE_PACED, c->at_ns) : admitted();
 }
 
-/* Takes a place, or queues for one. */
+/* Refused, where one of a higher rank would not be; it may come back in the time
+ * that one of those may wait. */
+static struct bide__answer_to_start shed(struct bide__call *c, bool beside,
+                                         int64_t now)
+{
+    if (!beside)
+        c->at_ns = bide__add_ns(now,
+                                c->dep->policy.conf.limits.queue_timeout_ns);
+    return refused(c->is.rank == BIDE__RANK_RETRY
+                       ? BIDE_BECAUSE_SHED_RETRY
+                       : BIDE_BECAUSE_SHED_PRIORITY);
+}
+
+/* Takes a place, or queues for one. A call of low rank takes one only while there
+ * are enough of them and nobody queues, and does not queue itself. */
 static struct bide__answer_to_start ask_place(struct bide__call *c, bool beside,
                                               int64_t now)
 {
     const bide_limit_conf *limits = &c->dep->policy.conf.limits;
     struct bide__places *places = &c->dep->places;
+    uint32_t most = c->dep->policy.places[c->is.rank];
+    bool modest = c->is.rank >= BIDE__RANK_LOW;
 
-    if (bide__place_take(places, limits->in_flight))
+    if (modest && bide__queue_length(places) != 0)
+        return shed(c, beside, now);
+    if (bide__place_take(places, most))
         return admitted();
+    if (modest)
+        return shed(c, beside, now);
     if (!c->is.queued) {
         if (beside || !bide__queue_join(places, limits->queue))
-            return refused(BIDE_BECAUSE_IN_FLIGHT);
+            return bide__place_free(places, limits->in_flight)
+                       ? shed(c, beside, now)
+                       : refused(BIDE_BECAUSE_IN_FLIGHT);
         c->is.queued = true;
         c->at_ns = bide__add_ns(now, limits->queue_timeout_ns);
         if (c->deadline_ns < c->at_ns)
             c->at_ns = c->deadline_ns;
-        if (bide__place_take(places, limits->in_flight))
+        if (bide__place_take(places, most))
             return admitted(); /* one was left while we joined */
     }
     return now < c->at_ns ? held_up(BIDE_BECAUSE_QUEUED, c->at_ns)

@@ -280,7 +280,9 @@ static bide_decision done(const struct bide__call *c)
     int64_t at = 0;
     if (c->reason == BIDE_BECAUSE_BREAKER_OPEN)
         at = bide__breaker_open_until(&c->dep->breaker);
-    else if (c->reason == BIDE_BECAUSE_HINT_TOO_LONG)
+    else if (c->reason == BIDE_BECAUSE_HINT_TOO_LONG ||
+             c->reason == BIDE_BECAUSE_SHED_RETRY ||
+             c->reason == BIDE_BECAUSE_SHED_PRIORITY)
         at = c->at_ns;
     return (bide_decision){ BIDE_DONE, (bide_reason)c->reason, 0, 0,
                             at ? at : BIDE_FOREVER };
@@ -398,6 +400,19 @@ void bide_call_set_op(bide_call *call, const bide_op *op)
         set_op(opened(call), op);
 }
 
+/* A retry is refused before a first attempt, whatever its priority: the caller
+ * was served once. */
+static void set_rank(struct bide__call *c, const bide_op *op)
+{
+    c->is.rank = BIDE__RANK_NORMAL;
+    if (op->upstream_attempt > 1)
+        c->is.rank = BIDE__RANK_RETRY;
+    else if (op->priority > 0)
+        c->is.rank = BIDE__RANK_HIGH;
+    else if (op->priority < 0)
+        c->is.rank = BIDE__RANK_LOW;
+}
+
 void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
                      int64_t now_ns)
 {
@@ -424,6 +439,7 @@ void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
     set_op(c, op);
     c->is.nested = op->upstream_attempt != 0 &&
                     conf->nested == BIDE_NESTED_PASS;
+    set_rank(c, op);
     if (op->deadline_ns > 0 && op->deadline_ns < c->deadline_ns)
         c->deadline_ns = op->deadline_ns;
     bide__budget_calls(&dep->budget, &dep->policy, 1);
@@ -513,6 +529,15 @@ uint32_t bide_call_attempts(const bide_call *call)
 int64_t bide_call_deadline(const bide_call *call)
 {
     return ((const struct bide__call *)call)->deadline_ns;
+}
+
+/* An attempt that was begun and never judged may have done anything. */
+bool bide_call_repeatable(const bide_call *call)
+{
+    struct bide__call c = *(const struct bide__call *)call;
+    if (!c.is.judged)
+        return c.attempts == 0 || (c.is.safe_twice && !c.is.one_shot);
+    return !not_idempotent(&c, 0) && !not_replayable(&c, 0);
 }
 
 int bide_call_verdict(const bide_call *call, bide_verdict *ret)

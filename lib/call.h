@@ -53,6 +53,8 @@ struct bide__traits {
     bool unprocessed : 1; /* ... certainly without effect */
     bool refused : 1;     /* ... with the word not to retry */
     bool hinted : 1;      /* ... with the word when to */
+
+    unsigned char rank : 2; /* a bide__rank: who is served first */
 };
 
 /* It lives in the caller's bide_call, hence may_alias. */

@@ -42,6 +42,16 @@ void bide__queue_leave(struct bide__places *places)
     atomic_fetch_sub(&places->queued, 1);
 }
 
+uint64_t bide__queue_length(const struct bide__places *places)
+{
+    return atomic_load_explicit(&places->queued, memory_order_relaxed);
+}
+
+bool bide__place_free(const struct bide__places *places, uint32_t most)
+{
+    return atomic_load_explicit(&places->used, memory_order_relaxed) < most;
+}
+
 bool bide__place_wanted(struct bide__places *places, uint32_t most)
 {
     return atomic_load(&places->used) < most &&

@@ -27,6 +27,10 @@ bool bide__place_give(struct bide__places *places);
 bool bide__queue_join(struct bide__places *places, uint32_t most);
 void bide__queue_leave(struct bide__places *places);
 
+/* How many queue, and whether a place is free, if only for some. */
+uint64_t bide__queue_length(const struct bide__places *places);
+bool bide__place_free(const struct bide__places *places, uint32_t most);
+
 /* Whether a place is free and somebody queues for one. */
 bool bide__place_wanted(struct bide__places *places, uint32_t most);
 

@@ -279,6 +279,14 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
       100 * MS, HOUR, false, NULL, 0, NULL,                                    \
       "a duration from 100ms to 1h",                                           \
       "Of adaptive_throttle: how far back requests and accepts count.")        \
+    X("limits.shed", RATIO, limits.shed, 0, 1, true, NULL, 0, NULL,            \
+      "a ratio over 0, up to 1",                                               \
+      "The share of in_flight in use from which on retries of a layer "        \
+      "above are refused, and, half way from there to all, calls of low "      \
+      "priority.")                                                             \
+    X("limits.reserve", RATIO, limits.reserve, 0, 0.9, false, NULL, 0, NULL,   \
+      "a ratio from 0 to 0.9",                                                 \
+      "The share of in_flight that is kept for calls of high priority.")       \
     X("latency.measure", FLAG, latency.measure, 0, 0, false, NULL, 0, NULL,    \
       "true or false",                                                         \
       "Measure latency; hedging by quantile needs it.")                        \

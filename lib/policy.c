@@ -180,6 +180,19 @@ static bool is_plain(const bide_policy_conf *c)
            !c->limits.adaptive_throttle;
 }
 
+/* At least one place is left to each. */
+static void init_places(struct bide__policy *p)
+{
+    const bide_limit_conf *l = &p->conf.limits;
+    uint32_t all = l->in_flight;
+    uint32_t normal = all - (uint32_t)(l->reserve * all + 1e-6);
+    double slack = (1 - l->shed) * normal;
+    p->places[BIDE__RANK_HIGH] = all;
+    p->places[BIDE__RANK_NORMAL] = normal;
+    p->places[BIDE__RANK_LOW] = normal - (uint32_t)(slack / 2 + 1e-6);
+    p->places[BIDE__RANK_RETRY] = normal - (uint32_t)(slack + 1e-6);
+}
+
 void bide__policy_init(struct bide__policy *p, const bide_policy_conf *conf)
 {
     const bide_breaker_conf *b = &conf->breaker;
@@ -204,4 +217,5 @@ void bide__policy_init(struct bide__policy *p, const bide_policy_conf *conf)
                       : b->open_max_ns;
     p->max_attempts = conf->attempts + conf->hedge.max;
     p->plain = is_plain(conf);
+    init_places(p);
 }

@@ -18,6 +18,16 @@ static inline int64_t bide__millionths(double x)
     return (int64_t)(x * 1e6 + 0.5);
 }
 
+/* Who gets a place in flight when places are short: the first are served first,
+ * and the last are refused first. */
+enum bide__rank {
+    BIDE__RANK_HIGH,   /* by its priority */
+    BIDE__RANK_NORMAL,
+    BIDE__RANK_LOW,    /* by its priority; it never queues */
+    BIDE__RANK_RETRY,  /* a layer above has tried before; nor does it */
+    BIDE__N_RANKS
+};
+
 /* Threads: immutable. */
 struct bide__policy {
     bide_policy_conf conf;
@@ -43,6 +53,7 @@ struct bide__policy {
 
     int64_t probe_ns;       /* a probe that is silent for so long is given up */
     uint32_t max_attempts;  /* hedges included */
+    uint32_t places[BIDE__N_RANKS]; /* in flight, that each may fill up to */
     bool plain;             /* nothing beyond the usual is asked for: attempt.c
                                then has a shorter way */
 };

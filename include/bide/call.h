@@ -71,6 +71,10 @@ BIDE_BEGIN_DECLS
       "most requests are being refused; not sending this one")                 \
     X(BIDE_BECAUSE_ADAPTIVE_RATE, "adaptive_rate",                             \
       "the rate that the server allows leaves no room before the deadline")    \
+    X(BIDE_BECAUSE_SHED_RETRY, "shed_retry",                                   \
+      "places are short, and this is a retry of a layer above")                \
+    X(BIDE_BECAUSE_SHED_PRIORITY, "shed_priority",                             \
+      "places are short, and kept for calls of a higher priority")             \
     /* why it goes on */                                                       \
     X(BIDE_BECAUSE_FIRST, "first", "the first attempt")                        \
     X(BIDE_BECAUSE_BACKOFF, "backoff", "waiting as the policy computes")       \
@@ -120,6 +124,9 @@ typedef struct bide_op {
     bool idempotent;      /* doing it twice does no harm */
     bool has_key;         /* it carries an idempotency key */
     bool one_shot_body;   /* its body cannot be sent again */
+    int8_t priority;      /* 0: normal; over it, it goes before those that are
+                             normal, below it after them (limits.reserve,
+                             limits.shed) */
 } bide_op;
 
 /* A call, in the caller's memory, to be moved or copied never. The members are
@@ -160,6 +167,12 @@ BIDE_API void bide_call_end(bide_call *call, int64_t now_ns);
 BIDE_API uint32_t bide_call_attempts(const bide_call *call); /* begun so far */
 BIDE_API int64_t bide_call_deadline(const bide_call *call);  /* or FOREVER */
 
+/* Whether the operation may be sent once more, to somebody else: it was certainly
+ * not processed or is safe to repeat, and its body is still there. For drivers
+ * that know another server when a call is done. The rules are those by which a
+ * failed attempt is judged: not_idempotent, not_replayable. */
+BIDE_API bool bide_call_repeatable(const bide_call *call);
+
 /* What the last failed attempt was judged by, for those who want to show it. */
 typedef struct bide_verdict {
     bide_reason reason;      /* why no retry, or why after this wait */
@@ -180,7 +193,7 @@ BIDE_API const char *bide_reason_name(bide_reason reason);
 BIDE_API const char *bide_reason_text(bide_reason reason);
 
 /* Tells whether it was bide that refused, and nobody who was asked: breaker,
- * budget, in-flight cap, local throttle, adaptive rate. Whoever passes such an end
+ * budget, in-flight cap, local throttle, adaptive rate, shedding. Whoever passes such an end
  * on to a caller says that it is not to be retried (503, X-Bide-Retry: no), or each
  * layer above would add its retries to what was just held back. */
 BIDE_API bool bide_reason_is_refusal(bide_reason reason);

@@ -164,6 +164,12 @@ typedef struct bide_limit_conf {
     bool adaptive_throttle; /* refuse locally what would be refused; false */
     double throttle_k;      /* requests let through per accepted; 1 .. 100; 2 */
     int64_t throttle_window_ns; /* 100 ms .. 1 h; 2 min */
+    double shed;            /* share of the places in use from which on retries of
+                               a layer above are refused, and half way from there
+                               to the cap calls of low priority; over 0 .. 1;
+                               0.8 */
+    double reserve;         /* share of the places that is kept for calls of high
+                               priority; 0 .. 0.9; 0 */
 } bide_limit_conf;
 
 #define BIDE_UNLIMITED UINT32_MAX
@@ -230,7 +236,7 @@ typedef struct bide_policy_conf {
               5 * BIDE_MINUTE, 3, 0.0 },                                       \
             { 0, BIDE_FOREVER, 0.95, 100, 0.05 },                              \
             { BIDE_UNLIMITED, 0, BIDE_SECOND, false, false, 2.0,               \
-              2 * BIDE_MINUTE },                                               \
+              2 * BIDE_MINUTE, 0.8, 0.0 },                                     \
             { true, 30 * BIDE_SECOND }, 4, NULL, 0                             \
     }
 

@@ -95,6 +95,7 @@ static void error_reasons_keep_their_keys_in_order(void **state)
         "deadline",       "breaker_open",
         "budget",         "in_flight",
         "local_throttle", "adaptive_rate",
+        "shed_retry",     "shed_priority",
         "first",          "backoff",
         "hint",           "immediate",
         "hedge",          "running",
@@ -117,7 +118,8 @@ static void error_reasons_keep_their_keys_in_order(void **state)
 static void reason_of_bide_itself_is_refusal(void **state)
 {
     static const char *const own[] = { "breaker_open", "budget", "in_flight",
-                                       "local_throttle", "adaptive_rate" };
+                                       "local_throttle", "adaptive_rate",
+                                       "shed_retry", "shed_priority" };
 
     (void)state;
     for (int r = -1; r <= BIDE_N_REASONS; r++) {

@@ -126,6 +126,8 @@ static inline void walk_conf_limits(struct walk *w, bide_policy_conf *conf)
     if (walk_one_in(w, 2))
         conf->limits.in_flight = 1 + walk_pick(w, 4);
     conf->limits.queue = walk_pick(w, 3);
+    conf->limits.shed = 0.25 * (1 + walk_pick(w, 4));
+    conf->limits.reserve = 0.25 * walk_pick(w, 3);
     conf->limits.queue_timeout_ns = walk_duration(w);
     conf->limits.adaptive_rate = walk_one_in(w, 4);
     conf->limits.adaptive_throttle = walk_one_in(w, 4);
@@ -176,7 +178,8 @@ static inline void walk_begin(struct walk *w, struct walker *r)
     op.idempotent = !walk_one_in(w, 4);
     op.has_key = walk_one_in(w, 4);
     op.one_shot_body = walk_one_in(w, 8);
-    op.upstream_attempt = walk_one_in(w, 8) ? 1 : 0;
+    op.upstream_attempt = walk_one_in(w, 8) ? 1 + walk_pick(w, 2) : 0;
+    op.priority = walk_one_in(w, 4) ? (int8_t)(walk_pick(w, 3) - 1) : 0;
     op.attempts_made = walk_one_in(w, 8) ? walk_pick(w, 4) : 0;
     if (walk_one_in(w, 3))
         op.deadline_ns = walk_clock(w) + walk_duration(w);
@@ -240,7 +243,7 @@ static inline void walk_next(struct walk *w, struct walker *r)
     } else {
         WALK_MUST(d.action == BIDE_DONE);
         WALK_MUST(!r->over || r->reason == d.reason);
-        WALK_MUST(d.reason <= BIDE_BECAUSE_ADAPTIVE_RATE);
+        WALK_MUST(d.reason <= BIDE_BECAUSE_SHED_PRIORITY);
         r->over = true;
         r->reason = d.reason;
     }
