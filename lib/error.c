@@ -80,6 +80,7 @@ bool bide_reason_is_refusal(bide_reason reason)
     case BIDE_BECAUSE_IN_FLIGHT:
     case BIDE_BECAUSE_LOCAL_THROTTLE:
     case BIDE_BECAUSE_ADAPTIVE_RATE:
+    case BIDE_BECAUSE_CONNECTION_WAIT:
         return true;
     default:
         return false;

@@ -88,13 +88,16 @@ static void error_reasons_keep_their_keys_in_order(void **state)
 {
     static const char *const keys[] = {
         "success",        "cancelled",
-        "permanent",      "server_refused",
+        "client_timeout", "upload",
+        "connection_wait", "permanent",
+        "server_refused",
         "not_idempotent", "not_replayable",
         "attempts",       "upstream_retries",
         "no_hint",        "hint_too_long",
         "deadline",       "breaker_open",
         "budget",         "in_flight",
         "local_throttle", "adaptive_rate",
+        "cut_short",
         "first",          "backoff",
         "hint",           "immediate",
         "hedge",          "running",
@@ -117,7 +120,8 @@ static void error_reasons_keep_their_keys_in_order(void **state)
 static void reason_of_bide_itself_is_refusal(void **state)
 {
     static const char *const own[] = { "breaker_open", "budget", "in_flight",
-                                       "local_throttle", "adaptive_rate" };
+                                       "local_throttle", "adaptive_rate",
+                                       "connection_wait" };
 
     (void)state;
     for (int r = -1; r <= BIDE_N_REASONS; r++) {
