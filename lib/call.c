@@ -238,6 +238,17 @@ static void finish(struct bide__call *c, bide_reason reason)
         bide__queue_quit(c);
 }
 
+/* What is said of a call whose last attempt fails after `reason` has ended the
+ * hedging. A hedge that was refused while nothing had failed, or that found no
+ * connection, was never owed: the attempt that fails then was simply the last. */
+static bide_reason reason_to_keep(const struct bide__call *c,
+                                  bide_reason reason)
+{
+    bool owed = c->cls != BIDE_SUCCESS && reason != BIDE_BECAUSE_CONNECTION_WAIT;
+    return bide_reason_is_refusal(reason) && !owed ? BIDE_BECAUSE_ATTEMPTS
+                                                   : reason;
+}
+
 /* Ends the call, unless another attempt may still succeed: then it is only the
  * end of hedging, and its reason is kept for when that one fails too. */
 static void give_up(struct bide__call *c, bide_reason reason, bool final)
@@ -252,7 +263,7 @@ static void give_up(struct bide__call *c, bide_reason reason, bool final)
         bide__ticket_give_back(c);
     if (reason != BIDE_BECAUSE_ATTEMPTS && !c->stopped_by)
         bide__count(&c->dep->counters.hedges_refused);
-    c->stopped_by = (uint8_t)reason;
+    c->stopped_by = (uint8_t)reason_to_keep(c, reason);
     c->state = BIDE__RUNNING;
 }
 
