@@ -58,14 +58,20 @@ static int64_t draw_earlier(const struct situation *s, const bide_rng *rng)
 }
 
 /* When the attempt began is not known, nor does it matter, but the engine would
- * not have begun one that ends behind the deadline. */
+ * not have begun one that ends behind the deadline; and one that timed out has
+ * had its time, as far as there was any. */
 static int64_t attempt_began(const struct situation *s, const bide_call *call)
 {
     int64_t last = bide_call_deadline(call) - s->policy.conf.attempt_min_ns;
+    int64_t began = s->elapsed_ns;
 
+    if (s->answered && s->response.fault == BIDE_FAULT_TIMEOUT)
+        began -= began < s->policy.conf.attempt_timeout_ns
+                     ? began
+                     : s->policy.conf.attempt_timeout_ns;
     if (!s->answered || last < 0)
-        return s->elapsed_ns;
-    return s->elapsed_ns < last ? s->elapsed_ns : last;
+        return began;
+    return began < last ? began : last;
 }
 
 static void note_state(const bide_dep *dep, int64_t now, struct answer *ret)

@@ -50,6 +50,27 @@ static void cancelled(struct note *n)
         n->applies ? "the caller gave it up" : "the caller did not give it up");
 }
 
+static void client_timeout(struct note *n)
+{
+    if (n->applies)
+        SAY(n, "the caller gave it %s, the policy gives more",
+            D(n->a->deadline_ns));
+    else
+        SAY(n, "no deadline of the caller's cut it off");
+}
+
+static void upload(struct note *n)
+{
+    SAY(n, n->applies ? "the client did not deliver the body in time"
+                      : "the client did not hold it up");
+}
+
+static void connection_wait(struct note *n)
+{
+    SAY(n, n->applies ? "no connection became free in time"
+                      : "it did not wait for a connection in vain");
+}
+
 static void permanent(struct note *n)
 {
     char what[48];
@@ -197,6 +218,9 @@ static void budget(struct note *n)
 
 static void (*const writers[BIDE_N_REASONS])(struct note *) = {
     [BIDE_BECAUSE_CANCELLED] = cancelled,
+    [BIDE_BECAUSE_CLIENT_TIMEOUT] = client_timeout,
+    [BIDE_BECAUSE_UPLOAD] = upload,
+    [BIDE_BECAUSE_CONNECTION_WAIT] = connection_wait,
     [BIDE_BECAUSE_PERMANENT] = permanent,
     [BIDE_BECAUSE_SERVER_REFUSED] = server_refused,
     [BIDE_BECAUSE_NOT_IDEMPOTENT] = not_idempotent,

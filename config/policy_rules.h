@@ -4,7 +4,14 @@
 
 #include <stdint.h>
 
+#include "bide/outcome.h"
 #include "load.h"
+
+/* Faults that no policy can list: none at all, what the caller did, what we did.
+ */
+#define BIDE__NO_SERVERS_FAULTS                                                \
+    (1u << BIDE_FAULT_NONE | 1u << BIDE_FAULT_CANCELLED |                      \
+     1u << BIDE_FAULT_UPLOAD | 1u << BIDE_FAULT_CONNECTION_WAIT)
 
 /* Threads: owned. */
 struct bide__making {

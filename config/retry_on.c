@@ -60,7 +60,7 @@ void bide__retry_statuses(struct bide__making *m, const struct bide__node *list)
 
 void bide__retry_errors(struct bide__making *m, const struct bide__node *list)
 {
-    const uint32_t never = SET(BIDE_FAULT_NONE) | SET(BIDE_FAULT_CANCELLED);
+    const uint32_t never = BIDE__NO_SERVERS_FAULTS;
     uint32_t set = 0;
 
     if (!is_list(m, list, "write `errors: [connect, timeout]`"))

@@ -77,7 +77,7 @@ bool bide__read_fault(struct bide__making *m, const struct bide__node *node,
     size_t n = 0, i;
 
     for (bide_fault f = BIDE_FAULT_NONE + 1; f < BIDE_N_FAULTS; f++)
-        if (f != BIDE_FAULT_CANCELLED) { /* that is the caller's doing */
+        if (!(BIDE__NO_SERVERS_FAULTS >> f & 1)) {
             faults[n] = f;
             words[n++] = bide_fault_name(f);
         }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "policy_file.h"
+#include "policy_rules.h"
 #include "schema.h"
 #include "section.h"
 
@@ -101,13 +102,12 @@ static void put_names(struct bide__json *j, const char *key,
     bide__json_end(j);
 }
 
-/* What the caller did, and nothing at all, are no errors to retry. */
 static void put_errors(struct bide__json *j)
 {
     bide__json_object(j, "error");
     bide__json_list(j, "enum");
     for (int i = BIDE_FAULT_NONE + 1; i < BIDE_N_FAULTS; i++)
-        if (i != BIDE_FAULT_CANCELLED)
+        if (!(BIDE__NO_SERVERS_FAULTS >> i & 1))
             bide__json_text(j, NULL, bide_fault_name((bide_fault)i));
     bide__json_end(j);
     bide__json_end(j);

@@ -6,6 +6,8 @@
 
 #include <stddef.h>
 
+#include "blame.h"
+
 static struct bide__breaker_env breaker_env(const struct bide__call *c)
 {
     return (struct bide__breaker_env){ &c->dep->breaker, &c->dep->policy,
@@ -222,9 +224,11 @@ static struct bide__answer_to_start ask_all(struct bide__call *c, bool beside,
     return refused(BIDE_BECAUSE_BREAKER_OPEN);
 }
 
-static void count_first(const struct bide__call *c, int64_t now)
+static void begin_first(struct bide__call *c, const struct bide__running *r,
+                        int64_t now)
 {
     const struct bide__policy *p = &c->dep->policy;
+    bide__blame_first(c, r);
     if (p->conf.budget.kind == BIDE_BUDGET_WINDOW &&
         p->conf.budget.deposit == BIDE_DEPOSIT_CALL)
         bide__window_add(&c->lane->deposits, bide__tick(p->deposit_ticks, now),
@@ -255,7 +259,7 @@ struct bide__answer_to_start bide__attempt_start(struct bide__call *c,
     if (c->is.granted)
         count_retry(c);
     else
-        count_first(c, now);
+        begin_first(c, &r, now);
     if (c->is.queued)
         bide__queue_leave(&c->dep->places);
     c->attempts += c->attempts < UINT32_MAX; /* op.attempts_made may be huge */
@@ -304,41 +308,14 @@ int64_t bide__hedge_due(struct bide__call *c, int64_t now)
 
 /* ===== ending ===== */
 
-static enum bide__health health_of(const bide_outcome *out)
-{
-    if (out->cls == BIDE_SUCCESS)
-        return BIDE__WELL;
-    if (out->fault == BIDE_FAULT_LOCAL || out->fault == BIDE_FAULT_URL)
-        return BIDE__NEUTRAL; /* our own trouble */
-    switch (out->cls) {
-    case BIDE_TRANSIENT:
-    case BIDE_OVERLOADED:
-        return BIDE__ILL;
-    case BIDE_PERMANENT: /* it answered, if only "no" */
-        return out->fault == BIDE_FAULT_NONE ? BIDE__WELL : BIDE__ILL;
-    default:
-        return BIDE__NEUTRAL;
-    }
-}
-
-static struct bide__pass pass_of(const struct bide__call *c,
-                                 const struct bide__running *r)
-{
-    return (struct bide__pass){
-        .probe_until = bide__add_ns(r->start_ns, c->dep->policy.probe_ns),
-        .generation = r->generation,
-        .probe = r->probe,
-    };
-}
-
 static void tell_breaker(const struct bide__call *c,
                          const struct bide__running *r, const bide_outcome *out,
                          int64_t took, int64_t now)
 {
     struct bide__breaker_env env = breaker_env(c);
-    struct bide__pass pass = pass_of(c, r);
+    struct bide__pass pass = bide__pass_of(c, r);
     struct bide__transition t = { false, 0, 0 };
-    bide__breaker_report(&env, &pass, health_of(out),
+    bide__breaker_report(&env, &pass, bide__health_of(out),
                          took >= c->dep->policy.conf.breaker.slow_ns,
                          out->hinted ? out->hint_ns : 0, now, &t);
     announce(c, &t, now);
@@ -374,8 +351,10 @@ static void tell_limits(struct bide__call *c, const struct bide__running *r,
         leave_place(c);
     if (limits->adaptive_rate)
         bide__rate_report(&c->dep->rate, out->cls == BIDE_THROTTLED, now);
-    if (limits->adaptive_throttle && health_of(out) == BIDE__WELL)
+    if (limits->adaptive_throttle && bide__health_of(out) == BIDE__WELL)
         bide__throttle_accepted(c->lane, &c->dep->policy, now);
+    else if (limits->adaptive_throttle && bide__blames_nobody(out))
+        bide__throttle_forget(c->lane, &c->dep->policy, r->start_ns);
 }
 
 static void tell_statistics(const struct bide__call *c,

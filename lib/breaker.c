@@ -152,6 +152,18 @@ static bool take_place(const struct bide__breaker_env *env, int64_t now,
     return false;
 }
 
+void bide__breaker_keep(struct bide__breaker *b, struct bide__pass *pass,
+                        int64_t until)
+{
+    if (pass->probe < 0)
+        return;
+    int64_t mine = pass->probe_until;
+    atomic_compare_exchange_strong_explicit(&b->probe[pass->probe], &mine, until,
+                                            memory_order_acq_rel,
+                                            memory_order_relaxed);
+    pass->probe_until = until;
+}
+
 void bide__breaker_leave(struct bide__breaker *b, const struct bide__pass *pass)
 {
     if (pass->probe < 0)

@@ -113,6 +113,11 @@ void bide__breaker_report(const struct bide__breaker_env *env,
                           enum bide__health health, bool slow, int64_t hint_ns,
                           int64_t now, struct bide__transition *t);
 
+/* A probe goes on for longer than its place was taken for: it keeps the place
+ * until then, unless another has taken it over. */
+void bide__breaker_keep(struct bide__breaker *b, struct bide__pass *pass,
+                        int64_t until);
+
 /* Gives a probe's place back without a result. */
 void bide__breaker_leave(struct bide__breaker *b, const struct bide__pass *pass);
 

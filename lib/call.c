@@ -19,6 +19,7 @@
 #include <stddef.h>
 
 #include "bide/error.h"
+#include "blame.h"
 #include "plain.h"
 
 static struct bide__call *opened(bide_call *call)
@@ -96,10 +97,33 @@ static void heed_hint(struct bide__call *c)
 
 /* ===== the rules, in the order of their table below ===== */
 
+/* Ignored by what it came to, not by the rule of blame. */
 static bool is_cancelled(struct bide__call *c, int64_t now)
 {
     (void)now;
-    return c->cls == BIDE_IGNORED;
+    return c->cls == BIDE_IGNORED && !c->is.clipped &&
+           c->fault != BIDE_FAULT_UPLOAD &&
+           c->fault != BIDE_FAULT_CONNECTION_WAIT;
+}
+
+static bool client_timed_out(struct bide__call *c, int64_t now)
+{
+    (void)now;
+    return c->is.clipped && bide__deadline_is_callers(c);
+}
+
+static bool upload_stalled(struct bide__call *c, int64_t now)
+{
+    (void)now;
+    return c->fault == BIDE_FAULT_UPLOAD;
+}
+
+/* Its place in line is lost, and at the end of the line it would fare no better.
+ */
+static bool no_connection(struct bide__call *c, int64_t now)
+{
+    (void)now;
+    return c->fault == BIDE_FAULT_CONNECTION_WAIT;
 }
 
 static bool is_permanent(struct bide__call *c, int64_t now)
@@ -182,6 +206,9 @@ static const struct rule {
     bool final; /* no other attempt of the call can help either */
 } rules[] = {
     { is_cancelled, BIDE_BECAUSE_CANCELLED, true },
+    { client_timed_out, BIDE_BECAUSE_CLIENT_TIMEOUT, true },
+    { upload_stalled, BIDE_BECAUSE_UPLOAD, true },
+    { no_connection, BIDE_BECAUSE_CONNECTION_WAIT, false },
     { is_permanent, BIDE_BECAUSE_PERMANENT, true },
     { server_refused, BIDE_BECAUSE_SERVER_REFUSED, true },
     { not_idempotent, BIDE_BECAUSE_NOT_IDEMPOTENT, true },
@@ -211,6 +238,17 @@ static void finish(struct bide__call *c, bide_reason reason)
         bide__queue_quit(c);
 }
 
+/* What is said of a call whose last attempt fails after `reason` has ended the
+ * hedging. A hedge that was refused while nothing had failed, or that found no
+ * connection, was never owed: the attempt that fails then was simply the last. */
+static bide_reason reason_to_keep(const struct bide__call *c,
+                                  bide_reason reason)
+{
+    bool owed = c->cls != BIDE_SUCCESS && reason != BIDE_BECAUSE_CONNECTION_WAIT;
+    return bide_reason_is_refusal(reason) && !owed ? BIDE_BECAUSE_ATTEMPTS
+                                                   : reason;
+}
+
 /* Ends the call, unless another attempt may still succeed: then it is only the
  * end of hedging, and its reason is kept for when that one fails too. */
 static void give_up(struct bide__call *c, bide_reason reason, bool final)
@@ -225,7 +263,7 @@ static void give_up(struct bide__call *c, bide_reason reason, bool final)
         bide__ticket_give_back(c);
     if (reason != BIDE_BECAUSE_ATTEMPTS && !c->stopped_by)
         bide__count(&c->dep->counters.hedges_refused);
-    c->stopped_by = (uint8_t)reason;
+    c->stopped_by = (uint8_t)reason_to_keep(c, reason);
     c->state = BIDE__RUNNING;
 }
 
@@ -291,10 +329,8 @@ static bide_decision done(const struct bide__call *c)
 static bide_decision try_now(const struct bide__call *c, bide_reason reason,
                              int64_t now)
 {
-    int64_t timeout = conf_of(c)->attempt_timeout_ns;
-    if (c->deadline_ns != BIDE_FOREVER && c->deadline_ns - now < timeout)
-        timeout = c->deadline_ns - now;
-    return (bide_decision){ BIDE_TRY, reason, c->attempts, timeout, 0 };
+    return (bide_decision){ BIDE_TRY, reason, c->attempts,
+                            bide__time_for_attempt(c, now), 0 };
 }
 
 /* READY: asks to be let through. True if that decides; false if the state has
@@ -447,9 +483,10 @@ void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
 
 static void remember_failure(struct bide__call *c,
                              const struct bide__running *r,
-                             const bide_outcome *out)
+                             const bide_outcome *out, bool clipped)
 {
     c->is.judged = true;
+    c->is.clipped = clipped;
     c->is.probe = r->probe >= 0;
     c->cls = (uint8_t)out->cls;
     c->fault = (uint8_t)out->fault;
@@ -478,11 +515,17 @@ static int take_report(struct bide__call *c, uint32_t attempt,
         bide__attempt_drop(c, &r, now); /* it lost, and its outcome is ignored */
         return 0;
     }
-    bide__attempt_end(c, &r, outcome, now);
-    if (outcome->cls == BIDE_SUCCESS)
+    bide_outcome seen = *outcome;
+    if (!r.paid)
+        bide__blame_first(c, &r);
+    bool clipped = bide__is_clipped(c, &r, outcome, now);
+    if (clipped)
+        seen.cls = BIDE_IGNORED;
+    bide__attempt_end(c, &r, &seen, now);
+    if (seen.cls == BIDE_SUCCESS)
         finish(c, BIDE_BECAUSE_SUCCESS);
     else
-        remember_failure(c, &r, outcome);
+        remember_failure(c, &r, &seen, clipped);
     return 0;
 }
 

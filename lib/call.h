@@ -53,6 +53,7 @@ struct bide__traits {
     bool unprocessed : 1; /* ... certainly without effect */
     bool refused : 1;     /* ... with the word not to retry */
     bool hinted : 1;      /* ... with the word when to */
+    bool clipped : 1;     /* ... of an attempt that was not given its time */
 
     unsigned char rank : 2; /* a bide__rank: who is served first */
 };
@@ -80,6 +81,8 @@ struct __attribute__((may_alias)) bide__call {
     uint8_t fault;
     uint32_t attempts;       /* begun. Not beside `state`: the compiler would load
                                 both at once, just after each was stored */
+    uint32_t ours_us;        /* of its time so far was none of the dependency's:
+                                see blame.h */
 
     /* The first of these is in the second line of the cache, with all else that
      * a call needs which succeeds at once: none of what follows is read then. */
@@ -125,6 +128,16 @@ void bide__attempt_drop(struct bide__call *c, const struct bide__running *r,
 /* Leaves the queue without a place. The driver may have been told of one, and
  * have asked for this call: then it is told again, for the next in the queue. */
 void bide__queue_quit(struct bide__call *c);
+
+/* How long an attempt that begins now may take. */
+static inline int64_t bide__time_for_attempt(const struct bide__call *c,
+                                             int64_t now)
+{
+    int64_t timeout = c->dep->policy.conf.attempt_timeout_ns;
+    if (c->deadline_ns != BIDE_FOREVER && c->deadline_ns - now < timeout)
+        timeout = c->deadline_ns > now ? c->deadline_ns - now : 0;
+    return timeout;
+}
 
 /* When the hedge of an attempt that begins now is due; FOREVER if none is. */
 int64_t bide__hedge_due(struct bide__call *c, int64_t now);

@@ -82,6 +82,7 @@ bool bide_reason_is_refusal(bide_reason reason)
     case BIDE_BECAUSE_ADAPTIVE_RATE:
     case BIDE_BECAUSE_SHED_RETRY:
     case BIDE_BECAUSE_SHED_PRIORITY:
+    case BIDE_BECAUSE_CONNECTION_WAIT:
         return true;
     default:
         return false;

@@ -82,3 +82,10 @@ void bide__throttle_accepted(struct bide__lane *lane,
 {
     bide__window_add(&lane->accepts, bide__tick(p->throttle_ticks, now), 0);
 }
+
+void bide__throttle_forget(struct bide__lane *lane,
+                           const struct bide__policy *p, int64_t start_ns)
+{
+    bide__window_take_back(&lane->requests,
+                           bide__tick(p->throttle_ticks, start_ns), 0);
+}

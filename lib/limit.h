@@ -75,4 +75,9 @@ bool bide__throttle_refuses(struct bide__lane *lanes, struct bide__lane *lane,
 void bide__throttle_accepted(struct bide__lane *lane,
                              const struct bide__policy *p, int64_t now);
 
+/* A request that began then says nothing about what the server accepts: it is
+ * counted no more. */
+void bide__throttle_forget(struct bide__lane *lane,
+                           const struct bide__policy *p, int64_t start_ns);
+
 #endif

@@ -123,6 +123,7 @@ bool bide__fault_unsent(bide_fault fault)
     case BIDE_FAULT_TLS:
     case BIDE_FAULT_URL:
     case BIDE_FAULT_LOCAL:
+    case BIDE_FAULT_CONNECTION_WAIT:
         return true;
     default:
         return false;

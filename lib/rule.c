@@ -25,12 +25,12 @@ static bool status_matches(const bide_rule *rule, const struct bide__answer *a)
     return a->r->status >= rule->status_min && a->r->status <= rule->status_max;
 }
 
-/* A caller's cancellation says nothing about the server: only a rule that names
- * it may make something else of it. */
+/* What the caller did, or we, says nothing about the server: only a rule that
+ * names it may make something else of it. */
 static bool fault_matches(const bide_rule *rule, const struct bide__answer *a)
 {
     if (!rule->faults)
-        return a->fault != BIDE_FAULT_CANCELLED;
+        return bide__fault_class(a->fault) != BIDE_IGNORED;
     if (a->fault != BIDE_FAULT_NONE && a->status_decides && !asks_status(rule))
         return false;
     return rule->faults >> a->fault & 1;

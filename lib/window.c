@@ -38,6 +38,18 @@ void bide__window_turn(_Atomic uint64_t *slot, uint64_t tag)
     }
 }
 
+void bide__window_take_back(struct bide__window *w, uint64_t tick, uint8_t era)
+{
+    _Atomic uint64_t *slot = &w->slot[tick % BIDE__SLOTS];
+    uint64_t tag = bide__window_tag(tick, era);
+    uint64_t seen = atomic_load_explicit(slot, memory_order_relaxed);
+    do {
+        if (seen >> BIDE__COUNT_BITS != tag || (seen & BIDE__COUNT_MAX) == 0)
+            return;
+    } while (!atomic_compare_exchange_weak_explicit(
+        slot, &seen, seen - 1, memory_order_relaxed, memory_order_relaxed));
+}
+
 uint64_t bide__window_sum(const struct bide__window *w, uint64_t tick,
                           uint8_t era)
 {

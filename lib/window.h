@@ -51,6 +51,9 @@ static inline void bide__window_add(struct bide__window *w, uint64_t tick,
         atomic_fetch_add_explicit(slot, 1, memory_order_relaxed);
 }
 
+/* Takes one event of that tick back, if the window still has any of it. */
+void bide__window_take_back(struct bide__window *w, uint64_t tick, uint8_t era);
+
 /* Adds up the window that ends with `tick`. */
 uint64_t bide__window_sum(const struct bide__window *w, uint64_t tick,
                           uint8_t era);

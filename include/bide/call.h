@@ -25,6 +25,21 @@
  * or when it is finished"; TRY while one runs is the hedge; on DONE, stop the
  * attempts that still run.
  *
+ * Blame: an attempt counts against a dependency (breaker, latency, budget,
+ * limits) only for what the dependency did with time that it was given. Neutral,
+ * each with a reason of its own:
+ *
+ *     client_timeout   the caller's deadline ended the attempt before it had nine
+ *                      tenths of the time that the policy gives it
+ *     upload           BIDE_FAULT_UPLOAD: the client did not deliver the body
+ *     connection_wait  BIDE_FAULT_CONNECTION_WAIT: it stood in a line of ours
+ *
+ * A timeout that the policy itself sets counts, also that of a last retry which
+ * the policy's deadline leaves little time: the dependency had the rest before,
+ * and attempt_min says what is too little. A driver that holds attempts up says
+ * with bide_call_started() when the dependency's time begins; the engine needs to
+ * hear nothing else.
+ *
  * Nothing here allocates, blocks or fails: a call that cannot go on is DONE. */
 #ifndef BIDE_CALL_H
 #define BIDE_CALL_H
@@ -47,6 +62,12 @@ BIDE_BEGIN_DECLS
 #define BIDE_REASONS(X)                                                        \
     X(BIDE_BECAUSE_SUCCESS, "success", "it worked")                            \
     X(BIDE_BECAUSE_CANCELLED, "cancelled", "the caller gave it up")            \
+    X(BIDE_BECAUSE_CLIENT_TIMEOUT, "client_timeout",                           \
+      "the caller gave it less time than the policy does")                     \
+    X(BIDE_BECAUSE_UPLOAD, "upload",                                           \
+      "the client did not deliver the request's body in time")                 \
+    X(BIDE_BECAUSE_CONNECTION_WAIT, "connection_wait",                         \
+      "no connection became free in time")                                     \
     X(BIDE_BECAUSE_PERMANENT, "permanent",                                     \
       "the same request would fail the same way")                              \
     X(BIDE_BECAUSE_SERVER_REFUSED, "server_refused",                           \
@@ -75,6 +96,9 @@ BIDE_BEGIN_DECLS
       "places are short, and this is a retry of a layer above")                \
     X(BIDE_BECAUSE_SHED_PRIORITY, "shed_priority",                             \
       "places are short, and kept for calls of a higher priority")             \
+    /* said by drivers, never decided here */                                  \
+    X(BIDE_BECAUSE_CUT_SHORT, "cut_short",                                     \
+      "the answer broke off after part of it had been passed on")              \
     /* why it goes on */                                                       \
     X(BIDE_BECAUSE_FIRST, "first", "the first attempt")                        \
     X(BIDE_BECAUSE_BACKOFF, "backoff", "waiting as the policy computes")       \
@@ -149,6 +173,15 @@ BIDE_API void bide_call_set_op(bide_call *call, const bide_op *op);
  * after each wait; asking more often does no harm. */
 BIDE_API bide_decision bide_call_next(bide_call *call, int64_t now_ns);
 
+/* Says that the dependency's time for attempt number `attempt` begins only now:
+ * until now it stood in line for a connection, or the client was still to deliver
+ * the body. What passed before is not charged to the dependency. How long the
+ * attempt may take from now on is in *ret_timeout_ns, as TRY says it (may be
+ * NULL). May be said again; a driver that never holds an attempt up has no need
+ * for it. BIDE_ESTATE if no such attempt runs. */
+BIDE_API int bide_call_started(bide_call *call, uint32_t attempt,
+                               int64_t now_ns, int64_t *ret_timeout_ns);
+
 /* Tells what attempt number `attempt` came to. Feeds breaker, budget, limits,
  * latency and counters. BIDE_ESTATE if no such attempt runs: it was reported
  * before, or never begun; nothing is counted then. */
@@ -193,7 +226,8 @@ BIDE_API const char *bide_reason_name(bide_reason reason);
 BIDE_API const char *bide_reason_text(bide_reason reason);
 
 /* Tells whether it was bide that refused, and nobody who was asked: breaker,
- * budget, in-flight cap, local throttle, adaptive rate, shedding. Whoever passes such an end
+ * budget, in-flight cap, local throttle, adaptive rate, shedding, connection
+ * wait. Whoever passes such an end
  * on to a caller says that it is not to be retried (503, X-Bide-Retry: no), or each
  * layer above would add its retries to what was just held back. */
 BIDE_API bool bide_reason_is_refusal(bide_reason reason);

@@ -55,6 +55,9 @@ typedef enum bide_class {
     X(BIDE_FAULT_MALFORMED, "malformed", BIDE_PERMANENT) /* not an answer */   \
     X(BIDE_FAULT_LOCAL, "local", BIDE_TRANSIENT) /* out of sockets, memory */  \
     X(BIDE_FAULT_CANCELLED, "cancelled", BIDE_IGNORED) /* by the caller */     \
+    X(BIDE_FAULT_UPLOAD, "upload", BIDE_IGNORED) /* the client's body */       \
+    X(BIDE_FAULT_CONNECTION_WAIT, "connection_wait", BIDE_IGNORED)             \
+    /* none of ours became free */                                             \
     X(BIDE_FAULT_OTHER, "other", BIDE_PERMANENT)
 
 typedef enum bide_fault {

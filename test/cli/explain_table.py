@@ -12,7 +12,8 @@ import tap
 
 KEYS = ["decision", "reason", "class", "hint_ms", "hint_source", "wait_min_ms",
         "wait_max_ms"]
-RULES = ["cancelled", "permanent", "server_refused", "not_idempotent",
+RULES = ["cancelled", "client_timeout", "upload", "connection_wait",
+         "permanent", "server_refused", "not_idempotent",
          "not_replayable", "attempts", "upstream_retries", "no_hint",
          "hint_too_long", "deadline", "breaker_open", "budget"]
 

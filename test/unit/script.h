@@ -43,6 +43,7 @@ enum script_event {
     SCRIPT_WAIT,
     SCRIPT_DONE,
     SCRIPT_REPORT,
+    SCRIPT_STARTED,
     SCRIPT_CANCEL,
     SCRIPT_END,
     SCRIPT_FORCE,
@@ -80,6 +81,8 @@ struct step {
 #define REPORT_RC(n, result, ...)                                              \
     .event = SCRIPT_REPORT, .attempt = (n), .rc = (result),                    \
     .outcome = { __VA_ARGS__ }
+#define STARTED(n, timeout) /* its time begins, and is so long */             \
+    .event = SCRIPT_STARTED, .attempt = (n), .min_ns = (timeout)
 #define CANCEL         .event = SCRIPT_CANCEL
 #define END            .event = SCRIPT_END
 #define FORCE(mode)    .event = SCRIPT_FORCE, .value = BIDE_BREAKER_##mode
@@ -96,6 +99,10 @@ struct step {
 #define UNCONNECTED                                                            \
     .cls = BIDE_TRANSIENT, .fault = BIDE_FAULT_CONNECT, .not_processed = true
 #define TIMED_OUT .cls = BIDE_TRANSIENT, .fault = BIDE_FAULT_TIMEOUT
+#define STALLED   .cls = BIDE_IGNORED, .fault = BIDE_FAULT_UPLOAD
+#define NO_LINK                                                                \
+    .cls = BIDE_IGNORED, .fault = BIDE_FAULT_CONNECTION_WAIT,                  \
+    .not_processed = true
 #define HINT(ns)  .hinted = true, .hint_ns = (ns)
 
 enum { SCRIPT_CALLS = 8 };
@@ -208,6 +215,18 @@ static inline void script_equal(const char *where, const char *what,
                  (long long)want);
 }
 
+static inline void script_started(struct stage *stage, const struct step *step,
+                                  const char *where)
+{
+    int64_t timeout = -1;
+    int rc = bide_call_started(&stage->call[step->call], step->attempt,
+                               stage->now, &timeout);
+
+    if (rc != step->rc)
+        fail_msg("%s: started gave %s", where, bide_error_name(rc));
+    script_equal(where, "timeout", timeout, step->min_ns);
+}
+
 static inline void script_begin(struct stage *stage, const struct step *step)
 {
     if (stage->on[step->call])
@@ -235,6 +254,9 @@ static inline void script_step(struct stage *stage, const struct step *step,
         break;
     case SCRIPT_REPORT:
         script_report(stage, step, where);
+        break;
+    case SCRIPT_STARTED:
+        script_started(stage, step, where);
         break;
     case SCRIPT_CANCEL:
         bide_call_cancel(&stage->call[step->call]);

@@ -88,7 +88,9 @@ static void error_reasons_keep_their_keys_in_order(void **state)
 {
     static const char *const keys[] = {
         "success",        "cancelled",
-        "permanent",      "server_refused",
+        "client_timeout", "upload",
+        "connection_wait", "permanent",
+        "server_refused",
         "not_idempotent", "not_replayable",
         "attempts",       "upstream_retries",
         "no_hint",        "hint_too_long",
@@ -96,6 +98,7 @@ static void error_reasons_keep_their_keys_in_order(void **state)
         "budget",         "in_flight",
         "local_throttle", "adaptive_rate",
         "shed_retry",     "shed_priority",
+        "cut_short",
         "first",          "backoff",
         "hint",           "immediate",
         "hedge",          "running",
@@ -119,7 +122,8 @@ static void reason_of_bide_itself_is_refusal(void **state)
 {
     static const char *const own[] = { "breaker_open", "budget", "in_flight",
                                        "local_throttle", "adaptive_rate",
-                                       "shed_retry", "shed_priority" };
+                                       "shed_retry", "shed_priority",
+                                       "connection_wait" };
 
     (void)state;
     for (int r = -1; r <= BIDE_N_REASONS; r++) {

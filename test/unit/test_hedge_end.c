@@ -175,6 +175,69 @@ static void hedge_all_failed_says_why(void **state)
          { 10 * MS, DONE(BREAKER_OPEN) });
 }
 
+/* A hedge that was refused while nothing had failed was never owed: the attempt
+ * beside it then fails by itself, and that is what is said. */
+static void regress_hedge_refused_does_not_name_the_end(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+
+    (void)state;
+    conf.budget.kind = BIDE_BUDGET_WINDOW;
+    conf.budget.floor_per_s = 0;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY_FOR(1, FIRST, 10 * S) },
+         { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) }, /* no budget for it */
+         { 10 * S, REPORT(1, TIMED_OUT) },
+         { 10 * S, DONE(ATTEMPTS) });
+    conf.deadline_ns = 2 * S;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY_FOR(1, FIRST, 2 * S) },
+         { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+         { 2 * S, REPORT(1, TIMED_OUT) },
+         { 2 * S, DONE(ATTEMPTS) });
+    conf.budget.kind = BIDE_BUDGET_OFF;
+    conf.limits.in_flight = 1;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) }, /* no place for it */
+         { 60 * MS, REPORT(1, FAILED) },
+         { 60 * MS, DONE(ATTEMPTS) });
+    conf.limits.in_flight = BIDE_UNLIMITED;
+    conf.breaker.kind = BIDE_BREAKER_TIME;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, FORCE(FORCED_OPEN) },
+         { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+         { 60 * MS, REPORT(1, FAILED) },
+         { 60 * MS, DONE(ATTEMPTS) });
+}
+
+static void hedge_in_line_leaves_the_other(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+
+    (void)state;
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, TRY(2, HEDGE) },
+         { 10 * S, REPORT(1, NO_LINK) },
+         { 10 * S, WAIT(BIDE_FOREVER, RUNNING) },
+         { 10 * S, REPORT(2, WORKED) },
+         { 10 * S, DONE(SUCCESS) });
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 50 * MS, TRY(2, HEDGE) },
+         { 60 * MS, REPORT(2, NO_LINK) },
+         { 10 * S, REPORT(1, TIMED_OUT) },
+         { 10 * S, DONE(ATTEMPTS) });
+    /* The hedge is for what the dependency is slow with. */
+    PLAY_HEDGE(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 40 * MS, STARTED(1, 10 * S) },
+         { 60 * MS, WAIT(90 * MS, RUNNING) },
+         { 90 * MS, TRY(2, HEDGE) });
+}
+
 static void hedge_loser_is_neutral_for_the_breaker(void **state)
 {
     bide_policy_conf conf = hedge_conf(1);
@@ -428,6 +491,8 @@ int main(void)
         cmocka_unit_test(hedge_stopped_once_says_why_in_the_end),
         cmocka_unit_test(hedge_fatal_failure_ends_the_call),
         cmocka_unit_test(hedge_all_failed_says_why),
+        cmocka_unit_test(regress_hedge_refused_does_not_name_the_end),
+        cmocka_unit_test(hedge_in_line_leaves_the_other),
         cmocka_unit_test(hedge_loser_is_neutral_for_the_breaker),
         cmocka_unit_test(hedge_loser_reports_after_done),
         cmocka_unit_test(hedge_permits_of_losers_come_back_at_the_end),

@@ -452,19 +452,22 @@ static void throttle_probability_is_the_formula(void **state)
     }
 }
 
-/* What counts as accepted: any answer of a dependency that works. */
+/* What counts as accepted: any answer of a dependency that works. What says
+ * nothing of it was no request. */
 static void throttle_accepts_by_outcome(void **state)
 {
     static const struct {
         bide_outcome out;
-        uint64_t accepts;
+        uint64_t accepts, requests;
     } rows[] = {
-        { { .cls = BIDE_SUCCESS }, 1 },
-        { { .cls = BIDE_PERMANENT, .status = 404 }, 1 },
-        { { .cls = BIDE_THROTTLED }, 0 },
-        { { .cls = BIDE_OVERLOADED }, 0 },
-        { { .cls = BIDE_TRANSIENT }, 0 },
-        { { .cls = BIDE_IGNORED }, 0 },
+        { { .cls = BIDE_SUCCESS }, 1, 1 },
+        { { .cls = BIDE_PERMANENT, .status = 404 }, 1, 1 },
+        { { .cls = BIDE_THROTTLED }, 0, 1 },
+        { { .cls = BIDE_OVERLOADED }, 0, 1 },
+        { { .cls = BIDE_TRANSIENT }, 0, 1 },
+        { { .cls = BIDE_IGNORED }, 0, 0 },
+        { { .cls = BIDE_TRANSIENT, .fault = BIDE_FAULT_LOCAL }, 0, 0 },
+        { { .cls = BIDE_IGNORED, .fault = BIDE_FAULT_UPLOAD }, 0, 0 },
     };
     bide_policy_conf conf = throttled(2);
     (void)state;
@@ -482,7 +485,7 @@ static void throttle_accepts_by_outcome(void **state)
         assert_int_equal(bide__lanes_sum(dep->lanes, 4,
                                          offsetof(struct bide__lane, requests),
                                          tick, 0),
-                         1);
+                         rows[i].requests);
         bide_dep_free(dep);
     }
 }

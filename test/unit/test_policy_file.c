@@ -233,8 +233,9 @@ static void retry_on_is_exact(void **state)
     }
     for (int f = 1; f < BIDE_N_FAULTS; f++) {
         bide_response r = { .fault = (bide_fault)f };
-        bide_class rest =
-            f == BIDE_FAULT_CANCELLED ? BIDE_IGNORED : BIDE_PERMANENT;
+        bool ours = f == BIDE_FAULT_CANCELLED || f == BIDE_FAULT_UPLOAD ||
+                    f == BIDE_FAULT_CONNECTION_WAIT;
+        bide_class rest = ours ? BIDE_IGNORED : BIDE_PERMANENT;
 
         assert_int_equal(class_of(a, r),
                          f == BIDE_FAULT_TLS ? BIDE_TRANSIENT : rest);

@@ -273,6 +273,16 @@ static inline bool walk_runs(const struct walker *r, uint32_t attempt)
     return false;
 }
 
+static inline void walk_started(struct walk *w, struct walker *r,
+                                uint32_t attempt)
+{
+    int64_t timeout = -1;
+
+    WALK_MUST(bide_call_started(&r->call, attempt, w->now, &timeout) == 0);
+    WALK_MUST(timeout >= 0);
+    WALK_MUST(timeout <= w->dep->policy.conf.attempt_timeout_ns);
+}
+
 static inline void walk_report(struct walk *w, struct walker *r)
 {
     bide_outcome worked = { .cls = BIDE_SUCCESS };
@@ -287,6 +297,8 @@ static inline void walk_report(struct walk *w, struct walker *r)
     uint32_t attempt = r->running[i];
     bide_outcome out = walk_outcome(w);
 
+    if (walk_one_in(w, 4))
+        walk_started(w, r, attempt);
     r->running[i] = r->running[--r->n_running];
     WALK_MUST(bide_call_report(&r->call, attempt, NULL, w->now) == BIDE_EINVAL);
     WALK_MUST(bide_call_report(&r->call, attempt, &out, w->now) == 0);

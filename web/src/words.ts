@@ -7,6 +7,9 @@ import type { Decision, Dep } from './types';
 export const reasons: Record<string, { short: string; advice: string }> = {
   success: { short: 'it worked', advice: '' },
   cancelled: { short: 'the caller gave up', advice: 'The client went away before there was an answer. If that happens often, its own timeout is shorter than this takes.' },
+  client_timeout: { short: 'the caller gave it too little time', advice: 'The caller has a shorter deadline than the policy, and it was over before there was an answer. That is not held against the dependency.' },
+  upload: { short: 'the body did not arrive in time', advice: 'The client did not deliver the body of its request. That is not held against the dependency.' },
+  connection_wait: { short: 'no connection became free', advice: 'All connections to the endpoint are in use, and none became free in time. See pool.connections; if the dependency is slow, limits.in_flight refuses earlier.' },
   permanent: { short: 'would fail the same way again', advice: 'Retrying cannot help: the answer says that the request itself is wrong. Look at the request.' },
   server_refused: { short: 'the server said: do not retry', advice: 'The server knows that it is overloaded and asked to be left alone. That is worth more than any retry.' },
   not_idempotent: { short: 'doing it twice would do harm', advice: 'It may have been processed already. Send an Idempotency-Key, or let the policy make one (idempotency: { key: generate }), and it can be retried safely.' },
@@ -21,6 +24,7 @@ export const reasons: Record<string, { short: string; advice: string }> = {
   in_flight: { short: 'too many at once', advice: 'limits.in_flight attempts are running already, and its queue is full.' },
   local_throttle: { short: 'most requests are being refused', advice: 'The dependency refuses so much that sending this one would most likely be wasted.' },
   adaptive_rate: { short: 'no room at the rate the server allows', advice: 'The rate that was learned from its 429s leaves no room before the deadline.' },
+  cut_short: { short: 'the answer broke off', advice: 'Part of the answer had been passed on when the endpoint or the client stopped. It cannot be taken back.' },
   first: { short: 'the first attempt', advice: '' },
   backoff: { short: 'waits as the policy computes', advice: '' },
   hint: { short: 'waits as the server asked', advice: '' },
@@ -42,6 +46,8 @@ const faults: Record<string, string> = {
   malformed: 'what came back was not an answer',
   local: 'this machine ran out of sockets or memory',
   cancelled: 'the caller gave up',
+  upload: 'the client did not deliver the body',
+  connection_wait: 'no connection became free in time',
   other: 'it failed',
 };
 
