@@ -44,9 +44,10 @@ bool bide__ticket_take(struct bide__call *c, int64_t now)
     if (hedge && !take_under_ceiling(c, now))
         return false;
     c->ticket = (struct bide__ticket){ 0, 0 };
-    c->is.granted = bide__budget_take(
-        &dep->budget, &dep->policy, dep->lanes, (bide_class)c->cls,
-        c->fault == BIDE_FAULT_TIMEOUT, now, &c->ticket);
+    struct bide__failure after = { (bide_class)c->cls,
+                                   c->fault == BIDE_FAULT_TIMEOUT };
+    c->is.granted = bide__budget_take(&dep->budget, &dep->policy, dep->lanes,
+                                      &after, now, &c->ticket);
     if (hedge && !c->is.granted)
         bide__spend_give(&dep->hedge_spend, c->hedge_tick);
     return c->is.granted;
@@ -229,10 +230,7 @@ static void begin_first(struct bide__call *c, const struct bide__running *r,
 {
     const struct bide__policy *p = &c->dep->policy;
     bide__blame_first(c, r);
-    if (p->conf.budget.kind == BIDE_BUDGET_WINDOW &&
-        p->conf.budget.deposit == BIDE_DEPOSIT_CALL)
-        bide__window_add(&c->lane->deposits, bide__tick(p->deposit_ticks, now),
-                         0);
+    bide__budget_begin(p, c->lane, now);
     if (p->conf.hedge.max != 0)
         bide__window_add(&c->lane->calls, bide__tick(p->hedge_ticks, now), 0);
 }
@@ -327,20 +325,13 @@ static void tell_budget(const struct bide__call *c,
 {
     bide_dep *dep = c->dep;
     const struct bide__policy *p = &dep->policy;
-    bool success = out->cls == BIDE_SUCCESS;
-    if (p->conf.budget.kind == BIDE_BUDGET_WINDOW) {
-        if (success && r->attempt == 1 &&
-            p->conf.budget.deposit == BIDE_DEPOSIT_SUCCESS)
-            bide__window_add(&c->lane->deposits,
-                             bide__tick(p->deposit_ticks, now), 0);
-        return;
-    }
+    struct bide__budget_end end = { out->cls, out->refused, r->attempt == 1 };
     if (r->paid) /* a retry that the caller gave up must not drain a quota */
         bide__budget_settle(&dep->budget, p,
                             &(struct bide__ticket){ 0, r->tokens },
-                            success || out->cls == BIDE_IGNORED);
-    bide__budget_report(&dep->budget, p, out->cls, out->refused,
-                        r->attempt == 1);
+                            out->cls == BIDE_SUCCESS ||
+                                out->cls == BIDE_IGNORED);
+    bide__budget_report(&dep->budget, p, c->lane, &end, now);
 }
 
 static void tell_limits(struct bide__call *c, const struct bide__running *r,

@@ -227,9 +227,9 @@ BIDE_API const char *bide_reason_text(bide_reason reason);
 
 /* Tells whether it was bide that refused, and nobody who was asked: breaker,
  * budget, in-flight cap, local throttle, adaptive rate, shedding, connection
- * wait. Whoever passes such an end
- * on to a caller says that it is not to be retried (503, X-Bide-Retry: no), or each
- * layer above would add its retries to what was just held back. */
+ * wait. Whoever passes such an end on to a caller says that it is not to be retried
+ * (503, X-Bide-Retry: no), or each layer above would add its retries to what was
+ * just held back. */
 BIDE_API bool bide_reason_is_refusal(bide_reason reason);
 
 BIDE_END_DECLS

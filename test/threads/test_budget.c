@@ -249,17 +249,20 @@ static void move_levels(struct member *me)
     struct bide__ticket ticket[4];
     int n = 0;
     for (int i = 0; i < 4000; i++) {
-        if (n < 4 &&
-            bide__budget_take(&dep->budget, &dep->policy, dep->lanes,
-                              (bide_class)(BIDE_TRANSIENT + chance(me, 2)),
-                              chance(me, 2), 0, &ticket[n]))
+        struct bide__failure after = {
+            (bide_class)(BIDE_TRANSIENT + chance(me, 2)), chance(me, 2)
+        };
+        struct bide__budget_end end = {
+            chance(me, 4) ? BIDE_SUCCESS : BIDE_TRANSIENT, false, true
+        };
+        if (n < 4 && bide__budget_take(&dep->budget, &dep->policy, dep->lanes,
+                                       &after, 0, &ticket[n]))
             n++;
         else if (n > 0)
             bide__budget_give_back(&dep->budget, &dep->policy, &ticket[--n]);
         if (dep->policy.conf.budget.kind == BIDE_BUDGET_THROTTLE)
-            bide__budget_report(&dep->budget, &dep->policy,
-                                chance(me, 4) ? BIDE_SUCCESS : BIDE_TRANSIENT,
-                                false, true);
+            bide__budget_report(&dep->budget, &dep->policy, dep->lanes, &end,
+                                0);
         int64_t level = atomic_load(&dep->budget.level);
         EXPECT(level >= 0 && level <= r->expected);
     }

@@ -89,16 +89,18 @@ static void budget_is_whole_after_every_ending(void **state)
 
 /* Asks a copy of the budget for one retry after another, as calls that fail
  * would. */
-static int64_t would_grant(const bide_dep *dep, int64_t now)
+static int64_t would_grant(bide_dep *dep, int64_t now)
 {
     struct bide__budget copy;
     struct bide__ticket ticket = { 0, 0 };
+    struct bide__failure failure = { BIDE_TRANSIENT, false };
+    struct bide__budget_end end = { BIDE_TRANSIENT, false, true };
     int64_t n = 0;
     memcpy(&copy, &dep->budget, sizeof copy);
     for (;; n++) {
-        bide__budget_report(&copy, &dep->policy, BIDE_TRANSIENT, false, true);
-        if (!bide__budget_take(&copy, &dep->policy, dep->lanes, BIDE_TRANSIENT,
-                               false, now, &ticket))
+        bide__budget_report(&copy, &dep->policy, dep->lanes, &end, now);
+        if (!bide__budget_take(&copy, &dep->policy, dep->lanes, &failure, now,
+                               &ticket))
             return n;
     }
 }
