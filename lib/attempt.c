@@ -130,7 +130,8 @@ static struct bide__answer_to_start ask_place(struct bide__call *c, bool beside,
         return shed(c, beside, now);
     if (!c->is.queued) {
         if (beside || !bide__queue_join(places, limits->queue))
-            return bide__place_free(places, limits->in_flight)
+            return most < limits->in_flight &&
+                           bide__place_free(places, limits->in_flight)
                        ? shed(c, beside, now)
                        : refused(BIDE_BECAUSE_IN_FLIGHT);
         c->is.queued = true;
