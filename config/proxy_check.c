@@ -140,7 +140,17 @@ BIDE__CHECKER(bide__check_server_tls)
     const struct bide__node *clients =
         bide__map_get(map, "client_certificate", NULL);
 
-    (void)where;
+    if (!bide__map_get(map, "certificate", NULL) &&
+        !bide__map_get(map, "key", NULL) &&
+        !bide__map_get(map, "certificates", NULL))
+        bide__mistake(load, where, "missing-key",
+                      "add `certificate: FILE` and `key: FILE`",
+                      "`certificate` is missing: there is no TLS without one");
+    together(load, map, "certificate", "key", "add `key: FILE`");
+    together(load, map, "key", "certificate", "add `certificate: FILE`");
+    if (tls->forward_client)
+        together(load, map, "forward_client", "client_ca",
+                 "add `client_ca: FILE`, whose certificates are accepted");
     if (tls->client_ca && !clients)
         tls->client_required = true;
     if (clients && bide__node_is(clients, "none"))

@@ -47,13 +47,24 @@ struct bide__proxy_address {
     uint16_t port;    /* 0: the kernel chooses (tests) */
 };
 
+/* A certificate and its key. Threads: immutable. */
+struct bide__proxy_pair {
+    const char *certificate; /* and chain, PEM */
+    const char *key;         /* PEM */
+};
+
 /* TLS towards clients. Threads: immutable. */
 struct bide__proxy_server_tls {
-    const char *certificate; /* chain, PEM; NULL: no TLS */
+    const char *certificate; /* chain, PEM; NULL: no TLS, or `certificates` */
     const char *key;         /* PEM */
+    const struct bide__proxy_pair *certificates; /* further ones, for their own
+                                names; the first of all is for other names */
+    size_t n_certificates;   /* 0: none; 0 .. 1000 */
     const char *client_ca;   /* asks for client certificates of these; NULL */
     bool client_required;    /* refuses clients without one; false.
                                 `client_certificate: none|optional|required` */
+    bool forward_client;     /* tells endpoints what the client's certificate
+                                says, by X-Forwarded-Client-Cert; false */
 };
 
 /* TLS towards endpoints whose URL is https://. Threads: immutable. */

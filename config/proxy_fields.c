@@ -146,8 +146,8 @@ static const struct bide__section_field header_fields[] = {
 };
 #undef S
 
-#define S struct bide__proxy_server_tls
-static const struct bide__section_field server_tls_fields[] = {
+#define S struct bide__proxy_pair
+static const struct bide__section_field pair_fields[] = {
     { NAMED("certificate", AT(certificate), "the name of a file",
             "Certificate and chain, PEM."),
       .kind = BIDE__TEXT,
@@ -157,6 +157,29 @@ static const struct bide__section_field server_tls_fields[] = {
       .kind = BIDE__TEXT,
       .required = true,
       .hint = "add `key: FILE`" },
+    LAST
+};
+#undef S
+static const struct bide__proxy_pair pair_init = { NULL, NULL };
+static const struct bide__section_table pair_table = {
+    .fields = pair_fields,
+    .size = sizeof(struct bide__proxy_pair),
+    .init = &pair_init,
+};
+
+#define S struct bide__proxy_server_tls
+static const struct bide__section_field server_tls_fields[] = {
+    FILE_ROW("certificate", certificate, "Certificate and chain, PEM."),
+    FILE_ROW("key", key, "Its key, PEM."),
+    { NAMED("certificates", AT(certificates), "a list of certificates and keys",
+            "Further certificates, each for the names in its subjectAltName, "
+            "which clients ask for by SNI. Who asks for another name gets the "
+            "first."),
+      .kind = BIDE__LIST_OF,
+      .most = 1000,
+      .table = &pair_table,
+      .n_offset = AT(n_certificates),
+      .hint = "write `certificates: [{ certificate: FILE, key: FILE }]`" },
     FILE_ROW("client_ca", client_ca,
              "Authorities that clients' certificates may be from, PEM."),
     { NAMED("client_certificate", AT(client_required),
@@ -167,6 +190,9 @@ static const struct bide__section_field server_tls_fields[] = {
       .read = bide__read_clients,
       .pattern = "^(none|optional|required)$",
       .fallback = "none" },
+    FLAG("forward_client", forward_client,
+         "Tells endpoints what the client's certificate says, by "
+         "X-Forwarded-Client-Cert: hash, subject, URI and DNS names."),
     LAST
 };
 #undef S

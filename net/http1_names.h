@@ -51,6 +51,7 @@ enum {
     X(ACCEPT, "accept", 137, 0)                                                \
     X(ACCEPT_ENCODING, "accept-encoding", 77, 0)                               \
     X(FORWARDED, "forwarded", 42, HTTP1_HEAD_ONLY)                             \
+    X(X_FORWARDED_CLIENT_CERT, "x-forwarded-client-cert", 72, HTTP1_HEAD_ONLY) \
     X(X_FORWARDED_FOR, "x-forwarded-for", 83, HTTP1_HEAD_ONLY)                 \
     X(X_FORWARDED_HOST, "x-forwarded-host", 120, HTTP1_HEAD_ONLY)              \
     X(X_FORWARDED_PROTO, "x-forwarded-proto", 252, HTTP1_HEAD_ONLY)            \

@@ -50,14 +50,12 @@ static bool load(char *err, size_t size)
     return true;
 }
 
-void *net_tls_server_new(const char *certificate, const char *key,
-                         const char *client_ca, bool client_required, char *err,
+void *net_tls_server_new(const struct net_tls_server *conf, char *err,
                          size_t err_size)
 {
     if (!load(err, err_size))
         return NULL;
-    return module->server_new(certificate, key, client_ca, client_required, err,
-                              err_size);
+    return module->server_new(conf, err, err_size);
 }
 
 void *net_tls_client_new(const char *ca, const char *certificate,
@@ -83,4 +81,9 @@ int net_tls_accept(struct net_conn *conn, void *settings)
 int net_tls_connect(struct net_conn *conn, void *settings, const char *name)
 {
     return module->connect(conn, settings, name);
+}
+
+const char *net_tls_client_certificate(struct net_conn *conn)
+{
+    return conn->session ? module->client_certificate(conn) : NULL;
 }

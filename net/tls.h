@@ -1,6 +1,8 @@
 /* net/tls.h: TLS on a connection, either side, through OpenSSL 3.
  *
- *     void *settings = net_tls_server_new(cert, key, NULL, false, err, size);
+ *     struct net_tls_pair pair = { "cert.pem", "key.pem" };
+ *     struct net_tls_server conf = { &pair, 1, NULL, false };
+ *     void *settings = net_tls_server_new(&conf, err, size);
  *     net_tls_accept(conn, settings);           // then: handshake
  *     while ((rc = conn->layer->handshake(conn, &why)) == NET_AGAIN)
  *         wait_for(conn);
@@ -15,9 +17,22 @@
 
 #include "conn.h"
 
+/* Files, PEM. Threads: immutable. */
+struct net_tls_pair {
+    const char *certificate; /* and chain */
+    const char *key;
+};
+
+/* Threads: immutable. */
+struct net_tls_server {
+    const struct net_tls_pair *pairs; /* one is chosen by SNI, ... */
+    size_t n_pairs;                   /* ... if there are several */
+    const char *client_ca; /* asks for certificates of these; NULL: does not */
+    bool client_required;  /* refuses clients without one */
+};
+
 /* Settings towards clients; NULL, and why in err. */
-void *net_tls_server_new(const char *certificate, const char *key,
-                         const char *client_ca, bool client_required, char *err,
+void *net_tls_server_new(const struct net_tls_server *conf, char *err,
                          size_t err_size);
 
 /* Settings towards servers; ca NULL: those of the system. */
@@ -30,5 +45,9 @@ void net_tls_free(void *settings); /* either; NULL is fine */
  * certificate must be for, and SNI if it is not an address. */
 int net_tls_accept(struct net_conn *conn, void *settings);
 int net_tls_connect(struct net_conn *conn, void *settings, const char *name);
+
+/* What the client's certificate says, as a value of X-Forwarded-Client-Cert;
+ * NULL: there is none. Lives as long as the session. */
+const char *net_tls_client_certificate(struct net_conn *conn);
 
 #endif

@@ -7,13 +7,12 @@
 #include "tls.h"
 
 /* Changed with the table: both come from one build, and this makes sure. */
-enum { NET_TLS_MODULE = 1 };
+enum { NET_TLS_MODULE = 2 };
 
 /* The functions of tls.h. Threads: immutable. */
 struct net_tls_module {
     int version;
-    void *(*server_new)(const char *certificate, const char *key,
-                        const char *client_ca, bool client_required, char *err,
+    void *(*server_new)(const struct net_tls_server *conf, char *err,
                         size_t err_size);
     void *(*client_new)(const char *ca, const char *certificate,
                         const char *key, bool verify, char *err,
@@ -21,6 +20,7 @@ struct net_tls_module {
     void (*free)(void *settings);
     int (*accept)(struct net_conn *conn, void *settings);
     int (*connect)(struct net_conn *conn, void *settings, const char *name);
+    const char *(*client_certificate)(struct net_conn *conn);
 };
 
 extern const struct net_tls_module net_tls_module;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tls_module.h"
+#include "tls_openssl.h"
 
 enum { RECORD = 16384 };
 
@@ -104,7 +105,8 @@ static const struct net_layer layer = {
 
 /* ===== settings ===== */
 
-static void explain(char *err, size_t size, const char *what, const char *file)
+void bide__tls_explain(char *err, size_t size, const char *what,
+                       const char *file)
 {
     unsigned long code = ERR_peek_error(); /* the cause; the last is vague */
     const char *why = ERR_reason_error_string(code);
@@ -113,7 +115,7 @@ static void explain(char *err, size_t size, const char *what, const char *file)
     snprintf(err, size, "%s %s: %s", what, file, why ? why : "not usable");
 }
 
-static SSL_CTX *settings_new(const SSL_METHOD *method)
+SSL_CTX *bide__tls_settings(const SSL_METHOD *method)
 {
     ERR_clear_error();
     SSL_CTX *ctx = SSL_CTX_new(method);
@@ -127,13 +129,13 @@ static SSL_CTX *settings_new(const SSL_METHOD *method)
     return ctx;
 }
 
-static bool use_certificate(SSL_CTX *ctx, const char *certificate,
-                            const char *key, char *err, size_t size)
+bool bide__tls_use(SSL_CTX *ctx, const char *certificate, const char *key,
+                   char *err, size_t size)
 {
     if (SSL_CTX_use_certificate_chain_file(ctx, certificate) != 1)
-        explain(err, size, "certificate", certificate);
+        bide__tls_explain(err, size, "certificate", certificate);
     else if (SSL_CTX_use_PrivateKey_file(ctx, key, SSL_FILETYPE_PEM) != 1)
-        explain(err, size, "key", key);
+        bide__tls_explain(err, size, "key", key);
     else if (SSL_CTX_check_private_key(ctx) != 1)
         snprintf(err, size, "key %s is not that of certificate %s", key,
                  certificate);
@@ -142,70 +144,27 @@ static bool use_certificate(SSL_CTX *ctx, const char *certificate,
     return false;
 }
 
-static const unsigned char protocols[] = "\x08http/1.1";
-
-static int choose_protocol(SSL *ssl, const unsigned char **out,
-                           unsigned char *out_len, const unsigned char *in,
-                           unsigned in_len, void *arg)
-{
-    unsigned char *chosen;
-    (void)ssl;
-    (void)arg;
-    if (SSL_select_next_proto(&chosen, out_len, protocols, sizeof protocols - 1,
-                              in, in_len) != OPENSSL_NPN_NEGOTIATED)
-        return SSL_TLSEXT_ERR_ALERT_FATAL;
-    *out = chosen;
-    return SSL_TLSEXT_ERR_OK;
-}
-
-static void *server_new(const char *certificate, const char *key,
-                        const char *client_ca, bool client_required, char *err,
-                        size_t size)
-{
-    SSL_CTX *ctx = settings_new(TLS_server_method());
-    snprintf(err, size, "no memory");
-    if (!ctx || !use_certificate(ctx, certificate, key, err, size)) {
-        SSL_CTX_free(ctx);
-        return NULL;
-    }
-    SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);
-    SSL_CTX_set_session_id_context(ctx, (const unsigned char *)"bide", 4);
-    if (!client_ca)
-        return ctx;
-    STACK_OF(X509_NAME) *names = SSL_load_client_CA_file(client_ca);
-    if (!names || SSL_CTX_load_verify_file(ctx, client_ca) != 1) {
-        explain(err, size, "client CA", client_ca);
-        SSL_CTX_free(ctx);
-        return NULL;
-    }
-    SSL_CTX_set_client_CA_list(ctx, names);
-    SSL_CTX_set_verify(ctx,
-                       client_required
-                           ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
-                           : SSL_VERIFY_PEER,
-                       NULL);
-    return ctx;
-}
+const unsigned char bide__tls_protocols[] = "\x08http/1.1";
 
 static void *client_new(const char *ca, const char *certificate,
                         const char *key, bool verify, char *err, size_t size)
 {
-    SSL_CTX *ctx = settings_new(TLS_client_method());
+    SSL_CTX *ctx = bide__tls_settings(TLS_client_method());
     snprintf(err, size, "no memory");
     if (!ctx)
         return NULL;
     if ((ca ? SSL_CTX_load_verify_file(ctx, ca)
             : SSL_CTX_set_default_verify_paths(ctx)) != 1) {
-        explain(err, size, "CA", ca ? ca : "of the system");
+        bide__tls_explain(err, size, "CA", ca ? ca : "of the system");
         SSL_CTX_free(ctx);
         return NULL;
     }
-    if (certificate && !use_certificate(ctx, certificate, key, err, size)) {
+    if (certificate && !bide__tls_use(ctx, certificate, key, err, size)) {
         SSL_CTX_free(ctx);
         return NULL;
     }
     SSL_CTX_set_verify(ctx, verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
-    SSL_CTX_set_alpn_protos(ctx, protocols, sizeof protocols - 1);
+    SSL_CTX_set_alpn_protos(ctx, bide__tls_protocols, BIDE__TLS_PROTOCOLS);
     return ctx;
 }
 
@@ -271,6 +230,8 @@ static int connect_on(struct net_conn *c, void *settings, const char *name)
 }
 
 const struct net_tls_module net_tls_module = {
-    NET_TLS_MODULE, server_new, client_new,
-    settings_free,  accept_on,  connect_on,
+    NET_TLS_MODULE, bide__tls_server_new,
+    client_new,     settings_free,
+    accept_on,      connect_on,
+    bide__tls_client_certificate,
 };

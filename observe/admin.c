@@ -202,8 +202,9 @@ static void *read_certificate(const char *certificate, const char *key,
                               char *why, size_t size)
 {
     char mistake[512];
-    void *tls = net_tls_server_new(certificate, key, NULL, false, mistake,
-                                   sizeof mistake);
+    const struct net_tls_pair pair = { certificate, key };
+    const struct net_tls_server conf = { .pairs = &pair, .n_pairs = 1 };
+    void *tls = net_tls_server_new(&conf, mistake, sizeof mistake);
 
     if (!tls)
         snprintf(why, size, "admin: %s", mistake);

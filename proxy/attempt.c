@@ -18,6 +18,27 @@ static struct worker *worker_of(const struct attempt *a)
 
 /* ===== time ===== */
 
+/* Its time was spent waiting for a connection. Without a descriptor there is
+ * nothing to be had from another attempt either. */
+static void late_in_line(struct attempt *a)
+{
+    bool starved = pool_starved(a->pool, a->begin_ns);
+    if (starved && a->ex->running == a && !a->next)
+        own_answer(a->ex, &(struct own_answer){
+                              .status = 503,
+                              .problem = "descriptors",
+                              .title = "Service Unavailable",
+                              .detail = "no descriptor was free for a "
+                                        "connection to the endpoint",
+                              .refusal = true,
+                              .retry_ns = BIDE_SECOND });
+    else
+        attempt_fail(a, starved ? BIDE_FAULT_LOCAL
+                        : endpoint_is_pending(a->pool->endpoint)
+                            ? BIDE_FAULT_DNS
+                            : BIDE_FAULT_TIMEOUT);
+}
+
 /* Before the answer: how long the engine lets it take. After: how long the
  * endpoint may be silent in the middle of it. */
 static void on_time(struct net_timer *t)
@@ -33,10 +54,10 @@ static void on_time(struct net_timer *t)
         answer_broken(a->ex);
     else if (a->answered)
         attempt_judge(a);
+    else if (a->in_line)
+        late_in_line(a);
     else
-        attempt_fail(a, a->in_line && endpoint_is_pending(a->pool->endpoint)
-                            ? BIDE_FAULT_DNS
-                            : BIDE_FAULT_TIMEOUT);
+        attempt_fail(a, BIDE_FAULT_TIMEOUT);
 }
 
 void attempt_until(struct attempt *a, int64_t at_ns)

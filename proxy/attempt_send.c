@@ -35,6 +35,8 @@ static uint64_t dropped(const struct exchange *ex)
         drop |= BIT(X_FORWARDED_HOST);
     if (!ex->client->trusted)
         drop |= BIT(FORWARDED);
+    if (ex->state->conf->tls.forward_client || !ex->client->trusted)
+        drop |= BIT(X_FORWARDED_CLIENT_CERT);
     if (ex->trace.sampled)
         drop |= BIT(TRACEPARENT);
     if (tell_new_trace(ex)) /* what came belongs to no trace, or to another */
@@ -129,6 +131,16 @@ static void put_forwarded(struct text *t, const struct exchange *ex)
     }
 }
 
+static void put_certificate(struct text *t, const struct exchange *ex)
+{
+    const char *it = exchange_certificate(ex);
+    if (!it)
+        return;
+    TEXT_LITERAL(t, "X-Forwarded-Client-Cert: ");
+    text_string(t, it);
+    TEXT_LITERAL(t, "\r\n");
+}
+
 /* The endpoint's spans are below the attempt's, not beside it. */
 static void put_trace(struct text *t, const struct attempt *a)
 {
@@ -191,6 +203,7 @@ bool request_head_write(struct attempt *a, struct net_buf *to)
     put_host(&t, a, drop);
     text_lines(&t, &ex->req, exchange_bytes(ex), drop);
     put_forwarded(&t, ex);
+    put_certificate(&t, ex);
     hops_put(&t, ex);
     put_bide(&t, a);
     put_key(&t, ex);

@@ -8,6 +8,7 @@
 #include "bide/run.h"
 #include "client.h"
 #include "proxy.h"
+#include "tls.h"
 #include "worker.h"
 
 enum { FREE_EXCHANGES = NET_SPARES(128) };
@@ -311,4 +312,11 @@ void exchange_client_ready(struct exchange *ex)
         exchange_cancel(ex);
     else if (ex->upload != UPLOAD_NONE)
         upload_read(ex);
+}
+
+const char *exchange_certificate(const struct exchange *ex)
+{
+    return ex->state->conf->tls.forward_client
+               ? net_tls_client_certificate(&ex->client->conn)
+               : NULL;
 }

@@ -217,6 +217,9 @@ const char *exchange_bytes(const struct exchange *ex);
 enum { METHOD_TEXT = 32 };
 const char *exchange_method(const struct exchange *ex, char text[METHOD_TEXT]);
 
+/* What endpoints are told of the client's certificate; NULL: nothing. */
+const char *exchange_certificate(const struct exchange *ex);
+
 /* ===== request.c ===== */
 
 /* The head of the request is there, in client->in. */

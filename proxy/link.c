@@ -1,6 +1,7 @@
 /* One connection to an endpoint: made, kept, closed. */
 #include "pool.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -233,6 +234,11 @@ struct link *link_new(struct pool *p)
     struct link *l = link_alloc(p->worker);
     unsigned moves = atomic_load(&e->moves);
     int fd = l && endpoint_address(e, p->turn++, &to) ? net_connect(&to) : -1;
+    if (fd >= 0 && (size_t)fd >= p->worker->link_fds) {
+        close(fd); /* the kernel gives the lowest: there are few left */
+        fd = -1;
+        errno = EMFILE;
+    }
     if (fd < 0) {
         free(l);
         return NULL;

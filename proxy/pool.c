@@ -6,6 +6,7 @@
  * for the first time, all wait. */
 #include "pool.h"
 
+#include <errno.h>
 #include <stddef.h>
 
 #include "exchange.h"
@@ -49,6 +50,11 @@ static bool may_connect(const struct pool *p)
            gauged(&p->n_links) < p->max_links;
 }
 
+bool pool_starved(const struct pool *p, int64_t since_ns)
+{
+    return p->starved_ns >= since_ns;
+}
+
 /* Its endpoint has no address, and none is to be expected soon. */
 static bool is_nowhere(const struct pool *p)
 {
@@ -72,6 +78,30 @@ static struct link *take_idle(struct pool *p, bool careful)
     return NULL;
 }
 
+/* No descriptor, or no memory of the kernel's: that passes. */
+static bool is_short(int err)
+{
+    return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
+}
+
+/* Begins to connect for those in line. False: that cannot be done, and no
+ * connection will come their way otherwise. */
+static bool connect_more(struct pool *p)
+{
+    struct worker *w = p->worker;
+    while (may_connect(p)) {
+        errno = 0;
+        if (link_new(p) || (is_short(errno) && worker_ease(w) && link_new(p)))
+            continue;
+        if (!is_short(errno))
+            return gauged(&p->n_links) > 0;
+        worker_starve(w);
+        p->starved_ns = w->loop.now_ns;
+        break;
+    }
+    return true;
+}
+
 enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
 {
     struct link *l = p->first ? NULL : take_idle(p, careful);
@@ -87,7 +117,7 @@ enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
         count(&p->worker->counters.waited_for_link);
         return POOL_WAIT;
     }
-    if (link_new(p) || gauged(&p->n_links) > 0)
+    if (connect_more(p))
         return POOL_WAIT;
     pool_leave(p, a);
     return POOL_FAILED;
@@ -114,10 +144,7 @@ static void serve(struct net_task *task)
     bool nowhere = is_nowhere(p);
     if (!nowhere && endpoint_is_pending(p->endpoint))
         return;
-    while (!nowhere && may_connect(p))
-        if (!link_new(p))
-            break;
-    if (gauged(&p->n_links) > 0)
+    if (!nowhere && connect_more(p))
         return;
     pool_leave(p, a);
     pool_serve(p);

@@ -43,6 +43,7 @@ struct pool {
     uint32_t n_connecting, n_waiting;
     uint32_t max_links, max_idle, max_connecting;
     uint32_t turn;        /* of the endpoint's addresses */
+    int64_t starved_ns;   /* when there was no descriptor for it, lately */
     struct net_task task; /* serves the line */
     bool retired;         /* its upstream is gone: nothing is kept */
 } __attribute__((aligned(64)));
@@ -80,6 +81,9 @@ void pool_init(struct pool *pool, struct worker *w);
 /* Closes those that nobody uses or waits for, and does not keep any that comes
  * back. Again when the last attempt has left. */
 void pool_retire(struct pool *pool);
+
+/* Whether there has been no descriptor for those in line, since that time. */
+bool pool_starved(const struct pool *pool, int64_t since_ns);
 
 /* Serves the line soon. */
 void pool_serve(struct pool *pool);

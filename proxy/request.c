@@ -141,7 +141,9 @@ static bool route(struct exchange *ex)
 static bool fits(struct exchange *ex)
 {
     enum { ADDED = 1024 };
-    if (ex->req.head_len + 2u * ex->req.host_len + ADDED <=
+    const char *certificate = exchange_certificate(ex);
+    size_t added = ADDED + (certificate ? strlen(certificate) : 0);
+    if (ex->req.head_len + 2u * ex->req.host_len + added <=
         ex->worker->bufs.size)
         return true;
     own_answer_with(ex, 431, "head_grows", "Request Header Fields Too Large",

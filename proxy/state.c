@@ -63,14 +63,34 @@ static void state_free(struct state *s)
     free(s);
 }
 
+/* The settings towards clients, if there are to be any. */
+static bool fill_tls(struct state *s, char *err, size_t size)
+{
+    const struct bide__proxy_server_tls *c = &s->conf->tls;
+    struct net_tls_pair *pairs = calloc(c->n_certificates + 1, sizeof *pairs);
+    struct net_tls_server conf = { .pairs = pairs,
+                                   .client_ca = c->client_ca,
+                                   .client_required = c->client_required };
+    if (!pairs)
+        return false;
+    if (c->certificate)
+        pairs[conf.n_pairs++] =
+            (struct net_tls_pair){ c->certificate, c->key };
+    for (size_t i = 0; i < c->n_certificates; i++)
+        pairs[conf.n_pairs++] = (struct net_tls_pair){
+            c->certificates[i].certificate, c->certificates[i].key
+        };
+    if (conf.n_pairs > 0)
+        s->tls = net_tls_server_new(&conf, err, size);
+    free(pairs);
+    return conf.n_pairs == 0 || s->tls;
+}
+
 static int fill(struct state *s, unsigned n_workers, struct state *old,
                 char *err, size_t size)
 {
     const struct bide__proxy_conf *conf = s->conf;
-    const struct bide__proxy_server_tls *tls = &conf->tls;
-    if (tls->certificate && !(s->tls = net_tls_server_new(
-                                  tls->certificate, tls->key, tls->client_ca,
-                                  tls->client_required, err, size)))
+    if (!fill_tls(s, err, size))
         return -1;
     for (size_t i = 0; i < conf->n_upstreams; i++) {
         struct upstream *u = take_upstream(old, &conf->upstreams[i], n_workers,

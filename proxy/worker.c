@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "access_log.h"
@@ -54,16 +53,11 @@ void era_leave(struct worker *w, struct era *era)
         era_end(era);
 }
 
-/* Clients do not get all descriptors: a quarter is for endpoints. */
 static void set_conf(struct worker *w)
 {
     unsigned n = w->proxy->n_workers;
-    size_t most = w->state->conf->limits.connections;
-    struct rlimit limit;
     w->conf = w->state->conf;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && most > limit.rlim_cur / 4 * 3)
-        most = limit.rlim_cur / 4 * 3;
-    w->max_clients = worker_share(most, w->index, n);
+    worker_set_limits(w);
     if (w->bufs.size)
         w->bufs.max_taken = w->conf->limits.memory_bytes / n / w->bufs.size;
 }
@@ -121,6 +115,7 @@ struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
     w->loop.woken = woken;
     w->pause.fire = on_pause;
     w->drain.fire = on_drained;
+    w->hunger.fire = worker_look_again;
     w->spare_fd = -1;
     w->random = bide_rng_hash((uint64_t)w->loop.now_ns, index, 0, 0) | 1;
     net_bufs_init(&w->bufs, w->state->conf->limits.header_bytes + HEAD_SLACK,
@@ -185,14 +180,6 @@ static void drain(struct worker *w)
     worker_eased(w);
 }
 
-/* Attempts may wait for an endpoint's first address. */
-static void serve_pools(struct worker *w)
-{
-    for (size_t i = 0; i < w->state->n_upstreams; i++)
-        for (unsigned e = 0; e < w->state->upstreams[i]->n_endpoints; e++)
-            pool_serve(&w->state->upstreams[i]->endpoints[e].pools[w->index]);
-}
-
 static void woken(struct net_loop *loop)
 {
     struct worker *w = (struct worker *)loop;
@@ -202,7 +189,9 @@ static void woken(struct net_loop *loop)
     if (told & WORKER_ROTATE && w->log)
         access_log_reopen(w->log);
     if (told & WORKER_NAMES)
-        serve_pools(w);
+        worker_serve_pools(w);
+    if (told & WORKER_EASE)
+        worker_ease(w);
     if (told & WORKER_DRAIN)
         drain(w);
     if (told & WORKER_STOP)

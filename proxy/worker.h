@@ -63,6 +63,9 @@ struct worker {
     int spare_fd;           /* given up to tell a client "503" when there are
                                no descriptors left */
     struct net_timer pause; /* listeners, when even that fails */
+    size_t link_fds;         /* connections to endpoints are below this number */
+    struct net_timer hunger; /* while attempts wait for a descriptor, ... */
+    bool starving;           /* ... which is what this says */
 
     struct net_bufs bufs;
     struct client *free_clients;
@@ -102,6 +105,7 @@ enum worker_message {
     WORKER_STOP = 4,   /* end now */
     WORKER_ROTATE = 8, /* open the access log anew */
     WORKER_NAMES = 16, /* endpoints have addresses that had none, or failed to */
+    WORKER_EASE = 32,  /* another worker has no descriptor left */
 };
 
 /* NULL and why in err. */
@@ -137,6 +141,22 @@ void era_leave(struct worker *w, struct era *era);
 
 /* A client has gone. */
 void worker_eased(struct worker *w);
+
+/* ===== descriptors.c ===== */
+
+/* How many clients it may have, and how many descriptors endpoints. */
+void worker_set_limits(struct worker *w);
+
+/* Serves the lines of all pools soon. */
+void worker_serve_pools(struct worker *w);
+
+/* Closes a connection to an endpoint that is not in use; false: there is none.
+ */
+bool worker_ease(struct worker *w);
+
+/* There is no descriptor for an attempt: looks again, soon. */
+void worker_starve(struct worker *w);
+void worker_look_again(struct net_timer *t);
 
 /* ===== accept.c ===== */
 

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """tls.py BIDE: TLS on either side: what is verified, what is refused, and that
 certificates are read again."""
+import hashlib
 import http.client
 import http.server
 import os
+import shutil
+import socket
 import ssl
 import subprocess
 import threading
@@ -191,6 +194,128 @@ def clients():
     p.stop()
 
 
+def pairs(*names):
+    return ", certificates: [" + ", ".join(
+        f"{{ certificate: {file(n + '.pem')}, key: {file(n + '.key')} }}"
+        for n in names) + "]"
+
+
+def shown(p, name, **how):
+    """Whose certificate a client gets that asks for this name."""
+    context = ssl.create_default_context(cafile=file(how.get("ca", "ca.pem")))
+    context.check_hostname = False
+    with socket.create_connection(("127.0.0.1", p.port), timeout=30) as s, \
+            context.wrap_socket(s, server_hostname=name) as t:
+        subject = t.getpeercert()["subject"]
+    return dict(pair[0] for pair in subject)["commonName"]
+
+
+def server_names():
+    """One of several certificates, by the name that the client asks for."""
+    text = config([fault.ports["http"]], more="  workers: 2\n" + listening(
+        "first", pairs("one", "wild")))
+    p = Sidecar(text)
+    for name, whose in [("one.example", "one"), ("ONE.example", "one"),
+                        ("a.wild.example", "wild"), ("b.WILD.example", "wild"),
+                        ("exact.wild.example", "first"), (None, "first"),
+                        ("a.b.wild.example", "first"), ("wild.example", "first"),
+                        ("shared.example", "first"), ("other.example", "first")]:
+        got = shown(p, name)
+        tap.case(f"the certificate for {name}", got == whose, got)
+    for n in "pem", "key":
+        shutil.copy(file("renewed." + n), file("one." + n))
+    said = p.reload()
+    tap.case("each is read again", "read again" in said and
+             shown(p, "one.example") == "renewed" and
+             shown(p, "a.wild.example") == "wild", said)
+    shutil.copy(file("wild.key"), file("one.key"))
+    said = p.reload()
+    tap.case("a key of another certificate is refused, by name",
+             "was refused" in said and "one.key" in said, said)
+    tap.case("and all that was there stays", shown(p, "one.example") ==
+             "renewed" and shown(p, "a.wild.example") == "wild")
+    shutil.copy(file("renewed.key"), file("one.key"))
+    said = p.reload(text.replace("wild.pem", "localhost.pem").replace(
+        "wild.key", "localhost.key"))
+    tap.case("one that is for no name is refused", "was refused" in said and
+             "localhost.pem" in said and "subjectAltName" in said, said)
+    p.stop()
+    p = Sidecar(config([fault.ports["http"]], more="  tls: { " + pairs(
+        "first", "one")[2:] + " }\n"))
+    tap.case("the first of the list is for other names",
+             shown(p, "one.example") == "renewed" and
+             shown(p, "x.example") == "first")
+    sidecar.ended("server_names", p)
+
+
+class Told(http.server.ThreadingHTTPServer):
+    """Remembers the header fields of the last request."""
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), TellsOf)
+        self.head = None
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def said(self):
+        return self.head.get_all("X-Forwarded-Client-Cert")
+
+
+class TellsOf(Answer):
+    def do_GET(self):
+        self.server.head = self.headers
+        super().do_GET()
+
+
+def forwarded(p, mine, more=None):
+    context = ssl.create_default_context(cafile=file("ca.pem"))
+    if mine:
+        context.load_cert_chain(file(f"{mine}.pem"), file(f"{mine}.key"))
+    c = http.client.HTTPSConnection("localhost", p.port, timeout=30,
+                                    context=context)
+    c.request("GET", "/", headers=more or {})
+    status = c.getresponse().status
+    c.close()
+    return status
+
+
+def client_details():
+    origin = Told()
+    false = {"X-Forwarded-Client-Cert": "Hash=0;URI=spiffe://admin"}
+    text = config([origin.server_port], more=listening(
+        "first", f", client_ca: {file('ca.pem')}, client_certificate: optional, "
+        "forward_client: true"))
+    with open(file("mine.pem"), encoding="ascii") as f:
+        digest = hashlib.sha256(ssl.PEM_cert_to_DER_cert(f.read())).hexdigest()
+    p = Sidecar(text)
+    status = forwarded(p, "mine", false)
+    tap.case("an endpoint is told of the client's certificate",
+             status == 200 and origin.said() == [
+                 f'Hash={digest};Subject="CN=mine";DNS=client'], origin.said())
+    forwarded(p, None, false)
+    tap.case("of none if there is none, whatever the client says",
+             origin.said() is None, origin.said())
+    forwarded(p, "odd", false)
+    got = origin.said()
+    tap.case("nothing in a certificate can end its value", len(got) == 1 and
+             got[0].endswith(';Subject="CN=odd";URI="spiffe://a/x%22;Hash=0";'
+                             'URI=spiffe://a/b;DNS=one.example'), got)
+    text = text.replace("proxy:\n", "proxy:\n  trusted: [127.0.0.1]\n")
+    p.reload(text)
+    forwarded(p, None, false)
+    tap.case("not even a trusted client may say it then",
+             origin.said() is None, origin.said())
+    p.reload(text.replace("forward_client: true", "forward_client: false"))
+    forwarded(p, "mine", false)
+    tap.case("without it, a trusted client's word is passed on",
+             origin.said() == list(false.values()), origin.said())
+    p.reload(text.replace("forward_client: true", "forward_client: false")
+             .replace("  trusted: [127.0.0.1]\n", ""))
+    forwarded(p, "mine", false)
+    tap.case("and that of others is not", origin.said() is None, origin.said())
+    sidecar.ended("client_details", p)
+
+
 def starting():
     with open(file("locked.key"), "w", encoding="utf-8") as f:
         f.write("not a key\n")
@@ -214,8 +339,16 @@ certificate("good", "ca", "DNS:localhost,IP:127.0.0.1")
 certificate("localhost", "ca", None)
 certificate("newer", "other", "DNS:localhost,IP:127.0.0.1")
 certificate("mine", "ca", "DNS:client")
+certificate("first", "ca", "DNS:localhost,DNS:exact.wild.example,"
+            "DNS:shared.example,IP:127.0.0.1")
+certificate("one", "ca", "DNS:one.example,DNS:shared.example")
+certificate("renewed", "ca", "DNS:one.example")
+certificate("wild", "ca", "DNS:*.wild.example")
+certificate("odd", "ca", 'URI:spiffe://a/x\\";Hash=0,URI:spiffe://a/b,'
+            "DNS:one.example")
 fault = Fault()
-for part in (endpoints, client_certificates, clients, starting):
+for part in (endpoints, client_certificates, server_names, client_details, clients,
+             starting):
     part()
 fault.stop()
 tap.finish()

@@ -1,0 +1,41 @@
+/* net/tls_openssl.h: what the parts of the module that does TLS share.
+ *
+ *     tls_openssl.c    bytes, sessions, settings towards servers
+ *     tls_server.c     settings towards clients, a certificate for each name
+ *     tls_client.c     what a client's certificate says, for others to read
+ */
+#ifndef BIDE_NET_TLS_OPENSSL_H
+#define BIDE_NET_TLS_OPENSSL_H
+
+#include <openssl/ssl.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tls.h"
+
+/* ===== tls_openssl.c ===== */
+
+/* What both sides have in common; NULL: no memory. */
+SSL_CTX *bide__tls_settings(const SSL_METHOD *method);
+
+/* Reads a certificate and its key. False, and why in err. */
+bool bide__tls_use(SSL_CTX *ctx, const char *certificate, const char *key,
+                   char *err, size_t size);
+
+/* "WHAT FILE: " and what OpenSSL says of it. */
+void bide__tls_explain(char *err, size_t size, const char *what,
+                       const char *file);
+
+extern const unsigned char bide__tls_protocols[]; /* for ALPN */
+enum { BIDE__TLS_PROTOCOLS = 9 };                 /* bytes of it */
+
+/* ===== tls_server.c ===== */
+
+void *bide__tls_server_new(const struct net_tls_server *conf, char *err,
+                           size_t size);
+
+/* ===== tls_client.c ===== */
+
+const char *bide__tls_client_certificate(struct net_conn *conn);
+
+#endif

@@ -1,0 +1,99 @@
+/* When descriptors run short.
+ *
+ * Clients get three quarters of what the process may have beyond its own needs,
+ * endpoints the rest, but for a few that are left for saying "503" and for the
+ * admin endpoint. An attempt that finds none waits in line. Meanwhile this
+ * worker and the others close connections that are kept for nobody in
+ * particular, and the lines are looked at again and again, since it is another
+ * thread that may give a descriptor back. An attempt whose time is over by then
+ * is no failure of its service: the request is answered 503 `descriptors`. */
+#include <stddef.h>
+#include <sys/resource.h>
+
+#include "bide/policy.h"
+#include "pool.h"
+#include "proxy.h"
+#include "worker.h"
+
+enum {
+    OWN = 16,            /* of the process: logs, the admin endpoint, names */
+    OWN_EACH = 4,        /* of a worker: loop, listener, spare */
+    LEFT = 4,            /* never taken by a connection to an endpoint, ... */
+    LEFT_EACH = 1,       /* ... and for each worker, to say "503" with */
+    LOOK_AGAIN_MS = 20,
+};
+
+void worker_set_limits(struct worker *w)
+{
+    unsigned n = w->proxy->n_workers;
+    size_t most = w->conf->limits.connections;
+    size_t own = OWN + OWN_EACH * n, left = LEFT + LEFT_EACH * n;
+    struct rlimit limit;
+    w->link_fds = SIZE_MAX;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        size_t all = limit.rlim_cur;
+        size_t clients = all > own ? (all - own) / 4 * 3 : 0;
+        w->link_fds = all > left ? all - left : 0;
+        if (most > clients)
+            most = clients;
+    }
+    w->max_clients = worker_share(most > n ? most : n, w->index, n);
+}
+
+/* ===== pools ===== */
+
+static struct pool *pool_at(struct worker *w, size_t upstream, unsigned e)
+{
+    return &w->state->upstreams[upstream]->endpoints[e].pools[w->index];
+}
+
+void worker_serve_pools(struct worker *w)
+{
+    for (size_t i = 0; i < w->state->n_upstreams; i++)
+        for (unsigned e = 0; e < w->state->upstreams[i]->n_endpoints; e++)
+            pool_serve(pool_at(w, i, e));
+}
+
+/* The connection that was used least lately. */
+static struct link *oldest_idle(struct pool *p)
+{
+    struct link *l = p->idle;
+    while (l && l->next)
+        l = l->next;
+    return l;
+}
+
+bool worker_ease(struct worker *w)
+{
+    for (size_t i = 0; i < w->state->n_upstreams; i++)
+        for (unsigned e = 0; e < w->state->upstreams[i]->n_endpoints; e++) {
+            struct link *l = oldest_idle(pool_at(w, i, e));
+            if (!l)
+                continue;
+            link_drop(l);
+            return true;
+        }
+    return false;
+}
+
+/* ===== starving ===== */
+
+void worker_starve(struct worker *w)
+{
+    if (w->starving)
+        return;
+    w->starving = true;
+    net_timer_set(&w->loop, &w->hunger,
+                  w->loop.now_ns + LOOK_AGAIN_MS * BIDE_MILLISECOND);
+    for (unsigned i = 0; i < w->proxy->n_workers; i++)
+        if (i != w->index)
+            worker_tell(w->proxy->workers[i], WORKER_EASE);
+}
+
+void worker_look_again(struct net_timer *t)
+{
+    struct worker *w =
+        (struct worker *)((char *)t - offsetof(struct worker, hunger));
+    w->starving = false;
+    worker_serve_pools(w);
+}
