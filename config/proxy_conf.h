@@ -11,6 +11,7 @@
  *       trusted: [127.0.0.0/8, "::1"]
  *       forwarded: { for: append, proto: true, host: true, via: true }
  *       headers: { bide: true, underscores: false }
+ *       paths: as_sent
  *       limits: { connections: 10000, header_bytes: 16384, replay: 65536 }
  *       timeouts: { header: 10s, body: 30s, idle: 75s, drain: 30s }
  *       tls: { certificate: /etc/bide/cert.pem, key: /etc/bide/key.pem }
@@ -72,7 +73,8 @@ struct bide__proxy_client_tls {
     }
 
 /* Which requests a route takes: all members that are not NULL must match.
- * Compared with what was sent, byte by byte, nothing decoded.
+ * Compared with what was sent, byte by byte, nothing decoded unless `paths` says
+ * so.
  * Threads: immutable. */
 struct bide__proxy_match {
     const char *host;   /* without port, in any case; "*.example.org" matches
@@ -222,6 +224,12 @@ struct bide__proxy_forwarded {
                        true */
 };
 
+/* How paths are read, by routes and by endpoints alike. */
+enum bide__paths {
+    BIDE__PATHS_AS_SENT,  /* byte for byte */
+    BIDE__PATHS_NORMALIZE /* in their normal form; refused if they have none */
+};
+
 /* Which header fields are passed on: `headers`. Threads: immutable. */
 struct bide__proxy_headers {
     bool bide;        /* X-Bide-* are added, to requests and answers; true */
@@ -280,6 +288,7 @@ struct bide__proxy_conf {
     struct bide__proxy_timeouts timeouts;
     struct bide__proxy_forwarded forwarded;
     struct bide__proxy_headers headers;
+    enum bide__paths paths; /* as_sent */
     const struct bide__proxy_net *trusted; /* clients whose overrides count;
                                               none */
     size_t n_trusted;
@@ -308,6 +317,7 @@ struct bide__proxy_conf {
         .forwarded.proto = true,                                               \
         .forwarded.via = true,                                                 \
         .forwarded.keep_host = true,                                           \
+        .paths = BIDE__PATHS_AS_SENT,                                          \
         .headers.bide = true,                                                  \
         .telemetry.format = BIDE__OTLP_PROTOBUF,                               \
         .telemetry.metrics_ns = 10 * BIDE_SECOND,                              \

@@ -15,7 +15,8 @@ static const struct bide__section_field match_fields[] = {
       .fits = bide__fits_match_host,
       .hint = "write `api.example.org` or `*.example.org`" },
     { NAMED("path", AT(path), "a path that begins with `/`",
-            "What the path begins with, as it was sent."),
+            "What the path begins with, as it was sent; or in normal form, as "
+            "`paths` says."),
       .kind = BIDE__TEXT,
       .fits = bide__fits_path,
       .pattern = "^/[^ ?#]*$",
@@ -189,6 +190,7 @@ static const struct bide__section_table server_tls_table = {
 
 #define S       struct bide__proxy_conf
 #define ADDRESS "^(.+:[0-9]+|unix:/.+)$"
+static const char *const paths[] = { "as_sent", "normalize", NULL };
 static const struct bide__section_field proxy_fields[] = {
     { NAMED("listen", AT(listen), "an address and a port, or a list of them",
             "Where requests come in: `127.0.0.1:8080`, `[::1]:8080`, `*:8080`, "
@@ -252,6 +254,13 @@ static const struct bide__section_field proxy_fields[] = {
             "Which header fields are passed on and added."),
       .kind = BIDE__FIELDS,
       .table = &header_table },
+    { .o = { "paths", BIDE_OPTION_CHOICE, AT(paths), 0, 0, false, NULL, 0, paths,
+             "as_sent or normalize",
+             "Whether paths are brought into their normal form (RFC 3986) "
+             "before routes and endpoints see them: `//pay/`, `/%70ay/` and "
+             "`/./pay/` become `/pay/`. What has no normal form is refused, "
+             "400." },
+      .kind = BIDE__VALUE },
     { NAMED("trusted", AT(trusted), "a list of addresses and networks",
             "Clients whose overrides by header count."),
       .kind = BIDE__TEXTS,
