@@ -179,6 +179,18 @@ struct bide__proxy_upstream {
         .tls = BIDE__PROXY_CLIENT_TLS_INIT,                                    \
     }
 
+/* What each client address may have, all workers together; those of IPv6 by
+ * their /64. Clients that are trusted, and Unix sockets, have no such limits:
+ * `limits.per_client`. Threads: immutable. */
+struct bide__proxy_per_client {
+    uint32_t connections;    /* open at once; over it: 503; 1 .. 1e6, UINT32_MAX:
+                                any; UINT32_MAX (`none`) */
+    double requests_per_s;   /* over it: 429; over 0 .. 1e6, 0: any; 0 (`none`).
+                                `requests` */
+    double handshakes_per_s; /* of TLS; over it, closed before; over 0 .. 1e6, 0:
+                                any; 0 (`none`). `handshakes` */
+};
+
 /* What clients may ask of us: `limits`. Threads: immutable. */
 struct bide__proxy_limits {
     uint32_t connections;  /* of clients, all workers together; over it: 503;
@@ -192,6 +204,7 @@ struct bide__proxy_limits {
     uint64_t memory_bytes; /* of requests that are being read or kept, all workers
                               together; over it: 503; 1 MiB .., UINT64_MAX: any;
                               512 MiB. `memory` */
+    struct bide__proxy_per_client per_client;
 };
 
 /* `timeouts`. Threads: immutable. */
@@ -307,6 +320,7 @@ struct bide__proxy_conf {
         .limits.body_bytes = UINT64_MAX,                                       \
         .limits.replay_bytes = 65536,                                          \
         .limits.memory_bytes = UINT64_C(512) << 20,                            \
+        .limits.per_client.connections = UINT32_MAX,                           \
         .timeouts.header_ns = 10 * BIDE_SECOND,                                \
         .timeouts.body_ns = 30 * BIDE_SECOND,                                  \
         .timeouts.idle_ns = 75 * BIDE_SECOND,                                  \

@@ -76,6 +76,32 @@ static const struct bide__section_table route_table = {
 
 /* ===== clients ===== */
 
+/* A rate, or none. */
+#define RATE(key, member, help)                                                \
+    {                                                                          \
+        .o = { key, BIDE_OPTION_RATE, AT(member), 0, 1e6, true, "none", 0,     \
+               NULL, "a rate over 0, or none", help },                         \
+        .kind = BIDE__VALUE,                                                   \
+    }
+
+#define S struct bide__proxy_per_client
+static const struct bide__section_field per_client_fields[] = {
+    { .o = { "connections", BIDE_OPTION_COUNT, AT(connections), 1, 1e6, false,
+             "none", UINT32_MAX, NULL, "a count from 1 to 1000000, or none",
+             "Open at once; over it, 503 `client_connections`." },
+      .kind = BIDE__VALUE },
+    RATE("requests", requests_per_s,
+         "Requests, of which a second's worth may come at once; over it, 429 "
+         "`client_rate`."),
+    RATE("handshakes", handshakes_per_s,
+         "Handshakes of TLS; over it, the connection is closed before one."),
+    LAST
+};
+#undef S
+static const struct bide__section_table per_client_table = {
+    .fields = per_client_fields
+};
+
 #define S struct bide__proxy_limits
 static const struct bide__section_field limit_fields[] = {
     VALUE("connections", COUNT, connections, 1, 1e6, false,
@@ -94,6 +120,12 @@ static const struct bide__section_field limit_fields[] = {
          "a size from 1MiB, or none",
          "Requests that are being read or kept, all workers together; over it, "
          "503."),
+    { NAMED("per_client", AT(per_client), "a map",
+            "What each client address may have, all workers together; of IPv6, "
+            "each /64. Clients that are trusted are not limited."),
+      .kind = BIDE__FIELDS,
+      .table = &per_client_table,
+      .hint = "write `per_client: { requests: 50/s }`" },
     LAST
 };
 #undef S
@@ -262,7 +294,8 @@ static const struct bide__section_field proxy_fields[] = {
              "400." },
       .kind = BIDE__VALUE },
     { NAMED("trusted", AT(trusted), "a list of addresses and networks",
-            "Clients whose overrides by header count."),
+            "Clients whose overrides by header count, and who have no limits "
+            "`per_client`."),
       .kind = BIDE__TEXTS,
       .most = 1000,
       .read = bide__read_trusted,

@@ -175,7 +175,7 @@ void exchange_begin(struct exchange *ex)
         ex->upload = UPLOAD_KEEPING;
     ex->upgrade =
         ex->req.upgrade && ex->upload == UPLOAD_NONE && !asks_for_http2(ex);
-    if (!path_fits(ex) || !hops_allow(ex) || !route(ex) || !fits(ex))
+    if (!client_may_ask(c) || !path_fits(ex) || !hops_allow(ex) || !route(ex) || !fits(ex))
         return;
     read_op(ex);
     tell_begin(ex);

@@ -61,6 +61,7 @@ static void set_conf(struct worker *w)
     size_t most = w->state->conf->limits.connections;
     struct rlimit limit;
     w->conf = w->state->conf;
+    w->limits_clients = proxy_limits_clients(w->conf);
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && most > limit.rlim_cur / 4 * 3)
         most = limit.rlim_cur / 4 * 3;
     w->max_clients = worker_share(most, w->index, n);
@@ -145,8 +146,10 @@ static void retire_pools(struct worker *w, const struct state *old)
 
 static void trust_anew(struct worker *w)
 {
-    for (struct client *c = w->clients; c; c = c->next)
+    for (struct client *c = w->clients; c; c = c->next) {
         client_set_trust(c);
+        client_follow(c);
+    }
 }
 
 /* What is being served goes on by the state that it began with, which it holds.
