@@ -121,12 +121,16 @@ static enum bide__set set_count(void *conf, const bide_option *o,
 static enum bide__set set_number(void *conf, const bide_option *o,
                                  const char *text, size_t len)
 {
-    double value;
-    int rc = o->type == BIDE_OPTION_RATIO ? bide_parse_ratio(text, len, &value)
-             : o->type == BIDE_OPTION_RATE
-                 ? bide_parse_rate(text, len, &value)
-                 : bide__parse_number(text, len, &value);
+    double value = (double)o->special_value;
+    int rc;
 
+    if (o->special && is_text(text, len, o->special)) {
+        put(conf, o, &value);
+        return BIDE__SET_OK;
+    }
+    rc = o->type == BIDE_OPTION_RATIO  ? bide_parse_ratio(text, len, &value)
+         : o->type == BIDE_OPTION_RATE ? bide_parse_rate(text, len, &value)
+                                       : bide__parse_number(text, len, &value);
     if (rc < 0)
         return o->type == BIDE_OPTION_RATE &&
                        bide__parse_number(text, len, &value) == 0
@@ -247,6 +251,9 @@ static const char *number_text(const void *field, const bide_option *o,
     double number;
 
     memcpy(&number, field, sizeof number);
+    if (o->special && !(number > (double)o->special_value) &&
+        !(number < (double)o->special_value))
+        return o->special;
     if (o->type == BIDE_OPTION_RATIO)
         return bide__format_ratio(number, buffer, size);
     if (o->type == BIDE_OPTION_RATE)

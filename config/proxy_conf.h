@@ -11,6 +11,7 @@
  *       trusted: [127.0.0.0/8, "::1"]
  *       forwarded: { for: append, proto: true, host: true, via: true }
  *       headers: { bide: true, underscores: false }
+ *       paths: as_sent
  *       limits: { connections: 10000, header_bytes: 16384, replay: 65536 }
  *       timeouts: { header: 10s, body: 30s, idle: 75s, drain: 30s }
  *       tls: { certificate: /etc/bide/cert.pem, key: /etc/bide/key.pem }
@@ -83,7 +84,8 @@ struct bide__proxy_client_tls {
     }
 
 /* Which requests a route takes: all members that are not NULL must match.
- * Compared with what was sent, byte by byte, nothing decoded.
+ * Compared with what was sent, byte by byte, nothing decoded unless `paths` says
+ * so.
  * Threads: immutable. */
 struct bide__proxy_match {
     const char *host;   /* without port, in any case; "*.example.org" matches
@@ -188,6 +190,18 @@ struct bide__proxy_upstream {
         .tls = BIDE__PROXY_CLIENT_TLS_INIT,                                    \
     }
 
+/* What each client address may have, all workers together; those of IPv6 by
+ * their /64. Clients that are trusted, and Unix sockets, have no such limits:
+ * `limits.per_client`. Threads: immutable. */
+struct bide__proxy_per_client {
+    uint32_t connections;    /* open at once; over it: 503; 1 .. 1e6, UINT32_MAX:
+                                any; UINT32_MAX (`none`) */
+    double requests_per_s;   /* over it: 429; over 0 .. 1e6, 0: any; 0 (`none`).
+                                `requests` */
+    double handshakes_per_s; /* of TLS; over it, closed before; over 0 .. 1e6, 0:
+                                any; 0 (`none`). `handshakes` */
+};
+
 /* What clients may ask of us: `limits`. Threads: immutable. */
 struct bide__proxy_limits {
     uint32_t connections;  /* of clients, all workers together; over it: 503;
@@ -201,6 +215,7 @@ struct bide__proxy_limits {
     uint64_t memory_bytes; /* of requests that are being read or kept, all workers
                               together; over it: 503; 1 MiB .., UINT64_MAX: any;
                               512 MiB. `memory` */
+    struct bide__proxy_per_client per_client;
 };
 
 /* `timeouts`. Threads: immutable. */
@@ -231,6 +246,12 @@ struct bide__proxy_forwarded {
     bool via;                         /* Via, both ways; true */
     bool keep_host; /* Host as the client sent it; otherwise the endpoint's;
                        true */
+};
+
+/* How paths are read, by routes and by endpoints alike. */
+enum bide__paths {
+    BIDE__PATHS_AS_SENT,  /* byte for byte */
+    BIDE__PATHS_NORMALIZE /* in their normal form; refused if they have none */
 };
 
 /* Which header fields are passed on: `headers`. Threads: immutable. */
@@ -291,6 +312,7 @@ struct bide__proxy_conf {
     struct bide__proxy_timeouts timeouts;
     struct bide__proxy_forwarded forwarded;
     struct bide__proxy_headers headers;
+    enum bide__paths paths; /* as_sent */
     const struct bide__proxy_net *trusted; /* clients whose overrides count;
                                               none */
     size_t n_trusted;
@@ -309,6 +331,7 @@ struct bide__proxy_conf {
         .limits.body_bytes = UINT64_MAX,                                       \
         .limits.replay_bytes = 65536,                                          \
         .limits.memory_bytes = UINT64_C(512) << 20,                            \
+        .limits.per_client.connections = UINT32_MAX,                           \
         .timeouts.header_ns = 10 * BIDE_SECOND,                                \
         .timeouts.body_ns = 30 * BIDE_SECOND,                                  \
         .timeouts.idle_ns = 75 * BIDE_SECOND,                                  \
@@ -319,6 +342,7 @@ struct bide__proxy_conf {
         .forwarded.proto = true,                                               \
         .forwarded.via = true,                                                 \
         .forwarded.keep_host = true,                                           \
+        .paths = BIDE__PATHS_AS_SENT,                                          \
         .headers.bide = true,                                                  \
         .telemetry.format = BIDE__OTLP_PROTOBUF,                               \
         .telemetry.metrics_ns = 10 * BIDE_SECOND,                              \

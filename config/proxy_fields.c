@@ -15,7 +15,8 @@ static const struct bide__section_field match_fields[] = {
       .fits = bide__fits_match_host,
       .hint = "write `api.example.org` or `*.example.org`" },
     { NAMED("path", AT(path), "a path that begins with `/`",
-            "What the path begins with, as it was sent."),
+            "What the path begins with, as it was sent; or in normal form, as "
+            "`paths` says."),
       .kind = BIDE__TEXT,
       .fits = bide__fits_path,
       .pattern = "^/[^ ?#]*$",
@@ -75,6 +76,32 @@ static const struct bide__section_table route_table = {
 
 /* ===== clients ===== */
 
+/* A rate, or none. */
+#define RATE(key, member, help)                                                \
+    {                                                                          \
+        .o = { key, BIDE_OPTION_RATE, AT(member), 0, 1e6, true, "none", 0,     \
+               NULL, "a rate over 0, or none", help },                         \
+        .kind = BIDE__VALUE,                                                   \
+    }
+
+#define S struct bide__proxy_per_client
+static const struct bide__section_field per_client_fields[] = {
+    { .o = { "connections", BIDE_OPTION_COUNT, AT(connections), 1, 1e6, false,
+             "none", UINT32_MAX, NULL, "a count from 1 to 1000000, or none",
+             "Open at once; over it, 503 `client_connections`." },
+      .kind = BIDE__VALUE },
+    RATE("requests", requests_per_s,
+         "Requests, of which a second's worth may come at once; over it, 429 "
+         "`client_rate`."),
+    RATE("handshakes", handshakes_per_s,
+         "Handshakes of TLS; over it, the connection is closed before one."),
+    LAST
+};
+#undef S
+static const struct bide__section_table per_client_table = {
+    .fields = per_client_fields
+};
+
 #define S struct bide__proxy_limits
 static const struct bide__section_field limit_fields[] = {
     VALUE("connections", COUNT, connections, 1, 1e6, false,
@@ -93,6 +120,12 @@ static const struct bide__section_field limit_fields[] = {
          "a size from 1MiB, or none",
          "Requests that are being read or kept, all workers together; over it, "
          "503."),
+    { NAMED("per_client", AT(per_client), "a map",
+            "What each client address may have, all workers together; of IPv6, "
+            "each /64. Clients that are trusted are not limited."),
+      .kind = BIDE__FIELDS,
+      .table = &per_client_table,
+      .hint = "write `per_client: { requests: 50/s }`" },
     LAST
 };
 #undef S
@@ -215,6 +248,7 @@ static const struct bide__section_table server_tls_table = {
 
 #define S       struct bide__proxy_conf
 #define ADDRESS "^(.+:[0-9]+|unix:/.+)$"
+static const char *const paths[] = { "as_sent", "normalize", NULL };
 static const struct bide__section_field proxy_fields[] = {
     { NAMED("listen", AT(listen), "an address and a port, or a list of them",
             "Where requests come in: `127.0.0.1:8080`, `[::1]:8080`, `*:8080`, "
@@ -278,8 +312,16 @@ static const struct bide__section_field proxy_fields[] = {
             "Which header fields are passed on and added."),
       .kind = BIDE__FIELDS,
       .table = &header_table },
+    { .o = { "paths", BIDE_OPTION_CHOICE, AT(paths), 0, 0, false, NULL, 0, paths,
+             "as_sent or normalize",
+             "Whether paths are brought into their normal form (RFC 3986) "
+             "before routes and endpoints see them: `//pay/`, `/%70ay/` and "
+             "`/./pay/` become `/pay/`. What has no normal form is refused, "
+             "400." },
+      .kind = BIDE__VALUE },
     { NAMED("trusted", AT(trusted), "a list of addresses and networks",
-            "Clients whose overrides by header count."),
+            "Clients whose overrides by header count, and who have no limits "
+            "`per_client`."),
       .kind = BIDE__TEXTS,
       .most = 1000,
       .read = bide__read_trusted,

@@ -121,10 +121,14 @@ static void choose_policy(uint8_t how, bide_policy_conf *p,
     }
     if (how & 32)
         p->budget.kind = BIDE_BUDGET_OFF, p->breaker.kind = BIDE_BREAKER_OFF;
-    if (how & 64)
+    if (how & 64) {
         p->idempotency_key = BIDE_KEY_GENERATE;
-    if (how & 128)
+        c->paths = BIDE__PATHS_NORMALIZE;
+    }
+    if (how & 128) {
         c->limits.body_bytes = 400;
+        c->headers.bide = false;
+    }
 }
 
 /* A name in the abstract name space, that the kernel chooses. */

@@ -207,7 +207,7 @@ struct http1_head {
 
     /* Requests */
     uint16_t method, method_len; /* offset and length */
-    uint16_t target, target_len; /* as it was sent */
+    uint16_t target, target_len; /* as it was sent, unless normalised */
     uint16_t path, path_len;     /* of the target, "?..." not included; may be
                                     empty in absolute-form: means "/" */
     uint16_t query_len;          /* behind the path, "?" included; or 0 */
@@ -275,6 +275,18 @@ static inline bool http1_has(const struct http1_head *head, enum http1_id id)
 }
 const struct http1_field *http1_find(const struct http1_head *head,
                                      enum http1_id id);
+
+/* ===== paths ===== */
+
+/* Brings a path that begins with "/" into its normal form (RFC 3986, 6.2.2), in
+ * place: its new length, never more than before. HTTP1_ETARGET: it has none, or
+ * one that some servers would still read in another way (http1_path.c); the
+ * bytes are then of no use. To do it twice changes nothing. */
+int http1_path_normalize(char *path, size_t len);
+
+/* The same for the path of a request whose head has been read; the query moves
+ * along. `buf` is what it was read from. False: it has no normal form. */
+bool http1_normalize(struct http1_head *head, char *buf);
 
 /* ===== bodies ===== */
 

@@ -20,19 +20,10 @@
 
 enum { ACCEPTS_AT_ONCE = 64, PAUSE_MS = 50, BACKLOG_ROUNDS = 64 };
 
-/* Says 503 to whoever it is. What the client sent is read, not for its content,
- * but because closing with unread bytes would reset the connection. */
 static void shed(struct worker *w, int fd)
 {
-    char bin[2048], text[TURN_AWAY];
     count(&w->counters.shed);
-    if (!w->state->tls) {
-        size_t n = turn_away_text(w->conf, "connections",
-                                  "too many connections", text);
-        (void)!send(fd, text, n, MSG_NOSIGNAL | MSG_DONTWAIT);
-    }
-    shutdown(fd, SHUT_WR);
-    (void)!recv(fd, bin, sizeof bin, MSG_DONTWAIT);
+    turn_away(w, fd, "connections", "too many connections");
     close(fd);
 }
 

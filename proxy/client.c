@@ -60,6 +60,7 @@ static void client_close(struct client *c)
     net_timer_cancel(&w->loop, &c->timer);
     net_task_cancel(&c->task);
     net_conn_close(&c->conn);
+    client_leave(c);
     if (c->next)
         c->next->prev = c->prev;
     *(c->prev ? &c->prev->next : &w->clients) = c->next;
@@ -226,6 +227,10 @@ void client_new(struct worker *w, int fd, const struct sockaddr *from)
                           memory_order_relaxed);
     count(&w->counters.accepted);
     client_until(c, net_after(w->loop.now_ns, w->conf->timeouts.header_ns));
+    if (!client_admit(c)) {
+        client_close(c);
+        return;
+    }
     if (w->state->tls) {
         c->tls = true;
         c->phase = CLIENT_HANDSHAKE;

@@ -50,6 +50,7 @@ struct client {
     bool in_run;  /* client_run() is on the stack */
     uint16_t port;
     uint32_t lingered; /* bytes thrown away */
+    uint32_t place;    /* of its address (per_client.h); 0: none */
 };
 
 _Static_assert(sizeof(struct client) <= 256, "an idle connection is small");
@@ -83,6 +84,19 @@ void client_linger(struct client *c);
 
 /* Throws away what comes meanwhile; false: nothing more can be done now. */
 bool client_discard(struct client *c);
+
+/* ===== client_limits.c ===== */
+
+/* Whether it may stay, by what its address has already; to be asked when that is
+ * known. False: it was told so, where that could be done. */
+bool client_admit(struct client *c);
+void client_leave(struct client *c);
+
+/* The configuration, or whether it is trusted, has changed. */
+void client_follow(struct client *c);
+
+/* Whether its request may be served; otherwise it has been answered. */
+bool client_may_ask(struct client *c);
 
 /* ===== client_address.c ===== */
 

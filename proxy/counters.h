@@ -20,6 +20,13 @@ typedef _Atomic(uint64_t) counter;
 #define PROXY_COUNTERS(X)                                                      \
     X(accepted, "connections of clients that were accepted")                   \
     X(shed, "connections that were answered 503 at once: too many")            \
+    X(client_connections,                                                      \
+      "connections refused: their address has as many as it may")              \
+    X(client_handshakes,                                                       \
+      "connections closed before their handshake: too many from an address")   \
+    X(client_rate, "requests answered 429: too many from an address")          \
+    X(client_untracked,                                                        \
+      "connections not counted by address: the table was full")                \
     X(closed, "connections of clients that have ended")                        \
     X(requests, "requests whose head was read")                                \
     X(refused, "requests that were not HTTP as it should be")                  \

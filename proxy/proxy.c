@@ -4,10 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "access_log.h"
+#include "bide/run.h"
 #include "hops.h"
+#include "per_client.h"
 #include "resolve.h"
 #include "resolver.h"
 
@@ -32,6 +35,25 @@ static int open_worker(struct proxy *p, unsigned i, char *err, size_t err_size)
     return 0;
 }
 
+bool proxy_limits_clients(const struct bide__proxy_conf *conf)
+{
+    const struct bide__proxy_per_client *most = &conf->limits.per_client;
+    return most->connections != UINT32_MAX || most->requests_per_s > 0 ||
+           most->handshakes_per_s > 0;
+}
+
+/* Counts are kept from then on, whatever the limits become. Before a state says
+ * so: no worker looks here unless its state does. False: no memory. */
+static bool count_clients(struct proxy *p, const struct bide__proxy_conf *conf)
+{
+    uint64_t secret = 0;
+    if (p->per_client || !proxy_limits_clients(conf))
+        return true;
+    if (getrandom(&secret, sizeof secret, 0) < 0)
+        secret = (uint64_t)bide_now_ns();
+    return (p->per_client = per_client_new(secret)) != NULL;
+}
+
 struct proxy *proxy_new(bide_config *config,
                         const struct bide__proxy_conf *conf,
                         const struct proxy_hooks *hooks, char *err,
@@ -44,11 +66,13 @@ struct proxy *proxy_new(bide_config *config,
     hops_name(p);
     if (hooks)
         p->hooks = *hooks;
+    snprintf(err, err_size, "no memory");
     p->n_workers = conf->workers ? conf->workers : cores();
     p->workers = calloc(p->n_workers, sizeof(struct worker *));
-    p->state =
-        state_new(conf, config, p->n_workers, &p->hooks, NULL, err, err_size);
-    if (!p->workers || !p->state) {
+    if (p->workers && count_clients(p, conf))
+        p->state = state_new(conf, config, p->n_workers, &p->hooks, NULL, err,
+                             err_size);
+    if (!p->state) {
         proxy_free(p);
         return NULL;
     }
@@ -154,6 +178,10 @@ int proxy_reload(struct proxy *p, bide_config *config,
                  fixed);
         return -1;
     }
+    if (!count_clients(p, conf)) {
+        snprintf(err, err_size, "no memory");
+        return -1;
+    }
     struct doors *d = doors_new(p, conf, shut, err, err_size);
     struct state *s = d ? state_new(conf, config, p->n_workers, &p->hooks, old,
                                     err, err_size)
@@ -235,6 +263,7 @@ void proxy_free(struct proxy *p)
     doors_unref(p->doors);
     state_unref(p->state);
     free(p->workers);
+    per_client_free(p->per_client);
     pthread_mutex_destroy(&p->lock);
     free(p);
 }

@@ -24,6 +24,7 @@
 #include "state.h"
 #include "worker.h"
 
+struct per_client;
 struct resolver;
 
 /* Threads: shared, as marked. */
@@ -38,6 +39,7 @@ struct proxy {
     int inherited_first; /* listening sockets that systemd passed */
     size_t n_inherited;
     struct resolver *resolver; /* NULL: not started */
+    struct per_client *per_client; /* made when it is first asked for */
     unsigned n_started;        /* of them run */
     struct tell_conf tell;     /* who listens; to be set before it starts */
     atomic_bool draining;      /* Threads: shared */
@@ -73,6 +75,9 @@ void proxy_free(struct proxy *p);
 
 /* The present state, held until state_unref(). From any thread. */
 struct state *proxy_state(struct proxy *p);
+
+/* Whether a configuration limits clients by their address. */
+bool proxy_limits_clients(const struct bide__proxy_conf *conf);
 
 /* Where it listens, held until doors_unref(). From any thread. */
 struct doors *proxy_doors(struct proxy *p);

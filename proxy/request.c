@@ -136,6 +136,21 @@ static bool route(struct exchange *ex)
     return false;
 }
 
+/* In place, before anybody looks at it: what routes decide by is what endpoints
+ * get. */
+static bool path_fits(struct exchange *ex)
+{
+    struct worker *w = ex->worker;
+    if (w->conf->paths == BIDE__PATHS_AS_SENT ||
+        http1_normalize(&ex->req, net_buf_at(ex->client->in)))
+        return true;
+    count(&w->counters.refused);
+    own_answer_with(ex, 400, "path", "Bad Request",
+                    "the path climbs above the root, or has an escape or a "
+                    "character that is not valid");
+    return false;
+}
+
 /* What is added on the way is little, but for what repeats the name of the
  * host. */
 static bool fits(struct exchange *ex)
@@ -162,7 +177,7 @@ void exchange_begin(struct exchange *ex)
         ex->upload = UPLOAD_KEEPING;
     ex->upgrade =
         ex->req.upgrade && ex->upload == UPLOAD_NONE && !asks_for_http2(ex);
-    if (!hops_allow(ex) || !route(ex) || !fits(ex))
+    if (!client_may_ask(c) || !path_fits(ex) || !hops_allow(ex) || !route(ex) || !fits(ex))
         return;
     read_op(ex);
     tell_begin(ex);

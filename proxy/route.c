@@ -1,6 +1,7 @@
-/* Which route takes a request: the first all of whose conditions hold. What was
- * sent is compared as it was sent; nothing is decoded, so that no two readings
- * of a path are possible. */
+/* Which route takes a request: the first all of whose conditions hold. What is
+ * passed on is compared as it is passed on: as it was sent, or, by choice, in its
+ * normal form (request.c). Nothing is decoded here, so that no two readings of a
+ * path are possible. */
 #include <string.h>
 #include <strings.h>
 

@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "proxy_conf.h"
+#include "worker.h"
 
 size_t turn_away_text(const struct bide__proxy_conf *conf, const char *reason,
                       const char *title, char text[TURN_AWAY])
@@ -25,4 +27,16 @@ size_t turn_away_text(const struct bide__proxy_conf *conf, const char *reason,
                      "%sConnection: close\r\n\r\n%s",
                      len, own, body);
     return n > 0 && n < TURN_AWAY ? (size_t)n : 0;
+}
+
+void turn_away(const struct worker *w, int fd, const char *reason,
+               const char *title)
+{
+    char bin[2048], text[TURN_AWAY];
+    if (!w->state->tls) {
+        size_t n = turn_away_text(w->conf, reason, title, text);
+        (void)!send(fd, text, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    }
+    shutdown(fd, SHUT_WR);
+    (void)!recv(fd, bin, sizeof bin, MSG_DONTWAIT);
 }

@@ -57,6 +57,7 @@ static void set_conf(struct worker *w)
 {
     unsigned n = w->proxy->n_workers;
     w->conf = w->state->conf;
+    w->limits_clients = proxy_limits_clients(w->conf);
     worker_set_limits(w);
     if (w->bufs.size)
         w->bufs.max_taken = w->conf->limits.memory_bytes / n / w->bufs.size;
@@ -140,8 +141,10 @@ static void retire_pools(struct worker *w, const struct state *old)
 
 static void trust_anew(struct worker *w)
 {
-    for (struct client *c = w->clients; c; c = c->next)
+    for (struct client *c = w->clients; c; c = c->next) {
         client_set_trust(c);
+        client_follow(c);
+    }
 }
 
 /* What is being served goes on by the state that it began with, which it holds.

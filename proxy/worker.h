@@ -76,6 +76,7 @@ struct worker {
 
     struct client *clients; /* all of them */
     size_t n_clients, max_clients;
+    bool limits_clients; /* by their address: proxy->per_client is there */
     size_t n_exchanges;
     struct exchange *queue_first, *queue_last; /* for a place in flight */
     size_t n_queued;

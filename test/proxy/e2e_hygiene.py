@@ -2,7 +2,7 @@
 """e2e_hygiene.py BIDE: what requests may carry through the sidecar, how far they may
 go, and what of it the others hear."""
 import sidecar
-from e2e_parts import (Answer, Origin, all_gone, ask, connect, fields, get, ok,
+from e2e_parts import (Answer, Origin, all_gone, ask, connect, end, fields, get, ok,
                        proxied, run, says, tap)
 from ports import free_port
 from sidecar import OPEN
@@ -150,4 +150,58 @@ def hidden():
                  and "x-bide-attempt" in fields(o.heads[1]), (a, o.heads))
 
 
-run(underscores, max_forwards, loop, chain, hidden)
+ODD = ["//pay/", "/%70ay/", "/./pay/", "/x/../pay/", "/x/%2e%2E/pay/", "/pay/?a=//./%70"]
+BAD = ["/..", "/a/../../pay/", "/%2e%2e/", "/%00", "/%0a", "/%zz", "/%", "/a\\b",
+       "/x/..%2fpay/", "/x/..;/pay/"]
+
+
+def routed(up, guarded, **how):
+    """A route for /pay/ to one origin, and one for the rest to the other."""
+    text = sidecar.config([up.port], **how).replace("  routes:\n", f"""  routes:
+    - {{ match: {{ path: /pay/ }}, upstream: pay }}
+""").replace("  upstreams:\n", f"""  upstreams:
+    pay: {{ endpoints: "http://127.0.0.1:{guarded.port}" }}
+""")
+    return sidecar.Sidecar(text)
+
+
+def line(head):
+    return head.split(b"\r\n")[0].decode()
+
+
+def paths():
+    up, guarded = Origin(says(ok(b"up"))), Origin(says(ok(b"pay")))
+    p = routed(up, guarded)
+    for path in ODD[:-1] + BAD:
+        a = ask(p, get(path))
+        tap.case(f"by default {path} goes on byte for byte", a.body == b"up" and
+                 line(up.heads[-1]) == f"GET {path} HTTP/1.1", (a, up.heads[-1:]))
+    p.reload(p.text.replace("proxy:\n", "proxy:\n  paths: normalize\n"))
+    seen = len(up.heads)
+    for path in ODD:
+        a = ask(p, get(path))
+        _, mark, query = path.partition("?")
+        tap.case(f"normalize: {path} is for /pay/, and says so", a.body == b"pay" and
+                 line(guarded.heads[-1]) == f"GET /pay/{mark}{query} HTTP/1.1",
+                 (a, guarded.heads[-1:]))
+    a = ask(p, get("http://x.example//pay/."))
+    tap.case("in absolute form, too", a.body == b"pay" and
+             line(guarded.heads[-1]) == "GET /pay/ HTTP/1.1", guarded.heads[-1])
+    for path in BAD:
+        c = connect(p)
+        c.send(get(path))
+        a = Answer(c)
+        tap.case(f"normalize: {path} is refused", a.status == 400 and
+                 a.fields["x-bide-reason"] == "path" and len(up.heads) == seen, a)
+        c.send(get("/pay/"))
+        tap.case("and the connection serves on", Answer(c).body == b"pay")
+        c.close()
+    a = ask(p, get("*", method=b"OPTIONS"))
+    tap.case("the server as a whole has no path", a.status == 200 and
+             line(up.heads[-1]) == "OPTIONS * HTTP/1.1", (a, up.heads[-1]))
+    end(p)
+    up.stop()
+    guarded.stop()
+
+
+run(underscores, max_forwards, loop, chain, hidden, paths)
