@@ -10,7 +10,8 @@ fail=0
 
 # same MESON_FILE LIST PREFIX SUFFIX: the names in LIST are what the pattern
 # PREFIX*SUFFIX finds. What all of a kind share is in no list.
-shared="fuzz/replay_main.c test/proxy/e2e_parts.py"
+shared="fuzz/replay_main.c test/proxy/e2e_parts.py test/proxy/attack/parts.py"
+shared="$shared test/proxy/attack/payloads.py test/proxy/attack/origins.py"
 same() {
     sed -n "/^$2 = \[/,/^]/s/^ *'\([^']*\)',.*/\1/p" "$1" |
         sed 's/\.[ch]$//; s/\.yaml$//' | sort >"$tmp/listed"
@@ -63,6 +64,9 @@ same test/run/meson.build run_test_names test/run/test_ .c
 same test/curl/meson.build curl_test_names test/curl/test_ .c
 sed -e 's/^e2e_load_names = \[/e2e_names = [/' test/proxy/meson.build >"$tmp/e2e"
 same "$tmp/e2e" e2e_names test/proxy/e2e_ .py
+sed -e 's/^attack_waiting_names = \[/attack_names = [/' \
+    test/proxy/attack/meson.build >"$tmp/attack"
+same "$tmp/attack" attack_names test/proxy/attack/ .py
 same test/fault/meson.build fault_source_names test/fault/ .c
 same test/meson.build spin_names test/spin/ .pml
 same fuzz/meson.build fuzz_names fuzz/ .c

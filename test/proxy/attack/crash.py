@@ -1,0 +1,138 @@
+#!/usr/bin/env python3
+"""crash.py BIDE: a traced request whose answer is cut off, by the origin or by a
+client that stops reading, must not end the sidecar. It has a reason with a name, in
+the span, the access log and the metrics."""
+import http.server
+import json
+import threading
+
+from parts import (Origin, Peer, all_gone, ask, attacked, connect, get, named, ok,
+                   run, tap, until)
+
+PARENT = b"traceparent: 00-%s-b7ad6b7169203331-01\r\n"
+LONG = 64 << 20
+
+
+class Collector(http.server.ThreadingHTTPServer):
+    """Keeps what it is sent."""
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Take)
+        self.got = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def has(self, *texts):
+        return until(lambda: any(all(t in body for t in texts)
+                                 for body in list(self.got)))
+
+
+class Take(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self.path.endswith("traces"):
+            self.server.got.append(body)
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        pass
+
+
+def cut(how):
+    """An origin that says a part and then ends it so, where the path says so."""
+    def talk(o, peer):
+        while head := o.request(peer):
+            if b" /cut" not in head:
+                peer.send(ok())
+                continue
+            if b"chunked" in how:
+                peer.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                          b"5\r\nhello\r\n")
+            else:
+                peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" +
+                          b"x" * 100000)
+            return peer.reset() if b"reset" in how else None
+    return talk
+
+
+def telemetry(collector, sample, form):
+    return (f"  telemetry: {{ otlp: \"http://127.0.0.1:{collector.server_port}\","
+            f" sample: {sample}, format: {form} }}\n")
+
+
+def origins_that_cut():
+    collector = Collector()
+    for n, (how, sample, form) in enumerate([
+            (b"close", "0%", "protobuf"), (b"reset", "0%", "json"),
+            (b"close chunked", "0%", "json"), (b"reset chunked", "100%",
+                                               "protobuf")]):
+        trace = b"%032x" % (0xabc0 + n)
+        o = Origin(cut(how))
+        with attacked(o, more=telemetry(collector, sample, form)) as p:
+            got = []
+            for _ in range(5):
+                c = connect(p)
+                c.send(get("/cut", PARENT % trace))
+                got.append(c.all())
+                c.close()
+            tap.case(f"{how.decode()}, sample {sample}: the client sees a part",
+                     all(g.startswith(b"HTTP/1.1 200") or
+                         g.startswith(b"HTTP/1.1 502") for g in got),
+                     [g[:200] for g in got])
+            tap.case("and it goes on serving", ask(p, get()).status == 200)
+            name = trace if form == "json" else bytes.fromhex(trace.decode())
+            tap.case("the span arrives, with the reason cut_short",
+                     collector.has(name, b"cut_short"),
+                     [b[:400] for b in collector.got[-3:]])
+
+
+def clients_that_stop_reading():
+    collector = Collector()
+    trace = b"%032x" % 0xdef
+
+    def talk(o, peer):
+        while head := o.request(peer):
+            if b" /cut" not in head:
+                peer.send(ok())
+                continue
+            peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % LONG)
+            while peer.send(b"x" * 65536):
+                pass
+            return
+    o = Origin(talk)
+    with attacked(o, more=telemetry(collector, "0%", "protobuf") +
+                  "  timeouts: { write: 300ms }\n") as p:
+        crowd = [Peer(p.connect(4096)) for _ in range(5)]
+        for c in crowd:
+            c.send(get("/cut", PARENT % trace))
+        all_gone(p)
+        tap.case("clients that do not read: it goes on serving",
+                 ask(p, get()).status == 200)
+        tap.case("the span arrives, with a reason", collector.has(
+            bytes.fromhex(trace.decode()), b"bide.reason"),
+            [b[:400] for b in collector.got[-3:]])
+        for c in crowd:
+            c.close()
+
+
+def named_everywhere():
+    o = Origin(cut(b"close"))
+    with attacked(o, log=True) as p:
+        c = connect(p)
+        c.send(get("/cut"))
+        c.all()
+        tap.case("the metrics name it", until(lambda: named(p, "cut_short")))
+        log = p.log
+
+        def lines():
+            with open(log, encoding="utf-8") as f:
+                return [json.loads(x) for x in f.read().split("\n")[:-1]]
+        tap.case("the access log names it", until(lambda: any(
+            "cut_short" in x.values() for x in lines())), lines())
+
+
+run(origins_that_cut, clients_that_stop_reading, named_everywhere)
