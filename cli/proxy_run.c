@@ -11,6 +11,7 @@
 #include "bide/run.h"
 #include "proxy.h"
 #include "proxy_cmd.h"
+#include "proxy_messages.h"
 #include "systemd.h"
 
 enum { EXIT_FAILED = 1, LOOK_MS = 100 };
@@ -83,6 +84,16 @@ static void reload(struct proxy *p, struct watching *w, const char *file)
     systemd_notify("READY=1");
 }
 
+static void rotate(struct proxy *p, struct watching *w)
+{
+    char err[512];
+    if (!proxy_rotate(p, err, sizeof err))
+        fprintf(stderr, "bide proxy: %s; the one before stays\n", err);
+    if (!watch_rotate(w, p->state->conf, err, sizeof err))
+        fprintf(stderr, "bide proxy: telemetry.log: %s; the one before stays\n",
+                err);
+}
+
 /* Until the first word to end. */
 static void serve(struct proxy *p, struct watching *w, const char *file)
 {
@@ -92,7 +103,7 @@ static void serve(struct proxy *p, struct watching *w, const char *file)
         if (sig == SIGHUP)
             reload(p, w, file);
         else if (sig == SIGUSR1)
-            proxy_rotate(p);
+            rotate(p, w);
         else if (sig > 0)
             return;
     }
@@ -124,15 +135,12 @@ static int fail(struct proxy *p, bide_config *config, const char *err)
     return EXIT_FAILED;
 }
 
-int proxy_run(const struct proxy_args *args, bide_config *config,
-              const struct bide__proxy_conf *conf)
+static int run(const struct proxy_args *args, bide_config *config,
+               const struct bide__proxy_conf *conf)
 {
     char err[512] = "no memory";
-    sigset_t set = signals();
     int first = -1, n = systemd_listen_fds(&first);
 
-    signal(SIGPIPE, SIG_IGN);
-    sigprocmask(SIG_BLOCK, &set, NULL);
     raise_limits();
     struct proxy *p = proxy_new(config, conf, NULL, err, sizeof err);
     if (!p)
@@ -157,4 +165,17 @@ int proxy_run(const struct proxy_args *args, bide_config *config,
     proxy_free(p);
     watch_free(w);
     return EXIT_OK;
+}
+
+int proxy_run(const struct proxy_args *args, bide_config *config,
+              const struct bide__proxy_conf *conf)
+{
+    sigset_t set = signals();
+
+    signal(SIGPIPE, SIG_IGN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    messages_begin();
+    int rc = run(args, config, conf);
+    messages_end();
+    return rc;
 }

@@ -24,6 +24,7 @@
 #include "state.h"
 #include "worker.h"
 
+struct bide__sink;
 struct resolver;
 
 /* Threads: shared, as marked. */
@@ -39,6 +40,8 @@ struct proxy {
     size_t n_inherited;
     struct resolver *resolver; /* NULL: not started */
     unsigned n_started;        /* of them run */
+    _Atomic(struct bide__sink *) log; /* access log; made once, by the program's
+                                  own thread; NULL: there was none yet */
     struct tell_conf tell;     /* who listens; to be set before it starts */
     atomic_bool draining;      /* Threads: shared */
 };
@@ -66,7 +69,10 @@ int proxy_reload(struct proxy *p, bide_config *config,
 /* Ends gracefully, within timeouts.drain; or at once. */
 void proxy_drain(struct proxy *p);
 void proxy_stop(struct proxy *p);
-void proxy_rotate(struct proxy *p); /* the access log */
+
+/* Opens the access log again, after it was moved away. False and why: it is
+ * written to as before. */
+bool proxy_rotate(struct proxy *p, char *err, size_t err_size);
 bool proxy_ended(struct proxy *p);  /* all workers are done */
 void proxy_join(struct proxy *p);
 void proxy_free(struct proxy *p);

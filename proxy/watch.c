@@ -8,10 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../observe/sink.h"
 #include "bide/run.h"
 #include "pool.h"
 
-enum { OWN_VALUES = 8, RELOAD_PATIENCE_S = 5 };
+enum { OWN_VALUES = 12, RELOAD_PATIENCE_S = 5 };
 
 enum {
 #define X(name, help) COUNTER_##name,
@@ -122,6 +123,26 @@ static void add(struct held *h, enum bide__value_kind kind, const char *name,
         (struct bide__watched_value){ name, help, kind, NULL, NULL, value };
 }
 
+/* Those of one name, in a row. */
+static void list_logs(struct held *h, const struct proxy_watch *w)
+{
+    const struct {
+        const char *name;
+        const struct bide__sink *sink;
+    } logs[] = { { "access", w->proxy->log }, { "decisions", w->decisions } };
+
+    for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++)
+        if (logs[i].sink)
+            h->values[h->list.n_values++] = (struct bide__watched_value){
+                .name = "bide_log_dropped_total",
+                .help = "lines that were not written: their log takes no more",
+                .kind = BIDE__VALUE_COUNTER,
+                .label = "log",
+                .label_value = logs[i].name,
+                .value = (double)bide__sink_dropped(logs[i].sink)
+            };
+}
+
 static void list_counters(struct held *h, const struct proxy *p)
 {
     uint64_t clients = 0, requests = 0, sum;
@@ -195,6 +216,7 @@ static const struct bide__watched *hold(void *ctx)
     list_deps(h);
     h->list.values = h->values;
     list_counters(h, w->proxy);
+    list_logs(h, w);
     list_own(h, w);
     return &h->list;
 }

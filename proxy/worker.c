@@ -162,7 +162,7 @@ static void reload(struct worker *w)
     trust_anew(w);
     attach_pools(w);
     retire_pools(w, old->state);
-    access_log_follow(w);
+    access_log_follow(w); /* without memory: as before */
     if (w->index == 0)
         health_follow(w);
     if (old->n_exchanges == 0)
@@ -199,8 +199,8 @@ static void woken(struct net_loop *loop)
     unsigned told = atomic_exchange(&w->told, 0);
     if (told & WORKER_RELOAD)
         reload(w);
-    if (told & WORKER_ROTATE && w->log)
-        access_log_reopen(w->log);
+    if (told & WORKER_ROTATE)
+        access_log_follow(w);
     if (told & WORKER_NAMES)
         serve_pools(w);
     if (told & WORKER_DRAIN)

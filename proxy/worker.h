@@ -100,7 +100,7 @@ enum worker_message {
     WORKER_RELOAD = 1, /* proxy->state is another one */
     WORKER_DRAIN = 2,  /* end gracefully */
     WORKER_STOP = 4,   /* end now */
-    WORKER_ROTATE = 8, /* open the access log anew */
+    WORKER_ROTATE = 8, /* the access log goes elsewhere from now on */
     WORKER_NAMES = 16, /* endpoints have addresses that had none, or failed to */
 };
 
