@@ -271,6 +271,12 @@ enum bide__access_format {
     BIDE__ACCESS_COMBINED /* common, with Referer and User-Agent */
 };
 
+/* What becomes of X-Request-Id. */
+enum bide__request_id {
+    BIDE__ID_PASS,    /* passed on as it came, if it did */
+    BIDE__ID_GENERATE /* a request without one gets one */
+};
+
 /* All of it. Threads: immutable. */
 struct bide__proxy_conf {
     const struct bide__proxy_address *listen; /* 1 .. 64 */
@@ -292,6 +298,7 @@ struct bide__proxy_conf {
     const char *access_log; /* a path, "stdout", "stderr", "syslog" or
                                "syslog:PATH"; NULL: none; NULL. `off` */
     enum bide__access_format access_log_format; /* json */
+    enum bide__request_id request_id;           /* pass */
     struct bide__proxy_server_tls tls; /* of all of `listen` */
     struct bide__proxy_admin admin_access;
     struct bide__proxy_telemetry telemetry;
@@ -312,6 +319,7 @@ struct bide__proxy_conf {
         .timeouts.tunnel_ns = 5 * BIDE_MINUTE,                                 \
         .timeouts.drain_ns = 30 * BIDE_SECOND,                                 \
         .access_log_format = BIDE__ACCESS_JSON,                                \
+        .request_id = BIDE__ID_PASS,                                           \
         .forwarded.address = BIDE__FORWARDED_APPEND,                           \
         .forwarded.proto = true,                                               \
         .forwarded.via = true,                                                 \

@@ -191,6 +191,7 @@ static const struct bide__section_table server_tls_table = {
 #define ADDRESS "^(.+:[0-9]+|unix:/.+)$"
 static const char *const access_formats[] = { "json", "common", "combined",
                                               NULL };
+static const char *const request_ids[] = { "pass", "generate", NULL };
 static const struct bide__section_field proxy_fields[] = {
     { NAMED("listen", AT(listen), "an address and a port, or a list of them",
             "Where requests come in: `127.0.0.1:8080`, `[::1]:8080`, `*:8080`, "
@@ -272,6 +273,11 @@ static const struct bide__section_field proxy_fields[] = {
              0, false, NULL, 0, access_formats, "json, common or combined",
              "How such a line is written: as JSON, or in the common log format "
              "of web servers; `combined` adds Referer and User-Agent." },
+      .kind = BIDE__VALUE },
+    { .o = { "request_id", BIDE_OPTION_CHOICE, AT(request_id), 0, 0, false,
+             NULL, 0, request_ids, "pass or generate",
+             "What becomes of X-Request-Id: passed on as it came; or a request "
+             "without one gets one, which its endpoint and the logs see." },
       .kind = BIDE__VALUE },
     { NAMED("tls", AT(tls), "a map", "Towards clients, wherever we listen."),
       .kind = BIDE__FIELDS,

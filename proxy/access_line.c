@@ -155,8 +155,9 @@ static void put_request(struct text *t, const struct exchange *ex)
              METHOD_MOST);
     put_text(t, ",\"path\":",
              (struct piece){ bytes + req->path, req->path_len }, PATH_MOST);
-    put_text(t, ",\"request_id\":", field_of(ex, HTTP1_ID_X_REQUEST_ID),
-             ID_MOST);
+    struct piece id;
+    id.at = exchange_request_id(ex, &id.len);
+    put_text(t, ",\"request_id\":", id, ID_MOST);
 }
 
 static void put_decisions(struct text *t, const struct exchange *ex)

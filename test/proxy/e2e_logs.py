@@ -220,5 +220,134 @@ def fifo():
         os.close(fd)
 
 
+# ===== what a line says =====
+
+HOSTILE = [  # a path, and the value of a field
+    (b'/"}\\', b"caf\xc3\xa9"),            # UTF-8 stays
+    (b"/%0a{}", b'"\xff\\","status":9'),   # what is none does not
+    (b"/", b"\xc2\x9b2J"),                 # a control of terminals, in UTF-8
+    (b"/" + b'"' * 3000, b"\xff" * 3000),  # each becomes two bytes, or three
+    (b"/\xff", b"x"),                      # refused
+]
+
+
+def request(path, more=b""):
+    return b"GET " + path + b" HTTP/1.1\r\nHost: X.example\r\n" + more + b"\r\n"
+
+
+def hostile_requests(p):
+    for path, value in HOSTILE:
+        ask(p, request(path, b"".join(name + b": " + value + b"\r\n" for name in
+                                      (b"Referer", b"User-Agent", b"X-Request-Id"))))
+    ask(p, request(b"/ok", b"X-Request-Id: abc-1\r\n"))
+    ask(p, b"NONSENSE\r\n\r\n")
+
+
+def json_lines():
+    o = Origin(says(ok()))
+    with proxied(o, log=True) as p:
+        hostile_requests(p)
+        p.stop()
+    with open(p.log, "rb") as f:
+        text = f.read()
+    lines = [json.loads(line) for line in text.splitlines()]
+    served = [x for x in lines if x["status"] == 200]
+    tap.case("what clients send makes no line of its own",
+             len(lines) == len(HOSTILE) + 2, lines)
+    tap.case("UTF-8 stays as it is", b'"request_id":"caf\xc3\xa9"' in text, text[:500])
+    tap.case("bytes that are none become U+FFFD, in a line that is valid",
+             sum("\ufffd" in x.get("request_id", "") for x in lines) == 2, lines)
+    tap.case("no control reaches a terminal", not re.search(
+        "[\x00-\x09\x0b-\x1f\x7f-\x9f]", text.decode()), text)
+    tap.case("no line is longer than a pipe takes at once",
+             max(map(len, text.splitlines())) < 4096)
+    tap.case("host and request id are told", served and served[-1]["host"] ==
+             "X.example" and served[-1]["request_id"] == "abc-1", served[-1:])
+
+
+CLF = re.compile(r'^127\.0\.0\.1 - - \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d '
+                 r'\+0000\] "((?:[^"\\]|\\.)*)" (\d{3}) (\d+|-)'
+                 r'(?: "((?:[^"\\]|\\.)*)" "((?:[^"\\]|\\.)*)")?$')
+
+
+def common_lines():
+    for form in "common", "combined":
+        o = Origin(says(ok()))
+        with proxied(o, log=True, more=f"  access_log_format: {form}\n") as p:
+            hostile_requests(p)
+            ask(p, get("/x?secret"))
+            p.reload(p.text.replace(f"format: {form}", "format: json"))
+            ask(p, get("/after"))
+            p.process.terminate()
+            p.process.wait(PATIENCE)
+        with open(p.log, encoding="ascii") as f:
+            text = f.read()
+        *lines, last = text.splitlines()
+        found = [CLF.match(line) for line in lines]
+        tap.case(f"{form}: each request is a line of the common log format",
+                 len(lines) == len(HOSTILE) + 3 and all(found), text)
+        tap.case(f"{form}: with what was asked, without its query",
+                 all(found) and found[-1][1] == "GET /x HTTP/1.1" and
+                 found[-2][1] == "-" and found[0][1] == r'GET /\"}\\ HTTP/1.1',
+                 lines)
+        tap.case(f"{form}: Referer and User-Agent only in the combined one",
+                 all(found) and (found[-3][4], found[0][5]) == (
+                     ("-", r"caf\xc3\xa9") if form == "combined" else
+                     (None, None)), lines)
+        tap.case(f"{form}: a reload changes the format",
+                 json.loads(last)["path"] == "/after", last)
+
+
+def syslog():
+    o = Origin(says(ok()))
+    path = socket_path("devlog")
+    admin = free_port()
+    log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    log.bind(path)
+    log.settimeout(PATIENCE)
+    with proxied(o, more=f"  access_log: syslog:{path}\n"
+                 f"  admin: 127.0.0.1:{admin}\n") as p:
+        ask(p, get("/one"))
+        got = log.recv(65536)
+        found = re.match(rb"<30>[A-Z][a-z]{2} [ 123]\d \d\d:\d\d:\d\d "
+                         rb"bide\[\d+\]: (\{.*\})$", got)
+        tap.case("syslog gets a datagram for each line", found and
+                 json.loads(found[1])["path"] == "/one", got)
+        good = many(p, 1500, "/" + "x" * 1000)
+        tap.case("a syslog that reads nothing stops no request", good == 1500 and
+                 dropped(admin, "access") > 0, good)
+        log.close()
+        os.unlink(path)
+        log = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        log.bind(path)
+        log.settimeout(0.1)
+
+        def again():
+            ask(p, get("/two"))
+            with contextlib.suppress(TimeoutError):
+                while True:
+                    if b'"/two"' in log.recv(65536):
+                        return True
+        tap.case("one that was restarted is found again", until(again))
+        log.close()
+
+
+def request_ids():
+    o = Origin(says(ok()))
+    with proxied(o, log=True, more="  request_id: generate\n") as p:
+        ask(p, get("/a"))
+        ask(p, get("/b", b"X-Request-Id: mine\r\n"))
+        ask(p, get("/c", b"X-Request-Id:\r\n"))
+        _, lines = p.stop()
+    sent = [[line.split(b":", 1)[1].strip().decode() for line in
+             head.split(b"\r\n") if line.lower().startswith(b"x-request-id:")]
+            for head in o.heads]
+    tap.case("a request without an id gets one, its own",
+             all(len(s) == 1 for s in sent) and sent[1] == ["mine"] and
+             len(sent[0][0]) == 36 and sent[0] != sent[2], sent)
+    tap.case("and the log has what the endpoint was sent",
+             [x["request_id"] for x in lines] == [s[0] for s in sent], lines)
+
+
 run(a_log_that_nobody_reads, a_log_that_is_read_late, a_full_disk,
-    a_limit_on_files, fifo)
+    a_limit_on_files, fifo, json_lines, common_lines, syslog, request_ids)
