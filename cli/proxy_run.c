@@ -12,6 +12,7 @@
 #include "proxy.h"
 #include "proxy_cmd.h"
 #include "proxy_messages.h"
+#include "proxy_watchdog.h"
 #include "systemd.h"
 
 enum { EXIT_FAILED = 1, LOOK_MS = 100 };
@@ -95,11 +96,14 @@ static void rotate(struct proxy *p, struct watching *w)
 }
 
 /* Until the first word to end. */
-static void serve(struct proxy *p, struct watching *w, const char *file)
+static void serve(struct proxy *p, struct watching *w, const char *file,
+                  struct watchdog *dog)
 {
     sigset_t set = signals();
+    struct timespec tick = watchdog_tick(dog);
     for (;;) {
-        int sig = sigwaitinfo(&set, NULL);
+        int sig = sigtimedwait(&set, NULL, &tick);
+        watchdog_look(dog, p);
         if (sig == SIGHUP)
             reload(p, w, file);
         else if (sig == SIGUSR1)
@@ -110,7 +114,7 @@ static void serve(struct proxy *p, struct watching *w, const char *file)
 }
 
 /* A second word ends it at once. */
-static void drain(struct proxy *p)
+static void drain(struct proxy *p, struct watchdog *dog)
 {
     sigset_t set = signals();
     const struct timespec look = { .tv_nsec = LOOK_MS * 1000000L };
@@ -119,6 +123,7 @@ static void drain(struct proxy *p)
     proxy_drain(p);
     while (!proxy_ended(p)) {
         int sig = sigtimedwait(&set, NULL, &look);
+        watchdog_look(dog, p);
         if (sig == SIGTERM || sig == SIGINT)
             proxy_stop(p);
     }
@@ -159,8 +164,9 @@ static int run(const struct proxy_args *args, bide_config *config,
     say_listening(p, NULL);
     malloc_trim(0); /* what reading the file took */
     systemd_notify("READY=1");
-    serve(p, w, args->file);
-    drain(p);
+    struct watchdog dog = watchdog_new(conf->admin != NULL);
+    serve(p, w, args->file, &dog);
+    drain(p, &dog);
     watch_stop(w);
     proxy_free(p);
     watch_free(w);

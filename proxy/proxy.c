@@ -45,7 +45,7 @@ struct proxy *proxy_new(bide_config *config,
     p->workers = calloc(p->n_workers, sizeof(struct worker *));
     p->state =
         state_new(conf, config, p->n_workers, &p->hooks, NULL, err, err_size);
-    if (!p->workers || !p->state) {
+    if (!pulse_init(&p->pulse, p->n_workers) || !p->workers || !p->state) {
         proxy_free(p);
         return NULL;
     }
@@ -260,6 +260,7 @@ void proxy_free(struct proxy *p)
     doors_unref(p->doors);
     state_unref(p->state);
     free(p->workers);
+    pulse_done(&p->pulse);
     pthread_mutex_destroy(&p->lock);
     free(p);
 }

@@ -21,6 +21,7 @@
 #include "counters.h"
 #include "doors.h"
 #include "hooks.h"
+#include "pulse.h"
 #include "state.h"
 #include "worker.h"
 
@@ -42,6 +43,7 @@ struct proxy {
     unsigned n_started;        /* of them run */
     _Atomic(struct bide__sink *) log; /* access log; made once, by the program's
                                   own thread; NULL: there was none yet */
+    struct pulse pulse;        /* of the workers. Threads: shared */
     struct tell_conf tell;     /* who listens; to be set before it starts */
     atomic_bool draining;      /* Threads: shared */
 };

@@ -143,7 +143,7 @@ static void list_logs(struct held *h, const struct proxy_watch *w)
             };
 }
 
-static void list_counters(struct held *h, const struct proxy *p)
+static void list_counters(struct held *h, struct proxy *p)
 {
     uint64_t clients = 0, requests = 0, sum;
 
@@ -165,6 +165,9 @@ static void list_counters(struct held *h, const struct proxy *p)
         "connections of clients that are open");
     add(h, BIDE__VALUE_GAUGE, "bide_proxy_requests_in_flight", (double)requests,
         "requests that are being served");
+    add(h, BIDE__VALUE_GAUGE, "bide_proxy_stuck_workers",
+        (double)pulse_look(&p->pulse, p).n_stuck,
+        "workers that make no progress");
 }
 
 /* How watching itself goes. */
@@ -225,6 +228,17 @@ static void release(void *ctx, const struct bide__watched *watched)
 {
     (void)ctx;
     let_go((struct held *)watched);
+}
+
+static bool is_healthy(void *ctx, char *why, size_t size)
+{
+    struct proxy *p = ((struct proxy_watch *)ctx)->proxy;
+    struct pulse_view v = pulse_look(&p->pulse, p);
+
+    if (v.n_stuck)
+        snprintf(why, size, "worker %u is stuck (%u of %u)", v.first, v.n_stuck,
+                 p->n_workers);
+    return v.n_stuck == 0;
 }
 
 static bool is_draining(void *ctx)
@@ -321,6 +335,7 @@ struct bide__source proxy_source(struct proxy_watch *watch)
                                   .hold = hold,
                                   .release = release,
                                   .draining = is_draining,
+                                  .healthy = is_healthy,
                                   .force = force,
                                   .drain = drain,
                                   .reload = reload };

@@ -233,8 +233,10 @@ static void *run(void *arg)
     w->loop.now_ns = bide_now_ns();
     if (w->index == 0)
         health_follow(w);
-    while (!w->over)
+    while (!w->over) {
         net_loop_step(&w->loop);
+        count(&w->turns);
+    }
     if (w->log)
         access_log_flush(w->log);
     atomic_store(&w->ended, true);

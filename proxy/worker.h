@@ -92,6 +92,7 @@ struct worker {
     atomic_uint told;  /* bits of enum worker_message. Threads: shared */
 
     _Alignas(64) struct counters counters; /* Threads: shared to read */
+    counter turns;                         /* of its loop */
     atomic_uint now_clients;               /* gauges. Threads: shared to read */
     atomic_uint now_exchanges;
 };
