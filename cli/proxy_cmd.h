@@ -39,6 +39,10 @@ bool watch_reload(struct watching *w, const struct bide__proxy_conf *conf,
                   char *err, size_t size);
 void watch_reloaded(struct watching *w, bool refused);
 
+/* Opens the log of decisions again. False and why. */
+bool watch_rotate(struct watching *w, const struct bide__proxy_conf *conf,
+                  char *err, size_t size);
+
 /* Ends it, when the workers have ended; frees it, when the proxy is freed, whose
  * workers still have rings of it. NULL is fine. */
 void watch_stop(struct watching *w);

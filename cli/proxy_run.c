@@ -11,6 +11,8 @@
 #include "bide/run.h"
 #include "proxy.h"
 #include "proxy_cmd.h"
+#include "proxy_messages.h"
+#include "proxy_watchdog.h"
 #include "systemd.h"
 
 enum { EXIT_FAILED = 1, LOOK_MS = 100 };
@@ -83,23 +85,36 @@ static void reload(struct proxy *p, struct watching *w, const char *file)
     systemd_notify("READY=1");
 }
 
+static void rotate(struct proxy *p, struct watching *w)
+{
+    char err[512];
+    if (!proxy_rotate(p, err, sizeof err))
+        fprintf(stderr, "bide proxy: %s; the one before stays\n", err);
+    if (!watch_rotate(w, p->state->conf, err, sizeof err))
+        fprintf(stderr, "bide proxy: telemetry.log: %s; the one before stays\n",
+                err);
+}
+
 /* Until the first word to end. */
-static void serve(struct proxy *p, struct watching *w, const char *file)
+static void serve(struct proxy *p, struct watching *w, const char *file,
+                  struct watchdog *dog)
 {
     sigset_t set = signals();
+    struct timespec tick = watchdog_tick(dog);
     for (;;) {
-        int sig = sigwaitinfo(&set, NULL);
+        int sig = sigtimedwait(&set, NULL, &tick);
+        watchdog_look(dog, p);
         if (sig == SIGHUP)
             reload(p, w, file);
         else if (sig == SIGUSR1)
-            proxy_rotate(p);
+            rotate(p, w);
         else if (sig > 0)
             return;
     }
 }
 
 /* A second word ends it at once. */
-static void drain(struct proxy *p)
+static void drain(struct proxy *p, struct watchdog *dog)
 {
     sigset_t set = signals();
     const struct timespec look = { .tv_nsec = LOOK_MS * 1000000L };
@@ -108,6 +123,7 @@ static void drain(struct proxy *p)
     proxy_drain(p);
     while (!proxy_ended(p)) {
         int sig = sigtimedwait(&set, NULL, &look);
+        watchdog_look(dog, p);
         if (sig == SIGTERM || sig == SIGINT)
             proxy_stop(p);
     }
@@ -124,15 +140,12 @@ static int fail(struct proxy *p, bide_config *config, const char *err)
     return EXIT_FAILED;
 }
 
-int proxy_run(const struct proxy_args *args, bide_config *config,
-              const struct bide__proxy_conf *conf)
+static int run(const struct proxy_args *args, bide_config *config,
+               const struct bide__proxy_conf *conf)
 {
     char err[512] = "no memory";
-    sigset_t set = signals();
     int first = -1, n = systemd_listen_fds(&first);
 
-    signal(SIGPIPE, SIG_IGN);
-    sigprocmask(SIG_BLOCK, &set, NULL);
     raise_limits();
     struct proxy *p = proxy_new(config, conf, NULL, err, sizeof err);
     if (!p)
@@ -151,10 +164,24 @@ int proxy_run(const struct proxy_args *args, bide_config *config,
     say_listening(p, NULL);
     malloc_trim(0); /* what reading the file took */
     systemd_notify("READY=1");
-    serve(p, w, args->file);
-    drain(p);
+    struct watchdog dog = watchdog_new(conf->admin != NULL);
+    serve(p, w, args->file, &dog);
+    drain(p, &dog);
     watch_stop(w);
     proxy_free(p);
     watch_free(w);
     return EXIT_OK;
+}
+
+int proxy_run(const struct proxy_args *args, bide_config *config,
+              const struct bide__proxy_conf *conf)
+{
+    sigset_t set = signals();
+
+    signal(SIGPIPE, SIG_IGN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    messages_begin();
+    int rc = run(args, config, conf);
+    messages_end();
+    return rc;
 }

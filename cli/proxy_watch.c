@@ -1,16 +1,14 @@
 /* What watches the sidecar: a collector where anything is to be seen, the admin
  * endpoint, the log of decisions, the way to a collector of OpenTelemetry. Each
  * only where the configuration asks for it; all on threads of their own. */
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "../net/tls.h"
 #include "../observe/admin.h"
+#include "../observe/sink.h"
 #include "../observe/wall.h"
 #include "bide/run.h"
 #include "proxy_cmd.h"
@@ -24,28 +22,25 @@ struct watching {
     void *otlp_tls; /* for the exporter; NULL: none */
 };
 
-static int open_log(const char *name)
-{
-    if (strcmp(name, "stdout") == 0)
-        return STDOUT_FILENO;
-    if (strcmp(name, "stderr") == 0)
-        return STDERR_FILENO;
-    return open(name, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
-}
-
 static bool start_log(struct watching *w,
                       const struct bide__proxy_telemetry *conf, char *err,
                       size_t size)
 {
-    int fd = conf->log ? open_log(conf->log) : -1;
+    enum { ROOM = 1 << 18 }; /* some 700 lines */
+    struct bide__target *to;
 
     if (!conf->log)
         return true;
-    if (fd < 0) {
-        snprintf(err, size, "%s: %s", conf->log, strerror(errno));
+    if (!(to = bide__target_new(conf->log, err, size)))
+        return false;
+    w->watch.decisions = bide__sink_new(to, 1, ROOM);
+    if (!w->watch.decisions) {
+        snprintf(err, size, "no memory or thread for telemetry.log");
+        bide__target_free(to);
         return false;
     }
-    bide__log_init(&w->log, fd, conf->log_per_s, 4 * conf->log_per_s,
+    bide__log_init(&w->log, bide__sink_lines(w->watch.decisions, 0),
+                   conf->log_per_s, 4 * conf->log_per_s,
                    bide__wall_offset_ns());
     w->watch.log = &w->log;
     return true;
@@ -194,6 +189,18 @@ bool watch_reload(struct watching *w, const struct bide__proxy_conf *conf,
                              conf->admin_access.key, err, size);
 }
 
+bool watch_rotate(struct watching *w, const struct bide__proxy_conf *conf,
+                  char *err, size_t size)
+{
+    struct bide__target *to =
+        w->watch.decisions
+            ? bide__target_new(conf->telemetry.log, err, size)
+            : NULL;
+    if (to)
+        bide__sink_use(w->watch.decisions, to);
+    return to || !w->watch.decisions;
+}
+
 void watch_reloading(struct watching *w)
 {
     proxy_watch_reloading(&w->watch);
@@ -224,10 +231,8 @@ void watch_free(struct watching *w)
     watch_stop(w);
     bide__collector_free(w->watch.collector);
     net_tls_free(w->otlp_tls);
-    if (w->watch.log) {
-        if (w->log.fd > STDERR_FILENO)
-            close(w->log.fd);
+    if (w->watch.log)
         bide__log_done(&w->log);
-    }
+    bide__sink_free(w->watch.decisions);
     free(w);
 }

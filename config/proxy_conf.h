@@ -7,7 +7,7 @@
  *       workers: 2
  *       admin_access: { token: "...", insecure: false, hosts: [] }
  *       telemetry: { otlp: "http://127.0.0.1:4318", sample: 1%, log: stderr }
- *       access_log: /var/log/bide/access.jsonl    # or `stdout`, `off`
+ *       access_log: /var/log/bide/access.jsonl    # or `stdout`, `syslog`, `off`
  *       trusted: [127.0.0.0/8, "::1"]
  *       forwarded: { for: append, proto: true, host: true, via: true }
  *       headers: { bide: true, underscores: false }
@@ -291,10 +291,22 @@ struct bide__proxy_telemetry {
                             traced; 0 .. 1; 0 */
     int64_t metrics_ns;  /* how often metrics are sent there; 0: never; >= 0;
                             10 s. `metrics` */
-    const char *log;     /* decisions: a path, or "stdout", "stderr"; NULL: none;
-                            NULL. `off` */
+    const char *log;     /* decisions: where, as `access_log`; NULL: none; NULL.
+                            `off` */
     double log_per_s;    /* lines, at the most; 0 .. 1e6; 50. `log_rate` */
     const char *ca;      /* authorities for otlp, PEM; NULL: the system's; NULL */
+};
+
+enum bide__access_format {
+    BIDE__ACCESS_JSON,
+    BIDE__ACCESS_COMMON,
+    BIDE__ACCESS_COMBINED /* common, with Referer and User-Agent */
+};
+
+/* What becomes of X-Request-Id. */
+enum bide__request_id {
+    BIDE__ID_PASS,    /* passed on as it came, if it did */
+    BIDE__ID_GENERATE /* a request without one gets one */
 };
 
 /* All of it. Threads: immutable. */
@@ -316,8 +328,10 @@ struct bide__proxy_conf {
     const struct bide__proxy_net *trusted; /* clients whose overrides count;
                                               none */
     size_t n_trusted;
-    const char *access_log; /* a path, or "stdout", "stderr"; NULL: none; NULL.
-                               `off` */
+    const char *access_log; /* a path, "stdout", "stderr", "syslog" or
+                               "syslog:PATH"; NULL: none; NULL. `off` */
+    enum bide__access_format access_log_format; /* json */
+    enum bide__request_id request_id;           /* pass */
     struct bide__proxy_server_tls tls; /* of all of `listen` */
     struct bide__proxy_admin admin_access;
     struct bide__proxy_telemetry telemetry;
@@ -338,6 +352,8 @@ struct bide__proxy_conf {
         .timeouts.write_ns = 60 * BIDE_SECOND,                                 \
         .timeouts.tunnel_ns = 5 * BIDE_MINUTE,                                 \
         .timeouts.drain_ns = 30 * BIDE_SECOND,                                 \
+        .access_log_format = BIDE__ACCESS_JSON,                                \
+        .request_id = BIDE__ID_PASS,                                           \
         .forwarded.address = BIDE__FORWARDED_APPEND,                           \
         .forwarded.proto = true,                                               \
         .forwarded.via = true,                                                 \

@@ -249,6 +249,9 @@ static const struct bide__section_table server_tls_table = {
 #define S       struct bide__proxy_conf
 #define ADDRESS "^(.+:[0-9]+|unix:/.+)$"
 static const char *const paths[] = { "as_sent", "normalize", NULL };
+static const char *const access_formats[] = { "json", "common", "combined",
+                                              NULL };
+static const char *const request_ids[] = { "pass", "generate", NULL };
 static const struct bide__section_field proxy_fields[] = {
     { NAMED("listen", AT(listen), "an address and a port, or a list of them",
             "Where requests come in: `127.0.0.1:8080`, `[::1]:8080`, `*:8080`, "
@@ -327,12 +330,23 @@ static const struct bide__section_field proxy_fields[] = {
       .read = bide__read_trusted,
       .hint = "write `trusted: [127.0.0.1, 10.0.0.0/8]`" },
     { NAMED("access_log", AT(access_log),
-            "a path that begins with `/`, stdout, stderr or off",
-            "Where a line of JSON for each request goes."),
+            BIDE__LOG_EXPECTED,
+            "Where a line for each request goes; `syslog` is /dev/log, and "
+            "`syslog:PATH` another socket."),
       .kind = BIDE__TEXT,
       .read = bide__read_log,
-      .pattern = "^(/.+|stdout|stderr|off)$",
+      .pattern = BIDE__LOG_PATTERN,
       .fallback = "off" },
+    { .o = { "access_log_format", BIDE_OPTION_CHOICE, AT(access_log_format), 0,
+             0, false, NULL, 0, access_formats, "json, common or combined",
+             "How such a line is written: as JSON, or in the common log format "
+             "of web servers; `combined` adds Referer and User-Agent." },
+      .kind = BIDE__VALUE },
+    { .o = { "request_id", BIDE_OPTION_CHOICE, AT(request_id), 0, 0, false,
+             NULL, 0, request_ids, "pass or generate",
+             "What becomes of X-Request-Id: passed on as it came; or a request "
+             "without one gets one, which its endpoint and the logs see." },
+      .kind = BIDE__VALUE },
     { NAMED("tls", AT(tls), "a map", "Towards clients, wherever we listen."),
       .kind = BIDE__FIELDS,
       .table = &server_tls_table,

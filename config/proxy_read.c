@@ -238,9 +238,14 @@ void bide__read_log_name(struct bide__load *load,
                          const struct bide__node *key,
                          const struct bide__node *node, const char **ret)
 {
-    if (!bide__is_text(node) ||
-        (node->text[0] != '/' && !bide__node_is(node, "stdout") &&
-         !bide__node_is(node, "stderr") && !bide__node_is(node, "off")))
+    static const char *const names[] = { "stdout", "stderr", "syslog", "off" };
+    bool known = bide__is_text(node) &&
+                 (node->text[0] == '/' ||
+                  strncmp(node->text, "syslog:/", 8) == 0);
+
+    for (size_t i = 0; !known && i < sizeof names / sizeof names[0]; i++)
+        known = bide__node_is(node, names[i]);
+    if (!known)
         not_this(load, f, key, node, NULL);
     else
         *ret = bide__node_is(node, "off") ? NULL : node->text;

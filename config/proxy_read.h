@@ -21,7 +21,10 @@ BIDE__READER(bide__read_endpoints); /* struct bide__proxy_upstream */
 BIDE__READER(bide__read_answers);   /* struct bide__proxy_health */
 BIDE__READER(bide__read_clients);   /* struct bide__proxy_server_tls */
 
-/* A path, stdout, stderr or off, which is NULL. */
+/* Where a log goes; `off` is NULL. */
+#define BIDE__LOG_PATTERN "^(/.+|stdout|stderr|syslog(:/.+)?|off)$"
+#define BIDE__LOG_EXPECTED                                                     \
+    "a path that begins with `/`, stdout, stderr, syslog, syslog:PATH or off"
 void bide__read_log_name(struct bide__load *load,
                          const struct bide__section_field *f,
                          const struct bide__node *key,

@@ -115,11 +115,10 @@ static const struct bide__section_field telemetry_fields[] = {
           "traceparent say it themselves."),
     VALUE("metrics", DURATION, metrics_ns, 0, MAX_NS, false, "a duration",
           "How often metrics are sent to the collector; 0 is never."),
-    { NAMED("log", AT(log),
-            "a path that begins with `/`, stdout, stderr or off",
+    { NAMED("log", AT(log), BIDE__LOG_EXPECTED,
             "Where a line of JSON for each decision after a failure goes."),
       .kind = BIDE__TEXT, .read = read_decisions,
-      .pattern = "^(/.+|stdout|stderr|off)$", .fallback = "off" },
+      .pattern = BIDE__LOG_PATTERN, .fallback = "off" },
     VALUE("log_rate", RATE, log_per_s, 0, 1e6, false, "a rate",
           "How many such lines at the most; one line tells how many more "
           "there would have been."),

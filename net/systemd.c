@@ -61,8 +61,22 @@ int systemd_notify(const char *state)
     if (fd < 0)
         return -1;
     ssize_t n =
-        sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&to,
+        sendto(fd, state, strlen(state), MSG_NOSIGNAL | MSG_DONTWAIT,
+               (struct sockaddr *)&to,
                (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len));
     close(fd);
     return n < 0 ? -1 : 0;
+}
+
+int64_t systemd_watchdog_ns(void)
+{
+    enum { MICROSECOND = 1000 };
+    long usec = number_in("WATCHDOG_USEC"), pid = number_in("WATCHDOG_PID");
+    bool mine = !getenv("WATCHDOG_PID") || pid == (long)getpid();
+
+    unsetenv("WATCHDOG_USEC");
+    unsetenv("WATCHDOG_PID");
+    return mine && usec > 0 && usec < INT64_MAX / MICROSECOND
+               ? (int64_t)usec * MICROSECOND
+               : 0;
 }

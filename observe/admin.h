@@ -11,7 +11,8 @@
  *
  *     GET  /              the dashboard
  *     GET  /metrics       for Prometheus
- *     GET  /healthz       200 while the process lives
+ *     GET  /healthz       200 while the process lives and its threads make
+ *                         progress, else 503
  *     GET  /readyz        200 while it takes requests, else 503
  *     GET  /api/state     what there is to see (view.h)
  *     GET  /api/history   the last minutes, second by second

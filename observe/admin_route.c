@@ -48,9 +48,13 @@ static void get_metrics(struct bide__admin *a, struct admin_conn *c,
 
 static void get_health(struct bide__admin *a, struct admin_conn *c, int64_t now)
 {
-    (void)a;
+    const struct bide__source *s = a->conf.source;
+    char why[256] = "";
+    bool healthy = !s->healthy || s->healthy(s->ctx, why, sizeof why - 1);
+
     (void)now;
-    say(c, 200, "ok\n");
+    strcat(why, "\n");
+    say(c, healthy ? 200 : 503, healthy ? "ok\n" : why);
 }
 
 static void get_ready(struct bide__admin *a, struct admin_conn *c, int64_t now)

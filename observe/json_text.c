@@ -10,39 +10,55 @@ static bool plain(unsigned char c)
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-static void escape(struct bide__out *out, unsigned char c)
+size_t bide__json_plain(const char *text, size_t len)
 {
-    static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
-    const char *at = c ? strchr(from, c) : NULL;
+    size_t n = 0;
+    while (n < len && plain((unsigned char)text[n]))
+        n++;
+    return n;
+}
 
-    bide__out_char(out, '\\');
+static size_t escape(uint32_t point, char to[BIDE__JSON_CHAR])
+{
+    static const char from[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
+    static const char digits[] = "0123456789abcdef";
+    const char *at = point ? strchr(from, (int)point) : NULL;
+
+    to[0] = '\\';
     if (at) {
-        bide__out_char(out, to[at - from]);
-        return;
+        to[1] = names[at - from];
+        return 2;
     }
-    bide__out_text(out, "u00");
-    bide__out_hex(out, &c, 1);
+    memcpy(to + 1, "u00", 3);
+    to[4] = digits[point >> 4 & 15];
+    to[5] = digits[point & 15];
+    return 6;
+}
+
+size_t bide__json_char(const char *text, size_t len, char to[BIDE__JSON_CHAR],
+                       size_t *ret_taken)
+{
+    uint32_t point;
+    size_t n = bide__utf8_next(text, len, &point);
+
+    *ret_taken = n ? n : 1;
+    if (n == 1 || (n && point < 0xa0))
+        return escape(point, to);
+    memcpy(to, n ? text : "\xef\xbf\xbd", n ? n : 3);
+    return n ? n : 3;
 }
 
 void bide__json_quote_n(struct bide__out *out, const char *text, size_t len)
 {
     bide__out_char(out, '"');
-    for (size_t i = 0; i < len;) {
-        size_t run = i;
-        while (run < len && plain((unsigned char)text[run]))
-            run++;
-        bide__out_bytes(out, text + i, run - i);
-        if ((i = run) == len)
-            break;
-        unsigned char c = (unsigned char)text[i];
-        size_t n = bide__utf8_next(text + i, len - i, NULL);
-        if (n == 0)
-            bide__out_text(out, "\xef\xbf\xbd");
-        else if (n == 1)
-            escape(out, c);
+    for (size_t i = 0, taken; i < len; i += taken) {
+        char c[BIDE__JSON_CHAR];
+        taken = bide__json_plain(text + i, len - i);
+        if (taken)
+            bide__out_bytes(out, text + i, taken);
         else
-            bide__out_bytes(out, text + i, n);
-        i += n ? n : 1;
+            bide__out_bytes(
+                out, c, bide__json_char(text + i, len - i, c, &taken));
     }
     bide__out_char(out, '"');
 }

@@ -1,20 +1,14 @@
 /* Which events become lines, and how they get out. */
 #include "log.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <poll.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bide/policy.h"
 
-enum { WRITE_AT = 64 * 1024 };
-
-void bide__log_init(struct bide__log *log, int fd, double per_s, double burst,
-                    int64_t wall_offset_ns)
+void bide__log_init(struct bide__log *log, struct bide__lines *to,
+                    double per_s, double burst, int64_t wall_offset_ns)
 {
-    *log = (struct bide__log){ .fd = fd,
+    *log = (struct bide__log){ .to = to,
                                .per_s = per_s,
                                .burst = burst,
                                .tokens = burst,
@@ -45,40 +39,16 @@ static bool take_token(struct bide__log *log, int64_t now)
     return true;
 }
 
-static uint64_t lines_in(const char *text, size_t len)
+/* Passes on the line that was written, if it was. */
+static void pass_on(struct bide__log *log)
 {
-    uint64_t n = 0;
-    for (size_t i = 0; i < len; i++)
-        n += text[i] == '\n';
-    return n;
-}
+    size_t len = log->out.len;
+    char *to = len && !log->out.failed ? bide__lines_room(log->to, len) : NULL;
 
-/* As many whole lines as a pipe takes at once: one that poll() finds ready has
- * room for PIPE_BUF bytes, and whoever writes more may wait for its reader. */
-static size_t portion(const char *text, size_t len)
-{
-    size_t most = len < PIPE_BUF ? len : PIPE_BUF;
-    const char *end = memrchr(text, '\n', most);
-    return end ? (size_t)(end - text) + 1 : most;
-}
-
-/* A pipe that is full is not waited for. Where part of a line went out, as only
- * others than pipes do it, its end is waited for, a moment. */
-static void write_out(struct bide__log *log)
-{
-    size_t done = 0;
-    while (done < log->out.len) {
-        const char *at = log->out.data + done;
-        struct pollfd p = { .fd = log->fd, .events = POLLOUT };
-        bool midline = done > 0 && at[-1] != '\n';
-        if (poll(&p, 1, midline ? 100 : 0) <= 0)
-            break;
-        ssize_t n = write(log->fd, at, portion(at, log->out.len - done));
-        if (n < 0 && errno != EINTR && errno != EAGAIN)
-            break;
-        done += n > 0 ? (size_t)n : 0;
+    if (to) {
+        memcpy(to, log->out.data, len);
+        bide__lines_add(log->to, len);
     }
-    log->lost += lines_in(log->out.data + done, log->out.len - done);
     bide__out_clear(&log->out);
 }
 
@@ -93,8 +63,7 @@ void bide__log_event(struct bide__log *log, const struct bide__event *e,
         return;
     }
     bide__log_line(&log->out, e, log->wall_offset_ns);
-    if (log->out.len >= WRITE_AT)
-        write_out(log);
+    pass_on(log);
 }
 
 void bide__log_flush(struct bide__log *log, int64_t now_ns)
@@ -103,7 +72,7 @@ void bide__log_flush(struct bide__log *log, int64_t now_ns)
         bide__log_suppressed(&log->out, log->suppressed,
                              now_ns + log->wall_offset_ns);
         log->suppressed = 0;
+        pass_on(log);
     }
-    if (log->out.len)
-        write_out(log);
+    bide__lines_flush(log->to);
 }

@@ -1,8 +1,8 @@
 /* Decisions as JSON lines, no more of them than is good.
  *
  *     struct bide__log log;
- *     bide__log_init(&log, fd, 50, 200, wall_offset_ns);  // 50 a second, 200
- * at once bide__log_event(&log, &event, now_ns);
+ *     bide__log_init(&log, lines, 50, 200, wall_offset_ns);
+ *     bide__log_event(&log, &event, now_ns);   // 50 a second, 200 at once
  *     ...
  *     bide__log_flush(&log, now_ns);
  *
@@ -17,17 +17,18 @@
  *
  *     {"time":"...","event":"suppressed","lines":1834}
  *
- * Lines are gathered and written at once. A line that cannot be written in full
- * is dropped and counted; nothing here waits. */
+ * Lines go through a sink (sink.h), which never makes anybody wait: those that
+ * its target does not take are dropped and counted there. */
 #ifndef BIDE_OBSERVE_LOG_H
 #define BIDE_OBSERVE_LOG_H
 
 #include "event.h"
 #include "out.h"
+#include "sink.h"
 
 /* Threads: owned. */
 struct bide__log {
-    int fd;
+    struct bide__lines *to;
     int64_t wall_offset_ns;
     double per_s;
     double burst;
@@ -35,13 +36,12 @@ struct bide__log {
     int64_t filled_ns;   /* when tokens were last added */
     uint64_t suppressed; /* since the last line that said so */
     uint64_t suppressed_ever;
-    uint64_t lost; /* the file did not take them */
-    struct bide__out out;
+    struct bide__out out; /* one line */
 };
 
 /* per_s: lines a second; burst: lines at once. 0 of either: none at all. */
-void bide__log_init(struct bide__log *log, int fd, double per_s, double burst,
-                    int64_t wall_offset_ns);
+void bide__log_init(struct bide__log *log, struct bide__lines *to,
+                    double per_s, double burst, int64_t wall_offset_ns);
 void bide__log_done(struct bide__log *log);
 
 /* Logs an event, if there is a token for it. Attempts that succeeded are not
@@ -50,8 +50,8 @@ void bide__log_done(struct bide__log *log);
 void bide__log_event(struct bide__log *log, const struct bide__event *e,
                      int64_t now_ns);
 
-/* Writes what was gathered, and how many lines were suppressed. To be called
- * every second or so. */
+/* Hands over what was gathered, and how many lines were suppressed. To be
+ * called every second or so. */
 void bide__log_flush(struct bide__log *log, int64_t now_ns);
 
 /* One event as a line, without asking for a token. */

@@ -28,6 +28,10 @@ struct bide__source {
     bool (*ready)(void *ctx);
     bool (*draining)(void *ctx);
 
+    /* Whether all parts of it make progress; or false, and which does not.
+     * NULL: always. */
+    bool (*healthy)(void *ctx, char *why, size_t size);
+
     /* Actions; NULL: it cannot do that. Each gives true, or writes why not. */
     bool (*force)(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
                   size_t size);

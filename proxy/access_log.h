@@ -1,33 +1,52 @@
-/* proxy/access_log.h: one line of JSON for each request.
+/* proxy/access_log.h: a line for each request, in JSON or as web servers have
+ * always written it (`access_log_format`).
  *
- *     {"time":"2026-01-02T03:04:05.678Z","client":"10.1.2.3","method":"GET",
- *      "path":"/pay/7","status":200,"attempts":2,"waited_ms":117.2,
- *      "reason":"success","took_ms":131.8,"first_byte_ms":131.5,
+ *     {"time":"2026-01-02T03:04:05.678Z","client":"10.1.2.3",
+ *      "host":"api.example.org","method":"GET","path":"/pay/7",
+ *      "request_id":"f81d4fae","status":200,"attempts":2,"waited_ms":117.200,
+ *      "reason":"success","took_ms":131.800,"first_byte_ms":131.500,
  *      "bytes_in":0,"bytes_out":512,"upstream":"pay","policy":"payments",
  *      "endpoint":"https://10.0.0.1:8443"}
  *
- * Lines are collected and written when there are enough of them, or a second
- * has passed; each write holds whole lines, so that several workers may append
- * to one file. Threads: owned, one for each worker. */
+ *     10.1.2.3 - - [02/Jan/2026:03:04:05 +0000] "GET /pay/7 HTTP/1.1" 200 512
+ *
+ * Each worker has a ring for its lines, and one thread writes them to where they
+ * go (observe/sink.h): a worker never waits. Lines are handed over when there
+ * are enough of them, or a second has passed.
+ *
+ * What clients send is escaped and cut: a line has at most ACCESS_LINE bytes, so
+ * that a pipe takes it in one piece, and nobody can forge one. */
 #ifndef BIDE_PROXY_ACCESS_LOG_H
 #define BIDE_PROXY_ACCESS_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
-struct access_log;
+enum { ACCESS_LINE = 4096 };
+
+struct access_log; /* a worker's part. Threads: owned */
+struct bide__target;
 struct exchange;
+struct proxy;
 struct worker;
 
-/* `where` is a path, or "stdout", "stderr". NULL, and why in err. */
-struct access_log *access_log_new(struct worker *w, const char *where,
-                                  char *err, size_t err_size);
+/* ===== the program ===== */
 
-/* Goes over to another place, or to none, if that is what the configuration
- * says now. */
-void access_log_follow(struct worker *w);
+/* Opens what a configuration names; none is /dev/null. NULL, and why. */
+struct bide__target *access_log_open(const char *where, char *err,
+                                     size_t err_size);
+
+/* Has lines go there from now on; owns the target. False: no memory or thread,
+ * and it was closed. Not while a worker is being made. */
+bool access_log_use(struct proxy *p, struct bide__target *to);
+
+/* ===== workers ===== */
+
+/* Begins or ends to log, as the worker's configuration says, after what it has
+ * logged so far was handed over. False: no memory. */
+bool access_log_follow(struct worker *w);
 void access_log_write(struct access_log *log, const struct exchange *ex);
 void access_log_flush(struct access_log *log);
-void access_log_reopen(struct access_log *log); /* after it was moved away */
-void access_log_free(struct access_log *log);
+void access_log_free(struct access_log *log); /* NULL is fine */
 
 #endif

@@ -45,6 +45,8 @@ static uint64_t dropped(const struct exchange *ex)
         drop |= BIT(HOST);
     if (ex->key[0])
         drop |= BIT(IDEMPOTENCY_KEY);
+    if (ex->request_id[0])
+        drop |= BIT(X_REQUEST_ID);
     return drop | hops_dropped(ex);
 }
 
@@ -171,12 +173,13 @@ static void put_bide(struct text *t, const struct attempt *a)
     TEXT_LITERAL(t, "\r\n");
 }
 
-static void put_key(struct text *t, const struct exchange *ex)
+/* What was generated, since the client sent none. */
+static void put_generated(struct text *t, const char *name, const char *value)
 {
-    if (!ex->key[0])
+    if (!value[0])
         return;
-    TEXT_LITERAL(t, "Idempotency-Key: ");
-    text_string(t, ex->key);
+    text_string(t, name);
+    text_string(t, value);
     TEXT_LITERAL(t, "\r\n");
 }
 
@@ -206,7 +209,8 @@ bool request_head_write(struct attempt *a, struct net_buf *to)
     put_certificate(&t, ex);
     hops_put(&t, ex);
     put_bide(&t, a);
-    put_key(&t, ex);
+    put_generated(&t, "Idempotency-Key: ", ex->key);
+    put_generated(&t, "X-Request-Id: ", ex->request_id);
     put_trace(&t, a);
     put_framing(&t, ex);
     TEXT_LITERAL(&t, "\r\n");

@@ -155,6 +155,7 @@ struct exchange {
     int64_t wait_from_ns;  /* 0: not waiting */
     int64_t first_byte_ns; /* of the answer to the client */
     char key[37];          /* generated idempotency key; "" */
+    char request_id[37];   /* generated, as none came; "" */
     struct bide__trace trace; /* sampled: it is traced */
     struct tale tale;      /* what is yet to be told of an attempt */
     int64_t asked_ns, slept_ns; /* of the last wait */
@@ -212,6 +213,9 @@ void exchange_settle(struct exchange *ex, const bide_decision *d,
 
 /* The request as text. */
 const char *exchange_bytes(const struct exchange *ex);
+
+/* Its id, as it came or was generated; NULL: it has none. */
+const char *exchange_request_id(const struct exchange *ex, size_t *ret_len);
 
 /* Its method, as a string of C; NULL for one that is longer than any known. */
 enum { METHOD_TEXT = 32 };

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "../observe/sink.h"
 #include "access_log.h"
 #include "bide/run.h"
 #include "hops.h"
@@ -23,16 +24,12 @@ static unsigned cores(void)
 static int open_worker(struct proxy *p, unsigned i, char *err, size_t err_size)
 {
     struct worker *w = worker_new(p, i, err, err_size);
-    const char *log = p->state->conf->access_log;
     if (!w)
         return -1;
-    if (!worker_listen(w) || !tell_open(w, &p->tell)) {
-        snprintf(err, err_size, "no memory");
-        return -1;
-    }
-    if (log && !(w->log = access_log_new(w, log, err, err_size)))
-        return -1;
-    return 0;
+    if (worker_listen(w) && tell_open(w, &p->tell) && access_log_follow(w))
+        return 0;
+    snprintf(err, err_size, "no memory");
+    return -1;
 }
 
 bool proxy_limits_clients(const struct bide__proxy_conf *conf)
@@ -69,7 +66,8 @@ struct proxy *proxy_new(bide_config *config,
     snprintf(err, err_size, "no memory");
     p->n_workers = conf->workers ? conf->workers : cores();
     p->workers = calloc(p->n_workers, sizeof(struct worker *));
-    if (p->workers && count_clients(p, conf))
+    if (pulse_init(&p->pulse, p->n_workers) && p->workers &&
+        count_clients(p, conf))
         p->state = state_new(conf, config, p->n_workers, &p->hooks, NULL, err,
                              err_size);
     if (!p->state) {
@@ -95,8 +93,22 @@ static bool has_names(const struct state *s)
     return false;
 }
 
+static bool use_log(struct proxy *p, struct bide__target *to, char *err,
+                    size_t err_size)
+{
+    if (to && access_log_use(p, to))
+        return true;
+    if (to)
+        snprintf(err, err_size, "no memory or thread for the access log");
+    return false;
+}
+
 int proxy_start(struct proxy *p, char *err, size_t err_size)
 {
+    const char *log = p->state->conf->access_log;
+    if (log &&
+        !use_log(p, access_log_open(log, err, err_size), err, err_size))
+        return -1;
     if (!(p->doors = doors_new(p, p->state->conf, NULL, err, err_size)))
         return -1;
     for (unsigned i = 0; i < p->n_workers; i++)
@@ -182,14 +194,22 @@ int proxy_reload(struct proxy *p, bide_config *config,
         snprintf(err, err_size, "no memory");
         return -1;
     }
-    struct doors *d = doors_new(p, conf, shut, err, err_size);
+    bool moves = !text_same(old->conf->access_log, conf->access_log);
+    struct bide__target *log =
+        moves ? access_log_open(conf->access_log, err, err_size) : NULL;
+    struct doors *d = moves && !log
+                          ? NULL
+                          : doors_new(p, conf, shut, err, err_size);
     struct state *s = d ? state_new(conf, config, p->n_workers, &p->hooks, old,
                                     err, err_size)
                         : NULL;
     if (!s) {
         doors_unref(d);
+        bide__target_free(log);
         return -1;
     }
+    if (log && !access_log_use(p, log))
+        fprintf(stderr, "bide proxy: no memory or thread for the access log\n");
     pthread_mutex_lock(&p->lock);
     p->state = s;
     p->doors = d;
@@ -233,9 +253,14 @@ void proxy_stop(struct proxy *p)
 {
     tell_all(p, WORKER_STOP);
 }
-void proxy_rotate(struct proxy *p)
+
+bool proxy_rotate(struct proxy *p, char *err, size_t err_size)
 {
+    const char *log = p->state->conf->access_log;
+    bool fine =
+        !log || use_log(p, access_log_open(log, err, err_size), err, err_size);
     tell_all(p, WORKER_ROTATE);
+    return fine;
 }
 
 bool proxy_ended(struct proxy *p)
@@ -260,10 +285,12 @@ void proxy_free(struct proxy *p)
     resolver_free(p->resolver);
     for (unsigned i = 0; p->workers && i < p->n_workers; i++)
         worker_free(p->workers[i]);
+    bide__sink_free(p->log);
     doors_unref(p->doors);
     state_unref(p->state);
     free(p->workers);
     per_client_free(p->per_client);
+    pulse_done(&p->pulse);
     pthread_mutex_destroy(&p->lock);
     free(p);
 }

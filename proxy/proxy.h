@@ -21,10 +21,12 @@
 #include "counters.h"
 #include "doors.h"
 #include "hooks.h"
+#include "pulse.h"
 #include "state.h"
 #include "worker.h"
 
 struct per_client;
+struct bide__sink;
 struct resolver;
 
 /* Threads: shared, as marked. */
@@ -41,6 +43,9 @@ struct proxy {
     struct resolver *resolver; /* NULL: not started */
     struct per_client *per_client; /* made when it is first asked for */
     unsigned n_started;        /* of them run */
+    _Atomic(struct bide__sink *) log; /* access log; made once, by the program's
+                                  own thread; NULL: there was none yet */
+    struct pulse pulse;        /* of the workers. Threads: shared */
     struct tell_conf tell;     /* who listens; to be set before it starts */
     atomic_bool draining;      /* Threads: shared */
 };
@@ -68,7 +73,10 @@ int proxy_reload(struct proxy *p, bide_config *config,
 /* Ends gracefully, within timeouts.drain; or at once. */
 void proxy_drain(struct proxy *p);
 void proxy_stop(struct proxy *p);
-void proxy_rotate(struct proxy *p); /* the access log */
+
+/* Opens the access log again, after it was moved away. False and why: it is
+ * written to as before. */
+bool proxy_rotate(struct proxy *p, char *err, size_t err_size);
 bool proxy_ended(struct proxy *p);  /* all workers are done */
 void proxy_join(struct proxy *p);
 void proxy_free(struct proxy *p);

@@ -100,6 +100,24 @@ static void read_op(struct exchange *ex)
         heed_overrides(ex, op);
 }
 
+/* An empty id is none. */
+const char *exchange_request_id(const struct exchange *ex, size_t *ret_len)
+{
+    const struct http1_field *f = http1_find(&ex->req, HTTP1_ID_X_REQUEST_ID);
+    *ret_len = f ? f->value_len : 0;
+    if (*ret_len)
+        return exchange_bytes(ex) + f->value;
+    *ret_len = strlen(ex->request_id);
+    return *ret_len ? ex->request_id : NULL;
+}
+
+static void give_id(struct exchange *ex)
+{
+    size_t len;
+    if (!exchange_request_id(ex, &len) && bide_key_new(ex->request_id) < 0)
+        ex->request_id[0] = '\0';
+}
+
 /* Whether it asks for HTTP/2 without TLS (h2c). That would be a tunnel through
  * which requests go past all routes, so it stays a request of HTTP/1.1. */
 static bool asks_for_http2(const struct exchange *ex)
@@ -180,6 +198,8 @@ void exchange_begin(struct exchange *ex)
     if (!client_may_ask(c) || !path_fits(ex) || !hops_allow(ex) || !route(ex) || !fits(ex))
         return;
     read_op(ex);
+    if (ex->state->conf->request_id == BIDE__ID_GENERATE)
+        give_id(ex);
     tell_begin(ex);
     bide_call_begin(&ex->call, dep_of(ex), &ex->op, now_of(ex));
     ex->called = true;

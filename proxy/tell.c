@@ -118,10 +118,10 @@ static void put_operation(struct bide__event *e, const struct exchange *ex)
 
 static void put_request_id(struct bide__event *e, const struct exchange *ex)
 {
-    const struct http1_field *f = http1_find(&ex->req, HTTP1_ID_X_REQUEST_ID);
-    if (f)
-        bide__event_put(e, BIDE__REQUEST_ID, exchange_bytes(ex) + f->value,
-                        f->value_len);
+    size_t len;
+    const char *id = exchange_request_id(ex, &len);
+    if (id)
+        bide__event_put(e, BIDE__REQUEST_ID, id, len);
 }
 
 static void put_text(struct bide__event *e, enum bide__event_text which,

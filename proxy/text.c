@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "../observe/json_text.h"
+
 void text_number(struct text *t, uint64_t n)
 {
     char digits[20];
@@ -34,22 +36,23 @@ void text_format(struct text *t, const char *format, ...)
         text_put(t, line, (size_t)n);
 }
 
-/* Bytes that are not ASCII go as they are where they are UTF-8 already; what a
- * client put into a path may not be. Each such byte is written as the character
- * of that number, so that a line is always valid. */
-void text_json(struct text *t, const char *from, size_t len)
+void text_json(struct text *t, const char *from, size_t len, size_t most)
 {
-    size_t from_plain = 0;
     TEXT_LITERAL(t, "\"");
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)from[i];
-        if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\')
+    const char *end = t->at + most;
+    for (size_t i = 0, taken; i < len && t->at < end; i += taken) {
+        char c[BIDE__JSON_CHAR];
+        size_t room = (size_t)(end - t->at), n;
+        taken = bide__json_plain(from + i, len - i);
+        if (taken) {
+            text_put(t, from + i, taken < room ? taken : room);
             continue;
-        text_put(t, from + from_plain, i - from_plain);
-        text_format(t, "\\u%04x", c);
-        from_plain = i + 1;
+        }
+        n = bide__json_char(from + i, len - i, c, &taken);
+        if (n > room)
+            break;
+        text_put(t, c, n);
     }
-    text_put(t, from + from_plain, len - from_plain);
     TEXT_LITERAL(t, "\"");
 }
 

@@ -58,8 +58,8 @@ void text_thousandths(struct text *t,
 void text_format(struct text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* A JSON string, quotes included. */
-void text_json(struct text *t, const char *from, size_t len);
+/* A JSON string with its quotes, of at most so many bytes between them. */
+void text_json(struct text *t, const char *from, size_t len, size_t most);
 
 /* Copies the header lines of a message, except those that are for one hop only
  * and those in `drop` (a bit for each enum http1_id). */

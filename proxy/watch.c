@@ -8,10 +8,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../observe/sink.h"
 #include "bide/run.h"
 #include "pool.h"
 
-enum { OWN_VALUES = 8, RELOAD_PATIENCE_S = 5 };
+enum { OWN_VALUES = 12, RELOAD_PATIENCE_S = 5 };
 
 enum {
 #define X(name, help) COUNTER_##name,
@@ -122,7 +123,27 @@ static void add(struct held *h, enum bide__value_kind kind, const char *name,
         (struct bide__watched_value){ name, help, kind, NULL, NULL, value };
 }
 
-static void list_counters(struct held *h, const struct proxy *p)
+/* Those of one name, in a row. */
+static void list_logs(struct held *h, const struct proxy_watch *w)
+{
+    const struct {
+        const char *name;
+        const struct bide__sink *sink;
+    } logs[] = { { "access", w->proxy->log }, { "decisions", w->decisions } };
+
+    for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++)
+        if (logs[i].sink)
+            h->values[h->list.n_values++] = (struct bide__watched_value){
+                .name = "bide_log_dropped_total",
+                .help = "lines that were not written: their log takes no more",
+                .kind = BIDE__VALUE_COUNTER,
+                .label = "log",
+                .label_value = logs[i].name,
+                .value = (double)bide__sink_dropped(logs[i].sink)
+            };
+}
+
+static void list_counters(struct held *h, struct proxy *p)
 {
     uint64_t clients = 0, requests = 0, sum;
 
@@ -144,6 +165,9 @@ static void list_counters(struct held *h, const struct proxy *p)
         "connections of clients that are open");
     add(h, BIDE__VALUE_GAUGE, "bide_proxy_requests_in_flight", (double)requests,
         "requests that are being served");
+    add(h, BIDE__VALUE_GAUGE, "bide_proxy_stuck_workers",
+        (double)pulse_look(&p->pulse, p).n_stuck,
+        "workers that make no progress");
 }
 
 /* How watching itself goes. */
@@ -195,6 +219,7 @@ static const struct bide__watched *hold(void *ctx)
     list_deps(h);
     h->list.values = h->values;
     list_counters(h, w->proxy);
+    list_logs(h, w);
     list_own(h, w);
     return &h->list;
 }
@@ -203,6 +228,17 @@ static void release(void *ctx, const struct bide__watched *watched)
 {
     (void)ctx;
     let_go((struct held *)watched);
+}
+
+static bool is_healthy(void *ctx, char *why, size_t size)
+{
+    struct proxy *p = ((struct proxy_watch *)ctx)->proxy;
+    struct pulse_view v = pulse_look(&p->pulse, p);
+
+    if (v.n_stuck)
+        snprintf(why, size, "worker %u is stuck (%u of %u)", v.first, v.n_stuck,
+                 p->n_workers);
+    return v.n_stuck == 0;
 }
 
 static bool is_draining(void *ctx)
@@ -299,6 +335,7 @@ struct bide__source proxy_source(struct proxy_watch *watch)
                                   .hold = hold,
                                   .release = release,
                                   .draining = is_draining,
+                                  .healthy = is_healthy,
                                   .force = force,
                                   .drain = drain,
                                   .reload = reload };

@@ -31,7 +31,8 @@ struct proxy_watch {
     struct proxy_reloads reloads;
     struct bide__collector *collector; /* NULL: none (yet) */
     struct bide__exporter *exporter;   /* NULL: none */
-    struct bide__log *log;             /* NULL: none */
+    struct bide__log *log;             /* decisions; NULL: none */
+    struct bide__sink *decisions;      /* its way out; NULL: none */
 };
 
 struct bide__source proxy_source(struct proxy_watch *watch);

@@ -160,7 +160,7 @@ static void reload(struct worker *w)
     trust_anew(w);
     attach_pools(w);
     retire_pools(w, old->state);
-    access_log_follow(w);
+    access_log_follow(w); /* without memory: as before */
     if (w->index == 0)
         health_follow(w);
     if (old->n_exchanges == 0)
@@ -189,8 +189,8 @@ static void woken(struct net_loop *loop)
     unsigned told = atomic_exchange(&w->told, 0);
     if (told & WORKER_RELOAD)
         reload(w);
-    if (told & WORKER_ROTATE && w->log)
-        access_log_reopen(w->log);
+    if (told & WORKER_ROTATE)
+        access_log_follow(w);
     if (told & WORKER_NAMES)
         worker_serve_pools(w);
     if (told & WORKER_EASE)
@@ -225,8 +225,10 @@ static void *run(void *arg)
     w->loop.now_ns = bide_now_ns();
     if (w->index == 0)
         health_follow(w);
-    while (!w->over)
+    while (!w->over) {
         net_loop_step(&w->loop);
+        count(&w->turns);
+    }
     if (w->log)
         access_log_flush(w->log);
     atomic_store(&w->ended, true);

@@ -96,6 +96,7 @@ struct worker {
     atomic_uint told;  /* bits of enum worker_message. Threads: shared */
 
     _Alignas(64) struct counters counters; /* Threads: shared to read */
+    counter turns;                         /* of its loop */
     atomic_uint now_clients;               /* gauges. Threads: shared to read */
     atomic_uint now_exchanges;
 };
@@ -104,7 +105,7 @@ enum worker_message {
     WORKER_RELOAD = 1, /* proxy->state is another one */
     WORKER_DRAIN = 2,  /* end gracefully */
     WORKER_STOP = 4,   /* end now */
-    WORKER_ROTATE = 8, /* open the access log anew */
+    WORKER_ROTATE = 8, /* the access log goes elsewhere from now on */
     WORKER_NAMES = 16, /* endpoints have addresses that had none, or failed to */
     WORKER_EASE = 32,  /* another worker has no descriptor left */
 };

@@ -1,0 +1,34 @@
+/* proxy/access_line.h: a request as a line of the access log.
+ *
+ *     access_time_look(&time);
+ *     access_line_json(&t, ex, &time);
+ *
+ * What is cut so that a line stays short is in access_line.c. Threads: owned. */
+#ifndef BIDE_PROXY_ACCESS_LINE_H
+#define BIDE_PROXY_ACCESS_LINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "text.h"
+
+struct exchange;
+
+/* The time, with what is written of it once a second. */
+struct access_time {
+    int64_t second; /* that the texts are of; -1: none */
+    unsigned ms;
+    char iso[24];    /* "2026-01-02T03:04:05" */
+    char common[32]; /* "02/Jan/2026:03:04:05 +0000" */
+};
+
+void access_time_look(struct access_time *time);
+
+void access_line_json(struct text *t, const struct exchange *ex,
+                      const struct access_time *time);
+
+/* Common log format; `combined` adds Referer and User-Agent. */
+void access_line_common(struct text *t, const struct exchange *ex,
+                        const struct access_time *time, bool combined);
+
+#endif
