@@ -3,7 +3,7 @@
 
 #include "diag.h"
 
-enum { MAX_WORD = 48, MAX_LISTED = 8 };
+enum { MAX_WORD = 48, MAX_LISTED = 10 };
 
 static char folded(char c)
 {

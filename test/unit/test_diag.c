@@ -194,7 +194,7 @@ static void suggest_nearest_word(void **state)
     static const char *const known[] = { "base",   "factor", "cap",
                                          "jitter", "floor",  "spread",
                                          "mode",   "max",    "immediate_first",
-                                         NULL };
+                                         "ratio",  "window", NULL };
     static const char *const few[] = { "yes", "no", NULL };
     static const struct {
         const char *found, *want;
