@@ -208,6 +208,9 @@ BIDE__CHECKER(bide__check_proxy)
 
     (void)where;
     check_matched_headers(load, conf, map);
+    if (conf->proxy_protocol == BIDE__PROXY_PROTOCOL_ACCEPT)
+        together(load, map, "proxy_protocol", "trusted",
+                 "add `trusted: [ADDRESS]`: who may say who its clients are");
     for (size_t i = 0; conf->admin && i < conf->n_listen; i++)
         if (same(&conf->listen[i], conf->admin)) {
             bide__mistake(load, bide__map_get(map, "admin", NULL),

@@ -140,6 +140,13 @@ struct bide__proxy_health {
         .status_max = 299,                                                     \
     }
 
+/* What endpoints are told of clients by the PROXY protocol. */
+enum bide__proxy_tells {
+    BIDE__PROXY_TELLS_NOTHING,
+    BIDE__PROXY_TELLS_V1,
+    BIDE__PROXY_TELLS_V2
+};
+
 /* Threads: immutable. */
 struct bide__proxy_upstream {
     const char *name;
@@ -168,6 +175,7 @@ struct bide__proxy_upstream {
                              it off; over 0; 60 s. `body_timeout` */
     int64_t resolve_ns;      /* how often endpoints' names are looked up again;
                              100 ms .. 1 h; 30 s. `resolve` */
+    enum bide__proxy_tells proxy_protocol; /* off */
     struct bide__proxy_health health;
     struct bide__proxy_client_tls tls;
 };
@@ -260,6 +268,12 @@ struct bide__proxy_headers {
     bool underscores; /* those of requests whose name has an underscore; false */
 };
 
+/* Whether clients are told apart by the PROXY protocol. */
+enum bide__proxy_protocol {
+    BIDE__PROXY_PROTOCOL_OFF,
+    BIDE__PROXY_PROTOCOL_ACCEPT /* from those who are trusted, who must send it */
+};
+
 /* A network: address bytes (4 or 16), and how many bits count.
  * Threads: immutable. */
 struct bide__proxy_net {
@@ -328,6 +342,7 @@ struct bide__proxy_conf {
     const struct bide__proxy_net *trusted; /* clients whose overrides count;
                                               none */
     size_t n_trusted;
+    enum bide__proxy_protocol proxy_protocol; /* off */
     const char *access_log; /* a path, "stdout", "stderr", "syslog" or
                                "syslog:PATH"; NULL: none; NULL. `off` */
     enum bide__access_format access_log_format; /* json */

@@ -247,6 +247,7 @@ static const struct bide__section_table server_tls_table = {
 /* ===== the whole ===== */
 
 #define S       struct bide__proxy_conf
+static const char *const proxy_protocol[] = { "off", "accept", NULL };
 #define ADDRESS "^(.+:[0-9]+|unix:/.+)$"
 static const char *const paths[] = { "as_sent", "normalize", NULL };
 static const char *const access_formats[] = { "json", "common", "combined",
@@ -329,6 +330,12 @@ static const struct bide__section_field proxy_fields[] = {
       .most = 1000,
       .read = bide__read_trusted,
       .hint = "write `trusted: [127.0.0.1, 10.0.0.0/8]`" },
+    { .o = { "proxy_protocol", BIDE_OPTION_CHOICE, AT(proxy_protocol), 0, 0,
+             false, NULL, 0, proxy_protocol, "off or accept",
+             "Whether senders in `trusted` begin with a header of the PROXY "
+             "protocol, version 1 or 2, that says who the client is. With "
+             "accept they must, and nobody else may." },
+      .kind = BIDE__VALUE },
     { NAMED("access_log", AT(access_log),
             BIDE__LOG_EXPECTED,
             "Where a line for each request goes; `syslog` is /dev/log, and "

@@ -102,6 +102,7 @@ static const struct bide__section_table client_tls_table = {
 };
 
 #define S struct bide__proxy_upstream
+static const char *const proxy_tells[] = { "off", "v1", "v2", NULL };
 static const struct bide__section_field upstream_fields[] = {
     { NAMED("endpoints", AT(endpoints), "a list of URLs of hosts",
             "The servers."),
@@ -117,6 +118,12 @@ static const struct bide__section_field upstream_fields[] = {
     { NAMED("ejection", 0, "a map", "Taking endpoints out that fail."),
       .kind = BIDE__FIELDS,
       .table = &ejection_table },
+    { .o = { "proxy_protocol", BIDE_OPTION_CHOICE, AT(proxy_protocol), 0, 0,
+             false, NULL, 0, proxy_tells, "off, v1 or v2",
+             "Begins each connection with a header of the PROXY protocol that "
+             "says who the client is. A connection is then used for one "
+             "connection of a client only." },
+      .kind = BIDE__VALUE },
     VALUE("slow_start", DURATION, slow_start_ns, 0, MAX_NS, false, "a duration",
           "How long the share of an endpoint grows after its return."),
     TIME("body_timeout", body_timeout_ns, "a duration over 0",

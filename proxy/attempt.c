@@ -123,6 +123,8 @@ void attempt_unlink(struct attempt *a, bool reuse)
     if (!p)
         return;
     pool_leave(p, a);
+    if (a->making)
+        link_close(a->making);
     a->pool = NULL;
     a->link = NULL;
     gauge_down(&p->in_flight);

@@ -142,6 +142,8 @@ static bool shake(struct client *c)
 static bool step(struct client *c)
 {
     switch (c->phase) {
+    case CLIENT_PROXIED:
+        return client_read_proxied(c);
     case CLIENT_HANDSHAKE:
         return shake(c);
     case CLIENT_IDLE:
@@ -204,6 +206,22 @@ static void client_ready(struct net_io *io, unsigned events)
         client_run(c);
 }
 
+void client_begin(struct client *c)
+{
+    struct worker *w = c->worker;
+    c->phase = CLIENT_IDLE;
+    if (!client_admit(c)) {
+        client_close(c);
+        return;
+    }
+    if (!w->state->tls)
+        return;
+    c->tls = true;
+    c->phase = CLIENT_HANDSHAKE;
+    if (net_tls_accept(&c->conn, w->state->tls) < 0)
+        client_close(c);
+}
+
 void client_new(struct worker *w, int fd, const struct sockaddr *from)
 {
     struct client *c = client_alloc(w);
@@ -227,14 +245,8 @@ void client_new(struct worker *w, int fd, const struct sockaddr *from)
                           memory_order_relaxed);
     count(&w->counters.accepted);
     client_until(c, net_after(w->loop.now_ns, w->conf->timeouts.header_ns));
-    if (!client_admit(c)) {
-        client_close(c);
-        return;
-    }
-    if (w->state->tls) {
-        c->tls = true;
-        c->phase = CLIENT_HANDSHAKE;
-        if (net_tls_accept(&c->conn, w->state->tls) < 0)
-            client_close(c);
-    }
+    if (client_is_proxied(c))
+        c->phase = CLIENT_PROXIED;
+    else
+        client_begin(c);
 }

@@ -19,10 +19,12 @@
 #include "loop.h"
 
 struct exchange;
+struct net_address;
 struct worker;
 
 enum client_phase {
     CLIENT_IDLE,
+    CLIENT_PROXIED, /* says first who it is (PROXY protocol) */
     CLIENT_HANDSHAKE,
     CLIENT_HEAD,
     CLIENT_BUSY,
@@ -63,6 +65,9 @@ void client_new(struct worker *w, int fd, const struct sockaddr *from);
 void client_done(struct client *c);
 void client_abort(struct client *c);
 
+/* It is known who it is: begins with TLS, or waits for a request. */
+void client_begin(struct client *c);
+
 /* Goes on with whatever can be done. */
 void client_run(struct client *c);
 
@@ -98,9 +103,18 @@ void client_follow(struct client *c);
 /* Whether its request may be served; otherwise it has been answered. */
 bool client_may_ask(struct client *c);
 
+/* ===== client_proxied.c ===== */
+
+/* Whether it is to say who it is. */
+bool client_is_proxied(const struct client *c);
+
+/* One step towards knowing; false: nothing more can be done now. */
+bool client_read_proxied(struct client *c);
+
 /* ===== client_address.c ===== */
 
 void client_set_address(struct client *c, const struct sockaddr *from);
+void client_address(const struct client *c, struct net_address *ret);
 
 /* Whether it is trusted, by the worker's present configuration. */
 void client_set_trust(struct client *c);

@@ -31,10 +31,26 @@ void client_set_address(struct client *c, const struct sockaddr *from)
         memcpy(&a.to.in, from, sizeof a.to.in);
     else if (from->sa_family == AF_INET6)
         memcpy(&a.to.in6, from, sizeof a.to.in6);
+    memset(c->address, 0, sizeof c->address);
     c->address_len = (uint8_t)net_address_bytes(&a, c->address);
     c->port = from->sa_family == AF_INET    ? ntohs(a.to.in.sin_port)
               : from->sa_family == AF_INET6 ? ntohs(a.to.in6.sin6_port)
                                             : 0;
+}
+
+void client_address(const struct client *c, struct net_address *ret)
+{
+    memset(ret, 0, sizeof *ret);
+    ret->to.any.sa_family = c->address_len == 4    ? AF_INET
+                            : c->address_len == 16 ? AF_INET6
+                                                   : AF_UNIX;
+    if (c->address_len == 4) {
+        memcpy(&ret->to.in.sin_addr, c->address, 4);
+        ret->to.in.sin_port = htons(c->port);
+    } else if (c->address_len == 16) {
+        memcpy(&ret->to.in6.sin6_addr, c->address, 16);
+        ret->to.in6.sin6_port = htons(c->port);
+    }
 }
 
 void client_set_trust(struct client *c)

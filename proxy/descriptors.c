@@ -54,20 +54,11 @@ void worker_serve_pools(struct worker *w)
             pool_serve(pool_at(w, i, e));
 }
 
-/* The connection that was used least lately. */
-static struct link *oldest_idle(struct pool *p)
-{
-    struct link *l = p->idle;
-    while (l && l->next)
-        l = l->next;
-    return l;
-}
-
 bool worker_ease(struct worker *w)
 {
     for (size_t i = 0; i < w->state->n_upstreams; i++)
         for (unsigned e = 0; e < w->state->upstreams[i]->n_endpoints; e++) {
-            struct link *l = oldest_idle(pool_at(w, i, e));
+            struct link *l = pool_oldest_idle(pool_at(w, i, e));
             if (!l)
                 continue;
             link_drop(l);

@@ -56,6 +56,7 @@ struct attempt {
     struct attempt *line_next, *line_prev; /* waiting for a connection */
     struct pool *pool;
     struct link *link; /* NULL: waiting for one, or done with it */
+    struct link *making; /* a connection under way that is for it alone */
     struct net_timer timer;
     struct net_task task; /* looks at its connection again */
     int64_t begin_ns;

@@ -8,6 +8,7 @@
 #include "address.h"
 #include "conn.h"
 #include "http1.h"
+#include "pool.h"
 #include "state.h"
 #include "tls.h"
 #include "worker.h"
@@ -149,7 +150,8 @@ static void connected(struct health *h)
 {
     struct endpoint *e = h->endpoint;
     const char *name = e->upstream->conf.tls.server_name;
-    if (net_connect_result(h->conn.io.fd) != 0) {
+    if (net_connect_result(h->conn.io.fd) != 0 ||
+        !proxied_health(h->conn.io.fd, e)) {
         over(h, false);
         return;
     }

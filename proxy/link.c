@@ -81,6 +81,8 @@ void link_drop(struct link *l)
         p->n_connecting--;
     if (l->phase != LINK_BUSY)
         list_remove(l);
+    if (l->phase == LINK_CONNECTING && l->attempt)
+        l->attempt->making = NULL;
     l->phase = LINK_CLOSED;
     l->attempt = NULL;
     gauge_down(&p->n_links);
@@ -97,11 +99,11 @@ void link_close(struct link *l)
 }
 
 /* Nothing more can come of it before it is connected: the first in line hears
- * of it. */
+ * of it, or whom it is for. */
 static void connect_failed(struct link *l, bide_fault fault)
 {
     struct pool *p = l->pool;
-    struct attempt *a = p->first;
+    struct attempt *a = l->attempt ? l->attempt : p->first;
     count(&p->worker->counters.connect_failures);
     link_drop(l);
     if (!a)
@@ -146,6 +148,11 @@ static void connected(struct link *l)
     list_remove(l);
     l->phase = LINK_BUSY;
     net_timer_cancel(&worker_of(l)->loop, &l->timer);
+    if (l->attempt) {
+        l->attempt->making = NULL;
+        attempt_linked(l->attempt, l);
+        return;
+    }
     put_idle(l);
     l->reused = false;
 }
@@ -179,6 +186,10 @@ static void connect_ready(struct link *l)
         return;
     if (net_connect_result(l->conn.io.fd) != 0) {
         connect_failed(l, BIDE_FAULT_CONNECT);
+        return;
+    }
+    if (l->attempt && !link_introduce(l)) {
+        connect_failed(l, BIDE_FAULT_RESET);
         return;
     }
     if (!e->tls) {

@@ -35,6 +35,14 @@ void pool_leave(struct pool *p, struct attempt *a)
     p->n_waiting--;
 }
 
+struct link *pool_oldest_idle(const struct pool *p)
+{
+    struct link *l = p->idle;
+    while (l && l->next)
+        l = l->next;
+    return l;
+}
+
 void pool_serve(struct pool *p)
 {
     if (p->first)
@@ -43,11 +51,29 @@ void pool_serve(struct pool *p)
 
 /* ===== connections ===== */
 
+/* Connections under way are for those in line; those that are for one client
+ * alone are for somebody who has left it. */
 static bool may_connect(const struct pool *p)
 {
-    return p->n_connecting < p->n_waiting &&
+    return (p->proxied ? p->n_waiting > 0 : p->n_connecting < p->n_waiting) &&
            p->n_connecting < p->max_connecting &&
-           gauged(&p->n_links) < p->max_links;
+           (gauged(&p->n_links) < p->max_links || (p->proxied && p->idle));
+}
+
+/* Begins a connection for the first in line. NULL and errno. */
+static struct link *connect_one(struct pool *p)
+{
+    struct attempt *a = p->first;
+    if (!p->proxied)
+        return link_new(p);
+    if (gauged(&p->n_links) >= p->max_links)
+        link_drop(pool_oldest_idle(p));
+    struct link *l = link_new(p);
+    if (!l)
+        return NULL;
+    pool_leave(p, a);
+    link_bind(l, a);
+    return l;
 }
 
 bool pool_starved(const struct pool *p, int64_t since_ns)
@@ -62,11 +88,22 @@ static bool is_nowhere(const struct pool *p)
            (p->retired || !endpoint_is_pending(p->endpoint));
 }
 
-/* One that waits to be used and is still open, or NULL. */
-static struct link *take_idle(struct pool *p, bool careful)
+/* The idle connection that this attempt may use; NULL: none. */
+static struct link *find_idle(const struct pool *p, const struct attempt *a)
 {
-    while (p->idle) {
-        struct link *l = p->idle;
+    struct link *l = p->idle;
+    if (l && p->proxied)
+        while (l && !link_is_for(l, a))
+            l = l->next;
+    return l;
+}
+
+/* One that waits to be used and is still open, or NULL. */
+static struct link *take_idle(struct pool *p, const struct attempt *a,
+                              bool careful)
+{
+    struct link *l;
+    while ((l = find_idle(p, a))) {
         link_use(l);
         if ((careful && l->reused ? !net_conn_stale(&l->conn)
                                   : net_conn_quiet(&l->conn)) &&
@@ -91,7 +128,8 @@ static bool connect_more(struct pool *p)
     struct worker *w = p->worker;
     while (may_connect(p)) {
         errno = 0;
-        if (link_new(p) || (is_short(errno) && worker_ease(w) && link_new(p)))
+        if (connect_one(p) ||
+            (is_short(errno) && worker_ease(w) && connect_one(p)))
             continue;
         if (!is_short(errno))
             return gauged(&p->n_links) > 0;
@@ -104,7 +142,7 @@ static bool connect_more(struct pool *p)
 
 enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
 {
-    struct link *l = p->first ? NULL : take_idle(p, careful);
+    struct link *l = p->first ? NULL : take_idle(p, a, careful);
     if (l) {
         l->attempt = a;
         a->link = l;
@@ -134,7 +172,7 @@ static void serve(struct net_task *task)
 
     if (!a)
         return;
-    if ((l = take_idle(p, attempt_is_careful(a)))) {
+    if ((l = take_idle(p, a, attempt_is_careful(a)))) {
         pool_leave(p, a);
         l->attempt = a;
         pool_serve(p);

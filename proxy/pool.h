@@ -46,6 +46,7 @@ struct pool {
     int64_t starved_ns;   /* when there was no descriptor for it, lately */
     struct net_task task; /* serves the line */
     bool retired;         /* its upstream is gone: nothing is kept */
+    bool proxied;         /* each connection is for one client (link_proxied.c) */
 } __attribute__((aligned(64)));
 
 /* One connection to an endpoint. */
@@ -59,6 +60,9 @@ struct link {
     struct link *next, *prev; /* idle or connecting ones */
     int64_t until_ns;         /* of the timer, which may fire earlier */
     unsigned moves;           /* of its endpoint, when it was last looked at */
+    uint8_t client[16];       /* that it is for (link_proxied.c) */
+    uint8_t client_len;
+    uint16_t client_port;
     uint8_t phase;            /* enum link_phase */
     bool reused;              /* carries its second request, or a later one */
     bool handshaking;
@@ -85,6 +89,9 @@ void pool_retire(struct pool *pool);
 /* Whether there has been no descriptor for those in line, since that time. */
 bool pool_starved(const struct pool *pool, int64_t since_ns);
 
+/* The idle connection that was used least lately; NULL: there is none. */
+struct link *pool_oldest_idle(const struct pool *pool);
+
 /* Serves the line soon. */
 void pool_serve(struct pool *pool);
 
@@ -103,5 +110,18 @@ void link_drop(struct link *l);
 
 /* Whether its endpoint is still where it leads to. */
 bool link_leads_there(struct link *l);
+
+/* ===== link_proxied.c ===== */
+
+/* Makes a connection under way that of an attempt and its client; whether it is
+ * for the client of this one. */
+void link_bind(struct link *l, struct attempt *a);
+bool link_is_for(const struct link *l, const struct attempt *a);
+
+/* Says who the client is, when it is connected; false: it broke. */
+bool link_introduce(struct link *l);
+
+/* The same on the connection of a health check, which is nobody's. */
+bool proxied_health(int fd, const struct endpoint *e);
 
 #endif

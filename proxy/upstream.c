@@ -63,6 +63,7 @@ static bool numbers_same(const struct bide__proxy_upstream *a,
            memcmp(&a->max_ejected, &b->max_ejected, sizeof(double)) == 0 &&
            a->slow_start_ns == b->slow_start_ns &&
            a->resolve_ns == b->resolve_ns &&
+           a->proxy_protocol == b->proxy_protocol &&
            a->body_timeout_ns == b->body_timeout_ns;
 }
 
@@ -140,6 +141,7 @@ static int pools_new(struct endpoint *e, const struct bide__proxy_upstream *c,
     for (unsigned w = 0; w < n_workers; w++) {
         struct pool *p = &e->pools[w];
         p->endpoint = e;
+        p->proxied = c->proxy_protocol != BIDE__PROXY_TELLS_NOTHING;
         p->max_links = (uint32_t)worker_share(c->connections, w, n_workers);
         p->max_idle = (uint32_t)worker_share(c->idle, w, n_workers);
         p->max_connecting = (uint32_t)worker_share(c->connecting, w, n_workers);

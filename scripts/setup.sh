@@ -9,7 +9,7 @@ set -eu
 packages_build="gcc pkg-config meson ninja-build libyaml-dev
     libcurl4-openssl-dev libssl-dev scdoc python3"
 packages_test="g++ clang libclang-rt-14-dev clang-format-14 cmake libcmocka-dev
-    spin valgrind gcovr retry nginx-light curl openssl wrk node-llhttp
+    spin valgrind gcovr retry haproxy nginx-light curl openssl wrk node-llhttp
     postgresql libpq-dev redis-server libhiredis-dev
     nodejs npm prometheus chromium fonts-dejavu-core"
 packages_bench="haproxy nginx-light wrk"

@@ -329,12 +329,12 @@ class Nginx:
     before it answers, /204 does not wait for it. With the path of a certificate and
     its key, but for their endings, it serves TLS too, at self.tls_port."""
 
-    def __init__(self, requests=1000, certificate=None):
+    def __init__(self, requests=1000, certificate=None, more=""):
         self.dir = tempfile.mkdtemp(prefix="bide-nginx-")
         self.www = os.path.join(self.dir, "www")
         os.mkdir(self.www)
         self.port = free_port()
-        self.requests, self.more = requests, ""
+        self.requests, self.more = requests, more
         if certificate:
             self.tls_port = free_port()
             self.more = (f"listen 127.0.0.1:{self.tls_port} ssl; "
