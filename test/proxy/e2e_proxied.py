@@ -94,6 +94,25 @@ def coming_in():
             '"192.0.2.7' in line for line in open(p.log, encoding="utf-8"))))
 
 
+def limits():
+    """Limits are those of the client, and not of who accepted it."""
+    with proxied(Origin(says(ok())), more=TRUSTED +
+                 "  limits: { per_client: { connections: 1 } }\n") as p:
+        first, second = connect(p), connect(p)
+        first.send(V1 + get())
+        one = Answer(first)
+        second.send(V1 + get())
+        two = Answer(second)
+        other = ask(p, V1.replace(b"0.2.7", b"0.2.9") + get("/", LAST))
+        tap.case("a client has the limits of its own address",
+                 (one.status, two.status, other.status) == (200, 503, 200) and
+                 two.fields["x-bide-reason"] == "client_connections",
+                 (one, two, other))
+        first.close()
+        tap.case("and is let in when its other connection has gone", until(
+            lambda: ask(p, V1 + get("/", LAST)).status == 200))
+
+
 def strangers():
     """Whoever is not trusted speaks for itself alone."""
     o = Origin(says(ok()))
@@ -364,7 +383,7 @@ def before_nginx():
         nginx.stop()
 
 
-run(coming_in, strangers, too_slow, with_tls, behind_haproxy,
+run(coming_in, limits, strangers, too_slow, with_tls, behind_haproxy,
     lambda: going_out("v1"), lambda: going_out("v2"), narrow, nobody_there,
     in_and_out, lambda: health("v1", b"PROXY UNKNOWN\r\n"),
     lambda: health("v2", SIGNATURE + b"\x20\0\0\0"), before_nginx)
