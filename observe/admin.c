@@ -20,19 +20,11 @@ static void drop(struct bide__admin *a, size_t i)
     a->conns[i] = a->conns[--a->n_conns];
 }
 
-/* Of those who were to say something, whoever has had the most time: so that
- * nobody who only holds connections keeps a health check out. */
-static void make_room(struct bide__admin *a)
+static void drop_over(struct bide__admin *a, int64_t now)
 {
-    size_t oldest = a->n_conns;
-
-    for (size_t i = 0; i < a->n_conns; i++)
-        if (a->conns[i]->mode == ADMIN_READING &&
-            (oldest == a->n_conns ||
-             a->conns[i]->until_ns < a->conns[oldest]->until_ns))
-            oldest = i;
-    if (oldest < a->n_conns)
-        drop(a, oldest);
+    for (size_t i = a->n_conns; i-- > 0;)
+        if (a->conns[i]->until_ns <= now)
+            drop(a, i);
 }
 
 /* Sessions that are open keep what they began with. */
@@ -46,31 +38,55 @@ static void use_renewed(struct bide__admin *a)
     a->tls = tls;
 }
 
-static void take_client(struct bide__admin *a, int64_t now)
+/* What it asks may be there already: then it is answered before anybody can
+ * take its place. */
+static void add_client(struct bide__admin *a, int fd, int64_t now)
 {
-    int fd = accept4(a->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     int room = ADMIN_SEND;
-    struct admin_conn *c;
+    struct admin_conn *c = calloc(1, sizeof *c);
 
-    if (fd < 0) { /* no descriptors, say: poll() would find it ready at once */
-        if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-            a->rest_ns = now + ADMIN_REST_NS;
-        return;
-    }
-    if (a->n_conns == ADMIN_CONNECTIONS)
-        make_room(a);
-    if (a->n_conns == ADMIN_CONNECTIONS || !(c = calloc(1, sizeof *c))) {
+    if (!c) {
         close(fd);
         return;
     }
     use_renewed(a);
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     c->net.io.fd = fd;
+    c->moved_ns = now;
     a->conns[a->n_conns++] = c;
     c->greeting = a->tls != NULL;
     if ((a->tls && net_tls_accept(&c->net, a->tls) < 0) ||
-        !admin_conn_step(a, c, 0, now))
+        !admin_conn_step(a, c, POLLIN, now))
         drop(a, a->n_conns - 1);
+}
+
+/* False: nobody else is there, or can be taken in now. */
+static bool take_client(struct bide__admin *a, int64_t now)
+{
+    if (!admin_room(a, now)) {
+        a->rest_ns = now + ADMIN_MOMENT_NS / 8;
+        return false;
+    }
+    drop_over(a, now);
+    int fd = accept4(a->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd >= 0) {
+        add_client(a, fd, now);
+        admin_room_for_answers(a);
+        return true;
+    }
+    /* No descriptors, say: poll() would find it ready at once. */
+    if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+        a->rest_ns = now + ADMIN_REST_NS;
+    return false;
+}
+
+/* Nobody has to go for one who may not be there. */
+static void take_clients(struct bide__admin *a, int64_t now)
+{
+    int n = 0;
+    while (take_client(a, now) && ++n < ADMIN_AT_ONCE &&
+           a->n_conns < ADMIN_CONNECTIONS)
+        ;
 }
 
 /* ===== streams ===== */
@@ -112,6 +128,8 @@ static int patience_ms(const struct bide__admin *a, int64_t now)
         until = a->rest_ns;
     if (until == BIDE_FOREVER)
         return -1;
+    if (until <= now)
+        return 0;
     int64_t ms = (until - now) / BIDE_MILLISECOND + 1;
     return ms < 0 ? 0 : ms > 60000 ? 60000 : (int)ms;
 }
@@ -155,8 +173,9 @@ static void *work(void *arg)
             break;
         now = bide_now_ns();
         step_all(a, p, n, now);
+        admin_room_for_answers(a);
         if (p[1].revents)
-            take_client(a, now);
+            take_clients(a, now);
         feed_streams(a, now);
     }
     return NULL;

@@ -113,7 +113,7 @@ static ssize_t read_some(struct admin_conn *c)
 
 /* ===== writing ===== */
 
-static bool write_some(struct admin_conn *c)
+static bool write_some(struct admin_conn *c, int64_t now)
 {
     while (c->sent < c->out.len) {
         ssize_t n =
@@ -121,6 +121,7 @@ static bool write_some(struct admin_conn *c)
         if (n < 0)
             return n == NET_AGAIN;
         c->sent += (size_t)n;
+        c->moved_ns = now;
     }
     return true;
 }
@@ -134,7 +135,7 @@ static bool go_on(struct bide__admin *a, struct admin_conn *c, int64_t now)
         skip_body(c, now);
     if (c->mode == ADMIN_READING && c->in_len)
         take_request(a, c, now);
-    if (c->out.failed || !write_some(c))
+    if (c->out.failed || !write_some(c, now))
         return false;
     if (c->mode == ADMIN_WRITING && c->sent == c->out.len) {
         if (!c->keep)

@@ -131,3 +131,9 @@ const char *admin_guard_action(const struct bide__admin *a,
     given = (struct piece){ given.at + n, given.len - n };
     return same_secret(given, a->token) ? NULL : "not the token";
 }
+
+bool admin_guard_token(const struct bide__admin *a, const struct admin_conn *c)
+{
+    int status;
+    return !admin_guard_action(a, c, &status);
+}

@@ -79,7 +79,7 @@ static int bind_to(const struct addrinfo *ai, const char *text, char *why,
         socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd >= 0 &&
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
-        bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 && listen(fd, 64) == 0)
+        bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 && listen(fd, ADMIN_BACKLOG) == 0)
         return fd;
     snprintf(why, size, "admin: cannot listen on %s: %s", text,
              strerror(errno));

@@ -11,8 +11,12 @@
 #include "out.h"
 
 enum {
-    ADMIN_CONNECTIONS = 64,
+    ADMIN_CONNECTIONS = 256,
     ADMIN_STREAMS = 32, /* of those: the rest is left to who asks and goes */
+    ADMIN_WAITING = 32, /* answers that wait for who reads slowly */
+    ADMIN_AT_ONCE = 16, /* connections that are accepted before others are
+                           served */
+    ADMIN_BACKLOG = 1024, /* that the kernel keeps meanwhile */
     ADMIN_SEND = 65536, /* bytes that the kernel keeps for who reads slowly */
     ADMIN_HEAD = 8192,  /* bytes of a request's head */
     ADMIN_FIELDS = 64,
@@ -23,6 +27,8 @@ enum {
 #define ADMIN_PATIENCE_NS (10 * BIDE_SECOND) /* with a request that is slow */
 #define ADMIN_IDLE_NS     (60 * BIDE_SECOND) /* between two */
 #define ADMIN_REST_NS     (100 * BIDE_MILLISECOND) /* when accept() fails */
+#define ADMIN_MOMENT_NS   (50 * BIDE_MILLISECOND) /* that everybody gets */
+#define ADMIN_OVER        INT64_MIN /* `until_ns` of one that has to go */
 
 enum admin_mode {
     ADMIN_READING,  /* a request */
@@ -37,7 +43,9 @@ struct admin_conn {
     bool greeting; /* TLS: it is not agreed yet */
     enum admin_mode mode;
     bool keep;        /* another request may follow */
+    bool known;       /* it has shown the token */
     int64_t until_ns; /* then it is dropped */
+    int64_t moved_ns; /* when it came, or took something, or an answer was done */
     char in[ADMIN_HEAD];
     size_t in_len;
     uint64_t skip; /* bytes of a body that are still to come */
@@ -71,6 +79,18 @@ struct bide__admin {
 int admin_listen(const struct bide__admin_conf *conf, int *ret_port, char *why,
                  size_t size);
 
+/* ===== admin_room.c ===== */
+
+/* Whether one more can be taken in; another may have to go for it. False: all
+ * have only just come. */
+bool admin_room(struct bide__admin *a, int64_t now);
+
+/* Lets go of an answer that is not read, if there are too many. */
+void admin_room_for_answers(struct bide__admin *a);
+
+/* Whether there may be another stream; one that is not read may have to go. */
+bool admin_room_for_stream(struct bide__admin *a, int64_t now);
+
 /* ===== admin_conn.c ===== */
 
 /* Reads or writes as far as that goes. False: the connection is over. */
@@ -91,6 +111,9 @@ const char *admin_guard(const struct bide__admin *a,
 /* NULL, or why the action is refused; *ret_status is 401 or 403. */
 const char *admin_guard_action(const struct bide__admin *a,
                                const struct admin_conn *c, int *ret_status);
+
+/* Whether it came with the token, whatever it asks. */
+bool admin_guard_token(const struct bide__admin *a, const struct admin_conn *c);
 
 /* ===== admin_route.c: what is asked ===== */
 

@@ -87,14 +87,9 @@ static void get_history(struct bide__admin *a, struct admin_conn *c,
 
 static void get_stream(struct bide__admin *a, struct admin_conn *c, int64_t now)
 {
-    size_t n = 0;
-
-    (void)now;
-    for (size_t i = 0; i < a->n_conns; i++)
-        n += a->conns[i]->mode == ADMIN_STREAMING;
     if (c->head.method_id == HTTP1_HEAD)
         say(c, 200, "");
-    else if (n >= ADMIN_STREAMS)
+    else if (!admin_room_for_stream(a, now))
         admin_problem(c, 503, "there are too many streams already");
     else
         admin_stream_begin(a, c);
@@ -232,6 +227,7 @@ void admin_route(struct bide__admin *a, struct admin_conn *c, int64_t now)
         admin_problem(c, 403, refused);
         return;
     }
+    c->known = c->known || admin_guard_token(a, c);
     if (c->head.method_id == HTTP1_POST) {
         post(a, c, path, len);
         return;

@@ -14,6 +14,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.parse
 import urllib.request
@@ -220,6 +221,66 @@ def many_streams(p):
     gone = until(lambda: connections_from(reader) == 0, 40)
     case("and is dropped", gone)
     reader.close()
+
+
+class Crowd:
+    """Connections that hold what they have: silent ones, slow ones, those that ask
+    for much and read nothing, streams that are not read. One that was dropped comes
+    back."""
+    ASKS = [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20,
+            b"GET /api/stream HTTP/1.1\r\nHost: localhost\r\n\r\n",
+            b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20,
+            b"GET /api/history HTTP/1.1\r\nHost: localhost\r\n\r\n" * 20]
+
+    def __init__(self, port, n):
+        self.port = port
+        self.sockets = [self.join(i) for i in range(n)]
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.return_)
+        self.thread.start()
+
+    def join(self, i):
+        s = socket.socket()
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        s.settimeout(PATIENCE)
+        try:
+            s.connect(("127.0.0.1", self.port))
+            s.sendall(self.ASKS[i % len(self.ASKS)])
+        except OSError:
+            pass
+        return s
+
+    def return_(self):
+        i = 0
+        while not self.over.wait(0.001):
+            i = (i + 1) % len(self.sockets)
+            if connections_from(self.sockets[i]) == 0:
+                self.sockets[i].close()
+                self.sockets[i] = self.join(i)
+
+    def leave(self):
+        self.over.set()
+        self.thread.join()
+        for s in self.sockets:
+            s.close()
+
+
+def crowds(p):
+    for n in 64, 300:
+        crowd = Crowd(p.port, n)
+        got = []
+        for _ in range(20):
+            for path in "/healthz", "/metrics":
+                try:
+                    got.append(p.ask(path)[0])
+                except OSError as e:
+                    got.append(e)
+        case(f"{n} who hold what they can keep nobody from /healthz and /metrics",
+             got == [200] * 40, got)
+        good = {"Authorization": f"Bearer {TOKEN}"}
+        case("nor from an action", p.ask("/api/deps/mail/breaker/normal", "POST",
+                                         **good)[0] == 200)
+        crowd.leave()
 
 
 def connections_from(client):
@@ -512,6 +573,7 @@ who_may_ask(live)
 actions(live, calm)
 hostile(live)
 many_streams(live)
+crowds(live)
 no_descriptors()
 prometheus(calm)
 case("it ends cleanly", live.end() == 0 and calm.end() == 0)
