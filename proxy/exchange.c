@@ -256,7 +256,7 @@ void exchange_cut(struct exchange *ex)
 {
     struct client *c = ex->client;
     count(&ex->worker->counters.cut_short);
-    ex->reason = BIDE_N_REASONS; /* "cut_short", in the log */
+    ex->reason = BIDE_BECAUSE_CUT_SHORT;
     exchange_over(ex);
     client_abort(c);
 }
