@@ -182,6 +182,14 @@ BIDE_API bide_decision bide_call_next(bide_call *call, int64_t now_ns);
 BIDE_API int bide_call_started(bide_call *call, uint32_t attempt,
                                int64_t now_ns, int64_t *ret_timeout_ns);
 
+/* Gives an outcome as the rule of blame will count it if it is reported now: with
+ * class IGNORED where it says nothing about the dependency. For drivers that keep
+ * books of their own, about an endpoint say. Nothing changes, and what is to be
+ * reported is the outcome itself. */
+BIDE_API bide_outcome bide_call_blame(const bide_call *call, uint32_t attempt,
+                                      const bide_outcome *outcome,
+                                      int64_t now_ns);
+
 /* Tells what attempt number `attempt` came to. Feeds breaker, budget, limits,
  * latency and counters. BIDE_ESTATE if no such attempt runs: it was reported
  * before, or never begun; nothing is counted then. */
