@@ -63,7 +63,8 @@ static char *attempt_field(struct bide__transfer *t)
 
 static char *timeout_field(struct bide__transfer *t, int64_t left_ns)
 {
-    int64_t left = left_ns / BIDE_MILLISECOND;
+    /* Rounded up: who is told gives up after us, and not shortly before. */
+    int64_t left = left_ns > 0 ? (left_ns - 1) / BIDE_MILLISECOND + 1 : 0;
     return FIELD(t->timeout_text, "X-Bide-Timeout-Ms: ",
                  (uint64_t)(left > 0 ? left : 1));
 }

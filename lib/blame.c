@@ -64,7 +64,8 @@ static int64_t full_time(const struct bide__call *c,
     if (deadline == BIDE_FOREVER)
         return full;
     int64_t passed = bide__elapsed_ns(c->begin_ns, r->start_ns);
-    int64_t used = bide__elapsed_ns((int64_t)c->ours_us * 1000, passed);
+    int64_t ours = r->paid ? (int64_t)c->ours_us * 1000 : passed;
+    int64_t used = bide__elapsed_ns(ours, passed);
     int64_t left = bide__elapsed_ns(used, deadline);
     return left < full ? left : full;
 }
@@ -85,7 +86,7 @@ bool bide__deadline_is_callers(const struct bide__call *c)
     return c->deadline_ns < bide__add_ns(c->begin_ns, conf_of(c)->deadline_ns);
 }
 
-/* ===== bide_call_started ===== */
+/* ===== for drivers ===== */
 
 struct bide__pass bide__pass_of(const struct bide__call *c,
                                 const struct bide__running *r)
@@ -115,15 +116,22 @@ static void start_now(struct bide__call *c, struct bide__running *r, int64_t now
         c->ours_us = UINT32_MAX;
 }
 
+/* The place of an attempt among those that run, or n_running. */
+static unsigned find(const struct bide__call *c, uint32_t attempt)
+{
+    unsigned i = 0;
+    while (i < c->n_running && c->running[i].attempt != attempt)
+        i++;
+    return i;
+}
+
 int bide_call_started(bide_call *call, uint32_t attempt, int64_t now_ns,
                       int64_t *ret_timeout_ns)
 {
     struct bide__call *c = (struct bide__call *)call;
     int64_t now = bide__clock(now_ns);
-    unsigned i = 0;
+    unsigned i = find(c, attempt);
 
-    while (i < c->n_running && c->running[i].attempt != attempt)
-        i++;
     if (i == c->n_running)
         return BIDE_ESTATE;
     start_now(c, &c->running[i], now);
@@ -134,4 +142,18 @@ int bide_call_started(bide_call *call, uint32_t attempt, int64_t now_ns,
     if (ret_timeout_ns)
         *ret_timeout_ns = bide__time_for_attempt(c, now);
     return 0;
+}
+
+bide_outcome bide_call_blame(const bide_call *call, uint32_t attempt,
+                             const bide_outcome *outcome, int64_t now_ns)
+{
+    const struct bide__call *c = (const struct bide__call *)call;
+    bide_outcome seen = *outcome;
+    unsigned i = find(c, attempt);
+
+    if (bide__blames_nobody(outcome) ||
+        (i < c->n_running &&
+         bide__is_clipped(c, &c->running[i], outcome, bide__clock(now_ns))))
+        seen.cls = BIDE_IGNORED;
+    return seen;
 }

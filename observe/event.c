@@ -102,8 +102,8 @@ void bide__event_breaker(struct bide__event *e, const char *dep,
 
 bool bide__event_decides(const struct bide__event *e)
 {
-    if (e->reason == BIDE_BECAUSE_SUCCESS)
+    if (e->reason == BIDE_BECAUSE_SUCCESS || e->kind == BIDE__EVENT_BREAKER)
         return false;
-    return e->kind == BIDE__EVENT_ATTEMPT ||
-           (e->kind == BIDE__EVENT_CALL && e->attempt == 0);
+    return e->kind == BIDE__EVENT_ATTEMPT || e->attempt == 0 ||
+           e->reason == BIDE_BECAUSE_CUT_SHORT;
 }

@@ -111,7 +111,8 @@ void bide__event_breaker(struct bide__event *e, const char *dep,
                          int64_t now_ns);
 
 /* Whether it tells of a decision, to be listed and logged: after an attempt
- * that failed, or the refusal of a call before its first. */
+ * that failed, or the refusal of a call before its first; and of an answer that
+ * broke off, which no decision can mend. */
 bool bide__event_decides(const struct bide__event *e);
 
 /* Sets a text, once, cut to its size. */

@@ -65,5 +65,8 @@ void bide__json_quote_n(struct bide__out *out, const char *text, size_t len)
 
 void bide__json_quote(struct bide__out *out, const char *text)
 {
-    bide__json_quote_n(out, text, strlen(text));
+    if (text)
+        bide__json_quote_n(out, text, strlen(text));
+    else
+        bide__out_text(out, "null");
 }

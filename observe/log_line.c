@@ -15,7 +15,7 @@ static void key(struct bide__out *out, const char *name)
 
 static void put_text(struct bide__out *out, const char *name, const char *text)
 {
-    if (!*text)
+    if (!text || !*text)
         return;
     key(out, name);
     bide__json_quote(out, text);
@@ -54,6 +54,8 @@ static const char *event_name(const struct bide__event *e)
 {
     if (e->kind == BIDE__EVENT_BREAKER)
         return "breaker";
+    if (e->reason == BIDE_BECAUSE_CUT_SHORT)
+        return "cut_short";
     if (e->kind == BIDE__EVENT_CALL)
         return e->attempt == 0 ? "refused" : "call";
     if (e->action == BIDE_DONE)

@@ -31,7 +31,7 @@ static double ms(int64_t ns)
 static void put_text(struct bide__otlp *w, const char *key, size_t key_len,
                      const char *text)
 {
-    if (*text)
+    if (text && *text)
         bide__otlp_attribute(w, ATTRIBUTES, key, key_len, text);
 }
 

@@ -193,6 +193,8 @@ size_t bide__otlp_length_len(unsigned field, size_t len)
 void bide__otlp_text(struct bide__otlp *w, unsigned field, const char *name,
                      const char *text)
 {
+    if (!text)
+        return;
     if (w->json) {
         json_key(w, name);
         bide__json_quote(w->out, text);

@@ -100,9 +100,7 @@ static void put_address(struct text *t, const struct client *c)
 
 static const char *reason_of(const struct exchange *ex)
 {
-    if (ex->reason == BIDE_N_REASONS)
-        return "cut_short";
-    if (ex->problem)
+    if (ex->problem && ex->reason != BIDE_BECAUSE_CUT_SHORT)
         return ex->problem;
     return bide_reason_name((bide_reason)ex->reason);
 }

@@ -36,7 +36,8 @@ static void late_in_line(struct attempt *a)
         attempt_fail(a, starved ? BIDE_FAULT_LOCAL
                         : endpoint_is_pending(a->pool->endpoint)
                             ? BIDE_FAULT_DNS
-                            : BIDE_FAULT_TIMEOUT);
+                        : a->awaited ? BIDE_FAULT_TIMEOUT
+                                     : BIDE_FAULT_CONNECTION_WAIT);
 }
 
 /* Before the answer: how long the engine lets it take. After: how long the
@@ -57,7 +58,8 @@ static void on_time(struct net_timer *t)
     else if (a->in_line)
         late_in_line(a);
     else
-        attempt_fail(a, BIDE_FAULT_TIMEOUT);
+        attempt_fail(a, a->waits_for_client ? BIDE_FAULT_UPLOAD
+                                            : BIDE_FAULT_TIMEOUT);
 }
 
 void attempt_until(struct attempt *a, int64_t at_ns)
@@ -66,6 +68,17 @@ void attempt_until(struct attempt *a, int64_t at_ns)
     if (at_ns != BIDE_FOREVER &&
         (!bide__timer_is_set(&a->timer.timer) || a->timer.timer.at_ns > at_ns))
         net_timer_set(&worker_of(a)->loop, &a->timer, at_ns);
+}
+
+void attempt_started(struct attempt *a)
+{
+    int64_t now = worker_of(a)->loop.now_ns;
+    if (now != a->begin_ns) {
+        bide_call_started(&a->ex->call, a->number, now, &a->timeout_ns);
+        if (a->permit_held)
+            bide_call_started(&a->permit, 1, now, NULL);
+    }
+    attempt_until(a, net_after(now, a->timeout_ns));
 }
 
 /* ===== beginning and end ===== */
@@ -194,9 +207,9 @@ void attempt_fail(struct attempt *a, bide_fault fault)
 {
     struct exchange *ex = a->ex;
     bide_outcome out = outcome_of(a, fault);
+    bide_outcome seen = exchange_blame(ex, a, &out);
     ex->fault = (uint8_t)fault;
-    /* What is short here is none of the endpoint's fault. */
-    attempt_judge_endpoint(a, fault == BIDE_FAULT_LOCAL ? NULL : &out);
+    attempt_judge_endpoint(a, &seen);
     exchange_report(ex, a, &out);
     attempt_end(a, false);
     exchange_later(ex, TODO_STEP);
@@ -208,6 +221,8 @@ void attempt_linked(struct attempt *a, struct link *l)
 {
     a->link = l;
     a->reused = l->reused;
+    if (!a->awaited)
+        attempt_started(a);
     attempt_send(a);
 }
 

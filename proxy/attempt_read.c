@@ -175,7 +175,7 @@ static bool awaits_body(const struct attempt *a)
 /* An endpoint is not to blame for what it was asked. */
 static void judge_endpoint(struct attempt *a, const bide_outcome *out)
 {
-    bide_outcome seen = *out;
+    bide_outcome seen = exchange_blame(a->ex, a, out);
     if (seen.cls == BIDE_PERMANENT && a->resp.status < 500)
         seen.cls = BIDE_SUCCESS;
     attempt_judge_endpoint(a, &seen);

@@ -166,9 +166,10 @@ static void put_bide(struct text *t, const struct attempt *a)
     TEXT_LITERAL(t, "\r\n");
     if (deadline == BIDE_FOREVER)
         return;
+    /* Rounded up: who is told gives up after us, and not shortly before. */
     TEXT_LITERAL(t, "X-Bide-Timeout-Ms: ");
     text_number(t, deadline > now
-                       ? (uint64_t)((deadline - now) / BIDE_MILLISECOND)
+                       ? (uint64_t)((deadline - now - 1) / BIDE_MILLISECOND) + 1
                        : 0);
     TEXT_LITERAL(t, "\r\n");
 }
@@ -295,12 +296,18 @@ static bool prepare(struct attempt *a)
 static void set_time(struct attempt *a, bool waits_for_client)
 {
     struct exchange *ex = a->ex;
-    int64_t until = net_after(ex->worker->loop.now_ns, a->timeout_ns);
-    int64_t deadline =
-        ex->called ? bide_call_deadline(&ex->call) : BIDE_FOREVER;
-    if (!ex->one_shot || ex->winner == a || ex->upgrade)
+    bool streams = ex->one_shot || ex->upload == UPLOAD_STREAMING;
+    bool waited = a->waits_for_client;
+    if (!streams || ex->winner == a || ex->upgrade)
         return;
-    attempt_until(a, waits_for_client || deadline < until ? deadline : until);
+    int64_t until = net_after(ex->worker->loop.now_ns, a->timeout_ns);
+    int64_t deadline = bide_call_deadline(&ex->call);
+    a->waits_for_client = waits_for_client;
+    if (waited && !waits_for_client)
+        attempt_started(a);
+    else
+        attempt_until(a,
+                      waits_for_client || deadline < until ? deadline : until);
 }
 
 void attempt_send(struct attempt *a)

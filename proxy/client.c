@@ -101,6 +101,8 @@ static void too_slow(struct client *c)
         exchange_cut(ex);
     else if (!ex || blank)
         client_close(c);
+    else if (ex->called)
+        exchange_upload_late(ex);
     else
         own_answer(
             ex, &(struct own_answer){ .status = 408,

@@ -153,10 +153,18 @@ void exchange_free(struct exchange *ex)
 
 /* ===== decisions ===== */
 
+bide_outcome exchange_blame(const struct exchange *ex, const struct attempt *a,
+                            const bide_outcome *out)
+{
+    if (out->cls == BIDE_SUCCESS)
+        return *out;
+    return bide_call_blame(&ex->call, a->number, out, now_of(ex));
+}
+
 void exchange_report(struct exchange *ex, const struct attempt *a,
                      const bide_outcome *out)
 {
-    ex->last = *out;
+    ex->last = exchange_blame(ex, a, out);
     ex->reported = true;
     tell_report(ex, a, out);
     bide_call_report(&ex->call, a->number, out, now_of(ex));
@@ -256,9 +264,24 @@ void exchange_cut(struct exchange *ex)
 {
     struct client *c = ex->client;
     count(&ex->worker->counters.cut_short);
-    ex->reason = BIDE_N_REASONS; /* "cut_short", in the log */
+    ex->reason = BIDE_BECAUSE_CUT_SHORT;
     exchange_over(ex);
     client_abort(c);
+}
+
+void exchange_upload_late(struct exchange *ex)
+{
+    if (ex->running) { /* what it has sent is without effect or end */
+        attempt_fail(ex->running, BIDE_FAULT_UPLOAD);
+        return;
+    }
+    ex->reason = BIDE_BECAUSE_UPLOAD;
+    own_answer(ex, &(struct own_answer){
+                       .status = 408,
+                       .problem = bide_reason_name(BIDE_BECAUSE_UPLOAD),
+                       .title = "Request Timeout",
+                       .detail = bide_reason_text(BIDE_BECAUSE_UPLOAD),
+                       .retry_ns = BIDE_FOREVER });
 }
 
 void exchange_gone(struct exchange *ex)

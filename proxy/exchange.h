@@ -75,6 +75,8 @@ struct attempt {
     uint32_t scanned;     /* ... scanned .. end is yet to be looked at */
 
     bool in_line;
+    bool awaited; /* in line, and a connection is being made for it */
+    bool waits_for_client; /* all that came of the body has been sent */
     bool permit_held;
     bool sent_any; /* a byte of the request has left */
     bool sent_all;
@@ -183,6 +185,10 @@ void exchange_report(struct exchange *ex, const struct attempt *a,
                      const bide_outcome *out);
 bide_decision exchange_next(struct exchange *ex);
 
+/* The outcome as it counts: for whom else it is to be held against. */
+bide_outcome exchange_blame(const struct exchange *ex, const struct attempt *a,
+                            const bide_outcome *out);
+
 /* Does what was decided, and what follows from that. */
 void exchange_act(struct exchange *ex, bide_decision d);
 
@@ -204,6 +210,9 @@ void exchange_over(struct exchange *ex);
 
 /* The client has gone, or was too slow. */
 void exchange_cancel(struct exchange *ex);
+
+/* The client does not deliver the body: the call ends by its fault, with 408. */
+void exchange_upload_late(struct exchange *ex);
 
 /* Something may have become possible on the client's connection. */
 void exchange_client_ready(struct exchange *ex);
@@ -267,6 +276,10 @@ void attempt_unlinked(struct attempt *a, bide_fault fault);
 
 /* Reports what it came to without an answer, and lets the exchange go on. */
 void attempt_fail(struct attempt *a, bide_fault fault);
+
+/* The endpoint's time begins: until now it stood in line, or the client was
+ * waited for. It has its time from now on. */
+void attempt_started(struct attempt *a);
 
 /* Something may have become possible on its connection. */
 void attempt_ready(struct attempt *a);

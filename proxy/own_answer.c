@@ -122,11 +122,21 @@ void own_answer_malformed(struct exchange *ex, int rc)
 
 static int status_of(const struct exchange *ex, bide_reason reason)
 {
+    if (reason == BIDE_BECAUSE_UPLOAD)
+        return 408;
     if (bide_reason_is_refusal(reason) || ex->fault == BIDE_FAULT_LOCAL)
         return 503;
     if (reason == BIDE_BECAUSE_DEADLINE || ex->fault == BIDE_FAULT_TIMEOUT)
         return 504;
     return 502;
+}
+
+static const char *title_of(int status)
+{
+    return status == 408   ? "Request Timeout"
+           : status == 503 ? "Service Unavailable"
+           : status == 504 ? "Gateway Timeout"
+                           : "Bad Gateway";
 }
 
 void own_answer_for(struct exchange *ex, const bide_decision *d)
@@ -140,9 +150,7 @@ void own_answer_for(struct exchange *ex, const bide_decision *d)
     own_answer(ex, &(struct own_answer){
                        .status = status,
                        .problem = bide_reason_name(d->reason),
-                       .title = status == 503   ? "Service Unavailable"
-                                : status == 504 ? "Gateway Timeout"
-                                                : "Bad Gateway",
+                       .title = title_of(status),
                        .detail = detail,
                        .refusal = bide_reason_is_refusal(d->reason),
                        .retry_ns = d->at_ns == BIDE_FOREVER ? BIDE_FOREVER

@@ -49,6 +49,19 @@ void pool_serve(struct pool *p)
         net_task_later(&p->worker->loop, &p->task);
 }
 
+/* A connection that is being made is for the first in line for whom none was: if
+ * that one waits from now on, it is for the endpoint. */
+static void expect(struct pool *p)
+{
+    struct attempt *a = p->first;
+    for (uint32_t n = p->n_connecting; a && n > 0; a = a->line_next, n--) {
+        if (a->awaited)
+            continue;
+        a->awaited = true;
+        attempt_started(a);
+    }
+}
+
 /* ===== connections ===== */
 
 /* Connections under way are for those in line; those that are for one client
@@ -137,6 +150,7 @@ static bool connect_more(struct pool *p)
         p->starved_ns = w->loop.now_ns;
         break;
     }
+    expect(p);
     return true;
 }
 
@@ -153,6 +167,7 @@ enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
     line_enter(p, a);
     if (endpoint_is_pending(p->endpoint) || !may_connect(p)) {
         count(&p->worker->counters.waited_for_link);
+        expect(p);
         return POOL_WAIT;
     }
     if (connect_more(p))
@@ -175,6 +190,7 @@ static void serve(struct net_task *task)
     if ((l = take_idle(p, a, attempt_is_careful(a)))) {
         pool_leave(p, a);
         l->attempt = a;
+        expect(p);
         pool_serve(p);
         attempt_linked(a, l);
         return;

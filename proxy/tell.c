@@ -221,9 +221,10 @@ void tell_lost(struct attempt *a)
 void tell_over(struct exchange *ex)
 {
     bool unsent = ex->tries == 0 && ex->reason != BIDE_BECAUSE_SUCCESS;
+    bool notable = unsent || ex->reason == BIDE_BECAUSE_CUT_SHORT;
     struct bide__event *e;
 
-    if (!ex->route || (!is_traced(ex) && !unsent) || !teller_of(ex)->ring ||
+    if (!ex->route || (!is_traced(ex) && !notable) || !teller_of(ex)->ring ||
         !(e = bide__ring_next(teller_of(ex)->ring)))
         return;
     bide__event_call(e, ex->tries, (bide_reason)ex->reason,

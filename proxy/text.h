@@ -47,7 +47,8 @@ static inline void text_put(struct text *t, const char *from, size_t len)
 
 static inline void text_string(struct text *t, const char *s)
 {
-    text_put(t, s, strlen(s));
+    if (s) /* a name that is none */
+        text_put(t, s, strlen(s));
 }
 
 void text_number(struct text *t, uint64_t n);

@@ -96,9 +96,6 @@ BIDE_BEGIN_DECLS
       "places are short, and this is a retry of a layer above")                \
     X(BIDE_BECAUSE_SHED_PRIORITY, "shed_priority",                             \
       "places are short, and kept for calls of a higher priority")             \
-    /* said by drivers, never decided here */                                  \
-    X(BIDE_BECAUSE_CUT_SHORT, "cut_short",                                     \
-      "the answer broke off after part of it had been passed on")              \
     /* why it goes on */                                                       \
     X(BIDE_BECAUSE_FIRST, "first", "the first attempt")                        \
     X(BIDE_BECAUSE_BACKOFF, "backoff", "waiting as the policy computes")       \
@@ -107,7 +104,10 @@ BIDE_BEGIN_DECLS
     X(BIDE_BECAUSE_HEDGE, "hedge", "the running attempt is slow")              \
     X(BIDE_BECAUSE_RUNNING, "running", "an attempt is running")                \
     X(BIDE_BECAUSE_QUEUED, "queued", "waiting for a place in flight")          \
-    X(BIDE_BECAUSE_PACED, "paced", "waiting for the rate the server allows")
+    X(BIDE_BECAUSE_PACED, "paced", "waiting for the rate the server allows")   \
+    /* what drivers say of a call that was decided: never decided here */      \
+    X(BIDE_BECAUSE_CUT_SHORT, "cut_short",                                     \
+      "the answer broke off after part of it had been passed on")
 
 typedef enum bide_reason {
 #define X(name, key, text) name,
@@ -181,6 +181,14 @@ BIDE_API bide_decision bide_call_next(bide_call *call, int64_t now_ns);
  * for it. BIDE_ESTATE if no such attempt runs. */
 BIDE_API int bide_call_started(bide_call *call, uint32_t attempt,
                                int64_t now_ns, int64_t *ret_timeout_ns);
+
+/* Gives an outcome as the rule of blame will count it if it is reported now: with
+ * class IGNORED where it says nothing about the dependency. For drivers that keep
+ * books of their own, about an endpoint say. Nothing changes, and what is to be
+ * reported is the outcome itself. */
+BIDE_API bide_outcome bide_call_blame(const bide_call *call, uint32_t attempt,
+                                      const bide_outcome *outcome,
+                                      int64_t now_ns);
 
 /* Tells what attempt number `attempt` came to. Feeds breaker, budget, limits,
  * latency and counters. BIDE_ESTATE if no such attempt runs: it was reported

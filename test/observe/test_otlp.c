@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "log.h"
 #include "otlp.h"
 #include "otlp_known.h"
 #include "otlp_writer.h"
@@ -194,6 +195,30 @@ static void spans_are_the_same_from_memory(void **state)
     bide__out_done(&fast);
 }
 
+/* A number that has no name is left out, in spans and lines alike; it must not
+ * bring the program down that is watched. */
+static void regress_what_has_no_name_is_left_out(void **state)
+{
+    struct bide__otlp_source from = { "test", "i-1", 1000 * BIDE_SECOND, 0 };
+    bide_outcome odd = { .cls = BIDE_N_CLASSES, .fault = BIDE_N_FAULTS };
+
+    (void)state;
+    for (int kind = 0; kind < 2; kind++) {
+        struct bide__out out = { 0 };
+        struct bide__event e;
+        if (kind == 0)
+            bide__event_call(&e, 1, BIDE_N_REASONS, &odd, 1, 2);
+        else
+            bide__event_attempt(&e, 1, BIDE_N_REASONS, &odd, 1, 2);
+        e.reason = 0xff;
+        bide__otlp_span(&out, &from, true, &e, true, NULL);
+        bide__otlp_span(&out, &from, false, &e, true, NULL);
+        bide__log_line(&out, &e, 0);
+        assert_false(out.failed);
+        bide__out_done(&out);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +229,7 @@ int main(void)
         cmocka_unit_test(json_by_the_rules_of_otlp),
         cmocka_unit_test(spans_of_a_call),
         cmocka_unit_test(spans_are_the_same_from_memory),
+        cmocka_unit_test(regress_what_has_no_name_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

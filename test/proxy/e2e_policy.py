@@ -263,7 +263,7 @@ def deadlines():
         status, head, data = p.request(path=path,
                                        headers={"X-Bide-Timeout-Ms": "150"})
         tap.case("a deadline in the request ends an attempt that stalls",
-                 status == 504 and head["x-bide-reason"] == "deadline" and
+                 status == 504 and head["x-bide-reason"] == "client_timeout" and
                  json.loads(data)["status"] == 504, (status, head, data))
         status, head, _ = p.request(path=fault.path("200")[0],
                                     headers={"X-Bide-Timeout-Ms": "0"})

@@ -67,7 +67,7 @@ def rules():
     judged(p, "half a head is retried", "200;cut=head,200;body=x", 200, 2,
            body=b"x")
     _, seen = judged(p, "the caller's deadline counts", "stall", 504, 1,
-                     "deadline", headers={"X-Bide-Timeout-Ms": "200"})
+                     "client_timeout", headers={"X-Bide-Timeout-Ms": "200"})
     tap.case("and is passed on", 0 < int(seen["seen"][0]["timeout_ms"]) <= 200,
              seen)
     log = sidecar.ended("rules", p)

@@ -332,6 +332,43 @@ static void blame_neutral_is_counted_as_ignored(void **state)
     bide_dep_free(dep);
 }
 
+/* For those who keep books of their own: what will count, before it is said. */
+static void blame_is_told_before_the_report(void **state)
+{
+    static const struct {
+        int64_t at_ns;
+        bide_outcome out;
+        bide_class cls;
+    } rows[] = {
+        { 1 * MS, { WORKED }, BIDE_SUCCESS },
+        { 1 * MS, { FAILED }, BIDE_TRANSIENT },
+        { 1 * MS, { TIMED_OUT }, BIDE_TRANSIENT }, /* to connect, say */
+        { 5 * MS, { TIMED_OUT }, BIDE_IGNORED },
+        { 10 * S, { TIMED_OUT }, BIDE_TRANSIENT },
+        { 5 * MS, { STALLED }, BIDE_IGNORED },
+        { 5 * MS, { NO_LINK }, BIDE_IGNORED },
+        { 1 * MS, { .cls = BIDE_TRANSIENT, .fault = BIDE_FAULT_LOCAL },
+          BIDE_IGNORED },
+        { 5 * MS, { PERMANENT }, BIDE_PERMANENT },
+    };
+    bide_policy_conf conf = touchy_conf();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        bide_dep *dep = script_dep(&conf);
+        bide_call call;
+        bide_outcome seen;
+
+        bide_call_begin(&call, dep, &hasty, 0);
+        bide_call_next(&call, 0);
+        seen = bide_call_blame(&call, 1, &rows[i].out, rows[i].at_ns);
+        assert_int_equal(seen.cls, rows[i].cls);
+        assert_int_equal(seen.fault, rows[i].out.fault);
+        bide_call_end(&call, rows[i].at_ns);
+        bide_dep_free(dep);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +386,7 @@ int main(void)
         cmocka_unit_test(blame_neutral_leaves_budgets_alone),
         cmocka_unit_test(blame_neutral_is_no_refused_request),
         cmocka_unit_test(blame_neutral_is_counted_as_ignored),
+        cmocka_unit_test(blame_is_told_before_the_report),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

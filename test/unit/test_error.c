@@ -98,11 +98,11 @@ static void error_reasons_keep_their_keys_in_order(void **state)
         "budget",         "in_flight",
         "local_throttle", "adaptive_rate",
         "shed_retry",     "shed_priority",
-        "cut_short",
         "first",          "backoff",
         "hint",           "immediate",
         "hedge",          "running",
         "queued",         "paced",
+        "cut_short",
     };
 
     (void)state;

@@ -1,0 +1,338 @@
+#!/usr/bin/env python3
+"""Whose fault it was: a client cannot shut a healthy service for everybody, nor
+bring the sidecar down, whatever it does with its own time, its body or its answer.
+e2e_blame.py BIDE"""
+import json
+import re
+import socket
+import threading
+import urllib.request
+
+from e2e_parts import (Origin, Peer, Answer, ask, connect, get, ok, proxied, run,
+                       says, tap, until)
+
+SAMPLED = b"traceparent: 00-%032x-%016x-01\r\n" % (0xabc, 0xdef)
+# A breaker that is quick to open, with the endpoint's own beside it.
+TOUCHY = ("backoff: { base: 1ms, cap: 2ms }, attempts: 2, breaker: { min_calls: 5, "
+          "failure_rate: 50%, open: 1m }")
+ADMIN = "  admin: 127.0.0.1:0\n"
+
+
+def metrics(p):
+    admin = next(line for line in p.said if "admin endpoint at" in line)
+    with urllib.request.urlopen(admin.split()[-1] + "metrics") as r:
+        return r.read().decode()
+
+
+def openings(p):
+    """How often the breaker of the service, or of an endpoint, has opened."""
+    return sum(int(n) for n in re.findall(
+        r'^bide_breaker_transitions_total{[^}]*to="open"} (\d+)', metrics(p), re.M))
+
+
+def ended_by(p, reason):
+    """Calls that the engine ended for this reason."""
+    found = re.search(rf'^bide_refused_total{{[^}}]*reason="{reason}"}} (\d+)',
+                      metrics(p), re.M)
+    return int(found[1]) if found else 0
+
+
+def is_well(p, what, data=None):
+    """The breaker never opened, and an honest request is answered right after."""
+    tap.case(f"{what}: no breaker opened", openings(p) == 0, metrics(p))
+    a = ask(p, data or get("/honest"))
+    tap.case(f"{what}: an honest request is answered", a.status == 200, a)
+
+
+def lines(path):
+    try:
+        with open(path, encoding="utf-8") as f:
+            return [json.loads(line) for line in f if line.endswith("\n")]
+    except FileNotFoundError:
+        return []
+
+
+# ===== answers that are cut off =====
+
+def traced(write="30s"):
+    """What a sidecar needs to tell of spans, and who hears them."""
+    collector = Origin(says(ok()))
+    log = f"/tmp/bide-blame-{collector.port}.jsonl"
+    return collector, log, ADMIN + f"""
+  timeouts: {{ write: {write} }}
+  telemetry: {{ otlp: "http://127.0.0.1:{collector.port}", sample: 0%, log: {log} }}
+"""
+
+
+def told_of_the_cut(p, collector, log, what):
+    tap.case(f"{what}: it lives, and serves", until(
+        lambda: lines(p.log)) and ask(p, get("/after")).status == 200, p.said)
+    tap.case(f"{what}: the access log names the reason",
+             until(lambda: any(x["reason"] == "cut_short" for x in lines(p.log))),
+             lines(p.log))
+    tap.case(f"{what}: the log of decisions does",
+             until(lambda: any(x.get("reason") == "cut_short" for x in lines(log))),
+             lines(log))
+    tap.case(f"{what}: its span is sent, and names it", until(
+        lambda: any(b"cut_short" in body for body in collector.bodies)),
+        collector.bodies)
+
+
+def cut_by_the_origin():
+    """Found: a sampled request whose answer broke off crashed the sidecar."""
+    def talk(origin, peer):
+        head = origin.request(peer)
+        if b"/after" in head:
+            peer.send(ok(more=b"Connection: close\r\n"))
+        else:
+            peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome of it")
+
+    collector, log, more = traced()
+    with proxied(Origin(talk), more=more, log=True) as p:
+        c = connect(p)
+        c.send(get("/cut", SAMPLED))
+        head = c.head()
+        tap.case("the client sees that its answer broke off",
+                 head.startswith(b"HTTP/1.1 200") and c.all() == b"some of it", head)
+        told_of_the_cut(p, collector, log, "cut by the origin")
+    collector.stop()
+
+
+def cut_by_the_client():
+    """The same by one that does not read for timeouts.write."""
+    def talk(origin, peer):
+        head = origin.request(peer)
+        if b"/after" in head:
+            peer.send(ok(more=b"Connection: close\r\n"))
+            return
+        peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (1 << 30))
+        while peer.send(bytes(1 << 20)):
+            pass
+
+    collector, log, more = traced(write="200ms")
+    with proxied(Origin(talk), more=more, log=True) as p:
+        s = p.connect(receive_buffer=4096)
+        s.sendall(get("/cut", SAMPLED))
+        told_of_the_cut(p, collector, log, "cut by the client")
+        s.close()
+    collector.stop()
+
+
+# ===== time that was never given =====
+
+def hasty_clients():
+    """40 requests that give 5 ms to an origin that takes 50: it is well."""
+    release = threading.Event()
+
+    def talk(origin, peer):
+        while head := origin.request(peer):
+            if b"/hasty" in head:
+                release.wait(0.05)
+            if not peer.send(ok()):
+                return
+
+    with proxied(Origin(talk), policy=TOUCHY, more=ADMIN, log=True) as p:
+        answers = [ask(p, get("/hasty", b"X-Bide-Timeout-Ms: 5\r\n"))
+                   for _ in range(40)]
+        tap.case("a client that gives too little time is told so",
+                 {a.status for a in answers} <= {504, 200} and
+                 any(a.fields.get("x-bide-reason") == "client_timeout"
+                     for a in answers), answers)
+        tap.case("... and counted so", ended_by(p, "client_timeout") > 20,
+                 metrics(p))
+        is_well(p, "hasty clients")
+        release.set()
+
+
+def hasty_clients_of_two_endpoints():
+    """... and no endpoint is put out for it either."""
+    release = threading.Event()
+
+    def talk(origin, peer):
+        while head := origin.request(peer):
+            if b"/hasty" in head:
+                release.wait(0.05)
+            if not peer.send(ok()):
+                return
+
+    with proxied(Origin(talk), Origin(talk), policy=TOUCHY, more=ADMIN,
+                 upstream=", ejection: { consecutive: 2 }") as p:
+        for _ in range(40):
+            ask(p, get("/hasty", b"X-Bide-Timeout-Ms: 5\r\n"))
+        is_well(p, "hasty clients of two endpoints")
+        ups = re.findall(r"^bide_endpoint_up{[^}]*} (\d)", metrics(p), re.M)
+        tap.case("neither endpoint is out", ups == ["1", "1"], metrics(p))
+        release.set()
+
+
+def stalled(p, path="/stall", sent=70 << 10, more=b""):
+    c = connect(p)
+    c.send(b"PUT " + path.encode() + b" HTTP/1.1\r\nHost: x\r\n" + more +
+           b"Content-Length: %d\r\n\r\n" % (1 << 20) + bytes(sent))
+    return c
+
+
+def stalled_uploads():
+    """40 uploads that stall behind what is kept, under a deadline: it is well.
+    So is it with those that stall just where streaming would begin."""
+    for what, sent in (("stalled uploads", 70 << 10),
+                       ("uploads that stall at the bound", (64 << 10) + 1)):
+        with proxied(Origin(says(ok())), policy=TOUCHY + ", deadline: 500ms",
+                     more=ADMIN, log=True) as p:
+            clients = [stalled(p, sent=sent) for _ in range(40)]
+            answers = [Answer(c) for c in clients]
+            tap.case(f"{what} are given up, by their own fault",
+                     {a.status for a in answers} == {408} and
+                     {a.fields.get("x-bide-reason") for a in answers} ==
+                     {"upload"}, answers)
+            tap.case(f"{what} are counted so", ended_by(p, "upload") == 40,
+                     metrics(p))
+            is_well(p, what)
+            for c in clients:
+                c.close()
+
+
+def late_uploads():
+    """A body that comes so late that nothing is left of the deadline: what the
+    origin was given is too little to be judged by."""
+    gate = threading.Event()
+
+    def talk(origin, peer):
+        while head := origin.request(peer):
+            if b"/late" in head:
+                gate.wait()
+            if not peer.send(ok()):
+                return
+
+    with proxied(Origin(talk), policy=TOUCHY + ", deadline: 600ms",
+                 more=ADMIN) as p:
+        clients = [connect(p) for _ in range(20)]
+        for c in clients:
+            c.send(b"PUT /late HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na")
+        threading.Event().wait(0.5)  # of the clients' own making
+        for c in clients:
+            c.send(b"b")
+        answers = [Answer(c) for c in clients]
+        tap.case("late uploads end with the deadline",
+                 {a.status for a in answers} <= {504, 408}, answers)
+        gate.set()
+        is_well(p, "late uploads")
+
+
+# ===== our own line =====
+
+def small_pool(n):
+    return f", pool: {{ connections: {n}, idle: {n}, connecting: {n} }}"
+
+
+def line_behind_uploads():
+    """Stalled uploads pin a small pool: those in line time out, and that is none of
+    the service's fault."""
+    with proxied(Origin(says(ok())), policy=TOUCHY + ", attempt_timeout: 300ms",
+                 more=ADMIN + "  timeouts: { body: 1m }\n",
+                 upstream=small_pool(2), log=True) as p:
+        stuck = [stalled(p) for _ in range(2)]
+        until(lambda: re.search(r"^bide_proxy_connects_total 2$", metrics(p), re.M))
+        inside = [connect(p) for _ in range(20)]
+        for c in inside:
+            c.send(get("/inside"))
+        answers = [Answer(c) for c in inside]
+        refused = [a for a in answers if a.status != 200]
+        tap.case("who waits for a connection in vain is told so",
+                 {(a.status, a.fields.get("x-bide-reason"),
+                   a.fields.get("x-bide-retry")) for a in refused} <=
+                 {(503, "connection_wait", "no")}, answers)
+        tap.case("no breaker opened behind uploads that stall", openings(p) == 0,
+                 metrics(p))
+        for c in stuck:
+            c.close()
+        is_well(p, "after uploads that stalled")
+
+
+def line_behind_readers():
+    """Clients that do not read do the same to a small pool."""
+    def talk(origin, peer):
+        while head := origin.request(peer):
+            if b"/big" not in head:
+                peer.send(ok())
+                continue
+            peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (1 << 26))
+            for _ in range(64):
+                if not peer.send(bytes(1 << 20)):
+                    return
+
+    with proxied(Origin(talk), policy=TOUCHY + ", attempt_timeout: 300ms",
+                 more=ADMIN, upstream=small_pool(2)) as p:
+        readers = [p.connect(receive_buffer=4096) for _ in range(2)]
+        for s in readers:
+            s.sendall(get("/big"))
+        heads = [Peer(s).head() for s in readers]
+        tap.case("both got their answer's head",
+                 all(h.startswith(b"HTTP/1.1 200") for h in heads), heads)
+        inside = [connect(p) for _ in range(20)]
+        for c in inside:
+            c.send(get("/inside"))
+        answers = [Answer(c) for c in inside]
+        tap.case("in line behind them: an answer, or no connection",
+                 {(a.status, a.fields.get("x-bide-reason")) for a in answers} <=
+                 {(200, None), (503, "connection_wait")}, answers)
+        tap.case("no breaker opened behind readers that are slow",
+                 openings(p) == 0, metrics(p))
+        for s in readers:
+            s.close()
+        is_well(p, "after slow readers")
+
+
+def line_is_not_the_services_time():
+    """What stood in line gets the whole attempt_timeout from its connection on."""
+    gate, asked = threading.Event(), []
+
+    def talk(origin, peer):
+        while head := origin.request(peer):
+            asked.append(head)
+            if b"/slow" in head:
+                gate.wait()
+            if not peer.send(ok()):
+                return
+
+    with proxied(Origin(talk), policy=TOUCHY + ", attempt_timeout: 10s",
+                 more=ADMIN, upstream=small_pool(1)) as p:
+        first, second = connect(p), connect(p)
+        first.send(get("/slow"))
+        until(lambda: len(asked) == 1)
+        second.send(get("/second"))
+        until(lambda: re.search(r"^bide_proxy_waited_for_link_total 1$",
+                                metrics(p), re.M))
+        gate.set()
+        answers = [Answer(first), Answer(second)]
+        tap.case("who stood in line is served", [a.status for a in answers] ==
+                 [200, 200], answers)
+        is_well(p, "after a line")
+
+
+# ===== hedges =====
+
+def hedged_call_that_hangs():
+    """Found: it ended as refused by the budget, 503, though its origin hung."""
+    gate = threading.Event()
+
+    def talk(origin, peer):
+        while origin.request(peer):
+            gate.wait()
+
+    with proxied(Origin(talk), policy="attempts: 1, attempt_timeout: 400ms, "
+                 "hedge: { after: 20ms, max: 1 }, "
+                 "budget: { kind: window, floor: 0/s }") as p:
+        a = ask(p, get("/hang"))
+        tap.case("a hedged call to an origin that hangs is a timeout",
+                 a.status == 504 and a.fields.get("x-bide-reason") in
+                 ("attempts", "deadline"), a)
+        gate.set()
+
+
+if __name__ == "__main__":
+    socket.setdefaulttimeout(60)
+    run(cut_by_the_origin, cut_by_the_client, hasty_clients,
+        hasty_clients_of_two_endpoints, stalled_uploads, late_uploads,
+        line_behind_uploads, line_behind_readers, line_is_not_the_services_time,
+        hedged_call_that_hangs)
