@@ -35,7 +35,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct net_proxied whole, part;
     uint8_t *copy = malloc(size ? size : 1); /* so that its end is guarded */
-    memcpy(copy, data, size);
+    if (size)
+        memcpy(copy, data, size);
     int n = net_proxied_read(copy, size, &whole);
     check(n >= -1 && n <= (int)size && n <= NET_PROXIED_MAX);
     for (size_t i = 0; i < size && i < 300; i++) {
