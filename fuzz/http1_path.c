@@ -117,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char *path = malloc(size + 1);
 
     must(path != NULL);
-    if (size <= MOST && !memchr(data, 0, size)) {
+    if (size > 0 && size <= MOST && !memchr(data, 0, size)) {
         memcpy(path, data, size);
         int n = http1_path_normalize(path, size);
         int m = slowly((const char *)data, size, want);
