@@ -12,7 +12,8 @@
  *     attempt.c        an attempt's life, from the choice of an endpoint on
  *     attempt_send.c   ... sending the request
  *     attempt_read.c   ... reading the answer's head, and having it judged
- *     answer.c         passes the answer on
+ *     answer.c         the answer's head; interim answers
+ *     answer_pass.c    ... passing it on
  *     own_answer.c     answers that no endpoint gave
  *     hops.c           Max-Forwards and Via
  *     tunnel.c         what follows a 101
@@ -339,12 +340,6 @@ ssize_t attempt_fill(struct attempt *a);
 /* Begins to pass on the winner's answer. */
 void answer_begin(struct exchange *ex);
 
-/* Passes on what there is. */
-void answer_pump(struct exchange *ex);
-
-/* The winner's answer broke off. */
-void answer_broken(struct exchange *ex);
-
 /* Counts an answer, and from now on it is being sent. */
 void answer_count(struct exchange *ex, int status);
 
@@ -355,6 +350,14 @@ void answer_interim(struct attempt *a);
  * it. And sends on, when the client may take more. */
 void interim_send(struct exchange *ex, const char *text, size_t len);
 void interim_flush(struct exchange *ex);
+
+/* ===== answer_pass.c ===== */
+
+/* Passes on what there is. */
+void answer_pump(struct exchange *ex);
+
+/* The winner's answer broke off. */
+void answer_broken(struct exchange *ex);
 
 /* ===== own_answer.c ===== */
 
