@@ -1,6 +1,9 @@
 /* Stream sockets; the rare half. */
 #include "conn.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 void net_conn_shutdown(struct net_conn *c)
 {
     if (c->session)
@@ -19,6 +22,12 @@ void net_conn_close(struct net_conn *c)
     }
     close(c->io.fd);
     c->io.fd = -1;
+}
+
+size_t net_conn_unsent(const struct net_conn *c)
+{
+    int n = 0;
+    return ioctl(c->io.fd, SIOCOUTQ, &n) == 0 && n > 0 ? (size_t)n : 0;
 }
 
 bool net_conn_quiet(struct net_conn *c)

@@ -115,6 +115,9 @@ static inline bool net_can_read(const struct net_conn *c)
     return c->readable;
 }
 
+/* Bytes that were written and have not reached the other side. */
+size_t net_conn_unsent(const struct net_conn *c);
+
 /* Says that no more will be written; the other direction stays. */
 void net_conn_shutdown(struct net_conn *c);
 

@@ -6,6 +6,7 @@
 #include "hops.h"
 #include "state.h"
 #include "text.h"
+#include "upload.h"
 #include "worker.h"
 
 #define BIT(id) (UINT64_C(1) << HTTP1_ID_##id)
@@ -134,6 +135,7 @@ void answer_begin(struct exchange *ex)
         return;
     }
     answer_count(ex, a->resp.status);
+    upload_await_others(ex);
     a->in->begin += a->resp.head_len;
     a->until_ns = BIDE_FOREVER;
     answer_pump(ex);

@@ -87,6 +87,55 @@ static void advance(struct exchange *ex, size_t n)
         ex->winner->in->begin += (uint32_t)n;
 }
 
+/* ===== slow clients ===== */
+
+/* What the client has taken, but for a constant: only its kernel knows. Ours
+ * says that it can take more when much of its buffer is free, which with a slow
+ * client takes longer than anybody should wait for. */
+static int64_t taken(const struct exchange *ex)
+{
+    return (int64_t)ex->out_bytes -
+           (int64_t)net_conn_unsent(&ex->client->conn);
+}
+
+static void blocked(struct exchange *ex)
+{
+    if (pace_runs(&ex->down))
+        return;
+    ex->read = taken(ex);
+    pace_begin(&ex->down, exchange_conf(ex)->timeouts.write_ns);
+    pace_run(&ex->down, ex->worker->loop.now_ns);
+    exchange_await(ex);
+}
+
+static void unblocked(struct exchange *ex)
+{
+    if (!pace_runs(&ex->down))
+        return;
+    pace_stop(&ex->down, ex->worker->loop.now_ns);
+    exchange_await(ex);
+}
+
+/* Who holds nobody up but itself may take its time, as long as it takes
+ * anything. */
+void answer_slow(struct exchange *ex)
+{
+    const struct bide__proxy_conf *conf = exchange_conf(ex);
+    bool holds = ex->winner && ex->winner->link;
+    int64_t now = ex->worker->loop.now_ns, all = taken(ex);
+    pace_add(&ex->down, all > ex->read ? (uint64_t)(all - ex->read) : 0, now,
+             holds ? conf->limits.answer_rate : 0, conf->timeouts.write_ns);
+    ex->read = all;
+    if (!pace_runs(&ex->down) || pace_due(&ex->down) > now) {
+        exchange_await(ex);
+        return;
+    }
+    count(&ex->worker->counters.timed_out);
+    exchange_cut(ex);
+}
+
+/* ===== writing ===== */
+
 /* Writes all there is: 1; 0: the client takes no more now; -1: it is gone. */
 static int write_out(struct exchange *ex)
 {
@@ -97,11 +146,12 @@ static int write_out(struct exchange *ex)
         exchange_cancel(ex);
         return -1;
     }
+    if (pace_runs(&ex->down) && !c->conn.writable)
+        return 0;
     while ((n_pieces = gather(ex, iov)) > 0) {
         ssize_t n = net_writev(&c->conn, iov, n_pieces);
         if (n == NET_AGAIN) {
-            client_until(c, net_after(ex->worker->loop.now_ns,
-                                      ex->worker->conf->timeouts.write_ns));
+            blocked(ex);
             return 0;
         }
         if (n < 0) {
@@ -112,7 +162,7 @@ static int write_out(struct exchange *ex)
             ex->first_byte_ns = ex->worker->loop.now_ns;
         advance(ex, (size_t)n);
     }
-    c->until_ns = BIDE_FOREVER;
+    unblocked(ex);
     return 1;
 }
 

@@ -269,21 +269,6 @@ void exchange_cut(struct exchange *ex)
     client_abort(c);
 }
 
-void exchange_upload_late(struct exchange *ex)
-{
-    if (ex->running) { /* what it has sent is without effect or end */
-        attempt_fail(ex->running, BIDE_FAULT_UPLOAD);
-        return;
-    }
-    ex->reason = BIDE_BECAUSE_UPLOAD;
-    own_answer(ex, &(struct own_answer){
-                       .status = 408,
-                       .problem = bide_reason_name(BIDE_BECAUSE_UPLOAD),
-                       .title = "Request Timeout",
-                       .detail = bide_reason_text(BIDE_BECAUSE_UPLOAD),
-                       .retry_ns = BIDE_FOREVER });
-}
-
 void exchange_gone(struct exchange *ex)
 {
     count(&ex->worker->counters.cancelled);

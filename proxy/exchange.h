@@ -6,6 +6,7 @@
  *
  *     request.c        what the request says; begins the call
  *     exchange.c       asks for decisions, has them done, ends it
+ *     exchange_time.c  how long its client may take
  *     queue.c          those that wait for a place in flight
  *     upload.c         the request's body: kept for replay (upload_keep.c),
  *                      streamed past that (upload_stream.c)
@@ -36,8 +37,10 @@
 #include "buf.h"
 #include "http1.h"
 #include "loop.h"
+#include "pace.h"
 #include "tell.h"
 
+struct bide__proxy_conf;
 struct client;
 struct endpoint;
 struct era;
@@ -143,6 +146,9 @@ struct exchange {
     bool tunnel;
     bool up_ended, down_ended; /* directions of the tunnel */
 
+    struct pace up;   /* of the client that sends its body, ... */
+    struct pace down; /* ... and of one that reads its answer slowly, ... */
+    int64_t read;     /* ... who has taken so much, by the kernel's count */
     struct net_buf *interim; /* to the client, before all else */
     struct net_buf *out;     /* to the client, before the winner's bytes */
     uint64_t out_bytes;
@@ -212,9 +218,6 @@ void exchange_over(struct exchange *ex);
 /* The client has gone, or was too slow. */
 void exchange_cancel(struct exchange *ex);
 
-/* The client does not deliver the body: the call ends by its fault, with 408. */
-void exchange_upload_late(struct exchange *ex);
-
 /* Something may have become possible on the client's connection. */
 void exchange_client_ready(struct exchange *ex);
 
@@ -234,6 +237,20 @@ const char *exchange_method(const struct exchange *ex, char text[METHOD_TEXT]);
 
 /* What endpoints are told of the client's certificate; NULL: nothing. */
 const char *exchange_certificate(const struct exchange *ex);
+
+/* ===== exchange_time.c ===== */
+
+/* The configuration that it is served by, also before it has a route. */
+const struct bide__proxy_conf *exchange_conf(const struct exchange *ex);
+
+/* The client is waited for, or no more: sets its timer to what is due first. */
+void exchange_await(struct exchange *ex);
+
+/* That time has come. */
+void exchange_late(struct exchange *ex);
+
+/* Answers a request that came too slowly: 408. */
+void exchange_too_slow(struct exchange *ex);
 
 /* ===== request.c ===== */
 
@@ -358,6 +375,9 @@ void answer_pump(struct exchange *ex);
 
 /* The winner's answer broke off. */
 void answer_broken(struct exchange *ex);
+
+/* The client has not taken what there is for a while. */
+void answer_slow(struct exchange *ex);
 
 /* ===== own_answer.c ===== */
 
