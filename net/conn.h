@@ -124,6 +124,10 @@ void net_conn_shutdown(struct net_conn *c);
 /* Closes it; io.fd is then -1. Once more does nothing. */
 void net_conn_close(struct net_conn *c);
 
+/* The same without a goodbye: the other side sees that it broke off. TLS says
+ * nothing; `reset` also throws away what has not been sent, and says so. */
+void net_conn_break(struct net_conn *c, bool reset);
+
 /* Whether nothing has come that nobody asked for, as far as is known. TLS has
  * words of its own (session tickets): those do not count. */
 bool net_conn_quiet(struct net_conn *c);

@@ -72,7 +72,8 @@ static void put_connection(struct text *t, const struct attempt *a)
     } else if (ex->req.minor == 0) {
         TEXT_LITERAL(t, "Connection: keep-alive\r\n");
     }
-    if (a->resp.framing == HTTP1_CHUNKED && !a->unchunk)
+    if ((a->resp.framing == HTTP1_CHUNKED && a->pass == PASS_AS_IT_IS) ||
+        a->pass == PASS_CHUNKED)
         TEXT_LITERAL(t, "Transfer-Encoding: chunked\r\n");
 }
 
@@ -120,8 +121,7 @@ void answer_count(struct exchange *ex, int status)
 static bool ends_connection(const struct exchange *ex, const struct attempt *a)
 {
     return !ex->req.keep_alive || ex->upload != UPLOAD_NONE ||
-           ex->worker->draining || a->unchunk ||
-           a->resp.framing == HTTP1_UNTIL_CLOSE;
+           ex->worker->draining || answer_ends_by_closing(a);
 }
 
 void answer_begin(struct exchange *ex)
@@ -138,6 +138,7 @@ void answer_begin(struct exchange *ex)
     upload_await_others(ex);
     a->in->begin += a->resp.head_len;
     a->until_ns = BIDE_FOREVER;
+    answer_frame(a);
     answer_pump(ex);
 }
 

@@ -166,27 +166,6 @@ static int write_out(struct exchange *ex)
     return 1;
 }
 
-/* More of the body: true if there is something new. */
-static bool read_in(struct exchange *ex)
-{
-    struct attempt *a = ex->winner;
-    ssize_t n = attempt_fill(a);
-    if (n == NET_AGAIN) {
-        attempt_until(
-            a, net_after(ex->worker->loop.now_ns,
-                         a->pool->endpoint->upstream->conf.body_timeout_ns));
-        return false;
-    }
-    a->until_ns = BIDE_FOREVER;
-    if (n == 0 && http1_body_eof(&a->body) == HTTP1_END)
-        return a->complete = true;
-    if (n <= 0 || !attempt_scan(a)) {
-        answer_broken(ex);
-        return false;
-    }
-    return true;
-}
-
 /* Not for ever: others wait for this thread, too. */
 enum { ROUNDS = 16 };
 
@@ -200,7 +179,7 @@ void answer_pump(struct exchange *ex)
             finish(ex);
             return;
         }
-        if (!read_in(ex))
+        if (!answer_read(ex))
             return;
     }
     exchange_later(ex, TODO_PUMP);

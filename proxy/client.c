@@ -42,12 +42,27 @@ static struct client *client_alloc(struct worker *w)
     return c;
 }
 
+/* A client that has got part of an answer must not take it for all of it. Where
+ * a length or chunks announce more, closing shows that it is missing, and the
+ * client still gets what is on its way; one that takes nothing will not. */
+static void hang_up(struct client *c)
+{
+    const struct exchange *ex = c->ex;
+    if (ex && ex->status != 0 && !ex->tunnel)
+        net_conn_break(&c->conn, pace_runs(&ex->down) ||
+                                     (ex->winner &&
+                                      answer_ends_by_closing(ex->winner)));
+    else
+        net_conn_close(&c->conn);
+}
+
 static void client_close(struct client *c)
 {
     struct worker *w = c->worker;
     if (c->phase == CLIENT_CLOSED)
         return;
     c->phase = CLIENT_CLOSED;
+    hang_up(c);
     if (c->ex) {
         struct exchange *ex = c->ex;
         if (ex->req.head_len != 0 && !ex->told)
@@ -59,7 +74,6 @@ static void client_close(struct client *c)
     c->in = NULL;
     net_timer_cancel(&w->loop, &c->timer);
     net_task_cancel(&c->task);
-    net_conn_close(&c->conn);
     client_leave(c);
     if (c->next)
         c->next->prev = c->prev;

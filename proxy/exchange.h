@@ -14,6 +14,7 @@
  *     attempt_send.c   ... sending the request
  *     attempt_read.c   ... reading the answer's head, and having it judged
  *     answer.c         the answer's head; interim answers
+ *     answer_read.c    ... reading its body
  *     answer_pass.c    ... passing it on
  *     own_answer.c     answers that no endpoint gave
  *     hops.c           Max-Forwards and Via
@@ -53,6 +54,13 @@ struct exchange;
 
 enum { FIELDS_MAX = 256 };
 
+/* How the body of an answer is framed for the client. */
+enum pass {
+    PASS_AS_IT_IS,
+    PASS_UNCHUNKED, /* it came in chunks, which the client does not know */
+    PASS_CHUNKED    /* it ends with the endpoint's connection */
+};
+
 /* One try, on one connection. */
 struct attempt {
     struct attempt *next; /* of its exchange; on the free list */
@@ -87,8 +95,8 @@ struct attempt {
     bool send_failed; /* no more can be sent; there may be an answer */
     bool answered;    /* the head of the answer is there */
     bool complete;    /* and the end of its body */
-    bool unchunk;     /* passed on without its framing */
     bool reused;      /* on a connection that had served before */
+    uint8_t pass;     /* enum pass */
 
     bide_call permit;       /* on the endpoint's breaker */
     struct http1_body body; /* of the answer */
@@ -367,6 +375,22 @@ void answer_interim(struct attempt *a);
  * it. And sends on, when the client may take more. */
 void interim_send(struct exchange *ex, const char *text, size_t len);
 void interim_flush(struct exchange *ex);
+
+/* ===== answer_read.c ===== */
+
+/* Whether the client knows the end of the answer by that of its connection. */
+static inline bool answer_ends_by_closing(const struct attempt *a)
+{
+    return a->pass == PASS_UNCHUNKED || (a->pass == PASS_AS_IT_IS &&
+                                         a->resp.framing == HTTP1_UNTIL_CLOSE);
+}
+
+/* Frames what there is of the body when its head has been taken off. */
+void answer_frame(struct attempt *a);
+
+/* Reads more of the body: true if there is something new to pass on, or the
+ * end. Otherwise the exchange may be gone. */
+bool answer_read(struct exchange *ex);
 
 /* ===== answer_pass.c ===== */
 
