@@ -1,8 +1,8 @@
 /* An answer's head as the client shall see it, and interim answers. */
 #include <string.h>
 
+#include "answer.h"
 #include "client.h"
-#include "exchange.h"
 #include "hops.h"
 #include "state.h"
 #include "text.h"
@@ -131,6 +131,9 @@ void answer_begin(struct exchange *ex)
     if (a->resp.status == 508)
         ex->problem = "loop"; /* found further down; no endpoint is to blame */
     if (!write_head(ex, a)) {
+        net_buf_give(&ex->worker->bufs, ex->out);
+        ex->out = NULL;
+        a->ready = a->in->begin; /* nothing of it can be passed on */
         answer_broken(ex);
         return;
     }

@@ -1,8 +1,6 @@
-/* Passing an answer on as it comes. Nothing is read from the endpoint before the
- * client has taken what there is: a slow client slows the endpoint down, and
- * fills no memory. */
+/* Passing an answer on as it comes, to its end. */
+#include "answer.h"
 #include "client.h"
-#include "exchange.h"
 #include "pool.h"
 #include "state.h"
 #include "worker.h"
@@ -29,10 +27,13 @@ static bool has_begun(const struct exchange *ex)
     return ex->out_bytes != 0 || (conn->session && !conn->writable);
 }
 
+/* What came before the end still goes out. */
 void answer_broken(struct exchange *ex)
 {
+    struct iovec iov[ANSWER_PIECES];
     if (!has_begun(ex)) {
         ex->status = 0;
+        answer_drop(ex);
         net_buf_give(&ex->worker->bufs, ex->out);
         ex->out = NULL;
         attempt_end(ex->winner, false);
@@ -43,48 +44,12 @@ void answer_broken(struct exchange *ex)
                            .title = "Bad Gateway",
                            .detail = "the endpoint's answer broke off",
                            .retry_ns = BIDE_FOREVER });
-        return;
+    } else if (answer_pieces(ex, iov) > 0) {
+        ex->winner->broken = true;
+        attempt_unlink(ex->winner, false);
+    } else {
+        exchange_cut(ex);
     }
-    exchange_cut(ex);
-}
-
-static int gather(const struct exchange *ex, struct iovec *iov)
-{
-    const struct attempt *a = ex->winner;
-    int n = 0;
-    if (ex->interim)
-        iov[n++] =
-            (struct iovec){ net_buf_at(ex->interim), net_buf_len(ex->interim) };
-    if (ex->out)
-        iov[n++] = (struct iovec){ net_buf_at(ex->out), net_buf_len(ex->out) };
-    if (a && a->ready > a->in->begin)
-        iov[n++] = (struct iovec){ net_buf_at(a->in), a->ready - a->in->begin };
-    return n;
-}
-
-/* Takes up to n bytes off a buffer, and gives it back when it is empty: how
- * many. */
-static size_t take_off(struct exchange *ex, struct net_buf **b, size_t n)
-{
-    if (!*b)
-        return 0;
-    size_t len = net_buf_len(*b) < n ? net_buf_len(*b) : n;
-    (*b)->begin += (uint32_t)len;
-    if (net_buf_len(*b) == 0) {
-        net_buf_give(&ex->worker->bufs, *b);
-        *b = NULL;
-    }
-    return len;
-}
-
-static void advance(struct exchange *ex, size_t n)
-{
-    count_n(&ex->worker->counters.bytes_out, n);
-    n -= take_off(ex, &ex->interim, n);
-    ex->out_bytes += n;
-    n -= take_off(ex, &ex->out, n);
-    if (n > 0)
-        ex->winner->in->begin += (uint32_t)n;
 }
 
 /* ===== slow clients ===== */
@@ -139,7 +104,7 @@ void answer_slow(struct exchange *ex)
 /* Writes all there is: 1; 0: the client takes no more now; -1: it is gone. */
 static int write_out(struct exchange *ex)
 {
-    struct iovec iov[3];
+    struct iovec iov[ANSWER_PIECES];
     struct client *c = ex->client;
     int n_pieces;
     if (c->conn.broken) {
@@ -148,7 +113,7 @@ static int write_out(struct exchange *ex)
     }
     if (pace_runs(&ex->down) && !c->conn.writable)
         return 0;
-    while ((n_pieces = gather(ex, iov)) > 0) {
+    while ((n_pieces = answer_pieces(ex, iov)) > 0) {
         ssize_t n = net_writev(&c->conn, iov, n_pieces);
         if (n == NET_AGAIN) {
             blocked(ex);
@@ -160,7 +125,7 @@ static int write_out(struct exchange *ex)
         }
         if (ex->first_byte_ns == 0)
             ex->first_byte_ns = ex->worker->loop.now_ns;
-        advance(ex, (size_t)n);
+        answer_left(ex, (size_t)n);
     }
     unblocked(ex);
     return 1;
@@ -172,9 +137,16 @@ enum { ROUNDS = 16 };
 void answer_pump(struct exchange *ex)
 {
     for (int i = 0; i < ROUNDS; i++) {
-        if (write_out(ex) <= 0)
+        int rc = write_out(ex);
+        if (rc == 0)
+            answer_read_ahead(ex);
+        if (rc <= 0)
             return;
         const struct attempt *a = ex->winner;
+        if (a && a->broken) {
+            exchange_cut(ex);
+            return;
+        }
         if (!a || a->complete || a->resp.framing == HTTP1_TUNNEL) {
             finish(ex);
             return;

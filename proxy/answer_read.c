@@ -4,10 +4,11 @@
  * An answer that ends with its connection (HTTP/1.0 has no other way) is passed
  * on in chunks: otherwise one that was cut off would look whole. In the buffer
  * each piece has room before and behind it for what makes it a chunk. */
+#include "answer.h"
+
 #include <string.h>
 
 #include "client.h"
-#include "exchange.h"
 #include "pool.h"
 #include "state.h"
 #include "worker.h"
@@ -90,14 +91,14 @@ static size_t room(const struct attempt *a)
     return space > framing ? space - framing : 0;
 }
 
-/* Over 0; 0: the end; NET_...; no room counts as NET_AGAIN. */
+/* Over 0; 0: the end; NET_... Framing that fills a buffer is an error. */
 static ssize_t fill(struct attempt *a)
 {
     struct net_buf *b = a->in;
     size_t before = a->pass == PASS_CHUNKED ? SIZE_LINE : 0;
-    if (!a->link)
+    if (!a->link || room(a) == 0)
         return NET_ERROR;
-    if (room(a) == 0 || !net_can_read(&a->link->conn))
+    if (!net_can_read(&a->link->conn))
         return NET_AGAIN;
     ssize_t n = net_read(&a->link->conn, net_buf_room(b) + before, room(a));
     if (n > 0 && before == 0)
@@ -126,6 +127,9 @@ bool answer_read(struct exchange *ex)
 {
     struct attempt *a = ex->winner;
     compact(a);
+    a->until_ns = BIDE_FOREVER;
+    if (room(a) == 0 && a->ready > a->in->begin && !answer_hold(ex))
+        return false; /* until the client has taken some */
     ssize_t n = fill(a);
     if (n == NET_AGAIN) {
         attempt_until(
@@ -133,7 +137,6 @@ bool answer_read(struct exchange *ex)
                          a->pool->endpoint->upstream->conf.body_timeout_ns));
         return false;
     }
-    a->until_ns = BIDE_FOREVER;
     if (n == 0 && is_end(a)) {
         a->complete = true;
         if (a->pass == PASS_CHUNKED) {
@@ -147,4 +150,28 @@ bool answer_read(struct exchange *ex)
         return false;
     }
     return true;
+}
+
+/* Not for ever: others wait for this thread, too. */
+enum { ROUNDS = 16 };
+
+/* While the client still sends its body, and does not read, the endpoint takes
+ * that: its connection stays. */
+static bool is_done_with(const struct attempt *a)
+{
+    return a->link && a->complete && (a->sent_all || a->send_failed);
+}
+
+void answer_read_ahead(struct exchange *ex)
+{
+    struct attempt *a = ex->winner;
+    if (!a || a->resp.framing == HTTP1_TUNNEL)
+        return;
+    for (int i = 0; i < ROUNDS && a->link && !a->complete; i++)
+        if (!answer_read(ex))
+            return;
+    if (is_done_with(a))
+        attempt_unlink(a, attempt_reusable(a));
+    else if (a->link && !a->complete)
+        exchange_later(ex, TODO_PUMP);
 }

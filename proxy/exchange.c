@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "access_log.h"
+#include "answer.h"
 #include "bide/run.h"
 #include "client.h"
 #include "proxy.h"
@@ -135,6 +136,7 @@ void exchange_free(struct exchange *ex)
     exchange_stop(ex, NULL);
     net_task_cancel(&ex->task);
     upload_free(ex);
+    answer_drop(ex);
     net_buf_give(&w->bufs, ex->out);
     net_buf_give(&w->bufs, ex->interim);
     if (ex->era)

@@ -15,6 +15,7 @@
  *     attempt_read.c   ... reading the answer's head, and having it judged
  *     answer.c         the answer's head; interim answers
  *     answer_read.c    ... reading its body
+ *     answer_hold.c    ... holding it for a slow client
  *     answer_pass.c    ... passing it on
  *     own_answer.c     answers that no endpoint gave
  *     hops.c           Max-Forwards and Via
@@ -94,7 +95,8 @@ struct attempt {
     bool sent_all;
     bool send_failed; /* no more can be sent; there may be an answer */
     bool answered;    /* the head of the answer is there */
-    bool complete;    /* and the end of its body */
+    bool complete;    /* and the end of its body, ... */
+    bool broken;      /* ... which will never be */
     bool reused;      /* on a connection that had served before */
     uint8_t pass;     /* enum pass */
 
@@ -159,6 +161,8 @@ struct exchange {
     int64_t read;     /* ... who has taken so much, by the kernel's count */
     struct net_buf *interim; /* to the client, before all else */
     struct net_buf *out;     /* to the client, before the winner's bytes */
+    struct net_buf *held, *held_last; /* to the client, between the two */
+    uint32_t n_held;
     uint64_t out_bytes;
     uint16_t status;     /* sent to the client; 0: nothing yet */
     uint8_t reason;      /* bide_reason of the end; for the log */
@@ -376,21 +380,12 @@ void answer_interim(struct attempt *a);
 void interim_send(struct exchange *ex, const char *text, size_t len);
 void interim_flush(struct exchange *ex);
 
-/* ===== answer_read.c ===== */
-
 /* Whether the client knows the end of the answer by that of its connection. */
 static inline bool answer_ends_by_closing(const struct attempt *a)
 {
     return a->pass == PASS_UNCHUNKED || (a->pass == PASS_AS_IT_IS &&
                                          a->resp.framing == HTTP1_UNTIL_CLOSE);
 }
-
-/* Frames what there is of the body when its head has been taken off. */
-void answer_frame(struct attempt *a);
-
-/* Reads more of the body: true if there is something new to pass on, or the
- * end. Otherwise the exchange may be gone. */
-bool answer_read(struct exchange *ex);
 
 /* ===== answer_pass.c ===== */
 

@@ -270,6 +270,7 @@ def saved():
         tap.case("others are as they were", ask(p, get()).body == b"ok")
 
 
-certificate()
-run(clean_ends, many_sizes, resets, announced_ends, endpoints_of_tls, drained,
-    saved)
+if __name__ == "__main__":
+    certificate()
+    run(clean_ends, many_sizes, resets, announced_ends, endpoints_of_tls, drained,
+        saved)
