@@ -223,6 +223,15 @@ struct bide__proxy_limits {
     uint64_t memory_bytes; /* of requests that are being read or kept, all workers
                               together; over it: 503; 1 MiB .., UINT64_MAX: any;
                               512 MiB. `memory` */
+    uint32_t body_rate;    /* bytes a second that a request's body must keep up, on
+                              average, after timeouts.body; below it: 408; 0: any;
+                              100 */
+    uint32_t answer_rate;  /* the same of a client that reads an answer, after
+                              timeouts.write, while it holds a connection to an
+                              endpoint; below it: cut off; 100 */
+    uint32_t answer_buffer_bytes; /* of an answer kept for a client that is slower
+                              than its endpoint; half of `memory` at the most in
+                              all; 0 .. 16 MiB; 256 KiB. `answer_buffer` */
     struct bide__proxy_per_client per_client;
 };
 
@@ -234,6 +243,8 @@ struct bide__proxy_timeouts {
     int64_t idle_ns;   /* between two requests of a client; over 0; 75 s */
     int64_t write_ns;  /* a client takes no byte of its answer; over 0; 60 s */
     int64_t tunnel_ns; /* an upgraded connection is silent; over 0; 5 min */
+    int64_t request_ns; /* from the first byte of a request to the last of its
+                          answer; over 0; BIDE_FOREVER (`none`) */
     int64_t drain_ns;  /* from SIGTERM to the end; >= 0; 30 s */
 };
 
@@ -360,12 +371,16 @@ struct bide__proxy_conf {
         .limits.body_bytes = UINT64_MAX,                                       \
         .limits.replay_bytes = 65536,                                          \
         .limits.memory_bytes = UINT64_C(512) << 20,                            \
+        .limits.body_rate = 100,                                               \
+        .limits.answer_rate = 100,                                             \
+        .limits.answer_buffer_bytes = 256 << 10,                               \
         .limits.per_client.connections = UINT32_MAX,                           \
         .timeouts.header_ns = 10 * BIDE_SECOND,                                \
         .timeouts.body_ns = 30 * BIDE_SECOND,                                  \
         .timeouts.idle_ns = 75 * BIDE_SECOND,                                  \
         .timeouts.write_ns = 60 * BIDE_SECOND,                                 \
         .timeouts.tunnel_ns = 5 * BIDE_MINUTE,                                 \
+        .timeouts.request_ns = BIDE_FOREVER,                                   \
         .timeouts.drain_ns = 30 * BIDE_SECOND,                                 \
         .access_log_format = BIDE__ACCESS_JSON,                                \
         .request_id = BIDE__ID_PASS,                                           \

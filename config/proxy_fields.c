@@ -119,7 +119,20 @@ static const struct bide__section_field limit_fields[] = {
     SIZE("memory", memory_bytes, MIB, 9223372036854775807.0, "none",
          "a size from 1MiB, or none",
          "Requests that are being read or kept, all workers together; over it, "
-         "503."),
+         "503. Answers for slow clients may take half of it."),
+    SIZE("body_rate", body_rate, 0, 4294967295.0, NULL,
+         "bytes a second; 0 for any rate",
+         "Bytes a second that the body of a request must keep up, on average, "
+         "after `timeouts.body`; below it, 408."),
+    SIZE("answer_rate", answer_rate, 0, 4294967295.0, NULL,
+         "bytes a second; 0 for any rate",
+         "Bytes a second that a client must read of an answer, on average, "
+         "after `timeouts.write`, while it holds a connection to an endpoint; "
+         "below it, the answer is cut off."),
+    SIZE("answer_buffer", answer_buffer_bytes, 0, 16 * MIB, NULL,
+         "a size up to 16MiB",
+         "How much of an answer is kept for a client that reads slowly, so that "
+         "it holds no connection to an endpoint."),
     { NAMED("per_client", AT(per_client), "a map",
             "What each client address may have, all workers together; of IPv6, "
             "each /64. Clients that are trusted are not limited."),
@@ -142,6 +155,10 @@ static const struct bide__section_field timeout_fields[] = {
          "A client takes no byte of its answer."),
     TIME("tunnel", tunnel_ns, "a duration over 0",
          "An upgraded connection is silent."),
+    { .o = { "request", BIDE_OPTION_DURATION, AT(request_ns), 0, MAX_NS, true,
+             "none", BIDE_FOREVER, NULL, "a duration over 0, or none",
+             "From the first byte of a request to the last of its answer." },
+      .kind = BIDE__VALUE },
     VALUE("drain", DURATION, drain_ns, 0, MAX_NS, false, "a duration",
           "From SIGTERM to the end."),
     LAST

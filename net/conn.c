@@ -1,6 +1,9 @@
 /* Stream sockets; the rare half. */
 #include "conn.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 void net_conn_shutdown(struct net_conn *c)
 {
     if (c->session)
@@ -8,17 +11,38 @@ void net_conn_shutdown(struct net_conn *c)
     shutdown(c->io.fd, SHUT_WR);
 }
 
+static void let_go(struct net_conn *c)
+{
+    if (c->session)
+        c->layer->free(c);
+    c->session = NULL;
+    close(c->io.fd);
+    c->io.fd = -1;
+}
+
 void net_conn_close(struct net_conn *c)
 {
     if (c->io.fd < 0)
         return;
-    if (c->session) {
+    if (c->session)
         c->layer->shutdown(c);
-        c->layer->free(c);
-        c->session = NULL;
-    }
-    close(c->io.fd);
-    c->io.fd = -1;
+    let_go(c);
+}
+
+void net_conn_break(struct net_conn *c, bool reset)
+{
+    const struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
+    if (c->io.fd < 0)
+        return;
+    if (reset)
+        setsockopt(c->io.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    let_go(c);
+}
+
+size_t net_conn_unsent(const struct net_conn *c)
+{
+    int n = 0;
+    return ioctl(c->io.fd, SIOCOUTQ, &n) == 0 && n > 0 ? (size_t)n : 0;
 }
 
 bool net_conn_quiet(struct net_conn *c)

@@ -115,11 +115,18 @@ static inline bool net_can_read(const struct net_conn *c)
     return c->readable;
 }
 
+/* Bytes that were written and have not reached the other side. */
+size_t net_conn_unsent(const struct net_conn *c);
+
 /* Says that no more will be written; the other direction stays. */
 void net_conn_shutdown(struct net_conn *c);
 
 /* Closes it; io.fd is then -1. Once more does nothing. */
 void net_conn_close(struct net_conn *c);
+
+/* The same without a goodbye: the other side sees that it broke off. TLS says
+ * nothing; `reset` also throws away what has not been sent, and says so. */
+void net_conn_break(struct net_conn *c, bool reset);
 
 /* Whether nothing has come that nobody asked for, as far as is known. TLS has
  * words of its own (session tickets): those do not count. */

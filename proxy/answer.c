@@ -1,14 +1,12 @@
-/* Passing an answer on: its head as the client shall see it, then the body as
- * it comes. Nothing is read from the endpoint before the client has taken what
- * there is: a slow client slows the endpoint down, and fills no memory. */
+/* An answer's head as the client shall see it, and interim answers. */
 #include <string.h>
 
+#include "answer.h"
 #include "client.h"
-#include "exchange.h"
 #include "hops.h"
-#include "pool.h"
 #include "state.h"
 #include "text.h"
+#include "upload.h"
 #include "worker.h"
 
 #define BIT(id) (UINT64_C(1) << HTTP1_ID_##id)
@@ -74,7 +72,8 @@ static void put_connection(struct text *t, const struct attempt *a)
     } else if (ex->req.minor == 0) {
         TEXT_LITERAL(t, "Connection: keep-alive\r\n");
     }
-    if (a->resp.framing == HTTP1_CHUNKED && !a->unchunk)
+    if ((a->resp.framing == HTTP1_CHUNKED && a->pass == PASS_AS_IT_IS) ||
+        a->pass == PASS_CHUNKED)
         TEXT_LITERAL(t, "Transfer-Encoding: chunked\r\n");
 }
 
@@ -116,14 +115,13 @@ void answer_count(struct exchange *ex, int status)
     }
 }
 
-/* ===== passing on ===== */
+/* ===== beginning ===== */
 
 /* Whether the client's connection is of use after this. */
 static bool ends_connection(const struct exchange *ex, const struct attempt *a)
 {
     return !ex->req.keep_alive || ex->upload != UPLOAD_NONE ||
-           ex->worker->draining || a->unchunk ||
-           a->resp.framing == HTTP1_UNTIL_CLOSE;
+           ex->worker->draining || answer_ends_by_closing(a);
 }
 
 void answer_begin(struct exchange *ex)
@@ -133,162 +131,18 @@ void answer_begin(struct exchange *ex)
     if (a->resp.status == 508)
         ex->problem = "loop"; /* found further down; no endpoint is to blame */
     if (!write_head(ex, a)) {
+        net_buf_give(&ex->worker->bufs, ex->out);
+        ex->out = NULL;
+        a->ready = a->in->begin; /* nothing of it can be passed on */
         answer_broken(ex);
         return;
     }
     answer_count(ex, a->resp.status);
+    upload_await_others(ex);
     a->in->begin += a->resp.head_len;
     a->until_ns = BIDE_FOREVER;
+    answer_frame(a);
     answer_pump(ex);
-}
-
-static void finish(struct exchange *ex)
-{
-    struct attempt *a = ex->winner;
-    struct client *c = ex->client;
-    if (a && a->resp.framing == HTTP1_TUNNEL) {
-        tunnel_begin(ex);
-        return;
-    }
-    c->until_ns = BIDE_FOREVER;
-    exchange_over(ex);
-    if (a)
-        attempt_end(a, attempt_reusable(a));
-    client_done(c);
-}
-
-/* What a TLS session has taken and not sent yet cannot be taken back either. */
-static bool has_begun(const struct exchange *ex)
-{
-    const struct net_conn *conn = &ex->client->conn;
-    return ex->out_bytes != 0 || (conn->session && !conn->writable);
-}
-
-void answer_broken(struct exchange *ex)
-{
-    if (!has_begun(ex)) {
-        ex->status = 0;
-        net_buf_give(&ex->worker->bufs, ex->out);
-        ex->out = NULL;
-        attempt_end(ex->winner, false);
-        ex->winner = NULL;
-        own_answer(ex, &(struct own_answer){
-                           .status = 502,
-                           .problem = "answer_broke_off",
-                           .title = "Bad Gateway",
-                           .detail = "the endpoint's answer broke off",
-                           .retry_ns = BIDE_FOREVER });
-        return;
-    }
-    exchange_cut(ex);
-}
-
-static int gather(const struct exchange *ex, struct iovec *iov)
-{
-    const struct attempt *a = ex->winner;
-    int n = 0;
-    if (ex->interim)
-        iov[n++] =
-            (struct iovec){ net_buf_at(ex->interim), net_buf_len(ex->interim) };
-    if (ex->out)
-        iov[n++] = (struct iovec){ net_buf_at(ex->out), net_buf_len(ex->out) };
-    if (a && a->ready > a->in->begin)
-        iov[n++] = (struct iovec){ net_buf_at(a->in), a->ready - a->in->begin };
-    return n;
-}
-
-/* Takes up to n bytes off a buffer, and gives it back when it is empty: how
- * many. */
-static size_t take_off(struct exchange *ex, struct net_buf **b, size_t n)
-{
-    if (!*b)
-        return 0;
-    size_t len = net_buf_len(*b) < n ? net_buf_len(*b) : n;
-    (*b)->begin += (uint32_t)len;
-    if (net_buf_len(*b) == 0) {
-        net_buf_give(&ex->worker->bufs, *b);
-        *b = NULL;
-    }
-    return len;
-}
-
-static void advance(struct exchange *ex, size_t n)
-{
-    count_n(&ex->worker->counters.bytes_out, n);
-    n -= take_off(ex, &ex->interim, n);
-    ex->out_bytes += n;
-    n -= take_off(ex, &ex->out, n);
-    if (n > 0)
-        ex->winner->in->begin += (uint32_t)n;
-}
-
-/* Writes all there is: 1; 0: the client takes no more now; -1: it is gone. */
-static int write_out(struct exchange *ex)
-{
-    struct iovec iov[3];
-    struct client *c = ex->client;
-    int n_pieces;
-    if (c->conn.broken) {
-        exchange_cancel(ex);
-        return -1;
-    }
-    while ((n_pieces = gather(ex, iov)) > 0) {
-        ssize_t n = net_writev(&c->conn, iov, n_pieces);
-        if (n == NET_AGAIN) {
-            client_until(c, net_after(ex->worker->loop.now_ns,
-                                      ex->worker->conf->timeouts.write_ns));
-            return 0;
-        }
-        if (n < 0) {
-            exchange_cancel(ex);
-            return -1;
-        }
-        if (ex->first_byte_ns == 0)
-            ex->first_byte_ns = ex->worker->loop.now_ns;
-        advance(ex, (size_t)n);
-    }
-    c->until_ns = BIDE_FOREVER;
-    return 1;
-}
-
-/* More of the body: true if there is something new. */
-static bool read_in(struct exchange *ex)
-{
-    struct attempt *a = ex->winner;
-    ssize_t n = attempt_fill(a);
-    if (n == NET_AGAIN) {
-        attempt_until(
-            a, net_after(ex->worker->loop.now_ns,
-                         a->pool->endpoint->upstream->conf.body_timeout_ns));
-        return false;
-    }
-    a->until_ns = BIDE_FOREVER;
-    if (n == 0 && http1_body_eof(&a->body) == HTTP1_END)
-        return a->complete = true;
-    if (n <= 0 || !attempt_scan(a)) {
-        answer_broken(ex);
-        return false;
-    }
-    return true;
-}
-
-/* Not for ever: others wait for this thread, too. */
-enum { ROUNDS = 16 };
-
-void answer_pump(struct exchange *ex)
-{
-    for (int i = 0; i < ROUNDS; i++) {
-        if (write_out(ex) <= 0)
-            return;
-        const struct attempt *a = ex->winner;
-        if (!a || a->complete || a->resp.framing == HTTP1_TUNNEL) {
-            finish(ex);
-            return;
-        }
-        if (!read_in(ex))
-            return;
-    }
-    exchange_later(ex, TODO_PUMP);
 }
 
 /* ===== interim answers ===== */

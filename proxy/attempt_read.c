@@ -17,8 +17,7 @@
 static void compact(struct attempt *a)
 {
     struct net_buf *b = a->in;
-    uint32_t gone =
-        a->ex->winner == a && b->begin == a->ready ? a->scanned : b->begin;
+    uint32_t gone = b->begin;
     if (gone == 0)
         return;
     memmove(b->data, b->data + gone, b->end - gone);
@@ -54,13 +53,13 @@ bool attempt_scan(struct attempt *a)
                              b->end - a->scanned, &piece);
         if (rc < 0)
             return false;
-        if (a->unchunk) {
+        if (a->pass == PASS_UNCHUNKED) {
             memmove(b->data + a->ready, b->data + a->scanned + piece.data,
                     piece.data_len);
             a->ready += (uint32_t)piece.data_len;
         }
         a->scanned += (uint32_t)piece.consumed;
-        if (!a->unchunk)
+        if (a->pass != PASS_UNCHUNKED)
             a->ready = a->scanned;
     } while (rc == HTTP1_DATA);
     a->complete = rc == HTTP1_END;
@@ -107,7 +106,8 @@ static void set_body(const struct attempt *a, bide_response *r, char *plain)
 
     r->body = from;
     r->body_len = len;
-    if (a->resp.framing != HTTP1_CHUNKED || a->unchunk)
+    if (a->resp.framing != HTTP1_CHUNKED ||
+        a->pass == PASS_UNCHUNKED)
         return;
     r->body = plain;
     r->body_len = 0;
@@ -202,12 +202,22 @@ void attempt_judge(struct attempt *a)
 
 /* ===== reading ===== */
 
+static uint8_t pass_for(const struct attempt *a)
+{
+    bool old = a->ex->req.minor == 0;
+    if (a->resp.framing == HTTP1_CHUNKED && old)
+        return PASS_UNCHUNKED;
+    if (a->resp.framing == HTTP1_UNTIL_CLOSE && !old)
+        return PASS_CHUNKED;
+    return PASS_AS_IT_IS;
+}
+
 /* The head is there, and perhaps part of the body. */
 static void got_head(struct attempt *a)
 {
     a->answered = true;
     a->scanned = a->ready = a->in->begin + a->resp.head_len;
-    a->unchunk = a->ex->req.minor == 0 && a->resp.framing == HTTP1_CHUNKED;
+    a->pass = pass_for(a);
     http1_body_init(&a->body, (enum http1_framing)a->resp.framing,
                     a->resp.content_length);
     http1_body_max_trailer(&a->body, a->ex->worker->conf->limits.header_bytes);
@@ -237,11 +247,12 @@ static bool parse(struct attempt *a)
     }
 }
 
-/* `whole`: the other side said so; otherwise the connection broke. */
+/* `whole`: the other side said so; otherwise the connection broke. It looks
+ * whole, too, if it broke when we wrote to it. */
 static void ended(struct attempt *a, bool whole)
 {
     if (whole && a->answered && a->resp.framing == HTTP1_UNTIL_CLOSE) {
-        a->complete = true;
+        a->complete = !a->send_failed;
         attempt_judge(a);
     } else {
         attempt_fail(a, BIDE_FAULT_RESET);

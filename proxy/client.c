@@ -42,12 +42,27 @@ static struct client *client_alloc(struct worker *w)
     return c;
 }
 
+/* A client that has got part of an answer must not take it for all of it. Where
+ * a length or chunks announce more, closing shows that it is missing, and the
+ * client still gets what is on its way; one that takes nothing will not. */
+static void hang_up(struct client *c)
+{
+    const struct exchange *ex = c->ex;
+    if (ex && ex->status != 0 && !ex->tunnel)
+        net_conn_break(&c->conn, pace_runs(&ex->down) ||
+                                     (ex->winner &&
+                                      answer_ends_by_closing(ex->winner)));
+    else
+        net_conn_close(&c->conn);
+}
+
 static void client_close(struct client *c)
 {
     struct worker *w = c->worker;
     if (c->phase == CLIENT_CLOSED)
         return;
     c->phase = CLIENT_CLOSED;
+    hang_up(c);
     if (c->ex) {
         struct exchange *ex = c->ex;
         if (ex->req.head_len != 0 && !ex->told)
@@ -59,7 +74,6 @@ static void client_close(struct client *c)
     c->in = NULL;
     net_timer_cancel(&w->loop, &c->timer);
     net_task_cancel(&c->task);
-    net_conn_close(&c->conn);
     client_leave(c);
     if (c->next)
         c->next->prev = c->prev;
@@ -89,27 +103,21 @@ void client_until(struct client *c, int64_t at_ns)
         net_timer_set(&c->worker->loop, &c->timer, at_ns);
 }
 
+/* Some clients end a body with a CRLF too many (RFC 9112, 2.2): that alone is no
+ * request. */
+static bool is_blank(const struct client *c)
+{
+    return net_buf_len(c->in) <= 2 && c->in->data[c->in->begin] == '\r';
+}
+
 static void too_slow(struct client *c)
 {
-    struct exchange *ex = c->ex;
-    count(&c->worker->counters.timed_out);
-    /* Some clients end a body with a CRLF too many (RFC 9112, 2.2): that alone
-     * is no request. */
-    bool blank = c->phase == CLIENT_HEAD && net_buf_len(c->in) <= 2 &&
-                 c->in->data[c->in->begin] == '\r';
-    if (ex && ex->status != 0)
-        exchange_cut(ex);
-    else if (!ex || blank)
-        client_close(c);
-    else if (ex->called)
-        exchange_upload_late(ex);
+    if (c->phase == CLIENT_BUSY)
+        exchange_late(c->ex);
+    else if (c->phase == CLIENT_HEAD && !is_blank(c))
+        exchange_too_slow(c->ex);
     else
-        own_answer(
-            ex, &(struct own_answer){ .status = 408,
-                                      .problem = "client_timeout",
-                                      .title = "Request Timeout",
-                                      .detail = "the request came too slowly",
-                                      .retry_ns = BIDE_FOREVER });
+        client_close(c);
 }
 
 static void client_fire(struct net_timer *t)
@@ -120,10 +128,8 @@ static void client_fire(struct net_timer *t)
         return;
     if (c->worker->loop.now_ns < c->until_ns)
         net_timer_set(&c->worker->loop, t, c->until_ns);
-    else if (c->phase == CLIENT_HEAD || c->phase == CLIENT_BUSY)
-        too_slow(c);
     else
-        client_close(c);
+        too_slow(c);
 }
 
 /* ===== the rest of its life ===== */

@@ -29,6 +29,11 @@ void client_rest(struct client *c)
         client_abort(c);
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* A message begins at the front of the buffer, so that all of it has room. */
 static bool begin_head(struct client *c)
 {
@@ -45,7 +50,9 @@ static bool begin_head(struct client *c)
     http1_request_init(&c->ex->req, c->ex->fields, limits->headers,
                        limits->header_bytes);
     c->phase = CLIENT_HEAD;
-    client_until(c, net_after(w->loop.now_ns, w->conf->timeouts.header_ns));
+    client_until(c, net_after(w->loop.now_ns,
+                              least(w->conf->timeouts.header_ns,
+                                    w->conf->timeouts.request_ns)));
     return true;
 }
 
@@ -89,7 +96,7 @@ bool client_read_head(struct client *c)
     if (rc == 0)
         return read_more(c);
     c->phase = CLIENT_BUSY;
-    c->until_ns = BIDE_FOREVER;
+    exchange_await(c->ex);
     if (rc > 0) {
         exchange_begin(c->ex);
     } else {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "access_log.h"
+#include "answer.h"
 #include "bide/run.h"
 #include "client.h"
 #include "proxy.h"
@@ -135,6 +136,7 @@ void exchange_free(struct exchange *ex)
     exchange_stop(ex, NULL);
     net_task_cancel(&ex->task);
     upload_free(ex);
+    answer_drop(ex);
     net_buf_give(&w->bufs, ex->out);
     net_buf_give(&w->bufs, ex->interim);
     if (ex->era)
@@ -267,21 +269,6 @@ void exchange_cut(struct exchange *ex)
     ex->reason = BIDE_BECAUSE_CUT_SHORT;
     exchange_over(ex);
     client_abort(c);
-}
-
-void exchange_upload_late(struct exchange *ex)
-{
-    if (ex->running) { /* what it has sent is without effect or end */
-        attempt_fail(ex->running, BIDE_FAULT_UPLOAD);
-        return;
-    }
-    ex->reason = BIDE_BECAUSE_UPLOAD;
-    own_answer(ex, &(struct own_answer){
-                       .status = 408,
-                       .problem = bide_reason_name(BIDE_BECAUSE_UPLOAD),
-                       .title = "Request Timeout",
-                       .detail = bide_reason_text(BIDE_BECAUSE_UPLOAD),
-                       .retry_ns = BIDE_FOREVER });
 }
 
 void exchange_gone(struct exchange *ex)

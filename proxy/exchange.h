@@ -6,13 +6,17 @@
  *
  *     request.c        what the request says; begins the call
  *     exchange.c       asks for decisions, has them done, ends it
+ *     exchange_time.c  how long its client may take
  *     queue.c          those that wait for a place in flight
  *     upload.c         the request's body: kept for replay (upload_keep.c),
  *                      streamed past that (upload_stream.c)
  *     attempt.c        an attempt's life, from the choice of an endpoint on
  *     attempt_send.c   ... sending the request
  *     attempt_read.c   ... reading the answer's head, and having it judged
- *     answer.c         passes the answer on
+ *     answer.c         the answer's head; interim answers
+ *     answer_read.c    ... reading its body
+ *     answer_hold.c    ... holding it for a slow client
+ *     answer_pass.c    ... passing it on
  *     own_answer.c     answers that no endpoint gave
  *     hops.c           Max-Forwards and Via
  *     tunnel.c         what follows a 101
@@ -35,8 +39,10 @@
 #include "buf.h"
 #include "http1.h"
 #include "loop.h"
+#include "pace.h"
 #include "tell.h"
 
+struct bide__proxy_conf;
 struct client;
 struct endpoint;
 struct era;
@@ -48,6 +54,13 @@ struct worker;
 struct exchange;
 
 enum { FIELDS_MAX = 256 };
+
+/* How the body of an answer is framed for the client. */
+enum pass {
+    PASS_AS_IT_IS,
+    PASS_UNCHUNKED, /* it came in chunks, which the client does not know */
+    PASS_CHUNKED    /* it ends with the endpoint's connection */
+};
 
 /* One try, on one connection. */
 struct attempt {
@@ -82,9 +95,10 @@ struct attempt {
     bool sent_all;
     bool send_failed; /* no more can be sent; there may be an answer */
     bool answered;    /* the head of the answer is there */
-    bool complete;    /* and the end of its body */
-    bool unchunk;     /* passed on without its framing */
+    bool complete;    /* and the end of its body, ... */
+    bool broken;      /* ... which will never be */
     bool reused;      /* on a connection that had served before */
+    uint8_t pass;     /* enum pass */
 
     bide_call permit;       /* on the endpoint's breaker */
     struct http1_body body; /* of the answer */
@@ -142,8 +156,13 @@ struct exchange {
     bool tunnel;
     bool up_ended, down_ended; /* directions of the tunnel */
 
+    struct pace up;   /* of the client that sends its body, ... */
+    struct pace down; /* ... and of one that reads its answer slowly, ... */
+    int64_t read;     /* ... who has taken so much, by the kernel's count */
     struct net_buf *interim; /* to the client, before all else */
     struct net_buf *out;     /* to the client, before the winner's bytes */
+    struct net_buf *held, *held_last; /* to the client, between the two */
+    uint32_t n_held;
     uint64_t out_bytes;
     uint16_t status;     /* sent to the client; 0: nothing yet */
     uint8_t reason;      /* bide_reason of the end; for the log */
@@ -211,9 +230,6 @@ void exchange_over(struct exchange *ex);
 /* The client has gone, or was too slow. */
 void exchange_cancel(struct exchange *ex);
 
-/* The client does not deliver the body: the call ends by its fault, with 408. */
-void exchange_upload_late(struct exchange *ex);
-
 /* Something may have become possible on the client's connection. */
 void exchange_client_ready(struct exchange *ex);
 
@@ -233,6 +249,20 @@ const char *exchange_method(const struct exchange *ex, char text[METHOD_TEXT]);
 
 /* What endpoints are told of the client's certificate; NULL: nothing. */
 const char *exchange_certificate(const struct exchange *ex);
+
+/* ===== exchange_time.c ===== */
+
+/* The configuration that it is served by, also before it has a route. */
+const struct bide__proxy_conf *exchange_conf(const struct exchange *ex);
+
+/* The client is waited for, or no more: sets its timer to what is due first. */
+void exchange_await(struct exchange *ex);
+
+/* That time has come. */
+void exchange_late(struct exchange *ex);
+
+/* Answers a request that came too slowly: 408. */
+void exchange_too_slow(struct exchange *ex);
 
 /* ===== request.c ===== */
 
@@ -339,12 +369,6 @@ ssize_t attempt_fill(struct attempt *a);
 /* Begins to pass on the winner's answer. */
 void answer_begin(struct exchange *ex);
 
-/* Passes on what there is. */
-void answer_pump(struct exchange *ex);
-
-/* The winner's answer broke off. */
-void answer_broken(struct exchange *ex);
-
 /* Counts an answer, and from now on it is being sent. */
 void answer_count(struct exchange *ex, int status);
 
@@ -355,6 +379,24 @@ void answer_interim(struct attempt *a);
  * it. And sends on, when the client may take more. */
 void interim_send(struct exchange *ex, const char *text, size_t len);
 void interim_flush(struct exchange *ex);
+
+/* Whether the client knows the end of the answer by that of its connection. */
+static inline bool answer_ends_by_closing(const struct attempt *a)
+{
+    return a->pass == PASS_UNCHUNKED || (a->pass == PASS_AS_IT_IS &&
+                                         a->resp.framing == HTTP1_UNTIL_CLOSE);
+}
+
+/* ===== answer_pass.c ===== */
+
+/* Passes on what there is. */
+void answer_pump(struct exchange *ex);
+
+/* The winner's answer broke off. */
+void answer_broken(struct exchange *ex);
+
+/* The client has not taken what there is for a while. */
+void answer_slow(struct exchange *ex);
 
 /* ===== own_answer.c ===== */
 

@@ -78,6 +78,8 @@ void own_answer(struct exchange *ex, const struct own_answer *a)
         ex->in_end = ex->client->in->end;
     count(&w->counters.own_answers);
     answer_count(ex, a->status);
+    pace_stop(&ex->up, w->loop.now_ns);
+    exchange_await(ex);
     if (!ex->out && !(ex->out = net_buf_take(&w->bufs))) {
         client_abort(ex->client);
         return;

@@ -81,7 +81,7 @@ bool upload_scan(struct exchange *ex, struct net_buf *b, uint32_t *at)
         return false;
     }
     ex->upload = UPLOAD_NONE;
-    ex->client->until_ns = BIDE_FOREVER;
+    upload_await_others(ex);
     if (ex->client->conn.hup)
         exchange_later(ex, TODO_STEP);
     return true;
@@ -89,16 +89,28 @@ bool upload_scan(struct exchange *ex, struct net_buf *b, uint32_t *at)
 
 /* ===== reading ===== */
 
+/* While an answer comes already, the two talk, at whatever pace they like. */
 void upload_await_client(struct exchange *ex)
 {
-    client_until(ex->client, net_after(ex->worker->loop.now_ns,
-                                       ex->state->conf->timeouts.body_ns));
+    if (ex->status != 0)
+        return;
+    pace_run(&ex->up, ex->worker->loop.now_ns);
+    exchange_await(ex);
 }
 
 void upload_await_others(struct exchange *ex)
 {
-    if (ex->status == 0)
-        ex->client->until_ns = BIDE_FOREVER;
+    if (!pace_runs(&ex->up))
+        return;
+    pace_stop(&ex->up, ex->worker->loop.now_ns);
+    exchange_await(ex);
+}
+
+static void keep_pace(struct exchange *ex, size_t n)
+{
+    const struct bide__proxy_conf *conf = ex->state->conf;
+    pace_add(&ex->up, n, ex->worker->loop.now_ns, conf->limits.body_rate,
+             conf->timeouts.body_ns);
 }
 
 ssize_t upload_fill(struct exchange *ex, struct net_buf *b, uint64_t most)
@@ -108,6 +120,7 @@ ssize_t upload_fill(struct exchange *ex, struct net_buf *b, uint64_t most)
     if (n > 0) {
         b->end += (uint32_t)n;
         count_n(&ex->worker->counters.bytes_in, (uint64_t)n);
+        keep_pace(ex, (size_t)n);
     }
     return n;
 }
@@ -136,6 +149,7 @@ bool upload_begin(struct exchange *ex)
     if (ex->upload == UPLOAD_NONE)
         return true;
     say_continue(ex);
+    pace_begin(&ex->up, ex->state->conf->timeouts.body_ns);
     upload_keep(ex);
     return false;
 }

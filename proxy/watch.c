@@ -145,7 +145,7 @@ static void list_logs(struct held *h, const struct proxy_watch *w)
 
 static void list_counters(struct held *h, struct proxy *p)
 {
-    uint64_t clients = 0, requests = 0, sum;
+    uint64_t clients = 0, requests = 0, held = 0, sum;
 
 #define X(name, help)                                                          \
     sum = 0;                                                                   \
@@ -160,6 +160,8 @@ static void list_counters(struct held *h, struct proxy *p)
                                         memory_order_relaxed);
         requests += atomic_load_explicit(&p->workers[i]->now_exchanges,
                                          memory_order_relaxed);
+        held += atomic_load_explicit(&p->workers[i]->now_held,
+                                     memory_order_relaxed);
     }
     add(h, BIDE__VALUE_GAUGE, "bide_proxy_clients", (double)clients,
         "connections of clients that are open");
@@ -168,6 +170,8 @@ static void list_counters(struct held *h, struct proxy *p)
     add(h, BIDE__VALUE_GAUGE, "bide_proxy_stuck_workers",
         (double)pulse_look(&p->pulse, p).n_stuck,
         "workers that make no progress");
+    add(h, BIDE__VALUE_GAUGE, "bide_proxy_held_bytes", (double)held,
+        "memory with answers that wait for slow clients");
 }
 
 /* How watching itself goes. */

@@ -68,6 +68,7 @@ struct worker {
     bool starving;           /* ... which is what this says */
 
     struct net_bufs bufs;
+    uint32_t n_held; /* of them, with answers for slow clients */
     struct client *free_clients;
     struct exchange *free_exchanges;
     struct attempt *free_attempts;
@@ -99,6 +100,7 @@ struct worker {
     counter turns;                         /* of its loop */
     atomic_uint now_clients;               /* gauges. Threads: shared to read */
     atomic_uint now_exchanges;
+    _Atomic(uint64_t) now_held; /* bytes of answers for slow clients */
 };
 
 enum worker_message {

@@ -1,0 +1,276 @@
+#!/usr/bin/env python3
+"""e2e_cut.py BIDE: an answer that was cut off never looks whole. One that ends with
+its connection can only be told from a cut one by how that ended: it goes to clients
+of HTTP/1.1 in chunks, and a client of HTTP/1.0 sees a reset."""
+import contextlib
+import os
+import socket
+import ssl
+import subprocess
+import threading
+
+import sidecar
+from e2e_parts import (PATIENCE, Answer, Origin, Peer, ask, connect, end, get, ok,
+                       proxied, run, says, tap, until)
+
+HERE = sidecar.work.name
+TLS = f"  tls: {{ certificate: {HERE}/cert.pem, key: {HERE}/key.pem }}\n"
+HEAD = b"HTTP/1.1 200 OK\r\nX-From: origin\r\n\r\n"
+BODY = b"twenty bytes of text" * 1000
+
+
+def certificate():
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                    "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
+                    "/CN=x", "-addext",
+                    "subjectAltName=DNS:x.example,IP:127.0.0.1", "-keyout",
+                    "key.pem", "-out", "cert.pem"], check=True, cwd=HERE,
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+class Reader:
+    """Reads to the end: the bytes, and whether the end was clean."""
+
+    def __init__(self, s):
+        self.data, self.clean = b"", True
+        try:
+            while piece := s.recv(65536):
+                self.data += piece
+        except OSError:  # a reset; TLS that was not closed
+            self.clean = False
+        s.close()
+
+    def __repr__(self):
+        return f"{len(self.data)} {self.data[:300]!r} {self.data[-30:]!r} " \
+               f"{self.clean}"
+
+    def body(self):
+        return self.data.partition(b"\r\n\r\n")[2]
+
+
+def plain(p):
+    return socket.create_connection(("127.0.0.1", p.port), PATIENCE)
+
+
+def over_tls(p):
+    context = ssl.create_default_context(cafile=os.path.join(HERE, "cert.pem"))
+    return context.wrap_socket(plain(p), server_hostname="x.example",
+                               suppress_ragged_eofs=False)
+
+
+def fetch(p, version=b"1.1", wrap=plain, more=b"Connection: close\r\n"):
+    s = wrap(p)
+    s.sendall(get("/", more, version=version))
+    return Reader(s)
+
+
+def unchunked(data):
+    """The body of a chunked answer, and whether all of it is there."""
+    body = b""
+    while data:
+        size, found, rest = data.partition(b"\r\n")
+        n = int(size, 16) if found else 0
+        if n == 0:
+            return body, data == b"0\r\n\r\n"
+        body, data = body + rest[:n], rest[n + 2:]
+    return body, False
+
+
+def closing(how, head=HEAD, body=BODY):
+    """A talk that ends its answer by closing (how), once its client has all."""
+    def talk(origin, peer):
+        origin.request(peer)
+        peer.send(head + body)
+        origin.sent = True
+        if how is Peer.reset:  # a reset overtakes what was not read yet
+            origin.go.wait(PATIENCE)
+        how(peer)
+    return talk
+
+
+@contextlib.contextmanager
+def reset_when(o, p, version, wrap=plain):
+    """A client that has read all of the body when the origin resets."""
+    o.go.clear()
+    s = wrap(p)
+    s.sendall(get("/", b"Connection: close\r\n", version=version))
+    data = b""
+    while data.count(b"twenty") < 1000:
+        data += s.recv(65536)
+    o.go.set()
+    r = Reader(s)
+    r.data = data + r.data
+    yield r
+
+
+def origin(how, **what):
+    o = Origin(closing(how, **what))
+    o.go = threading.Event()
+    return o
+
+
+def clean_ends():
+    o = origin(Peer.close)
+    with proxied(o) as p:
+        r = fetch(p)
+        tap.case("an answer that ends with its connection comes in chunks",
+                 b"\r\nTransfer-Encoding: chunked\r\n" in r.data and r.clean and
+                 unchunked(r.body()) == (BODY, True), r)
+        c = connect(p)
+        c.send(get() + get())
+        a, b = Answer(c), Answer(c)
+        tap.case("and the client's connection serves again",
+                 a.body == b.body == BODY and b.status == 200 and
+                 "connection" not in a.fields, (a, b))
+        c.close()
+        r = fetch(p, b"1.0")
+        tap.case("to HTTP/1.0 it comes as it is", r.clean and r.body() == BODY and
+                 b"chunked" not in r.data, r)
+    o = origin(Peer.close, body=b"")
+    with proxied(o) as p:
+        a = ask(p, get())
+        tap.case("an empty one too", a.status == 200 and a.body == b"" and
+                 a.fields["transfer-encoding"] == "chunked", a)
+        a = ask(p, get(method=b"HEAD"), "HEAD")
+        tap.case("HEAD has no chunks", a.status == 200 and
+                 "transfer-encoding" not in a.fields, a)
+
+
+def many_sizes():
+    """Around the size of a buffer, and in many small pieces."""
+    sizes = [1, 15, 16, 17, 255, 4096, 16384, 18000] + \
+        list(range(18300, 18440, 7)) + [36864, 100000, 300000]
+
+    def talk(o, peer):
+        n = int(o.request(peer).split(b"/")[1].split()[0])
+        data = HEAD + bytes(i % 251 for i in range(n))
+        if n == 4096:
+            for i in range(len(data)):
+                peer.send(data[i:i + 1])
+        else:
+            peer.send(data)
+
+    o = Origin(talk)
+    with proxied(o) as p:
+        c = connect(p)
+        wrong = []
+        for n in sizes:
+            c.send(get(f"/{n}"))
+            a = Answer(c)
+            if a.body != bytes(i % 251 for i in range(n)):
+                wrong.append((n, len(a.body)))
+        tap.case("of any size", not wrong, wrong)
+        c.close()
+
+
+def resets():
+    o = origin(Peer.reset)
+    with proxied(o, log=True) as p:
+        with reset_when(o, p, b"1.1") as r:
+            body, whole = unchunked(r.body())
+            tap.case("a reset leaves the last chunk out", body == BODY and
+                     not whole, r)
+        with reset_when(o, p, b"1.0") as r:
+            tap.case("and is passed on to HTTP/1.0", r.body() == BODY and
+                     not r.clean, r)
+    o = origin(Peer.reset)
+    with proxied(o, more=TLS) as p:
+        for version in (b"1.1", b"1.0"):
+            with reset_when(o, p, version, over_tls) as r:
+                tap.case(f"TLS is not closed after it: {version.decode()}",
+                         b"twenty" in r.data and not r.clean, r)
+
+
+def is_cut(r):
+    """Or never begun: the sidecar may have seen the end first."""
+    return r.data.startswith(b"HTTP/1.1 502") or \
+        (not r.clean and not r.data.endswith(b"0\r\n\r\n"))
+
+
+def announced_ends():
+    """A length, or chunks, of which there is less."""
+    for name, head, body in (
+            ("a length", b"HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n", BODY),
+            ("chunks", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+             b"7530\r\n" + BODY)):
+        for how in (Peer.close, Peer.reset):
+            o = origin(how, head=head, body=body)
+            o.go.set()
+            with proxied(o, more=TLS) as p:
+                r = fetch(p, wrap=over_tls)
+                tap.case(f"{name} that is not kept: TLS is not closed "
+                         f"({how.__name__})", is_cut(r), r)
+                r = fetch(p, b"1.0", over_tls)
+                tap.case(f"... nor to HTTP/1.0 ({how.__name__})", is_cut(r), r)
+
+
+def endpoints_of_tls():
+    """Whether TLS was closed is all that tells."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(os.path.join(HERE, "cert.pem"),
+                            os.path.join(HERE, "key.pem"))
+
+    def talk(o, peer):
+        s = context.wrap_socket(peer.socket, server_side=True)
+        peer.socket = s
+        o.request(peer)
+        s.sendall(HEAD + BODY)
+        if b"/clean" in o.heads[-1]:
+            with contextlib.suppress(OSError):
+                s.unwrap()
+
+    o = Origin(talk)
+    text = sidecar.config([o.port], upstream=f", tls: {{ ca: {HERE}/cert.pem }}",
+                          policy=sidecar.OPEN + ", attempts: 1")
+    p = sidecar.Sidecar(text.replace("http://", "https://"))
+    a = ask(p, get("/clean"))
+    tap.case("an endpoint that closes TLS has said all", a.body == BODY and
+             a.status == 200, a)
+    r = fetch(p)
+    tap.case("one that does not is cut off", is_cut(r) or
+             not unchunked(r.body())[1], r)
+    r = fetch(p, b"1.0")
+    tap.case("for HTTP/1.0 by a reset", is_cut(r), r)
+    end(p)
+    o.stop()
+
+
+def drained():
+    """What is cut off by the end of the sidecar is seen, too."""
+    def talk(o, peer):
+        o.request(peer)
+        peer.send(HEAD + BODY)
+        peer.gone()
+
+    o = Origin(talk)
+    with proxied(o, more="  timeouts: { drain: 100ms }\n") as p:
+        s = plain(p)
+        s.sendall(get("/", version=b"1.0"))
+        data = b""
+        while len(data) < len(BODY):
+            data += s.recv(65536)
+        p.process.terminate()
+        r = Reader(s)
+        tap.case("an answer that the end of the sidecar cuts off", not r.clean, r)
+        until(lambda: p.process.poll() is not None)
+
+
+def saved():
+    """An answer that was kept in case nothing better comes."""
+    o = Origin(lambda o, peer: (o.request(peer), peer.send(
+        b"HTTP/1.0 503 Later\r\nX-Last: yes\r\n\r\ncome back")))
+    with proxied(o, policy=sidecar.OPEN + ", attempts: 3") as p:
+        a = ask(p, get())
+        tap.case("a kept answer is whole", a.status == 503 and
+                 a.body == b"come back" and a.fields["x-bide-attempts"] == "3", a)
+        a = ask(p, get(version=b"1.0"))
+        tap.case("for HTTP/1.0 too", a.body == b"come back", a)
+    o = Origin(says(ok()))
+    with proxied(o) as p:
+        tap.case("others are as they were", ask(p, get()).body == b"ok")
+
+
+if __name__ == "__main__":
+    certificate()
+    run(clean_ends, many_sizes, resets, announced_ends, endpoints_of_tls, drained,
+        saved)
