@@ -217,6 +217,7 @@ int proxy_reload(struct proxy *p, bide_config *config,
     state_unref(old);
     doors_unref(shut);
     tell_all(p, WORKER_RELOAD);
+    dep_memory_sweep(p->hooks.memory);
     if (p->resolver)
         resolver_wake(p->resolver);
     else if (has_names(s))
