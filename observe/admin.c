@@ -302,6 +302,18 @@ void bide__admin_stop(struct bide__admin *a)
     release(a);
 }
 
+int bide__admin_listen(const struct bide__admin_conf *conf, char *why,
+                       size_t size)
+{
+    int port;
+    return admin_listen(conf, &port, why, size);
+}
+
+int bide__admin_listener(const struct bide__admin *a)
+{
+    return a->listener;
+}
+
 int bide__admin_port(const struct bide__admin *a)
 {
     return a->port;
