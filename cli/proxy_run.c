@@ -118,20 +118,24 @@ static void drain(struct proxy *p, struct watching *w, const struct station *st,
                   struct watchdog *dog, bool handed_over)
 {
     const struct timespec look = { .tv_nsec = LOOK_MS * 1000000L };
+    bool told = !handed_over;
     if (handed_over) {
+        proxy_hand_over(p);
         watch_hand_over(w);
     } else {
         fprintf(stderr, "bide proxy: ending\n");
         systemd_notify("STOPPING=1");
+        proxy_drain(p);
     }
-    proxy_drain(p);
     while (!proxy_ended(p)) {
         int sig = station_wait(st, &look);
         watchdog_look(dog, p);
-        if (sig == SIGTERM || sig == SIGINT)
-            proxy_stop(p);
-        else if (sig == SIGUSR1)
+        if (sig == SIGTERM || sig == SIGINT) {
+            (told ? proxy_stop : proxy_drain)(p);
+            told = true;
+        } else if (sig == SIGUSR1) {
             rotate(p, w);
+        }
     }
     proxy_join(p);
 }

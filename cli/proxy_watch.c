@@ -250,8 +250,8 @@ void watch_reloaded(struct watching *w, bool refused)
 
 void watch_hand_over(struct watching *w)
 {
-    bide__admin_stop(w->admin);
-    w->admin = NULL;
+    if (w->admin)
+        bide__admin_hand_over(w->admin);
 }
 
 /* In this order: the collector feeds the exporter, and the exporter's last

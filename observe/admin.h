@@ -71,6 +71,10 @@ struct bide__admin *bide__admin_start(const struct bide__admin_conf *conf,
 bool bide__admin_renew(struct bide__admin *admin, const char *certificate,
                        const char *key, char *why, size_t size);
 
+/* Lets in nobody more: another process has the socket, too. Waits for those who
+ * have asked already, but not for long. */
+void bide__admin_hand_over(struct bide__admin *admin);
+
 /* Closes all connections and ends. NULL is fine. */
 void bide__admin_stop(struct bide__admin *admin);
 

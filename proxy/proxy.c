@@ -267,6 +267,11 @@ void proxy_drain(struct proxy *p)
     atomic_store(&p->draining, true);
     tell_all(p, WORKER_DRAIN);
 }
+void proxy_hand_over(struct proxy *p)
+{
+    atomic_store(&p->draining, true);
+    tell_all(p, WORKER_HAND_OVER);
+}
 void proxy_stop(struct proxy *p)
 {
     tell_all(p, WORKER_STOP);

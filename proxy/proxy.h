@@ -76,8 +76,10 @@ int proxy_reload(struct proxy *p, bide_config *config,
                  const struct bide__proxy_conf *conf, char *err,
                  size_t err_size);
 
-/* Ends gracefully, within timeouts.drain; or at once. */
+/* Ends gracefully, within timeouts.drain; or at once. If another process serves
+ * on the same sockets, those who are connected may ask once more before. */
 void proxy_drain(struct proxy *p);
+void proxy_hand_over(struct proxy *p);
 void proxy_stop(struct proxy *p);
 
 /* Opens the access log again, after it was moved away. False and why: it is

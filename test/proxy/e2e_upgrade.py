@@ -92,7 +92,11 @@ def what_is_being_served():
         tap.case("what is being served is finished by the old process, while the "
                  "new one serves", Answer(c).body == b"slow" and
                  a.body == b"quick")
-        tap.case("and then that is gone", one_serves(p))
+        c.send(get())
+        a = Answer(c)
+        tap.case("who is connected to it may ask once more, and is told to go",
+                 a.body == b"quick" and a.fields.get("connection") == "close", a)
+        tap.case("and then it is gone", one_serves(p))
 
 
 def state_is_taken_along():
