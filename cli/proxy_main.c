@@ -28,8 +28,10 @@ static const struct flags flags = {
     flag_list,
     "Signals: SIGHUP reads the file again (a mistake in it is told, and the "
     "old "
-    "one stays), SIGUSR1 opens the access log again, SIGTERM and SIGINT end it "
-    "when what is being served is done, and at once the second time.\n\n"
+    "one stays), SIGUSR1 opens the access log again, SIGUSR2 puts the program "
+    "that is on disk now in place of the one that serves, SIGTERM and SIGINT "
+    "end it when what is being served is done, and at once the second "
+    "time.\n\n"
     "Exit codes: 0 ended as told, 1 it could not start or go on, 2 a mistake "
     "in "
     "the arguments or in the file.",
