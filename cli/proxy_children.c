@@ -63,13 +63,14 @@ static unsigned free_seat(const struct supervisor *s)
 }
 
 static void seat(struct supervisor *s, unsigned i, pid_t pid, int line,
-                 int program)
+                 int program, bool from_disk)
 {
     s->children[i] = (struct child){ .pid = pid,
                                      .line = line,
                                      .state = CHILD_STARTING,
                                      .since_ns = bide_now_ns(),
-                                     .program = program };
+                                     .program = program,
+                                     .from_disk = from_disk };
 }
 
 void child_forget(struct child *c)
@@ -77,6 +78,7 @@ void child_forget(struct child *c)
     close(c->line);
     if (c->program >= 0)
         close(c->program);
+    identity_done(&c->as);
     *c = (struct child){ .line = -1, .program = -1 };
 }
 
@@ -106,7 +108,7 @@ int child_fork(struct supervisor *s, struct station *ret)
     if (pid < 0)
         close(ends[0]);
     else
-        seat(s, 0, pid, ends[0], -1);
+        seat(s, 0, pid, ends[0], -1, true);
     errno = saved;
     return pid < 0 ? -1 : 0;
 }
@@ -120,6 +122,16 @@ static void list(FILE *f, const char *name, int fd)
     fcntl(fd, F_SETFD, 0);
     fprintf(f, "%d %s", fd, name);
     fputc('\0', f);
+}
+
+static void list_identity(FILE *f, const struct identity *id)
+{
+    if (id->user)
+        fprintf(f, "= %s %s%c", IDENTITY_USER, id->user, '\0');
+    if (id->group)
+        fprintf(f, "= %s %s%c", IDENTITY_GROUP, id->group, '\0');
+    if (id->sandbox)
+        fprintf(f, "= %s%c", IDENTITY_SANDBOX, '\0');
 }
 
 /* In the child: all that it is given stays open, and is listed in a file. */
@@ -138,6 +150,8 @@ static int write_inventory(const struct supervisor *s, unsigned i, pid_t self,
     for (size_t k = 0; k < s->kept.n; k++)
         if (kept_config || strcmp(s->kept.list[k].name, INVENTORY_CONFIG) != 0)
             list(f, s->kept.list[k].name, s->kept.list[k].fd);
+    if (kept_config)
+        list_identity(f, &s->as);
     return fclose(f) == 0 ? fd : -1;
 }
 
@@ -173,7 +187,7 @@ int child_start(struct supervisor *s, int program, bool kept_config)
     if (pid < 0)
         close(ends[0]);
     else
-        seat(s, i, pid, ends[0], program);
+        seat(s, i, pid, ends[0], program, !kept_config);
     errno = saved;
     return pid < 0 ? -1 : 0;
 }

@@ -11,12 +11,15 @@ struct child {
     enum { CHILD_STARTING, CHILD_SERVING, CHILD_DRAINING } state;
     int64_t since_ns; /* it is in that state */
     int program;      /* file that it runs; -1: as the supervisor */
+    bool from_disk;   /* its configuration; then this is its word: */
+    struct identity as;
 };
 
 /* Threads: owned. */
 struct supervisor {
     struct child children[DEP_SEATS]; /* by seat */
     struct kept kept;
+    struct identity as; /* who serves with the configuration that is kept */
     int memory;
     char *program; /* path, for upgrades */
     int running;   /* the program that serves, open; -1: the path */

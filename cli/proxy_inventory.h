@@ -5,6 +5,8 @@
  *     5 #line
  *     6 #memory
  *     9 listen 0 0 127.0.0.1:8080
+ *     = user nobody
+ *     = sandbox
  *
  * The supervisor may be older than the program: what is said here is said to
  * other versions. */
@@ -16,6 +18,11 @@
 #define INVENTORY_LINE     "#line"
 #define INVENTORY_MEMORY   "#memory"
 #define INVENTORY_CONFIG   "#config"
+
+/* ... and words of the line that say who a process is. */
+#define IDENTITY_USER      "user"
+#define IDENTITY_GROUP     "group"
+#define IDENTITY_SANDBOX   "sandbox"
 enum { INVENTORY_VERSION = 1 };
 
 #endif

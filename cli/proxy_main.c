@@ -126,6 +126,8 @@ static int serve(struct proxy_args *args, char **argv, struct station *station,
     if (supervised && station->config >= 0) {
         args->text = station->config;
         station->config = -1;
+        if (station_become(station) < 0)
+            return EXIT_FAILURE;
         config = proxy_read_again(args->file, args->text, &conf);
     } else {
         config = proxy_read(args->file, &conf, &args->text);

@@ -155,7 +155,8 @@ static int fail(struct proxy *p, bide_config *config, const char *err)
 static int confine(struct station *st, const struct proxy_args *args,
                    const struct bide__proxy_conf *conf, char *err, size_t size)
 {
-    if (conf->user) {
+    station_tell_identity(st, conf);
+    if (conf->user && !st->as.user) {
         if (doors_bind(&st->kept, conf, proxy_workers(conf), err, size) < 0 ||
             !watch_bind(&st->kept, conf, err, size) ||
             privileges_drop(conf->user, conf->group, err, size) < 0)
@@ -168,7 +169,7 @@ static int confine(struct station *st, const struct proxy_args *args,
         }
     }
     station_watch_supervisor(st);
-    if (conf->sandbox && sandbox_enter() < 0)
+    if ((conf->sandbox || st->as.sandbox) && sandbox_enter() < 0)
         fprintf(stderr, "bide proxy: no sandbox: %s\n", strerror(errno));
     return 0;
 }
@@ -187,12 +188,14 @@ static void started(struct proxy *p, struct station *st, int text)
 
 static int run(const struct proxy_args *args, struct station *st,
                bide_config *config, const struct bide__proxy_conf *conf,
-               const struct proxy_hooks *hooks)
+               struct proxy_hooks *hooks)
 {
     char err[512] = "no memory";
 
     if (confine(st, args, conf, err, sizeof err) < 0)
         return fail(NULL, config, err);
+    if (st->memory >= 0)
+        hooks->memory = dep_memory_open(st->memory, st->seat, st->others);
     struct proxy *p = proxy_new(config, conf, hooks, err, sizeof err);
     if (!p)
         return fail(NULL, config, err);
@@ -228,8 +231,6 @@ int proxy_run(const struct proxy_args *args, struct station *st,
     raise_limits();
     station_enter(st);
     struct proxy_hooks hooks = { .memory = NULL };
-    if (st->memory >= 0)
-        hooks.memory = dep_memory_open(st->memory, st->seat, st->others);
     messages_begin();
     int rc = run(args, st, config, conf, &hooks);
     messages_end();

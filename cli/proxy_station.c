@@ -12,6 +12,7 @@
 
 #include "doors.h"
 #include "line.h"
+#include "privileges.h"
 #include "proxy_inventory.h"
 #include "proxy_supervise.h"
 #include "systemd.h"
@@ -49,6 +50,40 @@ static void take(struct station *s, const char *name, int fd)
         kept_put(&s->kept, name, fd, 0);
 }
 
+static bool word_is(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+    return strncmp(text, word, n) == 0 && (text[n] == ' ' || !text[n]);
+}
+
+static void set(char **to, const char *text)
+{
+    free(*to);
+    *to = strdup(text);
+}
+
+bool identity_read(struct identity *id, const char *text)
+{
+    const char *blank = strchr(text, ' ');
+    const char *value = blank ? blank + 1 : "";
+    if (word_is(text, IDENTITY_USER))
+        set(&id->user, value);
+    else if (word_is(text, IDENTITY_GROUP))
+        set(&id->group, value);
+    else if (word_is(text, IDENTITY_SANDBOX))
+        id->sandbox = true;
+    else
+        return false;
+    return true;
+}
+
+void identity_done(struct identity *id)
+{
+    free(id->user);
+    free(id->group);
+    *id = (struct identity){ .user = NULL };
+}
+
 static int read_inventory(struct station *s, const char *text, size_t len)
 {
     const char *end = text + len;
@@ -61,6 +96,10 @@ static int read_inventory(struct station *s, const char *text, size_t len)
     s->supervisor = pid;
     for (text += strlen(text) + 1; text < end; text += strlen(text) + 1) {
         char *name;
+        if (text[0] == '=') {
+            identity_read(&s->as, text + 2);
+            continue;
+        }
         long fd = strtol(text, &name, 10);
         if (*name == ' ')
             take(s, name + 1, (int)fd);
@@ -111,6 +150,29 @@ void station_enter(struct station *s)
     take_watchdog(s);
 }
 
+int station_become(const struct station *s)
+{
+    char err[512];
+    if (!s->as.user ||
+        privileges_drop(s->as.user, s->as.group, err, sizeof err) == 0)
+        return 0;
+    fprintf(stderr, "bide proxy: %s\n", err);
+    return -1;
+}
+
+void station_tell_identity(const struct station *s,
+                           const struct bide__proxy_conf *conf)
+{
+    if (s->supervisor == 0)
+        return;
+    if (conf->user)
+        (void)line_send(s->kept.line, IDENTITY_USER, conf->user, -1);
+    if (conf->group)
+        (void)line_send(s->kept.line, IDENTITY_GROUP, conf->group, -1);
+    if (conf->sandbox)
+        (void)line_send(s->kept.line, IDENTITY_SANDBOX, "", -1);
+}
+
 void station_keep_config(const struct station *s, int text)
 {
     if (text >= 0)
@@ -120,6 +182,7 @@ void station_keep_config(const struct station *s, int text)
 void station_done(struct station *s)
 {
     kept_clear(&s->kept);
+    identity_done(&s->as);
     for (int *fd = (int[]){ s->kept.line, s->memory, s->config, -2 };
          *fd != -2; fd++)
         if (*fd >= 0)

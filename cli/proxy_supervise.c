@@ -26,6 +26,8 @@
 #define WELL_NS  (10 * BIDE_SECOND)
 #define READY_NS (60 * BIDE_SECOND)
 
+enum { SUSPICIOUS = 5 }; /* deaths in quick succession */
+
 /* A line on standard error, if somebody reads it: nothing may hold this process
  * up. */
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -66,13 +68,17 @@ static int program_again(const struct supervisor *s)
                            : open(s->program, O_PATH | O_CLOEXEC);
 }
 
-/* The memory was shared with somebody who lives: what the dead one held in it
- * cannot be told from what that one holds, so we begin afresh. */
+/* If the memory was shared with somebody who lives, what the dead one held in it
+ * cannot be told from what that one holds; if one after the other has died, it
+ * may be what they die of: then we begin afresh. */
 static void renew_memory(struct supervisor *s)
 {
-    int fd = child_any(s) ? dep_memory_file() : -1;
+    bool suspect = s->deaths >= SUSPICIOUS;
+    int fd = child_any(s) || suspect ? dep_memory_file() : -1;
     if (fd < 0)
         return;
+    if (s->deaths == SUSPICIOUS)
+        say("breakers and budgets begin afresh: they may be to blame");
     if (s->memory >= 0)
         close(s->memory);
     s->memory = fd;
@@ -83,7 +89,8 @@ static void start_again(struct supervisor *s)
     int program = program_again(s);
     s->start_ns = BIDE_FOREVER;
     renew_memory(s);
-    if (program >= 0 && child_start(s, program, true) == 0)
+    bool kept_config = kept_find(&s->kept, INVENTORY_CONFIG) != NULL;
+    if (program >= 0 && child_start(s, program, kept_config) == 0)
         return;
     say("cannot start the serving process: %s",
             strerror(errno));
@@ -131,6 +138,11 @@ static void ready(struct supervisor *s, struct child *c)
         s->running = c->program;
         c->program = -1;
     }
+    if (c->from_disk) {
+        identity_done(&s->as);
+        s->as = c->as;
+        c->as = (struct identity){ .user = NULL };
+    }
     c->state = CHILD_SERVING;
     c->since_ns = bide_now_ns();
     s->served = true;
@@ -165,6 +177,10 @@ static void heard(struct supervisor *s, struct child *c, struct line_message *m)
         kept_remove(&s->kept, m->text);
     } else if (strcmp(m->word, "notify") == 0) {
         notified(s, c, m->text);
+    } else if (c->state == CHILD_STARTING && c->from_disk) {
+        char text[LINE_BYTES];
+        snprintf(text, sizeof text, "%s %s", m->word, m->text);
+        identity_read(&c->as, text);
     }
     if (m->fd >= 0)
         close(m->fd);

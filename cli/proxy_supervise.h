@@ -19,6 +19,10 @@
  *   line (line.h)    serving -> supervisor: "hold NAME" and a descriptor, "drop
  *                    NAME", "notify TEXT" for systemd, which only listens to the
  *                    process it knows. READY=1 among these says that it serves.
+ *                    "user NAME", "group NAME", "sandbox" count only from one
+ *                    that has read its configuration from disk, before it
+ *                    serves: those after it that are started with the text it
+ *                    held are bound to the same, and before they read it.
  *   SIGRTMIN         supervisor -> serving, queued, with what to do as its value:
  *                    SIGTERM, SIGHUP, SIGUSR1 as ever; SIGUSR2: another serves
  *                    now, drain. The serving process ignores these signals
@@ -64,6 +68,14 @@
 
 /* ===== what a serving process is given ===== */
 
+/* Who a serving process is. The text of a configuration that is to be served
+ * again comes from a process that clients may have taken over: the supervisor
+ * does not take its word for this. Threads: owned. */
+struct identity {
+    char *user, *group; /* NULL: as the supervisor */
+    bool sandbox;
+};
+
 /* Threads: owned. */
 struct station {
     struct kept kept;  /* sockets; its line is the one to the supervisor */
@@ -73,7 +85,9 @@ struct station {
     uint32_t others;   /* bits of the seats of others that live */
     pid_t supervisor;  /* 0: there is none */
     bool again;        /* another process served here before */
+    struct identity as; /* who it must be, whatever `config` says */
 };
+
 
 /* Nobody supervises it: sockets of systemd, if there are any. */
 void station_alone(struct station *s);
@@ -87,6 +101,14 @@ int station_inherited(struct station *s);
 void station_enter(struct station *s);
 void station_watch_supervisor(const struct station *s);
 
+/* Becomes who it must be, before it looks at a configuration that it was given.
+ * -1, and it has said why. */
+int station_become(const struct station *s);
+
+/* Tells the supervisor who this process will be: before it is that. */
+void station_tell_identity(const struct station *s,
+                           const struct bide__proxy_conf *conf);
+
 /* Has the supervisor keep the configuration that is served now. */
 void station_keep_config(const struct station *s, int text);
 
@@ -99,6 +121,10 @@ void station_signals(sigset_t *set);
 int station_wait(const struct station *s, const struct timespec *patience);
 
 void station_done(struct station *s);
+
+/* Takes "user NAME" and the like; false: it is none of these. */
+bool identity_read(struct identity *id, const char *text);
+void identity_done(struct identity *id);
 
 /* ===== the supervisor ===== */
 

@@ -104,7 +104,8 @@ static bool fits(const struct dep_memory *m)
         h->page = want.page;
         h->version = VERSION; /* last: it counts from now on */
     }
-    return memcmp(h, &want, offsetof(struct header, n_used)) == 0;
+    return memcmp(h, &want, offsetof(struct header, n_used)) == 0 &&
+           h->n_used <= ENTRIES;
 }
 
 static bool map_file(struct dep_memory *m)
@@ -170,13 +171,14 @@ static void free_if_unused(const struct dep_memory *m, struct entry *e)
 }
 
 static size_t find(const struct dep_memory *m, const char *name,
-                   uint64_t fingerprint)
+                   uint64_t fingerprint, size_t size)
 {
     const struct header *h = m->file;
     for (size_t i = 0; i < h->n_used; i++) {
         const struct entry *e = &h->entries[i];
         if (atomic_load(&e->state) == ENTRY_KEPT &&
-            e->fingerprint == fingerprint && strcmp(e->name, name) == 0)
+            e->fingerprint == fingerprint && e->size == size &&
+            strncmp(e->name, name, sizeof e->name) == 0)
             return i;
     }
     return ENTRIES;
@@ -206,7 +208,7 @@ static size_t claim(struct dep_memory *m, const char *name,
 {
     uint64_t fingerprint = policy_fingerprint(policy);
     size_t size = whole_pages(bide_dep_shared_size(policy), m->page);
-    size_t i = find(m, name, fingerprint);
+    size_t i = find(m, name, fingerprint, size);
     if (i == ENTRIES && (i = find_free(m, size)) < ENTRIES) {
         struct entry *e = &m->file->entries[i];
         atomic_store(&e->state, ENTRY_MAKING);

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """e2e_supervise.py BIDE: the supervisor and the process that serves: deaths,
 signals, what is kept, and what the serving process may not do."""
+import ctypes
 import os
 import pty
 import random
@@ -338,6 +339,46 @@ def sandbox():
                  "proxy.sandbox cannot change" in said, said)
 
 
+def line_of(pid):
+    """The serving process's end of the line to its supervisor, as a process has
+    it that has taken over its place."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    pidfd = os.pidfd_open(pid)
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        mine = libc.syscall(438, pidfd, int(fd), 0)  # pidfd_getfd
+        try:
+            s = socket.socket(fileno=mine)
+            if s.type == socket.SOCK_SEQPACKET:
+                return s
+        except OSError:
+            os.close(mine)
+    raise RuntimeError("no line")
+
+
+def taken_over():
+    """The text of a configuration is what a process says that may be another's
+    by now: those after it do not become root by it."""
+    if os.getuid() != 0:
+        tap.case("nothing to take over: skipped", True)
+        return
+    os.chmod(sidecar.work.name, 0o755)
+    o = Origin(says(ok(b"nobody")))
+    with proxied(o, more="  user: nobody\n") as p:
+        text = os.memfd_create("config")
+        os.write(text, p.text.replace("user: nobody", "sandbox: false").encode())
+        s = line_of(p.pid)
+        for word in (b"user root", b"drop #config", b"sandbox no"):
+            s.send(word)
+        socket.send_fds(s, [b"hold #config"], [text])
+        s.close()
+        kill(p)
+        a = ask(p, get())
+        tap.case("a process that was taken over cannot choose who the next is",
+                 a.body == b"nobody" and set(status(p.pid, "Uid")) == {"65534"}
+                 and status(p.pid, "Seccomp") == ["2" if sandboxed() else "0"],
+                 (a, status(p.pid, "Uid"), p.said))
+
+
 def privileged_port():
     while True:
         port = random.randrange(600, 1000)
@@ -413,4 +454,4 @@ def memory():
 run(killed_under_load, waits_in_the_queue, state_is_kept, places_are_taken_back,
     dies_again_and_again, file_is_broken_meanwhile, supervisor_is_killed,
     both_are_told, second_word, terminal, told_by_admin, notices, alone, sandbox,
-    user, memory)
+    user, taken_over, memory)
