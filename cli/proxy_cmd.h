@@ -5,18 +5,29 @@
 #include "cli.h"
 #include "proxy_conf.h"
 
+struct kept;
+struct station;
+
 /* Threads: owned. */
 struct proxy_args {
     const char *file;
     bool check;
+    int text; /* what was read, see proxy_read() */
 };
 
-/* Reads the file, and prints what is wrong with it. NULL if it is of no use. */
-bide_config *proxy_read(const char *file, const struct bide__proxy_conf **ret);
+/* Reads the file, and prints what is wrong with it. NULL if it cannot be used.
+ * *ret_text is a file in memory with what was read, for the caller to close; -1:
+ * none. */
+bide_config *proxy_read(const char *file, const struct bide__proxy_conf **ret,
+                        int *ret_text);
 
-/* Serves until it is told to end; owns config. An exit code. */
-int proxy_run(const struct proxy_args *args, bide_config *config,
-              const struct bide__proxy_conf *conf);
+/* The same from such a file; says nothing but mistakes. */
+bide_config *proxy_read_again(const char *file, int text,
+                              const struct bide__proxy_conf **ret);
+
+/* Serves until it is told to end; owns config, and args->text. An exit code. */
+int proxy_run(const struct proxy_args *args, struct station *station,
+              bide_config *config, const struct bide__proxy_conf *conf);
 
 /* ===== what watches it ===== */
 
@@ -31,6 +42,14 @@ struct watching *watch_new(struct proxy *p, const struct bide__proxy_conf *conf,
 /* Starts it, when the proxy has started. False and why. */
 bool watch_start(struct watching *w, const struct bide__proxy_conf *conf,
                  char *err, size_t size);
+
+/* Opens the socket of the admin endpoint, for watch_start() to find it: before
+ * privileges are dropped. False and why. */
+bool watch_bind(struct kept *kept, const struct bide__proxy_conf *conf,
+                char *err, size_t size);
+
+/* Another process has the admin endpoint now. */
+void watch_hand_over(struct watching *w);
 
 /* Around a reload, so that whoever asked for it hears what came of it; and in
  * between, reads the admin endpoint's certificate again (false and why). */

@@ -137,24 +137,61 @@ struct watching *watch_new(struct proxy *p, const struct bide__proxy_conf *conf,
     return NULL;
 }
 
+static struct bide__admin_conf admin_conf(const struct bide__proxy_conf *conf)
+{
+    return (struct bide__admin_conf){ .listen = conf->admin->text,
+                                      .token = conf->admin_access.token,
+                                      .insecure = conf->admin_access.insecure,
+                                      .certificate =
+                                          conf->admin_access.certificate,
+                                      .key = conf->admin_access.key,
+                                      .hosts = conf->admin_access.hosts };
+}
+
+/* What its socket is called in the table of what is kept. */
+static const char *admin_name(const struct bide__proxy_conf *conf,
+                              char name[512])
+{
+    snprintf(name, 512, "admin %s", conf->admin->text);
+    return name;
+}
+
+bool watch_bind(struct kept *kept, const struct bide__proxy_conf *conf,
+                char *err, size_t size)
+{
+    char name[512];
+    if (!conf->admin || kept_find(kept, admin_name(conf, name)))
+        return true;
+    struct bide__admin_conf a = admin_conf(conf);
+    int fd = bide__admin_listen(&a, err, size);
+    if (fd < 0 || kept_put(kept, name, fd, 0) < 0)
+        return false;
+    kept_find(kept, name)->fresh = true;
+    return true;
+}
+
+/* On a socket of the process before, which has said where it is, or on a new
+ * one, which the supervisor keeps. */
 static bool start_admin(struct watching *w, const struct bide__proxy_conf *conf,
                         char *err, size_t size)
 {
-    struct bide__admin_conf a = { .listen = conf->admin->text,
-                                  .token = conf->admin_access.token,
-                                  .insecure = conf->admin_access.insecure,
-                                  .certificate =
-                                      conf->admin_access.certificate,
-                                  .key = conf->admin_access.key,
-                                  .hosts = conf->admin_access.hosts,
-                                  .source = &w->source,
-                                  .collector = w->watch.collector };
+    struct kept *kept = w->watch.proxy->kept;
+    struct bide__admin_conf a = admin_conf(conf);
+    char name[512];
+    const struct kept_entry *e = kept_find(kept, admin_name(conf, name));
+    bool old = e && !e->fresh;
 
+    a.listener = e ? kept_take(kept, name) : 0;
+    a.source = &w->source;
+    a.collector = w->watch.collector;
     w->admin = bide__admin_start(&a, err, size);
-    if (w->admin && conf->admin->path)
+    if (!w->admin || old)
+        return w->admin != NULL;
+    kept_hold(kept, name, bide__admin_listener(w->admin));
+    if (conf->admin->path)
         fprintf(stderr, "bide proxy: admin endpoint at %s\n",
                 conf->admin->text);
-    else if (w->admin)
+    else
         fprintf(stderr, "bide proxy: admin endpoint at %s://%s%s%s:%d/\n",
                 a.certificate ? "https" : "http",
                 strchr(conf->admin->host, ':') ? "[" : "", conf->admin->host,
@@ -209,6 +246,12 @@ void watch_reloading(struct watching *w)
 void watch_reloaded(struct watching *w, bool refused)
 {
     proxy_watch_reloaded(&w->watch, refused);
+}
+
+void watch_hand_over(struct watching *w)
+{
+    if (w->admin)
+        bide__admin_hand_over(w->admin);
 }
 
 /* In this order: the collector feeds the exporter, and the exporter's last

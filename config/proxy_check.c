@@ -211,6 +211,7 @@ BIDE__CHECKER(bide__check_proxy)
     if (conf->proxy_protocol == BIDE__PROXY_PROTOCOL_ACCEPT)
         together(load, map, "proxy_protocol", "trusted",
                  "add `trusted: [ADDRESS]`: who may say who its clients are");
+    together(load, map, "group", "user", "add `user: NAME`");
     for (size_t i = 0; conf->admin && i < conf->n_listen; i++)
         if (same(&conf->listen[i], conf->admin)) {
             bide__mistake(load, bide__map_get(map, "admin", NULL),

@@ -361,10 +361,17 @@ struct bide__proxy_conf {
     struct bide__proxy_server_tls tls; /* of all of `listen` */
     struct bide__proxy_admin admin_access;
     struct bide__proxy_telemetry telemetry;
+    bool supervise;    /* another process holds the sockets, and starts the
+                          serving one again if it dies; true */
+    bool sandbox;      /* the kernel refuses what serving does not need; true */
+    const char *user;  /* who the serving process becomes; NULL: stays; NULL */
+    const char *group; /* NULL: that of `user`; NULL */
 };
 
 #define BIDE__PROXY_CONF_INIT                                                  \
     {                                                                          \
+        .supervise = true,                                                     \
+        .sandbox = true,                                                       \
         .limits.connections = 20000,                                           \
         .limits.headers = 100,                                                 \
         .limits.header_bytes = 16384,                                          \

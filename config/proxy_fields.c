@@ -266,6 +266,7 @@ static const struct bide__section_table server_tls_table = {
 #define S       struct bide__proxy_conf
 static const char *const proxy_protocol[] = { "off", "accept", NULL };
 #define ADDRESS "^(.+:[0-9]+|unix:/.+)$"
+#define ACCOUNT "^([A-Za-z_][^:,/ \\t]*|[0-9]+)$"
 static const char *const paths[] = { "as_sent", "normalize", NULL };
 static const char *const access_formats[] = { "json", "common", "combined",
                                               NULL };
@@ -375,6 +376,24 @@ static const struct bide__section_field proxy_fields[] = {
       .kind = BIDE__FIELDS,
       .table = &server_tls_table,
       .hint = "write `tls: { certificate: FILE, key: FILE }`" },
+    FLAG("supervise", supervise,
+         "A small process of its own holds the sockets, and starts the serving "
+         "process again if it dies."),
+    FLAG("sandbox", sandbox,
+         "The kernel refuses the serving process what serving does not need."),
+    { NAMED("user", AT(user), "the name or number of a user",
+            "Who the serving process becomes once it listens; only where it "
+            "is started as root."),
+      .kind = BIDE__TEXT,
+      .fits = bide__fits_account,
+      .pattern = ACCOUNT,
+      .hint = "write `user: bide`" },
+    { NAMED("group", AT(group), "the name or number of a group",
+            "Its group; without it, that of `user`."),
+      .kind = BIDE__TEXT,
+      .fits = bide__fits_account,
+      .pattern = ACCOUNT,
+      .hint = "write `group: bide`" },
     LAST
 };
 #undef S

@@ -33,6 +33,20 @@ bool bide__fits_method(const struct bide__node *text)
            strspn(text->text, "abcdefghijklmnopqrstuvwxyz") < text->len;
 }
 
+/* What useradd(8) takes, or a number. */
+bool bide__fits_account(const struct bide__node *text)
+{
+    static const char first[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+    size_t n = strspn(text->text, "0123456789");
+
+    if (text->len == 0 || text->len > 32)
+        return false;
+    if (n == 0 && strspn(text->text, first) > 0)
+        n = strcspn(text->text, ":,/ \t");
+    return n == text->len;
+}
+
 bool bide__fits_host(const struct bide__node *text)
 {
     return bide__is_host(text->text, text->len);

@@ -37,6 +37,7 @@ extern const struct bide__section_table bide__proxy_telemetry_table;
 
 /* What texts must be. */
 bool bide__fits_path(const struct bide__node *text);
+bool bide__fits_account(const struct bide__node *text);
 bool bide__fits_token(const struct bide__node *text);
 bool bide__fits_method(const struct bide__node *text);
 bool bide__fits_host(const struct bide__node *text);

@@ -176,8 +176,10 @@ static void write_program(struct program *p)
 static int install(const struct sock_fprog *filter)
 {
     static const unsigned long flags[] = {
-        SECCOMP_FILTER_FLAG_LOG | SECCOMP_FILTER_FLAG_SPEC_ALLOW,
-        SECCOMP_FILTER_FLAG_LOG, 0
+        SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG |
+            SECCOMP_FILTER_FLAG_SPEC_ALLOW,
+        SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG,
+        SECCOMP_FILTER_FLAG_TSYNC
     };
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, flags[i], filter) ==

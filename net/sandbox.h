@@ -6,7 +6,7 @@
  * A process that has been taken over by a request should not be able to start a
  * program, look into another process, mount, load code into the kernel, or
  * change who it is. sandbox_enter() installs a seccomp filter that says so, for
- * the calling thread and all that it will start. It cannot be taken off.
+ * all threads, those that are there and those to come. It cannot be taken off.
  *
  * Three answers, in this order:
  *   - EPERM for what no serving process ever needs (`never` in sandbox.c);

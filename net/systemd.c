@@ -12,6 +12,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "line.h"
+
 enum { FIRST_FD = 3, MOST_FDS = 64 };
 
 static long number_in(const char *variable)
@@ -42,8 +44,17 @@ int systemd_listen_fds(int *ret_first)
     return (int)n;
 }
 
+static int relay = -1;
+
+void systemd_relay(int line)
+{
+    relay = line;
+}
+
 int systemd_notify(const char *state)
 {
+    if (relay >= 0)
+        return line_send(relay, "notify", state, -1);
     const char *path = getenv("NOTIFY_SOCKET");
     struct sockaddr_un to = { .sun_family = AF_UNIX };
     size_t len = path ? strlen(path) : 0;

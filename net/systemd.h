@@ -17,6 +17,10 @@
  */
 int systemd_listen_fds(int *ret_first);
 
+/* From now on what is told goes to another process, by a line (line.h, "notify"):
+ * one that systemd listens to. */
+void systemd_relay(int line);
+
 /* Tells $NOTIFY_SOCKET how things are. 0; -1 and errno, which nobody must heed.
  */
 int systemd_notify(const char *state);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "../net/tls.h"
@@ -158,6 +159,42 @@ static void step_all(struct bide__admin *a, const struct pollfd *p, size_t n,
     }
 }
 
+/* ===== handing over ===== */
+
+enum { LEFT_UNKNOWN = ADMIN_CONNECTIONS + 1, HAND_OVER = 'h' };
+
+static unsigned unanswered(const struct bide__admin *a)
+{
+    unsigned n = 0;
+    for (size_t i = 0; i < a->n_conns; i++)
+        n += a->conns[i]->mode != ADMIN_STREAMING;
+    return n;
+}
+
+/* True: it is to end. Otherwise another process listens from now on. */
+static bool woken(struct bide__admin *a)
+{
+    char what = 0;
+    if (read(a->wake[0], &what, 1) != 1 || what != HAND_OVER)
+        return true;
+    close(a->listener);
+    a->listener = -1;
+    return false;
+}
+
+void bide__admin_hand_over(struct bide__admin *a)
+{
+    enum { LOOKS = 100 };
+    const struct timespec look = { .tv_nsec = 10 * BIDE_MILLISECOND };
+    const char what = HAND_OVER;
+
+    atomic_store(&a->left, LEFT_UNKNOWN);
+    if (write(a->wake[1], &what, 1) != 1)
+        return;
+    for (int i = 0; i < LOOKS && atomic_load(&a->left) != 0; i++)
+        nanosleep(&look, NULL);
+}
+
 static void *work(void *arg)
 {
     struct bide__admin *a = arg;
@@ -169,7 +206,7 @@ static void *work(void *arg)
         size_t n = fill(a, p, now);
         if (poll(p, n, patience_ms(a, now)) < 0 && errno != EINTR)
             break;
-        if (p[0].revents)
+        if (p[0].revents && woken(a))
             break;
         now = bide_now_ns();
         step_all(a, p, n, now);
@@ -177,6 +214,8 @@ static void *work(void *arg)
         if (p[1].revents)
             take_clients(a, now);
         feed_streams(a, now);
+        if (a->listener < 0)
+            atomic_store(&a->left, unanswered(a));
     }
     return NULL;
 }
@@ -300,6 +339,18 @@ void bide__admin_stop(struct bide__admin *a)
     if (write(a->wake[1], "", 1) == 1)
         pthread_join(a->thread, NULL);
     release(a);
+}
+
+int bide__admin_listen(const struct bide__admin_conf *conf, char *why,
+                       size_t size)
+{
+    int port;
+    return admin_listen(conf, &port, why, size);
+}
+
+int bide__admin_listener(const struct bide__admin *a)
+{
+    return a->listener;
 }
 
 int bide__admin_port(const struct bide__admin *a)

@@ -49,6 +49,8 @@ struct bide__admin;
 
 struct bide__admin_conf {
     const char *listen; /* "127.0.0.1:9901", "[::1]:0", "unix:/run/a" */
+    int listener; /* a socket that listens there already, its own from now on; 0:
+                     it opens one */
     const char *token;  /* NULL: no actions */
     bool insecure;      /* may do without token and TLS where others reach it */
     const char *certificate, *key; /* PEM files; both, or NULL: no TLS */
@@ -69,10 +71,20 @@ struct bide__admin *bide__admin_start(const struct bide__admin_conf *conf,
 bool bide__admin_renew(struct bide__admin *admin, const char *certificate,
                        const char *key, char *why, size_t size);
 
+/* Lets in nobody more: another process has the socket, too. Waits for those who
+ * have asked already, but not for long. */
+void bide__admin_hand_over(struct bide__admin *admin);
+
 /* Closes all connections and ends. NULL is fine. */
 void bide__admin_stop(struct bide__admin *admin);
 
-/* The port it listens on, for those who asked for 0. */
+/* Opens the socket for it, ahead of the start. -1, and `why`. */
+int bide__admin_listen(const struct bide__admin_conf *conf, char *why,
+                       size_t size);
+
+/* The socket, which stays its own; and the port it listens on, for those who
+ * asked for 0. */
+int bide__admin_listener(const struct bide__admin *admin);
 int bide__admin_port(const struct bide__admin *admin);
 
 #endif

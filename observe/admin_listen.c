@@ -138,14 +138,16 @@ int admin_listen(const struct bide__admin_conf *conf, int *ret_port, char *why,
                  size_t size)
 {
     if (strncmp(conf->listen, "unix:", 5) == 0)
-        return listen_unix(conf->listen + 5, why, size);
+        return conf->listener ? conf->listener
+                              : listen_unix(conf->listen + 5, why, size);
     struct addrinfo *ai = resolve(conf->listen, why, size);
     int fd = -1;
 
     if (!ai)
         return -1;
     if (is_loopback(ai->ai_addr) || may_be_reached(conf, why, size))
-        fd = bind_to(ai, conf->listen, why, size);
+        fd = conf->listener ? conf->listener
+                            : bind_to(ai, conf->listen, why, size);
     freeaddrinfo(ai);
     if (fd >= 0)
         *ret_port = port_of(fd);

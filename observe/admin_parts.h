@@ -62,7 +62,8 @@ struct bide__admin {
     _Atomic(void *) renewed; /* that are to be used from now on; or NULL */
     int listener;
     int port;
-    int wake[2]; /* written to when it shall end */
+    int wake[2]; /* written to when it shall end, or hand over */
+    atomic_uint left; /* that wait for an answer, once it has handed over */
     pthread_t thread;
     int64_t start_ns;
     int64_t wall_offset_ns;

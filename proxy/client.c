@@ -185,7 +185,8 @@ static void on_task(struct net_task *t)
 void client_done(struct client *c)
 {
     struct exchange *ex = c->ex;
-    bool over = ex->close_after || c->worker->draining;
+    bool over =
+        ex->close_after || (c->worker->draining && !c->worker->patient);
 
     c->ex = NULL;
     c->in->begin = ex->in_end;

@@ -25,7 +25,7 @@ void client_rest(struct client *c)
     c->phase = CLIENT_IDLE;
     client_until(c, net_after(c->worker->loop.now_ns,
                               c->worker->conf->timeouts.idle_ns));
-    if (c->worker->draining)
+    if (c->worker->draining && !c->worker->patient)
         client_abort(c);
 }
 

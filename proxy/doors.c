@@ -8,15 +8,19 @@
 #include <unistd.h>
 
 #include "address.h"
+#include "kept.h"
 #include "proxy.h"
+
+enum { DOOR_NAME = 512 }; /* bytes */
 
 /* ===== one ===== */
 
 /* Takes fd over, also if it fails; NULL and errno. */
-static struct door *door_new(int fd, const char *text, bool shared)
+static struct door *door_new(int fd, const char *text, const char *name,
+                             bool shared)
 {
-    size_t size = strlen(text) + 1;
-    struct door *d = fd < 0 ? NULL : calloc(1, sizeof *d + size);
+    size_t size = strlen(text) + 1, more = strlen(name) + 1;
+    struct door *d = fd < 0 ? NULL : calloc(1, sizeof *d + size + more);
     if (!d) {
         if (fd >= 0)
             close(fd);
@@ -26,6 +30,7 @@ static struct door *door_new(int fd, const char *text, bool shared)
     d->fd = fd;
     d->shared = shared;
     memcpy(d->text, text, size);
+    d->name = memcpy(d->text + size, name, more);
     net_nodelay(fd); /* those that it accepts inherit it */
     return d;
 }
@@ -45,22 +50,41 @@ static void door_unref(struct door *d)
     free(d);
 }
 
-/* `first`: that of the first worker; NULL: this is it. `flags`: of net_listen().
- */
-static struct door *door_open(const struct bide__proxy_address *c,
-                              struct door *first, int flags)
+/* Opens a socket, and has the supervisor keep a copy. `first`: that of the first
+ * worker; -1: this is it. `flags`: of net_listen(). -1 and errno. */
+static int open_socket(const struct kept *kept, const char *name,
+                       const struct bide__proxy_address *c, int first,
+                       int flags)
 {
     struct net_address a;
-    if (first && first->shared)
-        return door_ref(first);
     if ((c->path ? net_address_unix(&a, c->path)
                  : net_address_parse(&a, c->host, c->port)) < 0) {
         errno = EINVAL;
-        return NULL;
+        return -1;
     }
-    if (first && c->port == 0) /* the port that was chosen for it */
-        getsockname(first->fd, &a.to.any, &a.len);
-    return door_new(net_listen(&a, flags), c->text, c->path != NULL);
+    if (first >= 0 && c->port == 0) /* the port that was chosen for it */
+        getsockname(first, &a.to.any, &a.len);
+    int fd = net_listen(&a, flags);
+    if (fd >= 0)
+        kept_hold(kept, name, fd);
+    return fd;
+}
+
+/* `first`: that of the first worker; NULL: this is it. */
+static struct door *door_open(struct kept *kept, const char *name,
+                              const struct bide__proxy_address *c,
+                              struct door *first, int flags)
+{
+    if (first && first->shared)
+        return door_ref(first);
+    const struct kept_entry *e = kept_find(kept, name);
+    bool old = e && !e->fresh;
+    int fd = e ? kept_take(kept, name)
+               : open_socket(kept, name, c, first ? first->fd : -1, flags);
+    struct door *d = door_new(fd, c->text, name, c->path != NULL);
+    if (d)
+        d->old = old;
+    return d;
 }
 
 /* ===== all ===== */
@@ -93,29 +117,42 @@ static bool take_over(struct doors *d, const struct doors *old, size_t i,
     return true;
 }
 
+static bool is_at_port(int fd, uint16_t port)
+{
+    struct net_address a = { .len = sizeof a.to };
+    return getsockname(fd, &a.to.any, &a.len) == 0 &&
+           (a.to.any.sa_family == AF_INET || a.to.any.sa_family == AF_INET6) &&
+           ntohs(a.to.any.sa_family == AF_INET ? a.to.in.sin_port
+                                               : a.to.in6.sin6_port) == port;
+}
+
 /* Whether one of these is at that port: "*:80" is opened beside "127.0.0.1:80"
  * of our own. */
 static bool have_port(const struct doors *d, uint16_t port)
 {
-    for (size_t i = 0; d && i < d->n; i++) {
-        struct net_address a = { .len = sizeof a.to };
-        struct door *door = door_of(d, 0, i);
-        if (door && getsockname(door->fd, &a.to.any, &a.len) == 0 &&
-            (a.to.any.sa_family == AF_INET || a.to.any.sa_family == AF_INET6) &&
-            ntohs(a.to.any.sa_family == AF_INET ? a.to.in.sin_port
-                                                : a.to.in6.sin6_port) == port)
+    for (size_t i = 0; d && i < d->n; i++)
+        if (door_of(d, 0, i) && is_at_port(door_of(d, 0, i)->fd, port))
             return true;
-    }
+    return false;
+}
+
+static bool kept_has_port(const struct kept *kept, uint16_t port)
+{
+    for (size_t i = 0; i < kept->n; i++)
+        if (is_at_port(kept->list[i].fd, port))
+            return true;
     return false;
 }
 
 /* SO_REUSEPORT between workers would let any other process of this user have a
  * share of the connections, too. So the first socket is opened without. */
 static int flags_for(const struct bide__proxy_conf *conf, size_t i,
-                     const struct doors *d, const struct doors *old)
+                     const struct doors *d, const struct doors *old,
+                     const struct kept *kept)
 {
     uint16_t port = conf->listen[i].port;
-    bool ours = have_port(d, port) || have_port(old, port);
+    bool ours = have_port(d, port) || have_port(old, port) ||
+                kept_has_port(kept, port);
     return conf->reuse_port || ours ? NET_REUSEPORT : NET_ALONE;
 }
 
@@ -128,14 +165,30 @@ static void explain(const char *text, int flags, char *err, size_t err_size)
                    : "");
 }
 
-static bool open_all(struct doors *d, size_t i,
-                     const struct bide__proxy_conf *conf,
+/* What the socket of a worker for the ith address is called. An address may be
+ * there twice: the second of "127.0.0.1:0" is another port. */
+static const char *name_of(char name[DOOR_NAME],
+                           const struct bide__proxy_conf *conf, size_t i,
+                           unsigned worker)
+{
+    unsigned nth = 0;
+    for (size_t k = 0; k < i; k++)
+        nth += strcmp(conf->listen[k].text, conf->listen[i].text) == 0;
+    snprintf(name, DOOR_NAME, "listen %u %u %s", worker, nth,
+             conf->listen[i].text);
+    return name;
+}
+
+static bool open_all(struct doors *d, struct kept *kept,
+                     const struct bide__proxy_conf *conf, size_t i,
                      const struct doors *old, char *err, size_t err_size)
 {
-    int flags = flags_for(conf, i, d, old);
+    const struct bide__proxy_address *c = &conf->listen[i];
+    int flags = flags_for(conf, i, d, old, kept);
+    char name[DOOR_NAME];
     for (unsigned w = 0; w < d->n_workers; w++) {
         struct door *door =
-            door_open(&conf->listen[i], w ? d->list[i] : NULL,
+            door_open(kept, name_of(name, conf, i, w), c, w ? d->list[i] : NULL,
                       w ? NET_REUSEPORT : flags);
         set_door(d, w, i, door);
         if (door)
@@ -149,7 +202,9 @@ static bool open_all(struct doors *d, size_t i,
 /* The ith socket that systemd passed. */
 static bool inherit(struct doors *d, const struct proxy *p, size_t i)
 {
-    struct door *door = door_new(p->inherited_first + (int)i, "", true);
+    char name[DOOR_NAME];
+    snprintf(name, sizeof name, DOORS_SYSTEMD, (unsigned)i);
+    struct door *door = door_new(kept_take(p->kept, name), "", name, true);
     set_door(d, 0, i, door);
     for (unsigned w = 1; door && w < d->n_workers; w++)
         set_door(d, w, i, door_ref(door));
@@ -181,7 +236,7 @@ struct doors *doors_new(const struct proxy *p,
         const char *text = i < passed ? "" : conf->listen[i].text;
         if (take_over(d, old, i, text) ||
             (i < passed ? inherit(d, p, i)
-                        : open_all(d, i, conf, old, err, err_size)))
+                        : open_all(d, p->kept, conf, i, old, err, err_size)))
             continue;
         doors_unref(d);
         return NULL;
@@ -193,6 +248,38 @@ struct doors *doors_new(const struct proxy *p,
              "there is nowhere to listen: neither proxy.listen "
              "nor a socket from systemd");
     return NULL;
+}
+
+/* A port that is chosen can be had by anybody, and is only known later. */
+int doors_bind(struct kept *kept, const struct bide__proxy_conf *conf,
+               unsigned n_workers, char *err, size_t err_size)
+{
+    char name[DOOR_NAME];
+    for (size_t i = 0; i < conf->n_listen; i++) {
+        const struct bide__proxy_address *c = &conf->listen[i];
+        unsigned n = c->path ? 1 : c->port == 0 ? 0 : n_workers;
+        for (unsigned w = 0; w < n; w++) {
+            if (kept_find(kept, name_of(name, conf, i, w)))
+                continue;
+            int flags = w ? NET_REUSEPORT : flags_for(conf, i, NULL, NULL, kept);
+            int fd = open_socket(kept, name, c, -1, flags);
+            if (fd < 0 || kept_put(kept, name, fd, 0) < 0) {
+                explain(c->text, flags, err, err_size);
+                return -1;
+            }
+            kept_find(kept, name)->fresh = true;
+        }
+    }
+    return 0;
+}
+
+void doors_drop_others(struct kept *kept, const struct doors *old,
+                       const struct doors *d)
+{
+    for (unsigned w = 0; w < old->n_workers; w++)
+        for (size_t i = 0; i < old->n; i++)
+            if (!doors_have(d, w, door_of(old, w, i)))
+                kept_drop(kept, door_of(old, w, i)->name);
 }
 
 void doors_ref(struct doors *d)

@@ -9,7 +9,8 @@
  * address that cannot be had is a reason to refuse the file. A TCP address has
  * a socket for each worker (SO_REUSEPORT), and no other process may have one
  * there, unless the configuration says so; what cannot be opened twice, a Unix
- * socket or one from systemd, is shared.
+ * socket or one from systemd, is shared. A socket that a process before this one
+ * has opened is taken over (kept.h).
  *
  * Threads: immutable, but for what is counted; a door's fd is its worker's. */
 #ifndef BIDE_PROXY_DOORS_H
@@ -20,12 +21,17 @@
 #include <stddef.h>
 
 struct bide__proxy_conf;
+struct kept;
 struct proxy;
+
+#define DOORS_SYSTEMD "systemd %u" /* the name of the nth socket from there */
 
 struct door {
     atomic_uint refs;
     int fd;      /* -1: the worker whose it was has closed it */
     bool shared; /* of all workers */
+    bool old;    /* a process before this one has opened it */
+    const char *name; /* in the table of what is kept; behind text */
     char text[]; /* the address, as written; "" for one from systemd */
 };
 
@@ -47,6 +53,15 @@ static inline struct door *door_of(const struct doors *d, unsigned worker,
 struct doors *doors_new(const struct proxy *p,
                         const struct bide__proxy_conf *conf,
                         const struct doors *old, char *err, size_t err_size);
+
+/* Opens what `conf` names and is not among `kept` yet, for doors_new() to find
+ * it there: before privileges are dropped. -1, and why. */
+int doors_bind(struct kept *kept, const struct bide__proxy_conf *conf,
+               unsigned n_workers, char *err, size_t err_size);
+
+/* Tells the supervisor which of `old` are not in `d` any more. */
+void doors_drop_others(struct kept *kept, const struct doors *old,
+                       const struct doors *d);
 void doors_ref(struct doors *d);
 void doors_unref(struct doors *d); /* NULL is fine */
 

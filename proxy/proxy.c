@@ -21,6 +21,11 @@ static unsigned cores(void)
     return n < 1 ? 1 : n > 1024 ? 1024 : (unsigned)n;
 }
 
+unsigned proxy_workers(const struct bide__proxy_conf *conf)
+{
+    return conf->workers ? conf->workers : cores();
+}
+
 static int open_worker(struct proxy *p, unsigned i, char *err, size_t err_size)
 {
     struct worker *w = worker_new(p, i, err, err_size);
@@ -64,7 +69,9 @@ struct proxy *proxy_new(bide_config *config,
     if (hooks)
         p->hooks = *hooks;
     snprintf(err, err_size, "no memory");
-    p->n_workers = conf->workers ? conf->workers : cores();
+    p->no_kept.line = -1;
+    p->kept = &p->no_kept;
+    p->n_workers = proxy_workers(conf);
     p->workers = calloc(p->n_workers, sizeof(struct worker *));
     if (pulse_init(&p->pulse, p->n_workers) && p->workers &&
         count_clients(p, conf))
@@ -77,10 +84,13 @@ struct proxy *proxy_new(bide_config *config,
     return p;
 }
 
-void proxy_inherit(struct proxy *p, int first_fd, size_t n)
+void proxy_inherit(struct proxy *p, struct kept *kept)
 {
-    p->inherited_first = first_fd;
-    p->n_inherited = n;
+    char name[32];
+    p->kept = kept;
+    do
+        snprintf(name, sizeof name, DOORS_SYSTEMD, (unsigned)p->n_inherited);
+    while (kept_find(kept, name) && ++p->n_inherited);
 }
 
 /* Whether there is anything to resolve: without, there is no thread for it. */
@@ -174,6 +184,12 @@ static const char *unchangeable(const struct proxy *p,
         return "proxy.workers";
     if (a->limits.header_bytes != b->limits.header_bytes)
         return "proxy.limits.header_bytes";
+    if (a->supervise != b->supervise)
+        return "proxy.supervise";
+    if (a->sandbox != b->sandbox)
+        return "proxy.sandbox";
+    if (!text_same(a->user, b->user) || !text_same(a->group, b->group))
+        return "proxy.user";
     return watchers_differ(a, b);
 }
 
@@ -214,9 +230,11 @@ int proxy_reload(struct proxy *p, bide_config *config,
     p->state = s;
     p->doors = d;
     pthread_mutex_unlock(&p->lock);
+    doors_drop_others(p->kept, shut, d);
     state_unref(old);
     doors_unref(shut);
     tell_all(p, WORKER_RELOAD);
+    dep_memory_sweep(p->hooks.memory);
     if (p->resolver)
         resolver_wake(p->resolver);
     else if (has_names(s))
@@ -248,6 +266,11 @@ void proxy_drain(struct proxy *p)
 {
     atomic_store(&p->draining, true);
     tell_all(p, WORKER_DRAIN);
+}
+void proxy_hand_over(struct proxy *p)
+{
+    atomic_store(&p->draining, true);
+    tell_all(p, WORKER_HAND_OVER);
 }
 void proxy_stop(struct proxy *p)
 {

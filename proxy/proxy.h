@@ -21,6 +21,7 @@
 #include "counters.h"
 #include "doors.h"
 #include "hooks.h"
+#include "kept.h"
 #include "pulse.h"
 #include "state.h"
 #include "worker.h"
@@ -38,8 +39,9 @@ struct proxy {
     pthread_mutex_t lock; /* of these two; never taken per request */
     struct state *state;
     struct doors *doors; /* likewise */
-    int inherited_first; /* listening sockets that systemd passed */
-    size_t n_inherited;
+    struct kept *kept;   /* sockets from before, and who keeps them */
+    struct kept no_kept; /* it is this one unless another is set */
+    size_t n_inherited;  /* of them, from systemd */
     struct resolver *resolver; /* NULL: not started */
     struct per_client *per_client; /* made when it is first asked for */
     unsigned n_started;        /* of them run */
@@ -56,9 +58,13 @@ struct proxy *proxy_new(bide_config *config,
                         const struct proxy_hooks *hooks, char *err,
                         size_t err_size);
 
-/* Serves on these sockets, which somebody else has opened: the first for the
- * first of `listen`, and so on. Before it starts. */
-void proxy_inherit(struct proxy *p, int first_fd, size_t n);
+/* Serves on these sockets, which somebody else has opened: those of systemd for
+ * the first of `listen`, and so on; others by their names. `kept` must outlive
+ * it. Before it starts. */
+void proxy_inherit(struct proxy *p, struct kept *kept);
+
+/* How many workers a configuration asks for. */
+unsigned proxy_workers(const struct bide__proxy_conf *conf);
 
 /* Starts the workers. -1 and why. */
 int proxy_start(struct proxy *p, char *err, size_t err_size);
@@ -70,8 +76,10 @@ int proxy_reload(struct proxy *p, bide_config *config,
                  const struct bide__proxy_conf *conf, char *err,
                  size_t err_size);
 
-/* Ends gracefully, within timeouts.drain; or at once. */
+/* Ends gracefully, within timeouts.drain; or at once. If another process serves
+ * on the same sockets, those who are connected may ask once more before. */
 void proxy_drain(struct proxy *p);
+void proxy_hand_over(struct proxy *p);
 void proxy_stop(struct proxy *p);
 
 /* Opens the access log again, after it was moved away. False and why: it is

@@ -3,7 +3,7 @@
  * The dependency outlives its service where only the upstream has changed, by
  * an endpoint more, say: what breaker and budget know is about the service as a
  * whole, and losing it at each change of an endpoint would close a breaker in
- * the middle of an outage. */
+ * the middle of an outage. With a supervisor it outlives the process, too. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,8 @@ static struct counted_dep *dep_new(const struct upstream *u,
         return NULL;
     d->hooks = u->hooks;
     snprintf(name, sizeof name, "%s/%s", u->name, c->policy_name);
-    int rc = bide_dep_new_in(&d->dep, name, c->policy, &host);
+    int rc = dep_memory_make(u->hooks->memory, &d->block, &d->dep, name,
+                             c->policy, &host);
     if (rc < 0) {
         snprintf(err, size, "policy %s: %s", c->policy_name, bide_strerror(rc));
         free(d);
@@ -45,7 +46,7 @@ static void dep_unref(struct counted_dep *d)
 {
     if (!d || atomic_fetch_sub(&d->refs, 1) != 1)
         return;
-    bide_dep_free(d->dep);
+    dep_memory_release(&d->block, d->dep);
     free(d);
 }
 

@@ -28,6 +28,7 @@
 #include "address.h"
 #include "bide/bide.h"
 #include "counters.h"
+#include "dep_memory.h"
 #include "hooks.h"
 #include "http1.h"
 #include "proxy_conf.h"
@@ -93,6 +94,7 @@ struct upstream {
 /* A dependency of the engine, counted by the services that have it.
  * Threads: shared. */
 struct counted_dep {
+    struct dep_block block; /* that it lies in; first: dep_memory.h */
     atomic_uint refs;
     bide_dep *dep;
     const struct proxy_hooks *hooks;
@@ -225,6 +227,10 @@ void endpoint_take_back(struct endpoint *e, enum out_by why, int64_t now_ns);
 /* ===== policy_same.c ===== */
 
 bool policy_same(const bide_policy_conf *a, const bide_policy_conf *b);
+
+/* A number that is the same for policies that are, in builds that keep the same
+ * state for them. */
+uint64_t policy_fingerprint(const bide_policy_conf *policy);
 
 /* ===== route.c ===== */
 

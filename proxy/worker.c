@@ -168,18 +168,23 @@ static void reload(struct worker *w)
 }
 
 /* Who has just connected, or is about to send its next request, gets a moment
- * for that. */
-static void drain(struct worker *w)
+ * for that. Where another process serves there is no hurry: each client is told
+ * by the answer to its next request, so that none is lost to a connection that
+ * was closed while it was on its way. */
+static void drain(struct worker *w, bool patient)
 {
     int64_t now = w->loop.now_ns, moment = DRAIN_MOMENT_MS * BIDE_MILLISECOND;
-    if (w->draining)
+    if (w->draining && (patient || !w->patient))
         return;
-    worker_unlisten(w);
+    if (!w->draining)
+        worker_unlisten(w);
     w->draining = true;
+    w->patient = patient;
     w->drain_until_ns = net_after(now, w->conf->timeouts.drain_ns);
     net_timer_set(&w->loop, &w->drain,
-                  w->drain_until_ns < now + moment ? w->drain_until_ns
-                                                   : now + moment);
+                  patient || w->drain_until_ns < now + moment
+                      ? w->drain_until_ns
+                      : now + moment);
     worker_eased(w);
 }
 
@@ -195,8 +200,10 @@ static void woken(struct net_loop *loop)
         worker_serve_pools(w);
     if (told & WORKER_EASE)
         worker_ease(w);
+    if (told & WORKER_HAND_OVER)
+        drain(w, true);
     if (told & WORKER_DRAIN)
-        drain(w);
+        drain(w, false);
     if (told & WORKER_STOP)
         w->over = true;
 }

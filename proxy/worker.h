@@ -84,6 +84,7 @@ struct worker {
 
     uint64_t random;        /* of choices that need no quality */
     bool draining;          /* no new requests */
+    bool patient;           /* ... but of those who are connected, one more */
     bool over;              /* leave the thread */
     struct net_timer drain; /* when it must be over */
     int64_t drain_until_ns;
@@ -110,6 +111,7 @@ enum worker_message {
     WORKER_ROTATE = 8, /* the access log goes elsewhere from now on */
     WORKER_NAMES = 16, /* endpoints have addresses that had none, or failed to */
     WORKER_EASE = 32,  /* another worker has no descriptor left */
+    WORKER_HAND_OVER = 64, /* another process serves: end, in no hurry */
 };
 
 /* NULL and why in err. */

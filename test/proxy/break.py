@@ -307,7 +307,7 @@ def memory_while_much_passes():
                 pass
 
     def resident():
-        with open(f"/proc/{p.process.pid}/statm", encoding="ascii") as f:
+        with open(f"/proc/{p.pid}/statm", encoding="ascii") as f:
             return int(f.read().split()[1]) * resource.getpagesize()
 
     with proxied(Origin(talk)) as p:

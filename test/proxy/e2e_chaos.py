@@ -198,7 +198,7 @@ async def load(p, text, heard):
 
 
 def files(p):
-    return len(os.listdir(f"/proc/{p.process.pid}/fd"))
+    return len(os.listdir(f"/proc/{p.pid}/fd"))
 
 
 def main():

@@ -18,7 +18,7 @@ REASONS = {None, "connections", "descriptors"}
 
 def ticks(p):
     """Hundredths of a second of CPU."""
-    with open(f"/proc/{p.process.pid}/stat", encoding="ascii") as f:
+    with open(f"/proc/{p.pid}/stat", encoding="ascii") as f:
         words = f.read().rsplit(")", 1)[1].split()
     return int(words[11]) + int(words[12])
 
@@ -103,7 +103,7 @@ def none_left():
             "  routes:\n", "  routes:\n    - { match: { path: /quick }, upstream: "
             "up, policy: quick }\n"))
         crowd = crowd_of(p, 28)
-        until(lambda: len(os.listdir(f"/proc/{p.process.pid}/fd")) >= 58)
+        until(lambda: len(os.listdir(f"/proc/{p.pid}/fd")) >= 58)
         a = ask(p, get("/quick"))
         tap.case("where none is left a request is told so", a.status == 503 and
                  a.fields["x-bide-reason"] == "descriptors" and

@@ -17,7 +17,7 @@ IDLE = 10000
 
 
 def rss(p):
-    with open(f"/proc/{p.process.pid}/smaps_rollup", encoding="ascii") as f:
+    with open(f"/proc/{p.pid}/smaps_rollup", encoding="ascii") as f:
         return int(re.search(r"^Rss: +(\d+)", f.read(), re.M)[1]) * 1024
 
 
@@ -186,7 +186,7 @@ def descriptors():
 
 def ticks(p):
     """Hundredths of a second of CPU."""
-    with open(f"/proc/{p.process.pid}/stat", encoding="ascii") as f:
+    with open(f"/proc/{p.pid}/stat", encoding="ascii") as f:
         words = f.read().rsplit(")", 1)[1].split()
     return int(words[11]) + int(words[12])
 

@@ -197,7 +197,7 @@ def a_limit_on_files():
     o = Origin(says(ok()))
     admin = free_port()
     with proxied(o, log=True, more=f"  admin: 127.0.0.1:{admin}\n") as p:
-        resource.prlimit(p.process.pid, resource.RLIMIT_FSIZE,
+        resource.prlimit(p.pid, resource.RLIMIT_FSIZE,
                          (10000, resource.RLIM_INFINITY))
         many(p, 60, "/" + "x" * 777)
         full = until(lambda: dropped(admin, "access") > 0)

@@ -2,6 +2,7 @@
 is a few lines of Python for each test, a client that reads one answer at a time, a
 real nginx, and certificates."""
 import contextlib
+import http.client
 import os
 import re
 import shutil
@@ -263,6 +264,44 @@ def ask(p, data, method="GET"):
     answer = Answer(peer, method)
     peer.close()
     return answer
+
+
+class Load:
+    """Clients that ask, each on its own connection, until it is over; without
+    `keep`, each request on another."""
+
+    def __init__(self, p, n=6, keep=True):
+        self.p, self.stop, self.keep = p, threading.Event(), keep
+        self.results = []
+        self.threads = [threading.Thread(target=self.work) for _ in range(n)]
+        for t in self.threads:
+            t.start()
+
+    def work(self):
+        c = http.client.HTTPConnection("127.0.0.1", self.p.port,
+                                       timeout=PATIENCE)
+        while not self.stop.is_set():
+            try:
+                c.request("GET", "/")
+                r = c.getresponse()
+                self.results.append((r.status, r.read()))
+                if not self.keep:
+                    c.close()
+            except (http.client.HTTPException, OSError) as e:
+                self.results.append((e, b""))
+                c.close()
+        c.close()
+
+    def more(self, n):
+        before = len(self.results)
+        return until(lambda: len(self.results) >= before + n)
+
+    def end(self):
+        """What was not a good answer."""
+        self.stop.set()
+        for t in self.threads:
+            t.join()
+        return [r for r in self.results if r[0] != 200]
 
 
 def counted(p, name):

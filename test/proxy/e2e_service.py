@@ -11,44 +11,10 @@ import threading
 import time
 
 import sidecar
-from e2e_parts import (PATIENCE, Answer, Origin, Peer, ask, connect, get, ok,
-                       proxied, run, says, tap, until)
+from e2e_parts import (PATIENCE, Answer, Load, Origin, Peer, ask, connect, get,
+                       ok, proxied, run, says, tap, until)
 from ports import free_port, socket_path
 from sidecar import FAST, OPEN, Sidecar, config
-
-
-class Load:
-    """Clients that ask, each on its own connection, until it is over."""
-
-    def __init__(self, p, n=6):
-        self.p, self.stop = p, threading.Event()
-        self.results = []
-        self.threads = [threading.Thread(target=self.work) for _ in range(n)]
-        for t in self.threads:
-            t.start()
-
-    def work(self):
-        c = http.client.HTTPConnection("127.0.0.1", self.p.port,
-                                       timeout=PATIENCE)
-        while not self.stop.is_set():
-            try:
-                c.request("GET", "/")
-                r = c.getresponse()
-                self.results.append((r.status, r.read()))
-            except (http.client.HTTPException, OSError) as e:
-                self.results.append((e, b""))
-                c.close()
-
-    def more(self, n):
-        before = len(self.results)
-        return until(lambda: len(self.results) >= before + n)
-
-    def end(self):
-        """What was not a good answer."""
-        self.stop.set()
-        for t in self.threads:
-            t.join()
-        return [r for r in self.results if r[0] != 200]
 
 
 def reload_under_load():

@@ -155,7 +155,7 @@ def clients_that_leave():
 
 
 def stopped(p):
-    with open(f"/proc/{p.process.pid}/stat", encoding="ascii") as f:
+    with open(f"/proc/{p.pid}/stat", encoding="ascii") as f:
         return f.read().rsplit(")", 1)[1].split()[0] == "T"
 
 
@@ -179,11 +179,11 @@ def regress_clients_that_leave_at_once():
                 c = connect(p)
                 c.send(first)
                 until(lambda n=len(first): n < 70000 or o.heads)
-                p.process.send_signal(signal.SIGSTOP)
+                os.kill(p.pid, signal.SIGSTOP)
                 until(lambda: stopped(p))
                 c.send(rest)
                 getattr(c, leave)()
-                p.process.send_signal(signal.SIGCONT)
+                os.kill(p.pid, signal.SIGCONT)
                 tap.case(f"regress: a client's {leave} beside {what} is noticed",
                          all_gone(p) and until(lambda: len(gone) == len(o.heads)),
                          (o.heads, gone))
@@ -357,7 +357,7 @@ def restarts():
 
 
 def files(p):
-    return len(os.listdir(f"/proc/{p.process.pid}/fd"))
+    return len(os.listdir(f"/proc/{p.pid}/fd"))
 
 
 def nothing_leaks():

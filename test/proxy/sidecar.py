@@ -100,6 +100,17 @@ class Sidecar:
         self.heard = threading.Condition()
         self.reader.start()
 
+    def serving(self):
+        """The processes that serve: those that the supervisor has started."""
+        pid = self.process.pid
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as f:
+            return [int(x) for x in f.read().split()]
+
+    @property
+    def pid(self):
+        """The one that serves; the program itself where nobody supervises."""
+        return (self.serving() or [self.process.pid])[-1]
+
     def read(self):
         for line in self.process.stderr:
             with self.heard:
