@@ -11,6 +11,7 @@ PREFIX       ?= /usr/local
 DESTDIR      ?=
 FUZZ_SECONDS ?= 30
 SOAK_COUNT   ?= 1000000
+SOAK_MINUTES ?= 10
 MESON        ?= meson
 
 .DEFAULT_GOAL := all
@@ -40,9 +41,9 @@ test: ## install what is missing, build, run every test
 	@scripts/setup.sh build test
 	@scripts/test.sh
 
-soak: ## a million requests through the sidecar, 10 % of them to fail
+soak: ## chaos for SOAK_MINUTES, SOAK_COUNT requests in hostile company
 	@scripts/setup.sh build test
-	@scripts/soak.sh $(SOAK_COUNT)
+	@SOAK_COUNT=$(SOAK_COUNT) SOAK_MINUTES=$(SOAK_MINUTES) scripts/soak.sh
 
 bench: ## build with -O2 -DNDEBUG and print the benchmark tables
 	@scripts/setup.sh build bench

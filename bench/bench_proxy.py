@@ -6,120 +6,38 @@ after the other in each round, so that whatever else the machine does hits all
 alike; medians count. The proxy has one core for itself; wrk and the origin share
 the other, which therefore caps the rate: the honest figure is what CPU time the
 proxy takes for a request. Keep-alive on both sides, and the same retries: up to
-three, on a failed connection, an empty answer and a 503.
+three, on a failed connection, an empty answer and a 503. Plain, with the access
+log in a file, over TLS, and both.
 
-Idle connections: 10 000 that have had one answer each and wait; what the resident
-memory of the process grows by, divided by their number."""
+Handshakes: a connection for each request, over TLS; wrk resumes no session, so each
+is a full one.
+
+Idle connections: many that have had one answer each and wait; what the resident
+memory of the process grows by, divided by their number.
+
+BIDE_BASE=DIR sets another build of bide beside them, from the directory that it was
+built in: what it was before a change. Build it the same way."""
+import contextlib
 import os
 import re
 import resource
 import shutil
 import signal
 import socket
+import ssl
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
-PROXY_CORE, OTHER_CORE = 0, 1
+from sides import (BIDE, ORIGIN, OTHER_CORE, PROGRAMS,  # noqa: F401
+                   PROXY_CORE, certificate, cipher, configuration, free_port,
+                   start)
+
 CONNECTIONS = 64
-IDLE = 10000
+IDLE, IDLE_TLS = 10000, 2000
 HERTZ = os.sysconf("SC_CLK_TCK")
-
-ORIGIN = """
-worker_processes 1; daemon off; error_log stderr crit; pid origin.pid;
-events {{ worker_connections 12000; }}
-http {{
-  access_log off; keepalive_requests 1000000000; keepalive_timeout 600s;
-  client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f;
-  uwsgi_temp_path u; scgi_temp_path s;
-  server {{ listen 127.0.0.1:{origin} backlog=4096;
-    location / {{ default_type text/plain; return 200 "{body}"; }} }}
-}}
-"""
-
-NGINX = """
-worker_processes 1; daemon off; error_log stderr crit; pid proxy.pid;
-events {{ worker_connections 11000; }}
-http {{
-  access_log off; keepalive_requests 1000000000; keepalive_timeout 600s;
-  client_body_temp_path b; proxy_temp_path p; fastcgi_temp_path f;
-  uwsgi_temp_path u; scgi_temp_path s;
-  upstream origin {{ server 127.0.0.1:{origin} max_fails=0;
-    server 127.0.0.1:{origin} max_fails=0; keepalive 256;
-    keepalive_requests 1000000000; }}
-  server {{ listen 127.0.0.1:{port} backlog=4096;
-    location / {{ proxy_pass http://origin; proxy_http_version 1.1;
-      proxy_set_header Connection "";
-      proxy_next_upstream error timeout http_503;
-      proxy_next_upstream_tries 4; }} }}
-}}
-"""
-
-HAPROXY = """
-global
-  nbthread 1
-  maxconn 11000
-  no strict-limits
-defaults
-  mode http
-  option http-keep-alive
-  timeout connect 5s
-  timeout client 600s
-  timeout server 60s
-  timeout http-keep-alive 600s
-  retries 3
-  retry-on conn-failure empty-response 503
-  option redispatch
-  http-reuse always
-frontend in
-  bind 127.0.0.1:{port} backlog 4096
-  default_backend out
-backend out
-  server origin 127.0.0.1:{origin} pool-max-conn 256
-"""
-
-BIDE = """
-version: 1
-policies:
-  default:
-    attempts: 4
-    attempt_timeout: 60s
-proxy:
-  listen: 127.0.0.1:{port}
-  workers: 1
-  access_log: off
-  limits: {{ connections: 15000 }}
-  timeouts: {{ idle: 600s }}
-  routes:
-    - {{ match: {{ path: / }}, upstream: origin, policy: default }}
-  upstreams:
-    origin: {{ endpoints: ["http://127.0.0.1:{origin}"] }}
-"""
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def start(command, cwd, port, core):
-    process = subprocess.Popen(
-        command, cwd=cwd, stdin=subprocess.DEVNULL,
-        stdout=open(os.path.join(cwd, "log"), "ab"), stderr=subprocess.STDOUT,
-        preexec_fn=lambda: os.sched_setaffinity(0, {core}))
-    end = time.monotonic() + 10
-    while True:
-        try:
-            socket.create_connection(("127.0.0.1", port), 1).close()
-            return process
-        except OSError:
-            if process.poll() is not None or time.monotonic() > end:
-                print(open(os.path.join(cwd, "log")).read()[-2000:])
-                sys.exit(f"{command[0]} does not start")
-            time.sleep(0.02)
 
 
 def family(pid):
@@ -147,10 +65,10 @@ def memory(pid, what):
         return int(re.search(rf"^{what}: +(\d+)", f.read(), re.M)[1]) * 1024
 
 
-def wrk(port, seconds):
+def wrk(port, seconds, scheme="http", *more):
     out = subprocess.run(
-        ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency",
-         f"http://127.0.0.1:{port}/"], capture_output=True, text=True,
+        ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency", *more,
+         f"{scheme}://127.0.0.1:{port}/"], capture_output=True, text=True,
         check=True,
         preexec_fn=lambda: os.sched_setaffinity(0, {OTHER_CORE})).stdout
     if "Non-2xx" in out or "Socket errors" in out:
@@ -165,30 +83,38 @@ def wrk(port, seconds):
     return requests, rate, latency(50), latency(99)
 
 
-def idle_bytes(pid, port):
+def idle_bytes(pid, port, tls=False):
     """What each of many idle connections takes, and the connections."""
     before = memory(pid, "Rss")
     request = b"GET / HTTP/1.1\r\nHost: bench\r\n\r\n"
+    n = IDLE_TLS if tls else IDLE
+    context = ssl.create_default_context() if tls else None
+    if tls:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
     held = []
-    for _ in range(IDLE):
+    for _ in range(n):
         s = socket.create_connection(("127.0.0.1", port))
+        if tls:
+            s = context.wrap_socket(s)
         s.sendall(request)
         s.recv(4096)
         held.append(s)
     time.sleep(0.5)
-    return (memory(pid, "Rss") - before) / IDLE, held
+    return (memory(pid, "Rss") - before) / n, held
 
 
 class Side:
-    def __init__(self, name, port, process):
+    def __init__(self, name, port, process, scheme="http"):
         self.name, self.port, self.process = name, port, process
+        self.scheme = scheme
         self.rounds = []
-        self.busy = []      # rounds with 10 000 idle connections beside
+        self.busy = []      # rounds with many idle connections beside
         self.idle = None
 
-    def measure(self, seconds, into):
+    def measure(self, seconds, into, *more):
         before = cpu_s(self.process.pid)
-        requests, rate, p50, p99 = wrk(self.port, seconds)
+        requests, rate, p50, p99 = wrk(self.port, seconds, self.scheme, *more)
         cpu = (cpu_s(self.process.pid) - before) / requests
         into.append((rate, p50, p99, cpu))
 
@@ -222,69 +148,110 @@ def stop(processes):
             process.kill()
 
 
+def programs(bide):
+    """Name, kind and program of each side."""
+    base = os.environ.get("BIDE_BASE")
+    found = [("bide", "bide", bide)]
+    if base:
+        found.append(("base", "bide", os.path.join(os.path.abspath(base), "cli",
+                                                   "bide")))
+    return found + [("haproxy", "haproxy", ""), ("nginx", "nginx", "")]
+
+
+def run(directory, name, text, command, port, core, **values):
+    """Writes a configuration and starts its program."""
+    path = tempfile.mkdtemp(prefix=name, dir=directory)
+    conf = os.path.join(path, "conf.yaml")
+    with open(conf, "w", encoding="utf-8") as f:
+        f.write(text.format(port=port, path=path, body="x" * 128, **values))
+    return start([c.format(conf=conf, path=path, **values) for c in command], path,
+                 port, core)
+
+
+@contextlib.contextmanager
+def sides_of(bide, directory, origin, files, tls, log):
+    """All proxies, each warmed up; gone afterwards."""
+    found = []
+    try:
+        for name, kind, program in programs(bide):
+            port = free_port()
+            process = run(directory, name, configuration(kind, tls, log),
+                          PROGRAMS[kind], port, PROXY_CORE, origin=origin,
+                          files=files, bide=program)
+            found.append(Side(name, port, process, "https" if tls else "http"))
+            wrk(port, 1, found[-1].scheme)
+        yield found
+    finally:
+        stop([side.process for side in found])
+
+
+def ratios(got):
+    for i, what in enumerate(("CPU per request", "requests per second", "p99")):
+        print(f"  {what}: " + ", ".join(
+            f"bide / {name} {got['bide'][i] / got[name][i]:.2f}"
+            for name in got if name not in ("bide", "none")))
+
+
+def measured(found, seconds, rounds, *more):
+    """Rounds, interleaved."""
+    for side in found:
+        side.rounds = []
+    for _ in range(rounds):
+        for side in found:
+            side.measure(seconds, side.rounds, *more)
+    return {side.name: line(side, side.rounds) for side in found}
+
+
+def idle(found, seconds, rounds, tls):
+    print(f"  beside {IDLE_TLS if tls else IDLE} idle connections"
+          f"{'':>34}{'B/idle':>8}")
+    for side in found:
+        side.idle, held = idle_bytes(side.process.pid, side.port, tls)
+        for _ in range(max(1, rounds // 2)):
+            side.measure(seconds, side.busy)
+        line(side, side.busy, side.idle, memory(side.process.pid, "Rss"))
+        for s in held:
+            s.close()
+        time.sleep(0.3)
+
+
+def scene(found, tls, log, seconds, rounds, direct):
+    what = ("TLS" if tls else "plain") + (", access log" if log else "")
+    print(f"\nsidecar, {what}: wrk -c{CONNECTIONS} -> proxy (one core) -> nginx, "
+          f"{rounds} rounds of {seconds} s, medians")
+    if tls:
+        print("  agreed on: " + "; ".join(sorted({cipher(s.port) for s in found})))
+    print(f"  {'proxy':14}{'req/s':>10}{'p50 us':>8}{'p99 us':>8}"
+          f"{'CPU us':>8}{'MB':>8}")
+    ratios(measured(found + ([] if tls or log else [direct]), seconds, rounds))
+    if log:
+        return
+    idle(found, seconds, rounds, tls)
+    if tls:
+        print("  a full handshake for each request")
+        ratios(measured(found, seconds, rounds, "-H", "Connection: close"))
+
+
 def main(directory):
     bide = os.path.abspath(sys.argv[1])
     seconds = int(sys.argv[2]) if len(sys.argv) > 2 else 2
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 5
     raise_limit()
-    for needed in "wrk", "haproxy", "nginx":
+    for needed in "wrk", "haproxy", "nginx", "openssl":
         if not shutil.which(needed):
             print(f"no `{needed}` here: install Debian's package of that name")
             return
-    origin = free_port()
-    sides, processes = [], []
-
-    def run(name, text, command, core=PROXY_CORE):
-        port = origin if name in ("origin", "none") else free_port()
-        path = os.path.join(directory, name)
-        os.makedirs(path)
-        conf = os.path.join(path, "conf.yaml")
-        with open(conf, "w") as f:
-            f.write(text.format(port=port, origin=origin, body="x" * 128))
-        process = start([c.format(conf=conf, path=path) for c in command],
-                        path, port, core)
-        processes.append(process)
-        return Side(name, port, process)
+    origin, files = free_port(), certificate(directory)
+    process = run(directory, "origin", ORIGIN, PROGRAMS["nginx"], origin,
+                  OTHER_CORE, origin=origin)
+    direct = Side("none", origin, process)
     try:
-        direct = run("origin", ORIGIN, ["nginx", "-p", "{path}", "-c", "{conf}"],
-                     OTHER_CORE)
-        direct.name = "none"
-        sides = [
-            run("bide", BIDE, [bide, "proxy", "-c", "{conf}"]),
-            run("haproxy", HAPROXY, ["haproxy", "-db", "-f", "{conf}"]),
-            run("nginx", NGINX, ["nginx", "-p", "{path}", "-c", "{conf}"])]
-        for side in sides:
-            wrk(side.port, 1)  # to warm it up
-        for _ in range(rounds):
-            for side in [*sides, direct]:
-                side.measure(seconds, side.rounds)
-        print(f"\nsidecar: wrk -c{CONNECTIONS} -> proxy (one core) -> nginx, "
-              f"{rounds} rounds of {seconds} s, medians")
-        head = (f"  {'proxy':14}{'req/s':>10}{'p50 us':>8}{'p99 us':>8}"
-                f"{'CPU us':>8}{'MB':>8}")
-        print(head)
-        got = {s.name: line(s, s.rounds) for s in [*sides, direct]}
-        for side in sides:
-            side.idle, held = idle_bytes(side.process.pid, side.port)
-            for _ in range(max(1, rounds // 2)):
-                side.measure(seconds, side.busy)
-            side.total = memory(side.process.pid, "Rss")
-            for s in held:
-                s.close()
-            time.sleep(0.3)
-        print(f"  beside {IDLE} idle connections"
-              f"{'':>34}{'B/idle':>8}")
-        for side in sides:
-            line(side, side.busy, side.idle, side.total)
-        for i, what in enumerate(("CPU per request", "requests per second",
-                                  "p99")):
-            print(f"  {what}: bide / haproxy "
-                  f"{got['bide'][i] / got['haproxy'][i]:.2f}, bide / nginx "
-                  f"{got['bide'][i] / got['nginx'][i]:.2f}"
-                  + ("  (bar: below 1.00)" if i == 0 else
-                     "  (bar: not behind)"))
+        for tls in False, True:
+            for log in False, True:
+                with sides_of(bide, directory, origin, files, tls, log) as found:
+                    scene(found, tls, log, seconds, rounds, direct)
     finally:
-        stop(processes)
+        stop([process])
 
 
 if __name__ == "__main__":

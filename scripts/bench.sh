@@ -1,6 +1,7 @@
 #!/bin/sh
 # Build the benchmarks as a release is built (-O2 -DNDEBUG) and print their
-# tables. Figures are for comparison within one run, on one machine.
+# tables. Figures are for comparison within one run, on one machine. BIDE_BASE=DIR
+# sets an earlier build, made the same way in DIR, beside the sidecar.
 set -eu
 cd "$(dirname "$0")/.."
 dir=build-bench

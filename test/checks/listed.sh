@@ -12,6 +12,7 @@ fail=0
 # PREFIX*SUFFIX finds. What all of a kind share is in no list.
 shared="fuzz/replay_main.c test/proxy/e2e_parts.py test/proxy/attack/parts.py"
 shared="$shared test/proxy/attack/payloads.py test/proxy/attack/origins.py"
+shared="$shared test/proxy/attack/collector.py"
 same() {
     sed -n "/^$2 = \[/,/^]/s/^ *'\([^']*\)',.*/\1/p" "$1" |
         sed 's/\.[ch]$//; s/\.yaml$//' | sort >"$tmp/listed"
@@ -67,6 +68,7 @@ same "$tmp/e2e" e2e_names test/proxy/e2e_ .py
 sed -e 's/^attack_waiting_names = \[/attack_names = [/' \
     test/proxy/attack/meson.build >"$tmp/attack"
 same "$tmp/attack" attack_names test/proxy/attack/ .py
+same test/soak/meson.build load_source_names test/soak/ .c
 same test/fault/meson.build fault_source_names test/fault/ .c
 same test/meson.build spin_names test/spin/ .pml
 same fuzz/meson.build fuzz_names fuzz/ .c

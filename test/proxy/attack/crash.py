@@ -2,44 +2,14 @@
 """crash.py BIDE: a traced request whose answer is cut off, by the origin or by a
 client that stops reading, must not end the sidecar. It has a reason with a name, in
 the span, the access log and the metrics."""
-import http.server
 import json
-import threading
 
+from collector import Collector
 from parts import (Origin, Peer, all_gone, ask, attacked, connect, get, named, ok,
                    run, tap, until)
 
 PARENT = b"traceparent: 00-%s-b7ad6b7169203331-01\r\n"
 LONG = 64 << 20
-
-
-class Collector(http.server.ThreadingHTTPServer):
-    """Keeps what it is sent."""
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Take)
-        self.got = []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    def has(self, *texts):
-        return until(lambda: any(all(t in body for t in texts)
-                                 for body in list(self.got)))
-
-
-class Take(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        if self.path.endswith("traces"):
-            self.server.got.append(body)
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *arguments):
-        pass
 
 
 def cut(how):
