@@ -7,6 +7,7 @@
 #include "bide/version.h"
 #include "otlp_known.h"
 #include "otlp_parts.h"
+#include "otlp_plain.h"
 
 enum { SPAN_SERVER = 2, SPAN_CLIENT = 3, STATUS_ERROR = 2, ATTRIBUTES = 9 };
 
@@ -216,6 +217,25 @@ static void put_span(struct bide__otlp *w, const struct bide__otlp_source *from,
     bide__otlp_end(w);
 }
 
+/* The short way, for nearly all. */
+static bool put_plain(struct bide__out *out,
+                      const struct bide__otlp_source *from,
+                      const struct bide__event *e,
+                      struct bide__otlp_known *known)
+{
+    const char *path;
+    size_t method = method_len(e, &path), len = e->len[BIDE__OPERATION];
+    size_t before = (size_t)(path - bide__event_get(e, BIDE__OPERATION));
+    struct bide__known_key key;
+
+    if (e->at[BIDE__OPERATION] == 0 || !*path)
+        return false;
+    bide__known_key(&key, e, method);
+    const struct bide__known_part *part = bide__known_find(known, &key);
+    return part->len && bide__otlp_plain(out, from->wall_offset_ns, e, part,
+                                         path, len - before);
+}
+
 /* ===== requests ===== */
 
 void bide__otlp_span(struct bide__out *out,
@@ -226,7 +246,8 @@ void bide__otlp_span(struct bide__out *out,
     struct bide__otlp w = { .out = out, .json = json };
 
     w.level[0] = (struct bide__otlp_level){ out->len, true, first };
-    put_span(&w, from, event, known);
+    if (!known || json || !put_plain(out, from, event, known))
+        put_span(&w, from, event, known);
 }
 
 /* In JSON: an opened request, up to the bracket of its spans. In protobuf: the
