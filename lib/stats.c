@@ -28,7 +28,7 @@ static void read_calls(const bide_dep *dep, bide_stats *s)
         s->done[r] = get(&from->done[r]);
         s->retries_by_reason[r] = get(&from->retries_by_reason[r]);
         s->retries += s->retries_by_reason[r];
-        if (r != BIDE_BECAUSE_SUCCESS)
+        if (r != BIDE_BECAUSE_SUCCESS && r != BIDE_BECAUSE_CUT_SHORT)
             s->failures += s->done[r];
     }
     s->done[BIDE_BECAUSE_SUCCESS] += s->first_successes;
@@ -97,6 +97,12 @@ static void read_times(const bide_dep *dep, bide_stats *s)
     s->call_time = s->attempt_time;
     bide__histogram_read(&from->late_attempt_time, &s->attempt_time);
     bide__histogram_read(&from->late_call_time, &s->call_time);
+}
+
+void bide_dep_cut_short(bide_dep *dep)
+{
+    if (dep)
+        bide__count(&dep->counters.done[BIDE_BECAUSE_CUT_SHORT]);
 }
 
 int bide_dep_stats(const bide_dep *dep, int64_t now_ns, bide_stats *ret)

@@ -72,6 +72,8 @@ static void put_refused(const struct telling *t)
 {
     for (unsigned r = BIDE_BECAUSE_CANCELLED; r < BIDE_BECAUSE_FIRST; r++)
         tell(t, "reason", bide_reason_name(r), whole(t->snap->s.done[r]));
+    tell(t, "reason", bide_reason_name(BIDE_BECAUSE_CUT_SHORT),
+         whole(t->snap->s.done[BIDE_BECAUSE_CUT_SHORT]));
 }
 
 static void put_retries(const struct telling *t)

@@ -266,6 +266,8 @@ void exchange_cut(struct exchange *ex)
 {
     struct client *c = ex->client;
     count(&ex->worker->counters.cut_short);
+    if (ex->route)
+        bide_dep_cut_short(dep_of(ex));
     ex->reason = BIDE_BECAUSE_CUT_SHORT;
     exchange_over(ex);
     client_abort(c);

@@ -61,6 +61,11 @@ typedef struct bide_stats {
     bide_histogram call_time;     /* of calls that succeeded, waits included */
 } bide_stats;
 
+/* Counts an answer that broke off after its call had been decided, and part of it
+ * passed on: done[BIDE_BECAUSE_CUT_SHORT] has them, beside what the call ended for
+ * by then, and neither calls nor failures do. */
+BIDE_API void bide_dep_cut_short(bide_dep *dep);
+
 /* Takes a snapshot. BIDE_EINVAL. */
 BIDE_API int bide_dep_stats(const bide_dep *dep, int64_t now_ns,
                             bide_stats *ret);

@@ -342,6 +342,24 @@ static void stats_quantile_finds_the_bucket(void **state)
     assert_true(bide_histogram_quantile(NULL, 0.5) == -1);
 }
 
+/* It was decided, and counted, before it broke off. */
+static void stats_cut_short_is_no_call(void **state)
+{
+    bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
+    bide_dep *dep;
+    bide_stats s;
+
+    (void)state;
+    assert_int_equal(bide_dep_new(&dep, "cut", &conf), 0);
+    bide_dep_cut_short(dep);
+    bide_dep_cut_short(NULL);
+    assert_int_equal(bide_dep_stats(dep, 0, &s), 0);
+    assert_int_equal(s.done[BIDE_BECAUSE_CUT_SHORT], 1);
+    assert_int_equal(s.calls, 0);
+    assert_int_equal(s.failures, 0);
+    bide_dep_free(dep);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +373,7 @@ int main(void)
         cmocka_unit_test(stats_late_report_is_of_an_earlier_time),
         cmocka_unit_test(stats_buckets_hold_what_they_say),
         cmocka_unit_test(stats_quantile_finds_the_bucket),
+        cmocka_unit_test(stats_cut_short_is_no_call),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
