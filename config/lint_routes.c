@@ -97,7 +97,8 @@ static void unused(const bide_config *config, bide_diagnostics *notes)
     for (size_t i = 0; i < p->n_upstreams; i++) {
         size_t k = 0;
 
-        while (k < p->n_routes && p->routes[k].upstream != i)
+        while (k < p->n_routes && p->routes[k].upstream != i &&
+               p->routes[k].fallback.upstream != i)
             k++;
         if (k == p->n_routes)
             bide__diag(notes, config->tree, map->keys[i], BIDE_WARNING, "L017",

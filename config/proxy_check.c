@@ -46,11 +46,11 @@ BIDE__CHECKER(bide__check_match)
 /* Both names together are that of a dependency: what metrics, traces and the
  * dashboard call it, who have so much room for it. */
 static void check_name(struct bide__load *load, const struct bide__node *map,
-                       const struct bide__proxy_route *route)
+                       const char *policy_name)
 {
     const struct bide__node *upstream = bide__map_get(map, "upstream", NULL);
     size_t len = upstream && bide__is_text(upstream)
-                     ? upstream->len + 1 + strlen(route->policy_name)
+                     ? upstream->len + 1 + strlen(policy_name)
                      : 0;
 
     if (len > BIDE__PROXY_DEP_NAME)
@@ -60,19 +60,100 @@ static void check_name(struct bide__load *load, const struct bide__node *map,
                       len, BIDE__PROXY_DEP_NAME);
 }
 
+static const bide_policy_conf *policy_of(const struct bide__load *load,
+                                         const char *name)
+{
+    static const bide_policy_conf init = BIDE_POLICY_CONF_INIT;
+    const bide_config *config = load->config;
+    long i = bide__map_find(config->policies, name);
+
+    return i >= 0 && (size_t)i < config->n_entries ? &config->entries[i].conf
+                                                   : &init;
+}
+
+/* The other upstream, as a route of its own: one that has no fallback. */
+static void make_fallback(struct bide__load *load, const struct bide__node *map,
+                          struct bide__proxy_route *route)
+{
+    struct bide__proxy_fallback *f = &route->fallback;
+    struct bide__proxy_route *made = bide__load_alloc(load, sizeof *made);
+
+    if (!made)
+        return;
+    *made = (struct bide__proxy_route)BIDE__PROXY_ROUTE_INIT;
+    made->upstream = f->upstream;
+    made->policy_name = f->policy_name ? f->policy_name : route->policy_name;
+    made->policy = policy_of(load, made->policy_name);
+    check_name(load, map, made->policy_name);
+    f->route = made;
+}
+
 /* A route without a policy takes the one named `default`, or the defaults. */
 BIDE__CHECKER(bide__check_route)
 {
-    static const bide_policy_conf init = BIDE_POLICY_CONF_INIT;
     struct bide__proxy_route *route = to;
-    const bide_config *config = load->config;
-    long i = bide__map_find(config->policies, route->policy_name);
+    const struct bide__node *fallback = bide__map_get(map, "fallback", NULL);
 
     (void)where;
-    check_name(load, map, route);
-    route->policy = i >= 0 && (size_t)i < config->n_entries
-                        ? &config->entries[i].conf
-                        : &init;
+    check_name(load, map, route->policy_name);
+    route->policy = policy_of(load, route->policy_name);
+    if (route->fallback.upstream == BIDE__NO_UPSTREAM)
+        return;
+    if (route->fallback.upstream == route->upstream)
+        bide__mistake(load, bide__map_get(fallback, "upstream", NULL),
+                      "contradiction", "name another upstream",
+                      "the route itself leads to this upstream");
+    make_fallback(load, fallback, route);
+}
+
+BIDE__CHECKER(bide__check_fallback)
+{
+    struct bide__proxy_fallback *f = to;
+    const struct bide__node *status = bide__map_get(map, "status", NULL);
+    const struct bide__node *body = bide__map_get(map, "body", NULL);
+
+    together(load, map, "content_type", "body", "add `body: TEXT`");
+    together(load, map, "policy", "upstream", "add `upstream: NAME`");
+    if (map->n == 0)
+        bide__mistake(load, where, "missing-key", "add `stale: 5m`",
+                      "`fallback` holds nothing");
+    if (body && f->status == 0)
+        f->status = 503;
+    if (f->status / 100 == 3 ||
+        (body && (f->status == 204 || f->status == 205)))
+        bide__mistake(load, status, "bad-value", NULL,
+                      f->status / 100 == 3
+                          ? "`status`: a static answer leads nowhere else"
+                          : "`status`: an answer with this one has no body");
+}
+
+BIDE__CHECKER(bide__check_fault)
+{
+    (void)to;
+    if (!bide__map_get(map, "abort", NULL) &&
+        !bide__map_get(map, "delay", NULL))
+        bide__mistake(load, where, "missing-key",
+                      "add `abort: 503` or `delay: 2s`",
+                      "`fault` says neither `delay` nor `abort`");
+}
+
+/* ===== limits ===== */
+
+/* A few large answers must not be all that there is room for. */
+BIDE__CHECKER(bide__check_limits)
+{
+    struct bide__proxy_limits *l = to;
+    const struct bide__node *node = bide__map_get(map, "stale_answer", NULL);
+
+    (void)where;
+    if (l->stale_answer_bytes <= l->stale_bytes / 4)
+        return;
+    if (node)
+        bide__mistake(load, node, "contradiction", NULL,
+                      "`stale_answer` is more than a quarter of `stale`, which "
+                      "is %lu",
+                      (unsigned long)l->stale_bytes);
+    l->stale_answer_bytes = l->stale_bytes / 4;
 }
 
 /* ===== upstreams ===== */

@@ -20,6 +20,9 @@
  *                    header: X-Canary, value: "1" }
  *           upstream: pay
  *           policy: payments
+ *           fallback: { stale: 5m, status: 503, body: "try later" }
+ *           fault: { delay: 2s, abort: 503, share: 10% }
+ *           priority: { header: Priority }
  *       upstreams:
  *         pay:
  *           endpoints: ["https://10.0.0.1:8443", "https://10.0.0.2:8443"]
@@ -100,6 +103,37 @@ struct bide__proxy_match {
 
 enum { BIDE__PROXY_DEP_NAME = 127 }; /* bytes of "upstream/policy" */
 
+struct bide__proxy_route;
+
+#define BIDE__NO_UPSTREAM SIZE_MAX
+
+/* What is answered when the policy gives up: another upstream is asked, then a
+ * stale copy looked for, then the static answer given; each where it is set.
+ * Threads: immutable. */
+struct bide__proxy_fallback {
+    size_t upstream;          /* index into upstreams; NO_UPSTREAM: none; none */
+    const char *policy_name;  /* of that; NULL: the route's; NULL. `policy` */
+    const struct bide__proxy_route *route; /* both, as a route; NULL: none */
+    int64_t stale_ns;         /* how long past its freshness a copy may be given;
+                                 0: none; >= 0; 0. `stale` */
+    uint32_t status;          /* of a static answer; 0: none; 200 .. 299,
+                                 400 .. 599; 0; 503 where a body is set */
+    const char *body;         /* NULL: empty; NULL */
+    const char *content_type; /* NULL: text/plain; NULL */
+};
+
+/* Failures made on purpose. Threads: immutable. */
+struct bide__proxy_fault {
+    int64_t delay_ns; /* before the attempt; 0 .. 1 h; 0 */
+    uint32_t abort;   /* answered instead of the endpoint; 0: not; 400 .. 599; 0 */
+    double share;     /* of the attempts; over 0 .. 1; 1 */
+};
+
+/* Which requests go first when places are short. Threads: immutable. */
+struct bide__proxy_priority {
+    const char *header; /* NULL: all are alike; NULL */
+};
+
 /* The first route that matches counts. Threads: immutable. */
 struct bide__proxy_route {
     struct bide__proxy_match match;
@@ -108,7 +142,17 @@ struct bide__proxy_route {
     const bide_policy_conf *policy; /* never NULL: the named one; if none was
                                 named, `default` of the file; if there is none,
                                 BIDE_POLICY_CONF_INIT */
+    struct bide__proxy_fallback fallback;
+    struct bide__proxy_fault fault;
+    struct bide__proxy_priority priority;
 };
+
+#define BIDE__PROXY_ROUTE_INIT                                                 \
+    {                                                                          \
+        .policy_name = "default",                                              \
+        .fallback.upstream = BIDE__NO_UPSTREAM,                                \
+        .fault.share = 1,                                                      \
+    }
 
 /* One server. Threads: immutable. */
 struct bide__proxy_endpoint {
@@ -233,6 +277,10 @@ struct bide__proxy_limits {
                               than its endpoint; half of `memory` at the most in
                               all; 0 .. 16 MiB; 256 KiB. `answer_buffer` */
     struct bide__proxy_per_client per_client;
+    uint32_t stale_bytes;  /* of copies that routes with `fallback.stale` keep, all
+                              workers together; 64 KiB .. 1 GiB; 16 MiB. `stale` */
+    uint32_t stale_answer_bytes; /* of one of them; 1 KiB .. 16 MiB, not over a
+                              quarter of stale_bytes; 256 KiB. `stale_answer` */
 };
 
 /* `timeouts`. Threads: immutable. */
@@ -382,6 +430,8 @@ struct bide__proxy_conf {
         .limits.answer_rate = 100,                                             \
         .limits.answer_buffer_bytes = 256 << 10,                               \
         .limits.per_client.connections = UINT32_MAX,                           \
+        .limits.stale_bytes = 16 << 20,                                        \
+        .limits.stale_answer_bytes = 256 << 10,                                \
         .timeouts.header_ns = 10 * BIDE_SECOND,                                \
         .timeouts.body_ns = 30 * BIDE_SECOND,                                  \
         .timeouts.idle_ns = 75 * BIDE_SECOND,                                  \

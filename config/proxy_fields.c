@@ -50,23 +50,32 @@ static const struct bide__section_table match_table = {
 static const struct bide__section_field route_fields[] = {
     { NAMED("match", AT(match), "a map",
             "Which requests; all that is said must be true. Without it, all."),
-      .kind = BIDE__FIELDS,
-      .table = &match_table,
+      .kind = BIDE__FIELDS, .table = &match_table,
       .hint = "write `match: { path: /pay/ }`" },
     { NAMED("upstream", AT(upstream), "the name of an upstream",
             "Where they go."),
-      .kind = BIDE__TEXT,
-      .required = true,
-      .read = bide__read_upstream },
+      .kind = BIDE__TEXT, .required = true, .read = bide__read_upstream },
     { NAMED("policy", AT(policy_name), "the name of a policy",
             "The policy they are run by."),
-      .kind = BIDE__TEXT,
-      .read = bide__read_policy,
-      .fallback = "default" },
+      .kind = BIDE__TEXT, .read = bide__read_policy, .fallback = "default" },
+    { NAMED("fallback", AT(fallback), "a map",
+            "What is answered when the policy gives up: another upstream, a "
+            "stale copy, a static answer; the first that is set and has one."),
+      .kind = BIDE__FIELDS, .table = &bide__proxy_fallback_table,
+      .hint = "write `fallback: { status: 503, body: \"try later\" }`" },
+    { NAMED("fault", AT(fault), "a map",
+            "Failures made on purpose: for trusted clients that send "
+            "`X-Bide-Fault: on`, and while the admin endpoint has them on."),
+      .kind = BIDE__FIELDS, .table = &bide__proxy_fault_table,
+      .hint = "write `fault: { abort: 503, share: 10% }`" },
+    { NAMED("priority", AT(priority), "a map",
+            "Which requests go first when places in flight are short."),
+      .kind = BIDE__FIELDS, .table = &bide__proxy_priority_table,
+      .hint = "write `priority: { header: Priority }`" },
     LAST
 };
 #undef S
-static const struct bide__proxy_route route_init = { .policy_name = "default" };
+static const struct bide__proxy_route route_init = BIDE__PROXY_ROUTE_INIT;
 static const struct bide__section_table route_table = {
     .fields = route_fields,
     .size = sizeof(struct bide__proxy_route),
@@ -139,6 +148,14 @@ static const struct bide__section_field limit_fields[] = {
       .kind = BIDE__FIELDS,
       .table = &per_client_table,
       .hint = "write `per_client: { requests: 50/s }`" },
+    SIZE(
+        "stale", stale_bytes, 64 * KIB, 1024 * MIB, NULL,
+        "a size from 64KiB to 1GiB",
+        "Copies of answers that routes with `fallback.stale` keep, all workers "
+        "together; those not used for longest give way."),
+    SIZE("stale_answer", stale_answer_bytes, KIB, 16 * MIB, NULL,
+         "a size from 1KiB to 16MiB, not over a quarter of stale",
+         "The largest answer of which a copy is kept."),
     LAST
 };
 #undef S
@@ -247,7 +264,9 @@ static const struct bide__section_field server_tls_fields[] = {
 };
 #undef S
 
-static const struct bide__section_table limit_table = { .fields = limit_fields };
+static const struct bide__section_table limit_table = {
+    .fields = limit_fields, .check = bide__check_limits
+};
 static const struct bide__section_table timeout_table = {
     .fields = timeout_fields
 };

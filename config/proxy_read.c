@@ -64,6 +64,15 @@ bool bide__fits_match_host(const struct bide__node *text)
     return bide__is_host(text->text + skip, text->len - skip);
 }
 
+/* What a field of a head may hold: nothing that would end it. */
+bool bide__fits_field(const struct bide__node *text)
+{
+    for (size_t i = 0; i < text->len; i++)
+        if (text->text[i] < ' ' || text->text[i] >= 0x7f)
+            return false;
+    return text->text[0] != ' ' && text->text[text->len - 1] != ' ';
+}
+
 /* ===== addresses ===== */
 
 static void not_this(struct bide__load *load,
@@ -195,8 +204,6 @@ BIDE__READER(bide__read_endpoints)
 
 BIDE__READER(bide__read_policy)
 {
-    struct bide__proxy_route *route = to;
-
     if (!bide__is_text(node))
         not_this(load, f, key, node, NULL);
     else if (bide__map_find(load->config->policies, node->text) < 0)
@@ -205,7 +212,7 @@ BIDE__READER(bide__read_policy)
                       "there is no policy %s",
                       bide__node_found(load->tree, node));
     else
-        route->policy_name = node->text;
+        memcpy((char *)to + f->o.offset, &node->text, sizeof node->text);
 }
 
 static void unknown_upstream(struct bide__load *load,
@@ -229,9 +236,9 @@ static void unknown_upstream(struct bide__load *load,
 /* Upstreams stand in the order of their map, and may come behind the routes. */
 BIDE__READER(bide__read_upstream)
 {
-    struct bide__proxy_route *route = to;
     const struct bide__node *all =
         bide__map_get(load->config->proxy, "upstreams", NULL);
+    size_t at;
     long i = -1;
 
     if (!bide__is_text(node)) {
@@ -239,10 +246,11 @@ BIDE__READER(bide__read_upstream)
         return;
     }
     i = bide__map_find(all, node->text);
+    at = (size_t)i;
     if (i < 0)
         unknown_upstream(load, all, node);
     else
-        route->upstream = (size_t)i;
+        memcpy((char *)to + f->o.offset, &at, sizeof at);
 }
 
 /* ===== others ===== */

@@ -15,8 +15,8 @@ BIDE__READER(bide__read_listen);    /* struct bide__proxy_conf */
 BIDE__READER(bide__read_admin);     /* the same */
 BIDE__READER(bide__read_trusted);   /* the same */
 BIDE__READER(bide__read_log);       /* the same */
-BIDE__READER(bide__read_upstream);  /* struct bide__proxy_route */
-BIDE__READER(bide__read_policy);    /* the same */
+BIDE__READER(bide__read_upstream);  /* any: an index, at the row's offset */
+BIDE__READER(bide__read_policy);    /* any: a name, at the row's offset */
 BIDE__READER(bide__read_endpoints); /* struct bide__proxy_upstream */
 BIDE__READER(bide__read_answers);   /* struct bide__proxy_health */
 BIDE__READER(bide__read_clients);   /* struct bide__proxy_server_tls */
@@ -30,8 +30,12 @@ void bide__read_log_name(struct bide__load *load,
                          const struct bide__node *key,
                          const struct bide__node *node, const char **ret);
 
-/* The tables of one upstream, and of what is seen of it all. */
+/* The tables of one upstream, of what a route may have beside one, and of what
+ * is seen of it all. */
 extern const struct bide__section_table bide__proxy_upstream_table;
+extern const struct bide__section_table bide__proxy_fallback_table;
+extern const struct bide__section_table bide__proxy_fault_table;
+extern const struct bide__section_table bide__proxy_priority_table;
 extern const struct bide__section_table bide__proxy_admin_table;
 extern const struct bide__section_table bide__proxy_telemetry_table;
 
@@ -42,6 +46,7 @@ bool bide__fits_token(const struct bide__node *text);
 bool bide__fits_method(const struct bide__node *text);
 bool bide__fits_host(const struct bide__node *text);
 bool bide__fits_match_host(const struct bide__node *text);
+bool bide__fits_field(const struct bide__node *text);
 
 /* What the keys of a map must be to each other. */
 #define BIDE__CHECKER(name)                                                    \
@@ -55,5 +60,8 @@ BIDE__CHECKER(bide__check_pool);
 BIDE__CHECKER(bide__check_health);
 BIDE__CHECKER(bide__check_server_tls);
 BIDE__CHECKER(bide__check_pair);
+BIDE__CHECKER(bide__check_limits);
+BIDE__CHECKER(bide__check_fallback);
+BIDE__CHECKER(bide__check_fault);
 
 #endif
