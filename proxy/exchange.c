@@ -43,8 +43,10 @@ const char *exchange_method(const struct exchange *ex, char text[METHOD_TEXT])
 
 static void on_time(struct net_timer *t)
 {
-    exchange_step(
-        (struct exchange *)((char *)t - offsetof(struct exchange, timer)));
+    struct exchange *ex =
+        (struct exchange *)((char *)t - offsetof(struct exchange, timer));
+    if (!queue_yields(ex))
+        exchange_step(ex);
 }
 
 /* One thing at a time: each may end the exchange, and what is left is queued

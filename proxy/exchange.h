@@ -7,6 +7,7 @@
  *     request.c        what the request says; begins the call
  *     exchange.c       asks for decisions, has them done, ends it
  *     exchange_time.c  how long its client may take
+ *     priority.c       which requests go first, by a header field
  *     queue.c          those that wait for a place in flight
  *     upload.c         the request's body: kept for replay (upload_keep.c),
  *                      streamed past that (upload_stream.c)
@@ -131,6 +132,7 @@ struct exchange {
     struct net_task task;                     /* does what `todo` says */
     uint8_t todo;                             /* bits of enum todo */
     struct exchange *queue_next, *queue_prev; /* for a place in flight */
+    int64_t queue_until_ns;                   /* it waits no longer than that */
 
     struct attempt *running; /* the winner included */
     struct attempt *winner;  /* whose answer is being passed on */
@@ -269,6 +271,11 @@ void exchange_too_slow(struct exchange *ex);
 /* The head of the request is there, in client->in. */
 void exchange_begin(struct exchange *ex);
 
+/* ===== priority.c ===== */
+
+/* What the request says of its own priority, as bide_op has it. */
+int8_t priority_of(const struct exchange *ex);
+
 /* ===== queue.c ===== */
 
 /* Waits for a place under limits.in_flight: asks again at the time that is
@@ -276,6 +283,10 @@ void exchange_begin(struct exchange *ex);
 int64_t queue_enter(struct exchange *ex, int64_t at_ns);
 void queue_leave(struct exchange *ex);
 void queue_offer(struct worker *w, const bide_dep *dep);
+
+/* Whether it leaves its turn to another, of a higher priority, that waits for
+ * the same; then it looks again later. */
+bool queue_yields(struct exchange *ex);
 
 /* ===== upload.c ===== */
 

@@ -82,6 +82,8 @@ static void read_op(struct exchange *ex)
     op->idempotent = bide_method_idempotent(exchange_method(ex, method));
     op->has_key = seen & BIT(IDEMPOTENCY_KEY) && key_travels(&ex->req);
     op->one_shot_body = ex->upgrade;
+    if (ex->route->conf->priority.header)
+        op->priority = priority_of(ex);
     if (!op->idempotent && !op->has_key &&
         policy->idempotency_key == BIDE_KEY_GENERATE)
         op->has_key = bide_key_new(ex->key) == 0;

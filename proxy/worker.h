@@ -50,6 +50,14 @@ struct era {
     size_t n_exchanges;
 };
 
+/* Exchanges that wait, first come, first served. */
+struct queue {
+    struct exchange *first, *last;
+};
+
+/* One for each priority that may wait at all: from normal on. */
+enum { N_QUEUES = 4 };
+
 struct worker {
     struct net_loop loop; /* first */
     struct proxy *proxy;
@@ -79,7 +87,7 @@ struct worker {
     size_t n_clients, max_clients;
     bool limits_clients; /* by their address: proxy->per_client is there */
     size_t n_exchanges;
-    struct exchange *queue_first, *queue_last; /* for a place in flight */
+    struct queue queues[N_QUEUES]; /* for a place in flight, by priority */
     size_t n_queued;
 
     uint64_t random;        /* of choices that need no quality */

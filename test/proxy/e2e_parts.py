@@ -304,12 +304,20 @@ class Load:
         return [r for r in self.results if r[0] != 200]
 
 
+def admin(p):
+    """The address of its admin endpoint."""
+    return next(line for line in p.said if "admin endpoint at" in line).split()[-1]
+
+
+def metric(p, series):
+    """The value of the first series that matches; it needs an admin endpoint."""
+    with urllib.request.urlopen(admin(p) + "metrics") as r:
+        return float(re.search(rf"^{series} (\S+)", r.read().decode(), re.M)[1])
+
+
 def counted(p, name):
-    """A count of the sidecar's own; it needs an admin endpoint."""
-    admin = next(line for line in p.said if "admin endpoint at" in line)
-    with urllib.request.urlopen(admin.split()[-1] + "metrics") as r:
-        return int(re.search(rf"^bide_proxy_{name}_total (\d+)",
-                             r.read().decode(), re.M)[1])
+    """A count of the sidecar's own."""
+    return int(metric(p, f"bide_proxy_{name}_total"))
 
 
 def end(p):
