@@ -45,7 +45,6 @@ enum {
     X(CACHE_CONTROL, "cache-control", 218, HTTP1_HEAD_ONLY)                    \
     X(LOCATION, "location", 114, HTTP1_HEAD_ONLY)                              \
     X(VIA, "via", 129, 0)                                                      \
-    X(DATE, "date", 61, 0)                                                     \
     X(SERVER, "server", 28, 0)                                                 \
     X(USER_AGENT, "user-agent", 81, 0)                                         \
     X(ACCEPT, "accept", 137, 0)                                                \
@@ -72,7 +71,8 @@ enum {
     X(X_BIDE_RETRY, "x-bide-retry", 186, HTTP1_HEAD_ONLY)                      \
     X(X_BIDE_REASON, "x-bide-reason", 168, HTTP1_HEAD_ONLY)                    \
     X(X_BIDE_ATTEMPTS_MAX, "x-bide-attempts-max", 239, HTTP1_HEAD_ONLY)        \
-    X(X_BIDE_IDEMPOTENT, "x-bide-idempotent", 121, HTTP1_HEAD_ONLY)
+    X(X_BIDE_IDEMPOTENT, "x-bide-idempotent", 121, HTTP1_HEAD_ONLY)            \
+    X(X_BIDE_FAULT, "x-bide-fault", 61, HTTP1_HEAD_ONLY)
 /* clang-format on */
 
 #endif

@@ -163,24 +163,14 @@ static void act(struct admin_conn *c, bool done, const char *why)
         admin_problem(c, 409, why);
 }
 
-/* /api/deps/NAME/breaker/MODE, from NAME on. */
 static void post_breaker(struct bide__admin *a, struct admin_conn *c,
-                         const char *at, const char *end)
+                         const char *dep, const char *mode_name)
 {
     const struct bide__source *s = a->conf.source;
-    char dep[256], what[16], mode_name[32], why[256] = "";
     bide_breaker_mode mode;
+    char why[256] = "";
 
-    at = segment(at, end, dep, sizeof dep);
-    if (at && at < end)
-        at = segment(at + 1, end, what, sizeof what);
-    if (at && at < end)
-        at = segment(at + 1, end, mode_name, sizeof mode_name);
-    else
-        at = NULL;
-    if (!at || at != end || strcmp(what, "breaker") != 0)
-        admin_problem(c, 404, "expected /api/deps/NAME/breaker/MODE");
-    else if (!mode_by_name(mode_name, &mode))
+    if (!mode_by_name(mode_name, &mode))
         admin_problem(c, 400,
                       "expected the mode normal, forced_open, "
                       "forced_closed or dry_run");
@@ -190,6 +180,44 @@ static void post_breaker(struct bide__admin *a, struct admin_conn *c,
         act(c, s->force(s->ctx, dep, mode, why, sizeof why), why);
 }
 
+static void post_fault(struct bide__admin *a, struct admin_conn *c,
+                       const char *dep, const char *word)
+{
+    const struct bide__source *s = a->conf.source;
+    bool on = strcmp(word, "on") == 0;
+    char why[256] = "";
+
+    if (!on && strcmp(word, "off") != 0)
+        admin_problem(c, 400, "expected on or off");
+    else if (!s->fault)
+        admin_problem(c, 501, "this program makes no faults");
+    else
+        act(c, s->fault(s->ctx, dep, on, why, sizeof why), why);
+}
+
+/* /api/deps/NAME/breaker/MODE or /api/deps/NAME/fault/on, from NAME on. */
+static void post_dep(struct bide__admin *a, struct admin_conn *c,
+                     const char *at, const char *end)
+{
+    char dep[256], what[16], word[32];
+
+    at = segment(at, end, dep, sizeof dep);
+    if (at && at < end)
+        at = segment(at + 1, end, what, sizeof what);
+    if (at && at < end)
+        at = segment(at + 1, end, word, sizeof word);
+    else
+        at = NULL;
+    if (at && at == end && strcmp(what, "breaker") == 0)
+        post_breaker(a, c, dep, word);
+    else if (at && at == end && strcmp(what, "fault") == 0)
+        post_fault(a, c, dep, word);
+    else
+        admin_problem(c, 404,
+                      "expected /api/deps/NAME/breaker/MODE or "
+                      "/api/deps/NAME/fault/on");
+}
+
 static void post(struct bide__admin *a, struct admin_conn *c, const char *path,
                  size_t len)
 {
@@ -197,18 +225,18 @@ static void post(struct bide__admin *a, struct admin_conn *c, const char *path,
     const struct bide__source *s = a->conf.source;
     bool drain = len == 10 && memcmp(path, "/api/drain", 10) == 0;
     bool reload = len == 11 && memcmp(path, "/api/reload", 11) == 0;
-    bool force =
+    bool dep =
         len > sizeof deps - 1 && memcmp(path, deps, sizeof deps - 1) == 0;
     char why[512] = "";
     int status;
     const char *refused = admin_guard_action(a, c, &status);
 
-    if (!drain && !reload && !force)
+    if (!drain && !reload && !dep)
         admin_problem(c, 404, "no such action");
     else if (refused)
         admin_problem(c, status, refused);
-    else if (force)
-        post_breaker(a, c, path + sizeof deps - 1, path + len);
+    else if (dep)
+        post_dep(a, c, path + sizeof deps - 1, path + len);
     else if ((drain && !s->drain) || (reload && !s->reload))
         admin_problem(c, 501, "this program cannot do that");
     else if (drain)

@@ -8,6 +8,7 @@
  *       "bounds_ms": [0, 0.00125, ...],      129 of them: of all histograms
  *       "deps": [ {
  *         "name": "pay", "policy": "payments",
+ *         "faults": false,                     made on purpose are switched on
  *         "calls": { "first_success": 3, "late_success": 1, "failure": 2 },
  *         "attempts": { "success": 4, "transient": 6, ... },
  *         "refused": { "attempts": 1, ... },   by reason; those over 0

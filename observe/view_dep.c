@@ -228,6 +228,7 @@ void bide__view_dep(struct bide__jout *j, const struct bide__view *view,
     bide__jout_object(j, NULL);
     bide__jout_text(j, "name", d->name);
     bide__jout_text(j, "policy", d->policy);
+    bide__jout_flag(j, "faults", d->faults);
     put_counts(&p);
     put_hedges(&p);
     put_breaker(&p);

@@ -33,6 +33,7 @@ struct bide__watched_dep {
     const bide_dep *prior;    /* that it took the place of, and whose last calls
                                  may still run; or NULL */
     const bide_stats *before; /* totals of those before that; or NULL */
+    bool faults;              /* made on purpose, and switched on */
 };
 
 /* Takes a snapshot, with the totals of those before it. */

@@ -177,6 +177,8 @@ static void put_decisions(struct text *t, const struct exchange *ex)
     put_text(t, ",\"policy\":", piece_of(s->policy_name), NAME_MOST);
     if (ex->endpoint)
         put_text(t, ",\"endpoint\":", piece_of(ex->endpoint->url), URL_MOST);
+    if (ex->injected)
+        TEXT_LITERAL(t, ",\"injected\":true");
     if (ex->fault)
         put_word(t, ",\"fault\":", bide_fault_name((bide_fault)ex->fault));
 }

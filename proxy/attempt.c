@@ -51,6 +51,8 @@ static void on_time(struct net_timer *t)
         return;
     if (loop->now_ns < a->until_ns)
         net_timer_set(loop, t, a->until_ns);
+    else if (a->held_up)
+        fault_over(a);
     else if (a->ex->winner == a)
         answer_broken(a->ex);
     else if (a->answered)
@@ -178,7 +180,7 @@ void attempt_save(struct attempt *a, bool reuse)
 
 void attempt_judge_endpoint(struct attempt *a, const bide_outcome *out)
 {
-    if (out && out->cls != BIDE_SUCCESS && out->cls != BIDE_IGNORED)
+    if (a->pool && out && out->cls != BIDE_SUCCESS && out->cls != BIDE_IGNORED)
         count(&a->pool->endpoint->tally->of[worker_of(a)->index].failures);
     if (!a->permit_held)
         return;
@@ -193,7 +195,8 @@ void attempt_judge_endpoint(struct attempt *a, const bide_outcome *out)
 
 static bide_outcome outcome_of(const struct attempt *a, bide_fault fault)
 {
-    bide_response r = { .fault = fault, .not_sent = !a->sent_any };
+    bide_response r = { .fault = fault,
+                        .not_sent = !a->sent_any && !a->injected };
     char method[32] = "";
     const struct http1_head *req = &a->ex->req;
     if (req->method_len < sizeof method) {
@@ -273,21 +276,29 @@ void attempt_start(struct exchange *ex, const bide_decision *d)
         no_memory(ex, d->attempt);
         return;
     }
-    struct endpoint *e = endpoint_choose(ex->route->service->upstream, w->index,
-                                         ex->tried, &w->random, w->loop.now_ns,
-                                         &a->permit, &a->permit_held);
     count(&w->counters.attempts);
     a->number = d->attempt;
     a->begin_ns = w->loop.now_ns;
     a->timeout_ns = d->timeout_ns;
     tell_attempt(a, d->reason);
+    a->nth = ++ex->tries;
+    if (!ex->route->can_fail || !fault_begin(a))
+        attempt_go(a);
+}
+
+void attempt_go(struct attempt *a)
+{
+    struct exchange *ex = a->ex;
+    struct worker *w = ex->worker;
+    struct endpoint *e = endpoint_choose(ex->route->service->upstream, w->index,
+                                         ex->tried, &w->random, w->loop.now_ns,
+                                         &a->permit, &a->permit_held);
     a->pool = &e->pools[w->index];
     gauge_up(&a->pool->in_flight);
     count(&e->tally->of[w->index].requests);
-    a->nth = ++ex->tries;
     ex->tried |= UINT64_C(1) << e->index;
     ex->endpoint = e;
-    attempt_until(a, net_after(w->loop.now_ns, d->timeout_ns));
+    attempt_until(a, net_after(a->begin_ns, a->timeout_ns));
     get_link(a);
 }
 

@@ -238,10 +238,7 @@ static bool parse(struct attempt *a)
             return true;
         answer_interim(a);
         a->in->begin += (uint32_t)rc;
-        http1_response_init(&a->resp, a->fields, FIELDS_MAX,
-                            a->ex->worker->conf->limits.header_bytes,
-                            (enum http1_method)a->ex->req.method_id,
-                            a->ex->upgrade);
+        attempt_expect(a);
         if (net_buf_len(a->in) == 0)
             return false;
     }
@@ -257,6 +254,25 @@ static void ended(struct attempt *a, bool whole)
     } else {
         attempt_fail(a, BIDE_FAULT_RESET);
     }
+}
+
+void attempt_answer(struct attempt *a, const char *text, size_t len)
+{
+    attempt_expect(a);
+    if (!(a->in = net_buf_take(&a->ex->worker->bufs)) ||
+        net_buf_space(a->in) < len) {
+        attempt_fail(a, BIDE_FAULT_LOCAL);
+        return;
+    }
+    memcpy(a->in->data, text, len);
+    a->in->end = (uint32_t)len;
+    if (!parse(a))
+        return;
+    got_head(a);
+    if (attempt_scan(a))
+        attempt_judge(a);
+    else
+        attempt_fail(a, BIDE_FAULT_MALFORMED);
 }
 
 void attempt_read(struct attempt *a)

@@ -22,9 +22,10 @@ static uint64_t dropped(const struct exchange *ex)
     uint64_t drop = BIT(CONNECTION) | BIT(KEEP_ALIVE) | BIT(PROXY_CONNECTION) |
                     BIT(TE) | BIT(TRAILER) | BIT(TRANSFER_ENCODING) |
                     BIT(UPGRADE) | BIT(HTTP2_SETTINGS) | BIT(EXPECT) |
-                    BIT(PROXY) | BIT(PROXY_AUTHORIZATION) | BIT(X_BIDE_ATTEMPT) |
-                    BIT(X_BIDE_TIMEOUT_MS) | BIT(X_BIDE_IDEMPOTENT) |
-                    BIT(X_BIDE_ATTEMPTS_MAX);
+                    BIT(PROXY) | BIT(PROXY_AUTHORIZATION) |
+                    BIT(X_BIDE_ATTEMPT) | BIT(X_BIDE_TIMEOUT_MS) |
+                    BIT(X_BIDE_IDEMPOTENT) | BIT(X_BIDE_ATTEMPTS_MAX) |
+                    BIT(X_BIDE_FAULT);
     if (!ex->state->conf->headers.underscores)
         drop |= BIT(UNDERSCORE);
     if (f->address != BIDE__FORWARDED_OFF || !ex->client->trusted)
@@ -280,12 +281,18 @@ static void sending_failed(struct attempt *a)
     attempt_later(a);
 }
 
+void attempt_expect(struct attempt *a)
+{
+    http1_response_init(&a->resp, a->fields, FIELDS_MAX,
+                        a->ex->worker->conf->limits.header_bytes,
+                        (enum http1_method)a->ex->req.method_id,
+                        a->ex->upgrade);
+}
+
 static bool prepare(struct attempt *a)
 {
     struct worker *w = a->ex->worker;
-    http1_response_init(
-        &a->resp, a->fields, FIELDS_MAX, w->conf->limits.header_bytes,
-        (enum http1_method)a->ex->req.method_id, a->ex->upgrade);
+    attempt_expect(a);
     a->head = net_buf_take(&w->bufs);
     return a->head && request_head_write(a, a->head);
 }

@@ -45,6 +45,7 @@ typedef _Atomic(uint64_t) counter;
     X(reused, "attempts on a connection that was there already")               \
     X(stale, "connections found closed when they were to be used")             \
     X(waited_for_link, "attempts that had to wait for a connection")           \
+    X(faults_injected, "attempts that failed or were held up on purpose")      \
     X(tunnels, "connections that were upgraded")                               \
     X(bytes_in, "from clients, bodies and heads")                              \
     X(bytes_out, "to clients, bodies and heads")

@@ -12,6 +12,7 @@
  *     upload.c         the request's body: kept for replay (upload_keep.c),
  *                      streamed past that (upload_stream.c)
  *     attempt.c        an attempt's life, from the choice of an endpoint on
+ *     fault.c          ... failing on purpose instead
  *     attempt_send.c   ... sending the request
  *     attempt_read.c   ... reading the answer's head, and having it judged
  *     answer.c         the answer's head; interim answers
@@ -100,6 +101,8 @@ struct attempt {
     bool broken;      /* ... which will never be */
     bool reused;      /* on a connection that had served before */
     uint8_t pass;     /* enum pass */
+    bool held_up;     /* by a fault on purpose: it has no endpoint yet */
+    bool injected;    /* it had one: its failure counts as after sending */
 
     bide_call permit;       /* on the endpoint's breaker */
     struct http1_body body; /* of the answer */
@@ -156,6 +159,8 @@ struct exchange {
     bool upgrade;     /* asks for another protocol, and may */
     bool told;        /* exchange_over() */
     bool tunnel;
+    bool faults;               /* the client asks for them, and may */
+    bool injected;             /* an attempt had one */
     bool up_ended, down_ended; /* directions of the tunnel */
 
     struct pace up;   /* of the client that sends its body, ... */
@@ -284,8 +289,8 @@ int64_t queue_enter(struct exchange *ex, int64_t at_ns);
 void queue_leave(struct exchange *ex);
 void queue_offer(struct worker *w, const bide_dep *dep);
 
-/* Whether it leaves its turn to another, of a higher priority, that waits for
- * the same; then it looks again later. */
+/* Whether it leaves its turn to another, before it in the line or of a higher
+ * priority, that waits for the same; then it looks again later. */
 bool queue_yields(struct exchange *ex);
 
 /* ===== upload.c ===== */
@@ -310,6 +315,9 @@ void upload_rest(struct exchange *ex);
 /* Makes the attempt that was decided. If it fails at once that is reported, and
  * the engine is to be asked again. */
 void attempt_start(struct exchange *ex, const bide_decision *d);
+
+/* Chooses an endpoint for it, and goes there. */
+void attempt_go(struct attempt *a);
 
 /* Its connection is there, or cannot be had: an errno, and the fault. */
 void attempt_linked(struct attempt *a, struct link *l);
@@ -355,6 +363,17 @@ bool attempt_reusable(const struct attempt *a);
  * back. NULL: nothing is known of it. */
 void attempt_judge_endpoint(struct attempt *a, const bide_outcome *out);
 
+/* ===== fault.c ===== */
+
+/* Whether the client asks for faults, and is one who may. */
+bool fault_asked(const struct exchange *ex);
+
+/* Draws whether this attempt fails on purpose; if so, it is held up. */
+bool fault_begin(struct attempt *a);
+
+/* The time that it was held up for is over. */
+void fault_over(struct attempt *a);
+
 /* ===== attempt_send.c ===== */
 
 /* Sends what can be sent. */
@@ -363,9 +382,15 @@ void attempt_send(struct attempt *a);
 /* Writes the request's head as the endpoint shall see it; false: too long. */
 bool request_head_write(struct attempt *a, struct net_buf *to);
 
+/* Makes it ready for an answer to its request. */
+void attempt_expect(struct attempt *a);
+
 /* ===== attempt_read.c ===== */
 
 void attempt_read(struct attempt *a);
+
+/* Takes this for its answer, head and body. */
+void attempt_answer(struct attempt *a, const char *text, size_t len);
 
 /* Looks at what came of the body: as far as it is whole and well-formed, it is
  * ready to be passed on. False: it is not. */

@@ -76,7 +76,8 @@ static void read_op(struct exchange *ex)
     const uint64_t seen = ex->req.seen;
     const bide_policy_conf *policy = bide_dep_policy(dep_of(ex));
     const uint64_t special = BIT(X_BIDE_ATTEMPT) | BIT(X_BIDE_TIMEOUT_MS) |
-                             BIT(X_BIDE_IDEMPOTENT) | BIT(X_BIDE_ATTEMPTS_MAX);
+                             BIT(X_BIDE_IDEMPOTENT) | BIT(X_BIDE_ATTEMPTS_MAX) |
+                             BIT(X_BIDE_FAULT);
     char method[METHOD_TEXT];
 
     op->idempotent = bide_method_idempotent(exchange_method(ex, method));
@@ -100,6 +101,7 @@ static void read_op(struct exchange *ex)
                               : net_after(now_of(ex), ms * BIDE_MILLISECOND);
     if (ex->client->trusted)
         heed_overrides(ex, op);
+    ex->faults = fault_asked(ex);
 }
 
 /* An empty id is none. */

@@ -26,6 +26,7 @@ void route_init(struct route *r, const struct bide__proxy_route *conf,
     const struct bide__proxy_match *m = &conf->match;
     r->conf = conf;
     r->service = service;
+    r->can_fail = conf->fault.abort != 0 || conf->fault.delay_ns != 0;
     r->host_len = length(m->host);
     r->path_len = length(m->path);
     r->exact_len = length(m->exact);

@@ -98,6 +98,7 @@ struct counted_dep {
     atomic_uint refs;
     bide_dep *dep;
     const struct proxy_hooks *hooks;
+    atomic_bool faults; /* on purpose: somebody has switched them on */
 };
 
 /* An upstream as a policy sees it, counted by the states that it is in.
@@ -126,6 +127,7 @@ struct route {
     size_t host_len, path_len, exact_len, method_len, header_len, value_len;
     uint8_t header_id;   /* enum http1_id of conf->match.header */
     bool header_dropped; /* fields of that name are not looked at */
+    bool can_fail;       /* on purpose */
 };
 
 /* Threads: immutable, except refs. */

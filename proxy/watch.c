@@ -105,6 +105,7 @@ static void list_deps(struct held *h)
             .name = bide_dep_name(v->dep),
             .policy = v->policy_name ? v->policy_name : "",
             .upstream = v->upstream->name,
+            .faults = atomic_load(&v->counted->faults),
             .dep = v->dep,
             .prior = l->prior ? l->prior->dep : NULL,
             .before = l->before
@@ -174,6 +175,17 @@ static void list_counters(struct held *h, struct proxy *p)
         "memory with answers that wait for slow clients");
 }
 
+/* Nobody shall forget that they are on. */
+static void list_faults(struct held *h)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < h->list.n_deps; i++)
+        n += h->deps[i].faults;
+    add(h, BIDE__VALUE_GAUGE, "bide_proxy_faults_on", (double)n,
+        "dependencies whose faults on purpose are switched on");
+}
+
 /* How watching itself goes. */
 static void list_own(struct held *h, const struct proxy_watch *w)
 {
@@ -224,6 +236,7 @@ static const struct bide__watched *hold(void *ctx)
     h->list.values = h->values;
     list_counters(h, w->proxy);
     list_logs(h, w);
+    list_faults(h);
     list_own(h, w);
     return &h->list;
 }
@@ -261,6 +274,25 @@ static bool force(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
             found |= bide_dep_force_breaker(s->services[i]->dep, mode) == 0;
     if (!found)
         snprintf(why, size, "there is no dependency `%s`", dep);
+    state_unref(s);
+    return found;
+}
+
+/* Switches the faults of all routes to a dependency on or off. */
+static bool fault(void *ctx, const char *dep, bool on, char *why, size_t size)
+{
+    struct state *s = proxy_state(((struct proxy_watch *)ctx)->proxy);
+    bool found = false;
+
+    for (size_t i = 0; i < s->n_routes; i++) {
+        struct service *v = s->routes[i].service;
+        if (!s->routes[i].can_fail || strcmp(bide_dep_name(v->dep), dep) != 0)
+            continue;
+        atomic_store(&v->counted->faults, on);
+        found = true;
+    }
+    if (!found)
+        snprintf(why, size, "no route to `%s` has a `fault`", dep);
     state_unref(s);
     return found;
 }
@@ -341,6 +373,7 @@ struct bide__source proxy_source(struct proxy_watch *watch)
                                   .draining = is_draining,
                                   .healthy = is_healthy,
                                   .force = force,
+                                  .fault = fault,
                                   .drain = drain,
                                   .reload = reload };
 }
