@@ -177,6 +177,9 @@ static void put_decisions(struct text *t, const struct exchange *ex)
     put_text(t, ",\"policy\":", piece_of(s->policy_name), NAME_MOST);
     if (ex->endpoint)
         put_text(t, ",\"endpoint\":", piece_of(ex->endpoint->url), URL_MOST);
+    if (ex->fallback)
+        put_word(t, ",\"fallback\":",
+                 fallback_name((enum fallback_kind)ex->fallback));
     if (ex->injected)
         TEXT_LITERAL(t, ",\"injected\":true");
     if (ex->fault)

@@ -50,6 +50,9 @@ static void put_bide(struct text *t, const struct exchange *ex)
     TEXT_LITERAL(t, "X-Bide-Attempts: ");
     text_number(t, ex->tries);
     TEXT_LITERAL(t, "\r\n");
+    if (ex->fallback)
+        text_format(t, "X-Bide-Fallback: %s\r\n",
+                    fallback_name((enum fallback_kind)ex->fallback));
     if (ex->reason == BIDE_BECAUSE_SUCCESS)
         return;
     TEXT_LITERAL(t, "X-Bide-Reason: ");

@@ -81,6 +81,8 @@ int answer_pieces(const struct exchange *ex, struct iovec iov[ANSWER_PIECES])
     }
     if (a && a->ready > a->in->begin && n < ANSWER_PIECES)
         iov[n++] = piece(a->in, a->ready);
+    if (ex->tail.iov_len > 0 && n < ANSWER_PIECES) /* of an answer of our own */
+        iov[n++] = ex->tail;
     return n;
 }
 
@@ -120,6 +122,12 @@ void answer_left(struct exchange *ex, size_t n)
     n -= take_off(ex, &ex->out, n);
     if (ex->held)
         n -= take_off_held(ex, n);
-    if (n > 0)
+    if (n == 0)
+        return;
+    if (ex->winner) {
         ex->winner->in->begin += (uint32_t)n;
+    } else {
+        ex->tail.iov_base = (char *)ex->tail.iov_base + n;
+        ex->tail.iov_len -= n;
+    }
 }

@@ -298,6 +298,7 @@ void attempt_go(struct attempt *a)
     count(&e->tally->of[w->index].requests);
     ex->tried |= UINT64_C(1) << e->index;
     ex->endpoint = e;
+    a->elsewhere = ex->route->primary != NULL;
     attempt_until(a, net_after(a->begin_ns, a->timeout_ns));
     get_link(a);
 }

@@ -46,6 +46,10 @@ typedef _Atomic(uint64_t) counter;
     X(stale, "connections found closed when they were to be used")             \
     X(waited_for_link, "attempts that had to wait for a connection")           \
     X(faults_injected, "attempts that failed or were held up on purpose")      \
+    X(fallback_static, "answers that a route has for when it is given up")     \
+    X(fallback_stale, "stale copies given when a route was given up")          \
+    X(fallback_upstream, "good answers of the upstream fallen back on")        \
+    X(fallback_missed, "given up, with a fallback that had nothing either")    \
     X(tunnels, "connections that were upgraded")                               \
     X(bytes_in, "from clients, bodies and heads")                              \
     X(bytes_out, "to clients, bodies and heads")

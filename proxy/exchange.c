@@ -132,6 +132,18 @@ void exchange_stop(struct exchange *ex, struct attempt *but)
     end_call(ex);
 }
 
+void exchange_restart(struct exchange *ex, const struct route *route)
+{
+    end_attempts(ex, NULL);
+    end_call(ex);
+    ex->route = route;
+    ex->tried = 0;
+    exchange_make_key(ex);
+    bide_call_begin(&ex->call, dep_of(ex), &ex->op, now_of(ex));
+    ex->called = true;
+    exchange_later(ex, TODO_STEP);
+}
+
 void exchange_free(struct exchange *ex)
 {
     struct worker *w = ex->worker;
@@ -247,19 +259,22 @@ void exchange_settle(struct exchange *ex, const bide_decision *d,
                      struct attempt *winner)
 {
     waited(ex);
-    ex->reason = (uint8_t)d->reason;
+    if (!ex->route->primary) /* else it is known why that gave up */
+        ex->reason = (uint8_t)d->reason;
     if (!winner && ex->saved) {
         winner = ex->saved;
         winner->next = ex->running;
         ex->running = winner;
         ex->saved = NULL;
     }
+    if (ex->route->has_fallback && fallback_take(ex, d, winner))
+        return;
     exchange_stop(ex, winner);
     ex->winner = winner;
     if (winner)
         answer_begin(ex);
     else
-        own_answer_for(ex, d);
+        own_answer_for(ex, ex->route->primary ? &ex->gave_up : d);
 }
 
 /* ===== the client ===== */

@@ -20,6 +20,7 @@
  *     answer_hold.c    ... holding it for a slow client
  *     answer_pass.c    ... passing it on
  *     own_answer.c     answers that no endpoint gave
+ *     fallback.c       what is answered when the policy has given up
  *     hops.c           Max-Forwards and Via
  *     tunnel.c         what follows a 101
  *
@@ -103,6 +104,7 @@ struct attempt {
     uint8_t pass;     /* enum pass */
     bool held_up;     /* by a fault on purpose: it has no endpoint yet */
     bool injected;    /* it had one: its failure counts as after sending */
+    bool elsewhere;   /* at the upstream that the route falls back on */
 
     bide_call permit;       /* on the endpoint's breaker */
     struct http1_body body; /* of the answer */
@@ -170,9 +172,13 @@ struct exchange {
     struct net_buf *out;     /* to the client, before the winner's bytes */
     struct net_buf *held, *held_last; /* to the client, between the two */
     uint32_t n_held;
+    struct iovec tail;       /* to the client, behind `out`; not its own */
     uint64_t out_bytes;
     uint16_t status;     /* sent to the client; 0: nothing yet */
     uint8_t reason;      /* bide_reason of the end; for the log */
+    uint8_t fallback;    /* enum fallback_kind: what the answer is */
+    bide_decision gave_up; /* of the route's own upstream; valid if another is
+                              asked */
     const char *problem; /* of an answer that no endpoint gave, or "loop"; or
                             NULL */
     uint8_t fault;       /* bide_fault of the last attempt without answer */
@@ -220,6 +226,10 @@ void exchange_act(struct exchange *ex, bide_decision d);
 
 /* Ends the call and all attempts, but this one. */
 void exchange_stop(struct exchange *ex, struct attempt *but);
+
+/* Begins another call for the same request, by another route. An answer that
+ * was saved stays. */
+void exchange_restart(struct exchange *ex, const struct route *route);
 
 /* Has it done soon. */
 void exchange_later(struct exchange *ex, enum todo what);
@@ -275,6 +285,9 @@ void exchange_too_slow(struct exchange *ex);
 
 /* The head of the request is there, in client->in. */
 void exchange_begin(struct exchange *ex);
+
+/* Makes an idempotency key for it, if it needs one and the policy says so. */
+void exchange_make_key(struct exchange *ex);
 
 /* ===== priority.c ===== */
 
@@ -443,6 +456,14 @@ struct own_answer {
     const char *problem, *title, *detail;
     bool refusal;     /* ours: a layer above shall not retry it */
     int64_t retry_ns; /* in this time; FOREVER */
+
+    /* Instead of problem details; it must live as long as the exchange. */
+    const char *body; /* NULL: problem details */
+    size_t body_len;
+    const char *content_type;
+    const char *lines; /* of the head, instead of content_type; or NULL */
+    size_t lines_len;
+    const char *fallback; /* the kind of fallback that it is; or NULL */
 };
 void own_answer(struct exchange *ex, const struct own_answer *answer);
 
@@ -455,6 +476,23 @@ void own_answer_for(struct exchange *ex, const bide_decision *d);
 
 /* ... for a request that is none. */
 void own_answer_malformed(struct exchange *ex, int rc);
+
+/* ===== fallback.c ===== */
+
+enum fallback_kind {
+    FALLBACK_NONE,
+    FALLBACK_STATIC,
+    FALLBACK_STALE,
+    FALLBACK_UPSTREAM
+};
+
+/* "static"; NULL for none. */
+const char *fallback_name(enum fallback_kind kind);
+
+/* The call is over, and this (may be NULL) would be its answer. True: there is
+ * another, or one is being asked for; then `winner` may be gone. */
+bool fallback_take(struct exchange *ex, const bide_decision *d,
+                   struct attempt *winner);
 
 /* ===== tunnel.c ===== */
 

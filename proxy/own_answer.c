@@ -36,18 +36,22 @@ static void put_head(struct text *t, const struct exchange *ex,
     if (own)
         text_format(t, "X-Bide-Attempts: %u\r\nX-Bide-Reason: %s\r\n",
                     (unsigned)ex->tries, a->problem);
+    if (a->fallback && own)
+        text_format(t, "X-Bide-Fallback: %s\r\n", a->fallback);
+    if (a->lines)
+        text_put(t, a->lines, a->lines_len);
+    else if (a->status != 204)
+        text_format(t, "Content-Type: %s\r\n",
+                    a->body ? a->content_type : "application/problem+json");
     if (a->status != 204)
-        text_format(t,
-                    "Content-Type: application/problem+json\r\n"
-                    "Content-Length: %zu\r\n",
-                    len);
+        text_format(t, "Content-Length: %zu\r\n", len);
     if (a->retry_ns != BIDE_FOREVER)
         text_format(t, "Retry-After: %lld\r\n",
                     (long long)(a->retry_ns / BIDE_SECOND +
                                 (a->retry_ns % BIDE_SECOND != 0)));
     if (a->refusal && own)
         TEXT_LITERAL(t, "X-Bide-Retry: no\r\n");
-    if (a->status == 405 || a->status == 204)
+    if (!a->fallback && (a->status == 405 || a->status == 204))
         TEXT_LITERAL(t,
                      "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n");
     if (ex->close_after)
@@ -61,7 +65,7 @@ void own_answer(struct exchange *ex, const struct own_answer *a)
 {
     struct worker *w = ex->worker;
     char body[1024];
-    size_t len = write_body(ex, a, body, sizeof body);
+    size_t len = a->body ? a->body_len : write_body(ex, a, body, sizeof body);
 
     if (ex->status != 0) { /* another answer has begun */
         exchange_cut(ex);
@@ -86,7 +90,11 @@ void own_answer(struct exchange *ex, const struct own_answer *a)
     }
     struct text t = text_in(ex->out);
     put_head(&t, ex, a, len);
-    if (ex->req.method_id != HTTP1_HEAD && a->status != 204)
+    if (ex->req.method_id == HTTP1_HEAD || a->status == 204)
+        len = 0;
+    if (a->body)
+        ex->tail = (struct iovec){ (void *)(uintptr_t)a->body, len };
+    else
         text_put(&t, body, len);
     text_done(&t, ex->out);
     answer_pump(ex);

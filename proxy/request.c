@@ -70,11 +70,18 @@ static void heed_overrides(struct exchange *ex, bide_op *op)
 
 #define BIT(id) (UINT64_C(1) << HTTP1_ID_##id)
 
+void exchange_make_key(struct exchange *ex)
+{
+    bide_op *op = &ex->op;
+    if (!op->idempotent && !op->has_key &&
+        bide_dep_policy(dep_of(ex))->idempotency_key == BIDE_KEY_GENERATE)
+        op->has_key = bide_key_new(ex->key) == 0;
+}
+
 static void read_op(struct exchange *ex)
 {
     bide_op *op = &ex->op;
     const uint64_t seen = ex->req.seen;
-    const bide_policy_conf *policy = bide_dep_policy(dep_of(ex));
     const uint64_t special = BIT(X_BIDE_ATTEMPT) | BIT(X_BIDE_TIMEOUT_MS) |
                              BIT(X_BIDE_IDEMPOTENT) | BIT(X_BIDE_ATTEMPTS_MAX) |
                              BIT(X_BIDE_FAULT);
@@ -85,9 +92,7 @@ static void read_op(struct exchange *ex)
     op->one_shot_body = ex->upgrade;
     if (ex->route->conf->priority.header)
         op->priority = priority_of(ex);
-    if (!op->idempotent && !op->has_key &&
-        policy->idempotency_key == BIDE_KEY_GENERATE)
-        op->has_key = bide_key_new(ex->key) == 0;
+    exchange_make_key(ex);
     if (!(seen & special))
         return;
     int64_t attempt = field_number(ex, HTTP1_ID_X_BIDE_ATTEMPT);

@@ -27,6 +27,8 @@ void route_init(struct route *r, const struct bide__proxy_route *conf,
     r->conf = conf;
     r->service = service;
     r->can_fail = conf->fault.abort != 0 || conf->fault.delay_ns != 0;
+    r->has_fallback = conf->fallback.route || conf->fallback.stale_ns != 0 ||
+                      conf->fallback.status != 0;
     r->host_len = length(m->host);
     r->path_len = length(m->path);
     r->exact_len = length(m->exact);

@@ -58,6 +58,7 @@ static void state_free(struct state *s)
     free(s->legacies);
     free(s->upstreams);
     free(s->routes);
+    free(s->fallbacks);
     net_tls_free(s->tls);
     bide_config_free(s->owner);
     free(s);
@@ -86,6 +87,25 @@ static bool fill_tls(struct state *s, char *err, size_t size)
     return conf.n_pairs == 0 || s->tls;
 }
 
+/* The other upstream of a route is a service as any, with a route of its own.
+ */
+static int add_fallback(struct state *s, size_t i, const struct state *old,
+                        char *err, size_t size)
+{
+    struct route *r = &s->routes[i], *f = &s->fallbacks[i];
+    const struct bide__proxy_route *c = r->conf->fallback.route;
+    struct service *v = c ? take_service(s, old, c, err, size) : NULL;
+    if (!c)
+        return 0;
+    if (!v)
+        return -1;
+    route_init(f, c, &s->conf->headers, v);
+    f->primary = r;
+    f->has_fallback = true;
+    r->fallback = f;
+    return 0;
+}
+
 static int fill(struct state *s, unsigned n_workers, struct state *old,
                 char *err, size_t size)
 {
@@ -105,6 +125,8 @@ static int fill(struct state *s, unsigned n_workers, struct state *old,
             return -1;
         route_init(&s->routes[s->n_routes++], &conf->routes[i], &conf->headers,
                    v);
+        if (add_fallback(s, i, old, err, size) < 0)
+            return -1;
     }
     return 0;
 }
@@ -123,10 +145,11 @@ struct state *state_new(const struct bide__proxy_conf *conf, bide_config *owner,
     s->generation = old ? old->generation + 1 : 1;
     s->routes = calloc(conf->n_routes + 1, sizeof *s->routes);
     s->upstreams = calloc(conf->n_upstreams + 1, sizeof *s->upstreams);
-    s->services = calloc(conf->n_routes + 1, sizeof *s->services);
-    s->legacies = calloc(conf->n_routes + 1, sizeof *s->legacies);
-    if (!s->routes || !s->upstreams || !s->services || !s->legacies ||
-        fill(s, n_workers, old, err, err_size) < 0) {
+    s->fallbacks = calloc(conf->n_routes + 1, sizeof *s->fallbacks);
+    s->services = calloc(2 * conf->n_routes + 1, sizeof *s->services);
+    s->legacies = calloc(2 * conf->n_routes + 1, sizeof *s->legacies);
+    if (!s->routes || !s->fallbacks || !s->upstreams || !s->services ||
+        !s->legacies || fill(s, n_workers, old, err, err_size) < 0) {
         state_free(s);
         return NULL;
     }

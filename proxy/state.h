@@ -128,6 +128,10 @@ struct route {
     uint8_t header_id;   /* enum http1_id of conf->match.header */
     bool header_dropped; /* fields of that name are not looked at */
     bool can_fail;       /* on purpose */
+    bool has_fallback;   /* there is something to do when it is given up */
+    const struct route
+        *fallback;               /* to the upstream that it falls back on ... */
+    const struct route *primary; /* ... and back from there; or NULL */
 };
 
 /* Threads: immutable, except refs. */
@@ -137,6 +141,8 @@ struct state {
     bide_config *owner; /* whose memory conf is; freed with it; or NULL */
     struct route *routes;
     size_t n_routes;
+    struct route
+        *fallbacks; /* of each route; used where it has another upstream */
     struct upstream **upstreams;
     size_t n_upstreams;
     struct service **services;
