@@ -163,6 +163,8 @@ static void list_remove(struct attempt *a)
 void attempt_end(struct attempt *a, bool reuse)
 {
     list_remove(a);
+    if (a->copy)
+        copy_end(a);
     attempt_judge_endpoint(a, NULL);
     attempt_unlink(a, reuse);
     attempt_free(a);

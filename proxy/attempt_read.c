@@ -53,6 +53,8 @@ bool attempt_scan(struct attempt *a)
                              b->end - a->scanned, &piece);
         if (rc < 0)
             return false;
+        if (a->copy && piece.data_len > 0)
+            copy_add(a, b->data + a->scanned + piece.data, piece.data_len);
         if (a->pass == PASS_UNCHUNKED) {
             memmove(b->data + a->ready, b->data + a->scanned + piece.data,
                     piece.data_len);
@@ -221,6 +223,8 @@ static void got_head(struct attempt *a)
     http1_body_init(&a->body, (enum http1_framing)a->resp.framing,
                     a->resp.content_length);
     http1_body_max_trailer(&a->body, a->ex->worker->conf->limits.header_bytes);
+    if (a->resp.status == 200 && a->ex->route->conf->fallback.stale_ns != 0)
+        copy_begin(a);
 }
 
 /* True: a final head. False: more is needed, or the attempt is over. */

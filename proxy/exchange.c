@@ -9,6 +9,7 @@
 #include "bide/run.h"
 #include "client.h"
 #include "proxy.h"
+#include "stale.h"
 #include "tls.h"
 #include "worker.h"
 
@@ -153,6 +154,7 @@ void exchange_free(struct exchange *ex)
     answer_drop(ex);
     net_buf_give(&w->bufs, ex->out);
     net_buf_give(&w->bufs, ex->interim);
+    stale_unref(ex->copy);
     if (ex->era)
         era_leave(w, ex->era);
     w->n_exchanges--;

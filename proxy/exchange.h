@@ -21,6 +21,7 @@
  *     answer_pass.c    ... passing it on
  *     own_answer.c     answers that no endpoint gave
  *     fallback.c       what is answered when the policy has given up
+ *     copy.c           ... copies of answers, for that
  *     hops.c           Max-Forwards and Via
  *     tunnel.c         what follows a 101
  *
@@ -52,6 +53,7 @@ struct era;
 struct link;
 struct pool;
 struct route;
+struct stale_copy;
 struct state;
 struct worker;
 struct exchange;
@@ -104,6 +106,7 @@ struct attempt {
     uint8_t pass;     /* enum pass */
     bool held_up;     /* by a fault on purpose: it has no endpoint yet */
     bool injected;    /* it had one: its failure counts as after sending */
+    struct stale_copy *copy; /* of its answer, as far as it came; or NULL */
     bool elsewhere;   /* at the upstream that the route falls back on */
 
     bide_call permit;       /* on the endpoint's breaker */
@@ -172,6 +175,7 @@ struct exchange {
     struct net_buf *out;     /* to the client, before the winner's bytes */
     struct net_buf *held, *held_last; /* to the client, between the two */
     uint32_t n_held;
+    struct stale_copy *copy; /* that is the answer; or NULL */
     struct iovec tail;       /* to the client, behind `out`; not its own */
     uint64_t out_bytes;
     uint16_t status;     /* sent to the client; 0: nothing yet */
@@ -463,6 +467,7 @@ struct own_answer {
     const char *content_type;
     const char *lines; /* of the head, instead of content_type; or NULL */
     size_t lines_len;
+    int64_t age_s;        /* where there are `lines` */
     const char *fallback; /* the kind of fallback that it is; or NULL */
 };
 void own_answer(struct exchange *ex, const struct own_answer *answer);
@@ -493,6 +498,20 @@ const char *fallback_name(enum fallback_kind kind);
  * another, or one is being asked for; then `winner` may be gone. */
 bool fallback_take(struct exchange *ex, const bide_decision *d,
                    struct attempt *winner);
+
+/* ===== copy.c ===== */
+
+/* The head of a good answer is there; then pieces of its body; then it ends. */
+void copy_begin(struct attempt *a);
+void copy_add(struct attempt *a, const char *data, size_t len);
+void copy_end(struct attempt *a);
+
+/* Answers with a copy, if there is one that may be given. */
+bool copy_give(struct exchange *ex, const struct route *r,
+               const bide_decision *d);
+
+/* There is an answer with this status: copies may be wrong now. */
+void copy_forget(struct exchange *ex, int status);
 
 /* ===== tunnel.c ===== */
 

@@ -101,9 +101,14 @@ bool fallback_take(struct exchange *ex, const bide_decision *d,
     if (!is_given_up(ex, d, winner)) {
         if (ex->fallback == FALLBACK_UPSTREAM)
             count(&counters->fallback_upstream);
+        else if (winner && ex->route->conf->fallback.stale_ns != 0)
+            copy_forget(ex, winner->resp.status);
         return false;
     }
     if (ask_upstream(ex, d, winner))
+        return true;
+    if (copy_give(ex, primary ? primary : ex->route,
+                  primary ? &ex->gave_up : d))
         return true;
     if (answer_static(ex, primary ? primary : ex->route,
                       primary ? &ex->gave_up : d))

@@ -5,6 +5,7 @@
 
 #include "client.h"
 #include "exchange.h"
+#include "hops.h"
 #include "state.h"
 #include "text.h"
 #include "worker.h"
@@ -38,11 +39,15 @@ static void put_head(struct text *t, const struct exchange *ex,
                     (unsigned)ex->tries, a->problem);
     if (a->fallback && own)
         text_format(t, "X-Bide-Fallback: %s\r\n", a->fallback);
-    if (a->lines)
+    if (a->lines) {
         text_put(t, a->lines, a->lines_len);
-    else if (a->status != 204)
+        text_format(t, "Age: %lld\r\n", (long long)a->age_s);
+        if (ex->state->conf->forwarded.via)
+            hops_put_via(t, ex, 1);
+    } else if (a->status != 204) {
         text_format(t, "Content-Type: %s\r\n",
                     a->body ? a->content_type : "application/problem+json");
+    }
     if (a->status != 204)
         text_format(t, "Content-Length: %zu\r\n", len);
     if (a->retry_ns != BIDE_FOREVER)

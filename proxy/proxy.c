@@ -14,6 +14,7 @@
 #include "per_client.h"
 #include "resolve.h"
 #include "resolver.h"
+#include "stale.h"
 
 static unsigned cores(void)
 {
@@ -56,6 +57,16 @@ static bool count_clients(struct proxy *p, const struct bide__proxy_conf *conf)
     return (p->per_client = per_client_new(secret)) != NULL;
 }
 
+/* Copies outlive a reload, but not the last route that gives them. */
+static void bound_stale(struct proxy *p)
+{
+    const struct bide__proxy_conf *conf = p->state->conf;
+    bool kept = false;
+    for (size_t i = 0; i < conf->n_routes; i++)
+        kept |= conf->routes[i].fallback.stale_ns != 0;
+    stale_resize(p->stale, kept ? conf->limits.stale_bytes : 0);
+}
+
 struct proxy *proxy_new(bide_config *config,
                         const struct bide__proxy_conf *conf,
                         const struct proxy_hooks *hooks, char *err,
@@ -74,13 +85,14 @@ struct proxy *proxy_new(bide_config *config,
     p->n_workers = proxy_workers(conf);
     p->workers = calloc(p->n_workers, sizeof(struct worker *));
     if (pulse_init(&p->pulse, p->n_workers) && p->workers &&
-        count_clients(p, conf))
+        count_clients(p, conf) && (p->stale = stale_new()))
         p->state = state_new(conf, config, p->n_workers, &p->hooks, NULL, err,
                              err_size);
     if (!p->state) {
         proxy_free(p);
         return NULL;
     }
+    bound_stale(p);
     return p;
 }
 
@@ -233,6 +245,7 @@ int proxy_reload(struct proxy *p, bide_config *config,
     doors_drop_others(p->kept, shut, d);
     state_unref(old);
     doors_unref(shut);
+    bound_stale(p);
     tell_all(p, WORKER_RELOAD);
     dep_memory_sweep(p->hooks.memory);
     if (p->resolver)
@@ -311,6 +324,7 @@ void proxy_free(struct proxy *p)
     bide__sink_free(p->log);
     doors_unref(p->doors);
     state_unref(p->state);
+    stale_free(p->stale);
     free(p->workers);
     per_client_free(p->per_client);
     pulse_done(&p->pulse);

@@ -29,6 +29,7 @@
 struct per_client;
 struct bide__sink;
 struct resolver;
+struct stale;
 
 /* Threads: shared, as marked. */
 struct proxy {
@@ -42,6 +43,7 @@ struct proxy {
     struct kept *kept;   /* sockets from before, and who keeps them */
     struct kept no_kept; /* it is this one unless another is set */
     size_t n_inherited;  /* of them, from systemd */
+    struct stale *stale; /* copies of answers. Threads: shared */
     struct resolver *resolver; /* NULL: not started */
     struct per_client *per_client; /* made when it is first asked for */
     unsigned n_started;        /* of them run */

@@ -11,8 +11,9 @@
 #include "../observe/sink.h"
 #include "bide/run.h"
 #include "pool.h"
+#include "stale.h"
 
-enum { OWN_VALUES = 12, RELOAD_PATIENCE_S = 5 };
+enum { OWN_VALUES = 20, RELOAD_PATIENCE_S = 5 };
 
 enum {
 #define X(name, help) COUNTER_##name,
@@ -186,6 +187,17 @@ static void list_faults(struct held *h)
         "dependencies whose faults on purpose are switched on");
 }
 
+static void list_stale(struct held *h, const struct proxy *p)
+{
+    size_t copies, bytes;
+
+    stale_count(p->stale, &copies, &bytes);
+    add(h, BIDE__VALUE_GAUGE, "bide_proxy_stale_copies", (double)copies,
+        "answers that routes with fallback.stale have kept");
+    add(h, BIDE__VALUE_GAUGE, "bide_proxy_stale_bytes", (double)bytes,
+        "memory that they take, of limits.stale");
+}
+
 /* How watching itself goes. */
 static void list_own(struct held *h, const struct proxy_watch *w)
 {
@@ -237,6 +249,7 @@ static const struct bide__watched *hold(void *ctx)
     list_counters(h, w->proxy);
     list_logs(h, w);
     list_faults(h);
+    list_stale(h, w->proxy);
     list_own(h, w);
     return &h->list;
 }
