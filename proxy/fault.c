@@ -56,9 +56,11 @@ static void answer(struct attempt *a, unsigned status)
 {
     char text[160];
     int n = snprintf(text, sizeof text,
-                     "HTTP/1.1 %u Injected\r\nContent-Length: 0\r\n"
-                     "X-Bide-Fault: abort\r\n\r\n",
-                     status);
+                     "HTTP/1.1 %u Injected\r\nContent-Length: 0\r\n%s\r\n",
+                     status,
+                     a->ex->state->conf->headers.bide
+                         ? "X-Bide-Fault: abort\r\n"
+                         : "");
     attempt_answer(a, text, (size_t)n);
 }
 
