@@ -156,7 +156,8 @@ static bool not_replayable(struct bide__call *c, int64_t now)
 static bool no_attempts_left(struct bide__call *c, int64_t now)
 {
     (void)now;
-    return c->stopped_by || c->attempts >= c->dep->policy.max_attempts;
+    return c->stopped_by || c->is.no_more ||
+           c->attempts >= c->dep->policy.max_attempts;
 }
 
 static bool upstream_retries(struct bide__call *c, int64_t now)
@@ -360,7 +361,7 @@ static bool proceed(struct bide__call *c, int64_t now, bide_decision *ret)
 /* RUNNING: waits for the attempt, or sends a hedge beside it. */
 static bool watch(struct bide__call *c, int64_t now, bide_decision *ret)
 {
-    bool may = !c->stopped_by && c->is.safe_twice && !c->is.one_shot &&
+    bool may = !c->stopped_by && !c->is.no_more && c->is.safe_twice && !c->is.one_shot &&
                !c->is.nested && c->attempts < c->dep->policy.max_attempts &&
                hedges(c);
     if (!may || now < c->at_ns) {
@@ -547,6 +548,11 @@ void bide_call_cancel(bide_call *call)
     struct bide__call *c = opened(call);
     if (c->state != BIDE__OVER)
         finish(c, BIDE_BECAUSE_CANCELLED);
+}
+
+void bide_call_no_more(bide_call *call)
+{
+    opened(call)->is.no_more = true;
 }
 
 void bide_call_end(bide_call *call, int64_t now_ns)

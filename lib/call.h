@@ -42,6 +42,7 @@ struct bide__traits {
     bool safe_twice : 1;  /* idempotent, or with a key */
     bool one_shot : 1;    /* its body cannot be sent again */
     bool nested : 1;      /* a layer above retries, and this one leaves it */
+    bool no_more : 1;     /* attempts but those that run are wanted */
 
     bool granted : 1;     /* a retry or hedge, paid for but not begun */
     bool let_through : 1; /* by the throttle, for the next attempt */

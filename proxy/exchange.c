@@ -239,12 +239,41 @@ void exchange_act(struct exchange *ex, bide_decision d)
         exchange_settle(ex, &d, NULL);
 }
 
-/* The client has closed its side behind a whole request: it gives it up. That is
- * told once, maybe together with the last of what it sent, so it is looked at
- * again whenever there is something to decide. */
-static bool has_left(const struct exchange *ex)
+/* The client has closed its side behind a whole request. That is told once,
+ * maybe together with the last of what it sent, so it is looked at again
+ * whenever there is something to decide. It may have closed for good: TLS says
+ * so, and so does the kernel once something was written to no avail. Otherwise
+ * it may still want its answer (`nc -N`, some old clients). */
+static bool has_closed(const struct exchange *ex)
 {
     return ex->client->conn.hup && ex->upload == UPLOAD_NONE;
+}
+
+static bool has_left(const struct exchange *ex)
+{
+    const struct net_conn *conn = &ex->client->conn;
+    return has_closed(ex) && (conn->broken || conn->session);
+}
+
+/* Whether an attempt is under way; one that stands in our own line is not. */
+static bool is_under_way(const struct exchange *ex)
+{
+    const struct attempt *a = ex->running;
+    while (a && a->in_line && !a->awaited)
+        a = a->next;
+    return a != NULL;
+}
+
+/* One attempt is made for a client that sends no more, or goes on, and what it
+ * comes to is the answer: nobody waits for another. */
+static void step_once(struct exchange *ex)
+{
+    bide_call_no_more(&ex->call);
+    bide_decision d = exchange_next(ex);
+    if (d.action == BIDE_WAIT && !is_under_way(ex))
+        exchange_cancel(ex);
+    else
+        exchange_act(ex, d);
 }
 
 void exchange_step(struct exchange *ex)
@@ -253,6 +282,8 @@ void exchange_step(struct exchange *ex)
         return;
     if (has_left(ex))
         exchange_cancel(ex);
+    else if (has_closed(ex))
+        step_once(ex);
     else
         exchange_act(ex, exchange_next(ex));
 }
@@ -339,8 +370,10 @@ void exchange_client_ready(struct exchange *ex)
             answer_pump(ex);
         return;
     }
-    if (conn->broken || has_left(ex))
+    if (conn->broken || has_left(ex) || (has_closed(ex) && !is_under_way(ex)))
         exchange_cancel(ex);
+    else if (has_closed(ex))
+        bide_call_no_more(&ex->call);
     else if (ex->upload != UPLOAD_NONE)
         upload_read(ex);
 }

@@ -200,6 +200,11 @@ BIDE_API int bide_call_report(bide_call *call, uint32_t attempt,
  * waiting gives its budget back. Without effect on a call that is done. */
 BIDE_API void bide_call_cancel(bide_call *call);
 
+/* Says that no further attempt is wanted: those that run go on, or the first is
+ * made, and what comes of it is the end. For a caller who may still hear, but will
+ * not wait. A retry that is waiting already is not taken back: see above. */
+BIDE_API void bide_call_no_more(bide_call *call);
+
 /* Ends a call, whatever its state, and gives back all that it still holds;
  * attempts that were not reported count as ignored. Once for each begin. */
 BIDE_API void bide_call_end(bide_call *call, int64_t now_ns);

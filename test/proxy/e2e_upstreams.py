@@ -124,8 +124,9 @@ def clients_that_leave():
             seen.set()
             peer.gone()
             gone.set()
-    for path, leave in [("/wait", "close"), ("/wait", "reset"),
-                        ("/body", "close"), ("/body", "reset")]:
+    # One that only closes may have closed its sending half, and still wait: the
+    # kernel tells the two apart when something is written (attack/half_close.py).
+    for path, leave in [("/wait", "reset"), ("/body", "reset")]:
         o = Origin(talk)
         seen.clear()
         gone.clear()
@@ -172,7 +173,7 @@ def regress_clients_that_leave_at_once():
             ("the end of a body", get("/", length % 5, b"PUT"), b"hello"),
             ("the end of a streamed body", get("/", length % 100000, b"PUT") +
              b"x" * 70000, b"x" * 30000)]:
-        for leave in ("close", "reset"):
+        for leave in ("reset",):
             gone, o = [], Origin(talk)
             with proxied(o, policy=OPEN + ", attempt_timeout: none",
                          log=True) as p:

@@ -47,6 +47,8 @@ def clients_that_leave():
     c = p.connect()
     c.sendall(get(path))
     arrived(name)
+    # A close alone may be that of its sending half.
+    c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     c.close()
     c = p.connect()
     c.sendall(get(fault.path("200;n=50000000")[0]))

@@ -44,6 +44,7 @@ enum script_event {
     SCRIPT_DONE,
     SCRIPT_REPORT,
     SCRIPT_STARTED,
+    SCRIPT_NO_MORE,
     SCRIPT_CANCEL,
     SCRIPT_END,
     SCRIPT_FORCE,
@@ -83,6 +84,7 @@ struct step {
     .outcome = { __VA_ARGS__ }
 #define STARTED(n, timeout) /* its time begins, and is so long */             \
     .event = SCRIPT_STARTED, .attempt = (n), .min_ns = (timeout)
+#define NO_MORE        .event = SCRIPT_NO_MORE
 #define CANCEL         .event = SCRIPT_CANCEL
 #define END            .event = SCRIPT_END
 #define FORCE(mode)    .event = SCRIPT_FORCE, .value = BIDE_BREAKER_##mode
@@ -257,6 +259,9 @@ static inline void script_step(struct stage *stage, const struct step *step,
         break;
     case SCRIPT_STARTED:
         script_started(stage, step, where);
+        break;
+    case SCRIPT_NO_MORE:
+        bide_call_no_more(&stage->call[step->call]);
         break;
     case SCRIPT_CANCEL:
         bide_call_cancel(&stage->call[step->call]);

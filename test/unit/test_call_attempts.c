@@ -133,6 +133,38 @@ static void call_upstream_owns_the_retries(void **state)
          { 0, WAIT(100 * MS, BACKOFF) });
 }
 
+/* A caller that may still hear, but will not wait: what runs is the last. */
+static void call_no_more_lets_what_runs_be_the_last(void **state)
+{
+    bide_policy_conf conf = script_conf();
+
+    (void)state;
+    PLAY(&conf, GET,
+         { 0, NO_MORE }, /* the first is made all the same */
+         { 0, TRY(1, FIRST) },
+         { 1 * MS, REPORT(1, FAILED) },
+         { 1 * MS, DONE(ATTEMPTS) });
+    PLAY(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 1 * MS, NO_MORE },
+         { 2 * MS, REPORT(1, WORKED) },
+         { 2 * MS, DONE(SUCCESS) });
+    PLAY(&conf, POST, /* and what comes first in the order comes first */
+         { 0, TRY(1, FIRST) },
+         { 1 * MS, NO_MORE },
+         { 2 * MS, REPORT(1, FAILED) },
+         { 2 * MS, DONE(NOT_IDEMPOTENT) });
+    conf.attempts = 1;
+    conf.hedge.max = 1;
+    conf.hedge.after_ns = 50 * MS;
+    PLAY(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 1 * MS, NO_MORE },
+         { 50 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+         { 60 * MS, REPORT(1, FAILED) },
+         { 60 * MS, DONE(ATTEMPTS) });
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +173,7 @@ int main(void)
         cmocka_unit_test(call_attempts_up_to_their_bound),
         cmocka_unit_test(call_op_set_anew_holds_from_the_next_decision),
         cmocka_unit_test(call_upstream_owns_the_retries),
+        cmocka_unit_test(call_no_more_lets_what_runs_be_the_last),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
