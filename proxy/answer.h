@@ -1,13 +1,13 @@
-/* proxy/answer.h: what the parts of passing an answer on share. Whoever else has
- * to do with it finds that in exchange.h.
+/* proxy/answer.h: what the parts of passing an answer on share. What others
+ * need of it is in exchange.h.
  *
  *     the endpoint --answer_read--> winner->in --answer_pass--> the client
  *                                        \--answer_hold--> held --/
  *
- * A client that takes what comes gets it from the buffer it was read into. While
- * it takes less, the endpoint is read all the same, and what has no room any more
- * is held in further buffers, up to limits.answer_buffer. When all of the answer
- * is there, its connection to the endpoint is free.
+ * A client that takes what comes gets it from the buffer it was read into.
+ * While it takes less, the endpoint is read all the same, and what has no room
+ * any more is held in further buffers, up to limits.answer_buffer. When all of
+ * the answer is there, its connection to the endpoint is free.
  *
  * Threads: owned. */
 #ifndef BIDE_PROXY_ANSWER_H
@@ -25,8 +25,8 @@ int answer_pieces(const struct exchange *ex, struct iovec iov[ANSWER_PIECES]);
 /* So many bytes of it have left. */
 void answer_left(struct exchange *ex, size_t n);
 
-/* Puts what was read behind what is held, so that there is room for more. False:
- * as much is held as may be. */
+/* Puts what was read behind what is held, so that there is room for more.
+ * False: as much is held as may be. */
 bool answer_hold(struct exchange *ex);
 
 /* Throws away what is held. */

@@ -59,8 +59,7 @@ void answer_broken(struct exchange *ex)
  * client takes longer than anybody should wait for. */
 static int64_t taken(const struct exchange *ex)
 {
-    return (int64_t)ex->out_bytes -
-           (int64_t)net_conn_unsent(&ex->client->conn);
+    return (int64_t)ex->out_bytes - (int64_t)net_conn_unsent(&ex->client->conn);
 }
 
 static void blocked(struct exchange *ex)

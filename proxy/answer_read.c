@@ -116,8 +116,8 @@ static bool scan(struct attempt *a)
     return true;
 }
 
-/* A connection that was reset when we wrote to it ends as if it had been closed;
- * whether that was all is not known then. */
+/* A connection that was reset when we wrote to it ends as if it had been
+ * closed; whether that was all is not known then. */
 static bool is_end(const struct attempt *a)
 {
     return !a->send_failed && http1_body_eof(&a->body) == HTTP1_END;

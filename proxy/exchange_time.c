@@ -1,8 +1,9 @@
-/* How long a client may take while it is being served: to send its body, to read
- * its answer, and for all of it.
+/* How long a client may take while it is being served: to send its body, to
+ * read its answer, and for all of it.
  *
- * Time runs only while the client is the one that is waited for. Each has a pace
- * of its own (pace.h); the client's one timer is set to what is due first. */
+ * Time runs only while the client is the one that is waited for. Each has a
+ * pace of its own (pace.h); the client's one timer is set to what is due first.
+ */
 #include "client.h"
 #include "exchange.h"
 #include "state.h"

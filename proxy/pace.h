@@ -1,4 +1,5 @@
-/* proxy/pace.h: whether a client that is waited for keeps up a rate, on average.
+/* proxy/pace.h: whether a client that is waited for keeps up a rate, on
+ * average.
  *
  *     pace_begin(&p, grace_ns);
  *     pace_run(&p, now_ns);                        // it is waited for

@@ -43,9 +43,8 @@ static void follow(uint32_t rate, int64_t grace_s, const struct row *rows,
 static void pace_below_the_rate_uses_the_grace_up(void **unused)
 {
     static const struct row rows[] = {
-        { 0, RUN, 0, 30 },      { 1, BYTES, 100, 31 },
-        { 11, BYTES, 100, 32 }, { 21, BYTES, 100, 33 },
-        { 31, BYTES, 100, 34 }, { 33, BYTES, 0, 34 },
+        { 0, RUN, 0, 30 },      { 1, BYTES, 100, 31 },  { 11, BYTES, 100, 32 },
+        { 21, BYTES, 100, 33 }, { 31, BYTES, 100, 34 }, { 33, BYTES, 0, 34 },
     };
     (void)unused;
     FOLLOW(100, 30, rows);
@@ -79,8 +78,8 @@ static void pace_of_the_past_is_no_credit(void **unused)
 static void pace_counts_only_while_it_is_waited_for(void **unused)
 {
     static const struct row rows[] = {
-        { 0, RUN, 0, 30 },     { 10, STOP, 0, -1 },  { 50, STOP, 0, -1 },
-        { 100, RUN, 0, 120 },  { 105, RUN, 0, 120 }, { 110, STOP, 0, -1 },
+        { 0, RUN, 0, 30 },       { 10, STOP, 0, -1 },  { 50, STOP, 0, -1 },
+        { 100, RUN, 0, 120 },    { 105, RUN, 0, 120 }, { 110, STOP, 0, -1 },
         { 110, BYTES, 500, -1 }, { 200, RUN, 0, 215 },
     };
     (void)unused;
