@@ -127,12 +127,21 @@ static bool ends_connection(const struct exchange *ex, const struct attempt *a)
            ex->worker->draining || answer_ends_by_closing(a);
 }
 
+/* A bide further down has found a loop; others have meanings of their own for
+ * 508. */
+static bool is_loop(const struct attempt *a)
+{
+    const struct http1_field *f = http1_find(&a->resp, HTTP1_ID_X_BIDE_REASON);
+    return a->resp.status == 508 && f && f->value_len == 4 &&
+           memcmp(net_buf_at(a->in) + f->value, "loop", 4) == 0;
+}
+
 void answer_begin(struct exchange *ex)
 {
     struct attempt *a = ex->winner;
     ex->close_after = ends_connection(ex, a);
-    if (a->resp.status == 508)
-        ex->problem = "loop"; /* found further down; no endpoint is to blame */
+    if (is_loop(a))
+        ex->problem = "loop";
     if (!write_head(ex, a)) {
         net_buf_give(&ex->worker->bufs, ex->out);
         ex->out = NULL;

@@ -91,6 +91,15 @@ def loop():
              all('"reason":"loop"' in x for x in lines), lines)
 
 
+def of_others():
+    """An origin's own 508 (RFC 5842) is not ours to name."""
+    o = Origin(says(ok(status=b"508 Loop Detected")))
+    with proxied(o) as p:
+        a = ask(p, get())
+        tap.case("the 508 of an origin is not called a loop of ours",
+                 a.status == 508 and a.fields.get("x-bide-reason") != "loop", a)
+
+
 def chain():
     o = Origin(says(ok()))
     with proxied(o) as c, proxied(c.port) as b, proxied(b.port) as a:
@@ -204,4 +213,4 @@ def paths():
     guarded.stop()
 
 
-run(underscores, max_forwards, loop, chain, hidden, paths)
+run(underscores, max_forwards, loop, of_others, chain, hidden, paths)
