@@ -130,8 +130,11 @@ static inline size_t http1__skip_token(const char *buf, size_t at, size_t end,
         }
     }
 #endif
+    bool found = false;
+
     for (; at < end && http1__is(buf[at], HTTP1_C_TOKEN); at++)
-        *underscore |= buf[at] == '_';
+        found |= buf[at] == '_';
+    *underscore |= found;
     return at;
 }
 
