@@ -12,7 +12,7 @@
 #include "worker.h"
 
 enum {
-    RING = 1 << 20, /* bytes of each worker: some 3 000 lines, touched only
+    RING = 1 << 19, /* bytes of each worker: some 1 700 lines, touched only
                        while the thread that writes does not keep up */
     FLUSH_MS = 1000
 };

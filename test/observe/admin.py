@@ -218,7 +218,7 @@ def many_streams(p):
     case("one who does not read his stream holds nobody up",
          p.ask("/healthz")[0] == 200)
     # It takes nothing until its connection is gone at the other end.
-    gone = until(lambda: connections_from(reader) == 0, 40)
+    gone = until(lambda: connections_from(reader) == 0, 120)
     case("and is dropped", gone)
     reader.close()
 
