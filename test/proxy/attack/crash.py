@@ -3,9 +3,10 @@
 client that stops reading, must not end the sidecar. It has a reason with a name, in
 the span, the access log and the metrics."""
 import json
+import threading
 
 from collector import Collector
-from parts import (Origin, Peer, all_gone, ask, attacked, connect, get, named, ok,
+from parts import (PATIENCE, Origin, Peer, all_gone, ask, attacked, connect, get, named, ok,
                    run, tap, until)
 
 PARENT = b"traceparent: 00-%s-b7ad6b7169203331-01\r\n"
@@ -25,8 +26,21 @@ def cut(how):
             else:
                 peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" +
                           b"x" * 100000)
+            o.passed_on.wait(PATIENCE)
             return peer.reset() if b"reset" in how else None
     return talk
+
+
+def cut_off(p, o, more=b""):
+    """What a client gets that is cut off after the head of its answer."""
+    o.passed_on.clear()
+    c = connect(p)
+    c.send(get("/cut", b"Connection: close\r\n" + more))
+    head = c.head()
+    o.passed_on.set()
+    c.all()
+    c.close()
+    return head
 
 
 def telemetry(collector, sample, form):
@@ -43,16 +57,10 @@ def origins_that_cut():
         trace = b"%032x" % (0xabc0 + n)
         o = Origin(cut(how))
         with attacked(o, more=telemetry(collector, sample, form)) as p:
-            got = []
-            for _ in range(5):
-                c = connect(p)
-                c.send(get("/cut", PARENT % trace))
-                got.append(c.all())
-                c.close()
+            o.passed_on = threading.Event()
+            got = [cut_off(p, o, PARENT % trace) for _ in range(5)]
             tap.case(f"{how.decode()}, sample {sample}: the client sees a part",
-                     all(g.startswith(b"HTTP/1.1 200") or
-                         g.startswith(b"HTTP/1.1 502") for g in got),
-                     [g[:200] for g in got])
+                     all(g.startswith(b"HTTP/1.1 200") for g in got), got)
             tap.case("and it goes on serving", ask(p, get()).status == 200)
             name = trace if form == "json" else bytes.fromhex(trace.decode())
             tap.case("the span arrives, with the reason cut_short",
@@ -92,9 +100,8 @@ def clients_that_stop_reading():
 def named_everywhere():
     o = Origin(cut(b"close"))
     with attacked(o, log=True) as p:
-        c = connect(p)
-        c.send(get("/cut"))
-        c.all()
+        o.passed_on = threading.Event()
+        cut_off(p, o)
         tap.case("the metrics name it", until(lambda: named(p, "cut_short")))
         log = p.log
 

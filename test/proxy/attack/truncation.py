@@ -43,7 +43,7 @@ def client(p, version, context=None):
     if context:
         s = context.wrap_socket(s, server_hostname="localhost",
                                 suppress_ragged_eofs=False)
-    s.sendall(get("/", version=version))
+    s.sendall(get("/", b"Connection: close\r\n", version=version))
     return received(s)
 
 
