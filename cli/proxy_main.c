@@ -126,14 +126,19 @@ static int serve(struct proxy_args *args, char **argv, struct station *station,
     if (supervised && station->config >= 0) {
         args->text = station->config;
         station->config = -1;
-        if (station_become(station) < 0)
+        if (station_become(station) < 0) {
+            close(args->text);
+            station_done(station);
             return EXIT_FAILURE;
+        }
         config = proxy_read_again(args->file, args->text, &conf);
     } else {
         config = proxy_read(args->file, &conf, &args->text);
     }
-    if (!config)
+    if (!config) {
+        station_done(station);
         return EXIT_USAGE;
+    }
     if (args->check) {
         close(args->text);
         bide_config_free(config);

@@ -76,6 +76,7 @@ def waits_in_the_queue():
     o = Origin(says(ok(b"late")))
     with proxied(o) as p:
         os.kill(p.pid, signal.SIGSTOP)
+        until(lambda: status(p.pid, "State")[0] == "T")
         early = connect(p)
         early.send(get())
         os.kill(p.pid, signal.SIGKILL)
