@@ -65,9 +65,7 @@ same test/run/meson.build run_test_names test/run/test_ .c
 same test/curl/meson.build curl_test_names test/curl/test_ .c
 sed -e 's/^e2e_load_names = \[/e2e_names = [/' test/proxy/meson.build >"$tmp/e2e"
 same "$tmp/e2e" e2e_names test/proxy/e2e_ .py
-sed -e 's/^attack_waiting_names = \[/attack_names = [/' \
-    test/proxy/attack/meson.build >"$tmp/attack"
-same "$tmp/attack" attack_names test/proxy/attack/ .py
+same test/proxy/attack/meson.build attack_names test/proxy/attack/ .py
 same test/soak/meson.build load_source_names test/soak/ .c
 same test/fault/meson.build fault_source_names test/fault/ .c
 same test/meson.build spin_names test/spin/ .pml
