@@ -162,6 +162,7 @@ class Honest:
             Honest.answered[path] += 1
         else:
             Honest.wrong.append((path, f"no answer: {error!r} at {when():.3f} s, "
+                                 f"{Origin.counts[path]} arrived, "
                                  f"{self.uses} before on this connection, the "
                                  f"last one {self.before}"))
 
