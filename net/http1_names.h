@@ -72,6 +72,7 @@ enum {
     X(X_BIDE_REASON, "x-bide-reason", 168, HTTP1_HEAD_ONLY)                    \
     X(X_BIDE_ATTEMPTS_MAX, "x-bide-attempts-max", 239, HTTP1_HEAD_ONLY)        \
     X(X_BIDE_IDEMPOTENT, "x-bide-idempotent", 121, HTTP1_HEAD_ONLY)            \
+    X(X_BIDE_FALLBACK, "x-bide-fallback", 152, HTTP1_HEAD_ONLY)                \
     X(X_BIDE_FAULT, "x-bide-fault", 61, HTTP1_HEAD_ONLY)
 /* clang-format on */
 

@@ -27,7 +27,7 @@ static uint64_t dropped_from(const struct attempt *a)
     if (status < 200 || status == 204)
         drop |= BIT(CONTENT_LENGTH);
     if (!a->ex->state->conf->headers.bide)
-        drop |= BIT(X_BIDE_RETRY);
+        drop |= BIT(X_BIDE_RETRY) | BIT(X_BIDE_FALLBACK) | BIT(X_BIDE_FAULT);
     return drop;
 }
 

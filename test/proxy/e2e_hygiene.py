@@ -122,7 +122,8 @@ def chain():
 def hidden():
     """headers: { bide: false }: nobody hears of bide, and all else is as it was."""
     more = "  headers: { bide: false }\n  forwarded: { via: false }\n"
-    o = Origin(says(ok(b"no", b"X-Bide-Retry: no\r\nX-Bide-Reason: x\r\n",
+    o = Origin(says(ok(b"no", b"X-Bide-Retry: no\r\nX-Bide-Reason: x\r\n"
+                       b"X-Bide-Fallback: stale\r\nX-Bide-Fault: abort\r\n",
                        b"503 No"), ok()))
     with proxied(o, more=more, policy=OPEN +
                  ", deadline: 1m, idempotency: { key: generate }") as p:
