@@ -45,13 +45,14 @@ static bool only_reads(const struct exchange *ex)
 
 /* ===== another upstream ===== */
 
-/* The answer that is there is kept, if it is whole, for the case that the other
- * upstream has none. */
+/* Not for a client that sends no more: it may have gone. The answer that is there
+ * is kept, if it is whole, for the case that the other upstream has none. */
 static bool ask_upstream(struct exchange *ex, const bide_decision *d,
                          struct attempt *winner)
 {
     const struct route *other = ex->route->fallback;
-    if (!other || ex->upgrade || !bide_call_repeatable(&ex->call))
+    if (!other || ex->upgrade || ex->client->conn.hup ||
+        !bide_call_repeatable(&ex->call))
         return false;
     ex->gave_up = *d;
     if (winner && winner->complete)

@@ -4,11 +4,13 @@ answer, or that of another upstream; which endings count, what is never told, an
 that the failure stays visible."""
 import contextlib
 import json
+import socket
 import urllib.request
 
 import sidecar
-from e2e_parts import (Answer, Origin, admin, ask, connect, counted, end, fields,
-                       get, metric, ok, proxied, run, says, tap, until)
+from e2e_parts import (CLOSE_WAIT, Answer, Origin, admin, ask, connect, counted,
+                       end, fields, get, metric, ok, proxied, run, says, sockets,
+                       tap, until)
 from ports import free_port
 from sidecar import FAST, OPEN
 
@@ -254,9 +256,29 @@ def a_client_that_leaves():
         peer = connect(p)
         peer.send(get())
         until(lambda: gate)
-        peer.close()
+        peer.reset()
         tap.case("a client that leaves meanwhile is noticed",
                  until(lambda: counted(p, "cancelled") == 1))
+    held = []
+
+    def holding(origin, peer):
+        while origin.request(peer):
+            held.append(peer)
+            until(lambda: len(held) > 1)
+            peer.send(BUSY)
+    up, other = Origin(holding), Origin(says(ok(b"other")))
+    with two(up, other, policy=OPEN + ", attempts: 1") as p:
+        peer = connect(p)
+        peer.send(get())
+        until(lambda: held)
+        peer.socket.shutdown(socket.SHUT_WR)
+        until(lambda: sockets((CLOSE_WAIT,), local=p.port))
+        counted(p, "requests")
+        held.append(None)
+        got = Answer(peer)
+        tap.case("for one that sends no more nobody else is asked",
+                 got.status == 503 and not other.heads, (got, other.heads))
+        peer.close()
 
 
 def by_reload():
