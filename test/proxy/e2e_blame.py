@@ -3,11 +3,13 @@
 bring the sidecar down, whatever it does with its own time, its body or its answer.
 e2e_blame.py BIDE"""
 import json
+import os
 import re
 import socket
 import threading
 import urllib.request
 
+import sidecar
 from e2e_parts import (Origin, Peer, Answer, ask, connect, get, ok, proxied, run,
                        says, tap, until)
 
@@ -57,7 +59,7 @@ def lines(path):
 def traced(write="30s"):
     """What a sidecar needs to tell of spans, and who hears them."""
     collector = Origin(says(ok()))
-    log = f"/tmp/bide-blame-{collector.port}.jsonl"
+    log = os.path.join(sidecar.work.name, f"decisions-{collector.port}.jsonl")
     return collector, log, ADMIN + f"""
   timeouts: {{ write: {write} }}
   telemetry: {{ otlp: "http://127.0.0.1:{collector.port}", sample: 0%, log: {log} }}
