@@ -69,6 +69,8 @@ static bool read_more(struct client *c)
         client_shed(c);
         return false;
     }
+    if (net_buf_len(c->in) == 0) /* all of it was the request before */
+        c->in->begin = c->in->end = 0;
     ssize_t n = net_read(&c->conn, net_buf_room(c->in), net_buf_space(c->in));
     if (n > 0) {
         c->in->end += (uint32_t)n;

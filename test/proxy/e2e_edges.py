@@ -103,6 +103,29 @@ def long_uploads():
             c.close()
 
 
+def regress_full_buffers():
+    """A request that fills the sidecar's buffers to the last byte: the connection
+    serves the next one, too. (An empty buffer without room was read into, and what
+    came of that was taken for the end.)"""
+    o = Origin(says(ok()))
+    with proxied(o) as p:
+        size, kept = 16384 + 2048, 65536    # of a buffer; limits.replay
+        for whole in (size, 2 * size, None):
+            c = connect(p)
+            good = 0
+            for _ in range(20):
+                more = b"Content-Length: %06d\r\n"
+                if whole:
+                    body = b"b" * (whole - len(get("/", more % 0, b"PUT")))
+                else:
+                    body = b"b" * (kept + size)
+                c.send(get("/", more % len(body), b"PUT") + body)
+                good += Answer(c).status == 200
+            c.close()
+            tap.case(f"requests of {whole or 'a full stream'}, one after the other",
+                     good == 20, good)
+
+
 def smuggled_by_early_answers():
     """The origin answers before the body has come; the rest of it must not be
     read as a request, by us or by the origin."""
@@ -262,5 +285,5 @@ def bodies_and_methods():
         tap.case("CONNECT is not for us", a.status in (400, 405, 501), a)
 
 
-run(routes, long_uploads, smuggled_by_early_answers, layers, in_flight, budget,
-    pipelines, bodies_and_methods)
+run(routes, long_uploads, regress_full_buffers, smuggled_by_early_answers, layers,
+    in_flight, budget, pipelines, bodies_and_methods)
