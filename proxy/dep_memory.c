@@ -23,7 +23,7 @@ enum entry_state {
     ENTRY_FREE,   /* its pages, if it has any, are zero */
     ENTRY_MAKING, /* found so without users: its maker has died */
     ENTRY_KEPT,
-    ENTRY_DEAD /* of another layout: only to be freed */
+    ENTRY_DEAD /* of another layout, or given up: only to be freed */
 };
 
 struct entry {
@@ -170,16 +170,31 @@ static void free_if_unused(const struct dep_memory *m, struct entry *e)
         atomic_store(&e->state, ENTRY_FREE);
 }
 
-static size_t find(const struct dep_memory *m, const char *name,
-                   uint64_t fingerprint, size_t size)
+static bool is_ours(struct dep_memory *m, size_t i)
 {
-    const struct header *h = m->file;
+    pthread_mutex_lock(&m->lock);
+    bool ours = m->claims[i] > 0;
+    pthread_mutex_unlock(&m->lock);
+    return ours;
+}
+
+/* What a process before us has left, or ENTRIES. One that we have ourselves is of
+ * an earlier configuration, whose totals are counted already: a policy that comes
+ * back begins afresh, as one that is new does, and what it was is not to be found
+ * any more. */
+static size_t find(struct dep_memory *m, const char *name, uint64_t fingerprint,
+                   size_t size)
+{
+    struct header *h = m->file;
     for (size_t i = 0; i < h->n_used; i++) {
-        const struct entry *e = &h->entries[i];
-        if (atomic_load(&e->state) == ENTRY_KEPT &&
-            e->fingerprint == fingerprint && e->size == size &&
-            strncmp(e->name, name, sizeof e->name) == 0)
+        struct entry *e = &h->entries[i];
+        if (atomic_load(&e->state) != ENTRY_KEPT ||
+            e->fingerprint != fingerprint || e->size != size ||
+            strncmp(e->name, name, sizeof e->name) != 0)
+            continue;
+        if (!is_ours(m, i))
             return i;
+        atomic_store(&e->state, ENTRY_DEAD);
     }
     return ENTRIES;
 }
@@ -224,11 +239,15 @@ static size_t claim(struct dep_memory *m, const char *name,
     return i;
 }
 
+/* What nobody else uses has come to its end; only what a process leaves behind
+ * that dies is found by the next. */
 static void unclaim(struct dep_memory *m, size_t i)
 {
+    struct entry *e = &m->file->entries[i];
     pthread_mutex_lock(&m->lock);
-    if (--m->claims[i] == 0)
-        atomic_fetch_and(&m->file->entries[i].users, ~m->mine);
+    if (--m->claims[i] == 0 &&
+        (atomic_fetch_and(&e->users, ~m->mine) & ~m->mine) == 0)
+        atomic_store(&e->state, ENTRY_DEAD);
     pthread_mutex_unlock(&m->lock);
 }
 

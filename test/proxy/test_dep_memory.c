@@ -199,6 +199,33 @@ static void dep_memory_twice_in_one_process(void **unused)
 }
 
 /* Takes on one configuration after the other until it is killed. */
+/* Its totals are counted on from the one before (legacy.c): with those of its own
+ * earlier time they would count twice. */
+static void regress_dep_memory_policy_that_comes_back_counts_once(void **unused)
+{
+    bide_policy_conf policy = BIDE_POLICY_CONF_INIT;
+    int fd = dep_memory_file();
+    struct process a, again, after;
+    bide_stats stats = { 0 };
+    (void)unused;
+
+    begin(&a, fd, 0, 0, &policy);
+    attempt(a.dep, false);
+    again = a;
+    assert_int_equal(make(&again, &policy), 0); /* beside a, which is not gone */
+    assert_int_equal(bide_dep_stats(again.dep, now, &stats), 0);
+    assert_int_equal(stats.calls, 0);
+    dep_memory_release(&a.block, a.dep);
+    attempt(again.dep, false);
+    attempt(again.dep, false);
+    begin(&after, fd, 0, 0, &policy); /* the process has died: the last counts */
+    assert_int_equal(bide_dep_stats(after.dep, now, &stats), 0);
+    assert_int_equal(stats.calls, 2);
+    end(&after);
+    end(&again);
+    close(fd);
+}
+
 static void work_until_killed(int fd, unsigned seat)
 {
     struct process p = { .memory = dep_memory_open(fd, seat, 0) };
@@ -266,6 +293,8 @@ int main(void)
         cmocka_unit_test(dep_memory_dead_hold_no_places),
         cmocka_unit_test(dep_memory_reloads_do_not_add_up),
         cmocka_unit_test(dep_memory_twice_in_one_process),
+        cmocka_unit_test(
+            regress_dep_memory_policy_that_comes_back_counts_once),
         cmocka_unit_test(dep_memory_killed_at_any_moment),
         cmocka_unit_test(dep_memory_does_without),
     };
