@@ -24,6 +24,8 @@ export const reasons: Record<string, { short: string; advice: string }> = {
   in_flight: { short: 'too many at once', advice: 'limits.in_flight attempts are running already, and its queue is full.' },
   local_throttle: { short: 'most requests are being refused', advice: 'The dependency refuses so much that sending this one would most likely be wasted.' },
   adaptive_rate: { short: 'no room at the rate the server allows', advice: 'The rate that was learned from its 429s leaves no room before the deadline.' },
+  shed_retry: { short: 'a retry from above, refused first', advice: 'Places in flight are short, and a layer above has tried this request before. First attempts go first.' },
+  shed_priority: { short: 'refused for those of higher priority', advice: 'Places in flight are short, and kept for requests of a higher priority.' },
   cut_short: { short: 'the answer broke off', advice: 'Part of the answer had been passed on when the endpoint or the client stopped. It cannot be taken back.' },
   first: { short: 'the first attempt', advice: '' },
   backoff: { short: 'waits as the policy computes', advice: '' },
