@@ -198,6 +198,7 @@ void station_signals(sigset_t *set)
     sigaddset(set, SIGINT);
     sigaddset(set, SIGHUP);
     sigaddset(set, SIGUSR1);
+    sigaddset(set, SIGUSR2);
     sigaddset(set, SIGRTMIN);
     sigaddset(set, SIGRTMIN + 1);
 }
@@ -216,8 +217,13 @@ void station_watch_supervisor(const struct station *s)
 /* What a signal means to this process; 0: nothing. */
 static int meaning(const struct station *s, const siginfo_t *info)
 {
+    if (s->supervisor == 0 && info->si_signo == SIGUSR2)
+        fprintf(stderr, "bide proxy: no upgrade without a supervisor "
+                        "(`supervise: true`); restart it instead\n");
     if (s->supervisor == 0)
-        return info->si_signo < SIGRTMIN ? info->si_signo : 0;
+        return info->si_signo < SIGRTMIN && info->si_signo != SIGUSR2
+                   ? info->si_signo
+                   : 0;
     if (info->si_signo == SIGRTMIN)
         return info->si_pid == s->supervisor ? info->si_value.sival_int : 0;
     if (info->si_signo == SIGRTMIN + 1)

@@ -143,6 +143,7 @@ static void ready(struct supervisor *s, struct child *c)
         s->as = c->as;
         c->as = (struct identity){ .user = NULL };
     }
+    kept_settle(&s->kept, (unsigned)(c - s->children));
     c->state = CHILD_SERVING;
     c->since_ns = bide_now_ns();
     s->served = true;
@@ -171,7 +172,9 @@ static void heard(struct supervisor *s, struct child *c, struct line_message *m)
 {
     bool counts = c->state != CHILD_DRAINING && !s->stopping;
     if (strcmp(m->word, "hold") == 0 && counts && m->fd >= 0) {
-        kept_put(&s->kept, m->text, m->fd, (unsigned)(c - s->children));
+        kept_put(&s->kept, m->text, m->fd,
+                 c->state == CHILD_STARTING ? (unsigned)(c - s->children)
+                                            : KEPT_SETTLED);
         m->fd = -1;
     } else if (strcmp(m->word, "drop") == 0 && counts) {
         kept_remove(&s->kept, m->text);
@@ -362,7 +365,6 @@ static int prepare(struct supervisor *s, char **argv)
     s->running = open("/proc/self/exe", O_PATH | O_CLOEXEC);
     s->memory = dep_memory_file();
     station_signals(&s->signals);
-    sigaddset(&s->signals, SIGUSR2);
     sigaddset(&s->signals, SIGCHLD);
     sigprocmask(SIG_BLOCK, &s->signals, NULL);
     s->signal_fd = signalfd(-1, &s->signals, SFD_CLOEXEC | SFD_NONBLOCK);

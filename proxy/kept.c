@@ -56,6 +56,13 @@ void kept_remove(struct kept *k, const char *name)
         close(fd);
 }
 
+void kept_settle(struct kept *k, unsigned owner)
+{
+    for (size_t i = 0; i < k->n; i++)
+        if (k->list[i].owner == owner)
+            k->list[i].owner = KEPT_SETTLED;
+}
+
 void kept_remove_owned(struct kept *k, unsigned owner)
 {
     for (size_t i = k->n; i-- > 0;)

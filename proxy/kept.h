@@ -17,14 +17,18 @@
 #ifndef BIDE_PROXY_KEPT_H
 #define BIDE_PROXY_KEPT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+#define KEPT_SETTLED UINT_MAX
 
 /* Threads: owned. */
 struct kept_entry {
     char *name;
     int fd;
-    unsigned owner; /* the seat of who had it put here; see supervise.h */
+    unsigned owner; /* the seat of who had it put here and does not serve yet;
+                       KEPT_SETTLED: it is there to stay */
     bool fresh;     /* opened by this process, ahead of its use */
 };
 
@@ -38,6 +42,10 @@ struct kept {
 /* Puts a descriptor into the table, in place of one of the same name; it is the
  * table's from then on, also on failure (-1). */
 int kept_put(struct kept *k, const char *name, int fd, unsigned owner);
+
+/* What an owner had put here is there to stay: it serves. Its seat may be another's
+ * later. */
+void kept_settle(struct kept *k, unsigned owner);
 
 /* Closes one, or those of one owner, or all. */
 void kept_remove(struct kept *k, const char *name);

@@ -150,6 +150,38 @@ def broken():
                  one_serves(p) and ask(p, get()).body == b"old")
 
 
+def regress_good_then_broken():
+    """The process before has left its seat, and the sockets that it opened are still
+    the supervisor's, whatever becomes of who sits there next."""
+    o = Origin(says(ok(b"fine")))
+    with proxied(o) as p:
+        upgrade(p)
+        one_serves(p)
+        text = p.text
+        p.write("proxy: [")
+        upgrade(p, "all stays as it was")
+        os.kill(p.pid, signal.SIGSTOP)      # it accepts nobody ...
+        c = connect(p)
+        c.send(get())
+        old = p.pid
+        os.kill(old, signal.SIGKILL)        # ... and never will
+        tap.case("after a good upgrade and a broken one, a connection that waits "
+                 "survives the serving process", Answer(c).body == b"fine", p.said)
+        p.write(text)
+        said = upgrade(p)
+        tap.case("and the next good one finds its sockets", "upgraded:" in said and
+                 ask(p, get()).body == b"fine", said)
+
+
+def alone():
+    """Without a supervisor there is nobody to start another process."""
+    o = Origin(says(ok(b"fine")))
+    with proxied(o, more="  supervise: false\n") as p:
+        said = upgrade(p, "no upgrade")
+        tap.case("without a supervisor, it says so and serves on",
+                 "supervise" in said and ask(p, get()).body == b"fine", said)
+
+
 def other_configuration():
     """What a reload cannot change, an upgrade can."""
     o, other = Origin(says(ok(b"one"))), Origin(says(ok(b"two")))
@@ -180,4 +212,5 @@ def other_configuration():
 
 
 run(under_load, what_is_being_served, state_is_taken_along, broken,
+    regress_good_then_broken, alone,
     other_configuration)
