@@ -53,6 +53,14 @@ bool net_conn_quiet(struct net_conn *c)
     return !c->readable || net_read(c, &byte, 1) == NET_AGAIN;
 }
 
+bool net_conn_failed(const struct net_conn *c)
+{
+    int error = 0;
+    socklen_t len = sizeof error;
+    return getsockopt(c->io.fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 ||
+           error != 0;
+}
+
 bool net_conn_stale(struct net_conn *c)
 {
     char byte;

@@ -118,6 +118,9 @@ static inline bool net_can_read(const struct net_conn *c)
 /* Bytes that were written and have not reached the other side. */
 size_t net_conn_unsent(const struct net_conn *c);
 
+/* Whether the kernel knows by now that what was written will not be read. */
+bool net_conn_failed(const struct net_conn *c);
+
 /* Says that no more will be written; the other direction stays. */
 void net_conn_shutdown(struct net_conn *c);
 

@@ -14,10 +14,21 @@ static void finish(struct exchange *ex)
         return;
     }
     c->until_ns = BIDE_FOREVER;
-    exchange_over(ex);
+    /* One that has closed looks like one that has only said all it wants to, until
+     * something is sent to it. */
+    bool gone = c->conn.hup && net_conn_failed(&c->conn);
+    if (gone) {
+        ex->status = 499;
+        exchange_gone(ex);
+    } else {
+        exchange_over(ex);
+    }
     if (a)
         attempt_end(a, attempt_reusable(a));
-    client_done(c);
+    if (gone)
+        client_abort(c);
+    else
+        client_done(c);
 }
 
 /* What a TLS session has taken and not sent yet cannot be taken back either. */

@@ -270,6 +270,37 @@ CLF = re.compile(r'^127\.0\.0\.1 - - \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d '
                  r'(?: "((?:[^"\\]|\\.)*)" "((?:[^"\\]|\\.)*)")?$')
 
 
+def who_left():
+    """A client that gave up is told from one that only closed its sending half, though
+    both look the same until the answer is written."""
+    goes, log = [], os.path.join(sidecar.work.name, "left.log")
+
+    def talk(origin, peer):
+        while origin.request(peer):
+            until(lambda: goes)
+            goes.clear()
+            peer.send(ok(b"late"))
+    o = Origin(talk)
+    with proxied(o, more=f"  access_log: {log}\n") as p:
+        for n, half in enumerate((False, True)):
+            c = connect(p)
+            c.send(get())
+            until(lambda: len(o.heads) == n + 1)
+            if half:
+                c.socket.shutdown(socket.SHUT_WR)
+            else:
+                c.close()
+            goes.append(1)
+            until(lambda: os.path.exists(log) and
+                  len(open(log, encoding="utf-8").readlines()) == n + 1)
+            if half:
+                c.close()
+    lines = [json.loads(x) for x in open(log, encoding="utf-8")]
+    tap.case("a client that left is logged as 499, one that waits with its status",
+             [(x["status"], x["reason"]) for x in lines] ==
+             [(499, "cancelled"), (200, "success")], lines)
+
+
 def common_lines():
     for form in "common", "combined":
         o = Origin(says(ok()))
@@ -349,5 +380,5 @@ def request_ids():
              [x["request_id"] for x in lines] == [s[0] for s in sent], lines)
 
 
-run(a_log_that_nobody_reads, a_log_that_is_read_late, a_full_disk,
+run(who_left, a_log_that_nobody_reads, a_log_that_is_read_late, a_full_disk,
     a_limit_on_files, fifo, json_lines, common_lines, syslog, request_ids)
