@@ -214,8 +214,9 @@ int proxy_reload(struct proxy *p, bide_config *config,
     struct doors *shut = p->doors;
     const char *fixed = unchangeable(p, old->conf, conf);
     if (fixed) {
-        snprintf(err, err_size, "%s cannot change while it runs: restart",
-                 fixed);
+        bool upgrades = old->conf->supervise && conf->supervise;
+        snprintf(err, err_size, "%s cannot change while it runs: %srestart",
+                 fixed, upgrades ? "upgrade (SIGUSR2) or " : "");
         return -1;
     }
     if (!count_clients(p, conf)) {
