@@ -226,8 +226,10 @@ static int meaning(const struct station *s, const siginfo_t *info)
                    : 0;
     if (info->si_signo == SIGRTMIN)
         return info->si_pid == s->supervisor ? info->si_value.sival_int : 0;
-    if (info->si_signo == SIGRTMIN + 1)
+    if (info->si_signo == SIGRTMIN + 1) {
+        fprintf(stderr, "bide proxy: the supervisor is gone\n");
         return SIGTERM;
+    }
     return info->si_code == SI_USER && info->si_pid == getpid()
                ? info->si_signo
                : 0;

@@ -172,7 +172,8 @@ static const struct bide__section_field timeout_fields[] = {
     TIME("header", header_ns, "a duration over 0",
          "From the first byte of a head to its last."),
     TIME("body", body_ns, "a duration over 0",
-         "Between two pieces of a request's body."),
+         "How far a client may fall behind `limits.body_rate` with a request's "
+         "body."),
     TIME("idle", idle_ns, "a duration over 0",
          "Between two requests of a client."),
     TIME("write", write_ns, "a duration over 0",

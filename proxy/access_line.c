@@ -252,6 +252,17 @@ static void put_field(struct text *t, struct piece p)
     TEXT_LITERAL(t, "\"");
 }
 
+/* Without its query, for the reason that the request's is left out: what stands
+ * there may be secret. */
+static struct piece referer_of(const struct exchange *ex)
+{
+    struct piece p = field_named(ex, "referer");
+    const char *query = p.at ? memchr(p.at, '?', p.len) : NULL;
+    if (query)
+        p.len = (size_t)(query - p.at);
+    return p;
+}
+
 void access_line_common(struct text *t, const struct exchange *ex,
                         const struct access_time *time, bool combined)
 {
@@ -270,7 +281,7 @@ void access_line_common(struct text *t, const struct exchange *ex,
     else
         TEXT_LITERAL(t, "-");
     if (combined) {
-        put_field(t, whole ? field_named(ex, "referer") : none);
+        put_field(t, whole ? referer_of(ex) : none);
         put_field(t, whole ? field_of(ex, HTTP1_ID_USER_AGENT) : none);
     }
     TEXT_LITERAL(t, "\n");
