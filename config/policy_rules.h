@@ -11,7 +11,8 @@
  */
 #define BIDE__NO_SERVERS_FAULTS                                                \
     (1u << BIDE_FAULT_NONE | 1u << BIDE_FAULT_CANCELLED |                      \
-     1u << BIDE_FAULT_UPLOAD | 1u << BIDE_FAULT_CONNECTION_WAIT)
+     1u << BIDE_FAULT_UPLOAD | 1u << BIDE_FAULT_CONNECTION_WAIT |                \
+     1u << BIDE_FAULT_TOO_LONG)
 
 /* Threads: owned. */
 struct bide__making {

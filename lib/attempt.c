@@ -211,7 +211,8 @@ static struct bide__answer_to_start ask_all(struct bide__call *c, bool beside,
     bool breaker = c->dep->policy.conf.breaker.kind != BIDE_BREAKER_OFF;
     bool idle = !breaker || bide__breaker_idle(&c->dep->breaker,
                                                &r->generation);
-    if (!idle && bide__breaker_refuses(&c->dep->breaker, beside, now))
+    bool no_probe = beside || c->pending;
+    if (!idle && bide__breaker_refuses(&c->dep->breaker, no_probe, now))
         return refused(BIDE_BECAUSE_BREAKER_OPEN);
     struct bide__answer_to_start a = ask_limits(c, beside, now, r);
     if (a.admission != BIDE__ADMITTED || idle)

@@ -16,7 +16,8 @@ static const bide_policy_conf *conf_of(const struct bide__call *c)
 static bool is_ours(bide_fault fault)
 {
     return fault == BIDE_FAULT_LOCAL || fault == BIDE_FAULT_URL ||
-           fault == BIDE_FAULT_UPLOAD || fault == BIDE_FAULT_CONNECTION_WAIT;
+           fault == BIDE_FAULT_UPLOAD || fault == BIDE_FAULT_CONNECTION_WAIT ||
+           fault == BIDE_FAULT_TOO_LONG;
 }
 
 enum bide__health bide__health_of(const bide_outcome *out)

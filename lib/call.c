@@ -429,6 +429,7 @@ static void set_op(struct bide__call *c, const bide_op *op)
     c->is.safe_twice = op->idempotent || op->has_key ||
                         conf_of(c)->idempotency_key == BIDE_KEY_GENERATE;
     c->is.one_shot = op->one_shot_body;
+    c->pending = op->body_pending;
 }
 
 void bide_call_set_op(bide_call *call, const bide_op *op)
@@ -489,7 +490,7 @@ static void remember_failure(struct bide__call *c,
     c->is.judged = true;
     c->is.clipped = clipped;
     c->is.probe = r->probe >= 0;
-    c->cls = (uint8_t)out->cls;
+    c->cls = out->cls & 0x7f;
     c->fault = (uint8_t)out->fault;
     c->is.unprocessed = out->not_processed;
     c->is.refused = out->refused;

@@ -78,7 +78,9 @@ struct __attribute__((may_alias)) bide__call {
     struct bide__traits is;
 
     /* The failure that is being judged, and the wait that was worked out. */
-    uint8_t cls;
+    uint8_t cls : 7;
+    uint8_t pending : 1;     /* not of the failure: bide_op.body_pending. There is
+                                no room left for it elsewhere */
     uint8_t fault;
     uint32_t attempts;       /* begun. Not beside `state`: the compiler would load
                                 both at once, just after each was stored */

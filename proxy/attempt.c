@@ -288,13 +288,22 @@ void attempt_start(struct exchange *ex, const bide_decision *d)
         attempt_go(a);
 }
 
+/* An endpoint that is out is not tried out by a probe of the service itself, whose
+ * failure would keep the others shut; nor by a client that can hold it up. */
+static bool must_be_sure(const struct exchange *ex)
+{
+    return ex->upload != UPLOAD_NONE ||
+           bide_dep_breaker(ex->route->service->dep, ex->worker->loop.now_ns) !=
+               BIDE_BREAKER_CLOSED;
+}
+
 void attempt_go(struct attempt *a)
 {
     struct exchange *ex = a->ex;
     struct worker *w = ex->worker;
-    struct endpoint *e = endpoint_choose(ex->route->service->upstream, w->index,
-                                         ex->tried, &w->random, w->loop.now_ns,
-                                         &a->permit, &a->permit_held);
+    struct endpoint *e = endpoint_choose(
+        ex->route->service->upstream, w->index, ex->tried, must_be_sure(ex),
+        &w->random, w->loop.now_ns, &a->permit, &a->permit_held);
     a->pool = &e->pools[w->index];
     gauge_up(&a->pool->in_flight);
     count(&e->tally->of[w->index].requests);

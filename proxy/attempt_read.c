@@ -235,7 +235,10 @@ static bool parse(struct attempt *a)
         if (rc == 0)
             return false;
         if (rc < 0) {
-            attempt_fail(a, BIDE_FAULT_MALFORMED);
+            /* A client can make an answer long, by what it has the origin
+             * repeat: that is no failure of the service. */
+            bool ours = rc == HTTP1_EHEAD || rc == HTTP1_EFIELDS;
+            attempt_fail(a, ours ? BIDE_FAULT_TOO_LONG : BIDE_FAULT_MALFORMED);
             return false;
         }
         if (a->resp.status >= 200 || a->resp.status == 101)

@@ -45,11 +45,12 @@ static struct endpoint *lighter(struct endpoint *a, struct endpoint *b,
 }
 
 /* Asks the breaker for leave; false: it says no. */
-static bool permitted(struct endpoint *e, bide_call *permit, int64_t now)
+static bool permitted(struct endpoint *e, bool sure, bide_call *permit,
+                      int64_t now)
 {
     if (!e->breaker)
         return false;
-    bide_call_begin(permit, e->breaker, NULL, now);
+    bide_call_begin(permit, e->breaker, &(bide_op){ .body_pending = sure }, now);
     if (bide_call_next(permit, now).action == BIDE_TRY)
         return true;
     bide_call_end(permit, now);
@@ -98,11 +99,11 @@ static struct endpoint *probe(struct upstream *u, uint64_t random, int64_t now,
     if (atomic_load_explicit(&e->out_by, memory_order_relaxed) !=
         OUT_BY_BREAKER)
         return NULL;
-    return permitted(e, permit, now) ? e : NULL;
+    return permitted(e, false, permit, now) ? e : NULL;
 }
 
 struct endpoint *endpoint_choose(struct upstream *u, unsigned w, uint64_t tried,
-                                 uint64_t *random, int64_t now_ns,
+                                 bool sure, uint64_t *random, int64_t now_ns,
                                  bide_call *permit, bool *ret_held)
 {
     struct endpoint *e;
@@ -112,13 +113,13 @@ struct endpoint *endpoint_choose(struct upstream *u, unsigned w, uint64_t tried,
         return &u->endpoints[0];
     *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407u;
     uint64_t r = *random ^ *random >> 29;
-    if (tried == 0 &&
+    if (tried == 0 && !sure &&
         atomic_load_explicit(&u->n_out, memory_order_relaxed) != 0 &&
         (e = probe(u, r, now_ns, permit))) {
         *ret_held = true;
         return e;
     }
     e = draw(u, w, tried, r, now_ns);
-    *ret_held = permitted(e, permit, now_ns);
+    *ret_held = permitted(e, sure, permit, now_ns);
     return e;
 }

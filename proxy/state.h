@@ -253,10 +253,11 @@ void route_init(struct route *r, const struct bide__proxy_route *conf,
 
 /* Chooses an endpoint for an attempt by worker `w`: of two drawn at random, the
  * one with less to do; not one of `tried` (bits), if there is another; not one
- * that is out, unless too many are. Begins `permit` on the endpoint's breaker;
+ * that is out, unless too many are; none that is on probation if it must be `sure`.
+ * Begins `permit` on the endpoint's breaker;
  * *ret_held says whether it is held, and to be ended. NULL: there is none. */
 struct endpoint *endpoint_choose(struct upstream *u, unsigned w, uint64_t tried,
-                                 uint64_t *random, int64_t now_ns,
+                                 bool sure, uint64_t *random, int64_t now_ns,
                                  bide_call *permit, bool *ret_held);
 
 #endif

@@ -81,6 +81,11 @@ bool upload_scan(struct exchange *ex, struct net_buf *b, uint32_t *at)
         return false;
     }
     ex->upload = UPLOAD_NONE;
+    if (ex->op.body_pending) {
+        ex->op.body_pending = false;
+        if (ex->called)
+            bide_call_set_op(&ex->call, &ex->op);
+    }
     upload_await_others(ex);
     if (ex->client->conn.hup)
         exchange_later(ex, TODO_STEP);

@@ -68,6 +68,9 @@ bool upload_take(struct exchange *ex, struct net_buf *b)
 static void begin_streaming(struct exchange *ex)
 {
     ex->upload = UPLOAD_STREAMING;
+    ex->op.body_pending = true;
+    if (ex->called)
+        bide_call_set_op(&ex->call, &ex->op);
     upload_await_others(ex);
     if (bide_dep_policy(ex->route->service->dep)->hedge.max != 0)
         upload_let_go(ex);

@@ -148,6 +148,9 @@ typedef struct bide_op {
     bool idempotent;      /* doing it twice does no harm */
     bool has_key;         /* it carries an idempotency key */
     bool one_shot_body;   /* its body cannot be sent again */
+    bool body_pending;    /* its body is still coming from a client, who may hold
+                             the attempt up for as long as he likes: it is not let
+                             through as a probe of a breaker */
     int8_t priority;      /* 0: normal; over it, it goes before those that are
                              normal, below it after them (limits.reserve,
                              limits.shed) */

@@ -58,6 +58,7 @@ typedef enum bide_class {
     X(BIDE_FAULT_UPLOAD, "upload", BIDE_IGNORED) /* the client's body */       \
     X(BIDE_FAULT_CONNECTION_WAIT, "connection_wait", BIDE_IGNORED)             \
     /* none of ours became free */                                             \
+    X(BIDE_FAULT_TOO_LONG, "too_long", BIDE_PERMANENT) /* for limits of ours */ \
     X(BIDE_FAULT_OTHER, "other", BIDE_PERMANENT)
 
 typedef enum bide_fault {

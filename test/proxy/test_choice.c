@@ -43,7 +43,7 @@ static void draw(uint64_t tried, int64_t now, int counts[N])
     for (int i = 0; i < DRAWS; i++) {
         bide_call permit;
         bool held;
-        counts[endpoint_choose(&u, 0, tried, &luck, now, &permit, &held)
+        counts[endpoint_choose(&u, 0, tried, false, &luck, now, &permit, &held)
                    ->index]++;
         assert_false(held);
     }

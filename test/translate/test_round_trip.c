@@ -93,7 +93,8 @@ static void random_rule(bide_rule *r, uint64_t *s)
         r->status_min = r->status_max = 0;
     r->faults = (uint32_t)draw(s) & ((1u << BIDE_N_FAULTS) - 1) &
                 ~(1u << BIDE_FAULT_NONE | 1u << BIDE_FAULT_CANCELLED |
-                  1u << BIDE_FAULT_UPLOAD | 1u << BIDE_FAULT_CONNECTION_WAIT);
+                  1u << BIDE_FAULT_UPLOAD | 1u << BIDE_FAULT_CONNECTION_WAIT |
+                  1u << BIDE_FAULT_TOO_LONG);
     r->grpc = (uint32_t)draw(s) & ((1u << BIDE_N_GRPC) - 1) & ~1u;
     if (below(s, 2))
         r->faults = 0;

@@ -201,6 +201,19 @@ static void blame_place_in_line_is_neutral(void **state)
          { 10 * S, BREAKER(CLOSED) });
 }
 
+static void blame_answer_too_long_for_us_is_neutral(void **state)
+{
+    bide_policy_conf conf = touchy_conf();
+
+    (void)state;
+    PLAY(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 1 * S, REPORT(1, .cls = BIDE_PERMANENT,
+                         .fault = BIDE_FAULT_TOO_LONG) },
+         { 1 * S, DONE(PERMANENT) },
+         { 1 * S, BREAKER(CLOSED) });
+}
+
 static void blame_time_begins_with_the_connection(void **state)
 {
     bide_policy_conf conf = touchy_conf();
@@ -380,6 +393,7 @@ int main(void)
         cmocka_unit_test(blame_retry_after_time_of_ours_is_neutral),
         cmocka_unit_test(blame_upload_that_stalls_is_neutral),
         cmocka_unit_test(blame_place_in_line_is_neutral),
+        cmocka_unit_test(blame_answer_too_long_for_us_is_neutral),
         cmocka_unit_test(blame_time_begins_with_the_connection),
         cmocka_unit_test(blame_clock_that_steps_back_does_no_harm),
         cmocka_unit_test(blame_neutral_probe_gives_its_place_back),

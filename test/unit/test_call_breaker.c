@@ -39,6 +39,23 @@ static void call_breaker_done_says_when_it_may_fare_better(void **state)
     bide_dep_free(dep);
 }
 
+/* Whoever sends the body could hold a probe's place for as long as he likes. */
+static void call_body_pending_is_no_probe(void **state)
+{
+    bide_policy_conf conf = breaker_conf(1);
+    bide_dep *dep = script_dep(&conf);
+    bide_op upload = { .idempotent = true, .body_pending = true };
+
+    (void)state;
+    PLAY_ON(dep, &upload, { 0, TRY(1, FIRST) }, { 0, REPORT(1, FAILED) });
+    PLAY_ON(dep, &upload, { 11 * S, DONE(BREAKER_OPEN) });
+    upload.body_pending = false;
+    PLAY_ON(dep, &upload,
+            { 11 * S, TRY(1, FIRST) },
+            { 11 * S, BREAKER(HALF_OPEN) });
+    bide_dep_free(dep);
+}
+
 static void call_breaker_opens_during_the_wait(void **state)
 {
     bide_policy_conf conf = breaker_conf(2);
@@ -173,6 +190,7 @@ int main(void)
         cmocka_unit_test(call_breaker_opens_during_the_wait),
         cmocka_unit_test(call_breaker_closed_again_after_the_wait),
         cmocka_unit_test(call_probe_is_not_retried),
+        cmocka_unit_test(call_body_pending_is_no_probe),
         cmocka_unit_test(call_probe_is_not_retried_while_half_open),
         cmocka_unit_test(call_ignored_probe_gives_its_place_back),
         cmocka_unit_test(call_breaker_forced_open_refuses_the_first),

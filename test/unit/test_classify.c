@@ -103,6 +103,7 @@ static void classify_every_fault_has_its_class(void **state)
         { BIDE_FAULT_CANCELLED, BIDE_IGNORED, false },
         { BIDE_FAULT_UPLOAD, BIDE_IGNORED, false },
         { BIDE_FAULT_CONNECTION_WAIT, BIDE_IGNORED, true },
+        { BIDE_FAULT_TOO_LONG, BIDE_PERMANENT, false },
         { BIDE_FAULT_OTHER, BIDE_PERMANENT, false },
     };
 

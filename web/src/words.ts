@@ -50,6 +50,7 @@ const faults: Record<string, string> = {
   cancelled: 'the caller gave up',
   upload: 'the client did not deliver the body',
   connection_wait: 'no connection became free in time',
+  too_long: 'the head of the answer is longer than limits.header_bytes or limits.headers',
   other: 'it failed',
 };
 
