@@ -98,6 +98,31 @@ static void choice_those_out_get_nothing(void **unused)
     assert_true(counts[0] == 0 && counts[1] == 0);
 }
 
+/* A probe of the service itself must not be one of an endpoint, too. */
+static void choice_sure_tries_nobody_out(void **unused)
+{
+    bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
+    bide_call permit;
+    bool held, tried_out = false;
+    (void)unused;
+    conf.breaker.open_ns = BIDE_MILLISECOND;
+    assert_int_equal(bide_dep_new(&endpoints[0].breaker, "out", &conf), 0);
+    assert_true(endpoint_put_out(&endpoints[0], OUT_BY_BREAKER));
+    for (int sure = 0; sure < 2; sure++)
+        for (int i = 0; i < DRAWS; i++) {
+            struct endpoint *e =
+                endpoint_choose(&u, 0, 0, sure == 1, &luck, BIDE_SECOND, &permit,
+                                &held);
+            assert_false(sure == 1 && e == &endpoints[0]);
+            tried_out = tried_out || e == &endpoints[0];
+            if (held)
+                bide_call_end(&permit, BIDE_SECOND);
+        }
+    assert_true(tried_out);
+    bide_dep_free(endpoints[0].breaker);
+    endpoints[0].breaker = NULL;
+}
+
 static void out_no_more_than_allowed(void **unused)
 {
     (void)unused;
@@ -138,6 +163,7 @@ int main(void)
         cmocka_unit_test_setup(choice_those_out_get_nothing, fresh),
         cmocka_unit_test_setup(choice_those_without_an_address_get_nothing,
                                fresh),
+        cmocka_unit_test_setup(choice_sure_tries_nobody_out, fresh),
         cmocka_unit_test_setup(out_no_more_than_allowed, fresh),
         cmocka_unit_test_setup(choice_one_that_came_back_starts_slowly, fresh),
     };

@@ -82,6 +82,47 @@ def slow_origin():
         tap.case("and no breaker has opened", opened(p) == 0)
 
 
+def long_answers():
+    """An origin that repeats what it is asked for: a client can make its heads longer
+    than the sidecar takes."""
+    def talk(o, peer):
+        while head := o.request(peer):
+            if b" /old" in head and not peer.send(
+                    b"HTTP/1.1 301 Moved\r\nLocation: /" + b"x" * 20000 +
+                    b"\r\nContent-Length: 0\r\n\r\n"):
+                return
+            if b" /old" not in head and not peer.send(ok()):
+                return
+    o = Origin(talk)
+    with attacked(o, policy=POLICY) as p:
+        answers = [ask(p, get("/old")) for _ in range(HOSTILE)]
+        tap.case("answers that are too long end with 502",
+                 {a.status for a in answers} == {502}, answers[:2])
+        unharmed("answers that are too long", p, "permanent", answers)
+
+
+def probes_held():
+    """A breaker is half-open, the service is well: uploads that stop take no place of
+    those who would show it."""
+    down = [1]
+
+    def talk(o, peer):
+        while head := o.request(peer):
+            if not peer.send(ok(status=b"500 Down") if down else ok()):
+                return
+    o = Origin(talk)
+    policy = FAST + ", breaker: { min_calls: 5, open: 100ms, open_max: 100ms }"
+    with attacked(o, policy=policy) as p:
+        until(lambda: ask(p, get()).fields.get("x-bide-reason") == "breaker_open")
+        down.clear()
+        part = b"x" * 70000
+        clients = crowd(p, 8, get("/up", b"Content-Length: 1000000\r\n", b"POST") +
+                        part)
+        tap.case("uploads that stop do not keep a breaker shut",
+                 until(lambda: honest(p, 5) == [200] * 5))
+        leave(clients)
+
+
 def stalled_uploads(p, n):
     return crowd(p, n, get("/up", b"Content-Length: 1000000\r\n", b"PUT") +
                  b"x" * 70000)
@@ -177,5 +218,6 @@ def many_uploads():
         tap.case("and no breaker has opened", opened(p) == 0, opened(p))
 
 
-run(short_timeouts, short_timeouts_in_turn, slow_origin, uploads, two_endpoints,
+run(short_timeouts, short_timeouts_in_turn, slow_origin, long_answers, probes_held,
+    uploads, two_endpoints,
     line_of_uploads, line_of_readers, many_uploads)
