@@ -128,6 +128,14 @@ static bool vary_fits(const struct stale_copy *c, const void *ctx)
 
 /* ===== making a copy ===== */
 
+/* The endpoint knows the client by a certificate: from here, or, by the word of
+ * a trusted client, from further up. */
+static bool is_certified(const struct exchange *ex)
+{
+    return exchange_certificate(ex) ||
+           http1_has(&ex->req, HTTP1_ID_X_FORWARDED_CLIENT_CERT);
+}
+
 #define BIT(id) (UINT64_C(1) << HTTP1_ID_##id)
 
 /* The lines of the head as they will be sent again; Age will be another. */
@@ -184,6 +192,7 @@ static struct stale_copy *make(struct attempt *a, const struct net_buf *key,
     if (c) {
         memcpy(c->bytes, key->data, key->end);
         memcpy(c->bytes + key->end, b->data, shape.vary_len + shape.lines_len);
+        c->is_public = says->is_public;
         c->stored_ns = ex->worker->loop.now_ns;
         c->age_ns = says->age_ns;
         c->fresh_ns = says->fresh_ns;
@@ -207,7 +216,8 @@ void copy_begin(struct attempt *a)
         return;
     if (!says.may_keep) {
         stale_forget(cache_of(ex), key->data, key->end);
-    } else if (cacheable_for(&says, &ex->req, exchange_bytes(ex)) &&
+    } else if (cacheable_for(&says, &ex->req, exchange_bytes(ex),
+                             is_certified(ex)) &&
                body_room(a, &room)) {
         struct stale_copy *had =
             stale_get(cache_of(ex), key->data, key->end, is_new, ex);
@@ -263,6 +273,7 @@ void copy_end(struct attempt *a)
 struct wanted {
     const struct exchange *ex;
     int64_t stale_ns; /* how far past its freshness it may be */
+    bool certified;   /* only what is public */
 };
 
 static int64_t age_of(const struct stale_copy *c, int64_t now_ns)
@@ -274,7 +285,8 @@ static bool may_give(const struct stale_copy *c, const void *ctx)
 {
     const struct wanted *w = ctx;
     int64_t past = c->if_error_ns < w->stale_ns ? c->if_error_ns : w->stale_ns;
-    return age_of(c, w->ex->worker->loop.now_ns) <=
+    return (c->is_public || !w->certified) &&
+           age_of(c, w->ex->worker->loop.now_ns) <=
                net_after(c->fresh_ns, past) &&
            vary_fits(c, w->ex);
 }
@@ -282,7 +294,7 @@ static bool may_give(const struct stale_copy *c, const void *ctx)
 bool copy_give(struct exchange *ex, const struct route *r,
                const bide_decision *d)
 {
-    struct wanted w = { ex, r->conf->fallback.stale_ns };
+    struct wanted w = { ex, r->conf->fallback.stale_ns, is_certified(ex) };
     if (w.stale_ns == 0 || !cacheable_asks(&ex->req, exchange_bytes(ex)))
         return false;
     struct net_buf *key = key_of(ex);

@@ -48,6 +48,7 @@ struct stale_copy {
     uint64_t hash;
     size_t room; /* bytes that it is charged for */
     struct stale_shape shape;
+    bool is_public; /* the answer said so: it is for everybody */
     int64_t stored_ns;
     int64_t age_ns;      /* it had, when it was stored */
     int64_t fresh_ns;    /* how old it may be, by itself */
