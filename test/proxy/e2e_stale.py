@@ -373,6 +373,37 @@ def a_hostile_client():
             lambda: is_stale(ask(p, get("/mine")), b"mine")))
 
 
+def made_up_queries_and_fields():
+    """What one client makes up does not push out what others asked for."""
+    def big(head):
+        return ok(b"x" * 30000)
+    s, sidecar_ = site(*((f"/big?{i}", big) for i in range(60)),
+                       ("/many", ok(b"x", b"Vary: X-Kind\r\n")),
+                       more=ADMIN + "  limits: { stale: 1MiB, "
+                       "stale_answer: 64KiB }\n")
+    with sidecar_ as p:
+        for i in range(5):
+            ask(p, get(f"/page{i}?q"))
+        for i in range(60):
+            ask(p, get(f"/big?{i}"))
+        tap.case("copies of one path take an eighth",
+                 until(lambda: metric(p, "bide_proxy_stale_bytes") <=
+                       (1 << 17) + 5000),
+                 metric(p, "bide_proxy_stale_bytes"))
+        before = copies(p)
+        for i in range(40):
+            ask(p, get("/many", b"X-Kind: %d\r\n" % i))
+        tap.case("of one key there are sixteen",
+                 until(lambda: copies(p) == before + 16), (before, copies(p)))
+        s.broken = True
+        got = [ask(p, get(f"/page{i}?q")) for i in range(5)]
+        tap.case("the pages of others are still there", all(
+            is_stale(a, f"/page{i}?q".encode()) for i, a in enumerate(got)), got)
+        tap.case("and the last of what was made up", is_stale(
+            ask(p, get("/big?59")), b"x" * 30000) and is_stale(
+                ask(p, get("/many", b"X-Kind: 39\r\n")), b"x"))
+
+
 def sidecar_is_sanitized(p):
     """AddressSanitizer keeps what was freed for a while."""
     with open(f"/proc/{p.process.pid}/maps", encoding="utf-8") as f:
@@ -393,4 +424,5 @@ def between_workers():
 
 run(the_plain_case, what_is_kept, variants, what_the_origin_saw,
     what_is_changed_on_the_way, what_makes_copies_wrong,
-    what_is_not_whole, sizes, by_reload, a_hostile_client, between_workers)
+    what_is_not_whole, sizes, by_reload, a_hostile_client,
+    made_up_queries_and_fields, between_workers)
