@@ -16,7 +16,7 @@
 /* ===== the head ===== */
 
 /* Written anew, or not at all. */
-static uint64_t dropped(const struct exchange *ex)
+uint64_t request_dropped(const struct exchange *ex)
 {
     const struct bide__proxy_forwarded *f = &ex->state->conf->forwarded;
     uint64_t drop = BIT(CONNECTION) | BIT(KEEP_ALIVE) | BIT(PROXY_CONNECTION) |
@@ -201,7 +201,7 @@ static void put_framing(struct text *t, const struct exchange *ex)
 bool request_head_write(struct attempt *a, struct net_buf *to)
 {
     const struct exchange *ex = a->ex;
-    uint64_t drop = dropped(ex);
+    uint64_t drop = request_dropped(ex);
     struct text t = text_in(to);
 
     put_first_line(&t, ex);

@@ -184,9 +184,9 @@ struct cacheable cacheable_read(const struct http1_head *resp,
 /* ===== requests ===== */
 
 bool cacheable_for(const struct cacheable *c, const struct http1_head *req,
-                   const char *bytes)
+                   const char *bytes, bool certified)
 {
-    bool personal = http1_has(req, HTTP1_ID_AUTHORIZATION) ||
+    bool personal = certified || http1_has(req, HTTP1_ID_AUTHORIZATION) ||
                     http1_has(req, HTTP1_ID_COOKIE);
     return c->may_keep && req->method_id == HTTP1_GET &&
            req->framing == HTTP1_NO_BODY && (c->is_public || !personal) &&

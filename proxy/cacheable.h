@@ -4,7 +4,8 @@
  *
  * Where the standard leaves a choice, the careful one is taken: answers that
  * set cookies are not kept, nor, unless they say `public`, those to requests
- * with cookies or credentials. Threads: owned. */
+ * with cookies or credentials, a client's certificate included. Threads: owned.
+ */
 #ifndef BIDE_PROXY_CACHEABLE_H
 #define BIDE_PROXY_CACHEABLE_H
 
@@ -27,9 +28,10 @@ struct cacheable {
 struct cacheable cacheable_read(const struct http1_head *resp,
                                 const char *bytes, int64_t wall_s);
 
-/* Whether an answer to this request may be kept, given what the answer says. */
+/* Whether an answer to this request may be kept, given what the answer says;
+ * `certified`: the endpoint was told of the client's certificate. */
 bool cacheable_for(const struct cacheable *c, const struct http1_head *req,
-                   const char *bytes);
+                   const char *bytes, bool certified);
 
 /* Whether the request may be given a copy: it reads, and does not ask for a
  * fresh answer. */

@@ -16,25 +16,16 @@
 #include "stale.h"
 #include "state.h"
 #include "text.h"
+#include "vary.h"
 #include "worker.h"
 
 /* A copy that is newer than this is not made again: a route that is asked a
  * thousand times a second for the same copies one of them. */
 #define NEW_NS BIDE_SECOND
 
-enum { CHUNKED_ROOM = 4096, VARY_NAMES = 16 };
+enum { CHUNKED_ROOM = 4096 };
 
 /* ===== keys ===== */
-
-static void put_lower(struct text *t, const char *from, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        char c = from[i];
-        if (c >= 'A' && c <= 'Z')
-            c |= 0x20;
-        text_put(t, &c, 1);
-    }
-}
 
 /* Scheme, host and target; and the upstream, since routes may tell requests
  * apart by other fields. NULL: no memory. */
@@ -50,7 +41,7 @@ static struct net_buf *key_of(const struct exchange *ex)
     text_string(&t, ex->client->tls ? "https\n" : "http\n");
     text_string(&t, r->service->upstream->name);
     TEXT_LITERAL(&t, "\n");
-    put_lower(&t, bytes + req->host, req->host_len);
+    text_lower(&t, bytes + req->host, req->host_len);
     TEXT_LITERAL(&t, "\n");
     if (req->path_len == 0)
         TEXT_LITERAL(&t, "/");
@@ -66,67 +57,15 @@ static struct stale *cache_of(const struct exchange *ex)
     return ex->worker->proxy->stale;
 }
 
-/* ===== Vary ===== */
-
-/* "accept-encoding: gzip\n": a field of the request as a copy depends on it. */
-static void put_vary(struct text *t, const struct exchange *ex,
-                     const char *name, size_t len)
-{
-    const char *bytes = exchange_bytes(ex);
-    const struct http1_field *f = NULL;
-    put_lower(t, name, len);
-    TEXT_LITERAL(t, ":");
-    while ((f = cacheable_field(&ex->req, bytes, name, len, f))) {
-        TEXT_LITERAL(t, " ");
-        text_put(t, bytes + f->value, f->value_len);
-    }
-    TEXT_LITERAL(t, "\n");
-}
-
-/* False: it depends on more than fields, or on too many. */
-static bool write_vary(struct text *t, const struct attempt *a)
-{
-    const char *bytes = net_buf_at(a->in), *name;
-    const struct http1_field *f = NULL;
-    unsigned n = 0;
-    size_t len;
-    while ((f = cacheable_field(&a->resp, bytes, "vary", 4, f))) {
-        const char *at = bytes + f->value;
-        while (cacheable_member(&at, bytes + f->value + f->value_len, &name,
-                                &len)) {
-            if (*name == '*' || ++n > VARY_NAMES)
-                return false;
-            put_vary(t, a->ex, name, len);
-        }
-    }
-    return !t->full;
-}
-
-/* A line of what a copy depends on is the same for this request. */
-static bool line_fits(const struct exchange *ex, const char *line, size_t len)
-{
-    char now[1024];
-    struct text t = { now, now + sizeof now, false };
-    const char *colon = memchr(line, ':', len);
-    put_vary(&t, ex, line, colon ? (size_t)(colon - line) : len);
-    return !t.full && (size_t)(t.at - now) == len &&
-           memcmp(now, line, len) == 0;
-}
-
-static bool vary_fits(const struct stale_copy *c, const void *ctx)
-{
-    const char *at = stale_vary(c), *end = at + c->shape.vary_len;
-    while (at < end) {
-        const char *newline = memchr(at, '\n', (size_t)(end - at));
-        size_t len = newline ? (size_t)(newline + 1 - at) : (size_t)(end - at);
-        if (!line_fits(ctx, at, len))
-            return false;
-        at += len;
-    }
-    return true;
-}
-
 /* ===== making a copy ===== */
+
+/* The endpoint knows the client by a certificate: from here, or, by the word of
+ * a trusted client, from further up. */
+static bool is_certified(const struct exchange *ex)
+{
+    return exchange_certificate(ex) ||
+           http1_has(&ex->req, HTTP1_ID_X_FORWARDED_CLIENT_CERT);
+}
 
 #define BIT(id) (UINT64_C(1) << HTTP1_ID_##id)
 
@@ -149,7 +88,7 @@ static void write_lines(struct text *t, const struct attempt *a)
 static bool is_new(const struct stale_copy *c, const void *ctx)
 {
     const struct exchange *ex = ctx;
-    return ex->worker->loop.now_ns - c->stored_ns < NEW_NS && vary_fits(c, ctx);
+    return ex->worker->loop.now_ns - c->stored_ns < NEW_NS && vary_fits(c, ex);
 }
 
 /* How much room the body needs; 0: none or not known. False: too much. */
@@ -175,7 +114,7 @@ static struct stale_copy *make(struct attempt *a, const struct net_buf *key,
         return NULL;
     struct text t = text_in(b);
     struct stale_shape shape = { .key_len = key->end };
-    bool known = write_vary(&t, a);
+    bool known = vary_write(&t, a);
     shape.vary_len = (uint32_t)(t.at - b->data);
     write_lines(&t, a);
     shape.lines_len = (uint32_t)(t.at - b->data) - shape.vary_len;
@@ -184,6 +123,7 @@ static struct stale_copy *make(struct attempt *a, const struct net_buf *key,
     if (c) {
         memcpy(c->bytes, key->data, key->end);
         memcpy(c->bytes + key->end, b->data, shape.vary_len + shape.lines_len);
+        c->is_public = says->is_public;
         c->stored_ns = ex->worker->loop.now_ns;
         c->age_ns = says->age_ns;
         c->fresh_ns = says->fresh_ns;
@@ -207,7 +147,8 @@ void copy_begin(struct attempt *a)
         return;
     if (!says.may_keep) {
         stale_forget(cache_of(ex), key->data, key->end);
-    } else if (cacheable_for(&says, &ex->req, exchange_bytes(ex)) &&
+    } else if (cacheable_for(&says, &ex->req, exchange_bytes(ex),
+                             is_certified(ex)) &&
                body_room(a, &room)) {
         struct stale_copy *had =
             stale_get(cache_of(ex), key->data, key->end, is_new, ex);
@@ -263,6 +204,7 @@ void copy_end(struct attempt *a)
 struct wanted {
     const struct exchange *ex;
     int64_t stale_ns; /* how far past its freshness it may be */
+    bool certified;   /* only what is public */
 };
 
 static int64_t age_of(const struct stale_copy *c, int64_t now_ns)
@@ -274,7 +216,8 @@ static bool may_give(const struct stale_copy *c, const void *ctx)
 {
     const struct wanted *w = ctx;
     int64_t past = c->if_error_ns < w->stale_ns ? c->if_error_ns : w->stale_ns;
-    return age_of(c, w->ex->worker->loop.now_ns) <=
+    return (c->is_public || !w->certified) &&
+           age_of(c, w->ex->worker->loop.now_ns) <=
                net_after(c->fresh_ns, past) &&
            vary_fits(c, w->ex);
 }
@@ -282,7 +225,7 @@ static bool may_give(const struct stale_copy *c, const void *ctx)
 bool copy_give(struct exchange *ex, const struct route *r,
                const bide_decision *d)
 {
-    struct wanted w = { ex, r->conf->fallback.stale_ns };
+    struct wanted w = { ex, r->conf->fallback.stale_ns, is_certified(ex) };
     if (w.stale_ns == 0 || !cacheable_asks(&ex->req, exchange_bytes(ex)))
         return false;
     struct net_buf *key = key_of(ex);

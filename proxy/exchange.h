@@ -396,6 +396,10 @@ void fault_over(struct attempt *a);
 /* Sends what can be sent. */
 void attempt_send(struct attempt *a);
 
+/* The fields of the request that are not passed on, as bits; hop-by-hop ones
+ * apart. */
+uint64_t request_dropped(const struct exchange *ex);
+
 /* Writes the request's head as the endpoint shall see it; false: too long. */
 bool request_head_write(struct attempt *a, struct net_buf *to);
 

@@ -1,4 +1,4 @@
-/* Copies of answers: a table by key, and a list by use. */
+/* Copies of answers: a table by key, a list by use, and one for each path. */
 #include "stale.h"
 
 #include <pthread.h>
@@ -12,10 +12,20 @@
  * are small. */
 enum { BYTES_PER_SLOT = 1024, LEAST_SLOTS = 64 };
 
+/* Paths are told apart by a hash: two in this many share what each may have. */
+enum { PATHS = 4096, PATH_SHARE = 8, VARIANTS_MAX = 16 };
+
+/* What is kept of a path, in the order in which it came. */
+struct path {
+    struct stale_copy *newest, *oldest;
+    size_t bytes;
+};
+
 struct stale {
     pthread_mutex_t lock;
     struct stale_copy **slots; /* NULL: nothing was ever kept */
     size_t n_slots;            /* a power of 2 */
+    struct path *paths;        /* PATHS of them, made with the slots */
     struct stale_copy *newest, *oldest;
     size_t n_copies;
     uint64_t seed; /* nobody outside can choose keys that collide */
@@ -66,7 +76,30 @@ static void list_remove(struct stale *s, struct stale_copy *c)
     *(c->older ? &c->older->newer : &s->oldest) = c->newer;
 }
 
-/* Out of table and list; the caller lets go of it when the lock is free. */
+static struct path *path_of(const struct stale *s, const struct stale_copy *c)
+{
+    return &s->paths[c->path_hash % PATHS];
+}
+
+static void path_add(struct stale *s, struct stale_copy *c)
+{
+    struct path *p = path_of(s, c);
+    c->path_newer = NULL;
+    c->path_older = p->newest;
+    *(p->newest ? &p->newest->path_newer : &p->oldest) = c;
+    p->newest = c;
+    p->bytes += c->room;
+}
+
+static void path_remove(struct stale *s, struct stale_copy *c)
+{
+    struct path *p = path_of(s, c);
+    *(c->path_newer ? &c->path_newer->path_older : &p->newest) = c->path_older;
+    *(c->path_older ? &c->path_older->path_newer : &p->oldest) = c->path_newer;
+    p->bytes -= c->room;
+}
+
+/* Out of table and lists; the caller lets go of it when the lock is free. */
 static void take_out(struct stale *s, struct stale_copy *c)
 {
     struct stale_copy **at = slot_of(s, c->hash);
@@ -74,6 +107,7 @@ static void take_out(struct stale *s, struct stale_copy *c)
         at = &(*at)->next;
     *at = c->next;
     list_remove(s, c);
+    path_remove(s, c);
     s->n_copies--;
     c->listed = false;
 }
@@ -86,15 +120,18 @@ void stale_unref(struct stale_copy *c)
     free(c);
 }
 
+static void throw_out(struct stale *s, struct stale_copy *c)
+{
+    take_out(s, c);
+    stale_unref(c);
+}
+
 /* Throws out what was not used for longest until no more than `most` is kept;
  * what is still being sent counts until it is. */
 static void shrink(struct stale *s, size_t most)
 {
-    while (s->oldest && atomic_load(&s->kept) > most) {
-        struct stale_copy *c = s->oldest;
-        take_out(s, c);
-        stale_unref(c);
-    }
+    while (s->oldest && atomic_load(&s->kept) > most)
+        throw_out(s, s->oldest);
 }
 
 static size_t most_kept(const struct stale *s)
@@ -121,6 +158,7 @@ void stale_free(struct stale *s)
         return;
     shrink(s, 0);
     free(s->slots);
+    free(s->paths);
     pthread_mutex_destroy(&s->lock);
     free(s);
 }
@@ -134,7 +172,10 @@ static bool make_table(struct stale *s)
         return true;
     while (n < s->bound / BYTES_PER_SLOT)
         n *= 2;
-    s->slots = calloc(n, sizeof(struct stale_copy *));
+    if (!s->paths)
+        s->paths = calloc(PATHS, sizeof(struct path));
+    if (s->paths)
+        s->slots = calloc(n, sizeof(struct stale_copy *));
     s->n_slots = n;
     return s->slots != NULL;
 }
@@ -223,13 +264,36 @@ static struct stale_copy *same_as(const struct stale *s,
     return at;
 }
 
+/* Room for one more of this key: the last in the chain came first. */
+static void limit_variants(struct stale *s, const struct stale_copy *c)
+{
+    struct stale_copy *at = *slot_of(s, c->hash), *first = NULL;
+    int n = 0;
+    for (; at; at = at->next) {
+        if (!key_is(at, c->hash, stale_key(c), c->shape.key_len))
+            continue;
+        first = at;
+        n++;
+    }
+    if (n >= VARIANTS_MAX)
+        throw_out(s, first);
+}
+
+/* Room for this one in the share of its path; alone, it may be larger. */
+static void limit_path(struct stale *s, const struct stale_copy *c)
+{
+    const struct path *p = path_of(s, c);
+    while (p->oldest && p->bytes + c->room > s->bound / PATH_SHARE)
+        throw_out(s, p->oldest);
+}
+
 static bool put(struct stale *s, struct stale_copy *c)
 {
     struct stale_copy *before = same_as(s, c);
-    if (before) {
-        take_out(s, before);
-        stale_unref(before);
-    }
+    if (before)
+        throw_out(s, before);
+    limit_variants(s, c);
+    limit_path(s, c);
     if (c->room > most_kept(s))
         return false;
     shrink(s, most_kept(s) - c->room);
@@ -239,6 +303,7 @@ static bool put(struct stale *s, struct stale_copy *c)
     c->next = *slot_of(s, c->hash);
     *slot_of(s, c->hash) = c;
     list_add(s, c);
+    path_add(s, c);
     s->n_copies++;
     return c->listed = true;
 }
@@ -247,7 +312,11 @@ void stale_put(struct stale_copy *c)
 {
     struct stale *s = c->owner;
     size_t room = c->room; /* it may be thrown out as soon as it is there */
+    const char *query = memchr(stale_key(c), '?', c->shape.key_len);
     c->hash = hash_of(s, stale_key(c), c->shape.key_len);
+    c->path_hash =
+        query ? hash_of(s, stale_key(c), (size_t)(query - stale_key(c)))
+              : c->hash;
     pthread_mutex_lock(&s->lock);
     bool done = s->bound != 0 && put(s, c);
     pthread_mutex_unlock(&s->lock);
@@ -284,10 +353,8 @@ void stale_forget(struct stale *s, const char *key, size_t len)
     pthread_mutex_lock(&s->lock);
     for (c = s->n_copies ? *slot_of(s, hash) : NULL; c; c = next) {
         next = c->next;
-        if (key_is(c, hash, key, len)) {
-            take_out(s, c);
-            stale_unref(c);
-        }
+        if (key_is(c, hash, key, len))
+            throw_out(s, c);
     }
     pthread_mutex_unlock(&s->lock);
 }

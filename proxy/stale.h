@@ -17,7 +17,10 @@
  * thrown out and are still being sent included, one quarter for those that are
  * being made. When it is reached, those that were not used for longest give
  * way; a client that asks for a million things makes others be forgotten, and
- * nothing grow. Threads: shared. */
+ * nothing grow. Copies of one path, which is what comes before the question
+ * mark of a key, have an eighth of the bound, and those of one key that differ
+ * by fields are 16 at the most: whoever makes up queries or fields forgets only
+ * what is made up. Threads: shared. */
 #ifndef BIDE_PROXY_STALE_H
 #define BIDE_PROXY_STALE_H
 
@@ -45,9 +48,11 @@ struct stale_copy {
     bool listed; /* under the lock, as are the links */
     struct stale_copy *next;
     struct stale_copy *newer, *older;
-    uint64_t hash;
+    struct stale_copy *path_newer, *path_older; /* among those of its path */
+    uint64_t hash, path_hash;
     size_t room; /* bytes that it is charged for */
     struct stale_shape shape;
+    bool is_public; /* the answer said so: it is for everybody */
     int64_t stored_ns;
     int64_t age_ns;      /* it had, when it was stored */
     int64_t fresh_ns;    /* how old it may be, by itself */

@@ -6,6 +6,16 @@
 
 #include "../observe/json_text.h"
 
+void text_lower(struct text *t, const char *from, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        char c = from[i];
+        if (c >= 'A' && c <= 'Z')
+            c |= 0x20;
+        text_put(t, &c, 1);
+    }
+}
+
 void text_number(struct text *t, uint64_t n)
 {
     char digits[20];

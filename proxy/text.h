@@ -51,6 +51,9 @@ static inline void text_string(struct text *t, const char *s)
         text_put(t, s, strlen(s));
 }
 
+/* With small letters. */
+void text_lower(struct text *t, const char *from, size_t len);
+
 void text_number(struct text *t, uint64_t n);
 void text_thousandths(struct text *t,
                       unsigned n); /* ".042", for n under 1000 */

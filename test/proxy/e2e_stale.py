@@ -199,6 +199,54 @@ def variants():
                             b"\r\n")).status == 503)
 
 
+def what_the_origin_saw():
+    """Vary is about what came to the origin, not about what clients sent."""
+    def seen(head):
+        names = (b"x-kind:", b"x_kind:", b"te:")
+        return ok(b";".join(line for line in head.lower().split(b"\r\n")
+                            if line.startswith(names)),
+                  b"Vary: X-Kind, X_Kind, TE\r\n")
+    s, sidecar_ = site(*((f"/{i}", seen) for i in range(9)))
+    kind = b"X-Kind: a\r\n"
+    rows = [(kind + b"Connection: x-kind\r\n", kind, None),
+            (kind + b"Connection: x-kind\r\n", b"", b""),
+            (kind, kind + b"Connection: x-kind\r\n", None),
+            (b"X_Kind: a\r\n", b"", b""),
+            (b"TE: trailers\r\n", b"", b""),
+            (b"X-Kind: a\r\nX-Kind: b\r\n", b"X-Kind: a b\r\n", None),
+            (b"X-Kind: a b\r\n", b"X-Kind: a\r\nX-Kind: b\r\n", None),
+            (b"X-Kind: \r\n", b"", None)]
+    with sidecar_ as p:
+        for i, (first, then, body) in enumerate(rows):
+            s.broken = False
+            ask(p, get(f"/{i}", first))
+            s.broken = True
+            got = ask(p, get(f"/{i}", then))
+            tap.case(f"{first} {then}: {body}", got.status == 503
+                     if body is None else is_stale(got, body), got)
+
+
+def what_is_changed_on_the_way():
+    names = ["X-Forwarded-For", "x-forwarded-proto", "X-Forwarded-Client-Cert",
+             "Forwarded", "Via", "X-Bide-Attempt", "X-Request-Id", "Traceparent",
+             "Tracestate", "Accept, VIA"]
+    fine = ["Accept", "Viaduct", "Host"]
+    for keep in "true", "false":
+        s, sidecar_ = site(*((f"/{i}", ok(b"x", f"Vary: {name}\r\n".encode()))
+                             for i, name in enumerate(names + fine)),
+                           more=ADMIN + f"  forwarded: {{ keep_host: {keep} }}\n")
+        with sidecar_ as p:
+            for i in range(len(names + fine)):
+                ask(p, get(f"/{i}"))
+            s.broken = True
+            for i, name in enumerate(names + fine):
+                got = ask(p, get(f"/{i}"))
+                kept = name in fine and (name, keep) != ("Host", "false")
+                tap.case(f"Vary: {name} (keep_host: {keep}): "
+                         f"{'kept' if kept else 'not kept'}",
+                         is_stale(got, b"x") == kept, got)
+
+
 def what_makes_copies_wrong():
     s, sidecar_ = site()
     with sidecar_ as p:
@@ -325,6 +373,37 @@ def a_hostile_client():
             lambda: is_stale(ask(p, get("/mine")), b"mine")))
 
 
+def made_up_queries_and_fields():
+    """What one client makes up does not push out what others asked for."""
+    def big(head):
+        return ok(b"x" * 30000)
+    s, sidecar_ = site(*((f"/big?{i}", big) for i in range(60)),
+                       ("/many", ok(b"x", b"Vary: X-Kind\r\n")),
+                       more=ADMIN + "  limits: { stale: 1MiB, "
+                       "stale_answer: 64KiB }\n")
+    with sidecar_ as p:
+        for i in range(5):
+            ask(p, get(f"/page{i}?q"))
+        for i in range(60):
+            ask(p, get(f"/big?{i}"))
+        tap.case("copies of one path take an eighth",
+                 until(lambda: metric(p, "bide_proxy_stale_bytes") <=
+                       (1 << 17) + 5000),
+                 metric(p, "bide_proxy_stale_bytes"))
+        before = copies(p)
+        for i in range(40):
+            ask(p, get("/many", b"X-Kind: %d\r\n" % i))
+        tap.case("of one key there are sixteen",
+                 until(lambda: copies(p) == before + 16), (before, copies(p)))
+        s.broken = True
+        got = [ask(p, get(f"/page{i}?q")) for i in range(5)]
+        tap.case("the pages of others are still there", all(
+            is_stale(a, f"/page{i}?q".encode()) for i, a in enumerate(got)), got)
+        tap.case("and the last of what was made up", is_stale(
+            ask(p, get("/big?59")), b"x" * 30000) and is_stale(
+                ask(p, get("/many", b"X-Kind: 39\r\n")), b"x"))
+
+
 def sidecar_is_sanitized(p):
     """AddressSanitizer keeps what was freed for a while."""
     with open(f"/proc/{p.process.pid}/maps", encoding="utf-8") as f:
@@ -343,5 +422,7 @@ def between_workers():
                  all(is_stale(a, b"/shared") for a in got))
 
 
-run(the_plain_case, what_is_kept, variants, what_makes_copies_wrong,
-    what_is_not_whole, sizes, by_reload, a_hostile_client, between_workers)
+run(the_plain_case, what_is_kept, variants, what_the_origin_saw,
+    what_is_changed_on_the_way, what_makes_copies_wrong,
+    what_is_not_whole, sizes, by_reload, a_hostile_client,
+    made_up_queries_and_fields, between_workers)

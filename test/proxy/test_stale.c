@@ -117,6 +117,56 @@ static void stale_copies_of_one_key_differ_by_fields(void **state)
     stale_free(s);
 }
 
+/* A client that makes up values of a field. */
+static void stale_variants_of_a_key_are_few(void **state)
+{
+    struct stale *s = stale_of(BOUND);
+    char vary[32];
+
+    (void)state;
+    keep(s, "b", 1);
+    for (int i = 0; i < 40; i++) {
+        snprintf(vary, sizeof vary, "x: %d\n", i);
+        stale_put(make(s, "a", vary, 1));
+    }
+    assert_int_equal(copies_of(s), 16 + 1);
+    assert_null(stale_get(s, "a", 1, with, "x: 23\n"));
+    for (int i = 24; i < 40; i++) {
+        snprintf(vary, sizeof vary, "x: %d\n", i);
+        struct stale_copy *c = stale_get(s, "a", 1, with, vary);
+        assert_non_null(c);
+        stale_unref(c);
+    }
+    assert_true(has(s, "b"));
+    stale_free(s);
+}
+
+/* One that makes up queries. */
+static void stale_path_has_an_eighth(void **state)
+{
+    struct stale *s = stale_of(BOUND);
+    char key[32];
+
+    (void)state;
+    keep(s, "x/page", 100);
+    keep(s, "x/bigger?0", 100);
+    for (int i = 0; i < 100; i++) {
+        snprintf(key, sizeof key, "x/big?%d", i);
+        keep(s, key, 2000);
+        assert_true(bytes_of(s) <= BOUND / 8 + 1000);
+    }
+    assert_true(has(s, "x/page"));
+    assert_true(has(s, "x/bigger?0"));
+    assert_true(has(s, key));
+    assert_true(has(s, "x/big?98"));
+    assert_false(has(s, "x/big?90"));
+    keep(s, "x/big?huge", 12000); /* alone, it may have more */
+    assert_true(has(s, "x/big?huge"));
+    assert_false(has(s, key));
+    assert_true(has(s, "x/page"));
+    stale_free(s);
+}
+
 /* A client that asks for a million things. */
 static void stale_million_keys_stay_in_bounds(void **state)
 {
@@ -214,6 +264,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(stale_copy_is_found_by_its_key),
         cmocka_unit_test(stale_copies_of_one_key_differ_by_fields),
+        cmocka_unit_test(stale_variants_of_a_key_are_few),
+        cmocka_unit_test(stale_path_has_an_eighth),
         cmocka_unit_test(stale_million_keys_stay_in_bounds),
         cmocka_unit_test(stale_held_copies_count_until_they_are_left),
         cmocka_unit_test(stale_copies_being_made_have_a_quarter),

@@ -316,6 +316,45 @@ def client_details():
     sidecar.ended("client_details", p)
 
 
+class Fails(Answer):
+    """Answers as it is set, for all paths."""
+
+    def do_GET(self):
+        self.send_response(self.server.status)
+        if self.server.says:
+            self.send_header("Cache-Control", self.server.says)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+def stale_copies():
+    """A copy of what one client was answered is not another's."""
+    origin = Told()
+    origin.RequestHandlerClass = Fails
+    p = Sidecar(config([origin.server_port], policy=OPEN + ", attempts: 1",
+                       route=", fallback: { stale: 5m }", more=listening(
+                           "first", f", client_ca: {file('ca.pem')}, "
+                           "client_certificate: optional, forward_client: true")))
+
+    def first_then(says, first, then):
+        origin.status, origin.says = 404, None  # forgets what was kept
+        forwarded(p, first)
+        origin.status, origin.says = 200, says
+        forwarded(p, first)
+        origin.status = 503
+        return forwarded(p, then)
+    for says, first, then, status in ((None, "mine", "odd", 503),
+                                      ("max-age=60", "mine", None, 503),
+                                      (None, None, "odd", 503),
+                                      (None, None, None, 200),
+                                      ("public", "mine", "odd", 200),
+                                      ("public", None, "odd", 200)):
+        got = first_then(says, first, then)
+        tap.case(f"an answer to {first} that says {says}: {status} for {then}",
+                 got == status, got)
+    sidecar.ended("stale_copies", p)
+
+
 def starting():
     with open(file("locked.key"), "w", encoding="utf-8") as f:
         f.write("not a key\n")
@@ -347,8 +386,8 @@ certificate("wild", "ca", "DNS:*.wild.example")
 certificate("odd", "ca", 'URI:spiffe://a/x\\";Hash=0,URI:spiffe://a/b,'
             "DNS:one.example")
 fault = Fault()
-for part in (endpoints, client_certificates, server_names, client_details, clients,
-             starting):
+for part in (endpoints, client_certificates, server_names, client_details,
+             stale_copies, clients, starting):
     part()
 fault.stop()
 tap.finish()
