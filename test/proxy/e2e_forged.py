@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""e2e_forged.py BIDE: what clients say that is not theirs to say: whom a request came
+from, fields that decide here and are then taken away, names of hosts that go round a
+route, bodies that become the request of somebody else."""
+from e2e_parts import (Origin, ask, fields, get, ok, proxied, run, says, tap)
+
+FORWARDED = ("For", "Host", "Proto", "Client-Cert", "Port", "Prefix", "Scheme", "Ssl",
+             "Server", "Proto-Version", "By")
+FORGED = b"".join(b"X-Forwarded-%s: forged\r\n" % name.encode()
+                  for name in FORWARDED) + \
+    b"X-FORWARDED-PORT: forged\r\nx-forwarded-: forged\r\nX-Real-IP: forged\r\n" \
+    b"Forwarded: for=forged\r\nX-Forwarder: kept\r\nX-Real-IPs: kept\r\n"
+
+
+def forwarded():
+    for trusted in (False, True):
+        o = Origin(says(ok()))
+        with proxied(o, more="  trusted: [127.0.0.1]\n" if trusted else "") as p:
+            a = ask(p, get("/", FORGED))
+            f = fields(o.heads[0])
+            forged = sorted(n for n in f if "forged" in f[n])
+            if trusted:
+                tap.case("who is trusted may say from whom it came", {
+                    "x-real-ip", "forwarded", "x-forwarded-port", "x-forwarded-",
+                    "x-forwarded-ssl", "x-forwarded-host"} <= set(forged), f)
+            else:
+                tap.case("who is not may not, by whatever name", a.status == 200 and
+                         not forged and f["x-forwarded-for"] == "127.0.0.1", forged)
+            tap.case("other names are nobody's business", f["x-forwarder"] == "kept"
+                     and f["x-real-ips"] == "kept", f)
+            chunked = get("/", b"Transfer-Encoding: chunked\r\n", b"PUT")
+            for name in (b"X-Forwarded-Port", b"X-Real-IP"):
+                a = ask(p, chunked + b"1\r\nx\r\n0\r\n" + name + b": 1\r\n\r\n")
+                tap.case("a trailer cannot bring them either", a.status == 400 and
+                         a.fields["x-bide-reason"] == "trailer", a)
+
+
+run(forwarded)
