@@ -59,6 +59,13 @@ static bool host_is(const struct route *r, const char *host, size_t len)
     return len > tail && strncasecmp(host + len - tail, want + 1, tail) == 0;
 }
 
+/* What is for one hop ends here, with or without Connection naming it; but an
+ * upgrade is passed on. */
+static bool goes_on(const struct http1_field *f, const struct http1_head *head)
+{
+    return !f->hop || (f->id == HTTP1_ID_UPGRADE && head->upgrade);
+}
+
 static bool header_is(const struct route *r, const struct http1_head *head,
                       const char *buf)
 {
@@ -66,7 +73,8 @@ static bool header_is(const struct route *r, const struct http1_head *head,
     for (unsigned i = 0; i < head->n_fields && !r->header_dropped; i++) {
         const struct http1_field *f = &head->fields[i];
         if (f->id != r->header_id || f->name_len != r->header_len ||
-            strncasecmp(buf + f->line, m->header, f->name_len) != 0)
+            strncasecmp(buf + f->line, m->header, f->name_len) != 0 ||
+            !goes_on(f, head))
             continue;
         if (!m->value || (f->value_len == r->value_len &&
                           memcmp(buf + f->value, m->value, f->value_len) == 0))

@@ -2,7 +2,8 @@
 """e2e_forged.py BIDE: what clients say that is not theirs to say: whom a request came
 from, fields that decide here and are then taken away, names of hosts that go round a
 route, bodies that become the request of somebody else."""
-from e2e_parts import (Origin, ask, fields, get, ok, proxied, run, says, tap)
+import sidecar
+from e2e_parts import (Origin, ask, end, fields, get, ok, proxied, run, says, tap)
 
 FORWARDED = ("For", "Host", "Proto", "Client-Cert", "Port", "Prefix", "Scheme", "Ssl",
              "Server", "Proto-Version", "By")
@@ -35,4 +36,29 @@ def forwarded():
                          a.fields["x-bide-reason"] == "trailer", a)
 
 
-run(forwarded)
+def guarded_by(match, up, guarded, more=""):
+    """A route with that condition to one origin, and one for the rest."""
+    return sidecar.Sidecar(sidecar.config([up.port], more=more).replace(
+        "  routes:\n", f"""  routes:
+    - {{ match: {{ {match} }}, upstream: two }}
+""").replace("  upstreams:\n", f"""  upstreams:
+    two: {{ endpoints: "http://127.0.0.1:{guarded.port}" }}
+"""), log=True)
+
+
+def named_by_connection():
+    up, guarded = Origin(says(ok(b"up"))), Origin(says(ok(b"two")))
+    p = guarded_by("header: X-Internal", up, guarded)
+    tap.case("a field decides the route",
+             ask(p, get("/", b"X-Internal: 1\r\n")).body == b"two")
+    for more in (b"X-Internal: 1\r\nConnection: X-Internal\r\n",
+                 b"Connection: close, x-internal\r\nX-Internal: 1\r\n"):
+        a = ask(p, get("/", more))
+        tap.case("but not one that Connection takes away", a.body == b"up" and
+                 "x-internal" not in fields(up.heads[-1]), (a, up.heads))
+    end(p)
+    up.stop()
+    guarded.stop()
+
+
+run(forwarded, named_by_connection)

@@ -20,6 +20,8 @@ static const struct bide__proxy_route confs[] = {
     { .match = { .header = "Accept" } }, /* one that the parser knows */
     { .match = { .header = "Proxy" } },  /* never looked at */
     { .match = { .header = "X_U" } },
+    { .match = { .header = "Upgrade", .value = "websocket" } },
+    { .match = { .header = "TE" } }, /* never passed on */
 };
 
 enum { N = sizeof confs / sizeof confs[0], NONE = -1 };
@@ -79,11 +81,21 @@ static void route_dropped_fields_match_nothing(void **unused)
 {
     static const char proxy[] = "GET / HTTP/1.1\r\nHost: x\r\nProxy: p\r\n\r\n";
     static const char under[] = "GET / HTTP/1.1\r\nHost: x\r\nx_U: 1\r\n\r\n";
+    static const char hop[] = "GET / HTTP/1.1\r\nHost: x\r\nX-Any: 1\r\n"
+                              "Connection: x-any\r\n\r\n";
+    static const char te[] = "GET / HTTP/1.1\r\nHost: x\r\n"
+                             "TE: trailers\r\n\r\n";
+    static const char upgrade[] = "GET / HTTP/1.1\r\nHost: x\r\n"
+                                  "Connection: upgrade\r\n"
+                                  "Upgrade: websocket\r\n\r\n";
     (void)unused;
     assert_int_equal(route_of(proxy, false), NONE);
     assert_int_equal(route_of(proxy, true), NONE);
     assert_int_equal(route_of(under, false), NONE);
     assert_int_equal(route_of(under, true), 9);
+    assert_int_equal(route_of(hop, true), NONE);
+    assert_int_equal(route_of(te, true), NONE);
+    assert_int_equal(route_of(upgrade, true), 10);
 }
 
 int main(void)
