@@ -2,6 +2,8 @@
 """e2e_forged.py BIDE: what clients say that is not theirs to say: whom a request came
 from, fields that decide here and are then taken away, names of hosts that go round a
 route, bodies that become the request of somebody else."""
+import json
+
 import sidecar
 from e2e_parts import (Origin, ask, end, fields, get, ok, proxied, run, says, tap)
 
@@ -61,4 +63,21 @@ def named_by_connection():
     guarded.stop()
 
 
-run(forwarded, named_by_connection)
+def request_id():
+    o = Origin(says(ok()))
+    p = sidecar.Sidecar(sidecar.config([o.port], more="  request_id: generate\n"),
+                        log=True)
+    ask(p, get("/", b"X-Request-Id: forged\r\nConnection: X-Request-Id\r\n"))
+    ask(p, get("/", b"X-Request-Id: mine\r\n"))
+    sidecar.ended("ids", p)
+    o.stop()
+    sent = [fields(h).get("x-request-id") for h in o.heads]
+    with open(p.log, encoding="utf-8") as f:
+        logged = [json.loads(x).get("request_id") for x in f]
+    tap.case("an id that Connection takes away is none: one is made", sent[0] and
+             sent[0] != "forged", sent)
+    tap.case("and one that is kept is kept", sent[1] == "mine", sent)
+    tap.case("the log has what the origin has", logged == sent, (logged, sent))
+
+
+run(forwarded, named_by_connection, request_id)
