@@ -12,6 +12,12 @@ static size_t length(const char *s)
     return s ? strlen(s) : 0;
 }
 
+/* "example.org." is example.org, said in full (RFC 1034, 3.1). */
+static size_t without_dot(const char *host, size_t len)
+{
+    return len > 1 && host[len - 1] == '.' ? len - 1 : len;
+}
+
 /* Fields that endpoints do not see decide nothing here either. */
 static bool is_dropped(unsigned id, const struct bide__proxy_headers *headers)
 {
@@ -29,7 +35,7 @@ void route_init(struct route *r, const struct bide__proxy_route *conf,
     r->can_fail = conf->fault.abort != 0 || conf->fault.delay_ns != 0;
     r->has_fallback = conf->fallback.route || conf->fallback.stale_ns != 0 ||
                       conf->fallback.status != 0;
-    r->host_len = length(m->host);
+    r->host_len = without_dot(m->host, length(m->host));
     r->path_len = length(m->path);
     r->exact_len = length(m->exact);
     r->method_len = length(m->method);
@@ -45,8 +51,8 @@ static size_t host_only(const char *host, size_t len)
 {
     for (size_t i = len; i-- > 0 && host[i] != ']';)
         if (host[i] == ':')
-            return i;
-    return len;
+            return without_dot(host, i);
+    return without_dot(host, len);
 }
 
 static bool host_is(const struct route *r, const char *host, size_t len)

@@ -80,4 +80,20 @@ def request_id():
     tap.case("the log has what the origin has", logged == sent, (logged, sent))
 
 
-run(forwarded, named_by_connection, request_id)
+def final_dot():
+    up, guarded = Origin(says(ok(b"up"))), Origin(says(ok(b"two")))
+    for match in ("host: pay.example", "host: '*.example'"):
+        p = guarded_by(match, up, guarded)
+        for host in (b"pay.example", b"pay.example.", b"PAY.example.:80"):
+            a = ask(p, b"GET / HTTP/1.1\r\nHost: " + host + b"\r\n\r\n")
+            tap.case(f"{match}: {host} is that host, and goes on as it came",
+                     a.body == b"two" and host in guarded.heads[-1], a)
+        for host in (b"pay.example..", b"example.", b"."):
+            a = ask(p, b"GET / HTTP/1.1\r\nHost: " + host + b"\r\n\r\n")
+            tap.case(f"{match}: {host} is not", a.body != b"two", a)
+        end(p)
+    up.stop()
+    guarded.stop()
+
+
+run(forwarded, named_by_connection, request_id, final_dot)

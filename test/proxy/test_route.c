@@ -22,6 +22,7 @@ static const struct bide__proxy_route confs[] = {
     { .match = { .header = "X_U" } },
     { .match = { .header = "Upgrade", .value = "websocket" } },
     { .match = { .header = "TE" } }, /* never passed on */
+    { .match = { .host = "dotted.example." } },
 };
 
 enum { N = sizeof confs / sizeof confs[0], NONE = -1 };
@@ -58,6 +59,13 @@ static void route_first_that_matches_counts(void **unused)
         { "GET /%70ay/ HTTP/1.1\r\nHost: x\r\n\r\n", NONE },
         { "GET /v1x HTTP/1.1\r\nHost: API.example.ORG:8080\r\n\r\n", 3 },
         { "GET / HTTP/1.1\r\nHost: www.example.org\r\n\r\n", 4 },
+        { "GET /v1 HTTP/1.1\r\nHost: api.example.org.\r\n\r\n", 3 },
+        { "GET /v1 HTTP/1.1\r\nHost: api.example.org.:80\r\n\r\n", 3 },
+        { "GET / HTTP/1.1\r\nHost: www.example.org.\r\n\r\n", 4 },
+        { "GET / HTTP/1.1\r\nHost: www.example.org..\r\n\r\n", NONE },
+        { "GET / HTTP/1.1\r\nHost: dotted.example\r\n\r\n", 12 },
+        { "GET / HTTP/1.1\r\nHost: dotted.example.\r\n\r\n", 12 },
+        { "GET / HTTP/1.1\r\nHost: .\r\n\r\n", NONE },
         { "GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", NONE },
         { "GET / HTTP/1.1\r\nHost: notexample.org\r\n\r\n", NONE },
         { "GET http://a.example.org/ HTTP/1.1\r\nHost: x\r\n\r\n", 4 },
