@@ -9,8 +9,8 @@
 static const struct bide__section_field match_fields[] = {
     { NAMED("host", AT(host),
             "the name of a host without a port, or `*.` and a domain",
-            "The host that is asked for, in any case of letters; "
-            "`*.example.org` is any below that."),
+            "The host that is asked for, in any case of letters, with or "
+            "without a dot at its end; `*.example.org` is any below that."),
       .kind = BIDE__TEXT,
       .fits = bide__fits_match_host,
       .hint = "write `api.example.org` or `*.example.org`" },

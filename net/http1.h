@@ -130,6 +130,8 @@ enum http1_id {
                                 X_Forwarded_For is what it makes of
                                 X-Forwarded-For: the one can pass for the
                                 other */
+    HTTP1_ID_X_FORWARDED = 2, /* ... or begins with "x-forwarded-": no list has
+                                 all that servers believe */
 #define X(id, name, slot, flags) HTTP1_ID_##id,
     HTTP1_NAMES(X)
 #undef X

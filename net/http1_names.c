@@ -30,6 +30,7 @@ static const uint8_t id_of_slot[256] = {
 };
 
 const uint8_t http1__flags[HTTP1_IDS] = {
+    [HTTP1_ID_X_FORWARDED] = HTTP1_HEAD_ONLY,
 #define X(id, name, slot, flags) [HTTP1_ID_##id] = (flags),
     HTTP1_NAMES(X)
 #undef X
@@ -83,12 +84,22 @@ static bool same_name(const char *p, const char *known, size_t len)
     return true;
 }
 
+static enum http1_id unknown_id(const char *name, size_t len)
+{
+    static const char prefix[] = "x-forwarded-";
+    const size_t prefix_len = sizeof prefix - 1;
+
+    return len >= prefix_len && same_name(name, prefix, prefix_len)
+               ? HTTP1_ID_X_FORWARDED
+               : HTTP1_ID_OTHER;
+}
+
 enum http1_id http1__known_id(const char *name, size_t len)
 {
     unsigned id = id_of_slot[http1__slot(name, len)];
 
     if (len != name_lens[id] || !same_name(name, names[id], len))
-        return HTTP1_ID_OTHER;
+        return unknown_id(name, len);
     return (enum http1_id)id;
 }
 

@@ -5,7 +5,7 @@
  * collide, or a slot is wrong, test_http1_names says so and prints the right
  * number.
  *
- * At most 62 names: http1_head.seen has a bit for each. */
+ * At most 61 names: http1_head.seen has a bit for each. */
 #ifndef BIDE_NET_HTTP1_NAMES_H
 #define BIDE_NET_HTTP1_NAMES_H
 
@@ -54,6 +54,7 @@ enum {
     X(X_FORWARDED_FOR, "x-forwarded-for", 83, HTTP1_HEAD_ONLY)                 \
     X(X_FORWARDED_HOST, "x-forwarded-host", 120, HTTP1_HEAD_ONLY)              \
     X(X_FORWARDED_PROTO, "x-forwarded-proto", 252, HTTP1_HEAD_ONLY)            \
+    X(X_REAL_IP, "x-real-ip", 10, HTTP1_HEAD_ONLY)                             \
     X(X_REQUEST_ID, "x-request-id", 229, 0)                                    \
     X(TRACEPARENT, "traceparent", 87, 0)                                       \
     X(TRACESTATE, "tracestate", 226, 0)                                        \

@@ -35,7 +35,7 @@ uint64_t request_dropped(const struct exchange *ex)
     if (f->host || !ex->client->trusted)
         drop |= BIT(X_FORWARDED_HOST);
     if (!ex->client->trusted)
-        drop |= BIT(FORWARDED);
+        drop |= BIT(FORWARDED) | BIT(X_FORWARDED) | BIT(X_REAL_IP);
     if (ex->state->conf->tls.forward_client || !ex->client->trusted)
         drop |= BIT(X_FORWARDED_CLIENT_CERT);
     if (ex->trace.sampled)

@@ -13,13 +13,14 @@
 
 enum { URGENCY_NORMAL = 3, URGENCY_HIGH = 1, URGENCY_LOW = 5 };
 
+/* One that Connection names is for nobody behind us, and decides nothing. */
 static const struct http1_field *find(const struct exchange *ex)
 {
     const char *name = ex->route->conf->priority.header;
     size_t len = strlen(name);
     for (unsigned i = 0; i < ex->req.n_fields; i++) {
         const struct http1_field *f = &ex->fields[i];
-        if (f->name_len == len &&
+        if (f->name_len == len && !f->hop &&
             strncasecmp(exchange_bytes(ex) + f->line, name, len) == 0)
             return f;
     }

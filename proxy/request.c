@@ -109,11 +109,12 @@ static void read_op(struct exchange *ex)
     ex->faults = fault_asked(ex);
 }
 
-/* An empty id is none. */
+/* An empty id is none, nor is one that endpoints do not see: Connection names
+ * it. */
 const char *exchange_request_id(const struct exchange *ex, size_t *ret_len)
 {
     const struct http1_field *f = http1_find(&ex->req, HTTP1_ID_X_REQUEST_ID);
-    *ret_len = f ? f->value_len : 0;
+    *ret_len = f && !f->hop ? f->value_len : 0;
     if (*ret_len)
         return exchange_bytes(ex) + f->value;
     *ret_len = strlen(ex->request_id);

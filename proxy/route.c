@@ -12,6 +12,12 @@ static size_t length(const char *s)
     return s ? strlen(s) : 0;
 }
 
+/* "example.org." is example.org, said in full (RFC 1034, 3.1). */
+static size_t without_dot(const char *host, size_t len)
+{
+    return len > 1 && host[len - 1] == '.' ? len - 1 : len;
+}
+
 /* Fields that endpoints do not see decide nothing here either. */
 static bool is_dropped(unsigned id, const struct bide__proxy_headers *headers)
 {
@@ -29,7 +35,7 @@ void route_init(struct route *r, const struct bide__proxy_route *conf,
     r->can_fail = conf->fault.abort != 0 || conf->fault.delay_ns != 0;
     r->has_fallback = conf->fallback.route || conf->fallback.stale_ns != 0 ||
                       conf->fallback.status != 0;
-    r->host_len = length(m->host);
+    r->host_len = without_dot(m->host, length(m->host));
     r->path_len = length(m->path);
     r->exact_len = length(m->exact);
     r->method_len = length(m->method);
@@ -45,8 +51,8 @@ static size_t host_only(const char *host, size_t len)
 {
     for (size_t i = len; i-- > 0 && host[i] != ']';)
         if (host[i] == ':')
-            return i;
-    return len;
+            return without_dot(host, i);
+    return without_dot(host, len);
 }
 
 static bool host_is(const struct route *r, const char *host, size_t len)
@@ -59,6 +65,13 @@ static bool host_is(const struct route *r, const char *host, size_t len)
     return len > tail && strncasecmp(host + len - tail, want + 1, tail) == 0;
 }
 
+/* What is for one hop ends here, with or without Connection naming it; but an
+ * upgrade is passed on. */
+static bool goes_on(const struct http1_field *f, const struct http1_head *head)
+{
+    return !f->hop || (f->id == HTTP1_ID_UPGRADE && head->upgrade);
+}
+
 static bool header_is(const struct route *r, const struct http1_head *head,
                       const char *buf)
 {
@@ -66,7 +79,8 @@ static bool header_is(const struct route *r, const struct http1_head *head,
     for (unsigned i = 0; i < head->n_fields && !r->header_dropped; i++) {
         const struct http1_field *f = &head->fields[i];
         if (f->id != r->header_id || f->name_len != r->header_len ||
-            strncasecmp(buf + f->line, m->header, f->name_len) != 0)
+            strncasecmp(buf + f->line, m->header, f->name_len) != 0 ||
+            !goes_on(f, head))
             continue;
         if (!m->value || (f->value_len == r->value_len &&
                           memcmp(buf + f->value, m->value, f->value_len) == 0))

@@ -95,8 +95,8 @@ static inline void add_fields(struct text *t, const struct http1_head *h,
         const struct http1_field *f = &h->fields[i];
 
         add(t, " | %s", http1_name(f->id));
-        if (f->id <= HTTP1_ID_UNDERSCORE) {
-            add(t, f->id == HTTP1_ID_OTHER ? "\"" : "_\"");
+        if (f->id <= HTTP1_ID_X_FORWARDED) {
+            add(t, f->id == HTTP1_ID_UNDERSCORE ? "_\"" : "\"");
             add_bytes(t, buf + f->line, f->name_len);
             add(t, "\"");
         }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <cmocka.h>
 
@@ -47,7 +48,10 @@ static void check_name(const char *name, enum http1_id id)
     for (size_t i = 0; i < len; i++) { /* one byte different anywhere */
         copy[i] = copy[i] == 'Q' ? 'J' : 'Q';
         if (name[i] != 'q')
-            assert_int_equal(http1_name_id(copy, len), HTTP1_ID_OTHER);
+            assert_int_equal(http1_name_id(copy, len),
+                             strncasecmp(copy, "x-forwarded-", 12) == 0
+                                 ? HTTP1_ID_X_FORWARDED
+                                 : HTTP1_ID_OTHER);
         copy[i] = name[i];
     }
     assert_int_not_equal(http1_name_id(name, len - 1), id);
@@ -63,6 +67,11 @@ static void names_are_found_in_any_case(void **state)
     assert_int_equal(http1_name_id("x", 1), HTTP1_ID_OTHER);
     assert_int_equal(http1_name_id("x_", 2), HTTP1_ID_UNDERSCORE);
     assert_int_equal(http1_name_id("x_forwarded_for", 15), HTTP1_ID_UNDERSCORE);
+    assert_int_equal(http1_name_id("X-Forwarded-Port", 16),
+                     HTTP1_ID_X_FORWARDED);
+    assert_int_equal(http1_name_id("x-forwarded-", 12), HTTP1_ID_X_FORWARDED);
+    assert_int_equal(http1_name_id("x-forwarded-", 11), HTTP1_ID_OTHER);
+    assert_string_equal(http1_name(HTTP1_ID_X_FORWARDED), "");
     assert_string_equal(http1_name(HTTP1_ID_UNDERSCORE), "");
     assert_string_equal(http1_name(HTTP1_ID_OTHER), "");
     assert_string_equal(http1_name(HTTP1_IDS), "");

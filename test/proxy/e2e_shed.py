@@ -102,6 +102,9 @@ def a_reserve_for_high():
             h.here("/n")
             refused("the reserve is not for what is normal",
                     ask(p, get("/m")), "shed_priority")
+            refused("nor for what Connection takes away", ask(p, get(
+                "/c", b"X-Priority: high\r\nConnection: X-Priority\r\n")),
+                    "shed_priority")
             h.gate("/h").set()
             high = ask(p, get("/h", b"X-Priority: high\r\n"))
             if trusted:

@@ -20,6 +20,9 @@ static const struct bide__proxy_route confs[] = {
     { .match = { .header = "Accept" } }, /* one that the parser knows */
     { .match = { .header = "Proxy" } },  /* never looked at */
     { .match = { .header = "X_U" } },
+    { .match = { .header = "Upgrade", .value = "websocket" } },
+    { .match = { .header = "TE" } }, /* never passed on */
+    { .match = { .host = "dotted.example." } },
 };
 
 enum { N = sizeof confs / sizeof confs[0], NONE = -1 };
@@ -56,6 +59,13 @@ static void route_first_that_matches_counts(void **unused)
         { "GET /%70ay/ HTTP/1.1\r\nHost: x\r\n\r\n", NONE },
         { "GET /v1x HTTP/1.1\r\nHost: API.example.ORG:8080\r\n\r\n", 3 },
         { "GET / HTTP/1.1\r\nHost: www.example.org\r\n\r\n", 4 },
+        { "GET /v1 HTTP/1.1\r\nHost: api.example.org.\r\n\r\n", 3 },
+        { "GET /v1 HTTP/1.1\r\nHost: api.example.org.:80\r\n\r\n", 3 },
+        { "GET / HTTP/1.1\r\nHost: www.example.org.\r\n\r\n", 4 },
+        { "GET / HTTP/1.1\r\nHost: www.example.org..\r\n\r\n", NONE },
+        { "GET / HTTP/1.1\r\nHost: dotted.example\r\n\r\n", 12 },
+        { "GET / HTTP/1.1\r\nHost: dotted.example.\r\n\r\n", 12 },
+        { "GET / HTTP/1.1\r\nHost: .\r\n\r\n", NONE },
         { "GET / HTTP/1.1\r\nHost: example.org\r\n\r\n", NONE },
         { "GET / HTTP/1.1\r\nHost: notexample.org\r\n\r\n", NONE },
         { "GET http://a.example.org/ HTTP/1.1\r\nHost: x\r\n\r\n", 4 },
@@ -79,11 +89,21 @@ static void route_dropped_fields_match_nothing(void **unused)
 {
     static const char proxy[] = "GET / HTTP/1.1\r\nHost: x\r\nProxy: p\r\n\r\n";
     static const char under[] = "GET / HTTP/1.1\r\nHost: x\r\nx_U: 1\r\n\r\n";
+    static const char hop[] = "GET / HTTP/1.1\r\nHost: x\r\nX-Any: 1\r\n"
+                              "Connection: x-any\r\n\r\n";
+    static const char te[] = "GET / HTTP/1.1\r\nHost: x\r\n"
+                             "TE: trailers\r\n\r\n";
+    static const char upgrade[] = "GET / HTTP/1.1\r\nHost: x\r\n"
+                                  "Connection: upgrade\r\n"
+                                  "Upgrade: websocket\r\n\r\n";
     (void)unused;
     assert_int_equal(route_of(proxy, false), NONE);
     assert_int_equal(route_of(proxy, true), NONE);
     assert_int_equal(route_of(under, false), NONE);
     assert_int_equal(route_of(under, true), 9);
+    assert_int_equal(route_of(hop, true), NONE);
+    assert_int_equal(route_of(te, true), NONE);
+    assert_int_equal(route_of(upgrade, true), 10);
 }
 
 int main(void)
