@@ -68,10 +68,21 @@ bool attempt_scan(struct attempt *a)
     return true;
 }
 
+/* A body where few servers look for one. A server that leaves it unread takes it
+ * for the next request, and its answer would be that of somebody else. */
+static bool has_odd_body(const struct http1_head *req)
+{
+    const unsigned odd = 1u << HTTP1_GET | 1u << HTTP1_HEAD |
+                         1u << HTTP1_DELETE | 1u << HTTP1_OPTIONS |
+                         1u << HTTP1_TRACE;
+    return req->framing != HTTP1_NO_BODY && odd >> req->method_id & 1;
+}
+
 bool attempt_reusable(const struct attempt *a)
 {
     return a->complete && a->sent_all && a->resp.keep_alive &&
-           a->resp.framing <= HTTP1_CHUNKED && a->scanned == a->in->end;
+           a->resp.framing <= HTTP1_CHUNKED && a->scanned == a->in->end &&
+           !has_odd_body(&a->ex->req);
 }
 
 /* ===== judging ===== */

@@ -96,4 +96,38 @@ def final_dot():
     guarded.stop()
 
 
-run(forwarded, named_by_connection, request_id, final_dot)
+def deaf(origin, peer):
+    """Takes no request to have a body, and what follows a head for the next."""
+    while head := peer.head():
+        origin.heads.append(head)
+        path = head.split(b" ")[1]
+        body = b"" if head.startswith(b"HEAD") else path
+        peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(path) + body)
+
+
+INNER = b"GET /evil HTTP/1.1\r\nX: "
+
+
+def body_that_is_not_read():
+    for method in (b"GET", b"HEAD", b"DELETE", b"OPTIONS", b"TRACE"):
+        for more, body in (
+                (b"Content-Length: %d\r\n" % len(INNER), INNER),
+                (b"Transfer-Encoding: chunked\r\n",
+                 b"%x\r\n%s\r\n0\r\n\r\n" % (len(INNER), INNER))):
+            o = Origin(deaf)
+            with proxied(o) as p:
+                ask(p, get("/a", more, method) + body, method.decode())
+                a = ask(p, get("/victim"))
+                tap.case(f"{method}, {more}: the next one gets its own answer",
+                         a.status == 200 and a.body == b"/victim" and
+                         o.connections == 2, (a, o.heads, o.connections))
+    o = Origin(says(ok()))
+    with proxied(o) as p:
+        for data in (get(), get("/", b"Content-Length: 0\r\n", b"DELETE"),
+                     get("/", b"Content-Length: 1\r\n", b"POST") + b"x", get()):
+            ask(p, data)
+        tap.case("others share a connection as before", len(o.heads) == 4 and
+                 o.connections == 1, o.connections)
+
+
+run(forwarded, named_by_connection, request_id, final_dot, body_that_is_not_read)
