@@ -23,6 +23,7 @@ static void finish(struct exchange *ex)
     } else {
         exchange_over(ex);
     }
+    ex->winner = NULL;
     if (a)
         attempt_end(a, attempt_reusable(a));
     if (gone)
