@@ -276,16 +276,23 @@ static bool is_draining(void *ctx)
     return atomic_load(&((struct proxy_watch *)ctx)->proxy->draining);
 }
 
+/* What somebody switches by hand is said: at night nobody remembers it. */
 static bool force(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
                   size_t size)
 {
+#define X(name, key) [name] = key,
+    static const char *const modes[] = { BIDE_BREAKER_MODES(X) };
+#undef X
     struct state *s = proxy_state(((struct proxy_watch *)ctx)->proxy);
     bool found = false;
 
     for (size_t i = 0; i < s->n_services; i++)
         if (strcmp(bide_dep_name(s->services[i]->dep), dep) == 0)
             found |= bide_dep_force_breaker(s->services[i]->dep, mode) == 0;
-    if (!found)
+    if (found)
+        fprintf(stderr, "bide proxy: admin: the breaker of %s is %s\n", dep,
+                modes[mode]);
+    else
         snprintf(why, size, "there is no dependency `%s`", dep);
     state_unref(s);
     return found;
@@ -304,7 +311,10 @@ static bool fault(void *ctx, const char *dep, bool on, char *why, size_t size)
         atomic_store(&v->counted->faults, on);
         found = true;
     }
-    if (!found)
+    if (found)
+        fprintf(stderr, "bide proxy: admin: faults on purpose of %s are %s\n",
+                dep, on ? "on" : "off");
+    else
         snprintf(why, size, "no route to `%s` has a `fault`", dep);
     state_unref(s);
     return found;

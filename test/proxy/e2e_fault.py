@@ -5,8 +5,8 @@ import json
 import urllib.error
 import urllib.request
 
-from e2e_parts import (Origin, admin, ask, counted, fields, get, metric, ok,
-                       proxied, run, says, tap)
+from e2e_parts import (Origin, admin, ask, counted, fields, get, metric, ok, proxied, run,
+                       says, tap, until)
 from sidecar import FAST, OPEN
 
 ON = b"X-Bide-Fault: on\r\n"
@@ -140,6 +140,9 @@ def by_the_admin():
                  metric(p, "bide_proxy_faults_on") == 0)
         tap.case("the admin switches them on",
                  switch(p, "up%2Fdefault/fault/on") == 200)
+        tap.case("which is said on standard error", until(
+            lambda: any("faults on purpose of up/default are on" in x
+                        for x in p.said)), p.said)
         got = ask(p, get())
         tap.case("for everybody", brief(got) == (503, "4", "attempts"), got)
         tap.case("it is there to see", state(p)["deps"][0]["faults"] is True and
