@@ -131,8 +131,10 @@ static bool ends_connection(const struct exchange *ex, const struct attempt *a)
  * 508. */
 static bool is_loop(const struct attempt *a)
 {
+    if (a->resp.status != 508)
+        return false;
     const struct http1_field *f = http1_find(&a->resp, HTTP1_ID_X_BIDE_REASON);
-    return a->resp.status == 508 && f && f->value_len == 4 &&
+    return f && f->value_len == 4 &&
            memcmp(net_buf_at(a->in) + f->value, "loop", 4) == 0;
 }
 

@@ -292,9 +292,11 @@ void attempt_start(struct exchange *ex, const bide_decision *d)
  * failure would keep the others shut; nor by a client that can hold it up. */
 static bool must_be_sure(const struct exchange *ex)
 {
-    return ex->upload != UPLOAD_NONE ||
-           bide_dep_breaker(ex->route->service->dep, ex->worker->loop.now_ns) !=
-               BIDE_BREAKER_CLOSED;
+    const struct service *v = ex->route->service;
+    return v->upstream->n_endpoints > 1 &&
+           (ex->upload != UPLOAD_NONE ||
+            bide_dep_breaker(v->dep, ex->worker->loop.now_ns) !=
+                BIDE_BREAKER_CLOSED);
 }
 
 void attempt_go(struct attempt *a)
