@@ -90,8 +90,11 @@ static bool has_been_here(const struct exchange *ex)
 
 void hops_put_via(struct text *t, const struct exchange *ex, unsigned minor)
 {
-    text_string(t, minor ? "Via: 1.1 " : "Via: 1.0 ");
-    text_string(t, ex->worker->proxy->name);
+    if (minor)
+        TEXT_LITERAL(t, "Via: 1.1 ");
+    else
+        TEXT_LITERAL(t, "Via: 1.0 ");
+    text_put(t, ex->worker->proxy->name, sizeof "bide-00000000" - 1);
     TEXT_LITERAL(t, "\r\n");
 }
 
