@@ -23,9 +23,9 @@ static void finish(struct exchange *ex)
     } else {
         exchange_over(ex);
     }
-    ex->winner = NULL;
     if (a)
         attempt_end(a, attempt_reusable(a));
+    ex->winner = NULL;
     if (gone)
         client_abort(c);
     else
