@@ -35,7 +35,7 @@ setup: ## install what is missing (Debian 12, as root or with sudo)
 demo: ## install what is missing, build, show a real outage (30 s)
 	@scripts/setup.sh build
 	@$(MAKE) --no-print-directory all
-	@$(BUILD)/cli/bide demo
+	@$(BUILD)/cmd/bide demo
 
 test: ## install what is missing, build, run every test
 	@scripts/setup.sh build test

@@ -8,10 +8,10 @@
  * simulators use. */
 #include "bench.h"
 
-#include "agenda.h"
-#include "dist.h"
-#include "memory.h"
-#include "rig.h"
+#include "sim/world/agenda.h"
+#include "sim/model/dist.h"
+#include "sim/model/memory.h"
+#include "sim/oracle/rig.h"
 
 enum { MODEL_CALLS = 200000, HOLDS = 500000 };
 

@@ -12,7 +12,7 @@
 
 #include "bench.h"
 
-#include "stage.h"
+#include "sim/world/stage.h"
 
 /* What one run took, as the child tells its parent. */
 struct cost {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "transfer.h"
+#include "curl/transfer.h"
 
 enum { HEAD_MAX = 64 * 1024, HOLD_MAX = 1024 * 1024, FIRST_CAP = 512 };
 

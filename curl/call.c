@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "transfer.h"
+#include "curl/transfer.h"
 
 void bide__curl_begin(struct bide__curl_call *c, bide_dep *dep, CURL *easy,
                       const bide_curl_opts *opts, int64_t now)

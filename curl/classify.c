@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "transfer.h"
+#include "curl/transfer.h"
 
 /* The codes that say more than "other". */
 static const struct {

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
-#include "multi.h"
+#include "curl/multi.h"
 
 enum { BATCH = 256 };
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bide/error.h"
-#include "multi.h"
+#include "curl/multi.h"
 
 /* ===== what libcurl asks for ===== */
 

@@ -8,8 +8,8 @@
 #ifndef BIDE_CURL_MULTI_H
 #define BIDE_CURL_MULTI_H
 
-#include "transfer.h"
-#include "wheel.h"
+#include "curl/transfer.h"
+#include "run/wheel.h"
 
 struct bide__multi_call {
     struct bide__curl_call base; /* first */

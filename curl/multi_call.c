@@ -1,7 +1,7 @@
 /* One call in the multi driver: from decision to decision. */
 #include <stdlib.h>
 
-#include "multi.h"
+#include "curl/multi.h"
 
 /* ===== the queue for a place in flight =====
  *

@@ -5,7 +5,7 @@
  * side, and be stopped amid one from another thread. Calls that want either
  * are run by the multi driver. */
 #include "bide/error.h"
-#include "transfer.h"
+#include "curl/transfer.h"
 
 enum { LOOK_NS = 1000 * 1000, ROOM = 1024 };
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "transfer.h"
+#include "curl/transfer.h"
 
 bool bide__headers_have(const struct curl_slist *list, const char *name)
 {

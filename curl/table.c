@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "multi.h"
+#include "curl/multi.h"
 
 enum { FIRST_SLOTS = 64 };
 

@@ -2,7 +2,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "transfer.h"
+#include "curl/transfer.h"
 
 /* Rounded up, so that what is left of a deadline is never no limit at all. */
 static long timeout_ms(int64_t timeout_ns)

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "diag.h"
-#include "json.h"
-#include "policy_file.h"
+#include "config/doc/diag.h"
+#include "base/json.h"
+#include "config/policy/policy_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

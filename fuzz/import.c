@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "import.h"
-#include "option_value.h"
+#include "config/translate/import.h"
+#include "config/field/option_value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -10,15 +10,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "../config/tree.h"
-#include "admin_parts.h"
+#include "config/doc/tree.h"
+#include "observe/admin/admin_parts.h"
 #include "bide/bide.h"
-#include "json_text.h"
-#include "otlp_writer.h"
-#include "post.h"
-#include "post_answer.h"
-#include "prometheus.h"
-#include "traceparent.h"
+#include "base/json_text.h"
+#include "observe/export/otlp_writer.h"
+#include "observe/export/post.h"
+#include "observe/export/post_answer.h"
+#include "observe/export/prometheus.h"
+#include "observe/event/traceparent.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,12 +11,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "client.h"
-#include "exchange.h"
-#include "pool.h"
-#include "proxy.h"
+#include "proxy/front/client.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/back/pool.h"
+#include "proxy/proxy.h"
 #include "proxy_heard.h"
-#include "resolve.h"
+#include "net/resolve.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

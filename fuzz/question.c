@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sim/assert.h"
-#include "../sim/setting.h"
+#include "sim/study/assert.h"
+#include "sim/scenario/setting.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

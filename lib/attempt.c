@@ -2,11 +2,11 @@
  *
  * Every part of a dependency that counts, limits or remembers is asked here
  * before an attempt and fed here after it, and nowhere else. */
-#include "call.h"
+#include "lib/call.h"
 
 #include <stddef.h>
 
-#include "blame.h"
+#include "lib/blame.h"
 
 static struct bide__breaker_env breaker_env(const struct bide__call *c)
 {

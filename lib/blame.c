@@ -1,5 +1,5 @@
 /* Who is to blame for an attempt. The rule is told in blame.h. */
-#include "blame.h"
+#include "lib/blame.h"
 
 #include <stddef.h>
 

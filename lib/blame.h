@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "call.h"
+#include "lib/call.h"
 
 /* What an outcome says about the health of the dependency. */
 enum bide__health bide__health_of(const bide_outcome *out);

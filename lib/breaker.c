@@ -4,7 +4,7 @@
  * failures of the transport are failures. Any other answer, a 404 too, shows
  * that the dependency works. Throttled is neutral: a server that says "you, not
  * so fast" is well, and opening would turn a slower client into a silent one. */
-#include "breaker.h"
+#include "lib/breaker.h"
 
 enum { STATE_MASK = 3, GENERATION_BITS = 15, DETAIL_SHIFT = 17 };
 enum { UNTIL_SHIFT = 16 }; /* 2^63 ns fit the 47 bits of detail */

@@ -29,8 +29,8 @@
 
 #include "bide/dep.h"
 #include "bide/rng.h"
-#include "lane.h"
-#include "policy.h"
+#include "lib/lane.h"
+#include "lib/policy.h"
 
 enum { BIDE__PROBES_MAX = 16 };
 

@@ -4,7 +4,7 @@
  * last results (kind count: a ring), and failures in a row. A success costs one
  * counter; the sums are taken only on bad news, when they can change anything.
  */
-#include "breaker.h"
+#include "lib/breaker.h"
 
 #include <stddef.h>
 

@@ -14,13 +14,13 @@
  * Hedging is the same machine. The next attempt is then due while one is
  * RUNNING, a failure sends it at once, and a rule that would end the call stops
  * only further hedges as long as another attempt may still succeed. */
-#include "call.h"
+#include "lib/call.h"
 
 #include <stddef.h>
 
 #include "bide/error.h"
-#include "blame.h"
-#include "plain.h"
+#include "lib/blame.h"
+#include "lib/plain.h"
 
 static struct bide__call *opened(bide_call *call)
 {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "bide/call.h"
-#include "dep.h"
+#include "lib/dep.h"
 
 #if defined(__GNUC__)
 #define BIDE__OUT_OF_LINE __attribute__((noinline))

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ascii.h"
-#include "outcome.h"
+#include "lib/ascii.h"
+#include "lib/outcome.h"
 
 static bool status_decides(const bide_response *r)
 {

@@ -2,15 +2,15 @@
  *
  * Everything lies in one block: one allocation to fail, one to free, and the
  * order of the parts is the order on the cache lines. */
-#include "dep.h"
+#include "lib/dep.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #include "bide/error.h"
-#include "host.h"
-#include "outcome.h"
-#include "rng.h"
+#include "lib/host.h"
+#include "lib/outcome.h"
+#include "lib/rng.h"
 
 enum { NAME_MAX_LEN = 255 };
 

@@ -15,15 +15,15 @@
 #include <stdint.h>
 
 #include "bide/dep.h"
-#include "breaker.h"
-#include "budget.h"
-#include "host.h"
-#include "lane.h"
-#include "latency.h"
-#include "limit.h"
-#include "policy.h"
-#include "spend.h"
-#include "stats.h"
+#include "lib/breaker.h"
+#include "lib/budget/budget.h"
+#include "lib/host.h"
+#include "lib/lane.h"
+#include "lib/latency.h"
+#include "lib/limit.h"
+#include "lib/policy.h"
+#include "lib/budget/spend.h"
+#include "lib/stats.h"
 
 struct bide_dep {
     struct bide__policy policy;

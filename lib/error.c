@@ -5,7 +5,7 @@
 
 #include "bide/call.h"
 #include "bide/policy.h"
-#include "policy.h"
+#include "lib/policy.h"
 
 #define TEXT_(x) #x
 #define TEXT(x) TEXT_(x)

@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ascii.h"
-#include "outcome.h"
+#include "lib/ascii.h"
+#include "lib/outcome.h"
 
 #define MS_PER_S 1000
 

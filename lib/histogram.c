@@ -1,5 +1,5 @@
 /* The coarse histograms of the statistics. */
-#include "histogram.h"
+#include "lib/histogram.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
  * None of it is on the path of a decision but bide__host_processor(), which only
  * picks the lane that is counted in, and so changes nothing that is decided. */
 #define _GNU_SOURCE
-#include "host.h"
+#include "lib/host.h"
 
 #include <stdlib.h>
 

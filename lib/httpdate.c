@@ -19,7 +19,7 @@
 #include "bide/error.h"
 #include "bide/hint.h"
 
-#include "ascii.h"
+#include "lib/ascii.h"
 
 typedef struct cursor {
     const char *at;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "json.h"
+#include "lib/json.h"
 
 void bide__json_skip_space(struct bide__json *j)
 {

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ascii.h"
+#include "lib/ascii.h"
 
 #define BIDE__JSON_TEXT 256
 

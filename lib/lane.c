@@ -1,7 +1,7 @@
 /* Adding up what the lanes have counted. */
 #include <stddef.h>
 
-#include "lane.h"
+#include "lib/lane.h"
 
 uint64_t bide__lanes_sum(const struct bide__lane *lanes, uint32_t n,
                          size_t member, uint64_t tick, uint8_t era)

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "window.h"
+#include "lib/window.h"
 
 enum { BIDE__CACHE_LINE = 64 };
 

@@ -1,5 +1,5 @@
 /* The latency histogram's slow paths: turning slices over, and quantiles. */
-#include "latency.h"
+#include "lib/latency.h"
 
 /* The point that lies `share` (0 .. 1) of the way through a bucket. */
 static int64_t fine_point(unsigned i, double share)

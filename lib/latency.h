@@ -20,8 +20,8 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "histogram.h"
-#include "policy.h"
+#include "lib/histogram.h"
+#include "lib/policy.h"
 
 enum { BIDE__FINE = 64 * 23, BIDE__SLICES = 2 };
 

@@ -9,8 +9,8 @@
 
 #include "bide/outcome.h"
 #include "bide/rng.h"
-#include "lane.h"
-#include "policy.h"
+#include "lib/lane.h"
+#include "lib/policy.h"
 
 /* ===== in_flight ===== */
 

@@ -5,7 +5,7 @@
  * this table; the defaults are what BIDE_POLICY_CONF_INIT holds. */
 #include <stddef.h>
 
-#include "policy.h"
+#include "lib/policy.h"
 
 #define MS 1e6
 #define HOUR 3600e9

@@ -9,7 +9,7 @@
 
 #include "bide/error.h"
 
-#include "outcome.h"
+#include "lib/outcome.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

@@ -9,7 +9,7 @@
 #ifndef BIDE_LIB_PLAIN_H
 #define BIDE_LIB_PLAIN_H
 
-#include "call.h"
+#include "lib/call.h"
 
 /* Begins the first attempt under a closed breaker. */
 static inline bool bide__plain_start(struct bide__call *c, int64_t now)

@@ -2,14 +2,14 @@
  *
  * Each field is checked by its row of the options; then come the few rules that
  * involve two fields, each charged to the field a user would change. */
-#include "policy.h"
+#include "lib/policy.h"
 
 #include <stddef.h>
 #include <string.h>
 
 #include "bide/error.h"
-#include "spend.h"
-#include "window.h"
+#include "lib/budget/spend.h"
+#include "lib/window.h"
 
 /* ===== one field ===== */
 

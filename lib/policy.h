@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "bide/policy.h"
-#include "time.h"
+#include "lib/time.h"
 
 /* Shares and tokens are kept in millionths, as integers: 29 % of 100 is 29, not
  * the 28.999999999999996 that a double makes of it and a cast cuts to 28. */

@@ -15,8 +15,8 @@
 #include "bide/error.h"
 #include "bide/hint.h"
 
-#include "ascii.h"
-#include "json.h"
+#include "lib/ascii.h"
+#include "lib/json.h"
 
 #define MAX_DEPTH 32
 #define S_TO_NS   9 /* as a power of ten */

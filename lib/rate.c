@@ -3,7 +3,7 @@
  * The algorithm is that of the AWS SDKs' adaptive mode: beta 0.7, scale 0.4,
  * smoothing 0.8 over half seconds, at least one attempt every two seconds. Theirs
  * keeps ten variables under a lock; here it is worked out from three words. */
-#include "limit.h"
+#include "lib/limit.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,11 +9,11 @@
  * The built-in generator is SplitMix64: a counter and a mixing function. A
  * counter can be shared by threads with one atomic addition, which is what a
  * dependency does (dep.c). */
-#include "rng.h"
+#include "lib/rng.h"
 
 #include <stddef.h>
 
-#include "time.h"
+#include "lib/time.h"
 
 uint64_t bide__mix(uint64_t x)
 {

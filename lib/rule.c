@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "ascii.h"
-#include "outcome.h"
+#include "lib/ascii.h"
+#include "lib/outcome.h"
 
 static bool asks_status(const bide_rule *rule)
 {

@@ -1,10 +1,10 @@
 /* Snapshots: the counters and the lanes, added up by whoever wants to know. */
-#include "stats.h"
+#include "lib/stats.h"
 
 #include <string.h>
 
 #include "bide/error.h"
-#include "dep.h"
+#include "lib/dep.h"
 
 static uint64_t get(const _Atomic uint64_t *counter)
 {

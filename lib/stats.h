@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "bide/stats.h"
-#include "histogram.h"
+#include "lib/histogram.h"
 
 struct bide__counters {
     _Atomic uint64_t by_class[BIDE_N_CLASSES]; /* first successes left out */

@@ -1,5 +1,5 @@
 /* The slow paths of the sliding window: turning a slot over, and adding up. */
-#include "window.h"
+#include "lib/window.h"
 
 /* Farther ahead than this is no thread that was held up, but a clock that was
  * set back: the slot is taken over, and counting starts anew. */

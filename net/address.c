@@ -1,5 +1,5 @@
 /* Socket addresses, listening and connecting. */
-#include "address.h"
+#include "net/address.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

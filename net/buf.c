@@ -1,5 +1,5 @@
 /* Buffers on a free list; the rare half. */
-#include "buf.h"
+#include "net/buf.h"
 
 #include <stdlib.h>
 

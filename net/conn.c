@@ -1,5 +1,5 @@
 /* Stream sockets; the rare half. */
-#include "conn.h"
+#include "net/conn.h"
 
 #include <linux/sockios.h>
 #include <sys/ioctl.h>

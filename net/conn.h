@@ -23,7 +23,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "loop.h"
+#include "net/loop.h"
 
 struct net_conn;
 

@@ -122,7 +122,7 @@ enum {
 /* ===== header fields ===== */
 
 /* The names that the parser knows are in http1_names.h: HTTP1_ID_HOST, ... */
-#include "http1_names.h"
+#include "net/http1_names.h"
 
 enum http1_id {
     HTTP1_ID_OTHER = 0,      /* any name that is not in the list ... */

@@ -1,6 +1,6 @@
 /* net/http1_body.c: bodies of any framing, a piece at a time. */
-#include "http1.h"
-#include "http1_body.h"
+#include "net/http1.h"
+#include "net/http1_body.h"
 
 #include <assert.h>
 

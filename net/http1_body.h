@@ -2,7 +2,7 @@
 #ifndef BIDE_NET_HTTP1_BODY_H
 #define BIDE_NET_HTTP1_BODY_H
 
-#include "http1_read.h"
+#include "net/http1_read.h"
 
 /* Where in a chunked body we are. */
 enum http1__chunk_phase {

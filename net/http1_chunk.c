@@ -5,7 +5,7 @@
  *
  * What frames the data is read byte by byte, as a state machine that needs none
  * of the bytes again; only the trailer section is waited for as a whole. */
-#include "http1_body.h"
+#include "net/http1_body.h"
 
 /* No blanks around the size: RFC 9112 lets a recipient take some, and those who
  * do and those who do not see different bodies. */

@@ -7,7 +7,7 @@
  * smuggled requests, and bounded for the whole body, because they cost the
  * sender little and every reader something. Blanks around ";" and "=" are
  * refused, and backslashes in quotes: not every reader knows what they mean. */
-#include "http1_body.h"
+#include "net/http1_body.h"
 
 /* A name, its value or the whole extension has ended at c. */
 static int behind(struct http1_body *b, char c)

@@ -6,7 +6,7 @@
  * the name of a field that is meant for this hop alone. It is looked up when
  * all fields are known, because a field may come before the one that names it.
  */
-#include "http1_read.h"
+#include "net/http1_read.h"
 
 /* One option after the other of a list; false at its end. */
 struct list {

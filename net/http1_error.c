@@ -1,5 +1,5 @@
 /* net/http1_error.c: names and texts of the refusals. */
-#include "http1.h"
+#include "net/http1.h"
 
 struct row {
     const char *name, *text;

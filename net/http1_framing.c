@@ -2,7 +2,7 @@
  *
  * RFC 9112, section 6.3, with every case in which two readers might disagree
  * turned into a refusal. */
-#include "http1_read.h"
+#include "net/http1_read.h"
 
 /* Whether nothing but SP stands before the value, and nothing behind it. RFC
  * 9112 allows tabs, and blanks at the end, but some readers take those for a

@@ -1,6 +1,6 @@
 /* net/http1_head.c: a head from its first byte to its last. */
-#include "http1.h"
-#include "http1_read.h"
+#include "net/http1.h"
+#include "net/http1_read.h"
 
 #include <assert.h>
 

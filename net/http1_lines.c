@@ -4,7 +4,7 @@
  *
  * The hot loop of the parser: a line that is there as a whole is read in one
  * go, one that is not is gone on with in the phase where it broke off. */
-#include "http1_read.h"
+#include "net/http1_read.h"
 
 /* Why a name ended at a byte that is not a colon. */
 static int name_error(const struct http1_head *h, char c)

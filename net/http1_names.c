@@ -3,8 +3,8 @@
  * The hash looks at the length and at three bytes; the table then leaves one
  * candidate, which is compared in full. Letters are folded by setting bit 5, which
  * turns no byte of a token but a letter into one that a known name holds. */
-#include "http1.h"
-#include "http1_read.h"
+#include "net/http1.h"
+#include "net/http1_read.h"
 
 #include <string.h>
 

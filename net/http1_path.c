@@ -9,8 +9,8 @@
  * climbs above the root, "..%2F" (a server may decode it late), "..;" (servlets
  * cut parameters off), a backslash (some take it for a slash), control
  * characters, and '%' without two hex digits. */
-#include "http1.h"
-#include "http1_read.h"
+#include "net/http1.h"
+#include "net/http1_read.h"
 
 /* RFC 3986, 2.3: what an escape never needs to stand for. */
 static bool is_unreserved(unsigned c)

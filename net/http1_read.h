@@ -8,8 +8,8 @@
 #ifndef BIDE_NET_HTTP1_READ_H
 #define BIDE_NET_HTTP1_READ_H
 
-#include "http1.h"
-#include "http1_scan.h"
+#include "net/http1.h"
+#include "net/http1_scan.h"
 
 enum http1__sort { HTTP1__REQUEST, HTTP1__RESPONSE, HTTP1__TRAILER };
 

@@ -1,7 +1,7 @@
 /* net/http1_request.c: the first line of a request.
  *
  *     request-line = method SP request-target SP HTTP-version CRLF */
-#include "http1_read.h"
+#include "net/http1_read.h"
 
 /* RFC 9112, 2.2: a server should pass over an empty line before a request,
  * which old clients sent behind a body. One, and only as CRLF. */

@@ -4,7 +4,7 @@
  *
  * The second SP may be missing where there is no reason: servers that do so are
  * many, and nobody reads such a line differently. */
-#include "http1_read.h"
+#include "net/http1_read.h"
 
 int http1__version(struct http1_head *h, const char *buf, size_t n)
 {

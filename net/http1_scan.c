@@ -1,6 +1,6 @@
 /* net/http1_scan.c: the table of http1_scan.h. test_http1 holds each entry
  * against the grammar of RFC 9110 and RFC 3986. */
-#include "http1_scan.h"
+#include "net/http1_scan.h"
 
 /* clang-format off */
 const uint8_t http1__class[256] = {

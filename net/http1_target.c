@@ -3,7 +3,7 @@
  * The path stays as it was sent: it is neither decoded nor tidied, because what
  * the server behind makes of "%2f" or ".." is the server's to say. Whoever
  * matches on it must know that, or call http1_normalize(). */
-#include "http1_read.h"
+#include "net/http1_read.h"
 
 /* Up to five digits, not over 65535. An empty port is refused: RFC 3986 allows
  * it, nobody sends it, and not everybody understands it. */

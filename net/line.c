@@ -1,5 +1,5 @@
 /* Messages between two processes. */
-#include "line.h"
+#include "net/line.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Names looked up by threads that nobody waits for. */
-#include "lookup.h"
+#include "net/lookup.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "resolve.h"
+#include "net/resolve.h"
 
 struct net_lookups;
 

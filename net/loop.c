@@ -1,5 +1,5 @@
 /* The event loop. Order within a round: events, timers, graves. */
-#include "loop.h"
+#include "net/loop.h"
 
 #include <errno.h>
 #include <string.h>

@@ -25,7 +25,7 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
-#include "wheel.h"
+#include "run/wheel.h"
 
 /* Something with a descriptor. `ready` gets the EPOLL... bits; it is never
  * called once fd is negative. */

@@ -1,5 +1,5 @@
 /* Becoming a user for good. */
-#include "privileges.h"
+#include "net/privileges.h"
 
 #include <errno.h>
 #include <grp.h>

@@ -1,5 +1,5 @@
 /* The PROXY protocol. */
-#include "proxy_protocol.h"
+#include "net/proxy_protocol.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "address.h"
+#include "net/address.h"
 
 enum {
     NET_PROXIED_MAX = 4096, /* bytes of a header that is accepted */

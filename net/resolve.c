@@ -1,5 +1,5 @@
 /* From a name to its addresses. */
-#include "resolve.h"
+#include "net/resolve.h"
 
 #include <netdb.h>
 #include <stdlib.h>

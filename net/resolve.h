@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "address.h"
+#include "net/address.h"
 
 enum { NET_ADDRESSES_MAX = 16 };
 

@@ -4,7 +4,7 @@
  * a library in a program that has next to none. Calls that need no check come
  * as plain comparisons, which the kernel (from 5.11 on) turns into a bitmap, so
  * that they cost nothing. */
-#include "sandbox.h"
+#include "net/sandbox.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "sandbox_calls.h"
+#include "net/sandbox_calls.h"
 
 #if defined __x86_64__
 #define ARCH AUDIT_ARCH_X86_64

@@ -1,6 +1,6 @@
 /* Socket activation and notification, as sd_listen_fds(3) and sd_notify(3)
  * describe them. */
-#include "systemd.h"
+#include "net/systemd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "line.h"
+#include "net/line.h"
 
 enum { FIRST_FD = 3, MOST_FDS = 64 };
 

@@ -1,12 +1,12 @@
 /* Loads the module that does TLS, once it is needed: when settings are made, by
  * the thread that reads the configuration. */
-#include "tls.h"
+#include "net/tls.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "tls_module.h"
+#include "net/tls_module.h"
 
 static const struct net_tls_module *module;
 

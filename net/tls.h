@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "conn.h"
+#include "net/conn.h"
 
 /* Files, PEM. Threads: immutable. */
 struct net_tls_pair {

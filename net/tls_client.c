@@ -10,7 +10,7 @@
 #include <openssl/x509v3.h>
 #include <string.h>
 
-#include "tls_openssl.h"
+#include "net/tls_openssl.h"
 
 static void on_free(void *parent, void *text, CRYPTO_EX_DATA *ad, int index,
                     long argl, void *argp)

@@ -4,7 +4,7 @@
 #ifndef BIDE_NET_TLS_MODULE_H
 #define BIDE_NET_TLS_MODULE_H
 
-#include "tls.h"
+#include "net/tls.h"
 
 /* Changed with the table: both come from one build, and this makes sure. */
 enum { NET_TLS_MODULE = 2 };

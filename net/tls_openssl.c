@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tls_module.h"
-#include "tls_openssl.h"
+#include "net/tls_module.h"
+#include "net/tls_openssl.h"
 
 enum { RECORD = 16384 };
 

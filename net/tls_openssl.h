@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "tls.h"
+#include "net/tls.h"
 
 /* ===== tls_openssl.c ===== */
 

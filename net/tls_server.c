@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "tls_openssl.h"
+#include "net/tls_openssl.h"
 
 /* A name, and whose it is. `*.example.org` is kept as `.example.org`. */
 struct named {

@@ -1,5 +1,5 @@
 /* Lines of the access log. */
-#include "access_line.h"
+#include "proxy/access_line.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -7,11 +7,11 @@
 #include <strings.h>
 #include <time.h>
 
-#include "access_log.h"
-#include "client.h"
-#include "exchange.h"
-#include "state.h"
-#include "worker.h"
+#include "proxy/access_log.h"
+#include "proxy/front/client.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/state.h"
+#include "proxy/worker.h"
 
 /* Bytes of each text in a line, as they stand there: escaped. */
 enum {

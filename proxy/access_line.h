@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "text.h"
+#include "proxy/exchange/text.h"
 
 struct exchange;
 

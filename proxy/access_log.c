@@ -1,15 +1,15 @@
 /* The access log: where it goes, and each worker's part of it. */
-#include "access_log.h"
+#include "proxy/access_log.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "../observe/sink.h"
-#include "access_line.h"
-#include "exchange.h"
-#include "proxy.h"
-#include "worker.h"
+#include "observe/event/sink.h"
+#include "proxy/access_line.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/proxy.h"
+#include "proxy/worker.h"
 
 enum {
     RING = 1 << 19, /* bytes of each worker: some 1 700 lines, touched only

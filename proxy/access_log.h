@@ -11,7 +11,7 @@
  *     10.1.2.3 - - [02/Jan/2026:03:04:05 +0000] "GET /pay/7 HTTP/1.1" 200 512
  *
  * Each worker has a ring for its lines, and one thread writes them to where they
- * go (observe/sink.h): a worker never waits. Lines are handed over when there
+ * go (observe/event/sink.h): a worker never waits. Lines are handed over when there
  * are enough of them, or a second has passed.
  *
  * What clients send is escaped and cut: a line has at most ACCESS_LINE bytes, so

@@ -1,5 +1,5 @@
 /* The file in memory that dependencies are kept in. */
-#include "dep_memory.h"
+#include "proxy/dep_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "state.h"
+#include "proxy/state.h"
 
 #define MAGIC "bide deps\n"
 enum { VERSION = 1, ENTRIES = 1024, LOCK_TRIES = 500 };

@@ -11,9 +11,9 @@
 #include <sys/resource.h>
 
 #include "bide/policy.h"
-#include "pool.h"
-#include "proxy.h"
-#include "worker.h"
+#include "proxy/back/pool.h"
+#include "proxy/proxy.h"
+#include "proxy/worker.h"
 
 enum {
     OWN = 16,            /* of the process: logs, the admin endpoint, names */

@@ -1,11 +1,11 @@
 /* The table of what outlives a serving process. */
-#include "kept.h"
+#include "proxy/kept.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "line.h"
+#include "net/line.h"
 
 struct kept_entry *kept_find(const struct kept *k, const char *name)
 {

@@ -3,7 +3,7 @@
  * for all that, for those that have outlived the process that made them. */
 #include <string.h>
 
-#include "state.h"
+#include "proxy/state.h"
 
 static size_t size_of(const bide_option *o)
 {

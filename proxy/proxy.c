@@ -1,5 +1,5 @@
 /* The sidecar as a whole: workers, and the state that they share. */
-#include "proxy.h"
+#include "proxy/proxy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,14 +7,14 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "../observe/sink.h"
-#include "access_log.h"
+#include "observe/event/sink.h"
+#include "proxy/access_log.h"
 #include "bide/run.h"
-#include "hops.h"
-#include "per_client.h"
-#include "resolve.h"
-#include "resolver.h"
-#include "stale.h"
+#include "proxy/exchange/hops.h"
+#include "proxy/front/per_client.h"
+#include "net/resolve.h"
+#include "proxy/back/resolver.h"
+#include "proxy/exchange/stale.h"
 
 static unsigned cores(void)
 {

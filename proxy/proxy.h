@@ -18,13 +18,13 @@
 #include <stdbool.h>
 
 #include "bide/bide.h"
-#include "counters.h"
-#include "doors.h"
-#include "hooks.h"
-#include "kept.h"
-#include "pulse.h"
-#include "state.h"
-#include "worker.h"
+#include "proxy/counters.h"
+#include "proxy/front/doors.h"
+#include "proxy/hooks.h"
+#include "proxy/kept.h"
+#include "proxy/pulse.h"
+#include "proxy/state.h"
+#include "proxy/worker.h"
 
 struct per_client;
 struct bide__sink;

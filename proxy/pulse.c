@@ -1,10 +1,10 @@
 /* Looking at workers. */
-#include "pulse.h"
+#include "proxy/pulse.h"
 
 #include <stdlib.h>
 
 #include "bide/run.h"
-#include "proxy.h"
+#include "proxy/proxy.h"
 
 #define SHORTEST_NS (100 * BIDE_MILLISECOND) /* between two looks that count */
 #define LONGEST_NS  BIDE_SECOND /* between two: the rest was nobody's time */

@@ -1,12 +1,12 @@
 /* From a configuration to what runs, with all that did not change taken over
  * from the state before. */
-#include "state.h"
+#include "proxy/state.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "tls.h"
+#include "net/tls.h"
 
 static struct upstream *take_upstream(struct state *old,
                                       const struct bide__proxy_upstream *c,

@@ -25,13 +25,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "address.h"
+#include "net/address.h"
 #include "bide/bide.h"
-#include "counters.h"
-#include "dep_memory.h"
-#include "hooks.h"
-#include "http1.h"
-#include "proxy_conf.h"
+#include "proxy/counters.h"
+#include "proxy/dep_memory.h"
+#include "proxy/hooks.h"
+#include "net/http1.h"
+#include "config/proxy/conf.h"
 
 struct net_addresses;
 struct pool;

@@ -1,5 +1,5 @@
 /* A list of all there is, made anew each time somebody looks. */
-#include "watch.h"
+#include "proxy/watch.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -8,10 +8,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../observe/sink.h"
+#include "observe/event/sink.h"
 #include "bide/run.h"
-#include "pool.h"
-#include "stale.h"
+#include "proxy/back/pool.h"
+#include "proxy/exchange/stale.h"
 
 enum { OWN_VALUES = 20, RELOAD_PATIENCE_S = 5 };
 
@@ -320,7 +320,7 @@ static bool fault(void *ctx, const char *dep, bool on, char *why, size_t size)
     return found;
 }
 
-/* The program's own thread waits for these (cli/proxy_run.c). */
+/* The program's own thread waits for these (cmd/proxy/run.c). */
 static bool signal_self(int number, char *why, size_t size)
 {
     if (kill(getpid(), number) == 0)

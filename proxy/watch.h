@@ -12,9 +12,9 @@
 
 #include <pthread.h>
 
-#include "../observe/collector.h"
-#include "../observe/source.h"
-#include "proxy.h"
+#include "observe/event/collector.h"
+#include "observe/event/source.h"
+#include "proxy/proxy.h"
 
 /* Reloads, which the program's own thread does. Threads: shared. */
 struct proxy_reloads {

@@ -1,5 +1,5 @@
 /* A worker's thread: its loop, and what other threads tell it. */
-#include "worker.h"
+#include "proxy/worker.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "access_log.h"
+#include "proxy/access_log.h"
 #include "bide/run.h"
-#include "client.h"
-#include "exchange.h"
-#include "health.h"
-#include "pool.h"
-#include "proxy.h"
+#include "proxy/front/client.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/back/health.h"
+#include "proxy/back/pool.h"
+#include "proxy/proxy.h"
 
 enum {
     FREE_BUFS = NET_SPARES(64),

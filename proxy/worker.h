@@ -16,12 +16,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "buf.h"
-#include "counters.h"
-#include "loop.h"
-#include "proxy_conf.h"
-#include "state.h"
-#include "tell.h"
+#include "net/buf.h"
+#include "proxy/counters.h"
+#include "net/loop.h"
+#include "config/proxy/conf.h"
+#include "proxy/state.h"
+#include "proxy/exchange/tell.h"
 
 struct access_log;
 struct door;

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "futex.h"
+#include "run/futex.h"
 
 static long futex(uint32_t *word, int op, uint32_t value,
                   const struct timespec *until)

@@ -4,7 +4,7 @@
 
 #include "bide/error.h"
 #include "bide/run.h"
-#include "futex.h"
+#include "run/futex.h"
 
 /* ===== the queue for a place in flight =====
  *

@@ -1,5 +1,5 @@
 /* The timer wheel; how it works is told in wheel.h. */
-#include "wheel.h"
+#include "run/wheel.h"
 
 #include "bide/backoff.h"
 

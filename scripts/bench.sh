@@ -15,6 +15,6 @@ for name in $names; do
     program=$dir/release/bench/bench_$name
     "$program"
 done
-bench/bench_run.py "$dir/release/cli/bide"
-bench/bench_proxy.py "$dir/release/cli/bide" 3 5
-bench/bench_observe.py "$dir/release/cli/bide" 2 7
+bench/bench_run.py "$dir/release/cmd/bide"
+bench/bench_proxy.py "$dir/release/cmd/bide" 3 5
+bench/bench_observe.py "$dir/release/cmd/bide" 2 7

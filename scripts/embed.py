@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes files as C, for a program to carry in itself, to standard output:
 
-    embed.py dashboard INDEX.html       observe/page.h
-    embed.py report PAGE.css PAGE.js    sim/page_parts.h
-    embed.py scenarios FILE.yaml...     sim/builtin_table.h
+    embed.py dashboard INDEX.html       observe/admin/page.h
+    embed.py report PAGE.css PAGE.js    sim/report/parts.h
+    embed.py scenarios FILE.yaml...     sim/scenario/builtin_table.h
 
 Of a page's scripts it also says the hash, which the page's content security policy
 names: no other script runs in it."""
@@ -67,7 +67,7 @@ def dashboard(path):
         "Permissions-Policy: camera=(), geolocation=(), microphone=()",
         "Cross-Origin-Opener-Policy: same-origin",
     ]
-    print('#include "page.h"\n')
+    print('#include "observe/admin/page.h"\n')
     array("bide__page", page)
     print("const size_t bide__page_len = sizeof bide__page - 1;\n")
     array("bide__page_headers", "".join(h + "\r\n" for h in headers).encode())
@@ -78,7 +78,7 @@ def report(*paths):
     for path, text in zip(paths, (style, script)):
         if b"</" in text:
             sys.exit(f"{path}: `</` would end the element that it stands in")
-    print('#include "page_parts.h"\n')
+    print('#include "sim/report/parts.h"\n')
     array("page_style", style)
     array("page_script", script)
     array("page_script_hash", digest(script).encode())
@@ -87,7 +87,7 @@ def report(*paths):
 def scenarios(*paths):
     """A scenario has its file's name; its sentence is the first line, a comment."""
     texts = [read(path) for path in paths]
-    print('#include "builtin_table.h"\n')
+    print('#include "sim/scenario/builtin_table.h"\n')
     for i, text in enumerate(texts):
         array(f"text_{i}", text, "static ")
     print("const struct sim_builtin sim_builtin_table[] = {")

@@ -6,7 +6,7 @@ bide=$1
 shift
 cd "$(dirname "$0")/.."
 mkdir -p docs/pictures
-[ $# -gt 0 ] || set -- sim/scenarios/*.yaml
+[ $# -gt 0 ] || set -- sim/scenario/builtin/*.yaml
 for name; do
     name=$(basename "$name" .yaml)
     "$bide" sim "$name" --quiet --no-progress --svg "docs/pictures/$name.svg"

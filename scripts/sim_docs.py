@@ -91,7 +91,7 @@ class Docs:
                 self.stale += 1
 
     def pictures(self):
-        for file in sorted(os.listdir(os.path.join(ROOT, "sim/scenarios"))):
+        for file in sorted(os.listdir(os.path.join(ROOT, "sim/scenario/builtin"))):
             name = file.replace(".yaml", "")
             if not os.path.exists(self.made(name)):
                 sys.exit(f"no page shows `bide sim {name}`")

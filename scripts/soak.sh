@@ -18,7 +18,7 @@ mkdir -p "$top"
 build() {
     dir=$top/$1
     shift
-    targets="cli/bide cli/bide-proxy cli/bide-tls.so test/fault/fault-server"
+    targets="cmd/bide cmd/bide-proxy cmd/bide-tls.so test/fault/fault-server"
     targets="$targets test/soak/load-client test/proxy/attack/silent_dns.so"
     # shellcheck disable=SC2086
     scripts/configure.sh "$dir" "$@" >"$top/log" 2>&1 &&
@@ -35,18 +35,18 @@ chaos() {
     export UBSAN_OPTIONS
     CC=clang build asan -Db_lundef=false -Db_sanitize=address,undefined \
         -Dc_args='-fno-sanitize-recover=all -fno-omit-frame-pointer'
-    test/soak/chaos.py "$top/asan/cli/bide" \
+    test/soak/chaos.py "$top/asan/cmd/bide" \
         "$(awk "BEGIN { print ${SOAK_MINUTES:-10} * 60 }")"
 }
 
 million() {
     build release -Doptimization=2 -Ddebug=true
-    test/soak/million.py "$top/release/cli/bide" "${SOAK_COUNT:-1000000}"
+    test/soak/million.py "$top/release/cmd/bide" "${SOAK_COUNT:-1000000}"
 }
 
 conservation() {
     build release -Doptimization=2 -Ddebug=true
-    test/proxy/e2e_conservation.py "$top/release/cli/bide" \
+    test/proxy/e2e_conservation.py "$top/release/cmd/bide" \
         "${SOAK_COUNT:-1000000}"
 }
 

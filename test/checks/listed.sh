@@ -8,16 +8,16 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail=0
 
-# same MESON_FILE LIST PREFIX SUFFIX: the names in LIST are what the pattern
-# PREFIX*SUFFIX finds. What all of a kind share is in no list.
+# same MESON_FILE LIST PREFIX SUFFIX [DEPTH]: the names in LIST are what the pattern
+# PREFIX*SUFFIX finds, in that folder or, by DEPTH, below it. What all of a kind
+# share is in no list.
 shared="fuzz/replay_main.c test/proxy/e2e_parts.py test/proxy/attack/parts.py"
 shared="$shared test/proxy/attack/payloads.py test/proxy/attack/origins.py"
 shared="$shared test/proxy/attack/collector.py"
 same() {
     sed -n "/^$2 = \[/,/^]/s/^ *'\([^']*\)',.*/\1/p" "$1" |
         sed 's/\.[ch]$//; s/\.yaml$//' | sort >"$tmp/listed"
-    for f in "$3"*"$4"; do
-        [ -e "$f" ] || continue
+    for f in $(find "${3%/*}" ${5:--maxdepth 1} -path "$3*$4" | sort); do
         case " $shared " in *" $f "*) continue ;; esac
         name=${f#"$3"}
         echo "${name%"$4"}"
@@ -42,20 +42,27 @@ sed -e 's/^driver_header_names = \[/bide_header_names = [/' \
     include/bide/meson.build >"$tmp/headers"
 
 same "$tmp/headers" bide_header_names include/bide/ .h
-same lib/meson.build bide_source_names lib/ .c
+same lib/meson.build bide_source_names lib/ .c '-mindepth 1'
 same "$tmp/test" unit_names test/unit/test_ .c
 same test/meson.build threads_names test/threads/test_ .c
-same config/meson.build config_source_names config/ .c
+same config/meson.build config_source_names config/ .c '-mindepth 1'
 same run/meson.build run_source_names run/ .c
 same curl/meson.build curl_source_names curl/ .c
-same cli/meson.build cli_source_names cli/ .c
-same sim/meson.build sim_source_names sim/ .c
-same sim/meson.build sim_scenario_names sim/scenarios/ .yaml
-same observe/meson.build observe_source_names observe/ .c
+same base/meson.build base_source_names base/ .c
+same replay/meson.build replay_source_names replay/ .c
+# Four programs share common/.
+for list in fetch_source_names proxy_command_source_names demo_source_names; do
+    sed -n "/^$list = \[/,/^]/s/^ *'\([^']*\)',.*/  '\1',/p" cmd/meson.build
+done | grep -v "'common/" >"$tmp/behind"
+sed -e "/^command_source_names = \[/r $tmp/behind" cmd/meson.build >"$tmp/cmd"
+same "$tmp/cmd" command_source_names cmd/ .c '-mindepth 1'
+same sim/meson.build sim_source_names sim/ .c '-mindepth 1'
+same sim/meson.build sim_scenario_names sim/scenario/builtin/ .yaml
+same observe/meson.build observe_source_names observe/ .c '-mindepth 1'
 sed -e 's/^http1_source_names = \[/net_source_names = [/' \
     -e 's/^net_module_names = \[/net_source_names = [/' net/meson.build >"$tmp/net"
 same "$tmp/net" net_source_names net/ .c
-same proxy/meson.build proxy_source_names proxy/ .c
+same proxy/meson.build proxy_source_names proxy/ .c '-mindepth 1'
 same man/meson.build man_names man/ .scd
 same test/sim/meson.build sim_test_names test/sim/test_ .c
 same test/observe/meson.build observe_test_names test/observe/test_ .c

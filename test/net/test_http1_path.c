@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "http1.h"
+#include "net/http1.h"
 
 static const struct {
     const char *path, *want; /* NULL: refused */

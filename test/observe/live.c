@@ -17,10 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "admin.h"
+#include "observe/admin/admin.h"
 #include "bide/bide.h"
 #include "bide/run.h"
-#include "traceparent.h"
+#include "observe/event/traceparent.h"
 
 enum { CALLS = 512, RUNNING = 2, DEPS = 4 };
 

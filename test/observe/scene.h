@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "bide/bide.h"
-#include "event.h"
-#include "watched.h"
+#include "observe/event/event.h"
+#include "observe/event/watched.h"
 
 #define SCENE_MS  BIDE_MILLISECOND
 #define SCENE_NOW (100 * BIDE_SECOND)

@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "log.h"
+#include "observe/event/log.h"
 #include "scene.h"
-#include "wall.h"
+#include "observe/event/wall.h"
 
 static char text[1 << 20];
 

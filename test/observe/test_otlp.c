@@ -7,10 +7,10 @@
 
 #include <cmocka.h>
 
-#include "log.h"
-#include "otlp.h"
-#include "otlp_known.h"
-#include "otlp_writer.h"
+#include "observe/event/log.h"
+#include "observe/export/otlp.h"
+#include "observe/export/otlp_known.h"
+#include "observe/export/otlp_writer.h"
 #include "scene.h"
 
 static void expect_bytes(const struct bide__out *out, const void *want,

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "json_text.h"
-#include "out.h"
+#include "base/json_text.h"
+#include "base/out.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

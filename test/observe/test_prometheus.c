@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "metrics.h"
-#include "prometheus.h"
+#include "observe/export/metrics.h"
+#include "observe/export/prometheus.h"
 #include "scene.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "ring.h"
+#include "observe/event/ring.h"
 
 static void put(struct bide__ring *r, uint32_t n)
 {

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "sink.h"
+#include "observe/event/sink.h"
 
 enum { RING = 1 << 16, LINE = 64 };
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "traceparent.h"
+#include "observe/event/traceparent.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define TRACE        "0af7651916cd43dd8448eb211c80319c"

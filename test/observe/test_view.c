@@ -8,12 +8,12 @@
 
 #include <cmocka.h>
 
-#include "../../config/tree.h"
-#include "history.h"
-#include "ideal.h"
-#include "journal.h"
+#include "config/doc/tree.h"
+#include "observe/event/history.h"
+#include "observe/admin/ideal.h"
+#include "observe/event/journal.h"
 #include "scene.h"
-#include "view.h"
+#include "observe/admin/view.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

@@ -12,9 +12,9 @@
 #include <time.h>
 
 #include "bide/run.h"
-#include "exporter.h"
-#include "otlp.h"
-#include "prometheus.h"
+#include "observe/export/exporter.h"
+#include "observe/export/otlp.h"
+#include "observe/export/prometheus.h"
 #include "scene.h"
 
 static struct scene scene;

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "pool.h"
-#include "../../proxy/state.h" /* observe/ has one too */
+#include "proxy/back/pool.h"
+#include "proxy/state.h" /* observe/ has one too */
 
 enum { N = 4, DRAWS = 4000 };
 

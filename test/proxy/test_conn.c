@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "conn.h"
+#include "net/conn.h"
 
 /* Like TLS in what counts here: 't' is a word of its own, 'g' its goodbye. */
 static ssize_t fake_read(struct net_conn *c, void *buf, size_t n)

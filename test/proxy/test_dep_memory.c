@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "dep_memory.h"
+#include "proxy/dep_memory.h"
 
 #define NAME "up/default"
 static const int64_t now = 1000 * BIDE_SECOND;

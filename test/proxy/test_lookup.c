@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "bide/run.h"
-#include "lookup.h"
+#include "net/lookup.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;

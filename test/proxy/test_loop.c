@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "bide/policy.h"
-#include "loop.h"
+#include "net/loop.h"
 
 static struct net_loop loop;
 static int64_t now_ns;

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "pace.h"
+#include "proxy/exchange/pace.h"
 
 enum { BEGIN = 1000 }; /* the clock is never at 0 */
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "bide/bide.h"
-#include "per_client.h"
+#include "proxy/front/per_client.h"
 
 #define S  BIDE_SECOND
 #define MS BIDE_MILLISECOND

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "proxy_protocol.h"
+#include "net/proxy_protocol.h"
 
 #define SIGNATURE "\r\n\r\n\0\r\nQUIT\n"
 #define IPV4      "\xc0\0\2\1\xc0\0\2\2\0\x50\1\xbb"

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "../../proxy/state.h" /* observe/ has one too */
+#include "proxy/state.h" /* observe/ has one too */
 
 static const struct bide__proxy_route confs[] = {
     { .match = { .exact = "/exact" } },

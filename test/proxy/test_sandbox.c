@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "sandbox.h"
+#include "net/sandbox.h"
 
 /* The errno of what `try` does inside; 0 if it could do it. */
 static int inside(int (*try)(void))

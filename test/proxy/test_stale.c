@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "stale.h"
+#include "proxy/exchange/stale.h"
 
 enum { BOUND = 64 * 1024 };
 

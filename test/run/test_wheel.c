@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "bide/bide.h"
-#include "wheel.h"
+#include "run/wheel.h"
 
 #define MS INT64_C(1000000)
 

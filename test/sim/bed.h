@@ -13,8 +13,8 @@
 #ifndef BIDE_TEST_SIM_BED_H
 #define BIDE_TEST_SIM_BED_H
 
-#include "rig.h"
-#include "stage.h"
+#include "sim/oracle/rig.h"
+#include "sim/world/stage.h"
 
 enum { BED_MOST = 4 };
 

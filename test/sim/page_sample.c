@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "memory.h"
-#include "page.h"
-#include "../../cli/sim_chart.h"
+#include "sim/model/memory.h"
+#include "sim/report/page.h"
+#include "cmd/sim/chart.h"
 
 enum { CLIENTS = 6 };
 

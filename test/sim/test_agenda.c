@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "agenda.h"
-#include "luck.h"
+#include "sim/world/agenda.h"
+#include "sim/model/luck.h"
 #include "sample.h"
 
 static uint64_t word(uint64_t n)

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "assert.h"
+#include "sim/study/assert.h"
 
 /* Two variants: one that fares well, and one that never recovers. */
 static const char *const names[] = { "good", "not so good" };

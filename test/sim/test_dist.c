@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "dist.h"
-#include "luck.h"
-#include "number.h"
+#include "sim/model/dist.h"
+#include "sim/model/luck.h"
+#include "sim/model/number.h"
 #include "sample.h"
 
 static void close_to(double found, double expected, double relative)

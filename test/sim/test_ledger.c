@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "ledger.h"
-#include "luck.h"
+#include "sim/world/ledger.h"
+#include "sim/model/luck.h"
 
 enum { NAMES = 300, STEPS = 20000 };
 

@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "builtin.h"
-#include "scenario.h"
-#include "stage.h"
+#include "sim/scenario/builtin.h"
+#include "sim/scenario/scenario.h"
+#include "sim/world/stage.h"
 
 enum { SEEDS = 3 };
 

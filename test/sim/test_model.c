@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "rig.h"
+#include "sim/oracle/rig.h"
 
 /* Three calls at 0, 100 and 200 ms, unless the test says otherwise. */
 static struct sim_rig small(void)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "page_parts.h"
+#include "sim/report/parts.h"
 
 static void number_rows(void **state)
 {

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "bed.h"
-#include "stage_cast.h"
+#include "sim/world/stage_cast.h"
 
 /* Everything at once: two fleets, a chain with a shared bottom, all faults, tight
  * queues, limits, lost answers, a network, whole policies. */

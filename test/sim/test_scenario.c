@@ -5,8 +5,8 @@
 
 #include <unistd.h>
 
-#include "builtin.h"
-#include "scenario.h"
+#include "sim/scenario/builtin.h"
+#include "sim/scenario/scenario.h"
 
 #define S  BIDE_SECOND
 #define MS BIDE_MILLISECOND

@@ -5,8 +5,8 @@
 #include "findings.h"
 
 #include "../failing_alloc.h"
-#include "builtin.h"
-#include "scenario.h"
+#include "sim/scenario/builtin.h"
+#include "sim/scenario/scenario.h"
 
 /* Parses with the nth allocation failing. */
 static int attempt(const char *text, size_t len, long n, bool with_notes)

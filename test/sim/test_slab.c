@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "luck.h"
-#include "slab.h"
+#include "sim/model/luck.h"
+#include "sim/world/slab.h"
 
 enum { THINGS = 30000, STEPS = 100000 };
 

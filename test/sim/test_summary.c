@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "summary.h"
+#include "sim/study/summary.h"
 
 static void close_to(double found, double expected)
 {

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scenario.h"
-#include "setting.h"
-#include "stability.h"
-#include "sweep.h"
+#include "sim/scenario/scenario.h"
+#include "sim/scenario/setting.h"
+#include "sim/study/stability.h"
+#include "sim/study/sweep.h"
 
 static const char scenario[] =
     "version: 1\n"

@@ -1,4 +1,4 @@
-/* Spending over a sliding window: lib/spend.c, step by step.
+/* Spending over a sliding window: lib/budget/spend.c, step by step.
  *
  * Mirrors bide__spend_take() with expire(), expire_slot(), note() and
  * take_off(), and bide__spend_give(). Each load, compare-and-swap and add of the

@@ -2,8 +2,8 @@
  * allowed, and each transition made, and told of, once. */
 #include "team.h"
 
-#include "breaker.h"
-#include "call.h"
+#include "lib/breaker.h"
+#include "lib/call.h"
 
 enum { GENERATIONS = 1 << 15, ROUNDS = 100 };
 

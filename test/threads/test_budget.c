@@ -4,8 +4,8 @@
  * there is budget; then it is counted what they got. */
 #include "team.h"
 
-#include "budget.h"
-#include "spend.h"
+#include "lib/budget/budget.h"
+#include "lib/budget/spend.h"
 
 /* ===== spending ===== */
 

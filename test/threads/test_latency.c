@@ -2,8 +2,8 @@
  * of latency, histograms, and windows. */
 #include "team.h"
 
-#include "latency.h"
-#include "window.h"
+#include "lib/latency.h"
+#include "lib/window.h"
 
 enum { EACH = 4000 };
 

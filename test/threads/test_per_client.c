@@ -2,7 +2,7 @@
  * more open than allowed, never more asked for, and nothing left in the end. */
 #include "team.h"
 
-#include "per_client.h"
+#include "proxy/front/per_client.h"
 
 enum { MOST = 5, ADDRESSES = 300, ROUNDS = 3000 };
 

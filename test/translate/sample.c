@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "option_value.h"
+#include "config/field/option_value.h"
 #include "sample.h"
 
 struct exported export_with(bide__exporter *write, const char *target,

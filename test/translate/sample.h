@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "import.h"
-#include "translate.h"
+#include "config/translate/import.h"
+#include "config/translate/translate.h"
 
 /* What one export gave. Free both. */
 struct exported {

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "option_value.h"
+#include "config/field/option_value.h"
 #include "sample.h"
 
 static const struct target {

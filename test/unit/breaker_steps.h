@@ -2,7 +2,7 @@
 #ifndef BIDE_TEST_BREAKER_STEPS_H
 #define BIDE_TEST_BREAKER_STEPS_H
 
-#include "breaker.h"
+#include "lib/breaker.h"
 #include "fixture.h"
 
 #define UNIT (INT64_C(1) << 16) /* the time that an open breaker is kept in */

@@ -5,7 +5,7 @@
 #ifndef BIDE_TEST_BUDGET_STEPS_H
 #define BIDE_TEST_BUDGET_STEPS_H
 
-#include "budget.h"
+#include "lib/budget/budget.h"
 #include "fixture.h"
 
 enum { MANY = 1000 };

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "bide/bide.h"
-#include "diag.h"
-#include "policy_file.h"
+#include "config/doc/diag.h"
+#include "config/policy/policy_file.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "bide/bide.h"
-#include "dep.h"
+#include "lib/dep.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define MS           BIDE_MILLISECOND

@@ -27,7 +27,7 @@
 #include <cmocka.h>
 
 #include "bide/bide.h"
-#include "dep.h"
+#include "lib/dep.h"
 
 #define COUNT(array)     (sizeof(array) / sizeof(array)[0])
 #define US               INT64_C(1000)

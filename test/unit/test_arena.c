@@ -1,5 +1,5 @@
 /* test_arena.c: pieces are zeroed, aligned, apart, and of any size. */
-#include "arena.h"
+#include "base/arena.h"
 
 #include "findings.h"
 

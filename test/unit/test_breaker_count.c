@@ -1,6 +1,6 @@
 /* test_breaker_count.c: what a closed breaker counts: rates over the last
  * calls, and the arithmetic of shares. */
-#include "breaker.h"
+#include "lib/breaker.h"
 #include "fixture.h"
 
 static void breaker_share_is_compared_in_integers(void **state)

@@ -1,7 +1,7 @@
 /* test_diag.c: findings are gathered, sorted, printed so that the caret points.
  */
 #define _GNU_SOURCE /* open_memstream */
-#include "json.h"
+#include "base/json.h"
 
 #include "findings.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "fixture.h"
-#include "histogram.h"
+#include "lib/histogram.h"
 
 static void histogram_buckets_are_4_to_a_doubling(void **state)
 {

@@ -1,6 +1,6 @@
 /* test_json.c: what is written is JSON, whatever was put in. */
 #define _GNU_SOURCE /* open_memstream */
-#include "json.h"
+#include "base/json.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* test_lane.c: one window added up over all lanes. */
 #include "fixture.h"
-#include "lane.h"
+#include "lib/lane.h"
 
 static void lanes_sum_is_of_one_window_in_all_lanes(void **state)
 {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "fixture.h"
-#include "latency.h"
+#include "lib/latency.h"
 
 static const double quantiles[] = { 0.01, 0.25, 0.5, 0.9, 0.95, 0.99, 0.999 };
 

@@ -1,6 +1,6 @@
 /* test_lint.c: the sums behind the lints. The findings themselves, to the
  * letter, are in test/golden/check. */
-#include "lint.h"
+#include "config/lint/lint.h"
 
 #include "findings.h"
 

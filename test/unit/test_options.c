@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "bide/bide.h"
-#include "policy.h"
+#include "lib/policy.h"
 
 static size_t width(bide_option_type type)
 {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "fixture.h"
-#include "policy.h"
+#include "lib/policy.h"
 
 /* The code of a refusal of the field `key`. */
 static int refusal(const char *key)

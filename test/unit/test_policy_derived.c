@@ -1,8 +1,8 @@
 /* test_policy_derived.c: what is worked out from the numbers, once. */
 #include "fixture.h"
-#include "policy.h"
-#include "spend.h"
-#include "window.h"
+#include "lib/policy.h"
+#include "lib/budget/spend.h"
+#include "lib/window.h"
 
 static void policy_shares_become_exact_millionths(void **state)
 {

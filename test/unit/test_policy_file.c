@@ -1,7 +1,7 @@
 /* test_policy_file.c: what a policy file means to the engine. */
 #include "findings.h"
 
-#include "option_value.h"
+#include "config/field/option_value.h"
 
 #define S    BIDE_SECOND
 #define HEAD "version: 1\npolicies:\n"

@@ -2,8 +2,8 @@
  * with it is shown by test/golden/check. */
 #include "findings.h"
 
-#include "proxy_conf.h"
-#include "proxy_read.h"
+#include "config/proxy/conf.h"
+#include "config/proxy/read.h"
 
 #define HEAD                                                                   \
     "version: 1\n"                                                             \

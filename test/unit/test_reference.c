@@ -2,7 +2,7 @@
 #define _GNU_SOURCE /* open_memstream */
 #include "findings.h"
 
-#include "option_value.h"
+#include "config/field/option_value.h"
 
 static char *written(void (*write)(FILE *out), size_t *len)
 {

@@ -6,9 +6,9 @@
 
 #include <cmocka.h>
 
-#include "rng.h"
+#include "lib/rng.h"
 #include "sample.h"
-#include "time.h"
+#include "lib/time.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

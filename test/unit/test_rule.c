@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "outcome.h"
+#include "lib/outcome.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define S BIDE_SECOND

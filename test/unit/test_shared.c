@@ -14,7 +14,7 @@
 #include "bide/dep.h"
 #include "bide/error.h"
 #include "bide/stats.h"
-#include "dep.h"
+#include "lib/dep.h"
 
 #define S BIDE_SECOND
 

@@ -1,6 +1,6 @@
 /* test_spend.c: spending over a sliding window, never more than a limit. */
 #include "fixture.h"
-#include "spend.h"
+#include "lib/budget/spend.h"
 
 enum event { TAKE, REFUSED, GIVE, LEFT };
 

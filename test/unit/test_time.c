@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "time.h"
+#include "lib/time.h"
 
 /* The same header once more, as a compiler without 128-bit integers reads it.
  */
@@ -22,7 +22,7 @@
 #define bide__ticker     narrow_ticker
 #define bide__tick       narrow_tick
 #define bide__mulhi      narrow_mulhi
-#include "time.h"
+#include "lib/time.h"
 #undef bide__add_ns
 #undef bide__elapsed_ns
 #undef bide__clock
@@ -32,7 +32,7 @@
 #undef bide__tick
 #undef bide__mulhi
 
-#include "rng.h"
+#include "lib/rng.h"
 #include "sample.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

@@ -1,5 +1,5 @@
 /* test_value.c: durations, ratios, rates and numbers, both ways. */
-#include "value.h"
+#include "config/field/value.h"
 
 #include <stdlib.h>
 

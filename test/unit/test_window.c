@@ -1,6 +1,6 @@
 /* test_window.c: counts over a sliding window of 16 ticks. */
 #include "fixture.h"
-#include "window.h"
+#include "lib/window.h"
 
 enum event { ADD, SUM };
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "bide/bide.h"
-#include "dep.h"
+#include "lib/dep.h"
 
 enum { WALKERS = 6, WALK_RUNNING = 8 };
 

@@ -1,4 +1,4 @@
-// What /api/state sends: observe/view.h is the description.
+// What /api/state sends: observe/admin/view.h is the description.
 
 export type Breaker = 'closed' | 'open' | 'half_open';
 export type BreakerMode = 'normal' | 'forced_open' | 'forced_closed' | 'dry_run';

@@ -1,0 +1,72 @@
+/* Quoting for JSON. Most strings need no escape: runs are copied whole. */
+#include "base/json_text.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+static bool plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+size_t bide__json_plain(const char *text, size_t len)
+{
+    size_t n = 0;
+    while (n < len && plain((unsigned char)text[n]))
+        n++;
+    return n;
+}
+
+static size_t escape(uint32_t point, char to[BIDE__JSON_CHAR])
+{
+    static const char from[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
+    static const char digits[] = "0123456789abcdef";
+    const char *at = point ? strchr(from, (int)point) : NULL;
+
+    to[0] = '\\';
+    if (at) {
+        to[1] = names[at - from];
+        return 2;
+    }
+    memcpy(to + 1, "u00", 3);
+    to[4] = digits[point >> 4 & 15];
+    to[5] = digits[point & 15];
+    return 6;
+}
+
+size_t bide__json_char(const char *text, size_t len, char to[BIDE__JSON_CHAR],
+                       size_t *ret_taken)
+{
+    uint32_t point;
+    size_t n = bide__utf8_next(text, len, &point);
+
+    *ret_taken = n ? n : 1;
+    if (n == 1 || (n && point < 0xa0))
+        return escape(point, to);
+    memcpy(to, n ? text : "\xef\xbf\xbd", n ? n : 3);
+    return n ? n : 3;
+}
+
+void bide__json_quote_n(struct bide__out *out, const char *text, size_t len)
+{
+    bide__out_char(out, '"');
+    for (size_t i = 0, taken; i < len; i += taken) {
+        char c[BIDE__JSON_CHAR];
+        taken = bide__json_plain(text + i, len - i);
+        if (taken)
+            bide__out_bytes(out, text + i, taken);
+        else
+            bide__out_bytes(
+                out, c, bide__json_char(text + i, len - i, c, &taken));
+    }
+    bide__out_char(out, '"');
+}
+
+void bide__json_quote(struct bide__out *out, const char *text)
+{
+    if (text)
+        bide__json_quote_n(out, text, strlen(text));
+    else
+        bide__out_text(out, "null");
+}

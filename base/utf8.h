@@ -1,0 +1,25 @@
+/* Characters in bytes that may be anything. */
+#ifndef BIDE_BASE_UTF8_H
+#define BIDE_BASE_UTF8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The length of the character at the front, 1 to 4 bytes; 0 if what is there is
+ * not UTF-8 (overlong forms, surrogates and points over U+10FFFF are not), or
+ * nothing is. ret_point may be NULL. */
+size_t bide__utf8_next(const char *text, size_t len, uint32_t *ret_point);
+
+/* The length of the line break at the front, as YAML counts lines: LF, CR, CR
+ * LF, NEL, LS, PS; or 0. */
+size_t bide__line_break(const char *text, size_t len);
+
+/* How many columns of a terminal a character takes: 0, 1 or 2. */
+int bide__char_width(uint32_t point);
+
+/* Whether a character must not reach a terminal as it is: controls, and marks
+ * that turn the direction of text around. */
+bool bide__char_unsafe(uint32_t point);
+
+#endif

@@ -1,0 +1,33 @@
+/* Some subcommands are programs of their own, which `bide` becomes: what they
+ * load takes longer than all of `bide run -- true`. They lie beside `bide`, or
+ * where they were installed to, also if the whole of that was moved. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/common/cli.h"
+
+static void become_in(const char *directory, const char *below,
+                      const char *program, char **argv)
+{
+    char path[4200];
+
+    snprintf(path, sizeof path, "%s%s/%s", directory, below, program);
+    execv(path, argv);
+}
+
+int become(const char *program, char **argv)
+{
+    char here[4096];
+    ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
+
+    if (n > 0) {
+        here[n] = '\0';
+        *strrchr(here, '/') = '\0';
+        become_in(here, "", program, argv);
+        become_in(here, "/../libexec/bide", program, argv);
+    }
+    become_in(FETCH_DIR, "", program, argv);
+    return complain(argv[0], "%s/%s: %s", FETCH_DIR, program, strerror(errno));
+}

@@ -1,0 +1,129 @@
+/* The engine is asked, not imitated: a dependency of its own, a call on it that
+ * has made its earlier attempts elsewhere, the outcome reported, the verdict
+ * read. */
+#include <string.h>
+
+#include "lib/call.h"
+#include "lib/outcome.h"
+#include "cmd/explain/explain.h"
+
+/* ===== what the answer says ===== */
+
+/* The same fields in the same way as bide_classify() reads them, to name the
+ * one that counted. */
+static void find_speakers(const bide_response *r, struct answer *ret)
+{
+    struct bide__answer a = { .r = r };
+    const bide_problem *problem = bide__answer_problem(&a);
+    bide_hint all = BIDE_HINT_INIT;
+
+    for (size_t i = 0; i < r->n_headers; i++) {
+        bide_hint one = BIDE_HINT_INIT;
+        bide_hint_header(&one, &r->headers[i], r->wall_s);
+        bide_hint_header(&all, &r->headers[i], r->wall_s);
+        if (one.refused && !ret->refused_by)
+            ret->refused_by = r->headers[i].name;
+    }
+    if (problem && problem->has_retry_after)
+        bide__hint_offer(&all, BIDE_HINT_PROBLEM, problem->retry_after_ns);
+    if (problem && problem->not_retryable && !ret->refused_by)
+        ret->refused_by = bide_hint_name(BIDE_HINT_PROBLEM);
+    if (ret->outcome.hinted)
+        ret->hint_source = all.source;
+}
+
+static void read_outcome(const bide_dep *dep, const struct situation *s,
+                         struct answer *ret)
+{
+    ret->outcome = bide_classify(dep, &s->response);
+    ret->by_rule = bide_classify(NULL, &s->response).cls != ret->outcome.cls;
+    if (ret->outcome.cls != BIDE_SUCCESS && ret->outcome.cls != BIDE_IGNORED)
+        find_speakers(&s->response, ret);
+}
+
+/* ===== the call ===== */
+
+/* The waits before this attempt, drawn as they would have been, so that
+ * `explain --attempt 3` draws what the third of `schedule --draws 1` is, and
+ * decorrelated jitter has something to grow from. The draws no longer matter
+ * after so many. */
+static int64_t draw_earlier(const struct situation *s, const bide_rng *rng)
+{
+    const uint32_t most = 1000000;
+    int64_t wait = 0;
+
+    for (uint32_t n = 0; n + 1 < s->attempt && n < most; n++)
+        wait = bide_backoff_wait(&s->policy.conf.backoff, n, wait, rng);
+    return wait;
+}
+
+/* When the attempt began is not known, nor does it matter, but the engine would
+ * not have begun one that ends behind the deadline; and one that timed out has
+ * had its time, as far as there was any. */
+static int64_t attempt_began(const struct situation *s, const bide_call *call)
+{
+    int64_t last = bide_call_deadline(call) - s->policy.conf.attempt_min_ns;
+    int64_t began = s->elapsed_ns;
+
+    if (s->answered && s->response.fault == BIDE_FAULT_TIMEOUT)
+        began -= began < s->policy.conf.attempt_timeout_ns
+                     ? began
+                     : s->policy.conf.attempt_timeout_ns;
+    if (!s->answered || last < 0)
+        return began;
+    return began < last ? began : last;
+}
+
+static void note_state(const bide_dep *dep, int64_t now, struct answer *ret)
+{
+    ret->budget_left = bide_dep_budget_left(dep, now);
+    ret->breaker = bide_dep_breaker(dep, now);
+    ret->open_until_ns = bide__breaker_open_until(&dep->breaker);
+}
+
+static void run_call(bide_call *call, bide_dep *dep, const struct situation *s,
+                     struct answer *ret)
+{
+    bide_decision d = bide_call_next(call, attempt_began(s, call));
+
+    note_state(dep, s->elapsed_ns, ret);
+    ret->decision = d.action == BIDE_DONE ? "stop" : "try";
+    if (s->answered && d.action == BIDE_TRY) {
+        bide_call_report(call, d.attempt, &ret->outcome, s->elapsed_ns);
+        note_state(dep, s->elapsed_ns, ret);
+        d = bide_call_next(call, s->elapsed_ns);
+        ret->decision = d.action == BIDE_DONE ? "stop" : "retry";
+        ret->judged = bide_call_verdict(call, &ret->verdict) == 0;
+    }
+    ret->reason = d.reason;
+    ret->timeout_ns = d.timeout_ns;
+}
+
+int explain_ask(struct situation *s, struct answer *ret)
+{
+    bide_rng_seeded state;
+    bide_rng rng = bide_rng_seed(&state, s->policy.seed);
+    bide_host host = { .seed = &s->policy.seed };
+    bide_dep *dep;
+    bide_call call;
+    int rc = bide_dep_new_in(&dep, "explain", &s->policy.conf, &host);
+
+    if (rc < 0)
+        return rc;
+    *ret = (struct answer){ .attempts = dep->policy.max_attempts };
+    if (s->answered)
+        read_outcome(dep, s, ret);
+    ret->previous_ns = draw_earlier(s, &rng);
+    ret->budget_all = bide_dep_budget_left(dep, 0);
+
+    s->op.rng = &rng;
+    s->op.idempotent = bide_method_idempotent(s->method);
+    s->op.attempts_made = s->attempt - 1;
+    bide_call_begin(&call, dep, &s->op, 0);
+    ((struct bide__call *)&call)->previous_ns = ret->previous_ns;
+    ret->deadline_ns = bide_call_deadline(&call);
+    run_call(&call, dep, s, ret);
+    bide_call_end(&call, s->elapsed_ns);
+    bide_dep_free(dep);
+    return 0;
+}

@@ -1,0 +1,167 @@
+/* What is sent: the data of -d, and files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/fetch/fetch.h"
+
+/* ===== -d ===== */
+
+static const char no_memory[] = "something that fits into memory";
+
+static bool append(struct fetch_data *d, const char *data, size_t len)
+{
+    char *at = realloc(d->at, d->len + len + 1);
+
+    if (!at)
+        return false;
+    d->at = at;
+    memcpy(d->at + d->len, data, len);
+    d->len += len;
+    d->at[d->len] = '\0';
+    return true;
+}
+
+/* -d leaves out the ends of lines, as curl does: forms have none. */
+static size_t without_newlines(char *data, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        if (data[i] != '\n' && data[i] != '\r' && data[i] != '\0')
+            data[n++] = data[i];
+    return n;
+}
+
+static const char *add_file(struct fetch_data *d, const char *path, bool binary)
+{
+    static char expected[160];
+    bool is_stdin = strcmp(path, "-") == 0;
+    FILE *in = is_stdin ? stdin : fopen(path, "rb");
+    char piece[16384];
+    size_t n;
+    bool fine = true;
+
+    if (!in) {
+        snprintf(expected, sizeof expected, "a file that can be read (%s)",
+                 strerror(errno));
+        return expected;
+    }
+    while (fine && (n = fread(piece, 1, sizeof piece, in)) > 0)
+        fine = append(d, piece, binary ? n : without_newlines(piece, n));
+    if (fine && ferror(in)) {
+        snprintf(expected, sizeof expected, "a file that can be read (%s)",
+                 strerror(errno));
+        fine = false;
+    } else if (!fine) {
+        snprintf(expected, sizeof expected, "%s", no_memory);
+    }
+    if (!is_stdin)
+        fclose(in);
+    return fine ? NULL : expected;
+}
+
+const char *fetch_data_add(struct fetch_data *d, const char *text, bool binary)
+{
+    if (d->given && !append(d, "&", 1))
+        return no_memory;
+    d->given = true;
+    if (text[0] == '@')
+        return add_file(d, text + 1, binary);
+    return append(d, text, strlen(text)) ? NULL : no_memory;
+}
+
+/* ===== -T ===== */
+
+/* Into a nameless file, by which it can be sent again. */
+static int copy_of(int from)
+{
+    int copy = nameless_file(), err = copy < 0 ? errno : 0;
+    char piece[65536];
+    ssize_t n = 1;
+
+    while (!err && n != 0) {
+        n = read(from, piece, sizeof piece);
+        if (n > 0)
+            err = write_whole(copy, piece, (size_t)n);
+        else if (n < 0 && errno != EINTR)
+            err = errno;
+    }
+    if (!err)
+        return copy;
+    if (copy >= 0)
+        close(copy);
+    errno = err;
+    return -1;
+}
+
+/* What is no file, a pipe say, is copied as standard input is. */
+static int open_upload(const char *path)
+{
+    struct stat st;
+    int fd, copy;
+
+    if (strcmp(path, "-") == 0)
+        return copy_of(STDIN_FILENO);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode)))
+        return fd;
+    copy = copy_of(fd); /* a directory cannot be read, and says so */
+    close(fd);
+    return copy;
+}
+
+bool fetch_upload_open(struct fetch_upload *u, const char *path)
+{
+    struct stat st;
+
+    u->fd = open_upload(path);
+    if (u->fd < 0 || fstat(u->fd, &st) < 0)
+        return false;
+    u->size = st.st_size;
+    u->at = 0;
+    return true;
+}
+
+static size_t read_piece(char *buffer, size_t size, size_t n, void *upload)
+{
+    struct fetch_upload *u = upload;
+    ssize_t got = pread(u->fd, buffer, size * n, u->at);
+
+    if (got < 0)
+        return CURL_READFUNC_ABORT;
+    u->at += got;
+    return (size_t)got;
+}
+
+static int seek(void *upload, curl_off_t offset, int origin)
+{
+    struct fetch_upload *u = upload;
+
+    if (origin != SEEK_SET)
+        return CURL_SEEKFUNC_CANTSEEK;
+    u->at = (off_t)offset;
+    return CURL_SEEKFUNC_OK;
+}
+
+void fetch_upload_options(struct fetch_upload *u, CURL *easy)
+{
+    curl_easy_setopt(easy, CURLOPT_UPLOAD, 1L);
+    curl_easy_setopt(easy, CURLOPT_READFUNCTION, read_piece);
+    curl_easy_setopt(easy, CURLOPT_READDATA, u);
+    curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, seek);
+    curl_easy_setopt(easy, CURLOPT_SEEKDATA, u);
+    curl_easy_setopt(easy, CURLOPT_INFILESIZE_LARGE, (curl_off_t)u->size);
+}
+
+bool fetch_upload_rewind(void *upload)
+{
+    struct fetch_upload *u = upload;
+
+    u->at = 0;
+    return true;
+}

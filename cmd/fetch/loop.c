@@ -1,0 +1,241 @@
+/* All URLs together: so many at once as --parallel-max says, each origin a
+ * dependency of its own, outputs in the order of the URLs. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/fetch/fetch.h"
+
+/* How often the bar is drawn, and a signal looked for. */
+enum { TICK_NS = 100 * 1000 * 1000 };
+
+/* Outputs that wait for their turn are open files. */
+enum { SPOOLS_MAX = 256 };
+
+/* ===== signals ===== */
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number)
+{
+    caught = number;
+}
+
+static void catch_signals(void)
+{
+    static const int ending[] = { SIGINT, SIGTERM, SIGHUP };
+    struct sigaction act = { .sa_handler = on_signal }, old;
+
+    for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
+        if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(ending[i], &act, NULL);
+    signal(SIGPIPE, SIG_IGN); /* write() says it too */
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+/* Whoever started it should see what ended it. */
+static int end_by_signal(void)
+{
+    signal(caught, SIG_DFL);
+    raise(caught);
+    return 128 + caught;
+}
+
+/* ===== dependencies ===== */
+
+static bide_dep *dep_for(struct fetch *f, const char *url)
+{
+    const struct policy_choice *p = &f->args->policy;
+    struct fetch_dep *d = f->deps;
+    char origin[sizeof d->origin];
+
+    if (!fetch_origin(url, origin, sizeof origin))
+        return NULL;
+    for (; d < f->deps + f->n_deps; d++)
+        if (strcmp(d->origin, origin) == 0)
+            return d->dep;
+    memcpy(d->origin, origin, sizeof origin);
+    if (bide_dep_new_in(&d->dep, origin, &p->conf,
+                        &(bide_host){ .seed = &p->seed }) < 0)
+        return NULL;
+    f->n_deps++;
+    return d->dep;
+}
+
+/* ===== making ===== */
+
+static const char *label_of(const struct fetch_transfer *t)
+{
+    const char *name = t->output ? t->output : t->url;
+    const char *slash = strrchr(name, '/');
+
+    return slash && slash[1] ? slash + 1 : name;
+}
+
+static bool make_output(struct fetch_transfer *t)
+{
+    const struct fetch_args *a = t->all->args;
+
+    if (t->index < a->n_outputs) {
+        t->output = a->outputs[t->index];
+        if (strcmp(t->output, "-") == 0)
+            t->output = NULL;
+    } else if (a->remote_name) {
+        t->output = t->own_output = fetch_remote_name(t->url);
+        if (!t->output) {
+            complain("fetch", "--remote-name: %s names no file", t->url);
+            fprintf(stderr, "  say which: --output FILE\n");
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool make_transfer(struct fetch *f, size_t i)
+{
+    const struct fetch_args *a = f->args;
+    struct fetch_transfer *t = &f->transfers[i];
+
+    t->all = f;
+    t->index = i;
+    t->url = a->urls[i];
+    if (a->upload)
+        t->url = t->own_url = fetch_upload_url(t->url, a->upload);
+    if (!t->url || !make_output(t))
+        return false;
+    t->label = label_of(t);
+    t->upload = f->upload;
+    t->rng = bide_rng_seed(&t->random, a->policy.seed + i);
+    for (size_t j = 0; t->output && j < i; j++) {
+        const char *other = f->transfers[j].output;
+        if (other && strcmp(other, t->output) == 0) {
+            complain("fetch", "two URLs would be written to %s", t->output);
+            return false;
+        }
+    }
+    return true;
+}
+
+static int make_all(struct fetch *f)
+{
+    const struct fetch_args *a = f->args;
+
+    f->upload.fd = -1;
+    f->transfers = calloc(a->n_urls, sizeof *f->transfers);
+    f->deps = calloc(a->n_urls, sizeof *f->deps);
+    if (!f->transfers || !f->deps || bide_curl_multi_new(&f->multi) < 0)
+        return complain("fetch", "out of memory");
+    f->n = a->n_urls;
+    for (size_t i = 0; i < f->n; i++)
+        f->transfers[i].sink.fd = -1; /* none is open, not standard input */
+    if (a->upload && !fetch_upload_open(&f->upload, a->upload)) {
+        complain("fetch", "%s: %s", a->upload, strerror(errno));
+        return (int)CURLE_READ_ERROR;
+    }
+    for (size_t i = 0; i < f->n; i++)
+        if (!make_transfer(f, i))
+            return EXIT_USAGE;
+    return -1;
+}
+
+/* ===== running ===== */
+
+static void begin_more(struct fetch *f)
+{
+    if (f->beginning)
+        return;
+    f->beginning = true;
+    while (!caught && f->next < f->n && f->running < f->args->parallel &&
+           f->next - f->printed < SPOOLS_MAX) {
+        struct fetch_transfer *t = &f->transfers[f->next++];
+        f->running++;
+        t->dep = dep_for(f, t->url);
+        fetch_transfer_begin(t);
+    }
+    f->beginning = false;
+}
+
+static void print_ended(struct fetch *f)
+{
+    for (; f->printed < f->next; f->printed++) {
+        struct fetch_transfer *t = &f->transfers[f->printed];
+        if (t->state != FETCH_ENDED)
+            return;
+        if (t->sink.kind != SINK_SPOOL || t->sink.fd < 0)
+            continue;
+        fetch_bar_clear(f);
+        if (!fetch_sink_keep(&t->sink)) {
+            t->os_error = errno;
+            t->result.code = CURLE_WRITE_ERROR;
+            t->exit = (int)CURLE_WRITE_ERROR;
+            fetch_tell_failure(t);
+        }
+    }
+}
+
+void fetch_ended(struct fetch_transfer *t)
+{
+    struct fetch *f = t->all;
+
+    f->running--;
+    f->ended++;
+    f->failed += t->exit != EXIT_OK;
+    f->finished_bytes += t->now;
+    print_ended(f);
+    begin_more(f);
+}
+
+static void run(struct fetch *f)
+{
+    begin_more(f);
+    while (f->running > 0 && !caught) {
+        bide_curl_multi_run(f->multi, bide_now_ns() + TICK_NS);
+        begin_more(f);
+        if (f->running > 0)
+            fetch_bar_draw(f);
+    }
+    fetch_bar_clear(f);
+}
+
+static int exit_of_all(const struct fetch *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (f->transfers[i].exit != EXIT_OK)
+            return f->transfers[i].exit;
+    return EXIT_OK;
+}
+
+static void done(struct fetch *f)
+{
+    bide_curl_multi_free(f->multi);
+    for (size_t i = 0; f->transfers && i < f->n; i++)
+        fetch_transfer_done(&f->transfers[i]);
+    for (size_t i = 0; i < f->n_deps; i++)
+        bide_dep_free(f->deps[i].dep);
+    if (f->upload.fd >= 0)
+        close(f->upload.fd);
+    free(f->transfers);
+    free(f->deps);
+}
+
+int fetch_loop(const struct fetch_args *args)
+{
+    struct fetch f = { .args = args, .bar = fetch_bar_wanted(args),
+                       .upload = { .fd = -1 }, .began_ns = bide_now_ns() };
+    int rc = make_all(&f);
+
+    if (rc < 0) {
+        catch_signals();
+        run(&f);
+        rc = exit_of_all(&f);
+        if (!caught && args->json && !fetch_json(&f, rc)) {
+            complain("fetch", "%s: %s", args->json, strerror(errno));
+            rc = rc ? rc : (int)CURLE_WRITE_ERROR;
+        }
+    }
+    f.quiet = true; /* what is still running is given up */
+    done(&f);
+    return caught ? end_by_signal() : rc;
+}

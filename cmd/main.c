@@ -1,0 +1,120 @@
+/* bide: one program, one file per subcommand. */
+#include <errno.h>
+#include <locale.h>
+#include <string.h>
+
+#include "cmd/common/cli.h"
+
+static const struct command commands[] = {
+    { "run", cmd_run, "run a command until it succeeds, or the policy stops" },
+    { "fetch", cmd_fetch, "an HTTP request, with the policy behind it" },
+    { "proxy", cmd_proxy, "a sidecar: the policy in front of any HTTP client" },
+    { "check", cmd_check, "find the mistakes in a policy file, and the risks" },
+    { "explain", cmd_explain, "one decision, and every rule behind it" },
+    { "schedule", cmd_schedule, "the waits of a policy, as a table and drawn" },
+    { "replay", cmd_replay, "a script of events through a policy" },
+    { "sim", cmd_sim, "the engine on virtual time, against models" },
+    { "top", cmd_top, "the dependencies of a running program at a glance" },
+    { "demo", cmd_demo, "a real outage on loopback, and the dashboard" },
+    { "export", cmd_export, "write a policy for Istio, Envoy or gRPC" },
+    { "import", cmd_import, "read a policy from Istio or gRPC" },
+};
+
+enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
+
+static void print_help(FILE *out)
+{
+    struct paint p = paint_for(out);
+    int width = terminal_width(out);
+
+    fprintf(out, "%sUsage:%s bide COMMAND [options]\n\n", p.bold, p.plain);
+    print_wrapped(out,
+                  "Retries with restraint: one policy decides every retry.", 0,
+                  0, width);
+    fprintf(out, "\n%sCommands:%s\n", p.bold, p.plain);
+    for (int i = 0; i < N_COMMANDS; i++) {
+        fprintf(out, "  %s%-10s%s", p.bold, commands[i].name, p.plain);
+        print_wrapped(out, commands[i].summary, 12, 12, width);
+    }
+    fprintf(out, "\n%sOptions:%s\n", p.bold, p.plain);
+    fprintf(out, "  -h, --help     show this page\n"
+                 "      --version  show the version\n\n");
+    print_wrapped(out,
+                  "`bide help COMMAND` shows the options of one command. Exit "
+                  "codes: 0 yes, 1 the answer is no, 2 a mistake in the "
+                  "arguments or in a policy.",
+                  0, 0, width);
+}
+
+static const struct command *find(const char *name)
+{
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int unknown(const char *name)
+{
+    static const char *const flags[] = { "--help", "--version", NULL };
+    const char *names[N_COMMANDS + 2];
+    bool is_flag = name[0] == '-';
+
+    for (int i = 0; i < N_COMMANDS; i++)
+        names[i] = commands[i].name;
+    names[N_COMMANDS] = "help";
+    names[N_COMMANDS + 1] = NULL;
+    complain(NULL, "unknown %s `%s`", is_flag ? "option" : "command", name);
+    suggest(name, is_flag ? flags : names);
+    fprintf(stderr, "  see `bide --help`\n");
+    return EXIT_USAGE;
+}
+
+static int help_on(const char *name)
+{
+    const struct command *c = find(name);
+    char command[32], flag[] = "--help";
+    char *argv[] = { command, flag, NULL };
+
+    if (!c)
+        return unknown(name);
+    snprintf(command, sizeof command, "%s", name);
+    return c->run(2, argv);
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stderr);
+        return EXIT_USAGE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "help") == 0 && argc > 2)
+        return help_on(argv[2]);
+    if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 ||
+        strcmp(name, "-h") == 0) {
+        print_help(stdout);
+        return EXIT_OK;
+    }
+    if (strcmp(name, "--version") == 0) {
+        printf("bide %s\n", bide_version());
+        return EXIT_OK;
+    }
+    const struct command *c = find(name);
+    return c ? c->run(argc - 1, argv + 1) : unknown(name);
+}
+
+int main(int argc, char **argv)
+{
+    hold_standard_files();
+    /* Numbers keep their dot. `run` adds to the time of every command that it
+     * runs, and sets the locale itself when it needs one. */
+    if (argc < 2 || strcmp(argv[1], "run") != 0)
+        setlocale(LC_CTYPE, "");
+    int rc = dispatch(argc, argv);
+
+    /* A disk that is full is found out here, not by whoever reads the file. */
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return complain(NULL, "cannot write the output: %s", strerror(errno));
+    return rc;
+}

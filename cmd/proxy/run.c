@@ -1,0 +1,242 @@
+/* bide proxy as a service: signals, systemd, and the workers' beginning and
+ * end.
+ *
+ * The workers serve; this thread sleeps until a signal comes. */
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "bide/run.h"
+#include "net/privileges.h"
+#include "proxy/proxy.h"
+#include "cmd/proxy/cmd.h"
+#include "cmd/proxy/messages.h"
+#include "cmd/proxy/supervise.h"
+#include "cmd/proxy/watchdog.h"
+#include "net/sandbox.h"
+#include "net/systemd.h"
+
+enum { EXIT_FAILED = 1, LOOK_MS = 100 };
+
+/* A service wants all the descriptors that it may have. */
+static void raise_limits(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+        limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* Those doors that were not there before; before: NULL for none. */
+static void say_listening(struct proxy *p, const struct doors *before)
+{
+    char text[NET_ADDRESS_TEXT];
+    struct doors *d = proxy_doors(p);
+    for (size_t i = 0; i < d->n; i++) {
+        struct net_address a = { .len = sizeof a.to };
+        struct door *door = door_of(d, 0, i);
+        if (!door->old && (!before || !doors_have(before, 0, door)) &&
+            getsockname(door->fd, &a.to.any, &a.len) == 0)
+            fprintf(stderr, "bide proxy: listening on %s%s\n",
+                    net_address_text(&a, text), p->state->tls ? " (TLS)" : "");
+    }
+    doors_unref(d);
+}
+
+static void reload(struct proxy *p, struct watching *w, const char *file,
+                   const struct station *st)
+{
+    const struct bide__proxy_conf *conf;
+    char err[512], ready[128];
+    int text = -1;
+    struct doors *before = proxy_doors(p);
+
+    snprintf(ready, sizeof ready, "RELOADING=1\nMONOTONIC_USEC=%lld",
+             (long long)(bide_now_ns() / 1000));
+    systemd_notify(ready);
+    watch_reloading(w);
+    bide_config *config = proxy_read(file, &conf, &text);
+    if (config && proxy_reload(p, config, conf, err, sizeof err) < 0) {
+        fprintf(stderr, "bide proxy: %s\n", err);
+        bide_config_free(config);
+        config = NULL;
+    }
+    if (config) {
+        say_listening(p, before);
+        station_keep_config(st, text);
+    }
+    if (text >= 0)
+        close(text);
+    doors_unref(before);
+    fprintf(stderr,
+            config ? "bide proxy: %s was read again\n"
+                   : "bide proxy: %s was refused; all stays as it was\n",
+            file);
+    bool renewed = config && watch_reload(w, conf, err, sizeof err);
+    if (config && !renewed)
+        fprintf(stderr, "bide proxy: %s; the one before stays\n", err);
+    watch_reloaded(w, !renewed);
+    systemd_notify("READY=1");
+}
+
+static void rotate(struct proxy *p, struct watching *w)
+{
+    char err[512];
+    if (!proxy_rotate(p, err, sizeof err))
+        fprintf(stderr, "bide proxy: %s; the one before stays\n", err);
+    if (!watch_rotate(w, p->state->conf, err, sizeof err))
+        fprintf(stderr, "bide proxy: telemetry.log: %s; the one before stays\n",
+                err);
+}
+
+/* Until the first word to end, which it gives. */
+static int serve(struct proxy *p, struct watching *w, const char *file,
+                 const struct station *st, struct watchdog *dog)
+{
+    struct timespec tick = watchdog_tick(dog);
+    for (;;) {
+        int sig = station_wait(st, &tick);
+        watchdog_look(dog, p);
+        if (sig == SIGHUP)
+            reload(p, w, file, st);
+        else if (sig == SIGUSR1)
+            rotate(p, w);
+        else if (sig > 0)
+            return sig;
+    }
+}
+
+/* A second word ends it at once. If another process serves now, this is not the
+ * end of the service, and the logs are still ours to open again. */
+static void drain(struct proxy *p, struct watching *w, const struct station *st,
+                  struct watchdog *dog, bool handed_over)
+{
+    const struct timespec look = { .tv_nsec = LOOK_MS * 1000000L };
+    bool told = !handed_over;
+    if (handed_over) {
+        proxy_hand_over(p);
+        watch_hand_over(w);
+    } else {
+        fprintf(stderr, "bide proxy: ending\n");
+        systemd_notify("STOPPING=1");
+        proxy_drain(p);
+    }
+    while (!proxy_ended(p)) {
+        int sig = station_wait(st, &look);
+        watchdog_look(dog, p);
+        if (sig == SIGTERM || sig == SIGINT) {
+            (told ? proxy_stop : proxy_drain)(p);
+            told = true;
+        } else if (sig == SIGUSR1) {
+            rotate(p, w);
+        }
+    }
+    proxy_join(p);
+}
+
+static int fail(struct proxy *p, bide_config *config, const char *err)
+{
+    fprintf(stderr, "bide proxy: %s\n", err);
+    if (p)
+        proxy_free(p);
+    else
+        bide_config_free(config);
+    return EXIT_FAILED;
+}
+
+/* What needs the rights that we were started with comes first; all else, what a
+ * reload will do again included, is done as the user that serves. */
+static int confine(struct station *st, const struct proxy_args *args,
+                   const struct bide__proxy_conf *conf, char *err, size_t size)
+{
+    station_tell_identity(st, conf);
+    if (conf->user && !st->as.user) {
+        if (doors_bind(&st->kept, conf, proxy_workers(conf), err, size) < 0 ||
+            !watch_bind(&st->kept, conf, err, size) ||
+            privileges_drop(conf->user, conf->group, err, size) < 0)
+            return -1;
+        if (access(args->file, R_OK) < 0) {
+            snprintf(err, size,
+                     "proxy.user: `%s` cannot read %s, as a reload must: %s",
+                     conf->user, args->file, strerror(errno));
+            return -1;
+        }
+    }
+    station_watch_supervisor(st);
+    if ((conf->sandbox || st->as.sandbox) && sandbox_enter() < 0)
+        fprintf(stderr, "bide proxy: no sandbox: %s\n", strerror(errno));
+    return 0;
+}
+
+/* All that was to be taken from the process before has been. The supervisor
+ * hears of it before the user does. */
+static void started(struct proxy *p, struct station *st, int text)
+{
+    kept_drop_rest(&st->kept);
+    station_keep_config(st, text);
+    dep_memory_sweep(p->hooks.memory);
+    systemd_notify("READY=1");
+    say_listening(p, NULL);
+    malloc_trim(0); /* what reading the file took */
+}
+
+static int run(const struct proxy_args *args, struct station *st,
+               bide_config *config, const struct bide__proxy_conf *conf,
+               struct proxy_hooks *hooks)
+{
+    char err[512] = "no memory";
+
+    if (confine(st, args, conf, err, sizeof err) < 0)
+        return fail(NULL, config, err);
+    if (st->memory >= 0)
+        hooks->memory = dep_memory_open(st->memory, st->seat, st->others);
+    struct proxy *p = proxy_new(config, conf, hooks, err, sizeof err);
+    if (!p)
+        return fail(NULL, config, err);
+    proxy_inherit(p, &st->kept);
+    struct watching *w = watch_new(p, conf, err, sizeof err);
+    if (!w || proxy_start(p, err, sizeof err) < 0 ||
+        !watch_start(w, conf, err, sizeof err)) {
+        proxy_stop(p);
+        proxy_join(p);
+        watch_stop(w);
+        int rc = fail(p, NULL, err);
+        watch_free(w);
+        return rc;
+    }
+    started(p, st, args->text);
+    struct watchdog dog = watchdog_new(conf->admin != NULL);
+    int sig = serve(p, w, args->file, st, &dog);
+    drain(p, w, st, &dog, sig == SIGUSR2);
+    watch_stop(w);
+    proxy_free(p);
+    watch_free(w);
+    return EXIT_OK;
+}
+
+int proxy_run(const struct proxy_args *args, struct station *st,
+              bide_config *config, const struct bide__proxy_conf *conf)
+{
+    sigset_t set;
+
+    signal(SIGPIPE, SIG_IGN);
+    station_signals(&set);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    raise_limits();
+    station_enter(st);
+    struct proxy_hooks hooks = { .memory = NULL };
+    messages_begin();
+    int rc = run(args, st, config, conf, &hooks);
+    messages_end();
+    dep_memory_free(hooks.memory);
+    if (args->text >= 0)
+        close(args->text);
+    station_done(st);
+    return rc;
+}

@@ -1,0 +1,281 @@
+/* What watches the sidecar: a collector where anything is to be seen, the admin
+ * endpoint, the log of decisions, the way to a collector of OpenTelemetry. Each
+ * only where the configuration asks for it; all on threads of their own. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/tls.h"
+#include "observe/admin/admin.h"
+#include "observe/event/sink.h"
+#include "observe/event/wall.h"
+#include "bide/run.h"
+#include "cmd/proxy/cmd.h"
+#include "proxy/watch.h"
+
+struct watching {
+    struct proxy_watch watch;
+    struct bide__source source;
+    struct bide__log log;
+    struct bide__admin *admin;
+    void *otlp_tls; /* for the exporter; NULL: none */
+};
+
+static bool start_log(struct watching *w,
+                      const struct bide__proxy_telemetry *conf, char *err,
+                      size_t size)
+{
+    enum { ROOM = 1 << 18 }; /* some 700 lines */
+    struct bide__target *to;
+
+    if (!conf->log)
+        return true;
+    if (!(to = bide__target_new(conf->log, err, size)))
+        return false;
+    w->watch.decisions = bide__sink_new(to, 1, ROOM);
+    if (!w->watch.decisions) {
+        snprintf(err, size, "no memory or thread for telemetry.log");
+        bide__target_free(to);
+        return false;
+    }
+    bide__log_init(&w->log, bide__sink_lines(w->watch.decisions, 0),
+                   conf->log_per_s, 4 * conf->log_per_s,
+                   bide__wall_offset_ns());
+    w->watch.log = &w->log;
+    return true;
+}
+
+static bool start_tls(struct watching *w,
+                      const struct bide__proxy_telemetry *conf, char *err,
+                      size_t size)
+{
+    char why[512];
+
+    w->otlp_tls =
+        net_tls_client_new(conf->ca, NULL, NULL, true, why, sizeof why);
+    if (!w->otlp_tls)
+        snprintf(err, size, "telemetry.otlp: %s: %s", conf->otlp, why);
+    return w->otlp_tls != NULL;
+}
+
+/* Each attempt gets two seconds, and not many: an agent on the same host
+ * answers at once, or is not there. */
+static bool start_exporter(struct watching *w,
+                           const struct bide__proxy_telemetry *conf, char *err,
+                           size_t size)
+{
+    struct bide__exporter_conf x = BIDE__EXPORTER_CONF_INIT;
+
+    if (!conf->otlp)
+        return true;
+    if (strncmp(conf->otlp, "https://", 8) == 0 &&
+        !start_tls(w, conf, err, size))
+        return false;
+    x.url = conf->otlp;
+    x.tls = w->otlp_tls;
+    x.service = "bide-proxy";
+    x.json = conf->format == BIDE__OTLP_JSON;
+    x.metrics_ns = conf->metrics_ns;
+    x.source = &w->source;
+    x.policy.attempt_timeout_ns = 2 * BIDE_SECOND;
+    x.policy.deadline_ns = 10 * BIDE_SECOND;
+    const char *mistake = bide__exporter_new(&w->watch.exporter, &x);
+    if (mistake)
+        snprintf(err, size, "telemetry.otlp: %s: %s", conf->otlp, mistake);
+    return !mistake;
+}
+
+static bool start_collector(struct watching *w, struct proxy *p,
+                            const struct bide__proxy_telemetry *conf)
+{
+    /* Two events a request, and a core that may be busy for a while before the
+     * collector gets a turn. */
+    enum { TRACED_EVENTS = 8192 };
+    struct bide__collector_conf c = { .ring_size =
+                                          conf->otlp ? TRACED_EVENTS : 0,
+                                      .source = &w->source,
+                                      .log = w->watch.log,
+                                      .exporter = w->watch.exporter };
+
+    w->watch.collector = bide__collector_new(&c);
+    p->tell = (struct tell_conf){ w->watch.collector, conf->otlp != NULL,
+                                  conf->sample };
+    p->hooks.on_breaker = tell_breaker;
+    return w->watch.collector != NULL;
+}
+
+/* The threads made here leave signals to the one that waits for them. */
+static bool start_all(struct watching *w, struct proxy *p,
+                      const struct bide__proxy_conf *conf, char *err,
+                      size_t size)
+{
+    w->watch.proxy = p;
+    w->source = proxy_source(&w->watch);
+    if (!conf->admin && !conf->telemetry.otlp && !conf->telemetry.log)
+        return true;
+    return start_log(w, &conf->telemetry, err, size) &&
+           start_exporter(w, &conf->telemetry, err, size) &&
+           start_collector(w, p, &conf->telemetry);
+}
+
+struct watching *watch_new(struct proxy *p, const struct bide__proxy_conf *conf,
+                           char *err, size_t size)
+{
+    struct watching *w = calloc(1, sizeof *w);
+    sigset_t all, before;
+
+    if (!w)
+        return NULL;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool fine = start_all(w, p, conf, err, size);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (fine)
+        return w;
+    watch_free(w);
+    return NULL;
+}
+
+static struct bide__admin_conf admin_conf(const struct bide__proxy_conf *conf)
+{
+    return (struct bide__admin_conf){ .listen = conf->admin->text,
+                                      .token = conf->admin_access.token,
+                                      .insecure = conf->admin_access.insecure,
+                                      .certificate =
+                                          conf->admin_access.certificate,
+                                      .key = conf->admin_access.key,
+                                      .hosts = conf->admin_access.hosts };
+}
+
+/* What its socket is called in the table of what is kept. */
+static const char *admin_name(const struct bide__proxy_conf *conf,
+                              char name[512])
+{
+    snprintf(name, 512, "admin %s", conf->admin->text);
+    return name;
+}
+
+bool watch_bind(struct kept *kept, const struct bide__proxy_conf *conf,
+                char *err, size_t size)
+{
+    char name[512];
+    if (!conf->admin || kept_find(kept, admin_name(conf, name)))
+        return true;
+    struct bide__admin_conf a = admin_conf(conf);
+    int fd = bide__admin_listen(&a, err, size);
+    if (fd < 0 || kept_put(kept, name, fd, 0) < 0)
+        return false;
+    kept_find(kept, name)->fresh = true;
+    return true;
+}
+
+/* On a socket of the process before, which has said where it is, or on a new
+ * one, which the supervisor keeps. */
+static bool start_admin(struct watching *w, const struct bide__proxy_conf *conf,
+                        char *err, size_t size)
+{
+    struct kept *kept = w->watch.proxy->kept;
+    struct bide__admin_conf a = admin_conf(conf);
+    char name[512];
+    const struct kept_entry *e = kept_find(kept, admin_name(conf, name));
+    bool old = e && !e->fresh;
+
+    a.listener = e ? kept_take(kept, name) : 0;
+    a.source = &w->source;
+    a.collector = w->watch.collector;
+    w->admin = bide__admin_start(&a, err, size);
+    if (!w->admin || old)
+        return w->admin != NULL;
+    kept_hold(kept, name, bide__admin_listener(w->admin));
+    if (conf->admin->path)
+        fprintf(stderr, "bide proxy: admin endpoint at %s\n",
+                conf->admin->text);
+    else
+        fprintf(stderr, "bide proxy: admin endpoint at %s://%s%s%s:%d/\n",
+                a.certificate ? "https" : "http",
+                strchr(conf->admin->host, ':') ? "[" : "", conf->admin->host,
+                strchr(conf->admin->host, ':') ? "]" : "",
+                bide__admin_port(w->admin));
+    return w->admin != NULL;
+}
+
+bool watch_start(struct watching *w, const struct bide__proxy_conf *conf,
+                 char *err, size_t size)
+{
+    sigset_t all, before;
+    bool fine = true;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (w->watch.collector && bide__collector_start(w->watch.collector) < 0) {
+        snprintf(err, size, "cannot start a thread");
+        fine = false;
+    }
+    if (fine && conf->admin)
+        fine = start_admin(w, conf, err, size);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return fine;
+}
+
+bool watch_reload(struct watching *w, const struct bide__proxy_conf *conf,
+                  char *err, size_t size)
+{
+    return !w->admin ||
+           bide__admin_renew(w->admin, conf->admin_access.certificate,
+                             conf->admin_access.key, err, size);
+}
+
+bool watch_rotate(struct watching *w, const struct bide__proxy_conf *conf,
+                  char *err, size_t size)
+{
+    struct bide__target *to =
+        w->watch.decisions
+            ? bide__target_new(conf->telemetry.log, err, size)
+            : NULL;
+    if (to)
+        bide__sink_use(w->watch.decisions, to);
+    return to || !w->watch.decisions;
+}
+
+void watch_reloading(struct watching *w)
+{
+    proxy_watch_reloading(&w->watch);
+}
+
+void watch_reloaded(struct watching *w, bool refused)
+{
+    proxy_watch_reloaded(&w->watch, refused);
+}
+
+void watch_hand_over(struct watching *w)
+{
+    if (w->admin)
+        bide__admin_hand_over(w->admin);
+}
+
+/* In this order: the collector feeds the exporter, and the exporter's last
+ * metrics tell how the collector fared. */
+void watch_stop(struct watching *w)
+{
+    if (!w)
+        return;
+    bide__admin_stop(w->admin);
+    bide__collector_stop(w->watch.collector);
+    bide__exporter_free(w->watch.exporter);
+    w->admin = NULL;
+    w->watch.exporter = NULL;
+}
+
+void watch_free(struct watching *w)
+{
+    if (!w)
+        return;
+    watch_stop(w);
+    bide__collector_free(w->watch.collector);
+    net_tls_free(w->otlp_tls);
+    if (w->watch.log)
+        bide__log_done(&w->log);
+    bide__sink_free(w->watch.decisions);
+    free(w);
+}

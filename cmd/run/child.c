@@ -1,0 +1,177 @@
+/* Starting a command, and reaching all of its process group. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cmd/run/cmd.h"
+
+/* What the child reads. */
+struct start {
+    const struct signals *signals;
+    char **command;
+    const int *files;
+    bool foreground;
+    int go[2]; /* a pipe; in the foreground it waits for a byte */
+    pid_t parent;
+    volatile int *err; /* what it writes, if it cannot become the command */
+};
+
+/* If we are killed, the command is told to end. Its grandchildren are not: that
+ * is as far as the kernel goes. */
+static void become_command(const struct start *s)
+{
+    setpgid(0, 0);
+    if (s->foreground) {
+        char byte;
+        terminal_give(s->signals, getpid());
+        close(s->go[1]);
+        (void)!read(s->go[0], &byte, 1);
+    }
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != s->parent)
+        _exit(EXIT_BIDE_FAILED);
+    for (int i = 0; i < 3; i++)
+        if (s->files[i] >= 0)
+            dup2(s->files[i], i); /* without O_CLOEXEC there */
+    sigprocmask(SIG_SETMASK, &s->signals->original, NULL);
+    execvp(s->command[0], s->command);
+    *s->err = errno;
+    _exit(EXIT_NOT_FOUND);
+}
+
+/* Processes that lose their parent become ours, so that we see the end of them:
+ * a group is empty only when the last of it has been waited for, and not every
+ * init does that. */
+void child_adopt_orphans(void)
+{
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+/* A word that a child can write to, after vfork or fork. */
+static volatile int *common_word(bool after_fork)
+{
+    static volatile int ours, *common;
+
+    if (!after_fork)
+        return &ours;
+    if (!common) {
+        void *page = mmap(NULL, sizeof *common, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        common = page == MAP_FAILED ? NULL : page;
+    }
+    return common;
+}
+
+/* All are blocked but those that are waited for: what the group gets besides is
+ * not for it. TERM, which is how it is let go, comes last of them. */
+static void witness(pid_t group, pid_t parent)
+{
+    sigset_t all, ends;
+    int number = 0;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (setpgid(0, group) < 0 || getppid() != parent)
+        _exit(0);
+    close_range(0, ~0u, 0); /* others wait for the ends of these */
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGQUIT);
+    sigaddset(&ends, SIGHUP);
+    sigaddset(&ends, SIGTERM);
+    sigwait(&ends, &number);
+    _exit(number);
+}
+
+void child_witness(struct child *c)
+{
+    pid_t us = getpid(), pid = c->witness ? -1 : fork();
+
+    if (pid == 0)
+        witness(c->pid, us);
+    if (pid > 0) {
+        setpgid(pid, c->pid);
+        c->witness = pid;
+    }
+}
+
+/* It goes on only when there is somebody beside it to see what the terminal
+ * sends. */
+static void adopt(struct child *c, const struct start *s, pid_t pid)
+{
+    setpgid(pid, pid); /* whoever is first */
+    *c = (struct child){ .pid = pid,
+                         .has_terminal = s->foreground,
+                         .err = s->err };
+    if (s->foreground) {
+        child_witness(c);
+        (void)!write(s->go[1], "", 1);
+    }
+}
+
+/* vfork costs the same for a large process as for a small one, but we stand
+ * still until the child has become the command. On a terminal Ctrl-Z may stop
+ * it just before that, and nobody would be left to tell the shell. */
+int child_start(struct child *c, const struct signals *signals, char **command,
+                const int files[3])
+{
+    bool foreground = !signals->in_pipeline && terminal_is_ours(signals);
+    struct start s = {
+        .signals = signals,
+        .command = command,
+        .files = files,
+        .foreground = foreground,
+        .parent = getpid(),
+        .err = common_word(foreground),
+    };
+    pid_t pid;
+    int err;
+
+    if (!s.err)
+        return ENOMEM;
+    if (foreground && pipe2(s.go, O_CLOEXEC) < 0)
+        return errno;
+    *s.err = 0;
+    pid = foreground ? fork() : vfork();
+    if (pid == 0)
+        become_command(&s);
+    err = errno;
+    if (pid > 0)
+        adopt(c, &s, pid);
+    if (foreground) {
+        close(s.go[0]);
+        close(s.go[1]);
+    }
+    return pid < 0 ? err : 0;
+}
+
+int child_seen(int status)
+{
+    return WIFEXITED(status) && WEXITSTATUS(status) != SIGTERM
+               ? WEXITSTATUS(status)
+               : 0;
+}
+
+int child_testimony(struct child *c)
+{
+    int status = 0;
+
+    if (!c->witness)
+        return 0;
+    kill(c->witness, SIGTERM);
+    while (waitpid(c->witness, &status, 0) < 0 && errno == EINTR)
+        ;
+    c->witness = 0;
+    return child_seen(status);
+}
+
+void child_signal(const struct child *c, int number)
+{
+    if (c->pid > 0)
+        kill(-c->pid, number);
+}

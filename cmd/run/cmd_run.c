@@ -1,0 +1,78 @@
+/* bide run: a command, until it succeeds or the policy says stop. */
+#include <locale.h>
+
+#include "cmd/run/cmd.h"
+
+static const struct flag flag_list[] = {
+    { "retry-on", 0, "CODES", "retry on these exit codes only (1,75,100-110)" },
+    { "stop-on", 0, "CODES",
+      "do not retry on these; names of signals and `timeout` may be among "
+      "them" },
+    { "retry-if", 0, "REGEX",
+      "retry if the output matches, even if the exit code is 0" },
+    { "stop-if", 0, "REGEX", "do not retry if the output matches" },
+    { "at-most-once", 0, NULL, "do not run it again once it has been started" },
+    { "kill-after", 0, "D",
+      "how long an attempt may take to end once its time is up (2s)" },
+    { "stdin", 0, "HOW",
+      "replay (the same for each attempt), inherit, null, or auto: replay "
+      "what is no terminal" },
+    { "output", 'o', "WHAT",
+      "all, prefix (failed attempts on stderr, with [N/M]), last (only that "
+      "of the last attempt), success (only that of a success)" },
+    { "key", 'k', "NAME",
+      "share budget and breaker with all that run under this name" },
+    { "json", 0, "FILE", "log each decision; - is stdout, N a descriptor" },
+    { "quiet", 'q', NULL, "say nothing, not even why it gave up" },
+    { "verbose", 'v', NULL, "say after each attempt what comes next" },
+    POLICY_FLAGS,
+    { NULL, 0, NULL, NULL },
+};
+
+static const struct flags flags = {
+    "bide run [options] [--] COMMAND [ARGUMENT...]",
+    "Runs a command until it succeeds or the policy says stop. Any exit code "
+    "but 0 is worth a retry, except 126 and 127 (cannot be executed, not "
+    "found); so is a timeout, and death by a signal, except PIPE. An attempt "
+    "has no timeout unless one is set.",
+    flag_list,
+    "Exit codes: the command's own, of its last attempt; 75 it was not "
+    "attempted, because the breaker is open or a limit is reached; 124 the "
+    "last attempt timed out; 125 bide itself failed; 126 the command cannot be "
+    "executed; 127 it was not found; 128+N it was killed by signal N; 2 also a "
+    "mistake in the arguments or in the policy.\n\n"
+    "The command finds BIDE_ATTEMPT, BIDE_ATTEMPTS, BIDE_REASON (of the last "
+    "failure) and BIDE_DEADLINE_MS (what is left) in its environment.\n\n"
+    "Examples:\n"
+    "  bide run -- curl -fsS https://example.org/\n"
+    "  bide run --attempts 10 --cap 5s --deadline 2m -- ./migrate\n"
+    "  bide run --key backup --stop-on 2 -o last -- rsync -a src/ host:dst/",
+};
+
+int cmd_run(int argc, char **argv)
+{
+    struct run_args args = {
+        .policy = POLICY_CHOICE_INIT,
+        .kill_after_ns = 2 * BIDE_SECOND,
+    };
+    int first, rc;
+
+    args.policy.command = argv[0];
+    args.policy.conf.attempt_timeout_ns = BIDE_FOREVER;
+    rc = flags_parse_command(&flags, argc, argv, run_take, &args, &first);
+    if (rc < 0 && first == argc) {
+        complain(argv[0], "expected a command");
+        fprintf(stderr, "  see `bide run --help`\n");
+        rc = EXIT_USAGE;
+    }
+    if (rc < 0 && args.policy.file)
+        setlocale(LC_CTYPE, ""); /* for what is wrong with the file */
+    if (rc < 0)
+        rc = policy_settle(&args.policy);
+    if (rc < 0) {
+        args.command = argv + first;
+        rc = run_loop(&args);
+    }
+    run_args_done(&args);
+    return rc;
+}

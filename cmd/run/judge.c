@@ -1,0 +1,109 @@
+/* What an attempt came to, and whether that may improve.
+ *
+ * The first that applies:
+ *
+ *     told to stop           ignored: the user gave it up, not the command
+ *     exit 0                 success, unless --retry-if matches
+ *     --stop-if, --stop-on   permanent
+ *     --retry-if, --retry-on transient
+ *     one of those two was given, and this is an exit code: permanent
+ *     cannot be executed, not found, SIGPIPE: permanent
+ *     anything else          transient */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/run/cmd.h"
+
+/* Nobody reads what it writes: it would only be killed again. */
+static bool hopeless(const struct ending *e)
+{
+    return e->code == EXIT_NOT_EXECUTABLE || e->code == EXIT_NOT_FOUND ||
+           (e->how == ENDED_SIGNAL && e->signal == SIGPIPE);
+}
+
+static bide_class class_of(const struct run_args *args, const struct ending *e)
+{
+    if (e->stopped_by)
+        return e->code == 0 ? BIDE_SUCCESS : BIDE_IGNORED;
+    if (e->code == 0 && !e->retry_seen)
+        return BIDE_SUCCESS;
+    if ((e->stop_seen && e->code != 0) || args->stop_on.has[e->code])
+        return BIDE_PERMANENT;
+    if (e->retry_seen || args->retry_on.has[e->code])
+        return BIDE_TRANSIENT;
+    if ((args->retry_on.given || args->retry_if.given) && e->how == ENDED_EXIT)
+        return BIDE_PERMANENT;
+    return hopeless(e) ? BIDE_PERMANENT : BIDE_TRANSIENT;
+}
+
+bide_outcome run_judge(const struct run_args *args, const struct ending *e)
+{
+    bide_outcome out = { .cls = class_of(args, e) };
+
+    if (e->how == ENDED_TIMEOUT)
+        out.fault = BIDE_FAULT_TIMEOUT;
+    if (e->how == ENDED_NOT_STARTED) {
+        out.fault = BIDE_FAULT_LOCAL;
+        out.not_processed = true;
+    }
+    return out;
+}
+
+const char *run_ending_text(const struct ending *e, char *buffer, size_t size)
+{
+    char name[16];
+
+    switch (e->how) {
+    case ENDED_EXIT:
+        snprintf(buffer, size, "exit %d", e->code);
+        break;
+    case ENDED_SIGNAL:
+        snprintf(buffer, size, "signal %s",
+                 run_signal_name(e->signal, name, sizeof name));
+        break;
+    case ENDED_TIMEOUT:
+        snprintf(buffer, size, "timeout");
+        break;
+    case ENDED_NOT_STARTED:
+        snprintf(buffer, size, "not started");
+        break;
+    }
+    return buffer;
+}
+
+/* ===== signals by name ===== */
+
+static const struct {
+    const char *name;
+    int number;
+} names[] = {
+    { "HUP", SIGHUP },   { "INT", SIGINT },       { "QUIT", SIGQUIT },
+    { "ILL", SIGILL },   { "TRAP", SIGTRAP },     { "ABRT", SIGABRT },
+    { "BUS", SIGBUS },   { "FPE", SIGFPE },       { "KILL", SIGKILL },
+    { "USR1", SIGUSR1 }, { "SEGV", SIGSEGV },     { "USR2", SIGUSR2 },
+    { "PIPE", SIGPIPE }, { "ALRM", SIGALRM },     { "TERM", SIGTERM },
+    { "XCPU", SIGXCPU }, { "XFSZ", SIGXFSZ },     { "SYS", SIGSYS },
+    { "IO", SIGIO },     { "VTALRM", SIGVTALRM }, { "PROF", SIGPROF },
+};
+
+enum { N_NAMES = sizeof names / sizeof names[0] };
+
+int run_signal_number(const char *name)
+{
+    if (strncmp(name, "SIG", 3) == 0)
+        name += 3;
+    for (int i = 0; i < N_NAMES; i++)
+        if (strcmp(names[i].name, name) == 0)
+            return names[i].number;
+    return 0;
+}
+
+const char *run_signal_name(int number, char *buffer, size_t size)
+{
+    for (int i = 0; i < N_NAMES; i++)
+        if (names[i].number == number)
+            return names[i].name;
+    snprintf(buffer, size, "%d", number);
+    return buffer;
+}

@@ -1,0 +1,31 @@
+/* The parts of the charts (chart.h): what is in each column. Threads:
+ * owned. */
+#ifndef BIDE_CMD_SIM_CHART_DATA_H
+#define BIDE_CMD_SIM_CHART_DATA_H
+
+#include "sim/report/parts.h"
+
+enum { CHART_WIDEST = 120 }; /* columns */
+
+struct chart {
+    FILE *out;
+    const struct sim_summary *s;
+    int columns;
+    bool colour, utf8;
+    double end_ns;
+    struct page_scale scale;
+};
+
+/* What a column shows. */
+struct columns {
+    double offered[CHART_WIDEST], good[CHART_WIDEST], capacity[CHART_WIDEST];
+};
+
+/* Sets the end of the time axis, and one scale for all variants. False: there
+ * is nothing to draw. */
+bool chart_measure(struct chart *c);
+
+/* What the columns of a variant show. */
+void chart_fill(const struct chart *c, uint32_t v, struct columns *to);
+
+#endif

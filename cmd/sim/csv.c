@@ -1,0 +1,209 @@
+/* CSV (RFC 4180): the figures in a file, or with the series in a directory. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cmd/sim/cmd.h"
+
+/* ===== values ===== */
+
+void csv_text(FILE *out, const char *text)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, out);
+        return;
+    }
+    putc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            putc('"', out);
+        putc(*text, out);
+    }
+    putc('"', out);
+}
+
+/* Nothing for NaN, as spreadsheets have it. */
+void csv_number(FILE *out, double x)
+{
+    char digits[BIDE__JSON_DIGITS];
+
+    if (isinf(x))
+        fputs(x < 0 ? "-inf" : "inf", out);
+    else if (fabs(x) < 1e15 && x == (double)(int64_t)x)
+        fprintf(out, "%.0f", x); /* 10, not 1e+01 */
+    else if (!isnan(x))
+        fputs(bide__json_digits(x, digits), out);
+}
+
+/* ===== files ===== */
+
+bool csv_is_directory(const char *path)
+{
+    struct stat st;
+    size_t len = strlen(path);
+
+    return (len > 0 && path[len - 1] == '/') ||
+           (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+FILE *csv_open(const char *path, const char *name)
+{
+    char joined[4096];
+    FILE *out;
+
+    if (strcmp(path, "-") == 0)
+        return stdout;
+    if (csv_is_directory(path)) {
+        mkdir(path, 0777); /* what is wrong with it shows in a moment */
+        snprintf(joined, sizeof joined, "%s/%s", path, name);
+        path = joined;
+    }
+    out = fopen(path, "w");
+    if (!out)
+        complain("sim", "--csv: %s: %s", path, strerror(errno));
+    return out;
+}
+
+int csv_close(FILE *out, const char *path)
+{
+    bool bad = fflush(out) != 0 || ferror(out);
+
+    if (out != stdout)
+        bad = fclose(out) != 0 || bad;
+    return bad ? complain("sim", "--csv: %s: cannot be written", path) : -1;
+}
+
+/* ===== figures ===== */
+
+static int write_figures(const char *path, const struct sim_summary *s)
+{
+    FILE *out = csv_open(path, "figures.csv");
+
+    if (!out)
+        return EXIT_USAGE;
+    fputs("variant,figure,unit,mean,low,high,least,most,n,infinite\r\n", out);
+    for (uint32_t v = 0; v < s->n_variants; v++) {
+        for (int f = 0; f < SIM_FIGURES; f++) {
+            const struct sim_interval *i = &s->variants[v].figure[f];
+            const double values[] = { i->mean, i->low, i->high, i->least,
+                                      i->most };
+            csv_text(out, s->variants[v].name);
+            fprintf(out, ",%s,%s", sim_figure_name((enum sim_figure)f),
+                    unit_name((enum sim_figure)f));
+            for (int k = 0; k < 5; k++) {
+                putc(',', out);
+                csv_number(out, values[k]);
+            }
+            fprintf(out, ",%u,%u\r\n", i->n, i->infinite);
+        }
+    }
+    return csv_close(out, path);
+}
+
+/* ===== series, of the first replication ===== */
+
+static const char *const caller_heads[SIM_CALLER_CHANNELS] = {
+    [SIM_CALLS] = "calls",
+    [SIM_ATTEMPTS] = "attempts",
+    [SIM_RETRIES] = "retries",
+    [SIM_HEDGES] = "hedges",
+    [SIM_SUCCESSES] = "successes",
+    [SIM_FAILURES] = "failures",
+    [SIM_TIMEOUTS] = "timeouts",
+    [SIM_IN_PROGRESS] = "in_progress",
+    [SIM_WAITING] = "waiting",
+    [SIM_BREAKER_OPEN] = "breaker_open",
+    [SIM_BREAKER_HALF] = "breaker_half_open",
+    [SIM_BUDGET] = "budget",
+    [SIM_P50_NS] = "p50_ns",
+    [SIM_P99_NS] = "p99_ns",
+};
+
+static const char *const service_heads[SIM_SERVICE_CHANNELS] = {
+    [SIM_ARRIVED] = "arrived",
+    [SIM_SERVED] = "served",
+    [SIM_WASTED] = "wasted",
+    [SIM_REFUSED] = "refused",
+    [SIM_THROTTLED] = "throttled",
+    [SIM_DROPPED] = "dropped",
+    [SIM_ERRORS] = "errors",
+    [SIM_DUPLICATES] = "duplicates",
+    [SIM_QUEUE] = "queue",
+    [SIM_BUSY] = "busy",
+    [SIM_CAPACITY_RATE] = "capacity",
+};
+
+static void write_heads(FILE *out, const char *what, const char *const *heads,
+                        int n)
+{
+    fprintf(out, "variant,%s,time_s", what);
+    for (int c = 0; c < n; c++)
+        fprintf(out, ",%s", heads[c] ? heads[c] : "");
+    fputs("\r\n", out);
+}
+
+static void write_steps(FILE *out, const char *variant, const char *name,
+                        const struct sim_result *r, double *const *channels,
+                        int n)
+{
+    for (uint32_t i = 0; i < r->n_steps; i++) {
+        csv_text(out, variant);
+        putc(',', out);
+        csv_text(out, name);
+        putc(',', out);
+        csv_number(out, (double)r->step_ns * i / 1e9);
+        for (int c = 0; c < n; c++) {
+            putc(',', out);
+            csv_number(out, channels[c][i]);
+        }
+        fputs("\r\n", out);
+    }
+}
+
+static int write_callers(const char *path, const struct sim_summary *s)
+{
+    FILE *out = csv_open(path, "callers.csv");
+
+    if (!out)
+        return EXIT_USAGE;
+    write_heads(out, "caller", caller_heads, SIM_CALLER_CHANNELS);
+    for (uint32_t v = 0; v < s->n_variants; v++) {
+        const struct sim_result *r = s->variants[v].first;
+        for (uint32_t c = 0; c < r->n_callers; c++)
+            write_steps(out, s->variants[v].name, r->callers[c].name, r,
+                        r->callers[c].value, SIM_CALLER_CHANNELS);
+    }
+    return csv_close(out, path);
+}
+
+static int write_services(const char *path, const struct sim_summary *s)
+{
+    FILE *out = csv_open(path, "services.csv");
+
+    if (!out)
+        return EXIT_USAGE;
+    write_heads(out, "service", service_heads, SIM_SERVICE_CHANNELS);
+    for (uint32_t v = 0; v < s->n_variants; v++) {
+        const struct sim_result *r = s->variants[v].first;
+        for (uint32_t i = 0; i < r->model->n_services; i++)
+            write_steps(out, s->variants[v].name, r->services[i].name, r,
+                        r->services[i].value, SIM_SERVICE_CHANNELS);
+    }
+    return csv_close(out, path);
+}
+
+int csv_write(const struct sim_ask *ask, const struct sim_summary *s)
+{
+    int rc;
+
+    if (!ask->csv)
+        return -1;
+    rc = write_figures(ask->csv, s);
+    if (rc < 0 && csv_is_directory(ask->csv)) {
+        rc = write_callers(ask->csv, s);
+        if (rc < 0)
+            rc = write_services(ask->csv, s);
+    }
+    return rc;
+}

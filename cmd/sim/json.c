@@ -1,0 +1,146 @@
+/* What a simulation showed, as JSON. */
+#include <math.h>
+
+#include "cmd/sim/cmd.h"
+
+void json_begin(struct bide__json *j, const struct sim_ask *ask,
+                const struct sim_model *m, uint64_t seed, uint32_t replications)
+{
+    char digits[24];
+
+    bide__json_init(j, stdout, true);
+    bide__json_object(j, NULL);
+    bide__json_text(j, "command", ask->command);
+    bide__json_text(j, "scenario", ask->subjects[0].name);
+    bide__json_text(j, "title", m->title ? m->title : "");
+    if (seed <= INT64_MAX) {
+        bide__json_integer(j, "seed", (int64_t)seed);
+    } else { /* readers of JSON would round it */
+        snprintf(digits, sizeof digits, "%llu", (unsigned long long)seed);
+        bide__json_text(j, "seed", digits);
+    }
+    bide__json_integer(j, "replications", replications);
+    bide__json_number(j, "duration_s", (double)m->duration_ns / 1e9);
+    bide__json_number(j, "warm_up_s", (double)m->warm_up_ns / 1e9);
+}
+
+/* ===== figures ===== */
+
+const char *unit_name(enum sim_figure f)
+{
+    static const char *const names[] = { "per_second", "share", "seconds",
+                                         "times", "count" };
+
+    return names[sim_figure_unit(f)];
+}
+
+void json_figures(struct bide__json *j, const struct sim_interval *figures)
+{
+    bide__json_object(j, "figures");
+    for (int f = 0; f < SIM_FIGURES; f++) {
+        const struct sim_interval *i = &figures[f];
+        bide__json_object(j, sim_figure_name((enum sim_figure)f));
+        bide__json_text(j, "unit", unit_name((enum sim_figure)f));
+        bide__json_number(j, "mean", i->mean);
+        bide__json_number(j, "low", i->low);
+        bide__json_number(j, "high", i->high);
+        bide__json_number(j, "least", i->least);
+        bide__json_number(j, "most", i->most);
+        bide__json_integer(j, "n", i->n);
+        bide__json_integer(j, "infinite", i->infinite);
+        bide__json_end(j);
+    }
+    bide__json_end(j);
+}
+
+/* ===== totals of the first replication ===== */
+
+static void put_caller(struct bide__json *j, const struct sim_caller_result *c)
+{
+    const struct sim_caller_totals *t = &c->total;
+
+    bide__json_object(j, NULL);
+    bide__json_text(j, "name", c->name);
+    bide__json_text(j, "policy", c->policy);
+    bide__json_flag(j, "is_fleet", c->is_fleet);
+    bide__json_integer(j, "calls", (int64_t)t->calls);
+    bide__json_integer(j, "attempts", (int64_t)t->attempts);
+    bide__json_integer(j, "retries", (int64_t)t->retries);
+    bide__json_integer(j, "hedges", (int64_t)t->hedges);
+    bide__json_integer(j, "hedge_wins", (int64_t)t->hedge_wins);
+    bide__json_integer(j, "successes", (int64_t)t->successes);
+    bide__json_integer(j, "failures", (int64_t)t->failures);
+    bide__json_integer(j, "timeouts", (int64_t)t->timeouts);
+    bide__json_integer(j, "unfinished", (int64_t)t->unfinished);
+    bide__json_object(j, "by_reason");
+    for (int r = 0; r < BIDE_N_REASONS; r++)
+        if (t->by_reason[r])
+            bide__json_integer(j, bide_reason_name((bide_reason)r),
+                               (int64_t)t->by_reason[r]);
+    bide__json_end(j);
+    bide__json_end(j);
+}
+
+static void put_service(struct bide__json *j,
+                        const struct sim_service_result *s)
+{
+    bide__json_object(j, NULL);
+    bide__json_text(j, "name", s->name);
+    bide__json_integer(j, "arrived", (int64_t)s->arrived);
+    bide__json_integer(j, "served", (int64_t)s->served);
+    bide__json_integer(j, "wasted", (int64_t)s->wasted);
+    bide__json_integer(j, "refused", (int64_t)s->refused);
+    bide__json_integer(j, "throttled", (int64_t)s->throttled);
+    bide__json_integer(j, "dropped", (int64_t)s->dropped);
+    bide__json_integer(j, "errors", (int64_t)s->errors);
+    bide__json_integer(j, "commits", (int64_t)s->commits);
+    bide__json_integer(j, "duplicates", (int64_t)s->duplicates);
+    bide__json_number(j, "busy_s", s->busy_ns / 1e9);
+    bide__json_number(j, "wasted_s", s->wasted_ns / 1e9);
+    bide__json_end(j);
+}
+
+static void put_first(struct bide__json *j, const struct sim_result *r)
+{
+    bide__json_object(j, "first");
+    bide__json_number(j, "ended_s", (double)r->ended_ns / 1e9);
+    bide__json_integer(j, "events", (int64_t)r->events);
+    bide__json_list(j, "callers");
+    for (uint32_t i = 0; i < r->n_callers; i++)
+        put_caller(j, &r->callers[i]);
+    bide__json_end(j);
+    bide__json_list(j, "services");
+    for (uint32_t i = 0; i < r->model->n_services; i++)
+        put_service(j, &r->services[i]);
+    bide__json_end(j);
+    bide__json_end(j);
+}
+
+static void put_series(struct bide__json *j, const char *key,
+                       const double *values, uint32_t n)
+{
+    bide__json_list(j, key);
+    for (uint32_t i = 0; i < n; i++)
+        bide__json_number(j, NULL, values[i]);
+    bide__json_end(j);
+}
+
+void json_variants(struct bide__json *j, const struct sim_summary *s)
+{
+    bide__json_flag(j, "cut_short", s->cut_short);
+    bide__json_list(j, "variants");
+    for (uint32_t i = 0; i < s->n_variants; i++) {
+        const struct sim_variant_summary *v = &s->variants[i];
+
+        bide__json_object(j, NULL);
+        bide__json_text(j, "name", v->name);
+        bide__json_integer(j, "replications", v->n);
+        json_figures(j, v->figure);
+        put_first(j, v->first);
+        bide__json_number(j, "step_s", (double)v->first->step_ns / 1e9);
+        put_series(j, "attempts", v->mean[0], v->first->n_steps);
+        put_series(j, "successes", v->mean[1], v->first->n_steps);
+        bide__json_end(j);
+    }
+    bide__json_end(j);
+}

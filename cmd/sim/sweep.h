@@ -1,0 +1,32 @@
+/* bide sim --sweep: what its files share. */
+#ifndef BIDE_CMD_SIM_SWEEP_H
+#define BIDE_CMD_SIM_SWEEP_H
+
+#include "cmd/sim/cmd.h"
+
+/* The figures that a policy is chosen by: shown where --metric names none. */
+enum { N_USUAL = 5 };
+extern const enum sim_figure usual_figures[N_USUAL];
+
+/* Threads: owned. */
+struct sweep_cmd {
+    const struct sim_ask *ask;
+    const struct sim_model *model;
+    struct sim_axis axes[2];
+    struct sim_sweep *sweep;
+    enum sim_figure metric;
+    bool chosen; /* --metric was given */
+    const char *names[MOST_NAMED];
+    uint32_t n_names;
+};
+
+/* A table for one axis, heat maps for two. */
+void sweep_print(const struct sweep_cmd *c);
+
+void sweep_json(const struct sweep_cmd *c);
+
+/* -1 to go on, else an exit code. */
+int sweep_csv(const struct sweep_cmd *c);
+int sweep_html(const struct sweep_cmd *c);
+
+#endif

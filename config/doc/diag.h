@@ -1,0 +1,58 @@
+/* Making findings. They are gathered, sorted by place and printed together. */
+#ifndef BIDE_CONFIG_DOC_DIAG_H
+#define BIDE_CONFIG_DOC_DIAG_H
+
+#include "config/doc/tree.h"
+
+/* Adds a finding about a node, or with node NULL about the file. `help` may be
+ * NULL; `message` is a format. notes NULL: nothing happens. */
+void bide__diag(bide_diagnostics *notes, const struct bide__tree *tree,
+                const struct bide__node *node, bide_severity severity,
+                const char *code, const char *help, const char *message, ...)
+    __attribute__((format(printf, 7, 8)));
+
+/* The same at a place given by numbers, for what is not in a tree. */
+void bide__diag_at(bide_diagnostics *notes, const char *file, const char *text,
+                   size_t len, struct bide__mark mark, bide_severity severity,
+                   const char *code, const char *help, const char *message, ...)
+    __attribute__((format(printf, 9, 10)));
+
+/* "did you mean `cap`?" for the nearest of `known` (NULL-terminated) if it is
+ * near enough (edit distance, transpositions count 1), else "expected one of
+ * ..." for up to eight of them, else NULL. The text lives in the diagnostics. */
+const char *bide__did_you_mean(bide_diagnostics *notes, const char *found,
+                               const char *const *known);
+
+/* Puts a text together that lives in the diagnostics, for `help`; NULL if there
+ * is no memory, which is remembered. */
+const char *bide__diag_text(bide_diagnostics *notes, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* All mistakes ever added, those too that were one too many to be kept. */
+size_t bide__diag_mistakes(const bide_diagnostics *notes);
+
+/* Whether no more findings are kept for now, so that help is not worth its
+ * making. */
+bool bide__diag_full(const bide_diagnostics *notes);
+
+/* Whether a finding was lost for want of memory. */
+bool bide__diag_failed(const bide_diagnostics *notes);
+
+/* The codes of mistakes and what they stand for; lints have their own table
+ * (policy_file.h). Sorted by code. */
+struct bide__diag_code {
+    const char *code; /* "unknown-key" */
+    const char *text; /* one sentence */
+};
+const struct bide__diag_code *bide__diag_codes(size_t *ret_n);
+
+/* Sorts by file and place, notes staying behind what they belong to. */
+void bide__diag_sort(bide_diagnostics *notes);
+
+/* As JSON (a list of objects; inside an object under the key `findings`), and as
+ * SARIF 2.1.0 for code-review tools. */
+struct bide__json;
+void bide__diag_json(const bide_diagnostics *notes, struct bide__json *out);
+void bide__diag_sarif(const bide_diagnostics *notes, struct bide__json *out);
+
+#endif

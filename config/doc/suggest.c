@@ -1,0 +1,93 @@
+/* suggest.c: the known word that a misspelt one was meant to be. */
+#include <string.h>
+
+#include "config/doc/diag.h"
+
+enum { MAX_WORD = 48, MAX_LISTED = 10 };
+
+static char folded(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c == '-' ? '_' : c;
+}
+
+static int least(int a, int b, int c)
+{
+    int least = a < b ? a : b;
+
+    return least < c ? least : c;
+}
+
+/* Insertions, deletions, replacements and swaps of neighbours that turn one
+ * word into the other; case and the kind of dash do not count. */
+static int distance(const char *a, size_t n, const char *b, size_t m)
+{
+    int d[MAX_WORD + 1][MAX_WORD + 1];
+
+    for (size_t i = 0; i <= n; i++)
+        d[i][0] = (int)i;
+    for (size_t j = 0; j <= m; j++)
+        d[0][j] = (int)j;
+    for (size_t i = 1; i <= n; i++) {
+        for (size_t j = 1; j <= m; j++) {
+            char x = folded(a[i - 1]), y = folded(b[j - 1]);
+
+            d[i][j] = least(d[i - 1][j] + 1, d[i][j - 1] + 1,
+                            d[i - 1][j - 1] + (x != y));
+            if (i > 1 && j > 1 && x == folded(b[j - 2]) &&
+                y == folded(a[i - 2]) && d[i - 2][j - 2] + 1 < d[i][j])
+                d[i][j] = d[i - 2][j - 2] + 1;
+        }
+    }
+    return d[n][m];
+}
+
+/* One letter in three may be wrong. */
+static const char *nearest(const char *found, const char *const *known)
+{
+    size_t n = strlen(found);
+    int best = (int)(n + 2) / 3 + 1;
+    const char *word = NULL;
+
+    for (; n > 0 && n <= MAX_WORD && *known; known++) {
+        size_t m = strlen(*known);
+        int d = m <= MAX_WORD ? distance(found, n, *known, m) : best;
+
+        if (d < best && d < (int)m) {
+            best = d;
+            word = *known;
+        }
+    }
+    return word;
+}
+
+static const char *listed(bide_diagnostics *notes, const char *const *known)
+{
+    const char *text = "expected";
+    size_t n = 0;
+
+    while (known[n])
+        n++;
+    if (n == 0 || n > MAX_LISTED)
+        return NULL;
+    for (size_t i = 0; i < n && text; i++)
+        text = bide__diag_text(notes, "%s%s `%s`", text,
+                               i == 0       ? (n > 2 ? " one of" : "")
+                               : i + 1 == n ? " or"
+                                            : ",",
+                               known[i]);
+    return text;
+}
+
+const char *bide__did_you_mean(bide_diagnostics *notes, const char *found,
+                               const char *const *known)
+{
+    const char *word;
+
+    if (bide__diag_full(notes))
+        return NULL;
+    word = nearest(found, known);
+    return word ? bide__diag_text(notes, "did you mean `%s`?", word)
+                : listed(notes, known);
+}

@@ -1,0 +1,98 @@
+/* A document as a tree in which every node knows where it stood.
+ *
+ * YAML comes in through libyaml (yaml.c), JSON lines through our own reader
+ * (json_read.c); both make this tree, so whoever reads a document does not care
+ * which it was. Scalars stay text: what they mean is for the reader of a key to
+ * say, who can then name the mistake. A tree owns all its memory (one arena) and
+ * is freed at once.
+ *
+ * Hostile input is met here, once: at most 10 000 nodes deep is not one of the
+ * things that a policy needs, so 100 levels are the limit; aliases are resolved
+ * to the same node, and all nodes that a document unfolds to are counted, at most
+ * 1 000 000, which ends an alias bomb; merge keys (<<) are not supported and are
+ * a mistake; a key that comes twice is a mistake; so is text that is not UTF-8. */
+#ifndef BIDE_CONFIG_DOC_TREE_H
+#define BIDE_CONFIG_DOC_TREE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "bide/config.h"
+
+typedef enum bide__node_kind {
+    BIDE__SCALAR,
+    BIDE__LIST,
+    BIDE__MAP
+} bide__node_kind;
+
+struct bide__mark {
+    unsigned line, column;         /* from 1; columns in characters */
+    unsigned end_line, end_column;
+};
+
+struct bide__node {
+    bide__node_kind kind;
+    bool quoted;               /* a scalar in quotes: text, never a number */
+    struct bide__mark mark;
+    const char *text;          /* of a scalar; NUL-terminated, may hold NULs */
+    size_t len;
+    size_t n;                  /* members of a list or map */
+    struct bide__node **keys;  /* of a map: scalars */
+    struct bide__node **items; /* of a list, or the values of a map */
+    unsigned *sorted;          /* of a larger map: its members by key */
+    unsigned weight;           /* nodes that it unfolds to, itself included */
+    unsigned height;           /* levels below it */
+};
+
+struct bide__tree {
+    struct bide__node *root;   /* NULL: an empty document */
+    const char *name;          /* of the file, for diagnostics */
+    const char *text;          /* all of it, for excerpts */
+    size_t len;
+    struct bide__arena *arena;
+};
+
+enum { BIDE__MAX_LEVELS = 100, BIDE__MAX_NODES = 1000000 };
+
+/* Parse a text, which is copied. BIDE_EPARSE with findings, BIDE_ENOMEM. */
+int bide__tree_yaml(struct bide__tree **ret, const char *name, const char *text,
+                    size_t len, bide_diagnostics *notes);
+int bide__tree_json(struct bide__tree **ret, const char *name, const char *text,
+                    size_t len, bide_diagnostics *notes);
+void bide__tree_free(struct bide__tree *tree);
+
+/* The same, but a tree is given as well if its mistakes leave it readable (a key
+ * that comes twice, a tag): whoever goes on finds more of them in one run.
+ * *ret_mistaken then says that the document is to be refused in the end. */
+int bide__tree_try_yaml(struct bide__tree **ret, bool *ret_mistaken,
+                        const char *name, const char *text, size_t len,
+                        bide_diagnostics *notes);
+int bide__tree_try_json(struct bide__tree **ret, bool *ret_mistaken,
+                        const char *name, const char *text, size_t len,
+                        bide_diagnostics *notes);
+
+/* The value of a key of a map, or NULL; ret_key may be NULL. */
+struct bide__node *bide__map_get(const struct bide__node *map, const char *key,
+                                 struct bide__node **ret_key);
+
+/* The index of a key of a map, or -1. */
+long bide__map_find(const struct bide__node *map, const char *key);
+
+/* Whether a scalar's text is this. */
+bool bide__node_is(const struct bide__node *node, const char *text);
+
+/* Whether there is nothing: no node, or an empty one without quotes, `~`, or
+ * `null`. */
+bool bide__node_empty(const struct bide__node *node);
+
+/* "a list", "a map", "`text`": what was found, for messages. */
+const char *bide__node_found(struct bide__tree *tree,
+                             const struct bide__node *node);
+
+/* Reads a whole file, "-" for standard input, at most 64 MiB. What went wrong
+ * (no such file, a directory, too large) is a finding. *ret_text is the
+ * caller's to free() and ends in a NUL that *ret_len does not count. */
+int bide__read_file(const char *path, char **ret_text, size_t *ret_len,
+                    bide_diagnostics *notes);
+
+#endif

@@ -1,0 +1,123 @@
+/* Policy files from the inside: what `bide check`, the exporters and the programs
+ * with sections of their own need beyond bide/config.h.
+ *
+ *     version: 1
+ *     policies:
+ *       default:  { attempts: 4, backoff: { base: 100ms, ... }, ... }
+ *       payments: { extends: default, idempotency: { key: generate } }
+ *       search:   { extends: default, attempts: 1,
+ *                   hedge: { after: p95, max: 1 } }
+ *       aws:      { preset: aws-standard }
+ *     proxy: ...     # sections of the programs; read by them
+ *
+ * The keys of a policy are those of bide_policy_options(), a dot for each level,
+ * and these, which are more than a number:
+ *
+ *     extends     the name of another policy; preset: of a built-in one
+ *     hedge.after `p95` is short for `after: quantile, quantile: 0.95`
+ *     retry_on    { status: [408, 429, 500-599], errors: [connect, reset],
+ *                   grpc: [UNAVAILABLE] }: exactly these are retried; a list
+ *                   that is not there leaves its part as it was
+ *     rules       a list of { status, errors, grpc, method, header, value,
+ *                   problem_type, class, not_processed }; asked before retry_on
+ *     problems    { <type URI>: <class> }, short for rules on problem_type
+ *     service     what is known of the service, for the lints: { capacity: 500/s,
+ *                   load: 300/s, p99: 800ms, clients: 40, depth: 3 } */
+#ifndef BIDE_CONFIG_POLICY_POLICY_FILE_H
+#define BIDE_CONFIG_POLICY_POLICY_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bide/config.h"
+#include "config/doc/tree.h"
+
+/* What a policy file states about the service, or -1 / 0 where it does not. */
+struct bide__service {
+    double capacity_per_s; /* < 0: not stated */
+    double load_per_s;     /* < 0 */
+    int64_t p99_ns;        /* < 0 */
+    uint32_t clients;      /* 0 */
+    uint32_t depth;        /* 0 */
+};
+
+#define BIDE__SERVICE_INIT { -1, -1, -1, 0, 0 }
+
+/* Sets one fact by its name, as in `capacity` and "500/s": what was expected, or
+ * NULL if all is well. The list of names ends in NULL. */
+extern const char *const bide__service_keys[];
+const char *bide__service_set(struct bide__service *service, const char *key,
+                              const char *text, size_t len);
+
+/* One named policy as it was read. */
+struct bide__policy_entry {
+    const char *name;
+    bide_policy_conf conf;       /* with everything inherited */
+    struct bide__service service;
+    struct bide__node *node;     /* its map in the tree */
+    struct bide__node *key;      /* its name in the tree */
+    /* For each option, the node that set it, in this policy or in one that it
+     * extends; NULL: a default or a preset. */
+    struct bide__node **set_by;
+    struct bide__node *retry_on; /* or NULL */
+    struct bide__node *rules;    /* or NULL */
+    struct bide__node *problems; /* or NULL */
+    /* The lists of retry_on, each inherited by itself; or NULL. */
+    struct bide__node *retry_status, *retry_errors, *retry_grpc;
+    struct bide__node *extends, *preset;      /* their values, or NULL */
+    const struct bide__policy_entry *parent;  /* that it extends, or NULL */
+    struct bide__policy_entry *child; /* while chains are read, and ... */
+    int state;                   /* ... how far that has come (policy_file.c) */
+};
+
+struct bide_config {
+    struct bide__tree *tree;
+    struct bide__policy_entry *entries;
+    size_t n_entries;
+    struct bide__node *policies; /* their map; NULL if there is none */
+    struct bide__node *proxy;    /* sections, or NULL */
+    struct bide__proxy_conf *proxy_conf; /* what `proxy` says, or NULL */
+    struct bide__node *worker;
+};
+
+const struct bide__policy_entry *bide__config_entry(const bide_config *config,
+                                                    const char *name);
+
+/* Sets one option from text, as a flag of the command line does. BIDE_ENAME if
+ * there is no such option, BIDE_EPARSE if the text does not fit it. */
+int bide__option_set(bide_policy_conf *conf, const char *key, const char *text,
+                     size_t len);
+
+/* Writes the value of an option as a file would have it: "250ms", "10%", "full".
+ * In `buffer`, or a constant. */
+const char *bide__option_text(const void *conf, const bide_option *option,
+                              char *buffer, size_t size);
+
+/* Finds what is allowed but unwise in one policy, or in all. Warnings. What
+ * `stated` says about the service goes before what the file says; or NULL. */
+void bide__lint(const bide_config *config, const struct bide__policy_entry *entry,
+                bide_diagnostics *notes);
+void bide__lint_with(const bide_config *config,
+                     const struct bide__policy_entry *entry,
+                     const struct bide__service *stated,
+                     bide_diagnostics *notes);
+
+/* Every lint there is: code, title and sentence, for the reference and SARIF. */
+struct bide__lint_rule {
+    const char *code;  /* "L001" */
+    const char *name;  /* "no-jitter" */
+    const char *why;   /* one sentence */
+};
+const struct bide__lint_rule *bide__lint_rules(size_t *ret_n);
+
+/* The one of this code, or NULL. */
+const struct bide__lint_rule *bide__lint_of(const char *code);
+
+/* Writes a full policy with every option at its default, and its help as a
+ * comment; the reference page; a JSON Schema of policy files. All from the table
+ * of options. */
+void bide__write_defaults(FILE *out);
+void bide__write_reference(FILE *out);
+void bide__write_schema(FILE *out);
+
+#endif

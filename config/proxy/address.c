@@ -1,0 +1,251 @@
+/* address.c: addresses, URLs and networks.
+ *
+ * Where to listen is an address and never a name: what a name means may change
+ * between `bide check` and the start, and then the sidecar listens elsewhere.
+ */
+#include "config/proxy/address.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "config/field/value.h"
+
+enum { LONGEST_UNIX = 107, LONGEST_HOST = 253 };
+
+static char *copy(struct bide__load *load, const char *text, size_t len)
+{
+    char *memory = bide__load_alloc(load, len + 1);
+
+    if (memory)
+        memcpy(memory, text, len);
+    return memory;
+}
+
+static bool begins(const struct bide__node *node, const char *with)
+{
+    size_t n = strlen(with);
+
+    return node->len >= n && memcmp(node->text, with, n) == 0;
+}
+
+/* Up to 65535. */
+static bool read_port(const char *text, size_t len, uint16_t *ret)
+{
+    uint64_t port;
+
+    if (bide__parse_count(text, len, &port) < 0 || port > 65535)
+        return false;
+    *ret = (uint16_t)port;
+    return true;
+}
+
+/* "host:port" or "[host]:port", cut apart; the port may be missing. */
+struct cut {
+    const char *host, *port;
+    size_t host_len, port_len;
+    bool colon, brackets;
+};
+
+static bool cut_port(const char *text, size_t len, struct cut *ret)
+{
+    const char *end = text + len, *stop;
+
+    *ret = (struct cut){ .host = text };
+    if (len > 0 && text[0] == '[') {
+        stop = memchr(text, ']', len);
+        if (!stop)
+            return false;
+        ret->brackets = true;
+        ret->host = text + 1;
+        ret->host_len = (size_t)(stop - ret->host);
+        stop++;
+    } else {
+        stop = memchr(text, ':', len);
+        stop = stop ? stop : end;
+        ret->host_len = (size_t)(stop - text);
+    }
+    if (stop == end)
+        return true;
+    ret->colon = true;
+    ret->port = stop + 1;
+    ret->port_len = (size_t)(end - ret->port);
+    return *stop == ':';
+}
+
+bool bide__is_host(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i];
+
+        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
+            !(c >= '0' && c <= '9') && c != '-' && c != '.' && c != '_')
+            return false;
+    }
+    return len > 0 && len <= LONGEST_HOST && text[0] != '.' && text[0] != '-';
+}
+
+static bool is_ipv6(const char *text)
+{
+    unsigned char bytes[16];
+
+    return inet_pton(AF_INET6, text, bytes) == 1;
+}
+
+/* ===== where to listen ===== */
+
+static const char *read_unix(struct bide__load *load,
+                             const struct bide__node *node,
+                             struct bide__proxy_address *ret)
+{
+    const char *path = node->text + 5;
+
+    (void)load;
+    if (path[0] != '/')
+        return "the path of a socket begins with `/`, as in "
+               "`unix:/run/bide.sock`";
+    if (strlen(path) > LONGEST_UNIX)
+        return "the path of a socket has at most 107 bytes";
+    ret->path = path;
+    return NULL;
+}
+
+static const char *not_an_address(struct bide__load *load,
+                                  const struct cut *cut)
+{
+    if (cut->host_len == 9 && memcmp(cut->host, "localhost", 9) == 0)
+        return bide__diag_text(load->notes, "write `127.0.0.1:%.*s`",
+                               (int)cut->port_len, cut->port);
+    if (cut->host_len == 0)
+        return bide__diag_text(load->notes,
+                               "write `127.0.0.1:%.*s`, or `*:%.*s` for all "
+                               "addresses",
+                               (int)cut->port_len, cut->port,
+                               (int)cut->port_len, cut->port);
+    if (cut->brackets)
+        return "only an IPv6 address stands in brackets";
+    return "that is no address, and names are not looked up: write "
+           "`127.0.0.1:8080`";
+}
+
+const char *bide__read_address(struct bide__load *load,
+                               const struct bide__node *node,
+                               struct bide__proxy_address *ret)
+{
+    unsigned char bytes[16];
+    struct cut cut;
+    char *host;
+
+    ret->text = node->text;
+    if (begins(node, "unix:"))
+        return read_unix(load, node, ret);
+    if (is_ipv6(node->text) || !cut_port(node->text, node->len, &cut) ||
+        (!cut.brackets && cut.colon && memchr(cut.port, ':', cut.port_len)))
+        return "an IPv6 address stands in brackets, as in `[::1]:8080`";
+    if (!cut.colon || !read_port(cut.port, cut.port_len, &ret->port))
+        return "an address has a port from 0 to 65535, as in `127.0.0.1:8080`";
+    host = copy(load, cut.host, cut.host_len);
+    if (!host)
+        return NULL;
+    ret->host = host;
+    if (cut.brackets
+            ? is_ipv6(host)
+            : strcmp(host, "*") == 0 || inet_pton(AF_INET, host, bytes) == 1)
+        return NULL;
+    return not_an_address(load, &cut);
+}
+
+/* ===== where requests go ===== */
+
+/* The host and the port of a URL, behind its scheme. */
+static const char *read_authority(struct bide__load *load, const char *text,
+                                  size_t len, struct bide__proxy_endpoint *ret)
+{
+    struct cut cut;
+    char *host;
+
+    if (memchr(text, '@', len))
+        return "user names and passwords do not belong here: clients send "
+               "them";
+    if (!cut_port(text, len, &cut))
+        return "an IPv6 address stands in brackets, as in `http://[::1]:8080`";
+    if (cut.colon &&
+        (!read_port(cut.port, cut.port_len, &ret->port) || ret->port == 0))
+        return "a port is from 1 to 65535, as in `http://10.0.0.1:8080`";
+    host = copy(load, cut.host, cut.host_len);
+    if (!host)
+        return NULL;
+    ret->host = host;
+    if (cut.brackets ? is_ipv6(host) : bide__is_host(host, cut.host_len))
+        return NULL;
+    return "the host is a name, an IPv4 address, or an IPv6 address in "
+           "brackets";
+}
+
+const char *bide__read_endpoint(struct bide__load *load,
+                                const struct bide__node *node,
+                                struct bide__proxy_endpoint *ret)
+{
+    size_t skip = begins(node, "http://")    ? 7
+                  : begins(node, "https://") ? 8
+                                             : 0;
+    const char *text = node->text + skip, *slash;
+    size_t len = node->len - skip;
+
+    if (!skip || len == 0)
+        return "write `http://10.0.0.1:8080` or `https://example.com`";
+    slash = text + strcspn(text, "/?#");
+    if (*slash && strcmp(slash, "/") != 0)
+        return "an endpoint has no path: it is sent that of the request";
+    *ret = (struct bide__proxy_endpoint){
+        .url = node->text,
+        .port = skip == 7 ? 80 : 443,
+        .tls = skip == 8,
+    };
+    return read_authority(load, text, (size_t)(slash - text), ret);
+}
+
+/* ===== networks ===== */
+
+/* Whether all bits behind the first `bits` are 0; if not, makes them so. */
+static bool clear_behind(struct bide__proxy_net *net)
+{
+    bool clear = true;
+
+    for (unsigned bit = net->bits; bit < net->len * 8u; bit++) {
+        uint8_t mask = (uint8_t)(0x80u >> bit % 8);
+
+        clear &= !(net->bytes[bit / 8] & mask);
+        net->bytes[bit / 8] &= (uint8_t)~mask;
+    }
+    return clear;
+}
+
+const char *bide__read_net(struct bide__load *load,
+                           const struct bide__node *node,
+                           struct bide__proxy_net *ret)
+{
+    const char *slash = memchr(node->text, '/', node->len);
+    size_t len = slash ? (size_t)(slash - node->text) : node->len;
+    char *address = copy(load, node->text, len), text[INET6_ADDRSTRLEN];
+    uint64_t bits;
+
+    if (!address)
+        return NULL;
+    ret->len = inet_pton(AF_INET, address, ret->bytes) == 1    ? 4
+               : inet_pton(AF_INET6, address, ret->bytes) == 1 ? 16
+                                                               : 0;
+    bits = ret->len * 8u;
+    if (ret->len == 0 ||
+        (slash &&
+         bide__parse_count(slash + 1, node->len - len - 1, &bits) < 0) ||
+        bits > ret->len * 8u)
+        return "write an address or a network, as in `127.0.0.1`, `10.0.0.0/8` "
+               "or `fd00::/8`";
+    ret->bits = (uint8_t)bits;
+    if (clear_behind(ret))
+        return NULL;
+    inet_ntop(ret->len == 4 ? AF_INET : AF_INET6, ret->bytes, text,
+              sizeof text);
+    return bide__diag_text(
+        load->notes, "the network of that address is `%s/%u`", text, ret->bits);
+}

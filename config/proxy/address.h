@@ -1,0 +1,30 @@
+/* Addresses, URLs and networks, as the section of the sidecar has them. Texts
+ * that are made live in the tree's arena. */
+#ifndef BIDE_CONFIG_PROXY_ADDRESS_H
+#define BIDE_CONFIG_PROXY_ADDRESS_H
+
+#include "config/policy/load.h"
+#include "config/proxy/conf.h"
+
+/* Each of these gives NULL if all is well, or else what to write instead.
+ * Memory that is not there is remembered in `load`. */
+
+/* 127.0.0.1:8080, [::1]:8080, *:8080, unix:/run/bide.sock */
+const char *bide__read_address(struct bide__load *load,
+                               const struct bide__node *node,
+                               struct bide__proxy_address *ret);
+
+/* https://host:8443 */
+const char *bide__read_endpoint(struct bide__load *load,
+                                const struct bide__node *node,
+                                struct bide__proxy_endpoint *ret);
+
+/* 10.0.0.0/8, ::1 */
+const char *bide__read_net(struct bide__load *load,
+                           const struct bide__node *node,
+                           struct bide__proxy_net *ret);
+
+/* Whether a text can be the name of a host, or its address. */
+bool bide__is_host(const char *text, size_t len);
+
+#endif

@@ -1,0 +1,67 @@
+/* The values of the sidecar's section that are more than a number or a text.
+ * Each fills its part of the struct that its table is of. */
+#ifndef BIDE_CONFIG_PROXY_READ_H
+#define BIDE_CONFIG_PROXY_READ_H
+
+#include "config/proxy/conf.h"
+#include "config/field/section.h"
+
+#define BIDE__READER(name)                                                     \
+    void name(struct bide__load *load, const struct bide__section_field *f,    \
+              const struct bide__node *key, const struct bide__node *node,     \
+              void *to)
+
+BIDE__READER(bide__read_listen);    /* struct bide__proxy_conf */
+BIDE__READER(bide__read_admin);     /* the same */
+BIDE__READER(bide__read_trusted);   /* the same */
+BIDE__READER(bide__read_log);       /* the same */
+BIDE__READER(bide__read_upstream);  /* any: an index, at the row's offset */
+BIDE__READER(bide__read_policy);    /* any: a name, at the row's offset */
+BIDE__READER(bide__read_endpoints); /* struct bide__proxy_upstream */
+BIDE__READER(bide__read_answers);   /* struct bide__proxy_health */
+BIDE__READER(bide__read_clients);   /* struct bide__proxy_server_tls */
+
+/* Where a log goes; `off` is NULL. */
+#define BIDE__LOG_PATTERN "^(/.+|stdout|stderr|syslog(:/.+)?|off)$"
+#define BIDE__LOG_EXPECTED                                                     \
+    "a path that begins with `/`, stdout, stderr, syslog, syslog:PATH or off"
+void bide__read_log_name(struct bide__load *load,
+                         const struct bide__section_field *f,
+                         const struct bide__node *key,
+                         const struct bide__node *node, const char **ret);
+
+/* The tables of one upstream, of what a route may have beside one, and of what
+ * is seen of it all. */
+extern const struct bide__section_table bide__proxy_upstream_table;
+extern const struct bide__section_table bide__proxy_fallback_table;
+extern const struct bide__section_table bide__proxy_fault_table;
+extern const struct bide__section_table bide__proxy_priority_table;
+extern const struct bide__section_table bide__proxy_admin_table;
+extern const struct bide__section_table bide__proxy_telemetry_table;
+
+/* What texts must be. */
+bool bide__fits_path(const struct bide__node *text);
+bool bide__fits_account(const struct bide__node *text);
+bool bide__fits_token(const struct bide__node *text);
+bool bide__fits_method(const struct bide__node *text);
+bool bide__fits_host(const struct bide__node *text);
+bool bide__fits_match_host(const struct bide__node *text);
+bool bide__fits_field(const struct bide__node *text);
+
+/* What the keys of a map must be to each other. */
+#define BIDE__CHECKER(name)                                                    \
+    void name(struct bide__load *load, const struct bide__node *where,         \
+              const struct bide__node *map, void *to)
+
+BIDE__CHECKER(bide__check_proxy);
+BIDE__CHECKER(bide__check_match);
+BIDE__CHECKER(bide__check_route);
+BIDE__CHECKER(bide__check_pool);
+BIDE__CHECKER(bide__check_health);
+BIDE__CHECKER(bide__check_server_tls);
+BIDE__CHECKER(bide__check_pair);
+BIDE__CHECKER(bide__check_limits);
+BIDE__CHECKER(bide__check_fallback);
+BIDE__CHECKER(bide__check_fault);
+
+#endif

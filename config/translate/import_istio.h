@@ -1,0 +1,38 @@
+/* The parts of the importer of Istio resources. */
+#ifndef BIDE_CONFIG_TRANSLATE_IMPORT_ISTIO_H
+#define BIDE_CONFIG_TRANSLATE_IMPORT_ISTIO_H
+
+#include "config/translate/import.h"
+
+/* A resource while it is read, and what its routes lead to. */
+struct bide__istio {
+    const char *name; /* of the resource; never NULL */
+    struct bide__istio_target *targets;
+};
+
+/* A host that the policy of a route is for. The policies may move, so it is
+ * known by its number. */
+struct bide__istio_target {
+    const char *host;
+    size_t policy;
+    struct bide__istio_target *next;
+};
+
+/* Reads `spec` of a VirtualService: a policy for each of its HTTP routes. */
+void bide__istio_virtual_service(struct bide__import *im,
+                                 struct bide__istio *is,
+                                 const struct bide__node *spec);
+
+/* Reads `retries` of a route into a struct bide__named_policy. */
+void bide__istio_retries(struct bide__import *im, void *policy,
+                         struct bide__node *key, struct bide__node *value);
+
+/* Reads `spec` of a DestinationRule into the policies for its host, or into a
+ * new one if there is none. */
+void bide__istio_destination(struct bide__import *im, struct bide__istio *is,
+                             const struct bide__node *spec);
+
+/* Makes a policy do what Istio does where nothing is said. */
+void bide__istio_defaults(struct bide__named_policy *p);
+
+#endif

@@ -1,0 +1,156 @@
+/* translate_unused.c: options that a policy sets and makes no use of.
+ *
+ * `budget.capacity` says nothing unless `budget.kind` is quota. Such a number
+ * has no equivalent because it has no effect; saying "lost" would be a false
+ * alarm. */
+#include <string.h>
+
+#include "config/translate/translate.h"
+
+bool bide__tries_again(const bide_policy_conf *conf)
+{
+    return conf->attempts > 1 || conf->hedge.max > 0;
+}
+
+static bool is_in(const char *key, const char *group)
+{
+    return strncmp(key, group, strlen(group)) == 0;
+}
+
+static bool is_any(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
+}
+
+static const char *backoff(const bide_policy_conf *c, const char *name)
+{
+    if (c->attempts == 1)
+        return "attempts is 1, and hedges do not wait for it";
+    if (strcmp(name, "spread") == 0 &&
+        c->backoff.jitter != BIDE_JITTER_PROPORTIONAL)
+        return "backoff.jitter is not proportional";
+    return NULL;
+}
+
+static const char *budget(const bide_policy_conf *c, const char *name)
+{
+    static const char *const window[] = { "ratio", "window", "floor", "deposit",
+                                          NULL };
+    static const char *const quota[] = { "capacity",     "cost",
+                                         "cost_timeout", "cost_throttled",
+                                         "refund",       NULL };
+    static const char *const throttle[] = { "max_tokens", "token_ratio", NULL };
+    static const char *const in_flight[] = { "ratio", "min_in_flight", NULL };
+    static const char *const none[] = { NULL };
+    static const char *const *const of_kind[] = { none, window, quota, throttle,
+                                                  in_flight };
+
+    if (!bide__tries_again(c))
+        return "attempts is 1: there is nothing to limit";
+    if (strcmp(name, "kind") == 0 || is_any(name, of_kind[c->budget.kind]))
+        return NULL;
+    return "it belongs to another budget.kind";
+}
+
+static const char *breaker(const bide_policy_conf *c, const char *name)
+{
+    const bide_breaker_conf *b = &c->breaker;
+
+    if (strcmp(name, "kind") == 0)
+        return NULL;
+    if (b->kind == BIDE_BREAKER_OFF)
+        return "breaker.kind is off";
+    if (strcmp(name, "mode") == 0)
+        return NULL;
+    if (b->mode == BIDE_BREAKER_FORCED_OPEN ||
+        b->mode == BIDE_BREAKER_FORCED_CLOSED)
+        return "breaker.mode holds it in one state";
+    if (strcmp(name, "window") == 0 && b->kind == BIDE_BREAKER_COUNT)
+        return "breaker.kind is count";
+    if (strcmp(name, "window_calls") == 0 && b->kind == BIDE_BREAKER_TIME)
+        return "breaker.kind is time";
+    if (strcmp(name, "slow_rate") == 0 && b->slow_ns == BIDE_FOREVER)
+        return "breaker.slow is none";
+    return NULL;
+}
+
+static const char *hedge(const bide_policy_conf *c, const char *name)
+{
+    if (strcmp(name, "max") == 0)
+        return NULL;
+    if (c->hedge.max == 0)
+        return "hedge.max is 0";
+    if ((strcmp(name, "quantile") == 0 || strcmp(name, "min_samples") == 0) &&
+        c->hedge.after_ns != BIDE_FOREVER)
+        return "hedge.after is a fixed time";
+    return NULL;
+}
+
+static const char *limits(const bide_policy_conf *c, const char *name)
+{
+    const bide_limit_conf *l = &c->limits;
+
+    if ((strcmp(name, "queue") == 0 || strcmp(name, "shed") == 0 ||
+         strcmp(name, "reserve") == 0) &&
+        l->in_flight == BIDE_UNLIMITED)
+        return "limits.in_flight is unlimited";
+    if (strcmp(name, "queue_timeout") == 0 &&
+        (l->queue == 0 || l->in_flight == BIDE_UNLIMITED))
+        return "nothing ever waits for a place in flight";
+    if (is_in(name, "throttle_") && !l->adaptive_throttle)
+        return "limits.adaptive_throttle is false";
+    return NULL;
+}
+
+/* Of a call's only attempt, the shorter limit counts. */
+static const char *one_limit(const bide_policy_conf *c, const char *key)
+{
+    bool deadline_counts = c->deadline_ns <= c->attempt_timeout_ns;
+
+    if (bide__tries_again(c))
+        return NULL;
+    if (strcmp(key, "deadline") == 0 && !deadline_counts)
+        return "the only attempt ends before it";
+    if (strcmp(key, "attempt_timeout") == 0 && deadline_counts)
+        return "the call ends with its deadline";
+    return NULL;
+}
+
+/* What stands by itself, and what only bide needs to do its work by. */
+static const char *others(const bide_policy_conf *c, const char *key)
+{
+    if (strcmp(key, "nested") == 0 && !bide__tries_again(c))
+        return "attempts is 1: there is nothing to leave to others";
+    if (strcmp(key, "lanes") == 0)
+        return "it is how bide counts, not what it decides";
+    if (is_in(key, "latency.") &&
+        (c->hedge.max == 0 || c->hedge.after_ns != BIDE_FOREVER))
+        return "no decision of this policy looks at measured latency";
+    if (strcmp(key, "attempt_min") == 0 && c->deadline_ns == BIDE_FOREVER)
+        return "there is no deadline to fall short of";
+    return NULL;
+}
+
+const char *bide__option_unused(const bide_policy_conf *c, const char *key)
+{
+    const char *name = strchr(key, '.');
+
+    if (is_in(key, "backoff."))
+        return backoff(c, name + 1);
+    if (is_in(key, "budget."))
+        return budget(c, name + 1);
+    if (is_in(key, "breaker."))
+        return breaker(c, name + 1);
+    if (is_in(key, "hedge."))
+        return hedge(c, name + 1);
+    if (is_in(key, "limits."))
+        return limits(c, name + 1);
+    if (is_in(key, "retry_after.") && !bide__tries_again(c))
+        return "attempts is 1: no hint is waited for";
+    if (strcmp(key, "deadline") == 0 || strcmp(key, "attempt_timeout") == 0)
+        return one_limit(c, key);
+    return others(c, key);
+}

@@ -1,0 +1,131 @@
+/* Retry budgets: how many retries all the calls of a dependency may make.
+ *
+ * A retry is paid for when it is decided upon, not when it is sent, so that a
+ * thousand calls that wait in backoff cannot all find the same budget unspent.
+ * Each kind is a file of its own:
+ *
+ *     window      a share of what was deposited      budget_window.c
+ *     quota       AWS's token bucket                 budget_quota.c
+ *     throttle    gRPC's retry throttling            budget_throttle.c
+ *     in_flight   Envoy's share of running calls     budget_in_flight.c
+ *
+ * A new one is such a file, its line in budget.c, and its name in policy.h. */
+#ifndef BIDE_LIB_BUDGET_BUDGET_H
+#define BIDE_LIB_BUDGET_BUDGET_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bide/outcome.h"
+#include "lib/lane.h"
+#include "lib/policy.h"
+#include "lib/budget/spend.h"
+
+struct bide__budget {
+    struct bide__spend spend;   /* window */
+    _Atomic int64_t level;      /* quota: tokens; throttle: millionths of a
+                                   token; in_flight: retries outstanding */
+    _Atomic int64_t calls;      /* in_flight: calls that are not ended */
+};
+
+/* What a granted retry has cost, until it is settled. */
+struct bide__ticket {
+    uint64_t tick;  /* window */
+    uint32_t tokens; /* quota */
+};
+
+/* What a retry is asked for after. */
+struct bide__failure {
+    bide_class cls;
+    bool timed_out;
+};
+
+/* What an attempt came to, as far as budgets care. */
+struct bide__budget_end {
+    bide_class cls;
+    bool refused; /* the server said not to retry */
+    bool first;   /* it was the first of its call */
+};
+
+/* A kind of budget: one file, one constant table. A verb that is NULL has nothing
+ * to do. */
+struct bide__budget_kind {
+    /* Sets the level that it starts from. */
+    void (*init)(struct bide__budget *b, const struct bide__policy *p);
+
+    /* No call is under way: nothing is outstanding. */
+    void (*reclaim)(struct bide__budget *b, const struct bide__policy *p);
+
+    /* The first attempt of a call begins. */
+    void (*begin)(const struct bide__policy *p, struct bide__lane *lane,
+                  int64_t now);
+
+    /* Pays for a retry or hedge; false: there is no budget. */
+    bool (*take)(struct bide__budget *b, const struct bide__policy *p,
+                 const struct bide__lane *lanes,
+                 const struct bide__failure *after, int64_t now,
+                 struct bide__ticket *ret);
+
+    /* A retry that was paid for is never made: as if it had not been asked for. */
+    void (*give_back)(struct bide__budget *b, const struct bide__policy *p,
+                      const struct bide__ticket *ticket);
+
+    /* A retry that was paid for was made, and came to this. */
+    void (*settle)(struct bide__budget *b, const struct bide__policy *p,
+                   const struct bide__ticket *ticket, bool success);
+
+    /* An attempt ended, a retry or not. */
+    void (*report)(struct bide__budget *b, const struct bide__policy *p,
+                   struct bide__lane *lane, const struct bide__budget_end *end,
+                   int64_t now);
+
+    /* Retries that would be granted now; less than 0 counts as none. */
+    int64_t (*left)(const struct bide__budget *b, const struct bide__policy *p,
+                    const struct bide__lane *lanes, int64_t now);
+};
+
+extern const struct bide__budget_kind bide__budget_window;
+extern const struct bide__budget_kind bide__budget_quota;
+extern const struct bide__budget_kind bide__budget_throttle;
+extern const struct bide__budget_kind bide__budget_in_flight;
+
+/* ===== budget.c: the verbs, by the kind of the policy ===== */
+
+void bide__budget_init(struct bide__budget *b, const struct bide__policy *p);
+void bide__budget_reclaim(struct bide__budget *b, const struct bide__policy *p);
+void bide__budget_begin(const struct bide__policy *p, struct bide__lane *lane,
+                        int64_t now);
+bool bide__budget_take(struct bide__budget *b, const struct bide__policy *p,
+                       const struct bide__lane *lanes,
+                       const struct bide__failure *after, int64_t now,
+                       struct bide__ticket *ret);
+void bide__budget_give_back(struct bide__budget *b,
+                            const struct bide__policy *p,
+                            const struct bide__ticket *ticket);
+void bide__budget_settle(struct bide__budget *b, const struct bide__policy *p,
+                         const struct bide__ticket *ticket, bool success);
+void bide__budget_report(struct bide__budget *b, const struct bide__policy *p,
+                         struct bide__lane *lane,
+                         const struct bide__budget_end *end, int64_t now);
+
+/* Retries that would be granted now, or BIDE_FOREVER. */
+int64_t bide__budget_left(const struct bide__budget *b,
+                          const struct bide__policy *p,
+                          const struct bide__lane *lanes, int64_t now);
+
+/* Moves the level by `change`, to `most` at the most; false, and no move, unless
+ * it is in [at_least, most) now. For the kinds that have one. */
+bool bide__budget_move(struct bide__budget *b, int64_t change, int64_t at_least,
+                       int64_t most);
+
+/* Only the in_flight kind needs to know how many calls there are. One counter
+ * for all threads: copies could be added up only while they change. */
+static inline void bide__budget_calls(struct bide__budget *b,
+                                      const struct bide__policy *p, int change)
+{
+    if (p->conf.budget.kind == BIDE_BUDGET_IN_FLIGHT)
+        atomic_fetch_add_explicit(&b->calls, change, memory_order_acq_rel);
+}
+
+#endif

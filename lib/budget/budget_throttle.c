@@ -1,0 +1,66 @@
+/* The throttle: tokens that each failure takes and each success gives, as gRPC has
+ * it (gRFC A6). Retries are granted while more than half are there; none is paid
+ * for by itself, since the failure before it has paid. */
+#include <stddef.h>
+
+#include "lib/budget/budget.h"
+
+static void init(struct bide__budget *b, const struct bide__policy *p)
+{
+    atomic_init(&b->level, p->max_tokens);
+}
+
+static bool take(struct bide__budget *b, const struct bide__policy *p,
+                 const struct bide__lane *lanes,
+                 const struct bide__failure *after, int64_t now,
+                 struct bide__ticket *ret)
+{
+    (void)lanes;
+    (void)after;
+    (void)now;
+    (void)ret;
+    return atomic_load_explicit(&b->level, memory_order_acquire) >
+           p->max_tokens / 2;
+}
+
+/* Not below zero. */
+static void take_token(struct bide__budget *b)
+{
+    int64_t level = atomic_load_explicit(&b->level, memory_order_relaxed);
+    int64_t want;
+    do {
+        want = level > BIDE__MILLION ? level - BIDE__MILLION : 0;
+    } while (!atomic_compare_exchange_weak_explicit(&b->level, &level, want,
+                                                    memory_order_acq_rel,
+                                                    memory_order_relaxed));
+}
+
+static void report(struct bide__budget *b, const struct bide__policy *p,
+                   struct bide__lane *lane, const struct bide__budget_end *end,
+                   int64_t now)
+{
+    (void)lane;
+    (void)now;
+    if (end->cls == BIDE_SUCCESS)
+        bide__budget_move(b, p->token_ratio, 0, p->max_tokens);
+    else if (end->cls == BIDE_TRANSIENT || end->cls == BIDE_THROTTLED ||
+             end->cls == BIDE_OVERLOADED || end->refused)
+        take_token(b);
+}
+
+/* Each retry follows a failure that takes a token first. */
+static int64_t left(const struct bide__budget *b, const struct bide__policy *p,
+                    const struct bide__lane *lanes, int64_t now)
+{
+    int64_t level = atomic_load_explicit(&b->level, memory_order_acquire);
+    (void)lanes;
+    (void)now;
+    return (level - p->max_tokens / 2 - 1) / BIDE__MILLION;
+}
+
+const struct bide__budget_kind bide__budget_throttle = {
+    .init = init,
+    .take = take,
+    .report = report,
+    .left = left,
+};

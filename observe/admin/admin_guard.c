@@ -1,0 +1,139 @@
+/* Who may ask. A browser will send anything anywhere that a page tells it to;
+ * the fields it adds say for whom. */
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <string.h>
+#include <strings.h>
+
+#include "observe/admin/admin_parts.h"
+
+/* Bytes in the request that do not end in NUL. */
+struct piece {
+    const char *at;
+    size_t len;
+};
+
+static bool is(struct piece p, const char *text)
+{
+    return p.len == strlen(text) && strncasecmp(p.at, text, p.len) == 0;
+}
+
+/* A field by its name; at is NULL if it is not there. */
+static struct piece field(const struct admin_conn *c, const char *name)
+{
+    for (unsigned i = 0; i < c->head.n_fields; i++) {
+        const struct http1_field *f = &c->fields[i];
+        if (is((struct piece){ c->in + f->line, f->name_len }, name))
+            return (struct piece){ c->in + f->value, f->value_len };
+    }
+    return (struct piece){ NULL, 0 };
+}
+
+/* ===== Host ===== */
+
+/* Without the port, and without brackets. */
+static struct piece name_of(struct piece host)
+{
+    if (host.len && host.at[0] == '[') {
+        const char *end = memchr(host.at, ']', host.len);
+        return (struct piece){ host.at + 1,
+                               end ? (size_t)(end - host.at) - 1 : 0 };
+    }
+    const char *colon = memchr(host.at, ':', host.len);
+    return (struct piece){ host.at,
+                           colon ? (size_t)(colon - host.at) : host.len };
+}
+
+static bool is_address(struct piece name)
+{
+    char text[64];
+    unsigned char bytes[16];
+
+    if (name.len >= sizeof text)
+        return false;
+    memcpy(text, name.at, name.len);
+    text[name.len] = '\0';
+    return inet_pton(AF_INET, text, bytes) == 1 ||
+           inet_pton(AF_INET6, text, bytes) == 1;
+}
+
+/* An address cannot be made to point elsewhere; a name can. */
+static bool host_allowed(const struct bide__admin *a, struct piece host)
+{
+    struct piece name = name_of(host);
+
+    if (is_address(name) || is(name, "localhost"))
+        return true;
+    for (char *const *h = a->hosts; h && *h; h++)
+        if (is(name, *h))
+            return true;
+    return false;
+}
+
+/* ===== Origin ===== */
+
+/* The page that asks was served under the very name that it asks. */
+static bool origin_allowed(const struct bide__admin *a, struct piece origin,
+                           struct piece host)
+{
+    const char *scheme = a->tls ? "https://" : "http://";
+    size_t n = strlen(scheme);
+
+    return origin.len == n + host.len &&
+           strncasecmp(origin.at, scheme, n) == 0 &&
+           strncasecmp(origin.at + n, host.at, host.len) == 0;
+}
+
+const char *admin_guard(const struct bide__admin *a, const struct admin_conn *c)
+{
+    struct piece host = { c->in + c->head.host, c->head.host_len };
+    struct piece origin = field(c, "origin");
+    struct piece site = field(c, "sec-fetch-site");
+
+    if (!host_allowed(a, host))
+        return "Host is neither an address nor a name in admin.hosts";
+    if (origin.at && !origin_allowed(a, origin, host))
+        return "requests of other sites are refused (Origin)";
+    /* Typing the address in is `none`; a link from elsewhere to the page itself
+     * does no harm, and shows nothing to whoever made it. */
+    if (site.at && !is(site, "same-origin") && !is(site, "none") &&
+        !is(field(c, "sec-fetch-mode"), "navigate"))
+        return "requests of other sites are refused (Sec-Fetch-Site)";
+    return NULL;
+}
+
+/* ===== the token ===== */
+
+/* Takes as long for one that is nearly right as for one that is all wrong. */
+static bool same_secret(struct piece given, const char *token)
+{
+    size_t len = strlen(token);
+    unsigned char differ = given.len != len;
+
+    for (size_t i = 0; i < given.len; i++)
+        differ |= (unsigned char)(given.at[i] ^ token[i % (len ? len : 1)]);
+    return differ == 0;
+}
+
+const char *admin_guard_action(const struct bide__admin *a,
+                               const struct admin_conn *c, int *ret_status)
+{
+    static const char scheme[] = "Bearer ";
+    struct piece given = field(c, "authorization");
+    size_t n = sizeof scheme - 1;
+
+    *ret_status = 403;
+    if (!a->token)
+        return "actions need a token in the configuration (admin.token)";
+    *ret_status = 401;
+    if (!given.at || given.len <= n || strncasecmp(given.at, scheme, n) != 0)
+        return "expected `Authorization: Bearer TOKEN`";
+    given = (struct piece){ given.at + n, given.len - n };
+    return same_secret(given, a->token) ? NULL : "not the token";
+}
+
+bool admin_guard_token(const struct bide__admin *a, const struct admin_conn *c)
+{
+    int status;
+    return !admin_guard_action(a, c, &status);
+}

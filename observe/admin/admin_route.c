@@ -1,0 +1,274 @@
+/* What is asked: a table of paths, and the actions. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "observe/admin/admin_parts.h"
+#include "bide/run.h"
+#include "observe/admin/page.h"
+#include "observe/export/prometheus.h"
+
+static const char TEXT[] = "text/plain; charset=utf-8";
+
+static void say(struct admin_conn *c, int status, const char *text)
+{
+    admin_answer(
+        c, &(struct admin_answer){ status, TEXT, NULL, text, strlen(text) });
+}
+
+/* ===== GET ===== */
+
+static void get_page(struct bide__admin *a, struct admin_conn *c, int64_t now)
+{
+    (void)a;
+    (void)now;
+    admin_answer(c, &(struct admin_answer){ 200, "text/html; charset=utf-8",
+                                            bide__page_headers, bide__page,
+                                            bide__page_len });
+}
+
+static void get_metrics(struct bide__admin *a, struct admin_conn *c,
+                        int64_t now)
+{
+    const struct bide__source *s = a->conf.source;
+    const struct bide__watched *w = s->hold(s->ctx);
+    struct bide__out body = { 0 };
+
+    if (w) {
+        bide__prometheus_write(&body, w, now);
+        s->release(s->ctx, w);
+    }
+    if (!w || body.failed)
+        admin_problem(c, 503, "no memory");
+    else
+        admin_answer(c, &(struct admin_answer){ 200, BIDE__PROMETHEUS_TYPE,
+                                                NULL, body.data, body.len });
+    bide__out_done(&body);
+}
+
+static void get_health(struct bide__admin *a, struct admin_conn *c, int64_t now)
+{
+    const struct bide__source *s = a->conf.source;
+    char why[256] = "";
+    bool healthy = !s->healthy || s->healthy(s->ctx, why, sizeof why - 1);
+
+    (void)now;
+    strcat(why, "\n");
+    say(c, healthy ? 200 : 503, healthy ? "ok\n" : why);
+}
+
+static void get_ready(struct bide__admin *a, struct admin_conn *c, int64_t now)
+{
+    const struct bide__source *s = a->conf.source;
+    bool draining = s->draining && s->draining(s->ctx);
+    bool ready = !draining && (!s->ready || s->ready(s->ctx));
+
+    (void)now;
+    say(c, ready ? 200 : 503,
+        ready      ? "ready\n"
+        : draining ? "draining\n"
+                   : "not ready\n");
+}
+
+static void get_state(struct bide__admin *a, struct admin_conn *c, int64_t now)
+{
+    struct bide__out body = { 0 };
+    admin_state(a, &body, now);
+    admin_json(c, &body);
+}
+
+static void get_history(struct bide__admin *a, struct admin_conn *c,
+                        int64_t now)
+{
+    struct bide__out body = { 0 };
+    admin_history(a, &body, now);
+    admin_json(c, &body);
+}
+
+static void get_stream(struct bide__admin *a, struct admin_conn *c, int64_t now)
+{
+    if (c->head.method_id == HTTP1_HEAD)
+        say(c, 200, "");
+    else if (!admin_room_for_stream(a, now))
+        admin_problem(c, 503, "there are too many streams already");
+    else
+        admin_stream_begin(a, c);
+}
+
+static const struct {
+    const char *path;
+    void (*get)(struct bide__admin *a, struct admin_conn *c, int64_t now);
+} paths[] = {
+    { "/", get_page },
+    { "/metrics", get_metrics },
+    { "/healthz", get_health },
+    { "/readyz", get_ready },
+    { "/api/state", get_state },
+    { "/api/history", get_history },
+    { "/api/stream", get_stream },
+};
+
+/* ===== POST ===== */
+
+static int hex(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 0x20;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* What stands up to the next slash, with %XX read; the rest, or NULL if it is
+ * malformed or too long. */
+static const char *segment(const char *at, const char *end, char *to,
+                           size_t size)
+{
+    size_t n = 0;
+    for (; at < end && *at != '/'; at++) {
+        int c = (unsigned char)*at;
+        if (c == '%') {
+            if (end - at < 3 || hex(at[1]) < 0 || hex(at[2]) < 0)
+                return NULL;
+            c = hex(at[1]) << 4 | hex(at[2]);
+            at += 2;
+        }
+        if (c == 0 || n + 1 >= size)
+            return NULL;
+        to[n++] = (char)c;
+    }
+    to[n] = '\0';
+    return at;
+}
+
+static bool mode_by_name(const char *name, bide_breaker_mode *ret)
+{
+    static const char *const names[] = {
+#define X(name, key) key,
+        BIDE_BREAKER_MODES(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(names[i], name) == 0) {
+            *ret = (bide_breaker_mode)i;
+            return true;
+        }
+    return false;
+}
+
+static void act(struct admin_conn *c, bool done, const char *why)
+{
+    if (done)
+        say(c, 200, "done\n");
+    else
+        admin_problem(c, 409, why);
+}
+
+static void post_breaker(struct bide__admin *a, struct admin_conn *c,
+                         const char *dep, const char *mode_name)
+{
+    const struct bide__source *s = a->conf.source;
+    bide_breaker_mode mode;
+    char why[256] = "";
+
+    if (!mode_by_name(mode_name, &mode))
+        admin_problem(c, 400,
+                      "expected the mode normal, forced_open, "
+                      "forced_closed or dry_run");
+    else if (!s->force)
+        admin_problem(c, 501, "this program cannot force breakers");
+    else
+        act(c, s->force(s->ctx, dep, mode, why, sizeof why), why);
+}
+
+static void post_fault(struct bide__admin *a, struct admin_conn *c,
+                       const char *dep, const char *word)
+{
+    const struct bide__source *s = a->conf.source;
+    bool on = strcmp(word, "on") == 0;
+    char why[256] = "";
+
+    if (!on && strcmp(word, "off") != 0)
+        admin_problem(c, 400, "expected on or off");
+    else if (!s->fault)
+        admin_problem(c, 501, "this program makes no faults");
+    else
+        act(c, s->fault(s->ctx, dep, on, why, sizeof why), why);
+}
+
+/* /api/deps/NAME/breaker/MODE or /api/deps/NAME/fault/on, from NAME on. */
+static void post_dep(struct bide__admin *a, struct admin_conn *c,
+                     const char *at, const char *end)
+{
+    char dep[256], what[16], word[32];
+
+    at = segment(at, end, dep, sizeof dep);
+    if (at && at < end)
+        at = segment(at + 1, end, what, sizeof what);
+    if (at && at < end)
+        at = segment(at + 1, end, word, sizeof word);
+    else
+        at = NULL;
+    if (at && at == end && strcmp(what, "breaker") == 0)
+        post_breaker(a, c, dep, word);
+    else if (at && at == end && strcmp(what, "fault") == 0)
+        post_fault(a, c, dep, word);
+    else
+        admin_problem(c, 404,
+                      "expected /api/deps/NAME/breaker/MODE or "
+                      "/api/deps/NAME/fault/on");
+}
+
+static void post(struct bide__admin *a, struct admin_conn *c, const char *path,
+                 size_t len)
+{
+    static const char deps[] = "/api/deps/";
+    const struct bide__source *s = a->conf.source;
+    bool drain = len == 10 && memcmp(path, "/api/drain", 10) == 0;
+    bool reload = len == 11 && memcmp(path, "/api/reload", 11) == 0;
+    bool dep =
+        len > sizeof deps - 1 && memcmp(path, deps, sizeof deps - 1) == 0;
+    char why[512] = "";
+    int status;
+    const char *refused = admin_guard_action(a, c, &status);
+
+    if (!drain && !reload && !dep)
+        admin_problem(c, 404, "no such action");
+    else if (refused)
+        admin_problem(c, status, refused);
+    else if (dep)
+        post_dep(a, c, path + sizeof deps - 1, path + len);
+    else if ((drain && !s->drain) || (reload && !s->reload))
+        admin_problem(c, 501, "this program cannot do that");
+    else if (drain)
+        act(c, s->drain(s->ctx, why, sizeof why), why);
+    else
+        act(c, s->reload(s->ctx, why, sizeof why), why);
+}
+
+void admin_route(struct bide__admin *a, struct admin_conn *c, int64_t now)
+{
+    const char *path = c->in + c->head.path;
+    size_t len = c->head.path_len;
+    const char *refused = admin_guard(a, c);
+
+    if (refused) {
+        admin_problem(c, 403, refused);
+        return;
+    }
+    c->known = c->known || admin_guard_token(a, c);
+    if (c->head.method_id == HTTP1_POST) {
+        post(a, c, path, len);
+        return;
+    }
+    if (c->head.method_id != HTTP1_GET && c->head.method_id != HTTP1_HEAD) {
+        admin_problem(c, 405, "expected GET, HEAD or POST");
+        return;
+    }
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (strlen(paths[i].path) == len &&
+            memcmp(paths[i].path, path, len) == 0) {
+            paths[i].get(a, c, now);
+            return;
+        }
+    admin_problem(c, 404, "no such page");
+}

@@ -1,0 +1,43 @@
+/* What a program lets others see of it, and do to it: the one thing that it
+ * must write itself to have metrics, a dashboard and an admin endpoint.
+ *
+ *     static const struct bide__watched *hold(void *ctx) { ... }
+ *     static void release(void *ctx) { ... }
+ *     struct bide__source source = { .program = "bide proxy", .ctx = proxy,
+ *                                    .hold = hold, .release = release };
+ *
+ * The functions are called from the threads of the collector, the exporter and
+ * the admin endpoint, never from one that serves requests. */
+#ifndef BIDE_OBSERVE_EVENT_SOURCE_H
+#define BIDE_OBSERVE_EVENT_SOURCE_H
+
+#include "bide/policy.h"
+#include "observe/event/watched.h"
+
+/* Threads: immutable. */
+struct bide__source {
+    const char *program; /* "bide proxy" */
+    void *ctx;           /* passed to each function */
+
+    /* Gives the list as it is now; nothing on it may be freed until `release`.
+     * Several threads may hold at once. NULL: no memory. */
+    const struct bide__watched *(*hold)(void *ctx);
+    void (*release)(void *ctx, const struct bide__watched *watched);
+
+    /* Whether it takes requests; NULL: always. */
+    bool (*ready)(void *ctx);
+    bool (*draining)(void *ctx);
+
+    /* Whether all parts of it make progress; or false, and which does not.
+     * NULL: always. */
+    bool (*healthy)(void *ctx, char *why, size_t size);
+
+    /* Actions; NULL: it cannot do that. Each gives true, or writes why not. */
+    bool (*force)(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
+                  size_t size);
+    bool (*fault)(void *ctx, const char *dep, bool on, char *why, size_t size);
+    bool (*drain)(void *ctx, char *why, size_t size);
+    bool (*reload)(void *ctx, char *why, size_t size);
+};
+
+#endif

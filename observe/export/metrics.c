@@ -1,0 +1,233 @@
+/* The families of a dependency, of its endpoints, and the program's own. All
+ * series of a name stand together, so the snapshots of all dependencies are
+ * taken first. */
+#include "observe/export/metrics.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A dependency, as it was when the walk began. */
+struct snapshot {
+    const char *name;
+    bide_stats s;
+};
+
+/* One family on its way to the sink. */
+struct telling {
+    const struct bide__metric_sink *sink;
+    const struct bide__metric *metric;
+    const struct snapshot *snap;
+};
+
+static struct bide__number whole(uint64_t n)
+{
+    return (struct bide__number){ true, n, (double)n };
+}
+
+static struct bide__number any(double x)
+{
+    return (struct bide__number){ false, 0, x };
+}
+
+static void tell(const struct telling *t, const char *name, const char *value,
+                 struct bide__number n)
+{
+    struct bide__label labels[] = { { "dep", t->snap->name }, { name, value } };
+    t->sink->number(t->sink->ctx, t->metric, labels, name ? 2 : 1, n);
+}
+
+static void tell_histogram(const struct telling *t, const char *name,
+                           const char *value, const bide_histogram *h)
+{
+    struct bide__label labels[] = { { "dep", t->snap->name }, { name, value } };
+    t->sink->histogram(t->sink->ctx, t->metric, labels, 2, h);
+}
+
+/* ===== with a label ===== */
+
+static void put_calls(const struct telling *t)
+{
+    const bide_stats *s = &t->snap->s;
+    tell(t, "result", "first_success", whole(s->first_successes));
+    tell(t, "result", "late_success", whole(s->late_successes));
+    tell(t, "result", "failure", whole(s->failures));
+}
+
+static void put_attempts(const struct telling *t)
+{
+    for (unsigned c = 0; c < BIDE_N_CLASSES; c++)
+        tell(t, "class", bide_class_name(c), whole(t->snap->s.by_class[c]));
+}
+
+/* A success is never retried. */
+static void put_retried(const struct telling *t)
+{
+    for (unsigned c = BIDE_TRANSIENT; c < BIDE_N_CLASSES; c++)
+        tell(t, "class", bide_class_name(c),
+             whole(t->snap->s.retries_by_class[c]));
+}
+
+static void put_refused(const struct telling *t)
+{
+    for (unsigned r = BIDE_BECAUSE_CANCELLED; r < BIDE_BECAUSE_FIRST; r++)
+        tell(t, "reason", bide_reason_name(r), whole(t->snap->s.done[r]));
+    tell(t, "reason", bide_reason_name(BIDE_BECAUSE_CUT_SHORT),
+         whole(t->snap->s.done[BIDE_BECAUSE_CUT_SHORT]));
+}
+
+static void put_retries(const struct telling *t)
+{
+    for (unsigned r = BIDE_BECAUSE_BACKOFF; r <= BIDE_BECAUSE_IMMEDIATE; r++)
+        tell(t, "reason", bide_reason_name(r),
+             whole(t->snap->s.retries_by_reason[r]));
+}
+
+static void put_breaker(const struct telling *t)
+{
+    for (unsigned b = BIDE_BREAKER_CLOSED; b <= BIDE_BREAKER_HALF_OPEN; b++)
+        tell(t, "state", bide_breaker_state_name(b),
+             whole(t->snap->s.breaker == (bide_breaker_state)b));
+}
+
+static void put_transitions(const struct telling *t)
+{
+    for (unsigned b = BIDE_BREAKER_CLOSED; b <= BIDE_BREAKER_HALF_OPEN; b++)
+        tell(t, "to", bide_breaker_state_name(b),
+             whole(t->snap->s.breaker_to[b]));
+}
+
+static void put_waits(const struct telling *t)
+{
+    const bide_stats *s = &t->snap->s;
+    tell_histogram(t, "stage", "computed", &s->wait_computed);
+    tell_histogram(t, "stage", "jittered", &s->wait_jittered);
+    tell_histogram(t, "stage", "slept", &s->wait_slept);
+}
+
+static void put_times(const struct telling *t)
+{
+    const bide_stats *s = &t->snap->s;
+    tell_histogram(t, "retry_time", "with", &s->call_time);
+    tell_histogram(t, "retry_time", "without", &s->attempt_time);
+}
+
+/* ===== one number each ===== */
+
+#define ONE(name, value)                                                       \
+    static void put_##name(const struct telling *t)                            \
+    {                                                                          \
+        const bide_stats *s = &t->snap->s;                                     \
+        tell(t, NULL, NULL, value);                                            \
+    }
+
+static struct bide__number left_of(int64_t budget)
+{
+    return any(budget == BIDE_FOREVER ? INFINITY : (double)budget);
+}
+
+ONE(dropped, whole(s->retries_dropped))
+ONE(hedges, whole(s->hedges))
+ONE(hedges_won, whole(s->hedges_won))
+ONE(hedges_refused, whole(s->hedges_refused))
+ONE(late_reports, whole(s->late_reports))
+ONE(in_flight, whole(s->in_flight))
+ONE(queued, whole(s->queued))
+ONE(budget, left_of(s->budget_left))
+ONE(rate, any(s->rate))
+ONE(amplification, any(bide_stats_amplification(s)))
+
+/* ===== the list ===== */
+
+#define COUNTER   BIDE__METRIC_COUNTER
+#define GAUGE     BIDE__METRIC_GAUGE
+#define HISTOGRAM BIDE__METRIC_HISTOGRAM
+
+/* clang-format off */
+static const struct family {
+    struct bide__metric metric;
+    void (*put)(const struct telling *t);
+} families[] = {
+    { { "bide_calls_total", COUNTER, "{call}",
+        "Calls that ended, by how: at the first attempt, after retries or "
+        "hedges, not at all." }, put_calls },
+    { { "bide_attempts_total", COUNTER, "{attempt}",
+        "Attempts that ended, by the class of their outcome." }, put_attempts },
+    { { "bide_refused_total", COUNTER, "{call}",
+        "Calls that ended without success, by the reason why there was no "
+        "further attempt." }, put_refused },
+    { { "bide_retries_total", COUNTER, "{retry}",
+        "Retries, by what the wait before them went by." }, put_retries },
+    { { "bide_retried_failures_total", COUNTER, "{retry}",
+        "Retries, by the class of the failure before them." }, put_retried },
+    { { "bide_retries_dropped_total", COUNTER, "{retry}",
+        "Retries that were granted, but the call ended in the wait." },
+      put_dropped },
+    { { "bide_hedges_total", COUNTER, "{hedge}", "Hedges sent." }, put_hedges },
+    { { "bide_hedges_won_total", COUNTER, "{hedge}",
+        "Hedges that answered first." }, put_hedges_won },
+    { { "bide_hedges_refused_total", COUNTER, "{hedge}",
+        "Hedges that were due, but there was no budget, load or place for "
+        "them." }, put_hedges_refused },
+    { { "bide_late_reports_total", COUNTER, "{attempt}",
+        "Results that came after the breaker had moved on, and did not "
+        "count." }, put_late_reports },
+    { { "bide_breaker_state", GAUGE, "1",
+        "1 for the state that the breaker is in, 0 for the others." },
+      put_breaker },
+    { { "bide_breaker_transitions_total", COUNTER, "{transition}",
+        "Transitions of the breaker, by the state that it went to." },
+      put_transitions },
+    { { "bide_budget_remaining", GAUGE, "{retry}",
+        "Retries that the budget would grant now; +Inf where there is none." },
+      put_budget },
+    { { "bide_adaptive_rate_limit", GAUGE, "{attempt}/s",
+        "Attempts a second that the adaptive rate allows; +Inf where it does "
+        "not limit." }, put_rate },
+    { { "bide_in_flight", GAUGE, "{attempt}",
+        "Attempts that run, where the policy limits them." }, put_in_flight },
+    { { "bide_queued", GAUGE, "{call}",
+        "Calls that wait for a place in flight." }, put_queued },
+    { { "bide_amplification_ratio", GAUGE, "1",
+        "Attempts per call since the start; 1 is no retry at all." },
+      put_amplification },
+    { { "bide_wait_seconds", HISTOGRAM, "s",
+        "Waits before retries: as computed, with jitter, and as really "
+        "slept." }, put_waits },
+    { { "bide_call_seconds", HISTOGRAM, "s",
+        "What success took: the whole call with its retries and waits, and "
+        "the successful attempt alone." }, put_times },
+};
+/* clang-format on */
+
+static void tell_deps(const struct bide__metric_sink *sink,
+                      const struct snapshot *snaps, size_t n)
+{
+    enum { N = sizeof families / sizeof families[0] };
+    for (size_t f = 0; f < N && n; f++) {
+        struct telling t = { sink, &families[f].metric, NULL };
+        sink->begin(sink->ctx, t.metric);
+        for (size_t i = 0; i < n; i++) {
+            t.snap = &snaps[i];
+            families[f].put(&t);
+        }
+        sink->end(sink->ctx, t.metric);
+    }
+}
+
+bool bide__metrics_walk(const struct bide__watched *watched, int64_t now_ns,
+                        const struct bide__metric_sink *sink)
+{
+    size_t n = watched->n_deps;
+    struct snapshot *snaps = calloc(n ? n : 1, sizeof *snaps);
+    if (!snaps)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        snaps[i].name = watched->deps[i].name;
+        bide__watched_stats(&watched->deps[i], now_ns, &snaps[i].s);
+    }
+    tell_deps(sink, snaps, n);
+    free(snaps);
+    bide__metrics_rest(watched, sink);
+    return true;
+}

@@ -1,0 +1,51 @@
+/* One HTTP POST after another to the same place, over a connection that is
+ * kept: all that an exporter needs of HTTP. HTTP/1.1 with or without TLS,
+ * blocking, on a thread of its own; the retries around it are bide_run()'s.
+ *
+ *     struct bide__post post;
+ *     const char *mistake = bide__post_init(&post, "http://127.0.0.1:4318",
+ *                                           NULL);
+ *     struct bide__post_request r = { "/v1/traces", type, { { data, len } } };
+ *     bide_outcome out = bide__post_send(&post, dep, &r, timeout_ns, &cancel);
+ */
+#ifndef BIDE_OBSERVE_EXPORT_POST_H
+#define BIDE_OBSERVE_EXPORT_POST_H
+
+#include "net/conn.h"
+#include "bide/outcome.h"
+#include "bide/run.h"
+
+struct net_lookups;
+
+/* Threads: owned. */
+struct bide__post {
+    char host[256];
+    char port[8];
+    char prefix[256]; /* of the path, without a slash at its end */
+    void *tls;        /* settings, not its own; NULL: http:// */
+    struct net_conn net; /* io.fd -1: not connected */
+    struct net_lookups *lookups; /* NULL: none was needed yet */
+    bool asking; /* one is under way, perhaps since an earlier attempt */
+};
+
+struct bide__post_request {
+    const char *path; /* goes behind the prefix */
+    const char *type; /* Content-Type */
+    struct {
+        const void *data;
+        size_t len;
+    } body[3]; /* one behind the other */
+};
+
+/* Reads a URL. NULL, or what was expected instead. Connects nothing yet. `tls`
+ * is for https:// (net/tls.h), must outlive it, and may be NULL otherwise. */
+const char *bide__post_init(struct bide__post *post, const char *url,
+                            void *tls);
+void bide__post_done(struct bide__post *post);
+
+/* Makes one attempt, and classifies it by the dependency's policy. */
+bide_outcome bide__post_send(struct bide__post *post, const bide_dep *dep,
+                             const struct bide__post_request *request,
+                             int64_t timeout_ns, bide_cancel *cancel);
+
+#endif

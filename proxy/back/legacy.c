@@ -1,0 +1,62 @@
+/* Totals that never fall. A route whose policy or upstream was changed gets a
+ * dependency of the same name that begins at nothing; those who watch see it
+ * count on.
+ *
+ * The one before is kept beside it and read as it is: its last calls may still
+ * run. Those before that have had a whole configuration's time to end, and are
+ * added up. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "observe/event/watched.h"
+#include "bide/run.h"
+#include "proxy/state.h"
+
+/* Which of the old state's has this name; n_services: none. */
+static size_t find(const struct state *old, const bide_dep *dep)
+{
+    size_t i = 0;
+    while (i < old->n_services &&
+           strcmp(bide_dep_name(old->services[i]->dep), bide_dep_name(dep)))
+        i++;
+    return i;
+}
+
+/* The totals of a legacy; `with_prior`: of its prior service too. */
+static bool add_up(struct legacy *to, const struct legacy *from,
+                   bool with_prior)
+{
+    bide_stats s;
+
+    if (!from->before && !(with_prior && from->prior))
+        return true;
+    to->before = calloc(1, sizeof *to->before);
+    if (!to->before)
+        return false;
+    if (from->before)
+        bide__stats_add(to->before, from->before);
+    if (with_prior && from->prior &&
+        bide_dep_stats(from->prior->dep, bide_now_ns(), &s) == 0)
+        bide__stats_add(to->before, &s);
+    return true;
+}
+
+bool legacy_init(struct state *s, size_t i, const struct state *old)
+{
+    struct legacy *l = &s->legacies[i];
+    size_t was = old ? find(old, s->services[i]->dep) : 0;
+
+    if (!old || was == old->n_services)
+        return true;
+    bool same = old->services[was]->dep == s->services[i]->dep;
+    l->prior = same ? old->legacies[was].prior : old->services[was];
+    if (l->prior)
+        atomic_fetch_add(&l->prior->refs, 1);
+    return add_up(l, &old->legacies[was], !same);
+}
+
+void legacy_done(struct legacy *l)
+{
+    service_unref(l->prior);
+    free(l->before);
+}

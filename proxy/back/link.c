@@ -1,0 +1,298 @@
+/* One connection to an endpoint: made, kept, closed. */
+#include "proxy/back/pool.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/address.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/state.h"
+#include "net/tls.h"
+#include "proxy/worker.h"
+
+enum { FREE_LINKS = NET_SPARES(256) };
+
+static struct worker *worker_of(const struct link *l)
+{
+    return l->pool->worker;
+}
+
+/* ===== lists ===== */
+
+static struct link **list_of(struct link *l)
+{
+    return l->phase == LINK_IDLE ? &l->pool->idle : &l->pool->connecting;
+}
+
+static void list_add(struct link *l)
+{
+    struct link **list = list_of(l);
+    l->prev = NULL;
+    l->next = *list;
+    if (*list)
+        (*list)->prev = l;
+    *list = l;
+}
+
+static void list_remove(struct link *l)
+{
+    if (l->next)
+        l->next->prev = l->prev;
+    *(l->prev ? &l->prev->next : list_of(l)) = l->next;
+}
+
+/* ===== links ===== */
+
+static void link_free(void *user, struct net_grave *grave)
+{
+    struct worker *w = user;
+    struct link *l =
+        (struct link *)((char *)grave - offsetof(struct link, grave));
+    if (w->n_free_links == FREE_LINKS) {
+        free(l);
+        return;
+    }
+    w->n_free_links++;
+    l->next = w->free_links;
+    w->free_links = l;
+}
+
+static struct link *link_alloc(struct worker *w)
+{
+    struct link *l = w->free_links;
+    if (!l)
+        return calloc(1, sizeof *l);
+    w->free_links = l->next;
+    w->n_free_links--;
+    memset(l, 0, sizeof *l);
+    return l;
+}
+
+/* Out of all lists, closed, and buried. */
+void link_drop(struct link *l)
+{
+    struct pool *p = l->pool;
+    if (l->phase == LINK_CLOSED)
+        return;
+    if (l->phase == LINK_IDLE)
+        gauge_down(&p->n_idle);
+    if (l->phase == LINK_CONNECTING)
+        p->n_connecting--;
+    if (l->phase != LINK_BUSY)
+        list_remove(l);
+    if (l->phase == LINK_CONNECTING && l->attempt)
+        l->attempt->making = NULL;
+    l->phase = LINK_CLOSED;
+    l->attempt = NULL;
+    gauge_down(&p->n_links);
+    net_timer_cancel(&p->worker->loop, &l->timer);
+    net_conn_close(&l->conn);
+    net_loop_bury(&p->worker->loop, &l->grave, link_free);
+}
+
+void link_close(struct link *l)
+{
+    struct pool *p = l->pool;
+    link_drop(l);
+    pool_serve(p);
+}
+
+/* Nothing more can come of it before it is connected: the first in line hears
+ * of it, or whom it is for. */
+static void connect_failed(struct link *l, bide_fault fault)
+{
+    struct pool *p = l->pool;
+    struct attempt *a = l->attempt ? l->attempt : p->first;
+    count(&p->worker->counters.connect_failures);
+    link_drop(l);
+    if (!a)
+        return;
+    pool_leave(p, a);
+    pool_serve(p);
+    attempt_unlinked(a, fault);
+}
+
+void link_use(struct link *l)
+{
+    list_remove(l);
+    gauge_down(&l->pool->n_idle);
+    l->phase = LINK_BUSY;
+}
+
+/* To those that wait to be used, where the line takes it from; not more of them
+ * than there may be, but always as many as there are waiting. */
+static void put_idle(struct link *l)
+{
+    struct pool *p = l->pool;
+
+    if (!p->first && (gauged(&p->n_idle) >= p->max_idle || p->retired)) {
+        link_drop(l);
+        return;
+    }
+    l->phase = LINK_IDLE;
+    l->reused = true;
+    gauge_up(&p->n_idle);
+    list_add(l);
+    l->until_ns = net_after(p->worker->loop.now_ns,
+                            p->endpoint->upstream->conf.idle_timeout_ns);
+    if (!bide__timer_is_set(&l->timer.timer) ||
+        l->timer.timer.at_ns > l->until_ns)
+        net_timer_set(&p->worker->loop, &l->timer, l->until_ns);
+    pool_serve(p);
+}
+
+static void connected(struct link *l)
+{
+    l->pool->n_connecting--;
+    list_remove(l);
+    l->phase = LINK_BUSY;
+    net_timer_cancel(&worker_of(l)->loop, &l->timer);
+    if (l->attempt) {
+        l->attempt->making = NULL;
+        attempt_linked(l->attempt, l);
+        return;
+    }
+    put_idle(l);
+    l->reused = false;
+}
+
+static void shake(struct link *l)
+{
+    const char *why = NULL;
+    int rc = l->conn.layer->handshake(&l->conn, &why);
+    if (rc == NET_AGAIN)
+        return;
+    if (rc == NET_ERROR)
+        connect_failed(l, why ? BIDE_FAULT_TLS : BIDE_FAULT_RESET);
+    else
+        connected(l);
+}
+
+static const char *server_name(const struct endpoint *e)
+{
+    const char *name = e->upstream->conf.tls.server_name;
+    return name ? name : e->host;
+}
+
+static void connect_ready(struct link *l)
+{
+    struct endpoint *e = l->pool->endpoint;
+    if (l->handshaking) {
+        shake(l);
+        return;
+    }
+    if (!l->conn.writable)
+        return;
+    if (net_connect_result(l->conn.io.fd) != 0) {
+        connect_failed(l, BIDE_FAULT_CONNECT);
+        return;
+    }
+    if (l->attempt && !link_introduce(l)) {
+        connect_failed(l, BIDE_FAULT_RESET);
+        return;
+    }
+    if (!e->tls) {
+        connected(l);
+        return;
+    }
+    l->handshaking = true;
+    if (net_tls_connect(&l->conn, e->upstream->tls, server_name(e)) < 0)
+        connect_failed(l, BIDE_FAULT_LOCAL);
+    else
+        shake(l);
+}
+
+static void link_ready(struct net_io *io, unsigned events)
+{
+    struct link *l = (struct link *)io;
+    net_conn_note(&l->conn, events);
+    switch (l->phase) {
+    case LINK_CONNECTING:
+        connect_ready(l);
+        break;
+    case LINK_BUSY:
+        attempt_ready(l->attempt);
+        break;
+    case LINK_IDLE:
+        /* Nobody asked: it was closed, or speaks out of turn. */
+        if (!net_conn_quiet(&l->conn))
+            link_close(l);
+        break;
+    default:
+        break;
+    }
+}
+
+static void link_fire(struct net_timer *t)
+{
+    struct link *l = (struct link *)((char *)t - offsetof(struct link, timer));
+    struct net_loop *loop = &worker_of(l)->loop;
+    if (l->phase == LINK_CONNECTING)
+        connect_failed(l, BIDE_FAULT_TIMEOUT);
+    else if (l->phase == LINK_IDLE && loop->now_ns >= l->until_ns)
+        link_close(l);
+    else if (l->phase == LINK_IDLE)
+        net_timer_set(loop, &l->timer, l->until_ns);
+}
+
+/* Begins to connect. NULL and errno. */
+struct link *link_new(struct pool *p)
+{
+    struct net_loop *loop = &p->worker->loop;
+    struct endpoint *e = p->endpoint;
+    struct net_address to;
+    struct link *l = link_alloc(p->worker);
+    unsigned moves = atomic_load(&e->moves);
+    int fd = l && endpoint_address(e, p->turn++, &to) ? net_connect(&to) : -1;
+    if (fd >= 0 && (size_t)fd >= p->worker->link_fds) {
+        close(fd); /* the kernel gives the lowest: there are few left */
+        fd = -1;
+        errno = EMFILE;
+    }
+    if (fd < 0) {
+        free(l);
+        return NULL;
+    }
+    l->conn.io.ready = link_ready;
+    l->timer.fire = link_fire;
+    l->pool = p;
+    l->moves = moves;
+    l->phase = LINK_CONNECTING;
+    if (net_loop_add(loop, &l->conn.io, fd) < 0) {
+        close(fd);
+        free(l);
+        return NULL;
+    }
+    count(&p->worker->counters.connects);
+    gauge_up(&p->n_links);
+    p->n_connecting++;
+    list_add(l);
+    net_timer_set(
+        loop, &l->timer,
+        net_after(loop->now_ns, e->upstream->conf.connect_timeout_ns));
+    return l;
+}
+
+bool link_leads_there(struct link *l)
+{
+    struct endpoint *e = l->pool->endpoint;
+    unsigned moves = atomic_load_explicit(&e->moves, memory_order_relaxed);
+    struct net_address a = { .len = sizeof a.to };
+    if (l->moves == moves)
+        return true;
+    l->moves = moves;
+    return getpeername(l->conn.io.fd, &a.to.any, &a.len) == 0 &&
+           endpoint_is_at(e, &a);
+}
+
+void link_release(struct link *l)
+{
+    if (l->pool->retired || worker_of(l)->draining ||
+        !net_conn_quiet(&l->conn)) {
+        link_close(l);
+        return;
+    }
+    l->attempt = NULL;
+    put_idle(l);
+}

@@ -1,0 +1,224 @@
+/* A worker's connections to an endpoint, and the line for them.
+ *
+ * A connection under way belongs to nobody: whoever is first in line gets what
+ * comes first, a connection that is given back or one that is made. One that
+ * cannot be made fails the first in line. While the endpoint's name is looked up
+ * for the first time, all wait. */
+#include "proxy/back/pool.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "proxy/exchange/exchange.h"
+#include "proxy/state.h"
+#include "proxy/worker.h"
+
+/* ===== the line ===== */
+
+static void line_enter(struct pool *p, struct attempt *a)
+{
+    a->in_line = true;
+    a->line_next = NULL;
+    a->line_prev = p->last;
+    *(p->last ? &p->last->line_next : &p->first) = a;
+    p->last = a;
+    p->n_waiting++;
+}
+
+void pool_leave(struct pool *p, struct attempt *a)
+{
+    if (!a->in_line)
+        return;
+    *(a->line_prev ? &a->line_prev->line_next : &p->first) = a->line_next;
+    *(a->line_next ? &a->line_next->line_prev : &p->last) = a->line_prev;
+    a->in_line = false;
+    p->n_waiting--;
+}
+
+struct link *pool_oldest_idle(const struct pool *p)
+{
+    struct link *l = p->idle;
+    while (l && l->next)
+        l = l->next;
+    return l;
+}
+
+void pool_serve(struct pool *p)
+{
+    if (p->first)
+        net_task_later(&p->worker->loop, &p->task);
+}
+
+/* A connection that is being made is for the first in line for whom none was: if
+ * that one waits from now on, it is for the endpoint. */
+static void expect(struct pool *p)
+{
+    struct attempt *a = p->first;
+    for (uint32_t n = p->n_connecting; a && n > 0; a = a->line_next, n--) {
+        if (a->awaited)
+            continue;
+        a->awaited = true;
+        attempt_started(a);
+    }
+}
+
+/* ===== connections ===== */
+
+/* Connections under way are for those in line; those that are for one client
+ * alone are for somebody who has left it. */
+static bool may_connect(const struct pool *p)
+{
+    return (p->proxied ? p->n_waiting > 0 : p->n_connecting < p->n_waiting) &&
+           p->n_connecting < p->max_connecting &&
+           (gauged(&p->n_links) < p->max_links || (p->proxied && p->idle));
+}
+
+/* Begins a connection for the first in line. NULL and errno. */
+static struct link *connect_one(struct pool *p)
+{
+    struct attempt *a = p->first;
+    if (!p->proxied)
+        return link_new(p);
+    if (gauged(&p->n_links) >= p->max_links)
+        link_drop(pool_oldest_idle(p));
+    struct link *l = link_new(p);
+    if (!l)
+        return NULL;
+    pool_leave(p, a);
+    link_bind(l, a);
+    return l;
+}
+
+bool pool_starved(const struct pool *p, int64_t since_ns)
+{
+    return p->starved_ns >= since_ns;
+}
+
+/* Its endpoint has no address, and none is to be expected soon. */
+static bool is_nowhere(const struct pool *p)
+{
+    return atomic_load(&p->endpoint->moves) == 0 &&
+           (p->retired || !endpoint_is_pending(p->endpoint));
+}
+
+/* The idle connection that this attempt may use; NULL: none. */
+static struct link *find_idle(const struct pool *p, const struct attempt *a)
+{
+    struct link *l = p->idle;
+    if (l && p->proxied)
+        while (l && !link_is_for(l, a))
+            l = l->next;
+    return l;
+}
+
+/* One that waits to be used and is still open, or NULL. */
+static struct link *take_idle(struct pool *p, const struct attempt *a,
+                              bool careful)
+{
+    struct link *l;
+    while ((l = find_idle(p, a))) {
+        link_use(l);
+        if ((careful && l->reused ? !net_conn_stale(&l->conn)
+                                  : net_conn_quiet(&l->conn)) &&
+            link_leads_there(l))
+            return l;
+        count(&p->worker->counters.stale);
+        link_drop(l);
+    }
+    return NULL;
+}
+
+/* No descriptor, or no memory of the kernel's: that passes. */
+static bool is_short(int err)
+{
+    return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
+}
+
+/* Begins to connect for those in line. False: that cannot be done, and no
+ * connection will come their way otherwise. */
+static bool connect_more(struct pool *p)
+{
+    struct worker *w = p->worker;
+    while (may_connect(p)) {
+        errno = 0;
+        if (connect_one(p) ||
+            (is_short(errno) && worker_ease(w) && connect_one(p)))
+            continue;
+        if (!is_short(errno))
+            return gauged(&p->n_links) > 0;
+        worker_starve(w);
+        p->starved_ns = w->loop.now_ns;
+        break;
+    }
+    expect(p);
+    return true;
+}
+
+enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
+{
+    struct link *l = p->first ? NULL : take_idle(p, a, careful);
+    if (l) {
+        l->attempt = a;
+        a->link = l;
+        return POOL_READY;
+    }
+    if (is_nowhere(p))
+        return POOL_FAILED;
+    line_enter(p, a);
+    if (endpoint_is_pending(p->endpoint) || !may_connect(p)) {
+        count(&p->worker->counters.waited_for_link);
+        expect(p);
+        return POOL_WAIT;
+    }
+    if (connect_more(p))
+        return POOL_WAIT;
+    pool_leave(p, a);
+    return POOL_FAILED;
+}
+
+/* What cannot even be begun fails the first in line, unless another connection
+ * will come its way. */
+static void serve(struct net_task *task)
+{
+    struct pool *p =
+        (struct pool *)((char *)task - offsetof(struct pool, task));
+    struct attempt *a = p->first;
+    struct link *l;
+
+    if (!a)
+        return;
+    if ((l = take_idle(p, a, attempt_is_careful(a)))) {
+        pool_leave(p, a);
+        l->attempt = a;
+        expect(p);
+        pool_serve(p);
+        attempt_linked(a, l);
+        return;
+    }
+    bool nowhere = is_nowhere(p);
+    if (!nowhere && endpoint_is_pending(p->endpoint))
+        return;
+    if (!nowhere && connect_more(p))
+        return;
+    pool_leave(p, a);
+    pool_serve(p);
+    attempt_unlinked(a, nowhere ? BIDE_FAULT_DNS : BIDE_FAULT_LOCAL);
+}
+
+void pool_init(struct pool *p, struct worker *w)
+{
+    p->worker = w;
+    p->task.run = serve;
+}
+
+void pool_retire(struct pool *p)
+{
+    p->retired = true;
+    while (p->idle)
+        link_drop(p->idle);
+    if (gauged(&p->in_flight) != 0)
+        return;
+    while (p->connecting)
+        link_drop(p->connecting);
+    net_task_cancel(&p->task);
+}

@@ -1,0 +1,127 @@
+/* proxy/back/pool.h: one worker's connections to one endpoint.
+ *
+ *     switch (pool_take(pool, a, careful)) {
+ *     case POOL_READY:   send(a, a->link); break;     // connected, idle until
+ * now case POOL_WAIT:    break;                       // attempt_linked() will
+ * be case POOL_FAILED:  fail(a, errno); break;       // called, or attempt_...
+ *     }
+ *     ...
+ *     link_release(a->link);      // whole answer read: back to the pool
+ *     link_close(a->link);        // or not
+ *
+ * Bounds: connections, idle ones, and connection attempts at once, each a
+ * worker's share of what the upstream allows. What is over them waits in line,
+ * and gets the next connection that is given back or made. A reconnect storm is
+ * so no larger than `connecting`. The line is served by a task: whoever gives a
+ * connection back never finds itself inside another request.
+ *
+ * Threads: owned, by the worker. */
+#ifndef BIDE_PROXY_BACK_POOL_H
+#define BIDE_PROXY_BACK_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/buf.h"
+#include "net/conn.h"
+#include "proxy/counters.h"
+#include "net/loop.h"
+
+struct attempt;
+struct endpoint;
+struct worker;
+struct link;
+
+struct pool {
+    struct worker *worker;
+    struct endpoint *endpoint;
+    struct link *idle; /* the one used last comes first */
+    struct link *connecting;
+    struct attempt *first, *last; /* in line for a connection */
+    gauge n_links, n_idle; /* the three gauges: shared to read (watch.c) */
+    gauge in_flight;       /* attempts, those in line included */
+    uint32_t n_connecting, n_waiting;
+    uint32_t max_links, max_idle, max_connecting;
+    uint32_t turn;        /* of the endpoint's addresses */
+    int64_t starved_ns;   /* when there was no descriptor for it, lately */
+    struct net_task task; /* serves the line */
+    bool retired;         /* its upstream is gone: nothing is kept */
+    bool proxied;         /* each connection is for one client (link_proxied.c) */
+} __attribute__((aligned(64)));
+
+/* One connection to an endpoint. */
+struct link {
+    struct net_conn conn; /* first: events name it */
+    struct net_grave grave;
+    struct net_timer timer; /* connecting, then idle */
+    struct pool *pool;
+    struct attempt *attempt; /* that uses it; NULL: idle or connecting */
+    struct net_buf *in;      /* what was read and not used yet; NULL: nothing */
+    struct link *next, *prev; /* idle or connecting ones */
+    int64_t until_ns;         /* of the timer, which may fire earlier */
+    unsigned moves;           /* of its endpoint, when it was last looked at */
+    uint8_t client[16];       /* that it is for (link_proxied.c) */
+    uint8_t client_len;
+    uint16_t client_port;
+    uint8_t phase;            /* enum link_phase */
+    bool reused;              /* carries its second request, or a later one */
+    bool handshaking;
+};
+
+enum link_phase { LINK_CONNECTING, LINK_IDLE, LINK_BUSY, LINK_CLOSED };
+
+enum pool_result { POOL_READY, POOL_WAIT, POOL_FAILED };
+
+/* Gets a connection for an attempt. `careful`: asks the kernel whether an idle
+ * one is still open. */
+enum pool_result pool_take(struct pool *pool, struct attempt *a, bool careful);
+
+/* Takes an attempt out of the line. */
+void pool_leave(struct pool *pool, struct attempt *a);
+
+/* To be called once, before anything else. */
+void pool_init(struct pool *pool, struct worker *w);
+
+/* Closes those that nobody uses or waits for, and does not keep any that comes
+ * back. Again when the last attempt has left. */
+void pool_retire(struct pool *pool);
+
+/* Whether there has been no descriptor for those in line, since that time. */
+bool pool_starved(const struct pool *pool, int64_t since_ns);
+
+/* The idle connection that was used least lately; NULL: there is none. */
+struct link *pool_oldest_idle(const struct pool *pool);
+
+/* Serves the line soon. */
+void pool_serve(struct pool *pool);
+
+/* ===== link.c ===== */
+
+/* Gives a connection back, to be used again, or not. Its attempt has it no
+ * more. */
+void link_release(struct link *l);
+void link_close(struct link *l);
+
+/* For the pool: begins to connect (NULL and errno); takes one out of the idle
+ * ones; closes one, and serves nobody. */
+struct link *link_new(struct pool *pool);
+void link_use(struct link *l);
+void link_drop(struct link *l);
+
+/* Whether its endpoint is still where it leads to. */
+bool link_leads_there(struct link *l);
+
+/* ===== link_proxied.c ===== */
+
+/* Makes a connection under way that of an attempt and its client; whether it is
+ * for the client of this one. */
+void link_bind(struct link *l, struct attempt *a);
+bool link_is_for(const struct link *l, const struct attempt *a);
+
+/* Says who the client is, when it is connected; false: it broke. */
+bool link_introduce(struct link *l);
+
+/* The same on the connection of a health check, which is nobody's. */
+bool proxied_health(int fd, const struct endpoint *e);
+
+#endif

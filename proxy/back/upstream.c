@@ -1,0 +1,291 @@
+/* Upstreams: made from their configuration, compared with it, and counted. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "proxy/back/pool.h"
+#include "net/resolve.h"
+#include "proxy/state.h"
+#include "net/tls.h"
+#include "proxy/worker.h"
+
+/* ===== the same? ===== */
+
+static bool text_same(const char *a, const char *b)
+{
+    return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool health_same(const struct bide__proxy_health *a,
+                        const struct bide__proxy_health *b)
+{
+    return text_same(a->path, b->path) && text_same(a->host, b->host) &&
+           a->every_ns == b->every_ns && a->timeout_ns == b->timeout_ns &&
+           a->unhealthy == b->unhealthy && a->healthy == b->healthy &&
+           a->status_min == b->status_min && a->status_max == b->status_max;
+}
+
+static bool tls_same(const struct bide__proxy_client_tls *a,
+                     const struct bide__proxy_client_tls *b)
+{
+    return text_same(a->ca, b->ca) &&
+           text_same(a->certificate, b->certificate) &&
+           text_same(a->key, b->key) &&
+           text_same(a->server_name, b->server_name) && a->verify == b->verify;
+}
+
+/* Changes when one of the files does. */
+static uint64_t files_stamp(const struct bide__proxy_client_tls *c)
+{
+    const char *files[] = { c->ca, c->certificate, c->key };
+    uint64_t stamp = 0;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct stat s;
+        if (files[i] && stat(files[i], &s) == 0)
+            stamp = bide_rng_hash(stamp, (uint64_t)s.st_mtim.tv_sec,
+                                  (uint64_t)s.st_mtim.tv_nsec,
+                                  (uint64_t)s.st_size ^ (uint64_t)s.st_ino);
+    }
+    return stamp;
+}
+
+static bool numbers_same(const struct bide__proxy_upstream *a,
+                         const struct bide__proxy_upstream *b)
+{
+    return a->connections == b->connections && a->idle == b->idle &&
+           a->idle_timeout_ns == b->idle_timeout_ns &&
+           a->connecting == b->connecting &&
+           a->connect_timeout_ns == b->connect_timeout_ns &&
+           a->consecutive == b->consecutive &&
+           memcmp(&a->failure_rate, &b->failure_rate, sizeof(double)) == 0 &&
+           a->open_ns == b->open_ns &&
+           memcmp(&a->max_ejected, &b->max_ejected, sizeof(double)) == 0 &&
+           a->slow_start_ns == b->slow_start_ns &&
+           a->resolve_ns == b->resolve_ns &&
+           a->proxy_protocol == b->proxy_protocol &&
+           a->body_timeout_ns == b->body_timeout_ns;
+}
+
+bool upstream_same(const struct upstream *u,
+                   const struct bide__proxy_upstream *c)
+{
+    if (strcmp(u->name, c->name) != 0 || u->n_endpoints != c->n_endpoints ||
+        !numbers_same(&u->conf, c) ||
+        !health_same(&u->conf.health, &c->health) ||
+        !tls_same(&u->conf.tls, &c->tls))
+        return false;
+    for (unsigned i = 0; i < u->n_endpoints; i++)
+        if (strcmp(u->endpoints[i].url, c->endpoints[i].url) != 0)
+            return false;
+    return u->tls_stamp == files_stamp(&c->tls);
+}
+
+/* ===== endpoints ===== */
+
+static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
+                       bide_breaker_state to, int64_t now_ns)
+{
+    struct endpoint *e = ctx;
+    const struct proxy_hooks *hooks = e->upstream->hooks;
+    if (hooks->on_breaker)
+        hooks->on_breaker(hooks->ctx, dep, from, to, now_ns);
+    if (to == BIDE_BREAKER_OPEN)
+        endpoint_put_out(e, OUT_BY_BREAKER);
+    else if (to == BIDE_BREAKER_CLOSED)
+        endpoint_take_back(e, OUT_BY_BREAKER, now_ns);
+}
+
+/* A breaker and nothing else; one lane, since it is asked once per attempt and
+ * not worth more memory. */
+static int breaker_new(struct endpoint *e, const struct bide__proxy_upstream *c)
+{
+    bide_policy_conf p = BIDE_POLICY_CONF_INIT;
+    bide_host host = { .ctx = e, .on_breaker = on_breaker };
+
+    p.attempts = 1;
+    p.budget.kind = BIDE_BUDGET_OFF;
+    p.latency.measure = false;
+    p.lanes = 1;
+    p.breaker.consecutive = c->consecutive;
+    p.breaker.failure_rate = c->failure_rate;
+    p.breaker.open_ns = c->open_ns;
+    if (p.breaker.open_max_ns < c->open_ns)
+        p.breaker.open_max_ns = c->open_ns;
+    p.breaker.probes = 1;
+    return bide_dep_new_in(&e->breaker, e->url, &p, &host);
+}
+
+static char *authority_of(const struct bide__proxy_endpoint *c)
+{
+    size_t size = strlen(c->host) + 10;
+    char *text = malloc(size);
+    bool v6 = strchr(c->host, ':') != NULL;
+    if (!text)
+        return NULL;
+    if (c->port == (c->tls ? 443 : 80))
+        snprintf(text, size, v6 ? "[%s]" : "%s", c->host);
+    else
+        snprintf(text, size, v6 ? "[%s]:%u" : "%s:%u", c->host,
+                 (unsigned)c->port);
+    return text;
+}
+
+static int pools_new(struct endpoint *e, const struct bide__proxy_upstream *c,
+                     unsigned n_workers)
+{
+    e->pools = aligned_alloc(64, n_workers * sizeof *e->pools);
+    if (!e->pools)
+        return -1;
+    memset(e->pools, 0, n_workers * sizeof *e->pools);
+    for (unsigned w = 0; w < n_workers; w++) {
+        struct pool *p = &e->pools[w];
+        p->endpoint = e;
+        p->proxied = c->proxy_protocol != BIDE__PROXY_TELLS_NOTHING;
+        p->max_links = (uint32_t)worker_share(c->connections, w, n_workers);
+        p->max_idle = (uint32_t)worker_share(c->idle, w, n_workers);
+        p->max_connecting = (uint32_t)worker_share(c->connecting, w, n_workers);
+    }
+    return 0;
+}
+
+/* Names are looked up later, by a thread of their own (resolver.c). */
+static int set_address(struct endpoint *e, char *err, size_t err_size)
+{
+    const char *why;
+    if (!net_is_address(e->host))
+        return 0;
+    struct net_addresses *it = net_resolve(e->host, e->port, &why);
+    bool fine = it && endpoint_move(e, it);
+    free(it);
+    if (!fine)
+        snprintf(err, err_size, "no memory");
+    return fine ? 0 : -1;
+}
+
+static int endpoint_init(struct endpoint *e, struct upstream *u, unsigned index,
+                         char *err, size_t err_size)
+{
+    const struct bide__proxy_endpoint *c = &u->conf.endpoints[index];
+    pthread_mutex_init(&e->lock, NULL);
+    e->upstream = u;
+    e->index = index;
+    e->url = strdup(c->url);
+    e->host = strdup(c->host);
+    e->authority = authority_of(c);
+    e->port = c->port;
+    e->tls = c->tls;
+    e->tally = tally_get(u, e->authority);
+    if (!e->url || !e->host || !e->authority || !e->tally ||
+        pools_new(e, &u->conf, u->n_workers) < 0) {
+        snprintf(err, err_size, "no memory");
+        return -1;
+    }
+    int rc = u->n_endpoints > 1 ? breaker_new(e, &u->conf) : 0;
+    if (rc < 0) {
+        snprintf(err, err_size, "%s: %s", e->url, bide_strerror(rc));
+        return -1;
+    }
+    return set_address(e, err, err_size);
+}
+
+static void endpoint_done(struct endpoint *e)
+{
+    free(e->url);
+    free(e->host);
+    free(e->authority);
+    free(e->addresses);
+    pthread_mutex_destroy(&e->lock);
+    free(e->pools);
+    tally_unref(e->tally);
+    bide_dep_free(e->breaker);
+}
+
+/* ===== upstreams ===== */
+
+static const char *copy(const char *text)
+{
+    return text ? strdup(text) : NULL;
+}
+
+/* The strings become its own: a configuration is freed with its state. */
+static void own_strings(struct bide__proxy_upstream *c)
+{
+    c->health.path = copy(c->health.path);
+    c->health.host = copy(c->health.host);
+    c->tls.ca = copy(c->tls.ca);
+    c->tls.certificate = copy(c->tls.certificate);
+    c->tls.key = copy(c->tls.key);
+    c->tls.server_name = copy(c->tls.server_name);
+}
+
+static void free_strings(struct bide__proxy_upstream *c)
+{
+    const char *all[] = {
+        c->health.path,     c->health.host, c->tls.ca,
+        c->tls.certificate, c->tls.key,     c->tls.server_name
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        free((void *)(uintptr_t)all[i]);
+}
+
+/* Those for TLS, if an endpoint speaks it. */
+static bool settings_new(struct upstream *u, char *err, size_t err_size)
+{
+    const struct bide__proxy_client_tls *c = &u->conf.tls;
+    bool needed = false;
+    for (unsigned i = 0; i < u->n_endpoints; i++)
+        needed = needed || u->conf.endpoints[i].tls;
+    u->tls_stamp = files_stamp(c);
+    if (!needed)
+        return true;
+    u->tls = net_tls_client_new(c->ca, c->certificate, c->key, c->verify, err,
+                                err_size);
+    return u->tls != NULL;
+}
+
+struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
+                              unsigned n_workers,
+                              const struct proxy_hooks *hooks, char *err,
+                              size_t err_size)
+{
+    struct upstream *u = calloc(1, sizeof *u);
+    if (!u)
+        return NULL;
+    atomic_init(&u->refs, 1);
+    u->name = strdup(conf->name);
+    u->conf = *conf;
+    own_strings(&u->conf);
+    u->n_endpoints = (unsigned)conf->n_endpoints;
+    u->n_workers = n_workers;
+    u->hooks = hooks;
+    u->max_out = (unsigned)((double)u->n_endpoints * conf->max_ejected);
+    if (u->max_out >= u->n_endpoints)
+        u->max_out = u->n_endpoints - 1;
+    u->endpoints = calloc(u->n_endpoints, sizeof *u->endpoints);
+    if (!settings_new(u, err, err_size)) {
+        upstream_unref(u);
+        return NULL;
+    }
+    for (unsigned i = 0; u->endpoints && i < u->n_endpoints; i++)
+        if (endpoint_init(&u->endpoints[i], u, i, err, err_size) < 0) {
+            upstream_unref(u);
+            return NULL;
+        }
+    u->conf.endpoints = NULL; /* the caller's */
+    u->conf.name = u->name;
+    return u;
+}
+
+void upstream_unref(struct upstream *u)
+{
+    if (!u || atomic_fetch_sub(&u->refs, 1) != 1)
+        return;
+    for (unsigned i = 0; u->endpoints && i < u->n_endpoints; i++)
+        endpoint_done(&u->endpoints[i]);
+    free(u->endpoints);
+    net_tls_free(u->tls);
+    free_strings(&u->conf);
+    free(u->name);
+    free(u);
+}

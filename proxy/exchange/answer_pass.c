@@ -1,0 +1,169 @@
+/* Passing an answer on as it comes, to its end. */
+#include "proxy/exchange/answer.h"
+#include "proxy/front/client.h"
+#include "proxy/back/pool.h"
+#include "proxy/state.h"
+#include "proxy/worker.h"
+
+static void finish(struct exchange *ex)
+{
+    struct attempt *a = ex->winner;
+    struct client *c = ex->client;
+    if (a && a->resp.framing == HTTP1_TUNNEL) {
+        tunnel_begin(ex);
+        return;
+    }
+    c->until_ns = BIDE_FOREVER;
+    /* One that has closed looks like one that has only said all it wants to, until
+     * something is sent to it. */
+    bool gone = c->conn.hup && net_conn_failed(&c->conn);
+    if (gone) {
+        ex->status = 499;
+        exchange_gone(ex);
+    } else {
+        exchange_over(ex);
+    }
+    if (a)
+        attempt_end(a, attempt_reusable(a));
+    ex->winner = NULL;
+    if (gone)
+        client_abort(c);
+    else
+        client_done(c);
+}
+
+/* What a TLS session has taken and not sent yet cannot be taken back either. */
+static bool has_begun(const struct exchange *ex)
+{
+    const struct net_conn *conn = &ex->client->conn;
+    return ex->out_bytes != 0 || (conn->session && !conn->writable);
+}
+
+/* What came before the end still goes out. */
+void answer_broken(struct exchange *ex)
+{
+    struct iovec iov[ANSWER_PIECES];
+    if (!has_begun(ex)) {
+        ex->status = 0;
+        answer_drop(ex);
+        net_buf_give(&ex->worker->bufs, ex->out);
+        ex->out = NULL;
+        attempt_end(ex->winner, false);
+        ex->winner = NULL;
+        own_answer(ex, &(struct own_answer){
+                           .status = 502,
+                           .problem = "answer_broke_off",
+                           .title = "Bad Gateway",
+                           .detail = "the endpoint's answer broke off",
+                           .retry_ns = BIDE_FOREVER });
+    } else if (answer_pieces(ex, iov) > 0) {
+        ex->winner->broken = true;
+        attempt_unlink(ex->winner, false);
+    } else {
+        exchange_cut(ex);
+    }
+}
+
+/* ===== slow clients ===== */
+
+/* What the client has taken, but for a constant: only its kernel knows. Ours
+ * says that it can take more when much of its buffer is free, which with a slow
+ * client takes longer than anybody should wait for. */
+static int64_t taken(const struct exchange *ex)
+{
+    return (int64_t)ex->out_bytes - (int64_t)net_conn_unsent(&ex->client->conn);
+}
+
+static void blocked(struct exchange *ex)
+{
+    if (pace_runs(&ex->down))
+        return;
+    ex->read = taken(ex);
+    pace_begin(&ex->down, exchange_conf(ex)->timeouts.write_ns);
+    pace_run(&ex->down, ex->worker->loop.now_ns);
+    exchange_await(ex);
+}
+
+static void unblocked(struct exchange *ex)
+{
+    if (!pace_runs(&ex->down))
+        return;
+    pace_stop(&ex->down, ex->worker->loop.now_ns);
+    exchange_await(ex);
+}
+
+/* Who holds nobody up but itself may take its time, as long as it takes
+ * anything. */
+void answer_slow(struct exchange *ex)
+{
+    const struct bide__proxy_conf *conf = exchange_conf(ex);
+    bool holds = ex->winner && ex->winner->link;
+    int64_t now = ex->worker->loop.now_ns, all = taken(ex);
+    pace_add(&ex->down, all > ex->read ? (uint64_t)(all - ex->read) : 0, now,
+             holds ? conf->limits.answer_rate : 0, conf->timeouts.write_ns);
+    ex->read = all;
+    if (!pace_runs(&ex->down) || pace_due(&ex->down) > now) {
+        exchange_await(ex);
+        return;
+    }
+    count(&ex->worker->counters.timed_out);
+    exchange_cut(ex);
+}
+
+/* ===== writing ===== */
+
+/* Writes all there is: 1; 0: the client takes no more now; -1: it is gone. */
+static int write_out(struct exchange *ex)
+{
+    struct iovec iov[ANSWER_PIECES];
+    struct client *c = ex->client;
+    int n_pieces;
+    if (c->conn.broken) {
+        exchange_cancel(ex);
+        return -1;
+    }
+    if (pace_runs(&ex->down) && !c->conn.writable)
+        return 0;
+    while ((n_pieces = answer_pieces(ex, iov)) > 0) {
+        ssize_t n = net_writev(&c->conn, iov, n_pieces);
+        if (n == NET_AGAIN) {
+            blocked(ex);
+            return 0;
+        }
+        if (n < 0) {
+            exchange_cancel(ex);
+            return -1;
+        }
+        if (ex->first_byte_ns == 0)
+            ex->first_byte_ns = ex->worker->loop.now_ns;
+        answer_left(ex, (size_t)n);
+    }
+    unblocked(ex);
+    return 1;
+}
+
+/* Not for ever: others wait for this thread, too. */
+enum { ROUNDS = 16 };
+
+void answer_pump(struct exchange *ex)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        int rc = write_out(ex);
+        if (rc == 0)
+            answer_read_ahead(ex);
+        if (rc <= 0)
+            return;
+        const struct attempt *a = ex->winner;
+        if (a && a->broken) {
+            exchange_cut(ex);
+            return;
+        }
+        if (!a || a->complete || a->resp.framing == HTTP1_TUNNEL) {
+            finish(ex);
+            return;
+        }
+        if (!answer_read(ex))
+            return;
+    }
+    exchange_later(ex, TODO_PUMP);
+}

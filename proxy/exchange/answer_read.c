@@ -1,0 +1,177 @@
+/* Reading the body of the answer that is passed on, and framing it for its
+ * client.
+ *
+ * An answer that ends with its connection (HTTP/1.0 has no other way) is passed
+ * on in chunks: otherwise one that was cut off would look whole. In the buffer
+ * each piece has room before and behind it for what makes it a chunk. */
+#include "proxy/exchange/answer.h"
+
+#include <string.h>
+
+#include "proxy/front/client.h"
+#include "proxy/back/pool.h"
+#include "proxy/state.h"
+#include "proxy/worker.h"
+
+enum {
+    SIZE_LINE = 7, /* five digits and CRLF: more than any buffer holds */
+    CRLF = 2,
+    LAST_CHUNK = 5,
+    CHUNK_ROOM = SIZE_LINE + CRLF + LAST_CHUNK
+};
+
+/* ===== chunks ===== */
+
+static void put_size(char *to, size_t n)
+{
+    static const char digits[] = "0123456789abcdef";
+    for (int i = SIZE_LINE - CRLF - 1; i >= 0; i--, n >>= 4)
+        to[i] = digits[n & 15];
+    memcpy(to + SIZE_LINE - CRLF, "\r\n", CRLF);
+}
+
+/* n bytes of data have been put behind the room for their size. */
+static void end_chunk(struct net_buf *b, size_t n)
+{
+    put_size(net_buf_room(b), n);
+    b->end += (uint32_t)(SIZE_LINE + n);
+    memcpy(net_buf_room(b), "\r\n", CRLF);
+    b->end += CRLF;
+}
+
+static void put_last_chunk(struct net_buf *b)
+{
+    memcpy(net_buf_room(b), "0\r\n\r\n", LAST_CHUNK);
+    b->end += LAST_CHUNK;
+}
+
+static void all_is_ready(struct attempt *a)
+{
+    a->ready = a->scanned = a->in->end;
+}
+
+/* The head has left the buffer, and was longer than what frames a chunk. */
+_Static_assert(CHUNK_ROOM < sizeof "HTTP/1.1 200\r\n\r\n", "there is room");
+
+void answer_frame(struct attempt *a)
+{
+    struct net_buf *b = a->in;
+    size_t n = net_buf_len(b);
+    const char *from = net_buf_at(b);
+    if (a->pass != PASS_CHUNKED)
+        return;
+    b->begin -= CHUNK_ROOM;
+    b->end = b->begin;
+    if (n > 0) {
+        memmove(net_buf_room(b) + SIZE_LINE, from, n);
+        end_chunk(b, n);
+    }
+    if (a->complete)
+        put_last_chunk(b);
+    all_is_ready(a);
+}
+
+/* ===== reading ===== */
+
+/* What the client has taken makes room. */
+static void compact(struct attempt *a)
+{
+    struct net_buf *b = a->in;
+    if (b->begin != a->ready || a->scanned == 0)
+        return;
+    memmove(b->data, b->data + a->scanned, b->end - a->scanned);
+    b->end -= a->scanned;
+    b->begin = a->ready = a->scanned = 0;
+}
+
+static size_t room(const struct attempt *a)
+{
+    size_t space = net_buf_space(a->in);
+    size_t framing = a->pass == PASS_CHUNKED ? CHUNK_ROOM : 0;
+    return space > framing ? space - framing : 0;
+}
+
+/* Over 0; 0: the end; NET_... Framing that fills a buffer is an error. */
+static ssize_t fill(struct attempt *a)
+{
+    struct net_buf *b = a->in;
+    size_t before = a->pass == PASS_CHUNKED ? SIZE_LINE : 0;
+    if (!a->link || room(a) == 0)
+        return NET_ERROR;
+    if (!net_can_read(&a->link->conn))
+        return NET_AGAIN;
+    ssize_t n = net_read(&a->link->conn, net_buf_room(b) + before, room(a));
+    if (n > 0 && before == 0)
+        b->end += (uint32_t)n;
+    else if (n > 0)
+        end_chunk(b, (size_t)n);
+    return n;
+}
+
+static bool scan(struct attempt *a)
+{
+    if (a->pass != PASS_CHUNKED)
+        return attempt_scan(a);
+    all_is_ready(a);
+    return true;
+}
+
+/* A connection that was reset when we wrote to it ends as if it had been
+ * closed; whether that was all is not known then. */
+static bool is_end(const struct attempt *a)
+{
+    return !a->send_failed && http1_body_eof(&a->body) == HTTP1_END;
+}
+
+bool answer_read(struct exchange *ex)
+{
+    struct attempt *a = ex->winner;
+    compact(a);
+    a->until_ns = BIDE_FOREVER;
+    if (room(a) == 0 && a->ready > a->in->begin && !answer_hold(ex))
+        return false; /* until the client has taken some */
+    ssize_t n = fill(a);
+    if (n == NET_AGAIN) {
+        attempt_until(
+            a, net_after(ex->worker->loop.now_ns,
+                         a->pool->endpoint->upstream->conf.body_timeout_ns));
+        return false;
+    }
+    if (n == 0 && is_end(a)) {
+        a->complete = true;
+        if (a->pass == PASS_CHUNKED) {
+            put_last_chunk(a->in);
+            all_is_ready(a);
+        }
+        return true;
+    }
+    if (n <= 0 || !scan(a)) {
+        answer_broken(ex);
+        return false;
+    }
+    return true;
+}
+
+/* Not for ever: others wait for this thread, too. */
+enum { ROUNDS = 16 };
+
+/* While the client still sends its body, and does not read, the endpoint takes
+ * that: its connection stays. */
+static bool is_done_with(const struct attempt *a)
+{
+    return a->link && a->complete && (a->sent_all || a->send_failed);
+}
+
+void answer_read_ahead(struct exchange *ex)
+{
+    struct attempt *a = ex->winner;
+    if (!a || a->resp.framing == HTTP1_TUNNEL)
+        return;
+    for (int i = 0; i < ROUNDS && a->link && !a->complete; i++)
+        if (!answer_read(ex))
+            return;
+    if (is_done_with(a))
+        attempt_unlink(a, attempt_reusable(a));
+    else if (a->link && !a->complete)
+        exchange_later(ex, TODO_PUMP);
+}

@@ -1,0 +1,327 @@
+/* Reading an answer's head, and having it judged: the moment at which a call is
+ * over, or goes on. */
+#include <string.h>
+#include <strings.h>
+
+#include "bide/run.h"
+#include "proxy/front/client.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/back/pool.h"
+#include "proxy/proxy.h"
+#include "proxy/state.h"
+#include "proxy/worker.h"
+
+/* ===== bytes ===== */
+
+/* Moves what is still of use to the front. */
+static void compact(struct attempt *a)
+{
+    struct net_buf *b = a->in;
+    uint32_t gone = b->begin;
+    if (gone == 0)
+        return;
+    memmove(b->data, b->data + gone, b->end - gone);
+    b->end -= gone;
+    b->begin = 0;
+    a->scanned = a->scanned > gone ? a->scanned - gone : 0;
+    a->ready = a->ready > gone ? a->ready - gone : 0;
+}
+
+ssize_t attempt_fill(struct attempt *a)
+{
+    if (!a->in && !(a->in = net_buf_take(&a->ex->worker->bufs)))
+        return NET_ERROR;
+    compact(a);
+    if (!a->link)
+        return NET_ERROR;
+    if (net_buf_space(a->in) == 0 || !net_can_read(&a->link->conn))
+        return NET_AGAIN;
+    ssize_t n =
+        net_read(&a->link->conn, net_buf_room(a->in), net_buf_space(a->in));
+    if (n > 0)
+        a->in->end += (uint32_t)n;
+    return n;
+}
+
+bool attempt_scan(struct attempt *a)
+{
+    struct net_buf *b = a->in;
+    struct http1_piece piece;
+    int rc;
+    do {
+        rc = http1_body_next(&a->body, b->data + a->scanned,
+                             b->end - a->scanned, &piece);
+        if (rc < 0)
+            return false;
+        if (a->copy && piece.data_len > 0)
+            copy_add(a, b->data + a->scanned + piece.data, piece.data_len);
+        if (a->pass == PASS_UNCHUNKED) {
+            memmove(b->data + a->ready, b->data + a->scanned + piece.data,
+                    piece.data_len);
+            a->ready += (uint32_t)piece.data_len;
+        }
+        a->scanned += (uint32_t)piece.consumed;
+        if (a->pass != PASS_UNCHUNKED)
+            a->ready = a->scanned;
+    } while (rc == HTTP1_DATA);
+    a->complete = rc == HTTP1_END;
+    return true;
+}
+
+/* A body where few servers look for one. A server that leaves it unread takes it
+ * for the next request, and its answer would be that of somebody else. */
+static bool has_odd_body(const struct http1_head *req)
+{
+    const unsigned odd = 1u << HTTP1_GET | 1u << HTTP1_HEAD |
+                         1u << HTTP1_DELETE | 1u << HTTP1_OPTIONS |
+                         1u << HTTP1_TRACE;
+    return req->framing != HTTP1_NO_BODY && odd >> req->method_id & 1;
+}
+
+bool attempt_reusable(const struct attempt *a)
+{
+    return a->complete && a->sent_all && a->resp.keep_alive &&
+           a->resp.framing <= HTTP1_CHUNKED && a->scanned == a->in->end &&
+           !has_odd_body(&a->ex->req);
+}
+
+/* ===== judging ===== */
+
+static bool is_problem(const struct attempt *a)
+{
+    static const char type[] = "application/problem+json";
+    const struct http1_field *f;
+    if (a->resp.status < 400 || !http1_has(&a->resp, HTTP1_ID_CONTENT_TYPE))
+        return false;
+    f = http1_find(&a->resp, HTTP1_ID_CONTENT_TYPE);
+    return f->value_len >= sizeof type - 1 &&
+           strncasecmp(net_buf_at(a->in) + f->value, type, sizeof type - 1) ==
+               0;
+}
+
+/* Whether all of the body can be in the buffer beside its head; where its end
+ * is not known, whether it may be. */
+static bool has_room(const struct attempt *a)
+{
+    if (a->resp.framing == HTTP1_LENGTH)
+        return a->resp.head_len + a->resp.content_length <= a->in->size;
+    return a->resp.framing != HTTP1_TUNNEL && net_buf_space(a->in) > 0;
+}
+
+/* The body without its framing, in `plain` if it has any. */
+static void set_body(const struct attempt *a, bide_response *r, char *plain)
+{
+    const char *from = net_buf_at(a->in) + a->resp.head_len;
+    size_t len = a->ready - a->in->begin - a->resp.head_len;
+    struct http1_body body;
+    struct http1_piece piece;
+    int rc = HTTP1_DATA;
+
+    r->body = from;
+    r->body_len = len;
+    if (a->resp.framing != HTTP1_CHUNKED ||
+        a->pass == PASS_UNCHUNKED)
+        return;
+    r->body = plain;
+    r->body_len = 0;
+    http1_body_init(&body, HTTP1_CHUNKED, 0);
+    while (rc == HTTP1_DATA) {
+        rc = http1_body_next(&body, from, len, &piece);
+        if (rc < 0 || r->body_len + piece.data_len > BIDE_PROBLEM_MAX)
+            return;
+        memcpy(plain + r->body_len, from + piece.data, piece.data_len);
+        r->body_len += piece.data_len;
+        from += piece.consumed;
+        len -= piece.consumed;
+    }
+}
+
+/* Kept out of line: a good answer should not pay for its stack. */
+__attribute__((noinline)) static bide_outcome
+look_closer(const struct attempt *a, bide_response *r)
+{
+    const char *bytes = net_buf_at(a->in);
+    bide_header fields[FIELDS_MAX];
+    char method[METHOD_TEXT], plain[BIDE_PROBLEM_MAX];
+
+    for (unsigned i = 0; i < a->resp.n_fields; i++) {
+        const struct http1_field *f = &a->fields[i];
+        fields[i] = (bide_header){ bytes + f->line, f->name_len,
+                                   bytes + f->value, f->value_len };
+    }
+    r->method = exchange_method(a->ex, method);
+    r->headers = fields;
+    r->n_headers = a->resp.n_fields;
+    r->wall_s = bide_wall_s();
+    if (is_problem(a) && a->complete)
+        set_body(a, r, plain);
+    return bide_classify(a->ex->route->service->dep, r);
+}
+
+/* Nobody but a rule looks into the fields of a good answer. */
+static bide_outcome classify(const struct attempt *a)
+{
+    const struct service *service = a->ex->route->service;
+    bide_response r = { .status = a->resp.status };
+    if (r.status == 101)
+        r.status = 200; /* the protocol is another now: that worked */
+    if (r.status < 400 && service->plain)
+        return bide_classify(service->dep, &r);
+    return look_closer(a, &r);
+}
+
+/* An answer is judged when its head is there, but for these: what a problem
+ * says about retrying is in its body; an answer that another attempt may follow
+ * is kept, as a whole, in case nothing better comes; and an endpoint that has
+ * closed already has sent all of it, or never will, which is better seen now
+ * than when half of it was passed on. */
+static bool awaits_body(const struct attempt *a)
+{
+    if (a->complete || !has_room(a))
+        return false;
+    if (a->link->conn.hup || is_problem(a))
+        return true;
+    bide_class cls = classify(a).cls;
+    return cls == BIDE_TRANSIENT || cls == BIDE_THROTTLED;
+}
+
+/* An endpoint is not to blame for what it was asked. */
+static void judge_endpoint(struct attempt *a, const bide_outcome *out)
+{
+    bide_outcome seen = exchange_blame(a->ex, a, out);
+    if (seen.cls == BIDE_PERMANENT && a->resp.status < 500)
+        seen.cls = BIDE_SUCCESS;
+    attempt_judge_endpoint(a, &seen);
+}
+
+void attempt_judge(struct attempt *a)
+{
+    struct exchange *ex = a->ex;
+    bide_outcome out = classify(a);
+
+    judge_endpoint(a, &out);
+    exchange_report(ex, a, &out);
+    bide_decision d = exchange_next(ex);
+    if (d.action == BIDE_DONE) {
+        exchange_settle(ex, &d, a);
+        return;
+    }
+    if (a->complete)
+        attempt_save(a, attempt_reusable(a));
+    else
+        attempt_end(a, false);
+    exchange_act(ex, d);
+}
+
+/* ===== reading ===== */
+
+static uint8_t pass_for(const struct attempt *a)
+{
+    bool old = a->ex->req.minor == 0;
+    if (a->resp.framing == HTTP1_CHUNKED && old)
+        return PASS_UNCHUNKED;
+    if (a->resp.framing == HTTP1_UNTIL_CLOSE && !old)
+        return PASS_CHUNKED;
+    return PASS_AS_IT_IS;
+}
+
+/* The head is there, and perhaps part of the body. */
+static void got_head(struct attempt *a)
+{
+    a->answered = true;
+    a->scanned = a->ready = a->in->begin + a->resp.head_len;
+    a->pass = pass_for(a);
+    http1_body_init(&a->body, (enum http1_framing)a->resp.framing,
+                    a->resp.content_length);
+    http1_body_max_trailer(&a->body, a->ex->worker->conf->limits.header_bytes);
+    if (a->resp.status == 200 && a->ex->route->conf->fallback.stale_ns != 0)
+        copy_begin(a);
+}
+
+/* True: a final head. False: more is needed, or the attempt is over. */
+static bool parse(struct attempt *a)
+{
+    for (;;) {
+        int rc = http1_parse(&a->resp, net_buf_at(a->in), net_buf_len(a->in));
+        if (rc == 0)
+            return false;
+        if (rc < 0) {
+            /* A client can make an answer long, by what it has the origin
+             * repeat: that is no failure of the service. */
+            bool ours = rc == HTTP1_EHEAD || rc == HTTP1_EFIELDS;
+            attempt_fail(a, ours ? BIDE_FAULT_TOO_LONG : BIDE_FAULT_MALFORMED);
+            return false;
+        }
+        if (a->resp.status >= 200 || a->resp.status == 101)
+            return true;
+        answer_interim(a);
+        a->in->begin += (uint32_t)rc;
+        attempt_expect(a);
+        if (net_buf_len(a->in) == 0)
+            return false;
+    }
+}
+
+/* `whole`: the other side said so; otherwise the connection broke. It looks
+ * whole, too, if it broke when we wrote to it. */
+static void ended(struct attempt *a, bool whole)
+{
+    if (whole && a->answered && a->resp.framing == HTTP1_UNTIL_CLOSE) {
+        a->complete = !a->send_failed;
+        attempt_judge(a);
+    } else {
+        attempt_fail(a, BIDE_FAULT_RESET);
+    }
+}
+
+void attempt_answer(struct attempt *a, const char *text, size_t len)
+{
+    attempt_expect(a);
+    if (!(a->in = net_buf_take(&a->ex->worker->bufs)) ||
+        net_buf_space(a->in) < len) {
+        attempt_fail(a, BIDE_FAULT_LOCAL);
+        return;
+    }
+    memcpy(a->in->data, text, len);
+    a->in->end = (uint32_t)len;
+    if (!parse(a))
+        return;
+    got_head(a);
+    if (attempt_scan(a))
+        attempt_judge(a);
+    else
+        attempt_fail(a, BIDE_FAULT_MALFORMED);
+}
+
+void attempt_read(struct attempt *a)
+{
+    struct link *l = a->link;
+    for (;;) {
+        ssize_t n = attempt_fill(a);
+        if (n == NET_AGAIN) {
+            if (a->send_failed && !a->answered)
+                attempt_fail(a, BIDE_FAULT_RESET);
+            return;
+        }
+        if (n <= 0) {
+            ended(a, n == 0);
+            return;
+        }
+        if (!a->answered) {
+            if (parse(a))
+                got_head(a);
+            else if (l->attempt != a || !net_can_read(&l->conn))
+                return;
+            else
+                continue;
+        }
+        if (a->resp.framing != HTTP1_TUNNEL && !attempt_scan(a)) {
+            attempt_fail(a, BIDE_FAULT_MALFORMED);
+            return;
+        }
+        if (!awaits_body(a)) {
+            attempt_judge(a);
+            return;
+        }
+    }
+}

@@ -1,0 +1,386 @@
+/* One request and its answer: the driver's side of a call. */
+#include "proxy/exchange/exchange.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "proxy/access_log.h"
+#include "proxy/exchange/answer.h"
+#include "bide/run.h"
+#include "proxy/front/client.h"
+#include "proxy/proxy.h"
+#include "proxy/exchange/stale.h"
+#include "net/tls.h"
+#include "proxy/worker.h"
+
+enum { FREE_EXCHANGES = NET_SPARES(128) };
+
+static int64_t now_of(const struct exchange *ex)
+{
+    return ex->worker->loop.now_ns;
+}
+
+static bide_dep *dep_of(const struct exchange *ex)
+{
+    return ex->route->service->dep;
+}
+
+const char *exchange_bytes(const struct exchange *ex)
+{
+    return net_buf_at(ex->client->in);
+}
+
+const char *exchange_method(const struct exchange *ex, char text[METHOD_TEXT])
+{
+    const struct http1_head *req = &ex->req;
+    if (req->method_len >= METHOD_TEXT)
+        return NULL;
+    memcpy(text, exchange_bytes(ex) + req->method, req->method_len);
+    text[req->method_len] = '\0';
+    return text;
+}
+
+/* ===== beginning and end ===== */
+
+static void on_time(struct net_timer *t)
+{
+    struct exchange *ex =
+        (struct exchange *)((char *)t - offsetof(struct exchange, timer));
+    if (!queue_yields(ex))
+        exchange_step(ex);
+}
+
+/* One thing at a time: each may end the exchange, and what is left is queued
+ * before that, so that the end finds it. */
+static void on_task(struct net_task *t)
+{
+    struct exchange *ex =
+        (struct exchange *)((char *)t - offsetof(struct exchange, task));
+    unsigned todo = ex->todo, now = todo & (~todo + 1);
+    ex->todo = (uint8_t)(todo & ~now);
+    if (ex->todo)
+        net_task_later(&ex->worker->loop, t);
+    if (now == TODO_PUMP && ex->tunnel)
+        tunnel_pump(ex);
+    else if (now == TODO_PUMP)
+        answer_pump(ex);
+    else if (now == TODO_UPLOAD)
+        upload_read(ex);
+    else if (now == TODO_STEP)
+        exchange_step(ex);
+}
+
+void exchange_later(struct exchange *ex, enum todo what)
+{
+    if (what == TODO_STEP && ex->stepping)
+        return; /* it asks again anyway */
+    ex->todo |= (uint8_t)what;
+    net_task_later(&ex->worker->loop, &ex->task);
+}
+
+struct exchange *exchange_new(struct client *c)
+{
+    struct worker *w = c->worker;
+    struct exchange *ex = w->free_exchanges;
+    if (ex) {
+        w->free_exchanges = ex->next;
+        w->n_free_exchanges--;
+    } else if (!(ex = malloc(sizeof *ex))) {
+        return NULL;
+    }
+    memset(ex, 0, offsetof(struct exchange, call));
+    ex->client = c;
+    ex->worker = w;
+    ex->timer.fire = on_time;
+    ex->task.run = on_task;
+    ex->begin_ns = w->loop.now_ns;
+    w->n_exchanges++;
+    atomic_store_explicit(&w->now_exchanges, (unsigned)w->n_exchanges,
+                          memory_order_relaxed);
+    return ex;
+}
+
+static void end_call(struct exchange *ex)
+{
+    if (!ex->called)
+        return;
+    ex->called = false;
+    net_timer_cancel(&ex->worker->loop, &ex->timer);
+    queue_leave(ex);
+    bide_call_end(&ex->call, now_of(ex));
+    if (ex->worker->n_queued != 0)
+        queue_offer(ex->worker, dep_of(ex));
+}
+
+static void end_attempts(struct exchange *ex, struct attempt *but)
+{
+    struct attempt *a, *next;
+    for (a = ex->running; a; a = next) {
+        next = a->next;
+        if (a != but) {
+            tell_lost(a);
+            attempt_end(a, false);
+        }
+    }
+}
+
+void exchange_stop(struct exchange *ex, struct attempt *but)
+{
+    end_attempts(ex, but);
+    if (ex->saved)
+        attempt_end(ex->saved, false);
+    ex->saved = NULL;
+    end_call(ex);
+}
+
+void exchange_restart(struct exchange *ex, const struct route *route)
+{
+    end_attempts(ex, NULL);
+    end_call(ex);
+    ex->route = route;
+    ex->tried = 0;
+    exchange_make_key(ex);
+    bide_call_begin(&ex->call, dep_of(ex), &ex->op, now_of(ex));
+    ex->called = true;
+    exchange_later(ex, TODO_STEP);
+}
+
+void exchange_free(struct exchange *ex)
+{
+    struct worker *w = ex->worker;
+    exchange_stop(ex, NULL);
+    net_task_cancel(&ex->task);
+    upload_free(ex);
+    answer_drop(ex);
+    net_buf_give(&w->bufs, ex->out);
+    net_buf_give(&w->bufs, ex->interim);
+    stale_unref(ex->copy);
+    if (ex->era)
+        era_leave(w, ex->era);
+    w->n_exchanges--;
+    atomic_store_explicit(&w->now_exchanges, (unsigned)w->n_exchanges,
+                          memory_order_relaxed);
+    if (w->n_free_exchanges == FREE_EXCHANGES) {
+        free(ex);
+        return;
+    }
+    w->n_free_exchanges++;
+    ex->next = w->free_exchanges;
+    w->free_exchanges = ex;
+}
+
+/* ===== decisions ===== */
+
+bide_outcome exchange_blame(const struct exchange *ex, const struct attempt *a,
+                            const bide_outcome *out)
+{
+    if (out->cls == BIDE_SUCCESS)
+        return *out;
+    return bide_call_blame(&ex->call, a->number, out, now_of(ex));
+}
+
+void exchange_report(struct exchange *ex, const struct attempt *a,
+                     const bide_outcome *out)
+{
+    ex->last = exchange_blame(ex, a, out);
+    ex->reported = true;
+    tell_report(ex, a, out);
+    bide_call_report(&ex->call, a->number, out, now_of(ex));
+    if (ex->worker->n_queued != 0)
+        queue_offer(ex->worker, dep_of(ex));
+}
+
+bide_decision exchange_next(struct exchange *ex)
+{
+    bide_decision d = bide_call_next(&ex->call, now_of(ex));
+    tell_decision(ex, &d);
+    return d;
+}
+
+static void wait(struct exchange *ex, const bide_decision *d)
+{
+    int64_t at = d->at_ns;
+    if (d->reason == BIDE_BECAUSE_QUEUED)
+        at = queue_enter(ex, at);
+    else
+        queue_leave(ex);
+    if (!ex->running && ex->wait_from_ns == 0)
+        ex->wait_from_ns = now_of(ex);
+    net_timer_set(&ex->worker->loop, &ex->timer, at);
+}
+
+static void waited(struct exchange *ex)
+{
+    ex->slept_ns = ex->wait_from_ns ? now_of(ex) - ex->wait_from_ns : 0;
+    ex->waited_ns += ex->slept_ns;
+    ex->wait_from_ns = 0;
+}
+
+/* Does as decided. An attempt that fails at once has been reported when
+ * attempt_start() returns, and the next decision follows from that. */
+void exchange_act(struct exchange *ex, bide_decision d)
+{
+    bool hedges = bide_dep_policy(dep_of(ex))->hedge.max != 0;
+    ex->stepping = true;
+    while (d.action == BIDE_TRY) {
+        waited(ex);
+        queue_leave(ex);
+        attempt_start(ex, &d);
+        if (ex->running && !hedges) {
+            ex->stepping = false;
+            return;
+        }
+        d = exchange_next(ex);
+    }
+    ex->stepping = false;
+    if (d.action == BIDE_WAIT)
+        wait(ex, &d);
+    else
+        exchange_settle(ex, &d, NULL);
+}
+
+/* The client has closed its side behind a whole request. That is told once,
+ * maybe together with the last of what it sent, so it is looked at again
+ * whenever there is something to decide. It may have closed for good: TLS says
+ * so, and so does the kernel once something was written to no avail. Otherwise
+ * it may still want its answer (`nc -N`, some old clients). */
+static bool has_closed(const struct exchange *ex)
+{
+    return ex->client->conn.hup && ex->upload == UPLOAD_NONE;
+}
+
+static bool has_left(const struct exchange *ex)
+{
+    const struct net_conn *conn = &ex->client->conn;
+    return has_closed(ex) && (conn->broken || conn->session);
+}
+
+/* Whether an attempt is under way; one that stands in our own line is not. */
+static bool is_under_way(const struct exchange *ex)
+{
+    const struct attempt *a = ex->running;
+    while (a && a->in_line && !a->awaited)
+        a = a->next;
+    return a != NULL;
+}
+
+/* One attempt is made for a client that sends no more, or goes on, and what it
+ * comes to is the answer: nobody waits for another. */
+static void step_once(struct exchange *ex)
+{
+    bide_call_no_more(&ex->call);
+    bide_decision d = exchange_next(ex);
+    if (d.action == BIDE_WAIT && !is_under_way(ex))
+        exchange_cancel(ex);
+    else
+        exchange_act(ex, d);
+}
+
+void exchange_step(struct exchange *ex)
+{
+    if (ex->stepping || !ex->called)
+        return;
+    if (has_left(ex))
+        exchange_cancel(ex);
+    else if (has_closed(ex))
+        step_once(ex);
+    else
+        exchange_act(ex, exchange_next(ex));
+}
+
+void exchange_settle(struct exchange *ex, const bide_decision *d,
+                     struct attempt *winner)
+{
+    waited(ex);
+    if (!ex->route->primary) /* else it is known why that gave up */
+        ex->reason = (uint8_t)d->reason;
+    if (!winner && ex->saved) {
+        winner = ex->saved;
+        winner->next = ex->running;
+        ex->running = winner;
+        ex->saved = NULL;
+    }
+    if (ex->route->has_fallback && fallback_take(ex, d, winner))
+        return;
+    exchange_stop(ex, winner);
+    ex->winner = winner;
+    if (winner)
+        answer_begin(ex);
+    else
+        own_answer_for(ex, ex->route->primary ? &ex->gave_up : d);
+}
+
+/* ===== the client ===== */
+
+void exchange_cut(struct exchange *ex)
+{
+    struct client *c = ex->client;
+    count(&ex->worker->counters.cut_short);
+    if (ex->route)
+        bide_dep_cut_short(dep_of(ex));
+    ex->reason = BIDE_BECAUSE_CUT_SHORT;
+    exchange_over(ex);
+    client_abort(c);
+}
+
+void exchange_gone(struct exchange *ex)
+{
+    count(&ex->worker->counters.cancelled);
+    if (ex->called)
+        bide_call_cancel(&ex->call);
+    ex->reason = BIDE_BECAUSE_CANCELLED;
+    if (ex->status == 0)
+        ex->status = 499; /* as others log it: the client went away */
+    exchange_over(ex);
+}
+
+void exchange_cancel(struct exchange *ex)
+{
+    struct client *c = ex->client;
+    exchange_gone(ex);
+    client_abort(c);
+}
+
+/* Whatever becomes of it, it is told once. */
+void exchange_over(struct exchange *ex)
+{
+    if (ex->told)
+        return;
+    ex->told = true;
+    if (ex->worker->log)
+        access_log_write(ex->worker->log, ex);
+    tell_over(ex);
+}
+
+void exchange_client_ready(struct exchange *ex)
+{
+    struct client *c = ex->client;
+    const struct net_conn *conn = &c->conn;
+    bool owed = ex->winner && !ex->winner->complete;
+    if (has_left(ex) && owed) {
+        exchange_cancel(ex);
+        return;
+    }
+    if (ex->status == 0 && conn->writable)
+        interim_flush(ex);
+    if (ex->status != 0) {
+        if (ex->upload == UPLOAD_STREAMING && ex->winner)
+            upload_read(ex);
+        if (c->ex == ex && c->phase == CLIENT_BUSY)
+            answer_pump(ex);
+        return;
+    }
+    if (conn->broken || has_left(ex) || (has_closed(ex) && !is_under_way(ex)))
+        exchange_cancel(ex);
+    else if (has_closed(ex))
+        bide_call_no_more(&ex->call);
+    else if (ex->upload != UPLOAD_NONE)
+        upload_read(ex);
+}
+
+const char *exchange_certificate(const struct exchange *ex)
+{
+    return ex->state->conf->tls.forward_client
+               ? net_tls_client_certificate(&ex->client->conn)
+               : NULL;
+}

@@ -1,0 +1,94 @@
+/* How long a client may take while it is being served: to send its body, to
+ * read its answer, and for all of it.
+ *
+ * Time runs only while the client is the one that is waited for. Each has a
+ * pace of its own (pace.h); the client's one timer is set to what is due first.
+ */
+#include "proxy/front/client.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/state.h"
+#include "proxy/worker.h"
+
+enum { LOOKS = 4 }; /* at a slow reader, in timeouts.write */
+
+static int64_t now_of(const struct exchange *ex)
+{
+    return ex->worker->loop.now_ns;
+}
+
+/* What is being served ends by the configuration that it began with. */
+const struct bide__proxy_conf *exchange_conf(const struct exchange *ex)
+{
+    return ex->state ? ex->state->conf : ex->worker->conf;
+}
+
+/* When it must be over. What we say because of that may still be read. */
+static int64_t request_end(const struct exchange *ex)
+{
+    bool own = ex->status != 0 && !ex->winner;
+    return own ? BIDE_FOREVER
+               : net_after(ex->begin_ns,
+                           exchange_conf(ex)->timeouts.request_ns);
+}
+
+/* A body that is longer than the call may take is too slow, too. */
+static int64_t upload_end(const struct exchange *ex)
+{
+    int64_t deadline =
+        ex->called ? bide_call_deadline(&ex->call) : BIDE_FOREVER;
+    int64_t due = pace_due(&ex->up);
+    return due < deadline ? due : deadline;
+}
+
+/* Only the kernel sees a client read, so it is asked now and then. */
+static int64_t next_look(const struct exchange *ex)
+{
+    int64_t due = pace_due(&ex->down);
+    int64_t look = net_after(ex->down.from_ns,
+                             exchange_conf(ex)->timeouts.write_ns / LOOKS);
+    return look < due ? look : due;
+}
+
+void exchange_await(struct exchange *ex)
+{
+    int64_t at = request_end(ex);
+    if (pace_runs(&ex->up) && upload_end(ex) < at)
+        at = upload_end(ex);
+    if (pace_runs(&ex->down) && next_look(ex) < at)
+        at = next_look(ex);
+    client_until(ex->client, at);
+}
+
+/* An attempt that has begun is for the engine to judge. */
+void exchange_too_slow(struct exchange *ex)
+{
+    count(&ex->worker->counters.timed_out);
+    if (ex->called && ex->running) {
+        attempt_fail(ex->running, BIDE_FAULT_UPLOAD);
+        return;
+    }
+    ex->reason = BIDE_BECAUSE_UPLOAD;
+    own_answer_with(ex, 408, "upload", "Request Timeout",
+                    "the request came too slowly");
+}
+
+static void request_over(struct exchange *ex)
+{
+    ex->reason = BIDE_BECAUSE_DEADLINE;
+    own_answer_with(ex, 504, "request_timeout", "Gateway Timeout",
+                    "the request took longer than timeouts.request");
+}
+
+void exchange_late(struct exchange *ex)
+{
+    int64_t now = now_of(ex);
+    bool over = request_end(ex) <= now;
+    if (ex->status != 0 && over)
+        exchange_cut(ex);
+    else if (over && ex->upload == UPLOAD_NONE)
+        request_over(ex);
+    else if (over || (pace_runs(&ex->up) && upload_end(ex) <= now))
+        exchange_too_slow(ex);
+    else
+        answer_slow(ex);
+}

@@ -1,0 +1,83 @@
+/* The lines for a place under limits.in_flight, one for each priority.
+ *
+ * A place that an exchange of this worker leaves goes to the first here that
+ * waits for one of the same dependency, of those with the highest priority. One
+ * that is left on another thread is found by looking; the more there are, the
+ * less often each looks. */
+#include "proxy/exchange/exchange.h"
+#include "proxy/state.h"
+#include "proxy/worker.h"
+
+enum { LOOK_MS = 5, LOOK_AT_ONCE = 100 };
+
+/* Those below normal are refused, and never wait. */
+static struct queue *queue_of(const struct exchange *ex)
+{
+    int priority = ex->op.priority < 0 ? 0 : ex->op.priority;
+    return &ex->worker->queues[priority < N_QUEUES ? priority : N_QUEUES - 1];
+}
+
+static int64_t next_look(const struct worker *w)
+{
+    int64_t rounds = 1 + (int64_t)(w->n_queued / LOOK_AT_ONCE);
+    return w->loop.now_ns + rounds * LOOK_MS * BIDE_MILLISECOND;
+}
+
+int64_t queue_enter(struct exchange *ex, int64_t at_ns)
+{
+    struct worker *w = ex->worker;
+    if (!ex->queued) {
+        struct queue *q = queue_of(ex);
+        ex->queued = true;
+        ex->queue_next = NULL;
+        ex->queue_prev = q->last;
+        *(q->last ? &q->last->queue_next : &q->first) = ex;
+        q->last = ex;
+        w->n_queued++;
+    }
+    ex->queue_until_ns = at_ns;
+    return at_ns < next_look(w) ? at_ns : next_look(w);
+}
+
+void queue_leave(struct exchange *ex)
+{
+    struct queue *q = queue_of(ex);
+    if (!ex->queued)
+        return;
+    *(ex->queue_prev ? &ex->queue_prev->queue_next : &q->first) =
+        ex->queue_next;
+    *(ex->queue_next ? &ex->queue_next->queue_prev : &q->last) = ex->queue_prev;
+    ex->queued = false;
+    ex->worker->n_queued--;
+}
+
+/* The first of those with a priority of at least `least`. */
+static struct exchange *first_for(const struct worker *w, const bide_dep *dep,
+                                  int least)
+{
+    struct exchange *ex = NULL;
+    for (int i = N_QUEUES; !ex && i-- > least;) {
+        ex = w->queues[i].first;
+        while (ex && ex->route->service->dep != dep)
+            ex = ex->queue_next;
+    }
+    return ex;
+}
+
+void queue_offer(struct worker *w, const bide_dep *dep)
+{
+    struct exchange *ex = first_for(w, dep, 0);
+    if (ex)
+        net_timer_set(&w->loop, &ex->timer, w->loop.now_ns);
+}
+
+bool queue_yields(struct exchange *ex)
+{
+    struct worker *w = ex->worker;
+    int least = (int)(queue_of(ex) - w->queues);
+    if (!ex->queued || w->loop.now_ns >= ex->queue_until_ns ||
+        first_for(w, ex->route->service->dep, least) == ex)
+        return false;
+    net_timer_set(&w->loop, &ex->timer, queue_enter(ex, ex->queue_until_ns));
+    return true;
+}

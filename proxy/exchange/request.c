@@ -1,0 +1,218 @@
+/* A request whose head has been read: what it says about retrying, which route
+ * takes it, and whether it can be served at all. */
+#include <string.h>
+#include <strings.h>
+
+#include "bide/run.h"
+#include "proxy/front/client.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/exchange/hops.h"
+#include "proxy/state.h"
+#include "proxy/worker.h"
+
+static int64_t now_of(const struct exchange *ex)
+{
+    return ex->worker->loop.now_ns;
+}
+
+static bide_dep *dep_of(const struct exchange *ex)
+{
+    return ex->route->service->dep;
+}
+
+/* ===== what the request says ===== */
+
+static bool field_is(const struct exchange *ex, const struct http1_field *f,
+                     const char *text)
+{
+    return f->value_len == strlen(text) &&
+           memcmp(exchange_bytes(ex) + f->value, text, f->value_len) == 0;
+}
+
+/* A whole number; -1 if it is none. */
+static int64_t field_number(const struct exchange *ex, enum http1_id id)
+{
+    const struct http1_field *f = http1_find(&ex->req, id);
+    const char *text = exchange_bytes(ex);
+    int64_t n = 0;
+    if (!f || f->value_len == 0 || f->value_len > 15)
+        return -1;
+    for (unsigned i = 0; i < f->value_len; i++) {
+        char c = text[f->value + i];
+        if (c < '0' || c > '9')
+            return -1;
+        n = n * 10 + (c - '0');
+    }
+    return n;
+}
+
+/* An empty key is none, and one that Connection names stays here. */
+static bool key_travels(const struct http1_head *req)
+{
+    const struct http1_field *f = http1_find(req, HTTP1_ID_IDEMPOTENCY_KEY);
+    return f && !f->hop && f->value_len > 0;
+}
+
+/* What only clients that are trusted may say. */
+static void heed_overrides(struct exchange *ex, bide_op *op)
+{
+    const struct http1_field *f =
+        http1_find(&ex->req, HTTP1_ID_X_BIDE_IDEMPOTENT);
+    uint32_t attempts = bide_dep_policy(dep_of(ex))->attempts;
+    int64_t most = field_number(ex, HTTP1_ID_X_BIDE_ATTEMPTS_MAX);
+    if (f && field_is(ex, f, "true"))
+        op->idempotent = true;
+    if (f && field_is(ex, f, "false"))
+        op->idempotent = false;
+    if (most >= 1 && most < attempts)
+        op->attempts_made = attempts - (uint32_t)most;
+}
+
+#define BIT(id) (UINT64_C(1) << HTTP1_ID_##id)
+
+void exchange_make_key(struct exchange *ex)
+{
+    bide_op *op = &ex->op;
+    if (!op->idempotent && !op->has_key &&
+        bide_dep_policy(dep_of(ex))->idempotency_key == BIDE_KEY_GENERATE)
+        op->has_key = bide_key_new(ex->key) == 0;
+}
+
+static void read_op(struct exchange *ex)
+{
+    bide_op *op = &ex->op;
+    const uint64_t seen = ex->req.seen;
+    const uint64_t special = BIT(X_BIDE_ATTEMPT) | BIT(X_BIDE_TIMEOUT_MS) |
+                             BIT(X_BIDE_IDEMPOTENT) | BIT(X_BIDE_ATTEMPTS_MAX) |
+                             BIT(X_BIDE_FAULT);
+    char method[METHOD_TEXT];
+
+    op->idempotent = bide_method_idempotent(exchange_method(ex, method));
+    op->has_key = seen & BIT(IDEMPOTENCY_KEY) && key_travels(&ex->req);
+    op->one_shot_body = ex->upgrade;
+    if (ex->route->conf->priority.header)
+        op->priority = priority_of(ex);
+    exchange_make_key(ex);
+    if (!(seen & special))
+        return;
+    int64_t attempt = field_number(ex, HTTP1_ID_X_BIDE_ATTEMPT);
+    int64_t ms = field_number(ex, HTTP1_ID_X_BIDE_TIMEOUT_MS);
+    if (attempt > 0)
+        op->upstream_attempt =
+            attempt > UINT32_MAX ? UINT32_MAX : (uint32_t)attempt;
+    if (ms >= 0)
+        op->deadline_ns = ms > INT64_MAX / BIDE_MILLISECOND
+                              ? BIDE_FOREVER
+                              : net_after(now_of(ex), ms * BIDE_MILLISECOND);
+    if (ex->client->trusted)
+        heed_overrides(ex, op);
+    ex->faults = fault_asked(ex);
+}
+
+/* An empty id is none, nor is one that endpoints do not see: Connection names
+ * it. */
+const char *exchange_request_id(const struct exchange *ex, size_t *ret_len)
+{
+    const struct http1_field *f = http1_find(&ex->req, HTTP1_ID_X_REQUEST_ID);
+    *ret_len = f && !f->hop ? f->value_len : 0;
+    if (*ret_len)
+        return exchange_bytes(ex) + f->value;
+    *ret_len = strlen(ex->request_id);
+    return *ret_len ? ex->request_id : NULL;
+}
+
+static void give_id(struct exchange *ex)
+{
+    size_t len;
+    if (!exchange_request_id(ex, &len) && bide_key_new(ex->request_id) < 0)
+        ex->request_id[0] = '\0';
+}
+
+/* Whether it asks for HTTP/2 without TLS (h2c). That would be a tunnel through
+ * which requests go past all routes, so it stays a request of HTTP/1.1. */
+static bool asks_for_http2(const struct exchange *ex)
+{
+    const char *text = exchange_bytes(ex);
+    for (unsigned i = 0; i < ex->req.n_fields; i++) {
+        const struct http1_field *f = &ex->fields[i];
+        for (unsigned k = 0;
+             f->id == HTTP1_ID_UPGRADE && k + 3u <= f->value_len; k++)
+            if (strncasecmp(text + f->value + k, "h2c", 3) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* ===== beginning ===== */
+
+static bool route(struct exchange *ex)
+{
+    if (ex->req.method_id == HTTP1_CONNECT) {
+        ex->close_after = true; /* what follows would not be HTTP */
+        own_answer_with(ex, 405, "connect", "Method Not Allowed",
+                        "this is a reverse proxy: it makes no tunnels");
+        return false;
+    }
+    ex->era = ex->worker->era;
+    ex->era->n_exchanges++;
+    ex->state = ex->era->state;
+    ex->route = route_find(ex->state, &ex->req, exchange_bytes(ex));
+    if (ex->route)
+        return true;
+    own_answer_with(ex, 404, "no_route", "Not Found",
+                    "no route takes this request");
+    return false;
+}
+
+/* In place, before anybody looks at it: what routes decide by is what endpoints
+ * get. */
+static bool path_fits(struct exchange *ex)
+{
+    struct worker *w = ex->worker;
+    if (w->conf->paths == BIDE__PATHS_AS_SENT ||
+        http1_normalize(&ex->req, net_buf_at(ex->client->in)))
+        return true;
+    count(&w->counters.refused);
+    own_answer_with(ex, 400, "path", "Bad Request",
+                    "the path climbs above the root, or has an escape or a "
+                    "character that is not valid");
+    return false;
+}
+
+/* What is added on the way is little, but for what repeats the name of the
+ * host. */
+static bool fits(struct exchange *ex)
+{
+    enum { ADDED = 1024 };
+    const char *certificate = exchange_certificate(ex);
+    size_t added = ADDED + (certificate ? strlen(certificate) : 0);
+    if (ex->req.head_len + 2u * ex->req.host_len + added <=
+        ex->worker->bufs.size)
+        return true;
+    own_answer_with(ex, 431, "head_grows", "Request Header Fields Too Large",
+                    "with what is added on the way the head is too long");
+    return false;
+}
+
+void exchange_begin(struct exchange *ex)
+{
+    struct client *c = ex->client;
+    count(&ex->worker->counters.requests);
+    ex->in_end = c->in->begin + ex->req.head_len;
+    ex->close_after = !ex->req.keep_alive;
+    /* Until the body has been read, what follows the head is not a request. */
+    if (ex->req.framing != HTTP1_NO_BODY)
+        ex->upload = UPLOAD_KEEPING;
+    ex->upgrade =
+        ex->req.upgrade && ex->upload == UPLOAD_NONE && !asks_for_http2(ex);
+    if (!client_may_ask(c) || !path_fits(ex) || !hops_allow(ex) || !route(ex) || !fits(ex))
+        return;
+    read_op(ex);
+    if (ex->state->conf->request_id == BIDE__ID_GENERATE)
+        give_id(ex);
+    tell_begin(ex);
+    bide_call_begin(&ex->call, dep_of(ex), &ex->op, now_of(ex));
+    ex->called = true;
+    if (ex->req.framing == HTTP1_NO_BODY || upload_begin(ex))
+        exchange_step(ex);
+}

@@ -1,0 +1,120 @@
+/* Which route takes a request: the first all of whose conditions hold. What is
+ * passed on is compared as it is passed on: as it was sent, or, by choice, in its
+ * normal form (request.c). Nothing is decoded here, so that no two readings of a
+ * path are possible. */
+#include <string.h>
+#include <strings.h>
+
+#include "proxy/state.h"
+
+static size_t length(const char *s)
+{
+    return s ? strlen(s) : 0;
+}
+
+/* "example.org." is example.org, said in full (RFC 1034, 3.1). */
+static size_t without_dot(const char *host, size_t len)
+{
+    return len > 1 && host[len - 1] == '.' ? len - 1 : len;
+}
+
+/* Fields that endpoints do not see decide nothing here either. */
+static bool is_dropped(unsigned id, const struct bide__proxy_headers *headers)
+{
+    return id == HTTP1_ID_PROXY ||
+           (id == HTTP1_ID_UNDERSCORE && !headers->underscores);
+}
+
+void route_init(struct route *r, const struct bide__proxy_route *conf,
+                const struct bide__proxy_headers *headers,
+                struct service *service)
+{
+    const struct bide__proxy_match *m = &conf->match;
+    r->conf = conf;
+    r->service = service;
+    r->can_fail = conf->fault.abort != 0 || conf->fault.delay_ns != 0;
+    r->has_fallback = conf->fallback.route || conf->fallback.stale_ns != 0 ||
+                      conf->fallback.status != 0;
+    r->host_len = without_dot(m->host, length(m->host));
+    r->path_len = length(m->path);
+    r->exact_len = length(m->exact);
+    r->method_len = length(m->method);
+    r->header_len = length(m->header);
+    r->value_len = length(m->value);
+    r->header_id =
+        m->header ? (uint8_t)http1_name_id(m->header, r->header_len) : 0;
+    r->header_dropped = is_dropped(r->header_id, headers);
+}
+
+/* An authority without its port. */
+static size_t host_only(const char *host, size_t len)
+{
+    for (size_t i = len; i-- > 0 && host[i] != ']';)
+        if (host[i] == ':')
+            return without_dot(host, i);
+    return without_dot(host, len);
+}
+
+static bool host_is(const struct route *r, const char *host, size_t len)
+{
+    const char *want = r->conf->match.host;
+    len = host_only(host, len);
+    if (want[0] != '*')
+        return len == r->host_len && strncasecmp(host, want, len) == 0;
+    size_t tail = r->host_len - 1; /* ".example.org" */
+    return len > tail && strncasecmp(host + len - tail, want + 1, tail) == 0;
+}
+
+/* What is for one hop ends here, with or without Connection naming it; but an
+ * upgrade is passed on. */
+static bool goes_on(const struct http1_field *f, const struct http1_head *head)
+{
+    return !f->hop || (f->id == HTTP1_ID_UPGRADE && head->upgrade);
+}
+
+static bool header_is(const struct route *r, const struct http1_head *head,
+                      const char *buf)
+{
+    const struct bide__proxy_match *m = &r->conf->match;
+    for (unsigned i = 0; i < head->n_fields && !r->header_dropped; i++) {
+        const struct http1_field *f = &head->fields[i];
+        if (f->id != r->header_id || f->name_len != r->header_len ||
+            strncasecmp(buf + f->line, m->header, f->name_len) != 0 ||
+            !goes_on(f, head))
+            continue;
+        if (!m->value || (f->value_len == r->value_len &&
+                          memcmp(buf + f->value, m->value, f->value_len) == 0))
+            return true;
+    }
+    return false;
+}
+
+static bool takes(const struct route *r, const struct http1_head *head,
+                  const char *buf)
+{
+    const struct bide__proxy_match *m = &r->conf->match;
+    const char *path = head->path_len ? buf + head->path : "/";
+    size_t path_len = head->path_len ? head->path_len : 1;
+
+    if (m->path &&
+        (path_len < r->path_len || memcmp(path, m->path, r->path_len) != 0))
+        return false;
+    if (m->exact &&
+        (path_len != r->exact_len || memcmp(path, m->exact, r->exact_len) != 0))
+        return false;
+    if (m->method && (head->method_len != r->method_len ||
+                      memcmp(buf + head->method, m->method, r->method_len)))
+        return false;
+    if (m->host && !host_is(r, buf + head->host, head->host_len))
+        return false;
+    return !m->header || header_is(r, head, buf);
+}
+
+const struct route *route_find(const struct state *s,
+                               const struct http1_head *head, const char *buf)
+{
+    for (size_t i = 0; i < s->n_routes; i++)
+        if (takes(&s->routes[i], head, buf))
+            return &s->routes[i];
+    return NULL;
+}

@@ -1,0 +1,114 @@
+/* proxy/stale.h: copies of answers, for the time when there are no fresh ones.
+ *
+ *     struct stale *s = stale_new();
+ *     stale_resize(s, 16 << 20);                    // at the start, at a
+ * reload struct stale_copy *c = stale_copy_new(s, size, &shape);    // NULL: no
+ * room
+ *     ...                                           // fills in c->bytes
+ *     stale_put(s, c);
+ *     c = stale_get(s, key, key_len, fits, ctx);    // held until ...
+ *     stale_unref(c);
+ *
+ * One for all workers: who asks need not come by the connection of whoever had
+ * the answer. A lock guards the table and the list, and is held for a few
+ * comparisons; only routes with `fallback.stale` come here at all.
+ *
+ * The bound holds for all there is: three quarters for copies, those that were
+ * thrown out and are still being sent included, one quarter for those that are
+ * being made. When it is reached, those that were not used for longest give
+ * way; a client that asks for a million things makes others be forgotten, and
+ * nothing grow. Copies of one path, which is what comes before the question
+ * mark of a key, have an eighth of the bound, and those of one key that differ
+ * by fields are 16 at the most: whoever makes up queries or fields forgets only
+ * what is made up. Threads: shared. */
+#ifndef BIDE_PROXY_EXCHANGE_STALE_H
+#define BIDE_PROXY_EXCHANGE_STALE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct stale;
+
+/* How long each part of a copy is; they lie one behind the other. */
+struct stale_shape {
+    uint32_t key_len;
+    uint32_t vary_len;  /* fields of the request that it depends on: "name:
+                           value\n" */
+    uint32_t lines_len; /* of the head, as they are sent */
+    uint32_t body_len;
+};
+
+/* An answer. What is behind `shape` does not change once it is put.
+ * Threads: shared. */
+struct stale_copy {
+    struct stale *owner;
+    atomic_uint refs;
+    bool listed; /* under the lock, as are the links */
+    struct stale_copy *next;
+    struct stale_copy *newer, *older;
+    struct stale_copy *path_newer, *path_older; /* among those of its path */
+    uint64_t hash, path_hash;
+    size_t room; /* bytes that it is charged for */
+    struct stale_shape shape;
+    bool is_public; /* the answer said so: it is for everybody */
+    int64_t stored_ns;
+    int64_t age_ns;      /* it had, when it was stored */
+    int64_t fresh_ns;    /* how old it may be, by itself */
+    int64_t if_error_ns; /* and beyond that, where there is an error; FOREVER:
+                            it does not say (RFC 5861) */
+    char bytes[];
+};
+
+static inline const char *stale_key(const struct stale_copy *c)
+{
+    return c->bytes;
+}
+static inline const char *stale_vary(const struct stale_copy *c)
+{
+    return c->bytes + c->shape.key_len;
+}
+static inline const char *stale_lines(const struct stale_copy *c)
+{
+    return stale_vary(c) + c->shape.vary_len;
+}
+static inline char *stale_body(struct stale_copy *c)
+{
+    return c->bytes + c->shape.key_len + c->shape.vary_len + c->shape.lines_len;
+}
+
+struct stale *stale_new(void);    /* NULL: no memory */
+void stale_free(struct stale *s); /* nothing of it may be held any more */
+
+/* Sets the bound; 0: nothing is kept. What is too much is thrown out. */
+void stale_resize(struct stale *s, size_t bytes);
+
+/* A copy that is being made, with `body_room` bytes for the body behind the
+ * rest of its shape. NULL: no memory, or too many are being made. To be put, or
+ * dropped. */
+struct stale_copy *stale_copy_new(struct stale *s,
+                                  const struct stale_shape *shape,
+                                  size_t body_room);
+void stale_copy_drop(struct stale_copy *c); /* NULL is fine */
+
+/* More room for the body; it may move. NULL: there is none; it is as it was. */
+struct stale_copy *stale_copy_grow(struct stale_copy *c, size_t body_room);
+
+/* Puts it in the place of one with the same key and fields. */
+void stale_put(struct stale_copy *c);
+
+/* A copy for this key that fits the request, or NULL. Holds it. */
+struct stale_copy *stale_get(struct stale *s, const char *key, size_t len,
+                             bool (*fits)(const struct stale_copy *c,
+                                          const void *ctx),
+                             const void *ctx);
+void stale_unref(struct stale_copy *c); /* NULL is fine */
+
+/* Forgets all copies for this key. */
+void stale_forget(struct stale *s, const char *key, size_t len);
+
+/* What there is. */
+void stale_count(struct stale *s, size_t *ret_copies, size_t *ret_bytes);
+
+#endif

@@ -1,0 +1,249 @@
+/* Events out of exchanges. */
+#include "proxy/exchange/tell.h"
+
+#include <string.h>
+
+#include "observe/event/collector.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/back/pool.h"
+#include "proxy/state.h"
+#include "proxy/worker.h"
+
+/* ===== workers ===== */
+
+/* Breakers turn inside the engine, which knows nothing of workers. */
+static _Thread_local struct bide__ring *here;
+
+bool tell_open(struct worker *w, const struct tell_conf *conf)
+{
+    struct teller *t = &w->tell;
+
+    if (!conf->collector)
+        return true;
+    t->traces = conf->traces;
+    t->sample = (uint64_t)(conf->sample * 4294967296.0);
+    t->ring = bide__collector_ring(conf->collector);
+    return t->ring && bide__ids_init(&t->ids);
+}
+
+void tell_thread(struct worker *w)
+{
+    here = w->tell.ring;
+}
+
+static struct teller *teller_of(const struct exchange *ex)
+{
+    return &ex->worker->tell;
+}
+
+static bool is_traced(const struct exchange *ex)
+{
+    return ex->trace.sampled;
+}
+
+/* ===== traces ===== */
+
+void tell_begin(struct exchange *ex)
+{
+    struct teller *t = teller_of(ex);
+    const struct http1_field *f;
+
+    if (!t->traces)
+        return;
+    f = http1_find(&ex->req, HTTP1_ID_TRACEPARENT);
+    if (f && bide__traceparent_read(&ex->trace, exchange_bytes(ex) + f->value,
+                                    f->value_len)) {
+        if (ex->trace.sampled)
+            bide__trace_enter(&ex->trace, &t->ids);
+    } else if ((worker_random(ex->worker) & UINT32_MAX) < t->sample) {
+        bide__trace_start(&ex->trace, &t->ids, true);
+    }
+}
+
+bool tell_new_trace(const struct exchange *ex)
+{
+    static const uint8_t none[sizeof ex->trace.parent_id];
+    return is_traced(ex) && memcmp(ex->trace.parent_id, none, sizeof none) == 0;
+}
+
+void tell_attempt(struct attempt *a, bide_reason why)
+{
+    struct exchange *ex = a->ex;
+
+    a->why = (uint8_t)why;
+    if (!teller_of(ex)->ring)
+        return;
+    if (why != BIDE_BECAUSE_HEDGE && a->number > 1) {
+        a->asked_ns = ex->asked_ns;
+        a->slept_ns = ex->slept_ns;
+    }
+    if (is_traced(ex)) {
+        struct bide__trace t =
+            bide__trace_child(&ex->trace, &teller_of(ex)->ids);
+        memcpy(a->span_id, t.span_id, sizeof a->span_id);
+    }
+}
+
+bool tell_traceparent(const struct attempt *a, char to[BIDE__TRACEPARENT + 1])
+{
+    struct bide__trace t = a->ex->trace;
+
+    if (!is_traced(a->ex))
+        return false;
+    memcpy(t.span_id, a->span_id, sizeof t.span_id);
+    bide__traceparent_write(&t, to);
+    return true;
+}
+
+/* ===== filling events in ===== */
+
+_Static_assert((int)BIDE__PROXY_DEP_NAME < (int)BIDE__DEP_NAME,
+               "the name of a dependency is never cut");
+
+/* "GET /pay/17", as much of it as fits. */
+static void put_operation(struct bide__event *e, const struct exchange *ex)
+{
+    char text[80];
+    const char *from = exchange_bytes(ex), *path = from + ex->req.path;
+    size_t len = ex->req.method_len;
+
+    if (len > sizeof text / 2)
+        len = sizeof text / 2;
+    memcpy(text, from + ex->req.method, len);
+    text[len++] = ' ';
+    size_t more = bide__event_fits(path, ex->req.path_len, sizeof text - len);
+    memcpy(text + len, path, more);
+    bide__event_put(e, BIDE__OPERATION, text, len + more);
+}
+
+static void put_request_id(struct bide__event *e, const struct exchange *ex)
+{
+    size_t len;
+    const char *id = exchange_request_id(ex, &len);
+    if (id)
+        bide__event_put(e, BIDE__REQUEST_ID, id, len);
+}
+
+static void put_text(struct bide__event *e, enum bide__event_text which,
+                     const char *text)
+{
+    bide__event_put(e, which, text, strlen(text));
+}
+
+static void describe(struct bide__event *e, const struct exchange *ex,
+                     const struct endpoint *endpoint)
+{
+    bide_dep *dep = ex->route->service->dep;
+
+    e->attempts = bide_dep_policy(dep)->attempts;
+    put_text(e, BIDE__DEP, bide_dep_name(dep));
+    put_operation(e, ex);
+    put_request_id(e, ex);
+    if (endpoint)
+        put_text(e, BIDE__ENDPOINT, endpoint->authority);
+    e->trace = ex->trace;
+}
+
+/* ===== attempts ===== */
+
+/* The attempt may be gone by the time its decision is made: what is told of it
+ * is kept. */
+void tell_report(struct exchange *ex, const struct attempt *a,
+                 const bide_outcome *out)
+{
+    if (!teller_of(ex)->ring || (out->cls == BIDE_SUCCESS && !is_traced(ex)))
+        return;
+    ex->tale =
+        (struct tale){ a->number,   a->why,
+                       { 0 },       a->pool ? a->pool->endpoint : ex->endpoint,
+                       a->begin_ns, a->asked_ns,
+                       a->slept_ns };
+    memcpy(ex->tale.span_id, a->span_id, sizeof a->span_id);
+}
+
+static void put_attempt(struct bide__event *e, const struct exchange *ex,
+                        const struct tale *t)
+{
+    describe(e, ex, t->endpoint);
+    e->asked_ns = t->asked_ns;
+    e->slept_ns = t->slept_ns;
+    memcpy(e->trace.parent_id, ex->trace.span_id, sizeof e->trace.parent_id);
+    memcpy(e->trace.span_id, t->span_id, sizeof e->trace.span_id);
+}
+
+void tell_decision(struct exchange *ex, const bide_decision *d)
+{
+    struct tale t = ex->tale;
+    struct bide__event *e;
+    bide_verdict verdict;
+
+    if (d->action == BIDE_WAIT && !ex->running)
+        ex->asked_ns = d->at_ns - ex->worker->loop.now_ns;
+    if (t.attempt == 0)
+        return;
+    ex->tale.attempt = 0;
+    if (!(e = bide__ring_next(teller_of(ex)->ring)))
+        return;
+    bide__event_attempt(e, t.attempt, (bide_reason)t.why, &ex->last, t.begin_ns,
+                        ex->worker->loop.now_ns);
+    if (ex->last.cls != BIDE_SUCCESS)
+        bide__event_decision(
+            e, d,
+            bide_call_verdict(&ex->call, &verdict) == 0 ? &verdict : NULL);
+    put_attempt(e, ex, &t);
+    bide__ring_commit(teller_of(ex)->ring);
+}
+
+/* A hedge, or what it overtook: it ends without a report of its own. */
+void tell_lost(struct attempt *a)
+{
+    struct exchange *ex = a->ex;
+    bide_outcome ignored = { .cls = BIDE_IGNORED,
+                             .fault = BIDE_FAULT_CANCELLED };
+    struct bide__event *e;
+
+    if (!is_traced(ex) || a->answered ||
+        !(e = bide__ring_next(teller_of(ex)->ring)))
+        return;
+    struct tale t = { a->number,   a->why,
+                      { 0 },       a->pool ? a->pool->endpoint : NULL,
+                      a->begin_ns, a->asked_ns,
+                      a->slept_ns };
+    memcpy(t.span_id, a->span_id, sizeof t.span_id);
+    bide__event_attempt(e, a->number, (bide_reason)a->why, &ignored,
+                        a->begin_ns, ex->worker->loop.now_ns);
+    put_attempt(e, ex, &t);
+    bide__ring_commit(teller_of(ex)->ring);
+}
+
+/* ===== calls ===== */
+
+void tell_over(struct exchange *ex)
+{
+    bool unsent = ex->tries == 0 && ex->reason != BIDE_BECAUSE_SUCCESS;
+    bool notable = unsent || ex->reason == BIDE_BECAUSE_CUT_SHORT;
+    struct bide__event *e;
+
+    if (!ex->route || (!is_traced(ex) && !notable) || !teller_of(ex)->ring ||
+        !(e = bide__ring_next(teller_of(ex)->ring)))
+        return;
+    bide__event_call(e, ex->tries, (bide_reason)ex->reason,
+                     ex->reported ? &ex->last : NULL, ex->begin_ns,
+                     ex->worker->loop.now_ns);
+    e->slept_ns = ex->waited_ns;
+    e->status = ex->status;
+    describe(e, ex, ex->endpoint);
+    bide__ring_commit(teller_of(ex)->ring);
+}
+
+void tell_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
+                  bide_breaker_state to, int64_t now_ns)
+{
+    struct bide__event *e = here ? bide__ring_next(here) : NULL;
+
+    (void)ctx;
+    if (!e)
+        return;
+    bide__event_breaker(e, bide_dep_name(dep), from, to, now_ns);
+    bide__ring_commit(here);
+}

@@ -1,0 +1,133 @@
+/* The part of a body that is kept, to be sent again: the rest of the client's
+ * buffer behind the head, then a chain of further buffers. */
+#include <string.h>
+
+#include "bide/run.h"
+#include "proxy/front/client.h"
+#include "proxy/exchange/upload.h"
+#include "proxy/worker.h"
+
+static void refuse_memory(struct exchange *ex)
+{
+    count(&ex->worker->counters.shed);
+    own_answer(ex, &(struct own_answer){ .status = 503,
+                                         .problem = "memory",
+                                         .title = "Service Unavailable",
+                                         .detail = "too much is being kept: "
+                                                   "limits.memory",
+                                         .refusal = true,
+                                         .retry_ns = BIDE_SECOND });
+}
+
+static bool is_full(const struct exchange *ex)
+{
+    return ex->kept_bytes >= ex->state->conf->limits.replay_bytes;
+}
+
+/* Bytes that were not taken yet (part of a trailer) move along. */
+static struct net_buf *chain_more(struct exchange *ex, struct net_buf *last,
+                                  uint32_t *at)
+{
+    struct net_buf *b = net_buf_take_if(&ex->worker->bufs);
+    if (!b)
+        return NULL;
+    uint32_t left = last->end - *at;
+    memcpy(b->data, last->data + *at, left);
+    b->end = left;
+    last->end = *at;
+    *(ex->kept_last ? &ex->kept_last->next : &ex->kept) = b;
+    ex->kept_last = b;
+    return b;
+}
+
+/* The buffer to read into next. */
+static struct net_buf *room(struct exchange *ex)
+{
+    struct net_buf *b = ex->kept_last ? ex->kept_last : ex->client->in;
+    uint32_t *at = ex->kept_last ? &ex->scanned : &ex->in_end;
+    if (net_buf_space(b) > 0)
+        return b;
+    if (b->begin == 0 && *at == 0)
+        return NULL; /* nothing of a whole buffer could be taken */
+    b = chain_more(ex, b, at);
+    ex->scanned = 0;
+    return b;
+}
+
+bool upload_take(struct exchange *ex, struct net_buf *b)
+{
+    uint32_t *at = b == ex->client->in ? &ex->in_end : &ex->scanned;
+    uint32_t from = *at;
+    if (!upload_scan(ex, b, at))
+        return false;
+    ex->kept_bytes += *at - from;
+    return true;
+}
+
+/* What comes from now on can go to one attempt only: a hedge must not begin. */
+static void begin_streaming(struct exchange *ex)
+{
+    ex->upload = UPLOAD_STREAMING;
+    ex->op.body_pending = true;
+    if (ex->called)
+        bide_call_set_op(&ex->call, &ex->op);
+    upload_await_others(ex);
+    if (bide_dep_policy(ex->route->service->dep)->hedge.max != 0)
+        upload_let_go(ex);
+}
+
+void upload_keep(struct exchange *ex)
+{
+    while (ex->upload == UPLOAD_KEEPING) {
+        if (is_full(ex)) {
+            begin_streaming(ex);
+            break;
+        }
+        struct net_buf *b = room(ex);
+        uint64_t most = ex->state->conf->limits.replay_bytes - ex->kept_bytes;
+        ssize_t n = !b                                ? NET_ERROR
+                    : net_can_read(&ex->client->conn) ? upload_fill(ex, b, most)
+                                                      : NET_AGAIN;
+        if (n == NET_AGAIN) {
+            upload_await_client(ex);
+            return;
+        }
+        if (!b) {
+            refuse_memory(ex);
+            return;
+        }
+        if (n <= 0) {
+            exchange_cancel(ex);
+            return;
+        }
+        if (!upload_take(ex, b))
+            return;
+    }
+    exchange_step(ex);
+}
+
+int upload_pieces(const struct exchange *ex, uint64_t from, struct iovec *iov,
+                  int max)
+{
+    struct net_buf *in = ex->client->in;
+    uint32_t begin = in->begin + ex->req.head_len;
+    uint64_t len = ex->in_end - begin;
+    int n = 0;
+    if (from < len) {
+        iov[n++] =
+            (struct iovec){ in->data + begin + from, (size_t)(len - from) };
+        from = 0;
+    } else {
+        from -= len;
+    }
+    for (struct net_buf *b = ex->kept; b && n < max; b = b->next) {
+        uint32_t end =
+            b == ex->kept_last && !ex->stream && ex->upload != UPLOAD_NONE
+                ? ex->scanned
+                : b->end;
+        if (from < end)
+            iov[n++] = (struct iovec){ b->data + from, (size_t)(end - from) };
+        from = from > end ? from - end : 0;
+    }
+    return n;
+}

@@ -1,0 +1,122 @@
+/* proxy/front/client.h: a client's connection: reads requests one after the other,
+ * and has an exchange for the one that is being served.
+ *
+ *     IDLE --first byte--> HEAD --head complete--> BUSY --answered--> IDLE ...
+ *                                                    \--upgraded--> TUNNEL
+ *     any --to be closed, with bytes unread--> LINGER --> closed
+ *
+ * While it is IDLE it holds no buffer: this struct, and the kernel's socket,
+ * are all that an idle connection costs. Threads: owned. */
+#ifndef BIDE_PROXY_FRONT_CLIENT_H
+#define BIDE_PROXY_FRONT_CLIENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "net/buf.h"
+#include "net/conn.h"
+#include "net/http1.h"
+#include "net/loop.h"
+
+struct exchange;
+struct net_address;
+struct worker;
+
+enum client_phase {
+    CLIENT_IDLE,
+    CLIENT_PROXIED, /* says first who it is (PROXY protocol) */
+    CLIENT_HANDSHAKE,
+    CLIENT_HEAD,
+    CLIENT_BUSY,
+    CLIENT_TUNNEL,
+    CLIENT_LINGER,
+    CLIENT_CLOSED
+};
+
+struct client {
+    struct net_conn conn; /* first: events name it */
+    struct net_grave grave;
+    struct net_timer timer; /* may fire before until_ns: then it is set again */
+    struct net_task task;   /* goes on with what it left */
+    int64_t until_ns;       /* what is waited for must have come by then */
+    struct worker *worker;
+    struct client *next, *prev; /* in worker->clients */
+    struct net_buf *in;         /* what was read and not used yet */
+    struct exchange *ex; /* reading a head, or being served; NULL when idle */
+    uint8_t address[16]; /* of the client */
+    uint8_t address_len; /* 4, 16; 0: a Unix socket */
+    uint8_t phase;       /* enum client_phase */
+    bool trusted;        /* its overrides count */
+    bool tls;
+    bool closing; /* after this answer */
+    bool in_run;  /* client_run() is on the stack */
+    uint16_t port;
+    uint32_t lingered; /* bytes thrown away */
+    uint32_t place;    /* of its address (per_client.h); 0: none */
+};
+
+_Static_assert(sizeof(struct client) <= 256, "an idle connection is small");
+
+/* Takes a connection in; closes fd if it cannot. */
+void client_new(struct worker *w, int fd, const struct sockaddr *from);
+
+/* The exchange is over and its answer was sent whole; or it was not, and the
+ * connection is of no use any more. Frees the exchange. */
+void client_done(struct client *c);
+void client_abort(struct client *c);
+
+/* It is known who it is: begins with TLS, or waits for a request. */
+void client_begin(struct client *c);
+
+/* Goes on with whatever can be done. */
+void client_run(struct client *c);
+
+/* Must come by `at_ns`, or the connection is closed; BIDE_FOREVER. */
+void client_until(struct client *c, int64_t at_ns);
+
+/* ===== client_head.c ===== */
+
+/* One step towards a whole head; false: nothing more can be done now. */
+bool client_read_head(struct client *c);
+
+/* Nothing is there, nothing is begun. */
+void client_rest(struct client *c);
+
+/* ===== client_linger.c ===== */
+
+/* Closes after having let the client read what was sent. */
+void client_linger(struct client *c);
+
+/* Throws away what comes meanwhile; false: nothing more can be done now. */
+bool client_discard(struct client *c);
+
+/* ===== client_limits.c ===== */
+
+/* Whether it may stay, by what its address has already; to be asked when that is
+ * known. False: it was told so, where that could be done. */
+bool client_admit(struct client *c);
+void client_leave(struct client *c);
+
+/* The configuration, or whether it is trusted, has changed. */
+void client_follow(struct client *c);
+
+/* Whether its request may be served; otherwise it has been answered. */
+bool client_may_ask(struct client *c);
+
+/* ===== client_proxied.c ===== */
+
+/* Whether it is to say who it is. */
+bool client_is_proxied(const struct client *c);
+
+/* One step towards knowing; false: nothing more can be done now. */
+bool client_read_proxied(struct client *c);
+
+/* ===== client_address.c ===== */
+
+void client_set_address(struct client *c, const struct sockaddr *from);
+void client_address(const struct client *c, struct net_address *ret);
+
+/* Whether it is trusted, by the worker's present configuration. */
+void client_set_trust(struct client *c);
+
+#endif

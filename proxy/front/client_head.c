@@ -1,0 +1,109 @@
+/* Reading heads: from the first byte of a request to the end of its head. */
+#include <string.h>
+
+#include "bide/run.h"
+#include "proxy/front/client.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/front/turn_away.h"
+#include "proxy/worker.h"
+
+/* No memory for what it sends. */
+static void client_shed(struct client *c)
+{
+    char text[TURN_AWAY];
+    size_t n =
+        turn_away_text(c->worker->conf, "memory", "too much is kept", text);
+    count(&c->worker->counters.shed);
+    (void)!net_write(&c->conn, text, n);
+    client_linger(c);
+}
+
+void client_rest(struct client *c)
+{
+    net_buf_give(&c->worker->bufs, c->in);
+    c->in = NULL;
+    c->phase = CLIENT_IDLE;
+    client_until(c, net_after(c->worker->loop.now_ns,
+                              c->worker->conf->timeouts.idle_ns));
+    if (c->worker->draining && !c->worker->patient)
+        client_abort(c);
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A message begins at the front of the buffer, so that all of it has room. */
+static bool begin_head(struct client *c)
+{
+    struct worker *w = c->worker;
+    struct net_buf *b = c->in;
+    const struct bide__proxy_limits *limits = &w->conf->limits;
+    if (!(c->ex = exchange_new(c)))
+        return false;
+    if (b->begin > 0) {
+        memmove(b->data, b->data + b->begin, net_buf_len(b));
+        b->end -= b->begin;
+        b->begin = 0;
+    }
+    http1_request_init(&c->ex->req, c->ex->fields, limits->headers,
+                       limits->header_bytes);
+    c->phase = CLIENT_HEAD;
+    client_until(c, net_after(w->loop.now_ns,
+                              least(w->conf->timeouts.header_ns,
+                                    w->conf->timeouts.request_ns)));
+    return true;
+}
+
+/* Reads more: false if there is nothing, or the connection is no more. */
+static bool read_more(struct client *c)
+{
+    struct worker *w = c->worker;
+    if (!net_can_read(&c->conn)) {
+        if (!c->ex)
+            client_rest(c);
+        return false;
+    }
+    if (!c->in && !(c->in = net_buf_take_if(&w->bufs))) {
+        client_shed(c);
+        return false;
+    }
+    if (net_buf_len(c->in) == 0) /* all of it was the request before */
+        c->in->begin = c->in->end = 0;
+    ssize_t n = net_read(&c->conn, net_buf_room(c->in), net_buf_space(c->in));
+    if (n > 0) {
+        c->in->end += (uint32_t)n;
+        count_n(&w->counters.bytes_in, (uint64_t)n);
+        return true;
+    }
+    if (n == NET_AGAIN) {
+        if (!c->ex)
+            client_rest(c);
+        return false;
+    }
+    client_abort(c);
+    return false;
+}
+
+bool client_read_head(struct client *c)
+{
+    if (!c->in || net_buf_len(c->in) == 0)
+        return read_more(c);
+    if (!c->ex && !begin_head(c)) {
+        client_abort(c);
+        return false;
+    }
+    int rc = http1_parse(&c->ex->req, net_buf_at(c->in), net_buf_len(c->in));
+    if (rc == 0)
+        return read_more(c);
+    c->phase = CLIENT_BUSY;
+    exchange_await(c->ex);
+    if (rc > 0) {
+        exchange_begin(c->ex);
+    } else {
+        count(&c->worker->counters.refused);
+        own_answer_malformed(c->ex, rc);
+    }
+    return true;
+}

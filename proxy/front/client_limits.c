@@ -1,0 +1,84 @@
+/* What a client may have because of where it comes from: `limits.per_client`.
+ *
+ * Clients that are trusted are not limited: a balancer in front is one address
+ * for everybody behind it. Nor is who comes by a Unix socket, and has none. */
+#include "proxy/front/client.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/front/per_client.h"
+#include "proxy/proxy.h"
+#include "proxy/front/turn_away.h"
+#include "proxy/worker.h"
+
+static bool is_limited(const struct client *c)
+{
+    return c->worker->limits_clients && !c->trusted && c->address_len != 0;
+}
+
+void client_leave(struct client *c)
+{
+    if (c->place)
+        per_client_leave(c->worker->proxy->per_client, c->place);
+    c->place = 0;
+}
+
+/* Counts it in, if it may have one more. */
+static bool enter(struct client *c, uint32_t most)
+{
+    struct worker *w = c->worker;
+    enum per_client_result result =
+        per_client_enter(w->proxy->per_client, c->address, c->address_len, most,
+                         w->loop.now_ns, &c->place);
+    if (result == PER_CLIENT_FULL)
+        count(&w->counters.client_untracked);
+    return result != PER_CLIENT_OVER;
+}
+
+bool client_admit(struct client *c)
+{
+    struct worker *w = c->worker;
+    const struct bide__proxy_per_client *most = &w->conf->limits.per_client;
+    if (!is_limited(c))
+        return true;
+    if (!enter(c, most->connections)) {
+        count(&w->counters.client_connections);
+        turn_away(w, c->conn.io.fd, "client_connections",
+                  "too many connections from this address");
+        return false;
+    }
+    if (!w->state->tls || !(most->handshakes_per_s > 0) || !c->place ||
+        per_client_ask(w->proxy->per_client, c->place, PER_CLIENT_HANDSHAKES,
+                       most->handshakes_per_s, w->loop.now_ns) == 0)
+        return true;
+    count(&w->counters.client_handshakes);
+    return false;
+}
+
+/* What is open stays open, and is counted from now on, or no more. */
+void client_follow(struct client *c)
+{
+    if (!is_limited(c))
+        client_leave(c);
+    else if (!c->place)
+        enter(c, UINT32_MAX);
+}
+
+bool client_may_ask(struct client *c)
+{
+    struct worker *w = c->worker;
+    double rate = w->conf->limits.per_client.requests_per_s;
+    if (!c->place || !(rate > 0))
+        return true;
+    int64_t wait_ns = per_client_ask(w->proxy->per_client, c->place,
+                                     PER_CLIENT_REQUESTS, rate, w->loop.now_ns);
+    if (wait_ns == 0)
+        return true;
+    count(&w->counters.client_rate);
+    own_answer(c->ex, &(struct own_answer){
+                          .status = 429,
+                          .problem = "client_rate",
+                          .title = "Too Many Requests",
+                          .detail = "too many requests from this address",
+                          .refusal = true,
+                          .retry_ns = wait_ns });
+    return false;
+}

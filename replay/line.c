@@ -1,0 +1,153 @@
+/* One line of an access log, matched against its format.
+ *
+ * A field reaches to the text that follows it; one between double quotes may
+ * hold any text with its quotes escaped by a backslash. Lines come from whoever
+ * could send a request: what does not fit is told, never guessed. */
+#include "replay/format.h"
+
+#include <string.h>
+
+/* Where the field that begins at `at` ends: before the text that follows it. */
+static const char *field_end(const struct replay_format *f, size_t i,
+                             const char *at, const char *end)
+{
+    const struct part *next = i + 1 < f->n ? &f->part[i + 1] : NULL;
+    const char *text = next ? next->text : f->tail;
+    if (*text == '\0' && next) { /* LATENCY_REST, with its own space */
+        const char *space = memchr(at, ' ', (size_t)(end - at));
+        return space ? space : end;
+    }
+    if (*text == '\0')
+        return end;
+    if (f->part[i].field == TIME_CLF_BOX && at < end && *at == '[') {
+        const char *close = memchr(at, ']', (size_t)(end - at));
+        return close ? close + 1 : NULL;
+    }
+    for (; at < end && *at != *text; at++)
+        if (*at == '\\' && *text == '"' && at + 1 < end)
+            at++;
+    return at < end ? at : NULL;
+}
+
+static int latency(struct replay_line *line, const char *at, size_t len,
+                   int64_t unit_ns)
+{
+    int64_t ns;
+    if (replay_decimal(at, len, unit_ns, &ns) < 0)
+        return BIDE_EPARSE;
+    int64_t us = ns / 1000;
+    line->latency_us = us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+    return 0;
+}
+
+/* nginx writes seconds with a dot, Apache's %D whole microseconds. */
+static int latency_rest(struct replay_line *line, const char *at, size_t len)
+{
+    bool seconds = memchr(at, '.', len) != NULL;
+    return latency(line, at, len, seconds ? BIDE_SECOND : 1000);
+}
+
+static bool idempotent(const char *at, size_t len)
+{
+    char method[8] = "";
+    size_t n = 0;
+    while (n < len && n < sizeof method - 1 && at[n] != ' ')
+        n++;
+    memcpy(method, at, n);
+    return bide_method_idempotent(method);
+}
+
+static int status(struct replay_line *line, const char *at, size_t len)
+{
+    int64_t n;
+    if (len != 3 || replay_decimal(at, len, 1, &n) < 0 || n < 100 || n > 999)
+        return BIDE_EPARSE;
+    line->status = (uint16_t)n;
+    return 0;
+}
+
+/* 1 if it was a latency. */
+static int take_field(struct replay_line *line, enum field field,
+                      const char *at, size_t len)
+{
+    bool whole = true;
+    int rc = 0;
+    switch (field) {
+    case TIME_CLF_BOX:
+        if (len < 2 || at[0] != '[' || at[len - 1] != ']')
+            return BIDE_EPARSE;
+        at++;
+        len -= 2;
+        /* fallthrough */
+    case TIME_CLF:
+        rc = replay_time_clf(at, len, &line->at_ns);
+        line->whole_second = true;
+        return rc;
+    case TIME_ISO:
+        rc = replay_time_iso(at, len, &line->at_ns, &whole);
+        line->whole_second = whole;
+        return rc;
+    case TIME_EPOCH:
+        line->whole_second = !memchr(at, '.', len);
+        return replay_time_epoch(at, len, &line->at_ns);
+    case STATUS:
+        return status(line, at, len);
+    case REQUEST:
+    case METHOD:
+        line->idempotent = idempotent(at, len);
+        return 0;
+    case LATENCY_S:
+    case LATENCY_US:
+        if (len == 1 && *at == '-')
+            return 0;
+        rc = latency(line, at, len, field == LATENCY_S ? BIDE_SECOND : 1000);
+        return rc < 0 ? rc : 1;
+    case LATENCY_REST:
+        if (len == 0 || *at != ' ')
+            return 0; /* something else stands there: no latency */
+        return latency_rest(line, at + 1, len - 1) == 0;
+    default:
+        return 0;
+    }
+}
+
+static const char *why_not(enum field field)
+{
+    if (field >= TIME_CLF && field <= TIME_EPOCH)
+        return "no time where it should be";
+    return field == STATUS ? "no status where it should be"
+                           : "no latency where it should be";
+}
+
+int replay_format_line(const struct replay_format *f, const char *text,
+                       size_t len, struct replay_line *ret,
+                       bool *ret_has_latency, const char **ret_why)
+{
+    struct replay_line line = { .idempotent = true };
+    const char *at = text, *end = text + len;
+
+    *ret_has_latency = false;
+    *ret_why = "not in this format";
+    if (f->json)
+        return replay_log_json(text, len, ret, ret_has_latency, ret_why);
+    for (size_t i = 0; i < f->n; i++) {
+        const struct part *p = &f->part[i];
+        if ((size_t)(end - at) < p->len || memcmp(at, p->text, p->len) != 0)
+            return BIDE_EPARSE;
+        at += p->len;
+        const char *stop = field_end(f, i, at, end);
+        int rc = stop ? take_field(&line, p->field, at, (size_t)(stop - at))
+                      : BIDE_EPARSE;
+        if (rc < 0) {
+            if (stop)
+                *ret_why = why_not(p->field);
+            return BIDE_EPARSE;
+        }
+        *ret_has_latency = *ret_has_latency || rc == 1;
+        at = stop;
+    }
+    if ((size_t)(end - at) != f->tail_len || memcmp(at, f->tail, f->tail_len))
+        return BIDE_EPARSE;
+    *ret = line;
+    return 0;
+}

@@ -1,0 +1,114 @@
+/* One line of a log in JSON, whatever its keys are called: each of the three
+ * values is looked for under the names that the known loggers use. */
+#include <string.h>
+
+#include "config/doc/tree.h"
+#include "replay/replay.h"
+
+static const char *const time_keys[] = {
+    "time",         "timestamp",  "@timestamp", "ts", "t",
+    "time_iso8601", "time_local", "msec",       NULL
+};
+static const char *const status_keys[] = { "status",      "status_code",
+                                           "code",        "response_code",
+                                           "http_status", NULL };
+static const char *const method_keys[] = { "method", "request_method",
+                                           "http_method", NULL };
+/* Without a unit in the name: seconds, as nginx has it. */
+static const struct unit {
+    const char *key;
+    int64_t ns;
+} latency_keys[] = {
+    { "latency", BIDE_SECOND },
+    { "request_time", BIDE_SECOND },
+    { "duration", BIDE_SECOND },
+    { "latency_ms", BIDE_MILLISECOND },
+    { "duration_ms", BIDE_MILLISECOND },
+    { "latency_us", 1000 },
+    { "duration_us", 1000 },
+    { NULL, 0 },
+};
+
+static const struct bide__node *find(const struct bide__node *map,
+                                     const char *const *keys)
+{
+    const struct bide__node *found = NULL;
+    for (; *keys && !found; keys++)
+        found = bide__map_get(map, *keys, NULL);
+    return found && found->kind == BIDE__SCALAR ? found : NULL;
+}
+
+static bool take_time(const struct bide__node *n, struct replay_line *line)
+{
+    bool whole = true;
+    if (replay_time_iso(n->text, n->len, &line->at_ns, &whole) == 0 ||
+        replay_time_clf(n->text, n->len, &line->at_ns) == 0) {
+        line->whole_second = whole;
+        return true;
+    }
+    line->whole_second = n->len <= 11 && !memchr(n->text, '.', n->len);
+    return replay_time_epoch(n->text, n->len, &line->at_ns) == 0;
+}
+
+static bool take_status(const struct bide__node *n, struct replay_line *line)
+{
+    int64_t status;
+    if (n->len != 3 || replay_decimal(n->text, n->len, 1, &status) < 0 ||
+        status < 100)
+        return false;
+    line->status = (uint16_t)status;
+    return true;
+}
+
+/* A number in the unit of its key, or text with a unit of its own. */
+static bool take_latency(const struct bide__node *map, struct replay_line *line)
+{
+    int64_t ns;
+    for (const struct unit *u = latency_keys; u->key; u++) {
+        const struct bide__node *n = bide__map_get(map, u->key, NULL);
+        if (!n || n->kind != BIDE__SCALAR)
+            continue;
+        if (replay_decimal(n->text, n->len, u->ns, &ns) < 0 &&
+            bide_parse_duration(n->text, n->len, &ns) < 0)
+            continue;
+        int64_t us = ns / 1000;
+        line->latency_us = us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+        return true;
+    }
+    return false;
+}
+
+static const char *take(const struct bide__node *map, struct replay_line *line,
+                        bool *ret_has_latency)
+{
+    if (!map || map->kind != BIDE__MAP)
+        return "not an object";
+    const struct bide__node *time = find(map, time_keys);
+    const struct bide__node *status = find(map, status_keys);
+    const struct bide__node *method = find(map, method_keys);
+    if (!time || !take_time(time, line))
+        return "no time that is one";
+    if (!status || !take_status(status, line))
+        return "no status that is one";
+    line->idempotent = !method || bide_method_idempotent(method->text);
+    *ret_has_latency = take_latency(map, line);
+    return NULL;
+}
+
+int replay_log_json(const char *text, size_t len, struct replay_line *ret,
+                    bool *ret_has_latency, const char **ret_why)
+{
+    struct bide__tree *tree = NULL;
+    struct replay_line line = { 0 };
+    int rc = bide__tree_json(&tree, "log", text, len, NULL);
+    if (rc < 0) {
+        *ret_why = rc == BIDE_ENOMEM ? "out of memory" : "not JSON";
+        return BIDE_EPARSE;
+    }
+    *ret_why = take(tree->root, &line, ret_has_latency);
+    bide__tree_free(tree);
+    if (*ret_why)
+        return BIDE_EPARSE;
+    *ret = line;
+    return 0;
+}

@@ -1,0 +1,200 @@
+/* Last night's traffic through a policy.
+ *
+ * A log knows what first attempts met, and nothing of the retries that were
+ * never made. Three things are assumed, and said in the output:
+ *
+ *   - a line is a call whose first attempt began at that time;
+ *   - a retry meets what the next line after its start met, passing over
+ * answers that are about one request and not about the server (404, say);
+ *   - what the policy adds or spares changes nothing for the others. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/replay.h"
+#include "replay/traffic.h"
+
+struct run {
+    struct traffic traffic;
+    const struct replay_line *lines;
+    size_t n;
+    uint32_t *telling; /* for each line, the next that tells of the server */
+    size_t at;         /* the first line that is not before now */
+    int64_t origin_ns; /* the time of the first line */
+    bide_class class_of[1000];
+};
+
+static int64_t time_of(const struct run *run, size_t i)
+{
+    return run->lines[i].at_ns - run->origin_ns;
+}
+
+/* ===== what attempts meet ===== */
+
+/* nginx writes 499 when the client went away: that is nobody's answer. */
+static struct replay_outcome outcome_of(const struct replay_line *line)
+{
+    struct replay_outcome o = { .status = line->status,
+                                .latency_ns =
+                                    (int64_t)line->latency_us * 1000 };
+    if (line->status == 499) {
+        o.status = 0;
+        o.fault = BIDE_FAULT_CANCELLED;
+    }
+    return o;
+}
+
+static bool outcome(void *ctx, const struct replay_call *call, uint32_t attempt,
+                    struct replay_outcome *ret)
+{
+    struct run *run = ctx;
+    size_t i = (size_t)call->user;
+    int64_t now = run->traffic.replay.now_ns;
+    if (attempt > 1) {
+        while (run->at < run->n && time_of(run, run->at) < now)
+            run->at++;
+        uint32_t next = run->at < run->n ? run->telling[run->at] : UINT32_MAX;
+        if (next == UINT32_MAX)
+            next = run->telling[run->n]; /* the last there is */
+        if (next != UINT32_MAX)
+            i = next;
+    }
+    *ret = outcome_of(&run->lines[i]);
+    return true;
+}
+
+static void classify_all(struct run *run)
+{
+    for (int status = 0; status < 1000; status++) {
+        struct replay_line line = { .status = (uint16_t)status };
+        struct replay_outcome o = outcome_of(&line);
+        bide_response response = { .status = o.status, .fault = o.fault };
+        run->class_of[status] =
+            bide_classify(run->traffic.replay.dep, &response).cls;
+    }
+}
+
+/* telling[n] is the last that tells. UINT32_MAX: none does. */
+static bool find_telling(struct run *run)
+{
+    uint32_t next = UINT32_MAX, last = UINT32_MAX;
+    run->telling = malloc((run->n + 1) * sizeof run->telling[0]);
+    if (!run->telling)
+        return false;
+    for (size_t i = run->n; i-- > 0;) {
+        bide_class cls = run->class_of[run->lines[i].status];
+        if (cls != BIDE_PERMANENT && cls != BIDE_IGNORED) {
+            next = (uint32_t)i;
+            if (last == UINT32_MAX)
+                last = next;
+        }
+        run->telling[i] = next;
+    }
+    run->telling[run->n] = last;
+    return true;
+}
+
+/* ===== what is told ===== */
+
+static bool failed_in_log(const struct run *run, size_t i)
+{
+    bide_class cls = run->class_of[run->lines[i].status];
+    return cls == BIDE_TRANSIENT || cls == BIDE_THROTTLED ||
+           cls == BIDE_OVERLOADED; /* a 404 is an answer */
+}
+
+static void tell_done(struct run *run, const struct replay_row *row,
+                      struct minute *m)
+{
+    struct traffic *t = &run->traffic;
+    bide_reason reason = row->decision.reason;
+    bool failed = failed_in_log(run, (size_t)row->call->user);
+
+    if (bide_call_attempts(&row->call->call) == 0) {
+        t->refused[reason]++;
+        t->refused_good += !failed;
+        m->refused++;
+    } else if (reason == BIDE_BECAUSE_SUCCESS && failed) {
+        t->rescued++;
+        m->rescued++;
+    } else if (reason != BIDE_BECAUSE_SUCCESS) {
+        t->given_up[reason]++;
+    }
+}
+
+static void tell(void *ctx, const struct replay_row *row)
+{
+    struct run *run = ctx;
+    struct traffic *t = &run->traffic;
+    struct minute *m = traffic_minute(t, run->origin_ns + row->now_ns);
+    char name[32];
+    if (!m)
+        return;
+    if (row->cause == REPLAY_BREAKER && row->to == BIDE_BREAKER_OPEN)
+        traffic_open(t, row->now_ns, row->until_ns);
+    if (row->decided && row->cause == REPLAY_BEGIN) {
+        m->calls++;
+        bool failed = failed_in_log(run, (size_t)row->call->user);
+        m->failed += failed;
+        t->failed += failed;
+    }
+    if (row->decided && row->decision.action == BIDE_TRY) {
+        m->attempts++;
+        t->retried += row->decision.attempt == 2;
+    }
+    if (row->decided && row->decision.action == BIDE_DONE)
+        tell_done(run, row, m);
+    if (t->printer->calls && row->decided) {
+        snprintf(name, sizeof name, "%llu",
+                 (unsigned long long)row->call->user + 1);
+        replay_print_row(t->printer, &t->replay, row, name);
+    }
+}
+
+/* ===== all of it ===== */
+
+static int run_lines(struct run *run)
+{
+    struct replay *r = &run->traffic.replay;
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < run->n; i++) {
+        bide_op op = { .idempotent = run->lines[i].idempotent };
+        struct replay_call *call;
+        rc = replay_advance(r, time_of(run, i));
+        if (rc == 0)
+            rc = replay_begin(r, &op, NULL, i, &call);
+        if (rc == 0 && run->traffic.no_memory)
+            rc = BIDE_ENOMEM;
+    }
+    return rc == 0 ? replay_finish(r) : rc;
+}
+
+int replay_run_log(const struct replay_log *log,
+                   const struct replay_settings *settings,
+                   struct replay_printer *printer)
+{
+    static const struct replay_user user = { outcome, tell };
+    struct run *run = calloc(1, sizeof *run);
+    if (!run)
+        return BIDE_ENOMEM;
+    struct traffic *t = &run->traffic;
+    int rc = replay_init(&t->replay, settings, &user, run);
+    if (rc == 0) {
+        t->printer = printer;
+        run->lines = log->lines;
+        run->n = log->n;
+        run->origin_ns = log->n ? log->lines[0].at_ns : 0;
+        t->origin_ns = run->origin_ns;
+        t->replay.wall_s = run->origin_ns / BIDE_SECOND;
+        t->replay.decisions_max += 100 * (uint64_t)log->n;
+        printer->name_width = 10;
+        classify_all(run);
+        rc = find_telling(run) ? run_lines(run) : BIDE_ENOMEM;
+    }
+    if (rc == 0)
+        traffic_print(t, log);
+    traffic_done(t);
+    replay_done(&t->replay);
+    free(run->telling);
+    free(run);
+    return rc;
+}

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Who may use whom: the rooms of the tree, held by its includes.
+
+    rooms.py            check: what is wrong, one line each; exit code 1
+    rooms.py --picture  docs/rooms.svg, written to standard output
+
+A file may include headers of its own room and of the rooms that the table names for
+it. Beside that: includes are written from the root, no headers include each other in
+a circle, and no folder holds more than 50 files."""
+import collections
+import os
+import re
+import subprocess
+import sys
+
+# room: the rooms it may use. The order is that of the picture, from the ground up.
+ROOMS = {
+    "include": [],
+    "lib": ["include"],
+    "run": ["include", "lib"],
+    "curl": ["include", "lib", "run"],
+    "base": ["include"],
+    "config": ["include", "lib", "base"],
+    "net": ["include", "lib", "run"],
+    "observe": ["include", "lib", "base", "run", "config", "net"],
+    "proxy": ["include", "lib", "base", "run", "config", "net", "observe"],
+    "replay": ["include", "lib", "base", "config"],
+    "sim": ["include", "lib", "base", "config"],
+}
+ROOMS["cmd"] = list(ROOMS)
+MOST_FILES = 50
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
+
+
+def sources():
+    names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.c", "*.h"],
+                           check=True, capture_output=True, text=True).stdout.split()
+    return [n for n in names if n.split("/")[0] in ROOMS and os.path.exists(n)]
+
+
+def read(name):
+    with open(name, encoding="utf-8") as f:
+        return f.read()
+
+
+def resolve(name, target):
+    """The file that an include means, or None if it is not in the tree."""
+    if target.startswith("bide/"):
+        target = "include/" + target
+    elif name.startswith("include/bide/"):
+        target = "include/bide/" + target
+    return target if os.path.exists(target) else None
+
+
+def includes_of(files, complaints):
+    """file: the headers it includes."""
+    edges = {}
+    for name in files:
+        edges[name] = []
+        for target in INCLUDE.findall(read(name)):
+            to = resolve(name, target)
+            if to:
+                edges[name].append(to)
+            else:
+                complaints.append(f'{name}: "{target}" is not written from the root')
+    return edges
+
+
+def check_rooms(edges, complaints):
+    for name, targets in edges.items():
+        room = name.split("/")[0]
+        for to in targets:
+            other = to.split("/")[0]
+            if other != room and other not in ROOMS[room]:
+                complaints.append(f"{name}: {room} may not use {other} ({to})")
+
+
+def check_circles(edges, complaints):
+    state = {}
+
+    def visit(name, path):
+        state[name] = "open"
+        for to in edges.get(name, []):
+            if state.get(to) == "open":
+                circle = path[path.index(to):] + [to]
+                complaints.append("a circle: " + " -> ".join(circle))
+            elif to not in state:
+                visit(to, path + [to])
+        state[name] = "done"
+
+    for name in edges:
+        if name not in state:
+            visit(name, [name])
+
+
+def check_folders(files, complaints):
+    for folder, n in collections.Counter(map(os.path.dirname, files)).items():
+        if n > MOST_FILES:
+            complaints.append(f"{folder}/ holds {n} files, more than {MOST_FILES}")
+
+
+# ===== the picture =====
+
+# Where each room stands: row from the ground up, column.
+PLACES = {
+    "include": (0, 1.5), "lib": (1, 0.5), "base": (1, 2.5),
+    "run": (2, 0), "config": (2, 2),
+    "curl": (5, 0), "net": (3, 1), "replay": (3, 2), "sim": (3, 3),
+    "observe": (4, 1), "proxy": (5, 1), "cmd": (6, 2),
+}
+ABOUT = {
+    "include": "the API", "lib": "the engine", "base": "JSON, text, memory",
+    "run": "blocking runner, timers", "config": "policy files",
+    "curl": "libcurl", "net": "loop, TLS, HTTP", "replay": "scripts and logs",
+    "sim": "the simulator", "observe": "metrics, traces, admin",
+    "proxy": "the sidecar", "cmd": "the commands of bide",
+}
+WIDE, HIGH, ACROSS, DOWN = 150, 44, 180, 84
+
+
+def corner(room):
+    row, column = PLACES[room]
+    return 20 + column * ACROSS, 20 + (6 - row) * DOWN
+
+
+def implied(a, b, pairs):
+    """Whether a reaches b through a third: such lines would only clutter."""
+    seen, todo = set(), [to for from_, to in pairs if from_ == a and to != b]
+    while todo:
+        room = todo.pop()
+        if room == b:
+            return True
+        if room not in seen:
+            seen.add(room)
+            todo += [to for from_, to in pairs if from_ == room]
+    return False
+
+
+def picture():
+    pairs = [(a, b) for a in ROOMS for b in ROOMS[a]]
+    width, height = 40 + 3 * ACROSS + WIDE, 40 + 6 * DOWN + HIGH
+    print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+          f'width="{width}" height="{height}" font-family="sans-serif">')
+    print('<title>Which room may use which; lines that follow from others are left '
+          'out</title>')
+    print(f'<rect width="{width}" height="{height}" fill="#fff"/>')
+    for a, b in sorted(pairs):
+        if implied(a, b, pairs):
+            continue
+        (x, y), (u, v) = corner(a), corner(b)
+        print(f'<path d="M{x + WIDE / 2:g} {y + HIGH:g} L{u + WIDE / 2:g} {v:g}" '
+              'stroke="#8a94a6" stroke-width="1.5" fill="none"/>')
+    for room in PLACES:
+        x, y = corner(room)
+        print(f'<rect x="{x:g}" y="{y:g}" width="{WIDE}" height="{HIGH}" rx="6" '
+              'fill="#eef3fb" stroke="#34507c"/>')
+        middle = x + WIDE / 2
+        print(f'<text x="{middle:g}" y="{y + 19:g}" text-anchor="middle" '
+              f'font-size="14" font-weight="600" fill="#14233d">{room}</text>')
+        print(f'<text x="{middle:g}" y="{y + 35:g}" text-anchor="middle" '
+              f'font-size="11" fill="#44546e">{ABOUT[room]}</text>')
+    print("</svg>")
+
+
+def main():
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+    if "--picture" in sys.argv[1:]:
+        picture()
+        return
+    complaints = []
+    files = sources()
+    edges = includes_of(files, complaints)
+    check_rooms(edges, complaints)
+    check_circles(edges, complaints)
+    check_folders(files, complaints)
+    for line in complaints:
+        print(line)
+    if complaints:
+        sys.exit(1)
+    print(f"{len(files)} files in {len(ROOMS)} rooms: no circle, no one above its place")
+
+
+main()

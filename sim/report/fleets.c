@@ -1,0 +1,102 @@
+/* Where there is more than one caller: each fleet over time, and all of them in
+ * a table, the services that call on included. */
+#include "sim/report/parts.h"
+
+enum { FLEETS = 6, CALLERS = 24 };
+
+static void by_fleet(struct page *p, page_get *get, const char *title,
+                     const char *about)
+{
+    static const char *const colours[FLEETS] = { "s0", "s1", "s2",
+                                                 "s3", "s4", "s5" };
+    const struct sim_model *m = p->s->model;
+    uint32_t n = m->n_fleets < FLEETS ? m->n_fleets : FLEETS;
+    struct page_layer layers[FLEETS];
+
+    for (uint32_t i = 0; i < n; i++)
+        layers[i] = (struct page_layer){ m->fleets[i].name, colours[i],
+                                         PAGE_LINE, get, i };
+    page_row(p, &(struct page_row){ .title = title,
+                                    .about = about,
+                                    .unit = PAGE_RATE,
+                                    .points = 90, /* curves cross */
+                                    .legend = true,
+                                    .layers = layers,
+                                    .n_layers = n });
+}
+
+/* ===== the table ===== */
+
+static const struct sim_result *any_run(const struct sim_summary *s)
+{
+    for (uint32_t v = 0; v < s->n_variants; v++)
+        if (page_run(s, v))
+            return page_run(s, v);
+    return NULL;
+}
+
+static void cell(struct page *p, uint32_t v, uint32_t i)
+{
+    const struct sim_result *r = page_run(p->s, v);
+    const struct sim_caller_totals *t =
+        r && i < r->n_callers ? &r->callers[i].total : NULL;
+    double ended = t ? (double)(t->successes + t->failures) : 0;
+    char text[PAGE_TEXT];
+
+    if (!t || !t->calls || ended <= 0) {
+        fputs("<td>–</td>", p->out);
+        return;
+    }
+    fprintf(p->out, "<td>%s <small>of ",
+            page_number(text, PAGE_SHARE, (double)t->successes / ended));
+    fprintf(p->out, "%s calls,",
+            page_number(text, PAGE_COUNT, (double)t->calls));
+    fprintf(
+        p->out, " %s attempts</small></td>",
+        page_number(text, PAGE_TIMES, (double)t->attempts / (double)t->calls));
+}
+
+static void table(struct page *p)
+{
+    const struct sim_result *r = any_run(p->s);
+
+    if (!r || r->n_callers < 2)
+        return;
+    page_row_open(p, "Each caller",
+                  "Share of its calls that succeeded, and its attempts for "
+                  "each, in the run with the first seed, warm-up included. A "
+                  "service that calls on is a caller too.");
+    fprintf(p->out,
+            "<div class=\"scroll\"><table class=\"figures callers\" "
+            "style=\"min-width:%upx\">\n<tr><th></th>",
+            150 + p->s->n_variants * 140);
+    for (uint32_t v = 0; v < p->s->n_variants; v++) {
+        fputs("<th scope=\"col\">", p->out);
+        page_text(p->out, p->s->variants[v].name);
+        fputs("</th>", p->out);
+    }
+    fputs("</tr>\n", p->out);
+    for (uint32_t i = 0; i < r->n_callers && i < CALLERS; i++) {
+        fputs("<tr><th scope=\"row\">", p->out);
+        page_text(p->out, r->callers[i].name);
+        fputs("</th>", p->out);
+        for (uint32_t v = 0; v < p->s->n_variants; v++)
+            cell(p, v, i);
+        fputs("</tr>\n", p->out);
+    }
+    fputs("</table></div>\n", p->out);
+    page_row_close(p);
+}
+
+void page_fleets(struct page *p)
+{
+    if (!page_is_alike(p->s))
+        return;
+    if (p->s->model->n_fleets > 1) {
+        by_fleet(p, page_fleet_attempts, "Load of each fleet",
+                 "Attempts that it sends.");
+        by_fleet(p, page_fleet_goodput, "Goodput of each fleet",
+                 "Calls of it that succeed.");
+    }
+    table(p);
+}

@@ -1,0 +1,82 @@
+/* The report: a summary as one HTML file that stands alone, and as a picture.
+ *
+ *     struct sim_page_context ctx = { .command = "bide sim herd --report
+ * r.html", .version = bide_version() }; FILE *out = fopen("r.html", "w"); int
+ * rc = sim_page_write(out, summary, &ctx);   // 0, or -1: out has an error
+ *
+ * The page asks for nothing from outside, is readable without its script, and
+ * has the same bytes for the same summary, context and seed: what was measured
+ * on this machine (summary->took_s) is not in it. Names that come from files
+ * may hold anything: they are escaped. Figures may be NaN or infinite.
+ *
+ * What --sweep and `bide sim stability` found goes in by the context; both are
+ * optional and of whoever filled them in. Threads: one page is one thread's. */
+#ifndef BIDE_SIM_REPORT_PAGE_H
+#define BIDE_SIM_REPORT_PAGE_H
+
+#include <stdio.h>
+
+#include "sim/study/summary.h"
+
+/* One side of a map: what it is and what each column or row stands for, as
+ * people read it ("50ms", "1.2x"). Threads: immutable. */
+struct sim_page_axis {
+    const char *name;         /* "backoff.base", "load" */
+    const char *const *ticks; /* n of them */
+    uint32_t n;               /* at least 1 */
+};
+
+/* One figure over a grid of settings (--sweep): a heat map, or a curve if y.n
+ * is
+ * 1. Cell (i, j) is cells[j * x.n + i]; n = 0 where nothing was run. More
+ * figures or more variants: more grids, in the order in which they are to be
+ * shown. Threads: immutable. */
+struct sim_page_grid {
+    const char *variant; /* whose it is; NULL or "": the only one */
+    enum sim_figure figure;
+    struct sim_page_axis x, y; /* y.name NULL: only x was swept */
+    const struct sim_interval *cells;
+};
+
+/* What becomes of a system that is hit. */
+enum sim_page_fate {
+    SIM_FATE_UNKNOWN,    /* not run (yet) */
+    SIM_FATE_RECOVERS,   /* every time, and soon */
+    SIM_FATE_VULNERABLE, /* late, or not in every run */
+    SIM_FATE_NEVER       /* in none */
+};
+
+struct sim_page_cell {
+    enum sim_page_fate fate;
+    uint32_t stuck, runs; /* so many of so many never recovered */
+    double recover_s;     /* mean of those that did; NaN: none */
+};
+
+/* The map of `bide sim stability`: load against the size of the trigger. Cell
+ * (i, j) is cells[j * x.n + i]; row 0 is drawn at the bottom. One map for each
+ * variant. Threads: immutable. */
+struct sim_page_map {
+    const char *variant;       /* NULL or "": the only one */
+    struct sim_page_axis x, y; /* x: load, y: trigger */
+    const struct sim_page_cell *cells;
+};
+
+struct sim_page_context {
+    const char *command; /* that makes this page again; NULL: not told */
+    const char *version; /* of bide; NULL: not told */
+    const struct sim_page_grid *grids;
+    uint32_t n_grids;
+    const struct sim_page_map *maps;
+    uint32_t n_maps;
+};
+
+/* Writes the page. A summary without variants is allowed if there are maps or
+ * grids. ctx may be NULL. 0, or -1 if `out` could not be written. */
+int sim_page_write(FILE *out, const struct sim_summary *s,
+                   const struct sim_page_context *ctx);
+
+/* Writes a standalone SVG: load, capacity and goodput of each variant side by
+ * side, for documents. 0, or -1 if `out` could not be written. */
+int sim_page_picture(FILE *out, const struct sim_summary *s);
+
+#endif

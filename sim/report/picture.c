@@ -1,0 +1,196 @@
+/* A picture of a scenario for documents: load, capacity and goodput of each
+ * variant side by side, as one SVG that needs nothing else. It knows light and
+ * dark by itself. Curves are those of the report (sheet.c); words are text
+ * here, for the size is fixed. */
+#include "sim/report/picture.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+/* Colours are spelled out for each thing that has one: not every program that
+ * shows an SVG knows variables. */
+#define COLOUR(class, colour)                                                  \
+    ".line.c-" class ",.steps.c-" class "{stroke:" colour "}.tint.c-" class    \
+        ",.over.c-" class ",.l.c-" class "{fill:" colour "}"
+
+static const char style[] =
+    "svg{font:13px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}"
+    "path,rect{vector-effect:non-scaling-stroke}.line,.steps{fill:none}"
+    ".line{stroke-width:1.6;stroke-linejoin:round}"
+    ".steps{stroke-width:1.3;stroke-dasharray:5 3}"
+    ".tint{fill-opacity:.1}.over{fill-opacity:.3}.b,.l{font-weight:600}"
+    ".t{font-size:20px;font-weight:650}.m{text-anchor:middle}"
+    ".e{text-anchor:end}";
+
+static const char light[] =
+    ".paper{fill:#fdfdfb}.ink,.t{fill:#1d2126}.mute{fill:#666e78}"
+    ".grid{stroke:#e4e5e0}.fault{fill:#f6e7df}.warm{fill:#f3f3ef}"
+    ".ft{fill:#9a4a24}" COLOUR("offered", "#2f6db3") COLOUR("good", "#0b8f6b")
+        COLOUR("fail", "#cf4a1b") COLOUR("capacity", "#1d2126");
+
+static const char dark[] =
+    "@media(prefers-color-scheme:dark){.paper{fill:#14171b}"
+    ".ink,.t{fill:#e7e9ea}.mute{fill:#9aa2ac}.grid{stroke:#2c3137}"
+    ".fault{fill:#33251e}.warm{fill:#1b1e23}.ft{fill:#e59b74}" COLOUR(
+        "offered", "#6ea8e6") COLOUR("good", "#35c496")
+        COLOUR("fail", "#f2764a") COLOUR("capacity", "#e7e9ea") "}";
+
+static double end_of(const struct sim_summary *s)
+{
+    double end = 1;
+
+    for (uint32_t v = 0; v < s->n_variants; v++)
+        if (page_run(s, v))
+            end = fmax(end, (double)page_run(s, v)->step_ns *
+                                page_run(s, v)->n_steps);
+    return end;
+}
+
+/* No more characters than fit into so many px, at about 7 each. */
+void picture_text(FILE *out, const char *text, int px)
+{
+    size_t len = text ? strlen(text) : 0, at = 0;
+    char piece[512];
+
+    for (int room = px / 7; at < len && room > 0; room--) {
+        size_t n = bide__utf8_next(text + at, len - at, NULL);
+
+        if (at + 4 >= sizeof piece)
+            break;
+        at += n ? n : 1;
+    }
+    if (at == 0)
+        return;
+    memcpy(piece, text, at);
+    piece[at] = '\0';
+    page_text(out, piece);
+    if (at < len)
+        fputs("…", out);
+}
+
+static void layout(struct picture *p)
+{
+    int n = (int)p->s->n_variants;
+
+    p->columns = n < 1 ? 1 : n <= 3 ? n : n == 4 ? 2 : 3;
+    p->column = p->columns == 1 ? 560 : p->columns == 2 ? 460 : 380;
+    p->width = p->columns * p->column + (p->columns - 1) * PAD + 2 * PAD;
+}
+
+static void open(struct picture *p, int height)
+{
+    const char *title =
+        page_is_mixed(p->s) ? "Scenarios side by side" : p->s->model->title;
+
+    fprintf(p->out,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
+            "height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\">\n<title>",
+            p->width, height, p->width, height);
+    page_text(p->out, title ? title : "A simulation");
+    fprintf(p->out, "</title>\n<style>%s%s%s</style>\n", style, light, dark);
+    fprintf(p->out,
+            "<rect class=\"paper\" width=\"%d\" height=\"%d\" rx=\"6\"/>\n"
+            "<text class=\"t\" x=\"%d\" y=\"%d\">",
+            p->width, height, PAD, PAD + 18);
+    picture_text(p->out, title ? title : "A simulation",
+                 (p->width - 2 * PAD) / 2);
+    fputs("</text>\n", p->out);
+}
+
+static void caption(struct picture *p, int y)
+{
+    fprintf(p->out, "<text class=\"mute\" x=\"%d\" y=\"%d\">Attempts ", PAD, y);
+    if (p->deep != SIM_NONE) {
+        fputs("at ", p->out);
+        picture_text(p->out, p->s->model->services[p->deep].name, 200);
+        fputs(" ", p->out);
+    }
+    fputs("and successful calls a second", p->out);
+    if (p->columns > 1)
+        fputs("; red: more was asked than can be served", p->out);
+    fprintf(p->out, ". bide sim, seed %" PRIu64 "</text>\n</svg>\n",
+            p->s->seed);
+}
+
+/* Work done twice where that is forbidden; else how long it took to recover, if
+ * it took any time; else how much succeeds; else, where nearly all of it does,
+ * how long the slowest calls take. */
+static enum shown most_telling(const struct sim_summary *s)
+{
+    enum shown shown = TAIL;
+
+    if (page_minds_twice(s->model))
+        return TWICE;
+    for (uint32_t v = 0; v < s->n_variants; v++) {
+        const struct sim_interval *r = &s->variants[v].figure[SIM_FIG_RECOVER];
+
+        if (r->infinite || (r->n && r->mean >= 1))
+            return RECOVERY;
+        if (!(s->variants[v].figure[SIM_FIG_SUCCESS].mean >= 0.95))
+            shown = GOODPUT;
+    }
+    return shown;
+}
+
+/* Where retries multiply on the way down, the service that most of them reach;
+ * SIM_NONE if none gets far more than the clients send. */
+static uint32_t deepest(const struct sim_summary *s)
+{
+    uint32_t deep = SIM_NONE;
+    double most = 1.5;
+
+    for (uint32_t v = 0; page_is_alike(s) && v < s->n_variants; v++) {
+        const struct sim_result *r = page_run(s, v);
+        double sent = 0;
+
+        for (uint32_t i = 0; r && i < r->n_callers; i++)
+            if (r->callers[i].is_fleet)
+                sent += (double)r->callers[i].total.attempts;
+        for (uint32_t i = 0; r && i < s->model->n_services && i < r->n_services;
+             i++)
+            if ((double)r->services[i].arrived > most * sent) {
+                most = (double)r->services[i].arrived / sent;
+                deep = i;
+            }
+    }
+    return deep;
+}
+
+int sim_page_picture(FILE *out, const struct sim_summary *s)
+{
+    struct picture p = { .out = out,
+                         .s = s,
+                         .end_ns = end_of(s),
+                         .deep = deepest(s),
+                         .shows = most_telling(s) };
+    const struct page_layer layers[] = {
+        { "offered", "offered", PAGE_AREA, page_of_service,
+          PAGE_OF(p.deep, SIM_ARRIVED) },
+        { "capacity", "fail", PAGE_OVER, page_of_service,
+          PAGE_OF(p.deep, SIM_CAPACITY_RATE) },
+        { "capacity", "capacity", PAGE_STEPS, page_of_service,
+          PAGE_OF(p.deep, SIM_CAPACITY_RATE) },
+        { "goodput", "good", PAGE_LINE, page_of_fleets, SIM_SUCCESSES },
+    };
+    struct page_row row = page_load_row;
+    int tall = NAME + HEIGHT + UNDER, rows, height;
+
+    layout(&p);
+    rows = ((int)s->n_variants + p.columns - 1) / p.columns;
+    height = TOP + rows * tall + FOOT;
+    open(&p, height);
+    if (p.deep != SIM_NONE)
+        row.layers = layers;
+    page_sheet_make(&p.sheet, s, &row);
+    for (uint32_t v = 0; v < s->n_variants; v++)
+        if (page_run(s, v))
+            picture_plot(&p, v, PAD + (int)v % p.columns * (p.column + PAD),
+                         TOP + (int)v / p.columns * tall);
+    page_sheet_done(&p.sheet);
+    caption(&p, height - PAD + 4);
+    fflush(out);
+    return ferror(out) ? -1 : 0;
+}

@@ -1,0 +1,40 @@
+/* The parts of the picture (picture.c) and their measures, in px. */
+#ifndef BIDE_SIM_REPORT_PICTURE_H
+#define BIDE_SIM_REPORT_PICTURE_H
+
+#include "sim/report/parts.h"
+
+enum {
+    PAD = 24,
+    LEFT = 50,  /* of a plot, for its ticks */
+    RIGHT = 70, /* for the names of curves */
+    TOP = 64,   /* title */
+    NAME = 40,  /* above a plot */
+    HEIGHT = 160,
+    UNDER = 84, /* ticks and figures below it */
+    FOOT = 44
+};
+
+/* The figure in bold under each plot: what the variants differ in most. */
+enum shown { RECOVERY, TAIL, GOODPUT, TWICE };
+
+/* Threads: owned. */
+struct picture {
+    FILE *out;
+    const struct sim_summary *s;
+    const struct sim_model *model; /* of the plot that is drawn */
+    struct page_sheet sheet;
+    uint32_t deep; /* the service that the load is shown of, or SIM_NONE: all
+                    * that clients call */
+    enum shown shows;
+    double end_ns;
+    int columns, width, column; /* px */
+};
+
+/* Text of a file, no more of it than fits into so many px. */
+void picture_text(FILE *out, const char *text, int px);
+
+/* One variant with its name and figures, its upper left corner at x, y. */
+void picture_plot(struct picture *p, uint32_t v, int x, int y);
+
+#endif

@@ -1,0 +1,114 @@
+/* Retries, and why calls ended without success; then the states that decided
+ * it, and how long calls took. */
+#include "sim/report/parts.h"
+
+void page_retries(struct page *p)
+{
+    static const struct page_layer attempts[] = {
+        { "first attempts", "offered", PAGE_STACK, page_first_attempts, 0 },
+        { "retries", "retry", PAGE_STACK, page_of_fleets, SIM_RETRIES },
+        { "hedges", "hedge", PAGE_STACK, page_of_fleets, SIM_HEDGES },
+    };
+    struct page_layer reasons[BIDE_N_REASONS];
+    uint32_t n = 0;
+
+    page_row(p, &(struct page_row){ .title = "Attempts",
+                                    .about = "What the load is made of.",
+                                    .unit = PAGE_RATE,
+                                    .legend = true,
+                                    .layers = attempts,
+                                    .n_layers = 3 });
+    for (uint32_t i = 0; i < BIDE_N_REASONS; i++)
+        if (i != BIDE_BECAUSE_SUCCESS)
+            reasons[n++] =
+                (struct page_layer){ bide_reason_name((bide_reason)i),
+                                     bide_reason_name((bide_reason)i),
+                                     PAGE_STACK, page_reason, i };
+    page_row(p, &(struct page_row){
+                    .title = "Why calls failed",
+                    .about = "Calls that ended without success, by the reason "
+                             "that the engine gave for no further attempt.",
+                    .unit = PAGE_RATE,
+                    .legend = true,
+                    .layers = reasons,
+                    .n_layers = n });
+}
+
+static void breakers(struct page *p)
+{
+    static const struct page_layer layers[] = {
+        { "open", "open", PAGE_STACK, page_breakers, SIM_BREAKER_OPEN },
+        { "half-open", "half", PAGE_STACK, page_breakers, SIM_BREAKER_HALF },
+    };
+
+    page_row(p, &(struct page_row){ .title = "Breakers",
+                                    .about = "Share of the processes whose "
+                                             "breaker is not closed.",
+                                    .unit = PAGE_SHARE,
+                                    .top = 1,
+                                    .legend = true,
+                                    .layers = layers,
+                                    .n_layers = 2 });
+}
+
+static void budget(struct page *p)
+{
+    static const struct page_layer layers[] = {
+        { "budget", "budget", PAGE_AREA, page_budget, 0 },
+    };
+
+    page_row(p, &(struct page_row){
+                    .title = "Retry budget",
+                    .about = "Retries that the budgets of all processes "
+                             "together would still grant.",
+                    .unit = PAGE_COUNT,
+                    .layers = layers,
+                    .n_layers = 1 });
+}
+
+static void under_way(struct page *p)
+{
+    static const struct page_layer layers[] = {
+        { "in all", "offered", PAGE_LINE, page_level_of_fleets,
+          SIM_IN_PROGRESS },
+        { "waiting", "retry", PAGE_AREA, page_level_of_fleets, SIM_WAITING },
+    };
+
+    page_row(p, &(struct page_row){
+                    .title = "Calls under way",
+                    .about = "All of them, and those that wait for their next "
+                             "attempt.",
+                    .unit = PAGE_COUNT,
+                    .layers = layers,
+                    .n_layers = 2 });
+}
+
+static void latency(struct page *p)
+{
+    static const struct page_layer layers[] = {
+        { "p99", "p99", PAGE_LINE, page_p99, 0 },
+        { "p50", "p50", PAGE_LINE, page_p50, 0 },
+    };
+
+    page_row(p, &(struct page_row){
+                    .title = "Latency",
+                    .about = p->s->model->n_fleets > 1
+                                 ? "Of calls that succeeded, waits and retries "
+                                   "included, of the slowest fleet at each "
+                                   "moment, on a logarithmic scale."
+                                 : "Of calls that succeeded, waits and retries "
+                                   "included, on a logarithmic scale. No "
+                                   "line: none did.",
+                    .unit = PAGE_SECONDS,
+                    .log = true,
+                    .layers = layers,
+                    .n_layers = 2 });
+}
+
+void page_states(struct page *p)
+{
+    breakers(p);
+    budget(p);
+    under_way(p);
+    latency(p);
+}

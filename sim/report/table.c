@@ -1,0 +1,220 @@
+/* The figures: some of them large at the top, for those who look for a minute,
+ * and all of them in a table with a bar under each number. */
+#include <math.h>
+#include <string.h>
+
+#include "sim/report/parts.h"
+
+static bool is_known(const struct sim_interval *i)
+{
+    return i->n > 0 || i->infinite > 0;
+}
+
+/* Whether any variant has something to say about a figure. */
+static bool is_told(const struct sim_summary *s, enum sim_figure f)
+{
+    for (uint32_t v = 0; v < s->n_variants; v++)
+        if (is_known(&s->variants[v].figure[f]))
+            return true;
+    return false;
+}
+
+/* ... and it is not nothing in all of them. */
+static bool is_some(const struct sim_summary *s, enum sim_figure f)
+{
+    for (uint32_t v = 0; v < s->n_variants; v++)
+        if (s->variants[v].figure[f].n > 0 && s->variants[v].figure[f].mean > 0)
+            return true;
+    return false;
+}
+
+/* ===== at the top ===== */
+
+static void stat(struct page *p, const char *name, const char *value,
+                 const char *kind)
+{
+    fprintf(p->out, "<div><dt>%s</dt><dd%s%s%s>%s</dd></div>", name,
+            kind ? " class=\"" : "", kind ? kind : "", kind ? "\"" : "", value);
+}
+
+static void stat_figure(struct page *p, uint32_t v, enum sim_figure f,
+                        const char *name)
+{
+    const struct sim_interval *i = &p->s->variants[v].figure[f];
+    char text[PAGE_TEXT];
+
+    if (is_told(p->s, f))
+        stat(p, name,
+             page_number(text, page_figure_unit(f),
+                         i->n ? i->mean : (double)NAN),
+             NULL);
+}
+
+static void stat_recovery(struct page *p, uint32_t v)
+{
+    const struct sim_interval *i = &p->s->variants[v].figure[SIM_FIG_RECOVER];
+    char text[PAGE_TEXT], number[PAGE_TEXT];
+
+    if (!is_told(p->s, SIM_FIG_RECOVER))
+        return;
+    if (!is_known(i))
+        stat(p, "recovers in", "–", NULL);
+    else if (i->infinite && !i->n)
+        stat(p, "recovers", "never", "bad");
+    else if (i->infinite) {
+        snprintf(text, sizeof text, "%u of %u runs", i->n, i->n + i->infinite);
+        stat(p, "recovers in", text, "bad");
+    } else {
+        page_number(number, PAGE_SECONDS, i->mean);
+        if (!(i->mean > 0))
+            stat(p, "recovers", "at once", "fine");
+        else
+            stat(p, "recovers in", number, "fine");
+    }
+}
+
+static void verdict(struct page *p, uint32_t v)
+{
+    fputs("<div class=\"verdict\"><h3>", p->out);
+    page_text(p->out, p->s->variants[v].name);
+    fputs("</h3><dl>", p->out);
+    stat_figure(p, v, SIM_FIG_SUCCESS, "calls succeed");
+    stat_recovery(p, v);
+    stat_figure(p, v, SIM_FIG_AMPLIFICATION, "attempts per call");
+    if (p->s->model->n_services > 1)
+        stat_figure(p, v, SIM_FIG_DEEPEST, "at the deepest");
+    if (page_minds_twice(p->s->model))
+        stat_figure(p, v, SIM_FIG_DUPLICATES, "done twice");
+    stat_figure(p, v, SIM_FIG_P99, "p99");
+    fputs("</dl></div>\n", p->out);
+}
+
+void page_verdicts(struct page *p)
+{
+    if (p->s->n_variants == 0)
+        return;
+    fputs("<div class=\"plots verdicts\">\n", p->out);
+    for (uint32_t v = 0; v < p->s->n_variants; v++)
+        verdict(p, v);
+    fputs("</div>\n", p->out);
+}
+
+/* ===== the table ===== */
+
+static const char *colour_of(enum sim_figure f)
+{
+    switch (f) {
+    case SIM_FIG_GOODPUT:
+    case SIM_FIG_SUCCESS:
+        return "good";
+    case SIM_FIG_FAILURES:
+    case SIM_FIG_RECOVER:
+    case SIM_FIG_STUCK:
+    case SIM_FIG_DUPLICATES:
+        return "fail";
+    case SIM_FIG_WASTED:
+        return "waste";
+    case SIM_FIG_P50:
+    case SIM_FIG_P99:
+    case SIM_FIG_P999:
+        return "time";
+    default:
+        return "offered";
+    }
+}
+
+static double most_of(const struct sim_summary *s, enum sim_figure f)
+{
+    double most = 0;
+
+    for (uint32_t v = 0; v < s->n_variants; v++) {
+        const struct sim_interval *i = &s->variants[v].figure[f];
+
+        if (i->n && isfinite(i->high))
+            most = fmax(most, fmax(i->high, i->mean));
+    }
+    return most;
+}
+
+static double percent(double x, double most)
+{
+    return isfinite(x) && x > 0 && most > 0 ? x / most * 100 : 0;
+}
+
+/* The mean as a bar, the interval as a line over its end. */
+static void bar(struct page *p, const struct sim_interval *i, double most)
+{
+    double low = percent(i->low, most), high = percent(i->high, most);
+
+    if (!i->n)
+        return;
+    fprintf(p->out, "<span class=\"bar\"><b style=\"width:%.1f%%\"></b>",
+            percent(i->mean, most));
+    if (i->high > i->low && isfinite(i->high - i->low))
+        fprintf(p->out, "<i style=\"left:%.1f%%;width:%.1f%%\"></i>", low,
+                high - low);
+    fputs("</span>", p->out);
+}
+
+static void cell(struct page *p, uint32_t v, enum sim_figure f, double most)
+{
+    const struct sim_interval *i = &p->s->variants[v].figure[f];
+    char text[PAGE_TEXT];
+
+    fprintf(p->out, "<td>%s", page_plus_minus(text, page_figure_unit(f), i));
+    if (i->infinite && i->n)
+        fprintf(p->out, " <small>never in %u of %u</small>", i->infinite,
+                i->n + i->infinite);
+    bar(p, i, most);
+    fputs("</td>", p->out);
+}
+
+/* Some figures say something about some models only. */
+bool page_figure_shown(const struct sim_summary *s, enum sim_figure f)
+{
+    if (f == SIM_FIG_DEEPEST && s->model->n_services < 2)
+        return false;
+    if (f == SIM_FIG_HEDGES && !is_some(s, f))
+        return false;
+    return is_told(s, f);
+}
+
+static void line(struct page *p, enum sim_figure f)
+{
+    double most = most_of(p->s, f);
+
+    if (!page_figure_shown(p->s, f))
+        return;
+    fprintf(p->out, "<tr class=\"c-%s\"><th scope=\"row\">", colour_of(f));
+    page_text(p->out, page_figure_words(f));
+    fputs("</th>", p->out);
+    for (uint32_t v = 0; v < p->s->n_variants; v++)
+        cell(p, v, f, most);
+    fputs("</tr>\n", p->out);
+}
+
+void page_table(struct page *p)
+{
+    if (p->s->n_variants == 0)
+        return;
+    page_row_open(p, "Figures",
+                  p->s->replications > 1
+                      ? "Means over the runs, and the 95 % confidence interval "
+                        "of the mean. Each is explained below."
+                      : "Of one run: --replications gives confidence "
+                        "intervals. Each is explained below.");
+    fprintf(p->out,
+            "<div class=\"scroll\"><table class=\"figures\" "
+            "style=\"min-width:%upx\">\n<tr><th></th>",
+            150 + p->s->n_variants * 140);
+    for (uint32_t v = 0; v < p->s->n_variants; v++) {
+        fputs("<th scope=\"col\">", p->out);
+        page_text(p->out, p->s->variants[v].name);
+        fputs("</th>", p->out);
+    }
+    fputs("</tr>\n", p->out);
+    for (int f = 0; f < SIM_FIGURES; f++)
+        line(p, (enum sim_figure)f);
+    fputs("</table></div>\n", p->out);
+    fputs("</section>\n", p->out);
+}

@@ -1,0 +1,106 @@
+/* Words of the report: text that may hold anything, and what figures are
+ * called. */
+#include <string.h>
+
+#include "base/utf8.h"
+#include "sim/report/parts.h"
+
+static const char *entity(uint32_t point)
+{
+    switch (point) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
+
+/* Characters that XML has no place for are replaced as the unsafe ones are. */
+static bool is_nothing(uint32_t point)
+{
+    return bide__char_unsafe(point) || (point & 0xfffe) == 0xfffe;
+}
+
+static void write_text(FILE *out, const char *text, bool blanks)
+{
+    size_t len = text ? strlen(text) : 0;
+
+    for (size_t i = 0, n; i < len; i += n) {
+        uint32_t point = 0;
+
+        n = bide__utf8_next(text + i, len - i, &point);
+        if (text[i] == '\n' || (blanks && text[i] == '_'))
+            putc(' ', out);
+        else if (n == 0 || is_nothing(point))
+            fputs("\xef\xbf\xbd", out);
+        else if (entity(point))
+            fputs(entity(point), out);
+        else
+            fwrite(text + i, 1, n, out);
+        n = n ? n : 1;
+    }
+}
+
+void page_text(FILE *out, const char *text)
+{
+    write_text(out, text, false);
+}
+
+void page_words(FILE *out, const char *key)
+{
+    write_text(out, key, true);
+}
+
+enum page_unit page_figure_unit(enum sim_figure f)
+{
+    switch (f) {
+    case SIM_FIG_GOODPUT:
+    case SIM_FIG_ATTEMPTS:
+        return PAGE_RATE;
+    case SIM_FIG_P50:
+    case SIM_FIG_P99:
+    case SIM_FIG_P999:
+    case SIM_FIG_RECOVER:
+        return PAGE_SECONDS;
+    case SIM_FIG_AMPLIFICATION:
+    case SIM_FIG_DEEPEST:
+    case SIM_FIG_PEAK:
+        return PAGE_TIMES;
+    case SIM_FIG_DUPLICATES:
+        return PAGE_COUNT;
+    default:
+        return PAGE_SHARE;
+    }
+}
+
+const char *page_figure_words(enum sim_figure f)
+{
+    static const char *const words[SIM_FIGURES] = {
+        [SIM_FIG_GOODPUT] = "goodput",
+        [SIM_FIG_SUCCESS] = "calls that succeed",
+        [SIM_FIG_FAILURES] = "calls that fail",
+        [SIM_FIG_ATTEMPTS] = "attempts",
+        [SIM_FIG_AMPLIFICATION] = "attempts per call",
+        [SIM_FIG_DEEPEST] = "at the deepest service",
+        [SIM_FIG_P50] = "p50",
+        [SIM_FIG_P99] = "p99",
+        [SIM_FIG_P999] = "p99.9",
+        [SIM_FIG_DUPLICATES] = "done twice",
+        [SIM_FIG_PEAK] = "peak over mean",
+        [SIM_FIG_WASTED] = "wasted work",
+        [SIM_FIG_RECOVER] = "time to recover",
+        [SIM_FIG_STUCK] = "never recovers",
+        [SIM_FIG_HEDGES] = "hedges per call",
+    };
+
+    return (unsigned)f < SIM_FIGURES && words[f] ? words[f]
+                                                 : sim_figure_head(f);
+}

@@ -1,0 +1,134 @@
+/* parts.c: distributions that are made of parts with a share each:
+ * mixtures of others, and histograms that were measured. */
+#include <math.h>
+
+#include "sim/scenario/load.h"
+
+/* Threads: owned. */
+struct bar {
+    int64_t upto_ns;
+    double share;
+};
+
+#define AT(member) .offset = offsetof(struct bar, member)
+
+/* clang-format off */
+static const struct sim_field bar_fields[] = {
+    { "upto", SIM_FIELD_SPAN, AT(upto_ns), .min = 1, .max = 2.592e15,
+      .expects = "a duration over 0" },
+    { "share", SIM_FIELD_SHARE, AT(share), .min = 1e-9, .max = 1,
+      .expects = "a ratio over 0, up to 1" },
+    { .key = NULL }
+};
+/* clang-format on */
+
+/* Shares must make 100 %; what is left of rounding is evened out. */
+static bool check_shares(struct sim_load *l, struct sim_dist_part *parts,
+                         uint32_t n, const struct bide__node *key)
+{
+    double sum = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        sum += parts[i].share;
+    if (!(fabs(sum - 1) <= 1e-6)) {
+        sim_mistake(l, key, "shares-not-100",
+                    "let the shares of all its parts add up to 100%",
+                    "the shares of `%s` add up to %.6g%%", key->text,
+                    sum * 100);
+        return false;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        parts[i].share /= sum;
+    return true;
+}
+
+static struct sim_dist_part *parts_for(struct sim_load *l,
+                                       const struct bide__node *key,
+                                       const struct bide__node *node,
+                                       const char *expected, const char *help)
+{
+    if (node->kind == BIDE__LIST && node->n > 0)
+        return sim_load_alloc(l, node->n, sizeof(struct sim_dist_part));
+    sim_wrong(l, key, node, expected, help);
+    return NULL;
+}
+
+static bool read_share(struct sim_load *l, struct sim_dist_part *part,
+                       const struct bide__node *map)
+{
+    struct bar b = { 0 };
+    struct bide__node *key;
+    const struct bide__node *share = bide__map_get(map, "share", &key);
+
+    if (!share) {
+        sim_mistake(l, map, "missing-key", "write `share: 5%`",
+                    "`share` is missing");
+        return false;
+    }
+    if (!sim_read_scalar(l, &bar_fields[1], &b, key, share))
+        return false;
+    part->share = b.share;
+    return true;
+}
+
+bool sim_read_mixture(struct sim_load *l, struct sim_dist *ret,
+                      const struct bide__node *key,
+                      const struct bide__node *node)
+{
+    static const char help[] =
+        "write `mixture: [ { share: 95%, exponential: 10ms }, { share: 5%, "
+        "exponential: 1s } ]`";
+    struct sim_dist_part *parts =
+        parts_for(l, key, node, "a list of distributions with shares", help);
+    bool good = parts != NULL;
+
+    for (size_t i = 0; parts && i < node->n; i++) {
+        const struct bide__node *item = node->items[i];
+
+        if (item->kind != BIDE__MAP) {
+            sim_wrong(l, key, item, "a list of distributions with shares",
+                      help);
+            good = false;
+            continue;
+        }
+        good &= read_share(l, &parts[i], item);
+        good &= sim_read_shape(l, &parts[i].of, key, item, true);
+    }
+    if (!good || !check_shares(l, parts, (uint32_t)node->n, key))
+        return false;
+    *ret = sim_mixture(parts, (uint32_t)node->n);
+    return true;
+}
+
+bool sim_read_histogram(struct sim_load *l, struct sim_dist *ret,
+                        const struct bide__node *key,
+                        const struct bide__node *node)
+{
+    static const char help[] = "write `histogram: [ { upto: 10ms, share: 50% "
+                               "}, { upto: 1s, share: 50% } ]`";
+    static const char *const needed[] = { "upto", "share", NULL };
+    struct sim_dist_part *parts =
+        parts_for(l, key, node, "a list of bars", help);
+    bool good = parts != NULL;
+
+    for (size_t i = 0; good && i < node->n; i++) {
+        double from_ns = i ? parts[i - 1].upto_ns : 0;
+        struct bar b = { 0 };
+
+        good = sim_read_needed(l, bar_fields, &b, key, node->items[i], needed,
+                               help);
+        if (good && (double)b.upto_ns <= from_ns) {
+            sim_mistake(l, bide__map_get(node->items[i], "upto", NULL),
+                        "bad-value", "put the bars in rising order",
+                        "`upto` is not over that of the bar before");
+            good = false;
+        }
+        parts[i] = (struct sim_dist_part){ .share = b.share,
+                                           .from_ns = from_ns,
+                                           .upto_ns = (double)b.upto_ns };
+    }
+    if (!good || !check_shares(l, parts, (uint32_t)node->n, key))
+        return false;
+    *ret = sim_empirical(parts, (uint32_t)node->n);
+    return true;
+}

@@ -1,0 +1,129 @@
+/* services.c: services, and the calls that they make in turn. */
+#include <string.h>
+
+#include "sim/scenario/load.h"
+
+/* ===== the calls of a service ===== */
+
+static void read_edge(struct sim_load *l, struct sim_model_edge *edge,
+                      const struct bide__node *key,
+                      const struct bide__node *node)
+{
+    edge->times = 1;
+    edge->service = SIM_NONE;
+    if (node->kind == BIDE__SCALAR && !bide__node_empty(node)) {
+        edge->service = sim_find_service(l, node);
+        edge->policy = sim_usual_policy(l, node);
+        return;
+    }
+    if (node->kind != BIDE__MAP) {
+        sim_wrong(l, key, node, "a service, or a map, for each call",
+                  "write `calls: [ { service: db, policy: default } ]`");
+        return;
+    }
+    sim_read_fields(l, sim_edge_fields, edge, node);
+    if (!bide__map_get(node, "service", NULL))
+        sim_mistake(l, node, "missing-key", NULL, "`service` is missing");
+    if (!bide__map_get(node, "policy", NULL))
+        edge->policy = sim_usual_policy(l, node);
+}
+
+/* One call stands for a list of it. */
+static void read_edges(struct sim_load *l, struct sim_model_service *service,
+                       const struct bide__node *key,
+                       const struct bide__node *node)
+{
+    bool list = node->kind == BIDE__LIST;
+    size_t n = list ? node->n : 1;
+
+    if (bide__node_empty(node))
+        return;
+    service->edges = sim_load_alloc(l, n, sizeof *service->edges);
+    if (!service->edges)
+        return;
+    service->n_edges = (uint32_t)n;
+    for (size_t i = 0; i < n; i++)
+        read_edge(l, &service->edges[i], key, list ? node->items[i] : node);
+}
+
+/* ===== a service ===== */
+
+/* What a model keeps once is written in two places, for whoever looks there. */
+static void check_retry_after(struct sim_load *l, const struct bide__node *map)
+{
+    const struct bide__node *queue = bide__map_get(map, "queue", NULL);
+    const struct bide__node *limit = bide__map_get(map, "rate_limit", NULL);
+    struct bide__node *key;
+
+    if (bide__map_get(queue, "retry_after", NULL) &&
+        bide__map_get(limit, "retry_after", &key))
+        sim_mistake(l, key, "contradiction", "take out one of the two",
+                    "`queue` and `rate_limit` both say what Retry-After says");
+}
+
+static void check_limit(struct sim_load *l, struct sim_model_service *service,
+                        const struct bide__node *map)
+{
+    struct bide__node *key;
+    const struct bide__node *limit = bide__map_get(map, "rate_limit", &key);
+
+    if (!limit)
+        return;
+    if (!bide__map_get(limit, "rate", NULL))
+        sim_mistake(l, key, "missing-key",
+                    "write `rate_limit: { rate: 100/s }`", "`rate` is missing");
+    if (!bide__map_get(limit, "burst", NULL))
+        service->limit_burst =
+            service->limit_rate > 1 ? service->limit_rate : 1;
+}
+
+static void read_service(struct sim_load *l, struct sim_model_service *service,
+                         const struct bide__node *name,
+                         const struct bide__node *map)
+{
+    struct bide__node *key;
+    const struct bide__node *calls;
+
+    service->name = (char *)name->text;
+    service->workers = service->queue = SIM_UNBOUNDED;
+    service->shards = 1;
+    service->time = service->network = sim_constant(0);
+    if (!bide__expect_map(&l->base, name, map,
+                          "write `{ workers: 10, time: 20ms }`"))
+        return;
+    sim_read_fields(l, sim_service_fields, service, map);
+    if ((calls = bide__map_get(map, "calls", &key)))
+        read_edges(l, service, key, calls);
+    check_retry_after(l, map);
+    check_limit(l, service, map);
+}
+
+/* A name must do in `variants`, where fleets and services meet. */
+static void check_name(struct sim_load *l, const struct bide__node *name)
+{
+    struct bide__node *other;
+
+    if (name->len == 0 || memchr(name->text, '\0', name->len))
+        sim_mistake(l, name, "bad-value", NULL,
+                    "a service needs a name, without NUL bytes in it");
+    else if (bide__map_get(l->clients, name->text, &other)) {
+        sim_mistake(l, name, "contradiction", "give one of them another name",
+                    "clients and a service are both called `%s`", name->text);
+        bide__diag(l->base.notes, l->base.tree, other, BIDE_NOTE,
+                   "contradiction", NULL, "the clients are here");
+    }
+}
+
+void sim_load_services(struct sim_load *l)
+{
+    const struct bide__node *all = l->services;
+    struct sim_model *m = l->model;
+
+    if (!all || !(m->services = sim_load_alloc(l, all->n, sizeof *m->services)))
+        return;
+    m->n_services = (uint32_t)all->n;
+    for (size_t i = 0; i < all->n; i++) {
+        check_name(l, all->keys[i]);
+        read_service(l, &m->services[i], all->keys[i], all->items[i]);
+    }
+}

@@ -1,0 +1,115 @@
+/* The threads take job after job from one counter. What they share beside it is
+ * how far they are, under a lock that is asked for a few times a second. */
+#define _POSIX_C_SOURCE 200809L
+#include "sim/study/pool.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sim/model/memory.h"
+
+enum { MOST_THREADS = 256 };
+
+/* Threads: shared. */
+struct crew {
+    const struct sim_pool *pool;
+    atomic_uint next; /* the job that is begun next */
+    atomic_bool stopped;
+    pthread_mutex_t lock; /* of what follows */
+    double done;          /* jobs, the unfinished by the part that is done */
+    uint64_t events;
+};
+
+/* One thread and the job it is at. Threads: owned, but for `crew`. */
+struct hand {
+    struct crew *crew;
+    double part;     /* of the job that has been told */
+    uint64_t events; /* of it */
+};
+
+/* ===== progress ===== */
+
+static bool tell(struct hand *h, double part, uint64_t events)
+{
+    struct crew *c = h->crew;
+    const struct sim_watch *watch = &c->pool->watch;
+
+    pthread_mutex_lock(&c->lock);
+    c->done += part - h->part;
+    c->events += events - h->events;
+    h->part = part;
+    h->events = events;
+    if (watch->progress && !atomic_load(&c->stopped) &&
+        !watch->progress(watch->self, c->done / c->pool->n_jobs, c->events))
+        atomic_store(&c->stopped, true);
+    pthread_mutex_unlock(&c->lock);
+    return !atomic_load(&c->stopped);
+}
+
+static bool hear(void *self, double part, uint64_t events)
+{
+    return tell(self, part, events);
+}
+
+/* ===== work ===== */
+
+static void *work(void *self)
+{
+    struct crew *c = self;
+    struct hand hand = { .crew = c };
+    struct sim_watch watch = c->pool->watch;
+
+    watch.self = &hand;
+    watch.progress = hear;
+    while (!atomic_load(&c->stopped)) {
+        uint32_t n = atomic_fetch_add(&c->next, 1);
+        struct sim_job job = { .variant = SIM_NONE };
+
+        if (n >= c->pool->n_jobs)
+            break;
+        c->pool->job(c->pool->self, n, &job);
+        watch.samples = job.samples;
+        struct sim_result *r =
+            sim_run(job.model, job.variant, job.seed, &watch);
+        tell(&hand, 1, r->events);
+        hand.part = 0;
+        hand.events = 0;
+        c->pool->take(c->pool->self, n, r);
+    }
+    return NULL;
+}
+
+static uint32_t threads_for(const struct sim_pool *pool)
+{
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t n =
+        pool->threads ? pool->threads : (uint32_t)(cores > 0 ? cores : 1);
+
+    if (n > MOST_THREADS)
+        n = MOST_THREADS;
+    return n < pool->n_jobs ? n : pool->n_jobs;
+}
+
+bool sim_pool_run(const struct sim_pool *pool, uint64_t *ret_events)
+{
+    struct crew c = { .pool = pool };
+    uint32_t n = threads_for(pool), started = 0;
+    pthread_t *threads = sim_new(n, sizeof *threads);
+
+    pthread_mutex_init(&c.lock, NULL);
+    /* This thread is one of them: the work is done even where no other can be
+     * had. */
+    while (started + 1 < n &&
+           pthread_create(&threads[started], NULL, work, &c) == 0)
+        started++;
+    work(&c);
+    while (started > 0)
+        pthread_join(threads[--started], NULL);
+    pthread_mutex_destroy(&c.lock);
+    free(threads);
+    if (ret_events)
+        *ret_events = c.events;
+    return !atomic_load(&c.stopped);
+}

@@ -1,0 +1,173 @@
+/* Replications of every variant, by the pool. Replication 0 of each variant is
+ * run first, so that whoever stops it early can still compare. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/model/memory.h"
+#include "sim/study/pool.h"
+#include "sim/study/summary.h"
+
+/* What is kept of a run. */
+struct outcome {
+    bool done; /* to its end */
+    double figure[SIM_FIGURES];
+};
+
+/* Threads: shared. Each run has its own outcome; what they add up to is under
+ * the lock. Counts are whole numbers, whose sum does not depend on the order.
+ */
+struct replication {
+    const struct sim_plan *plan;
+    struct sim_summary *summary;
+    struct outcome *outcomes; /* [replication * n_variants + variant] */
+    pthread_mutex_t lock;
+};
+
+/* ===== one run ===== */
+
+static void get_job(void *self, uint32_t n, struct sim_job *ret)
+{
+    const struct replication *all = self;
+    uint32_t variants = all->summary->n_variants;
+
+    ret->model = all->plan->model;
+    ret->variant = ret->model->n_variants ? n % variants : SIM_NONE;
+    ret->seed = all->plan->seed + n / variants;
+    ret->samples = n < variants ? all->plan->watch.samples : 0;
+}
+
+static void add_fleets(double **sum, const struct sim_result *r,
+                       enum sim_caller_channel channel)
+{
+    if (!*sum)
+        *sum = sim_new(r->n_steps, sizeof **sum);
+    for (uint32_t c = 0; c < r->n_callers; c++)
+        for (uint32_t i = 0; r->callers[c].is_fleet && i < r->n_steps; i++)
+            (*sum)[i] += r->callers[c].value[channel][i];
+}
+
+static void add_series(struct sim_variant_summary *v,
+                       const struct sim_result *r)
+{
+    add_fleets(&v->mean[0], r, SIM_ATTEMPTS);
+    add_fleets(&v->mean[1], r, SIM_SUCCESSES);
+}
+
+static void take_result(void *self, uint32_t n, struct sim_result *r)
+{
+    struct replication *all = self;
+    struct outcome *o = &all->outcomes[n];
+    struct sim_variant_summary *v =
+        &all->summary->variants[n % all->summary->n_variants];
+
+    o->done = !r->cut_short;
+    memcpy(o->figure, r->figure, sizeof o->figure);
+    if (o->done) {
+        pthread_mutex_lock(&all->lock);
+        add_series(v, r);
+        v->n++;
+        pthread_mutex_unlock(&all->lock);
+    }
+    if (n < all->summary->n_variants)
+        v->first = r;
+    else
+        sim_result_free(r);
+}
+
+static bool stop_now(void *self, double done, uint64_t events)
+{
+    (void)self;
+    (void)done;
+    (void)events;
+    return false;
+}
+
+/* A variant that was not even begun when it was stopped: an empty result has
+ * its shape, and nothing to say. */
+static void fill_gap(struct replication *all, uint32_t variant)
+{
+    struct sim_watch watch = { .steps = all->plan->watch.steps,
+                               .progress = stop_now };
+    struct sim_job job = { .samples = 0 };
+
+    get_job(all, variant, &job);
+    take_result(all, variant,
+                sim_run(job.model, job.variant, job.seed, &watch));
+}
+
+/* ===== all together ===== */
+
+/* Figure f of the runs that count: those that are finished, or else the first
+ * as far as it came. */
+static struct sim_interval sum_figure(const struct replication *all,
+                                      uint32_t variant, enum sim_figure f,
+                                      double *values)
+{
+    uint32_t variants = all->summary->n_variants, n = 0;
+
+    for (uint32_t k = 0; k < all->plan->replications; k++) {
+        const struct outcome *o = &all->outcomes[k * variants + variant];
+        if (o->done)
+            values[n++] = o->figure[f];
+    }
+    if (n == 0)
+        values[n++] = all->outcomes[variant].figure[f];
+    return sim_interval_of(f, values, n);
+}
+
+static void sum_up(struct replication *all, uint32_t variant)
+{
+    struct sim_variant_summary *v = &all->summary->variants[variant];
+    double *values = sim_new(all->plan->replications, sizeof *values);
+
+    all->summary->cut_short |= v->n < all->plan->replications;
+    for (int f = 0; f < SIM_FIGURES; f++)
+        v->figure[f] = sum_figure(all, variant, (enum sim_figure)f, values);
+    if (v->n == 0)
+        add_series(v, v->first);
+    for (int c = 0; c < 2; c++)
+        for (uint32_t i = 0; v->n > 1 && i < v->first->n_steps; i++)
+            v->mean[c][i] /= v->n;
+    free(values);
+}
+
+static struct sim_summary *make_summary(const struct sim_plan *plan)
+{
+    struct sim_summary *s = sim_new(1, sizeof *s);
+
+    s->model = plan->model;
+    s->seed = plan->seed;
+    s->replications = plan->replications;
+    s->n_variants = plan->model->n_variants ? plan->model->n_variants : 1;
+    s->variants = sim_new(s->n_variants, sizeof *s->variants);
+    for (uint32_t v = 0; v < s->n_variants; v++)
+        s->variants[v].name =
+            plan->model->n_variants ? plan->model->variants[v].name : "";
+    return s;
+}
+
+struct sim_summary *sim_replicate(const struct sim_plan *plan)
+{
+    struct replication all = { .plan = plan, .summary = make_summary(plan) };
+    struct sim_summary *s = all.summary;
+    uint32_t n = s->n_variants * plan->replications;
+    struct sim_pool pool = { .n_jobs = n,
+                             .threads = plan->threads,
+                             .watch = plan->watch,
+                             .self = &all,
+                             .job = get_job,
+                             .take = take_result };
+
+    pthread_mutex_init(&all.lock, NULL);
+    all.outcomes = sim_new(n, sizeof *all.outcomes);
+    sim_pool_run(&pool, &s->events);
+    for (uint32_t v = 0; v < s->n_variants; v++) {
+        if (!s->variants[v].first)
+            fill_gap(&all, v);
+        sum_up(&all, v);
+    }
+    pthread_mutex_destroy(&all.lock);
+    free(all.outcomes);
+    return s;
+}

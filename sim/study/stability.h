@@ -1,0 +1,62 @@
+/* Stability: what becomes of a system that is hit, for every load and every
+ * size of the hit.
+ *
+ *     struct sim_stability *s;
+ *     const char *why = sim_stability_new(&s, model, loads, 12, lengths, 6);
+ *     sim_stability_run(s, &plan);
+ *     sim_stability_at(s, variant, load, length)->fate
+ *     sim_stability_free(s);
+ *
+ * A load of 1 is what the busiest service can just serve: the rates of all open
+ * fleets are scaled alike. The hit is the model's own faults, made to last so
+ * long; where it has none, a full stop of the service that is called first.
+ * After the hit the model has four times as long to recover, a minute at least;
+ * runs that do not are run once more, for as long as the model gives itself
+ * after its faults, if that is longer and the load can be served at all.
+ *
+ * A run has recovered when the figure `recover` says so and nine in ten calls
+ * of the last tenth of the run succeeded. A cell is SIM_FATE_RECOVERS if all
+ * its runs have, and in less than three times the length of the hit, or 10 s;
+ * SIM_FATE_NEVER if none has; and SIM_FATE_VULNERABLE between. Threads: owned.
+ */
+#ifndef BIDE_SIM_STUDY_STABILITY_H
+#define BIDE_SIM_STUDY_STABILITY_H
+
+#include "sim/report/page.h"
+
+struct sim_stability {
+    const struct sim_model *model; /* must outlive it */
+    double capacity;               /* calls a second that are a load of 1 */
+    double *loads;
+    int64_t *lengths_ns;
+    uint32_t n_loads, n_lengths, n_variants;
+    struct sim_model **points;   /* drafts, [length][load] */
+    struct sim_page_cell *cells; /* [variant][length][load] */
+    uint32_t seeds;
+    uint64_t seed, events;
+    bool cut_short;
+};
+
+/* NULL and the map, or why there can be none. */
+const char *sim_stability_new(struct sim_stability **ret,
+                              const struct sim_model *m, const double *loads,
+                              uint32_t n_loads, const int64_t *lengths_ns,
+                              uint32_t n_lengths);
+
+/* Runs it, once, by the seed, replications, threads and watch of a plan. */
+void sim_stability_run(struct sim_stability *s, const struct sim_plan *plan);
+
+const struct sim_page_cell *sim_stability_at(const struct sim_stability *s,
+                                             uint32_t variant, uint32_t load,
+                                             uint32_t length);
+void sim_stability_free(struct sim_stability *s);
+
+/* "recovers", "vulnerable", "never", "unknown". */
+const char *sim_fate_name(enum sim_page_fate fate);
+
+/* The share of its capacity that the busiest service is used to by the open
+ * fleets, without any retry; 0 if nothing limits it. A worker that is held
+ * while it calls on is held for the mean of that as well. */
+double sim_utilisation(const struct sim_model *m);
+
+#endif

@@ -1,0 +1,101 @@
+/* What replications say together: means, and how far they may be off. */
+#include "sim/study/summary.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/model/number.h"
+
+/* ===== intervals ===== */
+
+/* Student's t for 95 %, both sides; beyond the table the first terms of its
+ * expansion, which are good to four digits there. */
+static double student(uint32_t freedom)
+{
+    static const double table[] = {
+        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
+        2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
+        2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+    };
+    const double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z;
+    double n = freedom;
+
+    if (freedom <= sizeof table / sizeof table[0])
+        return table[freedom - 1];
+    return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n);
+}
+
+/* Wilson's interval of a share p of n: never of no width, never outside of
+ * 0..1. */
+static void wilson(struct sim_interval *i)
+{
+    const double z = 1.959964;
+    double n = i->n, p = i->mean, zz = z * z / n;
+    double middle = (p + zz / 2) / (1 + zz);
+    double half = z * sim_sqrt(p * (1 - p) / n + zz / (4 * n)) / (1 + zz);
+
+    i->low = p <= 0 ? 0 : middle - half;
+    i->high = p >= 1 ? 1 : middle + half;
+}
+
+static void spread(struct sim_interval *i, const double *values, uint32_t n)
+{
+    double sum = 0;
+
+    i->low = i->high = i->mean;
+    if (i->n < 2)
+        return;
+    for (uint32_t k = 0; k < n; k++)
+        if (isfinite(values[k]))
+            sum += (values[k] - i->mean) * (values[k] - i->mean);
+    double error = sim_sqrt(sum / (i->n - 1.0) / i->n);
+    i->low -= student(i->n - 1) * error;
+    i->high += student(i->n - 1) * error;
+}
+
+struct sim_interval sim_interval_of(enum sim_figure f, const double *values,
+                                    uint32_t n)
+{
+    struct sim_interval i = { .least = INFINITY, .most = -INFINITY };
+    double sum = 0;
+
+    for (uint32_t k = 0; k < n; k++) {
+        double x = values[k];
+        i.infinite += isinf(x) ? 1 : 0;
+        if (!isfinite(x))
+            continue;
+        i.n++;
+        sum += x;
+        i.least = x < i.least ? x : i.least;
+        i.most = x > i.most ? x : i.most;
+    }
+    if (i.n == 0) {
+        i.mean = i.low = i.high = i.least = i.most = NAN;
+        return i;
+    }
+    i.mean = sum / i.n;
+    spread(&i, values, n);
+    if (f == SIM_FIG_STUCK && n > 1)
+        wilson(&i);
+    return i;
+}
+
+double sim_interval_value(const struct sim_interval *i)
+{
+    return i->infinite ? INFINITY : i->mean;
+}
+
+/* ===== summaries ===== */
+
+void sim_summary_free(struct sim_summary *s)
+{
+    if (!s)
+        return;
+    for (uint32_t v = 0; v < s->n_variants; v++) {
+        sim_result_free(s->variants[v].first);
+        free(s->variants[v].mean[0]);
+        free(s->variants[v].mean[1]);
+    }
+    free(s->variants);
+    free(s);
+}

@@ -1,0 +1,212 @@
+/* Figures for people: three digits and a unit. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/study/summary.h"
+
+/* clang-format off */
+static const struct {
+    enum sim_unit unit;
+    int better;
+} figures[SIM_FIGURES] = {
+    [SIM_FIG_GOODPUT]       = { SIM_PER_SECOND, 1 },
+    [SIM_FIG_SUCCESS]       = { SIM_SHARE, 1 },
+    [SIM_FIG_FAILURES]      = { SIM_SHARE, -1 },
+    [SIM_FIG_ATTEMPTS]      = { SIM_PER_SECOND, 0 },
+    [SIM_FIG_AMPLIFICATION] = { SIM_TIMES, -1 },
+    [SIM_FIG_DEEPEST]       = { SIM_TIMES, -1 },
+    [SIM_FIG_P50]           = { SIM_SECONDS, -1 },
+    [SIM_FIG_P99]           = { SIM_SECONDS, -1 },
+    [SIM_FIG_P999]          = { SIM_SECONDS, -1 },
+    [SIM_FIG_DUPLICATES]    = { SIM_COUNT, -1 },
+    [SIM_FIG_PEAK]          = { SIM_TIMES, 0 },
+    [SIM_FIG_WASTED]        = { SIM_SHARE, -1 },
+    [SIM_FIG_RECOVER]       = { SIM_SECONDS, -1 },
+    [SIM_FIG_STUCK]         = { SIM_SHARE, -1 },
+    [SIM_FIG_HEDGES]        = { SIM_SHARE, 0 },
+};
+/* clang-format on */
+
+enum sim_unit sim_figure_unit(enum sim_figure f)
+{
+    return figures[f].unit;
+}
+
+int sim_figure_better(enum sim_figure f)
+{
+    return figures[f].better;
+}
+
+enum sim_figure sim_figure_find(const char *name, size_t len)
+{
+    for (int f = 0; f < SIM_FIGURES; f++) {
+        const char *known = sim_figure_name((enum sim_figure)f);
+        if (strlen(known) == len && memcmp(known, name, len) == 0)
+            return (enum sim_figure)f;
+    }
+    return SIM_FIGURES;
+}
+
+/* ===== scales ===== */
+
+/* What a value is divided by before it is written, and what stands behind. */
+struct scale {
+    double by;
+    const char *unit;
+};
+
+static struct scale thousands(double x, struct scale one, struct scale kilo,
+                              struct scale mega)
+{
+    return x < 9999.5 ? one : x < 999500 ? kilo : mega;
+}
+
+static struct scale of_seconds(double x)
+{
+    if (x < 999.5e-6)
+        return (struct scale){ 1e-6, "us" };
+    if (x < 999.5e-3)
+        return (struct scale){ 1e-3, "ms" };
+    if (x < 599.5)
+        return (struct scale){ 1, "s" };
+    return x < 35970 ? (struct scale){ 60, "m" } : (struct scale){ 3600, "h" };
+}
+
+static struct scale scale_of(enum sim_figure f, double x)
+{
+    x = fabs(x);
+    switch (figures[f].unit) {
+    case SIM_PER_SECOND:
+        return thousands(x, (struct scale){ 1, "/s" },
+                         (struct scale){ 1e3, "k/s" },
+                         (struct scale){ 1e6, "M/s" });
+    case SIM_SHARE:
+        return (struct scale){ 0.01, "%" };
+    case SIM_SECONDS:
+        return of_seconds(x);
+    case SIM_TIMES:
+        return (struct scale){ 1, "x" };
+    case SIM_COUNT:
+        break;
+    }
+    return thousands(x, (struct scale){ 1, "" }, (struct scale){ 1e3, "k" },
+                     (struct scale){ 1e6, "M" });
+}
+
+/* ===== digits ===== */
+
+/* No zeros behind the point, and no point behind nothing. */
+static void put_places(double x, int places, char *buffer, size_t size)
+{
+    snprintf(buffer, size, "%.*f", places, x);
+    char *end = buffer + strlen(buffer);
+    if (strchr(buffer, '.')) {
+        while (end[-1] == '0')
+            *--end = '\0';
+        if (end[-1] == '.')
+            *--end = '\0';
+    }
+    if (strcmp(buffer, "-0") == 0)
+        snprintf(buffer, size, "0");
+}
+
+/* How many places show so many digits. */
+static int places_for(double x, int digits)
+{
+    double ten = 10, half = 0.5;
+    int places = digits - 1;
+
+    for (int i = 0; i < places; i++)
+        half /= 10;
+    for (; places > 0 && fabs(x) >= ten - half; ten *= 10, half *= 10)
+        places--;
+    for (double y = fabs(x); y > 0 && y < 0.995 && places < 6; y *= 10)
+        places++;
+    return places;
+}
+
+static void put_digits(double x, int digits, char *buffer, size_t size)
+{
+    put_places(x, places_for(x, digits), buffer, size);
+}
+
+/* Just under 100 % the third digit hides what matters: 99.97 % is not 100 %. */
+static void put_number(enum sim_figure f, double x, struct scale s,
+                       char *buffer, size_t size)
+{
+    double y = x / s.by;
+
+    if (figures[f].unit == SIM_SHARE && y > 99 && y < 100)
+        snprintf(buffer, size, "%.2f", y > 99.99 ? 99.99 : y);
+    else
+        put_digits(y, 3, buffer, size);
+}
+
+const char *sim_figure_text(enum sim_figure f, double x, char *buffer,
+                            size_t size)
+{
+    char digits[32];
+    struct scale s = scale_of(f, x);
+
+    if (isnan(x))
+        return "-";
+    if (isinf(x))
+        return f == SIM_FIG_RECOVER ? "never" : "unbounded";
+    put_number(f, x, s, digits, sizeof digits);
+    snprintf(buffer, size, "%s%s", digits,
+             x == 0 && figures[f].unit == SIM_SECONDS ? "s" : s.unit);
+    return buffer;
+}
+
+/* ===== intervals ===== */
+
+static const char *wilson_text(const struct sim_interval *i, char *buffer,
+                               size_t size)
+{
+    char mean[16], low[16], high[16];
+
+    put_digits(i->mean * 100, 3, mean, sizeof mean);
+    put_digits(i->low * 100, 2, low, sizeof low);
+    put_digits(i->high * 100, 2, high, sizeof high);
+    snprintf(buffer, size, "%s%% (%s..%s)", mean, low, high);
+    return buffer;
+}
+
+/* Half an interval has the places of its mean, or one more; "" if there is
+ * nothing to see then. */
+static void put_half(double half, double mean, char *buffer, size_t size)
+{
+    int places = places_for(mean, 3), needed = places_for(half, 1);
+
+    put_places(half, needed > places ? places + 1 : places, buffer, size);
+    if (strcmp(buffer, "0") == 0)
+        buffer[0] = '\0';
+}
+
+const char *sim_interval_text(enum sim_figure f, const struct sim_interval *i,
+                              bool utf8, char *buffer, size_t size)
+{
+    char mean[24], half[24];
+    struct scale s = scale_of(f, i->mean);
+
+    if (i->infinite && i->n) {
+        char one[SIM_TEXT];
+        snprintf(buffer, size, "%s, %u never",
+                 sim_figure_text(f, i->mean, one, sizeof one), i->infinite);
+        return buffer;
+    }
+    if (i->infinite || i->n == 0 || !(i->high - i->low > 0))
+        return sim_figure_text(f, i->infinite ? INFINITY : i->mean, buffer,
+                               size);
+    if (f == SIM_FIG_STUCK)
+        return wilson_text(i, buffer, size);
+    put_number(f, i->mean, s, mean, sizeof mean);
+    put_half((i->high - i->low) / 2 / s.by, i->mean / s.by, half, sizeof half);
+    snprintf(buffer, size, "%s%s%s%s", mean,
+             !*half ? ""
+             : utf8 ? " \u00b1"
+                    : " +-",
+             half, s.unit);
+    return buffer;
+}

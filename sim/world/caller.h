@@ -1,0 +1,170 @@
+/* The caller: drives bide's own calls on virtual time.
+ *
+ *     struct sim_caller caller = { .target = &service.target };
+ *     sim_caller_init(&caller, world, &conf, n_deps);
+ *     sim_caller_begin(&caller, world, client, number, NULL);
+ *
+ * It does what every driver does (bide/call.h): begin, ask, try, report, end.
+ * There is no thread and no sleep: a call that waits is an event. The policy is
+ * run as it is, except that it has one lane, there being one thread: which core
+ * the simulator runs on must not matter. Threads: owned. */
+#ifndef BIDE_SIM_WORLD_CALLER_H
+#define BIDE_SIM_WORLD_CALLER_H
+
+#include "bide/bide.h"
+#include "sim/model/luck.h"
+#include "sim/world/metrics.h"
+#include "sim/world/places.h"
+#include "sim/world/record_marks.h"
+#include "sim/world/slab.h"
+#include "sim/world/target.h"
+#include "sim/world/timeouts.h"
+
+enum { SIM_AT_ONCE = 5 }; /* attempts of a call that may run: one, four hedges */
+
+/* What a call is made for, if it serves a request. */
+struct sim_job {
+    uint32_t tag;              /* whoever began it knows it by that */
+    /* what came with the request */
+    uint32_t upstream_attempt;
+    uint64_t operation;
+    int64_t deadline_ns;
+    bool key_came_along;  /* its key is made from that one */
+};
+
+/* A call in progress. It is never moved: a bide_call may not be.
+ *
+ * Ten thousand under way outgrow the processor's cache. So what each event asks of
+ * a call is in its first line, what the engine needs for a plain success in the next
+ * two, and the rest is neither read nor written without need. */
+struct sim_call {
+    _Alignas(SIM_LINE) uint64_t client;
+    int64_t begin_ns;    /* between the two, or the compiler would load them at
+                          * once, just after each was stored */
+    uint64_t number;
+    int64_t wake_ns;     /* an event is set for then; -1: none */
+    uint32_t generation; /* of the slot: events for an earlier one are void */
+    uint32_t running[SIM_AT_ONCE]; /* the attempts */
+    uint8_t n_running;
+    uint8_t last;        /* kind of the last answer */
+    bool waiting : 1;    /* in backoff */
+    bool queued : 1;     /* for a place in flight */
+    bool sampled : 1;    /* its marks are kept */
+    bool hinted : 1;     /* by the last answer */
+    bool serves : 1;     /* a request of somebody else's ... */
+    bool key_came_along : 1; /* ... that had a key */
+    bide_call call;
+    int64_t hint_ns;     /* if hinted */
+    uint64_t operation;  /* if it serves */
+    uint32_t tag;        /* if it serves */
+    uint32_t number_there[SIM_AT_ONCE]; /* of each attempt, if the target wants to
+                                         * know when it is given up */
+};
+
+struct sim_caller {
+    /* as the model wants it */
+    struct sim_target *target;
+    uint32_t part;       /* its number among the parts, for its luck */
+    enum sim_repeat repeat;
+    struct sim_marks *marks; /* of sampled clients; or NULL */
+    void *self;          /* of whoever wants to know ... */
+    /* ... that a call is done, and what the last answer was; or NULL */
+    void (*on_done)(void *self, struct sim_world *w, const struct sim_call *call,
+                    bide_reason reason, const struct sim_answer *last);
+    /* ... that an attempt begins; or NULL */
+    void (*on_try)(void *self, struct sim_world *w, bide_dep *dep,
+                   const bide_decision *d);
+
+    /* as it stands */
+    bide_dep **deps; /* client n calls through deps[n % n_deps] */
+    uint32_t n_deps;
+    bool keyed;      /* its requests carry an Idempotency-Key */
+    bide_outcome known[SIM_ANSWER_KINDS]; /* what the policy makes of each */
+    const struct sim_call *asked; /* the call that the engine is asked about: */
+    uint16_t draws;               /* its luck is drawn, by ... */
+    uint64_t seed;
+    bide_rng rng;                 /* ... this */
+    bide_op op;                   /* of calls that serve nobody's request */
+    struct sim_sender sender;
+    struct sim_actor actor;
+    struct sim_actor deadline;
+    struct sim_timeouts timeouts;
+    struct sim_places *places; /* for each dependency; NULL: nobody queues */
+    struct sim_slab calls;
+
+    /* as it went */
+    struct sim_metrics metrics;
+};
+
+/* Makes `n_deps` dependencies of the policy: one for each process of a fleet,
+ * say. 0, or what bide_policy_check() says. The target must be set. */
+int sim_caller_init(struct sim_caller *c, struct sim_world *w,
+                    const bide_policy_conf *conf, uint32_t n_deps);
+
+/* Calls that are still in progress are dropped. */
+void sim_caller_done(struct sim_caller *c);
+
+/* Begins call `number` of a client: the two are the key of its luck. `job` may be
+ * NULL. Gives the number of its slot; it may be over already, if it was refused,
+ * and on_done has been told so then. */
+uint32_t sim_caller_begin(struct sim_caller *c, struct sim_world *w,
+                          uint64_t client, uint64_t number,
+                          const struct sim_job *job);
+
+/* Gives up the call in a slot; on_done is not told. */
+void sim_caller_cancel(struct sim_caller *c, struct sim_world *w,
+                       uint32_t slot);
+
+/* What follows is for its own files, and for places.c and timeouts.c. */
+
+/* The call in a slot that is in use. */
+static inline struct sim_call *sim_caller_at(const struct sim_caller *c,
+                                             uint32_t slot)
+{
+    return sim_slab_at(&c->calls, slot, sizeof(struct sim_call));
+}
+
+/* An attempt's place among those of a call that run, or -1. */
+static inline int sim_call_find(const struct sim_call *call, uint32_t attempt)
+{
+    for (int i = 0; i < call->n_running; i++)
+        if (call->running[i] == attempt)
+            return i;
+    return -1;
+}
+
+enum { SIM_CALL_LINES = 3 }; /* all that most calls need */
+
+SIM_FETCHES void sim_caller_fetch(const struct sim_caller *c, uint32_t slot)
+{
+    sim_fetch_lines(sim_caller_at(c, slot), SIM_CALL_LINES);
+}
+
+/* Asks the engine what to do next with the call in a slot, and does it. */
+void sim_caller_go_on(struct sim_caller *c, struct sim_world *w, uint32_t slot);
+
+/* caller_answer.c: an attempt has run for as long as it may. */
+void sim_caller_expired(struct sim_caller *c, struct sim_world *w,
+                        const struct sim_timeout *t);
+
+/* caller.c: ends a call as it was decided; takes an attempt off those that run;
+ * tells the target that nobody waits for it any more. */
+void sim_caller_finish(struct sim_caller *c, struct sim_world *w, uint32_t slot,
+                       const bide_decision *d);
+void sim_caller_drop(struct sim_caller *c, uint32_t slot, int i);
+void sim_caller_tell_off(struct sim_caller *c, struct sim_world *w,
+                         uint32_t slot, int i);
+
+/* Sets whose luck the engine draws from, and from which draw on. */
+static inline void sim_caller_lend_luck(struct sim_caller *c,
+                                        const struct sim_call *call,
+                                        uint16_t draws)
+{
+    c->asked = call;
+    c->draws = draws;
+}
+
+/* Connects it to its events: what init() leaves to caller_answer.c. */
+void sim_caller_connect(struct sim_caller *c);
+
+#endif

@@ -1,0 +1,87 @@
+/* Making and unmaking a caller. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/world/caller.h"
+#include "sim/model/memory.h"
+
+/* What a client would make of an answer: its policy's rules decide, and the field
+ * by which a server says not to retry is read as it would be. */
+static bide_outcome judge(const bide_dep *dep, int status, bide_fault fault,
+                          bool says_no)
+{
+    static const bide_header no = { "X-Bide-Retry", 12, "no", 2 };
+    bide_response r = { .status = status, .fault = fault };
+    if (says_no) {
+        r.headers = &no;
+        r.n_headers = 1;
+    }
+    return bide_classify(dep, &r);
+}
+
+static void learn_answers(struct sim_caller *c)
+{
+#define X(name, status, fault, no)                                             \
+    c->known[name] = judge(c->deps[0], status, fault, no);
+    SIM_ANSWERS(X)
+#undef X
+}
+
+static int make_dep(struct sim_caller *c, struct sim_world *w,
+                    const bide_policy_conf *conf, uint32_t i)
+{
+    uint64_t what = sim_luck_what(SIM_LUCK_OTHER, c->part, 0);
+    uint64_t seed = sim_luck_word(w->seed, i, 0, what);
+    bide_host host = { .seed = &seed };
+    if (c->places) {
+        sim_places_init(&c->places[i], c, w);
+        host.ctx = &c->places[i];
+        host.on_place = sim_places_free;
+    }
+    return bide_dep_new_in(&c->deps[i], "sim", conf, &host);
+}
+
+int sim_caller_init(struct sim_caller *c, struct sim_world *w,
+                    const bide_policy_conf *conf, uint32_t n_deps)
+{
+    bide_policy_conf mine = *conf;
+    mine.lanes = 1;
+    int rc = bide_policy_check(&mine);
+    if (rc < 0)
+        return rc;
+    c->deps = sim_new(n_deps, sizeof(bide_dep *));
+    if (mine.limits.queue != 0)
+        c->places = sim_new(n_deps, sizeof *c->places);
+    for (c->n_deps = 0; c->n_deps < n_deps; c->n_deps++) {
+        rc = make_dep(c, w, &mine, c->n_deps);
+        if (rc < 0) {
+            sim_caller_done(c);
+            return rc;
+        }
+    }
+    c->keyed = c->repeat == SIM_KEYED ||
+               mine.idempotency_key == BIDE_KEY_GENERATE;
+    c->sender.hedges = mine.hedge.max != 0;
+    c->sender.part = c->part;
+    c->timeouts.length_ns = mine.attempt_timeout_ns;
+    c->seed = w->seed;
+    c->op = (bide_op){ .idempotent = c->repeat == SIM_IDEMPOTENT,
+                       .has_key = c->keyed,
+                       .rng = &c->rng };
+    sim_caller_connect(c);
+    learn_answers(c);
+    return 0;
+}
+
+void sim_caller_done(struct sim_caller *c)
+{
+    for (uint32_t i = 0; i < c->n_deps; i++) {
+        bide_dep_free(c->deps[i]);
+        if (c->places)
+            sim_places_done(&c->places[i]);
+    }
+    free(c->deps);
+    free(c->places);
+    sim_slab_done(&c->calls);
+    sim_timeouts_done(&c->timeouts);
+}

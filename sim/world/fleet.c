@@ -1,0 +1,111 @@
+#include "sim/world/fleet.h"
+
+#include "sim/model/luck.h"
+
+static bool is_over(const struct sim_fleet *f, uint64_t calls, int64_t at_ns)
+{
+    return (f->most_calls && calls >= f->most_calls) ||
+           (f->until_ns && at_ns >= f->until_ns);
+}
+
+static int64_t draw_gap(const struct sim_fleet *f, const struct sim_world *w,
+                        uint32_t client, uint64_t n)
+{
+    if (f->gap.kind == SIM_CONSTANT)
+        return (int64_t)f->gap.at_ns;
+    return sim_dist_draw(
+        &f->gap, sim_luck_word(w->seed, client, n,
+                               sim_luck_what(SIM_LUCK_ARRIVAL, f->part, 0)));
+}
+
+/* Any client may be the next, each equally likely. */
+static uint64_t pick(const struct sim_fleet *f, const struct sim_world *w,
+                     uint64_t n)
+{
+    if (f->clients == 1)
+        return 0;
+    uint64_t word = sim_luck_word(w->seed, 0, n,
+                                  sim_luck_what(SIM_LUCK_CLIENT, f->part, 0));
+    return (word >> 32) * f->clients >> 32;
+}
+
+static void draw_ahead(struct sim_fleet *f, const struct sim_world *w,
+                       uint64_t n)
+{
+    const struct sim_target *target = f->caller->target;
+    for (uint32_t k = 0; k < SIM_AHEAD; k++)
+        f->ahead_ns[k] = draw_gap(f, w, 0, n + k);
+    for (uint32_t k = 0; target->foresee && k < SIM_AHEAD; k++)
+        target->foresee(target->self, w, pick(f, w, n + k), n + k);
+}
+
+/* The gap before call n of an open fleet; they are asked for in order. */
+static int64_t gap_before(struct sim_fleet *f, const struct sim_world *w,
+                          uint64_t n)
+{
+    uint32_t i = n % SIM_AHEAD;
+    if (i == 0)
+        draw_ahead(f, w, n);
+    return f->ahead_ns[i];
+}
+
+/* When the nth call comes: of one client, if it is a closed loop. */
+static int64_t time_of(struct sim_fleet *f, const struct sim_world *w,
+                       uint32_t client, uint64_t n)
+{
+    if (f->arrival == SIM_REPLAY)
+        return f->replay_ns[n];
+    if (f->arrival == SIM_OPEN && f->every_ns > 0)
+        return sim_ahead(f->from_ns, sim_to_ns((double)(n + 1) * f->every_ns));
+    int64_t from = w->now_ns > f->from_ns ? w->now_ns : f->from_ns;
+    return sim_ahead(from, f->arrival == SIM_OPEN
+                               ? gap_before(f, w, n)
+                               : draw_gap(f, w, client, n));
+}
+
+/* Sets the event of the nth call, if there is to be one. */
+static void set_next(struct sim_fleet *f, struct sim_world *w, uint32_t client,
+                     uint64_t n)
+{
+    if (f->arrival == SIM_REPLAY && n >= f->n_replay)
+        return;
+    int64_t at = time_of(f, w, client, n);
+    if (!is_over(f, n, at))
+        sim_world_at(w, at, &f->actor, client, (uint32_t)n);
+}
+
+static void act(struct sim_actor *self, struct sim_world *w, uint32_t client,
+                uint32_t number)
+{
+    struct sim_fleet *f = self->self;
+    uint64_t n = f->n_calls++;
+    if (f->arrival == SIM_CLOSED) {
+        sim_caller_begin(f->caller, w, client, number, NULL);
+        return;
+    }
+    set_next(f, w, 0, n + 1);
+    sim_caller_begin(f->caller, w, pick(f, w, n), n, NULL);
+}
+
+/* A client has nothing but its next event, which knows the number of its call: of
+ * a million that think nothing else is kept. */
+static void on_done(void *self, struct sim_world *w, const struct sim_call *call,
+                    bide_reason reason, const struct sim_answer *last)
+{
+    (void)reason;
+    (void)last;
+    set_next(self, w, (uint32_t)call->client, call->number + 1);
+}
+
+void sim_fleet_start(struct sim_fleet *f, struct sim_world *w)
+{
+    f->actor = (struct sim_actor){ .act = act, .self = f };
+    if (f->arrival != SIM_CLOSED) {
+        set_next(f, w, 0, 0);
+        return;
+    }
+    f->caller->self = f;
+    f->caller->on_done = on_done;
+    for (uint32_t i = 0; i < f->clients; i++)
+        set_next(f, w, i, 0);
+}

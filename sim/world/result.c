@@ -1,0 +1,91 @@
+/* Results, and the names of their figures. */
+#include "sim/world/result.h"
+
+#include <stdlib.h>
+
+static const struct {
+    const char *name, *head, *about;
+} figures[SIM_FIGURES] = {
+    [SIM_FIG_GOODPUT] = { "goodput", "goodput",
+                          "calls that succeeded, a second" },
+    [SIM_FIG_SUCCESS] = { "success", "success",
+                          "share of the calls that ended which succeeded" },
+    [SIM_FIG_FAILURES] = { "failures", "failed",
+                           "share of the calls that ended which failed for "
+                           "good" },
+    [SIM_FIG_ATTEMPTS] = { "attempts", "attempts",
+                           "attempts that the clients made, a second" },
+    [SIM_FIG_AMPLIFICATION] = { "amplification", "amplif.",
+                                "attempts of the clients for each of their "
+                                "calls" },
+    [SIM_FIG_DEEPEST] = { "deepest", "deepest",
+                          "attempts at the most called service for each call "
+                          "of the clients" },
+    [SIM_FIG_P50] = { "p50", "p50",
+                      "half of the calls that succeeded took no longer, waits "
+                      "included" },
+    [SIM_FIG_P99] = { "p99", "p99",
+                      "99 % of the calls that succeeded took no longer" },
+    [SIM_FIG_P999] = { "p999", "p99.9",
+                       "99.9 % of the calls that succeeded took no longer" },
+    [SIM_FIG_DUPLICATES] = { "duplicates", "twice",
+                             "times that a service did again what it had done "
+                             "for the same call" },
+    [SIM_FIG_PEAK] = { "peak", "peak",
+                       "arrivals in the busiest second, by those of the mean "
+                       "second, where the clients call" },
+    [SIM_FIG_WASTED] = { "wasted", "wasted",
+                         "share of the workers' time that was spent on what "
+                         "nobody waited for any more" },
+    [SIM_FIG_RECOVER] = { "recover", "recovers",
+                          "from the end of the last fault until success and "
+                          "goodput are back for good" },
+    [SIM_FIG_STUCK] = { "stuck", "stuck",
+                        "share of the runs that never recovered" },
+    [SIM_FIG_HEDGES] = { "hedges", "hedges", "hedges for each call" },
+};
+
+const char *sim_figure_name(enum sim_figure f)
+{
+    return (unsigned)f < SIM_FIGURES ? figures[f].name : NULL;
+}
+
+const char *sim_figure_head(enum sim_figure f)
+{
+    return (unsigned)f < SIM_FIGURES ? figures[f].head : NULL;
+}
+
+const char *sim_figure_about(enum sim_figure f)
+{
+    return (unsigned)f < SIM_FIGURES ? figures[f].about : NULL;
+}
+
+/* The names of edges were made for the result; the others are the model's. */
+static void free_caller(struct sim_caller_result *c)
+{
+    union {
+        const char *made;
+        void *memory;
+    } name = { c->name };
+    if (!c->is_fleet)
+        free(name.memory);
+    for (int i = 0; i < SIM_CALLER_CHANNELS; i++)
+        free(c->value[i]);
+    for (int i = 0; i < BIDE_N_REASONS; i++)
+        free(c->by_reason[i]);
+}
+
+void sim_result_free(struct sim_result *r)
+{
+    if (!r)
+        return;
+    for (uint32_t i = 0; i < r->n_callers; i++)
+        free_caller(&r->callers[i]);
+    for (uint32_t i = 0; i < r->n_services; i++)
+        for (int v = 0; v < SIM_SERVICE_CHANNELS; v++)
+            free(r->services[i].value[v]);
+    free(r->callers);
+    free(r->services);
+    free(r->marks);
+    free(r);
+}

@@ -1,0 +1,230 @@
+/* A service: workers, a queue in front of them, calls to further services, and
+ * faults on a timetable.
+ *
+ *     struct sim_service service = SIM_SERVICE_INIT;
+ *     service.conf.workers = 30;
+ *     service.conf.time = sim_exponential(100e6);
+ *     sim_service_init(&service, world);
+ *     caller.target = &service.target;
+ *
+ * A request is an item from the moment it is sent until its answer has left:
+ *
+ *     ON_ITS_WAY -> QUEUED -> IN_HAND -> BELOW -> ANSWERED
+ *
+ * It waits if all workers are busy, and is refused if the queue is full, too.
+ * Work that its client no longer waits for is done all the same, unless the
+ * service is one that learns of it. Threads: owned. */
+#ifndef BIDE_SIM_WORLD_SERVICE_H
+#define BIDE_SIM_WORLD_SERVICE_H
+
+#include "sim/world/caller.h"
+#include "sim/world/ledger.h"
+#include "sim/model/model.h"
+#include "sim/world/slab.h"
+#include "sim/world/target.h"
+
+enum sim_item_state {
+    SIM_ITEM_FREE,
+    SIM_ITEM_ON_ITS_WAY,
+    SIM_ITEM_QUEUED,
+    SIM_ITEM_IN_HAND,
+    SIM_ITEM_BELOW,    /* its own work is done; a call below runs for it */
+    SIM_ITEM_ANSWERED, /* the answer is on its way */
+    SIM_ITEM_GONE      /* taken back while it was queued or on its way */
+};
+
+struct sim_item {
+    _Alignas(SIM_LINE) struct sim_request request;
+    int64_t begun_ns;    /* when a worker took it */
+    int64_t hint_ns;     /* of the answer */
+    uint32_t generation; /* events for an earlier request are void */
+    uint32_t shard;
+    uint32_t below;      /* slot of the call below */
+    uint32_t times;      /* calls made over the present edge */
+    uint16_t edge;
+    uint8_t state;
+    uint8_t answer;      /* its kind */
+    bool holds;          /* a worker */
+    bool beginning;      /* a call below, at this moment */
+};
+
+/* The time that the first attempt of a call will take. */
+struct sim_foreseen {
+    uint64_t client, call; /* call UINT64_MAX: none */
+    int64_t took_ns;
+};
+
+enum { SIM_FORESEEN = 64 };
+
+/* Workers and a queue of their own. */
+struct sim_shard {
+    uint32_t limit;   /* of workers, faults taken into account */
+    uint32_t busy;
+    uint32_t *queue;  /* items; a ring of a power of 2 */
+    uint32_t first, n_ring, room;
+    uint32_t n_queued; /* those in the ring that are not gone */
+    double slow;      /* work takes so much longer */
+    double fail;      /* chance of an error */
+    bool crashed, cut;
+};
+
+/* Calls to another service. */
+struct sim_edge {
+    struct sim_caller caller;
+    struct sim_service *owner;
+    struct sim_actor later;
+};
+
+struct sim_service {
+    /* as the model wants it */
+    struct sim_model_service conf;
+    uint32_t part;           /* its number among the parts, for its luck */
+    const struct sim_fault *faults; /* those of this service */
+    uint32_t n_faults;
+    const struct sim_sender **fleets; /* by number; for partitions from one */
+    struct sim_edge *edges;  /* conf.n_edges of them, set up */
+
+    /* as it stands */
+    struct sim_target target;
+    struct sim_actor arrival, finish, answer, cancel, toggle;
+    struct sim_shard *shards;
+    struct sim_slab items;
+    struct sim_foreseen foreseen[SIM_FORESEEN]; /* by call, modulo */
+    bool *active;            /* faults */
+    uint32_t n_cut_fleets;   /* partitions from one fleet that are active */
+    bool network;            /* messages take time */
+    double tokens;           /* of the rate limit ... */
+    int64_t tokens_ns;       /* ... then */
+    struct sim_ledger operations, keys; /* committed */
+    double work_ns;          /* mean, of one request */
+    double capacity;         /* requests it could have served ... */
+    int64_t capacity_ns;     /* ... up to then */
+    double capacity_rate;    /* a nanosecond, from then on; or infinite */
+
+    /* as it went */
+    uint64_t arrived, waited, refused, throttled, dropped, served, wasted;
+    uint64_t errors, broken, lost, unheard, commits, duplicates;
+    double busy_ns, wasted_ns;
+};
+
+/* Workers and queue without limit, answers at once. */
+#define SIM_SERVICE_INIT                                                       \
+    {                                                                          \
+        .conf = { .workers = SIM_UNBOUNDED, .shards = 1,                       \
+                  .queue = SIM_UNBOUNDED },                                    \
+        .part = 1,                                                             \
+    }
+
+void sim_service_init(struct sim_service *s, struct sim_world *w);
+void sim_service_done(struct sim_service *s);
+
+/* Sets an edge up, to be done before the first request: calls `target` with a
+ * policy. As sim_caller_init(). */
+int sim_service_edge(struct sim_service *s, struct sim_world *w, uint32_t i,
+                     struct sim_target *target, const bide_policy_conf *conf,
+                     uint32_t part);
+
+/* Gauges: over all shards. */
+uint64_t sim_service_queued(const struct sim_service *s);
+uint64_t sim_service_busy(const struct sim_service *s);
+/* Requests that it could have served so far, but for the times when there was no
+ * limit; and whether there is one now. */
+double sim_service_capacity(const struct sim_service *s, int64_t now);
+bool sim_service_unlimited(const struct sim_service *s);
+/* Requests in it, from arrival to the answer. */
+uint64_t sim_service_left(const struct sim_service *s);
+
+/* ===== among its files ===== */
+
+static inline struct sim_item *sim_service_item(const struct sim_service *s,
+                                                uint32_t i)
+{
+    return sim_slab_at(&s->items, i, sizeof(struct sim_item));
+}
+
+enum { SIM_ITEM_LINES = sizeof(struct sim_item) / SIM_LINE };
+
+/* Directions of a message, for its luck. */
+#define SIM_WAY_BACK (UINT32_C(1) << 31)
+#define SIM_CANCELLING (UINT32_C(1) << 30)
+
+static inline uint64_t sim_service_luck(const struct sim_service *s,
+                                        const struct sim_world *w,
+                                        const struct sim_request *r,
+                                        enum sim_luck_use use, uint32_t more)
+{
+    return sim_luck_word(w->seed, r->client, r->call,
+                         sim_luck_what(use, s->part, r->attempt | more));
+}
+
+static inline int64_t sim_service_time(const struct sim_service *s,
+                                       const struct sim_world *w,
+                                       const struct sim_request *r)
+{
+    if (s->conf.time.kind == SIM_CONSTANT)
+        return (int64_t)s->conf.time.at_ns;
+    return sim_dist_draw(&s->conf.time,
+                         sim_service_luck(s, w, r, SIM_LUCK_SERVICE, 0));
+}
+
+static inline int64_t sim_service_hop(const struct sim_service *s,
+                                      const struct sim_world *w,
+                                      const struct sim_request *r,
+                                      uint32_t direction)
+{
+    if (!s->network)
+        return 0;
+    return sim_dist_draw(&s->conf.network,
+                         sim_service_luck(s, w, r, SIM_LUCK_NETWORK,
+                                          direction));
+}
+
+/* service.c: has a worker begin, or the item wait for one; puts free workers to
+ * work; gives up a worker and counts its time; sends the answer that is set in an
+ * item, now or an event later; takes an item out of the books; and ends the work
+ * for an item, calls below included. */
+void sim_service_connect(struct sim_service *s);
+void sim_service_begin(struct sim_service *s, struct sim_world *w, uint32_t i);
+void sim_service_enqueue(struct sim_service *s, uint32_t i);
+void sim_service_work_on(struct sim_service *s, struct sim_world *w,
+                         uint32_t shard);
+void sim_service_release(struct sim_service *s, struct sim_world *w,
+                         struct sim_item *item, bool for_nobody);
+void sim_service_answer(struct sim_service *s, struct sim_world *w, uint32_t i,
+                        bool later);
+void sim_service_forget(struct sim_service *s, uint32_t i);
+void sim_service_complete(struct sim_service *s, struct sim_world *w,
+                          uint32_t i, enum sim_answer_kind kind, int64_t hint);
+
+/* service_door.c */
+void sim_service_open_door(struct sim_service *s);
+
+/* service_below.c: makes the next call below, or completes the item; gives up
+ * the call that runs. */
+void sim_service_descend(struct sim_service *s, struct sim_world *w,
+                         uint32_t i);
+void sim_service_abandon(struct sim_service *s, struct sim_world *w,
+                         uint32_t i);
+
+/* service_faults.c */
+void sim_service_schedule(struct sim_service *s, struct sim_world *w);
+bool sim_service_cuts_fleet(const struct sim_service *s,
+                            const struct sim_request *r, uint32_t shard);
+
+/* Whether no message gets through between a sender and a shard. */
+static inline bool sim_service_cuts(const struct sim_service *s,
+                                    const struct sim_request *r,
+                                    uint32_t shard)
+{
+    return s->shards[shard].cut ||
+           (s->n_cut_fleets > 0 && sim_service_cuts_fleet(s, r, shard));
+}
+
+/* service_commit.c: enters what has been done into the books. `accepted`: the
+ * answer reaches its client at this moment; else it is not known yet. */
+void sim_service_commit(struct sim_service *s, const struct sim_request *r,
+                        bool accepted);
+void sim_service_accepted(struct sim_service *s, const struct sim_request *r);
+uint64_t sim_operation_of(const struct sim_request *r);
+
+#endif

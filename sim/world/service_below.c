@@ -1,0 +1,141 @@
+/* Calls of a service to the services below it, one after the other. */
+#include "sim/world/service.h"
+
+/* What a caller above is told (DESIGN section 6): a refusal of this layer's own
+ * bide says "do not retry"; anything else is passed up as a gateway would. */
+static enum sim_answer_kind pass_up(bide_reason reason,
+                                    enum sim_answer_kind last)
+{
+    if (reason == BIDE_BECAUSE_SUCCESS)
+        return SIM_SAID_OK;
+    if (bide_reason_is_refusal(reason))
+        return SIM_SAID_NO;
+    switch (last) {
+    case SIM_NOT_CONNECTED:
+    case SIM_BROKEN_OFF:
+        return SIM_SAID_BAD_GATEWAY;
+    case SIM_TIMED_OUT:
+    case SIM_SAID_OK: /* there was no time left for an attempt */
+        return SIM_SAID_LATE;
+    default:
+        return last;
+    }
+}
+
+static void go_on(struct sim_service *s, struct sim_world *w, uint32_t i)
+{
+    struct sim_item *item = sim_service_item(s, i);
+    if (item->answer == SIM_SAID_OK) {
+        item->times++;
+        sim_service_descend(s, w, i);
+    } else {
+        sim_service_complete(s, w, i, (enum sim_answer_kind)item->answer,
+                             item->hint_ns);
+    }
+}
+
+static void on_done(void *self, struct sim_world *w, const struct sim_call *call,
+                    bide_reason reason, const struct sim_answer *last)
+{
+    struct sim_edge *edge = self;
+    struct sim_service *s = edge->owner;
+    uint32_t i = call->tag;
+    struct sim_item *item = sim_service_item(s, i);
+    item->answer = (uint8_t)pass_up(reason, last->kind);
+    item->hint_ns = item->answer == SIM_SAID_OK ? 0 : last->hint_ns;
+    item->below = SIM_NONE;
+    if (!item->beginning) {
+        go_on(s, w, i);
+        return;
+    }
+    /* refused from inside begin(): nothing may be answered from there */
+    item->beginning = false;
+    sim_world_at(w, w->now_ns, &edge->later, i, item->generation);
+}
+
+static void later(struct sim_actor *self, struct sim_world *w, uint32_t i,
+                  uint32_t generation)
+{
+    struct sim_edge *edge = self->self;
+    if (sim_service_item(edge->owner, i)->generation == generation)
+        go_on(edge->owner, w, i);
+}
+
+/* A worker that does not wait for what is below is free again. */
+static void let_worker_go(struct sim_service *s, struct sim_world *w,
+                          uint32_t i)
+{
+    struct sim_item *item = sim_service_item(s, i);
+    const struct sim_request *r = &item->request;
+    if (!s->conf.detached || !item->holds)
+        return;
+    sim_service_release(s, w, item, !r->from->waits(r->from->self, r));
+    sim_service_work_on(s, w, item->shard);
+}
+
+/* Each attempt of the layer above is a call of its own here; what the user wants
+ * done stays the same. */
+static struct sim_job job_for(const struct sim_service *s, uint32_t i,
+                              uint64_t *ret_number)
+{
+    const struct sim_item *item = sim_service_item(s, i);
+    const struct sim_request *r = &item->request;
+    uint64_t which = (uint64_t)item->edge << 32 | item->times;
+    *ret_number = bide_rng_hash(r->call, r->attempt, which, s->part);
+    return (struct sim_job){
+        .tag = i,
+        .upstream_attempt = r->attempt,
+        .operation = bide_rng_hash(sim_operation_of(r), which, s->part, 3) | 1,
+        .deadline_ns = r->deadline_ns == BIDE_FOREVER ? 0 : r->deadline_ns,
+        .key_came_along = r->key != 0,
+    };
+}
+
+void sim_service_descend(struct sim_service *s, struct sim_world *w, uint32_t i)
+{
+    struct sim_item *item = sim_service_item(s, i);
+    while (item->edge < s->conf.n_edges &&
+           item->times >= s->conf.edges[item->edge].times) {
+        item->edge++;
+        item->times = 0;
+    }
+    if (item->edge == s->conf.n_edges) {
+        sim_service_complete(s, w, i, SIM_SAID_OK, 0);
+        return;
+    }
+    let_worker_go(s, w, i);
+    uint64_t number;
+    struct sim_job job = job_for(s, i, &number);
+    uint64_t client = item->request.client;
+    item->state = SIM_ITEM_BELOW;
+    item->beginning = true;
+    uint32_t slot = sim_caller_begin(&s->edges[item->edge].caller, w, client,
+                                     number, &job);
+    if (item->beginning)
+        item->below = slot;
+    item->beginning = false;
+}
+
+void sim_service_abandon(struct sim_service *s, struct sim_world *w, uint32_t i)
+{
+    struct sim_item *item = sim_service_item(s, i);
+    uint32_t slot = item->below;
+    item->below = SIM_NONE;
+    if (slot != SIM_NONE)
+        sim_caller_cancel(&s->edges[item->edge].caller, w, slot);
+}
+
+int sim_service_edge(struct sim_service *s, struct sim_world *w, uint32_t i,
+                     struct sim_target *target, const bide_policy_conf *conf,
+                     uint32_t part)
+{
+    struct sim_edge *edge = &s->edges[i];
+    edge->owner = s;
+    edge->later = (struct sim_actor){ .act = later, .self = edge };
+    edge->caller.target = target;
+    edge->caller.part = part;
+    edge->caller.repeat = s->conf.edges[i].repeat;
+    edge->caller.self = edge;
+    edge->caller.on_done = on_done;
+    return sim_caller_init(&edge->caller, w, conf, s->conf.shards);
+}

@@ -1,0 +1,45 @@
+/* What a service has done, and whether it had done that before.
+ *
+ * Every request would have to be remembered for ever, for it might come again.
+ * Most can not: a client that has the answer to its first attempt makes no other,
+ * unless it hedges. Those are not entered at all, or are struck out as soon as
+ * the answer has got there. */
+#include "sim/world/service.h"
+
+uint64_t sim_operation_of(const struct sim_request *r)
+{
+    if (r->operation != 0)
+        return r->operation;
+    return bide_rng_hash(r->client, r->call, r->from->part, 2) | 1;
+}
+
+/* Once its answer is there it will not come again. A request that serves one of
+ * a layer above may, with that one. */
+static bool is_settled_by_answer(const struct sim_request *r)
+{
+    return r->operation == 0 && r->attempt == 1 && !r->from->hedges;
+}
+
+void sim_service_commit(struct sim_service *s, const struct sim_request *r,
+                        bool accepted)
+{
+    bool settled = accepted && is_settled_by_answer(r);
+    if (settled) {
+        s->commits++;
+        return;
+    }
+    if (s->conf.keys && r->key != 0 && !sim_ledger_add(&s->keys, r->key))
+        return; /* it knows the key, and gives the answer that it gave then */
+    s->commits++;
+    if (!sim_ledger_add(&s->operations, sim_operation_of(r)))
+        s->duplicates++;
+}
+
+void sim_service_accepted(struct sim_service *s, const struct sim_request *r)
+{
+    if (!is_settled_by_answer(r))
+        return;
+    sim_ledger_remove(&s->operations, sim_operation_of(r));
+    if (r->key != 0)
+        sim_ledger_remove(&s->keys, r->key);
+}

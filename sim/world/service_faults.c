@@ -1,0 +1,198 @@
+/* Faults, as they come and go. What they do to a shard is worked out when one
+ * begins or ends, so that requests find it ready. */
+#include <math.h>
+
+#include "sim/world/service.h"
+
+static bool hits(const struct sim_fault *f, uint32_t shard)
+{
+    return f->shard == SIM_NONE || f->shard == shard;
+}
+
+/* ===== capacity ===== */
+
+static double shard_rate(const struct sim_service *s,
+                         const struct sim_shard *shard)
+{
+    if (shard->limit == 0)
+        return 0;
+    if (shard->limit == SIM_UNBOUNDED || s->work_ns * shard->slow <= 0)
+        return INFINITY;
+    return shard->limit / (s->work_ns * shard->slow);
+}
+
+/* What could have been done up to now is added up; then the rate is new. */
+static void set_capacity(struct sim_service *s, int64_t now)
+{
+    double rate = 0;
+    s->capacity = sim_service_capacity(s, now);
+    s->capacity_ns = now;
+    for (uint32_t i = 0; i < s->conf.shards; i++)
+        rate += shard_rate(s, &s->shards[i]);
+    if (s->conf.limit_rate > 0 && rate > s->conf.limit_rate / 1e9)
+        rate = s->conf.limit_rate / 1e9;
+    s->capacity_rate = rate;
+}
+
+double sim_service_capacity(const struct sim_service *s, int64_t now)
+{
+    if (sim_service_unlimited(s))
+        return s->capacity;
+    return s->capacity + s->capacity_rate * (double)(now - s->capacity_ns);
+}
+
+bool sim_service_unlimited(const struct sim_service *s)
+{
+    return isinf(s->capacity_rate);
+}
+
+/* ===== the state of a shard ===== */
+
+static void apply(struct sim_shard *shard, const struct sim_fault *f,
+                  double *share)
+{
+    switch (f->kind) {
+    case SIM_STOP:
+        *share = 0;
+        break;
+    case SIM_SLOW:
+        shard->slow *= f->factor;
+        break;
+    case SIM_FAIL:
+        shard->fail = shard->fail > f->factor ? shard->fail : f->factor;
+        break;
+    case SIM_CAPACITY:
+        *share = *share < f->factor ? *share : f->factor;
+        break;
+    case SIM_CRASH:
+        shard->crashed = true;
+        *share = 0;
+        break;
+    case SIM_PARTITION:
+        shard->cut = shard->cut || f->fleet == SIM_NONE;
+        break;
+    }
+}
+
+static void work_out(struct sim_service *s, uint32_t n)
+{
+    struct sim_shard *shard = &s->shards[n];
+    double share = 1;
+    shard->slow = 1;
+    shard->fail = -1;
+    shard->crashed = shard->cut = false;
+    for (uint32_t i = 0; i < s->n_faults; i++)
+        if (s->active[i] && hits(&s->faults[i], n))
+            apply(shard, &s->faults[i], &share);
+    if (shard->fail < 0)
+        shard->fail = s->conf.error_rate;
+    shard->limit = s->conf.workers;
+    if (s->conf.workers != SIM_UNBOUNDED)
+        shard->limit = (uint32_t)(s->conf.workers * share);
+    else if (share == 0)
+        shard->limit = 0;
+}
+
+bool sim_service_cuts_fleet(const struct sim_service *s,
+                            const struct sim_request *r, uint32_t shard)
+{
+    for (uint32_t i = 0; i < s->n_faults; i++) {
+        const struct sim_fault *f = &s->faults[i];
+        if (s->active[i] && f->kind == SIM_PARTITION && f->fleet != SIM_NONE &&
+            hits(f, shard) && s->fleets && s->fleets[f->fleet] == r->from)
+            return true;
+    }
+    return false;
+}
+
+/* ===== crashes ===== */
+
+/* The client sees the connection break; what was done for it is lost. */
+static void lose(struct sim_service *s, struct sim_world *w, uint32_t i)
+{
+    struct sim_item *item = sim_service_item(s, i);
+    if (item->state == SIM_ITEM_BELOW)
+        sim_service_abandon(s, w, i);
+    if (item->state == SIM_ITEM_QUEUED)
+        s->shards[item->shard].n_queued--;
+    sim_service_release(s, w, item, true);
+    item->generation++; /* the event for its end is void */
+    item->answer = SIM_BROKEN_OFF;
+    item->hint_ns = 0;
+    s->broken++;
+    sim_service_answer(s, w, i, true);
+}
+
+/* What is in the queue goes first, as long as the ring knows it. */
+static void crash(struct sim_service *s, struct sim_world *w, uint32_t n)
+{
+    struct sim_shard *shard = &s->shards[n];
+    for (; shard->n_ring > 0; shard->n_ring--) {
+        uint32_t i = shard->queue[shard->first];
+        shard->first = (shard->first + 1) & (shard->room - 1);
+        if (sim_service_item(s, i)->state == SIM_ITEM_GONE)
+            sim_service_forget(s, i);
+        else
+            lose(s, w, i);
+    }
+    for (uint32_t i = 0; i < s->items.n; i++) {
+        const struct sim_item *item = sim_service_item(s, i);
+        if (item->shard == n && (item->state == SIM_ITEM_IN_HAND ||
+                                 item->state == SIM_ITEM_BELOW))
+            lose(s, w, i);
+    }
+}
+
+/* ===== the timetable ===== */
+
+static void turn(struct sim_service *s, struct sim_world *w, uint32_t f,
+                 bool on)
+{
+    const struct sim_fault *fault = &s->faults[f];
+    s->active[f] = on;
+    if (fault->kind == SIM_PARTITION && fault->fleet != SIM_NONE)
+        s->n_cut_fleets += on ? 1 : UINT32_MAX;
+    for (uint32_t i = 0; i < s->conf.shards; i++)
+        work_out(s, i);
+    set_capacity(s, w->now_ns);
+    for (uint32_t i = 0; i < s->conf.shards; i++) {
+        if (on && fault->kind == SIM_CRASH && hits(fault, i))
+            crash(s, w, i);
+        sim_service_work_on(s, w, i);
+    }
+}
+
+/* When a fault that has just begun, or just ended, changes next; -1: never. */
+static int64_t next_turn(const struct sim_fault *f, bool on, int64_t now)
+{
+    if (on) {
+        int64_t end = f->every_ns > 0 ? sim_ahead(now, f->for_ns) : f->to_ns;
+        return end < f->to_ns ? end : f->to_ns;
+    }
+    if (f->every_ns <= 0)
+        return -1;
+    int64_t times = (now - f->from_ns + f->every_ns - 1) / f->every_ns;
+    int64_t at = f->from_ns + times * f->every_ns;
+    return at < f->to_ns ? at : -1;
+}
+
+static void on_toggle(struct sim_actor *self, struct sim_world *w, uint32_t f,
+                      uint32_t on)
+{
+    struct sim_service *s = self->self;
+    turn(s, w, f, on);
+    int64_t at = next_turn(&s->faults[f], on, w->now_ns);
+    if (at >= 0)
+        sim_world_at(w, at, &s->toggle, f, !on);
+}
+
+void sim_service_schedule(struct sim_service *s, struct sim_world *w)
+{
+    s->toggle = (struct sim_actor){ .act = on_toggle, .self = s };
+    for (uint32_t i = 0; i < s->conf.shards; i++)
+        work_out(s, i);
+    set_capacity(s, w->now_ns);
+    for (uint32_t i = 0; i < s->n_faults; i++)
+        if (s->faults[i].from_ns < s->faults[i].to_ns)
+            sim_world_at(w, s->faults[i].from_ns, &s->toggle, i, true);
+}

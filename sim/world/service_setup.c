@@ -1,0 +1,65 @@
+/* Making and unmaking a service, and its gauges. */
+#include <stdlib.h>
+
+#include "sim/model/memory.h"
+#include "sim/world/service.h"
+
+static bool takes_time(const struct sim_dist *d)
+{
+    return d->kind != SIM_CONSTANT || d->at_ns > 0;
+}
+
+void sim_service_init(struct sim_service *s, struct sim_world *w)
+{
+    s->shards = sim_new(s->conf.shards, sizeof *s->shards);
+    s->active = sim_new(s->n_faults, sizeof *s->active);
+    s->edges = sim_new(s->conf.n_edges, sizeof *s->edges);
+    for (int i = 0; i < SIM_FORESEEN; i++)
+        s->foreseen[i].call = UINT64_MAX;
+    s->network = takes_time(&s->conf.network);
+    s->work_ns = sim_dist_mean(&s->conf.time);
+    s->tokens = s->conf.limit_burst > 1 ? s->conf.limit_burst : 1;
+    sim_service_connect(s);
+    sim_service_open_door(s);
+    sim_service_schedule(s, w);
+}
+
+void sim_service_done(struct sim_service *s)
+{
+    for (uint32_t i = 0; i < s->conf.shards; i++)
+        free(s->shards[i].queue);
+    for (uint32_t i = 0; i < s->conf.n_edges; i++)
+        sim_caller_done(&s->edges[i].caller);
+    free(s->shards);
+    free(s->active);
+    free(s->edges);
+    sim_slab_done(&s->items);
+    sim_ledger_done(&s->operations);
+    sim_ledger_done(&s->keys);
+}
+
+uint64_t sim_service_queued(const struct sim_service *s)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->conf.shards; i++)
+        n += s->shards[i].n_queued;
+    return n;
+}
+
+uint64_t sim_service_busy(const struct sim_service *s)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->conf.shards; i++)
+        n += s->shards[i].busy;
+    return n;
+}
+
+uint64_t sim_service_left(const struct sim_service *s)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->items.n; i++)
+        n += sim_service_item(s, i)->state == SIM_ITEM_QUEUED ||
+             sim_service_item(s, i)->state == SIM_ITEM_IN_HAND ||
+             sim_service_item(s, i)->state == SIM_ITEM_BELOW;
+    return n;
+}

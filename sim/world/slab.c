@@ -1,0 +1,29 @@
+#include "sim/world/slab.h"
+
+#include <stdlib.h>
+
+#include "sim/model/memory.h"
+
+enum { BLOCK = 1 << SIM_BLOCK_BITS };
+
+/* With room on the list for all that there are: to leave one never fails. */
+static void add_block(struct sim_slab *s, size_t size)
+{
+    s->blocks = sim_grow(s->blocks, s->n_blocks, &s->room, sizeof *s->blocks);
+    s->blocks[s->n_blocks++] = sim_store_take(&s->store, BLOCK * size);
+    s->left = sim_resize(s->left, (size_t)s->n_blocks * BLOCK, sizeof *s->left);
+}
+
+uint32_t sim_slab_add(struct sim_slab *s, size_t size)
+{
+    if (s->n == s->n_blocks * BLOCK)
+        add_block(s, size);
+    return s->n++;
+}
+
+void sim_slab_done(struct sim_slab *s)
+{
+    sim_store_done(&s->store);
+    free(s->blocks);
+    free(s->left);
+}

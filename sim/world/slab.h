@@ -1,0 +1,78 @@
+/* Things that come and go, known by a number: calls under way, requests in a
+ * service.
+ *
+ *     struct sim_slab calls = { 0 };
+ *     uint32_t i = sim_slab_take(&calls, sizeof(struct sim_call));
+ *     struct sim_call *call = sim_slab_at(&calls, i, sizeof *call);
+ *     sim_slab_leave(&calls, i);
+ *     sim_slab_done(&calls);
+ *
+ * They lie in blocks, each on lines of the cache of its own if its size is a
+ * multiple of that, and are never moved. A thing is all zero when it is taken
+ * for the first time, and later as it was left. The one left last is taken
+ * first: it is the likeliest to be in the cache still. Threads: owned. */
+#ifndef BIDE_SIM_WORLD_SLAB_H
+#define BIDE_SIM_WORLD_SLAB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/world/store.h"
+
+enum { SIM_BLOCK_BITS = 8 }; /* so many lie in a block, as a power of 2 */
+
+struct sim_slab {
+    struct sim_store store;
+    char **blocks;
+    uint32_t *left; /* those to be taken again, the last first */
+    uint32_t n_left;
+    uint32_t n; /* that were ever taken: numbers are below */
+    uint32_t n_blocks, room;
+};
+
+void sim_slab_done(struct sim_slab *s);
+
+/* For take(), if none is left: makes one more. */
+uint32_t sim_slab_add(struct sim_slab *s, size_t size);
+
+static inline uint32_t sim_slab_take(struct sim_slab *s, size_t size)
+{
+    return s->n_left > 0 ? s->left[--s->n_left] : sim_slab_add(s, size);
+}
+
+static inline void sim_slab_leave(struct sim_slab *s, uint32_t i)
+{
+    s->left[s->n_left++] = i;
+}
+
+static inline void *sim_slab_at(const struct sim_slab *s, uint32_t i,
+                                size_t size)
+{
+    return s->blocks[i >> SIM_BLOCK_BITS] +
+           (i & ((1u << SIM_BLOCK_BITS) - 1)) * size;
+}
+
+/* For functions that do nothing but fetch(): gcc takes them for ones that do
+ * nothing at all, and leaves out calls of them, unless they are none. */
+#define SIM_FETCHES static inline __attribute__((always_inline))
+
+/* Has the processor fetch some lines of a thing, to write to. A matter of speed
+ * only. No loop: see above. */
+SIM_FETCHES void sim_fetch_lines(const void *thing, int lines)
+{
+    __builtin_prefetch(thing, 1);
+    if (lines > 1)
+        __builtin_prefetch((const char *)thing + SIM_LINE, 1);
+    if (lines > 2)
+        __builtin_prefetch((const char *)thing + 2 * SIM_LINE, 1);
+}
+
+/* Has it fetch those of the thing that will be taken next. */
+SIM_FETCHES void sim_slab_fetch_next(const struct sim_slab *s, size_t size,
+                                     int lines)
+{
+    if (s->n_left > 0)
+        sim_fetch_lines(sim_slab_at(s, s->left[s->n_left - 1], size), lines);
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* A run: the world is let go from one moment that is to be written down to the
+ * next. */
+#include "sim/world/stage.h"
+
+#include <stdlib.h>
+
+#include "sim/model/memory.h"
+#include "sim/world/record.h"
+
+enum { USUAL_STEPS = 300, LOOKS = 200 };
+
+/* Steps are whole milliseconds, unless they would be shorter than one. */
+static void lay_out(struct sim_result *r, uint32_t steps)
+{
+    int64_t duration = r->model->duration_ns;
+    int64_t n = steps ? steps : USUAL_STEPS;
+    r->step_ns = (duration + n - 1) / n;
+    if (!steps && r->step_ns > BIDE_MILLISECOND)
+        r->step_ns = (r->step_ns + BIDE_MILLISECOND - 1) / BIDE_MILLISECOND *
+                     BIDE_MILLISECOND;
+    if (r->step_ns < 1)
+        r->step_ns = 1;
+    r->n_steps = (uint32_t)((duration + r->step_ns - 1) / r->step_ns);
+}
+
+/* Whether to go on. */
+static bool tell(const struct sim_watch *watch, const struct sim_cast *cast,
+                 int64_t now)
+{
+    double done = (double)now / (double)cast->model->duration_ns;
+    return !watch->progress ||
+           watch->progress(watch->self, done, cast->world.events);
+}
+
+/* Runs up to each moment of the record, and never for long without a look at the
+ * watch. Gives the time that it came to. */
+static int64_t play(struct sim_cast *cast, struct sim_record *rec,
+                    const struct sim_watch *watch)
+{
+    int64_t duration = cast->model->duration_ns, now = 0, looked = 0;
+    while (now < duration) {
+        int64_t next = sim_record_next(rec, now);
+        int64_t look = looked + duration / LOOKS + 1;
+        bool stops = false;
+        if (next > look)
+            next = look;
+        sim_world_run(&cast->world, next - 1);
+        now = next;
+        sim_record_at(rec, now);
+        if (now >= look) {
+            looked = now;
+            stops = !tell(watch, cast, now);
+        }
+        if (stops)
+            break;
+    }
+    return now;
+}
+
+struct sim_result *sim_run(const struct sim_model *m, uint32_t variant,
+                           uint64_t seed, const struct sim_watch *watch)
+{
+    static const struct sim_watch nobody = { 0 };
+    struct sim_result *r = sim_new(1, sizeof *r);
+    struct sim_cast cast;
+    struct sim_record *rec = sim_new(1, sizeof *rec);
+    if (!watch)
+        watch = &nobody;
+    r->model = m;
+    r->variant = variant;
+    r->seed = seed;
+    lay_out(r, watch->steps);
+    sim_cast_init(&cast, m, variant, seed, watch->samples);
+    sim_record_init(rec, &cast, r);
+    sim_record_end(rec, play(&cast, rec, watch));
+    sim_record_done(rec);
+    sim_cast_done(&cast);
+    free(rec);
+    return r;
+}

@@ -1,0 +1,27 @@
+/* A stage: a model made into a world, and run once.
+ *
+ *     struct sim_watch watch = { .samples = 12 };
+ *     struct sim_result *r = sim_run(model, SIM_NONE, seed, &watch);
+ *
+ * The same model, variant and seed give the same result on every machine.
+ * Threads: a run is one thread's; several threads may run one model at once. */
+#ifndef BIDE_SIM_WORLD_STAGE_H
+#define BIDE_SIM_WORLD_STAGE_H
+
+#include "sim/world/result.h"
+
+struct sim_watch {
+    uint32_t steps;   /* of the time series; 0: about 300, whole milliseconds */
+    uint32_t samples; /* clients of each fleet whose attempts are kept */
+    void *self;       /* of ... */
+    /* ... whoever wants to know how far it is (0..1), now and then; false: stop
+     * here, and give what is known. Or NULL. */
+    bool (*progress)(void *self, double done, uint64_t events);
+};
+
+/* Runs it. The model must be valid (scenario.h sees to that; for one made by
+ * hand: sim_model_check). Never NULL. */
+struct sim_result *sim_run(const struct sim_model *m, uint32_t variant,
+                           uint64_t seed, const struct sim_watch *watch);
+
+#endif

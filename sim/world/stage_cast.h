@@ -1,0 +1,38 @@
+/* The cast: who plays on a stage. A model made into services, callers and fleets
+ * in a world of their own, ready to run. Threads: owned. */
+#ifndef BIDE_SIM_WORLD_STAGE_CAST_H
+#define BIDE_SIM_WORLD_STAGE_CAST_H
+
+#include "sim/world/fleet.h"
+#include "sim/model/model.h"
+#include "sim/world/service.h"
+
+struct sim_cast {
+    const struct sim_model *model;
+    uint32_t variant;
+    struct sim_world world;
+    struct sim_service *services; /* in the order of the model */
+    struct sim_fleet *fleets;
+    struct sim_marks *marks;      /* of each fleet */
+    struct sim_caller *fleet_callers;
+    struct sim_caller **callers;  /* the fleets', then those of the edges, service
+                                   * by service */
+    uint32_t n_callers;
+    struct sim_fault *faults;     /* sorted by service */
+    const struct sim_sender **senders; /* of the fleets */
+    uint32_t parts;               /* that have a number so far */
+};
+
+/* `samples`: clients of each fleet whose attempts are kept. The model must be
+ * valid. It must not be moved after. */
+void sim_cast_init(struct sim_cast *c, const struct sim_model *m,
+                   uint32_t variant, uint64_t seed, uint32_t samples);
+void sim_cast_done(struct sim_cast *c);
+
+/* The number of the policy of a fleet, or of an edge of a service. */
+uint32_t sim_fleet_policy(const struct sim_model *m, uint32_t variant,
+                          uint32_t fleet);
+uint32_t sim_edge_policy(const struct sim_model *m, uint32_t variant,
+                         uint32_t service, uint32_t edge);
+
+#endif

@@ -1,0 +1,84 @@
+/* What an attempt is sent to, and what comes back.
+ *
+ * A target answers each request once, later, and never from inside submit():
+ * even a refusal takes an event. So nothing is entered twice, however many
+ * attempts a policy makes. It may not learn that the sender has given up: the
+ * answer then finds nobody, which is what timeouts do to real servers. */
+#ifndef BIDE_SIM_WORLD_TARGET_H
+#define BIDE_SIM_WORLD_TARGET_H
+
+#include "bide/outcome.h"
+#include "sim/world/world.h"
+
+struct sim_request;
+
+/* What came of an attempt. X(name, HTTP status, fault, "do not retry")
+ * The sender has its own policy say what class each is. */
+#define SIM_ANSWERS(X)                                                         \
+    X(SIM_SAID_OK, 200, BIDE_FAULT_NONE, false)                                \
+    X(SIM_SAID_ERROR, 500, BIDE_FAULT_NONE, false)                             \
+    X(SIM_SAID_BAD_GATEWAY, 502, BIDE_FAULT_NONE, false)                       \
+    X(SIM_SAID_FULL, 503, BIDE_FAULT_NONE, false)                              \
+    X(SIM_SAID_NO, 503, BIDE_FAULT_NONE, true)                                 \
+    X(SIM_SAID_LATE, 504, BIDE_FAULT_NONE, false)                              \
+    X(SIM_SAID_THROTTLED, 429, BIDE_FAULT_NONE, false)                         \
+    X(SIM_SAID_CONFLICT, 409, BIDE_FAULT_NONE, false)                          \
+    X(SIM_NOT_CONNECTED, 0, BIDE_FAULT_CONNECT, false)                         \
+    X(SIM_BROKEN_OFF, 0, BIDE_FAULT_RESET, false)                              \
+    X(SIM_TIMED_OUT, 0, BIDE_FAULT_TIMEOUT, false)
+
+enum sim_answer_kind {
+#define X(name, status, fault, no) name,
+    SIM_ANSWERS(X)
+#undef X
+    SIM_ANSWER_KINDS
+};
+
+struct sim_answer {
+    enum sim_answer_kind kind;
+    int64_t hint_ns; /* Retry-After; 0: none */
+};
+
+struct sim_sender {
+    void *self;
+    void (*answer)(void *self, struct sim_world *w,
+                   const struct sim_request *request,
+                   const struct sim_answer *answer);
+    /* Whether it still waits for the answer. */
+    bool (*waits)(const void *self, const struct sim_request *request);
+    /* Has the processor fetch what an answer will need. */
+    void (*fetch)(const void *self, const struct sim_request *request);
+    uint32_t part; /* its number among the parts of the model */
+    bool hedges;   /* it may have several attempts of a call under way */
+};
+
+/* One attempt on its way. */
+struct sim_request {
+    const struct sim_sender *from;
+    uint64_t client, call;     /* the luck's key, with ... */
+    uint32_t attempt;          /* ... this */
+    uint32_t slot, generation; /* for the sender to know it again */
+    uint64_t operation;        /* what a user wanted done, the same however often
+                                * it is tried, by whichever layer; 0: the call
+                                * of this client says it all */
+    uint64_t key;              /* Idempotency-Key; 0: none */
+    int64_t deadline_ns;       /* X-Bide-Timeout-Ms, as a time; or FOREVER */
+};
+
+/* A request is written where the target keeps it, and then submitted: it is large
+ * enough for copies to be felt. */
+struct sim_target {
+    void *self;
+    /* Gives room for a request, and the number that it is known by. */
+    struct sim_request *(*open)(void *self, uint32_t *ret_number);
+    void (*submit)(void *self, struct sim_world *w, uint32_t number);
+    /* The first attempt of such a call will come: what it will take may be drawn
+     * now, with others. Only a matter of speed. NULL: it need not be told. */
+    void (*foresee)(void *self, const struct sim_world *w, uint64_t client,
+                    uint64_t call);
+    /* Its sender no longer waits. NULL: the target does not want to know. */
+    void (*cancel)(void *self, struct sim_world *w,
+                   const struct sim_request *request, uint32_t number);
+};
+
+#endif
