@@ -11,7 +11,7 @@
 #include "sim/world/agenda.h"
 #include "sim/model/dist.h"
 #include "sim/model/memory.h"
-#include "sim/oracle/rig.h"
+#include "sim/oracle/harness.h"
 
 enum { MODEL_CALLS = 200000, HOLDS = 500000 };
 
@@ -25,18 +25,18 @@ static int64_t gap[GAPS];
 
 static double measure_model(void)
 {
-    struct sim_rig rig = SIM_RIG_INIT;
+    struct sim_harness harness = SIM_HARNESS_INIT;
     bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
-    rig.service.conf.workers = 5;
-    rig.service.conf.time = sim_exponential(100e6);
-    rig.fleet.gap = sim_exponential(40e6);
-    rig.fleet.most_calls = MODEL_CALLS;
-    sim_rig_start(&rig, 1, &conf, 1);
+    harness.service.conf.workers = 5;
+    harness.service.conf.time = sim_exponential(100e6);
+    harness.fleet.gap = sim_exponential(40e6);
+    harness.fleet.most_calls = MODEL_CALLS;
+    sim_harness_start(&harness, 1, &conf, 1);
     int64_t start = bench_clock_ns();
-    sim_world_run(&rig.world, INT64_MAX);
+    sim_world_run(&harness.world, INT64_MAX);
     int64_t took = bench_clock_ns() - start;
-    double events = (double)rig.world.events;
-    sim_rig_done(&rig);
+    double events = (double)harness.world.events;
+    sim_harness_done(&harness);
     return (double)took / events;
 }
 

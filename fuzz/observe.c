@@ -83,15 +83,15 @@ static void answer(const char *text, size_t len)
 
 /* ===== the admin endpoint ===== */
 
-static const struct bide__watched nothing;
+static const struct bide__observed nothing;
 
-static const struct bide__watched *hold(void *ctx)
+static const struct bide__observed *hold(void *ctx)
 {
     (void)ctx;
     return &nothing;
 }
 
-static void release(void *ctx, const struct bide__watched *w)
+static void release(void *ctx, const struct bide__observed *w)
 {
     (void)ctx;
     (void)w;

@@ -26,7 +26,10 @@ enum { PARTIES = 4, STEPS = 300 };
 static struct heard heard[2 * PARTIES];
 
 static int64_t fake_ns; /* never before the real one, by which loops begin */
-static int64_t fake_clock(void) { return fake_ns; }
+static int64_t fake_clock(void)
+{
+    return fake_ns;
+}
 
 static void must(int truth)
 {
@@ -47,7 +50,8 @@ static const char *const questions[] = {
     "0\r\n\r\n",
     "hello",
     "GET /w HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: w\r\n\r\n",
-    "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: "
+    "100-continue\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
     "0\r\nX-T: 1\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: x\r\nX-Bide-Timeout-Ms: 50\r\n\r\n",
@@ -67,7 +71,8 @@ static const char *const answers[] = {
     "HTTP/1.1 101 Go\r\nConnection: upgrade\r\nUpgrade: w\r\n\r\nw",
     "HTTP/1.1 103 Soon\r\nLink: x\r\n\r\n",
     "HTTP/1.1 204 No\r\n\r\n",
-    "HTTP/1.1 500 No\r\nContent-Type: application/problem+json\r\nContent-Length: 2\r\n\r\n{",
+    "HTTP/1.1 500 No\r\nContent-Type: "
+    "application/problem+json\r\nContent-Length: 2\r\n\r\n{",
     "}",
     "HTTP/1.1 2",
     "00 OK\r\nContent-Length: 0\r\n\r\n",
@@ -153,7 +158,7 @@ static struct bide__proxy_upstream upstream;
 static struct bide__proxy_route route;
 
 /* The endpoints of a state are all to be reached at s->address. */
-static void place(const struct stage *s, struct state *state)
+static void place(const struct stage *s, struct generation *state)
 {
     size_t size = sizeof *s->address + sizeof s->address->list[0];
     struct upstream *u = state->upstreams[0];
@@ -165,11 +170,11 @@ static void place(const struct stage *s, struct state *state)
 }
 
 /* A state whose endpoints are all reached at our listening socket. */
-static struct state *make_state(struct stage *s, struct state *old)
+static struct generation *make_state(struct stage *s, struct generation *old)
 {
     char err[256];
-    struct state *made = state_new(&conf, NULL, 1, &s->proxy.hooks, old, err,
-                                   sizeof err);
+    struct generation *made =
+        generation_new(&conf, NULL, 1, &s->proxy.hooks, old, err, sizeof err);
     must(made != NULL);
     place(s, made);
     return made;
@@ -191,10 +196,10 @@ static void raise_curtain(struct stage *s, uint8_t how)
     s->proxy.workers = s->workers;
     s->proxy.n_workers = 1;
     strcpy(s->proxy.name, "bide-00000000");
-    s->proxy.doors = calloc(1, sizeof *s->proxy.doors); /* nowhere */
-    must(s->proxy.doors != NULL);
-    doors_ref(s->proxy.doors);
-    s->proxy.state = make_state(s, NULL);
+    s->proxy.sockets = calloc(1, sizeof *s->proxy.sockets); /* nowhere */
+    must(s->proxy.sockets != NULL);
+    listen_sockets_ref(s->proxy.sockets);
+    s->proxy.generation = make_state(s, NULL);
     s->worker = worker_new(&s->proxy, 0, err, sizeof err);
     must(s->worker != NULL);
     if (fake_ns < s->worker->loop.now_ns)
@@ -205,10 +210,10 @@ static void raise_curtain(struct stage *s, uint8_t how)
 /* To another upstream in all but its endpoints. */
 static void reload(struct stage *s)
 {
-    struct state *old = s->proxy.state;
+    struct generation *old = s->proxy.generation;
     upstream.idle++;
-    s->proxy.state = make_state(s, old);
-    state_unref(old);
+    s->proxy.generation = make_state(s, old);
+    generation_unref(old);
     worker_tell(s->worker, WORKER_RELOAD);
 }
 
@@ -300,7 +305,7 @@ static void special(struct stage *s, unsigned n)
     if (n != 3)
         return;
     s->address->list[0].to.un.sun_path[2] ^= 1; /* refused, or no more */
-    place(s, s->proxy.state);
+    place(s, s->proxy.generation);
 }
 
 /* Who speaks is who has spoken last, unless a step says otherwise. */
@@ -309,22 +314,50 @@ static void step(struct stage *s, uint8_t what, int *who)
     unsigned n = what >> 4;
     int *client = &s->client[*who], *endpoint = &s->endpoint[*who];
     switch (what & 15) {
-    case 0: *who = (int)(n % PARTIES); break;
-    case 1: new_client(s, *who); break;
+    case 0:
+        *who = (int)(n % PARTIES);
+        break;
+    case 1:
+        new_client(s, *who);
+        break;
     case 2:
-    case 3: client_says(s, *who, questions[n], strlen(questions[n])); break;
+    case 3:
+        client_says(s, *who, questions[n], strlen(questions[n]));
+        break;
     case 4:
-    case 5: endpoint_says(s, *who, answers[n], strlen(answers[n])); break;
-    case 6: endpoint_hears(s, *who); special(s, n); break;
-    case 7: client_hears(s, *who); break;
-    case 8: hang_up(client); break;
-    case 9: hang_up(endpoint); break;
-    case 10: shutdown(*client, SHUT_WR); break;
-    case 11: shutdown(*endpoint, SHUT_WR); break;
-    case 12: fake_ns += (int64_t)(n + 1) * BIDE_MILLISECOND; break;
-    case 13: fake_ns += (int64_t)(n + 1) * BIDE_SECOND; break;
-    case 14: client_says(s, *who, filler, 37 * n + 1); break;
-    default: endpoint_says(s, *who, filler, 37 * n + 1);
+    case 5:
+        endpoint_says(s, *who, answers[n], strlen(answers[n]));
+        break;
+    case 6:
+        endpoint_hears(s, *who);
+        special(s, n);
+        break;
+    case 7:
+        client_hears(s, *who);
+        break;
+    case 8:
+        hang_up(client);
+        break;
+    case 9:
+        hang_up(endpoint);
+        break;
+    case 10:
+        shutdown(*client, SHUT_WR);
+        break;
+    case 11:
+        shutdown(*endpoint, SHUT_WR);
+        break;
+    case 12:
+        fake_ns += (int64_t)(n + 1) * BIDE_MILLISECOND;
+        break;
+    case 13:
+        fake_ns += (int64_t)(n + 1) * BIDE_SECOND;
+        break;
+    case 14:
+        client_says(s, *who, filler, 37 * n + 1);
+        break;
+    default:
+        endpoint_says(s, *who, filler, 37 * n + 1);
     }
 }
 
@@ -332,10 +365,10 @@ static void step(struct stage *s, uint8_t what, int *who)
 
 static void check(const struct stage *s)
 {
-    const struct upstream *u = s->proxy.state->upstreams[0];
+    const struct upstream *u = s->proxy.generation->upstreams[0];
     const struct worker *w = s->worker;
     must(w->n_clients == 0 && w->n_exchanges == 0 && w->bufs.n_taken == 0 &&
-         w->n_queued == 0 && w->era->n_exchanges == 0);
+         w->n_queued == 0 && w->use->n_exchanges == 0);
     for (unsigned i = 0; i < u->n_endpoints; i++) {
         const struct pool *p = &u->endpoints[i].pools[0];
         must(p->in_flight == 0 && p->n_waiting == 0 && !p->first);
@@ -359,8 +392,8 @@ static void drop_curtain(struct stage *s)
         hang_up(&s->endpoint[i]);
     close(s->listening);
     worker_free(s->worker);
-    state_unref(s->proxy.state);
-    doors_unref(s->proxy.doors);
+    generation_unref(s->proxy.generation);
+    listen_sockets_unref(s->proxy.sockets);
     pthread_mutex_destroy(&s->proxy.lock);
     free(s->address);
 }

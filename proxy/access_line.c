@@ -10,7 +10,7 @@
 #include "proxy/access_log.h"
 #include "proxy/front/client.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 /* Bytes of each text in a line, as they stand there: escaped. */
@@ -82,8 +82,7 @@ static struct piece field_named(const struct exchange *ex, const char *name)
 
     for (unsigned i = 0; i < ex->req.n_fields; i++) {
         const struct http1_field *f = &ex->fields[i];
-        if (f->name_len == len &&
-            strncasecmp(bytes + f->line, name, len) == 0)
+        if (f->name_len == len && strncasecmp(bytes + f->line, name, len) == 0)
             return (struct piece){ bytes + f->value, f->value_len };
     }
     return (struct piece){ NULL, 0 };
@@ -151,8 +150,9 @@ static void put_request(struct text *t, const struct exchange *ex)
     put_text(t, ",\"method\":",
              (struct piece){ bytes + req->method, req->method_len },
              METHOD_MOST);
-    put_text(t, ",\"path\":",
-             (struct piece){ bytes + req->path, req->path_len }, PATH_MOST);
+    put_text(t,
+             ",\"path\":", (struct piece){ bytes + req->path, req->path_len },
+             PATH_MOST);
     struct piece id;
     id.at = exchange_request_id(ex, &id.len);
     put_text(t, ",\"request_id\":", id, ID_MOST);

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "proxy/state.h"
+#include "proxy/generation.h"
 
 #define MAGIC "bide deps\n"
 enum { VERSION = 1, ENTRIES = 1024, LOCK_TRIES = 500 };
@@ -207,8 +207,7 @@ static size_t find_free(struct dep_memory *m, size_t size)
         if (atomic_load(&h->entries[i].state) == ENTRY_FREE &&
             h->entries[i].size == size)
             return i;
-    if (h->n_used == ENTRIES ||
-        ftruncate(m->fd, (off_t)(h->end + size)) < 0)
+    if (h->n_used == ENTRIES || ftruncate(m->fd, (off_t)(h->end + size)) < 0)
         return ENTRIES;
     struct entry *e = &h->entries[h->n_used];
     e->offset = h->end;

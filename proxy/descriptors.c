@@ -16,10 +16,10 @@
 #include "proxy/worker.h"
 
 enum {
-    OWN = 16,            /* of the process: logs, the admin endpoint, names */
-    OWN_EACH = 4,        /* of a worker: loop, listener, spare */
-    LEFT = 4,            /* never taken by a connection to an endpoint, ... */
-    LEFT_EACH = 1,       /* ... and for each worker, to say "503" with */
+    OWN = 16,      /* of the process: logs, the admin endpoint, names */
+    OWN_EACH = 4,  /* of a worker: loop, listener, spare */
+    LEFT = 4,      /* never taken by a connection to an endpoint, ... */
+    LEFT_EACH = 1, /* ... and for each worker, to say "503" with */
     LOOK_AGAIN_MS = 20,
 };
 
@@ -44,20 +44,21 @@ void worker_set_limits(struct worker *w)
 
 static struct pool *pool_at(struct worker *w, size_t upstream, unsigned e)
 {
-    return &w->state->upstreams[upstream]->endpoints[e].pools[w->index];
+    return &w->generation->upstreams[upstream]->endpoints[e].pools[w->index];
 }
 
 void worker_serve_pools(struct worker *w)
 {
-    for (size_t i = 0; i < w->state->n_upstreams; i++)
-        for (unsigned e = 0; e < w->state->upstreams[i]->n_endpoints; e++)
+    for (size_t i = 0; i < w->generation->n_upstreams; i++)
+        for (unsigned e = 0; e < w->generation->upstreams[i]->n_endpoints; e++)
             pool_serve(pool_at(w, i, e));
 }
 
 bool worker_ease(struct worker *w)
 {
-    for (size_t i = 0; i < w->state->n_upstreams; i++)
-        for (unsigned e = 0; e < w->state->upstreams[i]->n_endpoints; e++) {
+    for (size_t i = 0; i < w->generation->n_upstreams; i++)
+        for (unsigned e = 0; e < w->generation->upstreams[i]->n_endpoints;
+             e++) {
             struct link *l = pool_oldest_idle(pool_at(w, i, e));
             if (!l)
                 continue;

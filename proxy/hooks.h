@@ -1,7 +1,7 @@
 /* proxy/hooks.h: what happens to dependencies, told where it happens. What
- * happens to requests is told by tell.h.
+ * happens to requests is told by events.h.
  *
- *     struct proxy_hooks hooks = { .on_breaker = tell_breaker };
+ *     struct proxy_hooks hooks = { .on_breaker = event_breaker };
  *     proxy_new(config, conf, &hooks, err, sizeof err);
  *
  * Called on a worker's thread, which must not be held up: no I/O, no lock that
@@ -20,7 +20,8 @@ struct proxy_hooks {
      * URL), went from one state to another. NULL: nobody wants to know. */
     void (*on_breaker)(void *ctx, const bide_dep *dep, bide_breaker_state from,
                        bide_breaker_state to, int64_t now_ns);
-    struct dep_memory *memory; /* where breakers and budgets outlive the process;
+    struct dep_memory
+        *memory; /* where breakers and budgets outlive the process;
                                   NULL: nowhere */
 };
 

@@ -3,7 +3,7 @@
  * for all that, for those that have outlived the process that made them. */
 #include <string.h>
 
-#include "proxy/state.h"
+#include "proxy/generation.h"
 
 static size_t size_of(const bide_option *o)
 {

@@ -32,7 +32,7 @@ static int open_worker(struct proxy *p, unsigned i, char *err, size_t err_size)
     struct worker *w = worker_new(p, i, err, err_size);
     if (!w)
         return -1;
-    if (worker_listen(w) && tell_open(w, &p->tell) && access_log_follow(w))
+    if (worker_listen(w) && event_open(w, &p->tell) && access_log_follow(w))
         return 0;
     snprintf(err, err_size, "no memory");
     return -1;
@@ -60,7 +60,7 @@ static bool count_clients(struct proxy *p, const struct bide__proxy_conf *conf)
 /* Copies outlive a reload, but not the last route that gives them. */
 static void bound_stale(struct proxy *p)
 {
-    const struct bide__proxy_conf *conf = p->state->conf;
+    const struct bide__proxy_conf *conf = p->generation->conf;
     bool kept = false;
     for (size_t i = 0; i < conf->n_routes; i++)
         kept |= conf->routes[i].fallback.stale_ns != 0;
@@ -86,9 +86,9 @@ struct proxy *proxy_new(bide_config *config,
     p->workers = calloc(p->n_workers, sizeof(struct worker *));
     if (pulse_init(&p->pulse, p->n_workers) && p->workers &&
         count_clients(p, conf) && (p->stale = stale_new()))
-        p->state = state_new(conf, config, p->n_workers, &p->hooks, NULL, err,
-                             err_size);
-    if (!p->state) {
+        p->generation = generation_new(conf, config, p->n_workers, &p->hooks,
+                                       NULL, err, err_size);
+    if (!p->generation) {
         proxy_free(p);
         return NULL;
     }
@@ -106,7 +106,7 @@ void proxy_inherit(struct proxy *p, struct kept *kept)
 }
 
 /* Whether there is anything to resolve: without, there is no thread for it. */
-static bool has_names(const struct state *s)
+static bool has_names(const struct generation *s)
 {
     for (size_t i = 0; i < s->n_upstreams; i++)
         for (unsigned e = 0; e < s->upstreams[i]->n_endpoints; e++)
@@ -127,11 +127,11 @@ static bool use_log(struct proxy *p, struct bide__target *to, char *err,
 
 int proxy_start(struct proxy *p, char *err, size_t err_size)
 {
-    const char *log = p->state->conf->access_log;
-    if (log &&
-        !use_log(p, access_log_open(log, err, err_size), err, err_size))
+    const char *log = p->generation->conf->access_log;
+    if (log && !use_log(p, access_log_open(log, err, err_size), err, err_size))
         return -1;
-    if (!(p->doors = doors_new(p, p->state->conf, NULL, err, err_size)))
+    if (!(p->sockets =
+              listen_sockets_new(p, p->generation->conf, NULL, err, err_size)))
         return -1;
     for (unsigned i = 0; i < p->n_workers; i++)
         if (open_worker(p, i, err, err_size) < 0)
@@ -144,7 +144,7 @@ int proxy_start(struct proxy *p, char *err, size_t err_size)
         }
         p->n_started = i + 1;
     }
-    p->resolver = has_names(p->state) ? resolver_new(p) : NULL;
+    p->resolver = has_names(p->generation) ? resolver_new(p) : NULL;
     return 0;
 }
 
@@ -163,7 +163,7 @@ static bool text_same(const char *a, const char *b)
 
 /* Who watches was there before the first worker, and stays. */
 static const char *watchers_differ(const struct bide__proxy_conf *a,
-                                const struct bide__proxy_conf *b)
+                                   const struct bide__proxy_conf *b)
 {
     const struct bide__proxy_telemetry *t = &a->telemetry, *u = &b->telemetry;
     const struct bide__proxy_admin *x = &a->admin_access, *y = &b->admin_access;
@@ -180,8 +180,8 @@ static const char *watchers_differ(const struct bide__proxy_conf *a,
         if (strcmp(x->hosts[i], y->hosts[i]) != 0)
             return "proxy.admin_access";
     if (!text_same(t->otlp, u->otlp) || !text_same(t->log, u->log) ||
-        !text_same(t->ca, u->ca) ||
-        t->format != u->format || t->metrics_ns != u->metrics_ns ||
+        !text_same(t->ca, u->ca) || t->format != u->format ||
+        t->metrics_ns != u->metrics_ns ||
         memcmp(&t->sample, &u->sample, sizeof t->sample) != 0 ||
         memcmp(&t->log_per_s, &u->log_per_s, sizeof t->log_per_s) != 0)
         return "proxy.telemetry";
@@ -210,8 +210,8 @@ int proxy_reload(struct proxy *p, bide_config *config,
                  const struct bide__proxy_conf *conf, char *err,
                  size_t err_size)
 {
-    struct state *old = p->state; /* nobody else changes it */
-    struct doors *shut = p->doors;
+    struct generation *old = p->generation; /* nobody else changes it */
+    struct listen_sockets *shut = p->sockets;
     const char *fixed = unchangeable(p, old->conf, conf);
     if (fixed) {
         bool upgrades = old->conf->supervise && conf->supervise;
@@ -226,26 +226,25 @@ int proxy_reload(struct proxy *p, bide_config *config,
     bool moves = !text_same(old->conf->access_log, conf->access_log);
     struct bide__target *log =
         moves ? access_log_open(conf->access_log, err, err_size) : NULL;
-    struct doors *d = moves && !log
-                          ? NULL
-                          : doors_new(p, conf, shut, err, err_size);
-    struct state *s = d ? state_new(conf, config, p->n_workers, &p->hooks, old,
-                                    err, err_size)
-                        : NULL;
+    struct listen_sockets *d =
+        moves && !log ? NULL : listen_sockets_new(p, conf, shut, err, err_size);
+    struct generation *s = d ? generation_new(conf, config, p->n_workers,
+                                              &p->hooks, old, err, err_size)
+                             : NULL;
     if (!s) {
-        doors_unref(d);
+        listen_sockets_unref(d);
         bide__target_free(log);
         return -1;
     }
     if (log && !access_log_use(p, log))
         fprintf(stderr, "bide proxy: no memory or thread for the access log\n");
     pthread_mutex_lock(&p->lock);
-    p->state = s;
-    p->doors = d;
+    p->generation = s;
+    p->sockets = d;
     pthread_mutex_unlock(&p->lock);
-    doors_drop_others(p->kept, shut, d);
-    state_unref(old);
-    doors_unref(shut);
+    listen_sockets_drop_others(p->kept, shut, d);
+    generation_unref(old);
+    listen_sockets_unref(shut);
     bound_stale(p);
     tell_all(p, WORKER_RELOAD);
     dep_memory_sweep(p->hooks.memory);
@@ -256,20 +255,20 @@ int proxy_reload(struct proxy *p, bide_config *config,
     return 0;
 }
 
-struct state *proxy_state(struct proxy *p)
+struct generation *proxy_generation(struct proxy *p)
 {
     pthread_mutex_lock(&p->lock);
-    struct state *s = p->state;
-    state_ref(s);
+    struct generation *s = p->generation;
+    generation_ref(s);
     pthread_mutex_unlock(&p->lock);
     return s;
 }
 
-struct doors *proxy_doors(struct proxy *p)
+struct listen_sockets *proxy_doors(struct proxy *p)
 {
     pthread_mutex_lock(&p->lock);
-    struct doors *d = p->doors;
-    doors_ref(d);
+    struct listen_sockets *d = p->sockets;
+    listen_sockets_ref(d);
     pthread_mutex_unlock(&p->lock);
     return d;
 }
@@ -293,7 +292,7 @@ void proxy_stop(struct proxy *p)
 
 bool proxy_rotate(struct proxy *p, char *err, size_t err_size)
 {
-    const char *log = p->state->conf->access_log;
+    const char *log = p->generation->conf->access_log;
     bool fine =
         !log || use_log(p, access_log_open(log, err, err_size), err, err_size);
     tell_all(p, WORKER_ROTATE);
@@ -323,8 +322,8 @@ void proxy_free(struct proxy *p)
     for (unsigned i = 0; p->workers && i < p->n_workers; i++)
         worker_free(p->workers[i]);
     bide__sink_free(p->log);
-    doors_unref(p->doors);
-    state_unref(p->state);
+    listen_sockets_unref(p->sockets);
+    generation_unref(p->generation);
     stale_free(p->stale);
     free(p->workers);
     per_client_free(p->per_client);

@@ -10,7 +10,7 @@
  *
  * What watches it (metrics, the admin endpoint) looks at workers' counters, and
  * at the routes, dependencies and endpoints of a state that it holds by
- * proxy_state(). */
+ * proxy_generation(). */
 #ifndef BIDE_PROXY_PROXY_H
 #define BIDE_PROXY_PROXY_H
 
@@ -19,11 +19,11 @@
 
 #include "bide/bide.h"
 #include "proxy/counters.h"
-#include "proxy/front/doors.h"
+#include "proxy/front/listen.h"
 #include "proxy/hooks.h"
 #include "proxy/kept.h"
 #include "proxy/pulse.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 struct per_client;
@@ -38,20 +38,20 @@ struct proxy {
     struct worker **workers;  /* immutable */
     unsigned n_workers;
     pthread_mutex_t lock; /* of these two; never taken per request */
-    struct state *state;
-    struct doors *doors; /* likewise */
-    struct kept *kept;   /* sockets from before, and who keeps them */
-    struct kept no_kept; /* it is this one unless another is set */
-    size_t n_inherited;  /* of them, from systemd */
-    struct stale *stale; /* copies of answers. Threads: shared */
-    struct resolver *resolver; /* NULL: not started */
+    struct generation *generation;
+    struct listen_sockets *sockets; /* likewise */
+    struct kept *kept;             /* sockets from before, and who keeps them */
+    struct kept no_kept;           /* it is this one unless another is set */
+    size_t n_inherited;            /* of them, from systemd */
+    struct stale *stale;           /* copies of answers. Threads: shared */
+    struct resolver *resolver;     /* NULL: not started */
     struct per_client *per_client; /* made when it is first asked for */
-    unsigned n_started;        /* of them run */
+    unsigned n_started;            /* of them run */
     _Atomic(struct bide__sink *) log; /* access log; made once, by the program's
                                   own thread; NULL: there was none yet */
-    struct pulse pulse;        /* of the workers. Threads: shared */
-    struct tell_conf tell;     /* who listens; to be set before it starts */
-    atomic_bool draining;      /* Threads: shared */
+    struct pulse pulse;               /* of the workers. Threads: shared */
+    struct event_conf tell; /* who listens; to be set before it starts */
+    atomic_bool draining;   /* Threads: shared */
 };
 
 /* Makes a proxy, and listens; owns `config` from then on. NULL and why. */
@@ -87,17 +87,17 @@ void proxy_stop(struct proxy *p);
 /* Opens the access log again, after it was moved away. False and why: it is
  * written to as before. */
 bool proxy_rotate(struct proxy *p, char *err, size_t err_size);
-bool proxy_ended(struct proxy *p);  /* all workers are done */
+bool proxy_ended(struct proxy *p); /* all workers are done */
 void proxy_join(struct proxy *p);
 void proxy_free(struct proxy *p);
 
-/* The present state, held until state_unref(). From any thread. */
-struct state *proxy_state(struct proxy *p);
+/* The present state, held until generation_unref(). From any thread. */
+struct generation *proxy_generation(struct proxy *p);
 
 /* Whether a configuration limits clients by their address. */
 bool proxy_limits_clients(const struct bide__proxy_conf *conf);
 
-/* Where it listens, held until doors_unref(). From any thread. */
-struct doors *proxy_doors(struct proxy *p);
+/* Where it listens, held until listen_sockets_unref(). From any thread. */
+struct listen_sockets *proxy_doors(struct proxy *p);
 
 #endif

@@ -25,7 +25,7 @@ enum {
 
 static void attach_pools(struct worker *w)
 {
-    struct state *s = w->state;
+    struct generation *s = w->generation;
     for (size_t i = 0; i < s->n_upstreams; i++)
         for (unsigned e = 0; e < s->upstreams[i]->n_endpoints; e++)
             pool_init(&s->upstreams[i]->endpoints[e].pools[w->index], w);
@@ -33,30 +33,30 @@ static void attach_pools(struct worker *w)
 
 static bool era_begin(struct worker *w)
 {
-    struct era *era = calloc(1, sizeof *era);
-    if (!era)
+    struct generation_use *use = calloc(1, sizeof *use);
+    if (!use)
         return false;
-    era->state = w->state = proxy_state(w->proxy);
-    w->era = era;
+    use->generation = w->generation = proxy_generation(w->proxy);
+    w->use = use;
     return true;
 }
 
-static void era_end(struct era *era)
+static void generation_end(struct generation_use *use)
 {
-    state_unref(era->state);
-    free(era);
+    generation_unref(use->generation);
+    free(use);
 }
 
-void era_leave(struct worker *w, struct era *era)
+void generation_leave(struct worker *w, struct generation_use *use)
 {
-    if (--era->n_exchanges == 0 && era != w->era)
-        era_end(era);
+    if (--use->n_exchanges == 0 && use != w->use)
+        generation_end(use);
 }
 
 static void set_conf(struct worker *w)
 {
     unsigned n = w->proxy->n_workers;
-    w->conf = w->state->conf;
+    w->conf = w->generation->conf;
     w->limits_clients = proxy_limits_clients(w->conf);
     worker_set_limits(w);
     if (w->bufs.size)
@@ -108,7 +108,7 @@ struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
     }
     if (net_loop_init(&w->loop) < 0) {
         snprintf(err, err_size, "no descriptors left");
-        era_end(w->era);
+        generation_end(w->use);
         free(w);
         return NULL;
     }
@@ -119,7 +119,8 @@ struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
     w->hunger.fire = worker_look_again;
     w->spare_fd = -1;
     w->random = bide_rng_hash((uint64_t)w->loop.now_ns, index, 0, 0) | 1;
-    net_bufs_init(&w->bufs, w->state->conf->limits.header_bytes + HEAD_SLACK,
+    net_bufs_init(&w->bufs,
+                  w->generation->conf->limits.header_bytes + HEAD_SLACK,
                   FREE_BUFS);
     set_conf(w);
     attach_pools(w);
@@ -130,11 +131,12 @@ struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
 /* ===== messages ===== */
 
 /* Idle connections to endpoints that are no more in use. */
-static void retire_pools(struct worker *w, const struct state *old)
+static void retire_pools(struct worker *w, const struct generation *old)
 {
     for (size_t i = 0; i < old->n_upstreams; i++) {
         struct upstream *u = old->upstreams[i];
-        for (unsigned e = 0; !state_has(w->state, u) && e < u->n_endpoints; e++)
+        for (unsigned e = 0;
+             !generation_has(w->generation, u) && e < u->n_endpoints; e++)
             pool_retire(&u->endpoints[e].pools[w->index]);
     }
 }
@@ -151,7 +153,7 @@ static void trust_anew(struct worker *w)
  */
 static void reload(struct worker *w)
 {
-    struct era *old = w->era;
+    struct generation_use *old = w->use;
     if (!era_begin(w))
         return; /* no memory: as before */
     set_conf(w);
@@ -159,12 +161,12 @@ static void reload(struct worker *w)
         fprintf(stderr, "bide proxy: no memory to listen\n");
     trust_anew(w);
     attach_pools(w);
-    retire_pools(w, old->state);
+    retire_pools(w, old->generation);
     access_log_follow(w); /* without memory: as before */
     if (w->index == 0)
         health_follow(w);
     if (old->n_exchanges == 0)
-        era_end(old);
+        generation_end(old);
 }
 
 /* Who has just connected, or is about to send its next request, gets a moment
@@ -228,7 +230,7 @@ static void *run(void *arg)
     sigset_t all;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
-    tell_thread(w);
+    event_thread(w);
     w->loop.now_ns = bide_now_ns();
     if (w->index == 0)
         health_follow(w);
@@ -279,15 +281,16 @@ void worker_free(struct worker *w)
     w->draining = true;
     while (w->clients)
         client_abort(w->clients);
-    for (size_t i = 0; i < w->state->n_upstreams; i++)
-        for (unsigned e = 0; e < w->state->upstreams[i]->n_endpoints; e++)
-            pool_retire(&w->state->upstreams[i]->endpoints[e].pools[w->index]);
+    for (size_t i = 0; i < w->generation->n_upstreams; i++)
+        for (unsigned e = 0; e < w->generation->upstreams[i]->n_endpoints; e++)
+            pool_retire(
+                &w->generation->upstreams[i]->endpoints[e].pools[w->index]);
     health_end_all(w);
     net_loop_done(&w->loop);
     free_lists(w);
     net_bufs_done(&w->bufs);
     access_log_free(w->log);
-    era_end(w->era);
+    generation_end(w->use);
     if (w->spare_fd >= 0)
         close(w->spare_fd);
     free(w);

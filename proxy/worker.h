@@ -20,12 +20,12 @@
 #include "proxy/counters.h"
 #include "net/loop.h"
 #include "config/proxy/conf.h"
-#include "proxy/state.h"
-#include "proxy/exchange/tell.h"
+#include "proxy/generation.h"
+#include "proxy/exchange/events.h"
 
 struct access_log;
-struct door;
-struct doors;
+struct listen_socket;
+struct listen_sockets;
 struct client;
 struct exchange;
 struct attempt;
@@ -38,15 +38,15 @@ struct listener {
     struct net_grave grave;
     struct listener *next;
     struct worker *worker;
-    struct door *door;
+    struct listen_socket *sock;
     bool paused; /* until descriptors are free again */
 };
 
-/* A state as long as a worker uses it. Exchanges count here, and not in the
- * state: that is shared, and counting there would make workers wait for each
+/* A generation as long as a worker uses it. Exchanges are counted here, not in the
+ * generation: that is shared, and counting there would make workers wait for each
  * other. */
-struct era {
-    struct state *state;
+struct generation_use {
+    struct generation *generation;
     size_t n_exchanges;
 };
 
@@ -62,16 +62,17 @@ struct worker {
     struct net_loop loop; /* first */
     struct proxy *proxy;
     unsigned index;
-    struct era *era;     /* the present one */
-    struct state *state; /* its state, that new requests are served by */
+    struct generation_use *use; /* the present one */
+    struct generation
+        *generation; /* its state, that new requests are served by */
     const struct bide__proxy_conf *conf; /* of `state` */
 
-    struct doors *doors; /* that it listens at */
+    struct listen_sockets *sockets; /* that it listens at */
     struct listener *listeners;
     int spare_fd;           /* given up to tell a client "503" when there are
                                no descriptors left */
     struct net_timer pause; /* listeners, when even that fails */
-    size_t link_fds;         /* connections to endpoints are below this number */
+    size_t link_fds;        /* connections to endpoints are below this number */
     struct net_timer hunger; /* while attempts wait for a descriptor, ... */
     bool starving;           /* ... which is what this says */
 
@@ -98,7 +99,7 @@ struct worker {
     int64_t drain_until_ns;
 
     struct access_log *log; /* NULL: none */
-    struct teller tell;
+    struct event_writer tell;
     struct health *checks; /* of the first worker */
 
     pthread_t thread;
@@ -113,12 +114,13 @@ struct worker {
 };
 
 enum worker_message {
-    WORKER_RELOAD = 1, /* proxy->state is another one */
+    WORKER_RELOAD = 1, /* proxy->generation is another one */
     WORKER_DRAIN = 2,  /* end gracefully */
     WORKER_STOP = 4,   /* end now */
     WORKER_ROTATE = 8, /* the access log goes elsewhere from now on */
-    WORKER_NAMES = 16, /* endpoints have addresses that had none, or failed to */
-    WORKER_EASE = 32,  /* another worker has no descriptor left */
+    WORKER_NAMES =
+        16,           /* endpoints have addresses that had none, or failed to */
+    WORKER_EASE = 32, /* another worker has no descriptor left */
     WORKER_HAND_OVER = 64, /* another process serves: end, in no hurry */
 };
 
@@ -150,8 +152,8 @@ static inline uint64_t worker_random(struct worker *w)
     return w->random = x;
 }
 
-/* An exchange has ended that was served by the state of this era. */
-void era_leave(struct worker *w, struct era *era);
+/* An exchange has ended that this generation served. */
+void generation_leave(struct worker *w, struct generation_use *use);
 
 /* A client has gone. */
 void worker_eased(struct worker *w);
@@ -174,7 +176,7 @@ void worker_look_again(struct net_timer *t);
 
 /* ===== accept.c ===== */
 
-/* Listens at the proxy's present doors, and at no others. False: there was no
+/* Listens at the proxy's present sockets, and at no others. False: there was no
  * memory for all. */
 bool worker_listen(struct worker *w);
 void worker_unlisten(struct worker *w);

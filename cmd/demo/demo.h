@@ -255,8 +255,8 @@ void demo_attempt_ended(struct demo_client *c, const bide_response *r);
 /* Threads: owned. */
 struct demo_watch {
     struct bide__source source;
-    struct bide__watched_dep deps[DEMO_FLEETS];
-    struct bide__watched watched;
+    struct bide__observed_dep deps[DEMO_FLEETS];
+    struct bide__observed watched;
     struct bide__collector *collector;
     struct bide__admin *admin;
     char url[192];

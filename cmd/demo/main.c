@@ -1,5 +1,5 @@
 /* bide demo: a real outage on loopback, and what four ways to retry make of it.
- * A program of its own, which `bide demo` becomes (become.c). */
+ * A program of its own, which `bide demo` becomes (exec.c). */
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>

@@ -5,13 +5,13 @@
 
 #define USUAL_PLACE "127.0.0.1:9901"
 
-static const struct bide__watched *hold(void *ctx)
+static const struct bide__observed *hold(void *ctx)
 {
     const struct demo_watch *w = ctx;
     return &w->watched;
 }
 
-static void release(void *ctx, const struct bide__watched *watched)
+static void release(void *ctx, const struct bide__observed *watched)
 {
     (void)ctx, (void)watched; /* nothing is freed before the end */
 }
@@ -19,10 +19,10 @@ static void release(void *ctx, const struct bide__watched *watched)
 static void list_deps(struct demo_watch *w, struct demo *demo)
 {
     for (unsigned i = 0; i < DEMO_FLEETS; i++)
-        w->deps[i] = (struct bide__watched_dep){ .name = demo_fleet_name(i),
-                                                 .policy = "",
-                                                 .upstream = "",
-                                                 .dep = demo->fleets[i].dep };
+        w->deps[i] = (struct bide__observed_dep){ .name = demo_fleet_name(i),
+                                                  .policy = "",
+                                                  .upstream = "",
+                                                  .dep = demo->fleets[i].dep };
     w->watched.deps = w->deps;
     w->watched.n_deps = DEMO_FLEETS;
     w->source.program = "bide demo";

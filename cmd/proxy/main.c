@@ -1,5 +1,5 @@
 /* bide proxy: the sidecar. A program of its own, which `bide proxy` becomes
- * (become.c). Here: arguments, and reading the file; run.c is the
+ * (exec.c). Here: arguments, and reading the file; run.c is the
  * service. */
 #include <errno.h>
 #include <locale.h>
@@ -102,8 +102,8 @@ bide_config *proxy_read_again(const char *file, int text,
 {
     struct stat st;
     size_t len = fstat(text, &st) == 0 ? (size_t)st.st_size : 0;
-    char *all = len ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, text, 0)
-                    : MAP_FAILED;
+    char *all =
+        len ? mmap(NULL, len, PROT_READ, MAP_PRIVATE, text, 0) : MAP_FAILED;
     bide_config *config = NULL;
 
     if (all == MAP_FAILED)

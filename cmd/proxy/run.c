@@ -33,20 +33,21 @@ static void raise_limits(void)
     }
 }
 
-/* Those doors that were not there before; before: NULL for none. */
-static void say_listening(struct proxy *p, const struct doors *before)
+/* Those sockets that were not there before; before: NULL for none. */
+static void say_listening(struct proxy *p, const struct listen_sockets *before)
 {
     char text[NET_ADDRESS_TEXT];
-    struct doors *d = proxy_doors(p);
+    struct listen_sockets *d = proxy_doors(p);
     for (size_t i = 0; i < d->n; i++) {
         struct net_address a = { .len = sizeof a.to };
-        struct door *door = door_of(d, 0, i);
-        if (!door->old && (!before || !doors_have(before, 0, door)) &&
-            getsockname(door->fd, &a.to.any, &a.len) == 0)
+        struct listen_socket *sock = listen_socket_of(d, 0, i);
+        if (!sock->old && (!before || !listen_sockets_have(before, 0, sock)) &&
+            getsockname(sock->fd, &a.to.any, &a.len) == 0)
             fprintf(stderr, "bide proxy: listening on %s%s\n",
-                    net_address_text(&a, text), p->state->tls ? " (TLS)" : "");
+                    net_address_text(&a, text),
+                    p->generation->tls ? " (TLS)" : "");
     }
-    doors_unref(d);
+    listen_sockets_unref(d);
 }
 
 static void reload(struct proxy *p, struct watching *w, const char *file,
@@ -55,7 +56,7 @@ static void reload(struct proxy *p, struct watching *w, const char *file,
     const struct bide__proxy_conf *conf;
     char err[512], ready[128];
     int text = -1;
-    struct doors *before = proxy_doors(p);
+    struct listen_sockets *before = proxy_doors(p);
 
     snprintf(ready, sizeof ready, "RELOADING=1\nMONOTONIC_USEC=%lld",
              (long long)(bide_now_ns() / 1000));
@@ -73,7 +74,7 @@ static void reload(struct proxy *p, struct watching *w, const char *file,
     }
     if (text >= 0)
         close(text);
-    doors_unref(before);
+    listen_sockets_unref(before);
     fprintf(stderr,
             config ? "bide proxy: %s was read again\n"
                    : "bide proxy: %s was refused; all stays as it was\n",
@@ -90,7 +91,7 @@ static void rotate(struct proxy *p, struct watching *w)
     char err[512];
     if (!proxy_rotate(p, err, sizeof err))
         fprintf(stderr, "bide proxy: %s; the one before stays\n", err);
-    if (!watch_rotate(w, p->state->conf, err, sizeof err))
+    if (!watch_rotate(w, p->generation->conf, err, sizeof err))
         fprintf(stderr, "bide proxy: telemetry.log: %s; the one before stays\n",
                 err);
 }
@@ -157,7 +158,8 @@ static int confine(struct station *st, const struct proxy_args *args,
 {
     station_tell_identity(st, conf);
     if (conf->user && !st->as.user) {
-        if (doors_bind(&st->kept, conf, proxy_workers(conf), err, size) < 0 ||
+        if (listen_sockets_bind(&st->kept, conf, proxy_workers(conf), err,
+                                size) < 0 ||
             !watch_bind(&st->kept, conf, err, size) ||
             privileges_drop(conf->user, conf->group, err, size) < 0)
             return -1;

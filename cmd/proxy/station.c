@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proxy/front/doors.h"
+#include "proxy/front/listen.h"
 #include "net/line.h"
 #include "net/privileges.h"
 #include "cmd/proxy/inventory.h"
@@ -183,8 +183,8 @@ void station_done(struct station *s)
 {
     kept_clear(&s->kept);
     identity_done(&s->as);
-    for (int *fd = (int[]){ s->kept.line, s->memory, s->config, -2 };
-         *fd != -2; fd++)
+    for (int *fd = (int[]){ s->kept.line, s->memory, s->config, -2 }; *fd != -2;
+         fd++)
         if (*fd >= 0)
             close(*fd);
 }
@@ -230,9 +230,8 @@ static int meaning(const struct station *s, const siginfo_t *info)
         fprintf(stderr, "bide proxy: the supervisor is gone\n");
         return SIGTERM;
     }
-    return info->si_code == SI_USER && info->si_pid == getpid()
-               ? info->si_signo
-               : 0;
+    return info->si_code == SI_USER && info->si_pid == getpid() ? info->si_signo
+                                                                : 0;
 }
 
 int station_wait(const struct station *s, const struct timespec *patience)

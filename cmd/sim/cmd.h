@@ -13,7 +13,7 @@
 
 #include "base/json.h"
 #include "sim/study/assert.h"
-#include "sim/model/draft.h"
+#include "sim/model/model_copy.h"
 #include "sim/report/page.h"
 #include "sim/study/stability.h"
 #include "sim/study/summary.h"
@@ -94,7 +94,7 @@ struct progress {
     double from, size; /* the part of all that is run now */
     uint64_t before;   /* events of the parts before it */
     uint64_t events;
-    int width;         /* of the longest line so far */
+    int width; /* of the longest line so far */
 };
 
 /* From here on Ctrl-C stops a run, and a second one the program. */

@@ -42,7 +42,7 @@ static int read_scenario(struct sim_ask *ask, const char *name)
     if (rc < 0)
         return EXIT_USAGE;
     s->name = name;
-    s->draft = sim_draft_new(s->read);
+    s->draft = sim_copy_new(s->read);
     ask->n_subjects++;
     what = unprintable_part(s->read);
     return what ? complain("sim",
@@ -78,11 +78,11 @@ static const char *policy_label(const struct policy_choice *c)
 /* The policies of --policy or --compare in place of the scenario's variants. */
 static void put_policies(struct sim_ask *ask, struct sim_model *d)
 {
-    sim_draft_no_variants(d);
+    sim_copy_no_variants(d);
     for (uint32_t i = 0; i < ask->n_compared; i++) {
         const struct policy_choice *c = &ask->compared[i];
-        sim_draft_variant(d, policy_label(c),
-                          sim_draft_policy(d, policy_label(c), &c->conf));
+        sim_copy_variant(d, policy_label(c),
+                         sim_copy_policy(d, policy_label(c), &c->conf));
     }
 }
 
@@ -190,7 +190,7 @@ static int pick_variants(const struct sim_ask *ask, struct sim_model *d)
     }
     for (uint32_t v = d->n_variants; v-- > 0;)
         if (!is_wanted(ask, d->variants[v].name))
-            sim_draft_drop(d, v);
+            sim_copy_drop(d, v);
     return -1;
 }
 
@@ -239,7 +239,7 @@ int subjects_read(struct sim_ask *ask, char **operands, int n,
 void subjects_done(struct sim_ask *ask)
 {
     for (uint32_t i = 0; i < ask->n_subjects; i++) {
-        sim_draft_free(ask->subjects[i].draft);
+        sim_copy_free(ask->subjects[i].draft);
         sim_model_free(ask->subjects[i].read);
     }
     for (uint32_t i = 0; i < ask->n_compared; i++)

@@ -112,7 +112,7 @@ static void look(void *ctx, const struct bide__history *history,
 static void write_view(struct bide__admin *a, struct writing *w, int64_t now)
 {
     const struct bide__source *s = a->conf.source;
-    const struct bide__watched *watched = s->hold(s->ctx);
+    const struct bide__observed *watched = s->hold(s->ctx);
 
     if (!watched) {
         w->out->failed = true;

@@ -31,7 +31,7 @@ static void get_metrics(struct bide__admin *a, struct admin_conn *c,
                         int64_t now)
 {
     const struct bide__source *s = a->conf.source;
-    const struct bide__watched *w = s->hold(s->ctx);
+    const struct bide__observed *w = s->hold(s->ctx);
     struct bide__out body = { 0 };
 
     if (w) {

@@ -27,7 +27,8 @@ static void put_head(struct bide__jout *j, const struct bide__view *v)
     bide__jout_end(j, ']');
 }
 
-static void put_value(struct bide__jout *j, const struct bide__watched_value *v)
+static void put_value(struct bide__jout *j,
+                      const struct bide__observed_value *v)
 {
     bide__jout_object(j, NULL);
     bide__jout_text(j, "name", v->name);
@@ -66,7 +67,7 @@ static void put_journal(struct bide__jout *j, const struct bide__view *v)
 void bide__view_write(struct bide__out *out, const struct bide__view *view)
 {
     struct bide__jout j = { out, false };
-    const struct bide__watched *w = view->watched;
+    const struct bide__observed *w = view->watched;
 
     bide__jout_object(&j, NULL);
     put_head(&j, view);

@@ -54,7 +54,7 @@
 #include "observe/event/history.h"
 #include "observe/event/journal.h"
 #include "base/json_out.h"
-#include "observe/event/watched.h"
+#include "observe/event/observed.h"
 
 /* What a state is made of. history and journal may be NULL. Threads: owned. */
 struct bide__view {
@@ -64,7 +64,7 @@ struct bide__view {
     int64_t wall_offset_ns; /* nanoseconds since 1970 less monotonic ones */
     bool ready, draining;
     bool actions; /* there is a token, so breakers can be forced */
-    const struct bide__watched *watched;
+    const struct bide__observed *watched;
     const struct bide__history *history;
     const struct bide__journal *journal;
 };
@@ -75,12 +75,12 @@ void bide__view_history(struct bide__out *out, const struct bide__view *view);
 
 /* The parts, for view.c. */
 void bide__view_dep(struct bide__jout *j, const struct bide__view *view,
-                     const struct bide__watched_dep *d);
+                    const struct bide__observed_dep *d);
 void bide__view_sample(struct bide__jout *j, const char *key,
-                        const struct bide__view *view,
-                        const struct bide__sample *s);
+                       const struct bide__view *view,
+                       const struct bide__sample *s);
 void bide__view_decision(struct bide__jout *j, const struct bide__view *view,
-                          const struct bide__entry *entry);
+                         const struct bide__entry *entry);
 void bide__view_rules(struct bide__jout *j, const bide_policy_conf *conf);
 
 #endif

@@ -184,12 +184,12 @@ static void put_histograms(const struct part *p)
 
 /* ===== endpoints ===== */
 
-static void put_endpoints(struct bide__jout *j, const struct bide__watched *w,
+static void put_endpoints(struct bide__jout *j, const struct bide__observed *w,
                           const char *upstream)
 {
     bide__jout_list(j, "endpoints");
     for (size_t i = 0; i < w->n_endpoints; i++) {
-        const struct bide__watched_endpoint *e = &w->endpoints[i];
+        const struct bide__observed_endpoint *e = &w->endpoints[i];
         if (strcmp(e->upstream, upstream) != 0)
             continue;
         bide__jout_object(j, NULL);
@@ -218,13 +218,13 @@ static void put_second(struct bide__jout *j, const struct bide__view *view,
 }
 
 void bide__view_dep(struct bide__jout *j, const struct bide__view *view,
-                     const struct bide__watched_dep *d)
+                    const struct bide__observed_dep *d)
 {
     bide_stats stats;
     struct part p = { j, &stats, bide_dep_policy(d->dep), d->dep,
                       view->now_ns };
 
-    bide__watched_stats(d, view->now_ns, &stats);
+    bide__observed_stats(d, view->now_ns, &stats);
     bide__jout_object(j, NULL);
     bide__jout_text(j, "name", d->name);
     bide__jout_text(j, "policy", d->policy);

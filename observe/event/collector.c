@@ -88,7 +88,7 @@ static bool empty(struct bide__collector *c, struct bide__ring *ring,
 static void sample(struct bide__collector *c, int64_t now)
 {
     const struct bide__source *s = c->conf.source;
-    const struct bide__watched *w = s->hold(s->ctx);
+    const struct bide__observed *w = s->hold(s->ctx);
     if (!w)
         return;
     pthread_mutex_lock(&c->lock);

@@ -59,13 +59,13 @@ static void compare(struct bide__sample *s, const bide_stats *now,
     compare_times(s, now, before);
 }
 
-static void add_sample(struct bide__track *t, const struct bide__watched_dep *d,
-                       int64_t now)
+static void add_sample(struct bide__track *t,
+                       const struct bide__observed_dep *d, int64_t now)
 {
     bide_stats stats;
     struct bide__sample *s = &t->sample[t->n % BIDE__HISTORY];
 
-    bide__watched_stats(d, now, &stats);
+    bide__observed_stats(d, now, &stats);
     *s = (struct bide__sample){ .at_ns = now,
                                 .seconds = (float)(now - t->last_ns) / 1e9f };
     compare(s, &stats, &t->last);
@@ -96,7 +96,7 @@ static struct bide__track *add_track(struct bide__history *h, const char *name)
 }
 
 /* A dependency that is new is first only looked at. */
-static void tick(struct bide__history *h, const struct bide__watched_dep *d,
+static void tick(struct bide__history *h, const struct bide__observed_dep *d,
                  int64_t now)
 {
     struct bide__track *t = find(h, d->name);
@@ -108,12 +108,12 @@ static void tick(struct bide__history *h, const struct bide__watched_dep *d,
     } else if ((t = add_track(h, d->name))) {
         t->seen = true;
         t->last_ns = now;
-        bide__watched_stats(d, now, &t->last);
+        bide__observed_stats(d, now, &t->last);
     }
 }
 
 void bide__history_tick(struct bide__history *h,
-                        const struct bide__watched *watched, int64_t now_ns)
+                        const struct bide__observed *watched, int64_t now_ns)
 {
     size_t kept = 0;
     for (size_t i = 0; i < watched->n_deps; i++)

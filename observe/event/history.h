@@ -12,7 +12,7 @@
 #define BIDE_OBSERVE_EVENT_HISTORY_H
 
 #include "bide/stats.h"
-#include "observe/event/watched.h"
+#include "observe/event/observed.h"
 
 enum {
     BIDE__HISTORY = 300,                    /* samples */
@@ -53,7 +53,7 @@ struct bide__history {
 
 /* Adds a sample to each dependency that is watched. */
 void bide__history_tick(struct bide__history *h,
-                        const struct bide__watched *watched, int64_t now_ns);
+                        const struct bide__observed *watched, int64_t now_ns);
 void bide__history_done(struct bide__history *h);
 
 /* NULL if it has none. */

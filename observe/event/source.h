@@ -1,7 +1,7 @@
 /* What a program lets others see of it, and do to it: the one thing that it
  * must write itself to have metrics, a dashboard and an admin endpoint.
  *
- *     static const struct bide__watched *hold(void *ctx) { ... }
+ *     static const struct bide__observed *hold(void *ctx) { ... }
  *     static void release(void *ctx) { ... }
  *     struct bide__source source = { .program = "bide proxy", .ctx = proxy,
  *                                    .hold = hold, .release = release };
@@ -12,7 +12,7 @@
 #define BIDE_OBSERVE_EVENT_SOURCE_H
 
 #include "bide/policy.h"
-#include "observe/event/watched.h"
+#include "observe/event/observed.h"
 
 /* Threads: immutable. */
 struct bide__source {
@@ -21,8 +21,8 @@ struct bide__source {
 
     /* Gives the list as it is now; nothing on it may be freed until `release`.
      * Several threads may hold at once. NULL: no memory. */
-    const struct bide__watched *(*hold)(void *ctx);
-    void (*release)(void *ctx, const struct bide__watched *watched);
+    const struct bide__observed *(*hold)(void *ctx);
+    void (*release)(void *ctx, const struct bide__observed *watched);
 
     /* Whether it takes requests; NULL: always. */
     bool (*ready)(void *ctx);

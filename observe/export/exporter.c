@@ -129,7 +129,7 @@ static void send_spans(struct bide__exporter *x)
 static void send_metrics(struct bide__exporter *x)
 {
     const struct bide__source *source = x->conf.source;
-    const struct bide__watched *w = source->hold(source->ctx);
+    const struct bide__observed *w = source->hold(source->ctx);
     if (!w)
         return;
     bide__otlp_metrics(&x->head, &x->from, x->conf.json, w, bide_now_ns());
@@ -173,8 +173,8 @@ static void *work(void *arg)
         wait_for_more(x);
         stopping = x->stopping;
         take_all(x);
-        x->from.wall_offset_ns = bide__wall_follow(x->from.wall_offset_ns,
-                                                   bide__wall_offset_ns());
+        x->from.wall_offset_ns =
+            bide__wall_follow(x->from.wall_offset_ns, bide__wall_offset_ns());
         pthread_mutex_unlock(&x->lock);
         if (x->sending.n)
             send_spans(x);
@@ -219,8 +219,9 @@ const char *bide__exporter_new(struct bide__exporter **ret,
     if (!x)
         return "no memory";
     x->conf = *conf;
-    x->from = (struct bide__otlp_source){ conf->service, conf->instance,
-                                          bide__wall_offset_ns(), bide_now_ns() };
+    x->from =
+        (struct bide__otlp_source){ conf->service, conf->instance,
+                                    bide__wall_offset_ns(), bide_now_ns() };
     init_lock(x);
     x->metrics_due_ns = bide_now_ns() + conf->metrics_ns;
     const char *mistake = bide__post_init(&x->post, conf->url, conf->tls);

@@ -215,7 +215,7 @@ static void tell_deps(const struct bide__metric_sink *sink,
     }
 }
 
-bool bide__metrics_walk(const struct bide__watched *watched, int64_t now_ns,
+bool bide__metrics_walk(const struct bide__observed *watched, int64_t now_ns,
                         const struct bide__metric_sink *sink)
 {
     size_t n = watched->n_deps;
@@ -224,7 +224,7 @@ bool bide__metrics_walk(const struct bide__watched *watched, int64_t now_ns,
         return false;
     for (size_t i = 0; i < n; i++) {
         snaps[i].name = watched->deps[i].name;
-        bide__watched_stats(&watched->deps[i], now_ns, &snaps[i].s);
+        bide__observed_stats(&watched->deps[i], now_ns, &snaps[i].s);
     }
     tell_deps(sink, snaps, n);
     free(snaps);

@@ -16,7 +16,7 @@
 #define BIDE_OBSERVE_EXPORT_METRICS_H
 
 #include "bide/stats.h"
-#include "observe/event/watched.h"
+#include "observe/event/observed.h"
 
 enum bide__metric_kind {
     BIDE__METRIC_COUNTER,
@@ -58,11 +58,11 @@ struct bide__metric_sink {
 
 /* Tells the sink everything. False, and nothing was told, if there is no
  * memory for the snapshots. */
-bool bide__metrics_walk(const struct bide__watched *watched, int64_t now_ns,
+bool bide__metrics_walk(const struct bide__observed *watched, int64_t now_ns,
                         const struct bide__metric_sink *sink);
 
 /* The part that is not of dependencies. */
-void bide__metrics_rest(const struct bide__watched *watched,
+void bide__metrics_rest(const struct bide__observed *watched,
                         const struct bide__metric_sink *sink);
 
 /* The histograms' bounds. The engine has four buckets to a doubling; here one

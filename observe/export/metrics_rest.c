@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-static uint64_t is_up(const struct bide__watched_endpoint *e)
+static uint64_t is_up(const struct bide__observed_endpoint *e)
 {
     return e->state == BIDE__ENDPOINT_UP || e->state == BIDE__ENDPOINT_WARMING;
 }
 
 #define ONE(name, field)                                                       \
-    static uint64_t name(const struct bide__watched_endpoint *e)               \
+    static uint64_t name(const struct bide__observed_endpoint *e)              \
     {                                                                          \
         return e->field;                                                       \
     }
@@ -24,7 +24,7 @@ ONE(failures_of, failures)
 /* clang-format off */
 static const struct {
     struct bide__metric metric;
-    uint64_t (*get)(const struct bide__watched_endpoint *e);
+    uint64_t (*get)(const struct bide__observed_endpoint *e);
 } families[] = {
     { { "bide_endpoint_up", BIDE__METRIC_GAUGE, "1",
         "1 if the endpoint takes requests, 0 if it is taken out." }, is_up },
@@ -46,7 +46,7 @@ static struct bide__number whole(uint64_t n)
     return (struct bide__number){ true, n, (double)n };
 }
 
-static void tell_endpoints(const struct bide__watched *w,
+static void tell_endpoints(const struct bide__observed *w,
                            const struct bide__metric_sink *sink)
 {
     enum { N = sizeof families / sizeof families[0] };
@@ -54,7 +54,7 @@ static void tell_endpoints(const struct bide__watched *w,
         const struct bide__metric *m = &families[f].metric;
         sink->begin(sink->ctx, m);
         for (size_t i = 0; i < w->n_endpoints; i++) {
-            const struct bide__watched_endpoint *e = &w->endpoints[i];
+            const struct bide__observed_endpoint *e = &w->endpoints[i];
             struct bide__label labels[] = { { "upstream", e->upstream },
                                             { "endpoint", e->address } };
             sink->number(sink->ctx, m, labels, 2, whole(families[f].get(e)));
@@ -63,16 +63,16 @@ static void tell_endpoints(const struct bide__watched *w,
     }
 }
 
-static bool same_family(const struct bide__watched *w, size_t i, size_t j)
+static bool same_family(const struct bide__observed *w, size_t i, size_t j)
 {
     return j < w->n_values && strcmp(w->values[i].name, w->values[j].name) == 0;
 }
 
-static void tell_values(const struct bide__watched *w,
+static void tell_values(const struct bide__observed *w,
                         const struct bide__metric_sink *sink)
 {
     for (size_t i = 0; i < w->n_values; i++) {
-        const struct bide__watched_value *v = &w->values[i];
+        const struct bide__observed_value *v = &w->values[i];
         struct bide__metric m = { v->name,
                                   v->kind == BIDE__VALUE_COUNTER
                                       ? BIDE__METRIC_COUNTER
@@ -88,7 +88,7 @@ static void tell_values(const struct bide__watched *w,
     }
 }
 
-void bide__metrics_rest(const struct bide__watched *watched,
+void bide__metrics_rest(const struct bide__observed *watched,
                         const struct bide__metric_sink *sink)
 {
     tell_endpoints(watched, sink);

@@ -12,7 +12,7 @@
 
 #include "observe/event/event.h"
 #include "base/out.h"
-#include "observe/event/watched.h"
+#include "observe/event/observed.h"
 
 /* Who tells. Threads: immutable. */
 struct bide__otlp_source {
@@ -50,6 +50,6 @@ void bide__otlp_spans_end(struct bide__out *out, bool json);
 /* Writes all metrics, as they are now. */
 void bide__otlp_metrics(struct bide__out *out,
                         const struct bide__otlp_source *from, bool json,
-                        const struct bide__watched *watched, int64_t now_ns);
+                        const struct bide__observed *watched, int64_t now_ns);
 
 #endif

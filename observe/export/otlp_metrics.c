@@ -107,7 +107,7 @@ static void histogram(void *ctx, const struct bide__metric *m,
 
 void bide__otlp_metrics(struct bide__out *out,
                         const struct bide__otlp_source *from, bool json,
-                        const struct bide__watched *watched, int64_t now_ns)
+                        const struct bide__observed *watched, int64_t now_ns)
 {
     struct writing to = {
         .w = { .out = out, .json = json },

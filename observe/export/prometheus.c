@@ -131,7 +131,8 @@ static void histogram(void *ctx, const struct bide__metric *m,
 }
 
 void bide__prometheus_write(struct bide__out *out,
-                            const struct bide__watched *watched, int64_t now_ns)
+                            const struct bide__observed *watched,
+                            int64_t now_ns)
 {
     struct bide__metric_sink sink = { out, begin, number, histogram, end };
     if (!bide__metrics_walk(watched, now_ns, &sink))

@@ -11,14 +11,14 @@
 #define BIDE_OBSERVE_EXPORT_PROMETHEUS_H
 
 #include "base/out.h"
-#include "observe/event/watched.h"
+#include "observe/event/observed.h"
 
 #define BIDE__PROMETHEUS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
 /* Writes all metrics of all that is watched. If memory runs out, out->failed is
  * set. */
 void bide__prometheus_write(struct bide__out *out,
-                            const struct bide__watched *watched,
+                            const struct bide__observed *watched,
                             int64_t now_ns);
 
 /* A label's value as it stands between quotes: escaped, and UTF-8 whatever is

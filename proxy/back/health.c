@@ -9,7 +9,7 @@
 #include "net/conn.h"
 #include "net/http1.h"
 #include "proxy/back/pool.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "net/tls.h"
 #include "proxy/worker.h"
 
@@ -51,9 +51,9 @@ static void note(struct health *h, bool good)
     h->good = good ? h->good + 1 : 0;
     h->bad = good ? 0 : h->bad + 1;
     if (h->bad >= conf_of(h)->unhealthy)
-        endpoint_put_out(e, OUT_BY_HEALTH);
+        endpoint_eject(e, EJECTED_BY_HEALTH);
     else if (h->good >= conf_of(h)->healthy)
-        endpoint_take_back(e, OUT_BY_HEALTH, now_of(h));
+        endpoint_restore(e, EJECTED_BY_HEALTH, now_of(h));
 }
 
 /* A tenth more or less: the fleet's checks shall not come together. */
@@ -275,7 +275,7 @@ static void drop_strangers(struct worker *w)
     struct health **at = &w->checks;
     while (*at) {
         struct health *h = *at;
-        if (state_has(w->state, h->endpoint->upstream)) {
+        if (generation_has(w->generation, h->endpoint->upstream)) {
             at = &h->next;
             continue;
         }
@@ -287,8 +287,8 @@ static void drop_strangers(struct worker *w)
 void health_follow(struct worker *w)
 {
     drop_strangers(w);
-    for (size_t i = 0; i < w->state->n_upstreams; i++) {
-        struct upstream *u = w->state->upstreams[i];
+    for (size_t i = 0; i < w->generation->n_upstreams; i++) {
+        struct upstream *u = w->generation->upstreams[i];
         for (unsigned e = 0; u->conf.health.path && e < u->n_endpoints; e++) {
             struct endpoint *ep = &u->endpoints[e];
             struct health *h = is_checked(w, ep) ? NULL : health_new(w, ep);

@@ -7,7 +7,7 @@
 
 #include "net/address.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "net/tls.h"
 #include "proxy/worker.h"
 

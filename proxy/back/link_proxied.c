@@ -13,7 +13,7 @@
 #include "proxy/exchange/exchange.h"
 #include "proxy/back/pool.h"
 #include "net/proxy_protocol.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 
 static int version_of(const struct pool *p)
 {

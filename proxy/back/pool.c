@@ -10,7 +10,7 @@
 #include <stddef.h>
 
 #include "proxy/exchange/exchange.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 /* ===== the line ===== */

@@ -38,7 +38,7 @@ struct pool {
     struct link *idle; /* the one used last comes first */
     struct link *connecting;
     struct attempt *first, *last; /* in line for a connection */
-    gauge n_links, n_idle; /* the three gauges: shared to read (watch.c) */
+    gauge n_links, n_idle; /* the three gauges: shared to read (telemetry.c) */
     gauge in_flight;       /* attempts, those in line included */
     uint32_t n_connecting, n_waiting;
     uint32_t max_links, max_idle, max_connecting;
@@ -46,7 +46,7 @@ struct pool {
     int64_t starved_ns;   /* when there was no descriptor for it, lately */
     struct net_task task; /* serves the line */
     bool retired;         /* its upstream is gone: nothing is kept */
-    bool proxied;         /* each connection is for one client (link_proxied.c) */
+    bool proxied; /* each connection is for one client (link_proxied.c) */
 } __attribute__((aligned(64)));
 
 /* One connection to an endpoint. */
@@ -63,8 +63,8 @@ struct link {
     uint8_t client[16];       /* that it is for (link_proxied.c) */
     uint8_t client_len;
     uint16_t client_port;
-    uint8_t phase;            /* enum link_phase */
-    bool reused;              /* carries its second request, or a later one */
+    uint8_t phase; /* enum link_phase */
+    bool reused;   /* carries its second request, or a later one */
     bool handshaking;
 };
 

@@ -22,7 +22,7 @@
 #include "net/lookup.h"
 #include "net/loop.h"
 #include "proxy/proxy.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 
 enum { LOOKUPS_MAX = 32, RETRY_MS = 500, RETRY_MAX_S = 10 };
 
@@ -135,7 +135,7 @@ static void each_endpoint(struct resolver *r, const struct name *n,
                           bool (*f)(struct resolver *r, struct endpoint *e,
                                     const struct name *n))
 {
-    struct state *s = proxy_state(r->proxy);
+    struct generation *s = proxy_generation(r->proxy);
     bool changed = false;
     for (size_t i = 0; i < s->n_upstreams; i++)
         for (unsigned k = 0; k < s->upstreams[i]->n_endpoints; k++) {
@@ -143,7 +143,7 @@ static void each_endpoint(struct resolver *r, const struct name *n,
             if (has_name(e))
                 changed = f(r, e, n) || changed;
         }
-    state_unref(s);
+    generation_unref(s);
     if (changed)
         tell_workers(r->proxy);
 }

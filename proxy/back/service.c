@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/state.h"
+#include "proxy/generation.h"
 
 /* ===== dependencies ===== */
 
@@ -59,7 +59,8 @@ static bool policy_is(const struct service *v,
            policy_same(bide_dep_policy(v->dep), c->policy);
 }
 
-struct service *service_find(const struct state *s, const struct upstream *u,
+struct service *service_find(const struct generation *s,
+                             const struct upstream *u,
                              const struct bide__proxy_route *c)
 {
     for (size_t i = 0; s && i < s->n_services; i++)
@@ -69,7 +70,7 @@ struct service *service_find(const struct state *s, const struct upstream *u,
 }
 
 /* The one of the state before for an upstream of that name, or a new one. */
-static struct counted_dep *take_dep(const struct state *old,
+static struct counted_dep *take_dep(const struct generation *old,
                                     const struct upstream *u,
                                     const struct bide__proxy_route *c,
                                     char *err, size_t size)
@@ -86,7 +87,8 @@ static struct counted_dep *take_dep(const struct state *old,
 
 struct service *service_new(struct upstream *u,
                             const struct bide__proxy_route *c,
-                            const struct state *old, char *err, size_t size)
+                            const struct generation *old, char *err,
+                            size_t size)
 {
     struct service *s = calloc(1, sizeof *s);
     if (!s)

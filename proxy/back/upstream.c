@@ -6,7 +6,7 @@
 
 #include "proxy/back/pool.h"
 #include "net/resolve.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "net/tls.h"
 #include "proxy/worker.h"
 
@@ -91,9 +91,9 @@ static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
     if (hooks->on_breaker)
         hooks->on_breaker(hooks->ctx, dep, from, to, now_ns);
     if (to == BIDE_BREAKER_OPEN)
-        endpoint_put_out(e, OUT_BY_BREAKER);
+        endpoint_eject(e, EJECTED_BY_BREAKER);
     else if (to == BIDE_BREAKER_CLOSED)
-        endpoint_take_back(e, OUT_BY_BREAKER, now_ns);
+        endpoint_restore(e, EJECTED_BY_BREAKER, now_ns);
 }
 
 /* A breaker and nothing else; one lane, since it is asked once per attempt and
@@ -175,8 +175,8 @@ static int endpoint_init(struct endpoint *e, struct upstream *u, unsigned index,
     e->authority = authority_of(c);
     e->port = c->port;
     e->tls = c->tls;
-    e->tally = tally_get(u, e->authority);
-    if (!e->url || !e->host || !e->authority || !e->tally ||
+    e->counts = endpoint_counts_get(u, e->authority);
+    if (!e->url || !e->host || !e->authority || !e->counts ||
         pools_new(e, &u->conf, u->n_workers) < 0) {
         snprintf(err, err_size, "no memory");
         return -1;
@@ -197,7 +197,7 @@ static void endpoint_done(struct endpoint *e)
     free(e->addresses);
     pthread_mutex_destroy(&e->lock);
     free(e->pools);
-    tally_unref(e->tally);
+    endpoint_counts_unref(e->counts);
     bide_dep_free(e->breaker);
 }
 
@@ -259,9 +259,9 @@ struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
     u->n_endpoints = (unsigned)conf->n_endpoints;
     u->n_workers = n_workers;
     u->hooks = hooks;
-    u->max_out = (unsigned)((double)u->n_endpoints * conf->max_ejected);
-    if (u->max_out >= u->n_endpoints)
-        u->max_out = u->n_endpoints - 1;
+    u->max_ejected = (unsigned)((double)u->n_endpoints * conf->max_ejected);
+    if (u->max_ejected >= u->n_endpoints)
+        u->max_ejected = u->n_endpoints - 1;
     u->endpoints = calloc(u->n_endpoints, sizeof *u->endpoints);
     if (!settings_new(u, err, err_size)) {
         upstream_unref(u);

@@ -4,7 +4,7 @@
 #include "proxy/exchange/answer.h"
 #include "proxy/front/client.h"
 #include "proxy/exchange/hops.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/exchange/text.h"
 #include "proxy/exchange/upload.h"
 #include "proxy/worker.h"
@@ -26,7 +26,7 @@ static uint64_t dropped_from(const struct attempt *a)
     uint64_t drop = dropped;
     if (status < 200 || status == 204)
         drop |= BIT(CONTENT_LENGTH);
-    if (!a->ex->state->conf->headers.bide)
+    if (!a->ex->generation->conf->headers.bide)
         drop |= BIT(X_BIDE_RETRY) | BIT(X_BIDE_FALLBACK) | BIT(X_BIDE_FAULT);
     return drop;
 }
@@ -43,9 +43,9 @@ static void put_status_line(struct text *t, const struct attempt *a)
 
 static void put_bide(struct text *t, const struct exchange *ex)
 {
-    if (ex->state->conf->forwarded.via)
+    if (ex->generation->conf->forwarded.via)
         hops_put_via(t, ex, 1);
-    if (!ex->state->conf->headers.bide)
+    if (!ex->generation->conf->headers.bide)
         return;
     TEXT_LITERAL(t, "X-Bide-Attempts: ");
     text_number(t, ex->tries);

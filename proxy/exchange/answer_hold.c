@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 /* ===== what is held ===== */

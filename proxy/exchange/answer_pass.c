@@ -2,7 +2,7 @@
 #include "proxy/exchange/answer.h"
 #include "proxy/front/client.h"
 #include "proxy/back/pool.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 static void finish(struct exchange *ex)

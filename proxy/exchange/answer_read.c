@@ -10,7 +10,7 @@
 
 #include "proxy/front/client.h"
 #include "proxy/back/pool.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 enum {

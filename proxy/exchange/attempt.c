@@ -6,7 +6,7 @@
 #include "proxy/exchange/exchange.h"
 #include "proxy/back/pool.h"
 #include "proxy/proxy.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 enum { FREE_ATTEMPTS = NET_SPARES(128) };
@@ -183,7 +183,7 @@ void attempt_save(struct attempt *a, bool reuse)
 void attempt_judge_endpoint(struct attempt *a, const bide_outcome *out)
 {
     if (a->pool && out && out->cls != BIDE_SUCCESS && out->cls != BIDE_IGNORED)
-        count(&a->pool->endpoint->tally->of[worker_of(a)->index].failures);
+        count(&a->pool->endpoint->counts->of[worker_of(a)->index].failures);
     if (!a->permit_held)
         return;
     int64_t now = worker_of(a)->loop.now_ns;
@@ -282,7 +282,7 @@ void attempt_start(struct exchange *ex, const bide_decision *d)
     a->number = d->attempt;
     a->begin_ns = w->loop.now_ns;
     a->timeout_ns = d->timeout_ns;
-    tell_attempt(a, d->reason);
+    event_attempt(a, d->reason);
     a->nth = ++ex->tries;
     if (!ex->route->can_fail || !fault_begin(a))
         attempt_go(a);
@@ -308,7 +308,7 @@ void attempt_go(struct attempt *a)
         &w->random, w->loop.now_ns, &a->permit, &a->permit_held);
     a->pool = &e->pools[w->index];
     gauge_up(&a->pool->in_flight);
-    count(&e->tally->of[w->index].requests);
+    count(&e->counts->of[w->index].requests);
     ex->tried |= UINT64_C(1) << e->index;
     ex->endpoint = e;
     a->elsewhere = ex->route->primary != NULL;

@@ -8,7 +8,7 @@
 #include "proxy/exchange/exchange.h"
 #include "proxy/back/pool.h"
 #include "proxy/proxy.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 /* ===== bytes ===== */
@@ -119,8 +119,7 @@ static void set_body(const struct attempt *a, bide_response *r, char *plain)
 
     r->body = from;
     r->body_len = len;
-    if (a->resp.framing != HTTP1_CHUNKED ||
-        a->pass == PASS_UNCHUNKED)
+    if (a->resp.framing != HTTP1_CHUNKED || a->pass == PASS_UNCHUNKED)
         return;
     r->body = plain;
     r->body_len = 0;

@@ -7,7 +7,7 @@
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/hops.h"
 #include "proxy/back/pool.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/exchange/text.h"
 #include "proxy/worker.h"
 
@@ -18,7 +18,7 @@
 /* Written anew, or not at all. */
 uint64_t request_dropped(const struct exchange *ex)
 {
-    const struct bide__proxy_forwarded *f = &ex->state->conf->forwarded;
+    const struct bide__proxy_forwarded *f = &ex->generation->conf->forwarded;
     uint64_t drop = BIT(CONNECTION) | BIT(KEEP_ALIVE) | BIT(PROXY_CONNECTION) |
                     BIT(TE) | BIT(TRAILER) | BIT(TRANSFER_ENCODING) |
                     BIT(UPGRADE) | BIT(HTTP2_SETTINGS) | BIT(EXPECT) |
@@ -26,7 +26,7 @@ uint64_t request_dropped(const struct exchange *ex)
                     BIT(X_BIDE_ATTEMPT) | BIT(X_BIDE_TIMEOUT_MS) |
                     BIT(X_BIDE_IDEMPOTENT) | BIT(X_BIDE_ATTEMPTS_MAX) |
                     BIT(X_BIDE_FAULT);
-    if (!ex->state->conf->headers.underscores)
+    if (!ex->generation->conf->headers.underscores)
         drop |= BIT(UNDERSCORE);
     if (f->address != BIDE__FORWARDED_OFF || !ex->client->trusted)
         drop |= BIT(X_FORWARDED_FOR);
@@ -36,11 +36,11 @@ uint64_t request_dropped(const struct exchange *ex)
         drop |= BIT(X_FORWARDED_HOST);
     if (!ex->client->trusted)
         drop |= BIT(FORWARDED) | BIT(X_FORWARDED) | BIT(X_REAL_IP);
-    if (ex->state->conf->tls.forward_client || !ex->client->trusted)
+    if (ex->generation->conf->tls.forward_client || !ex->client->trusted)
         drop |= BIT(X_FORWARDED_CLIENT_CERT);
     if (ex->trace.sampled)
         drop |= BIT(TRACEPARENT);
-    if (tell_new_trace(ex)) /* what came belongs to no trace, or to another */
+    if (event_new_trace(ex)) /* what came belongs to no trace, or to another */
         drop |= BIT(TRACESTATE);
     if (!f->keep_host || ex->req.form == HTTP1_ABSOLUTE)
         drop |= BIT(HOST);
@@ -74,7 +74,8 @@ static void put_first_line(struct text *t, const struct exchange *ex)
 static void put_host(struct text *t, const struct attempt *a, uint64_t drop)
 {
     const struct exchange *ex = a->ex;
-    bool theirs = ex->state->conf->forwarded.keep_host && ex->req.host_len > 0;
+    bool theirs =
+        ex->generation->conf->forwarded.keep_host && ex->req.host_len > 0;
     if (!(drop & BIT(HOST)) && http1_has(&ex->req, HTTP1_ID_HOST))
         return; /* goes with the lines that are copied */
     TEXT_LITERAL(t, "Host: ");
@@ -115,7 +116,7 @@ static void put_values(struct text *t, const struct exchange *ex,
 
 static void put_forwarded(struct text *t, const struct exchange *ex)
 {
-    const struct bide__proxy_forwarded *f = &ex->state->conf->forwarded;
+    const struct bide__proxy_forwarded *f = &ex->generation->conf->forwarded;
     const struct client *c = ex->client;
     if (f->address != BIDE__FORWARDED_OFF) {
         TEXT_LITERAL(t, "X-Forwarded-For: ");
@@ -148,7 +149,7 @@ static void put_certificate(struct text *t, const struct exchange *ex)
 static void put_trace(struct text *t, const struct attempt *a)
 {
     char parent[BIDE__TRACEPARENT + 1];
-    if (!tell_traceparent(a, parent))
+    if (!event_traceparent(a, parent))
         return;
     TEXT_LITERAL(t, "Traceparent: ");
     text_put(t, parent, BIDE__TRACEPARENT);
@@ -160,7 +161,7 @@ static void put_bide(struct text *t, const struct attempt *a)
     const struct exchange *ex = a->ex;
     int64_t now = ex->worker->loop.now_ns;
     int64_t deadline = bide_call_deadline(&ex->call);
-    if (!ex->state->conf->headers.bide)
+    if (!ex->generation->conf->headers.bide)
         return;
     TEXT_LITERAL(t, "X-Bide-Attempt: ");
     text_number(t, a->nth);

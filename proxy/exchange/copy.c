@@ -14,7 +14,7 @@
 #include "proxy/exchange/exchange.h"
 #include "proxy/proxy.h"
 #include "proxy/exchange/stale.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/exchange/text.h"
 #include "proxy/exchange/vary.h"
 #include "proxy/worker.h"
@@ -95,7 +95,7 @@ static bool is_new(const struct stale_copy *c, const void *ctx)
 static bool body_room(const struct attempt *a, size_t *ret)
 {
     const struct http1_head *resp = &a->resp;
-    size_t most = a->ex->state->conf->limits.stale_answer_bytes;
+    size_t most = a->ex->generation->conf->limits.stale_answer_bytes;
     *ret = resp->framing == HTTP1_CHUNKED ? CHUNKED_ROOM : 0;
     if (resp->framing == HTTP1_LENGTH)
         *ret = resp->content_length > most ? most + 1
@@ -162,7 +162,7 @@ void copy_begin(struct attempt *a)
 static bool make_room(struct attempt *a, size_t len)
 {
     struct stale_copy *c = a->copy;
-    size_t most = a->ex->state->conf->limits.stale_answer_bytes;
+    size_t most = a->ex->generation->conf->limits.stale_answer_bytes;
     size_t need = c->shape.body_len + len;
     size_t before =
         sizeof *c + c->shape.key_len + c->shape.vary_len + c->shape.lines_len;

@@ -118,7 +118,7 @@ static void end_attempts(struct exchange *ex, struct attempt *but)
     for (a = ex->running; a; a = next) {
         next = a->next;
         if (a != but) {
-            tell_lost(a);
+            event_lost(a);
             attempt_end(a, false);
         }
     }
@@ -155,8 +155,8 @@ void exchange_free(struct exchange *ex)
     net_buf_give(&w->bufs, ex->out);
     net_buf_give(&w->bufs, ex->interim);
     stale_unref(ex->copy);
-    if (ex->era)
-        era_leave(w, ex->era);
+    if (ex->use)
+        generation_leave(w, ex->use);
     w->n_exchanges--;
     atomic_store_explicit(&w->now_exchanges, (unsigned)w->n_exchanges,
                           memory_order_relaxed);
@@ -184,7 +184,7 @@ void exchange_report(struct exchange *ex, const struct attempt *a,
 {
     ex->last = exchange_blame(ex, a, out);
     ex->reported = true;
-    tell_report(ex, a, out);
+    event_report(ex, a, out);
     bide_call_report(&ex->call, a->number, out, now_of(ex));
     if (ex->worker->n_queued != 0)
         queue_offer(ex->worker, dep_of(ex));
@@ -193,7 +193,7 @@ void exchange_report(struct exchange *ex, const struct attempt *a,
 bide_decision exchange_next(struct exchange *ex)
 {
     bide_decision d = bide_call_next(&ex->call, now_of(ex));
-    tell_decision(ex, &d);
+    event_decision(ex, &d);
     return d;
 }
 
@@ -349,7 +349,7 @@ void exchange_over(struct exchange *ex)
     ex->told = true;
     if (ex->worker->log)
         access_log_write(ex->worker->log, ex);
-    tell_over(ex);
+    event_over(ex);
 }
 
 void exchange_client_ready(struct exchange *ex)
@@ -380,7 +380,7 @@ void exchange_client_ready(struct exchange *ex)
 
 const char *exchange_certificate(const struct exchange *ex)
 {
-    return ex->state->conf->tls.forward_client
+    return ex->generation->conf->tls.forward_client
                ? net_tls_client_certificate(&ex->client->conn)
                : NULL;
 }

@@ -44,17 +44,17 @@
 #include "net/http1.h"
 #include "net/loop.h"
 #include "proxy/exchange/pace.h"
-#include "proxy/exchange/tell.h"
+#include "proxy/exchange/events.h"
 
 struct bide__proxy_conf;
 struct client;
 struct endpoint;
-struct era;
+struct generation_use;
 struct link;
 struct pool;
 struct route;
 struct stale_copy;
-struct state;
+struct generation;
 struct worker;
 struct exchange;
 
@@ -73,17 +73,17 @@ struct attempt {
     struct exchange *ex;
     struct attempt *line_next, *line_prev; /* waiting for a connection */
     struct pool *pool;
-    struct link *link; /* NULL: waiting for one, or done with it */
+    struct link *link;   /* NULL: waiting for one, or done with it */
     struct link *making; /* a connection under way that is for it alone */
     struct net_timer timer;
     struct net_task task; /* looks at its connection again */
     int64_t begin_ns;
-    int64_t timeout_ns; /* that the engine gave it */
-    int64_t until_ns;   /* of the timer, which may fire earlier */
-    uint32_t number;    /* by the engine's count, ... */
-    uint32_t nth;       /* ... and of this exchange, from 1 */
-    uint8_t why;        /* bide_reason that it was made for */
-    uint8_t span_id[8]; /* if the request is traced */
+    int64_t timeout_ns;         /* that the engine gave it */
+    int64_t until_ns;           /* of the timer, which may fire earlier */
+    uint32_t number;            /* by the engine's count, ... */
+    uint32_t nth;               /* ... and of this exchange, from 1 */
+    uint8_t why;                /* bide_reason that it was made for */
+    uint8_t span_id[8];         /* if the request is traced */
     int64_t asked_ns, slept_ns; /* of the wait before it */
 
     struct net_buf *head; /* of the request, as far as it is not sent */
@@ -93,7 +93,7 @@ struct attempt {
     uint32_t scanned;     /* ... scanned .. end is yet to be looked at */
 
     bool in_line;
-    bool awaited; /* in line, and a connection is being made for it */
+    bool awaited;          /* in line, and a connection is being made for it */
     bool waits_for_client; /* all that came of the body has been sent */
     bool permit_held;
     bool sent_any; /* a byte of the request has left */
@@ -107,7 +107,7 @@ struct attempt {
     bool held_up;     /* by a fault on purpose: it has no endpoint yet */
     bool injected;    /* it had one: its failure counts as after sending */
     struct stale_copy *copy; /* of its answer, as far as it came; or NULL */
-    bool elsewhere;   /* at the upstream that the route falls back on */
+    bool elsewhere;          /* at the upstream that the route falls back on */
 
     bide_call permit;       /* on the endpoint's breaker */
     struct http1_body body; /* of the answer */
@@ -132,8 +132,8 @@ struct exchange {
     struct exchange *next; /* on the free list */
     struct client *client;
     struct worker *worker;
-    struct era *era;     /* NULL: not routed */
-    struct state *state; /* its state */
+    struct generation_use *use;    /* NULL: not routed */
+    struct generation *generation; /* its state */
     const struct route *route;
     bide_op op;
     struct net_timer timer;                   /* of a decision to wait */
@@ -178,26 +178,26 @@ struct exchange {
     struct stale_copy *copy; /* that is the answer; or NULL */
     struct iovec tail;       /* to the client, behind `out`; not its own */
     uint64_t out_bytes;
-    uint16_t status;     /* sent to the client; 0: nothing yet */
-    uint8_t reason;      /* bide_reason of the end; for the log */
-    uint8_t fallback;    /* enum fallback_kind: what the answer is */
+    uint16_t status;       /* sent to the client; 0: nothing yet */
+    uint8_t reason;        /* bide_reason of the end; for the log */
+    uint8_t fallback;      /* enum fallback_kind: what the answer is */
     bide_decision gave_up; /* of the route's own upstream; valid if another is
                               asked */
-    const char *problem; /* of an answer that no endpoint gave, or "loop"; or
+    const char *problem;   /* of an answer that no endpoint gave, or "loop"; or
                             NULL */
-    uint8_t fault;       /* bide_fault of the last attempt without answer */
-    uint32_t tries;      /* attempts begun */
-    uint64_t tried;      /* endpoints, a bit each */
+    uint8_t fault;         /* bide_fault of the last attempt without answer */
+    uint32_t tries;        /* attempts begun */
+    uint64_t tried;        /* endpoints, a bit each */
     const struct endpoint *endpoint; /* of the last attempt */
     int64_t begin_ns;
-    int64_t waited_ns;     /* in waits that were asked for */
-    int64_t wait_from_ns;  /* 0: not waiting */
-    int64_t first_byte_ns; /* of the answer to the client */
-    char key[37];          /* generated idempotency key; "" */
-    char request_id[37];   /* generated, as none came; "" */
-    struct bide__trace trace; /* sampled: it is traced */
-    struct tale tale;      /* what is yet to be told of an attempt */
-    int64_t asked_ns, slept_ns; /* of the last wait */
+    int64_t waited_ns;            /* in waits that were asked for */
+    int64_t wait_from_ns;         /* 0: not waiting */
+    int64_t first_byte_ns;        /* of the answer to the client */
+    char key[37];                 /* generated idempotency key; "" */
+    char request_id[37];          /* generated, as none came; "" */
+    struct bide__trace trace;     /* sampled: it is traced */
+    struct pending_event pending; /* what is yet to be told of an attempt */
+    int64_t asked_ns, slept_ns;   /* of the last wait */
 
     bide_outcome last;
 
@@ -440,8 +440,8 @@ void interim_flush(struct exchange *ex);
 /* Whether the client knows the end of the answer by that of its connection. */
 static inline bool answer_ends_by_closing(const struct attempt *a)
 {
-    return a->pass == PASS_UNCHUNKED || (a->pass == PASS_AS_IT_IS &&
-                                         a->resp.framing == HTTP1_UNTIL_CLOSE);
+    return a->pass == PASS_UNCHUNKED ||
+           (a->pass == PASS_AS_IT_IS && a->resp.framing == HTTP1_UNTIL_CLOSE);
 }
 
 /* ===== answer_pass.c ===== */

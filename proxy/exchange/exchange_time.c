@@ -6,7 +6,7 @@
  */
 #include "proxy/front/client.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 enum { LOOKS = 4 }; /* at a slow reader, in timeouts.write */
@@ -19,7 +19,7 @@ static int64_t now_of(const struct exchange *ex)
 /* What is being served ends by the configuration that it began with. */
 const struct bide__proxy_conf *exchange_conf(const struct exchange *ex)
 {
-    return ex->state ? ex->state->conf : ex->worker->conf;
+    return ex->generation ? ex->generation->conf : ex->worker->conf;
 }
 
 /* When it must be over. What we say because of that may still be read. */

@@ -17,7 +17,7 @@
 
 #include "proxy/front/client.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 const char *fallback_name(enum fallback_kind kind)
@@ -73,20 +73,20 @@ static bool answer_static(struct exchange *ex, const struct route *r,
     bool refusal = f->status >= 400 && bide_reason_is_refusal(d->reason);
     count(&ex->worker->counters.fallback_static);
     ex->fallback = FALLBACK_STATIC;
-    own_answer(ex, &(struct own_answer){
-                       .status = (int)f->status,
-                       .problem = bide_reason_name(d->reason),
-                       .title = f->status == 200 ? "OK" : "Fallback",
-                       .refusal = refusal,
-                       .retry_ns = refusal && d->at_ns != BIDE_FOREVER &&
-                                           d->at_ns > now
-                                       ? d->at_ns - now
-                                       : BIDE_FOREVER,
-                       .body = f->body ? f->body : "",
-                       .body_len = f->body ? strlen(f->body) : 0,
-                       .content_type =
-                           f->content_type ? f->content_type : "text/plain",
-                       .fallback = "static" });
+    own_answer(
+        ex,
+        &(struct own_answer){
+            .status = (int)f->status,
+            .problem = bide_reason_name(d->reason),
+            .title = f->status == 200 ? "OK" : "Fallback",
+            .refusal = refusal,
+            .retry_ns = refusal && d->at_ns != BIDE_FOREVER && d->at_ns > now
+                            ? d->at_ns - now
+                            : BIDE_FOREVER,
+            .body = f->body ? f->body : "",
+            .body_len = f->body ? strlen(f->body) : 0,
+            .content_type = f->content_type ? f->content_type : "text/plain",
+            .fallback = "static" });
     return true;
 }
 

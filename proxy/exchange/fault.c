@@ -16,7 +16,7 @@
 
 #include "proxy/front/client.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/exchange/text.h"
 #include "proxy/worker.h"
 
@@ -55,12 +55,10 @@ bool fault_begin(struct attempt *a)
 static void answer(struct attempt *a, unsigned status)
 {
     char text[160];
-    int n = snprintf(text, sizeof text,
-                     "HTTP/1.1 %u Injected\r\nContent-Length: 0\r\n%s\r\n",
-                     status,
-                     a->ex->state->conf->headers.bide
-                         ? "X-Bide-Fault: abort\r\n"
-                         : "");
+    int n = snprintf(
+        text, sizeof text,
+        "HTTP/1.1 %u Injected\r\nContent-Length: 0\r\n%s\r\n", status,
+        a->ex->generation->conf->headers.bide ? "X-Bide-Fault: abort\r\n" : "");
     attempt_answer(a, text, (size_t)n);
 }
 

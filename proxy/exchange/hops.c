@@ -138,6 +138,6 @@ void hops_put(struct text *t, const struct exchange *ex)
         text_number(t, (uint64_t)(hops_left(ex) - 1));
         TEXT_LITERAL(t, "\r\n");
     }
-    if (ex->state->conf->forwarded.via)
+    if (ex->generation->conf->forwarded.via)
         hops_put_via(t, ex, ex->req.minor);
 }

@@ -6,7 +6,7 @@
 #include "proxy/front/client.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/hops.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/exchange/text.h"
 #include "proxy/worker.h"
 
@@ -42,7 +42,7 @@ static void put_head(struct text *t, const struct exchange *ex,
     if (a->lines) {
         text_put(t, a->lines, a->lines_len);
         text_format(t, "Age: %lld\r\n", (long long)a->age_s);
-        if (ex->state->conf->forwarded.via)
+        if (ex->generation->conf->forwarded.via)
             hops_put_via(t, ex, 1);
     } else if (a->status != 204) {
         text_format(t, "Content-Type: %s\r\n",

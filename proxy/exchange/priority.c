@@ -9,7 +9,7 @@
 
 #include "proxy/front/client.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 
 enum { URGENCY_NORMAL = 3, URGENCY_HIGH = 1, URGENCY_LOW = 5 };
 

@@ -5,7 +5,7 @@
  * that is left on another thread is found by looking; the more there are, the
  * less often each looks. */
 #include "proxy/exchange/exchange.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 enum { LOOK_MS = 5, LOOK_AT_ONCE = 100 };

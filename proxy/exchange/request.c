@@ -7,7 +7,7 @@
 #include "proxy/front/client.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/hops.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 static int64_t now_of(const struct exchange *ex)
@@ -153,10 +153,10 @@ static bool route(struct exchange *ex)
                         "this is a reverse proxy: it makes no tunnels");
         return false;
     }
-    ex->era = ex->worker->era;
-    ex->era->n_exchanges++;
-    ex->state = ex->era->state;
-    ex->route = route_find(ex->state, &ex->req, exchange_bytes(ex));
+    ex->use = ex->worker->use;
+    ex->use->n_exchanges++;
+    ex->generation = ex->use->generation;
+    ex->route = route_find(ex->generation, &ex->req, exchange_bytes(ex));
     if (ex->route)
         return true;
     own_answer_with(ex, 404, "no_route", "Not Found",
@@ -205,12 +205,13 @@ void exchange_begin(struct exchange *ex)
         ex->upload = UPLOAD_KEEPING;
     ex->upgrade =
         ex->req.upgrade && ex->upload == UPLOAD_NONE && !asks_for_http2(ex);
-    if (!client_may_ask(c) || !path_fits(ex) || !hops_allow(ex) || !route(ex) || !fits(ex))
+    if (!client_may_ask(c) || !path_fits(ex) || !hops_allow(ex) || !route(ex) ||
+        !fits(ex))
         return;
     read_op(ex);
-    if (ex->state->conf->request_id == BIDE__ID_GENERATE)
+    if (ex->generation->conf->request_id == BIDE__ID_GENERATE)
         give_id(ex);
-    tell_begin(ex);
+    event_begin(ex);
     bide_call_begin(&ex->call, dep_of(ex), &ex->op, now_of(ex));
     ex->called = true;
     if (ex->req.framing == HTTP1_NO_BODY || upload_begin(ex))

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "proxy/state.h"
+#include "proxy/generation.h"
 
 static size_t length(const char *s)
 {
@@ -110,7 +110,7 @@ static bool takes(const struct route *r, const struct http1_head *head,
     return !m->header || header_is(r, head, buf);
 }
 
-const struct route *route_find(const struct state *s,
+const struct route *route_find(const struct generation *s,
                                const struct http1_head *head, const char *buf)
 {
     for (size_t i = 0; i < s->n_routes; i++)

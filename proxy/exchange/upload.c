@@ -30,7 +30,7 @@ static bool keep_rest(struct exchange *ex, struct net_buf *b, uint32_t from)
 
 static bool too_large(const struct exchange *ex)
 {
-    return ex->body_bytes > ex->state->conf->limits.body_bytes;
+    return ex->body_bytes > ex->generation->conf->limits.body_bytes;
 }
 
 static void refuse_large(struct exchange *ex)
@@ -47,7 +47,7 @@ static void refuse_large(struct exchange *ex)
 static bool trailer_fits(struct exchange *ex)
 {
     if (!http1_has(&ex->body.trailer, HTTP1_ID_UNDERSCORE) ||
-        ex->state->conf->headers.underscores)
+        ex->generation->conf->headers.underscores)
         return true;
     count(&ex->worker->counters.refused);
     own_answer_malformed(ex, HTTP1_ETRAILER);
@@ -113,7 +113,7 @@ void upload_await_others(struct exchange *ex)
 
 static void keep_pace(struct exchange *ex, size_t n)
 {
-    const struct bide__proxy_conf *conf = ex->state->conf;
+    const struct bide__proxy_conf *conf = ex->generation->conf;
     pace_add(&ex->up, n, ex->worker->loop.now_ns, conf->limits.body_rate,
              conf->timeouts.body_ns);
 }
@@ -145,7 +145,7 @@ bool upload_begin(struct exchange *ex)
     http1_body_init(&ex->body, ex->req.framing, ex->req.content_length);
     http1_body_max_trailer(&ex->body, ex->worker->conf->limits.header_bytes);
     if (ex->req.framing == HTTP1_LENGTH &&
-        ex->req.content_length > ex->state->conf->limits.body_bytes) {
+        ex->req.content_length > ex->generation->conf->limits.body_bytes) {
         refuse_large(ex);
         return false;
     }
@@ -154,7 +154,7 @@ bool upload_begin(struct exchange *ex)
     if (ex->upload == UPLOAD_NONE)
         return true;
     say_continue(ex);
-    pace_begin(&ex->up, ex->state->conf->timeouts.body_ns);
+    pace_begin(&ex->up, ex->generation->conf->timeouts.body_ns);
     upload_keep(ex);
     return false;
 }

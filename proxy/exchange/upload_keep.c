@@ -21,7 +21,7 @@ static void refuse_memory(struct exchange *ex)
 
 static bool is_full(const struct exchange *ex)
 {
-    return ex->kept_bytes >= ex->state->conf->limits.replay_bytes;
+    return ex->kept_bytes >= ex->generation->conf->limits.replay_bytes;
 }
 
 /* Bytes that were not taken yet (part of a trailer) move along. */
@@ -84,7 +84,8 @@ void upload_keep(struct exchange *ex)
             break;
         }
         struct net_buf *b = room(ex);
-        uint64_t most = ex->state->conf->limits.replay_bytes - ex->kept_bytes;
+        uint64_t most =
+            ex->generation->conf->limits.replay_bytes - ex->kept_bytes;
         ssize_t n = !b                                ? NET_ERROR
                     : net_can_read(&ex->client->conn) ? upload_fill(ex, b, most)
                                                       : NET_AGAIN;

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "proxy/exchange/cacheable.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 
 enum { NAMES_MAX = 16 };
 
@@ -26,7 +26,7 @@ static bool is_ours(const struct exchange *ex, const char *name, size_t len)
             strncasecmp(name, ours[i], n) == 0)
             return true;
     }
-    return !ex->state->conf->forwarded.keep_host && len == 4 &&
+    return !ex->generation->conf->forwarded.keep_host && len == 4 &&
            strncasecmp(name, "host", 4) == 0;
 }
 

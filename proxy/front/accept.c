@@ -13,7 +13,7 @@
 
 #include "bide/policy.h"
 #include "proxy/front/client.h"
-#include "proxy/front/doors.h"
+#include "proxy/front/listen.h"
 #include "proxy/proxy.h"
 #include "proxy/front/turn_away.h"
 #include "proxy/worker.h"
@@ -51,7 +51,7 @@ void worker_resume(struct worker *w)
         if (!l->paused)
             continue;
         l->paused = false;
-        net_loop_add_level(&w->loop, &l->io, l->door->fd, l->door->shared);
+        net_loop_add_level(&w->loop, &l->io, l->sock->fd, l->sock->shared);
     }
 }
 
@@ -63,7 +63,7 @@ static void exhausted(struct worker *w, struct listener *l)
         return;
     }
     close(w->spare_fd);
-    int fd = accept4(l->door->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    int fd = accept4(l->sock->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd >= 0)
         shed(w, fd);
     w->spare_fd = spare();
@@ -80,7 +80,7 @@ static bool accept_some(struct listener *l)
         struct sockaddr_storage from;
         socklen_t len = sizeof from;
         memset(&from, 0, sizeof(struct sockaddr));
-        int fd = accept4(l->door->fd, (struct sockaddr *)&from, &len,
+        int fd = accept4(l->sock->fd, (struct sockaddr *)&from, &len,
                          SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0 && (errno == ECONNABORTED || errno == EINTR))
             continue;
@@ -105,15 +105,15 @@ static void listener_ready(struct net_io *io, unsigned events)
 
 /* ===== listeners ===== */
 
-static bool listener_add(struct worker *w, struct door *door)
+static bool listener_add(struct worker *w, struct listen_socket *sock)
 {
     struct listener *l = calloc(1, sizeof *l);
     if (!l)
         return false;
     l->io.ready = listener_ready;
     l->worker = w;
-    l->door = door;
-    if (net_loop_add_level(&w->loop, &l->io, door->fd, door->shared) < 0) {
+    l->sock = sock;
+    if (net_loop_add_level(&w->loop, &l->io, sock->fd, sock->shared) < 0) {
         free(l);
         return false;
     }
@@ -137,28 +137,28 @@ static void listener_end(struct listener *l)
         if (!accept_some(l))
             break;
     net_loop_remove(&w->loop, &l->io);
-    if (!l->door->shared) {
-        close(l->door->fd);
-        l->door->fd = -1;
+    if (!l->sock->shared) {
+        close(l->sock->fd);
+        l->sock->fd = -1;
     }
     net_loop_bury(&w->loop, &l->grave, bury);
 }
 
-static bool listens_at(const struct worker *w, const struct door *door)
+static bool listens_at(const struct worker *w, const struct listen_socket *sock)
 {
     const struct listener *l = w->listeners;
-    while (l && l->door != door)
+    while (l && l->sock != sock)
         l = l->next;
     return l != NULL;
 }
 
-/* Ends those that are not among these doors; NULL: all. */
-static void end_others(struct worker *w, const struct doors *d)
+/* Ends those that are not among these sockets; NULL: all. */
+static void end_others(struct worker *w, const struct listen_sockets *d)
 {
     struct listener **at = &w->listeners;
     while (*at) {
         struct listener *l = *at;
-        if (d && doors_have(d, w->index, l->door)) {
+        if (d && listen_sockets_have(d, w->index, l->sock)) {
             at = &l->next;
             continue;
         }
@@ -169,16 +169,16 @@ static void end_others(struct worker *w, const struct doors *d)
 
 bool worker_listen(struct worker *w)
 {
-    struct doors *old = w->doors;
+    struct listen_sockets *old = w->sockets;
     bool fine = true;
-    w->doors = proxy_doors(w->proxy);
-    end_others(w, w->doors);
-    for (size_t i = 0; i < w->doors->n; i++) {
-        struct door *door = door_of(w->doors, w->index, i);
-        if (!listens_at(w, door))
-            fine = listener_add(w, door) && fine;
+    w->sockets = proxy_doors(w->proxy);
+    end_others(w, w->sockets);
+    for (size_t i = 0; i < w->sockets->n; i++) {
+        struct listen_socket *sock = listen_socket_of(w->sockets, w->index, i);
+        if (!listens_at(w, sock))
+            fine = listener_add(w, sock) && fine;
     }
-    doors_unref(old);
+    listen_sockets_unref(old);
     if (w->spare_fd < 0)
         w->spare_fd = spare();
     return fine;
@@ -187,6 +187,6 @@ bool worker_listen(struct worker *w)
 void worker_unlisten(struct worker *w)
 {
     end_others(w, NULL);
-    doors_unref(w->doors);
-    w->doors = NULL;
+    listen_sockets_unref(w->sockets);
+    w->sockets = NULL;
 }

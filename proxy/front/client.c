@@ -49,9 +49,9 @@ static void hang_up(struct client *c)
 {
     const struct exchange *ex = c->ex;
     if (ex && ex->status != 0 && !ex->tunnel)
-        net_conn_break(&c->conn, pace_runs(&ex->down) ||
-                                     (ex->winner &&
-                                      answer_ends_by_closing(ex->winner)));
+        net_conn_break(&c->conn,
+                       pace_runs(&ex->down) ||
+                           (ex->winner && answer_ends_by_closing(ex->winner)));
     else
         net_conn_close(&c->conn);
 }
@@ -185,8 +185,7 @@ static void on_task(struct net_task *t)
 void client_done(struct client *c)
 {
     struct exchange *ex = c->ex;
-    bool over =
-        ex->close_after || (c->worker->draining && !c->worker->patient);
+    bool over = ex->close_after || (c->worker->draining && !c->worker->patient);
 
     c->ex = NULL;
     c->in->begin = ex->in_end;
@@ -223,11 +222,11 @@ void client_begin(struct client *c)
         client_close(c);
         return;
     }
-    if (!w->state->tls)
+    if (!w->generation->tls)
         return;
     c->tls = true;
     c->phase = CLIENT_HANDSHAKE;
-    if (net_tls_accept(&c->conn, w->state->tls) < 0)
+    if (net_tls_accept(&c->conn, w->generation->tls) < 0)
         client_close(c);
 }
 

@@ -45,7 +45,7 @@ bool client_admit(struct client *c)
                   "too many connections from this address");
         return false;
     }
-    if (!w->state->tls || !(most->handshakes_per_s > 0) || !c->place ||
+    if (!w->generation->tls || !(most->handshakes_per_s > 0) || !c->place ||
         per_client_ask(w->proxy->per_client, c->place, PER_CLIENT_HANDSHAKES,
                        most->handshakes_per_s, w->loop.now_ns) == 0)
         return true;

@@ -27,7 +27,7 @@ static bool refuse(struct client *c)
     const struct worker *w = c->worker;
     char text[256];
     count(&c->worker->counters.refused);
-    if (w->state->tls) {
+    if (w->generation->tls) {
         client_abort(c);
         return false;
     }

@@ -33,7 +33,7 @@ void turn_away(const struct worker *w, int fd, const char *reason,
                const char *title)
 {
     char bin[2048], text[TURN_AWAY];
-    if (!w->state->tls) {
+    if (!w->generation->tls) {
         size_t n = turn_away_text(w->conf, reason, title, text);
         (void)!send(fd, text, n, MSG_NOSIGNAL | MSG_DONTWAIT);
     }

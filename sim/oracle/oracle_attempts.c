@@ -3,7 +3,7 @@
 
 #include "sim/model/number.h"
 #include "sim/oracle/oracle.h"
-#include "sim/oracle/rig.h"
+#include "sim/oracle/harness.h"
 
 /* ===== row 3: one layer ===== */
 
@@ -11,28 +11,29 @@ enum { CALLS = 200000, ATTEMPTS = 4 };
 
 static void fail_with(struct sim_report *r, double p)
 {
-    struct sim_rig rig = SIM_RIG_INIT;
+    struct sim_harness harness = SIM_HARNESS_INIT;
     bide_policy_conf conf = sim_bare_policy(ATTEMPTS);
-    rig.service.conf.error_rate = p;
-    rig.fleet.gap = sim_exponential(1e6);
-    rig.fleet.most_calls = CALLS;
-    sim_rig_start(&rig, r->seed, &conf, 1);
-    sim_world_run(&rig.world, INT64_MAX);
+    harness.service.conf.error_rate = p;
+    harness.fleet.gap = sim_exponential(1e6);
+    harness.fleet.most_calls = CALLS;
+    sim_harness_start(&harness, r->seed, &conf, 1);
+    sim_world_run(&harness.world, INT64_MAX);
 
     double load = 0, square = 0, power = 1;
     for (int j = 0; j < ATTEMPTS; j++, power *= p) {
         load += power;
         square += (2 * j + 1) * power;
     }
-    double success = (double)rig.caller.metrics.total.successes / CALLS;
-    sim_expect(r, SIM_NEAR, load, sim_metrics_amplification(&rig.caller.metrics),
+    double success = (double)harness.caller.metrics.total.successes / CALLS;
+    sim_expect(r, SIM_NEAR, load,
+               sim_metrics_amplification(&harness.caller.metrics),
                4 * sim_sqrt((square - load * load) / CALLS),
                "attempts per call, p = %g", p);
     sim_expect(r, SIM_NEAR, 1 - power, success,
                4 * sim_sqrt(power * (1 - power) / CALLS),
                "share of calls that succeed, p = %g", p);
-    r->events += rig.world.events;
-    sim_rig_done(&rig);
+    r->events += harness.world.events;
+    sim_harness_done(&harness);
 }
 
 void sim_oracle_attempts(struct sim_report *r)
@@ -52,29 +53,30 @@ static double chain(struct sim_report *r, uint32_t layers,
                     const bide_policy_conf *conf, uint64_t calls)
 {
     static struct sim_model_edge once = { .times = 1 };
-    struct sim_rig rig = SIM_RIG_INIT;
+    struct sim_harness harness = SIM_HARNESS_INIT;
     struct sim_service tiers[MOST_LAYERS - 1];
-    struct sim_target *below = &rig.service.target;
-    rig.service.conf.error_rate = 1;
-    rig.fleet.gap = sim_exponential(10e6);
-    rig.fleet.most_calls = calls;
-    rig.caller.target = layers > 1 ? &tiers[0].target : below;
-    sim_rig_start(&rig, r->seed, conf, 1);
+    struct sim_target *below = &harness.service.target;
+    harness.service.conf.error_rate = 1;
+    harness.fleet.gap = sim_exponential(10e6);
+    harness.fleet.most_calls = calls;
+    harness.caller.target = layers > 1 ? &tiers[0].target : below;
+    sim_harness_start(&harness, r->seed, conf, 1);
     for (uint32_t i = layers - 1; i-- > 0; below = &tiers[i].target) {
         tiers[i] = (struct sim_service)SIM_SERVICE_INIT;
         tiers[i].part = 10 + i;
         tiers[i].conf.edges = &once;
         tiers[i].conf.n_edges = 1;
-        sim_service_init(&tiers[i], &rig.world);
-        if (sim_service_edge(&tiers[i], &rig.world, 0, below, conf, 20 + i) < 0)
+        sim_service_init(&tiers[i], &harness.world);
+        if (sim_service_edge(&tiers[i], &harness.world, 0, below, conf,
+                             20 + i) < 0)
             abort();
     }
-    sim_world_run(&rig.world, INT64_MAX);
-    double load = (double)rig.service.arrived / (double)calls;
-    r->events += rig.world.events;
+    sim_world_run(&harness.world, INT64_MAX);
+    double load = (double)harness.service.arrived / (double)calls;
+    r->events += harness.world.events;
     for (uint32_t i = 0; i < layers - 1; i++)
         sim_service_done(&tiers[i]);
-    sim_rig_done(&rig);
+    sim_harness_done(&harness);
     return load;
 }
 

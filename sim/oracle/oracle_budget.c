@@ -2,7 +2,7 @@
 #include <stddef.h>
 
 #include "sim/oracle/oracle.h"
-#include "sim/oracle/rig.h"
+#include "sim/oracle/harness.h"
 
 /* ===== row 7: adaptive throttling ===== */
 
@@ -11,23 +11,23 @@
 static void throttle(struct sim_report *r, double k)
 {
     enum { FROM_S = 600, TO_S = 1500 };
-    struct sim_rig rig = SIM_RIG_INIT;
+    struct sim_harness harness = SIM_HARNESS_INIT;
     bide_policy_conf conf = sim_bare_policy(1);
     conf.limits.adaptive_throttle = true;
     conf.limits.throttle_k = k;
-    rig.service.conf.workers = 10;
-    rig.service.conf.queue = 10;
-    rig.service.conf.time = sim_constant(100 * BIDE_MILLISECOND);
-    rig.fleet.gap = sim_exponential(1e6);
-    sim_rig_start(&rig, r->seed, &conf, 1);
-    sim_world_run(&rig.world, FROM_S * BIDE_SECOND);
-    uint64_t before = rig.service.arrived;
-    sim_world_run(&rig.world, TO_S * BIDE_SECOND);
-    double seen = (double)(rig.service.arrived - before) / (TO_S - FROM_S);
+    harness.service.conf.workers = 10;
+    harness.service.conf.queue = 10;
+    harness.service.conf.time = sim_constant(100 * BIDE_MILLISECOND);
+    harness.fleet.gap = sim_exponential(1e6);
+    sim_harness_start(&harness, r->seed, &conf, 1);
+    sim_world_run(&harness.world, FROM_S * BIDE_SECOND);
+    uint64_t before = harness.service.arrived;
+    sim_world_run(&harness.world, TO_S * BIDE_SECOND);
+    double seen = (double)(harness.service.arrived - before) / (TO_S - FROM_S);
     sim_expect(r, SIM_NEAR, k, seen / 100, 0.02 * k,
                "load at the backend, of its capacity, K = %g", k);
-    r->events += rig.world.events;
-    sim_rig_done(&rig);
+    r->events += harness.world.events;
+    sim_harness_done(&harness);
 }
 
 void sim_oracle_throttle(struct sim_report *r)
@@ -41,23 +41,24 @@ void sim_oracle_throttle(struct sim_report *r)
 void sim_oracle_grpc(struct sim_report *r)
 {
     enum { DEPS = 100 };
-    struct sim_rig rig = SIM_RIG_INIT;
+    struct sim_harness harness = SIM_HARNESS_INIT;
     bide_policy_conf conf = sim_bare_policy(5);
     conf.budget.kind = BIDE_BUDGET_THROTTLE;
     conf.budget.max_tokens = 10;
     conf.budget.token_ratio = 0.1;
-    rig.service.conf.error_rate = 1;
-    rig.service.conf.time = sim_exponential(10e6);
-    rig.fleet.clients = DEPS;
-    rig.fleet.gap = sim_exponential(1e6);
-    rig.fleet.most_calls = 100 * DEPS;
-    sim_rig_start(&rig, r->seed, &conf, DEPS);
-    sim_world_run(&rig.world, INT64_MAX);
-    const struct sim_metrics *m = &rig.caller.metrics;
-    sim_expect(r, SIM_NEAR, 4, (double)(m->total.attempts - m->total.calls) / DEPS, 0,
+    harness.service.conf.error_rate = 1;
+    harness.service.conf.time = sim_exponential(10e6);
+    harness.fleet.clients = DEPS;
+    harness.fleet.gap = sim_exponential(1e6);
+    harness.fleet.most_calls = 100 * DEPS;
+    sim_harness_start(&harness, r->seed, &conf, DEPS);
+    sim_world_run(&harness.world, INT64_MAX);
+    const struct sim_metrics *m = &harness.caller.metrics;
+    sim_expect(r, SIM_NEAR, 4,
+               (double)(m->total.attempts - m->total.calls) / DEPS, 0,
                "retries per dependency, of 100 calls each");
-    r->events += rig.world.events;
-    sim_rig_done(&rig);
+    r->events += harness.world.events;
+    sim_harness_done(&harness);
 }
 
 /* ===== row 9: no budget is overdrawn ===== */
@@ -115,30 +116,28 @@ static void audit_budget(struct sim_report *r, const bide_policy_conf *conf,
         .factor = (rate)                                                       \
     }
     static const struct sim_fault flaps[] = {
-        FAIL(0, 5, 1.0),
-        FAIL(15, 25, 1.0),
-        FAIL(40, 55, 0.5),
-        FAIL(70, 80, 0.0),
-        FAIL(90, 92, 1.0),
+        FAIL(0, 5, 1.0),   FAIL(15, 25, 1.0), FAIL(40, 55, 0.5),
+        FAIL(70, 80, 0.0), FAIL(90, 92, 1.0),
     };
 #undef FAIL
-    struct sim_rig rig = SIM_RIG_INIT;
-    struct audit audit = { .bounds = bounds, .caller = &rig.caller,
+    struct sim_harness harness = SIM_HARNESS_INIT;
+    struct audit audit = { .bounds = bounds,
+                           .caller = &harness.caller,
                            .worst = -1e9 };
-    rig.caller.self = &audit;
-    rig.caller.on_try = look;
-    rig.service.conf.error_rate = 0.05;
-    rig.service.conf.time = sim_exponential(20e6);
-    rig.service.faults = flaps;
-    rig.service.n_faults = sizeof flaps / sizeof flaps[0];
-    rig.fleet.clients = CLIENTS;
-    rig.fleet.gap = sim_exponential(1e6);
-    sim_rig_start(&rig, r->seed, conf, CLIENTS);
-    sim_world_run(&rig.world, 120 * BIDE_SECOND);
+    harness.caller.self = &audit;
+    harness.caller.on_try = look;
+    harness.service.conf.error_rate = 0.05;
+    harness.service.conf.time = sim_exponential(20e6);
+    harness.service.faults = flaps;
+    harness.service.n_faults = sizeof flaps / sizeof flaps[0];
+    harness.fleet.clients = CLIENTS;
+    harness.fleet.gap = sim_exponential(1e6);
+    sim_harness_start(&harness, r->seed, conf, CLIENTS);
+    sim_world_run(&harness.world, 120 * BIDE_SECOND);
     sim_expect(r, SIM_AT_MOST, 0, audit.worst, 0,
                "retries over the bound, at worst: %s", bounds->name);
-    r->events += rig.world.events;
-    sim_rig_done(&rig);
+    r->events += harness.world.events;
+    sim_harness_done(&harness);
 }
 
 void sim_oracle_invariant(struct sim_report *r)
@@ -149,7 +148,8 @@ void sim_oracle_invariant(struct sim_report *r)
     b->kind = BIDE_BUDGET_WINDOW;
     audit_budget(r, &conf, &(struct bounds){ "window", 10, 1, 0.1, 0 });
     b->floor_per_s = 0;
-    audit_budget(r, &conf, &(struct bounds){ "window, no floor", 0, 0, 0.1, 0 });
+    audit_budget(r, &conf,
+                 &(struct bounds){ "window, no floor", 0, 0, 0.1, 0 });
     b->kind = BIDE_BUDGET_THROTTLE;
     audit_budget(r, &conf, &(struct bounds){ "throttle", 5, 0, 0.1, 0.1 });
 
@@ -162,21 +162,21 @@ void sim_oracle_invariant(struct sim_report *r)
 
 void sim_oracle_in_flight(struct sim_report *r)
 {
-    struct sim_rig rig = SIM_RIG_INIT;
+    struct sim_harness harness = SIM_HARNESS_INIT;
     bide_policy_conf conf = sim_bare_policy(2);
     conf.budget.kind = BIDE_BUDGET_IN_FLIGHT;
     conf.budget.ratio = 0.2;
-    rig.service.conf.error_rate = 1;
-    rig.service.conf.time = sim_constant(BIDE_SECOND);
-    rig.fleet.gap = sim_constant(0);
-    rig.fleet.most_calls = 1000;
-    sim_rig_start(&rig, r->seed, &conf, 1);
-    sim_world_run(&rig.world, INT64_MAX);
-    const struct sim_metrics *m = &rig.caller.metrics;
+    harness.service.conf.error_rate = 1;
+    harness.service.conf.time = sim_constant(BIDE_SECOND);
+    harness.fleet.gap = sim_constant(0);
+    harness.fleet.most_calls = 1000;
+    sim_harness_start(&harness, r->seed, &conf, 1);
+    sim_world_run(&harness.world, INT64_MAX);
+    const struct sim_metrics *m = &harness.caller.metrics;
     double retries = (double)(m->total.attempts - m->total.calls);
     sim_expect(r, SIM_AT_MOST, 250, retries, 0, "retries that go out");
     sim_expect(r, SIM_NEAR, 200, retries, 0,
                "retries granted, 20 %% of the calls there are");
-    r->events += rig.world.events;
-    sim_rig_done(&rig);
+    r->events += harness.world.events;
+    sim_harness_done(&harness);
 }

@@ -13,7 +13,7 @@
 #include "sim/model/luck.h"
 #include "sim/model/memory.h"
 #include "sim/oracle/oracle.h"
-#include "sim/oracle/rig.h"
+#include "sim/oracle/harness.h"
 
 enum { CLIENTS = 100, RUNS = 100 };
 
@@ -24,13 +24,13 @@ struct row {
     struct sim_actor actor;
     uint64_t version;
     uint64_t writes;
-    bool hints;               /* it says when to come back ... */
-    double wait_ns[CLIENTS];  /* ... which was this, the last time */
+    bool hints;              /* it says when to come back ... */
+    double wait_ns[CLIENTS]; /* ... which was this, the last time */
     struct attempt {
         struct sim_request request;
         uint64_t seen; /* version that it read */
         bool won;
-    } *attempts;
+    } * attempts;
     uint32_t n, room;
 };
 
@@ -41,15 +41,15 @@ static int64_t hop(const struct sim_world *w, const struct sim_request *r,
 {
     struct sim_dist delay = sim_normal(10e6, 2e6);
     uint64_t what = sim_luck_what(SIM_LUCK_NETWORK, which, r->attempt);
-    return sim_dist_draw(&delay, sim_luck_word(w->seed, r->client, r->call,
-                                               what));
+    return sim_dist_draw(&delay,
+                         sim_luck_word(w->seed, r->client, r->call, what));
 }
 
 static struct sim_request *open(void *self, uint32_t *ret_number)
 {
     struct row *row = self;
-    row->attempts = sim_grow(row->attempts, row->n, &row->room,
-                             sizeof *row->attempts);
+    row->attempts =
+        sim_grow(row->attempts, row->n, &row->room, sizeof *row->attempts);
     row->attempts[row->n] = (struct attempt){ .won = false };
     *ret_number = row->n++;
     return &row->attempts[*ret_number].request;
@@ -114,28 +114,29 @@ static void act(struct sim_actor *self, struct sim_world *w, uint32_t what,
 static void run(struct sim_report *r, uint64_t seed, bool hints,
                 const bide_policy_conf *conf, double *calls, double *seconds)
 {
-    struct sim_rig rig = SIM_RIG_INIT;
+    struct sim_harness harness = SIM_HARNESS_INIT;
     struct row row = { .hints = hints };
-    row.target = (struct sim_target){ .self = &row, .open = open,
-                                      .submit = submit };
+    row.target =
+        (struct sim_target){ .self = &row, .open = open, .submit = submit };
     row.actor = (struct sim_actor){ .act = act, .self = &row };
-    rig.caller.target = &row.target;
-    rig.fleet.gap = sim_constant(0);
-    rig.fleet.most_calls = CLIENTS;
-    sim_rig_start(&rig, seed, conf, 1);
-    while (rig.caller.metrics.total.successes < CLIENTS &&
-           rig.world.now_ns < BIDE_HOUR)
-        sim_world_run(&rig.world, rig.world.now_ns + BIDE_MILLISECOND);
+    harness.caller.target = &row.target;
+    harness.fleet.gap = sim_constant(0);
+    harness.fleet.most_calls = CLIENTS;
+    sim_harness_start(&harness, seed, conf, 1);
+    while (harness.caller.metrics.total.successes < CLIENTS &&
+           harness.world.now_ns < BIDE_HOUR)
+        sim_world_run(&harness.world, harness.world.now_ns + BIDE_MILLISECOND);
     *calls += (double)row.writes;
-    *seconds += (double)rig.world.now_ns / 1e9;
-    r->events += rig.world.events;
-    sim_rig_done(&rig);
+    *seconds += (double)harness.world.now_ns / 1e9;
+    r->events += harness.world.events;
+    sim_harness_done(&harness);
     free(row.attempts);
 }
 
 void sim_oracle_contention(struct sim_report *r)
 {
-    static const bide_rule conflict = { .status_min = 409, .status_max = 409,
+    static const bide_rule conflict = { .status_min = 409,
+                                        .status_max = 409,
                                         .cls = BIDE_TRANSIENT,
                                         .not_processed = true };
     static const struct {

@@ -1,7 +1,7 @@
 /* Rows 5 and 11: queues. Calls are made through the engine, one attempt each. */
 #include "sim/oracle/oracle.h"
 #include "sim/model/number.h"
-#include "sim/oracle/rig.h"
+#include "sim/oracle/harness.h"
 
 /* ===== row 5 ===== */
 
@@ -16,55 +16,55 @@ static double erlang_c(int c, double load)
     return b / (1 - load / c * (1 - b));
 }
 
-static void queue(struct sim_report *r, struct sim_rig *rig, int c, double load,
-                  uint64_t calls)
+static void queue(struct sim_report *r, struct sim_harness *harness, int c,
+                  double load, uint64_t calls)
 {
     bide_policy_conf conf = sim_bare_policy(1);
-    rig->service.conf.workers = (uint32_t)c;
-    rig->service.conf.time = sim_exponential(service_ns);
-    rig->fleet.gap = sim_exponential(service_ns / load);
-    rig->fleet.most_calls = calls;
-    sim_rig_start(rig, r->seed, &conf, 1);
-    sim_world_run(&rig->world, INT64_MAX);
-    r->events += rig->world.events;
+    harness->service.conf.workers = (uint32_t)c;
+    harness->service.conf.time = sim_exponential(service_ns);
+    harness->fleet.gap = sim_exponential(service_ns / load);
+    harness->fleet.most_calls = calls;
+    sim_harness_start(harness, r->seed, &conf, 1);
+    sim_world_run(&harness->world, INT64_MAX);
+    r->events += harness->world.events;
 }
 
 static void check_waiting(struct sim_report *r, int c, double load,
                           uint64_t calls)
 {
-    struct sim_rig rig = SIM_RIG_INIT;
-    queue(r, &rig, c, load, calls);
+    struct sim_harness harness = SIM_HARNESS_INIT;
+    queue(r, &harness, c, load, calls);
     double expected = erlang_c(c, load);
     sim_expect(r, SIM_NEAR, expected,
-               (double)rig.service.waited / (double)rig.service.arrived,
+               (double)harness.service.waited / (double)harness.service.arrived,
                0.01 * expected, "P(wait), %d workers, load %g", c, load);
-    sim_rig_done(&rig);
+    sim_harness_done(&harness);
 }
 
 void sim_oracle_erlang(struct sim_report *r)
 {
-    struct sim_rig rig = SIM_RIG_INIT;
+    struct sim_harness harness = SIM_HARNESS_INIT;
     check_waiting(r, 5, 2.5, 6000000);
     check_waiting(r, 10, 5, 12000000);
-    queue(r, &rig, 1, 0.8, 10000000);
-    const struct sim_histogram *h = &rig.caller.metrics.latency;
+    queue(r, &harness, 1, 0.8, 10000000);
+    const struct sim_histogram *h = &harness.caller.metrics.latency;
     sim_expect(r, SIM_NEAR, 5, sim_histogram_mean(h) / service_ns, 0.05,
                "mean response, 1 worker, load 0.8, in services");
     sim_expect(r, SIM_NEAR, 5 * sim_log(100),
                sim_histogram_quantile(h, 0.99) / service_ns,
                0.03 * 5 * sim_log(100), "p99 response");
-    sim_rig_done(&rig);
+    sim_harness_done(&harness);
 }
 
 /* ===== row 11 ===== */
 
 /* What is offered within the second that begins at `from_s`. */
-static double offered(struct sim_rig *rig, int64_t from_s)
+static double offered(struct sim_harness *harness, int64_t from_s)
 {
-    const uint64_t *attempts = &rig->caller.metrics.total.attempts;
-    sim_world_run(&rig->world, from_s * BIDE_SECOND - 1);
+    const uint64_t *attempts = &harness->caller.metrics.total.attempts;
+    sim_world_run(&harness->world, from_s * BIDE_SECOND - 1);
     uint64_t before = *attempts;
-    sim_world_run(&rig->world, (from_s + 1) * BIDE_SECOND - 1);
+    sim_world_run(&harness->world, (from_s + 1) * BIDE_SECOND - 1);
     return (double)(*attempts - before);
 }
 
@@ -73,19 +73,19 @@ static double offered(struct sim_rig *rig, int64_t from_s)
 void sim_oracle_growth(struct sim_report *r)
 {
     enum { FROM_S = 10, TO_S = 60 };
-    struct sim_rig rig = SIM_RIG_INIT;
+    struct sim_harness harness = SIM_HARNESS_INIT;
     bide_policy_conf conf = sim_bare_policy(UINT32_C(1) << 31);
     conf.backoff = (bide_backoff)BIDE_BACKOFF_INIT;
     conf.backoff.base_ns = conf.backoff.cap_ns = BIDE_SECOND;
     conf.backoff.jitter = BIDE_JITTER_NONE;
-    rig.service.conf.workers = 10000;
-    rig.service.conf.queue = 0;
-    rig.service.conf.time = sim_constant(BIDE_SECOND);
-    rig.fleet.gap = sim_constant(BIDE_SECOND / 10100);
-    sim_rig_start(&rig, r->seed, &conf, 1);
-    double first = offered(&rig, FROM_S), last = offered(&rig, TO_S);
+    harness.service.conf.workers = 10000;
+    harness.service.conf.queue = 0;
+    harness.service.conf.time = sim_constant(BIDE_SECOND);
+    harness.fleet.gap = sim_constant(BIDE_SECOND / 10100);
+    sim_harness_start(&harness, r->seed, &conf, 1);
+    double first = offered(&harness, FROM_S), last = offered(&harness, TO_S);
     sim_expect(r, SIM_NEAR, 100, (last - first) / (TO_S - FROM_S), 1,
                "growth of the offered load, 1/s each second");
-    r->events += rig.world.events;
-    sim_rig_done(&rig);
+    r->events += harness.world.events;
+    sim_harness_done(&harness);
 }

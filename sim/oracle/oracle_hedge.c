@@ -8,24 +8,25 @@
  * settles a little over 5 %, by 0.05 points here. */
 #include "sim/model/number.h"
 #include "sim/oracle/oracle.h"
-#include "sim/oracle/rig.h"
+#include "sim/oracle/harness.h"
 
 static const double mean_ns = 1e9;
 
 static void hedge(struct sim_report *r, const bide_policy_conf *conf,
                   const char *how)
 {
-    struct sim_rig rig = SIM_RIG_INIT;
-    rig.service.conf.time = sim_exponential(mean_ns);
-    rig.fleet.gap = sim_exponential(0.5e6);
-    sim_rig_start(&rig, r->seed, conf, 1);
-    sim_world_run(&rig.world, 300 * BIDE_SECOND); /* to know the quantile */
-    sim_metrics_restart(&rig.caller.metrics);
-    sim_world_run(&rig.world, 1050 * BIDE_SECOND);
-    r->events += rig.world.events;
+    struct sim_harness harness = SIM_HARNESS_INIT;
+    harness.service.conf.time = sim_exponential(mean_ns);
+    harness.fleet.gap = sim_exponential(0.5e6);
+    sim_harness_start(&harness, r->seed, conf, 1);
+    sim_world_run(&harness.world, 300 * BIDE_SECOND); /* to know the quantile */
+    sim_metrics_restart(&harness.caller.metrics);
+    sim_world_run(&harness.world, 1050 * BIDE_SECOND);
+    r->events += harness.world.events;
 
-    double p999 = sim_histogram_quantile(&rig.caller.metrics.latency, 0.999);
-    double extra = sim_metrics_amplification(&rig.caller.metrics) - 1;
+    double p999 =
+        sim_histogram_quantile(&harness.caller.metrics.latency, 0.999);
+    double extra = sim_metrics_amplification(&harness.caller.metrics) - 1;
     double d = -sim_log(0.05), t = (d - sim_log(0.001)) / 2;
     if (conf->hedge.max == 0) {
         t = -sim_log(0.001);
@@ -35,7 +36,7 @@ static void hedge(struct sim_report *r, const bide_policy_conf *conf,
     }
     sim_expect(r, SIM_NEAR, t, p999 / mean_ns, 0.02 * t, "p99.9 of exp(1), %s",
                how);
-    sim_rig_done(&rig);
+    sim_harness_done(&harness);
 }
 
 void sim_oracle_hedge(struct sim_report *r)

@@ -4,7 +4,7 @@
  *
  * It goes the way of every scenario: a model, run on a stage. */
 #include "sim/oracle/oracle.h"
-#include "sim/oracle/rig.h"
+#include "sim/oracle/harness.h"
 #include "sim/world/stage.h"
 
 enum { SEEDS = 20, STOP_S = 60, RESUME_S = 70, END_S = 670, LAST_S = 60 };
@@ -44,14 +44,19 @@ static bool recovers(struct sim_report *r, uint64_t seed,
     struct sim_model_service service = servers;
     struct sim_fault fault = stop;
     struct sim_model_policy policy = { .name = (char[]){ "p" }, .conf = *conf };
-    struct sim_model_fleet fleet = { .name = (char[]){ "web" }, .clients = 1,
-                                     .processes = 1, .rate = rate };
+    struct sim_model_fleet fleet = {
+        .name = (char[]){ "web" }, .clients = 1, .processes = 1, .rate = rate
+    };
     struct sim_model m = { .duration_ns = END_S * BIDE_SECOND,
-                           .policies = &policy, .n_policies = 1,
-                           .fleets = &fleet, .n_fleets = 1,
-                           .services = &service, .n_services = 1,
-                           .faults = &fault, .n_faults = 1 };
-    struct sim_watch watch = { .steps = END_S };
+                           .policies = &policy,
+                           .n_policies = 1,
+                           .fleets = &fleet,
+                           .n_fleets = 1,
+                           .services = &service,
+                           .n_services = 1,
+                           .faults = &fault,
+                           .n_faults = 1 };
+    struct sim_run_conf watch = { .steps = END_S };
     struct sim_result *run = sim_run(&m, SIM_NONE, seed, &watch);
     bool well = last_minute(run) > 0.95;
     *agree += run->figure[SIM_FIG_STUCK] == (well ? 0 : 1);

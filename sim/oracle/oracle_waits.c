@@ -6,7 +6,7 @@
 #include "sim/model/memory.h"
 #include "sim/model/number.h"
 #include "sim/oracle/oracle.h"
-#include "sim/oracle/rig.h"
+#include "sim/oracle/harness.h"
 
 enum { CALLS = 20000, RETRIES = 4 };
 
@@ -15,9 +15,9 @@ static const int64_t base = 100 * BIDE_MILLISECOND;
 /* What is known about the waits before retry n (from 0), and drawn of them. */
 struct waits {
     bide_jitter jitter;
-    double mean[RETRIES];          /* expected, of base */
+    double mean[RETRIES]; /* expected, of base */
     double sum[RETRIES], squares[RETRIES];
-    double *place[RETRIES];        /* of each in its range, from 0 to 1 */
+    double *place[RETRIES]; /* of each in its range, from 0 to 1 */
 };
 
 static double compare(double x, double y)
@@ -120,7 +120,8 @@ static void run(struct sim_report *r, struct waits *w)
     for (int n = 0; n < RETRIES; n++)
         w->place[n] = sim_new(CALLS, sizeof(double));
     for (int i = 0; i < CALLS; i++) {
-        struct sim_luck luck = { .seed = r->seed, .client = (uint64_t)i,
+        struct sim_luck luck = { .seed = r->seed,
+                                 .client = (uint64_t)i,
                                  .call = w->jitter };
         one_call(w, dep, &luck, i);
     }

@@ -31,7 +31,7 @@ static enum sim_set set_all(struct sim_model *d, const char *key,
     enum sim_set rc = SIM_SET_UNKNOWN;
 
     for (uint32_t i = 0; i < d->n_policies; i++) {
-        if (!sim_draft_of_fleets(d, i))
+        if (!sim_copy_of_fleets(d, i))
             continue;
         rc = set_option(&d->policies[i], key, text, ret_expected);
         if (rc != SIM_SET_OK)

@@ -17,7 +17,7 @@
 #ifndef BIDE_SIM_SCENARIO_SETTING_H
 #define BIDE_SIM_SCENARIO_SETTING_H
 
-#include "sim/model/draft.h"
+#include "sim/model/model_copy.h"
 
 enum sim_set {
     SIM_SET_OK,

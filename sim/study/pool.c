@@ -34,7 +34,7 @@ struct hand {
 static bool tell(struct hand *h, double part, uint64_t events)
 {
     struct crew *c = h->crew;
-    const struct sim_watch *watch = &c->pool->watch;
+    const struct sim_run_conf *watch = &c->pool->watch;
 
     pthread_mutex_lock(&c->lock);
     c->done += part - h->part;
@@ -59,7 +59,7 @@ static void *work(void *self)
 {
     struct crew *c = self;
     struct hand hand = { .crew = c };
-    struct sim_watch watch = c->pool->watch;
+    struct sim_run_conf watch = c->pool->watch;
 
     watch.self = &hand;
     watch.progress = hear;

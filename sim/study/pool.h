@@ -18,16 +18,16 @@ struct sim_job {
     const struct sim_model *model;
     uint32_t variant; /* or SIM_NONE */
     uint64_t seed;
-    uint32_t samples; /* clients whose attempts are kept, as in sim_watch */
+    uint32_t samples; /* clients whose attempts are kept, as in sim_run_conf */
 };
 
 struct sim_pool {
     uint32_t n_jobs;
-    uint32_t threads;       /* 0: one for each core */
-    struct sim_watch watch; /* its progress is that of all jobs together, and
+    uint32_t threads;          /* 0: one for each core */
+    struct sim_run_conf watch; /* its progress is that of all jobs together, and
                              * called by one thread at a time; samples are as
                              * each job says */
-    void *self;             /* of ... */
+    void *self;                /* of ... */
     void (*job)(void *self, uint32_t n, struct sim_job *ret);
     /* ... who gets the result, to keep or to free. It may be cut short. */
     void (*take)(void *self, uint32_t n, struct sim_result *r);

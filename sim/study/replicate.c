@@ -87,8 +87,8 @@ static bool stop_now(void *self, double done, uint64_t events)
  * its shape, and nothing to say. */
 static void fill_gap(struct replication *all, uint32_t variant)
 {
-    struct sim_watch watch = { .steps = all->plan->watch.steps,
-                               .progress = stop_now };
+    struct sim_run_conf watch = { .steps = all->plan->watch.steps,
+                                  .progress = stop_now };
     struct sim_job job = { .samples = 0 };
 
     get_job(all, variant, &job);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/model/draft.h"
+#include "sim/model/model_copy.h"
 #include "sim/model/memory.h"
 #include "sim/study/pool.h"
 
@@ -35,12 +35,12 @@ static void add_stop(struct sim_model *d)
 {
     int64_t from_ns = d->warm_up_ns + d->duration_ns / 4;
 
-    sim_draft_fault(d, &(struct sim_fault){ .kind = SIM_STOP,
-                                            .service = d->fleets[0].service,
-                                            .shard = SIM_NONE,
-                                            .fleet = SIM_NONE,
-                                            .from_ns = from_ns,
-                                            .to_ns = from_ns });
+    sim_copy_fault(d, &(struct sim_fault){ .kind = SIM_STOP,
+                                           .service = d->fleets[0].service,
+                                           .shard = SIM_NONE,
+                                           .fleet = SIM_NONE,
+                                           .from_ns = from_ns,
+                                           .to_ns = from_ns });
 }
 
 /* How long there is to recover: at first, and for those that took longer. */
@@ -59,7 +59,7 @@ static int64_t long_tail(const struct sim_model *m, int64_t length_ns)
 static struct sim_model *make_point(const struct sim_model *m, double factor,
                                     int64_t length_ns)
 {
-    struct sim_model *d = sim_draft_new(m);
+    struct sim_model *d = sim_copy_new(m);
 
     if (d->n_faults == 0)
         add_stop(d);
@@ -108,7 +108,7 @@ void sim_stability_free(struct sim_stability *s)
     if (!s)
         return;
     for (uint32_t i = 0; i < s->n_loads * s->n_lengths; i++)
-        sim_draft_free(s->points[i]);
+        sim_copy_free(s->points[i]);
     free(s->points);
     free(s->cells);
     free(s->loads);
@@ -121,7 +121,7 @@ void sim_stability_free(struct sim_stability *s)
 /* Threads: shared by the pool; each job has its own place in `recover`. */
 struct mapping {
     const struct sim_stability *map;
-    const struct sim_watch *watch;
+    const struct sim_run_conf *watch;
     double *recover;   /* seconds, infinite: not; NaN: not run. [seed][cell] */
     uint32_t *again;   /* the second time: which of them; or NULL */
     double from, size; /* the part of all that this is, for progress */

@@ -39,9 +39,9 @@ struct sim_variant_summary {
 struct sim_plan {
     const struct sim_model *model;
     uint64_t seed;
-    uint32_t replications;  /* at least 1 */
-    uint32_t threads;       /* 0: one for each core */
-    struct sim_watch watch; /* its progress is of the whole plan */
+    uint32_t replications;     /* at least 1 */
+    uint32_t threads;          /* 0: one for each core */
+    struct sim_run_conf watch; /* its progress is of the whole plan */
 };
 
 struct sim_summary {

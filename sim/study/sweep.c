@@ -51,7 +51,7 @@ static int check(const struct sim_sweep *s, const struct sim_model *draft,
 
 static int make_point(struct sim_sweep *s, uint32_t n, struct sim_fuss *fuss)
 {
-    struct sim_model *draft = sim_draft_new(s->model);
+    struct sim_model *draft = sim_copy_new(s->model);
     uint32_t x = n % s->axes[0].n, y = n / s->axes[0].n;
     int rc;
 
@@ -93,7 +93,7 @@ void sim_sweep_free(struct sim_sweep *s)
     if (!s)
         return;
     for (uint32_t i = 0; i < s->n_points; i++)
-        sim_draft_free(s->points[i]);
+        sim_copy_free(s->points[i]);
     free(s->points);
     free(s->cells);
     free(s);

@@ -12,12 +12,12 @@
 #ifndef BIDE_SIM_WORLD_RECORD_H
 #define BIDE_SIM_WORLD_RECORD_H
 
-#include "sim/world/stage_cast.h"
+#include "sim/world/world_build.h"
 
 /* How callers and services stood at a moment. */
 struct sim_moment {
     struct sim_caller_totals *callers;
-    struct sim_histogram *latency;      /* of each caller */
+    struct sim_histogram *latency;       /* of each caller */
     struct sim_service_result *services; /* totals only */
     double *capacity;
 };
@@ -25,18 +25,18 @@ struct sim_moment {
 /* The fleets together, beat by beat (see result.h). */
 struct sim_beats {
     int64_t length_ns;
-    uint32_t n;         /* so far */
-    uint64_t *ended;    /* calls */
-    uint64_t *good;     /* of those, successes */
-    uint64_t *arrived;  /* requests at the services that fleets call */
+    uint32_t n;        /* so far */
+    uint64_t *ended;   /* calls */
+    uint64_t *good;    /* of those, successes */
+    uint64_t *arrived; /* requests at the services that fleets call */
 };
 
 struct sim_record {
     struct sim_cast *cast;
     struct sim_result *result;
-    uint32_t step;           /* the one that runs */
-    struct sim_moment last;  /* end of the step before */
-    struct sim_moment warm;  /* end of the warm-up */
+    uint32_t step;          /* the one that runs */
+    struct sim_moment last; /* end of the step before */
+    struct sim_moment warm; /* end of the warm-up */
     struct sim_beats beats;
     struct sim_histogram scratch;
 };

@@ -24,7 +24,7 @@ static void lay_out(struct sim_result *r, uint32_t steps)
 }
 
 /* Whether to go on. */
-static bool tell(const struct sim_watch *watch, const struct sim_cast *cast,
+static bool tell(const struct sim_run_conf *watch, const struct sim_cast *cast,
                  int64_t now)
 {
     double done = (double)now / (double)cast->model->duration_ns;
@@ -35,7 +35,7 @@ static bool tell(const struct sim_watch *watch, const struct sim_cast *cast,
 /* Runs up to each moment of the record, and never for long without a look at the
  * watch. Gives the time that it came to. */
 static int64_t play(struct sim_cast *cast, struct sim_record *rec,
-                    const struct sim_watch *watch)
+                    const struct sim_run_conf *watch)
 {
     int64_t duration = cast->model->duration_ns, now = 0, looked = 0;
     while (now < duration) {
@@ -58,9 +58,9 @@ static int64_t play(struct sim_cast *cast, struct sim_record *rec,
 }
 
 struct sim_result *sim_run(const struct sim_model *m, uint32_t variant,
-                           uint64_t seed, const struct sim_watch *watch)
+                           uint64_t seed, const struct sim_run_conf *watch)
 {
-    static const struct sim_watch nobody = { 0 };
+    static const struct sim_run_conf nobody = { 0 };
     struct sim_result *r = sim_new(1, sizeof *r);
     struct sim_cast cast;
     struct sim_record *rec = sim_new(1, sizeof *rec);

@@ -1,6 +1,6 @@
 /* A stage: a model made into a world, and run once.
  *
- *     struct sim_watch watch = { .samples = 12 };
+ *     struct sim_run_conf watch = { .samples = 12 };
  *     struct sim_result *r = sim_run(model, SIM_NONE, seed, &watch);
  *
  * The same model, variant and seed give the same result on every machine.
@@ -10,7 +10,7 @@
 
 #include "sim/world/result.h"
 
-struct sim_watch {
+struct sim_run_conf {
     uint32_t steps;   /* of the time series; 0: about 300, whole milliseconds */
     uint32_t samples; /* clients of each fleet whose attempts are kept */
     void *self;       /* of ... */
@@ -22,6 +22,6 @@ struct sim_watch {
 /* Runs it. The model must be valid (scenario.h sees to that; for one made by
  * hand: sim_model_check). Never NULL. */
 struct sim_result *sim_run(const struct sim_model *m, uint32_t variant,
-                           uint64_t seed, const struct sim_watch *watch);
+                           uint64_t seed, const struct sim_run_conf *watch);
 
 #endif

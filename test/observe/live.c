@@ -145,8 +145,8 @@ static void describe(struct bide__event *e, const struct call *c,
                     strlen(services[c->dep].name));
 }
 
-static void tell_attempt(const struct call *c, const struct attempt *a,
-                         const bide_decision *d, int64_t now)
+static void event_attempt(const struct call *c, const struct attempt *a,
+                          const bide_decision *d, int64_t now)
 {
     bide_verdict verdict;
     struct bide__event *e = bide__ring_next(ring);
@@ -221,7 +221,7 @@ static void go_on(struct call *c, const struct attempt *ended, int64_t now)
     for (;;) {
         bide_decision d = bide_call_next(&c->call, now);
         if (ended)
-            tell_attempt(c, ended, &d, now);
+            event_attempt(c, ended, &d, now);
         ended = NULL;
         if (d.action == BIDE_DONE) {
             finish(c, d.reason, now);
@@ -303,21 +303,21 @@ static void work(int64_t until)
 
 /* ===== what is seen ===== */
 
-static struct bide__watched_dep watched_deps[DEPS];
-static struct bide__watched_endpoint endpoints[DEPS * 3];
+static struct bide__observed_dep watched_deps[DEPS];
+static struct bide__observed_endpoint endpoints[DEPS * 3];
 static char addresses[DEPS * 3][32];
-static const struct bide__watched_value values[] = {
+static const struct bide__observed_value values[] = {
     { "bide_connections", "Open connections.", BIDE__VALUE_GAUGE, "side",
       "client", 42 },
     { "bide_connections", "Open connections.", BIDE__VALUE_GAUGE, "side",
       "upstream", 17 },
 };
-static const struct bide__watched watched = { watched_deps, DEPS,   endpoints,
-                                              DEPS * 3,     values, 2 };
+static const struct bide__observed watched = { watched_deps, DEPS,   endpoints,
+                                               DEPS * 3,     values, 2 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-static const struct bide__watched *hold(void *ctx)
+static const struct bide__observed *hold(void *ctx)
 {
     int64_t now = bide_now_ns();
 
@@ -331,7 +331,7 @@ static const struct bide__watched *hold(void *ctx)
     return &watched;
 }
 
-static void release(void *ctx, const struct bide__watched *w)
+static void release(void *ctx, const struct bide__observed *w)
 {
     (void)ctx;
     (void)w;
@@ -369,22 +369,22 @@ static void make_deps(void)
         if (bide_dep_new_in(&deps[i], services[i].name, &conf, &host) < 0)
             abort();
         watched_deps[i] =
-            (struct bide__watched_dep){ .name = services[i].name,
-                                        .policy = services[i].policy,
-                                        .upstream = services[i].name,
-                                        .dep = deps[i] };
+            (struct bide__observed_dep){ .name = services[i].name,
+                                         .policy = services[i].policy,
+                                         .upstream = services[i].name,
+                                         .dep = deps[i] };
         for (int k = 0; k < 3; k++) {
             snprintf(addresses[3 * i + k], sizeof addresses[0],
                      "10.0.%d.%d:8080", i, k + 1);
             endpoints[3 * i + k] =
-                (struct bide__watched_endpoint){ services[i].name,
-                                                 addresses[3 * i + k],
-                                                 BIDE__ENDPOINT_UP,
-                                                 1,
-                                                 6,
-                                                 5,
-                                                 0,
-                                                 0 };
+                (struct bide__observed_endpoint){ services[i].name,
+                                                  addresses[3 * i + k],
+                                                  BIDE__ENDPOINT_UP,
+                                                  1,
+                                                  6,
+                                                  5,
+                                                  0,
+                                                  0 };
         }
     }
 }

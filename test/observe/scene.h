@@ -13,17 +13,17 @@
 
 #include "bide/bide.h"
 #include "observe/event/event.h"
-#include "observe/event/watched.h"
+#include "observe/event/observed.h"
 
 #define SCENE_MS  BIDE_MILLISECOND
 #define SCENE_NOW (100 * BIDE_SECOND)
 
 struct scene {
     bide_dep *pay, *search;
-    struct bide__watched_dep deps[2];
-    struct bide__watched_endpoint endpoints[2];
-    struct bide__watched_value values[3];
-    struct bide__watched watched;
+    struct bide__observed_dep deps[2];
+    struct bide__observed_endpoint endpoints[2];
+    struct bide__observed_value values[3];
+    struct bide__observed watched;
 };
 
 static inline bide_outcome scene_outcome(int status)
@@ -118,35 +118,35 @@ static inline void scene_init(struct scene *s)
     s->search = scene_dep("search", &search);
     scene_play(s);
 
-    s->deps[0] = (struct bide__watched_dep){
+    s->deps[0] = (struct bide__observed_dep){
         .name = "pay", .policy = "payments", .upstream = "pay", .dep = s->pay
     };
-    s->deps[1] = (struct bide__watched_dep){ .name = "se\"ar\\ch\n\xff",
-                                             .policy = "",
-                                             .upstream = "",
-                                             .dep = s->search };
-    s->endpoints[0] = (struct bide__watched_endpoint){
+    s->deps[1] = (struct bide__observed_dep){ .name = "se\"ar\\ch\n\xff",
+                                              .policy = "",
+                                              .upstream = "",
+                                              .dep = s->search };
+    s->endpoints[0] = (struct bide__observed_endpoint){
         "pay", "127.0.0.1:9001", BIDE__ENDPOINT_UP, 2, 5, 3, 11, 1
     };
-    s->endpoints[1] = (struct bide__watched_endpoint){
+    s->endpoints[1] = (struct bide__observed_endpoint){
         "pay", "127.0.0.1:9002", BIDE__ENDPOINT_EJECTED, 0, 0, 0, 4, 4
     };
     s->values[0] =
-        (struct bide__watched_value){ "bide_connections", "Open connections.",
-                                      BIDE__VALUE_GAUGE,  "side",
-                                      "client",           12 };
+        (struct bide__observed_value){ "bide_connections", "Open connections.",
+                                       BIDE__VALUE_GAUGE,  "side",
+                                       "client",           12 };
     s->values[1] =
-        (struct bide__watched_value){ "bide_connections", "Open connections.",
-                                      BIDE__VALUE_GAUGE,  "side",
-                                      "upstream",         5 };
-    s->values[2] = (struct bide__watched_value){ "bide_spans_dropped_total",
-                                                 "Spans that were dropped.",
-                                                 BIDE__VALUE_COUNTER,
-                                                 NULL,
-                                                 NULL,
-                                                 3 };
+        (struct bide__observed_value){ "bide_connections", "Open connections.",
+                                       BIDE__VALUE_GAUGE,  "side",
+                                       "upstream",         5 };
+    s->values[2] = (struct bide__observed_value){ "bide_spans_dropped_total",
+                                                  "Spans that were dropped.",
+                                                  BIDE__VALUE_COUNTER,
+                                                  NULL,
+                                                  NULL,
+                                                  3 };
     s->watched =
-        (struct bide__watched){ s->deps, 2, s->endpoints, 2, s->values, 3 };
+        (struct bide__observed){ s->deps, 2, s->endpoints, 2, s->values, 3 };
 }
 
 static inline void scene_done(struct scene *s)

@@ -22,7 +22,7 @@ static int tidy(void **state)
     return 0;
 }
 
-static char *scrape(const struct bide__watched *w)
+static char *scrape(const struct bide__observed *w)
 {
     bide__out_done(&out);
     bide__prometheus_write(&out, w, SCENE_NOW);
@@ -141,7 +141,7 @@ static void prometheus_families_stand_together(void **state)
 
 static void prometheus_of_nothing_is_empty(void **state)
 {
-    struct bide__watched none = { 0 };
+    struct bide__observed none = { 0 };
 
     (void)state;
     assert_string_equal(scrape(&none), "");

@@ -27,8 +27,8 @@ static void history_samples_are_differences(void **state)
     static struct bide__history h;
     bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
     bide_dep *dep = scene_dep("pay", &conf);
-    struct bide__watched_dep d = { .name = "pay", .policy = "", .dep = dep };
-    struct bide__watched w = { .deps = &d, .n_deps = 1 };
+    struct bide__observed_dep d = { .name = "pay", .policy = "", .dep = dep };
+    struct bide__observed w = { .deps = &d, .n_deps = 1 };
     const struct bide__sample *s;
 
     (void)state;
@@ -66,8 +66,8 @@ static void history_keeps_the_last_minutes(void **state)
     static struct bide__history h;
     bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
     bide_dep *dep = scene_dep("pay", &conf), *other = scene_dep("pay", &conf);
-    struct bide__watched_dep d = { .name = "pay", .policy = "", .dep = dep };
-    struct bide__watched w = { .deps = &d, .n_deps = 1 };
+    struct bide__observed_dep d = { .name = "pay", .policy = "", .dep = dep };
+    struct bide__observed w = { .deps = &d, .n_deps = 1 };
 
     (void)state;
     for (int64_t t = 0; t <= BIDE__HISTORY + 5; t++)
@@ -186,8 +186,8 @@ static void journal_has_room_for_each(void **state)
         bide__journal_add(&j, &e[0]);
     size_t n = bide__journal_list(&j, list);
     for (size_t i = 0; i < n; i++)
-        found |= strcmp(bide__event_get(&list[i]->event, BIDE__DEP),
-                        "quiet") == 0;
+        found |=
+            strcmp(bide__event_get(&list[i]->event, BIDE__DEP), "quiet") == 0;
     assert_true(found);
     assert_int_equal(n, BIDE__JOURNAL + 1);
 
@@ -344,7 +344,7 @@ static void state_is_json_with_everything(void **state)
 /* Without a collector there is still a state. */
 static void state_of_nothing(void **state)
 {
-    struct bide__watched none = { 0 };
+    struct bide__observed none = { 0 };
     struct bide__view view = { .program = "p", .watched = &none };
     struct bide__out out = { 0 };
     struct bide__tree *tree;

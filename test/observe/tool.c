@@ -53,13 +53,13 @@ static int otlp_metrics(bool json)
     return print(&out);
 }
 
-static const struct bide__watched *hold(void *ctx)
+static const struct bide__observed *hold(void *ctx)
 {
     (void)ctx;
     return &scene.watched;
 }
 
-static void release(void *ctx, const struct bide__watched *watched)
+static void release(void *ctx, const struct bide__observed *watched)
 {
     (void)ctx;
     (void)watched;

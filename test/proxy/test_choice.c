@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "proxy/back/pool.h"
-#include "proxy/state.h" /* observe/ has one too */
+#include "proxy/generation.h" /* observe/ has one too */
 
 enum { N = 4, DRAWS = 4000 };
 
@@ -26,7 +26,7 @@ static int fresh(void **unused)
     luck = 1;
     u.endpoints = endpoints;
     u.n_endpoints = N;
-    u.max_out = N / 2;
+    u.max_ejected = N / 2;
     u.conf.slow_start_ns = 10 * BIDE_SECOND;
     for (unsigned i = 0; i < N; i++) {
         endpoints[i].upstream = &u;
@@ -90,8 +90,8 @@ static void choice_those_out_get_nothing(void **unused)
 {
     int counts[N];
     (void)unused;
-    assert_true(endpoint_put_out(&endpoints[0], OUT_BY_HEALTH));
-    assert_true(endpoint_put_out(&endpoints[1], OUT_BY_HEALTH));
+    assert_true(endpoint_eject(&endpoints[0], EJECTED_BY_HEALTH));
+    assert_true(endpoint_eject(&endpoints[1], EJECTED_BY_HEALTH));
     draw(0, BIDE_SECOND, counts);
     assert_true(counts[0] == 0 && counts[1] == 0 && counts[2] > 0);
     draw(1u << 2 | 1u << 3, BIDE_SECOND, counts); /* rather tried than out */
@@ -107,12 +107,11 @@ static void choice_sure_tries_nobody_out(void **unused)
     (void)unused;
     conf.breaker.open_ns = BIDE_MILLISECOND;
     assert_int_equal(bide_dep_new(&endpoints[0].breaker, "out", &conf), 0);
-    assert_true(endpoint_put_out(&endpoints[0], OUT_BY_BREAKER));
+    assert_true(endpoint_eject(&endpoints[0], EJECTED_BY_BREAKER));
     for (int sure = 0; sure < 2; sure++)
         for (int i = 0; i < DRAWS; i++) {
-            struct endpoint *e =
-                endpoint_choose(&u, 0, 0, sure == 1, &luck, BIDE_SECOND, &permit,
-                                &held);
+            struct endpoint *e = endpoint_choose(&u, 0, 0, sure == 1, &luck,
+                                                 BIDE_SECOND, &permit, &held);
             assert_false(sure == 1 && e == &endpoints[0]);
             tried_out = tried_out || e == &endpoints[0];
             if (held)
@@ -126,18 +125,18 @@ static void choice_sure_tries_nobody_out(void **unused)
 static void out_no_more_than_allowed(void **unused)
 {
     (void)unused;
-    assert_true(endpoint_put_out(&endpoints[0], OUT_BY_HEALTH));
-    assert_true(endpoint_put_out(&endpoints[1], OUT_BY_BREAKER));
-    assert_false(endpoint_put_out(&endpoints[2], OUT_BY_HEALTH));
-    assert_true(endpoint_put_out(&endpoints[0], OUT_BY_BREAKER)); /* is out */
-    assert_int_equal(u.n_out, 2);
-    endpoint_take_back(&endpoints[0], OUT_BY_HEALTH, 7);
-    assert_int_equal(u.n_out, 2);
-    endpoint_take_back(&endpoints[0], OUT_BY_BREAKER, 8);
-    endpoint_take_back(&endpoints[0], OUT_BY_BREAKER, 9);
-    assert_int_equal(u.n_out, 1);
+    assert_true(endpoint_eject(&endpoints[0], EJECTED_BY_HEALTH));
+    assert_true(endpoint_eject(&endpoints[1], EJECTED_BY_BREAKER));
+    assert_false(endpoint_eject(&endpoints[2], EJECTED_BY_HEALTH));
+    assert_true(endpoint_eject(&endpoints[0], EJECTED_BY_BREAKER)); /* is out */
+    assert_int_equal(u.n_ejected, 2);
+    endpoint_restore(&endpoints[0], EJECTED_BY_HEALTH, 7);
+    assert_int_equal(u.n_ejected, 2);
+    endpoint_restore(&endpoints[0], EJECTED_BY_BREAKER, 8);
+    endpoint_restore(&endpoints[0], EJECTED_BY_BREAKER, 9);
+    assert_int_equal(u.n_ejected, 1);
     assert_int_equal(endpoints[0].back_ns, 8);
-    assert_true(endpoint_put_out(&endpoints[2], OUT_BY_HEALTH));
+    assert_true(endpoint_eject(&endpoints[2], EJECTED_BY_HEALTH));
 }
 
 static void choice_one_that_came_back_starts_slowly(void **unused)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "proxy/state.h" /* observe/ has one too */
+#include "proxy/generation.h" /* observe/ has one too */
 
 static const struct bide__proxy_route confs[] = {
     { .match = { .exact = "/exact" } },
@@ -31,7 +31,7 @@ static int route_of(const char *request, bool underscores)
 {
     const struct bide__proxy_headers headers = { .underscores = underscores };
     struct route routes[N];
-    struct state s = { .routes = routes, .n_routes = N };
+    struct generation s = { .routes = routes, .n_routes = N };
     struct http1_field fields[HTTP1_FIELDS];
     struct http1_head head;
 

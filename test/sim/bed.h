@@ -13,7 +13,7 @@
 #ifndef BIDE_TEST_SIM_BED_H
 #define BIDE_TEST_SIM_BED_H
 
-#include "sim/oracle/rig.h"
+#include "sim/oracle/harness.h"
 #include "sim/world/stage.h"
 
 enum { BED_MOST = 4 };
@@ -25,7 +25,7 @@ struct bed {
     struct sim_model_service services[BED_MOST];
     struct sim_model_edge edges[BED_MOST];
     struct sim_fault faults[BED_MOST];
-    struct sim_watch watch;
+    struct sim_run_conf watch;
     uint64_t seed;
 };
 
@@ -35,27 +35,35 @@ static inline void bed_init(struct bed *b)
     *b = (struct bed){ .seed = 1 };
     b->model = (struct sim_model){
         .duration_ns = 10 * BIDE_SECOND,
-        .policies = b->policies, .n_policies = 1,
-        .fleets = b->fleets, .n_fleets = 1,
-        .services = b->services, .n_services = 1,
+        .policies = b->policies,
+        .n_policies = 1,
+        .fleets = b->fleets,
+        .n_fleets = 1,
+        .services = b->services,
+        .n_services = 1,
         .faults = b->faults,
     };
     for (int i = 0; i < BED_MOST; i++) {
         b->policies[i].name = name[i];
         b->policies[i].conf = sim_bare_policy(1);
         b->policies[i].conf.attempt_timeout_ns = BIDE_SECOND;
-        b->fleets[i] = (struct sim_model_fleet){
-            .name = name[i], .clients = 1, .processes = 1, .rate = 10,
-            .steady = true };
-        b->services[i] = (struct sim_model_service){
-            .name = name[i], .workers = SIM_UNBOUNDED, .shards = 1,
-            .time = sim_constant(10 * BIDE_MILLISECOND),
-            .queue = SIM_UNBOUNDED };
-        b->edges[i] = (struct sim_model_edge){ .service = (uint32_t)i + 1,
-                                               .times = 1 };
-        b->faults[i] = (struct sim_fault){
-            .shard = SIM_NONE, .fleet = SIM_NONE, .from_ns = 3 * BIDE_SECOND,
-            .to_ns = 5 * BIDE_SECOND };
+        b->fleets[i] = (struct sim_model_fleet){ .name = name[i],
+                                                 .clients = 1,
+                                                 .processes = 1,
+                                                 .rate = 10,
+                                                 .steady = true };
+        b->services[i] = (struct sim_model_service){ .name = name[i],
+                                                     .workers = SIM_UNBOUNDED,
+                                                     .shards = 1,
+                                                     .time = sim_constant(
+                                                         10 * BIDE_MILLISECOND),
+                                                     .queue = SIM_UNBOUNDED };
+        b->edges[i] =
+            (struct sim_model_edge){ .service = (uint32_t)i + 1, .times = 1 };
+        b->faults[i] = (struct sim_fault){ .shard = SIM_NONE,
+                                           .fleet = SIM_NONE,
+                                           .from_ns = 3 * BIDE_SECOND,
+                                           .to_ns = 5 * BIDE_SECOND };
     }
 }
 

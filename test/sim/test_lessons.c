@@ -116,7 +116,7 @@ static uint32_t variant_of(const struct sim_model *m, const char *name)
 static void check_run(const struct sim_model *m, const char *scenario,
                       const char *variant, uint64_t seed)
 {
-    struct sim_watch watch = { .steps = 0 };
+    struct sim_run_conf watch = { .steps = 0 };
     struct sim_result *r = sim_run(m, variant_of(m, variant), seed, &watch);
 
     for (int i = 0; i < N_LESSONS; i++) {

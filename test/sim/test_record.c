@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "bed.h"
-#include "sim/world/stage_cast.h"
+#include "sim/world/world_build.h"
 
 /* Everything at once: two fleets, a chain with a shared bottom, all faults, tight
  * queues, limits, lost answers, a network, whole policies. */
@@ -311,8 +311,8 @@ static void marks_tell_the_whole_story(void **state)
     const struct sim_caller_totals *a = &r->callers[0].total;
     const struct sim_caller_totals *b = &r->callers[1].total;
     assert_int_equal(attempts, a->attempts + b->attempts);
-    assert_int_equal(lasts, a->calls + b->calls - a->unfinished -
-                                b->unfinished);
+    assert_int_equal(lasts,
+                     a->calls + b->calls - a->unfinished - b->unfinished);
     assert_true(refused > 0 && open <= a->unfinished + b->unfinished);
     sim_result_free(r);
 }

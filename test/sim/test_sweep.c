@@ -129,7 +129,7 @@ static void axis_mistakes_have_a_place(void **state)
 
 static void setting_changes_the_draft_only(void **state)
 {
-    struct sim_model *d = sim_draft_new(model);
+    struct sim_model *d = sim_copy_new(model);
     const char *expected = NULL;
 
     (void)state;
@@ -155,7 +155,7 @@ static void setting_changes_the_draft_only(void **state)
     assert_int_equal(d->services[0].queue, SIM_UNBOUNDED);
     assert_true(d->services[0].time.at_ns == 5e6);
     assert_true(d->faults[0].to_ns - d->faults[0].from_ns == 7 * BIDE_SECOND);
-    sim_draft_free(d);
+    sim_copy_free(d);
     assert_int_equal(model->policies[1].conf.attempts, 3);
     assert_int_equal(model->services[0].workers, 8);
     assert_true(model->fleets[0].rate == 40 && model->fleets[0].clients == 50);
@@ -186,7 +186,7 @@ static void setting_mistakes_are_told(void **state)
         { "load", "0", SIM_SET_WRONG },
         { "clients.web.app.steady", "maybe", SIM_SET_WRONG },
     };
-    struct sim_model *d = sim_draft_new(model);
+    struct sim_model *d = sim_copy_new(model);
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -196,7 +196,7 @@ static void setting_mistakes_are_told(void **state)
             (rows[i].rc == SIM_SET_WRONG && !expected))
             fail_msg("%s=%s", rows[i].key, rows[i].text);
     }
-    sim_draft_free(d);
+    sim_copy_free(d);
 }
 
 /* ===== running ===== */
@@ -249,7 +249,7 @@ static void replicate_does_not_depend_on_threads(void **state)
  * of each alone. */
 static void replicate_mean_is_that_of_its_runs(void **state)
 {
-    struct sim_watch watch = { 0 };
+    struct sim_run_conf watch = { 0 };
     struct sim_result *a = sim_run(model, 1, 5, &watch);
     struct sim_result *b = sim_run(model, 1, 6, &watch);
     struct sim_summary *s = replicate(2, 2, NULL, NULL);
@@ -328,8 +328,8 @@ static void sweep_points_are_runs_of_their_settings(void **state)
     struct sim_fuss fuss;
     struct sim_sweep *s = NULL;
     struct sim_plan plan = { .seed = 5, .replications = 1, .threads = 2 };
-    struct sim_model *d = sim_draft_new(model);
-    struct sim_watch watch = { 0 };
+    struct sim_model *d = sim_copy_new(model);
+    struct sim_run_conf watch = { 0 };
     const char *expected;
 
     (void)state;
@@ -346,7 +346,7 @@ static void sweep_points_are_runs_of_their_settings(void **state)
     }
     assert_false(s->cut_short);
     sim_result_free(r);
-    sim_draft_free(d);
+    sim_copy_free(d);
     sim_sweep_free(s);
     sim_axis_done(&axes[0]);
     sim_axis_done(&axes[1]);
@@ -396,7 +396,7 @@ static void stability_of_little_load_recovers(void **state)
 
 static void stability_without_a_limit_is_refused(void **state)
 {
-    struct sim_model *d = sim_draft_new(model);
+    struct sim_model *d = sim_copy_new(model);
     struct sim_stability *s = NULL;
     double load = 1;
     int64_t length_ns = BIDE_SECOND;
@@ -406,7 +406,7 @@ static void stability_without_a_limit_is_refused(void **state)
     d->services[0].workers = SIM_UNBOUNDED;
     assert_true(sim_utilisation(d) <= 0);
     assert_non_null(sim_stability_new(&s, d, &load, 1, &length_ns, 1));
-    sim_draft_free(d);
+    sim_copy_free(d);
 }
 
 int main(void)

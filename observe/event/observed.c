@@ -1,5 +1,5 @@
 /* The names of what is observed, and totals that go on. */
-#include "observe/event/watched.h"
+#include "observe/event/observed.h"
 
 static const struct {
     const char *key, *text;
@@ -64,8 +64,8 @@ void bide__stats_add(bide_stats *to, const bide_stats *from)
     add_histogram(&to->call_time, &from->call_time);
 }
 
-void bide__watched_stats(const struct bide__watched_dep *d, int64_t now_ns,
-                         bide_stats *ret)
+void bide__observed_stats(const struct bide__observed_dep *d, int64_t now_ns,
+                          bide_stats *ret)
 {
     bide_stats prior;
 

@@ -1,20 +1,20 @@
-/* A rig: the smallest whole model, one fleet that calls one service. What the
+/* A harness: the smallest whole model, one fleet that calls one service. What the
  * oracles, the tests and the benchmark have in common.
  *
- *     struct sim_rig rig = SIM_RIG_INIT;
- *     rig.service.conf.workers = 5;
- *     sim_rig_start(&rig, seed, &conf, 1);
- *     sim_world_run(&rig.world, until_ns);
- *     sim_rig_done(&rig);
+ *     struct sim_harness harness = SIM_HARNESS_INIT;
+ *     harness.service.conf.workers = 5;
+ *     sim_harness_start(&harness, seed, &conf, 1);
+ *     sim_world_run(&harness.world, until_ns);
+ *     sim_harness_done(&harness);
  *
  * It must not be moved once it has been started. Threads: owned. */
-#ifndef BIDE_SIM_ORACLE_RIG_H
-#define BIDE_SIM_ORACLE_RIG_H
+#ifndef BIDE_SIM_ORACLE_HARNESS_H
+#define BIDE_SIM_ORACLE_HARNESS_H
 
 #include "sim/world/fleet.h"
 #include "sim/world/service.h"
 
-struct sim_rig {
+struct sim_harness {
     struct sim_world world;
     struct sim_service service;
     struct sim_caller caller;
@@ -22,16 +22,16 @@ struct sim_rig {
 };
 
 /* Workers and queue without limit, answers at once, one client. */
-#define SIM_RIG_INIT                                                           \
+#define SIM_HARNESS_INIT                                                       \
     {                                                                          \
         .service = SIM_SERVICE_INIT, .caller = { .part = 2 },                  \
         .fleet = { .clients = 1, .part = 3 },                                  \
     }
 
 /* Connects the parts and starts the fleet. The policy must be a valid one. */
-void sim_rig_start(struct sim_rig *rig, uint64_t seed,
-                   const bide_policy_conf *conf, uint32_t n_deps);
-void sim_rig_done(struct sim_rig *rig);
+void sim_harness_start(struct sim_harness *harness, uint64_t seed,
+                       const bide_policy_conf *conf, uint32_t n_deps);
+void sim_harness_done(struct sim_harness *harness);
 
 /* A policy that only does what its attempts say: no budget, no breaker, no
  * timeout that matters, nothing measured. */

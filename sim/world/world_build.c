@@ -1,4 +1,4 @@
-#include "sim/world/stage_cast.h"
+#include "sim/world/world_build.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,8 +25,8 @@ uint32_t sim_edge_policy(const struct sim_model *m, uint32_t variant,
                          uint32_t service, uint32_t edge)
 {
     uint32_t usual = m->services[service].edges[edge].policy;
-    uint32_t **special = variant == SIM_NONE ? NULL
-                                             : m->variants[variant].edge_policy;
+    uint32_t **special =
+        variant == SIM_NONE ? NULL : m->variants[variant].edge_policy;
     if (!special || !special[service])
         return usual;
     return either(special[service][edge], usual);

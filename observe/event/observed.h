@@ -2,8 +2,8 @@
  * whatever else it counts. One list, from which metrics, states and the
  * dashboard are made.
  *
- *     struct bide__watched w = {
- *         .deps = &(struct bide__watched_dep){ "pay", "payments", dep },
+ *     struct bide__observed w = {
+ *         .deps = &(struct bide__observed_dep){ "pay", "payments", dep },
  *         .n_deps = 1,
  *     };
  *     bide__prometheus_write(&out, &w, bide_now_ns());
@@ -11,8 +11,8 @@
  * Strings and arrays are the program's own, and must stay as they are while
  * they are looked at; a program that reloads sees to that with the `hold` and
  * `release` of its source (admin.h). */
-#ifndef BIDE_OBSERVE_EVENT_WATCHED_H
-#define BIDE_OBSERVE_EVENT_WATCHED_H
+#ifndef BIDE_OBSERVE_EVENT_OBSERVED_H
+#define BIDE_OBSERVE_EVENT_OBSERVED_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +24,7 @@
 /* A dependency that was made anew, under another policy, goes on to count where
  * the one before it was: totals never fall. Threads: immutable, but for what is
  * inside dep and prior. */
-struct bide__watched_dep {
+struct bide__observed_dep {
     const char *name;   /* as users know it: what labels say */
     const char *policy; /* its policy's name in the file; "" if it has none */
     const char
@@ -37,8 +37,8 @@ struct bide__watched_dep {
 };
 
 /* Takes a snapshot, with the totals of those before it. */
-void bide__watched_stats(const struct bide__watched_dep *d, int64_t now_ns,
-                         bide_stats *ret);
+void bide__observed_stats(const struct bide__observed_dep *d, int64_t now_ns,
+                          bide_stats *ret);
 
 /* Adds totals to others; what is no total stays as it is. */
 void bide__stats_add(bide_stats *to, const bide_stats *from);
@@ -61,7 +61,7 @@ enum bide__endpoint_state {
 
 /* One address behind dependencies, as it stands now; each only once. Threads:
  * owned. */
-struct bide__watched_endpoint {
+struct bide__observed_endpoint {
     const char *upstream; /* several dependencies may share it */
     const char *address;  /* "10.0.0.1:8443" */
     enum bide__endpoint_state state;
@@ -76,7 +76,7 @@ enum bide__value_kind { BIDE__VALUE_GAUGE, BIDE__VALUE_COUNTER };
 
 /* Any other number. Those of one name must stand together, as Prometheus asks
  * for. Threads: owned. */
-struct bide__watched_value {
+struct bide__observed_value {
     const char *name; /* "bide_connections"; a counter ends in _total */
     const char *help;
     enum bide__value_kind kind;
@@ -86,12 +86,12 @@ struct bide__watched_value {
 };
 
 /* All of it. Threads: owned. */
-struct bide__watched {
-    const struct bide__watched_dep *deps;
+struct bide__observed {
+    const struct bide__observed_dep *deps;
     size_t n_deps;
-    const struct bide__watched_endpoint *endpoints;
+    const struct bide__observed_endpoint *endpoints;
     size_t n_endpoints;
-    const struct bide__watched_value *values;
+    const struct bide__observed_value *values;
     size_t n_values;
 };
 

@@ -1,5 +1,5 @@
 /* Copies of models, to be changed. */
-#include "sim/model/draft.h"
+#include "sim/model/model_copy.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static void *copy(const void *list, uint32_t n, size_t size)
     return own;
 }
 
-struct sim_model *sim_draft_new(const struct sim_model *m)
+struct sim_model *sim_copy_new(const struct sim_model *m)
 {
     struct sim_model *d = copy(m, 1, sizeof *m);
 
@@ -30,18 +30,18 @@ struct sim_model *sim_draft_new(const struct sim_model *m)
     return d;
 }
 
-void sim_draft_no_variants(struct sim_model *d)
+void sim_copy_no_variants(struct sim_model *d)
 {
     for (uint32_t v = 0; v < d->n_variants; v++)
         free(d->variants[v].fleet_policy);
     d->n_variants = 0;
 }
 
-void sim_draft_free(struct sim_model *d)
+void sim_copy_free(struct sim_model *d)
 {
     if (!d)
         return;
-    sim_draft_no_variants(d);
+    sim_copy_no_variants(d);
     free(d->variants);
     free(d->policies);
     free(d->fleets);
@@ -62,8 +62,8 @@ static char *borrowed(const char *name)
     return u.to;
 }
 
-uint32_t sim_draft_policy(struct sim_model *d, const char *name,
-                          const bide_policy_conf *conf)
+uint32_t sim_copy_policy(struct sim_model *d, const char *name,
+                         const bide_policy_conf *conf)
 {
     uint32_t n = d->n_policies++;
 
@@ -72,7 +72,7 @@ uint32_t sim_draft_policy(struct sim_model *d, const char *name,
     return n;
 }
 
-void sim_draft_variant(struct sim_model *d, const char *name, uint32_t policy)
+void sim_copy_variant(struct sim_model *d, const char *name, uint32_t policy)
 {
     uint32_t n = d->n_variants++;
     struct sim_model_variant v = { .name = borrowed(name) };
@@ -84,7 +84,7 @@ void sim_draft_variant(struct sim_model *d, const char *name, uint32_t policy)
     d->variants[n] = v;
 }
 
-void sim_draft_drop(struct sim_model *d, uint32_t variant)
+void sim_copy_drop(struct sim_model *d, uint32_t variant)
 {
     struct sim_model_variant *v = &d->variants[variant];
 
@@ -92,13 +92,13 @@ void sim_draft_drop(struct sim_model *d, uint32_t variant)
     memmove(v, v + 1, (--d->n_variants - variant) * sizeof *v);
 }
 
-void sim_draft_fault(struct sim_model *d, const struct sim_fault *fault)
+void sim_copy_fault(struct sim_model *d, const struct sim_fault *fault)
 {
     d->faults = sim_resize(d->faults, d->n_faults + 1, sizeof *d->faults);
     d->faults[d->n_faults++] = *fault;
 }
 
-bool sim_draft_of_fleets(const struct sim_model *d, uint32_t policy)
+bool sim_copy_of_fleets(const struct sim_model *d, uint32_t policy)
 {
     for (uint32_t i = 0; i < d->n_fleets; i++) {
         if (d->fleets[i].policy == policy)

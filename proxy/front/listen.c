@@ -1,5 +1,5 @@
 /* The sockets that a proxy listens on. */
-#include "proxy/front/doors.h"
+#include "proxy/front/listen.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,11 +16,12 @@ enum { DOOR_NAME = 512 }; /* bytes */
 /* ===== one ===== */
 
 /* Takes fd over, also if it fails; NULL and errno. */
-static struct door *door_new(int fd, const char *text, const char *name,
-                             bool shared)
+static struct listen_socket *listen_socket_new(int fd, const char *text,
+                                               const char *name, bool shared)
 {
     size_t size = strlen(text) + 1, more = strlen(name) + 1;
-    struct door *d = fd < 0 ? NULL : calloc(1, sizeof *d + size + more);
+    struct listen_socket *d =
+        fd < 0 ? NULL : calloc(1, sizeof *d + size + more);
     if (!d) {
         if (fd >= 0)
             close(fd);
@@ -35,13 +36,13 @@ static struct door *door_new(int fd, const char *text, const char *name,
     return d;
 }
 
-static struct door *door_ref(struct door *d)
+static struct listen_socket *listen_socket_ref(struct listen_socket *d)
 {
     atomic_fetch_add(&d->refs, 1);
     return d;
 }
 
-static void door_unref(struct door *d)
+static void listen_socket_unref(struct listen_socket *d)
 {
     if (!d || atomic_fetch_sub(&d->refs, 1) != 1)
         return;
@@ -71,17 +72,19 @@ static int open_socket(const struct kept *kept, const char *name,
 }
 
 /* `first`: that of the first worker; NULL: this is it. */
-static struct door *door_open(struct kept *kept, const char *name,
-                              const struct bide__proxy_address *c,
-                              struct door *first, int flags)
+static struct listen_socket *
+listen_socket_open(struct kept *kept, const char *name,
+                   const struct bide__proxy_address *c,
+                   struct listen_socket *first, int flags)
 {
     if (first && first->shared)
-        return door_ref(first);
+        return listen_socket_ref(first);
     const struct kept_entry *e = kept_find(kept, name);
     bool old = e && !e->fresh;
     int fd = e ? kept_take(kept, name)
                : open_socket(kept, name, c, first ? first->fd : -1, flags);
-    struct door *d = door_new(fd, c->text, name, c->path != NULL);
+    struct listen_socket *d =
+        listen_socket_new(fd, c->text, name, c->path != NULL);
     if (d)
         d->old = old;
     return d;
@@ -89,31 +92,32 @@ static struct door *door_open(struct kept *kept, const char *name,
 
 /* ===== all ===== */
 
-static void set_door(struct doors *d, unsigned worker, size_t i,
-                     struct door *door)
+static void set_door(struct listen_sockets *d, unsigned worker, size_t i,
+                     struct listen_socket *sock)
 {
-    d->list[worker * d->n + i] = door;
+    d->list[worker * d->n + i] = sock;
 }
 
 /* The same address in `old`, that nobody has taken over yet; or old->n. */
-static size_t find_old(const struct doors *d, const struct doors *old,
-                       const char *text)
+static size_t find_old(const struct listen_sockets *d,
+                       const struct listen_sockets *old, const char *text)
 {
     size_t i = 0;
     while (i < old->n && (strcmp(old->list[i]->text, text) != 0 ||
-                          doors_have(d, 0, old->list[i])))
+                          listen_sockets_have(d, 0, old->list[i])))
         i++;
     return i;
 }
 
-static bool take_over(struct doors *d, const struct doors *old, size_t i,
+static bool take_over(struct listen_sockets *d,
+                      const struct listen_sockets *old, size_t i,
                       const char *text)
 {
     size_t k = old ? find_old(d, old, text) : 0;
     if (!old || k == old->n)
         return false;
     for (unsigned w = 0; w < d->n_workers; w++)
-        set_door(d, w, i, door_ref(door_of(old, w, k)));
+        set_door(d, w, i, listen_socket_ref(listen_socket_of(old, w, k)));
     return true;
 }
 
@@ -128,10 +132,11 @@ static bool is_at_port(int fd, uint16_t port)
 
 /* Whether one of these is at that port: "*:80" is opened beside "127.0.0.1:80"
  * of our own. */
-static bool have_port(const struct doors *d, uint16_t port)
+static bool have_port(const struct listen_sockets *d, uint16_t port)
 {
     for (size_t i = 0; d && i < d->n; i++)
-        if (door_of(d, 0, i) && is_at_port(door_of(d, 0, i)->fd, port))
+        if (listen_socket_of(d, 0, i) &&
+            is_at_port(listen_socket_of(d, 0, i)->fd, port))
             return true;
     return false;
 }
@@ -147,12 +152,12 @@ static bool kept_has_port(const struct kept *kept, uint16_t port)
 /* SO_REUSEPORT between workers would let any other process of this user have a
  * share of the connections, too. So the first socket is opened without. */
 static int flags_for(const struct bide__proxy_conf *conf, size_t i,
-                     const struct doors *d, const struct doors *old,
-                     const struct kept *kept)
+                     const struct listen_sockets *d,
+                     const struct listen_sockets *old, const struct kept *kept)
 {
     uint16_t port = conf->listen[i].port;
-    bool ours = have_port(d, port) || have_port(old, port) ||
-                kept_has_port(kept, port);
+    bool ours =
+        have_port(d, port) || have_port(old, port) || kept_has_port(kept, port);
     return conf->reuse_port || ours ? NET_REUSEPORT : NET_ALONE;
 }
 
@@ -179,19 +184,20 @@ static const char *name_of(char name[DOOR_NAME],
     return name;
 }
 
-static bool open_all(struct doors *d, struct kept *kept,
+static bool open_all(struct listen_sockets *d, struct kept *kept,
                      const struct bide__proxy_conf *conf, size_t i,
-                     const struct doors *old, char *err, size_t err_size)
+                     const struct listen_sockets *old, char *err,
+                     size_t err_size)
 {
     const struct bide__proxy_address *c = &conf->listen[i];
     int flags = flags_for(conf, i, d, old, kept);
     char name[DOOR_NAME];
     for (unsigned w = 0; w < d->n_workers; w++) {
-        struct door *door =
-            door_open(kept, name_of(name, conf, i, w), c, w ? d->list[i] : NULL,
-                      w ? NET_REUSEPORT : flags);
-        set_door(d, w, i, door);
-        if (door)
+        struct listen_socket *sock = listen_socket_open(
+            kept, name_of(name, conf, i, w), c, w ? d->list[i] : NULL,
+            w ? NET_REUSEPORT : flags);
+        set_door(d, w, i, sock);
+        if (sock)
             continue;
         explain(conf->listen[i].text, w ? NET_REUSEPORT : flags, err, err_size);
         return false;
@@ -200,20 +206,22 @@ static bool open_all(struct doors *d, struct kept *kept,
 }
 
 /* The ith socket that systemd passed. */
-static bool inherit(struct doors *d, const struct proxy *p, size_t i)
+static bool inherit(struct listen_sockets *d, const struct proxy *p, size_t i)
 {
     char name[DOOR_NAME];
     snprintf(name, sizeof name, DOORS_SYSTEMD, (unsigned)i);
-    struct door *door = door_new(kept_take(p->kept, name), "", name, true);
-    set_door(d, 0, i, door);
-    for (unsigned w = 1; door && w < d->n_workers; w++)
-        set_door(d, w, i, door_ref(door));
-    return door != NULL;
+    struct listen_socket *sock =
+        listen_socket_new(kept_take(p->kept, name), "", name, true);
+    set_door(d, 0, i, sock);
+    for (unsigned w = 1; sock && w < d->n_workers; w++)
+        set_door(d, w, i, listen_socket_ref(sock));
+    return sock != NULL;
 }
 
-static struct doors *doors_alloc(const struct proxy *p, size_t n)
+static struct listen_sockets *listen_sockets_alloc(const struct proxy *p,
+                                                   size_t n)
 {
-    struct doors *d =
+    struct listen_sockets *d =
         calloc(1, sizeof *d + n * p->n_workers * sizeof d->list[0]);
     if (!d)
         return NULL;
@@ -223,12 +231,14 @@ static struct doors *doors_alloc(const struct proxy *p, size_t n)
     return d;
 }
 
-struct doors *doors_new(const struct proxy *p,
-                        const struct bide__proxy_conf *conf,
-                        const struct doors *old, char *err, size_t err_size)
+struct listen_sockets *listen_sockets_new(const struct proxy *p,
+                                          const struct bide__proxy_conf *conf,
+                                          const struct listen_sockets *old,
+                                          char *err, size_t err_size)
 {
     size_t named = conf->n_listen, passed = p->n_inherited;
-    struct doors *d = doors_alloc(p, named > passed ? named : passed);
+    struct listen_sockets *d =
+        listen_sockets_alloc(p, named > passed ? named : passed);
     snprintf(err, err_size, "no memory");
     if (!d)
         return NULL;
@@ -238,12 +248,12 @@ struct doors *doors_new(const struct proxy *p,
             (i < passed ? inherit(d, p, i)
                         : open_all(d, p->kept, conf, i, old, err, err_size)))
             continue;
-        doors_unref(d);
+        listen_sockets_unref(d);
         return NULL;
     }
     if (d->n > 0)
         return d;
-    doors_unref(d);
+    listen_sockets_unref(d);
     snprintf(err, err_size,
              "there is nowhere to listen: neither proxy.listen "
              "nor a socket from systemd");
@@ -251,8 +261,8 @@ struct doors *doors_new(const struct proxy *p,
 }
 
 /* A port that is chosen can be had by anybody, and is only known later. */
-int doors_bind(struct kept *kept, const struct bide__proxy_conf *conf,
-               unsigned n_workers, char *err, size_t err_size)
+int listen_sockets_bind(struct kept *kept, const struct bide__proxy_conf *conf,
+                        unsigned n_workers, char *err, size_t err_size)
 {
     char name[DOOR_NAME];
     for (size_t i = 0; i < conf->n_listen; i++) {
@@ -261,7 +271,8 @@ int doors_bind(struct kept *kept, const struct bide__proxy_conf *conf,
         for (unsigned w = 0; w < n; w++) {
             if (kept_find(kept, name_of(name, conf, i, w)))
                 continue;
-            int flags = w ? NET_REUSEPORT : flags_for(conf, i, NULL, NULL, kept);
+            int flags =
+                w ? NET_REUSEPORT : flags_for(conf, i, NULL, NULL, kept);
             int fd = open_socket(kept, name, c, -1, flags);
             if (fd < 0 || kept_put(kept, name, fd, 0) < 0) {
                 explain(c->text, flags, err, err_size);
@@ -273,33 +284,35 @@ int doors_bind(struct kept *kept, const struct bide__proxy_conf *conf,
     return 0;
 }
 
-void doors_drop_others(struct kept *kept, const struct doors *old,
-                       const struct doors *d)
+void listen_sockets_drop_others(struct kept *kept,
+                                const struct listen_sockets *old,
+                                const struct listen_sockets *d)
 {
     for (unsigned w = 0; w < old->n_workers; w++)
         for (size_t i = 0; i < old->n; i++)
-            if (!doors_have(d, w, door_of(old, w, i)))
-                kept_drop(kept, door_of(old, w, i)->name);
+            if (!listen_sockets_have(d, w, listen_socket_of(old, w, i)))
+                kept_drop(kept, listen_socket_of(old, w, i)->name);
 }
 
-void doors_ref(struct doors *d)
+void listen_sockets_ref(struct listen_sockets *d)
 {
     atomic_fetch_add(&d->refs, 1);
 }
 
-void doors_unref(struct doors *d)
+void listen_sockets_unref(struct listen_sockets *d)
 {
     if (!d || atomic_fetch_sub(&d->refs, 1) != 1)
         return;
     for (size_t i = 0; i < d->n * d->n_workers; i++)
-        door_unref(d->list[i]);
+        listen_socket_unref(d->list[i]);
     free(d);
 }
 
-bool doors_have(const struct doors *d, unsigned worker, const struct door *door)
+bool listen_sockets_have(const struct listen_sockets *d, unsigned worker,
+                         const struct listen_socket *sock)
 {
     for (size_t i = 0; i < d->n; i++)
-        if (door_of(d, worker, i) == door)
+        if (listen_socket_of(d, worker, i) == sock)
             return true;
     return false;
 }

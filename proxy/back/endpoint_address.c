@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "net/resolve.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 
 bool endpoint_move(struct endpoint *e, const struct net_addresses *to)
 {

@@ -1,5 +1,5 @@
 /* A list of all there is, made anew each time somebody looks. */
-#include "proxy/watch.h"
+#include "proxy/telemetry.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -24,11 +24,11 @@ enum {
 
 /* A list, and the state that it speaks of. */
 struct held {
-    struct bide__watched list; /* first */
-    struct state *state;
-    struct bide__watched_dep *deps;
-    struct bide__watched_endpoint *endpoints;
-    struct bide__watched_value values[N_COUNTERS + OWN_VALUES];
+    struct bide__observed list; /* first */
+    struct generation *generation;
+    struct bide__observed_dep *deps;
+    struct bide__observed_endpoint *endpoints;
+    struct bide__observed_value values[N_COUNTERS + OWN_VALUES];
 };
 
 /* ===== endpoints ===== */
@@ -36,11 +36,11 @@ struct held {
 static enum bide__endpoint_state state_of(struct endpoint *e, int64_t now)
 {
     int64_t back = atomic_load(&e->back_ns);
-    unsigned out = atomic_load(&e->out_by);
+    unsigned out = atomic_load(&e->ejected_by);
 
-    if (out & OUT_BY_HEALTH)
+    if (out & EJECTED_BY_HEALTH)
         return BIDE__ENDPOINT_DOWN;
-    if (out & OUT_BY_BREAKER)
+    if (out & EJECTED_BY_BREAKER)
         return bide_dep_breaker(e->breaker, now) == BIDE_BREAKER_HALF_OPEN
                    ? BIDE__ENDPOINT_PROBED
                    : BIDE__ENDPOINT_EJECTED;
@@ -49,22 +49,22 @@ static enum bide__endpoint_state state_of(struct endpoint *e, int64_t now)
     return BIDE__ENDPOINT_UP;
 }
 
-static void look_at(struct bide__watched_endpoint *to, struct endpoint *e)
+static void look_at(struct bide__observed_endpoint *to, struct endpoint *e)
 {
     to->requests = to->failures = 0; /* those of an address are all in one */
     for (unsigned w = 0; w < e->upstream->n_workers; w++) {
         to->in_flight += gauged(&e->pools[w].in_flight);
         to->connections += gauged(&e->pools[w].n_links);
         to->idle += gauged(&e->pools[w].n_idle);
-        to->requests += counted(&e->tally->of[w].requests);
-        to->failures += counted(&e->tally->of[w].failures);
+        to->requests += counted(&e->counts->of[w].requests);
+        to->failures += counted(&e->counts->of[w].failures);
     }
 }
 
 /* The place of an address: one that is configured twice, to get twice its
  * share, is one all the same. */
-static struct bide__watched_endpoint *place_of(struct held *h,
-                                               const struct endpoint *e)
+static struct bide__observed_endpoint *place_of(struct held *h,
+                                                const struct endpoint *e)
 {
     for (size_t i = 0; i < h->list.n_endpoints; i++)
         if (h->endpoints[i].upstream == e->upstream->name &&
@@ -77,7 +77,7 @@ static void list_endpoints(struct held *h, struct upstream *u, int64_t now)
 {
     for (unsigned i = 0; i < u->n_endpoints; i++) {
         struct endpoint *e = &u->endpoints[i];
-        struct bide__watched_endpoint *to = place_of(h, e);
+        struct bide__observed_endpoint *to = place_of(h, e);
 
         to->upstream = u->name;
         to->address = e->authority;
@@ -86,7 +86,7 @@ static void list_endpoints(struct held *h, struct upstream *u, int64_t now)
     }
 }
 
-static size_t count_endpoints(const struct state *s)
+static size_t count_endpoints(const struct generation *s)
 {
     size_t n = 0;
     for (size_t i = 0; i < s->n_upstreams; i++)
@@ -96,13 +96,13 @@ static size_t count_endpoints(const struct state *s)
 
 static void list_deps(struct held *h)
 {
-    const struct state *s = h->state;
+    const struct generation *s = h->generation;
 
     for (size_t i = 0; i < s->n_services; i++) {
         const struct service *v = s->services[i];
-        const struct legacy *l = &s->legacies[i];
+        const struct carried_totals *l = &s->carried[i];
 
-        h->deps[i] = (struct bide__watched_dep){
+        h->deps[i] = (struct bide__observed_dep){
             .name = bide_dep_name(v->dep),
             .policy = v->policy_name ? v->policy_name : "",
             .upstream = v->upstream->name,
@@ -122,11 +122,11 @@ static void add(struct held *h, enum bide__value_kind kind, const char *name,
                 double value, const char *help)
 {
     h->values[h->list.n_values++] =
-        (struct bide__watched_value){ name, help, kind, NULL, NULL, value };
+        (struct bide__observed_value){ name, help, kind, NULL, NULL, value };
 }
 
 /* Those of one name, in a row. */
-static void list_logs(struct held *h, const struct proxy_watch *w)
+static void list_logs(struct held *h, const struct proxy_telemetry *w)
 {
     const struct {
         const char *name;
@@ -135,7 +135,7 @@ static void list_logs(struct held *h, const struct proxy_watch *w)
 
     for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++)
         if (logs[i].sink)
-            h->values[h->list.n_values++] = (struct bide__watched_value){
+            h->values[h->list.n_values++] = (struct bide__observed_value){
                 .name = "bide_log_dropped_total",
                 .help = "lines that were not written: their log takes no more",
                 .kind = BIDE__VALUE_COUNTER,
@@ -199,7 +199,7 @@ static void list_stale(struct held *h, const struct proxy *p)
 }
 
 /* How watching itself goes. */
-static void list_own(struct held *h, const struct proxy_watch *w)
+static void list_own(struct held *h, const struct proxy_telemetry *w)
 {
     if (w->collector)
         add(h, BIDE__VALUE_COUNTER, "bide_events_dropped_total",
@@ -221,29 +221,30 @@ static void list_own(struct held *h, const struct proxy_watch *w)
 
 static void let_go(struct held *h)
 {
-    state_unref(h->state);
+    generation_unref(h->generation);
     free(h->deps);
     free(h->endpoints);
     free(h);
 }
 
-static const struct bide__watched *hold(void *ctx)
+static const struct bide__observed *hold(void *ctx)
 {
-    struct proxy_watch *w = ctx;
+    struct proxy_telemetry *w = ctx;
     struct held *h = calloc(1, sizeof *h);
 
     if (!h)
         return NULL;
-    h->state = proxy_state(w->proxy);
-    h->deps = calloc(h->state->n_services + 1, sizeof *h->deps);
-    h->endpoints = calloc(count_endpoints(h->state) + 1, sizeof *h->endpoints);
+    h->generation = proxy_generation(w->proxy);
+    h->deps = calloc(h->generation->n_services + 1, sizeof *h->deps);
+    h->endpoints =
+        calloc(count_endpoints(h->generation) + 1, sizeof *h->endpoints);
     if (!h->deps || !h->endpoints) {
         let_go(h);
         return NULL;
     }
     h->list.endpoints = h->endpoints;
-    for (size_t i = 0; i < h->state->n_upstreams; i++)
-        list_endpoints(h, h->state->upstreams[i], bide_now_ns());
+    for (size_t i = 0; i < h->generation->n_upstreams; i++)
+        list_endpoints(h, h->generation->upstreams[i], bide_now_ns());
     list_deps(h);
     h->list.values = h->values;
     list_counters(h, w->proxy);
@@ -254,7 +255,7 @@ static const struct bide__watched *hold(void *ctx)
     return &h->list;
 }
 
-static void release(void *ctx, const struct bide__watched *watched)
+static void release(void *ctx, const struct bide__observed *watched)
 {
     (void)ctx;
     let_go((struct held *)watched);
@@ -262,7 +263,7 @@ static void release(void *ctx, const struct bide__watched *watched)
 
 static bool is_healthy(void *ctx, char *why, size_t size)
 {
-    struct proxy *p = ((struct proxy_watch *)ctx)->proxy;
+    struct proxy *p = ((struct proxy_telemetry *)ctx)->proxy;
     struct pulse_view v = pulse_look(&p->pulse, p);
 
     if (v.n_stuck)
@@ -273,7 +274,7 @@ static bool is_healthy(void *ctx, char *why, size_t size)
 
 static bool is_draining(void *ctx)
 {
-    return atomic_load(&((struct proxy_watch *)ctx)->proxy->draining);
+    return atomic_load(&((struct proxy_telemetry *)ctx)->proxy->draining);
 }
 
 /* What somebody switches by hand is said: at night nobody remembers it. */
@@ -283,7 +284,8 @@ static bool force(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
 #define X(name, key) [name] = key,
     static const char *const modes[] = { BIDE_BREAKER_MODES(X) };
 #undef X
-    struct state *s = proxy_state(((struct proxy_watch *)ctx)->proxy);
+    struct generation *s =
+        proxy_generation(((struct proxy_telemetry *)ctx)->proxy);
     bool found = false;
 
     for (size_t i = 0; i < s->n_services; i++)
@@ -294,14 +296,15 @@ static bool force(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
                 modes[mode]);
     else
         snprintf(why, size, "there is no dependency `%s`", dep);
-    state_unref(s);
+    generation_unref(s);
     return found;
 }
 
 /* Switches the faults of all routes to a dependency on or off. */
 static bool fault(void *ctx, const char *dep, bool on, char *why, size_t size)
 {
-    struct state *s = proxy_state(((struct proxy_watch *)ctx)->proxy);
+    struct generation *s =
+        proxy_generation(((struct proxy_telemetry *)ctx)->proxy);
     bool found = false;
 
     for (size_t i = 0; i < s->n_routes; i++) {
@@ -316,7 +319,7 @@ static bool fault(void *ctx, const char *dep, bool on, char *why, size_t size)
                 dep, on ? "on" : "off");
     else
         snprintf(why, size, "no route to `%s` has a `fault`", dep);
-    state_unref(s);
+    generation_unref(s);
     return found;
 }
 
@@ -335,14 +338,14 @@ static bool drain(void *ctx, char *why, size_t size)
     return signal_self(SIGTERM, why, size);
 }
 
-void proxy_watch_reloading(struct proxy_watch *w)
+void proxy_telemetry_reloading(struct proxy_telemetry *w)
 {
     pthread_mutex_lock(&w->reloads.lock);
     w->reloads.begun++;
     pthread_mutex_unlock(&w->reloads.lock);
 }
 
-void proxy_watch_reloaded(struct proxy_watch *w, bool refused)
+void proxy_telemetry_reloaded(struct proxy_telemetry *w, bool refused)
 {
     pthread_mutex_lock(&w->reloads.lock);
     w->reloads.ended++;
@@ -354,7 +357,7 @@ void proxy_watch_reloaded(struct proxy_watch *w, bool refused)
 /* Waits for the end of a reload that begins from now on: one that runs already
  * may have read the file before it was changed. Not for one that never comes,
  * since the program ends. True: it is over. */
-static bool await_reload(struct proxy_watch *w, uint64_t number)
+static bool await_reload(struct proxy_telemetry *w, uint64_t number)
 {
     struct proxy_reloads *r = &w->reloads;
     struct timespec until;
@@ -369,7 +372,7 @@ static bool await_reload(struct proxy_watch *w, uint64_t number)
 
 static bool reload(void *ctx, char *why, size_t size)
 {
-    struct proxy_watch *w = ctx;
+    struct proxy_telemetry *w = ctx;
     bool over, refused;
 
     pthread_mutex_lock(&w->reloads.lock);
@@ -380,12 +383,13 @@ static bool reload(void *ctx, char *why, size_t size)
     if (told && !over)
         snprintf(why, size, "it was asked for, and is not over yet");
     else if (told && refused)
-        snprintf(why, size, "it was refused, and what was there stays; what is "
-                            "wrong is on standard error");
+        snprintf(why, size,
+                 "it was refused, and what was there stays; what is "
+                 "wrong is on standard error");
     return over && !refused;
 }
 
-struct bide__source proxy_source(struct proxy_watch *watch)
+struct bide__source proxy_source(struct proxy_telemetry *watch)
 {
     pthread_mutex_init(&watch->reloads.lock, NULL);
     pthread_cond_init(&watch->reloads.over, NULL);

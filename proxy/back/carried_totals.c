@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "observe/event/watched.h"
+#include "observe/event/observed.h"
 #include "bide/run.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 
 /* Which of the old state's has this name; n_services: none. */
-static size_t find(const struct state *old, const bide_dep *dep)
+static size_t find(const struct generation *old, const bide_dep *dep)
 {
     size_t i = 0;
     while (i < old->n_services &&
@@ -23,7 +23,7 @@ static size_t find(const struct state *old, const bide_dep *dep)
 }
 
 /* The totals of a legacy; `with_prior`: of its prior service too. */
-static bool add_up(struct legacy *to, const struct legacy *from,
+static bool add_up(struct carried_totals *to, const struct carried_totals *from,
                    bool with_prior)
 {
     bide_stats s;
@@ -41,21 +41,22 @@ static bool add_up(struct legacy *to, const struct legacy *from,
     return true;
 }
 
-bool legacy_init(struct state *s, size_t i, const struct state *old)
+bool carried_totals_init(struct generation *s, size_t i,
+                         const struct generation *old)
 {
-    struct legacy *l = &s->legacies[i];
+    struct carried_totals *l = &s->carried[i];
     size_t was = old ? find(old, s->services[i]->dep) : 0;
 
     if (!old || was == old->n_services)
         return true;
     bool same = old->services[was]->dep == s->services[i]->dep;
-    l->prior = same ? old->legacies[was].prior : old->services[was];
+    l->prior = same ? old->carried[was].prior : old->services[was];
     if (l->prior)
         atomic_fetch_add(&l->prior->refs, 1);
-    return add_up(l, &old->legacies[was], !same);
+    return add_up(l, &old->carried[was], !same);
 }
 
-void legacy_done(struct legacy *l)
+void carried_totals_done(struct carried_totals *l)
 {
     service_unref(l->prior);
     free(l->before);

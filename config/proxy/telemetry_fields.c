@@ -1,4 +1,4 @@
-/* watch_fields.c: the keys that say how the sidecar is watched: who may
+/* telemetry_fields.c: the keys that say how the sidecar is watched: who may
  * use its admin endpoint, and what it tells without being asked. */
 #include <string.h>
 
@@ -117,8 +117,8 @@ static const struct bide__section_field telemetry_fields[] = {
           "How often metrics are sent to the collector; 0 is never."),
     { NAMED("log", AT(log), BIDE__LOG_EXPECTED,
             "Where a line of JSON for each decision after a failure goes."),
-      .kind = BIDE__TEXT, .read = read_decisions,
-      .pattern = BIDE__LOG_PATTERN, .fallback = "off" },
+      .kind = BIDE__TEXT, .read = read_decisions, .pattern = BIDE__LOG_PATTERN,
+      .fallback = "off" },
     VALUE("log_rate", RATE, log_per_s, 0, 1e6, false, "a rate",
           "How many such lines at the most; one line tells how many more "
           "there would have been."),

@@ -12,10 +12,10 @@
 #include "observe/event/wall.h"
 #include "bide/run.h"
 #include "cmd/proxy/cmd.h"
-#include "proxy/watch.h"
+#include "proxy/telemetry.h"
 
 struct watching {
-    struct proxy_watch watch;
+    struct proxy_telemetry watch;
     struct bide__source source;
     struct bide__log log;
     struct bide__admin *admin;
@@ -99,9 +99,9 @@ static bool start_collector(struct watching *w, struct proxy *p,
                                       .exporter = w->watch.exporter };
 
     w->watch.collector = bide__collector_new(&c);
-    p->tell = (struct tell_conf){ w->watch.collector, conf->otlp != NULL,
-                                  conf->sample };
-    p->hooks.on_breaker = tell_breaker;
+    p->tell = (struct event_conf){ w->watch.collector, conf->otlp != NULL,
+                                   conf->sample };
+    p->hooks.on_breaker = event_breaker;
     return w->watch.collector != NULL;
 }
 
@@ -230,9 +230,8 @@ bool watch_rotate(struct watching *w, const struct bide__proxy_conf *conf,
                   char *err, size_t size)
 {
     struct bide__target *to =
-        w->watch.decisions
-            ? bide__target_new(conf->telemetry.log, err, size)
-            : NULL;
+        w->watch.decisions ? bide__target_new(conf->telemetry.log, err, size)
+                           : NULL;
     if (to)
         bide__sink_use(w->watch.decisions, to);
     return to || !w->watch.decisions;
@@ -240,12 +239,12 @@ bool watch_rotate(struct watching *w, const struct bide__proxy_conf *conf,
 
 void watch_reloading(struct watching *w)
 {
-    proxy_watch_reloading(&w->watch);
+    proxy_telemetry_reloading(&w->watch);
 }
 
 void watch_reloaded(struct watching *w, bool refused)
 {
-    proxy_watch_reloaded(&w->watch, refused);
+    proxy_telemetry_reloaded(&w->watch, refused);
 }
 
 void watch_hand_over(struct watching *w)

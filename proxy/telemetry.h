@@ -1,4 +1,4 @@
-/* proxy/watch.h: the sidecar as those who watch it see it: its dependencies,
+/* proxy/telemetry.h: the sidecar as those who watch it see it: its dependencies,
  * endpoints, counters; and the few things that may be done to it.
  *
  *     struct bide__source source = proxy_source(&watch);
@@ -7,8 +7,8 @@
  * A dependency is an upstream under a policy, and is called "upstream/policy".
  * Its endpoints are the upstream's, which several dependencies may share.
  */
-#ifndef BIDE_PROXY_WATCH_H
-#define BIDE_PROXY_WATCH_H
+#ifndef BIDE_PROXY_TELEMETRY_H
+#define BIDE_PROXY_TELEMETRY_H
 
 #include <pthread.h>
 
@@ -26,7 +26,7 @@ struct proxy_reloads {
 
 /* What is watched, and the watchers' own counts. Must stay where it is.
  * Threads: shared. */
-struct proxy_watch {
+struct proxy_telemetry {
     struct proxy *proxy;
     struct proxy_reloads reloads;
     struct bide__collector *collector; /* NULL: none (yet) */
@@ -35,10 +35,10 @@ struct proxy_watch {
     struct bide__sink *decisions;      /* its way out; NULL: none */
 };
 
-struct bide__source proxy_source(struct proxy_watch *watch);
+struct bide__source proxy_source(struct proxy_telemetry *t);
 
 /* To be called around each reload: whoever asked for it waits to hear. */
-void proxy_watch_reloading(struct proxy_watch *watch);
-void proxy_watch_reloaded(struct proxy_watch *watch, bool refused);
+void proxy_telemetry_reloading(struct proxy_telemetry *t);
+void proxy_telemetry_reloaded(struct proxy_telemetry *t, bool refused);
 
 #endif

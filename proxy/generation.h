@@ -1,13 +1,13 @@
-/* proxy/state.h: what a configuration becomes when it runs: routes, upstreams,
+/* proxy/generation.h: what a configuration becomes when it runs: routes, upstreams,
  * endpoints, and the dependencies that the engine keeps for them.
  *
- *     struct state *s = state_new(conf, config, n_workers, &hooks, NULL, ...);
+ *     struct generation *s = generation_new(conf, config, n_workers, &hooks, NULL, ...);
  *     const struct route *r = route_find(s, head, buf);
  *     ...
- *     struct state *next = state_new(new_conf, ..., s, ...);         // SIGHUP
- *     state_unref(s);          // each worker, once nothing of it uses s
+ *     struct generation *next = generation_new(new_conf, ..., s, ...);         // SIGHUP
+ *     generation_unref(s);          // each worker, once nothing of it uses s
  *
- * A state never changes; a reload makes another beside it. What did not change
+ * A generation never changes; a reload makes another beside it. What did not change
  * between the two is the same object in both: an upstream whose settings are
  * the same keeps its endpoints, their connections and ejections; a route with
  * the same policy, to an upstream of the same name, keeps its dependency, and
@@ -17,8 +17,8 @@
  * policy) decides everything: retries, budget, hedges, breaker. That of the
  * endpoint has a breaker and nothing else: it decides which endpoints are out.
  */
-#ifndef BIDE_PROXY_STATE_H
-#define BIDE_PROXY_STATE_H
+#ifndef BIDE_PROXY_GENERATION_H
+#define BIDE_PROXY_GENERATION_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,7 +42,7 @@ enum { ENDPOINTS_MAX = 64 };
 /* What an address of an upstream has been sent, by each worker. It outlives the
  * endpoint: when its upstream is changed, the next one counts on. Threads:
  * owned to write by the worker, shared to read. */
-struct tally {
+struct endpoint_counts {
     atomic_uint refs;
     struct {
         _Alignas(64) counter requests; /* attempts ever, of which ... */
@@ -64,16 +64,16 @@ struct endpoint {
     atomic_bool unknown;      /* its name was looked up, and in vain, before
                                  any was known */
     bide_dep *breaker;        /* NULL: never ejected */
-    atomic_uint out_by;       /* bits of enum out_by; 0: it is in use */
+    atomic_uint ejected_by;   /* bits of enum ejected_by; 0: it is in use */
     _Atomic(int64_t) back_ns; /* when it came back; 0: it was never out */
     struct pool *pools;       /* of each worker */
-    struct tally *tally;
+    struct endpoint_counts *counts;
 };
 
 /* Why an endpoint gets no requests. */
-enum out_by {
-    OUT_BY_BREAKER = 1, /* its own is open, or half-open */
-    OUT_BY_HEALTH = 2   /* the checks fail */
+enum ejected_by {
+    EJECTED_BY_BREAKER = 1, /* its own is open, or half-open */
+    EJECTED_BY_HEALTH = 2   /* the checks fail */
 };
 
 /* A service: endpoints that are as good as each other. Threads: shared. */
@@ -83,12 +83,12 @@ struct upstream {
     struct bide__proxy_upstream conf; /* strings and arrays are its own */
     struct endpoint *endpoints;
     unsigned n_endpoints;
-    unsigned max_out;  /* of them may be ejected at once */
-    atomic_uint n_out; /* are */
+    unsigned max_ejected;  /* of them may be ejected at once */
+    atomic_uint n_ejected; /* are */
     unsigned n_workers;
     const struct proxy_hooks *hooks;
-    void *tls;             /* settings towards its endpoints; or NULL */
-    uint64_t tls_stamp;    /* of the files they were made from */
+    void *tls;          /* settings towards its endpoints; or NULL */
+    uint64_t tls_stamp; /* of the files they were made from */
 };
 
 /* A dependency of the engine, counted by the services that have it.
@@ -115,7 +115,7 @@ struct service {
 /* What a service goes on from, in the eyes of those who watch: a dependency
  * that was made anew has not counted anything yet. Threads: immutable, but for
  * what is inside prior. */
-struct legacy {
+struct carried_totals {
     struct service *prior; /* whose place it took; or NULL */
     bide_stats *before;    /* totals of those before that; or NULL */
 };
@@ -135,7 +135,7 @@ struct route {
 };
 
 /* Threads: immutable, except refs. */
-struct state {
+struct generation {
     atomic_uint refs;
     const struct bide__proxy_conf *conf;
     bide_config *owner; /* whose memory conf is; freed with it; or NULL */
@@ -146,7 +146,7 @@ struct state {
     struct upstream **upstreams;
     size_t n_upstreams;
     struct service **services;
-    struct legacy *legacies; /* of each service */
+    struct carried_totals *carried; /* of each service */
     size_t n_services;
     uint64_t generation; /* from 1 */
     const struct proxy_hooks *hooks;
@@ -156,20 +156,23 @@ struct state {
 /* Makes a state, taking from `old` what did not change; old may be NULL. Owns
  * `owner` from then on; `hooks` must outlive it. NULL, and why in err; owner is
  * then still the caller's. */
-struct state *state_new(const struct bide__proxy_conf *conf, bide_config *owner,
-                        unsigned n_workers, const struct proxy_hooks *hooks,
-                        struct state *old, char *err, size_t err_size);
-void state_ref(struct state *s);
-void state_unref(struct state *s); /* frees it after the last */
+struct generation *generation_new(const struct bide__proxy_conf *conf,
+                                  bide_config *owner, unsigned n_workers,
+                                  const struct proxy_hooks *hooks,
+                                  struct generation *old, char *err,
+                                  size_t err_size);
+void generation_ref(struct generation *s);
+void generation_unref(struct generation *s); /* frees it after the last */
 
 /* Whether an upstream is in it, the very object. */
-bool state_has(const struct state *s, const struct upstream *u);
+bool generation_has(const struct generation *s, const struct upstream *u);
 
-/* ===== legacy.c ===== */
+/* ===== carried_totals.c ===== */
 
 /* Fills in what service `i` goes on from. False: no memory. */
-bool legacy_init(struct state *s, size_t i, const struct state *old);
-void legacy_done(struct legacy *l);
+bool carried_totals_init(struct generation *s, size_t i,
+                         const struct generation *old);
+void carried_totals_done(struct carried_totals *l);
 
 /* ===== upstream.c ===== */
 
@@ -182,7 +185,7 @@ struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
                               size_t err_size);
 void upstream_unref(struct upstream *u);
 
-/* ===== names.c ===== */
+/* ===== endpoint_address.c ===== */
 
 /* Sets its addresses, ports aside. False: no memory; those it had stay. */
 bool endpoint_move(struct endpoint *e, const struct net_addresses *to);
@@ -204,33 +207,36 @@ bool endpoint_is_at(struct endpoint *e, const struct net_address *a);
 
 /* The service of a state (may be NULL) for that upstream and policy, or NULL.
  */
-struct service *service_find(const struct state *s, const struct upstream *u,
+struct service *service_find(const struct generation *s,
+                             const struct upstream *u,
                              const struct bide__proxy_route *c);
 
 /* Makes one, with the dependency of the state before (may be NULL) if there was
  * one with that policy for an upstream of that name. NULL, and why. */
 struct service *service_new(struct upstream *u,
                             const struct bide__proxy_route *c,
-                            const struct state *old, char *err, size_t size);
+                            const struct generation *old, char *err,
+                            size_t size);
 void service_unref(struct service *s); /* NULL is fine */
 
-/* ===== tally.c ===== */
+/* ===== endpoint_counts.c ===== */
 
-/* The tally of an address, with a reference to it: that of an endpoint of `u`
- * which has it too, or a new one. NULL: no memory. */
-struct tally *tally_get(const struct upstream *u, const char *authority);
-void tally_unref(struct tally *t); /* NULL is fine */
+/* The counts of an address, with a reference to them: those of an endpoint of
+ * `u` at the same address, or new ones. NULL: no memory. */
+struct endpoint_counts *endpoint_counts_get(const struct upstream *u,
+                                            const char *authority);
+void endpoint_counts_unref(struct endpoint_counts *t); /* NULL is fine */
 
-/* Lets an upstream that is not in use yet go on with the tallies of the one
- * whose place it takes. */
+/* Lets an upstream that is not in use yet continue the counts of the one that
+ * it replaces. */
 void upstream_count_on(struct upstream *u, const struct upstream *from);
 
-/* ===== out.c ===== */
+/* ===== ejection.c ===== */
 
 /* Puts an endpoint out for a reason, if so many may be out; takes it back when
  * the last reason has gone. */
-bool endpoint_put_out(struct endpoint *e, enum out_by why);
-void endpoint_take_back(struct endpoint *e, enum out_by why, int64_t now_ns);
+bool endpoint_eject(struct endpoint *e, enum ejected_by why);
+void endpoint_restore(struct endpoint *e, enum ejected_by why, int64_t now_ns);
 
 /* ===== policy_same.c ===== */
 
@@ -243,13 +249,13 @@ uint64_t policy_fingerprint(const bide_policy_conf *policy);
 /* ===== route.c ===== */
 
 /* The first route that takes the request, or NULL. */
-const struct route *route_find(const struct state *s,
+const struct route *route_find(const struct generation *s,
                                const struct http1_head *head, const char *buf);
 void route_init(struct route *r, const struct bide__proxy_route *conf,
                 const struct bide__proxy_headers *headers,
                 struct service *service);
 
-/* ===== choice.c ===== */
+/* ===== balance.c ===== */
 
 /* Chooses an endpoint for an attempt by worker `w`: of two drawn at random, the
  * one with less to do; not one of `tried` (bits), if there is another; not one

@@ -1,6 +1,6 @@
 /* From a configuration to what runs, with all that did not change taken over
  * from the state before. */
-#include "proxy/state.h"
+#include "proxy/generation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "net/tls.h"
 
-static struct upstream *take_upstream(struct state *old,
+static struct upstream *take_upstream(struct generation *old,
                                       const struct bide__proxy_upstream *c,
                                       unsigned n_workers,
                                       const struct proxy_hooks *hooks,
@@ -27,7 +27,8 @@ static struct upstream *take_upstream(struct state *old,
 }
 
 /* Its own, the one of the state before, or a new one. */
-static struct service *take_service(struct state *s, const struct state *old,
+static struct service *take_service(struct generation *s,
+                                    const struct generation *old,
                                     const struct bide__proxy_route *c,
                                     char *err, size_t size)
 {
@@ -43,19 +44,19 @@ static struct service *take_service(struct state *s, const struct state *old,
     if (!v)
         return NULL;
     s->services[s->n_services++] = v;
-    return legacy_init(s, s->n_services - 1, old) ? v : NULL;
+    return carried_totals_init(s, s->n_services - 1, old) ? v : NULL;
 }
 
-static void state_free(struct state *s)
+static void generation_free(struct generation *s)
 {
     for (size_t i = 0; i < s->n_services; i++)
         service_unref(s->services[i]);
-    for (size_t i = 0; s->legacies && i < s->n_services; i++)
-        legacy_done(&s->legacies[i]);
+    for (size_t i = 0; s->carried && i < s->n_services; i++)
+        carried_totals_done(&s->carried[i]);
     for (size_t i = 0; i < s->n_upstreams; i++)
         upstream_unref(s->upstreams[i]);
     free(s->services);
-    free(s->legacies);
+    free(s->carried);
     free(s->upstreams);
     free(s->routes);
     free(s->fallbacks);
@@ -65,7 +66,7 @@ static void state_free(struct state *s)
 }
 
 /* The settings towards clients, if there are to be any. */
-static bool fill_tls(struct state *s, char *err, size_t size)
+static bool fill_tls(struct generation *s, char *err, size_t size)
 {
     const struct bide__proxy_server_tls *c = &s->conf->tls;
     struct net_tls_pair *pairs = calloc(c->n_certificates + 1, sizeof *pairs);
@@ -75,12 +76,11 @@ static bool fill_tls(struct state *s, char *err, size_t size)
     if (!pairs)
         return false;
     if (c->certificate)
-        pairs[conf.n_pairs++] =
-            (struct net_tls_pair){ c->certificate, c->key };
+        pairs[conf.n_pairs++] = (struct net_tls_pair){ c->certificate, c->key };
     for (size_t i = 0; i < c->n_certificates; i++)
-        pairs[conf.n_pairs++] = (struct net_tls_pair){
-            c->certificates[i].certificate, c->certificates[i].key
-        };
+        pairs[conf.n_pairs++] =
+            (struct net_tls_pair){ c->certificates[i].certificate,
+                                   c->certificates[i].key };
     if (conf.n_pairs > 0)
         s->tls = net_tls_server_new(&conf, err, size);
     free(pairs);
@@ -89,8 +89,8 @@ static bool fill_tls(struct state *s, char *err, size_t size)
 
 /* The other upstream of a route is a service as any, with a route of its own.
  */
-static int add_fallback(struct state *s, size_t i, const struct state *old,
-                        char *err, size_t size)
+static int add_fallback(struct generation *s, size_t i,
+                        const struct generation *old, char *err, size_t size)
 {
     struct route *r = &s->routes[i], *f = &s->fallbacks[i];
     const struct bide__proxy_route *c = r->conf->fallback.route;
@@ -106,8 +106,8 @@ static int add_fallback(struct state *s, size_t i, const struct state *old,
     return 0;
 }
 
-static int fill(struct state *s, unsigned n_workers, struct state *old,
-                char *err, size_t size)
+static int fill(struct generation *s, unsigned n_workers,
+                struct generation *old, char *err, size_t size)
 {
     const struct bide__proxy_conf *conf = s->conf;
     if (!fill_tls(s, err, size))
@@ -131,11 +131,13 @@ static int fill(struct state *s, unsigned n_workers, struct state *old,
     return 0;
 }
 
-struct state *state_new(const struct bide__proxy_conf *conf, bide_config *owner,
-                        unsigned n_workers, const struct proxy_hooks *hooks,
-                        struct state *old, char *err, size_t err_size)
+struct generation *generation_new(const struct bide__proxy_conf *conf,
+                                  bide_config *owner, unsigned n_workers,
+                                  const struct proxy_hooks *hooks,
+                                  struct generation *old, char *err,
+                                  size_t err_size)
 {
-    struct state *s = calloc(1, sizeof *s);
+    struct generation *s = calloc(1, sizeof *s);
     snprintf(err, err_size, "no memory");
     if (!s)
         return NULL;
@@ -147,28 +149,28 @@ struct state *state_new(const struct bide__proxy_conf *conf, bide_config *owner,
     s->upstreams = calloc(conf->n_upstreams + 1, sizeof *s->upstreams);
     s->fallbacks = calloc(conf->n_routes + 1, sizeof *s->fallbacks);
     s->services = calloc(2 * conf->n_routes + 1, sizeof *s->services);
-    s->legacies = calloc(2 * conf->n_routes + 1, sizeof *s->legacies);
+    s->carried = calloc(2 * conf->n_routes + 1, sizeof *s->carried);
     if (!s->routes || !s->fallbacks || !s->upstreams || !s->services ||
-        !s->legacies || fill(s, n_workers, old, err, err_size) < 0) {
-        state_free(s);
+        !s->carried || fill(s, n_workers, old, err, err_size) < 0) {
+        generation_free(s);
         return NULL;
     }
     s->owner = owner;
     return s;
 }
 
-void state_ref(struct state *s)
+void generation_ref(struct generation *s)
 {
     atomic_fetch_add(&s->refs, 1);
 }
 
-void state_unref(struct state *s)
+void generation_unref(struct generation *s)
 {
     if (s && atomic_fetch_sub(&s->refs, 1) == 1)
-        state_free(s);
+        generation_free(s);
 }
 
-bool state_has(const struct state *s, const struct upstream *u)
+bool generation_has(const struct generation *s, const struct upstream *u)
 {
     for (size_t i = 0; i < s->n_upstreams; i++)
         if (s->upstreams[i] == u)

@@ -6,17 +6,17 @@
  * back gets a growing share.
  *
  * An endpoint that is out is asked for now and then all the same: its breaker
- * lets a probe through when it is time. At most upstream->max_out are out at
+ * lets a probe through when it is time. At most upstream->max_ejected are out at
  * once; one whose breaker opens beyond that goes on being used, as if it were
  * closed. */
-#include "proxy/state.h"
+#include "proxy/generation.h"
 
 #include "proxy/back/pool.h"
 
 /* Or has no address (yet): its name is not known, or being looked up. */
 static bool is_out(const struct endpoint *e)
 {
-    return atomic_load_explicit(&e->out_by, memory_order_relaxed) != 0 ||
+    return atomic_load_explicit(&e->ejected_by, memory_order_relaxed) != 0 ||
            atomic_load_explicit(&e->moves, memory_order_relaxed) == 0;
 }
 
@@ -50,7 +50,8 @@ static bool permitted(struct endpoint *e, bool sure, bide_call *permit,
 {
     if (!e->breaker)
         return false;
-    bide_call_begin(permit, e->breaker, &(bide_op){ .body_pending = sure }, now);
+    bide_call_begin(permit, e->breaker, &(bide_op){ .body_pending = sure },
+                    now);
     if (bide_call_next(permit, now).action == BIDE_TRY)
         return true;
     bide_call_end(permit, now);
@@ -96,8 +97,8 @@ static struct endpoint *probe(struct upstream *u, uint64_t random, int64_t now,
 {
     unsigned n = u->n_endpoints;
     struct endpoint *e = &u->endpoints[(random >> 7) % n];
-    if (atomic_load_explicit(&e->out_by, memory_order_relaxed) !=
-        OUT_BY_BREAKER)
+    if (atomic_load_explicit(&e->ejected_by, memory_order_relaxed) !=
+        EJECTED_BY_BREAKER)
         return NULL;
     return permitted(e, false, permit, now) ? e : NULL;
 }
@@ -114,7 +115,7 @@ struct endpoint *endpoint_choose(struct upstream *u, unsigned w, uint64_t tried,
     *random = *random * UINT64_C(6364136223846793005) + 1442695040888963407u;
     uint64_t r = *random ^ *random >> 29;
     if (tried == 0 && !sure &&
-        atomic_load_explicit(&u->n_out, memory_order_relaxed) != 0 &&
+        atomic_load_explicit(&u->n_ejected, memory_order_relaxed) != 0 &&
         (e = probe(u, r, now_ns, permit))) {
         *ret_held = true;
         return e;

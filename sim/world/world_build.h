@@ -1,7 +1,7 @@
 /* The cast: who plays on a stage. A model made into services, callers and fleets
  * in a world of their own, ready to run. Threads: owned. */
-#ifndef BIDE_SIM_WORLD_STAGE_CAST_H
-#define BIDE_SIM_WORLD_STAGE_CAST_H
+#ifndef BIDE_SIM_WORLD_WORLD_BUILD_H
+#define BIDE_SIM_WORLD_WORLD_BUILD_H
 
 #include "sim/world/fleet.h"
 #include "sim/model/model.h"
@@ -13,14 +13,15 @@ struct sim_cast {
     struct sim_world world;
     struct sim_service *services; /* in the order of the model */
     struct sim_fleet *fleets;
-    struct sim_marks *marks;      /* of each fleet */
+    struct sim_marks *marks; /* of each fleet */
     struct sim_caller *fleet_callers;
-    struct sim_caller **callers;  /* the fleets', then those of the edges, service
+    struct sim_caller *
+        *callers; /* the fleets', then those of the edges, service
                                    * by service */
     uint32_t n_callers;
-    struct sim_fault *faults;     /* sorted by service */
+    struct sim_fault *faults;          /* sorted by service */
     const struct sim_sender **senders; /* of the fleets */
-    uint32_t parts;               /* that have a number so far */
+    uint32_t parts;                    /* that have a number so far */
 };
 
 /* `samples`: clients of each fleet whose attempts are kept. The model must be

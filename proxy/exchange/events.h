@@ -1,17 +1,17 @@
-/* proxy/exchange/tell.h: what is told of each request, to whoever watches: an event for
+/* proxy/exchange/events.h: what is told of each request, to whoever watches: an event for
  * each attempt that failed, for each call that was refused, and for all of them
  * where the request is traced.
  *
- *     tell_begin(ex);                     // reads the caller's traceparent
- *     tell_report(ex, a, &outcome);       // an attempt has ended, ...
- *     tell_decision(ex, &d);              // ... and this was decided
- *     tell_over(ex);
+ *     event_begin(ex);                     // reads the caller's traceparent
+ *     event_report(ex, a, &outcome);       // an attempt has ended, ...
+ *     event_decision(ex, &d);              // ... and this was decided
+ *     event_over(ex);
  *
  * Events go into the worker's ring, which never waits (observe/event/ring.h). A
  * worker without a ring tells nothing, and a request that goes well and is not
  * traced costs a comparison at each of these. Threads: owned, by the worker. */
-#ifndef BIDE_PROXY_EXCHANGE_TELL_H
-#define BIDE_PROXY_EXCHANGE_TELL_H
+#ifndef BIDE_PROXY_EXCHANGE_EVENTS_H
+#define BIDE_PROXY_EXCHANGE_EVENTS_H
 
 #include "observe/event/event.h"
 #include "observe/event/ring.h"
@@ -23,7 +23,7 @@ struct exchange;
 struct worker;
 
 /* A worker's part of it. */
-struct teller {
+struct event_writer {
     struct bide__ring *ring; /* NULL: nobody listens */
     struct bide__ids ids;
     uint64_t sample; /* of 2^32 requests, so many are traced */
@@ -32,7 +32,7 @@ struct teller {
 
 /* An attempt that was reported, and what is decided after it is not known yet.
  */
-struct tale {
+struct pending_event {
     uint32_t attempt; /* 0: none */
     uint8_t why;      /* bide_reason that it was made for */
     uint8_t span_id[8];
@@ -42,34 +42,34 @@ struct tale {
 
 /* Who listens to all workers. Threads: immutable. */
 struct bide__collector;
-struct tell_conf {
+struct event_conf {
     struct bide__collector *collector; /* NULL: nobody */
     bool traces;
     double sample;
 };
 
 /* Gives a worker its ring. False: no memory. */
-bool tell_open(struct worker *w, const struct tell_conf *conf);
+bool event_open(struct worker *w, const struct event_conf *conf);
 
 /* To be called on the worker's thread, once: what breakers do is told there. */
-void tell_thread(struct worker *w);
+void event_thread(struct worker *w);
 
-void tell_begin(struct exchange *ex);
-void tell_attempt(struct attempt *a, bide_reason why);
-void tell_report(struct exchange *ex, const struct attempt *a,
-                 const bide_outcome *out);
-void tell_decision(struct exchange *ex, const bide_decision *d);
-void tell_lost(struct attempt *a);
-void tell_over(struct exchange *ex);
+void event_begin(struct exchange *ex);
+void event_attempt(struct attempt *a, bide_reason why);
+void event_report(struct exchange *ex, const struct attempt *a,
+                  const bide_outcome *out);
+void event_decision(struct exchange *ex, const bide_decision *d);
+void event_lost(struct attempt *a);
+void event_over(struct exchange *ex);
 
 /* For bide_host.on_breaker; ctx does not matter. */
-void tell_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
-                  bide_breaker_state to, int64_t now_ns);
+void event_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
+                   bide_breaker_state to, int64_t now_ns);
 
 /* Whether the trace of a request began here. */
-bool tell_new_trace(const struct exchange *ex);
+bool event_new_trace(const struct exchange *ex);
 
 /* Whether the attempt has a traceparent of its own to send; writes it. */
-bool tell_traceparent(const struct attempt *a, char to[BIDE__TRACEPARENT + 1]);
+bool event_traceparent(const struct attempt *a, char to[BIDE__TRACEPARENT + 1]);
 
 #endif

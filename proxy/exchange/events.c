@@ -1,12 +1,12 @@
 /* Events out of exchanges. */
-#include "proxy/exchange/tell.h"
+#include "proxy/exchange/events.h"
 
 #include <string.h>
 
 #include "observe/event/collector.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/back/pool.h"
-#include "proxy/state.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 /* ===== workers ===== */
@@ -14,9 +14,9 @@
 /* Breakers turn inside the engine, which knows nothing of workers. */
 static _Thread_local struct bide__ring *here;
 
-bool tell_open(struct worker *w, const struct tell_conf *conf)
+bool event_open(struct worker *w, const struct event_conf *conf)
 {
-    struct teller *t = &w->tell;
+    struct event_writer *t = &w->tell;
 
     if (!conf->collector)
         return true;
@@ -26,12 +26,12 @@ bool tell_open(struct worker *w, const struct tell_conf *conf)
     return t->ring && bide__ids_init(&t->ids);
 }
 
-void tell_thread(struct worker *w)
+void event_thread(struct worker *w)
 {
     here = w->tell.ring;
 }
 
-static struct teller *teller_of(const struct exchange *ex)
+static struct event_writer *teller_of(const struct exchange *ex)
 {
     return &ex->worker->tell;
 }
@@ -43,9 +43,9 @@ static bool is_traced(const struct exchange *ex)
 
 /* ===== traces ===== */
 
-void tell_begin(struct exchange *ex)
+void event_begin(struct exchange *ex)
 {
-    struct teller *t = teller_of(ex);
+    struct event_writer *t = teller_of(ex);
     const struct http1_field *f;
 
     if (!t->traces)
@@ -60,13 +60,13 @@ void tell_begin(struct exchange *ex)
     }
 }
 
-bool tell_new_trace(const struct exchange *ex)
+bool event_new_trace(const struct exchange *ex)
 {
     static const uint8_t none[sizeof ex->trace.parent_id];
     return is_traced(ex) && memcmp(ex->trace.parent_id, none, sizeof none) == 0;
 }
 
-void tell_attempt(struct attempt *a, bide_reason why)
+void event_attempt(struct attempt *a, bide_reason why)
 {
     struct exchange *ex = a->ex;
 
@@ -84,7 +84,7 @@ void tell_attempt(struct attempt *a, bide_reason why)
     }
 }
 
-bool tell_traceparent(const struct attempt *a, char to[BIDE__TRACEPARENT + 1])
+bool event_traceparent(const struct attempt *a, char to[BIDE__TRACEPARENT + 1])
 {
     struct bide__trace t = a->ex->trace;
 
@@ -148,21 +148,22 @@ static void describe(struct bide__event *e, const struct exchange *ex,
 
 /* The attempt may be gone by the time its decision is made: what is told of it
  * is kept. */
-void tell_report(struct exchange *ex, const struct attempt *a,
-                 const bide_outcome *out)
+void event_report(struct exchange *ex, const struct attempt *a,
+                  const bide_outcome *out)
 {
     if (!teller_of(ex)->ring || (out->cls == BIDE_SUCCESS && !is_traced(ex)))
         return;
-    ex->tale =
-        (struct tale){ a->number,   a->why,
-                       { 0 },       a->pool ? a->pool->endpoint : ex->endpoint,
-                       a->begin_ns, a->asked_ns,
-                       a->slept_ns };
-    memcpy(ex->tale.span_id, a->span_id, sizeof a->span_id);
+    ex->pending = (struct pending_event){
+        a->number,   a->why,
+        { 0 },       a->pool ? a->pool->endpoint : ex->endpoint,
+        a->begin_ns, a->asked_ns,
+        a->slept_ns
+    };
+    memcpy(ex->pending.span_id, a->span_id, sizeof a->span_id);
 }
 
 static void put_attempt(struct bide__event *e, const struct exchange *ex,
-                        const struct tale *t)
+                        const struct pending_event *t)
 {
     describe(e, ex, t->endpoint);
     e->asked_ns = t->asked_ns;
@@ -171,9 +172,9 @@ static void put_attempt(struct bide__event *e, const struct exchange *ex,
     memcpy(e->trace.span_id, t->span_id, sizeof e->trace.span_id);
 }
 
-void tell_decision(struct exchange *ex, const bide_decision *d)
+void event_decision(struct exchange *ex, const bide_decision *d)
 {
-    struct tale t = ex->tale;
+    struct pending_event t = ex->pending;
     struct bide__event *e;
     bide_verdict verdict;
 
@@ -181,7 +182,7 @@ void tell_decision(struct exchange *ex, const bide_decision *d)
         ex->asked_ns = d->at_ns - ex->worker->loop.now_ns;
     if (t.attempt == 0)
         return;
-    ex->tale.attempt = 0;
+    ex->pending.attempt = 0;
     if (!(e = bide__ring_next(teller_of(ex)->ring)))
         return;
     bide__event_attempt(e, t.attempt, (bide_reason)t.why, &ex->last, t.begin_ns,
@@ -195,7 +196,7 @@ void tell_decision(struct exchange *ex, const bide_decision *d)
 }
 
 /* A hedge, or what it overtook: it ends without a report of its own. */
-void tell_lost(struct attempt *a)
+void event_lost(struct attempt *a)
 {
     struct exchange *ex = a->ex;
     bide_outcome ignored = { .cls = BIDE_IGNORED,
@@ -205,10 +206,10 @@ void tell_lost(struct attempt *a)
     if (!is_traced(ex) || a->answered ||
         !(e = bide__ring_next(teller_of(ex)->ring)))
         return;
-    struct tale t = { a->number,   a->why,
-                      { 0 },       a->pool ? a->pool->endpoint : NULL,
-                      a->begin_ns, a->asked_ns,
-                      a->slept_ns };
+    struct pending_event t = { a->number,   a->why,
+                               { 0 },       a->pool ? a->pool->endpoint : NULL,
+                               a->begin_ns, a->asked_ns,
+                               a->slept_ns };
     memcpy(t.span_id, a->span_id, sizeof t.span_id);
     bide__event_attempt(e, a->number, (bide_reason)a->why, &ignored,
                         a->begin_ns, ex->worker->loop.now_ns);
@@ -218,7 +219,7 @@ void tell_lost(struct attempt *a)
 
 /* ===== calls ===== */
 
-void tell_over(struct exchange *ex)
+void event_over(struct exchange *ex)
 {
     bool unsent = ex->tries == 0 && ex->reason != BIDE_BECAUSE_SUCCESS;
     bool notable = unsent || ex->reason == BIDE_BECAUSE_CUT_SHORT;
@@ -236,8 +237,8 @@ void tell_over(struct exchange *ex)
     bide__ring_commit(teller_of(ex)->ring);
 }
 
-void tell_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
-                  bide_breaker_state to, int64_t now_ns)
+void event_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
+                   bide_breaker_state to, int64_t now_ns)
 {
     struct bide__event *e = here ? bide__ring_next(here) : NULL;
 
