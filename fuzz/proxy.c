@@ -11,12 +11,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proxy/front/client.h"
-#include "proxy/exchange/exchange.h"
-#include "proxy/back/pool.h"
-#include "proxy/proxy.h"
-#include "proxy_heard.h"
 #include "net/resolve.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/back/pool.h"
+#include "proxy/back/upstream.h"
+#include "proxy/front/client.h"
+#include "proxy/generation.h"
+#include "proxy/proxy.h"
+#include "proxy/worker.h"
+#include "proxy_heard.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,9 +8,14 @@
 #include <time.h>
 
 #include "proxy/access_log.h"
-#include "proxy/front/client.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/back/service.h"
+#include "proxy/back/upstream.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/generation.h"
+#include "proxy/exchange/fallback.h"
+#include "proxy/exchange/request.h"
+#include "proxy/exchange/route.h"
+#include "proxy/front/client.h"
 #include "proxy/worker.h"
 
 /* Bytes of each text in a line, as they stand there: escaped. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "config/proxy/conf.h"
 #include "observe/event/sink.h"
 #include "proxy/access_line.h"
 #include "proxy/exchange/exchange.h"

@@ -13,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "proxy/generation.h"
+#include "config/proxy/conf.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/policy_same.h"
 
 #define MAGIC "bide deps\n"
 enum { VERSION = 1, ENTRIES = 1024, LOCK_TRIES = 500 };

@@ -7,11 +7,18 @@
  * particular, and the lines are looked at again and again, since it is another
  * thread that may give a descriptor back. An attempt whose time is over by then
  * is no failure of its service: the request is answered 503 `descriptors`. */
+#include "proxy/descriptors.h"
+
 #include <stddef.h>
 #include <sys/resource.h>
 
 #include "bide/policy.h"
+#include "config/proxy/conf.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/back/link.h"
 #include "proxy/back/pool.h"
+#include "proxy/back/upstream.h"
+#include "proxy/generation.h"
 #include "proxy/proxy.h"
 #include "proxy/worker.h"
 

@@ -6,7 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/proxy/conf.h"
 #include "net/tls.h"
+#include "proxy/back/carried_totals.h"
+#include "proxy/back/endpoint_counts.h"
+#include "proxy/back/service.h"
+#include "proxy/back/upstream.h"
+#include "proxy/exchange/route.h"
 
 static struct upstream *take_upstream(struct generation *old,
                                       const struct bide__proxy_upstream *c,

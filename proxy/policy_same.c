@@ -1,9 +1,10 @@
 /* Whether two policies are the same, by the table of options: a dependency is
  * kept over a reload only if nothing that it is run by has changed. And a number
  * for all that, for those that have outlived the process that made them. */
+#include "proxy/policy_same.h"
+
 #include <string.h>
 
-#include "proxy/generation.h"
 
 static size_t size_of(const bide_option *o)
 {

@@ -7,14 +7,22 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "bide/run.h"
+#include "config/proxy/conf.h"
+#include "net/resolve.h"
 #include "observe/event/sink.h"
 #include "proxy/access_log.h"
-#include "bide/run.h"
-#include "proxy/exchange/hops.h"
-#include "proxy/front/per_client.h"
-#include "net/resolve.h"
+#include "proxy/back/endpoint.h"
 #include "proxy/back/resolver.h"
+#include "proxy/back/upstream.h"
+#include "proxy/dep_memory.h"
+#include "proxy/exchange/hops.h"
+#include "proxy/exchange/route.h"
 #include "proxy/exchange/stale.h"
+#include "proxy/front/accept.h"
+#include "proxy/front/per_client.h"
+#include "proxy/generation.h"
+#include "proxy/worker.h"
 
 static unsigned cores(void)
 {

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "bide/run.h"
+#include "proxy/back/endpoint.h"
 #include "proxy/proxy.h"
+#include "proxy/worker.h"
 
 #define SHORTEST_NS (100 * BIDE_MILLISECOND) /* between two looks that count */
 #define LONGEST_NS  BIDE_SECOND /* between two: the rest was nobody's time */

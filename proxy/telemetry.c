@@ -8,10 +8,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "observe/event/sink.h"
 #include "bide/run.h"
+#include "config/proxy/conf.h"
+#include "observe/event/sink.h"
+#include "proxy/back/carried_totals.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/back/endpoint_counts.h"
 #include "proxy/back/pool.h"
+#include "proxy/back/service.h"
+#include "proxy/back/upstream.h"
+#include "proxy/exchange/route.h"
 #include "proxy/exchange/stale.h"
+#include "proxy/generation.h"
 
 enum { OWN_VALUES = 20, RELOAD_PATIENCE_S = 5 };
 

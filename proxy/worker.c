@@ -7,12 +7,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "proxy/access_log.h"
 #include "bide/run.h"
-#include "proxy/front/client.h"
-#include "proxy/exchange/exchange.h"
+#include "config/proxy/conf.h"
+#include "proxy/access_log.h"
+#include "proxy/back/endpoint.h"
 #include "proxy/back/health.h"
+#include "proxy/back/link.h"
 #include "proxy/back/pool.h"
+#include "proxy/back/upstream.h"
+#include "proxy/descriptors.h"
+#include "proxy/exchange/attempt.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/front/accept.h"
+#include "proxy/front/client.h"
+#include "proxy/front/client_address.h"
+#include "proxy/front/client_limits.h"
+#include "proxy/generation.h"
 #include "proxy/proxy.h"
 
 enum {

@@ -17,30 +17,22 @@
 #include <stdbool.h>
 
 #include "net/buf.h"
-#include "proxy/counters.h"
 #include "net/loop.h"
-#include "config/proxy/conf.h"
-#include "proxy/generation.h"
+#include "proxy/counters.h"
 #include "proxy/exchange/events.h"
+#include "proxy/exchange/queue.h"
 
 struct access_log;
-struct listen_socket;
-struct listen_sockets;
+struct attempt;
+struct bide__proxy_conf;
 struct client;
 struct exchange;
-struct attempt;
+struct generation;
 struct health;
 struct link;
+struct listen_sockets;
+struct listener;
 struct proxy;
-
-struct listener {
-    struct net_io io; /* first: events name it */
-    struct net_grave grave;
-    struct listener *next;
-    struct worker *worker;
-    struct listen_socket *sock;
-    bool paused; /* until descriptors are free again */
-};
 
 /* A generation as long as a worker uses it. Exchanges are counted here, not in the
  * generation: that is shared, and counting there would make workers wait for each
@@ -49,14 +41,6 @@ struct generation_use {
     struct generation *generation;
     size_t n_exchanges;
 };
-
-/* Exchanges that wait, first come, first served. */
-struct queue {
-    struct exchange *first, *last;
-};
-
-/* One for each priority that may wait at all: from normal on. */
-enum { N_QUEUES = 4 };
 
 struct worker {
     struct net_loop loop; /* first */
@@ -157,29 +141,5 @@ void generation_leave(struct worker *w, struct generation_use *use);
 
 /* A client has gone. */
 void worker_eased(struct worker *w);
-
-/* ===== descriptors.c ===== */
-
-/* How many clients it may have, and how many descriptors endpoints. */
-void worker_set_limits(struct worker *w);
-
-/* Serves the lines of all pools soon. */
-void worker_serve_pools(struct worker *w);
-
-/* Closes a connection to an endpoint that is not in use; false: there is none.
- */
-bool worker_ease(struct worker *w);
-
-/* There is no descriptor for an attempt: looks again, soon. */
-void worker_starve(struct worker *w);
-void worker_look_again(struct net_timer *t);
-
-/* ===== accept.c ===== */
-
-/* Listens at the proxy's present sockets, and at no others. False: there was no
- * memory for all. */
-bool worker_listen(struct worker *w);
-void worker_unlisten(struct worker *w);
-void worker_resume(struct worker *w);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "proxy/proxy.h"
 #include "net/systemd.h"
+#include "proxy/proxy.h"
 
 struct watchdog watchdog_new(bool asked)
 {

@@ -9,9 +9,12 @@
  * lets a probe through when it is time. At most upstream->max_ejected are out at
  * once; one whose breaker opens beyond that goes on being used, as if it were
  * closed. */
-#include "proxy/generation.h"
+#include "proxy/back/balance.h"
 
+#include "proxy/back/endpoint.h"
 #include "proxy/back/pool.h"
+#include "proxy/back/upstream.h"
+
 
 /* Or has no address (yet): its name is not known, or being looked up. */
 static bool is_out(const struct endpoint *e)

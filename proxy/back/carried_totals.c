@@ -5,11 +5,14 @@
  * The one before is kept beside it and read as it is: its last calls may still
  * run. Those before that have had a whole configuration's time to end, and are
  * added up. */
+#include "proxy/back/carried_totals.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "observe/event/observed.h"
 #include "bide/run.h"
+#include "observe/event/observed.h"
+#include "proxy/back/service.h"
 #include "proxy/generation.h"
 
 /* Which of the old state's has this name; n_services: none. */

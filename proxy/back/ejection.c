@@ -4,7 +4,8 @@
  * comes up, and leaves it with the last. Without a place it stays in use: a
  * fault that all endpoints share is none of theirs, and sending nothing helps
  * nobody. */
-#include "proxy/generation.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/back/upstream.h"
 
 static bool take_place(struct upstream *u)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "net/resolve.h"
-#include "proxy/generation.h"
+#include "proxy/back/endpoint.h"
 
 bool endpoint_move(struct endpoint *e, const struct net_addresses *to)
 {

@@ -1,9 +1,12 @@
 /* What each address of an upstream has been sent. Upstreams that share an
  * address share its counts. */
+#include "proxy/back/endpoint_counts.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/generation.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/back/upstream.h"
 
 static struct endpoint_counts *tally_new(unsigned n_workers)
 {

@@ -8,9 +8,11 @@
 #include "net/address.h"
 #include "net/conn.h"
 #include "net/http1.h"
-#include "proxy/back/pool.h"
-#include "proxy/generation.h"
 #include "net/tls.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/back/link.h"
+#include "proxy/back/upstream.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 enum { HEAD_MOST = HTTP1_HEAD_BYTES, LOOK_AGAIN_MS = 100 };

@@ -1,15 +1,19 @@
 /* One connection to an endpoint: made, kept, closed. */
+#include "proxy/back/link.h"
+
+#include "net/address.h"
+#include "net/conn.h"
+#include "net/tls.h"
+#include "proxy/back/endpoint.h"
 #include "proxy/back/pool.h"
+#include "proxy/back/upstream.h"
+#include "proxy/exchange/attempt.h"
+#include "proxy/worker.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/address.h"
-#include "proxy/exchange/exchange.h"
-#include "proxy/generation.h"
-#include "net/tls.h"
-#include "proxy/worker.h"
 
 enum { FREE_LINKS = NET_SPARES(256) };
 

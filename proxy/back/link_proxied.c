@@ -9,11 +9,15 @@
 #include <string.h>
 
 #include "net/address.h"
-#include "proxy/front/client.h"
-#include "proxy/exchange/exchange.h"
-#include "proxy/back/pool.h"
+#include "net/conn.h"
 #include "net/proxy_protocol.h"
-#include "proxy/generation.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/back/link.h"
+#include "proxy/back/pool.h"
+#include "proxy/back/upstream.h"
+#include "proxy/exchange/attempt.h"
+#include "proxy/front/client.h"
+#include "proxy/front/client_address.h"
 
 static int version_of(const struct pool *p)
 {

@@ -9,8 +9,11 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "proxy/exchange/exchange.h"
-#include "proxy/generation.h"
+#include "net/conn.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/back/link.h"
+#include "proxy/descriptors.h"
+#include "proxy/exchange/attempt.h"
 #include "proxy/worker.h"
 
 /* ===== the line ===== */

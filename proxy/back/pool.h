@@ -22,10 +22,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "net/buf.h"
-#include "net/conn.h"
-#include "proxy/counters.h"
 #include "net/loop.h"
+#include "proxy/counters.h"
 
 struct attempt;
 struct endpoint;
@@ -48,27 +46,6 @@ struct pool {
     bool retired;         /* its upstream is gone: nothing is kept */
     bool proxied; /* each connection is for one client (link_proxied.c) */
 } __attribute__((aligned(64)));
-
-/* One connection to an endpoint. */
-struct link {
-    struct net_conn conn; /* first: events name it */
-    struct net_grave grave;
-    struct net_timer timer; /* connecting, then idle */
-    struct pool *pool;
-    struct attempt *attempt; /* that uses it; NULL: idle or connecting */
-    struct net_buf *in;      /* what was read and not used yet; NULL: nothing */
-    struct link *next, *prev; /* idle or connecting ones */
-    int64_t until_ns;         /* of the timer, which may fire earlier */
-    unsigned moves;           /* of its endpoint, when it was last looked at */
-    uint8_t client[16];       /* that it is for (link_proxied.c) */
-    uint8_t client_len;
-    uint16_t client_port;
-    uint8_t phase; /* enum link_phase */
-    bool reused;   /* carries its second request, or a later one */
-    bool handshaking;
-};
-
-enum link_phase { LINK_CONNECTING, LINK_IDLE, LINK_BUSY, LINK_CLOSED };
 
 enum pool_result { POOL_READY, POOL_WAIT, POOL_FAILED };
 
@@ -94,34 +71,5 @@ struct link *pool_oldest_idle(const struct pool *pool);
 
 /* Serves the line soon. */
 void pool_serve(struct pool *pool);
-
-/* ===== link.c ===== */
-
-/* Gives a connection back, to be used again, or not. Its attempt has it no
- * more. */
-void link_release(struct link *l);
-void link_close(struct link *l);
-
-/* For the pool: begins to connect (NULL and errno); takes one out of the idle
- * ones; closes one, and serves nobody. */
-struct link *link_new(struct pool *pool);
-void link_use(struct link *l);
-void link_drop(struct link *l);
-
-/* Whether its endpoint is still where it leads to. */
-bool link_leads_there(struct link *l);
-
-/* ===== link_proxied.c ===== */
-
-/* Makes a connection under way that of an attempt and its client; whether it is
- * for the client of this one. */
-void link_bind(struct link *l, struct attempt *a);
-bool link_is_for(const struct link *l, const struct attempt *a);
-
-/* Says who the client is, when it is connected; false: it broke. */
-bool link_introduce(struct link *l);
-
-/* The same on the connection of a health check, which is nobody's. */
-bool proxied_health(int fd, const struct endpoint *e);
 
 #endif

@@ -21,8 +21,11 @@
 #include "bide/run.h"
 #include "net/lookup.h"
 #include "net/loop.h"
-#include "proxy/proxy.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/back/upstream.h"
 #include "proxy/generation.h"
+#include "proxy/proxy.h"
+#include "proxy/worker.h"
 
 enum { LOOKUPS_MAX = 32, RETRY_MS = 500, RETRY_MAX_S = 10 };
 

@@ -4,11 +4,17 @@
  * an endpoint more, say: what breaker and budget know is about the service as a
  * whole, and losing it at each change of an endpoint would close a breaker in
  * the middle of an outage. With a supervisor it outlives the process, too. */
+#include "proxy/back/service.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/proxy/conf.h"
+#include "proxy/back/upstream.h"
+#include "proxy/dep_memory.h"
 #include "proxy/generation.h"
+#include "proxy/policy_same.h"
 
 /* ===== dependencies ===== */
 

@@ -1,13 +1,17 @@
 /* Upstreams: made from their configuration, compared with it, and counted. */
+#include "proxy/back/upstream.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "proxy/back/pool.h"
+#include "config/proxy/conf.h"
 #include "net/resolve.h"
-#include "proxy/generation.h"
 #include "net/tls.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/back/endpoint_counts.h"
+#include "proxy/back/pool.h"
 #include "proxy/worker.h"
 
 /* ===== the same? ===== */

@@ -2,11 +2,18 @@
 #include <string.h>
 
 #include "proxy/exchange/answer.h"
-#include "proxy/front/client.h"
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "net/conn.h"
+#include "proxy/exchange/answer_body.h"
+#include "proxy/exchange/attempt.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/exchange/fallback.h"
 #include "proxy/exchange/hops.h"
-#include "proxy/generation.h"
 #include "proxy/exchange/text.h"
 #include "proxy/exchange/upload.h"
+#include "proxy/front/client.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 #define BIT(id) (UINT64_C(1) << HTTP1_ID_##id)

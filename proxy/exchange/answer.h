@@ -1,5 +1,4 @@
-/* proxy/exchange/answer.h: what the parts of passing an answer on share. What others
- * need of it is in exchange.h.
+/* proxy/exchange/answer.h: passing an answer on.
  *
  *     the endpoint --answer_read--> winner->in --answer_pass--> the client
  *                                        \--answer_hold--> held --/
@@ -13,36 +12,43 @@
 #ifndef BIDE_PROXY_EXCHANGE_ANSWER_H
 #define BIDE_PROXY_EXCHANGE_ANSWER_H
 
-#include "proxy/exchange/exchange.h"
+#include <stdbool.h>
+#include <stddef.h>
 
-/* ===== answer_hold.c ===== */
+#include "proxy/exchange/attempt.h"
 
-/* What the client is to get next, in order: interim answers, the head, what is
- * held, what has been read last. */
-enum { ANSWER_PIECES = 16 };
-int answer_pieces(const struct exchange *ex, struct iovec iov[ANSWER_PIECES]);
+/* ===== answer.c ===== */
 
-/* So many bytes of it have left. */
-void answer_left(struct exchange *ex, size_t n);
+/* Begins to pass on the winner's answer. */
+void answer_begin(struct exchange *ex);
 
-/* Puts what was read behind what is held, so that there is room for more.
- * False: as much is held as may be. */
-bool answer_hold(struct exchange *ex);
+/* Counts an answer, and from now on it is being sent. */
+void answer_count(struct exchange *ex, int status);
 
-/* Throws away what is held. */
-void answer_drop(struct exchange *ex);
+/* Passes an interim answer (1xx) on. */
+void answer_interim(struct attempt *a);
 
-/* ===== answer_read.c ===== */
+/* Sends one, unless another has not been taken yet: then there is no need for
+ * it. And sends on, when the client may take more. */
+void interim_send(struct exchange *ex, const char *text, size_t len);
+void interim_flush(struct exchange *ex);
 
-/* Frames what there is of the body when its head has been taken off. */
-void answer_frame(struct attempt *a);
+/* Whether the client knows the end of the answer by that of its connection. */
+static inline bool answer_ends_by_closing(const struct attempt *a)
+{
+    return a->pass == PASS_UNCHUNKED ||
+           (a->pass == PASS_AS_IT_IS && a->resp.framing == HTTP1_UNTIL_CLOSE);
+}
 
-/* Reads more of the body: true if there is something new to pass on, or the
- * end. Otherwise the exchange may be gone. */
-bool answer_read(struct exchange *ex);
+/* ===== answer_pass.c ===== */
 
-/* Reads on while the client takes nothing, and lets the endpoint's connection
- * go when nothing more will come of it. The exchange may be gone. */
-void answer_read_ahead(struct exchange *ex);
+/* Passes on what there is. */
+void answer_pump(struct exchange *ex);
+
+/* The winner's answer broke off. */
+void answer_broken(struct exchange *ex);
+
+/* The client has not taken what there is for a while. */
+void answer_slow(struct exchange *ex);
 
 #endif

@@ -1,10 +1,13 @@
 /* What a client has not taken yet of its answer. */
-#include "proxy/exchange/answer.h"
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "proxy/exchange/answer_body.h"
+#include "proxy/exchange/attempt.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/worker.h"
 
 #include <string.h>
 
-#include "proxy/generation.h"
-#include "proxy/worker.h"
 
 /* ===== what is held ===== */
 

@@ -1,8 +1,14 @@
 /* Passing an answer on as it comes, to its end. */
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "net/conn.h"
 #include "proxy/exchange/answer.h"
+#include "proxy/exchange/answer_body.h"
+#include "proxy/exchange/attempt.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/exchange/own_answer.h"
+#include "proxy/exchange/tunnel.h"
 #include "proxy/front/client.h"
-#include "proxy/back/pool.h"
-#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 static void finish(struct exchange *ex)

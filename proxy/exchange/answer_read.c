@@ -4,14 +4,22 @@
  * An answer that ends with its connection (HTTP/1.0 has no other way) is passed
  * on in chunks: otherwise one that was cut off would look whole. In the buffer
  * each piece has room before and behind it for what makes it a chunk. */
+#include "net/buf.h"
+#include "net/conn.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/back/link.h"
+#include "proxy/back/pool.h"
+#include "proxy/back/upstream.h"
 #include "proxy/exchange/answer.h"
+#include "proxy/exchange/answer_body.h"
+#include "proxy/exchange/attempt.h"
+#include "proxy/exchange/attempt_io.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/front/client.h"
+#include "proxy/worker.h"
 
 #include <string.h>
 
-#include "proxy/front/client.h"
-#include "proxy/back/pool.h"
-#include "proxy/generation.h"
-#include "proxy/worker.h"
 
 enum {
     SIZE_LINE = 7, /* five digits and CRLF: more than any buffer holds */

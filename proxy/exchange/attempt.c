@@ -1,12 +1,27 @@
 /* An attempt's life, but for what it sends and reads. */
+#include "proxy/exchange/attempt.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/front/client.h"
-#include "proxy/exchange/exchange.h"
+#include "net/buf.h"
+#include "net/conn.h"
+#include "proxy/back/balance.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/back/endpoint_counts.h"
+#include "proxy/back/link.h"
 #include "proxy/back/pool.h"
+#include "proxy/back/service.h"
+#include "proxy/back/upstream.h"
+#include "proxy/exchange/answer.h"
+#include "proxy/exchange/attempt_io.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/exchange/fallback.h"
+#include "proxy/exchange/own_answer.h"
+#include "proxy/exchange/route.h"
+#include "proxy/exchange/tunnel.h"
+#include "proxy/front/client.h"
 #include "proxy/proxy.h"
-#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 enum { FREE_ATTEMPTS = NET_SPARES(128) };

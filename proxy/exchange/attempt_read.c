@@ -4,11 +4,19 @@
 #include <strings.h>
 
 #include "bide/run.h"
-#include "proxy/front/client.h"
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "net/conn.h"
+#include "proxy/back/link.h"
+#include "proxy/back/service.h"
+#include "proxy/exchange/answer.h"
+#include "proxy/exchange/attempt.h"
+#include "proxy/exchange/attempt_io.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/back/pool.h"
+#include "proxy/exchange/fallback.h"
+#include "proxy/exchange/route.h"
+#include "proxy/front/client.h"
 #include "proxy/proxy.h"
-#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 /* ===== bytes ===== */

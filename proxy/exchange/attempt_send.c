@@ -3,12 +3,20 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "proxy/front/client.h"
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "net/conn.h"
+#include "proxy/back/endpoint.h"
+#include "proxy/back/link.h"
+#include "proxy/back/pool.h"
+#include "proxy/exchange/attempt.h"
+#include "proxy/exchange/attempt_io.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/hops.h"
-#include "proxy/back/pool.h"
-#include "proxy/generation.h"
 #include "proxy/exchange/text.h"
+#include "proxy/exchange/upload_keep.h"
+#include "proxy/front/client.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 #define BIT(id) (UINT64_C(1) << HTTP1_ID_##id)

@@ -9,14 +9,22 @@
 #include <strings.h>
 
 #include "bide/run.h"
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "proxy/back/service.h"
+#include "proxy/back/upstream.h"
+#include "proxy/exchange/attempt.h"
 #include "proxy/exchange/cacheable.h"
-#include "proxy/front/client.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/proxy.h"
+#include "proxy/exchange/fallback.h"
+#include "proxy/exchange/own_answer.h"
+#include "proxy/exchange/route.h"
 #include "proxy/exchange/stale.h"
-#include "proxy/generation.h"
 #include "proxy/exchange/text.h"
 #include "proxy/exchange/vary.h"
+#include "proxy/front/client.h"
+#include "proxy/generation.h"
+#include "proxy/proxy.h"
 #include "proxy/worker.h"
 
 /* A copy that is newer than this is not made again: a route that is asked a

@@ -3,10 +3,15 @@
 
 #include <string.h>
 
+#include "config/proxy/conf.h"
 #include "observe/event/collector.h"
-#include "proxy/exchange/exchange.h"
+#include "proxy/back/endpoint.h"
 #include "proxy/back/pool.h"
-#include "proxy/generation.h"
+#include "proxy/back/service.h"
+#include "proxy/exchange/attempt.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/exchange/request.h"
+#include "proxy/exchange/route.h"
 #include "proxy/worker.h"
 
 /* ===== workers ===== */

@@ -4,13 +4,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "proxy/access_log.h"
-#include "proxy/exchange/answer.h"
 #include "bide/run.h"
-#include "proxy/front/client.h"
-#include "proxy/proxy.h"
-#include "proxy/exchange/stale.h"
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "net/conn.h"
 #include "net/tls.h"
+#include "proxy/access_log.h"
+#include "proxy/back/service.h"
+#include "proxy/exchange/answer.h"
+#include "proxy/exchange/answer_body.h"
+#include "proxy/exchange/attempt.h"
+#include "proxy/exchange/fallback.h"
+#include "proxy/exchange/own_answer.h"
+#include "proxy/exchange/queue.h"
+#include "proxy/exchange/request.h"
+#include "proxy/exchange/route.h"
+#include "proxy/exchange/stale.h"
+#include "proxy/exchange/tunnel.h"
+#include "proxy/exchange/upload.h"
+#include "proxy/front/client.h"
+#include "proxy/generation.h"
+#include "proxy/proxy.h"
 #include "proxy/worker.h"
 
 enum { FREE_EXCHANGES = NET_SPARES(128) };

@@ -36,84 +36,26 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
 #include <sys/uio.h>
 
 #include "bide/bide.h"
-#include "net/buf.h"
 #include "net/http1.h"
 #include "net/loop.h"
-#include "proxy/exchange/pace.h"
 #include "proxy/exchange/events.h"
+#include "proxy/exchange/pace.h"
 
+struct attempt;
 struct bide__proxy_conf;
 struct client;
 struct endpoint;
+struct generation;
 struct generation_use;
-struct link;
-struct pool;
+struct net_buf;
 struct route;
 struct stale_copy;
-struct generation;
 struct worker;
-struct exchange;
 
 enum { FIELDS_MAX = 256 };
-
-/* How the body of an answer is framed for the client. */
-enum pass {
-    PASS_AS_IT_IS,
-    PASS_UNCHUNKED, /* it came in chunks, which the client does not know */
-    PASS_CHUNKED    /* it ends with the endpoint's connection */
-};
-
-/* One try, on one connection. */
-struct attempt {
-    struct attempt *next; /* of its exchange; on the free list */
-    struct exchange *ex;
-    struct attempt *line_next, *line_prev; /* waiting for a connection */
-    struct pool *pool;
-    struct link *link;   /* NULL: waiting for one, or done with it */
-    struct link *making; /* a connection under way that is for it alone */
-    struct net_timer timer;
-    struct net_task task; /* looks at its connection again */
-    int64_t begin_ns;
-    int64_t timeout_ns;         /* that the engine gave it */
-    int64_t until_ns;           /* of the timer, which may fire earlier */
-    uint32_t number;            /* by the engine's count, ... */
-    uint32_t nth;               /* ... and of this exchange, from 1 */
-    uint8_t why;                /* bide_reason that it was made for */
-    uint8_t span_id[8];         /* if the request is traced */
-    int64_t asked_ns, slept_ns; /* of the wait before it */
-
-    struct net_buf *head; /* of the request, as far as it is not sent */
-    uint64_t body_sent;   /* bytes of the exchange's kept body */
-    struct net_buf *in;   /* the answer: begin .. ready are to be passed on, */
-    uint32_t ready;       /* ready .. scanned is gone, ... */
-    uint32_t scanned;     /* ... scanned .. end is yet to be looked at */
-
-    bool in_line;
-    bool awaited;          /* in line, and a connection is being made for it */
-    bool waits_for_client; /* all that came of the body has been sent */
-    bool permit_held;
-    bool sent_any; /* a byte of the request has left */
-    bool sent_all;
-    bool send_failed; /* no more can be sent; there may be an answer */
-    bool answered;    /* the head of the answer is there */
-    bool complete;    /* and the end of its body, ... */
-    bool broken;      /* ... which will never be */
-    bool reused;      /* on a connection that had served before */
-    uint8_t pass;     /* enum pass */
-    bool held_up;     /* by a fault on purpose: it has no endpoint yet */
-    bool injected;    /* it had one: its failure counts as after sending */
-    struct stale_copy *copy; /* of its answer, as far as it came; or NULL */
-    bool elsewhere;          /* at the upstream that the route falls back on */
-
-    bide_call permit;       /* on the endpoint's breaker */
-    struct http1_body body; /* of the answer */
-    struct http1_head resp;
-    struct http1_field fields[FIELDS_MAX];
-};
 
 /* What an exchange is to do when it is in the middle of nothing. */
 enum todo {
@@ -261,9 +203,6 @@ void exchange_settle(struct exchange *ex, const bide_decision *d,
 /* The request as text. */
 const char *exchange_bytes(const struct exchange *ex);
 
-/* Its id, as it came or was generated; NULL: it has none. */
-const char *exchange_request_id(const struct exchange *ex, size_t *ret_len);
-
 /* Its method, as a string of C; NULL for one that is longer than any known. */
 enum { METHOD_TEXT = 32 };
 const char *exchange_method(const struct exchange *ex, char text[METHOD_TEXT]);
@@ -284,242 +223,5 @@ void exchange_late(struct exchange *ex);
 
 /* Answers a request that came too slowly: 408. */
 void exchange_too_slow(struct exchange *ex);
-
-/* ===== request.c ===== */
-
-/* The head of the request is there, in client->in. */
-void exchange_begin(struct exchange *ex);
-
-/* Makes an idempotency key for it, if it needs one and the policy says so. */
-void exchange_make_key(struct exchange *ex);
-
-/* ===== priority.c ===== */
-
-/* What the request says of its own priority, as bide_op has it. */
-int8_t priority_of(const struct exchange *ex);
-
-/* ===== queue.c ===== */
-
-/* Waits for a place under limits.in_flight: asks again at the time that is
- * returned, or when another exchange of this worker leaves a place. */
-int64_t queue_enter(struct exchange *ex, int64_t at_ns);
-void queue_leave(struct exchange *ex);
-void queue_offer(struct worker *w, const bide_dep *dep);
-
-/* Whether it leaves its turn to another, before it in the line or of a higher
- * priority, that waits for the same; then it looks again later. */
-bool queue_yields(struct exchange *ex);
-
-/* ===== upload.c ===== */
-
-/* Begins with the body, whose first bytes may be there already. False: the
- * exchange has ended. */
-bool upload_begin(struct exchange *ex);
-
-/* Reads on, as far as there is room for it. */
-void upload_read(struct exchange *ex);
-
-/* The kept body from byte `from` on, as up to `max` pieces (upload_keep.c). */
-int upload_pieces(const struct exchange *ex, uint64_t from, struct iovec *iov,
-                  int max);
-void upload_free(struct exchange *ex);
-
-/* At the end: what was read behind the body becomes the client's again. */
-void upload_rest(struct exchange *ex);
-
-/* ===== attempt.c ===== */
-
-/* Makes the attempt that was decided. If it fails at once that is reported, and
- * the engine is to be asked again. */
-void attempt_start(struct exchange *ex, const bide_decision *d);
-
-/* Chooses an endpoint for it, and goes there. */
-void attempt_go(struct attempt *a);
-
-/* Its connection is there, or cannot be had: an errno, and the fault. */
-void attempt_linked(struct attempt *a, struct link *l);
-void attempt_unlinked(struct attempt *a, bide_fault fault);
-
-/* Reports what it came to without an answer, and lets the exchange go on. */
-void attempt_fail(struct attempt *a, bide_fault fault);
-
-/* The endpoint's time begins: until now it stood in line, or the client was
- * waited for. It has its time from now on. */
-void attempt_started(struct attempt *a);
-
-/* Something may have become possible on its connection. */
-void attempt_ready(struct attempt *a);
-
-/* Ends it without a report: a loser, or cancelled, or done with. `reuse`: its
- * connection may serve again. */
-void attempt_end(struct attempt *a, bool reuse);
-
-/* Gives its connection back; it keeps what it has read. */
-void attempt_unlink(struct attempt *a, bool reuse);
-
-/* Whether its connection must surely be open: it must not be sent twice. */
-bool attempt_is_careful(const struct attempt *a);
-
-/* Has it look at its connection again soon. */
-void attempt_later(struct attempt *a);
-
-/* Its time is over before all of its answer is there: what there is counts. */
-void attempt_judge(struct attempt *a);
-
-/* Keeps it as the answer in case there will be no better one. */
-void attempt_save(struct attempt *a, bool reuse);
-
-/* It must have come further by `at_ns`. */
-void attempt_until(struct attempt *a, int64_t at_ns);
-
-/* Whether its connection may serve again: all of the request was sent, all of
- * the answer read, and nothing else. */
-bool attempt_reusable(const struct attempt *a);
-
-/* Counts a failure of the endpoint, tells its breaker, and gives the permit
- * back. NULL: nothing is known of it. */
-void attempt_judge_endpoint(struct attempt *a, const bide_outcome *out);
-
-/* ===== fault.c ===== */
-
-/* Whether the client asks for faults, and is one who may. */
-bool fault_asked(const struct exchange *ex);
-
-/* Draws whether this attempt fails on purpose; if so, it is held up. */
-bool fault_begin(struct attempt *a);
-
-/* The time that it was held up for is over. */
-void fault_over(struct attempt *a);
-
-/* ===== attempt_send.c ===== */
-
-/* Sends what can be sent. */
-void attempt_send(struct attempt *a);
-
-/* The fields of the request that are not passed on, as bits; hop-by-hop ones
- * apart. */
-uint64_t request_dropped(const struct exchange *ex);
-
-/* Writes the request's head as the endpoint shall see it; false: too long. */
-bool request_head_write(struct attempt *a, struct net_buf *to);
-
-/* Makes it ready for an answer to its request. */
-void attempt_expect(struct attempt *a);
-
-/* ===== attempt_read.c ===== */
-
-void attempt_read(struct attempt *a);
-
-/* Takes this for its answer, head and body. */
-void attempt_answer(struct attempt *a, const char *text, size_t len);
-
-/* Looks at what came of the body: as far as it is whole and well-formed, it is
- * ready to be passed on. False: it is not. */
-bool attempt_scan(struct attempt *a);
-
-/* Reads into the buffer, making room first: over 0; 0: the end; NET_...; no
- * room counts as NET_AGAIN. */
-ssize_t attempt_fill(struct attempt *a);
-
-/* ===== answer.c ===== */
-
-/* Begins to pass on the winner's answer. */
-void answer_begin(struct exchange *ex);
-
-/* Counts an answer, and from now on it is being sent. */
-void answer_count(struct exchange *ex, int status);
-
-/* Passes an interim answer (1xx) on. */
-void answer_interim(struct attempt *a);
-
-/* Sends one, unless another has not been taken yet: then there is no need for
- * it. And sends on, when the client may take more. */
-void interim_send(struct exchange *ex, const char *text, size_t len);
-void interim_flush(struct exchange *ex);
-
-/* Whether the client knows the end of the answer by that of its connection. */
-static inline bool answer_ends_by_closing(const struct attempt *a)
-{
-    return a->pass == PASS_UNCHUNKED ||
-           (a->pass == PASS_AS_IT_IS && a->resp.framing == HTTP1_UNTIL_CLOSE);
-}
-
-/* ===== answer_pass.c ===== */
-
-/* Passes on what there is. */
-void answer_pump(struct exchange *ex);
-
-/* The winner's answer broke off. */
-void answer_broken(struct exchange *ex);
-
-/* The client has not taken what there is for a while. */
-void answer_slow(struct exchange *ex);
-
-/* ===== own_answer.c ===== */
-
-/* Answers in the place of an endpoint. `problem` is a short name for machines,
- * `detail` a sentence. retry_ns: when to come back; FOREVER: not known. */
-struct own_answer {
-    int status;
-    const char *problem, *title, *detail;
-    bool refusal;     /* ours: a layer above shall not retry it */
-    int64_t retry_ns; /* in this time; FOREVER */
-
-    /* Instead of problem details; it must live as long as the exchange. */
-    const char *body; /* NULL: problem details */
-    size_t body_len;
-    const char *content_type;
-    const char *lines; /* of the head, instead of content_type; or NULL */
-    size_t lines_len;
-    int64_t age_s;        /* where there are `lines` */
-    const char *fallback; /* the kind of fallback that it is; or NULL */
-};
-void own_answer(struct exchange *ex, const struct own_answer *answer);
-
-/* ... without more to say than this. */
-void own_answer_with(struct exchange *ex, int status, const char *problem,
-                     const char *title, const char *detail);
-
-/* ... for a call that ended without any answer. */
-void own_answer_for(struct exchange *ex, const bide_decision *d);
-
-/* ... for a request that is none. */
-void own_answer_malformed(struct exchange *ex, int rc);
-
-/* ===== fallback.c ===== */
-
-enum fallback_kind {
-    FALLBACK_NONE,
-    FALLBACK_STATIC,
-    FALLBACK_STALE,
-    FALLBACK_UPSTREAM
-};
-
-/* "static"; NULL for none. */
-const char *fallback_name(enum fallback_kind kind);
-
-/* The call is over, and this (may be NULL) would be its answer. True: there is
- * another, or one is being asked for; then `winner` may be gone. */
-bool fallback_take(struct exchange *ex, const bide_decision *d,
-                   struct attempt *winner);
-
-/* ===== copy.c ===== */
-
-/* The head of a good answer is there; then pieces of its body; then it ends. */
-void copy_begin(struct attempt *a);
-void copy_add(struct attempt *a, const char *data, size_t len);
-void copy_end(struct attempt *a);
-
-/* Answers with a copy, if there is one that may be given. */
-bool copy_give(struct exchange *ex, const struct route *r,
-               const bide_decision *d);
-
-/* There is an answer with this status: copies may be wrong now. */
-void copy_forget(struct exchange *ex, int status);
-
-/* ===== tunnel.c ===== */
-
-void tunnel_begin(struct exchange *ex);
-void tunnel_pump(struct exchange *ex);
 
 #endif

@@ -4,8 +4,12 @@
  * Time runs only while the client is the one that is waited for. Each has a
  * pace of its own (pace.h); the client's one timer is set to what is due first.
  */
-#include "proxy/front/client.h"
+#include "config/proxy/conf.h"
+#include "proxy/exchange/answer.h"
+#include "proxy/exchange/attempt.h"
 #include "proxy/exchange/exchange.h"
+#include "proxy/exchange/own_answer.h"
+#include "proxy/front/client.h"
 #include "proxy/generation.h"
 #include "proxy/worker.h"
 

@@ -13,11 +13,17 @@
  *
  * By then the call to the route's own upstream has ended, and has counted as it
  * went: its breaker, budget and statistics do not see the fallback. */
+#include "proxy/exchange/fallback.h"
+
 #include <string.h>
 
-#include "proxy/front/client.h"
+#include "config/proxy/conf.h"
+#include "net/conn.h"
+#include "proxy/exchange/attempt.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/generation.h"
+#include "proxy/exchange/own_answer.h"
+#include "proxy/exchange/route.h"
+#include "proxy/front/client.h"
 #include "proxy/worker.h"
 
 const char *fallback_name(enum fallback_kind kind)

@@ -14,10 +14,15 @@
 #include <string.h>
 #include <strings.h>
 
-#include "proxy/front/client.h"
+#include "config/proxy/conf.h"
+#include "proxy/back/service.h"
+#include "proxy/exchange/attempt.h"
+#include "proxy/exchange/attempt_io.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/generation.h"
+#include "proxy/exchange/route.h"
 #include "proxy/exchange/text.h"
+#include "proxy/front/client.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 bool fault_asked(const struct exchange *ex)

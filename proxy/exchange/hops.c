@@ -6,9 +6,13 @@
 #include <sys/random.h>
 
 #include "bide/run.h"
+#include "config/proxy/conf.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/proxy.h"
+#include "proxy/exchange/own_answer.h"
 #include "proxy/exchange/text.h"
+#include "proxy/generation.h"
+#include "proxy/proxy.h"
+#include "proxy/worker.h"
 
 enum {
     NOT_ONE = -1,

@@ -1,13 +1,18 @@
 /* Answers that no endpoint gave: problem details (RFC 9457), with the reason
  * for machines and a sentence for people. */
+#include "proxy/exchange/own_answer.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "proxy/front/client.h"
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "proxy/exchange/answer.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/hops.h"
-#include "proxy/generation.h"
 #include "proxy/exchange/text.h"
+#include "proxy/front/client.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 /* What has not been read of the request cannot be told from the next one. */

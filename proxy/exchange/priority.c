@@ -7,9 +7,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "proxy/front/client.h"
+#include "config/proxy/conf.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/generation.h"
+#include "proxy/exchange/request.h"
+#include "proxy/exchange/route.h"
+#include "proxy/front/client.h"
 
 enum { URGENCY_NORMAL = 3, URGENCY_HIGH = 1, URGENCY_LOW = 5 };
 

@@ -4,8 +4,11 @@
  * waits for one of the same dependency, of those with the highest priority. One
  * that is left on another thread is found by looking; the more there are, the
  * less often each looks. */
+#include "proxy/exchange/queue.h"
+
+#include "proxy/back/service.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/generation.h"
+#include "proxy/exchange/route.h"
 #include "proxy/worker.h"
 
 enum { LOOK_MS = 5, LOOK_AT_ONCE = 100 };

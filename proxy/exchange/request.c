@@ -1,12 +1,22 @@
 /* A request whose head has been read: what it says about retrying, which route
  * takes it, and whether it can be served at all. */
+#include "proxy/exchange/request.h"
+
 #include <string.h>
 #include <strings.h>
 
 #include "bide/run.h"
-#include "proxy/front/client.h"
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "proxy/back/service.h"
+#include "proxy/exchange/attempt.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/hops.h"
+#include "proxy/exchange/own_answer.h"
+#include "proxy/exchange/route.h"
+#include "proxy/exchange/upload.h"
+#include "proxy/front/client.h"
+#include "proxy/front/client_limits.h"
 #include "proxy/generation.h"
 #include "proxy/worker.h"
 

@@ -2,9 +2,13 @@
  * passed on is compared as it is passed on: as it was sent, or, by choice, in its
  * normal form (request.c). Nothing is decoded here, so that no two readings of a
  * path are possible. */
+#include "proxy/exchange/route.h"
+
 #include <string.h>
 #include <strings.h>
 
+#include "config/proxy/conf.h"
+#include "proxy/back/service.h"
 #include "proxy/generation.h"
 
 static size_t length(const char *s)

@@ -1,10 +1,16 @@
 /* What follows a 101: bytes, both ways, until both sides have said their last.
  */
+#include "proxy/exchange/tunnel.h"
+
 #include <string.h>
 
-#include "proxy/front/client.h"
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "net/conn.h"
+#include "proxy/back/link.h"
+#include "proxy/exchange/attempt.h"
 #include "proxy/exchange/exchange.h"
-#include "proxy/back/pool.h"
+#include "proxy/front/client.h"
 #include "proxy/worker.h"
 
 enum { ROUNDS = 16, MORE = 2 };

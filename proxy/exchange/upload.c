@@ -9,7 +9,15 @@
 #include <string.h>
 
 #include "bide/run.h"
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "net/conn.h"
+#include "proxy/exchange/answer.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/exchange/own_answer.h"
+#include "proxy/exchange/upload_keep.h"
 #include "proxy/front/client.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 /* ===== looking at what came ===== */

@@ -1,5 +1,4 @@
-/* proxy/exchange/upload.h: what the parts of a request's body share. Whoever else has to
- * do with it finds that in exchange.h.
+/* proxy/exchange/upload.h: the body of a request.
  *
  *     upload_begin --> upload_keep --all of it is there--> UPLOAD_NONE
  *                          \--the bound is reached--> upload_stream --> ...
@@ -8,9 +7,26 @@
 #ifndef BIDE_PROXY_EXCHANGE_UPLOAD_H
 #define BIDE_PROXY_EXCHANGE_UPLOAD_H
 
-#include "proxy/exchange/exchange.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
 
-/* ===== upload.c ===== */
+struct exchange;
+struct net_buf;
+
+/* Begins with the body, whose first bytes may be there already. False: the
+ * exchange has ended. */
+bool upload_begin(struct exchange *ex);
+
+/* Reads on, as far as there is room for it. */
+void upload_read(struct exchange *ex);
+
+void upload_free(struct exchange *ex);
+
+/* At the end: what was read behind the body becomes the client's again. */
+void upload_rest(struct exchange *ex);
+
+/* ===== for the parts of it ===== */
 
 /* Looks at the bytes of b from *at on. False: the exchange has ended. */
 bool upload_scan(struct exchange *ex, struct net_buf *b, uint32_t *at);
@@ -21,23 +37,5 @@ ssize_t upload_fill(struct exchange *ex, struct net_buf *b, uint64_t most);
 /* The client is waited for, and for so long; or it is not. */
 void upload_await_client(struct exchange *ex);
 void upload_await_others(struct exchange *ex);
-
-/* ===== upload_keep.c ===== */
-
-/* Looks at what was read into b, which is kept. False: the exchange has ended.
- */
-bool upload_take(struct exchange *ex, struct net_buf *b);
-
-/* Reads on until all is there, or as much as is to be kept; then the call goes
- * on. */
-void upload_keep(struct exchange *ex);
-
-/* ===== upload_stream.c ===== */
-
-/* From now on there is no going back. */
-void upload_let_go(struct exchange *ex);
-
-/* Reads the next piece, if the one before has been sent. */
-void upload_stream(struct exchange *ex);
 
 #endif

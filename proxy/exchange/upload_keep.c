@@ -1,10 +1,20 @@
 /* The part of a body that is kept, to be sent again: the rest of the client's
  * buffer behind the head, then a chain of further buffers. */
+#include "proxy/exchange/upload_keep.h"
+
 #include <string.h>
 
 #include "bide/run.h"
-#include "proxy/front/client.h"
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "net/conn.h"
+#include "proxy/back/service.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/exchange/own_answer.h"
+#include "proxy/exchange/route.h"
 #include "proxy/exchange/upload.h"
+#include "proxy/front/client.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 static void refuse_memory(struct exchange *ex)

@@ -1,8 +1,13 @@
 /* The part of a body that is passed on as it comes, and is gone then. */
 #include <string.h>
 
-#include "proxy/front/client.h"
+#include "net/buf.h"
+#include "net/conn.h"
+#include "proxy/exchange/attempt.h"
+#include "proxy/exchange/exchange.h"
 #include "proxy/exchange/upload.h"
+#include "proxy/exchange/upload_keep.h"
+#include "proxy/front/client.h"
 #include "proxy/worker.h"
 
 void upload_let_go(struct exchange *ex)

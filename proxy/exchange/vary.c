@@ -4,7 +4,12 @@
 #include <string.h>
 #include <strings.h>
 
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "proxy/exchange/attempt.h"
+#include "proxy/exchange/attempt_io.h"
 #include "proxy/exchange/cacheable.h"
+#include "proxy/exchange/exchange.h"
 #include "proxy/generation.h"
 
 enum { NAMES_MAX = 16 };

@@ -1,13 +1,15 @@
-/* proxy/vary.h: the fields of a request that a copy of its answer depends on
+/* proxy/exchange/vary.h: the fields of a request that a copy of its answer depends on
  * (RFC 9110, 12.5.5), as the endpoint saw them. Threads: owned. */
 #ifndef BIDE_PROXY_EXCHANGE_VARY_H
 #define BIDE_PROXY_EXCHANGE_VARY_H
 
 #include <stdbool.h>
 
-#include "proxy/exchange/exchange.h"
 #include "proxy/exchange/stale.h"
 #include "proxy/exchange/text.h"
+
+struct attempt;
+struct exchange;
 
 /* Writes what the answer depends on, a line for each field. False: it depends
  * on more than what clients send, or on too much. */

@@ -4,6 +4,8 @@
  * and closed: a client that is told so can go elsewhere, one that waits in the
  * kernel's queue cannot. The answer needs a descriptor itself, which is kept in
  * reserve. */
+#include "proxy/front/accept.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,8 +16,8 @@
 #include "bide/policy.h"
 #include "proxy/front/client.h"
 #include "proxy/front/listen.h"
-#include "proxy/proxy.h"
 #include "proxy/front/turn_away.h"
+#include "proxy/proxy.h"
 #include "proxy/worker.h"
 
 enum { ACCEPTS_AT_ONCE = 64, PAUSE_MS = 50, BACKLOG_ROUNDS = 64 };

@@ -1,13 +1,23 @@
 /* A client's connection: one request after the other. */
 #include "proxy/front/client.h"
+#include "proxy/front/client_address.h"
+#include "proxy/front/client_limits.h"
+#include "proxy/front/client_linger.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "bide/backoff.h"
-#include "proxy/exchange/exchange.h"
-#include "proxy/proxy.h"
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "net/conn.h"
 #include "net/tls.h"
+#include "proxy/exchange/answer.h"
+#include "proxy/exchange/exchange.h"
+#include "proxy/exchange/tunnel.h"
+#include "proxy/exchange/upload.h"
+#include "proxy/generation.h"
+#include "proxy/proxy.h"
 #include "proxy/worker.h"
 
 enum {

@@ -19,7 +19,7 @@
 #include "net/loop.h"
 
 struct exchange;
-struct net_address;
+struct sockaddr;
 struct worker;
 
 enum client_phase {
@@ -81,42 +81,5 @@ bool client_read_head(struct client *c);
 
 /* Nothing is there, nothing is begun. */
 void client_rest(struct client *c);
-
-/* ===== client_linger.c ===== */
-
-/* Closes after having let the client read what was sent. */
-void client_linger(struct client *c);
-
-/* Throws away what comes meanwhile; false: nothing more can be done now. */
-bool client_discard(struct client *c);
-
-/* ===== client_limits.c ===== */
-
-/* Whether it may stay, by what its address has already; to be asked when that is
- * known. False: it was told so, where that could be done. */
-bool client_admit(struct client *c);
-void client_leave(struct client *c);
-
-/* The configuration, or whether it is trusted, has changed. */
-void client_follow(struct client *c);
-
-/* Whether its request may be served; otherwise it has been answered. */
-bool client_may_ask(struct client *c);
-
-/* ===== client_proxied.c ===== */
-
-/* Whether it is to say who it is. */
-bool client_is_proxied(const struct client *c);
-
-/* One step towards knowing; false: nothing more can be done now. */
-bool client_read_proxied(struct client *c);
-
-/* ===== client_address.c ===== */
-
-void client_set_address(struct client *c, const struct sockaddr *from);
-void client_address(const struct client *c, struct net_address *ret);
-
-/* Whether it is trusted, by the worker's present configuration. */
-void client_set_trust(struct client *c);
 
 #endif

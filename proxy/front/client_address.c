@@ -2,8 +2,10 @@
 #include <netinet/in.h>
 #include <string.h>
 
+#include "config/proxy/conf.h"
 #include "net/address.h"
 #include "proxy/front/client.h"
+#include "proxy/front/client_address.h"
 #include "proxy/worker.h"
 
 static bool is_trusted(const struct bide__proxy_conf *conf,

@@ -2,8 +2,14 @@
 #include <string.h>
 
 #include "bide/run.h"
-#include "proxy/front/client.h"
+#include "config/proxy/conf.h"
+#include "net/buf.h"
+#include "net/conn.h"
 #include "proxy/exchange/exchange.h"
+#include "proxy/exchange/own_answer.h"
+#include "proxy/exchange/request.h"
+#include "proxy/front/client.h"
+#include "proxy/front/client_linger.h"
 #include "proxy/front/turn_away.h"
 #include "proxy/worker.h"
 

@@ -2,11 +2,15 @@
  *
  * Clients that are trusted are not limited: a balancer in front is one address
  * for everybody behind it. Nor is who comes by a Unix socket, and has none. */
+#include "config/proxy/conf.h"
+#include "net/conn.h"
+#include "proxy/exchange/own_answer.h"
 #include "proxy/front/client.h"
-#include "proxy/exchange/exchange.h"
+#include "proxy/front/client_limits.h"
 #include "proxy/front/per_client.h"
-#include "proxy/proxy.h"
 #include "proxy/front/turn_away.h"
+#include "proxy/generation.h"
+#include "proxy/proxy.h"
 #include "proxy/worker.h"
 
 static bool is_limited(const struct client *c)

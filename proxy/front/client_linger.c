@@ -4,8 +4,10 @@
  * which can overtake the answer. So: say that nothing more comes, and read on.
  */
 #include "bide/run.h"
+#include "net/buf.h"
+#include "net/conn.h"
 #include "proxy/front/client.h"
-#include "proxy/exchange/exchange.h"
+#include "proxy/front/client_linger.h"
 #include "proxy/worker.h"
 
 enum {

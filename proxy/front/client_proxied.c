@@ -12,8 +12,14 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "proxy/front/client.h"
+#include "config/proxy/conf.h"
+#include "net/conn.h"
 #include "net/proxy_protocol.h"
+#include "proxy/front/client.h"
+#include "proxy/front/client_address.h"
+#include "proxy/front/client_limits.h"
+#include "proxy/front/client_linger.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 bool client_is_proxied(const struct client *c)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/proxy/conf.h"
 #include "net/address.h"
 #include "proxy/kept.h"
 #include "proxy/proxy.h"

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "config/proxy/conf.h"
+#include "proxy/generation.h"
 #include "proxy/worker.h"
 
 size_t turn_away_text(const struct bide__proxy_conf *conf, const char *reason,

@@ -7,8 +7,10 @@
 
 #include <cmocka.h>
 
+#include "proxy/back/balance.h"
+#include "proxy/back/endpoint.h"
 #include "proxy/back/pool.h"
-#include "proxy/generation.h" /* observe/ has one too */
+#include "proxy/back/upstream.h"
 
 enum { N = 4, DRAWS = 4000 };
 

@@ -7,6 +7,8 @@
 
 #include <cmocka.h>
 
+#include "net/http1.h"
+#include "proxy/exchange/route.h"
 #include "proxy/generation.h" /* observe/ has one too */
 
 static const struct bide__proxy_route confs[] = {

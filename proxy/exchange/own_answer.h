@@ -1,0 +1,42 @@
+/* proxy/exchange/own_answer.h: answers that no endpoint gave. */
+#ifndef BIDE_PROXY_EXCHANGE_OWN_ANSWER_H
+#define BIDE_PROXY_EXCHANGE_OWN_ANSWER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bide/bide.h"
+
+struct exchange;
+
+/* Answers in the place of an endpoint. `problem` is a short name for machines,
+ * `detail` a sentence. retry_ns: when to come back; FOREVER: not known. */
+struct own_answer {
+    int status;
+    const char *problem, *title, *detail;
+    bool refusal;     /* ours: a layer above shall not retry it */
+    int64_t retry_ns; /* in this time; FOREVER */
+
+    /* Instead of problem details; it must live as long as the exchange. */
+    const char *body; /* NULL: problem details */
+    size_t body_len;
+    const char *content_type;
+    const char *lines; /* of the head, instead of content_type; or NULL */
+    size_t lines_len;
+    int64_t age_s;        /* where there are `lines` */
+    const char *fallback; /* the kind of fallback that it is; or NULL */
+};
+void own_answer(struct exchange *ex, const struct own_answer *answer);
+
+/* ... without more to say than this. */
+void own_answer_with(struct exchange *ex, int status, const char *problem,
+                     const char *title, const char *detail);
+
+/* ... for a call that ended without any answer. */
+void own_answer_for(struct exchange *ex, const bide_decision *d);
+
+/* ... for a request that is none. */
+void own_answer_malformed(struct exchange *ex, int rc);
+
+#endif

@@ -1,0 +1,31 @@
+/* proxy/exchange/queue.h: exchanges that wait for a place under limits.in_flight. */
+#ifndef BIDE_PROXY_EXCHANGE_QUEUE_H
+#define BIDE_PROXY_EXCHANGE_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bide/bide.h"
+
+struct exchange;
+struct worker;
+
+/* Exchanges that wait, first come, first served. */
+struct queue {
+    struct exchange *first, *last;
+};
+
+/* One for each priority that may wait at all: from normal on. */
+enum { N_QUEUES = 4 };
+
+/* Waits for a place under limits.in_flight: asks again at the time that is
+ * returned, or when another exchange of this worker leaves a place. */
+int64_t queue_enter(struct exchange *ex, int64_t at_ns);
+void queue_leave(struct exchange *ex);
+void queue_offer(struct worker *w, const bide_dep *dep);
+
+/* Whether it leaves its turn to another, before it in the line or of a higher
+ * priority, that waits for the same; then it looks again later. */
+bool queue_yields(struct exchange *ex);
+
+#endif

@@ -1,0 +1,36 @@
+/* proxy/exchange/route.h: which upstream and policy a request goes by. */
+#ifndef BIDE_PROXY_EXCHANGE_ROUTE_H
+#define BIDE_PROXY_EXCHANGE_ROUTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "config/proxy/conf.h"
+#include "net/http1.h"
+
+struct generation;
+struct service;
+
+/* Threads: immutable. */
+struct route {
+    const struct bide__proxy_route *conf;
+    struct service *service;
+    size_t host_len, path_len, exact_len, method_len, header_len, value_len;
+    uint8_t header_id;   /* enum http1_id of conf->match.header */
+    bool header_dropped; /* fields of that name are not looked at */
+    bool can_fail;       /* on purpose */
+    bool has_fallback;   /* there is something to do when it is given up */
+    const struct route
+        *fallback;               /* to the upstream that it falls back on ... */
+    const struct route *primary; /* ... and back from there; or NULL */
+};
+
+/* The first route that takes the request, or NULL. */
+const struct route *route_find(const struct generation *s,
+                               const struct http1_head *head, const char *buf);
+void route_init(struct route *r, const struct bide__proxy_route *conf,
+                const struct bide__proxy_headers *headers,
+                struct service *service);
+
+#endif

@@ -1,0 +1,35 @@
+/* proxy/exchange/upload_keep.h: the part of a request's body that is kept, and the
+ * part that is streamed. */
+#ifndef BIDE_PROXY_EXCHANGE_UPLOAD_KEEP_H
+#define BIDE_PROXY_EXCHANGE_UPLOAD_KEEP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+struct exchange;
+struct net_buf;
+
+/* ===== upload_keep.c ===== */
+
+/* Looks at what was read into b, which is kept. False: the exchange has ended.
+ */
+bool upload_take(struct exchange *ex, struct net_buf *b);
+
+/* Reads on until all is there, or as much as is to be kept; then the call goes
+ * on. */
+void upload_keep(struct exchange *ex);
+
+/* The kept body from byte `from` on, as up to `max` pieces. */
+int upload_pieces(const struct exchange *ex, uint64_t from, struct iovec *iov,
+                  int max);
+
+/* ===== upload_stream.c ===== */
+
+/* From now on there is no going back. */
+void upload_let_go(struct exchange *ex);
+
+/* Reads the next piece, if the one before has been sent. */
+void upload_stream(struct exchange *ex);
+
+#endif

@@ -1,0 +1,28 @@
+/* proxy/front/accept.h: a worker's listeners, and what they do when there is no room
+ * for another client. */
+#ifndef BIDE_PROXY_FRONT_ACCEPT_H
+#define BIDE_PROXY_FRONT_ACCEPT_H
+
+#include <stdbool.h>
+
+#include "net/loop.h"
+
+struct listen_socket;
+struct worker;
+
+struct listener {
+    struct net_io io; /* first: events name it */
+    struct net_grave grave;
+    struct listener *next;
+    struct worker *worker;
+    struct listen_socket *sock;
+    bool paused; /* until descriptors are free again */
+};
+
+/* Listens at the proxy's present sockets, and at no others. False: there was no
+ * memory for all. */
+bool worker_listen(struct worker *w);
+void worker_unlisten(struct worker *w);
+void worker_resume(struct worker *w);
+
+#endif
