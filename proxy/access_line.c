@@ -2,7 +2,6 @@
 #include "proxy/access_line.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -42,21 +41,15 @@ _Static_assert(METHOD_MOST + PATH_MOST + 2 * FIELD_MOST + REST_MOST <=
 
 void access_time_look(struct access_time *t)
 {
-    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     struct timespec now;
-    struct tm tm;
 
     clock_gettime(CLOCK_REALTIME, &now);
     t->ms = (unsigned)(now.tv_nsec / 1000000);
     if (now.tv_sec == t->second)
         return;
     t->second = now.tv_sec;
-    gmtime_r(&now.tv_sec, &tm);
-    strftime(t->iso, sizeof t->iso, "%Y-%m-%dT%H:%M:%S", &tm);
-    /* Not %b: months have English names here, whatever the locale. */
-    snprintf(t->common, sizeof t->common, "%02u/%.3s/", (unsigned)tm.tm_mday,
-             months + 3 * tm.tm_mon);
-    strftime(t->common + 7, sizeof t->common - 7, "%Y:%H:%M:%S +0000", &tm);
+    bide__date_text(now.tv_sec, t->iso);
+    bide__date_common_text(now.tv_sec, t->common);
 }
 
 /* ===== what is told of a request ===== */

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/date.h"
 #include "proxy/exchange/text.h"
 
 struct exchange;
@@ -18,8 +19,8 @@ struct exchange;
 struct access_time {
     int64_t second; /* that the texts are of; -1: none */
     unsigned ms;
-    char iso[24];    /* "2026-01-02T03:04:05" */
-    char common[32]; /* "02/Jan/2026:03:04:05 +0000" */
+    char iso[BIDE__DATE_TEXT];    /* "2026-01-02T03:04:05" */
+    char common[BIDE__DATE_TEXT]; /* "02/Jan/2026:03:04:05 +0000" */
 };
 
 void access_time_look(struct access_time *time);

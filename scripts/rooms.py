@@ -19,7 +19,7 @@ ROOMS = {
     "lib": ["include"],
     "run": ["include", "lib"],
     "curl": ["include", "lib", "run"],
-    "base": ["include"],
+    "base": ["include", "lib"],
     "config": ["include", "lib", "base"],
     "net": ["include", "lib", "run"],
     "observe": ["include", "lib", "base", "run", "config", "net"],

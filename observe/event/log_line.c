@@ -2,8 +2,8 @@
 #include "observe/event/log.h"
 
 #include <stdio.h>
-#include <time.h>
 
+#include "base/date.h"
 #include "base/json_text.h"
 
 static void key(struct bide__out *out, const char *name)
@@ -38,16 +38,13 @@ static void put_ms(struct bide__out *out, const char *name, int64_t ns)
 /* "2026-11-16T08:00:00.123Z" */
 static void put_time(struct bide__out *out, int64_t wall_ns)
 {
-    time_t s = (time_t)(wall_ns / BIDE_SECOND);
-    struct tm tm;
-    char text[64];
+    char date[BIDE__DATE_TEXT], ms[8];
 
-    gmtime_r(&s, &tm);
-    snprintf(text, sizeof text,
-             "{\"time\":\"%04d-%02d-%02dT%02d:%02d:%02d.%03dZ\"",
-             tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-             tm.tm_min, tm.tm_sec, (int)(wall_ns / BIDE_MILLISECOND % 1000));
-    bide__out_text(out, text);
+    snprintf(ms, sizeof ms, ".%03d", (int)(wall_ns / BIDE_MILLISECOND % 1000));
+    bide__out_text(out, "{\"time\":\"");
+    bide__out_text(out, bide__date_text(wall_ns / BIDE_SECOND, date));
+    bide__out_text(out, ms);
+    bide__out_text(out, "Z\"");
 }
 
 static const char *event_name(const struct bide__event *e)

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/calendar.h"
 #include "observe/event/sink_parts.h"
 
 /* ===== opening ===== */
@@ -206,14 +207,14 @@ enum { PRIORITY = 3 * 8 + 6 }; /* daemon, info */
 /* "<30>Nov 16 17:45:53 bide[4711]: ", as syslog(3) writes it. */
 static size_t put_head(char *to, size_t size)
 {
-    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
     time_t now = time(NULL);
     struct tm tm;
 
     localtime_r(&now, &tm);
-    int n = snprintf(to, size, "<%d>%.3s %2d %02d:%02d:%02d bide[%ld]: ",
-                     PRIORITY, months + 3 * tm.tm_mon, tm.tm_mday, tm.tm_hour,
-                     tm.tm_min, tm.tm_sec, (long)getpid());
+    int n =
+        snprintf(to, size, "<%d>%s %2d %02d:%02d:%02d bide[%ld]: ", PRIORITY,
+                 bide__month_name(tm.tm_mon + 1), tm.tm_mday, tm.tm_hour,
+                 tm.tm_min, tm.tm_sec, (long)getpid());
     return n > 0 && (size_t)n < size ? (size_t)n : 0;
 }
 

@@ -327,6 +327,25 @@ static void scenario_log_without_times_is_refused(void **state)
     bide_diagnostics_free(notes);
 }
 
+/* 31 February was once taken for 3 March. */
+static void regress_scenario_log_dates_must_exist(void **state)
+{
+    static const char log[] = "1.2.3.4 - - [31/Feb/2026:07:40:00 +0000] \"\"\n"
+                              "1.2.3.4 - - [30/Feb/2024:07:40:00 +0000] \"\"\n"
+                              "1.2.3.4 - - [29/Feb/2026:07:40:00 +0000] \"\"\n"
+                              "2026-02-29T07:40:00Z\n"
+                              "2026-04-31T07:40:00Z\n"
+                              "2026-11-16T24:00:00Z\n";
+    bide_diagnostics *notes = bide_diagnostics_new();
+    struct sim_model *m = NULL;
+
+    (void)state;
+    assert_int_equal(read_beside(log, &m, notes), BIDE_EPARSE);
+    for (unsigned line = 1; line <= 6; line++)
+        assert_true(has_finding(notes, "bad-log-line", line, 1));
+    bide_diagnostics_free(notes);
+}
+
 /* ===== what is refused ===== */
 
 #define FLEET   "clients: { web: { rate: 1/s } }\n"
@@ -553,6 +572,7 @@ int main(void)
         cmocka_unit_test(scenario_mixtures_and_histograms_are_read),
         cmocka_unit_test(scenario_logs_are_read),
         cmocka_unit_test(scenario_log_without_times_is_refused),
+        cmocka_unit_test(regress_scenario_log_dates_must_exist),
         cmocka_unit_test(scenario_mistakes_are_told_with_their_place),
         cmocka_unit_test(scenario_that_is_odd_is_read_with_a_warning),
         cmocka_unit_test(scenario_overloaded_from_the_start_is_a_warning),
