@@ -1,8 +1,8 @@
 /* proxy/exchange/answer.h: what the parts of passing an answer on share. What others
  * need of it is in exchange.h.
  *
- *     the endpoint --answer_read--> winner->in --answer_pass--> the client
- *                                        \--answer_hold--> held --/
+ *   the endpoint --answer_read--> winner->in --answer_pass--> the client
+ *                                      \--answer_hold--> held --/
  *
  * A client that takes what comes gets it from the buffer it was read into.
  * While it takes less, the endpoint is read all the same, and what has no room

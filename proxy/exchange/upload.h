@@ -1,8 +1,8 @@
 /* proxy/exchange/upload.h: what the parts of a request's body share. Whoever else has to
  * do with it finds that in exchange.h.
  *
- *     upload_begin --> upload_keep --all of it is there--> UPLOAD_NONE
- *                          \--the bound is reached--> upload_stream --> ...
+ *   upload_begin --> upload_keep --all of it is there--> UPLOAD_NONE
+ *                        \--the bound is reached--> upload_stream --> ...
  *
  * Threads: owned. */
 #ifndef BIDE_PROXY_EXCHANGE_UPLOAD_H
