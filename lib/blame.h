@@ -4,7 +4,7 @@
  * The time of an attempt begins when it is let through, or when its driver says
  * that it begins (bide_call_started). The policy gives it
  *
- *     full = min(attempt_timeout, deadline - what the dependency has used)
+ *   full = min(attempt_timeout, deadline - what the dependency has used)
  *
  * where all that passed since the call began is used by the dependency (attempts
  * that failed, the waits after them), except what was ours: before the first

@@ -3,11 +3,11 @@
  * All that decides is in one word, so that each transition is one
  * compare-and-swap which exactly one thread wins:
  *
- *     control = state (2 bits) | generation (15) | detail (47)
+ *   control = state (2 bits) | generation (15) | detail (47)
  *
- *     closed     detail: 0
- *     open       detail: when it ends, in units of 2^16 ns
- *     half-open  detail: probes that succeeded (16 bits), that failed (16)
+ *   closed     detail: 0
+ *   open       detail: when it ends, in units of 2^16 ns
+ *   half-open  detail: probes that succeeded (16 bits), that failed (16)
  *
  * The generation counts transitions. An attempt remembers the generation that it
  * was let through in; when it reports in another, its result is dropped: it

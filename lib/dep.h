@@ -1,7 +1,7 @@
 /* The state that all calls of a dependency share, in one block of memory.
  *
- *     names and rules | policy ... seed | breaker ... counters | lanes, latency,
- *           what is this process's own  | what may be shared     ring
+ *   names and rules | policy ... seed | breaker ... counters | lanes, latency,
+ *         what is this process's own  | what may be shared     ring
  *
  * First what is only read, then what failures write, each kind on cache lines of
  * its own; what every success writes is in the lanes. From `breaker` on there

@@ -7,7 +7,7 @@
  * its slot turns over lands in the newer tick: it is never lost, and never
  * counted twice.
  *
- *     slot = era (8 bits) | tick (28 bits) | count (28 bits)
+ *   slot = era (8 bits) | tick (28 bits) | count (28 bits)
  *
  * The era keeps apart what must not be added up although the times touch: the
  * breaker passes its generation, so that closing starts from nothing.

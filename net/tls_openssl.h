@@ -1,8 +1,8 @@
 /* net/tls_openssl.h: what the parts of the module that does TLS share.
  *
- *     tls_openssl.c    bytes, sessions, settings towards servers
- *     tls_server.c     settings towards clients, a certificate for each name
- *     tls_client.c     what a client's certificate says, for others to read
+ *   tls_openssl.c    bytes, sessions, settings towards servers
+ *   tls_server.c     settings towards clients, a certificate for each name
+ *   tls_client.c     what a client's certificate says, for others to read
  */
 #ifndef BIDE_NET_TLS_OPENSSL_H
 #define BIDE_NET_TLS_OPENSSL_H

@@ -1,14 +1,14 @@
 /* proxy/access_log.h: a line for each request, in JSON or as web servers have
  * always written it (`access_log_format`).
  *
- *     {"time":"2026-01-02T03:04:05.678Z","client":"10.1.2.3",
- *      "host":"api.example.org","method":"GET","path":"/pay/7",
- *      "request_id":"f81d4fae","status":200,"attempts":2,"waited_ms":117.200,
- *      "reason":"success","took_ms":131.800,"first_byte_ms":131.500,
- *      "bytes_in":0,"bytes_out":512,"upstream":"pay","policy":"payments",
- *      "endpoint":"https://10.0.0.1:8443"}
+ *   {"time":"2026-01-02T03:04:05.678Z","client":"10.1.2.3",
+ *    "host":"api.example.org","method":"GET","path":"/pay/7",
+ *    "request_id":"f81d4fae","status":200,"attempts":2,"waited_ms":117.200,
+ *    "reason":"success","took_ms":131.800,"first_byte_ms":131.500,
+ *    "bytes_in":0,"bytes_out":512,"upstream":"pay","policy":"payments",
+ *    "endpoint":"https://10.0.0.1:8443"}
  *
- *     10.1.2.3 - - [02/Jan/2026:03:04:05 +0000] "GET /pay/7 HTTP/1.1" 200 512
+ *   10.1.2.3 - - [02/Jan/2026:03:04:05 +0000] "GET /pay/7 HTTP/1.1" 200 512
  *
  * Each worker has a ring for its lines, and one thread writes them to where they
  * go (observe/event/sink.h): a worker never waits. Lines are handed over when there

@@ -12,8 +12,8 @@
  * --key` does), so that a breaker which was open is open after a crash, and a
  * budget that was spent stays spent.
  *
- *     page 0..   header; a table of entries: name, fingerprint, place, users
- *     then       the shared part of each dependency, on pages of its own
+ *   page 0..   header; a table of entries: name, fingerprint, place, users
+ *   then       the shared part of each dependency, on pages of its own
  *
  * A dependency is found by its name ("upstream/policy") and a fingerprint of its
  * policy; one of another policy, or of a build that lays its state out in

@@ -20,9 +20,8 @@ struct proxy_hooks {
      * URL), went from one state to another. NULL: nobody wants to know. */
     void (*on_breaker)(void *ctx, const bide_dep *dep, bide_breaker_state from,
                        bide_breaker_state to, int64_t now_ns);
-    struct dep_memory
-        *memory; /* where breakers and budgets outlive the process;
-                                  NULL: nowhere */
+    /* Where breakers and budgets outlive the process. NULL: nowhere. */
+    struct dep_memory *memory;
 };
 
 #endif

@@ -1,15 +1,15 @@
 /* `bide replay` from the inside.
  *
- *     script or log --> script.c / log.c   read, check, compact
- *                        |
- *                        v
- *     run.c / traffic.c   say what begins, and what attempts meet
- *                        |
- *                        v
- *     driver.c   asks the engine on virtual time, tells every answer
- *                        |
- *                        v
- *     print.c    rows for people or machines
+ *   script or log --> script.c / log.c   read, check, compact
+ *                      |
+ *                      v
+ *   run.c / traffic.c   say what begins, and what attempts meet
+ *                      |
+ *                      v
+ *   driver.c   asks the engine on virtual time, tells every answer
+ *                      |
+ *                      v
+ *   print.c    rows for people or machines
  *
  * The driver is an ordinary driver of libbide: all that it decides itself is
  * the order of what happens at the same moment. What falls due at the very time

@@ -1,18 +1,18 @@
 /* bide demo: a real outage on loopback, and what four ways to retry make of it.
  *
- *     plan.c    the timetable, and the four policies
- *     tally.c   what happened, counted in slots of a tenth of a second
- *     servers.c the servers, one for each fleet, on the timetable
- *     origin.c  one of them: sockets and HTTP
- *     desk.c    what a server does with a request: workers and a queue
- *     fleet.c   the clients: each call is the engine's, begin to end
- *     wire.c    one attempt of a client on its connection
- *     watch.c   the dashboard on all of it
- *     result.c  the figures, and what was seen, as a sentence
- *     view.c    a picture that moves, on a terminal
- *     print.c   lines where there is none; the table; JSON
- *     stage.c   all that runs: set up, and done away with
- *     main.c    flags, signals, and showing it
+ *   plan.c    the timetable, and the four policies
+ *   tally.c   what happened, counted in slots of a tenth of a second
+ *   servers.c the servers, one for each fleet, on the timetable
+ *   origin.c  one of them: sockets and HTTP
+ *   desk.c    what a server does with a request: workers and a queue
+ *   fleet.c   the clients: each call is the engine's, begin to end
+ *   wire.c    one attempt of a client on its connection
+ *   watch.c   the dashboard on all of it
+ *   result.c  the figures, and what was seen, as a sentence
+ *   view.c    a picture that moves, on a terminal
+ *   print.c   lines where there is none; the table; JSON
+ *   stage.c   all that runs: set up, and done away with
+ *   main.c    flags, signals, and showing it
  *
  * Three threads: the servers', the clients', and the one that shows. They share
  * the tally and nothing else. */

@@ -1,12 +1,12 @@
 /* cmd/proxy/inventory.h: how a supervisor passes descriptors to a program that it
  * starts: a file, whose number is in the environment, of texts that end in NUL.
  *
- *     bide-serve 1 SEAT OTHERS AGAIN PID
- *     5 #line
- *     6 #memory
- *     9 listen 0 0 127.0.0.1:8080
- *     = user nobody
- *     = sandbox
+ *   bide-serve 1 SEAT OTHERS AGAIN PID
+ *   5 #line
+ *   6 #memory
+ *   9 listen 0 0 127.0.0.1:8080
+ *   = user nobody
+ *   = sandbox
  *
  * The supervisor may be older than the program: what is said here is said to
  * other versions. */

@@ -1,9 +1,9 @@
 /* bide proxy as two processes: a supervisor that holds, a serving process that
  * works.
  *
- *     init ---- supervisor ----+---- serving process      (accepts, asks, answers)
- *               pid that all   |
- *               know           +---- one before it, draining      (upgrade only)
+ *   init ---- supervisor ----+---- serving process      (accepts, asks, answers)
+ *             pid that all   |
+ *             know           +---- one before it, draining      (upgrade only)
  *
  * Who holds what
  *   supervisor       a copy of each listening socket (kept.h), so that a

@@ -1,16 +1,16 @@
 /* `bide run`: a command, run until it succeeds or the policy says stop.
  *
- *     args.c      what was asked for
- *     loop.c      the engine is asked, and what it says is done
- *     attempt.c   one attempt: everything that moves while a command runs
- *     child.c     starting a command, and ending its whole process group
- *     signals.c   signals that come for the command, and the terminal
- *     stdin.c     the same standard input for each attempt
- *     output.c    what becomes of the output
- *     spool.c     bytes that are kept: in memory, then on disk
- *     judge.c     what an attempt came to, and whether that may improve
- *     state.c     what invocations with one --key share
- *     tell.c      what is told to people, log.c: to machines
+ *   args.c      what was asked for
+ *   loop.c      the engine is asked, and what it says is done
+ *   attempt.c   one attempt: everything that moves while a command runs
+ *   child.c     starting a command, and ending its whole process group
+ *   signals.c   signals that come for the command, and the terminal
+ *   stdin.c     the same standard input for each attempt
+ *   output.c    what becomes of the output
+ *   spool.c     bytes that are kept: in memory, then on disk
+ *   judge.c     what an attempt came to, and whether that may improve
+ *   state.c     what invocations with one --key share
+ *   tell.c      what is told to people, log.c: to machines
  *
  * One thread and one poll(): while a command runs, nothing else waits. */
 #ifndef BIDE_CMD_RUN_CMD_H

@@ -1,13 +1,13 @@
 /* bide sim: what its files share.
  *
- *     cmd_sim.c       flags, and who is asked
- *     list.c      the scenarios that come with bide
- *     subject.c   operands and policy flags -> models
- *     run.c       a run: table, chart, JSON, CSV, report, assertions
- *     sweep.c     --sweep
- *     stability.c the map of load against trigger
- *     progress.c  the bar, and Ctrl-C
- *     selftest.c  models whose outcome is known */
+ *   cmd_sim.c   flags, and who is asked
+ *   list.c      the scenarios that come with bide
+ *   subject.c   operands and policy flags -> models
+ *   run.c       a run: table, chart, JSON, CSV, report, assertions
+ *   sweep.c     --sweep
+ *   stability.c the map of load against trigger
+ *   progress.c  the bar, and Ctrl-C
+ *   selftest.c  models whose outcome is known */
 #ifndef BIDE_CMD_SIM_CMD_H
 #define BIDE_CMD_SIM_CMD_H
 

@@ -1,11 +1,11 @@
 /* bide top: what the admin endpoint of a program shows, in a terminal.
  *
- *     fetch.c   asks for /api/state, over a plain socket, or ...
- *     secure.c  ... over TLS, which is bide fetch's
- *     state.c   reads it: a tree of JSON into rows
- *     show.c    rows into lines, as wide as the terminal is
- *     screen.c  the terminal: taken over, and given back whatever happens
- *     cmd_top.c     the flags, and once a second all of the above */
+ *   fetch.c    asks for /api/state, over a plain socket, or ...
+ *   secure.c   ... over TLS, which is bide fetch's
+ *   state.c    reads it: a tree of JSON into rows
+ *   show.c     rows into lines, as wide as the terminal is
+ *   screen.c   the terminal: taken over, and given back whatever happens
+ *   cmd_top.c  the flags, and once a second all of the above */
 #ifndef BIDE_CMD_TOP_TOP_H
 #define BIDE_CMD_TOP_TOP_H
 

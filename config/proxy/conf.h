@@ -1,34 +1,34 @@
 /* The `proxy:` section of a policy file, read and checked: plain numbers and
  * strings, nothing that is open or running.
  *
- *     proxy:
- *       listen: [127.0.0.1:8080, "[::1]:8080", unix:/run/bide.sock]
- *       admin: 127.0.0.1:9901
- *       workers: 2
- *       admin_access: { token: "...", insecure: false, hosts: [] }
- *       telemetry: { otlp: "http://127.0.0.1:4318", sample: 1%, log: stderr }
- *       access_log: /var/log/bide/access.jsonl    # or `stdout`, `syslog`, `off`
- *       trusted: [127.0.0.0/8, "::1"]
- *       forwarded: { for: append, proto: true, host: true, via: true }
- *       headers: { bide: true, underscores: false }
- *       paths: as_sent
- *       limits: { connections: 10000, header_bytes: 16384, replay: 65536 }
- *       timeouts: { header: 10s, body: 30s, idle: 75s, drain: 30s }
- *       tls: { certificate: /etc/bide/cert.pem, key: /etc/bide/key.pem }
- *       routes:
- *         - match: { host: api.example.org, path: /pay/, method: POST,
- *                    header: X-Canary, value: "1" }
- *           upstream: pay
- *           policy: payments
- *           fallback: { stale: 5m, status: 503, body: "try later" }
- *           fault: { delay: 2s, abort: 503, share: 10% }
- *           priority: { header: Priority }
- *       upstreams:
- *         pay:
- *           endpoints: ["https://10.0.0.1:8443", "https://10.0.0.2:8443"]
- *           pool: { connections: 256, idle: 64, idle_timeout: 30s, connecting: 16 }
- *           ejection: { consecutive: 5, open: 10s, max_ejected: 50% }
- *           health: { path: /healthz, every: 5s, timeout: 1s }
+ *   proxy:
+ *     listen: [127.0.0.1:8080, "[::1]:8080", unix:/run/bide.sock]
+ *     admin: 127.0.0.1:9901
+ *     workers: 2
+ *     admin_access: { token: "...", insecure: false, hosts: [] }
+ *     telemetry: { otlp: "http://127.0.0.1:4318", sample: 1%, log: stderr }
+ *     access_log: /var/log/bide/access.jsonl    # or `stdout`, `syslog`, `off`
+ *     trusted: [127.0.0.0/8, "::1"]
+ *     forwarded: { for: append, proto: true, host: true, via: true }
+ *     headers: { bide: true, underscores: false }
+ *     paths: as_sent
+ *     limits: { connections: 10000, header_bytes: 16384, replay: 65536 }
+ *     timeouts: { header: 10s, body: 30s, idle: 75s, drain: 30s }
+ *     tls: { certificate: /etc/bide/cert.pem, key: /etc/bide/key.pem }
+ *     routes:
+ *       - match: { host: api.example.org, path: /pay/, method: POST,
+ *                  header: X-Canary, value: "1" }
+ *         upstream: pay
+ *         policy: payments
+ *         fallback: { stale: 5m, status: 503, body: "try later" }
+ *         fault: { delay: 2s, abort: 503, share: 10% }
+ *         priority: { header: Priority }
+ *     upstreams:
+ *       pay:
+ *         endpoints: ["https://10.0.0.1:8443", "https://10.0.0.2:8443"]
+ *         pool: { connections: 256, idle: 64, idle_timeout: 30s, connecting: 16 }
+ *         ejection: { consecutive: 5, open: 10s, max_ejected: 50% }
+ *         health: { path: /healthz, every: 5s, timeout: 1s }
  *
  * Everything lives as long as the config that it was read from. Defaults are
  * those of the INIT macros below; zero means zero. In the comments: unit; range;

@@ -29,10 +29,10 @@
  * limits) only for what the dependency did with time that it was given. Neutral,
  * each with a reason of its own:
  *
- *     client_timeout   the caller's deadline ended the attempt before it had nine
- *                      tenths of the time that the policy gives it
- *     upload           BIDE_FAULT_UPLOAD: the client did not deliver the body
- *     connection_wait  BIDE_FAULT_CONNECTION_WAIT: it stood in a line of ours
+ *   client_timeout   the caller's deadline ended the attempt before it had nine
+ *                    tenths of the time that the policy gives it
+ *   upload           BIDE_FAULT_UPLOAD: the client did not deliver the body
+ *   connection_wait  BIDE_FAULT_CONNECTION_WAIT: it stood in a line of ours
  *
  * A timeout that the policy itself sets counts, also that of a last retry which
  * the policy's deadline leaves little time: the dependency had the rest before,

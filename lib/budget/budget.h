@@ -4,10 +4,10 @@
  * thousand calls that wait in backoff cannot all find the same budget unspent.
  * Each kind is a file of its own:
  *
- *     window      a share of what was deposited      budget_window.c
- *     quota       AWS's token bucket                 budget_quota.c
- *     throttle    gRPC's retry throttling            budget_throttle.c
- *     in_flight   Envoy's share of running calls     budget_in_flight.c
+ *   window      a share of what was deposited      budget_window.c
+ *   quota       AWS's token bucket                 budget_quota.c
+ *   throttle    gRPC's retry throttling            budget_throttle.c
+ *   in_flight   Envoy's share of running calls     budget_in_flight.c
  *
  * A new one is such a file, its line in budget.c, and its name in policy.h. */
 #ifndef BIDE_LIB_BUDGET_BUDGET_H

@@ -1,7 +1,7 @@
 /* Spending over a sliding window, never more than a limit.
  *
- *     total  what was spent and has not expired: the one word that decides
- *     slot   what each tick contributed to it: tick (36 bits) | count (28 bits)
+ *   total  what was spent and has not expired: the one word that decides
+ *   slot   what each tick contributed to it: tick (36 bits) | count (28 bits)
  *
  * To spend is a compare-and-swap on `total` while it is under the limit, then a
  * note in the slot of the tick. When a slot has left the window, whoever empties

@@ -9,18 +9,18 @@
  *     ...
  *     bide__admin_stop(admin);
  *
- *     GET  /              the dashboard
- *     GET  /metrics       for Prometheus
- *     GET  /healthz       200 while the process lives and its threads make
- *                         progress, else 503
- *     GET  /readyz        200 while it takes requests, else 503
- *     GET  /api/state     what there is to see (view.h)
- *     GET  /api/history   the last minutes, second by second
- *     GET  /api/stream    a state each second, as server-sent events
- *     POST /api/deps/NAME/breaker/MODE   normal, forced_open, forced_closed,
- *                                    dry_run
- *     POST /api/drain     ends gracefully
- *     POST /api/reload    reads the configuration anew
+ *   GET  /              the dashboard
+ *   GET  /metrics       for Prometheus
+ *   GET  /healthz       200 while the process lives and its threads make
+ *                       progress, else 503
+ *   GET  /readyz        200 while it takes requests, else 503
+ *   GET  /api/state     what there is to see (view.h)
+ *   GET  /api/history   the last minutes, second by second
+ *   GET  /api/stream    a state each second, as server-sent events
+ *   POST /api/deps/NAME/breaker/MODE   normal, forced_open, forced_closed,
+ *                                  dry_run
+ *   POST /api/drain     ends gracefully
+ *   POST /api/reload    reads the configuration anew
  *
  * Actions need the token: `Authorization: Bearer ...`. Without one in the
  * configuration there are none.

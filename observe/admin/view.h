@@ -3,51 +3,51 @@
  *
  *     bide__view_write(&out, &view);
  *
- *     { "program": "bide proxy", "version": "0.1.0", "now_ms": 1763280000123,
- *       "uptime_s": 61.5, "ready": true, "draining": false, "actions": false,
- *       "bounds_ms": [0, 0.00125, ...],      129 of them: of all histograms
- *       "deps": [ {
- *         "name": "pay", "policy": "payments",
- *         "faults": false,                     made on purpose are switched on
- *         "calls": { "first_success": 3, "late_success": 1, "failure": 2 },
- *         "attempts": { "success": 4, "transient": 6, ... },
- *         "refused": { "attempts": 1, ... },   by reason; those over 0
- *         "retries": { "backoff": 5, "hint": 0, "immediate": 0, "dropped": 0 },
- *         "amplification": 1.83,
- *         "hedges": { "on": false, "sent": 0, "won": 0, "refused": 0 },
- *         "breaker": { "on": true, "state": "open", "mode": "normal",
- *           "attempts": 24, "failed": 13, "slow": 0, "opens_at": 0.5, "min_calls": 20,
- *           "open_for_ms": 21500, "opened": 1 },
- *         "budget": { "kind": "window", "left": 7, "usual": 10 },
- *         "limits": { "rate": null, "in_flight": 2, "in_flight_max": null,
- *           "queued": 0 },
- *         "rules": [ ["attempts", "4"], ["backoff.base", "100ms"], ... ],
- *         "waits": { "computed": [[i, n], ...], "jittered": ..., "slept": ...,
- *           "ideal": ... },
- *         "times": { "call": [[i, n], ...], "attempt": [[i, n], ...] },
- *         "second": { "at_ms": ..., "seconds": 1, "first": 120, "late": 3,
- *           "refused": { "attempts": 1 }, "attempts": 131, "backoff": 8,
- *           "hint": 0, "immediate": 0, "hedges": 0, "hedges_won": 0,
- *           "budget": 7, "breaker": "closed", "p50_call_ms": 1.2,
- *           "p99_call_ms": 240, "p50_attempt_ms": 1.2, "p99_attempt_ms": 3.1 },
- *         "endpoints": [ { "address": "127.0.0.1:9001", "state": "up",
- *           "text": "takes requests", "in_flight": 2, "connections": 5,
- *           "idle": 3, "requests": 11, "failures": 1 } ] } ],
- *       "values": [ { "name": "bide_connections", "label": "side",
- *         "label_value": "client", "value": 12, "help": "..." } ],
- *       "decisions": [ { "id": 7, "times": 1, "at_ms": ..., "dep": "pay",
- *         "operation": "GET /pay/17", "attempt": 1, "attempts": 4,
- *         "class": "transient", "status": 503, "action": "wait",
- *         "reason": "backoff", "text": "waiting as the policy computes",
- *         "value_ms": 200, "wait_ms": 120, ... } ],       newest first
- *       "turns": [ { "at_ms": ..., "dep": "pay", "from": "closed",
- *         "to": "open" } ] }                              newest first
+ *   { "program": "bide proxy", "version": "0.1.0", "now_ms": 1763280000123,
+ *     "uptime_s": 61.5, "ready": true, "draining": false, "actions": false,
+ *     "bounds_ms": [0, 0.00125, ...],      129 of them: of all histograms
+ *     "deps": [ {
+ *       "name": "pay", "policy": "payments",
+ *       "faults": false,                     made on purpose are switched on
+ *       "calls": { "first_success": 3, "late_success": 1, "failure": 2 },
+ *       "attempts": { "success": 4, "transient": 6, ... },
+ *       "refused": { "attempts": 1, ... },   by reason; those over 0
+ *       "retries": { "backoff": 5, "hint": 0, "immediate": 0, "dropped": 0 },
+ *       "amplification": 1.83,
+ *       "hedges": { "on": false, "sent": 0, "won": 0, "refused": 0 },
+ *       "breaker": { "on": true, "state": "open", "mode": "normal",
+ *         "attempts": 24, "failed": 13, "slow": 0, "opens_at": 0.5, "min_calls": 20,
+ *         "open_for_ms": 21500, "opened": 1 },
+ *       "budget": { "kind": "window", "left": 7, "usual": 10 },
+ *       "limits": { "rate": null, "in_flight": 2, "in_flight_max": null,
+ *         "queued": 0 },
+ *       "rules": [ ["attempts", "4"], ["backoff.base", "100ms"], ... ],
+ *       "waits": { "computed": [[i, n], ...], "jittered": ..., "slept": ...,
+ *         "ideal": ... },
+ *       "times": { "call": [[i, n], ...], "attempt": [[i, n], ...] },
+ *       "second": { "at_ms": ..., "seconds": 1, "first": 120, "late": 3,
+ *         "refused": { "attempts": 1 }, "attempts": 131, "backoff": 8,
+ *         "hint": 0, "immediate": 0, "hedges": 0, "hedges_won": 0,
+ *         "budget": 7, "breaker": "closed", "p50_call_ms": 1.2,
+ *         "p99_call_ms": 240, "p50_attempt_ms": 1.2, "p99_attempt_ms": 3.1 },
+ *       "endpoints": [ { "address": "127.0.0.1:9001", "state": "up",
+ *         "text": "takes requests", "in_flight": 2, "connections": 5,
+ *         "idle": 3, "requests": 11, "failures": 1 } ] } ],
+ *     "values": [ { "name": "bide_connections", "label": "side",
+ *       "label_value": "client", "value": 12, "help": "..." } ],
+ *     "decisions": [ { "id": 7, "times": 1, "at_ms": ..., "dep": "pay",
+ *       "operation": "GET /pay/17", "attempt": 1, "attempts": 4,
+ *       "class": "transient", "status": 503, "action": "wait",
+ *       "reason": "backoff", "text": "waiting as the policy computes",
+ *       "value_ms": 200, "wait_ms": 120, ... } ],       newest first
+ *     "turns": [ { "at_ms": ..., "dep": "pay", "from": "closed",
+ *       "to": "open" } ] }                              newest first
  *
  * Times are milliseconds, points in time since 1970. `second` is null until
  * there was one. Members are only ever added. `/api/history` has the seconds
  * before:
  *
- *     { "deps": { "pay": [ { as "second" }, ... ] } }     oldest first */
+ *   { "deps": { "pay": [ { as "second" }, ... ] } }     oldest first */
 #ifndef BIDE_OBSERVE_ADMIN_VIEW_H
 #define BIDE_OBSERVE_ADMIN_VIEW_H
 

@@ -6,16 +6,16 @@
  *     ...
  *     bide__log_flush(&log, now_ns);
  *
- *     {"time":"2026-11-16T08:00:00.123Z","event":"retry","dep":"pay",
- *      "operation":"GET /pay/17","attempt":2,"attempts":4,"class":"transient",
- *      "status":503,"reason":"backoff","wait_computed_ms":200,"wait_ms":132.5,
- *      "slept_ms":87.1,...}
+ *   {"time":"2026-11-16T08:00:00.123Z","event":"retry","dep":"pay",
+ *    "operation":"GET /pay/17","attempt":2,"attempts":4,"class":"transient",
+ *    "status":503,"reason":"backoff","wait_computed_ms":200,"wait_ms":132.5,
+ *    "slept_ms":87.1,...}
  *
  * An outage is when most decisions are made, and when a disk or a log collector
  * that is flooded is missed most: a token bucket lets through so many lines a
  * second, and one line says how many there would have been:
  *
- *     {"time":"...","event":"suppressed","lines":1834}
+ *   {"time":"...","event":"suppressed","lines":1834}
  *
  * Lines go through a sink (sink.h), which never makes anybody wait: those that
  * its target does not take are dropped and counted there. */

@@ -1,7 +1,7 @@
 /* proxy/exchange/answer.h: passing an answer on.
  *
- *     the endpoint --answer_read--> winner->in --answer_pass--> the client
- *                                        \--answer_hold--> held --/
+ *   the endpoint --answer_read--> winner->in --answer_pass--> the client
+ *                                      \--answer_hold--> held --/
  *
  * A client that takes what comes gets it from the buffer it was read into.
  * While it takes less, the endpoint is read all the same, and what has no room

@@ -4,26 +4,26 @@
  * makes the attempts it is told to make, and passes on the answer of the one
  * that ends the call. Where the parts of that are:
  *
- *     request.c        what the request says; begins the call
- *     exchange.c       asks for decisions, has them done, ends it
- *     exchange_time.c  how long its client may take
- *     priority.c       which requests go first, by a header field
- *     queue.c          those that wait for a place in flight
- *     upload.c         the request's body: kept for replay (upload_keep.c),
- *                      streamed past that (upload_stream.c)
- *     attempt.c        an attempt's life, from the choice of an endpoint on
- *     fault.c          ... failing on purpose instead
- *     attempt_send.c   ... sending the request
- *     attempt_read.c   ... reading the answer's head, and having it judged
- *     answer.c         the answer's head; interim answers
- *     answer_read.c    ... reading its body
- *     answer_hold.c    ... holding it for a slow client
- *     answer_pass.c    ... passing it on
- *     own_answer.c     answers that no endpoint gave
- *     fallback.c       what is answered when the policy has given up
- *     copy.c           ... copies of answers, for that
- *     hops.c           Max-Forwards and Via
- *     tunnel.c         what follows a 101
+ *   request.c        what the request says; begins the call
+ *   exchange.c       asks for decisions, has them done, ends it
+ *   exchange_time.c  how long its client may take
+ *   priority.c       which requests go first, by a header field
+ *   queue.c          those that wait for a place in flight
+ *   upload.c         the request's body: kept for replay (upload_keep.c),
+ *                    streamed past that (upload_stream.c)
+ *   attempt.c        an attempt's life, from the choice of an endpoint on
+ *   fault.c          ... failing on purpose instead
+ *   attempt_send.c   ... sending the request
+ *   attempt_read.c   ... reading the answer's head, and having it judged
+ *   answer.c         the answer's head; interim answers
+ *   answer_read.c    ... reading its body
+ *   answer_hold.c    ... holding it for a slow client
+ *   answer_pass.c    ... passing it on
+ *   own_answer.c     answers that no endpoint gave
+ *   fallback.c       what is answered when the policy has given up
+ *   copy.c           ... copies of answers, for that
+ *   hops.c           Max-Forwards and Via
+ *   tunnel.c         what follows a 101
  *
  * While a call waits, its exchange holds the request, and perhaps the last
  * answer in case there will be no better one, but no connection to any

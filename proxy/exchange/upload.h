@@ -1,7 +1,7 @@
 /* proxy/exchange/upload.h: the body of a request.
  *
- *     upload_begin --> upload_keep --all of it is there--> UPLOAD_NONE
- *                          \--the bound is reached--> upload_stream --> ...
+ *   upload_begin --> upload_keep --all of it is there--> UPLOAD_NONE
+ *                        \--the bound is reached--> upload_stream --> ...
  *
  * Threads: owned. */
 #ifndef BIDE_PROXY_EXCHANGE_UPLOAD_H

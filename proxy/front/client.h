@@ -1,9 +1,9 @@
 /* proxy/front/client.h: a client's connection: reads requests one after the other,
  * and has an exchange for the one that is being served.
  *
- *     IDLE --first byte--> HEAD --head complete--> BUSY --answered--> IDLE ...
- *                                                    \--upgraded--> TUNNEL
- *     any --to be closed, with bytes unread--> LINGER --> closed
+ *   IDLE --first byte--> HEAD --head complete--> BUSY --answered--> IDLE ...
+ *                                                  \--upgraded--> TUNNEL
+ *   any --to be closed, with bytes unread--> LINGER --> closed
  *
  * While it is IDLE it holds no buffer: this struct, and the kernel's socket,
  * are all that an idle connection costs. Threads: owned. */

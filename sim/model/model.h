@@ -1,7 +1,7 @@
 /* A model: a scenario as data. Read from YAML (scenario.h), or written by hand;
  * a stage (stage.h) makes a world of it and runs it, as often as wanted.
  *
- *     clients --policy--> service --policy--> service ...
+ *   clients --policy--> service --policy--> service ...
  *
  * Fleets of clients call services; a service does its own work and may call
  * further services, with a policy of its own for each. Faults happen on a

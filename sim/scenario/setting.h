@@ -4,14 +4,14 @@
  *     sim_setting(draft, "backoff.base", "50ms", &expected);
  *     sim_setting(draft, "services.api.workers", "20", &expected);
  *
- *     backoff.base           an option of every policy that a fleet has, in any
- *                            variant
- *     policies.NAME.OPTION   of that policy only
- *     clients.NAME.KEY       as in a scenario: rate, count ...
- *     services.NAME.KEY      workers, queue.limit ...; time sets the mean of an
- *                            exponential, the median of a lognormal, and so on
- *     faults.N.KEY           of fault N, from 1: for, at ...
- *     load                   times the rate of every open fleet
+ *   backoff.base           an option of every policy that a fleet has, in any
+ *                          variant
+ *   policies.NAME.OPTION   of that policy only
+ *   clients.NAME.KEY       as in a scenario: rate, count ...
+ *   services.NAME.KEY      workers, queue.limit ...; time sets the mean of an
+ *                          exponential, the median of a lognormal, and so on
+ *   faults.N.KEY           of fault N, from 1: for, at ...
+ *   load                   times the rate of every open fleet
  *
  * Threads: a draft is one thread's. */
 #ifndef BIDE_SIM_SCENARIO_SETTING_H

@@ -8,11 +8,11 @@
  *     enum sim_verdict v = sim_assert_judge(a, figures, variant);
  *     sim_assert_free(a);
  *
- *     either  := both { "||" both }
- *     both    := single { "&&" single }
- *     single  := "!" single | "(" either ")" | side COMPARES side
- *     side    := [VARIANT "."] FIGURE | NUMBER
- *     COMPARES: < <= > >= == !=
+ *   either  := both { "||" both }
+ *   both    := single { "&&" single }
+ *   single  := "!" single | "(" either ")" | side COMPARES side
+ *   side    := [VARIANT "."] FIGURE | NUMBER
+ *   COMPARES: < <= > >= == !=
  *
  * A number has the unit of the figure that it is compared with: 5s, 300ms, 1.2,
  * 20%, 100/s, or `never`. A variant whose name is more than letters, digits,

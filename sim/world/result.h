@@ -17,8 +17,8 @@
  * the last fault a window of 5 s (never less than 5 beats) that begins with any
  * beat is well if
  *
- *     failures  <=  q n + 4 sqrt(q n)           q = 1 - p + 1 %, n calls ended
- *     successes >=  0.95 e - 4 sqrt(0.95 e)     e = g * the window's length
+ *   failures  <=  q n + 4 sqrt(q n)           q = 1 - p + 1 %, n calls ended
+ *   successes >=  0.95 e - 4 sqrt(0.95 e)     e = g * the window's length
  *
  * that is, no more than a point below what it was, or a twentieth below the
  * goodput, but for the noise that so few calls have by nature. It has recovered

@@ -9,7 +9,7 @@
  *
  * A request is an item from the moment it is sent until its answer has left:
  *
- *     ON_ITS_WAY -> QUEUED -> IN_HAND -> BELOW -> ANSWERED
+ *   ON_ITS_WAY -> QUEUED -> IN_HAND -> BELOW -> ANSWERED
  *
  * It waits if all workers are busy, and is refused if the queue is full, too.
  * Work that its client no longer waits for is done all the same, unless the
