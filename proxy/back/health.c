@@ -1,13 +1,9 @@
 /* Health checks: one request, on a connection of its own, now and then. */
 #include "proxy/back/health.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "net/address.h"
-#include "net/conn.h"
-#include "net/http1.h"
+#include "net/http/client.h"
 #include "net/tls.h"
 #include "proxy/back/endpoint.h"
 #include "proxy/back/link.h"
@@ -15,24 +11,19 @@
 #include "proxy/generation.h"
 #include "proxy/worker.h"
 
-enum { HEAD_MOST = HTTP1_HEAD_BYTES, LOOK_AGAIN_MS = 100 };
-
-enum health_phase { RESTING, CONNECTING, SHAKING, SENDING, READING };
+enum { LOOK_AGAIN_MS = 100 };
 
 struct health {
-    struct net_conn conn; /* first: events name it */
-    struct net_grave grave;
-    struct net_timer timer; /* to begin, or to give up */
-    struct health *next;    /* of its worker */
+    struct net_grave grave; /* first */
+    struct net_timer timer; /* to begin */
+    struct http_client client;
+    struct http_request request;
+    struct health *next; /* of its worker */
     struct worker *worker;
     struct endpoint *endpoint;
-    uint8_t phase;
     uint32_t good, bad; /* in a row */
     uint32_t turn;      /* of its addresses */
-    size_t out_len, out_at, in_len;
-    struct http1_head head;
-    struct http1_field fields[HTTP1_FIELDS];
-    char out[1024], in[HEAD_MOST];
+    char in[HTTP1_HEAD_BYTES + HTTP_CLIENT_ROOM];
 };
 
 static const struct bide__proxy_health *conf_of(const struct health *h)
@@ -70,159 +61,50 @@ static int64_t next_time(struct health *h)
 
 static void over(struct health *h, bool good)
 {
-    net_conn_close(&h->conn);
-    h->phase = RESTING;
     note(h, good);
     net_timer_set(&h->worker->loop, &h->timer, next_time(h));
 }
 
 /* ===== a check ===== */
 
-static void expect_head(struct health *h)
+static struct health *of(struct http_client *c)
 {
-    http1_response_init(&h->head, h->fields, HTTP1_FIELDS, HEAD_MOST, HTTP1_GET,
-                        false);
+    return (struct health *)((char *)c - offsetof(struct health, client));
 }
 
-/* Takes interim answers off; what http1_parse() says of the head that follows.
- */
-static int parse(struct health *h)
+static bool connected(struct http_client *c)
 {
-    int rc;
-    while ((rc = http1_parse(&h->head, h->in, h->in_len)) > 0 &&
-           h->head.status < 200) {
-        h->in_len -= (size_t)rc;
-        memmove(h->in, h->in + rc, h->in_len);
-        expect_head(h);
-    }
-    return rc;
-}
-
-static void read_answer(struct health *h)
-{
-    while (net_can_read(&h->conn)) {
-        ssize_t n =
-            net_read(&h->conn, h->in + h->in_len, HEAD_MOST - h->in_len);
-        if (n == NET_AGAIN)
-            return;
-        if (n <= 0) {
-            over(h, false);
-            return;
-        }
-        h->in_len += (size_t)n;
-        int rc = parse(h);
-        if (rc == 0)
-            continue;
-        over(h, rc > 0 && h->head.status >= conf_of(h)->status_min &&
-                    h->head.status <= conf_of(h)->status_max);
-        return;
-    }
-}
-
-static void send_question(struct health *h)
-{
-    while (h->out_at < h->out_len) {
-        ssize_t n =
-            net_write(&h->conn, h->out + h->out_at, h->out_len - h->out_at);
-        if (n == NET_AGAIN)
-            return;
-        if (n < 0) {
-            over(h, false);
-            return;
-        }
-        h->out_at += (size_t)n;
-    }
-    h->phase = READING;
-    read_answer(h);
-}
-
-static void shake(struct health *h)
-{
-    const char *why;
-    int rc = h->conn.layer->handshake(&h->conn, &why);
-    if (rc == NET_ERROR)
-        over(h, false);
-    if (rc != 1)
-        return;
-    h->phase = SENDING;
-    send_question(h);
-}
-
-static void connected(struct health *h)
-{
-    struct endpoint *e = h->endpoint;
+    const struct endpoint *e = of(c)->endpoint;
     const char *name = e->upstream->conf.tls.server_name;
-    if (net_connect_result(h->conn.io.fd) != 0 ||
-        !proxied_health(h->conn.io.fd, e)) {
-        over(h, false);
-        return;
-    }
-    h->phase = e->tls ? SHAKING : SENDING;
-    if (!e->tls)
-        send_question(h);
-    else if (net_tls_connect(&h->conn, e->upstream->tls,
-                             name ? name : e->host) < 0)
-        over(h, false);
-    else
-        shake(h);
+
+    return proxied_health(c->conn.io.fd, e) &&
+           (!e->tls || net_tls_connect(&c->conn, e->upstream->tls,
+                                       name ? name : e->host) == 0);
 }
 
-static void ready(struct net_io *io, unsigned events)
+static void done(struct http_client *c)
 {
-    struct health *h = (struct health *)io;
-    net_conn_note(&h->conn, events);
-    switch (h->phase) {
-    case CONNECTING:
-        if (h->conn.writable)
-            connected(h);
-        break;
-    case SHAKING:
-        shake(h);
-        break;
-    case SENDING:
-        send_question(h);
-        break;
-    case READING:
-        read_answer(h);
-        break;
-    default:
-        break;
-    }
-}
+    struct health *h = of(c);
 
-static void begin(struct health *h)
-{
-    struct net_address to;
-    if (endpoint_is_pending(h->endpoint)) { /* that is no failure yet */
-        net_timer_set(&h->worker->loop, &h->timer,
-                      now_of(h) + LOOK_AGAIN_MS * BIDE_MILLISECOND);
-        return;
-    }
-    int fd =
-        endpoint_address(h->endpoint, h->turn++, &to) ? net_connect(&to) : -1;
-    struct net_conn fresh = { .io = { ready, -1 } };
-
-    h->conn = fresh;
-    h->phase = CONNECTING;
-    h->out_at = h->in_len = 0;
-    expect_head(h);
-    if (fd < 0 || net_loop_add(&h->worker->loop, &h->conn.io, fd) < 0) {
-        if (fd >= 0)
-            close(fd);
-        over(h, false);
-        return;
-    }
-    net_timer_set(&h->worker->loop, &h->timer,
-                  net_after(now_of(h), conf_of(h)->timeout_ns));
+    over(h, c->fault == BIDE_FAULT_NONE &&
+                c->head.status >= conf_of(h)->status_min &&
+                c->head.status <= conf_of(h)->status_max);
 }
 
 static void fire(struct net_timer *t)
 {
     struct health *h =
         (struct health *)((char *)t - offsetof(struct health, timer));
-    if (h->phase == RESTING)
-        begin(h);
-    else
+    struct net_address to;
+
+    if (endpoint_is_pending(h->endpoint)) { /* that is no failure yet */
+        net_timer_set(&h->worker->loop, &h->timer,
+                      now_of(h) + LOOK_AGAIN_MS * BIDE_MILLISECOND);
+        return;
+    }
+    h->request.to = endpoint_address(h->endpoint, h->turn++, &to) ? &to : NULL;
+    h->request.until_ns = net_after(now_of(h), conf_of(h)->timeout_ns);
+    if (!http_client_start(&h->client, &h->worker->loop, &h->request))
         over(h, false);
 }
 
@@ -236,14 +118,17 @@ struct health *health_new(struct worker *w, struct endpoint *e)
         return NULL;
     h->worker = w;
     h->endpoint = e;
-    h->conn.io.fd = -1;
     h->timer.fire = fire;
-    h->out_len = (size_t)snprintf(h->out, sizeof h->out,
-                                  "GET %s HTTP/1.1\r\nHost: %s\r\n"
-                                  "User-Agent: bide-health\r\n"
-                                  "Connection: close\r\n\r\n",
-                                  c->path, c->host ? c->host : e->authority);
-    if (h->out_len >= sizeof h->out) {
+    http_client_init(&h->client, h->in, sizeof h->in);
+    h->client.done = done;
+    h->client.connected = connected;
+    h->request = (struct http_request){
+        .method = "GET",
+        .target = c->path,
+        .host = c->host ? c->host : e->authority,
+        .headers = "User-Agent: bide-health\r\n",
+    };
+    if (!http_client_fits(&h->client, &h->request)) {
         free(h);
         return NULL;
     }
@@ -254,13 +139,13 @@ struct health *health_new(struct worker *w, struct endpoint *e)
 static void bury(void *user, struct net_grave *grave)
 {
     (void)user;
-    free((char *)grave - offsetof(struct health, grave));
+    free(grave);
 }
 
 void health_free(struct health *h)
 {
     net_timer_cancel(&h->worker->loop, &h->timer);
-    net_conn_close(&h->conn);
+    http_client_close(&h->client);
     net_loop_bury(&h->worker->loop, &h->grave, bury);
 }
 

@@ -61,12 +61,14 @@ same sim/meson.build sim_scenario_names sim/scenario/builtin/ .yaml
 same observe/meson.build observe_source_names observe/ .c '-mindepth 1'
 sed -e 's/^http1_source_names = \[/net_source_names = [/' \
     -e 's/^net_module_names = \[/net_source_names = [/' net/meson.build >"$tmp/net"
-same "$tmp/net" net_source_names net/ .c
+same "$tmp/net" net_source_names net/ .c '-mindepth 1'
 same proxy/meson.build proxy_source_names proxy/ .c '-mindepth 1'
 same man/meson.build man_names man/ .scd
 same test/sim/meson.build sim_test_names test/sim/test_ .c
 same test/observe/meson.build observe_test_names test/observe/test_ .c
-same test/net/meson.build net_test_names test/net/test_ .c
+sed -e 's/^net_socket_names = \[/net_test_names = [/' \
+    test/net/meson.build >"$tmp/net_tests"
+same "$tmp/net_tests" net_test_names test/net/test_ .c
 same test/proxy/meson.build proxy_test_names test/proxy/test_ .c
 same test/run/meson.build run_test_names test/run/test_ .c
 same test/curl/meson.build curl_test_names test/curl/test_ .c
