@@ -21,9 +21,9 @@
  *
  * Both drive one machine:
  *
- *     CONNECTING -> GREETING -> SENDING -> HEAD -> BODY -> IDLE
- *                    (TLS)         ^                        |
- *                                  +--- a kept connection --+
+ *   CONNECTING -> GREETING -> SENDING -> HEAD -> BODY -> IDLE
+ *                  (TLS)         ^                        |
+ *                                +--- a kept connection --+
  *
  * The server is trusted with nothing: the head is read strictly, by
  * net/http1.h, interim answers (1xx) are skipped, and head, body and time are

@@ -100,8 +100,7 @@ static bool send_body(struct bide__exporter *x, const char *path)
     s.request.type =
         x->conf.json ? BIDE__OTLP_JSON_TYPE : BIDE__OTLP_PROTOBUF_TYPE;
     for (int i = 0; i < 3; i++) {
-        s.request.body[i].data = parts[i]->data;
-        s.request.body[i].len = parts[i]->len;
+        s.request.body[i] = (struct iovec){ parts[i]->data, parts[i]->len };
         sent &= !parts[i]->failed;
     }
     sent = sent && bide_run(x->dep, attempt, &s, &opts) == BIDE_BECAUSE_SUCCESS;

@@ -1,17 +1,15 @@
 /* A URL, a connection, a request, the head of an answer. */
 #include "observe/export/post.h"
 
-#include <errno.h>
 #include <netdb.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "net/lookup.h"
 #include "net/tls.h"
-#include "observe/export/post_answer.h"
+
+enum { SLICE_MS = 50, MOST_BODY = 65536 };
 
 /* ===== the URL ===== */
 
@@ -33,14 +31,22 @@ static bool is_port(const char *text)
     return len > 0 && text[len] == '\0' && n > 0 && n < 65536;
 }
 
+static bool secure_it(struct http_client *c)
+{
+    struct bide__post *post =
+        (void *)((char *)c - offsetof(struct bide__post, client));
+    return net_tls_connect(&c->conn, post->tls, post->host) == 0;
+}
+
 const char *bide__post_init(struct bide__post *post, const char *url, void *tls)
 {
     bool secure = strncmp(url, "https://", 8) == 0;
     const char *at = url + (secure ? 8 : 7);
 
-    *post = (struct bide__post){ .net.io.fd = -1,
-                                 .tls = secure ? tls : NULL,
-                                 .port = "4318" };
+    *post = (struct bide__post){ .tls = secure ? tls : NULL, .port = "4318" };
+    http_client_init(&post->client, post->in, sizeof post->in);
+    post->client.fields = post->fields;
+    post->client.connected = post->tls ? secure_it : NULL;
     if (!secure && strncmp(url, "http://", 7) != 0)
         return "expected a URL that begins with http:// or https://";
     if (secure && !tls)
@@ -71,40 +77,11 @@ const char *bide__post_init(struct bide__post *post, const char *url, void *tls)
     return NULL;
 }
 
-static void hang_up(struct bide__post *post)
-{
-    net_conn_close(&post->net);
-}
-
 void bide__post_done(struct bide__post *post)
 {
-    hang_up(post);
+    http_client_close(&post->client);
     net_lookups_free(post->lookups);
     post->lookups = NULL;
-}
-
-/* ===== waiting ===== */
-
-enum { SLICE_MS = 50 };
-
-/* Waits until the socket is ready, in slices, so that somebody who cancels does
- * not wait for a collector that is silent. */
-bide_fault bide__post_wait(int fd, short events,
-                           const struct bide__post_limit *l)
-{
-    for (;;) {
-        struct pollfd p = { .fd = fd, .events = events };
-        int64_t left = l->until_ns - bide_now_ns();
-        if (l->cancel && bide_cancelled(l->cancel))
-            return BIDE_FAULT_CANCELLED;
-        if (left <= 0)
-            return BIDE_FAULT_TIMEOUT;
-        int ms = left > SLICE_MS * BIDE_MILLISECOND
-                     ? SLICE_MS
-                     : (int)(left / BIDE_MILLISECOND) + 1;
-        if (poll(&p, 1, ms) > 0)
-            return BIDE_FAULT_NONE;
-    }
 }
 
 /* ===== the name ===== */
@@ -112,15 +89,15 @@ bide_fault bide__post_wait(int fd, short events,
 /* The answer, or NULL and the fault. A lookup cannot be called off: it goes on,
  * and the next attempt takes its answer. */
 static struct net_answer *await_answer(struct bide__post *post,
-                                       const struct bide__post_limit *l,
+                                       int64_t until_ns, bide_cancel *cancel,
                                        bide_fault *ret_fault)
 {
     struct net_answer *a = NULL;
     while (!a) {
         int64_t now = bide_now_ns();
-        if (l->cancel && bide_cancelled(l->cancel))
+        if (cancel && bide_cancelled(cancel))
             *ret_fault = BIDE_FAULT_CANCELLED;
-        else if (now >= l->until_ns)
+        else if (now >= until_ns)
             *ret_fault = BIDE_FAULT_DNS;
         else
             *ret_fault = BIDE_FAULT_NONE;
@@ -143,9 +120,8 @@ static bool ask(struct bide__post *post)
 }
 
 /* Its addresses, to be freed. */
-static bide_fault find(struct bide__post *post,
-                       const struct bide__post_limit *l,
-                       struct net_addresses **ret)
+static bide_fault find(struct bide__post *post, int64_t until_ns,
+                       bide_cancel *cancel, struct net_addresses **ret)
 {
     uint16_t port = (uint16_t)strtoul(post->port, NULL, 10);
     bide_fault fault = BIDE_FAULT_LOCAL;
@@ -155,7 +131,8 @@ static bide_fault find(struct bide__post *post,
         *ret = net_resolve(post->host, port, &why);
         return *ret ? BIDE_FAULT_NONE : BIDE_FAULT_LOCAL;
     }
-    struct net_answer *a = ask(post) ? await_answer(post, l, &fault) : NULL;
+    struct net_answer *a =
+        ask(post) ? await_answer(post, until_ns, cancel, &fault) : NULL;
     if (!a)
         return fault;
     if (!a->found)
@@ -168,147 +145,75 @@ static bide_fault find(struct bide__post *post,
     return fault;
 }
 
-/* ===== connecting and sending ===== */
+/* ===== sending ===== */
 
-static bide_fault connect_one(struct bide__post *post,
-                              const struct net_address *a,
-                              const struct bide__post_limit *l)
-{
-    int err = 0;
-    socklen_t len = sizeof err;
-
-    int fd = socket(a->to.any.sa_family,
-                    SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    post->net = (struct net_conn){ .io.fd = fd };
-    if (fd < 0)
-        return BIDE_FAULT_LOCAL;
-    if (connect(fd, &a->to.any, a->len) == 0)
-        return BIDE_FAULT_NONE;
-    if (errno != EINPROGRESS)
-        return BIDE_FAULT_CONNECT;
-    bide_fault fault = bide__post_wait(fd, POLLOUT, l);
-    if (fault != BIDE_FAULT_NONE)
-        return fault;
-    getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &len);
-    return err ? BIDE_FAULT_CONNECT : BIDE_FAULT_NONE;
-}
-
-/* Agrees on TLS. Our words of it are few, and fit into the socket. */
-static bide_fault greet(struct bide__post *post,
-                        const struct bide__post_limit *l)
-{
-    const char *why = NULL;
-
-    if (!post->tls)
-        return BIDE_FAULT_NONE;
-    if (net_tls_connect(&post->net, post->tls, post->host) < 0)
-        return BIDE_FAULT_LOCAL;
-    for (;;) {
-        int rc = post->net.layer->handshake(&post->net, &why);
-        if (rc == 1)
-            return BIDE_FAULT_NONE;
-        if (rc != NET_AGAIN)
-            return why ? BIDE_FAULT_TLS : BIDE_FAULT_RESET;
-        bide_fault fault = bide__post_wait(post->net.io.fd, POLLIN, l);
-        if (fault != BIDE_FAULT_NONE)
-            return fault;
-    }
-}
-
-static bide_fault connect_to(struct bide__post *post,
-                             const struct bide__post_limit *l)
+/* One address after the other, until one takes the request. */
+static bide_fault try_all(struct bide__post *post, struct http_request *r,
+                          bide_cancel *cancel)
 {
     struct net_addresses *list;
-    bide_fault fault = find(post, l, &list);
+    bide_fault fault = find(post, r->until_ns, cancel, &list);
 
     if (fault != BIDE_FAULT_NONE)
         return fault;
     for (unsigned i = 0; i < list->n; i++) {
-        hang_up(post);
-        fault = connect_one(post, &list->list[i], l);
-        if (fault == BIDE_FAULT_NONE)
-            fault = greet(post, l);
-        if (fault == BIDE_FAULT_NONE)
+        r->to = &list->list[i];
+        fault = http_client_run(&post->client, r, cancel);
+        if (fault == BIDE_FAULT_NONE || post->client.sent)
             break;
     }
     free(list);
-    if (fault != BIDE_FAULT_NONE)
-        hang_up(post);
     return fault;
-}
-
-static bide_fault send_all(struct net_conn *conn, const void *data, size_t len,
-                           const struct bide__post_limit *l)
-{
-    const char *at = data;
-    while (len > 0) {
-        ssize_t n = net_write(conn, at, len);
-        if (n > 0) {
-            at += n;
-            len -= (size_t)n;
-            continue;
-        }
-        if (n != NET_AGAIN)
-            return BIDE_FAULT_RESET;
-        bide_fault fault = bide__post_wait(conn->io.fd, POLLOUT, l);
-        if (fault != BIDE_FAULT_NONE)
-            return fault;
-    }
-    return BIDE_FAULT_NONE;
 }
 
 static bide_fault send_request(struct bide__post *post,
                                const struct bide__post_request *r,
-                               const struct bide__post_limit *l)
+                               int64_t timeout_ns, bide_cancel *cancel)
 {
-    char head[1024];
-    size_t len = r->body[0].len + r->body[1].len + r->body[2].len;
+    char target[512], host[272], headers[128];
     bool v6 = strchr(post->host, ':') != NULL;
-    int n = snprintf(head, sizeof head,
-                     "POST %s%s HTTP/1.1\r\nHost: %s%s%s:%s\r\n"
-                     "User-Agent: bide/%s\r\nContent-Type: %s\r\n"
-                     "Content-Length: %zu\r\n\r\n",
-                     post->prefix, r->path, v6 ? "[" : "", post->host,
-                     v6 ? "]" : "", post->port, bide_version(), r->type, len);
-    bide_fault fault = send_all(&post->net, head, (size_t)n, l);
-    for (int i = 0; i < 3 && fault == BIDE_FAULT_NONE; i++)
-        fault = send_all(&post->net, r->body[i].data, r->body[i].len, l);
-    return fault;
-}
+    struct http_request q = {
+        .method = "POST",
+        .target = target,
+        .host = host,
+        .headers = headers,
+        .keep = true,
+        .until_ns = net_after(bide_now_ns(), timeout_ns),
+        .max_body = MOST_BODY,
+    };
 
-/* A kept connection that has something to read, or has ended, is of no use;
- * what TLS has to say of itself is no harm, and must be read to know. */
-static bool is_stale(struct net_conn *conn)
-{
-    conn->readable = conn->session != NULL;
-    return net_conn_stale(conn);
+    memcpy(q.body, r->body, sizeof q.body);
+    snprintf(target, sizeof target, "%s%s", post->prefix, r->path);
+    snprintf(host, sizeof host, "%s%s%s:%s", v6 ? "[" : "", post->host,
+             v6 ? "]" : "", post->port);
+    snprintf(headers, sizeof headers,
+             "User-Agent: bide/%s\r\nContent-Type: %s\r\n", bide_version(),
+             r->type);
+    post->client.sent = false;
+    return http_client_is_open(&post->client)
+               ? http_client_run(&post->client, &q, cancel)
+               : try_all(post, &q, cancel);
 }
 
 bide_outcome bide__post_send(struct bide__post *post, const bide_dep *dep,
                              const struct bide__post_request *request,
                              int64_t timeout_ns, bide_cancel *cancel)
 {
-    int64_t now = bide_now_ns();
-    struct bide__post_limit l = { timeout_ns > BIDE_FOREVER - now
-                                      ? BIDE_FOREVER
-                                      : now + timeout_ns,
-                                  cancel };
-    struct bide__post_answer answer = { .keep = false };
+    struct http_client *c = &post->client;
+    bide_header headers[HTTP1_FIELDS];
     bide_response r = { .method = "POST", .wall_s = bide_wall_s() };
 
-    if (post->net.io.fd >= 0 && is_stale(&post->net))
-        hang_up(post);
-    if (post->net.io.fd < 0)
-        r.fault = connect_to(post, &l);
-    r.not_sent = r.fault != BIDE_FAULT_NONE;
-    if (r.fault == BIDE_FAULT_NONE)
-        r.fault = send_request(post, request, &l);
-    if (r.fault == BIDE_FAULT_NONE)
-        r.fault = bide__post_read(&post->net, &l, &answer);
-    r.status = answer.status;
-    r.headers = answer.headers;
-    r.n_headers = answer.n_headers;
-    if (r.fault != BIDE_FAULT_NONE || !answer.keep)
-        hang_up(post);
+    r.fault = send_request(post, request, timeout_ns, cancel);
+    r.not_sent = !c->sent;
+    if (r.fault == BIDE_FAULT_NONE) {
+        r.status = c->head.status;
+        r.headers = headers;
+        r.n_headers = c->head.n_fields;
+    }
+    for (size_t i = 0; i < r.n_headers; i++) {
+        const struct http1_field *f = &post->fields[i];
+        headers[i] = (bide_header){ c->in + f->line, f->name_len,
+                                    c->in + f->value, f->value_len };
+    }
     return bide_classify(dep, &r);
 }

@@ -11,11 +11,11 @@
 #ifndef BIDE_OBSERVE_EXPORT_POST_H
 #define BIDE_OBSERVE_EXPORT_POST_H
 
-#include "net/conn.h"
-#include "bide/outcome.h"
-#include "bide/run.h"
+#include "net/http/client.h"
 
 struct net_lookups;
+
+enum { BIDE__POST_HEAD = 8192 }; /* bytes of an answer's */
 
 /* Threads: owned. */
 struct bide__post {
@@ -23,7 +23,9 @@ struct bide__post {
     char port[8];
     char prefix[256]; /* of the path, without a slash at its end */
     void *tls;        /* settings, not its own; NULL: http:// */
-    struct net_conn net; /* io.fd -1: not connected */
+    struct http_client client;
+    struct http1_field fields[HTTP1_FIELDS];
+    char in[BIDE__POST_HEAD + HTTP_CLIENT_ROOM];
     struct net_lookups *lookups; /* NULL: none was needed yet */
     bool asking; /* one is under way, perhaps since an earlier attempt */
 };
@@ -31,10 +33,7 @@ struct bide__post {
 struct bide__post_request {
     const char *path; /* goes behind the prefix */
     const char *type; /* Content-Type */
-    struct {
-        const void *data;
-        size_t len;
-    } body[3]; /* one behind the other */
+    struct iovec body[HTTP_CLIENT_BODY]; /* one behind the other */
 };
 
 /* Reads a URL. NULL, or what was expected instead. Connects nothing yet. `tls`
