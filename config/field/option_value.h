@@ -1,21 +1,13 @@
-/* One option of a policy, set from text and written as text. */
+/* The options of a policy as rows of a table, set and told by their keys. */
 #ifndef BIDE_CONFIG_FIELD_OPTION_VALUE_H
 #define BIDE_CONFIG_FIELD_OPTION_VALUE_H
 
 #include "config/policy/policy_file.h"
 
-/* What came of setting an option. */
-enum bide__set {
-    BIDE__SET_OK,
-    BIDE__SET_MALFORMED, /* not a value of its type */
-    BIDE__SET_UNITLESS,  /* a number where a unit is needed */
-    BIDE__SET_RANGE      /* of its type, and outside its bounds */
-};
+struct bide__field;
 
-/* Sets option o of *conf, or leaves it: a policy, or whatever struct the option's
- * offset is of. */
-enum bide__set bide__set(void *conf, const bide_option *o, const char *text,
-                         size_t len);
+/* An option as a row of a table. */
+struct bide__field bide__option_field(const bide_option *o);
 
 /* Finds an option by its key, or NULL; `len` bytes of key count. */
 const bide_option *bide__option_find(const char *key, size_t len);
@@ -28,8 +20,12 @@ double bide__parse_percentile(const char *text, size_t len);
 void bide__option_copy(bide_policy_conf *to, const bide_policy_conf *from,
                        const bide_option *o);
 
-/* Whether two policies have the same value of an option. */
+/* Whether two policies have the same value of an option; all values, and the
+ * same rules. And a number that is the same for policies that are;
+ * `h` is what came before. */
 bool bide__option_same(const bide_policy_conf *a, const bide_policy_conf *b,
                        const bide_option *o);
+bool bide__policy_same(const bide_policy_conf *a, const bide_policy_conf *b);
+uint64_t bide__policy_hash(uint64_t h, const bide_policy_conf *policy);
 
 #endif

@@ -6,8 +6,9 @@
 
 #include "config/doc/diag.h"
 #include "config/policy/policy_file.h"
+#include "config/field/option_value.h"
 #include "config/field/reference.h"
-#include "config/field/section.h"
+#include "config/proxy/read.h"
 
 static const bide_policy_conf init = BIDE_POLICY_CONF_INIT;
 

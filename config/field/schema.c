@@ -8,7 +8,7 @@
 #include "config/policy/policy_file.h"
 #include "config/policy/policy_rules.h"
 #include "config/field/schema.h"
-#include "config/field/section.h"
+#include "config/proxy/read.h"
 
 /* ===== small parts ===== */
 
@@ -161,8 +161,8 @@ static void put_top(struct bide__json *j)
     bide__json_integer(j, "minProperties", 1);
     bide__schema_ref(j, "additionalProperties", "policy");
     bide__json_end(j);
-    bide__schema_section(j, "proxy", "What `bide proxy` does.",
-                         &bide__proxy_table);
+    bide__schema_table(j, "proxy", "What `bide proxy` does.",
+                       &bide__proxy_table, bide__proxy_table.init);
     bide__schema_type(j, "worker", "object", "What `bide worker` does.");
 }
 

@@ -26,15 +26,14 @@ void bide__schema_close_map(struct bide__json *j);
 /* The definitions that refs name: durations, rates, a policy, ... */
 void bide__schema_definitions(struct bide__json *j);
 
-/* One option, with the default that it has in *init. */
-void bide__schema_option(struct bide__json *j, const char *key,
-                         const bide_option *o, const void *init);
-
-/* The section of a program. */
-struct bide__section_table;
-void bide__schema_section(struct bide__json *j, const char *key,
-                          const char *help,
-                          const struct bide__section_table *table);
+/* One field, and a table of them, with the defaults that *init has. Without
+ * `init`, only what the keys take: neither defaults nor what is required. */
+struct bide__field;
+struct bide__table;
+void bide__schema_field(struct bide__json *j, const char *key,
+                        const struct bide__field *f, const void *init);
+void bide__schema_table(struct bide__json *j, const char *key, const char *help,
+                        const struct bide__table *table, const void *init);
 
 /* The keys of a policy: options, and those that are more than a number. */
 void bide__schema_options(struct bide__json *j);

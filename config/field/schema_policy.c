@@ -1,77 +1,11 @@
 /* schema_policy.c: the part of the schema that describes one policy. */
 #include <string.h>
 
-#include "config/policy/policy_file.h"
+#include "config/field/field.h"
+#include "config/field/option_value.h"
 #include "config/field/schema.h"
 
 /* ===== options ===== */
-
-static void put_alternatives(struct bide__json *j, const bide_option *o)
-{
-    bide__json_list(j, "anyOf");
-    switch (o->type) {
-    case BIDE_OPTION_DURATION:
-        bide__schema_ref(j, NULL, "duration");
-        break;
-    case BIDE_OPTION_RATE:
-        bide__schema_ref(j, NULL, "rate");
-        break;
-    case BIDE_OPTION_RATIO:
-        bide__schema_bounds(j, "number", o->min, o->max, o->above_min);
-        bide__schema_pattern(j, NULL, "^" SCHEMA_NUMBER "%?$");
-        break;
-    case BIDE_OPTION_COUNT:
-        bide__schema_bounds(j, "integer", o->min, o->max, o->above_min);
-        break;
-    default:
-        bide__schema_bounds(j, "number", o->min, o->max, o->above_min);
-    }
-    if (strcmp(o->key, "hedge.after") == 0)
-        bide__schema_pattern(j, NULL, "^p" SCHEMA_NUMBER "$");
-    if (o->special)
-        bide__schema_word(j, o->special);
-    bide__json_end(j);
-}
-
-static void put_default(struct bide__json *j, const bide_option *o,
-                        const void *init)
-{
-    const char *field = (const char *)init + o->offset;
-    char buffer[64];
-    const char *text = bide__option_text(init, o, buffer, sizeof buffer);
-    uint32_t count;
-    double number;
-
-    if (o->type == BIDE_OPTION_FLAG) {
-        bide__json_flag(j, "default", strcmp(text, "true") == 0);
-    } else if (o->type == BIDE_OPTION_COUNT && text == buffer) {
-        memcpy(&count, field, sizeof count);
-        bide__json_integer(j, "default", count);
-    } else if (o->type == BIDE_OPTION_NUMBER) {
-        memcpy(&number, field, sizeof number);
-        bide__json_number(j, "default", number);
-    } else {
-        bide__json_text(j, "default", text);
-    }
-}
-
-void bide__schema_option(struct bide__json *j, const char *key,
-                         const bide_option *o, const void *init)
-{
-    char text[512];
-
-    snprintf(text, sizeof text, "%s Takes %s.", o->help, o->expects);
-    bide__json_object(j, key);
-    bide__json_text(j, "description", text);
-    if (o->type == BIDE_OPTION_FLAG)
-        bide__json_text(j, "type", "boolean");
-    else if (o->type == BIDE_OPTION_CHOICE)
-        bide__schema_words(j, "enum", o->choices);
-    else
-        put_alternatives(j, o);
-    put_default(j, o, init);
-    bide__json_end(j);
-}
 
 void bide__schema_options(struct bide__json *j)
 {
@@ -83,6 +17,7 @@ void bide__schema_options(struct bide__json *j)
     for (size_t i = 0; i < n; i++) {
         const char *dot = strchr(options[i].key, '.');
         size_t len = dot ? (size_t)(dot - options[i].key) : 0;
+        struct bide__field f;
 
         if (len != strlen(group) || strncmp(group, options[i].key, len) != 0) {
             if (group[0])
@@ -91,8 +26,10 @@ void bide__schema_options(struct bide__json *j)
             if (group[0])
                 bide__schema_open_map(j, group);
         }
-        bide__schema_option(j, dot ? dot + 1 : options[i].key, &options[i],
-                            &init);
+        f = bide__option_field(&options[i]);
+        if (strcmp(f.key, "hedge.after") == 0)
+            f.pattern = "^p" SCHEMA_NUMBER "$";
+        bide__schema_field(j, dot ? dot + 1 : f.key, &f, &init);
     }
     if (group[0])
         bide__schema_close_map(j);

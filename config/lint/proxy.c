@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "config/proxy/conf.h"
-#include "config/field/section.h"
+#include "config/field/field.h"
 
 /* Warns at a key of a map. */
 static void warn_at(const bide_config *config, bide_diagnostics *notes,

@@ -36,9 +36,6 @@ const char *bide__suggest_policy(struct bide__load *load, const char *found);
 /* The parts of a policy file. */
 void bide__load_policies(struct bide__load *load, const struct bide__node *key,
                          struct bide__node *policies);
-void bide__load_option(struct bide__load *load, const bide_option *o,
-                       const struct bide__node *key,
-                       const struct bide__node *node, void *to);
 void bide__load_key(struct bide__load *load, struct bide__policy_entry *entry,
                     const struct bide__node *key, struct bide__node *node);
 void bide__load_rules(struct bide__load *load,

@@ -7,79 +7,10 @@
 
 #include <string.h>
 
+#include "config/field/field.h"
 #include "config/field/option_value.h"
 
 /* ===== what an option is given ===== */
-
-static const char *unit_help(struct bide__load *load, const bide_option *o,
-                             const struct bide__node *node)
-{
-    const char *text = node->text;
-
-    return o->type == BIDE_OPTION_RATE
-               ? bide__diag_text(load->notes, "write `%s/s` or `%s/m`", text,
-                                 text)
-               : bide__diag_text(load->notes, "write `%sms` or `%ss`", text,
-                                 text);
-}
-
-static const char *value_help(struct bide__load *load, const bide_option *o,
-                              const struct bide__node *node)
-{
-    switch (o->type) {
-    case BIDE_OPTION_DURATION:
-        return "a duration is a number and a unit (ns, us, ms, s, m, h, d), "
-               "as in `250ms` or `1m30s`";
-    case BIDE_OPTION_RATIO:
-        return "a ratio is written `10%` or `0.1`";
-    case BIDE_OPTION_RATE:
-        return "a rate is a number and a unit, as in `10/s` or `30/m`";
-    case BIDE_OPTION_FLAG:
-        return "write `true` or `false`";
-    case BIDE_OPTION_CHOICE:
-        return bide__did_you_mean(load->notes, node->text, o->choices);
-    default:
-        return NULL;
-    }
-}
-
-static void refuse_value(struct bide__load *load, const bide_option *o,
-                         const struct bide__node *node, enum bide__set why)
-{
-    const char *found = bide__node_found(load->tree, node);
-
-    if (why == BIDE__SET_UNITLESS)
-        bide__mistake(load, node, "missing-unit", unit_help(load, o, node),
-                      "a %s needs a unit: `%s` is given %s",
-                      o->type == BIDE_OPTION_RATE ? "rate" : "duration", o->key,
-                      found);
-    else if (why == BIDE__SET_RANGE)
-        bide__mistake(load, node, "out-of-range", NULL,
-                      "%s is out of range: `%s` takes %s", found, o->key,
-                      o->expects);
-    else
-        bide__mistake(load, node, "bad-value", value_help(load, o, node),
-                      "`%s`: expected %s; found %s", o->key, o->expects, found);
-}
-
-/* Durations, ratios and rates must be in quotes in JSON; numbers need not. */
-static bool is_scalar_for(struct bide__load *load, const bide_option *o,
-                          const struct bide__node *key,
-                          const struct bide__node *node)
-{
-    bool bare = o->type == BIDE_OPTION_NUMBER || o->type == BIDE_OPTION_COUNT ||
-                o->type == BIDE_OPTION_FLAG;
-
-    if (node->kind == BIDE__SCALAR && !bide__node_empty(node) &&
-        !(bare && node->quoted &&
-          !(o->special && bide__node_is(node, o->special))))
-        return true;
-    bide__mistake(load, bide__node_empty(node) ? key : node, "wrong-type",
-                  bare && node->quoted ? "take away the quotes" : NULL,
-                  "`%s`: expected %s; found %s", o->key, o->expects,
-                  bide__node_found(load->tree, node));
-    return false;
-}
 
 /* `after: p95`, which says two things in one. */
 static bool set_percentile(struct bide__load *load,
@@ -99,30 +30,19 @@ static bool set_percentile(struct bide__load *load,
     return true;
 }
 
-void bide__load_option(struct bide__load *load, const bide_option *o,
-                       const struct bide__node *key,
-                       const struct bide__node *node, void *to)
-{
-    enum bide__set outcome;
-
-    if (!is_scalar_for(load, o, key, node))
-        return;
-    outcome = bide__set(to, o, node->text, node->len);
-    if (outcome != BIDE__SET_OK)
-        refuse_value(load, o, node, outcome);
-}
-
 static void set_option(struct bide__load *load,
                        struct bide__policy_entry *entry, const bide_option *o,
                        const struct bide__node *key, struct bide__node *node)
 {
+    struct bide__field f = bide__option_field(o);
+
     if (node->kind == BIDE__SCALAR && !bide__node_empty(node)) {
         entry->set_by[bide__option_index(o)] = node;
         if (strcmp(o->key, "hedge.after") == 0 &&
             set_percentile(load, entry, node))
             return;
     }
-    bide__load_option(load, o, key, node, &entry->conf);
+    bide__read_value(load, &f, key, node, &entry->conf);
 }
 
 /* ===== keys ===== */

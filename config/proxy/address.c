@@ -129,8 +129,9 @@ static const char *not_an_address(struct bide__load *load,
 
 const char *bide__read_address(struct bide__load *load,
                                const struct bide__node *node,
-                               struct bide__proxy_address *ret)
+                               void *member)
 {
+    struct bide__proxy_address *ret = member;
     unsigned char bytes[16];
     struct cut cut;
     char *host;
@@ -183,8 +184,9 @@ static const char *read_authority(struct bide__load *load, const char *text,
 
 const char *bide__read_endpoint(struct bide__load *load,
                                 const struct bide__node *node,
-                                struct bide__proxy_endpoint *ret)
+                                void *member)
 {
+    struct bide__proxy_endpoint *ret = member;
     size_t skip = begins(node, "http://")    ? 7
                   : begins(node, "https://") ? 8
                                              : 0;
@@ -222,8 +224,9 @@ static bool clear_behind(struct bide__proxy_net *net)
 
 const char *bide__read_net(struct bide__load *load,
                            const struct bide__node *node,
-                           struct bide__proxy_net *ret)
+                           void *member)
 {
+    struct bide__proxy_net *ret = member;
     const char *slash = memchr(node->text, '/', node->len);
     size_t len = slash ? (size_t)(slash - node->text) : node->len;
     char *address = copy(load, node->text, len), text[INET6_ADDRSTRLEN];
@@ -231,6 +234,7 @@ const char *bide__read_net(struct bide__load *load,
 
     if (!address)
         return NULL;
+    ret->text = node->text;
     ret->len = inet_pton(AF_INET, address, ret->bytes) == 1    ? 4
                : inet_pton(AF_INET6, address, ret->bytes) == 1 ? 16
                                                                : 0;

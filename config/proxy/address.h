@@ -6,23 +6,24 @@
 #include "config/policy/load.h"
 #include "config/proxy/conf.h"
 
-/* Each of these gives NULL if all is well, or else what to write instead.
- * Memory that is not there is remembered in `load`. */
+/* Each of these fills in a member of a list (bide__field.item): NULL if all is
+ * well, or else what to write instead. Memory that is not there is remembered in
+ * `load`. */
 
 /* 127.0.0.1:8080, [::1]:8080, *:8080, unix:/run/bide.sock */
 const char *bide__read_address(struct bide__load *load,
                                const struct bide__node *node,
-                               struct bide__proxy_address *ret);
+                               void *address);
 
 /* https://host:8443 */
 const char *bide__read_endpoint(struct bide__load *load,
                                 const struct bide__node *node,
-                                struct bide__proxy_endpoint *ret);
+                                void *endpoint);
 
 /* 10.0.0.0/8, ::1 */
 const char *bide__read_net(struct bide__load *load,
                            const struct bide__node *node,
-                           struct bide__proxy_net *ret);
+                           void *net);
 
 /* Whether a text can be the name of a host, or its address. */
 bool bide__is_host(const char *text, size_t len);

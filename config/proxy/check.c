@@ -244,11 +244,30 @@ BIDE__CHECKER(bide__check_server_tls)
                  "add `client_ca: FILE`, whose certificates are accepted");
 }
 
-static bool same(const struct bide__proxy_address *a,
-                 const struct bide__proxy_address *b)
+/* The same address twice; the kernel chooses port 0 anew each time. */
+static bool same_address(const struct bide__proxy_address *a,
+                         const struct bide__proxy_address *b)
 {
-    return a->text && b->text && strcmp(a->text, b->text) == 0 &&
-           (a->path || a->port != 0);
+    if (a->path && b->path)
+        return strcmp(a->path, b->path) == 0;
+    return a->host && b->host && a->port == b->port && a->port != 0 &&
+           strcmp(a->host, b->host) == 0;
+}
+
+static void check_twice(struct bide__load *load,
+                        const struct bide__proxy_address *list, size_t i,
+                        const struct bide__node *node)
+{
+    for (size_t k = 0; k < i; k++)
+        if (same_address(&list[k], &list[i])) {
+            bide__mistake(load, bide__member(node, i), "duplicate-address",
+                          "take out one of the two",
+                          "`%s` is listened on already", list[i].text);
+            bide__diag(load->notes, load->tree, bide__member(node, k),
+                       BIDE_NOTE, "duplicate-address", NULL,
+                       "the first is here");
+            return;
+        }
 }
 
 /* What no request can have, because it is dropped before routes are asked. */
@@ -293,8 +312,10 @@ BIDE__CHECKER(bide__check_proxy)
         together(load, map, "proxy_protocol", "trusted",
                  "add `trusted: [ADDRESS]`: who may say who its clients are");
     together(load, map, "group", "user", "add `user: NAME`");
+    for (size_t i = 0; i < conf->n_listen; i++)
+        check_twice(load, conf->listen, i, bide__map_get(map, "listen", NULL));
     for (size_t i = 0; conf->admin && i < conf->n_listen; i++)
-        if (same(&conf->listen[i], conf->admin)) {
+        if (same_address(&conf->listen[i], conf->admin)) {
             bide__mistake(load, bide__map_get(map, "admin", NULL),
                           "duplicate-address", "take another port",
                           "`%s` is where requests come in", conf->admin->text);

@@ -336,6 +336,7 @@ enum bide__proxy_protocol {
 /* A network: address bytes (4 or 16), and how many bits count.
  * Threads: immutable. */
 struct bide__proxy_net {
+    const char *text; /* as it was written */
     uint8_t bytes[16];
     uint8_t len;  /* 4 or 16 */
     uint8_t bits; /* 0 .. 8 * len */

@@ -73,146 +73,19 @@ bool bide__fits_field(const struct bide__node *text)
     return text->text[0] != ' ' && text->text[text->len - 1] != ' ';
 }
 
-/* ===== addresses ===== */
-
-static void not_this(struct bide__load *load,
-                     const struct bide__section_field *f,
-                     const struct bide__node *key,
-                     const struct bide__node *node, const char *help)
-{
-    bide__wrong_field(load, f, key, node, NULL, help);
-}
-
-/* Room for the members of a list; NULL after a mistake. */
-static void *make_list(struct bide__load *load,
-                       const struct bide__section_field *f,
-                       const struct bide__node *key,
-                       const struct bide__node *node, size_t size)
-{
-    if (bide__node_empty(node) || node->kind == BIDE__MAP) {
-        bide__wrong_field(load, f, key, node, NULL, NULL);
-        return NULL;
-    }
-    if (!bide__right_number(load, f, key, node))
-        return NULL;
-    return bide__load_alloc(load, bide__member_count(node) * size);
-}
-
-/* The same address twice; the kernel chooses port 0 anew each time. */
-static bool same_address(const struct bide__proxy_address *a,
-                         const struct bide__proxy_address *b)
-{
-    if (a->path && b->path)
-        return strcmp(a->path, b->path) == 0;
-    return a->host && b->host && a->port == b->port && a->port != 0 &&
-           strcmp(a->host, b->host) == 0;
-}
-
-static void check_twice(struct bide__load *load,
-                        const struct bide__proxy_address *list, size_t i,
-                        const struct bide__node *node)
-{
-    for (size_t k = 0; k < i; k++)
-        if (same_address(&list[k], &list[i])) {
-            bide__mistake(load, bide__member(node, i), "duplicate-address",
-                          "take out one of the two",
-                          "`%s` is listened on already", list[i].text);
-            bide__diag(load->notes, load->tree, bide__member(node, k),
-                       BIDE_NOTE, "duplicate-address", NULL,
-                       "the first is here");
-            return;
-        }
-}
-
-BIDE__READER(bide__read_listen)
-{
-    struct bide__proxy_conf *conf = to;
-    struct bide__proxy_address *list =
-        make_list(load, f, key, node, sizeof *list);
-
-    if (!list)
-        return;
-    conf->listen = list;
-    conf->n_listen = bide__member_count(node);
-    for (size_t i = 0; i < conf->n_listen; i++) {
-        const struct bide__node *item = bide__member(node, i);
-        const char *help = f->hint;
-
-        if (!bide__is_text(item) ||
-            (help = bide__read_address(load, item, &list[i])))
-            not_this(load, f, key, item, help);
-        else
-            check_twice(load, list, i, node);
-    }
-}
-
-BIDE__READER(bide__read_admin)
-{
-    struct bide__proxy_conf *conf = to;
-    struct bide__proxy_address *address =
-        bide__load_alloc(load, sizeof *address);
-    const char *help = f->hint;
-
-    if (!address)
-        return;
-    conf->admin = address;
-    if (!bide__is_text(node) ||
-        (help = bide__read_address(load, node, address)))
-        not_this(load, f, key, node, help);
-}
-
-BIDE__READER(bide__read_trusted)
-{
-    struct bide__proxy_conf *conf = to;
-    struct bide__proxy_net *list = make_list(load, f, key, node, sizeof *list);
-
-    if (!list)
-        return;
-    conf->trusted = list;
-    conf->n_trusted = bide__member_count(node);
-    for (size_t i = 0; i < conf->n_trusted; i++) {
-        const struct bide__node *item = bide__member(node, i);
-        const char *help = f->hint;
-
-        if (!bide__is_text(item) ||
-            (help = bide__read_net(load, item, &list[i])))
-            not_this(load, f, key, item, help);
-    }
-}
-
-BIDE__READER(bide__read_endpoints)
-{
-    struct bide__proxy_upstream *upstream = to;
-    struct bide__proxy_endpoint *list =
-        make_list(load, f, key, node, sizeof *list);
-
-    if (!list)
-        return;
-    upstream->endpoints = list;
-    upstream->n_endpoints = bide__member_count(node);
-    for (size_t i = 0; i < upstream->n_endpoints; i++) {
-        const struct bide__node *item = bide__member(node, i);
-        const char *help = f->hint;
-
-        if (!bide__is_text(item) ||
-            (help = bide__read_endpoint(load, item, &list[i])))
-            not_this(load, f, key, item, help);
-    }
-}
-
 /* ===== names ===== */
 
 BIDE__READER(bide__read_policy)
 {
     if (!bide__is_text(node))
-        not_this(load, f, key, node, NULL);
+        bide__wrong_field(load, f, key, node, NULL, NULL);
     else if (bide__map_find(load->config->policies, node->text) < 0)
         bide__mistake(load, node, "unknown-policy",
                       bide__suggest_policy(load, node->text),
                       "there is no policy %s",
                       bide__node_found(load->tree, node));
     else
-        memcpy((char *)to + f->o.offset, &node->text, sizeof node->text);
+        memcpy((char *)to + f->offset, &node->text, sizeof node->text);
 }
 
 static void unknown_upstream(struct bide__load *load,
@@ -242,7 +115,7 @@ BIDE__READER(bide__read_upstream)
     long i = -1;
 
     if (!bide__is_text(node)) {
-        not_this(load, f, key, node, NULL);
+        bide__wrong_field(load, f, key, node, NULL, NULL);
         return;
     }
     i = bide__map_find(all, node->text);
@@ -250,17 +123,15 @@ BIDE__READER(bide__read_upstream)
     if (i < 0)
         unknown_upstream(load, all, node);
     else
-        memcpy((char *)to + f->o.offset, &at, sizeof at);
+        memcpy((char *)to + f->offset, &at, sizeof at);
 }
 
 /* ===== others ===== */
 
-void bide__read_log_name(struct bide__load *load,
-                         const struct bide__section_field *f,
-                         const struct bide__node *key,
-                         const struct bide__node *node, const char **ret)
+BIDE__READER(bide__read_log)
 {
     static const char *const names[] = { "stdout", "stderr", "syslog", "off" };
+    const char *log = bide__node_is(node, "off") ? NULL : node->text;
     bool known = bide__is_text(node) &&
                  (node->text[0] == '/' ||
                   strncmp(node->text, "syslog:/", 8) == 0);
@@ -268,15 +139,9 @@ void bide__read_log_name(struct bide__load *load,
     for (size_t i = 0; !known && i < sizeof names / sizeof names[0]; i++)
         known = bide__node_is(node, names[i]);
     if (!known)
-        not_this(load, f, key, node, NULL);
+        bide__wrong_field(load, f, key, node, NULL, NULL);
     else
-        *ret = bide__node_is(node, "off") ? NULL : node->text;
-}
-
-BIDE__READER(bide__read_log)
-{
-    bide__read_log_name(load, f, key, node,
-                        &((struct bide__proxy_conf *)to)->access_log);
+        memcpy((char *)to + f->offset, &log, sizeof log);
 }
 
 BIDE__READER(bide__read_answers)
@@ -285,7 +150,7 @@ BIDE__READER(bide__read_answers)
 
     if (!bide__read_status(node, &health->status_min, &health->status_max) ||
         health->status_max > 599)
-        not_this(load, f, key, node, NULL);
+        bide__wrong_field(load, f, key, node, NULL, NULL);
 }
 
 BIDE__READER(bide__read_clients)
@@ -297,8 +162,8 @@ BIDE__READER(bide__read_clients)
     if (tls->client_required || bide__node_is(node, "optional") ||
         bide__node_is(node, "none"))
         return;
-    not_this(load, f, key, node,
-             bide__is_text(node)
-                 ? bide__did_you_mean(load->notes, node->text, known)
-                 : NULL);
+    bide__wrong_field(load, f, key, node, NULL,
+                      bide__is_text(node)
+                          ? bide__did_you_mean(load->notes, node->text, known)
+                          : NULL);
 }

@@ -4,40 +4,33 @@
 #define BIDE_CONFIG_PROXY_READ_H
 
 #include "config/proxy/conf.h"
-#include "config/field/section.h"
+#include "config/field/field.h"
 
 #define BIDE__READER(name)                                                     \
-    void name(struct bide__load *load, const struct bide__section_field *f,    \
+    void name(struct bide__load *load, const struct bide__field *f,            \
               const struct bide__node *key, const struct bide__node *node,     \
               void *to)
 
-BIDE__READER(bide__read_listen);    /* struct bide__proxy_conf */
-BIDE__READER(bide__read_admin);     /* the same */
-BIDE__READER(bide__read_trusted);   /* the same */
-BIDE__READER(bide__read_log);       /* the same */
-BIDE__READER(bide__read_upstream);  /* any: an index, at the row's offset */
-BIDE__READER(bide__read_policy);    /* any: a name, at the row's offset */
-BIDE__READER(bide__read_endpoints); /* struct bide__proxy_upstream */
-BIDE__READER(bide__read_answers);   /* struct bide__proxy_health */
-BIDE__READER(bide__read_clients);   /* struct bide__proxy_server_tls */
+BIDE__READER(bide__read_log);      /* a text at the row's offset; `off`: NULL */
+BIDE__READER(bide__read_upstream); /* an index, there */
+BIDE__READER(bide__read_policy);   /* a name, there */
+BIDE__READER(bide__read_answers);  /* struct bide__proxy_health */
+BIDE__READER(bide__read_clients);  /* struct bide__proxy_server_tls */
 
-/* Where a log goes; `off` is NULL. */
+/* Where a log goes. */
 #define BIDE__LOG_PATTERN "^(/.+|stdout|stderr|syslog(:/.+)?|off)$"
 #define BIDE__LOG_EXPECTED                                                     \
     "a path that begins with `/`, stdout, stderr, syslog, syslog:PATH or off"
-void bide__read_log_name(struct bide__load *load,
-                         const struct bide__section_field *f,
-                         const struct bide__node *key,
-                         const struct bide__node *node, const char **ret);
 
-/* The tables of one upstream, of what a route may have beside one, and of what
+/* The tables of the section, of one upstream, of what a route may have beside one, and of what
  * is seen of it all. */
-extern const struct bide__section_table bide__proxy_upstream_table;
-extern const struct bide__section_table bide__proxy_fallback_table;
-extern const struct bide__section_table bide__proxy_fault_table;
-extern const struct bide__section_table bide__proxy_priority_table;
-extern const struct bide__section_table bide__proxy_admin_table;
-extern const struct bide__section_table bide__proxy_telemetry_table;
+extern const struct bide__table bide__proxy_table;
+extern const struct bide__table bide__proxy_upstream_table;
+extern const struct bide__table bide__proxy_fallback_table;
+extern const struct bide__table bide__proxy_fault_table;
+extern const struct bide__table bide__proxy_priority_table;
+extern const struct bide__table bide__proxy_admin_table;
+extern const struct bide__table bide__proxy_telemetry_table;
 
 /* What texts must be. */
 bool bide__fits_path(const struct bide__node *text);

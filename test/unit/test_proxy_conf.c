@@ -2,6 +2,7 @@
  * with it is shown by test/golden/check. */
 #include "findings.h"
 
+#include "config/field/size.h"
 #include "config/proxy/conf.h"
 #include "config/proxy/read.h"
 
@@ -24,16 +25,16 @@ static void proxy_absent_is_null(void **state)
 }
 
 /* All values of a table, as text. */
-static void must_be_same(const struct bide__section_table *table, const void *a,
+static void must_be_same(const struct bide__table *table, const void *a,
                          const void *b, size_t *ret_seen)
 {
-    for (const struct bide__section_field *f = table->fields; f->o.key; f++) {
+    for (const struct bide__field *f = table->fields; f->key; f++) {
         char one[64], other[64];
 
-        if (f->kind == BIDE__FIELDS)
-            must_be_same(f->table, (const char *)a + f->o.offset,
-                         (const char *)b + f->o.offset, ret_seen);
-        if (f->kind != BIDE__VALUE && f->kind != BIDE__SIZE)
+        if (f->type == BIDE__FIELDS)
+            must_be_same(f->table, (const char *)a + f->offset,
+                         (const char *)b + f->offset, ret_seen);
+        if (f->type > BIDE__SIZE)
             continue;
         assert_string_equal(bide__field_text(f, a, one, sizeof one),
                             bide__field_text(f, b, other, sizeof other));

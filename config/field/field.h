@@ -1,0 +1,186 @@
+/* Tables of fields: which keys a map has, and everything that follows from it.
+ *
+ *     struct pool { uint32_t idle; int64_t timeout_ns; const char *host; };
+ *
+ *     #define S struct pool
+ *     static const struct bide__field pool_fields[] = {
+ *         { "idle", AT(idle), TAKES_COUNT_UP_TO(1000000),
+ *           .help = "Connections that are kept open unused." },
+ *         { "timeout", AT(timeout_ns), TAKES_DURATION_OVER_0,
+ *           .help = "How long an unused connection is kept." },
+ *         { "host", AT(host), TAKES_TEXT("the name of a host"),
+ *           .fits = is_host, .help = "What it is asked for." },
+ *         LAST
+ *     };
+ *     #undef S
+ *     static const struct pool pool_init = { 256, 30 * BIDE_SECOND, NULL };
+ *     static const struct bide__table pool_table = {
+ *         pool_fields, .size = sizeof(struct pool), .init = &pool_init
+ *     };
+ *
+ * A row says what a key takes (lib/takes.h, config/field/rows.h), where in a
+ * struct it goes and what it means. From the rows come reading with diagnostics,
+ * setting by text, the reference page, the schema, and whether two structs are
+ * the same. To add a key, add a row. The options of a policy are rows, too:
+ * bide__option_field(). */
+#ifndef BIDE_CONFIG_FIELD_FIELD_H
+#define BIDE_CONFIG_FIELD_FIELD_H
+
+#include "config/policy/load.h"
+
+/* What a key takes. The first are those of bide_option_type: BIDE_OPTION_COUNT
+ * and so on. */
+enum bide__field_type {
+    BIDE__EITHER = BIDE_OPTION_CHOICE + 1, /* bool: the second of two choices? */
+    BIDE__LARGE,   /* uint64_t, a count */
+    BIDE__SIZE,    /* bytes: uint32_t, or uint64_t where it has a `special` */
+    BIDE__TEXT,    /* const char *; with `item`, a pointer to one */
+    BIDE__TEXTS,   /* a text or a list of them; has `item` */
+    BIDE__NAME,    /* the name of something; has `read` */
+    BIDE__OTHER,   /* whatever `read` makes of it */
+    BIDE__FIELDS,  /* a map with a table of its own */
+    BIDE__LIST_OF, /* a list of such maps */
+    BIDE__MAP_OF   /* names, and such maps */
+};
+
+struct bide__table;
+struct bide__json;
+
+/* One key. Threads: immutable. */
+struct bide__field {
+    const char *key;
+    size_t offset; /* in the struct of the table */
+
+    /* What it takes, as in bide_option. */
+    int type;        /* bide_option_type, or bide__field_type */
+    double min, max; /* in the unit of the field */
+    bool above_min;  /* min itself is not allowed */
+    const char *special; /* a word for the one value outside: "none"; or NULL */
+    int64_t special_value;
+    const char *const *choices; /* in the order of the enum, then NULL */
+    const char *expects;        /* "a duration over 0" */
+
+    const char *help; /* one sentence */
+    bool required;
+    bool fixed;           /* cannot change while the program runs */
+    const char *fallback; /* the default as the reference has it, where `init`
+                             does not say it: "the end"; or NULL */
+    const char *type_name; /* of BIDE__OTHER, for the reference */
+    const char *hint;      /* what to write instead, or NULL */
+    const char *pattern;   /* of a text, for the schema; or NULL */
+    size_t size; /* of what `read` or `item` fills in, unless it is a text */
+
+    bool (*fits)(const struct bide__node *text); /* a text; NULL: any does */
+
+    /* A text into the `size` bytes of a member, which begins with the text as it
+     * was written: NULL, or what to write instead. */
+    const char *(*item)(struct bide__load *load, const struct bide__node *text,
+                        void *member);
+
+    /* Instead of storing the value at `offset`; `to` is the struct. */
+    void (*read)(struct bide__load *load, const struct bide__field *f,
+                 const struct bide__node *key, const struct bide__node *node,
+                 void *to);
+
+    /* Sets from text what the types above cannot; and describes it. */
+    bool (*set)(const struct bide__field *f, void *to, const char *text,
+                size_t len);
+    void (*schema)(struct bide__json *j, const struct bide__field *f);
+
+    /* Of a map, a list of maps, or named maps; of lists and names, `offset` is
+     * of the pointer to the first, and n_offset of their number. */
+    const struct bide__table *table;
+    size_t n_offset, most;
+};
+
+/* The keys of one map. Threads: immutable. */
+struct bide__table {
+    const struct bide__field *fields; /* the last has no key */
+    size_t size;        /* of the struct that they fill ... */
+    const void *init;   /* ... and its defaults; not of BIDE__FIELDS */
+    size_t name_offset; /* BIDE__MAP_OF: where its name goes */
+
+    /* What the keys must be to each other, when all are read; or NULL. `where`
+     * is what to point at if one is missing. */
+    void (*check)(struct bide__load *load, const struct bide__node *where,
+                  const struct bide__node *map, void *to);
+};
+
+/* ===== reading (read.c, read_value.c) ===== */
+
+/* Reads a map into a struct that holds its defaults. */
+void bide__read_fields(struct bide__load *load, const struct bide__table *table,
+                       const struct bide__node *where,
+                       const struct bide__node *map, void *to);
+
+/* Reads one value, of whatever type; one that text can say; false after a
+ * mistake. */
+void bide__read_field(struct bide__load *load, const struct bide__field *f,
+                      const struct bide__node *key,
+                      const struct bide__node *node, void *to);
+bool bide__read_value(struct bide__load *load, const struct bide__field *f,
+                      const struct bide__node *key,
+                      const struct bide__node *node, void *to);
+
+/* "`key`: expected ..., found ..."; of f->expects if expected is NULL. */
+void bide__wrong_field(struct bide__load *load, const struct bide__field *f,
+                       const struct bide__node *key,
+                       const struct bide__node *node, const char *expected,
+                       const char *help);
+
+/* Whether a node is a text that is not empty and holds no NUL. */
+bool bide__is_text(const struct bide__node *node);
+
+/* The members of a list; anything else is its only member. */
+size_t bide__member_count(const struct bide__node *node);
+const struct bide__node *bide__member(const struct bide__node *node, size_t i);
+
+/* ===== by text (text.c) ===== */
+
+/* What came of setting a field. */
+enum bide__set {
+    BIDE__SET_OK,
+    BIDE__SET_MALFORMED, /* not a value of its type */
+    BIDE__SET_UNITLESS,  /* a number where a unit is needed */
+    BIDE__SET_RANGE      /* of its type, and outside its bounds */
+};
+
+/* Sets a field of *to, or leaves it. */
+enum bide__set bide__field_set(const struct bide__field *f, void *to,
+                               const char *text, size_t len);
+
+/* Whether a text can set it at all. */
+bool bide__field_settable(const struct bide__field *f);
+
+/* The field that a path such as "queue.limit" leads to, or NULL. */
+const struct bide__field *bide__field_find(const struct bide__table *table,
+                                           const char *path);
+
+/* The value of a field as a file would have it; NULL if it has no such text. In
+ * `buffer`, or a constant. */
+const char *bide__field_text(const struct bide__field *f, const void *from,
+                             char *buffer, size_t size);
+
+/* ===== equality (same.c) ===== */
+
+/* Gives a field that is a number or a word the value that it has in `from`. */
+void bide__field_copy(const struct bide__field *f, void *to, const void *from);
+
+/* Whether two structs hold the same, key for key. */
+bool bide__field_same(const struct bide__field *f, const void *a,
+                      const void *b);
+bool bide__fields_same(const struct bide__table *table, const void *a,
+                       const void *b);
+
+/* The first field that is `fixed` and not the same, as a path below the one
+ * that is there: "proxy.limits.header_bytes". False if there is none. */
+bool bide__fixed_differs(const struct bide__table *table, const void *a,
+                         const void *b, char *path, size_t size);
+
+/* A number that is the same for structs that are; `h` is what came before. */
+uint64_t bide__fields_hash(uint64_t h, const struct bide__table *table,
+                           const void *from);
+uint64_t bide__field_hash(uint64_t h, const struct bide__field *f,
+                          const void *from);
+
+#endif
