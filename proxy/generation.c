@@ -33,13 +33,13 @@ static struct upstream *take_upstream(struct generation *old,
 }
 
 /* Its own, the one of the state before, or a new one. */
-static struct service *take_service(struct generation *s,
+static struct service *take_service(struct generation *g,
                                     const struct generation *old,
                                     const struct bide__proxy_route *c,
                                     char *err, size_t size)
 {
-    struct upstream *u = s->upstreams[c->upstream];
-    struct service *v = service_find(s, u, c);
+    struct upstream *u = g->upstreams[c->upstream];
+    struct service *v = service_find(g, u, c);
     if (v)
         return v;
     v = service_find(old, u, c);
@@ -49,32 +49,32 @@ static struct service *take_service(struct generation *s,
         v = service_new(u, c, old, err, size);
     if (!v)
         return NULL;
-    s->services[s->n_services++] = v;
-    return carried_totals_init(s, s->n_services - 1, old) ? v : NULL;
+    g->services[g->n_services++] = v;
+    return carried_totals_init(g, g->n_services - 1, old) ? v : NULL;
 }
 
-static void generation_free(struct generation *s)
+static void generation_free(struct generation *g)
 {
-    for (size_t i = 0; i < s->n_services; i++)
-        service_unref(s->services[i]);
-    for (size_t i = 0; s->carried && i < s->n_services; i++)
-        carried_totals_done(&s->carried[i]);
-    for (size_t i = 0; i < s->n_upstreams; i++)
-        upstream_unref(s->upstreams[i]);
-    free(s->services);
-    free(s->carried);
-    free(s->upstreams);
-    free(s->routes);
-    free(s->fallbacks);
-    net_tls_free(s->tls);
-    bide_config_free(s->owner);
-    free(s);
+    for (size_t i = 0; i < g->n_services; i++)
+        service_unref(g->services[i]);
+    for (size_t i = 0; g->carried && i < g->n_services; i++)
+        carried_totals_done(&g->carried[i]);
+    for (size_t i = 0; i < g->n_upstreams; i++)
+        upstream_unref(g->upstreams[i]);
+    free(g->services);
+    free(g->carried);
+    free(g->upstreams);
+    free(g->routes);
+    free(g->fallbacks);
+    net_tls_free(g->tls);
+    bide_config_free(g->owner);
+    free(g);
 }
 
 /* The settings towards clients, if there are to be any. */
-static bool fill_tls(struct generation *s, char *err, size_t size)
+static bool fill_tls(struct generation *g, char *err, size_t size)
 {
-    const struct bide__proxy_server_tls *c = &s->conf->tls;
+    const struct bide__proxy_server_tls *c = &g->conf->tls;
     struct net_tls_pair *pairs = calloc(c->n_certificates + 1, sizeof *pairs);
     struct net_tls_server conf = { .pairs = pairs,
                                    .client_ca = c->client_ca,
@@ -88,50 +88,50 @@ static bool fill_tls(struct generation *s, char *err, size_t size)
             (struct net_tls_pair){ c->certificates[i].certificate,
                                    c->certificates[i].key };
     if (conf.n_pairs > 0)
-        s->tls = net_tls_server_new(&conf, err, size);
+        g->tls = net_tls_server_new(&conf, err, size);
     free(pairs);
-    return conf.n_pairs == 0 || s->tls;
+    return conf.n_pairs == 0 || g->tls;
 }
 
 /* The other upstream of a route is a service as any, with a route of its own.
  */
-static int add_fallback(struct generation *s, size_t i,
+static int add_fallback(struct generation *g, size_t i,
                         const struct generation *old, char *err, size_t size)
 {
-    struct route *r = &s->routes[i], *f = &s->fallbacks[i];
+    struct route *r = &g->routes[i], *f = &g->fallbacks[i];
     const struct bide__proxy_route *c = r->conf->fallback.route;
-    struct service *v = c ? take_service(s, old, c, err, size) : NULL;
+    struct service *v = c ? take_service(g, old, c, err, size) : NULL;
     if (!c)
         return 0;
     if (!v)
         return -1;
-    route_init(f, c, &s->conf->headers, v);
+    route_init(f, c, &g->conf->headers, v);
     f->primary = r;
     f->has_fallback = true;
     r->fallback = f;
     return 0;
 }
 
-static int fill(struct generation *s, unsigned n_workers,
+static int fill(struct generation *g, unsigned n_workers,
                 struct generation *old, char *err, size_t size)
 {
-    const struct bide__proxy_conf *conf = s->conf;
-    if (!fill_tls(s, err, size))
+    const struct bide__proxy_conf *conf = g->conf;
+    if (!fill_tls(g, err, size))
         return -1;
     for (size_t i = 0; i < conf->n_upstreams; i++) {
         struct upstream *u = take_upstream(old, &conf->upstreams[i], n_workers,
-                                           s->hooks, err, size);
+                                           g->hooks, err, size);
         if (!u)
             return -1;
-        s->upstreams[s->n_upstreams++] = u;
+        g->upstreams[g->n_upstreams++] = u;
     }
     for (size_t i = 0; i < conf->n_routes; i++) {
-        struct service *v = take_service(s, old, &conf->routes[i], err, size);
+        struct service *v = take_service(g, old, &conf->routes[i], err, size);
         if (!v)
             return -1;
-        route_init(&s->routes[s->n_routes++], &conf->routes[i], &conf->headers,
+        route_init(&g->routes[g->n_routes++], &conf->routes[i], &conf->headers,
                    v);
-        if (add_fallback(s, i, old, err, size) < 0)
+        if (add_fallback(g, i, old, err, size) < 0)
             return -1;
     }
     return 0;
@@ -143,43 +143,43 @@ struct generation *generation_new(const struct bide__proxy_conf *conf,
                                   struct generation *old, char *err,
                                   size_t err_size)
 {
-    struct generation *s = calloc(1, sizeof *s);
+    struct generation *g = calloc(1, sizeof *g);
     snprintf(err, err_size, "no memory");
-    if (!s)
+    if (!g)
         return NULL;
-    atomic_init(&s->refs, 1);
-    s->conf = conf;
-    s->hooks = hooks;
-    s->generation = old ? old->generation + 1 : 1;
-    s->routes = calloc(conf->n_routes + 1, sizeof *s->routes);
-    s->upstreams = calloc(conf->n_upstreams + 1, sizeof *s->upstreams);
-    s->fallbacks = calloc(conf->n_routes + 1, sizeof *s->fallbacks);
-    s->services = calloc(2 * conf->n_routes + 1, sizeof *s->services);
-    s->carried = calloc(2 * conf->n_routes + 1, sizeof *s->carried);
-    if (!s->routes || !s->fallbacks || !s->upstreams || !s->services ||
-        !s->carried || fill(s, n_workers, old, err, err_size) < 0) {
-        generation_free(s);
+    atomic_init(&g->refs, 1);
+    g->conf = conf;
+    g->hooks = hooks;
+    g->generation = old ? old->generation + 1 : 1;
+    g->routes = calloc(conf->n_routes + 1, sizeof *g->routes);
+    g->upstreams = calloc(conf->n_upstreams + 1, sizeof *g->upstreams);
+    g->fallbacks = calloc(conf->n_routes + 1, sizeof *g->fallbacks);
+    g->services = calloc(2 * conf->n_routes + 1, sizeof *g->services);
+    g->carried = calloc(2 * conf->n_routes + 1, sizeof *g->carried);
+    if (!g->routes || !g->fallbacks || !g->upstreams || !g->services ||
+        !g->carried || fill(g, n_workers, old, err, err_size) < 0) {
+        generation_free(g);
         return NULL;
     }
-    s->owner = owner;
-    return s;
+    g->owner = owner;
+    return g;
 }
 
-void generation_ref(struct generation *s)
+void generation_ref(struct generation *g)
 {
-    atomic_fetch_add(&s->refs, 1);
+    atomic_fetch_add(&g->refs, 1);
 }
 
-void generation_unref(struct generation *s)
+void generation_unref(struct generation *g)
 {
-    if (s && atomic_fetch_sub(&s->refs, 1) == 1)
-        generation_free(s);
+    if (g && atomic_fetch_sub(&g->refs, 1) == 1)
+        generation_free(g);
 }
 
-bool generation_has(const struct generation *s, const struct upstream *u)
+bool generation_has(const struct generation *g, const struct upstream *u)
 {
-    for (size_t i = 0; i < s->n_upstreams; i++)
-        if (s->upstreams[i] == u)
+    for (size_t i = 0; i < g->n_upstreams; i++)
+        if (g->upstreams[i] == u)
             return true;
     return false;
 }

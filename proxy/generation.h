@@ -1,11 +1,11 @@
 /* proxy/generation.h: what a configuration becomes when it runs: routes, upstreams,
  * endpoints, and the dependencies that the engine keeps for them.
  *
- *     struct generation *s = generation_new(conf, config, n_workers, &hooks, NULL, ...);
- *     const struct route *r = route_find(s, head, buf);
+ *     struct generation *g = generation_new(conf, config, n_workers, &hooks, NULL, ...);
+ *     const struct route *r = route_find(g, head, buf);
  *     ...
- *     struct generation *next = generation_new(new_conf, ..., s, ...);         // SIGHUP
- *     generation_unref(s);          // each worker, once nothing of it uses s
+ *     struct generation *next = generation_new(new_conf, ..., g, ...);         // SIGHUP
+ *     generation_unref(g);          // each worker, once nothing of it uses g
  *
  * A generation never changes; a reload makes another beside it. What did not change
  * between the two is the same object in both: an upstream whose settings are
@@ -61,10 +61,10 @@ struct generation *generation_new(const struct bide__proxy_conf *conf,
                                   const struct proxy_hooks *hooks,
                                   struct generation *old, char *err,
                                   size_t err_size);
-void generation_ref(struct generation *s);
-void generation_unref(struct generation *s); /* frees it after the last */
+void generation_ref(struct generation *g);
+void generation_unref(struct generation *g); /* frees it after the last */
 
 /* Whether an upstream is in it, the very object. */
-bool generation_has(const struct generation *s, const struct upstream *u);
+bool generation_has(const struct generation *g, const struct upstream *u);
 
 #endif

@@ -114,11 +114,11 @@ void proxy_inherit(struct proxy *p, struct kept *kept)
 }
 
 /* Whether there is anything to resolve: without, there is no thread for it. */
-static bool has_names(const struct generation *s)
+static bool has_names(const struct generation *g)
 {
-    for (size_t i = 0; i < s->n_upstreams; i++)
-        for (unsigned e = 0; e < s->upstreams[i]->n_endpoints; e++)
-            if (!net_is_address(s->upstreams[i]->endpoints[e].host))
+    for (size_t i = 0; i < g->n_upstreams; i++)
+        for (unsigned e = 0; e < g->upstreams[i]->n_endpoints; e++)
+            if (!net_is_address(g->upstreams[i]->endpoints[e].host))
                 return true;
     return false;
 }
@@ -236,10 +236,10 @@ int proxy_reload(struct proxy *p, bide_config *config,
         moves ? access_log_open(conf->access_log, err, err_size) : NULL;
     struct listen_sockets *d =
         moves && !log ? NULL : listen_sockets_new(p, conf, shut, err, err_size);
-    struct generation *s = d ? generation_new(conf, config, p->n_workers,
+    struct generation *g = d ? generation_new(conf, config, p->n_workers,
                                               &p->hooks, old, err, err_size)
                              : NULL;
-    if (!s) {
+    if (!g) {
         listen_sockets_unref(d);
         bide__target_free(log);
         return -1;
@@ -247,7 +247,7 @@ int proxy_reload(struct proxy *p, bide_config *config,
     if (log && !access_log_use(p, log))
         fprintf(stderr, "bide proxy: no memory or thread for the access log\n");
     pthread_mutex_lock(&p->lock);
-    p->generation = s;
+    p->generation = g;
     p->sockets = d;
     pthread_mutex_unlock(&p->lock);
     listen_sockets_drop_others(p->kept, shut, d);
@@ -258,7 +258,7 @@ int proxy_reload(struct proxy *p, bide_config *config,
     dep_memory_sweep(p->hooks.memory);
     if (p->resolver)
         resolver_wake(p->resolver);
-    else if (has_names(s))
+    else if (has_names(g))
         p->resolver = resolver_new(p);
     return 0;
 }
@@ -266,10 +266,10 @@ int proxy_reload(struct proxy *p, bide_config *config,
 struct generation *proxy_generation(struct proxy *p)
 {
     pthread_mutex_lock(&p->lock);
-    struct generation *s = p->generation;
-    generation_ref(s);
+    struct generation *g = p->generation;
+    generation_ref(g);
     pthread_mutex_unlock(&p->lock);
-    return s;
+    return g;
 }
 
 struct listen_sockets *proxy_doors(struct proxy *p)

@@ -94,21 +94,21 @@ static void list_endpoints(struct held *h, struct upstream *u, int64_t now)
     }
 }
 
-static size_t count_endpoints(const struct generation *s)
+static size_t count_endpoints(const struct generation *g)
 {
     size_t n = 0;
-    for (size_t i = 0; i < s->n_upstreams; i++)
-        n += s->upstreams[i]->n_endpoints;
+    for (size_t i = 0; i < g->n_upstreams; i++)
+        n += g->upstreams[i]->n_endpoints;
     return n;
 }
 
 static void list_deps(struct held *h)
 {
-    const struct generation *s = h->generation;
+    const struct generation *g = h->generation;
 
-    for (size_t i = 0; i < s->n_services; i++) {
-        const struct service *v = s->services[i];
-        const struct carried_totals *l = &s->carried[i];
+    for (size_t i = 0; i < g->n_services; i++) {
+        const struct service *v = g->services[i];
+        const struct carried_totals *l = &g->carried[i];
 
         h->deps[i] = (struct bide__observed_dep){
             .name = bide_dep_name(v->dep),
@@ -121,7 +121,7 @@ static void list_deps(struct held *h)
         };
     }
     h->list.deps = h->deps;
-    h->list.n_deps = s->n_services;
+    h->list.n_deps = g->n_services;
 }
 
 /* ===== numbers ===== */
@@ -134,12 +134,12 @@ static void add(struct held *h, enum bide__value_kind kind, const char *name,
 }
 
 /* Those of one name, in a row. */
-static void list_logs(struct held *h, const struct proxy_telemetry *w)
+static void list_logs(struct held *h, const struct proxy_telemetry *t)
 {
     const struct {
         const char *name;
         const struct bide__sink *sink;
-    } logs[] = { { "access", w->proxy->log }, { "decisions", w->decisions } };
+    } logs[] = { { "access", t->proxy->log }, { "decisions", t->decisions } };
 
     for (size_t i = 0; i < sizeof logs / sizeof logs[0]; i++)
         if (logs[i].sink)
@@ -207,15 +207,15 @@ static void list_stale(struct held *h, const struct proxy *p)
 }
 
 /* How watching itself goes. */
-static void list_own(struct held *h, const struct proxy_telemetry *w)
+static void list_own(struct held *h, const struct proxy_telemetry *t)
 {
-    if (w->collector)
+    if (t->collector)
         add(h, BIDE__VALUE_COUNTER, "bide_events_dropped_total",
-            (double)bide__collector_dropped(w->collector),
+            (double)bide__collector_dropped(t->collector),
             "events that were not looked at: too many at once");
-    if (w->exporter) {
+    if (t->exporter) {
         struct bide__exporter_stats s;
-        bide__exporter_stats(w->exporter, &s);
+        bide__exporter_stats(t->exporter, &s);
         add(h, BIDE__VALUE_COUNTER, "bide_spans_sent_total",
             (double)s.spans_sent, "spans that the collector took");
         add(h, BIDE__VALUE_COUNTER, "bide_spans_dropped_total",
@@ -237,12 +237,12 @@ static void let_go(struct held *h)
 
 static const struct bide__observed *hold(void *ctx)
 {
-    struct proxy_telemetry *w = ctx;
+    struct proxy_telemetry *t = ctx;
     struct held *h = calloc(1, sizeof *h);
 
     if (!h)
         return NULL;
-    h->generation = proxy_generation(w->proxy);
+    h->generation = proxy_generation(t->proxy);
     h->deps = calloc(h->generation->n_services + 1, sizeof *h->deps);
     h->endpoints =
         calloc(count_endpoints(h->generation) + 1, sizeof *h->endpoints);
@@ -255,11 +255,11 @@ static const struct bide__observed *hold(void *ctx)
         list_endpoints(h, h->generation->upstreams[i], bide_now_ns());
     list_deps(h);
     h->list.values = h->values;
-    list_counters(h, w->proxy);
-    list_logs(h, w);
+    list_counters(h, t->proxy);
+    list_logs(h, t);
     list_faults(h);
-    list_stale(h, w->proxy);
-    list_own(h, w);
+    list_stale(h, t->proxy);
+    list_own(h, t);
     return &h->list;
 }
 
@@ -292,32 +292,32 @@ static bool force(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
 #define X(name, key) [name] = key,
     static const char *const modes[] = { BIDE_BREAKER_MODES(X) };
 #undef X
-    struct generation *s =
+    struct generation *g =
         proxy_generation(((struct proxy_telemetry *)ctx)->proxy);
     bool found = false;
 
-    for (size_t i = 0; i < s->n_services; i++)
-        if (strcmp(bide_dep_name(s->services[i]->dep), dep) == 0)
-            found |= bide_dep_force_breaker(s->services[i]->dep, mode) == 0;
+    for (size_t i = 0; i < g->n_services; i++)
+        if (strcmp(bide_dep_name(g->services[i]->dep), dep) == 0)
+            found |= bide_dep_force_breaker(g->services[i]->dep, mode) == 0;
     if (found)
         fprintf(stderr, "bide proxy: admin: the breaker of %s is %s\n", dep,
                 modes[mode]);
     else
         snprintf(why, size, "there is no dependency `%s`", dep);
-    generation_unref(s);
+    generation_unref(g);
     return found;
 }
 
 /* Switches the faults of all routes to a dependency on or off. */
 static bool fault(void *ctx, const char *dep, bool on, char *why, size_t size)
 {
-    struct generation *s =
+    struct generation *g =
         proxy_generation(((struct proxy_telemetry *)ctx)->proxy);
     bool found = false;
 
-    for (size_t i = 0; i < s->n_routes; i++) {
-        struct service *v = s->routes[i].service;
-        if (!s->routes[i].can_fail || strcmp(bide_dep_name(v->dep), dep) != 0)
+    for (size_t i = 0; i < g->n_routes; i++) {
+        struct service *v = g->routes[i].service;
+        if (!g->routes[i].can_fail || strcmp(bide_dep_name(v->dep), dep) != 0)
             continue;
         atomic_store(&v->counted->faults, on);
         found = true;
@@ -327,7 +327,7 @@ static bool fault(void *ctx, const char *dep, bool on, char *why, size_t size)
                 dep, on ? "on" : "off");
     else
         snprintf(why, size, "no route to `%s` has a `fault`", dep);
-    generation_unref(s);
+    generation_unref(g);
     return found;
 }
 
@@ -346,33 +346,33 @@ static bool drain(void *ctx, char *why, size_t size)
     return signal_self(SIGTERM, why, size);
 }
 
-void proxy_telemetry_reloading(struct proxy_telemetry *w)
+void proxy_telemetry_reloading(struct proxy_telemetry *t)
 {
-    pthread_mutex_lock(&w->reloads.lock);
-    w->reloads.begun++;
-    pthread_mutex_unlock(&w->reloads.lock);
+    pthread_mutex_lock(&t->reloads.lock);
+    t->reloads.begun++;
+    pthread_mutex_unlock(&t->reloads.lock);
 }
 
-void proxy_telemetry_reloaded(struct proxy_telemetry *w, bool refused)
+void proxy_telemetry_reloaded(struct proxy_telemetry *t, bool refused)
 {
-    pthread_mutex_lock(&w->reloads.lock);
-    w->reloads.ended++;
-    w->reloads.refused = refused;
-    pthread_cond_broadcast(&w->reloads.over);
-    pthread_mutex_unlock(&w->reloads.lock);
+    pthread_mutex_lock(&t->reloads.lock);
+    t->reloads.ended++;
+    t->reloads.refused = refused;
+    pthread_cond_broadcast(&t->reloads.over);
+    pthread_mutex_unlock(&t->reloads.lock);
 }
 
 /* Waits for the end of a reload that begins from now on: one that runs already
  * may have read the file before it was changed. Not for one that never comes,
  * since the program ends. True: it is over. */
-static bool await_reload(struct proxy_telemetry *w, uint64_t number)
+static bool await_reload(struct proxy_telemetry *t, uint64_t number)
 {
-    struct proxy_reloads *r = &w->reloads;
+    struct proxy_reloads *r = &t->reloads;
     struct timespec until;
 
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += RELOAD_PATIENCE_S;
-    while (r->ended < number && !atomic_load(&w->proxy->draining))
+    while (r->ended < number && !atomic_load(&t->proxy->draining))
         if (pthread_cond_timedwait(&r->over, &r->lock, &until) != 0)
             break;
     return r->ended >= number;
@@ -380,14 +380,14 @@ static bool await_reload(struct proxy_telemetry *w, uint64_t number)
 
 static bool reload(void *ctx, char *why, size_t size)
 {
-    struct proxy_telemetry *w = ctx;
+    struct proxy_telemetry *t = ctx;
     bool over, refused;
 
-    pthread_mutex_lock(&w->reloads.lock);
+    pthread_mutex_lock(&t->reloads.lock);
     bool told = signal_self(SIGHUP, why, size);
-    over = told && await_reload(w, w->reloads.begun + 1);
-    refused = w->reloads.refused;
-    pthread_mutex_unlock(&w->reloads.lock);
+    over = told && await_reload(t, t->reloads.begun + 1);
+    refused = t->reloads.refused;
+    pthread_mutex_unlock(&t->reloads.lock);
     if (told && !over)
         snprintf(why, size, "it was asked for, and is not over yet");
     else if (told && refused)
@@ -397,12 +397,12 @@ static bool reload(void *ctx, char *why, size_t size)
     return over && !refused;
 }
 
-struct bide__source proxy_source(struct proxy_telemetry *watch)
+struct bide__source proxy_source(struct proxy_telemetry *t)
 {
-    pthread_mutex_init(&watch->reloads.lock, NULL);
-    pthread_cond_init(&watch->reloads.over, NULL);
+    pthread_mutex_init(&t->reloads.lock, NULL);
+    pthread_cond_init(&t->reloads.over, NULL);
     return (struct bide__source){ .program = "bide proxy",
-                                  .ctx = watch,
+                                  .ctx = t,
                                   .hold = hold,
                                   .release = release,
                                   .draining = is_draining,

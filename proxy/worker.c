@@ -35,13 +35,13 @@ enum {
 
 static void attach_pools(struct worker *w)
 {
-    struct generation *s = w->generation;
-    for (size_t i = 0; i < s->n_upstreams; i++)
-        for (unsigned e = 0; e < s->upstreams[i]->n_endpoints; e++)
-            pool_init(&s->upstreams[i]->endpoints[e].pools[w->index], w);
+    struct generation *g = w->generation;
+    for (size_t i = 0; i < g->n_upstreams; i++)
+        for (unsigned e = 0; e < g->upstreams[i]->n_endpoints; e++)
+            pool_init(&g->upstreams[i]->endpoints[e].pools[w->index], w);
 }
 
-static bool era_begin(struct worker *w)
+static bool generation_begin(struct worker *w)
 {
     struct generation_use *use = calloc(1, sizeof *use);
     if (!use)
@@ -112,7 +112,7 @@ struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
     memset(w, 0, sizeof *w);
     w->proxy = proxy;
     w->index = index;
-    if (!era_begin(w)) {
+    if (!generation_begin(w)) {
         free(w);
         return NULL;
     }
@@ -164,7 +164,7 @@ static void trust_anew(struct worker *w)
 static void reload(struct worker *w)
 {
     struct generation_use *old = w->use;
-    if (!era_begin(w))
+    if (!generation_begin(w))
         return; /* no memory: as before */
     set_conf(w);
     if (!w->draining && !worker_listen(w))

@@ -32,39 +32,40 @@ int proxy_run(const struct proxy_args *args, struct station *station,
 /* ===== what watches it ===== */
 
 struct proxy;
-struct watching;
+struct telemetry;
 
 /* Makes what the configuration asks for; before the proxy starts, which then has
  * somebody to tell. NULL and why. */
-struct watching *watch_new(struct proxy *p, const struct bide__proxy_conf *conf,
-                           char *err, size_t size);
+struct telemetry *telemetry_new(struct proxy *p,
+                                const struct bide__proxy_conf *conf, char *err,
+                                size_t size);
 
 /* Starts it, when the proxy has started. False and why. */
-bool watch_start(struct watching *w, const struct bide__proxy_conf *conf,
+bool telemetry_start(struct telemetry *t, const struct bide__proxy_conf *conf,
                  char *err, size_t size);
 
-/* Opens the socket of the admin endpoint, for watch_start() to find it: before
+/* Opens the socket of the admin endpoint, for telemetry_start() to find it: before
  * privileges are dropped. False and why. */
-bool watch_bind(struct kept *kept, const struct bide__proxy_conf *conf,
+bool telemetry_bind(struct kept *kept, const struct bide__proxy_conf *conf,
                 char *err, size_t size);
 
 /* Another process has the admin endpoint now. */
-void watch_hand_over(struct watching *w);
+void telemetry_hand_over(struct telemetry *t);
 
 /* Around a reload, so that whoever asked for it hears what came of it; and in
  * between, reads the admin endpoint's certificate again (false and why). */
-void watch_reloading(struct watching *w);
-bool watch_reload(struct watching *w, const struct bide__proxy_conf *conf,
+void telemetry_reloading(struct telemetry *t);
+bool telemetry_reload(struct telemetry *t, const struct bide__proxy_conf *conf,
                   char *err, size_t size);
-void watch_reloaded(struct watching *w, bool refused);
+void telemetry_reloaded(struct telemetry *t, bool refused);
 
 /* Opens the log of decisions again. False and why. */
-bool watch_rotate(struct watching *w, const struct bide__proxy_conf *conf,
+bool telemetry_rotate(struct telemetry *t, const struct bide__proxy_conf *conf,
                   char *err, size_t size);
 
 /* Ends it, when the workers have ended; frees it, when the proxy is freed, whose
  * workers still have rings of it. NULL is fine. */
-void watch_stop(struct watching *w);
-void watch_free(struct watching *w);
+void telemetry_stop(struct telemetry *t);
+void telemetry_free(struct telemetry *t);
 
 #endif

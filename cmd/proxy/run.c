@@ -53,7 +53,7 @@ static void say_listening(struct proxy *p, const struct listen_sockets *before)
     listen_sockets_unref(d);
 }
 
-static void reload(struct proxy *p, struct watching *w, const char *file,
+static void reload(struct proxy *p, struct telemetry *t, const char *file,
                    const struct station *st)
 {
     const struct bide__proxy_conf *conf;
@@ -64,7 +64,7 @@ static void reload(struct proxy *p, struct watching *w, const char *file,
     snprintf(ready, sizeof ready, "RELOADING=1\nMONOTONIC_USEC=%lld",
              (long long)(bide_now_ns() / 1000));
     systemd_notify(ready);
-    watch_reloading(w);
+    telemetry_reloading(t);
     bide_config *config = proxy_read(file, &conf, &text);
     if (config && proxy_reload(p, config, conf, err, sizeof err) < 0) {
         fprintf(stderr, "bide proxy: %s\n", err);
@@ -82,25 +82,25 @@ static void reload(struct proxy *p, struct watching *w, const char *file,
             config ? "bide proxy: %s was read again\n"
                    : "bide proxy: %s was refused; all stays as it was\n",
             file);
-    bool renewed = config && watch_reload(w, conf, err, sizeof err);
+    bool renewed = config && telemetry_reload(t, conf, err, sizeof err);
     if (config && !renewed)
         fprintf(stderr, "bide proxy: %s; the one before stays\n", err);
-    watch_reloaded(w, !renewed);
+    telemetry_reloaded(t, !renewed);
     systemd_notify("READY=1");
 }
 
-static void rotate(struct proxy *p, struct watching *w)
+static void rotate(struct proxy *p, struct telemetry *t)
 {
     char err[512];
     if (!proxy_rotate(p, err, sizeof err))
         fprintf(stderr, "bide proxy: %s; the one before stays\n", err);
-    if (!watch_rotate(w, p->generation->conf, err, sizeof err))
+    if (!telemetry_rotate(t, p->generation->conf, err, sizeof err))
         fprintf(stderr, "bide proxy: telemetry.log: %s; the one before stays\n",
                 err);
 }
 
 /* Until the first word to end, which it gives. */
-static int serve(struct proxy *p, struct watching *w, const char *file,
+static int serve(struct proxy *p, struct telemetry *t, const char *file,
                  const struct station *st, struct watchdog *dog)
 {
     struct timespec tick = watchdog_tick(dog);
@@ -108,9 +108,9 @@ static int serve(struct proxy *p, struct watching *w, const char *file,
         int sig = station_wait(st, &tick);
         watchdog_look(dog, p);
         if (sig == SIGHUP)
-            reload(p, w, file, st);
+            reload(p, t, file, st);
         else if (sig == SIGUSR1)
-            rotate(p, w);
+            rotate(p, t);
         else if (sig > 0)
             return sig;
     }
@@ -118,14 +118,15 @@ static int serve(struct proxy *p, struct watching *w, const char *file,
 
 /* A second word ends it at once. If another process serves now, this is not the
  * end of the service, and the logs are still ours to open again. */
-static void drain(struct proxy *p, struct watching *w, const struct station *st,
-                  struct watchdog *dog, bool handed_over)
+static void drain(struct proxy *p, struct telemetry *t,
+                  const struct station *st, struct watchdog *dog,
+                  bool handed_over)
 {
     const struct timespec look = { .tv_nsec = LOOK_MS * 1000000L };
     bool told = !handed_over;
     if (handed_over) {
         proxy_hand_over(p);
-        watch_hand_over(w);
+        telemetry_hand_over(t);
     } else {
         fprintf(stderr, "bide proxy: ending\n");
         systemd_notify("STOPPING=1");
@@ -138,7 +139,7 @@ static void drain(struct proxy *p, struct watching *w, const struct station *st,
             (told ? proxy_stop : proxy_drain)(p);
             told = true;
         } else if (sig == SIGUSR1) {
-            rotate(p, w);
+            rotate(p, t);
         }
     }
     proxy_join(p);
@@ -163,7 +164,7 @@ static int confine(struct station *st, const struct proxy_args *args,
     if (conf->user && !st->as.user) {
         if (listen_sockets_bind(&st->kept, conf, proxy_workers(conf), err,
                                 size) < 0 ||
-            !watch_bind(&st->kept, conf, err, size) ||
+            !telemetry_bind(&st->kept, conf, err, size) ||
             privileges_drop(conf->user, conf->group, err, size) < 0)
             return -1;
         if (access(args->file, R_OK) < 0) {
@@ -205,23 +206,23 @@ static int run(const struct proxy_args *args, struct station *st,
     if (!p)
         return fail(NULL, config, err);
     proxy_inherit(p, &st->kept);
-    struct watching *w = watch_new(p, conf, err, sizeof err);
-    if (!w || proxy_start(p, err, sizeof err) < 0 ||
-        !watch_start(w, conf, err, sizeof err)) {
+    struct telemetry *t = telemetry_new(p, conf, err, sizeof err);
+    if (!t || proxy_start(p, err, sizeof err) < 0 ||
+        !telemetry_start(t, conf, err, sizeof err)) {
         proxy_stop(p);
         proxy_join(p);
-        watch_stop(w);
+        telemetry_stop(t);
         int rc = fail(p, NULL, err);
-        watch_free(w);
+        telemetry_free(t);
         return rc;
     }
     started(p, st, args->text);
     struct watchdog dog = watchdog_new(conf->admin != NULL);
-    int sig = serve(p, w, args->file, st, &dog);
-    drain(p, w, st, &dog, sig == SIGUSR2);
-    watch_stop(w);
+    int sig = serve(p, t, args->file, st, &dog);
+    drain(p, t, st, &dog, sig == SIGUSR2);
+    telemetry_stop(t);
     proxy_free(p);
-    watch_free(w);
+    telemetry_free(t);
     return EXIT_OK;
 }
 

@@ -14,15 +14,15 @@
 #include "cmd/proxy/cmd.h"
 #include "proxy/telemetry.h"
 
-struct watching {
-    struct proxy_telemetry watch;
+struct telemetry {
+    struct proxy_telemetry shared; /* with the threads that ask */
     struct bide__source source;
     struct bide__log log;
     struct bide__admin *admin;
     void *otlp_tls; /* for the exporter; NULL: none */
 };
 
-static bool start_log(struct watching *w,
+static bool start_log(struct telemetry *t,
                       const struct bide__proxy_telemetry *conf, char *err,
                       size_t size)
 {
@@ -33,35 +33,35 @@ static bool start_log(struct watching *w,
         return true;
     if (!(to = bide__target_new(conf->log, err, size)))
         return false;
-    w->watch.decisions = bide__sink_new(to, 1, ROOM);
-    if (!w->watch.decisions) {
+    t->shared.decisions = bide__sink_new(to, 1, ROOM);
+    if (!t->shared.decisions) {
         snprintf(err, size, "no memory or thread for telemetry.log");
         bide__target_free(to);
         return false;
     }
-    bide__log_init(&w->log, bide__sink_lines(w->watch.decisions, 0),
+    bide__log_init(&t->log, bide__sink_lines(t->shared.decisions, 0),
                    conf->log_per_s, 4 * conf->log_per_s,
                    bide__wall_offset_ns());
-    w->watch.log = &w->log;
+    t->shared.log = &t->log;
     return true;
 }
 
-static bool start_tls(struct watching *w,
+static bool start_tls(struct telemetry *t,
                       const struct bide__proxy_telemetry *conf, char *err,
                       size_t size)
 {
     char why[512];
 
-    w->otlp_tls =
+    t->otlp_tls =
         net_tls_client_new(conf->ca, NULL, NULL, true, why, sizeof why);
-    if (!w->otlp_tls)
+    if (!t->otlp_tls)
         snprintf(err, size, "telemetry.otlp: %s: %s", conf->otlp, why);
-    return w->otlp_tls != NULL;
+    return t->otlp_tls != NULL;
 }
 
 /* Each attempt gets two seconds, and not many: an agent on the same host
  * answers at once, or is not there. */
-static bool start_exporter(struct watching *w,
+static bool start_exporter(struct telemetry *t,
                            const struct bide__proxy_telemetry *conf, char *err,
                            size_t size)
 {
@@ -70,23 +70,23 @@ static bool start_exporter(struct watching *w,
     if (!conf->otlp)
         return true;
     if (strncmp(conf->otlp, "https://", 8) == 0 &&
-        !start_tls(w, conf, err, size))
+        !start_tls(t, conf, err, size))
         return false;
     x.url = conf->otlp;
-    x.tls = w->otlp_tls;
+    x.tls = t->otlp_tls;
     x.service = "bide-proxy";
     x.json = conf->format == BIDE__OTLP_JSON;
     x.metrics_ns = conf->metrics_ns;
-    x.source = &w->source;
+    x.source = &t->source;
     x.policy.attempt_timeout_ns = 2 * BIDE_SECOND;
     x.policy.deadline_ns = 10 * BIDE_SECOND;
-    const char *mistake = bide__exporter_new(&w->watch.exporter, &x);
+    const char *mistake = bide__exporter_new(&t->shared.exporter, &x);
     if (mistake)
         snprintf(err, size, "telemetry.otlp: %s: %s", conf->otlp, mistake);
     return !mistake;
 }
 
-static bool start_collector(struct watching *w, struct proxy *p,
+static bool start_collector(struct telemetry *t, struct proxy *p,
                             const struct bide__proxy_telemetry *conf)
 {
     /* Two events a request, and a core that may be busy for a while before the
@@ -94,46 +94,47 @@ static bool start_collector(struct watching *w, struct proxy *p,
     enum { TRACED_EVENTS = 8192 };
     struct bide__collector_conf c = { .ring_size =
                                           conf->otlp ? TRACED_EVENTS : 0,
-                                      .source = &w->source,
-                                      .log = w->watch.log,
-                                      .exporter = w->watch.exporter };
+                                      .source = &t->source,
+                                      .log = t->shared.log,
+                                      .exporter = t->shared.exporter };
 
-    w->watch.collector = bide__collector_new(&c);
-    p->tell = (struct event_conf){ w->watch.collector, conf->otlp != NULL,
+    t->shared.collector = bide__collector_new(&c);
+    p->tell = (struct event_conf){ t->shared.collector, conf->otlp != NULL,
                                    conf->sample };
     p->hooks.on_breaker = event_breaker;
-    return w->watch.collector != NULL;
+    return t->shared.collector != NULL;
 }
 
 /* The threads made here leave signals to the one that waits for them. */
-static bool start_all(struct watching *w, struct proxy *p,
+static bool start_all(struct telemetry *t, struct proxy *p,
                       const struct bide__proxy_conf *conf, char *err,
                       size_t size)
 {
-    w->watch.proxy = p;
-    w->source = proxy_source(&w->watch);
+    t->shared.proxy = p;
+    t->source = proxy_source(&t->shared);
     if (!conf->admin && !conf->telemetry.otlp && !conf->telemetry.log)
         return true;
-    return start_log(w, &conf->telemetry, err, size) &&
-           start_exporter(w, &conf->telemetry, err, size) &&
-           start_collector(w, p, &conf->telemetry);
+    return start_log(t, &conf->telemetry, err, size) &&
+           start_exporter(t, &conf->telemetry, err, size) &&
+           start_collector(t, p, &conf->telemetry);
 }
 
-struct watching *watch_new(struct proxy *p, const struct bide__proxy_conf *conf,
-                           char *err, size_t size)
+struct telemetry *telemetry_new(struct proxy *p,
+                                const struct bide__proxy_conf *conf, char *err,
+                                size_t size)
 {
-    struct watching *w = calloc(1, sizeof *w);
+    struct telemetry *t = calloc(1, sizeof *t);
     sigset_t all, before;
 
-    if (!w)
+    if (!t)
         return NULL;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool fine = start_all(w, p, conf, err, size);
+    bool fine = start_all(t, p, conf, err, size);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (fine)
-        return w;
-    watch_free(w);
+        return t;
+    telemetry_free(t);
     return NULL;
 }
 
@@ -156,8 +157,8 @@ static const char *admin_name(const struct bide__proxy_conf *conf,
     return name;
 }
 
-bool watch_bind(struct kept *kept, const struct bide__proxy_conf *conf,
-                char *err, size_t size)
+bool telemetry_bind(struct kept *kept, const struct bide__proxy_conf *conf,
+                    char *err, size_t size)
 {
     char name[512];
     if (!conf->admin || kept_find(kept, admin_name(conf, name)))
@@ -172,22 +173,23 @@ bool watch_bind(struct kept *kept, const struct bide__proxy_conf *conf,
 
 /* On a socket of the process before, which has said where it is, or on a new
  * one, which the supervisor keeps. */
-static bool start_admin(struct watching *w, const struct bide__proxy_conf *conf,
-                        char *err, size_t size)
+static bool start_admin(struct telemetry *t,
+                        const struct bide__proxy_conf *conf, char *err,
+                        size_t size)
 {
-    struct kept *kept = w->watch.proxy->kept;
+    struct kept *kept = t->shared.proxy->kept;
     struct bide__admin_conf a = admin_conf(conf);
     char name[512];
     const struct kept_entry *e = kept_find(kept, admin_name(conf, name));
     bool old = e && !e->fresh;
 
     a.listener = e ? kept_take(kept, name) : 0;
-    a.source = &w->source;
-    a.collector = w->watch.collector;
-    w->admin = bide__admin_start(&a, err, size);
-    if (!w->admin || old)
-        return w->admin != NULL;
-    kept_hold(kept, name, bide__admin_listener(w->admin));
+    a.source = &t->source;
+    a.collector = t->shared.collector;
+    t->admin = bide__admin_start(&a, err, size);
+    if (!t->admin || old)
+        return t->admin != NULL;
+    kept_hold(kept, name, bide__admin_listener(t->admin));
     if (conf->admin->path)
         fprintf(stderr, "bide proxy: admin endpoint at %s\n",
                 conf->admin->text);
@@ -196,85 +198,85 @@ static bool start_admin(struct watching *w, const struct bide__proxy_conf *conf,
                 a.certificate ? "https" : "http",
                 strchr(conf->admin->host, ':') ? "[" : "", conf->admin->host,
                 strchr(conf->admin->host, ':') ? "]" : "",
-                bide__admin_port(w->admin));
-    return w->admin != NULL;
+                bide__admin_port(t->admin));
+    return t->admin != NULL;
 }
 
-bool watch_start(struct watching *w, const struct bide__proxy_conf *conf,
-                 char *err, size_t size)
+bool telemetry_start(struct telemetry *t, const struct bide__proxy_conf *conf,
+                     char *err, size_t size)
 {
     sigset_t all, before;
     bool fine = true;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (w->watch.collector && bide__collector_start(w->watch.collector) < 0) {
+    if (t->shared.collector && bide__collector_start(t->shared.collector) < 0) {
         snprintf(err, size, "cannot start a thread");
         fine = false;
     }
     if (fine && conf->admin)
-        fine = start_admin(w, conf, err, size);
+        fine = start_admin(t, conf, err, size);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return fine;
 }
 
-bool watch_reload(struct watching *w, const struct bide__proxy_conf *conf,
-                  char *err, size_t size)
+bool telemetry_reload(struct telemetry *t, const struct bide__proxy_conf *conf,
+                      char *err, size_t size)
 {
-    return !w->admin ||
-           bide__admin_renew(w->admin, conf->admin_access.certificate,
+    return !t->admin ||
+           bide__admin_renew(t->admin, conf->admin_access.certificate,
                              conf->admin_access.key, err, size);
 }
 
-bool watch_rotate(struct watching *w, const struct bide__proxy_conf *conf,
-                  char *err, size_t size)
+bool telemetry_rotate(struct telemetry *t, const struct bide__proxy_conf *conf,
+                      char *err, size_t size)
 {
     struct bide__target *to =
-        w->watch.decisions ? bide__target_new(conf->telemetry.log, err, size)
-                           : NULL;
+        t->shared.decisions ? bide__target_new(conf->telemetry.log, err, size)
+                            : NULL;
     if (to)
-        bide__sink_use(w->watch.decisions, to);
-    return to || !w->watch.decisions;
+        bide__sink_use(t->shared.decisions, to);
+    return to || !t->shared.decisions;
 }
 
-void watch_reloading(struct watching *w)
+void telemetry_reloading(struct telemetry *t)
 {
-    proxy_telemetry_reloading(&w->watch);
+    proxy_telemetry_reloading(&t->shared);
 }
 
-void watch_reloaded(struct watching *w, bool refused)
+void telemetry_reloaded(struct telemetry *t, bool refused)
 {
-    proxy_telemetry_reloaded(&w->watch, refused);
+    proxy_telemetry_reloaded(&t->shared, refused);
 }
 
-void watch_hand_over(struct watching *w)
+void telemetry_hand_over(struct telemetry *t)
 {
-    if (w->admin)
-        bide__admin_hand_over(w->admin);
+    if (t->admin)
+        bide__admin_hand_over(t->admin);
 }
 
 /* In this order: the collector feeds the exporter, and the exporter's last
  * metrics tell how the collector fared. */
-void watch_stop(struct watching *w)
+void telemetry_stop(struct telemetry *t)
 {
-    if (!w)
+    if (!t)
         return;
-    bide__admin_stop(w->admin);
-    bide__collector_stop(w->watch.collector);
-    bide__exporter_free(w->watch.exporter);
-    w->admin = NULL;
-    w->watch.exporter = NULL;
+    bide__admin_stop(t->admin);
+    bide__collector_stop(t->shared.collector);
+    bide__exporter_free(t->shared.exporter);
+    t->admin = NULL;
+    t->shared.exporter = NULL;
 }
 
-void watch_free(struct watching *w)
+void telemetry_free(struct telemetry *t)
 {
-    if (!w)
+    if (!t)
         return;
-    watch_stop(w);
-    bide__collector_free(w->watch.collector);
-    net_tls_free(w->otlp_tls);
-    if (w->watch.log)
-        bide__log_done(&w->log);
-    bide__sink_free(w->watch.decisions);
-    free(w);
+    telemetry_stop(t);
+    bide__collector_free(t->shared.collector);
+    net_tls_free(t->otlp_tls);
+    if (t->shared.log)
+        bide__log_done(&t->log);
+    bide__sink_free(t->shared.decisions);
+    free(t);
 }

@@ -44,15 +44,15 @@ static bool add_up(struct carried_totals *to, const struct carried_totals *from,
     return true;
 }
 
-bool carried_totals_init(struct generation *s, size_t i,
+bool carried_totals_init(struct generation *g, size_t i,
                          const struct generation *old)
 {
-    struct carried_totals *l = &s->carried[i];
-    size_t was = old ? find(old, s->services[i]->dep) : 0;
+    struct carried_totals *l = &g->carried[i];
+    size_t was = old ? find(old, g->services[i]->dep) : 0;
 
     if (!old || was == old->n_services)
         return true;
-    bool same = old->services[was]->dep == s->services[i]->dep;
+    bool same = old->services[was]->dep == g->services[i]->dep;
     l->prior = same ? old->carried[was].prior : old->services[was];
     if (l->prior)
         atomic_fetch_add(&l->prior->refs, 1);

@@ -20,7 +20,7 @@ struct carried_totals {
 };
 
 /* Fills in what service `i` goes on from. False: no memory. */
-bool carried_totals_init(struct generation *s, size_t i,
+bool carried_totals_init(struct generation *g, size_t i,
                          const struct generation *old);
 void carried_totals_done(struct carried_totals *l);
 

@@ -138,15 +138,15 @@ static void each_endpoint(struct resolver *r, const struct name *n,
                           bool (*f)(struct resolver *r, struct endpoint *e,
                                     const struct name *n))
 {
-    struct generation *s = proxy_generation(r->proxy);
+    struct generation *g = proxy_generation(r->proxy);
     bool changed = false;
-    for (size_t i = 0; i < s->n_upstreams; i++)
-        for (unsigned k = 0; k < s->upstreams[i]->n_endpoints; k++) {
-            struct endpoint *e = &s->upstreams[i]->endpoints[k];
+    for (size_t i = 0; i < g->n_upstreams; i++)
+        for (unsigned k = 0; k < g->upstreams[i]->n_endpoints; k++) {
+            struct endpoint *e = &g->upstreams[i]->endpoints[k];
             if (has_name(e))
                 changed = f(r, e, n) || changed;
         }
-    generation_unref(s);
+    generation_unref(g);
     if (changed)
         tell_workers(r->proxy);
 }

@@ -65,13 +65,13 @@ static bool policy_is(const struct service *v,
            policy_same(bide_dep_policy(v->dep), c->policy);
 }
 
-struct service *service_find(const struct generation *s,
+struct service *service_find(const struct generation *g,
                              const struct upstream *u,
                              const struct bide__proxy_route *c)
 {
-    for (size_t i = 0; s && i < s->n_services; i++)
-        if (s->services[i]->upstream == u && policy_is(s->services[i], c))
-            return s->services[i];
+    for (size_t i = 0; g && i < g->n_services; i++)
+        if (g->services[i]->upstream == u && policy_is(g->services[i], c))
+            return g->services[i];
     return NULL;
 }
 

@@ -38,7 +38,7 @@ struct service {
 
 /* The service of a state (may be NULL) for that upstream and policy, or NULL.
  */
-struct service *service_find(const struct generation *s,
+struct service *service_find(const struct generation *g,
                              const struct upstream *u,
                              const struct bide__proxy_route *c);
 

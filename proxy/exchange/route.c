@@ -114,11 +114,11 @@ static bool takes(const struct route *r, const struct http1_head *head,
     return !m->header || header_is(r, head, buf);
 }
 
-const struct route *route_find(const struct generation *s,
+const struct route *route_find(const struct generation *g,
                                const struct http1_head *head, const char *buf)
 {
-    for (size_t i = 0; i < s->n_routes; i++)
-        if (takes(&s->routes[i], head, buf))
-            return &s->routes[i];
+    for (size_t i = 0; i < g->n_routes; i++)
+        if (takes(&g->routes[i], head, buf))
+            return &g->routes[i];
     return NULL;
 }

@@ -27,7 +27,7 @@ struct route {
 };
 
 /* The first route that takes the request, or NULL. */
-const struct route *route_find(const struct generation *s,
+const struct route *route_find(const struct generation *g,
                                const struct http1_head *head, const char *buf);
 void route_init(struct route *r, const struct bide__proxy_route *conf,
                 const struct bide__proxy_headers *headers,
