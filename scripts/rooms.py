@@ -21,7 +21,7 @@ ROOMS = {
     "curl": ["include", "lib", "run"],
     "base": ["include", "lib"],
     "config": ["include", "lib", "base"],
-    "net": ["include", "lib", "run"],
+    "net": ["include", "lib", "base", "run"],
     "observe": ["include", "lib", "base", "run", "config", "net"],
     "proxy": ["include", "lib", "base", "run", "config", "net", "observe"],
     "replay": ["include", "lib", "base", "config"],
