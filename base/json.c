@@ -1,104 +1,149 @@
-/* json.c: JSON, written as it is put in. */
+/* json.c: commas, keys, indents and values. What a string is made of is
+ * json_text.c's. */
 #include "base/json.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/json_text.h"
+#include "base/hex.h"
+#include "base/number.h"
 
 enum { MAX_DEPTH = 63 };
 
 void bide__json_init(struct bide__json *j, FILE *out, bool pretty)
 {
-    *j = (struct bide__json){ .out = out, .pretty = pretty };
-    j->empty[0] = true;
-    j->list[0] = true;
+    *j = (struct bide__json){ .file = out, .pretty = pretty, .lists = 1 };
+}
+
+void bide__json_into(struct bide__json *j, struct bide__out *out)
+{
+    *j = (struct bide__json){ .out = out, .lists = 1 };
+}
+
+/* ===== bytes ===== */
+
+static void put(struct bide__json *j, const char *text, size_t len)
+{
+    if (j->out)
+        bide__out_bytes(j->out, text, len);
+    else
+        fwrite(text, 1, len, j->file);
+}
+
+#define PUT(j, literal) put(j, "" literal, sizeof(literal) - 1)
+
+static void put_string(struct bide__json *j, const char *text, size_t len)
+{
+    PUT(j, "\"");
+    for (size_t i = 0, taken; i < len; i += taken) {
+        char c[BIDE__JSON_CHAR];
+
+        taken = bide__json_plain(text + i, len - i);
+        if (taken)
+            put(j, text + i, taken);
+        else
+            put(j, c, bide__json_char(text + i, len - i, c, &taken));
+    }
+    PUT(j, "\"");
+}
+
+/* ===== structure ===== */
+
+static uint64_t bit(const struct bide__json *j)
+{
+    return UINT64_C(1) << j->depth;
+}
+
+bool bide__json_in_list(const struct bide__json *j)
+{
+    return j->lists & bit(j);
 }
 
 static void new_line(struct bide__json *j)
 {
-    if (!j->pretty)
+    if (!j->pretty || j->rows & bit(j))
         return;
-    fputc('\n', j->out);
-    for (int i = 0; i < j->depth; i++)
-        fputs("  ", j->out);
-}
-
-static void put_escaped(struct bide__json *j, unsigned char c)
-{
-    static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
-    const char *at = c ? strchr(from, c) : NULL;
-
-    if (at)
-        fprintf(j->out, "\\%c", to[at - from]);
-    else
-        fprintf(j->out, "\\u%04x", c);
-}
-
-static void put_string(struct bide__json *j, const char *text, size_t len)
-{
-    fputc('"', j->out);
-    for (size_t i = 0; i < len;) {
-        unsigned char c = (unsigned char)text[i];
-        size_t n = bide__utf8_next(text + i, len - i, NULL);
-
-        if (n == 0)
-            fputs("\xef\xbf\xbd", j->out);
-        else if (c < 0x20 || c == '"' || c == '\\' || c == 0x7f)
-            put_escaped(j, c);
-        else
-            fwrite(text + i, 1, n, j->out);
-        i += n ? n : 1;
-    }
-    fputc('"', j->out);
+    PUT(j, "\n");
+    for (unsigned i = 0; i < j->depth; i++)
+        PUT(j, "  ");
 }
 
 /* What comes before a value: a comma, a line, a key. */
 static void begin(struct bide__json *j, const char *key)
 {
-    assert((key == NULL) == j->list[j->depth]);
-    if (!j->empty[j->depth])
-        fputs(j->pretty || j->depth == 0 ? "," : ", ", j->out);
+    bool broken = j->pretty && !(j->rows & bit(j));
+
+    assert((key == NULL) == (bide__json_in_list(j)));
+    if (j->begun & bit(j))
+        put(j, ", ", j->out || broken || j->depth == 0 ? 1 : 2);
     if (j->depth > 0)
         new_line(j);
-    j->empty[j->depth] = false;
+    j->begun |= bit(j);
     if (key) {
         put_string(j, key, strlen(key));
-        fputs(": ", j->out);
+        put(j, ": ", j->out ? 1 : 2);
     }
 }
 
-static void open_level(struct bide__json *j, const char *key, bool list)
+static void open_level(struct bide__json *j, const char *key, bool list,
+                       bool row)
 {
     begin(j, key);
     assert(j->depth < MAX_DEPTH);
-    fputc(list ? '[' : '{', j->out);
+    put(j, list ? "[" : "{", 1);
+    row |= (j->rows & bit(j)) != 0;
     j->depth++;
-    j->empty[j->depth] = true;
-    j->list[j->depth] = list;
+    j->begun &= ~bit(j);
+    j->lists = (j->lists & ~bit(j)) | (list ? bit(j) : 0);
+    j->rows = (j->rows & ~bit(j)) | (row ? bit(j) : 0);
 }
 
 void bide__json_object(struct bide__json *j, const char *key)
 {
-    open_level(j, key, false);
+    open_level(j, key, false, false);
 }
 
 void bide__json_list(struct bide__json *j, const char *key)
 {
-    open_level(j, key, true);
+    open_level(j, key, true, false);
+}
+
+void bide__json_object_row(struct bide__json *j, const char *key)
+{
+    open_level(j, key, false, true);
+}
+
+void bide__json_row(struct bide__json *j, const char *key)
+{
+    open_level(j, key, true, true);
 }
 
 void bide__json_end(struct bide__json *j)
 {
-    bool list = j->list[j->depth], empty = j->empty[j->depth];
+    uint64_t inner = bit(j);
 
     assert(j->depth > 0);
     j->depth--;
-    if (!empty)
+    if (j->begun & inner && !(j->rows & inner))
         new_line(j);
-    fputc(list ? ']' : '}', j->out);
+    put(j, j->lists & inner ? "]" : "}", 1);
+}
+
+void bide__json_done(struct bide__json *j)
+{
+    assert(j->depth == 0);
+    PUT(j, "\n");
+    j->begun = 0;
+}
+
+/* ===== values ===== */
+
+void bide__json_raw(struct bide__json *j, const char *key, const char *text)
+{
+    begin(j, key);
+    put(j, text, strlen(text));
 }
 
 void bide__json_text_n(struct bide__json *j, const char *key, const char *text,
@@ -110,59 +155,69 @@ void bide__json_text_n(struct bide__json *j, const char *key, const char *text,
 
 void bide__json_text(struct bide__json *j, const char *key, const char *text)
 {
-    bide__json_text_n(j, key, text, strlen(text));
+    if (text)
+        bide__json_text_n(j, key, text, strlen(text));
+    else
+        bide__json_null(j, key);
 }
 
-const char *bide__json_digits(double number, char buffer[BIDE__JSON_DIGITS])
+void bide__json_hex(struct bide__json *j, const char *key, const uint8_t *bytes,
+                    size_t len)
 {
-    /* Any locale's decimal point may come between the digits. */
-    for (int precision = 1; precision <= 17; precision++) {
-        snprintf(buffer, BIDE__JSON_DIGITS, "%.*g", precision, number);
-        if (strtod(buffer, NULL) == number)
-            break;
-    }
-    for (char *c = buffer; *c; c++)
-        if (!strchr("0123456789+-e", *c))
-            *c = '.';
-    return buffer;
-}
-
-/* Up to 2^53 a double is a whole number as people write it: 500000000, not
- * 5e+08. */
-void bide__json_number(struct bide__json *j, const char *key, double number)
-{
-    char buffer[BIDE__JSON_DIGITS];
+    char digits[32];
 
     begin(j, key);
-    if (!isfinite(number))
-        fputs("null", j->out);
-    else if (number == floor(number) && fabs(number) < 9007199254740992.0)
-        fprintf(j->out, "%lld", (long long)number);
-    else
-        fputs(bide__json_digits(number, buffer), j->out);
+    PUT(j, "\"");
+    for (size_t n; len > 0; bytes += n, len -= n) {
+        n = len < sizeof digits / 2 ? len : sizeof digits / 2;
+        bide__hex_write(digits, bytes, n);
+        put(j, digits, 2 * n);
+    }
+    PUT(j, "\"");
+}
+
+void bide__json_number(struct bide__json *j, const char *key, double number)
+{
+    char text[BIDE__NUMBER];
+
+    bide__json_raw(j, key,
+                   isfinite(number) ? bide__number(number, text) : "null");
+}
+
+static void put_whole(struct bide__json *j, const char *key, uint64_t n,
+                      bool negative)
+{
+    char digits[BIDE__WHOLE], *at = bide__whole(n, digits);
+
+    begin(j, key);
+    if (negative)
+        PUT(j, "-");
+    put(j, at, (size_t)(digits + BIDE__WHOLE - at));
+}
+
+void bide__json_count(struct bide__json *j, const char *key, uint64_t count)
+{
+    put_whole(j, key, count, false);
 }
 
 void bide__json_integer(struct bide__json *j, const char *key, int64_t number)
 {
-    begin(j, key);
-    fprintf(j->out, "%lld", (long long)number);
+    uint64_t n = (uint64_t)number;
+
+    put_whole(j, key, number < 0 ? 0 - n : n, number < 0);
 }
 
 void bide__json_flag(struct bide__json *j, const char *key, bool flag)
 {
-    begin(j, key);
-    fputs(flag ? "true" : "false", j->out);
+    bide__json_raw(j, key, flag ? "true" : "false");
 }
 
 void bide__json_null(struct bide__json *j, const char *key)
 {
-    begin(j, key);
-    fputs("null", j->out);
+    bide__json_raw(j, key, "null");
 }
 
-void bide__json_done(struct bide__json *j)
+void bide__json_ms(struct bide__json *j, const char *key, int64_t ns)
 {
-    assert(j->depth == 0);
-    fputc('\n', j->out);
-    j->empty[0] = true;
+    bide__json_number(j, key, (double)(ns / 1000) / 1000);
 }

@@ -1,19 +1,21 @@
-/* Writing JSON: valid whatever is put in, indented for people or on one line.
+/* Writing JSON: valid whatever is put in.
  *
  *     struct bide__json j;
  *     bide__json_init(&j, stdout, true);
  *     bide__json_object(&j, NULL);
  *     bide__json_text(&j, "reason", "budget");
  *     bide__json_number(&j, "wait_ms", 12.5);
- *     bide__json_list(&j, "waits_ms");
+ *     bide__json_row(&j, "waits_ms");
  *     bide__json_number(&j, NULL, 100);
  *     bide__json_end(&j);
  *     bide__json_end(&j);
  *     bide__json_done(&j);       // a newline
  *
- * `key` is NULL inside a list. Bytes that are not UTF-8 become U+FFFD; numbers
- * that JSON cannot say become null. Numbers are written as briefly as they can be
- * read back exactly, with a dot whatever the locale. */
+ *     struct bide__out out = { 0 };
+ *     bide__json_into(&j, &out); // without blanks, into a buffer
+ *
+ * `key` is NULL inside a list. Bytes that are not UTF-8 become U+FFFD, controls
+ * are escaped, and numbers that JSON cannot say become null. */
 #ifndef BIDE_BASE_JSON_H
 #define BIDE_BASE_JSON_H
 
@@ -22,30 +24,55 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/out.h"
+
 /* Threads: owned. */
 struct bide__json {
-    FILE *out;
+    struct bide__out *out; /* or NULL, and it goes to */
+    FILE *file;
     bool pretty;
-    int depth;
-    bool empty[64]; /* nothing was written yet at this depth */
-    bool list[64];  /* it is a list, not an object */
+    unsigned depth; /* under 64; a bit for each in what follows */
+    uint64_t begun; /* something has been written there */
+    uint64_t lists; /* it is a list, not an object */
+    uint64_t rows;  /* it stands on one line */
 };
 
+/* To a stream: indented for people, or a document on each line. */
 void bide__json_init(struct bide__json *j, FILE *out, bool pretty);
+
+/* Into a buffer, as briefly as it goes. */
+void bide__json_into(struct bide__json *j, struct bide__out *out);
+
 void bide__json_object(struct bide__json *j, const char *key);
 void bide__json_list(struct bide__json *j, const char *key);
 void bide__json_end(struct bide__json *j);
+
+/* Whether what is written next has no key. */
+bool bide__json_in_list(const struct bide__json *j);
+
+/* A list, or an object, that is not broken into lines. */
+void bide__json_row(struct bide__json *j, const char *key);
+void bide__json_object_row(struct bide__json *j, const char *key);
+
+/* A text of NULL is null. */
 void bide__json_text(struct bide__json *j, const char *key, const char *text);
 void bide__json_text_n(struct bide__json *j, const char *key, const char *text,
                        size_t len);
+void bide__json_hex(struct bide__json *j, const char *key, const uint8_t *bytes,
+                    size_t len);
 void bide__json_number(struct bide__json *j, const char *key, double number);
 void bide__json_integer(struct bide__json *j, const char *key, int64_t number);
+void bide__json_count(struct bide__json *j, const char *key, uint64_t count);
 void bide__json_flag(struct bide__json *j, const char *key, bool flag);
 void bide__json_null(struct bide__json *j, const char *key);
-void bide__json_done(struct bide__json *j);
 
-/* A finite number by itself, in as few digits as give it back exactly. */
-#define BIDE__JSON_DIGITS 32
-const char *bide__json_digits(double number, char buffer[BIDE__JSON_DIGITS]);
+/* Nanoseconds as milliseconds, to the microsecond. */
+void bide__json_ms(struct bide__json *j, const char *key, int64_t ns);
+
+/* What the caller has formatted, and answers for. */
+void bide__json_raw(struct bide__json *j, const char *key, const char *text);
+
+/* Ends a document: a line break. */
+void bide__json_done(struct bide__json *j);
 
 #endif

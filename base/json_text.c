@@ -1,8 +1,9 @@
-/* Quoting for JSON. Most strings need no escape: runs are copied whole. */
+/* json_text.c: escapes. Most strings need none: runs are copied whole. */
 #include "base/json_text.h"
 
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 
 static bool plain(unsigned char c)
@@ -21,7 +22,6 @@ size_t bide__json_plain(const char *text, size_t len)
 static size_t escape(uint32_t point, char to[BIDE__JSON_CHAR])
 {
     static const char from[] = "\"\\\b\f\n\r\t", names[] = "\"\\bfnrt";
-    static const char digits[] = "0123456789abcdef";
     const char *at = point ? strchr(from, (int)point) : NULL;
 
     to[0] = '\\';
@@ -30,8 +30,8 @@ static size_t escape(uint32_t point, char to[BIDE__JSON_CHAR])
         return 2;
     }
     memcpy(to + 1, "u00", 3);
-    to[4] = digits[point >> 4 & 15];
-    to[5] = digits[point & 15];
+    to[4] = bide__hex_lower[point >> 4 & 15];
+    to[5] = bide__hex_lower[point & 15];
     return 6;
 }
 
@@ -46,27 +46,4 @@ size_t bide__json_char(const char *text, size_t len, char to[BIDE__JSON_CHAR],
         return escape(point, to);
     memcpy(to, n ? text : "\xef\xbf\xbd", n ? n : 3);
     return n ? n : 3;
-}
-
-void bide__json_quote_n(struct bide__out *out, const char *text, size_t len)
-{
-    bide__out_char(out, '"');
-    for (size_t i = 0, taken; i < len; i += taken) {
-        char c[BIDE__JSON_CHAR];
-        taken = bide__json_plain(text + i, len - i);
-        if (taken)
-            bide__out_bytes(out, text + i, taken);
-        else
-            bide__out_bytes(
-                out, c, bide__json_char(text + i, len - i, c, &taken));
-    }
-    bide__out_char(out, '"');
-}
-
-void bide__json_quote(struct bide__out *out, const char *text)
-{
-    if (text)
-        bide__json_quote_n(out, text, strlen(text));
-    else
-        bide__out_text(out, "null");
 }

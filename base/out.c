@@ -2,9 +2,10 @@
 #include "base/out.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/number.h"
 
 enum { FIRST_SIZE = 1024 };
 
@@ -30,12 +31,8 @@ void bide__out_text(struct bide__out *out, const char *text)
 
 void bide__out_u64(struct bide__out *out, uint64_t n)
 {
-    char digits[20];
-    size_t at = sizeof digits;
-    do
-        digits[--at] = (char)('0' + n % 10);
-    while ((n /= 10) != 0);
-    bide__out_bytes(out, digits + at, sizeof digits - at);
+    char digits[BIDE__WHOLE], *at = bide__whole(n, digits);
+    bide__out_bytes(out, at, (size_t)(digits + BIDE__WHOLE - at));
 }
 
 void bide__out_i64(struct bide__out *out, int64_t n)
@@ -47,30 +44,16 @@ void bide__out_i64(struct bide__out *out, int64_t n)
 
 /* The one place that goes through stdio: shortest digits are worth it, and no
  * request waits for them. */
-static void put_fraction(struct bide__out *out, double n)
-{
-    char text[32];
-    for (int precision = 6; precision <= 17; precision++) {
-        snprintf(text, sizeof text, "%.*g", precision, n);
-        if (strtod(text, NULL) == n)
-            break;
-    }
-    for (char *c = text; *c; c++)
-        if (!strchr("0123456789+-e", *c))
-            *c = '.'; /* a decimal comma */
-    bide__out_text(out, text);
-}
-
 void bide__out_double(struct bide__out *out, double n)
 {
+    char text[BIDE__NUMBER];
+
     if (isnan(n))
         bide__out_text(out, "NaN");
     else if (isinf(n))
         bide__out_text(out, n > 0 ? "+Inf" : "-Inf");
-    else if (n == floor(n) && fabs(n) < 9007199254740992.0)
-        bide__out_i64(out, (int64_t)n);
     else
-        put_fraction(out, n);
+        bide__out_text(out, bide__number(n, text));
 }
 
 void bide__out_seconds(struct bide__out *out, uint64_t ns)
@@ -86,15 +69,6 @@ void bide__out_seconds(struct bide__out *out, uint64_t ns)
     bide__out_u64(out, ns / 1000000000);
     if (len > 1)
         bide__out_bytes(out, digits, len);
-}
-
-void bide__out_hex(struct bide__out *out, const uint8_t *bytes, size_t len)
-{
-    static const char digits[] = "0123456789abcdef";
-    for (size_t i = 0; i < len; i++) {
-        bide__out_char(out, digits[bytes[i] >> 4]);
-        bide__out_char(out, digits[bytes[i] & 15]);
-    }
 }
 
 void bide__out_clear(struct bide__out *out)

@@ -69,9 +69,6 @@ void bide__out_double(struct bide__out *out, double n);
 /* Nanoseconds as seconds, exactly: 1500000000 is 1.5. */
 void bide__out_seconds(struct bide__out *out, uint64_t ns);
 
-/* Lower-case hexadecimal digits, two for each byte. */
-void bide__out_hex(struct bide__out *out, const uint8_t *bytes, size_t len);
-
 void bide__out_clear(struct bide__out *out);
 void bide__out_done(struct bide__out *out);
 

@@ -13,7 +13,7 @@
 #include "config/doc/tree.h"
 #include "observe/admin/admin_parts.h"
 #include "bide/bide.h"
-#include "base/json_text.h"
+#include "base/json.h"
 #include "observe/export/otlp_writer.h"
 #include "observe/export/post.h"
 #include "observe/export/prometheus.h"
@@ -137,9 +137,11 @@ static void request(const char *text, size_t len)
 static void words(const char *text, size_t len)
 {
     struct bide__out out = { 0 };
+    struct bide__json j;
     struct bide__tree *tree = NULL;
 
-    bide__json_quote_n(&out, text, len);
+    bide__json_into(&j, &out);
+    bide__json_text_n(&j, NULL, text, len);
     must(bide__tree_json(&tree, "q", out.data, out.len, NULL) == 0);
     bide__tree_free(tree);
     bide__out_clear(&out);

@@ -7,16 +7,11 @@
  * of the bytes again; only the trailer section is waited for as a whole. */
 #include "net/http1_body.h"
 
+#include "base/hex.h"
+
 /* No blanks around the size: RFC 9112 lets a recipient take some, and those who
  * do and those who do not see different bodies. */
 enum { MOST_DIGITS = 16 };
-
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return (c | 0x20) - 'a' + 10;
-}
 
 static int end_of_size(struct http1_body *b, char c)
 {
@@ -40,7 +35,7 @@ static int size_byte(struct http1_body *b, char c)
     if (b->digits == MOST_DIGITS)
         return HTTP1_ECHUNKBIG;
     b->digits++;
-    b->left = b->left << 4 | (uint64_t)hex(c);
+    b->left = b->left << 4 | (uint64_t)bide__hex_value(c);
     return b->left > INT64_MAX ? HTTP1_ECHUNKBIG : 0;
 }
 

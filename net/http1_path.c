@@ -9,6 +9,7 @@
  * climbs above the root, "..%2F" (a server may decode it late), "..;" (servlets
  * cut parameters off), a backslash (some take it for a slash), control
  * characters, and '%' without two hex digits. */
+#include "base/hex.h"
 #include "net/http1.h"
 #include "net/http1_read.h"
 
@@ -25,17 +26,11 @@ static bool is_control(unsigned c)
     return c < 0x20 || c == 0x7f;
 }
 
-static unsigned hex_value(char c)
-{
-    return c <= '9' ? (unsigned)(c - '0') : (unsigned)((c | 0x20) - 'a' + 10);
-}
-
 /* One character or escape, to path[to]: how many bytes it became, and *used of
  * the `left` at `from`; 0: it must not be there. */
 static size_t put_char(char *path, size_t to, size_t from, size_t left,
                        size_t *used)
 {
-    static const char digits[] = "0123456789ABCDEF";
     const char *p = path + from;
     unsigned c = (uint8_t)p[0];
 
@@ -48,14 +43,14 @@ static size_t put_char(char *path, size_t to, size_t from, size_t left,
         !http1__is(p[2], HTTP1_C_HEX))
         return 0;
     *used = 3;
-    c = hex_value(p[1]) << 4 | hex_value(p[2]);
+    c = (unsigned)bide__hex_byte(p + 1);
     if (is_unreserved(c)) {
         path[to] = (char)c;
         return 1;
     }
     path[to] = '%';
-    path[to + 1] = digits[c >> 4];
-    path[to + 2] = digits[c & 15];
+    path[to + 1] = bide__hex_upper[c >> 4];
+    path[to + 2] = bide__hex_upper[c & 15];
     return is_control(c) ? 0 : 3;
 }
 

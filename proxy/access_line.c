@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "base/hex.h"
 #include "proxy/access_log.h"
 #include "proxy/back/endpoint.h"
 #include "proxy/back/service.h"
@@ -203,12 +204,12 @@ void access_line_json(struct text *t, const struct exchange *ex,
 /* As Apache and nginx escape it: what is not printable ASCII as \xHH. */
 static void put_escaped(struct text *t, struct piece p, size_t most)
 {
-    static const char digits[] = "0123456789abcdef";
     const char *end = t->at + most;
 
     for (size_t i = 0; i < p.len && end - t->at >= 4; i++) {
         unsigned char c = (unsigned char)p.at[i];
-        const char hex[] = { '\\', 'x', digits[c >> 4], digits[c & 15] };
+        const char hex[] = { '\\', 'x', bide__hex_lower[c >> 4],
+                             bide__hex_lower[c & 15] };
         const char quoted[] = { '\\', (char)c };
         if (c == '"' || c == '\\')
             text_put(t, quoted, sizeof quoted);

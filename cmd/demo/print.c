@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json_out.h"
+#include "base/json.h"
 #include "cmd/demo/demo.h"
 
 enum { COLUMN = 15 };
@@ -147,59 +147,60 @@ static double rounded(double x)
     return round(x * 1000) / 1000;
 }
 
-static void put_fleet(struct bide__jout *j, unsigned i,
+static void put_fleet(struct bide__json *j, unsigned i,
                       const struct demo_result *r)
 {
-    bide__jout_object(j, NULL);
-    bide__jout_text(j, "name", demo_fleet_name(i));
-    bide__jout_text(j, "text", demo_fleet_text(i));
-    bide__jout_u64(j, "calls", r->calls);
-    bide__jout_u64(j, "succeeded", r->good);
-    bide__jout_u64(j, "failed", r->failed);
-    bide__jout_u64(j, "attempts", r->sent);
-    bide__jout_number(j, "goodput_per_s", rounded(r->goodput));
-    bide__jout_number(j, "goodput_before_per_s", rounded(r->usual));
-    bide__jout_number(j, "amplification", rounded(r->amplification));
-    bide__jout_number(j, "peak_load_per_s", rounded(r->peak));
+    bide__json_object(j, NULL);
+    bide__json_text(j, "name", demo_fleet_name(i));
+    bide__json_text(j, "text", demo_fleet_text(i));
+    bide__json_count(j, "calls", r->calls);
+    bide__json_count(j, "succeeded", r->good);
+    bide__json_count(j, "failed", r->failed);
+    bide__json_count(j, "attempts", r->sent);
+    bide__json_number(j, "goodput_per_s", rounded(r->goodput));
+    bide__json_number(j, "goodput_before_per_s", rounded(r->usual));
+    bide__json_number(j, "amplification", rounded(r->amplification));
+    bide__json_number(j, "peak_load_per_s", rounded(r->peak));
     if (r->back_s < 0)
-        bide__jout_null(j, "recovered_after_s");
+        bide__json_null(j, "recovered_after_s");
     else
-        bide__jout_number(j, "recovered_after_s", rounded(r->back_s));
-    bide__jout_end(j, '}');
+        bide__json_number(j, "recovered_after_s", rounded(r->back_s));
+    bide__json_end(j);
 }
 
-static void put_plan(struct bide__jout *j, const struct demo_plan *plan)
+static void put_plan(struct bide__json *j, const struct demo_plan *plan)
 {
-    bide__jout_object(j, "timetable_s");
-    bide__jout_number(j, "hangs", (double)plan->hangs_ns / 1e9);
-    bide__jout_number(j, "errors", (double)plan->errors_ns / 1e9);
-    bide__jout_number(j, "loads", (double)plan->loads_ns / 1e9);
-    bide__jout_number(j, "healthy", (double)plan->healthy_ns / 1e9);
-    bide__jout_number(j, "ends", (double)plan->length_ns / 1e9);
-    bide__jout_end(j, '}');
+    bide__json_object(j, "timetable_s");
+    bide__json_number(j, "hangs", (double)plan->hangs_ns / 1e9);
+    bide__json_number(j, "errors", (double)plan->errors_ns / 1e9);
+    bide__json_number(j, "loads", (double)plan->loads_ns / 1e9);
+    bide__json_number(j, "healthy", (double)plan->healthy_ns / 1e9);
+    bide__json_number(j, "ends", (double)plan->length_ns / 1e9);
+    bide__json_end(j);
 }
 
 bool demo_print_json(FILE *out, const struct demo *demo,
                      const struct demo_result r[DEMO_FLEETS], bool cut_short)
 {
     struct bide__out text = { 0 };
-    struct bide__jout j = { &text, false };
+    struct bide__json j;
     char seen[512];
 
     demo_seen(r, seen, sizeof seen);
-    bide__jout_object(&j, NULL);
-    bide__jout_number(&j, "seconds", rounded(r[0].seconds));
-    bide__jout_flag(&j, "interrupted", cut_short);
-    bide__jout_u64(&j, "clients_of_each", demo->plan.clients);
-    bide__jout_u64(&j, "capacity_per_s", DEMO_CAPACITY);
+    bide__json_into(&j, &text);
+    bide__json_object(&j, NULL);
+    bide__json_number(&j, "seconds", rounded(r[0].seconds));
+    bide__json_flag(&j, "interrupted", cut_short);
+    bide__json_count(&j, "clients_of_each", demo->plan.clients);
+    bide__json_count(&j, "capacity_per_s", DEMO_CAPACITY);
     put_plan(&j, &demo->plan);
-    bide__jout_list(&j, "fleets");
+    bide__json_list(&j, "fleets");
     for (unsigned i = 0; i < DEMO_FLEETS; i++)
         put_fleet(&j, i, &r[i]);
-    bide__jout_end(&j, ']');
-    bide__jout_text(&j, "seen", seen);
-    bide__jout_end(&j, '}');
-    bide__out_char(&text, '\n');
+    bide__json_end(&j);
+    bide__json_text(&j, "seen", seen);
+    bide__json_end(&j);
+    bide__json_done(&j);
     bool whole = !text.failed;
     if (whole)
         fwrite(text.data, 1, text.len, out);

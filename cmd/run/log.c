@@ -1,14 +1,13 @@
 /* What machines are told: one JSON object a line for each decision. A line is
- * one write, so that several invocations may log to one file. Nothing in it
- * needs quoting: keys, numbers, and names of our own. */
+ * one write, so that several invocations may log to one file. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "cmd/run/cmd.h"
 
 /* A copy that the command does not get: the number is for us. */
@@ -26,78 +25,82 @@ int log_open(const char *where)
     return open(where, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
-struct line {
-    char text[512];
-    size_t len;
-};
-
-static void put(struct line *l, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void put(struct line *l, const char *format, ...)
+/* Three places behind the point, zeros too. */
+static void put_ms(struct bide__json *j, const char *key, int64_t ns)
 {
-    va_list args;
-    int n;
+    char text[40];
 
-    va_start(args, format);
-    n = vsnprintf(l->text + l->len, sizeof l->text - l->len, format, args);
-    va_end(args);
-    if (n > 0 && (size_t)n < sizeof l->text - l->len)
-        l->len += (size_t)n;
+    snprintf(text, sizeof text, "%.3f", (double)ns / 1e6);
+    bide__json_raw(j, key, text);
 }
 
-static double ms(int64_t ns)
+static void put_now(struct bide__json *j)
 {
-    return (double)ns / 1e6;
+    struct timespec t;
+    char text[40];
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    snprintf(text, sizeof text, "%lld.%03ld", (long long)t.tv_sec,
+             t.tv_nsec / 1000000);
+    bide__json_raw(j, "t", text);
 }
 
 /* What the last attempt came to, or nulls. */
-static void put_ending(struct line *l, const struct run *r)
+static void put_ending(struct bide__json *j, const struct run *r)
 {
+    bool ended = r->ended;
     char name[16];
 
-    if (!r->ended) {
-        put(l, ",\"class\":null,\"exit\":null,\"signal\":null,"
-               "\"timed_out\":false,\"took_ms\":null");
-        return;
-    }
-    put(l, ",\"class\":\"%s\"", bide_class_name(r->outcome.cls));
-    if (r->last.how == ENDED_EXIT)
-        put(l, ",\"exit\":%d", r->last.code);
+    bide__json_text(j, "class", ended ? bide_class_name(r->outcome.cls) : NULL);
+    if (ended && r->last.how == ENDED_EXIT)
+        bide__json_integer(j, "exit", r->last.code);
     else
-        put(l, ",\"exit\":null");
-    if (r->last.signal)
-        put(l, ",\"signal\":\"%s\"",
-            run_signal_name(r->last.signal, name, sizeof name));
+        bide__json_null(j, "exit");
+    bide__json_text(j, "signal",
+                    ended && r->last.signal
+                        ? run_signal_name(r->last.signal, name, sizeof name)
+                        : NULL);
+    bide__json_flag(j, "timed_out", ended && r->last.how == ENDED_TIMEOUT);
+    if (ended)
+        put_ms(j, "took_ms", r->last.took_ns);
     else
-        put(l, ",\"signal\":null");
-    put(l, ",\"timed_out\":%s,\"took_ms\":%.3f",
-        r->last.how == ENDED_TIMEOUT ? "true" : "false", ms(r->last.took_ns));
+        bide__json_null(j, "took_ms");
+}
+
+static void put_decision(struct bide__json *j, const struct run *r,
+                         const bide_decision *d)
+{
+    static const char *const actions[] = { "try", "wait", "done" };
+
+    bide__json_object(j, NULL);
+    put_now(j);
+    bide__json_text(j, "event", actions[d->action]);
+    bide__json_count(j, "attempt",
+                     d->action == BIDE_TRY ? d->attempt : r->attempt);
+    bide__json_text(j, "reason", bide_reason_name(d->reason));
+    if (d->action != BIDE_TRY)
+        put_ending(j, r);
+    if (d->action == BIDE_WAIT)
+        put_ms(j, "wait_ms", d->at_ns - r->now);
+    if (d->action == BIDE_DONE)
+        put_ms(j, "total_ms", r->now - r->began_ns);
+    if (r->args->key)
+        bide__json_text(j, "key", r->args->key);
+    bide__json_integer(j, "pid", getpid());
+    bide__json_end(j);
+    bide__json_done(j);
 }
 
 void log_decision(struct run *r, const bide_decision *d)
 {
-    static const char *const actions[] = { "try", "wait", "done" };
-    struct line l = { .len = 0 };
-    struct timespec t;
+    struct bide__out line = { 0 };
+    struct bide__json j;
 
     if (r->log < 0)
         return;
-    clock_gettime(CLOCK_REALTIME, &t);
-    put(&l,
-        "{\"t\":%lld.%03ld,\"event\":\"%s\",\"attempt\":%u,\"reason\":\"%s\"",
-        (long long)t.tv_sec, t.tv_nsec / 1000000, actions[d->action],
-        d->action == BIDE_TRY ? d->attempt : r->attempt,
-        bide_reason_name(d->reason));
-    if (d->action != BIDE_TRY)
-        put_ending(&l, r);
-    if (d->action == BIDE_WAIT)
-        put(&l, ",\"wait_ms\":%.3f", ms(d->at_ns - r->now));
-    if (d->action == BIDE_DONE)
-        put(&l, ",\"total_ms\":%.3f", ms(r->now - r->began_ns));
-    if (r->args->key)
-        put(&l, ",\"key\":\"%s\"", r->args->key);
-    put(&l, ",\"pid\":%ld}\n", (long)getpid());
-    if (write(r->log, l.text, l.len) < 0)
+    bide__json_into(&j, &line);
+    put_decision(&j, r, d);
+    if (!line.failed && write(r->log, line.data, line.len) < 0)
         r->log = -1; /* a full disk is no reason to stop */
+    bide__out_done(&line);
 }

@@ -1,35 +1,36 @@
-/* The waits as JSON. Written here and not through base/json.h: there may be
- * millions of numbers, and milliseconds come exact from whole nanoseconds. */
+/* The waits as JSON. Milliseconds are worked out from whole nanoseconds: no
+ * digit of a wait is lost. */
+#include "base/json.h"
 #include "cmd/schedule/schedule.h"
 
-static void put_ms(int64_t ns)
+static void put_ms(struct bide__json *j, int64_t ns)
 {
     long long whole = ns / BIDE_MILLISECOND;
     int places = 6, rest = (int)(ns % BIDE_MILLISECOND);
+    char text[40];
 
     if (rest == 0) {
-        printf("%lld", whole);
+        bide__json_integer(j, NULL, whole);
         return;
     }
     for (; rest % 10 == 0; rest /= 10)
         places--;
-    printf("%lld.%0*d", whole, places, rest);
+    snprintf(text, sizeof text, "%lld.%0*d", whole, places, rest);
+    bide__json_raw(j, NULL, text);
 }
 
-static void put_list(const struct schedule *s, const char *key,
-                     int64_t (*of)(const struct wait *wait))
+static void put_list(const struct schedule *s, struct bide__json *j,
+                     const char *key, int64_t (*of)(const struct wait *wait))
 {
     struct waits w;
 
-    printf("  \"%s\": [", key);
+    bide__json_row(j, key);
     waits_begin(&w, &s->policy.conf.backoff);
     for (uint32_t i = 0; i < s->retries; i++) {
-        if (i)
-            fputs(", ", stdout);
-        put_ms(of(&w.now));
+        put_ms(j, of(&w.now));
         waits_next(&w);
     }
-    fputs("]", stdout);
+    bide__json_end(j);
 }
 
 static int64_t value_of(const struct wait *wait)
@@ -47,38 +48,39 @@ static int64_t max_of(const struct wait *wait)
     return wait->max_ns;
 }
 
-static void put_draws(const struct schedule *s)
+static void put_draws(const struct schedule *s, struct bide__json *j)
 {
     bide_rng_seeded state;
     bide_rng rng = bide_rng_seed(&state, s->policy.seed);
 
-    fputs(",\n  \"draws_ms\": [", stdout);
+    bide__json_list(j, "draws_ms");
     for (uint32_t d = 0; d < s->draws; d++) {
         int64_t wait = 0;
-        fputs(d ? ",\n    [" : "\n    [", stdout);
+        bide__json_row(j, NULL);
         for (uint32_t n = 0; n < s->retries; n++) {
             wait = bide_backoff_wait(&s->policy.conf.backoff, n, wait, &rng);
-            if (n)
-                fputs(", ", stdout);
-            put_ms(wait);
+            put_ms(j, wait);
         }
-        fputs("]", stdout);
+        bide__json_end(j);
     }
-    fputs("\n  ]", stdout);
+    bide__json_end(j);
 }
 
 void schedule_json(const struct schedule *s)
 {
-    printf("{\n  \"attempts\": %u,\n  \"jitter\": \"%s\",\n",
-           s->policy.conf.attempts,
-           bide_jitter_name(s->policy.conf.backoff.jitter));
-    printf("  \"seed\": %llu,\n", (unsigned long long)s->policy.seed);
-    put_list(s, "waits_ms", value_of);
-    fputs(",\n", stdout);
-    put_list(s, "waits_min_ms", min_of);
-    fputs(",\n", stdout);
-    put_list(s, "waits_max_ms", max_of);
+    struct bide__json j;
+
+    bide__json_init(&j, stdout, true);
+    bide__json_object(&j, NULL);
+    bide__json_count(&j, "attempts", s->policy.conf.attempts);
+    bide__json_text(&j, "jitter",
+                    bide_jitter_name(s->policy.conf.backoff.jitter));
+    bide__json_count(&j, "seed", s->policy.seed);
+    put_list(s, &j, "waits_ms", value_of);
+    put_list(s, &j, "waits_min_ms", min_of);
+    put_list(s, &j, "waits_max_ms", max_of);
     if (s->draws)
-        put_draws(s);
-    fputs("\n}\n", stdout);
+        put_draws(s, &j);
+    bide__json_end(&j);
+    bide__json_done(&j);
 }

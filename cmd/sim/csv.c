@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/number.h"
 #include "cmd/sim/cmd.h"
 
 /* ===== values ===== */
@@ -26,14 +27,14 @@ void csv_text(FILE *out, const char *text)
 /* Nothing for NaN, as spreadsheets have it. */
 void csv_number(FILE *out, double x)
 {
-    char digits[BIDE__JSON_DIGITS];
+    char digits[BIDE__NUMBER];
 
     if (isinf(x))
         fputs(x < 0 ? "-inf" : "inf", out);
     else if (fabs(x) < 1e15 && x == (double)(int64_t)x)
         fprintf(out, "%.0f", x); /* 10, not 1e+01 */
     else if (!isnan(x))
-        fputs(bide__json_digits(x, digits), out);
+        fputs(bide__number_digits(x, digits), out);
 }
 
 /* ===== files ===== */

@@ -74,22 +74,39 @@ static void print_row(const struct sim_report *r, const struct sim_oracle *o,
     fflush(stdout);
 }
 
+static void put_exactly(struct bide__json *j, const char *key, double x)
+{
+    char text[32];
+
+    snprintf(text, sizeof text, "%.17g", x);
+    bide__json_raw(j, key, text);
+}
+
 static void print_json(const struct sim_report *r)
 {
-    printf("{\n  \"seed\": %llu,\n  \"ok\": %s,\n  \"events\": %llu,\n"
-           "  \"checks\": [",
-           (unsigned long long)r->seed,
-           sim_report_failures(r) ? "false" : "true",
-           (unsigned long long)r->events);
+    struct bide__json j;
+
+    bide__json_init(&j, stdout, true);
+    bide__json_object(&j, NULL);
+    bide__json_count(&j, "seed", r->seed);
+    bide__json_flag(&j, "ok", sim_report_failures(r) == 0);
+    bide__json_count(&j, "events", r->events);
+    bide__json_list(&j, "checks");
     for (uint32_t i = 0; i < r->n_checks; i++) {
         const struct sim_check *c = &r->checks[i];
-        printf("%s\n    {\"row\": %d, \"what\": \"%s\", \"bound\": \"%s\", "
-               "\"expected\": %.17g, \"tolerance\": %.17g, "
-               "\"measured\": %.17g, \"ok\": %s}",
-               i ? "," : "", c->row, c->what, bound_name(c), c->expected,
-               c->tolerance, c->measured, c->ok ? "true" : "false");
+        bide__json_object_row(&j, NULL);
+        bide__json_integer(&j, "row", c->row);
+        bide__json_text(&j, "what", c->what);
+        bide__json_text(&j, "bound", bound_name(c));
+        put_exactly(&j, "expected", c->expected);
+        put_exactly(&j, "tolerance", c->tolerance);
+        put_exactly(&j, "measured", c->measured);
+        bide__json_flag(&j, "ok", c->ok);
+        bide__json_end(&j);
     }
-    printf("\n  ]\n}\n");
+    bide__json_end(&j);
+    bide__json_end(&j);
+    bide__json_done(&j);
 }
 
 static void print_sum(const struct sim_report *r)

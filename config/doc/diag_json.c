@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config/doc/diag.h"
+#include "base/hex.h"
 #include "base/json.h"
 #include "config/policy/policy_file.h"
 
@@ -71,7 +72,7 @@ static void put_finding(struct bide__json *j, const bide_diagnostics *notes,
 
 void bide__diag_json(const bide_diagnostics *notes, struct bide__json *out)
 {
-    bool inside = !out->list[out->depth];
+    bool inside = !bide__json_in_list(out);
 
     bide__json_list(out, inside ? "findings" : NULL);
     for (size_t i = 0, end; i < bide_diagnostics_size(notes); i = end) {
@@ -129,7 +130,6 @@ static void put_uri(struct bide__json *j, const char *path)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQR"
                                 "STUVWXYZ0123456789-._~/";
-    static const char hex[] = "0123456789ABCDEF";
     char uri[3 * 4096 + 8] = "";
     size_t at = 0;
 
@@ -142,8 +142,8 @@ static void put_uri(struct bide__json *j, const char *path)
             uri[at++] = (char)c;
         } else {
             uri[at++] = '%';
-            uri[at++] = hex[c >> 4];
-            uri[at++] = hex[c & 15];
+            uri[at++] = bide__hex_upper[c >> 4];
+            uri[at++] = bide__hex_upper[c & 15];
         }
     }
     bide__json_text_n(j, "uri", uri, at);

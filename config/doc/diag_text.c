@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 
 bool bide__text_safe(const char *text, size_t len)
@@ -23,7 +24,6 @@ bool bide__text_safe(const char *text, size_t len)
 char *bide__text_made_safe(struct bide__arena *arena, const char *text,
                            size_t len)
 {
-    static const char hex[] = "0123456789abcdef";
     char *safe = bide__arena_alloc(arena, 4 * len + 1), *to = safe;
     uint32_t point;
 
@@ -35,8 +35,9 @@ char *bide__text_made_safe(struct bide__arena *arena, const char *text,
             unsigned char c = (unsigned char)text[i];
 
             if (bad) {
-                memcpy(to, (char[]){ '\\', 'x', hex[c >> 4], hex[c & 15] }, 4);
-                to += 4;
+                *to++ = '\\';
+                *to++ = 'x';
+                to = bide__hex_write(to, &c, 1);
             } else {
                 *to++ = (char)c;
             }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/hex.h"
 #include "base/utf8.h"
 
 int bide__json_peek_in(const struct bide__json_in *r)
@@ -59,10 +60,7 @@ static bool hex4(struct bide__json_in *r, uint32_t *ret)
     *ret = 0;
     for (int i = 0; i < 4; i++, bide__json_step(r)) {
         int c = bide__json_peek_in(r);
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
+        int digit = c < 0 ? -1 : bide__hex_value((char)c);
 
         if (digit < 0)
             return bide__json_refuse(r, bide__json_here(r),

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/number.h"
 
 size_t bide__count_digits(const char *text, size_t len)
 {
@@ -177,12 +177,12 @@ int bide_parse_rate(const char *text, size_t len, double *ret_per_s)
 
 const char *bide__format_number(double number, char *buffer, size_t size)
 {
-    char digits[BIDE__JSON_DIGITS];
+    char digits[BIDE__NUMBER];
 
     if (fabs(number) <= 1e15 && number == floor(number))
         snprintf(buffer, size, "%lld", (long long)number);
     else
-        snprintf(buffer, size, "%s", bide__json_digits(number, digits));
+        snprintf(buffer, size, "%s", bide__number_digits(number, digits));
     return buffer;
 }
 

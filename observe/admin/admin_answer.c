@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "observe/admin/admin_parts.h"
-#include "base/json_out.h"
+#include "base/json.h"
 #include "observe/admin/view.h"
 #include "observe/event/wall.h"
 
@@ -66,14 +66,15 @@ void admin_answer(struct admin_conn *c, const struct admin_answer *answer)
 void admin_problem(struct admin_conn *c, int status, const char *detail)
 {
     struct bide__out body = { 0 };
-    struct bide__jout j = { &body, false };
+    struct bide__json j;
 
-    bide__jout_object(&j, NULL);
-    bide__jout_text(&j, "title", status_text(status));
-    bide__jout_u64(&j, "status", (uint64_t)status);
-    bide__jout_text(&j, "detail", detail);
-    bide__jout_end(&j, '}');
-    bide__out_char(&body, '\n');
+    bide__json_into(&j, &body);
+    bide__json_object(&j, NULL);
+    bide__json_text(&j, "title", status_text(status));
+    bide__json_count(&j, "status", (uint64_t)status);
+    bide__json_text(&j, "detail", detail);
+    bide__json_end(&j);
+    bide__json_done(&j);
     admin_answer(c, &(struct admin_answer){
                         status, "application/problem+json",
                         status == 401 ? "WWW-Authenticate: Bearer\r\n" : NULL,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hex.h"
 #include "observe/admin/admin_parts.h"
 #include "bide/run.h"
 #include "observe/admin/page.h"
@@ -110,14 +111,6 @@ static const struct {
 
 /* ===== POST ===== */
 
-static int hex(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* What stands up to the next slash, with %XX read; the rest, or NULL if it is
  * malformed or too long. */
 static const char *segment(const char *at, const char *end, char *to,
@@ -127,12 +120,10 @@ static const char *segment(const char *at, const char *end, char *to,
     for (; at < end && *at != '/'; at++) {
         int c = (unsigned char)*at;
         if (c == '%') {
-            if (end - at < 3 || hex(at[1]) < 0 || hex(at[2]) < 0)
-                return NULL;
-            c = hex(at[1]) << 4 | hex(at[2]);
+            c = end - at < 3 ? -1 : bide__hex_byte(at + 1);
             at += 2;
         }
-        if (c == 0 || n + 1 >= size)
+        if (c <= 0 || n + 1 >= size)
             return NULL;
         to[n++] = (char)c;
     }

@@ -53,7 +53,7 @@
 
 #include "observe/event/history.h"
 #include "observe/event/journal.h"
-#include "base/json_out.h"
+#include "base/json.h"
 #include "observe/event/observed.h"
 
 /* What a state is made of. history and journal may be NULL. Threads: owned. */
@@ -74,13 +74,13 @@ void bide__view_write(struct bide__out *out, const struct bide__view *view);
 void bide__view_history(struct bide__out *out, const struct bide__view *view);
 
 /* The parts, for view.c. */
-void bide__view_dep(struct bide__jout *j, const struct bide__view *view,
+void bide__view_dep(struct bide__json *j, const struct bide__view *view,
                     const struct bide__observed_dep *d);
-void bide__view_sample(struct bide__jout *j, const char *key,
+void bide__view_sample(struct bide__json *j, const char *key,
                        const struct bide__view *view,
                        const struct bide__sample *s);
-void bide__view_decision(struct bide__jout *j, const struct bide__view *view,
+void bide__view_decision(struct bide__json *j, const struct bide__view *view,
                          const struct bide__entry *entry);
-void bide__view_rules(struct bide__jout *j, const bide_policy_conf *conf);
+void bide__view_rules(struct bide__json *j, const bide_policy_conf *conf);
 
 #endif

@@ -8,7 +8,7 @@
 
 /* One dependency on its way into JSON. */
 struct part {
-    struct bide__jout *j;
+    struct bide__json *j;
     const bide_stats *s;
     const bide_policy_conf *conf;
     const bide_dep *dep;
@@ -17,39 +17,39 @@ struct part {
 
 static void put_counts(const struct part *p)
 {
-    struct bide__jout *j = p->j;
+    struct bide__json *j = p->j;
     const bide_stats *s = p->s;
 
-    bide__jout_object(j, "calls");
-    bide__jout_u64(j, "first_success", s->first_successes);
-    bide__jout_u64(j, "late_success", s->late_successes);
-    bide__jout_u64(j, "failure", s->failures);
-    bide__jout_end(j, '}');
-    bide__jout_object(j, "attempts");
+    bide__json_object(j, "calls");
+    bide__json_count(j, "first_success", s->first_successes);
+    bide__json_count(j, "late_success", s->late_successes);
+    bide__json_count(j, "failure", s->failures);
+    bide__json_end(j);
+    bide__json_object(j, "attempts");
     for (unsigned c = 0; c < BIDE_N_CLASSES; c++)
-        bide__jout_u64(j, bide_class_name(c), s->by_class[c]);
-    bide__jout_end(j, '}');
-    bide__jout_object(j, "refused");
+        bide__json_count(j, bide_class_name(c), s->by_class[c]);
+    bide__json_end(j);
+    bide__json_object(j, "refused");
     for (unsigned r = BIDE_BECAUSE_CANCELLED; r < BIDE_BECAUSE_FIRST; r++)
         if (s->done[r])
-            bide__jout_u64(j, bide_reason_name(r), s->done[r]);
-    bide__jout_end(j, '}');
-    bide__jout_object(j, "retries");
+            bide__json_count(j, bide_reason_name(r), s->done[r]);
+    bide__json_end(j);
+    bide__json_object(j, "retries");
     for (unsigned r = BIDE_BECAUSE_BACKOFF; r <= BIDE_BECAUSE_IMMEDIATE; r++)
-        bide__jout_u64(j, bide_reason_name(r), s->retries_by_reason[r]);
-    bide__jout_u64(j, "dropped", s->retries_dropped);
-    bide__jout_end(j, '}');
-    bide__jout_number(j, "amplification", bide_stats_amplification(s));
+        bide__json_count(j, bide_reason_name(r), s->retries_by_reason[r]);
+    bide__json_count(j, "dropped", s->retries_dropped);
+    bide__json_end(j);
+    bide__json_number(j, "amplification", bide_stats_amplification(s));
 }
 
 static void put_hedges(const struct part *p)
 {
-    bide__jout_object(p->j, "hedges");
-    bide__jout_flag(p->j, "on", p->conf->hedge.max > 0);
-    bide__jout_u64(p->j, "sent", p->s->hedges);
-    bide__jout_u64(p->j, "won", p->s->hedges_won);
-    bide__jout_u64(p->j, "refused", p->s->hedges_refused);
-    bide__jout_end(p->j, '}');
+    bide__json_object(p->j, "hedges");
+    bide__json_flag(p->j, "on", p->conf->hedge.max > 0);
+    bide__json_count(p->j, "sent", p->s->hedges);
+    bide__json_count(p->j, "won", p->s->hedges_won);
+    bide__json_count(p->j, "refused", p->s->hedges_refused);
+    bide__json_end(p->j);
 }
 
 static const char *mode_name(bide_breaker_mode mode)
@@ -70,19 +70,19 @@ static void put_breaker(const struct part *p)
 
     bide_dep_breaker_view(p->dep, p->now_ns, &view);
     left = view.open_until_ns > p->now_ns ? view.open_until_ns - p->now_ns : 0;
-    bide__jout_object(p->j, "breaker");
-    bide__jout_flag(p->j, "on", conf->kind != BIDE_BREAKER_OFF);
-    bide__jout_text(p->j, "state", bide_breaker_state_name(view.state));
-    bide__jout_text(p->j, "mode", mode_name(view.mode));
-    bide__jout_u64(p->j, "attempts", view.attempts);
-    bide__jout_u64(p->j, "failed", view.failed);
-    bide__jout_u64(p->j, "slow", view.slow);
-    bide__jout_number(p->j, "opens_at", conf->failure_rate);
-    bide__jout_u64(p->j, "min_calls", conf->min_calls);
-    bide__jout_ms(p->j, "open_for_ms",
+    bide__json_object(p->j, "breaker");
+    bide__json_flag(p->j, "on", conf->kind != BIDE_BREAKER_OFF);
+    bide__json_text(p->j, "state", bide_breaker_state_name(view.state));
+    bide__json_text(p->j, "mode", mode_name(view.mode));
+    bide__json_count(p->j, "attempts", view.attempts);
+    bide__json_count(p->j, "failed", view.failed);
+    bide__json_count(p->j, "slow", view.slow);
+    bide__json_number(p->j, "opens_at", conf->failure_rate);
+    bide__json_count(p->j, "min_calls", conf->min_calls);
+    bide__json_ms(p->j, "open_for_ms",
                   view.state == BIDE_BREAKER_OPEN ? left : 0);
-    bide__jout_u64(p->j, "opened", p->s->breaker_to[BIDE_BREAKER_OPEN]);
-    bide__jout_end(p->j, '}');
+    bide__json_count(p->j, "opened", p->s->breaker_to[BIDE_BREAKER_OPEN]);
+    bide__json_end(p->j);
 }
 
 /* What is left when all is well; a window's grows with the traffic. */
@@ -116,38 +116,38 @@ static void put_budget(const struct part *p)
 {
     int64_t left = p->s->budget_left;
 
-    bide__jout_object(p->j, "budget");
-    bide__jout_text(p->j, "kind", budget_name(p->conf->budget.kind));
-    bide__jout_number(p->j, "left",
+    bide__json_object(p->j, "budget");
+    bide__json_text(p->j, "kind", budget_name(p->conf->budget.kind));
+    bide__json_number(p->j, "left",
                       left == BIDE_FOREVER ? INFINITY : (double)left);
-    bide__jout_number(p->j, "usual", usual_budget(&p->conf->budget));
-    bide__jout_end(p->j, '}');
-    bide__jout_object(p->j, "limits");
-    bide__jout_number(p->j, "rate", p->s->rate);
-    bide__jout_u64(p->j, "in_flight", p->s->in_flight);
-    bide__jout_number(p->j, "in_flight_max",
+    bide__json_number(p->j, "usual", usual_budget(&p->conf->budget));
+    bide__json_end(p->j);
+    bide__json_object(p->j, "limits");
+    bide__json_number(p->j, "rate", p->s->rate);
+    bide__json_count(p->j, "in_flight", p->s->in_flight);
+    bide__json_number(p->j, "in_flight_max",
                       p->conf->limits.in_flight == BIDE_UNLIMITED
                           ? (double)INFINITY
                           : (double)p->conf->limits.in_flight);
-    bide__jout_u64(p->j, "queued", p->s->queued);
-    bide__jout_end(p->j, '}');
+    bide__json_count(p->j, "queued", p->s->queued);
+    bide__json_end(p->j);
 }
 
 /* ===== histograms: [[bucket, count], ...] ===== */
 
-static void put_histogram(struct bide__jout *j, const char *key,
+static void put_histogram(struct bide__json *j, const char *key,
                           const bide_histogram *h)
 {
-    bide__jout_list(j, key);
+    bide__json_list(j, key);
     for (unsigned i = 0; i < BIDE_N_BUCKETS; i++) {
         if (h->bucket[i] == 0)
             continue;
-        bide__jout_list(j, NULL);
-        bide__jout_u64(j, NULL, i);
-        bide__jout_u64(j, NULL, h->bucket[i]);
-        bide__jout_end(j, ']');
+        bide__json_list(j, NULL);
+        bide__json_count(j, NULL, i);
+        bide__json_count(j, NULL, h->bucket[i]);
+        bide__json_end(j);
     }
-    bide__jout_end(j, ']');
+    bide__json_end(j);
 }
 
 static void put_ideal(const struct part *p)
@@ -156,57 +156,57 @@ static void put_ideal(const struct part *p)
 
     bide__ideal_waits(&p->conf->backoff, p->conf->attempts,
                       &p->s->wait_computed, want);
-    bide__jout_list(p->j, "ideal");
+    bide__json_list(p->j, "ideal");
     for (unsigned i = 0; i < BIDE_N_BUCKETS; i++) {
         if (want[i] < 0.005)
             continue;
-        bide__jout_list(p->j, NULL);
-        bide__jout_u64(p->j, NULL, i);
-        bide__jout_number(p->j, NULL, floor(want[i] * 100 + 0.5) / 100);
-        bide__jout_end(p->j, ']');
+        bide__json_list(p->j, NULL);
+        bide__json_count(p->j, NULL, i);
+        bide__json_number(p->j, NULL, floor(want[i] * 100 + 0.5) / 100);
+        bide__json_end(p->j);
     }
-    bide__jout_end(p->j, ']');
+    bide__json_end(p->j);
 }
 
 static void put_histograms(const struct part *p)
 {
-    bide__jout_object(p->j, "waits");
+    bide__json_object(p->j, "waits");
     put_histogram(p->j, "computed", &p->s->wait_computed);
     put_histogram(p->j, "jittered", &p->s->wait_jittered);
     put_histogram(p->j, "slept", &p->s->wait_slept);
     put_ideal(p);
-    bide__jout_end(p->j, '}');
-    bide__jout_object(p->j, "times");
+    bide__json_end(p->j);
+    bide__json_object(p->j, "times");
     put_histogram(p->j, "call", &p->s->call_time);
     put_histogram(p->j, "attempt", &p->s->attempt_time);
-    bide__jout_end(p->j, '}');
+    bide__json_end(p->j);
 }
 
 /* ===== endpoints ===== */
 
-static void put_endpoints(struct bide__jout *j, const struct bide__observed *w,
+static void put_endpoints(struct bide__json *j, const struct bide__observed *w,
                           const char *upstream)
 {
-    bide__jout_list(j, "endpoints");
+    bide__json_list(j, "endpoints");
     for (size_t i = 0; i < w->n_endpoints; i++) {
         const struct bide__observed_endpoint *e = &w->endpoints[i];
         if (strcmp(e->upstream, upstream) != 0)
             continue;
-        bide__jout_object(j, NULL);
-        bide__jout_text(j, "address", e->address);
-        bide__jout_text(j, "state", bide__endpoint_state_name(e->state));
-        bide__jout_text(j, "text", bide__endpoint_state_text(e->state));
-        bide__jout_u64(j, "in_flight", e->in_flight);
-        bide__jout_u64(j, "connections", e->connections);
-        bide__jout_u64(j, "idle", e->idle);
-        bide__jout_u64(j, "requests", e->requests);
-        bide__jout_u64(j, "failures", e->failures);
-        bide__jout_end(j, '}');
+        bide__json_object(j, NULL);
+        bide__json_text(j, "address", e->address);
+        bide__json_text(j, "state", bide__endpoint_state_name(e->state));
+        bide__json_text(j, "text", bide__endpoint_state_text(e->state));
+        bide__json_count(j, "in_flight", e->in_flight);
+        bide__json_count(j, "connections", e->connections);
+        bide__json_count(j, "idle", e->idle);
+        bide__json_count(j, "requests", e->requests);
+        bide__json_count(j, "failures", e->failures);
+        bide__json_end(j);
     }
-    bide__jout_end(j, ']');
+    bide__json_end(j);
 }
 
-static void put_second(struct bide__jout *j, const struct bide__view *view,
+static void put_second(struct bide__json *j, const struct bide__view *view,
                        const char *name)
 {
     const struct bide__track *t =
@@ -214,10 +214,10 @@ static void put_second(struct bide__jout *j, const struct bide__view *view,
     if (t && bide__track_samples(t))
         bide__view_sample(j, "second", view, bide__track_sample(t, 0));
     else
-        bide__jout_null(j, "second");
+        bide__json_null(j, "second");
 }
 
-void bide__view_dep(struct bide__jout *j, const struct bide__view *view,
+void bide__view_dep(struct bide__json *j, const struct bide__view *view,
                     const struct bide__observed_dep *d)
 {
     bide_stats stats;
@@ -225,10 +225,10 @@ void bide__view_dep(struct bide__jout *j, const struct bide__view *view,
                       view->now_ns };
 
     bide__observed_stats(d, view->now_ns, &stats);
-    bide__jout_object(j, NULL);
-    bide__jout_text(j, "name", d->name);
-    bide__jout_text(j, "policy", d->policy);
-    bide__jout_flag(j, "faults", d->faults);
+    bide__json_object(j, NULL);
+    bide__json_text(j, "name", d->name);
+    bide__json_text(j, "policy", d->policy);
+    bide__json_flag(j, "faults", d->faults);
     put_counts(&p);
     put_hedges(&p);
     put_breaker(&p);
@@ -237,5 +237,5 @@ void bide__view_dep(struct bide__jout *j, const struct bide__view *view,
     put_histograms(&p);
     put_second(j, view, d->name);
     put_endpoints(j, view->watched, d->upstream);
-    bide__jout_end(j, '}');
+    bide__json_end(j);
 }

@@ -1,9 +1,10 @@
 /* version "-" trace-id "-" parent-id "-" flags, all lower-case hexadecimal. */
 #include "observe/event/traceparent.h"
 
-#include <endian.h>
 #include <string.h>
 #include <sys/random.h>
+
+#include "base/hex.h"
 
 enum { TRACE_AT = 3, PARENT_AT = 36, FLAGS_AT = 53, SAMPLED = 1 };
 
@@ -36,21 +37,15 @@ static void new_id(struct bide__ids *ids, uint8_t *to, size_t len)
     to[0] |= 1;
 }
 
-static int digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* False if it is not hexadecimal. */
+/* False if it is not hexadecimal, in small letters. */
 static bool read_hex(uint8_t *to, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
-        int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
-        if (high < 0 || low < 0)
+        const char *two = text + 2 * i;
+        int byte = bide__hex_byte(two);
+        if (byte < 0 || !(two[0] & two[1] & 0x20)) /* capitals lack that bit */
             return false;
-        to[i] = (uint8_t)(high << 4 | low);
+        to[i] = (uint8_t)byte;
     }
     return true;
 }
@@ -114,33 +109,12 @@ struct bide__trace bide__trace_child(const struct bide__trace *trace,
     return child;
 }
 
-/* Four bytes at a time: each nibble into a byte of its own, and those to digits,
- * with no table and no branch. */
-static char *write_hex(char *to, const uint8_t *bytes, size_t len)
-{
-    const uint64_t each = UINT64_C(0x0101010101010101);
-
-    for (size_t i = 0; i < len; i += 4, to += 8) {
-        uint32_t four;
-        memcpy(&four, bytes + i, sizeof four);
-        uint64_t n = le32toh(four);
-        n = (n | n << 16) & UINT64_C(0x0000ffff0000ffff);
-        n = (n | n << 8) & UINT64_C(0x00ff00ff00ff00ff);
-        n = (n >> 4 & 15 * (each & UINT64_C(0x00ff00ff00ff00ff))) |
-            (n & 15 * (each & UINT64_C(0x00ff00ff00ff00ff))) << 8;
-        uint64_t letters = (n + 6 * each) >> 4 & each; /* of 10 and more */
-        n = htole64(n + '0' * each + letters * ('a' - '0' - 10));
-        memcpy(to, &n, sizeof n);
-    }
-    return to;
-}
-
 void bide__traceparent_write(const struct bide__trace *trace,
                              char to[BIDE__TRACEPARENT + 1])
 {
     memcpy(to, "00-", 3);
-    to = write_hex(to + 3, trace->trace_id, 16);
+    to = bide__hex_write(to + 3, trace->trace_id, 16);
     *to++ = '-';
-    to = write_hex(to, trace->span_id, 8);
+    to = bide__hex_write(to, trace->span_id, 8);
     memcpy(to, trace->sampled ? "-01" : "-00", 4);
 }

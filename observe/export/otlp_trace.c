@@ -245,7 +245,7 @@ void bide__otlp_span(struct bide__out *out,
 {
     struct bide__otlp w = { .out = out, .json = json };
 
-    w.level[0] = (struct bide__otlp_level){ out->len, true, first };
+    bide__otlp_element(&w, first);
     if (!known || json || !put_plain(out, from, event, known))
         put_span(&w, from, event, known);
 }

@@ -3,10 +3,11 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/utf8.h"
-#include "base/json_text.h"
 
 enum wire { VARINT = 0, FIXED64 = 1, LENGTH = 2 };
 
@@ -87,43 +88,38 @@ static void put_utf8(struct bide__out *out, const char *text, size_t len)
 
 /* ===== JSON ===== */
 
-static void json_key(struct bide__otlp *w, const char *name)
+/* Elements of a list have no name. */
+static const char *key(const struct bide__otlp *w, const char *name)
 {
-    struct bide__otlp_level *l = &w->level[w->depth];
-    if (!l->empty)
-        bide__out_char(w->out, ',');
-    l->empty = false;
-    if (name && !l->list) {
-        bide__json_quote(w->out, name);
-        bide__out_char(w->out, ':');
-    }
+    return w->depth == 0 || !w->level[w->depth].list ? name : NULL;
 }
 
 /* Numbers that JSON has no word for are words in proto3's JSON. */
-static void json_double(struct bide__out *out, double x)
+static void json_double(struct bide__otlp *w, const char *name, double x)
 {
-    if (isnan(x))
-        bide__out_text(out, "\"NaN\"");
-    else if (isinf(x))
-        bide__out_text(out, x > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+    if (isfinite(x))
+        bide__json_number(&w->j, key(w, name), x);
     else
-        bide__out_double(out, x);
-}
-
-static void json_i64(struct bide__otlp *w, const char *name, int64_t value)
-{
-    json_key(w, name);
-    bide__out_char(w->out, '"');
-    bide__out_i64(w->out, value);
-    bide__out_char(w->out, '"');
+        bide__json_text(&w->j, key(w, name),
+                        isnan(x) ? "NaN"
+                        : x > 0  ? "Infinity"
+                                 : "-Infinity");
 }
 
 static void json_u64(struct bide__otlp *w, const char *name, uint64_t value)
 {
-    json_key(w, name);
-    bide__out_char(w->out, '"');
-    bide__out_u64(w->out, value);
-    bide__out_char(w->out, '"');
+    char digits[BIDE__WHOLE], *at = bide__whole(value, digits);
+
+    bide__json_text_n(&w->j, key(w, name), at,
+                      (size_t)(digits + BIDE__WHOLE - at));
+}
+
+static void json_i64(struct bide__otlp *w, const char *name, int64_t value)
+{
+    char text[24];
+
+    snprintf(text, sizeof text, "%lld", (long long)value);
+    bide__json_text(&w->j, key(w, name), text);
 }
 
 /* ===== nesting ===== */
@@ -131,37 +127,43 @@ static void json_u64(struct bide__otlp *w, const char *name, uint64_t value)
 static void enter(struct bide__otlp *w, bool list)
 {
     assert(w->depth + 1 < BIDE__OTLP_DEPTH);
-    w->level[++w->depth] = (struct bide__otlp_level){ w->out->len, list, true };
-    if (w->json)
-        bide__out_char(w->out, list ? '[' : '{');
+    w->level[++w->depth] = (struct bide__otlp_level){ w->out->len, list };
 }
 
 void bide__otlp_begin(struct bide__otlp *w)
 {
     w->depth = 0;
-    w->level[0] = (struct bide__otlp_level){ w->out->len, false, true };
-    if (w->json)
-        bide__out_char(w->out, '{');
+    w->level[0] = (struct bide__otlp_level){ w->out->len, false };
+    if (!w->json)
+        return;
+    bide__json_into(&w->j, w->out);
+    bide__json_object(&w->j, NULL);
+}
+
+void bide__otlp_element(struct bide__otlp *w, bool first)
+{
+    bide__json_into(&w->j, w->out);
+    w->j.begun = !first;
 }
 
 void bide__otlp_finish(struct bide__otlp *w)
 {
     assert(w->depth == 0);
     if (w->json)
-        bide__out_char(w->out, '}');
+        bide__json_end(&w->j);
 }
 
 void bide__otlp_list(struct bide__otlp *w, const char *name)
 {
     if (w->json)
-        json_key(w, name);
+        bide__json_list(&w->j, key(w, name));
     enter(w, true);
 }
 
 void bide__otlp_message(struct bide__otlp *w, unsigned field, const char *name)
 {
     if (w->json)
-        json_key(w, name);
+        bide__json_object(&w->j, key(w, name));
     else
         put_tag(w->out, field, LENGTH);
     enter(w, false);
@@ -171,7 +173,7 @@ void bide__otlp_end(struct bide__otlp *w)
 {
     struct bide__otlp_level *l = &w->level[w->depth--];
     if (w->json)
-        bide__out_char(w->out, l->list ? ']' : '}');
+        bide__json_end(&w->j);
     else if (!l->list)
         close_length(w->out, l->at);
 }
@@ -196,8 +198,7 @@ void bide__otlp_text(struct bide__otlp *w, unsigned field, const char *name,
     if (!text)
         return;
     if (w->json) {
-        json_key(w, name);
-        bide__json_quote(w->out, text);
+        bide__json_text(&w->j, key(w, name), text);
         return;
     }
     size_t len = strlen(text);
@@ -216,10 +217,7 @@ void bide__otlp_id(struct bide__otlp *w, unsigned field, const char *name,
                    const uint8_t *bytes, size_t len)
 {
     if (w->json) {
-        json_key(w, name);
-        bide__out_char(w->out, '"');
-        bide__out_hex(w->out, bytes, len);
-        bide__out_char(w->out, '"');
+        bide__json_hex(&w->j, key(w, name), bytes, len);
         return;
     }
     put_tag(w->out, field, LENGTH);
@@ -233,8 +231,7 @@ void bide__otlp_enum(struct bide__otlp *w, unsigned field, const char *name,
     if (value == 0)
         return;
     if (w->json) {
-        json_key(w, name);
-        bide__out_u64(w->out, value);
+        bide__json_count(&w->j, key(w, name), value);
         return;
     }
     put_tag(w->out, field, VARINT);
@@ -269,8 +266,7 @@ void bide__otlp_flag(struct bide__otlp *w, unsigned field, const char *name,
                      bool value)
 {
     if (w->json) {
-        json_key(w, name);
-        bide__out_text(w->out, value ? "true" : "false");
+        bide__json_flag(&w->j, key(w, name), value);
         return;
     }
     put_tag(w->out, field, VARINT);
@@ -292,8 +288,7 @@ void bide__otlp_double(struct bide__otlp *w, unsigned field, const char *name,
                        double value)
 {
     if (w->json) {
-        json_key(w, name);
-        json_double(w->out, value);
+        json_double(w, name, value);
         return;
     }
     put_tag(w->out, field, FIXED64);
@@ -321,10 +316,8 @@ void bide__otlp_doubles(struct bide__otlp *w, unsigned field, const char *name,
 {
     if (w->json) {
         bide__otlp_list(w, name);
-        for (size_t i = 0; i < n; i++) {
-            json_key(w, NULL);
-            json_double(w->out, values[i]);
-        }
+        for (size_t i = 0; i < n; i++)
+            json_double(w, NULL, values[i]);
         bide__otlp_end(w);
         return;
     }

@@ -20,6 +20,7 @@
 #ifndef BIDE_OBSERVE_EXPORT_OTLP_WRITER_H
 #define BIDE_OBSERVE_EXPORT_OTLP_WRITER_H
 
+#include "base/json.h"
 #include "base/out.h"
 
 enum { BIDE__OTLP_DEPTH = 16 };
@@ -32,12 +33,16 @@ struct bide__otlp {
     struct bide__otlp_level {
         size_t at; /* protobuf: where the message began */
         bool list;
-        bool empty; /* JSON: no comma needed yet */
     } level[BIDE__OTLP_DEPTH];
+    struct bide__json j; /* JSON: begun by bide__otlp_begin() */
 };
 
 void bide__otlp_begin(struct bide__otlp *w);
 void bide__otlp_finish(struct bide__otlp *w);
+
+/* JSON: instead of both, for an element of a list that is put together later;
+ * all but the first begin with a comma. */
+void bide__otlp_element(struct bide__otlp *w, bool first);
 
 /* Nested; each to be ended. */
 void bide__otlp_list(struct bide__otlp *w, const char *name);

@@ -20,6 +20,7 @@
 
 #include <string.h>
 
+#include "base/hex.h"
 
 enum {
     SIZE_LINE = 7, /* five digits and CRLF: more than any buffer holds */
@@ -32,9 +33,8 @@ enum {
 
 static void put_size(char *to, size_t n)
 {
-    static const char digits[] = "0123456789abcdef";
     for (int i = SIZE_LINE - CRLF - 1; i >= 0; i--, n >>= 4)
-        to[i] = digits[n & 15];
+        to[i] = bide__hex_lower[n & 15];
     memcpy(to + SIZE_LINE - CRLF, "\r\n", CRLF);
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/json_text.h"
+#include "base/number.h"
 
 void text_lower(struct text *t, const char *from, size_t len)
 {
@@ -18,12 +19,8 @@ void text_lower(struct text *t, const char *from, size_t len)
 
 void text_number(struct text *t, uint64_t n)
 {
-    char digits[20];
-    size_t i = sizeof digits;
-    do
-        digits[--i] = (char)('0' + n % 10);
-    while ((n /= 10) != 0);
-    text_put(t, digits + i, sizeof digits - i);
+    char digits[BIDE__WHOLE], *at = bide__whole(n, digits);
+    text_put(t, at, (size_t)(digits + BIDE__WHOLE - at));
 }
 
 void text_thousandths(struct text *t, unsigned n)

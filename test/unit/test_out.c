@@ -1,4 +1,4 @@
-/* test_out.c: numbers and strings, as they are written. */
+/* test_out.c: a buffer that grows, and numbers in it. */
 #include <locale.h>
 #include <math.h>
 #include <setjmp.h>
@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "base/json_text.h"
 #include "base/out.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -106,33 +105,6 @@ static void out_seconds_are_exact(void **state)
     bide__out_done(&out);
 }
 
-static void json_strings_are_valid_whatever_is_in_them(void **state)
-{
-    static const struct {
-        const char *text, *want;
-    } rows[] = {
-        { "", "\"\"" },
-        { "plain", "\"plain\"" },
-        { "a\"b\\c", "\"a\\\"b\\\\c\"" },
-        { "\n\t\r\b\f", "\"\\n\\t\\r\\b\\f\"" },
-        { "\x01\x1f\x7f", "\"\\u0001\\u001f\\u007f\"" },
-        { "caf\xc3\xa9", "\"caf\xc3\xa9\"" },
-        { "\xff", "\"\xef\xbf\xbd\"" },
-        { "a\xc3", "\"a\xef\xbf\xbd\"" },
-        { "\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
-    };
-    struct bide__out out = { 0 };
-
-    (void)state;
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        bide__json_quote(&out, rows[i].text);
-        expect(&out, rows[i].want);
-    }
-    bide__json_quote_n(&out, "a\0b", 3);
-    expect(&out, "\"a\\u0000b\"");
-    bide__out_done(&out);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,7 +112,6 @@ int main(void)
         cmocka_unit_test(out_whole_numbers),
         cmocka_unit_test(out_fractions_are_short_and_exact),
         cmocka_unit_test(out_seconds_are_exact),
-        cmocka_unit_test(json_strings_are_valid_whatever_is_in_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

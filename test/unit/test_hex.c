@@ -1,0 +1,67 @@
+/* test_hex.c: every byte there and back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/hex.h"
+
+static void hex_of_every_byte_reads_back(void **state)
+{
+    (void)state;
+    for (int byte = 0; byte < 256; byte++) {
+        char want[3], got[2];
+        uint8_t b = (uint8_t)byte;
+
+        snprintf(want, sizeof want, "%02x", byte);
+        assert_ptr_equal(bide__hex_write(got, &b, 1), got + 2);
+        assert_memory_equal(got, want, 2);
+        assert_int_equal(bide__hex_byte(want), byte);
+        snprintf(want, sizeof want, "%02X", byte);
+        assert_int_equal(bide__hex_byte(want), byte);
+    }
+}
+
+/* Four bytes are written at once, what is left one by one. */
+static void hex_of_any_length_is_written(void **state)
+{
+    static const uint8_t bytes[] = { 0x00, 0x9a, 0xf0, 0x0f, 0xff,
+                                     0x12, 0x34, 0xab, 0xcd };
+    static const char want[] = "009af00fff1234abcd";
+
+    (void)state;
+    for (size_t len = 0; len <= sizeof bytes; len++) {
+        char got[2 * sizeof bytes + 1];
+
+        memset(got, '.', sizeof got);
+        assert_ptr_equal(bide__hex_write(got, bytes, len), got + 2 * len);
+        assert_memory_equal(got, want, 2 * len);
+        assert_int_equal(got[2 * len], '.');
+    }
+}
+
+static void hex_refuses_all_other_characters(void **state)
+{
+    (void)state;
+    for (int c = 0; c < 256; c++) {
+        const char *at = c ? strchr("0123456789abcdefABCDEF", c) : NULL;
+        char two[2] = { '0', (char)c };
+
+        assert_int_equal(bide__hex_value((char)c) >= 0, at != NULL);
+        assert_int_equal(bide__hex_byte(two) >= 0, at != NULL);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hex_of_every_byte_reads_back),
+        cmocka_unit_test(hex_of_any_length_is_written),
+        cmocka_unit_test(hex_refuses_all_other_characters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
