@@ -1,10 +1,12 @@
 /* proxy/generation.h: what a configuration becomes when it runs: routes, upstreams,
  * endpoints, and the dependencies that the engine keeps for them.
  *
- *     struct generation *s = generation_new(conf, config, n_workers, &hooks, NULL, ...);
+ *     struct generation *s = generation_new(conf, config, n_workers, &hooks,
+ *                                           NULL, err, sizeof err);
  *     const struct route *r = route_find(s, head, buf);
- *     ...
- *     struct generation *next = generation_new(new_conf, ..., s, ...);         // SIGHUP
+ *     ...                                                       // SIGHUP
+ *     struct generation *next = generation_new(new_conf, new_config, n_workers,
+ *                                              &hooks, s, err, sizeof err);
  *     generation_unref(s);          // each worker, once nothing of it uses s
  *
  * A generation never changes; a reload makes another beside it. What did not change

@@ -1,7 +1,7 @@
 /* proxy/telemetry.h: the sidecar as those who watch it see it: its dependencies,
  * endpoints, counters; and the few things that may be done to it.
  *
- *     struct bide__source source = proxy_source(&watch);
+ *     struct bide__source source = proxy_source(&telemetry);
  *     bide__collector_new(&(struct bide__collector_conf){ .source = &source });
  *
  * A dependency is an upstream under a policy, and is called "upstream/policy".
