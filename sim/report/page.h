@@ -1,7 +1,7 @@
 /* The report: a summary as one HTML file that stands alone, and as a picture.
  *
  *     struct sim_page_context ctx = {
- *         .command = "bide sim herd --report r.html",
+ *         .command = "bide sim flapping --report r.html",
  *         .version = bide_version(),
  *     };
  *     FILE *out = fopen("r.html", "w");
