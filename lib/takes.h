@@ -8,7 +8,7 @@
  *
  * Comes to: type, min, max, above_min, special, special_value, choices, expects;
  * the members of bide_option from its type on, without the offset, and those of
- * a row of config/field/field.h. The text is last, so that more may follow. */
+ * a row of a table of fields. The text is last, so that more may follow. */
 #ifndef BIDE_LIB_TAKES_H
 #define BIDE_LIB_TAKES_H
 
