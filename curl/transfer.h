@@ -3,12 +3,17 @@
  *
  *     struct bide__curl_call c;
  *     bide__curl_begin(&c, dep, easy, opts, now);
- *     ... d = bide__curl_decide(&c, now) says TRY:
+ *     while ((d = bide__curl_decide(&c, now)).action != BIDE_DONE) {
+ *         if (d.action == BIDE_WAIT) {
+ *             now = wait_until(d.at_ns);
+ *             continue;
+ *         }
  *         bide__transfer_start(&t, &c, easy, &d, now);
- *         ... libcurl does the transfer, and says `code`
+ *         CURLcode code = curl_easy_perform(easy);
+ *         now = bide_now_ns();
  *         bide__transfer_end(&t, code, now);
- *     ... says DONE:
- *         bide__curl_finish(&c, d.reason, now); */
+ *     }
+ *     bide__curl_finish(&c, d.reason, now); */
 #ifndef BIDE_CURL_TRANSFER_H
 #define BIDE_CURL_TRANSFER_H
 

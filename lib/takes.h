@@ -2,13 +2,13 @@
  *
  * Each bound is written once; the text is made of it.
  *
- *     TAKES_COUNT(1, 1024)                a count from 1 to 1024
- *     TAKES_DURATION_FROM(100, ms, 1, h)  a duration from 100ms to 1h
- *     TAKES_RATIO(0, 1) "; 0: never"      a ratio from 0 to 1; 0: never
+ *   TAKES_COUNT(1, 1024)                a count from 1 to 1024
+ *   TAKES_DURATION_FROM(100, ms, 1, h)  a duration from 100ms to 1h
+ *   TAKES_RATIO(0, 1) "; 0: never"      a ratio from 0 to 1; 0: never
  *
  * Comes to: type, min, max, above_min, special, special_value, choices, expects;
  * the members of bide_option from its type on, without the offset, and those of
- * a row of config/field/field.h. The text is last, so that more may follow. */
+ * a row of a table of fields. The text is last, so that more may follow. */
 #ifndef BIDE_LIB_TAKES_H
 #define BIDE_LIB_TAKES_H
 

@@ -1,9 +1,10 @@
 /* net/address.h: socket addresses, listening and connecting.
  *
  *     struct net_address a;
- *     if (net_address_parse(&a, "::1", 8080) < 0) ...   // not a numeric
- * address int fd = net_listen(&a, NET_REUSEPORT);           // -1 and errno int
- * up = net_connect(&a);                         // under way, or done */
+ *     if (net_address_parse(&a, "::1", 8080) < 0)
+ *         ...                                    // not a numeric address
+ *     int fd = net_listen(&a, NET_REUSEPORT);    // -1 and errno
+ *     int up = net_connect(&a);                  // under way, or done */
 #ifndef BIDE_NET_ADDRESS_H
 #define BIDE_NET_ADDRESS_H
 

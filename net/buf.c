@@ -1,4 +1,5 @@
-/* Buffers on a free list; the rare half. */
+/* The slow paths of buffers: allocating one when the free list is empty,
+ * freeing one when it is full. */
 #include "net/buf.h"
 
 #include <stdlib.h>

@@ -4,7 +4,9 @@
  *     net_bufs_init(&bufs, 16384, 64);
  *     struct net_buf *b = net_buf_take(&bufs);      // NULL: no memory
  *     ssize_t n = recv(fd, net_buf_room(b), net_buf_space(b), 0);
- *     b->end += n; ...; b->begin += used;
+ *     b->end += (uint32_t)n;
+ *     ...                                           // from b->begin to b->end
+ *     b->begin += used;
  *     net_buf_give(&bufs, b);
  *
  * The one given back last is taken first, while it is still in the cache. A

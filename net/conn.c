@@ -1,4 +1,5 @@
-/* Stream sockets; the rare half. */
+/* The slow paths of connections: closing, resetting, and asking the kernel
+ * what is left to send. */
 #include "net/conn.h"
 
 #include <linux/sockios.h>

@@ -297,7 +297,7 @@ bool http1_normalize(struct http1_head *head, char *buf);
  *     for (;;) {
  *         int rc = http1_body_next(&body, buf + at, len - at, &piece);
  *         if (rc < 0)
- *             return refuse(rc);
+ *             return refuse(http1_error_status(rc), http1_error_text(rc));
  *         use(buf + at + piece.data, piece.data_len);
  *         at += piece.consumed;
  *         if (rc != HTTP1_DATA)

@@ -2,8 +2,9 @@
  *
  *     struct net_addresses *all = net_resolve("pay.internal", 443, &why);
  *     if (!all)
- *         complain(why);
- *     ... all->list[i] ...
+ *         die(why);
+ *     for (unsigned i = 0; i < all->n; i++)
+ *         use(&all->list[i]);
  *     free(all);
  *
  * Blocks for as long as the resolver takes, for a name; never for an address.

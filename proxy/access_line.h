@@ -1,7 +1,7 @@
 /* proxy/access_line.h: a request as a line of the access log.
  *
- *     access_time_look(&time);
- *     access_line_json(&t, ex, &time);
+ *     access_time_look(&now);
+ *     access_line_json(&t, ex, &now);
  *
  * What is cut so that a line stays short is in access_line.c. Threads: owned. */
 #ifndef BIDE_PROXY_ACCESS_LINE_H

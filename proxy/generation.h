@@ -1,10 +1,12 @@
 /* proxy/generation.h: what a configuration becomes when it runs: routes, upstreams,
  * endpoints, and the dependencies that the engine keeps for them.
  *
- *     struct generation *g = generation_new(conf, config, n_workers, &hooks, NULL, ...);
+ *     struct generation *g = generation_new(conf, config, n_workers, &hooks,
+ *                                           NULL, err, sizeof err);
  *     const struct route *r = route_find(g, head, buf);
- *     ...
- *     struct generation *next = generation_new(new_conf, ..., g, ...);         // SIGHUP
+ *     ...                                                       // SIGHUP
+ *     struct generation *next = generation_new(new_conf, new_config, n_workers,
+ *                                              &hooks, g, err, sizeof err);
  *     generation_unref(g);          // each worker, once nothing of it uses g
  *
  * A generation never changes; a reload makes another beside it. What did not change

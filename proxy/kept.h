@@ -1,7 +1,7 @@
 /* proxy/kept.h: descriptors that outlive the process which serves with them.
  *
  *     int fd = kept_take(kept, "listen 0 127.0.0.1:80");    // from before
- *     if (fd < 0 && (fd = net_listen(...)) >= 0)
+ *     if (fd < 0 && (fd = net_listen(&address, flags)) >= 0)
  *         kept_hold(kept, "listen 0 127.0.0.1:80", fd);     // for the next
  *     ...
  *     kept_drop(kept, "listen 0 127.0.0.1:80");             // no more

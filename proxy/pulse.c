@@ -1,4 +1,4 @@
-/* Looking at workers. */
+/* Finds workers that are stuck, by the turns that their loops make. */
 #include "proxy/pulse.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *
  *     const struct pulse_view v = pulse_look(&proxy->pulse, proxy);
  *     if (v.n_stuck)
- *         say("worker %u is stuck", v.first);
+ *         fprintf(stderr, "worker %u is stuck\n", v.first);
  *
  * Each worker counts the turns of its loop. Who looks wakes those that have not
  * turned since the last look: an idle one turns then, one that is stuck does not.

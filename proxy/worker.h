@@ -3,7 +3,7 @@
  * nothing is locked; what a request allocates comes from free lists and goes
  * back.
  *
- *     struct worker *w = worker_new(proxy, index);
+ *     struct worker *w = worker_new(proxy, 0, err, sizeof err);
  *     worker_start(w);                    // a thread
  *     worker_tell(w, WORKER_RELOAD);      // from another thread
  *     worker_join(w);

@@ -6,6 +6,7 @@
  *     bide__wheel_set(&wheel, &call->timer, at_ns);
  *     ...
  *     int64_t next = bide__wheel_next(&wheel);         // sleep until then
+ *     struct bide__timer *t;
  *     while ((t = bide__wheel_expired(&wheel, now)))   // each once, by time
  *         ...
  *

@@ -1,4 +1,4 @@
-/* What machines are told at the end. */
+/* Writes the result of a fetch as JSON (--json). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

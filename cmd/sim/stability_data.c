@@ -1,4 +1,5 @@
-/* The same for machines, and for the report. */
+/* The map of load against the size of a hit, as JSON, as CSV and for the
+ * report. */
 #include "cmd/sim/stability.h"
 
 enum { MOST_MAPS = MOST_NAMED };

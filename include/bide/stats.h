@@ -5,7 +5,7 @@
  *     printf("%.2f attempts per call\n", bide_stats_amplification(&s));
  *     for (int r = 0; r < BIDE_N_REASONS; r++)
  *         if (s.done[r])
- *             printf("%s %llu\n", bide_reason_name(r), s.done[r]);
+ *             printf("%s %" PRIu64 "\n", bide_reason_name(r), s.done[r]);
  *
  * Counters only ever grow. A snapshot is taken without stopping anybody, so two
  * of its numbers may be a few events apart. */

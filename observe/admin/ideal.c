@@ -1,4 +1,5 @@
-/* Uniform distributions, laid over buckets that double. */
+/* Works out how waits should be distributed: the range of each retry is spread
+ * evenly over the buckets of the histogram. */
 #include "observe/admin/ideal.h"
 
 #include <string.h>

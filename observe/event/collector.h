@@ -4,8 +4,8 @@
  *
  *     struct bide__collector_conf conf = { .source = &source, .log = &log };
  *     struct bide__collector *c = bide__collector_new(&conf);
- *     struct bide__ring *ring = bide__collector_ring(c);   // one for each
- * worker bide__collector_start(c);
+ *     struct bide__ring *ring = bide__collector_ring(c);   // one for a worker
+ *     bide__collector_start(c);
  *     ...
  *     bide__collector_free(c);           // when no worker has a ring any more
  *

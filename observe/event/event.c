@@ -1,4 +1,5 @@
-/* Filling events in. */
+/* Fills in events: of an attempt, a decision, a call, a breaker; and their
+ * texts. */
 #include "observe/event/event.h"
 
 #include <string.h>

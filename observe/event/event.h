@@ -5,7 +5,8 @@
  *
  *     struct bide__event *e = bide__ring_next(ring);   // ring.h
  *     if (e) {
- *         bide__event_attempt(e, &decision, &outcome);
+ *         bide__event_attempt(e, attempt, why, &outcome, begin_ns, end_ns);
+ *         bide__event_decision(e, &decision, &verdict);
  *         bide__event_put(e, BIDE__OPERATION, "GET /pay", 8);
  *         ...
  *         bide__ring_commit(ring);

@@ -1,4 +1,5 @@
-/* Differences between totals. */
+/* Makes a sample of each second: the difference between two snapshots of the
+ * totals. */
 #include "observe/event/history.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Rings that forget, one for each dependency. */
+/* Keeps the last decisions of each dependency in a ring, and merges refusals
+ * that repeat. */
 #include "observe/event/journal.h"
 
 #include <stdlib.h>

@@ -2,10 +2,9 @@
  * whatever else it counts. One list, from which metrics, states and the
  * dashboard are made.
  *
- *     struct bide__observed w = {
- *         .deps = &(struct bide__observed_dep){ "pay", "payments", dep },
- *         .n_deps = 1,
- *     };
+ *     struct bide__observed_dep pay = { .name = "pay", .policy = "payments",
+ *                                       .upstream = "", .dep = dep };
+ *     struct bide__observed w = { .deps = &pay, .n_deps = 1 };
  *     bide__prometheus_write(&out, &w, bide_now_ns());
  *
  * Strings and arrays are the program's own, and must stay as they are while

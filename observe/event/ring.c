@@ -1,4 +1,4 @@
-/* Making rings. */
+/* Makes and frees rings of events. */
 #include "observe/event/ring.h"
 
 #include <stdlib.h>

@@ -1,11 +1,17 @@
 /* A ring of events from one thread to one other, which never waits: when it is
  * full, what is new is dropped and counted.
  *
- *     producer                               consumer
- *     e = bide__ring_next(ring);             while ((e =
- * bide__ring_first(ring))) { if (e) {                                   ...
- *         fill(e);                               bide__ring_drop(ring);
- *         bide__ring_commit(ring);           }
+ *     struct bide__event *e = bide__ring_next(ring);   // the producer
+ *     if (e) {
+ *         fill(e);
+ *         bide__ring_commit(ring);
+ *     }
+ *
+ *     const struct bide__event *first;                 // the consumer
+ *     size_t n;
+ *     while ((first = bide__ring_first(ring, &n))) {
+ *         ...                                      // n events from `first` on
+ *         bide__ring_drop(ring, n);
  *     }
  *
  * One ring for each thread that produces. Neither side makes a system call or

@@ -2,7 +2,7 @@
  * must write itself to have metrics, a dashboard and an admin endpoint.
  *
  *     static const struct bide__observed *hold(void *ctx) { ... }
- *     static void release(void *ctx) { ... }
+ *     static void release(void *ctx, const struct bide__observed *o) { ... }
  *     struct bide__source source = { .program = "bide proxy", .ctx = proxy,
  *                                    .hold = hold, .release = release };
  *

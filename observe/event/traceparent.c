@@ -1,4 +1,6 @@
-/* version "-" trace-id "-" parent-id "-" flags, all lower-case hexadecimal. */
+/* Reads and writes traceparent fields, and makes ids.
+ *
+ *   version "-" trace-id "-" parent-id "-" flags, all lower-case hexadecimal */
 #include "observe/event/traceparent.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Two clocks. */
+/* The offset between the monotonic clock and the time of day. */
 #include "observe/event/wall.h"
 
 #include <time.h>

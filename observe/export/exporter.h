@@ -4,11 +4,9 @@
  *     struct bide__exporter_conf conf = BIDE__EXPORTER_CONF_INIT;
  *     conf.url = "http://127.0.0.1:4318";
  *     const char *mistake = bide__exporter_new(&exporter, &conf);
- *     bide__exporter_events(exporter, events, n);  // writes them, or drops
- * them
+ *     bide__exporter_events(exporter, events, n);  // keeps or drops them
  *     ...
- *     bide__exporter_free(exporter);               // sends what is left, a
- * moment
+ *     bide__exporter_free(exporter);               // sends what is left first
  *
  * It never makes anybody wait. While the collector is away spans gather up to
  * `max_spans`; what comes then is dropped and counted, and so is a batch that

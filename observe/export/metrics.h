@@ -3,10 +3,13 @@
  *
  *     static void number(void *ctx, const struct bide__metric *m,
  *                        const struct bide__label *labels, size_t n,
- *                        struct bide__number value) { ... }
+ *                        struct bide__number value)
+ *     {
+ *         ...
+ *     }
  *     ...
- *     bide__metrics_walk(&watched, now_ns, &(struct bide__metric_sink){
- *         .ctx = &out, .begin = begin, .number = number, ... });
+ *     struct bide__metric_sink sink = { .ctx = &out, .number = number, ... };
+ *     bide__metrics_walk(&watched, now_ns, &sink);
  *
  * prometheus.c and otlp_metrics.c are the two that ask. Names and units are an
  * interface (docs/metrics.md is the list), and are only ever added to. Series

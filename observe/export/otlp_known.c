@@ -1,3 +1,5 @@
+/* The parts of spans that were written before, in a table by what they say: a
+ * key has one place, and a new part takes the place of the old one. */
 #include "observe/export/otlp_known.h"
 
 #include <string.h>

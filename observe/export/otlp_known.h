@@ -5,7 +5,7 @@
  *     bide__known_key(&key, event, method_len);
  *     struct bide__known_part *part = bide__known_find(known, &key);
  *     if (part->len)
- *         ... part->data, part->len ...
+ *         use(part->data, part->len);
  *     else
  *         bide__known_keep(part, &key, what_was_written, len);
  *

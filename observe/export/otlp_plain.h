@@ -3,7 +3,7 @@
  * one go; byte for byte what otlp_trace.c writes piece by piece.
  *
  *     if (!bide__otlp_plain(out, offset_ns, event, part, path, path_len))
- *         ... the long way ... */
+ *         ...                                       // the long way */
 #ifndef BIDE_OBSERVE_EXPORT_OTLP_PLAIN_H
 #define BIDE_OBSERVE_EXPORT_OTLP_PLAIN_H
 

@@ -1,7 +1,7 @@
 /* proxy/back/link.h: one connection to an endpoint.
  *
- *     CONNECTING --connected--> IDLE <--used, released--> BUSY
- *     any --> CLOSED
+ *   CONNECTING --connected--> IDLE <--used, released--> BUSY
+ *   any --> CLOSED
  *
  * Threads: owned, by the worker. */
 #ifndef BIDE_PROXY_BACK_LINK_H

@@ -1,9 +1,14 @@
 /* proxy/back/pool.h: one worker's connections to one endpoint.
  *
  *     switch (pool_take(pool, a, careful)) {
- *     case POOL_READY:   send(a, a->link); break;     // connected, idle until
- * now case POOL_WAIT:    break;                       // attempt_linked() will
- * be case POOL_FAILED:  fail(a, errno); break;       // called, or attempt_...
+ *     case POOL_READY:                     // a->link was idle until now
+ *         attempt_send(a);
+ *         break;
+ *     case POOL_WAIT:                      // attempt_linked() is called later,
+ *         break;                           // or attempt_unlinked()
+ *     case POOL_FAILED:
+ *         attempt_fail(a, BIDE_FAULT_LOCAL);
+ *         break;
  *     }
  *     ...
  *     link_release(a->link);      // whole answer read: back to the pool

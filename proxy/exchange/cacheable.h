@@ -1,4 +1,4 @@
-/* proxy/cacheable.h: which answers a shared cache may keep, and how long they
+/* proxy/exchange/cacheable.h: which answers a shared cache may keep, and how long they
  * are fresh (RFC 9111, RFC 5861), as far as that matters to one that gives
  * copies only when there is an error.
  *

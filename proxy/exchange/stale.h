@@ -1,12 +1,14 @@
-/* proxy/stale.h: copies of answers, for the time when there are no fresh ones.
+/* proxy/exchange/stale.h: copies of answers, for the time when there are no fresh ones.
  *
  *     struct stale *s = stale_new();
- *     stale_resize(s, 16 << 20);                    // at the start, at a
- * reload struct stale_copy *c = stale_copy_new(s, size, &shape);    // NULL: no
- * room
- *     ...                                           // fills in c->bytes
- *     stale_put(s, c);
- *     c = stale_get(s, key, key_len, fits, ctx);    // held until ...
+ *     stale_resize(s, 16 << 20);            // at the start, and at a reload
+ *     struct stale_copy *c = stale_copy_new(s, &shape, body_room);
+ *     if (c) {                              // NULL: no room
+ *         ...                               // fills in c->bytes
+ *         stale_put(c);
+ *     }
+ *     c = stale_get(s, key, key_len, fits, ctx);
+ *     ...                                   // it is held
  *     stale_unref(c);
  *
  * One for all workers: who asks need not come by the connection of whoever had

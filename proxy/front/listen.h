@@ -1,9 +1,12 @@
 /* proxy/front/listen.h: the sockets that a proxy listens on.
  *
- *     struct listen_sockets *d = listen_sockets_new(proxy, conf, NULL, err, sizeof err);
- *     ... listen_socket_of(d, worker, i)->fd ...
- *     struct listen_sockets *next = listen_sockets_new(proxy, new_conf, d, ...);      // SIGHUP
- *     listen_sockets_unref(d);                      // each worker, when it has changed
+ *     struct listen_sockets *d =
+ *         listen_sockets_new(proxy, conf, NULL, err, sizeof err);
+ *     int fd = listen_socket_of(d, worker, i)->fd;
+ *     ...                                                       // SIGHUP
+ *     struct listen_sockets *next =
+ *         listen_sockets_new(proxy, new_conf, d, err, sizeof err);
+ *     listen_sockets_unref(d);              // each worker, when it has changed
  *
  * One thread opens them all, for all workers, before anything else changes: an
  * address that cannot be had is a reason to refuse the file. A TCP address has

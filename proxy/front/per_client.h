@@ -3,7 +3,7 @@
  *
  *     uint32_t place;
  *     if (per_client_enter(t, address, len, most, now, &place) == PER_CLIENT_OVER)
- *         turn_away();
+ *         refuse();
  *     int64_t wait_ns = per_client_ask(t, place, PER_CLIENT_REQUESTS, rate, now);
  *     ...
  *     per_client_leave(t, place);               // the connection has ended

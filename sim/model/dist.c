@@ -1,4 +1,4 @@
-/* Inverse distribution functions. */
+/* Draws durations: the inverse of each distribution function. */
 #include "sim/model/dist.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* Memory for the simulator. Running out of it ends the program with a message. */
 #include "sim/model/memory.h"
 
 #include <stdio.h>

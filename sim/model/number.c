@@ -1,4 +1,5 @@
-/* Plain series where they converge fast, and a table to make them do so. */
+/* Logarithm, exponential and normal quantile, the same bits on every machine:
+ * plain series where they converge fast, and a table to make them do so. */
 #include "sim/model/number.h"
 
 #include <math.h>

@@ -1,3 +1,5 @@
+/* Builds the smallest whole model: one world, one service, one caller, one
+ * fleet. */
 #include "sim/oracle/harness.h"
 
 #include <stdio.h>

@@ -1,8 +1,11 @@
 /* The report: a summary as one HTML file that stands alone, and as a picture.
  *
- *     struct sim_page_context ctx = { .command = "bide sim herd --report
- * r.html", .version = bide_version() }; FILE *out = fopen("r.html", "w"); int
- * rc = sim_page_write(out, summary, &ctx);   // 0, or -1: out has an error
+ *     struct sim_page_context ctx = {
+ *         .command = "bide sim flapping --report r.html",
+ *         .version = bide_version(),
+ *     };
+ *     FILE *out = fopen("r.html", "w");
+ *     int rc = sim_page_write(out, summary, &ctx);  // -1: out has an error
  *
  * The page asks for nothing from outside, is readable without its script, and
  * has the same bytes for the same summary, context and seed: what was measured

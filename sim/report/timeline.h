@@ -1,10 +1,11 @@
 /* Attempts of some clients put in order: who is shown, and in which line of the
  * plot each attempt stands.
  *
- *     struct page_cast cast = { .x = the time that is shown };
+ *     struct page_cast cast = { .x = shown };      // the time that is shown
  *     page_cast_choose(&cast, summary);
  *     struct page_timeline t = page_timeline_of(run, &cast);
- *     t.marks[i], t.row[i], t.lane[i]
+ *     for (uint32_t i = 0; i < t.n; i++)
+ *         draw(&t.marks[i], t.row[i], t.lane[i]);
  *     page_timeline_done(&t);
  *
  * The same clients in all variants, so that their lines stand side by side.

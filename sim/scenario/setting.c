@@ -1,4 +1,5 @@
-/* Which field or option a key stands for. */
+/* Changes a model by name: finds the field or option that a key stands for,
+ * and lists all keys. */
 #include "sim/scenario/setting.h"
 
 #include <stdio.h>

@@ -1,3 +1,5 @@
+/* Sets one field of a model from text: finds its row in the table, reads the
+ * value, checks its range, stores it. */
 #include "sim/scenario/setting_value.h"
 
 #include <errno.h>

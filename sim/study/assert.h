@@ -3,7 +3,7 @@
  *     struct sim_assert *a;
  *     struct sim_fuss fuss;
  *     if (sim_assert_parse(&a, "p99 < 1s && recover < 5s", &fuss) < 0)
- *         ... fuss.message, at fuss.at
+ *         die(fuss.message);                   // about the text at fuss.at
  *     sim_assert_bind(a, names_of_variants, n, &fuss);
  *     enum sim_verdict v = sim_assert_judge(a, figures, variant);
  *     sim_assert_free(a);

@@ -3,7 +3,7 @@
  *     struct sim_axis a;
  *     struct sim_fuss fuss;
  *     sim_axis_parse(&a, "backoff.base=50ms..2s:6", &fuss);   // 0
- *     a.values[1] is "104ms"
+ *     puts(a.values[1]);                                      // 105ms
  *     sim_axis_done(&a);
  *
  * `KEY=a..b` is five values, `KEY=a..b:n` is n, from a to b: by equal factors

@@ -1,5 +1,6 @@
-/* The threads take job after job from one counter. What they share beside it is
- * how far they are, under a lock that is asked for a few times a second. */
+/* Runs jobs on several threads, which take job after job from one counter.
+ * Apart from that they share only the progress, under a lock that each takes a
+ * few times a second. */
 #define _POSIX_C_SOURCE 200809L
 #include "sim/study/pool.h"
 

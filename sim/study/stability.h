@@ -4,7 +4,8 @@
  *     struct sim_stability *s;
  *     const char *why = sim_stability_new(&s, model, loads, 12, lengths, 6);
  *     sim_stability_run(s, &plan);
- *     sim_stability_at(s, variant, load, length)->fate
+ *     enum sim_page_fate fate =
+ *         sim_stability_at(s, variant, load, length)->fate;
  *     sim_stability_free(s);
  *
  * A load of 1 is what the busiest service can just serve: the rates of all open

@@ -3,7 +3,8 @@
  *
  *     struct sim_plan plan = { .model = m, .replications = 20, .threads = 0 };
  *     struct sim_summary *s = sim_replicate(&plan);
- *     s->variants[0].figure[SIM_FIG_RECOVER].mean, .low, .high
+ *     const struct sim_interval *i = &s->variants[0].figure[SIM_FIG_RECOVER];
+ *     printf("%g s, %g to %g\n", i->mean, i->low, i->high);
  *     sim_summary_free(s);
  *
  * Replication k of every variant has the seed `plan.seed + k`, and so the same

@@ -2,9 +2,9 @@
  *
  *     struct sim_sweep *s;
  *     if (sim_sweep_new(&s, model, axes, 2, &fuss) < 0)
- *         ... fuss.message
+ *         die(fuss.message);
  *     sim_sweep_run(s, &plan);
- *     sim_sweep_at(s, x, y, variant)[SIM_FIG_P99].mean
+ *     double p99_s = sim_sweep_at(s, x, y, variant)[SIM_FIG_P99].mean;
  *     sim_sweep_free(s);
  *
  * Every point has the same seeds, and so the same luck. The first replication

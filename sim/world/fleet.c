@@ -1,3 +1,5 @@
+/* Decides when each client makes its next call, for open and closed loops and
+ * for logs, and begins the call. */
 #include "sim/world/fleet.h"
 
 #include "sim/model/luck.h"

@@ -3,7 +3,7 @@
  * one ended), or at the times of a log.
  *
  *     struct sim_fleet fleet = { .caller = &caller, .clients = 1000,
- *         .gap = sim_exponential(1e9 / rate) };
+ *                                .gap = sim_exponential(1e9 / rate) };
  *     sim_fleet_start(&fleet, world);
  *
  * The arrivals of an open fleet are one event, not one for each client: the sum

@@ -1,5 +1,5 @@
-/* 128 buckets for each power of two; the quantile is drawn straight through the
- * bucket that it falls into. */
+/* Counts durations in 128 buckets for each power of two. A quantile is
+ * interpolated within its bucket. */
 #include "sim/world/histogram.h"
 
 static unsigned bucket_of(uint64_t ns)

@@ -1,4 +1,4 @@
-/* Linear probing, at most half full. */
+/* A set of names as a hash table: linear probing, at most half full. */
 #include "sim/world/ledger.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* The queue of calls that wait for a place in flight: a ring, and one event
+ * when a place is free. */
 #include "sim/world/places.h"
 
 #include <stdlib.h>

@@ -1,3 +1,5 @@
+/* Records a run: lays out its result, says when the next moment is due, and
+ * fills in totals and marks at the end. */
 #include "sim/world/record.h"
 
 #include <stdlib.h>

@@ -2,9 +2,13 @@
  *
  *     struct sim_record rec;
  *     sim_record_init(&rec, &cast, result);
- *     for (...)
- *         sim_record_at(&rec, sim_record_next(&rec));   // having run up to it
- *     sim_record_end(&rec);
+ *     while (now < duration) {
+ *         now = sim_record_next(&rec, now);
+ *         sim_world_run(&cast.world, now - 1);
+ *         sim_record_at(&rec, now);
+ *     }
+ *     sim_record_end(&rec, now);
+ *     sim_record_done(&rec);
  *
  * Nothing is done for it while calls are made: callers and services only have
  * totals, and a step is the difference of two moments. So a run is the same

@@ -1,3 +1,5 @@
+/* Keeps a mark for each attempt of the sampled clients, from when it is sent
+ * until its call is over. */
 #include "sim/world/record_marks.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* What one run of a model showed: totals, and what happened when.
  *
  *     struct sim_result *r = sim_run(model, variant, seed, &watch);   // stage.h
- *     r->total.successes, r->fleets[0].series.value[SIM_ATTEMPTS][step] ...
+ *     uint64_t goodput = r->callers[0].total.successes;    // the first fleet's
+ *     double load = r->callers[0].value[SIM_ATTEMPTS][step];
  *     sim_result_free(r);
  *
  * Counted from outside the engine, so that what the engine counts can be held

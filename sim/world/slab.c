@@ -1,3 +1,4 @@
+/* The slow paths of a slab: adding a block, and freeing all of them. */
 #include "sim/world/slab.h"
 
 #include <stdlib.h>

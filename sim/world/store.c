@@ -1,3 +1,4 @@
+/* Memory in large blocks, handed out from the front and freed together. */
 #define _DEFAULT_SOURCE /* madvise() */
 #include "sim/world/store.h"
 

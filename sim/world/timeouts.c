@@ -1,3 +1,5 @@
+/* The ring of timeouts: adds one at the back, and sets an event for the first
+ * that still matters. */
 #include "sim/world/timeouts.h"
 
 #include <stdlib.h>

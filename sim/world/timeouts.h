@@ -1,7 +1,7 @@
 /* Timeouts of equal length expire in the order in which they began, so they need
  * no priority queue: a ring, and one event for its front.
  *
- *     struct sim_timeouts t = { .length_ns = ..., .caller = ... };
+ *     struct sim_timeouts t = { .length_ns = BIDE_SECOND, .caller = caller };
  *     sim_timeouts_add(&t, world, slot, generation, attempt);
  *
  * Most attempts end before their timeout. Theirs are not looked for, but dropped

@@ -1,3 +1,4 @@
+/* Runs a world: takes event after event off the agenda, and moves the clock. */
 #include "sim/world/world.h"
 
 void sim_world_init(struct sim_world *w, uint64_t seed)

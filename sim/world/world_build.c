@@ -1,3 +1,5 @@
+/* Builds a world from a model and a variant: services, the edges between them,
+ * and fleets with the policies they use. */
 #include "sim/world/world_build.h"
 
 #include <stdio.h>

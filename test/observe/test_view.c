@@ -1,4 +1,4 @@
-/* test_state.c: samples, the journal, the ideal shape of waits, and the state
+/* test_view.c: samples, the journal, the ideal shape of waits, and the state
  * that is made of them. */
 #include <math.h>
 #include <setjmp.h>

@@ -199,7 +199,7 @@ static void dep_memory_twice_in_one_process(void **unused)
 }
 
 /* Takes on one configuration after the other until it is killed. */
-/* Its totals are counted on from the one before (legacy.c): with those of its own
+/* Its totals are counted on from the one before (carried_totals.c): with those of its own
  * earlier time they would count twice. */
 static void regress_dep_memory_policy_that_comes_back_counts_once(void **unused)
 {

@@ -1,4 +1,5 @@
-/* sample.c: see sample.h. */
+/* sample.c: draws random policies, runs exporters and importers on texts, and
+ * compares policies. */
 #define _POSIX_C_SOURCE 200809L
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,10 @@
+/* What the examples of config/ use and do not declare, header by header: see
+ * "Examples in headers" in CONTRIBUTING.md. */
+
+/* config/translate/import.h */
+bide_diagnostics *notes;
+const char *text;
+size_t len;
+
+/* config/translate/translate.h */
+bide_policy_conf conf;

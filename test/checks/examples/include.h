@@ -1,0 +1,56 @@
+/* What the examples of include/bide/ use and do not declare, header by header: see
+ * "Examples in headers" in CONTRIBUTING.md. */
+
+/* include/bide/backoff.h */
+bide_rng rng;
+
+/* include/bide/call.h */
+bide_dep *dep;
+int64_t now;
+int64_t wait_until(int64_t at_ns);
+int64_t clock_ns(void);
+bide_outcome try_it(int64_t timeout_ns);
+
+/* include/bide/config.h */
+bide_dep *dep;
+
+/* include/bide/curl.h */
+bide_dep *dep;
+const char *url;
+struct buffer *buffer;
+size_t append(char *data, size_t size, size_t n, void *ctx);
+
+/* include/bide/dep.h */
+bide_policy_conf conf;
+void die(const char *why);
+
+/* include/bide/error.h */
+bide_dep *dep;
+bide_policy_conf conf;
+
+/* include/bide/hint.h */
+bide_header headers[8];
+size_t n;
+int64_t wall_s;
+
+/* include/bide/outcome.h */
+bide_dep *dep;
+bide_call call;
+bide_decision d;
+int64_t now;
+bide_header h[8];
+size_t n;
+int rc;
+
+/* include/bide/policy.h */
+bide_dep *dep;
+void die(const char *why);
+
+/* include/bide/run.h */
+bide_dep *dep;
+struct query *q;
+int query(void *arg, int64_t timeout_ns);
+
+/* include/bide/stats.h */
+bide_dep *dep;
+int64_t now;

@@ -1,0 +1,64 @@
+/* What the examples of net/ use and do not declare, header by header: see
+ * "Examples in headers" in CONTRIBUTING.md. */
+
+/* net/buf.h */
+int fd;
+uint32_t used;
+
+/* net/conn.h */
+struct net_conn *conn;
+char *buf;
+size_t size;
+void hang_up(struct net_conn *conn);
+
+/* net/http1.h */
+char *buf;
+size_t len, at;
+struct http1_body body;
+struct http1_piece piece;
+int refuse(int status, const char *text);
+size_t read_more(char *to);
+void use(const char *data, size_t len);
+
+/* net/line.h */
+int fd;
+
+/* net/lookup.h */
+int64_t until_ns;
+void use(const char *host, const struct net_addresses *found);
+
+/* net/loop.h */
+struct conn {
+    struct net_io io;
+    struct net_timer timer;
+} *conn;
+int fd;
+bool stop;
+void die(int err);
+void on_ready(struct net_io *io, unsigned events);
+
+/* net/privileges.h */
+char err[256];
+void die(const char *why);
+
+/* net/proxy_protocol.h */
+char *bytes, *text;
+size_t len;
+struct net_address client, here;
+void client_is(const struct net_address *address);
+
+/* net/resolve.h */
+const char *why;
+void die(const char *why);
+void use(const struct net_address *address);
+
+/* net/systemd.h */
+int first;
+
+/* net/tls.h */
+char *err;
+size_t size;
+struct net_conn *conn;
+int rc;
+const char *why;
+void wait_for(struct net_conn *conn);
