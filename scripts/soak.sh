@@ -27,7 +27,8 @@ build() {
     BIDE_FAULT_SERVER=$PWD/$dir/test/fault/fault-server
     BIDE_LOAD_CLIENT=$PWD/$dir/test/soak/load-client
     BIDE_SILENT_DNS=$PWD/$dir/test/proxy/attack/silent_dns.so
-    export BIDE_FAULT_SERVER BIDE_LOAD_CLIENT BIDE_SILENT_DNS
+    PYTHONPATH=$PWD/test/tools
+    export BIDE_FAULT_SERVER BIDE_LOAD_CLIENT BIDE_SILENT_DNS PYTHONPATH
 }
 
 chaos() {

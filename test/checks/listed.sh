@@ -11,9 +11,7 @@ fail=0
 # same MESON_FILE LIST PREFIX SUFFIX [DEPTH]: the names in LIST are what the pattern
 # PREFIX*SUFFIX finds, in that folder or, by DEPTH, below it. What all of a kind
 # share is in no list.
-shared="fuzz/replay_main.c test/proxy/e2e_parts.py test/proxy/attack/parts.py"
-shared="$shared test/proxy/attack/payloads.py test/proxy/attack/origins.py"
-shared="$shared test/proxy/attack/collector.py"
+shared="fuzz/replay_main.c"
 same() {
     sed -n "/^$2 = \[/,/^]/s/^ *'\([^']*\)',.*/\1/p" "$1" |
         sed 's/\.[ch]$//; s/\.yaml$//' | sort >"$tmp/listed"

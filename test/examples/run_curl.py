@@ -5,7 +5,8 @@ import difflib
 import os
 import sys
 
-from parts import Fault, tap
+import tap
+from fault import Fault
 
 EXAMPLES = os.path.join(tap.HERE, "..", "..", "examples")
 
@@ -30,20 +31,20 @@ def curl(fault, before, after):
              and len(changed) <= 8, "".join(changed))
 
     for name, (script, code, text) in CURL.items():
-        got = tap.run([before, fault.url(f"/s/{script}?id=before-{name}")])
+        got = tap.run([before, fault.at(f"/s/{script}?id=before-{name}")])
         tap.case(f"curl_before_{name}", got[:2] == (code, text), got)
         tap.case(f"curl_before_{name}_asks_once",
-                 fault.requests("before-" + name) == 1)
-        got = tap.run([after, fault.url(f"/s/{script}?id=after-{name}")])
+                 fault.count("before-" + name)["requests"] == 1)
+        got = tap.run([after, fault.at(f"/s/{script}?id=after-{name}")])
         tap.case(f"curl_after_{name}", got == (0, "good", ""), got)
         steps = script.count(",") + 1
         tap.case(f"curl_after_{name}_asks_{steps}_times",
-                 fault.requests("after-" + name) == steps)
+                 fault.count("after-" + name)["requests"] == steps)
 
-    got = tap.run([after, fault.url("/s/404;body=none?id=none")])
+    got = tap.run([after, fault.at("/s/404;body=none?id=none")])
     tap.case("curl_after_permanent_is_not_retried",
-             got[:2] == (1, "none") and fault.requests("none") == 1, got)
-    got = tap.run([after, fault.url("/", "closed")])
+             got[:2] == (1, "none") and fault.count("none")["requests"] == 1, got)
+    got = tap.run([after, fault.at("/", "closed")])
     tap.case("curl_after_gives_up_in_the_end", got[:2] == (1, ""), got)
 
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """run_epoll.py FAULT_SERVER EPOLL_LOOP: an application's own loop, against a server
 that fails by script, and is killed and replaced in the middle."""
-import signal
 import sys
 
-from parts import Fault, Program, tap, until
+import tap
+from fault import Fault
+from servers import Program, until
 
 
 def epoll(fault, program):
@@ -23,24 +24,24 @@ def epoll(fault, program):
 
         # One that stalls holds up none of the others. There are few enough of
         # them not to open the breaker.
-        stalled = fault.url("/s/stall?id=stalled")
+        stalled = fault.at("/s/stall?id=stalled")
         p.tell(stalled)
-        urls = [fault.url(f"/s/503;wait=50,200?id={n}") for n in range(4)]
+        urls = [fault.at(f"/s/503;wait=50,200?id={n}") for n in range(4)]
         p.process.stdin.write("\n".join(urls) + "\n")
         p.process.stdin.flush()
         for n, url in enumerate(urls):
             expect(f"retried_{n}", url, "success at attempt 2, status 200")
-            tap.case(f"epoll_asked_twice_{n}", fault.requests(n) == 2)
-        url = fault.url("/s/404?id=404")
+            tap.case(f"epoll_asked_twice_{n}", fault.count(n)["requests"] == 2)
+        url = fault.at("/s/404?id=404")
         p.tell(url)
         expect("permanent", url, "permanent at attempt 1, status 404")
 
-        until("the stalled request", lambda: fault.requests("stalled") >= 1)
-        fault.kill(signal.SIGKILL)
+        until("the stalled request", lambda: fault.count("stalled")["requests"] >= 1)
+        fault.kill()
         expect("server_killed", stalled, "attempts at attempt 4, status 0")
 
         fault.start()
-        url = fault.url("/s/200")
+        url = fault.at("/s/200")
         p.tell(url)
         expect("server_back", url, "success at attempt 1, status 200")
         tap.case("epoll_ends_well", p.end() == 0)

@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 
-from parts import PATIENCE, Postgres, Program, tap
+from servers import PATIENCE, Postgres, Program, tap
 
 THREADS = 24
 

@@ -4,7 +4,7 @@ is idle, while it is away, and in the middle of commands."""
 import signal
 import sys
 
-from parts import Program, Redis, tap, until
+from servers import Program, Redis, tap, until
 
 
 def main(program):

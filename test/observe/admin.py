@@ -19,13 +19,11 @@ import time
 import urllib.parse
 import urllib.request
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "cli"))
-sys.path.insert(0, HERE)
-import certificate  # noqa: E402
-from ports import free_port  # noqa: E402
-from tap import case, finish  # noqa: E402
+import certificate
+from ports import free_port
+from tap import case, finish
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 LIVE, BIDE = (os.path.abspath(a) for a in sys.argv[1:3])
 TOKEN = "a-token-of-some-length"
 PATIENCE = 30  # seconds; only what hangs takes so long

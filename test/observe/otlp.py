@@ -8,12 +8,10 @@ import subprocess
 import sys
 import threading
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "cli"))
-sys.path.insert(0, os.path.join(HERE, "..", "web"))
-import npm  # noqa: E402
-from tap import case, finish  # noqa: E402
+import npm
+from tap import case, finish
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 TOOL = os.path.abspath(sys.argv[1])
 
 

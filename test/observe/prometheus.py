@@ -8,10 +8,9 @@ import re
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "cli"))
-from tap import case, finish  # noqa: E402
+from tap import case, finish
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 TOOL = os.path.abspath(sys.argv[1])
 DOCS = os.path.join(HERE, "..", "..", "docs")
 

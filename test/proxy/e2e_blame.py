@@ -10,8 +10,8 @@ import threading
 import urllib.request
 
 import sidecar
-from e2e_parts import (Origin, Peer, Answer, ask, connect, get, ok, proxied, run,
-                       says, tap, until)
+from parts import (Origin, Peer, Answer, ask, connect, get, ok, proxied, run,
+                   says, tap, until)
 
 SAMPLED = b"traceparent: 00-%032x-%016x-01\r\n" % (0xabc, 0xdef)
 # A breaker that is quick to open, with the endpoint's own beside it.
@@ -320,22 +320,25 @@ def line_is_not_the_services_time():
 
 # ===== hedges =====
 
-def hedged_call_that_hangs():
-    """Found: it ended as refused by the budget, 503, though its origin hung."""
-    gate = threading.Event()
-
-    def talk(origin, peer):
-        while origin.request(peer):
-            gate.wait()
-
-    with proxied(Origin(talk), policy="attempts: 1, attempt_timeout: 400ms, "
-                 "hedge: { after: 20ms, max: 1 }, "
-                 "budget: { kind: window, floor: 0/s }") as p:
-        a = ask(p, get("/hang"))
-        tap.case("a hedged call to an origin that hangs is a timeout",
-                 a.status == 504 and a.fields.get("x-bide-reason") in
-                 ("attempts", "deadline"), a)
-        gate.set()
+def hedged_calls_that_hang():
+    """Found: such a call ended as refused by the budget, 503. It is a timeout,
+    however little is left of the budget for hedges."""
+    for what, policy in [
+            ("one hedge", "hedge: { after: 10ms, max: 1, extra_load: 5% }"),
+            ("three hedges", "hedge: { after: 10ms, max: 3, extra_load: 100% }"),
+            ("none left in the budget", "hedge: { after: 10ms, max: 2 }, "
+             "budget: { kind: window, floor: 0/s }"),
+            ("a deadline", "hedge: { after: 10ms, max: 2 }, deadline: 300ms")]:
+        o = Origin(lambda o, peer: o.request(peer) and peer.gone())
+        with proxied(o, policy=sidecar.FAST + ", breaker: { kind: off }, attempts: 1"
+                     ", attempt_timeout: 300ms, " + policy) as p:
+            clients = [connect(p) for _ in range(8)]
+            for c in clients:
+                c.send(get())
+            ends = {(a.status, a.fields.get("x-bide-reason"))
+                    for a in map(Answer, clients)}
+            tap.case(f"a hedged call to an origin that hangs, {what}: 504",
+                     ends <= {(504, "attempts"), (504, "deadline")}, ends)
 
 
 if __name__ == "__main__":
@@ -343,4 +346,4 @@ if __name__ == "__main__":
     run(cut_by_the_origin, cut_by_the_client, hasty_clients,
         hasty_clients_of_two_endpoints, stalled_uploads, late_uploads,
         line_behind_uploads, line_behind_readers, line_is_not_the_services_time,
-        hedged_call_that_hangs)
+        hedged_calls_that_hang)

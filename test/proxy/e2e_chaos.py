@@ -10,7 +10,7 @@ import random
 import sys
 
 import sidecar
-from e2e_parts import end, tap, until
+from parts import end, tap, until
 from sidecar import Sidecar
 
 CLIENTS = int(sys.argv[2]) if len(sys.argv) > 2 else 3000

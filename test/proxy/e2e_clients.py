@@ -10,8 +10,9 @@ import shutil
 import ssl
 import subprocess
 
+import certificate
 import sidecar
-from e2e_parts import PATIENCE, Nginx, has_nginx, proxied, run, tap
+from parts import PATIENCE, Nginx, has_nginx, proxied, run, tap
 from sidecar import OPEN, Sidecar, config
 
 BIG = bytes(i * i % 251 for i in range(3 << 20))
@@ -168,26 +169,13 @@ def pem(name):
     return os.path.join(sidecar.work.name, name)
 
 
-def openssl(*words):
-    code, _, err = command("openssl", *words, cwd=sidecar.work.name)
-    if code != 0:
-        raise RuntimeError(err)
-
-
 def certificates():
     """An authority, and what it vouches for: us and nginx as `localhost`."""
+    here = sidecar.work.name
     for ca in ("ca", "stranger"):
-        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "3",
-                "-subj", f"/CN={ca}", "-keyout", f"{ca}.key", "-out",
-                f"{ca}.pem")
+        certificate.authority(here, ca)
     for name, ca in (("us", "ca"), ("origin", "ca"), ("fake", "stranger")):
-        openssl("req", "-newkey", "rsa:2048", "-nodes", "-subj", f"/CN={name}",
-                "-keyout", f"{name}.key", "-out", f"{name}.csr")
-        with open(pem("names"), "w", encoding="ascii") as f:
-            f.write("subjectAltName=DNS:localhost\n")
-        openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{ca}.pem",
-                "-CAkey", f"{ca}.key", "-CAcreateserial", "-days", "3",
-                "-extfile", "names", "-out", f"{name}.pem")
+        certificate.issue(here, name, ca, "DNS:localhost")
 
 
 def tls():

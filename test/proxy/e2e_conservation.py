@@ -16,7 +16,7 @@ import random
 import sys
 
 import sidecar
-from e2e_parts import proxied, tap
+from parts import proxied, tap
 from sidecar import OPEN
 
 REQUESTS = int(sys.argv[2]) if len(sys.argv) > 2 else 20000

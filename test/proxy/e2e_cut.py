@@ -6,26 +6,17 @@ import contextlib
 import os
 import socket
 import ssl
-import subprocess
 import threading
 
+import certificate
 import sidecar
-from e2e_parts import (PATIENCE, Answer, Origin, Peer, ask, connect, end, get, ok,
-                       proxied, run, says, tap, until)
+from parts import (PATIENCE, Answer, Origin, Peer, ask, connect, end, get, ok,
+                   proxied, run, says, tap, until)
 
 HERE = sidecar.work.name
-TLS = f"  tls: {{ certificate: {HERE}/cert.pem, key: {HERE}/key.pem }}\n"
+TLS = f"  tls: {{ certificate: {HERE}/own.pem, key: {HERE}/own.key }}\n"
 HEAD = b"HTTP/1.1 200 OK\r\nX-From: origin\r\n\r\n"
 BODY = b"twenty bytes of text" * 1000
-
-
-def certificate():
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                    "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-                    "/CN=x", "-addext",
-                    "subjectAltName=DNS:x.example,IP:127.0.0.1", "-keyout",
-                    "key.pem", "-out", "cert.pem"], check=True, cwd=HERE,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 class Reader:
@@ -53,7 +44,7 @@ def plain(p):
 
 
 def over_tls(p):
-    context = ssl.create_default_context(cafile=os.path.join(HERE, "cert.pem"))
+    context = ssl.create_default_context(cafile=os.path.join(HERE, "own.pem"))
     return context.wrap_socket(plain(p), server_hostname="x.example",
                                suppress_ragged_eofs=False)
 
@@ -207,8 +198,8 @@ def announced_ends():
 def endpoints_of_tls():
     """Whether TLS was closed is all that tells."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(os.path.join(HERE, "cert.pem"),
-                            os.path.join(HERE, "key.pem"))
+    context.load_cert_chain(os.path.join(HERE, "own.pem"),
+                            os.path.join(HERE, "own.key"))
 
     def talk(o, peer):
         s = context.wrap_socket(peer.socket, server_side=True)
@@ -220,7 +211,7 @@ def endpoints_of_tls():
                 s.unwrap()
 
     o = Origin(talk)
-    text = sidecar.config([o.port], upstream=f", tls: {{ ca: {HERE}/cert.pem }}",
+    text = sidecar.config([o.port], upstream=f", tls: {{ ca: {HERE}/own.pem }}",
                           policy=sidecar.OPEN + ", attempts: 1")
     p = sidecar.Sidecar(text.replace("http://", "https://"))
     a = ask(p, get("/clean"))
@@ -271,6 +262,6 @@ def saved():
 
 
 if __name__ == "__main__":
-    certificate()
+    certificate.make(HERE, "own")
     run(clean_ends, many_sizes, resets, announced_ends, endpoints_of_tls, drained,
         saved)

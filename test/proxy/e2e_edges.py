@@ -9,8 +9,8 @@ import socket
 import threading
 
 import sidecar
-from e2e_parts import (PATIENCE, Answer, Origin, all_gone, ask, connect, fields,
-                       get, ok, proxied, run, says, tap, until)
+from parts import (PATIENCE, Answer, Origin, all_gone, ask, connect, fields,
+                   get, ok, proxied, run, says, tap, until)
 from sidecar import OPEN, Sidecar
 
 fault = sidecar.Fault()
@@ -217,7 +217,7 @@ def in_flight():
                 c.send(get())
             until(lambda n=before: len(o.heads) == n + 2)
             for c in gone:
-                c.close()
+                c.reset()  # one that only closes may still want its answer
             all_gone(p)
         go.set()
         tap.case("clients that leave give their places back", until(
@@ -227,7 +227,7 @@ def in_flight():
 def budget():
     o = Origin(says(ok(b"no", b"", b"503 X")))
     with proxied(o, policy="backoff: { base: 1ms, cap: 1ms }, breaker: "
-                 "{ kind: off }, budget: { floor: 1/s, ratio: 10%, window: 10s }",
+                 "{ kind: off }, budget: { floor: 0.01/s, ratio: 10%, window: 1000s }",
                  upstream=", ejection: { consecutive: 0, failure_rate: 100% }"
                  ) as p:
         got = [ask(p, get()) for _ in range(100)]
@@ -282,7 +282,8 @@ def bodies_and_methods():
         tap.case("or an empty one", a.status == 200 and fields(
             o.heads[-1]).get("content-length") == "0", o.heads[-1])
         a = ask(p, b"CONNECT a.example:80 HTTP/1.1\r\nHost: a.example:80\r\n\r\n")
-        tap.case("CONNECT is not for us", a.status in (400, 405, 501), a)
+        tap.case("CONNECT is not for us", a.status == 405 and
+                 a.fields["connection"] == "close", a)
 
 
 run(routes, long_uploads, regress_full_buffers, smuggled_by_early_answers, layers,

@@ -8,9 +8,9 @@ import socket
 import urllib.request
 
 import sidecar
-from e2e_parts import (CLOSE_WAIT, Answer, Origin, admin, ask, connect, counted,
-                       end, fields, get, metric, ok, proxied, run, says, sockets,
-                       tap, until)
+from parts import (CLOSE_WAIT, Answer, Origin, admin, ask, connect, counted,
+                   end, fields, get, metric, ok, proxied, run, says, sockets,
+                   tap, until)
 from ports import free_port
 from sidecar import FAST, OPEN
 

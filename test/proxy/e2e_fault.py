@@ -5,8 +5,8 @@ import json
 import urllib.error
 import urllib.request
 
-from e2e_parts import (Origin, admin, ask, counted, fields, get, metric, ok, proxied, run,
-                       says, tap, until)
+from parts import (Origin, admin, ask, counted, fields, get, metric, ok,
+                   proxied, run, says, tap, until)
 from sidecar import FAST, OPEN
 
 ON = b"X-Bide-Fault: on\r\n"

@@ -5,7 +5,7 @@ route, bodies that become the request of somebody else."""
 import json
 
 import sidecar
-from e2e_parts import (Origin, ask, end, fields, get, ok, proxied, run, says, tap)
+from parts import (Origin, ask, end, fields, get, ok, proxied, run, says, tap)
 
 FORWARDED = ("For", "Host", "Proto", "Client-Cert", "Port", "Prefix", "Scheme", "Ssl",
              "Server", "Proto-Version", "By")

@@ -4,8 +4,9 @@ client's bytes, and the bytes that reach the origin."""
 import socket
 import threading
 
-from e2e_parts import (Answer, Origin, ask, connect, fields, get, ok, proxied,
-                       run, says, tap)
+from fault import Fault
+from parts import (Answer, Origin, ask, connect, fields, get, ok, proxied, run,
+                   says, tap)
 
 CLOSE = b"Connection: close\r\n"
 
@@ -55,6 +56,56 @@ def pipelining():
         tap.case("also behind bodies that look like requests",
                  got == [b"/a", b"/b", b"/c"] and
                  o.bodies[-3:] == [b"GET ", b"GET", b""], (got, o.bodies[-3:]))
+
+
+def answers_and_bodies():
+    """Of many kinds and sizes, against the fault server."""
+    def pieces(n, size):
+        for _ in range(n):
+            yield b"z" * size
+    fault = Fault()
+    with proxied(fault.ports["http"]) as p:
+        for what, code, length in [("200;n=100", 200, 100),
+                                   ("200;n=100000;chunked", 200, 100000),
+                                   ("200;n=3000000", 200, 3000000),
+                                   ("204", 204, 0), ("304", 304, 0),
+                                   ("404;n=5", 404, 5)]:
+            status, head, body = p.request(path=fault.path(what)[0])
+            tap.case(f"passes {what} on", status == code and
+                     len(body) == length and head["x-bide-attempts"] == "1" and
+                     head["via"].startswith("1.1 bide-"), (status, head))
+        for what, body, length in [("a small one", b"y" * 100, 100),
+                                   ("one over the bound", b"y" * 3000000, 3000000),
+                                   ("chunks", pieces(50, 997), 49850),
+                                   ("chunks over the bound", pieces(500, 997),
+                                    498500)]:
+            path, name = fault.path("200;body=ok")
+            status, _, answer = p.request("PUT", path, body)
+            seen = fault.count(name)
+            tap.case(f"passes a body on: {what}", status == 200 and
+                     answer == b"ok" and seen["complete"] == 1 and
+                     seen["seen"][0]["body"] == length, (status, answer, seen))
+    fault.stop()
+
+
+def in_any_pieces():
+    o = Origin(says(ok()))
+    with proxied(o) as p:
+        c = connect(p)
+        for byte in get("/slow"):
+            c.send(bytes([byte]))
+        a = Answer(c)
+        tap.case("a request may come byte by byte", a.status == 200 and
+                 o.heads[-1].startswith(b"GET /slow "), (a, o.heads))
+        for piece in (get("/a", b"Transfer-Encoding: chunked\r\n", b"POST") +
+                      b"5\r\nhel", b"lo\r\n3\r", b"\nabc\r\n0\r\nX-T: ",
+                      b"1\r\n\r\n" + get("/b")):
+            c.send(piece)
+        got = [Answer(c).status for _ in range(2)]
+        tap.case("chunks and trailers may come in any pieces",
+                 got == [200, 200] and o.bodies[-2:] == [b"helloabc", b""],
+                 (got, o.bodies))
+        c.close()
 
 
 def chunked():
@@ -216,9 +267,14 @@ def websocket():
         c.socket.shutdown(socket.SHUT_WR)
         tap.case("and the end of one direction leaves the other",
                  c.all() == b"ended")
+        c = connect(p)
+        c.send(get("/chat", wants) + frame)
+        tap.case("what comes with the request goes through, too",
+                 Answer(c).status == 101 and c.take(1024) == frame[::-1])
+        c.close()
         a = ask(p, get("/busy", wants))
         tap.case("an upgrade is not retried", a.status == 503 and
-                 a.body == b"busy" and len(o.heads) == 2, (a, len(o.heads)))
+                 a.body == b"busy" and len(o.heads) == 3, (a, len(o.heads)))
     o = Origin(says(b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n"
                     b"Connection: upgrade\r\n\r\nsmuggled"))
     with proxied(o) as p:
@@ -266,7 +322,7 @@ def methods_and_targets():
 
 
 def old_clients():
-    o = Origin(says(ok(), ok(), b"HTTP/1.1 200 OK\r\n\r\nuntil the end"))
+    o = Origin(says(ok(), ok(), ok(b"last")))
     with proxied(o) as p:
         c = connect(p)
         c.send(b"GET / HTTP/1.0\r\n\r\n")
@@ -280,6 +336,9 @@ def old_clients():
         a = Answer(c)
         tap.case("unless it asks to be kept", a.status == 200 and
                  a.fields["connection"].lower() == "keep-alive", a)
+        c.send(b"GET /last HTTP/1.0\r\n\r\n")
+        a = Answer(c)
+        tap.case("and it is", a.body == b"last" and c.all() == b"", a)
 
 
 def ends_with_connection():
@@ -297,5 +356,6 @@ def ends_with_connection():
         tap.case("for an HTTP/1.0 client too", a.body == b"until the end", a)
 
 
-run(keep_alive, pipelining, chunked, expect, interim, no_bodies, websocket,
-    methods_and_targets, old_clients, ends_with_connection)
+run(keep_alive, pipelining, answers_and_bodies, in_any_pieces, chunked, expect,
+    interim, no_bodies, websocket, methods_and_targets, old_clients,
+    ends_with_connection)

@@ -2,8 +2,8 @@
 """e2e_hygiene.py BIDE: what requests may carry through the sidecar, how far they may
 go, and what of it the others hear."""
 import sidecar
-from e2e_parts import (Answer, Origin, all_gone, ask, connect, end, fields, get, ok,
-                       proxied, run, says, tap)
+from parts import (Answer, Origin, all_gone, ask, connect, end, fields, get, ok,
+                   proxied, run, says, tap)
 from ports import free_port
 from sidecar import OPEN
 

@@ -14,8 +14,8 @@ import subprocess
 import urllib.request
 
 import sidecar
-from e2e_parts import (PATIENCE, Origin, ask, connect, get, ok, proxied, run, says,
-                       tap, until)
+from parts import (PATIENCE, Origin, ask, connect, get, ok, proxied, run, says,
+                   tap, until)
 from ports import free_port, socket_path
 from sidecar import config
 
@@ -185,11 +185,19 @@ def a_full_disk():
             tap.case("a full disk stops no request", full and good == [60] * 4,
                      good)
             lines = whole(log)
-            tap.case("and leaves no torn line", lines and 30 < len(lines) < 240, lines and len(lines))
+            tap.case("and leaves no torn line", lines and 30 < len(lines) < 240,
+                     lines and len(lines))
             os.truncate(log, 0)
-            ask(p, get("/after"))
+            # The first may still find no room.
             tap.case("when there is room again, lines are whole", until(
-                lambda: (whole(log) or [{}])[-1].get("path") == "/after"))
+                lambda: ask(p, get("/after")) and
+                (whole(log) or [{}])[-1].get("path") == "/after"))
+            # Of paths of all lengths, so that the disk is full anywhere in a line.
+            good = sum(many(p, 1, "/" + "x" * (i * 7 % 97)) for i in range(1000))
+            p.stop()
+            lines = whole(log)
+            tap.case("nor is one torn when it is full at the end", good == 1000 and
+                     lines and len(lines) < 1000, (good, lines and len(lines)))
 
 
 def a_limit_on_files():

@@ -4,11 +4,11 @@ has as many addresses as are needed."""
 import os
 import socket
 import ssl
-import subprocess
 
+import certificate
 import sidecar
-from e2e_parts import (PATIENCE, Answer, Origin, Peer, ask, counted, get, ok,
-                       proxied, run, says, tap, until)
+from parts import (PATIENCE, Answer, Origin, Peer, ask, counted, get, ok,
+                   proxied, run, says, tap, until)
 
 HERE = sidecar.work.name
 ADMIN = "  admin: 127.0.0.1:0\n  workers: 2\n"
@@ -161,12 +161,8 @@ def begun_before():
 
 
 def handshakes():
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                    "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-                    "/CN=x", "-addext", "subjectAltName=DNS:x.example",
-                    "-keyout", "key.pem", "-out", "cert.pem"], check=True,
-                   cwd=HERE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    context = ssl.create_default_context(cafile=os.path.join(HERE, "cert.pem"))
+    cert, key = certificate.make(HERE, "own")
+    context = ssl.create_default_context(cafile=cert)
 
     def shake(p, address="127.0.0.1"):
         s = socket.create_connection(("127.0.0.1", p.port), PATIENCE,
@@ -179,7 +175,7 @@ def handshakes():
         status = once(peer).status
         peer.close()
         return status == 200
-    tls = f"  tls: {{ certificate: {HERE}/cert.pem, key: {HERE}/key.pem }}\n"
+    tls = f"  tls: {{ certificate: {cert}, key: {key} }}\n"
     o = Origin(says(ok()))
     with proxied(o, more=ADMIN + tls + limits("handshakes: 1/h")) as p:
         tap.case("as many handshakes as it may have", shake(p))

@@ -12,8 +12,9 @@ import subprocess
 import tempfile
 import threading
 
-from e2e_parts import (Answer, Nginx, Origin, Peer, ask, connect, fields, get,
-                       has_nginx, ok, proxied, run, says, tap, until)
+import certificate
+from parts import (Answer, Nginx, Origin, Peer, ask, connect, fields, get,
+                   has_nginx, ok, proxied, run, says, tap, until)
 from ports import free_port
 from sidecar import OPEN
 
@@ -136,19 +137,11 @@ def too_slow():
         tap.case("a header that does not end is not waited for", c.gone())
 
 
-def certificate(where):
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                    "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-                    "/CN=localhost", "-addext", "subjectAltName=DNS:localhost",
-                    "-keyout", where + ".key", "-out", where + ".pem"],
-                   check=True, stderr=subprocess.DEVNULL)
-
-
 def with_tls():
     o = Origin(says(ok()))
     with tempfile.TemporaryDirectory() as d:
         own = os.path.join(d, "own")
-        certificate(own)
+        certificate.make(d, "own")
         with proxied(o, more=TRUSTED + f"  tls: {{ certificate: {own}.pem, key: "
                      f"{own}.key }}\n") as p:
             context = ssl.create_default_context(cafile=own + ".pem")
@@ -357,7 +350,7 @@ def before_nginx():
         return
     with tempfile.TemporaryDirectory() as d:
         own = os.path.join(d, "own")
-        certificate(own)
+        certificate.make(d, "own")
         plain, secure = free_port(), free_port()
         more = (f"listen 127.0.0.1:{plain} proxy_protocol; "
                 f"listen 127.0.0.1:{secure} ssl proxy_protocol; "

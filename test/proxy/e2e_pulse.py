@@ -7,7 +7,7 @@ import urllib.error
 import urllib.request
 
 import sidecar
-from e2e_parts import PATIENCE, Origin, ask, get, ok, proxied, run, says, tap, until
+from parts import PATIENCE, Origin, ask, get, ok, proxied, run, says, tap, until
 from ports import free_port, socket_path
 
 HOLD = os.environ["BIDE_HOLD_WORKER"]

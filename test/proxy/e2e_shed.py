@@ -4,8 +4,8 @@ refused first, then requests of low priority; what waits for a place goes by
 priority."""
 import threading
 
-from e2e_parts import (Answer, Origin, ask, connect, get, metric, ok, proxied,
-                       run, tap, until)
+from parts import (Answer, Origin, ask, connect, get, metric, ok, proxied, run,
+                   tap, until)
 
 LIMITS = "attempts: 1, budget: {{ kind: off }}, breaker: {{ kind: off }}, " \
          "limits: {{ {} }}"

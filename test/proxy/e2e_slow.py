@@ -13,10 +13,11 @@ import threading
 import time
 import urllib.request
 
+import certificate
 import sidecar
-from e2e_cut import TLS, Reader, certificate
-from e2e_parts import (PATIENCE, Answer, Origin, Peer, all_gone, ask, connect,
-                       counted, end, get, ok, proxied, run, says, tap, until)
+from e2e_cut import TLS, Reader
+from parts import (PATIENCE, Answer, Origin, Peer, all_gone, ask, connect,
+                   counted, end, get, ok, proxied, run, says, tap, until)
 
 ADMIN = "  admin: 127.0.0.1:0\n"
 BODY = bytes(i % 251 for i in range(200_000))
@@ -241,7 +242,7 @@ def framings():
                 return
 
     context = ssl.create_default_context(cafile=os.path.join(
-        sidecar.work.name, "cert.pem"))
+        sidecar.work.name, "own.pem"))
     for wrap in (None, lambda s: context.wrap_socket(
             s, server_hostname="x.example", suppress_ragged_eofs=False)):
         o = Origin(talk)
@@ -452,7 +453,7 @@ def uploads_beside_answers():
 
 
 if __name__ == "__main__":
-    certificate()
+    certificate.make(sidecar.work.name, "own")
     run(uploads, uploads_that_are_streamed, uploads_beyond_the_deadline,
         requests_that_take_too_long, small_pool, framings, bounded,
         readers_below_the_rate, streams, cut_answers, held_while_others_go,

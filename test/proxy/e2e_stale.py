@@ -6,8 +6,8 @@ import os
 import threading
 
 import sidecar
-from e2e_parts import (Answer, Origin, all_gone, ask, connect, counted, get,
-                       metric, ok, proxied, run, tap, until)
+from parts import (Answer, Origin, all_gone, ask, connect, counted, get, metric,
+                   ok, proxied, run, tap, until)
 from sidecar import OPEN
 
 STALE = ", fallback: { stale: 5m }"

@@ -5,8 +5,8 @@ origin. The same for answers, which become 502. Then header fields that belong t
 one hop, and the limits."""
 import re
 
-from e2e_parts import (Answer, Origin, ask, connect, fields, get, ok, proxied,
-                       run, says, tap)
+from parts import (Answer, Origin, ask, connect, fields, get, ok, proxied, run,
+                   says, tap)
 
 POST = b"POST / HTTP/1.1\r\nHost: x\r\n"
 TE = POST + b"Transfer-Encoding: chunked\r\n\r\n"
@@ -249,7 +249,7 @@ def forwarded():
 def limits():
     o = Origin(says(ok()))
     more = ("  limits: { headers: 20, header_bytes: 2KiB, body_bytes: 1000 }\n")
-    with proxied(o, more=more) as p:
+    with proxied(o, more=more, log=True) as p:
         for what, data, statuses in [
                 ("too many fields", get("/", b"A: b\r\n" * 30), (431,)),
                 ("a field that is too long", get("/", b"A: " + b"b" * 3000 +
@@ -270,7 +270,9 @@ def limits():
             c.send(data + SMUGGLED)  # perhaps amid the body
             a = Answer(c)
             tap.case(f"{what}: {' or '.join(map(str, statuses))}, and closed",
-                     a.status in statuses and c.all() == b"", a)
+                     a.status in statuses and c.all() == b"" and
+                     (a.status != 413 or
+                      a.fields["x-bide-reason"] == "body_too_large"), a)
         a = ask(p, get("/", b"Content-Length: 1000\r\n", b"PUT") + b"x" * 1000)
         tap.case("just what is allowed is allowed", a.status == 200, a)
         tap.case("nothing behind a refused body is taken for a request",
@@ -279,6 +281,10 @@ def limits():
                  [len(b) for b in o.bodies if len(b) == 1000] == [1000] and
                  not [b for b in o.bodies if len(b) > 1000],
                  [len(b) for b in o.bodies])
+        _, log = p.stop()
+        tap.case("and each that is too large is logged so", [
+            x["reason"] for x in log if x["status"] == 413] ==
+            ["body_too_large"] * 3, log)
 
 
 def trailers():

@@ -15,8 +15,8 @@ import threading
 import urllib.request
 
 import sidecar
-from e2e_parts import (PATIENCE, Answer, Load, Origin, ask, connect, get,
-                       ok, proxied, run, says, tap, until)
+from parts import (PATIENCE, Answer, Load, Origin, ask, connect, get, ok,
+                   proxied, run, says, tap, until)
 from ports import socket_path
 from sidecar import FAST, Sidecar, config
 

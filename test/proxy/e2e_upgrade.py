@@ -7,8 +7,8 @@ import signal
 import urllib.request
 
 import sidecar
-from e2e_parts import (PATIENCE, Answer, Load, Origin, ask, connect, get, ok,
-                       proxied, run, says, tap, until)
+from parts import (PATIENCE, Answer, Load, Origin, ask, connect, get, ok,
+                   proxied, run, says, tap, until)
 from ports import free_port
 from sidecar import FAST
 

@@ -9,8 +9,8 @@ import threading
 import time
 
 import sidecar
-from e2e_parts import (Answer, Nginx, Origin, all_gone, ask, connect, counted, get,
-                       has_nginx, ok, proxied, run, says, tap, until)
+from parts import (Answer, Nginx, Origin, all_gone, ask, connect, counted, get,
+                   has_nginx, ok, proxied, run, says, tap, until)
 from sidecar import OPEN
 
 fault = sidecar.Fault()
@@ -153,6 +153,29 @@ def clients_that_leave():
         _, log = p.stop()
         tap.case("and is logged as cancelled", [x["reason"] for x in log] ==
                  ["cancelled"], log)
+
+
+def clients_that_leave_are_logged():
+    """During the wait for an answer, amid an answer, amid a body."""
+    with proxied(fault.ports["http"], log=True) as p:
+        path, name = fault.path("stall")
+        c = connect(p)
+        c.send(get(path))
+        until(lambda: fault.count(name)["requests"] > 0)
+        c.reset()
+        c = connect(p)
+        c.send(get(fault.path("200;n=50000000")[0]))
+        c.take(1000)
+        c.close()
+        c = connect(p)
+        c.send(get("/", b"Content-Length: 10\r\n", b"PUT") + b"abc")
+        c.close()
+        all_gone(p)
+        _, log = p.stop()
+        tap.case("whoever leaves is logged as 499, cancelled", sorted(
+            (x["status"], x["reason"]) for x in log)[1:] ==
+            [(499, "cancelled")] * 2 and
+            {x["reason"] for x in log} == {"cancelled"}, log)
 
 
 def stopped(p):
@@ -300,13 +323,28 @@ def broken():
 
 
 def silent():
-    with proxied(fault.ports["silent"], policy=OPEN +
-                 ", attempt_timeout: 100ms") as p:
-        a = ask(p, get())
-        tap.case("an origin that accepts and says nothing", a.status == 504, a)
-    with proxied(fault.ports["reset"]) as p:
-        a = ask(p, get())
-        tap.case("an origin that resets connections", a.status == 502, a)
+    quick = OPEN + ", attempt_timeout: 500ms"
+    for what, name, policy, method, status, attempts, reason in [
+            ("resets connections", "reset", OPEN, b"GET", 502, "4", "attempts"),
+            ("accepts and says nothing", "silent", quick, b"GET", 504, "4",
+             "attempts"),
+            ("says nothing to a POST", "silent", quick, b"POST", 504, "1",
+             "not_idempotent")]:
+        with proxied(fault.ports[name], policy=policy) as p:
+            a = ask(p, get("/", b"Content-Length: 0\r\n", method))
+            tap.case(f"an origin that {what}", a.status == status and
+                     a.fields["x-bide-attempts"] == attempts and
+                     a.fields["x-bide-reason"] == reason, a)
+
+
+def refused():
+    """One of two endpoints is not there."""
+    with proxied(fault.ports["closed"], fault.ports["http"], log=True) as p:
+        good = sum(p.request(path="/s/200")[0] == 200 for _ in range(40))
+        _, log = p.stop()
+        tap.case("a retry goes elsewhere where nobody listens", good == 40, good)
+        tap.case("and that endpoint is left out before long",
+                 sum(line["attempts"] for line in log) <= 60, log[-1])
 
 
 def workload(p, stop, statuses):
@@ -314,6 +352,7 @@ def workload(p, stop, statuses):
     c = None
     while not stop.is_set():
         try:
+            r = None
             c = c or http.client.HTTPConnection("127.0.0.1", p.port, timeout=60)
             c.request("GET", "/file")
             r = c.getresponse()
@@ -321,7 +360,7 @@ def workload(p, stop, statuses):
             statuses.append((r.status, len(body),
                              r.getheader("X-Bide-Reason")))
         except (http.client.HTTPException, OSError) as e:
-            statuses.append((type(e).__name__, 0, None))
+            statuses.append(("cut off" if r else repr(e), 0, None))
             c = None
 
 
@@ -351,7 +390,7 @@ def restarts():
         # A body that had begun when nginx was killed cannot be saved.
         odd = [s for s in statuses if s[:2] != (200, 5000)]
         tap.case("nginx is restarted in a loop under load, and no GET fails",
-                 len(statuses) > 300 and all(s[0] == "IncompleteRead"
+                 len(statuses) > 300 and all(s[0] == "cut off"
                                              for s in odd) and len(odd) < 10,
                  (len(statuses), odd))
     n.stop()
@@ -379,6 +418,7 @@ def nothing_leaks():
                  (before, files(p)))
 
 
-run(several, recovery, wordy_checks, shares, all_out, clients_that_leave,
+run(several, refused, recovery, wordy_checks, shares, all_out, clients_that_leave,
+    clients_that_leave_are_logged,
     regress_clients_that_leave_at_once, kept_alive_race, race_on_arrival,
     broken, silent, restarts, nothing_leaks)

@@ -13,9 +13,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                "..", "cli"))
-import tap  # noqa: E402
+import tap
 
 SAMPLE = os.path.abspath(sys.argv[1])
 PAGES = ["storm", "hostile", "odd", "step", "none", "one", "mixed"]

@@ -18,11 +18,10 @@ import sys
 import time
 import traceback
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, os.pardir, "proxy", "attack"))
-from parts import (Sidecar, ended, free_port, run, serving, series,  # noqa: E402
-                   tap, until, work)
+from attack import (Sidecar, ended, free_port, run, serving, series, tap, until,
+                    work)
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 5
 HONEST, HOSTILE = 40, 6
 

@@ -10,10 +10,9 @@ import random
 import socket
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, os.pardir, "proxy", "attack"))
-import payloads  # noqa: E402
+import payloads
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 HOLD = 0.3      # seconds that somebody dawdles
 PARENT = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n"
 PAYLOADS = [text.replace("{P}", "/s/200?id=h").replace("{E}", "/s/200?id=evil")

@@ -12,12 +12,11 @@ import os
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, os.pardir, "proxy", "attack"))
-from collector import Collector  # noqa: E402
-from parts import (Sidecar, ended, free_port, run,  # noqa: E402
-                   series, serving, sidecar, tap, until)
+from collector import Collector
+from attack import (Sidecar, ended, free_port, run, series, serving, sidecar,
+                    tap, until)
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 REQUESTS = int(sys.argv[2]) if len(sys.argv) > 2 else 20000
 BATCH = 100000          # the fault server forgets in between
 HONEST, HOSTILE = 180, 20

@@ -2,14 +2,13 @@
 """The page in the tree is what its sources make: test/web/built.py"""
 import os
 import subprocess
-import sys
 import tempfile
+
+import npm
+from tap import case, finish
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WEB = os.path.abspath(os.path.join(HERE, "..", "..", "web"))
-sys.path.insert(0, os.path.join(HERE, "..", "cli"))
-import npm  # noqa: E402
-from tap import case, finish  # noqa: E402
 
 
 def run(*command):

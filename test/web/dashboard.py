@@ -4,9 +4,9 @@ import os
 import subprocess
 import sys
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-import npm  # noqa: E402
+import npm
 
+HERE = os.path.dirname(os.path.abspath(__file__))
 npm.install(HERE, "playwright-core")
 sys.exit(subprocess.run(["node", os.path.join(HERE, "dashboard.mjs"),
                          os.path.abspath(sys.argv[1])], check=False).returncode)

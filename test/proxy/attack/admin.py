@@ -4,8 +4,8 @@ answers /healthz and /metrics."""
 import socket
 import urllib.parse
 
-from parts import (PATIENCE, Origin, Peer, admin, ask, attacked, get, leave, ok, run,
-                   says, tap)
+from attack import (PATIENCE, Origin, Peer, admin, ask, attacked, get, leave,
+                    ok, run, says, tap)
 
 
 def flood(p, n, data, read_nothing=True):

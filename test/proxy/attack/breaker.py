@@ -4,8 +4,8 @@ service for others. Each attack, then honest requests: they are answered, and no
 breaker has opened, no endpoint is out, no budget is spent."""
 import threading
 
-from parts import (FAST, Answer, Origin, ask, attacked, crowd, get, honest,
-                   leave, named, ok, opened, run, series, tap, until)
+from attack import (FAST, Answer, Origin, ask, attacked, crowd, get, honest,
+                    leave, named, ok, opened, run, series, tap, until)
 
 HOSTILE = 40
 # A breaker that is quick to open and stays so.
@@ -169,7 +169,9 @@ def the_line(what, attack):
         clients = attack(p)
         tap.case(f"{what}: all of them are taken", until(
             lambda: series(p, "bide_endpoint_connections") == 4))
-        answers = [ask(p, get("/honest")) for _ in range(HOSTILE)]
+        waiting = crowd(p, HOSTILE, get("/honest"))
+        answers = [Answer(c) for c in waiting]
+        leave(waiting)
         tap.case(f"{what}: no breaker opens meanwhile", opened(p) == 0 and not any(
             a.fields.get("x-bide-reason") == "breaker_open" for a in answers),
             [(a.status, a.fields.get("x-bide-reason")) for a in answers][-3:])
@@ -210,9 +212,10 @@ def many_uploads():
     with attacked(o, policy=POLICY + ", attempt_timeout: 500ms, attempts: 1"
                   ) as p:
         clients = stalled_uploads(p, 1100)
-        for _ in range(HOSTILE):
-            ask(p, get("/honest"))
-        leave(clients)
+        waiting = crowd(p, HOSTILE, get("/honest"))
+        for c in waiting:
+            Answer(c)
+        leave(clients + waiting)
         tap.case("1 100 uploads have left: others are served", until(
             lambda: ask(p, get("/honest")).status == 200))
         tap.case("and no breaker has opened", opened(p) == 0, opened(p))

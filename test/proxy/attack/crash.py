@@ -6,8 +6,8 @@ import json
 import threading
 
 from collector import Collector
-from parts import (PATIENCE, Origin, Peer, all_gone, ask, attacked, connect, get, named, ok,
-                   run, tap, until)
+from attack import (PATIENCE, Origin, Peer, all_gone, ask, attacked, connect,
+                    get, named, ok, run, tap, until)
 
 PARENT = b"traceparent: 00-%s-b7ad6b7169203331-01\r\n"
 LONG = 64 << 20

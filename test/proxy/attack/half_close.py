@@ -6,8 +6,8 @@ import select
 import socket
 import threading
 
-from parts import (CLOSE_WAIT, FAST, Answer, Origin, ask, attacked, connect, get, ok,
-                   run, sockets, tap, until)
+from attack import (CLOSE_WAIT, FAST, Answer, Origin, ask, attacked, connect,
+                    get, ok, run, sockets, tap, until)
 
 SLOW = ", budget: { kind: off }, breaker: { kind: off }"
 

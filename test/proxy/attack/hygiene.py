@@ -3,8 +3,9 @@
 requests that go in circles."""
 import origins
 import payloads
-from parts import (ADMIN, FAST, OPEN, Answer, Origin, Sidecar, ask, attacked, config,
-                   connect, ended, fields, free_port, get, ok, run, says, series, tap)
+from attack import (ADMIN, FAST, OPEN, Answer, Origin, Sidecar, ask, attacked,
+                    config, connect, ended, fields, free_port, get, ok, run,
+                    says, series, tap)
 
 FORGED = {"X_Forwarded_For": "10.9.8.7", "X_Real_IP": "10.9.8.7",
           "x_forwarded_proto": "https", "Content_Length": "5",

@@ -9,10 +9,9 @@ import subprocess
 import urllib.error
 import urllib.request
 
-from parts import (ADMIN, BIDE, OPEN, PATIENCE, Answer, Origin, Sidecar, admin, ask,
-                   config, connect,
-                   ended, get, ok, run, says, serving, series, socket_path, tap,
-                   until, work)
+from attack import (ADMIN, BIDE, OPEN, PATIENCE, Answer, Origin, Sidecar, admin,
+                    ask, config, connect, ended, get, ok, run, says, serving,
+                    series, socket_path, tap, until, work)
 
 ENOUGH = 3000  # lines that no pipe takes: 64 KiB are some 300
 MOST = 60000   # and that no buffer should keep

@@ -3,8 +3,8 @@
 listening nor other upstreams, neither a reload nor the end."""
 import os
 
-from parts import (ADMIN, PATIENCE, Origin, Sidecar, ask, ended, get, ok, run, says,
-                   tap, until)
+from attack import (ADMIN, PATIENCE, Origin, Sidecar, ask, ended, get, ok, run,
+                    says, tap, until)
 
 SILENT = {"LD_PRELOAD": os.environ["BIDE_SILENT_DNS"]}
 QUICK = "backoff: { base: 1ms, cap: 2ms }, attempts: 2, deadline: 2s"

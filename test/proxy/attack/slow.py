@@ -4,9 +4,9 @@ need no connection, answers that nobody reads yet none any more, and whoever is 
 slow for too long is told so, or left."""
 import threading
 
-from parts import (OPEN, PATIENCE, Answer, Origin, Peer, ask, attacked, connect,
-                   crowd, drip, get, has_ended, leave, ok, run, sent, series, tap,
-                   until)
+from attack import (OPEN, PATIENCE, Answer, Origin, Peer, ask, attacked,
+                    connect, crowd, drip, get, has_ended, leave, ok, run, sent,
+                    series, tap, until)
 
 ONE = ", pool: { connections: 1, connecting: 1, idle: 1 }"
 BIG = 12_000_000   # fits the buffer for answers below, and no socket's
@@ -92,7 +92,7 @@ def many_slow_uploads():
     with attacked(o, policy=OPEN + ", attempt_timeout: 1m", upstream=ONE,
                   more="  timeouts: { body: 1s }\n  limits: { body_rate: 1000 }\n"
                   ) as p:
-        clients = crowd(p, 10, get("/", b"Content-Length: 1000000\r\n", b"PUT") +
+        clients = crowd(p, 4, get("/", b"Content-Length: 1000000\r\n", b"PUT") +
                         b"x" * 70000)
         stop = threading.Event()
 
@@ -105,7 +105,7 @@ def many_slow_uploads():
         answer = ask(p, get())
         stop.set()
         thread.join()
-        tap.case("beside ten slow uploads and one connection a request is served",
+        tap.case("beside slow uploads and one connection a request is served",
                  answer.status == 200, answer)
         leave(clients)
 
@@ -163,8 +163,8 @@ def until_slowly(what):
 def good_readers():
     """Nobody who reads as fast as is asked for is left."""
     o = Origin(talk)
-    with attacked(o, policy=OPEN, upstream=ONE, more="  timeouts: { write: 1s, "
-                  "body: 1s }\n") as p:
+    with attacked(o, policy=OPEN, upstream=ONE, more="  timeouts: { write: 5s, "
+                  "body: 5s }\n") as p:
         status, _, body = p.request(path=f"/{LONG}")
         tap.case("64 MB reach one who reads", len(body) == LONG, len(body))
         a = ask(p, get("/", b"Content-Length: 20000000\r\n", b"PUT") +

@@ -7,8 +7,8 @@ import concurrent.futures
 
 import origins
 import payloads
-from parts import (OPEN, PATIENCE, Answer, Origin, ask, attacked, connect, get, ok,
-                   run, tap, until)
+from attack import (OPEN, PATIENCE, Answer, Origin, ask, attacked, connect, get,
+                    ok, run, tap, until)
 
 EVIL = "/ev"
 TIMES = "  timeouts: { header: 300ms, body: 300ms, idle: 1s }\n"

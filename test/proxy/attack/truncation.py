@@ -5,10 +5,10 @@ able to see that something is missing: no last chunk, or a reset."""
 import os
 import socket
 import ssl
-import subprocess
 
-from parts import (OPEN, Origin, Peer, Sidecar, attacked, config, connect,
-                   ended, get, ok, run, tap, until, work)
+import certificate
+from attack import (OPEN, Origin, Peer, Sidecar, attacked, config, connect,
+                    ended, get, ok, run, tap, until, work)
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n"
 BODY = b"half of it"
@@ -90,17 +90,8 @@ def without_tls():
                       client(p, version), how == "closed")
 
 
-def openssl(*arguments):
-    subprocess.run(["openssl", *arguments], check=True, cwd=work.name,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def certificate():
-    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt",
-            "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-            "/CN=localhost", "-addext",
-            "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", "cut.key",
-            "-out", "cut.pem")
+def own():
+    certificate.make(work.name, "cut")
     return os.path.join(work.name, "cut")
 
 
@@ -129,7 +120,7 @@ def secure(files, how):
 
 
 def with_tls():
-    files = certificate()
+    files = own()
     for how in ("with close_notify", "without close_notify", "with a reset"):
         for version in (b"1.1", b"1.0"):
             o = Origin(secure(files, how))
@@ -144,7 +135,7 @@ def with_tls():
 
 def tls_clients():
     """A client by TLS sees the same: without close_notify nothing is whole."""
-    files = certificate()
+    files = own()
     context = ssl.create_default_context(cafile=files + ".pem")
     for how in ("closed", "reset"):
         for version in (b"1.1", b"1.0"):

@@ -51,6 +51,21 @@ def all_gone(p):
     return until(lambda: not sockets((ESTABLISHED, CLOSE_WAIT), local=p.port))
 
 
+def ticks(p):
+    """Hundredths of a second of CPU that the serving process has had."""
+    with open(f"/proc/{p.pid}/stat", encoding="ascii") as f:
+        words = f.read().rsplit(")", 1)[1].split()
+    return int(words[11]) + int(words[12])
+
+
+def rests(p):
+    """Whether it needs next to no CPU for a while. One that spins never does; one
+    that has just been given work does in the end."""
+    before = ticks(p)
+    time.sleep(0.3)
+    return ticks(p) - before < 8
+
+
 def fields(head):
     """The fields of a head, by lower-case name; repeated ones joined."""
     found = {}
@@ -184,11 +199,11 @@ class Origin:
     """A server in a thread: talk(peer) for each connection, one at a time or
     side by side. Remembers heads as talks read them by `request`."""
 
-    def __init__(self, talk, port=0):
+    def __init__(self, talk, port=0, address="127.0.0.1"):
         self.talk = talk
         self.heads, self.bodies, self.errors = [], [], []
         self.connections = 0
-        self.socket = socket.create_server(("127.0.0.1", port), backlog=1024)
+        self.socket = socket.create_server((address, port), backlog=1024)
         self.port = self.socket.getsockname()[1]
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()

@@ -5,7 +5,6 @@ process id when the `with` block is left, and by the kernel should the test die.
 """
 import ctypes
 import glob
-import json
 import os
 import pwd
 import queue
@@ -13,16 +12,12 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
-import urllib.request
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                "..", "cli"))
-import tap  # noqa: E402
-from ports import free_port  # noqa: E402
+import tap
+from ports import free_port
 
 PATIENCE = 60  # seconds until something that must happen is given up
 
@@ -89,27 +84,6 @@ class Server:
             self.kill()
         finally:
             shutil.rmtree(self.dir, ignore_errors=True)
-
-
-class Fault(Server):
-    """The scripted fault server, see test/fault/server.c."""
-
-    def __init__(self, program):
-        super().__init__()
-        self.program = os.path.join(tap.START, program)
-
-    def start(self):
-        self.spawn(self.program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        line = self.process.stdout.readline().decode()
-        self.ports = dict(word.split("=") for word in line.split())
-
-    def url(self, path, port="http"):
-        return f"http://127.0.0.1:{self.ports[port]}{path}"
-
-    def requests(self, ident):
-        with urllib.request.urlopen(self.url(f"/count?id={ident}"),
-                                    timeout=PATIENCE) as answer:
-            return json.load(answer)["requests"]
 
 
 class Postgres(Server):

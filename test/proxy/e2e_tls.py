@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tls.py BIDE: TLS on either side: what is verified, what is refused, and that
-certificates are read again."""
+"""e2e_tls.py BIDE: TLS on either side: what is verified, what is refused, that
+certificates are read again; and what goes through it in unlucky pieces."""
 import hashlib
 import http.client
 import http.server
@@ -11,37 +11,18 @@ import ssl
 import subprocess
 import threading
 
+import certificate
+import parts
 import sidecar
-import tap
-from sidecar import OPEN, Fault, Sidecar, config
+from fault import Fault
+from parts import PATIENCE, Peer, get, ok, proxied, run, says, tap, until
+from sidecar import OPEN, Sidecar, config
 
 HERE = sidecar.work.name
 
 
 def file(name):
     return os.path.join(HERE, name)
-
-
-def openssl(*arguments):
-    subprocess.run(["openssl", *arguments], check=True, cwd=HERE,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-
-def authority(name):
-    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt",
-            "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj",
-            f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.pem")
-
-
-def certificate(name, ca, names):
-    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
-            "-nodes", "-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out",
-            f"{name}.csr")
-    with open(file("ext"), "w", encoding="utf-8") as f:
-        f.write(f"subjectAltName={names}\n" if names else "")
-    openssl("x509", "-req", "-in", f"{name}.csr", "-CA", f"{ca}.pem", "-CAkey",
-            f"{ca}.key", "-CAcreateserial", "-days", "2", "-extfile", "ext",
-            "-out", f"{name}.pem")
 
 
 class Origin(http.server.ThreadingHTTPServer):
@@ -128,12 +109,13 @@ def endpoints():
         tap.case(f"an endpoint's certificate: {what}", got[0] == status and
                  (status == 200 or got[1]["x-bide-attempts"] == "1"), got)
         sidecar.ended(what, p)
-    p = Sidecar(towards(Origin("localhost"), f"ca: {file('ca.pem')}",
-                        "localhost"))
-    got = p.request()
-    tap.case("a name that is only the common name does not count",
-             got[0] == 502 and b"tls" in got[2], got)
-    sidecar.ended("no subjectAltName", p)
+    for what, name in [("that is only the common name", "localhost"),
+                       ("that is part of an e-mail address", "mail")]:
+        p = Sidecar(towards(Origin(name), f"ca: {file('ca.pem')}", "localhost"))
+        got = p.request()
+        tap.case(f"a name {what} does not count",
+                 got[0] == 502 and b"tls" in got[2], got)
+        sidecar.ended(f"a name {what}", p)
 
 
 def client_certificates():
@@ -355,6 +337,91 @@ def stale_copies():
     sidecar.ended("stale_copies", p)
 
 
+# ===== unlucky pieces =====
+
+def over_tls(p, buffer=None):
+    context = ssl.create_default_context(cafile=file("ca.pem"))
+    return Peer(context.wrap_socket(p.connect(buffer), server_hostname="localhost"))
+
+
+def interims_that_nobody_reads():
+    """A client that does not take an interim answer at once does without; but not
+    half of it, and not in the place of another."""
+    link = b"HTTP/1.1 103 Early Hints\r\nLink: " + b"l" * 3000 + b"\r\n\r\n"
+    final = (b"HTTP/1.1 200 OK\r\nX-Final: " + b"f" * 8000 +
+             b"\r\nContent-Length: 0\r\n\r\n")
+
+    def talk(origin, peer):
+        origin.request(peer)
+        for _ in range(3000):
+            if not peer.send(link):
+                return
+        peer.send(final)
+        origin.sent.set()
+        peer.gone()
+
+    o = parts.Origin(talk)
+    o.sent = threading.Event()
+    with proxied(o, more=listening("first")) as p:
+        peer = over_tls(p, 4096)
+        peer.send(get("/", b"Connection: close\r\n"))
+        o.sent.wait(PATIENCE)
+        got = peer.all().split(b"\r\n\r\n")
+        tap.case("interim answers that a client does not read leave the final one "
+                 "as it is", got[-1] == b"" and
+                 all(h.startswith(b"HTTP/1.1 103 Early Hints\r\nLink: l") and
+                     len(h) == len(link) - 4 for h in got[:-2]) and
+                 got[-2].startswith(b"HTTP/1.1 200 OK\r\nX-Final: f"),
+                 [(len(h), h[:60]) for h in got
+                  if not h.startswith(b"HTTP/1.1 103")])
+
+
+def handshakes_that_never_end():
+    """They cost a connection for timeouts.header, and nobody else anything."""
+    with proxied(parts.Origin(says(ok())), more=listening("first") +
+                 "  timeouts: { header: 2s }") as p:
+        silent = [p.connect() for _ in range(20)]
+        for i, s in enumerate(silent):
+            s.sendall((b"", b"\x16", b"\x16\x03\x01\x02\x00\x01",
+                       b"GET / HTTP/1.1", b"\x80\x00" * 100)[i % 5])
+        served = until(lambda: others_are_served(p))
+        tap.case("beside handshakes that never end others are served", served)
+        ends = [sidecar.everything(s) for s in silent]
+        tap.case("they end", len(ends) == 20 and
+                 all(b"HTTP/" not in e for e in ends), ends)
+
+
+def others_are_served(p):
+    try:
+        peer = over_tls(p)
+    except OSError:  # this one has taken too long, too
+        return False
+    peer.send(get("/", b"Connection: close\r\n"))
+    return peer.all().startswith(b"HTTP/1.1 200")
+
+
+def much_through_tls():
+    """In pieces that fit no record. One thread has the connection: OpenSSL's may not
+    be read and written by two at once."""
+    n = 5_000_000
+
+    def talk(origin, peer):
+        while origin.request(peer):
+            peer.send(ok(origin.bodies[-1]))
+
+    o = parts.Origin(talk)
+    with proxied(o, more=listening("first")) as p:
+        peer = over_tls(p)
+        body = (bytes(range(256)) * (n // 256 + 1))[:n]
+        peer.send(get("/", b"Content-Length: %d\r\nConnection: close\r\n" % n,
+                      b"PUT") + body)
+        head = peer.head()
+        back = peer.take(n)
+        tap.case("5 MB go through TLS and back", o.bodies[0] == body and
+                 back == body and head.startswith(b"HTTP/1.1 200"),
+                 (head, len(back)))
+
+
 def starting():
     with open(file("locked.key"), "w", encoding="utf-8") as f:
         f.write("not a key\n")
@@ -373,21 +440,20 @@ def starting():
 
 
 for ca in "ca", "other":
-    authority(ca)
-certificate("good", "ca", "DNS:localhost,IP:127.0.0.1")
-certificate("localhost", "ca", None)
-certificate("newer", "other", "DNS:localhost,IP:127.0.0.1")
-certificate("mine", "ca", "DNS:client")
-certificate("first", "ca", "DNS:localhost,DNS:exact.wild.example,"
-            "DNS:shared.example,IP:127.0.0.1")
-certificate("one", "ca", "DNS:one.example,DNS:shared.example")
-certificate("renewed", "ca", "DNS:one.example")
-certificate("wild", "ca", "DNS:*.wild.example")
-certificate("odd", "ca", 'URI:spiffe://a/x\\";Hash=0,URI:spiffe://a/b,'
-            "DNS:one.example")
+    certificate.authority(HERE, ca)
+for who, ca, names in [
+        ("good", "ca", "DNS:localhost,IP:127.0.0.1"), ("localhost", "ca", None),
+        ("newer", "other", "DNS:localhost,IP:127.0.0.1"),
+        ("mine", "ca", "DNS:client"),
+        ("first", "ca", "DNS:localhost,DNS:exact.wild.example,"
+         "DNS:shared.example,IP:127.0.0.1"),
+        ("one", "ca", "DNS:one.example,DNS:shared.example"),
+        ("renewed", "ca", "DNS:one.example"), ("wild", "ca", "DNS:*.wild.example"),
+        ("odd", "ca", 'URI:spiffe://a/x\\";Hash=0,URI:spiffe://a/b,'
+         "DNS:one.example"),
+        ("mail", "ca", "email:localhost@localhost")]:
+    certificate.issue(HERE, who, ca, names)
 fault = Fault()
-for part in (endpoints, client_certificates, server_names, client_details,
-             stale_copies, clients, starting):
-    part()
-fault.stop()
-tap.finish()
+run(endpoints, client_certificates, server_names, client_details, stale_copies,
+    interims_that_nobody_reads, handshakes_that_never_end, much_through_tls, clients,
+    starting)

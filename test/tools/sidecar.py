@@ -1,6 +1,5 @@
-"""What the tests of `bide proxy` share: the fault server, the sidecar in front of
-it, and requests by hand. Nothing that is asserted depends on how long anything
-takes."""
+"""What the tests of `bide proxy` share: the sidecar, and requests by hand. Nothing
+that is asserted depends on how long anything takes."""
 import http.client
 import json
 import os
@@ -10,47 +9,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-import urllib.request
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                os.pardir, "cli"))
-import tap  # noqa: E402
+import tap
+from fault import Fault  # noqa: F401 (for the tests)
 
 BIDE = os.path.abspath(sys.argv[1])
 FAST = "backoff: { base: 1ms, cap: 2ms }"
 OPEN = FAST + ", budget: { kind: off }, breaker: { kind: off }"
 work = tempfile.TemporaryDirectory()
-ids = 0
-
-
-class Fault:
-    """The scripted fault server; it ends with us."""
-
-    def __init__(self):
-        self.process = subprocess.Popen([os.environ["BIDE_FAULT_SERVER"]],
-                                        stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
-        line = self.process.stdout.readline().decode()
-        self.ports = {name: int(port) for name, port in
-                      (word.split("=") for word in line.split())}
-
-    def path(self, script):
-        """A path with an id of its own, and that id."""
-        global ids
-        ids += 1
-        return f"/s/{script}?id=t{ids}", f"t{ids}"
-
-    def ask(self, path):
-        with urllib.request.urlopen(
-                f"http://127.0.0.1:{self.ports['http']}{path}") as r:
-            return r.read()
-
-    def count(self, name):
-        return json.loads(self.ask(f"/count?id={name}"))
-
-    def stop(self):
-        self.process.stdin.close()
-        return self.process.wait(timeout=60)
 
 
 def config(endpoints, policy=OPEN, more="", upstream="", route=""):
@@ -192,25 +158,3 @@ def ended(name, sidecar):
     tap.case(f"{name}: ends well", code == 0 and not words,
              f"{code}\n{''.join(words)}")
     return log
-
-
-class Scripted:
-    """A server that sends what it is told to whoever connects, in order."""
-
-    def __init__(self, *conversations):
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.port = self.socket.getsockname()[1]
-        self.heads = []
-        self.thread = threading.Thread(target=self.serve, args=conversations,
-                                       daemon=True)
-        self.thread.start()
-
-    def serve(self, *conversations):
-        for talk in conversations:
-            s, _ = self.socket.accept()
-            head = b""
-            while b"\r\n\r\n" not in head:
-                head += s.recv(65536)
-            self.heads.append(head)
-            talk(s)
-            s.close()

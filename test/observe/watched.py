@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The sidecar, watched: metrics, traces, decisions, the dashboard in a browser and
-the actions, on real traffic: test/observe/sidecar.py BIDE"""
+the actions, on real traffic: test/observe/watched.py BIDE"""
 import http.client
 import http.server
 import json
@@ -14,16 +14,13 @@ import tempfile
 import threading
 import time
 
+import certificate
+import npm
+from ports import socket_path
+from tap import case, finish
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 WEB = os.path.join(HERE, "..", "web")
-sys.path.insert(0, os.path.join(HERE, "..", "cli"))
-sys.path.insert(0, WEB)
-sys.path.insert(0, HERE)
-import certificate  # noqa: E402
-import npm  # noqa: E402
-from ports import socket_path  # noqa: E402
-from tap import case, finish  # noqa: E402
-
 BIDE = os.path.abspath(sys.argv[1])
 TOKEN = "a-token-of-some-length"
 PATIENCE = 30  # seconds; only what hangs takes so long

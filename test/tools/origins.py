@@ -5,7 +5,7 @@ import re
 import subprocess
 import threading
 
-from parts import Nginx, Origin, ok
+from attack import Nginx, Origin, ok
 
 
 class Careless(Origin):

@@ -10,9 +10,9 @@ import subprocess
 import sys
 import tempfile
 import threading
-import urllib.request
 
 import tap
+from fault import Fault  # noqa: F401 (for the tests)
 
 BIDE = os.path.abspath(sys.argv[1])
 FAST = ["--base", "1ms", "--cap", "2ms"]
@@ -20,35 +20,6 @@ PATTERN = b"abcdefghijklmnopqrstuvwxyz"
 
 os.environ["no_proxy"] = "*"
 work = tempfile.TemporaryDirectory()
-ids = 0
-
-
-class Fault:
-    """The scripted fault server; it ends with us."""
-
-    def __init__(self):
-        self.process = subprocess.Popen([os.environ["BIDE_FAULT_SERVER"]],
-                                        stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
-        line = self.process.stdout.readline().decode()
-        self.ports = dict(word.split("=") for word in line.split())
-
-    def url(self, script, name="http"):
-        """A URL with an id of its own."""
-        global ids
-        ids += 1
-        return f"http://127.0.0.1:{self.ports[name]}/s/{script}?id=t{ids}"
-
-    def seen(self, url):
-        """The requests that came for a URL."""
-        name = url.split("id=")[1]
-        with urllib.request.urlopen(
-                f"http://127.0.0.1:{self.ports['http']}/count?id={name}") as r:
-            return json.load(r)["seen"]
-
-    def stop(self):
-        self.process.stdin.close()
-        self.process.wait(timeout=60)
 
 
 def body(n, first=0):

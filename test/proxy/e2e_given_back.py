@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""break_leaks.py BIDE: what a request holds (a place in flight, a unit of the
+"""e2e_given_back.py BIDE: what a request holds (a place in flight, a unit of the
 budget, a probe of a breaker, a connection of the pool) is given back whichever way
 the request ends. Clients leave at every moment; afterwards all is as before."""
 import random
@@ -7,8 +7,8 @@ import select
 import time
 
 import sidecar
-from e2e_parts import (Answer, Origin, all_gone, ask, connect, get, ok, proxied,
-                       run, tap, until)
+from parts import (Answer, Origin, all_gone, ask, connect, get, ok, proxied,
+                   run, tap, until)
 
 rng = random.Random(7)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""break_load.py BIDE [SECONDS [SEED]]: everything at once. An origin that fails in
+"""e2e_storm.py BIDE [SECONDS [SEED]]: everything at once. An origin that fails in
 every way it knows; clients that ask politely, and clients that leave in the middle,
 half-close, reset, trickle, never read, pipeline, or send what is no request; a
 reload every now and then; in the end SIGTERM, with all that going on.
@@ -15,7 +15,7 @@ import sys
 import time
 
 import sidecar
-from e2e_parts import tap
+from parts import tap
 
 SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 4
 SEED = int(sys.argv[3]) if len(sys.argv) > 3 else 1

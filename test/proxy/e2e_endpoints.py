@@ -1,64 +1,39 @@
 #!/usr/bin/env python3
-"""endpoints.py BIDE: which endpoint gets a request: names, health checks,
+"""e2e_endpoints.py BIDE: which endpoint gets a request: names, health checks,
 ejection and its limit, bounds of the pools."""
 import http.client
-import http.server
 import os
 import threading
 import time
 
 import sidecar
-import tap
-from sidecar import OPEN, Fault, Sidecar, config
+from fault import Fault
+from parts import Origin, ok, run, tap, until
+from sidecar import OPEN, Sidecar, config
 
 
-class Origin(http.server.ThreadingHTTPServer):
+class Named(Origin):
     """Answers with its own name; is ill, or fails, when told so."""
-    daemon_threads = True
 
-    def __init__(self, name, address=("127.0.0.1", 0)):
-        super().__init__(address, Answer)
+    def __init__(self, name, port=0, address="127.0.0.1"):
         self.name, self.ill, self.fails = name, False, False
         self.checks = self.requests = self.at_once = self.most = 0
-        self.lock = threading.Lock()
-        self.wait = 0
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        self.lock, self.wait = threading.Lock(), 0
+        super().__init__(Named.answer, port, address)
 
-    def handle_error(self, request, address):
-        pass
-
-
-class Answer(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        s = self.server
-        check = self.path == "/health"
-        with s.lock:
-            s.checks += check
-            s.requests += not check
-            s.at_once += not check
-            s.most = max(s.most, s.at_once)
-        time.sleep(0 if check else s.wait)
-        with s.lock:
-            s.at_once -= not check
-        self.send_response(503 if (s.ill if check else s.fails) else 200)
-        body = s.name.encode()
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments):
-        pass
-
-
-def until(holds):
-    """Until something holds; a minute is for ever."""
-    for _ in range(6000):
-        if holds():
-            return True
-        time.sleep(0.01)
-    return False
+    def answer(self, peer):
+        while head := peer.head():
+            check = b" /health " in head
+            with self.lock:
+                self.checks += check
+                self.requests += not check
+                self.at_once += not check
+                self.most = max(self.most, self.at_once)
+            time.sleep(0 if check else self.wait)
+            with self.lock:
+                self.at_once -= not check
+            bad = self.ill if check else self.fails
+            peer.send(ok(self.name.encode(), status=b"503 No" if bad else b"200 OK"))
 
 
 def answered_by(p, n=20):
@@ -66,8 +41,8 @@ def answered_by(p, n=20):
 
 
 def health():
-    a, b = Origin("a"), Origin("b")
-    p = Sidecar(config([a.server_port, b.server_port], upstream=", health: { "
+    a, b = Named("a"), Named("b")
+    p = Sidecar(config([a.port, b.port], upstream=", health: { "
                        "path: /health, every: 100ms, timeout: 100ms, "
                        "unhealthy: 2, healthy: 2 }, slow_start: 0s"))
     tap.case("both endpoints are asked how they are",
@@ -88,8 +63,8 @@ def health():
 
 
 def ejection():
-    origins = [Origin(str(i)) for i in range(4)]
-    text = config([o.server_port for o in origins], OPEN + ", attempts: 1",
+    origins = [Named(str(i)) for i in range(4)]
+    text = config([o.port for o in origins], OPEN + ", attempts: 1",
                   upstream=", ejection: { consecutive: 3, open: 1h, "
                   "max_ejected: 50% }, slow_start: 0s")
     for o in origins[:3]:
@@ -114,9 +89,9 @@ def ejection():
 
 
 def pools():
-    a = Origin("a")
+    a = Named("a")
     a.wait = 0.05
-    p = Sidecar(config([a.server_port], upstream=", pool: { connections: 2, "
+    p = Sidecar(config([a.port], upstream=", pool: { connections: 2, "
                        "connecting: 1 }"))
     got = []
     threads = [threading.Thread(target=lambda: got.append(p.request()[0]))
@@ -175,10 +150,10 @@ class Name:
 def names_move():
     """One client, on a connection of its own, so that bide could always use the
     connection to the endpoint that it has."""
-    a = Origin("a")
-    b = Origin("b", ("127.0.0.2", a.server_port))
+    a = Named("a")
+    b = Named("b", a.port, "127.0.0.2")
     name = Name("127.0.0.1")
-    p = name.sidecar(a.server_port)
+    p = name.sidecar(a.port)
     c = http.client.HTTPConnection("127.0.0.1", p.port, timeout=30)
 
     def says():
@@ -200,7 +175,7 @@ def names_move():
     c.close()
     sidecar.ended("names_move", p)
     name = Name()
-    p = name.sidecar(a.server_port)
+    p = name.sidecar(a.port)
     lost = p.request()[0]
     name.now_is("127.0.0.1")
     tap.case("a name that is not known at first is asked for again",
@@ -238,10 +213,10 @@ proxy:
 
 def silent_names():
     """A name server that says nothing about one name delays nothing else."""
-    a = Origin("a")
-    b = Origin("b", ("127.0.0.2", a.server_port))
+    a = Named("a")
+    b = Named("b", a.port, "127.0.0.2")
     known = hosts(quiet="silent", well="127.0.0.1")
-    p = Sidecar(silent_config(a.server_port), environment=known)
+    p = Sidecar(silent_config(a.port), environment=known)
     tap.case("it listens, and serves others", p.request()[0] == 200)
     tap.case("the other endpoint of an upstream is used",
              [p.request(path="/both")[0] for _ in range(10)] == [200] * 10)
@@ -249,13 +224,13 @@ def silent_names():
     waiting = threading.Thread(
         target=lambda: got.append(p.request(path="/quiet")))
     waiting.start()
-    said = p.reload(silent_config(a.server_port, more=", body_timeout: 7s"))
+    said = p.reload(silent_config(a.port, more=", body_timeout: 7s"))
     tap.case("a reload is not held up", "read again" in said and
              p.request()[0] == 200, said)
     hosts(quiet="silent", well="127.0.0.2")
     tap.case("other names are followed", until(lambda: p.request()[2] == b"b"))
     hosts(quiet="silent", well="silent")
-    said = p.reload(silent_config(a.server_port))
+    said = p.reload(silent_config(a.port))
     tap.case("addresses that were known stay", "read again" in said and
              p.request()[2] == b"b", said)
     waiting.join()
@@ -266,7 +241,7 @@ def silent_names():
     sidecar.ended("silent_names", p)
 
     hosts(quiet="silent", well="127.0.0.1")
-    p = Sidecar(silent_config(a.server_port), environment=known)
+    p = Sidecar(silent_config(a.port), environment=known)
     waiting = threading.Thread(
         target=lambda: got.append(p.request(path="/quiet")))
     del got[:]
@@ -279,7 +254,7 @@ def silent_names():
     sidecar.ended("waiting for a name", p)
 
     hosts(quiet="silent", well="127.0.0.1")
-    p = Sidecar(silent_config(a.server_port, slow="50ms"), environment=known)
+    p = Sidecar(silent_config(a.port, slow="50ms"), environment=known)
     got = p.request(path="/quiet")
     tap.case("and not longer than an attempt may take", got[0] == 502 and
              b"dns" in got[2], got)
@@ -291,10 +266,10 @@ def silent_names():
 
 def names_again():
     """A lookup that failed is repeated sooner than `resolve`."""
-    a = Origin("a")
-    Origin("b", ("127.0.0.2", a.server_port))
+    a = Named("a")
+    Named("b", a.port, "127.0.0.2")
     known = hosts(quiet="127.0.0.1", well="127.0.0.1")
-    p = Sidecar(silent_config(a.server_port, "1h"), environment=known)
+    p = Sidecar(silent_config(a.port, "1h"), environment=known)
     first = p.request()[2]
     hosts(quiet="127.0.0.1")
     asked = os.path.getsize(known["BIDE_TEST_HOSTS"] + ".asked")
@@ -311,8 +286,4 @@ def names_again():
 
 
 fault = Fault()
-for part in (health, ejection, pools, names, names_move, silent_names,
-             names_again):
-    part()
-fault.stop()
-tap.finish()
+run(health, ejection, pools, names, names_move, silent_names, names_again)

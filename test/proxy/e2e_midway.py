@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""break.py BIDE: clients and origins that do the wrong thing at the wrong moment:
+"""e2e_midway.py BIDE: clients and origins that do the wrong thing at the wrong moment:
 in the middle of a body that is being streamed, of an answer that is being passed
 on, of a reload. Each case once broke the sidecar, or was thought to."""
 import contextlib
@@ -10,8 +10,8 @@ import threading
 import time
 
 import sidecar
-from e2e_parts import (SYN_SENT, Answer, Origin, ask, connect, get, ok, proxied,
-                       run, says, sockets, tap, until)
+from parts import (SYN_SENT, Answer, Origin, ask, connect, get, ok, proxied,
+                   run, says, sockets, tap, until)
 
 KEPT = 65536  # limits.replay
 CHUNKED = b"Transfer-Encoding: chunked\r\n"

@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 START = os.getcwd()
-HERE = os.path.dirname(os.path.abspath(__file__))
+HERE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+                    "cli")
 count = failed = 0
 
 # Under nohup, or in a shell's background, some are ignored, and what is ignored

@@ -6,19 +6,15 @@ import os
 import re
 import socket
 import struct
-import sys
 import threading
 import urllib.request
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.dirname(HERE))
-import e2e_parts  # noqa: E402
-import sidecar  # noqa: E402
-from e2e_parts import (CLOSE_WAIT, PATIENCE, Answer, Nginx,  # noqa: E402, F401
-                       Origin, Peer, all_gone, ask, connect, fields, get, ok,
-                       run, says, sockets, until)
-from ports import free_port, socket_path  # noqa: E402, F401
-from sidecar import BIDE, FAST, OPEN, config, tap, work  # noqa: E402, F401
+import sidecar
+from parts import (CLOSE_WAIT, PATIENCE, Answer, Nginx, Origin,  # noqa: F401
+                   Peer, admin, all_gone, ask, connect, end, fields, get, ok,
+                   run, says, sockets, until)
+from ports import free_port, socket_path  # noqa: F401
+from sidecar import BIDE, FAST, OPEN, config, tap, work  # noqa: F401
 
 ADMIN = "  admin: 127.0.0.1:0\n"
 
@@ -55,7 +51,7 @@ def attacked(*origins, log=False, popen=None, **how):
             lambda: serving(p) == before and p.process.poll() is None, 1),
             (before, serving(p), "".join(p.said[-40:])))
     finally:
-        e2e_parts.end(p)
+        end(p)
         for o in origins:
             if not isinstance(o, int):
                 o.stop()
@@ -74,12 +70,6 @@ def children(pid):
 def serving(p):
     """The processes that serve: the children of a supervisor, else itself."""
     return sorted(children(p.process.pid)) or [p.process.pid]
-
-
-def admin(p):
-    """The address of the admin endpoint."""
-    line = next(x for x in p.said if "admin endpoint at" in x)
-    return line.split()[-1]
 
 
 def metrics(p):
@@ -181,4 +171,3 @@ def has_ended(s):
         return "open"
     except ConnectionError:
         return "reset"
-

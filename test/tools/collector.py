@@ -2,7 +2,7 @@
 import http.server
 import threading
 
-from parts import until
+from attack import until
 
 
 class Collector(http.server.ThreadingHTTPServer):
