@@ -27,7 +27,7 @@
 
 #include "net/address.h"
 #include "net/conn.h"
-#include "net/http1.h"
+#include "net/http/client.h"
 #include "net/loop.h"
 #include "observe/admin/admin.h"
 #include "cmd/common/cli.h"
@@ -212,21 +212,18 @@ enum demo_client_state { DEMO_THINKS, DEMO_WAITS, DEMO_TRIES };
 
 /* One client: thinks, makes a call, thinks. Threads: owned. */
 struct demo_client {
-    struct net_timer timer; /* first: of whatever its state waits for */
-    struct net_conn conn;   /* kept from call to call; or fd is negative */
+    struct net_timer timer; /* first: of a state that waits */
+    struct http_client http; /* its connection is kept from call to call */
     struct demo_clients *all;
     struct demo_fleet *fleet;
     enum demo_client_state state;
-    bool sent;                             /* the request, or a part of it */
     uint32_t attempt;                      /* the one that runs, or ran last */
     bide_reason why;                       /* of that */
     int64_t call_ns, attempt_ns;           /* when they began */
     int64_t failed_ns, asked_ns, slept_ns; /* the wait before it */
     bide_outcome last;
     bide_call call;
-    struct http1_head head;
-    size_t n_in;
-    char in[512];
+    char in[768];
 };
 
 /* The thread of all. Threads: owned. */
@@ -244,10 +241,10 @@ bool demo_clients_init(struct demo_clients *all, struct demo *demo);
 void demo_clients_run(struct demo_clients *all);
 void demo_clients_done(struct demo_clients *all);
 
-/* Sends an attempt on its way; false if it failed at once, as client->last
- * says. What becomes of it later goes to demo_attempt_ended(). */
-bool demo_wire_send(struct demo_client *c);
-void demo_wire_ready(struct net_io *io, unsigned events);
+/* Sends an attempt on its way; false if it failed at once. What becomes of it
+ * later goes to demo_attempt_ended(). */
+void demo_wire_init(struct demo_client *c);
+bool demo_wire_send(struct demo_client *c, int64_t until_ns);
 void demo_attempt_ended(struct demo_client *c, const bide_response *r);
 
 /* ===== the dashboard ===== */

@@ -97,10 +97,8 @@ static bool try_it(struct demo_client *c, const bide_decision *d)
     c->attempt_ns = now;
     c->state = DEMO_TRIES;
     count(c, DEMO_SENT);
-    if (demo_wire_send(c)) {
-        net_timer_set(&c->all->loop, &c->timer, net_after(now, d->timeout_ns));
+    if (demo_wire_send(c, net_after(now, d->timeout_ns)))
         return true;
-    }
     bide_response r = { .fault = BIDE_FAULT_LOCAL, .not_sent = true };
     c->last = bide_classify(c->fleet->dep, &r);
     c->failed_ns = now;
@@ -135,7 +133,6 @@ void demo_attempt_ended(struct demo_client *c, const bide_response *r)
 {
     int64_t now = c->all->loop.now_ns;
 
-    net_timer_cancel(&c->all->loop, &c->timer);
     c->last = bide_classify(c->fleet->dep, r);
     c->failed_ns = now;
     bide_call_report(&c->call, c->attempt, &c->last, now);
@@ -158,20 +155,11 @@ static void begin_call(struct demo_client *c)
 static void on_timer(struct net_timer *timer)
 {
     struct demo_client *c = (struct demo_client *)(void *)timer;
-    bide_response late = { .fault = BIDE_FAULT_TIMEOUT, .not_sent = !c->sent };
 
-    switch (c->state) {
-    case DEMO_THINKS:
+    if (c->state == DEMO_THINKS)
         begin_call(c);
-        break;
-    case DEMO_WAITS:
+    else
         go_on(c, false);
-        break;
-    case DEMO_TRIES:
-        net_conn_close(&c->conn);
-        demo_attempt_ended(c, &late);
-        break;
-    }
 }
 
 /* ===== all of them ===== */
@@ -191,7 +179,7 @@ static void place(struct demo_clients *all, unsigned k, int64_t at_ns)
     for (unsigned i = 0; i < DEMO_FLEETS; i++) {
         struct demo_client *c = &all->list[k * DEMO_FLEETS + i];
         c->timer.fire = on_timer;
-        c->conn.io = (struct net_io){ demo_wire_ready, -1 };
+        demo_wire_init(c);
         c->all = all;
         c->fleet = &all->demo->fleets[i];
         net_timer_set(&all->loop, &c->timer, at_ns);
@@ -229,7 +217,7 @@ void demo_clients_done(struct demo_clients *all)
         struct demo_client *c = &all->list[i];
         if (c->state != DEMO_THINKS)
             bide_call_end(&c->call, all->loop.now_ns);
-        net_conn_close(&c->conn);
+        http_client_close(&c->http);
     }
     free(all->list);
     net_loop_done(&all->loop);

@@ -8,9 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/out.h"
 #include "cmd/top/top.h"
 
-enum { BAD_CERTIFICATE = 60 }; /* as man bide-fetch has it */
+enum {
+    BAD_CERTIFICATE = 60, /* as man bide-fetch has it */
+    MOST = 32 << 20,
+    PIECE = 65536
+};
 
 /* In the child. What it says of failures would be written over the picture. */
 static void fetch(const struct top_place *place, const char *path, int to)
@@ -33,6 +38,29 @@ static void fetch(const struct top_place *place, const char *path, int to)
     dup2(nowhere, STDERR_FILENO);
     become("bide-fetch", argv);
     _exit(EXIT_FINDINGS);
+}
+
+/* All that comes until the end, with a NUL behind it; NULL if it is too much, or
+ * breaks off. */
+static char *read_all(int fd, size_t *ret_len)
+{
+    struct bide__out out = { 0 };
+    ssize_t n = 1;
+
+    while (n > 0 && out.len < MOST) {
+        char *to = bide__out_room(&out, PIECE);
+        n = to ? read(fd, to, PIECE) : 0;
+        if (n < 0 && errno == EINTR)
+            n = 1;
+        else if (n > 0)
+            out.len += (size_t)n;
+    }
+    *ret_len = out.len;
+    bide__out_char(&out, '\0');
+    if (n == 0 && !out.failed)
+        return out.data;
+    bide__out_done(&out);
+    return NULL;
 }
 
 /* Its exit code; -1: it was killed. */
@@ -59,7 +87,7 @@ static char *ask(const struct top_place *place, const char *path,
         fetch(place, path, ends[1]);
     close(ends[1]);
     if (child > 0) {
-        body = top_read_all(ends[0], ret_len);
+        body = read_all(ends[0], ret_len);
         *ret_code = await(child);
     }
     close(ends[0]);

@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/socket.h>
 
 #include "cmd/common/cli.h"
+#include "net/address.h"
 
 /* ===== where it is ===== */
 
@@ -25,8 +25,7 @@ struct top_place {
     char host[128]; /* as the request names it; "": ask by bide fetch, which
                        speaks TLS */
     const char *ca; /* a file, for TLS; or NULL */
-    struct sockaddr_storage address;
-    socklen_t address_len;
+    struct net_address address;
 };
 
 /* Reads "9901", "127.0.0.1:9901", "[::1]:9901", "localhost:9901", also behind
@@ -41,10 +40,6 @@ char *top_fetch(const struct top_place *place, const char *path,
 /* The same over TLS. */
 char *top_fetch_secure(const struct top_place *place, const char *path,
                        size_t *ret_len, char *why, size_t size);
-
-/* All that comes until the end, with a NUL behind it; NULL if it is too much, or
- * breaks off. */
-char *top_read_all(int fd, size_t *ret_len);
 
 /* ===== what it says ===== */
 
