@@ -3,8 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/sim/ask.h"
+#include "cmd/sim/list.h"
+#include "cmd/sim/run.h"
+#include "cmd/sim/selftest.h"
+#include "cmd/sim/stability.h"
+#include "cmd/sim/subject.h"
+#include "cmd/sim/sweep.h"
 #include "sim/scenario/scenario.h"
-#include "cmd/sim/cmd.h"
 
 static const struct flag flag_list[] = {
     { "list", 0, NULL, "list the scenarios that come with bide" },

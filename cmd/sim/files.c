@@ -1,9 +1,9 @@
-/* --html and --svg: the report and the picture. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+/* The files of --csv, --html and --svg. */
+#include "cmd/sim/files.h"
 
-#include "cmd/sim/cmd.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
 
 static bool is_stdout(const char *path)
 {
@@ -16,7 +16,7 @@ bool prints_for_people(const struct sim_ask *ask)
            !is_stdout(ask->html) && !is_stdout(ask->svg);
 }
 
-static FILE *open_file(const char *flag, const char *path)
+FILE *file_open(const char *flag, const char *path)
 {
     FILE *out = is_stdout(path) ? stdout : fopen(path, "w");
 
@@ -25,7 +25,28 @@ static FILE *open_file(const char *flag, const char *path)
     return out;
 }
 
-static int close_file(const char *flag, const char *path, FILE *out, bool bad)
+bool csv_is_directory(const char *path)
+{
+    struct stat st;
+    size_t len = strlen(path);
+
+    return (len > 0 && path[len - 1] == '/') ||
+           (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+}
+
+FILE *csv_open(const char *path, const char *name)
+{
+    char joined[4096];
+
+    if (!is_stdout(path) && csv_is_directory(path)) {
+        mkdir(path, 0777); /* what is wrong with it shows in a moment */
+        snprintf(joined, sizeof joined, "%s/%s", path, name);
+        path = joined;
+    }
+    return file_open("csv", path);
+}
+
+int file_close(const char *flag, const char *path, FILE *out, bool bad)
 {
     bad = fflush(out) != 0 || ferror(out) || bad;
     if (out != stdout)
@@ -34,29 +55,12 @@ static int close_file(const char *flag, const char *path, FILE *out, bool bad)
                : -1;
 }
 
-int html_write(const struct sim_ask *ask, const struct sim_summary *s,
-               struct sim_page_context *ctx)
+struct sim_page_context page_context(const struct sim_ask *ask, char **command)
 {
-    FILE *out = ask->html ? open_file("html", ask->html) : NULL;
-    char *command = NULL;
-    bool bad;
-
-    if (!out)
-        return ask->html ? EXIT_USAGE : -1;
     /* The file's own name is left out: it would be in the bytes. */
-    if (asprintf(&command, "%s --html report.html", ask->command) >= 0)
-        ctx->command = command;
-    bad = sim_page_write(out, s, ctx) < 0;
-    ctx->command = NULL;
-    free(command);
-    return close_file("html", ask->html, out, bad);
-}
-
-int svg_write(const struct sim_ask *ask, const struct sim_summary *s)
-{
-    FILE *out = ask->svg ? open_file("svg", ask->svg) : NULL;
-
-    if (!out)
-        return ask->svg ? EXIT_USAGE : -1;
-    return close_file("svg", ask->svg, out, sim_page_picture(out, s) < 0);
+    if (asprintf(command, "%s --html report.html", ask->command) < 0)
+        *command = NULL;
+    return (struct sim_page_context){ .command =
+                                          *command ? *command : ask->command,
+                                      .version = bide_version() };
 }

@@ -1,7 +1,7 @@
 /* The command line that gives the same again, for reports. */
 #include <string.h>
 
-#include "cmd/sim/cmd.h"
+#include "cmd/sim/ask.h"
 
 /* Flags that change nothing of what comes out: they are left out, so that the
  * same question gives the same bytes. */

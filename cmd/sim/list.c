@@ -1,8 +1,11 @@
 /* The scenarios that come with bide. */
+#include "cmd/sim/list.h"
+
 #include <stdlib.h>
 
+#include "cmd/common/cli.h"
+#include "cmd/sim/table.h"
 #include "sim/scenario/builtin.h"
-#include "cmd/sim/cmd.h"
 
 void sim_list_print(FILE *out)
 {

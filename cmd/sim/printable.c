@@ -2,7 +2,7 @@
  * characters would have the terminal obey it. */
 #include <string.h>
 
-#include "cmd/sim/cmd.h"
+#include "cmd/sim/subject.h"
 
 /* Breaks of lines are fine in prose, not in names. */
 static bool is_printable(const char *text, bool prose)

@@ -1,10 +1,12 @@
 /* A bar while a run takes long, and Ctrl-C. */
+#include "cmd/sim/progress.h"
+
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/sim/cmd.h"
+#include "cmd/sim/ask.h"
 
 /* What has taken less is over before a bar would be read. */
 static const double shown_after_s = 0.5, between_s = 0.1;

@@ -1,33 +1,21 @@
 /* bide sim SCENARIO: run it, and show what came of it. */
-#include <stdlib.h>
-#include <string.h>
+#include "cmd/sim/run.h"
 
+#include <stdlib.h>
+
+#include "cmd/sim/asserts.h"
 #include "cmd/sim/chart.h"
-#include "cmd/sim/cmd.h"
+#include "cmd/sim/files.h"
+#include "cmd/sim/plan.h"
+#include "cmd/sim/progress.h"
+#include "cmd/sim/table.h"
+#include "sim/report/csv.h"
+#include "sim/report/json.h"
+#include "sim/study/together.h"
 
 enum { USUAL_REPLICATIONS = 10, SAMPLED_CLIENTS = 12 };
 
-/* What was run: of several scenarios, one summary of all their variants.
- * Threads: owned. */
-struct run {
-    struct sim_summary *parts[MOST_SUBJECTS];
-    struct sim_summary all;       /* its variants are those of the parts */
-    const char **names;           /* of the variants */
-    struct sim_interval *figures; /* of one variant after the other */
-    char *joined[MOST_SUBJECTS * MOST_NAMED];
-    uint32_t n_parts, n_joined;
-};
-
 /* ===== running ===== */
-
-static void *need(void *memory)
-{
-    if (!memory) {
-        complain("sim", "out of memory");
-        exit(EXIT_FINDINGS);
-    }
-    return memory;
-}
 
 static struct sim_summary *run_part(const struct sim_ask *ask, uint32_t n,
                                     struct progress *p)
@@ -42,78 +30,21 @@ static struct sim_summary *run_part(const struct sim_ask *ask, uint32_t n,
     return sim_replicate(&plan);
 }
 
-/* Variants of several scenarios are told apart by the names of both. */
-static const char *name_of(struct run *r, const char *scenario,
-                           const char *variant)
+/* Of several scenarios, the name; of the only one, NULL. */
+static const char *scenario_of(const struct sim_ask *ask, uint32_t n)
 {
-    size_t size = strlen(scenario) + strlen(variant) + 3;
-    char *name;
-
-    if (!*variant || r->n_joined == sizeof r->joined / sizeof r->joined[0])
-        return scenario;
-    name = need(malloc(size));
-    snprintf(name, size, "%s: %s", scenario, variant);
-    r->joined[r->n_joined++] = name;
-    return name;
+    return ask->n_subjects > 1 ? ask->subjects[n].name : NULL;
 }
 
-static void add_part(struct run *r, const struct sim_ask *ask, uint32_t n,
-                     const struct sim_summary *part)
-{
-    struct sim_summary *all = &r->all;
-    uint32_t old = all->n_variants;
-
-    if (n == 0)
-        *all = *part;
-    else
-        all->n_variants += part->n_variants;
-    all->variants = need(realloc(n ? all->variants : NULL,
-                                 all->n_variants * sizeof *all->variants));
-    memcpy(all->variants + (n ? old : 0), part->variants,
-           part->n_variants * sizeof *part->variants);
-    for (uint32_t v = n ? old : 0; v < all->n_variants; v++)
-        if (ask->n_subjects > 1)
-            all->variants[v].name =
-                name_of(r, ask->subjects[n].name, all->variants[v].name);
-    all->cut_short = all->cut_short || part->cut_short;
-    all->events += n ? part->events : 0;
-}
-
-static void index_figures(struct run *r)
-{
-    uint32_t n = r->all.n_variants;
-
-    r->names = need(calloc(n, sizeof *r->names));
-    r->figures = need(calloc(n * SIM_FIGURES, sizeof *r->figures));
-    for (uint32_t v = 0; v < n; v++) {
-        r->names[v] = r->all.variants[v].name;
-        memcpy(r->figures + v * SIM_FIGURES, r->all.variants[v].figure,
-               sizeof r->all.variants[v].figure);
-    }
-}
-
-static void run_all(struct run *r, const struct sim_ask *ask)
+static void run_all(struct sim_together *t, const struct sim_ask *ask)
 {
     struct progress p;
 
     progress_begin(&p, ask);
-    for (uint32_t i = 0; i < ask->n_subjects && !was_interrupted(); i++) {
-        r->parts[r->n_parts++] = run_part(ask, i, &p);
-        add_part(r, ask, i, r->parts[i]);
-    }
-    r->all.took_s = progress_end(&p);
-    index_figures(r);
-}
-
-static void run_done(struct run *r)
-{
-    for (uint32_t i = 0; i < r->n_parts; i++)
-        sim_summary_free(r->parts[i]);
-    for (uint32_t i = 0; i < r->n_joined; i++)
-        free(r->joined[i]);
-    free(r->all.variants);
-    free(r->names);
-    free(r->figures);
+    for (uint32_t i = 0; i < ask->n_subjects && !was_interrupted(); i++)
+        sim_together_add(t, scenario_of(ask, i), run_part(ask, i, &p));
+    t->all.took_s = progress_end(&p);
+    sim_together_index(t);
 }
 
 /* ===== printing ===== */
@@ -168,9 +99,9 @@ static void print_cut(const struct sim_summary *s, int width)
     printf("%s", p.plain);
 }
 
-static void print_run(const struct sim_ask *ask, const struct run *r)
+static void print_run(const struct sim_ask *ask, const struct sim_together *t)
 {
-    const struct sim_summary *s = &r->all;
+    const struct sim_summary *s = &t->all;
     int width = terminal_width(stdout);
 
     print_head(ask, s, width);
@@ -186,16 +117,19 @@ static void print_run(const struct sim_ask *ask, const struct run *r)
     print_took(s->took_s, s->events);
 }
 
-static void print_json(const struct sim_ask *ask, const struct run *r,
+static void print_json(const struct sim_ask *ask, const struct sim_together *t,
                        const struct asserts *asserts)
 {
-    const struct sim_summary *s = &r->all;
+    const struct sim_summary *s = &t->all;
     struct bide__json j;
 
-    json_begin(&j, ask, s->model, s->seed, s->replications);
-    json_variants(&j, s);
+    sim_json_begin(&j, stdout,
+                   &(struct sim_json_head){ ask->command, ask->subjects[0].name,
+                                            s->model, s->seed,
+                                            s->replications });
+    sim_json_variants(&j, s);
     if (asserts->n && !was_interrupted())
-        asserts_json(asserts, &j, r->figures, r->names, s->n_variants);
+        asserts_json(asserts, &j, t->figures, t->names, s->n_variants);
     bide__json_end(&j);
     bide__json_done(&j);
 }
@@ -205,27 +139,27 @@ static void print_json(const struct sim_ask *ask, const struct run *r,
 /* The names that assertions may use, before anything is run. */
 static int parse_asserts(struct asserts *a, const struct sim_ask *ask)
 {
-    struct run names = { .n_parts = 0 };
     const char *list[MOST_SUBJECTS * MOST_NAMED] = { NULL };
+    struct sim_together names = { .names = NULL };
     uint32_t n = 0;
+    int rc;
 
     for (uint32_t i = 0; i < ask->n_subjects; i++) {
         const struct sim_model *m = ask->subjects[i].draft;
-        for (uint32_t v = 0; v < (m->n_variants ? m->n_variants : 1) &&
-                             n < sizeof list / sizeof list[0];
-             v++) {
-            const char *name = m->n_variants ? m->variants[v].name : "";
-            list[n++] = ask->n_subjects > 1
-                            ? name_of(&names, ask->subjects[i].name, name)
-                            : name;
+        for (uint32_t v = 0; v < sim_model_runs(m); v++) {
+            const char *name = sim_model_variant_name(m, v);
+            list[n++] =
+                scenario_of(ask, i)
+                    ? sim_together_name(&names, scenario_of(ask, i), name)
+                    : name;
         }
     }
-    int rc = asserts_parse(a, ask, list, n);
-    run_done(&names);
+    rc = asserts_parse(a, ask, list, n);
+    sim_together_done(&names);
     return rc;
 }
 
-static int judge(const struct sim_ask *ask, const struct run *r,
+static int judge(const struct sim_ask *ask, const struct sim_together *t,
                  const struct asserts *a)
 {
     bool people = prints_for_people(ask);
@@ -235,26 +169,75 @@ static int judge(const struct sim_ask *ask, const struct run *r,
         return EXIT_OK;
     if (people)
         putchar('\n');
-    failed = asserts_judge(a, people || ask->quiet ? stdout : NULL, r->figures,
-                           r->names, r->all.n_variants, "");
+    failed = asserts_judge(a, people || ask->quiet ? stdout : NULL, t->figures,
+                           t->names, t->all.n_variants, "");
     return failed ? EXIT_FINDINGS : EXIT_OK;
 }
 
-static int show(const struct sim_ask *ask, const struct run *r,
+static int write_csv(const char *path, const struct sim_summary *s)
+{
+    static const struct {
+        const char *name;
+        void (*write)(FILE *out, const struct sim_summary *s);
+    } tables[] = { { "figures.csv", sim_csv_figures },
+                   { "callers.csv", sim_csv_callers },
+                   { "services.csv", sim_csv_services } };
+    int rc = -1;
+
+    for (int i = 0; i < 3 && rc < 0; i++) {
+        FILE *out;
+
+        if (i == 1 && !csv_is_directory(path))
+            break; /* there is room for one */
+        out = csv_open(path, tables[i].name);
+        if (!out)
+            return EXIT_USAGE;
+        tables[i].write(out, s);
+        rc = file_close("csv", path, out, false);
+    }
+    return rc;
+}
+
+static int write_html(const struct sim_ask *ask, const struct sim_summary *s)
+{
+    FILE *out = file_open("html", ask->html);
+    struct sim_page_context ctx;
+    char *command;
+    bool bad;
+
+    if (!out)
+        return EXIT_USAGE;
+    ctx = page_context(ask, &command);
+    bad = sim_page_write(out, s, &ctx) < 0;
+    free(command);
+    return file_close("html", ask->html, out, bad);
+}
+
+static int write_svg(const char *path, const struct sim_summary *s)
+{
+    FILE *out = file_open("svg", path);
+
+    if (!out)
+        return EXIT_USAGE;
+    return file_close("svg", path, out, sim_page_picture(out, s) < 0);
+}
+
+static int show(const struct sim_ask *ask, const struct sim_together *t,
                 const struct asserts *asserts)
 {
-    struct sim_page_context ctx = { .command = ask->command,
-                                    .version = bide_version() };
-    int rc;
+    int rc = -1;
 
     if (ask->json)
-        print_json(ask, r, asserts);
+        print_json(ask, t, asserts);
     else if (prints_for_people(ask))
-        print_run(ask, r);
-    rc = csv_write(ask, &r->all);
-    if (rc < 0)
-        rc = html_write(ask, &r->all, &ctx);
-    return rc < 0 ? svg_write(ask, &r->all) : rc;
+        print_run(ask, t);
+    if (ask->csv)
+        rc = write_csv(ask->csv, &t->all);
+    if (ask->html && rc < 0)
+        rc = write_html(ask, &t->all);
+    if (ask->svg && rc < 0)
+        rc = write_svg(ask->svg, &t->all);
+    return rc;
 }
 
 static int check_size(const struct sim_ask *ask)
@@ -271,23 +254,20 @@ static int check_size(const struct sim_ask *ask)
 
 int sim_run_command(struct sim_ask *ask)
 {
-    struct run *r;
+    struct sim_together t = { .names = NULL };
     struct asserts asserts;
     int rc = parse_asserts(&asserts, ask);
 
     if (rc < 0)
         rc = check_size(ask);
-    if (rc >= 0) {
-        asserts_done(&asserts);
-        return rc;
+    if (rc < 0) {
+        run_all(&t, ask);
+        rc = show(ask, &t, &asserts);
+        if (rc < 0)
+            rc =
+                was_interrupted() ? EXIT_INTERRUPTED : judge(ask, &t, &asserts);
     }
-    r = need(calloc(1, sizeof *r));
-    run_all(r, ask);
-    rc = show(ask, r, &asserts);
-    if (rc < 0)
-        rc = was_interrupted() ? EXIT_INTERRUPTED : judge(ask, r, &asserts);
     asserts_done(&asserts);
-    run_done(r);
-    free(r);
+    sim_together_done(&t);
     return rc;
 }

@@ -1,9 +1,11 @@
 /* bide sim selftest: models whose outcome is known. */
+#include "cmd/sim/selftest.h"
+
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/sim/ask.h"
 #include "sim/oracle/oracle.h"
-#include "cmd/sim/cmd.h"
 
 static int last_row(void)
 {

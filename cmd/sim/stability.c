@@ -1,7 +1,15 @@
 /* bide sim stability: the map of load against the size of a hit. */
+#include "cmd/sim/stability.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-#include "cmd/sim/stability.h"
+#include "cmd/sim/files.h"
+#include "cmd/sim/plan.h"
+#include "cmd/sim/progress.h"
+#include "sim/report/json.h"
+#include "sim/report/stability.h"
+#include "sim/study/sweep.h"
 
 enum { USUAL_SEEDS = 3 };
 
@@ -76,6 +84,44 @@ static int make_map(struct stability_cmd *c)
 
 /* ===== the command ===== */
 
+static void print_json(const struct stability_cmd *c)
+{
+    const struct sim_stability *s = c->map;
+    struct bide__json j;
+
+    sim_json_begin(&j, stdout,
+                   &(struct sim_json_head){ c->ask->command,
+                                            c->ask->subjects[0].name, c->model,
+                                            s->seed, s->seeds });
+    sim_json_stability(&j, s);
+    bide__json_end(&j);
+    bide__json_done(&j);
+}
+
+static int write_csv(const struct stability_cmd *c)
+{
+    FILE *out = csv_open(c->ask->csv, "stability.csv");
+
+    if (!out)
+        return EXIT_USAGE;
+    sim_csv_stability(out, c->map);
+    return file_close("csv", c->ask->csv, out, false);
+}
+
+static int write_html(const struct stability_cmd *c)
+{
+    FILE *out = file_open("html", c->ask->html);
+    char *command;
+    bool bad;
+
+    if (!out)
+        return EXIT_USAGE;
+    bad = sim_page_stability(out, c->map, &c->loads, &c->triggers,
+                             page_context(c->ask, &command)) < 0;
+    free(command);
+    return file_close("html", c->ask->html, out, bad);
+}
+
 static int run(struct stability_cmd *c)
 {
     struct sim_plan plan = plan_for(c->ask, c->model, USUAL_SEEDS);
@@ -91,14 +137,15 @@ static int run(struct stability_cmd *c)
     sim_stability_run(c->map, &plan);
     took_s = progress_end(&p);
     if (c->ask->json) {
-        stability_json(c);
+        print_json(c);
     } else if (prints_for_people(c->ask)) {
         stability_print(c);
         print_took(took_s, c->map->events);
     }
-    rc = stability_csv(c);
-    if (rc < 0)
-        rc = stability_html(c);
+    if (c->ask->csv)
+        rc = write_csv(c);
+    if (c->ask->html && rc < 0)
+        rc = write_html(c);
     if (rc >= 0)
         return rc;
     return was_interrupted() ? EXIT_INTERRUPTED : EXIT_OK;

@@ -1,8 +1,10 @@
-/* bide sim stability: what its files share. */
+/* bide sim stability: the map of load against the length of a fault. */
 #ifndef BIDE_CMD_SIM_STABILITY_H
 #define BIDE_CMD_SIM_STABILITY_H
 
-#include "cmd/sim/cmd.h"
+#include "cmd/sim/ask.h"
+#include "sim/study/axis.h"
+#include "sim/study/stability.h"
 
 /* Threads: owned. */
 struct stability_cmd {
@@ -12,20 +14,10 @@ struct stability_cmd {
     struct sim_stability *map;
 };
 
-/* "" where there are none. */
-static inline const char *variant_name(const struct stability_cmd *c,
-                                       uint32_t v)
-{
-    return c->model->n_variants ? c->model->variants[v].name : "";
-}
+/* The command: an exit code. */
+int sim_stability_command(struct sim_ask *ask);
 
 /* Maps of signs, one for each variant. */
 void stability_print(const struct stability_cmd *c);
-
-void stability_json(const struct stability_cmd *c);
-
-/* -1 to go on, else an exit code. */
-int stability_csv(const struct stability_cmd *c);
-int stability_html(const struct stability_cmd *c);
 
 #endif

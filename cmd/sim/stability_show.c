@@ -1,9 +1,10 @@
 /* The map of load against the size of a hit, for people. */
 #include "cmd/sim/stability.h"
+#include "cmd/sim/table.h"
 
 /* ===== for people ===== */
 
-static void print_fate(enum sim_page_fate fate, int width)
+static void print_fate(enum sim_fate fate, int width)
 {
     static const char *const plain[] = { "?", ".", "o", "#" };
     static const char *const blocks[] = { "?", "\u00b7", "\u2592", "\u2588" };
@@ -91,8 +92,9 @@ void stability_print(const struct stability_cmd *c)
     print_wrapped(stdout, line, 0, 0, width);
     for (uint32_t v = 0; v < s->n_variants; v++) {
         printf("\n%s", p.bold);
-        if (*variant_name(c, v))
-            print_wrapped(stdout, variant_name(c, v), 0, 0, width);
+        if (*sim_model_variant_name(c->model, v))
+            print_wrapped(stdout, sim_model_variant_name(c->model, v), 0, 0,
+                          width);
         printf("%s", p.plain);
         print_map(c, v, width);
     }

@@ -1,8 +1,17 @@
 /* bide sim --sweep: one or two settings at many values. */
+#include "cmd/sim/sweep.h"
+
+#include <stdlib.h>
 #include <string.h>
 
+#include "cmd/sim/asserts.h"
+#include "cmd/sim/files.h"
+#include "cmd/sim/plan.h"
+#include "cmd/sim/progress.h"
+#include "sim/report/json.h"
+#include "sim/report/sweep.h"
 #include "sim/scenario/setting.h"
-#include "cmd/sim/sweep.h"
+#include "sim/study/figure_text.h"
 
 enum { USUAL_REPLICATIONS = 5 };
 
@@ -64,8 +73,7 @@ static int choose_metric(struct sweep_cmd *c)
 static void name_variants(struct sweep_cmd *c)
 {
     for (uint32_t v = 0; v < c->sweep->n_variants && v < MOST_NAMED; v++)
-        c->names[c->n_names++] =
-            c->model->n_variants ? c->model->variants[v].name : "";
+        c->names[c->n_names++] = sim_model_variant_name(c->model, v);
 }
 
 /* ===== the command ===== */
@@ -93,6 +101,45 @@ static int judge(const struct sweep_cmd *c, const struct asserts *a)
     return failed ? EXIT_FINDINGS : EXIT_OK;
 }
 
+static void print_json(const struct sweep_cmd *c)
+{
+    const struct sim_sweep *s = c->sweep;
+    struct bide__json j;
+
+    sim_json_begin(&j, stdout,
+                   &(struct sim_json_head){ c->ask->command,
+                                            c->ask->subjects[0].name, c->model,
+                                            s->seed, s->replications });
+    sim_json_sweep(&j, s);
+    bide__json_end(&j);
+    bide__json_done(&j);
+}
+
+static int write_csv(const struct sweep_cmd *c)
+{
+    FILE *out = csv_open(c->ask->csv, "sweep.csv");
+
+    if (!out)
+        return EXIT_USAGE;
+    sim_csv_sweep(out, c->sweep);
+    return file_close("csv", c->ask->csv, out, false);
+}
+
+static int write_html(const struct sweep_cmd *c)
+{
+    FILE *out = file_open("html", c->ask->html);
+    char *command;
+    bool bad;
+
+    if (!out)
+        return EXIT_USAGE;
+    bad = sim_page_sweep(out, c->sweep, c->chosen ? &c->metric : usual_figures,
+                         c->chosen ? 1 : N_USUAL,
+                         page_context(c->ask, &command)) < 0;
+    free(command);
+    return file_close("html", c->ask->html, out, bad);
+}
+
 static int run(struct sweep_cmd *c, const struct asserts *asserts)
 {
     struct sim_plan plan = plan_for(c->ask, c->model, USUAL_REPLICATIONS);
@@ -108,14 +155,15 @@ static int run(struct sweep_cmd *c, const struct asserts *asserts)
     sim_sweep_run(c->sweep, &plan);
     took_s = progress_end(&p);
     if (c->ask->json) {
-        sweep_json(c);
+        print_json(c);
     } else if (prints_for_people(c->ask)) {
         sweep_print(c);
         print_took(took_s, c->sweep->events);
     }
-    rc = sweep_csv(c);
-    if (rc < 0)
-        rc = sweep_html(c);
+    if (c->ask->csv)
+        rc = write_csv(c);
+    if (c->ask->html && rc < 0)
+        rc = write_html(c);
     if (rc >= 0)
         return rc;
     return was_interrupted() ? EXIT_INTERRUPTED : judge(c, asserts);

@@ -1,8 +1,9 @@
-/* bide sim --sweep: what its files share. */
+/* bide sim --sweep: one or two settings at many values. */
 #ifndef BIDE_CMD_SIM_SWEEP_H
 #define BIDE_CMD_SIM_SWEEP_H
 
-#include "cmd/sim/cmd.h"
+#include "cmd/sim/ask.h"
+#include "sim/study/sweep.h"
 
 /* The figures that a policy is chosen by: shown where --metric names none. */
 enum { N_USUAL = 5 };
@@ -20,13 +21,10 @@ struct sweep_cmd {
     uint32_t n_names;
 };
 
+/* The command: an exit code. */
+int sim_sweep_command(struct sim_ask *ask);
+
 /* A table for one axis, heat maps for two. */
 void sweep_print(const struct sweep_cmd *c);
-
-void sweep_json(const struct sweep_cmd *c);
-
-/* -1 to go on, else an exit code. */
-int sweep_csv(const struct sweep_cmd *c);
-int sweep_html(const struct sweep_cmd *c);
 
 #endif

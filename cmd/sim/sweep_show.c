@@ -2,6 +2,8 @@
 #include <math.h>
 
 #include "cmd/sim/sweep.h"
+#include "cmd/sim/table.h"
+#include "sim/study/figure_text.h"
 
 /* ===== one axis: a row for each value ===== */
 

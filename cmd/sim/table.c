@@ -1,9 +1,12 @@
 /* The figures as a table: a row for each, a column for each variant. */
+#include "cmd/sim/table.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/sim/cmd.h"
+#include "cmd/common/cli.h"
+#include "sim/study/figure_text.h"
 
 enum { GAP = 2, NARROWEST = 9, WIDEST = 30 };
 

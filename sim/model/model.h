@@ -148,6 +148,19 @@ struct sim_model {
     void (*release)(void *memory);
 };
 
+/* How many variants are run, one at least; and the name of one, "" where the model
+ * has none. */
+static inline uint32_t sim_model_runs(const struct sim_model *m)
+{
+    return m->n_variants ? m->n_variants : 1;
+}
+
+static inline const char *sim_model_variant_name(const struct sim_model *m,
+                                                 uint32_t v)
+{
+    return m->n_variants ? m->variants[v].name : "";
+}
+
 /* Frees a model that was read. One made by hand is left alone, and so is a
  * shallow copy of one whose `release` was set to NULL. */
 void sim_model_free(struct sim_model *m);

@@ -4,7 +4,7 @@
 
 #include "sim/report/parts.h"
 
-static void cell(struct page *p, const struct sim_page_cell *c)
+static void cell(struct page *p, const struct sim_cell *c)
 {
     static const char *const fates[] = { "none", "recovers", "vulnerable",
                                          "never" };

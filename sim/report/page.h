@@ -19,7 +19,7 @@
 
 #include <stdio.h>
 
-#include "sim/study/summary.h"
+#include "sim/study/stability.h"
 
 /* One side of a map: what it is and what each column or row stands for, as
  * people read it ("50ms", "1.2x"). Threads: immutable. */
@@ -30,8 +30,7 @@ struct sim_page_axis {
 };
 
 /* One figure over a grid of settings (--sweep): a heat map, or a curve if y.n
- * is
- * 1. Cell (i, j) is cells[j * x.n + i]; n = 0 where nothing was run. More
+ * is 1. Cell (i, j) is cells[j * x.n + i]; n = 0 where nothing was run. More
  * figures or more variants: more grids, in the order in which they are to be
  * shown. Threads: immutable. */
 struct sim_page_grid {
@@ -41,27 +40,13 @@ struct sim_page_grid {
     const struct sim_interval *cells;
 };
 
-/* What becomes of a system that is hit. */
-enum sim_page_fate {
-    SIM_FATE_UNKNOWN,    /* not run (yet) */
-    SIM_FATE_RECOVERS,   /* every time, and soon */
-    SIM_FATE_VULNERABLE, /* late, or not in every run */
-    SIM_FATE_NEVER       /* in none */
-};
-
-struct sim_page_cell {
-    enum sim_page_fate fate;
-    uint32_t stuck, runs; /* so many of so many never recovered */
-    double recover_s;     /* mean of those that did; NaN: none */
-};
-
 /* The map of `bide sim stability`: load against the size of the trigger. Cell
  * (i, j) is cells[j * x.n + i]; row 0 is drawn at the bottom. One map for each
  * variant. Threads: immutable. */
 struct sim_page_map {
     const char *variant;       /* NULL or "": the only one */
     struct sim_page_axis x, y; /* x: load, y: trigger */
-    const struct sim_page_cell *cells;
+    const struct sim_cell *cells;
 };
 
 struct sim_page_context {

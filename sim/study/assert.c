@@ -1,12 +1,15 @@
 /* Reading assertions: a parser by descent, that knows where it is. */
+#include "sim/study/assert.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/study/assert_tree.h"
 #include "bide/config.h"
 #include "sim/model/memory.h"
+#include "sim/study/assert_tree.h"
+#include "sim/study/figure_text.h"
 
 enum { DEEPEST = 50 };
 

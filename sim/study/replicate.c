@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "sim/model/memory.h"
+#include "sim/study/plan.h"
 #include "sim/study/pool.h"
-#include "sim/study/summary.h"
 
 /* What is kept of a run. */
 struct outcome {
@@ -139,11 +139,10 @@ static struct sim_summary *make_summary(const struct sim_plan *plan)
     s->model = plan->model;
     s->seed = plan->seed;
     s->replications = plan->replications;
-    s->n_variants = plan->model->n_variants ? plan->model->n_variants : 1;
+    s->n_variants = sim_model_runs(plan->model);
     s->variants = sim_new(s->n_variants, sizeof *s->variants);
     for (uint32_t v = 0; v < s->n_variants; v++)
-        s->variants[v].name =
-            plan->model->n_variants ? plan->model->variants[v].name : "";
+        s->variants[v].name = sim_model_variant_name(plan->model, v);
     return s;
 }
 

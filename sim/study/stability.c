@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/model/model_copy.h"
 #include "sim/model/memory.h"
+#include "sim/model/model_copy.h"
 #include "sim/study/pool.h"
 
 static const int64_t least_tail_ns = INT64_C(60000000000);
 
-const char *sim_fate_name(enum sim_page_fate fate)
+const char *sim_fate_name(enum sim_fate fate)
 {
     static const char *const names[] = { "unknown", "recovers", "vulnerable",
                                          "never" };
@@ -89,8 +89,7 @@ const char *sim_stability_new(struct sim_stability **ret,
                                  .capacity = rate / use,
                                  .n_loads = n_loads,
                                  .n_lengths = n_lengths,
-                                 .n_variants =
-                                     m->n_variants ? m->n_variants : 1 };
+                                 .n_variants = sim_model_runs(m) };
     s->loads = sim_new(n_loads, sizeof *s->loads);
     memcpy(s->loads, loads, n_loads * sizeof *loads);
     s->lengths_ns = sim_new(n_lengths, sizeof *s->lengths_ns);
@@ -174,7 +173,7 @@ static void take_result(void *self, uint32_t n, struct sim_result *r)
 }
 
 static void judge(const struct sim_stability *s, const double *recover,
-                  uint32_t cell, struct sim_page_cell *ret)
+                  uint32_t cell, struct sim_cell *ret)
 {
     double sum = 0;
     int64_t length_ns = s->lengths_ns[cell / s->n_loads % s->n_lengths];
@@ -270,9 +269,9 @@ void sim_stability_run(struct sim_stability *s, const struct sim_plan *plan)
     free(all.recover);
 }
 
-const struct sim_page_cell *sim_stability_at(const struct sim_stability *s,
-                                             uint32_t variant, uint32_t load,
-                                             uint32_t length)
+const struct sim_cell *sim_stability_at(const struct sim_stability *s,
+                                        uint32_t variant, uint32_t load,
+                                        uint32_t length)
 {
     return &s->cells[(variant * s->n_lengths + length) * s->n_loads + load];
 }

@@ -23,7 +23,21 @@
 #ifndef BIDE_SIM_STUDY_STABILITY_H
 #define BIDE_SIM_STUDY_STABILITY_H
 
-#include "sim/report/page.h"
+#include "sim/study/plan.h"
+
+/* What becomes of a system that is hit. */
+enum sim_fate {
+    SIM_FATE_UNKNOWN,    /* not run (yet) */
+    SIM_FATE_RECOVERS,   /* every time, and soon */
+    SIM_FATE_VULNERABLE, /* late, or not in every run */
+    SIM_FATE_NEVER       /* in none */
+};
+
+struct sim_cell {
+    enum sim_fate fate;
+    uint32_t stuck, runs; /* so many of so many never recovered */
+    double recover_s;     /* mean of those that did; NaN: none */
+};
 
 struct sim_stability {
     const struct sim_model *model; /* must outlive it */
@@ -32,7 +46,7 @@ struct sim_stability {
     int64_t *lengths_ns;
     uint32_t n_loads, n_lengths, n_variants;
     struct sim_model **points;   /* drafts, [length][load] */
-    struct sim_page_cell *cells; /* [variant][length][load] */
+    struct sim_cell *cells;      /* [variant][length][load] */
     uint32_t seeds;
     uint64_t seed, events;
     bool cut_short;
@@ -47,13 +61,13 @@ const char *sim_stability_new(struct sim_stability **ret,
 /* Runs it, once, by the seed, replications, threads and watch of a plan. */
 void sim_stability_run(struct sim_stability *s, const struct sim_plan *plan);
 
-const struct sim_page_cell *sim_stability_at(const struct sim_stability *s,
-                                             uint32_t variant, uint32_t load,
-                                             uint32_t length);
+const struct sim_cell *sim_stability_at(const struct sim_stability *s,
+                                        uint32_t variant, uint32_t load,
+                                        uint32_t length);
 void sim_stability_free(struct sim_stability *s);
 
 /* "recovers", "vulnerable", "never", "unknown". */
-const char *sim_fate_name(enum sim_page_fate fate);
+const char *sim_fate_name(enum sim_fate fate);
 
 /* The share of its capacity that the busiest service is used to by the open
  * fleets, without any retry; 0 if nothing limits it. A worker that is held

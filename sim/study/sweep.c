@@ -7,8 +7,8 @@
 
 #include "bide/error.h"
 #include "sim/model/memory.h"
-#include "sim/study/pool.h"
 #include "sim/scenario/setting.h"
+#include "sim/study/pool.h"
 
 /* ===== points ===== */
 
@@ -70,7 +70,7 @@ int sim_sweep_new(struct sim_sweep **ret, const struct sim_model *m,
 
     *s = (struct sim_sweep){ .model = m, .axes = axes, .n_axes = n_axes };
     s->n_points = axes[0].n * (n_axes > 1 ? axes[1].n : 1);
-    s->n_variants = m->n_variants ? m->n_variants : 1;
+    s->n_variants = sim_model_runs(m);
     s->points = sim_new(s->n_points, sizeof(struct sim_model *));
     if (s->n_points > SIM_SWEEP_MOST) {
         sim_fuss_set(fuss, 0, SIM_NONE, "found %u points, expected at most %d",

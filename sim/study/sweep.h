@@ -14,6 +14,7 @@
 #define BIDE_SIM_STUDY_SWEEP_H
 
 #include "sim/study/axis.h"
+#include "sim/study/plan.h"
 #include "sim/study/summary.h"
 
 struct sim_sweep {

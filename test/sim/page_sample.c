@@ -246,7 +246,7 @@ static struct sim_page_context make_context(const char *name)
 {
     static const char *ticks[] = { "50ms", "100ms", "200ms", "400ms" };
     static struct sim_interval cells[16];
-    static struct sim_page_cell fates[16];
+    static struct sim_cell fates[16];
     static struct sim_page_grid grids[2];
     static struct sim_page_map map;
 
@@ -254,11 +254,10 @@ static struct sim_page_context make_context(const char *name)
         ticks[1] = name;
     for (int i = 0; i < 16; i++) {
         cells[i] = around(1 + i * 0.3, 0.05);
-        fates[i] =
-            (struct sim_page_cell){ i % 4 == 3          ? SIM_FATE_NEVER
-                                    : i % 4 + i / 4 > 3 ? SIM_FATE_VULNERABLE
-                                                        : SIM_FATE_RECOVERS,
-                                    (uint32_t)i, 20, i * 0.7 };
+        fates[i] = (struct sim_cell){ i % 4 == 3          ? SIM_FATE_NEVER
+                                      : i % 4 + i / 4 > 3 ? SIM_FATE_VULNERABLE
+                                                          : SIM_FATE_RECOVERS,
+                                      (uint32_t)i, 20, i * 0.7 };
     }
     cells[5] = (struct sim_interval){ .mean = NAN, .infinite = 20 };
     cells[6] = (struct sim_interval){ .mean = NAN };

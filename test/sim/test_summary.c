@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/study/figure_text.h"
 #include "sim/study/summary.h"
 
 static void close_to(double found, double expected)

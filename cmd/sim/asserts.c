@@ -1,7 +1,10 @@
 /* --assert: parsed before anything is run, judged when all is known. */
+#include "cmd/sim/asserts.h"
+
 #include <string.h>
 
-#include "cmd/sim/cmd.h"
+#include "cmd/sim/ask.h"
+#include "sim/study/figure_text.h"
 
 int complain_at(const char *flag, const char *text, const struct sim_fuss *fuss)
 {

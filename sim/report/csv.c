@@ -1,15 +1,15 @@
-/* CSV (RFC 4180): the figures in a file, or with the series in a directory. */
-#include <errno.h>
+/* CSV (RFC 4180): figures, and the series of callers and services. */
+#include "sim/report/csv.h"
+
 #include <math.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/number.h"
-#include "cmd/sim/cmd.h"
+#include "sim/study/figure_text.h"
 
 /* ===== values ===== */
 
-void csv_text(FILE *out, const char *text)
+void sim_csv_text(FILE *out, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {
         fputs(text, out);
@@ -25,7 +25,7 @@ void csv_text(FILE *out, const char *text)
 }
 
 /* Nothing for NaN, as spreadsheets have it. */
-void csv_number(FILE *out, double x)
+void sim_csv_number(FILE *out, double x)
 {
     char digits[BIDE__NUMBER];
 
@@ -37,69 +37,26 @@ void csv_number(FILE *out, double x)
         fputs(bide__number_digits(x, digits), out);
 }
 
-/* ===== files ===== */
-
-bool csv_is_directory(const char *path)
-{
-    struct stat st;
-    size_t len = strlen(path);
-
-    return (len > 0 && path[len - 1] == '/') ||
-           (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
-}
-
-FILE *csv_open(const char *path, const char *name)
-{
-    char joined[4096];
-    FILE *out;
-
-    if (strcmp(path, "-") == 0)
-        return stdout;
-    if (csv_is_directory(path)) {
-        mkdir(path, 0777); /* what is wrong with it shows in a moment */
-        snprintf(joined, sizeof joined, "%s/%s", path, name);
-        path = joined;
-    }
-    out = fopen(path, "w");
-    if (!out)
-        complain("sim", "--csv: %s: %s", path, strerror(errno));
-    return out;
-}
-
-int csv_close(FILE *out, const char *path)
-{
-    bool bad = fflush(out) != 0 || ferror(out);
-
-    if (out != stdout)
-        bad = fclose(out) != 0 || bad;
-    return bad ? complain("sim", "--csv: %s: cannot be written", path) : -1;
-}
-
 /* ===== figures ===== */
 
-static int write_figures(const char *path, const struct sim_summary *s)
+void sim_csv_figures(FILE *out, const struct sim_summary *s)
 {
-    FILE *out = csv_open(path, "figures.csv");
-
-    if (!out)
-        return EXIT_USAGE;
     fputs("variant,figure,unit,mean,low,high,least,most,n,infinite\r\n", out);
     for (uint32_t v = 0; v < s->n_variants; v++) {
         for (int f = 0; f < SIM_FIGURES; f++) {
             const struct sim_interval *i = &s->variants[v].figure[f];
             const double values[] = { i->mean, i->low, i->high, i->least,
                                       i->most };
-            csv_text(out, s->variants[v].name);
+            sim_csv_text(out, s->variants[v].name);
             fprintf(out, ",%s,%s", sim_figure_name((enum sim_figure)f),
-                    unit_name((enum sim_figure)f));
+                    sim_figure_unit_name((enum sim_figure)f));
             for (int k = 0; k < 5; k++) {
                 putc(',', out);
-                csv_number(out, values[k]);
+                sim_csv_number(out, values[k]);
             }
             fprintf(out, ",%u,%u\r\n", i->n, i->infinite);
         }
     }
-    return csv_close(out, path);
 }
 
 /* ===== series, of the first replication ===== */
@@ -149,25 +106,21 @@ static void write_steps(FILE *out, const char *variant, const char *name,
                         int n)
 {
     for (uint32_t i = 0; i < r->n_steps; i++) {
-        csv_text(out, variant);
+        sim_csv_text(out, variant);
         putc(',', out);
-        csv_text(out, name);
+        sim_csv_text(out, name);
         putc(',', out);
-        csv_number(out, (double)r->step_ns * i / 1e9);
+        sim_csv_number(out, (double)r->step_ns * i / 1e9);
         for (int c = 0; c < n; c++) {
             putc(',', out);
-            csv_number(out, channels[c][i]);
+            sim_csv_number(out, channels[c][i]);
         }
         fputs("\r\n", out);
     }
 }
 
-static int write_callers(const char *path, const struct sim_summary *s)
+void sim_csv_callers(FILE *out, const struct sim_summary *s)
 {
-    FILE *out = csv_open(path, "callers.csv");
-
-    if (!out)
-        return EXIT_USAGE;
     write_heads(out, "caller", caller_heads, SIM_CALLER_CHANNELS);
     for (uint32_t v = 0; v < s->n_variants; v++) {
         const struct sim_result *r = s->variants[v].first;
@@ -175,15 +128,10 @@ static int write_callers(const char *path, const struct sim_summary *s)
             write_steps(out, s->variants[v].name, r->callers[c].name, r,
                         r->callers[c].value, SIM_CALLER_CHANNELS);
     }
-    return csv_close(out, path);
 }
 
-static int write_services(const char *path, const struct sim_summary *s)
+void sim_csv_services(FILE *out, const struct sim_summary *s)
 {
-    FILE *out = csv_open(path, "services.csv");
-
-    if (!out)
-        return EXIT_USAGE;
     write_heads(out, "service", service_heads, SIM_SERVICE_CHANNELS);
     for (uint32_t v = 0; v < s->n_variants; v++) {
         const struct sim_result *r = s->variants[v].first;
@@ -191,20 +139,4 @@ static int write_services(const char *path, const struct sim_summary *s)
             write_steps(out, s->variants[v].name, r->services[i].name, r,
                         r->services[i].value, SIM_SERVICE_CHANNELS);
     }
-    return csv_close(out, path);
-}
-
-int csv_write(const struct sim_ask *ask, const struct sim_summary *s)
-{
-    int rc;
-
-    if (!ask->csv)
-        return -1;
-    rc = write_figures(ask->csv, s);
-    if (rc < 0 && csv_is_directory(ask->csv)) {
-        rc = write_callers(ask->csv, s);
-        if (rc < 0)
-            rc = write_services(ask->csv, s);
-    }
-    return rc;
 }

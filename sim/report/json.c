@@ -1,46 +1,39 @@
 /* What a simulation showed, as JSON. */
-#include <math.h>
+#include "sim/report/json.h"
 
-#include "cmd/sim/cmd.h"
+#include "sim/study/figure_text.h"
 
-void json_begin(struct bide__json *j, const struct sim_ask *ask,
-                const struct sim_model *m, uint64_t seed, uint32_t replications)
+void sim_json_begin(struct bide__json *j, FILE *out,
+                    const struct sim_json_head *h)
 {
+    const struct sim_model *m = h->model;
     char digits[24];
 
-    bide__json_init(j, stdout, true);
+    bide__json_init(j, out, true);
     bide__json_object(j, NULL);
-    bide__json_text(j, "command", ask->command);
-    bide__json_text(j, "scenario", ask->subjects[0].name);
+    bide__json_text(j, "command", h->command);
+    bide__json_text(j, "scenario", h->scenario);
     bide__json_text(j, "title", m->title ? m->title : "");
-    if (seed <= INT64_MAX) {
-        bide__json_integer(j, "seed", (int64_t)seed);
+    if (h->seed <= INT64_MAX) {
+        bide__json_integer(j, "seed", (int64_t)h->seed);
     } else { /* readers of JSON would round it */
-        snprintf(digits, sizeof digits, "%llu", (unsigned long long)seed);
+        snprintf(digits, sizeof digits, "%llu", (unsigned long long)h->seed);
         bide__json_text(j, "seed", digits);
     }
-    bide__json_integer(j, "replications", replications);
+    bide__json_integer(j, "replications", h->replications);
     bide__json_number(j, "duration_s", (double)m->duration_ns / 1e9);
     bide__json_number(j, "warm_up_s", (double)m->warm_up_ns / 1e9);
 }
 
 /* ===== figures ===== */
 
-const char *unit_name(enum sim_figure f)
-{
-    static const char *const names[] = { "per_second", "share", "seconds",
-                                         "times", "count" };
-
-    return names[sim_figure_unit(f)];
-}
-
-void json_figures(struct bide__json *j, const struct sim_interval *figures)
+void sim_json_figures(struct bide__json *j, const struct sim_interval *figures)
 {
     bide__json_object(j, "figures");
     for (int f = 0; f < SIM_FIGURES; f++) {
         const struct sim_interval *i = &figures[f];
         bide__json_object(j, sim_figure_name((enum sim_figure)f));
-        bide__json_text(j, "unit", unit_name((enum sim_figure)f));
+        bide__json_text(j, "unit", sim_figure_unit_name((enum sim_figure)f));
         bide__json_number(j, "mean", i->mean);
         bide__json_number(j, "low", i->low);
         bide__json_number(j, "high", i->high);
@@ -125,7 +118,7 @@ static void put_series(struct bide__json *j, const char *key,
     bide__json_end(j);
 }
 
-void json_variants(struct bide__json *j, const struct sim_summary *s)
+void sim_json_variants(struct bide__json *j, const struct sim_summary *s)
 {
     bide__json_flag(j, "cut_short", s->cut_short);
     bide__json_list(j, "variants");
@@ -135,7 +128,7 @@ void json_variants(struct bide__json *j, const struct sim_summary *s)
         bide__json_object(j, NULL);
         bide__json_text(j, "name", v->name);
         bide__json_integer(j, "replications", v->n);
-        json_figures(j, v->figure);
+        sim_json_figures(j, v->figure);
         put_first(j, v->first);
         bide__json_number(j, "step_s", (double)v->first->step_ns / 1e9);
         put_series(j, "attempts", v->mean[0], v->first->n_steps);

@@ -1,9 +1,9 @@
 /* Figures for people: three digits and a unit. */
+#include "sim/study/figure_text.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "sim/study/summary.h"
 
 /* clang-format off */
 static const struct {
@@ -31,6 +31,14 @@ static const struct {
 enum sim_unit sim_figure_unit(enum sim_figure f)
 {
     return figures[f].unit;
+}
+
+const char *sim_figure_unit_name(enum sim_figure f)
+{
+    static const char *const names[] = { "per_second", "share", "seconds",
+                                         "times", "count" };
+
+    return names[figures[f].unit];
 }
 
 int sim_figure_better(enum sim_figure f)

@@ -1,0 +1,24 @@
+/* What a simulation showed, as CSV (RFC 4180), a table to a file.
+ *
+ *     sim_csv_figures(out, summary);
+ *
+ * Errors stay in the stream. Threads: owned. */
+#ifndef BIDE_SIM_REPORT_CSV_H
+#define BIDE_SIM_REPORT_CSV_H
+
+#include <stdio.h>
+
+#include "sim/study/summary.h"
+
+/* A field: in quotes where it has to be; nothing for NaN, as spreadsheets have
+ * it. */
+void sim_csv_text(FILE *out, const char *text);
+void sim_csv_number(FILE *out, double x);
+
+/* A row for each variant and figure; and for each step of the first replication,
+ * of each caller and each service. */
+void sim_csv_figures(FILE *out, const struct sim_summary *s);
+void sim_csv_callers(FILE *out, const struct sim_summary *s);
+void sim_csv_services(FILE *out, const struct sim_summary *s);
+
+#endif
