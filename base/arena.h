@@ -1,4 +1,10 @@
-/* Memory that is given piece by piece and taken back all at once. */
+/* Memory that is given piece by piece and taken back all at once.
+ *
+ *     struct bide__arena *arena = bide__arena_new();
+ *     char *name = arena ? bide__arena_printf(arena, "%s:%d", host, 80) : NULL;
+ *     if (!name)
+ *         return -1;              // no memory: nothing else can go wrong
+ *     bide__arena_free(arena);    // and the name with it */
 #ifndef BIDE_BASE_ARENA_H
 #define BIDE_BASE_ARENA_H
 

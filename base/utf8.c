@@ -32,6 +32,18 @@ size_t bide__utf8_next(const char *text, size_t len, uint32_t *ret_point)
     return more + 1;
 }
 
+size_t bide__utf8_put(char to[4], uint32_t point)
+{
+    static const unsigned char marks[] = { 0, 0xc0, 0xe0, 0xf0 };
+    size_t more =
+        (size_t)(point >= 0x80) + (point >= 0x800) + (point >= 0x10000);
+
+    to[0] = (char)(marks[more] | point >> (6 * more));
+    for (size_t i = 1; i <= more; i++)
+        to[i] = (char)(0x80 | (point >> (6 * (more - i)) & 0x3f));
+    return more + 1;
+}
+
 size_t bide__line_break(const char *text, size_t len)
 {
     const unsigned char *at = (const unsigned char *)text;

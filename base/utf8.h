@@ -1,4 +1,12 @@
-/* Characters in bytes that may be anything. */
+/* Characters in bytes that may be anything.
+ *
+ *     uint32_t point;
+ *     for (size_t i = 0, n; i < len; i += n ? n : 1) {
+ *         n = bide__utf8_next(text + i, len - i, &point);
+ *         if (n == 0 || bide__char_unsafe(point))
+ *             return false;
+ *     }
+ *     return true; */
 #ifndef BIDE_BASE_UTF8_H
 #define BIDE_BASE_UTF8_H
 
@@ -10,6 +18,9 @@
  * not UTF-8 (overlong forms, surrogates and points over U+10FFFF are not), or
  * nothing is. ret_point may be NULL. */
 size_t bide__utf8_next(const char *text, size_t len, uint32_t *ret_point);
+
+/* Writes a character, of at most U+10FFFF: how many bytes that are. */
+size_t bide__utf8_put(char to[4], uint32_t point);
 
 /* The length of the line break at the front, as YAML counts lines: LF, CR, CR
  * LF, NEL, LS, PS; or 0. */

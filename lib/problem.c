@@ -16,7 +16,7 @@
 #include "bide/hint.h"
 
 #include "lib/ascii.h"
-#include "lib/json.h"
+#include "lib/json_scan.h"
 
 #define MAX_DEPTH 32
 #define S_TO_NS   9 /* as a power of ten */
@@ -24,7 +24,7 @@
 typedef enum member { OTHER, TYPE, RETRY_AFTER, RETRYABLE } member;
 
 typedef struct scanner {
-    struct bide__json json;
+    struct bide__scan json;
     uint32_t objects; /* lowest bit: the innermost container is an object */
     int depth;
     bool fresh;    /* nothing has been read in this container yet */
@@ -32,7 +32,7 @@ typedef struct scanner {
     bide_problem found;
 } scanner;
 
-_Static_assert(sizeof(((bide_problem *)0)->type) == BIDE__JSON_TEXT,
+_Static_assert(sizeof(((bide_problem *)0)->type) == BIDE__SCAN_TEXT,
                "a type that fits into one fits into the other");
 
 static bool open_container(scanner *s)
@@ -56,7 +56,7 @@ static void close_container(scanner *s)
 /* The last type stands: there is no telling which one is more cautious. */
 static bool string_value(scanner *s)
 {
-    if (!bide__json_string(&s->json))
+    if (!bide__scan_string(&s->json))
         return false;
     if (s->member == TYPE) {
         memcpy(s->found.type, s->json.text, sizeof s->found.type);
@@ -69,10 +69,10 @@ static bool string_value(scanner *s)
 static bool number_value(scanner *s)
 {
     bide_problem *p = &s->found;
-    struct bide__json_number n;
+    struct bide__scan_number n;
     int64_t wait_ns;
 
-    if (!bide__json_read_number(&s->json, &n))
+    if (!bide__scan_number(&s->json, &n))
         return false;
     if (s->member == RETRY_AFTER && !n.negative &&
         bide__read_decimal(n.mantissa, n.exponent + S_TO_NS, &wait_ns)) {
@@ -86,28 +86,28 @@ static bool number_value(scanner *s)
 /* Reads a scalar, or the opening of a container. */
 static bool value(scanner *s)
 {
-    bide__json_skip_space(&s->json);
+    bide__scan_space(&s->json);
     s->fresh = false;
-    switch (bide__json_peek(&s->json)) {
+    switch (bide__scan_peek(&s->json)) {
     case '{':
     case '[':
         return open_container(s);
     case '"':
         return string_value(s);
     case 't':
-        return bide__json_word(&s->json, "true");
+        return bide__scan_word(&s->json, "true");
     case 'n':
-        return bide__json_word(&s->json, "null");
+        return bide__scan_word(&s->json, "null");
     case 'f':
         if (s->member == RETRYABLE)
             s->found.not_retryable = true;
-        return bide__json_word(&s->json, "false");
+        return bide__scan_word(&s->json, "false");
     default:
         return number_value(s);
     }
 }
 
-static member find_member(const struct bide__json *json)
+static member find_member(const struct bide__scan *json)
 {
     if (!json->text_fits)
         return OTHER;
@@ -122,12 +122,12 @@ static member find_member(const struct bide__json *json)
 
 static bool member_name(scanner *s)
 {
-    bide__json_skip_space(&s->json);
-    if (!bide__json_string(&s->json))
+    bide__scan_space(&s->json);
+    if (!bide__scan_string(&s->json))
         return false;
     s->member = s->depth == 1 ? find_member(&s->json) : OTHER;
-    bide__json_skip_space(&s->json);
-    return bide__json_take(&s->json, ':');
+    bide__scan_space(&s->json);
+    return bide__scan_take(&s->json, ':');
 }
 
 /* Closes the innermost container, or reads its next element. */
@@ -135,25 +135,25 @@ static bool step(scanner *s)
 {
     bool in_object = s->objects & 1;
 
-    bide__json_skip_space(&s->json);
-    if (bide__json_take(&s->json, in_object ? '}' : ']')) {
+    bide__scan_space(&s->json);
+    if (bide__scan_take(&s->json, in_object ? '}' : ']')) {
         close_container(s);
         return true;
     }
-    if (!s->fresh && !bide__json_take(&s->json, ','))
+    if (!s->fresh && !bide__scan_take(&s->json, ','))
         return false;
     return (!in_object || member_name(s)) && value(s);
 }
 
 static bool document(scanner *s)
 {
-    bide__json_skip_space(&s->json);
-    if (bide__json_peek(&s->json) != '{' || !open_container(s))
+    bide__scan_space(&s->json);
+    if (bide__scan_peek(&s->json) != '{' || !open_container(s))
         return false;
     while (s->depth > 0)
         if (!step(s))
             return false;
-    bide__json_skip_space(&s->json);
+    bide__scan_space(&s->json);
     return s->json.at == s->json.end;
 }
 

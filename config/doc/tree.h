@@ -1,7 +1,7 @@
 /* A document as a tree in which every node knows where it stood.
  *
- * YAML comes in through libyaml (yaml.c), JSON lines through our own reader
- * (json_read.c); both make this tree, so whoever reads a document does not care
+ * YAML comes in through libyaml (yaml.c), JSON through our own reader
+ * (base/json_read.h); both make this tree, so whoever reads a document does not care
  * which it was. Scalars stay text: what they mean is for the reader of a key to
  * say, who can then name the mistake. A tree owns all its memory (one arena) and
  * is freed at once.
@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/mark.h"
 #include "bide/config.h"
 
 typedef enum bide__node_kind {
@@ -24,11 +25,6 @@ typedef enum bide__node_kind {
     BIDE__LIST,
     BIDE__MAP
 } bide__node_kind;
-
-struct bide__mark {
-    unsigned line, column;         /* from 1; columns in characters */
-    unsigned end_line, end_column;
-};
 
 struct bide__node {
     bide__node_kind kind;

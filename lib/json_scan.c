@@ -1,4 +1,4 @@
-/* json.c: strings, numbers and words of JSON, for bodies that are not trusted.
+/* json_scan.c: strings, numbers and words of JSON, for bodies that are not trusted.
  *
  * Strict, because two readers that disagree about a document are a way in:
  * strings must be valid Unicode, in their bytes and in their escapes, and
@@ -10,19 +10,19 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "lib/json.h"
+#include "lib/json_scan.h"
 
-void bide__json_skip_space(struct bide__json *j)
+void bide__scan_space(struct bide__scan *j)
 {
     while (j->at < j->end && (*j->at == ' ' || *j->at == '\t' ||
                               *j->at == '\n' || *j->at == '\r'))
         j->at++;
 }
 
-bool bide__json_word(struct bide__json *j, const char *word)
+bool bide__scan_word(struct bide__scan *j, const char *word)
 {
     for (; *word; word++)
-        if (!bide__json_take(j, *word))
+        if (!bide__scan_take(j, *word))
             return false;
     return true;
 }
@@ -36,7 +36,7 @@ static bool is_surrogate(uint32_t point, uint32_t first)
 /* Adds a character to the text. Control characters make it one that does not
  * fit: none of the names and URIs we look for has any, they must not reach
  * somebody's log, and a NUL must not cut the text short. */
-static void put(struct bide__json *j, uint32_t point)
+static void put(struct bide__scan *j, uint32_t point)
 {
     static const unsigned char marks[] = { 0, 0xc0, 0xe0, 0xf0 };
     int more = (point >= 0x80) + (point >= 0x800) + (point >= 0x10000);
@@ -53,7 +53,7 @@ static void put(struct bide__json *j, uint32_t point)
 
 /* A character that is not escaped. Overlong forms, surrogates and what lies
  * beyond U+10FFFF are not UTF-8. */
-static bool plain_char(struct bide__json *j)
+static bool plain_char(struct bide__scan *j)
 {
     static const uint32_t least[] = { 0x20, 0x80, 0x800, 0x10000 };
     uint32_t lead = *j->at++;
@@ -74,13 +74,13 @@ static bool plain_char(struct bide__json *j)
     return true;
 }
 
-static bool hex4(struct bide__json *j, uint32_t *ret)
+static bool hex4(struct bide__scan *j, uint32_t *ret)
 {
     static const char hex[] = "0123456789abcdef";
     uint32_t value = 0;
 
     for (int i = 0; i < 4; i++) {
-        int c = bide__json_peek(j);
+        int c = bide__scan_peek(j);
         const char *at = c > 0 ? strchr(hex, bide__lower((char)c)) : NULL;
 
         if (!at)
@@ -94,14 +94,14 @@ static bool hex4(struct bide__json *j, uint32_t *ret)
 
 /* What follows \u. A pair of surrogates is one character; one without the other
  * is none. */
-static bool unicode_escape(struct bide__json *j)
+static bool unicode_escape(struct bide__scan *j)
 {
     uint32_t point, low;
 
     if (!hex4(j, &point) || is_surrogate(point, 0xdc00))
         return false;
     if (is_surrogate(point, 0xd800)) {
-        if (!bide__json_word(j, "\\u") || !hex4(j, &low) ||
+        if (!bide__scan_word(j, "\\u") || !hex4(j, &low) ||
             !is_surrogate(low, 0xdc00))
             return false;
         point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
@@ -111,13 +111,13 @@ static bool unicode_escape(struct bide__json *j)
 }
 
 /* What follows a backslash. */
-static bool escape(struct bide__json *j)
+static bool escape(struct bide__scan *j)
 {
     static const char letters[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
-    int c = bide__json_peek(j);
+    int c = bide__scan_peek(j);
     const char *at = c > 0 ? strchr(letters, c) : NULL;
 
-    if (bide__json_take(j, 'u'))
+    if (bide__scan_take(j, 'u'))
         return unicode_escape(j);
     if (!at)
         return false;
@@ -126,21 +126,21 @@ static bool escape(struct bide__json *j)
     return true;
 }
 
-bool bide__json_string(struct bide__json *j)
+bool bide__scan_string(struct bide__scan *j)
 {
     j->text_len = 0;
     j->text_fits = true;
-    if (!bide__json_take(j, '"'))
+    if (!bide__scan_take(j, '"'))
         return false;
     while (j->at < j->end && *j->at != '"')
-        if (bide__json_take(j, '\\') ? !escape(j) : !plain_char(j))
+        if (bide__scan_take(j, '\\') ? !escape(j) : !plain_char(j))
             return false;
     j->text[j->text_len] = '\0';
-    return bide__json_take(j, '"');
+    return bide__scan_take(j, '"');
 }
 
 /* Skips 1*DIGIT. */
-static bool digits(struct bide__json *j)
+static bool digits(struct bide__scan *j)
 {
     const unsigned char *start = j->at;
 
@@ -151,18 +151,18 @@ static bool digits(struct bide__json *j)
 
 /* Reads an exponent, if there is one. Beyond 10^6 a larger one makes no
  * difference, since no body is long enough for the digits to make up for it. */
-static bool exponent(struct bide__json *j, int64_t *ret)
+static bool exponent(struct bide__scan *j, int64_t *ret)
 {
     const unsigned char *start;
     bool negative;
     int64_t value = 0;
 
     *ret = 0;
-    if (!bide__json_take(j, 'e') && !bide__json_take(j, 'E'))
+    if (!bide__scan_take(j, 'e') && !bide__scan_take(j, 'E'))
         return true;
-    negative = bide__json_take(j, '-');
+    negative = bide__scan_take(j, '-');
     if (!negative)
-        bide__json_take(j, '+');
+        bide__scan_take(j, '+');
     start = j->at;
     if (!digits(j))
         return false;
@@ -172,15 +172,15 @@ static bool exponent(struct bide__json *j, int64_t *ret)
     return true;
 }
 
-bool bide__json_read_number(struct bide__json *j, struct bide__json_number *ret)
+bool bide__scan_number(struct bide__scan *j, struct bide__scan_number *ret)
 {
     const char *start;
 
-    ret->negative = bide__json_take(j, '-');
+    ret->negative = bide__scan_take(j, '-');
     start = (const char *)j->at;
-    if (!bide__json_take(j, '0') && !digits(j))
+    if (!bide__scan_take(j, '0') && !digits(j))
         return false;
-    if (bide__json_take(j, '.') && !digits(j))
+    if (bide__scan_take(j, '.') && !digits(j))
         return false;
     ret->mantissa.at = start;
     ret->mantissa.len = (size_t)((const char *)j->at - start);
