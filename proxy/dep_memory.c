@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config/field/option_value.h"
 #include "config/proxy/conf.h"
 #include "proxy/back/endpoint.h"
-#include "proxy/policy_same.h"
 
 #define MAGIC "bide deps\n"
 enum { VERSION = 1, ENTRIES = 1024, LOCK_TRIES = 500 };
@@ -222,8 +222,9 @@ static size_t find_free(struct dep_memory *m, size_t size)
 static size_t claim(struct dep_memory *m, const char *name,
                     const bide_policy_conf *policy)
 {
-    uint64_t fingerprint = policy_fingerprint(policy);
-    size_t size = whole_pages(bide_dep_shared_size(policy), m->page);
+    size_t needed = bide_dep_shared_size(policy);
+    uint64_t fingerprint = bide__policy_hash(needed, policy);
+    size_t size = whole_pages(needed, m->page);
     size_t i = find(m, name, fingerprint, size);
     if (i == ENTRIES && (i = find_free(m, size)) < ENTRIES) {
         struct entry *e = &m->file->entries[i];

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bide/run.h"
+#include "config/field/field.h"
 #include "config/proxy/conf.h"
 #include "net/resolve.h"
 #include "observe/event/sink.h"
@@ -164,53 +165,14 @@ static void tell_all(struct proxy *p, enum worker_message message)
 
 /* ===== reload ===== */
 
-static bool text_same(const char *a, const char *b)
+/* Whether something differs that cannot change while it runs: who watches was
+ * there before the first worker, and stays. */
+static bool differs(const struct proxy *p, const struct bide__proxy_conf *a,
+                    const struct bide__proxy_conf *b, char *path, size_t size)
 {
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-/* Who watches was there before the first worker, and stays. */
-static const char *watchers_differ(const struct bide__proxy_conf *a,
-                                   const struct bide__proxy_conf *b)
-{
-    const struct bide__proxy_telemetry *t = &a->telemetry, *u = &b->telemetry;
-    const struct bide__proxy_admin *x = &a->admin_access, *y = &b->admin_access;
-
-    if (!text_same(a->admin ? a->admin->text : NULL,
-                   b->admin ? b->admin->text : NULL))
-        return "proxy.admin";
-    if (!text_same(x->token, y->token) || x->insecure != y->insecure ||
-        x->n_hosts != y->n_hosts ||
-        !text_same(x->certificate, y->certificate) ||
-        !text_same(x->key, y->key))
-        return "proxy.admin_access";
-    for (size_t i = 0; i < x->n_hosts; i++)
-        if (strcmp(x->hosts[i], y->hosts[i]) != 0)
-            return "proxy.admin_access";
-    if (!text_same(t->otlp, u->otlp) || !text_same(t->log, u->log) ||
-        !text_same(t->ca, u->ca) || t->format != u->format ||
-        t->metrics_ns != u->metrics_ns ||
-        memcmp(&t->sample, &u->sample, sizeof t->sample) != 0 ||
-        memcmp(&t->log_per_s, &u->log_per_s, sizeof t->log_per_s) != 0)
-        return "proxy.telemetry";
-    return NULL;
-}
-
-static const char *unchangeable(const struct proxy *p,
-                                const struct bide__proxy_conf *a,
-                                const struct bide__proxy_conf *b)
-{
-    if (b->workers != 0 && b->workers != p->n_workers)
-        return "proxy.workers";
-    if (a->limits.header_bytes != b->limits.header_bytes)
-        return "proxy.limits.header_bytes";
-    if (a->supervise != b->supervise)
-        return "proxy.supervise";
-    if (a->sandbox != b->sandbox)
-        return "proxy.sandbox";
-    if (!text_same(a->user, b->user) || !text_same(a->group, b->group))
-        return "proxy.user";
-    return watchers_differ(a, b);
+    bool workers = b->workers != 0 && b->workers != p->n_workers;
+    snprintf(path, size, workers ? "proxy.workers" : "proxy");
+    return workers || bide__fixed_differs(&bide__proxy_table, a, b, path, size);
 }
 
 /* What is opened may not be had, so it is opened before anything changes. */
@@ -220,8 +182,8 @@ int proxy_reload(struct proxy *p, bide_config *config,
 {
     struct generation *old = p->generation; /* nobody else changes it */
     struct listen_sockets *shut = p->sockets;
-    const char *fixed = unchangeable(p, old->conf, conf);
-    if (fixed) {
+    char fixed[64];
+    if (differs(p, old->conf, conf, fixed, sizeof fixed)) {
         bool upgrades = old->conf->supervise && conf->supervise;
         snprintf(err, err_size, "%s cannot change while it runs: %srestart",
                  fixed, upgrades ? "upgrade (SIGUSR2) or " : "");
@@ -231,7 +193,10 @@ int proxy_reload(struct proxy *p, bide_config *config,
         snprintf(err, err_size, "no memory");
         return -1;
     }
-    bool moves = !text_same(old->conf->access_log, conf->access_log);
+    size_t base;
+    bool moves = !bide__field_same(
+        bide__field_find(&bide__proxy_table, "access_log", &base), old->conf,
+        conf);
     struct bide__target *log =
         moves ? access_log_open(conf->access_log, err, err_size) : NULL;
     struct listen_sockets *d =

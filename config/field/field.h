@@ -152,9 +152,10 @@ enum bide__set bide__field_set(const struct bide__field *f, void *to,
 /* Whether a text can set it at all. */
 bool bide__field_settable(const struct bide__field *f);
 
-/* The field that a path such as "queue.limit" leads to, or NULL. */
+/* The field that a path such as "queue.limit" leads to, or NULL; *ret_base is
+ * where its struct begins in that of the table. */
 const struct bide__field *bide__field_find(const struct bide__table *table,
-                                           const char *path);
+                                           const char *path, size_t *ret_base);
 
 /* The value of a field as a file would have it; NULL if it has no such text. In
  * `buffer`, or a constant. */

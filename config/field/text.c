@@ -163,17 +163,22 @@ bool bide__field_settable(const struct bide__field *f)
 }
 
 const struct bide__field *bide__field_find(const struct bide__table *table,
-                                           const char *path)
+                                           const char *path, size_t *ret_base)
 {
     size_t len = strcspn(path, ".");
+    const struct bide__field *found;
 
     for (const struct bide__field *f = table->fields; f->key; f++) {
         if (!is_text(path, len, f->key))
             continue;
-        if (f->type == BIDE__FIELDS)
-            return path[len] ? bide__field_find(f->table, path + len + 1)
-                             : NULL;
-        return path[len] ? NULL : f;
+        *ret_base = 0;
+        if (!path[len])
+            return f;
+        if (f->type != BIDE__FIELDS)
+            return NULL;
+        found = bide__field_find(f->table, path + len + 1, ret_base);
+        *ret_base += f->offset;
+        return found;
     }
     return NULL;
 }

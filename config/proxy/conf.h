@@ -154,6 +154,8 @@ struct bide__proxy_route {
         .fault.share = 1,                                                      \
     }
 
+enum { BIDE__PROXY_MAX_ENDPOINTS = 64 }; /* of an upstream */
+
 /* One server. Threads: immutable. */
 struct bide__proxy_endpoint {
     const char *url;  /* as it was written */
@@ -195,7 +197,7 @@ enum bide__proxy_tells {
 struct bide__proxy_upstream {
     const char *name;
     const struct bide__proxy_endpoint *endpoints;
-    size_t n_endpoints; /* 1 .. 64 */
+    size_t n_endpoints; /* 1 .. BIDE__PROXY_MAX_ENDPOINTS */
 
     /* pool: of each endpoint, all workers together */
     uint32_t connections;    /* at the most; more wait; 1 .. 1e6; 1024 */
@@ -452,6 +454,12 @@ struct bide__proxy_conf {
         .telemetry.metrics_ns = 10 * BIDE_SECOND,                              \
         .telemetry.log_per_s = 50,                                             \
     }
+
+/* The keys of all of it, and of one upstream (config/field/field.h): what a
+ * reload compares by. */
+struct bide__table;
+extern const struct bide__table bide__proxy_table;
+extern const struct bide__table bide__proxy_upstream_table;
 
 /* Gives the section of a config that was loaded without mistakes; NULL if the
  * file has none. */

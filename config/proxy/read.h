@@ -22,10 +22,8 @@ BIDE__READER(bide__read_clients);  /* struct bide__proxy_server_tls */
 #define BIDE__LOG_EXPECTED                                                     \
     "a path that begins with `/`, stdout, stderr, syslog, syslog:PATH or off"
 
-/* The tables of the section, of one upstream, of what a route may have beside one, and of what
+/* The tables of what a route may have beside one, and of what
  * is seen of it all. */
-extern const struct bide__table bide__proxy_table;
-extern const struct bide__table bide__proxy_upstream_table;
 extern const struct bide__table bide__proxy_fallback_table;
 extern const struct bide__table bide__proxy_fault_table;
 extern const struct bide__table bide__proxy_priority_table;

@@ -103,7 +103,7 @@ static const char *const proxy_tells[] = { "off", "v1", "v2", NULL };
 static const struct bide__field upstream_fields[] = {
     { "endpoints", AT(endpoints),
       TAKES_AS(BIDE__TEXTS, "a list of URLs of hosts"), .required = true,
-      .most = 64,
+      .most = BIDE__PROXY_MAX_ENDPOINTS,
       .item = bide__read_endpoint,
       .size = sizeof(struct bide__proxy_endpoint),
       .n_offset = offsetof(S, n_endpoints),

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/field/option_value.h"
 #include "config/proxy/conf.h"
 #include "proxy/back/upstream.h"
 #include "proxy/dep_memory.h"
 #include "proxy/generation.h"
-#include "proxy/policy_same.h"
 
 /* ===== dependencies ===== */
 
@@ -62,7 +62,7 @@ static bool policy_is(const struct service *v,
                       const struct bide__proxy_route *c)
 {
     return strcmp(v->policy_name, c->policy_name) == 0 &&
-           policy_same(bide_dep_policy(v->dep), c->policy);
+           bide__policy_same(bide_dep_policy(v->dep), c->policy);
 }
 
 struct service *service_find(const struct generation *g,

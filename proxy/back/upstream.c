@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "config/field/field.h"
 #include "config/proxy/conf.h"
 #include "net/resolve.h"
 #include "net/tls.h"
@@ -15,29 +16,6 @@
 #include "proxy/worker.h"
 
 /* ===== the same? ===== */
-
-static bool text_same(const char *a, const char *b)
-{
-    return a == b || (a && b && strcmp(a, b) == 0);
-}
-
-static bool health_same(const struct bide__proxy_health *a,
-                        const struct bide__proxy_health *b)
-{
-    return text_same(a->path, b->path) && text_same(a->host, b->host) &&
-           a->every_ns == b->every_ns && a->timeout_ns == b->timeout_ns &&
-           a->unhealthy == b->unhealthy && a->healthy == b->healthy &&
-           a->status_min == b->status_min && a->status_max == b->status_max;
-}
-
-static bool tls_same(const struct bide__proxy_client_tls *a,
-                     const struct bide__proxy_client_tls *b)
-{
-    return text_same(a->ca, b->ca) &&
-           text_same(a->certificate, b->certificate) &&
-           text_same(a->key, b->key) &&
-           text_same(a->server_name, b->server_name) && a->verify == b->verify;
-}
 
 /* Changes when one of the files does. */
 static uint64_t files_stamp(const struct bide__proxy_client_tls *c)
@@ -54,35 +32,18 @@ static uint64_t files_stamp(const struct bide__proxy_client_tls *c)
     return stamp;
 }
 
-static bool numbers_same(const struct bide__proxy_upstream *a,
-                         const struct bide__proxy_upstream *b)
-{
-    return a->connections == b->connections && a->idle == b->idle &&
-           a->idle_timeout_ns == b->idle_timeout_ns &&
-           a->connecting == b->connecting &&
-           a->connect_timeout_ns == b->connect_timeout_ns &&
-           a->consecutive == b->consecutive &&
-           memcmp(&a->failure_rate, &b->failure_rate, sizeof(double)) == 0 &&
-           a->open_ns == b->open_ns &&
-           memcmp(&a->max_ejected, &b->max_ejected, sizeof(double)) == 0 &&
-           a->slow_start_ns == b->slow_start_ns &&
-           a->resolve_ns == b->resolve_ns &&
-           a->proxy_protocol == b->proxy_protocol &&
-           a->body_timeout_ns == b->body_timeout_ns;
-}
-
 bool upstream_same(const struct upstream *u,
                    const struct bide__proxy_upstream *c)
 {
-    if (strcmp(u->name, c->name) != 0 || u->n_endpoints != c->n_endpoints ||
-        !numbers_same(&u->conf, c) ||
-        !health_same(&u->conf.health, &c->health) ||
-        !tls_same(&u->conf.tls, &c->tls))
-        return false;
+    struct bide__proxy_upstream mine = u->conf;
+    struct bide__proxy_endpoint endpoints[BIDE__PROXY_MAX_ENDPOINTS];
+
+    mine.endpoints = endpoints;
     for (unsigned i = 0; i < u->n_endpoints; i++)
-        if (strcmp(u->endpoints[i].url, c->endpoints[i].url) != 0)
-            return false;
-    return u->tls_stamp == files_stamp(&c->tls);
+        endpoints[i].url = u->endpoints[i].url;
+    return strcmp(u->name, c->name) == 0 &&
+           bide__fields_same(&bide__proxy_upstream_table, &mine, c) &&
+           u->tls_stamp == files_stamp(&c->tls);
 }
 
 /* ===== endpoints ===== */

@@ -7,6 +7,7 @@ default must be what the INIT macro has, the range what the table of options
 """
 import os
 import re
+import subprocess
 import sys
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..')
@@ -153,15 +154,17 @@ def said_range(comment):
 # ----- the table of options -----
 
 def options():
-    """[(key, type, path, min, max, above_min)]"""
-    text = read('lib/options.c').replace('\\\n', ' ')
-    names = {'MS': 1e6, 'HOUR': 3600e9, 'MAX_NS': 2.0 ** 63}
+    """[(key, type, path, min, max, above_min)], as the compiler sees them."""
+    text = subprocess.run([os.environ.get('CC', 'cc'), '-E', '-P', '-I', 'include',
+                           '-iquote', '.', 'lib/options.c'], cwd=ROOT, check=True,
+                          capture_output=True, text=True).stdout
     rows = []
-    for m in re.finditer(r'X\("([\w.]+)",\s*(\w+),\s*([\w.]+),\s*([^,]+),'
-                         r'\s*([^,]+),\s*(true|false),', text):
+    for m in re.finditer(r'\{\s*"([\w.]+)",\s*BIDE_OPTION_(\w+),\s*'
+                         r'__builtin_offsetof\s*\(bide_policy_conf, ([\w.]+)\),'
+                         r'\s*([^,]+),\s*([^,]+),\s*(\w+),', text):
         key, type_, path, low, high, above = m.groups()
-        rows.append((key, type_, path, eval(low, {}, names),
-                     eval(high, {}, names), above == 'true'))
+        rows.append((key, type_, path, eval(low), eval(high),
+                     above in ('1', 'true')))
     return rows
 
 
