@@ -112,13 +112,16 @@ struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
     memset(w, 0, sizeof *w);
     w->proxy = proxy;
     w->index = index;
-    if (!generation_begin(w)) {
+    w->spare_attempt = malloc(sizeof *w->spare_attempt);
+    if (!w->spare_attempt || !generation_begin(w)) {
+        free(w->spare_attempt);
         free(w);
         return NULL;
     }
     if (net_loop_init(&w->loop) < 0) {
         snprintf(err, err_size, "no descriptors left");
         generation_end(w->use);
+        free(w->spare_attempt);
         free(w);
         return NULL;
     }
@@ -280,6 +283,7 @@ static void free_lists(struct worker *w)
         w->free_attempts = a->next, free(a);
     while ((l = w->free_links))
         w->free_links = l->next, free(l);
+    free(w->spare_attempt);
 }
 
 void worker_free(struct worker *w)

@@ -65,6 +65,7 @@ struct worker {
     struct client *free_clients;
     struct exchange *free_exchanges;
     struct attempt *free_attempts;
+    struct attempt *spare_attempt; /* to fail with, if there is no memory */
     struct link *free_links;
     unsigned n_free_clients, n_free_exchanges, n_free_attempts, n_free_links;
 

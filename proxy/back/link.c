@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 enum { FREE_LINKS = NET_SPARES(256) };
 
 static struct worker *worker_of(const struct link *l)
@@ -114,7 +113,7 @@ static void connect_failed(struct link *l, bide_fault fault)
         return;
     pool_leave(p, a);
     pool_serve(p);
-    attempt_unlinked(a, fault);
+    attempt_fail(a, fault);
 }
 
 void link_use(struct link *l)

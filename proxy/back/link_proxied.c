@@ -39,6 +39,8 @@ void link_bind(struct link *l, struct attempt *a)
     l->client_port = c->port;
     l->attempt = a;
     a->making = l;
+    if (a->phase == ATTEMPT_IN_LINE)
+        attempt_move(a, ATTEMPT_CONNECTING);
 }
 
 /* It is small, and the socket is empty: it goes in one piece, together with

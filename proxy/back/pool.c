@@ -20,7 +20,7 @@
 
 static void line_enter(struct pool *p, struct attempt *a)
 {
-    a->in_line = true;
+    attempt_move(a, ATTEMPT_IN_LINE);
     a->line_next = NULL;
     a->line_prev = p->last;
     *(p->last ? &p->last->line_next : &p->first) = a;
@@ -30,11 +30,11 @@ static void line_enter(struct pool *p, struct attempt *a)
 
 void pool_leave(struct pool *p, struct attempt *a)
 {
-    if (!a->in_line)
+    if (!a->line_prev && p->first != a)
         return;
     *(a->line_prev ? &a->line_prev->line_next : &p->first) = a->line_next;
     *(a->line_next ? &a->line_next->line_prev : &p->last) = a->line_prev;
-    a->in_line = false;
+    a->line_prev = NULL;
     p->n_waiting--;
 }
 
@@ -58,9 +58,9 @@ static void expect(struct pool *p)
 {
     struct attempt *a = p->first;
     for (uint32_t n = p->n_connecting; a && n > 0; a = a->line_next, n--) {
-        if (a->awaited)
+        if (a->phase == ATTEMPT_CONNECTING)
             continue;
-        a->awaited = true;
+        attempt_move(a, ATTEMPT_CONNECTING);
         attempt_started(a);
     }
 }
@@ -205,7 +205,7 @@ static void serve(struct net_task *task)
         return;
     pool_leave(p, a);
     pool_serve(p);
-    attempt_unlinked(a, nowhere ? BIDE_FAULT_DNS : BIDE_FAULT_LOCAL);
+    attempt_fail(a, nowhere ? BIDE_FAULT_DNS : BIDE_FAULT_LOCAL);
 }
 
 void pool_init(struct pool *p, struct worker *w)

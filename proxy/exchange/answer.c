@@ -106,6 +106,7 @@ static bool write_head(struct exchange *ex, struct attempt *a)
 void answer_count(struct exchange *ex, int status)
 {
     struct counters *c = &ex->worker->counters;
+    exchange_move(ex, EXCHANGE_ANSWER);
     ex->status = (uint16_t)status;
     switch (status / 100) {
     case 1:

@@ -30,8 +30,7 @@ static void finish(struct exchange *ex)
         exchange_over(ex);
     }
     if (a)
-        attempt_end(a, attempt_reusable(a));
-    ex->winner = NULL;
+        attempt_end(a);
     if (gone)
         client_abort(c);
     else
@@ -50,12 +49,12 @@ void answer_broken(struct exchange *ex)
 {
     struct iovec iov[ANSWER_PIECES];
     if (!has_begun(ex)) {
+        exchange_move(ex, EXCHANGE_SETTLED);
         ex->status = 0;
         answer_drop(ex);
         net_buf_give(&ex->worker->bufs, ex->out);
         ex->out = NULL;
-        attempt_end(ex->winner, false);
-        ex->winner = NULL;
+        attempt_end(ex->winner);
         own_answer(ex, &(struct own_answer){
                            .status = 502,
                            .problem = "answer_broke_off",
@@ -63,8 +62,8 @@ void answer_broken(struct exchange *ex)
                            .detail = "the endpoint's answer broke off",
                            .retry_ns = BIDE_FOREVER });
     } else if (answer_pieces(ex, iov) > 0) {
-        ex->winner->broken = true;
-        attempt_unlink(ex->winner, false);
+        ex->winner->end = END_LOST;
+        attempt_unlink(ex->winner);
     } else {
         exchange_cut(ex);
     }
@@ -160,11 +159,11 @@ void answer_pump(struct exchange *ex)
         if (rc <= 0)
             return;
         const struct attempt *a = ex->winner;
-        if (a && a->broken) {
+        if (a && a->end == END_LOST) {
             exchange_cut(ex);
             return;
         }
-        if (!a || a->complete || a->resp.framing == HTTP1_TUNNEL) {
+        if (!a || attempt_is_complete(a) || a->resp.framing == HTTP1_TUNNEL) {
             finish(ex);
             return;
         }

@@ -4,6 +4,7 @@
  * An answer that ends with its connection (HTTP/1.0 has no other way) is passed
  * on in chunks: otherwise one that was cut off would look whole. In the buffer
  * each piece has room before and behind it for what makes it a chunk. */
+#include "base/hex.h"
 #include "net/buf.h"
 #include "net/conn.h"
 #include "proxy/back/endpoint.h"
@@ -19,8 +20,6 @@
 #include "proxy/worker.h"
 
 #include <string.h>
-
-#include "base/hex.h"
 
 enum {
     SIZE_LINE = 7, /* five digits and CRLF: more than any buffer holds */
@@ -74,7 +73,7 @@ void answer_frame(struct attempt *a)
         memmove(net_buf_room(b) + SIZE_LINE, from, n);
         end_chunk(b, n);
     }
-    if (a->complete)
+    if (attempt_is_complete(a))
         put_last_chunk(b);
     all_is_ready(a);
 }
@@ -128,7 +127,8 @@ static bool scan(struct attempt *a)
  * closed; whether that was all is not known then. */
 static bool is_end(const struct attempt *a)
 {
-    return !a->send_failed && http1_body_eof(&a->body) == HTTP1_END;
+    return a->sending != SENDING_FAILED &&
+           http1_body_eof(&a->body) == HTTP1_END;
 }
 
 bool answer_read(struct exchange *ex)
@@ -146,7 +146,7 @@ bool answer_read(struct exchange *ex)
         return false;
     }
     if (n == 0 && is_end(a)) {
-        a->complete = true;
+        a->end = END_THERE;
         if (a->pass == PASS_CHUNKED) {
             put_last_chunk(a->in);
             all_is_ready(a);
@@ -167,7 +167,7 @@ enum { ROUNDS = 16 };
  * that: its connection stays. */
 static bool is_done_with(const struct attempt *a)
 {
-    return a->link && a->complete && (a->sent_all || a->send_failed);
+    return a->link && attempt_is_complete(a) && a->sending >= SENT_ALL;
 }
 
 void answer_read_ahead(struct exchange *ex)
@@ -175,11 +175,11 @@ void answer_read_ahead(struct exchange *ex)
     struct attempt *a = ex->winner;
     if (!a || a->resp.framing == HTTP1_TUNNEL)
         return;
-    for (int i = 0; i < ROUNDS && a->link && !a->complete; i++)
+    for (int i = 0; i < ROUNDS && a->link && !attempt_is_complete(a); i++)
         if (!answer_read(ex))
             return;
     if (is_done_with(a))
-        attempt_unlink(a, attempt_reusable(a));
-    else if (a->link && !a->complete)
+        attempt_unlink(a);
+    else if (a->link && !attempt_is_complete(a))
         exchange_later(ex, TODO_PUMP);
 }

@@ -37,7 +37,7 @@ static struct worker *worker_of(const struct attempt *a)
  * nothing to be had from another attempt either. */
 static void late_in_line(struct attempt *a)
 {
-    bool starved = pool_starved(a->pool, a->begin_ns);
+    bool starved = !a->making && pool_starved(a->pool, a->begin_ns);
     if (starved && a->ex->running == a && !a->next)
         own_answer(a->ex, &(struct own_answer){
                               .status = 503,
@@ -48,15 +48,37 @@ static void late_in_line(struct attempt *a)
                               .refusal = true,
                               .retry_ns = BIDE_SECOND });
     else
-        attempt_fail(a, starved ? BIDE_FAULT_LOCAL
-                        : endpoint_is_pending(a->pool->endpoint)
-                            ? BIDE_FAULT_DNS
-                        : a->awaited ? BIDE_FAULT_TIMEOUT
-                                     : BIDE_FAULT_CONNECTION_WAIT);
+        attempt_fail(
+            a, starved                                  ? BIDE_FAULT_LOCAL
+               : endpoint_is_pending(a->pool->endpoint) ? BIDE_FAULT_DNS
+               : a->phase == ATTEMPT_CONNECTING         ? BIDE_FAULT_TIMEOUT
+                                                : BIDE_FAULT_CONNECTION_WAIT);
 }
 
 /* Before the answer: how long the engine lets it take. After: how long the
  * endpoint may be silent in the middle of it. */
+static void late(struct attempt *a)
+{
+    switch ((enum attempt_phase)a->phase) {
+    case ATTEMPT_HELD_UP:
+        fault_over(a);
+        break;
+    case ATTEMPT_IN_LINE:
+    case ATTEMPT_CONNECTING:
+        late_in_line(a);
+        break;
+    case ATTEMPT_ANSWERED:
+        attempt_judge(a);
+        break;
+    case ATTEMPT_PASSED_ON:
+        answer_broken(a->ex);
+        break;
+    default:
+        attempt_fail(a, a->sending == SENT_WHAT_CAME ? BIDE_FAULT_UPLOAD
+                                                     : BIDE_FAULT_TIMEOUT);
+    }
+}
+
 static void on_time(struct net_timer *t)
 {
     struct attempt *a =
@@ -66,17 +88,8 @@ static void on_time(struct net_timer *t)
         return;
     if (loop->now_ns < a->until_ns)
         net_timer_set(loop, t, a->until_ns);
-    else if (a->held_up)
-        fault_over(a);
-    else if (a->ex->winner == a)
-        answer_broken(a->ex);
-    else if (a->answered)
-        attempt_judge(a);
-    else if (a->in_line)
-        late_in_line(a);
     else
-        attempt_fail(a, a->waits_for_client ? BIDE_FAULT_UPLOAD
-                                            : BIDE_FAULT_TIMEOUT);
+        late(a);
 }
 
 void attempt_until(struct attempt *a, int64_t at_ns)
@@ -111,6 +124,7 @@ void attempt_later(struct attempt *a)
     net_task_later(&worker_of(a)->loop, &a->task);
 }
 
+/* Without memory it is the worker's spare one, which can do nothing but fail. */
 static struct attempt *attempt_new(struct exchange *ex)
 {
     struct worker *w = ex->worker;
@@ -119,7 +133,7 @@ static struct attempt *attempt_new(struct exchange *ex)
         w->free_attempts = a->next;
         w->n_free_attempts--;
     } else if (!(a = malloc(sizeof *a))) {
-        return NULL;
+        a = w->spare_attempt;
     }
     memset(a, 0, offsetof(struct attempt, permit));
     a->ex = ex;
@@ -135,6 +149,8 @@ static void attempt_free(struct attempt *a)
     struct worker *w = worker_of(a);
     net_buf_give(&w->bufs, a->head);
     net_buf_give(&w->bufs, a->in);
+    if (a == w->spare_attempt)
+        return;
     if (w->n_free_attempts == FREE_ATTEMPTS) {
         free(a);
         return;
@@ -144,7 +160,7 @@ static void attempt_free(struct attempt *a)
     w->free_attempts = a;
 }
 
-void attempt_unlink(struct attempt *a, bool reuse)
+void attempt_unlink(struct attempt *a)
 {
     struct link *l = a->link;
     struct pool *p = a->pool;
@@ -158,7 +174,7 @@ void attempt_unlink(struct attempt *a, bool reuse)
     a->pool = NULL;
     a->link = NULL;
     gauge_down(&p->in_flight);
-    if (l && reuse)
+    if (l && attempt_reusable(a))
         link_release(l);
     else if (l)
         link_close(l);
@@ -175,27 +191,9 @@ static void list_remove(struct attempt *a)
         *at = a->next;
 }
 
-void attempt_end(struct attempt *a, bool reuse)
-{
-    list_remove(a);
-    if (a->copy)
-        copy_end(a);
-    attempt_judge_endpoint(a, NULL);
-    attempt_unlink(a, reuse);
-    attempt_free(a);
-}
-
-void attempt_save(struct attempt *a, bool reuse)
-{
-    struct exchange *ex = a->ex;
-    list_remove(a);
-    if (ex->saved)
-        attempt_end(ex->saved, false);
-    ex->saved = a;
-    attempt_unlink(a, reuse);
-}
-
-void attempt_judge_endpoint(struct attempt *a, const bide_outcome *out)
+/* Counts a failure of the endpoint, tells its breaker, and gives the permit back.
+ * NULL: nothing is known of it. */
+static void judge_endpoint(struct attempt *a, const bide_outcome *out)
 {
     if (a->pool && out && out->cls != BIDE_SUCCESS && out->cls != BIDE_IGNORED)
         count(&a->pool->endpoint->counts->of[worker_of(a)->index].failures);
@@ -208,18 +206,56 @@ void attempt_judge_endpoint(struct attempt *a, const bide_outcome *out)
     bide_call_end(&a->permit, now);
 }
 
+/* An endpoint is not to blame for what it was asked. */
+void attempt_report(struct attempt *a, const bide_outcome *out)
+{
+    bide_outcome seen = exchange_blame(a->ex, a, out);
+    if (out->fault == BIDE_FAULT_NONE && seen.cls == BIDE_PERMANENT &&
+        a->resp.status < 500)
+        seen.cls = BIDE_SUCCESS;
+    judge_endpoint(a, &seen);
+    exchange_report(a->ex, a, out);
+    attempt_move(a, ATTEMPT_JUDGED);
+}
+
+void attempt_end(struct attempt *a)
+{
+    struct exchange *ex = a->ex;
+    if (a->phase < ATTEMPT_JUDGED)
+        event_lost(a);
+    if (a->copy)
+        copy_end(a);
+    list_remove(a);
+    if (ex->saved == a)
+        ex->saved = NULL;
+    if (ex->winner == a)
+        ex->winner = NULL;
+    judge_endpoint(a, NULL);
+    attempt_unlink(a);
+    attempt_move(a, ATTEMPT_OVER);
+    attempt_free(a);
+}
+
+void attempt_save(struct attempt *a)
+{
+    struct exchange *ex = a->ex;
+    list_remove(a);
+    if (ex->saved)
+        attempt_end(ex->saved);
+    ex->saved = a;
+    attempt_unlink(a);
+    attempt_move(a, ATTEMPT_SAVED);
+}
+
 /* ===== failing ===== */
 
 static bide_outcome outcome_of(const struct attempt *a, bide_fault fault)
 {
     bide_response r = { .fault = fault,
-                        .not_sent = !a->sent_any && !a->injected };
-    char method[32] = "";
-    const struct http1_head *req = &a->ex->req;
-    if (req->method_len < sizeof method) {
-        memcpy(method, exchange_bytes(a->ex) + req->method, req->method_len);
-        r.method = method;
-    }
+                        .not_sent =
+                            a->sending == SENT_NOTHING && !a->injected };
+    char method[METHOD_TEXT];
+    r.method = exchange_method(a->ex, method);
     return bide_classify(a->ex->route->service->dep, &r);
 }
 
@@ -227,11 +263,9 @@ void attempt_fail(struct attempt *a, bide_fault fault)
 {
     struct exchange *ex = a->ex;
     bide_outcome out = outcome_of(a, fault);
-    bide_outcome seen = exchange_blame(ex, a, &out);
     ex->fault = (uint8_t)fault;
-    attempt_judge_endpoint(a, &seen);
-    exchange_report(ex, a, &out);
-    attempt_end(a, false);
+    attempt_report(a, &out);
+    attempt_end(a);
     exchange_later(ex, TODO_STEP);
 }
 
@@ -240,15 +274,10 @@ void attempt_fail(struct attempt *a, bide_fault fault)
 void attempt_linked(struct attempt *a, struct link *l)
 {
     a->link = l;
-    a->reused = l->reused;
-    if (!a->awaited)
+    if (a->phase == ATTEMPT_IN_LINE || a->pool->proxied)
         attempt_started(a);
+    attempt_move(a, ATTEMPT_ASKING);
     attempt_send(a);
-}
-
-void attempt_unlinked(struct attempt *a, bide_fault fault)
-{
-    attempt_fail(a, fault);
 }
 
 /* A request that must not be sent twice wants a connection that is surely open:
@@ -263,7 +292,7 @@ static void get_link(struct attempt *a)
     switch (pool_take(a->pool, a, attempt_is_careful(a))) {
     case POOL_READY:
         count(&worker_of(a)->counters.reused);
-        a->reused = true;
+        attempt_move(a, ATTEMPT_ASKING);
         attempt_send(a);
         break;
     case POOL_FAILED:
@@ -276,30 +305,19 @@ static void get_link(struct attempt *a)
     }
 }
 
-static void no_memory(struct exchange *ex, uint32_t number)
-{
-    bide_outcome out = { .cls = BIDE_TRANSIENT,
-                         .fault = BIDE_FAULT_LOCAL,
-                         .not_processed = true };
-    ex->fault = BIDE_FAULT_LOCAL;
-    bide_call_report(&ex->call, number, &out, ex->worker->loop.now_ns);
-}
-
 void attempt_start(struct exchange *ex, const bide_decision *d)
 {
     struct worker *w = ex->worker;
     struct attempt *a = attempt_new(ex);
-    if (!a) {
-        no_memory(ex, d->attempt);
-        return;
-    }
     count(&w->counters.attempts);
     a->number = d->attempt;
     a->begin_ns = w->loop.now_ns;
     a->timeout_ns = d->timeout_ns;
     event_attempt(a, d->reason);
     a->nth = ++ex->tries;
-    if (!ex->route->can_fail || !fault_begin(a))
+    if (a == w->spare_attempt)
+        attempt_fail(a, BIDE_FAULT_LOCAL);
+    else if (!ex->route->can_fail || !fault_begin(a))
         attempt_go(a);
 }
 
@@ -336,18 +354,18 @@ void attempt_ready(struct attempt *a)
     struct exchange *ex = a->ex;
     if (!a->link)
         return;
-    if (ex->tunnel) {
+    if (ex->phase == EXCHANGE_TUNNEL) {
         tunnel_pump(ex);
         return;
     }
-    if (!a->sent_all && a->link->conn.writable && !a->send_failed) {
+    if (a->sending < SENT_ALL && a->link->conn.writable) {
         /* It may fail, and be gone. */
         struct link *l = a->link;
         attempt_send(a);
         if (l->attempt != a)
             return;
     }
-    if (ex->winner == a)
+    if (a->phase == ATTEMPT_PASSED_ON)
         answer_pump(ex);
     else if (net_can_read(&a->link->conn))
         attempt_read(a);

@@ -1,8 +1,29 @@
 /* proxy/exchange/attempt.h: one try of a request, on one connection: its life from
- * the choice of an endpoint on, or its failing on purpose instead (fault.c). */
+ * the choice of an endpoint on, or its failing on purpose instead (fault.c).
+ *
+ *    .--held up--> HELD_UP --answered in the endpoint's place--.
+ *    |                |                                        |
+ *   NEW <--let go-----'                                        v
+ *    |--idle connection--> ASKING --head of the answer--> ANSWERED
+ *    |                      ^  ^                               |
+ *    '-> IN_LINE --given----'  |                               |
+ *           |                  |                               |
+ *           '-> CONNECTING ----'                            reported
+ *                                                              |
+ *   any of these --failed, and reported--> JUDGED <------------'
+ *                                            |-- the answer --> PASSED_ON
+ *                                            |                    ^
+ *                                            '-- if no better --> SAVED
+ *   any --attempt_end()--> OVER
+ *
+ * Whatever ends it, attempt_end() does: what it came to has been reported by then
+ * (JUDGED and later), or nobody waits for it any more, as for the loser of a
+ * hedge. It sends while it reads: how far it has come with that is told apart
+ * (enum sending), and so is the end of the answer (enum answer_end). */
 #ifndef BIDE_PROXY_EXCHANGE_ATTEMPT_H
 #define BIDE_PROXY_EXCHANGE_ATTEMPT_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,6 +43,31 @@ enum pass {
     PASS_UNCHUNKED, /* it came in chunks, which the client does not know */
     PASS_CHUNKED    /* it ends with the endpoint's connection */
 };
+
+enum attempt_phase {
+    ATTEMPT_NEW,        /* has neither endpoint nor connection */
+    ATTEMPT_HELD_UP,    /* by a fault on purpose */
+    ATTEMPT_IN_LINE,    /* for a connection to its endpoint */
+    ATTEMPT_CONNECTING, /* one is being made for it */
+    ATTEMPT_ASKING,     /* has one: sends, and waits for the answer */
+    ATTEMPT_ANSWERED,   /* the head is there; more may be needed to judge it */
+    ATTEMPT_JUDGED,     /* what it came to has been reported */
+    ATTEMPT_SAVED,      /* a whole answer, if there will be no better one */
+    ATTEMPT_PASSED_ON,  /* its answer is the client's */
+    ATTEMPT_OVER
+};
+
+/* How far the request has left. */
+enum sending {
+    SENT_NOTHING,
+    SENT_SOME,
+    SENT_WHAT_CAME, /* of a body that is streamed: the client is waited for */
+    SENT_ALL,
+    SENDING_FAILED /* no more can be sent; there may be an answer */
+};
+
+/* Whether the end of the answer's body is there. */
+enum answer_end { END_AWAITED, END_THERE, END_LOST };
 
 /* One try, on one connection. */
 struct attempt {
@@ -48,28 +94,34 @@ struct attempt {
     uint32_t ready;       /* ready .. scanned is gone, ... */
     uint32_t scanned;     /* ... scanned .. end is yet to be looked at */
 
-    bool in_line;
-    bool awaited;          /* in line, and a connection is being made for it */
-    bool waits_for_client; /* all that came of the body has been sent */
-    bool permit_held;
-    bool sent_any; /* a byte of the request has left */
-    bool sent_all;
-    bool send_failed; /* no more can be sent; there may be an answer */
-    bool answered;    /* the head of the answer is there */
-    bool complete;    /* and the end of its body, ... */
-    bool broken;      /* ... which will never be */
-    bool reused;      /* on a connection that had served before */
+    uint8_t phase;    /* enum attempt_phase; attempt_move() */
+    uint8_t sending;  /* enum sending */
+    uint8_t end;      /* enum answer_end */
     uint8_t pass;     /* enum pass */
-    bool held_up;     /* by a fault on purpose: it has no endpoint yet */
-    bool injected;    /* it had one: its failure counts as after sending */
+    bool permit_held; /* `permit` is to be ended */
+    bool injected;    /* fails on purpose: that counts as after sending */
+    bool elsewhere;   /* at the upstream that the route falls back on */
     struct stale_copy *copy; /* of its answer, as far as it came; or NULL */
-    bool elsewhere;          /* at the upstream that the route falls back on */
 
     bide_call permit;       /* on the endpoint's breaker */
     struct http1_body body; /* of the answer */
     struct http1_head resp;
     struct http1_field fields[FIELDS_MAX];
 };
+
+/* The phases that may follow each, as bits (phase.c). */
+extern const uint16_t attempt_moves[ATTEMPT_OVER + 1];
+
+static inline void attempt_move(struct attempt *a, enum attempt_phase to)
+{
+    assert(attempt_moves[a->phase] >> to & 1);
+    a->phase = (uint8_t)to;
+}
+
+static inline bool attempt_is_complete(const struct attempt *a)
+{
+    return a->end == END_THERE;
+}
 
 /* Makes the attempt that was decided. If it fails at once that is reported, and
  * the engine is to be asked again. */
@@ -78,9 +130,8 @@ void attempt_start(struct exchange *ex, const bide_decision *d);
 /* Chooses an endpoint for it, and goes there. */
 void attempt_go(struct attempt *a);
 
-/* Its connection is there, or cannot be had: an errno, and the fault. */
+/* Its connection is there. */
 void attempt_linked(struct attempt *a, struct link *l);
-void attempt_unlinked(struct attempt *a, bide_fault fault);
 
 /* Reports what it came to without an answer, and lets the exchange go on. */
 void attempt_fail(struct attempt *a, bide_fault fault);
@@ -92,12 +143,16 @@ void attempt_started(struct attempt *a);
 /* Something may have become possible on its connection. */
 void attempt_ready(struct attempt *a);
 
-/* Ends it without a report: a loser, or cancelled, or done with. `reuse`: its
- * connection may serve again. */
-void attempt_end(struct attempt *a, bool reuse);
+/* Tells the engine and the endpoint's breaker what it came to. */
+void attempt_report(struct attempt *a, const bide_outcome *out);
 
-/* Gives its connection back; it keeps what it has read. */
-void attempt_unlink(struct attempt *a, bool reuse);
+/* Ends it, whatever ended it. One that was not reported has lost: another has
+ * won, or the client has gone. */
+void attempt_end(struct attempt *a);
+
+/* Gives its connection back, to serve again where that is possible; it keeps
+ * what it has read. */
+void attempt_unlink(struct attempt *a);
 
 /* Whether its connection must surely be open: it must not be sent twice. */
 bool attempt_is_careful(const struct attempt *a);
@@ -109,7 +164,7 @@ void attempt_later(struct attempt *a);
 void attempt_judge(struct attempt *a);
 
 /* Keeps it as the answer in case there will be no better one. */
-void attempt_save(struct attempt *a, bool reuse);
+void attempt_save(struct attempt *a);
 
 /* It must have come further by `at_ns`. */
 void attempt_until(struct attempt *a, int64_t at_ns);
@@ -117,10 +172,6 @@ void attempt_until(struct attempt *a, int64_t at_ns);
 /* Whether its connection may serve again: all of the request was sent, all of
  * the answer read, and nothing else. */
 bool attempt_reusable(const struct attempt *a);
-
-/* Counts a failure of the endpoint, tells its breaker, and gives the permit
- * back. NULL: nothing is known of it. */
-void attempt_judge_endpoint(struct attempt *a, const bide_outcome *out);
 
 /* ===== fault.c ===== */
 

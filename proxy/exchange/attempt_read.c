@@ -72,7 +72,8 @@ bool attempt_scan(struct attempt *a)
         if (a->pass != PASS_UNCHUNKED)
             a->ready = a->scanned;
     } while (rc == HTTP1_DATA);
-    a->complete = rc == HTTP1_END;
+    if (rc == HTTP1_END)
+        a->end = END_THERE;
     return true;
 }
 
@@ -88,9 +89,9 @@ static bool has_odd_body(const struct http1_head *req)
 
 bool attempt_reusable(const struct attempt *a)
 {
-    return a->complete && a->sent_all && a->resp.keep_alive &&
-           a->resp.framing <= HTTP1_CHUNKED && a->scanned == a->in->end &&
-           !has_odd_body(&a->ex->req);
+    return attempt_is_complete(a) && a->sending == SENT_ALL &&
+           a->resp.keep_alive && a->resp.framing <= HTTP1_CHUNKED &&
+           a->scanned == a->in->end && !has_odd_body(&a->ex->req);
 }
 
 /* ===== judging ===== */
@@ -145,7 +146,7 @@ static void set_body(const struct attempt *a, bide_response *r, char *plain)
 
 /* Kept out of line: a good answer should not pay for its stack. */
 __attribute__((noinline)) static bide_outcome
-look_closer(const struct attempt *a, bide_response *r)
+look_closer(const struct attempt *a, bide_response r)
 {
     const char *bytes = net_buf_at(a->in);
     bide_header fields[FIELDS_MAX];
@@ -156,13 +157,13 @@ look_closer(const struct attempt *a, bide_response *r)
         fields[i] = (bide_header){ bytes + f->line, f->name_len,
                                    bytes + f->value, f->value_len };
     }
-    r->method = exchange_method(a->ex, method);
-    r->headers = fields;
-    r->n_headers = a->resp.n_fields;
-    r->wall_s = bide_wall_s();
-    if (is_problem(a) && a->complete)
-        set_body(a, r, plain);
-    return bide_classify(a->ex->route->service->dep, r);
+    r.method = exchange_method(a->ex, method);
+    r.headers = fields;
+    r.n_headers = a->resp.n_fields;
+    r.wall_s = bide_wall_s();
+    if (is_problem(a) && attempt_is_complete(a))
+        set_body(a, &r, plain);
+    return bide_classify(a->ex->route->service->dep, &r);
 }
 
 /* Nobody but a rule looks into the fields of a good answer. */
@@ -174,7 +175,7 @@ static bide_outcome classify(const struct attempt *a)
         r.status = 200; /* the protocol is another now: that worked */
     if (r.status < 400 && service->plain)
         return bide_classify(service->dep, &r);
-    return look_closer(a, &r);
+    return look_closer(a, r);
 }
 
 /* An answer is judged when its head is there, but for these: what a problem
@@ -184,7 +185,7 @@ static bide_outcome classify(const struct attempt *a)
  * than when half of it was passed on. */
 static bool awaits_body(const struct attempt *a)
 {
-    if (a->complete || !has_room(a))
+    if (attempt_is_complete(a) || !has_room(a))
         return false;
     if (a->link->conn.hup || is_problem(a))
         return true;
@@ -192,31 +193,21 @@ static bool awaits_body(const struct attempt *a)
     return cls == BIDE_TRANSIENT || cls == BIDE_THROTTLED;
 }
 
-/* An endpoint is not to blame for what it was asked. */
-static void judge_endpoint(struct attempt *a, const bide_outcome *out)
-{
-    bide_outcome seen = exchange_blame(a->ex, a, out);
-    if (seen.cls == BIDE_PERMANENT && a->resp.status < 500)
-        seen.cls = BIDE_SUCCESS;
-    attempt_judge_endpoint(a, &seen);
-}
-
 void attempt_judge(struct attempt *a)
 {
     struct exchange *ex = a->ex;
     bide_outcome out = classify(a);
 
-    judge_endpoint(a, &out);
-    exchange_report(ex, a, &out);
+    attempt_report(a, &out);
     bide_decision d = exchange_next(ex);
     if (d.action == BIDE_DONE) {
         exchange_settle(ex, &d, a);
         return;
     }
-    if (a->complete)
-        attempt_save(a, attempt_reusable(a));
+    if (attempt_is_complete(a))
+        attempt_save(a);
     else
-        attempt_end(a, false);
+        attempt_end(a);
     exchange_act(ex, d);
 }
 
@@ -235,7 +226,7 @@ static uint8_t pass_for(const struct attempt *a)
 /* The head is there, and perhaps part of the body. */
 static void got_head(struct attempt *a)
 {
-    a->answered = true;
+    attempt_move(a, ATTEMPT_ANSWERED);
     a->scanned = a->ready = a->in->begin + a->resp.head_len;
     a->pass = pass_for(a);
     http1_body_init(&a->body, (enum http1_framing)a->resp.framing,
@@ -273,8 +264,10 @@ static bool parse(struct attempt *a)
  * whole, too, if it broke when we wrote to it. */
 static void ended(struct attempt *a, bool whole)
 {
-    if (whole && a->answered && a->resp.framing == HTTP1_UNTIL_CLOSE) {
-        a->complete = !a->send_failed;
+    if (whole && a->phase == ATTEMPT_ANSWERED &&
+        a->resp.framing == HTTP1_UNTIL_CLOSE) {
+        if (a->sending != SENDING_FAILED)
+            a->end = END_THERE;
         attempt_judge(a);
     } else {
         attempt_fail(a, BIDE_FAULT_RESET);
@@ -306,7 +299,7 @@ void attempt_read(struct attempt *a)
     for (;;) {
         ssize_t n = attempt_fill(a);
         if (n == NET_AGAIN) {
-            if (a->send_failed && !a->answered)
+            if (a->sending == SENDING_FAILED && a->phase == ATTEMPT_ASKING)
                 attempt_fail(a, BIDE_FAULT_RESET);
             return;
         }
@@ -314,7 +307,7 @@ void attempt_read(struct attempt *a)
             ended(a, n == 0);
             return;
         }
-        if (!a->answered) {
+        if (a->phase == ATTEMPT_ASKING) {
             if (parse(a))
                 got_head(a);
             else if (l->attempt != a || !net_can_read(&l->conn))

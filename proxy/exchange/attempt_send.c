@@ -279,13 +279,13 @@ static bool is_drained(const struct attempt *a)
  * nothing can be read either. */
 static void sending_failed(struct attempt *a)
 {
-    a->send_failed = true;
-    if (a->ex->winner == a)
-        return;
-    if (!a->sent_any) {
+    if (a->sending == SENT_NOTHING && a->phase != ATTEMPT_PASSED_ON) {
         attempt_fail(a, BIDE_FAULT_RESET);
         return;
     }
+    a->sending = SENDING_FAILED;
+    if (a->phase == ATTEMPT_PASSED_ON)
+        return;
     a->link->conn.readable = true;
     attempt_later(a);
 }
@@ -309,49 +309,48 @@ static bool prepare(struct attempt *a)
 /* While a body is passed on as it comes, an attempt has its time for each
  * piece, and it is not its time that passes while the client is waited for.
  * That of the call does not stop. */
-static void set_time(struct attempt *a, bool waits_for_client)
+static void sent(struct attempt *a, enum sending now)
 {
     struct exchange *ex = a->ex;
     bool streams = ex->one_shot || ex->upload == UPLOAD_STREAMING;
-    bool waited = a->waits_for_client;
-    if (!streams || ex->winner == a || ex->upgrade)
+    bool waited = a->sending == SENT_WHAT_CAME, waits = now == SENT_WHAT_CAME;
+    a->sending = (uint8_t)now;
+    if (!streams || a->phase == ATTEMPT_PASSED_ON || ex->upgrade)
         return;
     int64_t until = net_after(ex->worker->loop.now_ns, a->timeout_ns);
     int64_t deadline = bide_call_deadline(&ex->call);
-    a->waits_for_client = waits_for_client;
-    if (waited && !waits_for_client)
+    if (waited && !waits)
         attempt_started(a);
     else
-        attempt_until(a,
-                      waits_for_client || deadline < until ? deadline : until);
+        attempt_until(a, waits || deadline < until ? deadline : until);
 }
 
 void attempt_send(struct attempt *a)
 {
     struct exchange *ex = a->ex;
     struct iovec iov[PIECES];
+    bool any = a->sending != SENT_NOTHING;
 
-    if (!a->sent_any && !a->head && !prepare(a)) {
+    if (!any && !a->head && !prepare(a)) {
         attempt_fail(a, BIDE_FAULT_LOCAL);
         return;
     }
     while (!is_drained(a)) {
         ssize_t n = net_writev(&a->link->conn, iov, gather(a, iov));
         if (n == NET_AGAIN) {
-            set_time(a, false);
+            sent(a, any ? SENT_SOME : SENT_NOTHING);
             return;
         }
         if (n < 0) {
             sending_failed(a);
             return;
         }
-        a->sent_any = true;
+        if (!any)
+            a->sending = SENT_SOME;
+        any = true;
         advance(a, (size_t)n);
     }
-    if (ex->upload == UPLOAD_NONE) {
-        a->sent_all = true;
-    } else {
+    if (ex->upload != UPLOAD_NONE)
         exchange_later(ex, TODO_UPLOAD);
-    }
-    set_time(a, ex->upload != UPLOAD_NONE);
+    sent(a, ex->upload == UPLOAD_NONE ? SENT_ALL : SENT_WHAT_CAME);
 }

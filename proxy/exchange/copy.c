@@ -200,7 +200,8 @@ void copy_add(struct attempt *a, const char *data, size_t len)
 void copy_end(struct attempt *a)
 {
     const struct exchange *ex = a->ex;
-    if (a->complete && ex->winner == a && ex->reason == BIDE_BECAUSE_SUCCESS)
+    if (attempt_is_complete(a) && a->phase == ATTEMPT_PASSED_ON &&
+        ex->reason == BIDE_BECAUSE_SUCCESS)
         stale_put(a->copy);
     else
         stale_copy_drop(a->copy);

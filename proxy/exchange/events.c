@@ -208,8 +208,7 @@ void event_lost(struct attempt *a)
                              .fault = BIDE_FAULT_CANCELLED };
     struct bide__event *e;
 
-    if (!is_traced(ex) || a->answered ||
-        !(e = bide__ring_next(teller_of(ex)->ring)))
+    if (!is_traced(ex) || !(e = bide__ring_next(teller_of(ex)->ring)))
         return;
     struct pending_event t = { a->number,   a->why,
                                { 0 },       a->pool ? a->pool->endpoint : NULL,

@@ -74,7 +74,7 @@ static void on_task(struct net_task *t)
     ex->todo = (uint8_t)(todo & ~now);
     if (ex->todo)
         net_task_later(&ex->worker->loop, t);
-    if (now == TODO_PUMP && ex->tunnel)
+    if (now == TODO_PUMP && ex->phase == EXCHANGE_TUNNEL)
         tunnel_pump(ex);
     else if (now == TODO_PUMP)
         answer_pump(ex);
@@ -86,7 +86,7 @@ static void on_task(struct net_task *t)
 
 void exchange_later(struct exchange *ex, enum todo what)
 {
-    if (what == TODO_STEP && ex->stepping)
+    if (what == TODO_STEP && ex->phase == EXCHANGE_STEP)
         return; /* it asks again anyway */
     ex->todo |= (uint8_t)what;
     net_task_later(&ex->worker->loop, &ex->task);
@@ -116,9 +116,9 @@ struct exchange *exchange_new(struct client *c)
 
 static void end_call(struct exchange *ex)
 {
-    if (!ex->called)
+    if (!exchange_is_called(ex))
         return;
-    ex->called = false;
+    exchange_move(ex, EXCHANGE_SETTLED);
     net_timer_cancel(&ex->worker->loop, &ex->timer);
     queue_leave(ex);
     bide_call_end(&ex->call, now_of(ex));
@@ -131,10 +131,8 @@ static void end_attempts(struct exchange *ex, struct attempt *but)
     struct attempt *a, *next;
     for (a = ex->running; a; a = next) {
         next = a->next;
-        if (a != but) {
-            event_lost(a);
-            attempt_end(a, false);
-        }
+        if (a != but)
+            attempt_end(a);
     }
 }
 
@@ -142,8 +140,7 @@ void exchange_stop(struct exchange *ex, struct attempt *but)
 {
     end_attempts(ex, but);
     if (ex->saved)
-        attempt_end(ex->saved, false);
-    ex->saved = NULL;
+        attempt_end(ex->saved);
     end_call(ex);
 }
 
@@ -155,7 +152,7 @@ void exchange_restart(struct exchange *ex, const struct route *route)
     ex->tried = 0;
     exchange_make_key(ex);
     bide_call_begin(&ex->call, dep_of(ex), &ex->op, now_of(ex));
-    ex->called = true;
+    exchange_move(ex, EXCHANGE_CALL);
     exchange_later(ex, TODO_STEP);
 }
 
@@ -235,18 +232,18 @@ static void waited(struct exchange *ex)
 void exchange_act(struct exchange *ex, bide_decision d)
 {
     bool hedges = bide_dep_policy(dep_of(ex))->hedge.max != 0;
-    ex->stepping = true;
+    exchange_move(ex, EXCHANGE_STEP);
     while (d.action == BIDE_TRY) {
         waited(ex);
         queue_leave(ex);
         attempt_start(ex, &d);
         if (ex->running && !hedges) {
-            ex->stepping = false;
+            exchange_move(ex, EXCHANGE_CALL);
             return;
         }
         d = exchange_next(ex);
     }
-    ex->stepping = false;
+    exchange_move(ex, EXCHANGE_CALL);
     if (d.action == BIDE_WAIT)
         wait(ex, &d);
     else
@@ -273,7 +270,7 @@ static bool has_left(const struct exchange *ex)
 static bool is_under_way(const struct exchange *ex)
 {
     const struct attempt *a = ex->running;
-    while (a && a->in_line && !a->awaited)
+    while (a && a->phase == ATTEMPT_IN_LINE)
         a = a->next;
     return a != NULL;
 }
@@ -292,7 +289,7 @@ static void step_once(struct exchange *ex)
 
 void exchange_step(struct exchange *ex)
 {
-    if (ex->stepping || !ex->called)
+    if (ex->phase != EXCHANGE_CALL)
         return;
     if (has_left(ex))
         exchange_cancel(ex);
@@ -317,11 +314,13 @@ void exchange_settle(struct exchange *ex, const bide_decision *d,
     if (ex->route->has_fallback && fallback_take(ex, d, winner))
         return;
     exchange_stop(ex, winner);
-    ex->winner = winner;
-    if (winner)
-        answer_begin(ex);
-    else
+    if (!winner) {
         own_answer_for(ex, ex->route->primary ? &ex->gave_up : d);
+        return;
+    }
+    ex->winner = winner;
+    attempt_move(winner, ATTEMPT_PASSED_ON);
+    answer_begin(ex);
 }
 
 /* ===== the client ===== */
@@ -340,8 +339,9 @@ void exchange_cut(struct exchange *ex)
 void exchange_gone(struct exchange *ex)
 {
     count(&ex->worker->counters.cancelled);
-    if (ex->called)
+    if (exchange_is_called(ex))
         bide_call_cancel(&ex->call);
+    exchange_stop(ex, ex->winner);
     ex->reason = BIDE_BECAUSE_CANCELLED;
     if (ex->status == 0)
         ex->status = 499; /* as others log it: the client went away */
@@ -358,9 +358,9 @@ void exchange_cancel(struct exchange *ex)
 /* Whatever becomes of it, it is told once. */
 void exchange_over(struct exchange *ex)
 {
-    if (ex->told)
+    if (ex->phase == EXCHANGE_OVER)
         return;
-    ex->told = true;
+    exchange_move(ex, EXCHANGE_OVER);
     if (ex->worker->log)
         access_log_write(ex->worker->log, ex);
     event_over(ex);
@@ -370,14 +370,14 @@ void exchange_client_ready(struct exchange *ex)
 {
     struct client *c = ex->client;
     const struct net_conn *conn = &c->conn;
-    bool owed = ex->winner && !ex->winner->complete;
+    bool owed = ex->winner && !attempt_is_complete(ex->winner);
     if (has_left(ex) && owed) {
         exchange_cancel(ex);
         return;
     }
-    if (ex->status == 0 && conn->writable)
+    if (ex->phase != EXCHANGE_ANSWER && conn->writable)
         interim_flush(ex);
-    if (ex->status != 0) {
+    if (ex->phase == EXCHANGE_ANSWER) {
         if (ex->upload == UPLOAD_STREAMING && ex->winner)
             upload_read(ex);
         if (c->ex == ex && c->phase == CLIENT_BUSY)

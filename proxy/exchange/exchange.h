@@ -24,6 +24,22 @@
  *   copy.c           ... copies of answers, for that
  *   hops.c           Max-Forwards and Via
  *   tunnel.c         what follows a 101
+ *   phase.c          which phase of it, or of an attempt, may follow which
+ *
+ * Its phases:
+ *
+ *   HEAD --begun--> CALL <--asks the engine, acts--> STEP
+ *     |             |  ^
+ *     |   call ends |  | another upstream is asked
+ *     |             v  |
+ *     |           SETTLED <--broke off before a byte had left--.
+ *     |              |                                         |
+ *     '--refused-----'----------> ANSWER ----------------------'
+ *                                    |
+ *                                    '--101--> TUNNEL
+ *   any --sent, cut off or cancelled--> OVER
+ *
+ * A call that is on ends first: CALL leads to OVER by way of SETTLED.
  *
  * While a call waits, its exchange holds the request, and perhaps the last
  * answer in case there will be no better one, but no connection to any
@@ -34,6 +50,7 @@
 #ifndef BIDE_PROXY_EXCHANGE_EXCHANGE_H
 #define BIDE_PROXY_EXCHANGE_EXCHANGE_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/uio.h>
@@ -62,6 +79,16 @@ enum todo {
     TODO_PUMP = 1,   /* pass more of the answer on, or of the tunnel */
     TODO_UPLOAD = 2, /* read more of the body */
     TODO_STEP = 4    /* ask the engine */
+};
+
+enum exchange_phase {
+    EXCHANGE_HEAD,    /* its head is being read */
+    EXCHANGE_CALL,    /* the call is on: attempts run, or it waits */
+    EXCHANGE_STEP,    /* ... and the engine is being asked what to do */
+    EXCHANGE_SETTLED, /* the call has ended; nothing is answered yet */
+    EXCHANGE_ANSWER,  /* an answer, an endpoint's or ours, is being sent */
+    EXCHANGE_TUNNEL,  /* bytes go both ways */
+    EXCHANGE_OVER     /* how it went has been told; it is about to be freed */
 };
 
 enum upload {
@@ -98,14 +125,10 @@ struct exchange {
     uint32_t in_end; /* in client->in: end of what belongs to it */
     uint8_t upload;  /* enum upload */
     bool one_shot;   /* parts of the body are gone */
-    bool called;     /* bide_call_begin() */
-    bool queued;
+    uint8_t phase;    /* enum exchange_phase; exchange_move() */
     bool reported;    /* `last` is the outcome of an attempt */
-    bool stepping;    /* exchange_step() is on the stack */
     bool close_after; /* the client's connection is of no use after it */
     bool upgrade;     /* asks for another protocol, and may */
-    bool told;        /* exchange_over() */
-    bool tunnel;
     bool faults;               /* the client asks for them, and may */
     bool injected;             /* an attempt had one */
     bool up_ended, down_ended; /* directions of the tunnel */
@@ -148,6 +171,21 @@ struct exchange {
     struct http1_head req;
     struct http1_field fields[FIELDS_MAX];
 };
+
+/* The phases that may follow each, as bits (phase.c). */
+extern const uint8_t exchange_moves[EXCHANGE_OVER + 1];
+
+static inline void exchange_move(struct exchange *ex, enum exchange_phase to)
+{
+    assert(exchange_moves[ex->phase] >> to & 1);
+    ex->phase = (uint8_t)to;
+}
+
+/* Whether its call is on. */
+static inline bool exchange_is_called(const struct exchange *ex)
+{
+    return ex->phase == EXCHANGE_CALL || ex->phase == EXCHANGE_STEP;
+}
 
 /* ===== exchange.c ===== */
 

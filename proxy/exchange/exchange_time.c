@@ -29,7 +29,7 @@ const struct bide__proxy_conf *exchange_conf(const struct exchange *ex)
 /* When it must be over. What we say because of that may still be read. */
 static int64_t request_end(const struct exchange *ex)
 {
-    bool own = ex->status != 0 && !ex->winner;
+    bool own = ex->phase == EXCHANGE_ANSWER && !ex->winner;
     return own ? BIDE_FOREVER
                : net_after(ex->begin_ns,
                            exchange_conf(ex)->timeouts.request_ns);
@@ -39,7 +39,7 @@ static int64_t request_end(const struct exchange *ex)
 static int64_t upload_end(const struct exchange *ex)
 {
     int64_t deadline =
-        ex->called ? bide_call_deadline(&ex->call) : BIDE_FOREVER;
+        exchange_is_called(ex) ? bide_call_deadline(&ex->call) : BIDE_FOREVER;
     int64_t due = pace_due(&ex->up);
     return due < deadline ? due : deadline;
 }
@@ -67,7 +67,7 @@ void exchange_await(struct exchange *ex)
 void exchange_too_slow(struct exchange *ex)
 {
     count(&ex->worker->counters.timed_out);
-    if (ex->called && ex->running) {
+    if (exchange_is_called(ex) && ex->running) {
         attempt_fail(ex->running, BIDE_FAULT_UPLOAD);
         return;
     }
@@ -87,7 +87,7 @@ void exchange_late(struct exchange *ex)
 {
     int64_t now = now_of(ex);
     bool over = request_end(ex) <= now;
-    if (ex->status != 0 && over)
+    if (ex->phase == EXCHANGE_ANSWER && over)
         exchange_cut(ex);
     else if (over && ex->upload == UPLOAD_NONE)
         request_over(ex);

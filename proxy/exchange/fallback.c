@@ -61,8 +61,8 @@ static bool ask_upstream(struct exchange *ex, const bide_decision *d,
         !bide_call_repeatable(&ex->call))
         return false;
     ex->gave_up = *d;
-    if (winner && winner->complete)
-        attempt_save(winner, attempt_reusable(winner));
+    if (winner && attempt_is_complete(winner))
+        attempt_save(winner);
     exchange_restart(ex, other);
     return true;
 }

@@ -50,7 +50,8 @@ bool fault_begin(struct attempt *a)
     if (!is_drawn(ex->worker, fault->share))
         return false;
     count(&ex->worker->counters.faults_injected);
-    ex->injected = a->injected = a->held_up = true;
+    ex->injected = a->injected = true;
+    attempt_move(a, ATTEMPT_HELD_UP);
     if (delay > a->timeout_ns)
         delay = a->timeout_ns;
     attempt_until(a, net_after(a->begin_ns, delay));
@@ -71,13 +72,13 @@ void fault_over(struct attempt *a)
 {
     const struct bide__proxy_fault *fault = &a->ex->route->conf->fault;
     int64_t end = net_after(a->begin_ns, a->timeout_ns);
-    a->held_up = false;
     if (a->ex->worker->loop.now_ns >= end) {
         attempt_fail(a, BIDE_FAULT_TIMEOUT);
     } else if (fault->abort != 0) {
         answer(a, fault->abort);
     } else {
         a->injected = false; /* from here on it is an attempt as any */
+        attempt_move(a, ATTEMPT_NEW);
         attempt_go(a);
     }
 }

@@ -77,13 +77,12 @@ void own_answer(struct exchange *ex, const struct own_answer *a)
     char body[1024];
     size_t len = a->body ? a->body_len : write_body(ex, a, body, sizeof body);
 
-    if (ex->status != 0) { /* another answer has begun */
+    if (ex->phase == EXCHANGE_ANSWER) { /* another answer has begun */
         exchange_cut(ex);
         return;
     }
     ex->close_after = ends_connection(ex);
     exchange_stop(ex, NULL);
-    ex->winner = NULL;
     ex->todo = 0;
     ex->problem = a->problem;
     ex->client->phase = CLIENT_BUSY;

@@ -20,6 +20,11 @@ static struct queue *queue_of(const struct exchange *ex)
     return &ex->worker->queues[priority < N_QUEUES ? priority : N_QUEUES - 1];
 }
 
+static bool is_queued(const struct exchange *ex)
+{
+    return ex->queue_prev || queue_of(ex)->first == ex;
+}
+
 static int64_t next_look(const struct worker *w)
 {
     int64_t rounds = 1 + (int64_t)(w->n_queued / LOOK_AT_ONCE);
@@ -29,9 +34,8 @@ static int64_t next_look(const struct worker *w)
 int64_t queue_enter(struct exchange *ex, int64_t at_ns)
 {
     struct worker *w = ex->worker;
-    if (!ex->queued) {
+    if (!is_queued(ex)) {
         struct queue *q = queue_of(ex);
-        ex->queued = true;
         ex->queue_next = NULL;
         ex->queue_prev = q->last;
         *(q->last ? &q->last->queue_next : &q->first) = ex;
@@ -45,12 +49,12 @@ int64_t queue_enter(struct exchange *ex, int64_t at_ns)
 void queue_leave(struct exchange *ex)
 {
     struct queue *q = queue_of(ex);
-    if (!ex->queued)
+    if (!is_queued(ex))
         return;
     *(ex->queue_prev ? &ex->queue_prev->queue_next : &q->first) =
         ex->queue_next;
     *(ex->queue_next ? &ex->queue_next->queue_prev : &q->last) = ex->queue_prev;
-    ex->queued = false;
+    ex->queue_prev = NULL;
     ex->worker->n_queued--;
 }
 
@@ -78,7 +82,7 @@ bool queue_yields(struct exchange *ex)
 {
     struct worker *w = ex->worker;
     int least = (int)(queue_of(ex) - w->queues);
-    if (!ex->queued || w->loop.now_ns >= ex->queue_until_ns ||
+    if (!is_queued(ex) || w->loop.now_ns >= ex->queue_until_ns ||
         first_for(w, ex->route->service->dep, least) == ex)
         return false;
     net_timer_set(&w->loop, &ex->timer, queue_enter(ex, ex->queue_until_ns));

@@ -223,7 +223,7 @@ void exchange_begin(struct exchange *ex)
         give_id(ex);
     event_begin(ex);
     bide_call_begin(&ex->call, dep_of(ex), &ex->op, now_of(ex));
-    ex->called = true;
+    exchange_move(ex, EXCHANGE_CALL);
     if (ex->req.framing == HTTP1_NO_BODY || upload_begin(ex))
         exchange_step(ex);
 }

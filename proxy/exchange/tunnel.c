@@ -81,7 +81,7 @@ void tunnel_pump(struct exchange *ex)
 void tunnel_begin(struct exchange *ex)
 {
     struct client *c = ex->client;
-    ex->tunnel = true;
+    exchange_move(ex, EXCHANGE_TUNNEL);
     c->phase = CLIENT_TUNNEL;
     c->in->begin = ex->in_end;
     ex->winner->until_ns = BIDE_FOREVER;

@@ -91,7 +91,7 @@ bool upload_scan(struct exchange *ex, struct net_buf *b, uint32_t *at)
     ex->upload = UPLOAD_NONE;
     if (ex->op.body_pending) {
         ex->op.body_pending = false;
-        if (ex->called)
+        if (exchange_is_called(ex))
             bide_call_set_op(&ex->call, &ex->op);
     }
     upload_await_others(ex);
@@ -105,7 +105,7 @@ bool upload_scan(struct exchange *ex, struct net_buf *b, uint32_t *at)
 /* While an answer comes already, the two talk, at whatever pace they like. */
 void upload_await_client(struct exchange *ex)
 {
-    if (ex->status != 0)
+    if (ex->phase == EXCHANGE_ANSWER)
         return;
     pace_run(&ex->up, ex->worker->loop.now_ns);
     exchange_await(ex);

@@ -79,7 +79,7 @@ static void begin_streaming(struct exchange *ex)
 {
     ex->upload = UPLOAD_STREAMING;
     ex->op.body_pending = true;
-    if (ex->called)
+    if (exchange_is_called(ex))
         bide_call_set_op(&ex->call, &ex->op);
     upload_await_others(ex);
     if (bide_dep_policy(ex->route->service->dep)->hedge.max != 0)

@@ -15,7 +15,7 @@ void upload_let_go(struct exchange *ex)
     if (ex->one_shot)
         return;
     ex->one_shot = ex->op.one_shot_body = true;
-    if (ex->called)
+    if (exchange_is_called(ex))
         bide_call_set_op(&ex->call, &ex->op);
 }
 
@@ -23,7 +23,7 @@ void upload_let_go(struct exchange *ex)
 static struct attempt *taker(struct exchange *ex)
 {
     struct attempt *a = ex->winner ? ex->winner : ex->running;
-    if (!a || !a->link || a->send_failed || a->head ||
+    if (!a || !a->link || a->sending == SENDING_FAILED || a->head ||
         a->body_sent < ex->kept_bytes)
         return NULL;
     return a;

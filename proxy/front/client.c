@@ -58,7 +58,7 @@ static struct client *client_alloc(struct worker *w)
 static void hang_up(struct client *c)
 {
     const struct exchange *ex = c->ex;
-    if (ex && ex->status != 0 && !ex->tunnel)
+    if (ex && ex->status != 0 && c->phase != CLIENT_TUNNEL)
         net_conn_break(&c->conn,
                        pace_runs(&ex->down) ||
                            (ex->winner && answer_ends_by_closing(ex->winner)));
@@ -71,11 +71,11 @@ static void client_close(struct client *c)
     struct worker *w = c->worker;
     if (c->phase == CLIENT_CLOSED)
         return;
-    c->phase = CLIENT_CLOSED;
     hang_up(c);
+    c->phase = CLIENT_CLOSED;
     if (c->ex) {
         struct exchange *ex = c->ex;
-        if (ex->req.head_len != 0 && !ex->told)
+        if (ex->req.head_len != 0 && ex->phase != EXCHANGE_OVER)
             exchange_gone(ex);
         c->ex = NULL;
         exchange_free(ex);
