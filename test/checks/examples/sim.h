@@ -32,14 +32,12 @@ struct sim_summary *summary;
 struct page *p;
 
 /* sim/report/stability.h */
-struct bide__json j;
 struct sim_stability *map;
 struct sim_axis loads, triggers;
 FILE *out;
 struct sim_page_context context;
 
 /* sim/report/sweep.h */
-struct bide__json j;
 struct sim_sweep *sweep;
 enum sim_figure figures[5];
 FILE *out;
