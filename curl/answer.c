@@ -1,10 +1,14 @@
 /* The answer: held back while another attempt may take its place, then handed
  * over or forgotten; a good one that is too long to hold is passed on as it
  * comes. */
+#include "curl/answer.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "curl/classify.h"
+#include "curl/request.h"
 #include "curl/transfer.h"
 
 enum { HEAD_MAX = 64 * 1024, HOLD_MAX = 1024 * 1024, FIRST_CAP = 512 };

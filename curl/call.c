@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "curl/request.h"
 #include "curl/transfer.h"
 
 void bide__curl_begin(struct bide__curl_call *c, bide_dep *dep, CURL *easy,

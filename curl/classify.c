@@ -3,10 +3,10 @@
  * The engine's own table does the rest: here it is only said what happened.
  * Where libcurl leaves it open whether the server has seen the request, the
  * answer is that it may have. */
+#include "curl/classify.h"
+
 #include <errno.h>
 #include <string.h>
-
-#include "curl/transfer.h"
 
 /* The codes that say more than "other". */
 static const struct {

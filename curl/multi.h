@@ -8,6 +8,7 @@
 #ifndef BIDE_CURL_MULTI_H
 #define BIDE_CURL_MULTI_H
 
+#include "curl/table.h"
 #include "curl/transfer.h"
 #include "run/wheel.h"
 
@@ -25,13 +26,6 @@ struct bide__multi_call {
     bool queued;
 };
 
-/* Calls by their easy handle. */
-struct bide__table {
-    struct bide__multi_call **slots;
-    size_t n_slots; /* a power of 2 */
-    size_t n;
-};
-
 struct bide_curl_multi {
     CURLM *curl;
     struct bide__wheel wheel;
@@ -45,14 +39,6 @@ struct bide_curl_multi {
     void *watch_ctx;
     int epoll;              /* of the loop of our own */
 };
-
-/* ===== table.c ===== */
-
-bool bide__table_add(struct bide__table *t, struct bide__multi_call *mc);
-struct bide__multi_call *bide__table_find(const struct bide__table *t,
-                                          const CURL *easy);
-void bide__table_remove(struct bide__table *t, struct bide__multi_call *mc);
-void bide__table_free(struct bide__table *t);
 
 /* ===== multi_call.c ===== */
 

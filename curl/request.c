@@ -7,10 +7,13 @@
  * between means that a kept connection broke and libcurl is about to send the
  * request again, up to five times, whatever its method. It is not let to: that
  * is a retry, and whether there is one is for the policy to say. */
+#include "curl/request.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "curl/classify.h"
 #include "curl/transfer.h"
 
 bool bide__headers_have(const struct curl_slist *list, const char *name)

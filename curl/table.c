@@ -1,4 +1,6 @@
 /* Calls by their easy handle: chained, the links in the calls themselves. */
+#include "curl/table.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 

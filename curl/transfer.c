@@ -1,8 +1,11 @@
 /* One attempt: the options that it needs, and what it came to. */
+#include "curl/transfer.h"
+
 #include <limits.h>
 #include <string.h>
 
-#include "curl/transfer.h"
+#include "curl/classify.h"
+#include "curl/request.h"
 
 /* Rounded up, so that what is left of a deadline is never no limit at all. */
 static long timeout_ms(int64_t timeout_ns)

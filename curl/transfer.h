@@ -18,18 +18,7 @@
 #define BIDE_CURL_TRANSFER_H
 
 #include "bide/curl.h"
-
-struct bide__bytes {
-    char *at;
-    size_t len, cap;
-    bool lent;               /* the driver's memory, not ours to free */
-};
-
-/* What a transfer brought, held back until it is known who wants it. */
-struct bide__answer {
-    struct bide__bytes head; /* lines, as libcurl gave them; if asked for */
-    struct bide__bytes body;
-};
+#include "curl/answer.h"
 
 struct bide__curl_call {
     bide_call call;          /* first */
@@ -99,69 +88,5 @@ void bide__transfer_end(struct bide__transfer *t, CURLcode code, int64_t now);
 
 /* Forgets a transfer that lost. */
 void bide__transfer_drop(struct bide__transfer *t);
-
-/* ===== request.c ===== */
-
-/* True if the list has a field of this name that is not empty. */
-bool bide__headers_have(const struct curl_slist *list, const char *name);
-
-/* The headers to send: bide's own, then the application's. */
-struct curl_slist *bide__request_headers(struct bide__transfer *t,
-                                         int64_t now);
-
-/* Notes the request's method: before a redirect may have changed it, and only
- * where the answer is not simply good, for then nobody asks. */
-void bide__note_method(struct bide__transfer *t);
-
-/* Notes it, and works out what it means for retrying. Only once there was a
- * connection: not before that libcurl knows what is spoken there. */
-void bide__curl_learn(struct bide__transfer *t);
-
-/* How many connections libcurl has made for a transfer so far. */
-long bide__curl_connects(CURL *easy);
-
-/* A CURLOPT_PREREQFUNCTION: the connection stands, the request is next. */
-int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
-                        int local_port);
-
-/* ===== answer.c ===== */
-
-size_t bide__answer_write(char *data, size_t size, size_t n, void *transfer);
-size_t bide__answer_header(char *data, size_t size, size_t n, void *transfer);
-
-/* Hands an answer that was held back to the caller; false if it refuses. */
-bool bide__answer_deliver(struct bide__curl_call *c,
-                          const struct bide__answer *a);
-void bide__answer_free(struct bide__answer *a);
-
-/* Gives back what was reserved for more to come: it may be kept for long. */
-void bide__answer_trim(struct bide__answer *a);
-
-/* ===== classify.c ===== */
-
-/* What is known of a transfer beyond what its handle tells. */
-struct bide__facts {
-    const char *method;
-    bool not_sent;
-    bool unanswered;         /* the status is of a request before this one */
-    bool status_only;        /* it is still under way: no fault yet */
-    const void *body;
-    size_t body_len;
-};
-
-/* A success that none but a rule of the policy would look at any closer. Most
- * answers are of this kind, and should cost nothing. */
-static inline bool bide__is_good_answer(const bide_policy_conf *policy,
-                                        CURLcode code, long status)
-{
-    return code == CURLE_OK && status >= 200 && status < 400 &&
-           (!policy || policy->n_rules == 0);
-}
-
-bide_outcome bide__curl_classify(const bide_dep *dep, CURL *easy, CURLcode code,
-                                 const struct bide__facts *facts);
-
-/* True if no byte of a request can have left. */
-bool bide__curl_unsent(CURL *easy);
 
 #endif

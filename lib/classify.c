@@ -12,7 +12,9 @@
 #include <stdint.h>
 
 #include "lib/ascii.h"
+#include "lib/hint.h"
 #include "lib/outcome.h"
+#include "lib/rule.h"
 
 static bool status_decides(const bide_response *r)
 {

@@ -7,12 +7,15 @@
  * what cannot be read for "do not retry".
  *
  * Taking in a hint is commutative, so the order of fields never matters. */
+#include "lib/hint.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bide/backoff.h"
+#include "bide/policy.h"
 #include "lib/ascii.h"
-#include "lib/outcome.h"
 
 #define MS_PER_S 1000
 

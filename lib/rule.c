@@ -4,6 +4,8 @@
  * broke off after its status line, a rule that names a status or a fault sees
  * only the one that decides; a rule that names both sees both. So a rule "200
  * is success" does not make a success of half an answer. */
+#include "lib/rule.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>

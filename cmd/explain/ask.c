@@ -3,9 +3,10 @@
  * read. */
 #include <string.h>
 
-#include "lib/call.h"
-#include "lib/outcome.h"
 #include "cmd/explain/explain.h"
+#include "lib/call.h"
+#include "lib/hint.h"
+#include "lib/rule.h"
 
 /* ===== what the answer says ===== */
 

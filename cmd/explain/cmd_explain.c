@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "cmd/explain/explain.h"
+#include "cmd/explain/show.h"
 
 static const struct flag flag_list[] = {
     { "method", 'X', "M", "method of the request (GET)" },

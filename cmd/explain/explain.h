@@ -57,17 +57,4 @@ const char *explain_take(void *situation, const char *name,
 /* Runs the call through the engine. 0, or a BIDE_E... */
 int explain_ask(struct situation *s, struct answer *ret);
 
-/* Says what a rule looked at: "2 of 4 used". In `buffer`. */
-const char *explain_fact(const struct situation *s, const struct answer *a,
-                         bide_reason rule, char *buffer, size_t size);
-
-/* Calls `each` for the rules in their order, up to the one that decided. */
-void explain_rules(const struct situation *s, const struct answer *a,
-                   void (*each)(void *ctx, const char *rule, bool applies,
-                                const char *fact),
-                   void *ctx);
-
-void explain_print(const struct situation *s, const struct answer *a);
-void explain_json(const struct situation *s, const struct answer *a);
-
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cmd/explain/explain.h"
+#include "cmd/explain/show.h"
 
 /* A text that is being written, and durations on the way to it. */
 struct note {

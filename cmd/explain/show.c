@@ -1,4 +1,6 @@
 /* How `bide explain` tells its answer: a page for people, JSON for machines. */
+#include "cmd/explain/show.h"
+
 #include <string.h>
 
 #include "base/json.h"

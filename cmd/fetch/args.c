@@ -1,10 +1,10 @@
 /* The arguments of `bide fetch`: each says what it expected, if it was not
  * that; and what they come to together. */
+#include "cmd/fetch/args.h"
+
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "cmd/fetch/fetch.h"
 
 /* ===== values ===== */
 

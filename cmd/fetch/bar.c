@@ -5,11 +5,16 @@
  *     ###########------------  12 of 20  34.5 MB  8.1 MB/s  2 waiting  1 failed
  *
  * with lines instead of # and - where the locale has them. */
+#include "cmd/fetch/bar.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/fetch/args.h"
 #include "cmd/fetch/fetch.h"
+#include "cmd/fetch/tell.h"
+#include "cmd/fetch/transfer.h"
 
 /* A bar narrower than this says nothing; a download shorter needs none. */
 enum { NARROWEST = 8, WIDEST = 50, SHORT_NS = 300 * 1000 * 1000 };

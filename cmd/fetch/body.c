@@ -1,4 +1,6 @@
 /* What is sent: the data of -d, and files. */
+#include "cmd/fetch/body.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -7,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/fetch/fetch.h"
+#include "cmd/common/cli.h"
 
 /* ===== -d ===== */
 

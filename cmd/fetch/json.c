@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "cmd/fetch/args.h"
 #include "cmd/fetch/fetch.h"
+#include "cmd/fetch/tell.h"
+#include "cmd/fetch/transfer.h"
 
 static FILE *open_summary(const char *where)
 {

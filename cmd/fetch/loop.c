@@ -6,7 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/fetch/args.h"
+#include "cmd/fetch/bar.h"
 #include "cmd/fetch/fetch.h"
+#include "cmd/fetch/sink.h"
+#include "cmd/fetch/tell.h"
+#include "cmd/fetch/transfer.h"
 
 /* How often the bar is drawn, and a signal looked for. */
 enum { TICK_NS = 100 * 1000 * 1000 };

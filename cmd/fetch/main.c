@@ -4,6 +4,7 @@
 #include <locale.h>
 #include <string.h>
 
+#include "cmd/fetch/args.h"
 #include "cmd/fetch/fetch.h"
 
 static const struct flag flag_list[] = {

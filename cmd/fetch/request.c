@@ -5,7 +5,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cmd/fetch/args.h"
 #include "cmd/fetch/fetch.h"
+#include "cmd/fetch/resume.h"
+#include "cmd/fetch/transfer.h"
 
 /* ===== URLs ===== */
 

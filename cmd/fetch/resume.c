@@ -2,13 +2,16 @@
  * says of which version. It is asked for from one byte before what is missing,
  * so that there is always something to send, and that byte must be the same.
  * Whatever does not fit leads to the whole of it being asked for again. */
+#include "cmd/fetch/resume.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "cmd/fetch/fetch.h"
+#include "bide/hint.h"
+#include "cmd/fetch/sink.h"
 
 /* ===== the header of an answer ===== */
 

@@ -1,6 +1,8 @@
 /* Where an answer goes. A file is written under another name, NAME.part, and
  * gets its own only when it is whole: nobody ever reads half of it, and what
  * was there before stays until then. */
+#include "cmd/fetch/sink.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/fetch/fetch.h"
+#include "cmd/common/cli.h"
 
 /* ===== opening ===== */
 

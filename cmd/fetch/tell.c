@@ -1,9 +1,14 @@
 /* What is told on stderr: each decision, with --explain, and why a transfer
  * failed. */
+#include "cmd/fetch/tell.h"
+
 #include <errno.h>
 #include <string.h>
 
+#include "cmd/fetch/args.h"
+#include "cmd/fetch/bar.h"
 #include "cmd/fetch/fetch.h"
+#include "cmd/fetch/transfer.h"
 
 /* ===== words ===== */
 

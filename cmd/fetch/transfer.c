@@ -1,9 +1,16 @@
 /* One URL, from its first attempt to the file in its place. */
+#include "cmd/fetch/transfer.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/fetch/args.h"
+#include "cmd/fetch/bar.h"
 #include "cmd/fetch/fetch.h"
+#include "cmd/fetch/resume.h"
+#include "cmd/fetch/sink.h"
+#include "cmd/fetch/tell.h"
 
 /* The more is held back, the more is fetched twice if it breaks off; what is
  * held is read for problem details. A stream that nobody can take back is

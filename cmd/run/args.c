@@ -1,11 +1,13 @@
 /* The arguments of `bide run`: each says what it expected, if it was not
  * that. */
+#include "cmd/run/args.h"
+
 #include <ctype.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/run/cmd.h"
+#include "cmd/run/judge.h"
 
 /* ===== exit codes ===== */
 

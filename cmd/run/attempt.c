@@ -8,11 +8,14 @@
  * Somebody whom the command left behind may hold the output open. It is given
  * as long as a command that was told to end. */
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/run/child.h"
 #include "cmd/run/cmd.h"
 
 enum { LOOK_NS = 10 * 1000 * 1000 };

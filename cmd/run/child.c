@@ -1,13 +1,17 @@
 /* Starting a command, and reaching all of its process group. */
+#include "cmd/run/child.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cmd/run/cmd.h"
+#include "cmd/run/args.h"
+#include "cmd/run/signals.h"
 
 /* What the child reads. */
 struct start {

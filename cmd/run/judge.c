@@ -9,11 +9,14 @@
  *     one of those two was given, and this is an exit code: permanent
  *     cannot be executed, not found, SIGPIPE: permanent
  *     anything else          transient */
+#include "cmd/run/judge.h"
+
 #include <ctype.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/run/cmd.h"
+#include "cmd/run/args.h"
 
 /* Nobody reads what it writes: it would only be killed again. */
 static bool hopeless(const struct ending *e)

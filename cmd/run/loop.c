@@ -1,11 +1,15 @@
 /* The engine is asked, and what it says is done. */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/run/child.h"
 #include "cmd/run/cmd.h"
+#include "cmd/run/state.h"
+#include "cmd/run/tell.h"
 
 /* ===== setting up ===== */
 

@@ -10,14 +10,19 @@
  *
  * Kept output lies in one spool, cut into pieces in the order in which they
  * came, so that both streams come out as they would have been seen. */
+#include "cmd/run/output.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/run/cmd.h"
+#include "cmd/common/cli.h"
+#include "cmd/run/args.h"
+#include "cmd/run/judge.h"
 
 /* A pipe that is ready takes this much without making its writer wait. */
 enum { READY_SIZE = 4096, TAIL_SIZE = 65536 };

@@ -10,15 +10,16 @@
  * our own group what the terminal would have done. In a pipeline somebody else
  * may need the terminal, a pager say: there it is given away only when the
  * command asks for it, which is when it is stopped for having touched it. */
+#include "cmd/run/signals.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "cmd/run/cmd.h"
 
 /* PIPE and TTOU do not arrive: they only must not end or stop us. */
 static const int arriving[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,

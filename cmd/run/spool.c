@@ -1,11 +1,13 @@
 /* Bytes that are kept for later: in memory up to a bound, then in a file
  * without a name, which is gone with the process, however that ends. */
+#include "cmd/run/spool.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/run/cmd.h"
+#include "cmd/common/cli.h"
 
 static bool write_at(int fd, const char *data, size_t len, int64_t at)
 {

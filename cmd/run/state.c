@@ -13,10 +13,13 @@
  *
  * A file of another layout, or of another boot, is replaced. Files that were
  * not used for a week are removed when a new one is made. */
+#include "cmd/run/state.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -26,7 +29,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cmd/run/cmd.h"
+#include "bide/error.h"
+#include "bide/run.h"
 
 #define MAGIC  "bide state\n"
 #define SUFFIX ".state"

@@ -4,12 +4,13 @@
  * it, and what was read is kept, to be given again; so a command that runs for
  * days at the end of a pipe works as it would without us. A terminal stays one.
  */
+#include "cmd/run/stdin.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "cmd/run/cmd.h"
 
 void feed_init(struct feed *f, enum run_stdin how, uint32_t attempts)
 {

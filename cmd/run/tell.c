@@ -1,5 +1,7 @@
 /* What people are told: a live line while it waits, on a terminal; a line for
  * each wait with --verbose; and why it gave up, unless --quiet. */
+#include "cmd/run/tell.h"
+
 #include <string.h>
 #include <unistd.h>
 

@@ -3,8 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/time.h"
 #include "cmd/schedule/schedule.h"
+#include "cmd/schedule/waits.h"
+#include "lib/time.h"
 
 static const struct flag flag_list[] = {
     { "draws", 'n', "N", "draw the waits N times, with jitter" },

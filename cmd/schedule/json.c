@@ -2,6 +2,7 @@
  * digit of a wait is lost. */
 #include "base/json.h"
 #include "cmd/schedule/schedule.h"
+#include "cmd/schedule/waits.h"
 
 static void put_ms(struct bide__json *j, int64_t ns)
 {

@@ -6,30 +6,6 @@
 
 #include "cmd/common/cli.h"
 
-/* More retries than this are not listed one by one, whoever asks. */
-enum { MOST_RETRIES = 1000000 };
-
-/* One retry: what its wait is drawn from. */
-struct wait {
-    uint32_t retry;    /* from 1 */
-    int64_t value_ns;  /* before jitter */
-    int64_t min_ns, mean_ns, max_ns;
-    int64_t sum_ns;    /* of the longest waits up to here */
-    int64_t least_ns;  /* of the shortest */
-};
-
-/* Goes through the retries of a policy in their order. */
-struct waits {
-    const bide_backoff *backoff;
-    struct wait now;
-};
-
-void waits_begin(struct waits *w, const bide_backoff *backoff);
-void waits_next(struct waits *w);
-
-/* Whether all later waits are drawn from the same range as this one. */
-bool waits_settled(const struct waits *w);
-
 struct schedule {
     struct policy_choice policy;
     uint32_t retries;
@@ -39,10 +15,5 @@ struct schedule {
 
 void schedule_json(const struct schedule *s);
 void schedule_print(const struct schedule *s);
-
-/* Draws when each attempt begins, if attempts took no time: how likely, over
- * time, and nothing outside of what is possible. `n` waits are shown. */
-void picture_print(const struct schedule *s, const struct wait *waits, int n,
-                   int width);
 
 #endif

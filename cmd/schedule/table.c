@@ -1,8 +1,10 @@
 /* The waits as a table, and what they come to. */
 #include <string.h>
 
-#include "lib/time.h"
+#include "cmd/schedule/picture.h"
 #include "cmd/schedule/schedule.h"
+#include "cmd/schedule/waits.h"
+#include "lib/time.h"
 
 /* Rows that are shown before a long schedule is cut short. */
 enum { ROWS = 12, FEWEST = 5, COLUMNS = 6, WAIT = 1, CELL = 24 };

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/json.h"
 #include "cmd/sim/ask.h"
 #include "sim/oracle/oracle.h"
 

@@ -1,7 +1,5 @@
 /* The map of load against the length of a fault, for machines and for the report.
  *
- *     sim_json_begin(&j, stdout, &head);
- *     sim_json_stability(&j, map);
  *     sim_csv_stability(out, map);
  *     sim_page_stability(out, map, &loads, &triggers, context);
  *

@@ -1,7 +1,5 @@
 /* A sweep for machines, and for the report.
  *
- *     sim_json_begin(&j, stdout, &head);
- *     sim_json_sweep(&j, sweep);
  *     sim_csv_sweep(out, sweep);
  *     sim_page_sweep(out, sweep, figures, 5, context);
  *

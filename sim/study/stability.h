@@ -4,7 +4,7 @@
  *     struct sim_stability *s;
  *     const char *why = sim_stability_new(&s, model, loads, 12, lengths, 6);
  *     sim_stability_run(s, &plan);
- *     enum sim_page_fate fate =
+ *     enum sim_fate fate =
  *         sim_stability_at(s, variant, load, length)->fate;
  *     sim_stability_free(s);
  *

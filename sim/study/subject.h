@@ -5,7 +5,8 @@
  *     if (sim_subject_read(&s, "metastable", notes) < 0)
  *         bide_diagnostics_print(notes, stderr, false);
  *     sim_subject_compare(&s, policies, 2);   // in place of its variants
- *     ... sim_replicate() of s.draft
+ *     struct sim_plan plan = { .model = s.draft, .replications = 10 };
+ *     struct sim_summary *summary = sim_replicate(&plan);
  *     sim_subject_done(&s);
  *
  * Threads: owned. */

@@ -4,7 +4,7 @@
  *     sim_together_add(&t, "herd", sim_replicate(&first));
  *     sim_together_add(&t, "storm", sim_replicate(&second));
  *     sim_together_index(&t);
- *     t.all.variants[0].name is "herd: naive"
+ *     puts(t.all.variants[0].name);   // "herd: naive"
  *     sim_together_done(&t);
  *
  * Threads: owned. */

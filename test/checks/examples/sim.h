@@ -17,11 +17,31 @@ uint64_t seed;
 bide_policy_conf conf;
 int64_t until_ns;
 
+/* sim/report/csv.h */
+FILE *out;
+struct sim_summary *summary;
+
+/* sim/report/json.h */
+struct sim_json_head head;
+struct sim_summary *summary;
+
 /* sim/report/page.h */
 struct sim_summary *summary;
 
 /* sim/report/parts.h */
 struct page *p;
+
+/* sim/report/stability.h */
+struct sim_stability *map;
+struct sim_axis loads, triggers;
+FILE *out;
+struct sim_page_context context;
+
+/* sim/report/sweep.h */
+struct sim_sweep *sweep;
+enum sim_figure figures[5];
+FILE *out;
+struct sim_page_context context;
 
 /* sim/report/timeline.h */
 struct page_scale shown;
@@ -56,8 +76,15 @@ int64_t lengths[6];
 struct sim_plan plan;
 uint32_t variant, load, length;
 
-/* sim/study/summary.h */
+/* sim/study/plan.h */
 struct sim_model *m;
+
+/* sim/study/subject.h */
+bide_diagnostics *notes;
+struct sim_subject_policy policies[2];
+
+/* sim/study/summary.h */
+struct sim_summary *s;
 
 /* sim/study/sweep.h */
 struct sim_model *model;
@@ -66,6 +93,9 @@ struct sim_fuss fuss;
 struct sim_plan plan;
 uint32_t x, y, variant;
 void die(const char *why);
+
+/* sim/study/together.h */
+struct sim_plan first, second;
 
 /* sim/world/agenda.h */
 struct sim_world *world;

@@ -10,10 +10,13 @@
  *
  * The shapes are counted, not computed: the engine draws a hundred thousand
  * calls. A cell that is possible and too rare to be seen shows a dot. */
+#include "cmd/schedule/picture.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/schedule/schedule.h"
+#include "cmd/schedule/waits.h"
 
 enum { CALLS = 100000, WIDEST = 100, LABEL = 5 };
 

@@ -1,0 +1,73 @@
+/* bide fetch: one URL from beginning to end (transfer.c), and what libcurl is told
+ * of it (request.c). */
+#ifndef BIDE_CMD_FETCH_TRANSFER_H
+#define BIDE_CMD_FETCH_TRANSFER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "cmd/fetch/body.h"
+#include "cmd/fetch/resume.h"
+#include "cmd/fetch/sink.h"
+
+struct fetch;
+struct fetch_args;
+
+enum fetch_state { FETCH_QUEUED, FETCH_RUNNING, FETCH_WAITING, FETCH_ENDED };
+
+struct fetch_transfer {
+    struct fetch *all;
+    size_t index;            /* of the URL */
+    const char *url, *label; /* the label is short */
+    const char *output;      /* NULL: standard output */
+    char *own_url, *own_output; /* to be freed */
+    CURL *easy;
+    bide_dep *dep;
+    bide_rng_seeded random;
+    bide_rng rng;
+    struct curl_slist *headers;
+    struct fetch_upload upload;
+    struct fetch_sink sink;
+    struct fetch_resume resume;
+    bide_curl_result result;
+    char error[CURL_ERROR_SIZE];
+    int os_error;            /* why it could not be written; 0 */
+    int exit;                /* code, once it has ended */
+    enum fetch_state state;
+    bool body_begun;         /* of this answer */
+    bool over;               /* no attempt follows: what comes is the answer */
+    bool unwanted;           /* ... but nobody wants it */
+    int64_t began_ns, took_ns;
+    int64_t wait_until_ns;
+    uint32_t attempt;
+    off_t now, total;        /* bytes of the body; total 0: not known */
+};
+
+/* Opens the output and begins. False: it has ended already. */
+bool fetch_transfer_begin(struct fetch_transfer *t);
+void fetch_transfer_done(struct fetch_transfer *t);
+
+/* The method that a request has by its flags. */
+const char *fetch_method(const struct fetch_args *a);
+
+/* Makes the handle and the header. False: no memory. */
+bool fetch_request_make(struct fetch_transfer *t);
+
+/* What the engine is to know of it. */
+bide_op fetch_op(struct fetch_transfer *t);
+
+/* The part of a URL that can fail by itself: "https://host:443". In `buffer`;
+ * false if it is no URL. */
+bool fetch_origin(const char *url, char *buffer, size_t size);
+
+/* The last part of a URL's path, to be freed; NULL if there is none that can be
+ * the name of a file. */
+char *fetch_remote_name(const char *url);
+
+/* The URL that a file is uploaded to: one that ends with a slash gets its name.
+ * To be freed. */
+char *fetch_upload_url(const char *url, const char *path);
+
+#endif

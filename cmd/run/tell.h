@@ -1,0 +1,22 @@
+/* bide run: what is told to people (tell.c) and to machines (log.c). */
+#ifndef BIDE_CMD_RUN_TELL_H
+#define BIDE_CMD_RUN_TELL_H
+
+#include <stdint.h>
+
+#include "bide/call.h"
+
+struct run;
+
+void tell_not_started(const struct run *r); /* after such an attempt */
+void tell_wait(struct run *r, const bide_decision *d);
+
+/* Draws the live line; gives when it is to be drawn again. */
+int64_t tell_countdown(struct run *r, const bide_decision *d);
+void tell_clear(struct run *r);
+void tell_end(struct run *r, const bide_decision *d);
+
+int log_open(const char *where); /* -1 and errno */
+void log_decision(struct run *r, const bide_decision *d);
+
+#endif

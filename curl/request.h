@@ -1,0 +1,35 @@
+/* What a transfer sends: its headers, its method and what that means for
+ * retrying. */
+#ifndef BIDE_CURL_REQUEST_H
+#define BIDE_CURL_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bide/curl.h"
+
+struct bide__transfer;
+
+/* True if the list has a field of this name that is not empty. */
+bool bide__headers_have(const struct curl_slist *list, const char *name);
+
+/* The headers to send: bide's own, then the application's. */
+struct curl_slist *bide__request_headers(struct bide__transfer *t,
+                                         int64_t now);
+
+/* Notes the request's method: before a redirect may have changed it, and only
+ * where the answer is not simply good, for then nobody asks. */
+void bide__note_method(struct bide__transfer *t);
+
+/* Notes it, and works out what it means for retrying. Only once there was a
+ * connection: not before that libcurl knows what is spoken there. */
+void bide__curl_learn(struct bide__transfer *t);
+
+/* How many connections libcurl has made for a transfer so far. */
+long bide__curl_connects(CURL *easy);
+
+/* A CURLOPT_PREREQFUNCTION: the connection stands, the request is next. */
+int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
+                        int local_port);
+
+#endif
