@@ -1,14 +1,18 @@
 #!/bin/sh
-# Build and run every test, in every configuration:
+# Build and run every test, each where it shows most:
 #
-#   gcc        every suite, also those against real servers
-#   asan       clang, AddressSanitizer + UBSan: unit, fuzz replay, the program,
-#              and the drivers against real servers
+#   gcc        as users build it: every suite but `memory` and `slow`
+#   asan       clang, AddressSanitizer + UBSan: whatever is C, also from the
+#              outside, but `once`
 #   tsan       clang, ThreadSanitizer: threads
-#   valgrind   memcheck on the gcc build: unit (but not the slow ones), fuzz
-#   coverage   gcc --coverage: line coverage of lib/ must reach 95 %
+#   valgrind   memcheck on the gcc build, for what is read before it is written:
+#              unit (but not the slow ones), fuzz
+#   coverage   gcc --coverage: lib; its line coverage must reach 95 %
 #
 #   scripts/test.sh [CONFIGURATION...]    default: all of them
+#
+# While one configuration is tested the next is built: most tests wait for something
+# most of the time. CONTRIBUTING.md says which suite is for what.
 #
 # Prints a row per configuration, what failed and the ten slowest tests, and ends
 # with the line `N passed, N failed`, which CI reads. Exits with 1 if anything failed.
@@ -16,11 +20,13 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 
 MIN_LINE_COVERAGE=95
+ASAN_SUITES="unit fuzz cli replay translate e2e"
 top=build-test
 mkdir -p "$top"
-rm -f "$top/summary"
+rm -f "$top/summary" "$top"/built-*
 all_passed=0
 all_failed=0
+cores=$(nproc)
 
 row() {
     printf '%-10s %8s %8s %8s\n' "$1" "$2" "$3" "$4"
@@ -33,19 +39,71 @@ finish() {
     all_failed=$((all_failed + $3))
 }
 
-# build NAME MESON_ARGS...: configure and compile $top/NAME.
+# ===== builds =====
+
+# build NAME SUITES MESON_ARGS...: configure $top/NAME and compile what the tests of
+# these suites need; all there is, if SUITES is "all".
 build() {
     dir=$top/$1
-    log=$top/$1.log
-    shift
-    if scripts/configure.sh "$dir" -Dexamples=true "$@" >"$log" 2>&1 &&
-        ninja -C "$dir" >>"$log" 2>&1; then
-        return 0
-    fi
-    grep -E '(error|ERROR)(:| )|undefined reference' "$log" | head -n 60
-    echo "--- the build failed; all of it is in $log"
+    suites=$2
+    shift 2
+    scripts/configure.sh "$dir" "$@" || return
+    targets=
+    # shellcheck disable=SC2086
+    [ "$suites" = all ] || targets=$(scripts/targets.py "$dir" $suites) || return
+    # shellcheck disable=SC2086
+    nice -n "$nice" ninja -C "$dir" $targets
+}
+
+build_gcc() {
+    CC=gcc build gcc all -Dexamples=true -Dwerror=true -Dbenchmarks=true
+}
+
+build_asan() {
+    CC=clang build asan "$ASAN_SUITES" -Dwerror=true -Db_lundef=false \
+        -Db_sanitize=address,undefined \
+        -Dc_args='-fno-sanitize-recover=all -fsanitize=float-cast-overflow,local-bounds -fno-omit-frame-pointer'
+}
+
+build_tsan() {
+    CC=clang build tsan threads -Dwerror=true -Db_lundef=false \
+        -Db_sanitize=thread -Dc_args=-fno-omit-frame-pointer
+}
+
+build_valgrind() {
+    build_gcc
+}
+
+build_coverage() {
+    # Without asserts: their failing branch is not for a test to take.
+    CC=gcc build coverage lib -Db_coverage=true -Db_ndebug=true \
+        -Dbuildtype=debug -Dc_args=-fprofile-update=atomic
+}
+
+# build_all CONFIGURATION...: one after the other; built-NAME holds how it went. All
+# but the first are in no hurry.
+build_all() {
+    nice=0
+    for name in "$@"; do
+        ("build_$name") >"$top/$name.log" 2>&1
+        echo $? >"$top/building"
+        mv "$top/building" "$top/built-$name"
+        nice=10
+    done
+}
+
+# built NAME: waits for it; says what was wrong, if it is not there.
+built() {
+    while [ ! -e "$top/built-$1" ]; do
+        sleep 0.5
+    done
+    [ "$(cat "$top/built-$1")" -ne 0 ] || return 0
+    grep -E '(error|ERROR)(:| )|undefined reference' "$top/$1.log" | head -n 60
+    echo "--- the build failed; all of it is in $top/$1.log"
     return 1
 }
+
+# ===== tests =====
 
 # run NAME DIR MESON_TEST_ARGS...: run tests; sets passed, failed.
 run() {
@@ -69,31 +127,28 @@ run() {
     fi
 }
 
-config_gcc() {
-    CC=gcc build gcc -Dwerror=true -Dbenchmarks=true ||
-        { passed=0 failed=1; return; }
-    run gcc "$top/gcc"
+test_gcc() {
+    run gcc "$top/gcc" --no-suite memory --no-suite slow \
+        --num-processes $((cores * 2)) -t 2
 }
 
-config_asan() {
+test_asan() {
     # handle_*=2: cmocka's own signal handlers must not hide a report.
     ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1:handle_segv=2:handle_sigbus=2:handle_sigfpe=2
     UBSAN_OPTIONS=print_stacktrace=1
     export ASAN_OPTIONS UBSAN_OPTIONS
-    CC=clang build asan -Dwerror=true -Db_lundef=false \
-        -Db_sanitize=address,undefined \
-        -Dc_args='-fno-sanitize-recover=all -fsanitize=float-cast-overflow,local-bounds -fno-omit-frame-pointer' ||
-        { passed=0 failed=1; return; }
-    run asan "$top/asan" --suite unit --suite fuzz --suite cli --suite replay \
-        --suite translate --suite e2e -t 4
+    suites=
+    for suite in $ASAN_SUITES; do
+        suites="$suites --suite $suite"
+    done
+    # shellcheck disable=SC2086
+    run asan "$top/asan" $suites --no-suite once \
+        --num-processes $((cores * 2)) -t 4
 }
 
-config_tsan() {
+test_tsan() {
     TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:history_size=4
     export TSAN_OPTIONS
-    CC=clang build tsan -Dwerror=true -Db_lundef=false -Db_sanitize=thread \
-        -Dc_args=-fno-omit-frame-pointer ||
-        { passed=0 failed=1; return; }
     # ThreadSanitizer of clang 14 cannot place its shadow where a kernel
     # randomises addresses with more bits; without randomisation it always can.
     if setarch -R true 2>/dev/null; then
@@ -103,9 +158,7 @@ config_tsan() {
     fi
 }
 
-config_valgrind() {
-    CC=gcc build gcc -Dwerror=true -Dbenchmarks=true ||
-        { passed=0 failed=1; return; }
+test_valgrind() {
     # Tests may look at this and draw fewer samples.
     BIDE_TEST_VALGRIND=1
     export BIDE_TEST_VALGRIND
@@ -113,13 +166,9 @@ config_valgrind() {
         --wrapper "valgrind --quiet --leak-check=full --show-leak-kinds=all --errors-for-leak-kinds=all --track-origins=no --error-exitcode=99"
 }
 
-config_coverage() {
-    # Without asserts: their failing branch is not for a test to take.
-    CC=gcc build coverage -Db_coverage=true -Db_ndebug=true -Dbuildtype=debug \
-        -Dc_args=-fprofile-update=atomic ||
-        { passed=0 failed=1; return; }
+test_coverage() {
     find "$top/coverage" -name '*.gcda' -delete
-    run coverage "$top/coverage" --suite unit --suite threads --suite fuzz
+    run coverage "$top/coverage" --suite lib --no-suite slow
     if scripts/coverage.sh "$top/coverage" "$MIN_LINE_COVERAGE"; then
         passed=$((passed + 1))
     else
@@ -127,16 +176,26 @@ config_coverage() {
     fi
 }
 
-rm -f "$top"/*/meson-logs/log-*.json # of runs before this one
-row "" passed failed time
-for config in ${*:-gcc asan tsan valgrind coverage}; do
+[ $# -gt 0 ] || set -- gcc asan tsan valgrind coverage
+for config in "$@"; do
     case $config in
     gcc | asan | tsan | valgrind | coverage) ;;
     *) echo "no configuration '$config'" >&2; exit 2 ;;
     esac
+done
+
+rm -f "$top"/*/meson-logs/log-*.json # of runs before this one
+build_all "$@" &
+trap 'kill $! 2>/dev/null' EXIT
+row "" passed failed time
+for config in "$@"; do
     started=$(date +%s)
     # In a subshell, so that no configuration's environment reaches another.
-    ("config_$config"; echo "$passed $failed" >"$top/counts")
+    (
+        passed=0 failed=1
+        ! built "$config" || "test_$config"
+        echo "$passed $failed" >"$top/counts"
+    )
     read -r passed failed <"$top/counts" || { passed=0 failed=1; }
     rm -f "$top/counts"
     finish "$config" "$passed" "$failed" "$started"

@@ -9,6 +9,7 @@
 #ifndef BIDE_TEST_FAILING_ALLOC_H
 #define BIDE_TEST_FAILING_ALLOC_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <yaml.h>
@@ -21,6 +22,7 @@ static bool fails(void)
     if (left < 0 || left-- > 0)
         return false;
     failed = true;
+    errno = ENOMEM;
     return true;
 }
 

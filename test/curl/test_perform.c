@@ -116,7 +116,7 @@ static void perform_failures_are_retried_where_it_does_no_harm(void **state)
     (void)state;
     bide_policy_conf conf = quick();
     bide_dep *patient = dep_of(&conf);
-    conf.attempt_timeout_ns = 400 * MS; /* of those that would wait for ever */
+    conf.attempt_timeout_ns = 800 * MS; /* of those that would wait for ever */
     bide_dep *dep = dep_of(&conf);
     for (size_t i = 0; i < COUNT(rows); i++) {
         bide_dep *with = strstr(rows[i].script, "stall") ? dep : patient;

@@ -242,7 +242,7 @@ def the_last_real_answer():
                           "Content-Length: 5\r\n\r\n".encode())
                 time.sleep(0.05)
                 peer.send(b"later")
-                peer.gone()
+                peer.head()  # the next attempt, if it comes by this connection
             peer.reset()
         return talk
 

@@ -162,7 +162,7 @@ def the_line(what, attack):
     """(c): all connections are held; those who wait in line for one, and give up,
     say nothing about the service."""
     o = Origin(endless)
-    with attacked(o, policy=POLICY + ", attempt_timeout: 300ms, attempts: 1",
+    with attacked(o, policy=POLICY + ", attempt_timeout: 2s, attempts: 1",
                   upstream=", pool: { connections: 4, connecting: 4, idle: 4 }",
                   more="  timeouts: { write: 10m, body: 10m }\n"
                   ) as p:
@@ -209,7 +209,7 @@ def many_uploads():
     """The issue's own: 1 100 uploads against the 1 024 connections that there
     are as it comes."""
     o = Origin(patient)
-    with attacked(o, policy=POLICY + ", attempt_timeout: 500ms, attempts: 1"
+    with attacked(o, policy=POLICY + ", attempt_timeout: 2s, attempts: 1"
                   ) as p:
         clients = stalled_uploads(p, 1100)
         waiting = crowd(p, HOSTILE, get("/honest"))

@@ -13,11 +13,12 @@ from attack import (ADMIN, BIDE, OPEN, PATIENCE, Answer, Origin, Sidecar, admin,
                     ask, config, connect, ended, get, ok, run, says, serving,
                     series, socket_path, tap, until, work)
 
-ENOUGH = 3000  # lines that no pipe takes: 64 KiB are some 300
-MOST = 60000   # and that no buffer should keep
+ENOUGH = 500  # long lines that no pipe takes: 64 KiB are some 50
+MOST = 10000  # and that no buffer should keep
+LONG = "/" + "x" * 1000
 
 
-def many(p, n=ENOUGH, path="/"):
+def many(p, n=ENOUGH, path=LONG):
     """So many requests on one connection; how many were answered."""
     c = connect(p)
     good = 0

@@ -2,6 +2,7 @@
 """slow.py BIDE: slow clients do not hold endpoints. Bodies that are not there yet
 need no connection, answers that nobody reads yet none any more, and whoever is too
 slow for too long is told so, or left."""
+import socket
 import threading
 
 from attack import (OPEN, PATIENCE, Answer, Origin, Peer, ask, attacked,
@@ -120,6 +121,9 @@ def answers_that_wait():
             lambda: len(o.heads) == 5), len(o.heads))
         tap.case("and one connection is enough for others",
                  ask(p, get()).status == 200)
+        for c in slow:  # now they read as fast as they can
+            c.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_WINDOW_CLAMP, 65535)
+            c.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
         got = [Answer(c) for c in slow]
         tap.case("whoever reads late gets all of it", all(
             a.status == 200 and len(a.body) == BIG for a in got),
