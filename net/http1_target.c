@@ -3,23 +3,8 @@
  * The path stays as it was sent: it is neither decoded nor tidied, because what
  * the server behind makes of "%2f" or ".." is the server's to say. Whoever
  * matches on it must know that, or call http1_normalize(). */
+#include "base/address.h"
 #include "net/http1_read.h"
-
-/* Up to five digits, not over 65535. An empty port is refused: RFC 3986 allows
- * it, nobody sends it, and not everybody understands it. */
-static bool port_valid(const char *p, size_t len)
-{
-    unsigned port = 0;
-
-    if (len < 1 || len > 5)
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        if (p[i] < '0' || p[i] > '9')
-            return false;
-        port = port * 10 + (unsigned)(p[i] - '0');
-    }
-    return port <= 65535;
-}
 
 /* The length of "[...]", or 0 if it is not that. Which of the groups there may
  * be is left to whoever connects to it. */
@@ -59,7 +44,10 @@ bool http1__authority_valid(const char *p, size_t len, bool port_needed)
         return false;
     if (host == len)
         return !port_needed;
-    return p[host] == ':' && port_valid(p + host + 1, len - host - 1);
+    /* An empty port is refused: RFC 3986 allows it, nobody sends it, and not
+     * everybody understands it. */
+    return p[host] == ':' &&
+           bide__port(p + host + 1, len - host - 1, &(uint16_t){ 0 });
 }
 
 /* The target's bytes from `at` on are path and query. */

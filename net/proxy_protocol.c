@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/address.h"
+
 enum { V1_MAX = 107, V2_HEAD = 16, SIGNATURE = 12 };
 
 /* The third byte of version 2, and the fourth. */
@@ -52,18 +54,11 @@ static char *next_word(char **at)
     return begin;
 }
 
+/* Without zeros in front, which the protocol does not allow. */
 static bool read_port(const char *text, uint16_t *ret)
 {
-    unsigned n = 0;
-    if (!text || (text[0] == '0' && text[1] != '\0'))
-        return false;
-    for (const char *c = text; *c; c++) {
-        if (*c < '0' || *c > '9' || c - text > 4)
-            return false;
-        n = n * 10 + (unsigned)(*c - '0');
-    }
-    *ret = (uint16_t)n;
-    return n <= 65535;
+    return text && (text[0] != '0' || text[1] == '\0') &&
+           bide__port(text, strlen(text), ret);
 }
 
 /* "TCP4 SOURCE TARGET PORT PORT", and nothing behind it. */
@@ -102,8 +97,8 @@ static int read_v1(const char *bytes, size_t n, struct net_proxied *ret)
     line[len - 2 - skip] = '\0';
     if (strlen(line) != len - 2 - skip || strchr(line, '\r'))
         return -1;
-    bool unknown = strncmp(line, "UNKNOWN", 7) == 0 &&
-                   (line[7] == '\0' || line[7] == ' ');
+    bool unknown =
+        strncmp(line, "UNKNOWN", 7) == 0 && (line[7] == '\0' || line[7] == ' ');
     ret->known = false;
     return unknown || read_words(line, ret) ? (int)len : -1;
 }

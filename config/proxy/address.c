@@ -8,9 +8,10 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "config/field/value.h"
 
-enum { LONGEST_UNIX = 107, LONGEST_HOST = 253 };
+enum { LONGEST_UNIX = 107 };
 
 static char *copy(struct bide__load *load, const char *text, size_t len)
 {
@@ -26,69 +27,6 @@ static bool begins(const struct bide__node *node, const char *with)
     size_t n = strlen(with);
 
     return node->len >= n && memcmp(node->text, with, n) == 0;
-}
-
-/* Up to 65535. */
-static bool read_port(const char *text, size_t len, uint16_t *ret)
-{
-    uint64_t port;
-
-    if (bide__parse_count(text, len, &port) < 0 || port > 65535)
-        return false;
-    *ret = (uint16_t)port;
-    return true;
-}
-
-/* "host:port" or "[host]:port", cut apart; the port may be missing. */
-struct cut {
-    const char *host, *port;
-    size_t host_len, port_len;
-    bool colon, brackets;
-};
-
-static bool cut_port(const char *text, size_t len, struct cut *ret)
-{
-    const char *end = text + len, *stop;
-
-    *ret = (struct cut){ .host = text };
-    if (len > 0 && text[0] == '[') {
-        stop = memchr(text, ']', len);
-        if (!stop)
-            return false;
-        ret->brackets = true;
-        ret->host = text + 1;
-        ret->host_len = (size_t)(stop - ret->host);
-        stop++;
-    } else {
-        stop = memchr(text, ':', len);
-        stop = stop ? stop : end;
-        ret->host_len = (size_t)(stop - text);
-    }
-    if (stop == end)
-        return true;
-    ret->colon = true;
-    ret->port = stop + 1;
-    ret->port_len = (size_t)(end - ret->port);
-    return *stop == ':';
-}
-
-bool bide__is_host(const char *text, size_t len)
-{
-    for (size_t i = 0; i < len; i++) {
-        char c = text[i];
-
-        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') &&
-            !(c >= '0' && c <= '9') && c != '-' && c != '.' && c != '_')
-            return false;
-    }
-    return len > 0 && len <= LONGEST_HOST && text[0] != '.' && text[0] != '-';
-}
-
-static bool is_ipv6(const char *text)
-{
-    unsigned char bytes[16];
-
-    return inet_pton(AF_INET6, text, bytes) == 1;
 }
 
 /* ===== where to listen ===== */
@@ -110,7 +48,7 @@ static const char *read_unix(struct bide__load *load,
 }
 
 static const char *not_an_address(struct bide__load *load,
-                                  const struct cut *cut)
+                                  const struct bide__authority *cut)
 {
     if (cut->host_len == 9 && memcmp(cut->host, "localhost", 9) == 0)
         return bide__diag_text(load->notes, "write `127.0.0.1:%.*s`",
@@ -128,29 +66,27 @@ static const char *not_an_address(struct bide__load *load,
 }
 
 const char *bide__read_address(struct bide__load *load,
-                               const struct bide__node *node,
-                               void *member)
+                               const struct bide__node *node, void *member)
 {
     struct bide__proxy_address *ret = member;
-    unsigned char bytes[16];
-    struct cut cut;
+    struct bide__authority cut;
     char *host;
 
     ret->text = node->text;
     if (begins(node, "unix:"))
         return read_unix(load, node, ret);
-    if (is_ipv6(node->text) || !cut_port(node->text, node->len, &cut) ||
+    if (bide__is_ipv6(node->text) ||
+        !bide__authority(node->text, node->len, &cut) ||
         (!cut.brackets && cut.colon && memchr(cut.port, ':', cut.port_len)))
         return "an IPv6 address stands in brackets, as in `[::1]:8080`";
-    if (!cut.colon || !read_port(cut.port, cut.port_len, &ret->port))
+    if (!cut.colon || !bide__port(cut.port, cut.port_len, &ret->port))
         return "an address has a port from 0 to 65535, as in `127.0.0.1:8080`";
     host = copy(load, cut.host, cut.host_len);
     if (!host)
         return NULL;
     ret->host = host;
-    if (cut.brackets
-            ? is_ipv6(host)
-            : strcmp(host, "*") == 0 || inet_pton(AF_INET, host, bytes) == 1)
+    if (cut.brackets ? bide__is_ipv6(host)
+                     : strcmp(host, "*") == 0 || bide__is_ipv4(host))
         return NULL;
     return not_an_address(load, &cut);
 }
@@ -161,49 +97,43 @@ const char *bide__read_address(struct bide__load *load,
 static const char *read_authority(struct bide__load *load, const char *text,
                                   size_t len, struct bide__proxy_endpoint *ret)
 {
-    struct cut cut;
+    struct bide__authority cut;
     char *host;
 
     if (memchr(text, '@', len))
         return "user names and passwords do not belong here: clients send "
                "them";
-    if (!cut_port(text, len, &cut))
+    if (!bide__authority(text, len, &cut))
         return "an IPv6 address stands in brackets, as in `http://[::1]:8080`";
     if (cut.colon &&
-        (!read_port(cut.port, cut.port_len, &ret->port) || ret->port == 0))
+        (!bide__port(cut.port, cut.port_len, &ret->port) || ret->port == 0))
         return "a port is from 1 to 65535, as in `http://10.0.0.1:8080`";
     host = copy(load, cut.host, cut.host_len);
     if (!host)
         return NULL;
     ret->host = host;
-    if (cut.brackets ? is_ipv6(host) : bide__is_host(host, cut.host_len))
+    if (cut.brackets ? bide__is_ipv6(host) : bide__is_host(host, cut.host_len))
         return NULL;
     return "the host is a name, an IPv4 address, or an IPv6 address in "
            "brackets";
 }
 
 const char *bide__read_endpoint(struct bide__load *load,
-                                const struct bide__node *node,
-                                void *member)
+                                const struct bide__node *node, void *member)
 {
     struct bide__proxy_endpoint *ret = member;
-    size_t skip = begins(node, "http://")    ? 7
-                  : begins(node, "https://") ? 8
-                                             : 0;
-    const char *text = node->text + skip, *slash;
-    size_t len = node->len - skip;
+    struct bide__url url;
 
-    if (!skip || len == 0)
+    if (!bide__url(node->text, node->len, &url))
         return "write `http://10.0.0.1:8080` or `https://example.com`";
-    slash = text + strcspn(text, "/?#");
-    if (*slash && strcmp(slash, "/") != 0)
+    if (url.rest_len > 1 || (url.rest_len == 1 && *url.rest != '/'))
         return "an endpoint has no path: it is sent that of the request";
     *ret = (struct bide__proxy_endpoint){
         .url = node->text,
-        .port = skip == 7 ? 80 : 443,
-        .tls = skip == 8,
+        .port = url.tls ? 443 : 80,
+        .tls = url.tls,
     };
-    return read_authority(load, text, (size_t)(slash - text), ret);
+    return read_authority(load, url.authority, url.authority_len, ret);
 }
 
 /* ===== networks ===== */
@@ -223,8 +153,7 @@ static bool clear_behind(struct bide__proxy_net *net)
 }
 
 const char *bide__read_net(struct bide__load *load,
-                           const struct bide__node *node,
-                           void *member)
+                           const struct bide__node *node, void *member)
 {
     struct bide__proxy_net *ret = member;
     const char *slash = memchr(node->text, '/', node->len);

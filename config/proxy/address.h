@@ -25,7 +25,4 @@ const char *bide__read_net(struct bide__load *load,
                            const struct bide__node *node,
                            void *net);
 
-/* Whether a text can be the name of a host, or its address. */
-bool bide__is_host(const char *text, size_t len);
-
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/address.h"
 #include "config/policy/policy_rules.h"
 #include "config/proxy/address.h"
 

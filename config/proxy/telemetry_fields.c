@@ -2,6 +2,7 @@
  * use its admin endpoint, and what it tells without being asked. */
 #include <string.h>
 
+#include "base/address.h"
 #include "config/field/rows.h"
 #include "config/proxy/read.h"
 
@@ -20,12 +21,10 @@ static bool fits_secret(const struct bide__node *text)
 
 static bool fits_url(const struct bide__node *text)
 {
-    const char *at = text->text;
-    size_t scheme = strncmp(at, "http://", 7) == 0    ? 7
-                    : strncmp(at, "https://", 8) == 0 ? 8
-                                                      : 0;
+    struct bide__url url;
 
-    return scheme && at[scheme] && !strpbrk(at, " \t\r\n?#@");
+    return bide__url(text->text, text->len, &url) &&
+           !strpbrk(text->text, " \t\r\n?#@");
 }
 
 /* A name of the admin endpoint's host. */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/address.h"
 #include "net/address.h"
 #include "observe/admin/admin_parts.h"
 
@@ -24,26 +25,18 @@ static bool is_loopback(const struct sockaddr *sa)
     return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
 }
 
-/* getaddrinfo() would take 99999 for 34463. */
-static bool is_port(const char *text)
-{
-    size_t len = strspn(text, "0123456789");
-    return len > 0 && len <= 5 && !text[len] && atoi(text) < 65536;
-}
-
 /* "127.0.0.1:9901" or "[::1]:9901" into two strings. */
 static bool split(const char *text, char *host, size_t size, const char **port)
 {
-    const char *colon = strrchr(text, ':');
-    if (!colon || colon == text || !is_port(colon + 1))
+    struct bide__authority at;
+    uint16_t number;
+    if (!bide__authority(text, strlen(text), &at) || !at.colon ||
+        !bide__port(at.port, at.port_len, &number) || at.host_len == 0 ||
+        at.host_len >= size)
         return false;
-    bool bracketed = text[0] == '[' && colon[-1] == ']';
-    size_t len = (size_t)(colon - text) - 2 * bracketed;
-    if (len == 0 || len >= size || (!bracketed && memchr(text, ':', len)))
-        return false;
-    memcpy(host, text + bracketed, len);
-    host[len] = '\0';
-    *port = colon + 1;
+    memcpy(host, at.host, at.host_len);
+    host[at.host_len] = '\0';
+    *port = at.port;
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "net/lookup.h"
 #include "net/tls.h"
 
@@ -13,22 +14,14 @@ enum { SLICE_MS = 50, MOST_BODY = 65536 };
 
 /* ===== the URL ===== */
 
-/* Copies what lies between; false if it is empty or too long. */
-static bool copy(char *to, size_t size, const char *from, const char *end)
+/* Copies; false if it is empty or too long. */
+static bool copy(char *to, size_t size, const char *from, size_t len)
 {
-    size_t len = (size_t)(end - from);
     if (len == 0 || len >= size)
         return false;
     memcpy(to, from, len);
     to[len] = '\0';
     return true;
-}
-
-static bool is_port(const char *text)
-{
-    size_t len = strspn(text, "0123456789");
-    long n = strtol(text, NULL, 10);
-    return len > 0 && text[len] == '\0' && n > 0 && n < 65536;
 }
 
 static bool secure_it(struct http_client *c)
@@ -38,43 +31,44 @@ static bool secure_it(struct http_client *c)
     return net_tls_connect(&c->conn, post->tls, post->host) == 0;
 }
 
-const char *bide__post_init(struct bide__post *post, const char *url, void *tls)
+static const char *read_url(struct bide__post *post, const struct bide__url *u)
 {
-    bool secure = strncmp(url, "https://", 8) == 0;
-    const char *at = url + (secure ? 8 : 7);
+    struct bide__authority at;
+    size_t len = u->rest_len;
+    uint16_t port;
 
-    *post = (struct bide__post){ .tls = secure ? tls : NULL, .port = "4318" };
-    http_client_init(&post->client, post->in, sizeof post->in);
-    post->client.fields = post->fields;
-    post->client.connected = post->tls ? secure_it : NULL;
-    if (!secure && strncmp(url, "http://", 7) != 0)
-        return "expected a URL that begins with http:// or https://";
-    if (secure && !tls)
-        return "expected http://: there is no TLS here";
-    if (strpbrk(url, " \t\r\n?#@"))
-        return "expected no blank, query, fragment or password in the URL";
-    const char *path = at + strcspn(at, "/");
-    const char *colon = path;
-    while (colon > at && *colon != ':' && *colon != ']')
-        colon--;
-    const char *host_end = *colon == ':' ? colon : path;
-    bool bracketed = *at == '[' && host_end > at && host_end[-1] == ']';
-
-    if (!copy(post->host, sizeof post->host, at + bracketed,
-              host_end - bracketed))
+    if (!bide__authority(u->authority, u->authority_len, &at) ||
+        !copy(post->host, sizeof post->host, at.host, at.host_len))
         return "expected a host of 1 to 255 characters behind `//`";
-    if (host_end != path &&
-        (!copy(post->port, sizeof post->port, host_end + 1, path) ||
-         !is_port(post->port)))
+    if (at.colon &&
+        (!bide__port(at.port, at.port_len, &port) || port == 0 ||
+         !copy(post->port, sizeof post->port, at.port, at.port_len)))
         return "expected a port from 1 to 65535 behind the colon";
-    size_t len = strlen(path);
-    while (len > 0 && path[len - 1] == '/')
+    while (len > 0 && u->rest[len - 1] == '/')
         len--;
     if (len >= sizeof post->prefix)
         return "expected a path of at most 255 characters";
-    memcpy(post->prefix, path, len);
+    memcpy(post->prefix, u->rest, len);
     post->prefix[len] = '\0';
     return NULL;
+}
+
+const char *bide__post_init(struct bide__post *post, const char *url, void *tls)
+{
+    struct bide__url u = { 0 };
+    bool known = bide__url(url, strlen(url), &u);
+
+    *post = (struct bide__post){ .tls = u.tls ? tls : NULL, .port = "4318" };
+    http_client_init(&post->client, post->in, sizeof post->in);
+    post->client.fields = post->fields;
+    post->client.connected = post->tls ? secure_it : NULL;
+    if (!known)
+        return "expected a URL that begins with http:// or https://";
+    if (u.tls && !tls)
+        return "expected http://: there is no TLS here";
+    if (strpbrk(url, " \t\r\n?#@"))
+        return "expected no blank, query, fragment or password in the URL";
+    return read_url(post, &u);
 }
 
 void bide__post_done(struct bide__post *post)
@@ -103,8 +97,7 @@ static struct net_answer *await_answer(struct bide__post *post,
             *ret_fault = BIDE_FAULT_NONE;
         if (*ret_fault != BIDE_FAULT_NONE)
             return NULL;
-        a = net_lookups_next(post->lookups,
-                             now + SLICE_MS * BIDE_MILLISECOND);
+        a = net_lookups_next(post->lookups, now + SLICE_MS * BIDE_MILLISECOND);
     }
     post->asking = false;
     return a;

@@ -1,13 +1,26 @@
 /* What the examples of base/ use and do not declare, header by header: see
  * "Examples in headers" in CONTRIBUTING.md. */
 
+/* base/arena.h */
+const char *host;
+
 /* base/date.h */
 const char *text;
 size_t len;
 void handle(int64_t ns, bool whole);
 
-/* base/json_out.h */
-struct bide__out out;
+/* base/hex.h */
+uint8_t id[16];
+
+/* base/json_text.h */
+const char *text;
+size_t len;
+char c[BIDE__JSON_CHAR];
+void put(const char *bytes, size_t n);
 
 /* base/out.h */
 uint64_t n;
+
+/* base/utf8.h */
+const char *text;
+size_t len;

@@ -1,0 +1,67 @@
+/* Addresses, ports and URLs, as people write them.
+ *
+ *     struct bide__url url;
+ *     struct bide__authority at;
+ *     uint16_t port = 443;
+ *     if (!bide__url("https://[::1]:8443/x", 20, &url) || !url.tls ||
+ *         !bide__authority(url.authority, url.authority_len, &at) ||
+ *         (at.colon && !bide__port(at.port, at.port_len, &port)))
+ *         return false;
+ *     return port == 8443 && at.brackets && at.host_len == 3;
+ *
+ * These cut a text apart and copy nothing. What stands in brackets, and whether
+ * a name is wanted or an address, is for the caller to judge. */
+#ifndef BIDE_BASE_ADDRESS_H
+#define BIDE_BASE_ADDRESS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* One to five digits, not over 65535. False: not that, and *ret is untouched.
+ * getaddrinfo() would take 99999 for 34463. */
+static inline bool bide__port(const char *text, size_t len, uint16_t *ret)
+{
+    uint32_t port = 0;
+
+    if (len < 1 || len > 5)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        port = port * 10 + (uint32_t)(text[i] - '0');
+    }
+    if (port > 65535)
+        return false;
+    *ret = (uint16_t)port;
+    return true;
+}
+
+/* "host", "host:port" or "[host]:port", cut apart. */
+struct bide__authority {
+    const char *host, *port;
+    size_t host_len, port_len;
+    bool colon; /* there is one before the port, if only an empty one */
+    bool brackets;
+};
+
+/* False: a bracket is not closed, or has something but a colon behind it. */
+bool bide__authority(const char *text, size_t len, struct bide__authority *ret);
+
+/* Cut apart behind the scheme, up to the first of `/?#`. */
+struct bide__url {
+    bool tls;
+    const char *authority, *rest;
+    size_t authority_len, rest_len;
+};
+
+/* False: neither http:// nor https://, or nothing behind it. */
+bool bide__url(const char *text, size_t len, struct bide__url *ret);
+
+/* Whether a text can be the name of a host, or its IPv4 address. */
+bool bide__is_host(const char *text, size_t len);
+
+bool bide__is_ipv4(const char *text);
+bool bide__is_ipv6(const char *text); /* without brackets */
+
+#endif
