@@ -33,8 +33,9 @@ FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Werror",
 # Available to all examples, whatever their header includes.
 INCLUDES = ["bide/bide.h", "errno.h", "inttypes.h", "signal.h", "stdbool.h", "stddef.h", "stdint.h",
             "stdio.h", "stdlib.h", "string.h", "sys/socket.h", "time.h", "unistd.h"]
-# What a header declares: functions, and structs with their members.
-DECLARES = re.compile(r"^(?:[A-Za-z_][^;{}=#\n]*?\b(\w+)\(|struct (\w+) \{)", re.M)
+# What a header declares: functions, structs with their members, macros.
+DECLARES = re.compile(r"^(?:[A-Za-z_][^;{}=#\n]*?\b(\w+)\(|struct (\w+) \{|"
+                      r"#define (\w+))", re.M)
 
 Block = collections.namedtuple("Block", "line indent text")
 
@@ -167,7 +168,7 @@ def index_of(sources):
     index = collections.defaultdict(list)
     for header, source in sources.items():
         for match in DECLARES.finditer(re.sub(r"/\*.*?\*/", "", source, flags=re.S)):
-            index[match[1] or match[2]].append(header)
+            index[match[match.lastindex]].append(header)
     return index
 
 
@@ -175,8 +176,11 @@ def includes(header, code, names, index):
     """The header itself, and those that declare what its examples use; of several,
     one of its own room."""
     found = [header]
-    used = set(re.findall(r"\b(\w+)\(", code)) - set(re.findall(r"\b(\w+)\(", names))
-    used |= set(re.findall(r"\bstruct (\w+)", code + names))
+    text = code + names
+    used = {m[m.lastindex] for m in re.finditer(
+        r"\b(\w+)\(|\bstruct (\w+)|\b([A-Z][A-Z0-9_]+)\b", text)}
+    used -= set(re.findall(r"\b(\w+)\(", names))
+    used -= set(re.findall(r"\bstruct (\w+) \{", text))
     for name in sorted(used):
         declare = index.get(name, [])
         near = [h for h in declare if h.split("/")[0] == header.split("/")[0]]

@@ -1,6 +1,9 @@
 /* What the examples of config/ use and do not declare, header by header: see
  * "Examples in headers" in CONTRIBUTING.md. */
 
+/* config/field/field.h */
+bool is_host(const struct bide__node *text);
+
 /* config/translate/import.h */
 bide_diagnostics *notes;
 const char *text;

@@ -11,6 +11,15 @@ char *buf;
 size_t size;
 void hang_up(struct net_conn *conn);
 
+/* net/http/client.h */
+struct net_address address;
+struct net_loop *loop;
+struct http_client c;
+struct http_request r;
+void on_done(struct http_client *c);
+void failed(bide_fault fault);
+void use(int status, const char *body, size_t len);
+
 /* net/http1.h */
 char *buf;
 size_t len, at;
