@@ -1,6 +1,7 @@
 /* calendar.h: the days that there are, and the reading of dates.
  *
- *     struct bide__cursor c = { "06 Nov 1994", "06 Nov 1994" + 11, true };
+ *     const char *text = "06 Nov 1994";
+ *     struct bide__cursor c = { text, text + strlen(text), true };
  *     struct bide__date d = { 0 };
  *     d.day = bide__take_number(&c, 2);
  *     bide__expect(&c, " ");

@@ -6,8 +6,9 @@
  *         bide_diagnostics_print(notes, stderr, false);   // all the mistakes
  *         return 2;
  *     }
- *     bide_dep_new(&dep, "pay", bide_config_policy(config, "payments"));
- *     bide_config_free(config);
+ *     const bide_policy_conf *policy = bide_config_policy(config, "payments");
+ *     int rc = bide_dep_new(&dep, "pay", policy);         // NULL: BIDE_EINVAL
+ *     bide_config_free(config);                           // dep has a copy
  *     bide_diagnostics_free(notes);
  *
  * A file is YAML or JSON and holds named policies, which may extend each other or

@@ -5,8 +5,8 @@
  *     for (size_t i = 0; i < n; i++)
  *         bide_hint_header(&hint, &headers[i], wall_s);
  *     if (hint.source && !hint.refused)
- *         printf("%s: in %lld ns\n", bide_hint_name(hint.source),
- *                (long long)hint.wait_ns);
+ *         printf("%s: in %" PRId64 " ns\n", bide_hint_name(hint.source),
+ *                hint.wait_ns);
  *
  * bide_classify() does this for you; the functions are here for tools that show
  * the steps. Of several hints in one response the most precise wins: the order
