@@ -37,7 +37,7 @@ INCLUDES = ["bide/bide.h", "errno.h", "inttypes.h", "signal.h", "stdbool.h", "st
 DECLARES = re.compile(r"^(?:[A-Za-z_][^;{}=#\n]*?\b(\w+)\(|struct (\w+) \{|"
                       r"#define (\w+))", re.M)
 
-Block = collections.namedtuple("Block", "line indent text")
+Block = collections.namedtuple("Block", "line indent text touched")
 
 LEXEME = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.S)
 STATEMENT = re.compile(r"(\w+\(.*|[\w *.>\[\]-]+ = .*|return .*);\s*(//.*)?$")
@@ -71,7 +71,7 @@ def blocks_of(source):
     lines only is one."""
     blocks = []
     for rows in comment_lines(source):
-        run, apart = [], None
+        run, last, prose = [], None, True
         for row in rows + [(0, 0, "")]:
             if row[2] and row[1] > 0:
                 run.append(row)
@@ -79,14 +79,18 @@ def blocks_of(source):
             if run:
                 indent = min(r[1] for r in run)
                 text = {r[0]: " " * (r[1] - indent) + r[2] for r in run}
-                if apart and apart.indent == indent:
-                    apart.text.update(text)
+                touched = [run[0][0]] if prose else []
+                touched += [row[0]] if row[2] else []
+                if last and last.indent == indent:
+                    last.text.update(text)
+                    last.touched.extend(touched)
                 else:
-                    apart = Block(run[0][0], indent, text)
-                    blocks.append(apart)
+                    last = Block(run[0][0], indent, text, touched)
+                    blocks.append(last)
                 run = []
-            if row[2]:
-                apart = None
+            prose = bool(row[2])
+            if prose:
+                last = None
     return blocks
 
 
@@ -136,6 +140,8 @@ def mistakes_of_form(header, blocks):
         if block.indent not in (2, 4):
             yield (f"{where}: a block indented by {block.indent}: C is indented by "
                    f"four, all else by two")
+        for line in block.touched if block.indent == 4 else []:
+            yield f"{header}:{line}: a blank line parts C from text; or was it reflowed?"
         if block.indent == 2:
             for line, text in block.text.items():
                 if STATEMENT.match(text.strip()):
