@@ -33,8 +33,8 @@ FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Werror",
 # Available to all examples, whatever their header includes.
 INCLUDES = ["bide/bide.h", "errno.h", "inttypes.h", "signal.h", "stdbool.h", "stddef.h", "stdint.h",
             "stdio.h", "stdlib.h", "string.h", "sys/socket.h", "time.h", "unistd.h"]
-# What a header declares: functions, structs with their members, macros.
-DECLARES = re.compile(r"^(?:[A-Za-z_][^;{}=#\n]*?\b(\w+)\(|struct (\w+) \{|"
+# What a header declares: functions, structs and enums with their members, macros.
+DECLARES = re.compile(r"^(?:[A-Za-z_][^;{}=#\n]*?\b(\w+)\(|(?:struct|enum) (\w+) \{|"
                       r"#define (\w+))", re.M)
 
 Block = collections.namedtuple("Block", "line indent text touched")
@@ -184,7 +184,7 @@ def includes(header, code, names, index):
     found = [header]
     text = code + names
     used = {m[m.lastindex] for m in re.finditer(
-        r"\b(\w+)\(|\bstruct (\w+)|\b([A-Z][A-Z0-9_]+)\b", text)}
+        r"\b(\w+)\(|\b(?:struct|enum) (\w+)|\b([A-Z][A-Z0-9_]+)\b", text)}
     used -= set(re.findall(r"\b(\w+)\(", names))
     used -= set(re.findall(r"\bstruct (\w+) \{", text))
     for name in sorted(used):
