@@ -152,16 +152,16 @@ static int take_short(struct parser *p, const char *arg)
     return -1;
 }
 
-/* Puts the operands behind the flags, each in the order they came in. */
-static void gather_operands(char **argv, int argc, const bool *operand,
+/* Puts the operands behind the flags, each in the order they came in. False: no
+ * memory. */
+static bool gather_operands(char **argv, int argc, const bool *operand,
                             int *ret_first)
 {
     char **sorted = calloc((size_t)argc + 1, sizeof *sorted);
     int n = 0;
 
-    *ret_first = argc;
     if (!sorted)
-        return;
+        return false;
     for (int pass = 0; pass < 2; pass++) {
         if (pass == 1)
             *ret_first = n;
@@ -171,6 +171,7 @@ static void gather_operands(char **argv, int argc, const bool *operand,
     }
     memcpy(argv, sorted, (size_t)argc * sizeof *sorted);
     free(sorted);
+    return true;
 }
 
 static int take_all(struct parser *p, bool *operand)
@@ -203,8 +204,8 @@ static int parse(struct parser *p, int *ret_first)
     if (!operand)
         return complain(p->command, "out of memory");
     rc = take_all(p, operand);
-    if (rc < 0)
-        gather_operands(p->argv, p->argc, operand, &first);
+    if (rc < 0 && !gather_operands(p->argv, p->argc, operand, &first))
+        rc = complain(p->command, "out of memory");
     free(operand);
     if (rc < 0 && !ret_first && first < p->argc) {
         complain(p->command, "found `%s`, expected no operand", p->argv[first]);

@@ -90,11 +90,11 @@ static int run_script(const struct request *request, const char *path,
     struct replay_script script;
     char *text = NULL;
     size_t len = 0;
-    int rc = bide__read_file(path, &text, &len, notes);
+    int rc = notes ? bide__read_file(path, &text, &len, notes) : BIDE_ENOMEM;
 
     if (rc == 0)
         rc = replay_script_read(&script, path, text, len, notes);
-    if (rc == BIDE_ENOMEM || !notes) {
+    if (rc == BIDE_ENOMEM) {
         complain("replay", "out of memory");
     } else if (rc < 0) {
         bide_diagnostics_print(notes, stderr, use_colours(stderr));

@@ -12,7 +12,6 @@
  * calls. A cell that is possible and too rare to be seen shows a dot. */
 #include "cmd/schedule/picture.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/schedule/schedule.h"
@@ -147,12 +146,12 @@ void picture_print(const struct schedule *s, const struct wait *waits, int n,
 {
     int64_t end_ns = waits[n - 1].sum_ns;
     struct canvas c = { width - LABEL - 1, 0, use_utf8(), paint_for(stdout) };
-    unsigned(*hits)[WIDEST] = calloc((size_t)n, sizeof *hits);
+    unsigned hits[SCHEDULE_ROWS][WIDEST] = { { 0 } };
 
     if (c.width > WIDEST)
         c.width = WIDEST;
     c.cell_ns = (double)end_ns / c.width;
-    if (end_ns > 0 && hits) {
+    if (end_ns > 0) {
         print_wrapped(stdout,
                       "When each attempt begins, if attempts took no "
                       "time; higher is likelier:",
@@ -165,5 +164,4 @@ void picture_print(const struct schedule *s, const struct wait *waits, int n,
         print_axis(&c);
         putchar('\n');
     }
-    free(hits);
 }

@@ -7,7 +7,7 @@
 #include "lib/time.h"
 
 /* Rows that are shown before a long schedule is cut short. */
-enum { ROWS = 12, FEWEST = 5, COLUMNS = 6, WAIT = 1, CELL = 24 };
+enum { ROWS = SCHEDULE_ROWS, FEWEST = 5, COLUMNS = 6, WAIT = 1, CELL = 24 };
 
 struct table {
     struct wait waits[ROWS];

@@ -2,7 +2,6 @@
 #include "cmd/sim/table.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/common/cli.h"
@@ -147,7 +146,7 @@ static int head_width(int most)
 /* ===== printing ===== */
 
 static void print_row(FILE *out, const struct sim_summary *s, enum sim_figure f,
-                      uint32_t from, uint32_t to, const int *widths, int head)
+                      uint32_t from, uint32_t to, int head)
 {
     struct paint p = paint_for(out);
     char buffer[SIM_TEXT];
@@ -156,14 +155,14 @@ static void print_row(FILE *out, const struct sim_summary *s, enum sim_figure f,
     for (uint32_t v = from; v < to; v++) {
         int r = s->n_variants > 1 ? rank(s, f, v) : 0;
         fprintf(out, "%*s%s", GAP, "", r > 0 ? p.green : r < 0 ? p.red : "");
-        print_padded(out, cell(s, v, f, buffer), widths[v], true);
+        print_padded(out, cell(s, v, f, buffer), column_width(s, v), true);
         fputs(r ? p.plain : "", out);
     }
     putc('\n', out);
 }
 
 static void print_block(FILE *out, const struct sim_summary *s, uint32_t from,
-                        uint32_t to, const int *widths, int head)
+                        uint32_t to, int head)
 {
     struct paint p = paint_for(out);
 
@@ -171,35 +170,31 @@ static void print_block(FILE *out, const struct sim_summary *s, uint32_t from,
         fprintf(out, "%s%*s", p.bold, head, "");
         for (uint32_t v = from; v < to; v++) {
             fprintf(out, "%*s", GAP, "");
-            print_padded(out, s->variants[v].name, widths[v], true);
+            print_padded(out, s->variants[v].name, column_width(s, v), true);
         }
         fprintf(out, "%s\n", p.plain);
     }
     for (int f = 0; f < SIM_FIGURES; f++)
         if (says_something(s, (enum sim_figure)f))
-            print_row(out, s, (enum sim_figure)f, from, to, widths, head);
+            print_row(out, s, (enum sim_figure)f, from, to, head);
 }
 
 void sim_table_print(FILE *out, const struct sim_summary *s, int width)
 {
-    int *widths = calloc(s->n_variants, sizeof *widths);
     int head = head_width(width > 46   ? width / 2
                           : width > 32 ? width - 22
                                        : 10);
     uint32_t from = 0;
 
-    for (uint32_t v = 0; widths && v < s->n_variants; v++)
-        widths[v] = column_width(s, v);
-    while (widths && from < s->n_variants) {
+    while (from < s->n_variants) {
         uint32_t to = from;
         int used = head;
         do
-            used += GAP + widths[to++];
-        while (to < s->n_variants && used + GAP + widths[to] <= width);
+            used += GAP + column_width(s, to++);
+        while (to < s->n_variants && used + GAP + column_width(s, to) <= width);
         if (from > 0)
             putc('\n', out);
-        print_block(out, s, from, to, widths, head);
+        print_block(out, s, from, to, head);
         from = to;
     }
-    free(widths);
 }

@@ -47,7 +47,7 @@ static void hedge_loses_to_the_first_and_leaves_no_trace(void **state)
 {
     (void)state;
     struct exchange x;
-    play(&x, "200;wait=300;body=first,stall", NULL);
+    play(&x, "200;wait=1000;body=first,stall", NULL);
     assert_int_equal(x.result.reason, BIDE_BECAUSE_SUCCESS);
     assert_string_equal(x.body, "first");
     assert_string_equal(x.head,
