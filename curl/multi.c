@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/list.h"
 #include "bide/error.h"
 #include "curl/multi.h"
 
@@ -156,10 +157,9 @@ static void take_ended(bide_curl_multi *m)
 static void take_due(bide_curl_multi *m, int64_t now)
 {
     struct bide__timer *t;
-    while ((t = bide__wheel_expired(&m->wheel, now))) {
-        char *at = (char *)t - offsetof(struct bide__multi_call, timer);
-        bide__multi_step((struct bide__multi_call *)(void *)at, now);
-    }
+    while ((t = bide__wheel_expired(&m->wheel, now)))
+        bide__multi_step(bide__container_of(t, struct bide__multi_call, timer),
+                         now);
 }
 
 void bide_curl_multi_socket(bide_curl_multi *multi, curl_socket_t socket,

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/list.h"
 #include "bide/backoff.h"
 #include "bide/policy.h"
 #include "bide/run.h"
@@ -14,8 +15,7 @@ enum { EVENTS_AT_ONCE = 256 };
 
 static void on_wake(struct net_io *io, unsigned events)
 {
-    struct net_loop *loop =
-        (struct net_loop *)((char *)io - offsetof(struct net_loop, waker));
+    struct net_loop *loop = bide__container_of(io, struct net_loop, waker);
     uint64_t count;
 
     (void)events;
@@ -27,7 +27,7 @@ int net_loop_init(struct net_loop *loop)
 {
     memset(loop, 0, sizeof *loop);
     loop->clock_ns = bide_now_ns;
-    loop->tasks.next = loop->tasks.prev = &loop->tasks;
+    bide__list_init(&loop->tasks);
     loop->now_ns = bide_now_ns();
     bide__wheel_init(&loop->wheel, loop->now_ns, BIDE_MILLISECOND);
     loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -105,29 +105,27 @@ void net_loop_bury(struct net_loop *loop, struct net_grave *grave,
 
 void net_task_later(struct net_loop *loop, struct net_task *task)
 {
-    if (task->next)
-        return;
-    task->next = &loop->tasks;
-    task->prev = loop->tasks.prev;
-    task->prev->next = loop->tasks.prev = task;
+    if (!bide__list_has(&task->queue))
+        bide__list_append(&loop->tasks, &task->queue);
 }
 
 /* Those that are queued now. What they queue comes next time, after others had
  * their turn. */
 static void run_tasks(struct net_loop *loop)
 {
-    net_task_later(loop, &loop->mark);
+    bide__list_append(&loop->tasks, &loop->mark);
     while (loop->tasks.next != &loop->mark) {
-        struct net_task *task = loop->tasks.next;
+        struct net_task *task =
+            bide__container_of(loop->tasks.next, struct net_task, queue);
         net_task_cancel(task);
         task->run(task);
     }
-    net_task_cancel(&loop->mark);
+    bide__list_remove(&loop->mark);
 }
 
 static bool has_tasks(const struct net_loop *loop)
 {
-    return loop->tasks.next != &loop->tasks;
+    return !bide__list_empty(&loop->tasks);
 }
 
 /* Rounded up: a timer that is not due yet must not make the loop spin. */

@@ -46,7 +46,7 @@ struct net_timer {
  * another is done so, and never while that one is in the middle of something.
  * All zero but `run` is one that is not queued. */
 struct net_task {
-    struct net_task *next, *prev; /* NULL: not queued */
+    struct bide__list queue;
     void (*run)(struct net_task *task);
 };
 
@@ -61,8 +61,8 @@ struct net_loop {
     int epoll_fd, wake_fd;
     int64_t now_ns;            /* as of the last return of epoll_wait() */
     int64_t (*clock_ns)(void); /* bide_now_ns(), but for tests */
-    struct net_task tasks;     /* a ring, with ... */
-    struct net_task mark;      /* ... the end of this turn in it */
+    struct bide__list tasks;   /* queued, with ... */
+    struct bide__list mark;    /* ... the end of this turn among them */
     struct net_grave *graves;
     void *user;                           /* passed to `free` of graves */
     void (*woken)(struct net_loop *loop); /* after net_loop_wake(); or NULL */
@@ -105,11 +105,8 @@ static inline int64_t net_after(int64_t at_ns, int64_t ns)
 void net_task_later(struct net_loop *loop, struct net_task *task);
 static inline void net_task_cancel(struct net_task *task)
 {
-    if (!task->next)
-        return;
-    task->next->prev = task->prev;
-    task->prev->next = task->next;
-    task->next = NULL;
+    if (bide__list_has(&task->queue))
+        bide__list_remove(&task->queue);
 }
 
 static inline void net_timer_set(struct net_loop *loop, struct net_timer *t,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/list.h"
 #include "config/proxy/conf.h"
 #include "observe/event/sink.h"
 #include "proxy/access_line.h"
@@ -15,7 +16,7 @@
 enum {
     RING = 1 << 19, /* bytes of each worker: some 1 700 lines, touched only
                        while the thread that writes does not keep up */
-    FLUSH_MS = 100 /* who follows the log sees a line after so long */
+    FLUSH_MS = 100  /* who follows the log sees a line after so long */
 };
 
 struct access_log {
@@ -56,8 +57,7 @@ bool access_log_use(struct proxy *p, struct bide__target *to)
 
 static void on_time(struct net_timer *t)
 {
-    access_log_flush(
-        (struct access_log *)((char *)t - offsetof(struct access_log, timer)));
+    access_log_flush(bide__container_of(t, struct access_log, timer));
 }
 
 bool access_log_follow(struct worker *w)
@@ -111,8 +111,7 @@ void access_log_write(struct access_log *log, const struct exchange *ex)
         access_line_json(&t, ex, &log->time);
     else
         access_line_common(&t, ex, &log->time,
-                           w->conf->access_log_format ==
-                               BIDE__ACCESS_COMBINED);
+                           w->conf->access_log_format == BIDE__ACCESS_COMBINED);
     bide__lines_add(log->lines, (size_t)(t.at - line));
     if (!bide__timer_is_set(&log->timer.timer))
         net_timer_set(&w->loop, &log->timer,

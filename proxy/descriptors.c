@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <sys/resource.h>
 
+#include "base/list.h"
 #include "bide/policy.h"
 #include "config/proxy/conf.h"
 #include "proxy/back/endpoint.h"
@@ -91,8 +92,7 @@ void worker_starve(struct worker *w)
 
 void worker_look_again(struct net_timer *t)
 {
-    struct worker *w =
-        (struct worker *)((char *)t - offsetof(struct worker, hunger));
+    struct worker *w = bide__container_of(t, struct worker, hunger);
     w->starving = false;
     worker_serve_pools(w);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/list.h"
 #include "bide/run.h"
 #include "config/proxy/conf.h"
 #include "proxy/access_log.h"
@@ -75,8 +76,7 @@ static void set_conf(struct worker *w)
 
 static void on_pause(struct net_timer *t)
 {
-    worker_resume(
-        (struct worker *)((char *)t - offsetof(struct worker, pause)));
+    worker_resume(bide__container_of(t, struct worker, pause));
 }
 
 static void close_idle(struct worker *w)
@@ -91,8 +91,7 @@ static void close_idle(struct worker *w)
 
 static void on_drained(struct net_timer *t)
 {
-    struct worker *w =
-        (struct worker *)((char *)t - offsetof(struct worker, drain));
+    struct worker *w = bide__container_of(t, struct worker, drain);
     if (w->loop.now_ns >= w->drain_until_ns)
         w->over = true;
     else

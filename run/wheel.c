@@ -5,31 +5,9 @@
 
 enum { DIGIT_BITS = 6, DIGIT_MASK = BIDE__WHEEL_SLOTS - 1 };
 
-/* ===== lists ===== */
-
-static void list_init(struct bide__timer *head)
+static struct bide__timer *timer_of(struct bide__list *slot)
 {
-    head->next = head->prev = head;
-}
-
-static bool list_empty(const struct bide__timer *head)
-{
-    return head->next == head;
-}
-
-static void list_append(struct bide__timer *head, struct bide__timer *t)
-{
-    t->next = head;
-    t->prev = head->prev;
-    head->prev->next = t;
-    head->prev = t;
-}
-
-static void list_remove(struct bide__timer *t)
-{
-    t->prev->next = t->next;
-    t->next->prev = t->prev;
-    t->next = t->prev = NULL;
+    return bide__container_of(slot, struct bide__timer, slot);
 }
 
 /* ===== where a timer lies ===== */
@@ -43,9 +21,9 @@ void bide__wheel_init(struct bide__wheel *w, int64_t now_ns,
     for (int level = 0; level < BIDE__WHEEL_LEVELS; level++) {
         w->busy[level] = 0;
         for (int slot = 0; slot < BIDE__WHEEL_SLOTS; slot++)
-            list_init(&w->slot[level][slot]);
+            bide__list_init(&w->slot[level][slot]);
     }
-    list_init(&w->due);
+    bide__list_init(&w->due);
 }
 
 /* The first tick at whose beginning the timer's time has come. */
@@ -59,13 +37,13 @@ static void place(struct bide__wheel *w, struct bide__timer *t)
 {
     uint64_t tick = tick_of(w, t->at_ns);
     if (tick <= w->tick) {
-        list_append(&w->due, t);
+        bide__list_append(&w->due, &t->slot);
         return;
     }
     unsigned highest = 63u - (unsigned)__builtin_clzll(tick ^ w->tick);
     unsigned level = highest / DIGIT_BITS;
     unsigned slot = tick >> (level * DIGIT_BITS) & DIGIT_MASK;
-    list_append(&w->slot[level][slot], t);
+    bide__list_append(&w->slot[level][slot], &t->slot);
     w->busy[level] |= UINT64_C(1) << slot;
 }
 
@@ -83,11 +61,10 @@ void bide__wheel_set(struct bide__wheel *w, struct bide__timer *t,
 /* A slot that loses its last timer loses its bit. */
 static void clear_bit(struct bide__wheel *w, const struct bide__timer *t)
 {
-    if (t->next != t->prev || t->next == &w->due)
+    if (t->slot.next != t->slot.prev || t->slot.next == &w->due)
         return; /* others are left beside the head */
-    ptrdiff_t i = t->next - &w->slot[0][0];
-    w->busy[i / BIDE__WHEEL_SLOTS] &=
-        ~(UINT64_C(1) << (i % BIDE__WHEEL_SLOTS));
+    ptrdiff_t i = t->slot.next - &w->slot[0][0];
+    w->busy[i / BIDE__WHEEL_SLOTS] &= ~(UINT64_C(1) << (i % BIDE__WHEEL_SLOTS));
 }
 
 void bide__wheel_cancel(struct bide__wheel *w, struct bide__timer *t)
@@ -95,7 +72,7 @@ void bide__wheel_cancel(struct bide__wheel *w, struct bide__timer *t)
     if (!bide__timer_is_set(t))
         return;
     clear_bit(w, t);
-    list_remove(t);
+    bide__list_remove(&t->slot);
     w->n--;
 }
 
@@ -126,11 +103,11 @@ static uint64_t next_tick(const struct bide__wheel *w)
 }
 
 /* Places the timers of one slot anew: closer to the bottom, or due. */
-static void cascade(struct bide__wheel *w, struct bide__timer *head)
+static void cascade(struct bide__wheel *w, struct bide__list *head)
 {
-    while (!list_empty(head)) {
-        struct bide__timer *t = head->next;
-        list_remove(t);
+    while (!bide__list_empty(head)) {
+        struct bide__timer *t = timer_of(head->next);
+        bide__list_remove(&t->slot);
         place(w, t);
     }
 }
@@ -151,7 +128,7 @@ static void turn_to(struct bide__wheel *w, uint64_t tick)
 
 int64_t bide__wheel_next(const struct bide__wheel *w)
 {
-    uint64_t tick = list_empty(&w->due) ? next_tick(w) : w->tick;
+    uint64_t tick = bide__list_empty(&w->due) ? next_tick(w) : w->tick;
     if (tick > (uint64_t)(BIDE_FOREVER / w->resolution_ns))
         return BIDE_FOREVER;
     return (int64_t)tick * w->resolution_ns;
@@ -160,7 +137,7 @@ int64_t bide__wheel_next(const struct bide__wheel *w)
 struct bide__timer *bide__wheel_expired(struct bide__wheel *w, int64_t now_ns)
 {
     uint64_t now = now_ns > 0 ? (uint64_t)(now_ns / w->resolution_ns) : 0;
-    while (list_empty(&w->due)) {
+    while (bide__list_empty(&w->due)) {
         uint64_t next = next_tick(w);
         if (next > now) {
             if (now > w->tick)
@@ -169,8 +146,8 @@ struct bide__timer *bide__wheel_expired(struct bide__wheel *w, int64_t now_ns)
         }
         turn_to(w, next);
     }
-    struct bide__timer *t = w->due.next;
-    list_remove(t);
+    struct bide__timer *t = timer_of(w->due.next);
+    bide__list_remove(&t->slot);
     w->n--;
     return t;
 }

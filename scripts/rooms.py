@@ -17,8 +17,8 @@ import sys
 ROOMS = {
     "include": [],
     "lib": ["include"],
-    "run": ["include", "lib"],
-    "curl": ["include", "lib", "run"],
+    "run": ["include", "lib", "base"],
+    "curl": ["include", "lib", "base", "run"],
     "base": ["include", "lib"],
     "config": ["include", "lib", "base"],
     "net": ["include", "lib", "base", "run"],

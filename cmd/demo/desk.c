@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "base/list.h"
 #include "cmd/demo/demo.h"
 
 bool demo_desk_init(struct demo_desk *d, struct net_loop *loop, unsigned size,
@@ -32,9 +33,7 @@ static int64_t service_ns(struct demo_desk *d)
 static void worked(struct net_timer *work)
 {
     struct demo_connection *c =
-        (struct demo_connection *)(void *)((char *)work -
-                                           offsetof(struct demo_connection,
-                                                    work));
+        bide__container_of(work, struct demo_connection, work);
     struct demo_desk *d = &c->origin->desk;
 
     if (d->phase == DEMO_HANGS)

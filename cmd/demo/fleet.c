@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "bide/run.h"
 #include "cmd/demo/demo.h"
 
@@ -167,8 +168,7 @@ static void on_timer(struct net_timer *timer)
 static void on_look(struct net_timer *timer)
 {
     struct demo_clients *all =
-        (struct demo_clients *)(void *)((char *)timer -
-                                        offsetof(struct demo_clients, look));
+        bide__container_of(timer, struct demo_clients, look);
     net_timer_set(&all->loop, timer,
                   all->loop.now_ns + LOOK_MS * BIDE_MILLISECOND);
 }

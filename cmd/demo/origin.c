@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/list.h"
 #include "cmd/demo/demo.h"
 
 enum { SPARE_CONNECTIONS = 128 };
@@ -120,9 +121,7 @@ void demo_answer(struct demo_connection *c, int status)
 static void on_ready(struct net_io *io, unsigned events)
 {
     struct demo_connection *c =
-        (struct demo_connection *)(void *)((char *)io -
-                                           offsetof(struct demo_connection,
-                                                    conn.io));
+        bide__container_of(io, struct demo_connection, conn.io);
 
     net_conn_note(&c->conn, events);
     if (c->taken && c->conn.hup)

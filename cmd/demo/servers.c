@@ -2,6 +2,7 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "base/list.h"
 #include "cmd/demo/demo.h"
 
 enum { LOOK_MS = 50 };
@@ -25,8 +26,7 @@ static void turn(struct demo_servers *s)
 static void on_turn(struct net_timer *timer)
 {
     struct demo_servers *s =
-        (struct demo_servers *)(void *)((char *)timer -
-                                        offsetof(struct demo_servers, turn));
+        bide__container_of(timer, struct demo_servers, turn);
     int64_t start = s->demo->start_ns, now = s->loop.now_ns;
     int64_t at = start + demo_next_phase(&s->demo->plan, now - start);
     int64_t soon = now + LOOK_MS * BIDE_MILLISECOND;

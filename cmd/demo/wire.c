@@ -3,12 +3,12 @@
  * that is the engine's. */
 #include <stddef.h>
 
+#include "base/list.h"
 #include "cmd/demo/demo.h"
 
 static void done(struct http_client *http)
 {
-    struct demo_client *c =
-        (void *)((char *)http - offsetof(struct demo_client, http));
+    struct demo_client *c = bide__container_of(http, struct demo_client, http);
     bide_response r = { .method = "GET",
                         .fault = http->fault,
                         .not_sent = !http->sent };

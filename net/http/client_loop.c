@@ -1,4 +1,5 @@
 /* net/http/client_loop.c: a client that goes on in an event loop. */
+#include "base/list.h"
 #include "net/http/client.h"
 
 #include <stddef.h>
@@ -11,8 +12,7 @@ static void over(struct http_client *c)
 
 static void ready(struct net_io *io, unsigned events)
 {
-    struct http_client *c =
-        (void *)((char *)io - offsetof(struct http_client, conn.io));
+    struct http_client *c = bide__container_of(io, struct http_client, conn.io);
 
     if (c->phase == HTTP_IDLE) { /* a kept connection: it was closed? */
         net_conn_note(&c->conn, events);
@@ -28,7 +28,7 @@ static void ready(struct net_io *io, unsigned events)
 static void fire(struct net_timer *timer)
 {
     struct http_client *c =
-        (void *)((char *)timer - offsetof(struct http_client, timer));
+        bide__container_of(timer, struct http_client, timer);
 
     http_client_stop(c, BIDE_FAULT_TIMEOUT, ETIMEDOUT);
     c->done(c);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "base/address.h"
 #include "net/lookup.h"
 #include "net/tls.h"
@@ -26,8 +27,7 @@ static bool copy(char *to, size_t size, const char *from, size_t len)
 
 static bool secure_it(struct http_client *c)
 {
-    struct bide__post *post =
-        (void *)((char *)c - offsetof(struct bide__post, client));
+    struct bide__post *post = bide__container_of(c, struct bide__post, client);
     return net_tls_connect(&c->conn, post->tls, post->host) == 0;
 }
 

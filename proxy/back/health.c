@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/list.h"
 #include "net/http/client.h"
 #include "net/tls.h"
 #include "proxy/back/endpoint.h"
@@ -69,7 +70,7 @@ static void over(struct health *h, bool good)
 
 static struct health *of(struct http_client *c)
 {
-    return (struct health *)((char *)c - offsetof(struct health, client));
+    return bide__container_of(c, struct health, client);
 }
 
 static bool connected(struct http_client *c)
@@ -93,8 +94,7 @@ static void done(struct http_client *c)
 
 static void fire(struct net_timer *t)
 {
-    struct health *h =
-        (struct health *)((char *)t - offsetof(struct health, timer));
+    struct health *h = bide__container_of(t, struct health, timer);
     struct net_address to;
 
     if (endpoint_is_pending(h->endpoint)) { /* that is no failure yet */

@@ -1,6 +1,7 @@
 /* One connection to an endpoint: made, kept, closed. */
 #include "proxy/back/link.h"
 
+#include "base/list.h"
 #include "net/address.h"
 #include "net/conn.h"
 #include "net/tls.h"
@@ -50,8 +51,7 @@ static void list_remove(struct link *l)
 static void link_free(void *user, struct net_grave *grave)
 {
     struct worker *w = user;
-    struct link *l =
-        (struct link *)((char *)grave - offsetof(struct link, grave));
+    struct link *l = bide__container_of(grave, struct link, grave);
     if (w->n_free_links == FREE_LINKS) {
         free(l);
         return;
@@ -229,7 +229,7 @@ static void link_ready(struct net_io *io, unsigned events)
 
 static void link_fire(struct net_timer *t)
 {
-    struct link *l = (struct link *)((char *)t - offsetof(struct link, timer));
+    struct link *l = bide__container_of(t, struct link, timer);
     struct net_loop *loop = &worker_of(l)->loop;
     if (l->phase == LINK_CONNECTING)
         connect_failed(l, BIDE_FAULT_TIMEOUT);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "base/list.h"
 #include "net/conn.h"
 #include "proxy/back/endpoint.h"
 #include "proxy/back/link.h"
@@ -183,8 +184,7 @@ enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
  * will come its way. */
 static void serve(struct net_task *task)
 {
-    struct pool *p =
-        (struct pool *)((char *)task - offsetof(struct pool, task));
+    struct pool *p = bide__container_of(task, struct pool, task);
     struct attempt *a = p->first;
     struct link *l;
 

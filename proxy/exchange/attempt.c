@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "net/buf.h"
 #include "net/conn.h"
 #include "proxy/back/balance.h"
@@ -81,8 +82,7 @@ static void late(struct attempt *a)
 
 static void on_time(struct net_timer *t)
 {
-    struct attempt *a =
-        (struct attempt *)((char *)t - offsetof(struct attempt, timer));
+    struct attempt *a = bide__container_of(t, struct attempt, timer);
     struct net_loop *loop = &worker_of(a)->loop;
     if (a->until_ns == BIDE_FOREVER)
         return;
@@ -115,8 +115,7 @@ void attempt_started(struct attempt *a)
 
 static void on_task(struct net_task *t)
 {
-    attempt_ready(
-        (struct attempt *)((char *)t - offsetof(struct attempt, task)));
+    attempt_ready(bide__container_of(t, struct attempt, task));
 }
 
 void attempt_later(struct attempt *a)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "bide/run.h"
 #include "config/proxy/conf.h"
 #include "net/buf.h"
@@ -58,8 +59,7 @@ const char *exchange_method(const struct exchange *ex, char text[METHOD_TEXT])
 
 static void on_time(struct net_timer *t)
 {
-    struct exchange *ex =
-        (struct exchange *)((char *)t - offsetof(struct exchange, timer));
+    struct exchange *ex = bide__container_of(t, struct exchange, timer);
     if (!queue_yields(ex))
         exchange_step(ex);
 }
@@ -68,8 +68,7 @@ static void on_time(struct net_timer *t)
  * before that, so that the end finds it. */
 static void on_task(struct net_task *t)
 {
-    struct exchange *ex =
-        (struct exchange *)((char *)t - offsetof(struct exchange, task));
+    struct exchange *ex = bide__container_of(t, struct exchange, task);
     unsigned todo = ex->todo, now = todo & (~todo + 1);
     ex->todo = (uint8_t)(todo & ~now);
     if (ex->todo)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/list.h"
 #include "bide/policy.h"
 #include "proxy/front/client.h"
 #include "proxy/front/listen.h"
@@ -127,7 +128,7 @@ static bool listener_add(struct worker *w, struct listen_socket *sock)
 static void bury(void *user, struct net_grave *grave)
 {
     (void)user;
-    free((char *)grave - offsetof(struct listener, grave));
+    free(bide__container_of(grave, struct listener, grave));
 }
 
 /* What has been connected already is still taken in: the kernel would reset it.

@@ -1,5 +1,6 @@
 /* A client's connection: one request after the other. */
 #include "proxy/front/client.h"
+#include "base/list.h"
 #include "proxy/front/client_address.h"
 #include "proxy/front/client_limits.h"
 #include "proxy/front/client_linger.h"
@@ -30,8 +31,7 @@ enum {
 static void client_free(void *user, struct net_grave *grave)
 {
     struct worker *w = user;
-    struct client *c =
-        (struct client *)((char *)grave - offsetof(struct client, grave));
+    struct client *c = bide__container_of(grave, struct client, grave);
     if (w->n_free_clients == FREE_CLIENTS) {
         free(c);
         return;
@@ -132,8 +132,7 @@ static void too_slow(struct client *c)
 
 static void client_fire(struct net_timer *t)
 {
-    struct client *c =
-        (struct client *)((char *)t - offsetof(struct client, timer));
+    struct client *c = bide__container_of(t, struct client, timer);
     if (c->until_ns == BIDE_FOREVER)
         return;
     if (c->worker->loop.now_ns < c->until_ns)
@@ -189,7 +188,7 @@ void client_run(struct client *c)
 
 static void on_task(struct net_task *t)
 {
-    client_run((struct client *)((char *)t - offsetof(struct client, task)));
+    client_run(bide__container_of(t, struct client, task));
 }
 
 void client_done(struct client *c)
