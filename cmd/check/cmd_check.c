@@ -110,7 +110,7 @@ static bool look_at(const struct check *c, const char *path,
     while (bide_config_policy_name(config, *ret_policies))
         ++*ret_policies;
     bide_config_free(config);
-    return true;
+    return !bide__diag_failed(notes);
 }
 
 static void put_count(size_t n, const char *what, const char *before)

@@ -34,12 +34,15 @@ uint32_t sim_edge_policy(const struct sim_model *m, uint32_t variant,
     return either(special[service][edge], usual);
 }
 
-/* A model whose policies are not valid is a mistake of the program. */
+/* As memory.h has it, without memory. A model whose policies are not valid is a
+ * mistake of the program. */
 static void insist(int rc)
 {
     if (rc >= 0)
         return;
     fprintf(stderr, "bide sim: %s\n", bide_strerror(rc));
+    if (rc == BIDE_ENOMEM)
+        exit(1);
     abort();
 }
 

@@ -44,7 +44,7 @@ ROWS = [
     ("sim data/sim.yaml -n 2 --threads 1 --json", OWN),
     ("sim data/sim.yaml -n 1 --threads 1 -q --html WORK/x.html --csv WORK/x.csv "
      "--svg WORK/x.svg", OWN),
-    ("sim data/sim.yaml -n 1 --threads 1 --sweep policy.attempts=1,2 --json", OWN),
+    ("sim data/sim.yaml -n 1 --threads 1 --sweep attempts=1..2 --json", OWN),
     ("sim stability data/sim.yaml -n 1 --threads 1 --loads 0.5..0.9:2 "
      "--triggers 1s..2s:2", OWN),
     ("sim --list", OWN), ("sim --reference", OWN), ("sim --schema", OWN),
