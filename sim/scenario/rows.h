@@ -20,8 +20,6 @@
 #define TAKES_LARGE(min, expects)                                              \
     BIDE__LARGE, min, 18446744073709551615.0, false, NULL, 0, NULL, expects
 #define TAKES_TRUE TAKES(FLAG, 0, 0, "true")
-#define TAKES_EITHER(names, expects)                                           \
-    BIDE__EITHER, 0, 0, false, NULL, 0, names, expects
 
 #define TAKES_PROSE TAKES_TEXT("text"), .read = sim_read_text
 #define TAKES_DIST                                                             \
