@@ -80,6 +80,13 @@ int flags_parse_command(const struct flags *flags, int argc, char **argv,
                                             const char *argument),
                         void *ctx, int *ret_first);
 
+/* Takes a flag if a table of fields has it (config/field/field.h): 1 taken, 0 not
+ * one of these; -1 a mistake, and *ret_expected says what was expected. A flag
+ * without an argument is set. */
+struct bide__table;
+int field_flag(const struct bide__table *table, void *to, const char *name,
+               const char *argument, const char **ret_expected);
+
 /* ===== the policy that a command works with =====
  *
  * `--policy FILE[:NAME]`, and over it the flags of POLICY_FLAGS, each of which

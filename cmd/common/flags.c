@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cmd/common/cli.h"
+#include "config/field/field.h"
 
 /* Where the help of a flag begins, if the terminal has room for that. */
 enum { HELP_COLUMN = 28, ROOMY = 60 };
@@ -234,4 +235,27 @@ int flags_parse_command(const struct flags *flags, int argc, char **argv,
     struct parser p = { flags, argv[0], argc, 0, argv, true, take, ctx };
 
     return parse(&p, ret_first);
+}
+
+/* ===== by a table ===== */
+
+static bool set_text(const struct bide__field *f, void *to, const char *text)
+{
+    memcpy((char *)to + f->offset, &text, sizeof text);
+    return *text;
+}
+
+int field_flag(const struct bide__table *table, void *to, const char *name,
+               const char *argument, const char **ret_expected)
+{
+    size_t base;
+    const struct bide__field *f = bide__field_find(table, name, &base);
+    const char *text = argument ? argument : "true";
+
+    if (!f)
+        return 0;
+    *ret_expected = f->expects;
+    if (f->type == BIDE__TEXT && !f->set)
+        return set_text(f, to, text) ? 1 : -1;
+    return bide__field_set(f, to, text, strlen(text)) == BIDE__SET_OK ? 1 : -1;
 }

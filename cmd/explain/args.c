@@ -1,7 +1,6 @@
 /* The arguments of `bide explain`: each says what it expected, if it was not
  * that. */
 #include <ctype.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -9,80 +8,85 @@
 
 #include "config/doc/tree.h"
 #include "cmd/explain/explain.h"
+#include "config/field/rows.h"
+#include "config/field/value.h"
 
 /* ===== values ===== */
 
 static bool read_count(const char *text, uint32_t *ret, uint32_t max)
 {
-    char *end;
-    unsigned long long n;
+    uint64_t n;
 
-    errno = 0;
-    n = strtoull(text, &end, 10);
-    if (!isdigit((unsigned char)*text) || *end || errno || n > max)
+    if (bide__parse_count(text, strlen(text), &n) < 0 || n > max)
         return false;
     *ret = (uint32_t)n;
     return true;
 }
 
-static const char *take_method(struct situation *s, const char *text)
+static bool set_method(const struct bide__field *f, void *to, const char *text,
+                       size_t len)
 {
-    size_t len = strlen(text);
+    struct situation *s = to;
 
+    (void)f;
     if (len == 0 || len >= sizeof s->method ||
         strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                      "0123456789!#$%&'*+-.^_`|~") != len)
-        return "a method, such as GET or POST";
+        return false;
     for (size_t i = 0; i <= len; i++) /* nobody means the method "post" */
         s->method[i] = (char)toupper((unsigned char)text[i]);
-    return NULL;
+    return true;
 }
 
-static const char *take_status(struct situation *s, const char *text)
+static bool set_error(const struct bide__field *f, void *to, const char *text,
+                      size_t len)
 {
-    uint32_t status;
+    struct situation *s = to;
 
-    if (!read_count(text, &status, 999) || status < 100)
-        return "an HTTP status, 100 to 999";
-    s->response.status = (int)status;
-    return NULL;
+    (void)f;
+    (void)len;
+    return bide_fault_by_name(text, &s->response.fault) == 0 &&
+           s->response.fault != BIDE_FAULT_NONE;
 }
 
-static const char *take_error(struct situation *s, const char *text)
+static bool set_grpc(const struct bide__field *f, void *to, const char *text,
+                     size_t len)
 {
-    if (bide_fault_by_name(text, &s->response.fault) < 0 ||
-        s->response.fault == BIDE_FAULT_NONE)
-        return "dns, no_host, connect, reset, timeout, tls, url, malformed, "
-               "local, cancelled or other";
-    return NULL;
-}
-
-static const char *take_sent(struct situation *s, const char *text)
-{
-    if (strcmp(text, "yes") != 0 && strcmp(text, "no") != 0)
-        return "yes or no";
-    s->response.not_sent = text[0] == 'n';
-    return NULL;
-}
-
-static const char *take_grpc(struct situation *s, const char *text)
-{
+    struct situation *s = to;
     char name[32];
     uint32_t code;
     size_t i = 0;
 
+    (void)f;
+    (void)len;
     for (; text[i] && i < sizeof name - 1; i++)
         name[i] = (char)toupper((unsigned char)text[i]);
     name[i] = '\0';
     s->response.is_grpc = true;
-    if (read_count(text, &code, BIDE_N_GRPC - 1)) {
-        s->response.grpc_status = (int)code;
-        return NULL;
-    }
-    return bide_grpc_by_name(name, &s->response.grpc_status) == 0
-               ? NULL
-               : "a gRPC code, such as UNAVAILABLE or 14";
+    if (!read_count(text, &code, BIDE_N_GRPC - 1))
+        return bide_grpc_by_name(name, &s->response.grpc_status) == 0;
+    s->response.grpc_status = (int)code;
+    return true;
 }
+
+static bool set_key(const struct bide__field *f, void *to, const char *text,
+                    size_t len)
+{
+    (void)f;
+    (void)text;
+    ((struct situation *)to)->op.has_key = true;
+    return len > 0;
+}
+
+static bool set_now(const struct bide__field *f, void *to, const char *text,
+                    size_t len)
+{
+    (void)f;
+    return bide_http_date(text, len, time(NULL),
+                          &((struct situation *)to)->response.wall_s) == 0;
+}
+
+/* ===== a header, a body ===== */
 
 /* Fields that answers do not have and requests do. */
 static bool take_request_field(struct situation *s, const bide_header *h)
@@ -141,90 +145,58 @@ static const char *take_body(struct situation *s, const char *path)
     return rc < 0 ? "a file that can be read" : NULL;
 }
 
-static const char *take_now(struct situation *s, const char *text)
-{
-    if (bide_http_date(text, strlen(text), time(NULL), &s->response.wall_s) < 0)
-        return "an HTTP-date, such as 'Sun, 06 Nov 1994 08:49:37 GMT'";
-    return NULL;
-}
+/* ===== the table ===== */
 
-/* ===== flags ===== */
+static const char *const sent[] = { "yes", "no", NULL };
 
-static const char *take_attempt(struct situation *s, const char *text)
-{
-    const uint32_t most = UINT32_C(1) << 31;
-
-    return read_count(text, &s->attempt, most) && s->attempt > 0
-               ? NULL
-               : "a number from 1 to 2147483648";
-}
-
-static const char *take_elapsed(struct situation *s, const char *text)
-{
-    return bide_parse_duration(text, strlen(text), &s->elapsed_ns) == 0
-               ? NULL
-               : "a duration, such as 250ms or 1.5s";
-}
-
-static const char *take_key(struct situation *s, const char *text)
-{
-    s->op.has_key = true;
-    return *text ? NULL : "a key that is not empty";
-}
-
-static const char *take_upstream(struct situation *s, const char *text)
-{
-    return read_count(text, &s->op.upstream_attempt, UINT32_MAX)
-               ? NULL
-               : "a number, 0 for none";
-}
-
-static const char *take_one_shot(struct situation *s, const char *text)
-{
-    (void)text;
-    s->op.one_shot_body = true;
-    return NULL;
-}
-
-static const char *take_json(struct situation *s, const char *text)
-{
-    (void)text;
-    s->json = true;
-    return NULL;
-}
-
-static const struct {
-    const char *name;
-    const char *(*take)(struct situation *s, const char *text);
-    bool answers; /* it tells an outcome */
-} takers[] = {
-    { "method", take_method, false },
-    { "status", take_status, true },
-    { "error", take_error, true },
-    { "sent", take_sent, false },
-    { "grpc", take_grpc, true },
-    { "header", take_header, false },
-    { "body", take_body, false },
-    { "attempt", take_attempt, false },
-    { "elapsed", take_elapsed, false },
-    { "idempotency-key", take_key, false },
-    { "one-shot-body", take_one_shot, false },
-    { "upstream-attempt", take_upstream, false },
-    { "now", take_now, false },
-    { "json", take_json, false },
+#define S struct situation
+static const struct bide__field fields[] = {
+    { "method", AT(method),
+      TAKES_AS(BIDE__OTHER, "a method, such as GET or POST"),
+      .set = set_method },
+    { "status", AT(response.status),
+      TAKES(COUNT, 100, 999, "an HTTP status, 100 to 999") },
+    { "error", AT(response.fault),
+      TAKES_AS(BIDE__OTHER, "dns, no_host, connect, reset, timeout, tls, url, "
+                            "malformed, local, cancelled or other"),
+      .set = set_error },
+    { "sent", AT(response.not_sent), TAKES_EITHER(sent, "yes or no") },
+    { "grpc", AT(response.grpc_status),
+      TAKES_AS(BIDE__OTHER, "a gRPC code, such as UNAVAILABLE or 14"),
+      .set = set_grpc },
+    { "attempt", AT(attempt),
+      TAKES(COUNT, 1, 2147483648, "a number from 1 to 2147483648") },
+    { "elapsed", AT(elapsed_ns),
+      TAKES(DURATION, 0, MAX_NS, "a duration, such as 250ms or 1.5s") },
+    { "idempotency-key", AT(op.has_key),
+      TAKES_AS(BIDE__OTHER, "a key that is not empty"), .set = set_key },
+    { "one-shot-body", AT(op.one_shot_body), TAKES_FLAG },
+    { "upstream-attempt", AT(op.upstream_attempt),
+      TAKES(COUNT, 0, UINT32_MAX, "a number, 0 for none") },
+    { "now", AT(response.wall_s),
+      TAKES_AS(BIDE__OTHER,
+               "an HTTP-date, such as 'Sun, 06 Nov 1994 08:49:37 GMT'"),
+      .set = set_now },
+    { "json", AT(json), TAKES_FLAG },
+    LAST
 };
+#undef S
+static const struct bide__table table = { .fields = fields };
 
 const char *explain_take(void *ctx, const char *name, const char *argument)
 {
     struct situation *s = ctx;
     const char *expected = NULL;
+    int taken;
 
-    for (size_t i = 0; i < sizeof takers / sizeof takers[0]; i++) {
-        if (strcmp(name, takers[i].name) == 0) {
-            s->answered = s->answered || takers[i].answers;
-            return takers[i].take(s, argument);
-        }
-    }
-    return policy_flag(&s->policy, name, argument, &expected) < 0 ? expected
-                                                                  : NULL;
+    if (strcmp(name, "header") == 0)
+        return take_header(s, argument);
+    if (strcmp(name, "body") == 0)
+        return take_body(s, argument);
+    s->answered = s->answered || strcmp(name, "status") == 0 ||
+                  strcmp(name, "error") == 0 || strcmp(name, "grpc") == 0;
+    taken = field_flag(&table, s, name, argument, &expected);
+    if (taken == 0)
+        taken = policy_flag(&s->policy, name, argument, &expected);
+    return taken < 0 ? expected : NULL;
 }

@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/field/rows.h"
+
 /* ===== values ===== */
 
-static const char *take_method(struct fetch_args *a, const char *text)
+static bool set_method(const struct bide__field *f, void *to, const char *text,
+                       size_t len)
 {
-    size_t len = strlen(text);
-
-    a->method = text;
-    if (len == 0 || len > 31 ||
-        strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                     "0123456789!#$%&'*+-.^_`|~") != len)
-        return "a method, such as GET or POST";
-    return NULL;
+    (void)f;
+    ((struct fetch_args *)to)->method = text;
+    return len > 0 && len <= 31 &&
+           strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                        "0123456789!#$%&'*+-.^_`|~") == len;
 }
 
 static const char *add_header(struct fetch_args *a, const char *text)
@@ -39,38 +39,20 @@ static const char *take_header(struct fetch_args *a, const char *text)
     return add_header(a, text);
 }
 
-static const char *take_data(struct fetch_args *a, const char *text)
+static bool add_output(const struct bide__field *f, void *to, const char *text,
+                       size_t len)
 {
-    return fetch_data_add(&a->data, text, false);
-}
-
-static const char *take_binary(struct fetch_args *a, const char *text)
-{
-    return fetch_data_add(&a->data, text, true);
-}
-
-static const char *take_upload(struct fetch_args *a, const char *text)
-{
-    a->upload = text;
-    return *text ? NULL : "the name of a file, or -";
-}
-
-static const char *take_output(struct fetch_args *a, const char *text)
-{
+    struct fetch_args *a = to;
     const char **more =
         realloc(a->outputs, (a->n_outputs + 1) * sizeof *a->outputs);
 
-    if (!*text || !more)
-        return "the name of a file, or -";
-    a->outputs = more;
+    (void)f;
+    if (more)
+        a->outputs = more;
+    if (len == 0 || !more)
+        return false;
     a->outputs[a->n_outputs++] = text;
-    return NULL;
-}
-
-static const char *take_cacert(struct fetch_args *a, const char *text)
-{
-    a->cacert = text;
-    return *text ? NULL : "the name of a file";
+    return true;
 }
 
 /* What others can see of it in the list of processes is overwritten. */
@@ -82,42 +64,6 @@ static const char *take_user(struct fetch_args *a, const char *text)
     a->user = strdup(text);
     memset((char *)(uintptr_t)text, 'x', strlen(text));
     return a->user ? NULL : "something that fits into memory";
-}
-
-static const char *take_parallel(struct fetch_args *a, const char *text)
-{
-    char *end;
-    long n = strtol(text, &end, 10);
-
-    a->parallel = (size_t)n;
-    return isdigit((unsigned char)*text) && !*end && n >= 1 && n <= 1000
-               ? NULL
-               : "a number from 1 to 1000";
-}
-
-static const char *take_duration(int64_t *ns, const char *text)
-{
-    if (strcmp(text, "none") == 0)
-        *ns = BIDE_FOREVER;
-    else if (bide_parse_duration(text, strlen(text), ns) < 0 || *ns <= 0)
-        return "a duration with its unit, such as 250ms or 2s, or none";
-    return NULL;
-}
-
-static const char *take_connect_timeout(struct fetch_args *a, const char *text)
-{
-    return take_duration(&a->connect_timeout_ns, text);
-}
-
-static const char *take_stall_timeout(struct fetch_args *a, const char *text)
-{
-    return take_duration(&a->stall_timeout_ns, text);
-}
-
-static const char *take_json(struct fetch_args *a, const char *text)
-{
-    a->json = text;
-    return *text ? NULL : "the name of a file, the number of a descriptor or -";
 }
 
 static const char *take_key(struct fetch_args *a, const char *text)
@@ -156,72 +102,72 @@ static bool read_hedge(const char *text, bide_hedge_conf *hedge)
            percent <= 99.9;
 }
 
-static const char *take_hedge(struct fetch_args *a, const char *text)
+static bool set_hedge(const struct bide__field *f, void *to, const char *text,
+                      size_t len)
 {
     bide_policy_conf scratch = BIDE_POLICY_CONF_INIT;
 
-    a->hedge = text;
-    return read_hedge(text, &scratch.hedge)
-               ? NULL
-               : "a duration, such as 50ms, or a percentile from p50 to p99.9";
+    (void)f;
+    (void)len;
+    ((struct fetch_args *)to)->hedge = text;
+    return read_hedge(text, &scratch.hedge);
 }
 
 /* ===== the table ===== */
 
-static const struct {
-    const char *name;
-    const char *(*take)(struct fetch_args *a, const char *text);
-} takers[] = {
-    { "request", take_method },
-    { "header", take_header },
-    { "data", take_data },
-    { "data-binary", take_binary },
-    { "upload-file", take_upload },
-    { "output", take_output },
-    { "cacert", take_cacert },
-    { "user", take_user },
-    { "parallel-max", take_parallel },
-    { "connect-timeout", take_connect_timeout },
-    { "stall-timeout", take_stall_timeout },
-    { "hedge", take_hedge },
-    { "idempotency-key", take_key },
-    { "json", take_json },
+#define TAKES_TIMEOUT                                                          \
+    TAKES_OVER_OR(DURATION, 0, MAX_NS, "none", BIDE_FOREVER,                   \
+                  "a duration with its unit, such as 250ms or 2s")
+
+#define S struct fetch_args
+static const struct bide__field fields[] = {
+    { "request", AT(method), TAKES_TEXT("a method, such as GET or POST"),
+      .set = set_method },
+    { "upload-file", AT(upload), TAKES_TEXT("the name of a file, or -") },
+    { "output", AT(outputs), TAKES_AS(BIDE__OTHER, "the name of a file, or -"),
+      .set = add_output },
+    { "cacert", AT(cacert), TAKES_FILE },
+    { "parallel-max", AT(parallel),
+      TAKES(COUNT, 1, 1000, "a number from 1 to 1000") },
+    { "connect-timeout", AT(connect_timeout_ns), TAKES_TIMEOUT },
+    { "stall-timeout", AT(stall_timeout_ns), TAKES_TIMEOUT },
+    { "hedge", AT(hedge),
+      TAKES_TEXT("a duration, such as 50ms, or a percentile from p50 to p99.9"),
+      .set = set_hedge },
+    { "json", AT(json),
+      TAKES_TEXT("the name of a file, the number of a descriptor or -") },
+    { "remote-name", AT(remote_name), TAKES_FLAG },
+    { "head", AT(head), TAKES_FLAG },
+    { "location", AT(follow), TAKES_FLAG },
+    { "insecure", AT(insecure), TAKES_FLAG },
+    { "silent", AT(silent), TAKES_FLAG },
+    { "show-error", AT(show_error), TAKES_FLAG },
+    { "verbose", AT(verbose), TAKES_FLAG },
+    { "fail", AT(fail), TAKES_FLAG },
+    { "explain", AT(explain), TAKES_FLAG },
+    LAST
 };
-
-static bool *switch_of(struct fetch_args *a, const char *name)
-{
-    const struct {
-        const char *name;
-        bool *on;
-    } switches[] = {
-        { "remote-name", &a->remote_name }, { "head", &a->head },
-        { "location", &a->follow },         { "insecure", &a->insecure },
-        { "silent", &a->silent },           { "show-error", &a->show_error },
-        { "verbose", &a->verbose },         { "fail", &a->fail },
-        { "explain", &a->explain },
-    };
-
-    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++)
-        if (strcmp(switches[i].name, name) == 0)
-            return switches[i].on;
-    return NULL;
-}
+#undef S
+static const struct bide__table table = { .fields = fields };
 
 const char *fetch_take(void *args, const char *name, const char *argument)
 {
     struct fetch_args *a = args;
     const char *expected = NULL;
-    bool *on = switch_of(a, name);
+    int taken;
 
-    if (on) {
-        *on = true;
-        return NULL;
-    }
-    for (size_t i = 0; i < sizeof takers / sizeof takers[0]; i++)
-        if (strcmp(name, takers[i].name) == 0)
-            return takers[i].take(a, argument);
-    return policy_flag(&a->policy, name, argument, &expected) < 0 ? expected
-                                                                  : NULL;
+    if (strcmp(name, "header") == 0)
+        return take_header(a, argument);
+    if (strcmp(name, "data") == 0 || strcmp(name, "data-binary") == 0)
+        return fetch_data_add(&a->data, argument, name[4] != '\0');
+    if (strcmp(name, "user") == 0)
+        return take_user(a, argument);
+    if (strcmp(name, "idempotency-key") == 0)
+        return take_key(a, argument);
+    taken = field_flag(&table, a, name, argument, &expected);
+    if (taken == 0)
+        taken = policy_flag(&a->policy, name, argument, &expected);
+    return taken < 0 ? expected : NULL;
 }
 
 void fetch_args_done(struct fetch_args *a)

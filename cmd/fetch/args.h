@@ -27,7 +27,7 @@ struct fetch_args {
     const char *hedge;          /* as given */
     const char *json;
     int64_t connect_timeout_ns, stall_timeout_ns;
-    size_t parallel;
+    uint32_t parallel;
     bool remote_name, head, follow, insecure, silent, show_error, verbose, fail;
     bool explain, make_key;
     char **urls;

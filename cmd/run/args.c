@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "cmd/run/judge.h"
+#include "config/field/rows.h"
 
 /* ===== exit codes ===== */
 
@@ -34,11 +35,12 @@ static int read_code(const char *text, size_t len)
 }
 
 /* "1,75,100-110,TERM" */
-static const char *take_codes(struct codes *codes, const char *text)
+static bool set_codes(const struct bide__field *f, void *to, const char *text,
+                      size_t size)
 {
-    static const char expected[] =
-        "exit codes from 1 to 255, such as 1,75,100-110, and names of signals";
+    struct codes *codes = (void *)((char *)to + f->offset);
 
+    (void)size;
     codes->given = true;
     for (;;) {
         size_t len = strcspn(text, ",");
@@ -47,22 +49,12 @@ static const char *take_codes(struct codes *codes, const char *text)
         int first = read_code(text, first_len);
         int last = dash ? read_code(dash + 1, len - first_len - 1) : first;
         if (first < 0 || last < first)
-            return expected;
+            return false;
         memset(&codes->has[first], true, (size_t)(last - first) + 1);
         if (!text[len])
-            return NULL;
+            return true;
         text += len + 1;
     }
-}
-
-static const char *take_retry_on(struct run_args *a, const char *text)
-{
-    return take_codes(&a->retry_on, text);
-}
-
-static const char *take_stop_on(struct run_args *a, const char *text)
-{
-    return take_codes(&a->stop_on, text);
 }
 
 /* ===== expressions ===== */
@@ -88,116 +80,63 @@ static const char *take_pattern(struct pattern *p, const char *text)
     return NULL;
 }
 
-static const char *take_retry_if(struct run_args *a, const char *text)
-{
-    return take_pattern(&a->retry_if, text);
-}
-
-static const char *take_stop_if(struct run_args *a, const char *text)
-{
-    return take_pattern(&a->stop_if, text);
-}
-
-/* ===== the rest ===== */
-
-static const char *take_kill_after(struct run_args *a, const char *text)
-{
-    return bide_parse_duration(text, strlen(text), &a->kill_after_ns) == 0
-               ? NULL
-               : "a duration, such as 250ms or 2s";
-}
-
-/* The place of a word in a list that ends with NULL; -1 if it is not there. */
-static int place_of(const char *word, const char *const *list)
-{
-    for (int i = 0; list[i]; i++)
-        if (strcmp(word, list[i]) == 0)
-            return i;
-    return -1;
-}
-
-static const char *take_output(struct run_args *a, const char *text)
-{
-    static const char *const words[] = { "all", "prefix", "last", "success",
-                                         NULL };
-    int i = place_of(text, words);
-
-    a->output = (enum run_output)i;
-    return i < 0 ? "all, prefix, last or success" : NULL;
-}
-
-static const char *take_stdin(struct run_args *a, const char *text)
-{
-    static const char *const words[] = { "auto", "replay", "inherit", "null",
-                                         NULL };
-    int i = place_of(text, words);
-
-    a->input = (enum run_stdin)i;
-    return i < 0 ? "auto, replay, inherit or null" : NULL;
-}
+/* ===== the table ===== */
 
 /* It becomes the name of a file. */
-static const char *take_key(struct run_args *a, const char *text)
+static bool set_key(const struct bide__field *f, void *to, const char *text,
+                    size_t len)
 {
-    size_t len = strlen(text);
-
-    a->key = text;
-    if (len == 0 || len > 64 || text[0] == '.' ||
-        strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-                     "0123456789._-") != len)
-        return "up to 64 letters, digits, `.`, `_` and `-`, no `.` first";
-    return NULL;
+    (void)f;
+    ((struct run_args *)to)->key = text;
+    return len > 0 && len <= 64 && text[0] != '.' &&
+           strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+                        "0123456789._-") == len;
 }
 
-static const char *take_json(struct run_args *a, const char *text)
-{
-    a->json = text;
-    return *text ? NULL : "the name of a file, the number of a descriptor or -";
-}
+#define CODES                                                                  \
+    "exit codes from 1 to 255, such as 1,75,100-110, and names of signals"
+static const char *const outputs[] = { "all", "prefix", "last", "success",
+                                       NULL };
+static const char *const inputs[] = { "auto", "replay", "inherit", "null",
+                                      NULL };
 
-static const char *take_once(struct run_args *a, const char *text)
-{
-    (void)text;
-    a->at_most_once = true;
-    return NULL;
-}
-
-static const char *take_quiet(struct run_args *a, const char *text)
-{
-    (void)text;
-    a->quiet = true;
-    return NULL;
-}
-
-static const char *take_verbose(struct run_args *a, const char *text)
-{
-    (void)text;
-    a->verbose = true;
-    return NULL;
-}
-
-static const struct {
-    const char *name;
-    const char *(*take)(struct run_args *a, const char *text);
-} takers[] = {
-    { "retry-on", take_retry_on }, { "stop-on", take_stop_on },
-    { "retry-if", take_retry_if }, { "stop-if", take_stop_if },
-    { "at-most-once", take_once }, { "kill-after", take_kill_after },
-    { "stdin", take_stdin },       { "output", take_output },
-    { "key", take_key },           { "json", take_json },
-    { "quiet", take_quiet },       { "verbose", take_verbose },
+#define S struct run_args
+static const struct bide__field fields[] = {
+    { "retry-on", AT(retry_on), TAKES_AS(BIDE__OTHER, CODES), .set = set_codes },
+    { "stop-on", AT(stop_on), TAKES_AS(BIDE__OTHER, CODES), .set = set_codes },
+    { "at-most-once", AT(at_most_once), TAKES_FLAG },
+    { "kill-after", AT(kill_after_ns),
+      TAKES(DURATION, 0, MAX_NS, "a duration, such as 250ms or 2s") },
+    { "stdin", AT(input),
+      TAKES_CHOICE(inputs, "auto, replay, inherit or null") },
+    { "output", AT(output),
+      TAKES_CHOICE(outputs, "all, prefix, last or success") },
+    { "key", AT(key),
+      TAKES_TEXT("up to 64 letters, digits, `.`, `_` and `-`, no `.` first"),
+      .set = set_key },
+    { "json", AT(json),
+      TAKES_TEXT("the name of a file, the number of a descriptor or -") },
+    { "quiet", AT(quiet), TAKES_FLAG },
+    { "verbose", AT(verbose), TAKES_FLAG },
+    LAST
 };
+#undef S
+static const struct bide__table table = { .fields = fields };
 
 const char *run_take(void *ctx, const char *name, const char *argument)
 {
     struct run_args *a = ctx;
     const char *expected = NULL;
+    int taken;
 
-    for (size_t i = 0; i < sizeof takers / sizeof takers[0]; i++)
-        if (strcmp(name, takers[i].name) == 0)
-            return takers[i].take(a, argument);
-    return policy_flag(&a->policy, name, argument, &expected) < 0 ? expected
-                                                                  : NULL;
+    if (strcmp(name, "retry-if") == 0)
+        return take_pattern(&a->retry_if, argument);
+    if (strcmp(name, "stop-if") == 0)
+        return take_pattern(&a->stop_if, argument);
+    taken = field_flag(&table, a, name, argument, &expected);
+    if (taken == 0)
+        taken = policy_flag(&a->policy, name, argument, &expected);
+    return taken < 0 ? expected : NULL;
 }
 
 void run_args_done(struct run_args *a)

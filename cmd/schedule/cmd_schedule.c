@@ -1,10 +1,10 @@
 /* bide schedule: the waits that a policy would make. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/schedule/schedule.h"
 #include "cmd/schedule/waits.h"
+#include "config/field/rows.h"
 #include "lib/time.h"
 
 static const struct flag flag_list[] = {
@@ -69,32 +69,25 @@ bool waits_settled(const struct waits *w)
 
 /* ===== flags ===== */
 
-static const char *take_draws(struct schedule *s, const char *text)
-{
-    char *end;
-    unsigned long n;
-
-    errno = 0;
-    n = strtoul(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || n == 0 || n > 1000000)
-        return "a number from 1 to 1000000";
-    s->draws = (uint32_t)n;
-    return NULL;
-}
+#define S struct schedule
+static const struct bide__field fields[] = {
+    { "draws", AT(draws),
+      TAKES(COUNT, 1, 1000000, "a number from 1 to 1000000") },
+    { "json", AT(json), TAKES_FLAG },
+    LAST
+};
+#undef S
+static const struct bide__table table = { .fields = fields };
 
 static const char *take(void *ctx, const char *name, const char *argument)
 {
     struct schedule *s = ctx;
     const char *expected = NULL;
+    int taken = field_flag(&table, s, name, argument, &expected);
 
-    if (strcmp(name, "draws") == 0)
-        return take_draws(s, argument);
-    if (strcmp(name, "json") == 0) {
-        s->json = true;
-        return NULL;
-    }
-    return policy_flag(&s->policy, name, argument, &expected) < 0 ? expected
-                                                                  : NULL;
+    if (taken == 0)
+        taken = policy_flag(&s->policy, name, argument, &expected);
+    return taken < 0 ? expected : NULL;
 }
 
 /* What would fill a disk is refused before the first line of it is written. */

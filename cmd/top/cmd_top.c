@@ -6,6 +6,7 @@
 
 #include "bide/run.h"
 #include "cmd/top/top.h"
+#include "config/field/rows.h"
 
 static const struct flag list[] = {
     { "once", 0, NULL, "print it once, and end" },
@@ -37,22 +38,23 @@ struct top {
     struct top_state state;
 };
 
+#define S struct top
+static const struct bide__field fields[] = {
+    { "once", AT(once), TAKES_FLAG },
+    { "json", AT(json), TAKES_FLAG },
+    { "cacert", AT(place.ca), TAKES_FILE },
+    { "interval", AT(interval_ns), TAKES_DURATION_FROM(100, ms, 1, h) },
+    LAST
+};
+#undef S
+static const struct bide__table table = { .fields = fields };
+
 static const char *take_flag(void *ctx, const char *name, const char *argument)
 {
-    struct top *t = ctx;
+    const char *expected;
 
-    if (strcmp(name, "once") == 0)
-        t->once = true;
-    else if (strcmp(name, "json") == 0)
-        t->json = true;
-    else if (strcmp(name, "cacert") == 0)
-        t->place.ca = argument;
-    else if (bide_parse_duration(argument, strlen(argument), &t->interval_ns) !=
-                 0 ||
-             t->interval_ns < 100 * BIDE_MILLISECOND ||
-             t->interval_ns > BIDE_HOUR)
-        return "a duration from 100ms to 1h";
-    return NULL;
+    return field_flag(&table, ctx, name, argument, &expected) < 0 ? expected
+                                                                  : NULL;
 }
 
 /* Asks and reads; false, and why. */

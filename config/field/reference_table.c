@@ -32,7 +32,7 @@ static bool put_default(FILE *out, const struct bide__field *f,
                            ? f->fallback
                            : bide__field_text(f, init, buffer, sizeof buffer);
 
-    if (f->required && !text)
+    if (f->required)
         fputs("required", out);
     else if (text && *text)
         fprintf(out, in_words(text) ? "%s" : "`%s`", text);
@@ -57,7 +57,8 @@ static void put_rows(FILE *out, const char *group,
 {
     for (const struct bide__field *f = table->fields; f->key; f++)
         if (group && f->type == BIDE__FIELDS)
-            put_rows(out, f->key, f->table, (const char *)init + f->offset);
+            put_rows(out, f->key, f->table,
+                     init ? (const char *)init + f->offset : NULL);
         else
             put_row(out, group, f, init);
 }

@@ -15,6 +15,8 @@
     }
 
 #define TAKES_AS(type, expects) type, 0, 0, false, NULL, 0, NULL, expects
+#define TAKES_EITHER(names, expects)                                           \
+    BIDE__EITHER, 0, 0, false, NULL, 0, names, expects
 #define TAKES_TEXT(expects)     TAKES_AS(BIDE__TEXT, expects)
 #define TAKES_FILE              TAKES_TEXT("the name of a file")
 #define TAKES_MAP(fields)       TAKES_AS(BIDE__FIELDS, "a map"), .table = &(fields)

@@ -34,8 +34,6 @@ static void read_arrival(struct sim_load *l, struct sim_model_fleet *fleet,
             sim_both(l, map, ways[found], ways[i], "when calls come");
         found = i;
         fleet->arrival = arrivals[i];
-        if (arrivals[i] == SIM_REPLAY)
-            sim_load_replay(l, fleet, key, bide__map_get(map, "replay", NULL));
     }
     if (found < 0)
         sim_mistake(l, name, "missing-key",
@@ -68,11 +66,11 @@ static void read_fleet(struct sim_load *l, struct sim_model_fleet *fleet,
                        const struct bide__node *name,
                        const struct bide__node *map)
 {
+    memcpy(fleet, sim_fleet_table.init, sizeof *fleet);
     fleet->name = (char *)name->text;
-    fleet->clients = fleet->processes = 1;
     if (!bide__expect_map(&l->base, name, map, "write `{ rate: 100/s }`"))
         return;
-    sim_read_fields(l, sim_fleet_fields, fleet, map);
+    bide__read_fields(&l->base, &sim_fleet_table, name, map, fleet);
     if (!bide__map_get(map, "calls", NULL))
         fleet->service = usual_service(l, name);
     if (!bide__map_get(map, "policy", NULL))

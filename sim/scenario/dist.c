@@ -9,9 +9,7 @@
  *     { histogram: [ { upto: 10ms, share: 50% }, { upto: 1s, share: 50% } ] }
  */
 #include "sim/model/number.h"
-#include "sim/scenario/load.h"
-
-#define AT(member) .offset = offsetof(struct params, member)
+#include "sim/scenario/rows.h"
 
 /* Threads: owned. */
 struct params {
@@ -19,40 +17,43 @@ struct params {
     double spread;
 };
 
-static const char duration[] = "a duration over 0";
-/* clang-format off */
-static const struct sim_field span_field = {
-    "time", SIM_FIELD_SPAN, AT(at_ns), .min = 0, .max = 2.592e15,
-    .expects = "a duration, or a distribution",
+#define NORMAL "write `normal: { mean: 10ms, deviation: 2ms }`"
+#define LOGNORMAL                                                              \
+    "write `lognormal: { median: 20ms, sigma: 0.8 }`, or `p99: 130ms` instead " \
+    "of `sigma`"
+#define PARETO "write `pareto: { least: 5ms, alpha: 1.5 }`"
+
+#define S struct params
+static const struct bide__field span_field = {
+    "time", AT(at_ns), TAKES_SPAN ", or a distribution"
 };
-static const struct sim_field mean_field = {
-    "exponential", SIM_FIELD_SPAN, AT(at_ns), .min = 1, .max = 2.592e15,
-    .expects = "a duration over 0: its mean",
+static const struct bide__field mean_field = {
+    "exponential", AT(at_ns), TAKES_SPAN_OVER_0 ": its mean"
 };
-static const struct sim_field normal_fields[] = {
-    { "mean", SIM_FIELD_SPAN, AT(at_ns), .min = 0, .max = 2.592e15,
-      .expects = "a duration" },
-    { "deviation", SIM_FIELD_SPAN, AT(spread_ns), .min = 0, .max = 2.592e15,
-      .expects = "a duration" },
-    { .key = NULL }
+static const struct bide__field normal_fields[] = {
+    { "mean", AT(at_ns), TAKES_SPAN, .required = true, .hint = NORMAL },
+    { "deviation", AT(spread_ns), TAKES_SPAN, .required = true,
+      .hint = NORMAL },
+    LAST
 };
-static const struct sim_field lognormal_fields[] = {
-    { "median", SIM_FIELD_SPAN, AT(at_ns), .min = 1, .max = 2.592e15,
-      .expects = duration },
-    { "sigma", SIM_FIELD_NUMBER, AT(spread), .min = 0, .max = 10,
-      .expects = "a number from 0 to 10" },
-    { "p99", SIM_FIELD_SPAN, AT(spread_ns), .min = 1, .max = 2.592e15,
-      .expects = duration },
-    { .key = NULL }
+static const struct bide__field lognormal_fields[] = {
+    { "median", AT(at_ns), TAKES_SPAN_OVER_0, .required = true,
+      .hint = LOGNORMAL },
+    { "sigma", AT(spread), TAKES_NUMBER(0, 10) },
+    { "p99", AT(spread_ns), TAKES_SPAN_OVER_0 },
+    LAST
 };
-static const struct sim_field pareto_fields[] = {
-    { "least", SIM_FIELD_SPAN, AT(at_ns), .min = 1, .max = 2.592e15,
-      .expects = duration },
-    { "alpha", SIM_FIELD_NUMBER, AT(spread), .min = 0.01, .max = 1000,
-      .expects = "a number from 0.01 to 1000" },
-    { .key = NULL }
+static const struct bide__field pareto_fields[] = {
+    { "least", AT(at_ns), TAKES_SPAN_OVER_0, .required = true,
+      .hint = PARETO },
+    { "alpha", AT(spread), TAKES_NUMBER(0.01, 1000), .required = true,
+      .hint = PARETO },
+    LAST
 };
-/* clang-format on */
+#undef S
+static const struct bide__table normal_table = { .fields = normal_fields };
+static const struct bide__table lognormal_table = { .fields = lognormal_fields };
+static const struct bide__table pareto_table = { .fields = pareto_fields };
 
 /* ===== those with a formula ===== */
 
@@ -60,11 +61,11 @@ static bool read_span(struct sim_load *l, struct sim_dist *ret,
                       const struct bide__node *key,
                       const struct bide__node *node)
 {
-    struct sim_field field = span_field;
+    struct bide__field field = span_field;
     struct params p = { 0 };
 
     field.key = key->text;
-    if (!sim_read_scalar(l, &field, &p, key, node))
+    if (!bide__read_value(&l->base, &field, key, node, &p))
         return false;
     *ret = sim_constant(p.at_ns);
     return true;
@@ -76,7 +77,7 @@ static bool read_exponential(struct sim_load *l, struct sim_dist *ret,
 {
     struct params p = { 0 };
 
-    if (!sim_read_scalar(l, &mean_field, &p, key, node))
+    if (!bide__read_value(&l->base, &mean_field, key, node, &p))
         return false;
     *ret = sim_exponential((double)p.at_ns);
     return true;
@@ -86,11 +87,9 @@ static bool read_normal(struct sim_load *l, struct sim_dist *ret,
                         const struct bide__node *key,
                         const struct bide__node *node)
 {
-    static const char *const needed[] = { "mean", "deviation", NULL };
     struct params p = { 0 };
 
-    if (!sim_read_needed(l, normal_fields, &p, key, node, needed,
-                         "write `normal: { mean: 10ms, deviation: 2ms }`"))
+    if (!sim_read_map(l, &normal_table, &p, key, node, NORMAL))
         return false;
     *ret = sim_normal((double)p.at_ns, (double)p.spread_ns);
     return true;
@@ -103,19 +102,15 @@ static bool read_lognormal(struct sim_load *l, struct sim_dist *ret,
                            const struct bide__node *key,
                            const struct bide__node *node)
 {
-    static const char help[] =
-        "write `lognormal: { median: 20ms, sigma: 0.8 }`, or `p99: 130ms` "
-        "instead of `sigma`";
-    static const char *const needed[] = { "median", NULL };
     struct bide__node *p99 = NULL;
     struct params p = { 0 };
 
-    if (!sim_read_needed(l, lognormal_fields, &p, key, node, needed, help) ||
+    if (!sim_read_map(l, &lognormal_table, &p, key, node, LOGNORMAL) ||
         sim_both(l, node, "sigma", "p99", "how wide it is"))
         return false;
     bide__map_get(node, "p99", &p99);
     if (!p99 && !bide__map_get(node, "sigma", NULL)) {
-        sim_mistake(l, node, "missing-key", help, "`sigma` is missing");
+        sim_mistake(l, node, "missing-key", LOGNORMAL, "`sigma` is missing");
         return false;
     }
     if (p99 && p.spread_ns < p.at_ns) {
@@ -133,11 +128,9 @@ static bool read_pareto(struct sim_load *l, struct sim_dist *ret,
                         const struct bide__node *key,
                         const struct bide__node *node)
 {
-    static const char *const needed[] = { "least", "alpha", NULL };
     struct params p = { 0 };
 
-    if (!sim_read_needed(l, pareto_fields, &p, key, node, needed,
-                         "write `pareto: { least: 5ms, alpha: 1.5 }`"))
+    if (!sim_read_map(l, &pareto_table, &p, key, node, PARETO))
         return false;
     *ret = sim_pareto((double)p.at_ns, p.spread);
     return true;
@@ -202,15 +195,31 @@ bool sim_read_shape(struct sim_load *l, struct sim_dist *ret,
     return good && !unknown && found < N_SHAPES;
 }
 
-bool sim_read_dist(struct sim_load *l, struct sim_dist *ret,
-                   const struct bide__node *key, const struct bide__node *node)
+SIM_READER(sim_read_dist)
 {
+    struct sim_load *l = (struct sim_load *)load;
+    struct sim_dist *dist = (void *)((char *)into + f->offset);
+
     if (node->kind == BIDE__MAP)
-        return sim_read_shape(l, ret, key, node, false);
-    if (node->kind == BIDE__LIST) {
+        sim_read_shape(l, dist, key, node, false);
+    else if (node->kind == BIDE__LIST)
         sim_wrong(l, key, node, "a duration, or a distribution",
                   "write `100ms` or `{ exponential: 100ms }`");
+    else
+        read_span(l, dist, key, node);
+}
+
+bool sim_set_dist(const struct bide__field *f, void *into, const char *text,
+                  size_t len)
+{
+    struct sim_dist *d = (void *)((char *)into + f->offset);
+    int64_t ns;
+
+    if (bide_parse_duration(text, len, &ns) < 0 || d->kind == SIM_MIXTURE ||
+        d->kind == SIM_EMPIRICAL)
         return false;
-    }
-    return read_span(l, ret, key, node);
+    if (d->kind == SIM_NORMAL && d->at_ns > 0)
+        d->spread *= (double)ns / d->at_ns;
+    d->at_ns = (double)ns;
+    return true;
 }

@@ -43,8 +43,6 @@ static void read_times(struct sim_load *l, struct sim_fault *fault,
 {
     struct bide__node *until;
 
-    if (!bide__map_get(map, "at", NULL))
-        sim_mistake(l, map, "missing-key", "add `at: 30s`", "`at` is missing");
     if (sim_both(l, map, "for", "until", "when it ends"))
         return;
     if (bide__map_get(map, "for", NULL))
@@ -115,7 +113,7 @@ static void read_fault(struct sim_load *l, struct sim_fault *fault,
                   "write `- { at: 30s, for: 10s, service: api, stop: true }`");
         return;
     }
-    sim_read_fields(l, sim_fault_fields, fault, map);
+    bide__read_fields(&l->base, &sim_fault_table, map, map, fault);
     if (!bide__map_get(map, "service", NULL)) {
         if (l->services && l->services->n == 1)
             fault->service = 0;

@@ -1,14 +1,14 @@
 /* Reading a scenario: what the files that do it share.
  *
- * Each map of a scenario has a table of its fields (fields.c), which the
- * reader, the reference page and the schema all go by. What a table cannot say
+ * Each map of a scenario has a table of its fields (fields.c), which the reader,
+ * settings, the reference page and the schema all go by. What a table cannot say
  * (this or that, not both) is said by the file of the section. Names of services
  * and policies are numbers in a model: the place in their map, so that nothing
  * needs to be read in a certain order. */
 #ifndef BIDE_SIM_SCENARIO_LOAD_H
 #define BIDE_SIM_SCENARIO_LOAD_H
 
-#include "config/policy/load.h"
+#include "config/field/field.h"
 #include "sim/scenario/scenario.h"
 
 /* Threads: owned. */
@@ -19,47 +19,34 @@ struct sim_load {
     size_t mistakes_before; /* in other files */
 };
 
-enum sim_field_kind {
-    SIM_FIELD_TEXT,    /* char * */
-    SIM_FIELD_SPAN,    /* int64_t, ns */
-    SIM_FIELD_RATE,    /* double, per second */
-    SIM_FIELD_SHARE,   /* double, 0 .. 1 */
-    SIM_FIELD_NUMBER,  /* double */
-    SIM_FIELD_COUNT,   /* uint32_t */
-    SIM_FIELD_LARGE,   /* uint64_t */
-    SIM_FIELD_FLAG,    /* bool */
-    SIM_FIELD_WORD,    /* an enum, one of `words` */
-    SIM_FIELD_EITHER,  /* bool: whether it is the second of two `words` */
-    SIM_FIELD_DIST,    /* struct sim_dist */
-    SIM_FIELD_POLICY,  /* uint32_t, by name */
-    SIM_FIELD_SERVICE, /* uint32_t, by name */
-    SIM_FIELD_FLEET,   /* uint32_t, by name */
-    SIM_FIELD_GROUP,   /* a map with fields of the same struct */
-    SIM_FIELD_OTHER    /* read by the file of the section */
-};
+/* The tables (fields.c). */
+extern const struct bide__table sim_head_table;    /* of struct sim_model */
+extern const struct bide__table sim_fleet_table;   /* sim_model_fleet */
+extern const struct bide__table sim_service_table; /* sim_model_service */
+extern const struct bide__table sim_edge_table;    /* sim_model_edge */
+extern const struct bide__table sim_fault_table;   /* sim_fault */
+extern const char *const sim_repeat_words[];       /* of enum sim_repeat */
 
-/* Threads: immutable. */
-struct sim_field {
-    const char *key; /* NULL behind the last */
-    enum sim_field_kind kind;
-    size_t offset;   /* in the struct of the map */
-    double min, max; /* in the unit of the field, as it is kept */
-    const char *word;      /* stands for `word_value`, or NULL */
-    double word_value;
-    const char *const *words;       /* of a WORD, in the order of its enum */
-    const struct sim_field *fields; /* of a GROUP, or of what OTHER holds */
-    const char *preset;  /* the default, as a file would have it; or "" */
-    const char *expects; /* "a duration over 0" */
-    const char *help;    /* one sentence */
-};
+/* How the values are read that only scenarios have: bide__field.read. */
+#define SIM_READER(name)                                                       \
+    void name(struct bide__load *load, const struct bide__field *f,            \
+              const struct bide__node *key, const struct bide__node *node,     \
+              void *into)
+SIM_READER(sim_read_text);    /* char *, without the blanks behind it */
+SIM_READER(sim_read_policy);  /* uint32_t, by name; so are ... */
+SIM_READER(sim_read_service); /* ... this ... */
+SIM_READER(sim_read_fleet);   /* ... and this */
+SIM_READER(sim_read_dist);    /* struct sim_dist */
+SIM_READER(sim_read_calls);   /* of struct sim_model_service */
+SIM_READER(sim_read_replay);  /* of struct sim_model_fleet */
 
-/* The tables. */
-extern const struct sim_field sim_head_fields[];    /* of struct sim_model */
-extern const struct sim_field sim_fleet_fields[];   /* sim_model_fleet */
-extern const struct sim_field sim_service_fields[]; /* sim_model_service */
-extern const struct sim_field sim_edge_fields[];    /* sim_model_edge */
-extern const struct sim_field sim_fault_fields[];   /* sim_fault */
-extern const char *const sim_repeat_words[];        /* of enum sim_repeat */
+/* Stretches a distribution so that what it is named by becomes a duration. */
+bool sim_set_dist(const struct bide__field *f, void *into, const char *text,
+                  size_t len);
+
+/* What the schema says of them. */
+void sim_schema_dist(struct bide__json *j, const struct bide__field *f);
+void sim_schema_calls(struct bide__json *j, const struct bide__field *f);
 
 /* Adds a mistake about a node; "`key`: expected ...; found ...". */
 #define sim_mistake(l, node, code, help, ...)                                  \
@@ -72,27 +59,10 @@ void sim_wrong(struct sim_load *l, const struct bide__node *key,
  * remembered. */
 void *sim_load_alloc(struct sim_load *l, size_t n, size_t size);
 
-/* Reads the members of a map into a struct by its table; unknown keys are
- * mistakes. */
-void sim_read_fields(struct sim_load *l, const struct sim_field *fields,
-                     void *into, const struct bide__node *map);
-
-/* The same, where the value must be a map and have all of the `needed` keys;
- * false after a mistake. */
-bool sim_read_needed(struct sim_load *l, const struct sim_field *fields,
-                     void *into, const struct bide__node *key,
-                     const struct bide__node *node, const char *const *needed,
-                     const char *help);
-
-/* Reads one value; false after a mistake. */
-bool sim_read_field(struct sim_load *l, const struct sim_field *field,
-                    void *into, const struct bide__node *key,
-                    const struct bide__node *node);
-bool sim_read_scalar(struct sim_load *l, const struct sim_field *field,
-                     void *into, const struct bide__node *key,
-                     const struct bide__node *node);
-bool sim_read_dist(struct sim_load *l, struct sim_dist *ret,
-                   const struct bide__node *key, const struct bide__node *node);
+/* Reads a value that must be a map, by its table; false after a mistake. */
+bool sim_read_map(struct sim_load *l, const struct bide__table *table,
+                  void *into, const struct bide__node *key,
+                  const struct bide__node *node, const char *help);
 
 /* A map with one of the shapes of distributions, and perhaps a share; those that
  * are made of parts. */
@@ -109,7 +79,6 @@ bool sim_read_histogram(struct sim_load *l, struct sim_dist *ret,
 /* The number of what has that name, or SIM_NONE after a mistake. */
 uint32_t sim_find_policy(struct sim_load *l, const struct bide__node *name);
 uint32_t sim_find_service(struct sim_load *l, const struct bide__node *name);
-uint32_t sim_find_fleet(struct sim_load *l, const struct bide__node *name);
 
 /* The policy of a caller that names none: `default`, or the only one there is.
  * SIM_NONE after a mistake about `where`. */
@@ -130,9 +99,6 @@ void sim_load_faults(struct sim_load *l, const struct bide__node *key,
                      const struct bide__node *node);
 void sim_load_variants(struct sim_load *l, const struct bide__node *key,
                        const struct bide__node *node);
-void sim_load_replay(struct sim_load *l, struct sim_model_fleet *fleet,
-                     const struct bide__node *key,
-                     const struct bide__node *node);
 void sim_check_graph(struct sim_load *l);
 void sim_lint_scenario(struct sim_load *l, const struct bide__node *faults);
 

@@ -9,99 +9,45 @@ void *sim_load_alloc(struct sim_load *l, size_t n, size_t size)
     return bide__load_alloc(&l->base, n * size + 1);
 }
 
-/* ===== fields ===== */
-
-static void unknown(struct sim_load *l, const struct sim_field *fields,
-                    const struct bide__node *key)
+void sim_wrong(struct sim_load *l, const struct bide__node *key,
+               const struct bide__node *node, const char *expected,
+               const char *help)
 {
-    enum { MAX_FIELDS = 32 };
-    const char *known[MAX_FIELDS + 1];
-    size_t n = 0;
+    struct bide__field f = { .key = key->text };
 
-    for (; fields[n].key && n < MAX_FIELDS; n++)
-        known[n] = fields[n].key;
-    known[n] = NULL;
-    bide__unknown_key(&l->base, key, known, NULL);
+    bide__wrong_field(&l->base, &f, key, node, expected, help);
 }
 
-static bool set_number_of(uint32_t number, const struct sim_field *f,
-                          void *into)
-{
-    memcpy((char *)into + f->offset, &number, sizeof number);
-    return number != SIM_NONE;
-}
-
-/* A name that is not text is a mistake; then NULL. */
-static const struct bide__node *name_in(struct sim_load *l,
-                                        const struct sim_field *f,
-                                        const struct bide__node *key,
-                                        const struct bide__node *node)
-{
-    if (node->kind == BIDE__SCALAR && !bide__node_empty(node))
-        return node;
-    sim_wrong(l, key, node, f->expects, NULL);
-    return NULL;
-}
-
-bool sim_read_field(struct sim_load *l, const struct sim_field *f, void *into,
-                    const struct bide__node *key, const struct bide__node *node)
-{
-    switch (f->kind) {
-    case SIM_FIELD_OTHER:
-        return true;
-    case SIM_FIELD_GROUP:
-        if (!bide__expect_map(&l->base, key, node, NULL))
-            return false;
-        sim_read_fields(l, f->fields, into, node);
-        return true;
-    case SIM_FIELD_DIST:
-        return sim_read_dist(l, (void *)((char *)into + f->offset), key, node);
-    case SIM_FIELD_POLICY:
-        return name_in(l, f, key, node) &&
-               set_number_of(sim_find_policy(l, node), f, into);
-    case SIM_FIELD_SERVICE:
-        return name_in(l, f, key, node) &&
-               set_number_of(sim_find_service(l, node), f, into);
-    case SIM_FIELD_FLEET:
-        return name_in(l, f, key, node) &&
-               set_number_of(sim_find_fleet(l, node), f, into);
-    default:
-        return sim_read_scalar(l, f, into, key, node);
-    }
-}
-
-void sim_read_fields(struct sim_load *l, const struct sim_field *fields,
-                     void *into, const struct bide__node *map)
-{
-    for (size_t i = 0; map->kind == BIDE__MAP && i < map->n; i++) {
-        const struct sim_field *f = fields;
-
-        while (f->key && !bide__node_is(map->keys[i], f->key))
-            f++;
-        if (f->key)
-            sim_read_field(l, f, into, map->keys[i], map->items[i]);
-        else
-            unknown(l, fields, map->keys[i]);
-    }
-}
-
-bool sim_read_needed(struct sim_load *l, const struct sim_field *fields,
-                     void *into, const struct bide__node *key,
-                     const struct bide__node *node, const char *const *needed,
-                     const char *help)
+bool sim_read_map(struct sim_load *l, const struct bide__table *table,
+                  void *into, const struct bide__node *key,
+                  const struct bide__node *node, const char *help)
 {
     size_t before = bide__diag_mistakes(l->base.notes);
 
-    if (node->kind != BIDE__MAP) {
+    if (node->kind == BIDE__MAP)
+        bide__read_fields(&l->base, table, node, node, into);
+    else
         sim_wrong(l, key, node, "a map", help);
-        return false;
-    }
-    sim_read_fields(l, fields, into, node);
-    for (; *needed; needed++)
-        if (!bide__map_get(node, *needed, NULL))
-            sim_mistake(l, node, "missing-key", help, "`%s` is missing",
-                        *needed);
     return bide__diag_mistakes(l->base.notes) == before;
+}
+
+/* A text without the blanks behind it, which a block of YAML ends with. */
+SIM_READER(sim_read_text)
+{
+    size_t len = node->len;
+    char *copy;
+
+    if (node->kind != BIDE__SCALAR || bide__node_empty(node) ||
+        memchr(node->text, '\0', node->len)) {
+        bide__wrong_field(load, f, key, node, NULL, NULL);
+        return;
+    }
+    while (len > 0 && strchr(" \n", node->text[len - 1]))
+        len--;
+    copy = bide__arena_copy(load->tree->arena, node->text, len);
+    if (!copy)
+        load->no_memory = true;
+    memcpy((char *)into + f->offset, &copy, sizeof copy);
 }
 
 bool sim_both(struct sim_load *l, const struct bide__node *map, const char *a,
@@ -161,9 +107,42 @@ uint32_t sim_find_service(struct sim_load *l, const struct bide__node *name)
     return find_in(l, l->services, name, "unknown-service", "service");
 }
 
-uint32_t sim_find_fleet(struct sim_load *l, const struct bide__node *name)
+static uint32_t find_fleet(struct sim_load *l, const struct bide__node *name)
 {
     return find_in(l, l->clients, name, "unknown-fleet", "fleet of clients");
+}
+
+/* Reads a name; one that is not text is a mistake. */
+static void read_name(struct bide__load *load, const struct bide__field *f,
+                      const struct bide__node *key,
+                      const struct bide__node *node, void *into,
+                      uint32_t (*find)(struct sim_load *,
+                                       const struct bide__node *))
+{
+    struct sim_load *l = (struct sim_load *)load;
+    uint32_t number;
+
+    if (node->kind != BIDE__SCALAR || bide__node_empty(node)) {
+        sim_wrong(l, key, node, f->expects, NULL);
+        return;
+    }
+    number = find(l, node);
+    memcpy((char *)into + f->offset, &number, sizeof number);
+}
+
+SIM_READER(sim_read_policy)
+{
+    read_name(load, f, key, node, into, sim_find_policy);
+}
+
+SIM_READER(sim_read_service)
+{
+    read_name(load, f, key, node, into, sim_find_service);
+}
+
+SIM_READER(sim_read_fleet)
+{
+    read_name(load, f, key, node, into, find_fleet);
 }
 
 uint32_t sim_usual_policy(struct sim_load *l, const struct bide__node *where)

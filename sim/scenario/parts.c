@@ -2,7 +2,7 @@
  * mixtures of others, and histograms that were measured. */
 #include <math.h>
 
-#include "sim/scenario/load.h"
+#include "sim/scenario/rows.h"
 
 /* Threads: owned. */
 struct bar {
@@ -10,17 +10,18 @@ struct bar {
     double share;
 };
 
-#define AT(member) .offset = offsetof(struct bar, member)
-
-/* clang-format off */
-static const struct sim_field bar_fields[] = {
-    { "upto", SIM_FIELD_SPAN, AT(upto_ns), .min = 1, .max = 2.592e15,
-      .expects = "a duration over 0" },
-    { "share", SIM_FIELD_SHARE, AT(share), .min = 1e-9, .max = 1,
-      .expects = "a ratio over 0, up to 1" },
-    { .key = NULL }
+#define HISTOGRAM                                                              \
+    "write `histogram: [ { upto: 10ms, share: 50% }, { upto: 1s, share: 50% } ]`"
+#define S struct bar
+static const struct bide__field bar_fields[] = {
+    { "upto", AT(upto_ns), TAKES_SPAN_OVER_0, .required = true,
+      .hint = HISTOGRAM },
+    { "share", AT(share), TAKES(RATIO, LEAST, 1, "a ratio over 0, up to 1"),
+      .required = true, .hint = HISTOGRAM },
+    LAST
 };
-/* clang-format on */
+#undef S
+static const struct bide__table bar_table = { .fields = bar_fields };
 
 /* Shares must make 100 %; what is left of rounding is evened out. */
 static bool check_shares(struct sim_load *l, struct sim_dist_part *parts,
@@ -65,7 +66,7 @@ static bool read_share(struct sim_load *l, struct sim_dist_part *part,
                     "`share` is missing");
         return false;
     }
-    if (!sim_read_scalar(l, &bar_fields[1], &b, key, share))
+    if (!bide__read_value(&l->base, &bar_fields[1], key, share, &b))
         return false;
     part->share = b.share;
     return true;
@@ -104,19 +105,15 @@ bool sim_read_histogram(struct sim_load *l, struct sim_dist *ret,
                         const struct bide__node *key,
                         const struct bide__node *node)
 {
-    static const char help[] = "write `histogram: [ { upto: 10ms, share: 50% "
-                               "}, { upto: 1s, share: 50% } ]`";
-    static const char *const needed[] = { "upto", "share", NULL };
     struct sim_dist_part *parts =
-        parts_for(l, key, node, "a list of bars", help);
+        parts_for(l, key, node, "a list of bars", HISTOGRAM);
     bool good = parts != NULL;
 
     for (size_t i = 0; good && i < node->n; i++) {
         double from_ns = i ? parts[i - 1].upto_ns : 0;
         struct bar b = { 0 };
 
-        good = sim_read_needed(l, bar_fields, &b, key, node->items[i], needed,
-                               help);
+        good = sim_read_map(l, &bar_table, &b, key, node->items[i], HISTOGRAM);
         if (good && (double)b.upto_ns <= from_ns) {
             sim_mistake(l, bide__map_get(node->items[i], "upto", NULL),
                         "bad-value", "put the bars in rising order",

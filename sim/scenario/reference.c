@@ -3,57 +3,8 @@
  * docs/scenario-reference.md is what sim_scenario_reference() wrote; a test
  * writes it again and compares, so the page cannot say anything else than the
  * code does. */
-#include <string.h>
-
+#include "config/field/reference.h"
 #include "sim/scenario/load.h"
-
-static const char *const kind_names[] = {
-    [SIM_FIELD_TEXT] = "text",         [SIM_FIELD_SPAN] = "duration",
-    [SIM_FIELD_RATE] = "rate",         [SIM_FIELD_SHARE] = "ratio",
-    [SIM_FIELD_NUMBER] = "number",     [SIM_FIELD_COUNT] = "count",
-    [SIM_FIELD_LARGE] = "count",       [SIM_FIELD_FLAG] = "flag",
-    [SIM_FIELD_WORD] = "choice",       [SIM_FIELD_EITHER] = "choice",
-    [SIM_FIELD_DIST] = "distribution", [SIM_FIELD_POLICY] = "name",
-    [SIM_FIELD_SERVICE] = "name",      [SIM_FIELD_FLEET] = "name",
-    [SIM_FIELD_GROUP] = "map",         [SIM_FIELD_OTHER] = "see below",
-};
-
-/* Whether a default is told, not written as a file would have it. */
-static bool in_words(const struct sim_field *f)
-{
-    return strchr(f->preset, ' ') || strcmp(f->preset, "required") == 0 ||
-           strcmp(f->preset, "all") == 0;
-}
-
-static void put_row(FILE *out, const char *group, const struct sim_field *f)
-{
-    fprintf(out, "| `%s%s%s` | %s | ", group, *group ? "." : "", f->key,
-            kind_names[f->kind]);
-    if (*f->preset)
-        fprintf(out, in_words(f) ? "%s " : "`%s` ", f->preset);
-    fprintf(out, "| %s | %s |\n", f->expects, f->help);
-}
-
-static void put_rows(FILE *out, const char *group,
-                     const struct sim_field *fields)
-{
-    for (; fields->key; fields++) {
-        if (fields->kind == SIM_FIELD_GROUP)
-            put_rows(out, fields->key, fields->fields);
-        else
-            put_row(out, group, fields);
-    }
-}
-
-static void put_table(FILE *out, const char *head, const char *about,
-                      const struct sim_field *fields)
-{
-    fprintf(out,
-            "\n## %s\n\n%s\n\n| key | type | default | takes | |\n"
-            "|---|---|---|---|---|\n",
-            head, about);
-    put_rows(out, "", fields);
-}
 
 static const char intro[] =
     "# Scenarios: the reference\n\n"
@@ -129,23 +80,23 @@ static const char logs[] =
 void sim_scenario_reference(FILE *out)
 {
     fputs(intro, out);
-    put_table(out, "`scenario`", "What it is about, and how long it is.",
-              sim_head_fields);
-    put_table(out, "`clients`",
+    bide__reference_table(out, "`scenario`", "What it is about, and how long it is.",
+              &sim_head_table);
+    bide__reference_table(out, "`clients`",
               "Fleets by name. One of `rate`, `think` and `replay` says when "
               "calls come.",
-              sim_fleet_fields);
-    put_table(out, "`services`",
+              &sim_fleet_table);
+    bide__reference_table(out, "`services`",
               "Services by name. Without any key, a service answers at once.",
-              sim_service_fields);
-    put_table(out, "`calls` of a service",
+              &sim_service_table);
+    bide__reference_table(out, "`calls` of a service",
               "A list; each call is a map with these keys, or the name of a "
               "service.",
-              sim_edge_fields);
-    put_table(out, "`faults`",
+              &sim_edge_table);
+    bide__reference_table(out, "`faults`",
               "A list. Each has one of `stop`, `slow`, `error_rate`, "
               "`capacity`, `crash` and `partition`.",
-              sim_fault_fields);
+              &sim_fault_table);
     fputs(distributions, out);
     fputs(variants, out);
     fputs(logs, out);

@@ -55,10 +55,9 @@ static void keep(struct sim_load *l, struct sim_model_fleet *fleet,
     fleet->n_replay = n;
 }
 
-void sim_load_replay(struct sim_load *l, struct sim_model_fleet *fleet,
-                     const struct bide__node *key,
-                     const struct bide__node *node)
+SIM_READER(sim_read_replay)
 {
+    struct sim_load *l = (struct sim_load *)load;
     bide_diagnostics *why;
     const char *path;
     int64_t *times = NULL;
@@ -66,9 +65,8 @@ void sim_load_replay(struct sim_load *l, struct sim_model_fleet *fleet,
     char *text;
     size_t len;
 
-    if (node->kind != BIDE__SCALAR || bide__node_empty(node) ||
-        node->len == 0 || memchr(node->text, '\0', node->len)) {
-        sim_wrong(l, key, node, "the path of a log", NULL);
+    if (!bide__is_text(node)) {
+        bide__wrong_field(load, f, key, node, NULL, NULL);
         return;
     }
     path = beside(l, node);
@@ -81,7 +79,7 @@ void sim_load_replay(struct sim_load *l, struct sim_model_fleet *fleet,
         refuse(l, node, why);
     } else {
         if (sim_read_log(l, path, text, len, &times, &n) && n > 0)
-            keep(l, fleet, times, n);
+            keep(l, into, times, n);
         else if (n == 0)
             sim_mistake(l, node, "bad-value", NULL, "the log %s holds no times",
                         bide__node_found(l->base.tree, node));

@@ -34,10 +34,9 @@ static void load_head(struct sim_load *l, const struct bide__node *root)
     const struct bide__node *head = bide__map_get(root, "scenario", &key);
     const struct bide__node *warm_up = bide__map_get(head, "warm_up", NULL);
 
-    m->duration_ns = 2 * BIDE_MINUTE;
-    m->seed = 1;
+    memcpy(m, sim_head_table.init, sizeof *m);
     if (head && bide__expect_map(&l->base, key, head, NULL))
-        sim_read_fields(l, sim_head_fields, m, head);
+        bide__read_fields(&l->base, &sim_head_table, key, head, m);
     if (warm_up && m->warm_up_ns >= m->duration_ns)
         sim_mistake(l, warm_up, "contradiction", NULL,
                     "`warm_up` is not less than `duration`: nothing would be "

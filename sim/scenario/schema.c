@@ -6,125 +6,37 @@
 #include "sim/scenario/load.h"
 
 static void put_map(struct bide__json *j, const char *key,
-                    const struct sim_field *fields);
+                    const struct bide__table *table)
+{
+    bide__schema_table(j, key, NULL, table, NULL);
+}
 
 /* ===== values ===== */
 
-static void put_alternatives(struct bide__json *j, const struct sim_field *f)
+void sim_schema_dist(struct bide__json *j, const struct bide__field *f)
 {
+    (void)f;
     bide__json_list(j, "anyOf");
-    switch (f->kind) {
-    case SIM_FIELD_SPAN:
-        bide__schema_ref(j, NULL, "duration");
-        break;
-    case SIM_FIELD_RATE:
-        bide__schema_ref(j, NULL, "rate");
-        break;
-    case SIM_FIELD_SHARE:
-        bide__schema_bounds(j, "number", f->min, f->max, false);
-        bide__schema_pattern(j, NULL, "^" SCHEMA_NUMBER "%?$");
-        break;
-    case SIM_FIELD_NUMBER:
-        bide__schema_bounds(j, "number", f->min, f->max, false);
-        break;
-    case SIM_FIELD_LARGE:
-        bide__schema_bounds(j, "integer", f->min, 18446744073709551615.0,
-                            false);
-        break;
-    default:
-        bide__schema_bounds(j, "integer", f->min, f->max, false);
-    }
-    if (f->word)
-        bide__schema_word(j, f->word);
-    bide__json_end(j);
-}
-
-/* `true` and `false` are words of some choices, and no text in JSON. */
-static void put_words(struct bide__json *j, const char *const *words)
-{
-    bide__json_list(j, "enum");
-    for (; *words; words++) {
-        bool yes = (*words)[0] == 't' && (*words)[1] == 'r';
-        bool no = (*words)[0] == 'f' && (*words)[1] == 'a';
-
-        if (yes || no)
-            bide__json_flag(j, NULL, yes);
-        else
-            bide__json_text(j, NULL, *words);
-    }
+    bide__schema_ref(j, NULL, "distribution");
     bide__json_end(j);
 }
 
 /* A call is a map, or the name of a service; one stands for a list. */
-static void put_calls(struct bide__json *j, const struct sim_field *fields)
+void sim_schema_calls(struct bide__json *j, const struct bide__field *f)
 {
     bide__json_list(j, "anyOf");
     bide__schema_type(j, NULL, "string", NULL);
-    put_map(j, NULL, fields);
+    put_map(j, NULL, f->table);
     bide__json_object(j, NULL);
     bide__json_text(j, "type", "array");
     bide__json_object(j, "items");
     bide__json_list(j, "anyOf");
     bide__schema_type(j, NULL, "string", NULL);
-    put_map(j, NULL, fields);
+    put_map(j, NULL, f->table);
     bide__json_end(j);
     bide__json_end(j);
     bide__json_end(j);
     bide__json_end(j);
-}
-
-static void put_value(struct bide__json *j, const struct sim_field *f)
-{
-    switch (f->kind) {
-    case SIM_FIELD_TEXT:
-    case SIM_FIELD_POLICY:
-    case SIM_FIELD_SERVICE:
-    case SIM_FIELD_FLEET:
-        bide__json_text(j, "type", "string");
-        break;
-    case SIM_FIELD_FLAG:
-        bide__json_text(j, "type", "boolean");
-        break;
-    case SIM_FIELD_WORD:
-    case SIM_FIELD_EITHER:
-        put_words(j, f->words);
-        break;
-    case SIM_FIELD_DIST:
-        bide__json_list(j, "anyOf");
-        bide__schema_ref(j, NULL, "distribution");
-        bide__json_end(j);
-        break;
-    case SIM_FIELD_OTHER:
-        if (f->fields)
-            put_calls(j, f->fields);
-        else
-            bide__json_text(j, "type", "string");
-        break;
-    default:
-        put_alternatives(j, f);
-    }
-}
-
-static void put_fields(struct bide__json *j, const struct sim_field *fields)
-{
-    for (; fields->key; fields++) {
-        if (fields->kind == SIM_FIELD_GROUP) {
-            put_map(j, fields->key, fields->fields);
-            continue;
-        }
-        bide__json_object(j, fields->key);
-        bide__json_text(j, "description", fields->help);
-        put_value(j, fields);
-        bide__json_end(j);
-    }
-}
-
-static void put_map(struct bide__json *j, const char *key,
-                    const struct sim_field *fields)
-{
-    bide__schema_open_map(j, key);
-    put_fields(j, fields);
-    bide__schema_close_map(j);
 }
 
 /* ===== distributions ===== */
@@ -188,13 +100,13 @@ static void put_distribution(struct bide__json *j)
 /* ===== the whole ===== */
 
 static void put_named(struct bide__json *j, const char *key, const char *help,
-                      const struct sim_field *fields)
+                      const struct bide__table *table)
 {
     bide__json_object(j, key);
     bide__json_text(j, "description", help);
     bide__json_text(j, "type", "object");
     bide__json_integer(j, "minProperties", 1);
-    put_map(j, "additionalProperties", fields);
+    put_map(j, "additionalProperties", table);
     bide__json_end(j);
 }
 
@@ -203,17 +115,17 @@ static void put_top(struct bide__json *j)
     bide__json_object(j, "version");
     bide__json_integer(j, "const", 1);
     bide__json_end(j);
-    put_map(j, "scenario", sim_head_fields);
+    put_map(j, "scenario", &sim_head_table);
     bide__json_object(j, "policies");
     bide__json_text(j, "type", "object");
     bide__json_integer(j, "minProperties", 1);
     bide__schema_ref(j, "additionalProperties", "policy");
     bide__json_end(j);
-    put_named(j, "clients", "Fleets of clients, by name.", sim_fleet_fields);
-    put_named(j, "services", "Services, by name.", sim_service_fields);
+    put_named(j, "clients", "Fleets of clients, by name.", &sim_fleet_table);
+    put_named(j, "services", "Services, by name.", &sim_service_table);
     bide__json_object(j, "faults");
     bide__json_text(j, "type", "array");
-    put_map(j, "items", sim_fault_fields);
+    put_map(j, "items", &sim_fault_table);
     bide__json_end(j);
     bide__schema_type(j, "variants", "object",
                       "The same with other policies, by name.");

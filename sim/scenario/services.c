@@ -9,8 +9,7 @@ static void read_edge(struct sim_load *l, struct sim_model_edge *edge,
                       const struct bide__node *key,
                       const struct bide__node *node)
 {
-    edge->times = 1;
-    edge->service = SIM_NONE;
+    memcpy(edge, sim_edge_table.init, sizeof *edge);
     if (node->kind == BIDE__SCALAR && !bide__node_empty(node)) {
         edge->service = sim_find_service(l, node);
         edge->policy = sim_usual_policy(l, node);
@@ -21,21 +20,20 @@ static void read_edge(struct sim_load *l, struct sim_model_edge *edge,
                   "write `calls: [ { service: db, policy: default } ]`");
         return;
     }
-    sim_read_fields(l, sim_edge_fields, edge, node);
-    if (!bide__map_get(node, "service", NULL))
-        sim_mistake(l, node, "missing-key", NULL, "`service` is missing");
+    bide__read_fields(&l->base, &sim_edge_table, node, node, edge);
     if (!bide__map_get(node, "policy", NULL))
         edge->policy = sim_usual_policy(l, node);
 }
 
 /* One call stands for a list of it. */
-static void read_edges(struct sim_load *l, struct sim_model_service *service,
-                       const struct bide__node *key,
-                       const struct bide__node *node)
+SIM_READER(sim_read_calls)
 {
+    struct sim_load *l = (struct sim_load *)load;
+    struct sim_model_service *service = into;
     bool list = node->kind == BIDE__LIST;
     size_t n = list ? node->n : 1;
 
+    (void)f;
     if (bide__node_empty(node))
         return;
     service->edges = sim_load_alloc(l, n, sizeof *service->edges);
@@ -61,18 +59,12 @@ static void check_retry_after(struct sim_load *l, const struct bide__node *map)
                     "`queue` and `rate_limit` both say what Retry-After says");
 }
 
-static void check_limit(struct sim_load *l, struct sim_model_service *service,
-                        const struct bide__node *map)
+static void set_burst(struct sim_model_service *service,
+                      const struct bide__node *map)
 {
-    struct bide__node *key;
-    const struct bide__node *limit = bide__map_get(map, "rate_limit", &key);
+    const struct bide__node *limit = bide__map_get(map, "rate_limit", NULL);
 
-    if (!limit)
-        return;
-    if (!bide__map_get(limit, "rate", NULL))
-        sim_mistake(l, key, "missing-key",
-                    "write `rate_limit: { rate: 100/s }`", "`rate` is missing");
-    if (!bide__map_get(limit, "burst", NULL))
+    if (limit && !bide__map_get(limit, "burst", NULL))
         service->limit_burst =
             service->limit_rate > 1 ? service->limit_rate : 1;
 }
@@ -81,21 +73,14 @@ static void read_service(struct sim_load *l, struct sim_model_service *service,
                          const struct bide__node *name,
                          const struct bide__node *map)
 {
-    struct bide__node *key;
-    const struct bide__node *calls;
-
+    memcpy(service, sim_service_table.init, sizeof *service);
     service->name = (char *)name->text;
-    service->workers = service->queue = SIM_UNBOUNDED;
-    service->shards = 1;
-    service->time = service->network = sim_constant(0);
     if (!bide__expect_map(&l->base, name, map,
                           "write `{ workers: 10, time: 20ms }`"))
         return;
-    sim_read_fields(l, sim_service_fields, service, map);
-    if ((calls = bide__map_get(map, "calls", &key)))
-        read_edges(l, service, key, calls);
+    bide__read_fields(&l->base, &sim_service_table, name, map, service);
     check_retry_after(l, map);
-    check_limit(l, service, map);
+    set_burst(service, map);
 }
 
 /* A name must do in `variants`, where fleets and services meet. */

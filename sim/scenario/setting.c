@@ -8,7 +8,7 @@
 
 #include "config/field/option_value.h"
 #include "sim/model/memory.h"
-#include "sim/scenario/setting_value.h"
+#include "sim/scenario/load.h"
 
 /* ===== policies ===== */
 
@@ -80,6 +80,30 @@ static enum sim_set set_policy(struct sim_model *d, const char *key,
     return SIM_SET_UNKNOWN;
 }
 
+/* Sets one field of a part of the model. */
+static enum sim_set set_field(const struct bide__field *f, void *into,
+                              const char *text, const char **ret_expected)
+{
+    if (bide__field_set(f, into, text, strlen(text)) == BIDE__SET_OK)
+        return SIM_SET_OK;
+    *ret_expected =
+        f->set ? "a duration, where the scenario has no mixture or histogram"
+               : f->expects;
+    return SIM_SET_WRONG;
+}
+
+/* The field behind "NAME." in a key, if a text can set it; or NULL. */
+static const struct bide__field *field_behind(const char *key, const char *name,
+                                              const struct bide__table *table)
+{
+    const char *rest = behind_name(key, name);
+    size_t base; /* the maps of a scenario share the struct of their part */
+    const struct bide__field *f =
+        rest ? bide__field_find(table, rest, &base) : NULL;
+
+    return f && bide__field_settable(f) ? f : NULL;
+}
+
 /* What a fleet of that kind does not look at is not set in silence. */
 static const char *idle_in(const struct sim_model_fleet *fleet, const char *key)
 {
@@ -96,18 +120,17 @@ static enum sim_set set_fleet(struct sim_model *d, const char *key,
 {
     for (uint32_t i = 0; i < d->n_fleets; i++) {
         struct sim_model_fleet *fleet = &d->fleets[i];
-        const char *rest = behind_name(key, fleet->name);
-        const struct sim_field *f =
-            rest ? sim_field_find(sim_fleet_fields, rest) : NULL;
+        const struct bide__field *f =
+            field_behind(key, fleet->name, &sim_fleet_table);
 
-        if (!f || !sim_field_settable(f))
+        if (!f)
             continue;
-        const char *idle = idle_in(fleet, rest);
+        const char *idle = idle_in(fleet, f->key);
         if (idle) {
             *ret_expected = idle;
             return SIM_SET_WRONG;
         }
-        enum sim_set rc = sim_field_set(f, fleet, text, ret_expected);
+        enum sim_set rc = set_field(f, fleet, text, ret_expected);
         if (fleet->processes > fleet->clients)
             fleet->processes = fleet->clients;
         return rc;
@@ -119,12 +142,11 @@ static enum sim_set set_service(struct sim_model *d, const char *key,
                                 const char *text, const char **ret_expected)
 {
     for (uint32_t i = 0; i < d->n_services; i++) {
-        const char *rest = behind_name(key, d->services[i].name);
-        const struct sim_field *f =
-            rest ? sim_field_find(sim_service_fields, rest) : NULL;
+        const struct bide__field *f =
+            field_behind(key, d->services[i].name, &sim_service_table);
 
-        if (f && sim_field_settable(f))
-            return sim_field_set(f, &d->services[i], text, ret_expected);
+        if (f)
+            return set_field(f, &d->services[i], text, ret_expected);
     }
     return SIM_SET_UNKNOWN;
 }
@@ -142,14 +164,15 @@ static const char *const factor_keys[] = {
 static enum sim_set change_fault(struct sim_fault *fault, const char *key,
                                  const char *text, const char **ret_expected)
 {
-    const struct sim_field *f = sim_field_find(sim_fault_fields, key);
+    size_t base;
+    const struct bide__field *f = bide__field_find(&sim_fault_table, key, &base);
     int64_t length_ns = fault->to_ns - fault->from_ns;
     const char *factor = factor_keys[fault->kind];
 
-    if (!f ||
-        (f->kind != SIM_FIELD_SPAN && (!factor || strcmp(factor, key) != 0)))
+    if (!f || (f->type != BIDE_OPTION_DURATION &&
+               (!factor || strcmp(factor, key) != 0)))
         return SIM_SET_UNKNOWN;
-    enum sim_set rc = sim_field_set(f, fault, text, ret_expected);
+    enum sim_set rc = set_field(f, fault, text, ret_expected);
     if (rc != SIM_SET_OK)
         return rc;
     if (strcmp(key, "at") == 0)
@@ -214,14 +237,14 @@ static void add_key(struct keys *k, const char *a, const char *b, const char *c,
 }
 
 static void add_fields(struct keys *k, const char *section, const char *name,
-                       const char *group, const struct sim_field *f)
+                       const char *group, const struct bide__table *table)
 {
-    for (; f->key; f++) {
-        if (f->kind == SIM_FIELD_GROUP)
-            add_fields(k, section, name, f->key, f->fields);
-        else if (sim_field_settable(f) && *group)
+    for (const struct bide__field *f = table->fields; f->key; f++) {
+        if (f->type == BIDE__FIELDS)
+            add_fields(k, section, name, f->key, f->table);
+        else if (bide__field_settable(f) && *group)
             add_key(k, section, name, group, f->key);
-        else if (sim_field_settable(f))
+        else if (bide__field_settable(f))
             add_key(k, section, name, f->key, "");
     }
 }
@@ -236,9 +259,9 @@ char **sim_setting_keys(const struct sim_model *m)
         add_key(&k, options[i].key, "", "", "");
     add_key(&k, "load", "", "", "");
     for (uint32_t i = 0; i < m->n_fleets; i++)
-        add_fields(&k, "clients", m->fleets[i].name, "", sim_fleet_fields);
+        add_fields(&k, "clients", m->fleets[i].name, "", &sim_fleet_table);
     for (uint32_t i = 0; i < m->n_services; i++)
-        add_fields(&k, "services", m->services[i].name, "", sim_service_fields);
+        add_fields(&k, "services", m->services[i].name, "", &sim_service_table);
     for (uint32_t i = 0; i < m->n_policies; i++)
         for (size_t o = 0; o < n; o++)
             add_key(&k, "policies", m->policies[i].name, options[o].key, "");

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "sim/scenario/load.h"
+#include "sim/scenario/rows.h"
 
 enum { MAX_VARIANTS = 32 };
 
@@ -19,14 +19,15 @@ struct change {
     int repeat; /* or -1 */
 };
 
-#define AT(member) .offset = offsetof(struct change, member)
-static const struct sim_field change_fields[] = {
-    { "policy", SIM_FIELD_POLICY, AT(policy),
-      .expects = "the name of a policy" },
-    { "idempotent", SIM_FIELD_WORD, AT(repeat), .words = sim_repeat_words,
-      .expects = "true, false or key" },
-    { .key = NULL },
+#define S struct change
+static const struct bide__field change_fields[] = {
+    { "policy", AT(policy), TAKES_POLICY },
+    { "idempotent", AT(repeat),
+      TAKES_CHOICE(sim_repeat_words, "true, false or key") },
+    LAST
 };
+#undef S
+static const struct bide__table change_table = { .fields = change_fields };
 
 /* ===== whom it is about ===== */
 
@@ -97,10 +98,11 @@ static bool read_change(struct sim_load *l, struct change *c,
 {
     *c = (struct change){ SIM_NONE, -1 };
     if (node->kind == BIDE__MAP) {
-        sim_read_fields(l, change_fields, c, node);
+        bide__read_fields(&l->base, &change_table, key, node, c);
         return true;
     }
-    return sim_read_field(l, &change_fields[0], c, key, node);
+    bide__read_field(&l->base, &change_fields[0], key, node, c);
+    return c->policy != SIM_NONE;
 }
 
 static void read_caller(struct sim_load *l, struct sim_model_variant *v,
