@@ -1,6 +1,5 @@
-/* The answer: held back while another attempt may take its place, then handed
- * over or forgotten; a good one that is too long to hold is passed on as it
- * comes. */
+/* The response: held back while another attempt may replace it, then delivered
+ * or dropped; a good one that is too long to hold is streamed. */
 #include "curl/answer.h"
 
 #include <stdio.h>
@@ -86,7 +85,7 @@ static bool give_body(struct bide__curl_call *c, char *data, size_t len)
     return true;
 }
 
-/* Line by line, as libcurl does. */
+/* Line by line, like libcurl. */
 static bool give_head(struct bide__curl_call *c, const struct bide__bytes *b)
 {
     char *at = b->at, *end = b->at + b->len;
@@ -109,8 +108,8 @@ bool bide__answer_deliver(struct bide__curl_call *c,
 
 /* ===== taking in ===== */
 
-/* Tells whether the answer that has begun, if it does not break off, is the
- * call's last, by its status and header alone. */
+/* Returns whether the response that has begun is the call's last unless it
+ * breaks off, judging by its status and header alone. */
 static bool is_last_word(struct bide__transfer *t)
 {
     bide__note_method(t);
@@ -122,7 +121,7 @@ static bool is_last_word(struct bide__transfer *t)
 }
 
 /* From here on it is the call's only transfer: one that runs beside it is
- * stopped, one that did the same before it has won. */
+ * stopped; one that did the same before has won. */
 static bool pass_on(struct bide__transfer *t)
 {
     struct bide__curl_call *c = t->call;
@@ -167,8 +166,8 @@ size_t bide__answer_write(char *data, size_t size, size_t n, void *transfer)
     return give_body(t->call, data, len) ? len : 0;
 }
 
-/* Answers that lead to another request (a redirect, a 100) are told as well;
- * of all of them so much is kept as fits. */
+/* Responses that lead to another request (a redirect, a 100) are passed on as
+ * well; as much of all of them is kept as fits. */
 static size_t hold_line(struct bide__transfer *t, char *data, size_t len,
                         bool first)
 {
@@ -196,9 +195,9 @@ static int status_of(const char *line, size_t len)
     return status;
 }
 
-/* A status line, or what comes where there are none. On a connection that was
- * made since the request was sent it is a proxy's answer to CONNECT, which
- * says nothing of the request. */
+/* A status line, or the first line of a protocol without one. On a connection
+ * that was opened after the request was sent it is a proxy's response to
+ * CONNECT, which says nothing about the request. */
 static void begin_head(struct bide__transfer *t, const char *line, size_t len)
 {
     t->in_head = len > 6 && memcmp(line, "HTTP/", 5) == 0;
@@ -214,7 +213,7 @@ size_t bide__answer_header(char *data, size_t size, size_t n, void *transfer)
 {
     struct bide__transfer *t = transfer;
     size_t len = size * n;
-    bool first = !t->in_head && t->status < 200; /* else it is a trailer */
+    bool first = !t->in_head && t->status < 200; /* else a trailer */
     if (first)
         begin_head(t, data, len);
     else if (data[0] == '\r' || data[0] == '\n')

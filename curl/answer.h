@@ -1,4 +1,5 @@
-/* What a transfer brought, held back until it is known who wants it. */
+/* The response of a transfer, held back until it is known whether it is
+ * used. */
 #ifndef BIDE_CURL_ANSWER_H
 #define BIDE_CURL_ANSWER_H
 
@@ -10,10 +11,11 @@ struct bide__curl_call;
 struct bide__bytes {
     char *at;
     size_t len, cap;
-    bool lent;               /* the driver's memory, not ours to free */
+    bool lent;               /* the driver's memory: not ours to free */
 };
 
-/* What a transfer brought, held back until it is known who wants it. */
+/* The response of a transfer, held back until it is known whether it is
+ * used. */
 struct bide__answer {
     struct bide__bytes head; /* lines, as libcurl gave them; if asked for */
     struct bide__bytes body;
@@ -22,12 +24,12 @@ struct bide__answer {
 size_t bide__answer_write(char *data, size_t size, size_t n, void *transfer);
 size_t bide__answer_header(char *data, size_t size, size_t n, void *transfer);
 
-/* Hands an answer that was held back to the caller; false if it refuses. */
+/* Delivers a response that was held back to the caller; false if it refuses. */
 bool bide__answer_deliver(struct bide__curl_call *c,
                           const struct bide__answer *a);
 void bide__answer_free(struct bide__answer *a);
 
-/* Gives back what was reserved for more to come: it may be kept for long. */
+/* Frees the unused part of the buffer: it may be kept for long. */
 void bide__answer_trim(struct bide__answer *a);
 
 #endif

@@ -40,8 +40,8 @@ void bide__curl_give_up(struct bide__curl_call *c)
     bide_call_cancel(&c->call);
 }
 
-/* Another attempt is to follow one whose body was passed on: only if the
- * caller drops that. If not, what there is of it stays. */
+/* Another attempt is to follow one whose body was passed on: only if the caller
+ * drops that body. Otherwise the part that was passed on stays. */
 static bool may_follow(struct bide__curl_call *c)
 {
     if (!c->passed)
@@ -52,8 +52,8 @@ static bool may_follow(struct bide__curl_call *c)
     return true;
 }
 
-/* Not that an attempt runs, and of a place in the queue only once: it is asked
- * for again and again. */
+/* Does not report that an attempt is running, and reports the queue for a place
+ * only once: the driver asks again and again. */
 static void tell(struct bide__curl_call *c, const bide_decision *d, int64_t now)
 {
     bool again = d->reason == BIDE_BECAUSE_QUEUED && c->told == d->reason;

@@ -1,8 +1,7 @@
-/* CURLcode, status and header fields, put into the words of the engine.
+/* Maps CURLcode, status and header fields to the engine's terms.
  *
- * The engine's own table does the rest: here it is only said what happened.
- * Where libcurl leaves it open whether the server has seen the request, the
- * answer is that it may have. */
+ * The engine's own table does the rest: this only says what happened. If
+ * libcurl does not say whether the server has seen the request, it may have. */
 #include "curl/classify.h"
 
 #include <errno.h>
@@ -27,7 +26,7 @@ static const struct {
     { CURLE_HTTP2_STREAM, BIDE_FAULT_RESET },
     { CURLE_HTTP3, BIDE_FAULT_RESET },
     { CURLE_QUIC_CONNECT_ERROR, BIDE_FAULT_RESET },
-    /* A handshake that breaks off: a server that restarts does that. */
+    /* A handshake that broke off: a restarting server does that. */
     { CURLE_SSL_CONNECT_ERROR, BIDE_FAULT_RESET },
     { CURLE_PEER_FAILED_VERIFICATION, BIDE_FAULT_TLS },
     { CURLE_SSL_CERTPROBLEM, BIDE_FAULT_TLS },
@@ -55,7 +54,7 @@ static const struct {
     { CURLE_NO_CONNECTION_AVAILABLE, BIDE_FAULT_LOCAL },
     { CURLE_UNRECOVERABLE_POLL, BIDE_FAULT_LOCAL },
     { CURLE_ABORTED_BY_CALLBACK, BIDE_FAULT_CANCELLED },
-    { CURLE_WRITE_ERROR, BIDE_FAULT_CANCELLED }, /* the caller takes no more */
+    { CURLE_WRITE_ERROR, BIDE_FAULT_CANCELLED }, /* the caller refused data */
 };
 
 bool bide__curl_unsent(CURL *easy)
@@ -67,7 +66,8 @@ bool bide__curl_unsent(CURL *easy)
     return head == 0 && body == 0;
 }
 
-/* Out of sockets or ports here, which libcurl calls a failure to connect. */
+/* Out of local sockets or ports, which libcurl reports as a failure to
+ * connect. */
 static bool is_local(CURL *easy)
 {
     long err = 0;
@@ -86,7 +86,7 @@ static bide_fault seen_fault(CURL *easy, CURLcode code)
         if (faults[i].code == code)
             fault = faults[i].fault;
     if (fault == BIDE_FAULT_URL && !bide__curl_unsent(easy))
-        return BIDE_FAULT_MALFORMED; /* an answer that is not HTTP */
+        return BIDE_FAULT_MALFORMED; /* a response that is not HTTP */
     if (fault == BIDE_FAULT_CONNECT && is_local(easy))
         return BIDE_FAULT_LOCAL;
     if (code == CURLE_SSL_CONNECT_ERROR &&
@@ -96,9 +96,10 @@ static bide_fault seen_fault(CURL *easy, CURLcode code)
     return fault;
 }
 
-/* Some faults the engine takes for proof that nothing was sent. They are none
- * where something was: a kept connection broke, and libcurl could get no other
- * to send the request again; or memory ran out. Which they are, it is asked. */
+/* The engine takes some faults as proof that nothing was sent. They are not if
+ * something was: a keep-alive connection broke, and libcurl could not open
+ * another to send the request again; or memory ran out. So check which it
+ * is. */
 static bide_fault fault_of(CURL *easy, CURLcode code, bool unproved)
 {
     bide_fault fault = seen_fault(easy, code);
@@ -110,7 +111,7 @@ static bide_fault fault_of(CURL *easy, CURLcode code, bool unproved)
 
 enum { MAX_FIELDS = 128 };
 
-/* Those of the last answer, if there were several. */
+/* The fields of the last response, if there were several. */
 static size_t fields_of(CURL *easy, unsigned from, bide_header *fields)
 {
     struct curl_header *h = NULL;
@@ -121,7 +122,7 @@ static size_t fields_of(CURL *easy, unsigned from, bide_header *fields)
     return n;
 }
 
-/* What a proxy answered that would not let us through; 0: nothing such. */
+/* The status with which a proxy refused the tunnel; 0: none did. */
 static long tunnel_refusal(CURL *easy, CURLcode code)
 {
     long status = 0;
@@ -130,8 +131,8 @@ static long tunnel_refusal(CURL *easy, CURLcode code)
     return status >= 400 ? status : 0;
 }
 
-/* The request has not been sent, and it is not the server that has spoken. But
- * what the proxy says counts as if it had: 403 will not improve, 503 may. */
+/* The request has not been sent, and the status is not the server's. But the
+ * proxy's status counts as if it were: 403 will not improve, 503 may. */
 static bide_outcome classify_refusal(const bide_dep *dep, CURL *easy,
                                      long status, const char *method)
 {

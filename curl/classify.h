@@ -9,18 +9,18 @@
 #include "bide/dep.h"
 #include "bide/run.h"
 
-/* What is known of a transfer beyond what its handle tells. */
+/* What is known about a transfer beyond its handle. */
 struct bide__facts {
     const char *method;
     bool not_sent;
-    bool unanswered;         /* the status is of a request before this one */
-    bool status_only;        /* it is still under way: no fault yet */
+    bool unanswered;         /* the status is of an earlier request */
+    bool status_only;        /* it is still running: no fault yet */
     const void *body;
     size_t body_len;
 };
 
-/* A success that none but a rule of the policy would look at any closer. Most
- * answers are of this kind, and should cost nothing. */
+/* A success that only a rule of the policy could reclassify. Most responses are
+ * of this kind, and should cost nothing. */
 static inline bool bide__is_good_answer(const bide_policy_conf *policy,
                                         CURLcode code, long status)
 {

@@ -1,4 +1,4 @@
-/* The event loop for those who have none: epoll around the multi driver. */
+/* The built-in event loop: epoll around the multi driver. */
 #include <limits.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -17,7 +17,7 @@ void bide__loop_watch(void *multi, curl_socket_t socket, int what)
     }
     e.events = (uint32_t)((what & CURL_POLL_IN ? EPOLLIN : 0) |
                           (what & CURL_POLL_OUT ? EPOLLOUT : 0));
-    /* libcurl does not say whether the socket is new to us. */
+    /* libcurl does not say whether the socket is already registered. */
     if (epoll_ctl(m->epoll, EPOLL_CTL_MOD, socket, &e) < 0)
         epoll_ctl(m->epoll, EPOLL_CTL_ADD, socket, &e);
 }
@@ -29,7 +29,7 @@ static int events_of(uint32_t e)
            (e & (EPOLLERR | EPOLLHUP) ? CURL_CSELECT_ERR : 0);
 }
 
-/* Rounded up: waking early would mean to turn in a circle. */
+/* Rounded up: waking early would mean spinning. */
 static int wait_ms(int64_t until_ns)
 {
     int64_t now = bide_now_ns();

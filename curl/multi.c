@@ -1,8 +1,8 @@
 /* The multi driver: any number of calls over one libcurl multi handle.
  *
  * libcurl is driven through its socket interface, by the application's event
- * loop or by the one in loop.c: what a turn costs depends on the sockets that
- * are ready, not on those that are open. */
+ * loop or by the one in loop.c: the cost of an iteration depends on the sockets
+ * that are ready, not on those that are open. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -108,7 +108,7 @@ int bide_curl_multi_add(bide_curl_multi *multi, bide_dep *dep, CURL *easy,
         mc->opts = *opts;
     bide__curl_begin(&mc->base, dep, easy, &mc->opts, bide_now_ns());
     if (mc->base.policy->hedge.max != 0)
-        mc->base.wake = wake; /* else nothing runs beside a transfer */
+        mc->base.wake = wake; /* else no other transfer of it is running */
     if (mc->base.opts->cancel)
         multi->n_cancellable++;
     soon(mc);
@@ -127,10 +127,10 @@ int bide_curl_multi_cancel(bide_curl_multi *multi, CURL *easy)
     return 0;
 }
 
-/* ===== an event loop's turn ===== */
+/* ===== an iteration of the event loop ===== */
 
-/* Cancelling from another thread sets a word and no more, so those words are
- * looked at now and then. */
+/* Cancelling from another thread only sets a word, so those words are
+ * polled. */
 enum { LOOK_NS = 10 * 1000 * 1000, LOOK_AT_ONCE = 1000 };
 
 static void look_for_cancelled(bide_curl_multi *m, int64_t now)
@@ -176,7 +176,7 @@ void bide_curl_multi_timeout(bide_curl_multi *multi)
     look_for_cancelled(multi, now);
     take_due(multi, now);
     if (bide_now_ns() >= multi->curl_ns) {
-        multi->curl_ns = BIDE_FOREVER; /* it says anew when it wants another */
+        multi->curl_ns = BIDE_FOREVER; /* libcurl sets it if it wants another */
         bide_curl_multi_socket(multi, CURL_SOCKET_TIMEOUT, 0);
     }
 }

@@ -1,10 +1,10 @@
-/* The multi driver from the inside.
+/* The internals of the multi driver.
  *
  * A call is in exactly one of these states: it has transfers running (they are
  * in the libcurl multi handle), or it waits (its timer is set, nothing else).
- * Every decision is taken in step(), which only the timer wheel or a
- * transfer's end calls: whoever wants a call looked at sets its timer to now.
- * So no callback of libcurl ever leads back into libcurl. */
+ * Every decision is made in step(), which only the timer wheel or the end of a
+ * transfer calls: to have a call looked at, set its timer to now. So no
+ * callback of libcurl ever calls back into libcurl. */
 #ifndef BIDE_CURL_MULTI_H
 #define BIDE_CURL_MULTI_H
 
@@ -33,11 +33,11 @@ struct bide_curl_multi {
     struct bide__multi_call *first, *last;      /* queued for a place */
     size_t n_queued;
     size_t n_cancellable;   /* calls with an opts.cancel ... */
-    int64_t look_ns;        /* ... which are looked at then */
-    int64_t curl_ns;        /* when libcurl wants its timeout; FOREVER: never */
+    int64_t look_ns;        /* ... which are polled at this time */
+    int64_t curl_ns;        /* when libcurl's timeout is due; FOREVER: never */
     void (*watch)(void *ctx, curl_socket_t socket, int what);
     void *watch_ctx;
-    int epoll;              /* of the loop of our own */
+    int epoll;              /* of the built-in loop */
 };
 
 /* ===== multi_call.c ===== */
@@ -45,7 +45,7 @@ struct bide_curl_multi {
 /* Decides what a call does next, and does it. May end the call, and free it. */
 void bide__multi_step(struct bide__multi_call *mc, int64_t now);
 
-/* A transfer of libcurl's has ended. */
+/* A libcurl transfer has ended. */
 void bide__multi_ended(bide_curl_multi *m, CURL *easy, CURLcode code);
 
 /* Ends a call at once, as cancelled. */
@@ -53,7 +53,7 @@ void bide__multi_abandon(struct bide__multi_call *mc, int64_t now);
 
 /* ===== loop.c ===== */
 
-/* The watch function of the loop of our own. */
+/* The watch function of the built-in loop. */
 void bide__loop_watch(void *multi, curl_socket_t socket, int what);
 
 #endif

@@ -5,9 +5,9 @@
 
 /* ===== the queue for a place in flight =====
  *
- * A place that a call of this driver leaves goes to the first here that waits
- * for one of the same dependency. One that is left elsewhere is found by
- * looking. */
+ * A place that a call of this driver releases goes to the first call here that
+ * waits for one of the same dependency. A place that is released elsewhere is
+ * found by polling. */
 
 enum { LOOK_NS = 5 * 1000 * 1000, LOOK_AT_ONCE = 100 };
 
@@ -42,7 +42,7 @@ static void offer_place(bide_curl_multi *m, const bide_dep *dep)
         bide__wheel_set(&m->wheel, &mc->timer, 0);
 }
 
-/* The more there are, the less often each looks. */
+/* The more calls there are, the less often each polls. */
 static int64_t next_look(const bide_curl_multi *m, int64_t now, int64_t at)
 {
     int64_t in = LOOK_NS * (int64_t)(1 + m->n_queued / LOOK_AT_ONCE);
@@ -68,7 +68,7 @@ static void free_transfer(struct bide__multi_call *mc, struct bide__transfer *t)
     free(t);
 }
 
-/* Stops all but the one whose answer is being passed on. Those stopped are not
+/* Stops all but the one whose response is being streamed. Those stopped are not
  * reported: the engine counts them as ignored when the call ends. */
 static void stop_others(struct bide__multi_call *mc,
                         const struct bide__transfer *winner)
@@ -129,7 +129,8 @@ static void start(struct bide__multi_call *mc, const bide_decision *d,
 
 /* ===== decisions ===== */
 
-/* The caller's function runs last, when nothing of the call is left here. */
+/* The caller's function runs last, after the call has been removed from
+ * here. */
 static void finish(struct bide__multi_call *mc, bide_reason reason, int64_t now)
 {
     bide_curl_multi *m = mc->multi;
@@ -185,7 +186,7 @@ void bide__multi_step(struct bide__multi_call *mc, int64_t now)
     }
 }
 
-/* A loser that ends before it was stopped says nothing any more. */
+/* A loser that ends before it was stopped is ignored. */
 void bide__multi_ended(bide_curl_multi *m, CURL *easy, CURLcode code)
 {
     char *private = NULL;

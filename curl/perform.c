@@ -1,15 +1,15 @@
 /* The blocking driver: curl_easy_perform(), as often as the policy says.
  *
  * The plain case stays on the handle's own connection cache, and costs little
- * more than bare libcurl. Two things it cannot do: run two transfers side by
- * side, and be stopped amid one from another thread. Calls that want either
- * are run by the multi driver. */
+ * more than bare libcurl. It cannot do two things: run two transfers
+ * concurrently, and be stopped in the middle of one from another thread. The
+ * multi driver runs calls that need either. */
 #include "bide/error.h"
 #include "curl/transfer.h"
 
 enum { LOOK_NS = 1000 * 1000, ROOM = 1024 };
 
-/* A queue for a place is for short waits, and nobody tells that one is free. */
+/* The queue for a place is for short waits, and no one signals a free place. */
 static int64_t wait(const bide_decision *d, int64_t now)
 {
     int64_t at = d->at_ns;
@@ -19,8 +19,8 @@ static int64_t wait(const bide_decision *d, int64_t now)
     return bide_now_ns();
 }
 
-/* Most answers are short, and are held back in `room`. The one of the attempt
- * before may still lie there: nobody asks for it once the next has begun. */
+/* Most responses are short, and are held back in `room`. That of the previous
+ * attempt may still be there: it is not needed once the next has begun. */
 static int64_t attempt(struct bide__curl_call *c, const bide_decision *d,
                        int64_t now, char room[ROOM])
 {

@@ -1,12 +1,12 @@
 /* The request: bide's own header fields, and the moment before it is sent.
  *
- * libcurl calls back when the connection stands and the request is next.
+ * libcurl calls back when it has a connection and the request comes next.
  * Before that moment nothing can have been sent, after it anything may have
- * been; the method is known by then, and the header list, which is still to be
- * read, can get an Idempotency-Key. A second such moment without an answer in
- * between means that a kept connection broke and libcurl is about to send the
- * request again, up to five times, whatever its method. It is not let to: that
- * is a retry, and whether there is one is for the policy to say. */
+ * been; the method is known by then, and the header list, which is yet to be
+ * read, can get an Idempotency-Key. A second such moment without a response in
+ * between means that a keep-alive connection broke and libcurl is about to send
+ * the request again, up to five times, whatever its method. It is prevented:
+ * that is a retry, and the policy decides about retries. */
 #include "curl/request.h"
 
 #include <stdio.h>
@@ -36,8 +36,8 @@ static struct curl_slist *push(struct curl_slist *node, char *text,
     return node;
 }
 
-/* "NAME: number". By hand: it is done for every request, and printf would be a
- * good part of what bide costs. */
+/* "NAME: number". Without printf: this is done for every request, and printf
+ * would be a large part of bide's cost. */
 static char *write_field(char *to, const char *name, size_t name_len,
                          uint64_t number)
 {
@@ -55,7 +55,7 @@ static char *write_field(char *to, const char *name, size_t name_len,
 
 #define FIELD(to, name, number) write_field(to, name, sizeof name - 1, number)
 
-/* Most attempts are the first, and need no text of their own. */
+/* Most attempts are the first, and need no buffer of their own. */
 static char *attempt_field(struct bide__transfer *t)
 {
     static char first[] = "X-Bide-Attempt: 1";
@@ -66,13 +66,13 @@ static char *attempt_field(struct bide__transfer *t)
 
 static char *timeout_field(struct bide__transfer *t, int64_t left_ns)
 {
-    /* Rounded up: who is told gives up after us, and not shortly before. */
+    /* Rounded up: the server should give up after us, not shortly before. */
     int64_t left = left_ns > 0 ? (left_ns - 1) / BIDE_MILLISECOND + 1 : 0;
     return FIELD(t->timeout_text, "X-Bide-Timeout-Ms: ",
                  (uint64_t)(left > 0 ? left : 1));
 }
 
-/* The engine knows, but need not be asked where nobody has set one. */
+/* The engine knows, but need not be asked if no deadline is set. */
 static int64_t deadline_of(const struct bide__curl_call *c)
 {
     bool any = c->op.deadline_ns > 0 || c->policy->deadline_ns != BIDE_FOREVER;
@@ -111,7 +111,7 @@ static void now_known(struct bide__curl_call *c)
 }
 
 /* From the application's own handle, which outlives the call: a hedge's copy
- * may be gone when the method is asked for. */
+ * may be gone when the method is needed. */
 void bide__note_method(struct bide__transfer *t)
 {
     char *method = NULL;
@@ -121,9 +121,9 @@ void bide__note_method(struct bide__transfer *t)
     t->call->method = method;
 }
 
-/* Where no HTTP is spoken there is no method to go by, and what opts.op says
- * holds. Nor can a key be sent: a policy that makes one, and so lets everything
- * be repeated, must not do that there. */
+/* Without HTTP there is no method, and opts.op decides. Nor can a key be sent:
+ * a policy that generates one, and so allows everything to be repeated, must
+ * not do so there. */
 void bide__curl_learn(struct bide__transfer *t)
 {
     struct bide__curl_call *c = t->call;
@@ -146,7 +146,7 @@ static bool wants_key(const struct bide__curl_call *c)
     return makes_keys(c) && !c->op.idempotent && !c->op.has_key;
 }
 
-/* Made once, the same on all attempts. False: there is none to be had. */
+/* Generated once, the same on all attempts. False: it could not be. */
 static bool add_key(struct bide__transfer *t)
 {
     struct bide__curl_call *c = t->call;

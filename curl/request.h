@@ -17,18 +17,19 @@ bool bide__headers_have(const struct curl_slist *list, const char *name);
 struct curl_slist *bide__request_headers(struct bide__transfer *t,
                                          int64_t now);
 
-/* Notes the request's method: before a redirect may have changed it, and only
- * where the answer is not simply good, for then nobody asks. */
+/* Records the request's method: before a redirect may have changed it, and only
+ * if the response is not a plain success, since otherwise it is not needed. */
 void bide__note_method(struct bide__transfer *t);
 
-/* Notes it, and works out what it means for retrying. Only once there was a
- * connection: not before that libcurl knows what is spoken there. */
+/* Records it, and determines what it means for retrying. Only once there was a
+ * connection: before that libcurl does not know the protocol. */
 void bide__curl_learn(struct bide__transfer *t);
 
-/* How many connections libcurl has made for a transfer so far. */
+/* How many connections libcurl has opened for a transfer so far. */
 long bide__curl_connects(CURL *easy);
 
-/* A CURLOPT_PREREQFUNCTION: the connection stands, the request is next. */
+/* A CURLOPT_PREREQFUNCTION: there is a connection, and the request comes
+ * next. */
 int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
                         int local_port);
 

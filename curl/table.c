@@ -1,4 +1,4 @@
-/* Calls by their easy handle: chained, the links in the calls themselves. */
+/* Calls by easy handle: chained, with the links in the calls themselves. */
 #include "curl/table.h"
 
 #include <stdint.h>

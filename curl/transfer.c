@@ -1,4 +1,4 @@
-/* One attempt: the options that it needs, and what it came to. */
+/* One attempt: the options that it needs, and its outcome. */
 #include "curl/transfer.h"
 
 #include <limits.h>
@@ -7,7 +7,8 @@
 #include "curl/classify.h"
 #include "curl/request.h"
 
-/* Rounded up, so that what is left of a deadline is never no limit at all. */
+/* Rounded up, so that a rest of a deadline never becomes 0, which is no
+ * limit. */
 static long timeout_ms(int64_t timeout_ns)
 {
     if (timeout_ns == BIDE_FOREVER)
@@ -35,8 +36,8 @@ void bide__transfer_start(struct bide__transfer *t, struct bide__curl_call *c,
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, bide__request_headers(t, now));
 }
 
-/* A kept connection broke, and libcurl could get no other to send the request
- * again, which we would not have let it. */
+/* A keep-alive connection broke, and libcurl could not open another to send the
+ * request again, which we would have prevented. */
 static bool could_not_resend(const struct bide__transfer *t, CURLcode code)
 {
     return t->begun && !t->answered &&
@@ -47,9 +48,9 @@ static bool could_not_resend(const struct bide__transfer *t, CURLcode code)
             code == CURLE_PEER_FAILED_VERIFICATION);
 }
 
-/* What made us break it off ourselves has another name for the caller. And a
- * connection that is closed amid the head is no answer, though libcurl takes
- * it for one without a body. */
+/* If we aborted the transfer ourselves, the caller gets another code. And a
+ * connection that is closed in the middle of the head is not a response,
+ * although libcurl takes it for one without a body. */
 static CURLcode true_code(const struct bide__transfer *t, CURLcode code)
 {
     if (t->resent || could_not_resend(t, code))
@@ -76,8 +77,8 @@ static bide_outcome outcome_of(struct bide__transfer *t, CURLcode code)
     return bide__curl_classify(t->call->dep, t->easy, code, &facts);
 }
 
-/* Whether a body was sent whose length libcurl did not know: one that it has read,
- * then, and will not read from the beginning again. */
+/* Whether a body was sent whose length libcurl did not know: one that it has
+ * read, and will not read from the beginning again. */
 static bool read_on_the_way(const struct bide__transfer *t)
 {
     curl_off_t length = 0, sent = 0;
@@ -86,8 +87,8 @@ static bool read_on_the_way(const struct bide__transfer *t)
     return length < 0 && sent > 0;
 }
 
-/* A failure after which something stands in the way of another attempt, which
- * the engine must know before it decides. */
+/* After a failure, looks for anything that prevents another attempt, which the
+ * engine must know before it decides. */
 static void look_for_obstacles(struct bide__transfer *t)
 {
     const bide_curl_opts *o = t->call->opts;

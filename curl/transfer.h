@@ -1,5 +1,5 @@
-/* A call over libcurl from the inside: what both drivers, the blocking one and
- * the multi driver, know of a call and of each of its transfers.
+/* The internals of a call over libcurl: what both drivers, the blocking one and
+ * the multi driver, know about a call and each of its transfers.
  *
  *     struct bide__curl_call c;
  *     bide__curl_begin(&c, dep, easy, opts, now);
@@ -29,35 +29,35 @@ struct bide__curl_call {
     bide_op op;              /* that of opts, and what has been learned */
     const char *method;      /* NULL: not known, or not HTTP */
     bide_reason told;        /* of the last decision */
-    bool known;              /* what `method` means has been worked out */
+    bool known;              /* what `method` means has been determined */
     bool tried;              /* result.last is set */
     bool given_up;           /* cancelled by the caller */
-    bool passed;             /* the last answer was passed on as it came */
+    bool passed;             /* the last response was streamed */
     struct bide__answer answer;  /* of the last attempt that was reported */
     bide_curl_result result;
 
-    /* The transfer whose body is being passed on: it is the call's only one. */
+    /* The transfer whose body is being streamed: it is the call's only one. */
     const struct bide__transfer *committed;
-    /* Tells a driver that may have other transfers of this call running that
-     * the call should be looked at soon; or NULL. */
+    /* Asks a driver that may have other transfers of this call running to look
+     * at the call soon; or NULL. */
     void (*wake)(struct bide__curl_call *c);
 };
 
-/* One attempt. In the driver's memory, and not to be moved while it runs. */
+/* One attempt. In the driver's memory, which must not move while it runs. */
 struct bide__transfer {
     struct bide__curl_call *call;
     struct bide__transfer *next; /* for the driver's use */
     CURL *easy;
     uint32_t attempt;
-    int status;              /* of the last answer; 0: ask libcurl */
+    int status;              /* of the last response; 0: ask libcurl */
     bool begun;              /* a request may have been sent, ... */
-    bool answered;           /* ... and something came back */
-    long connects;           /* connections made before it was begun */
-    bool resent;             /* libcurl was kept from sending it again */
+    bool answered;           /* ... and something was received */
+    long connects;           /* connections opened before it was begun */
+    bool resent;             /* libcurl was prevented from sending it again */
     bool starved;            /* no memory, no entropy: not the server's fault */
-    bool passing;            /* the body goes straight to the caller */
-    bool cut;                /* the rest of the body is of no use */
-    bool in_head;            /* a status line came, but not the head's end */
+    bool passing;            /* the body is streamed to the caller */
+    bool cut;                /* the rest of the body is not needed */
+    bool in_head;            /* after a status line, before the head's end */
     struct bide__answer answer;
     struct curl_slist headers[3];
     char attempt_text[32];
@@ -73,8 +73,8 @@ void bide__curl_begin(struct bide__curl_call *c, bide_dep *dep, CURL *easy,
 bide_decision bide__curl_decide(struct bide__curl_call *c, int64_t now);
 void bide__curl_give_up(struct bide__curl_call *c);
 
-/* Hands the last answer to the caller, ends the call, and gives the handle
- * back. c->result is then what the caller is to be told. */
+/* Delivers the last response to the caller, ends the call, and releases the
+ * handle. c->result is then the result for the caller. */
 void bide__curl_finish(struct bide__curl_call *c, bide_reason reason,
                        int64_t now);
 
@@ -83,10 +83,10 @@ void bide__curl_finish(struct bide__curl_call *c, bide_reason reason,
 void bide__transfer_start(struct bide__transfer *t, struct bide__curl_call *c,
                           CURL *easy, const bide_decision *d, int64_t now);
 
-/* Reports what the transfer came to; its answer becomes the call's. */
+/* Reports the outcome of the transfer; its response becomes the call's. */
 void bide__transfer_end(struct bide__transfer *t, CURLcode code, int64_t now);
 
-/* Forgets a transfer that lost. */
+/* Drops a transfer that lost. */
 void bide__transfer_drop(struct bide__transfer *t);
 
 #endif

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Counted bytes of somebody else. `at` is never NULL. */
+/* Counted bytes in someone else's memory. `at` is never NULL. */
 struct bide__text {
     const char *at;
     size_t len;
@@ -37,8 +37,8 @@ static inline bool bide__is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Takes off the optional whitespace (OWS of RFC 9110) on both sides. NULL is
- * the empty text, whatever its length is said to be. */
+/* Removes the optional whitespace (OWS of RFC 9110) on both sides. NULL is the
+ * empty text, whatever its length. */
 static inline struct bide__text bide__trim(const char *at, size_t len)
 {
     if (!at)
@@ -52,7 +52,7 @@ static inline struct bide__text bide__trim(const char *at, size_t len)
     return (struct bide__text){ at, len };
 }
 
-/* Tells whether two texts are the same but for the case of ASCII letters. */
+/* Returns whether two texts are equal, ignoring the case of ASCII letters. */
 static inline bool bide__same(struct bide__text a, struct bide__text b)
 {
     if (a.len != b.len)
@@ -70,9 +70,9 @@ static inline bool bide__starts_with(struct bide__text text,
            bide__same((struct bide__text){ text.at, start.len }, start);
 }
 
-/* A decimal number as it is read: value * 10^scale, and a bit more if digits
- * that did not fit were not all zero. Twenty digits fit into `value`, so no
- * digit is lost of any number that, scaled, is below INT64_MAX. */
+/* A decimal number as it is read: value * 10^scale, and a bit more if the
+ * digits that did not fit were not all zero. Twenty digits fit into `value`, so
+ * no digit is lost of any number that, scaled, is below INT64_MAX. */
 struct bide__decimal {
     uint64_t value;
     int64_t scale;
@@ -93,8 +93,8 @@ static inline void bide__decimal_digit(struct bide__decimal *d, char c,
     }
 }
 
-/* Rounds up: a wait that was asked for is never made shorter. Neither loop
- * turns more than twenty times, however large the scale. */
+/* Rounds up: a requested wait is never shortened. Neither loop runs more than
+ * twenty times, however large the scale. */
 static inline int64_t bide__decimal_scaled(struct bide__decimal d)
 {
     for (; d.scale > 0 && d.value != 0; d.scale--) {

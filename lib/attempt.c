@@ -1,4 +1,4 @@
-/* The books of attempts: what lets one begin, and what its end is told to.
+/* The records of attempts: what lets one begin, and what learns of its end.
  *
  * Every part of a dependency that counts, limits or remembers is asked here
  * before an attempt and fed here after it, and nowhere else. */
@@ -24,7 +24,7 @@ static void announce(const struct bide__call *c,
 
 /* ===== paying ===== */
 
-/* Hedges have a ceiling of their own below the budget. */
+/* Hedges have their own ceiling below the budget. */
 static bool take_under_ceiling(struct bide__call *c, int64_t now)
 {
     const struct bide__policy *p = &c->dep->policy;
@@ -80,12 +80,12 @@ static struct bide__answer_to_start admitted(void)
                                            BIDE_BECAUSE_SUCCESS, 0 };
 }
 
-/* Waits for a token of the adaptive rate, which is reserved meanwhile. */
+/* Waits for a token of the adaptive rate, which is reserved in the meantime. */
 static struct bide__answer_to_start ask_rate(struct bide__call *c, bool beside,
                                              int64_t now)
 {
     if (c->is.queued)
-        return admitted(); /* it has had its token; at_ns is the queue's now */
+        return admitted(); /* it has its token; at_ns is now the queue's */
     if (!c->is.paced) {
         int64_t latest = c->deadline_ns;
         if (latest != BIDE_FOREVER)
@@ -99,8 +99,8 @@ static struct bide__answer_to_start ask_rate(struct bide__call *c, bool beside,
     return now < c->at_ns ? held_up(BIDE_BECAUSE_PACED, c->at_ns) : admitted();
 }
 
-/* Refused, where one of a higher rank would not be; it may come back in the time
- * that one of those may wait. */
+/* Refused, although a call of higher rank would not be; it may come back after
+ * the time that one of those may wait. */
 static struct bide__answer_to_start shed(struct bide__call *c, bool beside,
                                          int64_t now)
 {
@@ -112,8 +112,9 @@ static struct bide__answer_to_start shed(struct bide__call *c, bool beside,
                        : BIDE_BECAUSE_SHED_PRIORITY);
 }
 
-/* Takes a place, or queues for one. A call of low rank takes one only while there
- * are enough of them and nobody queues, and does not queue itself. */
+/* Takes a place, or queues for one. A call of low rank takes one only while
+ * there are enough of them and the queue is empty, and does not queue
+ * itself. */
 static struct bide__answer_to_start ask_place(struct bide__call *c, bool beside,
                                               int64_t now)
 {
@@ -139,7 +140,7 @@ static struct bide__answer_to_start ask_place(struct bide__call *c, bool beside,
         if (c->deadline_ns < c->at_ns)
             c->at_ns = c->deadline_ns;
         if (bide__place_take(places, most))
-            return admitted(); /* one was left while we joined */
+            return admitted(); /* one became free while we joined */
     }
     return now < c->at_ns ? held_up(BIDE_BECAUSE_QUEUED, c->at_ns)
                           : refused(BIDE_BECAUSE_IN_FLIGHT);
@@ -190,7 +191,7 @@ static struct bide__answer_to_start ask_limits(struct bide__call *c,
 }
 
 /* The breaker is asked first, to refuse before anything is taken, and entered
- * last, so that no probe's place is held by an attempt that is not made. */
+ * last, so that an attempt that is not made never holds a probe's place. */
 static bool pass_breaker(struct bide__call *c, int64_t now,
                          struct bide__running *r)
 {
@@ -219,7 +220,7 @@ static struct bide__answer_to_start ask_all(struct bide__call *c, bool beside,
         return a;
     if (pass_breaker(c, now, r))
         return a;
-    if (c->is.queued) /* nobody shall be told to ask for this very call */
+    if (c->is.queued) /* the driver must not be sent back to this very call */
         bide__queue_leave(&c->dep->places);
     c->is.queued = false;
     if (r->place)
@@ -276,8 +277,8 @@ struct bide__answer_to_start bide__attempt_start(struct bide__call *c,
 
 /* ===== hedging ===== */
 
-/* The quantile is looked up anew 30 times in the window that it is taken over,
- * by whichever call comes first. */
+/* The quantile is looked up 30 times in the window that it is taken over, by
+ * whichever call comes first. */
 static int64_t hedge_quantile(bide_dep *dep, int64_t now)
 {
     const struct bide__policy *p = &dep->policy;
@@ -328,7 +329,7 @@ static void tell_budget(const struct bide__call *c,
     bide_dep *dep = c->dep;
     const struct bide__policy *p = &dep->policy;
     struct bide__budget_end end = { out->cls, out->refused, r->attempt == 1 };
-    if (r->paid) /* a retry that the caller gave up must not drain a quota */
+    if (r->paid) /* a retry that the caller cancelled must not drain a quota */
         bide__budget_settle(&dep->budget, p,
                             &(struct bide__ticket){ 0, r->tokens },
                             out->cls == BIDE_SUCCESS ||
@@ -382,7 +383,7 @@ void bide__attempt_end(struct bide__call *c, const struct bide__running *r,
     tell_statistics(c, r, out, took, now);
 }
 
-/* A first attempt that a hedge overtook has still been measured: it takes at
+/* A first attempt that a hedge overtook is still a measurement: it takes at
  * least this long. */
 void bide__attempt_drop(struct bide__call *c, const struct bide__running *r,
                         int64_t now)

@@ -1,10 +1,10 @@
 /* The shapes of a wait.
  *
- * Every jitter is a uniform draw from a range; the shapes differ in the range
- * alone. So there is one function that says the range and one that draws from
- * it, and what `bide explain` shows is what the engine uses.
+ * Every jitter is a uniform draw from a range; the shapes differ only in the
+ * range. So one function computes the range and one draws from it, and what
+ * `bide explain` shows is what the engine uses.
  *
- * Cap before jitter: a draw that is clamped afterwards gathers at the cap, and
+ * Cap before jitter: draws that are clamped afterwards pile up at the cap, and
  * clients that failed together come back together. */
 #include "bide/backoff.h"
 

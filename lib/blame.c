@@ -1,4 +1,4 @@
-/* Who is to blame for an attempt. The rule is told in blame.h. */
+/* Who is to blame for an attempt. blame.h explains the rule. */
 #include "lib/blame.h"
 
 #include <stddef.h>
@@ -12,7 +12,7 @@ static const bide_policy_conf *conf_of(const struct bide__call *c)
 
 /* ===== outcomes ===== */
 
-/* Trouble of our own, or of the caller's making. */
+/* A problem of our own, or of the caller's making. */
 static bool is_ours(bide_fault fault)
 {
     return fault == BIDE_FAULT_LOCAL || fault == BIDE_FAULT_URL ||
@@ -30,7 +30,7 @@ enum bide__health bide__health_of(const bide_outcome *out)
     case BIDE_TRANSIENT:
     case BIDE_OVERLOADED:
         return BIDE__ILL;
-    case BIDE_PERMANENT: /* it answered, if only "no" */
+    case BIDE_PERMANENT: /* it responded, if only with "no" */
         return out->fault == BIDE_FAULT_NONE ? BIDE__WELL : BIDE__ILL;
     default:
         return BIDE__NEUTRAL;
@@ -56,7 +56,7 @@ void bide__blame_first(struct bide__call *c, const struct bide__running *r)
     c->ours_us = microseconds(bide__elapsed_ns(c->begin_ns, r->start_ns));
 }
 
-/* What the policy gives an attempt that begins at r->start_ns. */
+/* The time that the policy allows an attempt that begins at r->start_ns. */
 static int64_t full_time(const struct bide__call *c,
                          const struct bide__running *r)
 {
@@ -71,7 +71,8 @@ static int64_t full_time(const struct bide__call *c,
     return left < full ? left : full;
 }
 
-/* A 504 is a timeout, too, of one that was told how much time there is. */
+/* A 504 is a timeout too, from a server that was told how much time there
+ * is. */
 bool bide__is_clipped(const struct bide__call *c, const struct bide__running *r,
                       const bide_outcome *out, int64_t now)
 {
@@ -99,7 +100,7 @@ struct bide__pass bide__pass_of(const struct bide__call *c,
     };
 }
 
-/* What passed since it was let through becomes ours. A probe keeps its place for
+/* The time since it was let through becomes ours. A probe keeps its place for
  * as long as a probe may take from now on. */
 static void start_now(struct bide__call *c, struct bide__running *r, int64_t now)
 {
@@ -117,7 +118,7 @@ static void start_now(struct bide__call *c, struct bide__running *r, int64_t now
         c->ours_us = UINT32_MAX;
 }
 
-/* The place of an attempt among those that run, or n_running. */
+/* The index of an attempt among those running, or n_running. */
 static unsigned find(const struct bide__call *c, uint32_t attempt)
 {
     unsigned i = 0;
@@ -136,7 +137,7 @@ int bide_call_started(bide_call *call, uint32_t attempt, int64_t now_ns,
     if (i == c->n_running)
         return BIDE_ESTATE;
     start_now(c, &c->running[i], now);
-    /* A hedge is for an attempt that the dependency is slow with. */
+    /* A hedge is for an attempt with which the dependency is slow. */
     if (conf_of(c)->hedge.max != 0 && c->state == BIDE__RUNNING &&
         attempt == c->attempts)
         c->at_ns = bide__hedge_due(c, now);

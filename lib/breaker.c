@@ -1,9 +1,10 @@
-/* The breaker's transitions; the layout of its word is told in breaker.h.
+/* The breaker's transitions; breaker.h explains the layout of its word.
  *
- * What counts: an attempt, not a call. Transient and overloaded answers and
- * failures of the transport are failures. Any other answer, a 404 too, shows
- * that the dependency works. Throttled is neutral: a server that says "you, not
- * so fast" is well, and opening would turn a slower client into a silent one. */
+ * What counts is an attempt, not a call. Transient and overloaded responses and
+ * transport failures are failures. Any other response, even a 404, shows that
+ * the dependency works. Throttled is neutral: a server that says "you are too
+ * fast" is healthy, and opening would turn a slower client into a silent
+ * one. */
 #include "lib/breaker.h"
 
 enum { STATE_MASK = 3, GENERATION_BITS = 15, DETAIL_SHIFT = 17 };
@@ -43,7 +44,7 @@ void bide__breaker_init(struct bide__breaker *b, const struct bide__policy *p)
     atomic_init(&b->mode, (uint32_t)p->conf.breaker.mode);
 }
 
-/* Makes a transition, unless another thread was faster. */
+/* Makes a transition, unless another thread did so first. */
 static bool shift(struct bide__breaker *b, uint64_t *control, uint64_t next,
                   struct bide__transition *t)
 {
@@ -61,8 +62,8 @@ static bool shift(struct bide__breaker *b, uint64_t *control, uint64_t next,
 
 /* ===== opening ===== */
 
-/* Longer at each reopening in a row, spread so that a fleet's probes do not
- * arrive together, and at least as long as the server asked for. */
+/* Longer at each reopening in a row, spread so that the probes of a fleet do
+ * not arrive together, and at least as long as the server requested. */
 static int64_t open_time(const struct bide__breaker_env *env, uint32_t again,
                          int64_t hint_ns)
 {
@@ -75,7 +76,7 @@ static int64_t open_time(const struct bide__breaker_env *env, uint32_t again,
     return bide__add_ns(open, bide_rng_between(env->rng, 0, spread));
 }
 
-/* How often it has opened in a row, if it opens now. */
+/* How many times in a row it has opened, if it opens now. */
 static uint32_t openings_before(const struct bide__breaker *b, uint64_t control)
 {
     if (state_of(control) != BIDE_BREAKER_HALF_OPEN)
@@ -174,10 +175,11 @@ void bide__breaker_leave(struct bide__breaker *b, const struct bide__pass *pass)
                                             memory_order_relaxed);
 }
 
-/* No more go in than results are still wanted. Two may have found the same room
- * free, so each looks again once it has a place, and goes if there are too many:
- * of two, one at least sees the other. A probe that reports is counted before it
- * gives its place up, so it is missed neither here nor there. */
+/* Admits no more probes than results are still needed. Two threads may have
+ * found the same place free, so each looks again once it has a place, and
+ * leaves if there are too many: at least one of the two sees the other. A probe
+ * that reports is counted before it gives up its place, so it is never
+ * missed. */
 static bool enter_half_open(const struct bide__breaker_env *env,
                             uint64_t control, int64_t now,
                             struct bide__pass *ret)
@@ -204,8 +206,9 @@ static bool reopens(const struct bide__policy *p, uint32_t failed, uint32_t all)
            bide__reaches(failed, all, p->probe_rate);
 }
 
-/* Counts a probe. The one whose result settles it makes the transition; if a
- * second result comes in between, that one has seen the first, and settles it. */
+/* Counts a probe. The probe whose result settles the matter makes the
+ * transition; if a second result arrives in between, that one has seen the
+ * first, and settles it. */
 static void report_probe(const struct bide__breaker_env *env, uint64_t control,
                          bool ill, int64_t hint_ns, int64_t now,
                          struct bide__transition *t)
@@ -215,7 +218,7 @@ static void report_probe(const struct bide__breaker_env *env, uint64_t control,
     uint64_t one = (ill ? UINT64_C(1) << 16 : UINT64_C(1)) << DETAIL_SHIFT;
     do {
         if (generation_of(control) != generation)
-            return; /* it is settled already */
+            return; /* already settled */
     } while (!atomic_compare_exchange_weak_explicit(&env->breaker->control,
                                                     &control, control + one,
                                                     memory_order_acq_rel,
@@ -295,7 +298,7 @@ void bide__breaker_report(const struct bide__breaker_env *env,
     bool ill = health == BIDE__ILL;
 
     if (health == BIDE__NEUTRAL)
-        ; /* it says nothing */
+        ; /* says nothing */
     else if (generation_of(control) != pass->generation)
         atomic_fetch_add_explicit(&b->late_reports, 1, memory_order_relaxed);
     else if (state_of(control) == BIDE_BREAKER_CLOSED)

@@ -1,6 +1,6 @@
 /* The breaker: closed, open, half-open.
  *
- * All that decides is in one word, so that each transition is one
+ * Everything that decides is in one word, so that each transition is one
  * compare-and-swap which exactly one thread wins:
  *
  *   control = state (2 bits) | generation (15) | detail (47)
@@ -9,17 +9,17 @@
  *   open       detail: when it ends, in units of 2^16 ns
  *   half-open  detail: probes that succeeded (16 bits), that failed (16)
  *
- * The generation counts transitions. An attempt remembers the generation that it
- * was let through in; when it reports in another, its result is dropped: it
- * speaks of a time that is over.
+ * The generation counts transitions. An attempt remembers the generation in
+ * which it was let through; if it reports in another one, its result is dropped
+ * as out of date.
  *
- * A probe occupies one of `probes` places, each a word that holds when the place
- * may be taken over. So there are never more probes in flight than places, and a
- * probe that never reports gives up its place by the mere passing of time.
+ * A probe occupies one of `probes` places, each a word that holds the time at
+ * which the place may be taken over. So there are never more probes in flight
+ * than places, and the place of a probe that never reports expires by itself.
  *
  * In the closed state the rates come from windows in the lanes (kind time) or
- * from a ring of the last results (kind count). test/spin/breaker.pml holds a
- * model of the transitions. */
+ * from a ring of the last results (kind count). test/spin/breaker.pml models
+ * the transitions. */
 #ifndef BIDE_LIB_BREAKER_H
 #define BIDE_LIB_BREAKER_H
 
@@ -48,13 +48,13 @@ struct bide__breaker {
      * generation (16 bits) | all (16) | failed (16) | slow (16) */
     _Atomic uint64_t ring_next;
     _Atomic uint64_t ring_sums;
-    uint64_t ring_at;               /* where they lie, in bytes from here: the
+    uint64_t ring_at;               /* their offset from here in bytes: the
                                        address differs between processes */
 };
 
 /* How an attempt was let through. */
 struct bide__pass {
-    int64_t probe_until; /* what its place holds, if it is a probe */
+    int64_t probe_until; /* the content of its place, if it is a probe */
     uint16_t generation;
     int8_t probe;        /* its place, or -1 */
 };
@@ -68,7 +68,7 @@ struct bide__transition {
     bide_breaker_state from, to;
 };
 
-/* Everything that the breaker needs to know about its dependency. */
+/* What the breaker needs to know about its dependency. */
 struct bide__breaker_env {
     struct bide__breaker *breaker;
     const struct bide__policy *policy;
@@ -77,7 +77,7 @@ struct bide__breaker_env {
     const bide_rng *rng;
 };
 
-/* Each closed time is counted by itself. */
+/* Each closed period is counted separately. */
 static inline uint8_t bide__breaker_era(uint16_t generation)
 {
     return (uint8_t)generation;
@@ -100,34 +100,34 @@ void bide__breaker_init(struct bide__breaker *b, const struct bide__policy *p);
 bool bide__breaker_enter(const struct bide__breaker_env *env, int64_t now,
                          struct bide__pass *ret, struct bide__transition *t);
 
-/* Whether an attempt asked for now, while the breaker is not idle or after a
- * failure, would be refused, places aside. With `no_probe` it must not be one: it
- * is a hedge, or the retry of a probe. */
+/* Whether an attempt requested now, while the breaker is not idle or after a
+ * failure, would be refused, places aside. With `no_probe` it must not be a
+ * probe: it is a hedge, or the retry of a probe. */
 bool bide__breaker_refuses(const struct bide__breaker *b, bool no_probe,
                            int64_t now);
 
-/* Takes the result of an attempt that was let through. `hint_ns` is what the
- * server asked to wait, 0 if nothing. */
+/* Takes the result of an attempt that was let through. `hint_ns` is the wait
+ * that the server requested, 0 if none. */
 void bide__breaker_report(const struct bide__breaker_env *env,
                           const struct bide__pass *pass,
                           enum bide__health health, bool slow, int64_t hint_ns,
                           int64_t now, struct bide__transition *t);
 
-/* A probe goes on for longer than its place was taken for: it keeps the place
- * until then, unless another has taken it over. */
+/* A probe takes longer than its place was reserved for: it keeps the place
+ * until then, unless another probe has taken it over. */
 void bide__breaker_keep(struct bide__breaker *b, struct bide__pass *pass,
                         int64_t until);
 
 /* Gives a probe's place back without a result. */
 void bide__breaker_leave(struct bide__breaker *b, const struct bide__pass *pass);
 
-/* Counts the result of an attempt in the closed time `generation`; true if it is
- * time to open. In breaker_count.c. */
+/* Counts the result of an attempt in the closed period `generation`; true if it
+ * is time to open. In breaker_count.c. */
 bool bide__breaker_count(const struct bide__breaker_env *env,
                          uint16_t generation, bool ill, bool slow, int64_t now);
 
-/* What was counted in the closed time `generation`, over the window up to now.
- * In breaker_count.c. */
+/* What was counted in the closed period `generation`, over the window up to
+ * now. In breaker_count.c. */
 struct bide__breaker_counts {
     uint64_t all, failed, slow;
 };
@@ -137,8 +137,8 @@ bide__breaker_counted(const struct bide__breaker *b,
                       const struct bide__lane *lanes, uint16_t generation,
                       int64_t now);
 
-/* Nobody runs an attempt: the probes' places are free, and the sums of the ring
- * are taken anew. What was counted stays. In breaker_count.c. */
+/* No attempt is running: frees the probes' places, and recomputes the sums of
+ * the ring. The counts stay. In breaker_count.c. */
 void bide__breaker_reclaim(struct bide__breaker *b,
                            const struct bide__policy *p);
 

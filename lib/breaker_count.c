@@ -2,8 +2,8 @@
  *
  * Rates over the last seconds (kind time: windows in the lanes) or over the
  * last results (kind count: a ring), and failures in a row. A success costs one
- * counter; the sums are taken only on bad news, when they can change anything.
- */
+ * counter; sums are computed only after a failure, when they can change
+ * anything. */
 #include "lib/breaker.h"
 
 #include <stddef.h>
@@ -33,7 +33,7 @@ static bool count_in_time(const struct bide__breaker_env *env, uint8_t era,
     if (!ill) {
         bide__window_add(&env->lane->succeeded, tick, era);
         if (!slow)
-            return false; /* good news opens nothing: the usual way out */
+            return false; /* a success opens nothing: the usual exit */
     } else {
         bide__window_add(&env->lane->failed, tick, era);
     }
@@ -53,8 +53,8 @@ static bool count_in_time(const struct bide__breaker_env *env, uint8_t era,
 enum { RESULT_FAILED = 1, RESULT_SLOW = 2, RESULT_SEEN = 4, RESULT_BITS = 3 };
 enum { SUM_BITS = 16 };
 
-/* Sums may be off by a few for a moment, below zero too, while threads replace
- * each other's results; they are kept modulo 2^16 and read with their sign. */
+/* Sums may be off by a few for a moment, even below zero, while threads replace
+ * each other's results; they are kept modulo 2^16 and read as signed. */
 static int64_t sum_of(uint64_t sums, int field)
 {
     int64_t raw =
@@ -80,8 +80,8 @@ static uint64_t generation_of_sums(uint64_t sums)
     return sums >> (3 * SUM_BITS);
 }
 
-/* The bits of a result that is of this generation; of another it is not in the
- * sums. */
+/* The bits of a result of this generation; a result of another one is not in
+ * the sums. */
 static unsigned bits_in(unsigned result, uint64_t generation)
 {
     bool in = result >> RESULT_BITS == (generation & 0x1fff);
@@ -97,9 +97,8 @@ static uint64_t replace_result(uint64_t sums, unsigned old, unsigned new)
     return with_sum(sums, 2, bit(new, RESULT_SEEN) - bit(old, RESULT_SEEN));
 }
 
-/* The sums to add to: from nothing if a new closed time has begun. A thread
- * that was held up until its own time was over leaves those of the next alone.
- */
+/* The sums to add to: zero if a new closed period has begun. A thread that was
+ * delayed until its own period was over leaves those of the next alone. */
 static uint64_t sums_of_now(const struct bide__breaker *b, uint64_t sums,
                             uint16_t generation)
 {

@@ -59,7 +59,7 @@ static inline bool bide__date_exists(const struct bide__date *d)
 
 /* Days since 1970-01-01, for years from -399. Years begin in March here, so
  * that the leap day is the last of its year and (153 m + 2) / 5 days lie before
- * month m. One era of 400 years is added and taken off again: no division sees
+ * month m. One era of 400 years is added and subtracted again: no division sees
  * a negative number. */
 static inline int64_t bide__date_days(const struct bide__date *d)
 {
@@ -86,7 +86,7 @@ struct bide__cursor {
     bool ok;
 };
 
-/* Steps over the text, if it is the next. */
+/* Skips the text if it comes next. */
 static inline bool bide__take(struct bide__cursor *c, const char *text)
 {
     size_t len = strlen(text);

@@ -1,4 +1,4 @@
-/* The decision machine: the one place where the rules meet.
+/* The decision machine: the one place where all rules are.
  *
  *              begin
  *                |        let through                 reported: success
@@ -7,11 +7,11 @@
  *     time comes |                             v
  *             WAITING <--- no rule applies -- FAILED --- a rule applies --> OVER
  *
- * A failed attempt is judged by the rules below, in their order; the first that
+ * A failed attempt is judged by the rules below, in order; the first that
  * applies ends the call and is its reason. If none does, the retry is paid for
  * and waits.
  *
- * Hedging is the same machine. The next attempt is then due while one is
+ * Hedging uses the same machine. The next attempt is then due while one is
  * RUNNING, a failure sends it at once, and a rule that would end the call stops
  * only further hedges as long as another attempt may still succeed. */
 #include "lib/call.h"
@@ -37,8 +37,8 @@ static bool hedges(const struct bide__call *c)
     return conf_of(c)->hedge.max != 0;
 }
 
-/* An attempt takes a nanosecond at least: one with no time at all would look to
- * many a client like one without a limit. */
+/* An attempt takes at least a nanosecond: one with no time at all would look
+ * like one without a limit to many clients. */
 static bool fits_deadline(const struct bide__call *c, int64_t start_ns)
 {
     int64_t least = conf_of(c)->attempt_min_ns;
@@ -54,7 +54,7 @@ static bool failed_to_connect(const struct bide__call *c)
            (c->fault == BIDE_FAULT_TIMEOUT && c->is.unprocessed);
 }
 
-/* What the policy makes of it, without the server's word. */
+/* The wait that the policy computes, without the server's hint. */
 static void compute_wait(struct bide__call *c)
 {
     const bide_backoff *b = c->cls == BIDE_THROTTLED ? &c->dep->policy.throttled
@@ -75,8 +75,8 @@ static void compute_wait(struct bide__call *c)
     c->previous_ns = c->wait_ns;
 }
 
-/* The server's word stands in place of that, or is its minimum; with something
- * on top, so that all who were told the same do not come at once. */
+/* The server's hint replaces that wait, or is its minimum; with jitter on top,
+ * so that clients that got the same hint do not all return at once. */
 static void heed_hint(struct bide__call *c)
 {
     const bide_retry_after_conf *ra = &conf_of(c)->retry_after;
@@ -97,7 +97,7 @@ static void heed_hint(struct bide__call *c)
 
 /* ===== the rules, in the order of their table below ===== */
 
-/* Ignored by what it came to, not by the rule of blame. */
+/* Ignored because of its outcome, not because of the rule of blame. */
 static bool is_cancelled(struct bide__call *c, int64_t now)
 {
     (void)now;
@@ -118,8 +118,8 @@ static bool upload_stalled(struct bide__call *c, int64_t now)
     return c->fault == BIDE_FAULT_UPLOAD;
 }
 
-/* Its place in line is lost, and at the end of the line it would fare no better.
- */
+/* It lost its place in the line for a connection, and would do no better at the
+ * end of the line. */
 static bool no_connection(struct bide__call *c, int64_t now)
 {
     (void)now;
@@ -138,14 +138,14 @@ static bool server_refused(struct bide__call *c, int64_t now)
     return c->cls == BIDE_OVERLOADED || c->is.refused;
 }
 
-/* Done twice it would do harm, and it may have been done once. */
+/* Repeating it would do harm, and it may have been done once. */
 static bool not_idempotent(struct bide__call *c, int64_t now)
 {
     (void)now;
     return !c->is.unprocessed && !c->is.safe_twice;
 }
 
-/* A body that was never begun is still there to be sent. */
+/* A body that was never begun can still be sent. */
 static bool not_replayable(struct bide__call *c, int64_t now)
 {
     (void)now;
@@ -174,7 +174,7 @@ static bool no_hint(struct bide__call *c, int64_t now)
                BIDE_UNHINTED_STOP;
 }
 
-/* Too long for this call; the next one may go by it. */
+/* Too long for this call; the next one may use it. */
 static bool hint_too_long(struct bide__call *c, int64_t now)
 {
     if (!c->is.hinted || c->hint_ns <= conf_of(c)->retry_after.max_ns)
@@ -189,13 +189,13 @@ static bool past_deadline(struct bide__call *c, int64_t now)
     return !fits_deadline(c, bide__add_ns(now, c->wait_ns));
 }
 
-/* A probe is not retried, whatever it came to. */
+/* A probe is not retried, whatever its outcome. */
 static bool breaker_open(struct bide__call *c, int64_t now)
 {
     return bide__breaker_refuses(&c->dep->breaker, c->is.probe, now);
 }
 
-/* Last, for it is the one that takes something. */
+/* Last, because it is the only one that takes something. */
 static bool no_budget(struct bide__call *c, int64_t now)
 {
     return !c->is.granted && !bide__ticket_take(c, now);
@@ -225,7 +225,7 @@ static const struct rule {
 
 enum { N_RULES = sizeof rules / sizeof rules[0] };
 
-/* ===== from state to state ===== */
+/* ===== transitions ===== */
 
 static void finish(struct bide__call *c, bide_reason reason)
 {
@@ -239,9 +239,9 @@ static void finish(struct bide__call *c, bide_reason reason)
         bide__queue_quit(c);
 }
 
-/* What is said of a call whose last attempt fails after `reason` has ended the
+/* The reason of a call whose last attempt fails after `reason` has ended the
  * hedging. A hedge that was refused while nothing had failed, or that found no
- * connection, was never owed: the attempt that fails then was simply the last. */
+ * connection, was optional: the attempt that fails then was simply the last. */
 static bide_reason reason_to_keep(const struct bide__call *c,
                                   bide_reason reason)
 {
@@ -250,8 +250,8 @@ static bide_reason reason_to_keep(const struct bide__call *c,
                                                    : reason;
 }
 
-/* Ends the call, unless another attempt may still succeed: then it is only the
- * end of hedging, and its reason is kept for when that one fails too. */
+/* Ends the call, unless another attempt may still succeed: then only hedging
+ * ends, and the reason is kept in case that attempt fails too. */
 static void give_up(struct bide__call *c, bide_reason reason, bool final)
 {
     if (reason == BIDE_BECAUSE_ATTEMPTS && c->stopped_by)
@@ -268,7 +268,7 @@ static void give_up(struct bide__call *c, bide_reason reason, bool final)
     c->state = BIDE__RUNNING;
 }
 
-/* `pending`: a hedge was on its way already. It goes no earlier than each of the
+/* `pending`: a hedge was already scheduled. It goes no earlier than each of the
  * failures allows. */
 static void grant(struct bide__call *c, bool pending, int64_t now)
 {
@@ -298,7 +298,7 @@ static void judge(struct bide__call *c, int64_t now)
     grant(c, pending, now);
 }
 
-/* The wait is over: the retry may go, if it is let through. */
+/* The wait is over: the retry may start, if it is let through. */
 static void wake(struct bide__call *c, int64_t now)
 {
     if (!hedges(c))
@@ -359,7 +359,7 @@ static bool proceed(struct bide__call *c, int64_t now, bide_decision *ret)
 }
 
 /* RUNNING: waits for the attempt, or sends a hedge beside it. */
-static bool watch(struct bide__call *c, int64_t now, bide_decision *ret)
+static bool wait_or_hedge(struct bide__call *c, int64_t now, bide_decision *ret)
 {
     bool may = !c->stopped_by && !c->is.no_more && c->is.safe_twice && !c->is.one_shot &&
                !c->is.nested && c->attempts < c->dep->policy.max_attempts &&
@@ -379,8 +379,8 @@ static bool watch(struct bide__call *c, int64_t now, bide_decision *ret)
     return false;
 }
 
-/* Kept out of line, as take_report() below, so that the usual call does not pay
- * for saving the registers that only this needs. */
+/* Kept out of line, like take_report() below, so that the usual call does not
+ * pay for saving registers that only this needs. */
 BIDE__OUT_OF_LINE
 static bide_decision decide(struct bide__call *c, int64_t now)
 {
@@ -398,7 +398,7 @@ static bide_decision decide(struct bide__call *c, int64_t now)
                 return d;
             break;
         case BIDE__RUNNING:
-            if (watch(c, now, &d))
+            if (wait_or_hedge(c, now, &d))
                 return d;
             break;
         case BIDE__FAILED:
@@ -438,8 +438,8 @@ void bide_call_set_op(bide_call *call, const bide_op *op)
         set_op(opened(call), op);
 }
 
-/* A retry is refused before a first attempt, whatever its priority: the caller
- * was served once. */
+/* A retry is refused before a first attempt, whatever its priority: its caller
+ * has been served once. */
 static void set_rank(struct bide__call *c, const bide_op *op)
 {
     c->is.rank = BIDE__RANK_NORMAL;
@@ -509,7 +509,7 @@ static int take_report(struct bide__call *c, uint32_t attempt,
     if (i == c->n_running)
         return BIDE_ESTATE;
     if (c->state == BIDE__FAILED && outcome->cls != BIDE_SUCCESS)
-        judge(c, now); /* the failure before, which nobody asked about */
+        judge(c, now); /* the previous failure, which was never asked about */
     struct bide__running r = c->running[i];
     c->running[i] = c->running[--c->n_running];
 
@@ -581,7 +581,7 @@ int64_t bide_call_deadline(const bide_call *call)
     return ((const struct bide__call *)call)->deadline_ns;
 }
 
-/* An attempt that was begun and never judged may have done anything. */
+/* An attempt that was begun and never judged may have had any effect. */
 bool bide_call_repeatable(const bide_call *call)
 {
     struct bide__call c = *(const struct bide__call *)call;

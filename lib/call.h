@@ -1,5 +1,5 @@
-/* A call from the inside: its state, and what call.c (which decides) and
- * attempt.c (which keeps the books of attempts) do for each other. */
+/* The internals of a call: its state, and the interface between call.c (which
+ * decides) and attempt.c (which keeps the records of attempts). */
 #ifndef BIDE_LIB_CALL_H
 #define BIDE_LIB_CALL_H
 
@@ -22,7 +22,7 @@ enum { BIDE__RUNNING_MAX = 5 };
 struct bide__running {
     int64_t start_ns;
     uint32_t attempt;
-    uint32_t tokens;     /* what it cost of a quota */
+    uint32_t tokens;     /* its cost, of a quota */
     uint16_t generation; /* of the breaker, when it was let through */
     int8_t probe;        /* its place among the probes, or -1 */
     bool place;          /* it holds one under limits.in_flight */
@@ -37,24 +37,24 @@ enum bide__call_state {
     BIDE__OVER
 };
 
-/* What a call is or has, yes or no. */
+/* The flags of a call. */
 struct bide__traits {
     bool safe_twice : 1;  /* idempotent, or with a key */
     bool one_shot : 1;    /* its body cannot be sent again */
-    bool nested : 1;      /* a layer above retries, and this one leaves it */
-    bool no_more : 1;     /* attempts but those that run are wanted */
+    bool nested : 1;      /* a layer above retries, so this one does not */
+    bool no_more : 1;     /* no attempts are wanted but those running */
 
     bool granted : 1;     /* a retry or hedge, paid for but not begun */
     bool let_through : 1; /* by the throttle, for the next attempt */
-    bool paced : 1;       /* it has a token of the rate for that */
-    bool queued : 1;      /* it waits for a place for that */
+    bool paced : 1;       /* it has a token of the rate for it */
+    bool queued : 1;      /* it waits for a place for it */
 
     bool judged : 1;      /* there was a failure; it was ... */
     bool probe : 1;       /* ... of a probe */
     bool unprocessed : 1; /* ... certainly without effect */
-    bool refused : 1;     /* ... with the word not to retry */
-    bool hinted : 1;      /* ... with the word when to */
-    bool clipped : 1;     /* ... of an attempt that was not given its time */
+    bool refused : 1;     /* ... one after which the server forbade a retry */
+    bool hinted : 1;      /* ... one with a hint when to retry */
+    bool clipped : 1;     /* ... of an attempt that was cut short */
 
     unsigned char rank : 2; /* a bide__rank: who is served first */
 };
@@ -66,29 +66,29 @@ struct __attribute__((may_alias)) bide__call {
     struct bide__lane *lane;
     int64_t begin_ns;
     int64_t deadline_ns;     /* or BIDE_FOREVER */
-    int64_t at_ns;           /* until then it waits: for the retry, for a token,
+    int64_t at_ns;           /* it waits until then: for the retry, for a token,
                                 in the queue, for the hedge */
     int64_t previous_ns;     /* the last computed wait, for decorrelated */
     struct bide__ticket ticket;  /* of a retry that was granted, not begun */
-    uint64_t hedge_tick;     /* of its part in the ceiling of hedges */
+    uint64_t hedge_tick;     /* of its share of the ceiling of hedges */
     uint8_t state;           /* a bide__call_state */
     uint8_t reason;          /* of the end, or of the retry */
-    uint8_t stopped_by;      /* why there will be no further hedge; 0: there may */
+    uint8_t stopped_by;      /* why there are no further hedges; 0: may be */
     uint8_t n_running;
     struct bide__traits is;
 
-    /* The failure that is being judged, and the wait that was worked out. */
+    /* The failure that is being judged, and the wait that was computed. */
     uint8_t cls : 7;
-    uint8_t pending : 1;     /* not of the failure: bide_op.body_pending. There is
-                                no room left for it elsewhere */
+    uint8_t pending : 1;     /* not of the failure: bide_op.body_pending. It is
+                                here because there is no room elsewhere */
     uint8_t fault;
     uint32_t attempts;       /* begun. Not beside `state`: the compiler would load
                                 both at once, just after each was stored */
-    uint32_t ours_us;        /* of its time so far was none of the dependency's:
-                                see blame.h */
+    uint32_t ours_us;        /* how much of its time so far was not the
+                                dependency's: see blame.h */
 
-    /* The first of these is in the second line of the cache, with all else that
-     * a call needs which succeeds at once: none of what follows is read then. */
+    /* The first of these is in the second cache line, with all else that a call
+     * needs which succeeds at once: none of what follows is read then. */
     struct bide__running running[BIDE__RUNNING_MAX];
 
     int64_t hint_ns;
@@ -101,7 +101,7 @@ struct __attribute__((may_alias)) bide__call {
 _Static_assert(sizeof(struct bide__call) <= sizeof(bide_call),
                "bide_call must hold the call");
 
-/* What came of asking for an attempt. */
+/* The result of asking for an attempt. */
 enum bide__admission {
     BIDE__ADMITTED,
     BIDE__HELD_UP, /* reason and at_ns are set: ask again */
@@ -114,22 +114,24 @@ struct bide__answer_to_start {
     int64_t at_ns;
 };
 
-/* Asks breaker and limits to let the next attempt through, and begins it if they
- * do. `beside` means that another attempt runs: it then waits for nothing. */
+/* Asks breaker and limits to let the next attempt through, and begins it if
+ * they do. `beside` means that another attempt is running: it then never
+ * waits. */
 struct bide__answer_to_start bide__attempt_start(struct bide__call *c,
                                                  bool beside, int64_t now);
 
-/* Takes what an attempt came to: feeds breaker, budget, limits, latency and
- * counters, and gives back what it held. */
+/* Takes the outcome of an attempt: feeds breaker, budget, limits, latency and
+ * counters, and releases what the attempt held. */
 void bide__attempt_end(struct bide__call *c, const struct bide__running *r,
                        const bide_outcome *out, int64_t now);
 
-/* Ends an attempt whose outcome nobody waits for any more. */
+/* Ends an attempt whose outcome no one waits for. */
 void bide__attempt_drop(struct bide__call *c, const struct bide__running *r,
                         int64_t now);
 
-/* Leaves the queue without a place. The driver may have been told of one, and
- * have asked for this call: then it is told again, for the next in the queue. */
+/* Leaves the queue without a place. The driver may have been notified of a
+ * place and have asked for this call: then it is notified again, for the next
+ * in the queue. */
 void bide__queue_quit(struct bide__call *c);
 
 /* How long an attempt that begins now may take. */
@@ -145,7 +147,7 @@ static inline int64_t bide__time_for_attempt(const struct bide__call *c,
 /* When the hedge of an attempt that begins now is due; FOREVER if none is. */
 int64_t bide__hedge_due(struct bide__call *c, int64_t now);
 
-/* Pays for a retry or a hedge, and takes back what was paid for one. */
+/* Pays for a retry or a hedge, and undoes the payment. */
 bool bide__ticket_take(struct bide__call *c, int64_t now);
 void bide__ticket_give_back(struct bide__call *c);
 

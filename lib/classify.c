@@ -1,12 +1,12 @@
-/* classify.c: a server's answer, or the lack of one, put into a class.
+/* classify.c: classifies a server's response, or the lack of one.
  *
  * Three steps: the table of defaults; the policy's rules, the first of which
- * that matches takes the table's place; and, for failures only, what the server
+ * that matches overrides the table; and, for failures only, what the server
  * says about retrying.
  *
  * When a transfer breaks off after its status line, one of the two must decide.
  * A status that says failure does: the server has spoken. Below 400 the fault
- * does: half an answer is no success. */
+ * does: half a response is no success. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -86,8 +86,8 @@ static void apply_rules(bide_outcome *out, const bide_rule *rules, size_t n,
     }
 }
 
-/* The server's own clock stands in for one that the caller does not have: what
- * counts is how far apart its two dates are. */
+/* Uses the server's own clock if the caller has none: what matters is the
+ * difference between its two dates. */
 static int64_t wall_of(const bide_response *r)
 {
     int64_t date_s;
@@ -121,7 +121,7 @@ static bide_hint read_hints(struct bide__answer *a)
     return hint;
 }
 
-/* Tells whether the answer is one that, with "do not retry", means overload. */
+/* Returns whether "do not retry" in this response means overload. */
 static bool speaks_of_load(const struct bide__answer *a)
 {
     if (!a->status_decides)
@@ -164,8 +164,8 @@ static bide_outcome look_closer(const bide_rule *rules, size_t n_rules,
     return out;
 }
 
-/* A plain success is what almost every answer is, and should cost nothing: it
- * is told apart before anything is set up to look closer. */
+/* Almost every response is a plain success and should cost nothing: it is
+ * recognized before anything is set up to look closer. */
 bide_outcome bide__classify(const bide_rule *rules, size_t n_rules,
                             const bide_response *r)
 {

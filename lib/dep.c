@@ -1,6 +1,6 @@
-/* Making a dependency, and the views of it that are not statistics.
+/* Creating a dependency, and the views of it that are not statistics.
  *
- * Everything lies in one block: one allocation to fail, one to free, and the
+ * Everything is in one block: one allocation to fail, one to free, and the
  * order of the parts is the order on the cache lines. */
 #include "lib/dep.h"
 
@@ -16,9 +16,9 @@ enum { NAME_MAX_LEN = 255 };
 
 /* ===== drawing ===== */
 
-/* A process that was forked off must not draw what its parent draws: the mark is
- * wiped on fork, and whoever finds it so seeds anew. Should the kernel refuse,
- * the old seed is mixed instead. */
+/* A forked process must not draw what its parent draws: the mark is wiped on
+ * fork, and a process that finds it wiped reseeds. If the kernel refuses, the
+ * old seed is mixed instead. */
 static void reseed_after_fork(bide_dep *dep)
 {
     uint64_t seed;
@@ -129,7 +129,7 @@ static void copy_rules(bide_rule *copies, char **rest,
     }
 }
 
-/* Behind the struct, the widest alignment first; before it the rules, and at the
+/* After the struct, the widest alignment first; before it the rules, and at the
  * very beginning the text. */
 static void lay_out(bide_dep *dep, const bide_policy_conf *conf,
                     const char *name)
@@ -145,9 +145,9 @@ static void lay_out(bide_dep *dep, const bide_policy_conf *conf,
 
 /* ===== the state ===== */
 
-/* What must be the same for all that share a state: how large it is, how long
- * its ticks are, what its words mean. A number for it, never 0. To be counted up
- * when the layout changes. */
+/* What must be the same for all processes that share a state: its size, the
+ * length of its ticks, the meaning of its words. A number for it, never 0.
+ * Increment it when the layout changes. */
 static uint64_t stamp_of(const struct bide__policy *p)
 {
     enum { LAYOUT = 1 };
@@ -176,7 +176,7 @@ static void start_state(bide_dep *dep)
     dep->stamp = stamp_of(&dep->policy);
 }
 
-/* Whoever was killed has left its attempts running, its calls open. */
+/* A process that was killed left its attempts running and its calls open. */
 static void reclaim_state(bide_dep *dep)
 {
     bide__breaker_reclaim(&dep->breaker, &dep->policy);
@@ -199,7 +199,7 @@ static int join_state(bide_dep *dep)
 
 /* ===== from new to free ===== */
 
-/* What an older program does not know of keeps its default. */
+/* Fields that an older program does not know keep their defaults. */
 static void widen(bide_policy_conf *full, const bide_policy_conf *conf)
 {
     *full = (bide_policy_conf)BIDE_POLICY_CONF_INIT;
@@ -215,7 +215,7 @@ static bide_dep *place(void *memory, size_t own)
     return (bide_dep *)(shared - offsetof(struct bide_dep, breaker));
 }
 
-/* All that can fail once there is memory. */
+/* Everything that can fail once there is memory. */
 static int set_up(bide_dep *dep, const bide_policy_conf *conf, const char *name)
 {
     bide__policy_init(&dep->policy, conf);
@@ -269,7 +269,7 @@ void bide_dep_free(bide_dep *dep)
     if (!dep)
         return;
     bide__host_fork_mark_free(dep->fork_mark);
-    bide_host host = dep->host; /* lies in what is freed */
+    bide_host host = dep->host; /* it is in the memory that is freed */
     bide__host_free(&host, dep->memory);
 }
 

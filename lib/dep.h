@@ -3,11 +3,11 @@
  *   names and rules | policy ... seed | breaker ... counters | lanes, latency,
  *         what is this process's own  | what may be shared     ring
  *
- * First what is only read, then what failures write, each kind on cache lines of
- * its own; what every success writes is in the lanes. From `breaker` on there
- * are no pointers: that part may lie in memory that several processes have
- * mapped, and follows right behind the other, so that sharing costs nothing on
- * the path of a call. */
+ * First what is only read, then what failures write, each kind on its own cache
+ * lines; what every success writes is in the lanes. From `breaker` on there are
+ * no pointers: that part may be in memory that several processes have mapped.
+ * It directly follows the first part, so that sharing costs nothing during a
+ * call. */
 #ifndef BIDE_LIB_DEP_H
 #define BIDE_LIB_DEP_H
 
@@ -32,7 +32,7 @@ struct bide_dep {
     struct bide__lane *lanes;   /* policy.conf.lanes of them */
     struct bide__latency *latency; /* as many, or NULL: not measured */
     const char *name;
-    void *memory;               /* what the host gave: all of this lies in it */
+    void *memory;               /* from the host: all of this is in it */
     uint32_t *fork_mark;        /* NULL if seeded by the caller */
     _Atomic uint64_t seed;
 
@@ -46,12 +46,12 @@ struct bide_dep {
     struct bide__rate rate;
     _Atomic int64_t hedge_after_ns; /* the quantile, as last looked up ... */
     _Atomic int64_t hedge_look_ns;  /* ... and when to look again */
-    uint64_t stamp;             /* of those that fit it, see dep.c; 0: new */
+    uint64_t stamp;             /* of policies that fit it, see dep.c; 0: new */
 
     _Alignas(64) struct bide__counters counters;
 };
 
-/* The lane that a call which begins here and now counts in. */
+/* The lane in which a call that begins here and now counts. */
 static inline struct bide__lane *bide__dep_lane(bide_dep *dep)
 {
     uint32_t mask = dep->policy.conf.lanes - 1;

@@ -2,11 +2,11 @@
  *
  * Each field is a row: its name, and the function that reads its value into a
  * wait. Readers are strict, since a value that is half understood is worse than
- * none: what is not a valid value changes nothing, and the computed backoff
- * stands. The one exception is gRPC's pushback, where the standard (A6) takes
- * what cannot be read for "do not retry".
+ * none: an invalid value changes nothing, and the computed backoff applies. The
+ * one exception is gRPC's pushback, where the standard (A6) treats an
+ * unreadable value as "do not retry".
  *
- * Taking in a hint is commutative, so the order of fields never matters. */
+ * Taking in hints is commutative, so the order of fields never matters. */
 #include "lib/hint.h"
 
 #include <stdbool.h>
@@ -48,8 +48,8 @@ void bide__hint_offer(bide_hint *hint, bide_hint_source source, int64_t wait_ns)
 }
 
 /* The wait from `wall_s` to an instant; none if that has passed. The instant is
- * a date up to year 10000, and wall_s is positive: nothing overflows but the
- * last step. */
+ * a date up to year 10000, and wall_s is positive: only the last step can
+ * overflow. */
 static int64_t until_ms(int64_t instant_ms, int64_t wall_s)
 {
     const int64_t ns_per_ms = 1000000;
@@ -87,10 +87,10 @@ static bool read_integer_ms(struct bide__text value, int64_t wall_s,
     return bide__read_integer(value, MS_TO_NS, ret_ns);
 }
 
-/* No standard was ever followed here. Under 1e9 it counts seconds, 31 years of
- * them; from there to 1e11 it is an instant in seconds since 1970; above that
- * in milliseconds, until those leave the year 9999 and it is only a very large
- * number, which means: not in your lifetime. */
+/* There is no standard for this field. Below 1e9 it is a number of seconds, up
+ * to 31 years; from there to 1e11 it is an instant in seconds since 1970; above
+ * that in milliseconds, until those leave the year 9999 and it is only a very
+ * large number, which means: not in your lifetime. */
 static bool read_reset(struct bide__text value, int64_t wall_s, int64_t *ret_ns)
 {
     const int64_t epoch_from_ns = INT64_C(1000000000000000000);

@@ -25,7 +25,7 @@ static unsigned bucket_of(int64_t ns)
     return i < BIDE_N_BUCKETS ? i : BIDE_N_BUCKETS - 1;
 }
 
-/* n * ns, saturating: a sum that went round would be worse than one that ends. */
+/* n * ns, saturating: a sum that wrapped would be worse than one that stops. */
 static uint64_t product(int64_t ns, uint64_t n)
 {
     uint64_t v = (uint64_t)ns;

@@ -1,5 +1,5 @@
-/* Histograms that only grow, for the statistics: 4 buckets to each doubling,
- * from 1 us to over an hour. */
+/* Histograms that only grow, for the statistics: 4 buckets per doubling, from
+ * 1 us to over an hour. */
 #ifndef BIDE_LIB_HISTOGRAM_H
 #define BIDE_LIB_HISTOGRAM_H
 
@@ -19,7 +19,7 @@ void bide__histogram_add(struct bide__histogram *h, int64_t ns, uint64_t n);
 /* The same, into a snapshot. */
 void bide__histogram_count(bide_histogram *h, int64_t ns, uint64_t n);
 
-/* Adds what `from` holds to a snapshot. */
+/* Adds the content of `from` to a snapshot. */
 void bide__histogram_read(const struct bide__histogram *from,
                           bide_histogram *to);
 

@@ -1,7 +1,7 @@
-/* The named hooks: the one file of lib/ that calls the system.
+/* The only file of lib/ that calls the system.
  *
- * None of it is on the path of a decision but bide__host_processor(), which only
- * picks the lane that is counted in, and so changes nothing that is decided. */
+ * Only bide__host_processor() is on the path of a decision, and it merely picks
+ * the lane to count in, which changes no decision. */
 #define _GNU_SOURCE
 #include "lib/host.h"
 
@@ -85,7 +85,7 @@ void bide__host_fork_mark_free(uint32_t *mark)
     (void)mark;
 }
 
-/* Threads have their stacks in different places. */
+/* Threads have their stacks at different addresses. */
 uint32_t bide__host_processor(void)
 {
     int here;

@@ -1,5 +1,5 @@
-/* The engine's only windows to the outside: memory, entropy, and which processor
- * this is. Everything else in lib/ computes. */
+/* The engine's only access to the outside: memory, entropy, and the number of
+ * the processor. Everything else in lib/ computes. */
 #ifndef BIDE_LIB_HOST_H
 #define BIDE_LIB_HOST_H
 
@@ -15,8 +15,8 @@ void bide__host_free(const bide_host *host, void *memory);
 /* 64 bits from the kernel; false if it gives none. */
 bool bide__host_entropy(uint64_t *ret);
 
-/* A word that holds 1 here and 0 in a process forked from this one; NULL where
- * the system cannot do that. */
+/* A word that holds 1 here and 0 in a process forked from this one; NULL if the
+ * system cannot do that. */
 uint32_t *bide__host_fork_mark(void);
 void bide__host_fork_mark_free(uint32_t *mark);
 

@@ -5,8 +5,8 @@
  *     Sun Nov  6 08:49:37 1994           asctime()
  *
  * A date decides how long a client stays away, so this is strict: one letter
- * off, and it is no date. Only the name of the weekday is not held
- * against the date, since servers get that wrong, and nothing depends on it. */
+ * off, and it is not a date. Only the weekday is not checked against the date,
+ * since servers get it wrong, and nothing depends on it. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,8 +24,8 @@ static const char *const long_days[] = { "Monday",   "Tuesday", "Wednesday",
                                          "Thursday", "Friday",  "Saturday",
                                          "Sunday" };
 
-/* Gives a two-digit year its century: the last one that does not put the date
- * more than 50 years ahead of now. Where now is not known, it is 2020. */
+/* Adds the century to a two-digit year: the latest one that does not put the
+ * date more than 50 years in the future. If now is unknown, it is 2020. */
 static void find_century(struct bide__date *d, int64_t wall_s)
 {
     const int64_t year_2020_s = 1577836800, year_9999_s = 253370764800;

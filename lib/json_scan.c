@@ -27,15 +27,15 @@ bool bide__scan_word(struct bide__scan *j, const char *word)
     return true;
 }
 
-/* Tells one half of the surrogates from the other by its first. */
+/* Distinguishes high from low surrogates by the first of the range. */
 static bool is_surrogate(uint32_t point, uint32_t first)
 {
     return point >= first && point < first + 0x400;
 }
 
-/* Adds a character to the text. Control characters make it one that does not
- * fit: none of the names and URIs we look for has any, they must not reach
- * somebody's log, and a NUL must not cut the text short. */
+/* Adds a character to the text. A control character marks the text as not
+ * fitting: none of the names and URIs we look for has any, they must not reach
+ * a log, and a NUL must not cut the text short. */
 static void put(struct bide__scan *j, uint32_t point)
 {
     static const unsigned char marks[] = { 0, 0xc0, 0xe0, 0xf0 };
@@ -51,8 +51,8 @@ static void put(struct bide__scan *j, uint32_t point)
         j->text[j->text_len++] = (char)(0x80 | (point >> (6 * more) & 0x3f));
 }
 
-/* A character that is not escaped. Overlong forms, surrogates and what lies
- * beyond U+10FFFF are not UTF-8. */
+/* An unescaped character. Overlong forms, surrogates and points beyond U+10FFFF
+ * are not UTF-8. */
 static bool plain_char(struct bide__scan *j)
 {
     static const uint32_t least[] = { 0x20, 0x80, 0x800, 0x10000 };
@@ -93,7 +93,7 @@ static bool hex4(struct bide__scan *j, uint32_t *ret)
 }
 
 /* What follows \u. A pair of surrogates is one character; one without the other
- * is none. */
+ * is invalid. */
 static bool unicode_escape(struct bide__scan *j)
 {
     uint32_t point, low;
@@ -149,8 +149,8 @@ static bool digits(struct bide__scan *j)
     return j->at > start;
 }
 
-/* Reads an exponent, if there is one. Beyond 10^6 a larger one makes no
- * difference, since no body is long enough for the digits to make up for it. */
+/* Reads an exponent, if there is one. Beyond 10^6 its value makes no
+ * difference, since no body is long enough for the digits to compensate. */
 static bool exponent(struct bide__scan *j, int64_t *ret)
 {
     const unsigned char *start;

@@ -1,5 +1,5 @@
-/* The tokens of JSON (RFC 8259), read one at a time from counted bytes. What a
- * document is made of, and what is done with it, is the caller's: problem.c. */
+/* The tokens of JSON (RFC 8259), read one at a time from counted bytes. The
+ * structure of a document, and its use, are up to the caller: problem.c. */
 #ifndef BIDE_LIB_JSON_SCAN_H
 #define BIDE_LIB_JSON_SCAN_H
 
@@ -11,7 +11,7 @@
 
 #define BIDE__SCAN_TEXT 256
 
-/* Where we are, and the last string that was read. Threads: owned. */
+/* The position, and the last string that was read. Threads: owned. */
 struct bide__scan {
     const unsigned char *at;
     const unsigned char *end;
@@ -20,7 +20,7 @@ struct bide__scan {
     bool text_fits; /* text holds all of it, and no control characters */
 };
 
-/* A number that is not worked out yet: mantissa * 10^exponent. */
+/* A number before evaluation: mantissa * 10^exponent. */
 struct bide__scan_number {
     struct bide__text mantissa; /* 1*DIGIT ["." 1*DIGIT] */
     int64_t exponent;           /* within +-10^7 */
@@ -33,7 +33,7 @@ static inline int bide__scan_peek(const struct bide__scan *j)
     return j->at < j->end ? *j->at : -1;
 }
 
-/* Reads the byte c, if it is the next one. */
+/* Reads the byte c, if it comes next. */
 static inline bool bide__scan_take(struct bide__scan *j, int c)
 {
     if (bide__scan_peek(j) != c)
@@ -44,7 +44,7 @@ static inline bool bide__scan_take(struct bide__scan *j, int c)
 
 void bide__scan_space(struct bide__scan *j);
 
-/* Read one token each; false if it is not there, or not valid. */
+/* Read one token each; false if it is missing or invalid. */
 bool bide__scan_word(struct bide__scan *j, const char *word);
 bool bide__scan_string(struct bide__scan *j);
 bool bide__scan_number(struct bide__scan *j, struct bide__scan_number *ret);

@@ -1,4 +1,4 @@
-/* Adding up what the lanes have counted. */
+/* Summing over the lanes. */
 #include <stddef.h>
 
 #include "lib/lane.h"

@@ -1,9 +1,9 @@
 /* The counters that every call touches, in several copies.
  *
- * Two threads that add to one cache line slow each other down tenfold. So what a
- * successful call writes to is kept in lanes, and a call uses the lane of the
- * processor that it began on; readers add the lanes up. Which lane is used never
- * changes what is decided: sums do not depend on it. */
+ * Two threads that add to one cache line slow each other down tenfold. So the
+ * counters that a successful call writes are kept in lanes, and a call uses the
+ * lane of the processor that it began on; readers sum the lanes. Which lane is
+ * used never changes a decision: sums do not depend on it. */
 #ifndef BIDE_LIB_LANE_H
 #define BIDE_LIB_LANE_H
 
@@ -26,7 +26,7 @@ struct bide__lane {
     struct bide__window accepts;
 };
 
-/* Adds one window up over all lanes; `member` is its offset in a lane. */
+/* Sums one window over all lanes; `member` is its offset in a lane. */
 uint64_t bide__lanes_sum(const struct bide__lane *lanes, uint32_t n,
                          size_t member, uint64_t tick, uint8_t era);
 

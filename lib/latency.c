@@ -1,4 +1,4 @@
-/* The latency histogram's slow paths: turning slices over, and quantiles. */
+/* The latency histogram's slow paths: recycling slices, and quantiles. */
 #include "lib/latency.h"
 
 /* The point that lies `share` (0 .. 1) of the way through a bucket. */
@@ -39,7 +39,7 @@ static bool in_window(const struct bide__slice *slice, uint64_t tick)
     return t <= tick && t + BIDE__SLICES > tick;
 }
 
-/* Adds the slices that are in the window up, bucket by bucket. */
+/* Sums the slices in the window, bucket by bucket. */
 static uint64_t add_up(const struct bide__latency *lanes, uint32_t n_lanes,
                        uint64_t tick, uint32_t sums[BIDE__FINE])
 {

@@ -1,19 +1,21 @@
 /* Latency: a histogram over a sliding window, and quantiles from it.
  *
- * Buckets are log-linear: 64 to each doubling, so a bucket is at most 1/64 wide,
- * and no point of it more than 1.6 % from any other. From 16 us to 68 s; under
- * that, buckets of 256 ns; above, the last. A quantile is interpolated within its
- * bucket: 1 % off the delay of a hedge is 3 % off the load that it adds.
+ * Buckets are log-linear: 64 per doubling, so a bucket is at most 1/64 wide,
+ * and no point of it more than 1.6 % from any other. From 16 us to 68 s; below
+ * that, buckets of 256 ns; above, the last. A quantile is interpolated within
+ * its bucket: an error of 1 % in the delay of a hedge is 3 % in the load it
+ * adds.
  *
- * The window is two slices in each lane, so it covers between half of its length
- * and all of it. The first to record in a new slice of time takes over the older,
- * and pours what it held into the totals: nothing that was recorded is ever lost,
- * although some of it may leave the window a little early.
+ * The window is two slices in each lane, so it covers between half of its
+ * length and all of it. The first thread to record in a new slice of time takes
+ * over the older one, and adds its content to the totals: nothing that was
+ * recorded is ever lost, although some of it may leave the window a little
+ * early.
  *
- * What is recorded is the latency of first attempts that succeeded; and of those
- * that a hedge overtook, how long they had run by then. Without the latter, slow
- * ones would vanish from the measurement just because hedging works, and the
- * quantile that triggers hedges would creep down. */
+ * Latency is recorded for first attempts that succeeded, and, for those that a
+ * hedge overtook, how long they had run by then. Without the latter, slow
+ * attempts would vanish from the measurement just because hedging works, and
+ * the quantile that triggers hedges would creep down. */
 #ifndef BIDE_LIB_LATENCY_H
 #define BIDE_LIB_LATENCY_H
 
@@ -50,7 +52,7 @@ static inline unsigned bide__fine_bucket(int64_t ns)
 
 int64_t bide__fine_middle(unsigned bucket);
 
-/* Takes a slice over for `tick`, and adds what it held to `totals`. */
+/* Takes over a slice for `tick`, and adds its content to `totals`. */
 void bide__latency_turn(struct bide__slice *slice, uint64_t tick,
                         struct bide__histogram *totals);
 
@@ -72,13 +74,13 @@ static inline void bide__latency_record(struct bide__slice *slice, int64_t ns)
                               memory_order_relaxed);
 }
 
-/* The latency at quantile q over the window of all lanes, and how many samples
- * it rests on; -1 if there are none. */
+/* The latency at quantile q over the window of all lanes, and the number of
+ * samples behind it; -1 if there are none. */
 int64_t bide__latency_quantile(const struct bide__latency *lanes,
                                const struct bide__policy *p, double q,
                                int64_t now, uint64_t *ret_samples);
 
-/* Adds all that the lanes hold now, in the window or past it, to a histogram. */
+/* Adds everything in the lanes, within the window or not, to a histogram. */
 void bide__latency_add_to(const struct bide__latency *lanes, uint32_t n_lanes,
                           bide_histogram *h);
 

@@ -17,7 +17,7 @@ static bool add_below(_Atomic uint64_t *n, uint32_t most)
 
 /* Sequentially consistent here and in the queue: a caller that queues and one
  * that leaves a place must not miss each other. The first joins the queue, then
- * looks for a place once more; the second gives the place up, then looks at the
+ * looks for a place once more; the second gives up the place, then looks at the
  * queue. Whatever the order, one of them sees the other. */
 bool bide__place_take(struct bide__places *places, uint32_t most)
 {

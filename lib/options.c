@@ -222,7 +222,7 @@ static const bide_option options[] = {
 #undef ROW
 };
 
-/* The whole sentence, so that an error needs no memory to be put together. */
+/* The complete sentence, so that an error message needs no memory. */
 static const char *const mistakes[] = {
 #define ROW(key, type, min, max, above, special, value, names, expects)        \
     key ": expected " expects,

@@ -1,7 +1,7 @@
-/* outcome.c: the words for what an attempt came to, and errno put into them.
+/* outcome.c: the names of outcomes, and their mapping from errno.
  *
  * Names come from the X-macros of the header, so that no list can fall behind
- * another. How an HTTP or gRPC answer is classified is in classify.c. */
+ * another. classify.c classifies HTTP and gRPC responses. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static const bide_class fault_classes[] = {
 #undef X
 };
 
-/* The place of a name in a table, or -1. */
+/* The index of a name in a table, or -1. */
 static int find(const char *const *names, size_t n, const char *name)
 {
     for (size_t i = 0; i < n; i++)
@@ -130,10 +130,10 @@ bool bide__fault_unsent(bide_fault fault)
     }
 }
 
-/* What an errno means, and whether it can only come up before anything was
- * sent. Few can: a socket that is connected reports EHOSTUNREACH too, when its
- * retransmissions find no route any more, and ENOMEM may come from a read.
- * POSIX and Windows have all that stand without an #ifdef. */
+/* What an errno means, and whether it can occur only before anything was sent.
+ * Few can: a connected socket reports EHOSTUNREACH too, when its
+ * retransmissions no longer find a route, and ENOMEM may come from a read.
+ * POSIX and Windows have all those without an #ifdef. */
 static const struct meaning {
     int err;
     bide_fault fault;
@@ -174,9 +174,9 @@ static const struct meaning {
     { ESHUTDOWN, BIDE_FAULT_RESET, false },
 #endif
     { ETIMEDOUT, BIDE_FAULT_TIMEOUT, false },
-    { EAGAIN, BIDE_FAULT_TIMEOUT, false }, /* SO_RCVTIMEO is over */
+    { EAGAIN, BIDE_FAULT_TIMEOUT, false }, /* SO_RCVTIMEO expired */
     { EWOULDBLOCK, BIDE_FAULT_TIMEOUT, false },
-    { EINPROGRESS, BIDE_FAULT_TIMEOUT, false }, /* so is a connect's time */
+    { EINPROGRESS, BIDE_FAULT_TIMEOUT, false }, /* a connect's timeout, too */
     { EALREADY, BIDE_FAULT_TIMEOUT, false },
 #ifdef ETIME
     { ETIME, BIDE_FAULT_TIMEOUT, false },

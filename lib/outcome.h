@@ -1,4 +1,4 @@
-/* What the files that read a server's answer share. */
+/* What the files that read a server's response share. */
 #ifndef BIDE_LIB_OUTCOME_H
 #define BIDE_LIB_OUTCOME_H
 
@@ -11,12 +11,12 @@
 #include "bide/policy.h"
 
 /* Classifies by these rules first, then by the table of defaults. The rules
- * have been checked by bide_policy_check(); the response is not trusted, and
+ * have been validated by bide_policy_check(); the response is not trusted, and
  * may be NULL, which is the caller's mistake, and permanent. */
 bide_outcome bide__classify(const bide_rule *rules, size_t n_rules,
                             const bide_response *r);
 
-/* The class of a fault where no rule says otherwise, and whether such a fault
+/* The class of a fault unless a rule overrides it, and whether such a fault
  * proves by itself that the request had no effect. */
 bide_class bide__fault_class(bide_fault fault);
 bool bide__fault_unsent(bide_fault fault);

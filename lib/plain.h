@@ -1,10 +1,11 @@
-/* The usual call, the short way: it begins, is let through, succeeds, and is over.
+/* The usual call, by the short path: it begins, is let through, succeeds, and
+ * is over.
  *
  * Nothing is decided here that call.c and attempt.c would decide otherwise, and
- * what is counted is the same (test_plain.c runs both ways side by side). But the
- * case that has nothing to ask and nobody to tell is by far the most frequent,
- * and it shall cost no more than its counters. Whatever is not plain, in the
- * policy or in the moment, makes these return false without having done
+ * the same things are counted (test_plain.c runs both paths side by side). But
+ * this case, which has nothing to ask and nothing to report, is by far the most
+ * frequent, and should cost no more than its counters. If anything is not
+ * plain, in the policy or at the moment, these return false without having done
  * anything. */
 #ifndef BIDE_LIB_PLAIN_H
 #define BIDE_LIB_PLAIN_H

@@ -1,4 +1,4 @@
-/* Checking a policy, and working out what the engine needs of it.
+/* Validating a policy, and computing what the engine needs from it.
  *
  * Each field is checked by its row of the options; then come the few rules that
  * involve two fields, each charged to the field a user would change. */
@@ -15,7 +15,7 @@
 
 static bool within(const bide_option *o, double x)
 {
-    /* written so that what is not a number is outside */
+    /* written so that NaN is outside */
     return (o->above_min ? x > o->min : x >= o->min) && x <= o->max;
 }
 
@@ -62,7 +62,7 @@ static bool is_power_of_2(uint32_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* The field that does not go with another one, or NULL. */
+/* The field that conflicts with another one, or NULL. */
 static const char *contradiction(const bide_policy_conf *c)
 {
     if (c->backoff.cap_ns < c->backoff.base_ns)
@@ -127,8 +127,8 @@ static bool rules_valid(const bide_policy_conf *conf)
     return true;
 }
 
-/* A program compiled against an older header passes a shorter struct; what it
- * does not know of is as INIT has it. */
+/* A program compiled against an older header passes a shorter struct; the
+ * fields it does not know have the values of INIT. */
 static bool known_size(size_t size)
 {
     return size >= offsetof(bide_policy_conf, n_rules) + sizeof(size_t) &&
@@ -150,7 +150,7 @@ int bide_policy_check(const bide_policy_conf *conf)
     return rules_valid(conf) ? 0 : BIDE_ERULE;
 }
 
-/* ===== what follows from the numbers ===== */
+/* ===== derived values ===== */
 
 static struct bide__ticker window_ticks(int64_t window_ns)
 {
@@ -180,7 +180,7 @@ static bool is_plain(const bide_policy_conf *c)
            !c->limits.adaptive_throttle;
 }
 
-/* At least one place is left to each. */
+/* At least one place is left for each rank. */
 static void init_places(struct bide__policy *p)
 {
     const bide_limit_conf *l = &p->conf.limits;

@@ -1,5 +1,5 @@
-/* A policy as the engine uses it: the checked numbers, and what can be worked
- * out from them once instead of on every call. */
+/* A policy as the engine uses it: the validated settings, and what can be
+ * computed from them once instead of on every call. */
 #ifndef BIDE_LIB_POLICY_H
 #define BIDE_LIB_POLICY_H
 
@@ -10,7 +10,7 @@
 #include "lib/time.h"
 
 /* Shares and tokens are kept in millionths, as integers: 29 % of 100 is 29, not
- * the 28.999999999999996 that a double makes of it and a cast cuts to 28. */
+ * the 28.999999999999996 of a double that a cast cuts to 28. */
 #define BIDE__MILLION INT64_C(1000000)
 
 static inline int64_t bide__millionths(double x)
@@ -18,13 +18,13 @@ static inline int64_t bide__millionths(double x)
     return (int64_t)(x * 1e6 + 0.5);
 }
 
-/* Who gets a place in flight when places are short: the first are served first,
- * and the last are refused first. */
+/* Which calls get a place in flight when places are short: the first are served
+ * first, and the last are refused first. */
 enum bide__rank {
     BIDE__RANK_HIGH,   /* by its priority */
     BIDE__RANK_NORMAL,
     BIDE__RANK_LOW,    /* by its priority; it never queues */
-    BIDE__RANK_RETRY,  /* a layer above has tried before; nor does it */
+    BIDE__RANK_RETRY,  /* a layer above has tried before; never queues either */
     BIDE__N_RANKS
 };
 
@@ -51,23 +51,23 @@ struct bide__policy {
     int64_t extra_load;
     int64_t throttle_k;
 
-    int64_t probe_ns;       /* a probe that is silent for so long is given up */
-    uint32_t max_attempts;  /* hedges included */
-    uint32_t places[BIDE__N_RANKS]; /* in flight, that each may fill up to */
-    bool plain;             /* nothing beyond the usual is asked for: attempt.c
-                               then has a shorter way */
+    int64_t probe_ns;       /* a probe that is silent for this long is lost */
+    uint32_t max_attempts;  /* including hedges */
+    uint32_t places[BIDE__N_RANKS]; /* in flight, up to which each may fill */
+    bool plain;             /* only the usual features are used: attempt.c then
+                               has a shorter path */
 };
 
-/* Works out the rest of a policy from its numbers, which must be checked. The
- * rules are not copied: conf.rules stays what it was. */
+/* Computes the rest of a policy from its settings, which must be valid. The
+ * rules are not copied: conf.rules stays unchanged. */
 void bide__policy_init(struct bide__policy *p, const bide_policy_conf *conf);
 
-/* The window over which hedges are held under their ceiling. Long enough that a
- * dependency with one call a second gets to hedge at all under 5 %. */
+/* The window over which the ceiling of hedges applies. Long enough that a
+ * dependency with one call a second can hedge at all under 5 %. */
 #define BIDE__HEDGE_WINDOW_NS BIDE_MINUTE
 
-/* The key of row n of the options ("backoff.cap"), and the whole sentence about
- * a mistake in it; NULL if there is no such row. */
+/* The key of row n of the options ("backoff.cap"), and the complete sentence
+ * about an error in it; NULL if there is no such row. */
 const char *bide__option_key(int n);
 const char *bide__option_error(int n);
 

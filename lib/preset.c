@@ -1,11 +1,11 @@
 /* What well-known systems do, as policies.
  *
  * Each preset starts from BIDE_POLICY_CONF_INIT and sets what its system has
- * published. Where a system says nothing, the default of bide stands; where it
- * has no breaker, the breaker is off. Presets are numbers: which answers are
+ * published. Where a system says nothing, bide's default stays; if it has no
+ * breaker, the breaker is off. Presets are numbers: which responses are
  * retried, and that a request which may have been processed is not sent again
- * unless that is harmless, stays as bide has it. So does `nested`: none of
- * these systems knows that a layer above retries too.
+ * unless that is harmless, stays as in bide. So does `nested`: none of these
+ * systems knows that a layer above retries too.
  *
  * Where documentation and code of a system differ, the code is followed, and
  * the comment says so. */

@@ -1,12 +1,12 @@
 /* problem.c: the members of problem details (RFC 9457) that bear on retrying.
  *
- * A scanner, not a parser: it keeps no tree, and where recursion would let a
- * body of brackets decide how deep it goes there are 32 bits, one for each open
- * container. Yet all of the body must be valid: advice that was cut off or
- * tampered with is no advice.
+ * A scanner, not a parser: it keeps no tree, and uses 32 bits, one for each
+ * open container, instead of recursion, whose depth the body could choose. Yet
+ * all of the body must be valid: advice that was cut off or tampered with is no
+ * advice.
  *
  * Only members of the outermost object count. One of the wrong type is treated
- * as absent, as RFC 9457 says; of repeated ones the more cautious counts. */
+ * as absent, as RFC 9457 says; of repeated ones the more cautious applies. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -53,7 +53,7 @@ static void close_container(scanner *s)
     s->fresh = false;
 }
 
-/* The last type stands: there is no telling which one is more cautious. */
+/* The last type wins: there is no way to say which one is more cautious. */
 static bool string_value(scanner *s)
 {
     if (!bide__scan_string(&s->json))

@@ -1,8 +1,9 @@
 /* The adaptive rate: a token bucket that CUBIC grows and throttling cuts.
  *
  * The algorithm is that of the AWS SDKs' adaptive mode: beta 0.7, scale 0.4,
- * smoothing 0.8 over half seconds, at least one attempt every two seconds. Theirs
- * keeps ten variables under a lock; here it is worked out from three words. */
+ * smoothing 0.8 over half seconds, at least one attempt every two seconds.
+ * Theirs keeps ten variables under a lock; here it is computed from three
+ * words. */
 #include "lib/limit.h"
 
 #include <math.h>
@@ -52,7 +53,7 @@ static double unpack_rate(uint64_t bits)
     return scaled(1 + fraction / (1 << FRACTION_BITS), exponent);
 }
 
-/* ===== what is being sent ===== */
+/* ===== the sending rate ===== */
 
 static float float_of(uint64_t word)
 {
@@ -69,7 +70,7 @@ static uint64_t measured_word(uint64_t half_second, float rate)
     return half_second << 32 | bits;
 }
 
-/* The half-seconds of one span are over: they had `count` attempts in all. */
+/* A span of half-seconds is over: it had `count` attempts in all. */
 static void measure(struct bide__rate *r, uint64_t from, uint64_t to,
                     uint64_t count)
 {
@@ -110,7 +111,7 @@ static double measured_rate(const struct bide__rate *r)
         atomic_load_explicit(&r->measured, memory_order_relaxed));
 }
 
-/* ===== what is allowed ===== */
+/* ===== the allowed rate ===== */
 
 static double cube_root(double x)
 {
@@ -118,7 +119,7 @@ static double cube_root(double x)
     for (int i = 0; i < 200; i++) {
         double better = (2 * guess + x / (guess * guess)) / 3;
         if (better >= guess)
-            break; /* Newton comes down on it from above; then it is there */
+            break; /* Newton approaches from above; it has arrived */
         guess = better;
     }
     return guess;
@@ -147,8 +148,8 @@ double bide__rate_allowed(const struct bide__rate *r, int64_t now)
     return rate > LEAST_RATE ? rate : LEAST_RATE;
 }
 
-/* Nobody took tokens before the first cut, so the bucket looks full; letting that
- * burst through would be an odd way to slow down. */
+/* No tokens were taken before the first cut, so the bucket looks full; letting
+ * that burst through would be an odd way to slow down. */
 static void empty_bucket(struct bide__rate *r, int64_t now)
 {
     int64_t due = atomic_load_explicit(&r->next_ns, memory_order_relaxed);
@@ -178,8 +179,8 @@ void bide__rate_report(struct bide__rate *r, bool throttled, int64_t now)
         cut_rate(r, now);
 }
 
-/* The bucket holds a second's worth. `next_ns` is when the next token is due: as
- * far in the past as the bucket is full. */
+/* The bucket holds a second's worth. `next_ns` is when the next token is due:
+ * as far in the past as the bucket is full. */
 int64_t bide__rate_take(struct bide__rate *r, int64_t now, int64_t latest)
 {
     double rate = bide__rate_allowed(r, now);

@@ -1,4 +1,4 @@
-/* Draws without bias, from any source of 64-bit words.
+/* Unbiased draws from any source of 64-bit words.
  *
  * A remainder (`next() % n`) favours small numbers, and a scaled double leaves
  * gaps. The draw here multiplies a 64-bit word by the size of the range and
@@ -34,8 +34,8 @@ bide_rng bide_rng_seed(bide_rng_seeded *state, uint64_t seed)
     return (bide_rng){ next_seeded, state };
 }
 
-/* A generator that is stuck must not hang its caller: it gets as many chances as
- * an honest one needs with odds of 1 in 2^64, then its word is taken. */
+/* A generator that is stuck must not hang its caller: it gets as many chances
+ * as an honest one needs with odds of 1 in 2^64, then its word is used. */
 enum { MOST_REJECTIONS = 64 };
 
 /* In [0, n), for n > 0. */

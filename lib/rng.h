@@ -6,7 +6,7 @@
 
 #include "bide/rng.h"
 
-/* 2^64 / golden ratio: steps of it visit every word before one comes again. */
+/* 2^64 / golden ratio: steps of it visit every word before one repeats. */
 #define BIDE__GOLDEN UINT64_C(0x9e3779b97f4a7c15)
 
 /* Turns neighbouring numbers into unrelated ones; a bijection. */

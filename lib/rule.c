@@ -1,9 +1,9 @@
-/* rule.c: the conditions of a policy's rules, held against an answer.
+/* rule.c: matches the conditions of a policy's rules against a response.
  *
- * Conditions combine: all that a rule names must be true. Where a transfer
- * broke off after its status line, a rule that names a status or a fault sees
- * only the one that decides; a rule that names both sees both. So a rule "200
- * is success" does not make a success of half an answer. */
+ * All conditions of a rule must be true. If a transfer broke off after its
+ * status line, a rule that names a status or a fault sees only the one that
+ * decides; a rule that names both sees both. So a rule "200 is success" does
+ * not make half a response a success. */
 #include "lib/rule.h"
 
 #include <stdbool.h>
@@ -27,8 +27,8 @@ static bool status_matches(const bide_rule *rule, const struct bide__answer *a)
     return a->r->status >= rule->status_min && a->r->status <= rule->status_max;
 }
 
-/* What the caller did, or we, says nothing about the server: only a rule that
- * names it may make something else of it. */
+/* What the caller or we did says nothing about the server: only a rule that
+ * names it may reclassify it. */
 static bool fault_matches(const bide_rule *rule, const struct bide__answer *a)
 {
     if (!rule->faults)
@@ -107,8 +107,8 @@ bool bide__rule_matches(const bide_rule *rule, struct bide__answer *a)
            header_matches(rule, a->r) && problem_matches(rule, a);
 }
 
-/* Tells whether a Content-Type is application/problem+json, with parameters or
- * without. */
+/* Returns whether a Content-Type is application/problem+json, with or without
+ * parameters. */
 static bool is_problem_type(struct bide__text value)
 {
     const struct bide__text type = bide__text_of("application/problem+json");

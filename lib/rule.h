@@ -7,8 +7,8 @@
 #include "bide/hint.h"
 #include "bide/policy.h"
 
-/* A response while it is looked at. Its body is read when a rule or the hints
- * first ask for it, and then once, however many rules there are.
+/* A response while it is examined. Its body is read when a rule or the hints
+ * first need it, and only once, however many rules there are.
  * Threads: owned. */
 struct bide__answer {
     const bide_response *r;
@@ -19,13 +19,13 @@ struct bide__answer {
     bide_problem problem;
 };
 
-/* Gives the problem details, or NULL if there are none. */
+/* Returns the problem details, or NULL if there are none. */
 const bide_problem *bide__answer_problem(struct bide__answer *a);
 
-/* Tells whether a header field has this name, in any case. */
+/* Returns whether a header field has this name, in any case. */
 bool bide__is_field(const bide_header *h, const char *name);
 
-/* Tells whether all that the rule asks for is true of the answer. */
+/* Returns whether the response meets all conditions of the rule. */
 bool bide__rule_matches(const bide_rule *rule, struct bide__answer *a);
 
 #endif

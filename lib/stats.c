@@ -1,4 +1,4 @@
-/* Snapshots: the counters and the lanes, added up by whoever wants to know. */
+/* Snapshots: the sums of the counters and the lanes. */
 #include "lib/stats.h"
 
 #include <string.h>
@@ -69,8 +69,8 @@ static uint64_t less(uint64_t a, uint64_t b)
 }
 
 /* First attempts that a hedge overtook were recorded, to keep the quantile
- * honest; they did not succeed, and are taken out here. While a slice is being
- * poured out, a few may be in neither place. */
+ * honest; they did not succeed, and are subtracted here. While a slice is being
+ * recycled, a few may be in neither place. */
 static void take_out(bide_histogram *h, const bide_histogram *out)
 {
     for (unsigned i = 0; i < BIDE_N_BUCKETS; i++)

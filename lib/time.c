@@ -35,7 +35,7 @@ static double power(double factor, uint32_t n)
 int64_t bide__grow_ns(int64_t base, double factor, uint32_t n, int64_t cap)
 {
     if (base <= 0 || cap <= 0)
-        return 0; /* and 0 * infinity, which is not a number, never happens */
+        return 0; /* so 0 * infinity, which is NaN, never happens */
     if (base >= cap)
         return cap;
     if (n == 0 || !(factor > 1))

@@ -1,7 +1,8 @@
 /* Nanosecond arithmetic that saturates, and the slicing of time into ticks.
  *
  * Durations and points in time are int64_t and never negative. A sum that does
- * not fit is BIDE_FOREVER; nothing wraps, whatever a caller or a server says. */
+ * not fit is BIDE_FOREVER; nothing wraps, whatever a caller or a server
+ * sends. */
 #ifndef BIDE_LIB_TIME_H
 #define BIDE_LIB_TIME_H
 
@@ -27,19 +28,18 @@ static inline int64_t bide__clock(int64_t now)
     return now < 0 ? 0 : now;
 }
 
-/* ns * ratio, for ratio >= 0; saturates, and a ratio that is no number gives
- * 0. */
+/* ns * ratio, for ratio >= 0; saturates, and NaN gives 0. */
 int64_t bide__scale_ns(int64_t ns, double ratio);
 
 /* min(cap, base * factor^n) for factor >= 1, in O(log n) multiplications, the
  * same bits on every machine: no libm is involved. */
 int64_t bide__grow_ns(int64_t base, double factor, uint32_t n, int64_t cap);
 
-/* Cuts time into ticks of one length. A 64-bit division costs more than all the
- * rest of a counter's update, so the tick is a multiplication by the reciprocal:
- * exact at multiples of the length from 0, never late, and early by at most
- * length / 2^64 of the time since 0 (for 1 s, 54 parts in 10^12), which only
- * shifts where a tick ends. */
+/* Divides time into ticks of one length. A 64-bit division costs more than the
+ * rest of a counter's update, so the tick is a multiplication by the
+ * reciprocal: exact at multiples of the length from 0, never late, and early by
+ * at most length / 2^64 of the time since 0 (for 1 s, 54 parts in 10^12), which
+ * only shifts the end of a tick. */
 struct bide__ticker {
     uint64_t reciprocal; /* 2^64 / length, rounded up */
 };

@@ -1,14 +1,14 @@
-/* The slow paths of the sliding window: turning a slot over, and adding up. */
+/* The slow paths of the sliding window: recycling a slot, and summing. */
 #include "lib/window.h"
 
-/* Farther ahead than this is no thread that was held up, but a clock that was
- * set back: the slot is taken over, and counting starts anew. */
+/* A slot farther ahead than this is not due to a delayed thread, but to a clock
+ * that was set back: the slot is taken over, and counting restarts. */
 enum { PLAUSIBLE_LEAD = 4 * BIDE__SLOTS };
 
 /* Whether tag `a` is of a later era, or of a later tick in the same one. Both
  * wrap around, so the difference decides, as with sequence numbers. The tick
  * must be near for the era to mean anything: an era that was left long ago is
- * half-way round one day, and would pass for a later one. */
+ * eventually half-way round, and would look like a later one. */
 static bool later(uint64_t a, uint64_t b)
 {
     uint64_t era = ((a >> BIDE__TICK_BITS) - (b >> BIDE__TICK_BITS)) & 0xff;
@@ -27,7 +27,7 @@ void bide__window_turn(_Atomic uint64_t *slot, uint64_t tag)
         bool used = (seen & BIDE__COUNT_MAX) != 0;
         if (used && (have == tag || later(have, tag))) {
             /* Another thread turned it first, or our clock is behind. An older
-             * era has nothing to say any more; a tick late is soon enough. */
+             * era no longer matters; a tick late is soon enough. */
             if (have >> BIDE__TICK_BITS != tag >> BIDE__TICK_BITS)
                 return;
             want = seen + 1;

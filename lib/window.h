@@ -1,16 +1,17 @@
 /* A count of events over a sliding window, kept by any number of threads.
  *
  * The window is a ring of 16 slots, one for each tick. A slot is a single word
- * that holds which tick it counts for beside the count, so turning a slot over
- * to a new tick and counting the first event there is one compare-and-swap, and
- * no thread is ever needed to rotate the ring. An event that is counted just as
- * its slot turns over lands in the newer tick: it is never lost, and never
+ * that holds which tick it counts for beside the count, so recycling a slot for
+ * a new tick and counting the first event there is one compare-and-swap, and no
+ * thread is ever needed to rotate the ring. An event that is counted just as
+ * its slot is recycled lands in the newer tick: it is never lost, and never
  * counted twice.
  *
  *   slot = era (8 bits) | tick (28 bits) | count (28 bits)
  *
- * The era keeps apart what must not be added up although the times touch: the
- * breaker passes its generation, so that closing starts from nothing.
+ * The era separates what must not be summed although the times touch: the
+ * breaker passes its generation, so that a breaker that closes starts from
+ * zero.
  *
  * The newest slot is still filling, so a sum covers between 15/16 of the window
  * and all of it: for a budget, never too much. */
@@ -51,10 +52,10 @@ static inline void bide__window_add(struct bide__window *w, uint64_t tick,
         atomic_fetch_add_explicit(slot, 1, memory_order_relaxed);
 }
 
-/* Takes one event of that tick back, if the window still has any of it. */
+/* Uncounts one event of that tick, if the window still has any of it. */
 void bide__window_take_back(struct bide__window *w, uint64_t tick, uint8_t era);
 
-/* Adds up the window that ends with `tick`. */
+/* Sums the window that ends with `tick`. */
 uint64_t bide__window_sum(const struct bide__window *w, uint64_t tick,
                           uint8_t era);
 

@@ -87,9 +87,9 @@ static int fail(int fd)
     return -1;
 }
 
-/* A socket file that nobody answers at any more was left by a process that is
- * gone, and stands in the way. Any other file is somebody's, though connect()
- * says the same of it. */
+/* A socket file at which nothing accepts connections was left by a process that
+ * is gone, and is in the way. Any other kind of file belongs to someone,
+ * although connect() fails in the same way for it. */
 static void clear_path(const struct net_address *a)
 {
     struct stat at;
@@ -119,7 +119,7 @@ int net_listen(const struct net_address *a, int flags)
         return fail(fd);
     if (bind(fd, &a->to.any, a->len) < 0 || listen(fd, 4096) < 0)
         return fail(fd);
-    /* The kernel has seen to it that it is alone; from now on others may join. */
+    /* The kernel has ensured that it is alone; from now on others may join. */
     if (flags & NET_ALONE && a->to.any.sa_family != AF_UNIX &&
         setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) < 0)
         return fail(fd);

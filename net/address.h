@@ -37,25 +37,24 @@ int net_address_unix(struct net_address *ret, const char *path);
 const char *net_address_text(const struct net_address *a,
                              char text[NET_ADDRESS_TEXT]);
 
-/* 4 or 16 bytes in network order; an IPv4 address that is mapped into IPv6
- * gives 4; 0 for a Unix socket. */
+/* 4 or 16 bytes in network order; 4 for an IPv4-mapped IPv6 address, 0 for a
+ * Unix socket. */
 unsigned net_address_bytes(const struct net_address *a, uint8_t bytes[16]);
 
-/* A listening socket that does not block. With NET_REUSEPORT several may share
- * the address. With NET_ALONE it is the first of several: it fails (EADDRINUSE)
- * if anybody at all listens there; once it is open, NET_REUSEPORT may join it.
- * -1 and errno. */
+/* A non-blocking listening socket. With NET_REUSEPORT several may share the
+ * address. With NET_ALONE it is the first of several: it fails (EADDRINUSE) if
+ * any other socket listens there; once it is open, NET_REUSEPORT sockets may
+ * join it. -1 and errno. */
 enum { NET_REUSEPORT = 1, NET_ALONE = 2 };
 int net_listen(const struct net_address *a, int flags);
 
-/* A socket that is connecting or connected, and does not block. -1 and errno.
- */
+/* A non-blocking socket that is connecting or connected. -1 and errno. */
 int net_connect(const struct net_address *a);
 
-/* What became of it: 0, or an errno. */
+/* The result of connecting: 0, or an errno. */
 int net_connect_result(int fd);
 
-/* Small writes go out at once. No effect on a Unix socket. */
+/* Sends small writes at once. No effect on a Unix socket. */
 void net_nodelay(int fd);
 
 #endif

@@ -9,8 +9,8 @@
  *     b->begin += used;
  *     net_buf_give(&bufs, b);
  *
- * The one given back last is taken first, while it is still in the cache. A
- * connection that waits for its next message has none.
+ * The buffer returned last is taken first, while it is still in the cache. A
+ * connection that waits for its next message holds none.
  *
  * Threads: owned. */
 #ifndef BIDE_NET_BUF_H
@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many unused things to keep: none where AddressSanitizer looks on. What lies
- * on a free list is not free to it, and a use after that would go unseen. */
+/* How many unused objects to keep: none under AddressSanitizer, which does not
+ * know that what is on a free list is free, and would miss a use after that. */
 #if defined(__SANITIZE_ADDRESS__)
 #define NET_SPARES(n) 0
 #elif defined(__has_feature)
@@ -32,7 +32,7 @@
 #define NET_SPARES(n) (n)
 #endif
 
-/* The bytes from begin to end are yet to be used. */
+/* The bytes from begin to end have not been used yet. */
 struct net_buf {
     struct net_buf *next; /* on the free list, or in a chain */
     uint32_t begin, end, size;
@@ -51,7 +51,7 @@ struct net_bufs {
 void net_bufs_init(struct net_bufs *bufs, uint32_t size, uint32_t max_free);
 void net_bufs_done(struct net_bufs *bufs);
 
-struct net_buf *net_buf_new(struct net_bufs *bufs); /* past the free list */
+struct net_buf *net_buf_new(struct net_bufs *bufs); /* if the list is empty */
 void net_buf_drop(struct net_bufs *bufs, struct net_buf *b);
 
 static inline struct net_buf *net_buf_take(struct net_bufs *bufs)
@@ -67,7 +67,7 @@ static inline struct net_buf *net_buf_take(struct net_bufs *bufs)
     return b;
 }
 
-/* NULL also when so many are in use: for what others decide the amount of. */
+/* NULL also if max_taken are in use: for amounts that others decide. */
 static inline struct net_buf *net_buf_take_if(struct net_bufs *bufs)
 {
     return bufs->n_taken < bufs->max_taken ? net_buf_take(bufs) : NULL;

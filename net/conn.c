@@ -1,5 +1,5 @@
-/* The slow paths of connections: closing, resetting, and asking the kernel
- * what is left to send. */
+/* The slow paths of connections: closing, resetting, and asking the kernel how
+ * much is unsent. */
 #include "net/conn.h"
 
 #include <linux/sockios.h>
@@ -70,6 +70,6 @@ bool net_conn_stale(struct net_conn *c)
     ssize_t n = recv(c->io.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (n <= 0 || !c->session)
         return n >= 0 || errno != EAGAIN;
-    c->readable = true; /* a word of TLS: its goodbye? */
+    c->readable = true; /* a TLS record: close_notify? */
     return !net_conn_quiet(c);
 }

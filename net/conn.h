@@ -6,10 +6,10 @@
  *     if (n == 0 || n == NET_ERROR)
  *         hang_up(conn);
  *
- * Edge-triggered means: the kernel tells once. The flags remember what it told,
- * and are taken back by the call that finds nothing more to do. A read that
- * fills less than it could has emptied the socket, and saves the second call
- * that would only say so; unless the other side has closed, which only a
+ * Edge-triggered means that the kernel notifies once. The flags remember the
+ * notification, and are cleared by the call that finds nothing more to do. A
+ * read that fills less than it could has emptied the socket, and saves the
+ * second call that would only say so; unless the peer has closed, which only a
  * further read shows.
  *
  * TLS is a table of functions behind one pointer, so that a program without
@@ -27,31 +27,31 @@
 
 struct net_conn;
 
-/* What a layer above TCP does otherwise. Each may need to read in order to
- * write, and to write in order to read: after any event all that waits is tried
- * again. */
+/* What a layer above TCP does differently. Each may need to read in order to
+ * write, and to write in order to read: after any event everything that waits
+ * is tried again. */
 struct net_layer {
     ssize_t (*read)(struct net_conn *conn, void *buf, size_t n);
     ssize_t (*writev)(struct net_conn *conn, const struct iovec *iov, int n);
     /* 1: done; NET_AGAIN; NET_ERROR, and why in *ret_why, a constant. */
     int (*handshake)(struct net_conn *conn, const char **ret_why);
     bool (*pending)(struct net_conn *conn);  /* bytes that epoll cannot see */
-    void (*shutdown)(struct net_conn *conn); /* says goodbye, if it can */
+    void (*shutdown)(struct net_conn *conn); /* sends close_notify, if it can */
     void (*free)(struct net_conn *conn);
 };
 
 struct net_conn {
     struct net_io io;
-    void *session; /* the layer's own; NULL: plain TCP */
+    void *session; /* the layer's; NULL: plain TCP */
     const struct net_layer *layer;
     bool readable, writable;
-    bool hup;    /* the other side has closed, or it broke: read to the end */
-    bool broken; /* both ways */
+    bool hup;    /* the peer has closed, or it broke: read to the end */
+    bool broken; /* in both directions */
 };
 
 enum { NET_AGAIN = -1, NET_ERROR = -2 };
 
-/* Takes note of what epoll said. */
+/* Records what epoll reported. */
 static inline void net_conn_note(struct net_conn *c, unsigned events)
 {
     if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
@@ -115,29 +115,29 @@ static inline bool net_can_read(const struct net_conn *c)
     return c->readable;
 }
 
-/* Bytes that were written and have not reached the other side. */
+/* Bytes that were written and have not reached the peer. */
 size_t net_conn_unsent(const struct net_conn *c);
 
-/* Whether the kernel knows by now that what was written will not be read. */
+/* Whether the kernel already knows that what was written will not be read. */
 bool net_conn_failed(const struct net_conn *c);
 
-/* Says that no more will be written; the other direction stays. */
+/* Says that nothing more will be written; the other direction stays open. */
 void net_conn_shutdown(struct net_conn *c);
 
-/* Closes it; io.fd is then -1. Once more does nothing. */
+/* Closes it; io.fd is then -1. Closing twice does nothing. */
 void net_conn_close(struct net_conn *c);
 
-/* The same without a goodbye: the other side sees that it broke off. TLS says
- * nothing; `reset` also throws away what has not been sent, and says so. */
+/* The same without an orderly close: the peer sees that it broke off. TLS sends
+ * no close_notify; `reset` also discards unsent data, and sends a reset. */
 void net_conn_break(struct net_conn *c, bool reset);
 
-/* Whether nothing has come that nobody asked for, as far as is known. TLS has
- * words of its own (session tickets): those do not count. */
+/* Whether nothing unexpected has arrived, as far as is known. TLS has messages
+ * of its own (session tickets), which do not count. */
 bool net_conn_quiet(struct net_conn *c);
 
-/* Whether something came, or it was closed, though nobody asked for anything:
- * one system call, to be made before an idle connection carries what must not
- * be sent twice. */
+/* Whether something arrived unexpectedly, or the peer closed: one system call,
+ * to be made before an idle connection carries a request that must not be sent
+ * twice. */
 bool net_conn_stale(struct net_conn *c);
 
 #endif

@@ -14,12 +14,12 @@
  *     http1_body_init(&body, head.framing, head.content_length);
  *
  * The parser allocates nothing, keeps offsets and no pointers into the input,
- * and goes on where it stopped: a head that comes byte by byte costs no more
- * steps than one that comes at once, and gives the same result.
+ * and continues where it stopped: a head that arrives byte by byte takes no
+ * more steps than one that arrives at once, and gives the same result.
  *
  * What two readers could understand differently is refused, not repaired: that
  * is how requests are smuggled. Every refusal has a number that does not
- * change, a name, a text and the status to answer with. */
+ * change, a name, a text and the status to respond with. */
 #ifndef BIDE_NET_HTTP1_H
 #define BIDE_NET_HTTP1_H
 
@@ -29,9 +29,8 @@
 
 /* ===== errors ===== */
 
-/* X(error, value, status, name, text). Status is what a server answers to a
- * request that is refused so; for a response it means nothing (a proxy answers
- * 502). */
+/* X(error, value, status, name, text). Status is what a server responds to such
+ * a request; for a response it means nothing (a proxy responds with 502). */
 /* clang-format off */
 #define HTTP1_ERRORS(X)                                                        \
     X(HTTP1_EMETHOD, -1, 400, "method",                                        \
@@ -102,8 +101,9 @@ enum {
 #undef X
 };
 
-/* "bare_lf", for logs and metrics; a sentence for people; the status to answer.
- * Never NULL; for a number that is no error "none", "no error" and 200. */
+/* "bare_lf", for logs and metrics; a sentence for people; the status to respond
+ * with. Never NULL; for a number that is no error "none", "no error" and
+ * 200. */
 const char *http1_error_name(int rc);
 const char *http1_error_text(int rc);
 int http1_error_status(int rc);
@@ -126,12 +126,11 @@ enum {
 
 enum http1_id {
     HTTP1_ID_OTHER = 0,      /* any name that is not in the list ... */
-    HTTP1_ID_UNDERSCORE = 1, /* ... or has an underscore. What CGI makes of
-                                X_Forwarded_For is what it makes of
-                                X-Forwarded-For: the one can pass for the
-                                other */
+    HTTP1_ID_UNDERSCORE = 1, /* ... or has an underscore. CGI maps
+                                X_Forwarded_For and X-Forwarded-For to the same
+                                variable: one can impersonate the other */
     HTTP1_ID_X_FORWARDED = 2, /* ... or begins with "x-forwarded-": no list has
-                                 all that servers believe */
+                                 all that servers trust */
 #define X(id, name, slot, flags) HTTP1_ID_##id,
     HTTP1_NAMES(X)
 #undef X
@@ -139,27 +138,26 @@ enum http1_id {
 };
 
 /* One header line: "Name: value CRLF". Offsets are from the start of the
- * message. Lines lie one behind the other without a gap: fields a to b are the
- * bytes from fields[a].line to fields[b].line + fields[b].line_len, for one
- * memcpy.
+ * message. Lines are contiguous: fields a to b are the bytes from
+ * fields[a].line to fields[b].line + fields[b].line_len, for one memcpy.
  *
  * Threads: owned. */
 struct http1_field {
-    uint16_t line;      /* where the line begins, and with it the name */
-    uint16_t line_len;  /* CRLF included */
+    uint16_t line;      /* where the line, and the name, begins */
+    uint16_t line_len;  /* including CRLF */
     uint16_t name_len;  /* never 0 */
-    uint16_t value;     /* where the value begins, blanks skipped */
-    uint16_t value_len; /* blanks at the end not counted; may be 0 */
+    uint16_t value;     /* where the value begins, after blanks */
+    uint16_t value_len; /* without trailing blanks; may be 0 */
     uint8_t id;         /* enum http1_id */
-    uint8_t hop;        /* not to be forwarded: by its nature (HTTP1_HOP), or
-                           because Connection names it */
+    uint8_t hop;        /* hop-by-hop: by its nature (HTTP1_HOP), or because
+                           Connection names it */
 };
 
-/* "content-length" for HTTP1_ID_CONTENT_LENGTH; "" for those that are not in
- * the list. */
+/* "content-length" for HTTP1_ID_CONTENT_LENGTH; "" for those not in the
+ * list. */
 const char *http1_name(enum http1_id id);
 
-/* Which known name this token is, in any case of letters. */
+/* The id of a name, in any case of letters. */
 enum http1_id http1_name_id(const char *name, size_t len);
 
 /* ===== heads ===== */
@@ -184,7 +182,7 @@ enum http1_form {
     HTTP1_ASTERISK,  /* *, of OPTIONS and nothing else */
 };
 
-/* How the end of the body is known. */
+/* How the end of the body is determined. */
 enum http1_framing {
     HTTP1_NO_BODY,     /* there is none, not even of length 0 to wait for */
     HTTP1_LENGTH,      /* content_length bytes, at least 1 */
@@ -201,18 +199,18 @@ enum http1_framing {
 struct http1_head {
     struct http1_field *fields;
     uint64_t seen;           /* bit n: a field with id n is there */
-    uint64_t content_length; /* valid with has_length, also where no body
-                                follows (HEAD, 304) */
+    uint64_t content_length; /* valid with has_length, even if no body follows
+                                (HEAD, 304) */
     uint16_t n_fields;
     uint16_t fields_at; /* where the first header line begins */
-    uint16_t head_len;  /* all of it, the empty line included */
+    uint16_t head_len;  /* of the whole head, including the empty line */
 
     /* Requests */
     uint16_t method, method_len; /* offset and length */
-    uint16_t target, target_len; /* as it was sent, unless normalised */
-    uint16_t path, path_len;     /* of the target, "?..." not included; may be
-                                    empty in absolute-form: means "/" */
-    uint16_t query_len;          /* behind the path, "?" included; or 0 */
+    uint16_t target, target_len; /* as sent, unless normalised */
+    uint16_t path, path_len;     /* of the target, without "?..."; may be empty
+                                    in absolute-form: means "/" */
+    uint16_t query_len;          /* after the path, including "?"; or 0 */
     uint16_t host, host_len;     /* authority: of an absolute target, else of
                                     Host; empty only in HTTP/1.0 */
     uint8_t method_id;           /* enum http1_method */
@@ -225,18 +223,18 @@ struct http1_head {
     /* Both */
     uint8_t minor;          /* HTTP/1.minor: 0 or 1 */
     uint8_t framing;        /* enum http1_framing */
-    bool has_length;        /* a Content-Length was there */
+    bool has_length;        /* there was a Content-Length */
     bool keep_alive;        /* the connection outlives this message */
-    bool close_named;       /* Connection: close was there */
+    bool close_named;       /* there was Connection: close */
     bool expect_continue;   /* Expect: 100-continue, HTTP/1.1 only */
-    bool upgrade;           /* Connection: upgrade and Upgrade were there */
-    bool has_nominated_hop; /* Connection names other fields; where they are
-                               there, .hop is set */
+    bool upgrade;           /* there were Connection: upgrade and Upgrade */
+    bool has_nominated_hop; /* Connection names other fields; if they are
+                               present, .hop is set */
 
     /* The parser's own */
     uint8_t phase, sort;
     int8_t error;
-    uint8_t asked; /* method of the request that a response answers */
+    uint8_t asked; /* method of the request to which this responds */
     bool asked_upgrade;
     bool upgrade_named, keep_alive_named; /* by Connection */
     uint8_t nominated;                    /* options that name a field */
@@ -248,29 +246,28 @@ struct http1_head {
     uint16_t value; /* of this line */
 };
 
-/* Begins a head. `fields` has room for max_fields; NULL, if the lines need only
+/* Begins a head. `fields` has room for max_fields; NULL if the lines need only
  * be checked and counted. max_bytes is the longest head to accept, at most
  * HTTP1_HEAD_MOST. The array stays the caller's and must outlive the head. */
 void http1_request_init(struct http1_head *head, struct http1_field *fields,
                         unsigned max_fields, unsigned max_bytes);
 
-/* Likewise for the answer to a request with that method; asked_upgrade, if that
- * request had .upgrade set and it was forwarded. A head with a status under 200
- * and not 101 is followed by another: init again. */
+/* Likewise for the response to a request with that method; asked_upgrade, if
+ * that request had .upgrade set and it was forwarded. A head with a status
+ * below 200 other than 101 is followed by another: init again. */
 void http1_response_init(struct http1_head *head, struct http1_field *fields,
                          unsigned max_fields, unsigned max_bytes,
                          enum http1_method asked, bool asked_upgrade);
 
-/* Reads on. buf holds the message from its first byte, len bytes of it so far:
- * what was there at the call before, and perhaps more. It may lie elsewhere
- * than before.
+/* Continues. buf holds the message from its first byte, len bytes of it so far:
+ * those of the previous call, and perhaps more. It may have moved.
  *
  * Returns the length of the head when it is complete; 0 when more is needed; an
  * error (HTTP1_E..., negative) otherwise, and again at every further call.
- * head->at is then the offset of the byte at which it was noticed. */
+ * head->at is then the offset of the byte at which it was detected. */
 int http1_parse(struct http1_head *head, const char *buf, size_t len);
 
-/* Whether a known field is there, and the first of that name or NULL. */
+/* Whether a known field is present, and the first of that name or NULL. */
 static inline bool http1_has(const struct http1_head *head, enum http1_id id)
 {
     return head->seen >> id & 1;
@@ -280,10 +277,10 @@ const struct http1_field *http1_find(const struct http1_head *head,
 
 /* ===== paths ===== */
 
-/* Brings a path that begins with "/" into its normal form (RFC 3986, 6.2.2), in
- * place: its new length, never more than before. HTTP1_ETARGET: it has none, or
- * one that some servers would still read in another way (http1_path.c); the
- * bytes are then of no use. To do it twice changes nothing. */
+/* Normalizes a path that begins with "/" (RFC 3986, 6.2.2), in place: returns
+ * its new length, never more than before. HTTP1_ETARGET: it has no normal form,
+ * or one that some servers would still read in another way (http1_path.c); the
+ * bytes are then undefined. Idempotent. */
 int http1_path_normalize(char *path, size_t len);
 
 /* The same for the path of a request whose head has been read; the query moves
@@ -292,7 +289,7 @@ bool http1_normalize(struct http1_head *head, char *buf);
 
 /* ===== bodies ===== */
 
-/* Reads a body as it comes, whatever its framing.
+/* Reads a body as it arrives, whatever its framing.
  *
  *     for (;;) {
  *         int rc = http1_body_next(&body, buf + at, len - at, &piece);
@@ -316,42 +313,42 @@ struct http1_body {
 
 struct http1_piece {
     size_t data, data_len; /* bytes of the body, as offset into the input */
-    size_t consumed;       /* of the input: data, and what frames it */
+    size_t consumed;       /* of the input: data and its framing */
 };
 
 enum {
-    HTTP1_MORE = 0, /* what can be used has been; give what is left, and more */
+    HTTP1_MORE = 0, /* all usable input is used; pass the rest, and more */
     HTTP1_DATA = 1, /* data_len > 0; call again with the rest */
     HTTP1_END = 2,  /* the body is complete; the rest is the next message */
 };
 
-/* Begins a body as the head says. */
+/* Begins a body as the head specifies. */
 void http1_body_init(struct http1_body *body, enum http1_framing framing,
                      uint64_t content_length);
 
-/* The longest trailer section to accept, HTTP1_HEAD_BYTES unless said: it is
- * waited for as a whole, so whoever has smaller buffers must say so. To be
- * called before the trailer begins. */
+/* Sets the longest trailer section to accept, by default HTTP1_HEAD_BYTES: it
+ * is read as a whole, so callers with smaller buffers must set it. Call it
+ * before the trailer begins. */
 void http1_body_max_trailer(struct http1_body *body, unsigned max_bytes);
 
-/* Keeps the trailer lines: offsets in `fields` count from the beginning of the
+/* Keeps the trailer lines: offsets in `fields` are from the beginning of the
  * trailer section, which is where the last piece's `data` points. By default
- * they are checked and dropped. To be called before the trailer begins. */
+ * they are checked and dropped. Call it before the trailer begins. */
 void http1_body_keep_trailer(struct http1_body *body,
                              struct http1_field *fields, unsigned max_fields);
 
-/* Takes one piece off the input. Bytes not consumed must be given again. All
- * are consumed, except those of a trailer section that is not yet complete: it
- * is taken as a whole (at most HTTP1_HEAD_BYTES), the empty line included.
+/* Takes one piece off the input. Bytes that are not consumed must be passed
+ * again. All are consumed, except those of an incomplete trailer section: it is
+ * taken as a whole (at most HTTP1_HEAD_BYTES), including the empty line.
  *
- * A chunked body's consumed bytes are safe to forward as they are to an
+ * The consumed bytes of a chunked body may be forwarded unchanged to an
  * HTTP/1.1 peer. Returns HTTP1_MORE, HTTP1_DATA, HTTP1_END or an error, and
  * that error again at every further call. */
 int http1_body_next(struct http1_body *body, const char *buf, size_t len,
                     struct http1_piece *piece);
 
 /* The connection has ended: HTTP1_END if that ends the body or the body was
- * complete before, HTTP1_ETRUNCATED if not. */
+ * already complete, HTTP1_ETRUNCATED if not. */
 int http1_body_eof(const struct http1_body *body);
 
 #endif

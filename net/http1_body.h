@@ -4,17 +4,17 @@
 
 #include "net/http1_read.h"
 
-/* Where in a chunked body we are. */
+/* The position in a chunked body. */
 enum http1__chunk_phase {
     HTTP1__SIZE, /* digits of a chunk's size */
     HTTP1__EXT_NAME,
     HTTP1__EXT_VALUE, /* its first byte: a token or a quote */
     HTTP1__EXT_TOKEN,
     HTTP1__EXT_QUOTED,
-    HTTP1__EXT_BEHIND, /* behind the closing quote */
+    HTTP1__EXT_BEHIND, /* after the closing quote */
     HTTP1__SIZE_LF,
     HTTP1__CHUNK_DATA,
-    HTTP1__CHUNK_CR, /* behind the data */
+    HTTP1__CHUNK_CR, /* after the data */
     HTTP1__CHUNK_LF,
     HTTP1__TRAILERS,
     HTTP1__CHUNKS_DONE,

@@ -3,14 +3,14 @@
  *     chunk = 1*HEXDIG [ chunk-ext ] CRLF data CRLF
  *     body  = *chunk 1*"0" [ chunk-ext ] CRLF trailers CRLF
  *
- * What frames the data is read byte by byte, as a state machine that needs none
- * of the bytes again; only the trailer section is waited for as a whole. */
+ * The framing is read byte by byte, as a state machine that never needs a byte
+ * again; only the trailer section is read as a whole. */
 #include "net/http1_body.h"
 
 #include "base/hex.h"
 
-/* No blanks around the size: RFC 9112 lets a recipient take some, and those who
- * do and those who do not see different bodies. */
+/* No blanks around the size: RFC 9112 allows a recipient to accept some, and
+ * recipients that do and those that do not see different bodies. */
 enum { MOST_DIGITS = 16 };
 
 static int end_of_size(struct http1_body *b, char c)
@@ -48,7 +48,7 @@ static int expect_byte(struct http1_body *b, char c, char want, int error,
     return 0;
 }
 
-/* One byte of what frames the data. */
+/* One byte of the framing. */
 static int frame_byte(struct http1_body *b, char c)
 {
     switch (b->phase) {

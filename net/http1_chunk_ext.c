@@ -1,12 +1,12 @@
-/* net/http1_chunk_ext.c: chunk extensions, which nobody uses and everybody must
- * be able to pass over.
+/* net/http1_chunk_ext.c: chunk extensions, which no one uses and everyone must
+ * be able to skip.
  *
  *     chunk-ext = *( ";" name [ "=" ( token / quoted-string ) ] )
  *
- * They are checked, because lax readers of them have been the way in for
- * smuggled requests, and bounded for the whole body, because they cost the
- * sender little and every reader something. Blanks around ";" and "=" are
- * refused, and backslashes in quotes: not every reader knows what they mean. */
+ * They are checked, because lax readers of them have been a vector for request
+ * smuggling, and limited for the whole body, because they cost the sender
+ * little and every reader something. Blanks around ";" and "=" are refused, and
+ * backslashes in quotes: not every reader knows what they mean. */
 #include "net/http1_body.h"
 
 /* A name, its value or the whole extension has ended at c. */

@@ -3,12 +3,11 @@
  *     Connection: close, x-trace-hop
  *
  * "close", "keep-alive" and "upgrade" are for the parser. Any other option is
- * the name of a field that is meant for this hop alone. It is looked up when
- * all fields are known, because a field may come before the one that names it.
- */
+ * the name of a hop-by-hop field. It is looked up when all fields are known,
+ * because a field may come before the one that names it. */
 #include "net/http1_read.h"
 
-/* One option after the other of a list; false at its end. */
+/* Iterates over the options of a list; false at its end. */
 struct list {
     const char *at, *end;
     const char *option;
@@ -40,7 +39,7 @@ static struct list list_of(const char *buf, const struct http1_field *f)
                           .end = buf + f->value + f->value_len };
 }
 
-/* Whether the option is one of the parser's own; notes it then. */
+/* Whether the option is one of the parser's own; records it if so. */
 static bool own_option(struct http1_head *h, const struct list *l)
 {
     if (HTTP1_IS_WORD(l->option, l->len, "close"))
@@ -54,14 +53,14 @@ static bool own_option(struct http1_head *h, const struct list *l)
     return true;
 }
 
-/* To drop these would change where the message ends, or for whom it is. */
+/* Dropping these would change where the message ends, or whom it is for. */
 static bool never_dropped(enum http1_id id)
 {
     return id == HTTP1_ID_HOST || id == HTTP1_ID_CONTENT_LENGTH ||
            id == HTTP1_ID_TRANSFER_ENCODING;
 }
 
-/* Notes a field's name. Each costs a look at all fields later: a bound keeps
+/* Records a field's name. Each costs a scan of all fields later: a limit keeps
  * that cheap. */
 static int nominate(struct http1_head *h, const struct list *l)
 {

@@ -6,7 +6,7 @@ struct row {
     int status;
 };
 
-/* Row n is of the error -n. */
+/* Row n is for the error -n. */
 static const struct row rows[] = { { "none", "no error", 200 },
 #define X(error, value, code, label, sentence)                                 \
     [-(value)] = { label, sentence, code },

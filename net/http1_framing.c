@@ -1,12 +1,13 @@
-/* net/http1_framing.c: where a message ends, and whether the connection stays.
+/* net/http1_framing.c: where a message ends, and whether the connection
+ * persists.
  *
  * RFC 9112, section 6.3, with every case in which two readers might disagree
  * turned into a refusal. */
 #include "net/http1_read.h"
 
-/* Whether nothing but SP stands before the value, and nothing behind it. RFC
- * 9112 allows tabs, and blanks at the end, but some readers take those for a
- * part of the value; where the length of the message hangs on it, that is too
+/* Whether there is nothing but SP before the value, and nothing after it. RFC
+ * 9112 allows tabs, and trailing blanks, but some readers take those for a part
+ * of the value; if the length of the message depends on it, that is too
  * many. */
 static bool plainly_set(const char *buf, const struct http1_field *f)
 {
@@ -50,7 +51,7 @@ static int transfer_encoding(struct http1_head *h, const char *buf,
     return plainly_set(buf, f) ? 0 : HTTP1_ECODING;
 }
 
-/* Of a request. Also checked where an absolute target overrides it. */
+/* Of a request. Also checked if an absolute target overrides it. */
 static int host(struct http1_head *h, const char *buf,
                 const struct http1_field *f)
 {
@@ -117,8 +118,8 @@ static int frame_request(struct http1_head *h)
     return 0;
 }
 
-/* 1xx and 204 have no body and must not announce one. Where one is announced
- * all the same, what follows on the connection is anybody's guess. */
+/* 1xx and 204 have no body and must not announce one. If one is announced
+ * anyway, no one knows what follows on the connection. */
 static int frame_bodiless(struct http1_head *h)
 {
     h->framing = HTTP1_NO_BODY;
@@ -144,7 +145,7 @@ static int frame_response(struct http1_head *h)
     if (h->asked == HTTP1_CONNECT && h->status < 300)
         return frame_tunnel(h);
     if (h->asked == HTTP1_HEAD || h->status == 304)
-        return 0; /* the lengths are of what GET would have got */
+        return 0; /* the lengths are those of the response to GET */
     frame_by_fields(h, HTTP1_UNTIL_CLOSE);
     if (h->framing == HTTP1_UNTIL_CLOSE)
         h->keep_alive = false;

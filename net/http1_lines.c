@@ -2,8 +2,8 @@
  *
  *     field-line = field-name ":" OWS field-value OWS CRLF
  *
- * The hot loop of the parser: a line that is there as a whole is read in one
- * go, one that is not is gone on with in the phase where it broke off. */
+ * The hot loop of the parser: a complete line is read at once, an incomplete
+ * one is continued in the phase where it broke off. */
 #include "net/http1_read.h"
 
 /* Why a name ended at a byte that is not a colon. */
@@ -114,10 +114,10 @@ static int take_line(struct http1_head *h, const char *buf)
     return 1;
 }
 
-/* The usual case: the next line is there as a whole. False if it is not, or is
- * not well-formed; nothing has happened then, and the phases find out why.
- * Tried at the beginning of a line only, so that a line that comes byte by byte
- * is not read again for each of them. */
+/* The usual case: the next line is complete. False if it is not, or is not
+ * well-formed; nothing has changed then, and the phases find out why. Tried
+ * only at the beginning of a line, so that a line that arrives byte by byte is
+ * not read again for each of them. */
 static bool whole_line(struct http1_head *h, const char *buf, size_t n)
 {
     bool underscore = false;

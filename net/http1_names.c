@@ -1,8 +1,9 @@
 /* net/http1_names.c: known header names, found by a perfect hash.
  *
- * The hash looks at the length and at three bytes; the table then leaves one
- * candidate, which is compared in full. Letters are folded by setting bit 5, which
- * turns no byte of a token but a letter into one that a known name holds. */
+ * The hash uses the length and three bytes; the table then leaves one
+ * candidate, which is compared in full. Letters are folded by setting bit 5,
+ * which turns no byte of a token but a letter into one that occurs in a known
+ * name. */
 #include "net/http1.h"
 #include "net/http1_read.h"
 
@@ -65,8 +66,8 @@ static uint32_t load4(const char *p)
     return x;
 }
 
-/* The last word overlaps the one before, so that there is no loop over a rest.
- */
+/* The last word overlaps the one before, so that there is no loop over a
+ * rest. */
 static bool same_name(const char *p, const char *known, size_t len)
 {
     if (len >= 8) {

@@ -1,16 +1,15 @@
 /* net/http1_names.h: the header names that the parser knows, in one table.
  *
- * Whoever acts on a field adds its name here, and then asks for its id instead
- * of comparing text. A name's slot is its hash (http1_names.c); where two
- * collide, or a slot is wrong, test_http1_names says so and prints the right
- * number.
+ * Code that acts on a field adds its name here, and then tests its id instead
+ * of comparing text. A name's slot is its hash (http1_names.c); if two collide,
+ * or a slot is wrong, test_http1_names says so and prints the right number.
  *
  * At most 61 names: http1_head.seen has a bit for each. */
 #ifndef BIDE_NET_HTTP1_NAMES_H
 #define BIDE_NET_HTTP1_NAMES_H
 
 enum {
-    HTTP1_HOP = 1,       /* for the next hop only: never forwarded as it is */
+    HTTP1_HOP = 1,       /* hop-by-hop: never forwarded as it is */
     HTTP1_FRAMES = 2,    /* the parser itself acts on it */
     HTTP1_HEAD_ONLY = 4, /* refused in a trailer */
 };

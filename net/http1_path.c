@@ -1,9 +1,9 @@
 /* net/http1_path.c: the normal form of a path (RFC 3986, 6.2.2), in place.
  *
- * Never longer than what was sent: escapes of unreserved characters are decoded,
- * the hex digits of others become capitals, "." and ".." are resolved, slashes
- * side by side become one. So "%2e" counts as a dot, and "%2F" stays: it is part
- * of a name.
+ * Never longer than what was sent: escapes of unreserved characters are
+ * decoded, the hex digits of others become upper case, "." and ".." are
+ * resolved, and repeated slashes become one. So "%2e" counts as a dot, and
+ * "%2F" stays: it is part of a name.
  *
  * A path that some servers would still read in another way is refused: one that
  * climbs above the root, "..%2F" (a server may decode it late), "..;" (servlets
@@ -13,7 +13,7 @@
 #include "net/http1.h"
 #include "net/http1_read.h"
 
-/* RFC 3986, 2.3: what an escape never needs to stand for. */
+/* RFC 3986, 2.3: characters that never need an escape. */
 static bool is_unreserved(unsigned c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
@@ -26,8 +26,8 @@ static bool is_control(unsigned c)
     return c < 0x20 || c == 0x7f;
 }
 
-/* One character or escape, to path[to]: how many bytes it became, and *used of
- * the `left` at `from`; 0: it must not be there. */
+/* Writes one character or escape to path[to]: returns how many bytes it became,
+ * and *used of the `left` at `from`; 0: it is not allowed. */
 static size_t put_char(char *path, size_t to, size_t from, size_t left,
                        size_t *used)
 {
@@ -54,7 +54,7 @@ static size_t put_char(char *path, size_t to, size_t from, size_t left,
     return is_control(c) ? 0 : 3;
 }
 
-/* A slash, or what some take for one, as an escape. */
+/* A slash, or what some servers take for one, as an escape. */
 static bool is_hidden_slash(const char *p, size_t left)
 {
     return left >= 3 &&
@@ -86,8 +86,8 @@ static bool hides_dots(const char *p, size_t len)
     return false;
 }
 
-/* Where the path ends when the segment at `at` has been looked at, which ends at
- * `end`; 0: it must not be there. What is before `at` ends with a slash. */
+/* Where the path ends after the segment at `at`, which ends at `end`; 0: it is
+ * not allowed. What is before `at` ends with a slash. */
 static size_t resolve(const char *path, size_t at, size_t end)
 {
     size_t len = end - at;

@@ -2,9 +2,9 @@
  *
  * A head is read in phases, from its first byte to its last, each byte once. A
  * phase that finds its bytes incomplete leaves head->at where it stopped and
- * returns 0; the next call enters the same phase again. Nothing is decided by
- * how many bytes happen to be there, so that a message split anywhere gives the
- * same result as the whole. */
+ * returns 0; the next call enters the same phase again. Nothing depends on how
+ * many bytes happen to be available, so a message split anywhere gives the same
+ * result as the whole. */
 #ifndef BIDE_NET_HTTP1_READ_H
 #define BIDE_NET_HTTP1_READ_H
 
@@ -15,7 +15,7 @@ enum http1__sort { HTTP1__REQUEST, HTTP1__RESPONSE, HTTP1__TRAILER };
 
 enum http1__phase {
     /* first lines */
-    HTTP1__START, /* one empty line is passed over before a request */
+    HTTP1__START, /* one empty line is skipped before a request */
     HTTP1__METHOD,
     HTTP1__TARGET,
     HTTP1__VERSION, /* of a request */
@@ -40,8 +40,8 @@ int http1__request_line(struct http1_head *h, const char *buf, size_t n);
 int http1__status_line(struct http1_head *h, const char *buf, size_t n);
 int http1__lines(struct http1_head *h, const char *buf, size_t n);
 
-/* "HTTP/1.1" or "HTTP/1.0" from h->mark on; then h->at is behind it. Looked at
- * from its beginning each time, which for eight bytes is no burden. */
+/* "HTTP/1.1" or "HTTP/1.0" from h->mark on; then h->at is after it. Read from
+ * its beginning each time, which is cheap for eight bytes. */
 int http1__version(struct http1_head *h, const char *buf, size_t n);
 
 /* The LF of the first line. */
@@ -53,27 +53,27 @@ int http1__target(struct http1_head *h, const char *buf);
 /* host, host:port, [v6], [v6]:port; without a port where that is optional. */
 bool http1__authority_valid(const char *p, size_t len, bool port_needed);
 
-/* What one field means for the message; called once for each whose flags have
+/* Applies one field to the message; called once for each whose flags have
  * HTTP1_FRAMES, before h->seen has its bit. 0 or an error. */
 int http1__mean(struct http1_head *h, const char *buf,
                 const struct http1_field *f);
 
-/* What all fields together mean: framing, and whether the connection stays. */
+/* Applies all fields together: framing, and whether the connection persists. */
 int http1__finish(struct http1_head *h, const char *buf);
 
 /* Connection, in two steps: one field's options, 0 or an error; and, when all
- * fields are known, the mark on those that it names. */
+ * fields are known, marking those that it names. */
 int http1__connection(struct http1_head *h, const char *buf,
                       const struct http1_field *f);
 void http1__nominated(struct http1_head *h, const char *buf);
 
-/* Begins a trailer section, with the offsets of its own. */
+/* Begins a trailer section, with its own offsets. */
 void http1__trailer_init(struct http1_head *h);
 
-/* Which known name this is, of one that is not empty and has no underscore. */
+/* The id of a name that is not empty and has no underscore. */
 enum http1_id http1__known_id(const char *name, size_t len);
 
-/* HTTP1_HOP and the like, by id; the place of a name in the table. */
+/* HTTP1_HOP and the like, by id; the slot of a name in the table. */
 extern const uint8_t http1__flags[HTTP1_IDS];
 unsigned http1__slot(const char *name, size_t len);
 

@@ -3,8 +3,8 @@
  *     request-line = method SP request-target SP HTTP-version CRLF */
 #include "net/http1_read.h"
 
-/* RFC 9112, 2.2: a server should pass over an empty line before a request,
- * which old clients sent behind a body. One, and only as CRLF. */
+/* RFC 9112, 2.2: a server should skip an empty line before a request, which old
+ * clients sent after a body. One, and only as CRLF. */
 static int read_start(struct http1_head *h, const char *buf, size_t n)
 {
     if (n == 0)

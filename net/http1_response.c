@@ -2,8 +2,8 @@
  *
  *     status-line = HTTP-version SP status-code SP [ reason-phrase ] CRLF
  *
- * The second SP may be missing where there is no reason: servers that do so are
- * many, and nobody reads such a line differently. */
+ * The second SP may be missing if there is no reason: many servers omit it, and
+ * no reader interprets such a line differently. */
 #include "net/http1_read.h"
 
 int http1__version(struct http1_head *h, const char *buf, size_t n)
@@ -71,7 +71,7 @@ static int read_code(struct http1_head *h, const char *buf, size_t n)
     return 1;
 }
 
-/* h->mark is at the SP or CR behind the code. */
+/* h->mark is at the SP or CR after the code. */
 static int read_reason(struct http1_head *h, const char *buf, size_t n)
 {
     if (h->at == n)

@@ -1,4 +1,4 @@
-/* net/http1_scan.c: the table of http1_scan.h. test_http1 holds each entry
+/* net/http1_scan.c: the table of http1_scan.h. test_http1 checks each entry
  * against the grammar of RFC 9110 and RFC 3986. */
 #include "net/http1_scan.h"
 

@@ -1,9 +1,9 @@
-/* net/http1_scan.h: which bytes may stand where, and how to step over many.
+/* net/http1_scan.h: which bytes are allowed where, and how to skip many.
  *
- * Where the processor has SSE2, 16 bytes are looked at together: that is faster
- * also for short names, because the end of a loop over single bytes is hard to
- * foresee. Elsewhere values and targets go by 8. Either way a scan ends at the
- * first byte that is not of its kind, or at the end of what is there. */
+ * With SSE2, 16 bytes are examined together: that is faster even for short
+ * names, because the end of a loop over single bytes is hard to predict.
+ * Otherwise values and targets are examined 8 at a time. Either way a scan ends
+ * at the first byte that is not of its kind, or at the end of the input. */
 #ifndef BIDE_NET_HTTP1_SCAN_H
 #define BIDE_NET_HTTP1_SCAN_H
 
@@ -24,9 +24,9 @@ enum {
     HTTP1_C_TOKEN = 1,  /* RFC 9110: names, methods, options */
     HTTP1_C_VALUE = 2,  /* field values and reasons: blanks, VCHAR, obs-text */
     HTTP1_C_TARGET = 4, /* VCHAR but no '#': a fragment is never sent */
-    HTTP1_C_HOST = 8,   /* reg-name, '%' not included */
+    HTTP1_C_HOST = 8,   /* reg-name, without '%' */
     HTTP1_C_HEX = 16,
-    HTTP1_C_QUOTED = 32, /* inside a quoted string, '\' not included */
+    HTTP1_C_QUOTED = 32, /* inside a quoted string, without '\' */
 };
 extern const uint8_t http1__class[256];
 
@@ -35,7 +35,7 @@ static inline bool http1__is(char c, unsigned what)
     return (http1__class[(uint8_t)c] & what) != 0;
 }
 
-/* Steps over bytes of the kind `what`, by the table alone. */
+/* Skips bytes of the kind `what`, by the table alone. */
 static inline size_t http1__skip(const char *buf, size_t at, size_t end,
                                  unsigned what)
 {
@@ -115,8 +115,8 @@ static inline uint64_t http1__any_equal(uint64_t x, unsigned c)
 }
 #endif
 
-/* Steps over a token; *underscore is set where there is one in it. The bytes of
- * nearly all names are plain: for those it costs nothing to know. */
+/* Skips a token; sets *underscore if it contains one. Nearly all names are
+ * plain: for those this costs nothing. */
 static inline size_t http1__skip_token(const char *buf, size_t at, size_t end,
                                        bool *underscore)
 {
@@ -148,7 +148,7 @@ static inline size_t http1__skip_value(const char *buf, size_t at, size_t end)
             return at + (size_t)__builtin_ctz(stop);
     }
 #else
-    /* A tab looks like a mistake here, and is looked at again below. */
+    /* A tab looks like an error here, and is examined again below. */
     for (; at + 8 <= end; at += 8) {
         uint64_t x = http1__load8(buf + at);
 

@@ -1,13 +1,13 @@
 /* net/http1_target.c: what a request is for.
  *
- * The path stays as it was sent: it is neither decoded nor tidied, because what
- * the server behind makes of "%2f" or ".." is the server's to say. Whoever
- * matches on it must know that, or call http1_normalize(). */
+ * The path stays as sent: it is neither decoded nor normalized, because what
+ * "%2f" or ".." means is up to the server behind. Code that matches on it must
+ * know that, or call http1_normalize(). */
 #include "base/address.h"
 #include "net/http1_read.h"
 
-/* The length of "[...]", or 0 if it is not that. Which of the groups there may
- * be is left to whoever connects to it. */
+/* The length of "[...]", or 0 if it is not that. Whether the groups are valid
+ * is checked when connecting. */
 static size_t bracketed(const char *p, size_t len)
 {
     size_t at = 1;
@@ -18,7 +18,7 @@ static size_t bracketed(const char *p, size_t len)
     return at > 2 && at < len && p[at] == ']' ? at + 1 : 0;
 }
 
-/* The length of a name or an IPv4 address, up to what cannot be part of it. */
+/* The length of a name or an IPv4 address. */
 static size_t named(const char *p, size_t len)
 {
     size_t at = 0;

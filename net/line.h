@@ -9,8 +9,8 @@
  *     while (line_receive(ends[0], &m) > 0)
  *         ...                                  // m.word, m.text, m.fd
  *
- * A message arrives whole or not at all, and whoever asks for one never waits.
- * A process that dies closes its end. */
+ * A message arrives whole or not at all, and receiving never waits. A process
+ * that dies closes its end. */
 #ifndef BIDE_NET_LINE_H
 #define BIDE_NET_LINE_H
 
@@ -26,7 +26,7 @@ struct line_message {
     char bytes[LINE_BYTES];
 };
 
-/* 0; -1 and errno. Neither end is inherited by programs. */
+/* 0; -1 and errno. Programs that are started inherit neither end. */
 int line_pair(int ends[2]);
 
 /* Sends a message; fd stays the caller's; -1: none. 0; -1 and errno. */

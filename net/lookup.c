@@ -1,4 +1,4 @@
-/* Names looked up by threads that nobody waits for. */
+/* Resolving names in threads that nothing waits for. */
 #include "net/lookup.h"
 
 #include <pthread.h>
@@ -9,14 +9,14 @@
 
 #include "bide/policy.h"
 
-enum { STACK = 1 << 20 }; /* modules of nsswitch run on it, too */
+enum { STACK = 1 << 20 }; /* nsswitch modules run on it, too */
 
 struct net_lookups {
-    pthread_mutex_t lock; /* of all that follows */
+    pthread_mutex_t lock; /* protects all that follows */
     pthread_cond_t news;
     unsigned running;
     bool woken;
-    bool closed; /* nobody takes answers any more */
+    bool closed; /* answers are no longer wanted */
     struct net_answer *first, **last;
 };
 
@@ -43,8 +43,8 @@ void net_answer_free(struct net_answer *a)
     free(a);
 }
 
-/* Unlocks it, and frees it when the last one leaves: the owner, or a thread
- * that comes after. */
+/* Unlocks it, and frees it when the last user leaves: the owner, or a thread
+ * that finishes later. */
 static void leave(struct net_lookups *l)
 {
     bool last = l->closed && l->running == 0;
@@ -86,7 +86,7 @@ static void *look_up(void *arg)
     return NULL;
 }
 
-/* Signals are for those who asked for them. */
+/* Signals are left to the threads that handle them. */
 static bool start(struct net_answer *a)
 {
     pthread_attr_t attr;

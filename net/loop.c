@@ -1,4 +1,4 @@
-/* The event loop. Order within a round: events, timers, graves. */
+/* The event loop. Order within an iteration: events, timers, deferred frees. */
 #include "net/loop.h"
 
 #include <errno.h>
@@ -109,8 +109,8 @@ void net_task_later(struct net_loop *loop, struct net_task *task)
         bide__list_append(&loop->tasks, &task->queue);
 }
 
-/* Those that are queued now. What they queue comes next time, after others had
- * their turn. */
+/* Runs the tasks that are queued now. What they queue runs next time, after
+ * others have had their turn. */
 static void run_tasks(struct net_loop *loop)
 {
     bide__list_append(&loop->tasks, &loop->mark);

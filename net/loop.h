@@ -1,5 +1,5 @@
 /* net/loop.h: one thread's event loop: epoll, a timer wheel, and one reading of
- * the clock each time the kernel has something to tell.
+ * the clock each time epoll_wait() returns.
  *
  *     struct net_loop loop;
  *     if (net_loop_init(&loop) < 0)
@@ -12,11 +12,12 @@
  *     net_loop_done(&loop);
  *
  * A descriptor is registered once, for everything, and edge-triggered: no
- * epoll_ctl() per request. Whoever is told "ready" must remember it until a
- * call says EAGAIN (net/conn.h does).
+ * epoll_ctl() per request. The handler of "ready" must remember it until a call
+ * returns EAGAIN (net/conn.h does).
  *
- * What is freed while events are handed out may be named by an event that is
- * yet to come. net_loop_bury() therefore keeps memory until the round is over.
+ * An object that is freed while events are dispatched may be referenced by a
+ * pending event. net_loop_bury() therefore keeps its memory until the iteration
+ * is over.
  *
  * Threads: owned; net_loop_wake() alone may be called by others. */
 #ifndef BIDE_NET_LOOP_H
@@ -34,24 +35,23 @@ struct net_io {
     int fd;
 };
 
-/* Something that happens at a time. Never before, and a millisecond late at the
- * most, if the loop is not busy. */
+/* Something that happens at a time. Never early, and at most a millisecond late
+ * unless the loop is busy. */
 struct net_timer {
     struct bide__timer timer; /* first: the wheel hands this out */
     void (*fire)(struct net_timer *timer);
 };
 
-/* Something to be done soon, by nobody's call: after the event or timer that is
- * being handled, and at most once for each of those. What one object wants of
- * another is done so, and never while that one is in the middle of something.
- * All zero but `run` is one that is not queued. */
+/* Something to be done soon, from the loop itself: after the event or timer
+ * that is being handled, and at most once for each of those. An object that
+ * wants something from another uses a task, so that the other one is never in
+ * the middle of something. All zero but `run` is one that is not queued. */
 struct net_task {
     struct bide__list queue;
     void (*run)(struct net_task *task);
 };
 
-/* Memory that is to be given back after the round: the first bytes of whatever
- * it was. */
+/* Memory to be freed after the iteration: the first bytes of the object. */
 struct net_grave {
     struct net_grave *next;
     void (*free)(void *loop_user, struct net_grave *grave);
@@ -60,7 +60,7 @@ struct net_grave {
 struct net_loop {
     int epoll_fd, wake_fd;
     int64_t now_ns;            /* as of the last return of epoll_wait() */
-    int64_t (*clock_ns)(void); /* bide_now_ns(), but for tests */
+    int64_t (*clock_ns)(void); /* bide_now_ns(), except in tests */
     struct bide__list tasks;   /* queued, with ... */
     struct bide__list mark;    /* ... the end of this turn among them */
     struct net_grave *graves;
@@ -75,7 +75,7 @@ struct net_loop {
 int net_loop_init(struct net_loop *loop);
 void net_loop_done(struct net_loop *loop);
 
-/* Watches fd for all there is, edge-triggered; net_loop_add_level only for
+/* Watches fd for all events, edge-triggered; net_loop_add_level only for
  * reading, level-triggered (listeners; `exclusive`: one that others watch too).
  * Closing fd ends it. -1 and errno. */
 int net_loop_add(struct net_loop *loop, struct net_io *io, int fd);
@@ -83,7 +83,7 @@ int net_loop_add_level(struct net_loop *loop, struct net_io *io, int fd,
                        int exclusive);
 void net_loop_remove(struct net_loop *loop, struct net_io *io);
 
-/* Waits for events, and hands out all that there are. */
+/* Waits for events, and dispatches all of them. */
 void net_loop_step(struct net_loop *loop);
 
 /* The same without waiting: for tests. */
@@ -95,13 +95,13 @@ void net_loop_wake(struct net_loop *loop);
 void net_loop_bury(struct net_loop *loop, struct net_grave *grave,
                    void (*free)(void *loop_user, struct net_grave *grave));
 
-/* A time so long after another; BIDE_FOREVER stays what it is. */
+/* A time this long after another; BIDE_FOREVER stays FOREVER. */
 static inline int64_t net_after(int64_t at_ns, int64_t ns)
 {
     return at_ns > INT64_MAX - ns ? INT64_MAX : at_ns + ns;
 }
 
-/* Queues a task, if it is not queued; takes it out, if it is. */
+/* Queues a task unless it is queued; removes it if it is. */
 void net_task_later(struct net_loop *loop, struct net_task *task);
 static inline void net_task_cancel(struct net_task *task)
 {

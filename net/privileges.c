@@ -1,4 +1,4 @@
-/* Becoming a user for good. */
+/* Switching to a user permanently. */
 #include "net/privileges.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static bool number(const char *text, unsigned long *ret)
            *ret < (uid_t)-1;
 }
 
-/* `*ret_name` is NULL for a number that is nobody's. */
+/* `*ret_name` is NULL for a number without a name. */
 static bool find_user(const char *text, uid_t *ret_uid, gid_t *ret_gid,
                       const char **ret_name)
 {

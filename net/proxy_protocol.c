@@ -41,7 +41,7 @@ static struct net_address address_of(int family, const void *bytes,
 
 /* ===== reading version 1 ===== */
 
-/* Cuts the next word off; NULL if there is none, or it is empty. */
+/* Cuts off the next word; NULL if there is none, or it is empty. */
 static char *next_word(char **at)
 {
     char *begin = *at, *end;
@@ -61,7 +61,7 @@ static bool read_port(const char *text, uint16_t *ret)
            bide__port(text, strlen(text), ret);
 }
 
-/* "TCP4 SOURCE TARGET PORT PORT", and nothing behind it. */
+/* "TCP4 SOURCE TARGET PORT PORT", and nothing after it. */
 static bool read_words(char *line, struct net_proxied *ret)
 {
     char *at = line, *kind = next_word(&at);
@@ -133,7 +133,7 @@ static bool read_addresses(const unsigned char *b, unsigned kind, size_t len,
     case UNIX_STREAM:
         ret->source = ret->target = address_of(AF_UNIX, NULL, 0);
         return len >= UNIX_BYTES;
-    default: /* datagrams do not come by a stream */
+    default: /* datagrams do not arrive on a stream */
         return false;
     }
 }
@@ -174,7 +174,7 @@ int net_proxied_read(const void *bytes, size_t n, struct net_proxied *ret)
 
 /* ===== writing ===== */
 
-/* The bytes of an address and its port, as one of IPv6 if `wide`. */
+/* The bytes of an address and its port, as IPv6 if `wide`. */
 static uint16_t wire(const struct net_address *a, bool wide,
                      unsigned char bytes[16])
 {

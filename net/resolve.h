@@ -19,8 +19,8 @@
 
 enum { NET_ADDRESSES_MAX = 16 };
 
-/* In an order that does not depend on that of the answer. Threads: immutable.
- */
+/* In an order that does not depend on that of the answer. Threads:
+ * immutable. */
 struct net_addresses {
     unsigned n; /* 1 .. NET_ADDRESSES_MAX */
     struct net_address list[];
@@ -37,11 +37,11 @@ struct net_addresses *net_addresses_at(const struct net_addresses *all,
 bool net_addresses_same(const struct net_addresses *a,
                         const struct net_addresses *b);
 
-/* Whether this is one of them, ports aside. */
+/* Whether this is one of them, ignoring ports. */
 bool net_addresses_have(const struct net_addresses *all,
                         const struct net_address *a);
 
-/* Whether it is an address already, and nothing is to be asked. */
+/* Whether it is already an address, and needs no lookup. */
 bool net_is_address(const char *host);
 
 #endif

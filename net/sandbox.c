@@ -1,8 +1,8 @@
-/* The seccomp filter, written out as a table and a few checks of arguments.
+/* The seccomp filter, written out as a table and a few argument checks.
  *
- * No libseccomp: a list of numbers and two dozen instructions are no reason for
- * a library in a program that has next to none. Calls that need no check come
- * as plain comparisons, which the kernel (from 5.11 on) turns into a bitmap, so
+ * No libseccomp: a list of numbers and two dozen instructions do not justify a
+ * library in a program that has almost none. Calls without an argument check
+ * are plain comparisons, which the kernel (since 5.11) turns into a bitmap, so
  * that they cost nothing. */
 #include "net/sandbox.h"
 
@@ -31,7 +31,7 @@
 
 enum {
     MOST = 1024,
-    X32_BIT = 0x40000000, /* the other calls of x86-64 */
+    X32_BIT = 0x40000000, /* the x32 calls of x86-64 */
     NEW_NAMESPACE = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
                     CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET
 };
@@ -57,7 +57,7 @@ static void load(struct program *p, size_t offset)
     emit(p, BPF_LD | BPF_W | BPF_ABS, 0, 0, (uint32_t)offset);
 }
 
-/* The low half of an argument; what is checked here has no other. */
+/* The low half of an argument; those checked here have no other. */
 static void load_argument(struct program *p, unsigned i)
 {
     load(p, offsetof(struct seccomp_data, args) + i * sizeof(uint64_t));
@@ -73,7 +73,7 @@ static uint32_t refusal(int error)
     return SECCOMP_RET_ERRNO | (uint32_t)error;
 }
 
-/* If what was loaded is k, the answer is this; else it goes on. */
+/* If the loaded value is k, returns this verdict; otherwise continues. */
 static void if_is(struct program *p, uint32_t k, uint32_t what)
 {
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 1, k);
@@ -86,9 +86,9 @@ static void if_has_any(struct program *p, uint32_t bits, uint32_t what)
     answer(p, what);
 }
 
-/* ===== calls whose arguments are looked at ===== */
+/* ===== calls whose arguments are checked ===== */
 
-/* Begins what is done for this call alone; end_call() closes it. */
+/* Begins the part for this call alone; end_call() closes it. */
 static unsigned begin_call(struct program *p, uint32_t number)
 {
     emit(p, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, number);
@@ -133,7 +133,7 @@ static void only_itself(struct program *p, uint32_t number)
     end_call(p, begun, refusal(EPERM));
 }
 
-/* Nothing is typed into a terminal that is shared with a shell. */
+/* Nothing may be injected into a terminal that is shared with a shell. */
 static void no_typing(struct program *p)
 {
     enum { LINUX_CONSOLE = 0x541c };
@@ -144,7 +144,7 @@ static void no_typing(struct program *p)
     end_call(p, begun, SECCOMP_RET_ALLOW);
 }
 
-/* ===== all of it ===== */
+/* ===== the whole filter ===== */
 
 static void write_program(struct program *p)
 {
@@ -171,8 +171,8 @@ static void write_program(struct program *p)
     answer(p, refusal(ENOSYS));
 }
 
-/* Refusals are logged where the kernel can; nor does it make the processor
- * slower against code that we do not run. */
+/* Refusals are logged if the kernel can; and no speculation mitigations, which
+ * would slow the process down for code that we do not run. */
 static int install(const struct sock_fprog *filter)
 {
     static const unsigned long flags[] = {

@@ -1,14 +1,14 @@
-/* net/sandbox_calls.h: the system calls that sandbox.c refuses and allows. Those
- * whose arguments decide are there. */
+/* net/sandbox_calls.h: the system calls that sandbox.c refuses and allows.
+ * Those that depend on their arguments are there. */
 #ifndef BIDE_NET_SANDBOX_CALLS_H
 #define BIDE_NET_SANDBOX_CALLS_H
 
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* Programs, other processes, mounts, code in the kernel, namespaces, who we
- * are. clone3 is not here: its flags cannot be seen, and the C library does with
- * clone where the kernel does not have it. */
+/* Programs, other processes, mounts, code in the kernel, namespaces, user ids.
+ * clone3 is not here: its flags cannot be seen, and the C library falls back to
+ * clone if the kernel does not have it. */
 static const uint32_t never[] = {
     __NR_execve, __NR_execveat, __NR_ptrace, __NR_process_vm_readv,
     __NR_process_vm_writev, __NR_kcmp, __NR_pidfd_getfd, __NR_process_madvise,

@@ -1,5 +1,5 @@
-/* Loads the module that does TLS, once it is needed: when settings are made, by
- * the thread that reads the configuration. */
+/* Loads the TLS module when it is needed: when settings are created, by the
+ * thread that reads the configuration. */
 #include "net/tls.h"
 
 #include <dlfcn.h>
@@ -17,7 +17,7 @@ static void *open_in(const char *directory)
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/* Beside the program, or where it was installed to. */
+/* Beside the program, or where it was installed. */
 static void *open_module(void)
 {
     char here[4096];

@@ -8,7 +8,7 @@
  *         wait_for(conn);
  *
  * After the handshake net_read() and net_writev() go through it. ALPN offers
- * and accepts http/1.1 and nothing else. Threads: settings are immutable. */
+ * and accepts only http/1.1. Threads: settings are immutable. */
 #ifndef BIDE_NET_TLS_H
 #define BIDE_NET_TLS_H
 
@@ -25,9 +25,9 @@ struct net_tls_pair {
 
 /* Threads: immutable. */
 struct net_tls_server {
-    const struct net_tls_pair *pairs; /* one is chosen by SNI, ... */
+    const struct net_tls_pair *pairs; /* SNI selects one, ... */
     size_t n_pairs;                   /* ... if there are several */
-    const char *client_ca; /* asks for certificates of these; NULL: does not */
+    const char *client_ca; /* requests certificates of these; NULL: none */
     bool client_required;  /* refuses clients without one */
 };
 
@@ -41,13 +41,14 @@ void *net_tls_client_new(const char *ca, const char *certificate,
                          size_t err_size);
 void net_tls_free(void *settings); /* either; NULL is fine */
 
-/* Puts a session on a connection. -1: no memory. `name` is what the server's
- * certificate must be for, and SNI if it is not an address. */
+/* Starts a session on a connection. -1: no memory. `name` is the name that the
+ * server's certificate must match, and SNI if it is not an address. */
 int net_tls_accept(struct net_conn *conn, void *settings);
 int net_tls_connect(struct net_conn *conn, void *settings, const char *name);
 
-/* What the client's certificate says, as a value of X-Forwarded-Client-Cert;
- * NULL: there is none. Lives as long as the session. */
+/* The details of the client's certificate, as a value of
+ * X-Forwarded-Client-Cert; NULL: there is none. Lives as long as the
+ * session. */
 const char *net_tls_client_certificate(struct net_conn *conn);
 
 #endif

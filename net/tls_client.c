@@ -1,11 +1,11 @@
-/* What a client's certificate says, as text for others to read: the elements of
- * Envoy's x-forwarded-client-cert.
+/* The details of a client's certificate as text: the elements of Envoy's
+ * x-forwarded-client-cert.
  *
  *     Hash=9a3c...;Subject="CN=shop,O=Example";URI=spiffe://a/shop;DNS=shop.a
  *
- * Written once for a session and kept with it. A certificate is signed by
- * somebody we were told to trust, but that does not make its names harmless:
- * nothing in them can end a value, an element, or the line. */
+ * Written once for a session and kept with it. A certificate is signed by an
+ * authority we trust, but that does not make its names harmless: nothing in
+ * them can end a value, an element, or the line. */
 #include <openssl/bio.h>
 #include <openssl/x509v3.h>
 #include <string.h>
@@ -41,8 +41,8 @@ static bool put_hash(BIO *to, const X509 *certificate)
     return true;
 }
 
-/* RFC 2253 writes what is not printable, and quotes, behind a backslash: so it
- * stands in quotes as it is. */
+/* RFC 2253 escapes quotes and unprintable characters with a backslash: so it
+ * can be put in quotes unchanged. */
 static void put_subject(BIO *to, const X509 *certificate)
 {
     BIO_puts(to, ";Subject=\"");
@@ -51,8 +51,8 @@ static void put_subject(BIO *to, const X509 *certificate)
     BIO_puts(to, "\"");
 }
 
-/* In quotes if it has a mark of the format in it; what does not belong into a
- * header field is written as in a URI. */
+/* Quoted if it contains a delimiter of the format; what is not allowed in a
+ * header field is percent-encoded. */
 static void put_value(BIO *to, const char *key, const ASN1_IA5STRING *value)
 {
     const unsigned char *text = ASN1_STRING_get0_data(value);
@@ -81,7 +81,7 @@ static void put_names(BIO *to, const GENERAL_NAMES *all, int type,
     }
 }
 
-/* ===== the whole ===== */
+/* ===== the whole value ===== */
 
 static char *text_of(const X509 *certificate)
 {

@@ -1,12 +1,12 @@
-/* net/tls_module.h: what the program and the module that does TLS know of each
- * other. OpenSSL takes some megabytes of memory just to be there, which a
- * sidecar that speaks no TLS need not spend. */
+/* net/tls_module.h: the interface between the program and the TLS module.
+ * OpenSSL takes some megabytes of memory just by being loaded, which a sidecar
+ * without TLS need not spend. */
 #ifndef BIDE_NET_TLS_MODULE_H
 #define BIDE_NET_TLS_MODULE_H
 
 #include "net/tls.h"
 
-/* Changed with the table: both come from one build, and this makes sure. */
+/* Changes with the table: both come from one build, and this verifies it. */
 enum { NET_TLS_MODULE = 2 };
 
 /* The functions of tls.h. Threads: immutable. */

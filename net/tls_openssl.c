@@ -1,5 +1,5 @@
 /* TLS through OpenSSL 3: a module that is loaded when a certificate or an
- * https:// endpoint asks for it (tls.c). */
+ * https:// endpoint requires it (tls.c). */
 #include <arpa/inet.h>
 #include <limits.h>
 #include <openssl/err.h>
@@ -21,7 +21,7 @@ static SSL *ssl_of(const struct net_conn *c)
 
 /* ===== bytes ===== */
 
-/* What an unsuccessful call means for whoever made it. */
+/* What an unsuccessful call means to its caller. */
 static ssize_t outcome(struct net_conn *c, int rc, bool reading)
 {
     int why = SSL_get_error(ssl_of(c), rc);
@@ -34,7 +34,7 @@ static ssize_t outcome(struct net_conn *c, int rc, bool reading)
     if (why == SSL_ERROR_ZERO_RETURN && reading)
         return 0;
     if (why != SSL_ERROR_ZERO_RETURN)
-        SSL_set_quiet_shutdown(ssl_of(c), 1); /* there is nobody to say it to */
+        SSL_set_quiet_shutdown(ssl_of(c), 1); /* the peer cannot receive it */
     errno = ECONNRESET;
     return NET_ERROR;
 }
@@ -200,9 +200,9 @@ static int accept_on(struct net_conn *c, void *settings)
     return 0;
 }
 
-/* An address is looked for among the addresses of the certificate, and is no
- * name to send. A certificate says whom it is for in its subjectAltName, and
- * nowhere else (RFC 9110, 4.3.4): its common name does not count. */
+/* An address is matched against the addresses of the certificate, and is not
+ * sent as SNI. A certificate is identified by its subjectAltName and nothing
+ * else (RFC 9110, 4.3.4): its common name does not count. */
 static bool set_name(SSL *ssl, const char *name)
 {
     unsigned char address[16];

@@ -1,8 +1,8 @@
-/* net/tls_openssl.h: what the parts of the module that does TLS share.
+/* net/tls_openssl.h: what the files of the TLS module share.
  *
- *   tls_openssl.c    bytes, sessions, settings towards servers
- *   tls_server.c     settings towards clients, a certificate for each name
- *   tls_client.c     what a client's certificate says, for others to read
+ *   tls_openssl.c    bytes, sessions, settings for connecting to servers
+ *   tls_server.c     settings for accepting clients, certificates by name
+ *   tls_client.c     the details of a client's certificate, as text
  */
 #ifndef BIDE_NET_TLS_OPENSSL_H
 #define BIDE_NET_TLS_OPENSSL_H
@@ -15,14 +15,14 @@
 
 /* ===== tls_openssl.c ===== */
 
-/* What both sides have in common; NULL: no memory. */
+/* The settings that both sides share; NULL: no memory. */
 SSL_CTX *bide__tls_settings(const SSL_METHOD *method);
 
 /* Reads a certificate and its key. False, and why in err. */
 bool bide__tls_use(SSL_CTX *ctx, const char *certificate, const char *key,
                    char *err, size_t size);
 
-/* "WHAT FILE: " and what OpenSSL says of it. */
+/* "WHAT FILE: " and OpenSSL's message. */
 void bide__tls_explain(char *err, size_t size, const char *what,
                        const char *file);
 

@@ -1,11 +1,11 @@
-/* TLS towards clients: one certificate, or one of several by the name that the
- * client asks for (SNI).
+/* TLS for clients: one certificate, or one of several by the name that the
+ * client requests (SNI).
  *
  * The names are those of the certificates themselves, the DNS entries of their
- * subjectAltName. A name that is there in full comes before one with `*`, which
- * stands for one label; of two certificates with the same name the first
- * counts. A client that names none of them, or nothing, gets the first
- * certificate: it says best what is wrong. */
+ * subjectAltName. A full name takes precedence over one with `*`, which stands
+ * for one label; of two certificates with the same name the first wins. A
+ * client that names none of them, or nothing, gets the first certificate: that
+ * makes the problem most visible. */
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #include "net/tls_openssl.h"
 
-/* A name, and whose it is. `*.example.org` is kept as `.example.org`. */
+/* A name and its certificate. `*.example.org` is kept as `.example.org`. */
 struct named {
     char *name;
     SSL_CTX *ctx; /* has a reference; NULL: that of the first certificate */
@@ -68,8 +68,8 @@ static void names_sort(struct names *t)
     t->n = n;
 }
 
-/* The table goes with the settings of the first certificate, which is what
- * sessions begin with. */
+/* The table is attached to the settings of the first certificate, with which
+ * sessions begin. */
 static void on_free(void *parent, void *table, CRYPTO_EX_DATA *ad, int index,
                     long argl, void *argp)
 {
@@ -79,7 +79,7 @@ static void on_free(void *parent, void *table, CRYPTO_EX_DATA *ad, int index,
 
 static int table_index(void)
 {
-    static int index = -1; /* settings are made by one thread */
+    static int index = -1; /* settings are created by one thread */
     if (index < 0)
         index = SSL_CTX_get_ex_new_index(0, NULL, NULL, NULL, on_free);
     return index;
@@ -110,7 +110,7 @@ static int choose_certificate(SSL *ssl, int *alert, void *table)
 
 /* ===== names of a certificate ===== */
 
-/* As it is looked for; NULL: it is none to be asked for. */
+/* In the form used for lookups; NULL: not usable as SNI. */
 static char *name_of(const GENERAL_NAME *n)
 {
     unsigned char *text = NULL;
@@ -127,7 +127,7 @@ static char *name_of(const GENERAL_NAME *n)
 }
 
 /* Adds the names of the nth certificate, and counts them. NULL: no memory; the
- * table is gone then. */
+ * table has then been freed. */
 static struct names *add_names(struct names *t, SSL_CTX *ctx, size_t nth,
                                size_t *ret_found)
 {
@@ -187,7 +187,7 @@ static bool ask_clients(SSL_CTX *ctx, const struct net_tls_server *conf,
     return true;
 }
 
-/* Those for one certificate: but for that, all are alike. */
+/* The settings for one certificate: all else is the same for all. */
 static SSL_CTX *pair_new(const struct net_tls_server *conf, size_t i, char *err,
                          size_t size)
 {
@@ -228,8 +228,8 @@ static struct names *read_pair(struct names *t,
     return NULL;
 }
 
-/* The first one's names are in the table as well: they are its own, whoever
- * else has them. NULL, and why. */
+/* The first one's names are in the table as well: they are its own, even if
+ * others have them too. NULL, and why. */
 static struct names *read_names(SSL_CTX *first,
                                 const struct net_tls_server *conf, char *err,
                                 size_t size)

@@ -51,7 +51,7 @@ struct dep_memory {
     bool alone;    /* until the first sweep */
     size_t page;
     struct header *file;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects what follows */
     unsigned claims[ENTRIES];
 };
 

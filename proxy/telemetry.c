@@ -263,10 +263,10 @@ static const struct bide__observed *hold(void *ctx)
     return &h->list;
 }
 
-static void release(void *ctx, const struct bide__observed *watched)
+static void release(void *ctx, const struct bide__observed *observed)
 {
     (void)ctx;
-    let_go((struct held *)watched);
+    let_go((struct held *)observed);
 }
 
 static bool is_healthy(void *ctx, char *why, size_t size)

@@ -206,7 +206,7 @@ static int burst_until(struct run *run, int64_t at_ns)
     return rc;
 }
 
-/* ===== all of it ===== */
+/* ===== the whole filter ===== */
 
 static int run_events(struct run *run, const struct replay_script *s)
 {

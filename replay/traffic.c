@@ -150,7 +150,7 @@ static void tell(void *ctx, const struct replay_row *row)
     }
 }
 
-/* ===== all of it ===== */
+/* ===== the whole filter ===== */
 
 static int run_lines(struct run *run)
 {

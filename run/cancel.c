@@ -1,9 +1,9 @@
 /* Sleeping to an absolute time, and being woken.
  *
- * A futex: the sleeper waits for the word to change, the canceller changes it and
- * wakes. That is one system call on either side, safe in a signal handler, needs
- * nothing to be set up or torn down, and takes an absolute time on the monotonic
- * clock, so that a sleep which is interrupted does not grow. */
+ * A futex: the sleeper waits for the word to change, the canceller changes it
+ * and wakes. That is one system call on either side, is safe in a signal
+ * handler, needs no setup or teardown, and takes an absolute time on the
+ * monotonic clock, so that a sleep that is interrupted does not get longer. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>

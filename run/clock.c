@@ -1,4 +1,4 @@
-/* The clocks that the drivers go by. */
+/* The clocks that the drivers use. */
 #include <time.h>
 
 #include "bide/run.h"

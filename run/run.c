@@ -1,5 +1,5 @@
-/* The blocking runner: one thread, one call, the loop that nobody should have to
- * write again. */
+/* The blocking runner: one thread, one call, the loop that you should not have
+ * to write yourself. */
 #include <stddef.h>
 
 #include "bide/error.h"
@@ -8,9 +8,9 @@
 
 /* ===== the queue for a place in flight =====
  *
- * Threads that queue wait for a word to change that the hook of the dependency
- * counts up. A few words serve all dependencies: a thread that is woken for
- * another one's sake asks again and goes back to sleep. */
+ * Queueing threads wait for a word to change that the hook of the dependency
+ * increments. A few words serve all dependencies: a thread that is woken for
+ * another dependency asks again and goes back to sleep. */
 enum { BELLS = 64, LOOK_NS = 5 * 1000 * 1000 };
 
 static uint32_t bells[BELLS];
@@ -59,8 +59,9 @@ static bide_decision decide(struct run *r)
     return d;
 }
 
-/* Not woken by a cancel, so looked at every few milliseconds: the queue is for
- * short waits. Without the hook this is also how a free place is noticed. */
+/* A cancel does not wake it, so it polls every few milliseconds: the queue is
+ * for short waits. Without the hook this is also how a free place is
+ * noticed. */
 static void wait_for_place(struct run *r, int64_t at_ns)
 {
     int64_t look = r->now + LOOK_NS;

@@ -1,4 +1,4 @@
-/* The timer wheel; how it works is told in wheel.h. */
+/* The timer wheel; wheel.h explains how it works. */
 #include "run/wheel.h"
 
 #include "bide/backoff.h"
@@ -10,7 +10,7 @@ static struct bide__timer *timer_of(struct bide__list *slot)
     return bide__container_of(slot, struct bide__timer, slot);
 }
 
-/* ===== where a timer lies ===== */
+/* ===== the position of a timer ===== */
 
 void bide__wheel_init(struct bide__wheel *w, int64_t now_ns,
                       int64_t resolution_ns)
@@ -78,8 +78,8 @@ void bide__wheel_cancel(struct bide__wheel *w, struct bide__timer *t)
 
 /* ===== time ===== */
 
-/* The next tick at which a slot of this level has its turn. Slots in use always
- * lie ahead of the current digit: the digits above it are the same, and the timer
+/* The next tick at which a slot of this level is due. Slots in use always lie
+ * ahead of the current digit: the digits above it are the same, and the timer
  * is later. */
 static uint64_t next_turn(const struct bide__wheel *w, unsigned level)
 {
@@ -102,7 +102,7 @@ static uint64_t next_tick(const struct bide__wheel *w)
     return next;
 }
 
-/* Places the timers of one slot anew: closer to the bottom, or due. */
+/* Moves the timers of one slot: to a lower level, or to those due. */
 static void cascade(struct bide__wheel *w, struct bide__list *head)
 {
     while (!bide__list_empty(head)) {
@@ -112,14 +112,14 @@ static void cascade(struct bide__wheel *w, struct bide__list *head)
     }
 }
 
-/* Comes to a tick at which at least one slot has its turn. */
+/* Advances to a tick at which at least one slot is due. */
 static void turn_to(struct bide__wheel *w, uint64_t tick)
 {
     w->tick = tick;
     for (unsigned level = 0; level < BIDE__WHEEL_LEVELS; level++) {
         unsigned shift = level * DIGIT_BITS;
         if ((tick & ((UINT64_C(1) << shift) - 1)) != 0)
-            break; /* amid a slot of this level and all above */
+            break; /* in the middle of a slot of this level and all above */
         unsigned slot = tick >> shift & DIGIT_MASK;
         w->busy[level] &= ~(UINT64_C(1) << slot);
         cascade(w, &w->slot[level][slot]);

@@ -61,7 +61,7 @@ static inline bool bide__timer_is_set(const struct bide__timer *t)
  * there is none. Never so early that asking in a loop would spin. */
 int64_t bide__wheel_next(const struct bide__wheel *w);
 
-/* Takes out one timer whose time has come; NULL if there is none (any more). */
+/* Removes and returns one expired timer; NULL if there is none left. */
 struct bide__timer *bide__wheel_expired(struct bide__wheel *w, int64_t now_ns);
 
 #endif

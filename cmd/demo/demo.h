@@ -7,7 +7,7 @@
  *   desk.c    what a server does with a request: workers and a queue
  *   fleet.c   the clients: each call is the engine's, begin to end
  *   wire.c    one attempt of a client on its connection
- *   watch.c   the dashboard on all of it
+ *   dashboard.c  the dashboard
  *   result.c  the figures, and what was seen, as a sentence
  *   view.c    a picture that moves, on a terminal
  *   print.c   lines where there is none; the table; JSON
@@ -111,7 +111,7 @@ uint64_t demo_tally_sum(const struct demo_tally *t, enum demo_count what,
 double demo_tally_rate(const struct demo_tally *t, enum demo_count what,
                        size_t from, size_t to);
 
-/* ===== the whole ===== */
+/* ===== the whole value ===== */
 
 struct demo;
 
@@ -250,10 +250,10 @@ void demo_attempt_ended(struct demo_client *c, const bide_response *r);
 /* ===== the dashboard ===== */
 
 /* Threads: owned. */
-struct demo_watch {
+struct demo_dashboard {
     struct bide__source source;
     struct bide__observed_dep deps[DEMO_FLEETS];
-    struct bide__observed watched;
+    struct bide__observed observed;
     struct bide__collector *collector;
     struct bide__admin *admin;
     char url[192];
@@ -261,9 +261,9 @@ struct demo_watch {
 
 /* Serves it at `listen`; NULL: at the usual port, or any other if that is
  * taken. False, and why. */
-bool demo_watch_start(struct demo_watch *w, struct demo *demo,
+bool demo_dashboard_start(struct demo_dashboard *w, struct demo *demo,
                       const char *listen, char *why, size_t size);
-void demo_watch_stop(struct demo_watch *w);
+void demo_dashboard_stop(struct demo_dashboard *w);
 
 /* ===== all that runs ===== */
 
@@ -272,7 +272,7 @@ struct demo_stage {
     struct demo demo;
     struct demo_servers servers;
     struct demo_clients clients;
-    struct demo_watch watch;
+    struct demo_dashboard dashboard;
     pthread_t server_thread, client_thread;
     unsigned threads; /* that run */
 };

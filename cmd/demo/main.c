@@ -127,7 +127,7 @@ struct show {
 
 static const char *url_of(const struct show *s)
 {
-    return s->args.no_dashboard ? NULL : s->stage.watch.url;
+    return s->args.no_dashboard ? NULL : s->stage.dashboard.url;
 }
 
 /* Whatever opens pages here. If nothing does, the address has been printed. */

@@ -96,7 +96,7 @@ bool demo_stage_init(struct demo_stage *s, double seconds, bool keep,
     if (!allow_sockets(&s->demo.plan) || !make_fleets(&s->demo, keep))
         return false;
     if (dashboard &&
-        !demo_watch_start(&s->watch, &s->demo, listen, why, sizeof why)) {
+        !demo_dashboard_start(&s->dashboard, &s->demo, listen, why, sizeof why)) {
         complain("demo", "%s", why);
         return false;
     }
@@ -119,7 +119,7 @@ void demo_stage_done(struct demo_stage *s)
         demo_clients_done(&s->clients);
     if (s->servers.demo)
         demo_servers_done(&s->servers);
-    demo_watch_stop(&s->watch);
+    demo_dashboard_stop(&s->dashboard);
     for (unsigned i = 0; i < DEMO_FLEETS; i++) {
         bide_dep_free(s->demo.fleets[i].dep);
         demo_tally_done(&s->demo.fleets[i].tally);

@@ -55,7 +55,7 @@ struct bide__field {
     int type;        /* bide_option_type, or bide__field_type */
     double min, max; /* in the unit of the field */
     bool above_min;  /* min itself is not allowed */
-    const char *special; /* a word for the one value outside: "none"; or NULL */
+    const char *special; /* a word for one value outside: "none"; or NULL */
     int64_t special_value;
     const char *const *choices; /* in the order of the enum, then NULL */
     const char *expects;        /* "a duration over 0" */

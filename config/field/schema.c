@@ -92,7 +92,7 @@ void bide__schema_type(struct bide__json *j, const char *key, const char *type,
     bide__json_end(j);
 }
 
-/* ===== the whole ===== */
+/* ===== the whole value ===== */
 
 static void put_names(struct bide__json *j, const char *key,
                       const char *const *names)

@@ -160,7 +160,7 @@ static void read_problems(struct bide__making *m,
     }
 }
 
-/* ===== all of it ===== */
+/* ===== the whole filter ===== */
 
 static void make(struct bide__making *m, const struct bide__policy_entry *entry)
 {

@@ -211,7 +211,7 @@ BIDE__CHECKER(bide__check_pair)
     together(load, map, "key", "certificate", "add `certificate: FILE`");
 }
 
-/* ===== the whole ===== */
+/* ===== the whole value ===== */
 
 /* Who names authorities for client certificates wants to see some: required,
  * unless something else is said. */

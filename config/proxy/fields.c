@@ -266,7 +266,7 @@ static const struct bide__table server_tls_table = {
     .fields = server_tls_fields, .check = bide__check_server_tls
 };
 
-/* ===== the whole ===== */
+/* ===== the whole value ===== */
 
 #define S       struct bide__proxy_conf
 static const char *const proxy_protocol[] = { "off", "accept", NULL };

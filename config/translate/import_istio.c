@@ -172,7 +172,7 @@ static int parse_all(struct bide__import *im, struct documents *d,
     return 0;
 }
 
-/* ===== all of it ===== */
+/* ===== the whole filter ===== */
 
 static void read_all(struct bide__import *im, const struct documents *d)
 {

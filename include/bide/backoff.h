@@ -7,9 +7,9 @@
  *         wait = bide_backoff_wait(&b, n, wait, &rng);
  *
  * Before jitter the wait is v(n) = min(cap, base * factor^n); n is 0 for the
- * first retry. The cap comes first and the jitter after it, so waits stay apart
- * at the cap too. Every function here takes any n up to 2^32 - 1 and any
- * durations, and answers within [0, max(cap, floor)]. */
+ * first retry. The cap is applied before the jitter, so waits stay spread even
+ * at the cap. Every function here accepts any n up to 2^32 - 1 and any
+ * durations, and returns a value within [0, max(cap, floor)]. */
 #ifndef BIDE_BACKOFF_H
 #define BIDE_BACKOFF_H
 
@@ -20,7 +20,7 @@
 
 BIDE_BEGIN_DECLS
 
-/* A time or a duration that never comes to an end. */
+/* A time or a duration without end. */
 #define BIDE_FOREVER INT64_MAX
 
 /* X(name, key, what is drawn) */
@@ -50,11 +50,11 @@ typedef struct bide_backoff {
     bide_jitter jitter;       /* full */
     bool immediate_first;     /* the first retry of a failure to connect waits
                                  0; false */
-    int64_t throttled_base_ns; /* base after a throttled answer; >= 0, or
+    int64_t throttled_base_ns; /* base after a throttled response; >= 0, or
                                  BIDE_SAME for base_ns; BIDE_SAME */
 } bide_backoff;
 
-/* For a field that follows another one unless it is set. */
+/* For a field that takes the value of another one unless it is set. */
 #define BIDE_SAME INT64_C(-1)
 
 #define BIDE_BACKOFF_INIT                                                      \
@@ -63,22 +63,22 @@ typedef struct bide_backoff {
             BIDE_JITTER_FULL, false, BIDE_SAME                                 \
     }
 
-/* Gives v(n), the wait of retry n (from 0) before jitter. */
+/* Returns v(n), the wait of retry n (from 0) before jitter. */
 BIDE_API int64_t bide_backoff_value(const bide_backoff *backoff, uint32_t n);
 
-/* Gives the bounds that the jittered wait of retry n will lie in, both
- * included. `previous_ns` is the wait before it, which only decorrelated jitter
- * looks at; 0 or less for the first. */
+/* Returns the bounds of the jittered wait of retry n, both inclusive.
+ * `previous_ns` is the wait before it, which only decorrelated jitter uses; 0
+ * or less for the first. */
 BIDE_API void bide_backoff_range(const bide_backoff *backoff, uint32_t n,
                                  int64_t previous_ns, int64_t *ret_min_ns,
                                  int64_t *ret_max_ns);
 
-/* Draws the wait of retry n within that range. */
+/* Draws the wait of retry n from that range. */
 BIDE_API int64_t bide_backoff_wait(const bide_backoff *backoff, uint32_t n,
                                    int64_t previous_ns, const bide_rng *rng);
 
-/* Names a jitter ("full"), or NULL; and finds one by its name, or gives
- * BIDE_ENAME. */
+/* Returns the name of a jitter ("full"), or NULL; and finds one by its name, or
+ * returns BIDE_ENAME. */
 BIDE_API const char *bide_jitter_name(bide_jitter jitter);
 BIDE_API int bide_jitter_by_name(const char *name, bide_jitter *ret_jitter);
 

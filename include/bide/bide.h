@@ -1,8 +1,8 @@
-/* bide.h: retries with restraint. The whole of libbide in one include.
+/* bide.h: retries with restraint. All of libbide in one include.
  *
  * Reading order: call.h (the three answers, and a loop to start from), policy.h
- * (every number, with its default), outcome.h (what happened), dep.h (what is
- * shared), stats.h (what came of it). */
+ * (every setting, with its default), outcome.h (what happened), dep.h (what is
+ * shared), stats.h (the statistics). */
 #ifndef BIDE_H
 #define BIDE_H
 

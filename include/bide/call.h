@@ -1,4 +1,4 @@
-/* bide/call.h: one call, from its beginning to its end: what to do next, and why.
+/* bide/call.h: one call, from beginning to end: what to do next, and why.
  *
  *     bide_call call;
  *     bide_call_begin(&call, dep, &(bide_op){ .idempotent = true }, now);
@@ -16,31 +16,32 @@
  *     }
  *     bide_call_end(&call, now);
  *
- * The engine never sleeps, never reads a clock and never does I/O: the caller is
- * told what to do, does it, and tells what came of it. `now` is nanoseconds on
- * any clock that does not jump, the same for all calls of a dependency. A clock
- * that stands still or steps back does no harm.
+ * The engine never sleeps, never reads a clock and never does I/O: it tells the
+ * caller what to do, the caller does it and reports the outcome. `now` is
+ * nanoseconds on any clock that does not jump, the same for all calls of a
+ * dependency. A clock that stands still or steps back does no harm.
  *
  * Hedging needs nothing more: WAIT while an attempt runs means "ask again then,
- * or when it is finished"; TRY while one runs is the hedge; on DONE, stop the
- * attempts that still run.
+ * or when it has ended"; TRY while one runs is the hedge; on DONE, stop the
+ * attempts that are still running.
  *
  * Blame: an attempt counts against a dependency (breaker, latency, budget,
- * limits) only for what the dependency did with time that it was given. Neutral,
- * each with a reason of its own:
+ * limits) only for what the dependency did with the time it was given. These
+ * outcomes are neutral, each with its own reason:
  *
  *   client_timeout   the caller's deadline ended the attempt before it had nine
- *                    tenths of the time that the policy gives it
+ *                    tenths of the time that the policy allows it
  *   upload           BIDE_FAULT_UPLOAD: the client did not deliver the body
- *   connection_wait  BIDE_FAULT_CONNECTION_WAIT: it stood in a line of ours
+ *   connection_wait  BIDE_FAULT_CONNECTION_WAIT: it waited for a connection
  *
- * A timeout that the policy itself sets counts, also that of a last retry which
- * the policy's deadline leaves little time: the dependency had the rest before,
- * and attempt_min says what is too little. A driver that holds attempts up says
- * with bide_call_started() when the dependency's time begins; the engine needs to
- * hear nothing else.
+ * A timeout that the policy itself sets counts, even that of a last retry to
+ * which the policy's deadline leaves little time: the dependency had the rest
+ * before, and attempt_min says how little is too little. A driver that delays
+ * attempts calls bide_call_started() when the dependency's time begins; the
+ * engine needs to know nothing else.
  *
- * Nothing here allocates, blocks or fails: a call that cannot go on is DONE. */
+ * Nothing here allocates, blocks or fails: a call that cannot continue is
+ * DONE. */
 #ifndef BIDE_CALL_H
 #define BIDE_CALL_H
 
@@ -53,12 +54,12 @@
 
 BIDE_BEGIN_DECLS
 
-/* Why a decision is what it is. X(name, key, in plain words)
+/* The reason for a decision. X(name, key, in plain words)
  *
- * First why a call is done; those from `cancelled` to `budget` stand in the
- * order in which a failed attempt is judged: the first that applies decides.
- * The keys are what users see in logs, metrics, JSON and headers. They never
- * change. */
+ * First come the reasons why a call is done; those from `cancelled` to `budget`
+ * are in the order in which a failed attempt is judged: the first that applies
+ * decides. The keys are what users see in logs, metrics, JSON and headers. They
+ * never change. */
 #define BIDE_REASONS(X)                                                        \
     X(BIDE_BECAUSE_SUCCESS, "success", "it worked")                            \
     X(BIDE_BECAUSE_CANCELLED, "cancelled", "the caller gave it up")            \
@@ -96,7 +97,7 @@ BIDE_BEGIN_DECLS
       "places are short, and this is a retry of a layer above")                \
     X(BIDE_BECAUSE_SHED_PRIORITY, "shed_priority",                             \
       "places are short, and kept for calls of a higher priority")             \
-    /* why it goes on */                                                       \
+    /* why it continues */                                                       \
     X(BIDE_BECAUSE_FIRST, "first", "the first attempt")                        \
     X(BIDE_BECAUSE_BACKOFF, "backoff", "waiting as the policy computes")       \
     X(BIDE_BECAUSE_HINT, "hint", "waiting as the server asked")                \
@@ -105,7 +106,7 @@ BIDE_BEGIN_DECLS
     X(BIDE_BECAUSE_RUNNING, "running", "an attempt is running")                \
     X(BIDE_BECAUSE_QUEUED, "queued", "waiting for a place in flight")          \
     X(BIDE_BECAUSE_PACED, "paced", "waiting for the rate the server allows")   \
-    /* what drivers say of a call that was decided: never decided here */      \
+    /* what drivers report of a call that was decided: never decided here */      \
     X(BIDE_BECAUSE_CUT_SHORT, "cut_short",                                     \
       "the answer broke off after part of it had been passed on")
 
@@ -119,7 +120,7 @@ typedef enum bide_reason {
 typedef enum bide_action {
     BIDE_TRY,  /* make attempt `attempt` now, for at most `timeout_ns` */
     BIDE_WAIT, /* ask again at `at_ns`, or when a running attempt has ended */
-    BIDE_DONE  /* no more attempts; stop those that still run */
+    BIDE_DONE  /* no more attempts; stop those that are still running */
 } bide_action;
 
 /* What to do next. Threads: owned. */
@@ -127,125 +128,124 @@ typedef struct bide_decision {
     bide_action action;
     bide_reason reason;
     uint32_t attempt;   /* TRY: its number, from 1 */
-    int64_t timeout_ns; /* TRY: how long it may take; FOREVER: as long as it
-                           likes */
+    int64_t timeout_ns; /* TRY: how long it may take; FOREVER: no limit */
     int64_t at_ns;      /* WAIT: until then; FOREVER: until something happens.
-                           DONE: when a new call may fare better; FOREVER: not
-                           known */
+                           DONE: when a new call may do better; FOREVER:
+                           unknown */
 } bide_decision;
 
-/* What the engine must know about an operation. All zero is the cautious choice:
- * not idempotent, no deadline but the policy's. Threads: owned. */
+/* What the engine needs to know about an operation. All zero is the cautious
+ * choice: not idempotent, no deadline but the policy's. Threads: owned. */
 typedef struct bide_op {
     int64_t deadline_ns;  /* a point in time; 0: none. The earlier of this and
-                             the policy's counts */
+                             the policy's applies */
     const bide_rng *rng;  /* for this call's draws; NULL: the dependency's. Must
                              outlive the call */
-    uint32_t upstream_attempt; /* the X-Bide-Attempt that came with the request
-                             that this call serves; 0: none did */
-    uint32_t attempts_made; /* earlier ones of the same operation, by a process
-                             that is gone: a message that comes again, say */
-    bool idempotent;      /* doing it twice does no harm */
+    uint32_t upstream_attempt; /* the X-Bide-Attempt of the request that this
+                             call serves; 0: it had none */
+    uint32_t attempts_made; /* earlier attempts of the same operation, by a
+                             process that is gone: a redelivered message, say */
+    bool idempotent;      /* it is safe to repeat */
     bool has_key;         /* it carries an idempotency key */
     bool one_shot_body;   /* its body cannot be sent again */
-    bool body_pending;    /* its body is still coming from a client, who may hold
-                             the attempt up for as long as he likes: it is not let
-                             through as a probe of a breaker */
-    int8_t priority;      /* 0: normal; over it, it goes before those that are
-                             normal, below it after them (limits.reserve,
-                             limits.shed) */
+    bool body_pending;    /* its body is still arriving from a client, which may
+                             delay the attempt indefinitely: it is not used as a
+                             probe of a breaker */
+    int8_t priority;      /* 0: normal; above, it is served before normal calls,
+                             below, after them (limits.reserve, limits.shed) */
 } bide_op;
 
-/* A call, in the caller's memory, to be moved or copied never. The members are
- * bide's own. Threads: owned. */
+/* A call, in the caller's memory; never move or copy it. The members are
+ * private. Threads: owned. */
 typedef struct bide_call {
     uint64_t _private[32];
 } bide_call;
 
-/* Begins a call. Nothing is taken from the dependency yet. op NULL is a cautious
+/* Begins a call. Takes nothing from the dependency yet. op NULL is a cautious
  * op. */
 BIDE_API void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
                               int64_t now_ns);
 
-/* Says anew whether the operation is idempotent, has a key, and has a body that
- * cannot be sent again; the rest of op does not count. For drivers that learn it
- * only from the first attempt. It holds from the next decision on. */
+/* Changes whether the operation is idempotent, has a key, and has a body that
+ * cannot be sent again; the rest of op is ignored. For drivers that learn this
+ * only from the first attempt. Applies from the next decision on. */
 BIDE_API void bide_call_set_op(bide_call *call, const bide_op *op);
 
-/* Decides what to do next. To be asked at the beginning, after each report and
- * after each wait; asking more often does no harm. */
+/* Decides what to do next. Ask at the beginning, after each report and after
+ * each wait; asking more often does no harm. */
 BIDE_API bide_decision bide_call_next(bide_call *call, int64_t now_ns);
 
 /* Says that the dependency's time for attempt number `attempt` begins only now:
- * until now it stood in line for a connection, or the client was still to deliver
- * the body. What passed before is not charged to the dependency. How long the
- * attempt may take from now on is in *ret_timeout_ns, as TRY says it (may be
- * NULL). May be said again; a driver that never holds an attempt up has no need
- * for it. BIDE_ESTATE if no such attempt runs. */
+ * until now it waited for a connection, or for the client to deliver the body.
+ * The time before is not charged to the dependency. *ret_timeout_ns (may be
+ * NULL) is set to how long the attempt may take from now on, as in TRY. May be
+ * called repeatedly; a driver that never delays attempts does not need it.
+ * BIDE_ESTATE if no such attempt is running. */
 BIDE_API int bide_call_started(bide_call *call, uint32_t attempt,
                                int64_t now_ns, int64_t *ret_timeout_ns);
 
-/* Gives an outcome as the rule of blame will count it if it is reported now: with
- * class IGNORED where it says nothing about the dependency. For drivers that keep
- * books of their own, about an endpoint say. Nothing changes, and what is to be
- * reported is the outcome itself. */
+/* Returns an outcome as it would be counted if it were reported now: with class
+ * IGNORED if it says nothing about the dependency. For drivers that keep their
+ * own records, of an endpoint for example. Changes nothing; report the outcome
+ * itself. */
 BIDE_API bide_outcome bide_call_blame(const bide_call *call, uint32_t attempt,
                                       const bide_outcome *outcome,
                                       int64_t now_ns);
 
-/* Tells what attempt number `attempt` came to. Feeds breaker, budget, limits,
- * latency and counters. BIDE_ESTATE if no such attempt runs: it was reported
- * before, or never begun; nothing is counted then. */
+/* Reports the outcome of attempt number `attempt`. Feeds breaker, budget,
+ * limits, latency and counters. BIDE_ESTATE if no such attempt is running: it
+ * was already reported, or never begun; nothing is counted then. */
 BIDE_API int bide_call_report(bide_call *call, uint32_t attempt,
                               const bide_outcome *outcome, int64_t now_ns);
 
-/* Gives the call up: the next decision is DONE, `cancelled`. A retry that was
- * waiting gives its budget back. Without effect on a call that is done. */
+/* Cancels the call: the next decision is DONE, `cancelled`. A retry that was
+ * waiting returns its budget. Has no effect on a call that is done. */
 BIDE_API void bide_call_cancel(bide_call *call);
 
-/* Says that no further attempt is wanted: those that run go on, or the first is
- * made, and what comes of it is the end. For a caller who may still hear, but will
- * not wait. A retry that is waiting already is not taken back: see above. */
+/* Asks for no further attempts: those that are running continue, or the first
+ * is made, and its outcome is the end. For a caller that can still receive the
+ * result, but will not wait. A retry that is already waiting is not cancelled:
+ * see above. */
 BIDE_API void bide_call_no_more(bide_call *call);
 
-/* Ends a call, whatever its state, and gives back all that it still holds;
- * attempts that were not reported count as ignored. Once for each begin. */
+/* Ends a call in any state, and releases all that it still holds; attempts that
+ * were not reported count as ignored. Call it once for each begin. */
 BIDE_API void bide_call_end(bide_call *call, int64_t now_ns);
 
-/* How the call stands. */
+/* The state of the call. */
 BIDE_API uint32_t bide_call_attempts(const bide_call *call); /* begun so far */
 BIDE_API int64_t bide_call_deadline(const bide_call *call);  /* or FOREVER */
 
-/* Whether the operation may be sent once more, to somebody else: it was certainly
- * not processed or is safe to repeat, and its body is still there. For drivers
- * that know another server when a call is done. The rules are those by which a
- * failed attempt is judged: not_idempotent, not_replayable. */
+/* Returns whether the operation may be sent once more, to another server: it
+ * was certainly not processed or is safe to repeat, and its body is still
+ * available. For drivers with an alternative server when a call is done. The
+ * rules are those for a failed attempt: not_idempotent, not_replayable. */
 BIDE_API bool bide_call_repeatable(const bide_call *call);
 
-/* What the last failed attempt was judged by, for those who want to show it. */
+/* How the last failed attempt was judged, for display. */
 typedef struct bide_verdict {
     bide_reason reason;      /* why no retry, or why after this wait */
     bide_class cls;          /* of the failure */
     int64_t value_ns;        /* the wait before jitter */
-    int64_t wait_ns;         /* the wait, as drawn */
+    int64_t wait_ns;         /* the wait that was drawn */
     int64_t wait_min_ns;     /* the range that it was drawn from */
     int64_t wait_max_ns;
 } bide_verdict;
 
-/* Gives the verdict on the last failure. BIDE_ESTATE if there was none yet.
- * To be asked after the bide_call_next() that followed it. */
+/* Returns the verdict on the last failure. BIDE_ESTATE if there was none yet.
+ * Call it after the bide_call_next() that followed the failure. */
 BIDE_API int bide_call_verdict(const bide_call *call, bide_verdict *ret);
 
-/* Names a reason ("hint_too_long") and says it in plain words; NULL if it is
- * none. */
+/* Return the name of a reason ("hint_too_long"), and its text in plain words;
+ * NULL if there is no such reason. */
 BIDE_API const char *bide_reason_name(bide_reason reason);
 BIDE_API const char *bide_reason_text(bide_reason reason);
 
-/* Tells whether it was bide that refused, and nobody who was asked: breaker,
+/* Returns whether bide itself refused, without asking a server: breaker,
  * budget, in-flight cap, local throttle, adaptive rate, shedding, connection
- * wait. Whoever passes such an end on to a caller says that it is not to be retried
- * (503, X-Bide-Retry: no), or each layer above would add its retries to what was
- * just held back. */
+ * wait. If you pass such an end on to a caller, say that it must not be retried
+ * (503, X-Bide-Retry: no), or each layer above would add its retries to the
+ * load that was just held back. */
 BIDE_API bool bide_reason_is_refusal(bide_reason reason);
 
 BIDE_END_DECLS

@@ -30,7 +30,7 @@ BIDE_BEGIN_DECLS
 
 typedef enum bide_severity {
     BIDE_NOTE,    /* belongs to the one before it: "first defined here" */
-    BIDE_WARNING, /* would work, and do harm: what `bide check` finds */
+    BIDE_WARNING, /* valid but harmful: what `bide check` finds */
     BIDE_MISTAKE  /* the file is refused */
 } bide_severity;
 
@@ -39,9 +39,9 @@ typedef enum bide_severity {
 typedef struct bide_diagnostic {
     bide_severity severity;
     const char *code;     /* stable: "unknown-key", "L004" */
-    const char *file;     /* as it was named, "-" for standard input */
+    const char *file;     /* as the caller named it, "-" for standard input */
     unsigned line, column;         /* 0: of the file as a whole */
-    unsigned end_line, end_column; /* just behind the last character */
+    unsigned end_line, end_column; /* just after the last character */
     const char *message;  /* what was found: "unknown key `capp`" */
     const char *help;     /* what to write instead, "did you mean `cap`?"; or
                              NULL */
@@ -51,23 +51,23 @@ typedef struct bide_diagnostic {
 /* Threads: owned. */
 typedef struct bide_diagnostics bide_diagnostics;
 
-/* NULL if there is no memory. Everything that takes diagnostics takes NULL too,
- * and then keeps the findings to itself. */
+/* NULL if out of memory. Every function that takes diagnostics also accepts
+ * NULL, and then drops the findings. */
 BIDE_API bide_diagnostics *bide_diagnostics_new(void);
 BIDE_API void bide_diagnostics_free(bide_diagnostics *notes);
 
-/* Tells how many there are: of one severity, or all. */
+/* Returns how many there are: of one severity, or in all. */
 BIDE_API size_t bide_diagnostics_count(const bide_diagnostics *notes,
                                        bide_severity severity);
 BIDE_API size_t bide_diagnostics_size(const bide_diagnostics *notes);
 
-/* Gives one, in the order of the file; NULL past the last. Lives as long as
+/* Returns one, in the order of the file; NULL past the last. Lives as long as
  * `notes`, or until more is read with them. */
 BIDE_API const bide_diagnostic *bide_diagnostics_at(const bide_diagnostics *notes,
                                                     size_t i);
 
-/* Prints them as a good compiler does: place, message, the line with a caret
- * under what is meant, and what to write instead. */
+/* Prints them like a good compiler: position, message, the line with a caret
+ * under the error, and what to write instead. */
 BIDE_API void bide_diagnostics_print(const bide_diagnostics *notes, FILE *out,
                                      bool colours);
 
@@ -76,9 +76,9 @@ BIDE_API void bide_diagnostics_print(const bide_diagnostics *notes, FILE *out,
 /* Threads: immutable. */
 typedef struct bide_config bide_config;
 
-/* Reads a file ("-": standard input), or a text that is called `name` in what is
- * printed. On a mistake BIDE_EPARSE, all the findings are in `notes`, and
- * *ret_config is untouched. A file that cannot be read is a finding as well.
+/* Reads a file ("-": standard input), or a text that messages call `name`. On
+ * an error in it returns BIDE_EPARSE, with all findings in `notes`, and leaves
+ * *ret_config untouched. A file that cannot be read is a finding as well.
  * BIDE_ENOMEM, BIDE_EINVAL. */
 BIDE_API int bide_config_read(bide_config **ret_config, const char *path,
                               bide_diagnostics *notes);
@@ -87,8 +87,8 @@ BIDE_API int bide_config_parse(bide_config **ret_config, const char *name,
                                bide_diagnostics *notes);
 BIDE_API void bide_config_free(bide_config *config);
 
-/* Gives a policy by its name; NULL as name means `default`, or the only policy
- * there is. NULL if there is none of that name. Lives as long as the config. */
+/* Returns a policy by name; NULL as name means `default`, or the only policy.
+ * NULL if there is none of that name. Lives as long as the config. */
 BIDE_API const bide_policy_conf *bide_config_policy(const bide_config *config,
                                                     const char *name);
 
@@ -105,8 +105,8 @@ BIDE_API int bide_parse_duration(const char *text, size_t len, int64_t *ret_ns);
 BIDE_API int bide_parse_ratio(const char *text, size_t len, double *ret);
 BIDE_API int bide_parse_rate(const char *text, size_t len, double *ret_per_s);
 
-/* Writes a duration as briefly as it can be said exactly: "250ms", "1m30s",
- * "forever". Always ends in NUL; 32 bytes are enough for any. */
+/* Writes a duration in the shortest exact form: "250ms", "1m30s", "forever".
+ * Always ends in NUL; 32 bytes are enough for any. */
 BIDE_API const char *bide_format_duration(int64_t ns, char *buffer,
                                           size_t size);
 

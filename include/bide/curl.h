@@ -5,25 +5,26 @@
  *     bide_curl_opts o = { .write = append, .write_ctx = &buffer };
  *     CURLcode rc = bide_curl_perform(dep, easy, &o);  // was curl_easy_perform
  *
- * Retries, waits, hints, budgets, breaker and hedging as the policy of `dep`
- * says. A request is retried only where that does no harm: bide looks at the
+ * Retries, waits, hints, budgets, breaker and hedging follow the policy of
+ * `dep`. A request is retried only if that does no harm: bide looks at the
  * method, at whether the request had been sent, at the Idempotency-Key, and at
- * whether the body can be sent again. What a failed attempt wrote never
+ * whether the body can be sent again. The output of a failed attempt never
  * reaches the caller.
  *
- * libcurl has a retry of its own: on a kept connection that breaks before the
- * answer it sends the request again, a POST too. Here it does not: such a
+ * libcurl has a retry of its own: if a keep-alive connection breaks before the
+ * response, it sends the request again, even a POST. bide prevents that: such a
  * break is an outcome like any other (CURLE_GOT_NOTHING), and the policy
- * decides. What libcurl sends after an answer is part of the attempt: a
- * redirect, a login, a request without the expectation that failed. A proxy
- * that refuses a tunnel is judged by its answer, and nothing was sent.
+ * decides. Requests that libcurl sends after a response are part of the
+ * attempt: a redirect, a login, a request without an Expect that failed. A
+ * proxy that refuses a tunnel is judged by its response, and the request counts
+ * as unsent.
  *
- * What bide needs to own of the handle, and sets for the time of the call: the
+ * bide needs these options of the handle, and sets them during the call: the
  * write and header functions with their data, CURLOPT_TIMEOUT_MS,
  * CURLOPT_PREREQFUNCTION and its data, CURLOPT_HTTPHEADER (so pass your
  * headers in opts.headers) and CURLOPT_PRIVATE. Afterwards CURLOPT_HTTPHEADER
- * is opts.headers, CURLOPT_PRIVATE is what it was, and the others are at
- * libcurl's defaults. All else is the application's and stays untouched. */
+ * is opts.headers, CURLOPT_PRIVATE has its old value, and the others are at
+ * libcurl's defaults. All other options are the application's. */
 #ifndef BIDE_CURL_H
 #define BIDE_CURL_H
 
@@ -43,53 +44,52 @@ typedef struct bide_curl_result {
     CURLcode code;          /* of the last attempt; CURLE_OK also for a 503 */
     long status;            /* HTTP status of the last attempt, or 0 */
     bide_reason reason;     /* success, or why there was no further attempt */
-    uint32_t attempts;      /* with op.attempts_made */
+    uint32_t attempts;      /* including op.attempts_made */
     bide_outcome last;      /* of the last attempt; zero if there was none */
-    char key[37];           /* the Idempotency-Key that bide made, or "" */
+    char key[37];           /* the Idempotency-Key that bide generated, or "" */
 } bide_curl_result;
 
 /* All zero, or NULL, is a plain request. Strings, lists and contexts must live
  * until the call has ended. */
 typedef struct bide_curl_opts {
-    bide_op op;             /* deadline, upstream attempt, rng; whether it is
-                               idempotent and has a key is worked out, unless it
-                               is said here */
-    const char *method;     /* of the request; NULL: bide finds out as soon as
-                               the first attempt has a connection. A hedge can
-                               go out before that only if it is said here */
+    bide_op op;             /* deadline, upstream attempt, rng; bide determines
+                               whether it is idempotent and has a key, unless
+                               that is set here */
+    const char *method;     /* of the request; NULL: bide determines it as soon
+                               as the first attempt has a connection. A hedge
+                               before that requires it to be set */
     struct curl_slist *headers; /* of the request, instead of
                                CURLOPT_HTTPHEADER */
 
-    /* The answer: of the last attempt only, and what it is if there is no good
-     * one. Body bytes are held back until the attempt has ended well or
-     * nothing can follow it, up to `hold_max` bytes (0: 1 MiB). A good answer
-     * longer than that is passed on as it comes. If it breaks off all the
-     * same, it is retried only if `restart` is there and agrees (true) to drop
-     * what was written; it may set options of the handle, such as a range to
-     * go on from. The answer of a failure that may be retried is cut off at
-     * hold_max. After a cancel nothing more is written. Pausing is not
-     * supported. */
+    /* The response: of the last attempt only, even if it is a failure. The body
+     * is held back until the attempt has succeeded or no other can follow it,
+     * up to `hold_max` bytes (0: 1 MiB). A good response longer than that is
+     * streamed. If it then breaks off, it is retried only if `restart` is set
+     * and agrees (true) to drop what was written; it may set options of the
+     * handle, such as a range to continue from. The response of a failure that
+     * may be retried is cut off at hold_max. After a cancel nothing more is
+     * written. Pausing is not supported. */
     size_t (*write)(char *data, size_t size, size_t n, void *ctx);
     void *write_ctx;        /* write NULL: a FILE *, as with libcurl; NULL:
                                standard output */
     size_t hold_max;
     bool (*restart)(void *ctx, void *write_ctx);
-    size_t (*header)(char *data, size_t size, size_t n, void *ctx); /* NULL:
-                               nobody; 64 KiB of header at the most */
+    size_t (*header)(char *data, size_t size, size_t n, void *ctx); /* or NULL;
+                               at most 64 KiB of header */
     void *header_ctx;
 
-    /* The request's body, where it is not CURLOPT_POSTFIELDS or MIMEPOST, which
-     * libcurl keeps and can always send again. One that is read, from a FILE *
-     * or by CURLOPT_READFUNCTION, needs one of these: libcurl does not go back
-     * to its beginning for another attempt, with a CURLOPT_SEEKFUNCTION
-     * neither, and cannot be asked whether there is such a body. Without
-     * either, one of unknown length is taken for one that cannot be sent again
-     * once some of it was; of a known length, a second attempt would announce
-     * it and then have nothing to send. */
+    /* The request's body, unless it is CURLOPT_POSTFIELDS or MIMEPOST, which
+     * libcurl keeps and can always send again. A body that is read, from a file
+     * or by CURLOPT_READFUNCTION, needs one of these: libcurl does not rewind it
+     * for another attempt, not even with a CURLOPT_SEEKFUNCTION, and cannot be
+     * asked whether there is such a body. Without either, a body of unknown
+     * length counts as one that cannot be sent again once part of it was sent;
+     * with a known length, a second attempt would announce it and then have
+     * nothing to send. */
     bool one_shot_body;     /* it cannot be sent again once it was begun */
-    bool (*rewind)(void *ctx); /* called after an attempt that failed, to start
-                               the body anew; false: it cannot be. Such a call
-                               is not hedged: it has but one body to read */
+    bool (*rewind)(void *ctx); /* called after a failed attempt, to restart the
+                               body; false: not possible. Such a call is not
+                               hedged: it has only one body to read */
     void *rewind_ctx;
 
     bide_cancel *cancel;
@@ -98,25 +98,25 @@ typedef struct bide_curl_opts {
     bide_curl_result *result; /* filled in at the end; or NULL */
 } bide_curl_opts;
 
-/* Performs a transfer under the policy; blocks like curl_easy_perform(). The
- * code is the last attempt's; CURLE_ABORTED_BY_CALLBACK if it was cancelled,
- * or if bide refused to make any attempt (result->reason tells);
+/* Performs a transfer under the policy; blocks like curl_easy_perform().
+ * Returns the code of the last attempt; CURLE_ABORTED_BY_CALLBACK if it was
+ * cancelled, or if bide refused to make any attempt (see result->reason);
  * CURLE_BAD_FUNCTION_ARGUMENT without dep or easy.
  *
- * Under a policy that hedges, or with opts.cancel, the attempts run on a multi
- * handle of their own. Connections are then kept from attempt to attempt, but
- * from call to call only through a CURLSH, or in a bide_curl_multi. Where a
- * hedge won, the CURLINFO_... of `easy` tell of the loser. */
+ * Under a policy that hedges, or with opts.cancel, the attempts run on a
+ * temporary multi handle. Connections are then reused between attempts, but
+ * between calls only through a CURLSH, or in a bide_curl_multi. If a hedge won,
+ * the CURLINFO_... of `easy` are those of the loser. */
 BIDE_API CURLcode bide_curl_perform(bide_dep *dep, CURL *easy,
                                     const bide_curl_opts *opts);
 
 /* ===== many at once ===== */
 
-/* A driver of any number of calls, over one libcurl multi handle. While a call
- * waits it holds no connection and no thread, only a timer. Threads: owned. */
+/* Drives any number of calls over one libcurl multi handle. While a call waits
+ * it holds no connection and no thread, only a timer. Threads: owned. */
 typedef struct bide_curl_multi bide_curl_multi;
 
-/* Told once for each call that was added, when it has ended; the easy handle
+/* Called once for each call that was added, when it has ended; the easy handle
  * is the caller's again. Called from inside bide_curl_multi_run(), _socket(),
  * _timeout() or _free(), never from _add() or _cancel(). May add further calls
  * (not in _free), and cancel others. */
@@ -126,32 +126,32 @@ typedef void (*bide_curl_done_fn)(void *ctx, CURL *easy,
 /* BIDE_EINVAL, BIDE_ENOMEM. */
 BIDE_API int bide_curl_multi_new(bide_curl_multi **ret_multi);
 
-/* Cancels all calls, telling each one's `done`, and frees the driver. NULL is
+/* Cancels all calls, calling `done` for each, and frees the driver. NULL is
  * fine. Not from inside a callback. */
 BIDE_API void bide_curl_multi_free(bide_curl_multi *multi);
 
 /* Adds a call; opts is copied, NULL is all zero. `done` may be NULL.
- * BIDE_EINVAL; BIDE_ESTATE if the handle is in a call here already;
+ * BIDE_EINVAL; BIDE_ESTATE if the handle is already in a call here;
  * BIDE_ENOMEM: then `done` is not called. */
 BIDE_API int bide_curl_multi_add(bide_curl_multi *multi, bide_dep *dep,
                                  CURL *easy, const bide_curl_opts *opts,
                                  bide_curl_done_fn done, void *ctx);
 
-/* Gives a call up; `done` will be called with `cancelled`. BIDE_ESTATE if the
+/* Cancels a call; `done` will be called with `cancelled`. BIDE_ESTATE if the
  * handle is not in use. (opts.cancel does the same from any thread, but is
- * looked at only every 10 ms, and less often from a thousand such calls
- * on.) */
+ * polled only every 10 ms, and less often if there are more than a thousand
+ * such calls.) */
 BIDE_API int bide_curl_multi_cancel(bide_curl_multi *multi, CURL *easy);
 
-/* Runs until every call has ended, or until `until_ns` (BIDE_FOREVER); the
- * number of calls that have not ended. */
+/* Runs until every call has ended, or until `until_ns` (BIDE_FOREVER); returns
+ * the number of calls that have not ended. */
 BIDE_API size_t bide_curl_multi_run(bide_curl_multi *multi, int64_t until_ns);
 
-/* For an event loop of the application's own, instead of _run(): watch what
- * `watch` asks for (its `what` is libcurl's CURL_POLL_...), call _socket()
+/* For the application's own event loop, instead of _run(): watch the sockets
+ * that `watch` asks for (its `what` is libcurl's CURL_POLL_...), call _socket()
  * when a socket is ready (`events` is libcurl's CURL_CSELECT_...), and
- * _timeout() at the time that _next() gives, which every call of a function
- * here may change. To be set before the first call is added. */
+ * _timeout() at the time that _next() returns, which any call of a function
+ * here may change. Set it before the first call is added. */
 BIDE_API void bide_curl_multi_watch(
     bide_curl_multi *multi,
     void (*watch)(void *ctx, curl_socket_t socket, int what), void *ctx);
@@ -164,9 +164,9 @@ BIDE_API int64_t bide_curl_multi_next(const bide_curl_multi *multi);
  * socket and timer functions are bide's. */
 BIDE_API CURLM *bide_curl_multi_handle(bide_curl_multi *multi);
 
-/* Classifies a transfer that has ended, for loops of your own: CURLcode,
- * status, hints in the header fields, and whether the request can have been
- * sent. dep NULL: by the table of defaults. */
+/* Classifies a finished transfer, for your own loops: CURLcode, status, hints
+ * in the header fields, and whether the request can have been sent. dep NULL:
+ * uses the table of defaults. */
 BIDE_API bide_outcome bide_curl_classify(const bide_dep *dep, CURL *easy,
                                          CURLcode code);
 

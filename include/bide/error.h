@@ -1,4 +1,4 @@
-/* bide/error.h: what a function of bide returns when it could not do its job.
+/* bide/error.h: what a bide function returns when it fails.
  *
  *     int rc = bide_dep_new(&dep, "payments", &conf);
  *     if (rc < 0) {
@@ -6,7 +6,7 @@
  *         return 1;
  *     }
  *
- * 0 is success, negative is a mistake. A retry that bide refuses is not an
+ * 0 is success, negative is an error. A retry that bide refuses is not an
  * error: it is a decision, and carries a bide_reason (bide/call.h). */
 #ifndef BIDE_ERROR_H
 #define BIDE_ERROR_H
@@ -15,7 +15,7 @@
 
 BIDE_BEGIN_DECLS
 
-/* X(name, value, text). Values never change and are never used again. */
+/* X(name, value, text). Values never change and are never reused. */
 #define BIDE_ERRORS(X)                                                         \
     X(BIDE_EINVAL, -1, "an argument is NULL or out of range")                  \
     X(BIDE_ENOMEM, -2, "out of memory")                                        \
@@ -31,17 +31,17 @@ enum {
 #undef X
 };
 
-/* A policy with a mistake is refused with a code that names the field:
+/* An invalid policy is refused with a code that names the field:
  * BIDE_EFIELD - n for row n of bide_policy_options() (bide/policy.h). */
 enum { BIDE_EFIELD = -1000 };
 
-/* Names a code: "BIDE_EINVAL", or for a refused policy the key of the field,
- * as in "backoff.cap". Never NULL. */
+/* Returns the name of a code: "BIDE_EINVAL", or for an invalid policy the key
+ * of the field, as in "backoff.cap". Never NULL. */
 BIDE_API const char *bide_error_name(int rc);
 
-/* Says in a sentence what a code means; for a refused policy, the field and
- * what it takes: "backoff.cap: expected a duration, not under backoff.base".
- * Never NULL, never to be freed. */
+/* Returns a sentence that describes a code; for an invalid policy, the field
+ * and what it accepts: "backoff.cap: expected a duration, not under
+ * backoff.base". Never NULL, never to be freed. */
 BIDE_API const char *bide_strerror(int rc);
 
 BIDE_END_DECLS

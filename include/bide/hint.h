@@ -43,9 +43,9 @@ typedef enum bide_hint_source {
 typedef struct bide_hint {
     bide_hint_source source; /* of wait_ns; NONE: no valid hint was seen */
     int64_t wait_ns;         /* >= 0; 0: in the past, back off as computed */
-    bool refused;            /* "do not retry" was said, in whatever form */
-    bool rate_limit_only;    /* wait_ns comes from a RateLimit field: it speaks
-                                of the quota, and counts only if throttled */
+    bool refused;            /* the server said "do not retry" in some form */
+    bool rate_limit_only;    /* wait_ns comes from a RateLimit field: it is
+                                about the quota, and counts only if throttled */
 } bide_hint;
 
 #define BIDE_HINT_INIT { BIDE_HINT_NONE, 0, false, false }
@@ -57,13 +57,13 @@ typedef struct bide_hint {
 BIDE_API void bide_hint_header(bide_hint *hint, const bide_header *header,
                                int64_t wall_s);
 
-/* Names a source, as in "retry-after"; NULL for a number that is none. */
+/* Returns the name of a source, as in "retry-after"; NULL if there is none. */
 BIDE_API const char *bide_hint_name(bide_hint_source source);
 
 /* Reads an HTTP-date in any of its three forms (RFC 9110, 5.6.7) into seconds
- * since 1970. `wall_s` settles the century of a two-digit year; where that is
- * unknown (0), now is taken to be 2020. BIDE_EPARSE if the text is none of the
- * forms; *ret_s is then untouched. */
+ * since 1970. `wall_s` determines the century of a two-digit year; if it is
+ * unknown (0), the current year is assumed to be 2020. BIDE_EPARSE if the text
+ * is none of the forms; *ret_s is then untouched. */
 BIDE_API int bide_http_date(const char *text, size_t len, int64_t wall_s,
                             int64_t *ret_s);
 
@@ -77,12 +77,12 @@ typedef struct bide_problem {
     bool not_retryable;     /* extension member `retryable: false` */
 } bide_problem;
 
-/* The longest body that is looked at, in bytes; a longer one is not read. */
+/* The longest body that is read, in bytes; a longer one is ignored. */
 #define BIDE_PROBLEM_MAX 16384
 
-/* Reads problem details. The body must be one whole, valid JSON object of at
+/* Reads problem details. The body must be one complete, valid JSON object of at
  * most BIDE_PROBLEM_MAX bytes, nested at most 32 deep; otherwise BIDE_EPARSE,
- * and *ret is untouched. Of repeated members the more cautious counts. */
+ * and *ret is untouched. Of repeated members the more cautious applies. */
 BIDE_API int bide_problem_read(const void *body, size_t len, bide_problem *ret);
 
 BIDE_END_DECLS

@@ -1,4 +1,4 @@
-/* bide/outcome.h: what one attempt came to, and what the server said about
+/* bide/outcome.h: the outcome of one attempt, and what the server said about
  * retrying it.
  *
  *     bide_response r = { .status = 503, .headers = h, .n_headers = n,
@@ -6,13 +6,13 @@
  *     bide_outcome out = bide_classify(dep, &r);
  *     bide_call_report(&call, d.attempt, &out, now);
  *
- * or, where no HTTP is spoken:
+ * or, without HTTP:
  *
  *     bide_outcome out = rc == 0 ? BIDE_OUTCOME_SUCCESS
  *                                : bide_outcome_errno(errno, false);
  *
- * All that is read here may come from a hostile server: input is bounded,
- * nothing is trusted, and what is not well-formed counts as not there. */
+ * Everything read here may come from a hostile server: input is bounded,
+ * nothing is trusted, and malformed input counts as absent. */
 #ifndef BIDE_OUTCOME_H
 #define BIDE_OUTCOME_H
 
@@ -42,23 +42,24 @@ typedef enum bide_class {
     BIDE_N_CLASSES
 } bide_class;
 
-/* How an attempt failed without a whole answer. X(name, key, default class) */
+/* How an attempt failed without a complete response.
+ * X(name, key, default class) */
 #define BIDE_FAULTS(X)                                                         \
     X(BIDE_FAULT_NONE, "none", BIDE_SUCCESS)                                   \
-    X(BIDE_FAULT_DNS, "dns", BIDE_TRANSIENT)           /* for now */           \
+    X(BIDE_FAULT_DNS, "dns", BIDE_TRANSIENT)           /* temporary */           \
     X(BIDE_FAULT_NO_HOST, "no_host", BIDE_PERMANENT)   /* no such name */      \
     X(BIDE_FAULT_CONNECT, "connect", BIDE_TRANSIENT)   /* refused, no route */ \
     X(BIDE_FAULT_RESET, "reset", BIDE_TRANSIENT)       /* broke off */         \
     X(BIDE_FAULT_TIMEOUT, "timeout", BIDE_TRANSIENT)                           \
     X(BIDE_FAULT_TLS, "tls", BIDE_PERMANENT)           /* certificate */       \
     X(BIDE_FAULT_URL, "url", BIDE_PERMANENT)                                   \
-    X(BIDE_FAULT_MALFORMED, "malformed", BIDE_PERMANENT) /* not an answer */   \
+    X(BIDE_FAULT_MALFORMED, "malformed", BIDE_PERMANENT) /* not a response */   \
     X(BIDE_FAULT_LOCAL, "local", BIDE_TRANSIENT) /* out of sockets, memory */  \
     X(BIDE_FAULT_CANCELLED, "cancelled", BIDE_IGNORED) /* by the caller */     \
     X(BIDE_FAULT_UPLOAD, "upload", BIDE_IGNORED) /* the client's body */       \
     X(BIDE_FAULT_CONNECTION_WAIT, "connection_wait", BIDE_IGNORED)             \
-    /* none of ours became free */                                             \
-    X(BIDE_FAULT_TOO_LONG, "too_long", BIDE_PERMANENT) /* for limits of ours */ \
+    /* no connection became free */                                             \
+    X(BIDE_FAULT_TOO_LONG, "too_long", BIDE_PERMANENT) /* over local limits */ \
     X(BIDE_FAULT_OTHER, "other", BIDE_PERMANENT)
 
 typedef enum bide_fault {
@@ -95,17 +96,17 @@ typedef enum bide_grpc {
     BIDE_N_GRPC
 } bide_grpc;
 
-/* What one attempt came to, classified. All zero but `cls` is a safe thing to
- * report: it may have been processed, and there was no hint.
- * Threads: owned. */
+/* The outcome of one attempt, classified. All zero but `cls` is safe to report:
+ * the request may have been processed, and there was no hint. Threads:
+ * owned. */
 typedef struct bide_outcome {
     bide_class cls;
-    bide_fault fault;   /* how the transport failed; NONE if it answered */
+    bide_fault fault;   /* how the transport failed; NONE if it responded */
     int status;         /* HTTP status; 0 if there was none */
-    bool not_processed; /* it is certain that the request had no effect */
+    bool not_processed; /* the request certainly had no effect */
     bool refused;       /* the server said: do not retry */
     bool hinted;        /* the server said when to retry, ... */
-    int64_t hint_ns;    /* ... namely in this time; 0: it leaves that to us */
+    int64_t hint_ns;    /* ... after this time; 0: it leaves that to us */
 } bide_outcome;
 
 #define BIDE_OUTCOME_SUCCESS ((bide_outcome){ BIDE_SUCCESS, BIDE_FAULT_NONE,   \
@@ -119,38 +120,39 @@ typedef struct bide_header {
     size_t value_len;
 } bide_header;
 
-/* What came back, as the transport saw it. Zero is "unknown" for every field.
+/* A response as the transport saw it. Zero is "unknown" for every field.
  * Nothing is kept after the call that it is passed to. Threads: owned. */
 typedef struct bide_response {
     int status;          /* HTTP status; 0 if no status line arrived */
-    bide_fault fault;    /* how it broke off; NONE if it is whole */
+    bide_fault fault;    /* how it broke off; NONE if it is complete */
     bool not_sent;       /* no byte of the request can have been acted upon */
     bool is_grpc;        /* grpc_status counts, the HTTP status does not */
     int grpc_status;     /* a bide_grpc */
-    const char *method;  /* of the request, for rules that ask; or NULL */
-    const bide_header *headers; /* with trailers, in the order they came */
+    const char *method;  /* of the request, for rules that test it; or NULL */
+    const bide_header *headers; /* with trailers, in the order received */
     size_t n_headers;
     const void *body;    /* its beginning; read only for problem details */
     size_t body_len;
-    int64_t wall_s;      /* seconds since 1970, to read dates by; 0: go by the
+    int64_t wall_s;      /* seconds since 1970, for reading dates; 0: use the
                             response's own Date field */
 } bide_response;
 
 /* Classifies by the dependency's policy; with dep NULL, by the table of
- * defaults. Reads hints and problem details on the way. */
+ * defaults. Also reads hints and problem details. */
 BIDE_API bide_outcome bide_classify(const bide_dep *dep,
                                     const bide_response *response);
 
 /* Classifies an errno of a socket or file call. `not_sent` says that the caller
- * knows no byte had been sent; a refused connection proves it by itself. */
+ * knows that no byte was sent; a refused connection proves it by itself. */
 BIDE_API bide_outcome bide_outcome_errno(int err, bool not_sent);
 
-/* Tells whether the method is idempotent by definition (RFC 9110): GET, HEAD,
+/* Returns whether the method is idempotent by definition (RFC 9110): GET, HEAD,
  * OPTIONS, TRACE, PUT, DELETE. Methods are case-sensitive. */
 BIDE_API bool bide_method_idempotent(const char *method);
 
-/* Names: "transient", "connect", "UNAVAILABLE"; NULL for a number that is none.
- * And back: BIDE_ENAME if there is none of that name. */
+/* Return the name ("transient", "connect", "UNAVAILABLE"), or NULL for an
+ * unknown number; and the reverse, or BIDE_ENAME if there is none of that
+ * name. */
 BIDE_API const char *bide_class_name(bide_class cls);
 BIDE_API const char *bide_fault_name(bide_fault fault);
 BIDE_API const char *bide_grpc_name(int code);

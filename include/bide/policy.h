@@ -1,4 +1,4 @@
-/* bide/policy.h: the numbers and rules that a dependency is run by.
+/* bide/policy.h: the settings and rules of a dependency.
  *
  *     bide_policy_conf conf = BIDE_POLICY_CONF_INIT;  // every default is below
  *     conf.attempts = 3;
@@ -8,9 +8,9 @@
  *     if (rc < 0)
  *         die(bide_strerror(rc));      // "backoff.cap: expected ..."
  *
- * A policy is copied and checked when a dependency is made, and never changes
- * after. Nothing is corrected silently: what makes no sense is refused, and the
- * error names the field. Zero means zero, never "the default".
+ * A policy is copied and validated when a dependency is created, and never
+ * changes afterwards. Nothing is corrected silently: an invalid policy is
+ * refused, and the error names the field. Zero means zero, never "the default".
  *
  * In the comments: unit; range; default. */
 #ifndef BIDE_POLICY_H
@@ -30,7 +30,7 @@ BIDE_BEGIN_DECLS
 #define BIDE_MINUTE (60 * BIDE_SECOND)
 #define BIDE_HOUR (60 * BIDE_MINUTE)
 
-/* What a hint does to the wait: stands in its place, or is its minimum. */
+/* What a hint does to the wait: replaces it, or is its minimum. */
 #define BIDE_HINT_MODES(X)                                                     \
     X(BIDE_HINT_REPLACE, "replace")                                            \
     X(BIDE_HINT_FLOOR, "floor")
@@ -40,7 +40,7 @@ BIDE_BEGIN_DECLS
     X(BIDE_UNHINTED_BACKOFF, "backoff")                                        \
     X(BIDE_UNHINTED_STOP, "stop")
 
-/* When a layer above already retries: leave it to that one, or retry too. */
+/* When a layer above already retries: leave it to that layer, or retry too. */
 #define BIDE_NESTED_ACTIONS(X)                                                 \
     X(BIDE_NESTED_PASS, "pass")                                                \
     X(BIDE_NESTED_RETRY, "retry")
@@ -83,7 +83,7 @@ typedef enum bide_breaker_kind { BIDE_BREAKERS(X) } bide_breaker_kind;
 typedef enum bide_breaker_mode { BIDE_BREAKER_MODES(X) } bide_breaker_mode;
 #undef X
 
-/* The server's word on when to retry. */
+/* The server's hint on when to retry. */
 typedef struct bide_retry_after_conf {
     bide_hint_mode mode;    /* replace */
     int64_t max_ns;         /* a longer hint ends the call; >= 0; 5 min */
@@ -150,25 +150,25 @@ typedef struct bide_hedge_conf {
     int64_t after_ns;       /* sent after this time; >= 0, or FOREVER: after
                                `quantile`; FOREVER */
     double quantile;        /* of recent latency; 0.5 .. 0.999; 0.95 */
-    uint32_t min_samples;   /* of latency, before the quantile is believed;
+    uint32_t min_samples;   /* of latency, before the quantile is trusted;
                                1 .. 1e6; 100 */
-    double extra_load;      /* hedges per call, at the most; 0 .. 1; 0.05 */
+    double extra_load;      /* hedges per call, at most; 0 .. 1; 0.05 */
 } bide_hedge_conf;
 
-/* Limits on attempts, first ones included. */
+/* Limits on attempts, including first ones. */
 typedef struct bide_limit_conf {
     uint32_t in_flight;     /* attempts at once; 1 .. 1e6, UNLIMITED; UNLIMITED */
     uint32_t queue;         /* calls that may wait for a place; 0 .. 1e6; 0 */
     int64_t queue_timeout_ns; /* ... and for how long; >= 0; 1 s */
     bool adaptive_rate;     /* slow down when throttled, then speed up; false */
-    bool adaptive_throttle; /* refuse locally what would be refused; false */
+    bool adaptive_throttle; /* refuse locally what the server would; false */
     double throttle_k;      /* requests let through per accepted; 1 .. 100; 2 */
     int64_t throttle_window_ns; /* 100 ms .. 1 h; 2 min */
-    double shed;            /* share of the places in use from which on retries of
+    double shed;            /* share of the places in use above which retries of
                                a layer above are refused, and half way from there
                                to the cap calls of low priority; over 0 .. 1;
                                0.8 */
-    double reserve;         /* share of the places that is kept for calls of high
+    double reserve;         /* share of the places reserved for calls of high
                                priority; 0 .. 0.9; 0 */
 } bide_limit_conf;
 
@@ -180,8 +180,9 @@ typedef struct bide_latency_conf {
     int64_t window_ns;      /* quantiles are of the last; 100 ms .. 1 h; 30 s */
 } bide_latency_conf;
 
-/* One condition, and the class of what meets it. Each member that is not zero
- * must match; the first rule that matches decides, before the defaults do. */
+/* A condition, and the class of responses that match it. Each member that is
+ * not zero must match; the first rule that matches decides, before the
+ * defaults. */
 typedef struct bide_rule {
     uint16_t status_min;    /* HTTP status from ... */
     uint16_t status_max;    /* ... to; both 0: any, and none */
@@ -189,21 +190,21 @@ typedef struct bide_rule {
     uint32_t grpc;          /* a set of 1u << bide_grpc; 0: any, and none */
     const char *method;     /* exactly */
     const char *header;     /* a field of this name, in any case, ... */
-    const char *header_value; /* ... with this value, in any case; a `*` at the
-                                 end stands for any rest */
+    const char *header_value; /* ... with this value, in any case; a final
+                                 `*` matches any rest */
     const char *problem_type; /* the type URI of problem details, exactly */
     bide_class cls;
-    bool not_processed;     /* such an answer proves that nothing was done */
+    bool not_processed;     /* such a response proves that nothing was done */
 } bide_rule;
 
-/* The most rules of a policy, and the longest string in one. */
+/* The maximum number of rules in a policy, and length of a string in one. */
 #define BIDE_MAX_RULES 256
 #define BIDE_MAX_RULE_TEXT 512
 
 /* All of it. Fields are only ever appended. Threads: owned. */
 typedef struct bide_policy_conf {
     size_t size;            /* sizeof(bide_policy_conf), as INIT sets it */
-    uint32_t attempts;      /* of a call, the first included; 1 .. 2^31; 4 */
+    uint32_t attempts;      /* of a call, including the first; 1 .. 2^31; 4 */
     int64_t attempt_timeout_ns; /* over 0; 10 s */
     int64_t attempt_min_ns; /* the shortest attempt worth making; >= 0; 1 ms */
     int64_t deadline_ns;    /* of a call, from its beginning; over 0, FOREVER:
@@ -219,7 +220,7 @@ typedef struct bide_policy_conf {
     bide_latency_conf latency;
     uint32_t lanes;         /* copies of the busiest counters, so that threads do
                                not wait for each other; a power of 2; 1 .. 64; 4 */
-    const bide_rule *rules; /* asked in this order; NULL */
+    const bide_rule *rules; /* evaluated in this order; NULL */
     size_t n_rules;         /* 0 */
 } bide_policy_conf;
 
@@ -240,21 +241,22 @@ typedef struct bide_policy_conf {
             { true, 30 * BIDE_SECOND }, 4, NULL, 0                             \
     }
 
-/* Checks a policy without making anything of it. 0, or BIDE_EFIELD - n for a
- * mistake in row n of the options, BIDE_ERULE, or BIDE_EINVAL for no policy at
- * all or a `size` that is none. */
+/* Validates a policy. Returns 0, or BIDE_EFIELD - n for an error in row n of
+ * the options, BIDE_ERULE, or BIDE_EINVAL if there is no policy or its `size`
+ * is invalid. */
 BIDE_API int bide_policy_check(const bide_policy_conf *conf);
 
-/* Fills in what a well-known system does, by its name: `sre`, `aws-standard`,
+/* Fills in the settings of a well-known system, by name: `sre`, `aws-standard`,
  * `aws-2026`, `grpc`, `envoy`, `finagle`. Overwrites all of *conf. BIDE_ENAME
  * if there is none of that name. */
 BIDE_API int bide_policy_preset(bide_policy_conf *conf, const char *name);
 
-/* Names preset n, or NULL past the last; says in a sentence what it is. */
+/* Return the name of preset n, or NULL past the last; and a sentence about
+ * it. */
 BIDE_API const char *bide_policy_preset_name(size_t n);
 BIDE_API const char *bide_policy_preset_text(size_t n);
 
-/* The kinds of values that options take. */
+/* The types of option values. */
 typedef enum bide_option_type {
     BIDE_OPTION_DURATION, /* int64_t, ns */
     BIDE_OPTION_COUNT,    /* uint32_t */
@@ -265,8 +267,8 @@ typedef enum bide_option_type {
     BIDE_OPTION_CHOICE    /* an enum, one of `choices` */
 } bide_option_type;
 
-/* One field of a policy, as policy files and documents know it. The default is
- * what BIDE_POLICY_CONF_INIT holds at `offset`. Threads: immutable. */
+/* One field of a policy, as seen by policy files and documentation. Its default
+ * is what BIDE_POLICY_CONF_INIT holds at `offset`. Threads: immutable. */
 typedef struct bide_option {
     const char *key;        /* "backoff.base" */
     bide_option_type type;
@@ -274,14 +276,14 @@ typedef struct bide_option {
     double min;             /* in the unit of the field, as are ... */
     double max;             /* ... these; durations: of ns */
     bool above_min;         /* min itself is not allowed */
-    const char *special;    /* a word for the one value outside: "none"; or NULL */
+    const char *special;    /* a word for one value outside: "none"; or NULL */
     int64_t special_value;
     const char *const *choices; /* names in the order of the enum, then NULL */
     const char *expects;    /* "a duration, not under backoff.base" */
     const char *help;       /* one sentence */
 } bide_option;
 
-/* The table of all options; *ret_n is set to how many there are. */
+/* Returns the table of all options; *ret_n is set to their number. */
 BIDE_API const bide_option *bide_policy_options(size_t *ret_n);
 
 BIDE_END_DECLS

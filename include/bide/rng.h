@@ -1,12 +1,12 @@
-/* bide/rng.h: where randomness comes from, and draws from it without bias.
+/* bide/rng.h: sources of randomness, and unbiased draws from them.
  *
  *     bide_rng_seeded mine;
  *     bide_rng rng = bide_rng_seed(&mine, 42);       // the same draws each run
  *     int64_t wait = bide_rng_between(&rng, 0, 250); // 0 and 250 included
  *
- * A dependency has a generator of its own, seeded from the kernel, so most
- * programs never need this header. Tests and simulators pass one in, to get the
- * same draws again. */
+ * A dependency has its own generator, seeded from the kernel, so most programs
+ * never need this header. Tests and simulators pass one in, to repeat the same
+ * draws. */
 #ifndef BIDE_RNG_H
 #define BIDE_RNG_H
 
@@ -33,14 +33,14 @@ typedef struct bide_rng_seeded {
  * caller's memory and must outlive the generator. */
 BIDE_API bide_rng bide_rng_seed(bide_rng_seeded *state, uint64_t seed);
 
-/* Draws an integer in [lo, hi], each equally likely, both ends included.
- * hi under lo gives lo. */
+/* Draws an integer in [lo, hi], each equally likely, both ends inclusive.
+ * Returns lo if hi is less than lo. */
 BIDE_API int64_t bide_rng_between(const bide_rng *rng, int64_t lo, int64_t hi);
 
 /* Draws a double in [0, 1), each of its 2^53 values equally likely. */
 BIDE_API double bide_rng_unit(const bide_rng *rng);
 
-/* Hashes four words into one that looks random. Makes a generator that needs no
+/* Hashes four words into one that looks random. Serves as a generator without
  * state: the same (seed, client, call, attempt) always gives the same draw. */
 BIDE_API uint64_t bide_rng_hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
 

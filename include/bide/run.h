@@ -10,10 +10,10 @@
  *     if (bide_run(dep, ask, &q, NULL) != BIDE_BECAUSE_SUCCESS)
  *         ...                    // the reason why there is no further attempt
  *
- * The calling thread makes the attempts and sleeps in between, to absolute times
- * on the monotonic clock, and can be woken at any moment. Hedging needs attempts
- * side by side and so does not happen here: use the curl driver, or a loop of
- * your own around bide/call.h. */
+ * The calling thread makes the attempts and sleeps in between, to absolute
+ * times on the monotonic clock, and can be woken at any moment. Hedging needs
+ * concurrent attempts and so is not available here: use the curl driver, or
+ * your own loop around bide/call.h. */
 #ifndef BIDE_RUN_H
 #define BIDE_RUN_H
 
@@ -32,31 +32,31 @@ BIDE_BEGIN_DECLS
 /* Nanoseconds on the monotonic clock: the `now` of every driver here. */
 BIDE_API int64_t bide_now_ns(void);
 
-/* Seconds since 1970, to read dates by. */
+/* Seconds since 1970, for reading dates. */
 BIDE_API int64_t bide_wall_s(void);
 
 /* ===== cancelling ===== */
 
-/* Something that can be given up: in the caller's memory, for one call or for
- * many. All zero is a valid one that is not cancelled. Threads: shared. */
+/* A cancellation token: in the caller's memory, for one call or for many. All
+ * zero is a valid one that is not cancelled. Threads: shared. */
 typedef struct bide_cancel {
     uint32_t _cancelled;
 } bide_cancel;
 
-/* Gives up whatever waits on it, at once, for good. From any thread, and from a
- * signal handler. */
+/* Cancels whatever waits on it, at once and permanently. May be called from any
+ * thread, and from a signal handler. */
 BIDE_API void bide_cancel_now(bide_cancel *cancel);
 
-/* Tells whether it was. */
+/* Returns whether it was cancelled. */
 BIDE_API bool bide_cancelled(const bide_cancel *cancel);
 
-/* Sleeps until `at_ns`, or until it is cancelled, or BIDE_FOREVER. True if the
+/* Sleeps until `at_ns` (or BIDE_FOREVER), or until it is cancelled. True if the
  * time has come, false if it was cancelled. cancel may be NULL. */
 BIDE_API bool bide_sleep_until(int64_t at_ns, bide_cancel *cancel);
 
 /* ===== running ===== */
 
-/* What an attempt is told. */
+/* What an attempt needs to know. */
 typedef struct bide_attempt {
     uint32_t number;        /* from 1 */
     int64_t timeout_ns;     /* how long it may take; FOREVER */
@@ -64,12 +64,12 @@ typedef struct bide_attempt {
     bide_cancel *cancel;    /* what the caller may cancel; NULL: nothing */
 } bide_attempt;
 
-/* Makes one attempt, and says what it came to. Called on the thread that called
- * bide_run(), never twice at once for one call, never after it returned. */
+/* Makes one attempt, and returns its outcome. Called on the thread that called
+ * bide_run(), never concurrently for one call, never after it returned. */
 typedef bide_outcome (*bide_run_fn)(void *arg, const bide_attempt *attempt);
 
-/* What is told about each decision, where wanted; `last` is the outcome that it
- * follows, NULL before the first attempt. */
+/* Called for each decision, if set; `last` is the outcome that it follows, NULL
+ * before the first attempt. */
 typedef void (*bide_decision_fn)(void *ctx, const bide_decision *decision,
                                  const bide_outcome *last, int64_t now_ns);
 
@@ -79,8 +79,8 @@ typedef struct bide_run_result {
     uint32_t attempts;
     bide_outcome last;      /* of the last attempt; zero if there was none */
     int64_t took_ns;
-    int64_t waited_ns;      /* asked for ... */
-    int64_t slept_ns;       /* ... and as it turned out */
+    int64_t waited_ns;      /* requested ... */
+    int64_t slept_ns;       /* ... and actual */
 } bide_run_result;
 
 /* All zero, or NULL, is the cautious choice. */
@@ -96,12 +96,13 @@ typedef struct bide_run_opts {
 BIDE_API bide_reason bide_run(bide_dep *dep, bide_run_fn fn, void *arg,
                               const bide_run_opts *opts);
 
-/* Makes a dependency whose queue under limits.in_flight wakes the threads that
- * wait in bide_run(); with any other they look every few milliseconds. */
+/* Creates a dependency whose queue under limits.in_flight wakes the threads
+ * that wait in bide_run(); with any other dependency they poll every few
+ * milliseconds. */
 BIDE_API int bide_run_dep_new(bide_dep **ret_dep, const char *name,
                               const bide_policy_conf *conf);
 
-/* The hooks that do it, to be added to a host of your own. */
+/* The hooks that do so, for use in your own host. */
 BIDE_API void bide_run_on_place(void *ctx, const bide_dep *dep);
 
 /* Writes a new idempotency key (a random UUID, 36 characters and NUL).

@@ -1,4 +1,4 @@
-/* bide/stats.h: what has happened at a dependency so far.
+/* bide/stats.h: the statistics of a dependency.
  *
  *     bide_stats s;
  *     bide_dep_stats(dep, now, &s);
@@ -7,8 +7,8 @@
  *         if (s.done[r])
  *             printf("%s %" PRIu64 "\n", bide_reason_name(r), s.done[r]);
  *
- * Counters only ever grow. A snapshot is taken without stopping anybody, so two
- * of its numbers may be a few events apart. */
+ * Counters never decrease. A snapshot is taken without stopping any thread, so
+ * two of its numbers may be a few events apart. */
 #ifndef BIDE_STATS_H
 #define BIDE_STATS_H
 
@@ -31,39 +31,39 @@ typedef struct bide_histogram {
 
 /* Threads: owned. */
 typedef struct bide_stats {
-    uint64_t calls;           /* ended */
-    uint64_t first_successes; /* calls that worked at the first attempt */
-    uint64_t late_successes;  /* calls that worked after retries or hedges */
-    uint64_t failures;        /* calls that ended otherwise */
-    uint64_t attempts;        /* ended, by whatever outcome */
+    uint64_t calls;           /* finished */
+    uint64_t first_successes; /* calls that succeeded at the first attempt */
+    uint64_t late_successes;  /* calls that succeeded after retries or hedges */
+    uint64_t failures;        /* all other finished calls */
+    uint64_t attempts;        /* finished, with any outcome */
     uint64_t by_class[BIDE_N_CLASSES];  /* attempts by outcome */
     uint64_t done[BIDE_N_REASONS];      /* calls by the reason of their end */
     uint64_t retries;
     uint64_t retries_by_class[BIDE_N_CLASSES];   /* of the failure before it */
     uint64_t retries_by_reason[BIDE_N_REASONS];  /* backoff, hint, immediate */
-    uint64_t retries_dropped; /* granted, but then the call ended in the wait */
+    uint64_t retries_dropped; /* granted, but the call ended during the wait */
     uint64_t hedges;          /* sent */
     uint64_t hedges_won;
-    uint64_t hedges_refused;  /* due, but no budget, load or place for it */
-    uint64_t late_reports;    /* results of an earlier time of the breaker */
+    uint64_t hedges_refused;  /* due, but no budget, load or place for them */
+    uint64_t late_reports;    /* results from an earlier state of the breaker */
 
     bide_breaker_state breaker;
     uint64_t breaker_to[3];   /* transitions into each state */
     int64_t budget_left;      /* as bide_dep_budget_left() */
     double rate;              /* as bide_dep_rate() */
-    uint64_t in_flight;       /* attempts, where limits.in_flight is set */
+    uint64_t in_flight;       /* attempts, if limits.in_flight is set */
     uint64_t queued;          /* calls waiting for a place */
 
     bide_histogram wait_computed; /* waits of retries: before jitter, ... */
-    bide_histogram wait_jittered; /* ... as asked for, ... */
-    bide_histogram wait_slept;    /* ... as it turned out */
+    bide_histogram wait_jittered; /* ... as requested, ... */
+    bide_histogram wait_slept;    /* ... and actual */
     bide_histogram attempt_time;  /* of attempts that succeeded */
-    bide_histogram call_time;     /* of calls that succeeded, waits included */
+    bide_histogram call_time;     /* of calls that succeeded, including waits */
 } bide_stats;
 
-/* Counts an answer that broke off after its call had been decided, and part of it
- * passed on: done[BIDE_BECAUSE_CUT_SHORT] has them, beside what the call ended for
- * by then, and neither calls nor failures do. */
+/* Counts a response that broke off after its call had been decided, and part of
+ * it passed on: it is added to done[BIDE_BECAUSE_CUT_SHORT], beside the reason
+ * for which the call ended, but neither to calls nor to failures. */
 BIDE_API void bide_dep_cut_short(bide_dep *dep);
 
 /* Takes a snapshot. BIDE_EINVAL. */

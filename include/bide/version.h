@@ -1,5 +1,5 @@
-/* bide/version.h: the one place where the version is written down, and how
- * public symbols are marked. The build reads the three numbers from here. */
+/* bide/version.h: the only place where the version is defined, and how public
+ * symbols are marked. The build reads the three numbers from here. */
 #ifndef BIDE_VERSION_H
 #define BIDE_VERSION_H
 
@@ -23,7 +23,7 @@
 
 BIDE_BEGIN_DECLS
 
-/* Names the version of the library that is running, as in "0.1.0". */
+/* Returns the version of the running library, as in "0.1.0". */
 BIDE_API const char *bide_version(void);
 
 BIDE_END_DECLS

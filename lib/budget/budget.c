@@ -1,4 +1,4 @@
-/* Retry budgets: which kind does what a verb asks for. */
+/* Retry budgets: dispatches each operation to the policy's kind of budget. */
 #include "lib/budget/budget.h"
 
 #include <stddef.h>

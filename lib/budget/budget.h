@@ -1,8 +1,8 @@
 /* Retry budgets: how many retries all the calls of a dependency may make.
  *
- * A retry is paid for when it is decided upon, not when it is sent, so that a
- * thousand calls that wait in backoff cannot all find the same budget unspent.
- * Each kind is a file of its own:
+ * A retry is paid for when it is decided, not when it is sent, so that a
+ * thousand calls waiting in backoff cannot all find the same budget unspent.
+ * Each kind is a separate file:
  *
  *   window      a share of what was deposited      budget_window.c
  *   quota       AWS's token bucket                 budget_quota.c
@@ -26,35 +26,35 @@ struct bide__budget {
     struct bide__spend spend;   /* window */
     _Atomic int64_t level;      /* quota: tokens; throttle: millionths of a
                                    token; in_flight: retries outstanding */
-    _Atomic int64_t calls;      /* in_flight: calls that are not ended */
+    _Atomic int64_t calls;      /* in_flight: calls that have not ended */
 };
 
-/* What a granted retry has cost, until it is settled. */
+/* The cost of a granted retry, until it is settled. */
 struct bide__ticket {
     uint64_t tick;  /* window */
     uint32_t tokens; /* quota */
 };
 
-/* What a retry is asked for after. */
+/* The failure before a retry. */
 struct bide__failure {
     bide_class cls;
     bool timed_out;
 };
 
-/* What an attempt came to, as far as budgets care. */
+/* The outcome of an attempt, as far as budgets care. */
 struct bide__budget_end {
     bide_class cls;
     bool refused; /* the server said not to retry */
     bool first;   /* it was the first of its call */
 };
 
-/* A kind of budget: one file, one constant table. A verb that is NULL has nothing
- * to do. */
+/* A kind of budget: one file, one constant table. A function that is NULL does
+ * nothing. */
 struct bide__budget_kind {
-    /* Sets the level that it starts from. */
+    /* Sets the initial level. */
     void (*init)(struct bide__budget *b, const struct bide__policy *p);
 
-    /* No call is under way: nothing is outstanding. */
+    /* No call is in progress: nothing is outstanding. */
     void (*reclaim)(struct bide__budget *b, const struct bide__policy *p);
 
     /* The first attempt of a call begins. */
@@ -67,11 +67,11 @@ struct bide__budget_kind {
                  const struct bide__failure *after, int64_t now,
                  struct bide__ticket *ret);
 
-    /* A retry that was paid for is never made: as if it had not been asked for. */
+    /* A retry that was paid for will not be made: undoes the payment. */
     void (*give_back)(struct bide__budget *b, const struct bide__policy *p,
                       const struct bide__ticket *ticket);
 
-    /* A retry that was paid for was made, and came to this. */
+    /* A retry that was paid for was made, with this outcome. */
     void (*settle)(struct bide__budget *b, const struct bide__policy *p,
                    const struct bide__ticket *ticket, bool success);
 
@@ -80,7 +80,7 @@ struct bide__budget_kind {
                    struct bide__lane *lane, const struct bide__budget_end *end,
                    int64_t now);
 
-    /* Retries that would be granted now; less than 0 counts as none. */
+    /* Retries that would be granted now; below 0 counts as none. */
     int64_t (*left)(const struct bide__budget *b, const struct bide__policy *p,
                     const struct bide__lane *lanes, int64_t now);
 };
@@ -90,7 +90,7 @@ extern const struct bide__budget_kind bide__budget_quota;
 extern const struct bide__budget_kind bide__budget_throttle;
 extern const struct bide__budget_kind bide__budget_in_flight;
 
-/* ===== budget.c: the verbs, by the kind of the policy ===== */
+/* ===== budget.c: the operations, by the kind of the policy ===== */
 
 void bide__budget_init(struct bide__budget *b, const struct bide__policy *p);
 void bide__budget_reclaim(struct bide__budget *b, const struct bide__policy *p);
@@ -114,13 +114,13 @@ int64_t bide__budget_left(const struct bide__budget *b,
                           const struct bide__policy *p,
                           const struct bide__lane *lanes, int64_t now);
 
-/* Moves the level by `change`, to `most` at the most; false, and no move, unless
- * it is in [at_least, most) now. For the kinds that have one. */
+/* Changes the level by `change`, to at most `most`; false, and no change,
+ * unless it is now in [at_least, most). For the kinds that have a level. */
 bool bide__budget_move(struct bide__budget *b, int64_t change, int64_t at_least,
                        int64_t most);
 
-/* Only the in_flight kind needs to know how many calls there are. One counter
- * for all threads: copies could be added up only while they change. */
+/* Only the in_flight kind needs the number of calls. One counter for all
+ * threads: copies could be summed only while they change. */
 static inline void bide__budget_calls(struct bide__budget *b,
                                       const struct bide__policy *p, int change)
 {

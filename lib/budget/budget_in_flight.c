@@ -1,5 +1,5 @@
-/* In flight: retries at once, those that wait included, up to a share of the calls
- * there are, as Envoy has it (which forgets those that wait). */
+/* In flight: concurrent retries, including those that wait, up to a share of
+ * the current calls, as in Envoy (which does not count those that wait). */
 #include <stddef.h>
 
 #include "lib/budget/budget.h"

@@ -1,5 +1,5 @@
-/* The quota: a bucket of tokens that successes fill up again, as the AWS SDKs have
- * it. What a retry costs depends on what failed. */
+/* The quota: a bucket of tokens that successes refill, as in the AWS SDKs. The
+ * cost of a retry depends on what failed. */
 #include <stddef.h>
 
 #include "lib/budget/budget.h"

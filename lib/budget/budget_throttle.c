@@ -1,6 +1,6 @@
-/* The throttle: tokens that each failure takes and each success gives, as gRPC has
- * it (gRFC A6). Retries are granted while more than half are there; none is paid
- * for by itself, since the failure before it has paid. */
+/* The throttle: tokens that each failure takes and each success returns, as in
+ * gRPC (gRFC A6). Retries are granted while more than half are left; a retry
+ * itself costs nothing, since the failure before it has paid. */
 #include <stddef.h>
 
 #include "lib/budget/budget.h"

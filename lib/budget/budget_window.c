@@ -1,5 +1,5 @@
-/* The window: retries may spend a share of what was deposited over a sliding
- * window, and a floor. What is outstanding is exact under any number of threads
+/* The window: retries may spend a share of the deposits over a sliding window,
+ * plus a floor. What is outstanding is exact under any number of threads
  * (spend.h). */
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-/* Spending over a sliding window; the protocol is told in spend.h. */
+/* Spending over a sliding window; spend.h explains the protocol. */
 #include "lib/budget/spend.h"
 
 enum { COUNT_BITS = 28, TICK_BITS = 36 };
@@ -6,7 +6,7 @@ enum { COUNT_BITS = 28, TICK_BITS = 36 };
 #define COUNT_MASK ((UINT64_C(1) << COUNT_BITS) - 1)
 #define TICK_MASK  ((UINT64_C(1) << TICK_BITS) - 1)
 
-/* Ticks wrap around, so the difference decides; what is ahead of us is never
+/* Ticks wrap around, so the difference decides; a slot ahead of us is never
  * expired. */
 static bool expired(uint64_t slot, uint64_t tick)
 {
@@ -36,8 +36,9 @@ static void expire_slot(struct bide__spend *s, uint64_t i, uint64_t tick)
     }
 }
 
-/* Empties the slots that time has passed since somebody last looked, and only
- * then says so: whoever relies on that must not find the total as it was. */
+/* Empties the slots that have expired since the last check, and only then
+ * publishes how far it got: a thread that relies on that must not find the old
+ * total. */
 static void expire(struct bide__spend *s, uint64_t tick)
 {
     uint64_t from = atomic_load_explicit(&s->expired_to, memory_order_acquire);
@@ -54,8 +55,8 @@ static void expire(struct bide__spend *s, uint64_t tick)
         ;
 }
 
-/* Files one spent unit under `tick`, or under a newer one if the slot has moved
- * on. An empty slot is free to take, whatever it was last used for. */
+/* Records one spent unit under `tick`, or under a newer one if the slot has
+ * moved on. An empty slot is free to take, whatever it was last used for. */
 static uint64_t note(struct bide__spend *s, uint64_t tick)
 {
     _Atomic uint64_t *slot = &s->slot[tick % BIDE__SPEND_SLOTS];

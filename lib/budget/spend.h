@@ -4,14 +4,15 @@
  *   slot   what each tick contributed to it: tick (36 bits) | count (28 bits)
  *
  * To spend is a compare-and-swap on `total` while it is under the limit, then a
- * note in the slot of the tick. When a slot has left the window, whoever empties
- * it takes its count off the total. A unit is thus added to the total before
- * anything else and taken off only after its note was removed, once: the total
- * is never lower than what is really outstanding, so no interleaving of threads
- * can overspend (test/spin/spend.pml checks this). A note that arrives late is
- * filed under a newer tick and expires later; that errs to the safe side.
+ * note in the slot of the tick. When a slot has left the window, the thread
+ * that empties it subtracts its count from the total. A unit is thus added to
+ * the total before anything else and subtracted only after its note was
+ * removed, once: the total is never lower than what is really outstanding, so
+ * no interleaving of threads can overspend (test/spin/spend.pml checks this). A
+ * note that arrives late is filed under a newer tick and expires later, which
+ * is the safe side.
  *
- * 64 slots, 63 of which make up a window: what was spent counts for at least the
+ * 64 slots, 63 of which make up a window: a spent unit counts for at least the
  * window, and at most 1/63 longer. */
 #ifndef BIDE_LIB_BUDGET_SPEND_H
 #define BIDE_LIB_BUDGET_SPEND_H
@@ -39,10 +40,11 @@ static inline int64_t bide__spend_tick_ns(int64_t window_ns)
 bool bide__spend_take(struct bide__spend *s, uint64_t tick, int64_t limit,
                       uint64_t *ret_tick);
 
-/* Gives a unit back that was not used; nothing happens if it has expired. */
+/* Returns an unused unit; does nothing if it has expired. */
 void bide__spend_give(struct bide__spend *s, uint64_t tick);
 
-/* Takes the total anew from the slots: whoever was between the two is gone. */
+/* Recomputes the total from the slots: a process that died in between is
+ * gone. */
 void bide__spend_recount(struct bide__spend *s);
 
 /* What is outstanding at `tick`. */

@@ -56,7 +56,7 @@ struct http_request {
     const char *method, *target, *host;
     const char *headers; /* more lines, each with CR LF; or NULL. Those that
                             frame the message are added */
-    struct iovec body[HTTP_CLIENT_BODY]; /* one behind the other */
+    struct iovec body[HTTP_CLIENT_BODY]; /* sent in this order */
     bool keep;        /* another request shall follow on the connection */
     int64_t until_ns; /* the deadline, on the clock of bide_now_ns() */
 

@@ -113,9 +113,9 @@ static void look(void *ctx, const struct bide__history *history,
 static void write_view(struct bide__admin *a, struct writing *w, int64_t now)
 {
     const struct bide__source *s = a->conf.source;
-    const struct bide__observed *watched = s->hold(s->ctx);
+    const struct bide__observed *observed = s->hold(s->ctx);
 
-    if (!watched) {
+    if (!observed) {
         w->out->failed = true;
         return;
     }
@@ -129,13 +129,13 @@ static void write_view(struct bide__admin *a, struct writing *w, int64_t now)
         .ready = !s->ready || s->ready(s->ctx),
         .draining = s->draining && s->draining(s->ctx),
         .actions = a->token != NULL,
-        .watched = watched,
+        .observed = observed,
     };
     if (a->conf.collector)
         bide__collector_look(a->conf.collector, look, w);
     else
         w->write(w->out, &w->view);
-    s->release(s->ctx, watched);
+    s->release(s->ctx, observed);
 }
 
 void admin_state(struct bide__admin *a, struct bide__out *out, int64_t now)

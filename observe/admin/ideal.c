@@ -1,4 +1,4 @@
-/* Works out how waits should be distributed: the range of each retry is spread
+/* Computes how waits should be distributed: the range of each retry is spread
  * evenly over the buckets of the histogram. */
 #include "observe/admin/ideal.h"
 
@@ -9,7 +9,7 @@ enum { MOST_RETRIES = 32, DRAWS = 512 };
 static unsigned bucket_of(int64_t ns)
 {
     unsigned low = 0, high = BIDE_N_BUCKETS - 1;
-    while (low < high) { /* the last bucket that begins at or under ns */
+    while (low < high) { /* the last bucket that begins at or below ns */
         unsigned middle = (low + high + 1) / 2;
         if (bide_bucket_ns(middle) <= ns)
             low = middle;
@@ -19,7 +19,7 @@ static unsigned bucket_of(int64_t ns)
     return low;
 }
 
-/* n waits that lie anywhere from `min` to `max` alike. */
+/* n waits that are uniform from `min` to `max`. */
 static void spread(int64_t min, int64_t max, double n,
                    double want[BIDE_N_BUCKETS])
 {
@@ -38,8 +38,8 @@ static void spread(int64_t min, int64_t max, double n,
     }
 }
 
-/* Each wait of decorrelated jitter depends on the one before: drawn, the same
- * draws each time. */
+/* Each wait of decorrelated jitter depends on the one before: simulated, with
+ * the same draws each time. */
 static void draw(const bide_backoff *b, uint32_t retry, double n,
                  double want[BIDE_N_BUCKETS])
 {
@@ -90,7 +90,7 @@ void bide__ideal_waits(const bide_backoff *backoff, uint32_t attempts,
             continue;
         if (retry_of(backoff, attempts, i, &retry))
             put(backoff, retry, n, want);
-        else /* a hint, or an immediate retry: about what it says */
+        else /* a hint, or an immediate retry: about its value */
             spread(bide_bucket_ns(i), bide_bucket_ns(i + 1), n, want);
     }
 }

@@ -1,4 +1,4 @@
-/* The frame of a state: who speaks, and the lists. */
+/* The frame of a state: the program, and the lists. */
 #include "observe/admin/view.h"
 
 static void put_at(struct bide__json *j, const struct bide__view *v,
@@ -67,7 +67,7 @@ static void put_journal(struct bide__json *j, const struct bide__view *v)
 void bide__view_write(struct bide__out *out, const struct bide__view *view)
 {
     struct bide__json j;
-    const struct bide__observed *w = view->watched;
+    const struct bide__observed *w = view->observed;
 
     bide__json_into(&j, out);
     bide__json_object(&j, NULL);

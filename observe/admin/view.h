@@ -1,5 +1,5 @@
-/* All that there is to see, as one JSON object: `/api/state`, one message a
- * second on `/api/stream`, and what `bide top` and the dashboard show.
+/* The whole state as one JSON object: `/api/state`, one message a second on
+ * `/api/stream`, and what `bide top` and the dashboard show.
  *
  *     bide__view_write(&out, &view);
  *
@@ -43,9 +43,8 @@
  *     "turns": [ { "at_ms": ..., "dep": "pay", "from": "closed",
  *       "to": "open" } ] }                              newest first
  *
- * Times are milliseconds, points in time since 1970. `second` is null until
- * there was one. Members are only ever added. `/api/history` has the seconds
- * before:
+ * Times are milliseconds, points in time since 1970. `second` is null at first.
+ * Members are only ever added. `/api/history` has the seconds before:
  *
  *   { "deps": { "pay": [ { as "second" }, ... ] } }     oldest first */
 #ifndef BIDE_OBSERVE_ADMIN_VIEW_H
@@ -56,20 +55,20 @@
 #include "base/json.h"
 #include "observe/event/observed.h"
 
-/* What a state is made of. history and journal may be NULL. Threads: owned. */
+/* The parts of a state. history and journal may be NULL. Threads: owned. */
 struct bide__view {
     const char *program;
     int64_t now_ns; /* monotonic */
     int64_t start_ns;
-    int64_t wall_offset_ns; /* nanoseconds since 1970 less monotonic ones */
+    int64_t wall_offset_ns; /* nanoseconds since 1970 minus monotonic ones */
     bool ready, draining;
     bool actions; /* there is a token, so breakers can be forced */
-    const struct bide__observed *watched;
+    const struct bide__observed *observed;
     const struct bide__history *history;
     const struct bide__journal *journal;
 };
 
-/* Writes the object, on one line without its end. out->failed: no memory. */
+/* Writes the object, on one line without a newline. out->failed: no memory. */
 void bide__view_write(struct bide__out *out, const struct bide__view *view);
 void bide__view_history(struct bide__out *out, const struct bide__view *view);
 

@@ -6,7 +6,7 @@
 
 #include "observe/admin/ideal.h"
 
-/* One dependency on its way into JSON. */
+/* One dependency while it is written. */
 struct part {
     struct bide__json *j;
     const bide_stats *s;
@@ -85,7 +85,7 @@ static void put_breaker(const struct part *p)
     bide__json_end(p->j);
 }
 
-/* What is left when all is well; a window's grows with the traffic. */
+/* What is left of the budget normally; a window's grows with the traffic. */
 static double usual_budget(const bide_budget_conf *b)
 {
     switch (b->kind) {
@@ -236,6 +236,6 @@ void bide__view_dep(struct bide__json *j, const struct bide__view *view,
     bide__view_rules(j, p.conf);
     put_histograms(&p);
     put_second(j, view, d->name);
-    put_endpoints(j, view->watched, d->upstream);
+    put_endpoints(j, view->observed, d->upstream);
     bide__json_end(j);
 }

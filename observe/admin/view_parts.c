@@ -1,4 +1,4 @@
-/* Samples, decisions, and the rules that a dependency is run by. */
+/* Samples, decisions, and the settings of a dependency. */
 #include "observe/admin/view.h"
 
 #include <string.h>
@@ -95,7 +95,7 @@ void bide__view_decision(struct bide__json *j, const struct bide__view *view,
 
 /* ===== rules ===== */
 
-/* What everybody asks first, and whatever differs from the defaults. */
+/* The main settings, and those that differ from the defaults. */
 static bool worth_telling(const bide_option *o, const bide_policy_conf *conf)
 {
     static const char *const always[] = {

@@ -1,6 +1,6 @@
-/* Ten looks a second at the rings, more when there is or may be much in them; one
- * at the dependencies. Those who work are never told to wake anybody: that would be a
- * system call for each request. */
+/* Polls the rings ten times a second, more often when they may fill up, and the
+ * dependencies once a second. Producers never wake the collector: that would
+ * cost a system call per request. */
 #include "observe/event/collector.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ enum { MOST_RINGS = 256, USUAL_SIZE = 1024 };
 
 #define LOOK_EVERY_NS (100 * BIDE_MILLISECOND)
 #define TRACING_NS    (20 * BIDE_MILLISECOND) /* requests may come any moment */
-#define BUSY_NS       (5 * BIDE_MILLISECOND)  /* when much is being told */
+#define BUSY_NS       (5 * BIDE_MILLISECOND)  /* when there are many events */
 
 struct bide__collector {
     struct bide__collector_conf conf;
@@ -24,7 +24,7 @@ struct bide__collector {
     bide_cancel stop;
     int64_t sample_due_ns;
 
-    pthread_mutex_t lock; /* of these */
+    pthread_mutex_t lock; /* protects these */
     struct bide__history history;
     struct bide__journal journal;
 };
@@ -52,7 +52,7 @@ struct bide__ring *bide__collector_ring(struct bide__collector *c)
     return ring;
 }
 
-/* ===== looking ===== */
+/* ===== reading ===== */
 
 static void note(struct bide__collector *c, const struct bide__event *e,
                  int64_t now)
@@ -66,8 +66,9 @@ static void note(struct bide__collector *c, const struct bide__event *e,
         bide__log_event(c->conf.log, e, now);
 }
 
-/* No more than the ring holds, so that one who works faster than this does not
- * keep it from all else. True: there was so much that more will follow soon. */
+/* Takes no more than the ring holds, so that a fast producer cannot keep the
+ * collector from everything else. True: there were so many that more will
+ * follow soon. */
 static bool empty(struct bide__collector *c, struct bide__ring *ring,
                   int64_t now)
 {
@@ -104,7 +105,7 @@ static void flush_log(struct bide__log *log, int64_t now)
     bide__log_flush(log, now);
 }
 
-/* True: to be looked at again soon. */
+/* True: poll again soon. */
 static bool look(struct bide__collector *c, int64_t now)
 {
     bool busy = false;
@@ -116,7 +117,7 @@ static bool look(struct bide__collector *c, int64_t now)
     if (c->conf.log)
         flush_log(c->conf.log, now);
     c->sample_due_ns += BIDE_SECOND;
-    if (c->sample_due_ns <= now) /* it was held up: not two at once */
+    if (c->sample_due_ns <= now) /* it was delayed: not two at once */
         c->sample_due_ns = now + BIDE_SECOND;
     return busy;
 }
@@ -134,7 +135,7 @@ static void *work(void *arg)
         if (at < bide_now_ns())
             at = bide_now_ns();
     } while (bide_sleep_until(at, &c->stop));
-    c->sample_due_ns = 0; /* a last time, the log as well */
+    c->sample_due_ns = 0; /* a last time, including the log */
     look(c, bide_now_ns());
     return NULL;
 }

@@ -1,6 +1,6 @@
-/* The one thread that looks: it empties the rings of those that work, and each
- * second takes a sample of every dependency. Logs, spans and the dashboard's
- * lists are fed from here, so that none of them costs a request anything.
+/* The collector: one thread that drains the rings of the workers, and takes a
+ * sample of every dependency each second. It feeds logs, spans and the
+ * dashboard's lists, so that none of them costs a request anything.
  *
  *     struct bide__collector_conf conf = { .source = &source, .log = &log };
  *     struct bide__collector *c = bide__collector_new(&conf);
@@ -9,7 +9,7 @@
  *     ...
  *     bide__collector_free(c);           // when no worker has a ring any more
  *
- * What it has gathered is looked at under its lock: bide__collector_look(). */
+ * Its data is read under its lock: bide__collector_look(). */
 #ifndef BIDE_OBSERVE_EVENT_COLLECTOR_H
 #define BIDE_OBSERVE_EVENT_COLLECTOR_H
 
@@ -25,7 +25,7 @@ struct bide__collector;
 
 struct bide__collector_conf {
     const struct bide__source *source; /* what is sampled; must outlive it */
-    struct bide__log *log;           /* or NULL; the collector's from now on */
+    struct bide__log *log;           /* or NULL; then owned by the collector */
     struct bide__exporter *exporter; /* or NULL; must outlive it */
     size_t ring_size;                /* events; 0: 1024 */
 };
@@ -38,21 +38,21 @@ bide__collector_new(const struct bide__collector_conf *conf);
  * 256 already. */
 struct bide__ring *bide__collector_ring(struct bide__collector *c);
 
-/* 0, or -1 if there is no thread to be had. */
+/* 0, or -1 if the thread could not be started. */
 int bide__collector_start(struct bide__collector *c);
 
-/* Takes what is left, and ends the thread. The rings stay, and what is told
- * into them now is told to nobody. NULL is fine. */
+/* Drains the rings a last time, and ends the thread. The rings stay, but events
+ * written to them now are lost. NULL is fine. */
 void bide__collector_stop(struct bide__collector *c);
 
-/* Stops it, and frees it with its rings, when nobody has one any more. NULL is
+/* Stops it, and frees it with its rings, once no thread uses one. NULL is
  * fine. */
 void bide__collector_free(struct bide__collector *c);
 
-/* Events that were dropped, for want of a collector that is quick enough. */
+/* Events that were dropped because the collector was not fast enough. */
 uint64_t bide__collector_dropped(struct bide__collector *c);
 
-/* Calls `look` with what was gathered, which stays as it is for so long. */
+/* Calls `look` with the collected data, which does not change meanwhile. */
 void bide__collector_look(struct bide__collector *c,
                           void (*look)(void *ctx,
                                        const struct bide__history *history,

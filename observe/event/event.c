@@ -24,7 +24,7 @@ void bide__event_put(struct bide__event *e, enum bide__event_text which,
     };
     size_t at = e->used ? e->used : 1, size = sizes[which];
 
-    if (size > sizeof e->texts - at) /* it was set before */
+    if (size > sizeof e->texts - at) /* it was already set */
         size = sizeof e->texts - at;
     if (size == 0 || (len = bide__event_fits(text, len, size)) == 0)
         return;
@@ -35,8 +35,8 @@ void bide__event_put(struct bide__event *e, enum bide__event_text which,
     e->used = (uint16_t)(at + len + 1);
 }
 
-/* All zero, but for what lies behind the texts: most of an event is room for
- * those, and two are told of each traced request. */
+/* All zero, except for the texts: most of an event is room for those, and each
+ * traced request makes two events. */
 static void start(struct bide__event *e, enum bide__event_kind kind,
                   int64_t begin_ns, int64_t end_ns)
 {

@@ -1,7 +1,7 @@
-/* What drivers tell about each call: one event for each attempt that ended,
- * with the decision that followed, one for each call, one for each turn of a
- * breaker. Log lines, spans and the dashboard's list of decisions are all made
- * of these.
+/* What drivers report about each call: one event for each attempt that ended,
+ * with the decision that followed, one for each call, one for each state change
+ * of a breaker. Log lines, spans and the dashboard's list of decisions are all
+ * made from these.
  *
  *     struct bide__event *e = bide__ring_next(ring);   // ring.h
  *     if (e) {
@@ -12,9 +12,9 @@
  *         bide__ring_commit(ring);
  *     }
  *
- * Fixed in size and free of pointers: whoever reads it does so later, on
- * another thread, when the request, its buffers and even the dependency may be
- * gone. What does not fit is cut. */
+ * Fixed in size and free of pointers: it is read later, on another thread, when
+ * the request, its buffers and even the dependency may be gone. What does not
+ * fit is truncated. */
 #ifndef BIDE_OBSERVE_EVENT_EVENT_H
 #define BIDE_OBSERVE_EVENT_EVENT_H
 
@@ -27,7 +27,7 @@
 
 enum { BIDE__DEP_NAME = 128 }; /* the name of a dependency, and its NUL */
 
-/* The texts of an event: X(name, bytes at the most, with its NUL). */
+/* The texts of an event: X(name, maximum size in bytes, including NUL). */
 #define BIDE__EVENT_TEXTS(X)                                                   \
     X(BIDE__DEP, BIDE__DEP_NAME)                                               \
     X(BIDE__OPERATION, 80) /* "GET /pay/17" */                                 \
@@ -58,7 +58,7 @@ struct bide__trace {
     uint8_t trace_id[16];
     uint8_t span_id[8];   /* of the call, or of the attempt */
     uint8_t parent_id[8]; /* zero: the trace begins here */
-    bool sampled;         /* somebody wants to see it */
+    bool sampled;         /* it is to be recorded */
 };
 
 /* Threads: owned; by one side of a ring at a time. */
@@ -74,24 +74,24 @@ struct bide__event {
     bool not_processed;
     uint16_t status;   /* of HTTP; 0: there was none */
     uint32_t attempt;  /* ATTEMPT: its number; CALL: how many there were */
-    uint32_t attempts; /* the most that the policy allows */
+    uint32_t attempts; /* the maximum that the policy allows */
     int64_t begin_ns;  /* on the driver's monotonic clock */
     int64_t end_ns;
     int64_t hint_ns;  /* what the server asked for, if hinted */
-    int64_t asked_ns; /* the wait before this attempt, as asked for ... */
-    int64_t slept_ns; /* ... and as it turned out; CALL: of all waits */
+    int64_t asked_ns; /* the wait before this attempt, as requested ... */
+    int64_t slept_ns; /* ... and actual; CALL: of all waits */
     int64_t value_ns; /* the wait after it: before jitter, ... */
     int64_t wait_ns;  /* ... as drawn */
     struct bide__trace trace;
-    /* One text behind the other, so that few lines of the cache go from one
-     * thread to the other: most are short. */
+    /* One text after the other, so that few cache lines move between the
+     * threads: most are short. */
     uint16_t at[BIDE__N_TEXTS];  /* where each begins; 0: there is none */
     uint16_t len[BIDE__N_TEXTS]; /* without its NUL */
     uint16_t used;               /* of `texts` */
     char texts[BIDE__TEXT_ROOM]; /* the first byte is always 0 */
 };
 
-/* Starts an event anew: all zero but what is given, and no texts. */
+/* Starts a new event: all zero but what is given, and no texts. */
 void bide__event_attempt(struct bide__event *e, uint32_t attempt,
                          bide_reason why, const bide_outcome *outcome,
                          int64_t begin_ns, int64_t end_ns);
@@ -106,14 +106,15 @@ void bide__event_call(struct bide__event *e, uint32_t attempts,
                       bide_reason reason, const bide_outcome *last,
                       int64_t begin_ns, int64_t end_ns);
 
-/* Starts the event of a breaker that turned, as bide_host.on_breaker tells. */
+/* Starts the event of a breaker's state change, as from
+ * bide_host.on_breaker. */
 void bide__event_breaker(struct bide__event *e, const char *dep,
                          bide_breaker_state from, bide_breaker_state to,
                          int64_t now_ns);
 
-/* Whether it tells of a decision, to be listed and logged: after an attempt
- * that failed, or the refusal of a call before its first; and of an answer that
- * broke off, which no decision can mend. */
+/* Whether it contains a decision, to be listed and logged: after an attempt
+ * that failed, or the refusal of a call before its first; or that a response
+ * broke off, which no decision can change. */
 bool bide__event_decides(const struct bide__event *e);
 
 /* Sets a text, once, cut to its size. */
@@ -127,8 +128,8 @@ static inline const char *bide__event_get(const struct bide__event *e,
     return e->texts + e->at[which];
 }
 
-/* How much of a text fits into so many bytes, with its NUL: a character is not
- * cut in two. */
+/* How much of a text fits into so many bytes, including NUL, without splitting
+ * a character. */
 size_t bide__event_fits(const char *text, size_t len, size_t size);
 
 #endif

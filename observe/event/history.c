@@ -1,4 +1,4 @@
-/* Makes a sample of each second: the difference between two snapshots of the
+/* Makes a sample each second: the difference between two snapshots of the
  * totals. */
 #include "observe/event/history.h"
 
@@ -96,7 +96,7 @@ static struct bide__track *add_track(struct bide__history *h, const char *name)
     return t;
 }
 
-/* A dependency that is new is first only looked at. */
+/* The first look at a new dependency only records its totals. */
 static void tick(struct bide__history *h, const struct bide__observed_dep *d,
                  int64_t now)
 {
@@ -114,11 +114,11 @@ static void tick(struct bide__history *h, const struct bide__observed_dep *d,
 }
 
 void bide__history_tick(struct bide__history *h,
-                        const struct bide__observed *watched, int64_t now_ns)
+                        const struct bide__observed *observed, int64_t now_ns)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < watched->n_deps; i++)
-        tick(h, &watched->deps[i], now_ns);
+    for (size_t i = 0; i < observed->n_deps; i++)
+        tick(h, &observed->deps[i], now_ns);
     for (size_t i = 0; i < h->n; i++) {
         struct bide__track *t = h->tracks[i];
         if (!t->seen) {

@@ -1,13 +1,13 @@
-/* The last minutes, second by second: what charts are drawn from, so that a
- * page that is opened in the middle of an outage shows how it began.
+/* The last minutes, second by second: the data for charts, so that a page that
+ * is opened in the middle of an outage shows how it began.
  *
- *     bide__history_tick(&history, &watched, now_ns);      // each second
+ *     bide__history_tick(&history, &observed, now_ns);      // each second
  *     const struct bide__track *t = bide__history_find(&history, "pay");
  *     const struct bide__sample *s = bide__track_sample(t, 0); // the newest
  *
- * A sample holds what happened in its second, not totals: 130 bytes of it, so
- * five minutes of a dependency take 40 KB. A dependency that is gone from the
- * list is forgotten. */
+ * A sample holds what happened in its second, not totals, in 130 bytes, so five
+ * minutes of a dependency take 40 KB. A dependency that is no longer in the
+ * list is dropped. */
 #ifndef BIDE_OBSERVE_EVENT_HISTORY_H
 #define BIDE_OBSERVE_EVENT_HISTORY_H
 
@@ -20,7 +20,7 @@ enum {
     BIDE__DONE_REASONS = BIDE_BECAUSE_FIRST /* why a call is done */
 };
 
-/* What happened between two looks at a dependency. Threads: owned. */
+/* What happened between two polls of a dependency. Threads: owned. */
 struct bide__sample {
     int64_t at_ns;
     float seconds; /* that it covers */
@@ -39,7 +39,7 @@ struct bide__sample {
 struct bide__track {
     char name[256];
     bool seen;       /* in this tick */
-    size_t n;        /* samples that there were, ever */
+    size_t n;        /* samples ever taken */
     bide_stats last; /* totals at the end of the last one */
     int64_t last_ns;
     struct bide__sample sample[BIDE__HISTORY];
@@ -51,9 +51,9 @@ struct bide__history {
     size_t n;
 };
 
-/* Adds a sample to each dependency that is watched. */
+/* Adds a sample to each observed dependency. */
 void bide__history_tick(struct bide__history *h,
-                        const struct bide__observed *watched, int64_t now_ns);
+                        const struct bide__observed *observed, int64_t now_ns);
 void bide__history_done(struct bide__history *h);
 
 /* NULL if it has none. */

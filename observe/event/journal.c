@@ -1,5 +1,5 @@
-/* Keeps the last decisions of each dependency in a ring, and merges refusals
- * that repeat. */
+/* Keeps the last decisions of each dependency in a ring, and merges repeated
+ * refusals. */
 #include "observe/event/journal.h"
 
 #include <stdlib.h>
@@ -71,7 +71,7 @@ void bide__journal_done(struct bide__journal *j)
     j->n_pages = 0;
 }
 
-/* ===== looking ===== */
+/* ===== reading ===== */
 
 static int newest_first(const void *a, const void *b)
 {
@@ -80,7 +80,7 @@ static int newest_first(const void *a, const void *b)
     return (x->end_ns < y->end_ns) - (x->end_ns > y->end_ns);
 }
 
-/* As many of each as there is room for. */
+/* As many of each as fit. */
 size_t bide__journal_list(const struct bide__journal *j,
                           const struct bide__entry *ret[BIDE__JOURNAL_SHOWN])
 {

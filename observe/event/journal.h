@@ -1,15 +1,14 @@
-/* The last decisions of each dependency and the last turns of breakers, for
- * people to look at.
+/* The last decisions of each dependency and the last state changes of breakers,
+ * for people to look at.
  *
  *     bide__journal_add(&journal, &event);
  *     const struct bide__entry *all[BIDE__JOURNAL_SHOWN];
  *     size_t n = bide__journal_list(&journal, all);      // newest first
  *
  * A decision follows an attempt that failed, or is the refusal of a call before
- * its first. Each dependency has room of its own, so that one in trouble does
- * not hide the others; and calls that are refused one after the other for the
- * same reason, as all are while a breaker is open, are one entry that counts
- * them. */
+ * its first. Each dependency has its own room, so that one in trouble does not
+ * hide the others; and consecutive refusals for the same reason, as while a
+ * breaker is open, are one entry with a count. */
 #ifndef BIDE_OBSERVE_EVENT_JOURNAL_H
 #define BIDE_OBSERVE_EVENT_JOURNAL_H
 
@@ -23,12 +22,12 @@ enum {
 };
 
 struct bide__entry {
-    uint64_t id;    /* its own for good; newer ones have greater */
+    uint64_t id;    /* never reused; newer ones are greater */
     uint64_t times; /* such calls in a row; 1 for a decision after an attempt */
     struct bide__event event;
 };
 
-/* A breaker went from one state to another. */
+/* A breaker changed state. */
 struct bide__turn {
     int64_t at_ns;
     uint8_t from, to; /* bide_breaker_state */
@@ -52,7 +51,7 @@ struct bide__journal {
 void bide__journal_add(struct bide__journal *j, const struct bide__event *e);
 void bide__journal_done(struct bide__journal *j);
 
-/* The newest decisions, and the turn that came `age` ago; 0 is the newest. */
+/* The newest decisions, and the state change `age` ago; 0 is the newest. */
 size_t bide__journal_list(const struct bide__journal *j,
                           const struct bide__entry *ret[BIDE__JOURNAL_SHOWN]);
 size_t bide__journal_turns(const struct bide__journal *j);

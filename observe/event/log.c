@@ -1,4 +1,4 @@
-/* Which events become lines, and how they get out. */
+/* Which events become lines, and how they are written. */
 #include "observe/event/log.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ static bool take_token(struct bide__log *log, int64_t now)
     return true;
 }
 
-/* Passes on the line that was written, if it was. */
+/* Passes on the line that was written, if there is one. */
 static void pass_on(struct bide__log *log)
 {
     size_t len = log->out.len;

@@ -1,4 +1,4 @@
-/* Decisions as JSON lines, no more of them than is good.
+/* Decisions as JSON lines, rate-limited.
  *
  *     struct bide__log log;
  *     bide__log_init(&log, lines, 50, 200, wall_offset_ns);
@@ -11,14 +11,14 @@
  *    "status":503,"reason":"backoff","wait_computed_ms":200,"wait_ms":132.5,
  *    "slept_ms":87.1,...}
  *
- * An outage is when most decisions are made, and when a disk or a log collector
- * that is flooded is missed most: a token bucket lets through so many lines a
- * second, and one line says how many there would have been:
+ * Most decisions are made during an outage, which is when a flooded disk or log
+ * collector hurts most: a token bucket lets through a number of lines a second,
+ * and one line says how many were suppressed:
  *
  *   {"time":"...","event":"suppressed","lines":1834}
  *
- * Lines go through a sink (sink.h), which never makes anybody wait: those that
- * its target does not take are dropped and counted there. */
+ * Lines go through a sink (sink.h), which never waits: lines that its target
+ * does not take are dropped and counted there. */
 #ifndef BIDE_OBSERVE_EVENT_LOG_H
 #define BIDE_OBSERVE_EVENT_LOG_H
 
@@ -39,26 +39,25 @@ struct bide__log {
     struct bide__out out; /* one line */
 };
 
-/* per_s: lines a second; burst: lines at once. 0 of either: none at all. */
+/* per_s: lines a second; burst: lines at once. If either is 0, none at all. */
 void bide__log_init(struct bide__log *log, struct bide__lines *to,
                     double per_s, double burst, int64_t wall_offset_ns);
 void bide__log_done(struct bide__log *log);
 
-/* Logs an event, if there is a token for it. Attempts that succeeded are not
- * decisions, and calls that were made are the access log's: neither makes a
- * line. */
+/* Logs an event, if there is a token for it. Successful attempts are not
+ * decisions, and finished calls are in the access log: neither makes a line. */
 void bide__log_event(struct bide__log *log, const struct bide__event *e,
                      int64_t now_ns);
 
-/* Hands over what was gathered, and how many lines were suppressed. To be
- * called every second or so. */
+/* Flushes the lines, and writes how many were suppressed. Call it about once a
+ * second. */
 void bide__log_flush(struct bide__log *log, int64_t now_ns);
 
 /* One event as a line, without asking for a token. */
 void bide__log_line(struct bide__out *out, const struct bide__event *e,
                     int64_t wall_offset_ns);
 
-/* The line that says how many there would have been. */
+/* The line that says how many were suppressed. */
 void bide__log_suppressed(struct bide__out *out, uint64_t lines,
                           int64_t wall_ns);
 

@@ -1,4 +1,4 @@
-/* The names of what is observed, and totals that go on. */
+/* The names of what is observed, and cumulative totals. */
 #include "observe/event/observed.h"
 
 static const struct {

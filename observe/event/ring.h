@@ -1,5 +1,5 @@
-/* A ring of events from one thread to one other, which never waits: when it is
- * full, what is new is dropped and counted.
+/* A ring of events from one thread to another, which never waits: when it is
+ * full, new events are dropped and counted.
  *
  *     struct bide__event *e = bide__ring_next(ring);   // the producer
  *     if (e) {
@@ -27,7 +27,7 @@
 struct bide__ring {
     _Alignas(64) _Atomic uint64_t written; /* by the producer ... */
     _Atomic uint64_t dropped;
-    uint64_t seen_read;                 /* `read`, as last looked at */
+    uint64_t seen_read;                 /* `read`, as last seen */
     _Alignas(64) _Atomic uint64_t read; /* ... and by the consumer */
     _Alignas(64) uint64_t mask;
     struct bide__event events[];
@@ -37,7 +37,7 @@ struct bide__ring {
 struct bide__ring *bide__ring_new(size_t size);
 void bide__ring_free(struct bide__ring *ring);
 
-/* The place of the next event; NULL, and counted, if there is none. */
+/* The slot for the next event; NULL, and counted, if there is none. */
 static inline struct bide__event *bide__ring_next(struct bide__ring *r)
 {
     uint64_t at = atomic_load_explicit(&r->written, memory_order_relaxed);
@@ -51,15 +51,15 @@ static inline struct bide__event *bide__ring_next(struct bide__ring *r)
     return &r->events[at & r->mask];
 }
 
-/* Hands it over. */
+/* Publishes it. */
 static inline void bide__ring_commit(struct bide__ring *r)
 {
     uint64_t at = atomic_load_explicit(&r->written, memory_order_relaxed);
     atomic_store_explicit(&r->written, at + 1, memory_order_release);
 }
 
-/* The oldest events that were handed over, as many as lie in a row, and how
- * many those are; NULL if there are none. */
+/* The oldest published events, as many as are contiguous, and their number;
+ * NULL if there are none. */
 static inline const struct bide__event *bide__ring_first(struct bide__ring *r,
                                                          size_t *ret_n)
 {
@@ -70,7 +70,7 @@ static inline const struct bide__event *bide__ring_first(struct bide__ring *r,
     return n ? &r->events[at & r->mask] : NULL;
 }
 
-/* Gives the places of n of them back. */
+/* Frees the slots of n of them. */
 static inline void bide__ring_drop(struct bide__ring *r, size_t n)
 {
     uint64_t at = atomic_load_explicit(&r->read, memory_order_relaxed);

@@ -1,4 +1,4 @@
-/* Rings of bytes, and the thread that empties them. */
+/* Rings of bytes, and the thread that drains them. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -12,11 +12,11 @@
 
 enum {
     HAND_OVER = 32768, /* bytes that are worth waking the thread for */
-    GRACE_MS = 300,    /* at the end, for a target that takes nothing */
+    GRACE_MS = 300,    /* at the end, for a target that is blocked */
     JOIN_S = 1         /* and for a thread that is stuck in it */
 };
 
-/* ===== those who log ===== */
+/* ===== producers ===== */
 
 static void wake(struct bide__sink *s)
 {
@@ -26,7 +26,7 @@ static void wake(struct bide__sink *s)
             ;
 }
 
-/* Where the next byte goes; at the front, if all has been read. */
+/* Where the next byte goes; at the front, if everything has been read. */
 static size_t offset(struct bide__lines *l)
 {
     size_t at = (size_t)(l->filled - l->base) & (l->size - 1);
@@ -47,8 +47,8 @@ static bool has_room(struct bide__lines *l, uint64_t len)
     return l->filled + len - l->seen_read <= l->size;
 }
 
-/* A line lies in one piece: where it might not fit before the end of the ring,
- * the rest of that is filled with zeros, and it begins at the front. */
+/* A line is contiguous: if it might not fit before the end of the ring, the
+ * rest of that is filled with zeros, and it begins at the front. */
 char *bide__lines_room(struct bide__lines *l, size_t most)
 {
     size_t at = offset(l), rest = l->size - at;
@@ -134,7 +134,7 @@ static bool empty(struct bide__sink *s, struct bide__lines *l)
     size_t from = (size_t)(at - l->base) & (l->size - 1);
     size_t len = n < l->size - from ? (size_t)n : l->size - from, used = len;
     while (used > 0 && l->bytes[from + used - 1] == '\0')
-        used--; /* what was skipped */
+        used--; /* the padding */
     uint64_t lost = sink_write(s, l->bytes + from, used);
     if (lost)
         atomic_fetch_add_explicit(&s->dropped, lost, memory_order_relaxed);
@@ -150,8 +150,8 @@ static bool empty_all(struct bide__sink *s)
     return any;
 }
 
-/* Whether there is another target, and all that is meant for the old one has
- * been handed over. */
+/* Whether there is another target, and everything meant for the old one has
+ * been flushed. */
 static bool may_turn(struct bide__sink *s)
 {
     uint32_t generation = atomic_load(&s->generation);
@@ -162,7 +162,7 @@ static bool may_turn(struct bide__sink *s)
     return atomic_load(&s->next) != NULL;
 }
 
-/* A ring has two pieces at the most. */
+/* A ring has at most two pieces. */
 static void turn(struct bide__sink *s)
 {
     empty_all(s);
@@ -171,8 +171,8 @@ static void turn(struct bide__sink *s)
     s->until_ms = 0;
 }
 
-/* All signals are left to others; one file too many is an error of write(),
- * and not the end (SIGXFSZ). */
+/* Leaves all signals to other threads; exceeding the file size limit is an
+ * error of write(), not fatal (SIGXFSZ). */
 static void *work(void *arg)
 {
     struct bide__sink *s = arg;
@@ -200,7 +200,7 @@ static bool lines_init(struct bide__lines *l, struct bide__sink *s, size_t size)
 {
     l->sink = s;
     l->size = size;
-    l->bytes = malloc(size); /* pages that no line reaches stay the kernel's */
+    l->bytes = malloc(size); /* pages that no line reaches stay untouched */
     return l->bytes != NULL;
 }
 
@@ -245,7 +245,7 @@ void bide__sink_use(struct bide__sink *s, struct bide__target *to)
     wake(s);
 }
 
-/* A thread that is stuck in write() is left behind, with all that it uses. */
+/* A thread that is stuck in write() is abandoned, with all that it uses. */
 void bide__sink_free(struct bide__sink *s)
 {
     struct timespec until;

@@ -37,8 +37,8 @@ static int connect_to(const char *path)
     return fd;
 }
 
-/* A FIFO that nobody reads cannot be opened for writing alone; whoever reads
- * it later finds as much as it holds. */
+/* A FIFO without a reader cannot be opened for writing alone; a later reader
+ * finds as much as it holds. */
 static int open_path(const char *path)
 {
     int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK,
@@ -132,7 +132,7 @@ static ssize_t write_some(int fd, const char *text, size_t len)
     return n;
 }
 
-/* Ends what is left of a line. False: not even that can be written. */
+/* Completes a torn line. False: not even that can be written. */
 static bool mend(struct bide__target *t)
 {
     if (t->torn && write_some(t->fd, "\n", 1) == 1)
@@ -142,7 +142,7 @@ static bool mend(struct bide__target *t)
 
 /* ===== files ===== */
 
-/* Takes back the last bytes, if it was us who wrote them. */
+/* Removes the last bytes, if it was us who wrote them. */
 static bool undo(int fd, size_t len)
 {
     struct stat st;
@@ -154,7 +154,7 @@ static bool undo(int fd, size_t len)
            lseek(fd, at - (off_t)len, SEEK_SET) >= 0;
 }
 
-/* A disk that has no room now may have some for the next lines. */
+/* A full disk may have room for the next lines. */
 static uint64_t write_file(struct bide__target *t, const char *text, size_t len)
 {
     while (len > 0 && mend(t)) {
@@ -172,8 +172,8 @@ static uint64_t write_file(struct bide__target *t, const char *text, size_t len)
 
 /* ===== streams ===== */
 
-/* As many whole lines as a pipe takes at once: one that poll() finds ready has
- * room for PIPE_BUF bytes, and others who write to it do not get in between. */
+/* As many whole lines as a pipe accepts atomically: one that poll() finds ready
+ * has room for PIPE_BUF bytes, and other writers do not get in between. */
 static size_t portion(const char *text, size_t len)
 {
     size_t most = len < PIPE_BUF ? len : PIPE_BUF;
@@ -218,7 +218,7 @@ static size_t put_head(char *to, size_t size)
     return n > 0 && (size_t)n < size ? (size_t)n : 0;
 }
 
-/* One that was restarted has another socket of the same name. */
+/* After a restart, syslog has another socket of the same name. */
 static bool connect_again(struct bide__target *t)
 {
     int fd = connect_to(t->path);

@@ -1,5 +1,5 @@
-/* What a program lets others see of it, and do to it: the one thing that it
- * must write itself to have metrics, a dashboard and an admin endpoint.
+/* What a program lets others see of it, and do to it: the only thing that it
+ * must implement to have metrics, a dashboard and an admin endpoint.
  *
  *     static const struct bide__observed *hold(void *ctx) { ... }
  *     static void release(void *ctx, const struct bide__observed *o) { ... }
@@ -19,20 +19,20 @@ struct bide__source {
     const char *program; /* "bide proxy" */
     void *ctx;           /* passed to each function */
 
-    /* Gives the list as it is now; nothing on it may be freed until `release`.
-     * Several threads may hold at once. NULL: no memory. */
+    /* Returns the current list; nothing in it may be freed until `release`.
+     * Several threads may hold it at once. NULL: no memory. */
     const struct bide__observed *(*hold)(void *ctx);
-    void (*release)(void *ctx, const struct bide__observed *watched);
+    void (*release)(void *ctx, const struct bide__observed *observed);
 
-    /* Whether it takes requests; NULL: always. */
+    /* Whether it accepts requests; NULL: always. */
     bool (*ready)(void *ctx);
     bool (*draining)(void *ctx);
 
-    /* Whether all parts of it make progress; or false, and which does not.
-     * NULL: always. */
+    /* Whether all parts make progress; or false, and which does not. NULL:
+     * always. */
     bool (*healthy)(void *ctx, char *why, size_t size);
 
-    /* Actions; NULL: it cannot do that. Each gives true, or writes why not. */
+    /* Actions; NULL: not available. Each returns true, or writes why not. */
     bool (*force)(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
                   size_t size);
     bool (*fault)(void *ctx, const char *dep, bool on, char *why, size_t size);

@@ -1,9 +1,9 @@
-/* How a thread of observe/ begins.
+/* How a thread of observe/ starts.
  *
  *     bide__thread_begin("bide-admin");
  *
- * A peer that is gone is told by an error, not by SIGPIPE: OpenSSL writes to
- * its socket as to a file, and cannot be told MSG_NOSIGNAL. */
+ * A closed connection is reported by an error, not by SIGPIPE: OpenSSL writes
+ * to its socket as to a file, and cannot use MSG_NOSIGNAL. */
 #ifndef BIDE_OBSERVE_EVENT_THREAD_H
 #define BIDE_OBSERVE_EVENT_THREAD_H
 

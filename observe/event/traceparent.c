@@ -29,7 +29,7 @@ static uint64_t draw(struct bide__ids *ids)
     return ids->state[1] + b;
 }
 
-/* An id of all zeros is none, so there is always a bit set. */
+/* An id of all zeros is invalid, so a bit is always set. */
 static void new_id(struct bide__ids *ids, uint8_t *to, size_t len)
 {
     for (size_t i = 0; i < len; i += 8) {
@@ -39,13 +39,13 @@ static void new_id(struct bide__ids *ids, uint8_t *to, size_t len)
     to[0] |= 1;
 }
 
-/* False if it is not hexadecimal, in small letters. */
+/* False if it is not lower-case hexadecimal. */
 static bool read_hex(uint8_t *to, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         const char *two = text + 2 * i;
         int byte = bide__hex_byte(two);
-        if (byte < 0 || !(two[0] & two[1] & 0x20)) /* capitals lack that bit */
+        if (byte < 0 || !(two[0] & two[1] & 0x20)) /* upper case lacks it */
             return false;
         to[i] = (uint8_t)byte;
     }
@@ -60,8 +60,8 @@ static bool is_zero(const uint8_t *bytes, size_t len)
     return true;
 }
 
-/* A later version may be longer, behind another dash; 00 may not, and ff is
- * none. */
+/* A later version may be longer, after another dash; 00 may not, and ff is
+ * invalid. */
 static bool right_length(uint8_t version, const char *text, size_t len)
 {
     if (version == 0xff || len < BIDE__TRACEPARENT)

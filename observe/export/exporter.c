@@ -1,5 +1,5 @@
-/* A queue under a lock that is held for a copy at the longest, and the thread
- * that empties it. */
+/* A queue under a lock that is held for at most one copy, and the thread that
+ * drains it. */
 #include "observe/export/exporter.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 #include "observe/event/thread.h"
 #include "observe/event/wall.h"
 
-/* Spans, written already: that takes less memory than events do. */
+/* Spans, already serialized: that takes less memory than events. */
 struct spans {
     size_t n;
     struct bide__out out;
@@ -23,17 +23,17 @@ struct spans {
 
 struct bide__exporter {
     struct bide__exporter_conf conf;
-    struct bide__otlp_source from; /* its offset: the thread's to write, under
+    struct bide__otlp_source from; /* its offset is written by the thread, under
                                       the lock */
     struct bide__post post;
     bide_dep *dep;
     pthread_t thread;
     struct spans sending;        /* the thread's own, as are ... */
-    struct bide__out head, tail; /* ... these: what goes before and behind */
+    struct bide__out head, tail; /* ... these: what goes before and after */
     int64_t metrics_due_ns;
     bide_cancel cancel;
 
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects what follows */
     pthread_cond_t more;
     struct spans waiting;
     struct bide__otlp_known known;
@@ -66,8 +66,8 @@ void bide__exporter_events(struct bide__exporter *x,
     pthread_mutex_unlock(&x->lock);
 }
 
-/* All that wait, whatever their number: the longer a collector takes, the more
- * go at once, and the less each costs. */
+/* Takes all that wait, however many: the longer a collector takes, the more are
+ * sent at once, and the less each costs. */
 static void take_all(struct bide__exporter *x)
 {
     struct spans empty = x->sending;
@@ -89,7 +89,7 @@ static bide_outcome attempt(void *arg, const bide_attempt *a)
                            a->cancel);
 }
 
-/* A batch that came twice does no harm: ids and times are the same. */
+/* A batch that arrives twice does no harm: ids and times are the same. */
 static bool send_body(struct bide__exporter *x, const char *path)
 {
     struct bide__out *parts[] = { &x->head, &x->sending.out, &x->tail };

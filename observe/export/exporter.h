@@ -1,5 +1,5 @@
-/* The way of spans and metrics to a collector: gathered, bounded, sent from a
- * thread of its own, and retried by bide's own rules.
+/* Exports spans and metrics to a collector: batched, bounded, sent from its own
+ * thread, and retried under a bide policy.
  *
  *     struct bide__exporter_conf conf = BIDE__EXPORTER_CONF_INIT;
  *     conf.url = "http://127.0.0.1:4318";
@@ -8,8 +8,8 @@
  *     ...
  *     bide__exporter_free(exporter);               // sends what is left first
  *
- * It never makes anybody wait. While the collector is away spans gather up to
- * `max_spans`; what comes then is dropped and counted, and so is a batch that
+ * It never blocks its callers. While the collector is down, spans accumulate up
+ * to `max_spans`; further ones are dropped and counted, and so is a batch that
  * the policy gives up. */
 #ifndef BIDE_OBSERVE_EXPORT_EXPORTER_H
 #define BIDE_OBSERVE_EXPORT_EXPORTER_H
@@ -26,13 +26,13 @@ struct bide__exporter_conf {
     void *tls;            /* for https://: settings (net/tls.h); or NULL. Must
                              outlive it */
     const char *service;  /* service.name */
-    const char *instance; /* service.instance.id; NULL: not told */
+    const char *instance; /* service.instance.id; NULL: not sent */
     bool json;            /* instead of protobuf */
-    size_t max_spans;     /* that wait; over 0 */
-    size_t batch;         /* so many are sent at once; over 0 */
-    int64_t interval_ns;  /* a batch that is not full waits so long */
+    size_t max_spans;     /* that may wait; over 0 */
+    size_t batch;         /* how many are sent at once; over 0 */
+    int64_t interval_ns;  /* how long an incomplete batch waits */
     int64_t metrics_ns;   /* how often metrics are sent; 0: never */
-    int64_t drain_ns;     /* the longest that freeing it takes */
+    int64_t drain_ns;     /* the longest that freeing it may take */
     bide_policy_conf policy;
 
     /* Where metrics come from; NULL: none are sent. Must outlive it. */
@@ -46,7 +46,7 @@ struct bide__exporter_conf {
         .drain_ns = 2 * BIDE_SECOND, .policy = BIDE_POLICY_CONF_INIT           \
     }
 
-/* How it goes. Threads: owned. */
+/* Its statistics. Threads: owned. */
 struct bide__exporter_stats {
     uint64_t spans_sent;
     uint64_t spans_dropped;  /* no room, or given up */
@@ -68,7 +68,7 @@ void bide__exporter_events(struct bide__exporter *exporter,
 void bide__exporter_stats(struct bide__exporter *exporter,
                           struct bide__exporter_stats *ret);
 
-/* The dependency that the collector is: to be watched like any other. */
+/* The dependency that the collector is: to be observed like any other. */
 bide_dep *bide__exporter_dep(struct bide__exporter *exporter);
 
 #endif

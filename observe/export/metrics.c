@@ -1,5 +1,5 @@
-/* The families of a dependency, of its endpoints, and the program's own. All
- * series of a name stand together, so the snapshots of all dependencies are
+/* The metric families of a dependency, of its endpoints, and the program's own.
+ * All series of a name are adjacent, so the snapshots of all dependencies are
  * taken first. */
 #include "observe/export/metrics.h"
 
@@ -13,8 +13,8 @@ struct snapshot {
     bide_stats s;
 };
 
-/* One family on its way to the sink. */
-struct telling {
+/* One family while it is written to the sink. */
+struct walk {
     const struct bide__metric_sink *sink;
     const struct bide__metric *metric;
     const struct snapshot *snap;
@@ -30,14 +30,14 @@ static struct bide__number any(double x)
     return (struct bide__number){ false, 0, x };
 }
 
-static void tell(const struct telling *t, const char *name, const char *value,
+static void tell(const struct walk *t, const char *name, const char *value,
                  struct bide__number n)
 {
     struct bide__label labels[] = { { "dep", t->snap->name }, { name, value } };
     t->sink->number(t->sink->ctx, t->metric, labels, name ? 2 : 1, n);
 }
 
-static void tell_histogram(const struct telling *t, const char *name,
+static void tell_histogram(const struct walk *t, const char *name,
                            const char *value, const bide_histogram *h)
 {
     struct bide__label labels[] = { { "dep", t->snap->name }, { name, value } };
@@ -46,7 +46,7 @@ static void tell_histogram(const struct telling *t, const char *name,
 
 /* ===== with a label ===== */
 
-static void put_calls(const struct telling *t)
+static void put_calls(const struct walk *t)
 {
     const bide_stats *s = &t->snap->s;
     tell(t, "result", "first_success", whole(s->first_successes));
@@ -54,21 +54,21 @@ static void put_calls(const struct telling *t)
     tell(t, "result", "failure", whole(s->failures));
 }
 
-static void put_attempts(const struct telling *t)
+static void put_attempts(const struct walk *t)
 {
     for (unsigned c = 0; c < BIDE_N_CLASSES; c++)
         tell(t, "class", bide_class_name(c), whole(t->snap->s.by_class[c]));
 }
 
 /* A success is never retried. */
-static void put_retried(const struct telling *t)
+static void put_retried(const struct walk *t)
 {
     for (unsigned c = BIDE_TRANSIENT; c < BIDE_N_CLASSES; c++)
         tell(t, "class", bide_class_name(c),
              whole(t->snap->s.retries_by_class[c]));
 }
 
-static void put_refused(const struct telling *t)
+static void put_refused(const struct walk *t)
 {
     for (unsigned r = BIDE_BECAUSE_CANCELLED; r < BIDE_BECAUSE_FIRST; r++)
         tell(t, "reason", bide_reason_name(r), whole(t->snap->s.done[r]));
@@ -76,28 +76,28 @@ static void put_refused(const struct telling *t)
          whole(t->snap->s.done[BIDE_BECAUSE_CUT_SHORT]));
 }
 
-static void put_retries(const struct telling *t)
+static void put_retries(const struct walk *t)
 {
     for (unsigned r = BIDE_BECAUSE_BACKOFF; r <= BIDE_BECAUSE_IMMEDIATE; r++)
         tell(t, "reason", bide_reason_name(r),
              whole(t->snap->s.retries_by_reason[r]));
 }
 
-static void put_breaker(const struct telling *t)
+static void put_breaker(const struct walk *t)
 {
     for (unsigned b = BIDE_BREAKER_CLOSED; b <= BIDE_BREAKER_HALF_OPEN; b++)
         tell(t, "state", bide_breaker_state_name(b),
              whole(t->snap->s.breaker == (bide_breaker_state)b));
 }
 
-static void put_transitions(const struct telling *t)
+static void put_transitions(const struct walk *t)
 {
     for (unsigned b = BIDE_BREAKER_CLOSED; b <= BIDE_BREAKER_HALF_OPEN; b++)
         tell(t, "to", bide_breaker_state_name(b),
              whole(t->snap->s.breaker_to[b]));
 }
 
-static void put_waits(const struct telling *t)
+static void put_waits(const struct walk *t)
 {
     const bide_stats *s = &t->snap->s;
     tell_histogram(t, "stage", "computed", &s->wait_computed);
@@ -105,7 +105,7 @@ static void put_waits(const struct telling *t)
     tell_histogram(t, "stage", "slept", &s->wait_slept);
 }
 
-static void put_times(const struct telling *t)
+static void put_times(const struct walk *t)
 {
     const bide_stats *s = &t->snap->s;
     tell_histogram(t, "retry_time", "with", &s->call_time);
@@ -115,7 +115,7 @@ static void put_times(const struct telling *t)
 /* ===== one number each ===== */
 
 #define ONE(name, value)                                                       \
-    static void put_##name(const struct telling *t)                            \
+    static void put_##name(const struct walk *t)                            \
     {                                                                          \
         const bide_stats *s = &t->snap->s;                                     \
         tell(t, NULL, NULL, value);                                            \
@@ -146,7 +146,7 @@ ONE(amplification, any(bide_stats_amplification(s)))
 /* clang-format off */
 static const struct family {
     struct bide__metric metric;
-    void (*put)(const struct telling *t);
+    void (*put)(const struct walk *t);
 } families[] = {
     { { "bide_calls_total", COUNTER, "{call}",
         "Calls that ended, by how: at the first attempt, after retries or "
@@ -200,12 +200,12 @@ static const struct family {
 };
 /* clang-format on */
 
-static void tell_deps(const struct bide__metric_sink *sink,
+static void walk_deps(const struct bide__metric_sink *sink,
                       const struct snapshot *snaps, size_t n)
 {
     enum { N = sizeof families / sizeof families[0] };
     for (size_t f = 0; f < N && n; f++) {
-        struct telling t = { sink, &families[f].metric, NULL };
+        struct walk t = { sink, &families[f].metric, NULL };
         sink->begin(sink->ctx, t.metric);
         for (size_t i = 0; i < n; i++) {
             t.snap = &snaps[i];
@@ -215,19 +215,19 @@ static void tell_deps(const struct bide__metric_sink *sink,
     }
 }
 
-bool bide__metrics_walk(const struct bide__observed *watched, int64_t now_ns,
+bool bide__metrics_walk(const struct bide__observed *observed, int64_t now_ns,
                         const struct bide__metric_sink *sink)
 {
-    size_t n = watched->n_deps;
+    size_t n = observed->n_deps;
     struct snapshot *snaps = calloc(n ? n : 1, sizeof *snaps);
     if (!snaps)
         return false;
     for (size_t i = 0; i < n; i++) {
-        snaps[i].name = watched->deps[i].name;
-        bide__observed_stats(&watched->deps[i], now_ns, &snaps[i].s);
+        snaps[i].name = observed->deps[i].name;
+        bide__observed_stats(&observed->deps[i], now_ns, &snaps[i].s);
     }
-    tell_deps(sink, snaps, n);
+    walk_deps(sink, snaps, n);
     free(snaps);
-    bide__metrics_rest(watched, sink);
+    bide__metrics_rest(observed, sink);
     return true;
 }

@@ -1,5 +1,5 @@
-/* The metrics, whatever they are written as: which families there are, and the
- * numbers of each.
+/* The metrics, independent of their format: which families there are, and the
+ * values of each.
  *
  *     static void number(void *ctx, const struct bide__metric *m,
  *                        const struct bide__label *labels, size_t n,
@@ -9,12 +9,12 @@
  *     }
  *     ...
  *     struct bide__metric_sink sink = { .ctx = &out, .number = number, ... };
- *     bide__metrics_walk(&watched, now_ns, &sink);
+ *     bide__metrics_walk(&observed, now_ns, &sink);
  *
- * prometheus.c and otlp_metrics.c are the two that ask. Names and units are an
+ * prometheus.c and otlp_metrics.c are the two users. Names and units are an
  * interface (docs/metrics.md is the list), and are only ever added to. Series
- * that have not happened yet are there with 0: a rate over them is then 0 and
- * not nothing, and an alert on nothing never fires. */
+ * whose events have not happened yet are present with 0: a rate over them is
+ * then 0 instead of missing, and an alert on a missing series never fires. */
 #ifndef BIDE_OBSERVE_EXPORT_METRICS_H
 #define BIDE_OBSERVE_EXPORT_METRICS_H
 
@@ -29,9 +29,9 @@ enum bide__metric_kind {
 
 /* A family. Threads: immutable. */
 struct bide__metric {
-    const char *name; /* as Prometheus has it: "bide_calls_total" */
+    const char *name; /* in Prometheus: "bide_calls_total" */
     enum bide__metric_kind kind;
-    const char *unit; /* as UCUM has it: "s", "{call}" */
+    const char *unit; /* in UCUM: "s", "{call}" */
     const char *help;
 };
 
@@ -46,7 +46,7 @@ struct bide__number {
     double any;
 };
 
-/* Who is told: of each family its beginning, its series and its end. */
+/* The receiver: gets the beginning, the series and the end of each family. */
 struct bide__metric_sink {
     void *ctx;
     void (*begin)(void *ctx, const struct bide__metric *m);
@@ -59,21 +59,21 @@ struct bide__metric_sink {
     void (*end)(void *ctx, const struct bide__metric *m);
 };
 
-/* Tells the sink everything. False, and nothing was told, if there is no
+/* Writes everything to the sink. False, and nothing was written, if there is no
  * memory for the snapshots. */
-bool bide__metrics_walk(const struct bide__observed *watched, int64_t now_ns,
+bool bide__metrics_walk(const struct bide__observed *observed, int64_t now_ns,
                         const struct bide__metric_sink *sink);
 
-/* The part that is not of dependencies. */
-void bide__metrics_rest(const struct bide__observed *watched,
+/* The metrics that do not belong to a dependency. */
+void bide__metrics_rest(const struct bide__observed *observed,
                         const struct bide__metric_sink *sink);
 
-/* The histograms' bounds. The engine has four buckets to a doubling; here one
- * is enough. From 32 us to nine minutes. */
+/* The bounds of the histograms. The engine has four buckets per doubling; here
+ * one is enough. From 32 us to nine minutes. */
 enum { BIDE__METRIC_BOUNDS = 25 };
 int64_t bide__metric_bound_ns(unsigned i);
 
-/* Fills in how many durations lie under bound i, above the bound before it; the
+/* Fills in how many durations lie below bound i and above the one before; the
  * last one has those above all bounds. */
 void bide__metric_buckets(const bide_histogram *h,
                           uint64_t counts[BIDE__METRIC_BOUNDS + 1]);

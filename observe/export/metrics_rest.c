@@ -1,5 +1,5 @@
-/* What is not a dependency's: its endpoints, the program's own numbers, and the
- * bounds of all histograms. */
+/* Metrics that do not belong to a dependency: its endpoints, the program's own,
+ * and the bounds of all histograms. */
 #include "observe/export/metrics.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ static struct bide__number whole(uint64_t n)
     return (struct bide__number){ true, n, (double)n };
 }
 
-static void tell_endpoints(const struct bide__observed *w,
+static void walk_endpoints(const struct bide__observed *w,
                            const struct bide__metric_sink *sink)
 {
     enum { N = sizeof families / sizeof families[0] };
@@ -68,7 +68,7 @@ static bool same_family(const struct bide__observed *w, size_t i, size_t j)
     return j < w->n_values && strcmp(w->values[i].name, w->values[j].name) == 0;
 }
 
-static void tell_values(const struct bide__observed *w,
+static void walk_values(const struct bide__observed *w,
                         const struct bide__metric_sink *sink)
 {
     for (size_t i = 0; i < w->n_values; i++) {
@@ -88,11 +88,11 @@ static void tell_values(const struct bide__observed *w,
     }
 }
 
-void bide__metrics_rest(const struct bide__observed *watched,
+void bide__metrics_rest(const struct bide__observed *observed,
                         const struct bide__metric_sink *sink)
 {
-    tell_endpoints(watched, sink);
-    tell_values(watched, sink);
+    walk_endpoints(observed, sink);
+    walk_values(observed, sink);
 }
 
 /* ===== bounds ===== */

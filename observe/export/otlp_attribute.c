@@ -1,7 +1,7 @@
 /* Attributes: KeyValue { key = 1, value = 2 }, and the AnyValue in it.
  *
- * Most of what is sent is these, so in protobuf they are put together by hand:
- * all lengths are worked out first, and nothing is moved. */
+ * Most of what is sent is these, so in protobuf they are assembled by hand: all
+ * lengths are computed first, and nothing is moved. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -35,8 +35,8 @@ static char *put_text(char *to, const char *text, size_t len)
     return to + len;
 }
 
-/* Writes all up to the value itself, which is `len` bytes long, its tag
- * included; where that goes, or NULL. */
+/* Writes everything up to the value itself, which is `len` bytes long including
+ * its tag; returns where that goes, or NULL. */
 static char *open_binary(struct bide__otlp *w, unsigned field, const char *key,
                          size_t key_len, size_t len)
 {
@@ -58,7 +58,7 @@ static void close_binary(struct bide__otlp *w, const char *end)
     w->out->len = (size_t)(end - w->out->data);
 }
 
-/* A `string` of protobuf must be UTF-8, or the whole batch is refused. */
+/* A protobuf `string` must be UTF-8, or the whole batch is refused. */
 static bool is_utf8(const char *text, size_t len)
 {
     for (size_t i = 0; i < len;) {

@@ -1,5 +1,5 @@
-/* The parts of spans that were written before, in a table by what they say: a
- * key has one place, and a new part takes the place of the old one. */
+/* The cached parts of spans, in a table by key: a key has one slot, and a new
+ * part replaces the old one. */
 #include "observe/export/otlp_known.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ void bide__known_key(struct bide__known_key *key, const struct bide__event *e,
     memcpy(to, bide__event_get(e, BIDE__OPERATION), method_len);
 }
 
-/* Any that spreads: what differs most often is at the ends of names. */
+/* Any hash that spreads: names differ mostly at their ends. */
 static size_t place_of(const struct bide__known_key *key)
 {
     size_t n = key->attempt * 7u + key->status * 3u + key->kind, at = 0;

@@ -1,5 +1,6 @@
-/* What many spans have in common, kept as it was written: most requests differ
- * in their ids, times and paths alone, and of a span that is most of the work.
+/* A cache for the parts that many spans have in common: most requests differ
+ * only in their ids, times and paths, and the rest is most of the work for a
+ * span.
  *
  *     struct bide__known_key key;
  *     bide__known_key(&key, event, method_len);
@@ -9,7 +10,7 @@
  *     else
  *         bide__known_keep(part, &key, what_was_written, len);
  *
- * All zero knows nothing. Threads: owned. */
+ * All zero is empty. Threads: owned. */
 #ifndef BIDE_OBSERVE_EXPORT_OTLP_KNOWN_H
 #define BIDE_OBSERVE_EXPORT_OTLP_KNOWN_H
 
@@ -17,7 +18,7 @@
 
 enum { BIDE__METHOD = 16, BIDE__KNOWN = 32 };
 
-/* All that such a part is made of. No padding: it is compared byte by byte. */
+/* All inputs of such a part. No padding: it is compared byte by byte. */
 struct bide__known_key {
     uint32_t attempt;
     uint16_t status;
@@ -27,20 +28,20 @@ struct bide__known_key {
 };
 
 struct bide__known_part {
-    uint16_t len; /* 0: nothing is known */
+    uint16_t len; /* 0: empty */
     struct bide__known_key key;
-    char data[600]; /* what is longer is not kept */
+    char data[600]; /* longer parts are not cached */
 };
 
 struct bide__otlp_known {
-    struct bide__known_part part[BIDE__KNOWN]; /* by what their key says */
+    struct bide__known_part part[BIDE__KNOWN]; /* by the hash of their key */
 };
 
 /* The method is the beginning of the operation, shorter than BIDE__METHOD. */
 void bide__known_key(struct bide__known_key *key, const struct bide__event *e,
                      size_t method_len);
 
-/* The part with that key; or the place for it, with a len of 0. */
+/* The part with that key; or the slot for it, with a len of 0. */
 struct bide__known_part *bide__known_find(struct bide__otlp_known *known,
                                           const struct bide__known_key *key);
 

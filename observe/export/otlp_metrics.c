@@ -1,6 +1,5 @@
 /* Metrics. The numbers are the fields of opentelemetry/proto/metrics/v1. Names
- * are those of Prometheus, so that a query works whichever way a number came.
- */
+ * are those of Prometheus, so that a query works with either source. */
 #include "observe/export/otlp.h"
 
 #include <string.h>
@@ -107,7 +106,7 @@ static void histogram(void *ctx, const struct bide__metric *m,
 
 void bide__otlp_metrics(struct bide__out *out,
                         const struct bide__otlp_source *from, bool json,
-                        const struct bide__observed *watched, int64_t now_ns)
+                        const struct bide__observed *observed, int64_t now_ns)
 {
     struct writing to = {
         .w = { .out = out, .json = json },
@@ -118,7 +117,7 @@ void bide__otlp_metrics(struct bide__out *out,
 
     bide__otlp_open(&to.w, from, "resourceMetrics", "scopeMetrics");
     bide__otlp_list(&to.w, "metrics");
-    if (!bide__metrics_walk(watched, now_ns, &sink))
+    if (!bide__metrics_walk(observed, now_ns, &sink))
         out->failed = true;
     bide__otlp_end(&to.w);
     bide__otlp_close(&to.w);

@@ -1,4 +1,4 @@
-/* The frame of a request: who tells, and with what. */
+/* The frame of a request: the resource, and the scope. */
 #include "observe/export/otlp_parts.h"
 
 #include "bide/version.h"

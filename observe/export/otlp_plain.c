@@ -1,4 +1,4 @@
-/* One span of protobuf, in one go. The bytes before each value are its tag and
+/* One protobuf span, in one pass. The bytes before each value are its tag and
  * length; the numbers are the fields of opentelemetry/proto/trace/v1. */
 #include "observe/export/otlp_plain.h"
 

@@ -1,6 +1,6 @@
-/* The usual span: of a call or an attempt that went well, and of which much is
- * known (otlp_known.h). All lengths are worked out first, and it is written in
- * one go; byte for byte what otlp_trace.c writes piece by piece.
+/* The usual span: of a successful call or attempt, most of which is cached
+ * (otlp_known.h). All lengths are computed first, and it is written in one
+ * pass; byte for byte what otlp_trace.c writes piece by piece.
  *
  *     if (!bide__otlp_plain(out, offset_ns, event, part, path, path_len))
  *         ...                                       // the long way */

@@ -11,7 +11,7 @@
 
 enum { SPAN_SERVER = 2, SPAN_CLIENT = 3, STATUS_ERROR = 2, ATTRIBUTES = 9 };
 
-/* How long the first word of an operation is, "GET"; *ret_rest is behind the
+/* The length of the first word of an operation, "GET"; *ret_rest is after the
  * blank. */
 static size_t method_len(const struct bide__event *e, const char **ret_rest)
 {
@@ -48,7 +48,7 @@ static bool failed(const struct bide__event *e)
                                        : e->cls != BIDE_SUCCESS;
 }
 
-/* error.type: how it broke off, else the status, else the class. */
+/* error.type: the fault, else the status, else the class. */
 static void put_error(struct bide__otlp *w, const struct bide__event *e)
 {
     char status[8];
@@ -63,9 +63,9 @@ static void put_error(struct bide__otlp *w, const struct bide__event *e)
                                            : bide_class_name(e->cls));
 }
 
-/* ===== what many have in common ===== */
+/* ===== the common part ===== */
 
-/* Nothing but what is in a bide__known_key may be told here. */
+/* Only what is in a bide__known_key may be written here. */
 static void put_method(struct bide__otlp *w, const struct bide__event *e)
 {
     char method[BIDE__METHOD];
@@ -99,8 +99,8 @@ static void put_common(struct bide__otlp *w, const struct bide__event *e)
         e->action == BIDE_DONE && e->reason == BIDE_BECAUSE_BUDGET);
 }
 
-/* Few names for many paths: a method and a dependency, and that it is one of
- * several attempts is in the attributes. */
+/* Few names for many paths: a method and a dependency; the attributes say which
+ * of several attempts it is. */
 static void put_name(struct bide__otlp *w, const struct bide__event *e)
 {
     char name[BIDE__METHOD + BIDE__DEP_NAME];
@@ -114,8 +114,8 @@ static void put_name(struct bide__otlp *w, const struct bide__event *e)
     bide__otlp_text(w, 5, "name", name);
 }
 
-/* Name, kind and the first attributes; more of those may follow. In protobuf
- * their list is nothing but they themselves, one by one. */
+/* Name, kind and the first attributes; more of those may follow. In protobuf a
+ * list is just its elements, one by one. */
 static void put_known(struct bide__otlp *w, const struct bide__event *e,
                       struct bide__otlp_known *known)
 {
@@ -142,15 +142,15 @@ static void put_known(struct bide__otlp *w, const struct bide__event *e,
         bide__known_keep(part, &key, w->out->data + at, w->out->len - at);
 }
 
-/* ===== what each has of its own ===== */
+/* ===== the individual part ===== */
 
-/* What it waited for, and what was decided after it. */
+/* The wait before it, and the decision after it. */
 static void put_attempt(struct bide__otlp *w, const struct bide__event *e)
 {
     bide__otlp_attribute_double(w, ATTRIBUTES, BIDE__KEY("retry.delay_ms"),
                                 ms(e->slept_ns));
     if (e->cls == BIDE_SUCCESS)
-        return; /* nothing was to be decided */
+        return; /* there was nothing to decide */
     put_text(w, BIDE__KEY("bide.class"), bide_class_name(e->cls));
     put_text(w, BIDE__KEY("bide.decision"), bide_reason_name(e->reason));
     if (e->action == BIDE_WAIT)
@@ -217,7 +217,7 @@ static void put_span(struct bide__otlp *w, const struct bide__otlp_source *from,
     bide__otlp_end(w);
 }
 
-/* The short way, for nearly all. */
+/* The short path, for nearly all. */
 static bool put_plain(struct bide__out *out,
                       const struct bide__otlp_source *from,
                       const struct bide__event *e,
@@ -250,8 +250,8 @@ void bide__otlp_span(struct bide__out *out,
         put_span(&w, from, event, known);
 }
 
-/* In JSON: an opened request, up to the bracket of its spans. In protobuf: the
- * same, with the lengths of what is to follow. */
+/* In JSON: an open request, up to the bracket of its spans. In protobuf: the
+ * same, with the lengths of what will follow. */
 void bide__otlp_spans_begin(struct bide__out *out,
                             const struct bide__otlp_source *from, bool json,
                             size_t len)

@@ -1,4 +1,4 @@
-/* Protobuf's wire format, and JSON's, behind one face. */
+/* Protobuf's wire format, and JSON, behind one interface. */
 #include "observe/export/otlp_writer.h"
 
 #include <assert.h>
@@ -52,7 +52,7 @@ static uint64_t bits_of(double x)
     return n;
 }
 
-/* Puts the length of what was written since `at` before it. */
+/* Inserts the length of what was written since `at` before it. */
 static void close_length(struct bide__out *out, size_t at)
 {
     uint8_t bytes[10];
@@ -73,7 +73,7 @@ static bool is_ascii(const char *text, size_t len)
     return all < 0x80;
 }
 
-/* A `string` of protobuf must be UTF-8, or the whole batch is refused. */
+/* A protobuf `string` must be UTF-8, or the whole batch is refused. */
 static void put_utf8(struct bide__out *out, const char *text, size_t len)
 {
     for (size_t i = 0; i < len;) {
@@ -94,7 +94,7 @@ static const char *key(const struct bide__otlp *w, const char *name)
     return w->depth == 0 || !w->level[w->depth].list ? name : NULL;
 }
 
-/* Numbers that JSON has no word for are words in proto3's JSON. */
+/* Numbers that JSON cannot represent are strings in proto3's JSON. */
 static void json_double(struct bide__otlp *w, const char *name, double x)
 {
     if (isfinite(x))

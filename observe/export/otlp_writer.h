@@ -11,12 +11,12 @@
  *     bide__otlp_end(&w);                       // of the list
  *     bide__otlp_finish(&w);
  *
- * In protobuf a list is nothing but its elements, and a nested message is
- * written first and its length put before it when it ends: messages are small,
- * and moving one up by a byte or two is cheaper than working its length out
- * beforehand. JSON follows the protocol's own rules: 64-bit numbers are
- * strings, ids are hexadecimal, enums are numbers. Zeros are left out, as
- * proto3 does, unless it is said otherwise. */
+ * In protobuf a list is just its elements, and a nested message is written
+ * first and its length inserted before it when it ends: messages are small, and
+ * moving one by a byte or two is cheaper than computing its length beforehand.
+ * JSON follows the protocol's own rules: 64-bit numbers are strings, ids are
+ * hexadecimal, enums are numbers. Zeros are left out, as in proto3, unless
+ * stated otherwise. */
 #ifndef BIDE_OBSERVE_EXPORT_OTLP_WRITER_H
 #define BIDE_OBSERVE_EXPORT_OTLP_WRITER_H
 
@@ -40,8 +40,8 @@ struct bide__otlp {
 void bide__otlp_begin(struct bide__otlp *w);
 void bide__otlp_finish(struct bide__otlp *w);
 
-/* JSON: instead of both, for an element of a list that is put together later;
- * all but the first begin with a comma. */
+/* JSON: instead of both, for an element of a list that is assembled later; all
+ * but the first begin with a comma. */
 void bide__otlp_element(struct bide__otlp *w, bool first);
 
 /* Nested; each to be ended. */
@@ -49,7 +49,7 @@ void bide__otlp_list(struct bide__otlp *w, const char *name);
 void bide__otlp_message(struct bide__otlp *w, unsigned field, const char *name);
 void bide__otlp_end(struct bide__otlp *w);
 
-/* Protobuf: begins a message whose length is known, and tells how many bytes
+/* Protobuf: begins a message whose length is known, and returns how many bytes
  * that takes. */
 void bide__otlp_lengths(struct bide__otlp *w, unsigned field, size_t len);
 size_t bide__otlp_length_len(unsigned field, size_t len);
@@ -64,7 +64,7 @@ void bide__otlp_enum(struct bide__otlp *w, unsigned field, const char *name,
 void bide__otlp_fixed64(struct bide__otlp *w, unsigned field, const char *name,
                         uint64_t value);
 
-/* These are written when they are zero as well. */
+/* These are written even if they are zero. */
 void bide__otlp_flag(struct bide__otlp *w, unsigned field, const char *name,
                      bool value);
 void bide__otlp_int64(struct bide__otlp *w, unsigned field, const char *name,
@@ -80,7 +80,7 @@ void bide__otlp_counts(struct bide__otlp *w, unsigned field, const char *name,
 void bide__otlp_doubles(struct bide__otlp *w, unsigned field, const char *name,
                         const double *values, size_t n);
 
-/* The name of an attribute that is written down, and its length. */
+/* The constant name of an attribute, and its length. */
 #define BIDE__KEY(name) name, sizeof name - 1
 
 /* A KeyValue, an element of a list of attributes. */

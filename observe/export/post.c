@@ -1,4 +1,4 @@
-/* A URL, a connection, a request, the head of an answer. */
+/* A URL, a connection, a request, the head of a response. */
 #include "observe/export/post.h"
 
 #include <netdb.h>
@@ -80,8 +80,8 @@ void bide__post_done(struct bide__post *post)
 
 /* ===== the name ===== */
 
-/* The answer, or NULL and the fault. A lookup cannot be called off: it goes on,
- * and the next attempt takes its answer. */
+/* The answer, or NULL and the fault. A lookup cannot be cancelled: it
+ * continues, and the next attempt gets its answer. */
 static struct net_answer *await_answer(struct bide__post *post,
                                        int64_t until_ns, bide_cancel *cancel,
                                        bide_fault *ret_fault)
@@ -140,7 +140,7 @@ static bide_fault find(struct bide__post *post, int64_t until_ns,
 
 /* ===== sending ===== */
 
-/* One address after the other, until one takes the request. */
+/* Tries one address after the other, until one accepts the request. */
 static bide_fault try_all(struct bide__post *post, struct http_request *r,
                           bide_cancel *cancel)
 {

@@ -1,6 +1,6 @@
-/* One HTTP POST after another to the same place, over a connection that is
- * kept: all that an exporter needs of HTTP. HTTP/1.1 with or without TLS,
- * blocking, on a thread of its own; the retries around it are bide_run()'s.
+/* One HTTP POST after another to the same server, over a keep-alive connection:
+ * all that an exporter needs of HTTP. HTTP/1.1 with or without TLS, blocking,
+ * on a thread of its own; bide_run() makes the retries around it.
  *
  *     struct bide__post post;
  *     const char *mistake = bide__post_init(&post, "http://127.0.0.1:4318",
@@ -15,25 +15,25 @@
 
 struct net_lookups;
 
-enum { BIDE__POST_HEAD = 8192 }; /* bytes of an answer's */
+enum { BIDE__POST_HEAD = 8192 }; /* bytes of a response's */
 
 /* Threads: owned. */
 struct bide__post {
     char host[256];
     char port[8];
-    char prefix[256]; /* of the path, without a slash at its end */
-    void *tls;        /* settings, not its own; NULL: http:// */
+    char prefix[256]; /* of the path, without a trailing slash */
+    void *tls;        /* settings, not owned; NULL: http:// */
     struct http_client client;
     struct http1_field fields[HTTP1_FIELDS];
     char in[BIDE__POST_HEAD + HTTP_CLIENT_ROOM];
     struct net_lookups *lookups; /* NULL: none was needed yet */
-    bool asking; /* one is under way, perhaps since an earlier attempt */
+    bool asking; /* one is running, perhaps since an earlier attempt */
 };
 
 struct bide__post_request {
-    const char *path; /* goes behind the prefix */
+    const char *path; /* follows the prefix */
     const char *type; /* Content-Type */
-    struct iovec body[HTTP_CLIENT_BODY]; /* one behind the other */
+    struct iovec body[HTTP_CLIENT_BODY]; /* sent in this order */
 };
 
 /* Reads a URL. NULL, or what was expected instead. Connects nothing yet. `tls`

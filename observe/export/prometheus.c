@@ -24,7 +24,7 @@ void bide__prometheus_label(struct bide__out *out, const char *value)
     }
 }
 
-/* {dep="pay",class="success" and no brace: one may follow. */
+/* {dep="pay",class="success" without the closing brace: more may follow. */
 static void put_labels(struct bide__out *out, const struct bide__label *labels,
                        size_t n)
 {
@@ -37,7 +37,7 @@ static void put_labels(struct bide__out *out, const struct bide__label *labels,
     }
 }
 
-/* Help is one line; what a program gives is not trusted to be. */
+/* Help must be one line; a program's own text may not be. */
 static void put_help(struct bide__out *out, const char *help)
 {
     for (; *help; help++) {
@@ -99,9 +99,9 @@ static void put_count(struct bide__out *out, uint64_t n)
     bide__out_char(out, '\n');
 }
 
-/* Buckets here are cumulative. Not h->count at the end, which may be an event
- * or two apart: a histogram that contradicts itself is dropped by the scraper.
- */
+/* Buckets here are cumulative. Does not use h->count at the end, which may be
+ * an event or two off: the scraper drops a histogram that contradicts
+ * itself. */
 static void histogram(void *ctx, const struct bide__metric *m,
                       const struct bide__label *labels, size_t n_labels,
                       const bide_histogram *h)
@@ -131,10 +131,10 @@ static void histogram(void *ctx, const struct bide__metric *m,
 }
 
 void bide__prometheus_write(struct bide__out *out,
-                            const struct bide__observed *watched,
+                            const struct bide__observed *observed,
                             int64_t now_ns)
 {
     struct bide__metric_sink sink = { out, begin, number, histogram, end };
-    if (!bide__metrics_walk(watched, now_ns, &sink))
+    if (!bide__metrics_walk(observed, now_ns, &sink))
         out->failed = true;
 }

@@ -176,7 +176,7 @@ static void put_bide(struct text *t, const struct attempt *a)
     TEXT_LITERAL(t, "\r\n");
     if (deadline == BIDE_FOREVER)
         return;
-    /* Rounded up: who is told gives up after us, and not shortly before. */
+    /* Rounded up: the server should give up after us, not shortly before. */
     TEXT_LITERAL(t, "X-Bide-Timeout-Ms: ");
     text_number(t, deadline > now
                        ? (uint64_t)((deadline - now - 1) / BIDE_MILLISECOND) + 1

@@ -135,7 +135,7 @@ static void load_root(struct sim_load *l)
     }
 }
 
-/* ===== the whole ===== */
+/* ===== the whole value ===== */
 
 static bool is_json(const char *name)
 {

@@ -97,7 +97,7 @@ static void put_distribution(struct bide__json *j)
     bide__json_end(j);
 }
 
-/* ===== the whole ===== */
+/* ===== the whole value ===== */
 
 static void put_named(struct bide__json *j, const char *key, const char *help,
                       const struct bide__table *table)

@@ -18,7 +18,7 @@ struct crew {
     const struct sim_pool *pool;
     atomic_uint next; /* the job that is begun next */
     atomic_bool stopped;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* protects what follows */
     double done;          /* jobs, the unfinished by the part that is done */
     uint64_t events;
 };

@@ -129,7 +129,7 @@ static void add_fleet(struct sim_cast *c, uint32_t i, uint32_t samples)
     describe(&c->fleets[i], conf);
 }
 
-/* ===== all of it ===== */
+/* ===== the whole filter ===== */
 
 static uint32_t count_callers(const struct sim_model *m)
 {

@@ -155,7 +155,7 @@ int main(void)
             watch(epoll, listeners[i]);
     }
     fflush(stdout);
-    /* A file as standard input cannot be watched, and never ends the server. */
+    /* A file as standard input cannot be observed, and never ends the server. */
     struct epoll_event e = { .events = EPOLLIN, .data.fd = 0 };
     epoll_ctl(epoll, EPOLL_CTL_ADD, 0, &e);
     serve(epoll);

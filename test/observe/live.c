@@ -312,7 +312,7 @@ static const struct bide__observed_value values[] = {
     { "bide_connections", "Open connections.", BIDE__VALUE_GAUGE, "side",
       "upstream", 17 },
 };
-static const struct bide__observed watched = { watched_deps, DEPS,   endpoints,
+static const struct bide__observed observed = { watched_deps, DEPS,   endpoints,
                                                DEPS * 3,     values, 2 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -328,7 +328,7 @@ static const struct bide__observed *hold(void *ctx)
         endpoints[i].state = out ? BIDE__ENDPOINT_EJECTED : BIDE__ENDPOINT_UP;
         endpoints[i].requests += 20;
     }
-    return &watched;
+    return &observed;
 }
 
 static void release(void *ctx, const struct bide__observed *w)

@@ -23,7 +23,7 @@ struct scene {
     struct bide__observed_dep deps[2];
     struct bide__observed_endpoint endpoints[2];
     struct bide__observed_value values[3];
-    struct bide__observed watched;
+    struct bide__observed observed;
 };
 
 static inline bide_outcome scene_outcome(int status)
@@ -145,7 +145,7 @@ static inline void scene_init(struct scene *s)
                                                   NULL,
                                                   NULL,
                                                   3 };
-    s->watched =
+    s->observed =
         (struct bide__observed){ s->deps, 2, s->endpoints, 2, s->values, 3 };
 }
 

@@ -196,7 +196,7 @@ static void spans_are_the_same_from_memory(void **state)
 }
 
 /* A number that has no name is left out, in spans and lines alike; it must not
- * bring the program down that is watched. */
+ * bring the program down that is observed. */
 static void regress_what_has_no_name_is_left_out(void **state)
 {
     struct bide__otlp_source from = { "test", "i-1", 1000 * BIDE_SECOND, 0 };

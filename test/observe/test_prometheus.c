@@ -84,7 +84,7 @@ static void prometheus_says_what_happened(void **state)
 
     (void)state;
     scene_init(&s);
-    const char *text = scrape(&s.watched);
+    const char *text = scrape(&s.observed);
     for (size_t i = 0; i < COUNT(lines); i++)
         expect_line(text, lines[i]);
     scene_done(&s);
@@ -97,7 +97,7 @@ static void prometheus_hedges(void **state)
     (void)state;
     scene_init(&s);
     s.deps[1].name = "search";
-    const char *text = scrape(&s.watched);
+    const char *text = scrape(&s.observed);
     expect_line(text, "bide_hedges_total{dep=\"search\"} 2");
     expect_line(text, "bide_hedges_won_total{dep=\"search\"} 1");
     expect_line(text, "bide_budget_remaining{dep=\"search\"} +Inf");
@@ -111,7 +111,7 @@ static void prometheus_labels_are_escaped(void **state)
 
     (void)state;
     scene_init(&s);
-    expect_line(scrape(&s.watched),
+    expect_line(scrape(&s.observed),
                 "bide_queued{dep=\"se\\\"ar\\\\ch\\n\xef\xbf\xbd\"} 0");
     scene_done(&s);
 }
@@ -125,7 +125,7 @@ static void prometheus_families_stand_together(void **state)
 
     (void)state;
     scene_init(&s);
-    for (char *line = strtok(scrape(&s.watched), "\n"); line;
+    for (char *line = strtok(scrape(&s.observed), "\n"); line;
          line = strtok(NULL, "\n")) {
         char name[64];
         if (sscanf(line, "# TYPE %63s", name) != 1)

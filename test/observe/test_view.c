@@ -301,12 +301,12 @@ static void state_is_json_with_everything(void **state)
     bide__event_breaker(&e[0], "pay", BIDE_BREAKER_CLOSED, BIDE_BREAKER_OPEN,
                         0);
     bide__journal_add(&journal, &e[0]);
-    bide__history_tick(&history, &s.watched, SCENE_NOW - BIDE_SECOND);
-    bide__history_tick(&history, &s.watched, SCENE_NOW);
+    bide__history_tick(&history, &s.observed, SCENE_NOW - BIDE_SECOND);
+    bide__history_tick(&history, &s.observed, SCENE_NOW);
     struct bide__view view = { .program = "scene\"\n",
                                .now_ns = SCENE_NOW,
                                .ready = true,
-                               .watched = &s.watched,
+                               .observed = &s.observed,
                                .history = &history,
                                .journal = &journal };
     bide__view_write(&out, &view);
@@ -345,7 +345,7 @@ static void state_is_json_with_everything(void **state)
 static void state_of_nothing(void **state)
 {
     struct bide__observed none = { 0 };
-    struct bide__view view = { .program = "p", .watched = &none };
+    struct bide__view view = { .program = "p", .observed = &none };
     struct bide__out out = { 0 };
     struct bide__tree *tree;
 

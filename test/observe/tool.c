@@ -49,20 +49,20 @@ static int otlp_metrics(bool json)
     struct bide__otlp_source from = source();
     struct bide__out out = { 0 };
 
-    bide__otlp_metrics(&out, &from, json, &scene.watched, SCENE_NOW);
+    bide__otlp_metrics(&out, &from, json, &scene.observed, SCENE_NOW);
     return print(&out);
 }
 
 static const struct bide__observed *hold(void *ctx)
 {
     (void)ctx;
-    return &scene.watched;
+    return &scene.observed;
 }
 
-static void release(void *ctx, const struct bide__observed *watched)
+static void release(void *ctx, const struct bide__observed *observed)
 {
     (void)ctx;
-    (void)watched;
+    (void)observed;
 }
 
 static const struct bide__source program = { .program = "scene",
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 
     scene_init(&scene);
     if (strcmp(what, "metrics") == 0) {
-        bide__prometheus_write(&out, &scene.watched, SCENE_NOW);
+        bide__prometheus_write(&out, &scene.observed, SCENE_NOW);
         rc = print(&out);
     } else if (strcmp(what, "spans") == 0) {
         rc = spans(json);

@@ -1,5 +1,5 @@
 /* test_record.c: what a run shows adds up, is the same each time, and does not
- * depend on how it is watched. */
+ * depend on how it is observed. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

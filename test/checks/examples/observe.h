@@ -28,7 +28,7 @@ int64_t begin_ns, end_ns;
 
 /* observe/event/history.h */
 struct bide__history history;
-struct bide__observed watched;
+struct bide__observed observed;
 int64_t now_ns;
 
 /* observe/event/journal.h */
@@ -72,7 +72,7 @@ struct bide__event *events;
 size_t n;
 
 /* observe/export/metrics.h */
-struct bide__observed watched;
+struct bide__observed observed;
 struct bide__out out;
 int64_t now_ns;
 
@@ -110,5 +110,5 @@ size_t len;
 int64_t timeout_ns;
 
 /* observe/export/prometheus.h */
-struct bide__observed watched;
+struct bide__observed observed;
 int fd;

@@ -7,24 +7,24 @@
 
 static const struct bide__observed *hold(void *ctx)
 {
-    const struct demo_watch *w = ctx;
-    return &w->watched;
+    const struct demo_dashboard *w = ctx;
+    return &w->observed;
 }
 
-static void release(void *ctx, const struct bide__observed *watched)
+static void release(void *ctx, const struct bide__observed *observed)
 {
-    (void)ctx, (void)watched; /* nothing is freed before the end */
+    (void)ctx, (void)observed; /* nothing is freed before the end */
 }
 
-static void list_deps(struct demo_watch *w, struct demo *demo)
+static void list_deps(struct demo_dashboard *w, struct demo *demo)
 {
     for (unsigned i = 0; i < DEMO_FLEETS; i++)
         w->deps[i] = (struct bide__observed_dep){ .name = demo_fleet_name(i),
                                                   .policy = "",
                                                   .upstream = "",
                                                   .dep = demo->fleets[i].dep };
-    w->watched.deps = w->deps;
-    w->watched.n_deps = DEMO_FLEETS;
+    w->observed.deps = w->deps;
+    w->observed.n_deps = DEMO_FLEETS;
     w->source.program = "bide demo";
     w->source.ctx = w;
     w->source.hold = hold;
@@ -32,7 +32,7 @@ static void list_deps(struct demo_watch *w, struct demo *demo)
 }
 
 /* The port is the one that it was given; a Unix socket has none. */
-static void set_url(struct demo_watch *w, const char *listen)
+static void set_url(struct demo_dashboard *w, const char *listen)
 {
     const char *colon = strrchr(listen, ':');
     int host = colon ? (int)(colon - listen) : 0;
@@ -44,7 +44,7 @@ static void set_url(struct demo_watch *w, const char *listen)
                  bide__admin_port(w->admin));
 }
 
-static bool listen_at(struct demo_watch *w, const char *listen, char *why,
+static bool listen_at(struct demo_dashboard *w, const char *listen, char *why,
                       size_t size)
 {
     struct bide__admin_conf conf = { .listen = listen ? listen : USUAL_PLACE,
@@ -62,7 +62,7 @@ static bool listen_at(struct demo_watch *w, const char *listen, char *why,
     return true;
 }
 
-bool demo_watch_start(struct demo_watch *w, struct demo *demo,
+bool demo_dashboard_start(struct demo_dashboard *w, struct demo *demo,
                       const char *listen, char *why, size_t size)
 {
     struct bide__collector_conf collect = { .source = &w->source };
@@ -77,7 +77,7 @@ bool demo_watch_start(struct demo_watch *w, struct demo *demo,
     return listen_at(w, listen, why, size);
 }
 
-void demo_watch_stop(struct demo_watch *w)
+void demo_dashboard_stop(struct demo_dashboard *w)
 {
     bide__admin_stop(w->admin);
     bide__collector_free(w->collector);
