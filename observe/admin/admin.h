@@ -34,10 +34,10 @@
  * it need not. Certificate and key are read when it starts, and again when it is
  * told to.
  *
- * It is not made for load: some hundred connections, poll(), one request after
+ * It is not made for load: some hundred connections, one request after
  * the other. A client that is slow is dropped, or misses a second of the
  * stream; when there is no room, those go who have not moved for longest, so
- * that nobody keeps a health check out (admin_room.c). */
+ * that nobody keeps a health check out (net/http/server.h). */
 #ifndef BIDE_OBSERVE_ADMIN_ADMIN_H
 #define BIDE_OBSERVE_ADMIN_ADMIN_H
 
