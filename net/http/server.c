@@ -1,99 +1,87 @@
-/* net/http/server.c: who is let in, and who has to go when there is no room. */
+/* net/http/server.c: clients come and go. */
 #include "net/http/server.h"
 
-#include <sys/socket.h>
+#include <stdlib.h>
 
-enum { AT_ONCE = 16 }; /* that are accepted before others are served */
+#include "net/tls.h"
 
-#define MOMENT_NS (50 * BIDE_MILLISECOND)  /* that everybody gets */
-#define REST_NS   (100 * BIDE_MILLISECOND) /* when accept() fails */
+enum {
+    AT_ONCE = 16, /* that are accepted before others are served */
+    SEND = 65536, /* bytes that the kernel keeps for who reads slowly */
+};
 
-/* ===== who goes ===== */
+#define REST_NS  (100 * BIDE_MILLISECOND) /* when accept() fails */
+#define CROWD_NS (6 * BIDE_MILLISECOND)   /* when all have only just come */
 
-bool http_conn_is_behind(const struct http_conn *c)
+/* ===== a client ===== */
+
+static void bury(void *user, struct net_grave *grave)
 {
-    return c->sent < c->out.len;
+    struct http_conn *c =
+        (void *)((char *)grave - offsetof(struct http_conn, grave));
+
+    (void)user;
+    bide__out_done(&c->out);
+    free(c);
 }
 
-/* The higher, the longer they are spared. */
-static int rank(const struct http_conn *c)
+void http_conn_drop(struct http_conn *c, bool reset)
 {
-    return c->trusted ? 2
-                      : c->phase == HTTP_STREAMING && !http_conn_is_behind(c);
+    struct http_server *s = c->server;
+
+    if (c->net.io.fd >= 0)
+        s->n_conns--;
+    if (reset)
+        net_conn_break(&c->net, true);
+    else
+        net_conn_close(&c->net);
+    net_timer_cancel(s->loop, &c->timer);
+    net_task_cancel(&c->again);
+    if (c->phase == HTTP_ASKED)
+        return; /* until it is answered */
+    if (c->next)
+        c->next->prev = c->prev;
+    if (c->prev)
+        c->prev->next = c->next;
+    else
+        s->conns = c->next;
+    net_loop_bury(s->loop, &c->grave, bury);
 }
 
-static bool goes_first(const struct http_conn *a, const struct http_conn *b)
+static void fire(struct net_timer *timer)
 {
-    return rank(a) != rank(b) ? rank(a) < rank(b) : a->moved_ns < b->moved_ns;
+    http_conn_drop((void *)((char *)timer - offsetof(struct http_conn, timer)),
+                   false);
 }
 
-typedef bool test(const struct http_conn *c);
-
-/* Of those that are open, the one that goes first; and how many there are. */
-static struct http_conn *first_of(const struct http_server *s, test *among,
-                                  size_t *ret_n)
+/* What it asks may be there already: then it is answered before anybody can take
+ * its place. */
+static void add_client(struct http_server *s, int fd)
 {
-    struct http_conn *first = NULL;
+    int room = SEND;
+    struct http_conn *c = calloc(1, sizeof *c + s->max_head);
 
-    *ret_n = 0;
-    for (struct http_conn *c = s->conns; c; c = c->next) {
-        if (c->net.io.fd < 0 || !among(c))
-            continue;
-        ++*ret_n;
-        if (!first || goes_first(c, first))
-            first = c;
+    if (!c || net_loop_add(s->loop, &c->net.io, fd) < 0) {
+        close(fd);
+        free(c);
+        return;
     }
-    return first;
-}
-
-static bool is_any(const struct http_conn *c)
-{
-    (void)c;
-    return true;
-}
-
-static bool is_waiting(const struct http_conn *c)
-{
-    return c->phase == HTTP_WRITING && http_conn_is_behind(c);
-}
-
-static bool is_stream(const struct http_conn *c)
-{
-    return c->phase == HTTP_STREAMING;
-}
-
-static bool has_had_a_moment(const struct http_conn *c)
-{
-    return c->server->loop->now_ns - c->moved_ns >= MOMENT_NS;
-}
-
-void http_server_bound_waiting(struct http_server *s)
-{
-    size_t n;
-    struct http_conn *c = first_of(s, is_waiting, &n);
-
-    if (n > s->waiting)
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
+    c->net.io.ready = http_conn_ready;
+    c->net.readable = true;
+    c->server = s;
+    c->timer.fire = fire;
+    c->again.run = http_conn_again;
+    c->moved_ns = s->loop->now_ns;
+    c->next = s->conns;
+    if (c->next)
+        c->next->prev = c;
+    s->conns = c;
+    s->n_conns++;
+    if (s->tls && net_tls_accept(&c->net, s->tls) < 0)
         http_conn_drop(c, false);
-}
-
-bool http_server_has_room_for_stream(struct http_server *s)
-{
-    size_t n;
-    struct http_conn *c = first_of(s, is_stream, &n);
-
-    if (n < s->streams)
-        return true;
-    if (!http_conn_is_behind(c) || !has_had_a_moment(c))
-        return false;
-    http_conn_drop(c, false);
-    return true;
-}
-
-unsigned http_server_unanswered(const struct http_server *s)
-{
-    size_t streams;
-    first_of(s, is_stream, &streams);
-    return (unsigned)(s->n_conns - streams);
+    else
+        http_conn_begin(c);
 }
 
 /* ===== letting in ===== */
@@ -101,13 +89,10 @@ unsigned http_server_unanswered(const struct http_server *s)
 /* Lets one in; for how long to rest then, or -1: nobody else is there. */
 static int64_t take_client(struct http_server *s)
 {
-    size_t n;
-    struct http_conn *goes = first_of(s, is_any, &n);
+    struct http_conn *goes;
 
-    if (n < s->connections)
-        goes = NULL;
-    else if (!has_had_a_moment(goes))
-        return MOMENT_NS / 8;
+    if (!http_server_has_room(s, &goes))
+        return CROWD_NS;
     int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0) /* no descriptors, say: the socket stays ready */
         return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED
@@ -115,7 +100,7 @@ static int64_t take_client(struct http_server *s)
                    : REST_NS;
     if (goes)
         http_conn_drop(goes, false);
-    http_conn_add(s, fd);
+    add_client(s, fd);
     return 0;
 }
 

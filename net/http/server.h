@@ -154,22 +154,26 @@ void http_stream_send(struct http_conn *c);
 
 /* ===== between its files ===== */
 
-/* Takes a client in. What it asks may be there already: then it is answered
- * before anybody can take its place. */
-void http_conn_add(struct http_server *s, int fd);
-void http_conn_drop(struct http_conn *c, bool reset);
-bool http_conn_is_behind(const struct http_conn *c);
+/* Whether one more may come; *ret, if it is not NULL, has to go for it. False: all
+ * have only just come. */
+bool http_server_has_room(const struct http_server *s, struct http_conn **ret);
 
-/* Does what can be done now; the connection may be gone after. */
+/* Lets go of an answer that is not read, if there are too many. */
+void http_server_bound_waiting(struct http_server *s);
+
+void http_conn_begin(struct http_conn *c);
+void http_conn_drop(struct http_conn *c, bool reset);
+void http_conn_ready(struct net_io *io, unsigned events);
+void http_conn_again(struct net_task *task);
+
+/* Does what can be done now; it may be gone after. */
 void http_conn_serve(struct http_conn *c);
 
 /* Writes; whether all has been taken. */
 bool http_conn_write(struct http_conn *c);
+bool http_conn_is_behind(const struct http_conn *c);
 
 /* Drops it after so long, unless told otherwise meanwhile. */
 void http_conn_allow(struct http_conn *c, int64_t ns);
-
-/* Lets go of an answer that is not read, if there are too many. */
-void http_server_bound_waiting(struct http_server *s);
 
 #endif

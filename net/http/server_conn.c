@@ -2,15 +2,9 @@
  * another follows. */
 #include "net/http/server.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "net/tls.h"
-
-enum {
-    NOWHERE = 512, /* bytes that are thrown away at a time */
-    SEND = 65536,  /* bytes that the kernel keeps for who reads slowly */
-};
+enum { NOWHERE = 512 }; /* bytes that are thrown away at a time */
 
 static bool is_open(const struct http_conn *c)
 {
@@ -21,47 +15,6 @@ void http_conn_allow(struct http_conn *c, int64_t ns)
 {
     net_timer_set(c->server->loop, &c->timer,
                   net_after(c->server->loop->now_ns, ns));
-}
-
-/* ===== the end ===== */
-
-static void bury(void *user, struct net_grave *grave)
-{
-    struct http_conn *c =
-        (void *)((char *)grave - offsetof(struct http_conn, grave));
-
-    (void)user;
-    bide__out_done(&c->out);
-    free(c);
-}
-
-void http_conn_drop(struct http_conn *c, bool reset)
-{
-    struct http_server *s = c->server;
-
-    if (is_open(c))
-        s->n_conns--;
-    if (reset)
-        net_conn_break(&c->net, true);
-    else
-        net_conn_close(&c->net);
-    net_timer_cancel(s->loop, &c->timer);
-    net_task_cancel(&c->again);
-    if (c->phase == HTTP_ASKED)
-        return; /* until it is answered */
-    if (c->next)
-        c->next->prev = c->prev;
-    if (c->prev)
-        c->prev->next = c->next;
-    else
-        s->conns = c->next;
-    net_loop_bury(s->loop, &c->grave, bury);
-}
-
-static void fire(struct net_timer *timer)
-{
-    http_conn_drop((void *)((char *)timer - offsetof(struct http_conn, timer)),
-                   false);
 }
 
 /* ===== reading ===== */
@@ -245,13 +198,13 @@ void http_conn_serve(struct http_conn *c)
         net_task_later(c->server->loop, &c->again);
 }
 
-static void serve_again(struct net_task *task)
+void http_conn_again(struct net_task *task)
 {
     http_conn_serve(
         (void *)((char *)task - offsetof(struct http_conn, again)));
 }
 
-static void ready(struct net_io *io, unsigned events)
+void http_conn_ready(struct net_io *io, unsigned events)
 {
     struct http_conn *c = (struct http_conn *)io;
 
@@ -262,36 +215,12 @@ static void ready(struct net_io *io, unsigned events)
         http_conn_drop(c, false);
 }
 
-void http_conn_add(struct http_server *s, int fd)
+void http_conn_begin(struct http_conn *c)
 {
-    int room = SEND;
-    struct http_conn *c = calloc(1, sizeof *c + s->max_head);
-
-    if (!c || net_loop_add(s->loop, &c->net.io, fd) < 0) {
-        close(fd);
-        free(c);
-        return;
+    expect_request(c);
+    if (c->net.session) {
+        c->phase = HTTP_GREETING_CLIENT;
+        http_conn_allow(c, c->server->patience_ns);
     }
-    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
-    c->net.io.ready = ready;
-    c->net.readable = true;
-    c->server = s;
-    c->timer.fire = fire;
-    c->again.run = serve_again;
-    c->moved_ns = s->loop->now_ns;
-    c->next = s->conns;
-    if (c->next)
-        c->next->prev = c;
-    s->conns = c;
-    s->n_conns++;
-    if (!s->tls)
-        expect_request(c);
-    else if (net_tls_accept(&c->net, s->tls) == 0)
-        http_conn_allow(c, s->patience_ns);
-    else
-        c->out.failed = true;
-    if (c->out.failed)
-        http_conn_drop(c, false);
-    else
-        http_conn_serve(c);
+    http_conn_serve(c);
 }

@@ -9,10 +9,7 @@
 #include "net/http/server.h"
 #include "observe/admin/admin.h"
 
-enum {
-    ADMIN_BACKLOG = 1024, /* connections that the kernel keeps */
-    ADMIN_TOKEN_MIN = 16  /* characters: shorter ones can be guessed */
-};
+enum { ADMIN_TOKEN_MIN = 16 }; /* characters: shorter ones can be guessed */
 
 struct bide__admin {
     struct bide__admin_conf conf;
