@@ -28,6 +28,7 @@
 #include "net/address.h"
 #include "net/conn.h"
 #include "net/http/client.h"
+#include "net/http/server.h"
 #include "net/loop.h"
 #include "observe/admin/admin.h"
 #include "cmd/common/cli.h"
@@ -136,7 +137,13 @@ struct demo {
 
 /* ===== the servers ===== */
 
-struct demo_connection;
+/* A request that is worked on. It is worked on to its end, also if nobody waits
+ * for the answer any more: that is what servers do. Threads: owned. */
+struct demo_worker {
+    struct net_timer timer; /* first: until it is done */
+    struct demo_desk *desk;
+    struct http_conn *request; /* NULL: none */
+};
 
 /* What one origin does with its requests. Threads: owned. */
 struct demo_desk {
@@ -145,33 +152,17 @@ struct demo_desk {
     unsigned busy;   /* workers */
     unsigned queued; /* requests, from `first` on, around the end at `size` */
     unsigned first, size;
-    struct demo_connection **queue;
+    struct http_conn **queue;
+    struct demo_worker workers[DEMO_WORKERS];
     bide_rng_seeded luck;
     bide_rng rng;
 };
 
 /* Threads: owned. */
 struct demo_origin {
-    struct net_io listener; /* first */
+    struct http_server server;
     struct demo_fleet *fleet;
     struct demo_desk desk;
-    unsigned n_connections; /* open */
-    struct demo_connection *connections;
-};
-
-/* A connection, and the one request on it that waits or is worked on. It is
- * worked on to its end, also if nobody waits for the answer any more: that is
- * what servers do. Threads: owned. */
-struct demo_connection {
-    struct net_grave grave; /* first */
-    struct net_conn conn;   /* closed: fd is negative */
-    struct net_timer work;  /* until it is done */
-    struct demo_origin *origin;
-    struct demo_connection *next, *prev;
-    bool taken; /* the desk has its request */
-    struct http1_head head;
-    size_t n_in;
-    char in[2048];
 };
 
 /* The thread of all four. Threads: owned. */
@@ -197,14 +188,13 @@ bool demo_desk_init(struct demo_desk *d, struct net_loop *loop, unsigned size,
                     uint64_t seed);
 
 /* A request has come. It is answered now or later. */
-void demo_desk_take(struct demo_desk *d, struct demo_connection *c);
+void demo_desk_take(struct demo_desk *d, struct http_conn *c);
 void demo_desk_open(struct demo_desk *d);  /* the workers begin */
 void demo_desk_clear(struct demo_desk *d); /* a crash: nothing is left */
 void demo_desk_done(struct demo_desk *d);
 
-/* The desk has an answer for it; and the connection is free for the next. */
-void demo_answer(struct demo_connection *c, int status);
-void demo_serve(struct demo_connection *c);
+/* The desk has an answer for it. */
+void demo_answer(struct http_conn *c, int status);
 
 /* ===== the clients ===== */
 

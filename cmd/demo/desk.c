@@ -4,7 +4,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "base/list.h"
 #include "cmd/demo/demo.h"
 
 bool demo_desk_init(struct demo_desk *d, struct net_loop *loop, unsigned size,
@@ -30,30 +29,35 @@ static int64_t service_ns(struct demo_desk *d)
     return bide_rng_between(&d->rng, usual / 2, usual + usual / 2);
 }
 
-static void worked(struct net_timer *work)
+static void worked(struct net_timer *timer)
 {
-    struct demo_connection *c =
-        bide__container_of(work, struct demo_connection, work);
-    struct demo_desk *d = &c->origin->desk;
+    struct demo_worker *w = (struct demo_worker *)timer;
+    struct demo_desk *d = w->desk;
+    struct http_conn *c = w->request;
 
     if (d->phase == DEMO_HANGS)
         return; /* it never comes to an end: the crash clears it away */
+    w->request = NULL;
     d->busy--;
     demo_answer(c, 200);
-    demo_serve(c);
     demo_desk_open(d);
 }
 
-static void begin(struct demo_desk *d, struct demo_connection *c)
+static void begin(struct demo_desk *d, struct http_conn *c)
 {
+    struct demo_worker *w = d->workers;
+
+    while (w->request)
+        w++;
     d->busy++;
-    c->work.fire = worked;
-    net_timer_set(d->loop, &c->work, d->loop->now_ns + service_ns(d));
+    w->desk = d;
+    w->request = c;
+    w->timer.fire = worked;
+    net_timer_set(d->loop, &w->timer, d->loop->now_ns + service_ns(d));
 }
 
-void demo_desk_take(struct demo_desk *d, struct demo_connection *c)
+void demo_desk_take(struct demo_desk *d, struct http_conn *c)
 {
-    c->taken = true;
     if (d->phase == DEMO_ERRORS || d->queued == d->size) {
         demo_answer(c, 503);
     } else if (d->phase == DEMO_HEALTHY && d->busy < DEMO_WORKERS) {
@@ -67,7 +71,7 @@ void demo_desk_take(struct demo_desk *d, struct demo_connection *c)
 void demo_desk_open(struct demo_desk *d)
 {
     while (d->phase == DEMO_HEALTHY && d->busy < DEMO_WORKERS && d->queued) {
-        struct demo_connection *c = d->queue[d->first];
+        struct http_conn *c = d->queue[d->first];
         d->first = (d->first + 1) % d->size;
         d->queued--;
         begin(d, c);
@@ -76,5 +80,9 @@ void demo_desk_open(struct demo_desk *d)
 
 void demo_desk_clear(struct demo_desk *d)
 {
+    for (unsigned i = 0; i < DEMO_WORKERS; i++) {
+        net_timer_cancel(d->loop, &d->workers[i].timer);
+        d->workers[i].request = NULL;
+    }
     d->busy = d->queued = 0;
 }

@@ -1,6 +1,5 @@
 /* The four origins, in one thread, on one timetable. */
 #include <stddef.h>
-#include <unistd.h>
 
 #include "base/list.h"
 #include "cmd/demo/demo.h"
@@ -43,7 +42,7 @@ bool demo_servers_init(struct demo_servers *s, struct demo *demo)
     for (unsigned i = 0; i < DEMO_FLEETS; i++) {
         struct demo_origin *o = &s->origins[i];
         o->fleet = &demo->fleets[i];
-        o->listener.fd = -1;
+        o->server.fd = -1;
         if (!demo_desk_init(&o->desk, &s->loop, demo->plan.queue, 1) ||
             !demo_origin_listen(o))
             return false;
@@ -63,9 +62,9 @@ void demo_servers_done(struct demo_servers *s)
 {
     for (unsigned i = 0; i < DEMO_FLEETS; i++) {
         struct demo_origin *o = &s->origins[i];
-        if (o->fleet && o->listener.fd >= 0)
-            close(o->listener.fd);
         demo_origin_crash(o);
+        if (o->fleet)
+            http_server_close(&o->server);
         demo_desk_done(&o->desk);
     }
     net_loop_done(&s->loop);

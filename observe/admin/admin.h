@@ -33,10 +33,10 @@
  * If others can reach it, it requires a token and TLS, unless it is configured
  * not to. Certificate and key are read at startup, and again on request.
  *
- * It is not made for load: some hundred connections, poll(), one request after
+ * It is not made for load: some hundred connections, one request after
  * the other. A slow client is dropped, or misses a second of the stream; when
  * all connections are taken, the one that has been idle longest is closed, so
- * that no client can keep a health check out (admin_room.c). */
+ * that no client can keep a health check out (net/http/server.h). */
 #ifndef BIDE_OBSERVE_ADMIN_ADMIN_H
 #define BIDE_OBSERVE_ADMIN_ADMIN_H
 

@@ -1,7 +1,6 @@
 /* Who may ask. A browser will send anything anywhere that a page tells it to;
  * the fields it adds say for whom. */
 #include <arpa/inet.h>
-#include <pthread.h>
 #include <string.h>
 #include <strings.h>
 
@@ -19,7 +18,7 @@ static bool is(struct piece p, const char *text)
 }
 
 /* A field by its name; at is NULL if it is not there. */
-static struct piece field(const struct admin_conn *c, const char *name)
+static struct piece field(const struct http_conn *c, const char *name)
 {
     for (unsigned i = 0; i < c->head.n_fields; i++) {
         const struct http1_field *f = &c->fields[i];
@@ -76,7 +75,7 @@ static bool host_allowed(const struct bide__admin *a, struct piece host)
 static bool origin_allowed(const struct bide__admin *a, struct piece origin,
                            struct piece host)
 {
-    const char *scheme = a->tls ? "https://" : "http://";
+    const char *scheme = a->server.tls ? "https://" : "http://";
     size_t n = strlen(scheme);
 
     return origin.len == n + host.len &&
@@ -84,7 +83,7 @@ static bool origin_allowed(const struct bide__admin *a, struct piece origin,
            strncasecmp(origin.at + n, host.at, host.len) == 0;
 }
 
-const char *admin_guard(const struct bide__admin *a, const struct admin_conn *c)
+const char *admin_guard(const struct bide__admin *a, const struct http_conn *c)
 {
     struct piece host = { c->in + c->head.host, c->head.host_len };
     struct piece origin = field(c, "origin");
@@ -116,7 +115,7 @@ static bool same_secret(struct piece given, const char *token)
 }
 
 const char *admin_guard_action(const struct bide__admin *a,
-                               const struct admin_conn *c, int *ret_status)
+                               const struct http_conn *c, int *ret_status)
 {
     static const char scheme[] = "Bearer ";
     struct piece given = field(c, "authorization");
@@ -132,7 +131,7 @@ const char *admin_guard_action(const struct bide__admin *a,
     return same_secret(given, a->token) ? NULL : "not the token";
 }
 
-bool admin_guard_token(const struct bide__admin *a, const struct admin_conn *c)
+bool admin_guard_token(const struct bide__admin *a, const struct http_conn *c)
 {
     int status;
     return !admin_guard_action(a, c, &status);

@@ -1,113 +1,59 @@
 /* Where it listens, and whether it may. */
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/address.h"
 #include "net/address.h"
 #include "observe/admin/admin_parts.h"
 
-static bool is_loopback(const struct sockaddr *sa)
+static bool is_loopback(const struct net_address *a)
 {
-    if (sa->sa_family == AF_INET) {
-        const struct sockaddr_in *in = (const void *)sa;
-        return ntohl(in->sin_addr.s_addr) >> 24 == 127;
-    }
-    const struct sockaddr_in6 *in6 = (const void *)sa;
-    return IN6_IS_ADDR_LOOPBACK(&in6->sin6_addr);
+    return a->to.any.sa_family == AF_INET
+               ? ntohl(a->to.in.sin_addr.s_addr) >> 24 == 127
+               : IN6_IS_ADDR_LOOPBACK(&a->to.in6.sin6_addr);
 }
 
-/* "127.0.0.1:9901" or "[::1]:9901" into two strings. */
-static bool split(const char *text, char *host, size_t size, const char **port)
+/* "127.0.0.1:9901" or "[::1]:9901". */
+static bool read_address(struct net_address *ret, const char *text)
 {
     struct bide__authority at;
-    uint16_t number;
+    uint16_t port;
+    char host[128];
+
     if (!bide__authority(text, strlen(text), &at) || !at.colon ||
-        !bide__port(at.port, at.port_len, &number) || at.host_len == 0 ||
-        at.host_len >= size)
+        !bide__port(at.port, at.port_len, &port) || at.host_len == 0 ||
+        at.host_len >= sizeof host)
         return false;
     memcpy(host, at.host, at.host_len);
     host[at.host_len] = '\0';
-    *port = at.port;
-    return true;
+    return net_address_parse(ret,
+                             strcmp(host, "localhost") == 0 ? "127.0.0.1"
+                             : strcmp(host, "*") == 0       ? "0.0.0.0"
+                                                            : host,
+                             port) == 0;
 }
 
-static struct addrinfo *resolve(const char *text, char *why, size_t size)
+/* -1 and errno. "unix:/run/bide.sock" is for this user alone. */
+static int open_socket(const struct net_address *a)
 {
-    struct addrinfo hints = { .ai_socktype = SOCK_STREAM,
-                              .ai_flags = AI_PASSIVE | AI_NUMERICHOST |
-                                          AI_NUMERICSERV };
-    struct addrinfo *list;
-    const char *port;
-    char host[128];
-
-    if (split(text, host, sizeof host, &port)) {
-        if (strcmp(host, "localhost") == 0)
-            strcpy(host, "127.0.0.1");
-        if (strcmp(host, "*") == 0)
-            strcpy(host, "0.0.0.0");
-        if (getaddrinfo(host, port, &hints, &list) == 0)
-            return list;
-    }
-    snprintf(why, size,
-             "admin: found `%s`, expected an address and a port, as "
-             "127.0.0.1:9901 or [::1]:9901",
-             text);
-    return NULL;
-}
-
-static int bind_to(const struct addrinfo *ai, const char *text, char *why,
-                   size_t size)
-{
-    int one = 1;
-    int fd =
-        socket(ai->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (fd >= 0 &&
-        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
-        bind(fd, ai->ai_addr, ai->ai_addrlen) == 0 && listen(fd, ADMIN_BACKLOG) == 0)
-        return fd;
-    snprintf(why, size, "admin: cannot listen on %s: %s", text,
-             strerror(errno));
-    if (fd >= 0)
-        close(fd);
-    return -1;
+    if (a->to.any.sa_family != AF_UNIX)
+        return net_listen(a, 0);
+    mode_t mask = umask(0177);
+    int fd = net_listen(a, 0);
+    umask(mask);
+    return fd;
 }
 
 static int port_of(int fd)
 {
-    struct sockaddr_storage sa;
-    socklen_t len = sizeof sa;
-    if (getsockname(fd, (struct sockaddr *)&sa, &len) != 0)
+    struct net_address a = { .len = sizeof a.to };
+    if (getsockname(fd, &a.to.any, &a.len) != 0 ||
+        a.to.any.sa_family == AF_UNIX)
         return 0;
-    return ntohs(sa.ss_family == AF_INET
-                     ? ((const struct sockaddr_in *)&sa)->sin_port
-                     : ((const struct sockaddr_in6 *)&sa)->sin6_port);
-}
-
-/* "unix:/run/bide.sock": for this user alone. */
-static int listen_unix(const char *path, char *why, size_t size)
-{
-    struct net_address a;
-    int fd = -1;
-
-    errno = ENAMETOOLONG;
-    if (net_address_unix(&a, path) == 0) {
-        mode_t mask = umask(0177);
-        fd = net_listen(&a, 0);
-        umask(mask);
-    }
-    if (fd < 0)
-        snprintf(why, size, "admin: cannot listen on unix:%s: %s", path,
-                 strerror(errno));
-    return fd;
+    return ntohs(a.to.any.sa_family == AF_INET ? a.to.in.sin_port
+                                               : a.to.in6.sin6_port);
 }
 
 static bool may_be_reached(const struct bide__admin_conf *conf, char *why,
@@ -130,19 +76,26 @@ static bool may_be_reached(const struct bide__admin_conf *conf, char *why,
 int admin_listen(const struct bide__admin_conf *conf, int *ret_port, char *why,
                  size_t size)
 {
-    if (strncmp(conf->listen, "unix:", 5) == 0)
-        return conf->listener ? conf->listener
-                              : listen_unix(conf->listen + 5, why, size);
-    struct addrinfo *ai = resolve(conf->listen, why, size);
-    int fd = -1;
+    bool is_path = strncmp(conf->listen, "unix:", 5) == 0;
+    struct net_address a;
+    int fd = conf->listener ? conf->listener : -1;
 
-    if (!ai)
+    if (!is_path && !read_address(&a, conf->listen)) {
+        snprintf(why, size,
+                 "admin: found `%s`, expected an address and a port, as "
+                 "127.0.0.1:9901 or [::1]:9901",
+                 conf->listen);
         return -1;
-    if (is_loopback(ai->ai_addr) || may_be_reached(conf, why, size))
-        fd = conf->listener ? conf->listener
-                            : bind_to(ai, conf->listen, why, size);
-    freeaddrinfo(ai);
-    if (fd >= 0)
+    }
+    if (!is_path && !is_loopback(&a) && !may_be_reached(conf, why, size))
+        return -1;
+    errno = ENAMETOOLONG;
+    if (fd < 0 && (!is_path || net_address_unix(&a, conf->listen + 5) == 0))
+        fd = open_socket(&a);
+    if (fd < 0)
+        snprintf(why, size, "admin: cannot listen on %s: %s", conf->listen,
+                 strerror(errno));
+    else
         *ret_port = port_of(fd);
     return fd;
 }

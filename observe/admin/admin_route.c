@@ -1,5 +1,4 @@
 /* What is asked: a table of paths, and the actions. */
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +10,7 @@
 
 static const char TEXT[] = "text/plain; charset=utf-8";
 
-static void say(struct admin_conn *c, int status, const char *text)
+static void say(struct http_conn *c, int status, const char *text)
 {
     admin_answer(
         c, &(struct admin_answer){ status, TEXT, NULL, text, strlen(text) });
@@ -19,7 +18,7 @@ static void say(struct admin_conn *c, int status, const char *text)
 
 /* ===== GET ===== */
 
-static void get_page(struct bide__admin *a, struct admin_conn *c, int64_t now)
+static void get_page(struct bide__admin *a, struct http_conn *c, int64_t now)
 {
     (void)a;
     (void)now;
@@ -28,7 +27,7 @@ static void get_page(struct bide__admin *a, struct admin_conn *c, int64_t now)
                                             bide__page_len });
 }
 
-static void get_metrics(struct bide__admin *a, struct admin_conn *c,
+static void get_metrics(struct bide__admin *a, struct http_conn *c,
                         int64_t now)
 {
     const struct bide__source *s = a->conf.source;
@@ -47,7 +46,7 @@ static void get_metrics(struct bide__admin *a, struct admin_conn *c,
     bide__out_done(&body);
 }
 
-static void get_health(struct bide__admin *a, struct admin_conn *c, int64_t now)
+static void get_health(struct bide__admin *a, struct http_conn *c, int64_t now)
 {
     const struct bide__source *s = a->conf.source;
     char why[256] = "";
@@ -58,7 +57,7 @@ static void get_health(struct bide__admin *a, struct admin_conn *c, int64_t now)
     say(c, healthy ? 200 : 503, healthy ? "ok\n" : why);
 }
 
-static void get_ready(struct bide__admin *a, struct admin_conn *c, int64_t now)
+static void get_ready(struct bide__admin *a, struct http_conn *c, int64_t now)
 {
     const struct bide__source *s = a->conf.source;
     bool draining = s->draining && s->draining(s->ctx);
@@ -71,14 +70,14 @@ static void get_ready(struct bide__admin *a, struct admin_conn *c, int64_t now)
                    : "not ready\n");
 }
 
-static void get_state(struct bide__admin *a, struct admin_conn *c, int64_t now)
+static void get_state(struct bide__admin *a, struct http_conn *c, int64_t now)
 {
     struct bide__out body = { 0 };
     admin_state(a, &body, now);
     admin_json(c, &body);
 }
 
-static void get_history(struct bide__admin *a, struct admin_conn *c,
+static void get_history(struct bide__admin *a, struct http_conn *c,
                         int64_t now)
 {
     struct bide__out body = { 0 };
@@ -86,11 +85,12 @@ static void get_history(struct bide__admin *a, struct admin_conn *c,
     admin_json(c, &body);
 }
 
-static void get_stream(struct bide__admin *a, struct admin_conn *c, int64_t now)
+static void get_stream(struct bide__admin *a, struct http_conn *c, int64_t now)
 {
+    (void)now;
     if (c->head.method_id == HTTP1_HEAD)
         say(c, 200, "");
-    else if (!admin_room_for_stream(a, now))
+    else if (!http_server_has_room_for_stream(&a->server))
         admin_problem(c, 503, "there are too many streams already");
     else
         admin_stream_begin(a, c);
@@ -98,7 +98,7 @@ static void get_stream(struct bide__admin *a, struct admin_conn *c, int64_t now)
 
 static const struct {
     const char *path;
-    void (*get)(struct bide__admin *a, struct admin_conn *c, int64_t now);
+    void (*get)(struct bide__admin *a, struct http_conn *c, int64_t now);
 } paths[] = {
     { "/", get_page },
     { "/metrics", get_metrics },
@@ -146,7 +146,7 @@ static bool mode_by_name(const char *name, bide_breaker_mode *ret)
     return false;
 }
 
-static void act(struct admin_conn *c, bool done, const char *why)
+static void act(struct http_conn *c, bool done, const char *why)
 {
     if (done)
         say(c, 200, "done\n");
@@ -154,7 +154,7 @@ static void act(struct admin_conn *c, bool done, const char *why)
         admin_problem(c, 409, why);
 }
 
-static void post_breaker(struct bide__admin *a, struct admin_conn *c,
+static void post_breaker(struct bide__admin *a, struct http_conn *c,
                          const char *dep, const char *mode_name)
 {
     const struct bide__source *s = a->conf.source;
@@ -171,7 +171,7 @@ static void post_breaker(struct bide__admin *a, struct admin_conn *c,
         act(c, s->force(s->ctx, dep, mode, why, sizeof why), why);
 }
 
-static void post_fault(struct bide__admin *a, struct admin_conn *c,
+static void post_fault(struct bide__admin *a, struct http_conn *c,
                        const char *dep, const char *word)
 {
     const struct bide__source *s = a->conf.source;
@@ -187,7 +187,7 @@ static void post_fault(struct bide__admin *a, struct admin_conn *c,
 }
 
 /* /api/deps/NAME/breaker/MODE or /api/deps/NAME/fault/on, from NAME on. */
-static void post_dep(struct bide__admin *a, struct admin_conn *c,
+static void post_dep(struct bide__admin *a, struct http_conn *c,
                      const char *at, const char *end)
 {
     char dep[256], what[16], word[32];
@@ -209,7 +209,7 @@ static void post_dep(struct bide__admin *a, struct admin_conn *c,
                       "/api/deps/NAME/fault/on");
 }
 
-static void post(struct bide__admin *a, struct admin_conn *c, const char *path,
+static void post(struct bide__admin *a, struct http_conn *c, const char *path,
                  size_t len)
 {
     static const char deps[] = "/api/deps/";
@@ -236,7 +236,7 @@ static void post(struct bide__admin *a, struct admin_conn *c, const char *path,
         act(c, s->reload(s->ctx, why, sizeof why), why);
 }
 
-void admin_route(struct bide__admin *a, struct admin_conn *c, int64_t now)
+void admin_route(struct bide__admin *a, struct http_conn *c, int64_t now)
 {
     const char *path = c->in + c->head.path;
     size_t len = c->head.path_len;
@@ -246,7 +246,7 @@ void admin_route(struct bide__admin *a, struct admin_conn *c, int64_t now)
         admin_problem(c, 403, refused);
         return;
     }
-    c->known = c->known || admin_guard_token(a, c);
+    c->trusted = c->trusted || admin_guard_token(a, c);
     if (c->head.method_id == HTTP1_POST) {
         post(a, c, path, len);
         return;
