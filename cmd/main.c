@@ -3,6 +3,7 @@
 #include <locale.h>
 #include <string.h>
 
+#include "base/people.h"
 #include "cmd/common/cli.h"
 
 static const struct command commands[] = {
@@ -28,22 +29,23 @@ static void print_help(FILE *out)
     int width = terminal_width(out);
 
     fprintf(out, "%sUsage:%s bide COMMAND [options]\n\n", p.bold, p.plain);
-    print_wrapped(out,
-                  "Retries with restraint: one policy decides every retry.", 0,
-                  0, width);
+    bide__print_wrapped(
+        out, "Retries with restraint: one policy decides every retry.", 0, 0,
+        width);
     fprintf(out, "\n%sCommands:%s\n", p.bold, p.plain);
     for (int i = 0; i < N_COMMANDS; i++) {
         fprintf(out, "  %s%-10s%s", p.bold, commands[i].name, p.plain);
-        print_wrapped(out, commands[i].summary, 12, 12, width);
+        bide__print_wrapped(out, commands[i].summary, 12, 12, width);
     }
     fprintf(out, "\n%sOptions:%s\n", p.bold, p.plain);
     fprintf(out, "  -h, --help     show this page\n"
                  "      --version  show the version\n\n");
-    print_wrapped(out,
-                  "`bide help COMMAND` shows the options of one command. Exit "
-                  "codes: 0 yes, 1 the answer is no, 2 a mistake in the "
-                  "arguments or in a policy.",
-                  0, 0, width);
+    bide__print_wrapped(
+        out,
+        "`bide help COMMAND` shows the options of one command. Exit "
+        "codes: 0 yes, 1 the answer is no, 2 a mistake in the "
+        "arguments or in a policy.",
+        0, 0, width);
 }
 
 static const struct command *find(const char *name)

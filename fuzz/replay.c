@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/format.h"
+#include "replay/log.h"
+#include "replay/print.h"
 #include "replay/replay.h"
+#include "replay/script.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,8 +1,10 @@
 /* Asking the engine, and doing what it says: calls, the attempts they run, and
  * the queue for a place in flight. */
-#include "replay/driver.h"
+#include "replay/ask.h"
 
 #include <stdlib.h>
+
+#include "replay/driver.h"
 
 void replay_tell(struct replay *r, struct replay_row *row)
 {

@@ -9,6 +9,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "replay/ask.h"
+
 /* ===== what attempts come to ===== */
 
 static bide_outcome classify(const struct replay *r,

@@ -1,5 +1,6 @@
 /* One event of a script. docs/replay.md is the reference of the format. */
 #include "replay/reader.h"
+#include "replay/script.h"
 
 static struct bide__node *get(const struct bide__node *map, const char *key)
 {

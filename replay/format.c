@@ -4,8 +4,11 @@
  * Apache (%>s). */
 #include "replay/format.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bide/bide.h"
 
 static const struct word {
     const char *name;

@@ -1,9 +1,21 @@
-/* A format of access logs, compiled: what format.c makes and
- * line.c matches. */
+/* Formats of access logs: format.c compiles what was asked for, line.c matches a
+ * line with it. */
 #ifndef BIDE_REPLAY_FORMAT_H
 #define BIDE_REPLAY_FORMAT_H
 
-#include "replay/replay.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct replay_line {
+    int64_t at_ns; /* since 1970 */
+    uint32_t latency_us;
+    uint16_t status;
+    bool idempotent : 1;
+    bool whole_second : 1; /* the log did not say more */
+};
+
+enum { REPLAY_BAD_SHOWN = 5, REPLAY_LINE_MAX = 65536 };
 
 enum field {
     ANY,
@@ -28,6 +40,9 @@ struct part {
 
 enum { PARTS_MAX = 64 };
 
+/* A format: `common`, `combined`, `json`, or one in the words of nginx
+ * ('$remote_addr [$time_local] "$request" $status $request_time') or of Apache
+ * ('%h %t "%r" %>s %D'). Threads: immutable. */
 struct replay_format {
     bool json;
     struct part part[PARTS_MAX];
@@ -35,5 +50,14 @@ struct replay_format {
     char *tail; /* text behind the last field */
     size_t tail_len;
 };
+
+/* NULL and *ret_why, if it is none. */
+struct replay_format *replay_format_new(const char *text, const char **ret_why);
+void replay_format_free(struct replay_format *format);
+
+/* Reads one line; 0, or BIDE_EPARSE and why. */
+int replay_format_line(const struct replay_format *format, const char *text,
+                       size_t len, struct replay_line *ret,
+                       bool *ret_has_latency, const char **ret_why);
 
 #endif

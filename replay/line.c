@@ -3,9 +3,12 @@
  * A field reaches to the text that follows it; one between double quotes may
  * hold any text with its quotes escaped by a backslash. Lines come from whoever
  * could send a request: what does not fit is told, never guessed. */
-#include "replay/format.h"
-
 #include <string.h>
+
+#include "bide/bide.h"
+#include "replay/format.h"
+#include "replay/log.h"
+#include "replay/time.h"
 
 /* Where the field that begins at `at` ends: before the text that follows it. */
 static const char *field_end(const struct replay_format *f, size_t i,

@@ -4,10 +4,14 @@
  * Logs name seconds, and a busy second has a thousand lines. All of them at its
  * first instant would be a burst that never was, so they are spread evenly over
  * the second, in the order of the log. */
-#include "replay/replay.h"
+#include "replay/log.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "bide/bide.h"
+#include "bide/policy.h"
+#include "replay/format.h"
 
 _Static_assert(sizeof(struct replay_line) == 16, "a million lines in 16 MB");
 

@@ -2,8 +2,11 @@
  * values is looked for under the names that the known loggers use. */
 #include <string.h>
 
+#include "bide/bide.h"
 #include "config/doc/tree.h"
-#include "replay/replay.h"
+#include "replay/format.h"
+#include "replay/log.h"
+#include "replay/time.h"
 
 static const char *const time_keys[] = {
     "time",         "timestamp",  "@timestamp", "ts", "t",

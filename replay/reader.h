@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "config/doc/diag.h"
 #include "config/doc/tree.h"
-#include "replay/replay.h"
+#include "replay/script.h"
 
 /* Nobody reads on after that many. */
 enum { REPLAY_MISTAKES_MAX = 20 };

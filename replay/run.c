@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/print.h"
 #include "replay/replay.h"
+#include "replay/script.h"
+#include "replay/summary.h"
 
 /* A result that was told before its attempt began. */
 struct ahead {

@@ -1,6 +1,8 @@
 /* A script: one JSON object a line, blank lines and lines that begin with `#`
  * aside. It is read and checked as a whole before anything runs, so that all
  * its mistakes are told at once, and none in the middle of the output. */
+#include "replay/script.h"
+
 #include <stdlib.h>
 #include <string.h>
 

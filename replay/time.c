@@ -1,8 +1,14 @@
 /* Points in time as logs and scripts write them. Nothing here looks at the
  * locale or at the time zone of the machine. */
-#include "replay/replay.h"
+
+#include "replay/time.h"
+
+#include <stdio.h>
 
 #include "base/date.h"
+#include "bide/backoff.h"
+#include "bide/bide.h"
+#include "bide/policy.h"
 #include "lib/ascii.h"
 
 /* ===== dates ===== */

@@ -3,7 +3,7 @@
  *
  * A timer is never taken out early. Whoever takes it looks at its call's serial
  * and at whether it is still the one that is waited for. */
-#include "replay/replay.h"
+#include "replay/timers.h"
 
 #include <stdlib.h>
 

@@ -7,11 +7,15 @@
  *   - a retry meets what the next line after its start met, passing over
  * answers that are about one request and not about the server (404, say);
  *   - what the policy adds or spares changes nothing for the others. */
+#include "replay/traffic.h"
+
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/format.h"
+#include "replay/log.h"
+#include "replay/print.h"
 #include "replay/replay.h"
-#include "replay/traffic.h"
 
 struct run {
     struct traffic traffic;

@@ -2,7 +2,9 @@
 #ifndef BIDE_REPLAY_TRAFFIC_H
 #define BIDE_REPLAY_TRAFFIC_H
 
-#include "replay/replay.h"
+#include "replay/driver.h"
+#include "replay/log.h"
+#include "replay/print.h"
 
 struct minute {
     int64_t at_ns; /* since 1970 */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "replay/reader.h"
+#include "replay/time.h"
 
 /* ===== mistakes ===== */
 

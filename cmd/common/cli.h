@@ -163,16 +163,6 @@ struct paint {
 };
 struct paint paint_for(FILE *stream);
 
-/* Prints text from column `at` (from 0), broken between words so that no line
- * is wider than `width`; further lines are indented by `indent`. Breaks in the
- * text stay; a line that begins with a blank is kept as it is. Ends the last
- * line. */
-void print_wrapped(FILE *out, const char *text, int at, int indent, int width);
-
-/* A duration for people, to three digits: "1.23s", "412ms", "2m5s", "0",
- * "forever". bide_format_duration() is the exact one. */
-const char *brief_duration(int64_t ns, char *buffer, size_t size);
-
 /* A jitter before the word "jitter": "full", "no". */
 const char *jitter_word(const bide_backoff *backoff);
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/people.h"
 #include "cmd/common/cli.h"
 #include "config/field/field.h"
 
@@ -26,7 +27,7 @@ static void print_flag(const struct flag *f, int width)
         n = 0;
     }
     printf("%*s", column - n, "");
-    print_wrapped(stdout, f->help, column, column, width);
+    bide__print_wrapped(stdout, f->help, column, column, width);
 }
 
 static void print_help(const struct flags *flags)
@@ -38,16 +39,16 @@ static void print_help(const struct flags *flags)
     if (width > 100)
         width = 100;
     printf("%sUsage:%s ", p.bold, p.plain);
-    print_wrapped(stdout, flags->usage, 7, 7, width);
+    bide__print_wrapped(stdout, flags->usage, 7, 7, width);
     putchar('\n');
-    print_wrapped(stdout, flags->about, 0, 0, width);
+    bide__print_wrapped(stdout, flags->about, 0, 0, width);
     printf("\n%sOptions:%s\n", p.bold, p.plain);
     for (const struct flag *f = flags->list; f->name; f++)
         print_flag(f, width);
     print_flag(&help, width);
     if (flags->after) {
         putchar('\n');
-        print_wrapped(stdout, flags->after, 0, 0, width);
+        bide__print_wrapped(stdout, flags->after, 0, 0, width);
     }
 }
 

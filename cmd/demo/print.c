@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/people.h"
 #include "cmd/demo/demo.h"
 
 enum { COLUMN = 15 };
@@ -24,11 +25,12 @@ void demo_print_head(FILE *out, const struct demo *demo, const char *url)
     if (url)
         fprintf(out, "  dashboard: %s", url);
     fputs("\n\n", out);
-    print_wrapped(out, text, 0, 0, width);
+    bide__print_wrapped(out, text, 0, 0, width);
     putc('\n', out);
     for (unsigned i = 0; i < DEMO_FLEETS; i++) {
         fprintf(out, "  %s%-*s%s", p.bold, COLUMN, demo_fleet_name(i), p.plain);
-        print_wrapped(out, demo_fleet_text(i), COLUMN + 2, COLUMN + 2, width);
+        bide__print_wrapped(out, demo_fleet_text(i), COLUMN + 2, COLUMN + 2,
+                            width);
     }
     putc('\n', out);
     fflush(out);
@@ -112,7 +114,7 @@ static void print_narrow(FILE *out, unsigned i, const struct demo_result *r,
              r->goodput, failed_percent(r), r->amplification, r->peak,
              recovery(r, back));
     fprintf(out, "%s%s%s\n  ", p->bold, demo_fleet_name(i), p->plain);
-    print_wrapped(out, text, 2, 2, terminal_width(out));
+    bide__print_wrapped(out, text, 2, 2, terminal_width(out));
 }
 
 static void print_heads(FILE *out, const struct paint *p)
@@ -136,7 +138,7 @@ void demo_print_table(FILE *out, const struct demo_result r[DEMO_FLEETS])
         (wide ? print_row : print_narrow)(out, i, &r[i], &p);
     demo_seen(r, text, sizeof text);
     putc('\n', out);
-    print_wrapped(out, text, 0, 0, terminal_width(out));
+    bide__print_wrapped(out, text, 0, 0, terminal_width(out));
     fflush(out);
 }
 

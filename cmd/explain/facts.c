@@ -4,6 +4,7 @@
  * had before it, one function for each rule. */
 #include <string.h>
 
+#include "base/people.h"
 #include "cmd/explain/explain.h"
 #include "cmd/explain/show.h"
 
@@ -26,7 +27,7 @@ struct brief {
 static struct brief brief(int64_t ns)
 {
     struct brief b;
-    brief_duration(ns, b.text, sizeof b.text);
+    bide__brief_duration(ns, b.text, sizeof b.text);
     return b;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/people.h"
 #include "cmd/explain/explain.h"
 
 /* ===== for people ===== */
@@ -30,7 +31,7 @@ static void print_rule(void *ctx, const char *rule, bool applies,
            roomy ? FACT_COLUMN - 4 : 0, rule, p->paint.plain);
     if (!roomy)
         printf("\n%*s", column, "");
-    print_wrapped(stdout, fact, column, column, p->width);
+    bide__print_wrapped(stdout, fact, column, column, p->width);
 }
 
 /* "POST, attempt 2 of 4, 1.5s after the call began: status 503,
@@ -48,7 +49,7 @@ static void print_situation(const struct situation *s, const struct answer *a,
     ADD("%s, attempt %u of %u", s->method, s->attempt, a->attempts);
     if (s->elapsed_ns > 0)
         ADD(", %s after the call began",
-            brief_duration(s->elapsed_ns, when, sizeof when));
+            bide__brief_duration(s->elapsed_ns, when, sizeof when));
     if (s->answered)
         ADD(":");
     if (r->status)
@@ -61,7 +62,7 @@ static void print_situation(const struct situation *s, const struct answer *a,
     for (size_t i = 0; i < r->n_headers && len < 1500; i++)
         ADD(", %.60s: %.100s", r->headers[i].name, r->headers[i].value);
 #undef ADD
-    print_wrapped(stdout, line, 0, 2, p->width);
+    bide__print_wrapped(stdout, line, 0, 2, p->width);
 }
 
 /* "between 0 and 2s, full jitter" */
@@ -72,10 +73,10 @@ static void name_range(const struct situation *s, const struct answer *a,
     const bide_verdict *v = &a->verdict;
     char min[32], max[32], previous[32], hint[32];
 
-    brief_duration(v->wait_min_ns, min, sizeof min);
-    brief_duration(v->wait_max_ns, max, sizeof max);
-    brief_duration(a->previous_ns, previous, sizeof previous);
-    brief_duration(a->outcome.hint_ns, hint, sizeof hint);
+    bide__brief_duration(v->wait_min_ns, min, sizeof min);
+    bide__brief_duration(v->wait_max_ns, max, sizeof max);
+    bide__brief_duration(a->previous_ns, previous, sizeof previous);
+    bide__brief_duration(a->outcome.hint_ns, hint, sizeof hint);
     if (a->reason == BIDE_BECAUSE_HINT)
         snprintf(text, size,
                  "between %s and %s: the server said %s, and up to "
@@ -98,8 +99,8 @@ static void name_verdict(const struct situation *s, const struct answer *a,
 {
     char wait[32], range[160];
 
-    brief_duration(a->judged ? a->verdict.wait_ns : a->timeout_ns, wait,
-                   sizeof wait);
+    bide__brief_duration(a->judged ? a->verdict.wait_ns : a->timeout_ns, wait,
+                         sizeof wait);
     if (a->reason == BIDE_BECAUSE_SUCCESS)
         snprintf(text, size, "Stop: it worked, there is nothing to retry.");
     else if (explain_stops(a))
@@ -139,7 +140,7 @@ void explain_print(const struct situation *s, const struct answer *a)
     printf("\n%s%s", p.paint.bold, stop ? p.paint.red : p.paint.green);
     if (a->reason == BIDE_BECAUSE_SUCCESS)
         fputs(p.paint.green, stdout);
-    print_wrapped(stdout, verdict, 0, 0, p.width);
+    bide__print_wrapped(stdout, verdict, 0, 0, p.width);
     fputs(p.paint.plain, stdout);
 }
 

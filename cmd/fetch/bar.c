@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/people.h"
 #include "cmd/fetch/args.h"
 #include "cmd/fetch/fetch.h"
 #include "cmd/fetch/tell.h"
@@ -110,8 +111,8 @@ static void say_one(struct fetch *f, const struct fetch_transfer *t,
     }
     l->done = (double)t->now / (double)t->total;
     if (f->rate > 1 && rest / f->rate < 360000)
-        brief_duration((int64_t)(rest / f->rate + 0.5) * BIDE_SECOND, left,
-                       sizeof left);
+        bide__brief_duration((int64_t)(rest / f->rate + 0.5) * BIDE_SECOND,
+                             left, sizeof left);
     snprintf(l->right, sizeof l->right, "%2.0f %%  %s of %s  %s/s  %s",
              l->done * 100, got, bytes_text(t->total, all, sizeof all), rate,
              left);
@@ -231,7 +232,7 @@ void fetch_bar_keep(struct fetch_transfer *t)
     fetch_bar_clear(t->all);
     fprintf(stderr, "%s%s%s  %s in %s", p.bold, t->label, p.plain,
             bytes_text(t->now, got, sizeof got),
-            brief_duration(t->took_ns, took, sizeof took));
+            bide__brief_duration(t->took_ns, took, sizeof took));
     if (t->result.attempts > 1)
         fprintf(stderr, ", %u attempts", t->result.attempts);
     if (t->resume.saved > 0)

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/people.h"
 #include "cmd/fetch/args.h"
 #include "cmd/fetch/bar.h"
 #include "cmd/fetch/fetch.h"
@@ -70,7 +71,7 @@ static void say_outcome(const bide_outcome *last, char *text, size_t size)
 
     fetch_what(last, what, sizeof what);
     if (last->hinted)
-        brief_duration(last->hint_ns, hint, sizeof hint);
+        bide__brief_duration(last->hint_ns, hint, sizeof hint);
     snprintf(text, size, "%s: %s%s%s%s", what, bide_class_name(last->cls),
              last->not_processed ? ", not sent" : "",
              last->hinted ? ", the server says " : "", hint);
@@ -92,8 +93,9 @@ static void say_decision(const struct fetch_transfer *t, const bide_decision *d,
                  bide_reason_name(d->reason), from);
         break;
     case BIDE_WAIT:
-        brief_duration(d->at_ns > now && d->at_ns != BIDE_FOREVER
-                           ? d->at_ns - now : 0, wait, sizeof wait);
+        bide__brief_duration(
+            d->at_ns > now && d->at_ns != BIDE_FOREVER ? d->at_ns - now : 0,
+            wait, sizeof wait);
         snprintf(text, size, "wait %s (%s: %s)", wait,
                  bide_reason_name(d->reason), bide_reason_text(d->reason));
         break;
@@ -121,7 +123,7 @@ static void print_line(const struct fetch_transfer *t, const char *mark,
         column += fprintf(stderr, "%s[%zu]%s ", p.dim, t->index + 1, p.plain) -
                   (int)(strlen(p.dim) + strlen(p.plain));
     fprintf(stderr, "%s%s ", colour, mark);
-    print_wrapped(stderr, text, column, column, terminal_width(stderr));
+    bide__print_wrapped(stderr, text, column, column, terminal_width(stderr));
     fputs(p.plain, stderr);
 }
 
@@ -189,7 +191,7 @@ static void say_reason(const struct fetch_transfer *t, char *text, size_t size)
     else
         snprintf(text, size, "gave up after %u attempt%s in %s: %s (%s)",
                  r->attempts, r->attempts == 1 ? "" : "s",
-                 brief_duration(t->took_ns, took, sizeof took),
+                 bide__brief_duration(t->took_ns, took, sizeof took),
                  why_no_more(t, r->reason), bide_reason_name(r->reason));
 }
 
@@ -210,5 +212,5 @@ void fetch_tell_failure(struct fetch_transfer *t)
         return; /* that is all there is to say */
     say_reason(t, reason, sizeof reason);
     fputs("  ", stderr);
-    print_wrapped(stderr, reason, 2, 2, terminal_width(stderr));
+    bide__print_wrapped(stderr, reason, 2, 2, terminal_width(stderr));
 }

@@ -3,9 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/doc/tree.h"
 #include "cmd/common/cli.h"
+#include "config/doc/tree.h"
+#include "replay/format.h"
+#include "replay/log.h"
+#include "replay/print.h"
 #include "replay/replay.h"
+#include "replay/script.h"
 
 struct request {
     struct policy_choice policy;
@@ -171,6 +175,7 @@ int cmd_replay(int argc, char **argv)
     if (rc < 0) {
         const char *path = first < argc ? argv[first] : "-";
         struct replay_printer printer = { .out = stdout,
+                                          .width = terminal_width(stdout),
                                           .json = request.json,
                                           .calls = request.calls };
         rc = request.log ? run_log(&request, path, &printer)

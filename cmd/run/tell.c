@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/people.h"
 #include "cmd/run/cmd.h"
 
 /* A wait shorter than this is over before it can be read. */
@@ -56,7 +57,7 @@ void tell_wait(struct run *r, const bide_decision *d)
         return;
     say_last(r, last, sizeof last);
     complain("run", "%s, %s %s", last, what_for(d->reason),
-             brief_duration(d->at_ns - r->now, wait, sizeof wait));
+             bide__brief_duration(d->at_ns - r->now, wait, sizeof wait));
 }
 
 /* "3.2s", "1m05s" */
@@ -147,7 +148,7 @@ static void say_how_long(const struct run *r, char *text, size_t size)
 
     snprintf(text, size, "%u attempt%s in %s", r->attempt,
              r->attempt == 1 ? "" : "s",
-             brief_duration(r->now - r->began_ns, took, sizeof took));
+             bide__brief_duration(r->now - r->began_ns, took, sizeof took));
 }
 
 void tell_end(struct run *r, const bide_decision *d)
@@ -170,7 +171,7 @@ void tell_end(struct run *r, const bide_decision *d)
         complain("run", "gave up after %s: %s", how_long, why);
     else if (d->at_ns != BIDE_FOREVER && d->at_ns > r->now)
         complain("run", "not run: %s, for another %s", why,
-                 brief_duration(d->at_ns - r->now, until, sizeof until));
+                 bide__brief_duration(d->at_ns - r->now, until, sizeof until));
     else
         complain("run", "not run: %s", why);
 }

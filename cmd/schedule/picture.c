@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "base/people.h"
 #include "cmd/schedule/schedule.h"
 #include "cmd/schedule/waits.h"
 
@@ -126,7 +127,7 @@ static void print_axis(const struct canvas *c)
               stdout);
         if (!here)
             continue;
-        brief_duration((int64_t)(tick * step), text, sizeof text);
+        bide__brief_duration((int64_t)(tick * step), text, sizeof text);
         int len = (int)strlen(text);
         column = i - (tick ? len / 2 : 0);
         if (column >= next && column + len <= c->width) {
@@ -152,10 +153,10 @@ void picture_print(const struct schedule *s, const struct wait *waits, int n,
         c.width = WIDEST;
     c.cell_ns = (double)end_ns / c.width;
     if (end_ns > 0) {
-        print_wrapped(stdout,
-                      "When each attempt begins, if attempts took no "
-                      "time; higher is likelier:",
-                      0, 0, width);
+        bide__print_wrapped(stdout,
+                            "When each attempt begins, if attempts took no "
+                            "time; higher is likelier:",
+                            0, 0, width);
         printf("%*d %s%s%s\n", LABEL - 1, 1, c.paint.green, c.utf8 ? "█" : "#",
                c.paint.plain);
         count(s, &c, n, hits);

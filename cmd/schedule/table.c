@@ -1,6 +1,7 @@
 /* The waits as a table, and what they come to. */
 #include <string.h>
 
+#include "base/people.h"
 #include "cmd/schedule/picture.h"
 #include "cmd/schedule/schedule.h"
 #include "cmd/schedule/waits.h"
@@ -94,7 +95,7 @@ static void fill_row(row cells, const struct wait *w)
 
     snprintf(cells[0], CELL, "%u", w->retry);
     for (int i = 1; i < COLUMNS; i++)
-        brief_duration(values[i - 1], cells[i], CELL);
+        bide__brief_duration(values[i - 1], cells[i], CELL);
 }
 
 /* A width of 0 hides a column. */
@@ -164,12 +165,13 @@ static void print_head(const struct schedule *s, int width)
     snprintf(line, sizeof line,
              "%u attempt%s: base %s, factor %.10g, cap %s, %s jitter%s%s",
              conf->attempts, conf->attempts == 1 ? "" : "s",
-             brief_duration(b->base_ns, base, sizeof base), b->factor,
-             brief_duration(b->cap_ns, cap, sizeof cap), jitter_word(b),
+             bide__brief_duration(b->base_ns, base, sizeof base), b->factor,
+             bide__brief_duration(b->cap_ns, cap, sizeof cap), jitter_word(b),
              b->floor_ns ? ", floor " : "",
-             b->floor_ns ? brief_duration(b->floor_ns, floor, sizeof floor)
-                         : "");
-    print_wrapped(stdout, line, 0, 2, width);
+             b->floor_ns
+                 ? bide__brief_duration(b->floor_ns, floor, sizeof floor)
+                 : "");
+    bide__print_wrapped(stdout, line, 0, 2, width);
 }
 
 static void print_sum(const struct schedule *s, const struct table *t,
@@ -183,30 +185,31 @@ static void print_sum(const struct schedule *s, const struct table *t,
     if (!t->last.retry)
         return;
     if (t->last.sum_ns == BIDE_FOREVER) {
-        print_wrapped(stdout, "At worst it waits for centuries.", 0, 0, width);
+        bide__print_wrapped(stdout, "At worst it waits for centuries.", 0, 0,
+                            width);
         return;
     }
     tries = bide__scale_ns(conf->attempt_timeout_ns, conf->attempts);
     sum = bide__add_ns(tries, t->last.sum_ns);
-    brief_duration(t->last.sum_ns, waits, sizeof waits);
+    bide__brief_duration(t->last.sum_ns, waits, sizeof waits);
     n = t->last.sum_ns
             ? snprintf(line, sizeof line, "At worst %s of waiting", waits)
             : snprintf(line, sizeof line, "No waiting");
     if (conf->attempt_timeout_ns != BIDE_FOREVER)
-        n += snprintf(
-            line + n, sizeof line - (size_t)n,
-            ", and with attempts of up to %s each %s in all",
-            brief_duration(conf->attempt_timeout_ns, timeout, sizeof timeout),
-            brief_duration(sum, all, sizeof all));
+        n += snprintf(line + n, sizeof line - (size_t)n,
+                      ", and with attempts of up to %s each %s in all",
+                      bide__brief_duration(conf->attempt_timeout_ns, timeout,
+                                           sizeof timeout),
+                      bide__brief_duration(sum, all, sizeof all));
     if (conf->deadline_ns != BIDE_FOREVER)
         n += snprintf(
             line + n, sizeof line - (size_t)n, "; the deadline of %s %s",
-            brief_duration(conf->deadline_ns, deadline, sizeof deadline),
+            bide__brief_duration(conf->deadline_ns, deadline, sizeof deadline),
             conf->deadline_ns < t->last.sum_ns ? "ends it before"
             : conf->deadline_ns < sum          ? "may end it before"
                                                : "leaves room for that");
     snprintf(line + n, sizeof line - (size_t)n, ".");
-    print_wrapped(stdout, line, 0, 0, width);
+    bide__print_wrapped(stdout, line, 0, 0, width);
 }
 
 static void print_draws(const struct schedule *s, int width)
@@ -221,7 +224,7 @@ static void print_draws(const struct schedule *s, int width)
         int column = printf("  %u:", d + 1);
         for (uint32_t n = 0; n < s->retries; n++) {
             wait = bide_backoff_wait(&s->policy.conf.backoff, n, wait, &rng);
-            brief_duration(wait, text, sizeof text);
+            bide__brief_duration(wait, text, sizeof text);
             if (column + 1 + (int)strlen(text) > width)
                 column = printf("\n     ") - 1;
             column += printf(" %s", text);
@@ -236,21 +239,21 @@ static void print_none(const struct schedule *s, int width)
     char line[160], after[32];
 
     if (h->max == 0) {
-        print_wrapped(stdout,
-                      "One attempt: nothing is retried, so there is "
-                      "nothing to wait for.",
-                      0, 0, width);
+        bide__print_wrapped(stdout,
+                            "One attempt: nothing is retried, so there is "
+                            "nothing to wait for.",
+                            0, 0, width);
         return;
     }
     if (h->after_ns == BIDE_FOREVER)
         snprintf(after, sizeof after, "p%g", h->quantile * 100);
     else
-        brief_duration(h->after_ns, after, sizeof after);
+        bide__brief_duration(h->after_ns, after, sizeof after);
     snprintf(line, sizeof line,
              "One attempt, and up to %u hedge%s beside it, "
              "each after %s: hedges do not wait as retries do.",
              h->max, h->max == 1 ? "" : "s", after);
-    print_wrapped(stdout, line, 0, 0, width);
+    bide__print_wrapped(stdout, line, 0, 0, width);
 }
 
 void schedule_print(const struct schedule *s)
@@ -267,11 +270,11 @@ void schedule_print(const struct schedule *s)
     print_head(s, width);
     putchar('\n');
     print_table(s, &t, width);
-    print_wrapped(stdout,
-                  is_decorrelated(s)
-                      ? "sum: of the longest waits"
-                      : "wait: before jitter; sum: of the longest waits",
-                  0, 0, width);
+    bide__print_wrapped(stdout,
+                        is_decorrelated(s)
+                            ? "sum: of the longest waits"
+                            : "wait: before jitter; sum: of the longest waits",
+                        0, 0, width);
     putchar('\n');
     picture_print(s, t.waits, t.n, width);
     print_sum(s, &t, width);

@@ -18,6 +18,10 @@
 
 #include "base/utf8.h"
 #include "cmd/sim/chart_data.h"
+#include "sim/report/faults.h"
+#include "sim/report/models.h"
+#include "sim/report/plot/curves.h"
+#include "sim/report/text.h"
 
 enum { ROWS = 8, LABEL = 10, BANDS = 60 };
 

@@ -4,6 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/report/plot/curves.h"
+#include "sim/report/text.h"
+
 /* The mean of what falls into each column; gaps do not count. */
 static void fill(const struct chart *c, const struct sim_result *r,
                  page_get *get, uint32_t what, double *columns)

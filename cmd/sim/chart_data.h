@@ -3,7 +3,7 @@
 #ifndef BIDE_CMD_SIM_CHART_DATA_H
 #define BIDE_CMD_SIM_CHART_DATA_H
 
-#include "sim/report/parts.h"
+#include "sim/report/plot/scale.h"
 
 enum { CHART_WIDEST = 120 }; /* columns */
 

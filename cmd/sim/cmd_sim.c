@@ -10,7 +10,7 @@
 #include "cmd/sim/stability.h"
 #include "cmd/sim/subject.h"
 #include "cmd/sim/sweep.h"
-#include "sim/scenario/scenario.h"
+#include "sim/scenario/reference.h"
 
 static const struct flag flag_list[] = {
     { "list", 0, NULL, "list the scenarios that come with bide" },

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/people.h"
 #include "cmd/common/cli.h"
 #include "cmd/sim/table.h"
 #include "sim/scenario/builtin.h"
@@ -27,7 +28,7 @@ void sim_list_print(FILE *out)
             fprintf(out, "%s%s\n%*s", list[i].name, p.plain, column, "");
         else
             fprintf(out, "%s  ", p.plain);
-        print_wrapped(out, list[i].sentence, column, column, width);
+        bide__print_wrapped(out, list[i].sentence, column, column, width);
     }
 }
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/people.h"
 #include "cmd/sim/asserts.h"
 #include "cmd/sim/chart.h"
 #include "cmd/sim/files.h"
@@ -58,17 +59,17 @@ static void print_head(const struct sim_ask *ask, const struct sim_summary *s,
     bool several = ask->n_subjects > 1;
 
     printf("%s", p.bold);
-    print_wrapped(stdout,
-                  !several && m->title ? m->title
-                  : several            ? "Scenarios side by side"
-                                       : ask->subjects[0].name,
-                  0, 0, width);
+    bide__print_wrapped(stdout,
+                        !several && m->title ? m->title
+                        : several            ? "Scenarios side by side"
+                                             : ask->subjects[0].name,
+                        0, 0, width);
     printf("%s", p.plain);
     bide_format_duration(m->duration_ns, duration, sizeof duration);
     snprintf(line, sizeof line, "%s simulated, %u replication%s, seed %llu",
              duration, s->replications, s->replications == 1 ? "" : "s",
              (unsigned long long)s->seed);
-    print_wrapped(stdout, line, 0, 0, width);
+    bide__print_wrapped(stdout, line, 0, 0, width);
 }
 
 /* How far it has come, by the variant that has come least far. */
@@ -89,13 +90,13 @@ static void print_cut(const struct sim_summary *s, int width)
                  "is known so far.",
                  least->n, s->replications);
     else
-        snprintf(line, sizeof line,
-                 "Cut short%s%s%s after %s: this is what is known so far.",
-                 *least->name ? " in `" : "", least->name,
-                 *least->name ? "`" : "",
-                 brief_duration(least->first->ended_ns, ended, sizeof ended));
+        snprintf(
+            line, sizeof line,
+            "Cut short%s%s%s after %s: this is what is known so far.",
+            *least->name ? " in `" : "", least->name, *least->name ? "`" : "",
+            bide__brief_duration(least->first->ended_ns, ended, sizeof ended));
     printf("%s", p.yellow);
-    print_wrapped(stdout, line, 0, 0, width);
+    bide__print_wrapped(stdout, line, 0, 0, width);
     printf("%s", p.plain);
 }
 
@@ -112,7 +113,7 @@ static void print_run(const struct sim_ask *ask, const struct sim_together *t)
     sim_chart_print(stdout, s, width, use_colours(stdout), use_utf8());
     if (s->model->look_at && ask->n_subjects == 1 && ask->n_compared == 0) {
         putchar('\n');
-        print_wrapped(stdout, s->model->look_at, 0, 0, width);
+        bide__print_wrapped(stdout, s->model->look_at, 0, 0, width);
     }
     print_took(s->took_s, s->events);
 }

@@ -1,4 +1,5 @@
 /* The map of load against the size of a hit, for people. */
+#include "base/people.h"
 #include "cmd/sim/stability.h"
 #include "cmd/sim/table.h"
 
@@ -68,7 +69,7 @@ static void print_legend(int width)
              "without retries. Up: how long the hit lasts.",
              utf8 ? "\u00b7" : ".", utf8 ? "\u2592" : "o",
              utf8 ? "\u2588" : "#");
-    print_wrapped(stdout, line, 0, 0, width);
+    bide__print_wrapped(stdout, line, 0, 0, width);
 }
 
 void stability_print(const struct stability_cmd *c)
@@ -79,9 +80,9 @@ void stability_print(const struct stability_cmd *c)
     char line[300];
 
     printf("%s", p.bold);
-    print_wrapped(stdout,
-                  c->model->title ? c->model->title : c->ask->subjects[0].name,
-                  0, 0, width);
+    bide__print_wrapped(
+        stdout, c->model->title ? c->model->title : c->ask->subjects[0].name, 0,
+        0, width);
     printf("%s", p.plain);
     snprintf(line, sizeof line,
              "A load of 100%% is %.3g calls a second; %u "
@@ -89,12 +90,12 @@ void stability_print(const struct stability_cmd *c)
              s->capacity, s->seeds, s->seeds == 1 ? "" : "s",
              (unsigned long long)s->seed,
              s->cut_short ? "; cut short: this is what is known so far" : "");
-    print_wrapped(stdout, line, 0, 0, width);
+    bide__print_wrapped(stdout, line, 0, 0, width);
     for (uint32_t v = 0; v < s->n_variants; v++) {
         printf("\n%s", p.bold);
         if (*sim_model_variant_name(c->model, v))
-            print_wrapped(stdout, sim_model_variant_name(c->model, v), 0, 0,
-                          width);
+            bide__print_wrapped(stdout, sim_model_variant_name(c->model, v), 0,
+                                0, width);
         printf("%s", p.plain);
         print_map(c, v, width);
     }

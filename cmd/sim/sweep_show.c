@@ -1,6 +1,7 @@
 /* A sweep on the terminal: a table for one axis, heat maps for two. */
 #include <math.h>
 
+#include "base/people.h"
 #include "cmd/sim/sweep.h"
 #include "cmd/sim/table.h"
 #include "sim/study/figure_text.h"
@@ -112,7 +113,7 @@ static void print_lines(const struct sweep_cmd *c, int width)
                                           usual_figures[i], v, 0 };
         printf("\n%s", p.bold);
         if (*c->names[v])
-            print_wrapped(stdout, c->names[v], 0, 0, width);
+            bide__print_wrapped(stdout, c->names[v], 0, 0, width);
         printf("%s", p.plain);
         print_columns(c, columns, N_USUAL, width);
     }
@@ -216,9 +217,9 @@ void sweep_print(const struct sweep_cmd *c)
     char line[300];
 
     printf("%s", p.bold);
-    print_wrapped(stdout,
-                  c->model->title ? c->model->title : c->ask->subjects[0].name,
-                  0, 0, width);
+    bide__print_wrapped(
+        stdout, c->model->title ? c->model->title : c->ask->subjects[0].name, 0,
+        0, width);
     printf("%s", p.plain);
     snprintf(line, sizeof line,
              "%s%s%s%s: %u points, %u replication%s each, "
@@ -228,7 +229,7 @@ void sweep_print(const struct sweep_cmd *c)
              s->n_axes > 1 ? " (down)" : "", s->n_points, s->replications,
              s->replications == 1 ? "" : "s", (unsigned long long)s->seed,
              s->cut_short ? "; cut short: this is what is known so far" : "");
-    print_wrapped(stdout, line, 0, 0, width);
+    bide__print_wrapped(stdout, line, 0, 0, width);
     if (s->n_axes == 1) {
         print_lines(c, width);
         return;
@@ -237,7 +238,7 @@ void sweep_print(const struct sweep_cmd *c)
         snprintf(line, sizeof line, "%s%s%s", c->names[v],
                  *c->names[v] ? ": " : "", sim_figure_name(c->metric));
         printf("\n%s", p.bold);
-        print_wrapped(stdout, line, 0, 0, width);
+        bide__print_wrapped(stdout, line, 0, 0, width);
         printf("%s", p.plain);
         print_map(c, v, width);
     }

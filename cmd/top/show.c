@@ -3,6 +3,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/people.h"
 #include "base/utf8.h"
 #include "cmd/top/top.h"
 
@@ -65,7 +66,7 @@ static const char *duration(double ms, char to[16])
 {
     char text[24];
     int64_t ns = ms < 9e12 ? (int64_t)(ms * 1e6) : BIDE_FOREVER;
-    snprintf(to, 16, "%s", brief_duration(ns, text, sizeof text));
+    snprintf(to, 16, "%s", bide__brief_duration(ns, text, sizeof text));
     return to;
 }
 
@@ -205,7 +206,7 @@ static void show_head(FILE *out, const struct top_state *s,
                       : s->ready    ? "ready"
                                     : "not ready";
 
-    brief_duration((int64_t)s->uptime_s * BIDE_SECOND, up, sizeof up);
+    bide__brief_duration((int64_t)s->uptime_s * BIDE_SECOND, up, sizeof up);
     snprintf(line, sizeof line, "%s %s  %s  up %s  %s", s->program, s->version,
              look->place, up, how);
     fputs(look->paint.bold, out);

@@ -6,6 +6,10 @@
 #include <stdlib.h>
 
 #include "sim/model/memory.h"
+#include "sim/oracle/attempts.h"
+#include "sim/oracle/budget.h"
+#include "sim/oracle/queue.h"
+#include "sim/oracle/waits.h"
 
 const struct sim_oracle sim_oracles[] = {
     { 1, "1000 clients pick one of 1024 slots", sim_oracle_slots },

@@ -57,18 +57,4 @@ void sim_expect(struct sim_report *r, enum sim_bound bound, double expected,
                 double measured, double tolerance, const char *what, ...)
     __attribute__((format(printf, 6, 7)));
 
-void sim_oracle_slots(struct sim_report *r);      /*  1 */
-void sim_oracle_waits(struct sim_report *r);      /*  2 */
-void sim_oracle_attempts(struct sim_report *r);   /*  3 */
-void sim_oracle_chain(struct sim_report *r);      /*  4 */
-void sim_oracle_erlang(struct sim_report *r);     /*  5 */
-void sim_oracle_hedge(struct sim_report *r);      /*  6 */
-void sim_oracle_throttle(struct sim_report *r);   /*  7 */
-void sim_oracle_grpc(struct sim_report *r);       /*  8 */
-void sim_oracle_invariant(struct sim_report *r);  /*  9 */
-void sim_oracle_in_flight(struct sim_report *r);  /* 10 */
-void sim_oracle_growth(struct sim_report *r);     /* 11 */
-void sim_oracle_contention(struct sim_report *r); /* 12 */
-void sim_oracle_overload(struct sim_report *r);   /* 13 */
-
 #endif

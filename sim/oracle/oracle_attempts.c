@@ -2,8 +2,10 @@
 #include <stdlib.h>
 
 #include "sim/model/number.h"
-#include "sim/oracle/oracle.h"
+#include "sim/oracle/attempts.h"
 #include "sim/oracle/harness.h"
+#include "sim/oracle/oracle.h"
+#include "sim/world/service_work.h"
 
 /* ===== row 3: one layer ===== */
 

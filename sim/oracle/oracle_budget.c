@@ -1,8 +1,9 @@
 /* Rows 7 to 10: what budgets and throttling let through. */
 #include <stddef.h>
 
-#include "sim/oracle/oracle.h"
+#include "sim/oracle/budget.h"
 #include "sim/oracle/harness.h"
+#include "sim/oracle/oracle.h"
 
 /* ===== row 7: adaptive throttling ===== */
 

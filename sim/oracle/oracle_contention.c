@@ -12,8 +12,9 @@
 #include "sim/model/dist.h"
 #include "sim/model/luck.h"
 #include "sim/model/memory.h"
-#include "sim/oracle/oracle.h"
+#include "sim/oracle/budget.h"
 #include "sim/oracle/harness.h"
+#include "sim/oracle/oracle.h"
 
 enum { CLIENTS = 100, RUNS = 100 };
 

@@ -1,7 +1,8 @@
 /* Rows 5 and 11: queues. Calls are made through the engine, one attempt each. */
-#include "sim/oracle/oracle.h"
 #include "sim/model/number.h"
 #include "sim/oracle/harness.h"
+#include "sim/oracle/oracle.h"
+#include "sim/oracle/queue.h"
 
 /* ===== row 5 ===== */
 

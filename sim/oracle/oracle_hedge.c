@@ -7,8 +7,9 @@
  * is put right by half only with each window. For the same reason the extra load
  * settles a little over 5 %, by 0.05 points here. */
 #include "sim/model/number.h"
-#include "sim/oracle/oracle.h"
+#include "sim/oracle/attempts.h"
 #include "sim/oracle/harness.h"
+#include "sim/oracle/oracle.h"
 
 static const double mean_ns = 1e9;
 

@@ -3,8 +3,9 @@
  * clients have given up. Their retries are the load that keeps the queue long.
  *
  * It goes the way of every scenario: a model, run on a stage. */
-#include "sim/oracle/oracle.h"
 #include "sim/oracle/harness.h"
+#include "sim/oracle/oracle.h"
+#include "sim/oracle/queue.h"
 #include "sim/world/stage.h"
 
 enum { SEEDS = 20, STOP_S = 60, RESUME_S = 70, END_S = 670, LAST_S = 60 };

@@ -1,8 +1,9 @@
 /* Row 1: the birthday problem, which is the thundering herd without a server. */
+#include <string.h>
+
 #include "sim/model/luck.h"
 #include "sim/oracle/oracle.h"
-
-#include <string.h>
+#include "sim/oracle/waits.h"
 
 enum { CLIENTS = 1000, SLOTS = 1024, TIMES = 4000 };
 

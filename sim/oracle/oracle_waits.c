@@ -5,8 +5,9 @@
 #include "sim/model/luck.h"
 #include "sim/model/memory.h"
 #include "sim/model/number.h"
-#include "sim/oracle/oracle.h"
 #include "sim/oracle/harness.h"
+#include "sim/oracle/oracle.h"
+#include "sim/oracle/waits.h"
 
 enum { CALLS = 20000, RETRIES = 4 };
 

@@ -3,6 +3,10 @@
  * with the same luck, around the first fault. */
 #include <math.h>
 
+#include "sim/report/faults.h"
+#include "sim/report/fleets.h"
+#include "sim/report/plot/row.h"
+#include "sim/report/text.h"
 #include "sim/report/timeline.h"
 
 enum {

@@ -1,7 +1,10 @@
 /* Faults in words and as bands over the time axis. */
+#include "sim/report/faults.h"
+
 #include <math.h>
 
 #include "sim/report/parts.h"
+#include "sim/report/text.h"
 
 /* The n-th time that a fault is on, or false. */
 static bool occurrence(const struct sim_fault *f, uint32_t n,

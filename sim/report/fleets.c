@@ -1,6 +1,12 @@
 /* Where there is more than one caller: each fleet over time, and all of them in
  * a table, the services that call on included. */
+#include "sim/report/fleets.h"
+
+#include "sim/report/models.h"
 #include "sim/report/parts.h"
+#include "sim/report/plot/row.h"
+#include "sim/report/plot/sheet.h"
+#include "sim/report/text.h"
 
 enum { FLEETS = 6, CALLERS = 24 };
 

@@ -2,7 +2,10 @@
  * how much it is of the greatest: they are read as maps, and as numbers. */
 #include <math.h>
 
+#include "sim/report/map.h"
 #include "sim/report/parts.h"
+#include "sim/report/plot/row.h"
+#include "sim/report/text.h"
 
 static double value_of(const struct sim_interval *i)
 {

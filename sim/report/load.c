@@ -1,6 +1,12 @@
 /* Load against capacity: of the services that clients call, and of those
  * further down that can be overloaded. */
+#include "sim/report/load.h"
+
+#include "sim/report/models.h"
 #include "sim/report/parts.h"
+#include "sim/report/plot/row.h"
+#include "sim/report/plot/sheet.h"
+#include "sim/report/text.h"
 
 static const struct page_layer load_layers[] = {
     { "offered", "offered", PAGE_AREA, page_of_fleets, SIM_ATTEMPTS },

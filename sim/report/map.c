@@ -1,8 +1,12 @@
 /* The map of stability: load against the size of the trigger, and what becomes
  * of the system in each. Colour and words say the same. */
+#include "sim/report/map.h"
+
 #include <math.h>
 
 #include "sim/report/parts.h"
+#include "sim/report/plot/row.h"
+#include "sim/report/text.h"
 
 static void cell(struct page *p, const struct sim_cell *c)
 {

@@ -1,6 +1,8 @@
 /* The model in a few lines: who calls whom, how often, and how fast that one
  * is. */
 #include "sim/report/parts.h"
+#include "sim/report/table.h"
+#include "sim/report/text.h"
 
 static void number(struct page *p, enum page_unit unit, double x)
 {

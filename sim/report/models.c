@@ -1,7 +1,7 @@
 /* Which model a variant is a run of, and what can be said of all of them. */
-#include <string.h>
+#include "sim/report/models.h"
 
-#include "sim/report/parts.h"
+#include <string.h>
 
 const struct sim_model *page_model_of(const struct sim_summary *s, uint32_t v)
 {

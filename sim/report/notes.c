@@ -2,6 +2,10 @@
 #include <inttypes.h>
 
 #include "sim/report/parts.h"
+#include "sim/report/plot/row.h"
+#include "sim/report/policies.h"
+#include "sim/report/table.h"
+#include "sim/report/text.h"
 
 static void definitions(struct page *p)
 {

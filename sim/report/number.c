@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/report/parts.h"
+#include "sim/report/text.h"
 
 struct scaled {
     double by;

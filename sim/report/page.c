@@ -6,7 +6,17 @@
 
 #include <math.h>
 
+#include "sim/report/faults.h"
+#include "sim/report/fleets.h"
+#include "sim/report/load.h"
+#include "sim/report/map.h"
+#include "sim/report/models.h"
 #include "sim/report/parts.h"
+#include "sim/report/plot/curves.h"
+#include "sim/report/policies.h"
+#include "sim/report/retries.h"
+#include "sim/report/table.h"
+#include "sim/report/text.h"
 
 static const char *title_of(const struct page *p)
 {

@@ -9,6 +9,11 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "sim/report/load.h"
+#include "sim/report/models.h"
+#include "sim/report/plot/row.h"
+#include "sim/report/plot/sheet.h"
+#include "sim/report/text.h"
 
 /* Colours are spelled out for each thing that has one: not every program that
  * shows an SVG knows variables. */

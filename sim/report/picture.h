@@ -2,7 +2,7 @@
 #ifndef BIDE_SIM_REPORT_PICTURE_H
 #define BIDE_SIM_REPORT_PICTURE_H
 
-#include "sim/report/parts.h"
+#include "sim/report/plot/sheet.h"
 
 enum {
     PAD = 24,

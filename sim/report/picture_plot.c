@@ -2,7 +2,10 @@
  * stretched; words around it, which are not. */
 #include <math.h>
 
+#include "sim/report/faults.h"
+#include "sim/report/models.h"
 #include "sim/report/picture.h"
+#include "sim/report/text.h"
 
 enum { BANDS = 60 };
 

@@ -1,9 +1,14 @@
 /* The policies of each variant: what differs from the defaults, and, marked,
  * what differs from the first variant. */
+#include "sim/report/policies.h"
+
 #include <string.h>
 
 #include "config/field/option_value.h"
+#include "sim/report/models.h"
 #include "sim/report/parts.h"
+#include "sim/report/plot/row.h"
+#include "sim/report/text.h"
 
 static const struct sim_model_variant *variant_of(const struct page *p,
                                                   uint32_t v)

@@ -1,6 +1,11 @@
 /* Retries, and why calls ended without success; then the states that decided
  * it, and how long calls took. */
+#include "sim/report/retries.h"
+
 #include "sim/report/parts.h"
+#include "sim/report/plot/row.h"
+#include "sim/report/plot/sheet.h"
+#include "sim/report/text.h"
 
 void page_retries(struct page *p)
 {

@@ -1,9 +1,14 @@
 /* The figures: some of them large at the top, for those who look for a minute,
  * and all of them in a table with a bar under each number. */
+#include "sim/report/table.h"
+
 #include <math.h>
 #include <string.h>
 
+#include "sim/report/models.h"
 #include "sim/report/parts.h"
+#include "sim/report/plot/row.h"
+#include "sim/report/text.h"
 
 static bool is_known(const struct sim_interval *i)
 {

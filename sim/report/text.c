@@ -1,9 +1,10 @@
 /* Words of the report: text that may hold anything, and what figures are
  * called. */
+#include "sim/report/text.h"
+
 #include <string.h>
 
 #include "base/utf8.h"
-#include "sim/report/parts.h"
 
 static const char *entity(uint32_t point)
 {

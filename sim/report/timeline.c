@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "sim/model/memory.h"
+#include "sim/report/plot/curves.h"
+#include "sim/report/plot/scale.h"
 
 /* ===== putting marks in order ===== */
 

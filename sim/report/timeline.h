@@ -13,7 +13,7 @@
 #ifndef BIDE_SIM_REPORT_TIMELINE_H
 #define BIDE_SIM_REPORT_TIMELINE_H
 
-#include "sim/report/parts.h"
+#include "sim/report/plot/scale.h"
 
 enum { PAGE_CLIENTS = 12, PAGE_LANES = 3 };
 

@@ -5,7 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "sim/report/models.h"
 #include "sim/report/parts.h"
+#include "sim/report/plot/row.h"
+#include "sim/report/retries.h"
+#include "sim/report/text.h"
 
 enum { BINS = 50, DRAWS = 20000, FLEETS = 4, HEIGHT_PX = 130 };
 

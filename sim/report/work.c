@@ -1,5 +1,10 @@
 /* What services did, and what came of it for those who called. */
+#include "sim/report/load.h"
+#include "sim/report/models.h"
 #include "sim/report/parts.h"
+#include "sim/report/plot/row.h"
+#include "sim/report/plot/sheet.h"
+#include "sim/report/text.h"
 
 enum { SERVICES = 6 }; /* that have a curve or a row of their own */
 

@@ -9,7 +9,9 @@
 #define BIDE_SIM_SCENARIO_LOAD_H
 
 #include "config/field/field.h"
-#include "sim/scenario/scenario.h"
+#include "config/policy/load.h"
+#include "sim/model/dist.h"
+#include "sim/model/model.h"
 
 /* Threads: owned. */
 struct sim_load {

@@ -3,6 +3,8 @@
  * docs/scenario-reference.md is what sim_scenario_reference() wrote; a test
  * writes it again and compares, so the page cannot say anything else than the
  * code does. */
+#include "sim/scenario/reference.h"
+
 #include "config/field/reference.h"
 #include "sim/scenario/load.h"
 

@@ -33,9 +33,4 @@ int sim_scenario_parse(struct sim_model **ret, const char *name,
  * the keys at its top that only scenarios have. */
 bool sim_scenario_is(const char *text, size_t len);
 
-/* Writes the reference of all keys, in Markdown, and a JSON Schema for editors;
- * both from the tables that the reader reads by. */
-void sim_scenario_reference(FILE *out);
-void sim_scenario_schema(FILE *out);
-
 #endif

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "config/field/schema.h"
 #include "sim/scenario/load.h"
+#include "sim/scenario/reference.h"
 
 static void put_map(struct bide__json *j, const char *key,
                     const struct bide__table *table)

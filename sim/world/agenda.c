@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/world/agenda_near.h"
 #include "sim/model/memory.h"
+#include "sim/world/agenda_near.h"
 
 enum {
     TICK_BITS = 16,  /* the finest slot: 65.5 us */

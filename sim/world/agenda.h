@@ -30,7 +30,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/world/store.h"
+#include "sim/model/store.h"
 
 struct sim_world;
 

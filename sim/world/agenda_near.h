@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/world/agenda.h"
 #include "sim/model/memory.h"
+#include "sim/world/agenda.h"
 
 enum { LONG = 48 }; /* a list that is longer becomes a heap */
 

@@ -13,10 +13,10 @@
 
 #include "bide/bide.h"
 #include "sim/model/luck.h"
+#include "sim/model/slab.h"
 #include "sim/world/metrics.h"
 #include "sim/world/places.h"
 #include "sim/world/record_marks.h"
-#include "sim/world/slab.h"
 #include "sim/world/target.h"
 #include "sim/world/timeouts.h"
 
@@ -143,10 +143,6 @@ SIM_FETCHES void sim_caller_fetch(const struct sim_caller *c, uint32_t slot)
 /* Asks the engine what to do next with the call in a slot, and does it. */
 void sim_caller_go_on(struct sim_caller *c, struct sim_world *w, uint32_t slot);
 
-/* caller_answer.c: an attempt has run for as long as it may. */
-void sim_caller_expired(struct sim_caller *c, struct sim_world *w,
-                        const struct sim_timeout *t);
-
 /* caller.c: ends a call as it was decided; takes an attempt off those that run;
  * tells the target that nobody waits for it any more. */
 void sim_caller_finish(struct sim_caller *c, struct sim_world *w, uint32_t slot,
@@ -163,8 +159,5 @@ static inline void sim_caller_lend_luck(struct sim_caller *c,
     c->asked = call;
     c->draws = draws;
 }
-
-/* Connects it to its events: what init() leaves to caller_answer.c. */
-void sim_caller_connect(struct sim_caller *c);
 
 #endif

@@ -1,4 +1,6 @@
 /* What comes back to a caller: answers, timeouts, the ends of waits. */
+#include "sim/world/caller_answer.h"
+
 #include "sim/world/caller.h"
 
 /* ===== for the target ===== */

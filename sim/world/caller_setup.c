@@ -2,8 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/world/caller.h"
 #include "sim/model/memory.h"
+#include "sim/world/caller.h"
+#include "sim/world/caller_answer.h"
 
 /* What a client would make of an answer: its policy's rules decide, and the field
  * by which a server says not to retry is read as it would be. */

@@ -1,4 +1,6 @@
 /* The figures of the table: what came after the warm-up, over all fleets. */
+#include "sim/world/figures.h"
+
 #include <math.h>
 #include <stdlib.h>
 

@@ -11,8 +11,8 @@
 #ifndef BIDE_SIM_WORLD_FLEET_H
 #define BIDE_SIM_WORLD_FLEET_H
 
-#include "sim/world/caller.h"
 #include "sim/model/dist.h"
+#include "sim/world/caller.h"
 
 /* Gaps are drawn so many at a time: they depend on nothing, and a processor does
  * several at once in the time of one. A power of 2. */

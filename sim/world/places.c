@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/world/caller.h"
 #include "sim/model/memory.h"
+#include "sim/world/caller.h"
 
 static bool still_queues(const struct sim_places *p)
 {

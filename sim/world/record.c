@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/model/memory.h"
+#include "sim/world/figures.h"
 
 /* ===== the result ===== */
 

@@ -16,24 +16,8 @@
 #ifndef BIDE_SIM_WORLD_RECORD_H
 #define BIDE_SIM_WORLD_RECORD_H
 
+#include "sim/world/record_moment.h"
 #include "sim/world/world_build.h"
-
-/* How callers and services stood at a moment. */
-struct sim_moment {
-    struct sim_caller_totals *callers;
-    struct sim_histogram *latency;       /* of each caller */
-    struct sim_service_result *services; /* totals only */
-    double *capacity;
-};
-
-/* The fleets together, beat by beat (see result.h). */
-struct sim_beats {
-    int64_t length_ns;
-    uint32_t n;        /* so far */
-    uint64_t *ended;   /* calls */
-    uint64_t *good;    /* of those, successes */
-    uint64_t *arrived; /* requests at the services that fleets call */
-};
 
 struct sim_record {
     struct sim_cast *cast;
@@ -61,21 +45,5 @@ void sim_record_done(struct sim_record *rec);
 
 /* record_series.c: one step of all callers and services. */
 void sim_record_step(struct sim_record *rec, int64_t now);
-
-/* record_moment.c: takes a moment down, ... */
-void sim_moment_init(struct sim_moment *m, const struct sim_cast *c);
-void sim_moment_take(struct sim_moment *m, const struct sim_cast *c,
-                     int64_t now);
-void sim_moment_done(struct sim_moment *m);
-struct sim_service_result sim_service_totals(const struct sim_service *s);
-
-/* ... and a beat. */
-void sim_beats_init(struct sim_beats *b, int64_t duration_ns);
-void sim_beats_note(struct sim_record *rec);
-void sim_beats_done(struct sim_beats *b);
-
-/* figures.c and recovery.c */
-void sim_figures(struct sim_record *rec);
-double sim_recovery(const struct sim_record *rec, int64_t now);
 
 #endif

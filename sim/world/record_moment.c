@@ -1,4 +1,6 @@
 /* How things stand at a moment, and at each beat. */
+#include "sim/world/record_moment.h"
+
 #include <stdlib.h>
 
 #include "sim/model/memory.h"

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "sim/model/number.h"
+#include "sim/world/figures.h"
 #include "sim/world/record.h"
 
 enum { WINDOW_BEATS = 5 };

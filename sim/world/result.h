@@ -29,8 +29,8 @@
 #define BIDE_SIM_WORLD_RESULT_H
 
 #include "bide/call.h"
-#include "sim/world/histogram.h"
 #include "sim/model/model.h"
+#include "sim/world/histogram.h"
 
 /* Of callers over time (a fleet, or a service that calls on). */
 enum sim_caller_channel {

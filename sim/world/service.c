@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "sim/model/memory.h"
+#include "sim/world/service_door.h"
+#include "sim/world/service_work.h"
 
 /* ===== items ===== */
 

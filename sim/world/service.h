@@ -17,10 +17,10 @@
 #ifndef BIDE_SIM_WORLD_SERVICE_H
 #define BIDE_SIM_WORLD_SERVICE_H
 
+#include "sim/model/model.h"
+#include "sim/model/slab.h"
 #include "sim/world/caller.h"
 #include "sim/world/ledger.h"
-#include "sim/model/model.h"
-#include "sim/world/slab.h"
 #include "sim/world/target.h"
 
 enum sim_item_state {
@@ -118,12 +118,6 @@ struct sim_service {
 void sim_service_init(struct sim_service *s, struct sim_world *w);
 void sim_service_done(struct sim_service *s);
 
-/* Sets an edge up, to be done before the first request: calls `target` with a
- * policy. As sim_caller_init(). */
-int sim_service_edge(struct sim_service *s, struct sim_world *w, uint32_t i,
-                     struct sim_target *target, const bide_policy_conf *conf,
-                     uint32_t part);
-
 /* Gauges: over all shards. */
 uint64_t sim_service_queued(const struct sim_service *s);
 uint64_t sim_service_busy(const struct sim_service *s);
@@ -179,33 +173,6 @@ static inline int64_t sim_service_hop(const struct sim_service *s,
                                           direction));
 }
 
-/* service.c: has a worker begin, or the item wait for one; puts free workers to
- * work; gives up a worker and counts its time; sends the answer that is set in an
- * item, now or an event later; takes an item out of the books; and ends the work
- * for an item, calls below included. */
-void sim_service_connect(struct sim_service *s);
-void sim_service_begin(struct sim_service *s, struct sim_world *w, uint32_t i);
-void sim_service_enqueue(struct sim_service *s, uint32_t i);
-void sim_service_work_on(struct sim_service *s, struct sim_world *w,
-                         uint32_t shard);
-void sim_service_release(struct sim_service *s, struct sim_world *w,
-                         struct sim_item *item, bool for_nobody);
-void sim_service_answer(struct sim_service *s, struct sim_world *w, uint32_t i,
-                        bool later);
-void sim_service_forget(struct sim_service *s, uint32_t i);
-void sim_service_complete(struct sim_service *s, struct sim_world *w,
-                          uint32_t i, enum sim_answer_kind kind, int64_t hint);
-
-/* service_door.c */
-void sim_service_open_door(struct sim_service *s);
-
-/* service_below.c: makes the next call below, or completes the item; gives up
- * the call that runs. */
-void sim_service_descend(struct sim_service *s, struct sim_world *w,
-                         uint32_t i);
-void sim_service_abandon(struct sim_service *s, struct sim_world *w,
-                         uint32_t i);
-
 /* service_faults.c */
 void sim_service_schedule(struct sim_service *s, struct sim_world *w);
 bool sim_service_cuts_fleet(const struct sim_service *s,
@@ -219,12 +186,5 @@ static inline bool sim_service_cuts(const struct sim_service *s,
     return s->shards[shard].cut ||
            (s->n_cut_fleets > 0 && sim_service_cuts_fleet(s, r, shard));
 }
-
-/* service_commit.c: enters what has been done into the books. `accepted`: the
- * answer reaches its client at this moment; else it is not known yet. */
-void sim_service_commit(struct sim_service *s, const struct sim_request *r,
-                        bool accepted);
-void sim_service_accepted(struct sim_service *s, const struct sim_request *r);
-uint64_t sim_operation_of(const struct sim_request *r);
 
 #endif

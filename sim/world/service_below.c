@@ -1,5 +1,7 @@
 /* Calls of a service to the services below it, one after the other. */
 #include "sim/world/service.h"
+#include "sim/world/service_door.h"
+#include "sim/world/service_work.h"
 
 /* What a caller above is told (DESIGN section 6): a refusal of this layer's own
  * bide says "do not retry"; anything else is passed up as a gateway would. */

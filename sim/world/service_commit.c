@@ -5,6 +5,7 @@
  * unless it hedges. Those are not entered at all, or are struck out as soon as
  * the answer has got there. */
 #include "sim/world/service.h"
+#include "sim/world/service_door.h"
 
 uint64_t sim_operation_of(const struct sim_request *r)
 {

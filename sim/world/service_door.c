@@ -1,8 +1,10 @@
 /* How a request comes to a service: over the network, past the rate limit, to a
  * worker, into the queue, or not at all. And how it is taken back. */
-#include "sim/world/service.h"
+#include "sim/world/service_door.h"
 
 #include "sim/model/memory.h"
+#include "sim/world/service.h"
+#include "sim/world/service_work.h"
 
 static struct sim_request *open(void *self, uint32_t *ret_number)
 {

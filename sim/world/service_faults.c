@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "sim/world/service.h"
+#include "sim/world/service_work.h"
 
 static bool hits(const struct sim_fault *f, uint32_t shard)
 {

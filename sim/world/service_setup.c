@@ -3,6 +3,8 @@
 
 #include "sim/model/memory.h"
 #include "sim/world/service.h"
+#include "sim/world/service_door.h"
+#include "sim/world/service_work.h"
 
 static bool takes_time(const struct sim_dist *d)
 {

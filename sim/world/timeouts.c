@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/world/caller.h"
 #include "sim/model/memory.h"
+#include "sim/world/caller.h"
+#include "sim/world/caller_answer.h"
 
 /* Whether the attempt still runs. */
 static inline bool matters(const struct sim_timeouts *t,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "sim/model/memory.h"
+#include "sim/world/service_work.h"
 
 /* ===== policies ===== */
 

@@ -3,8 +3,8 @@
 #ifndef BIDE_SIM_WORLD_WORLD_BUILD_H
 #define BIDE_SIM_WORLD_WORLD_BUILD_H
 
-#include "sim/world/fleet.h"
 #include "sim/model/model.h"
+#include "sim/world/fleet.h"
 #include "sim/world/service.h"
 
 struct sim_cast {

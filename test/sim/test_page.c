@@ -10,7 +10,8 @@
 
 #include <cmocka.h>
 
-#include "sim/report/parts.h"
+#include "sim/report/plot/scale.h"
+#include "sim/report/text.h"
 
 static void number_rows(void **state)
 {

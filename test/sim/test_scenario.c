@@ -1,11 +1,11 @@
 /* test_scenario.c: what a scenario file means, and what is wrong with others.
  */
 #define _GNU_SOURCE /* open_memstream, mkdtemp */
-#include "findings.h"
-
 #include <unistd.h>
 
+#include "findings.h"
 #include "sim/scenario/builtin.h"
+#include "sim/scenario/reference.h"
 #include "sim/scenario/scenario.h"
 
 #define S  BIDE_SECOND

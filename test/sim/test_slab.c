@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "sim/model/luck.h"
-#include "sim/world/slab.h"
+#include "sim/model/slab.h"
 
 enum { THINGS = 30000, STEPS = 100000 };
 

@@ -1,5 +1,9 @@
 /* A row: the same layers for each variant, on one scale, side by side. */
+#include "sim/report/plot/row.h"
+
 #include "sim/report/parts.h"
+#include "sim/report/plot/sheet.h"
+#include "sim/report/text.h"
 
 enum { HEIGHT_PX = 150, LABEL_PX = 14 };
 

@@ -1,8 +1,10 @@
 /* Scales: from values to places in a plot, and the round values to mark. */
+#include "sim/report/plot/scale.h"
+
 #include <math.h>
 
 #include "sim/model/number.h"
-#include "sim/report/parts.h"
+#include "sim/report/text.h"
 
 double page_place(const struct page_scale *s, double x)
 {

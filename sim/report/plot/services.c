@@ -1,7 +1,7 @@
 /* What services did, as curves. */
 #include <math.h>
 
-#include "sim/report/parts.h"
+#include "sim/report/plot/curves.h"
 
 static double per_second(const struct sim_result *r)
 {

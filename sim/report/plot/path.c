@@ -9,7 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/report/parts.h"
+#include "sim/report/plot/curves.h"
+#include "sim/report/plot/scale.h"
 
 /* A path that is being written. The last point waits, for the next one may
  * make it superfluous. */

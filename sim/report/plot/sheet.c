@@ -1,10 +1,13 @@
 /* A sheet: the curves of one row for all variants, on one scale. */
+#include "sim/report/plot/sheet.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/model/memory.h"
-#include "sim/report/parts.h"
+#include "sim/report/plot/row.h"
+#include "sim/report/text.h"
 
 struct page_curve *page_sheet_curve(const struct page_sheet *s, uint32_t v,
                                     uint32_t l)

@@ -8,8 +8,8 @@
  * blocks: small ones at first, for most simulations are small; then of the size of
  * a huge page, and on such, where the system has them: what is spread over a
  * hundred megabytes is found faster. Threads: owned. */
-#ifndef BIDE_SIM_WORLD_STORE_H
-#define BIDE_SIM_WORLD_STORE_H
+#ifndef BIDE_SIM_MODEL_STORE_H
+#define BIDE_SIM_MODEL_STORE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,9 +1,11 @@
 /* What came of it, a row for each decision, as a table for people; machines
  * have print_json.c. Or a row for each call. */
+#include "replay/print.h"
+
 #include <math.h>
 
 #include "base/json.h"
-#include "cmd/common/cli.h"
+#include "base/people.h"
 #include "replay/replay.h"
 
 const char *replay_cause_name(enum replay_cause cause)
@@ -66,9 +68,9 @@ static void describe_decision(const struct replay_row *row, char *to,
     const bide_decision *d = &row->decision;
     char brief[32];
     if (!row->decided && row->until_ns) {
-        snprintf(
-            to, size, "for %s",
-            brief_duration(row->until_ns - row->now_ns, brief, sizeof brief));
+        snprintf(to, size, "for %s",
+                 bide__brief_duration(row->until_ns - row->now_ns, brief,
+                                      sizeof brief));
     } else if (!row->decided) {
         snprintf(to, size, "-");
     } else if (d->action == BIDE_TRY) {
@@ -77,9 +79,9 @@ static void describe_decision(const struct replay_row *row, char *to,
         if (d->at_ns == BIDE_FOREVER)
             snprintf(to, size, "wait");
         else
-            snprintf(
-                to, size, "wait %s",
-                brief_duration(d->at_ns - row->now_ns, brief, sizeof brief));
+            snprintf(to, size, "wait %s",
+                     bide__brief_duration(d->at_ns - row->now_ns, brief,
+                                          sizeof brief));
     } else {
         size_t n = (size_t)snprintf(to, size, "done");
         for (unsigned i = 0; i < row->n_stopped && n < size; i++)
@@ -165,7 +167,7 @@ static void print_call(struct replay_printer *p, const struct replay_row *row,
         fprintf(p->out, "%14.6f  ", (double)row->now_ns / 1e9);
         print_name(p, name);
         fprintf(p->out, "  %8lu  %9s  %s\n", (unsigned long)attempts,
-                brief_duration(took, brief, sizeof brief), reason);
+                bide__brief_duration(took, brief, sizeof brief), reason);
         return;
     }
     struct bide__json j;

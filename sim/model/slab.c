@@ -1,5 +1,5 @@
 /* The slow paths of a slab: adding a block, and freeing all of them. */
-#include "sim/world/slab.h"
+#include "sim/model/slab.h"
 
 #include <stdlib.h>
 

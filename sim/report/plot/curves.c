@@ -1,10 +1,12 @@
 /* What is drawn: channels of a run, added up over those who share a meaning, in
  * the units of the axis. */
+#include "sim/report/plot/curves.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "sim/model/memory.h"
-#include "sim/report/parts.h"
+#include "sim/report/plot/scale.h"
 
 const struct sim_result *page_run(const struct sim_summary *s, uint32_t v)
 {

@@ -1,6 +1,8 @@
 /* The last word of a script: what all of it came to. */
+#include "replay/summary.h"
+
 #include "base/json.h"
-#include "cmd/common/cli.h"
+#include "replay/print.h"
 #include "replay/replay.h"
 
 void replay_json_ends(struct bide__json *j, const bide_stats *s)

@@ -11,13 +11,13 @@
  * multiple of that, and are never moved. A thing is all zero when it is taken
  * for the first time, and later as it was left. The one left last is taken
  * first: it is the likeliest to be in the cache still. Threads: owned. */
-#ifndef BIDE_SIM_WORLD_SLAB_H
-#define BIDE_SIM_WORLD_SLAB_H
+#ifndef BIDE_SIM_MODEL_SLAB_H
+#define BIDE_SIM_MODEL_SLAB_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sim/world/store.h"
+#include "sim/model/store.h"
 
 enum { SIM_BLOCK_BITS = 8 }; /* so many lie in a block, as a power of 2 */
 

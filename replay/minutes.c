@@ -2,7 +2,10 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "cmd/common/cli.h"
+#include "base/people.h"
+#include "replay/log.h"
+#include "replay/summary.h"
+#include "replay/time.h"
 #include "replay/traffic.h"
 
 /* ===== books ===== */
@@ -174,7 +177,7 @@ static void text_minutes(const struct traffic *t)
                 (unsigned long long)m->attempts, (unsigned long long)m->rescued,
                 (unsigned long long)m->refused,
                 100 * extra(m->attempts, m->calls),
-                brief_duration(open, brief, sizeof brief));
+                bide__brief_duration(open, brief, sizeof brief));
     }
 }
 
@@ -201,7 +204,7 @@ static void text_summary(const struct traffic *t, const struct replay_log *log,
     replay_text_ends(out, s);
     fprintf(out, "extra load: %+.1f%%; breaker open for %s\n",
             100 * extra(s->attempts, s->calls),
-            brief_duration(open_in_all(t), brief, sizeof brief));
+            bide__brief_duration(open_in_all(t), brief, sizeof brief));
     fprintf(out,
             "failures in the log: %llu; calls that would have been retried: "
             "%llu, rescued: %llu\n",
@@ -216,8 +219,8 @@ static void text_summary(const struct traffic *t, const struct replay_log *log,
         fprintf(out, "the log has no latency: attempts are taken to last no "
                      "time\n");
     fputc('\n', out);
-    print_wrapped(out, "Assumed:", 0, 0, terminal_width(out));
-    print_wrapped(out, assumes, 0, 0, terminal_width(out));
+    bide__print_wrapped(out, "Assumed:", 0, 0, t->printer->width);
+    bide__print_wrapped(out, assumes, 0, 0, t->printer->width);
 }
 
 void traffic_print(const struct traffic *t, const struct replay_log *log)

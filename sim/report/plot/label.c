@@ -2,7 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/report/parts.h"
+#include "sim/report/plot/scale.h"
+#include "sim/report/plot/sheet.h"
 
 /* Where a curve ends, as the mean of its last points, for curves shake; NaN: it
  * has none. */

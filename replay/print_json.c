@@ -1,5 +1,6 @@
 /* A row as a JSON object on a line of its own. Times are milliseconds. */
 #include "base/json.h"
+#include "replay/print.h"
 #include "replay/replay.h"
 
 static double ms(int64_t ns)

@@ -1,6 +1,6 @@
 /* Memory in large blocks, handed out from the front and freed together. */
 #define _DEFAULT_SOURCE /* madvise() */
-#include "sim/world/store.h"
+#include "sim/model/store.h"
 
 #include <stdlib.h>
 #include <string.h>

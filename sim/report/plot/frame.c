@@ -2,7 +2,11 @@
  * is stretched, so lines are drawn with a width that is not; ticks are HTML. */
 #include <math.h>
 
+#include "sim/report/faults.h"
+#include "sim/report/models.h"
 #include "sim/report/parts.h"
+#include "sim/report/plot/row.h"
+#include "sim/report/text.h"
 
 enum { BANDS = 120 };
 

@@ -1,0 +1,74 @@
+/* The curves of a row (sheet.c), and their names beside them (label.c). */
+#ifndef BIDE_SIM_REPORT_PLOT_SHEET_H
+#define BIDE_SIM_REPORT_PLOT_SHEET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "sim/report/plot/curves.h"
+#include "sim/study/summary.h"
+
+enum page_how {
+    PAGE_LINE,
+    PAGE_STEPS, /* a thin line of right angles */
+    PAGE_AREA,  /* a line with a tint under it */
+    PAGE_STACK, /* on top of the stack before it */
+    PAGE_OVER   /* a tint where layer 0 exceeds this */
+};
+
+struct page_layer {
+    const char *name;
+    const char *colour; /* the class c-... of the style sheet */
+    enum page_how how;
+    page_get *get;
+    uint32_t what;
+};
+
+struct page_row {
+    const char *title, *about;
+    enum page_unit unit;
+    bool log;        /* the values' scale */
+    double top;      /* of it; 0: as the values are */
+    bool legend;     /* under the title, instead of names at the curves */
+    int height_px;   /* 0: as most are */
+    uint32_t points; /* of a curve; 0: as many as there is room for */
+    const struct page_layer *layers;
+    uint32_t n_layers;
+};
+
+struct page_sheet {
+    const struct sim_summary *of;
+    const struct page_row *row;
+    struct page_curve *curve; /* v * n_layers + l */
+    bool *shown;              /* layers that have something in some variant */
+    struct page_scale scale;
+};
+
+/* False if there is nothing in any layer but PAGE_STEPS and PAGE_OVER; to be
+ * done with in any case. */
+bool page_sheet_make(struct page_sheet *s, const struct sim_summary *of,
+                     const struct page_row *row);
+void page_sheet_done(struct page_sheet *s);
+
+struct page_curve *page_sheet_curve(const struct page_sheet *s, uint32_t v,
+                                    uint32_t l);
+
+/* The names of a variant's curves at the places where those end, from the top
+ * down, moved apart where they would stand on each other; at most PAGE_LABELS
+ * of them. How many there are. */
+enum { PAGE_LABELS = 12 };
+
+struct page_label {
+    const struct page_layer *layer;
+    double top_px;
+};
+
+int page_sheet_labels(const struct page_sheet *s, uint32_t v, int height_px,
+                      int gap_px, struct page_label labels[PAGE_LABELS]);
+
+/* Once only: a stack is added up in place. */
+void page_sheet_draw(FILE *out, const struct page_sheet *s,
+                     const struct page_axes *a, uint32_t v);
+
+#endif

@@ -1,0 +1,16 @@
+/* Sections: the model in words, and its figures as a table. */
+#ifndef BIDE_SIM_REPORT_TABLE_H
+#define BIDE_SIM_REPORT_TABLE_H
+
+#include <stdbool.h>
+
+#include "sim/study/summary.h"
+
+struct page;
+
+void page_model(struct page *p);
+void page_verdicts(struct page *p);
+void page_table(struct page *p);
+bool page_figure_shown(const struct sim_summary *s, enum sim_figure f);
+
+#endif

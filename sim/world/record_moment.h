@@ -1,0 +1,43 @@
+/* How callers and services stood at a moment, and the fleets beat by beat. */
+#ifndef BIDE_SIM_WORLD_RECORD_MOMENT_H
+#define BIDE_SIM_WORLD_RECORD_MOMENT_H
+
+#include <stdint.h>
+
+#include "sim/world/histogram.h"
+#include "sim/world/result.h"
+#include "sim/world/service.h"
+#include "sim/world/world_build.h"
+
+struct sim_record;
+
+/* How callers and services stood at a moment. */
+struct sim_moment {
+    struct sim_caller_totals *callers;
+    struct sim_histogram *latency;       /* of each caller */
+    struct sim_service_result *services; /* totals only */
+    double *capacity;
+};
+
+/* The fleets together, beat by beat (see result.h). */
+struct sim_beats {
+    int64_t length_ns;
+    uint32_t n;        /* so far */
+    uint64_t *ended;   /* calls */
+    uint64_t *good;    /* of those, successes */
+    uint64_t *arrived; /* requests at the services that fleets call */
+};
+
+/* record_moment.c: takes a moment down, ... */
+void sim_moment_init(struct sim_moment *m, const struct sim_cast *c);
+void sim_moment_take(struct sim_moment *m, const struct sim_cast *c,
+                     int64_t now);
+void sim_moment_done(struct sim_moment *m);
+struct sim_service_result sim_service_totals(const struct sim_service *s);
+
+/* ... and a beat. */
+void sim_beats_init(struct sim_beats *b, int64_t duration_ns);
+void sim_beats_note(struct sim_record *rec);
+void sim_beats_done(struct sim_beats *b);
+
+#endif

@@ -1,0 +1,23 @@
+/* What a service lets in (service_door.c), and what it enters into the books
+ * (service_commit.c). */
+#ifndef BIDE_SIM_WORLD_SERVICE_DOOR_H
+#define BIDE_SIM_WORLD_SERVICE_DOOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/world/target.h"
+
+struct sim_service;
+
+/* service_door.c */
+void sim_service_open_door(struct sim_service *s);
+
+/* service_commit.c: enters what has been done into the books. `accepted`: the
+ * answer reaches its client at this moment; else it is not known yet. */
+void sim_service_commit(struct sim_service *s, const struct sim_request *r,
+                        bool accepted);
+void sim_service_accepted(struct sim_service *s, const struct sim_request *r);
+uint64_t sim_operation_of(const struct sim_request *r);
+
+#endif
