@@ -52,7 +52,7 @@ JUDGED = [
     ("--stop-on 124 --attempt-timeout 10ms", "sleep 60", 124, 1, "permanent"),
     ("--retry-on 1 --attempts 2 --attempt-timeout 10ms", "sleep 60", 124, 2,
      "attempts"),
-    ("--attempts 9 --deadline 20ms --base 1h --cap 1h", "exit 3", 3, 1,
+    ("--attempts 9 --deadline 1m --base 1h --floor 1h --cap 1h", "exit 3", 3, 1,
      "deadline"),
     # the deadline ends a running attempt too
     ("--attempts 9 --deadline 20ms", "sleep 60", 124, 1, "deadline"),

@@ -7,7 +7,7 @@ that the fault server knows. Both ends count: a client must get exactly one answ
 its own, with the status that the script leads to; the server must have seen the id
 just as often as the sidecar says that it tried, and as the policy allows. An attempt
 on a kept connection that the server is closing may fail without having arrived: that
-is no fault of either, and few do. Without a number, 20 000 requests; `make soak`
+is no fault of either, and few do. Without a number, 10 000 requests; `make soak`
 sends a million."""
 import asyncio
 import collections
@@ -19,7 +19,7 @@ import sidecar
 from parts import proxied, tap
 from sidecar import OPEN
 
-REQUESTS = int(sys.argv[2]) if len(sys.argv) > 2 else 20000
+REQUESTS = int(sys.argv[2]) if len(sys.argv) > 2 else 10000
 BATCH = 100000          # the fault server forgets in between
 CONNECTIONS = 200
 FAILING = 0.1

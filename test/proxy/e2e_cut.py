@@ -10,8 +10,8 @@ import threading
 
 import certificate
 import sidecar
-from parts import (PATIENCE, Answer, Origin, Peer, ask, connect, end, get, ok,
-                   proxied, run, says, tap, until)
+from parts import (PATIENCE, Answer, Origin, Peer, ask, connect, end, fields, get,
+                   ok, proxied, run, says, tap, until)
 
 HERE = sidecar.work.name
 TLS = f"  tls: {{ certificate: {HERE}/own.pem, key: {HERE}/own.key }}\n"
@@ -49,9 +49,9 @@ def over_tls(p):
                                suppress_ragged_eofs=False)
 
 
-def fetch(p, version=b"1.1", wrap=plain, more=b"Connection: close\r\n"):
+def fetch(p, version=b"1.1", wrap=plain, path="/"):
     s = wrap(p)
-    s.sendall(get("/", more, version=version))
+    s.sendall(get(path, b"Connection: close\r\n", version=version))
     return Reader(s)
 
 
@@ -117,6 +117,11 @@ def clean_ends():
         r = fetch(p, b"1.0")
         tap.case("to HTTP/1.0 it comes as it is", r.clean and r.body() == BODY and
                  b"chunked" not in r.data, r)
+    with proxied(origin(Peer.close), more=TLS) as p:
+        for version in (b"1.1", b"1.0"):
+            r = fetch(p, version, over_tls)
+            tap.case(f"to a client by TLS, HTTP/{version.decode()}, it is whole",
+                     seems_whole(r) and r.clean and b"text" in r.body(), r)
     o = origin(Peer.close, body=b"")
     with proxied(o) as p:
         a = ask(p, get())
@@ -172,27 +177,42 @@ def resets():
                          b"twenty" in r.data and not r.clean, r)
 
 
+def seems_whole(r):
+    """Whether a client would take it for a whole answer, by what its head says."""
+    head, _, body = r.data.partition(b"\r\n\r\n")
+    f = fields(head + b"\r\n")
+    if f.get("transfer-encoding") == "chunked":
+        return unchunked(body)[1]
+    if "content-length" in f:
+        return len(body) == int(f["content-length"])
+    return bool(head) and r.clean
+
+
 def is_cut(r):
     """Or never begun: the sidecar may have seen the end first."""
-    return r.data.startswith(b"HTTP/1.1 502") or \
-        (not r.clean and not r.data.endswith(b"0\r\n\r\n"))
+    return r.data.startswith(b"HTTP/1.1 502") or not seems_whole(r)
 
 
 def announced_ends():
     """A length, or chunks, of which there is less."""
+    chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
     for name, head, body in (
             ("a length", b"HTTP/1.1 200 OK\r\nContent-Length: 30000\r\n\r\n", BODY),
-            ("chunks", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
-             b"7530\r\n" + BODY)):
+            ("half a chunk", chunked, b"7530\r\n" + BODY),
+            ("no last chunk", chunked, b"5\r\nhello\r\n")):
         for how in (Peer.close, Peer.reset):
-            o = origin(how, head=head, body=body)
-            o.go.set()
-            with proxied(o, more=TLS) as p:
-                r = fetch(p, wrap=over_tls)
-                tap.case(f"{name} that is not kept: TLS is not closed "
-                         f"({how.__name__})", is_cut(r), r)
-                r = fetch(p, b"1.0", over_tls)
-                tap.case(f"... nor to HTTP/1.0 ({how.__name__})", is_cut(r), r)
+            for wrap, more in ((over_tls, TLS), (plain, "")):
+                o = origin(how, head=head, body=body)
+                o.go.set()
+                with proxied(o, more=more, policy=sidecar.OPEN +
+                             ", attempts: 1") as p:
+                    for version in (b"1.1", b"1.0"):
+                        r = fetch(p, version, wrap)
+                        tap.case(
+                            f"{name} that is not kept is seen ({how.__name__}, "
+                            f"HTTP/{version.decode()}, {wrap.__name__})", is_cut(r)
+                            and not (wrap is over_tls and r.clean and
+                                     b" 502 " not in r.data), r)
 
 
 def endpoints_of_tls():
@@ -209,19 +229,21 @@ def endpoints_of_tls():
         if b"/clean" in o.heads[-1]:
             with contextlib.suppress(OSError):
                 s.unwrap()
+        elif b"/reset" in o.heads[-1]:
+            peer.reset()
 
     o = Origin(talk)
     text = sidecar.config([o.port], upstream=f", tls: {{ ca: {HERE}/own.pem }}",
                           policy=sidecar.OPEN + ", attempts: 1")
     p = sidecar.Sidecar(text.replace("http://", "https://"))
-    a = ask(p, get("/clean"))
-    tap.case("an endpoint that closes TLS has said all", a.body == BODY and
-             a.status == 200, a)
-    r = fetch(p)
-    tap.case("one that does not is cut off", is_cut(r) or
-             not unchunked(r.body())[1], r)
-    r = fetch(p, b"1.0")
-    tap.case("for HTTP/1.0 by a reset", is_cut(r), r)
+    for version in (b"1.1", b"1.0"):
+        number = version.decode()
+        a = ask(p, get("/clean", version=version))
+        tap.case(f"an endpoint that closes TLS has said all, HTTP/{number}",
+                 a.body == BODY and a.status == 200, a)
+        for path, what in (("/", "does not"), ("/reset", "resets it")):
+            r = fetch(p, version, path=path)
+            tap.case(f"one that {what} is cut off, HTTP/{number}", is_cut(r), r)
     end(p)
     o.stop()
 

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """e2e_hygiene.py BIDE: what requests may carry through the sidecar, how far they may
 go, and what of it the others hear."""
+import origins
+import payloads
 import sidecar
 from parts import (Answer, Origin, all_gone, ask, connect, end, fields, get, ok,
                    proxied, run, says, tap)
@@ -9,7 +11,10 @@ from sidecar import OPEN
 
 UNDERSCORED = (b"X_Forwarded_For: 6.6.6.6\r\nX-Kept: 1\r\n_: 2\r\n"
                b"X_Bide_Attempt: 3\r\nProxy: http://evil.example\r\n"
-               b"Content_Length: 4\r\nX-Last: 5\r\n")
+               b"PROXY: http://evil.example\r\npRoXy: http://evil.example\r\n"
+               b"X_Real_IP: 6.6.6.6\r\nx_forwarded_proto: https\r\nA_B: c\r\n"
+               b"X-Forwarded_Host: evil.example\r\nProxy_Authorization: z\r\n"
+               b"Content_Length: 4\r\nX-Proxy: y\r\nX-Last: 5\r\n")
 
 
 def underscores():
@@ -21,7 +26,7 @@ def underscores():
                  not [name for name in f if "_" in name], f)
         tap.case("and Proxy", "proxy" not in f, f)
         tap.case("and nothing else", f["x-kept"] == "1" and f["x-last"] == "5" and
-                 f["x-forwarded-for"] == "127.0.0.1", f)
+                 f["x-proxy"] == "y" and f["x-forwarded-for"] == "127.0.0.1", f)
         tap.case("answers keep theirs", a.fields["x_answer"] == "1", a)
         chunked = get("/", b"Transfer-Encoding: chunked\r\n", b"PUT")
         a = ask(p, chunked + b"1\r\nx\r\n0\r\nX_Forwarded_For: 6.6.6.6\r\n\r\n")
@@ -37,6 +42,18 @@ def underscores():
         chunked = get("/", b"Transfer-Encoding: chunked\r\n", b"PUT")
         a = ask(p, chunked + b"1\r\nx\r\n0\r\nX_T: 1\r\n\r\n")
         tap.case("in trailers too", a.status == 200, a)
+
+
+def smuggled():
+    """To a server that takes one for the other, an underscore name is a way to
+    smuggle."""
+    o = origins.Careless("chunks")
+    with proxied(o, policy=OPEN + ", attempts: 1") as p:
+        for _, _, text in payloads.underscores():
+            ask(p, text.replace("{P}", "/p").replace("{E}", "/ev").encode())
+        victim = ask(p, get("/victim"))
+        tap.case("nothing is smuggled by an underscore", "/ev" not in o.seen() and
+                 victim.body == b"/victim", (o.seen(), victim))
 
 
 def max_forwards():
@@ -89,6 +106,18 @@ def loop():
         lines = f.readlines()
     tap.case("and is known by its name in the log, at each pass", len(lines) == 4 and
              all('"reason":"loop"' in x for x in lines), lines)
+
+
+def circle():
+    """Two that send to each other."""
+    one, two = free_port(), free_port()
+    both = [sidecar.Sidecar(sidecar.config([to]).replace(
+        "listen: 127.0.0.1:0", f"listen: 127.0.0.1:{port}"))
+        for port, to in ((one, two), (two, one))]
+    a = ask(both[0], get())
+    tap.case("two in a circle: 508", a.status == 508, a)
+    for p in both:
+        sidecar.ended("one of two in a circle", p)
 
 
 def of_others():
@@ -160,7 +189,8 @@ def hidden():
                  and "x-bide-attempt" in fields(o.heads[1]), (a, o.heads))
 
 
-ODD = ["//pay/", "/%70ay/", "/./pay/", "/x/../pay/", "/x/%2e%2E/pay/", "/pay/?a=//./%70"]
+ODD = ["//pay/", "/%70ay/", "/./pay/", "/x/../pay/", "/x/%2e%2E/pay/",
+       "/pay/?a=//./%70"]
 BAD = ["/..", "/a/../../pay/", "/%2e%2e/", "/%00", "/%0a", "/%zz", "/%", "/a\\b",
        "/x/..%2fpay/", "/x/..;/pay/"]
 
@@ -214,4 +244,5 @@ def paths():
     guarded.stop()
 
 
-run(underscores, max_forwards, loop, of_others, chain, hidden, paths)
+run(underscores, smuggled, max_forwards, loop, circle, of_others, chain, hidden,
+    paths)

@@ -338,7 +338,7 @@ def rss(p):
 
 def a_hostile_client():
     """It asks for ever other things, from several connections."""
-    bound, each = 1 << 20, 3000
+    bound, each = 1 << 20, 1500
     s, sidecar_ = site(("/mine", ok(b"mine")), more=ADMIN +
                        "  workers: 2\n  limits: { stale: 1MiB, "
                        "stale_answer: 64KiB }\n")
