@@ -2,8 +2,6 @@
 """Whose fault it was: a client cannot shut a healthy service for everybody, nor
 bring the sidecar down, whatever it does with its own time, its body or its answer.
 e2e_blame.py BIDE"""
-import json
-import os
 import re
 import socket
 import threading
@@ -13,7 +11,6 @@ import sidecar
 from parts import (Origin, Peer, Answer, ask, connect, get, ok, proxied, run,
                    says, tap, until)
 
-SAMPLED = b"traceparent: 00-%032x-%016x-01\r\n" % (0xabc, 0xdef)
 # A breaker that is quick to open, with the endpoint's own beside it.
 TOUCHY = ("backoff: { base: 1ms, cap: 2ms }, attempts: 2, breaker: { min_calls: 5, "
           "failure_rate: 50%, open: 1m }")
@@ -44,86 +41,6 @@ def is_well(p, what, data=None):
     tap.case(f"{what}: no breaker opened", openings(p) == 0, metrics(p))
     a = ask(p, data or get("/honest"))
     tap.case(f"{what}: an honest request is answered", a.status == 200, a)
-
-
-def lines(path):
-    try:
-        with open(path, encoding="utf-8") as f:
-            return [json.loads(line) for line in f if line.endswith("\n")]
-    except FileNotFoundError:
-        return []
-
-
-# ===== answers that are cut off =====
-
-def traced(write="30s"):
-    """What a sidecar needs to tell of spans, and who hears them."""
-    collector = Origin(says(ok()))
-    log = os.path.join(sidecar.work.name, f"decisions-{collector.port}.jsonl")
-    return collector, log, ADMIN + f"""
-  timeouts: {{ write: {write} }}
-  telemetry: {{ otlp: "http://127.0.0.1:{collector.port}", sample: 0%, log: {log} }}
-"""
-
-
-def told_of_the_cut(p, collector, log, what):
-    tap.case(f"{what}: it lives, and serves", until(
-        lambda: lines(p.log)) and ask(p, get("/after")).status == 200, p.said)
-    tap.case(f"{what}: the access log names the reason",
-             until(lambda: any(x["reason"] == "cut_short" for x in lines(p.log))),
-             lines(p.log))
-    tap.case(f"{what}: the log of decisions does",
-             until(lambda: any(x.get("reason") == "cut_short" for x in lines(log))),
-             lines(log))
-    tap.case(f"{what}: its span is sent, and names it", until(
-        lambda: any(b"cut_short" in body for body in collector.bodies)),
-        collector.bodies)
-
-
-def cut_by_the_origin():
-    """Found: a sampled request whose answer broke off crashed the sidecar.
-    The origin hangs up once the client has the head: an end that arrives together
-    with the head is an attempt that may be made again, and is."""
-    passed_on = threading.Event()
-
-    def talk(origin, peer):
-        head = origin.request(peer)
-        if b"/after" in head:
-            peer.send(ok(more=b"Connection: close\r\n"))
-        else:
-            peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome of it")
-            passed_on.wait(30)
-
-    collector, log, more = traced()
-    with proxied(Origin(talk), more=more, log=True) as p:
-        c = connect(p)
-        c.send(get("/cut", SAMPLED))
-        head = c.head()
-        passed_on.set()
-        tap.case("the client sees that its answer broke off",
-                 head.startswith(b"HTTP/1.1 200") and c.all() == b"some of it", head)
-        told_of_the_cut(p, collector, log, "cut by the origin")
-    collector.stop()
-
-
-def cut_by_the_client():
-    """The same by one that does not read for timeouts.write."""
-    def talk(origin, peer):
-        head = origin.request(peer)
-        if b"/after" in head:
-            peer.send(ok(more=b"Connection: close\r\n"))
-            return
-        peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (1 << 30))
-        while peer.send(bytes(1 << 20)):
-            pass
-
-    collector, log, more = traced(write="200ms")
-    with proxied(Origin(talk), more=more, log=True) as p:
-        s = p.connect(receive_buffer=4096)
-        s.sendall(get("/cut", SAMPLED))
-        told_of_the_cut(p, collector, log, "cut by the client")
-        s.close()
-    collector.stop()
 
 
 # ===== time that was never given =====
@@ -343,7 +260,6 @@ def hedged_calls_that_hang():
 
 if __name__ == "__main__":
     socket.setdefaulttimeout(60)
-    run(cut_by_the_origin, cut_by_the_client, hasty_clients,
-        hasty_clients_of_two_endpoints, stalled_uploads, late_uploads,
+    run(hasty_clients, hasty_clients_of_two_endpoints, stalled_uploads, late_uploads,
         line_behind_uploads, line_behind_readers, line_is_not_the_services_time,
         hedged_calls_that_hang)

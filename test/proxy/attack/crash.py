@@ -3,11 +3,12 @@
 client that stops reading, must not end the sidecar. It has a reason with a name, in
 the span, the access log and the metrics."""
 import json
+import os
 import threading
 
 from collector import Collector
-from attack import (PATIENCE, Origin, Peer, all_gone, ask, attacked, connect,
-                    get, named, ok, run, tap, until)
+from attack import (PATIENCE, Origin, Peer, all_gone, ask, attacked, connect, get,
+                    named, ok, run, tap, until, work)
 
 PARENT = b"traceparent: 00-%s-b7ad6b7169203331-01\r\n"
 LONG = 64 << 20
@@ -99,17 +100,22 @@ def clients_that_stop_reading():
 
 def named_everywhere():
     o = Origin(cut(b"close"))
-    with attacked(o, log=True) as p:
+    decisions = os.path.join(work.name, "decisions.jsonl")
+    with attacked(o, log=True, more=f"  telemetry: {{ log: {decisions} }}\n") as p:
         o.passed_on = threading.Event()
         cut_off(p, o)
         tap.case("the metrics name it", until(lambda: named(p, "cut_short")))
-        log = p.log
+        for what, log in (("access log", p.log), ("log of decisions", decisions)):
+            tap.case(f"the {what} names it", until(lambda path=log: any(
+                x.get("reason") == "cut_short" for x in lines(path))), lines(log))
 
-        def lines():
-            with open(log, encoding="utf-8") as f:
-                return [json.loads(x) for x in f.read().split("\n")[:-1]]
-        tap.case("the access log names it", until(lambda: any(
-            "cut_short" in x.values() for x in lines())), lines())
+
+def lines(path):
+    try:
+        with open(path, encoding="utf-8") as f:
+            return [json.loads(x) for x in f if x.endswith("\n")]
+    except FileNotFoundError:
+        return []
 
 
 run(origins_that_cut, clients_that_stop_reading, named_everywhere)
