@@ -17,8 +17,7 @@ enum {
 
 static void bury(void *user, struct net_grave *grave)
 {
-    struct http_conn *c =
-        (void *)((char *)grave - offsetof(struct http_conn, grave));
+    struct http_conn *c = bide__container_of(grave, struct http_conn, grave);
 
     (void)user;
     bide__out_done(&c->out);
@@ -39,19 +38,13 @@ void http_conn_drop(struct http_conn *c, bool reset)
     net_task_cancel(&c->again);
     if (c->phase == HTTP_ASKED)
         return; /* until it is answered */
-    if (c->next)
-        c->next->prev = c->prev;
-    if (c->prev)
-        c->prev->next = c->next;
-    else
-        s->conns = c->next;
+    bide__list_remove(&c->link);
     net_loop_bury(s->loop, &c->grave, bury);
 }
 
 static void fire(struct net_timer *timer)
 {
-    http_conn_drop((void *)((char *)timer - offsetof(struct http_conn, timer)),
-                   false);
+    http_conn_drop(bide__container_of(timer, struct http_conn, timer), false);
 }
 
 /* What it asks may be there already: then it is answered before anybody can take
@@ -73,10 +66,7 @@ static void add_client(struct http_server *s, int fd)
     c->timer.fire = fire;
     c->again.run = http_conn_again;
     c->moved_ns = s->loop->now_ns;
-    c->next = s->conns;
-    if (c->next)
-        c->next->prev = c;
-    s->conns = c;
+    bide__list_push(&s->conns, &c->link);
     s->n_conns++;
     if (s->tls && net_tls_accept(&c->net, s->tls) < 0)
         http_conn_drop(c, false);
@@ -107,7 +97,7 @@ static int64_t take_client(struct http_server *s)
 static void take_clients(struct net_timer *timer)
 {
     struct http_server *s =
-        (void *)((char *)timer - offsetof(struct http_server, accepting));
+        bide__container_of(timer, struct http_server, accepting);
     int64_t rest_ns = 0;
 
     for (int n = 0; rest_ns == 0 && n < AT_ONCE; n++)
@@ -120,8 +110,7 @@ static void take_clients(struct net_timer *timer)
 /* Those who are connected come first: timers run after all events. */
 static void on_listener(struct net_io *io, unsigned events)
 {
-    struct http_server *s =
-        (void *)((char *)io - offsetof(struct http_server, listener));
+    struct http_server *s = bide__container_of(io, struct http_server, listener);
 
     (void)events;
     net_loop_remove(s->loop, io);
@@ -131,6 +120,7 @@ static void on_listener(struct net_io *io, unsigned events)
 int http_server_listen(struct http_server *s, struct net_loop *loop, int fd)
 {
     s->loop = loop;
+    bide__list_init(&s->conns);
     s->listener = (struct net_io){ on_listener, -1 };
     s->accepting.fire = take_clients;
     if (net_loop_add_level(loop, &s->listener, fd, 0) < 0)
@@ -155,9 +145,10 @@ void http_server_close(struct http_server *s)
 
 void http_server_drop_all(struct http_server *s, bool reset)
 {
-    while (s->conns) {
-        s->conns->phase = HTTP_READING; /* nobody answers it any more */
-        http_conn_drop(s->conns, reset);
+    struct http_conn *c;
+    HTTP_SERVER_EACH(s, c) {
+        c->phase = HTTP_READING; /* nobody answers it any more */
+        http_conn_drop(c, reset);
     }
 }
 

@@ -37,6 +37,7 @@
 #ifndef BIDE_NET_HTTP_SERVER_H
 #define BIDE_NET_HTTP_SERVER_H
 
+#include "base/list.h"
 #include "base/out.h"
 #include "bide/policy.h"
 #include "net/conn.h"
@@ -74,7 +75,7 @@ struct http_conn {
     struct net_timer timer; /* then it is dropped */
     struct net_task again;  /* there is more to read */
     struct net_grave grave;
-    struct http_conn *next, *prev;
+    struct bide__list link; /* of its server */
     size_t in_len;
     char in[]; /* server->max_head bytes */
 };
@@ -100,7 +101,7 @@ struct http_server {
     struct net_io listener;
     int fd; /* listens; or negative */
     struct net_timer accepting;
-    struct http_conn *conns;
+    struct bide__list conns; /* also those who hung up and are not answered */
     size_t n_conns; /* open */
 };
 
@@ -124,6 +125,14 @@ void http_server_drop_all(struct http_server *s, bool reset);
 
 /* Both. */
 void http_server_done(struct http_server *s);
+
+/* Goes through all clients. What comes next is known before `c` may be dropped;
+ * nobody else may be. */
+#define HTTP_SERVER_EACH(s, c)                                                 \
+    for (struct bide__list *at = (s)->conns.next, *behind;                     \
+         at && at != &(s)->conns && (behind = at->next) &&                     \
+         (c = bide__container_of(at, struct http_conn, link));                 \
+         at = behind)
 
 /* How many are connected, streams not counted. */
 unsigned http_server_unanswered(const struct http_server *s);

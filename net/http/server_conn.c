@@ -200,8 +200,7 @@ void http_conn_serve(struct http_conn *c)
 
 void http_conn_again(struct net_task *task)
 {
-    http_conn_serve(
-        (void *)((char *)task - offsetof(struct http_conn, again)));
+    http_conn_serve(bide__container_of(task, struct http_conn, again));
 }
 
 void http_conn_ready(struct net_io *io, unsigned events)

@@ -27,10 +27,10 @@ typedef bool test(const struct http_conn *c);
 static struct http_conn *first_of(const struct http_server *s, test *among,
                                   size_t *ret_n)
 {
-    struct http_conn *first = NULL;
+    struct http_conn *first = NULL, *c;
 
     *ret_n = 0;
-    for (struct http_conn *c = s->conns; c; c = c->next) {
+    HTTP_SERVER_EACH(s, c) {
         if (c->net.io.fd < 0 || (among && !among(c)))
             continue;
         ++*ret_n;

@@ -21,14 +21,13 @@ static void on_request(struct http_conn *c)
 
 static void on_tick(struct net_timer *timer)
 {
-    struct bide__admin *a =
-        (void *)((char *)timer - offsetof(struct bide__admin, tick));
+    struct bide__admin *a = bide__container_of(timer, struct bide__admin, tick);
+    struct http_conn *c;
     bool any = false;
 
     bide__out_clear(&a->state);
     admin_state(a, &a->state, a->loop.now_ns);
-    for (struct http_conn *c = a->server.conns, *next; c; c = next) {
-        next = c->next;
+    HTTP_SERVER_EACH(&a->server, c) {
         if (c->phase != HTTP_STREAMING)
             continue;
         any = true;
@@ -43,8 +42,7 @@ static void on_tick(struct net_timer *timer)
 
 static void on_wake(struct net_loop *loop)
 {
-    struct bide__admin *a =
-        (void *)((char *)loop - offsetof(struct bide__admin, loop));
+    struct bide__admin *a = bide__container_of(loop, struct bide__admin, loop);
     void *tls = atomic_exchange(&a->renewed, NULL);
 
     if (atomic_load(&a->hand_over)) /* another process listens from now on */

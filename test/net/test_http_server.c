@@ -23,6 +23,14 @@ static struct http_conn *held; /* /later: nobody has answered it */
 static char *much;
 static int64_t fake_ns;
 
+/* The one that came last; or NULL. */
+static struct http_conn *last(void)
+{
+    return bide__list_empty(&server.conns)
+               ? NULL
+               : bide__container_of(server.conns.next, struct http_conn, link);
+}
+
 static int64_t fake_clock(void)
 {
     return fake_ns;
@@ -210,7 +218,7 @@ static void server_cut_anywhere_is_cleared_away(void **unused)
             while (server.n_conns > 0)
                 go(-1);
         }
-    assert_null(server.conns);
+    assert_null(last());
 }
 
 static void server_long_head_is_refused(void **unused)
@@ -260,7 +268,7 @@ static void server_answer_that_is_not_read_is_dropped(void **unused)
     int fd = join_and_say("GET /much HTTP/1.1\r\n" HOST "\r\n");
 
     (void)unused;
-    while (!server.conns || server.conns->phase != HTTP_WRITING)
+    while (!last() || last()->phase != HTTP_WRITING)
         go(-1);
     fake_ns += 11 * BIDE_SECOND;
     while (server.n_conns > 0)
@@ -302,10 +310,10 @@ static void server_client_gone_is_answered_all_the_same(void **unused)
         go(-1);
     leave(fd);
     assert_int_equal(server.n_conns, 0);
-    assert_ptr_equal(server.conns, held);
+    assert_ptr_equal(last(), held);
     http_answer_begin(held, 200);
     http_answer_end(held, "x", 1);
-    assert_null(server.conns);
+    assert_null(last());
     let_it_work();
 }
 
@@ -344,7 +352,7 @@ static void server_place_is_kept_for_a_moment(void **unused)
 
     (void)unused;
     fd[0] = join();
-    int64_t came_ns = server.conns->moved_ns;
+    int64_t came_ns = last()->moved_ns;
     for (int i = 1; i < FEW; i++)
         fd[i] = join();
     fd[FEW] = socket(AF_INET, SOCK_STREAM, 0);
@@ -366,12 +374,13 @@ static void server_unread_answers_are_bounded(void **unused)
     for (int i = 0; i < 3; i++) {
         fake_ns += BIDE_SECOND;
         fd[i] = join_and_say("GET /much HTTP/1.1\r\n" HOST "\r\n");
-        while (i < 2 && server.conns->phase != HTTP_WRITING)
+        while (i < 2 && last()->phase != HTTP_WRITING)
             go(-1);
     }
     while (server.n_conns > 2)
         go(-1);
-    for (const struct http_conn *c = server.conns; c; c = c->next)
+    struct http_conn *c;
+    HTTP_SERVER_EACH(&server, c)
         assert_true(c->phase == HTTP_WRITING);
     server.waiting = 32;
     for (int i = 0; i < 3; i++)
@@ -392,15 +401,15 @@ static void server_stream_is_fed_and_bounded(void **unused)
     read_until(&loop, fd, "\r\n\r\n", got, sizeof got);
     assert_string_equal(got, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n");
     assert_int_equal(http_server_unanswered(&server), 0);
-    assert_true(http_stream_next(server.conns));
-    bide__out_text(&server.conns->out, "hello");
-    http_stream_send(server.conns);
+    assert_true(http_stream_next(last()));
+    bide__out_text(&last()->out, "hello");
+    http_stream_send(last());
     read_until(&loop, fd, "hello", got, sizeof got);
     assert_false(http_server_has_room_for_stream(&server));
-    assert_true(http_stream_next(server.conns));
-    bide__out_bytes(&server.conns->out, much, LONG);
-    http_stream_send(server.conns); /* it does not read that */
-    assert_false(http_stream_next(server.conns));
+    assert_true(http_stream_next(last()));
+    bide__out_bytes(&last()->out, much, LONG);
+    http_stream_send(last()); /* it does not read that */
+    assert_false(http_stream_next(last()));
     fake_ns += BIDE_SECOND;
     go(-1);
     assert_true(http_server_has_room_for_stream(&server));
@@ -421,7 +430,7 @@ static void server_drops_all(void **unused)
         go(-1);
     http_server_drop_all(&server, true);
     assert_int_equal(server.n_conns, 0);
-    assert_null(server.conns);
+    assert_null(last());
     assert_int_equal(recv(silent, &byte, 1, 0), -1);
     assert_int_equal(errno, ECONNRESET);
     close(silent);
