@@ -56,9 +56,13 @@ struct check {
 static const char *take(void *ctx, const char *name, const char *argument)
 {
     struct check *c = ctx;
+    const char *expected;
 
     if (argument)
-        return bide__service_set(&c->service, name, argument, strlen(argument));
+        return field_flag(&bide__service_table, &c->service, name, argument,
+                          &expected) < 0
+                   ? expected
+                   : NULL;
     c->json |= strcmp(name, "json") == 0;
     c->sarif |= strcmp(name, "sarif") == 0;
     c->quiet |= strcmp(name, "quiet") == 0;

@@ -43,11 +43,8 @@ struct bide__service {
 
 #define BIDE__SERVICE_INIT { -1, -1, -1, 0, 0 }
 
-/* Sets one fact by its name, as in `capacity` and "500/s": what was expected, or
- * NULL if all is well. The list of names ends in NULL. */
-extern const char *const bide__service_keys[];
-const char *bide__service_set(struct bide__service *service, const char *key,
-                              const char *text, size_t len);
+/* Its keys, which are flags of `bide check` as well. */
+extern const struct bide__table bide__service_table;
 
 /* One named policy as it was read. */
 struct bide__policy_entry {

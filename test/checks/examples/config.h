@@ -2,7 +2,6 @@
  * "Examples in headers" in CONTRIBUTING.md. */
 
 /* config/field/field.h */
-#include "config/field/rows.h"
 bool is_host(const struct bide__node *text);
 
 /* config/translate/import.h */
