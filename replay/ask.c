@@ -1,4 +1,4 @@
-/* Asking the engine, and doing what it says: calls, the attempts they run, and
+/* Asks the engine, and does what it says: calls, their running attempts, and
  * the queue for a place in flight. */
 #include "replay/ask.h"
 
@@ -134,7 +134,7 @@ static void set_ask_timer(struct replay *r, struct replay_call *c,
         add_timer(r, c, at_ns, 0);
 }
 
-/* A wait that says nothing new: it was told before, or goes without saying. */
+/* A wait that says nothing new: it was printed before, or is implied. */
 static bool is_news(const struct replay_call *c, enum replay_cause cause,
                     const bide_decision *d)
 {
@@ -182,7 +182,7 @@ void replay_ask(struct replay *r, struct replay_call *c, struct replay_row row)
     }
 }
 
-/* Whoever queues first is asked first, for as long as they get a place. */
+/* Serves the queue in order, for as long as there are places. */
 static void serve_queue(struct replay *r)
 {
     while (r->place_free && r->queue_first && !r->error) {

@@ -19,7 +19,7 @@ struct replay_call *replay_make_call(struct replay *r);
 struct replay_attempt *replay_find_running(struct replay_call *c,
                                            uint32_t attempt);
 
-/* Sets when the attempt ends, and by what. outcome NULL: not known. */
+/* Sets when and how the attempt ends. outcome NULL: unknown. */
 void replay_expect(struct replay *r, struct replay_call *c,
                    struct replay_attempt *a,
                    const struct replay_outcome *outcome);
@@ -27,7 +27,7 @@ void replay_expect(struct replay *r, struct replay_call *c,
 /* Asks until the answer is to wait, or that the call is over. */
 void replay_ask(struct replay *r, struct replay_call *c, struct replay_row row);
 
-/* The same, and then those who queue for what it may have set free. */
+/* The same, and then serves the queue for what it may have released. */
 int replay_ask_and_serve(struct replay *r, struct replay_call *c,
                          const struct replay_row *row);
 

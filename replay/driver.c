@@ -1,9 +1,8 @@
-/* The engine on virtual time: a driver like any other, but the waits cost
+/* The engine on virtual time: a driver like any other, except that waits cost
  * nothing and the outcomes are known beforehand.
  *
- * One rule of its own: an attempt for which no outcome is known, or one that
- * would come too late, times out when the engine said it should, after it was
- * sent. */
+ * One rule of its own: an attempt whose outcome is unknown, or would come too
+ * late, times out when the engine says so, after it was sent. */
 #include "replay/driver.h"
 
 #include <assert.h>
@@ -11,7 +10,7 @@
 
 #include "replay/ask.h"
 
-/* ===== what attempts come to ===== */
+/* ===== outcomes of attempts ===== */
 
 static bide_outcome classify(const struct replay *r,
                              const struct replay_call *c,
@@ -108,7 +107,8 @@ int replay_finish(struct replay *r)
         bide_call_cancel(&c->call);
         replay_ask(r, c, row);
     }
-    /* The queue was not served meanwhile: those who waited there end as well. */
+    /* The queue was not served meanwhile: calls that waited there end as
+     * well. */
     if (!r->error)
         check_ends(r);
     return r->error;
@@ -214,7 +214,7 @@ int replay_init(struct replay *r, const struct replay_settings *settings,
                        .seed = &settings->seed,
                        .on_breaker = on_breaker,
                        .on_place = on_place };
-    own.lanes = 1; /* there is one thread, wherever the kernel moves it */
+    own.lanes = 1; /* there is one thread, on whichever core */
     *r = (struct replay){ .user = user,
                           .ctx = ctx,
                           .decisions_max = settings->decisions_max };

@@ -26,7 +26,7 @@ struct replay_outcome {
     size_t n_headers;
     const char *body;
     size_t body_len;
-    int64_t latency_ns; /* from its start; < 0: not said */
+    int64_t latency_ns; /* from its start; < 0: not given */
 };
 
 enum { REPLAY_RUNNING_MAX = 5 };
@@ -35,20 +35,20 @@ struct replay_attempt {
     uint32_t attempt;
     int64_t start_ns, timeout_ns;
     uint64_t due_seq; /* of the one timer that counts */
-    bool timed_out;   /* what that timer will bring */
+    bool timed_out;   /* the outcome when that timer fires */
     struct replay_outcome outcome;
 };
 
 struct replay_call {
     bide_call call;
-    uint64_t serial; /* never the same again */
-    uint64_t user;   /* whatever the user of the driver likes */
+    uint64_t serial; /* never reused */
+    uint64_t user;   /* for the user of the driver */
     const char *method;
     int64_t begin_ns;
-    uint32_t first_attempt; /* 1, or more where earlier ones were made */
-    bide_class last_class;  /* of the last outcome, once there was one */
+    uint32_t first_attempt; /* 1, or more if earlier ones were made */
+    bide_class last_class;  /* of the last outcome, if any */
     bool had_outcome;
-    bide_decision last; /* that was told */
+    bide_decision last; /* that was reported */
     int64_t ask_at_ns;  /* the timer to ask again; FOREVER: none */
     unsigned n_running;
     struct replay_attempt running[REPLAY_RUNNING_MAX];
@@ -69,7 +69,7 @@ struct replay_call {
     X(REPLAY_CANCEL, "cancel")                                                 \
     X(REPLAY_TICK, "tick")                                                     \
     X(REPLAY_END, "end")         /* the script is over, the call is not */     \
-    X(REPLAY_BREAKER, "breaker") /* it went from one state to another */       \
+    X(REPLAY_BREAKER, "breaker") /* it changed state */       \
     X(REPLAY_FORCED, "force_breaker")                                          \
     X(REPLAY_UNUSED, "unused") /* a result that no attempt waits for */
 
@@ -79,7 +79,7 @@ enum replay_cause {
 #undef X
 };
 
-/* Something to tell: a decision, or a note without one. */
+/* Something to report: a decision, or a note without one. */
 struct replay_row {
     enum replay_cause cause;
     int64_t now_ns;
@@ -96,8 +96,8 @@ struct replay_row {
     unsigned n_stopped;
 };
 
-/* What the driver asks and tells. `outcome` says what the attempt that starts
- * now will come to, or false: nobody knows yet. */
+/* What the driver asks and reports. `outcome` provides the outcome of the
+ * attempt that starts now, or false: it is not known yet. */
 struct replay_user {
     bool (*outcome)(void *ctx, const struct replay_call *call, uint32_t attempt,
                     struct replay_outcome *ret);
@@ -111,8 +111,8 @@ struct replay {
     int64_t wall_s;      /* seconds since 1970 at time 0; 0: unknown */
     uint64_t in_flight;  /* attempts that run */
     uint64_t open;       /* calls that are not over */
-    uint64_t unfinished; /* calls that were, at the end */
-    uint64_t unused;     /* results that no attempt waited for */
+    uint64_t unfinished; /* calls that were not, at the end */
+    uint64_t unused;     /* results for which no attempt was waiting */
     uint64_t decisions;
     uint64_t decisions_max;
     int error; /* BIDE_ENOMEM, BIDE_ESTATE: too many decisions */
@@ -130,34 +130,34 @@ struct replay {
 struct replay_settings {
     const bide_policy_conf *conf;
     uint64_t seed;
-    uint64_t decisions_max; /* ends what would never end */
+    uint64_t decisions_max; /* stops what would never end */
 };
 
 enum { REPLAY_DECISIONS_MAX = 10000000 };
 
-/* Starts at time 0. 0, or what bide_dep_new() says. */
+/* Starts at time 0. 0, or the result of bide_dep_new(). */
 int replay_init(struct replay *r, const struct replay_settings *settings,
                 const struct replay_user *user, void *ctx);
 void replay_done(struct replay *r);
 
-/* All of these give r->error, and do nothing once there is one. */
+/* All of these return r->error, and do nothing once there is one. */
 
-/* Lets everything happen that is due up to then, `at_ns` included. */
+/* Processes everything that is due up to and including `at_ns`. */
 int replay_advance(struct replay *r, int64_t at_ns);
 
 /* op->deadline_ns is a duration here, 0 for none. */
 int replay_begin(struct replay *r, const bide_op *op, const char *method,
                  uint64_t user, struct replay_call **ret_call);
 
-/* The outcome of an attempt: now, or where it has a latency, that long after
- * the attempt's start. attempt 0: of the oldest that runs. */
+/* The outcome of an attempt: now, or, if it has a latency, that long after the
+ * attempt's start. attempt 0: of the oldest one running. */
 int replay_result(struct replay *r, struct replay_call *call, uint32_t attempt,
                   const struct replay_outcome *outcome);
 int replay_cancel(struct replay *r, struct replay_call *call);
 int replay_tick(struct replay *r);
 int replay_force(struct replay *r, bide_breaker_mode mode);
 
-/* Runs until nothing more falls due, then ends what is still open. */
+/* Runs until nothing more is due, then ends what is still open. */
 int replay_finish(struct replay *r);
 
 #endif

@@ -40,7 +40,7 @@ static bool read_results(struct replay_reader *r, const struct bide__node *list,
     return fine;
 }
 
-/* Without a method it is a GET; `idempotent` has the last word. */
+/* Without a method it is a GET; `idempotent` overrides it. */
 static bool read_op(struct replay_reader *r, const struct bide__node *map,
                     struct replay_begin *b)
 {
@@ -125,8 +125,8 @@ static bool read_begin(struct replay_reader *r, const struct bide__node *map,
         return replay_mistake(r, get(map, "count"), "too-many-calls", NULL,
                               "more than %d calls in one script",
                               REPLAY_MAX_CALLS);
-    /* Known from here on even if something is wrong with it: one mistake should
-     * not make every line about this call another one. */
+    /* Registered even if something is wrong with it: one error should not make
+     * every line about this call another one. */
     ret->call = r->script->n_begins++;
     replay_name_add(r, b->name, ret->call, b->count > 1);
     ret->kind = REPLAY_EVENT_BEGIN;

@@ -1,6 +1,6 @@
 /* The formats of access logs, compiled once.
  *
- * A format is literal text and fields, in the words of nginx ($status) or of
+ * A format is literal text and fields, in the syntax of nginx ($status) or of
  * Apache (%>s). */
 #include "replay/format.h"
 
@@ -41,7 +41,7 @@ static bool is_name(char c)
            (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Reads a field's word; gives where it ends, or NULL if there is none. */
+/* Reads a field's name; returns its end, or NULL if there is none. */
 static const char *read_word(const char *at, enum field *ret)
 {
     char name[64];

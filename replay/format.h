@@ -12,7 +12,7 @@ struct replay_line {
     uint32_t latency_us;
     uint16_t status;
     bool idempotent : 1;
-    bool whole_second : 1; /* the log did not say more */
+    bool whole_second : 1; /* the log has no finer resolution */
 };
 
 enum { REPLAY_BAD_SHOWN = 5, REPLAY_LINE_MAX = 65536 };
@@ -40,18 +40,18 @@ struct part {
 
 enum { PARTS_MAX = 64 };
 
-/* A format: `common`, `combined`, `json`, or one in the words of nginx
+/* A format: `common`, `combined`, `json`, or one in the syntax of nginx
  * ('$remote_addr [$time_local] "$request" $status $request_time') or of Apache
  * ('%h %t "%r" %>s %D'). Threads: immutable. */
 struct replay_format {
     bool json;
     struct part part[PARTS_MAX];
     size_t n;
-    char *tail; /* text behind the last field */
+    char *tail; /* text after the last field */
     size_t tail_len;
 };
 
-/* NULL and *ret_why, if it is none. */
+/* NULL and *ret_why, if it is invalid. */
 struct replay_format *replay_format_new(const char *text, const char **ret_why);
 void replay_format_free(struct replay_format *format);
 

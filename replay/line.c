@@ -1,8 +1,8 @@
 /* One line of an access log, matched against its format.
  *
- * A field reaches to the text that follows it; one between double quotes may
- * hold any text with its quotes escaped by a backslash. Lines come from whoever
- * could send a request: what does not fit is told, never guessed. */
+ * A field extends to the text that follows it; one between double quotes may
+ * contain any text with quotes escaped by a backslash. Lines come from anyone
+ * who can send a request: what does not match is reported, never guessed. */
 #include <string.h>
 
 #include "bide/bide.h"
@@ -107,7 +107,7 @@ static int take_field(struct replay_line *line, enum field field,
         return rc < 0 ? rc : 1;
     case LATENCY_REST:
         if (len == 0 || *at != ' ')
-            return 0; /* something else stands there: no latency */
+            return 0; /* something else: no latency */
         return latency_rest(line, at + 1, len - 1) == 0;
     default:
         return 0;

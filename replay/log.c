@@ -1,9 +1,9 @@
-/* A log as a whole: read line by line through one bounded buffer, kept as 16
- * bytes a line, and put in order of time.
+/* A whole log: read line by line through one bounded buffer, kept as 16 bytes a
+ * line, and sorted by time.
  *
- * Logs name seconds, and a busy second has a thousand lines. All of them at its
- * first instant would be a burst that never was, so they are spread evenly over
- * the second, in the order of the log. */
+ * Logs have a resolution of a second, and a busy second has a thousand lines.
+ * All of them at its first instant would be a burst that never was, so they are
+ * spread evenly over the second, in the order of the log. */
 #include "replay/log.h"
 
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static void merge(const struct replay_line *from, struct replay_line *to,
     }
 }
 
-/* By merging, for lines of the same time shall stay as they came. */
+/* By merging, so that lines of the same time keep their order. */
 static bool sort(struct replay_log *log)
 {
     struct replay_line *from = log->lines, *to, *spare;
@@ -120,7 +120,7 @@ static void spread(struct replay_log *log)
                 (int64_t)((double)BIDE_SECOND * (double)(k - i) /
                           (double)(end - i));
     }
-    /* lines with fractions of the same second may now stand before others */
+    /* lines with fractions of the same second may now be before others */
     log->disordered = false;
     for (size_t i = 1; i < log->n && !log->disordered; i++)
         log->disordered = log->lines[i].at_ns < log->lines[i - 1].at_ns;
@@ -128,7 +128,7 @@ static void spread(struct replay_log *log)
 
 /* ===== reading ===== */
 
-/* A line that does not fit the buffer is read to its end, and is a bad one. */
+/* A line that does not fit the buffer is read to its end, and counts as bad. */
 static bool read_lines(struct replay_log *log, const struct replay_format *f,
                        FILE *in, char *buffer)
 {

@@ -13,8 +13,8 @@
 struct replay_log {
     struct replay_line *lines;
     size_t n, capacity;
-    uint64_t n_read; /* lines in all, blank ones not counted */
-    uint64_t n_bad;  /* of those, not understood; the first of them: */
+    uint64_t n_read; /* all lines, except blank ones */
+    uint64_t n_bad;  /* of those, unparsable; the first of them: */
     struct {
         uint64_t number;
         const char *why;
@@ -28,7 +28,7 @@ struct replay_log {
 int replay_log_json(const char *text, size_t len, struct replay_line *ret,
                     bool *ret_has_latency, const char **ret_why);
 
-/* Reads all of a log, sorted by time in the end. BIDE_ENOMEM. */
+/* Reads a whole log, and sorts it by time. BIDE_ENOMEM. */
 int replay_log_read(struct replay_log *log, const struct replay_format *format,
                     FILE *in);
 void replay_log_done(struct replay_log *log);

@@ -1,5 +1,5 @@
-/* One line of a log in JSON, whatever its keys are called: each of the three
- * values is looked for under the names that the known loggers use. */
+/* One line of a JSON log, whatever its keys: each of the three values is looked
+ * up under the names that known loggers use. */
 #include <string.h>
 
 #include "bide/bide.h"
@@ -17,7 +17,7 @@ static const char *const status_keys[] = { "status",      "status_code",
                                            "http_status", NULL };
 static const char *const method_keys[] = { "method", "request_method",
                                            "http_method", NULL };
-/* Without a unit in the name: seconds, as nginx has it. */
+/* Without a unit in the name: seconds, as in nginx. */
 static const struct unit {
     const char *key;
     int64_t ns;

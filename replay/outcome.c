@@ -1,5 +1,5 @@
-/* What an attempt came to, as a script says it: a status with its headers and
- * body, an error of the transport, or a gRPC code. */
+/* The outcome of an attempt, as written in a script: a status with its headers
+ * and body, a transport error, or a gRPC code. */
 #include "replay/reader.h"
 
 static struct bide__node *get(const struct bide__node *map, const char *key)
@@ -26,7 +26,7 @@ static size_t count_headers(const struct bide__node *map)
     return n;
 }
 
-/* {"Retry-After": "2"}, a list where a field comes more than once. */
+/* {"Retry-After": "2"}, a list for a field that occurs more than once. */
 static bool read_headers(struct replay_reader *r, const struct bide__node *map,
                          struct replay_outcome *ret)
 {

@@ -8,7 +8,7 @@
 #include "config/doc/tree.h"
 #include "replay/script.h"
 
-/* Nobody reads on after that many. */
+/* No more errors are reported after that many. */
 enum { REPLAY_MISTAKES_MAX = 20 };
 
 /* Threads: owned. */
@@ -18,7 +18,7 @@ struct replay_reader {
     const char *file;
     const char *text; /* all of the script */
     size_t len;
-    struct bide__tree *tree; /* of the line that is being read */
+    struct bide__tree *tree; /* of the current line */
     unsigned line;
     int64_t last_ns; /* the time of the event above */
     unsigned mistakes;

@@ -24,8 +24,8 @@ struct replay_log;
 struct replay_printer;
 struct replay_script;
 
-/* 0, BIDE_ENOMEM, or BIDE_ESTATE: more decisions than that; for a log, than
- * that and 100 a line. */
+/* 0, BIDE_ENOMEM, or BIDE_ESTATE: more decisions than decisions_max; for a log,
+ * than that plus 100 per line. */
 int replay_run_script(const struct replay_script *script,
                       const struct replay_settings *settings,
                       struct replay_printer *printer);

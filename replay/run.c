@@ -1,4 +1,4 @@
-/* A script through the driver: events in their order, outcomes from the plans
+/* Runs a script through the driver: events in order, outcomes from the plans
  * that calls began with. */
 #include <stdlib.h>
 #include <string.h>
@@ -8,21 +8,21 @@
 #include "replay/script.h"
 #include "replay/summary.h"
 
-/* A result that was told before its attempt began. */
+/* A result that was given before its attempt began. */
 struct ahead {
     struct ahead *next;
     uint32_t attempt;
     const struct replay_outcome *outcome;
 };
 
-/* What a begin of the script has come to. */
+/* The state of a begin of the script. */
 struct begun {
     const struct replay_begin *begin;
     struct replay_call *call; /* NULL: not begun, over, or several */
     struct ahead *ahead, **ahead_end;
 };
 
-/* A begin with a count, on its way. */
+/* A begin with a count, in progress. */
 struct burst {
     struct burst *next;
     const struct replay_begin *begin;
@@ -36,7 +36,7 @@ struct run {
     struct replay_printer *printer;
     struct begun *begun;
     struct burst *bursts;
-    const char *unused_name; /* whose result nobody waits for */
+    const char *unused_name; /* whose result no attempt waits for */
 };
 
 /* ===== names: a call's `user` is its begin and its number in a burst ===== */
@@ -106,7 +106,7 @@ static int begin_one(struct run *run, const struct replay_begin *begin,
     int rc = replay_begin(r, &begin->op, begin->method,
                           user_of(number, of_burst), &call);
     if (rc == 0 && begin->count == 1 && call->serial != 0)
-        b->call = call; /* else it is over already */
+        b->call = call; /* else it is already over */
     return rc;
 }
 
@@ -123,7 +123,7 @@ static int add_burst(struct run *run, const struct replay_event *e)
     return 0;
 }
 
-/* A result with a latency may come before its attempt does. */
+/* A result with a latency may come before its attempt. */
 static int keep_ahead(struct run *run, const struct replay_event *e)
 {
     struct ahead *a = malloc(sizeof *a);
@@ -187,7 +187,7 @@ static struct burst **earliest(struct run *run)
     return first;
 }
 
-/* Begins the calls of bursts that fall due up to then. */
+/* Begins the calls of bursts that are due up to then. */
 static int burst_until(struct run *run, int64_t at_ns)
 {
     int rc = 0;

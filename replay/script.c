@@ -1,6 +1,7 @@
-/* A script: one JSON object a line, blank lines and lines that begin with `#`
- * aside. It is read and checked as a whole before anything runs, so that all
- * its mistakes are told at once, and none in the middle of the output. */
+/* A script: one JSON object per line, except for blank lines and lines that
+ * begin with `#`. It is read and checked as a whole before anything runs, so
+ * that all its errors are reported at once, and none in the middle of the
+ * output. */
 #include "replay/script.h"
 
 #include <stdlib.h>
@@ -80,7 +81,8 @@ static bool add_event(struct replay_script *s, const struct replay_event *event)
     return true;
 }
 
-/* What the reader of JSON found, told of the file instead of the line. */
+/* Reports the JSON reader's findings with positions in the file, not the
+ * line. */
 static void pass_on(struct replay_reader *r, const bide_diagnostics *found)
 {
     for (size_t i = 0; i < bide_diagnostics_size(found); i++) {

@@ -51,7 +51,7 @@ struct replay_script {
 
 enum { REPLAY_MAX_CALLS = 1000000, REPLAY_MAX_BURSTS = 1000 };
 
-/* Reads a script. BIDE_EPARSE: the mistakes are in `notes`; BIDE_ENOMEM. */
+/* Reads a script. BIDE_EPARSE: the errors are in `notes`; BIDE_ENOMEM. */
 int replay_script_read(struct replay_script *script, const char *name,
                        const char *text, size_t len, bide_diagnostics *notes);
 void replay_script_done(struct replay_script *script);

@@ -1,5 +1,5 @@
-/* Points in time as logs and scripts write them. Nothing here looks at the
- * locale or at the time zone of the machine. */
+/* Points in time as logs and scripts write them. Nothing here depends on the
+ * locale or the time zone of the machine. */
 
 #include "replay/time.h"
 
@@ -73,7 +73,8 @@ int replay_decimal(const char *text, size_t len, int64_t unit_ns,
 }
 
 /* Seconds since 1970, or thousandths, millionths or billionths of one: today is
- * 1.8e9 s, and each unit begins where the one before would be the year 5138. */
+ * 1.8e9 s, and each unit begins where the previous one would be the year
+ * 5138. */
 int replay_time_epoch(const char *text, size_t len, int64_t *ret_ns)
 {
     size_t whole = 0;

@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All give nanoseconds since 1970, or BIDE_EPARSE. *ret_whole: the text named a
- * second, and no part of one. */
+/* All return nanoseconds since 1970, or BIDE_EPARSE. *ret_whole: the text has
+ * no fraction of a second. */
 int replay_time_clf(const char *text, size_t len, int64_t *ret_ns);
 int replay_time_iso(const char *text, size_t len, int64_t *ret_ns,
                     bool *ret_whole);

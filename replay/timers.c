@@ -1,8 +1,8 @@
-/* What falls due, the earliest first: a binary heap by time, then by the order
- * of arrival, so that ties are settled the same way in each run.
+/* What is due, the earliest first: a binary heap by time, then by order of
+ * arrival, so that ties are broken the same way in each run.
  *
- * A timer is never taken out early. Whoever takes it looks at its call's serial
- * and at whether it is still the one that is waited for. */
+ * A timer is never removed early. When it fires, its call's serial and whether
+ * it is still the current one are checked. */
 #include "replay/timers.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static bool grow(struct replay_timers *t)
     return true;
 }
 
-/* Gives the timer the next number, which is then in t->seq. */
+/* Assigns the timer the next number, which is then in t->seq. */
 bool replay_timers_add(struct replay_timers *t, struct replay_timer timer)
 {
     if (t->n == t->capacity && !grow(t))

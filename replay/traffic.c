@@ -1,12 +1,12 @@
-/* Last night's traffic through a policy.
+/* Runs last night's traffic through a policy.
  *
- * A log knows what first attempts met, and nothing of the retries that were
- * never made. Three things are assumed, and said in the output:
+ * A log records the results of first attempts, and nothing about retries that
+ * were never made. Three assumptions are made, and printed in the output:
  *
  *   - a line is a call whose first attempt began at that time;
- *   - a retry meets what the next line after its start met, passing over
- * answers that are about one request and not about the server (404, say);
- *   - what the policy adds or spares changes nothing for the others. */
+ *   - a retry gets the result of the next line after its start, skipping responses
+ *     that concern one request and not the server (404, for example);
+ *   - what the policy adds or avoids does not affect other calls. */
 #include "replay/traffic.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct run {
     struct traffic traffic;
     const struct replay_line *lines;
     size_t n;
-    uint32_t *telling; /* for each line, the next that tells of the server */
+    uint32_t *telling; /* for each line, the next that concerns the server */
     size_t at;         /* the first line that is not before now */
     int64_t origin_ns; /* the time of the first line */
     bide_class class_of[1000];
@@ -34,7 +34,7 @@ static int64_t time_of(const struct run *run, size_t i)
 
 /* ===== what attempts meet ===== */
 
-/* nginx writes 499 when the client went away: that is nobody's answer. */
+/* nginx writes 499 when the client went away: that is not a response. */
 static struct replay_outcome outcome_of(const struct replay_line *line)
 {
     struct replay_outcome o = { .status = line->status,
@@ -58,7 +58,7 @@ static bool outcome(void *ctx, const struct replay_call *call, uint32_t attempt,
             run->at++;
         uint32_t next = run->at < run->n ? run->telling[run->at] : UINT32_MAX;
         if (next == UINT32_MAX)
-            next = run->telling[run->n]; /* the last there is */
+            next = run->telling[run->n]; /* the last one */
         if (next != UINT32_MAX)
             i = next;
     }
@@ -77,7 +77,7 @@ static void classify_all(struct run *run)
     }
 }
 
-/* telling[n] is the last that tells. UINT32_MAX: none does. */
+/* telling[n] is the last such line. UINT32_MAX: there is none. */
 static bool find_telling(struct run *run)
 {
     uint32_t next = UINT32_MAX, last = UINT32_MAX;
@@ -97,13 +97,13 @@ static bool find_telling(struct run *run)
     return true;
 }
 
-/* ===== what is told ===== */
+/* ===== reporting ===== */
 
 static bool failed_in_log(const struct run *run, size_t i)
 {
     bide_class cls = run->class_of[run->lines[i].status];
     return cls == BIDE_TRANSIENT || cls == BIDE_THROTTLED ||
-           cls == BIDE_OVERLOADED; /* a 404 is an answer */
+           cls == BIDE_OVERLOADED; /* a 404 is a response */
 }
 
 static void tell_done(struct run *run, const struct replay_row *row,

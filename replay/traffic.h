@@ -1,4 +1,5 @@
-/* What a log through a policy comes to: totals, and a row for each minute. */
+/* The results of a log run through a policy: totals, and a row for each
+ * minute. */
 #ifndef BIDE_REPLAY_TRAFFIC_H
 #define BIDE_REPLAY_TRAFFIC_H
 
@@ -11,7 +12,7 @@ struct minute {
     uint64_t calls;
     uint64_t failed; /* of those, in the log */
     uint64_t attempts;
-    uint64_t rescued; /* failed in the log, and would have worked */
+    uint64_t rescued; /* failed in the log, and would have succeeded */
     uint64_t refused; /* before the first attempt */
 };
 
@@ -39,10 +40,10 @@ struct traffic {
     size_t n_open, open_capacity;
 };
 
-/* The row of the minute that a time since 1970 is in. NULL: no memory. */
+/* The row of the minute of a time since 1970. NULL: no memory. */
 struct minute *traffic_minute(struct traffic *t, int64_t at_ns);
 
-/* The breaker is open from then until then. */
+/* The breaker is open during this time. */
 void traffic_open(struct traffic *t, int64_t from_ns, int64_t until_ns);
 
 void traffic_print(const struct traffic *t, const struct replay_log *log);

@@ -1,5 +1,5 @@
-/* The values of a script: numbers, durations, times, choices. What a value
- * should have been is said where it is found to be something else. */
+/* The values of a script: numbers, durations, times, choices. Each error says
+ * what was expected. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* ===== mistakes ===== */
 
-/* The tree is of one line and counts from 1; a finding is about the file. */
+/* The tree is of one line and counts from 1; a finding refers to the file. */
 bool replay_mistake(struct replay_reader *r, const struct bide__node *node,
                     const char *code, const char *help, const char *format, ...)
 {
@@ -112,7 +112,7 @@ bool replay_read_duration(struct replay_reader *r,
                     "milliseconds");
 }
 
-/* A date counts from the first date in the script. */
+/* A date is relative to the first date in the script. */
 static bool is_date(struct replay_reader *r, const struct bide__node *node,
                     int64_t *ret_ns)
 {

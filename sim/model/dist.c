@@ -6,7 +6,7 @@
 static double draw(const struct sim_dist *d, double u);
 
 /* Which part u falls into, and where in that part: *u, from 0 to 1. What
- * rounding leaves over after the last goes to the last. */
+ * rounding leaves after the last goes to the last. */
 static const struct sim_dist_part *part_of(const struct sim_dist *d, double *u)
 {
     const struct sim_dist_part *p = d->parts, *last = p + d->n_parts - 1;

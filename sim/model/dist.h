@@ -3,10 +3,11 @@
  *     struct sim_dist service = sim_exponential(100 * BIDE_MILLISECOND);
  *     int64_t took = sim_dist_draw(&service, word);
  *
- * Each is the inverse of its distribution function, so a greater word is a longer
- * duration in all of them: replacing one distribution by another keeps the luck.
- * (A mixture goes by its parts: the word says which, and then how long.)
- * The draw never is negative; the very long are cut at 2^62 ns (146 years). */
+ * Each is the inverse of its distribution function, so a greater word is a
+ * longer duration in all of them: replacing one distribution by another keeps
+ * the luck. (A mixture draws from its parts: the word selects one, and then how
+ * long.) The draw is never negative; very long ones are cut at 2^62 ns (146
+ * years). */
 #ifndef BIDE_SIM_MODEL_DIST_H
 #define BIDE_SIM_MODEL_DIST_H
 
@@ -33,13 +34,13 @@ struct sim_dist {
     double at_ns;  /* mean, median or least */
     double spread; /* deviation in ns, sigma or alpha */
     const struct sim_dist_part *parts; /* of a mixture or a histogram; they */
-    uint32_t n_parts;                  /* belong to whoever made it */
+    uint32_t n_parts;                  /* belong to its creator */
 };
 
-/* One of several that a mixture draws from, or one bar of a histogram. */
+/* A component of a mixture, or one bar of a histogram. */
 struct sim_dist_part {
-    double share;       /* of the draws, over 0; all parts together make 1 */
-    struct sim_dist of; /* mixture: what is drawn then */
+    double share;       /* of the draws, over 0; all shares sum to 1 */
+    struct sim_dist of; /* mixture: the distribution of this component */
     double from_ns;     /* histogram: anything from ... */
     double upto_ns;     /* ... to, each equally likely; bars in rising order */
 };
@@ -72,7 +73,7 @@ static inline struct sim_dist sim_pareto(double least_ns, double alpha)
                               .spread = alpha };
 }
 
-/* The parts are not copied, and must live as long as what is made of them. */
+/* The parts are not copied, and must outlive the distribution. */
 static inline struct sim_dist sim_mixture(const struct sim_dist_part *parts,
                                           uint32_t n)
 {

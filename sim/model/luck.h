@@ -4,8 +4,8 @@
  *                                   sim_luck_what(SIM_LUCK_SERVICE, id, attempt));
  *
  * No generator is stepped, so nothing depends on the order of events: the fifth
- * call of client 7 meets the same service time under every policy, and what is
- * seen to differ between two policies is theirs. */
+ * call of client 7 has the same service time under every policy, and a
+ * difference between two policies is due to them. */
 #ifndef BIDE_SIM_MODEL_LUCK_H
 #define BIDE_SIM_MODEL_LUCK_H
 
@@ -33,8 +33,8 @@ static inline uint64_t sim_luck_what(enum sim_luck_use use, uint32_t part,
     return (uint64_t)use << 48 | (uint64_t)part << 32 | attempt;
 }
 
-/* bide_rng_hash(), word for word, but inline: it is on the way of every event.
- * test_dist.c holds the two together. */
+/* bide_rng_hash(), word for word, but inline: every event uses it. test_dist.c
+ * compares the two. */
 static inline uint64_t sim_luck_mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -52,7 +52,7 @@ static inline uint64_t sim_luck_word(uint64_t seed, uint64_t client,
     return sim_luck_mix(h ^ (what + golden));
 }
 
-/* A double in (0, 1), neither end included, from a word. */
+/* A double in (0, 1), both ends excluded, from a word. */
 static inline double sim_luck_unit(uint64_t word)
 {
     return ((double)(word >> 12) + 0.5) * 0x1p-52;
@@ -62,7 +62,7 @@ static inline double sim_luck_unit(uint64_t word)
 enum { SIM_LUCK_DRAWS = 51 };
 
 /* A generator that a call may hand to the engine (bide_op.rng). The driver sets
- * `attempt` before it asks; `draw` tells several draws for one attempt apart.
+ * `attempt` before it asks; `draw` distinguishes several draws for one attempt.
  * Threads: owned. */
 struct sim_luck {
     uint64_t seed, client, call;

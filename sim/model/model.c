@@ -1,4 +1,4 @@
-/* model.c: models as such, wherever they came from. */
+/* model.c: models, wherever they come from. */
 #include "sim/model/model.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ void sim_model_free(struct sim_model *m)
         m->release(m->memory);
 }
 
-/* ===== what keeps a model from being run ===== */
+/* ===== what makes a model invalid ===== */
 
 static const char *check_fleet(const struct sim_model *m,
                                const struct sim_model_fleet *f)
@@ -68,8 +68,8 @@ static const char *check_fault(const struct sim_model *m,
     return NULL;
 }
 
-/* Takes away services that nobody is left to call, until none are: those that
- * stay are in a circle, or below one. */
+/* Removes services that no one is left to call, until there are none: those
+ * that remain are in a cycle, or below one. */
 static const char *check_circles(const struct sim_model *m)
 {
     uint32_t *callers = sim_new(m->n_services, sizeof *callers);

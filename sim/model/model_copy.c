@@ -1,4 +1,4 @@
-/* Copies of models, to be changed. */
+/* Copies of models, to be modified. */
 #include "sim/model/model_copy.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ void sim_copy_free(struct sim_model *d)
     free(d);
 }
 
-/* The model's names are not const, for it owns them: a draft never frees or
+/* The model's names are not const, because it owns them: a copy never frees or
  * writes them. */
 static char *borrowed(const char *name)
 {

@@ -32,9 +32,10 @@ static double near_one(double r)
 }
 
 /* x = m * 2^e with m in [sqrt(1/2), sqrt(2)), and m = (1 + r) / c with c from a
- * table, so that |r| < 1/200. Where the mantissa is cut is worked out without a
- * branch, which would go either way for a random x; and there is no division,
- * which would take as long as all the rest. m * c - 1 is exact, in two parts. */
+ * table, so that |r| < 1/200. The cut of the mantissa is computed without a
+ * branch, which would be unpredictable for a random x; and there is no
+ * division, which would take as long as all the rest. m * c - 1 is exact, in
+ * two parts. */
 double sim_log(double x)
 {
     const uint64_t root_half = UINT64_C(0x3fe6a09e667f3bcd);
@@ -70,7 +71,7 @@ double sim_exp(double x)
 
 double sim_sqrt(double x)
 {
-    return sqrt(x); /* IEEE 754 wants this one rounded correctly */
+    return sqrt(x); /* IEEE 754 requires this one to be correctly rounded */
 }
 
 /* P. J. Acklam's rational approximations, for the tails and the middle. */

@@ -1,10 +1,10 @@
-/* Logarithms of 128 numbers, for sim_log(): made by the formula, not measured.
+/* Logarithms of 128 numbers, for sim_log(): computed by the formula.
  *
  * Row i is for the 2^45 doubles that follow the one with the bits of sqrt(1/2)
  * + i * 2^45. `inverse` is 1 by their middle, cut to nine bits so that products
  * with it are exact; `high` and `low` together are minus its logarithm, the first
  * with twelve bits to spare. In the row around 1 it is 1: the logarithm of 1 is 0.
- * test_dist.c holds them against libm. */
+ * test_dist.c compares them with libm. */
 #ifndef BIDE_SIM_MODEL_NUMBER_TABLE_H
 #define BIDE_SIM_MODEL_NUMBER_TABLE_H
 

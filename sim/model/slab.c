@@ -7,7 +7,7 @@
 
 enum { BLOCK = 1 << SIM_BLOCK_BITS };
 
-/* With room on the list for all that there are: to leave one never fails. */
+/* The free list has room for all of them: leaving one never fails. */
 static void add_block(struct sim_slab *s, size_t size)
 {
     s->blocks = sim_grow(s->blocks, s->n_blocks, &s->room, sizeof *s->blocks);

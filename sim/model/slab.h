@@ -1,5 +1,5 @@
-/* Things that come and go, known by a number: calls under way, requests in a
- * service.
+/* Objects that come and go, identified by a number: calls in progress, requests
+ * in a service.
  *
  *     struct sim_slab calls = { 0 };
  *     uint32_t i = sim_slab_take(&calls, sizeof(struct sim_call));
@@ -7,10 +7,10 @@
  *     sim_slab_leave(&calls, i);
  *     sim_slab_done(&calls);
  *
- * They lie in blocks, each on lines of the cache of its own if its size is a
- * multiple of that, and are never moved. A thing is all zero when it is taken
- * for the first time, and later as it was left. The one left last is taken
- * first: it is the likeliest to be in the cache still. Threads: owned. */
+ * They are in blocks, each on its own cache lines if its size is a multiple of
+ * that, and are never moved. An object is all zero when it is first taken, and
+ * later as it was left. The one left last is taken first: it is the most likely
+ * to be still in the cache. Threads: owned. */
 #ifndef BIDE_SIM_MODEL_SLAB_H
 #define BIDE_SIM_MODEL_SLAB_H
 
@@ -19,20 +19,20 @@
 
 #include "sim/model/store.h"
 
-enum { SIM_BLOCK_BITS = 8 }; /* so many lie in a block, as a power of 2 */
+enum { SIM_BLOCK_BITS = 8 }; /* how many are in a block, as a power of 2 */
 
 struct sim_slab {
     struct sim_store store;
     char **blocks;
-    uint32_t *left; /* those to be taken again, the last first */
+    uint32_t *left; /* those to be reused, the last first */
     uint32_t n_left;
-    uint32_t n; /* that were ever taken: numbers are below */
+    uint32_t n; /* ever taken: numbers are below */
     uint32_t n_blocks, room;
 };
 
 void sim_slab_done(struct sim_slab *s);
 
-/* For take(), if none is left: makes one more. */
+/* For take(), if none is free: adds one. */
 uint32_t sim_slab_add(struct sim_slab *s, size_t size);
 
 static inline uint32_t sim_slab_take(struct sim_slab *s, size_t size)
@@ -52,12 +52,12 @@ static inline void *sim_slab_at(const struct sim_slab *s, uint32_t i,
            (i & ((1u << SIM_BLOCK_BITS) - 1)) * size;
 }
 
-/* For functions that do nothing but fetch(): gcc takes them for ones that do
- * nothing at all, and leaves out calls of them, unless they are none. */
+/* For functions that only prefetch: gcc assumes that they do nothing, and drops
+ * calls of them, unless they are inlined. */
 #define SIM_FETCHES static inline __attribute__((always_inline))
 
-/* Has the processor fetch some lines of a thing, to write to. A matter of speed
- * only. No loop: see above. */
+/* Prefetches some cache lines of an object, for writing. Only for speed. No
+ * loop: see above. */
 SIM_FETCHES void sim_fetch_lines(const void *thing, int lines)
 {
     __builtin_prefetch(thing, 1);
@@ -67,7 +67,7 @@ SIM_FETCHES void sim_fetch_lines(const void *thing, int lines)
         __builtin_prefetch((const char *)thing + 2 * SIM_LINE, 1);
 }
 
-/* Has it fetch those of the thing that will be taken next. */
+/* Prefetches those of the object that will be taken next. */
 SIM_FETCHES void sim_slab_fetch_next(const struct sim_slab *s, size_t size,
                                      int lines)
 {

@@ -22,7 +22,7 @@ static void add_block(struct sim_store *s)
     s->end = s->at + bytes;
 #ifdef MADV_HUGEPAGE
     if (bytes == LARGE)
-        madvise(s->at, bytes, MADV_HUGEPAGE); /* or not: it is only faster */
+        madvise(s->at, bytes, MADV_HUGEPAGE); /* optional: only for speed */
 #endif
 }
 

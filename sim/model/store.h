@@ -1,23 +1,23 @@
-/* Memory for many small things that are all given back together.
+/* Memory for many small objects that are all freed together.
  *
  *     struct sim_store store = { 0 };
  *     struct sim_piece *piece = sim_store_take(&store, sizeof *piece);
  *     sim_store_done(&store);
  *
- * What is taken is all zero and begins on a line of the cache. It comes from
- * blocks: small ones at first, for most simulations are small; then of the size of
- * a huge page, and on such, where the system has them: what is spread over a
- * hundred megabytes is found faster. Threads: owned. */
+ * What is taken is all zero and begins on a cache line. It comes from blocks:
+ * small ones at first, since most simulations are small; then of the size of a
+ * huge page, and on huge pages, if the system has them: data that is spread
+ * over a hundred megabytes is then found faster. Threads: owned. */
 #ifndef BIDE_SIM_MODEL_STORE_H
 #define BIDE_SIM_MODEL_STORE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SIM_LINE = 64 }; /* bytes of a line of the cache */
+enum { SIM_LINE = 64 }; /* bytes of a cache line */
 
 struct sim_store {
-    char *at, *end; /* what is left of the last block */
+    char *at, *end; /* the rest of the last block */
     void **blocks;
     uint32_t n_blocks, room;
 };

@@ -1,4 +1,4 @@
-/* Builds the smallest whole model: one world, one service, one caller, one
+/* Builds the smallest complete model: one world, one service, one caller, one
  * fleet. */
 #include "sim/oracle/harness.h"
 

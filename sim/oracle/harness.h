@@ -1,5 +1,5 @@
-/* A harness: the smallest whole model, one fleet that calls one service. What the
- * oracles, the tests and the benchmark have in common.
+/* A harness: the smallest complete model, one fleet that calls one service, for
+ * the oracles, the tests and the benchmark.
  *
  *     struct sim_harness harness = SIM_HARNESS_INIT;
  *     harness.service.conf.workers = 5;
@@ -21,7 +21,7 @@ struct sim_harness {
     struct sim_fleet fleet;
 };
 
-/* Workers and queue without limit, answers at once, one client. */
+/* Unlimited workers and queue, immediate responses, one client. */
 #define SIM_HARNESS_INIT                                                       \
     {                                                                          \
         .service = SIM_SERVICE_INIT, .caller = { .part = 2 },                  \
@@ -33,8 +33,8 @@ void sim_harness_start(struct sim_harness *harness, uint64_t seed,
                        const bide_policy_conf *conf, uint32_t n_deps);
 void sim_harness_done(struct sim_harness *harness);
 
-/* A policy that only does what its attempts say: no budget, no breaker, no
- * timeout that matters, nothing measured. */
+/* A policy with attempts and nothing else: no budget, no breaker, no effective
+ * timeout, no measurement. */
 bide_policy_conf sim_bare_policy(uint32_t attempts);
 
 #endif

@@ -1,4 +1,4 @@
-/* The list of oracles, and what is written down about each. */
+/* The list of oracles, and the recording of their results. */
 #include "sim/oracle/oracle.h"
 
 #include <stdarg.h>

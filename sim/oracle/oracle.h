@@ -1,6 +1,6 @@
-/* Oracles: models whose outcome is known, worked out or published, and what the
- * simulator makes of them. `bide sim selftest` shows them; the rows are those of
- * the table in man/bide-sim.1.
+/* Oracles: models whose outcome is known, computed or published, and the
+ * simulator's results for them. `bide sim selftest` shows them; the rows are
+ * those of the table in man/bide-sim.1.
  *
  *     struct sim_report report = { .seed = 1 };
  *     for (const struct sim_oracle *o = sim_oracles; o->run; o++)
@@ -29,7 +29,7 @@ struct sim_check {
 
 struct sim_report {
     uint64_t seed;
-    int row;                   /* the one that runs */
+    int row;                   /* the current one */
     struct sim_check *checks;
     uint32_t n_checks, room;
     uint64_t events;           /* simulated so far */

@@ -1,4 +1,4 @@
-/* Rows 3 and 4: what attempts multiply to, at one layer and down a chain. */
+/* Rows 3 and 4: how attempts multiply, at one layer and down a chain. */
 #include <stdlib.h>
 
 #include "sim/model/number.h"
@@ -50,7 +50,7 @@ void sim_oracle_attempts(struct sim_report *r)
 enum { MOST_LAYERS = 5 };
 
 /* Attempts at the bottom for each call at the top; `layers` of them retry: the
- * fleet, and services that do nothing but call on. */
+ * fleet, and services that only call the next. */
 static double chain(struct sim_report *r, uint32_t layers,
                     const bide_policy_conf *conf, uint64_t calls)
 {

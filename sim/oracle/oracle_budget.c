@@ -8,7 +8,7 @@
 /* ===== row 7: adaptive throttling ===== */
 
 /* Ten workers, 100 ms each, are a capacity of 100/s; ten times that is offered,
- * and what is too much is refused. */
+ * and the excess is refused. */
 static void throttle(struct sim_report *r, double k)
 {
     enum { FROM_S = 600, TO_S = 1500 };
@@ -74,15 +74,15 @@ struct bounds {
     double per_first_success, per_late_success;
 };
 
-/* How each dependency stands against them. */
+/* The state of each dependency relative to them. */
 struct audit {
     const struct bounds *bounds;
     const struct sim_caller *caller;
     uint64_t retries[CLIENTS];
-    double worst; /* retries over the bound; 0 or less is well */
+    double worst; /* retries over the bound; 0 or less is fine */
 };
 
-/* Asked at every retry, as it goes out. */
+/* Checked at every retry, as it is sent. */
 static void look(void *self, struct sim_world *w, bide_dep *dep,
                  const bide_decision *d)
 {
@@ -104,9 +104,9 @@ static void look(void *self, struct sim_world *w, bide_dep *dep,
     }
 }
 
-/* A service that fails wholly, a little, half and not at all. It begins with an
- * outage: the buckets are full then and nothing has overflowed, so the bound is
- * as tight as it ever gets. */
+/* A service that fails completely, a little, half and not at all. It begins
+ * with an outage: the buckets are full then and nothing has overflowed, so the
+ * bound is as tight as it ever gets. */
 static void audit_budget(struct sim_report *r, const bide_policy_conf *conf,
                          const struct bounds *bounds)
 {
@@ -154,7 +154,7 @@ void sim_oracle_invariant(struct sim_report *r)
     b->kind = BIDE_BUDGET_THROTTLE;
     audit_budget(r, &conf, &(struct bounds){ "throttle", 5, 0, 0.1, 0.1 });
 
-    /* A retry that succeeds gives back what it cost, those before it do not. */
+    /* A retry that succeeds returns its cost, those before it do not. */
     b->kind = BIDE_BUDGET_QUOTA;
     audit_budget(r, &conf, &(struct bounds){ "quota", 100, 0, 0.2, 1 });
 }

@@ -1,12 +1,12 @@
 /* Row 12: optimistic concurrency. Each client reads a version, then writes if it
  * still is the same; of those that read one version, one wins.
  *
- * Decorrelated jitter is there twice. As it was published a draw over the cap is
- * cut to the cap, and 4.6 s is the figure for that. bide draws below the cap
- * instead (DESIGN, section 4), so its waits are shorter once they get there, and
- * it is done sooner: 4.24 s, by a reference written independently of this one.
- * For the first the row itself works the wait out and sends it as a hint, which
- * the engine heeds. */
+ * Decorrelated jitter is there twice. As published, a draw over the cap is
+ * clipped to the cap, and 4.6 s is the figure for that. bide draws below the
+ * cap instead (DESIGN, section 4), so its waits are shorter once they reach the
+ * cap, and it finishes sooner: 4.24 s, by a reference written independently of
+ * this one. For the first the row itself computes the wait and sends it as a
+ * hint, which the engine obeys. */
 #include <stdlib.h>
 
 #include "sim/model/dist.h"

@@ -69,8 +69,8 @@ static double offered(struct sim_harness *harness, int64_t from_s)
     return (double)(*attempts - before);
 }
 
-/* Capacity 10 000/s without a queue: as many workers, a second each. What is
- * refused comes back after a second, until it is served. */
+/* Capacity 10 000/s without a queue: as many workers, a second each. Refused
+ * requests return after a second, until they are served. */
 void sim_oracle_growth(struct sim_report *r)
 {
     enum { FROM_S = 10, TO_S = 60 };

@@ -1,10 +1,10 @@
 /* Row 6: hedging. Copies are independent, so the hedged call is the earlier of
  * two: S_h(t) = S(t) S(t - d).
  *
- * At a measured quantile the engine has to learn it first, and that takes some
- * windows: what is answered first is what was fast, and calls that are hedged too
- * early hide how long they would have taken, so that an estimate which is too low
- * is put right by half only with each window. For the same reason the extra load
+ * With a measured quantile the engine has to learn it first, which takes some
+ * windows: the first responses are the fast ones, and calls that are hedged too
+ * early hide how long they would have taken, so that each window corrects only
+ * half of an estimate that is too low. For the same reason the extra load
  * settles a little over 5 %, by 0.05 points here. */
 #include "sim/model/number.h"
 #include "sim/oracle/attempts.h"
@@ -45,7 +45,7 @@ void sim_oracle_hedge(struct sim_report *r)
     bide_policy_conf conf = sim_bare_policy(1);
     hedge(r, &conf, "no hedge");
     conf.hedge.max = 1;
-    conf.hedge.extra_load = 1; /* the ceiling is not what is asked about */
+    conf.hedge.extra_load = 1; /* the ceiling is not under test */
     conf.hedge.after_ns = (int64_t)(-sim_log(0.05) * mean_ns);
     hedge(r, &conf, "hedge after 3.00");
     conf.latency.measure = true;

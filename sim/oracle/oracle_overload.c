@@ -1,8 +1,8 @@
-/* Row 13: a metastable overload. A service that is well within its capacity is
- * stopped for ten seconds; what has piled up is then answered only after its
- * clients have given up. Their retries are the load that keeps the queue long.
+/* Row 13: a metastable overload. A service well within its capacity is stopped
+ * for ten seconds; the backlog is then served only after its clients have given
+ * up. Their retries are the load that keeps the queue long.
  *
- * It goes the way of every scenario: a model, run on a stage. */
+ * It runs like any scenario: a model, and sim_run(). */
 #include "sim/oracle/harness.h"
 #include "sim/oracle/oracle.h"
 #include "sim/oracle/queue.h"
@@ -26,7 +26,7 @@ static const struct sim_fault stop = {
     .to_ns = RESUME_S * BIDE_SECOND,
 };
 
-/* The share of the calls that ended in the last minute which succeeded. */
+/* The share of the calls finished in the last minute that succeeded. */
 static double last_minute(const struct sim_result *run)
 {
     double good = 0, bad = 0;
@@ -37,8 +37,8 @@ static double last_minute(const struct sim_result *run)
     return good / (good + bad);
 }
 
-/* Whether all is well again in the last minute of ten; and whether the figure
- * that users see says the same. */
+/* Whether the service is healthy again in the last minute of ten; and whether
+ * the figure that users see says the same. */
 static bool recovers(struct sim_report *r, uint64_t seed,
                      const bide_policy_conf *conf, double rate, int *agree)
 {

@@ -13,7 +13,8 @@ enum { CALLS = 20000, RETRIES = 4 };
 
 static const int64_t base = 100 * BIDE_MILLISECOND;
 
-/* What is known about the waits before retry n (from 0), and drawn of them. */
+/* What is known about the waits before retry n (from 0), and samples of
+ * them. */
 struct waits {
     bide_jitter jitter;
     double mean[RETRIES]; /* expected, of base */
@@ -31,7 +32,7 @@ static int by_size(const void *a, const void *b)
     return (int)compare(*(const double *)a, *(const double *)b);
 }
 
-/* The distance of a sample from the uniform distribution, times what makes it
+/* The distance of a sample from the uniform distribution, scaled so that it is
  * comparable over all n (Stephens 1970). */
 static double ks(double *x, int n)
 {
@@ -45,7 +46,7 @@ static double ks(double *x, int n)
     return most * (root + 0.12 + 0.11 / root);
 }
 
-/* The range as the design has it, not as the engine says. */
+/* The range according to the design, not to the engine. */
 static void range(const struct waits *w, int n, double previous, double *lo,
                   double *hi)
 {
@@ -58,7 +59,7 @@ static void range(const struct waits *w, int n, double previous, double *lo,
     }
 }
 
-/* A call whose attempts all fail at once; its waits go to `w`. */
+/* A call whose attempts all fail at once; its waits are added to `w`. */
 static void one_call(struct waits *w, bide_dep *dep, struct sim_luck *luck,
                      int i)
 {

@@ -1,6 +1,6 @@
-/* Timelines of some clients: their attempts as bars, coloured by what came of
- * them, the waits between them as thin lines. The same clients in all variants,
- * with the same luck, around the first fault. */
+/* Timelines of some clients: their attempts as bars, coloured by outcome, the
+ * waits between them as thin lines. The same clients in all variants, with the
+ * same luck, around the first fault. */
 #include <math.h>
 
 #include "sim/report/faults.h"
@@ -12,8 +12,8 @@
 enum {
     LANE_PX = 7,
     GAP_PX = 6,
-    LEAST = 10,   /* a bar is no shorter: an attempt must be seen */
-    MARKS = 1500, /* the most in a plot */
+    LEAST = 10,   /* the shortest bar: an attempt must be visible */
+    MARKS = 1500, /* the maximum in a plot */
     FEW = 25
 };
 
@@ -34,7 +34,7 @@ static uint32_t most_marks(const struct page *p, const struct page_scale *x)
     return most;
 }
 
-/* Without the ends where nothing happens. */
+/* Cuts off the ends where nothing happens. */
 static struct page_scale trim(const struct page *p, struct page_scale x)
 {
     double first = x.to, last = x.from;
@@ -58,8 +58,8 @@ static struct page_scale trim(const struct page *p, struct page_scale x)
 }
 
 /* From a little before the first fault to a while after it; without a fault,
- * the beginning. Shorter where there is too much to see, longer where there is
- * next to nothing. */
+ * the beginning. Shorter if there is too much to see, longer if there is almost
+ * nothing. */
 static struct page_scale window(const struct page *p)
 {
     struct page_band band;
@@ -237,7 +237,7 @@ static void plot(struct page *p, uint32_t v, struct page_cast *cast)
     page_timeline_done(&t);
 }
 
-/* The same number of lanes for all. */
+/* The same number of lanes for all variants. */
 static void measure(struct page *p, struct page_cast *cast)
 {
     for (uint32_t v = 0; v < p->s->n_variants; v++)

@@ -24,7 +24,7 @@ void sim_csv_text(FILE *out, const char *text)
     putc('"', out);
 }
 
-/* Nothing for NaN, as spreadsheets have it. */
+/* Empty for NaN, as in spreadsheets. */
 void sim_csv_number(FILE *out, double x)
 {
     char digits[BIDE__NUMBER];

@@ -1,4 +1,4 @@
-/* What a simulation showed, as CSV (RFC 4180), a table to a file.
+/* The results of a simulation as CSV (RFC 4180), one table per file.
  *
  *     sim_csv_figures(out, summary);
  *
@@ -10,13 +10,12 @@
 
 #include "sim/study/summary.h"
 
-/* A field: in quotes where it has to be; nothing for NaN, as spreadsheets have
- * it. */
+/* A field: quoted if necessary; empty for NaN, as in spreadsheets. */
 void sim_csv_text(FILE *out, const char *text);
 void sim_csv_number(FILE *out, double x);
 
-/* A row for each variant and figure; and for each step of the first replication,
- * of each caller and each service. */
+/* A row for each variant and figure; and for each step of the first
+ * replication, of each caller and each service. */
 void sim_csv_figures(FILE *out, const struct sim_summary *s);
 void sim_csv_callers(FILE *out, const struct sim_summary *s);
 void sim_csv_services(FILE *out, const struct sim_summary *s);

@@ -13,7 +13,7 @@ struct page_band {
     const struct sim_fault *fault;
 };
 
-/* The times at which a fault was on; at most `room`; how many there are. */
+/* The times at which a fault was active; at most `room`; returns how many. */
 uint32_t page_bands(const struct sim_model *m, double end_ns,
                     struct page_band *bands, uint32_t room);
 

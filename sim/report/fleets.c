@@ -1,5 +1,5 @@
-/* Where there is more than one caller: each fleet over time, and all of them in
- * a table, the services that call on included. */
+/* If there is more than one caller: each fleet over time, and all of them in a
+ * table, including the services that call others. */
 #include "sim/report/fleets.h"
 
 #include "sim/report/models.h"

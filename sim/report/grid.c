@@ -1,5 +1,5 @@
-/* Sweeps: a figure over one or two settings. Tables, with each cell tinted by
- * how much it is of the greatest: they are read as maps, and as numbers. */
+/* Sweeps: a figure over one or two settings. Tables, with each cell tinted in
+ * proportion to the greatest: they can be read as maps and as numbers. */
 #include <math.h>
 
 #include "sim/report/map.h"
@@ -12,8 +12,8 @@ static double value_of(const struct sim_interval *i)
     return i->n > 0 && isfinite(i->mean) ? i->mean : (double)NAN;
 }
 
-/* The least and the most of a figure over all grids that show it, so that the
- * variants may be compared. */
+/* The minimum and maximum of a figure over all grids that show it, so that the
+ * variants can be compared. */
 struct bounds {
     double least, most;
 };
@@ -39,7 +39,7 @@ static struct bounds bounds_of(const struct sim_page_context *ctx,
     return b;
 }
 
-/* 0 to 1. What hardly differs shall not look as if it did. */
+/* 0 to 1. Values that hardly differ must not look as if they did. */
 static double heat_of(double x, struct bounds b)
 {
     double wide = fmax(b.most - b.least, 0.05 * fabs(b.most));
@@ -130,7 +130,8 @@ static void map(struct page *p, const struct sim_page_grid *g, struct bounds b)
     fputs("</tr>\n", p->out);
 }
 
-/* Whether a figure says anything: without a fault, say, nothing recovers. */
+/* Whether a figure has a value: without a fault, for example, nothing
+ * recovers. */
 static bool is_telling(const struct sim_page_context *ctx, enum sim_figure f)
 {
     for (uint32_t g = 0; g < ctx->n_grids; g++) {

@@ -1,4 +1,4 @@
-/* What a simulation showed, as JSON. */
+/* The results of a simulation as JSON. */
 #include "sim/report/json.h"
 
 #include "sim/study/figure_text.h"
@@ -16,7 +16,7 @@ void sim_json_begin(struct bide__json *j, FILE *out,
     bide__json_text(j, "title", m->title ? m->title : "");
     if (h->seed <= INT64_MAX) {
         bide__json_integer(j, "seed", (int64_t)h->seed);
-    } else { /* readers of JSON would round it */
+    } else { /* JSON readers would round it */
         snprintf(digits, sizeof digits, "%llu", (unsigned long long)h->seed);
         bide__json_text(j, "seed", digits);
     }

@@ -1,5 +1,5 @@
-/* What a simulation showed, as JSON: the pieces that a run, a sweep and a map of
- * stability share.
+/* The results of a simulation as JSON: the parts that a run, a sweep and a
+ * stability map share.
  *
  *     struct bide__json j;
  *     sim_json_begin(&j, stdout, &head);
@@ -14,10 +14,10 @@
 #include "base/json.h"
 #include "sim/study/summary.h"
 
-/* What each begins with. */
+/* The beginning of each document. */
 struct sim_json_head {
-    const char *command;  /* that gives the same again */
-    const char *scenario; /* as it was asked for */
+    const char *command;  /* that reproduces it */
+    const char *scenario; /* as the user named it */
     const struct sim_model *model;
     uint64_t seed;
     uint32_t replications;

@@ -1,5 +1,5 @@
-/* The map of stability: load against the size of the trigger, and what becomes
- * of the system in each. Colour and words say the same. */
+/* The stability map: load against the size of the trigger, and the fate of the
+ * system for each. Colours and words say the same. */
 #include "sim/report/map.h"
 
 #include <math.h>

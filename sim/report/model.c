@@ -1,4 +1,4 @@
-/* The model in a few lines: who calls whom, how often, and how fast that one
+/* The model in a few lines: who calls whom, how often, and how fast the callee
  * is. */
 #include "sim/report/parts.h"
 #include "sim/report/table.h"

@@ -1,4 +1,4 @@
-/* Which model a variant is a run of, and what can be said of all of them. */
+/* Which model a variant is a run of, and what all of them have in common. */
 #include "sim/report/models.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The end of the page: what the figures are, and how to make it again. */
+/* The end of the page: definitions of the figures, and how to reproduce it. */
 #include <inttypes.h>
 
 #include "sim/report/parts.h"

@@ -1,5 +1,4 @@
-/* Numbers of the report: three digits and a unit; what is not a number is said
- * in words. */
+/* Numbers of the report: three digits and a unit; infinity and NaN in words. */
 #include <math.h>
 #include <string.h>
 
@@ -51,7 +50,7 @@ static struct scaled scale_of(enum page_unit unit, double x)
     }
 }
 
-/* Places behind the point so that x has so many digits. */
+/* How many decimals give x this many digits. */
 static int places(double x, int wanted)
 {
     int n = wanted - 1;
@@ -63,7 +62,7 @@ static int places(double x, int wanted)
     return n;
 }
 
-/* No zeros behind the point that say nothing. */
+/* Removes trailing zeros after the point. */
 static void trim(char *text)
 {
     char *end = text + strlen(text);
@@ -97,15 +96,15 @@ const char *page_number(char text[PAGE_TEXT], enum page_unit unit, double x)
     if (isinf(x))
         return strcpy(text, x > 0 ? "never" : "–");
     digits(number, x * s.by, 3);
-    /* All is 100 %, and nearly all is not. */
+    /* 100 % means all; nearly all must not be rounded to it. */
     if (unit == PAGE_SHARE && x < 1 - 1e-12 && strcmp(number, "100") == 0)
         snprintf(number, sizeof number, "%.2f", floor(x * 1e4) / 100);
     snprintf(text, PAGE_TEXT, "%.30s%s", number, s.unit);
     return text;
 }
 
-/* A mean goes no further behind the point than its interval has two digits;
- * half the interval as far as the mean, or as far as its first digit. */
+/* A mean has no more decimals than its interval needs for two digits; half the
+ * interval has as many as the mean, or as its first digit needs. */
 static void mean_and_half(char mean_text[PAGE_TEXT], char half_text[PAGE_TEXT],
                           double mean, double half)
 {
@@ -120,8 +119,7 @@ static void mean_and_half(char mean_text[PAGE_TEXT], char half_text[PAGE_TEXT],
     trim(half_text);
 }
 
-/* An interval near its bounds (a share of 100 %) is not the same to both sides.
- */
+/* An interval near its bounds (a share of 100 %) is asymmetric. */
 static bool is_lopsided(const struct sim_interval *i)
 {
     double up = i->high - i->mean, down = i->mean - i->low;

@@ -1,5 +1,5 @@
 /* The report from top to bottom. First what it is about and what to look at,
- * then the answer: a few figures, the load, all figures; then the pictures in
+ * then the result: a few figures, the load, all figures; then the pictures in
  * the order in which a storm unfolds: what users get, work, queue, retries,
  * states, waits, some clients; then policies and definitions. */
 #include "sim/report/page.h"
@@ -89,7 +89,7 @@ static void introduction(struct page *p)
     fputs("</header>\n", p->out);
 }
 
-/* The longest run, for a cut-off one is shorter. */
+/* The longest run, because one that was cut off is shorter. */
 static double end_of(const struct sim_summary *s)
 {
     double end = 0;

@@ -1,4 +1,4 @@
-/* The report: a summary as one HTML file that stands alone, and as a picture.
+/* The report: a summary as one self-contained HTML file, and as a picture.
  *
  *     struct sim_page_context ctx = {
  *         .command = "bide sim flapping --report r.html",
@@ -7,13 +7,14 @@
  *     FILE *out = fopen("r.html", "w");
  *     int rc = sim_page_write(out, summary, &ctx);  // -1: out has an error
  *
- * The page asks for nothing from outside, is readable without its script, and
- * has the same bytes for the same summary, context and seed: what was measured
- * on this machine (summary->took_s) is not in it. Names that come from files
- * may hold anything: they are escaped. Figures may be NaN or infinite.
+ * The page loads nothing from outside, is readable without its script, and has
+ * the same bytes for the same summary, context and seed: measurements of this
+ * machine (summary->took_s) are not in it. Names that come from files may
+ * contain anything: they are escaped. Figures may be NaN or infinite.
  *
- * What --sweep and `bide sim stability` found goes in by the context; both are
- * optional and of whoever filled them in. Threads: one page is one thread's. */
+ * The results of --sweep and `bide sim stability` are passed in the context;
+ * both are optional and belong to the caller. Threads: a page belongs to one
+ * thread. */
 #ifndef BIDE_SIM_REPORT_PAGE_H
 #define BIDE_SIM_REPORT_PAGE_H
 
@@ -21,8 +22,8 @@
 
 #include "sim/study/stability.h"
 
-/* One side of a map: what it is and what each column or row stands for, as
- * people read it ("50ms", "1.2x"). Threads: immutable. */
+/* One axis of a map: its name and the label of each column or row, for people
+ * ("50ms", "1.2x"). Threads: immutable. */
 struct sim_page_axis {
     const char *name;         /* "backoff.base", "load" */
     const char *const *ticks; /* n of them */
@@ -30,11 +31,11 @@ struct sim_page_axis {
 };
 
 /* One figure over a grid of settings (--sweep): a heat map, or a curve if y.n
- * is 1. Cell (i, j) is cells[j * x.n + i]; n = 0 where nothing was run. More
- * figures or more variants: more grids, in the order in which they are to be
- * shown. Threads: immutable. */
+ * is 1. Cell (i, j) is cells[j * x.n + i]; n = 0 if nothing was run. More
+ * figures or more variants: more grids, in display order. Threads:
+ * immutable. */
 struct sim_page_grid {
-    const char *variant; /* whose it is; NULL or "": the only one */
+    const char *variant; /* its variant; NULL or "": the only one */
     enum sim_figure figure;
     struct sim_page_axis x, y; /* y.name NULL: only x was swept */
     const struct sim_interval *cells;
@@ -50,8 +51,8 @@ struct sim_page_map {
 };
 
 struct sim_page_context {
-    const char *command; /* that makes this page again; NULL: not told */
-    const char *version; /* of bide; NULL: not told */
+    const char *command; /* that reproduces this page; NULL: not shown */
+    const char *version; /* of bide; NULL: not shown */
     const struct sim_page_grid *grids;
     uint32_t n_grids;
     const struct sim_page_map *maps;

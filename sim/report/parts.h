@@ -8,8 +8,8 @@
  *     page_row(p, &(struct page_row){ .title = "Goodput", .unit = PAGE_RATE,
  *                                     .layers = layers, .n_layers = 1 });
  *
- * Curves are SVG that is stretched to the width there is; words are HTML beside
- * it, so that they keep their size. Threads: owned, all of it. */
+ * Curves are SVG that is stretched to the available width; words are HTML
+ * beside it, so that they keep their size. Threads: owned, all of it. */
 #ifndef BIDE_SIM_REPORT_PARTS_H
 #define BIDE_SIM_REPORT_PARTS_H
 
@@ -25,9 +25,9 @@ struct page {
     const struct sim_page_context *ctx;
     double end_ns;       /* of the time axis */
     uint32_t rows;       /* written so far: the first one explains more */
-    const char *title;   /* of the row that is being written, */
+    const char *title;   /* of the current row, */
     const char *variant; /* and of the plot; ... */
-    const struct sim_model *model; /* ... that it is a run of */
+    const struct sim_model *model; /* ... whose run it is */
 };
 
 /* ===== page.css, page.js, as the build puts them into page_assets.c ===== */

@@ -1,7 +1,7 @@
 /* A picture of a scenario for documents: load, capacity and goodput of each
- * variant side by side, as one SVG that needs nothing else. It knows light and
- * dark by itself. Curves are those of the report (sheet.c); words are text
- * here, for the size is fixed. */
+ * variant side by side, as one self-contained SVG with light and dark colours.
+ * The curves are those of the report (sheet.c); words are text here, since the
+ * size is fixed. */
 #include "sim/report/picture.h"
 
 #include <inttypes.h>
@@ -15,8 +15,8 @@
 #include "sim/report/plot/sheet.h"
 #include "sim/report/text.h"
 
-/* Colours are spelled out for each thing that has one: not every program that
- * shows an SVG knows variables. */
+/* Colours are spelled out for each element that has one: not every SVG viewer
+ * supports variables. */
 #define COLOUR(class, colour)                                                  \
     ".line.c-" class ",.steps.c-" class "{stroke:" colour "}.tint.c-" class    \
         ",.over.c-" class ",.l.c-" class "{fill:" colour "}"
@@ -120,9 +120,9 @@ static void caption(struct picture *p, int y)
             p->s->seed);
 }
 
-/* Work done twice where that is forbidden; else how long it took to recover, if
- * it took any time; else how much succeeds; else, where nearly all of it does,
- * how long the slowest calls take. */
+/* Duplicate work if that is forbidden; else the time to recover, if there was
+ * any; else the share of successes; else, if nearly all succeed, the time of
+ * the slowest calls. */
 static enum shown most_telling(const struct sim_summary *s)
 {
     enum shown shown = TAIL;
@@ -140,7 +140,7 @@ static enum shown most_telling(const struct sim_summary *s)
     return shown;
 }
 
-/* Where retries multiply on the way down, the service that most of them reach;
+/* If retries multiply further down, the service that most of them reach;
  * SIM_NONE if none gets far more than the clients send. */
 static uint32_t deepest(const struct sim_summary *s)
 {

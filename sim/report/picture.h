@@ -15,7 +15,7 @@ enum {
     FOOT = 44
 };
 
-/* The figure in bold under each plot: what the variants differ in most. */
+/* The figure in bold under each plot: where the variants differ most. */
 enum shown { RECOVERY, TAIL, GOODPUT, TWICE };
 
 /* Threads: owned. */
@@ -24,14 +24,14 @@ struct picture {
     const struct sim_summary *s;
     const struct sim_model *model; /* of the plot that is drawn */
     struct page_sheet sheet;
-    uint32_t deep; /* the service that the load is shown of, or SIM_NONE: all
-                    * that clients call */
+    uint32_t deep; /* the service whose load is shown, or SIM_NONE: all that
+                    * clients call */
     enum shown shows;
     double end_ns;
     int columns, width, column; /* px */
 };
 
-/* Text of a file, no more of it than fits into so many px. */
+/* Text from a file, cut to fit into so many px. */
 void picture_text(FILE *out, const char *text, int px);
 
 /* One variant with its name and figures, its upper left corner at x, y. */

@@ -1,5 +1,5 @@
-/* One variant in the picture: curves in an SVG within the SVG, which is
- * stretched; words around it, which are not. */
+/* One variant in the picture: curves in a nested SVG, which is stretched; words
+ * around it, which are not. */
 #include <math.h>
 
 #include "sim/report/faults.h"

@@ -54,7 +54,7 @@ edge_policy(const struct page *p, uint32_t v, uint32_t service, uint32_t edge)
 
 /* ===== the text ===== */
 
-/* What a fleet says about making its calls again; NULL: that it may. */
+/* What a fleet says about repeating its calls; NULL: that they may be. */
 static const char *repeat_words(const struct page *p, uint32_t v,
                                 uint32_t fleet)
 {
@@ -84,8 +84,7 @@ static void option(struct page *p, const bide_option *o, bool indented,
     fprintf(p->out, "%s\n", other ? "</mark>" : "");
 }
 
-/* What is as the defaults are is left out, unless the first variant has it
- * otherwise. */
+/* Options at their defaults are left out, unless the first variant differs. */
 static bool options(struct page *p, const bide_policy_conf *conf,
                     const bide_policy_conf *first)
 {

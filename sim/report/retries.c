@@ -1,5 +1,5 @@
-/* Retries, and why calls ended without success; then the states that decided
- * it, and how long calls took. */
+/* Retries, and why calls ended without success; then the states behind that,
+ * and how long calls took. */
 #include "sim/report/retries.h"
 
 #include "sim/report/parts.h"

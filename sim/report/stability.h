@@ -17,8 +17,8 @@ void sim_json_stability(struct bide__json *j, const struct sim_stability *s);
 /* A row for each variant and cell. */
 void sim_csv_stability(FILE *out, const struct sim_stability *s);
 
-/* The report, with a map for each variant; the axes as they are shown, what else
- * stands there by `ctx`. 0, or -1 if `out` could not be written. */
+/* The report, with a map for each variant; the axes as displayed, everything
+ * else from `ctx`. 0, or -1 if `out` could not be written. */
 int sim_page_stability(FILE *out, const struct sim_stability *s,
                        const struct sim_axis *loads,
                        const struct sim_axis *triggers,

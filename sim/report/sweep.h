@@ -17,8 +17,8 @@ void sim_json_sweep(struct bide__json *j, const struct sim_sweep *s);
 /* A row for each point, variant and figure. */
 void sim_csv_sweep(FILE *out, const struct sim_sweep *s);
 
-/* The report, with a grid for each of these figures and each variant. `ctx` says
- * what stands beside them. 0, or -1 if `out` could not be written. */
+/* The report, with a grid for each of these figures and each variant,
+ * everything else from `ctx`. 0, or -1 if `out` could not be written. */
 int sim_page_sweep(FILE *out, const struct sim_sweep *s,
                    const enum sim_figure *figures, uint32_t n,
                    struct sim_page_context ctx);

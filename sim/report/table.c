@@ -1,5 +1,5 @@
-/* The figures: some of them large at the top, for those who look for a minute,
- * and all of them in a table with a bar under each number. */
+/* The figures: some of them large at the top, for a quick look, and all of them
+ * in a table with a bar under each number. */
 #include "sim/report/table.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@ static bool is_known(const struct sim_interval *i)
     return i->n > 0 || i->infinite > 0;
 }
 
-/* Whether any variant has something to say about a figure. */
+/* Whether any variant has a value for a figure. */
 static bool is_told(const struct sim_summary *s, enum sim_figure f)
 {
     for (uint32_t v = 0; v < s->n_variants; v++)
@@ -24,7 +24,7 @@ static bool is_told(const struct sim_summary *s, enum sim_figure f)
     return false;
 }
 
-/* ... and it is not nothing in all of them. */
+/* ... and it is not zero in all of them. */
 static bool is_some(const struct sim_summary *s, enum sim_figure f)
 {
     for (uint32_t v = 0; v < s->n_variants; v++)
@@ -174,7 +174,7 @@ static void cell(struct page *p, uint32_t v, enum sim_figure f, double most)
     fputs("</td>", p->out);
 }
 
-/* Some figures say something about some models only. */
+/* Some figures make sense only for some models. */
 bool page_figure_shown(const struct sim_summary *s, enum sim_figure f)
 {
     if (f == SIM_FIG_DEEPEST && s->model->n_services < 2)

@@ -1,5 +1,4 @@
-/* Words of the report: text that may hold anything, and what figures are
- * called. */
+/* Words of the report: arbitrary text, and the names of figures. */
 #include "sim/report/text.h"
 
 #include <string.h>
@@ -24,7 +23,7 @@ static const char *entity(uint32_t point)
     }
 }
 
-/* Characters that XML has no place for are replaced as the unsafe ones are. */
+/* Characters that XML does not allow are replaced like unsafe ones. */
 static bool is_nothing(uint32_t point)
 {
     return bide__char_unsafe(point) || (point & 0xfffe) == 0xfffe;

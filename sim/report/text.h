@@ -16,7 +16,7 @@ enum page_unit {
 
 enum { PAGE_TEXT = 48 }; /* room for a number and its unit */
 
-/* Text from a file, with all that HTML, XML or a terminal could misread
+/* Text from a file, with everything that HTML, XML or a terminal could misread
  * escaped or replaced; NULL writes nothing. */
 void page_text(FILE *out, const char *text);
 
@@ -35,10 +35,10 @@ const char *page_time(char text[PAGE_TEXT], double ns);
 
 enum page_unit page_figure_unit(enum sim_figure f);
 
-/* What a figure is called where there is room for words. */
+/* The name of a figure where there is room for words. */
 const char *page_figure_words(enum sim_figure f);
 
-/* A scale from 0 to a little over `most`. */
+/* A scale from 0 to a little above `most`. */
 struct page_scale page_scale_to(double most, enum page_unit unit);
 
 #endif

@@ -1,4 +1,4 @@
-/* Attempts in the order of clients, calls and attempts, and their places. */
+/* Attempts in the order of clients, calls and attempts, and their positions. */
 #include "sim/report/timeline.h"
 
 #include <stdlib.h>
@@ -48,8 +48,8 @@ static uint32_t end_of_call(const struct page_timeline *t, uint32_t i)
     return end;
 }
 
-/* A call has the first lane that is free when it begins; if none is, the last.
- */
+/* A call gets the first lane that is free when it begins; if none is, the
+ * last. */
 static void place_call(struct page_timeline *t, uint32_t from, uint32_t to,
                        struct page_cast *cast, uint8_t row,
                        int64_t free_ns[PAGE_LANES])
@@ -119,7 +119,7 @@ void page_timeline_done(struct page_timeline *t)
     free(t->row);
 }
 
-/* Who does anything in that time, in any variant. */
+/* The clients that do anything in that time, in any variant. */
 void page_cast_choose(struct page_cast *cast, const struct sim_summary *s)
 {
     for (uint32_t v = 0; v < s->n_variants; v++) {

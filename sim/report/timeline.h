@@ -1,5 +1,5 @@
-/* Attempts of some clients put in order: who is shown, and in which line of the
- * plot each attempt stands.
+/* Attempts of some clients put in order: which clients are shown, and on which
+ * line of the plot each attempt is.
  *
  *     struct page_cast cast = { .x = shown };      // the time that is shown
  *     page_cast_choose(&cast, summary);
@@ -8,8 +8,8 @@
  *         draw(&t.marks[i], t.row[i], t.lane[i]);
  *     page_timeline_done(&t);
  *
- * The same clients in all variants, so that their lines stand side by side.
- * Calls of one client that overlap get lanes of their own. Threads: owned. */
+ * The same clients in all variants, so that their lines can be compared.
+ * Overlapping calls of one client get separate lanes. Threads: owned. */
 #ifndef BIDE_SIM_REPORT_TIMELINE_H
 #define BIDE_SIM_REPORT_TIMELINE_H
 
@@ -21,7 +21,7 @@ struct page_client {
     uint32_t fleet, client;
 };
 
-/* Who is shown, in all variants; and how many lanes each needs. */
+/* The clients that are shown in all variants, and how many lanes each needs. */
 struct page_cast {
     struct page_scale x;
     struct page_client who[PAGE_CLIENTS];
@@ -29,7 +29,7 @@ struct page_cast {
     unsigned lanes;
 };
 
-/* What a plot is made of. */
+/* The content of a plot. */
 struct page_timeline {
     struct sim_mark *marks; /* by client, call and attempt */
     uint8_t *lane;          /* of each mark */
@@ -37,15 +37,15 @@ struct page_timeline {
     uint32_t n;
 };
 
-/* Whether any of an attempt is in the time that is shown. */
+/* Whether any part of an attempt is in the time that is shown. */
 bool page_mark_within(const struct sim_mark *m, const struct page_scale *x);
 
 bool page_mark_same_call(const struct sim_mark *a, const struct sim_mark *b);
 
-/* Finds those who do anything in that time, in any variant. */
+/* Finds the clients that do anything in that time, in any variant. */
 void page_cast_choose(struct page_cast *cast, const struct sim_summary *s);
 
-/* Raises cast->lanes where more are needed. */
+/* Raises cast->lanes if more are needed. */
 struct page_timeline page_timeline_of(const struct sim_result *r,
                                       struct page_cast *cast);
 void page_timeline_done(struct page_timeline *t);

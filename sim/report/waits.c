@@ -1,7 +1,7 @@
 /* Waits before retries: bars for those that were decided; an outline for what
  * the policy's backoff alone would give, drawn by the engine itself: as many
- * waits before a first retry, a second one and so on as there were. Where a
- * server asks for longer waits, the two differ. */
+ * waits before a first retry, a second one and so on as there were. If a server
+ * asks for longer waits, the two differ. */
 #include <math.h>
 #include <string.h>
 
@@ -74,8 +74,9 @@ static const bide_policy_conf *policy_of(const struct sim_model *m,
     return NULL;
 }
 
-/* Words that fill their range evenly, so that what is flat looks flat: the i-th
- * is i times an odd number, another one for each retry of a call. */
+/* Words that fill their range evenly, so that a uniform distribution looks
+ * flat: the i-th is i times an odd number, a different one for each retry of a
+ * call. */
 struct even {
     uint64_t word, step;
 };
@@ -87,8 +88,8 @@ static uint64_t next_even(void *state)
     return e->word += e->step;
 }
 
-/* Calls that never end are drawn, and each wait counts as much as there were
- * waits of its number. */
+/* Simulates endless calls; each wait is weighted by how many waits of its
+ * number there were. */
 static struct bars ideal_of(const struct sim_caller_result *c,
                             const bide_backoff *backoff, double end_ns)
 {
@@ -127,8 +128,8 @@ static void draw_ideal(FILE *out, const struct bars *b, double top)
 
 /* ===== one row for each fleet ===== */
 
-/* Each on a scale of its own: it is the shape that counts, and waits without
- * jitter would dwarf all others. */
+/* Each on its own scale: the shape matters, and waits without jitter would
+ * dwarf all others. */
 static void plot(struct page *p, uint32_t v, uint32_t fleet, double end_ns)
 {
     const struct sim_caller_result *c = caller(p, v, fleet);
@@ -158,7 +159,7 @@ static void plot(struct page *p, uint32_t v, uint32_t fleet, double end_ns)
     page_plot_close(p);
 }
 
-/* The time that the waits of all variants fit into; 0: nobody waited. */
+/* The time range of the waits of all variants; 0: there were none. */
 static double longest(const struct page *p, uint32_t fleet)
 {
     double end_ns = 0;

@@ -1,4 +1,4 @@
-/* What services did, and what came of it for those who called. */
+/* What services did, and what their callers got. */
 #include "sim/report/load.h"
 #include "sim/report/models.h"
 #include "sim/report/parts.h"
@@ -62,7 +62,7 @@ static void work(struct page *p, uint32_t i)
                     .n_layers = page_minds_twice(p->s->model) ? n : n - 1 });
 }
 
-/* A service that can do all that it is asked, and does, needs no picture. */
+/* A service that can serve its whole load, and does, needs no picture. */
 static bool is_telling(const struct sim_summary *s, uint32_t i)
 {
     for (uint32_t v = 0; v < s->n_variants; v++) {

@@ -1,4 +1,4 @@
-/* The agenda: a list for what is near, a wheel for what is far. */
+/* The agenda: a list for the near future, a wheel for the far one. */
 #include "sim/world/agenda.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 enum {
     TICK_BITS = 16,  /* the finest slot: 65.5 us */
     DIGIT_BITS = 6,  /* 64 slots */
-    SHORT = 24,      /* as many go to the list at once, from whichever level */
+    SHORT = 24,      /* as many go to the list at once, from any level */
     AHEAD = 4        /* events: two lines of the cache */
 };
 
@@ -38,8 +38,9 @@ static void add_piece(struct sim_agenda *a, struct sim_slot *s)
     s->end = piece->event + SIM_PIECE;
 }
 
-/* Makes room at the end of a slot. The place of a next one is fetched: it will be
- * soon, and a write that has to wait for memory holds up the engine's atomics. */
+/* Makes room at the end of a slot. The next place is prefetched: it will be
+ * needed soon, and a write that waits for memory delays the engine's
+ * atomics. */
 static struct sim_event *slot_room(struct sim_agenda *a, struct sim_slot *s)
 {
     if (s->at == s->end)
@@ -68,8 +69,8 @@ static struct sim_event *wheel_room(struct sim_agenda *a, int64_t at_ns)
     return slot_room(a, &a->slot[level][digit]);
 }
 
-/* The first slot that is not empty: on the lowest level that has any, for all
- * of a level lies before all of the next. */
+/* The first non-empty slot: on the lowest level that has any, since all of a
+ * level lies before all of the next. */
 static bool first_slot(const struct sim_agenda *a, int *level, unsigned *digit)
 {
     for (*level = 0; *level < SIM_WHEEL_LEVELS; ++*level) {
@@ -103,8 +104,8 @@ static void fetch(const struct sim_event *e, bool soon)
         e->actor->fetch(e->actor, e->a, e->b, soon);
 }
 
-/* Moves events of a slot to the level below, or to the list. Meanwhile those of
- * the piece behind it are fetched. */
+/* Moves events of a slot to the level below, or to the list, while those of the
+ * next piece are prefetched. */
 static void move_down(struct sim_agenda *a, int level,
                       const struct sim_piece *piece, uint32_t n)
 {
@@ -121,7 +122,7 @@ static void move_down(struct sim_agenda *a, int level,
     }
 }
 
-/* Turns the wheel to its first slot, and empties that. */
+/* Advances the wheel to its first slot, and empties that. */
 static void pour(struct sim_agenda *a)
 {
     int level;
@@ -184,7 +185,7 @@ void sim_agenda_add_any(struct sim_agenda *a, int64_t at_ns,
     }
     sim_agenda_write(a, wheel_room(a, at_ns), at_ns, actor, x, y);
     int64_t start = (int64_t)(tick_of(at_ns) << TICK_BITS);
-    if (start < a->wheel_ns) /* its slot may begin earlier than itself */
+    if (start < a->wheel_ns) /* its slot may begin before it does */
         note_first(a);
 }
 

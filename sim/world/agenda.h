@@ -7,22 +7,21 @@
  *         event.actor->act(event.actor, world, event.a, event.b);
  *     sim_agenda_done(&agenda);
  *
- * Events come out by time, and at the same nanosecond in the order in which they
- * were put in: a run is a function of its seed.
+ * Events come out by time, and at the same nanosecond in the order in which
+ * they were added: a run is a function of its seed.
  *
- * What is near lies in a sorted list, what is far in a wheel of eight levels of
- * 64 slots, whose finest slot is 65 us wide. A slot whose time comes is poured
- * into the level below, or into the list, which so stays as short as what happens
- * in 65 us, however much is pending; and a short list is sorted faster than
- * anything cleverer is. Should it get long all the same it becomes a heap, until
- * it is empty. A slot is a chain of pieces of 31 events. Pouring one reads memory
- * front to back, where a list of single events would miss the cache at every step;
- * nothing is copied as a slot grows; and a piece that has been read is written
- * anew while it still is in the cache. As long as there is little on it all, the
- * list is all there is.
+ * Near events are in a sorted list, far ones in a wheel of eight levels of 64
+ * slots, whose finest slot is 65 us wide. A slot whose time comes is moved to
+ * the level below, or to the list, which so stays as short as what happens in
+ * 65 us, however much is pending; and for a short list nothing beats plain
+ * sorting. If it gets long anyway, it becomes a heap until it is empty. A slot
+ * is a chain of pieces of 31 events. Emptying one reads memory sequentially,
+ * where a list of single events would miss the cache at every step; nothing is
+ * copied as a slot grows; and a piece that has been read is reused while it is
+ * still in the cache. As long as there are few events, only the list is used.
  *
- * Nothing can be taken off. Whoever no longer wants an event knows it again by
- * what it carries (a number of a generation, say) and ignores it.
+ * Events cannot be removed. An actor that no longer wants an event recognizes
+ * it by what it carries (a generation number, for example) and ignores it.
  * Threads: owned. */
 #ifndef BIDE_SIM_WORLD_AGENDA_H
 #define BIDE_SIM_WORLD_AGENDA_H
@@ -34,14 +33,14 @@
 
 struct sim_world;
 
-/* Something that acts when its time has come. */
+/* Something that acts at a given time. */
 struct sim_actor {
     void (*act)(struct sim_actor *self, struct sim_world *world, uint32_t a,
                 uint32_t b);
     void *self; /* whatever it is part of */
-    /* Has the processor fetch what act() will need, some milliseconds ahead and
-     * then, `soon`, once more: what is to be found by the first will be there by
-     * the second. Only a matter of speed. NULL: it needs little. */
+    /* Prefetches what act() will need, some milliseconds ahead and then,
+     * `soon`, once more: what the first finds will be there for the second.
+     * Only for speed. NULL: it needs little. */
     void (*fetch)(const struct sim_actor *self, uint32_t a, uint32_t b,
                   bool soon);
 };
@@ -57,7 +56,7 @@ enum { SIM_PIECE = 31 }; /* a kilobyte with what is in front of them */
 
 struct sim_piece {
     _Alignas(SIM_LINE) struct sim_piece *next;
-    uint64_t unused[3]; /* an event shall not lie on two lines of the cache */
+    uint64_t unused[3]; /* an event must not straddle two cache lines */
     struct sim_event event[SIM_PIECE];
 };
 
@@ -68,7 +67,7 @@ struct sim_slot {
     uint32_t n;                     /* events in all of it */
 };
 
-/* What is near: from `first` on, sorted; or a heap, and `first` is 0. */
+/* The near events: from `first` on, sorted; or a heap, and `first` is 0. */
 struct sim_near {
     struct sim_event *list;
     uint32_t n, room;
@@ -76,20 +75,20 @@ struct sim_near {
     bool heaped;
 };
 
-enum { SIM_FEW = 32 }; /* so many need no wheel */
+enum { SIM_FEW = 32 }; /* this many need no wheel */
 
 enum { SIM_WHEEL_LEVELS = 8, SIM_WHEEL_SLOTS = 64 };
 
 struct sim_agenda {
     struct sim_near near;
-    uint64_t order;     /* of the next to be put in */
-    int64_t now_ns;     /* of the last that came out */
-    uint64_t tick;      /* the wheel stands here */
+    uint64_t order;     /* of the next to be added */
+    int64_t now_ns;     /* of the last that was taken */
+    uint64_t tick;      /* the position of the wheel */
     int64_t wheel_ns;   /* nothing on the wheel is earlier; INT64_MAX: empty */
     uint64_t n_wheel;
     uint64_t busy[SIM_WHEEL_LEVELS]; /* a bit for each slot that is not empty */
     struct sim_slot slot[SIM_WHEEL_LEVELS][SIM_WHEEL_SLOTS];
-    struct sim_piece *spare;  /* pieces that are not in use */
+    struct sim_piece *spare;  /* unused pieces */
     struct sim_store store;   /* of all pieces */
 };
 
@@ -106,9 +105,9 @@ static inline const struct sim_event *sim_near_first(const struct sim_near *near
     return near->list + near->first;
 }
 
-/* The place in the list for an event that is put in only now, and so comes after
- * all of the same time. There must be room. Events mostly come later than those
- * that are there: it is looked for from the end. */
+/* The place in the list for an event that is added only now, and so comes after
+ * all of the same time. There must be room. New events are mostly later than
+ * those present: the search starts from the end. */
 static inline struct sim_event *sim_near_place(struct sim_near *near,
                                                int64_t at_ns)
 {
@@ -119,8 +118,8 @@ static inline struct sim_event *sim_near_place(struct sim_near *near,
     return at;
 }
 
-/* Writes a new event to where it stays: to copy what was just written in smaller
- * pieces would hold the processor up. */
+/* Writes a new event in place: copying what was just written in smaller pieces
+ * would stall the processor. */
 static inline void sim_agenda_write(struct sim_agenda *a, struct sim_event *e,
                                     int64_t at_ns, struct sim_actor *actor,
                                     uint32_t x, uint32_t y)
@@ -136,7 +135,7 @@ static inline void sim_agenda_write(struct sim_agenda *a, struct sim_event *e,
 void sim_agenda_add_any(struct sim_agenda *a, int64_t at_ns,
                         struct sim_actor *actor, uint32_t x, uint32_t y);
 
-/* Puts an event on it; a time that has passed is taken for now. */
+/* Adds an event; a time in the past means now. */
 static inline void sim_agenda_add(struct sim_agenda *a, int64_t at_ns,
                                   struct sim_actor *actor, uint32_t x,
                                   uint32_t y)
@@ -154,7 +153,7 @@ static inline void sim_agenda_add(struct sim_agenda *a, int64_t at_ns,
 bool sim_agenda_search(struct sim_agenda *a, int64_t until_ns,
                        struct sim_event *ret);
 
-/* Takes the next event off, unless it is later than `until_ns`. */
+/* Takes the next event, unless it is later than `until_ns`. */
 static inline bool sim_agenda_pop(struct sim_agenda *a, int64_t until_ns,
                                   struct sim_event *ret)
 {

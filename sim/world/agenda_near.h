@@ -1,5 +1,5 @@
-/* What is near on the agenda: a sorted list, or, once it got long, a heap. For
- * agenda.c alone, and in a header to be inlined there.
+/* The near events of the agenda: a sorted list, or, once it is long, a heap.
+ * For agenda.c alone; a header so that it is inlined there.
  *
  * Threads: owned. */
 #ifndef BIDE_SIM_WORLD_AGENDA_NEAR_H
@@ -11,9 +11,9 @@
 #include "sim/model/memory.h"
 #include "sim/world/agenda.h"
 
-enum { LONG = 48 }; /* a list that is longer becomes a heap */
+enum { LONG = 48 }; /* a longer list becomes a heap */
 
-/* Without a branch: it would go either way. */
+/* Without a branch, which would be unpredictable. */
 static bool before(const struct sim_event *x, const struct sim_event *y)
 {
     return (x->at_ns < y->at_ns) |
@@ -58,9 +58,9 @@ static void heap_pop(struct sim_near *h)
 
 /* ===== the list ===== */
 
-/* Makes room for one more. What has been taken off in front leaves some: it is
- * moved there if that is half of it all, so that few are moved for each that is
- * put in. */
+/* Makes room for one more. Removed events leave some in front: the rest is
+ * moved there if that is half of the whole, so that few are moved per event
+ * added. */
 static void list_grow(struct sim_near *near)
 {
     if (near->n == near->room && near->first > near->room / 2) {
@@ -73,8 +73,8 @@ static void list_grow(struct sim_near *near)
         sim_grow(near->list, near->n, &near->room, sizeof *near->list);
 }
 
-/* Events mostly come later than those that are there: the place is looked for
- * from the end. */
+/* New events are mostly later than those present: the search starts from the
+ * end. */
 static void list_add(struct sim_near *near, const struct sim_event *e)
 {
     if (near->n == near->room)
@@ -86,7 +86,7 @@ static void list_add(struct sim_near *near, const struct sim_event *e)
     *at = *e;
 }
 
-static void become_heap(struct sim_near *near) /* what is sorted, is one */
+static void become_heap(struct sim_near *near) /* a sorted list is one */
 {
     uint32_t n = sim_near_count(near);
     if (n > 0)

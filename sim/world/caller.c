@@ -1,5 +1,5 @@
-/* Calls and their attempts: what is decided, and done. What comes back is in
- * caller_answer.c; how a caller is made, in caller_setup.c. */
+/* Calls and their attempts: what is decided, and done. Responses are handled in
+ * caller_answer.c; a caller is created in caller_setup.c. */
 #include "sim/world/caller.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static inline bide_dep *dep_of(const struct sim_caller *c,
 
 /* ===== attempts ===== */
 
-/* A key is made once for each call, or from the one that came with the request
+/* A key is generated once for each call, or derived from the key of the request
  * that the call serves. */
 static uint64_t key_of(const struct sim_caller *c, const struct sim_call *call)
 {
@@ -61,7 +61,7 @@ static void write_request(const struct sim_caller *c,
     r->deadline_ns = bide_call_deadline(&call->call);
 }
 
-/* Tells the target that nobody waits for the attempt at place i. */
+/* Tells the target that the attempt at index i has been abandoned. */
 void sim_caller_tell_off(struct sim_caller *c, struct sim_world *w,
                          uint32_t slot, int i)
 {
@@ -104,7 +104,7 @@ static void count_attempt(struct sim_caller *c, const struct sim_call *call,
         return;
     }
     t->retries++;
-    if (!call->waiting) /* it goes at once */
+    if (!call->waiting) /* it starts at once */
         count_wait(c, d->attempt - 1, 0);
 }
 
@@ -154,7 +154,7 @@ static void count_end(struct sim_caller *c, const struct sim_call *call,
     }
 }
 
-/* Gives back all that a call holds. What it was can still be read, until the next
+/* Releases all that a call holds. Its data can still be read until the next
  * call takes its slot. */
 static void let_go(struct sim_caller *c, struct sim_world *w, uint32_t slot)
 {

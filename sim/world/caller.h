@@ -6,8 +6,8 @@
  *
  * It does what every driver does (bide/call.h): begin, ask, try, report, end.
  * There is no thread and no sleep: a call that waits is an event. The policy is
- * run as it is, except that it has one lane, there being one thread: which core
- * the simulator runs on must not matter. Threads: owned. */
+ * used unchanged, except that it has one lane, since there is one thread: the
+ * core that the simulator runs on must not matter. Threads: owned. */
 #ifndef BIDE_SIM_WORLD_CALLER_H
 #define BIDE_SIM_WORLD_CALLER_H
 
@@ -20,23 +20,24 @@
 #include "sim/world/target.h"
 #include "sim/world/timeouts.h"
 
-enum { SIM_AT_ONCE = 5 }; /* attempts of a call that may run: one, four hedges */
+enum { SIM_AT_ONCE = 5 }; /* concurrent attempts of a call: one and four hedges */
 
-/* What a call is made for, if it serves a request. */
+/* The request that a call serves, if any. */
 struct sim_job {
-    uint32_t tag;              /* whoever began it knows it by that */
-    /* what came with the request */
+    uint32_t tag;              /* by which its creator recognizes it */
+    /* from the request */
     uint32_t upstream_attempt;
     uint64_t operation;
     int64_t deadline_ns;
-    bool key_came_along;  /* its key is made from that one */
+    bool key_came_along;  /* its key is derived from that one */
 };
 
-/* A call in progress. It is never moved: a bide_call may not be.
+/* A call in progress. It is never moved: a bide_call must not be.
  *
- * Ten thousand under way outgrow the processor's cache. So what each event asks of
- * a call is in its first line, what the engine needs for a plain success in the next
- * two, and the rest is neither read nor written without need. */
+ * Ten thousand of them do not fit into the processor's cache. So what each
+ * event needs of a call is in its first cache line, what the engine needs for a
+ * plain success in the next two, and the rest is neither read nor written
+ * without need. */
 struct sim_call {
     _Alignas(SIM_LINE) uint64_t client;
     int64_t begin_ns;    /* between the two, or the compiler would load them at
@@ -46,45 +47,45 @@ struct sim_call {
     uint32_t generation; /* of the slot: events for an earlier one are void */
     uint32_t running[SIM_AT_ONCE]; /* the attempts */
     uint8_t n_running;
-    uint8_t last;        /* kind of the last answer */
+    uint8_t last;        /* kind of the last response */
     bool waiting : 1;    /* in backoff */
     bool queued : 1;     /* for a place in flight */
     bool sampled : 1;    /* its marks are kept */
-    bool hinted : 1;     /* by the last answer */
-    bool serves : 1;     /* a request of somebody else's ... */
+    bool hinted : 1;     /* by the last response */
+    bool serves : 1;     /* a request of another caller ... */
     bool key_came_along : 1; /* ... that had a key */
     bide_call call;
     int64_t hint_ns;     /* if hinted */
     uint64_t operation;  /* if it serves */
     uint32_t tag;        /* if it serves */
     uint32_t number_there[SIM_AT_ONCE]; /* of each attempt, if the target wants to
-                                         * know when it is given up */
+                                         * know when it is abandoned */
 };
 
 struct sim_caller {
-    /* as the model wants it */
+    /* from the model */
     struct sim_target *target;
     uint32_t part;       /* its number among the parts, for its luck */
     enum sim_repeat repeat;
     struct sim_marks *marks; /* of sampled clients; or NULL */
-    void *self;          /* of whoever wants to know ... */
-    /* ... that a call is done, and what the last answer was; or NULL */
+    void *self;          /* of the observer, which is told ... */
+    /* ... that a call is done, and its last response; or NULL */
     void (*on_done)(void *self, struct sim_world *w, const struct sim_call *call,
                     bide_reason reason, const struct sim_answer *last);
     /* ... that an attempt begins; or NULL */
     void (*on_try)(void *self, struct sim_world *w, bide_dep *dep,
                    const bide_decision *d);
 
-    /* as it stands */
+    /* current state */
     bide_dep **deps; /* client n calls through deps[n % n_deps] */
     uint32_t n_deps;
     bool keyed;      /* its requests carry an Idempotency-Key */
-    bide_outcome known[SIM_ANSWER_KINDS]; /* what the policy makes of each */
+    bide_outcome known[SIM_ANSWER_KINDS]; /* how the policy classifies each */
     const struct sim_call *asked; /* the call that the engine is asked about: */
     uint16_t draws;               /* its luck is drawn, by ... */
     uint64_t seed;
     bide_rng rng;                 /* ... this */
-    bide_op op;                   /* of calls that serve nobody's request */
+    bide_op op;                   /* of calls that serve no request */
     struct sim_sender sender;
     struct sim_actor actor;
     struct sim_actor deadline;
@@ -92,26 +93,27 @@ struct sim_caller {
     struct sim_places *places; /* for each dependency; NULL: nobody queues */
     struct sim_slab calls;
 
-    /* as it went */
+    /* statistics */
     struct sim_metrics metrics;
 };
 
-/* Makes `n_deps` dependencies of the policy: one for each process of a fleet,
- * say. 0, or what bide_policy_check() says. The target must be set. */
+/* Creates `n_deps` dependencies of the policy: one for each process of a fleet,
+ * for example. 0, or the result of bide_policy_check(). The target must be
+ * set. */
 int sim_caller_init(struct sim_caller *c, struct sim_world *w,
                     const bide_policy_conf *conf, uint32_t n_deps);
 
 /* Calls that are still in progress are dropped. */
 void sim_caller_done(struct sim_caller *c);
 
-/* Begins call `number` of a client: the two are the key of its luck. `job` may be
- * NULL. Gives the number of its slot; it may be over already, if it was refused,
- * and on_done has been told so then. */
+/* Begins call `number` of a client: the two are the key of its luck. `job` may
+ * be NULL. Returns the number of its slot; it may already be over, if it was
+ * refused, and on_done has then been called. */
 uint32_t sim_caller_begin(struct sim_caller *c, struct sim_world *w,
                           uint64_t client, uint64_t number,
                           const struct sim_job *job);
 
-/* Gives up the call in a slot; on_done is not told. */
+/* Cancels the call in a slot; on_done is not called. */
 void sim_caller_cancel(struct sim_caller *c, struct sim_world *w,
                        uint32_t slot);
 
@@ -124,7 +126,7 @@ static inline struct sim_call *sim_caller_at(const struct sim_caller *c,
     return sim_slab_at(&c->calls, slot, sizeof(struct sim_call));
 }
 
-/* An attempt's place among those of a call that run, or -1. */
+/* The index of an attempt among those of a call that are running, or -1. */
 static inline int sim_call_find(const struct sim_call *call, uint32_t attempt)
 {
     for (int i = 0; i < call->n_running; i++)
@@ -143,15 +145,15 @@ SIM_FETCHES void sim_caller_fetch(const struct sim_caller *c, uint32_t slot)
 /* Asks the engine what to do next with the call in a slot, and does it. */
 void sim_caller_go_on(struct sim_caller *c, struct sim_world *w, uint32_t slot);
 
-/* caller.c: ends a call as it was decided; takes an attempt off those that run;
- * tells the target that nobody waits for it any more. */
+/* caller.c: ends a call as decided; removes an attempt from those running;
+ * tells the target that it has been abandoned. */
 void sim_caller_finish(struct sim_caller *c, struct sim_world *w, uint32_t slot,
                        const bide_decision *d);
 void sim_caller_drop(struct sim_caller *c, uint32_t slot, int i);
 void sim_caller_tell_off(struct sim_caller *c, struct sim_world *w,
                          uint32_t slot, int i);
 
-/* Sets whose luck the engine draws from, and from which draw on. */
+/* Sets whose luck the engine draws, and from which draw on. */
 static inline void sim_caller_lend_luck(struct sim_caller *c,
                                         const struct sim_call *call,
                                         uint16_t draws)

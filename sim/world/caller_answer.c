@@ -1,4 +1,4 @@
-/* What comes back to a caller: answers, timeouts, the ends of waits. */
+/* What comes back to a caller: responses, timeouts, the ends of waits. */
 #include "sim/world/caller_answer.h"
 
 #include "sim/world/caller.h"
@@ -50,7 +50,7 @@ static void report(struct sim_caller *c, struct sim_world *w, uint32_t slot,
         c->sender.hedges && attempt > 1 && out.cls == BIDE_SUCCESS;
     sim_caller_lend_luck(c, call, 1 << 8);
     bide_call_report(&call->call, attempt, &out, w->now_ns);
-    if (out.cls == BIDE_SUCCESS) /* what the engine would say is known */
+    if (out.cls == BIDE_SUCCESS) /* the engine's answer is known */
         sim_caller_finish(c, w, slot, &done);
     else
         sim_caller_go_on(c, w, slot);
@@ -62,7 +62,7 @@ static void answer(void *self, struct sim_world *w, const struct sim_request *r,
     struct sim_caller *c = self;
     const struct sim_call *call = sim_caller_at(c, r->slot);
     if (call->generation != r->generation)
-        return; /* nobody waits for it any more */
+        return; /* it has been abandoned */
     int i = sim_call_find(call, r->attempt);
     if (i >= 0)
         report(c, w, r->slot, i, a);
@@ -84,7 +84,7 @@ void sim_caller_expired(struct sim_caller *c, struct sim_world *w,
     give_up(c, w, t->slot, sim_call_find(call, t->attempt));
 }
 
-/* The deadline has come: all that still runs is over. */
+/* The deadline has come: all running attempts are over. */
 static void out_of_time(struct sim_actor *self, struct sim_world *w,
                         uint32_t slot, uint32_t generation)
 {
@@ -114,7 +114,7 @@ static void wake(struct sim_actor *self, struct sim_world *w, uint32_t slot,
 
 /* ===== luck ===== */
 
-/* What the engine draws for a call is keyed by who, what and how often. */
+/* The engine's draws for a call are keyed by who, what and how often. */
 static uint64_t draw(void *state)
 {
     struct sim_caller *c = state;

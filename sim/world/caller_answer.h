@@ -6,7 +6,7 @@
 
 struct sim_caller;
 
-/* caller_answer.c: an attempt has run for as long as it may. */
+/* caller_answer.c: an attempt has reached its timeout. */
 void sim_caller_expired(struct sim_caller *c, struct sim_world *w,
                         const struct sim_timeout *t);
 

@@ -1,4 +1,4 @@
-/* Making and unmaking a caller. */
+/* Creating and freeing a caller. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,8 +6,8 @@
 #include "sim/world/caller.h"
 #include "sim/world/caller_answer.h"
 
-/* What a client would make of an answer: its policy's rules decide, and the field
- * by which a server says not to retry is read as it would be. */
+/* How a client would classify a response: its policy's rules decide, and the
+ * header field that forbids a retry is read as usual. */
 static bide_outcome judge(const bide_dep *dep, int status, bide_fault fault,
                           bool says_no)
 {

@@ -1,4 +1,4 @@
-/* The figures of the table: what came after the warm-up, over all fleets. */
+/* The figures of the table: everything after the warm-up, over all fleets. */
 #include "sim/world/figures.h"
 
 #include <math.h>
@@ -69,8 +69,8 @@ static void figure_latency(struct sim_record *rec, double *figure)
 
 /* ===== load ===== */
 
-/* Attempts at the service that most are made at. Callers are in the order of the
- * fleets, then of the edges. */
+/* Attempts at the service that gets most of them. Callers are in the order of
+ * the fleets, then of the edges. */
 static double most_attempts(const struct sim_record *rec)
 {
     const struct sim_model *m = rec->cast->model;

@@ -65,7 +65,7 @@ static int64_t time_of(struct sim_fleet *f, const struct sim_world *w,
                                : draw_gap(f, w, client, n));
 }
 
-/* Sets the event of the nth call, if there is to be one. */
+/* Schedules the nth call, if there is to be one. */
 static void set_next(struct sim_fleet *f, struct sim_world *w, uint32_t client,
                      uint64_t n)
 {
@@ -89,8 +89,8 @@ static void act(struct sim_actor *self, struct sim_world *w, uint32_t client,
     sim_caller_begin(f->caller, w, pick(f, w, n), n, NULL);
 }
 
-/* A client has nothing but its next event, which knows the number of its call: of
- * a million that think nothing else is kept. */
+/* A client is nothing but its next event, which knows the number of its call:
+ * for a million thinking clients nothing else is kept. */
 static void on_done(void *self, struct sim_world *w, const struct sim_call *call,
                     bide_reason reason, const struct sim_answer *last)
 {

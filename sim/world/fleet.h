@@ -1,5 +1,5 @@
-/* Clients that make calls: open loop (calls come at a rate, whatever becomes of
- * them), closed loop (each client makes its next call some time after the last
+/* Clients that make calls: open loop (calls arrive at a rate, however they
+ * end), closed loop (each client makes its next call some time after the last
  * one ended), or at the times of a log.
  *
  *     struct sim_fleet fleet = { .caller = &caller, .clients = 1000,
@@ -14,26 +14,26 @@
 #include "sim/model/dist.h"
 #include "sim/world/caller.h"
 
-/* Gaps are drawn so many at a time: they depend on nothing, and a processor does
- * several at once in the time of one. A power of 2. */
+/* Gaps are drawn this many at a time: they depend on nothing, and a processor
+ * computes several at once in the time of one. A power of 2. */
 enum { SIM_AHEAD = 16 };
 
 struct sim_fleet {
-    /* as the model wants it */
+    /* from the model */
     struct sim_caller *caller;
     uint32_t part;         /* its number among the parts, for its luck */
     uint32_t clients;      /* over 0 */
     enum sim_arrival arrival;
     struct sim_dist gap;   /* open: between calls; closed: from end to begin */
-    double every_ns;       /* open: evenly spaced, and `gap` does not count; 0:
-                            * by `gap` */
+    double every_ns;       /* open: evenly spaced, and `gap` is not used; 0: by
+                            * `gap` */
     const int64_t *replay_ns; /* when each call begins */
     uint32_t n_replay;
     uint64_t most_calls;   /* of each client (closed) or of all; 0: no end */
     int64_t from_ns;       /* no call begins before it, ... */
     int64_t until_ns;      /* ... at or after that; 0: no end */
 
-    /* as it stands */
+    /* current state */
     struct sim_actor actor;
     uint64_t n_calls;
     int64_t ahead_ns[SIM_AHEAD]; /* open: gaps before the next calls */

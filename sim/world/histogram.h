@@ -1,6 +1,6 @@
-/* A histogram of durations, to within 0.4 %, and the exact mean. The engine's own
- * (lib/latency.h) is coarser, for it must be small: this one has a quantile to
- * prove. Threads: owned. */
+/* A histogram of durations, to within 0.4 %, and the exact mean. The engine's
+ * own (lib/latency.h) is coarser, because it must be small; this one has to
+ * verify a quantile. Threads: owned. */
 #ifndef BIDE_SIM_WORLD_HISTOGRAM_H
 #define BIDE_SIM_WORLD_HISTOGRAM_H
 

@@ -5,7 +5,7 @@
 
 #include "sim/model/memory.h"
 
-/* Where the name is, or the free place that it would go to. */
+/* The slot of the name, or the free slot where it would go. */
 static uint32_t place(const struct sim_ledger *l, uint64_t name)
 {
     uint32_t i = (uint32_t)(name >> 32) & (l->room - 1);
@@ -43,7 +43,7 @@ bool sim_ledger_add(struct sim_ledger *l, uint64_t name)
     return true;
 }
 
-/* Those behind it that had to make way for it move up. */
+/* Entries after it that collided with it move up. */
 void sim_ledger_remove(struct sim_ledger *l, uint64_t name)
 {
     if (l->n == 0)

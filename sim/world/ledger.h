@@ -12,16 +12,16 @@
 #include <stdint.h>
 
 struct sim_ledger {
-    uint64_t *names; /* open addressing; 0: a free place */
+    uint64_t *names; /* open addressing; 0: a free slot */
     uint32_t n, room; /* room is a power of 2 */
 };
 
 void sim_ledger_done(struct sim_ledger *l);
 
-/* Enters a name that is not 0; false if it was there already. */
+/* Adds a name that is not 0; false if it was already there. */
 bool sim_ledger_add(struct sim_ledger *l, uint64_t name);
 
-/* Takes a name out again, if it is there. */
+/* Removes a name, if it is there. */
 void sim_ledger_remove(struct sim_ledger *l, uint64_t name);
 
 #endif

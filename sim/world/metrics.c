@@ -1,4 +1,4 @@
-/* What a caller has counted: starting over, and amplification. */
+/* The counters of a caller: restarting them, and amplification. */
 #include "sim/world/metrics.h"
 
 void sim_metrics_restart(struct sim_metrics *m)

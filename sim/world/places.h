@@ -1,8 +1,9 @@
 /* Calls that queue for a place under limits.in_flight, first come, first served.
  *
  * The engine says that a place is free (bide_host.on_place), from inside a call
- * of it; whose turn it is, the driver must know. An event later the first in the
- * queue asks. If somebody was quicker it stays the first. Threads: owned. */
+ * of it; the driver must know whose turn it is. The first in the queue asks one
+ * event later. If another call was quicker, it stays the first. Threads:
+ * owned. */
 #ifndef BIDE_SIM_WORLD_PLACES_H
 #define BIDE_SIM_WORLD_PLACES_H
 

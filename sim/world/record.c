@@ -1,5 +1,5 @@
-/* Records a run: lays out its result, says when the next moment is due, and
- * fills in totals and marks at the end. */
+/* Records a run: allocates its result, determines when the next record is due,
+ * and fills in totals and marks at the end. */
 #include "sim/world/record.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ static void make_result(struct sim_result *r, uint32_t n_callers)
     }
 }
 
-/* ===== when ===== */
+/* ===== the schedule ===== */
 
 static int64_t end_of(int64_t n, int64_t length, int64_t duration)
 {
@@ -147,7 +147,7 @@ void sim_record_end(struct sim_record *rec, int64_t now)
 {
     struct sim_result *r = rec->result;
     if (now > rec->step * r->step_ns && rec->step < r->n_steps)
-        sim_record_step(rec, now); /* what there was of it */
+        sim_record_step(rec, now); /* a partial step */
     r->n_steps = rec->step;
     r->ended_ns = now;
     r->cut_short = now < r->model->duration_ns;

@@ -1,4 +1,4 @@
-/* Recording: what a run shows, written down at the ends of its steps.
+/* Recording: the result of a run, written at the ends of its steps.
  *
  *     struct sim_record rec;
  *     sim_record_init(&rec, &cast, result);
@@ -10,9 +10,9 @@
  *     sim_record_end(&rec, now);
  *     sim_record_done(&rec);
  *
- * Nothing is done for it while calls are made: callers and services only have
+ * Recording does nothing while calls are made: callers and services only have
  * totals, and a step is the difference of two moments. So a run is the same
- * however it is watched. Threads: owned. */
+ * however it is recorded. Threads: owned. */
 #ifndef BIDE_SIM_WORLD_RECORD_H
 #define BIDE_SIM_WORLD_RECORD_H
 
@@ -22,21 +22,21 @@
 struct sim_record {
     struct sim_cast *cast;
     struct sim_result *result;
-    uint32_t step;          /* the one that runs */
+    uint32_t step;          /* the current one */
     struct sim_moment last; /* end of the step before */
     struct sim_moment warm; /* end of the warm-up */
     struct sim_beats beats;
     struct sim_histogram scratch;
 };
 
-/* The result must know its model, variant, step_ns and n_steps. */
+/* The model, variant, step_ns and n_steps of the result must be set. */
 void sim_record_init(struct sim_record *rec, struct sim_cast *cast,
                      struct sim_result *result);
 
-/* The next time that something is to be written down. */
+/* The next time at which something is due to be recorded. */
 int64_t sim_record_next(const struct sim_record *rec, int64_t now);
 
-/* Writes down what is due at this time. */
+/* Records what is due at this time. */
 void sim_record_at(struct sim_record *rec, int64_t now);
 
 /* The run is over: totals, marks and figures. */

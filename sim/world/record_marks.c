@@ -84,8 +84,8 @@ void sim_marks_ended(struct sim_marks *m, uint32_t slot, uint32_t attempt,
     }
 }
 
-/* The reason goes to the attempt that decided: the newest, unless the call ended
- * while none ran; then to one that was never made. */
+/* The reason goes to the attempt that decided: the newest, unless the call
+ * ended while none was running; then to one that was never made. */
 void sim_marks_done(struct sim_marks *m, uint32_t slot, uint64_t client,
                     uint32_t attempts, bide_reason reason, int64_t now)
 {

@@ -1,13 +1,13 @@
-/* Marks: what became of each attempt of some clients, for timelines.
+/* Marks: the outcome of each attempt of some clients, for timelines.
  *
  *     struct sim_marks marks = { .fleet = 0, .clients = 12, .stride = 1 };
  *     sim_marks_sent(&marks, slot, client, attempt, now);
  *     sim_marks_ended(&marks, slot, attempt, SIM_MARK_OK, now);
  *     sim_marks_done(&marks, slot, client, attempts, reason, now);
  *
- * Clients evenly spread over the fleet are the sample: those with a low number
- * may always be the first in a queue. A call is known by the slot that it has
- * while it is in progress. Threads: owned. */
+ * The sample is clients spread evenly over the fleet: those with low numbers
+ * may always be the first in a queue. A call is identified by its slot while it
+ * is in progress. Threads: owned. */
 #ifndef BIDE_SIM_WORLD_RECORD_MARKS_H
 #define BIDE_SIM_WORLD_RECORD_MARKS_H
 
@@ -16,10 +16,10 @@
 /* A call of the sample that is in progress. */
 struct sim_marked_call {
     uint32_t slot, client, call;
-    uint32_t newest; /* mark of it that has ended; UINT32_MAX: none */
+    uint32_t newest; /* its latest finished mark; UINT32_MAX: none */
 };
 
-/* An attempt that runs. */
+/* A running attempt. */
 struct sim_open_mark {
     uint32_t slot, attempt;
     int64_t from_ns;
@@ -50,11 +50,11 @@ void sim_marks_sent(struct sim_marks *m, uint32_t slot, uint64_t client,
 void sim_marks_ended(struct sim_marks *m, uint32_t slot, uint32_t attempt,
                      enum sim_mark_kind kind, int64_t now);
 
-/* The call is over, after so many attempts. Those that still run have lost. */
+/* The call is over, after so many attempts. Those still running have lost. */
 void sim_marks_done(struct sim_marks *m, uint32_t slot, uint64_t client,
                     uint32_t attempts, bide_reason reason, int64_t now);
 
-/* The run is over: what still runs is left open. */
+/* The run is over: what is still running is left open. */
 void sim_marks_close(struct sim_marks *m, int64_t now);
 
 #endif

@@ -1,4 +1,4 @@
-/* How things stand at a moment, and at each beat. */
+/* The state at a moment, and at each beat. */
 #include "sim/world/record_moment.h"
 
 #include <stdlib.h>

@@ -11,7 +11,7 @@
 
 struct sim_record;
 
-/* How callers and services stood at a moment. */
+/* The state of callers and services at a moment. */
 struct sim_moment {
     struct sim_caller_totals *callers;
     struct sim_histogram *latency;       /* of each caller */
@@ -28,7 +28,7 @@ struct sim_beats {
     uint64_t *arrived; /* requests at the services that fleets call */
 };
 
-/* record_moment.c: takes a moment down, ... */
+/* record_moment.c: records a moment, ... */
 void sim_moment_init(struct sim_moment *m, const struct sim_cast *c);
 void sim_moment_take(struct sim_moment *m, const struct sim_cast *c,
                      int64_t now);

@@ -1,11 +1,11 @@
-/* One step: what has been added to the totals since the last, and how the gauges
- * stand. */
+/* One step: what was added to the totals since the last, and the values of the
+ * gauges. */
 #include "sim/model/memory.h"
 #include "sim/world/record.h"
 
 /* ===== latency ===== */
 
-/* What was added to a histogram since `last`, which is brought up to date. */
+/* What was added to a histogram since `last`, which is updated. */
 static void take_new(const struct sim_histogram *now, struct sim_histogram *last,
                      struct sim_histogram *ret)
 {
@@ -30,7 +30,7 @@ static void note_latency(struct sim_record *rec, uint32_t i, double *p50,
 
 /* ===== callers ===== */
 
-/* Of many processes so many are looked at, evenly spread. */
+/* Of many processes only this many are examined, evenly spread. */
 enum { MOST_LOOKED_AT = 1000 };
 
 static void note_deps(const struct sim_caller *c, double **value, uint32_t step,

@@ -1,4 +1,4 @@
-/* When a run had recovered from its last fault. The rule is told at the top of
+/* When a run recovered from its last fault. The rule is explained at the top of
  * result.h. */
 #include <math.h>
 
@@ -8,10 +8,10 @@
 
 enum { WINDOW_BEATS = 5 };
 
-/* What was before the first fault. */
+/* The state before the first fault. */
 struct normal {
-    double failing; /* share of the calls that ended, and a point */
-    double goodput; /* successes a beat; 0: not known */
+    double failing; /* share of the finished calls, plus one point */
+    double goodput; /* successes per beat; 0: unknown */
 };
 
 static uint64_t between(const uint64_t *sums, uint32_t from, uint32_t to)

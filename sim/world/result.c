@@ -60,7 +60,7 @@ const char *sim_figure_about(enum sim_figure f)
     return (unsigned)f < SIM_FIGURES ? figures[f].about : NULL;
 }
 
-/* The names of edges were made for the result; the others are the model's. */
+/* The names of edges belong to the result; the others are the model's. */
 static void free_caller(struct sim_caller_result *c)
 {
     union {

@@ -1,5 +1,5 @@
-/* The way of a request: through the queue, to a worker, and out. How it comes
- * in is in service_door.c. */
+/* The path of a request: through the queue, to a worker, and out. How it is
+ * admitted is in service_admission.c. */
 #include "sim/world/service.h"
 
 #include <stdlib.h>
@@ -128,7 +128,7 @@ static void on_finish(struct sim_actor *self, struct sim_world *w, uint32_t i,
     }
 }
 
-/* First the item, then, by way of it, the call that it is an attempt of. */
+/* First the item, then, through it, the call that it is an attempt of. */
 static void fetch(const struct sim_actor *self, uint32_t i, uint32_t generation,
                   bool soon)
 {
@@ -142,9 +142,9 @@ static void fetch(const struct sim_actor *self, uint32_t i, uint32_t generation,
     }
 }
 
-/* Given up; or its deadline would pass before it is done, as long as it takes
- * on average. Without the second, those that are begun would be just those that
- * are about to be late. */
+/* Abandoned; or its deadline would pass before it is done, given the mean
+ * service time. Without the second condition, just those requests would be
+ * begun that are about to be late. */
 static bool is_late(const struct sim_service *s, const struct sim_world *w,
                     const struct sim_request *r)
 {
@@ -198,7 +198,7 @@ static uint32_t dequeue(struct sim_shard *shard, enum sim_order order)
     return shard->queue[at];
 }
 
-/* Takes the next one up, unless nobody wants it any more. */
+/* Takes up the next request, unless it has been abandoned. */
 static void take_up(struct sim_service *s, struct sim_world *w,
                     struct sim_shard *shard)
 {
@@ -223,7 +223,7 @@ void sim_service_work_on(struct sim_service *s, struct sim_world *w, uint32_t n)
         take_up(s, w, shard);
 }
 
-/* ===== the rest of its files ===== */
+/* ===== for the other files ===== */
 
 void sim_service_begin(struct sim_service *s, struct sim_world *w, uint32_t i)
 {

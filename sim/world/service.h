@@ -7,13 +7,13 @@
  *     sim_service_init(&service, world);
  *     caller.target = &service.target;
  *
- * A request is an item from the moment it is sent until its answer has left:
+ * A request is an item from the moment it is sent until its response has left:
  *
  *   ON_ITS_WAY -> QUEUED -> IN_HAND -> BELOW -> ANSWERED
  *
  * It waits if all workers are busy, and is refused if the queue is full, too.
- * Work that its client no longer waits for is done all the same, unless the
- * service is one that learns of it. Threads: owned. */
+ * Work is finished even if its client has given up, unless the service is one
+ * that learns of it. Threads: owned. */
 #ifndef BIDE_SIM_WORLD_SERVICE_H
 #define BIDE_SIM_WORLD_SERVICE_H
 
@@ -29,23 +29,23 @@ enum sim_item_state {
     SIM_ITEM_QUEUED,
     SIM_ITEM_IN_HAND,
     SIM_ITEM_BELOW,    /* its own work is done; a call below runs for it */
-    SIM_ITEM_ANSWERED, /* the answer is on its way */
-    SIM_ITEM_GONE      /* taken back while it was queued or on its way */
+    SIM_ITEM_ANSWERED, /* the response is on its way */
+    SIM_ITEM_GONE      /* cancelled while it was queued or on its way */
 };
 
 struct sim_item {
     _Alignas(SIM_LINE) struct sim_request request;
     int64_t begun_ns;    /* when a worker took it */
-    int64_t hint_ns;     /* of the answer */
+    int64_t hint_ns;     /* of the response */
     uint32_t generation; /* events for an earlier request are void */
     uint32_t shard;
     uint32_t below;      /* slot of the call below */
-    uint32_t times;      /* calls made over the present edge */
+    uint32_t times;      /* calls made over the current edge */
     uint16_t edge;
     uint8_t state;
     uint8_t answer;      /* its kind */
     bool holds;          /* a worker */
-    bool beginning;      /* a call below, at this moment */
+    bool beginning;      /* a call below is being begun */
 };
 
 /* The time that the first attempt of a call will take. */
@@ -56,15 +56,15 @@ struct sim_foreseen {
 
 enum { SIM_FORESEEN = 64 };
 
-/* Workers and a queue of their own. */
+/* Workers with their own queue. */
 struct sim_shard {
-    uint32_t limit;   /* of workers, faults taken into account */
+    uint32_t limit;   /* of workers, with faults */
     uint32_t busy;
     uint32_t *queue;  /* items; a ring of a power of 2 */
     uint32_t first, n_ring, room;
     uint32_t n_queued; /* those in the ring that are not gone */
-    double slow;      /* work takes so much longer */
-    double fail;      /* chance of an error */
+    double slow;      /* the factor by which work takes longer */
+    double fail;      /* probability of an error */
     bool crashed, cut;
 };
 
@@ -76,15 +76,15 @@ struct sim_edge {
 };
 
 struct sim_service {
-    /* as the model wants it */
+    /* from the model */
     struct sim_model_service conf;
     uint32_t part;           /* its number among the parts, for its luck */
     const struct sim_fault *faults; /* those of this service */
     uint32_t n_faults;
     const struct sim_sender **fleets; /* by number; for partitions from one */
-    struct sim_edge *edges;  /* conf.n_edges of them, set up */
+    struct sim_edge *edges;  /* conf.n_edges of them, initialized */
 
-    /* as it stands */
+    /* current state */
     struct sim_target target;
     struct sim_actor arrival, finish, answer, cancel, toggle;
     struct sim_shard *shards;
@@ -99,15 +99,15 @@ struct sim_service {
     double work_ns;          /* mean, of one request */
     double capacity;         /* requests it could have served ... */
     int64_t capacity_ns;     /* ... up to then */
-    double capacity_rate;    /* a nanosecond, from then on; or infinite */
+    double capacity_rate;    /* per nanosecond, from then on; or infinite */
 
-    /* as it went */
+    /* statistics */
     uint64_t arrived, waited, refused, throttled, dropped, served, wasted;
     uint64_t errors, broken, lost, unheard, commits, duplicates;
     double busy_ns, wasted_ns;
 };
 
-/* Workers and queue without limit, answers at once. */
+/* Unlimited workers and queue, immediate responses. */
 #define SIM_SERVICE_INIT                                                       \
     {                                                                          \
         .conf = { .workers = SIM_UNBOUNDED, .shards = 1,                       \
@@ -121,14 +121,14 @@ void sim_service_done(struct sim_service *s);
 /* Gauges: over all shards. */
 uint64_t sim_service_queued(const struct sim_service *s);
 uint64_t sim_service_busy(const struct sim_service *s);
-/* Requests that it could have served so far, but for the times when there was no
- * limit; and whether there is one now. */
+/* Requests that it could have served so far, not counting times without a
+ * limit; and whether there is a limit now. */
 double sim_service_capacity(const struct sim_service *s, int64_t now);
 bool sim_service_unlimited(const struct sim_service *s);
-/* Requests in it, from arrival to the answer. */
+/* Requests in it, from arrival to the response. */
 uint64_t sim_service_left(const struct sim_service *s);
 
-/* ===== among its files ===== */
+/* ===== internal ===== */
 
 static inline struct sim_item *sim_service_item(const struct sim_service *s,
                                                 uint32_t i)
@@ -178,7 +178,7 @@ void sim_service_schedule(struct sim_service *s, struct sim_world *w);
 bool sim_service_cuts_fleet(const struct sim_service *s,
                             const struct sim_request *r, uint32_t shard);
 
-/* Whether no message gets through between a sender and a shard. */
+/* Whether messages between a sender and a shard are lost. */
 static inline bool sim_service_cuts(const struct sim_service *s,
                                     const struct sim_request *r,
                                     uint32_t shard)

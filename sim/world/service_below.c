@@ -3,8 +3,8 @@
 #include "sim/world/service_door.h"
 #include "sim/world/service_work.h"
 
-/* What a caller above is told (DESIGN section 6): a refusal of this layer's own
- * bide says "do not retry"; anything else is passed up as a gateway would. */
+/* What a caller above gets (DESIGN section 6): a refusal by this layer's own
+ * bide says "do not retry"; anything else is passed up as by a gateway. */
 static enum sim_answer_kind pass_up(bide_reason reason,
                                     enum sim_answer_kind last)
 {
@@ -50,7 +50,7 @@ static void on_done(void *self, struct sim_world *w, const struct sim_call *call
         go_on(s, w, i);
         return;
     }
-    /* refused from inside begin(): nothing may be answered from there */
+    /* refused from inside begin(): no response may be sent from there */
     item->beginning = false;
     sim_world_at(w, w->now_ns, &edge->later, i, item->generation);
 }
@@ -63,7 +63,7 @@ static void later(struct sim_actor *self, struct sim_world *w, uint32_t i,
         go_on(edge->owner, w, i);
 }
 
-/* A worker that does not wait for what is below is free again. */
+/* A worker that does not wait for the calls below is free again. */
 static void let_worker_go(struct sim_service *s, struct sim_world *w,
                           uint32_t i)
 {
@@ -75,8 +75,8 @@ static void let_worker_go(struct sim_service *s, struct sim_world *w,
     sim_service_work_on(s, w, item->shard);
 }
 
-/* Each attempt of the layer above is a call of its own here; what the user wants
- * done stays the same. */
+/* Each attempt of the layer above is a separate call here; the user's operation
+ * stays the same. */
 static struct sim_job job_for(const struct sim_service *s, uint32_t i,
                               uint64_t *ret_number)
 {

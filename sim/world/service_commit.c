@@ -1,9 +1,9 @@
-/* What a service has done, and whether it had done that before.
+/* What a service has done, and whether it had already done it.
  *
- * Every request would have to be remembered for ever, for it might come again.
- * Most can not: a client that has the answer to its first attempt makes no other,
- * unless it hedges. Those are not entered at all, or are struck out as soon as
- * the answer has got there. */
+ * Every request would have to be remembered for ever, because it might be
+ * repeated. Most cannot be: a client that has the response to its first attempt
+ * makes no other, unless it hedges. Those are not recorded at all, or are
+ * removed as soon as the response has arrived. */
 #include "sim/world/service.h"
 #include "sim/world/service_door.h"
 
@@ -14,8 +14,8 @@ uint64_t sim_operation_of(const struct sim_request *r)
     return bide_rng_hash(r->client, r->call, r->from->part, 2) | 1;
 }
 
-/* Once its answer is there it will not come again. A request that serves one of
- * a layer above may, with that one. */
+/* Once its response has arrived, it will not be repeated. A request that serves
+ * one of a layer above may be, along with that one. */
 static bool is_settled_by_answer(const struct sim_request *r)
 {
     return r->operation == 0 && r->attempt == 1 && !r->from->hedges;
@@ -30,7 +30,7 @@ void sim_service_commit(struct sim_service *s, const struct sim_request *r,
         return;
     }
     if (s->conf.keys && r->key != 0 && !sim_ledger_add(&s->keys, r->key))
-        return; /* it knows the key, and gives the answer that it gave then */
+        return; /* it recognizes the key, and repeats its earlier response */
     s->commits++;
     if (!sim_ledger_add(&s->operations, sim_operation_of(r)))
         s->duplicates++;

@@ -1,5 +1,6 @@
-/* How a request comes to a service: over the network, past the rate limit, to a
- * worker, into the queue, or not at all. And how it is taken back. */
+/* How a request is admitted to a service: over the network, past the rate
+ * limit, to a worker, into the queue, or not at all. And how it is
+ * cancelled. */
 #include "sim/world/service_door.h"
 
 #include "sim/model/memory.h"
@@ -25,7 +26,7 @@ static void turn_away(struct sim_service *s, struct sim_world *w, uint32_t i,
 
 /* ===== arrivals ===== */
 
-/* Takes a token of the rate limit; else says when there will be one. */
+/* Takes a token of the rate limit; or says when there will be one. */
 static bool take_token(struct sim_service *s, int64_t now, int64_t *free_in_ns)
 {
     double rate = s->conf.limit_rate / 1e9;
@@ -110,7 +111,7 @@ static void submit(void *self, struct sim_world *w, uint32_t i)
     sim_world_at(w, w->now_ns + sim_service_hop(s, w, r, 0), &s->arrival, i, 0);
 }
 
-/* The time that a request takes is a function of its key: drawn here, many in a
+/* The service time of a request is a function of its key: drawn here, many in a
  * row, it costs a third of what it costs when the next event waits for it. */
 static void foresee(void *self, const struct sim_world *w, uint64_t client,
                     uint64_t call)
@@ -123,7 +124,7 @@ static void foresee(void *self, const struct sim_world *w, uint64_t client,
     f->took_ns = sim_service_time(s, w, &r);
 }
 
-/* ===== taking back ===== */
+/* ===== cancelling ===== */
 
 /* The client has gone away, and the service knows: it stops the work. */
 static void take_back(struct sim_service *s, struct sim_world *w, uint32_t i)
@@ -134,7 +135,7 @@ static void take_back(struct sim_service *s, struct sim_world *w, uint32_t i)
     case SIM_ITEM_QUEUED:
         s->shards[shard].n_queued--;
         s->dropped++;
-        item->state = SIM_ITEM_GONE; /* the queue forgets it in time */
+        item->state = SIM_ITEM_GONE; /* the queue drops it later */
         return;
     case SIM_ITEM_ON_ITS_WAY:
         item->state = SIM_ITEM_GONE;

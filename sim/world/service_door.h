@@ -10,11 +10,11 @@
 
 struct sim_service;
 
-/* service_door.c */
+/* service_admission.c */
 void sim_service_open_door(struct sim_service *s);
 
-/* service_commit.c: enters what has been done into the books. `accepted`: the
- * answer reaches its client at this moment; else it is not known yet. */
+/* service_commit.c: records what has been done. `accepted`: the response
+ * reaches its client at this moment; otherwise that is not known yet. */
 void sim_service_commit(struct sim_service *s, const struct sim_request *r,
                         bool accepted);
 void sim_service_accepted(struct sim_service *s, const struct sim_request *r);

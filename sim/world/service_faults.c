@@ -1,5 +1,5 @@
-/* Faults, as they come and go. What they do to a shard is worked out when one
- * begins or ends, so that requests find it ready. */
+/* Faults, as they come and go. Their effect on a shard is computed when one
+ * begins or ends, so that it is ready for requests. */
 #include <math.h>
 
 #include "sim/world/service.h"
@@ -22,7 +22,7 @@ static double shard_rate(const struct sim_service *s,
     return shard->limit / (s->work_ns * shard->slow);
 }
 
-/* What could have been done up to now is added up; then the rate is new. */
+/* Adds up the capacity until now; then sets the new rate. */
 static void set_capacity(struct sim_service *s, int64_t now)
 {
     double rate = 0;
@@ -108,7 +108,7 @@ bool sim_service_cuts_fleet(const struct sim_service *s,
 
 /* ===== crashes ===== */
 
-/* The client sees the connection break; what was done for it is lost. */
+/* The client sees the connection break; the work done for it is lost. */
 static void lose(struct sim_service *s, struct sim_world *w, uint32_t i)
 {
     struct sim_item *item = sim_service_item(s, i);
@@ -124,7 +124,7 @@ static void lose(struct sim_service *s, struct sim_world *w, uint32_t i)
     sim_service_answer(s, w, i, true);
 }
 
-/* What is in the queue goes first, as long as the ring knows it. */
+/* The queue is emptied first, while the ring is still valid. */
 static void crash(struct sim_service *s, struct sim_world *w, uint32_t n)
 {
     struct sim_shard *shard = &s->shards[n];

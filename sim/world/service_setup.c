@@ -1,4 +1,4 @@
-/* Making and unmaking a service, and its gauges. */
+/* Creating and freeing a service, and its gauges. */
 #include <stdlib.h>
 
 #include "sim/model/memory.h"

@@ -12,16 +12,16 @@
 struct sim_item;
 struct sim_service;
 
-/* Sets an edge up, to be done before the first request: calls `target` with a
- * policy. As sim_caller_init(). */
+/* Initializes an edge before the first request: calls `target` with a policy.
+ * Like sim_caller_init(). */
 int sim_service_edge(struct sim_service *s, struct sim_world *w, uint32_t i,
                      struct sim_target *target, const bide_policy_conf *conf,
                      uint32_t part);
 
-/* service.c: has a worker begin, or the item wait for one; puts free workers to
- * work; gives up a worker and counts its time; sends the answer that is set in an
- * item, now or an event later; takes an item out of the books; and ends the work
- * for an item, calls below included. */
+/* service.c: lets a worker begin, or the item wait for one; assigns work to
+ * free workers; releases a worker and counts its time; sends the response that
+ * is set in an item, now or one event later; removes an item; and ends the work
+ * for an item, including calls below. */
 void sim_service_connect(struct sim_service *s);
 void sim_service_begin(struct sim_service *s, struct sim_world *w, uint32_t i);
 void sim_service_enqueue(struct sim_service *s, uint32_t i);
@@ -35,8 +35,8 @@ void sim_service_forget(struct sim_service *s, uint32_t i);
 void sim_service_complete(struct sim_service *s, struct sim_world *w,
                           uint32_t i, enum sim_answer_kind kind, int64_t hint);
 
-/* service_below.c: makes the next call below, or completes the item; gives up
- * the call that runs. */
+/* service_below.c: makes the next call below, or completes the item; cancels
+ * the running call. */
 void sim_service_descend(struct sim_service *s, struct sim_world *w,
                          uint32_t i);
 void sim_service_abandon(struct sim_service *s, struct sim_world *w,

@@ -1,5 +1,4 @@
-/* A run: the world is let go from one moment that is to be written down to the
- * next. */
+/* A run: the world runs from one recorded moment to the next. */
 #include "sim/world/stage.h"
 
 #include <stdlib.h>
@@ -23,7 +22,7 @@ static void lay_out(struct sim_result *r, uint32_t steps)
     r->n_steps = (uint32_t)((duration + r->step_ns - 1) / r->step_ns);
 }
 
-/* Whether to go on. */
+/* Whether to continue. */
 static bool tell(const struct sim_run_conf *watch, const struct sim_cast *cast,
                  int64_t now)
 {
@@ -32,8 +31,8 @@ static bool tell(const struct sim_run_conf *watch, const struct sim_cast *cast,
            watch->progress(watch->self, done, cast->world.events);
 }
 
-/* Runs up to each moment of the record, and never for long without a look at the
- * watch. Gives the time that it came to. */
+/* Runs up to each moment of the record, and reports progress regularly. Returns
+ * the time that it reached. */
 static int64_t play(struct sim_cast *cast, struct sim_record *rec,
                     const struct sim_run_conf *watch)
 {

@@ -1,4 +1,4 @@
-/* A stage: a model made into a world, and run once.
+/* A run: a model made into a world, and run once.
  *
  *     struct sim_run_conf watch = { .samples = 12 };
  *     struct sim_result *r = sim_run(model, SIM_NONE, seed, &watch);
@@ -14,13 +14,13 @@ struct sim_run_conf {
     uint32_t steps;   /* of the time series; 0: about 300, whole milliseconds */
     uint32_t samples; /* clients of each fleet whose attempts are kept */
     void *self;       /* of ... */
-    /* ... whoever wants to know how far it is (0..1), now and then; false: stop
-     * here, and give what is known. Or NULL. */
+    /* ... progress, which is called now and then with how far it is (0..1);
+     * false: stop here, and return the results so far. Or NULL. */
     bool (*progress)(void *self, double done, uint64_t events);
 };
 
-/* Runs it. The model must be valid (scenario.h sees to that; for one made by
- * hand: sim_model_check). Never NULL. */
+/* Runs it. The model must be valid (scenario.h ensures that; for one made by
+ * hand, call sim_model_check). Never NULL. */
 struct sim_result *sim_run(const struct sim_model *m, uint32_t variant,
                            uint64_t seed, const struct sim_run_conf *watch);
 

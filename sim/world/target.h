@@ -1,9 +1,9 @@
 /* What an attempt is sent to, and what comes back.
  *
- * A target answers each request once, later, and never from inside submit():
- * even a refusal takes an event. So nothing is entered twice, however many
- * attempts a policy makes. It may not learn that the sender has given up: the
- * answer then finds nobody, which is what timeouts do to real servers. */
+ * A target responds to each request once, later, and never from inside
+ * submit(): even a refusal takes an event. So there is no reentrancy, however
+ * many attempts a policy makes. It may not learn that the sender has given up:
+ * the response is then discarded, which is what timeouts do to real servers. */
 #ifndef BIDE_SIM_WORLD_TARGET_H
 #define BIDE_SIM_WORLD_TARGET_H
 
@@ -12,8 +12,8 @@
 
 struct sim_request;
 
-/* What came of an attempt. X(name, HTTP status, fault, "do not retry")
- * The sender has its own policy say what class each is. */
+/* The response to an attempt. X(name, HTTP status, fault, "do not retry")
+ * The sender's own policy classifies each. */
 #define SIM_ANSWERS(X)                                                         \
     X(SIM_SAID_OK, 200, BIDE_FAULT_NONE, false)                                \
     X(SIM_SAID_ERROR, 500, BIDE_FAULT_NONE, false)                             \
@@ -44,39 +44,39 @@ struct sim_sender {
     void (*answer)(void *self, struct sim_world *w,
                    const struct sim_request *request,
                    const struct sim_answer *answer);
-    /* Whether it still waits for the answer. */
+    /* Whether it still waits for the response. */
     bool (*waits)(const void *self, const struct sim_request *request);
-    /* Has the processor fetch what an answer will need. */
+    /* Prefetches what a response will need. */
     void (*fetch)(const void *self, const struct sim_request *request);
     uint32_t part; /* its number among the parts of the model */
-    bool hedges;   /* it may have several attempts of a call under way */
+    bool hedges;   /* it may have several attempts of a call in progress */
 };
 
-/* One attempt on its way. */
+/* One attempt in transit. */
 struct sim_request {
     const struct sim_sender *from;
     uint64_t client, call;     /* the luck's key, with ... */
     uint32_t attempt;          /* ... this */
-    uint32_t slot, generation; /* for the sender to know it again */
+    uint32_t slot, generation; /* by which the sender recognizes it */
     uint64_t operation;        /* what a user wanted done, the same however often
-                                * it is tried, by whichever layer; 0: the call
-                                * of this client says it all */
+                                * it is tried, by whichever layer; 0: identified
+                                * by client and call */
     uint64_t key;              /* Idempotency-Key; 0: none */
     int64_t deadline_ns;       /* X-Bide-Timeout-Ms, as a time; or FOREVER */
 };
 
-/* A request is written where the target keeps it, and then submitted: it is large
- * enough for copies to be felt. */
+/* A request is written where the target keeps it, and then submitted: it is
+ * large enough for copies to matter. */
 struct sim_target {
     void *self;
-    /* Gives room for a request, and the number that it is known by. */
+    /* Returns room for a request, and the number that identifies it. */
     struct sim_request *(*open)(void *self, uint32_t *ret_number);
     void (*submit)(void *self, struct sim_world *w, uint32_t number);
-    /* The first attempt of such a call will come: what it will take may be drawn
-     * now, with others. Only a matter of speed. NULL: it need not be told. */
+    /* The first attempt of such a call will come: its service time may be drawn
+     * now, with others. Only for speed. NULL: not needed. */
     void (*foresee)(void *self, const struct sim_world *w, uint64_t client,
                     uint64_t call);
-    /* Its sender no longer waits. NULL: the target does not want to know. */
+    /* Its sender has given up. NULL: the target does not want to know. */
     void (*cancel)(void *self, struct sim_world *w,
                    const struct sim_request *request, uint32_t number);
 };

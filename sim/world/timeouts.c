@@ -9,7 +9,7 @@
 #include "sim/world/caller.h"
 #include "sim/world/caller_answer.h"
 
-/* Whether the attempt still runs. */
+/* Whether the attempt is still running. */
 static inline bool matters(const struct sim_timeouts *t,
                            const struct sim_timeout *timeout)
 {
@@ -23,7 +23,7 @@ static struct sim_timeout *nth(const struct sim_timeouts *t, uint32_t n)
     return &t->list[(t->first + n) & (t->room - 1)];
 }
 
-/* Drops all that no longer matter: the ring is as long as the attempts that run,
+/* Drops all that no longer matter: the ring is as long as the running attempts,
  * not as all that began within a timeout. */
 static void sweep(struct sim_timeouts *t)
 {
@@ -34,9 +34,9 @@ static void sweep(struct sim_timeouts *t)
     t->n = kept;
 }
 
-/* The ring is full. If that is so in earnest it grows, and the part that has gone
- * round moves behind the rest; else there is room for as many again before the
- * next sweep. */
+/* The ring is full. If all of it matters it grows, and the part that has
+ * wrapped moves behind the rest; otherwise there is room for as many again
+ * before the next sweep. */
 static void make_room(struct sim_timeouts *t)
 {
     uint32_t old = t->room;
@@ -56,8 +56,8 @@ static struct sim_timeout take_first(struct sim_timeouts *t)
     return first;
 }
 
-/* Drops those in front that no longer matter, and sets the event for the first
- * that does. */
+/* Drops those in front that no longer matter, and schedules the event for the
+ * first that does. */
 static void rearm(struct sim_timeouts *t, struct sim_world *w)
 {
     while (t->n > 0 && !matters(t, &t->list[t->first]))
@@ -86,7 +86,7 @@ void sim_timeouts_add(struct sim_timeouts *t, struct sim_world *w,
 {
     int64_t at = sim_ahead(w->now_ns, t->length_ns);
     if (at == INT64_MAX)
-        return; /* it has all the time in the world */
+        return; /* it has no limit */
     if (t->n == t->room)
         make_room(t);
     *nth(t, t->n++) = (struct sim_timeout){ at, slot, generation, attempt };

@@ -4,9 +4,9 @@
  *     struct sim_timeouts t = { .length_ns = BIDE_SECOND, .caller = caller };
  *     sim_timeouts_add(&t, world, slot, generation, attempt);
  *
- * Most attempts end before their timeout. Theirs are not looked for, but dropped
- * when they come to the front: a timeout that does not happen costs one write and
- * one read of a ring. Threads: owned. */
+ * Most attempts end before their timeout. Their timeouts are not removed, but
+ * dropped when they come to the front: a timeout that does not happen costs one
+ * write and one read of a ring. Threads: owned. */
 #ifndef BIDE_SIM_WORLD_TIMEOUTS_H
 #define BIDE_SIM_WORLD_TIMEOUTS_H
 
@@ -21,7 +21,7 @@ struct sim_timeout {
 
 struct sim_timeouts {
     int64_t length_ns;
-    struct sim_caller *caller; /* whose attempts they are of */
+    struct sim_caller *caller; /* whose attempts they belong to */
 
     struct sim_actor actor;
     struct sim_timeout *list; /* a ring of a power of 2 */

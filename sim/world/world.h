@@ -6,8 +6,8 @@
  *     sim_world_run(&world, 600 * BIDE_SECOND);
  *     sim_world_done(&world);
  *
- * Time is virtual, begins at 0 and jumps from event to event. One world is one
- * thread's; replications are worlds of their own. Threads: owned. */
+ * Time is virtual, begins at 0 and jumps from event to event. A world belongs
+ * to one thread; replications are separate worlds. Threads: owned. */
 #ifndef BIDE_SIM_WORLD_WORLD_H
 #define BIDE_SIM_WORLD_WORLD_H
 
@@ -23,22 +23,23 @@ struct sim_world {
 void sim_world_init(struct sim_world *w, uint64_t seed);
 void sim_world_done(struct sim_world *w);
 
-/* Runs until the agenda is empty or `until_ns` has come; then it is that time. */
+/* Runs until the agenda is empty or until `until_ns`, which is then the
+ * time. */
 void sim_world_run(struct sim_world *w, int64_t until_ns);
 
-/* A time that far ahead, at the end of time at the latest. */
+/* A time that far ahead, saturating at the end of time. */
 static inline int64_t sim_ahead(int64_t now_ns, int64_t ns)
 {
     return ns < INT64_MAX - now_ns ? now_ns + ns : INT64_MAX;
 }
 
-/* A duration from a double that may be anything; 2^62 ns at the most. */
+/* A duration from any double; at most 2^62 ns. */
 static inline int64_t sim_to_ns(double ns)
 {
     return ns < 0x1p62 ? (int64_t)ns : INT64_C(1) << 62;
 }
 
-/* Has `actor` act at a time, with two numbers of its own. */
+/* Schedules `actor` to act at a time, with two numbers of its own. */
 static inline void sim_world_at(struct sim_world *w, int64_t at_ns,
                                 struct sim_actor *actor, uint32_t a, uint32_t b)
 {

@@ -1,5 +1,5 @@
-/* The cast: who plays on a stage. A model made into services, callers and fleets
- * in a world of their own, ready to run. Threads: owned. */
+/* A world built from a model: its services, callers and fleets, ready to run.
+ * Threads: owned. */
 #ifndef BIDE_SIM_WORLD_WORLD_BUILD_H
 #define BIDE_SIM_WORLD_WORLD_BUILD_H
 
@@ -21,11 +21,11 @@ struct sim_cast {
     uint32_t n_callers;
     struct sim_fault *faults;          /* sorted by service */
     const struct sim_sender **senders; /* of the fleets */
-    uint32_t parts;                    /* that have a number so far */
+    uint32_t parts;                    /* numbered so far */
 };
 
 /* `samples`: clients of each fleet whose attempts are kept. The model must be
- * valid. It must not be moved after. */
+ * valid. It must not be moved afterwards. */
 void sim_cast_init(struct sim_cast *c, const struct sim_model *m,
                    uint32_t variant, uint64_t seed, uint32_t samples);
 void sim_cast_done(struct sim_cast *c);

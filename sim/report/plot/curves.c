@@ -1,4 +1,4 @@
-/* What is drawn: channels of a run, added up over those who share a meaning, in
+/* What is drawn: series of a run, summed over those with the same meaning, in
  * the units of the axis. */
 #include "sim/report/plot/curves.h"
 
@@ -97,7 +97,8 @@ bool page_reason(const struct sim_result *r, uint32_t what, double *y)
     return any;
 }
 
-/* Fleets weigh as many as they have processes; services that call on, one. */
+/* Fleets are weighted by their processes; services that call others count as
+ * one. */
 bool page_breakers(const struct sim_result *r, uint32_t what, double *y)
 {
     double all = 0;
@@ -134,7 +135,7 @@ bool page_budget(const struct sim_result *r, uint32_t what, double *y)
     return any;
 }
 
-/* The slowest fleet's: a mean of quantiles is none. */
+/* That of the slowest fleet: a mean of quantiles is meaningless. */
 static bool latency(const struct sim_result *r, uint32_t what, double *y)
 {
     bool any = false;
@@ -169,7 +170,7 @@ bool page_p99(const struct sim_result *r, uint32_t what, double *y)
 
 /* ===== fewer points ===== */
 
-/* Each point stands for the same number of steps; what is over at the end makes
+/* Each point stands for the same number of steps; a remainder at the end makes
  * a shorter one. Gaps do not count. */
 static uint32_t merge(double *y, uint32_t n, uint32_t each)
 {

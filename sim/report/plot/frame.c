@@ -1,5 +1,5 @@
 /* The frame of a plot: its scales, its ticks, and the faults behind it. The SVG
- * is stretched, so lines are drawn with a width that is not; ticks are HTML. */
+ * is stretched, so lines have a fixed width; ticks are HTML. */
 #include <math.h>
 
 #include "sim/report/faults.h"
@@ -152,7 +152,7 @@ static void x_ticks(struct page *p, const struct page_axes *a)
 }
 
 /* Only where a reader sees the shading for the first time, and only those that
- * do not run into each other. */
+ * do not overlap. */
 static void name_faults(struct page *p, const struct page_axes *a)
 {
     struct page_band bands[BANDS];

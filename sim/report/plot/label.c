@@ -5,8 +5,8 @@
 #include "sim/report/plot/scale.h"
 #include "sim/report/plot/sheet.h"
 
-/* Where a curve ends, as the mean of its last points, for curves shake; NaN: it
- * has none. */
+/* Where a curve ends, as the mean of its last points, since curves fluctuate;
+ * NaN: it has none. */
 static double end_of(const struct page_sheet *s, uint32_t v, uint32_t l)
 {
     const struct page_curve *c = page_sheet_curve(s, v, l);

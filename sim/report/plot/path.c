@@ -1,19 +1,19 @@
-/* Curves as SVG paths, in whole units of the plot: relative, and without the
- * points that lie on the way, so that a page with a hundred curves stays small.
+/* Curves as SVG paths, in whole units of the plot: relative, and without
+ * collinear points, so that a page with a hundred curves stays small.
  *
  *     M0 580l5-12 5 3 250 0          a line; then, for an area, its lower edge:
  *     L1500 600 0 600z
  *
- * page.js reads the values back from there: the lower edge is all that stands
- * from an L to a z. */
+ * page.js reads the values back from there: the lower edge is everything from
+ * an L to a z. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "sim/report/plot/curves.h"
 #include "sim/report/plot/scale.h"
 
-/* A path that is being written. The last point waits, for the next one may
- * make it superfluous. */
+/* A path while it is written. The last point is held back, because the next one
+ * may make it superfluous. */
 struct pen {
     FILE *out;
     bool down;      /* a point was written */
@@ -48,7 +48,7 @@ static void lift(struct pen *p)
     p->down = false;
 }
 
-/* Whether the waiting point lies between the one before and the next. */
+/* Whether the held-back point lies between the one before and the next. */
 static bool on_the_way(const struct pen *p, int x, int y)
 {
     long ax = p->x - p->at_x, ay = p->y - p->at_y;
@@ -109,7 +109,7 @@ void page_path_line(FILE *out, const struct page_axes *a,
             continue;
         }
         point(&p, x_of(a, c, i), place_y(a, c->y[i]));
-        /* A lone point is drawn too: a dot, where the line's ends are round. */
+        /* A single point is drawn too: a dot, if the line's ends are round. */
         if (c->n == 1 || i + 1 == c->n || isnan(c->y[i + 1]))
             point(&p, x_of(a, c, i), place_y(a, c->y[i]));
     }
@@ -148,7 +148,7 @@ static void lower_edge(FILE *out, const struct page_axes *a,
     putc('L', out);
     for (uint32_t i = to; i-- > from;) {
         int y = place_y(a, below[i]);
-        /* Along a flat stretch its two ends are enough. */
+        /* For a flat stretch its two ends are enough. */
         if (i > from && i + 1 < to && y == last_y &&
             y == place_y(a, below[i - 1]))
             continue;
@@ -176,7 +176,7 @@ static bool is_thick(const struct page_axes *a, const struct page_curve *c,
     return place_y(a, or_below(c->y[i], below[i])) != place_y(a, below[i]);
 }
 
-/* Only where it can be seen: an outline of nothing would be a line. */
+/* Only if it is visible: the outline of an empty area would be a line. */
 static void area_between(FILE *out, const struct page_axes *a,
                          const struct page_curve *c, const double *below)
 {

@@ -15,7 +15,7 @@ void page_row(struct page *p, const struct page_row *row);
 void page_row_open(struct page *p, const char *title, const char *about);
 void page_row_close(struct page *p);
 
-/* The caption of a plot: a variant's name, and something more or NULL. */
+/* The caption of a plot: a variant's name, and an optional addition. */
 void page_plot_open(struct page *p, uint32_t v, const char *more);
 void page_plot_close(struct page *p);
 

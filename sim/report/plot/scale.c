@@ -1,4 +1,4 @@
-/* Scales: from values to places in a plot, and the round values to mark. */
+/* Scales: from values to positions in a plot, and the round values to mark. */
 #include "sim/report/plot/scale.h"
 
 #include <math.h>
@@ -24,7 +24,7 @@ struct page_scale page_scale_to(double most, enum page_unit unit)
     return (struct page_scale){ .from = 0, .to = to, .unit = unit };
 }
 
-/* 1, 2 or 5 times a power of ten, not under x but for rounding. */
+/* 1, 2 or 5 times a power of ten, not below x except for rounding. */
 static double round_up(double x)
 {
     static const double parts[] = { 1, 2, 5 };
@@ -39,7 +39,7 @@ static double round_up(double x)
     return 10 * step;
 }
 
-/* Of times: minutes and hours are not tens. */
+/* For times: minutes and hours are not powers of ten. */
 static double round_time(double ns)
 {
     static const double steps_s[] = { 1,     2,     5,     10,   15,
@@ -55,8 +55,8 @@ static double round_time(double ns)
     return round_up(ns / 86400e9) * 86400e9;
 }
 
-/* Powers of ten; every second or third one where there are many, and 2 and 5
- * times them where there are few. */
+/* Powers of ten; every second or third one if there are many, and 2 and 5 times
+ * them if there are few. */
 static int decades(const struct page_scale *s, int wanted,
                    double at[PAGE_TICKS])
 {
@@ -90,7 +90,7 @@ int page_ticks(const struct page_scale *s, int wanted, double at[PAGE_TICKS])
     return n;
 }
 
-/* Past two minutes a time axis is a clock: 2:30. */
+/* Beyond two minutes a time axis is a clock: 2:30. */
 static const char *clock_time(char text[PAGE_TEXT], double ns)
 {
     int64_t s = (int64_t)(ns / 1e9 + 0.5);

@@ -19,13 +19,13 @@ struct page_scale {
     bool time;           /* ... ns, on a time axis */
 };
 
-/* 0 at `from`, 1 at `to`; not cut off. */
+/* 0 at `from`, 1 at `to`; not clipped. */
 double page_place(const struct page_scale *s, double x);
 
-/* Round values for about `wanted` ticks; how many there are. */
+/* Round values for about `wanted` ticks; returns how many there are. */
 int page_ticks(const struct page_scale *s, int wanted, double at[PAGE_TICKS]);
 
-/* How a tick is named. */
+/* The label of a tick. */
 const char *page_tick(char text[PAGE_TEXT], const struct page_scale *s,
                       double x);
 

@@ -16,7 +16,7 @@ bool page_is_front(const struct sim_model *m, uint32_t service)
     return false;
 }
 
-/* Where one of them has no limit there is none. */
+/* If one of them has no limit, the sum has none. */
 bool page_capacity(const struct sim_result *r, uint32_t what, double *y)
 {
     bool any = false;
@@ -45,8 +45,8 @@ bool page_of_service(const struct sim_result *r, uint32_t what, double *y)
     return c;
 }
 
-/* Errors are counted with what was served, and with what was wasted: no more of
- * them than were served were for somebody. */
+/* Errors are counted both as served and as wasted: no more of them than were
+ * served reached a waiting caller. */
 static bool split(const struct sim_result *r, uint32_t i, bool errors,
                   double *y)
 {

@@ -23,7 +23,7 @@ static bool has_something(const struct page_curve *c)
     return false;
 }
 
-/* What a plot has room for: more variants, narrower plots. */
+/* How many points fit in a plot: more variants, narrower plots. */
 static uint32_t points_for(uint32_t variants)
 {
     return variants <= 3 || variants == 6 ? 320 : 160;
@@ -57,7 +57,7 @@ static double most_of(const struct page_sheet *s, uint32_t v)
 
         for (uint32_t i = 0; c->y && s->shown[l] && i < c->n; i++) {
             double y = c->y[i];
-            /* A stack is as high as all of it. */
+            /* The height of a stack is its sum. */
             for (uint32_t k = 0; row->layers[l].how == PAGE_STACK && k < l; k++)
                 if (row->layers[k].how == PAGE_STACK &&
                     page_sheet_curve(s, v, k)->y &&
@@ -115,7 +115,7 @@ static void path_open(FILE *out, const char *how, const struct page_layer *l)
     fputs(" d=\"", out);
 }
 
-/* Where the load is more than this: between this and the greater of the two. */
+/* Where the load exceeds this: between this and the greater of the two. */
 static void draw_over(FILE *out, const struct page_axes *a,
                       const struct page_layer *layer,
                       const struct page_curve *load,

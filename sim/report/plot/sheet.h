@@ -29,10 +29,10 @@ struct page_row {
     const char *title, *about;
     enum page_unit unit;
     bool log;        /* the values' scale */
-    double top;      /* of it; 0: as the values are */
-    bool legend;     /* under the title, instead of names at the curves */
-    int height_px;   /* 0: as most are */
-    uint32_t points; /* of a curve; 0: as many as there is room for */
+    double top;      /* of it; 0: from the values */
+    bool legend;     /* under the title, instead of labels at the curves */
+    int height_px;   /* 0: the default */
+    uint32_t points; /* of a curve; 0: as many as fit */
     const struct page_layer *layers;
     uint32_t n_layers;
 };
@@ -45,8 +45,8 @@ struct page_sheet {
     struct page_scale scale;
 };
 
-/* False if there is nothing in any layer but PAGE_STEPS and PAGE_OVER; to be
- * done with in any case. */
+/* False if there is nothing in any layer but PAGE_STEPS and PAGE_OVER; call
+ * done in any case. */
 bool page_sheet_make(struct page_sheet *s, const struct sim_summary *of,
                      const struct page_row *row);
 void page_sheet_done(struct page_sheet *s);
@@ -54,9 +54,9 @@ void page_sheet_done(struct page_sheet *s);
 struct page_curve *page_sheet_curve(const struct page_sheet *s, uint32_t v,
                                     uint32_t l);
 
-/* The names of a variant's curves at the places where those end, from the top
- * down, moved apart where they would stand on each other; at most PAGE_LABELS
- * of them. How many there are. */
+/* The labels of a variant's curves at their ends, from the top down, moved
+ * apart if they would overlap; at most PAGE_LABELS of them. Returns how many
+ * there are. */
 enum { PAGE_LABELS = 12 };
 
 struct page_label {
@@ -67,7 +67,7 @@ struct page_label {
 int page_sheet_labels(const struct page_sheet *s, uint32_t v, int height_px,
                       int gap_px, struct page_label labels[PAGE_LABELS]);
 
-/* Once only: a stack is added up in place. */
+/* Call it only once: a stack is summed in place. */
 void page_sheet_draw(FILE *out, const struct page_sheet *s,
                      const struct page_axes *a, uint32_t v);
 
