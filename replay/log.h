@@ -1,4 +1,4 @@
-/* Access logs. */
+/* Access logs: calls read from the lines of a web server, in its format. */
 #ifndef BIDE_REPLAY_LOG_H
 #define BIDE_REPLAY_LOG_H
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "sim/model/memory.h"
-#include "sim/world/service_door.h"
+#include "sim/world/service_admission.h"
 #include "sim/world/service_work.h"
 
 /* ===== items ===== */

@@ -1,6 +1,6 @@
 /* Calls of a service to the services below it, one after the other. */
 #include "sim/world/service.h"
-#include "sim/world/service_door.h"
+#include "sim/world/service_admission.h"
 #include "sim/world/service_work.h"
 
 /* What a caller above gets (DESIGN section 6): a refusal by this layer's own

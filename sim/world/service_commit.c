@@ -5,7 +5,7 @@
  * makes no other, unless it hedges. Those are not recorded at all, or are
  * removed as soon as the response has arrived. */
 #include "sim/world/service.h"
-#include "sim/world/service_door.h"
+#include "sim/world/service_admission.h"
 
 uint64_t sim_operation_of(const struct sim_request *r)
 {

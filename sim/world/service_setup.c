@@ -3,7 +3,7 @@
 
 #include "sim/model/memory.h"
 #include "sim/world/service.h"
-#include "sim/world/service_door.h"
+#include "sim/world/service_admission.h"
 #include "sim/world/service_work.h"
 
 static bool takes_time(const struct sim_dist *d)
@@ -22,7 +22,7 @@ void sim_service_init(struct sim_service *s, struct sim_world *w)
     s->work_ns = sim_dist_mean(&s->conf.time);
     s->tokens = s->conf.limit_burst > 1 ? s->conf.limit_burst : 1;
     sim_service_connect(s);
-    sim_service_open_door(s);
+    sim_service_begin_admission(s);
     sim_service_schedule(s, w);
 }
 

@@ -1,7 +1,7 @@
 /* How a request is admitted to a service: over the network, past the rate
  * limit, to a worker, into the queue, or not at all. And how it is
  * cancelled. */
-#include "sim/world/service_door.h"
+#include "sim/world/service_admission.h"
 
 #include "sim/model/memory.h"
 #include "sim/world/service.h"
@@ -183,7 +183,7 @@ static void on_cancel(struct sim_actor *self, struct sim_world *w, uint32_t i,
         take_back(s, w, i);
 }
 
-void sim_service_open_door(struct sim_service *s)
+void sim_service_begin_admission(struct sim_service *s)
 {
     s->arrival = (struct sim_actor){ .act = on_arrival, .self = s };
     s->cancel = (struct sim_actor){ .act = on_cancel, .self = s };

@@ -1,7 +1,7 @@
-/* What a service lets in (service_door.c), and what it enters into the books
+/* What a service lets in (service_admission.c), and what it enters into the books
  * (service_commit.c). */
-#ifndef BIDE_SIM_WORLD_SERVICE_DOOR_H
-#define BIDE_SIM_WORLD_SERVICE_DOOR_H
+#ifndef BIDE_SIM_WORLD_SERVICE_ADMISSION_H
+#define BIDE_SIM_WORLD_SERVICE_ADMISSION_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,7 +11,7 @@
 struct sim_service;
 
 /* service_admission.c */
-void sim_service_open_door(struct sim_service *s);
+void sim_service_begin_admission(struct sim_service *s);
 
 /* service_commit.c: records what has been done. `accepted`: the response
  * reaches its client at this moment; otherwise that is not known yet. */
