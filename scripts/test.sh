@@ -168,7 +168,7 @@ test_valgrind() {
 
 test_coverage() {
     find "$top/coverage" -name '*.gcda' -delete
-    run coverage "$top/coverage" --suite lib --no-suite slow
+    run coverage "$top/coverage" --suite lib --no-suite slow -t 4
     if scripts/coverage.sh "$top/coverage" "$MIN_LINE_COVERAGE"; then
         passed=$((passed + 1))
     else
