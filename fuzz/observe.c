@@ -124,6 +124,8 @@ static void request(const char *text, size_t len)
         a.conf.source = &source;
         a.token = token;
         a.server = (struct http_server)HTTP_SERVER_INIT;
+        a.server.user = &a;
+        bide__list_init(&a.server.conns);
     }
     if (!c)
         return;
@@ -133,7 +135,7 @@ static void request(const char *text, size_t len)
     memcpy(c->in, text, c->in_len);
     http1_request_init(&c->head, c->fields, HTTP_SERVER_FIELDS, MOST_HEAD);
     if (http1_parse(&c->head, c->in, c->in_len) > 0) {
-        admin_route(&a, c, 0);
+        admin_route(c);
         must(c->out.failed || memcmp(c->out.data, "HTTP/1.1 ", 9) == 0);
     }
     bide__out_done(&c->out);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "bide/run.h"
 #include "cmd/top/top.h"
 #include "net/http/client.h"
@@ -10,17 +11,6 @@
 enum { MOST = 32 << 20, PATIENCE_S = 3 };
 
 /* ===== the place ===== */
-
-static bool read_port(const char *text, uint16_t *ret)
-{
-    size_t len = strspn(text, "0123456789");
-    long n = strtol(text, NULL, 10);
-
-    if (len == 0 || len > 5 || text[len] || n < 1 || n > 65535)
-        return false;
-    *ret = (uint16_t)n;
-    return true;
-}
 
 static bool read_unix(struct top_place *place, const char *path)
 {
@@ -48,6 +38,7 @@ static bool read_url(struct top_place *place, const char *url)
 
 bool top_place_read(struct top_place *place, const char *text)
 {
+    struct bide__authority at;
     char host[64] = "127.0.0.1";
     uint16_t port;
 
@@ -59,27 +50,23 @@ bool top_place_read(struct top_place *place, const char *text)
         text += 7;
     size_t len = strcspn(text, "/");
     if (len >= sizeof place->text ||
-        strspn(text + len, "/") != strlen(text + len))
+        strspn(text + len, "/") != strlen(text + len) ||
+        !bide__authority(text, len, &at) || at.host_len >= sizeof host)
         return false;
-    memcpy(place->text, text, len);
-    place->text[len] = '\0';
-
-    const char *colon = strrchr(place->text, ':');
-    if (colon) {
-        bool bracketed = place->text[0] == '[' && colon[-1] == ']';
-        size_t n = (size_t)(colon - place->text) - 2 * bracketed;
-        if (n == 0 || n >= sizeof host)
-            return false;
-        memcpy(host, place->text + bracketed, n);
-        host[n] = '\0';
+    if (!at.colon && !at.brackets) { /* a port alone */
+        at.port = at.host;
+        at.port_len = at.host_len;
+    } else if (at.host_len != 9 || memcmp(at.host, "localhost", 9) != 0) {
+        memcpy(host, at.host, at.host_len);
+        host[at.host_len] = '\0';
     }
-    if (strcmp(host, "localhost") == 0)
-        strcpy(host, "127.0.0.1");
-    if (!read_port(colon ? colon + 1 : place->text, &port) ||
+    if (!bide__port(at.port, at.port_len, &port) || port == 0 ||
         strcmp(host, "*") == 0 ||
         net_address_parse(&place->address, host, port) < 0)
         return false;
-    if (!colon)
+    if (at.colon)
+        snprintf(place->text, sizeof place->text, "%.*s", (int)len, text);
+    else
         snprintf(place->text, sizeof place->text, "%s:%u", host, port);
     strcpy(place->host, place->text);
     return true;

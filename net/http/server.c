@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "net/address.h"
 #include "net/tls.h"
 
 enum {
@@ -59,6 +60,7 @@ static void add_client(struct http_server *s, int fd)
         free(c);
         return;
     }
+    net_nodelay(fd);
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
     c->net.io.ready = http_conn_ready;
     c->net.readable = true;

@@ -6,16 +6,11 @@
 #include <unistd.h>
 
 #include "bide/run.h"
+#include "net/address.h"
 #include "net/tls.h"
 #include "observe/admin/admin_parts.h"
 #include "observe/event/thread.h"
 #include "observe/event/wall.h"
-
-static void on_request(struct http_conn *c)
-{
-    struct bide__admin *a = c->server->user;
-    admin_route(a, c, a->loop.now_ns);
-}
 
 /* ===== streams ===== */
 
@@ -26,7 +21,7 @@ static void on_tick(struct net_timer *timer)
     bool any = false;
 
     bide__out_clear(&a->state);
-    admin_state(a, &a->state, a->loop.now_ns);
+    admin_state(a, &a->state);
     HTTP_SERVER_EACH(&a->server, c) {
         if (c->phase != HTTP_STREAMING)
             continue;
@@ -175,7 +170,7 @@ static bool prepare(struct bide__admin *a, char *why, size_t size)
         return false;
     a->start_ns = bide_now_ns();
     a->wall_offset_ns = bide__wall_offset_ns();
-    int fd = admin_listen(&a->conf, &a->port, why, size);
+    int fd = bide__admin_listen(&a->conf, why, size);
     if (fd < 0)
         return false;
     if (begin(a, fd))
@@ -198,7 +193,7 @@ struct bide__admin *bide__admin_start(const struct bide__admin_conf *conf,
     a->conf = *conf;
     a->server = (struct http_server)HTTP_SERVER_INIT;
     a->server.user = a;
-    a->server.request = on_request;
+    a->server.request = admin_route;
     a->server.refuse = admin_problem;
     if (prepare(a, why, size))
         return a;
@@ -216,13 +211,6 @@ void bide__admin_stop(struct bide__admin *a)
     release(a);
 }
 
-int bide__admin_listen(const struct bide__admin_conf *conf, char *why,
-                       size_t size)
-{
-    int port;
-    return admin_listen(conf, &port, why, size);
-}
-
 int bide__admin_listener(const struct bide__admin *a)
 {
     return a->server.fd;
@@ -230,5 +218,11 @@ int bide__admin_listener(const struct bide__admin *a)
 
 int bide__admin_port(const struct bide__admin *a)
 {
-    return a->port;
+    struct net_address at = { .len = sizeof at.to };
+
+    if (getsockname(a->server.fd, &at.to.any, &at.len) != 0 ||
+        at.to.any.sa_family == AF_UNIX)
+        return 0;
+    return ntohs(at.to.any.sa_family == AF_INET ? at.to.in.sin_port
+                                                : at.to.in6.sin6_port);
 }

@@ -75,7 +75,7 @@ static void look(void *ctx, const struct bide__history *history,
     w->write(w->out, &w->view);
 }
 
-static void write_view(struct bide__admin *a, struct writing *w, int64_t now)
+static void write_view(struct bide__admin *a, struct writing *w)
 {
     const struct bide__source *s = a->conf.source;
     const struct bide__observed *observed = s->hold(s->ctx);
@@ -88,7 +88,7 @@ static void write_view(struct bide__admin *a, struct writing *w, int64_t now)
         bide__wall_follow(a->wall_offset_ns, bide__wall_offset_ns());
     w->view = (struct bide__view){
         .program = s->program,
-        .now_ns = now,
+        .now_ns = a->loop.now_ns,
         .start_ns = a->start_ns,
         .wall_offset_ns = a->wall_offset_ns,
         .ready = !s->ready || s->ready(s->ctx),
@@ -103,16 +103,16 @@ static void write_view(struct bide__admin *a, struct writing *w, int64_t now)
     s->release(s->ctx, observed);
 }
 
-void admin_state(struct bide__admin *a, struct bide__out *out, int64_t now)
+void admin_state(struct bide__admin *a, struct bide__out *out)
 {
     struct writing w = { .out = out, .write = bide__view_write };
-    write_view(a, &w, now);
+    write_view(a, &w);
 }
 
-void admin_history(struct bide__admin *a, struct bide__out *out, int64_t now)
+void admin_history(struct bide__admin *a, struct bide__out *out)
 {
     struct writing w = { .out = out, .write = bide__view_history };
-    write_view(a, &w, now);
+    write_view(a, &w);
 }
 
 /* ===== the stream ===== */

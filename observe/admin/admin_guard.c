@@ -130,9 +130,3 @@ const char *admin_guard_action(const struct bide__admin *a,
     given = (struct piece){ given.at + n, given.len - n };
     return same_secret(given, a->token) ? NULL : "not the token";
 }
-
-bool admin_guard_token(const struct bide__admin *a, const struct http_conn *c)
-{
-    int status;
-    return !admin_guard_action(a, c, &status);
-}

@@ -46,16 +46,6 @@ static int open_socket(const struct net_address *a)
     return fd;
 }
 
-static int port_of(int fd)
-{
-    struct net_address a = { .len = sizeof a.to };
-    if (getsockname(fd, &a.to.any, &a.len) != 0 ||
-        a.to.any.sa_family == AF_UNIX)
-        return 0;
-    return ntohs(a.to.any.sa_family == AF_INET ? a.to.in.sin_port
-                                               : a.to.in6.sin6_port);
-}
-
 static bool may_be_reached(const struct bide__admin_conf *conf, char *why,
                            size_t size)
 {
@@ -73,8 +63,8 @@ static bool may_be_reached(const struct bide__admin_conf *conf, char *why,
     return false;
 }
 
-int admin_listen(const struct bide__admin_conf *conf, int *ret_port, char *why,
-                 size_t size)
+int bide__admin_listen(const struct bide__admin_conf *conf, char *why,
+                       size_t size)
 {
     bool is_path = strncmp(conf->listen, "unix:", 5) == 0;
     struct net_address a;
@@ -95,7 +85,5 @@ int admin_listen(const struct bide__admin_conf *conf, int *ret_port, char *why,
     if (fd < 0)
         snprintf(why, size, "admin: cannot listen on %s: %s", conf->listen,
                  strerror(errno));
-    else
-        *ret_port = port_of(fd);
     return fd;
 }

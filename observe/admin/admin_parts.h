@@ -14,7 +14,6 @@ enum { ADMIN_TOKEN_MIN = 16 }; /* characters: shorter ones can be guessed */
 struct bide__admin {
     struct bide__admin_conf conf;
     char *token, **hosts; /* copies: the caller's may go */
-    int port;
     int64_t start_ns;
     int64_t wall_offset_ns;
     pthread_t thread;
@@ -31,12 +30,6 @@ struct bide__admin {
     atomic_uint left; /* that wait for an answer, once it has handed over */
 };
 
-/* ===== admin_listen.c ===== */
-
-/* A socket that listens; -1, and why. */
-int admin_listen(const struct bide__admin_conf *conf, int *ret_port, char *why,
-                 size_t size);
-
 /* ===== admin_guard.c: who may ask ===== */
 
 /* NULL, or why the request is refused (403). */
@@ -47,12 +40,9 @@ const char *admin_guard(const struct bide__admin *a,
 const char *admin_guard_action(const struct bide__admin *a,
                                const struct http_conn *c, int *ret_status);
 
-/* Whether it came with the token, whatever it asks. */
-bool admin_guard_token(const struct bide__admin *a, const struct http_conn *c);
-
 /* ===== admin_route.c: what is asked ===== */
 
-void admin_route(struct bide__admin *a, struct http_conn *c, int64_t now);
+void admin_route(struct http_conn *c);
 
 /* ===== admin_answer.c: what is said ===== */
 
@@ -69,8 +59,8 @@ void admin_problem(struct http_conn *c, int status, const char *detail);
 void admin_json(struct http_conn *c, struct bide__out *body);
 
 /* Writes a message of the stream: this second's state. */
-void admin_state(struct bide__admin *a, struct bide__out *out, int64_t now);
-void admin_history(struct bide__admin *a, struct bide__out *out, int64_t now);
+void admin_state(struct bide__admin *a, struct bide__out *out);
+void admin_history(struct bide__admin *a, struct bide__out *out);
 
 /* Begins a stream; and writes a message into it, if it has taken the last. */
 void admin_stream_begin(struct bide__admin *a, struct http_conn *c);

@@ -18,24 +18,22 @@ static void say(struct http_conn *c, int status, const char *text)
 
 /* ===== GET ===== */
 
-static void get_page(struct bide__admin *a, struct http_conn *c, int64_t now)
+static void get_page(struct bide__admin *a, struct http_conn *c)
 {
     (void)a;
-    (void)now;
     admin_answer(c, &(struct admin_answer){ 200, "text/html; charset=utf-8",
                                             bide__page_headers, bide__page,
                                             bide__page_len });
 }
 
-static void get_metrics(struct bide__admin *a, struct http_conn *c,
-                        int64_t now)
+static void get_metrics(struct bide__admin *a, struct http_conn *c)
 {
     const struct bide__source *s = a->conf.source;
     const struct bide__observed *w = s->hold(s->ctx);
     struct bide__out body = { 0 };
 
     if (w) {
-        bide__prometheus_write(&body, w, now);
+        bide__prometheus_write(&body, w, a->loop.now_ns);
         s->release(s->ctx, w);
     }
     if (!w || body.failed)
@@ -46,48 +44,44 @@ static void get_metrics(struct bide__admin *a, struct http_conn *c,
     bide__out_done(&body);
 }
 
-static void get_health(struct bide__admin *a, struct http_conn *c, int64_t now)
+static void get_health(struct bide__admin *a, struct http_conn *c)
 {
     const struct bide__source *s = a->conf.source;
     char why[256] = "";
     bool healthy = !s->healthy || s->healthy(s->ctx, why, sizeof why - 1);
 
-    (void)now;
     strcat(why, "\n");
     say(c, healthy ? 200 : 503, healthy ? "ok\n" : why);
 }
 
-static void get_ready(struct bide__admin *a, struct http_conn *c, int64_t now)
+static void get_ready(struct bide__admin *a, struct http_conn *c)
 {
     const struct bide__source *s = a->conf.source;
     bool draining = s->draining && s->draining(s->ctx);
     bool ready = !draining && (!s->ready || s->ready(s->ctx));
 
-    (void)now;
     say(c, ready ? 200 : 503,
         ready      ? "ready\n"
         : draining ? "draining\n"
                    : "not ready\n");
 }
 
-static void get_state(struct bide__admin *a, struct http_conn *c, int64_t now)
+static void get_state(struct bide__admin *a, struct http_conn *c)
 {
     struct bide__out body = { 0 };
-    admin_state(a, &body, now);
+    admin_state(a, &body);
     admin_json(c, &body);
 }
 
-static void get_history(struct bide__admin *a, struct http_conn *c,
-                        int64_t now)
+static void get_history(struct bide__admin *a, struct http_conn *c)
 {
     struct bide__out body = { 0 };
-    admin_history(a, &body, now);
+    admin_history(a, &body);
     admin_json(c, &body);
 }
 
-static void get_stream(struct bide__admin *a, struct http_conn *c, int64_t now)
+static void get_stream(struct bide__admin *a, struct http_conn *c)
 {
-    (void)now;
     if (c->head.method_id == HTTP1_HEAD)
         say(c, 200, "");
     else if (!http_server_has_room_for_stream(&a->server))
@@ -98,7 +92,7 @@ static void get_stream(struct bide__admin *a, struct http_conn *c, int64_t now)
 
 static const struct {
     const char *path;
-    void (*get)(struct bide__admin *a, struct http_conn *c, int64_t now);
+    void (*get)(struct bide__admin *a, struct http_conn *c);
 } paths[] = {
     { "/", get_page },
     { "/metrics", get_metrics },
@@ -236,17 +230,19 @@ static void post(struct bide__admin *a, struct http_conn *c, const char *path,
         act(c, s->reload(s->ctx, why, sizeof why), why);
 }
 
-void admin_route(struct bide__admin *a, struct http_conn *c, int64_t now)
+void admin_route(struct http_conn *c)
 {
+    struct bide__admin *a = c->server->user;
     const char *path = c->in + c->head.path;
     size_t len = c->head.path_len;
     const char *refused = admin_guard(a, c);
+    int status;
 
     if (refused) {
         admin_problem(c, 403, refused);
         return;
     }
-    c->trusted = c->trusted || admin_guard_token(a, c);
+    c->trusted = c->trusted || !admin_guard_action(a, c, &status);
     if (c->head.method_id == HTTP1_POST) {
         post(a, c, path, len);
         return;
@@ -258,7 +254,7 @@ void admin_route(struct bide__admin *a, struct http_conn *c, int64_t now)
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         if (strlen(paths[i].path) == len &&
             memcmp(paths[i].path, path, len) == 0) {
-            paths[i].get(a, c, now);
+            paths[i].get(a, c);
             return;
         }
     admin_problem(c, 404, "no such page");

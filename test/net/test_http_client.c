@@ -380,6 +380,28 @@ static void client_answer_counts_by_its_head(void **unused)
     }
 }
 
+/* Nobody waits for an end that is not wanted. */
+static void client_endless_answer_counts_at_once(void **unused)
+{
+    char in[IN], got[4096];
+    struct http_client c;
+    struct http_request question = ask(&rows[0], NULL);
+
+    (void)unused;
+    http_client_init(&c, in, sizeof in);
+    c.done = on_done;
+    n_done = 0;
+    assert_true(http_client_start(&c, &loop, &question));
+    int fd = accept_one(&loop, listener);
+    read_until(&loop, fd, "\r\n\r\n", got, sizeof got);
+    say(fd, "HTTP/1.1 200 OK\r\n\r\n", 19);
+    while (n_done == 0)
+        turn(&loop, listener);
+    assert_int_equal(c.fault, BIDE_FAULT_NONE);
+    assert_int_equal(c.conn.io.fd, -1);
+    close(fd);
+}
+
 /* An answer to a request that is too long to be taken, from a server that does
  * not wait for the rest of it. */
 static void client_early_answer_counts(void **unused)
@@ -497,6 +519,7 @@ int main(void)
         cmocka_unit_test(client_head_without_end_is_refused),
         cmocka_unit_test(client_deadline_is_a_total),
         cmocka_unit_test(client_answer_counts_by_its_head),
+        cmocka_unit_test(client_endless_answer_counts_at_once),
         cmocka_unit_test(client_early_answer_counts),
         cmocka_unit_test(client_long_request_is_not_begun),
         cmocka_unit_test(client_body_of_pieces_arrives_whole),
