@@ -82,13 +82,13 @@ struct proxy *proxy_new(bide_config *config,
                         size_t err_size)
 {
     struct proxy *p = calloc(1, sizeof *p);
+    snprintf(err, err_size, "no memory");
     if (!p)
         return NULL;
     pthread_mutex_init(&p->lock, NULL);
     hops_name(p);
     if (hooks)
         p->hooks = *hooks;
-    snprintf(err, err_size, "no memory");
     p->no_kept.line = -1;
     p->kept = &p->no_kept;
     p->n_workers = proxy_workers(conf);
@@ -134,6 +134,14 @@ static bool use_log(struct proxy *p, struct bide__target *to, char *err,
     return false;
 }
 
+static bool resolve_names(struct proxy *p, const struct generation *g,
+                          char *err, size_t err_size)
+{
+    if (!p->resolver && has_names(g) && !(p->resolver = resolver_new(p)))
+        snprintf(err, err_size, "no memory or thread to look up names");
+    return p->resolver || !has_names(g);
+}
+
 int proxy_start(struct proxy *p, char *err, size_t err_size)
 {
     const char *log = p->generation->conf->access_log;
@@ -153,8 +161,7 @@ int proxy_start(struct proxy *p, char *err, size_t err_size)
         }
         p->n_started = i + 1;
     }
-    p->resolver = has_names(p->generation) ? resolver_new(p) : NULL;
-    return 0;
+    return resolve_names(p, p->generation, err, err_size) ? 0 : -1;
 }
 
 static void tell_all(struct proxy *p, enum worker_message message)
@@ -204,7 +211,10 @@ int proxy_reload(struct proxy *p, bide_config *config,
     struct generation *g = d ? generation_new(conf, config, p->n_workers,
                                               &p->hooks, old, err, err_size)
                              : NULL;
-    if (!g) {
+    if (!g || !resolve_names(p, g, err, err_size)) {
+        if (g)
+            g->owner = NULL; /* is still the caller's */
+        generation_unref(g);
         listen_sockets_unref(d);
         bide__target_free(log);
         return -1;
@@ -223,8 +233,6 @@ int proxy_reload(struct proxy *p, bide_config *config,
     dep_memory_sweep(p->hooks.memory);
     if (p->resolver)
         resolver_wake(p->resolver);
-    else if (has_names(g))
-        p->resolver = resolver_new(p);
     return 0;
 }
 

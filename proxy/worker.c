@@ -74,9 +74,14 @@ static void set_conf(struct worker *w)
         w->bufs.max_taken = w->conf->limits.memory_bytes / n / w->bufs.size;
 }
 
+static void reload(struct worker *w);
+
 static void on_pause(struct net_timer *t)
 {
-    worker_resume(bide__container_of(t, struct worker, pause));
+    struct worker *w = bide__container_of(t, struct worker, pause);
+    worker_resume(w);
+    if (w->behind)
+        reload(w);
 }
 
 static void close_idle(struct worker *w)
@@ -161,24 +166,37 @@ static void trust_anew(struct worker *w)
     }
 }
 
-/* What is being served goes on by the state that it began with, which it holds.
- */
-static void reload(struct worker *w)
+/* What is being served goes on by the generation that it began with, which it
+ * holds. False: no memory for all of it. */
+static bool go_over(struct worker *w)
 {
     struct generation_use *old = w->use;
     if (!generation_begin(w))
-        return; /* no memory: as before */
+        return false;
     set_conf(w);
-    if (!w->draining && !worker_listen(w))
-        fprintf(stderr, "bide proxy: no memory to listen\n");
+    bool fine = w->draining || worker_listen(w);
     trust_anew(w);
     attach_pools(w);
     retire_pools(w, old->generation);
-    access_log_follow(w); /* without memory: as before */
+    fine &= access_log_follow(w);
     if (w->index == 0)
-        health_follow(w);
+        fine &= health_follow(w);
     if (old->n_exchanges == 0)
         generation_end(old);
+    return fine;
+}
+
+static void try_again(struct worker *w)
+{
+    w->behind = true;
+    worker_look_later(w);
+}
+
+static void reload(struct worker *w)
+{
+    w->behind = false;
+    if (!go_over(w))
+        try_again(w);
 }
 
 /* Who has just connected, or is about to send its next request, gets a moment
@@ -244,8 +262,8 @@ static void *run(void *arg)
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     event_thread(w);
     w->loop.now_ns = bide_now_ns();
-    if (w->index == 0)
-        health_follow(w);
+    if (w->index == 0 && !health_follow(w))
+        try_again(w);
     while (!w->over) {
         net_loop_step(&w->loop);
         count(&w->turns);

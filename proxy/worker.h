@@ -56,6 +56,7 @@ struct worker {
     int spare_fd;           /* given up to tell a client "503" when there are
                                no descriptors left */
     struct net_timer pause; /* listeners, when even that fails */
+    bool behind;            /* a reload had no memory: it is tried again */
     size_t link_fds;        /* connections to endpoints are below this number */
     struct net_timer hunger; /* while attempts wait for a descriptor, ... */
     bool starving;           /* ... which is what this says */

@@ -3,23 +3,24 @@
  *     left = n;                 // the nth from here on fails
  *     ... failed ...            // whether it has come to that
  *
- * The linker sends calls of malloc and its kin through here (--wrap), and those of
- * yaml_parser_parse, since libyaml's own allocations are out of reach. One file of
- * a program includes it. */
+ * Any thread's allocations count. The linker sends calls of malloc and its kin
+ * through here (--wrap), and those of yaml_parser_parse, since libyaml's own
+ * allocations are out of reach. One file of a program includes it. */
 #ifndef BIDE_TEST_FAILING_ALLOC_H
 #define BIDE_TEST_FAILING_ALLOC_H
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <yaml.h>
 
-static long left = -1; /* allocations until one fails; < 0: none does */
-static bool failed;
+static atomic_long left = -1; /* allocations until one fails; < 0: none does */
+static atomic_bool failed;
 
 static bool fails(void)
 {
-    if (left < 0 || left-- > 0)
+    if (left < 0 || left-- != 0)
         return false;
     failed = true;
     errno = ENOMEM;

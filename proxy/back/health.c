@@ -171,20 +171,25 @@ static void drop_strangers(struct worker *w)
     }
 }
 
-void health_follow(struct worker *w)
+bool health_follow(struct worker *w)
 {
+    bool fine = true;
     drop_strangers(w);
     for (size_t i = 0; i < w->generation->n_upstreams; i++) {
         struct upstream *u = w->generation->upstreams[i];
         for (unsigned e = 0; u->conf.health.path && e < u->n_endpoints; e++) {
             struct endpoint *ep = &u->endpoints[e];
-            struct health *h = is_checked(w, ep) ? NULL : health_new(w, ep);
+            if (is_checked(w, ep))
+                continue;
+            struct health *h = health_new(w, ep);
+            fine &= h != NULL;
             if (!h)
                 continue;
             h->next = w->checks;
             w->checks = h;
         }
     }
+    return fine;
 }
 
 void health_end_all(struct worker *w)

@@ -11,6 +11,8 @@
 #ifndef BIDE_PROXY_BACK_HEALTH_H
 #define BIDE_PROXY_BACK_HEALTH_H
 
+#include <stdbool.h>
+
 struct endpoint;
 struct health;
 struct worker;
@@ -19,8 +21,9 @@ struct worker;
 struct health *health_new(struct worker *w, struct endpoint *e);
 void health_free(struct health *h);
 
-/* Those of all endpoints of the worker's state, and of no others. */
-void health_follow(struct worker *w);
+/* Those of all endpoints of the worker's state, and of no others. False: no
+ * memory for all. */
+bool health_follow(struct worker *w);
 void health_end_all(struct worker *w);
 
 #endif

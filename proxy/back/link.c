@@ -1,6 +1,10 @@
 /* One connection to an endpoint: made, kept, closed. */
 #include "proxy/back/link.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/list.h"
 #include "net/address.h"
 #include "net/conn.h"
@@ -10,10 +14,6 @@
 #include "proxy/back/upstream.h"
 #include "proxy/exchange/attempt.h"
 #include "proxy/worker.h"
-
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { FREE_LINKS = NET_SPARES(256) };
 

@@ -50,6 +50,7 @@ struct resolver {
     struct name *names; /* Threads: owned by the thread, as are ... */
     void *tree;         /* ... the same by host, for tsearch(), ... */
     unsigned suspects;  /* ... those asked for that failed last time, ... */
+    bool behind;        /* ... whether there was no memory for some, ... */
     bide_rng_seeded seed;
     bide_rng rng; /* ... and this */
 };
@@ -91,6 +92,14 @@ static struct name *name_get(struct resolver *r, const char *host)
     return at ? *at : NULL;
 }
 
+static struct name *name_find(struct resolver *r, const char *host)
+{
+    struct name *n = r->names;
+    while (n && strcmp(n->host, host) != 0)
+        n = n->next;
+    return n;
+}
+
 /* Drops those that nobody wants; one that is being asked for stays until its
  * answer is there. */
 static void drop_unwanted(struct resolver *r, bool all)
@@ -117,11 +126,12 @@ static bool has_name(const struct endpoint *e)
 
 /* What is known of the name becomes known of the endpoint. True: those who wait
  * for it should look again. */
-static bool tell_endpoint(struct endpoint *e, const struct name *n)
+static bool tell_endpoint(struct resolver *r, struct endpoint *e,
+                          const struct name *n)
 {
     bool waited = atomic_load(&e->moves) == 0;
     if (n->known)
-        endpoint_move(e, n->known);
+        r->behind |= !endpoint_move(e, n->known);
     else if (n->failures > 0)
         atomic_store(&e->unknown, true);
     return waited && (n->known || n->failures > 0);
@@ -157,17 +167,19 @@ static bool follow_endpoint(struct resolver *r, struct endpoint *e,
     struct name *n = name_get(r, e->host);
     int64_t every = e->upstream->conf.resolve_ns;
     (void)none;
+    r->behind |= !n;
     if (!n)
         return false;
     if (!n->wanted || every < n->every_ns)
         n->every_ns = every;
     n->wanted = true;
-    return tell_endpoint(e, n);
+    return tell_endpoint(r, e, n);
 }
 
 /* Takes the names of the present state; all are asked for, now. */
 static void follow(struct resolver *r)
 {
+    r->behind = false;
     for (struct name *n = r->names; n; n = n->next) {
         n->wanted = false;
         n->at_ns = 0;
@@ -228,13 +240,12 @@ static int64_t ask_due(struct resolver *r)
 static bool tell_if_named(struct resolver *r, struct endpoint *e,
                           const struct name *n)
 {
-    (void)r;
-    return strcmp(e->host, n->host) == 0 && tell_endpoint(e, n);
+    return strcmp(e->host, n->host) == 0 && tell_endpoint(r, e, n);
 }
 
 static void heard(struct resolver *r, struct net_answer *a)
 {
-    struct name *n = name_get(r, a->host);
+    struct name *n = name_find(r, a->host);
     if (!n || !n->asking)
         return;
     n->asking = false;
@@ -261,9 +272,12 @@ static void *run(void *arg)
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, NULL);
     while (!atomic_load(&r->over)) {
-        if (atomic_exchange(&r->again, false))
+        if (atomic_exchange(&r->again, false) || r->behind)
             follow(r);
-        struct net_answer *a = net_lookups_next(r->lookups, ask_due(r));
+        int64_t next = ask_due(r);
+        int64_t soon = bide_now_ns() + RETRY_MS * BIDE_MILLISECOND;
+        struct net_answer *a = net_lookups_next(
+            r->lookups, r->behind && soon < next ? soon : next);
         if (a)
             heard(r, a);
         net_answer_free(a);

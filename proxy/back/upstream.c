@@ -146,7 +146,7 @@ static int endpoint_init(struct endpoint *e, struct upstream *u, unsigned index,
         snprintf(err, err_size, "no memory");
         return -1;
     }
-    int rc = u->n_endpoints > 1 ? breaker_new(e, &u->conf) : 0;
+    int rc = u->conf.n_endpoints > 1 ? breaker_new(e, &u->conf) : 0;
     if (rc < 0) {
         snprintf(err, err_size, "%s: %s", e->url, bide_strerror(rc));
         return -1;
@@ -168,30 +168,36 @@ static void endpoint_done(struct endpoint *e)
 
 /* ===== upstreams ===== */
 
-static const char *copy(const char *text)
+enum { N_STRINGS = 6 };
+
+static void list_strings(struct bide__proxy_upstream *c,
+                         const char **all[N_STRINGS])
 {
-    return text ? strdup(text) : NULL;
+    const char **list[] = { &c->health.path, &c->health.host,
+                            &c->tls.ca,      &c->tls.certificate,
+                            &c->tls.key,     &c->tls.server_name };
+    memcpy(all, list, sizeof list);
 }
 
-/* The strings become its own: a configuration is freed with its state. */
-static void own_strings(struct bide__proxy_upstream *c)
+/* The strings become its own: a configuration is freed with its generation.
+ * False: no memory, and what could not be copied is NULL. */
+static bool own_strings(struct bide__proxy_upstream *c)
 {
-    c->health.path = copy(c->health.path);
-    c->health.host = copy(c->health.host);
-    c->tls.ca = copy(c->tls.ca);
-    c->tls.certificate = copy(c->tls.certificate);
-    c->tls.key = copy(c->tls.key);
-    c->tls.server_name = copy(c->tls.server_name);
+    const char **all[N_STRINGS];
+    bool fine = true;
+    list_strings(c, all);
+    for (int i = 0; i < N_STRINGS; i++)
+        if (*all[i])
+            fine &= (*all[i] = strdup(*all[i])) != NULL;
+    return fine;
 }
 
 static void free_strings(struct bide__proxy_upstream *c)
 {
-    const char *all[] = {
-        c->health.path,     c->health.host, c->tls.ca,
-        c->tls.certificate, c->tls.key,     c->tls.server_name
-    };
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        free((void *)(uintptr_t)all[i]);
+    const char **all[N_STRINGS];
+    list_strings(c, all);
+    for (int i = 0; i < N_STRINGS; i++)
+        free((void *)(uintptr_t)*all[i]);
 }
 
 /* Those for TLS, if an endpoint speaks it. */
@@ -199,7 +205,7 @@ static bool settings_new(struct upstream *u, char *err, size_t err_size)
 {
     const struct bide__proxy_client_tls *c = &u->conf.tls;
     bool needed = false;
-    for (unsigned i = 0; i < u->n_endpoints; i++)
+    for (size_t i = 0; i < u->conf.n_endpoints; i++)
         needed = needed || u->conf.endpoints[i].tls;
     u->tls_stamp = files_stamp(c);
     if (!needed)
@@ -209,34 +215,46 @@ static bool settings_new(struct upstream *u, char *err, size_t err_size)
     return u->tls != NULL;
 }
 
+/* What it is, but for its endpoints. False: no memory. */
+static bool fill(struct upstream *u, const struct bide__proxy_upstream *conf)
+{
+    u->conf = *conf;
+    bool owned = own_strings(&u->conf);
+    u->name = strdup(conf->name);
+    u->max_ejected = (unsigned)((double)conf->n_endpoints * conf->max_ejected);
+    if (u->max_ejected >= conf->n_endpoints)
+        u->max_ejected = (unsigned)conf->n_endpoints - 1;
+    u->endpoints = calloc(conf->n_endpoints, sizeof *u->endpoints);
+    return owned && u->name && u->endpoints;
+}
+
+static bool fill_endpoints(struct upstream *u, char *err, size_t err_size)
+{
+    for (size_t i = 0; i < u->conf.n_endpoints; i++) {
+        u->n_endpoints++;
+        if (endpoint_init(&u->endpoints[i], u, (unsigned)i, err, err_size) < 0)
+            return false;
+    }
+    return true;
+}
+
 struct upstream *upstream_new(const struct bide__proxy_upstream *conf,
                               unsigned n_workers,
                               const struct proxy_hooks *hooks, char *err,
                               size_t err_size)
 {
     struct upstream *u = calloc(1, sizeof *u);
+    snprintf(err, err_size, "no memory");
     if (!u)
         return NULL;
     atomic_init(&u->refs, 1);
-    u->name = strdup(conf->name);
-    u->conf = *conf;
-    own_strings(&u->conf);
-    u->n_endpoints = (unsigned)conf->n_endpoints;
     u->n_workers = n_workers;
     u->hooks = hooks;
-    u->max_ejected = (unsigned)((double)u->n_endpoints * conf->max_ejected);
-    if (u->max_ejected >= u->n_endpoints)
-        u->max_ejected = u->n_endpoints - 1;
-    u->endpoints = calloc(u->n_endpoints, sizeof *u->endpoints);
-    if (!settings_new(u, err, err_size)) {
+    if (!fill(u, conf) || !settings_new(u, err, err_size) ||
+        !fill_endpoints(u, err, err_size)) {
         upstream_unref(u);
         return NULL;
     }
-    for (unsigned i = 0; u->endpoints && i < u->n_endpoints; i++)
-        if (endpoint_init(&u->endpoints[i], u, i, err, err_size) < 0) {
-            upstream_unref(u);
-            return NULL;
-        }
     u->conf.endpoints = NULL; /* the caller's */
     u->conf.name = u->name;
     return u;
@@ -246,7 +264,7 @@ void upstream_unref(struct upstream *u)
 {
     if (!u || atomic_fetch_sub(&u->refs, 1) != 1)
         return;
-    for (unsigned i = 0; u->endpoints && i < u->n_endpoints; i++)
+    for (unsigned i = 0; i < u->n_endpoints; i++)
         endpoint_done(&u->endpoints[i]);
     free(u->endpoints);
     net_tls_free(u->tls);

@@ -1,13 +1,12 @@
 /* What a client has not taken yet of its answer. */
+#include <string.h>
+
 #include "config/proxy/conf.h"
 #include "net/buf.h"
 #include "proxy/exchange/answer_body.h"
 #include "proxy/exchange/attempt.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/worker.h"
-
-#include <string.h>
-
 
 /* ===== what is held ===== */
 

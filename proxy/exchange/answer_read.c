@@ -4,6 +4,8 @@
  * An answer that ends with its connection (HTTP/1.0 has no other way) is passed
  * on in chunks: otherwise one that was cut off would look whole. In the buffer
  * each piece has room before and behind it for what makes it a chunk. */
+#include <string.h>
+
 #include "base/hex.h"
 #include "net/buf.h"
 #include "net/conn.h"
@@ -18,8 +20,6 @@
 #include "proxy/exchange/exchange.h"
 #include "proxy/front/client.h"
 #include "proxy/worker.h"
-
-#include <string.h>
 
 enum {
     SIZE_LINE = 7, /* five digits and CRLF: more than any buffer holds */

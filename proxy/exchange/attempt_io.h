@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
 struct attempt;
 struct exchange;
@@ -36,9 +35,5 @@ void attempt_answer(struct attempt *a, const char *text, size_t len);
 /* Looks at what came of the body: as far as it is whole and well-formed, it is
  * ready to be passed on. False: it is not. */
 bool attempt_scan(struct attempt *a);
-
-/* Reads into the buffer, making room first: over 0; 0: the end; NET_...; no
- * room counts as NET_AGAIN. */
-ssize_t attempt_fill(struct attempt *a);
 
 #endif

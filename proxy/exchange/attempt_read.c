@@ -35,10 +35,10 @@ static void compact(struct attempt *a)
     a->ready = a->ready > gone ? a->ready - gone : 0;
 }
 
-ssize_t attempt_fill(struct attempt *a)
+/* Reads into the buffer, making room first: over 0; 0: the end; NET_...; no
+ * room counts as NET_AGAIN. */
+static ssize_t fill(struct attempt *a)
 {
-    if (!a->in && !(a->in = net_buf_take(&a->ex->worker->bufs)))
-        return NET_ERROR;
     compact(a);
     if (!a->link)
         return NET_ERROR;
@@ -296,8 +296,12 @@ void attempt_answer(struct attempt *a, const char *text, size_t len)
 void attempt_read(struct attempt *a)
 {
     struct link *l = a->link;
+    if (!a->in && !(a->in = net_buf_take(&a->ex->worker->bufs))) {
+        attempt_fail(a, BIDE_FAULT_LOCAL);
+        return;
+    }
     for (;;) {
-        ssize_t n = attempt_fill(a);
+        ssize_t n = fill(a);
         if (n == NET_AGAIN) {
             if (a->sending == SENDING_FAILED && a->phase == ATTEMPT_ASKING)
                 attempt_fail(a, BIDE_FAULT_RESET);

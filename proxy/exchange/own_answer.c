@@ -12,6 +12,7 @@
 #include "proxy/exchange/hops.h"
 #include "proxy/exchange/text.h"
 #include "proxy/front/client.h"
+#include "proxy/front/turn_away.h"
 #include "proxy/generation.h"
 #include "proxy/worker.h"
 
@@ -71,6 +72,19 @@ static void put_head(struct text *t, const struct exchange *ex,
     TEXT_LITERAL(t, "\r\n");
 }
 
+/* What fits into the socket, and no more; then it is over. */
+static void answer_without_memory(struct exchange *ex)
+{
+    char text[TURN_AWAY];
+    size_t n = turn_away_text(ex->worker->conf, "memory", "no memory", text);
+    ex->problem = "memory";
+    ex->close_after = true;
+    ex->in_end = ex->client->in->end;
+    if (!ex->interim) /* which has been begun */
+        (void)!net_write(&ex->client->conn, text, n);
+    answer_pump(ex);
+}
+
 void own_answer(struct exchange *ex, const struct own_answer *a)
 {
     struct worker *w = ex->worker;
@@ -89,12 +103,14 @@ void own_answer(struct exchange *ex, const struct own_answer *a)
     if (ex->in_end < ex->client->in->begin + ex->req.head_len ||
         ex->close_after)
         ex->in_end = ex->client->in->end;
+    if (!ex->out)
+        ex->out = net_buf_take(&w->bufs);
     count(&w->counters.own_answers);
-    answer_count(ex, a->status);
+    answer_count(ex, ex->out ? a->status : 503);
     pace_stop(&ex->up, w->loop.now_ns);
     exchange_await(ex);
-    if (!ex->out && !(ex->out = net_buf_take(&w->bufs))) {
-        client_abort(ex->client);
+    if (!ex->out) {
+        answer_without_memory(ex);
         return;
     }
     struct text t = text_in(ex->out);

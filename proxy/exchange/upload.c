@@ -41,6 +41,18 @@ static bool too_large(const struct exchange *ex)
     return ex->body_bytes > ex->generation->conf->limits.body_bytes;
 }
 
+void upload_refuse_memory(struct exchange *ex)
+{
+    count(&ex->worker->counters.shed);
+    own_answer(ex, &(struct own_answer){ .status = 503,
+                                         .problem = "memory",
+                                         .title = "Service Unavailable",
+                                         .detail = "too much is being kept: "
+                                                   "limits.memory",
+                                         .refusal = true,
+                                         .retry_ns = BIDE_SECOND });
+}
+
 static void refuse_large(struct exchange *ex)
 {
     own_answer(ex, &(struct own_answer){ .status = 413,
@@ -85,7 +97,7 @@ bool upload_scan(struct exchange *ex, struct net_buf *b, uint32_t *at)
     if (!trailer_fits(ex))
         return false;
     if (!keep_rest(ex, b, *at)) {
-        client_abort(ex->client);
+        upload_refuse_memory(ex);
         return false;
     }
     ex->upload = UPLOAD_NONE;

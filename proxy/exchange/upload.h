@@ -28,6 +28,9 @@ void upload_rest(struct exchange *ex);
 
 /* ===== for the parts of it ===== */
 
+/* Answers that there is no memory for it. */
+void upload_refuse_memory(struct exchange *ex);
+
 /* Looks at the bytes of b from *at on. False: the exchange has ended. */
 bool upload_scan(struct exchange *ex, struct net_buf *b, uint32_t *at);
 

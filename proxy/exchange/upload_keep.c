@@ -17,18 +17,6 @@
 #include "proxy/generation.h"
 #include "proxy/worker.h"
 
-static void refuse_memory(struct exchange *ex)
-{
-    count(&ex->worker->counters.shed);
-    own_answer(ex, &(struct own_answer){ .status = 503,
-                                         .problem = "memory",
-                                         .title = "Service Unavailable",
-                                         .detail = "too much is being kept: "
-                                                   "limits.memory",
-                                         .refusal = true,
-                                         .retry_ns = BIDE_SECOND });
-}
-
 static bool is_full(const struct exchange *ex)
 {
     return ex->kept_bytes >= ex->generation->conf->limits.replay_bytes;
@@ -104,7 +92,7 @@ void upload_keep(struct exchange *ex)
             return;
         }
         if (!b) {
-            refuse_memory(ex);
+            upload_refuse_memory(ex);
             return;
         }
         if (n <= 0) {

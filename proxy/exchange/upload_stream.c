@@ -55,7 +55,11 @@ void upload_stream(struct exchange *ex)
     upload_await_others(ex);
     if (!a || (ex->stream && ex->stream->begin != ex->scanned))
         return; /* what there is must go first */
-    while (ex->upload == UPLOAD_STREAMING && stream_room(ex)) {
+    while (ex->upload == UPLOAD_STREAMING) {
+        if (!stream_room(ex)) {
+            upload_refuse_memory(ex);
+            return;
+        }
         ssize_t n = net_can_read(&ex->client->conn)
                         ? upload_fill(ex, ex->stream, UINT64_MAX)
                         : NET_AGAIN;

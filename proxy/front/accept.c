@@ -35,6 +35,12 @@ static int spare(void)
     return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
+void worker_look_later(struct worker *w)
+{
+    net_timer_set(&w->loop, &w->pause,
+                  w->loop.now_ns + PAUSE_MS * BIDE_MILLISECOND);
+}
+
 static void pause_all(struct worker *w)
 {
     for (struct listener *l = w->listeners; l; l = l->next)
@@ -42,8 +48,7 @@ static void pause_all(struct worker *w)
             net_loop_remove(&w->loop, &l->io);
             l->paused = true;
         }
-    net_timer_set(&w->loop, &w->pause,
-                  w->loop.now_ns + PAUSE_MS * BIDE_MILLISECOND);
+    worker_look_later(w);
 }
 
 void worker_resume(struct worker *w)

@@ -23,6 +23,9 @@ struct listener {
  * memory for all. */
 bool worker_listen(struct worker *w);
 void worker_unlisten(struct worker *w);
+
+/* Resumes what was paused; has that done after a while. */
 void worker_resume(struct worker *w);
+void worker_look_later(struct worker *w);
 
 #endif

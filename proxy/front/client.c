@@ -1,13 +1,10 @@
 /* A client's connection: one request after the other. */
 #include "proxy/front/client.h"
-#include "base/list.h"
-#include "proxy/front/client_address.h"
-#include "proxy/front/client_limits.h"
-#include "proxy/front/client_linger.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/list.h"
 #include "bide/backoff.h"
 #include "config/proxy/conf.h"
 #include "net/buf.h"
@@ -17,6 +14,10 @@
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/tunnel.h"
 #include "proxy/exchange/upload.h"
+#include "proxy/front/client_address.h"
+#include "proxy/front/client_limits.h"
+#include "proxy/front/client_linger.h"
+#include "proxy/front/turn_away.h"
 #include "proxy/generation.h"
 #include "proxy/proxy.h"
 #include "proxy/worker.h"
@@ -243,6 +244,8 @@ void client_new(struct worker *w, int fd, const struct sockaddr *from)
 {
     struct client *c = client_alloc(w);
     if (!c || net_loop_add(&w->loop, &c->conn.io, fd) < 0) {
+        count(&w->counters.shed);
+        turn_away(w, fd, "memory", "no memory for another connection");
         free(c);
         close(fd);
         return;

@@ -97,7 +97,7 @@ bool client_read_head(struct client *c)
     if (!c->in || net_buf_len(c->in) == 0)
         return read_more(c);
     if (!c->ex && !begin_head(c)) {
-        client_abort(c);
+        client_shed(c);
         return false;
     }
     int rc = http1_parse(&c->ex->req, net_buf_at(c->in), net_buf_len(c->in));
