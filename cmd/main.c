@@ -4,7 +4,23 @@
 #include <string.h>
 
 #include "base/people.h"
-#include "cmd/common/cli.h"
+#include "cmd/check/check.h"
+#include "cmd/common/exec.h"
+#include "cmd/common/files.h"
+#include "cmd/common/output.h"
+#include "cmd/explain/command.h"
+#include "cmd/replay/command.h"
+#include "cmd/run/command.h"
+#include "cmd/schedule/command.h"
+#include "cmd/sim/command.h"
+#include "cmd/top/command.h"
+#include "cmd/translate/command.h"
+
+struct command {
+    const char *name;
+    int (*run)(int argc, char **argv); /* argv[0] is the subcommand */
+    const char *summary;               /* one line, for `bide --help` */
+};
 
 static const struct command commands[] = {
     { "run", cmd_run, "run a command until it succeeds, or the policy stops" },

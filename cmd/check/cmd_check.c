@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/doc/diag.h"
 #include "base/json.h"
+#include "cmd/check/check.h"
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
+#include "config/doc/diag.h"
 #include "config/policy/policy_file.h"
 #include "sim/scenario/scenario.h"
-#include "cmd/common/cli.h"
 
 static const struct flag flag_list[] = {
     { "json", 0, NULL, "print the findings as JSON" },

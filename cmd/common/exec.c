@@ -1,15 +1,17 @@
-/* Some subcommands are programs of their own, which `bide` becomes: what they
+/* Some subcommands are programs of their own, which `bide` executes: what they
  * load takes longer than all of `bide run -- true`. They lie beside `bide`, or
  * where they were installed to, also if the whole of that was moved. */
+#include "cmd/common/exec.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/common/cli.h"
+#include "cmd/common/output.h"
 
-static void become_in(const char *directory, const char *below,
-                      const char *program, char **argv)
+static void exec_in(const char *directory, const char *below,
+                    const char *program, char **argv)
 {
     char path[4200];
 
@@ -17,7 +19,7 @@ static void become_in(const char *directory, const char *below,
     execv(path, argv);
 }
 
-int become(const char *program, char **argv)
+int exec_program(const char *program, char **argv)
 {
     char here[4096];
     ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
@@ -25,9 +27,29 @@ int become(const char *program, char **argv)
     if (n > 0) {
         here[n] = '\0';
         *strrchr(here, '/') = '\0';
-        become_in(here, "", program, argv);
-        become_in(here, "/../libexec/bide", program, argv);
+        exec_in(here, "", program, argv);
+        exec_in(here, "/../libexec/bide", program, argv);
     }
-    become_in(FETCH_DIR, "", program, argv);
+    exec_in(FETCH_DIR, "", program, argv);
     return complain(argv[0], "%s/%s: %s", FETCH_DIR, program, strerror(errno));
+}
+
+/* ===== the commands that are such programs ===== */
+
+int cmd_fetch(int argc, char **argv)
+{
+    (void)argc;
+    return exec_program("bide-fetch", argv);
+}
+
+int cmd_proxy(int argc, char **argv)
+{
+    (void)argc;
+    return exec_program("bide-proxy", argv);
+}
+
+int cmd_demo(int argc, char **argv)
+{
+    (void)argc;
+    return exec_program("bide-demo", argv);
 }

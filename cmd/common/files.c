@@ -1,13 +1,13 @@
 /* What the programs do with files: standard ones that were closed, nameless
  * ones, and writing until all is written. */
+#include "cmd/common/files.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include "cmd/common/cli.h"
 
 /* One that may not be used as it is meant to be gives EBADF, as one that is
  * closed does. */

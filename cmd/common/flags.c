@@ -1,10 +1,12 @@
 /* Flags: `--name VALUE`, `--name=VALUE`, `-n VALUE`; and what to say of
  * others. */
+#include "cmd/common/flags.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/people.h"
-#include "cmd/common/cli.h"
+#include "cmd/common/output.h"
 #include "config/field/field.h"
 
 /* Where the help of a flag begins, if the terminal has room for that. */

@@ -1,4 +1,6 @@
 /* What reaches the terminal: colours, widths, words and complaints. */
+#include "cmd/common/output.h"
+
 #include <langinfo.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -7,7 +9,6 @@
 #include <unistd.h>
 
 #include "config/doc/diag.h"
-#include "cmd/common/cli.h"
 
 bool use_colours(FILE *stream)
 {

@@ -1,10 +1,10 @@
 /* The layer above: a command that `bide run` runs may itself be a script with
  * `bide run` or `bide fetch` in it. One layer retries, and the time that is
  * left is handed down; the environment says both. */
+#include "cmd/common/parent_env.h"
+
 #include <errno.h>
 #include <stdlib.h>
-
-#include "cmd/common/cli.h"
 
 /* 0 for what is not set, or not a number of the kind that bide sets. */
 static int64_t number_from(const char *name)

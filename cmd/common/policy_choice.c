@@ -1,13 +1,15 @@
 /* The policy that a command works with: a file or a preset, and flags over
  * it. */
+#include "cmd/common/policy_choice.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "cmd/common/output.h"
 #include "config/policy/policy_file.h"
-#include "cmd/common/cli.h"
 
 /* Flags that are options of a policy under a shorter name. */
 static const char *const aliases[][2] = {

@@ -31,7 +31,6 @@
 #include "net/http/server.h"
 #include "net/loop.h"
 #include "observe/admin/admin.h"
-#include "cmd/common/cli.h"
 
 /* ===== the plan ===== */
 

@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include "bide/run.h"
+#include "cmd/common/files.h"
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
 #include "cmd/demo/demo.h"
 
 extern char **environ;

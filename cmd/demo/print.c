@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "base/people.h"
+#include "cmd/common/output.h"
 #include "cmd/demo/demo.h"
 
 enum { COLUMN = 15 };

@@ -3,7 +3,9 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "bide/bide.h"
 #include "bide/run.h"
+#include "cmd/common/output.h"
 #include "cmd/demo/demo.h"
 
 static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,

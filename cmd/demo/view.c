@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/common/output.h"
 #include "cmd/demo/demo.h"
 
 enum {

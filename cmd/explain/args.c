@@ -6,8 +6,11 @@
 #include <strings.h>
 #include <time.h>
 
-#include "config/doc/tree.h"
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
+#include "cmd/common/policy_choice.h"
 #include "cmd/explain/explain.h"
+#include "config/doc/tree.h"
 #include "config/field/rows.h"
 #include "config/field/value.h"
 

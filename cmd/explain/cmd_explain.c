@@ -2,6 +2,10 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
+#include "cmd/common/policy_choice.h"
+#include "cmd/explain/command.h"
 #include "cmd/explain/explain.h"
 #include "cmd/explain/show.h"
 

@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-#include "cmd/common/cli.h"
+#include "bide/call.h"
+#include "bide/hint.h"
+#include "cmd/common/policy_choice.h"
 
 enum { MAX_HEADERS = 100 };
 

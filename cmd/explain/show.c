@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/people.h"
+#include "cmd/common/output.h"
 #include "cmd/explain/explain.h"
 
 /* ===== for people ===== */

@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
+#include "cmd/common/policy_choice.h"
 #include "config/field/rows.h"
 
 /* ===== values ===== */

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cmd/common/cli.h"
+#include "cmd/common/policy_choice.h"
 #include "cmd/fetch/body.h"
 
 enum {

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/people.h"
+#include "cmd/common/output.h"
 #include "cmd/fetch/args.h"
 #include "cmd/fetch/fetch.h"
 #include "cmd/fetch/tell.h"

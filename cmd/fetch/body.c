@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/common/cli.h"
+#include "cmd/common/files.h"
 
 /* ===== -d ===== */
 

@@ -10,7 +10,6 @@
 #include <sys/types.h>
 
 #include "bide/curl.h"
-#include "cmd/common/cli.h"
 #include "cmd/fetch/body.h"
 
 struct fetch_args;

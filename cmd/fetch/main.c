@@ -4,6 +4,9 @@
 #include <locale.h>
 #include <string.h>
 
+#include "cmd/common/files.h"
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
 #include "cmd/fetch/args.h"
 #include "cmd/fetch/fetch.h"
 

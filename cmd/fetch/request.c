@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cmd/common/parent_env.h"
 #include "cmd/fetch/args.h"
 #include "cmd/fetch/fetch.h"
 #include "cmd/fetch/resume.h"

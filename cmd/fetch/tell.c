@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/people.h"
+#include "cmd/common/output.h"
 #include "cmd/fetch/args.h"
 #include "cmd/fetch/bar.h"
 #include "cmd/fetch/fetch.h"

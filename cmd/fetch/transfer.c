@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/common/output.h"
 #include "cmd/fetch/args.h"
 #include "cmd/fetch/bar.h"
 #include "cmd/fetch/fetch.h"

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "bide/run.h"
-#include "net/line.h"
 #include "cmd/proxy/inventory.h"
+#include "net/line.h"
 
 extern char **environ;
 

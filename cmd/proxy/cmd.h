@@ -2,7 +2,6 @@
 #ifndef BIDE_CMD_PROXY_CMD_H
 #define BIDE_CMD_PROXY_CMD_H
 
-#include "cmd/common/cli.h"
 #include "config/proxy/conf.h"
 
 struct kept;

@@ -9,9 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config/doc/tree.h"
+#include "cmd/common/files.h"
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
 #include "cmd/proxy/cmd.h"
 #include "cmd/proxy/supervise.h"
+#include "config/doc/tree.h"
 
 static const struct flag flag_list[] = {
     { "config", 'c', "FILE", "the policy file, with a section `proxy:`" },

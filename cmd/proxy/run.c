@@ -11,16 +11,17 @@
 #include <unistd.h>
 
 #include "bide/run.h"
+#include "cmd/common/output.h"
 #include "cmd/proxy/cmd.h"
 #include "cmd/proxy/messages.h"
 #include "cmd/proxy/supervise.h"
 #include "cmd/proxy/watchdog.h"
+#include "net/address.h"
 #include "net/privileges.h"
 #include "net/sandbox.h"
 #include "net/systemd.h"
 #include "proxy/dep_memory.h"
 #include "proxy/generation.h"
-#include "net/address.h"
 #include "proxy/proxy.h"
 
 enum { EXIT_FAILED = 1, LOOK_MS = 100 };

@@ -10,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "proxy/front/listen.h"
-#include "net/line.h"
-#include "net/privileges.h"
 #include "cmd/proxy/inventory.h"
 #include "cmd/proxy/supervise.h"
+#include "net/line.h"
+#include "net/privileges.h"
 #include "net/systemd.h"
+#include "proxy/front/listen.h"
 
 /* ===== what it was given ===== */
 

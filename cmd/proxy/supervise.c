@@ -17,9 +17,9 @@
 
 #include "bide/bide.h"
 #include "bide/run.h"
-#include "net/line.h"
 #include "cmd/proxy/children.h"
 #include "cmd/proxy/inventory.h"
+#include "net/line.h"
 #include "net/systemd.h"
 
 /* One that has served for so long was well; a new one may take so long to. */

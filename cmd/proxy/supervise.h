@@ -62,9 +62,9 @@
 #include <sys/types.h>
 #include <time.h>
 
+#include "cmd/proxy/cmd.h"
 #include "proxy/dep_memory.h"
 #include "proxy/kept.h"
-#include "cmd/proxy/cmd.h"
 
 /* ===== what a serving process is given ===== */
 

@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bide/run.h"
+#include "cmd/proxy/cmd.h"
 #include "net/tls.h"
 #include "observe/admin/admin.h"
 #include "observe/event/sink.h"
 #include "observe/event/wall.h"
-#include "bide/run.h"
-#include "cmd/proxy/cmd.h"
 #include "proxy/telemetry.h"
 
 struct telemetry {

@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/common/cli.h"
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
+#include "cmd/common/policy_choice.h"
+#include "cmd/replay/command.h"
 #include "config/doc/tree.h"
 #include "replay/format.h"
 #include "replay/log.h"

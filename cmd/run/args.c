@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/common/flags.h"
+#include "cmd/common/policy_choice.h"
 #include "cmd/run/judge.h"
 #include "config/field/rows.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cmd/common/cli.h"
+#include "cmd/common/policy_choice.h"
 
 /* Exit codes of bide's own, beside the command's. The last four are what
  * timeout(1), env(1) and the shell say. */

@@ -22,7 +22,6 @@
 #include <sys/types.h>
 
 #include "bide/run.h"
-#include "cmd/common/cli.h"
 #include "cmd/run/judge.h"
 #include "cmd/run/output.h"
 #include "cmd/run/signals.h"

@@ -1,7 +1,10 @@
 /* bide run: a command, until it succeeds or the policy says stop. */
 #include <locale.h>
 
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
 #include "cmd/run/cmd.h"
+#include "cmd/run/command.h"
 
 static const struct flag flag_list[] = {
     { "retry-on", 0, "CODES", "retry on these exit codes only (1,75,100-110)" },

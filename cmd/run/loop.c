@@ -6,6 +6,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/common/output.h"
+#include "cmd/common/parent_env.h"
 #include "cmd/run/child.h"
 #include "cmd/run/cmd.h"
 #include "cmd/run/state.h"

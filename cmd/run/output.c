@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/common/cli.h"
+#include "cmd/common/files.h"
 #include "cmd/run/args.h"
 #include "cmd/run/judge.h"
 

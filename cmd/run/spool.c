@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/common/cli.h"
+#include "cmd/common/files.h"
 
 static bool write_at(int fd, const char *data, size_t len, int64_t at)
 {

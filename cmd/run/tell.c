@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/people.h"
+#include "cmd/common/output.h"
 #include "cmd/run/cmd.h"
 
 /* A wait shorter than this is over before it can be read. */

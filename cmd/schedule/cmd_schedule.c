@@ -2,6 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
+#include "cmd/common/policy_choice.h"
+#include "cmd/schedule/command.h"
 #include "cmd/schedule/schedule.h"
 #include "cmd/schedule/waits.h"
 #include "config/field/rows.h"

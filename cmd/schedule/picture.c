@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/people.h"
+#include "cmd/common/output.h"
 #include "cmd/schedule/schedule.h"
 #include "cmd/schedule/waits.h"
 

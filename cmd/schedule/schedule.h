@@ -4,7 +4,7 @@
 #ifndef BIDE_CMD_SCHEDULE_SCHEDULE_H
 #define BIDE_CMD_SCHEDULE_SCHEDULE_H
 
-#include "cmd/common/cli.h"
+#include "cmd/common/policy_choice.h"
 
 struct schedule {
     struct policy_choice policy;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/people.h"
+#include "cmd/common/output.h"
 #include "cmd/schedule/picture.h"
 #include "cmd/schedule/schedule.h"
 #include "cmd/schedule/waits.h"

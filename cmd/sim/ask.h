@@ -2,7 +2,7 @@
 #ifndef BIDE_CMD_SIM_ASK_H
 #define BIDE_CMD_SIM_ASK_H
 
-#include "cmd/common/cli.h"
+#include "cmd/common/policy_choice.h"
 #include "sim/study/subject.h"
 
 enum { MOST_ASSERTS = 32, MOST_NAMED = 32, MOST_SUBJECTS = 16 };

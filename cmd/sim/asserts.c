@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cmd/common/output.h"
 #include "cmd/sim/ask.h"
 #include "sim/study/figure_text.h"
 

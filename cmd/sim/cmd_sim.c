@@ -3,7 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
 #include "cmd/sim/ask.h"
+#include "cmd/sim/command.h"
 #include "cmd/sim/list.h"
 #include "cmd/sim/run.h"
 #include "cmd/sim/selftest.h"

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cmd/common/output.h"
+
 static bool is_stdout(const char *path)
 {
     return path && strcmp(path, "-") == 0;

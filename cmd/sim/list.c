@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/people.h"
-#include "cmd/common/cli.h"
+#include "cmd/common/output.h"
 #include "cmd/sim/table.h"
 #include "sim/scenario/builtin.h"
 

@@ -1,6 +1,8 @@
 /* How many replications, with which seed. */
 #include "cmd/sim/plan.h"
 
+#include "cmd/common/output.h"
+
 struct sim_plan plan_for(const struct sim_ask *ask, const struct sim_model *m,
                          uint32_t usual)
 {

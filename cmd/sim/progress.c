@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/common/output.h"
 #include "cmd/sim/ask.h"
 
 /* What has taken less is over before a bar would be read. */

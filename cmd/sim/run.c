@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/people.h"
+#include "cmd/common/output.h"
 #include "cmd/sim/asserts.h"
 #include "cmd/sim/chart.h"
 #include "cmd/sim/files.h"

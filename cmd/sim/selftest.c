@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "cmd/common/output.h"
 #include "cmd/sim/ask.h"
 #include "sim/oracle/oracle.h"
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/common/output.h"
 #include "cmd/sim/files.h"
 #include "cmd/sim/plan.h"
 #include "cmd/sim/progress.h"

@@ -1,5 +1,6 @@
 /* The map of load against the size of a hit, for people. */
 #include "base/people.h"
+#include "cmd/common/output.h"
 #include "cmd/sim/stability.h"
 #include "cmd/sim/table.h"
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cmd/common/output.h"
 #include "cmd/sim/list.h"
 #include "sim/scenario/setting.h"
 

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/people.h"
+#include "cmd/common/output.h"
 #include "cmd/sim/sweep.h"
 #include "cmd/sim/table.h"
 #include "sim/study/figure_text.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "cmd/common/cli.h"
+#include "cmd/common/output.h"
 #include "sim/study/figure_text.h"
 
 enum { GAP = 2, NARROWEST = 9, WIDEST = 30 };

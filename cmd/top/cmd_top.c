@@ -1,10 +1,14 @@
 /* bide top: every dependency of a running program at a glance. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
+#include "bide/config.h"
 #include "bide/run.h"
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
+#include "cmd/top/command.h"
 #include "cmd/top/top.h"
 #include "config/field/rows.h"
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/out.h"
+#include "cmd/common/exec.h"
 #include "cmd/top/top.h"
 
 enum {
@@ -36,7 +37,7 @@ static void fetch(const struct top_place *place, const char *path, int to)
     dup2(nowhere, STDIN_FILENO);
     dup2(to, STDOUT_FILENO);
     dup2(nowhere, STDERR_FILENO);
-    become("bide-fetch", argv);
+    exec_program("bide-fetch", argv);
     _exit(EXIT_FINDINGS);
 }
 

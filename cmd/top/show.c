@@ -5,6 +5,7 @@
 
 #include "base/people.h"
 #include "base/utf8.h"
+#include "bide/bide.h"
 #include "cmd/top/top.h"
 
 /* ===== cells ===== */

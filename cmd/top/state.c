@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/doc/tree.h"
 #include "base/utf8.h"
 #include "cmd/top/top.h"
+#include "config/doc/tree.h"
 
 /* ===== members ===== */
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "cmd/common/cli.h"
+#include "cmd/common/output.h"
 #include "net/address.h"
 
 /* ===== where it is ===== */

@@ -2,8 +2,12 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "config/translate/translate.h"
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
+#include "cmd/common/policy_choice.h"
+#include "cmd/translate/command.h"
 #include "cmd/translate/translate_cmd.h"
+#include "config/translate/translate.h"
 
 static const struct flag flag_list[] = {
     { "to", 't', "SYSTEM", "istio, envoy or grpc" },

@@ -2,9 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/translate/import.h"
 #include "base/json.h"
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
+#include "cmd/translate/command.h"
 #include "cmd/translate/translate_cmd.h"
+#include "config/translate/import.h"
 
 static const struct flag flag_list[] = {
     { "from", 'f', "SYSTEM", "istio or grpc" },

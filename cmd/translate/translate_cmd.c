@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "cmd/common/output.h"
+
 FILE *losses_open(const char *command, const char *path)
 {
     FILE *file = strcmp(path, "-") == 0 ? stderr : fopen(path, "w");

@@ -2,7 +2,7 @@
 #ifndef BIDE_CMD_TRANSLATE_TRANSLATE_CMD_H
 #define BIDE_CMD_TRANSLATE_TRANSLATE_CMD_H
 
-#include "cmd/common/cli.h"
+#include <stdio.h>
 
 /* Opens what --losses names, "-" being stderr; NULL after a complaint. */
 FILE *losses_open(const char *command, const char *path);

@@ -1,0 +1,15 @@
+/* Commands that are programs of their own. Libcurl brings some thirty libraries
+ * along, a service threads and TLS, the demo servers and a dashboard: no other
+ * command needs those. */
+#ifndef BIDE_CMD_COMMON_EXEC_H
+#define BIDE_CMD_COMMON_EXEC_H
+
+int cmd_demo(int argc, char **argv);
+int cmd_fetch(int argc, char **argv);
+int cmd_proxy(int argc, char **argv);
+
+/* Runs another program in the place of this one: it returns only if it cannot, and
+ * has told why then. An exit code. */
+int exec_program(const char *program, char **argv);
+
+#endif

@@ -1,0 +1,58 @@
+/* The policy that a command works with: `--policy FILE[:NAME]`, and over it the
+ * flags of POLICY_FLAGS, each of which is an option of the policy table under
+ * another name. */
+#ifndef BIDE_CMD_COMMON_POLICY_CHOICE_H
+#define BIDE_CMD_COMMON_POLICY_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "bide/config.h"
+
+struct policy_choice {
+    const char *command;     /* in whose name mistakes are told; or NULL */
+    bide_config *config;     /* or NULL: no --policy was given */
+    const char *file, *name; /* as given; name may be NULL */
+    bide_policy_conf conf;   /* the outcome; start with POLICY_CHOICE_INIT */
+    bool seeded;
+    uint64_t seed;
+    const char *preset;           /* or NULL */
+    const char *overrides[16][3]; /* flag, option key, text */
+    int n_overrides;
+};
+
+#define POLICY_CHOICE_INIT                                                     \
+    {                                                                          \
+        .conf = BIDE_POLICY_CONF_INIT                                          \
+    }
+
+#define POLICY_FLAGS                                                           \
+    { "policy", 'p', "FILE[:NAME]", "read the policy from a file" },           \
+        { "preset", 0, "NAME", "start from a built-in policy" },               \
+        { "attempts", 0, "N", "attempts of a call, the first included" },      \
+        { "attempt-timeout", 0, "D", "how long one attempt may take" },        \
+        { "deadline", 0, "D", "how long all of it may take" },                 \
+        { "base", 0, "D", "the first wait, before jitter" },                   \
+        { "factor", 0, "X", "how much longer each wait is" },                  \
+        { "cap", 0, "D", "the longest wait" },                                 \
+        { "jitter", 0, "KIND",                                                 \
+          "none, full, equal, decorrelated, proportional" },                   \
+        { "floor", 0, "D", "the shortest wait" },                              \
+    {                                                                          \
+        "seed", 0, "N", "draw the same waits each time"                        \
+    }
+
+/* Takes a flag if it is one of POLICY_FLAGS: 1 taken, 0 not one of these; -1 a
+ * mistake, and *ret_expected says what was expected. */
+int policy_flag(struct policy_choice *choice, const char *name,
+                const char *argument, const char **ret_expected);
+
+/* Puts it all together after the flags were parsed: file or preset, then
+ * overrides, then bide_policy_check(). -1 to go on, else an exit code; mistakes
+ * are printed. Without --seed there is a seed from the kernel. policy_done()
+ * frees. */
+int policy_settle(struct policy_choice *choice);
+void policy_done(struct policy_choice *choice);
+
+#endif

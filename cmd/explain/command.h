@@ -1,0 +1,7 @@
+/* bide explain. */
+#ifndef BIDE_CMD_EXPLAIN_COMMAND_H
+#define BIDE_CMD_EXPLAIN_COMMAND_H
+
+int cmd_explain(int argc, char **argv);
+
+#endif

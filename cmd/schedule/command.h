@@ -1,0 +1,7 @@
+/* bide schedule. */
+#ifndef BIDE_CMD_SCHEDULE_COMMAND_H
+#define BIDE_CMD_SCHEDULE_COMMAND_H
+
+int cmd_schedule(int argc, char **argv);
+
+#endif

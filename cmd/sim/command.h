@@ -1,0 +1,7 @@
+/* bide sim. */
+#ifndef BIDE_CMD_SIM_COMMAND_H
+#define BIDE_CMD_SIM_COMMAND_H
+
+int cmd_sim(int argc, char **argv);
+
+#endif

@@ -1,0 +1,7 @@
+/* bide top. */
+#ifndef BIDE_CMD_TOP_COMMAND_H
+#define BIDE_CMD_TOP_COMMAND_H
+
+int cmd_top(int argc, char **argv);
+
+#endif

@@ -1,0 +1,8 @@
+/* bide export and bide import. */
+#ifndef BIDE_CMD_TRANSLATE_COMMAND_H
+#define BIDE_CMD_TRANSLATE_COMMAND_H
+
+int cmd_export(int argc, char **argv);
+int cmd_import(int argc, char **argv);
+
+#endif
