@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "config/doc/diag.h"
+#include "base/suggest.h"
 
 bool use_colours(FILE *stream)
 {
@@ -76,10 +76,9 @@ int complain(const char *command, const char *format, ...)
 
 void suggest(const char *found, const char *const *known)
 {
-    bide_diagnostics *notes = bide_diagnostics_new();
-    const char *text = notes ? bide__did_you_mean(notes, found, known) : NULL;
+    struct bide__out text = { 0 };
 
-    if (text)
-        fprintf(stderr, "  %s\n", text);
-    bide_diagnostics_free(notes);
+    if (bide__suggest(&text, found, known) && !text.failed)
+        fprintf(stderr, "  %.*s\n", (int)text.len, text.data);
+    bide__out_done(&text);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/suggest.h"
 #include "config/doc/diag_text.h"
 
 enum { MAX_PER_FILE = 1000 };
@@ -119,6 +120,22 @@ const char *bide__diag_text(bide_diagnostics *notes, const char *format, ...)
     va_end(args);
     if (!text)
         notes->failed = true;
+    return text;
+}
+
+const char *bide__did_you_mean(bide_diagnostics *notes, const char *found,
+                               const char *const *known)
+{
+    struct bide__out out = { 0 };
+    const char *text = NULL;
+
+    if (bide__diag_full(notes))
+        return NULL;
+    if (bide__suggest(&out, found, known)) {
+        notes->failed |= out.failed;
+        text = bide__diag_text(notes, "%.*s", (int)out.len, out.data);
+    }
+    bide__out_done(&out);
     return text;
 }
 

@@ -17,9 +17,8 @@ void bide__diag_at(bide_diagnostics *notes, const char *file, const char *text,
                    const char *code, const char *help, const char *message, ...)
     __attribute__((format(printf, 9, 10)));
 
-/* "did you mean `cap`?" for the nearest of `known` (NULL-terminated) if it is
- * near enough (edit distance, transpositions count 1), else "expected one of
- * ..." for up to eight of them, else NULL. The text lives in the diagnostics. */
+/* What bide__suggest() has to say; NULL if that is nothing, or if help is not
+ * worth its making now. The text lives in the diagnostics. */
 const char *bide__did_you_mean(bide_diagnostics *notes, const char *found,
                                const char *const *known);
 

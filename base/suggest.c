@@ -1,7 +1,7 @@
-/* suggest.c: the known word that a misspelt one was meant to be. */
-#include <string.h>
+/* suggest.c: the nearest of some words, or all of them if they are few. */
+#include "base/suggest.h"
 
-#include "config/doc/diag.h"
+#include <string.h>
 
 enum { MAX_WORD = 48, MAX_LISTED = 10 };
 
@@ -62,32 +62,35 @@ static const char *nearest(const char *found, const char *const *known)
     return word;
 }
 
-static const char *listed(bide_diagnostics *notes, const char *const *known)
+static void quote(struct bide__out *out, const char *before, const char *word,
+                  const char *behind)
 {
-    const char *text = "expected";
+    bide__out_text(out, before);
+    bide__out_text(out, word);
+    bide__out_text(out, behind);
+}
+
+static bool list(struct bide__out *out, const char *const *known)
+{
     size_t n = 0;
 
     while (known[n])
         n++;
     if (n == 0 || n > MAX_LISTED)
-        return NULL;
-    for (size_t i = 0; i < n && text; i++)
-        text = bide__diag_text(notes, "%s%s `%s`", text,
-                               i == 0       ? (n > 2 ? " one of" : "")
-                               : i + 1 == n ? " or"
-                                            : ",",
-                               known[i]);
-    return text;
+        return false;
+    bide__out_text(out, n > 2 ? "expected one of" : "expected");
+    for (size_t i = 0; i < n; i++)
+        quote(out, i == 0 ? " `" : i + 1 == n ? " or `" : ", `", known[i], "`");
+    return true;
 }
 
-const char *bide__did_you_mean(bide_diagnostics *notes, const char *found,
-                               const char *const *known)
+bool bide__suggest(struct bide__out *out, const char *found,
+                   const char *const *known)
 {
-    const char *word;
+    const char *word = nearest(found, known);
 
-    if (bide__diag_full(notes))
-        return NULL;
-    word = nearest(found, known);
-    return word ? bide__diag_text(notes, "did you mean `%s`?", word)
-                : listed(notes, known);
+    if (!word)
+        return list(out, known);
+    quote(out, "did you mean `", word, "`?");
+    return true;
 }
