@@ -374,7 +374,7 @@ static void check(const struct stage *s)
          w->n_queued == 0 && w->use->n_exchanges == 0);
     for (unsigned i = 0; i < u->n_endpoints; i++) {
         const struct pool *p = &u->endpoints[i].pools[0];
-        must(p->in_flight == 0 && p->n_waiting == 0 && !p->first);
+        must(p->in_flight == 0 && p->n_waiting == 0 && bide__list_empty(&p->line));
         must(p->n_links == p->n_idle + p->n_connecting);
     }
 }

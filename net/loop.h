@@ -26,6 +26,7 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 
+#include "base/list.h"
 #include "run/wheel.h"
 
 /* Something with a descriptor. `ready` gets the EPOLL... bits; it is never

@@ -114,6 +114,8 @@ struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
     if (!w)
         return NULL;
     memset(w, 0, sizeof *w);
+    for (int i = 0; i < N_QUEUES; i++)
+        bide__list_init(&w->queues[i]);
     w->proxy = proxy;
     w->index = index;
     w->spare_attempt = malloc(sizeof *w->spare_attempt);

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 
 #include "net/buf.h"
+#include "base/list.h"
 #include "net/loop.h"
 #include "proxy/counters.h"
 #include "proxy/exchange/events.h"
@@ -74,7 +75,7 @@ struct worker {
     size_t n_clients, max_clients;
     bool limits_clients; /* by their address: proxy->per_client is there */
     size_t n_exchanges;
-    struct queue queues[N_QUEUES]; /* for a place in flight, by priority */
+    struct bide__list queues[N_QUEUES]; /* for a place in flight, by priority */
     size_t n_queued;
 
     uint64_t random;        /* of choices that need no quality */

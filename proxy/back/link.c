@@ -106,7 +106,7 @@ void link_close(struct link *l)
 static void connect_failed(struct link *l, bide_fault fault)
 {
     struct pool *p = l->pool;
-    struct attempt *a = l->attempt ? l->attempt : p->first;
+    struct attempt *a = l->attempt ? l->attempt : pool_first(p);
     count(&p->worker->counters.connect_failures);
     link_drop(l);
     if (!a)
@@ -129,7 +129,8 @@ static void put_idle(struct link *l)
 {
     struct pool *p = l->pool;
 
-    if (!p->first && (gauged(&p->n_idle) >= p->max_idle || p->retired)) {
+    if (bide__list_empty(&p->line) &&
+        (gauged(&p->n_idle) >= p->max_idle || p->retired)) {
         link_drop(l);
         return;
     }

@@ -19,23 +19,29 @@
 
 /* ===== the line ===== */
 
+/* What stands there; NULL for the head, where the line ends. */
+static struct attempt *in_line(const struct pool *p, struct bide__list *at)
+{
+    return at == &p->line ? NULL : bide__container_of(at, struct attempt, line);
+}
+
+struct attempt *pool_first(const struct pool *p)
+{
+    return in_line(p, p->line.next);
+}
+
 static void line_enter(struct pool *p, struct attempt *a)
 {
     attempt_move(a, ATTEMPT_IN_LINE);
-    a->line_next = NULL;
-    a->line_prev = p->last;
-    *(p->last ? &p->last->line_next : &p->first) = a;
-    p->last = a;
+    bide__list_append(&p->line, &a->line);
     p->n_waiting++;
 }
 
 void pool_leave(struct pool *p, struct attempt *a)
 {
-    if (!a->line_prev && p->first != a)
+    if (!bide__list_has(&a->line))
         return;
-    *(a->line_prev ? &a->line_prev->line_next : &p->first) = a->line_next;
-    *(a->line_next ? &a->line_next->line_prev : &p->last) = a->line_prev;
-    a->line_prev = NULL;
+    bide__list_remove(&a->line);
     p->n_waiting--;
 }
 
@@ -49,7 +55,7 @@ struct link *pool_oldest_idle(const struct pool *p)
 
 void pool_serve(struct pool *p)
 {
-    if (p->first)
+    if (!bide__list_empty(&p->line))
         net_task_later(&p->worker->loop, &p->task);
 }
 
@@ -57,8 +63,9 @@ void pool_serve(struct pool *p)
  * that one waits from now on, it is for the endpoint. */
 static void expect(struct pool *p)
 {
-    struct attempt *a = p->first;
-    for (uint32_t n = p->n_connecting; a && n > 0; a = a->line_next, n--) {
+    struct attempt *a = pool_first(p);
+    for (uint32_t n = p->n_connecting; a && n > 0;
+         a = in_line(p, a->line.next), n--) {
         if (a->phase == ATTEMPT_CONNECTING)
             continue;
         attempt_move(a, ATTEMPT_CONNECTING);
@@ -80,7 +87,7 @@ static bool may_connect(const struct pool *p)
 /* Begins a connection for the first in line. NULL and errno. */
 static struct link *connect_one(struct pool *p)
 {
-    struct attempt *a = p->first;
+    struct attempt *a = pool_first(p);
     if (!p->proxied)
         return link_new(p);
     if (gauged(&p->n_links) >= p->max_links)
@@ -160,7 +167,8 @@ static bool connect_more(struct pool *p)
 
 enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
 {
-    struct link *l = p->first ? NULL : take_idle(p, a, careful);
+    struct link *l =
+        bide__list_empty(&p->line) ? take_idle(p, a, careful) : NULL;
     if (l) {
         l->attempt = a;
         a->link = l;
@@ -185,7 +193,7 @@ enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
 static void serve(struct net_task *task)
 {
     struct pool *p = bide__container_of(task, struct pool, task);
-    struct attempt *a = p->first;
+    struct attempt *a = pool_first(p);
     struct link *l;
 
     if (!a)

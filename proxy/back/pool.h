@@ -27,6 +27,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/list.h"
 #include "net/loop.h"
 #include "proxy/counters.h"
 
@@ -40,7 +41,7 @@ struct pool {
     struct endpoint *endpoint;
     struct link *idle; /* the one used last comes first */
     struct link *connecting;
-    struct attempt *first, *last; /* in line for a connection */
+    struct bide__list line; /* of attempts, for a connection */
     gauge n_links, n_idle; /* the three gauges: shared to read (telemetry.c) */
     gauge in_flight;       /* attempts, those in line included */
     uint32_t n_connecting, n_waiting;
@@ -53,6 +54,9 @@ struct pool {
 } __attribute__((aligned(64)));
 
 enum pool_result { POOL_READY, POOL_WAIT, POOL_FAILED };
+
+/* Who is first in line for a connection; NULL: nobody. */
+struct attempt *pool_first(const struct pool *pool);
 
 /* Gets a connection for an attempt. `careful`: asks the kernel whether an idle
  * one is still open. */

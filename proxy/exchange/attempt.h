@@ -29,6 +29,7 @@
 
 #include "bide/bide.h"
 #include "net/http1.h"
+#include "base/list.h"
 #include "net/loop.h"
 #include "proxy/exchange/exchange.h"
 
@@ -73,7 +74,7 @@ enum answer_end { END_AWAITED, END_THERE, END_LOST };
 struct attempt {
     struct attempt *next; /* of its exchange; on the free list */
     struct exchange *ex;
-    struct attempt *line_next, *line_prev; /* waiting for a connection */
+    struct bide__list line; /* for a connection */
     struct pool *pool;
     struct link *link;   /* NULL: waiting for one, or done with it */
     struct link *making; /* a connection under way that is for it alone */

@@ -57,6 +57,7 @@
 
 #include "bide/bide.h"
 #include "net/http1.h"
+#include "base/list.h"
 #include "net/loop.h"
 #include "proxy/exchange/events.h"
 #include "proxy/exchange/pace.h"
@@ -108,7 +109,7 @@ struct exchange {
     struct net_timer timer;                   /* of a decision to wait */
     struct net_task task;                     /* does what `todo` says */
     uint8_t todo;                             /* bits of enum todo */
-    struct exchange *queue_next, *queue_prev; /* for a place in flight */
+    struct bide__list queue;                  /* for a place in flight */
     int64_t queue_until_ns;                   /* it waits no longer than that */
 
     struct attempt *running; /* the winner included */

@@ -14,7 +14,7 @@
 enum { LOOK_MS = 5, LOOK_AT_ONCE = 100 };
 
 /* Those below normal are refused, and never wait. */
-static struct queue *queue_of(const struct exchange *ex)
+static struct bide__list *queue_of(const struct exchange *ex)
 {
     int priority = ex->op.priority < 0 ? 0 : ex->op.priority;
     return &ex->worker->queues[priority < N_QUEUES ? priority : N_QUEUES - 1];
@@ -22,7 +22,7 @@ static struct queue *queue_of(const struct exchange *ex)
 
 static bool is_queued(const struct exchange *ex)
 {
-    return ex->queue_prev || queue_of(ex)->first == ex;
+    return bide__list_has(&ex->queue);
 }
 
 static int64_t next_look(const struct worker *w)
@@ -35,11 +35,7 @@ int64_t queue_enter(struct exchange *ex, int64_t at_ns)
 {
     struct worker *w = ex->worker;
     if (!is_queued(ex)) {
-        struct queue *q = queue_of(ex);
-        ex->queue_next = NULL;
-        ex->queue_prev = q->last;
-        *(q->last ? &q->last->queue_next : &q->first) = ex;
-        q->last = ex;
+        bide__list_append(queue_of(ex), &ex->queue);
         w->n_queued++;
     }
     ex->queue_until_ns = at_ns;
@@ -48,13 +44,9 @@ int64_t queue_enter(struct exchange *ex, int64_t at_ns)
 
 void queue_leave(struct exchange *ex)
 {
-    struct queue *q = queue_of(ex);
     if (!is_queued(ex))
         return;
-    *(ex->queue_prev ? &ex->queue_prev->queue_next : &q->first) =
-        ex->queue_next;
-    *(ex->queue_next ? &ex->queue_next->queue_prev : &q->last) = ex->queue_prev;
-    ex->queue_prev = NULL;
+    bide__list_remove(&ex->queue);
     ex->worker->n_queued--;
 }
 
@@ -62,13 +54,16 @@ void queue_leave(struct exchange *ex)
 static struct exchange *first_for(const struct worker *w, const bide_dep *dep,
                                   int least)
 {
-    struct exchange *ex = NULL;
-    for (int i = N_QUEUES; !ex && i-- > least;) {
-        ex = w->queues[i].first;
-        while (ex && ex->route->service->dep != dep)
-            ex = ex->queue_next;
+    for (int i = N_QUEUES; i-- > least;) {
+        const struct bide__list *q = &w->queues[i];
+        for (struct bide__list *at = q->next; at != q; at = at->next) {
+            struct exchange *ex =
+                bide__container_of(at, struct exchange, queue);
+            if (ex->route->service->dep == dep)
+                return ex;
+        }
     }
-    return ex;
+    return NULL;
 }
 
 void queue_offer(struct worker *w, const bide_dep *dep)

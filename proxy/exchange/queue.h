@@ -10,12 +10,8 @@
 struct exchange;
 struct worker;
 
-/* Exchanges that wait, first come, first served. */
-struct queue {
-    struct exchange *first, *last;
-};
-
-/* One for each priority that may wait at all: from normal on. */
+/* One queue for each priority that may wait at all: from normal on. Whoever
+ * comes first is served first. */
 enum { N_QUEUES = 4 };
 
 /* Waits for a place under limits.in_flight: asks again at the time that is
