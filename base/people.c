@@ -4,17 +4,14 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "bide/policy.h"
 
 /* ===== words ===== */
 
 int bide__columns(const char *text, size_t len)
 {
-    int n = 0;
-
-    for (size_t i = 0; i < len; i++)
-        n += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return n;
+    return (int)bide__utf8_count(text, len);
 }
 
 void bide__print_wrapped(FILE *out, const char *text, int at, int indent,

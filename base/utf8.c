@@ -32,6 +32,27 @@ size_t bide__utf8_next(const char *text, size_t len, uint32_t *ret_point)
     return more + 1;
 }
 
+static bool continues(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+size_t bide__utf8_count(const char *text, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        n += !continues(text[i]);
+    return n;
+}
+
+size_t bide__utf8_cut(const char *text, size_t most)
+{
+    while (most > 0 && continues(text[most]))
+        most--;
+    return most;
+}
+
 size_t bide__utf8_put(char to[4], uint32_t point)
 {
     static const unsigned char marks[] = { 0, 0xc0, 0xe0, 0xf0 };

@@ -19,6 +19,13 @@
  * nothing is. ret_point may be NULL. */
 size_t bide__utf8_next(const char *text, size_t len, uint32_t *ret_point);
 
+/* How many characters there are in so many bytes. */
+size_t bide__utf8_count(const char *text, size_t len);
+
+/* The length of a text that is cut off after so many of its bytes, or before
+ * the character that would be cut in two. It is longer than that. */
+size_t bide__utf8_cut(const char *text, size_t most);
+
 /* Writes a character, of at most U+10FFFF: how many bytes that are. */
 size_t bide__utf8_put(char to[4], uint32_t point);
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cmd/common/output.h"
 #include "cmd/sim/ask.h"
 #include "sim/study/figure_text.h"
@@ -10,12 +11,11 @@
 int complain_at(const char *flag, const char *text, const struct sim_fuss *fuss)
 {
     struct paint p = paint_for(stderr);
-    int at = 0, len = 0;
+    size_t most = strnlen(text, fuss->at + fuss->len);
+    size_t before = most < fuss->at ? most : fuss->at;
+    int at = (int)bide__utf8_count(text, before);
+    int len = (int)bide__utf8_count(text + before, most - before);
 
-    /* columns, not bytes */
-    for (size_t i = 0; i < fuss->at + fuss->len && text[i]; i++)
-        if (((unsigned char)text[i] & 0xc0) != 0x80)
-            *(i < fuss->at ? &at : &len) += 1;
     complain("sim", "--%s: %s", flag, fuss->message);
     fprintf(stderr, "  %s\n  %*s%s", text, at, "", p.red);
     for (int i = 0; i < (len > 0 ? len : 1); i++)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "cmd/common/output.h"
 #include "sim/study/figure_text.h"
 
@@ -11,11 +12,7 @@ enum { GAP = 2, NARROWEST = 9, WIDEST = 30 };
 
 int text_width(const char *text)
 {
-    int n = 0;
-
-    for (; *text; text++)
-        n += ((unsigned char)*text & 0xc0) != 0x80;
-    return n;
+    return (int)bide__utf8_count(text, strlen(text));
 }
 
 void print_padded(FILE *out, const char *text, int width, bool right)
@@ -27,7 +24,7 @@ void print_padded(FILE *out, const char *text, int width, bool right)
     for (; *text && left > 0; left--) {
         do
             putc(*text++, out);
-        while (((unsigned char)*text & 0xc0) == 0x80);
+        while (*text && bide__utf8_count(text, 1) == 0);
     }
     if (!right && wide < width)
         fprintf(out, "%*s", width - wide, "");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "base/arena.h"
 #include "config/doc/build.h"
 
@@ -121,8 +122,7 @@ const char *bide__node_found(struct bide__tree *tree,
         return "empty text";
     n = (int)strnlen(node->text, SHOWN);
     if (n == SHOWN && node->len > SHOWN)
-        while (n > 0 && ((unsigned char)node->text[n] & 0xc0) == 0x80)
-            n--;
+        n = (int)bide__utf8_cut(node->text, SHOWN);
     text = bide__arena_printf(tree->arena,
                               node->quoted ? "\"%.*s%s\"" : "`%.*s%s`", n,
                               node->text, (size_t)n < node->len ? "..." : "");

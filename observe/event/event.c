@@ -4,14 +4,11 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 size_t bide__event_fits(const char *text, size_t len, size_t size)
 {
-    if (len < size)
-        return len;
-    len = size - 1;
-    while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
-        len--;
-    return len;
+    return len < size ? len : bide__utf8_cut(text, size - 1);
 }
 
 void bide__event_put(struct bide__event *e, enum bide__event_text which,
