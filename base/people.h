@@ -1,9 +1,18 @@
-/* Text for people: words broken into lines, and durations in a few digits.
+/* Text for people: words broken into lines, numbers and durations in a few
+ * digits.
  *
+ *     static const struct bide__unit bytes[] = {
+ *         { 999.5, 1, " B" }, { 999.5e3, 1e3, " kB" }, { 0, 1e6, " MB" }
+ *     };
  *     char text[32];
+ *     const struct bide__unit *unit = bide__unit_of(bytes, 12345);
+ *     double x = 12345 / unit->by;
+ *     bide__fixed(x, bide__places(x, 3, 0.9995, 8), text, sizeof text);
+ *     printf("%s%s\n", text, unit->name);                          // 12.3 kB
  *     puts(bide__brief_duration(1234567890, text, sizeof text));   // 1.23s
  *     bide__print_wrapped(stdout, "a long sentence", 0, 4, 80);
- */
+ *
+ * What is to be read back is written by base/number.h. */
 #ifndef BIDE_BASE_PEOPLE_H
 #define BIDE_BASE_PEOPLE_H
 
@@ -21,8 +30,27 @@ int bide__columns(const char *text, size_t len);
 void bide__print_wrapped(FILE *out, const char *text, int at, int indent,
                          int width);
 
+/* A row of a table of units, from small to large. Threads: immutable. */
+struct bide__unit {
+    double below; /* what it is for, before it is scaled; 0: all the rest */
+    double by;    /* scales it: divides or multiplies, as its table has it */
+    const char *name;
+};
+
+/* The unit for a number, whichever its sign. */
+const struct bide__unit *bide__unit_of(const struct bide__unit *units,
+                                       double x);
+
+/* Places behind the point that show so many digits, at most `most`. Numbers
+ * from `one` on (0.9995, say) are taken for 1. */
+int bide__places(double x, int digits, double one, int most);
+
+/* With so many places, and no zeros behind the point that say nothing. */
+const char *bide__fixed(double x, int places, char *buffer, size_t size);
+
 /* A duration for people, to three digits: "1.23s", "412ms", "2m5s", "0",
- * "forever". bide_format_duration() is the exact one. */
+ * "forever". bide_format_duration() is the exact one. The buffer has at least
+ * 24 bytes. */
 const char *bide__brief_duration(int64_t ns, char *buffer, size_t size);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/people.h"
+
 /* clang-format off */
 static const struct {
     enum sim_unit unit;
@@ -56,94 +58,45 @@ enum sim_figure sim_figure_find(const char *name, size_t len)
     return SIM_FIGURES;
 }
 
-/* ===== scales ===== */
+/* ===== units ===== */
 
-/* What a value is divided by before it is written, and what stands behind. */
-struct scale {
-    double by;
-    const char *unit;
+/* clang-format off */
+static const struct bide__unit units_of[][6] = {
+    [SIM_PER_SECOND] = { { 9999.5, 1, "/s" }, { 999500, 1e3, "k/s" },
+                         { 0, 1e6, "M/s" } },
+    [SIM_SHARE]      = { { 0, 0.01, "%" } },
+    [SIM_SECONDS]    = { { 999.5e-6, 1e-6, "us" }, { 999.5e-3, 1e-3, "ms" },
+                         { 599.5, 1, "s" }, { 35970, 60, "m" },
+                         { 0, 3600, "h" } },
+    [SIM_TIMES]      = { { 0, 1, "x" } },
+    [SIM_COUNT]      = { { 9999.5, 1, "" }, { 999500, 1e3, "k" },
+                         { 0, 1e6, "M" } },
 };
+/* clang-format on */
 
-static struct scale thousands(double x, struct scale one, struct scale kilo,
-                              struct scale mega)
+static const struct bide__unit *unit_of(enum sim_figure f, double x)
 {
-    return x < 9999.5 ? one : x < 999500 ? kilo : mega;
-}
-
-static struct scale of_seconds(double x)
-{
-    if (x < 999.5e-6)
-        return (struct scale){ 1e-6, "us" };
-    if (x < 999.5e-3)
-        return (struct scale){ 1e-3, "ms" };
-    if (x < 599.5)
-        return (struct scale){ 1, "s" };
-    return x < 35970 ? (struct scale){ 60, "m" } : (struct scale){ 3600, "h" };
-}
-
-static struct scale scale_of(enum sim_figure f, double x)
-{
-    x = fabs(x);
-    switch (figures[f].unit) {
-    case SIM_PER_SECOND:
-        return thousands(x, (struct scale){ 1, "/s" },
-                         (struct scale){ 1e3, "k/s" },
-                         (struct scale){ 1e6, "M/s" });
-    case SIM_SHARE:
-        return (struct scale){ 0.01, "%" };
-    case SIM_SECONDS:
-        return of_seconds(x);
-    case SIM_TIMES:
-        return (struct scale){ 1, "x" };
-    case SIM_COUNT:
-        break;
-    }
-    return thousands(x, (struct scale){ 1, "" }, (struct scale){ 1e3, "k" },
-                     (struct scale){ 1e6, "M" });
+    return bide__unit_of(units_of[figures[f].unit], x);
 }
 
 /* ===== digits ===== */
 
-/* No zeros behind the point, and no point behind nothing. */
-static void put_places(double x, int places, char *buffer, size_t size)
-{
-    snprintf(buffer, size, "%.*f", places, x);
-    char *end = buffer + strlen(buffer);
-    if (strchr(buffer, '.')) {
-        while (end[-1] == '0')
-            *--end = '\0';
-        if (end[-1] == '.')
-            *--end = '\0';
-    }
-    if (strcmp(buffer, "-0") == 0)
-        snprintf(buffer, size, "0");
-}
-
-/* How many places show so many digits. */
+/* What is just under 1 is 1: "0.997x" claims more than was measured. */
 static int places_for(double x, int digits)
 {
-    double ten = 10, half = 0.5;
-    int places = digits - 1;
-
-    for (int i = 0; i < places; i++)
-        half /= 10;
-    for (; places > 0 && fabs(x) >= ten - half; ten *= 10, half *= 10)
-        places--;
-    for (double y = fabs(x); y > 0 && y < 0.995 && places < 6; y *= 10)
-        places++;
-    return places;
+    return bide__places(x, digits, 0.995, 6);
 }
 
 static void put_digits(double x, int digits, char *buffer, size_t size)
 {
-    put_places(x, places_for(x, digits), buffer, size);
+    bide__fixed(x, places_for(x, digits), buffer, size);
 }
 
 /* Just under 100 % the third digit hides what matters: 99.97 % is not 100 %. */
-static void put_number(enum sim_figure f, double x, struct scale s,
-                       char *buffer, size_t size)
+static void put_number(enum sim_figure f, double x,
+                       const struct bide__unit *unit, char *buffer, size_t size)
 {
-    double y = x / s.by;
+    double y = x / unit->by;
 
     if (figures[f].unit == SIM_SHARE && y > 99 && y < 100)
         snprintf(buffer, size, "%.2f", y > 99.99 ? 99.99 : y);
@@ -155,15 +108,15 @@ const char *sim_figure_text(enum sim_figure f, double x, char *buffer,
                             size_t size)
 {
     char digits[32];
-    struct scale s = scale_of(f, x);
+    const struct bide__unit *unit = unit_of(f, x);
 
     if (isnan(x))
         return "-";
     if (isinf(x))
         return f == SIM_FIG_RECOVER ? "never" : "unbounded";
-    put_number(f, x, s, digits, sizeof digits);
+    put_number(f, x, unit, digits, sizeof digits);
     snprintf(buffer, size, "%s%s", digits,
-             x == 0 && figures[f].unit == SIM_SECONDS ? "s" : s.unit);
+             x == 0 && figures[f].unit == SIM_SECONDS ? "s" : unit->name);
     return buffer;
 }
 
@@ -187,7 +140,7 @@ static void put_half(double half, double mean, char *buffer, size_t size)
 {
     int places = places_for(mean, 3), needed = places_for(half, 1);
 
-    put_places(half, needed > places ? places + 1 : places, buffer, size);
+    bide__fixed(half, needed > places ? places + 1 : places, buffer, size);
     if (strcmp(buffer, "0") == 0)
         buffer[0] = '\0';
 }
@@ -196,7 +149,7 @@ const char *sim_interval_text(enum sim_figure f, const struct sim_interval *i,
                               bool utf8, char *buffer, size_t size)
 {
     char mean[24], half[24];
-    struct scale s = scale_of(f, i->mean);
+    const struct bide__unit *unit = unit_of(f, i->mean);
 
     if (i->infinite && i->n) {
         char one[SIM_TEXT];
@@ -209,12 +162,13 @@ const char *sim_interval_text(enum sim_figure f, const struct sim_interval *i,
                                size);
     if (f == SIM_FIG_STUCK)
         return wilson_text(i, buffer, size);
-    put_number(f, i->mean, s, mean, sizeof mean);
-    put_half((i->high - i->low) / 2 / s.by, i->mean / s.by, half, sizeof half);
+    put_number(f, i->mean, unit, mean, sizeof mean);
+    put_half((i->high - i->low) / 2 / unit->by, i->mean / unit->by, half,
+             sizeof half);
     snprintf(buffer, size, "%s%s%s%s", mean,
              !*half ? ""
              : utf8 ? " \u00b1"
                     : " +-",
-             half, s.unit);
+             half, unit->name);
     return buffer;
 }
