@@ -103,13 +103,14 @@ def check_folders(files, complaints):
 
 # Where each room stands: row from the ground up, column.
 PLACES = {
-    "include": (0, 1.5), "lib": (1, 0.5), "base": (1, 2.5),
-    "run": (2, 0), "config": (2, 2),
-    "curl": (5, 0), "net": (3, 1), "replay": (3, 2), "sim": (3, 3),
-    "observe": (4, 1), "proxy": (5, 1), "cmd": (6, 2),
+    "include": (0, 1), "lib": (1, 1), "base": (2, 1),
+    "run": (3, 0), "config": (3, 2),
+    "net": (4, 1), "replay": (4, 2), "sim": (4, 3),
+    "observe": (5, 1), "curl": (6, 0), "proxy": (6, 1), "cmd": (7, 2),
 }
+TOP = 7
 ABOUT = {
-    "include": "the API", "lib": "the engine", "base": "JSON, text, memory",
+    "include": "the API", "lib": "the engine", "base": "JSON, dates, text, lists",
     "run": "blocking runner, timers", "config": "policy files",
     "curl": "libcurl", "net": "loop, TLS, HTTP", "replay": "scripts and logs",
     "sim": "the simulator", "observe": "metrics, traces, admin",
@@ -120,7 +121,7 @@ WIDE, HIGH, ACROSS, DOWN = 150, 44, 180, 84
 
 def corner(room):
     row, column = PLACES[room]
-    return 20 + column * ACROSS, 20 + (6 - row) * DOWN
+    return 20 + column * ACROSS, 20 + (TOP - row) * DOWN
 
 
 def implied(a, b, pairs):
@@ -138,7 +139,7 @@ def implied(a, b, pairs):
 
 def picture():
     pairs = [(a, b) for a in ROOMS for b in ROOMS[a]]
-    width, height = 40 + 3 * ACROSS + WIDE, 40 + 6 * DOWN + HIGH
+    width, height = 40 + 3 * ACROSS + WIDE, 40 + TOP * DOWN + HIGH
     print(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
           f'width="{width}" height="{height}" font-family="sans-serif">')
     print('<title>Which room may use which; lines that follow from others are left '
