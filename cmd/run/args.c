@@ -95,8 +95,9 @@ static bool set_key(const struct bide__field *f, void *to, const char *text,
                         "0123456789._-") == len;
 }
 
-#define CODES                                                                  \
-    "exit codes from 1 to 255, such as 1,75,100-110, and names of signals"
+#define TAKES_CODES                                                            \
+    TAKES_AS(BIDE__OTHER, "exit codes from 1 to 255, such as 1,75,100-110, "   \
+                          "and names of signals")
 static const char *const outputs[] = { "all", "prefix", "last", "success",
                                        NULL };
 static const char *const inputs[] = { "auto", "replay", "inherit", "null",
@@ -104,8 +105,8 @@ static const char *const inputs[] = { "auto", "replay", "inherit", "null",
 
 #define S struct run_args
 static const struct bide__field fields[] = {
-    { "retry-on", AT(retry_on), TAKES_AS(BIDE__OTHER, CODES), .set = set_codes },
-    { "stop-on", AT(stop_on), TAKES_AS(BIDE__OTHER, CODES), .set = set_codes },
+    { "retry-on", AT(retry_on), TAKES_CODES, .set = set_codes },
+    { "stop-on", AT(stop_on), TAKES_CODES, .set = set_codes },
     { "at-most-once", AT(at_most_once), TAKES_FLAG },
     { "kill-after", AT(kill_after_ns),
       TAKES(DURATION, 0, MAX_NS, "a duration, such as 250ms or 2s") },

@@ -1,5 +1,4 @@
 /* bide sim: the simulator. Flags, and which of its commands is meant. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "cmd/sim/stability.h"
 #include "cmd/sim/subject.h"
 #include "cmd/sim/sweep.h"
+#include "config/field/rows.h"
 #include "sim/scenario/reference.h"
 
 static const struct flag flag_list[] = {
@@ -77,45 +77,12 @@ struct sim_flags {
 
 /* ===== flags ===== */
 
-static bool read_number(const char *text, uint64_t most, uint32_t *ret)
-{
-    char *end;
-    unsigned long long n;
-
-    errno = 0;
-    n = strtoull(text, &end, 10);
-    if (*text < '0' || *text > '9' || *end || errno || n == 0 || n > most)
-        return false;
-    *ret = (uint32_t)n;
-    return true;
-}
-
 static const char *add_text(const char **list, uint32_t *n, uint32_t room,
                             const char *text)
 {
     if (*n == room)
         return "fewer of them";
     list[(*n)++] = text;
-    return NULL;
-}
-
-static const char *take_number(struct sim_ask *ask, const char *name,
-                               const char *text)
-{
-    if (strcmp(name, "replications") == 0)
-        return read_number(text, 100000, &ask->replications)
-                   ? NULL
-                   : "a number from 1 to 100000";
-    if (strcmp(name, "threads") == 0)
-        return read_number(text, 256, &ask->threads) ? NULL
-                                                     : "a number from 1 to 256";
-    if (strcmp(name, "row") == 0)
-        return read_number(text, 1000, &ask->row) ? NULL
-                                                  : "the number of a row";
-    if (bide_parse_duration(text, strlen(text), &ask->duration_ns) < 0 ||
-        ask->duration_ns < BIDE_MILLISECOND ||
-        ask->duration_ns > 30 * 24 * BIDE_HOUR)
-        return "a duration from 1ms to 30d, with its unit";
     return NULL;
 }
 
@@ -131,64 +98,47 @@ static const char *take_list(struct sim_ask *ask, const char *name,
     return add_text(ask->variants, &ask->n_variants, MOST_NAMED, text);
 }
 
-/* Where the text or the switch of a flag goes; NULL if it is none of those. */
-static const char **text_of(struct sim_ask *ask, const char *name)
-{
-    struct {
-        const char *name;
-        const char **text;
-    } texts[] = { { "print", &ask->print },      { "metric", &ask->metric },
-                  { "csv", &ask->csv },          { "html", &ask->html },
-                  { "svg", &ask->svg },          { "loads", &ask->loads },
-                  { "triggers", &ask->triggers } };
-
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
-        if (strcmp(texts[i].name, name) == 0)
-            return texts[i].text;
-    return NULL;
-}
-
-static bool *switch_of(struct sim_flags *f, const char *name)
-{
-    struct {
-        const char *name;
-        bool *on;
-    } switches[] = { { "list", &f->ask.list },
-                     { "compare", &f->ask.compare },
-                     { "json", &f->ask.json },
-                     { "quiet", &f->ask.quiet },
-                     { "no-progress", &f->ask.no_progress },
-                     { "reference", &f->reference },
-                     { "schema", &f->schema } };
-
-    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++)
-        if (strcmp(switches[i].name, name) == 0)
-            return switches[i].on;
-    return NULL;
-}
+#define S struct sim_flags
+static const struct bide__field fields[] = {
+    { "replications", AT(ask.replications),
+      TAKES(COUNT, 1, 100000, "a number from 1 to 100000") },
+    { "threads", AT(ask.threads),
+      TAKES(COUNT, 1, 256, "a number from 1 to 256") },
+    { "row", AT(ask.row), TAKES(COUNT, 1, 1000, "the number of a row") },
+    { "duration", AT(ask.duration_ns),
+      TAKES_DURATION_FROM(1, ms, 30, d) ", with its unit" },
+    { "print", AT(ask.print), TAKES_TEXT("something") },
+    { "metric", AT(ask.metric), TAKES_TEXT("something") },
+    { "csv", AT(ask.csv), TAKES_TEXT("something") },
+    { "html", AT(ask.html), TAKES_TEXT("something") },
+    { "svg", AT(ask.svg), TAKES_TEXT("something") },
+    { "loads", AT(ask.loads), TAKES_TEXT("something") },
+    { "triggers", AT(ask.triggers), TAKES_TEXT("something") },
+    { "list", AT(ask.list), TAKES_FLAG },
+    { "compare", AT(ask.compare), TAKES_FLAG },
+    { "json", AT(ask.json), TAKES_FLAG },
+    { "quiet", AT(ask.quiet), TAKES_FLAG },
+    { "no-progress", AT(ask.no_progress), TAKES_FLAG },
+    { "reference", AT(reference), TAKES_FLAG },
+    { "schema", AT(schema), TAKES_FLAG },
+    LAST
+};
+#undef S
+static const struct bide__table table = { .fields = fields };
 
 static const char *take(void *ctx, const char *name, const char *argument)
 {
     struct sim_flags *f = ctx;
-    bool *on = switch_of(f, name);
-    const char **text = text_of(&f->ask, name), *expected = NULL;
+    const char *expected = NULL;
     int taken;
 
-    if (on) {
-        *on = true;
-        return NULL;
-    }
-    if (text) {
-        *text = argument;
-        return *argument ? NULL : "something";
-    }
     if (strcmp(name, "sweep") == 0 || strcmp(name, "assert") == 0 ||
         strcmp(name, "variant") == 0)
         return take_list(&f->ask, name, argument);
-    taken = policy_flag(&f->ask.policy, name, argument, &expected);
-    if (taken != 0)
-        return taken < 0 ? expected : NULL;
-    return take_number(&f->ask, name, argument);
+    taken = field_flag(&table, f, name, argument, &expected);
+    if (taken == 0)
+        taken = policy_flag(&f->ask.policy, name, argument, &expected);
+    return taken < 0 ? expected : NULL;
 }
 
 /* ===== commands ===== */

@@ -19,10 +19,10 @@
  *     };
  *
  * A row says what a key takes (lib/takes.h, config/field/rows.h), where in a
- * struct it goes and what it means. From the rows come reading with diagnostics,
- * setting by text, the reference page, the schema, and whether two structs are
- * the same. To add a key, add a row. The options of a policy are rows, too:
- * bide__option_field(). */
+ * struct it goes and what it means. From the rows come reading with
+ * diagnostics, setting by text, flags of the command line, the reference page,
+ * the schema, and whether two structs are the same. To add a key, add a row. The
+ * options of a policy are rows, too: bide__option_field(). */
 #ifndef BIDE_CONFIG_FIELD_FIELD_H
 #define BIDE_CONFIG_FIELD_FIELD_H
 
@@ -31,7 +31,7 @@
 /* What a key takes. The first are those of bide_option_type: BIDE_OPTION_COUNT
  * and so on. */
 enum bide__field_type {
-    BIDE__EITHER = BIDE_OPTION_CHOICE + 1, /* bool: the second of two choices? */
+    BIDE__EITHER = BIDE_OPTION_CHOICE + 1, /* bool: the second of two choices */
     BIDE__LARGE,   /* uint64_t, a count */
     BIDE__SIZE,    /* bytes: uint32_t, or uint64_t where it has a `special` */
     BIDE__TEXT,    /* const char *; with `item`, a pointer to one */
@@ -72,8 +72,8 @@ struct bide__field {
 
     bool (*fits)(const struct bide__node *text); /* a text; NULL: any does */
 
-    /* A text into the `size` bytes of a member, which begins with the text as it
-     * was written: NULL, or what to write instead. */
+    /* A text into the `size` bytes of a member, which begins with the text as
+     * it was written: NULL, or what to write instead. */
     const char *(*item)(struct bide__load *load, const struct bide__node *text,
                         void *member);
 
@@ -183,5 +183,12 @@ uint64_t bide__fields_hash(uint64_t h, const struct bide__table *table,
                            const void *from);
 uint64_t bide__field_hash(uint64_t h, const struct bide__field *f,
                           const void *from);
+
+/* ===== copies (own.c) ===== */
+
+/* Makes the texts of a struct copies of its own; false: no memory, and what
+ * could not be copied is NULL. And frees them. Lists stay as they are. */
+bool bide__fields_own(const struct bide__table *table, void *of);
+void bide__fields_disown(const struct bide__table *table, void *of);
 
 #endif

@@ -19,7 +19,7 @@
     BIDE__EITHER, 0, 0, false, NULL, 0, names, expects
 #define TAKES_TEXT(expects)     TAKES_AS(BIDE__TEXT, expects)
 #define TAKES_FILE              TAKES_TEXT("the name of a file")
-#define TAKES_MAP(fields)       TAKES_AS(BIDE__FIELDS, "a map"), .table = &(fields)
+#define TAKES_MAP(keys)         TAKES_AS(BIDE__FIELDS, "a map"), .table = &(keys)
 
 #define KiB    1024.0
 #define MiB    (1024.0 * KiB)

@@ -68,9 +68,9 @@ static const void *bytes_of(const struct bide__field *f, const void *from,
 /* How far apart the members of a row are; 0: it is no list. */
 static size_t stride(const struct bide__field *f)
 {
-    return f->type == BIDE__TEXTS                                ? f->size
-           : f->type == BIDE__LIST_OF || f->type == BIDE__MAP_OF ? f->table->size
-                                                                 : 0;
+    if (f->type == BIDE__TEXTS)
+        return f->size;
+    return f->type > BIDE__FIELDS ? f->table->size : 0;
 }
 
 /* A row for one member of a list, at its beginning: a text, or a name. */

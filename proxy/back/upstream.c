@@ -169,38 +169,6 @@ static void endpoint_done(struct endpoint *e)
 
 /* ===== upstreams ===== */
 
-enum { N_STRINGS = 6 };
-
-static void list_strings(struct bide__proxy_upstream *c,
-                         const char **all[N_STRINGS])
-{
-    const char **list[] = { &c->health.path, &c->health.host,
-                            &c->tls.ca,      &c->tls.certificate,
-                            &c->tls.key,     &c->tls.server_name };
-    memcpy(all, list, sizeof list);
-}
-
-/* The strings become its own: a configuration is freed with its generation.
- * False: no memory, and what could not be copied is NULL. */
-static bool own_strings(struct bide__proxy_upstream *c)
-{
-    const char **all[N_STRINGS];
-    bool fine = true;
-    list_strings(c, all);
-    for (int i = 0; i < N_STRINGS; i++)
-        if (*all[i])
-            fine &= (*all[i] = strdup(*all[i])) != NULL;
-    return fine;
-}
-
-static void free_strings(struct bide__proxy_upstream *c)
-{
-    const char **all[N_STRINGS];
-    list_strings(c, all);
-    for (int i = 0; i < N_STRINGS; i++)
-        free((void *)(uintptr_t)*all[i]);
-}
-
 /* Those for TLS, if an endpoint speaks it. */
 static bool settings_new(struct upstream *u, char *err, size_t err_size)
 {
@@ -216,11 +184,12 @@ static bool settings_new(struct upstream *u, char *err, size_t err_size)
     return u->tls != NULL;
 }
 
-/* What it is, but for its endpoints. False: no memory. */
+/* What it is, but for its endpoints. The texts become its own, since a
+ * configuration is freed with its generation. False: no memory. */
 static bool fill(struct upstream *u, const struct bide__proxy_upstream *conf)
 {
     u->conf = *conf;
-    bool owned = own_strings(&u->conf);
+    bool owned = bide__fields_own(&bide__proxy_upstream_table, &u->conf);
     u->name = strdup(conf->name);
     u->max_ejected = (unsigned)((double)conf->n_endpoints * conf->max_ejected);
     if (u->max_ejected >= conf->n_endpoints)
@@ -269,7 +238,7 @@ void upstream_unref(struct upstream *u)
         endpoint_done(&u->endpoints[i]);
     free(u->endpoints);
     net_tls_free(u->tls);
-    free_strings(&u->conf);
+    bide__fields_disown(&bide__proxy_upstream_table, &u->conf);
     free(u->name);
     free(u);
 }

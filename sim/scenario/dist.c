@@ -19,8 +19,8 @@ struct params {
 
 #define NORMAL "write `normal: { mean: 10ms, deviation: 2ms }`"
 #define LOGNORMAL                                                              \
-    "write `lognormal: { median: 20ms, sigma: 0.8 }`, or `p99: 130ms` instead " \
-    "of `sigma`"
+    "write `lognormal: { median: 20ms, sigma: 0.8 }`, or `p99: 130ms` "        \
+    "instead of `sigma`"
 #define PARETO "write `pareto: { least: 5ms, alpha: 1.5 }`"
 
 #define S struct params
@@ -52,7 +52,9 @@ static const struct bide__field pareto_fields[] = {
 };
 #undef S
 static const struct bide__table normal_table = { .fields = normal_fields };
-static const struct bide__table lognormal_table = { .fields = lognormal_fields };
+static const struct bide__table lognormal_table = {
+    .fields = lognormal_fields
+};
 static const struct bide__table pareto_table = { .fields = pareto_fields };
 
 /* ===== those with a formula ===== */

@@ -11,7 +11,8 @@ struct bar {
 };
 
 #define HISTOGRAM                                                              \
-    "write `histogram: [ { upto: 10ms, share: 50% }, { upto: 1s, share: 50% } ]`"
+    "write `histogram: [ { upto: 10ms, share: 50% }, "                         \
+    "{ upto: 1s, share: 50% } ]`"
 #define S struct bar
 static const struct bide__field bar_fields[] = {
     { "upto", AT(upto_ns), TAKES_SPAN_OVER_0, .required = true,

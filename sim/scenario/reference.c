@@ -82,23 +82,28 @@ static const char logs[] =
 void sim_scenario_reference(FILE *out)
 {
     fputs(intro, out);
-    bide__reference_table(out, "`scenario`", "What it is about, and how long it is.",
-              &sim_head_table);
-    bide__reference_table(out, "`clients`",
-              "Fleets by name. One of `rate`, `think` and `replay` says when "
-              "calls come.",
-              &sim_fleet_table);
-    bide__reference_table(out, "`services`",
-              "Services by name. Without any key, a service answers at once.",
-              &sim_service_table);
-    bide__reference_table(out, "`calls` of a service",
-              "A list; each call is a map with these keys, or the name of a "
-              "service.",
-              &sim_edge_table);
-    bide__reference_table(out, "`faults`",
-              "A list. Each has one of `stop`, `slow`, `error_rate`, "
-              "`capacity`, `crash` and `partition`.",
-              &sim_fault_table);
+    bide__reference_table(out, "`scenario`",
+                          "What it is about, and how long it is.",
+                          &sim_head_table);
+    bide__reference_table(
+        out, "`clients`",
+        "Fleets by name. One of `rate`, `think` and `replay` says when "
+        "calls come.",
+        &sim_fleet_table);
+    bide__reference_table(
+        out, "`services`",
+        "Services by name. Without any key, a service answers at once.",
+        &sim_service_table);
+    bide__reference_table(
+        out, "`calls` of a service",
+        "A list; each call is a map with these keys, or the name of a "
+        "service.",
+        &sim_edge_table);
+    bide__reference_table(
+        out, "`faults`",
+        "A list. Each has one of `stop`, `slow`, `error_rate`, "
+        "`capacity`, `crash` and `partition`.",
+        &sim_fault_table);
     fputs(distributions, out);
     fputs(variants, out);
     fputs(logs, out);

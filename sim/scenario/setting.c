@@ -165,7 +165,8 @@ static enum sim_set change_fault(struct sim_fault *fault, const char *key,
                                  const char *text, const char **ret_expected)
 {
     size_t base;
-    const struct bide__field *f = bide__field_find(&sim_fault_table, key, &base);
+    const struct bide__field *f =
+        bide__field_find(&sim_fault_table, key, &base);
     int64_t length_ns = fault->to_ns - fault->from_ns;
     const char *factor = factor_keys[fault->kind];
 

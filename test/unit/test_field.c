@@ -152,6 +152,23 @@ static void same_sees_a_change_of_every_row(void **state)
     bide_config_free(other);
 }
 
+/* What is kept does not point into a file that is gone. */
+static void owned_outlives_its_file(void **state)
+{
+    bide_config *one = must_parse(whole), *other = must_parse(whole);
+    struct bide__proxy_upstream u = bide__config_proxy(one)->upstreams[0];
+    const struct bide__proxy_upstream *same =
+        &bide__config_proxy(other)->upstreams[0];
+
+    (void)state;
+    assert_true(bide__fields_own(&bide__proxy_upstream_table, &u));
+    bide_config_free(one);
+    u.endpoints = same->endpoints; /* lists are not copied */
+    assert_true(bide__fields_same(&bide__proxy_upstream_table, &u, same));
+    bide__fields_disown(&bide__proxy_upstream_table, &u);
+    bide_config_free(other);
+}
+
 /* ===== policies ===== */
 
 static void same_sees_a_change_of_every_option(void **state)
@@ -243,9 +260,9 @@ static void fixed_is_named_by_its_path(void **state)
         const struct bide__field *f =
             bide__field_find(&bide__proxy_table, rows[i].key, &base);
 
-        assert_int_equal(
-            bide__field_set(f, (char *)&b + base, rows[i].text, strlen(rows[i].text)),
-            BIDE__SET_OK);
+        assert_int_equal(bide__field_set(f, (char *)&b + base, rows[i].text,
+                                         strlen(rows[i].text)),
+                         BIDE__SET_OK);
         assert_int_equal(bide__fixed_differs(&bide__proxy_table, &a, &b, path,
                                              sizeof path),
                          rows[i].path != NULL);
@@ -257,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_sees_a_change_of_every_row),
+        cmocka_unit_test(owned_outlives_its_file),
         cmocka_unit_test(same_sees_a_change_of_every_option),
         cmocka_unit_test(same_sees_a_change_of_every_part_of_a_rule),
         cmocka_unit_test(fixed_is_named_by_its_path),
