@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/people.h"
-#include "cmd/check/check.h"
+#include "cmd/check/command.h"
 #include "cmd/common/exec.h"
 #include "cmd/common/files.h"
 #include "cmd/common/output.h"

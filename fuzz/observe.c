@@ -12,6 +12,8 @@
 #include "observe/admin/admin_parts.h"
 #include "bide/bide.h"
 #include "base/json.h"
+#include "observe/admin/admin_route.h"
+#include "observe/admin/admin_route.h"
 #include "observe/export/otlp_writer.h"
 #include "observe/export/post.h"
 #include "observe/export/prometheus.h"

@@ -1,4 +1,6 @@
 /* One event of a script. docs/replay.md is the reference of the format. */
+#include "replay/event.h"
+
 #include "replay/reader.h"
 #include "replay/script.h"
 

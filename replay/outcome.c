@@ -1,5 +1,6 @@
 /* The outcome of an attempt, as written in a script: a status with its headers
  * and body, a transport error, or a gRPC code. */
+#include "replay/event.h"
 #include "replay/reader.h"
 
 static struct bide__node *get(const struct bide__node *map, const char *key)

@@ -60,18 +60,6 @@ bool replay_read_choice(struct replay_reader *r, const struct bide__node *node,
 bool replay_only_keys(struct replay_reader *r, const struct bide__node *map,
                       const char *const *known);
 
-#define REPLAY_OUTCOME_KEYS                                                    \
-    "status", "error", "sent", "grpc", "headers", "body", "latency"
-
-/* The members of an outcome, in an event or in a list of results; keys are
- * checked by the caller. */
-bool replay_read_outcome(struct replay_reader *r, const struct bide__node *map,
-                         struct replay_outcome *ret);
-
-/* One event from the map of its line. */
-bool replay_read_event(struct replay_reader *r, const struct bide__node *map,
-                       struct replay_event *ret);
-
 /* The calls by name. Adding gives NULL, or the one that has the name already.
  */
 struct replay_name *replay_name_find(struct replay_reader *r, const char *name);

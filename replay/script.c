@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay/event.h"
 #include "replay/reader.h"
 
 /* ===== calls by name ===== */

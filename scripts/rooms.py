@@ -6,7 +6,8 @@
 
 A file may include headers of its own room and of the rooms that the table names for
 it. Beside that: includes are written from the root, no headers include each other in
-a circle, and no folder holds more than 50 files."""
+a circle, a header declares functions of one or two files, no build file chooses files
+by how their names begin, and no folder holds more than 50 files."""
 import collections
 import os
 import re
@@ -29,6 +30,19 @@ ROOMS = {
 }
 ROOMS["cmd"] = list(ROOMS)
 MOST_FILES = 50
+# Files whose functions a header may declare: its own, and one more. The published
+# headers, include/bide, are exempt: they are cut as their readers need them, not as
+# the library's files are.
+MOST_DEFINERS = 2
+# Still to be split; may only get shorter.
+TO_SPLIT = {
+    "config/doc/diag.h", "config/doc/tree.h", "config/field/field.h",
+    "config/field/schema.h", "config/lint/lint.h", "config/policy/load.h",
+    "config/policy/policy_file.h", "config/translate/import_istio.h",
+    "config/translate/translate.h", "net/http/client.h", "net/http/server.h",
+    "net/http1.h", "net/http1_body.h", "net/http1_read.h", "net/tls_openssl.h",
+    "proxy/exchange/attempt.h", "sim/scenario/load.h",
+}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
@@ -97,6 +111,68 @@ def check_folders(files, complaints):
     for folder, n in collections.Counter(map(os.path.dirname, files)).items():
         if n > MOST_FILES:
             complaints.append(f"{folder}/ holds {n} files, more than {MOST_FILES}")
+
+
+# ===== what headers declare =====
+
+ASIDE = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
+                   r"|^[ \t]*\#(?:\\\n|[^\n])*", re.S | re.M)
+CALLABLE = re.compile(r"\b(\w+)\s*\(")
+
+
+def statements(name):
+    """What stands outside of all braces: (text, whether a body follows)."""
+    text, depth = "", 0
+    for c in ASIDE.sub(" ", read(name)):
+        if c == "{":
+            if depth == 0:
+                yield text, True
+                text = ""
+            depth += 1
+        elif c == "}":
+            depth -= 1
+        elif c == ";" and depth == 0:
+            yield text, False
+            text = ""
+        elif depth == 0:
+            text += c
+
+
+def functions(name, defined):
+    """The functions with external linkage that a file defines, or declares."""
+    for text, body in statements(name):
+        words = text.split()
+        if body == defined and words and not {"static", "typedef"} & set(words):
+            found = CALLABLE.search(text)
+            if found and "=" not in text:
+                yield found[1]
+
+
+def check_headers(files, complaints):
+    definer = {}
+    for name in files:
+        if name.endswith(".c"):
+            for function in functions(name, True):
+                definer.setdefault((name.split("/")[0], function), name)
+    for name in files:
+        room = name.split("/")[0]
+        if not name.endswith(".h") or room == "include":
+            continue
+        found = {definer[room, f] for f in functions(name, False) if (room, f) in definer}
+        if len(found) > MOST_DEFINERS and name not in TO_SPLIT:
+            complaints.append(f"{name} declares what {len(found)} files define: "
+                              + ", ".join(sorted(found)))
+        elif len(found) <= MOST_DEFINERS and name in TO_SPLIT:
+            complaints.append(f"{name} is well: take it off TO_SPLIT")
+
+
+def check_builds(complaints):
+    """A list of sources names files; none is chosen by how its name begins."""
+    names = subprocess.run(["git", "ls-files", "*meson.build"], check=True,
+                           capture_output=True, text=True).stdout.split()
+    for name in names:
+        if re.search(r"\bstartswith\s*\((?!'/')", read(name)):
+            complaints.append(f"{name} chooses by how names begin")
 
 
 # ===== the picture =====
@@ -174,6 +250,8 @@ def main():
     check_rooms(edges, complaints)
     check_circles(edges, complaints)
     check_folders(files, complaints)
+    check_headers(files, complaints)
+    check_builds(complaints)
     for line in complaints:
         print(line)
     if complaints:

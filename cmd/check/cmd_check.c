@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "cmd/check/check.h"
+#include "cmd/check/command.h"
 #include "cmd/common/flags.h"
 #include "cmd/common/output.h"
 #include "config/doc/diag.h"

@@ -1,7 +1,11 @@
 /* The dashboard on the four fleets: the same as the sidecar has. */
+#include "cmd/demo/dashboard.h"
+
+#include <stdio.h>
 #include <string.h>
 
 #include "cmd/demo/demo.h"
+#include "observe/admin/admin.h"
 
 #define USUAL_PLACE "127.0.0.1:9901"
 

@@ -1,10 +1,12 @@
 /* What an origin does with a request: eight workers, a queue before them, and
  * 503 when that is full. A worker is a timer: it takes its time as one would
  * that waits for a disk or a database, and no processor. */
+#include "cmd/demo/desk.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "cmd/demo/demo.h"
+#include "cmd/demo/servers.h"
 
 bool demo_desk_init(struct demo_desk *d, struct net_loop *loop, unsigned size,
                     uint64_t seed)

@@ -2,12 +2,16 @@
  * while it waits between attempts it asks for nothing else, as people and
  * workers do. Each decision is the engine's; nothing here knows one policy from
  * another. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/list.h"
 #include "bide/run.h"
+#include "cmd/demo/clients.h"
 #include "cmd/demo/demo.h"
+#include "observe/event/event.h"
+#include "observe/event/ring.h"
 
 enum { LOOK_MS = 50 };
 

@@ -12,7 +12,9 @@
 #include "cmd/common/files.h"
 #include "cmd/common/flags.h"
 #include "cmd/common/output.h"
-#include "cmd/demo/demo.h"
+#include "cmd/demo/result.h"
+#include "cmd/demo/show.h"
+#include "cmd/demo/stage.h"
 
 extern char **environ;
 

@@ -3,6 +3,10 @@
 #include <unistd.h>
 
 #include "cmd/demo/demo.h"
+#include "cmd/demo/desk.h"
+#include "cmd/demo/servers.h"
+#include "cmd/demo/tally.h"
+#include "net/address.h"
 
 enum { SPARE_CONNECTIONS = 128 };
 

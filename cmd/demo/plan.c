@@ -9,7 +9,7 @@
  * Overload is kept up by a queue that holds two seconds of work while
  * clients give up after one: once it is full, all work goes into answers that
  * nobody waits for, until fewer requests come than are worked on. */
-#include "cmd/demo/demo.h"
+#include "cmd/demo/plan.h"
 
 #define S  BIDE_SECOND
 #define MS BIDE_MILLISECOND

@@ -6,6 +6,8 @@
 #include "base/people.h"
 #include "cmd/common/output.h"
 #include "cmd/demo/demo.h"
+#include "cmd/demo/result.h"
+#include "cmd/demo/show.h"
 
 enum { COLUMN = 15 };
 

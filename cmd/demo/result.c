@@ -1,5 +1,8 @@
 /* The figures of a fleet, out of its tally. */
+#include "cmd/demo/result.h"
+
 #include <math.h>
+#include <stdio.h>
 
 #include "cmd/demo/demo.h"
 

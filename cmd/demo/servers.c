@@ -1,8 +1,11 @@
 /* The four origins, in one thread, on one timetable. */
+#include "cmd/demo/servers.h"
+
 #include <stddef.h>
 
 #include "base/list.h"
 #include "cmd/demo/demo.h"
+#include "cmd/demo/desk.h"
 
 enum { LOOK_MS = 50 };
 

@@ -1,12 +1,20 @@
 /* All that runs: four fleets, their servers, the dashboard, and the threads. */
+#include "cmd/demo/stage.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "bide/bide.h"
 #include "bide/run.h"
 #include "cmd/common/output.h"
+#include "cmd/demo/clients.h"
+#include "cmd/demo/dashboard.h"
 #include "cmd/demo/demo.h"
+#include "cmd/demo/servers.h"
+#include "observe/event/event.h"
+#include "observe/event/ring.h"
 
 static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
                        bide_breaker_state to, int64_t now_ns)

@@ -1,8 +1,8 @@
 /* Counters in slots of time. With --keep there are slots for a day: memory that
  * is not touched until its time has come. */
-#include <stdlib.h>
+#include "cmd/demo/tally.h"
 
-#include "cmd/demo/demo.h"
+#include <stdlib.h>
 
 bool demo_tally_init(struct demo_tally *t, int64_t start_ns, int64_t length_ns)
 {

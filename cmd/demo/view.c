@@ -10,6 +10,7 @@
 
 #include "cmd/common/output.h"
 #include "cmd/demo/demo.h"
+#include "cmd/demo/show.h"
 
 enum {
     NAME = 14,

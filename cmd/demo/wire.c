@@ -2,9 +2,12 @@
  * answer. What came of it is told in the transport's words; what to make of
  * that is the engine's. */
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/list.h"
+#include "cmd/demo/clients.h"
 #include "cmd/demo/demo.h"
+#include "cmd/demo/plan.h"
 
 static void done(struct http_client *http)
 {

@@ -1,4 +1,4 @@
-/* bide explain. */
+/* The command `bide explain`: takes its arguments, and gives an exit code. */
 #ifndef BIDE_CMD_EXPLAIN_COMMAND_H
 #define BIDE_CMD_EXPLAIN_COMMAND_H
 

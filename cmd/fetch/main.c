@@ -1,5 +1,5 @@
 /* bide fetch: an HTTP request with the whole policy behind it. A program of its
- * own, which `bide fetch` becomes (cmd_fetch.c says why). */
+ * own, which `bide fetch` executes (cmd/common/exec.h says why). */
 #include <errno.h>
 #include <locale.h>
 #include <string.h>

@@ -15,6 +15,7 @@
 #include "cmd/proxy/cmd.h"
 #include "cmd/proxy/messages.h"
 #include "cmd/proxy/supervise.h"
+#include "cmd/proxy/telemetry.h"
 #include "cmd/proxy/watchdog.h"
 #include "net/address.h"
 #include "net/privileges.h"

@@ -62,7 +62,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "cmd/proxy/cmd.h"
+#include "config/proxy/conf.h"
 #include "proxy/dep_memory.h"
 #include "proxy/kept.h"
 

@@ -1,13 +1,14 @@
 /* What watches the sidecar: a collector where anything is to be seen, the admin
  * endpoint, the log of decisions, the way to a collector of OpenTelemetry. Each
  * only where the configuration asks for it; all on threads of their own. */
+#include "cmd/proxy/telemetry.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bide/run.h"
-#include "cmd/proxy/cmd.h"
 #include "net/tls.h"
 #include "observe/admin/admin.h"
 #include "observe/event/sink.h"

@@ -1,4 +1,4 @@
-/* bide replay. */
+/* The command `bide replay`: takes its arguments, and gives an exit code. */
 #ifndef BIDE_CMD_REPLAY_COMMAND_H
 #define BIDE_CMD_REPLAY_COMMAND_H
 

@@ -1,4 +1,4 @@
-/* bide schedule. */
+/* The command `bide schedule`: takes its arguments, and gives an exit code. */
 #ifndef BIDE_CMD_SCHEDULE_COMMAND_H
 #define BIDE_CMD_SCHEDULE_COMMAND_H
 

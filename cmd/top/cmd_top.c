@@ -9,6 +9,8 @@
 #include "cmd/common/flags.h"
 #include "cmd/common/output.h"
 #include "cmd/top/command.h"
+#include "cmd/top/fetch.h"
+#include "cmd/top/screen.h"
 #include "cmd/top/top.h"
 #include "config/field/rows.h"
 

@@ -1,11 +1,13 @@
 /* One request, one answer, over a socket. Only addresses: looking names up in a
  * program that is linked statically takes more than it gives. */
+#include "cmd/top/fetch.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/address.h"
 #include "bide/run.h"
-#include "cmd/top/top.h"
 #include "net/http/client.h"
 
 enum { MOST = 32 << 20, PATIENCE_S = 3 };

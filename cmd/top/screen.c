@@ -1,4 +1,6 @@
 /* The terminal, taken over and given back. */
+#include "cmd/top/screen.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -6,8 +8,6 @@
 #include <string.h>
 #include <termios.h>
 #include <unistd.h>
-
-#include "cmd/top/top.h"
 
 static struct termios before;
 static sigset_t mask_waiting; /* of signals, while it waits for a key */

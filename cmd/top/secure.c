@@ -10,7 +10,8 @@
 
 #include "base/out.h"
 #include "cmd/common/exec.h"
-#include "cmd/top/top.h"
+#include "cmd/common/output.h"
+#include "cmd/top/fetch.h"
 
 enum {
     BAD_CERTIFICATE = 60, /* as man bide-fetch has it */

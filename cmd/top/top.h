@@ -17,30 +17,6 @@
 #include "cmd/common/output.h"
 #include "net/address.h"
 
-/* ===== where it is ===== */
-
-/* Threads: owned. */
-struct top_place {
-    char text[128]; /* "127.0.0.1:9901", for people */
-    char host[128]; /* as the request names it; "": ask by bide fetch, which
-                       speaks TLS */
-    const char *ca; /* a file, for TLS; or NULL */
-    struct net_address address;
-};
-
-/* Reads "9901", "127.0.0.1:9901", "[::1]:9901", "localhost:9901", also behind
- * http://; "unix:/run/admin"; and "https://NAME:9901". False: it is none of
- * these. */
-bool top_place_read(struct top_place *place, const char *text);
-
-/* GET of a path. The body, to be freed, or NULL and `why`. */
-char *top_fetch(const struct top_place *place, const char *path,
-                size_t *ret_len, char *why, size_t size);
-
-/* The same over TLS. */
-char *top_fetch_secure(const struct top_place *place, const char *path,
-                       size_t *ret_len, char *why, size_t size);
-
 /* ===== what it says ===== */
 
 enum { TOP_DEPS = 256, TOP_DECISIONS = 64, TOP_NAME = 64, TOP_TEXT = 320 };
@@ -94,16 +70,5 @@ struct top_look {
  * terminal's line as well). */
 void top_show(FILE *out, const struct top_state *state,
               const struct top_look *look, const char *end);
-
-/* ===== the terminal ===== */
-
-/* Takes the terminal over: another screen, no cursor, keys one by one. Given
- * back by top_screen_done(), and when a signal ends or stops the program. */
-void top_screen_init(void);
-void top_screen_done(void);
-
-/* Waits for a key; 0 if none came in time or a signal did, -1 if it is time to
- * end. */
-int top_screen_key(int timeout_ms);
 
 #endif

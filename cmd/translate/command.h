@@ -1,4 +1,5 @@
-/* bide export and bide import. */
+/* The commands `bide export` and `bide import`: each takes its arguments, and gives
+ * an exit code. */
 #ifndef BIDE_CMD_TRANSLATE_COMMAND_H
 #define BIDE_CMD_TRANSLATE_COMMAND_H
 

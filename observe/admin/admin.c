@@ -9,6 +9,7 @@
 #include "net/address.h"
 #include "net/tls.h"
 #include "observe/admin/admin_parts.h"
+#include "observe/admin/admin_route.h"
 #include "observe/event/thread.h"
 #include "observe/event/wall.h"
 

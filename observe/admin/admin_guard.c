@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "observe/admin/admin_parts.h"
+#include "observe/admin/admin_route.h"
 
 /* Bytes in the request that do not end in NUL. */
 struct piece {

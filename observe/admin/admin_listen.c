@@ -6,7 +6,7 @@
 
 #include "base/address.h"
 #include "net/address.h"
-#include "observe/admin/admin_parts.h"
+#include "observe/admin/admin.h"
 
 static bool is_loopback(const struct net_address *a)
 {

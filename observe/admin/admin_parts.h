@@ -30,20 +30,6 @@ struct bide__admin {
     atomic_uint left; /* that wait for an answer, once it has handed over */
 };
 
-/* ===== admin_guard.c: who may ask ===== */
-
-/* NULL, or why the request is refused (403). */
-const char *admin_guard(const struct bide__admin *a,
-                        const struct http_conn *c);
-
-/* NULL, or why the action is refused; *ret_status is 401 or 403. */
-const char *admin_guard_action(const struct bide__admin *a,
-                               const struct http_conn *c, int *ret_status);
-
-/* ===== admin_route.c: what is asked ===== */
-
-void admin_route(struct http_conn *c);
-
 /* ===== admin_answer.c: what is said ===== */
 
 struct admin_answer {

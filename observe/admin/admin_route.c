@@ -1,10 +1,12 @@
 /* What is asked: a table of paths, and the actions. */
+#include "observe/admin/admin_route.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/hex.h"
-#include "observe/admin/admin_parts.h"
 #include "bide/run.h"
+#include "observe/admin/admin_parts.h"
 #include "observe/admin/page.h"
 #include "observe/export/prometheus.h"
 

@@ -1,6 +1,8 @@
 /* The frame of a state: the program, and the lists. */
 #include "observe/admin/view.h"
 
+#include "observe/admin/view_parts.h"
+
 static void put_at(struct bide__json *j, const struct bide__view *v,
                    int64_t at_ns)
 {

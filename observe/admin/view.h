@@ -72,14 +72,4 @@ struct bide__view {
 void bide__view_write(struct bide__out *out, const struct bide__view *view);
 void bide__view_history(struct bide__out *out, const struct bide__view *view);
 
-/* The parts, for view.c. */
-void bide__view_dep(struct bide__json *j, const struct bide__view *view,
-                    const struct bide__observed_dep *d);
-void bide__view_sample(struct bide__json *j, const char *key,
-                       const struct bide__view *view,
-                       const struct bide__sample *s);
-void bide__view_decision(struct bide__json *j, const struct bide__view *view,
-                         const struct bide__entry *entry);
-void bide__view_rules(struct bide__json *j, const bide_policy_conf *conf);
-
 #endif

@@ -1,10 +1,10 @@
 /* One dependency in a state: totals, gauges, histograms, endpoints. */
-#include "observe/admin/view.h"
-
 #include <math.h>
 #include <string.h>
 
 #include "observe/admin/ideal.h"
+#include "observe/admin/view.h"
+#include "observe/admin/view_parts.h"
 
 /* One dependency while it is written. */
 struct part {

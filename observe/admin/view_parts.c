@@ -1,9 +1,10 @@
 /* Samples, decisions, and the settings of a dependency. */
-#include "observe/admin/view.h"
+#include "observe/admin/view_parts.h"
 
 #include <string.h>
 
 #include "config/field/option_value.h"
+#include "observe/admin/view.h"
 
 static uint64_t wall_ms(const struct bide__view *v, int64_t at_ns)
 {

@@ -38,7 +38,4 @@ enum page_unit page_figure_unit(enum sim_figure f);
 /* The name of a figure where there is room for words. */
 const char *page_figure_words(enum sim_figure f);
 
-/* A scale from 0 to a little above `most`. */
-struct page_scale page_scale_to(double most, enum page_unit unit);
-
 #endif

@@ -51,4 +51,7 @@ void page_path_steps(FILE *out, const struct page_axes *a,
 void page_path_area(FILE *out, const struct page_axes *a,
                     const struct page_curve *c, const double *below);
 
+/* A scale from 0 to a little above `most`. */
+struct page_scale page_scale_to(double most, enum page_unit unit);
+
 #endif

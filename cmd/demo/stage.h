@@ -1,0 +1,31 @@
+/* bide demo: all that runs, set up and done away with. */
+#ifndef BIDE_CMD_DEMO_STAGE_H
+#define BIDE_CMD_DEMO_STAGE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "cmd/demo/clients.h"
+#include "cmd/demo/dashboard.h"
+#include "cmd/demo/demo.h"
+#include "cmd/demo/servers.h"
+
+/* Threads: owned. */
+struct demo_stage {
+    struct demo demo;
+    struct demo_servers servers;
+    struct demo_clients clients;
+    struct demo_dashboard dashboard;
+    pthread_t server_thread, client_thread;
+    unsigned threads; /* that run */
+};
+
+enum { DEMO_DAY_S = 86400 }; /* that --keep goes on at the most */
+
+/* Starts it all. False, and what is wrong has been printed; what was begun is
+ * done away with by demo_stage_done() in any case. */
+bool demo_stage_init(struct demo_stage *s, double seconds, bool keep,
+                     bool dashboard, const char *listen);
+void demo_stage_done(struct demo_stage *s);
+
+#endif
