@@ -25,9 +25,9 @@ static struct sim_summary *run_part(const struct sim_ask *ask, uint32_t n,
     struct sim_plan plan =
         plan_for(ask, ask->subjects[n].draft, USUAL_REPLICATIONS);
 
-    plan.watch.samples = ask->html ? SAMPLED_CLIENTS : 0;
-    plan.watch.self = p;
-    plan.watch.progress = progress_tell;
+    plan.run_conf.samples = ask->html ? SAMPLED_CLIENTS : 0;
+    plan.run_conf.self = p;
+    plan.run_conf.progress = progress_tell;
     progress_part(p, n, ask->n_subjects);
     return sim_replicate(&plan);
 }

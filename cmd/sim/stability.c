@@ -133,8 +133,8 @@ static int run(struct stability_cmd *c)
     if (rc >= 0)
         return rc;
     progress_begin(&p, c->ask);
-    plan.watch.self = &p;
-    plan.watch.progress = progress_tell;
+    plan.run_conf.self = &p;
+    plan.run_conf.progress = progress_tell;
     sim_stability_run(c->map, &plan);
     took_s = progress_end(&p);
     if (c->ask->json) {

@@ -151,8 +151,8 @@ static int run(struct sweep_cmd *c, const struct asserts *asserts)
     if (rc >= 0)
         return rc;
     progress_begin(&p, c->ask);
-    plan.watch.self = &p;
-    plan.watch.progress = progress_tell;
+    plan.run_conf.self = &p;
+    plan.run_conf.progress = progress_tell;
     sim_sweep_run(c->sweep, &plan);
     took_s = progress_end(&p);
     if (c->ask->json) {

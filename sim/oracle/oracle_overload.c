@@ -57,8 +57,8 @@ static bool recovers(struct sim_report *r, uint64_t seed,
                            .n_services = 1,
                            .faults = &fault,
                            .n_faults = 1 };
-    struct sim_run_conf watch = { .steps = END_S };
-    struct sim_result *run = sim_run(&m, SIM_NONE, seed, &watch);
+    struct sim_run_conf run_conf = { .steps = END_S };
+    struct sim_result *run = sim_run(&m, SIM_NONE, seed, &run_conf);
     bool well = last_minute(run) > 0.95;
     *agree += run->figure[SIM_FIG_STUCK] == (well ? 0 : 1);
     r->events += run->events;

@@ -19,7 +19,7 @@ struct sim_plan {
     uint64_t seed;
     uint32_t replications;     /* at least 1 */
     uint32_t threads;          /* 0: one for each core */
-    struct sim_run_conf watch; /* its progress is of the whole plan */
+    struct sim_run_conf run_conf; /* its progress is of the whole plan */
 };
 
 /* How many replications of a model are sensible: `usual`, or fewer if those would

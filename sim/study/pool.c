@@ -35,15 +35,15 @@ struct hand {
 static bool tell(struct hand *h, double part, uint64_t events)
 {
     struct crew *c = h->crew;
-    const struct sim_run_conf *watch = &c->pool->watch;
+    const struct sim_run_conf *run_conf = &c->pool->run_conf;
 
     pthread_mutex_lock(&c->lock);
     c->done += part - h->part;
     c->events += events - h->events;
     h->part = part;
     h->events = events;
-    if (watch->progress && !atomic_load(&c->stopped) &&
-        !watch->progress(watch->self, c->done / c->pool->n_jobs, c->events))
+    if (run_conf->progress && !atomic_load(&c->stopped) &&
+        !run_conf->progress(run_conf->self, c->done / c->pool->n_jobs, c->events))
         atomic_store(&c->stopped, true);
     pthread_mutex_unlock(&c->lock);
     return !atomic_load(&c->stopped);
@@ -60,10 +60,10 @@ static void *work(void *self)
 {
     struct crew *c = self;
     struct hand hand = { .crew = c };
-    struct sim_run_conf watch = c->pool->watch;
+    struct sim_run_conf run_conf = c->pool->run_conf;
 
-    watch.self = &hand;
-    watch.progress = hear;
+    run_conf.self = &hand;
+    run_conf.progress = hear;
     while (!atomic_load(&c->stopped)) {
         uint32_t n = atomic_fetch_add(&c->next, 1);
         struct sim_job job = { .variant = SIM_NONE };
@@ -71,9 +71,9 @@ static void *work(void *self)
         if (n >= c->pool->n_jobs)
             break;
         c->pool->job(c->pool->self, n, &job);
-        watch.samples = job.samples;
+        run_conf.samples = job.samples;
         struct sim_result *r =
-            sim_run(job.model, job.variant, job.seed, &watch);
+            sim_run(job.model, job.variant, job.seed, &run_conf);
         tell(&hand, 1, r->events);
         hand.part = 0;
         hand.events = 0;

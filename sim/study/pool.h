@@ -24,7 +24,7 @@ struct sim_job {
 struct sim_pool {
     uint32_t n_jobs;
     uint32_t threads;          /* 0: one for each core */
-    struct sim_run_conf watch; /* its progress is that of all jobs together, and
+    struct sim_run_conf run_conf; /* its progress is that of all jobs together, and
                              * called by one thread at a time; samples are as
                              * each job says */
     void *self;                /* of ... */

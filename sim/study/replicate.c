@@ -34,7 +34,7 @@ static void get_job(void *self, uint32_t n, struct sim_job *ret)
     ret->model = all->plan->model;
     ret->variant = ret->model->n_variants ? n % variants : SIM_NONE;
     ret->seed = all->plan->seed + n / variants;
-    ret->samples = n < variants ? all->plan->watch.samples : 0;
+    ret->samples = n < variants ? all->plan->run_conf.samples : 0;
 }
 
 static void add_fleets(double **sum, const struct sim_result *r,
@@ -87,13 +87,13 @@ static bool stop_now(void *self, double done, uint64_t events)
  * its shape, and nothing to say. */
 static void fill_gap(struct replication *all, uint32_t variant)
 {
-    struct sim_run_conf watch = { .steps = all->plan->watch.steps,
+    struct sim_run_conf run_conf = { .steps = all->plan->run_conf.steps,
                                   .progress = stop_now };
     struct sim_job job = { .samples = 0 };
 
     get_job(all, variant, &job);
     take_result(all, variant,
-                sim_run(job.model, job.variant, job.seed, &watch));
+                sim_run(job.model, job.variant, job.seed, &run_conf));
 }
 
 /* ===== all together ===== */
@@ -153,7 +153,7 @@ struct sim_summary *sim_replicate(const struct sim_plan *plan)
     uint32_t n = s->n_variants * plan->replications;
     struct sim_pool pool = { .n_jobs = n,
                              .threads = plan->threads,
-                             .watch = plan->watch,
+                             .run_conf = plan->run_conf,
                              .self = &all,
                              .job = get_job,
                              .take = take_result };

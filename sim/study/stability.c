@@ -120,7 +120,7 @@ void sim_stability_free(struct sim_stability *s)
 /* Threads: shared by the pool; each job has its own place in `recover`. */
 struct mapping {
     const struct sim_stability *map;
-    const struct sim_run_conf *watch;
+    const struct sim_run_conf *run_conf;
     double *recover;   /* seconds, infinite: not; NaN: not run. [seed][cell] */
     uint32_t *again;   /* the second time: which of them; or NULL */
     double from, size; /* the part of all that this is, for progress */
@@ -200,8 +200,8 @@ static bool tell(void *self, double done, uint64_t events)
 {
     const struct mapping *all = self;
 
-    return !all->watch->progress ||
-           all->watch->progress(all->watch->self, all->from + done * all->size,
+    return !all->run_conf->progress ||
+           all->run_conf->progress(all->run_conf->self, all->from + done * all->size,
                                 all->before + events);
 }
 
@@ -210,13 +210,13 @@ static bool run_jobs(struct mapping *all, const struct sim_plan *plan,
 {
     struct sim_pool pool = { .n_jobs = n,
                              .threads = plan->threads,
-                             .watch = plan->watch,
+                             .run_conf = plan->run_conf,
                              .self = all,
                              .job = get_job,
                              .take = take_result };
 
-    pool.watch.self = all;
-    pool.watch.progress = tell;
+    pool.run_conf.self = all;
+    pool.run_conf.progress = tell;
     return sim_pool_run(&pool, ret_events);
 }
 
@@ -250,7 +250,7 @@ static bool run_again(struct mapping *all, struct sim_stability *s,
 void sim_stability_run(struct sim_stability *s, const struct sim_plan *plan)
 {
     uint32_t n = n_cells(s) * plan->replications;
-    struct mapping all = { .map = s, .watch = &plan->watch, .size = 0.4 };
+    struct mapping all = { .map = s, .run_conf = &plan->run_conf, .size = 0.4 };
 
     all.recover = sim_new(n, sizeof *all.recover);
     for (uint32_t i = 0; i < n; i++)

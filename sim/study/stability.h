@@ -58,7 +58,7 @@ const char *sim_stability_new(struct sim_stability **ret,
                               uint32_t n_loads, const int64_t *lengths_ns,
                               uint32_t n_lengths);
 
-/* Runs it, once, by the seed, replications, threads and watch of a plan. */
+/* Runs it, once, by the seed, replications, threads and run configuration of a plan. */
 void sim_stability_run(struct sim_stability *s, const struct sim_plan *plan);
 
 const struct sim_cell *sim_stability_at(const struct sim_stability *s,

@@ -149,7 +149,7 @@ void sim_sweep_run(struct sim_sweep *s, const struct sim_plan *plan)
     struct sweeping all = { s, sim_new(n_values, sizeof *all.values) };
     struct sim_pool pool = { .n_jobs = n,
                              .threads = plan->threads,
-                             .watch = plan->watch,
+                             .run_conf = plan->run_conf,
                              .self = &all,
                              .job = get_job,
                              .take = take_result };

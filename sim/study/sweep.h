@@ -39,7 +39,7 @@ int sim_sweep_new(struct sim_sweep **ret, const struct sim_model *m,
                   const struct sim_axis *axes, uint32_t n_axes,
                   struct sim_fuss *ret_fuss);
 
-/* Runs it by the seed, replications, threads and watch of a plan. */
+/* Runs it by the seed, replications, threads and run configuration of a plan. */
 void sim_sweep_run(struct sim_sweep *s, const struct sim_plan *plan);
 
 /* SIM_FIGURES intervals. y is 0 where there is one axis. */

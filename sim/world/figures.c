@@ -73,7 +73,7 @@ static void figure_latency(struct sim_record *rec, double *figure)
  * the fleets, then of the edges. */
 static double most_attempts(const struct sim_record *rec)
 {
-    const struct sim_model *m = rec->cast->model;
+    const struct sim_model *m = rec->build->model;
     double most = 0, *sent = sim_new(m->n_services, sizeof *sent);
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->n_fleets; i++, n++)
@@ -94,7 +94,7 @@ static double most_attempts(const struct sim_record *rec)
 static double peak(const struct sim_record *rec)
 {
     const struct sim_beats *b = &rec->beats;
-    int64_t warm = rec->cast->model->warm_up_ns;
+    int64_t warm = rec->build->model->warm_up_ns;
     uint32_t first = (uint32_t)((warm + b->length_ns - 1) / b->length_ns);
     double most = 0;
     if (first >= b->n)

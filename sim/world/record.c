@@ -61,19 +61,19 @@ static int64_t end_of(int64_t n, int64_t length, int64_t duration)
     return at < duration ? at : duration;
 }
 
-void sim_record_init(struct sim_record *rec, struct sim_cast *cast,
+void sim_record_init(struct sim_record *rec, struct sim_build *build,
                      struct sim_result *result)
 {
-    *rec = (struct sim_record){ .cast = cast, .result = result };
-    sim_moment_init(&rec->last, cast);
-    sim_moment_init(&rec->warm, cast);
-    sim_beats_init(&rec->beats, cast->model->duration_ns);
-    make_result(result, cast->n_callers);
+    *rec = (struct sim_record){ .build = build, .result = result };
+    sim_moment_init(&rec->last, build);
+    sim_moment_init(&rec->warm, build);
+    sim_beats_init(&rec->beats, build->model->duration_ns);
+    make_result(result, build->n_callers);
 }
 
 int64_t sim_record_next(const struct sim_record *rec, int64_t now)
 {
-    const struct sim_model *m = rec->cast->model;
+    const struct sim_model *m = rec->build->model;
     int64_t step = end_of(rec->step, rec->result->step_ns, m->duration_ns);
     int64_t beat = end_of(rec->beats.n, rec->beats.length_ns, m->duration_ns);
     int64_t next = step < beat ? step : beat;
@@ -82,13 +82,13 @@ int64_t sim_record_next(const struct sim_record *rec, int64_t now)
 
 void sim_record_at(struct sim_record *rec, int64_t now)
 {
-    const struct sim_model *m = rec->cast->model;
+    const struct sim_model *m = rec->build->model;
     if (now == end_of(rec->step, rec->result->step_ns, m->duration_ns))
         sim_record_step(rec, now);
     if (now == (rec->beats.n + 1) * rec->beats.length_ns)
         sim_beats_note(rec);
     if (now == m->warm_up_ns)
-        sim_moment_take(&rec->warm, rec->cast, now);
+        sim_moment_take(&rec->warm, rec->build, now);
 }
 
 /* ===== the end ===== */
@@ -111,7 +111,7 @@ static void collect_marks(struct sim_record *rec, int64_t now)
 {
     struct sim_result *r = rec->result;
     for (uint32_t i = 0; i < r->model->n_fleets; i++) {
-        struct sim_marks *m = &rec->cast->marks[i];
+        struct sim_marks *m = &rec->build->marks[i];
         sim_marks_close(m, now);
         if (m->n == 0)
             continue;
@@ -127,7 +127,7 @@ static void copy_totals(struct sim_record *rec)
 {
     struct sim_result *r = rec->result;
     for (uint32_t i = 0; i < r->n_callers; i++) {
-        const struct sim_metrics *m = &rec->cast->callers[i]->metrics;
+        const struct sim_metrics *m = &rec->build->callers[i]->metrics;
         r->callers[i].total = m->total;
         r->callers[i].total.unfinished = m->in_progress;
         r->callers[i].latency = m->latency;
@@ -136,10 +136,10 @@ static void copy_totals(struct sim_record *rec)
     for (uint32_t i = 0; i < r->model->n_services; i++) {
         struct sim_service_result *s = &r->services[i];
         struct sim_service_result total =
-            sim_service_totals(&rec->cast->services[i]);
+            sim_service_totals(&rec->build->services[i]);
         memcpy(total.value, s->value, sizeof total.value);
         *s = total;
-        s->left = sim_service_left(&rec->cast->services[i]);
+        s->left = sim_service_left(&rec->build->services[i]);
     }
 }
 
@@ -151,7 +151,7 @@ void sim_record_end(struct sim_record *rec, int64_t now)
     r->n_steps = rec->step;
     r->ended_ns = now;
     r->cut_short = now < r->model->duration_ns;
-    r->events = rec->cast->world.events;
+    r->events = rec->build->world.events;
     copy_totals(rec);
     collect_marks(rec, now);
     sim_figures(rec);

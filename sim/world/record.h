@@ -1,10 +1,10 @@
 /* Recording: the result of a run, written at the ends of its steps.
  *
  *     struct sim_record rec;
- *     sim_record_init(&rec, &cast, result);
+ *     sim_record_init(&rec, &build, result);
  *     while (now < duration) {
  *         now = sim_record_next(&rec, now);
- *         sim_world_run(&cast.world, now - 1);
+ *         sim_world_run(&build.world, now - 1);
  *         sim_record_at(&rec, now);
  *     }
  *     sim_record_end(&rec, now);
@@ -20,7 +20,7 @@
 #include "sim/world/world_build.h"
 
 struct sim_record {
-    struct sim_cast *cast;
+    struct sim_build *build;
     struct sim_result *result;
     uint32_t step;          /* the current one */
     struct sim_moment last; /* end of the step before */
@@ -30,7 +30,7 @@ struct sim_record {
 };
 
 /* The model, variant, step_ns and n_steps of the result must be set. */
-void sim_record_init(struct sim_record *rec, struct sim_cast *cast,
+void sim_record_init(struct sim_record *rec, struct sim_build *build,
                      struct sim_result *result);
 
 /* The next time at which something is due to be recorded. */

@@ -8,7 +8,7 @@
 
 /* ===== moments ===== */
 
-void sim_moment_init(struct sim_moment *m, const struct sim_cast *c)
+void sim_moment_init(struct sim_moment *m, const struct sim_build *c)
 {
     m->callers = sim_new(c->n_callers, sizeof *m->callers);
     m->latency = sim_new(c->n_callers, sizeof *m->latency);
@@ -46,7 +46,7 @@ struct sim_service_result sim_service_totals(const struct sim_service *s)
     };
 }
 
-void sim_moment_take(struct sim_moment *m, const struct sim_cast *c,
+void sim_moment_take(struct sim_moment *m, const struct sim_build *c,
                      int64_t now)
 {
     for (uint32_t i = 0; i < c->n_callers; i++) {
@@ -87,7 +87,7 @@ static bool fleets_call(const struct sim_model *m, uint32_t service)
 /* Totals up to now; figures take the differences. */
 void sim_beats_note(struct sim_record *rec)
 {
-    const struct sim_cast *c = rec->cast;
+    const struct sim_build *c = rec->build;
     struct sim_beats *b = &rec->beats;
     for (uint32_t i = 0; i < c->model->n_fleets; i++) {
         const struct sim_caller_totals *t = &c->fleet_callers[i].metrics.total;

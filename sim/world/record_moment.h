@@ -29,8 +29,8 @@ struct sim_beats {
 };
 
 /* record_moment.c: records a moment, ... */
-void sim_moment_init(struct sim_moment *m, const struct sim_cast *c);
-void sim_moment_take(struct sim_moment *m, const struct sim_cast *c,
+void sim_moment_init(struct sim_moment *m, const struct sim_build *c);
+void sim_moment_take(struct sim_moment *m, const struct sim_build *c,
                      int64_t now);
 void sim_moment_done(struct sim_moment *m);
 struct sim_service_result sim_service_totals(const struct sim_service *s);

@@ -20,7 +20,7 @@ static void take_new(const struct sim_histogram *now, struct sim_histogram *last
 static void note_latency(struct sim_record *rec, uint32_t i, double *p50,
                          double *p99)
 {
-    const struct sim_histogram *now = &rec->cast->callers[i]->metrics.latency;
+    const struct sim_histogram *now = &rec->build->callers[i]->metrics.latency;
     if (now->count == rec->last.latency[i].count)
         return;
     take_new(now, &rec->last.latency[i], &rec->scratch);
@@ -69,7 +69,7 @@ static void note_reasons(struct sim_caller_result *r, uint32_t n_steps,
 
 static void note_caller(struct sim_record *rec, uint32_t i, int64_t now)
 {
-    const struct sim_caller *c = rec->cast->callers[i];
+    const struct sim_caller *c = rec->build->callers[i];
     const struct sim_caller_totals *t = &c->metrics.total;
     struct sim_caller_totals *last = &rec->last.callers[i];
     struct sim_caller_result *r = &rec->result->callers[i];
@@ -101,7 +101,7 @@ static void note_caller(struct sim_record *rec, uint32_t i, int64_t now)
 
 static void note_service(struct sim_record *rec, uint32_t i, int64_t now)
 {
-    const struct sim_service *s = &rec->cast->services[i];
+    const struct sim_service *s = &rec->build->services[i];
     struct sim_service_result *last = &rec->last.services[i];
     double **value = rec->result->services[i].value;
     double capacity = sim_service_capacity(s, now);
@@ -134,9 +134,9 @@ static void note_service(struct sim_record *rec, uint32_t i, int64_t now)
 
 void sim_record_step(struct sim_record *rec, int64_t now)
 {
-    for (uint32_t i = 0; i < rec->cast->n_callers; i++)
+    for (uint32_t i = 0; i < rec->build->n_callers; i++)
         note_caller(rec, i, now);
-    for (uint32_t i = 0; i < rec->cast->model->n_services; i++)
+    for (uint32_t i = 0; i < rec->build->model->n_services; i++)
         note_service(rec, i, now);
     rec->step++;
 }

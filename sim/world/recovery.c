@@ -52,7 +52,7 @@ static uint32_t beat_after(const struct sim_beats *b, int64_t at_ns)
 /* In seconds; infinite: never; NaN: there is nothing to recover from. */
 double sim_recovery(const struct sim_record *rec, int64_t now)
 {
-    const struct sim_model *m = rec->cast->model;
+    const struct sim_model *m = rec->build->model;
     const struct sim_beats *b = &rec->beats;
     int64_t first = INT64_MAX, last = -1;
     for (uint32_t i = 0; i < m->n_faults; i++) {

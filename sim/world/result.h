@@ -1,6 +1,6 @@
 /* The result of one run of a model: totals, and what happened when.
  *
- *     struct sim_result *r = sim_run(model, variant, seed, &watch);   // stage.h
+ *     struct sim_result *r = sim_run(model, variant, seed, &run_conf);   // stage.h
  *     uint64_t goodput = r->callers[0].total.successes;    // the first fleet's
  *     double load = r->callers[0].value[SIM_ATTEMPTS][step];
  *     sim_result_free(r);

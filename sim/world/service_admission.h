@@ -1,5 +1,5 @@
-/* What a service lets in (service_admission.c), and what it enters into the books
- * (service_commit.c). */
+/* How a service admits requests (service_admission.c), and how it records what it
+ * has done (service_commit.c). */
 #ifndef BIDE_SIM_WORLD_SERVICE_ADMISSION_H
 #define BIDE_SIM_WORLD_SERVICE_ADMISSION_H
 

@@ -23,32 +23,32 @@ static void lay_out(struct sim_result *r, uint32_t steps)
 }
 
 /* Whether to continue. */
-static bool tell(const struct sim_run_conf *watch, const struct sim_cast *cast,
+static bool tell(const struct sim_run_conf *run_conf, const struct sim_build *build,
                  int64_t now)
 {
-    double done = (double)now / (double)cast->model->duration_ns;
-    return !watch->progress ||
-           watch->progress(watch->self, done, cast->world.events);
+    double done = (double)now / (double)build->model->duration_ns;
+    return !run_conf->progress ||
+           run_conf->progress(run_conf->self, done, build->world.events);
 }
 
 /* Runs up to each moment of the record, and reports progress regularly. Returns
  * the time that it reached. */
-static int64_t play(struct sim_cast *cast, struct sim_record *rec,
-                    const struct sim_run_conf *watch)
+static int64_t play(struct sim_build *build, struct sim_record *rec,
+                    const struct sim_run_conf *run_conf)
 {
-    int64_t duration = cast->model->duration_ns, now = 0, looked = 0;
+    int64_t duration = build->model->duration_ns, now = 0, looked = 0;
     while (now < duration) {
         int64_t next = sim_record_next(rec, now);
         int64_t look = looked + duration / LOOKS + 1;
         bool stops = false;
         if (next > look)
             next = look;
-        sim_world_run(&cast->world, next - 1);
+        sim_world_run(&build->world, next - 1);
         now = next;
         sim_record_at(rec, now);
         if (now >= look) {
             looked = now;
-            stops = !tell(watch, cast, now);
+            stops = !tell(run_conf, build, now);
         }
         if (stops)
             break;
@@ -57,23 +57,23 @@ static int64_t play(struct sim_cast *cast, struct sim_record *rec,
 }
 
 struct sim_result *sim_run(const struct sim_model *m, uint32_t variant,
-                           uint64_t seed, const struct sim_run_conf *watch)
+                           uint64_t seed, const struct sim_run_conf *run_conf)
 {
     static const struct sim_run_conf nobody = { 0 };
     struct sim_result *r = sim_new(1, sizeof *r);
-    struct sim_cast cast;
+    struct sim_build build;
     struct sim_record *rec = sim_new(1, sizeof *rec);
-    if (!watch)
-        watch = &nobody;
+    if (!run_conf)
+        run_conf = &nobody;
     r->model = m;
     r->variant = variant;
     r->seed = seed;
-    lay_out(r, watch->steps);
-    sim_cast_init(&cast, m, variant, seed, watch->samples);
-    sim_record_init(rec, &cast, r);
-    sim_record_end(rec, play(&cast, rec, watch));
+    lay_out(r, run_conf->steps);
+    sim_build_init(&build, m, variant, seed, run_conf->samples);
+    sim_record_init(rec, &build, r);
+    sim_record_end(rec, play(&build, rec, run_conf));
     sim_record_done(rec);
-    sim_cast_done(&cast);
+    sim_build_done(&build);
     free(rec);
     return r;
 }

@@ -1,7 +1,7 @@
 /* A run: a model made into a world, and run once.
  *
- *     struct sim_run_conf watch = { .samples = 12 };
- *     struct sim_result *r = sim_run(model, SIM_NONE, seed, &watch);
+ *     struct sim_run_conf run_conf = { .samples = 12 };
+ *     struct sim_result *r = sim_run(model, SIM_NONE, seed, &run_conf);
  *
  * The same model, variant and seed give the same result on every machine.
  * Threads: a run is one thread's; several threads may run one model at once. */
@@ -22,6 +22,6 @@ struct sim_run_conf {
 /* Runs it. The model must be valid (scenario.h ensures that; for one made by
  * hand, call sim_model_check). Never NULL. */
 struct sim_result *sim_run(const struct sim_model *m, uint32_t variant,
-                           uint64_t seed, const struct sim_run_conf *watch);
+                           uint64_t seed, const struct sim_run_conf *run_conf);
 
 #endif

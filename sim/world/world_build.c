@@ -49,7 +49,7 @@ static void insist(int rc)
 
 /* ===== services ===== */
 
-static void add_service(struct sim_cast *c, uint32_t i, uint32_t *n_faults)
+static void add_service(struct sim_build *c, uint32_t i, uint32_t *n_faults)
 {
     const struct sim_model *m = c->model;
     struct sim_service *s = &c->services[i];
@@ -66,7 +66,7 @@ static void add_service(struct sim_cast *c, uint32_t i, uint32_t *n_faults)
     sim_service_init(s, &c->world);
 }
 
-static void connect_edges(struct sim_cast *c, uint32_t i)
+static void connect_edges(struct sim_build *c, uint32_t i)
 {
     const struct sim_model *m = c->model;
     struct sim_service *s = &c->services[i];
@@ -97,7 +97,7 @@ static void describe(struct sim_fleet *f, const struct sim_model_fleet *conf)
     f->every_ns = conf->steady ? 1e9 / conf->rate : 0;
 }
 
-static enum sim_repeat repeat_of(const struct sim_cast *c, uint32_t fleet)
+static enum sim_repeat repeat_of(const struct sim_build *c, uint32_t fleet)
 {
     const struct sim_model *m = c->model;
     const struct sim_model_variant *v =
@@ -107,7 +107,7 @@ static enum sim_repeat repeat_of(const struct sim_cast *c, uint32_t fleet)
     return m->fleets[fleet].repeat;
 }
 
-static void add_fleet(struct sim_cast *c, uint32_t i, uint32_t samples)
+static void add_fleet(struct sim_build *c, uint32_t i, uint32_t samples)
 {
     const struct sim_model *m = c->model;
     const struct sim_model_fleet *conf = &m->fleets[i];
@@ -140,11 +140,11 @@ static uint32_t count_callers(const struct sim_model *m)
     return n;
 }
 
-void sim_cast_init(struct sim_cast *c, const struct sim_model *m,
+void sim_build_init(struct sim_build *c, const struct sim_model *m,
                    uint32_t variant, uint64_t seed, uint32_t samples)
 {
     uint32_t n_faults = 0;
-    *c = (struct sim_cast){ .model = m, .variant = variant };
+    *c = (struct sim_build){ .model = m, .variant = variant };
     sim_world_init(&c->world, seed);
     c->services = sim_new(m->n_services, sizeof *c->services);
     c->fleets = sim_new(m->n_fleets, sizeof *c->fleets);
@@ -163,7 +163,7 @@ void sim_cast_init(struct sim_cast *c, const struct sim_model *m,
         sim_fleet_start(&c->fleets[i], &c->world);
 }
 
-void sim_cast_done(struct sim_cast *c)
+void sim_build_done(struct sim_build *c)
 {
     for (uint32_t i = 0; i < c->model->n_fleets; i++) {
         sim_caller_done(&c->fleet_callers[i]);

@@ -7,7 +7,7 @@
 #include "sim/world/fleet.h"
 #include "sim/world/service.h"
 
-struct sim_cast {
+struct sim_build {
     const struct sim_model *model;
     uint32_t variant;
     struct sim_world world;
@@ -26,9 +26,9 @@ struct sim_cast {
 
 /* `samples`: clients of each fleet whose attempts are kept. The model must be
  * valid. It must not be moved afterwards. */
-void sim_cast_init(struct sim_cast *c, const struct sim_model *m,
+void sim_build_init(struct sim_build *c, const struct sim_model *m,
                    uint32_t variant, uint64_t seed, uint32_t samples);
-void sim_cast_done(struct sim_cast *c);
+void sim_build_done(struct sim_build *c);
 
 /* The number of the policy of a fleet, or of an edge of a service. */
 uint32_t sim_fleet_policy(const struct sim_model *m, uint32_t variant,

@@ -25,7 +25,7 @@ struct bed {
     struct sim_model_service services[BED_MOST];
     struct sim_model_edge edges[BED_MOST];
     struct sim_fault faults[BED_MOST];
-    struct sim_run_conf watch;
+    struct sim_run_conf run_conf;
     uint64_t seed;
 };
 
@@ -79,7 +79,7 @@ static inline void bed_chain(struct bed *b, uint32_t n)
 
 static inline struct sim_result *bed_run(const struct bed *b)
 {
-    return sim_run(&b->model, SIM_NONE, b->seed, &b->watch);
+    return sim_run(&b->model, SIM_NONE, b->seed, &b->run_conf);
 }
 
 #endif

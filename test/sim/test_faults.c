@@ -83,7 +83,7 @@ static void capacity_cut_leaves_workers_idle(void **state)
     bed.model.n_faults = 1;
     bed.faults[0].kind = SIM_CAPACITY;
     bed.faults[0].factor = 0.5;
-    bed.watch.steps = 100;
+    bed.run_conf.steps = 100;
     struct sim_result *r = bed_run(&bed);
     double *const *value = r->services[0].value;
     /* at the end of a step one request has just ended, the next just begins */
@@ -108,7 +108,7 @@ static void capacity_of_a_step_is_weighed_by_time(void **state)
     bed.services[0].workers = 1;
     bed.model.n_faults = 1;
     bed.faults[0].kind = SIM_STOP;
-    bed.watch.steps = 5; /* of 2 s: the fault begins at 3 s */
+    bed.run_conf.steps = 5; /* of 2 s: the fault begins at 3 s */
     struct sim_result *r = bed_run(&bed);
     const double *capacity = r->services[0].value[SIM_CAPACITY_RATE];
     close_to(capacity[0], 200);
@@ -149,7 +149,7 @@ static void one_shard_down_hits_its_clients(void **state)
     bed.faults[0].kind = SIM_FAIL;
     bed.faults[0].factor = 1;
     bed.faults[0].shard = 2;
-    bed.watch.samples = 4;
+    bed.run_conf.samples = 4;
     struct sim_result *r = bed_run(&bed);
     for (uint32_t i = 0; i < r->n_marks; i++)
         hit[r->marks[i].client] += r->marks[i].kind == SIM_MARK_ERROR;

@@ -116,8 +116,8 @@ static uint32_t variant_of(const struct sim_model *m, const char *name)
 static void check_run(const struct sim_model *m, const char *scenario,
                       const char *variant, uint64_t seed)
 {
-    struct sim_run_conf watch = { .steps = 0 };
-    struct sim_result *r = sim_run(m, variant_of(m, variant), seed, &watch);
+    struct sim_run_conf run_conf = { .steps = 0 };
+    struct sim_result *r = sim_run(m, variant_of(m, variant), seed, &run_conf);
 
     for (int i = 0; i < N_LESSONS; i++) {
         const struct lesson *l = &lessons[i];

@@ -75,7 +75,7 @@ static void crowd(struct bed *bed)
     bed->faults[3].service = 2;
     bed->faults[3].every_ns = BIDE_SECOND;
     bed->faults[3].for_ns = 300 * BIDE_MILLISECOND;
-    bed->watch.samples = 5;
+    bed->run_conf.samples = 5;
 }
 
 /* ===== conservation ===== */
@@ -216,7 +216,7 @@ static void run_does_not_depend_on_its_steps(void **state)
     (void)state;
     crowd(&bed);
     struct sim_result *a = bed_run(&bed);
-    bed.watch.steps = 7;
+    bed.run_conf.steps = 7;
     struct sim_result *b = bed_run(&bed);
     assert_int_equal(b->n_steps, 7);
     same_run(a, b);
@@ -229,18 +229,18 @@ static void run_does_not_depend_on_its_steps(void **state)
 static void engine_counts_the_same(void **state)
 {
     struct bed bed;
-    struct sim_cast cast;
+    struct sim_build build;
     (void)state;
     crowd(&bed);
-    sim_cast_init(&cast, &bed.model, SIM_NONE, 1, 0);
-    sim_world_run(&cast.world, bed.model.duration_ns);
-    for (uint32_t i = 0; i < cast.n_callers; i++) {
-        const struct sim_caller *c = cast.callers[i];
+    sim_build_init(&build, &bed.model, SIM_NONE, 1, 0);
+    sim_world_run(&build.world, bed.model.duration_ns);
+    for (uint32_t i = 0; i < build.n_callers; i++) {
+        const struct sim_caller *c = build.callers[i];
         const struct sim_caller_totals *t = &c->metrics.total;
         struct sim_caller_totals sums = { 0 };
         for (uint32_t d = 0; d < c->n_deps; d++) {
             bide_stats s;
-            bide_dep_stats(c->deps[d], cast.world.now_ns, &s);
+            bide_dep_stats(c->deps[d], build.world.now_ns, &s);
             sums.calls += s.calls;
             sums.retries += s.retries;
             sums.hedges += s.hedges;
@@ -258,7 +258,7 @@ static void engine_counts_the_same(void **state)
         assert_int_equal(sums.hedge_wins, t->hedge_wins);
         assert_memory_equal(sums.by_reason, t->by_reason, sizeof t->by_reason);
     }
-    sim_cast_done(&cast);
+    sim_build_done(&build);
 }
 
 /* ===== watching ===== */
@@ -276,8 +276,8 @@ static void run_can_be_stopped(void **state)
     double done = 0;
     (void)state;
     bed_init(&bed);
-    bed.watch.self = &done;
-    bed.watch.progress = stop_half_way;
+    bed.run_conf.self = &done;
+    bed.run_conf.progress = stop_half_way;
     struct sim_result *r = bed_run(&bed);
     assert_true(r->cut_short);
     assert_true(done >= 0.5 && done < 0.52);
@@ -295,7 +295,7 @@ static void marks_tell_the_whole_story(void **state)
     uint32_t attempts = 0, lasts = 0, refused = 0, open = 0;
     (void)state;
     crowd(&bed);
-    bed.watch.samples = 1000;
+    bed.run_conf.samples = 1000;
     struct sim_result *r = bed_run(&bed);
     for (uint32_t i = 0; i < r->n_marks; i++) {
         const struct sim_mark *m = &r->marks[i];

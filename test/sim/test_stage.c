@@ -82,7 +82,7 @@ static void throttled_clients_heed_the_hint(void **state)
     bed.services[0].limit_rate = 5;
     bed.services[0].limit_burst = 2;
     bed.services[0].retry_after_ns = 2 * BIDE_SECOND;
-    bed.watch.samples = 1;
+    bed.run_conf.samples = 1;
     struct sim_result *r = bed_run(&bed);
     for (uint32_t i = 0; i < r->n_marks; i++) {
         const struct sim_mark *m = &r->marks[i];
@@ -247,7 +247,7 @@ static void fleet_calls_within_its_time(void **state)
     bed_init(&bed);
     bed.fleets[0].from_ns = 2 * BIDE_SECOND;
     bed.fleets[0].until_ns = 4 * BIDE_SECOND;
-    bed.watch.steps = 10;
+    bed.run_conf.steps = 10;
     struct sim_result *r = bed_run(&bed);
     const double *calls = r->callers[0].value[SIM_CALLS];
     assert_true(calls[0] == 0 && calls[1] == 0);

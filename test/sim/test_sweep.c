@@ -209,8 +209,8 @@ static struct sim_summary *replicate(uint32_t n, uint32_t threads,
         .model = model, .seed = 5, .replications = n, .threads = threads
     };
 
-    plan.watch.progress = progress;
-    plan.watch.self = self;
+    plan.run_conf.progress = progress;
+    plan.run_conf.self = self;
     return sim_replicate(&plan);
 }
 
@@ -249,9 +249,9 @@ static void replicate_does_not_depend_on_threads(void **state)
  * of each alone. */
 static void replicate_mean_is_that_of_its_runs(void **state)
 {
-    struct sim_run_conf watch = { 0 };
-    struct sim_result *a = sim_run(model, 1, 5, &watch);
-    struct sim_result *b = sim_run(model, 1, 6, &watch);
+    struct sim_run_conf run_conf = { 0 };
+    struct sim_result *a = sim_run(model, 1, 5, &run_conf);
+    struct sim_result *b = sim_run(model, 1, 6, &run_conf);
     struct sim_summary *s = replicate(2, 2, NULL, NULL);
     const struct sim_interval *i =
         &s->variants[1].figure[SIM_FIG_AMPLIFICATION];
@@ -329,7 +329,7 @@ static void sweep_points_are_runs_of_their_settings(void **state)
     struct sim_sweep *s = NULL;
     struct sim_plan plan = { .seed = 5, .replications = 1, .threads = 2 };
     struct sim_model *d = sim_copy_new(model);
-    struct sim_run_conf watch = { 0 };
+    struct sim_run_conf run_conf = { 0 };
     const char *expected;
 
     (void)state;
@@ -339,7 +339,7 @@ static void sweep_points_are_runs_of_their_settings(void **state)
     sim_sweep_run(s, &plan);
     sim_setting(d, "attempts", "4", &expected);
     sim_setting(d, "services.api.workers", "6", &expected);
-    struct sim_result *r = sim_run(d, 1, 5, &watch);
+    struct sim_result *r = sim_run(d, 1, 5, &run_conf);
     for (int f = 0; f < SIM_FIGURES; f++) {
         double x = sim_interval_value(&sim_sweep_at(s, 2, 0, 1)[f]);
         assert_true(memcmp(&x, &r->figure[f], sizeof x) == 0 || isnan(x));

@@ -121,7 +121,7 @@ struct sim_ledger ledger;
 uint64_t name, duplicates;
 
 /* sim/world/record.h */
-struct sim_cast cast;
+struct sim_build build;
 struct sim_result *result;
 int64_t now, duration;
 
@@ -133,7 +133,7 @@ int64_t now;
 
 /* sim/world/result.h */
 struct sim_model *model;
-struct sim_run_conf watch;
+struct sim_run_conf run_conf;
 uint32_t variant, step;
 uint64_t seed;
 
