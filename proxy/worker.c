@@ -86,9 +86,10 @@ static void on_pause(struct net_timer *t)
 
 static void close_idle(struct worker *w)
 {
-    struct client *c, *next;
-    for (c = w->clients; c; c = next) {
-        next = c->next;
+    for (struct bide__list *at = w->clients.next, *next; at != &w->clients;
+         at = next) {
+        struct client *c = bide__container_of(at, struct client, all);
+        next = at->next;
         if (c->phase == CLIENT_IDLE)
             client_abort(c);
     }
@@ -114,6 +115,7 @@ struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
     if (!w)
         return NULL;
     memset(w, 0, sizeof *w);
+    bide__list_init(&w->clients);
     for (int i = 0; i < N_QUEUES; i++)
         bide__list_init(&w->queues[i]);
     w->proxy = proxy;
@@ -162,7 +164,9 @@ static void retire_pools(struct worker *w, const struct generation *old)
 
 static void trust_anew(struct worker *w)
 {
-    for (struct client *c = w->clients; c; c = c->next) {
+    for (struct bide__list *at = w->clients.next; at != &w->clients;
+         at = at->next) {
+        struct client *c = bide__container_of(at, struct client, all);
         client_set_trust(c);
         client_follow(c);
     }
@@ -312,8 +316,8 @@ void worker_free(struct worker *w)
     if (!w->draining)
         worker_unlisten(w);
     w->draining = true;
-    while (w->clients)
-        client_abort(w->clients);
+    while (!bide__list_empty(&w->clients))
+        client_abort(bide__container_of(w->clients.next, struct client, all));
     for (size_t i = 0; i < w->generation->n_upstreams; i++)
         for (unsigned e = 0; e < w->generation->upstreams[i]->n_endpoints; e++)
             pool_retire(

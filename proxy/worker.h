@@ -71,7 +71,7 @@ struct worker {
     struct link *free_links;
     unsigned n_free_clients, n_free_exchanges, n_free_attempts, n_free_links;
 
-    struct client *clients; /* all of them */
+    struct bide__list clients; /* all of them */
     size_t n_clients, max_clients;
     bool limits_clients; /* by their address: proxy->per_client is there */
     size_t n_exchanges;

@@ -22,30 +22,6 @@ static struct worker *worker_of(const struct link *l)
     return l->pool->worker;
 }
 
-/* ===== lists ===== */
-
-static struct link **list_of(struct link *l)
-{
-    return l->phase == LINK_IDLE ? &l->pool->idle : &l->pool->connecting;
-}
-
-static void list_add(struct link *l)
-{
-    struct link **list = list_of(l);
-    l->prev = NULL;
-    l->next = *list;
-    if (*list)
-        (*list)->prev = l;
-    *list = l;
-}
-
-static void list_remove(struct link *l)
-{
-    if (l->next)
-        l->next->prev = l->prev;
-    *(l->prev ? &l->prev->next : list_of(l)) = l->next;
-}
-
 /* ===== links ===== */
 
 static void link_free(void *user, struct net_grave *grave)
@@ -83,7 +59,7 @@ void link_drop(struct link *l)
     if (l->phase == LINK_CONNECTING)
         p->n_connecting--;
     if (l->phase != LINK_BUSY)
-        list_remove(l);
+        bide__list_remove(&l->list);
     if (l->phase == LINK_CONNECTING && l->attempt)
         l->attempt->making = NULL;
     l->phase = LINK_CLOSED;
@@ -118,7 +94,7 @@ static void connect_failed(struct link *l, bide_fault fault)
 
 void link_use(struct link *l)
 {
-    list_remove(l);
+    bide__list_remove(&l->list);
     gauge_down(&l->pool->n_idle);
     l->phase = LINK_BUSY;
 }
@@ -137,7 +113,7 @@ static void put_idle(struct link *l)
     l->phase = LINK_IDLE;
     l->reused = true;
     gauge_up(&p->n_idle);
-    list_add(l);
+    bide__list_push(&p->idle, &l->list);
     l->until_ns = net_after(p->worker->loop.now_ns,
                             p->endpoint->upstream->conf.idle_timeout_ns);
     if (!bide__timer_is_set(&l->timer.timer) ||
@@ -149,7 +125,7 @@ static void put_idle(struct link *l)
 static void connected(struct link *l)
 {
     l->pool->n_connecting--;
-    list_remove(l);
+    bide__list_remove(&l->list);
     l->phase = LINK_BUSY;
     net_timer_cancel(&worker_of(l)->loop, &l->timer);
     if (l->attempt) {
@@ -271,7 +247,7 @@ struct link *link_new(struct pool *p)
     count(&p->worker->counters.connects);
     gauge_up(&p->n_links);
     p->n_connecting++;
-    list_add(l);
+    bide__list_push(&p->connecting, &l->list);
     net_timer_set(
         loop, &l->timer,
         net_after(loop->now_ns, e->upstream->conf.connect_timeout_ns));

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/list.h"
 #include "net/conn.h"
 #include "net/loop.h"
 
@@ -26,7 +27,8 @@ struct link {
     struct pool *pool;
     struct attempt *attempt; /* that uses it; NULL: idle or connecting */
     struct net_buf *in;      /* what was read and not used yet; NULL: nothing */
-    struct link *next, *prev; /* idle or connecting ones */
+    struct bide__list list;   /* of idle or connecting ones */
+    struct link *next;        /* on the free list */
     int64_t until_ns;         /* of the timer, which may fire earlier */
     unsigned moves;           /* of its endpoint, when it was last looked at */
     uint8_t client[16];       /* that it is for (link_proxied.c) */

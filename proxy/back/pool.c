@@ -47,10 +47,9 @@ void pool_leave(struct pool *p, struct attempt *a)
 
 struct link *pool_oldest_idle(const struct pool *p)
 {
-    struct link *l = p->idle;
-    while (l && l->next)
-        l = l->next;
-    return l;
+    return bide__list_empty(&p->idle)
+               ? NULL
+               : bide__container_of(p->idle.prev, struct link, list);
 }
 
 void pool_serve(struct pool *p)
@@ -81,7 +80,8 @@ static bool may_connect(const struct pool *p)
 {
     return (p->proxied ? p->n_waiting > 0 : p->n_connecting < p->n_waiting) &&
            p->n_connecting < p->max_connecting &&
-           (gauged(&p->n_links) < p->max_links || (p->proxied && p->idle));
+           (gauged(&p->n_links) < p->max_links ||
+            (p->proxied && !bide__list_empty(&p->idle)));
 }
 
 /* Begins a connection for the first in line. NULL and errno. */
@@ -115,11 +115,12 @@ static bool is_nowhere(const struct pool *p)
 /* The idle connection that this attempt may use; NULL: none. */
 static struct link *find_idle(const struct pool *p, const struct attempt *a)
 {
-    struct link *l = p->idle;
-    if (l && p->proxied)
-        while (l && !link_is_for(l, a))
-            l = l->next;
-    return l;
+    for (struct bide__list *at = p->idle.next; at != &p->idle; at = at->next) {
+        struct link *l = bide__container_of(at, struct link, list);
+        if (!p->proxied || link_is_for(l, a))
+            return l;
+    }
+    return NULL;
 }
 
 /* One that waits to be used and is still open, or NULL. */
@@ -222,14 +223,18 @@ void pool_init(struct pool *p, struct worker *w)
     p->task.run = serve;
 }
 
+static void drop_all(struct bide__list *links)
+{
+    while (!bide__list_empty(links))
+        link_drop(bide__container_of(links->next, struct link, list));
+}
+
 void pool_retire(struct pool *p)
 {
     p->retired = true;
-    while (p->idle)
-        link_drop(p->idle);
+    drop_all(&p->idle);
     if (gauged(&p->in_flight) != 0)
         return;
-    while (p->connecting)
-        link_drop(p->connecting);
+    drop_all(&p->connecting);
     net_task_cancel(&p->task);
 }

@@ -39,8 +39,8 @@ struct link;
 struct pool {
     struct worker *worker;
     struct endpoint *endpoint;
-    struct link *idle; /* the one used last comes first */
-    struct link *connecting;
+    struct bide__list idle; /* links, the one used last first */
+    struct bide__list connecting;
     struct bide__list line; /* of attempts, for a connection */
     gauge n_links, n_idle; /* the three gauges: shared to read (telemetry.c) */
     gauge in_flight;       /* attempts, those in line included */

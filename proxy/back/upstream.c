@@ -106,6 +106,8 @@ static int pools_new(struct endpoint *e, const struct bide__proxy_upstream *c,
     for (unsigned w = 0; w < n_workers; w++) {
         struct pool *p = &e->pools[w];
         p->endpoint = e;
+        bide__list_init(&p->idle);
+        bide__list_init(&p->connecting);
         bide__list_init(&p->line);
         p->proxied = c->proxy_protocol != BIDE__PROXY_TELLS_NOTHING;
         p->max_links = (uint32_t)worker_share(c->connections, w, n_workers);

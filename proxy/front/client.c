@@ -86,9 +86,7 @@ static void client_close(struct client *c)
     net_timer_cancel(&w->loop, &c->timer);
     net_task_cancel(&c->task);
     client_leave(c);
-    if (c->next)
-        c->next->prev = c->prev;
-    *(c->prev ? &c->prev->next : &w->clients) = c->next;
+    bide__list_remove(&c->all);
     w->n_clients--;
     atomic_store_explicit(&w->now_clients, (unsigned)w->n_clients,
                           memory_order_relaxed);
@@ -256,10 +254,7 @@ void client_new(struct worker *w, int fd, const struct sockaddr *from)
     c->worker = w;
     client_set_address(c, from);
     client_set_trust(c);
-    c->next = w->clients;
-    if (c->next)
-        c->next->prev = c;
-    w->clients = c;
+    bide__list_push(&w->clients, &c->all);
     w->n_clients++;
     atomic_store_explicit(&w->now_clients, (unsigned)w->n_clients,
                           memory_order_relaxed);

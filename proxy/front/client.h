@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/list.h"
 #include "net/buf.h"
 #include "net/conn.h"
 #include "net/http1.h"
@@ -40,7 +41,8 @@ struct client {
     struct net_task task;   /* goes on with what it left */
     int64_t until_ns;       /* what is waited for must have come by then */
     struct worker *worker;
-    struct client *next, *prev; /* in worker->clients */
+    struct bide__list all; /* in worker->clients */
+    struct client *next;   /* on the free list */
     struct net_buf *in;         /* what was read and not used yet */
     struct exchange *ex; /* reading a head, or being served; NULL when idle */
     uint8_t address[16]; /* of the client */
