@@ -3,13 +3,13 @@
 
 #include <string.h>
 
+#include "lib/ascii.h"
+
 enum { MAX_WORD = 48, MAX_LISTED = 10 };
 
 static char folded(char c)
 {
-    if (c >= 'A' && c <= 'Z')
-        return (char)(c - 'A' + 'a');
-    return c == '-' ? '_' : c;
+    return c == '-' ? '_' : bide__lower(c);
 }
 
 static int least(int a, int b, int c)

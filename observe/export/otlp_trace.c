@@ -245,7 +245,8 @@ void bide__otlp_span(struct bide__out *out,
 {
     struct bide__otlp w = { .out = out, .json = json };
 
-    bide__otlp_element(&w, first);
+    if (json)
+        bide__otlp_element(&w, first);
     if (!known || json || !put_plain(out, from, event, known))
         put_span(&w, from, event, known);
 }
