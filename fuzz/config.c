@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/doc/diag.h"
 #include "base/json.h"
-#include "config/policy/policy_file.h"
+#include "config/doc/diag_json.h"
+#include "config/doc/tree.h"
+#include "config/field/option_value.h"
+#include "config/lint/rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,6 @@
 #define BIDE_REPLAY_READER_H
 
 #include "base/arena.h"
-#include "config/doc/diag.h"
 #include "config/doc/tree.h"
 #include "replay/script.h"
 

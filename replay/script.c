@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/doc/diag.h"
 #include "replay/event.h"
 #include "replay/reader.h"
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "config/doc/diag.h"
 #include "replay/reader.h"
 #include "replay/time.h"
 

@@ -36,12 +36,9 @@ MOST_FILES = 50
 MOST_DEFINERS = 2
 # Still to be split; may only get shorter.
 TO_SPLIT = {
-    "config/doc/diag.h", "config/doc/tree.h", "config/field/field.h",
-    "config/field/schema.h", "config/lint/lint.h", "config/policy/load.h",
-    "config/policy/policy_file.h", "config/translate/import_istio.h",
-    "config/translate/translate.h", "net/http/client.h", "net/http/server.h",
-    "net/http1.h", "net/http1_body.h", "net/http1_read.h", "net/tls_openssl.h",
-    "proxy/exchange/attempt.h", "sim/scenario/load.h",
+    "config/field/field.h", "config/field/schema.h", "net/http/client.h",
+    "net/http/server.h", "net/http1.h", "net/http1_body.h", "net/http1_read.h",
+    "net/tls_openssl.h", "proxy/exchange/attempt.h", "sim/scenario/load.h",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 

@@ -10,6 +10,10 @@
 #include "cmd/common/flags.h"
 #include "cmd/common/output.h"
 #include "config/doc/diag.h"
+#include "config/doc/diag_json.h"
+#include "config/doc/read_file.h"
+#include "config/lint/rules.h"
+#include "config/policy/pages.h"
 #include "config/policy/policy_file.h"
 #include "sim/scenario/scenario.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cmd/common/output.h"
-#include "config/policy/policy_file.h"
+#include "config/field/option_value.h"
 
 /* Flags that are options of a policy under a shorter name. */
 static const char *const aliases[][2] = {

@@ -10,7 +10,7 @@
 #include "cmd/common/output.h"
 #include "cmd/common/policy_choice.h"
 #include "cmd/explain/explain.h"
-#include "config/doc/tree.h"
+#include "config/doc/read_file.h"
 #include "config/field/rows.h"
 #include "config/field/value.h"
 

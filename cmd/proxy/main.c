@@ -14,7 +14,7 @@
 #include "cmd/common/output.h"
 #include "cmd/proxy/cmd.h"
 #include "cmd/proxy/supervise.h"
-#include "config/doc/tree.h"
+#include "config/doc/read_file.h"
 
 static const struct flag flag_list[] = {
     { "config", 'c', "FILE", "the policy file, with a section `proxy:`" },

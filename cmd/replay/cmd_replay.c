@@ -7,7 +7,7 @@
 #include "cmd/common/output.h"
 #include "cmd/common/policy_choice.h"
 #include "cmd/replay/command.h"
-#include "config/doc/tree.h"
+#include "config/doc/read_file.h"
 #include "replay/format.h"
 #include "replay/log.h"
 #include "replay/print.h"

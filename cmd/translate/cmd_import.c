@@ -7,6 +7,10 @@
 #include "cmd/common/output.h"
 #include "cmd/translate/command.h"
 #include "cmd/translate/translate_cmd.h"
+#include "config/doc/diag.h"
+#include "config/doc/diag_json.h"
+#include "config/doc/read_file.h"
+#include "config/policy/write_policy.h"
 #include "config/translate/import.h"
 
 static const struct flag flag_list[] = {

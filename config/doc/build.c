@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/utf8.h"
+#include "config/doc/diag.h"
 
 enum { INDEXED = 12 }; /* maps of more members than this get an index */
 

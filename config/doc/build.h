@@ -4,7 +4,9 @@
 
 #include <stdint.h>
 
-#include "config/doc/diag.h"
+#include "base/mark.h"
+#include "config/doc/tree.h"
+
 
 /* Threads: owned. */
 struct bide__builder {

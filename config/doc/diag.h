@@ -37,21 +37,7 @@ bool bide__diag_full(const bide_diagnostics *notes);
 /* Whether a finding was lost for want of memory. */
 bool bide__diag_failed(const bide_diagnostics *notes);
 
-/* The codes of mistakes and what they stand for; lints have their own table
- * (policy_file.h). Sorted by code. */
-struct bide__diag_code {
-    const char *code; /* "unknown-key" */
-    const char *text; /* one sentence */
-};
-const struct bide__diag_code *bide__diag_codes(size_t *ret_n);
-
 /* Sorts by file and place, notes staying behind what they belong to. */
 void bide__diag_sort(bide_diagnostics *notes);
-
-/* As JSON (a list of objects; inside an object under the key `findings`), and as
- * SARIF 2.1.0 for code-review tools. */
-struct bide__json;
-void bide__diag_json(const bide_diagnostics *notes, struct bide__json *out);
-void bide__diag_sarif(const bide_diagnostics *notes, struct bide__json *out);
 
 #endif

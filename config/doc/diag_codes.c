@@ -1,6 +1,6 @@
 /* diag_codes.c: every kind of mistake, with its name for good. A code is never
  * used again for something else; test/golden/check has a file for each. */
-#include "config/doc/diag.h"
+#include "config/doc/diag_json.h"
 
 static const struct bide__diag_code codes[] = {
     { "bad-alias", "An alias names nothing, or something around itself." },

@@ -1,12 +1,13 @@
 /* diag_json.c: findings for machines: plain JSON, and SARIF 2.1.0.
  *
  * In both, a note is a member of the finding that it belongs to. */
+#include "config/doc/diag_json.h"
+
 #include <string.h>
 
-#include "config/doc/diag.h"
 #include "base/hex.h"
 #include "base/json.h"
-#include "config/policy/policy_file.h"
+#include "config/lint/rules.h"
 
 /* The index behind the notes of finding i. */
 static size_t behind_notes(const bide_diagnostics *notes, size_t i)

@@ -10,9 +10,8 @@
  * place is shown. */
 #include <string.h>
 
-#include "config/doc/diag.h"
-#include "config/policy/policy_file.h"
 #include "base/utf8.h"
+#include "config/lint/rules.h"
 
 enum {
     TAB = 8,

@@ -5,6 +5,7 @@
 #include "base/json_read.h"
 #include "base/utf8.h"
 #include "config/doc/build.h"
+#include "config/doc/diag.h"
 
 /* Threads: owned. */
 struct reader {

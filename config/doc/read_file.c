@@ -1,5 +1,7 @@
 /* read_file.c: all of a file, or of standard input. */
 #define _GNU_SOURCE /* fileno */
+#include "config/doc/read_file.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

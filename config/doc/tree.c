@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "base/arena.h"
 #include "config/doc/build.h"
+#include "config/doc/yaml.h"
 
 void bide__tree_free(struct bide__tree *tree)
 {

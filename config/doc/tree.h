@@ -57,12 +57,9 @@ int bide__tree_json(struct bide__tree **ret, const char *name, const char *text,
                     size_t len, bide_diagnostics *notes);
 void bide__tree_free(struct bide__tree *tree);
 
-/* The same, but a tree is given as well if its mistakes leave it readable (a key
- * that comes twice, a tag): whoever goes on finds more of them in one run.
- * *ret_mistaken then says that the document is to be refused in the end. */
-int bide__tree_try_yaml(struct bide__tree **ret, bool *ret_mistaken,
-                        const char *name, const char *text, size_t len,
-                        bide_diagnostics *notes);
+/* The same as bide__tree_json(), but a tree is given as well if its mistakes leave
+ * it readable; *ret_mistaken then says that the document is to be refused in the
+ * end. */
 int bide__tree_try_json(struct bide__tree **ret, bool *ret_mistaken,
                         const char *name, const char *text, size_t len,
                         bide_diagnostics *notes);
@@ -84,11 +81,5 @@ bool bide__node_empty(const struct bide__node *node);
 /* "a list", "a map", "`text`": what was found, for messages. */
 const char *bide__node_found(struct bide__tree *tree,
                              const struct bide__node *node);
-
-/* Reads a whole file, "-" for standard input, at most 64 MiB. What went wrong
- * (no such file, a directory, too large) is a finding. *ret_text is the
- * caller's to free() and ends in a NUL that *ret_len does not count. */
-int bide__read_file(const char *path, char **ret_text, size_t *ret_len,
-                    bide_diagnostics *notes);
 
 #endif

@@ -3,6 +3,8 @@
  * libyaml finds the structure and the places; what a policy file has no use for
  * is refused here, by name: tags of one's own, merge keys, keys that are not
  * text, a second document. */
+#include "config/doc/yaml.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,11 +2,11 @@
  *
  * libyaml's own messages are kept, since they can be searched for; what they
  * come down to is added. */
-#include "config/doc/yaml_reader.h"
-
 #include <string.h>
 
 #include "base/utf8.h"
+#include "config/doc/diag.h"
+#include "config/doc/yaml_reader.h"
 
 static struct bide__mark yaml_mark(const yaml_mark_t *start,
                                    const yaml_mark_t *end)

@@ -2,7 +2,8 @@
 #ifndef BIDE_CONFIG_FIELD_OPTION_VALUE_H
 #define BIDE_CONFIG_FIELD_OPTION_VALUE_H
 
-#include "config/policy/policy_file.h"
+#include "bide/policy.h"
+
 
 struct bide__field;
 
@@ -27,5 +28,15 @@ bool bide__option_same(const bide_policy_conf *a, const bide_policy_conf *b,
                        const bide_option *o);
 bool bide__policy_same(const bide_policy_conf *a, const bide_policy_conf *b);
 uint64_t bide__policy_hash(uint64_t h, const bide_policy_conf *policy);
+
+/* Sets one option from text, as a flag of the command line does. BIDE_ENAME if
+ * there is no such option, BIDE_EPARSE if the text does not fit it. */
+int bide__option_set(bide_policy_conf *conf, const char *key, const char *text,
+                     size_t len);
+
+/* Writes the value of an option as a file would have it: "250ms", "10%", "full".
+ * In `buffer`, or a constant. */
+const char *bide__option_text(const void *conf, const bide_option *option,
+                              char *buffer, size_t size);
 
 #endif

@@ -1,5 +1,6 @@
 /* read_value.c: one value that text can say, read by its row; and where that
  * fails, what would have been right. */
+#include "config/doc/diag.h"
 #include "config/field/field.h"
 
 static const char *unit_help(struct bide__load *load,

@@ -2,12 +2,14 @@
  *
  * docs/policy-reference.md is what bide__write_reference() wrote; a test writes it
  * again and compares, so the page cannot say anything else than the code does. */
+#include "config/field/reference.h"
+
 #include <string.h>
 
-#include "config/doc/diag.h"
-#include "config/policy/policy_file.h"
+#include "config/doc/diag_json.h"
 #include "config/field/option_value.h"
-#include "config/field/reference.h"
+#include "config/lint/rules.h"
+#include "config/policy/pages.h"
 #include "config/proxy/read.h"
 
 static const bide_policy_conf init = BIDE_POLICY_CONF_INIT;

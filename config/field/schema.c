@@ -3,11 +3,12 @@
  * Draft 7, which editors know best. It is written from the tables of options
  * and sections; it cannot say that a cap is not under its base, and leaves that
  * to `bide check`. */
+#include "config/field/schema.h"
+
 #include <string.h>
 
-#include "config/policy/policy_file.h"
+#include "config/policy/pages.h"
 #include "config/policy/policy_rules.h"
-#include "config/field/schema.h"
 #include "config/proxy/read.h"
 
 /* ===== small parts ===== */

@@ -3,11 +3,11 @@
  * Policies are templates for each other: what does nothing in `default` may be
  * what `search` is made of. So an option is idle only if no policy that has it
  * from the same line makes use of it. */
-#include "config/lint/lint.h"
-
 #include <string.h>
 
 #include "config/field/option_value.h"
+#include "config/lint/lint.h"
+#include "config/lint/outcome_lints.h"
 
 /* Which options one depends on: key or the beginning of keys, what must hold,
  * and the words for it. */

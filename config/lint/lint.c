@@ -8,6 +8,10 @@
 #include <string.h>
 
 #include "config/field/option_value.h"
+#include "config/lint/outcome_lints.h"
+#include "config/lint/policy_lints.h"
+#include "config/lint/proxy_lints.h"
+#include "config/lint/rules.h"
 
 static const struct bide__lint_rule rules[] = {
     { "L001", "over-deadline",

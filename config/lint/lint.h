@@ -26,23 +26,7 @@ struct bide__node *bide__set_by(const struct bide__linting *l,
     bide__diag((l)->notes, (l)->config->tree, node, BIDE_WARNING, code, help,  \
                __VA_ARGS__)
 
-/* The longest that all the waits of n attempts may take together, and that a
- * whole call may take with timeouts. Saturate at BIDE_FOREVER. */
-int64_t bide__longest_waits(const bide_policy_conf *conf, uint32_t attempts);
-int64_t bide__longest_call(const bide_policy_conf *conf, uint32_t attempts);
-
 /* Whether the policy retries at all. */
 bool bide__retries(const struct bide__linting *l);
-
-/* The lints, by what they look at. */
-void bide__lint_time(const struct bide__linting *l);
-void bide__lint_load(const struct bide__linting *l);
-void bide__lint_choices(const struct bide__linting *l);
-void bide__lint_outcomes(const struct bide__linting *l);
-void bide__lint_idle(const struct bide__linting *l);
-
-/* Those that look at the section of the sidecar. */
-void bide__lint_proxy(const bide_config *config, bide_diagnostics *notes);
-void bide__lint_routes(const bide_config *config, bide_diagnostics *notes);
 
 #endif

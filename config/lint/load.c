@@ -1,9 +1,9 @@
 /* load.c: what a policy does to the service it is for. */
-#include "config/lint/lint.h"
-
 #include <math.h>
 
 #include "config/field/value.h"
+#include "config/lint/lint.h"
+#include "config/lint/policy_lints.h"
 
 #define SHOWN 40
 

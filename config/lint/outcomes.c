@@ -2,10 +2,10 @@
  *
  * A rule that asks for a header or a problem type knows more than a status
  * says, and is believed. */
-#include "config/lint/lint.h"
-
 #include <string.h>
 
+#include "config/lint/lint.h"
+#include "config/lint/outcome_lints.h"
 #include "config/policy/policy_rules.h"
 
 /* ===== L004 ===== */

@@ -1,10 +1,11 @@
 /* proxy.c: what is allowed in the section of the sidecar, and unwise. */
-#include "config/lint/lint.h"
 
 #include <string.h>
 
-#include "config/proxy/conf.h"
 #include "config/field/field.h"
+#include "config/lint/proxy_lints.h"
+#include "config/policy/policy_file.h"
+#include "config/proxy/conf.h"
 
 /* Warns at a key of a map. */
 static void warn_at(const bide_config *config, bide_diagnostics *notes,

@@ -1,9 +1,11 @@
 /* routes.c: routes that are never asked, and upstreams that none leads to.
  */
-#include "config/lint/lint.h"
 
 #include <string.h>
 
+#include "config/doc/diag.h"
+#include "config/lint/proxy_lints.h"
+#include "config/policy/policy_file.h"
 #include "config/proxy/conf.h"
 
 /* Pairs of routes are compared; a file with more is looked at up to here. */

@@ -1,7 +1,7 @@
 /* time.c: whether the durations of a policy go together. */
-#include "config/lint/lint.h"
-
 #include "config/field/value.h"
+#include "config/lint/lint.h"
+#include "config/lint/policy_lints.h"
 
 #define SHOWN 40
 

@@ -5,7 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/doc/diag.h"
+#include "config/doc/read_file.h"
+#include "config/doc/yaml.h"
 #include "config/policy/load.h"
+#include "config/policy/policy_file.h"
+#include "config/proxy/check.h"
 
 void *bide__load_alloc(struct bide__load *load, size_t size)
 {

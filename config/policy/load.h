@@ -4,7 +4,6 @@
 
 #include "base/arena.h"
 #include "config/doc/diag.h"
-#include "config/policy/policy_file.h"
 
 /* Threads: owned. */
 struct bide__load {
@@ -36,17 +35,5 @@ const char *bide__suggest_policy(struct bide__load *load, const char *found);
 /* The parts of a policy file. */
 void bide__load_policies(struct bide__load *load, const struct bide__node *key,
                          struct bide__node *policies);
-void bide__load_key(struct bide__load *load, struct bide__policy_entry *entry,
-                    const struct bide__node *key, struct bide__node *node);
-void bide__load_rules(struct bide__load *load,
-                      struct bide__policy_entry *entry);
-void bide__load_service(struct bide__load *load,
-                        struct bide__policy_entry *entry,
-                        const struct bide__node *key,
-                        const struct bide__node *node);
-void bide__check_policy(struct bide__load *load,
-                        const struct bide__policy_entry *entry);
-void bide__load_proxy(struct bide__load *load, const struct bide__node *key,
-                      const struct bide__node *node);
 
 #endif

@@ -4,11 +4,12 @@
  * option; here that is told with the place where it was set, and with the other
  * option that it does not go with. To find all of them, the two are set back
  * and the engine is asked again. */
-#include "config/policy/load.h"
+#include "config/policy/policy_check.h"
 
 #include <string.h>
 
 #include "config/field/option_value.h"
+#include "config/policy/load.h"
 
 /* Which other option an engine's refusal is about. */
 static const char *const partners[][2] = {

@@ -4,9 +4,13 @@
  * to its end first and read on the way back, in a loop: chains may be long,
  * stacks are not. Which keys there are is the table of options' to say, not
  * this file's. */
-#include "config/policy/load.h"
-
 #include <string.h>
+
+#include "config/doc/diag.h"
+#include "config/policy/load.h"
+#include "config/policy/policy_check.h"
+#include "config/policy/policy_parts.h"
+#include "config/policy/policy_rules.h"
 
 enum { NEW, WAITING, READ };
 

@@ -80,41 +80,4 @@ struct bide_config {
 const struct bide__policy_entry *bide__config_entry(const bide_config *config,
                                                     const char *name);
 
-/* Sets one option from text, as a flag of the command line does. BIDE_ENAME if
- * there is no such option, BIDE_EPARSE if the text does not fit it. */
-int bide__option_set(bide_policy_conf *conf, const char *key, const char *text,
-                     size_t len);
-
-/* Writes the value of an option as a file would have it: "250ms", "10%", "full".
- * In `buffer`, or a constant. */
-const char *bide__option_text(const void *conf, const bide_option *option,
-                              char *buffer, size_t size);
-
-/* Finds what is allowed but unwise in one policy, or in all. Warnings. What
- * `stated` says about the service goes before what the file says; or NULL. */
-void bide__lint(const bide_config *config, const struct bide__policy_entry *entry,
-                bide_diagnostics *notes);
-void bide__lint_with(const bide_config *config,
-                     const struct bide__policy_entry *entry,
-                     const struct bide__service *stated,
-                     bide_diagnostics *notes);
-
-/* Every lint there is: code, title and sentence, for the reference and SARIF. */
-struct bide__lint_rule {
-    const char *code;  /* "L001" */
-    const char *name;  /* "no-jitter" */
-    const char *why;   /* one sentence */
-};
-const struct bide__lint_rule *bide__lint_rules(size_t *ret_n);
-
-/* The one of this code, or NULL. */
-const struct bide__lint_rule *bide__lint_of(const char *code);
-
-/* Writes a full policy with every option at its default, and its help as a
- * comment; the reference page; a JSON Schema of policy files. All from the table
- * of options. */
-void bide__write_defaults(FILE *out);
-void bide__write_reference(FILE *out);
-void bide__write_schema(FILE *out);
-
 #endif

@@ -3,12 +3,12 @@
  * Which keys there are is the table of options' to say; this file finds the
  * row, sets the field, and where that fails, says what would have been right.
  */
-#include "config/policy/load.h"
-
 #include <string.h>
 
 #include "config/field/field.h"
 #include "config/field/option_value.h"
+#include "config/policy/load.h"
+#include "config/policy/policy_parts.h"
 
 /* ===== what an option is given ===== */
 

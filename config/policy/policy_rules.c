@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "config/policy/load.h"
 #include "config/field/value.h"
+#include "config/policy/load.h"
+#include "config/policy/policy_check.h"
+#include "config/policy/policy_file.h"
 
 /* ===== rules ===== */
 

@@ -5,6 +5,8 @@
  * every status, fault and code gives the lists, however the rules were put. A
  * rule with two conditions ("503 of a POST") cannot be put as a list and is
  * told. */
+#include "config/policy/retry_set.h"
+
 #include <string.h>
 
 #include "config/translate/translate.h"

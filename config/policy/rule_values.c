@@ -1,9 +1,9 @@
 /* rule_values.c: the values that rules and lists of outcomes are made of. */
-#include "config/policy/policy_rules.h"
-
 #include <string.h>
 
+#include "config/doc/diag.h"
 #include "config/field/value.h"
+#include "config/policy/policy_rules.h"
 
 #define SET(bit) (UINT32_C(1) << (bit))
 

@@ -1,8 +1,9 @@
 /* service.c: what is known about the service that a policy is for. The engine
  * has no use for it; the lints do. */
-#include "config/field/rows.h"
-
 #include <float.h>
+
+#include "config/field/rows.h"
+#include "config/policy/policy_parts.h"
 
 static void load_fact(struct bide__load *load, const struct bide__field *f,
                       const struct bide__node *key,

@@ -3,11 +3,13 @@
  * Only what differs from the defaults is written, so that a reader sees what
  * was decided and not what was left alone. Values are in the words of the table
  * of options, which reads them back as they were. */
+#include "config/policy/write_policy.h"
+
 #include <string.h>
 
-#include "config/field/option_value.h"
-#include "config/translate/translate.h"
 #include "base/utf8.h"
+#include "config/field/option_value.h"
+#include "config/policy/retry_set.h"
 
 enum { WIDTH = 80 };
 

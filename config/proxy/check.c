@@ -3,10 +3,13 @@
  *
  * Where a default does not fit what was written beside it, the default gives
  * way; where both were written, it is a mistake. */
-#include "config/proxy/read.h"
+#include "config/proxy/check.h"
 
 #include <string.h>
 #include <strings.h>
+
+#include "config/policy/policy_file.h"
+#include "config/proxy/read.h"
 
 static void together(struct bide__load *load, const struct bide__node *map,
                      const char *key, const char *needed, const char *help)

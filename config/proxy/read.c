@@ -1,11 +1,12 @@
 /* read.c: what is more than a number in the section of the sidecar. */
-#include "config/proxy/read.h"
-
 #include <string.h>
 
 #include "base/address.h"
+#include "config/doc/diag.h"
+#include "config/policy/policy_file.h"
 #include "config/policy/policy_rules.h"
 #include "config/proxy/address.h"
+#include "config/proxy/read.h"
 
 /* ===== texts ===== */
 

@@ -6,8 +6,10 @@
  */
 #include <math.h>
 
-#include "config/translate/export_istio.h"
 #include "config/field/value.h"
+#include "config/policy/write_policy.h"
+#include "config/translate/export_istio.h"
+#include "config/translate/mesh.h"
 
 static void tell_breaker(struct bide__translation *t, uint32_t errors)
 {

@@ -5,11 +5,15 @@
  * that a policy has a say in; field names are those of the protobuf files.
  * Where Envoy would fill in a limit of its own (3 retries at once, 1024
  * requests, 15 s), the absence of one is written out. */
+#include "config/translate/export_envoy.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "config/translate/export_envoy.h"
 #include "base/json.h"
+#include "config/policy/retry_set.h"
+#include "config/translate/mesh.h"
+#include "config/translate/translate_value.h"
 
 static const int64_t no_limit = UINT32_MAX;
 

@@ -5,10 +5,14 @@
  * over 5 as 5, draw each wait from 0.8 to 1.2 times its value, and obey a
  * server's pushback to the millisecond. Retries are limited by tokens per
  * server name. */
+#include "config/translate/export_grpc.h"
+
 #include <math.h>
 
-#include "config/translate/export_grpc.h"
 #include "base/json.h"
+#include "config/policy/retry_set.h"
+#include "config/translate/mesh.h"
+#include "config/translate/translate_value.h"
 
 enum { MAX_ATTEMPTS = 5 };
 

@@ -6,6 +6,11 @@
  * from 1.27 on. All else goes back to 1.8 and further. */
 #include "config/translate/export_istio.h"
 
+#include "config/policy/retry_set.h"
+#include "config/policy/write_policy.h"
+#include "config/translate/mesh.h"
+#include "config/translate/translate_value.h"
+
 static const char not_read[] =
     "it does not read what servers say about retrying";
 

@@ -2,6 +2,7 @@
 #ifndef BIDE_CONFIG_TRANSLATE_EXPORT_ISTIO_H
 #define BIDE_CONFIG_TRANSLATE_EXPORT_ISTIO_H
 
+#include "config/translate/mesh.h"
 #include "config/translate/translate.h"
 
 /* Begins a resource, up to its `spec:`. */

@@ -5,7 +5,10 @@
  * of the requests in flight. */
 #include <string.h>
 
+#include "config/policy/retry_set.h"
+#include "config/translate/mesh.h"
 #include "config/translate/translate.h"
+#include "config/translate/translate_value.h"
 
 enum {
     CONNECT_FAULTS = 1u << BIDE_FAULT_CONNECT | 1u << BIDE_FAULT_DNS,

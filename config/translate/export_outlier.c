@@ -6,8 +6,9 @@
  * never. */
 #include <math.h>
 
-#include "config/translate/export_envoy.h"
 #include "base/json.h"
+#include "config/translate/export_envoy.h"
+#include "config/translate/translate_value.h"
 
 /* ===== what becomes of the numbers ===== */
 

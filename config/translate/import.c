@@ -1,10 +1,14 @@
 /* import.c: what the importers share. */
 #define _POSIX_C_SOURCE 200809L
-#include "config/translate/import.h"
-
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/arena.h"
+#include "config/doc/diag.h"
+#include "config/policy/retry_set.h"
+#include "config/policy/write_policy.h"
+#include "config/translate/import.h"
 
 /* Names are compared one with another, and each finding copies its line:
  * hostile documents end here. */

@@ -13,8 +13,9 @@
 #ifndef BIDE_CONFIG_TRANSLATE_IMPORT_H
 #define BIDE_CONFIG_TRANSLATE_IMPORT_H
 
-#include "config/doc/diag.h"
-#include "config/translate/translate.h"
+#include "config/doc/tree.h"
+#include "config/policy/retry_set.h"
+#include "config/policy/write_policy.h"
 
 /* Threads: owned. */
 struct bide__import {

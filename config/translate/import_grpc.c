@@ -4,9 +4,13 @@
  * timeout of an attempt, no breaker, waits drawn from 0.8 to 1.2 times their
  * value, pushback obeyed to the millisecond. A method with a retryPolicy and a
  * hedgingPolicy is refused, as gRPC refuses it. */
+#include "config/translate/import_grpc.h"
+
 #include <string.h>
 
-#include "config/translate/import_grpc.h"
+#include "base/arena.h"
+#include "config/doc/diag.h"
+#include "config/translate/translate.h"
 
 typedef struct bide__grpc_method reading;
 typedef struct bide__node node;

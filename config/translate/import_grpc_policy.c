@@ -2,6 +2,7 @@
  *
  * What gRPC requires is required, and what it refuses is refused: a config that
  * no client would load is not one to make a policy of. */
+#include "config/doc/diag.h"
 #include "config/translate/import_grpc.h"
 
 enum { MAX_ATTEMPTS = 5 };

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/doc/diag.h"
+#include "config/doc/yaml.h"
+#include "config/translate/import_istio_rule.h"
+
 enum { MAX_DOCUMENTS = 100, MAX_BYTES = 4 << 20, MAX_BLANK = 16 << 20 };
 
 /* ===== one resource ===== */

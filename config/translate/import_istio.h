@@ -27,11 +27,6 @@ void bide__istio_virtual_service(struct bide__import *im,
 void bide__istio_retries(struct bide__import *im, void *policy,
                          struct bide__node *key, struct bide__node *value);
 
-/* Reads `spec` of a DestinationRule into the policies for its host, or into a
- * new one if there is none. */
-void bide__istio_destination(struct bide__import *im, struct bide__istio *is,
-                             const struct bide__node *spec);
-
 /* Makes a policy do what Istio does where nothing is said. */
 void bide__istio_defaults(struct bide__named_policy *p);
 

@@ -3,9 +3,13 @@
  * Outlier detection becomes a breaker that opens after failures in a row. A
  * rate of 100 % over no fewer calls than that adds nothing to it, and so stands
  * for "no rate". */
+#include "config/translate/import_istio_rule.h"
+
 #include <string.h>
 
 #include "config/translate/import_istio.h"
+#include "config/translate/translate.h"
+#include "config/translate/translate_value.h"
 
 typedef struct bide__node node;
 

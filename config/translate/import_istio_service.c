@@ -1,6 +1,7 @@
 /* import_istio_service.c: a VirtualService, route by route. */
 #include <string.h>
 
+#include "base/arena.h"
 #include "config/translate/import_istio.h"
 
 typedef struct bide__node node;

@@ -1,8 +1,10 @@
 /* import_value.c: the scalars of other systems' documents. */
 #include <string.h>
 
-#include "config/translate/import.h"
+#include "base/arena.h"
 #include "config/field/value.h"
+#include "config/translate/import.h"
+#include "config/translate/translate_value.h"
 
 bool bide__import_count(struct bide__import *im, const struct bide__node *node,
                         uint64_t min, uint64_t max, uint64_t *ret)

@@ -1,9 +1,10 @@
 /* translate_value.c: durations and percentages as other systems write them. */
+#include "config/translate/translate_value.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "config/translate/translate.h"
 #include "config/field/value.h"
 
 /* Three, six or nine digits behind the dot, or none: what protobuf calls the

@@ -2,6 +2,8 @@
  */
 #include <string.h>
 
+#include "config/doc/diag.h"
+#include "config/policy/policy_file.h"
 #include "sim/scenario/load.h"
 
 void *sim_load_alloc(struct sim_load *l, size_t n, size_t size)

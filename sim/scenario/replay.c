@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "config/doc/read_file.h"
 #include "sim/scenario/load.h"
 
 /* The path of the log; NULL: no memory. */

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/doc/read_file.h"
+#include "config/doc/yaml.h"
+#include "config/policy/policy_file.h"
 #include "sim/scenario/load.h"
 
 /* Each may stand once at the top of a file. */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/doc/tree.h"
+#include "config/doc/read_file.h"
 #include "sim/model/model_copy.h"
 #include "sim/scenario/builtin.h"
 #include "sim/scenario/scenario.h"

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE /* open_memstream, mkdtemp */
 #include <unistd.h>
 
+#include "config/doc/read_file.h"
 #include "findings.h"
 #include "sim/scenario/builtin.h"
 #include "sim/scenario/reference.h"

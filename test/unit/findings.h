@@ -13,8 +13,7 @@
 #include <cmocka.h>
 
 #include "bide/bide.h"
-#include "config/doc/diag.h"
-#include "config/policy/policy_file.h"
+#include "bide/config.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

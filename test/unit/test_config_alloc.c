@@ -5,6 +5,7 @@
  * out of reach: there the parser says that it has no memory. Whatever fails,
  * the answer is BIDE_ENOMEM or what it was without the failure, nothing leaks
  * (a sanitizer or valgrind sees to that), and the config is untouched. */
+#include "config/lint/rules.h"
 #include "findings.h"
 
 #include "../failing_alloc.h"

@@ -2,7 +2,10 @@
  */
 #define _GNU_SOURCE /* open_memstream */
 #include "base/json.h"
-
+#include "base/mark.h"
+#include "config/doc/diag.h"
+#include "config/doc/diag_json.h"
+#include "config/lint/rules.h"
 #include "findings.h"
 
 static struct bide__mark at(unsigned line, unsigned column, unsigned chars)

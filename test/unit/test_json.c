@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "config/doc/tree.h"
 #include "findings.h"
 
 static char *text;

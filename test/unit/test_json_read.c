@@ -1,6 +1,7 @@
 /* test_json_read.c: JSON into a tree, to the letter of RFC 8259. */
 #define READ_TREE bide__tree_json
 #define READ_NAME "t.json"
+#include "config/doc/tree.h"
 #include "tree_rows.h"
 
 static void json_read_keeps_kinds_and_text(void **state)

@@ -1,7 +1,9 @@
 /* test_lint.c: the sums behind the lints. The findings themselves, to the
  * letter, are in test/golden/check. */
-#include "config/lint/lint.h"
 
+#include "config/lint/policy_lints.h"
+#include "config/lint/rules.h"
+#include "config/policy/policy_file.h"
 #include "findings.h"
 
 #define HEAD "version: 1\npolicies:\n"

@@ -1,4 +1,5 @@
 /* test_policy_file.c: what a policy file means to the engine. */
+#include "config/policy/policy_file.h"
 #include "findings.h"
 
 #include "config/field/option_value.h"

@@ -1,5 +1,10 @@
 /* test_reference.c: table, documents and schema say the same. */
 #define _GNU_SOURCE /* open_memstream */
+#include "config/doc/read_file.h"
+#include "config/doc/tree.h"
+#include "config/lint/rules.h"
+#include "config/policy/pages.h"
+#include "config/policy/policy_file.h"
 #include "findings.h"
 
 #include "config/field/option_value.h"

@@ -1,6 +1,7 @@
 /* test_yaml.c: YAML into a tree, and what hostile files run into. */
 #define READ_TREE bide__tree_yaml
 #define READ_NAME "t.yaml"
+#include "config/doc/tree.h"
 #include "tree_rows.h"
 
 static void yaml_marks_count_characters(void **state)

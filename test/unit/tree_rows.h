@@ -4,6 +4,7 @@
 #ifndef BIDE_TEST_TREE_ROWS_H
 #define BIDE_TEST_TREE_ROWS_H
 
+#include "config/doc/tree.h"
 #include "findings.h"
 
 static inline int read_text(struct bide__tree **ret, const char *text,
