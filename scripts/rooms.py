@@ -176,10 +176,10 @@ def check_builds(complaints):
 
 # Where each room stands: row from the ground up, column.
 PLACES = {
-    "include": (0, 1), "lib": (1, 1), "base": (2, 1),
-    "run": (3, 0), "config": (3, 2),
-    "net": (4, 1), "replay": (4, 2), "sim": (4, 3),
-    "observe": (5, 1), "curl": (6, 0), "proxy": (6, 1), "cmd": (7, 2),
+    "include": (0, 1.5), "lib": (1, 1.5), "base": (2, 1.5),
+    "run": (3, 0), "config": (4, 2.5),
+    "curl": (6, 0), "net": (4, 1), "replay": (5, 2), "sim": (5, 3),
+    "observe": (5, 1), "proxy": (6, 1), "cmd": (7, 1.5),
 }
 TOP = 7
 ABOUT = {
@@ -217,13 +217,19 @@ def picture():
           f'width="{width}" height="{height}" font-family="sans-serif">')
     print('<title>Which room may use which; lines that follow from others are left '
           'out</title>')
+    print('<defs><marker id="uses" viewBox="0 0 8 8" refX="2" refY="4" markerWidth="7" '
+          'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" fill="#8a94a6"/>'
+          '</marker></defs>')
     print(f'<rect width="{width}" height="{height}" fill="#fff"/>')
     for a, b in sorted(pairs):
         if implied(a, b, pairs):
             continue
         (x, y), (u, v) = corner(a), corner(b)
-        print(f'<path d="M{x + WIDE / 2:g} {y + HIGH:g} L{u + WIDE / 2:g} {v:g}" '
-              'stroke="#8a94a6" stroke-width="1.5" fill="none"/>')
+        x, y, u, v = x + WIDE / 2, y + HIGH, u + WIDE / 2, v - 6
+        bend = (v - y) / 2 if v - y < DOWN else DOWN / 2
+        print(f'<path d="M{x:g} {y:g} C{x:g} {y + bend:g} {u:g} {v - bend:g} {u:g} {v:g}" '
+              'stroke="#8a94a6" stroke-width="1.5" fill="none" '
+              'marker-end="url(#uses)"/>')
     for room in PLACES:
         x, y = corner(room)
         print(f'<rect x="{x:g}" y="{y:g}" width="{WIDE}" height="{HIGH}" rx="6" '
