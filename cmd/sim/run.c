@@ -54,18 +54,13 @@ static void run_all(struct sim_together *t, const struct sim_ask *ask)
 static void print_head(const struct sim_ask *ask, const struct sim_summary *s,
                        int width)
 {
-    struct paint p = paint_for(stdout);
     char line[200], duration[32];
     const struct sim_model *m = s->model;
     bool several = ask->n_subjects > 1;
 
-    printf("%s", p.bold);
-    bide__print_wrapped(stdout,
-                        !several && m->title ? m->title
-                        : several            ? "Scenarios side by side"
-                                             : ask->subjects[0].name,
-                        0, 0, width);
-    printf("%s", p.plain);
+    print_title(several    ? "Scenarios side by side"
+                : m->title ? m->title
+                           : ask->subjects[0].name);
     bide_format_duration(m->duration_ns, duration, sizeof duration);
     snprintf(line, sizeof line, "%s simulated, %u replication%s, seed %llu",
              duration, s->replications, s->replications == 1 ? "" : "s",

@@ -80,11 +80,7 @@ void stability_print(const struct stability_cmd *c)
     int width = terminal_width(stdout);
     char line[300];
 
-    printf("%s", p.bold);
-    bide__print_wrapped(
-        stdout, c->model->title ? c->model->title : c->ask->subjects[0].name, 0,
-        0, width);
-    printf("%s", p.plain);
+    print_title(c->model->title ? c->model->title : c->ask->subjects[0].name);
     snprintf(line, sizeof line,
              "A load of 100%% is %.3g calls a second; %u "
              "run%s for each cell, seed %llu%s",

@@ -217,11 +217,7 @@ void sweep_print(const struct sweep_cmd *c)
     const struct sim_sweep *s = c->sweep;
     char line[300];
 
-    printf("%s", p.bold);
-    bide__print_wrapped(
-        stdout, c->model->title ? c->model->title : c->ask->subjects[0].name, 0,
-        0, width);
-    printf("%s", p.plain);
+    print_title(c->model->title ? c->model->title : c->ask->subjects[0].name);
     snprintf(line, sizeof line,
              "%s%s%s%s: %u points, %u replication%s each, "
              "seed %llu%s",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "base/people.h"
 #include "cmd/common/output.h"
 #include "sim/study/figure_text.h"
 
@@ -12,7 +13,7 @@ enum { GAP = 2, NARROWEST = 9, WIDEST = 30 };
 
 int text_width(const char *text)
 {
-    return (int)bide__utf8_count(text, strlen(text));
+    return bide__columns(text, strlen(text));
 }
 
 void print_padded(FILE *out, const char *text, int width, bool right)
@@ -28,6 +29,15 @@ void print_padded(FILE *out, const char *text, int width, bool right)
     }
     if (!right && wide < width)
         fprintf(out, "%*s", width - wide, "");
+}
+
+void print_title(const char *title)
+{
+    struct paint p = paint_for(stdout);
+
+    printf("%s", p.bold);
+    bide__print_wrapped(stdout, title, 0, 0, terminal_width(stdout));
+    printf("%s", p.plain);
 }
 
 /* ===== what is worth a row ===== */

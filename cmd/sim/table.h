@@ -15,4 +15,7 @@ void sim_table_print(FILE *out, const struct sim_summary *s, int width);
 int text_width(const char *text);
 void print_padded(FILE *out, const char *text, int width, bool right);
 
+/* What a study is about, on standard output. */
+void print_title(const char *title);
+
 #endif

@@ -6,6 +6,7 @@
 #include "sim/report/parts.h"
 #include "sim/report/plot/row.h"
 #include "sim/report/plot/sheet.h"
+#include "sim/report/table.h"
 #include "sim/report/text.h"
 
 enum { FLEETS = 6, CALLERS = 24 };
@@ -72,16 +73,7 @@ static void table(struct page *p)
                   "Share of its calls that succeeded, and its attempts for "
                   "each, in the run with the first seed, warm-up included. A "
                   "service that calls on is a caller too.");
-    fprintf(p->out,
-            "<div class=\"scroll\"><table class=\"figures callers\" "
-            "style=\"min-width:%upx\">\n<tr><th></th>",
-            150 + p->s->n_variants * 140);
-    for (uint32_t v = 0; v < p->s->n_variants; v++) {
-        fputs("<th scope=\"col\">", p->out);
-        page_text(p->out, p->s->variants[v].name);
-        fputs("</th>", p->out);
-    }
-    fputs("</tr>\n", p->out);
+    page_table_open(p, "figures callers");
     for (uint32_t i = 0; i < r->n_callers && i < CALLERS; i++) {
         fputs("<tr><th scope=\"row\">", p->out);
         page_text(p->out, r->callers[i].name);

@@ -198,6 +198,20 @@ static void line(struct page *p, enum sim_figure f)
     fputs("</tr>\n", p->out);
 }
 
+void page_table_open(struct page *p, const char *classes)
+{
+    fprintf(p->out,
+            "<div class=\"scroll\"><table class=\"%s\" "
+            "style=\"min-width:%upx\">\n<tr><th></th>",
+            classes, 150 + p->s->n_variants * 140);
+    for (uint32_t v = 0; v < p->s->n_variants; v++) {
+        fputs("<th scope=\"col\">", p->out);
+        page_text(p->out, p->s->variants[v].name);
+        fputs("</th>", p->out);
+    }
+    fputs("</tr>\n", p->out);
+}
+
 void page_table(struct page *p)
 {
     if (p->s->n_variants == 0)
@@ -208,16 +222,7 @@ void page_table(struct page *p)
                         "of the mean. Each is explained below."
                       : "Of one run: --replications gives confidence "
                         "intervals. Each is explained below.");
-    fprintf(p->out,
-            "<div class=\"scroll\"><table class=\"figures\" "
-            "style=\"min-width:%upx\">\n<tr><th></th>",
-            150 + p->s->n_variants * 140);
-    for (uint32_t v = 0; v < p->s->n_variants; v++) {
-        fputs("<th scope=\"col\">", p->out);
-        page_text(p->out, p->s->variants[v].name);
-        fputs("</th>", p->out);
-    }
-    fputs("</tr>\n", p->out);
+    page_table_open(p, "figures");
     for (int f = 0; f < SIM_FIGURES; f++)
         line(p, (enum sim_figure)f);
     fputs("</table></div>\n", p->out);

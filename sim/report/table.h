@@ -13,4 +13,7 @@ void page_verdicts(struct page *p);
 void page_table(struct page *p);
 bool page_figure_shown(const struct sim_summary *s, enum sim_figure f);
 
+/* Begins a table that has a column for each variant, with their names. */
+void page_table_open(struct page *p, const char *classes);
+
 #endif
