@@ -10,11 +10,6 @@
 
 /* ===== words ===== */
 
-int bide__columns(const char *text, size_t len)
-{
-    return (int)bide__utf8_count(text, len);
-}
-
 void bide__print_wrapped(FILE *out, const char *text, int at, int indent,
                          int width)
 {
@@ -36,7 +31,7 @@ void bide__print_wrapped(FILE *out, const char *text, int at, int indent,
             continue;
         }
         size_t len = strcspn(text, " \n");
-        int wide = bide__columns(text, len);
+        int wide = (int)bide__utf8_count(text, len);
         if (!start && column + 1 + wide > width) {
             putc('\n', out);
             start = true;

@@ -20,9 +20,6 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* How many columns a text takes: its characters, where each takes one. */
-int bide__columns(const char *text, size_t len);
-
 /* Prints text from column `at` (from 0), broken between words so that no line
  * is wider than `width`; further lines are indented by `indent`. Breaks in the
  * text stay; a line that begins with a blank is kept as it is. Ends the last

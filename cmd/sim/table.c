@@ -13,7 +13,7 @@ enum { GAP = 2, NARROWEST = 9, WIDEST = 30 };
 
 int text_width(const char *text)
 {
-    return bide__columns(text, strlen(text));
+    return (int)bide__utf8_count(text, strlen(text));
 }
 
 void print_padded(FILE *out, const char *text, int width, bool right)
