@@ -55,8 +55,10 @@ def jolt(process):
 
 def main():
     process = subprocess.Popen(sys.argv[1:])
-    threading.Thread(target=jolt, args=(process,), daemon=True).start()
+    jolting = threading.Thread(target=jolt, args=(process,))
+    jolting.start()
     code = process.wait()
+    jolting.join()  # nobody is left standing still
     print(f"# jolted with JOLT_SEED={SEED}", file=sys.stderr)
     sys.exit(code)
 
