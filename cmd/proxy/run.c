@@ -42,7 +42,7 @@ static void raise_limits(void)
 static void say_listening(struct proxy *p, const struct listen_sockets *before)
 {
     char text[NET_ADDRESS_TEXT];
-    struct listen_sockets *d = proxy_doors(p);
+    struct listen_sockets *d = proxy_sockets(p);
     for (size_t i = 0; i < d->n; i++) {
         struct net_address a = { .len = sizeof a.to };
         struct listen_socket *sock = listen_socket_of(d, 0, i);
@@ -61,7 +61,7 @@ static void reload(struct proxy *p, struct telemetry *t, const char *file,
     const struct bide__proxy_conf *conf;
     char err[512], ready[128];
     int text = -1;
-    struct listen_sockets *before = proxy_doors(p);
+    struct listen_sockets *before = proxy_sockets(p);
 
     snprintf(ready, sizeof ready, "RELOADING=1\nMONOTONIC_USEC=%lld",
              (long long)(bide_now_ns() / 1000));

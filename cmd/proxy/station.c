@@ -25,7 +25,7 @@ static void take_from_systemd(struct kept *k)
     char name[32];
     int first = -1, n = systemd_listen_fds(&first);
     for (int i = 0; i < n; i++) {
-        snprintf(name, sizeof name, DOORS_SYSTEMD, (unsigned)i);
+        snprintf(name, sizeof name, LISTEN_SYSTEMD, (unsigned)i);
         kept_put(k, name, first + i, DEP_SEATS);
     }
 }
