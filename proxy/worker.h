@@ -80,7 +80,7 @@ struct worker {
 
     uint64_t random;        /* of choices that need no quality */
     bool draining;          /* no new requests */
-    bool patient;           /* ... but of those who are connected, one more */
+    bool patient;           /* ... but one more from each connected client */
     bool over;              /* leave the thread */
     struct net_timer drain; /* when it must be over */
     int64_t drain_until_ns;
