@@ -16,8 +16,8 @@
  *   extends     the name of another policy; preset: of a built-in one
  *   hedge.after `p95` is short for `after: quantile, quantile: 0.95`
  *   retry_on    { status: [408, 429, 500-599], errors: [connect, reset],
- *                 grpc: [UNAVAILABLE] }: exactly these are retried; a missing list
- *                 leaves its part unchanged
+ *                 grpc: [UNAVAILABLE] }: only these are retried; a missing
+ *                 list leaves its part unchanged
  *   rules       a list of { status, errors, grpc, method, header, value,
  *                 problem_type, class, not_processed }; asked before retry_on
  *   problems    { <type URI>: <class> }, short for rules on problem_type
