@@ -131,7 +131,8 @@ int main(int argc, char **argv)
         setlocale(LC_CTYPE, "");
     int rc = dispatch(argc, argv);
 
-    /* A disk that is full is found out here, not by whoever reads the file. */
+    /* Detects a full disk here, instead of leaving it to the reader of the
+     * file. */
     if (fflush(stdout) != 0 || ferror(stdout))
         return complain(NULL, "cannot write the output: %s", strerror(errno));
     return rc;

@@ -1,4 +1,4 @@
-/* calendar.h: the days that there are, and the reading of dates.
+/* calendar.h: which days exist, and reading dates.
  *
  *     const char *text = "06 Nov 1994";
  *     struct bide__cursor c = { text, text + strlen(text), true };
@@ -11,14 +11,14 @@
  *     if (c.ok && bide__date_exists(&d))
  *         return bide__date_seconds(&d);
  *
- * The one calendar of the house, the Gregorian one without end in either
- * direction. strptime() and gmtime() read the locale or the time zone,
- * timegm() is not C11, and all forgive what they should not: 31 February is
- * refused here. httpdate.c reads what servers send; what logs and files write
- * is read by base/date.c.
+ * The project's only calendar: Gregorian, extended indefinitely in both
+ * directions. strptime() and gmtime() read the locale or the time zone,
+ * timegm() is not C11, and all accept what they should not: 31 February is
+ * refused here. httpdate.c reads what servers send; base/date.c reads what logs
+ * and files contain.
  *
- * The cursor keeps its failure, so a form reads as one straight line and is
- * asked once, at the end, whether all of it was there. */
+ * The cursor remembers a failure, so a form reads as one straight line and is
+ * checked once, at the end. */
 #ifndef BIDE_LIB_CALENDAR_H
 #define BIDE_LIB_CALENDAR_H
 

@@ -1,10 +1,10 @@
-/* json_scan.c: strings, numbers and words of JSON, for bodies that are not trusted.
+/* json_scan.c: strings, numbers and words of JSON, from untrusted bodies.
  *
- * Strict, because two readers that disagree about a document are a way in:
- * strings must be valid Unicode, in their bytes and in their escapes, and
- * numbers follow the grammar to the letter. A string is unescaped into a small
- * buffer; one that is longer is read to its end all the same, and is only not
- * kept. Numbers are left as digits: a double would round them. */
+ * Strict, because two readers that disagree about a document are an attack
+ * vector: strings must be valid Unicode, in their bytes and in their escapes,
+ * and numbers must follow the grammar exactly. A string is unescaped into a
+ * small buffer; a longer one is read to its end but not kept. Numbers are left
+ * as digits: a double would round them. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -18,7 +18,7 @@
 #include "proxy/front/client.h"
 #include "proxy/worker.h"
 
-/* Bytes of each text in a line, as they stand there: escaped. */
+/* The maximum size of each text in a line, in escaped bytes. */
 enum {
     METHOD_MOST = 64,
     HOST_MOST = 256,
@@ -27,7 +27,7 @@ enum {
     NAME_MOST = 128, /* of upstreams and policies */
     URL_MOST = 384,
     FIELD_MOST = 512, /* Referer, User-Agent */
-    REST_MOST = 1024  /* numbers, names, what stands in between */
+    REST_MOST = 1024  /* numbers, names, separators */
 };
 
 _Static_assert(METHOD_MOST + HOST_MOST + PATH_MOST + ID_MOST + 2 * NAME_MOST +
@@ -53,9 +53,9 @@ void access_time_look(struct access_time *t)
     bide__date_common_text(now.tv_sec, t->common);
 }
 
-/* ===== what is told of a request ===== */
+/* ===== what is logged ===== */
 
-/* Bytes that do not end in NUL; at is NULL: there is nothing. */
+/* Bytes without a terminating NUL; at is NULL: none. */
 struct piece {
     const char *at;
     size_t len;
@@ -73,7 +73,7 @@ static struct piece field_of(const struct exchange *ex, enum http1_id id)
              : (struct piece){ NULL, 0 };
 }
 
-/* A field that nothing else asks for, and which has no id. */
+/* A field that is not used otherwise, and has no id. */
 static struct piece field_named(const struct exchange *ex, const char *name)
 {
     const char *bytes = exchange_bytes(ex);
@@ -201,7 +201,7 @@ void access_line_json(struct text *t, const struct exchange *ex,
 
 /* ===== common log format ===== */
 
-/* As Apache and nginx escape it: what is not printable ASCII as \xHH. */
+/* Escaped as in Apache and nginx: what is not printable ASCII as \xHH. */
 static void put_escaped(struct text *t, struct piece p, size_t most)
 {
     const char *end = t->at + most;
@@ -220,7 +220,7 @@ static void put_escaped(struct text *t, struct piece p, size_t most)
     }
 }
 
-/* The query is left out, as it is in JSON: secrets stand there. */
+/* The query is left out, as in JSON: it may contain secrets. */
 static void put_request_line(struct text *t, const struct exchange *ex)
 {
     const struct http1_head *req = &ex->req;
@@ -251,8 +251,7 @@ static void put_field(struct text *t, struct piece p)
     TEXT_LITERAL(t, "\"");
 }
 
-/* Without its query, for the reason that the request's is left out: what stands
- * there may be secret. */
+/* Without its query, like the request's: it may contain secrets. */
 static struct piece referer_of(const struct exchange *ex)
 {
     struct piece p = field_named(ex, "referer");

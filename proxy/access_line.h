@@ -3,7 +3,7 @@
  *     access_time_look(&now);
  *     access_line_json(&t, ex, &now);
  *
- * What is cut so that a line stays short is in access_line.c. Threads: owned. */
+ * access_line.c limits each part, so that lines stay short. Threads: owned. */
 #ifndef BIDE_PROXY_ACCESS_LINE_H
 #define BIDE_PROXY_ACCESS_LINE_H
 
@@ -15,9 +15,9 @@
 
 struct exchange;
 
-/* The time, with what is written of it once a second. */
+/* The time, with its texts, which are written once a second. */
 struct access_time {
-    int64_t second; /* that the texts are of; -1: none */
+    int64_t second; /* of the texts; -1: none */
     unsigned ms;
     char iso[BIDE__DATE_TEXT];    /* "2026-01-02T03:04:05" */
     char common[BIDE__DATE_TEXT]; /* "02/Jan/2026:03:04:05 +0000" */

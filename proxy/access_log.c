@@ -15,8 +15,8 @@
 
 enum {
     RING = 1 << 19, /* bytes of each worker: some 1 700 lines, touched only
-                       while the thread that writes does not keep up */
-    FLUSH_MS = 100  /* who follows the log sees a line after so long */
+                       while the writing thread falls behind */
+    FLUSH_MS = 100  /* a reader of the log sees a line after this time */
 };
 
 struct access_log {
@@ -66,7 +66,7 @@ bool access_log_follow(struct worker *w)
     struct bide__lines *lines = sink ? bide__sink_lines(sink, w->index) : NULL;
 
     if (lines)
-        bide__lines_flush(lines); /* what is there goes where it went */
+        bide__lines_flush(lines); /* the lines so far go to the old target */
     if (!w->conf->access_log || !lines) {
         access_log_free(w->log);
         w->log = NULL;
@@ -104,7 +104,7 @@ void access_log_write(struct access_log *log, const struct exchange *ex)
     struct worker *w = log->worker;
     char *line = bide__lines_room(log->lines, ACCESS_LINE);
     if (!line)
-        return; /* it is counted */
+        return; /* it has been counted */
     struct text t = { line, line + ACCESS_LINE, false };
     access_time_look(&log->time);
     if (w->conf->access_log_format == BIDE__ACCESS_JSON)

@@ -1,5 +1,5 @@
-/* proxy/access_log.h: a line for each request, in JSON or as web servers have
- * always written it (`access_log_format`).
+/* proxy/access_log.h: a line for each request, in JSON or in the formats of web
+ * servers (`access_log_format`).
  *
  *   {"time":"2026-01-02T03:04:05.678Z","client":"10.1.2.3",
  *    "host":"api.example.org","method":"GET","path":"/pay/7",
@@ -10,12 +10,13 @@
  *
  *   10.1.2.3 - - [02/Jan/2026:03:04:05 +0000] "GET /pay/7 HTTP/1.1" 200 512
  *
- * Each worker has a ring for its lines, and one thread writes them to where they
- * go (observe/event/sink.h): a worker never waits. Lines are handed over when there
- * are enough of them, or a second has passed.
+ * Each worker has a ring for its lines, and one thread writes them to the
+ * target (observe/event/sink.h): a worker never waits. Lines are flushed when
+ * there are enough of them, or after a second.
  *
- * What clients send is escaped and cut: a line has at most ACCESS_LINE bytes, so
- * that a pipe takes it in one piece, and nobody can forge one. */
+ * Values from clients are escaped and truncated: a line has at most ACCESS_LINE
+ * bytes, so that it is written atomically to a pipe, and no one can forge
+ * one. */
 #ifndef BIDE_PROXY_ACCESS_LOG_H
 #define BIDE_PROXY_ACCESS_LOG_H
 
@@ -32,18 +33,18 @@ struct worker;
 
 /* ===== the program ===== */
 
-/* Opens what a configuration names; none is /dev/null. NULL, and why. */
+/* Opens the configured target; none is /dev/null. NULL, and why. */
 struct bide__target *access_log_open(const char *where, char *err,
                                      size_t err_size);
 
-/* Has lines go there from now on; owns the target. False: no memory or thread,
- * and it was closed. Not while a worker is being made. */
+/* Sends lines to this target from now on, and owns it. False: no memory or
+ * thread, and it was closed. Not while a worker is being created. */
 bool access_log_use(struct proxy *p, struct bide__target *to);
 
 /* ===== workers ===== */
 
-/* Begins or ends to log, as the worker's configuration says, after what it has
- * logged so far was handed over. False: no memory. */
+/* Starts or stops logging, as the worker's configuration says, after flushing
+ * what it has logged so far. False: no memory. */
 bool access_log_follow(struct worker *w);
 void access_log_write(struct access_log *log, const struct exchange *ex);
 void access_log_flush(struct access_log *log);

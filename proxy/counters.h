@@ -1,4 +1,4 @@
-/* proxy/counters.h: what a worker has done so far, and what it has in hand.
+/* proxy/counters.h: what a worker has done so far, and what it is doing now.
  *
  *     count(&worker->counters.requests);
  *     gauge_up(&pool->in_flight);
@@ -6,8 +6,8 @@
  *     uint64_t n = counted(&worker->counters.requests);   // any thread
  *     uint32_t m = gauged(&pool->in_flight);
  *
- * One writer each, so that an increment is a plain load and store; whoever
- * reads sees every number whole. Threads: owned to write, shared to read. */
+ * One writer each, so that an increment is a plain load and store; readers
+ * never see a torn value. Threads: owned to write, shared to read. */
 #ifndef BIDE_PROXY_COUNTERS_H
 #define BIDE_PROXY_COUNTERS_H
 
@@ -76,8 +76,8 @@ static inline uint64_t counted(const counter *c)
     return atomic_load_explicit(c, memory_order_relaxed);
 }
 
-/* A number that falls as well. Not `++`: that would lock the bus for others who
- * write, and there are none. */
+/* A number that also decreases. Not `++`: that would lock the bus against other
+ * writers, of which there are none. */
 typedef _Atomic(uint32_t) gauge;
 
 static inline uint32_t gauged(const gauge *g)

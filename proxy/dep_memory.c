@@ -1,4 +1,4 @@
-/* The file in memory that dependencies are kept in. */
+/* The in-memory file in which dependencies are kept. */
 #include "proxy/dep_memory.h"
 
 #include <errno.h>
@@ -20,12 +20,12 @@
 #define MAGIC "bide deps\n"
 enum { VERSION = 1, ENTRIES = 1024, LOCK_TRIES = 500 };
 
-/* What an entry is; its user sees to it that it never goes back but to FREE. */
+/* The state of an entry; its user ensures that it only ever returns to FREE. */
 enum entry_state {
     ENTRY_FREE,   /* its pages, if it has any, are zero */
-    ENTRY_MAKING, /* found so without users: its maker has died */
+    ENTRY_MAKING, /* without users: its creator has died */
     ENTRY_KEPT,
-    ENTRY_DEAD /* of another layout, or given up: only to be freed */
+    ENTRY_DEAD /* of another layout, or abandoned: only to be freed */
 };
 
 struct entry {
@@ -57,7 +57,7 @@ struct dep_memory {
 
 /* ===== the lock ===== */
 
-/* One that is stopped while it holds it must not stop us. */
+/* A process that is stopped while it holds the lock must not stop us. */
 static bool lock_file(const struct dep_memory *m)
 {
     struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
@@ -104,7 +104,7 @@ static bool fits(const struct dep_memory *m)
         h->n_entries = want.n_entries;
         h->entry_size = want.entry_size;
         h->page = want.page;
-        h->version = VERSION; /* last: it counts from now on */
+        h->version = VERSION; /* last: from now on it is valid */
     }
     return memcmp(h, &want, offsetof(struct header, n_used)) == 0 &&
            h->n_used <= ENTRIES;
@@ -157,7 +157,7 @@ void dep_memory_free(struct dep_memory *m)
 
 /* ===== entries, while the file is locked ===== */
 
-/* Its pages are zero again, and take no memory. False: they could not be. */
+/* Zeroes its pages, and frees their memory. False: that failed. */
 static bool wipe(const struct dep_memory *m, struct entry *e)
 {
     return e->size == 0 ||
@@ -180,10 +180,10 @@ static bool is_ours(struct dep_memory *m, size_t i)
     return ours;
 }
 
-/* What a process before us has left, or ENTRIES. One that we have ourselves is of
- * an earlier configuration, whose totals are counted already: a policy that comes
- * back begins afresh, as one that is new does, and what it was is not to be found
- * any more. */
+/* An entry that a previous process has left, or ENTRIES. One of our own belongs
+ * to an earlier configuration, whose totals are already counted: a policy that
+ * comes back starts afresh, like a new one, and its old state is no longer
+ * found. */
 static size_t find(struct dep_memory *m, const char *name, uint64_t fingerprint,
                    size_t size)
 {
@@ -201,7 +201,7 @@ static size_t find(struct dep_memory *m, const char *name, uint64_t fingerprint,
     return ENTRIES;
 }
 
-/* One that is free with as many pages, or a new one at the end. */
+/* A free entry with as many pages, or a new one at the end. */
 static size_t find_free(struct dep_memory *m, size_t size)
 {
     struct header *h = m->file;
@@ -218,7 +218,7 @@ static size_t find_free(struct dep_memory *m, size_t size)
     return h->n_used++;
 }
 
-/* Ours from now on, if it is one. */
+/* Claims an entry, if there is one. */
 static size_t claim(struct dep_memory *m, const char *name,
                     const bide_policy_conf *policy)
 {
@@ -241,8 +241,8 @@ static size_t claim(struct dep_memory *m, const char *name,
     return i;
 }
 
-/* What nobody else uses has come to its end; only what a process leaves behind
- * that dies is found by the next. */
+/* An entry without other users is freed; only what a dying process leaves
+ * behind is found by the next. */
 static void unclaim(struct dep_memory *m, size_t i)
 {
     struct entry *e = &m->file->entries[i];
@@ -255,7 +255,7 @@ static void unclaim(struct dep_memory *m, size_t i)
 
 /* ===== blocks ===== */
 
-/* Memory of our own, and right behind it the pages of the file. */
+/* Private memory, directly followed by the pages of the file. */
 static void *map_block(void *ctx, size_t size)
 {
     struct dep_block *b = ctx;
@@ -276,7 +276,7 @@ static void *map_block(void *ctx, size_t size)
     return base + own - (size - b->shared);
 }
 
-/* dep_memory_release() unmaps it, when the engine needs it no more. */
+/* dep_memory_release() unmaps it, when the engine no longer needs it. */
 static void keep_mapped(void *ctx, void *memory)
 {
     (void)ctx;
@@ -324,7 +324,7 @@ int dep_memory_make(struct dep_memory *m, struct dep_block *block,
     *block = (struct dep_block){ .memory = m };
     if (m && bide_dep_shared_size(policy) > 0 && lock_file(m)) {
         int rc = make_in_entry(block, ret, name, policy, host);
-        if (rc == BIDE_ESTATE) /* of another build; that one is dead now */
+        if (rc == BIDE_ESTATE) /* of another build; that one is now dead */
             rc = make_in_entry(block, ret, name, policy, host);
         unlock_file(m);
         if (rc == 0)

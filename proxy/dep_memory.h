@@ -1,5 +1,5 @@
-/* proxy/dep_memory.h: breakers and budgets in memory that outlives the process
- * which serves.
+/* proxy/dep_memory.h: breakers and budgets in memory that outlives the serving
+ * process.
  *
  *     struct dep_memory *m = dep_memory_open(fd, seat, others);
  *     dep_memory_make(m, &block, &dep, "pay/default", policy, &host);
@@ -7,26 +7,25 @@
  *     dep_memory_sweep(m);            // all that there is has been claimed
  *     dep_memory_free(m);             // when no dependency is left
  *
- * The supervisor makes a file in memory; each serving process maps from it what
- * the engine may share between processes (`bide_host.shared`, as `bide run
- * --key` does), so that a breaker which was open is open after a crash, and a
- * budget that was spent stays spent.
+ * The supervisor creates an in-memory file; each serving process maps from it
+ * what the engine can share between processes (`bide_host.shared`, like `bide
+ * run --key`), so that a breaker that was open is still open after a crash, and
+ * a budget that was spent stays spent.
  *
  *   page 0..   header; a table of entries: name, fingerprint, place, users
  *   then       the shared part of each dependency, on pages of its own
  *
- * A dependency is found by its name ("upstream/policy") and a fingerprint of its
- * policy; one of another policy, or of a build that lays its state out in
- * another way, begins afresh in an entry of its own. The table changes under a
- * lock that the kernel takes back from a process that dies; an entry counts
- * only once its state has been made, so a process that is killed in between
- * leaves nothing but an entry to be swept. What is inside a dependency needs no
- * lock: the engine changes it by atomic words, and takes back what the dead have
- * held (bide_host.alone).
+ * A dependency is found by its name ("upstream/policy") and a fingerprint of
+ * its policy; one of another policy, or of a build with another layout, starts
+ * afresh in a separate entry. The table changes under a lock that the kernel
+ * releases when a process dies; an entry is valid only once its state has been
+ * created, so a process that is killed in between leaves only an entry to be
+ * swept. The inside of a dependency needs no lock: the engine changes it by
+ * atomic words, and reclaims what dead processes held (bide_host.alone).
  *
- * Each process has a seat, a number that no other living one has; an entry knows
- * by bits who uses it. Where anything fails (too many entries, no memory, a lock
- * that is not to be had) the dependency gets memory of its own: it works, and
+ * Each process has a seat, a number that no other living one has; an entry
+ * records its users as bits. If anything fails (too many entries, no memory, a
+ * lock that cannot be taken) the dependency gets private memory: it works, but
  * will not be remembered.
  *
  * Threads: opened, claimed from and swept by one thread; a block may be released
@@ -44,9 +43,9 @@ struct dep_memory;
 
 enum { DEP_SEATS = 16 };
 
-/* What a dependency lies in. Threads: owned. */
+/* The memory of a dependency. Threads: owned. */
 struct dep_block {
-    struct dep_memory *memory; /* NULL: in memory of its own */
+    struct dep_memory *memory; /* NULL: in private memory */
     size_t entry;
     void *base; /* of the mapping */
     size_t mapped;
@@ -61,9 +60,9 @@ int dep_memory_file(void);
  * must stay open. NULL: it cannot be used. */
 struct dep_memory *dep_memory_open(int fd, unsigned seat, uint32_t others);
 
-/* Makes a dependency in a block; m may be NULL. As bide_dep_new_in(), whose
- * other hooks `host` has; its ctx must be the block, or something that begins
- * with it. It must outlive the dependency. */
+/* Creates a dependency in a block; m may be NULL. Like bide_dep_new_in();
+ * `host` has the other hooks, and its ctx must be the block, or something that
+ * begins with it. It must outlive the dependency. */
 int dep_memory_make(struct dep_memory *m, struct dep_block *block,
                     bide_dep **ret, const char *name,
                     const bide_policy_conf *policy, const bide_host *host);
@@ -71,8 +70,8 @@ int dep_memory_make(struct dep_memory *m, struct dep_block *block,
 /* Frees such a dependency; any thread. */
 void dep_memory_release(struct dep_block *block, bide_dep *dep);
 
-/* Gives back what nobody uses: after a configuration has been taken on. NULL is
- * fine, here and below. */
+/* Frees unused entries, after a configuration has been applied. NULL is fine,
+ * here and below. */
 void dep_memory_sweep(struct dep_memory *m);
 
 void dep_memory_free(struct dep_memory *m);

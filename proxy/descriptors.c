@@ -1,12 +1,12 @@
 /* When descriptors run short.
  *
  * Clients get three quarters of what the process may have beyond its own needs,
- * endpoints the rest, but for a few that are left for saying "503" and for the
- * admin endpoint. An attempt that finds none waits in line. Meanwhile this
- * worker and the others close connections that are kept for nobody in
- * particular, and the lines are looked at again and again, since it is another
- * thread that may give a descriptor back. An attempt whose time is over by then
- * is no failure of its service: the request is answered 503 `descriptors`. */
+ * endpoints the rest, except for a few that are reserved for 503 responses and
+ * for the admin endpoint. An attempt that finds none waits in line. Meanwhile
+ * this worker and the others close idle connections, and the lines are polled,
+ * since another thread may release a descriptor. An attempt whose time is over
+ * by then is not a failure of its service: the request gets 503
+ * `descriptors`. */
 #include "proxy/descriptors.h"
 
 #include <stddef.h>
@@ -27,7 +27,7 @@ enum {
     OWN = 16,      /* of the process: logs, the admin endpoint, names */
     OWN_EACH = 4,  /* of a worker: loop, listener, spare */
     LEFT = 4,      /* never taken by a connection to an endpoint, ... */
-    LEFT_EACH = 1, /* ... and for each worker, to say "503" with */
+    LEFT_EACH = 1, /* ... and for each worker, for 503 responses */
     LOOK_AGAIN_MS = 20,
 };
 

@@ -1,5 +1,5 @@
-/* From a configuration to what runs, with all that did not change taken over
- * from the state before. */
+/* Creates a generation from a configuration, reusing all that did not change
+ * from the old one. */
 #include "proxy/generation.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static struct upstream *take_upstream(struct generation *old,
     return u;
 }
 
-/* Its own, the one of the state before, or a new one. */
+/* Its own, that of the old generation, or a new one. */
 static struct service *take_service(struct generation *g,
                                     const struct generation *old,
                                     const struct bide__proxy_route *c,
@@ -71,7 +71,7 @@ static void generation_free(struct generation *g)
     free(g);
 }
 
-/* The settings towards clients, if there are to be any. */
+/* The settings for clients, if there are any. */
 static bool fill_tls(struct generation *g, char *err, size_t size)
 {
     const struct bide__proxy_server_tls *c = &g->conf->tls;
@@ -93,8 +93,8 @@ static bool fill_tls(struct generation *g, char *err, size_t size)
     return conf.n_pairs == 0 || g->tls;
 }
 
-/* The other upstream of a route is a service as any, with a route of its own.
- */
+/* The fallback upstream of a route is an ordinary service, with its own
+ * route. */
 static int add_fallback(struct generation *g, size_t i,
                         const struct generation *old, char *err, size_t size)
 {

@@ -1,5 +1,5 @@
-/* proxy/generation.h: what a configuration becomes when it runs: routes, upstreams,
- * endpoints, and the dependencies that the engine keeps for them.
+/* proxy/generation.h: a configuration while it is in use: routes, upstreams,
+ * endpoints, and their dependencies in the engine.
  *
  *     struct generation *g = generation_new(conf, config, n_workers, &hooks,
  *                                           NULL, err, sizeof err);
@@ -9,16 +9,15 @@
  *                                              &hooks, g, err, sizeof err);
  *     generation_unref(g);          // each worker, once nothing of it uses g
  *
- * A generation never changes; a reload makes another beside it. What did not change
- * between the two is the same object in both: an upstream whose settings are
- * the same keeps its endpoints, their connections and ejections; a route with
- * the same policy, to an upstream of the same name, keeps its dependency, and
- * with it breaker and budget.
+ * A generation never changes; a reload creates another beside it. What did not
+ * change is the same object in both: an upstream whose settings are the same
+ * keeps its endpoints, their connections and ejections; a route with the same
+ * policy, to an upstream of the same name, keeps its dependency, and with it
+ * breaker and budget.
  *
- * Two dependencies stand behind each attempt. That of the route (upstream and
- * policy) decides everything: retries, budget, hedges, breaker. That of the
- * endpoint has a breaker and nothing else: it decides which endpoints are out.
- */
+ * Each attempt has two dependencies. That of the route (upstream and policy)
+ * decides everything: retries, budget, hedges, breaker. That of the endpoint
+ * has only a breaker, which decides whether the endpoint is ejected. */
 #ifndef BIDE_PROXY_GENERATION_H
 #define BIDE_PROXY_GENERATION_H
 
@@ -40,7 +39,7 @@ struct upstream;
 struct generation {
     atomic_uint refs;
     const struct bide__proxy_conf *conf;
-    bide_config *owner; /* whose memory conf is; freed with it; or NULL */
+    bide_config *owner; /* of conf's memory; freed with it; or NULL */
     struct route *routes;
     size_t n_routes;
     struct route
@@ -52,12 +51,12 @@ struct generation {
     size_t n_services;
     uint64_t generation; /* from 1 */
     const struct proxy_hooks *hooks;
-    void *tls; /* settings towards clients; or NULL */
+    void *tls; /* settings for clients; or NULL */
 };
 
-/* Makes a state, taking from `old` what did not change; old may be NULL. Owns
- * `owner` from then on; `hooks` must outlive it. NULL, and why in err; owner is
- * then still the caller's. */
+/* Creates a generation, reusing from `old` what did not change; old may be
+ * NULL. Then owns `owner`; `hooks` must outlive it. NULL, and why in err; owner
+ * is then still the caller's. */
 struct generation *generation_new(const struct bide__proxy_conf *conf,
                                   bide_config *owner, unsigned n_workers,
                                   const struct proxy_hooks *hooks,

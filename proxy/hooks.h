@@ -1,11 +1,11 @@
-/* proxy/hooks.h: what happens to dependencies, told where it happens. What
- * happens to requests is told by events.h.
+/* proxy/hooks.h: notifications about dependencies. Those about requests are in
+ * events.h.
  *
  *     struct proxy_hooks hooks = { .on_breaker = event_breaker };
  *     proxy_new(config, conf, &hooks, err, sizeof err);
  *
- * Called on a worker's thread, which must not be held up: no I/O, no lock that
- * anybody holds for long. Nothing that is passed lives longer than the call. */
+ * Called on a worker's thread, which must not be delayed: no I/O, no lock that
+ * is held for long. Nothing that is passed lives longer than the call. */
 #ifndef BIDE_PROXY_HOOKS_H
 #define BIDE_PROXY_HOOKS_H
 
@@ -17,7 +17,7 @@ struct dep_memory;
 struct proxy_hooks {
     void *ctx;
     /* The breaker of a dependency (`upstream/policy`), or of an endpoint (its
-     * URL), went from one state to another. NULL: nobody wants to know. */
+     * URL), changed state. NULL: not needed. */
     void (*on_breaker)(void *ctx, const bide_dep *dep, bide_breaker_state from,
                        bide_breaker_state to, int64_t now_ns);
     /* Where breakers and budgets outlive the process. NULL: nowhere. */

@@ -33,7 +33,7 @@ int kept_put(struct kept *k, const char *name, int fd, unsigned owner)
     return 0;
 }
 
-/* The last takes the place of the one that goes. */
+/* The last entry replaces the one that is removed. */
 static void forget(struct kept *k, struct kept_entry *e)
 {
     free(e->name);

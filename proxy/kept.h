@@ -1,4 +1,4 @@
-/* proxy/kept.h: descriptors that outlive the process which serves with them.
+/* proxy/kept.h: descriptors that outlive the serving process.
  *
  *     int fd = kept_take(kept, "listen 0 127.0.0.1:80");    // from before
  *     if (fd < 0 && (fd = net_listen(&address, flags)) >= 0)
@@ -10,8 +10,8 @@
  * listening socket: a connection that waits in its queue survives the process
  * that was to accept it. A serving process begins with a copy of that table,
  * takes from it what its configuration names, and tells the supervisor what is
- * new and what is gone. Without a supervisor the table holds what systemd has
- * passed, and nobody is told anything.
+ * new and what is gone. Without a supervisor the table holds the sockets from
+ * systemd, and no one is told.
  *
  * Threads: owned by the one that reads the configuration. */
 #ifndef BIDE_PROXY_KEPT_H
@@ -27,8 +27,8 @@
 struct kept_entry {
     char *name;
     int fd;
-    unsigned owner; /* the seat of who had it put here and does not serve yet;
-                       KEPT_SETTLED: it is there to stay */
+    unsigned owner; /* the seat of the process that put it here and does not
+                       serve yet; KEPT_SETTLED: it stays */
     bool fresh;     /* opened by this process, ahead of its use */
 };
 
@@ -39,12 +39,12 @@ struct kept {
     size_t n;
 };
 
-/* Puts a descriptor into the table, in place of one of the same name; it is the
- * table's from then on, also on failure (-1). */
+/* Puts a descriptor into the table, replacing one of the same name; the table
+ * then owns it, even on failure (-1). */
 int kept_put(struct kept *k, const char *name, int fd, unsigned owner);
 
-/* What an owner had put here is there to stay: it serves. Its seat may be another's
- * later. */
+/* What an owner had put here stays: it serves. Its seat may later be
+ * another's. */
 void kept_settle(struct kept *k, unsigned owner);
 
 /* Closes one, or those of one owner, or all. */
@@ -55,14 +55,14 @@ void kept_clear(struct kept *k);
 /* The entry of that name, or NULL. */
 struct kept_entry *kept_find(const struct kept *k, const char *name);
 
-/* Gives the descriptor to the caller, and forgets it. -1: there is none. */
+/* Removes the descriptor and returns it to the caller. -1: there is none. */
 int kept_take(struct kept *k, const char *name);
 
 /* Tell the supervisor to keep a copy, or to close its own. */
 void kept_hold(const struct kept *k, const char *name, int fd);
 void kept_drop(const struct kept *k, const char *name);
 
-/* Closes what nobody took, here and at the supervisor. */
+/* Closes what was not taken, here and at the supervisor. */
 void kept_drop_rest(struct kept *k);
 
 #endif

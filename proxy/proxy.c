@@ -1,4 +1,4 @@
-/* The sidecar as a whole: workers, and the state that they share. */
+/* The sidecar as a whole: workers, and their shared state. */
 #include "proxy/proxy.h"
 
 #include <stdio.h>
@@ -54,8 +54,9 @@ bool proxy_limits_clients(const struct bide__proxy_conf *conf)
            most->handshakes_per_s > 0;
 }
 
-/* Counts are kept from then on, whatever the limits become. Before a state says
- * so: no worker looks here unless its state does. False: no memory. */
+/* Counts are kept from then on, whatever the limits become. Call it before a
+ * generation needs it: no worker looks here unless its generation does. False:
+ * no memory. */
 static bool count_clients(struct proxy *p, const struct bide__proxy_conf *conf)
 {
     uint64_t secret = 0;
@@ -66,7 +67,7 @@ static bool count_clients(struct proxy *p, const struct bide__proxy_conf *conf)
     return (p->per_client = per_client_new(secret)) != NULL;
 }
 
-/* Copies outlive a reload, but not the last route that gives them. */
+/* Copies outlive a reload, but not the last route that serves them. */
 static void bound_stale(struct proxy *p)
 {
     const struct bide__proxy_conf *conf = p->generation->conf;
@@ -110,11 +111,11 @@ void proxy_inherit(struct proxy *p, struct kept *kept)
     char name[32];
     p->kept = kept;
     do
-        snprintf(name, sizeof name, DOORS_SYSTEMD, (unsigned)p->n_inherited);
+        snprintf(name, sizeof name, LISTEN_SYSTEMD, (unsigned)p->n_inherited);
     while (kept_find(kept, name) && ++p->n_inherited);
 }
 
-/* Whether there is anything to resolve: without, there is no thread for it. */
+/* Whether there is anything to resolve: otherwise there is no thread for it. */
 static bool has_names(const struct generation *g)
 {
     for (size_t i = 0; i < g->n_upstreams; i++)
@@ -172,7 +173,7 @@ static void tell_all(struct proxy *p, enum worker_message message)
 
 /* ===== reload ===== */
 
-/* Whether something differs that cannot change while it runs: who watches was
+/* Whether something differs that cannot change while it runs: telemetry was
  * there before the first worker, and stays. */
 static bool differs(const struct proxy *p, const struct bide__proxy_conf *a,
                     const struct bide__proxy_conf *b, char *path, size_t size)
@@ -182,7 +183,7 @@ static bool differs(const struct proxy *p, const struct bide__proxy_conf *a,
     return workers || bide__fixed_differs(&bide__proxy_table, a, b, path, size);
 }
 
-/* What is opened may not be had, so it is opened before anything changes. */
+/* What is opened may fail, so it is opened before anything changes. */
 int proxy_reload(struct proxy *p, bide_config *config,
                  const struct bide__proxy_conf *conf, char *err,
                  size_t err_size)
@@ -245,7 +246,7 @@ struct generation *proxy_generation(struct proxy *p)
     return g;
 }
 
-struct listen_sockets *proxy_doors(struct proxy *p)
+struct listen_sockets *proxy_sockets(struct proxy *p)
 {
     pthread_mutex_lock(&p->lock);
     struct listen_sockets *d = p->sockets;

@@ -1,4 +1,4 @@
-/* Finds workers that are stuck, by the turns that their loops make. */
+/* Finds workers that are stuck, by the iterations of their loops. */
 #include "proxy/pulse.h"
 
 #include <stdlib.h>
@@ -8,8 +8,8 @@
 #include "proxy/proxy.h"
 #include "proxy/worker.h"
 
-#define SHORTEST_NS (100 * BIDE_MILLISECOND) /* between two looks that count */
-#define LONGEST_NS  BIDE_SECOND /* between two: the rest was nobody's time */
+#define SHORTEST_NS (100 * BIDE_MILLISECOND) /* between two polls that count */
+#define LONGEST_NS  BIDE_SECOND /* between two: the program was stopped */
 
 bool pulse_init(struct pulse *p, unsigned n_workers)
 {

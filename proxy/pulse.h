@@ -4,10 +4,10 @@
  *     if (v.n_stuck)
  *         fprintf(stderr, "worker %u is stuck\n", v.first);
  *
- * Each worker counts the turns of its loop. Who looks wakes those that have not
- * turned since the last look: an idle one turns then, one that is stuck does not.
- * What counts is the time since it was woken, as far as somebody looked: a
- * program that was stopped as a whole is not stuck when it goes on.
+ * Each worker counts the iterations of its loop. A poll wakes those that have
+ * made none since the last one: an idle worker then makes one, a stuck one does
+ * not. What counts is the time since it was woken, as far as it was polled: a
+ * program that was stopped as a whole is not stuck when it continues.
  *
  * To be called about once a second; more often does no harm. Threads: shared. */
 #ifndef BIDE_PROXY_PULSE_H
@@ -21,9 +21,9 @@
 
 struct proxy;
 
-#define PULSE_STUCK_NS (5 * BIDE_SECOND) /* without a turn, after it was woken */
+#define PULSE_STUCK_NS (5 * BIDE_SECOND) /* without progress, after waking it */
 
-/* What is known of one worker. */
+/* The state of one worker. */
 struct beat {
     uint64_t turns; /* when it was last looked at */
     bool woken;
@@ -39,7 +39,7 @@ struct pulse {
 struct pulse_view {
     unsigned n_stuck;
     unsigned first;    /* of those */
-    int64_t silent_ns; /* of the one that is silent the longest */
+    int64_t silent_ns; /* of the one that has been silent longest */
 };
 
 /* False: no memory. */

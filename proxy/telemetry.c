@@ -1,4 +1,4 @@
-/* A list of all there is, made anew each time somebody looks. */
+/* The list of everything observable, created for each reader. */
 #include "proxy/telemetry.h"
 
 #include <signal.h>
@@ -30,7 +30,7 @@ enum {
         N_COUNTERS
 };
 
-/* A list, and the state that it speaks of. */
+/* A list, and the generation that it describes. */
 struct held {
     struct bide__observed list; /* first */
     struct generation *generation;
@@ -59,7 +59,7 @@ static enum bide__endpoint_state state_of(struct endpoint *e, int64_t now)
 
 static void look_at(struct bide__observed_endpoint *to, struct endpoint *e)
 {
-    to->requests = to->failures = 0; /* those of an address are all in one */
+    to->requests = to->failures = 0; /* counted once per address */
     for (unsigned w = 0; w < e->upstream->n_workers; w++) {
         to->in_flight += gauged(&e->pools[w].in_flight);
         to->connections += gauged(&e->pools[w].n_links);
@@ -69,8 +69,8 @@ static void look_at(struct bide__observed_endpoint *to, struct endpoint *e)
     }
 }
 
-/* The place of an address: one that is configured twice, to get twice its
- * share, is one all the same. */
+/* The entry of an address: one that is configured twice, to get twice the
+ * share, has one entry. */
 static struct bide__observed_endpoint *place_of(struct held *h,
                                                 const struct endpoint *e)
 {
@@ -133,7 +133,7 @@ static void add(struct held *h, enum bide__value_kind kind, const char *name,
         (struct bide__observed_value){ name, help, kind, NULL, NULL, value };
 }
 
-/* Those of one name, in a row. */
+/* Those of one name must be adjacent. */
 static void list_logs(struct held *h, const struct proxy_telemetry *t)
 {
     const struct {
@@ -184,7 +184,7 @@ static void list_counters(struct held *h, struct proxy *p)
         "memory with answers that wait for slow clients");
 }
 
-/* Nobody shall forget that they are on. */
+/* So that no one forgets that they are on. */
 static void list_faults(struct held *h)
 {
     size_t n = 0;
@@ -206,7 +206,7 @@ static void list_stale(struct held *h, const struct proxy *p)
         "memory that they take, of limits.stale");
 }
 
-/* How watching itself goes. */
+/* Telemetry about telemetry itself. */
 static void list_own(struct held *h, const struct proxy_telemetry *t)
 {
     if (t->collector)
@@ -285,7 +285,7 @@ static bool is_draining(void *ctx)
     return atomic_load(&((struct proxy_telemetry *)ctx)->proxy->draining);
 }
 
-/* What somebody switches by hand is said: at night nobody remembers it. */
+/* Manual actions are logged: at night no one remembers them. */
 static bool force(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
                   size_t size)
 {
@@ -308,7 +308,7 @@ static bool force(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
     return found;
 }
 
-/* Switches the faults of all routes to a dependency on or off. */
+/* Turns the faults of all routes to a dependency on or off. */
 static bool fault(void *ctx, const char *dep, bool on, char *why, size_t size)
 {
     struct generation *g =
@@ -331,7 +331,7 @@ static bool fault(void *ctx, const char *dep, bool on, char *why, size_t size)
     return found;
 }
 
-/* The program's own thread waits for these (cmd/proxy/run.c). */
+/* The program's main thread waits for these (cmd/proxy/run.c). */
 static bool signal_self(int number, char *why, size_t size)
 {
     if (kill(getpid(), number) == 0)
@@ -362,9 +362,9 @@ void proxy_telemetry_reloaded(struct proxy_telemetry *t, bool refused)
     pthread_mutex_unlock(&t->reloads.lock);
 }
 
-/* Waits for the end of a reload that begins from now on: one that runs already
- * may have read the file before it was changed. Not for one that never comes,
- * since the program ends. True: it is over. */
+/* Waits for the end of a reload that begins from now on: one that is already
+ * running may have read the file before it was changed. Does not wait for one
+ * that never comes because the program ends. True: it is over. */
 static bool await_reload(struct proxy_telemetry *t, uint64_t number)
 {
     struct proxy_reloads *r = &t->reloads;

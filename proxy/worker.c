@@ -1,4 +1,4 @@
-/* A worker's thread: its loop, and what other threads tell it. */
+/* A worker's thread: its loop, and messages from other threads. */
 #include "proxy/worker.h"
 
 #include <signal.h>
@@ -29,7 +29,7 @@
 enum {
     FREE_BUFS = NET_SPARES(64),
     DRAIN_MOMENT_MS = 20,
-    HEAD_SLACK = 2048, /* what a head may grow by on its way through */
+    HEAD_SLACK = 2048, /* by how much a head may grow on its way through */
 };
 
 /* ===== beginning ===== */
@@ -151,7 +151,7 @@ struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
 
 /* ===== messages ===== */
 
-/* Idle connections to endpoints that are no more in use. */
+/* Closes idle connections to endpoints that are no longer used. */
 static void retire_pools(struct worker *w, const struct generation *old)
 {
     for (size_t i = 0; i < old->n_upstreams; i++) {
@@ -205,10 +205,10 @@ static void reload(struct worker *w)
         try_again(w);
 }
 
-/* Who has just connected, or is about to send its next request, gets a moment
- * for that. Where another process serves there is no hurry: each client is told
- * by the answer to its next request, so that none is lost to a connection that
- * was closed while it was on its way. */
+/* A client that has just connected, or is about to send its next request, gets
+ * a moment for that. If another process serves there is no hurry: each client
+ * is told in the response to its next request, so that none is lost to a
+ * connection that was closed meanwhile. */
 static void drain(struct worker *w, bool patient)
 {
     int64_t now = w->loop.now_ns, moment = DRAIN_MOMENT_MS * BIDE_MILLISECOND;

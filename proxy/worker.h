@@ -1,4 +1,4 @@
-/* proxy/worker.h: one thread with all that it needs to serve by itself: loop,
+/* proxy/worker.h: one thread with everything that it needs to serve: loop,
  * listeners, buffers, connections, counters. Nothing of it is shared, so
  * nothing is locked; what a request allocates comes from free lists and goes
  * back.
@@ -35,9 +35,9 @@ struct listen_sockets;
 struct listener;
 struct proxy;
 
-/* A generation as long as a worker uses it. Exchanges are counted here, not in the
- * generation: that is shared, and counting there would make workers wait for each
- * other. */
+/* A generation while a worker uses it. Exchanges are counted here, not in the
+ * generation: that is shared, and counting there would make workers wait for
+ * each other. */
 struct generation_use {
     struct generation *generation;
     size_t n_exchanges;
@@ -49,13 +49,13 @@ struct worker {
     unsigned index;
     struct generation_use *use; /* the present one */
     struct generation
-        *generation; /* its state, that new requests are served by */
-    const struct bide__proxy_conf *conf; /* of `state` */
+        *generation; /* for new requests */
+    const struct bide__proxy_conf *conf; /* of `generation` */
 
     struct listen_sockets *sockets; /* that it listens at */
     struct listener *listeners;
-    int spare_fd;           /* given up to tell a client "503" when there are
-                               no descriptors left */
+    int spare_fd;           /* released to send a 503 when no descriptor is
+                               left */
     struct net_timer pause; /* listeners, when even that fails */
     bool behind;            /* a reload had no memory: it is tried again */
     size_t link_fds;        /* connections to endpoints are below this number */
@@ -63,7 +63,7 @@ struct worker {
     bool starving;           /* ... which is what this says */
 
     struct net_bufs bufs;
-    uint32_t n_held; /* of them, with answers for slow clients */
+    uint32_t n_held; /* of them, with responses for slow clients */
     struct client *free_clients;
     struct exchange *free_exchanges;
     struct attempt *free_attempts;
@@ -80,7 +80,7 @@ struct worker {
 
     uint64_t random;        /* of choices that need no quality */
     bool draining;          /* no new requests */
-    bool patient;           /* ... but of those who are connected, one more */
+    bool patient;           /* ... but one more from each connected client */
     bool over;              /* leave the thread */
     struct net_timer drain; /* when it must be over */
     int64_t drain_until_ns;

@@ -17,8 +17,8 @@
  * the next one without walking. Timers are the user's memory, 40 bytes at
  * most; the wheel itself takes 11 KB. It reads no clock.
  *
- * A timer never expires early; late by at most one tick (the resolution), and
- * in the order of their ticks. Threads: owned. */
+ * A timer never expires early; it is late by at most one tick (the resolution).
+ * Timers expire in the order of their ticks. Threads: owned. */
 #ifndef BIDE_RUN_WHEEL_H
 #define BIDE_RUN_WHEEL_H
 

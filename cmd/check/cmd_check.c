@@ -1,7 +1,7 @@
-/* bide check: the mistakes in a policy file, and the risks.
+/* bide check: finds errors and risks in a policy file.
  *
- * What is found goes to stderr, as a compiler's does, and a line of summary for
- * each file to stdout; with --json and --sarif everything goes to stdout. */
+ * Findings go to stderr, like a compiler's, and a summary line for each file to
+ * stdout; with --json and --sarif everything goes to stdout. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ static const char *take(void *ctx, const char *name, const char *argument)
 
 /* ===== one file ===== */
 
-/* Scenarios of `bide sim` hold policies too, which are meant to be bad at times:
+/* Scenarios of `bide sim` contain policies too, some of them bad on purpose:
  * they are not linted. */
 static int look_at_scenario(const char *path, const char *text, size_t len,
                             bide_diagnostics *notes, size_t *ret_policies)
@@ -166,7 +166,7 @@ static int check_for_people(const struct check *c, const char *path)
     if (!c->quiet) {
         bide_diagnostics_print(notes, stderr, use_colours(stderr));
         put_summary(path, mistakes, warnings, policies);
-        fflush(stdout); /* before what the next file has to say */
+        fflush(stdout); /* before the output for the next file */
     }
     bide_diagnostics_free(notes);
     return verdict(mistakes, warnings);

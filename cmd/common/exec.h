@@ -8,8 +8,8 @@ int cmd_demo(int argc, char **argv);
 int cmd_fetch(int argc, char **argv);
 int cmd_proxy(int argc, char **argv);
 
-/* Runs another program in the place of this one: it returns only if it cannot, and
- * has told why then. An exit code. */
+/* Replaces this program by another one: returns only if that fails, after
+ * printing why. An exit code. */
 int exec_program(const char *program, char **argv);
 
 #endif

@@ -1,5 +1,4 @@
-/* What the programs do with files: standard ones that were closed, nameless
- * ones, and writing until all is written. */
+/* Files: standard ones that were closed, unnamed ones, and complete writes. */
 #include "cmd/common/files.h"
 
 #include <errno.h>
@@ -9,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* One that may not be used as it is meant to be gives EBADF, as one that is
- * closed does. */
+/* A descriptor that is not open for its purpose gives EBADF, like a closed
+ * one. */
 void hold_standard_files(void)
 {
     static const int wrong_way[] = { O_WRONLY, O_RDONLY, O_RDONLY };
@@ -40,8 +39,8 @@ int nameless_file(void)
     return fd;
 }
 
-/* A pipe that somebody else has made non-blocking is waited for. A signal that
- * is handled ends it, or a reader who does not read could not be left. */
+/* Waits for a pipe that another process has made non-blocking. A signal that is
+ * handled ends it, or a reader that does not read could never be left. */
 int write_whole(int fd, const char *data, size_t len)
 {
     while (len > 0) {

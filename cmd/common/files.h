@@ -4,11 +4,11 @@
 
 #include <stddef.h>
 
-/* To be called first: a standard file that was closed is not to be taken by
- * another. What holds its place is closed again for programs that are run. */
+/* Call it first: no other file may take the place of a standard file that was
+ * closed. The placeholder is closed again in programs that are run. */
 void hold_standard_files(void);
 
-/* A file in TMPDIR that is gone with the process, however that ends; or -1. */
+/* An unnamed file in TMPDIR that disappears with the process; or -1. */
 int nameless_file(void);
 
 /* Writes all of it: 0 or errno. */

@@ -1,4 +1,4 @@
-/* Flags: `--name VALUE`, `--name=VALUE`, `-n VALUE`; and what to say of
+/* Flags: `--name VALUE`, `--name=VALUE`, `-n VALUE`; and messages about
  * others. */
 #include "cmd/common/flags.h"
 
@@ -156,8 +156,7 @@ static int take_short(struct parser *p, const char *arg)
     return -1;
 }
 
-/* Puts the operands behind the flags, each in the order they came in. False: no
- * memory. */
+/* Moves the operands after the flags, keeping the order. False: no memory. */
 static bool gather_operands(char **argv, int argc, const bool *operand,
                             int *ret_first)
 {

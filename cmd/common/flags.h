@@ -20,25 +20,25 @@ struct flags {
 };
 
 /* Parses argv. For each flag `take` is called with its name and argument; it
- * returns NULL, or what was expected, and then usage is the outcome. Operands
- * are moved to the end of argv, *ret_first is the index of the first; with
- * ret_first NULL, an operand is a mistake. Returns -1 to go on, else the exit
- * code: 0 after --help, EXIT_USAGE after a mistake (which has been printed). */
+ * returns NULL, or what was expected, which is a usage error. Operands are
+ * moved to the end of argv, *ret_first is the index of the first; with
+ * ret_first NULL, an operand is an error. Returns -1 to continue, else the exit
+ * code: 0 after --help, EXIT_USAGE after an error (which has been printed). */
 int flags_parse(const struct flags *flags, int argc, char **argv,
                 const char *(*take)(void *ctx, const char *name,
                                     const char *argument),
                 void *ctx, int *ret_first);
 
-/* The same for a command that runs another: the first operand begins that one,
- * with or without `--`, and what follows is not looked at. */
+/* The same for a command that runs another: the first operand begins that
+ * command, with or without `--`, and what follows is not parsed. */
 int flags_parse_command(const struct flags *flags, int argc, char **argv,
                         const char *(*take)(void *ctx, const char *name,
                                             const char *argument),
                         void *ctx, int *ret_first);
 
-/* Takes a flag if a table of fields has it (config/field/field.h): 1 taken, 0 not
- * one of these; -1 a mistake, and *ret_expected says what was expected. A flag
- * without an argument is set. */
+/* Takes a flag if a table of fields has it (config/field/field.h): 1 taken, 0
+ * not one of these; -1 an error, and *ret_expected says what was expected. A
+ * flag without an argument is set. */
 struct bide__table;
 int field_flag(const struct bide__table *table, void *to, const char *name,
                const char *argument, const char **ret_expected);

@@ -1,4 +1,4 @@
-/* What reaches the terminal: colours, widths, words and complaints. */
+/* Terminal output: colours, widths, words and error messages. */
 #include "cmd/common/output.h"
 
 #include <langinfo.h>

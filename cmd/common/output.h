@@ -11,7 +11,7 @@
 enum {
     EXIT_OK = 0,
     EXIT_FINDINGS = 1, /* the answer is "no": lints found, not retried, ... */
-    EXIT_USAGE = 2     /* a mistake in the arguments or in a policy */
+    EXIT_USAGE = 2     /* an error in the arguments or in a policy */
 };
 
 /* Whether to use colours on a stream: a terminal, TERM not dumb, NO_COLOR not
@@ -30,13 +30,13 @@ struct paint paint_for(FILE *stream);
 /* A jitter before the word "jitter": "full", "no". */
 const char *jitter_word(const bide_backoff *backoff);
 
-/* Prints "bide NAME: message" on stderr (NULL: "bide: message"), and gives
+/* Prints "bide NAME: message" on stderr (NULL: "bide: message"), and returns
  * EXIT_USAGE. */
 int complain(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Prints "  did you mean `NAME`?" on stderr, or what else there is to choose
- * from; nothing if there is nothing helpful to say. `known` ends with NULL. */
+/* Prints "  did you mean `NAME`?" on stderr, or the alternatives; nothing if
+ * there is nothing helpful to say. `known` ends with NULL. */
 void suggest(const char *found, const char *const *known);
 
 #endif

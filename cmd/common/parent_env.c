@@ -1,12 +1,12 @@
 /* The layer above: a command that `bide run` runs may itself be a script with
- * `bide run` or `bide fetch` in it. One layer retries, and the time that is
- * left is handed down; the environment says both. */
+ * `bide run` or `bide fetch` in it. Only one layer retries, and the remaining
+ * time is passed down; the environment has both. */
 #include "cmd/common/parent_env.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* 0 for what is not set, or not a number of the kind that bide sets. */
+/* 0 if it is not set, or not a number that bide would set. */
 static int64_t number_from(const char *name)
 {
     const char *text = getenv(name);

@@ -6,8 +6,9 @@
 
 #include "bide/call.h"
 
-/* Sets of `op` what the environment (BIDE_ATTEMPT, BIDE_DEADLINE_MS) tells of a
- * `bide run` that runs us. What bide would not have put there is ignored. */
+/* Sets in `op` what the environment (BIDE_ATTEMPT, BIDE_DEADLINE_MS) says about
+ * a `bide run` that runs us. Values that bide would not have set are
+ * ignored. */
 void heed_layer_above(bide_op *op, int64_t now);
 
 #endif

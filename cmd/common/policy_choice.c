@@ -1,5 +1,4 @@
-/* The policy that a command works with: a file or a preset, and flags over
- * it. */
+/* The policy of a command: a file or a preset, overridden by flags. */
 #include "cmd/common/policy_choice.h"
 
 #include <errno.h>
@@ -32,7 +31,7 @@ static const bide_option *option_of(const char *key)
 
 /* ===== flags ===== */
 
-/* A number without its unit is the mistake that is made most. */
+/* A number without its unit is the most common error. */
 static const char *what_fits(const bide_option *option, const char *text)
 {
     int64_t ns;
@@ -56,7 +55,7 @@ static int add_override(struct policy_choice *c, const char *flag,
         return -1;
     }
     while (i < c->n_overrides && strcmp(c->overrides[i][1], key) != 0)
-        i++; /* of two the last counts */
+        i++; /* of two the last wins */
     c->overrides[i][0] = flag;
     c->overrides[i][1] = key;
     c->overrides[i][2] = text;
@@ -120,7 +119,7 @@ static int read_preset(struct policy_choice *c)
     return EXIT_USAGE;
 }
 
-/* A file may have a colon in its name: what is there by the whole name is
+/* A file may have a colon in its name: if the whole name exists, it is
  * meant. */
 static int read_file(struct policy_choice *c)
 {
@@ -182,8 +181,8 @@ static int read_policy(struct policy_choice *c)
 
 /* ===== putting it together ===== */
 
-/* Two numbers that do not go together: both may be fine by themselves, so it is
- * said which value is meant, and where it came from. */
+/* Two values that conflict: each may be valid by itself, so the message says
+ * which value is meant, and where it came from. */
 static int refused(const struct policy_choice *c, int rc)
 {
     const char *key = bide_error_name(rc);
@@ -208,7 +207,7 @@ static int refused(const struct policy_choice *c, int rc)
 
 static int settle_seed(struct policy_choice *c)
 {
-    uint32_t seed; /* short enough to be typed again */
+    uint32_t seed; /* short enough to type again */
 
     if (c->seeded)
         return -1;

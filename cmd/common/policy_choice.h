@@ -11,7 +11,7 @@
 #include "bide/config.h"
 
 struct policy_choice {
-    const char *command;     /* in whose name mistakes are told; or NULL */
+    const char *command;     /* for error messages; or NULL */
     bide_config *config;     /* or NULL: no --policy was given */
     const char *file, *name; /* as given; name may be NULL */
     bide_policy_conf conf;   /* the outcome; start with POLICY_CHOICE_INIT */
@@ -43,14 +43,14 @@ struct policy_choice {
         "seed", 0, "N", "draw the same waits each time"                        \
     }
 
-/* Takes a flag if it is one of POLICY_FLAGS: 1 taken, 0 not one of these; -1 a
- * mistake, and *ret_expected says what was expected. */
+/* Takes a flag if it is one of POLICY_FLAGS: 1 taken, 0 not one of these; -1 an
+ * error, and *ret_expected says what was expected. */
 int policy_flag(struct policy_choice *choice, const char *name,
                 const char *argument, const char **ret_expected);
 
-/* Puts it all together after the flags were parsed: file or preset, then
- * overrides, then bide_policy_check(). -1 to go on, else an exit code; mistakes
- * are printed. Without --seed there is a seed from the kernel. policy_done()
+/* Combines everything after the flags were parsed: file or preset, then
+ * overrides, then bide_policy_check(). -1 to continue, else an exit code;
+ * errors are printed. Without --seed the kernel provides one. policy_done()
  * frees. */
 int policy_settle(struct policy_choice *choice);
 void policy_done(struct policy_choice *choice);

@@ -24,7 +24,7 @@ enum demo_phase { DEMO_HEALTHY, DEMO_HANGS, DEMO_ERRORS, DEMO_LOADS };
  * A longer one only has a longer end. Threads: immutable. */
 struct demo_plan {
     double scale;      /* 1, or less for a short run */
-    int64_t length_ns; /* of the timetable; with --keep it begins anew */
+    int64_t length_ns; /* of the timetable; with --keep it repeats */
     int64_t hangs_ns, errors_ns, loads_ns, healthy_ns; /* when these begin */
     int64_t think_ns; /* between two calls of a client, on average */
     unsigned clients; /* of each fleet */

@@ -1,4 +1,4 @@
-/* How the answer of `bide explain` is told: facts.c says what each rule looked at,
+/* How the answer of `bide explain` is shown: facts.c says what each rule looked at,
  * show.c prints it. */
 #ifndef BIDE_CMD_EXPLAIN_SHOW_H
 #define BIDE_CMD_EXPLAIN_SHOW_H

@@ -38,7 +38,7 @@ struct fetch {
     bool bar;                 /* progress is shown */
     bool bar_drawn;
     bool beginning;           /* begin_more() runs */
-    bool quiet;               /* nothing more is told */
+    bool quiet;               /* prints nothing more */
     double rate;              /* bytes a second, smoothed */
     off_t rate_bytes;         /* when it was last looked at, */
     int64_t rate_ns;          /* at this time */

@@ -1,4 +1,4 @@
-/* Starting serving processes, and speaking to them. */
+/* Starting serving processes, and signalling them. */
 #include "cmd/proxy/children.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ extern char **environ;
 
 /* ===== who there is ===== */
 
-/* The one in a state that has been in it the longest. */
+/* The one that has been in a state longest. */
 static struct child *in_state(struct supervisor *s, int state)
 {
     struct child *found = NULL;
@@ -134,7 +134,7 @@ static void list_identity(FILE *f, const struct identity *id)
         fprintf(f, "= %s%c", IDENTITY_SANDBOX, '\0');
 }
 
-/* In the child: all that it is given stays open, and is listed in a file. */
+/* In the child: all that it inherits stays open, and is listed in a file. */
 static int write_inventory(const struct supervisor *s, unsigned i, pid_t self,
                            int line, bool kept_config)
 {
@@ -155,7 +155,7 @@ static int write_inventory(const struct supervisor *s, unsigned i, pid_t self,
     return fclose(f) == 0 ? fd : -1;
 }
 
-/* Never returns. What cannot be executed ends as a shell's command would. */
+/* Never returns. If it cannot execute, it exits as a shell would. */
 static void become_child(const struct supervisor *s, unsigned i, pid_t self,
                          int line, int program, bool kept_config)
 {
@@ -192,7 +192,7 @@ int child_start(struct supervisor *s, int program, bool kept_config)
     return pid < 0 ? -1 : 0;
 }
 
-/* ===== speaking to them ===== */
+/* ===== signalling them ===== */
 
 void child_tell(const struct child *c, int signal)
 {

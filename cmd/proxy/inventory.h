@@ -8,8 +8,8 @@
  *   = user nobody
  *   = sandbox
  *
- * The supervisor may be older than the program: what is said here is said to
- * other versions. */
+ * The supervisor may be older than the program: this is an interface between
+ * versions. */
 #ifndef BIDE_CMD_PROXY_INVENTORY_H
 #define BIDE_CMD_PROXY_INVENTORY_H
 
@@ -19,7 +19,7 @@
 #define INVENTORY_MEMORY   "#memory"
 #define INVENTORY_CONFIG   "#config"
 
-/* ... and words of the line that say who a process is. */
+/* ... and messages on the line about a process's identity. */
 #define IDENTITY_USER      "user"
 #define IDENTITY_GROUP     "group"
 #define IDENTITY_SANDBOX   "sandbox"

@@ -1,6 +1,5 @@
-/* bide proxy: the sidecar. A program of its own, which `bide proxy` becomes
- * (exec.c). Here: arguments, and reading the file; run.c is the
- * service. */
+/* bide proxy: the sidecar. A separate program, which `bide proxy` executes
+ * (exec.c). Here: arguments, and reading the file; run.c is the service. */
 #include <errno.h>
 #include <locale.h>
 #include <stdlib.h>
@@ -61,7 +60,7 @@ static int in_memory(const char *text, size_t len)
     return -1;
 }
 
-/* Warnings were said when the text was read for the first time. */
+/* Warnings were printed when the text was first read. */
 static bide_config *understand(const char *file, const char *text, size_t len,
                                bool quiet, const struct bide__proxy_conf **ret)
 {
@@ -116,8 +115,8 @@ bide_config *proxy_read_again(const char *file, int text,
     return config;
 }
 
-/* The configuration, and the place of this process: with a supervisor, or as
- * one, or alone. */
+/* The configuration, and the role of this process: under a supervisor, as one,
+ * or alone. */
 static int serve(struct proxy_args *args, char **argv, struct station *station,
                  bool supervised)
 {

@@ -14,8 +14,8 @@ static struct {
     struct bide__sink *sink;
 } messages;
 
-/* The stream's own lock lets in one at a time. What does not fit is dropped:
- * to the caller all went well. */
+/* The stream's own lock admits one thread at a time. What does not fit is
+ * dropped; the caller sees success. */
 static ssize_t pass_on(void *cookie, const char *text, size_t len)
 {
     struct bide__lines *lines = bide__sink_lines(cookie, 0);
@@ -44,7 +44,7 @@ void messages_begin(void)
         bide__target_free(to);
     if (!stream) {
         bide__sink_free(sink);
-        return; /* then it is as it was */
+        return; /* then nothing has changed */
     }
     setvbuf(stream, NULL, _IOLBF, BUFSIZ);
     messages.before = stderr;

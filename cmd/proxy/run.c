@@ -1,7 +1,7 @@
-/* bide proxy as a service: signals, systemd, and the workers' beginning and
- * end.
+/* bide proxy as a service: signals, systemd, and starting and ending the
+ * workers.
  *
- * The workers serve; this thread sleeps until a signal comes. */
+ * The workers serve; this thread sleeps until a signal arrives. */
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
@@ -27,7 +27,7 @@
 
 enum { EXIT_FAILED = 1, LOOK_MS = 100 };
 
-/* A service wants all the descriptors that it may have. */
+/* A service needs as many descriptors as it may have. */
 static void raise_limits(void)
 {
     struct rlimit limit;
@@ -38,11 +38,11 @@ static void raise_limits(void)
     }
 }
 
-/* Those sockets that were not there before; before: NULL for none. */
+/* The sockets that are new; before: NULL for none. */
 static void say_listening(struct proxy *p, const struct listen_sockets *before)
 {
     char text[NET_ADDRESS_TEXT];
-    struct listen_sockets *d = proxy_doors(p);
+    struct listen_sockets *d = proxy_sockets(p);
     for (size_t i = 0; i < d->n; i++) {
         struct net_address a = { .len = sizeof a.to };
         struct listen_socket *sock = listen_socket_of(d, 0, i);
@@ -61,7 +61,7 @@ static void reload(struct proxy *p, struct telemetry *t, const char *file,
     const struct bide__proxy_conf *conf;
     char err[512], ready[128];
     int text = -1;
-    struct listen_sockets *before = proxy_doors(p);
+    struct listen_sockets *before = proxy_sockets(p);
 
     snprintf(ready, sizeof ready, "RELOADING=1\nMONOTONIC_USEC=%lld",
              (long long)(bide_now_ns() / 1000));
@@ -101,7 +101,7 @@ static void rotate(struct proxy *p, struct telemetry *t)
                 err);
 }
 
-/* Until the first word to end, which it gives. */
+/* Serves until the first request to end, which it returns. */
 static int serve(struct proxy *p, struct telemetry *t, const char *file,
                  const struct station *st, struct watchdog *dog)
 {
@@ -118,8 +118,8 @@ static int serve(struct proxy *p, struct telemetry *t, const char *file,
     }
 }
 
-/* A second word ends it at once. If another process serves now, this is not the
- * end of the service, and the logs are still ours to open again. */
+/* A second request ends it at once. If another process now serves, this is not
+ * the end of the service, and the logs are still ours to reopen. */
 static void drain(struct proxy *p, struct telemetry *t,
                   const struct station *st, struct watchdog *dog,
                   bool handed_over)
@@ -157,8 +157,8 @@ static int fail(struct proxy *p, bide_config *config, const char *err)
     return EXIT_FAILED;
 }
 
-/* What needs the rights that we were started with comes first; all else, what a
- * reload will do again included, is done as the user that serves. */
+/* What needs the original rights comes first; everything else, including what a
+ * reload does again, is done as the serving user. */
 static int confine(struct station *st, const struct proxy_args *args,
                    const struct bide__proxy_conf *conf, char *err, size_t size)
 {
@@ -182,8 +182,8 @@ static int confine(struct station *st, const struct proxy_args *args,
     return 0;
 }
 
-/* All that was to be taken from the process before has been. The supervisor
- * hears of it before the user does. */
+/* Everything has been taken over from the previous process. The supervisor
+ * learns of it before the user. */
 static void started(struct proxy *p, struct station *st, int text)
 {
     kept_drop_rest(&st->kept);
@@ -191,7 +191,7 @@ static void started(struct proxy *p, struct station *st, int text)
     dep_memory_sweep(p->hooks.memory);
     systemd_notify("READY=1");
     say_listening(p, NULL);
-    malloc_trim(0); /* what reading the file took */
+    malloc_trim(0); /* memory that reading the file needed */
 }
 
 static int run(const struct proxy_args *args, struct station *st,

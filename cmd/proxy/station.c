@@ -1,5 +1,5 @@
-/* A serving process under its supervisor: what it was given, which signals are
- * meant for it. */
+/* A serving process under its supervisor: what it inherits, and which signals
+ * are for it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #include "net/systemd.h"
 #include "proxy/front/listen.h"
 
-/* ===== what it was given ===== */
+/* ===== what it inherits ===== */
 
 /* Sockets that systemd has passed go into the table, by their number. */
 static void take_from_systemd(struct kept *k)
@@ -25,7 +25,7 @@ static void take_from_systemd(struct kept *k)
     char name[32];
     int first = -1, n = systemd_listen_fds(&first);
     for (int i = 0; i < n; i++) {
-        snprintf(name, sizeof name, DOORS_SYSTEMD, (unsigned)i);
+        snprintf(name, sizeof name, LISTEN_SYSTEMD, (unsigned)i);
         kept_put(k, name, first + i, DEP_SEATS);
     }
 }
@@ -129,8 +129,8 @@ int station_inherited(struct station *s)
     return rc;
 }
 
-/* systemd's watchdog asks for whom it is meant: the process that it knows, for
- * which we speak. */
+/* systemd's watchdog names the process that it is for: the one that it knows,
+ * on whose behalf we report. */
 static void take_watchdog(const struct station *s)
 {
     const char *pid = getenv("WATCHDOG_PID");
@@ -203,7 +203,7 @@ void station_signals(sigset_t *set)
     sigaddset(set, SIGRTMIN + 1);
 }
 
-/* Changing the user takes it back, so it is asked for after that. It may have
+/* Changing the user clears it, so it is set after that. The supervisor may have
  * died before. */
 void station_watch_supervisor(const struct station *s)
 {

@@ -1,5 +1,5 @@
-/* The supervisor: waits for signals, for words of the serving processes, and for
- * their ends. supervise.h says what each means. */
+/* The supervisor: waits for signals, for messages of the serving processes, and
+ * for their ends. supervise.h says what each means. */
 #include "cmd/proxy/supervise.h"
 
 #include <errno.h>
@@ -22,14 +22,15 @@
 #include "net/line.h"
 #include "net/systemd.h"
 
-/* One that has served for so long was well; a new one may take so long to. */
+/* A process that served this long was healthy; starting one may take this
+ * long. */
 #define WELL_NS  (10 * BIDE_SECOND)
 #define READY_NS (60 * BIDE_SECOND)
 
 enum { SUSPICIOUS = 5 }; /* deaths in quick succession */
 
-/* A line on standard error, if somebody reads it: nothing may hold this process
- * up. */
+/* A line on standard error, if it can be written at once: nothing may block
+ * this process. */
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static void say(const char *format, ...)
@@ -49,7 +50,7 @@ static void say(const char *format, ...)
 
 /* ===== starting ===== */
 
-/* The first time at once, then with waits that grow. */
+/* Immediately the first time, then with growing waits. */
 static int64_t wait_before(const struct supervisor *s)
 {
     bide_backoff b = BIDE_BACKOFF_INIT;
@@ -68,9 +69,9 @@ static int program_again(const struct supervisor *s)
                            : open(s->program, O_PATH | O_CLOEXEC);
 }
 
-/* If the memory was shared with somebody who lives, what the dead one held in it
- * cannot be told from what that one holds; if one after the other has died, it
- * may be what they die of: then we begin afresh. */
+/* If the memory is shared with a living process, what the dead one held cannot
+ * be told from what that one holds; if processes keep dying, it may be the
+ * cause: then it is replaced. */
 static void renew_memory(struct supervisor *s)
 {
     bool suspect = s->deaths >= SUSPICIOUS;
@@ -118,9 +119,9 @@ static void upgrade(struct supervisor *s)
         close(program);
 }
 
-/* ===== words of a serving process ===== */
+/* ===== messages of a serving process ===== */
 
-/* It serves. If another did before, that one's work is done. */
+/* It serves. If another did before, that one drains. */
 static void ready(struct supervisor *s, struct child *c)
 {
     struct child *before = child_serving(s);
@@ -167,7 +168,7 @@ static void notified(struct supervisor *s, struct child *c, const char *text)
     systemd_notify(text);
 }
 
-/* From one that drains nothing counts any more. */
+/* Messages of a draining process are ignored. */
 static void heard(struct supervisor *s, struct child *c, struct line_message *m)
 {
     bool counts = c->state != CHILD_DRAINING && !s->stopping;
@@ -237,7 +238,7 @@ static void lost(struct supervisor *s, const struct child *c, int status)
 static void ended(struct supervisor *s, struct child *c, int status)
 {
     char text[64];
-    listen_to(s, c); /* its last words */
+    listen_to(s, c); /* its last messages */
     struct child gone = *c;
     bool served = c == child_serving(s), next = c == child_next(s);
     child_forget(c);
@@ -251,8 +252,7 @@ static void ended(struct supervisor *s, struct child *c, int status)
     }
 }
 
-/* As the first process of a container it inherits those that others have left.
- */
+/* As the first process of a container it inherits orphans. */
 static void reap(struct supervisor *s)
 {
     int status;
@@ -265,7 +265,7 @@ static void reap(struct supervisor *s)
 
 /* ===== signals ===== */
 
-/* If the one that served is gone, the next begins with the file. */
+/* If the serving process is gone, the next begins with the file. */
 static void reload(struct supervisor *s)
 {
     if (child_serving(s))
@@ -306,7 +306,7 @@ static void read_signals(struct supervisor *s)
 
 /* ===== the loop ===== */
 
-/* An upgrade that hangs is none. */
+/* An upgrade that hangs is aborted. */
 static void hurry(struct supervisor *s, int64_t now)
 {
     const struct child *next = child_next(s);

@@ -1,5 +1,5 @@
-/* bide proxy as two processes: a supervisor that holds, a serving process that
- * works.
+/* bide proxy as two processes: a supervisor that holds the state, and a serving
+ * process that does the work.
  *
  *   init ---- supervisor ----+---- serving process      (accepts, asks, answers)
  *             pid that all   |
@@ -68,11 +68,11 @@
 
 /* ===== what a serving process is given ===== */
 
-/* Who a serving process is. The text of a configuration that is to be served
- * again comes from a process that clients may have taken over: the supervisor
- * does not take its word for this. Threads: owned. */
+/* The identity of a serving process. The text of a kept configuration comes
+ * from a process that clients may have compromised: the supervisor does not
+ * trust it with this. Threads: owned. */
 struct identity {
-    char *user, *group; /* NULL: as the supervisor */
+    char *user, *group; /* NULL: the supervisor's */
     bool sandbox;
 };
 
@@ -80,20 +80,20 @@ struct identity {
 struct station {
     struct kept kept;  /* sockets; its line is the one to the supervisor */
     int memory;        /* file of breakers and budgets; -1: none */
-    int config;        /* text that is to be served again; -1: the file */
+    int config;        /* text of the kept configuration; -1: read the file */
     unsigned seat;     /* among those that use the memory */
-    uint32_t others;   /* bits of the seats of others that live */
+    uint32_t others;   /* bits of the seats of other living processes */
     pid_t supervisor;  /* 0: there is none */
     bool again;        /* another process served here before */
-    struct identity as; /* who it must be, whatever `config` says */
+    struct identity as; /* required, whatever `config` says */
 };
 
 
-/* Nobody supervises it: sockets of systemd, if there are any. */
+/* Without a supervisor: sockets of systemd, if there are any. */
 void station_alone(struct station *s);
 
-/* Whether a supervisor has started this program, and what it has given: 1 yes,
- * 0 no, -1 it is one that this program does not understand. */
+/* Whether a supervisor has started this program, and what it passed: 1 yes, 0
+ * no, -1 one of an unknown version. */
 int station_inherited(struct station *s);
 
 /* The very beginning of a serving process, and what must wait until it is the
@@ -101,23 +101,23 @@ int station_inherited(struct station *s);
 void station_enter(struct station *s);
 void station_watch_supervisor(const struct station *s);
 
-/* Becomes who it must be, before it looks at a configuration that it was given.
- * -1, and it has said why. */
+/* Switches to the required identity, before it reads a kept configuration. -1,
+ * after a message. */
 int station_become(const struct station *s);
 
-/* Tells the supervisor who this process will be: before it is that. */
+/* Tells the supervisor the identity that this process will take on. */
 void station_tell_identity(const struct station *s,
                            const struct bide__proxy_conf *conf);
 
-/* Has the supervisor keep the configuration that is served now. */
+/* Has the supervisor keep the current configuration. */
 void station_keep_config(const struct station *s, int text);
 
-/* Blocks the signals that it waits for; a supervised one asks for others. */
+/* Blocks the signals that it waits for; a supervised process uses others. */
 void station_signals(sigset_t *set);
 
-/* Waits for one that is meant for this process: SIGTERM, SIGINT, SIGHUP,
- * SIGUSR1; SIGUSR2: another serves now. 0: there was none, and `patience` may be
- * over. */
+/* Waits for a signal that is for this process: SIGTERM, SIGINT, SIGHUP,
+ * SIGUSR1; SIGUSR2: another process now serves. 0: there was none, and
+ * `patience` may be over. */
 int station_wait(const struct station *s, const struct timespec *patience);
 
 void station_done(struct station *s);
@@ -128,9 +128,9 @@ void identity_done(struct identity *id);
 
 /* ===== the supervisor ===== */
 
-/* Becomes the supervisor; the serving process that it begins with returns from
- * here as if it had been called by itself, with *ret_station filled: 1. The
- * supervisor has no need of config and text, and frees them; it returns when all
+/* Becomes the supervisor; the serving process that it forks returns from here
+ * as if it had been called normally, with *ret_station filled: 1. The
+ * supervisor does not need config and text, and frees them; it returns when all
  * is over: 0, and *ret_code is its exit code. */
 int supervise(char **argv, bide_config *config, int text,
               struct station *ret_station, int *ret_code);

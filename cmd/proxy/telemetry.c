@@ -1,6 +1,6 @@
-/* What watches the sidecar: a collector where anything is to be seen, the admin
- * endpoint, the log of decisions, the way to a collector of OpenTelemetry. Each
- * only where the configuration asks for it; all on threads of their own. */
+/* The telemetry of the sidecar: a collector if anything is observed, the admin
+ * endpoint, the log of decisions, the exporter to an OpenTelemetry collector.
+ * Each only if it is configured; all on their own threads. */
 #include "cmd/proxy/telemetry.h"
 
 #include <signal.h>
@@ -60,8 +60,8 @@ static bool start_tls(struct telemetry *t,
     return t->otlp_tls != NULL;
 }
 
-/* Each attempt gets two seconds, and not many: an agent on the same host
- * answers at once, or is not there. */
+/* Each attempt gets two seconds, and there are few: an agent on the same host
+ * responds at once, or is not there. */
 static bool start_exporter(struct telemetry *t,
                            const struct bide__proxy_telemetry *conf, char *err,
                            size_t size)
@@ -90,8 +90,8 @@ static bool start_exporter(struct telemetry *t,
 static bool start_collector(struct telemetry *t, struct proxy *p,
                             const struct bide__proxy_telemetry *conf)
 {
-    /* Two events a request, and a core that may be busy for a while before the
-     * collector gets a turn. */
+    /* Two events a request, and the collector may have to wait for a busy
+     * core. */
     enum { TRACED_EVENTS = 8192 };
     struct bide__collector_conf c = { .ring_size =
                                           conf->otlp ? TRACED_EVENTS : 0,
@@ -106,7 +106,7 @@ static bool start_collector(struct telemetry *t, struct proxy *p,
     return t->shared.collector != NULL;
 }
 
-/* The threads made here leave signals to the one that waits for them. */
+/* Threads created here leave signals to the main thread. */
 static bool start_all(struct telemetry *t, struct proxy *p,
                       const struct bide__proxy_conf *conf, char *err,
                       size_t size)
@@ -150,7 +150,7 @@ static struct bide__admin_conf admin_conf(const struct bide__proxy_conf *conf)
                                       .hosts = conf->admin_access.hosts };
 }
 
-/* What its socket is called in the table of what is kept. */
+/* The name of its socket in the table of what is kept. */
 static const char *admin_name(const struct bide__proxy_conf *conf,
                               char name[512])
 {
@@ -172,8 +172,8 @@ bool telemetry_bind(struct kept *kept, const struct bide__proxy_conf *conf,
     return true;
 }
 
-/* On a socket of the process before, which has said where it is, or on a new
- * one, which the supervisor keeps. */
+/* On a socket of the previous process, or on a new one, which the supervisor
+ * keeps. */
 static bool start_admin(struct telemetry *t,
                         const struct bide__proxy_conf *conf, char *err,
                         size_t size)
@@ -257,7 +257,7 @@ void telemetry_hand_over(struct telemetry *t)
 }
 
 /* In this order: the collector feeds the exporter, and the exporter's last
- * metrics tell how the collector fared. */
+ * metrics cover the collector. */
 void telemetry_stop(struct telemetry *t)
 {
     if (!t)

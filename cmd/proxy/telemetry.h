@@ -11,8 +11,8 @@ struct kept;
 struct proxy;
 struct telemetry;
 
-/* Makes what the configuration asks for; before the proxy starts, which then has
- * somebody to tell. NULL and why. */
+/* Creates what the configuration asks for; before the proxy starts, so that
+ * there is an observer. NULL and why. */
 struct telemetry *telemetry_new(struct proxy *p,
                                 const struct bide__proxy_conf *conf, char *err,
                                 size_t size);
@@ -21,27 +21,27 @@ struct telemetry *telemetry_new(struct proxy *p,
 bool telemetry_start(struct telemetry *t, const struct bide__proxy_conf *conf,
                  char *err, size_t size);
 
-/* Opens the socket of the admin endpoint, for telemetry_start() to find it: before
+/* Opens the socket of the admin endpoint for telemetry_start(), before
  * privileges are dropped. False and why. */
 bool telemetry_bind(struct kept *kept, const struct bide__proxy_conf *conf,
                 char *err, size_t size);
 
-/* Another process has the admin endpoint now. */
+/* Another process now has the admin endpoint. */
 void telemetry_hand_over(struct telemetry *t);
 
-/* Around a reload, so that whoever asked for it hears what came of it; and in
- * between, reads the admin endpoint's certificate again (false and why). */
+/* Around a reload, so that its requester gets the result; and in between, reads
+ * the admin endpoint's certificate again (false and why). */
 void telemetry_reloading(struct telemetry *t);
 bool telemetry_reload(struct telemetry *t, const struct bide__proxy_conf *conf,
                   char *err, size_t size);
 void telemetry_reloaded(struct telemetry *t, bool refused);
 
-/* Opens the log of decisions again. False and why. */
+/* Reopens the log of decisions. False and why. */
 bool telemetry_rotate(struct telemetry *t, const struct bide__proxy_conf *conf,
                   char *err, size_t size);
 
-/* Ends it, when the workers have ended; frees it, when the proxy is freed, whose
- * workers still have rings of it. NULL is fine. */
+/* Ends it, after the workers have ended; frees it, after the proxy, whose
+ * workers still use its rings. NULL is fine. */
 void telemetry_stop(struct telemetry *t);
 void telemetry_free(struct telemetry *t);
 

@@ -1,5 +1,5 @@
-/* cmd/proxy/watchdog.h: the workers' pulse, felt about once a second by the
- * program's own thread; and systemd's watchdog, which is fed by it.
+/* cmd/proxy/watchdog.h: polls the workers' pulse about once a second from the
+ * main thread, and feeds systemd's watchdog.
  *
  *     struct watchdog dog = watchdog_new(conf->admin != NULL);
  *     struct timespec tick = watchdog_tick(&dog);
@@ -19,15 +19,15 @@
 struct proxy;
 
 struct watchdog {
-    int64_t interval_ns; /* systemd waits so long for word; 0: for ever */
-    bool asked;          /* somebody may ask how the workers are */
+    int64_t interval_ns; /* of systemd's watchdog; 0: none */
+    bool asked;          /* the admin endpoint may ask about the workers */
     unsigned n_stuck;    /* as last seen */
 };
 
-/* Takes what systemd says of it out of the environment. */
+/* Reads systemd's settings from the environment. */
 struct watchdog watchdog_new(bool asked);
 
-/* How often to look. An hour, if there is nothing to look for. */
+/* How often to poll. An hour, if there is nothing to poll for. */
 struct timespec watchdog_tick(const struct watchdog *d);
 
 void watchdog_look(struct watchdog *d, struct proxy *p);

@@ -1,5 +1,4 @@
-/* The arguments of `bide run`: each says what it expected, if it was not
- * that. */
+/* The arguments of `bide run`: errors say what was expected. */
 #include "cmd/run/args.h"
 
 #include <ctype.h>

@@ -8,8 +8,8 @@
 
 #include "cmd/common/policy_choice.h"
 
-/* Exit codes of bide's own, beside the command's. The last four are what
- * timeout(1), env(1) and the shell say. */
+/* bide's own exit codes, beside the command's. The last four are those of
+ * timeout(1), env(1) and the shell. */
 enum {
     EXIT_REFUSED = 75,      /* EX_TEMPFAIL: not even attempted */
     EXIT_TIMED_OUT = 124,

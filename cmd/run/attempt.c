@@ -1,12 +1,12 @@
-/* One attempt: everything that moves while a command runs.
+/* One attempt: everything that happens while a command runs.
  *
  *     running --- its time is up ---> ending (TERM, then KILL to its group)
  *        |                               |
  *        +------- the command ends ------+--> over, once its output has ended
  *                                             and, after a timeout, its group
  *
- * Somebody whom the command left behind may hold the output open. It is given
- * as long as a command that was told to end. */
+ * A process that the command left behind may keep the output open. It gets as
+ * long as a command that was asked to end. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -27,8 +27,8 @@ struct attempt {
     int64_t now;
     int64_t timeout_at; /* or FOREVER */
     int64_t kill_at;    /* or FOREVER */
-    int64_t leave_at;   /* when what is left behind is no longer waited for */
-    bool gone;          /* the command is */
+    int64_t leave_at;   /* when to stop waiting for what is left behind */
+    bool gone;          /* the command has ended */
     int status;
     int interrupts;
     int seen; /* the signal that came from the terminal; 0: none */
@@ -46,12 +46,12 @@ static void pass_signal(struct attempt *a, int number)
     bool again = number == SIGINT && a->interrupts++ > 0;
 
     child_signal(&a->child, again ? SIGKILL : number);
-    child_signal(&a->child, SIGCONT); /* a stopped one would not hear it */
+    child_signal(&a->child, SIGCONT); /* a stopped one would not get it */
     if (number != SIGUSR1 && number != SIGUSR2)
         a->end.stopped_by = number;
 }
 
-/* What is left of the time does not run while everything stands still. */
+/* The timeout does not run while everything is stopped. */
 static void stand_still(struct attempt *a, bool job)
 {
     struct run *r = a->run;
@@ -67,7 +67,7 @@ static void stand_still(struct attempt *a, bool job)
     a->kill_at = later(a->kill_at, bide_now_ns() - since);
 }
 
-/* It was stopped by the terminal: because it asked for it, or by Ctrl-Z. */
+/* The terminal stopped it: because it used the terminal, or by Ctrl-Z. */
 static void take_stop(struct attempt *a, int number)
 {
     const struct signals *s = &a->run->signals;
@@ -83,7 +83,7 @@ static void take_stop(struct attempt *a, int number)
     }
 }
 
-/* All that have ended, not just the command: whom it leaves behind becomes ours
+/* Reaps everything that has ended, not just the command: we adopt its orphans
  * (child.c). */
 static void reap(struct attempt *a)
 {
@@ -146,7 +146,7 @@ static void watch_time(struct attempt *a)
     }
 }
 
-/* Its whole group is to be gone after a timeout, not just the command. */
+/* After a timeout its whole group must be gone, not just the command. */
 static bool group_left(const struct attempt *a)
 {
     return a->end.how == ENDED_TIMEOUT && kill(-a->child.pid, 0) == 0;
@@ -224,7 +224,8 @@ static struct ending not_started(int err)
                             .code = code_of_errno(err) };
 }
 
-/* A timeout that was hit while it ended by itself is none. */
+/* If it ended by itself at the very moment of the timeout, it did not time
+ * out. */
 static void tell_status(struct attempt *a)
 {
     struct ending *e = &a->end;
@@ -247,8 +248,8 @@ static void tell_status(struct attempt *a)
         e->how = e->signal ? ENDED_SIGNAL : ENDED_EXIT;
 }
 
-/* The signal from the terminal that the command was told to stop by. Without a
- * witness, by what a shell says of it. */
+/* The signal from the terminal that stopped the command. Without a witness, by
+ * its exit code. */
 static int stopped_by(struct attempt *a)
 {
     int code = a->end.code - EXIT_SIGNAL;
@@ -266,8 +267,8 @@ static int stopped_by(struct attempt *a)
 }
 
 /* Ctrl-C went to the command alone, because it had the terminal, and so did the
- * news that the terminal is gone: whoever runs beside us must know of it too,
- * and we stop. If the command did not die of it, nor do we. */
+ * hangup: the processes beside us must get it too, and we stop. If the command
+ * did not die of it, neither do we. */
 static void take_terminal_back(struct attempt *a)
 {
     const struct signals *s = &a->run->signals;

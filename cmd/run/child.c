@@ -24,8 +24,8 @@ struct start {
     volatile int *err; /* what it writes, if it cannot become the command */
 };
 
-/* If we are killed, the command is told to end. Its grandchildren are not: that
- * is as far as the kernel goes. */
+/* If we are killed, the command gets a signal. Its grandchildren do not: the
+ * kernel does not offer that. */
 static void become_command(const struct start *s)
 {
     setpgid(0, 0);
@@ -47,9 +47,8 @@ static void become_command(const struct start *s)
     _exit(EXIT_NOT_FOUND);
 }
 
-/* Processes that lose their parent become ours, so that we see the end of them:
- * a group is empty only when the last of it has been waited for, and not every
- * init does that. */
+/* Adopts orphans, so that we see their end: a group is empty only when the last
+ * of it has been waited for, and not every init does that. */
 void child_adopt_orphans(void)
 {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -70,8 +69,8 @@ static volatile int *common_word(bool after_fork)
     return common;
 }
 
-/* All are blocked but those that are waited for: what the group gets besides is
- * not for it. TERM, which is how it is let go, comes last of them. */
+/* All signals are blocked but those that it waits for: what else the group gets
+ * is not for it. TERM, which releases it, comes last. */
 static void witness(pid_t group, pid_t parent)
 {
     sigset_t all, ends;
@@ -104,7 +103,7 @@ void child_witness(struct child *c)
     }
 }
 
-/* It goes on only when there is somebody beside it to see what the terminal
+/* It continues only once the witness is there to see what the terminal
  * sends. */
 static void adopt(struct child *c, const struct start *s, pid_t pid)
 {
@@ -118,9 +117,9 @@ static void adopt(struct child *c, const struct start *s, pid_t pid)
     }
 }
 
-/* vfork costs the same for a large process as for a small one, but we stand
- * still until the child has become the command. On a terminal Ctrl-Z may stop
- * it just before that, and nobody would be left to tell the shell. */
+/* vfork costs the same for a large process as for a small one, but suspends us
+ * until the child executes the command. On a terminal Ctrl-Z may stop it just
+ * before that, and no one would be left to tell the shell. */
 int child_start(struct child *c, const struct signals *signals, char **command,
                 const int files[3])
 {

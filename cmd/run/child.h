@@ -22,13 +22,13 @@ int child_start(struct child *c, const struct signals *s, char **command,
                 const int files[3]);
 void child_signal(const struct child *c, int signal); /* to its group */
 
-/* What a terminal sends, it sends to the group that has it, and that is not
- * ours. So one process more is put into that group: it does nothing but end
- * when INT, QUIT or HUP comes, with that number as its exit code. */
+/* A terminal sends signals to its foreground group, which is not ours. So
+ * another process is put into that group: it only exits when INT, QUIT or HUP
+ * arrives, with that number as its exit code. */
 void child_witness(struct child *c);
 
-/* Lets the witness go; the signal that it has seen, or 0. Or that of one that
- * has ended already, by its status. */
+/* Releases the witness; returns the signal that it has seen, or 0. Or that of
+ * one that has already ended, by its status. */
 int child_testimony(struct child *c);
 int child_seen(int status);
 

@@ -1,4 +1,4 @@
-/* bide run: what is told to people (tell.c) and to machines (log.c). */
+/* bide run: messages for people (tell.c) and for machines (log.c). */
 #ifndef BIDE_CMD_RUN_TELL_H
 #define BIDE_CMD_RUN_TELL_H
 

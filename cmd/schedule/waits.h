@@ -7,7 +7,7 @@
 
 #include "bide/backoff.h"
 
-/* More retries than this are not listed one by one, whoever asks. */
+/* More retries than this are never listed one by one. */
 enum { MOST_RETRIES = 1000000 };
 
 /* One retry: what its wait is drawn from. */

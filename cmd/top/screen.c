@@ -64,7 +64,7 @@ static void on_continue(int signal_number)
 
 static void on_resize(int signal_number)
 {
-    (void)signal_number; /* it ends the wait for a key: drawn anew */
+    (void)signal_number; /* it ends the wait for a key: redraws */
 }
 
 /* They are let in only while it waits for a key: one that came while a picture

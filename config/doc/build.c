@@ -1,8 +1,7 @@
-/* build.c: nodes put together under limits, whichever reader they come from.
+/* build.c: builds nodes under limits, whichever reader they come from.
  *
- * Every node knows how many it unfolds to and how deep that goes, so an alias
- * costs an addition, and neither a bomb of aliases nor a tower of them can be
- * built. */
+ * Every node knows how many nodes it expands to and how deep, so an alias costs
+ * an addition, and neither a bomb nor a tower of aliases can be built. */
 #define _GNU_SOURCE /* qsort_r */
 #include "config/doc/build.h"
 
@@ -196,7 +195,7 @@ bool bide__build_add(struct bide__builder *b, struct bide__node *parent,
     return depth + parent->height <= BIDE__MAX_LEVELS || too_deep(b, item);
 }
 
-/* ===== keys that come twice ===== */
+/* ===== duplicate keys ===== */
 
 int bide__key_order(const struct bide__node *a, const struct bide__node *b)
 {

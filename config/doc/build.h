@@ -14,17 +14,16 @@ struct bide__builder {
     bide_diagnostics *notes; /* or NULL */
     size_t total;            /* nodes, aliases unfolded */
     int rc;                  /* set by what ends the reading; else 0 */
-    bool mistaken;           /* there were mistakes, and reading went on */
+    bool mistaken;           /* there were errors, and reading continued */
 };
 
-/* Begins a tree with a copy of the text, without a byte order mark. Bytes that
- * are not UTF-8 are a mistake. */
+/* Begins a tree with a copy of the text, without a byte order mark. Invalid
+ * UTF-8 is an error. */
 int bide__build_begin(struct bide__builder *b, const char *name,
                       const char *text, size_t len, bide_diagnostics *notes);
 
-/* Gives the tree away, or frees it and gives the error. A tree with mistakes
- * that did not end the reading is given away too; *ret_mistaken then says so.
- */
+/* Returns the tree, or frees it and returns the error. A tree with errors that
+ * did not end the reading is returned too; *ret_mistaken then says so. */
 int bide__build_end(struct bide__builder *b, struct bide__tree **ret,
                     bool *ret_mistaken);
 
@@ -39,11 +38,11 @@ bool bide__build_add(struct bide__builder *b, struct bide__node *parent,
                      struct bide__node *key, struct bide__node *item,
                      unsigned depth);
 
-/* Counts what an alias unfolds to. */
+/* Counts what an alias expands to. */
 bool bide__build_count(struct bide__builder *b, const struct bide__node *node,
                        size_t more);
 
-/* Looks for keys that come twice, once a map is complete. */
+/* Looks for duplicate keys, once a map is complete. */
 bool bide__build_map_done(struct bide__builder *b, struct bide__node *map);
 
 /* Ends the reading. False, for the caller to pass on. */

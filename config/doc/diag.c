@@ -1,9 +1,9 @@
-/* diag.c: findings, gathered while a file is read.
+/* diag.c: findings, collected while a file is read.
  *
- * Whoever finds something says it once, with a node; the place and the line are
- * taken down here, so that findings outlive the tree they are about. A file
- * that is wrong all over gives a thousand findings and then a word that there
- * are more: nobody reads on, and the rest would cost time without end. */
+ * A finding is added once, with a node; its position and line are copied here,
+ * so that findings outlive the tree. A file that is wrong everywhere gives a
+ * thousand findings and then a note that there are more: no one reads on, and
+ * the rest would take unlimited time. */
 #include "config/doc/diag.h"
 
 #include <stdarg.h>
@@ -217,8 +217,8 @@ static void place_item(bide_diagnostics *notes, struct item *item)
     }
 }
 
-/* An alias shows the same place again, and an inherited option the same fault:
- * once is enough. */
+/* An alias leads to the same position again, and an inherited option to the
+ * same error: once is enough. */
 static bool is_repeated(const bide_diagnostics *notes, const bide_diagnostic *d)
 {
     if (d->severity == BIDE_NOTE)
@@ -250,8 +250,8 @@ static void push(bide_diagnostics *notes, const bide_diagnostic *d)
     notes->in_file++;
 }
 
-/* Whether one more is too many; the first such is replaced by a word about it.
- */
+/* Whether one more is too many; the first such is replaced by a note about
+ * it. */
 static bool one_too_many(bide_diagnostics *notes, const char *file)
 {
     bide_diagnostic d = { .severity = BIDE_MISTAKE,

@@ -1,4 +1,5 @@
-/* Making findings. They are gathered, sorted by place and printed together. */
+/* Adding findings. They are collected, sorted by position and printed
+ * together. */
 #ifndef BIDE_CONFIG_DOC_DIAG_H
 #define BIDE_CONFIG_DOC_DIAG_H
 
@@ -22,22 +23,22 @@ void bide__diag_at(bide_diagnostics *notes, const char *file, const char *text,
 const char *bide__did_you_mean(bide_diagnostics *notes, const char *found,
                                const char *const *known);
 
-/* Puts a text together that lives in the diagnostics, for `help`; NULL if there
- * is no memory, which is remembered. */
+/* Formats a text that lives in the diagnostics, for `help`; NULL if there is no
+ * memory, which is remembered. */
 const char *bide__diag_text(bide_diagnostics *notes, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* All mistakes ever added, those too that were one too many to be kept. */
+/* All errors ever added, including those that were too many to keep. */
 size_t bide__diag_mistakes(const bide_diagnostics *notes);
 
-/* Whether no more findings are kept for now, so that help is not worth its
- * making. */
+/* Whether no more findings are kept for now, so that help text is not
+ * needed. */
 bool bide__diag_full(const bide_diagnostics *notes);
 
-/* Whether a finding was lost for want of memory. */
+/* Whether a finding was lost because memory ran out. */
 bool bide__diag_failed(const bide_diagnostics *notes);
 
-/* Sorts by file and place, notes staying behind what they belong to. */
+/* Sorts by file and position; notes stay after the finding they belong to. */
 void bide__diag_sort(bide_diagnostics *notes);
 
 #endif

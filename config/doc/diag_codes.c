@@ -1,5 +1,5 @@
-/* diag_codes.c: every kind of mistake, with its name for good. A code is never
- * used again for something else; test/golden/check has a file for each. */
+/* diag_codes.c: every kind of error, with its permanent name. A code is never
+ * reused for something else; test/golden/check has a file for each. */
 #include "config/doc/diag_json.h"
 
 static const struct bide__diag_code codes[] = {

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "config/lint/rules.h"
 
-/* The index behind the notes of finding i. */
+/* The index after the notes of finding i. */
 static size_t behind_notes(const bide_diagnostics *notes, size_t i)
 {
     const bide_diagnostic *d;

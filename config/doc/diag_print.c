@@ -5,9 +5,9 @@
  *           |                          ^~~~
  *           help: did you mean `cap`?
  *
- * The caret must stand where the eye looks: tabs are spread out, wide
+ * The caret must be under the right character: tabs are expanded, wide
  * characters take two columns, and of a very long line the part around the
- * place is shown. */
+ * position is shown. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -100,8 +100,8 @@ static bool reaches(const char *line, unsigned limit)
     return column > limit;
 }
 
-/* Prints the columns [from, from + WINDOW) of a line, three dots standing in
- * for what is cut off. */
+/* Prints the columns [from, from + WINDOW) of a line, with three dots for what
+ * is cut off. */
 static void put_line(FILE *out, const char *line, unsigned from)
 {
     size_t left = strlen(line);

@@ -1,4 +1,4 @@
-/* tree.c: looking things up in a tree. Building it is build.c's. */
+/* tree.c: lookups in a tree. build.c builds it. */
 #define _GNU_SOURCE /* strnlen */
 #include "config/doc/tree.h"
 

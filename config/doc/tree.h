@@ -1,16 +1,16 @@
-/* A document as a tree in which every node knows where it stood.
+/* A document as a tree in which every node knows its position.
  *
- * YAML comes in through libyaml (yaml.c), JSON through our own reader
- * (base/json_read.h); both make this tree, so whoever reads a document does not care
- * which it was. Scalars stay text: what they mean is for the reader of a key to
- * say, who can then name the mistake. A tree owns all its memory (one arena) and
+ * YAML comes from libyaml (yaml.c), JSON from our own reader
+ * (base/json_read.h); both make this tree, so the code that reads a document
+ * does not care which it was. Scalars stay text: the reader of a key interprets
+ * them, and can then name the error. A tree owns all its memory (one arena) and
  * is freed at once.
  *
- * Hostile input is met here, once: at most 10 000 nodes deep is not one of the
- * things that a policy needs, so 100 levels are the limit; aliases are resolved
- * to the same node, and all nodes that a document unfolds to are counted, at most
- * 1 000 000, which ends an alias bomb; merge keys (<<) are not supported and are
- * a mistake; a key that comes twice is a mistake; so is text that is not UTF-8. */
+ * Hostile input is handled here, once: no policy needs deep nesting, so 100
+ * levels are the limit; aliases are resolved to the same node, and all nodes
+ * that a document expands to are counted, at most 1 000 000, which stops an
+ * alias bomb; merge keys (<<) are not supported and are an error; so are
+ * duplicate keys, and text that is not UTF-8. */
 #ifndef BIDE_CONFIG_DOC_TREE_H
 #define BIDE_CONFIG_DOC_TREE_H
 

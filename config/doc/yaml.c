@@ -1,7 +1,7 @@
 /* yaml.c: YAML, by the events of libyaml.
  *
- * libyaml finds the structure and the places; what a policy file has no use for
- * is refused here, by name: tags of one's own, merge keys, keys that are not
+ * libyaml finds the structure and the positions; what a policy file does not
+ * need is refused here, by name: custom tags, merge keys, keys that are not
  * text, a second document. */
 #include "config/doc/yaml.h"
 
@@ -139,7 +139,7 @@ static struct bide__node *read_list(struct bide__yaml *r, yaml_event_t *event,
     return NULL;
 }
 
-/* What cannot be a key is said, and its member left out. */
+/* Reports what cannot be a key, and leaves out its member. */
 static bool fit_for_key(struct bide__yaml *r, const struct bide__node *key)
 {
     if (key == &r->nothing)
@@ -244,7 +244,7 @@ static void read_document(struct bide__yaml *r)
         r->b.tree->root = NULL;
 }
 
-/* One document, and nothing behind it. */
+/* One document, and nothing after it. */
 static void read_stream(struct bide__yaml *r)
 {
     bool done = false;

@@ -1,7 +1,7 @@
-/* yaml_refuse.c: what is wrong with YAML, in words that help.
+/* yaml_refuse.c: errors in YAML, in helpful words.
  *
- * libyaml's own messages are kept, since they can be searched for; what they
- * come down to is added. */
+ * libyaml's own messages are kept, since they can be searched for; an
+ * explanation is added. */
 #include <string.h>
 
 #include "base/utf8.h"
@@ -35,7 +35,7 @@ void bide__yaml_mistake(struct bide__yaml *r, struct bide__mark mark,
 
 /* ===== what libyaml refuses ===== */
 
-/* What libyaml's messages come down to, most of the time. */
+/* What libyaml's messages usually mean. */
 static const char *advice(const char *problem)
 {
     static const char *const rows[][2] = {
@@ -59,7 +59,8 @@ static const char *advice(const char *problem)
     return NULL;
 }
 
-/* libyaml notices a thing at the next one: what ends a line is shown there. */
+/* libyaml notices an error at the next token: one at the end of a line is shown
+ * there. */
 bool bide__yaml_error(struct bide__yaml *r)
 {
     const yaml_parser_t *p = &r->parser;
@@ -94,7 +95,7 @@ static bool is_printable(uint32_t c)
            c >= 0x10000;
 }
 
-/* libyaml would stop at such a character without a place. */
+/* libyaml would stop at such a character without a position. */
 bool bide__yaml_printable(struct bide__yaml *r)
 {
     struct bide__tree *t = r->b.tree;

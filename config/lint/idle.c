@@ -1,8 +1,8 @@
 /* idle.c: options that another option switches off.
  *
- * Policies are templates for each other: what does nothing in `default` may be
- * what `search` is made of. So an option is idle only if no policy that has it
- * from the same line makes use of it. */
+ * Policies are templates for each other: an option without effect in `default`
+ * may matter in `search`. So an option is idle only if no policy that has it
+ * from the same line uses it. */
 #include <string.h>
 
 #include "config/field/option_value.h"
@@ -156,8 +156,8 @@ static const struct row *row_of(const char *key)
     return NULL;
 }
 
-/* A file of ten thousand policies that are templates for each other is not what
- * this search is for; there it gives up, in favour of the policy. */
+/* This search is not meant for a file of ten thousand policies that extend each
+ * other; there it gives up, in favour of the policy. */
 enum { MAX_SEARCHED = 2000 };
 
 static bool is_used_anywhere(const struct bide__linting *l, size_t option,
@@ -176,7 +176,8 @@ static bool is_used_anywhere(const struct bide__linting *l, size_t option,
     return false;
 }
 
-/* Whether the policy says it itself, and not what the default is anyway. */
+/* Whether the policy itself sets it, and to something other than the
+ * default. */
 static bool is_said(const struct bide__linting *l, const bide_option *o)
 {
     static const bide_policy_conf init = BIDE_POLICY_CONF_INIT;

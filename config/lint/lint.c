@@ -1,8 +1,8 @@
-/* lint.c: the list of lints, and who runs them.
+/* lint.c: the list of lints, and running them.
  *
- * A lint is for what the engine accepts and what will hurt somebody: few, and
- * right. A value that is written down and equals the default is never idle
- * talk; a policy that spells out every default is clean. */
+ * A lint is for what the engine accepts but will hurt: few, and right. A value
+ * that is written down and equals the default is never reported as idle; a
+ * policy that spells out every default is clean. */
 #include "config/lint/lint.h"
 
 #include <string.h>

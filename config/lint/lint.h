@@ -1,6 +1,6 @@
 /* What the lints share. A lint looks at one policy with everything inherited,
- * and blames the node that set the option at fault, wherever that stands; what
- * comes from a preset or from a default is nobody's fault, and not told. */
+ * and blames the node that set the option, wherever that is; what comes from a
+ * preset or a default is not reported. */
 #ifndef BIDE_CONFIG_LINT_LINT_H
 #define BIDE_CONFIG_LINT_LINT_H
 

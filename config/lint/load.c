@@ -1,4 +1,4 @@
-/* load.c: what a policy does to the service it is for. */
+/* load.c: what a policy does to its service. */
 #include <math.h>
 
 #include "config/field/value.h"
@@ -71,8 +71,8 @@ void bide__lint_choices(const struct bide__linting *l)
 
 /* ===== L006 ===== */
 
-/* The retries a second that the budget grants at a load; < 0: it does not go by
- * the load. */
+/* The retries a second that the budget grants at a load; < 0: it does not
+ * depend on the load. */
 static double granted(const struct bide__linting *l, double load)
 {
     const bide_policy_conf *c = &l->entry->conf;

@@ -1,7 +1,7 @@
 /* outcomes.c: what is retried, and should not be.
  *
- * A rule that asks for a header or a problem type knows more than a status
- * says, and is believed. */
+ * A rule that tests a header or a problem type knows more than a status says,
+ * and is trusted. */
 #include <string.h>
 
 #include "config/lint/lint.h"
@@ -96,7 +96,7 @@ static void hopeless_retry(const struct bide__linting *l,
 
 /* ===== L005 ===== */
 
-/* Answers that may come after the work was done, or half of it. */
+/* Responses that may come after the work was done, or half of it. */
 static void check_claim(const struct bide__linting *l,
                         const struct bide__node *node)
 {

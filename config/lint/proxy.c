@@ -1,4 +1,4 @@
-/* proxy.c: what is allowed in the section of the sidecar, and unwise. */
+/* proxy.c: settings of the sidecar that are valid but risky. */
 
 #include <string.h>
 

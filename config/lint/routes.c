@@ -1,5 +1,4 @@
-/* routes.c: routes that are never asked, and upstreams that none leads to.
- */
+/* routes.c: routes that never match, and upstreams that no route uses. */
 
 #include <string.h>
 
@@ -8,7 +7,7 @@
 #include "config/policy/policy_file.h"
 #include "config/proxy/conf.h"
 
-/* Pairs of routes are compared; a file with more is looked at up to here. */
+/* Pairs of routes are compared; in a larger file only this many. */
 enum { MOST_ROUTES = 2000 };
 
 static char lower(char c)

@@ -1,4 +1,4 @@
-/* time.c: whether the durations of a policy go together. */
+/* time.c: whether the durations of a policy are consistent. */
 #include "config/field/value.h"
 #include "config/lint/lint.h"
 #include "config/lint/policy_lints.h"
@@ -15,8 +15,8 @@ static int64_t times(int64_t ns, uint64_t n)
     return n && ns > INT64_MAX / (int64_t)n ? INT64_MAX : ns * (int64_t)n;
 }
 
-/* After this many retries the waits have as good as stopped growing, and the
- * rest are taken to be as long as the last. */
+/* After this many retries the waits have practically stopped growing, and the
+ * rest are assumed to be as long as the last. */
 enum { COUNTED = 256 };
 
 int64_t bide__longest_waits(const bide_policy_conf *conf, uint32_t attempts)
@@ -193,7 +193,7 @@ static void timeout_under_p99(const struct bide__linting *l)
         bide_format_duration(p99, stated, SHOWN));
 }
 
-/* No limit on hints but the deadline is a thing to want, and is not told. */
+/* No limit on hints but the deadline is reasonable, and not reported. */
 static void hint_over_deadline(const struct bide__linting *l)
 {
     static const bide_policy_conf init = BIDE_POLICY_CONF_INIT;

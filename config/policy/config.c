@@ -1,7 +1,7 @@
 /* config.c: a policy file as a whole, and the policies in it.
  *
  * `version: 1` is required: it costs a line, and lets the format change one day
- * without a file meaning something else from then on. */
+ * without changing the meaning of existing files. */
 #include <stdlib.h>
 #include <string.h>
 

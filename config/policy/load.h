@@ -16,12 +16,12 @@ struct bide__load {
 /* Memory that lives as long as the config; NULL is remembered. */
 void *bide__load_alloc(struct bide__load *load, size_t size);
 
-/* Add a mistake about a node. */
+/* Adds an error about a node. */
 #define bide__mistake(load, node, code, help, ...)                             \
     bide__diag((load)->notes, (load)->tree, node, BIDE_MISTAKE, code, help,    \
                __VA_ARGS__)
 
-/* A mistake unless the value of a key is a map, or nothing; then false. */
+/* An error unless the value of a key is a map, or empty; then false. */
 bool bide__expect_map(struct bide__load *load, const struct bide__node *key,
                       const struct bide__node *node, const char *help);
 

@@ -1,9 +1,9 @@
-/* policy_check.c: options that are right by themselves and wrong together.
+/* policy_check.c: options that are valid by themselves and invalid together.
  *
- * The engine decides what goes together (bide_policy_check) and names one
- * option; here that is told with the place where it was set, and with the other
- * option that it does not go with. To find all of them, the two are set back
- * and the engine is asked again. */
+ * The engine decides which combinations are valid (bide_policy_check) and names
+ * one option; here that is reported with the position where it was set, and
+ * with the other option that conflicts. To find all conflicts, the two are
+ * reset and the engine is asked again. */
 #include "config/policy/policy_check.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static struct bide__node *setter(const struct bide__policy_entry *entry,
     return o ? entry->set_by[bide__option_index(o)] : NULL;
 }
 
-/* Whether the policy above has the same trouble, and was told so. */
+/* Whether the parent policy has the same conflict, which was reported. */
 static bool is_inherited(const struct bide__policy_entry *entry,
                          const bide_option *o, const bide_option *partner)
 {
@@ -93,8 +93,8 @@ static void report(struct bide__load *load,
                       o->expects);
 }
 
-/* The engine looks at more than two options at times; with all of them as they
- * are at first, it has nothing left to say. */
+/* The engine sometimes looks at more than two options; with all of them at
+ * their initial values, it has nothing left to report. */
 static void set_back(bide_policy_conf *conf, const bide_option *o,
                      const bide_option *partner)
 {

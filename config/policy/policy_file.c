@@ -1,9 +1,8 @@
-/* policy_file.c: named policies, what each builds on, and their options.
+/* policy_file.c: named policies, what each extends, and their options.
  *
  * A policy is read after the one that it extends, so a chain of them is walked
  * to its end first and read on the way back, in a loop: chains may be long,
- * stacks are not. Which keys there are is the table of options' to say, not
- * this file's. */
+ * stacks are not. The table of options defines the keys, not this file. */
 #include <string.h>
 
 #include "config/doc/diag.h"
@@ -125,7 +124,7 @@ static void circle(struct bide__load *load, struct bide__policy_entry *last,
                       path ? path : "", first->name);
 }
 
-/* The entry that another builds on, or NULL. */
+/* The entry that another extends, or NULL. */
 static struct bide__policy_entry *parent_of(struct bide__load *load,
                                             struct bide__policy_entry *entry)
 {
@@ -162,7 +161,7 @@ static void read_chain(struct bide__load *load,
         read_entry(load, child);
 }
 
-/* The text that `extends` or `preset` is given, or NULL. */
+/* The value of `extends` or `preset`, or NULL. */
 static struct bide__node *name_in(struct bide__load *load,
                                   const struct bide__node *policy,
                                   const char *key_text)

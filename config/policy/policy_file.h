@@ -1,5 +1,5 @@
-/* Policy files from the inside: what `bide check`, the exporters and the programs
- * with sections of their own need beyond bide/config.h.
+/* The internals of policy files: what `bide check`, the exporters and the
+ * programs with their own sections need beyond bide/config.h.
  *
  *   version: 1
  *   policies:
@@ -10,18 +10,18 @@
  *     aws:      { preset: aws-standard }
  *   proxy: ...     # sections of the programs; read by them
  *
- * The keys of a policy are those of bide_policy_options(), a dot for each level,
- * and these, which are more than a number:
+ * The keys of a policy are those of bide_policy_options(), a dot for each
+ * level, and these, which are more than a number:
  *
  *   extends     the name of another policy; preset: of a built-in one
  *   hedge.after `p95` is short for `after: quantile, quantile: 0.95`
  *   retry_on    { status: [408, 429, 500-599], errors: [connect, reset],
- *                 grpc: [UNAVAILABLE] }: exactly these are retried; a list
- *                 that is not there leaves its part as it was
+ *                 grpc: [UNAVAILABLE] }: only these are retried; a missing
+ *                 list leaves its part unchanged
  *   rules       a list of { status, errors, grpc, method, header, value,
  *                 problem_type, class, not_processed }; asked before retry_on
  *   problems    { <type URI>: <class> }, short for rules on problem_type
- *   service     what is known of the service, for the lints: { capacity: 500/s,
+ *   service     facts about the service, for the lints: { capacity: 500/s,
  *                 load: 300/s, p99: 800ms, clients: 40, depth: 3 } */
 #ifndef BIDE_CONFIG_POLICY_POLICY_FILE_H
 #define BIDE_CONFIG_POLICY_POLICY_FILE_H

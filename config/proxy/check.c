@@ -247,7 +247,7 @@ BIDE__CHECKER(bide__check_server_tls)
                  "add `client_ca: FILE`, whose certificates are accepted");
 }
 
-/* The same address twice; the kernel chooses port 0 anew each time. */
+/* The same address twice; the kernel chooses another port for each 0. */
 static bool same_address(const struct bide__proxy_address *a,
                          const struct bide__proxy_address *b)
 {

@@ -186,7 +186,7 @@ struct bide__proxy_health {
         .status_max = 299,                                                     \
     }
 
-/* What endpoints are told of clients by the PROXY protocol. */
+/* Whether endpoints get the client's address by the PROXY protocol. */
 enum bide__proxy_tells {
     BIDE__PROXY_TELLS_NOTHING,
     BIDE__PROXY_TELLS_V1,
@@ -329,10 +329,10 @@ struct bide__proxy_headers {
     bool underscores; /* those of requests whose name has an underscore; false */
 };
 
-/* Whether clients are told apart by the PROXY protocol. */
+/* Whether clients are identified by the PROXY protocol. */
 enum bide__proxy_protocol {
     BIDE__PROXY_PROTOCOL_OFF,
-    BIDE__PROXY_PROTOCOL_ACCEPT /* from those who are trusted, who must send it */
+    BIDE__PROXY_PROTOCOL_ACCEPT /* from trusted senders, which must send it */
 };
 
 /* A network: address bytes (4 or 16), and how many bits count.

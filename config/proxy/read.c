@@ -28,7 +28,7 @@ bool bide__fits_token(const struct bide__node *text)
     return strspn(text->text, token) == text->len;
 }
 
-/* Methods are told apart by case: `get` is one that nobody sends. */
+/* Methods are case-sensitive: no client sends `get`. */
 bool bide__fits_method(const struct bide__node *text)
 {
     return bide__fits_token(text) &&

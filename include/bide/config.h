@@ -11,9 +11,9 @@
  *     bide_config_free(config);                           // dep has a copy
  *     bide_diagnostics_free(notes);
  *
- * A file is YAML or JSON and holds named policies, which may extend each other or
- * a preset. Every mistake in it is found in one go, and told with its place, what
- * was found and what was expected. */
+ * A file is YAML or JSON and holds named policies, which may extend each other
+ * or a preset. All errors in it are found at once, and reported with their
+ * position, what was found and what was expected. */
 #ifndef BIDE_CONFIG_H
 #define BIDE_CONFIG_H
 

@@ -8,9 +8,9 @@
  *         printf("%s: in %" PRId64 " ns\n", bide_hint_name(hint.source),
  *                hint.wait_ns);
  *
- * bide_classify() does this for you; the functions are here for tools that show
- * the steps. Of several hints in one response the most precise wins: the order
- * of BIDE_HINTS below, first to last. Two of the same kind: the longer. */
+ * bide_classify() does this for you; these functions are for tools that show
+ * the steps. If a response has several hints, the most precise wins: the order
+ * of BIDE_HINTS below, first to last. Of two of the same kind, the longer. */
 #ifndef BIDE_HINT_H
 #define BIDE_HINT_H
 

@@ -95,7 +95,7 @@ const char *admin_guard(const struct bide__admin *a, const struct http_conn *c)
     if (origin.at && !origin_allowed(a, origin, host))
         return "requests of other sites are refused (Origin)";
     /* Typing the address in is `none`; a link from elsewhere to the page itself
-     * does no harm, and shows nothing to whoever made it. */
+     * does no harm, and shows nothing to the page that has the link. */
     if (site.at && !is(site, "same-origin") && !is(site, "none") &&
         !is(field(c, "sec-fetch-mode"), "navigate"))
         return "requests of other sites are refused (Sec-Fetch-Site)";

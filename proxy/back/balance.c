@@ -1,13 +1,13 @@
-/* Which endpoint gets an attempt.
+/* Load balancing: which endpoint gets an attempt.
  *
- * Two are drawn at random, and the one with less to do is taken: nearly as even
- * as asking all, and without the herd that a single "least loaded" makes. A
- * retry goes where the call has not been yet. An endpoint that has just come
- * back gets a growing share.
+ * Two are drawn at random, and the less busy one is taken: nearly as even as
+ * comparing all, and without the herd that a single "least loaded" attracts. A
+ * retry goes to an endpoint that the call has not tried. An endpoint that has
+ * just returned gets a growing share.
  *
- * An endpoint that is out is asked for now and then all the same: its breaker
- * lets a probe through when it is time. At most upstream->max_ejected are out at
- * once; one whose breaker opens beyond that goes on being used, as if it were
+ * An ejected endpoint is still considered now and then: its breaker lets a
+ * probe through when it is time. At most upstream->max_ejected are ejected at
+ * once; an endpoint whose breaker opens beyond that stays in use, as if it were
  * closed. */
 #include "proxy/back/balance.h"
 
@@ -16,7 +16,7 @@
 #include "proxy/back/upstream.h"
 
 
-/* Or has no address (yet): its name is not known, or being looked up. */
+/* Or has no address (yet): its name does not resolve, or is being resolved. */
 static bool is_out(const struct endpoint *e)
 {
     return atomic_load_explicit(&e->ejected_by, memory_order_relaxed) != 0 ||
@@ -28,7 +28,7 @@ static bool is_tried(const struct endpoint *e, uint64_t tried)
     return tried >> e->index & 1;
 }
 
-/* How much of its share it gets, of 100: at least a tenth. */
+/* How much of its share it gets, in percent: at least a tenth. */
 static int64_t weight(const struct endpoint *e, int64_t now)
 {
     int64_t back = atomic_load_explicit(&e->back_ns, memory_order_relaxed);
@@ -47,7 +47,7 @@ static struct endpoint *lighter(struct endpoint *a, struct endpoint *b,
     return load_a * weight(b, now) <= load_b * weight(a, now) ? a : b;
 }
 
-/* Asks the breaker for leave; false: it says no. */
+/* Asks the breaker for permission; false: refused. */
 static bool permitted(struct endpoint *e, bool sure, bide_call *permit,
                       int64_t now)
 {
@@ -61,8 +61,8 @@ static bool permitted(struct endpoint *e, bool sure, bide_call *permit,
     return false;
 }
 
-/* The first from `from` on that is not out, nor tried, as far as there is one.
- */
+/* The first from `from` on that is neither ejected nor tried, if there is
+ * one. */
 static struct endpoint *scan(struct upstream *u, unsigned from, uint64_t tried)
 {
     struct endpoint *second = NULL, *third = NULL;
@@ -94,7 +94,8 @@ static struct endpoint *draw(struct upstream *u, unsigned w, uint64_t tried,
     return a_good ? a : b_good ? b : scan(u, i, tried);
 }
 
-/* One that is out and not known to be ill, if its breaker wants a probe. */
+/* An ejected endpoint, not known to be unhealthy, whose breaker wants a
+ * probe. */
 static struct endpoint *probe(struct upstream *u, uint64_t random, int64_t now,
                               bide_call *permit)
 {

@@ -11,10 +11,10 @@ struct endpoint;
 struct upstream;
 
 /* Chooses an endpoint for an attempt by worker `w`: of two drawn at random, the
- * one with less to do; not one of `tried` (bits), if there is another; not one
- * that is out, unless too many are; none that is on probation if it must be `sure`.
- * Begins `permit` on the endpoint's breaker;
- * *ret_held says whether it is held, and to be ended. NULL: there is none. */
+ * less busy one; not one of `tried` (bits), if there is another; not an ejected
+ * one, unless too many are; none on probation if it must be `sure`. Begins
+ * `permit` on the endpoint's breaker; *ret_held says whether it is held, and
+ * must be ended. NULL: there is none. */
 struct endpoint *endpoint_choose(struct upstream *u, unsigned w, uint64_t tried,
                                  bool sure, uint64_t *random, int64_t now_ns,
                                  bide_call *permit, bool *ret_held);

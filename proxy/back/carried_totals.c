@@ -1,10 +1,10 @@
-/* Totals that never fall. A route whose policy or upstream was changed gets a
- * dependency of the same name that begins at nothing; those who watch see it
- * count on.
+/* Totals that never decrease. A route whose policy or upstream was changed gets
+ * a new dependency of the same name, whose counts start at zero; observers see
+ * the old counts continue.
  *
- * The one before is kept beside it and read as it is: its last calls may still
- * run. Those before that have had a whole configuration's time to end, and are
- * added up. */
+ * The previous dependency is kept beside it and read directly: its last calls
+ * may still be running. Those before that have had the time of a whole
+ * configuration to end, and are added up. */
 #include "proxy/back/carried_totals.h"
 
 #include <stdlib.h>
@@ -15,7 +15,8 @@
 #include "proxy/back/service.h"
 #include "proxy/generation.h"
 
-/* Which of the old state's has this name; n_services: none. */
+/* The index in the old generation of the one with this name; n_services:
+ * none. */
 static size_t find(const struct generation *old, const bide_dep *dep)
 {
     size_t i = 0;
@@ -25,7 +26,7 @@ static size_t find(const struct generation *old, const bide_dep *dep)
     return i;
 }
 
-/* The totals of a legacy; `with_prior`: of its prior service too. */
+/* Adds carried totals; `with_prior`: those of the prior service too. */
 static bool add_up(struct carried_totals *to, const struct carried_totals *from,
                    bool with_prior)
 {

@@ -1,9 +1,9 @@
-/* Which endpoints are out, and how many may be.
+/* Which endpoints are ejected, and how many may be.
  *
- * An endpoint takes one of its upstream's max_ejected places when the first reason
- * comes up, and leaves it with the last. Without a place it stays in use: a
- * fault that all endpoints share is none of theirs, and sending nothing helps
- * nobody. */
+ * An endpoint takes one of its upstream's max_ejected places for the first
+ * reason, and returns it with the last. Without a place it stays in use: a
+ * fault that all endpoints share is not theirs, and sending nothing would help
+ * no one. */
 #include "proxy/back/endpoint.h"
 #include "proxy/back/upstream.h"
 
@@ -26,7 +26,7 @@ bool endpoint_eject(struct endpoint *e, enum ejected_by why)
         if (was == 0 && !placed && !(placed = take_place(e->upstream)))
             return false;
     } while (!atomic_compare_exchange_weak(&e->ejected_by, &was, was | why));
-    /* Another reason may have been quicker, with a place of its own. */
+    /* Another reason may have been quicker, with its own place. */
     if (placed && was != 0)
         atomic_fetch_sub(&e->upstream->n_ejected, 1);
     return true;

@@ -24,14 +24,13 @@ struct endpoint {
     char *authority;  /* "host:port", for Host; no port if it is usual */
     uint16_t port;
     bool tls;
-    pthread_mutex_t lock;            /* of `addresses` */
+    pthread_mutex_t lock;            /* protects `addresses` */
     struct net_addresses *addresses; /* NULL: none known (yet) */
     atomic_uint moves;        /* how often they changed; 0: none known yet */
-    atomic_bool unknown;      /* its name was looked up, and in vain, before
-                                 any was known */
+    atomic_bool unknown;      /* its first lookup failed */
     bide_dep *breaker;        /* NULL: never ejected */
     atomic_uint ejected_by;   /* bits of enum ejected_by; 0: it is in use */
-    _Atomic(int64_t) back_ns; /* when it came back; 0: it was never out */
+    _Atomic(int64_t) back_ns; /* when it returned; 0: it was never ejected */
     struct pool *pools;       /* of each worker */
     struct endpoint_counts *counts;
 };
@@ -39,15 +38,15 @@ struct endpoint {
 /* Why an endpoint gets no requests. */
 enum ejected_by {
     EJECTED_BY_BREAKER = 1, /* its own is open, or half-open */
-    EJECTED_BY_HEALTH = 2   /* the checks fail */
+    EJECTED_BY_HEALTH = 2   /* its health checks fail */
 };
 
 /* ===== endpoint_address.c ===== */
 
-/* Sets its addresses, ports aside. False: no memory; those it had stay. */
+/* Sets its addresses, ignoring ports. False: no memory; the old ones stay. */
 bool endpoint_move(struct endpoint *e, const struct net_addresses *to);
 
-/* Whether its name is being looked up for the first time. */
+/* Whether its name is being resolved for the first time. */
 static inline bool endpoint_is_pending(const struct endpoint *e)
 {
     return atomic_load(&e->moves) == 0 && !atomic_load(&e->unknown);
@@ -62,8 +61,8 @@ bool endpoint_is_at(struct endpoint *e, const struct net_address *a);
 
 /* ===== ejection.c ===== */
 
-/* Puts an endpoint out for a reason, if so many may be out; takes it back when
- * the last reason has gone. */
+/* Ejects an endpoint for a reason, if another may be ejected; returns it to use
+ * when the last reason is gone. */
 bool endpoint_eject(struct endpoint *e, enum ejected_by why);
 void endpoint_restore(struct endpoint *e, enum ejected_by why, int64_t now_ns);
 

@@ -1,10 +1,9 @@
 /* The addresses of endpoints.
  *
- * One thread sets them, all workers connect to them. A lock guards the
- * list, so that nothing old has to be kept for whoever might be looking at it;
- * it is taken per connection made, never per request. What a request may ask
- * for free is the count of changes: a connection from before the last one is
- * looked at once more. */
+ * One thread sets them, all workers connect to them. A lock guards the list, so
+ * that no old list has to be kept for concurrent readers; it is taken per
+ * connection, never per request. A request can read the number of changes for
+ * free: a connection from before the last change is checked again. */
 #include <pthread.h>
 #include <stdlib.h>
 

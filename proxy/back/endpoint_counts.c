@@ -1,4 +1,4 @@
-/* What each address of an upstream has been sent. Upstreams that share an
+/* The requests sent to each address of an upstream. Upstreams that share an
  * address share its counts. */
 #include "proxy/back/endpoint_counts.h"
 

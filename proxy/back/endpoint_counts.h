@@ -1,5 +1,5 @@
-/* proxy/back/endpoint_counts.h: what each address of an upstream has been sent,
- * and how often that failed. */
+/* proxy/back/endpoint_counts.h: how many requests were sent to each address of
+ * an upstream, and how many failed. */
 #ifndef BIDE_PROXY_BACK_ENDPOINT_COUNTS_H
 #define BIDE_PROXY_BACK_ENDPOINT_COUNTS_H
 
@@ -9,14 +9,14 @@
 
 struct upstream;
 
-/* What an address of an upstream has been sent, by each worker. It outlives the
- * endpoint: when its upstream is changed, the next one counts on. Threads:
- * owned to write by the worker, shared to read. */
+/* The requests that each worker sent to an address of an upstream. It outlives
+ * the endpoint: when its upstream is changed, the next one continues the
+ * counts. Threads: written by the worker that owns it, read by any. */
 struct endpoint_counts {
     atomic_uint refs;
     struct {
         _Alignas(64) counter requests; /* attempts ever, of which ... */
-        counter failures; /* ... so many are to be held against it */
+        counter failures; /* ... this many count against it */
     } of[];
 };
 

@@ -1,4 +1,4 @@
-/* Health checks: one request, on a connection of its own, now and then. */
+/* Health checks: one request, on a connection of its own, at intervals. */
 #include "proxy/back/health.h"
 
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void note(struct health *h, bool good)
         endpoint_restore(e, EJECTED_BY_HEALTH, now_of(h));
 }
 
-/* A tenth more or less: the fleet's checks shall not come together. */
+/* A tenth more or less: the checks of a fleet must not coincide. */
 static int64_t next_time(struct health *h)
 {
     int64_t every = conf_of(h)->every_ns;
@@ -97,7 +97,7 @@ static void fire(struct net_timer *t)
     struct health *h = bide__container_of(t, struct health, timer);
     struct net_address to;
 
-    if (endpoint_is_pending(h->endpoint)) { /* that is no failure yet */
+    if (endpoint_is_pending(h->endpoint)) { /* not a failure yet */
         net_timer_set(&h->worker->loop, &h->timer,
                       now_of(h) + LOOK_AGAIN_MS * BIDE_MILLISECOND);
         return;

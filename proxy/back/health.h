@@ -1,11 +1,11 @@
-/* proxy/back/health.h: asking endpoints how they are.
+/* proxy/back/health.h: health checks of endpoints.
  *
  *     struct health *h = health_new(worker, endpoint);   // begins at once
  *     health_free(h);
  *
- * An endpoint that fails so many checks in a row is put out, as far as so many
- * may be out, whatever its own breaker says; it comes back after so many good
- * ones. The first worker asks for all.
+ * An endpoint that fails a number of checks in a row is ejected, if another may
+ * be, whatever its own breaker says; it returns after a number of successful
+ * checks. The first worker checks all endpoints.
  *
  * Threads: owned. */
 #ifndef BIDE_PROXY_BACK_HEALTH_H

@@ -1,4 +1,4 @@
-/* One connection to an endpoint: made, kept, closed. */
+/* One connection to an endpoint: opened, kept, closed. */
 #include "proxy/back/link.h"
 
 #include <errno.h>
@@ -48,7 +48,7 @@ static struct link *link_alloc(struct worker *w)
     return l;
 }
 
-/* Out of all lists, closed, and buried. */
+/* Removes it from all lists, closes it, and frees it after this iteration. */
 void link_drop(struct link *l)
 {
     struct pool *p = l->pool;
@@ -77,8 +77,8 @@ void link_close(struct link *l)
     pool_serve(p);
 }
 
-/* Nothing more can come of it before it is connected: the first in line hears
- * of it, or whom it is for. */
+/* It failed before it was connected: tells the first in line, or the attempt
+ * that it is for. */
 static void connect_failed(struct link *l, bide_fault fault)
 {
     struct pool *p = l->pool;
@@ -99,8 +99,8 @@ void link_use(struct link *l)
     l->phase = LINK_BUSY;
 }
 
-/* To those that wait to be used, where the line takes it from; not more of them
- * than there may be, but always as many as there are waiting. */
+/* Adds it to the idle connections, from which the line is served; no more of
+ * them than allowed, but always as many as there are attempts in line. */
 static void put_idle(struct link *l)
 {
     struct pool *p = l->pool;
@@ -195,7 +195,7 @@ static void link_ready(struct net_io *io, unsigned events)
         attempt_ready(l->attempt);
         break;
     case LINK_IDLE:
-        /* Nobody asked: it was closed, or speaks out of turn. */
+        /* Unexpected data: it was closed, or the server misbehaves. */
         if (!net_conn_quiet(&l->conn))
             link_close(l);
         break;
@@ -226,7 +226,7 @@ struct link *link_new(struct pool *p)
     unsigned moves = atomic_load(&e->moves);
     int fd = l && endpoint_address(e, p->turn++, &to) ? net_connect(&to) : -1;
     if (fd >= 0 && (size_t)fd >= p->worker->link_fds) {
-        close(fd); /* the kernel gives the lowest: there are few left */
+        close(fd); /* the kernel returns the lowest: there are few left */
         fd = -1;
         errno = EMFILE;
     }

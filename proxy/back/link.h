@@ -21,7 +21,7 @@ struct pool;
 
 /* One connection to an endpoint. */
 struct link {
-    struct net_conn conn; /* first: events name it */
+    struct net_conn conn; /* first: events refer to it */
     struct net_grave grave;
     struct net_timer timer; /* connecting, then idle */
     struct pool *pool;
@@ -30,7 +30,7 @@ struct link {
     struct bide__list list;   /* of idle or connecting ones */
     struct link *next;        /* on the free list */
     int64_t until_ns;         /* of the timer, which may fire earlier */
-    unsigned moves;           /* of its endpoint, when it was last looked at */
+    unsigned moves;           /* of its endpoint, when it was last checked */
     uint8_t client[16];       /* that it is for (link_proxied.c) */
     uint8_t client_len;
     uint16_t client_port;
@@ -43,31 +43,31 @@ enum link_phase { LINK_CONNECTING, LINK_IDLE, LINK_BUSY, LINK_CLOSED };
 
 /* ===== link.c ===== */
 
-/* Gives a connection back, to be used again, or not. Its attempt has it no
- * more. */
+/* Returns a connection to the pool, or closes it. It then no longer belongs to
+ * its attempt. */
 void link_release(struct link *l);
 void link_close(struct link *l);
 
-/* For the pool: begins to connect (NULL and errno); takes one out of the idle
- * ones; closes one, and serves nobody. */
+/* For the pool: begins to connect (NULL and errno); removes one from the idle
+ * connections; closes one, without serving the line. */
 struct link *link_new(struct pool *pool);
 void link_use(struct link *l);
 void link_drop(struct link *l);
 
-/* Whether its endpoint is still where it leads to. */
+/* Whether its endpoint still has the address it is connected to. */
 bool link_leads_there(struct link *l);
 
 /* ===== link_proxied.c ===== */
 
-/* Makes a connection under way that of an attempt and its client; whether it is
- * for the client of this one. */
+/* Binds a connection that is being opened to an attempt and its client; whether
+ * it is for the client of this one. */
 void link_bind(struct link *l, struct attempt *a);
 bool link_is_for(const struct link *l, const struct attempt *a);
 
-/* Says who the client is, when it is connected; false: it broke. */
+/* Sends the client's address once it is connected; false: it broke. */
 bool link_introduce(struct link *l);
 
-/* The same on the connection of a health check, which is nobody's. */
+/* The same on the connection of a health check, which has no client. */
 bool proxied_health(int fd, const struct endpoint *e);
 
 #endif

@@ -1,11 +1,11 @@
-/* Connections to endpoints that are told who the client is by the PROXY
+/* Connections to endpoints that learn the client's address by the PROXY
  * protocol.
  *
- * The header is the first that a connection carries, so a connection is for one
- * client for as long as it lives: made for an attempt rather than for whoever is
- * first in line, and kept for requests from the same address and port, that is
- * from the same connection of the client. Of others' the pool closes the one
- * that was used least lately when it needs the room. */
+ * The header is the first thing that a connection carries, so a connection is
+ * for one client for as long as it lives: opened for an attempt rather than for
+ * the first in line, and kept for requests from the same address and port, that
+ * is, from the same client connection. When the pool needs room, it closes the
+ * least recently used connection of another client. */
 #include <string.h>
 
 #include "net/address.h"
@@ -43,7 +43,7 @@ void link_bind(struct link *l, struct attempt *a)
         attempt_move(a, ATTEMPT_CONNECTING);
 }
 
-/* It is small, and the socket is empty: it goes in one piece, together with
+/* It is small, and the socket is empty: it is sent in one piece, together with
  * what follows it. */
 static bool send_header(int fd, const char *text, size_t len)
 {

@@ -1,9 +1,9 @@
 /* A worker's connections to an endpoint, and the line for them.
  *
- * A connection under way belongs to nobody: whoever is first in line gets what
- * comes first, a connection that is given back or one that is made. One that
- * cannot be made fails the first in line. While the endpoint's name is looked up
- * for the first time, all wait. */
+ * A connection that is being opened belongs to no attempt: the first in line
+ * gets whichever comes first, a connection that is returned or one that is
+ * opened. If connecting fails, the first in line fails. While the endpoint's
+ * name is resolved for the first time, all wait. */
 #include "proxy/back/pool.h"
 
 #include <errno.h>
@@ -58,8 +58,8 @@ void pool_serve(struct pool *p)
         net_task_later(&p->worker->loop, &p->task);
 }
 
-/* A connection that is being made is for the first in line for whom none was: if
- * that one waits from now on, it is for the endpoint. */
+/* A connection that is being opened is for the first in line that has none: if
+ * that attempt waits from now on, it waits for the endpoint. */
 static void expect(struct pool *p)
 {
     struct attempt *a = pool_first(p);
@@ -74,8 +74,8 @@ static void expect(struct pool *p)
 
 /* ===== connections ===== */
 
-/* Connections under way are for those in line; those that are for one client
- * alone are for somebody who has left it. */
+/* Connections that are being opened are for those in line; those for one client
+ * alone may be for an attempt that has left it. */
 static bool may_connect(const struct pool *p)
 {
     return (p->proxied ? p->n_waiting > 0 : p->n_connecting < p->n_waiting) &&
@@ -84,7 +84,7 @@ static bool may_connect(const struct pool *p)
             (p->proxied && !bide__list_empty(&p->idle)));
 }
 
-/* Begins a connection for the first in line. NULL and errno. */
+/* Opens a connection for the first in line. NULL and errno. */
 static struct link *connect_one(struct pool *p)
 {
     struct attempt *a = pool_first(p);
@@ -105,7 +105,7 @@ bool pool_starved(const struct pool *p, int64_t since_ns)
     return p->starved_ns >= since_ns;
 }
 
-/* Its endpoint has no address, and none is to be expected soon. */
+/* Its endpoint has no address, and none is expected soon. */
 static bool is_nowhere(const struct pool *p)
 {
     return atomic_load(&p->endpoint->moves) == 0 &&
@@ -123,7 +123,7 @@ static struct link *find_idle(const struct pool *p, const struct attempt *a)
     return NULL;
 }
 
-/* One that waits to be used and is still open, or NULL. */
+/* An idle connection that is still open, or NULL. */
 static struct link *take_idle(struct pool *p, const struct attempt *a,
                               bool careful)
 {
@@ -140,14 +140,14 @@ static struct link *take_idle(struct pool *p, const struct attempt *a,
     return NULL;
 }
 
-/* No descriptor, or no memory of the kernel's: that passes. */
+/* Out of descriptors or kernel memory: that is temporary. */
 static bool is_short(int err)
 {
     return err == EMFILE || err == ENFILE || err == ENOBUFS || err == ENOMEM;
 }
 
-/* Begins to connect for those in line. False: that cannot be done, and no
- * connection will come their way otherwise. */
+/* Opens connections for those in line. False: that is impossible, and no other
+ * connection will become free. */
 static bool connect_more(struct pool *p)
 {
     struct worker *w = p->worker;
@@ -189,8 +189,8 @@ enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
     return POOL_FAILED;
 }
 
-/* What cannot even be begun fails the first in line, unless another connection
- * will come its way. */
+/* If not even connecting can begin, the first in line fails, unless another
+ * connection will become free. */
 static void serve(struct net_task *task)
 {
     struct pool *p = bide__container_of(task, struct pool, task);

@@ -14,11 +14,11 @@
  *     link_release(a->link);      // whole answer read: back to the pool
  *     link_close(a->link);        // or not
  *
- * Bounds: connections, idle ones, and connection attempts at once, each a
- * worker's share of what the upstream allows. What is over them waits in line,
- * and gets the next connection that is given back or made. A reconnect storm is
- * so no larger than `connecting`. The line is served by a task: whoever gives a
- * connection back never finds itself inside another request.
+ * Limits: connections, idle ones, and concurrent connection attempts, each a
+ * worker's share of what the upstream allows. Attempts beyond them wait in
+ * line, and get the next connection that is returned or opened. So a reconnect
+ * storm is no larger than `connecting`. The line is served by a task: code that
+ * returns a connection never finds itself inside another request.
  *
  * Threads: owned, by the worker. */
 #ifndef BIDE_PROXY_BACK_POOL_H
@@ -43,11 +43,11 @@ struct pool {
     struct bide__list connecting;
     struct bide__list line; /* of attempts, for a connection */
     gauge n_links, n_idle; /* the three gauges: shared to read (telemetry.c) */
-    gauge in_flight;       /* attempts, those in line included */
+    gauge in_flight;       /* attempts, including those in line */
     uint32_t n_connecting, n_waiting;
     uint32_t max_links, max_idle, max_connecting;
     uint32_t turn;        /* of the endpoint's addresses */
-    int64_t starved_ns;   /* when there was no descriptor for it, lately */
+    int64_t starved_ns;   /* when it last found no descriptor */
     struct net_task task; /* serves the line */
     bool retired;         /* its upstream is gone: nothing is kept */
     bool proxied; /* each connection is for one client (link_proxied.c) */
@@ -62,20 +62,20 @@ struct attempt *pool_first(const struct pool *pool);
  * one is still open. */
 enum pool_result pool_take(struct pool *pool, struct attempt *a, bool careful);
 
-/* Takes an attempt out of the line. */
+/* Removes an attempt from the line. */
 void pool_leave(struct pool *pool, struct attempt *a);
 
 /* To be called once, before anything else. */
 void pool_init(struct pool *pool, struct worker *w);
 
-/* Closes those that nobody uses or waits for, and does not keep any that comes
- * back. Again when the last attempt has left. */
+/* Closes unused connections, and keeps none that is returned. Call it again
+ * when the last attempt has left. */
 void pool_retire(struct pool *pool);
 
-/* Whether there has been no descriptor for those in line, since that time. */
+/* Whether there has been no descriptor for those in line since that time. */
 bool pool_starved(const struct pool *pool, int64_t since_ns);
 
-/* The idle connection that was used least lately; NULL: there is none. */
+/* The least recently used idle connection; NULL: there is none. */
 struct link *pool_oldest_idle(const struct pool *pool);
 
 /* Serves the line soon. */

@@ -1,11 +1,10 @@
-/* The thread that has names looked up.
+/* The thread that resolves names.
  *
  * It never asks a name server itself: it starts lookups, takes their answers
- * and sleeps in between. A lookup that is never answered costs a thread that
- * sleeps, and its own name is not asked for again meanwhile. At most
- * LOOKUPS_MAX run at once. Names whose last lookup failed get only half of
- * them, so that a pile of dead names cannot keep the others from being
- * followed. */
+ * and sleeps in between. A lookup that never ends costs a sleeping thread, and
+ * its name is not looked up again meanwhile. At most LOOKUPS_MAX run at once.
+ * Names whose last lookup failed get only half of them, so that many dead names
+ * cannot keep the others from being updated. */
 #include "proxy/back/resolver.h"
 
 #include <pthread.h>
@@ -29,15 +28,15 @@
 
 enum { LOOKUPS_MAX = 32, RETRY_MS = 500, RETRY_MAX_S = 10 };
 
-/* A name, however many endpoints have it. Threads: owned. */
+/* A name, however many endpoints share it. Threads: owned. */
 struct name {
     struct name *next;
     struct net_addresses *known; /* NULL: none yet */
     int64_t every_ns;            /* the shortest `resolve` */
     int64_t at_ns;               /* when to look it up next */
     uint32_t failures;           /* in a row */
-    bool asking;                 /* a lookup is under way */
-    bool wanted;                 /* the present state has it */
+    bool asking;                 /* a lookup is running */
+    bool wanted;                 /* the current generation has it */
     char host[];
 };
 
@@ -49,7 +48,7 @@ struct resolver {
 
     struct name *names; /* Threads: owned by the thread, as are ... */
     void *tree;         /* ... the same by host, for tsearch(), ... */
-    unsigned suspects;  /* ... those asked for that failed last time, ... */
+    unsigned suspects;  /* ... running lookups of names that failed last, ... */
     bool behind;        /* ... whether there was no memory for some, ... */
     bide_rng_seeded seed;
     bide_rng rng; /* ... and this */
@@ -78,7 +77,7 @@ static void name_free(struct name *n)
     free(n);
 }
 
-/* The name, new if need be; NULL: no memory. */
+/* The name, created if necessary; NULL: no memory. */
 static struct name *name_get(struct resolver *r, const char *host)
 {
     struct name *n = name_new(host);
@@ -100,8 +99,8 @@ static struct name *name_find(struct resolver *r, const char *host)
     return n;
 }
 
-/* Drops those that nobody wants; one that is being asked for stays until its
- * answer is there. */
+/* Drops names that are no longer used; one with a running lookup stays until
+ * that ends. */
 static void drop_unwanted(struct resolver *r, bool all)
 {
     struct name **at = &r->names;
@@ -124,7 +123,7 @@ static bool has_name(const struct endpoint *e)
     return !net_is_address(e->host);
 }
 
-/* What is known of the name becomes known of the endpoint. True: those who wait
+/* Copies the addresses of the name to the endpoint. True: attempts that wait
  * for it should look again. */
 static bool tell_endpoint(struct resolver *r, struct endpoint *e,
                           const struct name *n)
@@ -143,7 +142,7 @@ static void tell_workers(struct proxy *p)
         worker_tell(p->workers[i], WORKER_NAMES);
 }
 
-/* Calls f for each endpoint of the present state that has a name. */
+/* Calls f for each endpoint of the current generation that has a name. */
 static void each_endpoint(struct resolver *r, const struct name *n,
                           bool (*f)(struct resolver *r, struct endpoint *e,
                                     const struct name *n))
@@ -176,7 +175,7 @@ static bool follow_endpoint(struct resolver *r, struct endpoint *e,
     return tell_endpoint(r, e, n);
 }
 
-/* Takes the names of the present state; all are asked for, now. */
+/* Takes the names of the current generation; all are looked up now. */
 static void follow(struct resolver *r)
 {
     r->behind = false;
@@ -202,7 +201,7 @@ static int64_t retry_time(struct resolver *r, const struct name *n)
                      bide_backoff_wait(&b, n->failures - 1, 0, &r->rng));
 }
 
-/* Said once, and only where nothing can be reached for it. */
+/* Reported once, and only if nothing can be reached because of it. */
 static void failed(struct resolver *r, struct name *n, const char *why)
 {
     if (n->failures++ == 0 && !n->known && n->wanted)
@@ -217,12 +216,12 @@ static bool may_ask(struct resolver *r, const struct name *n)
            (n->failures == 0 || r->suspects < LOOKUPS_MAX / 2);
 }
 
-/* Starts what is due; when the next will be. */
+/* Starts what is due; returns when the next will be. */
 static int64_t ask_due(struct resolver *r)
 {
     int64_t now = bide_now_ns(), next = BIDE_FOREVER;
     for (struct name *n = r->names; n; n = n->next) {
-        if (!may_ask(r, n)) /* the next answer changes that, or a reload */
+        if (!may_ask(r, n)) /* until the next answer, or a reload */
             continue;
         if (n->at_ns <= now && net_lookup(r->lookups, n->host)) {
             n->asking = true;

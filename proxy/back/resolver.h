@@ -1,16 +1,15 @@
-/* proxy/back/resolver.h: a thread that keeps the addresses of endpoints with names up
- * to date, so that neither a worker nor whoever starts, reloads or ends the
- * proxy ever waits for a name server.
+/* proxy/back/resolver.h: a thread that keeps the addresses of endpoints with
+ * names up to date, so that neither a worker nor startup, reload or shutdown of
+ * the proxy ever waits for a name server.
  *
  *     struct resolver *r = resolver_new(proxy);      // NULL: no memory
  *     resolver_wake(r);                              // after a reload
  *     resolver_free(r);                              // ends the thread
  *
- * Each name is looked up by itself (net/lookup.h), all of them side by side,
- * every `resolve`. A lookup that fails is repeated with backoff, sooner than
- * that; the endpoint keeps the addresses it had. Attempts to an endpoint whose
- * first lookup is under way wait for it; after that has failed they fail with
- * `dns`.
+ * Each name is resolved separately (net/lookup.h), all of them in parallel,
+ * every `resolve`. A lookup that fails is retried sooner, with backoff; the
+ * endpoint keeps its addresses. Attempts to an endpoint whose first lookup is
+ * running wait for it; after that has failed they fail with `dns`.
  *
  * Threads: shared. */
 #ifndef BIDE_PROXY_BACK_RESOLVER_H

@@ -1,9 +1,9 @@
 /* Services: an upstream as a policy sees it, and the dependency behind it.
  *
- * The dependency outlives its service where only the upstream has changed, by
- * an endpoint more, say: what breaker and budget know is about the service as a
- * whole, and losing it at each change of an endpoint would close a breaker in
- * the middle of an outage. With a supervisor it outlives the process, too. */
+ * The dependency outlives its service if only the upstream has changed, by
+ * another endpoint for example: breaker and budget are about the service as a
+ * whole, and losing them at each change of an endpoint would close a breaker in
+ * the middle of an outage. With a supervisor it also outlives the process. */
 #include "proxy/back/service.h"
 
 #include <stdio.h>
@@ -75,7 +75,7 @@ struct service *service_find(const struct generation *g,
     return NULL;
 }
 
-/* The one of the state before for an upstream of that name, or a new one. */
+/* That of the old generation for an upstream of that name, or a new one. */
 static struct counted_dep *take_dep(const struct generation *old,
                                     const struct upstream *u,
                                     const struct bide__proxy_route *c,

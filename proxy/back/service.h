@@ -1,5 +1,5 @@
-/* proxy/back/service.h: an upstream under a policy, with the dependency that the
- * engine keeps for the two. */
+/* proxy/back/service.h: an upstream under a policy, with the engine's
+ * dependency for the two. */
 #ifndef BIDE_PROXY_BACK_SERVICE_H
 #define BIDE_PROXY_BACK_SERVICE_H
 
@@ -15,35 +15,35 @@
 struct generation;
 struct upstream;
 
-/* A dependency of the engine, counted by the services that have it.
- * Threads: shared. */
+/* A dependency of the engine, reference-counted by its services. Threads:
+ * shared. */
 struct counted_dep {
-    struct dep_block block; /* that it lies in; first: dep_memory.h */
+    struct dep_block block; /* its memory; first: dep_memory.h */
     atomic_uint refs;
     bide_dep *dep;
     const struct proxy_hooks *hooks;
-    atomic_bool faults; /* on purpose: somebody has switched them on */
+    atomic_bool faults; /* fault injection is turned on */
 };
 
-/* An upstream as a policy sees it, counted by the states that it is in.
+/* An upstream as a policy sees it, reference-counted by its generations.
  * Threads: shared. */
 struct service {
     atomic_uint refs;
     bide_dep *dep; /* that of `counted` */
     struct counted_dep *counted;
     char *policy_name;
-    struct upstream *upstream; /* it is in each state where this is */
-    bool plain;                /* no rules that look into good answers */
+    struct upstream *upstream; /* in every generation of this service */
+    bool plain;                /* no rules that examine successful responses */
 };
 
-/* The service of a state (may be NULL) for that upstream and policy, or NULL.
- */
+/* The service of a generation (may be NULL) for that upstream and policy, or
+ * NULL. */
 struct service *service_find(const struct generation *g,
                              const struct upstream *u,
                              const struct bide__proxy_route *c);
 
-/* Makes one, with the dependency of the state before (may be NULL) if there was
- * one with that policy for an upstream of that name. NULL, and why. */
+/* Creates one, with the dependency of the old generation (may be NULL) if there
+ * was one with that policy for an upstream of that name. NULL, and why. */
 struct service *service_new(struct upstream *u,
                             const struct bide__proxy_route *c,
                             const struct generation *old, char *err,

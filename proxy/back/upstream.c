@@ -1,4 +1,4 @@
-/* Upstreams: made from their configuration, compared with it, and counted. */
+/* Upstreams: created from, and compared with, their configuration. */
 #include "proxy/back/upstream.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
         endpoint_restore(e, EJECTED_BY_BREAKER, now_ns);
 }
 
-/* A breaker and nothing else; one lane, since it is asked once per attempt and
+/* A breaker and nothing else; one lane, since it is used once per attempt and
  * not worth more memory. */
 static int breaker_new(struct endpoint *e, const struct bide__proxy_upstream *c)
 {
@@ -117,7 +117,7 @@ static int pools_new(struct endpoint *e, const struct bide__proxy_upstream *c,
     return 0;
 }
 
-/* Names are looked up later, by a thread of their own (resolver.c). */
+/* Names are resolved later, by a separate thread (resolver.c). */
 static int set_address(struct endpoint *e, char *err, size_t err_size)
 {
     const char *why;
@@ -171,7 +171,7 @@ static void endpoint_done(struct endpoint *e)
 
 /* ===== upstreams ===== */
 
-/* Those for TLS, if an endpoint speaks it. */
+/* The settings for TLS, if an endpoint uses it. */
 static bool settings_new(struct upstream *u, char *err, size_t err_size)
 {
     const struct bide__proxy_client_tls *c = &u->conf.tls;

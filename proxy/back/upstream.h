@@ -1,5 +1,5 @@
-/* proxy/back/upstream.h: an upstream, made from its configuration and counted by
- * the generations that it is in. */
+/* proxy/back/upstream.h: an upstream, created from its configuration and
+ * reference-counted by its generations. */
 #ifndef BIDE_PROXY_BACK_UPSTREAM_H
 #define BIDE_PROXY_BACK_UPSTREAM_H
 
@@ -13,11 +13,11 @@
 
 enum { ENDPOINTS_MAX = 64 };
 
-/* A service: endpoints that are as good as each other. Threads: shared. */
+/* A service: equivalent endpoints. Threads: shared. */
 struct upstream {
-    atomic_uint refs; /* states that it is in */
+    atomic_uint refs; /* generations that it is in */
     char *name;
-    struct bide__proxy_upstream conf; /* strings and arrays are its own */
+    struct bide__proxy_upstream conf; /* owns its strings and arrays */
     struct endpoint *endpoints;
     unsigned n_endpoints;
     unsigned max_ejected;  /* of them may be ejected at once */
@@ -28,7 +28,7 @@ struct upstream {
     uint64_t tls_stamp; /* of the files they were made from */
 };
 
-/* Whether a new state could use it for that configuration. */
+/* Whether a new generation could use it for that configuration. */
 bool upstream_same(const struct upstream *u,
                    const struct bide__proxy_upstream *c);
 struct upstream *upstream_new(const struct bide__proxy_upstream *conf,

@@ -1,4 +1,4 @@
-/* An answer's head as the client shall see it, and interim answers. */
+/* The head of a response as the client gets it, and interim responses. */
 #include <string.h>
 
 #include "proxy/exchange/answer.h"
@@ -25,8 +25,8 @@ static const uint64_t dropped =
     BIT(TRAILER) | BIT(TRANSFER_ENCODING) | BIT(UPGRADE) | BIT(HTTP2_SETTINGS) |
     BIT(X_BIDE_ATTEMPTS) | BIT(X_BIDE_REASON);
 
-/* Answers that cannot have a body have no length either (RFC 9110, 8.6). What a
- * bide below says is hidden as our own words are. */
+/* Responses that cannot have a body have no length either (RFC 9110, 8.6).
+ * Fields of a bide further down are hidden like our own. */
 static uint64_t dropped_from(const struct attempt *a)
 {
     unsigned status = a->resp.status;
@@ -128,15 +128,14 @@ void answer_count(struct exchange *ex, int status)
 
 /* ===== beginning ===== */
 
-/* Whether the client's connection is of use after this. */
+/* Whether the client's connection must be closed after this. */
 static bool ends_connection(const struct exchange *ex, const struct attempt *a)
 {
     return !ex->req.keep_alive || ex->upload != UPLOAD_NONE ||
            ex->worker->draining || answer_ends_by_closing(a);
 }
 
-/* A bide further down has found a loop; others have meanings of their own for
- * 508. */
+/* A bide further down has found a loop; others use 508 in other meanings. */
 static bool is_loop(const struct attempt *a)
 {
     if (a->resp.status != 508)
@@ -155,7 +154,7 @@ void answer_begin(struct exchange *ex)
     if (!write_head(ex, a)) {
         net_buf_give(&ex->worker->bufs, ex->out);
         ex->out = NULL;
-        a->ready = a->in->begin; /* nothing of it can be passed on */
+        a->ready = a->in->begin; /* none of it can be passed on */
         answer_broken(ex);
         return;
     }
@@ -167,9 +166,10 @@ void answer_begin(struct exchange *ex)
     answer_pump(ex);
 }
 
-/* ===== interim answers ===== */
+/* ===== interim responses ===== */
 
-/* What has been begun must be sent to its end: the next answer follows. */
+/* One that has been begun must be sent completely: the next response
+ * follows. */
 void interim_flush(struct exchange *ex)
 {
     struct net_buf *b = ex->interim;
@@ -195,8 +195,8 @@ void interim_send(struct exchange *ex, const char *text, size_t len)
     interim_flush(ex);
 }
 
-/* 100 is not passed on: the client has had its own. A client of HTTP/1.0 knows
- * no interim answers. */
+/* 100 is not passed on: the client got ours. An HTTP/1.0 client does not know
+ * interim responses. */
 void answer_interim(struct attempt *a)
 {
     struct exchange *ex = a->ex;

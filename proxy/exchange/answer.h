@@ -1,12 +1,12 @@
-/* proxy/exchange/answer.h: passing an answer on.
+/* proxy/exchange/answer.h: streaming a response to the client.
  *
  *   the endpoint --answer_read--> winner->in --answer_pass--> the client
  *                                      \--answer_hold--> held --/
  *
- * A client that takes what comes gets it from the buffer it was read into.
- * While it takes less, the endpoint is read all the same, and what has no room
- * any more is held in further buffers, up to limits.answer_buffer. When all of
- * the answer is there, its connection to the endpoint is free.
+ * A client that keeps up gets the response from the buffer it was read into.
+ * While it falls behind, the endpoint is still read, and what no longer fits is
+ * held in further buffers, up to limits.answer_buffer. Once the whole response
+ * has arrived, the connection to the endpoint is free.
  *
  * Threads: owned. */
 #ifndef BIDE_PROXY_EXCHANGE_ANSWER_H
@@ -19,21 +19,21 @@
 
 /* ===== answer.c ===== */
 
-/* Begins to pass on the winner's answer. */
+/* Begins to stream the winner's response. */
 void answer_begin(struct exchange *ex);
 
-/* Counts an answer, and from now on it is being sent. */
+/* Counts a response, which is now being sent. */
 void answer_count(struct exchange *ex, int status);
 
-/* Passes an interim answer (1xx) on. */
+/* Passes on an interim response (1xx). */
 void answer_interim(struct attempt *a);
 
-/* Sends one, unless another has not been taken yet: then there is no need for
- * it. And sends on, when the client may take more. */
+/* Sends one, unless the previous one is still unsent: then it is not needed.
+ * And continues, when the client can take more. */
 void interim_send(struct exchange *ex, const char *text, size_t len);
 void interim_flush(struct exchange *ex);
 
-/* Whether the client knows the end of the answer by that of its connection. */
+/* Whether the end of the response is that of the client's connection. */
 static inline bool answer_ends_by_closing(const struct attempt *a)
 {
     return a->pass == PASS_UNCHUNKED ||
@@ -42,13 +42,13 @@ static inline bool answer_ends_by_closing(const struct attempt *a)
 
 /* ===== answer_pass.c ===== */
 
-/* Passes on what there is. */
+/* Sends what there is. */
 void answer_pump(struct exchange *ex);
 
-/* The winner's answer broke off. */
+/* The winner's response broke off. */
 void answer_broken(struct exchange *ex);
 
-/* The client has not taken what there is for a while. */
+/* The client has not read for a while. */
 void answer_slow(struct exchange *ex);
 
 #endif

@@ -1,5 +1,5 @@
-/* proxy/exchange/answer_body.h: the body of an answer on its way from the endpoint
- * to the client: read, and held while the client takes less. */
+/* proxy/exchange/answer_body.h: the body of a response on its way from the
+ * endpoint to the client: read, and buffered while the client falls behind. */
 #ifndef BIDE_PROXY_EXCHANGE_ANSWER_BODY_H
 #define BIDE_PROXY_EXCHANGE_ANSWER_BODY_H
 
@@ -12,32 +12,32 @@ struct exchange;
 
 /* ===== answer_hold.c ===== */
 
-/* What the client is to get next, in order: interim answers, the head, what is
- * held, what has been read last. */
+/* What the client gets next, in order: interim responses, the head, what is
+ * held, what was read last. */
 enum { ANSWER_PIECES = 16 };
 int answer_pieces(const struct exchange *ex, struct iovec iov[ANSWER_PIECES]);
 
-/* So many bytes of it have left. */
+/* This many bytes of it have been sent. */
 void answer_left(struct exchange *ex, size_t n);
 
-/* Puts what was read behind what is held, so that there is room for more.
- * False: as much is held as may be. */
+/* Appends what was read to what is held, to make room for more. False: the
+ * limit is reached. */
 bool answer_hold(struct exchange *ex);
 
-/* Throws away what is held. */
+/* Discards what is held. */
 void answer_drop(struct exchange *ex);
 
 /* ===== answer_read.c ===== */
 
-/* Frames what there is of the body when its head has been taken off. */
+/* Frames the beginning of the body after its head has been removed. */
 void answer_frame(struct attempt *a);
 
-/* Reads more of the body: true if there is something new to pass on, or the
- * end. Otherwise the exchange may be gone. */
+/* Reads more of the body: true if there is something new to send, or the end.
+ * Otherwise the exchange may be gone. */
 bool answer_read(struct exchange *ex);
 
-/* Reads on while the client takes nothing, and lets the endpoint's connection
- * go when nothing more will come of it. The exchange may be gone. */
+/* Continues reading while the client takes nothing, and releases the endpoint's
+ * connection when nothing more will come from it. The exchange may be gone. */
 void answer_read_ahead(struct exchange *ex);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a client has not taken yet of its answer. */
+/* The part of a response that its client has not taken yet. */
 #include <string.h>
 
 #include "config/proxy/conf.h"
@@ -32,7 +32,7 @@ void answer_drop(struct exchange *ex)
         give_first(ex);
 }
 
-/* Half of the memory is for those who are yet to be answered. */
+/* Half of the memory is reserved for requests without a response. */
 static bool may_hold(const struct exchange *ex)
 {
     const struct worker *w = ex->worker;
@@ -83,13 +83,13 @@ int answer_pieces(const struct exchange *ex, struct iovec iov[ANSWER_PIECES])
     }
     if (a && a->ready > a->in->begin && n < ANSWER_PIECES)
         iov[n++] = piece(a->in, a->ready);
-    if (ex->tail.iov_len > 0 && n < ANSWER_PIECES) /* of an answer of our own */
+    if (ex->tail.iov_len > 0 && n < ANSWER_PIECES) /* of our own response */
         iov[n++] = ex->tail;
     return n;
 }
 
-/* Takes up to n bytes off a buffer, and gives it back when it is empty: how
- * many. */
+/* Consumes up to n bytes of a buffer, and frees it when it is empty: returns
+ * how many. */
 static size_t take_off(struct exchange *ex, struct net_buf **b, size_t n)
 {
     if (!*b)

@@ -1,4 +1,4 @@
-/* Passing an answer on as it comes, to its end. */
+/* Streaming a response to its end. */
 #include "config/proxy/conf.h"
 #include "net/buf.h"
 #include "net/conn.h"
@@ -20,8 +20,8 @@ static void finish(struct exchange *ex)
         return;
     }
     c->until_ns = BIDE_FOREVER;
-    /* One that has closed looks like one that has only said all it wants to, until
-     * something is sent to it. */
+    /* A client that has closed looks like one that has only shut down its
+     * sending side, until something is sent to it. */
     bool gone = c->conn.hup && net_conn_failed(&c->conn);
     if (gone) {
         ex->status = 499;
@@ -37,14 +37,14 @@ static void finish(struct exchange *ex)
         client_done(c);
 }
 
-/* What a TLS session has taken and not sent yet cannot be taken back either. */
+/* What a TLS session has accepted but not sent cannot be taken back either. */
 static bool has_begun(const struct exchange *ex)
 {
     const struct net_conn *conn = &ex->client->conn;
     return ex->out_bytes != 0 || (conn->session && !conn->writable);
 }
 
-/* What came before the end still goes out. */
+/* What arrived before the end is still sent. */
 void answer_broken(struct exchange *ex)
 {
     struct iovec iov[ANSWER_PIECES];
@@ -71,9 +71,9 @@ void answer_broken(struct exchange *ex)
 
 /* ===== slow clients ===== */
 
-/* What the client has taken, but for a constant: only its kernel knows. Ours
- * says that it can take more when much of its buffer is free, which with a slow
- * client takes longer than anybody should wait for. */
+/* What the client has read, up to a constant: only its kernel knows. Ours says
+ * that it can take more only when much of its buffer is free, which takes too
+ * long with a slow client. */
 static int64_t taken(const struct exchange *ex)
 {
     return (int64_t)ex->out_bytes - (int64_t)net_conn_unsent(&ex->client->conn);
@@ -97,7 +97,7 @@ static void unblocked(struct exchange *ex)
     exchange_await(ex);
 }
 
-/* Who holds nobody up but itself may take its time, as long as it takes
+/* A client that delays no one but itself may take its time, as long as it reads
  * anything. */
 void answer_slow(struct exchange *ex)
 {
@@ -147,7 +147,7 @@ static int write_out(struct exchange *ex)
     return 1;
 }
 
-/* Not for ever: others wait for this thread, too. */
+/* Bounded, since others wait for this thread, too. */
 enum { ROUNDS = 16 };
 
 void answer_pump(struct exchange *ex)

@@ -1,9 +1,10 @@
-/* Reading the body of the answer that is passed on, and framing it for its
+/* Reading the body of the response that is streamed, and framing it for its
  * client.
  *
- * An answer that ends with its connection (HTTP/1.0 has no other way) is passed
- * on in chunks: otherwise one that was cut off would look whole. In the buffer
- * each piece has room before and behind it for what makes it a chunk. */
+ * A response that is delimited by the end of its connection (the only way in
+ * HTTP/1.0) is passed on in chunks: otherwise one that was cut off would look
+ * complete. In the buffer each piece has room before and after it for the chunk
+ * framing. */
 #include <string.h>
 
 #include "base/hex.h"
@@ -80,7 +81,7 @@ void answer_frame(struct attempt *a)
 
 /* ===== reading ===== */
 
-/* What the client has taken makes room. */
+/* Reuses the room of what the client has taken. */
 static void compact(struct attempt *a)
 {
     struct net_buf *b = a->in;
@@ -123,8 +124,8 @@ static bool scan(struct attempt *a)
     return true;
 }
 
-/* A connection that was reset when we wrote to it ends as if it had been
- * closed; whether that was all is not known then. */
+/* A connection that was reset while we wrote to it ends as if it had been
+ * closed; whether that was all is then unknown. */
 static bool is_end(const struct attempt *a)
 {
     return a->sending != SENDING_FAILED &&
@@ -160,11 +161,11 @@ bool answer_read(struct exchange *ex)
     return true;
 }
 
-/* Not for ever: others wait for this thread, too. */
+/* Bounded, since others wait for this thread, too. */
 enum { ROUNDS = 16 };
 
-/* While the client still sends its body, and does not read, the endpoint takes
- * that: its connection stays. */
+/* While the client still sends its body, and does not read, the endpoint
+ * receives that body: its connection stays. */
 static bool is_done_with(const struct attempt *a)
 {
     return a->link && attempt_is_complete(a) && a->sending >= SENT_ALL;

@@ -1,4 +1,4 @@
-/* An attempt's life, but for what it sends and reads. */
+/* The life cycle of an attempt, except for what it sends and reads. */
 #include "proxy/exchange/attempt.h"
 
 #include <stdlib.h>
@@ -34,8 +34,8 @@ static struct worker *worker_of(const struct attempt *a)
 
 /* ===== time ===== */
 
-/* Its time was spent waiting for a connection. Without a descriptor there is
- * nothing to be had from another attempt either. */
+/* Its time was spent waiting for a connection. Without a descriptor, another
+ * attempt would fare no better. */
 static void late_in_line(struct attempt *a)
 {
     bool starved = !a->making && pool_starved(a->pool, a->begin_ns);
@@ -56,8 +56,8 @@ static void late_in_line(struct attempt *a)
                                                 : BIDE_FAULT_CONNECTION_WAIT);
 }
 
-/* Before the answer: how long the engine lets it take. After: how long the
- * endpoint may be silent in the middle of it. */
+/* Before the response: the engine's timeout. After: how long the endpoint may
+ * be silent in the middle of it. */
 static void late(struct attempt *a)
 {
     switch ((enum attempt_phase)a->phase) {
@@ -123,7 +123,7 @@ void attempt_later(struct attempt *a)
     net_task_later(&worker_of(a)->loop, &a->task);
 }
 
-/* Without memory it is the worker's spare one, which can do nothing but fail. */
+/* Without memory it is the worker's spare one, which can only fail. */
 static struct attempt *attempt_new(struct exchange *ex)
 {
     struct worker *w = ex->worker;
@@ -190,8 +190,8 @@ static void list_remove(struct attempt *a)
         *at = a->next;
 }
 
-/* Counts a failure of the endpoint, tells its breaker, and gives the permit back.
- * NULL: nothing is known of it. */
+/* Counts a failure of the endpoint, reports to its breaker, and releases the
+ * permit. NULL: the outcome is unknown. */
 static void judge_endpoint(struct attempt *a, const bide_outcome *out)
 {
     if (a->pool && out && out->cls != BIDE_SUCCESS && out->cls != BIDE_IGNORED)
@@ -205,7 +205,7 @@ static void judge_endpoint(struct attempt *a, const bide_outcome *out)
     bide_call_end(&a->permit, now);
 }
 
-/* An endpoint is not to blame for what it was asked. */
+/* An endpoint is not to blame for the request itself. */
 void attempt_report(struct attempt *a, const bide_outcome *out)
 {
     bide_outcome seen = exchange_blame(a->ex, a, out);
@@ -279,8 +279,8 @@ void attempt_linked(struct attempt *a, struct link *l)
     attempt_send(a);
 }
 
-/* A request that must not be sent twice wants a connection that is surely open:
- * the race with a server that closes it cannot be won, but made small. */
+/* A request that must not be sent twice needs a connection that is surely open:
+ * the race with a server that closes it cannot be avoided, but made small. */
 bool attempt_is_careful(const struct attempt *a)
 {
     return !a->ex->op.idempotent && !a->ex->op.has_key;
@@ -320,8 +320,9 @@ void attempt_start(struct exchange *ex, const bide_decision *d)
         attempt_go(a);
 }
 
-/* An endpoint that is out is not tried out by a probe of the service itself, whose
- * failure would keep the others shut; nor by a client that can hold it up. */
+/* An ejected endpoint is not probed by a probe of the service itself, whose
+ * failure would keep the others from being used; nor by a client that can delay
+ * it. */
 static bool must_be_sure(const struct exchange *ex)
 {
     const struct service *v = ex->route->service;
@@ -358,7 +359,7 @@ void attempt_ready(struct attempt *a)
         return;
     }
     if (a->sending < SENT_ALL && a->link->conn.writable) {
-        /* It may fail, and be gone. */
+        /* It may fail, and be freed. */
         struct link *l = a->link;
         attempt_send(a);
         if (l->attempt != a)

@@ -1,5 +1,6 @@
-/* proxy/exchange/attempt.h: one try of a request, on one connection: its life from
- * the choice of an endpoint on, or its failing on purpose instead (fault.c).
+/* proxy/exchange/attempt.h: one attempt of a request, on one connection: its
+ * life from the choice of an endpoint on, or an injected fault instead
+ * (fault.c).
  *
  *    .--held up--> HELD_UP --answered in the endpoint's place--.
  *    |                |                                        |
@@ -16,10 +17,10 @@
  *                                            '-- if no better --> SAVED
  *   any --attempt_end()--> OVER
  *
- * Whatever ends it, attempt_end() does: what it came to has been reported by then
- * (JUDGED and later), or nobody waits for it any more, as for the loser of a
- * hedge. It sends while it reads: how far it has come with that is told apart
- * (enum sending), and so is the end of the answer (enum answer_end). */
+ * attempt_end() ends it in every case: by then its outcome has been reported
+ * (JUDGED and later), or it is no longer needed, like the loser of a hedge. It
+ * sends while it reads: the progress of sending is a separate state (enum
+ * sending), and so is the end of the response (enum answer_end). */
 #ifndef BIDE_PROXY_EXCHANGE_ATTEMPT_H
 #define BIDE_PROXY_EXCHANGE_ATTEMPT_H
 
@@ -38,50 +39,50 @@ struct net_buf;
 struct pool;
 struct stale_copy;
 
-/* How the body of an answer is framed for the client. */
+/* How the body of a response is framed for the client. */
 enum pass {
     PASS_AS_IT_IS,
-    PASS_UNCHUNKED, /* it came in chunks, which the client does not know */
+    PASS_UNCHUNKED, /* it was chunked, which the client does not support */
     PASS_CHUNKED    /* it ends with the endpoint's connection */
 };
 
 enum attempt_phase {
     ATTEMPT_NEW,        /* has neither endpoint nor connection */
-    ATTEMPT_HELD_UP,    /* by a fault on purpose */
+    ATTEMPT_HELD_UP,    /* delayed by an injected fault */
     ATTEMPT_IN_LINE,    /* for a connection to its endpoint */
-    ATTEMPT_CONNECTING, /* one is being made for it */
-    ATTEMPT_ASKING,     /* has one: sends, and waits for the answer */
+    ATTEMPT_CONNECTING, /* one is being opened for it */
+    ATTEMPT_ASKING,     /* has one: sends, and waits for the response */
     ATTEMPT_ANSWERED,   /* the head is there; more may be needed to judge it */
-    ATTEMPT_JUDGED,     /* what it came to has been reported */
-    ATTEMPT_SAVED,      /* a whole answer, if there will be no better one */
-    ATTEMPT_PASSED_ON,  /* its answer is the client's */
+    ATTEMPT_JUDGED,     /* its outcome has been reported */
+    ATTEMPT_SAVED,      /* a complete response, in case none is better */
+    ATTEMPT_PASSED_ON,  /* its response goes to the client */
     ATTEMPT_OVER
 };
 
-/* How far the request has left. */
+/* How much of the request has been sent. */
 enum sending {
     SENT_NOTHING,
     SENT_SOME,
-    SENT_WHAT_CAME, /* of a body that is streamed: the client is waited for */
+    SENT_WHAT_CAME, /* of a streamed body: waiting for the client */
     SENT_ALL,
-    SENDING_FAILED /* no more can be sent; there may be an answer */
+    SENDING_FAILED /* no more can be sent; there may be a response */
 };
 
-/* Whether the end of the answer's body is there. */
+/* Whether the end of the response's body has arrived. */
 enum answer_end { END_AWAITED, END_THERE, END_LOST };
 
-/* One try, on one connection. */
+/* One attempt, on one connection. */
 struct attempt {
     struct attempt *next; /* of its exchange; on the free list */
     struct exchange *ex;
     struct bide__list line; /* for a connection */
     struct pool *pool;
     struct link *link;   /* NULL: waiting for one, or done with it */
-    struct link *making; /* a connection under way that is for it alone */
+    struct link *making; /* a connection being opened for it alone */
     struct net_timer timer;
     struct net_task task; /* looks at its connection again */
     int64_t begin_ns;
-    int64_t timeout_ns;         /* that the engine gave it */
+    int64_t timeout_ns;         /* from the engine */
     int64_t until_ns;           /* of the timer, which may fire earlier */
     uint32_t number;            /* by the engine's count, ... */
     uint32_t nth;               /* ... and of this exchange, from 1 */
@@ -89,23 +90,23 @@ struct attempt {
     uint8_t span_id[8];         /* if the request is traced */
     int64_t asked_ns, slept_ns; /* of the wait before it */
 
-    struct net_buf *head; /* of the request, as far as it is not sent */
+    struct net_buf *head; /* the unsent part of the request's head */
     uint64_t body_sent;   /* bytes of the exchange's kept body */
-    struct net_buf *in;   /* the answer: begin .. ready are to be passed on, */
-    uint32_t ready;       /* ready .. scanned is gone, ... */
-    uint32_t scanned;     /* ... scanned .. end is yet to be looked at */
+    struct net_buf *in;   /* the response: begin .. ready is to be passed on, */
+    uint32_t ready;       /* ready .. scanned is used, ... */
+    uint32_t scanned;     /* ... scanned .. end has not been examined */
 
     uint8_t phase;    /* enum attempt_phase; attempt_move() */
     uint8_t sending;  /* enum sending */
     uint8_t end;      /* enum answer_end */
     uint8_t pass;     /* enum pass */
-    bool permit_held; /* `permit` is to be ended */
-    bool injected;    /* fails on purpose: that counts as after sending */
-    bool elsewhere;   /* at the upstream that the route falls back on */
-    struct stale_copy *copy; /* of its answer, as far as it came; or NULL */
+    bool permit_held; /* `permit` must be ended */
+    bool injected;    /* an injected fault: that counts as after sending */
+    bool elsewhere;   /* at the upstream of the route's fallback */
+    struct stale_copy *copy; /* of its response so far; or NULL */
 
     bide_call permit;       /* on the endpoint's breaker */
-    struct http1_body body; /* of the answer */
+    struct http1_body body; /* of the response */
     struct http1_head resp;
     struct http1_field fields[FIELDS_MAX];
 };
@@ -124,65 +125,66 @@ static inline bool attempt_is_complete(const struct attempt *a)
     return a->end == END_THERE;
 }
 
-/* Makes the attempt that was decided. If it fails at once that is reported, and
- * the engine is to be asked again. */
+/* Makes the attempt that was decided. If it fails at once, that is reported,
+ * and the engine must be asked again. */
 void attempt_start(struct exchange *ex, const bide_decision *d);
 
 /* Chooses an endpoint for it, and goes there. */
 void attempt_go(struct attempt *a);
 
-/* Its connection is there. */
+/* It got a connection. */
 void attempt_linked(struct attempt *a, struct link *l);
 
-/* Reports what it came to without an answer, and lets the exchange go on. */
+/* Reports an outcome without a response, and continues the exchange. */
 void attempt_fail(struct attempt *a, bide_fault fault);
 
-/* The endpoint's time begins: until now it stood in line, or the client was
- * waited for. It has its time from now on. */
+/* The endpoint's time begins: until now it waited in line, or for the
+ * client. */
 void attempt_started(struct attempt *a);
 
-/* Something may have become possible on its connection. */
+/* Its connection may be ready for something. */
 void attempt_ready(struct attempt *a);
 
-/* Tells the engine and the endpoint's breaker what it came to. */
+/* Reports its outcome to the engine and to the endpoint's breaker. */
 void attempt_report(struct attempt *a, const bide_outcome *out);
 
-/* Ends it, whatever ended it. One that was not reported has lost: another has
+/* Ends it, for whatever reason. One that was not reported has lost: another has
  * won, or the client has gone. */
 void attempt_end(struct attempt *a);
 
-/* Gives its connection back, to serve again where that is possible; it keeps
- * what it has read. */
+/* Releases its connection, for reuse if possible; it keeps what it has read. */
 void attempt_unlink(struct attempt *a);
 
-/* Whether its connection must surely be open: it must not be sent twice. */
+/* Whether its connection must surely be open: the request must not be sent
+ * twice. */
 bool attempt_is_careful(const struct attempt *a);
 
-/* Has it look at its connection again soon. */
+/* Looks at its connection again soon. */
 void attempt_later(struct attempt *a);
 
-/* Its time is over before all of its answer is there: what there is counts. */
+/* Its time is over before the whole response has arrived: what there is
+ * counts. */
 void attempt_judge(struct attempt *a);
 
-/* Keeps it as the answer in case there will be no better one. */
+/* Keeps its response in case there will be no better one. */
 void attempt_save(struct attempt *a);
 
-/* It must have come further by `at_ns`. */
+/* It must have made progress by `at_ns`. */
 void attempt_until(struct attempt *a, int64_t at_ns);
 
-/* Whether its connection may serve again: all of the request was sent, all of
- * the answer read, and nothing else. */
+/* Whether its connection may be reused: the whole request was sent, the whole
+ * response read, and nothing else. */
 bool attempt_reusable(const struct attempt *a);
 
 /* ===== fault.c ===== */
 
-/* Whether the client asks for faults, and is one who may. */
+/* Whether the client requests faults, and may do so. */
 bool fault_asked(const struct exchange *ex);
 
-/* Draws whether this attempt fails on purpose; if so, it is held up. */
+/* Draws whether a fault is injected into this attempt; if so, it is delayed. */
 bool fault_begin(struct attempt *a);
 
-/* The time that it was held up for is over. */
+/* The delay is over. */
 void fault_over(struct attempt *a);
 
 #endif

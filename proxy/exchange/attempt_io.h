@@ -15,25 +15,25 @@ struct net_buf;
 /* Sends what can be sent. */
 void attempt_send(struct attempt *a);
 
-/* The fields of the request that are not passed on, as bits; hop-by-hop ones
- * apart. */
+/* The fields of the request that are not passed on, as bits; except hop-by-hop
+ * ones. */
 uint64_t request_dropped(const struct exchange *ex);
 
-/* Writes the request's head as the endpoint shall see it; false: too long. */
+/* Writes the request's head for the endpoint; false: too long. */
 bool request_head_write(struct attempt *a, struct net_buf *to);
 
-/* Makes it ready for an answer to its request. */
+/* Prepares to read a response to its request. */
 void attempt_expect(struct attempt *a);
 
 /* ===== attempt_read.c ===== */
 
 void attempt_read(struct attempt *a);
 
-/* Takes this for its answer, head and body. */
+/* Uses this as its response, head and body. */
 void attempt_answer(struct attempt *a, const char *text, size_t len);
 
-/* Looks at what came of the body: as far as it is whole and well-formed, it is
- * ready to be passed on. False: it is not. */
+/* Examines what arrived of the body: as far as it is complete and well-formed,
+ * it is ready to be passed on. False: it is malformed. */
 bool attempt_scan(struct attempt *a);
 
 #endif

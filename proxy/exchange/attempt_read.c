@@ -1,5 +1,5 @@
-/* Reading an answer's head, and having it judged: the moment at which a call is
- * over, or goes on. */
+/* Reading the head of a response, and judging it: the moment at which a call
+ * ends or continues. */
 #include <string.h>
 #include <strings.h>
 
@@ -21,7 +21,7 @@
 
 /* ===== bytes ===== */
 
-/* Moves what is still of use to the front. */
+/* Moves the unused part to the front. */
 static void compact(struct attempt *a)
 {
     struct net_buf *b = a->in;
@@ -77,8 +77,8 @@ bool attempt_scan(struct attempt *a)
     return true;
 }
 
-/* A body where few servers look for one. A server that leaves it unread takes it
- * for the next request, and its answer would be that of somebody else. */
+/* A body where few servers expect one. A server that leaves it unread takes it
+ * for the next request, and its response would go to another client. */
 static bool has_odd_body(const struct http1_head *req)
 {
     const unsigned odd = 1u << HTTP1_GET | 1u << HTTP1_HEAD |
@@ -108,8 +108,8 @@ static bool is_problem(const struct attempt *a)
                0;
 }
 
-/* Whether all of the body can be in the buffer beside its head; where its end
- * is not known, whether it may be. */
+/* Whether the whole body fits in the buffer beside its head; if its length is
+ * unknown, whether it may. */
 static bool has_room(const struct attempt *a)
 {
     if (a->resp.framing == HTTP1_LENGTH)
@@ -144,7 +144,7 @@ static void set_body(const struct attempt *a, bide_response *r, char *plain)
     }
 }
 
-/* Kept out of line: a good answer should not pay for its stack. */
+/* Kept out of line: a successful response should not pay for its stack. */
 __attribute__((noinline)) static bide_outcome
 look_closer(const struct attempt *a, bide_response r)
 {
@@ -166,23 +166,23 @@ look_closer(const struct attempt *a, bide_response r)
     return bide_classify(a->ex->route->service->dep, &r);
 }
 
-/* Nobody but a rule looks into the fields of a good answer. */
+/* Only a rule examines the fields of a successful response. */
 static bide_outcome classify(const struct attempt *a)
 {
     const struct service *service = a->ex->route->service;
     bide_response r = { .status = a->resp.status };
     if (r.status == 101)
-        r.status = 200; /* the protocol is another now: that worked */
+        r.status = 200; /* the protocol was switched: that is a success */
     if (r.status < 400 && service->plain)
         return bide_classify(service->dep, &r);
     return look_closer(a, r);
 }
 
-/* An answer is judged when its head is there, but for these: what a problem
- * says about retrying is in its body; an answer that another attempt may follow
- * is kept, as a whole, in case nothing better comes; and an endpoint that has
- * closed already has sent all of it, or never will, which is better seen now
- * than when half of it was passed on. */
+/* A response is judged when its head has arrived, with these exceptions: what a
+ * problem document says about retrying is in its body; a response that another
+ * attempt may follow is kept, as a whole, in case nothing better comes; and an
+ * endpoint that has already closed has sent all of it, or never will, which is
+ * better detected now than when half of it was passed on. */
 static bool awaits_body(const struct attempt *a)
 {
     if (attempt_is_complete(a) || !has_room(a))
@@ -244,8 +244,8 @@ static bool parse(struct attempt *a)
         if (rc == 0)
             return false;
         if (rc < 0) {
-            /* A client can make an answer long, by what it has the origin
-             * repeat: that is no failure of the service. */
+            /* A client can make a response long, by what the origin repeats:
+             * that is no failure of the service. */
             bool ours = rc == HTTP1_EHEAD || rc == HTTP1_EFIELDS;
             attempt_fail(a, ours ? BIDE_FAULT_TOO_LONG : BIDE_FAULT_MALFORMED);
             return false;
@@ -260,8 +260,8 @@ static bool parse(struct attempt *a)
     }
 }
 
-/* `whole`: the other side said so; otherwise the connection broke. It looks
- * whole, too, if it broke when we wrote to it. */
+/* `whole`: an orderly close; otherwise the connection broke. It also looks
+ * orderly if it broke while we wrote to it. */
 static void ended(struct attempt *a, bool whole)
 {
     if (whole && a->phase == ATTEMPT_ANSWERED &&

@@ -1,4 +1,4 @@
-/* Sending a request: its head as the endpoint shall see it, then the body. */
+/* Sending a request: its head as the endpoint gets it, then the body. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@
 
 /* ===== the head ===== */
 
-/* Written anew, or not at all. */
+/* Rewritten, or dropped. */
 uint64_t request_dropped(const struct exchange *ex)
 {
     const struct bide__proxy_forwarded *f = &ex->generation->conf->forwarded;
@@ -48,7 +48,7 @@ uint64_t request_dropped(const struct exchange *ex)
         drop |= BIT(X_FORWARDED_CLIENT_CERT);
     if (ex->trace.sampled)
         drop |= BIT(TRACEPARENT);
-    if (event_new_trace(ex)) /* what came belongs to no trace, or to another */
+    if (event_new_trace(ex)) /* the client's belongs to no trace, or another */
         drop |= BIT(TRACESTATE);
     if (!f->keep_host || ex->req.form == HTTP1_ABSOLUTE)
         drop |= BIT(HOST);
@@ -66,7 +66,7 @@ static void put_first_line(struct text *t, const struct exchange *ex)
     text_put(t, from + req->method, req->method_len);
     text_put(t, " ", 1);
     if (req->form == HTTP1_ABSOLUTE) {
-        /* Of OPTIONS, a target without a path is the server as a whole. */
+        /* For OPTIONS, a target without a path is the server as a whole. */
         if (req->path_len == 0)
             text_put(t,
                      req->method_id == HTTP1_OPTIONS && !req->query_len ? "*"
@@ -85,7 +85,7 @@ static void put_host(struct text *t, const struct attempt *a, uint64_t drop)
     bool theirs =
         ex->generation->conf->forwarded.keep_host && ex->req.host_len > 0;
     if (!(drop & BIT(HOST)) && http1_has(&ex->req, HTTP1_ID_HOST))
-        return; /* goes with the lines that are copied */
+        return; /* it is among the lines that are copied */
     TEXT_LITERAL(t, "Host: ");
     if (theirs)
         text_put(t, exchange_bytes(ex) + ex->req.host, ex->req.host_len);
@@ -153,7 +153,7 @@ static void put_certificate(struct text *t, const struct exchange *ex)
     TEXT_LITERAL(t, "\r\n");
 }
 
-/* The endpoint's spans are below the attempt's, not beside it. */
+/* The endpoint's spans are children of the attempt's. */
 static void put_trace(struct text *t, const struct attempt *a)
 {
     char parent[BIDE__TRACEPARENT + 1];
@@ -184,7 +184,7 @@ static void put_bide(struct text *t, const struct attempt *a)
     TEXT_LITERAL(t, "\r\n");
 }
 
-/* What was generated, since the client sent none. */
+/* A generated value, since the client sent none. */
 static void put_generated(struct text *t, const char *name, const char *value)
 {
     if (!value[0])
@@ -246,7 +246,7 @@ static int gather(const struct attempt *a, struct iovec *iov)
     return n;
 }
 
-/* n bytes have left. */
+/* n bytes have been sent. */
 static void advance(struct attempt *a, size_t n)
 {
     struct exchange *ex = a->ex;
@@ -274,9 +274,9 @@ static bool is_drained(const struct attempt *a)
            (!ex->stream || ex->stream->begin == ex->scanned);
 }
 
-/* The rest of the request need not go out if the answer is there already, and a
- * server that answers early may have closed: so an error here counts only if
- * nothing can be read either. */
+/* The rest of the request is not needed if the response has already arrived,
+ * and a server that responds early may have closed: so an error here counts
+ * only if nothing can be read either. */
 static void sending_failed(struct attempt *a)
 {
     if (a->sending == SENT_NOTHING && a->phase != ATTEMPT_PASSED_ON) {
@@ -306,9 +306,8 @@ static bool prepare(struct attempt *a)
     return a->head && request_head_write(a, a->head);
 }
 
-/* While a body is passed on as it comes, an attempt has its time for each
- * piece, and it is not its time that passes while the client is waited for.
- * That of the call does not stop. */
+/* While a body is streamed, an attempt has its timeout for each piece, which
+ * does not run while it waits for the client. The deadline of the call does. */
 static void sent(struct attempt *a, enum sending now)
 {
     struct exchange *ex = a->ex;

@@ -1,5 +1,4 @@
-/* Cache-Control, Expires, Age, Date, Vary: what an answer says of being kept.
- */
+/* Cache-Control, Expires, Age, Date, Vary: whether a response may be stored. */
 #include "proxy/exchange/cacheable.h"
 
 #include <string.h>
@@ -62,7 +61,7 @@ bool cacheable_member(const char **at, const char *end, const char **ret,
 
 /* ===== directives ===== */
 
-/* Seconds as nanoseconds, 68 years at the most; nonsense is 0: it is stale. */
+/* Seconds as nanoseconds, at most 68 years; nonsense is 0: stale. */
 static int64_t seconds(const char *text, size_t len)
 {
     int64_t n = 0;
@@ -86,7 +85,7 @@ static bool is(const char *text, size_t len, const char *name)
 }
 
 struct directives {
-    bool forbidden; /* to keep it, or to give it when it is stale */
+    bool forbidden; /* to store it, or to serve it stale */
     bool no_cache, no_store, is_public;
     int64_t max_age_ns, if_error_ns; /* -1: not there */
 };

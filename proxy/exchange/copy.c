@@ -1,10 +1,9 @@
-/* Making copies of answers as they pass, and giving them when the policy has
+/* Making copies of responses as they pass, and serving them when the policy has
  * given up.
  *
- * A copy is begun when the head of an answer is there, filled as its body
- * comes, and kept when the answer was whole and was the client's; in all other
- * cases it is dropped. An answer without chunks is what is kept, whatever it
- * came as. */
+ * A copy is begun with the head of a response, filled as its body arrives, and
+ * kept if the response was complete and was sent to the client; otherwise it is
+ * dropped. It is stored without chunk framing. */
 #include <string.h>
 #include <strings.h>
 
@@ -27,16 +26,16 @@
 #include "proxy/proxy.h"
 #include "proxy/worker.h"
 
-/* A copy that is newer than this is not made again: a route that is asked a
- * thousand times a second for the same copies one of them. */
+/* A newer copy than this is not replaced: a route that gets a thousand requests
+ * a second for the same copies one of them. */
 #define NEW_NS BIDE_SECOND
 
 enum { CHUNKED_ROOM = 4096 };
 
 /* ===== keys ===== */
 
-/* Scheme, host and target; and the upstream, since routes may tell requests
- * apart by other fields. NULL: no memory. */
+/* Scheme, host and target; and the upstream, since routes may distinguish
+ * requests by other fields. NULL: no memory. */
 static struct net_buf *key_of(const struct exchange *ex)
 {
     const struct http1_head *req = &ex->req;
@@ -67,8 +66,8 @@ static struct stale *cache_of(const struct exchange *ex)
 
 /* ===== making a copy ===== */
 
-/* The endpoint knows the client by a certificate: from here, or, by the word of
- * a trusted client, from further up. */
+/* The endpoint knows the client by a certificate: from here, or, if a trusted
+ * client says so, from further up. */
 static bool is_certified(const struct exchange *ex)
 {
     return exchange_certificate(ex) ||
@@ -77,7 +76,7 @@ static bool is_certified(const struct exchange *ex)
 
 #define BIT(id) (UINT64_C(1) << HTTP1_ID_##id)
 
-/* The lines of the head as they will be sent again; Age will be another. */
+/* The lines of the head as they will be sent again; Age will differ. */
 static void write_lines(struct text *t, const struct attempt *a)
 {
     const uint64_t dropped = BIT(CONTENT_LENGTH) | BIT(TRAILER) |
@@ -111,7 +110,7 @@ static bool body_room(const struct attempt *a, size_t *ret)
     return resp->framing <= HTTP1_CHUNKED && *ret <= most;
 }
 
-/* Puts key, fields and lines together, and makes room behind them. */
+/* Assembles key, fields and lines, and makes room after them. */
 static struct stale_copy *make(struct attempt *a, const struct net_buf *key,
                                const struct cacheable *says, size_t room)
 {
@@ -141,7 +140,7 @@ static struct stale_copy *make(struct attempt *a, const struct net_buf *key,
     return c;
 }
 
-/* An answer that says it must not be kept takes the place of one that might. */
+/* A response that must not be stored replaces one that might be. */
 void copy_begin(struct attempt *a)
 {
     struct exchange *ex = a->ex;
@@ -208,7 +207,7 @@ void copy_end(struct attempt *a)
     a->copy = NULL;
 }
 
-/* ===== giving it ===== */
+/* ===== serving it ===== */
 
 struct wanted {
     const struct exchange *ex;
@@ -261,7 +260,7 @@ bool copy_give(struct exchange *ex, const struct route *r,
     return true;
 }
 
-/* What was done to a thing makes copies of it wrong (RFC 9111, 4.4). */
+/* A change to a resource invalidates its copies (RFC 9111, 4.4). */
 void copy_forget(struct exchange *ex, int status)
 {
     uint8_t method = ex->req.method_id;

@@ -1,4 +1,4 @@
-/* Events out of exchanges. */
+/* Events of exchanges. */
 #include "proxy/exchange/events.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@
 
 /* ===== workers ===== */
 
-/* Breakers turn inside the engine, which knows nothing of workers. */
+/* Breakers change state inside the engine, which does not know workers. */
 static _Thread_local struct bide__ring *here;
 
 bool event_open(struct worker *w, const struct event_conf *conf)
@@ -151,8 +151,7 @@ static void describe(struct bide__event *e, const struct exchange *ex,
 
 /* ===== attempts ===== */
 
-/* The attempt may be gone by the time its decision is made: what is told of it
- * is kept. */
+/* The attempt may be gone when its decision is made: its data is kept. */
 void event_report(struct exchange *ex, const struct attempt *a,
                   const bide_outcome *out)
 {

@@ -1,6 +1,6 @@
-/* proxy/exchange/events.h: what is told of each request, to whoever watches: an event for
- * each attempt that failed, for each call that was refused, and for all of them
- * where the request is traced.
+/* proxy/exchange/events.h: events for observers: one for each attempt that
+ * failed, for each call that was refused, and for all of them if the request is
+ * traced.
  *
  *     event_begin(ex);                     // reads the caller's traceparent
  *     event_report(ex, a, &outcome);       // an attempt has ended, ...
@@ -8,7 +8,7 @@
  *     event_over(ex);
  *
  * Events go into the worker's ring, which never waits (observe/event/ring.h). A
- * worker without a ring tells nothing, and a request that goes well and is not
+ * worker without a ring emits none, and a request that succeeds and is not
  * traced costs a comparison at each of these. Threads: owned, by the worker. */
 #ifndef BIDE_PROXY_EXCHANGE_EVENTS_H
 #define BIDE_PROXY_EXCHANGE_EVENTS_H
@@ -24,14 +24,13 @@ struct worker;
 
 /* A worker's part of it. */
 struct event_writer {
-    struct bide__ring *ring; /* NULL: nobody listens */
+    struct bide__ring *ring; /* NULL: no observer */
     struct bide__ids ids;
-    uint64_t sample; /* of 2^32 requests, so many are traced */
-    bool traces;     /* somebody wants spans */
+    uint64_t sample; /* how many of 2^32 requests are traced */
+    bool traces;     /* spans are exported */
 };
 
-/* An attempt that was reported, and what is decided after it is not known yet.
- */
+/* An attempt that was reported, but whose decision is not known yet. */
 struct pending_event {
     uint32_t attempt; /* 0: none */
     uint8_t why;      /* bide_reason that it was made for */
@@ -40,10 +39,10 @@ struct pending_event {
     int64_t begin_ns, asked_ns, slept_ns;
 };
 
-/* Who listens to all workers. Threads: immutable. */
+/* The collector of all workers. Threads: immutable. */
 struct bide__collector;
 struct event_conf {
-    struct bide__collector *collector; /* NULL: nobody */
+    struct bide__collector *collector; /* NULL: none */
     bool traces;
     double sample;
 };
@@ -51,7 +50,7 @@ struct event_conf {
 /* Gives a worker its ring. False: no memory. */
 bool event_open(struct worker *w, const struct event_conf *conf);
 
-/* To be called on the worker's thread, once: what breakers do is told there. */
+/* Call it once on the worker's thread: breaker events go there. */
 void event_thread(struct worker *w);
 
 void event_begin(struct exchange *ex);

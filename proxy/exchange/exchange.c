@@ -64,8 +64,8 @@ static void on_time(struct net_timer *t)
         exchange_step(ex);
 }
 
-/* One thing at a time: each may end the exchange, and what is left is queued
- * before that, so that the end finds it. */
+/* One thing at a time: each may end the exchange, and the rest is queued before
+ * that, so that the end finds it. */
 static void on_task(struct net_task *t)
 {
     struct exchange *ex = bide__container_of(t, struct exchange, task);
@@ -86,7 +86,7 @@ static void on_task(struct net_task *t)
 void exchange_later(struct exchange *ex, enum todo what)
 {
     if (what == TODO_STEP && ex->phase == EXCHANGE_STEP)
-        return; /* it asks again anyway */
+        return; /* it will ask again anyway */
     ex->todo |= (uint8_t)what;
     net_task_later(&ex->worker->loop, &ex->task);
 }
@@ -226,7 +226,7 @@ static void waited(struct exchange *ex)
     ex->wait_from_ns = 0;
 }
 
-/* Does as decided. An attempt that fails at once has been reported when
+/* Does what was decided. An attempt that fails at once has been reported when
  * attempt_start() returns, and the next decision follows from that. */
 void exchange_act(struct exchange *ex, bide_decision d)
 {
@@ -249,11 +249,11 @@ void exchange_act(struct exchange *ex, bide_decision d)
         exchange_settle(ex, &d, NULL);
 }
 
-/* The client has closed its side behind a whole request. That is told once,
- * maybe together with the last of what it sent, so it is looked at again
- * whenever there is something to decide. It may have closed for good: TLS says
- * so, and so does the kernel once something was written to no avail. Otherwise
- * it may still want its answer (`nc -N`, some old clients). */
+/* The client has shut down its sending side after a complete request. The
+ * kernel reports that once, maybe together with the last data, so it is checked
+ * again whenever there is something to decide. It may have closed entirely: TLS
+ * says so, and so does the kernel after a failed write. Otherwise it may still
+ * want its response (`nc -N`, some old clients). */
 static bool has_closed(const struct exchange *ex)
 {
     return ex->client->conn.hup && ex->upload == UPLOAD_NONE;
@@ -265,7 +265,7 @@ static bool has_left(const struct exchange *ex)
     return has_closed(ex) && (conn->broken || conn->session);
 }
 
-/* Whether an attempt is under way; one that stands in our own line is not. */
+/* Whether an attempt is in progress; one that waits in our own line is not. */
 static bool is_under_way(const struct exchange *ex)
 {
     const struct attempt *a = ex->running;
@@ -274,8 +274,8 @@ static bool is_under_way(const struct exchange *ex)
     return a != NULL;
 }
 
-/* One attempt is made for a client that sends no more, or goes on, and what it
- * comes to is the answer: nobody waits for another. */
+/* For a client that sends no more, one attempt is made, or continues, and its
+ * outcome is the response: it does not wait for another. */
 static void step_once(struct exchange *ex)
 {
     bide_call_no_more(&ex->call);
@@ -302,7 +302,7 @@ void exchange_settle(struct exchange *ex, const bide_decision *d,
                      struct attempt *winner)
 {
     waited(ex);
-    if (!ex->route->primary) /* else it is known why that gave up */
+    if (!ex->route->primary) /* else it is known why that one gave up */
         ex->reason = (uint8_t)d->reason;
     if (!winner && ex->saved) {
         winner = ex->saved;
@@ -343,7 +343,7 @@ void exchange_gone(struct exchange *ex)
     exchange_stop(ex, ex->winner);
     ex->reason = BIDE_BECAUSE_CANCELLED;
     if (ex->status == 0)
-        ex->status = 499; /* as others log it: the client went away */
+        ex->status = 499; /* as in nginx: the client went away */
     exchange_over(ex);
 }
 
@@ -354,7 +354,7 @@ void exchange_cancel(struct exchange *ex)
     client_abort(c);
 }
 
-/* Whatever becomes of it, it is told once. */
+/* Reported once, whatever the outcome. */
 void exchange_over(struct exchange *ex)
 {
     if (ex->phase == EXCHANGE_OVER)

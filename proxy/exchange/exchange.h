@@ -1,8 +1,8 @@
 /* proxy/exchange/exchange.h: one request and its answer, and the attempts in between.
  *
  * An exchange is a driver of the engine (bide/call.h): it asks what to do next,
- * makes the attempts it is told to make, and passes on the answer of the one
- * that ends the call. Where the parts of that are:
+ * makes the attempts, and streams the response of the one that ends the call.
+ * Its parts:
  *
  *   request.c        what the request says; begins the call
  *   exchange.c       asks for decisions, has them done, ends it
@@ -39,10 +39,10 @@
  *                                    '--101--> TUNNEL
  *   any --sent, cut off or cancelled--> OVER
  *
- * A call that is on ends first: CALL leads to OVER by way of SETTLED.
+ * A call in progress ends first: CALL leads to OVER through SETTLED.
  *
  * While a call waits, its exchange holds the request, and perhaps the last
- * answer in case there will be no better one, but no connection to any
+ * response in case there will be no better one, but no connection to any
  * endpoint.
  *
  * Nothing reaches the client before the attempt that will be its answer has a
@@ -75,27 +75,27 @@ struct worker;
 
 enum { FIELDS_MAX = 256 };
 
-/* What an exchange is to do when it is in the middle of nothing. */
+/* What an exchange has to do next, from the loop. */
 enum todo {
-    TODO_PUMP = 1,   /* pass more of the answer on, or of the tunnel */
+    TODO_PUMP = 1,   /* send more of the response, or of the tunnel */
     TODO_UPLOAD = 2, /* read more of the body */
     TODO_STEP = 4    /* ask the engine */
 };
 
 enum exchange_phase {
     EXCHANGE_HEAD,    /* its head is being read */
-    EXCHANGE_CALL,    /* the call is on: attempts run, or it waits */
+    EXCHANGE_CALL,    /* the call is in progress: attempts run, or it waits */
     EXCHANGE_STEP,    /* ... and the engine is being asked what to do */
-    EXCHANGE_SETTLED, /* the call has ended; nothing is answered yet */
-    EXCHANGE_ANSWER,  /* an answer, an endpoint's or ours, is being sent */
+    EXCHANGE_SETTLED, /* the call has ended; there is no response yet */
+    EXCHANGE_ANSWER,  /* a response, an endpoint's or ours, is being sent */
     EXCHANGE_TUNNEL,  /* bytes go both ways */
-    EXCHANGE_OVER     /* how it went has been told; it is about to be freed */
+    EXCHANGE_OVER     /* it has been logged and is about to be freed */
 };
 
 enum upload {
-    UPLOAD_NONE,     /* there is no body, or all of it is there */
-    UPLOAD_KEEPING,  /* it comes in, and is kept */
-    UPLOAD_STREAMING /* what comes in now goes out at once */
+    UPLOAD_NONE,     /* there is no body, or it is complete */
+    UPLOAD_KEEPING,  /* it arrives, and is kept */
+    UPLOAD_STREAMING /* it is streamed */
 };
 
 struct exchange {
@@ -103,7 +103,7 @@ struct exchange {
     struct client *client;
     struct worker *worker;
     struct generation_use *use;    /* NULL: not routed */
-    struct generation *generation; /* its state */
+    struct generation *generation; /* its generation */
     const struct route *route;
     bide_op op;
     struct net_timer timer;                   /* of a decision to wait */
@@ -112,57 +112,56 @@ struct exchange {
     struct bide__list queue;                  /* for a place in flight */
     int64_t queue_until_ns;                   /* it waits no longer than that */
 
-    struct attempt *running; /* the winner included */
-    struct attempt *winner;  /* whose answer is being passed on */
-    struct attempt *saved;   /* an answer that was not good enough, whole */
+    struct attempt *running; /* including the winner */
+    struct attempt *winner;  /* whose response is being sent */
+    struct attempt *saved;   /* a complete response, not good enough */
 
     /* The request. Its head begins at client->in->begin. */
-    struct net_buf *kept, *kept_last; /* body behind what client->in holds */
+    struct net_buf *kept, *kept_last; /* body after what client->in holds */
     struct net_buf *stream;           /* body that is not kept */
     struct net_buf *rest;             /* what followed the body */
     uint32_t scanned;                 /* in the buffer that is being filled */
     uint64_t kept_bytes;              /* in client->in and in `kept` */
-    uint64_t body_bytes;              /* all that came */
+    uint64_t body_bytes;              /* all that arrived */
     uint32_t in_end; /* in client->in: end of what belongs to it */
     uint8_t upload;  /* enum upload */
     bool one_shot;   /* parts of the body are gone */
     uint8_t phase;    /* enum exchange_phase; exchange_move() */
     bool reported;    /* `last` is the outcome of an attempt */
-    bool close_after; /* the client's connection is of no use after it */
-    bool upgrade;     /* asks for another protocol, and may */
-    bool faults;               /* the client asks for them, and may */
+    bool close_after; /* the client's connection is closed after it */
+    bool upgrade;     /* requests another protocol, and may */
+    bool faults;               /* the client requests them, and may */
     bool injected;             /* an attempt had one */
     bool up_ended, down_ended; /* directions of the tunnel */
 
     struct pace up;   /* of the client that sends its body, ... */
-    struct pace down; /* ... and of one that reads its answer slowly, ... */
-    int64_t read;     /* ... who has taken so much, by the kernel's count */
+    struct pace down; /* ... and of one that reads its response slowly, ... */
+    int64_t read;     /* ... which has read this much, says the kernel */
     struct net_buf *interim; /* to the client, before all else */
     struct net_buf *out;     /* to the client, before the winner's bytes */
     struct net_buf *held, *held_last; /* to the client, between the two */
     uint32_t n_held;
-    struct stale_copy *copy; /* that is the answer; or NULL */
-    struct iovec tail;       /* to the client, behind `out`; not its own */
+    struct stale_copy *copy; /* that is the response; or NULL */
+    struct iovec tail;       /* to the client, after `out`; not owned */
     uint64_t out_bytes;
     uint16_t status;       /* sent to the client; 0: nothing yet */
     uint8_t reason;        /* bide_reason of the end; for the log */
-    uint8_t fallback;      /* enum fallback_kind: what the answer is */
+    uint8_t fallback;      /* enum fallback_kind: what the response is */
     bide_decision gave_up; /* of the route's own upstream; valid if another is
                               asked */
-    const char *problem;   /* of an answer that no endpoint gave, or "loop"; or
-                            NULL */
-    uint8_t fault;         /* bide_fault of the last attempt without answer */
+    const char *problem;   /* of our own response, or "loop"; or NULL */
+    uint8_t fault;         /* bide_fault of the last attempt, if any */
     uint32_t tries;        /* attempts begun */
     uint64_t tried;        /* endpoints, a bit each */
     const struct endpoint *endpoint; /* of the last attempt */
     int64_t begin_ns;
-    int64_t waited_ns;            /* in waits that were asked for */
+    int64_t waited_ns;            /* in requested waits */
     int64_t wait_from_ns;         /* 0: not waiting */
-    int64_t first_byte_ns;        /* of the answer to the client */
+    int64_t first_byte_ns;        /* of the response to the client */
     char key[37];                 /* generated idempotency key; "" */
-    char request_id[37];          /* generated, as none came; "" */
+    char request_id[37];          /* generated, if the client sent none; "" */
     struct bide__trace trace;     /* sampled: it is traced */
-    struct pending_event pending; /* what is yet to be told of an attempt */
+    struct pending_event pending; /* of an attempt */
     int64_t asked_ns, slept_ns;   /* of the last wait */
 
     bide_outcome last;
@@ -182,7 +181,7 @@ static inline void exchange_move(struct exchange *ex, enum exchange_phase to)
     ex->phase = (uint8_t)to;
 }
 
-/* Whether its call is on. */
+/* Whether its call is in progress. */
 static inline bool exchange_is_called(const struct exchange *ex)
 {
     return ex->phase == EXCHANGE_CALL || ex->phase == EXCHANGE_STEP;
@@ -197,70 +196,71 @@ void exchange_free(struct exchange *ex);
 /* Asks the engine what to do, and does it. */
 void exchange_step(struct exchange *ex);
 
-/* Tells the engine what an attempt came to; asks it what to do next. */
+/* Reports the outcome of an attempt to the engine; asks it what to do next. */
 void exchange_report(struct exchange *ex, const struct attempt *a,
                      const bide_outcome *out);
 bide_decision exchange_next(struct exchange *ex);
 
-/* The outcome as it counts: for whom else it is to be held against. */
+/* The outcome as it counts, for the endpoint's own records. */
 bide_outcome exchange_blame(const struct exchange *ex, const struct attempt *a,
                             const bide_outcome *out);
 
 /* Does what was decided, and what follows from that. */
 void exchange_act(struct exchange *ex, bide_decision d);
 
-/* Ends the call and all attempts, but this one. */
+/* Ends the call and all attempts, except this one. */
 void exchange_stop(struct exchange *ex, struct attempt *but);
 
-/* Begins another call for the same request, by another route. An answer that
- * was saved stays. */
+/* Begins another call for the same request, by another route. A saved response
+ * stays. */
 void exchange_restart(struct exchange *ex, const struct route *route);
 
-/* Has it done soon. */
+/* Schedules it soon. */
 void exchange_later(struct exchange *ex, enum todo what);
 
-/* The client has gone, or will be gone: tells so. */
+/* The client has gone, or will be: logs that. */
 void exchange_gone(struct exchange *ex);
 
-/* The client's connection is of no use any more: in the middle of an answer,
- * say. */
+/* The client's connection can no longer be used, for example in the middle of a
+ * response. */
 void exchange_cut(struct exchange *ex);
 
-/* Tells the log and whoever watches how it went: once, before it is freed. */
+/* Writes the log line and events: once, before it is freed. */
 void exchange_over(struct exchange *ex);
 
 /* The client has gone, or was too slow. */
 void exchange_cancel(struct exchange *ex);
 
-/* Something may have become possible on the client's connection. */
+/* The client's connection may be ready for something. */
 void exchange_client_ready(struct exchange *ex);
 
-/* The call is over: `winner` (may be NULL) answers it. */
+/* The call is over: `winner` (may be NULL) has its response. */
 void exchange_settle(struct exchange *ex, const bide_decision *d,
                      struct attempt *winner);
 
 /* The request as text. */
 const char *exchange_bytes(const struct exchange *ex);
 
-/* Its method, as a string of C; NULL for one that is longer than any known. */
+/* Its method, as a C string; NULL for one that is longer than any known. */
 enum { METHOD_TEXT = 32 };
 const char *exchange_method(const struct exchange *ex, char text[METHOD_TEXT]);
 
-/* What endpoints are told of the client's certificate; NULL: nothing. */
+/* The client's certificate as endpoints get it; NULL: none. */
 const char *exchange_certificate(const struct exchange *ex);
 
 /* ===== exchange_time.c ===== */
 
-/* The configuration that it is served by, also before it has a route. */
+/* The configuration that applies to it, even before it has a route. */
 const struct bide__proxy_conf *exchange_conf(const struct exchange *ex);
 
-/* The client is waited for, or no more: sets its timer to what is due first. */
+/* It waits for the client, or no longer: sets its timer to what is due
+ * first. */
 void exchange_await(struct exchange *ex);
 
 /* That time has come. */
 void exchange_late(struct exchange *ex);
 
-/* Answers a request that came too slowly: 408. */
+/* Responds to a request that arrived too slowly: 408. */
 void exchange_too_slow(struct exchange *ex);
 
 #endif

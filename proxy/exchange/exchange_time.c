@@ -1,9 +1,8 @@
 /* How long a client may take while it is being served: to send its body, to
- * read its answer, and for all of it.
+ * read its response, and in total.
  *
- * Time runs only while the client is the one that is waited for. Each has a
- * pace of its own (pace.h); the client's one timer is set to what is due first.
- */
+ * Time runs only while we wait for the client. Each direction has its own pace
+ * (pace.h); the client's one timer is set to what is due first. */
 #include "config/proxy/conf.h"
 #include "proxy/exchange/answer.h"
 #include "proxy/exchange/attempt.h"
@@ -13,20 +12,20 @@
 #include "proxy/generation.h"
 #include "proxy/worker.h"
 
-enum { LOOKS = 4 }; /* at a slow reader, in timeouts.write */
+enum { LOOKS = 4 }; /* polls of a slow reader, in timeouts.write */
 
 static int64_t now_of(const struct exchange *ex)
 {
     return ex->worker->loop.now_ns;
 }
 
-/* What is being served ends by the configuration that it began with. */
+/* A request in progress keeps the configuration that it began with. */
 const struct bide__proxy_conf *exchange_conf(const struct exchange *ex)
 {
     return ex->generation ? ex->generation->conf : ex->worker->conf;
 }
 
-/* When it must be over. What we say because of that may still be read. */
+/* When it must be over. Our own response about that may still be read. */
 static int64_t request_end(const struct exchange *ex)
 {
     bool own = ex->phase == EXCHANGE_ANSWER && !ex->winner;
@@ -35,7 +34,7 @@ static int64_t request_end(const struct exchange *ex)
                            exchange_conf(ex)->timeouts.request_ns);
 }
 
-/* A body that is longer than the call may take is too slow, too. */
+/* A body that takes longer than the call may is too slow, too. */
 static int64_t upload_end(const struct exchange *ex)
 {
     int64_t deadline =
@@ -44,7 +43,7 @@ static int64_t upload_end(const struct exchange *ex)
     return due < deadline ? due : deadline;
 }
 
-/* Only the kernel sees a client read, so it is asked now and then. */
+/* Only the kernel sees a client read, so it is polled. */
 static int64_t next_look(const struct exchange *ex)
 {
     int64_t due = pace_due(&ex->down);
@@ -63,7 +62,7 @@ void exchange_await(struct exchange *ex)
     client_until(ex->client, at);
 }
 
-/* An attempt that has begun is for the engine to judge. */
+/* An attempt that has begun is judged by the engine. */
 void exchange_too_slow(struct exchange *ex)
 {
     count(&ex->worker->counters.timed_out);

@@ -1,18 +1,18 @@
-/* What is answered when the policy has given up: another upstream is asked, then
- * a stale copy looked for, then the route's static answer given; each where the
- * route has it, and never twice.
+/* The response when the policy has given up: another upstream is asked, then a
+ * stale copy looked for, then the route's static response used; each if the
+ * route has it, and each at most once.
  *
- * Given up means: the call ended without success, and what there is to pass on is
- * nothing, or an answer with a status of 500 or more which the policy holds to be
- * a failure that may pass. A 4xx is the client's own affair, 501 and the like say
- * that asking again is no use, and a client that has gone needs no answer.
+ * Giving up means: the call ended without success, and there is no response to
+ * pass on, or one with a status of 500 or more which the policy classifies as
+ * temporary. A 4xx is the client's own problem, 501 and the like say that
+ * asking again is useless, and a client that has gone needs no response.
  *
- * Nobody is told that something was done when that is not known: a static answer
- * under 400 is given to GET and HEAD only, and the other upstream is asked only
- * where the engine would let the request be sent again.
+ * No client is told that something was done if that is not known: a static
+ * response below 400 is used for GET and HEAD only, and the other upstream is
+ * asked only if the engine would allow the request to be sent again.
  *
- * By then the call to the route's own upstream has ended, and has counted as it
- * went: its breaker, budget and statistics do not see the fallback. */
+ * By then the call to the route's own upstream has ended, and has been counted:
+ * its breaker, budget and statistics do not see the fallback. */
 #include "proxy/exchange/fallback.h"
 
 #include <string.h>
@@ -51,8 +51,8 @@ static bool only_reads(const struct exchange *ex)
 
 /* ===== another upstream ===== */
 
-/* Not for a client that sends no more: it may have gone. The answer that is there
- * is kept, if it is whole, for the case that the other upstream has none. */
+/* Not for a client that sends no more: it may have gone. The current response
+ * is kept, if it is complete, in case the other upstream has none. */
 static bool ask_upstream(struct exchange *ex, const bide_decision *d,
                          struct attempt *winner)
 {

@@ -1,5 +1,5 @@
-/* proxy/exchange/fallback.h: what is answered when the policy has given up; copies
- * of answers, for that (copy.c). */
+/* proxy/exchange/fallback.h: the response when the policy has given up; copies
+ * of responses, for that (copy.c). */
 #ifndef BIDE_PROXY_EXCHANGE_FALLBACK_H
 #define BIDE_PROXY_EXCHANGE_FALLBACK_H
 
@@ -22,8 +22,8 @@ enum fallback_kind {
 /* "static"; NULL for none. */
 const char *fallback_name(enum fallback_kind kind);
 
-/* The call is over, and this (may be NULL) would be its answer. True: there is
- * another, or one is being asked for; then `winner` may be gone. */
+/* The call is over, and this (may be NULL) would be its response. True: there
+ * is another, or one has been requested; then `winner` may be gone. */
 bool fallback_take(struct exchange *ex, const bide_decision *d,
                    struct attempt *winner);
 
@@ -34,11 +34,11 @@ void copy_begin(struct attempt *a);
 void copy_add(struct attempt *a, const char *data, size_t len);
 void copy_end(struct attempt *a);
 
-/* Answers with a copy, if there is one that may be given. */
+/* Responds with a copy, if there is a suitable one. */
 bool copy_give(struct exchange *ex, const struct route *r,
                const bide_decision *d);
 
-/* There is an answer with this status: copies may be wrong now. */
+/* There is a response with this status: copies may now be invalid. */
 void copy_forget(struct exchange *ex, int status);
 
 #endif

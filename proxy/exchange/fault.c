@@ -1,15 +1,14 @@
-/* Faults on purpose: attempts that are held up, or answered in the place of the
- * endpoint, so that one sees what a policy makes of it before a real outage
- * does.
+/* Fault injection: attempts that are delayed, or get a response instead of the
+ * endpoint's, to show what a policy does before a real outage.
  *
- * For the policy it is a failure as any: it is retried, costs budget, counts
- * for the breaker and in the statistics, and a POST that "failed" is not sent
- * again. No endpoint is to blame for it, so none is ejected: it is chosen only
- * when the delay is over, and not at all if the attempt ends before.
+ * For the policy it is a failure like any other: it is retried, costs budget,
+ * counts for the breaker and in the statistics, and a POST that "failed" is not
+ * sent again. No endpoint is to blame for it, so none is ejected: one is chosen
+ * only when the delay is over, and none if the attempt ends before.
  *
- * A route has faults only where its configuration says so, and then only for
- * those who ask (trusted clients, by X-Bide-Fault: on) or while the admin
- * endpoint has switched them on for its dependency. */
+ * A route has faults only if its configuration says so, and then only on
+ * request (from trusted clients, with X-Bide-Fault: on) or while the admin
+ * endpoint has turned them on for its dependency. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -37,7 +36,7 @@ static bool is_drawn(struct worker *w, double share)
     return (double)(worker_random(w) >> 11) < share * 9007199254740992.0;
 }
 
-/* Never at once: whoever starts an attempt does not expect its end. */
+/* Never at once: the code that starts an attempt does not expect its end. */
 bool fault_begin(struct attempt *a)
 {
     struct exchange *ex = a->ex;
@@ -77,7 +76,7 @@ void fault_over(struct attempt *a)
     } else if (fault->abort != 0) {
         answer(a, fault->abort);
     } else {
-        a->injected = false; /* from here on it is an attempt as any */
+        a->injected = false; /* from here on it is an ordinary attempt */
         attempt_move(a, ATTEMPT_NEW);
         attempt_go(a);
     }

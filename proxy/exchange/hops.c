@@ -48,7 +48,7 @@ static int64_t number_of(const char *digits, size_t len)
     return n;
 }
 
-/* One that is there twice can be read in two ways. */
+/* A field that occurs twice is ambiguous. */
 static int64_t hops_left(const struct exchange *ex)
 {
     const char *bytes = exchange_bytes(ex);
@@ -66,8 +66,8 @@ static int64_t hops_left(const struct exchange *ex)
     return left;
 }
 
-/* A TRACE is not reflected: what a client's other hops added to it, cookies and
- * credentials among them, is nobody's business who can make a browser ask. */
+/* A TRACE is not reflected: it may contain cookies and credentials that other
+ * hops added, which a page that makes a browser send it must not see. */
 static void be_the_last(struct exchange *ex)
 {
     if (ex->req.method_id == HTTP1_TRACE)

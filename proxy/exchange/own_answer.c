@@ -1,4 +1,4 @@
-/* Answers that no endpoint gave: problem details (RFC 9457), with the reason
+/* Responses that no endpoint sent: problem details (RFC 9457), with the reason
  * for machines and a sentence for people. */
 #include "proxy/exchange/own_answer.h"
 
@@ -16,7 +16,7 @@
 #include "proxy/generation.h"
 #include "proxy/worker.h"
 
-/* What has not been read of the request cannot be told from the next one. */
+/* The unread part of the request cannot be told from the next one. */
 static bool ends_connection(const struct exchange *ex)
 {
     return ex->close_after || !ex->req.keep_alive || ex->worker->draining ||
@@ -91,7 +91,7 @@ void own_answer(struct exchange *ex, const struct own_answer *a)
     char body[1024];
     size_t len = a->body ? a->body_len : write_body(ex, a, body, sizeof body);
 
-    if (ex->phase == EXCHANGE_ANSWER) { /* another answer has begun */
+    if (ex->phase == EXCHANGE_ANSWER) { /* another response has begun */
         exchange_cut(ex);
         return;
     }
@@ -153,7 +153,7 @@ void own_answer_malformed(struct exchange *ex, int rc)
                    .retry_ns = BIDE_FOREVER });
 }
 
-/* ===== calls that ended without any answer ===== */
+/* ===== calls that ended without any response ===== */
 
 static int status_of(const struct exchange *ex, bide_reason reason)
 {

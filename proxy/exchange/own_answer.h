@@ -1,4 +1,4 @@
-/* proxy/exchange/own_answer.h: answers that no endpoint gave. */
+/* proxy/exchange/own_answer.h: responses that no endpoint sent. */
 #ifndef BIDE_PROXY_EXCHANGE_OWN_ANSWER_H
 #define BIDE_PROXY_EXCHANGE_OWN_ANSWER_H
 
@@ -10,12 +10,12 @@
 
 struct exchange;
 
-/* Answers in the place of an endpoint. `problem` is a short name for machines,
- * `detail` a sentence. retry_ns: when to come back; FOREVER: not known. */
+/* Responds instead of an endpoint. `problem` is a short name for machines,
+ * `detail` a sentence. retry_ns: when to retry; FOREVER: unknown. */
 struct own_answer {
     int status;
     const char *problem, *title, *detail;
-    bool refusal;     /* ours: a layer above shall not retry it */
+    bool refusal;     /* ours: a layer above must not retry it */
     int64_t retry_ns; /* in this time; FOREVER */
 
     /* Instead of problem details; it must live as long as the exchange. */
@@ -29,14 +29,14 @@ struct own_answer {
 };
 void own_answer(struct exchange *ex, const struct own_answer *answer);
 
-/* ... without more to say than this. */
+/* ... with only this. */
 void own_answer_with(struct exchange *ex, int status, const char *problem,
                      const char *title, const char *detail);
 
-/* ... for a call that ended without any answer. */
+/* ... for a call that ended without any response. */
 void own_answer_for(struct exchange *ex, const bide_decision *d);
 
-/* ... for a request that is none. */
+/* ... for a malformed request. */
 void own_answer_malformed(struct exchange *ex, int rc);
 
 #endif

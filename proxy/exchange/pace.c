@@ -1,8 +1,8 @@
 /* Keeping up a rate, on average. */
 #include "proxy/exchange/pace.h"
 
-/* The time that n bytes are worth. Whoever sends more than that at once has all
- * of any grace anyway. */
+/* The time that n bytes are worth. A larger amount at once restores the whole
+ * grace anyway. */
 static int64_t worth_ns(uint64_t n, uint32_t rate)
 {
     const int64_t most = INT64_MAX / BIDE_SECOND;

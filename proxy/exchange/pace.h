@@ -1,5 +1,5 @@
-/* proxy/exchange/pace.h: whether a client that is waited for keeps up a rate, on
- * average.
+/* proxy/exchange/pace.h: whether a client keeps up a rate, on average, while we
+ * wait for it.
  *
  *     pace_begin(&p, grace_ns);
  *     pace_run(&p, now_ns);                        // it is waited for
@@ -8,10 +8,10 @@
  *     if (pace_runs(&p) && pace_due(&p) <= now_ns)
  *         too_slow();
  *
- * A client has `grace` to begin with. Time that it is waited for is taken off
- * that, bytes win it back at the rate, never above the grace: who was fast has
- * no more in hand than who has just begun, and silence for as long as the grace
- * is always too long. Without a rate (0) any byte wins all of it back.
+ * A client starts with `grace`. The time that we wait for it is subtracted, and
+ * bytes win it back at the rate, never above the grace: a client that was fast
+ * has no more left than one that has just begun, and silence for as long as the
+ * grace is always too long. Without a rate (0) any byte restores all of it.
  *
  * Threads: owned. */
 #ifndef BIDE_PROXY_EXCHANGE_PACE_H
@@ -24,7 +24,7 @@
 
 struct pace {
     int64_t left_ns; /* of the grace, as of from_ns */
-    int64_t from_ns; /* since when it is waited for; 0: it is not */
+    int64_t from_ns; /* since when we wait for it; 0: we do not */
 };
 
 static inline bool pace_runs(const struct pace *p)
@@ -50,14 +50,14 @@ static inline void pace_stop(struct pace *p, int64_t now_ns)
     p->from_ns = 0;
 }
 
-/* When it will have been too slow, if no byte comes. */
+/* When it will have been too slow, if no byte arrives. */
 static inline int64_t pace_due(const struct pace *p)
 {
     return p->left_ns > INT64_MAX - p->from_ns ? BIDE_FOREVER
                                                : p->from_ns + p->left_ns;
 }
 
-/* n bytes came; `rate` is bytes a second. */
+/* n bytes arrived; `rate` is bytes a second. */
 void pace_add(struct pace *p, uint64_t n, int64_t now_ns, uint32_t rate,
               int64_t grace_ns);
 

@@ -1,9 +1,9 @@
-/* Priorities that requests have by a header field.
+/* Priorities of requests by a header field.
  *
- * RFC 9218 has urgencies from 0 (first) to 7 (last), and 3 if nothing is said:
- * `Priority: u=5, i`. The words high, normal and low are understood, too, for
- * fields that somebody else has named. Anybody may ask for less than normal;
- * for more, a client must be trusted, or all would. */
+ * RFC 9218 has urgencies from 0 (highest) to 7 (lowest), and 3 by default:
+ * `Priority: u=5, i`. The words high, normal and low are understood too, for
+ * custom fields. Any client may ask for less than normal; for more, a client
+ * must be trusted, or all would. */
 #include <string.h>
 #include <strings.h>
 
@@ -15,7 +15,7 @@
 
 enum { URGENCY_NORMAL = 3, URGENCY_HIGH = 1, URGENCY_LOW = 5 };
 
-/* One that Connection names is for nobody behind us, and decides nothing. */
+/* A field that Connection names is hop-by-hop, and decides nothing. */
 static const struct http1_field *find(const struct exchange *ex)
 {
     const char *name = ex->route->conf->priority.header;
@@ -34,7 +34,7 @@ static bool is_word(const char *at, size_t len, const char *word)
     return len == strlen(word) && strncasecmp(at, word, len) == 0;
 }
 
-/* One member of the list; what is not understood says nothing (RFC 9218, 4). */
+/* One member of the list; unknown members are ignored (RFC 9218, 4). */
 static int read_member(const char *at, size_t len, int urgency)
 {
     if (len == 3 && memcmp(at, "u=", 2) == 0 && at[2] >= '0' && at[2] <= '7')

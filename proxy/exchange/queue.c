@@ -1,9 +1,9 @@
-/* The lines for a place under limits.in_flight, one for each priority.
+/* The queues for a place under limits.in_flight, one for each priority.
  *
- * A place that an exchange of this worker leaves goes to the first here that
- * waits for one of the same dependency, of those with the highest priority. One
- * that is left on another thread is found by looking; the more there are, the
- * less often each looks. */
+ * A place that an exchange of this worker releases goes to the first here that
+ * waits for one of the same dependency, of those with the highest priority. A
+ * place that is released on another thread is found by polling; the more there
+ * are, the less often each polls. */
 #include "proxy/exchange/queue.h"
 
 #include "proxy/back/service.h"

@@ -30,7 +30,7 @@ static bide_dep *dep_of(const struct exchange *ex)
     return ex->route->service->dep;
 }
 
-/* ===== what the request says ===== */
+/* ===== what the request specifies ===== */
 
 static bool field_is(const struct exchange *ex, const struct http1_field *f,
                      const char *text)
@@ -39,7 +39,7 @@ static bool field_is(const struct exchange *ex, const struct http1_field *f,
            memcmp(exchange_bytes(ex) + f->value, text, f->value_len) == 0;
 }
 
-/* A whole number; -1 if it is none. */
+/* A whole number; -1 if it is not one. */
 static int64_t field_number(const struct exchange *ex, enum http1_id id)
 {
     const struct http1_field *f = http1_find(&ex->req, id);
@@ -56,14 +56,14 @@ static int64_t field_number(const struct exchange *ex, enum http1_id id)
     return n;
 }
 
-/* An empty key is none, and one that Connection names stays here. */
+/* An empty key does not count, nor does one that Connection names. */
 static bool key_travels(const struct http1_head *req)
 {
     const struct http1_field *f = http1_find(req, HTTP1_ID_IDEMPOTENCY_KEY);
     return f && !f->hop && f->value_len > 0;
 }
 
-/* What only clients that are trusted may say. */
+/* What only trusted clients may set. */
 static void heed_overrides(struct exchange *ex, bide_op *op)
 {
     const struct http1_field *f =
@@ -119,8 +119,8 @@ static void read_op(struct exchange *ex)
     ex->faults = fault_asked(ex);
 }
 
-/* An empty id is none, nor is one that endpoints do not see: Connection names
- * it. */
+/* An empty id does not count, nor does one that endpoints do not see because
+ * Connection names it. */
 const char *exchange_request_id(const struct exchange *ex, size_t *ret_len)
 {
     const struct http1_field *f = http1_find(&ex->req, HTTP1_ID_X_REQUEST_ID);
@@ -138,8 +138,8 @@ static void give_id(struct exchange *ex)
         ex->request_id[0] = '\0';
 }
 
-/* Whether it asks for HTTP/2 without TLS (h2c). That would be a tunnel through
- * which requests go past all routes, so it stays a request of HTTP/1.1. */
+/* Whether it asks for HTTP/2 without TLS (h2c). That would be a tunnel in which
+ * requests bypass all routes, so it stays an HTTP/1.1 request. */
 static bool asks_for_http2(const struct exchange *ex)
 {
     const char *text = exchange_bytes(ex);
@@ -174,8 +174,7 @@ static bool route(struct exchange *ex)
     return false;
 }
 
-/* In place, before anybody looks at it: what routes decide by is what endpoints
- * get. */
+/* In place, before it is used: routes match what endpoints get. */
 static bool path_fits(struct exchange *ex)
 {
     struct worker *w = ex->worker;
@@ -189,8 +188,7 @@ static bool path_fits(struct exchange *ex)
     return false;
 }
 
-/* What is added on the way is little, but for what repeats the name of the
- * host. */
+/* Little is added on the way, except for what repeats the host name. */
 static bool fits(struct exchange *ex)
 {
     enum { ADDED = 1024 };

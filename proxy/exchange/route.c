@@ -1,7 +1,7 @@
-/* Which route takes a request: the first all of whose conditions hold. What is
- * passed on is compared as it is passed on: as it was sent, or, by choice, in its
- * normal form (request.c). Nothing is decoded here, so that no two readings of a
- * path are possible. */
+/* Which route takes a request: the first whose conditions all match. The path
+ * is compared in the form in which it is passed on: as sent, or, optionally,
+ * normalized (request.c). Nothing is decoded here, so that a path cannot be
+ * read in two ways. */
 #include "proxy/exchange/route.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static size_t without_dot(const char *host, size_t len)
     return len > 1 && host[len - 1] == '.' ? len - 1 : len;
 }
 
-/* Fields that endpoints do not see decide nothing here either. */
+/* Fields that endpoints do not see are not matched either. */
 static bool is_dropped(unsigned id, const struct bide__proxy_headers *headers)
 {
     return id == HTTP1_ID_PROXY ||
@@ -69,7 +69,7 @@ static bool host_is(const struct route *r, const char *host, size_t len)
     return len > tail && strncasecmp(host + len - tail, want + 1, tail) == 0;
 }
 
-/* What is for one hop ends here, with or without Connection naming it; but an
+/* Hop-by-hop fields end here, whether Connection names them or not; but an
  * upgrade is passed on. */
 static bool goes_on(const struct http1_field *f, const struct http1_head *head)
 {

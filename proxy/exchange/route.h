@@ -1,4 +1,4 @@
-/* proxy/exchange/route.h: which upstream and policy a request goes by. */
+/* proxy/exchange/route.h: which upstream and policy a request uses. */
 #ifndef BIDE_PROXY_EXCHANGE_ROUTE_H
 #define BIDE_PROXY_EXCHANGE_ROUTE_H
 
@@ -18,9 +18,9 @@ struct route {
     struct service *service;
     size_t host_len, path_len, exact_len, method_len, header_len, value_len;
     uint8_t header_id;   /* enum http1_id of conf->match.header */
-    bool header_dropped; /* fields of that name are not looked at */
-    bool can_fail;       /* on purpose */
-    bool has_fallback;   /* there is something to do when it is given up */
+    bool header_dropped; /* fields of that name are ignored */
+    bool can_fail;       /* by fault injection */
+    bool has_fallback;   /* for when the policy gives up */
     const struct route
         *fallback;               /* to the upstream that it falls back on ... */
     const struct route *primary; /* ... and back from there; or NULL */

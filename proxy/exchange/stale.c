@@ -1,4 +1,4 @@
-/* Copies of answers: a table by key, a list by use, and one for each path. */
+/* Copies of responses: a table by key, a list by use, and one for each path. */
 #include "proxy/exchange/stale.h"
 
 #include <pthread.h>
@@ -12,7 +12,7 @@
  * are small. */
 enum { BYTES_PER_SLOT = 1024, LEAST_SLOTS = 64 };
 
-/* Paths are told apart by a hash: two in this many share what each may have. */
+/* Paths are distinguished by a hash: two that collide share a quota. */
 enum { PATHS = 4096, PATH_SHARE = 8, VARIANTS_MAX = 16 };
 
 /* What is kept of a path, in the order in which it came. */
@@ -28,7 +28,7 @@ struct stale {
     struct path *paths;        /* PATHS of them, made with the slots */
     struct stale_copy *newest, *oldest;
     size_t n_copies;
-    uint64_t seed; /* nobody outside can choose keys that collide */
+    uint64_t seed; /* so that no client can choose keys that collide */
     atomic_size_t bound;
     atomic_size_t kept;  /* bytes of copies, ... */
     atomic_size_t being; /* ... and of those that are being made */
@@ -99,7 +99,7 @@ static void path_remove(struct stale *s, struct stale_copy *c)
     p->bytes -= c->room;
 }
 
-/* Out of table and lists; the caller lets go of it when the lock is free. */
+/* Removes it from table and lists; the caller frees it outside the lock. */
 static void take_out(struct stale *s, struct stale_copy *c)
 {
     struct stale_copy **at = slot_of(s, c->hash);
@@ -126,8 +126,8 @@ static void throw_out(struct stale *s, struct stale_copy *c)
     stale_unref(c);
 }
 
-/* Throws out what was not used for longest until no more than `most` is kept;
- * what is still being sent counts until it is. */
+/* Evicts the least recently used until no more than `most` is kept; a copy that
+ * is still being sent counts until it is done. */
 static void shrink(struct stale *s, size_t most)
 {
     while (s->oldest && atomic_load(&s->kept) > most)
@@ -163,8 +163,8 @@ void stale_free(struct stale *s)
     free(s);
 }
 
-/* The table is made once, for the bound that there was first: a larger bound
- * only makes chains longer. */
+/* The table is created once, for the first limit: a larger limit only makes
+ * chains longer. */
 static bool make_table(struct stale *s)
 {
     size_t n = LEAST_SLOTS;
@@ -311,7 +311,7 @@ static bool put(struct stale *s, struct stale_copy *c)
 void stale_put(struct stale_copy *c)
 {
     struct stale *s = c->owner;
-    size_t room = c->room; /* it may be thrown out as soon as it is there */
+    size_t room = c->room; /* it may be evicted as soon as it is there */
     const char *query = memchr(stale_key(c), '?', c->shape.key_len);
     c->hash = hash_of(s, stale_key(c), c->shape.key_len);
     c->path_hash =

@@ -1,4 +1,5 @@
-/* proxy/exchange/stale.h: copies of answers, for the time when there are no fresh ones.
+/* proxy/exchange/stale.h: copies of responses, for when there are no fresh
+ * ones.
  *
  *     struct stale *s = stale_new();
  *     stale_resize(s, 16 << 20);            // at the start, and at a reload
@@ -11,18 +12,17 @@
  *     ...                                   // it is held
  *     stale_unref(c);
  *
- * One for all workers: who asks need not come by the connection of whoever had
- * the answer. A lock guards the table and the list, and is held for a few
- * comparisons; only routes with `fallback.stale` come here at all.
+ * One for all workers: a request need not come on the same connection as the
+ * one before. A lock guards the table and the list, and is held for a few
+ * comparisons; only routes with `fallback.stale` use it at all.
  *
- * The bound holds for all there is: three quarters for copies, those that were
- * thrown out and are still being sent included, one quarter for those that are
- * being made. When it is reached, those that were not used for longest give
- * way; a client that asks for a million things makes others be forgotten, and
- * nothing grow. Copies of one path, which is what comes before the question
- * mark of a key, have an eighth of the bound, and those of one key that differ
- * by fields are 16 at the most: whoever makes up queries or fields forgets only
- * what is made up. Threads: shared. */
+ * The limit covers everything: three quarters for copies, including evicted
+ * ones that are still being sent, one quarter for those being made. When it is
+ * reached, the least recently used are evicted; a client that asks for a
+ * million resources evicts others, but nothing grows. Copies of one path, the
+ * part of a key before the question mark, get an eighth of the limit, and at
+ * most 16 copies of one key may differ by fields: made-up queries or fields
+ * evict only each other. Threads: shared. */
 #ifndef BIDE_PROXY_EXCHANGE_STALE_H
 #define BIDE_PROXY_EXCHANGE_STALE_H
 
@@ -33,7 +33,7 @@
 
 struct stale;
 
-/* How long each part of a copy is; they lie one behind the other. */
+/* The length of each part of a copy; they are contiguous. */
 struct stale_shape {
     uint32_t key_len;
     uint32_t vary_len;  /* fields of the request that it depends on: "name:
@@ -54,7 +54,7 @@ struct stale_copy {
     uint64_t hash, path_hash;
     size_t room; /* bytes that it is charged for */
     struct stale_shape shape;
-    bool is_public; /* the answer said so: it is for everybody */
+    bool is_public; /* the response said so: it is for any client */
     int64_t stored_ns;
     int64_t age_ns;      /* it had, when it was stored */
     int64_t fresh_ns;    /* how old it may be, by itself */
@@ -83,31 +83,30 @@ static inline char *stale_body(struct stale_copy *c)
 struct stale *stale_new(void);    /* NULL: no memory */
 void stale_free(struct stale *s); /* nothing of it may be held any more */
 
-/* Sets the bound; 0: nothing is kept. What is too much is thrown out. */
+/* Sets the limit; 0: nothing is kept. The excess is evicted. */
 void stale_resize(struct stale *s, size_t bytes);
 
-/* A copy that is being made, with `body_room` bytes for the body behind the
- * rest of its shape. NULL: no memory, or too many are being made. To be put, or
- * dropped. */
+/* A new copy, with `body_room` bytes for the body after the rest of its shape.
+ * NULL: no memory, or too many are being made. Put it or drop it. */
 struct stale_copy *stale_copy_new(struct stale *s,
                                   const struct stale_shape *shape,
                                   size_t body_room);
 void stale_copy_drop(struct stale_copy *c); /* NULL is fine */
 
-/* More room for the body; it may move. NULL: there is none; it is as it was. */
+/* More room for the body; it may move. NULL: there is none; it is unchanged. */
 struct stale_copy *stale_copy_grow(struct stale_copy *c, size_t body_room);
 
-/* Puts it in the place of one with the same key and fields. */
+/* Adds it, replacing one with the same key and fields. */
 void stale_put(struct stale_copy *c);
 
-/* A copy for this key that fits the request, or NULL. Holds it. */
+/* A copy for this key that fits the request, or NULL. Holds a reference. */
 struct stale_copy *stale_get(struct stale *s, const char *key, size_t len,
                              bool (*fits)(const struct stale_copy *c,
                                           const void *ctx),
                              const void *ctx);
 void stale_unref(struct stale_copy *c); /* NULL is fine */
 
-/* Forgets all copies for this key. */
+/* Removes all copies for this key. */
 void stale_forget(struct stale *s, const char *key, size_t len);
 
 /* What there is. */

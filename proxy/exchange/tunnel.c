@@ -1,5 +1,4 @@
-/* What follows a 101: bytes, both ways, until both sides have said their last.
- */
+/* What follows a 101: bytes, both ways, until both sides are done. */
 #include "proxy/exchange/tunnel.h"
 
 #include <string.h>
@@ -15,9 +14,8 @@
 
 enum { ROUNDS = 16, MORE = 2 };
 
-/* Passes on from one connection to the other by way of a buffer. 1: some; 0:
- * none now; MORE: there may be more at once; -1: nothing will come any more
- * this way. */
+/* Copies from one connection to the other through a buffer. 1: some; 0: none
+ * now; MORE: there may be more at once; -1: this direction has ended. */
 static int pass(struct net_conn *from, struct net_conn *to, struct net_buf *b)
 {
     int moved = 0;
@@ -77,7 +75,7 @@ void tunnel_pump(struct exchange *ex)
                                   ex->worker->conf->timeouts.tunnel_ns));
 }
 
-/* What was read behind the two heads belongs to the tunnel already. */
+/* What was read after the two heads already belongs to the tunnel. */
 void tunnel_begin(struct exchange *ex)
 {
     struct client *c = ex->client;

@@ -1,9 +1,9 @@
 /* The body of a request.
  *
- * It is kept, as it came, until all of it is there or the bound for replays is
- * reached; only then does the first attempt begin. So a slow client holds no
- * connection to an endpoint, and an attempt can be made again. What comes after
- * the bound is passed on piece by piece and is gone then: not_replayable. */
+ * It is kept, unchanged, until it is complete or reaches the limit for replays;
+ * only then does the first attempt begin. So a slow client does not hold a
+ * connection to an endpoint, and an attempt can be repeated. What exceeds the
+ * limit is streamed and not kept: not_replayable. */
 #include "proxy/exchange/upload.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@
 
 /* ===== looking at what came ===== */
 
-/* What comes after the body is the next request. */
+/* What follows the body is the next request. */
 static bool keep_rest(struct exchange *ex, struct net_buf *b, uint32_t from)
 {
     uint32_t n = b->end - from;
@@ -63,7 +63,7 @@ static void refuse_large(struct exchange *ex)
                                          .retry_ns = BIDE_FOREVER });
 }
 
-/* A trailer goes on with the body as it came, so what must not go on ends it. */
+/* A trailer is passed on unchanged, so a forbidden field in it is an error. */
 static bool trailer_fits(struct exchange *ex)
 {
     if (!http1_has(&ex->body.trailer, HTTP1_ID_UNDERSCORE) ||
@@ -114,7 +114,7 @@ bool upload_scan(struct exchange *ex, struct net_buf *b, uint32_t *at)
 
 /* ===== reading ===== */
 
-/* While an answer comes already, the two talk, at whatever pace they like. */
+/* Once a response arrives, the two sides set their own pace. */
 void upload_await_client(struct exchange *ex)
 {
     if (ex->phase == EXCHANGE_ANSWER)

@@ -14,16 +14,16 @@
 struct exchange;
 struct net_buf;
 
-/* Begins with the body, whose first bytes may be there already. False: the
+/* Begins with the body, whose first bytes may already be there. False: the
  * exchange has ended. */
 bool upload_begin(struct exchange *ex);
 
-/* Reads on, as far as there is room for it. */
+/* Continues reading, as far as there is room. */
 void upload_read(struct exchange *ex);
 
 void upload_free(struct exchange *ex);
 
-/* At the end: what was read behind the body becomes the client's again. */
+/* At the end: what was read after the body becomes the client's again. */
 void upload_rest(struct exchange *ex);
 
 /* ===== for the parts of it ===== */
@@ -31,13 +31,13 @@ void upload_rest(struct exchange *ex);
 /* Answers that there is no memory for it. */
 void upload_refuse_memory(struct exchange *ex);
 
-/* Looks at the bytes of b from *at on. False: the exchange has ended. */
+/* Examines the bytes of b from *at on. False: the exchange has ended. */
 bool upload_scan(struct exchange *ex, struct net_buf *b, uint32_t *at);
 
 /* Reads into b, no more than `most`. */
 ssize_t upload_fill(struct exchange *ex, struct net_buf *b, uint64_t most);
 
-/* The client is waited for, and for so long; or it is not. */
+/* Starts or stops the timer for the client. */
 void upload_await_client(struct exchange *ex);
 void upload_await_others(struct exchange *ex);
 

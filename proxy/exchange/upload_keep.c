@@ -1,5 +1,5 @@
-/* The part of a body that is kept, to be sent again: the rest of the client's
- * buffer behind the head, then a chain of further buffers. */
+/* The part of a body that is kept for retries: the rest of the client's buffer
+ * after the head, then a chain of further buffers. */
 #include "proxy/exchange/upload_keep.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ bool upload_take(struct exchange *ex, struct net_buf *b)
     return true;
 }
 
-/* What comes from now on can go to one attempt only: a hedge must not begin. */
+/* What arrives from now on can go to one attempt only: no hedge may begin. */
 static void begin_streaming(struct exchange *ex)
 {
     ex->upload = UPLOAD_STREAMING;

@@ -16,8 +16,8 @@ struct net_buf;
  */
 bool upload_take(struct exchange *ex, struct net_buf *b);
 
-/* Reads on until all is there, or as much as is to be kept; then the call goes
- * on. */
+/* Reads until the body is complete, or the limit is reached; then the call
+ * continues. */
 void upload_keep(struct exchange *ex);
 
 /* The kept body from byte `from` on, as up to `max` pieces. */
@@ -26,7 +26,7 @@ int upload_pieces(const struct exchange *ex, uint64_t from, struct iovec *iov,
 
 /* ===== upload_stream.c ===== */
 
-/* From now on there is no going back. */
+/* From now on the body cannot be replayed. */
 void upload_let_go(struct exchange *ex);
 
 /* Reads the next piece, if the one before has been sent. */

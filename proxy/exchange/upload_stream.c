@@ -1,4 +1,4 @@
-/* The part of a body that is passed on as it comes, and is gone then. */
+/* The part of a body that is streamed and not kept. */
 #include <string.h>
 
 #include "net/buf.h"
@@ -54,7 +54,7 @@ void upload_stream(struct exchange *ex)
     struct attempt *a = taker(ex);
     upload_await_others(ex);
     if (!a || (ex->stream && ex->stream->begin != ex->scanned))
-        return; /* what there is must go first */
+        return; /* what there is must be sent first */
     while (ex->upload == UPLOAD_STREAMING) {
         if (!stream_room(ex)) {
             upload_refuse_memory(ex);

@@ -1,4 +1,4 @@
-/* Vary: which requests a copy of an answer fits. */
+/* Vary: which requests a copy of a response fits. */
 #include "proxy/exchange/vary.h"
 
 #include <string.h>
@@ -16,8 +16,8 @@ enum { NAMES_MAX = 16 };
 
 /* ===== what the endpoint saw ===== */
 
-/* Fields that are written or changed on the way: what they are does not follow
- * from what the client sent. One that ends in - is the beginning of others. */
+/* Fields that are written or changed on the way: their values do not follow
+ * from what the client sent. One that ends in - is a prefix. */
 static bool is_ours(const struct exchange *ex, const char *name, size_t len)
 {
     static const char *const ours[] = {
@@ -35,8 +35,8 @@ static bool is_ours(const struct exchange *ex, const char *name, size_t len)
            strncasecmp(name, "host", 4) == 0;
 }
 
-/* "accept-encoding: gzip\n": a field of the request as a copy depends on it.
- * What is not passed on is as if it was not there. */
+/* "accept-encoding: gzip\n": a field of the request that a copy depends on. A
+ * field that is not passed on counts as absent. */
 static void put_line(struct text *t, const struct exchange *ex,
                      const char *name, size_t len)
 {

@@ -11,7 +11,7 @@
 struct attempt;
 struct exchange;
 
-/* Writes what the answer depends on, a line for each field. False: it depends
+/* Writes what the response depends on, a line for each field. False: it depends
  * on more than what clients send, or on too much. */
 bool vary_write(struct text *t, const struct attempt *a);
 

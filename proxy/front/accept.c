@@ -1,8 +1,8 @@
-/* Taking connections in, and what to do when there is no room for more.
+/* Accepting connections, and what to do when there is no room for more.
  *
- * Over the limit, or without a descriptor left, a connection is answered "503"
- * and closed: a client that is told so can go elsewhere, one that waits in the
- * kernel's queue cannot. The answer needs a descriptor itself, which is kept in
+ * Over the limit, or without a descriptor left, a connection gets 503 and is
+ * closed: a client that knows can go elsewhere, one that waits in the kernel's
+ * queue cannot. The response itself needs a descriptor, which is kept in
  * reserve. */
 #include "proxy/front/accept.h"
 
@@ -63,7 +63,7 @@ void worker_resume(struct worker *w)
     }
 }
 
-/* No descriptor left: the spare one is for telling so. */
+/* No descriptor left: the spare one is for a 503. */
 static void exhausted(struct worker *w, struct listener *l)
 {
     if (w->spare_fd < 0) {
@@ -79,7 +79,7 @@ static void exhausted(struct worker *w, struct listener *l)
         pause_all(w);
 }
 
-/* Takes some in; true: there may be more. */
+/* Accepts some; true: there may be more. */
 static bool accept_some(struct listener *l)
 {
     struct worker *w = l->worker;
@@ -136,8 +136,8 @@ static void bury(void *user, struct net_grave *grave)
     free(bide__container_of(grave, struct listener, grave));
 }
 
-/* What has been connected already is still taken in: the kernel would reset it.
- */
+/* What has already been connected is still accepted: the kernel would reset
+ * it. */
 static void listener_end(struct listener *l)
 {
     struct worker *w = l->worker;
@@ -179,7 +179,7 @@ bool worker_listen(struct worker *w)
 {
     struct listen_sockets *old = w->sockets;
     bool fine = true;
-    w->sockets = proxy_doors(w->proxy);
+    w->sockets = proxy_sockets(w->proxy);
     end_others(w, w->sockets);
     for (size_t i = 0; i < w->sockets->n; i++) {
         struct listen_socket *sock = listen_socket_of(w->sockets, w->index, i);

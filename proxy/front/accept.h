@@ -11,7 +11,7 @@ struct listen_socket;
 struct worker;
 
 struct listener {
-    struct net_io io; /* first: events name it */
+    struct net_io io; /* first: events refer to it */
     struct net_grave grave;
     struct listener *next;
     struct worker *worker;
@@ -19,8 +19,8 @@ struct listener {
     bool paused; /* until descriptors are free again */
 };
 
-/* Listens at the proxy's present sockets, and at no others. False: there was no
- * memory for all. */
+/* Listens on the proxy's current sockets, and on no others. False: there was
+ * not enough memory for all. */
 bool worker_listen(struct worker *w);
 void worker_unlisten(struct worker *w);
 

@@ -53,9 +53,10 @@ static struct client *client_alloc(struct worker *w)
     return c;
 }
 
-/* A client that has got part of an answer must not take it for all of it. Where
- * a length or chunks announce more, closing shows that it is missing, and the
- * client still gets what is on its way; one that takes nothing will not. */
+/* A client that got part of a response must not take it for all of it. If a
+ * length or chunks announce more, closing shows that it is missing, and the
+ * client still gets what is on its way; a client that reads nothing will
+ * not. */
 static void hang_up(struct client *c)
 {
     const struct exchange *ex = c->ex;
@@ -102,8 +103,8 @@ void client_abort(struct client *c)
 
 /* ===== time ===== */
 
-/* The timer is left alone when it would fire early enough: it is set again
- * then. So a connection in use costs the wheel nothing. */
+/* The timer is left alone if it would fire early enough: it is then set again.
+ * So a connection in use costs the wheel nothing. */
 void client_until(struct client *c, int64_t at_ns)
 {
     c->until_ns = at_ns;
@@ -112,8 +113,8 @@ void client_until(struct client *c, int64_t at_ns)
         net_timer_set(&c->worker->loop, &c->timer, at_ns);
 }
 
-/* Some clients end a body with a CRLF too many (RFC 9112, 2.2): that alone is no
- * request. */
+/* Some clients end a body with an extra CRLF (RFC 9112, 2.2): that alone is not
+ * a request. */
 static bool is_blank(const struct client *c)
 {
     return net_buf_len(c->in) <= 2 && c->in->data[c->in->begin] == '\r';
@@ -140,7 +141,7 @@ static void client_fire(struct net_timer *t)
         too_slow(c);
 }
 
-/* ===== the rest of its life ===== */
+/* ===== the rest of its life cycle ===== */
 
 static bool shake(struct client *c)
 {
@@ -150,7 +151,7 @@ static bool shake(struct client *c)
         client_close(c);
     if (rc != 1)
         return false;
-    c->conn.readable = true; /* the first request may be there already */
+    c->conn.readable = true; /* the first request may already be there */
     c->phase = CLIENT_IDLE;
     return true;
 }

@@ -6,7 +6,7 @@
  *   any --to be closed, with bytes unread--> LINGER --> closed
  *
  * While it is IDLE it holds no buffer: this struct, and the kernel's socket,
- * are all that an idle connection costs. Threads: owned. */
+ * are the whole cost of an idle connection. Threads: owned. */
 #ifndef BIDE_PROXY_FRONT_CLIENT_H
 #define BIDE_PROXY_FRONT_CLIENT_H
 
@@ -25,7 +25,7 @@ struct worker;
 
 enum client_phase {
     CLIENT_IDLE,
-    CLIENT_PROXIED, /* says first who it is (PROXY protocol) */
+    CLIENT_PROXIED, /* identifies itself first (PROXY protocol) */
     CLIENT_HANDSHAKE,
     CLIENT_HEAD,
     CLIENT_BUSY,
@@ -35,11 +35,11 @@ enum client_phase {
 };
 
 struct client {
-    struct net_conn conn; /* first: events name it */
+    struct net_conn conn; /* first: events refer to it */
     struct net_grave grave;
     struct net_timer timer; /* may fire before until_ns: then it is set again */
-    struct net_task task;   /* goes on with what it left */
-    int64_t until_ns;       /* what is waited for must have come by then */
+    struct net_task task;   /* continues what it left */
+    int64_t until_ns;       /* when it is closed unless it makes progress */
     struct worker *worker;
     struct bide__list all; /* in worker->clients */
     struct client *next;   /* on the free list */
@@ -48,40 +48,41 @@ struct client {
     uint8_t address[16]; /* of the client */
     uint8_t address_len; /* 4, 16; 0: a Unix socket */
     uint8_t phase;       /* enum client_phase */
-    bool trusted;        /* its overrides count */
+    bool trusted;        /* its overrides are obeyed */
     bool tls;
-    bool closing; /* after this answer */
+    bool closing; /* after this response */
     bool in_run;  /* client_run() is on the stack */
     uint16_t port;
-    uint32_t lingered; /* bytes thrown away */
+    uint32_t lingered; /* bytes discarded */
     uint32_t place;    /* of its address (per_client.h); 0: none */
 };
 
 _Static_assert(sizeof(struct client) <= 256, "an idle connection is small");
 
-/* Takes a connection in; closes fd if it cannot. */
+/* Accepts a connection; closes fd if it cannot. */
 void client_new(struct worker *w, int fd, const struct sockaddr *from);
 
-/* The exchange is over and its answer was sent whole; or it was not, and the
- * connection is of no use any more. Frees the exchange. */
+/* The exchange is over and its response was sent completely; or it was not, and
+ * the connection can no longer be used. Frees the exchange. */
 void client_done(struct client *c);
 void client_abort(struct client *c);
 
-/* It is known who it is: begins with TLS, or waits for a request. */
+/* Its address is known: begins with TLS, or waits for a request. */
 void client_begin(struct client *c);
 
-/* Goes on with whatever can be done. */
+/* Continues with whatever can be done. */
 void client_run(struct client *c);
 
-/* Must come by `at_ns`, or the connection is closed; BIDE_FOREVER. */
+/* It must make progress by `at_ns`, or the connection is closed;
+ * BIDE_FOREVER. */
 void client_until(struct client *c, int64_t at_ns);
 
 /* ===== client_head.c ===== */
 
-/* One step towards a whole head; false: nothing more can be done now. */
+/* One step towards a complete head; false: nothing more can be done now. */
 bool client_read_head(struct client *c);
 
-/* Nothing is there, nothing is begun. */
+/* It is idle: frees its buffer. */
 void client_rest(struct client *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* Who a client is, by its address, and whether its overrides count. */
+/* A client's address, and whether its overrides are obeyed. */
 #include <netinet/in.h>
 #include <string.h>
 

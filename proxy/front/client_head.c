@@ -40,7 +40,8 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* A message begins at the front of the buffer, so that all of it has room. */
+/* A message begins at the front of the buffer, so that there is room for all of
+ * it. */
 static bool begin_head(struct client *c)
 {
     struct worker *w = c->worker;
@@ -62,7 +63,7 @@ static bool begin_head(struct client *c)
     return true;
 }
 
-/* Reads more: false if there is nothing, or the connection is no more. */
+/* Reads more: false if there is nothing, or the connection is gone. */
 static bool read_more(struct client *c)
 {
     struct worker *w = c->worker;
@@ -75,7 +76,7 @@ static bool read_more(struct client *c)
         client_shed(c);
         return false;
     }
-    if (net_buf_len(c->in) == 0) /* all of it was the request before */
+    if (net_buf_len(c->in) == 0) /* all of it was the previous request */
         c->in->begin = c->in->end = 0;
     ssize_t n = net_read(&c->conn, net_buf_room(c->in), net_buf_space(c->in));
     if (n > 0) {

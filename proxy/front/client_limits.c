@@ -1,7 +1,8 @@
-/* What a client may have because of where it comes from: `limits.per_client`.
+/* The limits of a client address: `limits.per_client`.
  *
- * Clients that are trusted are not limited: a balancer in front is one address
- * for everybody behind it. Nor is who comes by a Unix socket, and has none. */
+ * Trusted clients are not limited: a load balancer in front is one address for
+ * all the clients behind it. Nor are clients of a Unix socket, which have no
+ * address. */
 #include "config/proxy/conf.h"
 #include "net/conn.h"
 #include "proxy/exchange/own_answer.h"
@@ -25,7 +26,7 @@ void client_leave(struct client *c)
     c->place = 0;
 }
 
-/* Counts it in, if it may have one more. */
+/* Counts it, if it may have one more. */
 static bool enter(struct client *c, uint32_t most)
 {
     struct worker *w = c->worker;
@@ -57,7 +58,7 @@ bool client_admit(struct client *c)
     return false;
 }
 
-/* What is open stays open, and is counted from now on, or no more. */
+/* What is open stays open, and is now counted, or no longer. */
 void client_follow(struct client *c)
 {
     if (!is_limited(c))

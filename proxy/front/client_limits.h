@@ -1,4 +1,4 @@
-/* proxy/front/client_limits.h: what a client may have, by its address. */
+/* proxy/front/client_limits.h: the limits of a client, by its address. */
 #ifndef BIDE_PROXY_FRONT_CLIENT_LIMITS_H
 #define BIDE_PROXY_FRONT_CLIENT_LIMITS_H
 
@@ -6,15 +6,15 @@
 
 struct client;
 
-/* Whether it may stay, by what its address has already; to be asked when that is
- * known. False: it was told so, where that could be done. */
+/* Whether it may stay, by what its address already has; call it when the
+ * address is known. False: it got a response, if possible. */
 bool client_admit(struct client *c);
 void client_leave(struct client *c);
 
 /* The configuration, or whether it is trusted, has changed. */
 void client_follow(struct client *c);
 
-/* Whether its request may be served; otherwise it has been answered. */
+/* Whether its request may be served; otherwise it got a response. */
 bool client_may_ask(struct client *c);
 
 #endif

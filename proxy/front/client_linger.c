@@ -1,8 +1,8 @@
 /* Closing so that the client can read what was sent.
  *
- * What is in the kernel's receive buffer at close() makes it send a reset,
- * which can overtake the answer. So: say that nothing more comes, and read on.
- */
+ * Unread bytes in the kernel's receive buffer at close() make it send a reset,
+ * which can overtake the response. So: shut down sending, and continue
+ * reading. */
 #include "bide/run.h"
 #include "net/buf.h"
 #include "net/conn.h"
@@ -12,7 +12,7 @@
 
 enum {
     LINGER_MS = 2000,      /* for the client to read what was sent ... */
-    LINGER_BYTES = 1 << 24 /* ... while it may still send so much */
+    LINGER_BYTES = 1 << 24 /* ... while it may still send this much */
 };
 
 void client_linger(struct client *c)

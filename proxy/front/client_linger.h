@@ -6,10 +6,10 @@
 
 struct client;
 
-/* Closes after having let the client read what was sent. */
+/* Closes after the client had time to read what was sent. */
 void client_linger(struct client *c);
 
-/* Throws away what comes meanwhile; false: nothing more can be done now. */
+/* Discards what arrives meanwhile; false: nothing more can be done now. */
 bool client_discard(struct client *c);
 
 #endif

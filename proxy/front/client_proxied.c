@@ -1,14 +1,13 @@
-/* Who a client is when somebody else has accepted it: the header of the PROXY
- * protocol, before anything else, TLS included.
+/* A client's address when another proxy has accepted it: the header of the
+ * PROXY protocol, before anything else, even TLS.
  *
- * Only a sender that is trusted is asked for one, and it must send one: what
- * comes from it without would be taken for its own. Whoever else begins with
- * one is refused as a client whose request cannot be read. So nobody can be
- * somebody else by saying so.
+ * Only a trusted sender is asked for one, and it must send one: a request
+ * without it would be taken for the sender's own. From any other sender a
+ * header is refused like any malformed request. So no client can impersonate
+ * another.
  *
- * The header is looked at in the socket, and only its own bytes are taken out:
- * what follows may be for the library that does TLS, which reads the socket
- * itself. */
+ * The header is peeked in the socket, and only its own bytes are consumed: what
+ * follows may be for the TLS library, which reads the socket itself. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -73,7 +72,7 @@ bool client_read_proxied(struct client *c)
     int len = net_proxied_read(bytes, (size_t)n, &from);
     if (len == 0)
         return wait_for_more(c);
-    /* A reload may have taken the trust away. */
+    /* A reload may have revoked the trust. */
     if (len < 0 || !c->trusted || recv(fd, bytes, (size_t)len, 0) != len)
         return refuse(c);
     client_leave(c);

@@ -12,11 +12,11 @@
 #include "proxy/kept.h"
 #include "proxy/proxy.h"
 
-enum { DOOR_NAME = 512 }; /* bytes */
+enum { SOCKET_NAME = 512 }; /* bytes */
 
 /* ===== one ===== */
 
-/* Takes fd over, also if it fails; NULL and errno. */
+/* Takes ownership of fd, even if it fails; NULL and errno. */
 static struct listen_socket *listen_socket_new(int fd, const char *text,
                                                const char *name, bool shared)
 {
@@ -52,8 +52,8 @@ static void listen_socket_unref(struct listen_socket *d)
     free(d);
 }
 
-/* Opens a socket, and has the supervisor keep a copy. `first`: that of the first
- * worker; -1: this is it. `flags`: of net_listen(). -1 and errno. */
+/* Opens a socket, and has the supervisor keep a copy. `first`: that of the
+ * first worker; -1: this is it. `flags`: of net_listen(). -1 and errno. */
 static int open_socket(const struct kept *kept, const char *name,
                        const struct bide__proxy_address *c, int first,
                        int flags)
@@ -93,13 +93,13 @@ listen_socket_open(struct kept *kept, const char *name,
 
 /* ===== all ===== */
 
-static void set_door(struct listen_sockets *d, unsigned worker, size_t i,
+static void set_socket(struct listen_sockets *d, unsigned worker, size_t i,
                      struct listen_socket *sock)
 {
     d->list[worker * d->n + i] = sock;
 }
 
-/* The same address in `old`, that nobody has taken over yet; or old->n. */
+/* The same address in `old` that has not been taken over yet; or old->n. */
 static size_t find_old(const struct listen_sockets *d,
                        const struct listen_sockets *old, const char *text)
 {
@@ -118,7 +118,7 @@ static bool take_over(struct listen_sockets *d,
     if (!old || k == old->n)
         return false;
     for (unsigned w = 0; w < d->n_workers; w++)
-        set_door(d, w, i, listen_socket_ref(listen_socket_of(old, w, k)));
+        set_socket(d, w, i, listen_socket_ref(listen_socket_of(old, w, k)));
     return true;
 }
 
@@ -131,8 +131,8 @@ static bool is_at_port(int fd, uint16_t port)
                                                : a.to.in6.sin6_port) == port;
 }
 
-/* Whether one of these is at that port: "*:80" is opened beside "127.0.0.1:80"
- * of our own. */
+/* Whether one of these has that port: "*:80" may be opened beside our own
+ * "127.0.0.1:80". */
 static bool have_port(const struct listen_sockets *d, uint16_t port)
 {
     for (size_t i = 0; d && i < d->n; i++)
@@ -150,8 +150,8 @@ static bool kept_has_port(const struct kept *kept, uint16_t port)
     return false;
 }
 
-/* SO_REUSEPORT between workers would let any other process of this user have a
- * share of the connections, too. So the first socket is opened without. */
+/* SO_REUSEPORT between workers would let any other process of this user take a
+ * share of the connections, too. So the first socket is opened without it. */
 static int flags_for(const struct bide__proxy_conf *conf, size_t i,
                      const struct listen_sockets *d,
                      const struct listen_sockets *old, const struct kept *kept)
@@ -171,16 +171,16 @@ static void explain(const char *text, int flags, char *err, size_t err_size)
                    : "");
 }
 
-/* What the socket of a worker for the ith address is called. An address may be
- * there twice: the second of "127.0.0.1:0" is another port. */
-static const char *name_of(char name[DOOR_NAME],
+/* The name of a worker's socket for the ith address. An address may occur
+ * twice: the second "127.0.0.1:0" is another port. */
+static const char *name_of(char name[SOCKET_NAME],
                            const struct bide__proxy_conf *conf, size_t i,
                            unsigned worker)
 {
     unsigned nth = 0;
     for (size_t k = 0; k < i; k++)
         nth += strcmp(conf->listen[k].text, conf->listen[i].text) == 0;
-    snprintf(name, DOOR_NAME, "listen %u %u %s", worker, nth,
+    snprintf(name, SOCKET_NAME, "listen %u %u %s", worker, nth,
              conf->listen[i].text);
     return name;
 }
@@ -192,12 +192,12 @@ static bool open_all(struct listen_sockets *d, struct kept *kept,
 {
     const struct bide__proxy_address *c = &conf->listen[i];
     int flags = flags_for(conf, i, d, old, kept);
-    char name[DOOR_NAME];
+    char name[SOCKET_NAME];
     for (unsigned w = 0; w < d->n_workers; w++) {
         struct listen_socket *sock = listen_socket_open(
             kept, name_of(name, conf, i, w), c, w ? d->list[i] : NULL,
             w ? NET_REUSEPORT : flags);
-        set_door(d, w, i, sock);
+        set_socket(d, w, i, sock);
         if (sock)
             continue;
         explain(conf->listen[i].text, w ? NET_REUSEPORT : flags, err, err_size);
@@ -209,13 +209,13 @@ static bool open_all(struct listen_sockets *d, struct kept *kept,
 /* The ith socket that systemd passed. */
 static bool inherit(struct listen_sockets *d, const struct proxy *p, size_t i)
 {
-    char name[DOOR_NAME];
-    snprintf(name, sizeof name, DOORS_SYSTEMD, (unsigned)i);
+    char name[SOCKET_NAME];
+    snprintf(name, sizeof name, LISTEN_SYSTEMD, (unsigned)i);
     struct listen_socket *sock =
         listen_socket_new(kept_take(p->kept, name), "", name, true);
-    set_door(d, 0, i, sock);
+    set_socket(d, 0, i, sock);
     for (unsigned w = 1; sock && w < d->n_workers; w++)
-        set_door(d, w, i, listen_socket_ref(sock));
+        set_socket(d, w, i, listen_socket_ref(sock));
     return sock != NULL;
 }
 
@@ -261,11 +261,11 @@ struct listen_sockets *listen_sockets_new(const struct proxy *p,
     return NULL;
 }
 
-/* A port that is chosen can be had by anybody, and is only known later. */
+/* A port that the kernel chooses is always available, and only known later. */
 int listen_sockets_bind(struct kept *kept, const struct bide__proxy_conf *conf,
                         unsigned n_workers, char *err, size_t err_size)
 {
-    char name[DOOR_NAME];
+    char name[SOCKET_NAME];
     for (size_t i = 0; i < conf->n_listen; i++) {
         const struct bide__proxy_address *c = &conf->listen[i];
         unsigned n = c->path ? 1 : c->port == 0 ? 0 : n_workers;

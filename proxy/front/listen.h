@@ -9,13 +9,14 @@
  *     listen_sockets_unref(d);              // each worker, when it has changed
  *
  * One thread opens them all, for all workers, before anything else changes: an
- * address that cannot be had is a reason to refuse the file. A TCP address has
- * a socket for each worker (SO_REUSEPORT), and no other process may have one
- * there, unless the configuration says so; what cannot be opened twice, a Unix
- * socket or one from systemd, is shared. A socket that a process before this one
+ * address that is not available is a reason to refuse the file. A TCP address
+ * has a socket for each worker (SO_REUSEPORT), and no other process may have
+ * one there, unless the configuration allows it; what cannot be opened twice, a
+ * Unix socket or one from systemd, is shared. A socket that a previous process
  * has opened is taken over (kept.h).
  *
- * Threads: immutable, but for what is counted; a socket's fd belongs to its worker. */
+ * Threads: immutable, except for counts; a socket's fd belongs to its
+ * worker. */
 #ifndef BIDE_PROXY_FRONT_LISTEN_H
 #define BIDE_PROXY_FRONT_LISTEN_H
 
@@ -27,14 +28,14 @@ struct bide__proxy_conf;
 struct kept;
 struct proxy;
 
-#define DOORS_SYSTEMD "systemd %u" /* the name of the nth socket from there */
+#define LISTEN_SYSTEMD "systemd %u" /* the name of the nth socket from there */
 
 struct listen_socket {
     atomic_uint refs;
-    int fd;           /* -1: the worker whose it was has closed it */
-    bool shared;      /* of all workers */
-    bool old;         /* a process before this one has opened it */
-    const char *name; /* in the table of what is kept; behind text */
+    int fd;           /* -1: its worker has closed it */
+    bool shared;      /* by all workers */
+    bool old;         /* a previous process has opened it */
+    const char *name; /* in the table of what is kept; after text */
     char text[];      /* the address, as written; "" for one from systemd */
 };
 
@@ -51,7 +52,7 @@ listen_socket_of(const struct listen_sockets *d, unsigned worker, size_t i)
     return d->list[worker * d->n + i];
 }
 
-/* Opens what `conf` and systemd say; what is open in `old` (may be NULL) is
+/* Opens what `conf` and systemd specify; what is open in `old` (may be NULL) is
  * taken over. NULL, and why. */
 struct listen_sockets *listen_sockets_new(const struct proxy *p,
                                           const struct bide__proxy_conf *conf,
@@ -63,7 +64,7 @@ struct listen_sockets *listen_sockets_new(const struct proxy *p,
 int listen_sockets_bind(struct kept *kept, const struct bide__proxy_conf *conf,
                         unsigned n_workers, char *err, size_t err_size);
 
-/* Tells the supervisor which of `old` are not in `d` any more. */
+/* Tells the supervisor which of `old` are no longer in `d`. */
 void listen_sockets_drop_others(struct kept *kept,
                                 const struct listen_sockets *old,
                                 const struct listen_sockets *d);

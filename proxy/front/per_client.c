@@ -9,9 +9,8 @@
 
 enum { WAYS = 16, BUCKETS = PER_CLIENT_PLACES / WAYS, LOCKS = 64 };
 
-/* 32 bytes. Key and connections are under the lock of the bucket. The rates are
- * those of whoever is connected, and of nobody else: they are changed without
- * it. */
+/* 32 bytes. Key and connections are protected by the lock of the bucket. The
+ * rates belong to connected clients only: they are changed without it. */
 struct place {
     uint64_t key;         /* 0: never used */
     uint32_t connections; /* open */
@@ -79,7 +78,7 @@ static pthread_mutex_t *lock_of(struct per_client *t, const struct place *p)
 
 /* ===== coming and going ===== */
 
-/* Whether it says nothing that a new place would not say. */
+/* Whether it has the same state as a new place. */
 static bool is_idle(const struct place *p, int64_t now_ns)
 {
     if (p->connections != 0)
@@ -90,7 +89,7 @@ static bool is_idle(const struct place *p, int64_t now_ns)
     return true;
 }
 
-/* The place of an address, or one that it can have; NULL: neither. */
+/* The place of an address, or one that it can take; NULL: neither. */
 static struct place *find(struct place *bucket, uint64_t key, int64_t now_ns)
 {
     struct place *spare = NULL;

@@ -1,4 +1,4 @@
-/* proxy/front/per_client.h: what each client address has open and has asked for, over
+/* proxy/front/per_client.h: connections and rates of each client address, over
  * all workers.
  *
  *     uint32_t place;
@@ -13,15 +13,16 @@
  * customer has.
  *
  * An address has a place from its first connection on. The place is given to
- * another only when nothing is open any more and its rates have recovered: when
- * it says nothing that a new place would not say. So nobody can drive out the
- * counts that limit him, whatever addresses he has. Who finds no place is not
- * limited (and counted): that takes tens of thousands of addresses that are busy
- * at once, against which a limit for each would do nothing. Where an address goes
- * is hashed with a secret, so that nobody can crowd one spot.
+ * another only when nothing is open and its rates have recovered: when it has
+ * the same state as a new place. So no client can evict the counts that limit
+ * it, whatever addresses it has. A client that finds no place is not limited
+ * (but counted): that takes tens of thousands of busy addresses at once,
+ * against which a limit for each would do nothing. The place of an address is
+ * hashed with a secret, so that no one can crowd one spot.
  *
- * A connection holds its place, so that a request looks nothing up: it is one
- * compare-and-swap. Only coming and going takes a lock, of a 64th of the table.
+ * A connection holds its place, so that a request needs no lookup: it is one
+ * compare-and-swap. Only connecting and closing take a lock, of a 64th of the
+ * table.
  *
  * Threads: shared. */
 #ifndef BIDE_PROXY_FRONT_PER_CLIENT_H
@@ -35,7 +36,7 @@ enum { PER_CLIENT_PLACES = 65536 };
 
 enum per_client_result {
     PER_CLIENT_IN,   /* counted; *ret_place is over 0 */
-    PER_CLIENT_OVER, /* it has as many as it may; not counted */
+    PER_CLIENT_OVER, /* it has the maximum; not counted */
     PER_CLIENT_FULL  /* there is no place; *ret_place is 0 */
 };
 
@@ -49,8 +50,8 @@ enum per_client_rate {
 struct per_client *per_client_new(uint64_t secret);
 void per_client_free(struct per_client *t); /* NULL is fine */
 
-/* A connection from that address, of 4 or 16 bytes, if it has fewer than `most`.
- * *ret_place is untouched if it has not. */
+/* A connection from that address, of 4 or 16 bytes, if it has fewer than
+ * `most`; otherwise *ret_place is untouched. */
 enum per_client_result per_client_enter(struct per_client *t,
                                         const uint8_t *address, unsigned len,
                                         uint32_t most, int64_t now_ns,
@@ -59,8 +60,8 @@ enum per_client_result per_client_enter(struct per_client *t,
 /* It has ended; place 0 is fine. */
 void per_client_leave(struct per_client *t, uint32_t place);
 
-/* Takes one of so many a second, of which a second's worth (one at least) may
- * come at once: 0; or, if there is none, the time until there will be. */
+/* Takes one of so many a second, with a burst of a second's worth (at least
+ * one): 0; or, if there is none, the time until there will be. */
 int64_t per_client_ask(struct per_client *t, uint32_t place,
                        enum per_client_rate which, double per_s,
                        int64_t now_ns);

@@ -1,4 +1,4 @@
-/* What a connection hears that is not served at all. */
+/* The response to a connection that is not served at all. */
 #include "proxy/front/turn_away.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Replications of every variant, by the pool. Replication 0 of each variant is
- * run first, so that whoever stops it early can still compare. */
+ * run first, so that a run that is stopped early can still compare. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

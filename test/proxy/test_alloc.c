@@ -89,7 +89,7 @@ static unsigned port_of(struct proxy *p, size_t i)
 {
     struct sockaddr_in at;
     socklen_t len = sizeof at;
-    struct listen_sockets *d = proxy_doors(p);
+    struct listen_sockets *d = proxy_sockets(p);
     getsockname(listen_socket_of(d, 0, i)->fd, (struct sockaddr *)&at, &len);
     listen_sockets_unref(d);
     return ntohs(at.sin_port);
