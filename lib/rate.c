@@ -148,14 +148,21 @@ double bide__rate_allowed(const struct bide__rate *r, int64_t now)
     return rate > LEAST_RATE ? rate : LEAST_RATE;
 }
 
-/* No tokens were taken before the first cut, so the bucket looks full; letting
- * that burst through would be an odd way to slow down. */
+static int64_t interval_of(double rate)
+{
+    return bide__scale_ns(BIDE_SECOND, 1 / rate);
+}
+
+/* Nobody took tokens before the first cut, so the bucket looks full; letting that
+ * burst through would be an odd way to slow down. The first token is due after
+ * the time that one takes. */
 static void empty_bucket(struct bide__rate *r, int64_t now)
 {
+    int64_t first = bide__add_ns(now, interval_of(bide__rate_allowed(r, now)));
     int64_t due = atomic_load_explicit(&r->next_ns, memory_order_relaxed);
-    while (due < now && !atomic_compare_exchange_weak_explicit(
-                            &r->next_ns, &due, now, memory_order_acq_rel,
-                            memory_order_relaxed))
+    while (due < first && !atomic_compare_exchange_weak_explicit(
+                              &r->next_ns, &due, first, memory_order_acq_rel,
+                              memory_order_relaxed))
         ;
 }
 
@@ -186,7 +193,7 @@ int64_t bide__rate_take(struct bide__rate *r, int64_t now, int64_t latest)
     double rate = bide__rate_allowed(r, now);
     if (!(rate < 1e9))
         return 0;
-    int64_t interval = bide__scale_ns(BIDE_SECOND, 1 / rate);
+    int64_t interval = interval_of(rate);
     int64_t burst = interval > BIDE_SECOND ? interval : BIDE_SECOND;
     int64_t due = atomic_load_explicit(&r->next_ns, memory_order_relaxed);
     int64_t at;

@@ -343,7 +343,6 @@ static void attempt_paced_past_the_deadline_is_refused(void **state)
         PLAY_ON(dep, GET,
                 { 10 * S, TRY(1, FIRST) },
                 { 10 * S, REPORT(1, THROTTLED, .refused = true) });
-        PLAY_ON(dep, GET, { 10 * S, TRY(1, FIRST) });
         if (i > 0)
             op.deadline_ns = at + conf.attempt_min_ns - (i == 1);
         bide_call_begin(&call, dep, &op, 10 * S);

@@ -180,10 +180,10 @@ static void hedge_refused_by_the_rate(void **state)
             { 10 * S, BY(2), TRY(1, FIRST) },
             { 10 * S, BY(2), REPORT(1, THROTTLED, .refused = true) },
             { 10 * S, BY(2), DONE(SERVER_REFUSED) },
-            { 10 * S + 50 * MS, BY(0), TRY(2, HEDGE) },
-            { 10 * S + 50 * MS, BY(1), WAIT(BIDE_FOREVER, RUNNING) },
-            { 10 * S + 60 * MS, BY(1), REPORT(1, WORKED) },
-            { 10 * S + 60 * MS, BY(1), DONE(SUCCESS) });
+            { 12 * S, BY(0), TRY(2, HEDGE) }, /* the first token */
+            { 12 * S, BY(1), WAIT(BIDE_FOREVER, RUNNING) },
+            { 13 * S, BY(1), REPORT(1, WORKED) },
+            { 13 * S, BY(1), DONE(SUCCESS) });
     expect_hedges(dep, 1, 0, 1);
     bide_dep_free(dep);
 }

@@ -340,10 +340,9 @@ static void regress_queue_after_pacing_gets_the_place(void **state)
     bide_dep *dep = new_capped(&conf);
     bide_call running, a;
     (void)state;
-    one_call(dep, BIDE_THROTTLED, 0,
-             0); /* now a token every 2 s, one in hand */
-    start(&running, dep, 0);
-    bide_decision d = begin(&a, dep, 0);
+    one_call(dep, BIDE_THROTTLED, 0, 0); /* now a token every 2 s */
+    start(&running, dep, 2 * S);
+    bide_decision d = begin(&a, dep, 2 * S);
     assert_int_equal(d.reason, BIDE_BECAUSE_PACED);
     int64_t now = d.at_ns;
     d = bide_call_next(&a, now);
