@@ -211,7 +211,7 @@ static const struct rule {
     { upload_stalled, BIDE_BECAUSE_UPLOAD, true },
     { no_connection, BIDE_BECAUSE_CONNECTION_WAIT, false },
     { is_permanent, BIDE_BECAUSE_PERMANENT, true },
-    { server_refused, BIDE_BECAUSE_SERVER_REFUSED, true },
+    { server_refused, BIDE_BECAUSE_SERVER_REFUSED, false },
     { not_idempotent, BIDE_BECAUSE_NOT_IDEMPOTENT, true },
     { not_replayable, BIDE_BECAUSE_NOT_REPLAYABLE, false },
     { no_attempts_left, BIDE_BECAUSE_ATTEMPTS, false },

@@ -131,13 +131,34 @@ static void hedge_fatal_failure_ends_the_call(void **state)
             { 60 * MS, DONE(PERMANENT) },
             { 61 * MS, REPORT(1, WORKED) }, /* too late */
             { 61 * MS, DONE(PERMANENT) });
+    assert_int_equal(script_stats(dep, S).late_successes, 0);
+    assert_int_equal(script_stats(dep, S).failures, 2);
+    bide_dep_free(dep);
+}
+
+/* "Do not retry" stops further hedges. The attempt that runs was sent before it
+ * was said, and may well succeed. */
+static void hedge_do_not_retry_leaves_the_other(void **state)
+{
+    bide_policy_conf conf = hedge_conf(2);
+    bide_dep *dep = hedge_dep(&conf);
+
+    (void)state;
     PLAY_ON(dep, GET,
             { 0, TRY(1, FIRST) },
             { 50 * MS, TRY(2, HEDGE) },
-            { 60 * MS, REPORT(1, OVERLOADED) },
-            { 60 * MS, DONE(SERVER_REFUSED) });
-    assert_int_equal(script_stats(dep, S).late_successes, 0);
-    assert_int_equal(script_stats(dep, S).failures, 3);
+            { 60 * MS, REPORT(2, OVERLOADED) },
+            { 60 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 200 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { 300 * MS, REPORT(1, WORKED) },
+            { 300 * MS, DONE(SUCCESS) });
+    PLAY_ON(dep, GET,
+            { S, TRY(1, FIRST) },
+            { S + 50 * MS, TRY(2, HEDGE) },
+            { S + 60 * MS, REPORT(2, FAILED, .refused = true) },
+            { S + 60 * MS, WAIT(BIDE_FOREVER, RUNNING) },
+            { S + 70 * MS, REPORT(1, FAILED) },
+            { S + 70 * MS, DONE(SERVER_REFUSED) });
     bide_dep_free(dep);
 }
 
@@ -490,6 +511,7 @@ int main(void)
         cmocka_unit_test(hedge_pushback_too_long_leaves_the_running),
         cmocka_unit_test(hedge_stopped_once_says_why_in_the_end),
         cmocka_unit_test(hedge_fatal_failure_ends_the_call),
+        cmocka_unit_test(hedge_do_not_retry_leaves_the_other),
         cmocka_unit_test(hedge_all_failed_says_why),
         cmocka_unit_test(regress_hedge_refused_does_not_name_the_end),
         cmocka_unit_test(hedge_in_line_leaves_the_other),
