@@ -103,22 +103,27 @@ static void report_closed(const struct bide__breaker_env *env, uint64_t control,
                           struct bide__transition *t)
 {
     bool due = bide__breaker_count(env, generation_of(control), ill, slow, now);
-    uint32_t mode =
-        atomic_load_explicit(&env->breaker->mode, memory_order_relaxed);
-    if (due && mode != BIDE_BREAKER_FORCED_CLOSED)
+    if (due && bide__breaker_mode(env->breaker) != BIDE_BREAKER_FORCED_CLOSED)
         open_it(env, control, hint_ns, now, t);
 }
 
 /* ===== half-open: probes ===== */
 
+enum { PROBE_BITS = 8 }; /* of each count */
+
 static uint32_t probes_succeeded(uint64_t detail)
 {
-    return detail & 0xffff;
+    return detail & 0xff;
 }
 
 static uint32_t probes_failed(uint64_t detail)
 {
-    return detail >> 16 & 0xffff;
+    return detail >> PROBE_BITS & 0xff;
+}
+
+static uint32_t probes_slow(uint64_t detail)
+{
+    return detail >> 2 * PROBE_BITS & 0xff;
 }
 
 static uint32_t probes_seen(uint64_t control)
@@ -198,24 +203,31 @@ static bool enter_half_open(const struct bide__breaker_env *env,
     return false;
 }
 
-static bool reopens(const struct bide__policy *p, uint32_t failed, uint32_t all)
+/* One failure is enough, unless a rate is set for them. Slow probes reopen it by
+ * the rate that slow attempts open it by. */
+static bool reopens(const struct bide__policy *p, uint64_t detail)
 {
-    if (failed == 0 || p->probe_rate == 0)
-        return failed != 0;
+    uint32_t failed = probes_failed(detail), slow = probes_slow(detail);
+    uint32_t all = failed + probes_succeeded(detail);
+
+    if (failed != 0 && p->probe_rate == 0)
+        return true;
     return all >= p->conf.breaker.probes &&
-           bide__reaches(failed, all, p->probe_rate);
+           ((failed != 0 && bide__reaches(failed, all, p->probe_rate)) ||
+            (slow != 0 && bide__reaches(slow, all, p->slow_rate)));
 }
 
 /* Counts a probe. The probe whose result settles the matter makes the
  * transition; if a second result arrives in between, that one has seen the
  * first, and settles it. */
 static void report_probe(const struct bide__breaker_env *env, uint64_t control,
-                         bool ill, int64_t hint_ns, int64_t now,
+                         bool ill, bool slow, int64_t hint_ns, int64_t now,
                          struct bide__transition *t)
 {
     const struct bide__policy *p = env->policy;
     uint16_t generation = generation_of(control);
-    uint64_t one = (ill ? UINT64_C(1) << 16 : UINT64_C(1)) << DETAIL_SHIFT;
+    uint64_t one = ill ? UINT64_C(1) << PROBE_BITS : 1;
+    one = (one | (uint64_t)slow << 2 * PROBE_BITS) << DETAIL_SHIFT;
     do {
         if (generation_of(control) != generation)
             return; /* already settled */
@@ -224,11 +236,9 @@ static void report_probe(const struct bide__breaker_env *env, uint64_t control,
                                                     memory_order_acq_rel,
                                                     memory_order_acquire));
     control += one;
-    uint32_t failed = probes_failed(detail_of(control));
-    uint32_t all = failed + probes_succeeded(detail_of(control));
-    if (reopens(p, failed, all))
+    if (reopens(p, detail_of(control)))
         open_it(env, control, hint_ns, now, t);
-    else if (all >= p->conf.breaker.probes)
+    else if (probes_seen(control) >= p->conf.breaker.probes)
         shift(env->breaker, &control,
               successor(control, BIDE_BREAKER_CLOSED, 0), t);
 }
@@ -258,7 +268,7 @@ bool bide__breaker_enter(const struct bide__breaker_env *env, int64_t now,
                          struct bide__pass *ret, struct bide__transition *t)
 {
     ret->probe = -1;
-    switch (atomic_load_explicit(&env->breaker->mode, memory_order_relaxed)) {
+    switch (bide__breaker_mode(env->breaker)) {
     case BIDE_BREAKER_FORCED_OPEN:
         return false;
     case BIDE_BREAKER_FORCED_CLOSED:
@@ -277,7 +287,7 @@ bool bide__breaker_refuses(const struct bide__breaker *b, bool no_probe,
                            int64_t now)
 {
     uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
-    switch (atomic_load_explicit(&b->mode, memory_order_relaxed)) {
+    switch (bide__breaker_mode(b)) {
     case BIDE_BREAKER_NORMAL:
         return no_probe ||
                (state_of(control) == BIDE_BREAKER_OPEN && !over(control, now));
@@ -304,7 +314,7 @@ void bide__breaker_report(const struct bide__breaker_env *env,
     else if (state_of(control) == BIDE_BREAKER_CLOSED)
         report_closed(env, control, ill, slow, hint_ns, now, t);
     else if (state_of(control) == BIDE_BREAKER_HALF_OPEN && pass->probe >= 0)
-        report_probe(env, control, ill, hint_ns, now, t);
+        report_probe(env, control, ill, slow, hint_ns, now, t);
     bide__breaker_leave(b, pass); /* last: see enter_half_open() */
 }
 
@@ -312,7 +322,7 @@ bide_breaker_state bide__breaker_state(const struct bide__breaker *b,
                                        int64_t now)
 {
     uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
-    switch (atomic_load_explicit(&b->mode, memory_order_relaxed)) {
+    switch (bide__breaker_mode(b)) {
     case BIDE_BREAKER_FORCED_OPEN:
         return BIDE_BREAKER_OPEN;
     case BIDE_BREAKER_FORCED_CLOSED:
@@ -346,14 +356,14 @@ void bide__breaker_view(const struct bide__breaker *b,
     else if (state_of(control) == BIDE_BREAKER_HALF_OPEN)
         seen = (struct bide__breaker_counts){
             probes_succeeded(detail) + probes_failed(detail),
-            probes_failed(detail), 0
+            probes_failed(detail), probes_slow(detail)
         };
     *ret = (bide_breaker_view){
         .state = bide__breaker_state(b, now),
         .attempts = seen.all,
         .failed = seen.failed,
         .slow = seen.slow,
-        .mode = atomic_load_explicit(&b->mode, memory_order_relaxed)
+        .mode = bide__breaker_mode(b)
     };
     if (ret->state == BIDE_BREAKER_OPEN)
         ret->open_until_ns = bide__breaker_open_until(b);

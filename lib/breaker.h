@@ -7,7 +7,8 @@
  *
  *   closed     detail: 0
  *   open       detail: when it ends, in units of 2^16 ns
- *   half-open  detail: probes that succeeded (16 bits), that failed (16)
+ *   half-open  detail: probes that succeeded (8 bits), that failed (8), and
+ *              how many of either were slow (8)
  *
  * The generation counts transitions. An attempt remembers the generation in
  * which it was let through; if it reports in another one, its result is dropped
@@ -36,7 +37,7 @@ enum { BIDE__PROBES_MAX = 16 };
 
 struct bide__breaker {
     _Atomic uint64_t control;
-    _Atomic uint32_t mode;          /* a bide_breaker_mode */
+    _Atomic uint32_t mode;          /* a bide_breaker_mode, and NEAR */
 
     _Alignas(64) _Atomic uint32_t reopenings; /* in a row */
     _Atomic uint64_t in_a_row;      /* failures: generation << 32 | count */
@@ -83,8 +84,29 @@ static inline uint8_t bide__breaker_era(uint16_t generation)
     return (uint8_t)generation;
 }
 
-/* True, at the cost of two loads, when there is nothing to decide. */
+/* Beside the mode: enough of the results are bad, only there are fewer than
+ * min_calls. Then a success may be the result that opens it. */
+enum { BIDE__BREAKER_NEAR = 0x100 };
+
+static inline bide_breaker_mode bide__breaker_mode(const struct bide__breaker *b)
+{
+    return (bide_breaker_mode)(atomic_load_explicit(&b->mode,
+                                                    memory_order_relaxed) &
+                               (BIDE__BREAKER_NEAR - 1));
+}
+
+/* True, at the cost of two loads, when an attempt has nothing to ask. */
 static inline bool bide__breaker_idle(const struct bide__breaker *b,
+                                      uint16_t *ret_generation)
+{
+    uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
+    *ret_generation = (uint16_t)(control >> 2 & 0x7fff);
+    return (control & 3) == BIDE_BREAKER_CLOSED &&
+           bide__breaker_mode(b) == BIDE_BREAKER_NORMAL;
+}
+
+/* The same, and a success can change nothing either. */
+static inline bool bide__breaker_calm(const struct bide__breaker *b,
                                       uint16_t *ret_generation)
 {
     uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);

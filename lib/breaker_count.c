@@ -2,8 +2,8 @@
  *
  * Rates over the last seconds (kind time: windows in the lanes) or over the
  * last results (kind count: a ring), and failures in a row. A success costs one
- * counter; sums are computed only after a failure, when they can change
- * anything. */
+ * counter. The sums are taken only when they can change anything: on bad news,
+ * and on any news as long as the bad news lack nothing but company (NEAR). */
 #include "lib/breaker.h"
 
 #include <stddef.h>
@@ -13,13 +13,31 @@ bool bide__reaches(uint64_t part, uint64_t all, int64_t rate_millionths)
     return (int64_t)part * BIDE__MILLION >= (int64_t)all * rate_millionths;
 }
 
-static bool rates_reached(const struct bide__policy *p, uint64_t all,
+static bool is_near(const struct bide__breaker *b)
+{
+    return atomic_load_explicit(&b->mode, memory_order_relaxed) &
+           BIDE__BREAKER_NEAR;
+}
+
+static void set_near(struct bide__breaker *b, bool near)
+{
+    if (near && !is_near(b))
+        atomic_fetch_or_explicit(&b->mode, BIDE__BREAKER_NEAR,
+                                 memory_order_relaxed);
+    else if (!near && is_near(b))
+        atomic_fetch_and_explicit(&b->mode, ~(uint32_t)BIDE__BREAKER_NEAR,
+                                  memory_order_relaxed);
+}
+
+static bool rates_reached(const struct bide__breaker_env *env, uint64_t all,
                           uint64_t failed, uint64_t slow)
 {
-    if (all < p->conf.breaker.min_calls)
-        return false;
-    return (failed != 0 && bide__reaches(failed, all, p->failure_rate)) ||
-           (slow != 0 && bide__reaches(slow, all, p->slow_rate));
+    const struct bide__policy *p = env->policy;
+    bool bad = (failed != 0 && bide__reaches(failed, all, p->failure_rate)) ||
+               (slow != 0 && bide__reaches(slow, all, p->slow_rate));
+    bool enough = all >= p->conf.breaker.min_calls;
+    set_near(env->breaker, bad && !enough);
+    return bad && enough;
 }
 
 static bool count_in_time(const struct bide__breaker_env *env, uint8_t era,
@@ -32,8 +50,8 @@ static bool count_in_time(const struct bide__breaker_env *env, uint8_t era,
         bide__window_add(&env->lane->slow, tick, era);
     if (!ill) {
         bide__window_add(&env->lane->succeeded, tick, era);
-        if (!slow)
-            return false; /* a success opens nothing: the usual exit */
+        if (!slow && !is_near(env->breaker))
+            return false; /* good news opens nothing: the usual way out */
     } else {
         bide__window_add(&env->lane->failed, tick, era);
     }
@@ -43,7 +61,7 @@ static bool count_in_time(const struct bide__breaker_env *env, uint8_t era,
                     offsetof(struct bide__lane, member), tick, era)
     uint64_t failed = SUM(failed);
     uint64_t all = failed + SUM(succeeded);
-    return rates_reached(p, all, failed, SUM(slow));
+    return rates_reached(env, all, failed, SUM(slow));
 #undef SUM
 }
 
@@ -137,8 +155,9 @@ static bool count_in_ring(const struct bide__breaker_env *env,
     } while (!atomic_compare_exchange_weak_explicit(&b->ring_sums, &sums, want,
                                                     memory_order_acq_rel,
                                                     memory_order_relaxed));
-    return (ill || slow) && generation_of_sums(want) == generation &&
-           rates_reached(env->policy, at_least_0(sum_of(want, 2)),
+    return (ill || slow || is_near(b)) &&
+           generation_of_sums(want) == generation &&
+           rates_reached(env, at_least_0(sum_of(want, 2)),
                          at_least_0(sum_of(want, 1)),
                          at_least_0(sum_of(want, 0)));
 }

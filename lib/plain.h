@@ -38,7 +38,7 @@ static inline bool bide__plain_success(struct bide__call *c, int64_t now)
     uint16_t generation;
     if (!p->plain || c->attempts != 1 || c->state != BIDE__RUNNING ||
         r->probe >= 0 || took >= p->conf.breaker.slow_ns ||
-        !bide__breaker_idle(&c->dep->breaker, &generation) ||
+        !bide__breaker_calm(&c->dep->breaker, &generation) ||
         generation != r->generation)
         return false;
     bide__window_add(&c->lane->succeeded, bide__tick(p->breaker_ticks, now),

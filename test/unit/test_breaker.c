@@ -19,9 +19,14 @@ static void breaker_opens_at_min_calls_and_rate(void **state)
         { 0.5, 20, 11, 11, 0, 0, true },
         { 0.5, 20, 50, 49, 0, 0, false },
         { 0.5, 20, 50, 50, 0, 0, true },
-        /* good news opens nothing, the next bad news does */
-        { 0.5, 20, 0, 10, 10, 0, false },
-        { 0.5, 20, 0, 10, 10, 1, true },
+        /* a success can be the call that completes min_calls */
+        { 0.5, 20, 0, 10, 10, 0, true },
+        { 0.5, 5, 0, 3, 1, 0, false },
+        { 0.5, 5, 0, 3, 2, 0, true },
+        { 0.5, 5, 2, 2, 1, 0, false },
+        { 0.5, 6, 0, 3, 3, 0, true },
+        { 0.5, 7, 0, 3, 4, 0, false },
+        { 0.5, 7, 0, 3, 4, 1, true },
         { 1, 20, 1, 60, 0, 0, false },
         { 1, 20, 0, 20, 0, 0, true },
         { 0.5, 1, 0, 1, 0, 0, true },

@@ -47,6 +47,42 @@ static void breaker_half_open_one_failure_reopens(void **state)
     bide_dep_free(dep);
 }
 
+/* Slow probes reopen it, and for longer, by the rate that slow attempts open it
+ * by; {rate, how many of 4 probes are slow, the state then} */
+static void breaker_half_open_slow_probes_reopen(void **state)
+{
+    static const struct {
+        double rate;
+        int slow;
+        bide_breaker_state then;
+    } rows[] = {
+        { 1, 4, BIDE_BREAKER_OPEN },     { 1, 3, BIDE_BREAKER_CLOSED },
+        { 0.5, 2, BIDE_BREAKER_OPEN },   { 0.5, 1, BIDE_BREAKER_CLOSED },
+        { 0.01, 0, BIDE_BREAKER_CLOSED },
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        bide_policy_conf conf = steady();
+        conf.breaker.probes = 4;
+        conf.breaker.slow_rate = rows[i].rate;
+        conf.breaker.slow_ns = S;
+        bide_dep *dep = new_dep(&conf);
+        int64_t now = S;
+        while (bide_dep_breaker(dep, now) == BIDE_BREAKER_CLOSED)
+            one_call(dep, BIDE_SUCCESS, now - S, now);
+        int64_t opened = now;
+        now = view_of(dep, now).open_until_ns;
+        assert_true(now - opened <= 30 * S);
+        for (int k = 0; k < 4; k++)
+            one_call(dep, BIDE_SUCCESS, now, now + (k < rows[i].slow) * S);
+        if (bide_dep_breaker(dep, now + S) != rows[i].then)
+            fail_msg("row %zu", i);
+        if (rows[i].then == BIDE_BREAKER_OPEN)
+            assert_true(view_of(dep, now + S).open_until_ns - now > 59 * S);
+        bide_dep_free(dep);
+    }
+}
+
 /* {rate, outcomes of 4 probes, the state after each} */
 static void breaker_half_open_by_rate(void **state)
 {
@@ -222,6 +258,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(breaker_half_open_lets_probes_through),
         cmocka_unit_test(breaker_half_open_one_failure_reopens),
+        cmocka_unit_test(breaker_half_open_slow_probes_reopen),
         cmocka_unit_test(breaker_half_open_by_rate),
         cmocka_unit_test(breaker_half_open_silent_probe_is_reclaimed),
         cmocka_unit_test(breaker_half_open_reclaimed_probe_is_still_heard),
