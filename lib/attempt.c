@@ -112,9 +112,24 @@ static struct bide__answer_to_start shed(struct bide__call *c, bool beside,
                        : BIDE_BECAUSE_SHED_PRIORITY);
 }
 
-/* Takes a place, or queues for one. A call of low rank takes one only while
- * there are enough of them and the queue is empty, and does not queue
- * itself. */
+/* Takes a place, or queues for one. A call of low rank takes one only while there
+ * are enough of them and nobody queues, and does not queue itself. */
+/* When a queued call should ask again: at the end of its patience, if somebody is
+ * told of places that become free, else every few milliseconds, less often the
+ * longer it has waited. */
+static int64_t ask_again_at(const struct bide__call *c, int64_t now)
+{
+    if (c->dep->host.on_place)
+        return c->at_ns;
+    int64_t step = bide__elapsed_ns(c->begin_ns, now) / 8;
+    if (step < BIDE_MILLISECOND)
+        step = BIDE_MILLISECOND;
+    if (step > 50 * BIDE_MILLISECOND)
+        step = 50 * BIDE_MILLISECOND;
+    int64_t at = bide__add_ns(now, step);
+    return at < c->at_ns ? at : c->at_ns;
+}
+
 static struct bide__answer_to_start ask_place(struct bide__call *c, bool beside,
                                               int64_t now)
 {
@@ -142,7 +157,7 @@ static struct bide__answer_to_start ask_place(struct bide__call *c, bool beside,
         if (bide__place_take(places, most))
             return admitted(); /* one became free while we joined */
     }
-    return now < c->at_ns ? held_up(BIDE_BECAUSE_QUEUED, c->at_ns)
+    return now < c->at_ns ? held_up(BIDE_BECAUSE_QUEUED, ask_again_at(c, now))
                           : refused(BIDE_BECAUSE_IN_FLIGHT);
 }
 

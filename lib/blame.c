@@ -24,7 +24,7 @@ enum bide__health bide__health_of(const bide_outcome *out)
 {
     if (out->cls == BIDE_SUCCESS)
         return BIDE__WELL;
-    if (is_ours(out->fault))
+    if (is_ours(out->fault) || out->refused_below)
         return BIDE__NEUTRAL;
     switch (out->cls) {
     case BIDE_TRANSIENT:

@@ -132,10 +132,14 @@ static bool is_permanent(struct bide__call *c, int64_t now)
     return c->cls == BIDE_PERMANENT;
 }
 
+/* This call is not to be retried; the next one may go when it was said to. */
 static bool server_refused(struct bide__call *c, int64_t now)
 {
-    (void)now;
-    return c->cls == BIDE_OVERLOADED || c->is.refused;
+    if (c->cls != BIDE_OVERLOADED && !c->is.refused)
+        return false;
+    c->at_ns = c->is.hinted && c->hint_ns > 0 ? bide__add_ns(now, c->hint_ns)
+                                              : 0;
+    return true;
 }
 
 /* Repeating it would do harm, and it may have been done once. */
@@ -319,7 +323,8 @@ static bide_decision done(const struct bide__call *c)
     int64_t at = 0;
     if (c->reason == BIDE_BECAUSE_BREAKER_OPEN)
         at = bide__breaker_open_until(&c->dep->breaker);
-    else if (c->reason == BIDE_BECAUSE_HINT_TOO_LONG ||
+    else if (c->reason == BIDE_BECAUSE_SERVER_REFUSED ||
+             c->reason == BIDE_BECAUSE_HINT_TOO_LONG ||
              c->reason == BIDE_BECAUSE_SHED_RETRY ||
              c->reason == BIDE_BECAUSE_SHED_PRIORITY)
         at = c->at_ns;
@@ -430,6 +435,7 @@ static void set_op(struct bide__call *c, const bide_op *op)
                         conf_of(c)->idempotency_key == BIDE_KEY_GENERATE;
     c->is.one_shot = op->one_shot_body;
     c->pending = op->body_pending;
+    c->keyed = op->has_key || conf_of(c)->idempotency_key == BIDE_KEY_GENERATE;
 }
 
 void bide_call_set_op(bide_call *call, const bide_op *op)
@@ -490,13 +496,22 @@ static void remember_failure(struct bide__call *c,
     c->is.judged = true;
     c->is.clipped = clipped;
     c->is.probe = r->probe >= 0;
-    c->cls = out->cls & 0x7f;
+    c->cls = out->cls & 0x3f;
     c->fault = (uint8_t)out->fault;
     c->is.unprocessed = out->not_processed;
     c->is.refused = out->refused;
     c->is.hinted = out->hinted;
     c->hint_ns = out->hint_ns > 0 ? out->hint_ns : 0;
     c->state = BIDE__FAILED;
+}
+
+/* To a retry with the key of the attempt before, 409 means that the server is
+ * still at that one: wait, and ask again for its answer. */
+static bool still_in_progress(const struct bide__call *c,
+                              const bide_outcome *out, uint32_t attempt)
+{
+    return c->keyed && attempt > 1 && out->status == 409 &&
+           out->cls == BIDE_PERMANENT && out->fault == BIDE_FAULT_NONE;
 }
 
 BIDE__OUT_OF_LINE
@@ -524,6 +539,8 @@ static int take_report(struct bide__call *c, uint32_t attempt,
     if (clipped)
         seen.cls = BIDE_IGNORED;
     bide__attempt_end(c, &r, &seen, now);
+    if (still_in_progress(c, outcome, attempt))
+        seen.cls = BIDE_TRANSIENT;
     if (seen.cls == BIDE_SUCCESS)
         finish(c, BIDE_BECAUSE_SUCCESS);
     else
@@ -536,8 +553,12 @@ int bide_call_report(bide_call *call, uint32_t attempt,
 {
     struct bide__call *c = opened(call);
     int64_t now = bide__clock(now_ns);
-    if (!outcome || (unsigned)outcome->cls >= BIDE_N_CLASSES)
-        return BIDE_EINVAL;
+    if (!outcome || (unsigned)outcome->cls >= BIDE_N_CLASSES) {
+        static const bide_outcome ours = { .cls = BIDE_PERMANENT,
+                                           .fault = BIDE_FAULT_LOCAL };
+        int rc = take_report(c, attempt, &ours, now); /* or it would run on */
+        return rc < 0 ? rc : BIDE_EINVAL;
+    }
     if (outcome->cls == BIDE_SUCCESS && attempt == 1 &&
         bide__plain_success(c, now))
         return 0;

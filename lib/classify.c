@@ -27,6 +27,8 @@ static bide_class status_class(int status)
 {
     if ((status >= 200 && status < 400) || status == 101)
         return BIDE_SUCCESS;
+    if (status >= 520 && status <= 530) /* of CDNs: their origin has failed */
+        return BIDE_TRANSIENT;
     switch (status) {
     case 408:
     case 425:
@@ -34,6 +36,9 @@ static bide_class status_class(int status)
     case 502:
     case 503:
     case 504:
+    case 507:
+    case 508:
+    case 599:
         return BIDE_TRANSIENT;
     case 429:
         return BIDE_THROTTLED;
@@ -137,6 +142,7 @@ static void apply_hints(bide_outcome *out, struct bide__answer *a)
     bool may_improve = out->cls == BIDE_TRANSIENT || out->cls == BIDE_THROTTLED;
 
     out->refused = hint.refused;
+    out->refused_below = hint.refused_below;
     if (hint.refused && may_improve && speaks_of_load(a))
         out->cls = BIDE_OVERLOADED;
     if (hint.rate_limit_only && out->cls != BIDE_THROTTLED)

@@ -43,7 +43,8 @@ void bide__hint_offer(bide_hint *hint, bide_hint_source source, int64_t wait_ns)
         return;
     hint->source = source;
     hint->wait_ns = wait_ns;
-    hint->rate_limit_only = source == BIDE_HINT_RATELIMIT_RESET ||
+    hint->rate_limit_only = source == BIDE_HINT_RATELIMIT ||
+                            source == BIDE_HINT_RATELIMIT_RESET ||
                             source == BIDE_HINT_X_RATELIMIT_RESET;
 }
 
@@ -80,11 +81,15 @@ static bool read_ms(struct bide__text value, int64_t wall_s, int64_t *ret_ns)
     return bide__read_decimal(value, MS_TO_NS, ret_ns);
 }
 
-static bool read_integer_ms(struct bide__text value, int64_t wall_s,
-                            int64_t *ret_ns)
+/* A pushback of 0 means now, and not "as computed" as a date in the past does. */
+static bool read_pushback(struct bide__text value, int64_t wall_s,
+                          int64_t *ret_ns)
 {
     (void)wall_s;
-    return bide__read_integer(value, MS_TO_NS, ret_ns);
+    if (!bide__read_integer(value, MS_TO_NS, ret_ns))
+        return false;
+    *ret_ns += *ret_ns == 0;
+    return true;
 }
 
 /* There is no standard for this field. Below 1e9 it is a number of seconds, up
@@ -118,28 +123,89 @@ static bool read_reset(struct bide__text value, int64_t wall_s, int64_t *ret_ns)
     return true;
 }
 
+/* ===== RateLimit, a list of structured items: "burst";r=0;t=1, "day";r=7;t=99
+ *
+ * A quota with nothing left (r=0) says when it is filled again (t, in seconds).
+ * Of several that are empty the last one to be filled counts. ===== */
+
+/* The text up to `stop`, quoted strings kept whole; *rest is what follows. */
+static struct bide__text up_to(struct bide__text text, char stop,
+                               struct bide__text *rest)
+{
+    bool quoted = false;
+    size_t n = 0;
+    for (; n < text.len && (quoted || text.at[n] != stop); n++) {
+        if (quoted && text.at[n] == '\\' && n + 1 < text.len)
+            n++;
+        else if (text.at[n] == '"')
+            quoted = !quoted;
+    }
+    size_t skip = n < text.len ? n + 1 : n;
+    *rest = (struct bide__text){ text.at + skip, text.len - skip };
+    return bide__trim(text.at, n);
+}
+
+/* Whether a parameter is `name=INTEGER`; reads the integer. */
+static bool read_parameter(struct bide__text parameter, char name, int scale,
+                           int64_t *ret)
+{
+    return parameter.len > 2 && parameter.at[0] == name &&
+           parameter.at[1] == '=' &&
+           bide__read_integer((struct bide__text){ parameter.at + 2,
+                                                   parameter.len - 2 },
+                              scale, ret);
+}
+
+static bool read_quota(struct bide__text item, int64_t *ret_ns)
+{
+    int64_t remaining = -1, reset_ns = -1;
+    up_to(item, ';', &item); /* its name */
+    while (item.len > 0) {
+        struct bide__text parameter = up_to(item, ';', &item);
+        if (!read_parameter(parameter, 'r', 0, &remaining))
+            read_parameter(parameter, 't', S_TO_NS, &reset_ns);
+    }
+    *ret_ns = reset_ns;
+    return remaining == 0 && reset_ns >= 0;
+}
+
+static bool read_rate_limit(struct bide__text value, int64_t wall_s,
+                            int64_t *ret_ns)
+{
+    int64_t ns, longest = -1;
+    (void)wall_s;
+    while (value.len > 0)
+        if (read_quota(up_to(value, ',', &value), &ns) && ns > longest)
+            longest = ns;
+    *ret_ns = longest;
+    return longest >= 0;
+}
+
 typedef bool (*reader)(struct bide__text value, int64_t wall_s,
                        int64_t *ret_ns);
 
 /* By source; NULL where it is not a header field. */
 static const reader readers[N_SOURCES] = {
-    [BIDE_HINT_GRPC_PUSHBACK] = read_integer_ms,
+    [BIDE_HINT_GRPC_PUSHBACK] = read_pushback,
     [BIDE_HINT_RETRY_AFTER_MS] = read_ms,
     [BIDE_HINT_MS_RETRY_AFTER_MS] = read_ms,
+    [BIDE_HINT_AMZ_RETRY_AFTER] = read_ms,
     [BIDE_HINT_RETRY_AFTER] = read_seconds_or_date,
+    [BIDE_HINT_RATELIMIT] = read_rate_limit,
     [BIDE_HINT_RATELIMIT_RESET] = read_reset,
     [BIDE_HINT_X_RATELIMIT_RESET] = read_reset,
 };
 
-static bool is_refusal(struct bide__text name, struct bide__text value)
+static void read_refusal(bide_hint *hint, struct bide__text name,
+                         struct bide__text value)
 {
-    static const char *const refusals[][2] = { { "x-bide-retry", "no" },
-                                               { "x-should-retry", "false" } };
+    bool below = bide__same(name, bide__text_of("x-bide-retry")) &&
+                 bide__same(value, bide__text_of("no"));
+    bool server = bide__same(name, bide__text_of("x-should-retry")) &&
+                  bide__same(value, bide__text_of("false"));
 
-    for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
-        if (bide__same(name, bide__text_of(refusals[i][0])))
-            return bide__same(value, bide__text_of(refusals[i][1]));
-    return false;
+    hint->refused = hint->refused || below || server;
+    hint->refused_below = hint->refused_below || below;
 }
 
 /* The source that is a field of this name, or NONE. */
@@ -164,7 +230,7 @@ void bide_hint_header(bide_hint *hint, const bide_header *header,
     value = bide__trim(header->value, header->value_len);
     source = find_source(name);
     if (source == BIDE_HINT_NONE)
-        hint->refused = hint->refused || is_refusal(name, value);
+        read_refusal(hint, name, value);
     else if (readers[source](value, wall_s, &wait_ns))
         bide__hint_offer(hint, source, wait_ns);
     else if (source == BIDE_HINT_GRPC_PUSHBACK)

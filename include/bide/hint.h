@@ -28,8 +28,10 @@ BIDE_BEGIN_DECLS
     X(BIDE_HINT_GRPC_PUSHBACK, "grpc-retry-pushback-ms")                       \
     X(BIDE_HINT_RETRY_AFTER_MS, "retry-after-ms")                              \
     X(BIDE_HINT_MS_RETRY_AFTER_MS, "x-ms-retry-after-ms")                      \
+    X(BIDE_HINT_AMZ_RETRY_AFTER, "x-amz-retry-after") /* milliseconds */       \
     X(BIDE_HINT_RETRY_AFTER, "retry-after")                                    \
     X(BIDE_HINT_PROBLEM, "problem details")                                    \
+    X(BIDE_HINT_RATELIMIT, "ratelimit") /* "default";r=0;t=30 */               \
     X(BIDE_HINT_RATELIMIT_RESET, "ratelimit-reset")                            \
     X(BIDE_HINT_X_RATELIMIT_RESET, "x-ratelimit-reset")
 
@@ -43,12 +45,13 @@ typedef enum bide_hint_source {
 typedef struct bide_hint {
     bide_hint_source source; /* of wait_ns; NONE: no valid hint was seen */
     int64_t wait_ns;         /* >= 0; 0: in the past, back off as computed */
-    bool refused;            /* the server said "do not retry" in some form */
-    bool rate_limit_only;    /* wait_ns comes from a RateLimit field: it is
-                                about the quota, and counts only if throttled */
+    bool refused;            /* "do not retry" was said, in whatever form */
+    bool rate_limit_only;    /* wait_ns comes from a RateLimit field: it speaks
+                                of the quota, and counts only if throttled */
+    bool refused_below;      /* "do not retry" was said by a bide below */
 } bide_hint;
 
-#define BIDE_HINT_INIT { BIDE_HINT_NONE, 0, false, false }
+#define BIDE_HINT_INIT { BIDE_HINT_NONE, 0, false, false, false }
 
 /* Takes one header field into account. Fields that say nothing about retrying,
  * and invalid values, change nothing. Known fields: those of BIDE_HINTS,

@@ -106,11 +106,13 @@ typedef struct bide_outcome {
     bool not_processed; /* the request certainly had no effect */
     bool refused;       /* the server said: do not retry */
     bool hinted;        /* the server said when to retry, ... */
-    int64_t hint_ns;    /* ... after this time; 0: it leaves that to us */
+    int64_t hint_ns;    /* ... namely in this time; 0: it leaves that to us */
+    bool refused_below; /* a bide between us and the server refused the request,
+                           which says nothing about the server */
 } bide_outcome;
 
 #define BIDE_OUTCOME_SUCCESS ((bide_outcome){ BIDE_SUCCESS, BIDE_FAULT_NONE,   \
-                                              0, false, false, false, 0 })
+                                              0, false, false, false, 0, false })
 
 /* One header field. Neither string needs to end in NUL. */
 typedef struct bide_header {

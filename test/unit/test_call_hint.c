@@ -223,6 +223,74 @@ static void call_hint_leaves_the_decorrelated_wait_alone(void **state)
     bide_dep_free(dep);
 }
 
+static void call_refused_says_when_a_new_call_may_go(void **state)
+{
+    bide_policy_conf conf = script_conf();
+
+    (void)state;
+    PLAY(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { S, REPORT(1, OVERLOADED, .refused = true, .hinted = true,
+                     .hint_ns = 7 * S) },
+         { S, DONE_UNTIL(SERVER_REFUSED, 8 * S) });
+    PLAY(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { S, REPORT(1, OVERLOADED, .refused = true) },
+         { S, DONE_UNTIL(SERVER_REFUSED, BIDE_FOREVER) });
+}
+
+/* A bide below has refused it: its breaker is open, and ours learns nothing. */
+static void call_refused_below_is_neutral_for_the_breaker(void **state)
+{
+    bide_policy_conf conf = breaker_conf(1);
+    bide_dep *dep = script_dep(&conf);
+
+    (void)state;
+    for (int i = 0; i < 9; i++)
+        PLAY_ON(dep, GET,
+                { 0, TRY(1, FIRST) },
+                { 0, REPORT(1, OVERLOADED, .refused = true,
+                            .refused_below = true) },
+                { 0, DONE(SERVER_REFUSED) },
+                { 0, BREAKER(CLOSED) });
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 0, REPORT(1, OVERLOADED, .refused = true) },
+            { 0, BREAKER(OPEN) });
+    bide_dep_free(dep);
+}
+
+/* draft-ietf-httpapi-idempotency-key-header: the attempt before is being
+ * processed still. */
+static void call_conflict_after_a_key_is_asked_again(void **state)
+{
+    static const bide_op keyed = { .has_key = true };
+    bide_policy_conf conf = script_conf();
+
+    (void)state;
+    PLAY(&conf, &keyed,
+         { 0, TRY(1, FIRST) },
+         { 0, REPORT(1, FAILED) },
+         { 0, WAIT_IN(0, S, BACKOFF) },
+         { S, TRY(2, BACKOFF) },
+         { S, REPORT(2, .cls = BIDE_PERMANENT, .status = 409) },
+         { S, WAIT_IN(S, 2 * S, BACKOFF) },
+         { 3 * S, TRY(3, BACKOFF) },
+         { 3 * S, REPORT(3, WORKED) },
+         { 3 * S, DONE(SUCCESS) });
+    PLAY(&conf, &keyed, /* nothing can be in progress yet */
+         { 0, TRY(1, FIRST) },
+         { 0, REPORT(1, .cls = BIDE_PERMANENT, .status = 409) },
+         { 0, DONE(PERMANENT) });
+    PLAY(&conf, GET, /* no key, so it speaks of something else */
+         { 0, TRY(1, FIRST) },
+         { 0, REPORT(1, FAILED) },
+         { 0, WAIT_IN(0, S, BACKOFF) },
+         { S, TRY(2, BACKOFF) },
+         { S, REPORT(2, .cls = BIDE_PERMANENT, .status = 409) },
+         { S, DONE(PERMANENT) });
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +303,9 @@ int main(void)
         cmocka_unit_test(call_hint_of_forever_saturates),
         cmocka_unit_test(call_hint_jitter_only_adds),
         cmocka_unit_test(call_hint_leaves_the_decorrelated_wait_alone),
+        cmocka_unit_test(call_refused_says_when_a_new_call_may_go),
+        cmocka_unit_test(call_refused_below_is_neutral_for_the_breaker),
+        cmocka_unit_test(call_conflict_after_a_key_is_asked_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

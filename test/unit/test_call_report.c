@@ -42,28 +42,30 @@ static void call_report_twice_counts_once(void **state)
 static void call_report_of_nothing_is_refused(void **state)
 {
     bide_policy_conf conf = script_conf();
-    bide_dep *dep = script_dep(&conf);
-    bide_outcome odd[] = {
+    const bide_outcome odd[] = {
         { .cls = BIDE_N_CLASSES },
         { .cls = (bide_class)-1 },
         { .cls = (bide_class)INT32_MAX },
     };
-    bide_call call;
-    bide_stats s;
 
     (void)state;
-    bide_call_begin(&call, dep, GET, 0);
-    bide_call_next(&call, 0);
-    assert_int_equal(bide_call_report(&call, 1, NULL, 0), BIDE_EINVAL);
-    for (size_t i = 0; i < COUNT(odd); i++)
-        assert_int_equal(bide_call_report(&call, 1, &odd[i], 0), BIDE_EINVAL);
-    s = script_stats(dep, 0);
-    assert_int_equal(s.attempts, 0);
-    assert_int_equal(bide_call_next(&call, 0).reason, BIDE_BECAUSE_RUNNING);
-    assert_int_equal(bide_call_report(&call, 1, &BIDE_OUTCOME_SUCCESS, 0), 0);
-    assert_int_equal(bide_call_next(&call, 0).reason, BIDE_BECAUSE_SUCCESS);
-    bide_call_end(&call, 0);
-    bide_dep_free(dep);
+    for (size_t i = 0; i <= COUNT(odd); i++) {
+        bide_dep *dep = script_dep(&conf);
+        const bide_outcome *out = i < COUNT(odd) ? &odd[i] : NULL;
+        bide_breaker_view view;
+        bide_call call;
+
+        bide_call_begin(&call, dep, GET, 0);
+        bide_call_next(&call, 0);
+        assert_int_equal(bide_call_report(&call, 1, out, 0), BIDE_EINVAL);
+        assert_int_equal(bide_call_next(&call, 0).reason,
+                         BIDE_BECAUSE_PERMANENT);
+        assert_int_equal(bide_call_report(&call, 1, out, 0), BIDE_ESTATE);
+        bide_call_end(&call, 0);
+        bide_dep_breaker_view(dep, 0, &view);
+        assert_int_equal(view.attempts, 0);
+        bide_dep_free(dep);
+    }
 }
 
 static void call_report_with_odd_fields_is_taken(void **state)

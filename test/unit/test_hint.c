@@ -186,7 +186,7 @@ static void hint_of_a_reset_is_relative_or_epoch(void **state)
 static void hint_of_pushback_refuses_what_it_cannot_read(void **state)
 {
     static const struct row rows[] = {
-        { "0", 0 },
+        { "0", 1 }, /* now */
         { "250", 250 * MS },
         { " 250 ", 250 * MS },
         { "2147483647", INT64_C(2147483647) * MS },
@@ -205,6 +205,52 @@ static void hint_of_pushback_refuses_what_it_cannot_read(void **state)
 
     (void)state;
     check_rows("grpc-retry-pushback-ms", rows, COUNT(rows));
+}
+
+/* Of draft-ietf-httpapi-ratelimit-headers: a quota that is used up says when it is
+ * filled again. */
+static void hint_of_a_rate_limit_is_its_empty_quota(void **state)
+{
+    static const struct row rows[] = {
+        { "\"default\";r=0;t=30", 30 * S },
+        { "default;r=0;t=30", 30 * S },
+        { " \"a\" ; r=0 ; t=5 ", 5 * S },
+        { "\"a\";t=5;r=0", 5 * S },
+        { "\"a\";r=0;t=5, \"b\";r=0;t=60", 60 * S },
+        { "\"a\";r=0;t=5, \"b\";r=9;t=60", 5 * S },
+        { "\"a;r=0;t=9\";r=0;t=5", 5 * S },
+        { "\"a,\\\"b\";r=0;t=5", 5 * S },
+        { "\"a\";r=1;t=30", NONE },
+        { "\"a\";r=0", NONE },
+        { "\"a\";t=30", NONE },
+        { "\"a\";r=-1;t=30", NONE },
+        { "\"a\";r=0;t=-30", NONE },
+        { "\"a\";r=0;t=1.5", NONE },
+        { "\"a\";rr=0;t=30", NONE },
+        { "\"a;r=0;t=30", NONE }, /* never closed */
+        { "\"a\";r=0;t=99999999999999999999", INT64_MAX },
+        { "30", NONE },
+        { ";;;,,,", NONE },
+        { "", NONE },
+    };
+    bide_hint hint = BIDE_HINT_INIT;
+
+    (void)state;
+    check_rows("ratelimit", rows, COUNT(rows));
+    take(&hint, "RateLimit", rows[0].value, NOW);
+    assert_true(hint.rate_limit_only);
+    check("x-amz-retry-after", "1500", 4, NOW, 1500 * MS);
+}
+
+static void hint_of_a_bide_below_is_told_apart(void **state)
+{
+    bide_hint below = BIDE_HINT_INIT, server = BIDE_HINT_INIT;
+
+    (void)state;
+    take(&below, "X-Bide-Retry", "no", NOW);
+    take(&server, "X-Should-Retry", "false", NOW);
+    assert_true(below.refused && below.refused_below);
+    assert_true(server.refused && !server.refused_below);
 }
 
 static void hint_of_refusal_is_its_word_only(void **state)
@@ -329,8 +375,8 @@ static void hint_date_with_a_mad_clock_is_past(void **state)
 /* Fields in the order of BIDE_HINTS; each beats all that follow it. */
 static const char *const by_rank[] = { "grpc-retry-pushback-ms",
                                        "retry-after-ms", "x-ms-retry-after-ms",
-                                       "retry-after", "ratelimit-reset",
-                                       "x-ratelimit-reset" };
+                                       "x-amz-retry-after", "retry-after",
+                                       "ratelimit-reset", "x-ratelimit-reset" };
 
 static void hint_more_precise_wins_in_any_order(void **state)
 {
@@ -345,9 +391,9 @@ static void hint_more_precise_wins_in_any_order(void **state)
             take(&ba, by_rank[i], "0", NOW);
             assert_string_equal(bide_hint_name(ab.source), by_rank[i]);
             assert_string_equal(bide_hint_name(ba.source), by_rank[i]);
-            assert_true(ab.wait_ns == 0 && ba.wait_ns == 0);
-            assert_int_equal(ab.rate_limit_only, i >= 4);
-            assert_int_equal(ba.rate_limit_only, i >= 4);
+            assert_true(ab.wait_ns <= 1 && ba.wait_ns <= 1);
+            assert_int_equal(ab.rate_limit_only, i >= 5);
+            assert_int_equal(ba.rate_limit_only, i >= 5);
         }
 }
 
@@ -356,7 +402,8 @@ static void hint_repeated_gives_the_longer(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(by_rank); i++) {
         bide_hint hint = BIDE_HINT_INIT;
-        int64_t unit = strstr(by_rank[i], "-ms") ? MS : S;
+        bool ms = strstr(by_rank[i], "-ms") || strstr(by_rank[i], "amz");
+        int64_t unit = ms ? MS : S;
 
         take(&hint, by_rank[i], "5", NOW);
         take(&hint, by_rank[i], "9", NOW);
@@ -429,6 +476,8 @@ int main(void)
         cmocka_unit_test(hint_in_milliseconds_takes_a_fraction),
         cmocka_unit_test(hint_of_a_reset_is_relative_or_epoch),
         cmocka_unit_test(hint_of_pushback_refuses_what_it_cannot_read),
+        cmocka_unit_test(hint_of_a_rate_limit_is_its_empty_quota),
+        cmocka_unit_test(hint_of_a_bide_below_is_told_apart),
         cmocka_unit_test(hint_of_refusal_is_its_word_only),
         cmocka_unit_test(hint_name_in_any_case_is_known),
         cmocka_unit_test(hint_with_embedded_nul_is_invalid),

@@ -332,6 +332,34 @@ static void regress_queue_refused_probe_leaves_before_it_tells(void **state)
 }
 
 /* The rate's token is had once; the time in the queue is another matter. */
+/* A loop written by call.h alone sleeps until it is told to ask again: nobody
+ * tells it of a place. */
+static void queue_without_a_host_is_asked_again_soon(void **state)
+{
+    bide_policy_conf conf = capped(1, 9);
+    conf.limits.queue_timeout_ns = 10 * S;
+    bide_dep *dep = new_dep(&conf);
+    bide_call running, a;
+    int asked = 0;
+    (void)state;
+    start(&running, dep, 0);
+    bide_decision d = begin(&a, dep, 0);
+    int64_t now = 0;
+    for (; d.action == BIDE_WAIT && now < 2 * S; asked++) {
+        assert_int_equal(d.reason, BIDE_BECAUSE_QUEUED);
+        assert_true(d.at_ns > now && d.at_ns <= now + 50 * MS);
+        now = d.at_ns;
+        d = bide_call_next(&a, now);
+    }
+    assert_true(asked > 30 && asked < 100);
+    report(&running, BIDE_SUCCESS, now);
+    now = d.at_ns;
+    assert_int_equal(bide_call_next(&a, now).action, BIDE_TRY);
+    bide_call_end(&a, now);
+    bide_call_end(&running, now);
+    bide_dep_free(dep);
+}
+
 static void regress_queue_after_pacing_gets_the_place(void **state)
 {
     bide_policy_conf conf = capped(1, 9);
@@ -563,6 +591,7 @@ int main(void)
         cmocka_unit_test(queue_place_may_be_taken_inside_the_hook),
         cmocka_unit_test(regress_queue_wakeup_is_passed_on),
         cmocka_unit_test(regress_queue_refused_probe_leaves_before_it_tells),
+        cmocka_unit_test(queue_without_a_host_is_asked_again_soon),
         cmocka_unit_test(regress_queue_after_pacing_gets_the_place),
         cmocka_unit_test(throttle_probability_is_the_formula),
         cmocka_unit_test(throttle_accepts_by_outcome),

@@ -300,8 +300,11 @@ static inline void walk_report(struct walk *w, struct walker *r)
     if (walk_one_in(w, 4))
         walk_started(w, r, attempt);
     r->running[i] = r->running[--r->n_running];
-    WALK_MUST(bide_call_report(&r->call, attempt, NULL, w->now) == BIDE_EINVAL);
-    WALK_MUST(bide_call_report(&r->call, attempt, &out, w->now) == 0);
+    if (walk_one_in(w, 16)) /* not an outcome; the attempt has ended, though */
+        WALK_MUST(bide_call_report(&r->call, attempt, NULL, w->now) ==
+                  BIDE_EINVAL);
+    else
+        WALK_MUST(bide_call_report(&r->call, attempt, &out, w->now) == 0);
     WALK_MUST(bide_call_report(&r->call, attempt, &out, w->now) == BIDE_ESTATE);
     w->reported++;
 }
