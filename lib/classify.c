@@ -27,7 +27,7 @@ static bide_class status_class(int status)
 {
     if ((status >= 200 && status < 400) || status == 101)
         return BIDE_SUCCESS;
-    if (status >= 520 && status <= 530) /* of CDNs: their origin has failed */
+    if (status >= 520 && status <= 529) /* of CDNs: their origin has failed */
         return BIDE_TRANSIENT;
     switch (status) {
     case 408:

@@ -16,12 +16,20 @@ static const char not_read[] =
 
 /* ===== VirtualService ===== */
 
+/* Statuses that bide retries by itself are no loss of this policy's. */
+static bool retried_by_default(unsigned status)
+{
+    bide_outcome out =
+        bide_classify(NULL, &(bide_response){ .status = (int)status });
+    return out.cls == BIDE_TRANSIENT || out.cls == BIDE_THROTTLED;
+}
+
 static const char *retry_on(const struct bide__mesh *m,
                             struct bide__translation *t)
 {
     struct bide__retry_set unknown = { { 0 }, 0, 0 };
     const char *list = m->conditions;
-    bool lost = false;
+    bool lost = false, usual = false;
 
     for (unsigned s = 100; list && s <= 999; s++) {
         if (!bide__status_in(&m->retried, s) ||
@@ -30,11 +38,16 @@ static const char *retry_on(const struct bide__mesh *m,
         if (bide__status_registered(s)) {
             list = bide__arena_printf(t->arena, "%s%s%u", list,
                                       *list ? "," : "", s);
+        } else if (retried_by_default(s)) {
+            usual = true;
         } else {
             bide__status_add(&unknown, s, s);
             lost = true;
         }
     }
+    if (usual)
+        bide__caveat(t, "Istio takes only registered statuses; 520 to 529 and "
+                        "599, which bide retries by default, are left out");
     if (lost)
         bide__lost_other(t, "retry_on.status",
                          bide__status_text(t->arena, &unknown),

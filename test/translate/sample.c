@@ -144,6 +144,13 @@ void random_policy(bide_policy_conf *conf, uint64_t *state)
     } while (bide_policy_check(conf) < 0);
 }
 
+static void keep_registered(struct bide__retry_set *set)
+{
+    for (unsigned s = 0; s < 1000; s++)
+        if (!bide__status_registered(s))
+            set->status[s / 64] &= ~(UINT64_C(1) << s % 64);
+}
+
 void assert_same_policy(const bide_policy_conf *a, const bide_policy_conf *b,
                         const char *context)
 {
@@ -161,6 +168,10 @@ void assert_same_policy(const bide_policy_conf *a, const bide_policy_conf *b,
     }
     bide__retry_set_of(&sa, a, NULL);
     bide__retry_set_of(&sb, b, NULL);
+    if (strstr(context, "kind: VirtualService")) { /* Istio takes no others */
+        keep_registered(&sa);
+        keep_registered(&sb);
+    }
     if (memcmp(&sa, &sb, sizeof sa) != 0)
         fail_msg("what is retried differs in\n%s", context);
 }

@@ -148,8 +148,8 @@ static const struct rule_row {
 } rule_rows[] = {
     { { .status_min = 404, .status_max = 404, .cls = BIDE_TRANSIENT },
       { "retry_on.status: 404, 408", NULL, NULL } },
-    { { .status_min = 599, .status_max = 599, .cls = BIDE_TRANSIENT },
-      { "retry_on.status: 408", NULL, "retry_on.status: 599 is lost" } },
+    { { .status_min = 598, .status_max = 598, .cls = BIDE_TRANSIENT },
+      { "retry_on.status: 408", NULL, "retry_on.status: 598 is lost" } },
     { { .grpc = 1u << BIDE_GRPC_ABORTED, .cls = BIDE_TRANSIENT },
       { NULL, "retry_on.grpc: ABORTED is lost", "retry_on.grpc: ABORTED" } },
     { { .faults = 1u << BIDE_FAULT_TLS, .cls = BIDE_TRANSIENT },

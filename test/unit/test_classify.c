@@ -48,8 +48,8 @@ static void classify_every_status_has_its_class(void **state)
         { 430, 499, BIDE_PERMANENT },   { 500, 500, BIDE_TRANSIENT },
         { 501, 501, BIDE_PERMANENT },   { 502, 504, BIDE_TRANSIENT },
         { 505, 506, BIDE_PERMANENT },   { 507, 508, BIDE_TRANSIENT },
-        { 509, 519, BIDE_PERMANENT },   { 520, 530, BIDE_TRANSIENT },
-        { 531, 598, BIDE_PERMANENT },   { 599, 599, BIDE_TRANSIENT },
+        { 509, 519, BIDE_PERMANENT },   { 520, 529, BIDE_TRANSIENT },
+        { 530, 598, BIDE_PERMANENT },   { 599, 599, BIDE_TRANSIENT },
         { 600, 1000, BIDE_PERMANENT },  { INT_MAX, INT_MAX, BIDE_PERMANENT },
         { INT_MIN, INT_MIN, BIDE_PERMANENT },
     };
