@@ -112,11 +112,9 @@ static struct bide__answer_to_start shed(struct bide__call *c, bool beside,
                        : BIDE_BECAUSE_SHED_PRIORITY);
 }
 
-/* Takes a place, or queues for one. A call of low rank takes one only while there
- * are enough of them and nobody queues, and does not queue itself. */
-/* When a queued call should ask again: at the end of its patience, if somebody is
- * told of places that become free, else every few milliseconds, less often the
- * longer it has waited. */
+/* When a queued call should ask again. If the host is notified of free places,
+ * that is when the queue's timeout ends; otherwise after a few milliseconds, more
+ * the longer the call has waited. */
 static int64_t ask_again_at(const struct bide__call *c, int64_t now)
 {
     if (c->dep->host.on_place)
@@ -130,6 +128,9 @@ static int64_t ask_again_at(const struct bide__call *c, int64_t now)
     return at < c->at_ns ? at : c->at_ns;
 }
 
+/* Takes a place, or queues for one. A call of low rank takes one only while
+ * there are enough of them and the queue is empty, and does not queue
+ * itself. */
 static struct bide__answer_to_start ask_place(struct bide__call *c, bool beside,
                                               int64_t now)
 {

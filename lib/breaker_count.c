@@ -2,8 +2,8 @@
  *
  * Rates over the last seconds (kind time: windows in the lanes) or over the
  * last results (kind count: a ring), and failures in a row. A success costs one
- * counter. The sums are taken only when they can change anything: on bad news,
- * and on any news as long as the bad news lack nothing but company (NEAR). */
+ * counter. Sums are computed only when they can change anything: after a failure,
+ * and after any result while the rates are reached but min_calls is not (NEAR). */
 #include "lib/breaker.h"
 
 #include <stddef.h>
@@ -51,7 +51,7 @@ static bool count_in_time(const struct bide__breaker_env *env, uint8_t era,
     if (!ill) {
         bide__window_add(&env->lane->succeeded, tick, era);
         if (!slow && !is_near(env->breaker))
-            return false; /* good news opens nothing: the usual way out */
+            return false; /* a success opens nothing: the usual exit */
     } else {
         bide__window_add(&env->lane->failed, tick, era);
     }

@@ -77,11 +77,11 @@ struct __attribute__((may_alias)) bide__call {
     uint8_t n_running;
     struct bide__traits is;
 
-    /* The failure that is being judged, and the wait that was worked out. */
+    /* The failure that is being judged, and the wait that was computed. */
     uint8_t cls : 6;
     uint8_t pending : 1;     /* not of the failure: bide_op.body_pending, and ... */
     uint8_t keyed : 1;       /* ... an Idempotency-Key goes with each attempt.
-                                There is no room left for them elsewhere */
+                                Here because there is no room elsewhere */
     uint8_t fault;
     uint32_t attempts;       /* begun. Not beside `state`: the compiler would load
                                 both at once, just after each was stored */

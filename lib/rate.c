@@ -153,9 +153,9 @@ static int64_t interval_of(double rate)
     return bide__scale_ns(BIDE_SECOND, 1 / rate);
 }
 
-/* Nobody took tokens before the first cut, so the bucket looks full; letting that
- * burst through would be an odd way to slow down. The first token is due after
- * the time that one takes. */
+/* No tokens were taken before the first cut, so the bucket looks full; letting
+ * that burst through would be an odd way to slow down. The first token is due
+ * one interval later. */
 static void empty_bucket(struct bide__rate *r, int64_t now)
 {
     int64_t first = bide__add_ns(now, interval_of(bide__rate_allowed(r, now)));

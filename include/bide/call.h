@@ -192,11 +192,11 @@ BIDE_API bide_outcome bide_call_blame(const bide_call *call, uint32_t attempt,
                                       const bide_outcome *outcome,
                                       int64_t now_ns);
 
-/* Tells what attempt number `attempt` came to. Feeds breaker, budget, limits,
- * latency and counters. BIDE_ESTATE if no such attempt runs: it was reported
- * before, or never begun; nothing is counted then. BIDE_EINVAL if that is no
- * outcome: the attempt has ended all the same, as a permanent failure that nobody
- * is to blame for. */
+/* Reports the outcome of attempt number `attempt`. Feeds breaker, budget,
+ * limits, latency and counters. BIDE_ESTATE if no such attempt is running: it
+ * was already reported, or never begun; nothing is counted then. BIDE_EINVAL if
+ * the outcome is missing or invalid: the attempt ends all the same, as a
+ * permanent failure that counts against nobody. */
 BIDE_API int bide_call_report(bide_call *call, uint32_t attempt,
                               const bide_outcome *outcome, int64_t now_ns);
 

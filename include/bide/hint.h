@@ -45,10 +45,10 @@ typedef enum bide_hint_source {
 typedef struct bide_hint {
     bide_hint_source source; /* of wait_ns; NONE: no valid hint was seen */
     int64_t wait_ns;         /* >= 0; 0: in the past, back off as computed */
-    bool refused;            /* "do not retry" was said, in whatever form */
-    bool rate_limit_only;    /* wait_ns comes from a RateLimit field: it speaks
-                                of the quota, and counts only if throttled */
-    bool refused_below;      /* "do not retry" was said by a bide below */
+    bool refused;            /* the server said "do not retry" in some form */
+    bool rate_limit_only;    /* wait_ns comes from a RateLimit field: it is
+                                about the quota, and counts only if throttled */
+    bool refused_below;      /* a bide below said it */
 } bide_hint;
 
 #define BIDE_HINT_INIT { BIDE_HINT_NONE, 0, false, false, false }

@@ -106,9 +106,9 @@ typedef struct bide_outcome {
     bool not_processed; /* the request certainly had no effect */
     bool refused;       /* the server said: do not retry */
     bool hinted;        /* the server said when to retry, ... */
-    int64_t hint_ns;    /* ... namely in this time; 0: it leaves that to us */
-    bool refused_below; /* a bide between us and the server refused the request,
-                           which says nothing about the server */
+    int64_t hint_ns;    /* ... after this time; 0: it leaves that to us */
+    bool refused_below; /* a bide in between refused the request: this says nothing
+                           about the server */
 } bide_outcome;
 
 #define BIDE_OUTCOME_SUCCESS ((bide_outcome){ BIDE_SUCCESS, BIDE_FAULT_NONE,   \
