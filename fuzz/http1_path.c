@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/http1.h"
+#include "net/http1/head.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

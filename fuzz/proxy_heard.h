@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/http1.h"
+#include "net/http1/head.h"
 
 enum {
     HEARD_BYTES = 1 << 17,

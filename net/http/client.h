@@ -26,7 +26,7 @@
  *                                +--- a kept connection --+
  *
  * The server is trusted with nothing: the head is read strictly, by
- * net/http1.h, interim answers (1xx) are skipped, and head, body and time are
+ * net/http1, interim answers (1xx) are skipped, and head, body and time are
  * bounded. `until_ns` is a deadline for all of it, however steadily bytes come.
  * An answer that comes before the request has been taken counts, and ends the
  * connection.
@@ -41,7 +41,7 @@
 #include "bide/run.h"
 #include "net/address.h"
 #include "net/conn.h"
-#include "net/http1.h"
+#include "net/http1/head.h"
 
 enum {
     HTTP_CLIENT_ROOM = 256, /* bytes of `in` that a head must leave */

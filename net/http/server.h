@@ -30,7 +30,7 @@
  * gets a place, a moment to ask, and an answer. Where there is no room, the place
  * is taken from the connection that has not moved for longest: taken bytes, that
  * is, for anybody can send some. One that its owner trusts is spared longest; a
- * stream that keeps up comes next. Heads are read strictly, by net/http1.h; head,
+ * stream that keeps up comes next. Heads are read strictly, by net/http1; head,
  * body, time, connections, streams and answers that wait to be read are bounded.
  *
  * Threads: owned, by that of its loop. */
@@ -41,7 +41,7 @@
 #include "base/out.h"
 #include "bide/policy.h"
 #include "net/conn.h"
-#include "net/http1.h"
+#include "net/http1/head.h"
 
 enum { HTTP_SERVER_FIELDS = 64 };
 

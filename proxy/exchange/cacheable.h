@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "net/http1.h"
+#include "net/http1/head.h"
 
 /* What a response says about itself. */
 struct cacheable {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "config/proxy/conf.h"
-#include "net/http1.h"
+#include "net/http1/head.h"
 
 struct generation;
 struct service;

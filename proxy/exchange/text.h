@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "net/buf.h"
-#include "net/http1.h"
+#include "net/http1/head.h"
 
 struct text {
     char *at, *end;

@@ -16,7 +16,7 @@
 #include "base/list.h"
 #include "net/buf.h"
 #include "net/conn.h"
-#include "net/http1.h"
+#include "net/http1/head.h"
 #include "net/loop.h"
 
 struct exchange;

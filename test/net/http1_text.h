@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/http1.h"
+#include "net/http1/head.h"
 
 struct text {
     char *at;

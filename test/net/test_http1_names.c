@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "net/http1.h"
-#include "net/http1_read.h"
+#include "net/http1/head.h"
+#include "net/http1/read.h"
 
 /* A name in its wrong slot would never be found; two in one would hide each
  * other. */

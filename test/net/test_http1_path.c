@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "net/http1.h"
+#include "net/http1/head.h"
 
 static const struct {
     const char *path, *want; /* NULL: refused */

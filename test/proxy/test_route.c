@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "net/http1.h"
+#include "net/http1/head.h"
 #include "proxy/exchange/route.h"
 #include "proxy/generation.h" /* observe/ has one too */
 

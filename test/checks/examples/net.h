@@ -35,7 +35,7 @@ void failed(bide_fault fault);
 struct net_loop loop;
 int fd;
 
-/* net/http1.h */
+/* net/http1/head.h */
 char *buf;
 size_t len, at;
 struct http1_body body;

@@ -1,4 +1,4 @@
-/* net/http1_chunk_ext.c: chunk extensions, which no one uses and everyone must
+/* net/http1/chunk_ext.c: chunk extensions, which no one uses and everyone must
  * be able to skip.
  *
  *     chunk-ext = *( ";" name [ "=" ( token / quoted-string ) ] )
@@ -7,7 +7,7 @@
  * smuggling, and limited for the whole body, because they cost the sender
  * little and every reader something. Blanks around ";" and "=" are refused, and
  * backslashes in quotes: not every reader knows what they mean. */
-#include "net/http1_body.h"
+#include "net/http1/chunk.h"
 
 /* A name, its value or the whole extension has ended at c. */
 static int behind(struct http1_body *b, char c)

@@ -1,11 +1,11 @@
-/* net/http1_names.c: known header names, found by a perfect hash.
+/* net/http1/names.c: known header names, found by a perfect hash.
  *
  * The hash uses the length and three bytes; the table then leaves one
  * candidate, which is compared in full. Letters are folded by setting bit 5,
  * which turns no byte of a token but a letter into one that occurs in a known
  * name. */
-#include "net/http1.h"
-#include "net/http1_read.h"
+#include "net/http1/head.h"
+#include "net/http1/read.h"
 
 #include <string.h>
 

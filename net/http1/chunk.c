@@ -1,11 +1,11 @@
-/* net/http1_chunk.c: chunked bodies.
+/* net/http1/chunk.c: chunked bodies.
  *
  *     chunk = 1*HEXDIG [ chunk-ext ] CRLF data CRLF
  *     body  = *chunk 1*"0" [ chunk-ext ] CRLF trailers CRLF
  *
  * The framing is read byte by byte, as a state machine that never needs a byte
  * again; only the trailer section is read as a whole. */
-#include "net/http1_body.h"
+#include "net/http1/chunk.h"
 
 #include "base/hex.h"
 

@@ -1,8 +1,8 @@
-/* net/http1_body.h: what the files that read bodies share. */
-#ifndef BIDE_NET_HTTP1_BODY_H
-#define BIDE_NET_HTTP1_BODY_H
+/* net/http1/chunk.h: what the files that read bodies share. */
+#ifndef BIDE_NET_HTTP1_CHUNK_H
+#define BIDE_NET_HTTP1_CHUNK_H
 
-#include "net/http1_read.h"
+#include "net/http1/read.h"
 
 /* The position in a chunked body. */
 enum http1__chunk_phase {

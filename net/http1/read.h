@@ -1,4 +1,4 @@
-/* net/http1_read.h: what the files of the parser share.
+/* net/http1/read.h: what the files of the parser share.
  *
  * A head is read in phases, from its first byte to its last, each byte once. A
  * phase that finds its bytes incomplete leaves head->at where it stopped and
@@ -8,8 +8,8 @@
 #ifndef BIDE_NET_HTTP1_READ_H
 #define BIDE_NET_HTTP1_READ_H
 
-#include "net/http1.h"
-#include "net/http1_scan.h"
+#include "net/http1/head.h"
+#include "net/http1/scan.h"
 
 enum http1__sort { HTTP1__REQUEST, HTTP1__RESPONSE, HTTP1__TRAILER };
 

@@ -1,10 +1,10 @@
-/* net/http1_lines.c: header lines, up to the empty one.
+/* net/http1/lines.c: header lines, up to the empty one.
  *
  *     field-line = field-name ":" OWS field-value OWS CRLF
  *
  * The hot loop of the parser: a complete line is read at once, an incomplete
  * one is continued in the phase where it broke off. */
-#include "net/http1_read.h"
+#include "net/http1/read.h"
 
 /* Why a name ended at a byte that is not a colon. */
 static int name_error(const struct http1_head *h, char c)

@@ -1,4 +1,4 @@
-/* net/http1_scan.h: which bytes are allowed where, and how to skip many.
+/* net/http1/scan.h: which bytes are allowed where, and how to skip many.
  *
  * With SSE2, 16 bytes are examined together: that is faster even for short
  * names, because the end of a loop over single bytes is hard to predict.

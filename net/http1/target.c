@@ -1,10 +1,10 @@
-/* net/http1_target.c: what a request is for.
+/* net/http1/target.c: what a request is for.
  *
  * The path stays as sent: it is neither decoded nor normalized, because what
  * "%2f" or ".." means is up to the server behind. Code that matches on it must
  * know that, or call http1_normalize(). */
 #include "base/address.h"
-#include "net/http1_read.h"
+#include "net/http1/read.h"
 
 /* The length of "[...]", or 0 if it is not that. Whether the groups are valid
  * is checked when connecting. */

@@ -1,7 +1,7 @@
-/* net/http1_names.h: the header names that the parser knows, in one table.
+/* net/http1/names.h: the header names that the parser knows, in one table.
  *
  * Code that acts on a field adds its name here, and then tests its id instead
- * of comparing text. A name's slot is its hash (http1_names.c); if two collide,
+ * of comparing text. A name's slot is its hash (names.c); if two collide,
  * or a slot is wrong, test_http1_names says so and prints the right number.
  *
  * At most 61 names: http1_head.seen has a bit for each. */

@@ -1,6 +1,6 @@
-/* net/http1_head.c: a head from its first byte to its last. */
-#include "net/http1.h"
-#include "net/http1_read.h"
+/* net/http1/head.c: a head from its first byte to its last. */
+#include "net/http1/head.h"
+#include "net/http1/read.h"
 
 #include <assert.h>
 

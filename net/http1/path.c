@@ -1,4 +1,4 @@
-/* net/http1_path.c: the normal form of a path (RFC 3986, 6.2.2), in place.
+/* net/http1/path.c: the normal form of a path (RFC 3986, 6.2.2), in place.
  *
  * Never longer than what was sent: escapes of unreserved characters are
  * decoded, the hex digits of others become upper case, "." and ".." are
@@ -10,8 +10,8 @@
  * cut parameters off), a backslash (some take it for a slash), control
  * characters, and '%' without two hex digits. */
 #include "base/hex.h"
-#include "net/http1.h"
-#include "net/http1_read.h"
+#include "net/http1/head.h"
+#include "net/http1/read.h"
 
 /* RFC 3986, 2.3: characters that never need an escape. */
 static bool is_unreserved(unsigned c)

@@ -1,9 +1,9 @@
-/* net/http1_framing.c: where a message ends, and whether the connection
+/* net/http1/framing.c: where a message ends, and whether the connection
  * persists.
  *
  * RFC 9112, section 6.3, with every case in which two readers might disagree
  * turned into a refusal. */
-#include "net/http1_read.h"
+#include "net/http1/read.h"
 
 /* Whether there is nothing but SP before the value, and nothing after it. RFC
  * 9112 allows tabs, and trailing blanks, but some readers take those for a part

@@ -1,6 +1,6 @@
-/* net/http1_scan.c: the table of http1_scan.h. test_http1 checks each entry
+/* net/http1/scan.c: the table of scan.h. test_http1 checks each entry
  * against the grammar of RFC 9110 and RFC 3986. */
-#include "net/http1_scan.h"
+#include "net/http1/scan.h"
 
 /* clang-format off */
 const uint8_t http1__class[256] = {

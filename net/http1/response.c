@@ -1,10 +1,10 @@
-/* net/http1_response.c: the first line of a response.
+/* net/http1/response.c: the first line of a response.
  *
  *     status-line = HTTP-version SP status-code SP [ reason-phrase ] CRLF
  *
  * The second SP may be missing if there is no reason: many servers omit it, and
  * no reader interprets such a line differently. */
-#include "net/http1_read.h"
+#include "net/http1/read.h"
 
 int http1__version(struct http1_head *h, const char *buf, size_t n)
 {

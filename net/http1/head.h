@@ -1,4 +1,5 @@
-/* net/http1.h: HTTP/1.1 messages, read strictly (RFC 9112) and without copying.
+/* net/http1/head.h: HTTP/1.1 messages, read strictly (RFC 9112) and without
+ * copying.
  *
  *     struct http1_field fields[HTTP1_FIELDS];
  *     struct http1_head head;
@@ -20,8 +21,8 @@
  * What two readers could understand differently is refused, not repaired: that
  * is how requests are smuggled. Every refusal has a number that does not
  * change, a name, a text and the status to respond with. */
-#ifndef BIDE_NET_HTTP1_H
-#define BIDE_NET_HTTP1_H
+#ifndef BIDE_NET_HTTP1_HEAD_H
+#define BIDE_NET_HTTP1_HEAD_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -121,8 +122,8 @@ enum {
 
 /* ===== header fields ===== */
 
-/* The names that the parser knows are in http1_names.h: HTTP1_ID_HOST, ... */
-#include "net/http1_names.h"
+/* The names that the parser knows are in names.h: HTTP1_ID_HOST, ... */
+#include "net/http1/names.h"
 
 enum http1_id {
     HTTP1_ID_OTHER = 0,      /* any name that is not in the list ... */
@@ -279,7 +280,7 @@ const struct http1_field *http1_find(const struct http1_head *head,
 
 /* Normalizes a path that begins with "/" (RFC 3986, 6.2.2), in place: returns
  * its new length, never more than before. HTTP1_ETARGET: it has no normal form,
- * or one that some servers would still read in another way (http1_path.c); the
+ * or one that some servers would still read in another way (path.c); the
  * bytes are then undefined. Idempotent. */
 int http1_path_normalize(char *path, size_t len);
 

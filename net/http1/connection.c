@@ -1,11 +1,11 @@
-/* net/http1_connection.c: the options of Connection, and the fields it names.
+/* net/http1/connection.c: the options of Connection, and the fields it names.
  *
  *     Connection: close, x-trace-hop
  *
  * "close", "keep-alive" and "upgrade" are for the parser. Any other option is
  * the name of a hop-by-hop field. It is looked up when all fields are known,
  * because a field may come before the one that names it. */
-#include "net/http1_read.h"
+#include "net/http1/read.h"
 
 /* Iterates over the options of a list; false at its end. */
 struct list {

@@ -1,6 +1,6 @@
-/* net/http1_body.c: bodies of any framing, a piece at a time. */
-#include "net/http1.h"
-#include "net/http1_body.h"
+/* net/http1/body.c: bodies of any framing, a piece at a time. */
+#include "net/http1/head.h"
+#include "net/http1/chunk.h"
 
 #include <assert.h>
 
