@@ -6,7 +6,7 @@
  * line. */
 #include "bench.h"
 
-#include "net/http1/head.h"
+#include "net/http1/body.h"
 
 enum { HEADS = 20000, CHUNKS = 64, CHUNK = 1024 };
 

@@ -5,6 +5,7 @@
  * the input; what was accepted holds no line end but CRLF; and the lines of the
  * head lie one behind the other without a gap. */
 #include "http1_text.h"
+#include "net/http1/body.h"
 
 enum { TEXT = 65536, MOST = 4096 };
 

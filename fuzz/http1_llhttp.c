@@ -7,6 +7,7 @@
  * The first byte says whether it is a request or which response. Where the two
  * may differ is written down in `excused`, each case with its reason. */
 #include "http1_text.h"
+#include "net/http1/body.h"
 
 #include <llhttp.h>
 

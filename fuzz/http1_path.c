@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/http1/head.h"
+#include "net/http1/path.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

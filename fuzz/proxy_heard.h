@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/http1/head.h"
+#include "net/http1/body.h"
 
 enum {
     HEARD_BYTES = 1 << 17,

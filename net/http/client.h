@@ -41,7 +41,7 @@
 #include "bide/run.h"
 #include "net/address.h"
 #include "net/conn.h"
-#include "net/http1/head.h"
+#include "net/http1/body.h"
 
 enum {
     HTTP_CLIENT_ROOM = 256, /* bytes of `in` that a head must leave */

@@ -1,6 +1,7 @@
 /* net/http1/body.c: bodies of any framing, a piece at a time. */
-#include "net/http1/head.h"
+#include "net/http1/body.h"
 #include "net/http1/chunk.h"
+#include "net/http1/read.h"
 
 #include <assert.h>
 
@@ -28,7 +29,6 @@ void http1_body_keep_trailer(struct http1_body *body,
     body->trailer.max_fields = (uint16_t)max_fields;
 }
 
-/* A run of data at `at`, as long as the input and what is left allow. */
 int http1__body_run(struct http1_body *b, size_t at, size_t len,
                     struct http1_piece *piece)
 {

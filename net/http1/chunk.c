@@ -5,9 +5,9 @@
  *
  * The framing is read byte by byte, as a state machine that never needs a byte
  * again; only the trailer section is read as a whole. */
-#include "net/http1/chunk.h"
-
 #include "base/hex.h"
+#include "net/http1/chunk.h"
+#include "net/http1/scan.h"
 
 /* No blanks around the size: RFC 9112 allows a recipient to accept some, and
  * recipients that do and those that do not see different bodies. */

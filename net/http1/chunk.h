@@ -1,8 +1,8 @@
-/* net/http1/chunk.h: what the files that read bodies share. */
+/* net/http1/chunk.h: where a chunked body has been read to, and reading on. */
 #ifndef BIDE_NET_HTTP1_CHUNK_H
 #define BIDE_NET_HTTP1_CHUNK_H
 
-#include "net/http1/read.h"
+#include "net/http1/body.h"
 
 /* The position in a chunked body. */
 enum http1__chunk_phase {
@@ -21,8 +21,7 @@ enum http1__chunk_phase {
     HTTP1__CHUNKS_FAILED,
 };
 
-int http1__body_run(struct http1_body *b, size_t at, size_t len,
-                    struct http1_piece *piece);
+/* http1_body_next() of a chunked body. */
 int http1__chunked_next(struct http1_body *b, const char *buf, size_t len,
                         struct http1_piece *piece);
 

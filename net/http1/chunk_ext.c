@@ -8,6 +8,7 @@
  * little and every reader something. Blanks around ";" and "=" are refused, and
  * backslashes in quotes: not every reader knows what they mean. */
 #include "net/http1/chunk.h"
+#include "net/http1/scan.h"
 
 /* A name, its value or the whole extension has ended at c. */
 static int behind(struct http1_body *b, char c)

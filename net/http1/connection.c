@@ -5,7 +5,8 @@
  * "close", "keep-alive" and "upgrade" are for the parser. Any other option is
  * the name of a hop-by-hop field. It is looked up when all fields are known,
  * because a field may come before the one that names it. */
-#include "net/http1/read.h"
+#include "net/http1/framing.h"
+#include "net/http1/scan.h"
 
 /* Iterates over the options of a list; false at its end. */
 struct list {

@@ -1,5 +1,5 @@
 /* net/http1/error.c: names and texts of the refusals. */
-#include "net/http1/head.h"
+#include "net/http1/error.h"
 
 struct row {
     const char *name, *text;

@@ -3,7 +3,9 @@
  *
  * RFC 9112, section 6.3, with every case in which two readers might disagree
  * turned into a refusal. */
+#include "net/http1/framing.h"
 #include "net/http1/read.h"
+#include "net/http1/target.h"
 
 /* Whether there is nothing but SP before the value, and nothing after it. RFC
  * 9112 allows tabs, and trailing blanks, but some readers take those for a part

@@ -1,4 +1,6 @@
 /* net/http1/head.c: a head from its first byte to its last. */
+#include "net/http1/first_line.h"
+#include "net/http1/framing.h"
 #include "net/http1/head.h"
 #include "net/http1/read.h"
 

@@ -4,6 +4,7 @@
  *
  * The hot loop of the parser: a complete line is read at once, an incomplete
  * one is continued in the phase where it broke off. */
+#include "net/http1/framing.h"
 #include "net/http1/read.h"
 
 /* Why a name ended at a byte that is not a colon. */

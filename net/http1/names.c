@@ -4,9 +4,9 @@
  * candidate, which is compared in full. Letters are folded by setting bit 5,
  * which turns no byte of a token but a letter into one that occurs in a known
  * name. */
-#include "net/http1/head.h"
-#include "net/http1/read.h"
+#include "net/http1/names.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { LONGEST = 24 };

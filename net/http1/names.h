@@ -1,12 +1,15 @@
 /* net/http1/names.h: the header names that the parser knows, in one table.
  *
  * Code that acts on a field adds its name here, and then tests its id instead
- * of comparing text. A name's slot is its hash (names.c); if two collide,
- * or a slot is wrong, test_http1_names says so and prints the right number.
+ * of comparing text. A name's slot is its hash (names.c); if two collide, or
+ * a slot is wrong, test_http1_names says so and prints the right number.
  *
  * At most 61 names: http1_head.seen has a bit for each. */
 #ifndef BIDE_NET_HTTP1_NAMES_H
 #define BIDE_NET_HTTP1_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
 
 enum {
     HTTP1_HOP = 1,       /* hop-by-hop: never forwarded as it is */
@@ -75,5 +78,34 @@ enum {
     X(X_BIDE_FALLBACK, "x-bide-fallback", 152, HTTP1_HEAD_ONLY)                \
     X(X_BIDE_FAULT, "x-bide-fault", 61, HTTP1_HEAD_ONLY)
 /* clang-format on */
+
+enum http1_id {
+    HTTP1_ID_OTHER = 0,      /* any name that is not in the list ... */
+    HTTP1_ID_UNDERSCORE = 1, /* ... or has an underscore. CGI maps
+                                X_Forwarded_For and X-Forwarded-For to the same
+                                variable: one can impersonate the other */
+    HTTP1_ID_X_FORWARDED = 2, /* ... or begins with "x-forwarded-": no list has
+                                 all that servers trust */
+#define X(id, name, slot, flags) HTTP1_ID_##id,
+    HTTP1_NAMES(X)
+#undef X
+        HTTP1_IDS
+};
+
+/* "content-length" for HTTP1_ID_CONTENT_LENGTH; "" for those not in the
+ * list. */
+const char *http1_name(enum http1_id id);
+
+/* The id of a name, in any case of letters. */
+enum http1_id http1_name_id(const char *name, size_t len);
+
+/* ===== for the parser ===== */
+
+/* The id of a name that is not empty and has no underscore. */
+enum http1_id http1__known_id(const char *name, size_t len);
+
+/* HTTP1_HOP and the like, by id; the slot of a name in the table. */
+extern const uint8_t http1__flags[HTTP1_IDS];
+unsigned http1__slot(const char *name, size_t len);
 
 #endif

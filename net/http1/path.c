@@ -10,8 +10,8 @@
  * cut parameters off), a backslash (some take it for a slash), control
  * characters, and '%' without two hex digits. */
 #include "base/hex.h"
-#include "net/http1/head.h"
-#include "net/http1/read.h"
+#include "net/http1/path.h"
+#include "net/http1/scan.h"
 
 /* RFC 3986, 2.3: characters that never need an escape. */
 static bool is_unreserved(unsigned c)

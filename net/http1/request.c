@@ -1,7 +1,9 @@
 /* net/http1/request.c: the first line of a request.
  *
  *     request-line = method SP request-target SP HTTP-version CRLF */
+#include "net/http1/first_line.h"
 #include "net/http1/read.h"
+#include "net/http1/target.h"
 
 /* RFC 9112, 2.2: a server should skip an empty line before a request, which old
  * clients sent after a body. One, and only as CRLF. */

@@ -4,6 +4,7 @@
  *
  * The second SP may be missing if there is no reason: many servers omit it, and
  * no reader interprets such a line differently. */
+#include "net/http1/first_line.h"
 #include "net/http1/read.h"
 
 int http1__version(struct http1_head *h, const char *buf, size_t n)

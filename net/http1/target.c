@@ -4,7 +4,8 @@
  * "%2f" or ".." means is up to the server behind. Code that matches on it must
  * know that, or call http1_normalize(). */
 #include "base/address.h"
-#include "net/http1/read.h"
+#include "net/http1/scan.h"
+#include "net/http1/target.h"
 
 /* The length of "[...]", or 0 if it is not that. Whether the groups are valid
  * is checked when connecting. */

@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "bide/bide.h"
-#include "net/http1/head.h"
+#include "net/http1/body.h"
 #include "base/list.h"
 #include "net/loop.h"
 #include "proxy/exchange/exchange.h"

@@ -56,7 +56,7 @@
 #include <sys/uio.h>
 
 #include "bide/bide.h"
-#include "net/http1/head.h"
+#include "net/http1/body.h"
 #include "base/list.h"
 #include "net/loop.h"
 #include "proxy/exchange/events.h"

@@ -8,6 +8,7 @@
 #include "bide/run.h"
 #include "config/proxy/conf.h"
 #include "net/buf.h"
+#include "net/http1/path.h"
 #include "proxy/back/service.h"
 #include "proxy/exchange/attempt.h"
 #include "proxy/exchange/exchange.h"

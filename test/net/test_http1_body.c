@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "http1_text.h"
+#include "net/http1/body.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "net/http1/head.h"
-#include "net/http1/read.h"
+#include "net/http1/names.h"
+#include "net/http1/scan.h"
 
 /* A name in its wrong slot would never be found; two in one would hide each
  * other. */

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "net/http1/head.h"
+#include "net/http1/path.h"
 
 static const struct {
     const char *path, *want; /* NULL: refused */

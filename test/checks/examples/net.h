@@ -35,14 +35,20 @@ void failed(bide_fault fault);
 struct net_loop loop;
 int fd;
 
-/* net/http1/head.h */
+/* net/http1/body.h */
 char *buf;
 size_t len, at;
 struct http1_body body;
 struct http1_piece piece;
 int refuse(int status, const char *text);
-size_t read_more(char *to);
 void use(const char *data, size_t len);
+
+/* net/http1/head.h */
+char *buf;
+size_t len;
+struct http1_body body;
+int refuse(int status, const char *text);
+size_t read_more(char *to);
 
 /* net/line.h */
 int fd;
