@@ -7,10 +7,11 @@
  * authority we trust, but that does not make its names harmless: nothing in
  * them can end a value, an element, or the line. */
 #include <openssl/bio.h>
+#include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <string.h>
 
-#include "net/tls_openssl.h"
+#include "net/tls_server.h"
 
 static void on_free(void *parent, void *text, CRYPTO_EX_DATA *ad, int index,
                     long argl, void *argp)

@@ -11,6 +11,7 @@
 
 #include "net/tls_module.h"
 #include "net/tls_openssl.h"
+#include "net/tls_server.h"
 
 enum { RECORD = 16384 };
 

@@ -3,17 +3,14 @@
  *   tls_openssl.c    bytes, sessions, settings for connecting to servers
  *   tls_server.c     settings for accepting clients, certificates by name
  *   tls_client.c     the details of a client's certificate, as text
- */
+ *
+ * Here is what the first of them defines; tls_server.h has the others'. */
 #ifndef BIDE_NET_TLS_OPENSSL_H
 #define BIDE_NET_TLS_OPENSSL_H
 
 #include <openssl/ssl.h>
 #include <stdbool.h>
 #include <stddef.h>
-
-#include "net/tls.h"
-
-/* ===== tls_openssl.c ===== */
 
 /* The settings that both sides share; NULL: no memory. */
 SSL_CTX *bide__tls_settings(const SSL_METHOD *method);
@@ -28,14 +25,5 @@ void bide__tls_explain(char *err, size_t size, const char *what,
 
 extern const unsigned char bide__tls_protocols[]; /* for ALPN */
 enum { BIDE__TLS_PROTOCOLS = 9 };                 /* bytes of it */
-
-/* ===== tls_server.c ===== */
-
-void *bide__tls_server_new(const struct net_tls_server *conf, char *err,
-                           size_t size);
-
-/* ===== tls_client.c ===== */
-
-const char *bide__tls_client_certificate(struct net_conn *conn);
 
 #endif

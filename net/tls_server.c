@@ -14,6 +14,7 @@
 #include <strings.h>
 
 #include "net/tls_openssl.h"
+#include "net/tls_server.h"
 
 /* A name and its certificate. `*.example.org` is kept as `.example.org`. */
 struct named {
