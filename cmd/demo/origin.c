@@ -7,6 +7,7 @@
 #include "cmd/demo/servers.h"
 #include "cmd/demo/tally.h"
 #include "net/address.h"
+#include "net/http/server_answer.h"
 
 enum { SPARE_CONNECTIONS = 128 };
 

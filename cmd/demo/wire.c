@@ -8,6 +8,7 @@
 #include "cmd/demo/clients.h"
 #include "cmd/demo/demo.h"
 #include "cmd/demo/plan.h"
+#include "net/http/client_loop.h"
 
 static void done(struct http_client *http)
 {

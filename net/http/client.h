@@ -13,7 +13,8 @@
  *         use(c.head.status, body.data, body.len);
  *     http_client_close(&c);
  *
- * That waits. In an event loop the same goes on beside everything else:
+ * That waits. In an event loop (client_loop.h) the same goes on beside everything
+ * else:
  *
  *     c.done = on_done;                    // answered, or c->fault
  *     if (!http_client_start(&c, loop, &r))
@@ -121,11 +122,6 @@ bool http_client_fits(struct http_client *c, const struct http_request *r);
  * NULL; it is seen within 50 ms. */
 bide_fault http_client_run(struct http_client *c, const struct http_request *r,
                            bide_cancel *cancel);
-
-/* Begins one in a loop, always the same. False: it failed at once. The memory of
- * an open client must outlive the round (net_loop_bury). */
-bool http_client_start(struct http_client *c, struct net_loop *loop,
-                       const struct http_request *r);
 
 /* Whether there is a kept connection that can take a request. */
 bool http_client_is_open(struct http_client *c);

@@ -1,6 +1,6 @@
 /* net/http/client_loop.c: a client that goes on in an event loop. */
 #include "base/list.h"
-#include "net/http/client.h"
+#include "net/http/client_loop.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,7 @@
 /* net/http/server.c: clients come and go. */
 #include "net/http/server.h"
+#include "net/http/server_conn.h"
+#include "net/http/server_room.h"
 
 #include <stdlib.h>
 

@@ -32,6 +32,7 @@
  * is, for anybody can send some. One that its owner trusts is spared longest; a
  * stream that keeps up comes next. Heads are read strictly, by net/http1; head,
  * body, time, connections, streams and answers that wait to be read are bounded.
+ * How to answer is in server_answer.h.
  *
  * Threads: owned, by that of its loop. */
 #ifndef BIDE_NET_HTTP_SERVER_H
@@ -139,50 +140,5 @@ unsigned http_server_unanswered(const struct http_server *s);
 
 /* Whether there may be another stream; one that is not read may have to go. */
 bool http_server_has_room_for_stream(struct http_server *s);
-
-/* ===== answers ===== */
-
-/* Writes the first line of an answer into c->out, where header lines follow. */
-void http_answer_begin(struct http_conn *c, int status);
-
-/* Adds the lines that frame the body, and the body, and sends it all. The
- * connection may be gone after. */
-void http_answer_end(struct http_conn *c, const void *body, size_t len);
-
-/* "Not Found" for 404. */
-const char *http_status_text(int status);
-
-/* Or: ends the head of an answer that goes on for as long as the client likes.
- * What is then put into c->out goes with it. */
-void http_stream_begin(struct http_conn *c);
-
-/* Whether the client has taken all so far. Then c->out is empty, for more; who
- * does not take it for as long as the server's patience is dropped. */
-bool http_stream_next(struct http_conn *c);
-void http_stream_send(struct http_conn *c);
-
-/* ===== between its files ===== */
-
-/* Whether one more may come; *ret, if it is not NULL, has to go for it. False: all
- * have only just come. */
-bool http_server_has_room(const struct http_server *s, struct http_conn **ret);
-
-/* Lets go of an answer that is not read, if there are too many. */
-void http_server_bound_waiting(struct http_server *s);
-
-void http_conn_begin(struct http_conn *c);
-void http_conn_drop(struct http_conn *c, bool reset);
-void http_conn_ready(struct net_io *io, unsigned events);
-void http_conn_again(struct net_task *task);
-
-/* Does what can be done now; it may be gone after. */
-void http_conn_serve(struct http_conn *c);
-
-/* Writes; whether all has been taken. */
-bool http_conn_write(struct http_conn *c);
-bool http_conn_is_behind(const struct http_conn *c);
-
-/* Drops it after so long, unless told otherwise meanwhile. */
-void http_conn_allow(struct http_conn *c, int64_t ns);
 
 #endif

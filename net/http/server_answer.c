@@ -1,6 +1,8 @@
 /* net/http/server_answer.c: what is said to a client, all at once or as a
  * stream. */
-#include "net/http/server.h"
+#include "net/http/server_answer.h"
+#include "net/http/server_conn.h"
+#include "net/http/server_room.h"
 
 const char *http_status_text(int status)
 {

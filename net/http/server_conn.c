@@ -1,6 +1,7 @@
 /* net/http/server_conn.c: one client: a request is read, answered, and perhaps
  * another follows. */
-#include "net/http/server.h"
+#include "net/http/server_conn.h"
+#include "net/http/server_room.h"
 
 #include <string.h>
 

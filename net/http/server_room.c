@@ -1,5 +1,6 @@
 /* net/http/server_room.c: who has to go when there is no room. */
-#include "net/http/server.h"
+#include "net/http/server_conn.h"
+#include "net/http/server_room.h"
 
 #define MOMENT_NS (50 * BIDE_MILLISECOND) /* that everybody gets */
 

@@ -4,6 +4,7 @@
 
 #include "observe/admin/admin_parts.h"
 #include "base/json.h"
+#include "net/http/server_answer.h"
 #include "observe/admin/view.h"
 #include "observe/event/wall.h"
 

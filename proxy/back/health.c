@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/list.h"
-#include "net/http/client.h"
+#include "net/http/client_loop.h"
 #include "net/tls.h"
 #include "proxy/back/endpoint.h"
 #include "proxy/back/link.h"

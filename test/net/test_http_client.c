@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 
-#include "net/http/client.h"
+#include "net/http/client_loop.h"
 #include "socket_pair.h"
 
 enum { IN = 1024, MOST_BODY = 64 };

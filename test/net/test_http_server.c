@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "net/http/server.h"
+#include "net/http/server_answer.h"
 #include "socket_pair.h"
 
 #define HOST "Host: localhost\r\n"

@@ -16,17 +16,6 @@ struct net_address address;
 struct net_loop *loop;
 struct http_client c;
 struct http_request r;
-struct http_client c;
-struct http_request r;
-void on_done(struct http_client *c);
-void failed(bide_fault fault);
-void use(int status, const char *body, size_t len);
-
-/* net/http/client.h */
-struct net_address address;
-struct net_loop *loop;
-struct http_client c;
-struct http_request r;
 void on_done(struct http_client *c);
 void use(int status, const char *body, size_t len);
 void failed(bide_fault fault);
