@@ -36,9 +36,8 @@ MOST_FILES = 50
 MOST_DEFINERS = 2
 # Still to be split; may only get shorter.
 TO_SPLIT = {
-    "config/field/field.h", "config/field/schema.h", "net/http/client.h",
-    "net/http/server.h", "net/http1.h", "net/http1_body.h", "net/http1_read.h",
-    "net/tls_openssl.h", "proxy/exchange/attempt.h", "sim/scenario/load.h",
+    "net/http/client.h", "net/http/server.h", "net/http1.h", "net/http1_body.h",
+    "net/http1_read.h", "net/tls_openssl.h",
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
@@ -114,7 +113,8 @@ def check_folders(files, complaints):
 
 ASIDE = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'"""
                    r"|^[ \t]*\#(?:\\\n|[^\n])*", re.S | re.M)
-CALLABLE = re.compile(r"\b(\w+)\s*\(")
+# name(, or MACRO(name) if a macro writes the whole declaration.
+CALLABLE = re.compile(r"(?:^\s*[A-Z_]+\()?\b(\w+)\s*[()]")
 
 
 def statements(name):

@@ -7,8 +7,11 @@
 
 #include "config/doc/read_file.h"
 #include "config/doc/yaml.h"
+#include "config/field/read.h"
 #include "config/policy/policy_file.h"
-#include "sim/scenario/load.h"
+#include "sim/scenario/check.h"
+#include "sim/scenario/clients.h"
+#include "sim/scenario/services.h"
 
 /* Each may stand once at the top of a file. */
 static const char *const sections[] = { "version",  "scenario", "policies",
