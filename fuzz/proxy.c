@@ -53,8 +53,8 @@ static const char *const questions[] = {
     "0\r\n\r\n",
     "hello",
     "GET /w HTTP/1.1\r\nHost: x\r\nConnection: upgrade\r\nUpgrade: w\r\n\r\n",
-    "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: "
-    "100-continue\r\n\r\n",
+    ("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nExpect: "
+     "100-continue\r\n\r\n"),
     "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
     "0\r\nX-T: 1\r\n\r\n",
     "GET / HTTP/1.1\r\nHost: x\r\nX-Bide-Timeout-Ms: 50\r\n\r\n",
@@ -74,8 +74,8 @@ static const char *const answers[] = {
     "HTTP/1.1 101 Go\r\nConnection: upgrade\r\nUpgrade: w\r\n\r\nw",
     "HTTP/1.1 103 Soon\r\nLink: x\r\n\r\n",
     "HTTP/1.1 204 No\r\n\r\n",
-    "HTTP/1.1 500 No\r\nContent-Type: "
-    "application/problem+json\r\nContent-Length: 2\r\n\r\n{",
+    ("HTTP/1.1 500 No\r\nContent-Type: "
+     "application/problem+json\r\nContent-Length: 2\r\n\r\n{"),
     "}",
     "HTTP/1.1 2",
     "00 OK\r\nContent-Length: 0\r\n\r\n",

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include "bide/run.h"
-#include "config/field/field.h"
+#include "config/field/same.h"
+#include "config/field/text.h"
 #include "config/proxy/conf.h"
 #include "net/resolve.h"
 #include "observe/event/sink.h"

@@ -7,7 +7,7 @@
 
 #include "base/people.h"
 #include "cmd/common/output.h"
-#include "config/field/field.h"
+#include "config/field/text.h"
 
 /* Where the help of a flag begins, if the terminal has room for that. */
 enum { HELP_COLUMN = 28, ROOMY = 60 };

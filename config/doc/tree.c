@@ -47,6 +47,23 @@ int bide__tree_json(struct bide__tree **ret, const char *name, const char *text,
     return rc < 0 ? rc : refuse_mistaken(ret, tree, mistaken);
 }
 
+static bool is_json(const char *name)
+{
+    size_t n = strlen(name);
+
+    return n >= 5 && strcmp(name + n - 5, ".json") == 0;
+}
+
+int bide__tree_try(struct bide__tree **ret, const char *name, const char *text,
+                   size_t len, bide_diagnostics *notes)
+{
+    bool mistaken; /* counted in the notes as well */
+
+    return is_json(name)
+               ? bide__tree_try_json(ret, &mistaken, name, text, len, notes)
+               : bide__tree_try_yaml(ret, &mistaken, name, text, len, notes);
+}
+
 bool bide__node_is(const struct bide__node *node, const char *text)
 {
     return node && node->kind == BIDE__SCALAR && node->len == strlen(text) &&

@@ -64,6 +64,11 @@ int bide__tree_try_json(struct bide__tree **ret, bool *ret_mistaken,
                         const char *name, const char *text, size_t len,
                         bide_diagnostics *notes);
 
+/* The same for JSON if the name ends in ".json", and else for YAML; that the
+ * document is to be refused shows only in the mistakes among the findings. */
+int bide__tree_try(struct bide__tree **ret, const char *name, const char *text,
+                   size_t len, bide_diagnostics *notes);
+
 /* The value of a key of a map, or NULL; ret_key may be NULL. */
 struct bide__node *bide__map_get(const struct bide__node *map, const char *key,
                                  struct bide__node **ret_key);

@@ -19,10 +19,10 @@
  *     };
  *
  * A row says what a key takes (lib/takes.h, config/field/rows.h), where in a
- * struct it goes and what it means. From the rows come reading with
- * diagnostics, setting by text, flags of the command line, the reference page,
- * the schema, and whether two structs are the same. To add a key, add a row. The
- * options of a policy are rows, too: bide__option_field(). */
+ * struct it goes and what it means. From the rows come reading with diagnostics
+ * (read.h), setting by text (text.h), flags of the command line, the reference
+ * page, the schema, and whether two structs are the same (same.h). To add a key,
+ * add a row. The options of a policy are rows, too: bide__option_field(). */
 #ifndef BIDE_CONFIG_FIELD_FIELD_H
 #define BIDE_CONFIG_FIELD_FIELD_H
 
@@ -105,90 +105,5 @@ struct bide__table {
     void (*check)(struct bide__load *load, const struct bide__node *where,
                   const struct bide__node *map, void *to);
 };
-
-/* ===== reading (read.c, read_value.c) ===== */
-
-/* Reads a map into a struct that holds its defaults. */
-void bide__read_fields(struct bide__load *load, const struct bide__table *table,
-                       const struct bide__node *where,
-                       const struct bide__node *map, void *to);
-
-/* Reads one value, of whatever type; one that text can say; false after a
- * mistake. */
-void bide__read_field(struct bide__load *load, const struct bide__field *f,
-                      const struct bide__node *key,
-                      const struct bide__node *node, void *to);
-bool bide__read_value(struct bide__load *load, const struct bide__field *f,
-                      const struct bide__node *key,
-                      const struct bide__node *node, void *to);
-
-/* "`key`: expected ..., found ..."; of f->expects if expected is NULL. */
-void bide__wrong_field(struct bide__load *load, const struct bide__field *f,
-                       const struct bide__node *key,
-                       const struct bide__node *node, const char *expected,
-                       const char *help);
-
-/* Whether a node is a text that is not empty and holds no NUL. */
-bool bide__is_text(const struct bide__node *node);
-
-/* The members of a list; anything else is its only member. */
-size_t bide__member_count(const struct bide__node *node);
-const struct bide__node *bide__member(const struct bide__node *node, size_t i);
-
-/* ===== by text (text.c) ===== */
-
-/* What came of setting a field. */
-enum bide__set {
-    BIDE__SET_OK,
-    BIDE__SET_MALFORMED, /* not a value of its type */
-    BIDE__SET_UNITLESS,  /* a number where a unit is needed */
-    BIDE__SET_RANGE      /* of its type, and outside its bounds */
-};
-
-/* Sets a field of *to, or leaves it. */
-enum bide__set bide__field_set(const struct bide__field *f, void *to,
-                               const char *text, size_t len);
-
-/* Whether a text can set it at all. */
-bool bide__field_settable(const struct bide__field *f);
-
-/* The field that a path such as "queue.limit" leads to, or NULL; *ret_base is
- * where its struct begins in that of the table. */
-const struct bide__field *bide__field_find(const struct bide__table *table,
-                                           const char *path, size_t *ret_base);
-
-/* The value of a field as a file would have it; NULL if it has no such text. In
- * `buffer`, or a constant. */
-const char *bide__field_text(const struct bide__field *f, const void *from,
-                             char *buffer, size_t size);
-
-/* ===== equality (same.c) ===== */
-
-/* Gives a field that is a number or a word the value that it has in `from`. */
-void bide__field_copy(const struct bide__field *f, void *to, const void *from);
-
-/* Whether two structs hold the same, key for key. */
-bool bide__field_same(const struct bide__field *f, const void *a,
-                      const void *b);
-bool bide__fields_same(const struct bide__table *table, const void *a,
-                       const void *b);
-
-/* The first field that is `fixed` and not the same, as a path below the one
- * that is there: "proxy.limits.header_bytes". False if there is none. */
-bool bide__fixed_differs(const struct bide__table *table, const void *a,
-                         const void *b, char *path, size_t size);
-
-/* A number that is the same for structs that are; `h` is what came before. */
-uint64_t bide__fields_hash(uint64_t h, const struct bide__table *table,
-                           const void *from);
-uint64_t bide__field_hash(uint64_t h, const struct bide__field *f,
-                          const void *from);
-
-/* ===== copies (own.c) ===== */
-
-/* Makes the texts of a struct copies of its own; false: no memory, and what
- * could not be copied is NULL. And frees them. Lists stay as they are. */
-bool bide__fields_own(const struct bide__table *table, void *of);
-void bide__fields_disown(const struct bide__table *table, void *of);
 
 #endif

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "config/field/rows.h"
+#include "config/field/same.h"
+#include "config/field/text.h"
 #include "config/field/value.h"
 
 struct bide__field bide__option_field(const bide_option *o)

@@ -1,5 +1,5 @@
 /* own.c: a struct that outlives the file that it was read from. */
-#include "config/field/field.h"
+#include "config/field/own.h"
 
 #include <stdlib.h>
 #include <string.h>

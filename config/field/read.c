@@ -1,5 +1,5 @@
 /* read.c: maps, read by their tables. */
-#include "config/field/field.h"
+#include "config/field/read.h"
 
 #include <string.h>
 

@@ -1,7 +1,8 @@
 /* read_value.c: one value that text can say, read by its row; and where that
  * fails, what would have been right. */
 #include "config/doc/diag.h"
-#include "config/field/field.h"
+#include "config/field/read.h"
+#include "config/field/text.h"
 
 static const char *unit_help(struct bide__load *load,
                              const struct bide__field *f,

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "config/field/field.h"
+#include "config/field/text.h"
 
 static const char *type_of(const struct bide__field *f)
 {

@@ -2,10 +2,10 @@
  *
  * Each row comes to some bytes, which are the same if the values are. So a key
  * that has a row cannot be forgotten, and what is compared can be hashed. */
+#include "config/field/same.h"
+
 #include <stdio.h>
 #include <string.h>
-
-#include "config/field/field.h"
 
 /* How wide the value of a row is; 0: it is a text. */
 static size_t width(const struct bide__field *f)

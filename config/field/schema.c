@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "config/field/schema_policy.h"
 #include "config/policy/pages.h"
 #include "config/policy/policy_rules.h"
 #include "config/proxy/read.h"

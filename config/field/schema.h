@@ -35,8 +35,4 @@ void bide__schema_field(struct bide__json *j, const char *key,
 void bide__schema_table(struct bide__json *j, const char *key, const char *help,
                         const struct bide__table *table, const void *init);
 
-/* The keys of a policy: options, and those that are more than a number. */
-void bide__schema_options(struct bide__json *j);
-void bide__schema_others(struct bide__json *j);
-
 #endif

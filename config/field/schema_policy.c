@@ -1,4 +1,6 @@
 /* schema_policy.c: the part of the schema that describes one policy. */
+#include "config/field/schema_policy.h"
+
 #include <string.h>
 
 #include "config/field/field.h"

@@ -1,8 +1,8 @@
 /* schema_table.c: tables of fields as parts of a schema. */
 #include <string.h>
 
-#include "config/field/field.h"
 #include "config/field/schema.h"
+#include "config/field/text.h"
 
 /* ===== values ===== */
 

@@ -2,7 +2,7 @@
  *
  * The type of a row says how its text reads and how wide its value is; this is
  * the only place that knows both, but for same.c. */
-#include "config/field/field.h"
+#include "config/field/text.h"
 
 #include <stdio.h>
 #include <string.h>

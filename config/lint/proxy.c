@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "config/field/field.h"
+#include "config/field/read.h"
 #include "config/lint/proxy_lints.h"
 #include "config/policy/policy_file.h"
 #include "config/proxy/conf.h"

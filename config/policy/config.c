@@ -3,11 +3,9 @@
  * `version: 1` is required: it costs a line, and lets the format change one day
  * without changing the meaning of existing files. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "config/doc/diag.h"
 #include "config/doc/read_file.h"
-#include "config/doc/yaml.h"
 #include "config/policy/load.h"
 #include "config/policy/policy_file.h"
 #include "config/proxy/check.h"
@@ -109,24 +107,13 @@ static void load_root(struct bide__load *load)
     }
 }
 
-static bool is_json(const char *name)
-{
-    size_t n = strlen(name);
-
-    return n >= 5 && strcmp(name + n - 5, ".json") == 0;
-}
-
 /* Reads with notes that are not NULL. */
 static int parse(bide_config **ret, const char *name, const char *text,
                  size_t len, bide_diagnostics *notes)
 {
     struct bide__load load = { .notes = notes };
     size_t before = bide__diag_mistakes(notes);
-    bool mistaken; /* counted in the notes as well */
-    int rc = is_json(name) ? bide__tree_try_json(&load.tree, &mistaken, name,
-                                                 text, len, notes)
-                           : bide__tree_try_yaml(&load.tree, &mistaken, name,
-                                                 text, len, notes);
+    int rc = bide__tree_try(&load.tree, name, text, len, notes);
 
     if (rc < 0)
         return rc;

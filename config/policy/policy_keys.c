@@ -5,8 +5,8 @@
  */
 #include <string.h>
 
-#include "config/field/field.h"
 #include "config/field/option_value.h"
+#include "config/field/read.h"
 #include "config/policy/load.h"
 #include "config/policy/policy_parts.h"
 

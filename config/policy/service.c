@@ -2,7 +2,9 @@
  * has no use for it; the lints do. */
 #include <float.h>
 
+#include "config/field/read.h"
 #include "config/field/rows.h"
+#include "config/field/text.h"
 #include "config/policy/policy_parts.h"
 
 static void load_fact(struct bide__load *load, const struct bide__field *f,

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "config/field/read.h"
 #include "config/policy/policy_file.h"
 #include "config/proxy/read.h"
 

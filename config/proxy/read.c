@@ -3,6 +3,7 @@
 
 #include "base/address.h"
 #include "config/doc/diag.h"
+#include "config/field/read.h"
 #include "config/policy/policy_file.h"
 #include "config/policy/policy_rules.h"
 #include "config/proxy/address.h"

@@ -18,6 +18,14 @@
 
 /* ===== dependencies ===== */
 
+/* Workers offer free places themselves, by priority (exchange/queue.h): a call
+ * that waits for one is asked about when it is its turn. */
+static void on_place(void *ctx, const bide_dep *dep)
+{
+    (void)ctx;
+    (void)dep;
+}
+
 static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
                        bide_breaker_state to, int64_t now_ns)
 {
@@ -31,7 +39,9 @@ static struct counted_dep *dep_new(const struct upstream *u,
                                    size_t size)
 {
     struct counted_dep *d = calloc(1, sizeof *d);
-    bide_host host = { .ctx = d, .on_breaker = on_breaker };
+    bide_host host = { .ctx = d,
+                       .on_breaker = on_breaker,
+                       .on_place = on_place };
     char name[BIDE__PROXY_DEP_NAME + 1];
     if (!d)
         return NULL;

@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "config/field/field.h"
+#include "config/field/own.h"
+#include "config/field/same.h"
 #include "config/proxy/conf.h"
 #include "net/resolve.h"
 #include "net/tls.h"

@@ -162,19 +162,11 @@ bool attempt_is_careful(const struct attempt *a);
 /* Looks at its connection again soon. */
 void attempt_later(struct attempt *a);
 
-/* Its time is over before the whole response has arrived: what there is
- * counts. */
-void attempt_judge(struct attempt *a);
-
 /* Keeps its response in case there will be no better one. */
 void attempt_save(struct attempt *a);
 
 /* It must have made progress by `at_ns`. */
 void attempt_until(struct attempt *a, int64_t at_ns);
-
-/* Whether its connection may be reused: the whole request was sent, the whole
- * response read, and nothing else. */
-bool attempt_reusable(const struct attempt *a);
 
 /* ===== fault.c ===== */
 

@@ -36,4 +36,12 @@ void attempt_answer(struct attempt *a, const char *text, size_t len);
  * it is ready to be passed on. False: it is malformed. */
 bool attempt_scan(struct attempt *a);
 
+/* Its time is over before the whole response has arrived: what there is
+ * counts. */
+void attempt_judge(struct attempt *a);
+
+/* Whether its connection may be reused: the whole request was sent, the whole
+ * response read, and nothing else. */
+bool attempt_reusable(const struct attempt *a);
+
 #endif

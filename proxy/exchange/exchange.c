@@ -6,11 +6,7 @@
 
 #include "base/list.h"
 #include "bide/run.h"
-#include "config/proxy/conf.h"
 #include "net/buf.h"
-#include "net/conn.h"
-#include "net/tls.h"
-#include "proxy/access_log.h"
 #include "proxy/back/service.h"
 #include "proxy/exchange/answer.h"
 #include "proxy/exchange/answer_body.h"
@@ -249,55 +245,6 @@ void exchange_act(struct exchange *ex, bide_decision d)
         exchange_settle(ex, &d, NULL);
 }
 
-/* The client has shut down its sending side after a complete request. The
- * kernel reports that once, maybe together with the last data, so it is checked
- * again whenever there is something to decide. It may have closed entirely: TLS
- * says so, and so does the kernel after a failed write. Otherwise it may still
- * want its response (`nc -N`, some old clients). */
-static bool has_closed(const struct exchange *ex)
-{
-    return ex->client->conn.hup && ex->upload == UPLOAD_NONE;
-}
-
-static bool has_left(const struct exchange *ex)
-{
-    const struct net_conn *conn = &ex->client->conn;
-    return has_closed(ex) && (conn->broken || conn->session);
-}
-
-/* Whether an attempt is in progress; one that waits in our own line is not. */
-static bool is_under_way(const struct exchange *ex)
-{
-    const struct attempt *a = ex->running;
-    while (a && a->phase == ATTEMPT_IN_LINE)
-        a = a->next;
-    return a != NULL;
-}
-
-/* For a client that sends no more, one attempt is made, or continues, and its
- * outcome is the response: it does not wait for another. */
-static void step_once(struct exchange *ex)
-{
-    bide_call_no_more(&ex->call);
-    bide_decision d = exchange_next(ex);
-    if (d.action == BIDE_WAIT && !is_under_way(ex))
-        exchange_cancel(ex);
-    else
-        exchange_act(ex, d);
-}
-
-void exchange_step(struct exchange *ex)
-{
-    if (ex->phase != EXCHANGE_CALL)
-        return;
-    if (has_left(ex))
-        exchange_cancel(ex);
-    else if (has_closed(ex))
-        step_once(ex);
-    else
-        exchange_act(ex, exchange_next(ex));
-}
-
 void exchange_settle(struct exchange *ex, const bide_decision *d,
                      struct attempt *winner)
 {
@@ -320,80 +267,4 @@ void exchange_settle(struct exchange *ex, const bide_decision *d,
     ex->winner = winner;
     attempt_move(winner, ATTEMPT_PASSED_ON);
     answer_begin(ex);
-}
-
-/* ===== the client ===== */
-
-void exchange_cut(struct exchange *ex)
-{
-    struct client *c = ex->client;
-    count(&ex->worker->counters.cut_short);
-    if (ex->route)
-        bide_dep_cut_short(dep_of(ex));
-    ex->reason = BIDE_BECAUSE_CUT_SHORT;
-    exchange_over(ex);
-    client_abort(c);
-}
-
-void exchange_gone(struct exchange *ex)
-{
-    count(&ex->worker->counters.cancelled);
-    if (exchange_is_called(ex))
-        bide_call_cancel(&ex->call);
-    exchange_stop(ex, ex->winner);
-    ex->reason = BIDE_BECAUSE_CANCELLED;
-    if (ex->status == 0)
-        ex->status = 499; /* as in nginx: the client went away */
-    exchange_over(ex);
-}
-
-void exchange_cancel(struct exchange *ex)
-{
-    struct client *c = ex->client;
-    exchange_gone(ex);
-    client_abort(c);
-}
-
-/* Reported once, whatever the outcome. */
-void exchange_over(struct exchange *ex)
-{
-    if (ex->phase == EXCHANGE_OVER)
-        return;
-    exchange_move(ex, EXCHANGE_OVER);
-    if (ex->worker->log)
-        access_log_write(ex->worker->log, ex);
-    event_over(ex);
-}
-
-void exchange_client_ready(struct exchange *ex)
-{
-    struct client *c = ex->client;
-    const struct net_conn *conn = &c->conn;
-    bool owed = ex->winner && !attempt_is_complete(ex->winner);
-    if (has_left(ex) && owed) {
-        exchange_cancel(ex);
-        return;
-    }
-    if (ex->phase != EXCHANGE_ANSWER && conn->writable)
-        interim_flush(ex);
-    if (ex->phase == EXCHANGE_ANSWER) {
-        if (ex->upload == UPLOAD_STREAMING && ex->winner)
-            upload_read(ex);
-        if (c->ex == ex && c->phase == CLIENT_BUSY)
-            answer_pump(ex);
-        return;
-    }
-    if (conn->broken || has_left(ex) || (has_closed(ex) && !is_under_way(ex)))
-        exchange_cancel(ex);
-    else if (has_closed(ex))
-        bide_call_no_more(&ex->call);
-    else if (ex->upload != UPLOAD_NONE)
-        upload_read(ex);
-}
-
-const char *exchange_certificate(const struct exchange *ex)
-{
-    return ex->generation->conf->tls.forward_client
-               ? net_tls_client_certificate(&ex->client->conn)
-               : NULL;
 }

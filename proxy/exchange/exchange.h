@@ -4,27 +4,27 @@
  * makes the attempts, and streams the response of the one that ends the call.
  * Its parts:
  *
- *   request.c        what the request says; begins the call
- *   exchange.c       asks for decisions, has them done, ends it
- *   exchange_time.c  how long its client may take
- *   priority.c       which requests go first, by a header field
- *   queue.c          those that wait for a place in flight
- *   upload.c         the request's body: kept for replay (upload_keep.c),
- *                    streamed past that (upload_stream.c)
- *   attempt.c        an attempt's life, from the choice of an endpoint on
- *   fault.c          ... failing on purpose instead
- *   attempt_send.c   ... sending the request
- *   attempt_read.c   ... reading the answer's head, and having it judged
- *   answer.c         the answer's head; interim answers
- *   answer_read.c    ... reading its body
- *   answer_hold.c    ... holding it for a slow client
- *   answer_pass.c    ... passing it on
- *   own_answer.c     answers that no endpoint gave
- *   fallback.c       what is answered when the policy has given up
- *   copy.c           ... copies of answers, for that
- *   hops.c           Max-Forwards and Via
- *   tunnel.c         what follows a 101
- *   phase.c          which phase of it, or of an attempt, may follow which
+ *   request.c          what the request says; begins the call
+ *   exchange.c         asks for decisions, has them done, ends it
+ *   exchange_client.c  what its client does, and how long it may take
+ *   priority.c         which requests go first, by a header field
+ *   queue.c            those that wait for a place in flight
+ *   upload.c           the request's body: kept for replay (upload_keep.c),
+ *                      streamed past that (upload_stream.c)
+ *   attempt.c          an attempt's life, from the choice of an endpoint on
+ *   fault.c            ... failing on purpose instead
+ *   attempt_send.c     ... sending the request
+ *   attempt_read.c     ... reading the answer's head, and having it judged
+ *   answer.c           the answer's head; interim answers
+ *   answer_read.c      ... reading its body
+ *   answer_hold.c      ... holding it for a slow client
+ *   answer_pass.c      ... passing it on
+ *   own_answer.c       answers that no endpoint gave
+ *   fallback.c         what is answered when the policy has given up
+ *   copy.c             ... copies of answers, for that
+ *   hops.c             Max-Forwards and Via
+ *   tunnel.c           what follows a 101
+ *   phase.c            which phase of it, or of an attempt, may follow which
  *
  * Its phases:
  *
@@ -193,9 +193,6 @@ static inline bool exchange_is_called(const struct exchange *ex)
 struct exchange *exchange_new(struct client *c);
 void exchange_free(struct exchange *ex);
 
-/* Asks the engine what to do, and does it. */
-void exchange_step(struct exchange *ex);
-
 /* Reports the outcome of an attempt to the engine; asks it what to do next. */
 void exchange_report(struct exchange *ex, const struct attempt *a,
                      const bide_outcome *out);
@@ -218,6 +215,22 @@ void exchange_restart(struct exchange *ex, const struct route *route);
 /* Schedules it soon. */
 void exchange_later(struct exchange *ex, enum todo what);
 
+/* The call is over: `winner` (may be NULL) has its response. */
+void exchange_settle(struct exchange *ex, const bide_decision *d,
+                     struct attempt *winner);
+
+/* The request as text. */
+const char *exchange_bytes(const struct exchange *ex);
+
+/* Its method, as a C string; NULL for one that is longer than any known. */
+enum { METHOD_TEXT = 32 };
+const char *exchange_method(const struct exchange *ex, char text[METHOD_TEXT]);
+
+/* ===== exchange_client.c ===== */
+
+/* Asks the engine what to do, and does it, unless the client has left. */
+void exchange_step(struct exchange *ex);
+
 /* The client has gone, or will be: logs that. */
 void exchange_gone(struct exchange *ex);
 
@@ -234,21 +247,8 @@ void exchange_cancel(struct exchange *ex);
 /* The client's connection may be ready for something. */
 void exchange_client_ready(struct exchange *ex);
 
-/* The call is over: `winner` (may be NULL) has its response. */
-void exchange_settle(struct exchange *ex, const bide_decision *d,
-                     struct attempt *winner);
-
-/* The request as text. */
-const char *exchange_bytes(const struct exchange *ex);
-
-/* Its method, as a C string; NULL for one that is longer than any known. */
-enum { METHOD_TEXT = 32 };
-const char *exchange_method(const struct exchange *ex, char text[METHOD_TEXT]);
-
 /* The client's certificate as endpoints get it; NULL: none. */
 const char *exchange_certificate(const struct exchange *ex);
-
-/* ===== exchange_time.c ===== */
 
 /* The configuration that applies to it, even before it has a route. */
 const struct bide__proxy_conf *exchange_conf(const struct exchange *ex);

@@ -1,9 +1,11 @@
 /* clients.c: the fleets of clients. How their calls come (rate, think
  * or replay) is one choice of three; what they call and by which policy can be
  * left out where there is only one. */
+#include "sim/scenario/clients.h"
+
 #include <string.h>
 
-#include "sim/scenario/load.h"
+#include "config/field/read.h"
 
 static uint32_t usual_service(struct sim_load *l,
                               const struct bide__node *where)

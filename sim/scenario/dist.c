@@ -8,6 +8,7 @@
  *     { mixture: [ { share: 95%, exponential: 10ms }, { share: 5%, ... } ] }
  *     { histogram: [ { upto: 10ms, share: 50% }, { upto: 1s, share: 50% } ] }
  */
+#include "config/field/read.h"
 #include "sim/model/number.h"
 #include "sim/scenario/rows.h"
 

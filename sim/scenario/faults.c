@@ -1,6 +1,7 @@
 /* faults.c: the timetable of faults. Each is of one kind, which the
  * key that it has names; when it ends is said in one of two ways. */
-#include "sim/scenario/load.h"
+#include "config/field/read.h"
+#include "sim/scenario/services.h"
 
 static const struct {
     const char *key;

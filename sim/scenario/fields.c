@@ -1,6 +1,8 @@
 /* fields.c: every key of a scenario, in tables. The reader, the
  * reference page and the schema go by them: to add a key, add a row. */
+#include "sim/scenario/replay.h"
 #include "sim/scenario/rows.h"
+#include "sim/scenario/services.h"
 
 const char *const sim_repeat_words[] = { "true", "false", "key", NULL };
 static const char *const order_words[] = { "fifo", "lifo", NULL };

@@ -1,6 +1,6 @@
 /* graph.c: who calls whom. A circle would never end, and is a mistake.
  * Graphs may be deep, stacks are not: the walk keeps its own. */
-#include "sim/scenario/load.h"
+#include "sim/scenario/check.h"
 
 enum { UNSEEN, ON_THE_WAY, DONE };
 

@@ -1,5 +1,5 @@
 /* lint.c: what would run, and is likely not meant. */
-#include "sim/scenario/load.h"
+#include "sim/scenario/check.h"
 
 /* ===== services that nobody calls ===== */
 

@@ -38,17 +38,6 @@ SIM_READER(sim_read_text);    /* char *, without the blanks behind it */
 SIM_READER(sim_read_policy);  /* uint32_t, by name; so are ... */
 SIM_READER(sim_read_service); /* ... this ... */
 SIM_READER(sim_read_fleet);   /* ... and this */
-SIM_READER(sim_read_dist);    /* struct sim_dist */
-SIM_READER(sim_read_calls);   /* of struct sim_model_service */
-SIM_READER(sim_read_replay);  /* of struct sim_model_fleet */
-
-/* Stretches a distribution so that what it is named by becomes a duration. */
-bool sim_set_dist(const struct bide__field *f, void *into, const char *text,
-                  size_t len);
-
-/* What the schema says of them. */
-void sim_schema_dist(struct bide__json *j, const struct bide__field *f);
-void sim_schema_calls(struct bide__json *j, const struct bide__field *f);
 
 /* Adds a mistake about a node; "`key`: expected ...; found ...". */
 #define sim_mistake(l, node, code, help, ...)                                  \
@@ -66,18 +55,6 @@ bool sim_read_map(struct sim_load *l, const struct bide__table *table,
                   void *into, const struct bide__node *key,
                   const struct bide__node *node, const char *help);
 
-/* A map with one of the shapes of distributions, and perhaps a share; those that
- * are made of parts. */
-bool sim_read_shape(struct sim_load *l, struct sim_dist *ret,
-                    const struct bide__node *key, const struct bide__node *map,
-                    bool with_share);
-bool sim_read_mixture(struct sim_load *l, struct sim_dist *ret,
-                      const struct bide__node *key,
-                      const struct bide__node *node);
-bool sim_read_histogram(struct sim_load *l, struct sim_dist *ret,
-                        const struct bide__node *key,
-                        const struct bide__node *node);
-
 /* The number of what has that name, or SIM_NONE after a mistake. */
 uint32_t sim_find_policy(struct sim_load *l, const struct bide__node *name);
 uint32_t sim_find_service(struct sim_load *l, const struct bide__node *name);
@@ -93,20 +70,5 @@ const char *sim_suggest_key(struct sim_load *l, const struct bide__node *map,
 /* "`a` and `b` both say ...": a mistake if a map has both keys; then true. */
 bool sim_both(struct sim_load *l, const struct bide__node *map, const char *a,
               const char *b, const char *what);
-
-/* The sections. */
-void sim_load_clients(struct sim_load *l);
-void sim_load_services(struct sim_load *l);
-void sim_load_faults(struct sim_load *l, const struct bide__node *key,
-                     const struct bide__node *node);
-void sim_load_variants(struct sim_load *l, const struct bide__node *key,
-                       const struct bide__node *node);
-void sim_check_graph(struct sim_load *l);
-void sim_lint_scenario(struct sim_load *l, const struct bide__node *faults);
-
-/* Times of a log, in nanoseconds and in order, the first of them 0. Lines
- * without a time are findings about `path`. */
-bool sim_read_log(struct sim_load *l, const char *path, const char *text,
-                  size_t len, int64_t **ret, uint32_t *ret_n);
 
 #endif

@@ -15,7 +15,7 @@
 #include "config/field/value.h"
 #include "lib/ascii.h"
 #include "sim/model/memory.h"
-#include "sim/scenario/load.h"
+#include "sim/scenario/replay.h"
 
 /* ===== one time ===== */
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "config/doc/diag.h"
+#include "config/field/read.h"
 #include "config/policy/policy_file.h"
 #include "sim/scenario/load.h"
 

@@ -2,6 +2,7 @@
  * mixtures of others, and histograms that were measured. */
 #include <math.h>
 
+#include "config/field/read.h"
 #include "sim/scenario/rows.h"
 
 /* Threads: owned. */

@@ -2,12 +2,14 @@
  * scenario. Only a file will do: a scenario that comes from elsewhere must not
  * make bide wait at a device. */
 #define _GNU_SOURCE /* stat */
+#include "sim/scenario/replay.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "config/doc/read_file.h"
-#include "sim/scenario/load.h"
+#include "config/field/read.h"
 
 /* The path of the log; NULL: no memory. */
 static const char *beside(struct sim_load *l, const struct bide__node *node)

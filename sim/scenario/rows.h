@@ -4,7 +4,7 @@
 #define BIDE_SIM_SCENARIO_ROWS_H
 
 #include "config/field/rows.h"
-#include "sim/scenario/load.h"
+#include "sim/scenario/dist.h"
 
 #define MOST_NS  2.592e15 /* 30 days */
 #define LEAST    1e-9     /* a number over 0 */
@@ -32,5 +32,9 @@
 #define TAKES_FLEET                                                            \
     TAKES_AS(BIDE__NAME, "the name of a fleet of clients"),                    \
         .read = sim_read_fleet
+
+/* What the schema says of values that only scenarios have (schema.c). */
+void sim_schema_dist(struct bide__json *j, const struct bide__field *f);
+void sim_schema_calls(struct bide__json *j, const struct bide__field *f);
 
 #endif

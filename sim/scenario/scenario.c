@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "config/doc/read_file.h"
-#include "config/doc/yaml.h"
+#include "config/field/read.h"
 #include "config/policy/policy_file.h"
-#include "sim/scenario/load.h"
+#include "sim/scenario/check.h"
+#include "sim/scenario/clients.h"
+#include "sim/scenario/services.h"
 
 /* Each may stand once at the top of a file. */
 static const char *const sections[] = { "version",  "scenario", "policies",
@@ -140,13 +142,6 @@ static void load_root(struct sim_load *l)
 
 /* ===== the whole value ===== */
 
-static bool is_json(const char *name)
-{
-    size_t n = strlen(name);
-
-    return n >= 5 && strcmp(name + n - 5, ".json") == 0;
-}
-
 static void release(void *memory)
 {
     bide__tree_free(memory);
@@ -166,11 +161,7 @@ static int parse(struct sim_model **ret, const char *name, const char *text,
 {
     struct sim_load l = { .base = { .notes = notes },
                           .mistakes_before = bide__diag_mistakes(notes) };
-    bool mistaken; /* counted in the notes as well */
-    int rc = is_json(name) ? bide__tree_try_json(&l.base.tree, &mistaken, name,
-                                                 text, len, notes)
-                           : bide__tree_try_yaml(&l.base.tree, &mistaken, name,
-                                                 text, len, notes);
+    int rc = bide__tree_try(&l.base.tree, name, text, len, notes);
 
     if (rc < 0)
         return rc;

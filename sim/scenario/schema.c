@@ -3,8 +3,8 @@
  * cannot say, and leaves to `bide check`. */
 #include "base/json.h"
 #include "config/field/schema.h"
-#include "sim/scenario/load.h"
 #include "sim/scenario/reference.h"
+#include "sim/scenario/rows.h"
 
 static void put_map(struct bide__json *j, const char *key,
                     const struct bide__table *table)

@@ -1,7 +1,9 @@
 /* services.c: services, and the calls that they make in turn. */
+#include "sim/scenario/services.h"
+
 #include <string.h>
 
-#include "sim/scenario/load.h"
+#include "config/field/read.h"
 
 /* ===== the calls of a service ===== */
 

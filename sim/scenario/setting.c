@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "config/field/option_value.h"
+#include "config/field/text.h"
 #include "sim/model/memory.h"
 #include "sim/scenario/load.h"
 

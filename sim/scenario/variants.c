@@ -9,6 +9,8 @@
  */
 #include <string.h>
 
+#include "config/field/read.h"
+#include "sim/scenario/clients.h"
 #include "sim/scenario/rows.h"
 
 enum { MAX_VARIANTS = 32 };

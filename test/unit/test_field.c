@@ -2,8 +2,10 @@
  * same, by every row; and which rows cannot change while a program runs. */
 #include "findings.h"
 
-#include "config/field/field.h"
 #include "config/field/option_value.h"
+#include "config/field/own.h"
+#include "config/field/same.h"
+#include "config/field/text.h"
 #include "config/proxy/conf.h"
 
 /* Every list and every map of the section, with something in it. */

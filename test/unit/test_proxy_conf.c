@@ -3,6 +3,7 @@
 #include "findings.h"
 
 #include "config/field/size.h"
+#include "config/field/text.h"
 #include "config/proxy/conf.h"
 #include "config/proxy/read.h"
 
