@@ -166,7 +166,7 @@ int proxy_start(struct proxy *p, char *err, size_t err_size)
     return resolve_names(p, p->generation, err, err_size) ? 0 : -1;
 }
 
-static void tell_all(struct proxy *p, enum worker_message message)
+static void send_all(struct proxy *p, enum worker_message message)
 {
     for (unsigned i = 0; i < p->n_started; i++)
         worker_tell(p->workers[i], message);
@@ -231,7 +231,7 @@ int proxy_reload(struct proxy *p, bide_config *config,
     generation_unref(old);
     listen_sockets_unref(shut);
     bound_stale(p);
-    tell_all(p, WORKER_RELOAD);
+    send_all(p, WORKER_RELOAD);
     dep_memory_sweep(p->hooks.memory);
     if (p->resolver)
         resolver_wake(p->resolver);
@@ -261,16 +261,16 @@ struct listen_sockets *proxy_sockets(struct proxy *p)
 void proxy_drain(struct proxy *p)
 {
     atomic_store(&p->draining, true);
-    tell_all(p, WORKER_DRAIN);
+    send_all(p, WORKER_DRAIN);
 }
 void proxy_hand_over(struct proxy *p)
 {
     atomic_store(&p->draining, true);
-    tell_all(p, WORKER_HAND_OVER);
+    send_all(p, WORKER_HAND_OVER);
 }
 void proxy_stop(struct proxy *p)
 {
-    tell_all(p, WORKER_STOP);
+    send_all(p, WORKER_STOP);
 }
 
 bool proxy_rotate(struct proxy *p, char *err, size_t err_size)
@@ -278,7 +278,7 @@ bool proxy_rotate(struct proxy *p, char *err, size_t err_size)
     const char *log = p->generation->conf->access_log;
     bool fine =
         !log || use_log(p, access_log_open(log, err, err_size), err, err_size);
-    tell_all(p, WORKER_ROTATE);
+    send_all(p, WORKER_ROTATE);
     return fine;
 }
 

@@ -37,7 +37,7 @@ static void sign(struct bide__event *e, const struct demo_client *c)
 }
 
 /* An attempt that failed, and what the engine made of it. */
-static void tell_failure(struct demo_client *c, const bide_decision *d)
+static void record_failure(struct demo_client *c, const bide_decision *d)
 {
     bide_verdict verdict;
     struct bide__event *e =
@@ -56,7 +56,7 @@ static void tell_failure(struct demo_client *c, const bide_decision *d)
 }
 
 /* A call that was refused before its first attempt. */
-static void tell_refusal(struct demo_client *c, bide_reason reason)
+static void record_refusal(struct demo_client *c, bide_reason reason)
 {
     struct bide__event *e =
         c->all->demo->ring ? bide__ring_next(c->all->demo->ring) : NULL;
@@ -85,7 +85,7 @@ static void think(struct demo_client *c)
 static void end_call(struct demo_client *c, bide_reason reason)
 {
     if (bide_call_attempts(&c->call) == 0)
-        tell_refusal(c, reason);
+        record_refusal(c, reason);
     bide_call_end(&c->call, c->all->loop.now_ns);
     count(c, reason == BIDE_BECAUSE_SUCCESS ? DEMO_GOOD : DEMO_FAILED);
     think(c);
@@ -117,7 +117,7 @@ static void go_on(struct demo_client *c, bool failed)
     for (;;) {
         bide_decision d = bide_call_next(&c->call, c->all->loop.now_ns);
         if (failed)
-            tell_failure(c, &d);
+            record_failure(c, &d);
         if (d.action == BIDE_DONE) {
             end_call(c, d.reason);
             return;

@@ -164,7 +164,7 @@ static void open_page(const char *url, const sigset_t *mask)
 }
 
 /* Shows what happens until `until_ns` after the start, or a signal. */
-static void watch(struct show *s, struct demo_view *view, int64_t until_ns)
+static void show_until(struct show *s, struct demo_view *view, int64_t until_ns)
 {
     int64_t length = s->stage.demo.plan.length_ns;
     int64_t step =
@@ -213,7 +213,7 @@ static int play(struct show *s)
         demo_print_columns(stdout);
     if (s->args.open && url_of(s))
         open_page(url_of(s), &s->mask);
-    watch(s, &view, s->stage.demo.plan.length_ns);
+    show_until(s, &view, s->stage.demo.plan.length_ns);
     bool early = interrupted;
     if (!conclude(s)) {
         complain("demo", "no memory");
@@ -225,7 +225,7 @@ static int play(struct show *s)
         view.lines = 0;
         if (!s->args.json)
             putchar('\n');
-        watch(s, &view, DEMO_DAY_S * BIDE_SECOND);
+        show_until(s, &view, DEMO_DAY_S * BIDE_SECOND);
     }
     return EXIT_OK;
 }

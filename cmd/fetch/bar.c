@@ -15,7 +15,7 @@
 #include "cmd/common/output.h"
 #include "cmd/fetch/args.h"
 #include "cmd/fetch/fetch.h"
-#include "cmd/fetch/tell.h"
+#include "cmd/fetch/progress.h"
 #include "cmd/fetch/transfer.h"
 
 /* A bar narrower than this says nothing; a download shorter needs none. */

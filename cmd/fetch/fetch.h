@@ -2,7 +2,7 @@
  * body.c what is to be sent), what libcurl is told (request.c), one
  * URL from beginning to end (transfer.c), where its answer goes
  * (sink.c) and how a broken one is gone on with (resume.c), all of
- * them together (loop.c), and what is told about it (tell.c,
+ * them together (loop.c), and what is told about it (progress.c,
  * bar.c, json.c). */
 #ifndef BIDE_CMD_FETCH_FETCH_H
 #define BIDE_CMD_FETCH_FETCH_H

@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "cmd/fetch/args.h"
 #include "cmd/fetch/fetch.h"
-#include "cmd/fetch/tell.h"
+#include "cmd/fetch/progress.h"
 #include "cmd/fetch/transfer.h"
 
 static FILE *open_summary(const char *where)

@@ -11,7 +11,7 @@
 #include "cmd/fetch/bar.h"
 #include "cmd/fetch/fetch.h"
 #include "cmd/fetch/sink.h"
-#include "cmd/fetch/tell.h"
+#include "cmd/fetch/progress.h"
 #include "cmd/fetch/transfer.h"
 
 /* How often the bar is drawn, and a signal looked for. */
@@ -176,7 +176,7 @@ static void print_ended(struct fetch *f)
             t->os_error = errno;
             t->result.code = CURLE_WRITE_ERROR;
             t->exit = (int)CURLE_WRITE_ERROR;
-            fetch_tell_failure(t);
+            fetch_print_failure(t);
         }
     }
 }

@@ -11,7 +11,7 @@
 #include "cmd/fetch/fetch.h"
 #include "cmd/fetch/resume.h"
 #include "cmd/fetch/sink.h"
-#include "cmd/fetch/tell.h"
+#include "cmd/fetch/progress.h"
 
 /* The more is held back, the more is fetched twice if it breaks off; what is
  * held is read for problem details. A stream that nobody can take back is
@@ -172,7 +172,7 @@ static void end(struct fetch_transfer *t)
     settle_sink(t);
     t->exit = exit_code(t);
     if (t->exit != EXIT_OK)
-        fetch_tell_failure(t);
+        fetch_print_failure(t);
     else
         fetch_bar_keep(t);
     fetch_ended(t);

@@ -326,7 +326,7 @@ static int patience_ms(struct supervisor *s, int64_t now)
     return at <= now ? 0 : ms > 60000 ? 60000 : (int)ms;
 }
 
-static void watch(struct supervisor *s)
+static void supervise_children(struct supervisor *s)
 {
     while (child_any(s) || !s->stopping) {
         struct pollfd p[DEP_SEATS + 1];
@@ -391,7 +391,7 @@ int supervise(char **argv, bide_config *config, int text,
     }
     prctl(PR_SET_NAME, "bide-supervisor");
     malloc_trim(0);
-    watch(&s);
+    supervise_children(&s);
     *ret_code = s.code;
     kept_clear(&s.kept);
     free(s.program);

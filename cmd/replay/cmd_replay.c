@@ -116,7 +116,7 @@ static int run_script(const struct request *request, const char *path,
 
 /* ===== logs ===== */
 
-static void tell_bad(const struct replay_log *log, const char *path)
+static void print_bad(const struct replay_log *log, const char *path)
 {
     if (!log->n_bad)
         return;
@@ -151,7 +151,7 @@ static int run_log(const struct request *request, const char *path,
     else if (rc < 0)
         rc = told(rc);
     else
-        tell_bad(&log, path);
+        print_bad(&log, path);
     if (rc == 0 && log.n == 0)
         rc = complain("replay", "%s: no line in the format `%s`", path,
                       request->log);

@@ -226,7 +226,7 @@ static struct ending not_started(int err)
 
 /* If it ended by itself at the very moment of the timeout, it did not time
  * out. */
-static void tell_status(struct attempt *a)
+static void read_status(struct attempt *a)
 {
     struct ending *e = &a->end;
 
@@ -347,7 +347,7 @@ struct ending run_attempt(struct run *r, const bide_decision *d)
             watch_time(&a);
             wait_for_something(&a);
         }
-        tell_status(&a);
+        read_status(&a);
         take_terminal_back(&a);
     }
     feed_end(&r->feed);

@@ -10,7 +10,7 @@
  *   spool.c     bytes that are kept: in memory, then on disk
  *   judge.c     what an attempt came to, and whether that may improve
  *   state.c     what invocations with one --key share
- *   tell.c      what is told to people, log.c: to machines
+ *   progress.c      what is told to people, log.c: to machines
  *
  * One thread and one poll(): while a command runs, nothing else waits. */
 #ifndef BIDE_CMD_RUN_CMD_H

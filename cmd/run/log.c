@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 #include "cmd/run/cmd.h"
-#include "cmd/run/tell.h"
+#include "cmd/run/progress.h"
 
 /* A copy that the command does not get: the number is for us. */
 static int open_descriptor(const char *text)

@@ -11,7 +11,7 @@
 #include "cmd/run/child.h"
 #include "cmd/run/cmd.h"
 #include "cmd/run/state.h"
-#include "cmd/run/tell.h"
+#include "cmd/run/progress.h"
 
 /* ===== setting up ===== */
 
@@ -111,7 +111,7 @@ static void take_signals(struct run *r)
         case SIGUSR2:
             break; /* there is no command that they could be for */
         case SIGTSTP:
-            tell_clear(r);
+            print_clear(r);
             stop_ourselves(false);
             break;
         default:
@@ -128,7 +128,7 @@ static void wait_until(struct run *r, const bide_decision *d)
     enum { LOOK_NS = 20 * 1000 * 1000 };
     struct pollfd p = { r->signals.fd, POLLIN, 0 };
     int64_t at = d->at_ns;
-    int64_t again = tell_countdown(r, d);
+    int64_t again = print_countdown(r, d);
 
     if (d->reason == BIDE_BECAUSE_QUEUED && r->now + LOOK_NS < at)
         at = r->now + LOOK_NS;
@@ -169,7 +169,7 @@ static void try_once(struct run *r, const bide_decision *d)
     r->ended = true;
     r->outcome = run_judge(r->args, &r->last);
     if (r->last.how == ENDED_NOT_STARTED)
-        tell_not_started(r);
+        print_not_started(r);
     r->now = bide_now_ns();
     if (r->feed.lost) /* what it had to read cannot be given again */
         bide_call_set_op(&r->call,
@@ -211,7 +211,7 @@ static int finish(struct run *r, const bide_decision *d)
     if (r->ended && !r->interrupted_by)
         err = settle(r, true, d->reason == BIDE_BECAUSE_SUCCESS);
     code = exit_code(r, d->reason, err);
-    tell_end(r, d);
+    print_end(r, d);
     bide_dep_free(r->dep);
     feed_done(&r->feed);
     output_done(&r->output);
@@ -232,7 +232,7 @@ static void announce_wait(struct run *r, const bide_decision *d)
     r->waits_until = d->at_ns;
     if (r->ended && r->args->output == OUTPUT_PREFIX)
         settle(r, false, false);
-    tell_wait(r, d);
+    print_wait(r, d);
     log_decision(r, d);
 }
 
@@ -255,12 +255,12 @@ int run_loop(struct run_args *args)
             announce_wait(&r, &d);
             wait_until(&r, &d);
         } else {
-            tell_clear(&r);
+            print_clear(&r);
             log_decision(&r, &d);
             try_once(&r, &d);
         }
     }
-    tell_clear(&r);
+    print_clear(&r);
     log_decision(&r, &d);
     return finish(&r, &d);
 }

@@ -37,7 +37,7 @@ struct piece {
 /* Each stream for itself: what one says in two pieces is not to be torn apart
  * by what the other says between them. An expression ends at NUL, so output
  * must not have any. */
-static void watch(struct stream *s, const char *data, size_t len)
+static void match_output(struct stream *s, const char *data, size_t len)
 {
     if (!s->tail)
         return;
@@ -135,7 +135,7 @@ static void take(struct output *o, int i)
         close_end(&s->from);
         return;
     }
-    watch(s, data, (size_t)n);
+    match_output(s, data, (size_t)n);
     s->at = 0;
     if (!passes(o, i)) {
         keep(o, i, data, (size_t)n);

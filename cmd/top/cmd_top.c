@@ -130,7 +130,7 @@ static void draw(const struct top *t, const char *status)
 
 /* Until a key or a signal ends it. A program that is gone for a while is waited
  * for: what was seen last stays. */
-static void watch(struct top *t)
+static void show_until_quit(struct top *t)
 {
     bool paused = false, draw_now = false;
     int64_t due = bide_now_ns() + t->interval_ns;
@@ -185,7 +185,7 @@ int cmd_top(int argc, char **argv)
         return EXIT_FINDINGS;
     }
     top_screen_init();
-    watch(&t);
+    show_until_quit(&t);
     top_screen_done();
     return EXIT_OK;
 }

@@ -125,7 +125,7 @@ static bool has_name(const struct endpoint *e)
 
 /* Copies the addresses of the name to the endpoint. True: attempts that wait
  * for it should look again. */
-static bool tell_endpoint(struct resolver *r, struct endpoint *e,
+static bool update_endpoint(struct resolver *r, struct endpoint *e,
                           const struct name *n)
 {
     bool waited = atomic_load(&e->moves) == 0;
@@ -136,7 +136,7 @@ static bool tell_endpoint(struct resolver *r, struct endpoint *e,
     return waited && (n->known || n->failures > 0);
 }
 
-static void tell_workers(struct proxy *p)
+static void wake_workers(struct proxy *p)
 {
     for (unsigned i = 0; i < p->n_workers; i++)
         worker_tell(p->workers[i], WORKER_NAMES);
@@ -157,7 +157,7 @@ static void each_endpoint(struct resolver *r, const struct name *n,
         }
     generation_unref(g);
     if (changed)
-        tell_workers(r->proxy);
+        wake_workers(r->proxy);
 }
 
 static bool follow_endpoint(struct resolver *r, struct endpoint *e,
@@ -172,7 +172,7 @@ static bool follow_endpoint(struct resolver *r, struct endpoint *e,
     if (!n->wanted || every < n->every_ns)
         n->every_ns = every;
     n->wanted = true;
-    return tell_endpoint(r, e, n);
+    return update_endpoint(r, e, n);
 }
 
 /* Takes the names of the current generation; all are looked up now. */
@@ -236,10 +236,10 @@ static int64_t ask_due(struct resolver *r)
     return next;
 }
 
-static bool tell_if_named(struct resolver *r, struct endpoint *e,
+static bool update_if_named(struct resolver *r, struct endpoint *e,
                           const struct name *n)
 {
-    return strcmp(e->host, n->host) == 0 && tell_endpoint(r, e, n);
+    return strcmp(e->host, n->host) == 0 && update_endpoint(r, e, n);
 }
 
 static void heard(struct resolver *r, struct net_answer *a)
@@ -258,7 +258,7 @@ static void heard(struct resolver *r, struct net_answer *a)
     } else {
         failed(r, n, a->why);
     }
-    each_endpoint(r, n, tell_if_named);
+    each_endpoint(r, n, update_if_named);
     drop_unwanted(r, false);
 }
 

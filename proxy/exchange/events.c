@@ -36,7 +36,7 @@ void event_thread(struct worker *w)
     here = w->tell.ring;
 }
 
-static struct event_writer *teller_of(const struct exchange *ex)
+static struct event_writer *writer_of(const struct exchange *ex)
 {
     return &ex->worker->tell;
 }
@@ -50,7 +50,7 @@ static bool is_traced(const struct exchange *ex)
 
 void event_begin(struct exchange *ex)
 {
-    struct event_writer *t = teller_of(ex);
+    struct event_writer *t = writer_of(ex);
     const struct http1_field *f;
 
     if (!t->traces)
@@ -76,7 +76,7 @@ void event_attempt(struct attempt *a, bide_reason why)
     struct exchange *ex = a->ex;
 
     a->why = (uint8_t)why;
-    if (!teller_of(ex)->ring)
+    if (!writer_of(ex)->ring)
         return;
     if (why != BIDE_BECAUSE_HEDGE && a->number > 1) {
         a->asked_ns = ex->asked_ns;
@@ -84,7 +84,7 @@ void event_attempt(struct attempt *a, bide_reason why)
     }
     if (is_traced(ex)) {
         struct bide__trace t =
-            bide__trace_child(&ex->trace, &teller_of(ex)->ids);
+            bide__trace_child(&ex->trace, &writer_of(ex)->ids);
         memcpy(a->span_id, t.span_id, sizeof a->span_id);
     }
 }
@@ -155,7 +155,7 @@ static void describe(struct bide__event *e, const struct exchange *ex,
 void event_report(struct exchange *ex, const struct attempt *a,
                   const bide_outcome *out)
 {
-    if (!teller_of(ex)->ring || (out->cls == BIDE_SUCCESS && !is_traced(ex)))
+    if (!writer_of(ex)->ring || (out->cls == BIDE_SUCCESS && !is_traced(ex)))
         return;
     ex->pending = (struct pending_event){
         a->number,   a->why,
@@ -187,7 +187,7 @@ void event_decision(struct exchange *ex, const bide_decision *d)
     if (t.attempt == 0)
         return;
     ex->pending.attempt = 0;
-    if (!(e = bide__ring_next(teller_of(ex)->ring)))
+    if (!(e = bide__ring_next(writer_of(ex)->ring)))
         return;
     bide__event_attempt(e, t.attempt, (bide_reason)t.why, &ex->last, t.begin_ns,
                         ex->worker->loop.now_ns);
@@ -196,7 +196,7 @@ void event_decision(struct exchange *ex, const bide_decision *d)
             e, d,
             bide_call_verdict(&ex->call, &verdict) == 0 ? &verdict : NULL);
     put_attempt(e, ex, &t);
-    bide__ring_commit(teller_of(ex)->ring);
+    bide__ring_commit(writer_of(ex)->ring);
 }
 
 /* A hedge, or what it overtook: it ends without a report of its own. */
@@ -207,7 +207,7 @@ void event_lost(struct attempt *a)
                              .fault = BIDE_FAULT_CANCELLED };
     struct bide__event *e;
 
-    if (!is_traced(ex) || !(e = bide__ring_next(teller_of(ex)->ring)))
+    if (!is_traced(ex) || !(e = bide__ring_next(writer_of(ex)->ring)))
         return;
     struct pending_event t = { a->number,   a->why,
                                { 0 },       a->pool ? a->pool->endpoint : NULL,
@@ -217,7 +217,7 @@ void event_lost(struct attempt *a)
     bide__event_attempt(e, a->number, (bide_reason)a->why, &ignored,
                         a->begin_ns, ex->worker->loop.now_ns);
     put_attempt(e, ex, &t);
-    bide__ring_commit(teller_of(ex)->ring);
+    bide__ring_commit(writer_of(ex)->ring);
 }
 
 /* ===== calls ===== */
@@ -228,8 +228,8 @@ void event_over(struct exchange *ex)
     bool notable = unsent || ex->reason == BIDE_BECAUSE_CUT_SHORT;
     struct bide__event *e;
 
-    if (!ex->route || (!is_traced(ex) && !notable) || !teller_of(ex)->ring ||
-        !(e = bide__ring_next(teller_of(ex)->ring)))
+    if (!ex->route || (!is_traced(ex) && !notable) || !writer_of(ex)->ring ||
+        !(e = bide__ring_next(writer_of(ex)->ring)))
         return;
     bide__event_call(e, ex->tries, (bide_reason)ex->reason,
                      ex->reported ? &ex->last : NULL, ex->begin_ns,
@@ -237,7 +237,7 @@ void event_over(struct exchange *ex)
     e->slept_ns = ex->waited_ns;
     e->status = ex->status;
     describe(e, ex, ex->endpoint);
-    bide__ring_commit(teller_of(ex)->ring);
+    bide__ring_commit(writer_of(ex)->ring);
 }
 
 void event_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,

@@ -1,6 +1,6 @@
 /* What is told on stderr: each decision, with --explain, and why a transfer
  * failed. */
-#include "cmd/fetch/tell.h"
+#include "cmd/fetch/progress.h"
 
 #include <errno.h>
 #include <string.h>
@@ -196,7 +196,7 @@ static void say_reason(const struct fetch_transfer *t, char *text, size_t size)
                  why_no_more(t, r->reason), bide_reason_name(r->reason));
 }
 
-void fetch_tell_failure(struct fetch_transfer *t)
+void fetch_print_failure(struct fetch_transfer *t)
 {
     const struct fetch_args *a = t->all->args;
     const bide_curl_result *r = &t->result;

@@ -1,6 +1,6 @@
 /* What people are told: a live line while it waits, on a terminal; a line for
  * each wait with --verbose; and why it gave up, unless --quiet. */
-#include "cmd/run/tell.h"
+#include "cmd/run/progress.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ static uint32_t attempts_of(const struct run *r)
 }
 
 /* As a shell says it. */
-void tell_not_started(const struct run *r)
+void print_not_started(const struct run *r)
 {
     if (!r->args->quiet)
         complain("run", "%s: %s", r->args->command[0], strerror(r->last.err));
@@ -50,7 +50,7 @@ static const char *what_for(bide_reason reason)
     }
 }
 
-void tell_wait(struct run *r, const bide_decision *d)
+void print_wait(struct run *r, const bide_decision *d)
 {
     char last[64], wait[32];
 
@@ -91,7 +91,7 @@ static void show(struct run *r, const bide_decision *d, int64_t left)
     r->line_shown = true;
 }
 
-int64_t tell_countdown(struct run *r, const bide_decision *d)
+int64_t print_countdown(struct run *r, const bide_decision *d)
 {
     int64_t left = d->at_ns - r->now;
 
@@ -102,7 +102,7 @@ int64_t tell_countdown(struct run *r, const bide_decision *d)
     return d->at_ns - (left - 1) / TICK_NS * TICK_NS;
 }
 
-void tell_clear(struct run *r)
+void print_clear(struct run *r)
 {
     if (!r->line_shown)
         return;
@@ -152,7 +152,7 @@ static void say_how_long(const struct run *r, char *text, size_t size)
              bide__brief_duration(r->now - r->began_ns, took, sizeof took));
 }
 
-void tell_end(struct run *r, const bide_decision *d)
+void print_end(struct run *r, const bide_decision *d)
 {
     char why[128], how_long[64], until[32];
 

@@ -1,7 +1,7 @@
-/* bide fetch: what is told about transfers, to people (tell.c) and to machines
+/* bide fetch: what is told about transfers, to people (progress.c) and to machines
  * (json.c). */
-#ifndef BIDE_CMD_FETCH_TELL_H
-#define BIDE_CMD_FETCH_TELL_H
+#ifndef BIDE_CMD_FETCH_PROGRESS_H
+#define BIDE_CMD_FETCH_PROGRESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ void fetch_explain(struct fetch_transfer *t, const bide_decision *d,
 void fetch_explain_start_over(struct fetch_transfer *t);
 
 /* Says why a transfer failed, unless -s. */
-void fetch_tell_failure(struct fetch_transfer *t);
+void fetch_print_failure(struct fetch_transfer *t);
 
 /* "503", "connection refused": what the last attempt came to. */
 const char *fetch_what(const bide_outcome *last, char *buffer, size_t size);
