@@ -1,5 +1,5 @@
-/* scenario.c: a scenario file as a whole: its top, its sections, and the model
- * that comes of it. All the memory of a model is the arena of its tree. */
+/* scenario.c: reads a scenario file: its top level, its sections, and the
+ * resulting model. All memory of a model is in the arena of its tree. */
 #include "sim/scenario/scenario.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "config/policy/policy_file.h"
 #include "sim/scenario/load.h"
 
-/* Each may stand once at the top of a file. */
+/* The keys at the top level of a file. */
 static const char *const sections[] = { "version",  "scenario", "policies",
                                         "clients",  "services", "faults",
                                         "variants", NULL };
@@ -46,7 +46,7 @@ static void load_head(struct sim_load *l, const struct bide__node *root)
                     "counted");
 }
 
-/* A section that must be there, as a map with something in it; or NULL. */
+/* A required section, as a map that is not empty; or NULL. */
 static struct bide__node *needed(struct sim_load *l,
                                  const struct bide__node *root,
                                  const char *section, const char *help)
@@ -160,13 +160,13 @@ static int outcome(const struct sim_load *l)
                                                                    : 0;
 }
 
-/* Reads with notes that are not NULL. */
+/* `notes` must not be NULL. */
 static int parse(struct sim_model **ret, const char *name, const char *text,
                  size_t len, bide_diagnostics *notes)
 {
     struct sim_load l = { .base = { .notes = notes },
                           .mistakes_before = bide__diag_mistakes(notes) };
-    bool mistaken; /* counted in the notes as well */
+    bool mistaken; /* the errors are in the notes, too */
     int rc = is_json(name) ? bide__tree_try_json(&l.base.tree, &mistaken, name,
                                                  text, len, notes)
                            : bide__tree_try_yaml(&l.base.tree, &mistaken, name,
@@ -239,7 +239,7 @@ bool sim_scenario_is(const char *text, size_t len)
                                          "\"scenario\"", "\"clients\"" };
 
     for (size_t i = 0; i < len; i++) {
-        bool quoted = text[i] == '"'; /* JSON may stand in one line */
+        bool quoted = text[i] == '"'; /* JSON may be on one line */
 
         if (!quoted && i > 0 && text[i - 1] != '\n')
             continue;
