@@ -1,4 +1,4 @@
-/* address.c: cutting addresses and URLs apart. */
+/* address.c: splits addresses and URLs into their parts. */
 #include "base/address.h"
 
 #include <arpa/inet.h>

@@ -9,8 +9,8 @@
  *         return false;
  *     return port == 8443 && at.brackets && at.host_len == 3;
  *
- * These cut a text apart and copy nothing. What stands in brackets, and whether
- * a name is wanted or an address, is for the caller to judge. */
+ * These functions split a text and copy nothing. The caller checks what is in
+ * the brackets, and whether it wants a name or an address. */
 #ifndef BIDE_BASE_ADDRESS_H
 #define BIDE_BASE_ADDRESS_H
 
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One to five digits, not over 65535. False: not that, and *ret is untouched.
+/* One to five digits, at most 65535; otherwise false, and *ret is unchanged.
  * getaddrinfo() would take 99999 for 34463. */
 static inline bool bide__port(const char *text, size_t len, uint16_t *ret)
 {
@@ -37,28 +37,29 @@ static inline bool bide__port(const char *text, size_t len, uint16_t *ret)
     return true;
 }
 
-/* "host", "host:port" or "[host]:port", cut apart. */
+/* "host", "host:port" or "[host]:port", split into its parts. */
 struct bide__authority {
     const char *host, *port;
     size_t host_len, port_len;
-    bool colon; /* there is one before the port, if only an empty one */
+    bool colon; /* there is a colon, though the port may be empty */
     bool brackets;
 };
 
-/* False: a bracket is not closed, or has something but a colon behind it. */
+/* False: a bracket is not closed, or is followed by something other than a
+ * colon. */
 bool bide__authority(const char *text, size_t len, struct bide__authority *ret);
 
-/* Cut apart behind the scheme, up to the first of `/?#`. */
+/* The authority is what follows the scheme, up to the first of `/?#`. */
 struct bide__url {
     bool tls;
     const char *authority, *rest;
     size_t authority_len, rest_len;
 };
 
-/* False: neither http:// nor https://, or nothing behind it. */
+/* False: neither http:// nor https://, or nothing follows it. */
 bool bide__url(const char *text, size_t len, struct bide__url *ret);
 
-/* Whether a text can be the name of a host, or its IPv4 address. */
+/* Whether a text can be a host name or an IPv4 address. */
 bool bide__is_host(const char *text, size_t len);
 
 bool bide__is_ipv4(const char *text);

@@ -1,8 +1,9 @@
-/* arena.c: blocks that grow, given out from their front.
+/* arena.c: hands out memory from the front of blocks, each larger than the
+ * last.
  *
- * A tree of a policy file is thousands of small pieces that live and die
- * together. Blocks double up to a limit, so a file costs a handful of calls to
- * malloc(), and freeing it costs as many. */
+ * The tree of a policy file is thousands of small pieces with one lifetime.
+ * Blocks double in size up to a limit, so a file takes only a few calls to
+ * malloc(), and as many to free(). */
 #include "base/arena.h"
 
 #include <stdarg.h>
@@ -20,7 +21,7 @@ struct block {
 };
 
 struct bide__arena {
-    struct block *blocks; /* the one that is being filled is the first */
+    struct block *blocks; /* the first is the one being filled */
     size_t next_size;
 };
 

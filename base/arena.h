@@ -1,4 +1,4 @@
-/* Memory that is given piece by piece and taken back all at once.
+/* Memory that is allocated piece by piece and freed all at once.
  *
  *     struct bide__arena *arena = bide__arena_new();
  *     char *name = arena ? bide__arena_printf(arena, "%s:%d", host, 80) : NULL;

@@ -1,4 +1,4 @@
-/* date.c: RFC 3339 and the common log format, on the calendar of lib/. */
+/* date.c: RFC 3339 and the common log format, using the calendar of lib/. */
 #include "base/date.h"
 
 #include <stdio.h>
@@ -30,7 +30,7 @@ static int take_offset(struct bide__cursor *c)
     return (west ? -1 : 1) * (hours * 3600 + minutes * 60);
 }
 
-/* What is finer than a nanosecond is left out. */
+/* Digits beyond the nanosecond are dropped. */
 static int64_t take_fraction(struct bide__cursor *c)
 {
     int64_t unit = BIDE_SECOND / 10, ns = 0;
@@ -105,7 +105,8 @@ bool bide__date_common(const char *text, size_t len, struct bide__instant *ret)
 
 /* ===== writing ===== */
 
-/* The search for the year begins a bit before it: as if all were leap years. */
+/* The search for the year starts slightly too early, as if every year were a
+ * leap year. */
 static struct bide__date date_of(int64_t s)
 {
     int64_t day = s / 86400;

@@ -1,4 +1,4 @@
-/* Points in time as logs and files write them, read and written.
+/* Reading and writing timestamps as logs and files contain them.
  *
  *     struct bide__instant at;
  *     if (bide__date_rfc3339(text, len, &at) && at.len == len)
@@ -9,11 +9,11 @@
  *     char now[BIDE__DATE_TEXT];
  *     puts(bide__date_text(1794814800, now)); // 2026-11-16T07:40:00
  *
- * Readers read what stands at the front of a text and say how long it was: the
- * caller knows what may follow. A day that the calendar does not have is no
- * date, nor is one before 1970 or after 2200, which in a log is a mistake.
- * Nothing looks at the locale or at the machine's time zone. What HTTP calls a
- * date is read by bide_http_date() (bide/hint.h), by the same calendar. */
+ * Readers read a timestamp at the front of a text and return its length: the
+ * caller knows what may follow. A day that does not exist is refused, and so is
+ * one before 1970 or after 2200, which in a log is an error. The locale and the
+ * machine's time zone have no effect. bide_http_date() (bide/hint.h) reads the
+ * dates of HTTP, using the same calendar. */
 #ifndef BIDE_BASE_DATE_H
 #define BIDE_BASE_DATE_H
 
@@ -24,21 +24,21 @@
 /* Threads: owned. */
 struct bide__instant {
     int64_t ns; /* since 1970, UTC */
-    size_t len; /* how many bytes it took to say */
-    bool whole; /* it names a second, and no part of one */
-    bool zoned; /* it names its zone; without one it is UTC */
+    size_t len; /* length of its text in bytes */
+    bool whole; /* whole seconds: the text has no fraction */
+    bool zoned; /* the text names a zone; without one it is UTC */
 };
 
 /* RFC 3339, also with a blank for the T, a comma for the point, a zone without
- * a colon, or no zone. False: no such thing, and *ret is untouched. */
+ * a colon, or no zone. False: not a timestamp, and *ret is unchanged. */
 bool bide__date_rfc3339(const char *text, size_t len,
                         struct bide__instant *ret);
 
 /* The common log format, without its brackets. */
 bool bide__date_common(const char *text, size_t len, struct bide__instant *ret);
 
-/* Seconds since 1970 (none before) as text, in UTC. The first has no zone, so
- * that a fraction may follow. */
+/* Seconds since 1970 (not negative) as text, in UTC. The first writes no zone,
+ * so that a fraction may follow. */
 enum { BIDE__DATE_TEXT = 32 };
 const char *bide__date_text(int64_t s, char to[BIDE__DATE_TEXT]);
 const char *bide__date_common_text(int64_t s, char to[BIDE__DATE_TEXT]);

@@ -1,4 +1,4 @@
-/* Hexadecimal digits, read and written.
+/* Reading and writing hexadecimal digits.
  *
  *     char text[32];
  *     bide__hex_write(text, id, 16);            // 4bf92f3577b34da6...
@@ -13,7 +13,7 @@
 #define bide__hex_lower "0123456789abcdef"
 #define bide__hex_upper "0123456789ABCDEF"
 
-/* What a digit stands for, small or capital; -1: it is none. */
+/* The value of a digit, lower or upper case; -1: not a digit. */
 static inline int bide__hex_value(char c)
 {
     if (c >= '0' && c <= '9')
@@ -31,9 +31,9 @@ static inline int bide__hex_byte(const char *two)
     return low < 0 ? -1 : high << 4 | low;
 }
 
-/* Writes two digits for each byte, and gives what lies behind them. Four bytes
- * at a time: each nibble into a byte of its own, and those to digits, with no
- * table and no branch. */
+/* Writes two digits for each byte, and returns the end of what it wrote. It
+ * converts four bytes at a time, with no table and no branch: it spreads each
+ * nibble into a byte of its own, and turns those bytes into digits. */
 static inline char *bide__hex_write(char *to, const uint8_t *bytes, size_t len)
 {
     const uint64_t each = UINT64_C(0x0101010101010101);
@@ -47,7 +47,7 @@ static inline char *bide__hex_write(char *to, const uint8_t *bytes, size_t len)
         n = (n | n << 8) & UINT64_C(0x00ff00ff00ff00ff);
         n = (n >> 4 & 15 * (each & UINT64_C(0x00ff00ff00ff00ff))) |
             (n & 15 * (each & UINT64_C(0x00ff00ff00ff00ff))) << 8;
-        uint64_t letters = (n + 6 * each) >> 4 & each; /* of 10 and more */
+        uint64_t letters = (n + 6 * each) >> 4 & each; /* 10 and more */
         n += '0' * each + letters * ('a' - '0' - 10);
         for (int byte = 0; byte < 8; byte++) /* one store */
             to[byte] = (char)(n >> 8 * byte & 0xff);

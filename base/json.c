@@ -1,5 +1,4 @@
-/* json.c: commas, keys, indents and values. What a string is made of is
- * json_text.c's. */
+/* json.c: commas, keys, indents and values. json_text.c escapes strings. */
 #include "base/json.h"
 
 #include <assert.h>
@@ -70,7 +69,7 @@ static void new_line(struct bide__json *j)
         PUT(j, "  ");
 }
 
-/* What comes before a value: a comma, a line, a key. */
+/* Writes what comes before a value: a comma, a line break, a key. */
 static void begin(struct bide__json *j, const char *key)
 {
     bool broken = j->pretty && !(j->rows & bit(j));

@@ -1,4 +1,4 @@
-/* Writing JSON: valid whatever is put in.
+/* Writing JSON that is valid whatever the input.
  *
  *     struct bide__json j;
  *     bide__json_init(&j, stdout, true);
@@ -14,8 +14,8 @@
  *     struct bide__out out = { 0 };
  *     bide__json_into(&j, &out); // without blanks, into a buffer
  *
- * `key` is NULL inside a list. Bytes that are not UTF-8 become U+FFFD, controls
- * are escaped, and numbers that JSON cannot say become null. */
+ * `key` is NULL inside a list. Bytes that are not UTF-8 become U+FFFD, control
+ * characters are escaped, and numbers that JSON cannot express become null. */
 #ifndef BIDE_BASE_JSON_H
 #define BIDE_BASE_JSON_H
 
@@ -31,30 +31,30 @@ struct bide__json {
     struct bide__out *out; /* or NULL, and it goes to */
     FILE *file;
     bool pretty;
-    unsigned depth; /* under 64; a bit for each in what follows */
-    uint64_t begun; /* something has been written there */
+    unsigned depth; /* under 64; the masks below have a bit for each level */
+    uint64_t begun; /* something has been written at this level */
     uint64_t lists; /* it is a list, not an object */
     uint64_t rows;  /* it stands on one line */
 };
 
-/* To a stream: indented for people, or a document on each line. */
+/* Writes to a stream: indented for people, or one document per line. */
 void bide__json_init(struct bide__json *j, FILE *out, bool pretty);
 
-/* Into a buffer, as briefly as it goes. */
+/* Writes into a buffer, without white space. */
 void bide__json_into(struct bide__json *j, struct bide__out *out);
 
 void bide__json_object(struct bide__json *j, const char *key);
 void bide__json_list(struct bide__json *j, const char *key);
 void bide__json_end(struct bide__json *j);
 
-/* Whether what is written next has no key. */
+/* Whether the next value has no key. */
 bool bide__json_in_list(const struct bide__json *j);
 
-/* A list, or an object, that is not broken into lines. */
+/* A list, or an object, that is written on one line. */
 void bide__json_row(struct bide__json *j, const char *key);
 void bide__json_object_row(struct bide__json *j, const char *key);
 
-/* A text of NULL is null. */
+/* A NULL text becomes null. */
 void bide__json_text(struct bide__json *j, const char *key, const char *text);
 void bide__json_text_n(struct bide__json *j, const char *key, const char *text,
                        size_t len);
@@ -69,10 +69,10 @@ void bide__json_null(struct bide__json *j, const char *key);
 /* Nanoseconds as milliseconds, to the microsecond. */
 void bide__json_ms(struct bide__json *j, const char *key, int64_t ns);
 
-/* What the caller has formatted, and answers for. */
+/* Writes text that the caller has formatted, unchecked. */
 void bide__json_raw(struct bide__json *j, const char *key, const char *text);
 
-/* Ends a document: a line break. */
+/* Ends a document with a line break. */
 void bide__json_done(struct bide__json *j);
 
 #endif

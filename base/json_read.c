@@ -1,4 +1,4 @@
-/* json_read.c: the tokens of JSON, and where they stand. */
+/* json_read.c: the tokens of JSON, and their positions. */
 #include "base/json_read.h"
 
 #include <stdint.h>
@@ -97,7 +97,7 @@ static bool hex4(struct bide__json_in *in, uint32_t *ret)
     return true;
 }
 
-/* What follows \u; a pair of surrogates is one character. */
+/* Reads what follows \u; a pair of surrogates is one character. */
 static bool read_point(struct bide__json_in *in, char **to)
 {
     uint32_t point, low;
@@ -177,7 +177,7 @@ static size_t digits(const char *at, const char *end)
     return n;
 }
 
-/* The length of the number at the front, 0 if there is none. */
+/* The length of the number at the front, or 0. */
 static size_t number_length(const char *start, const char *end)
 {
     const char *at = start;

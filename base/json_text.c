@@ -1,4 +1,5 @@
-/* json_text.c: escapes. Most strings need none: runs are copied whole. */
+/* json_text.c: escapes. Most strings need none, so the writer copies whole
+ * runs. */
 #include "base/json_text.h"
 
 #include <string.h>

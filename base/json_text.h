@@ -1,5 +1,5 @@
-/* What a JSON string is made of, whatever bytes it is to say: json.c puts it
- * together, and so does the access log, which knows how long a line may get.
+/* Escaping any bytes for a JSON string. json.c uses it, and so does the access
+ * log, which limits the length of a line.
  *
  *     size_t taken = bide__json_plain(text, len);
  *     if (taken)
@@ -16,9 +16,9 @@
 /* How many bytes at the front need no escape. */
 size_t bide__json_plain(const char *text, size_t len);
 
-/* The character at the front as it stands in a string; how many bytes that are.
- * *ret_taken is how many it took. Controls are escaped, those of C1 as well:
- * terminals obey them. What is not UTF-8 becomes U+FFFD. */
+/* Writes the character at the front as it appears in a string, and returns how
+ * many bytes it wrote; *ret_taken is how many it read. Control characters are
+ * escaped, including C1, which terminals obey. Invalid UTF-8 becomes U+FFFD. */
 enum { BIDE__JSON_CHAR = 6 };
 size_t bide__json_char(const char *text, size_t len, char to[BIDE__JSON_CHAR],
                        size_t *ret_taken);

@@ -1,4 +1,4 @@
-/* What stands in a list holds its own links, and is found from them.
+/* Intrusive doubly linked lists: the links are a member of each item.
  *
  *     struct waiter {
  *         int id;
@@ -14,16 +14,16 @@
  *         printf("%d\n", w->id);
  *     }
  *
- * A ring with its head in it: nothing is ever a special case, and whatever is
- * in it leaves without knowing where its head is. Links that are all zero are
- * in no list; a head must be initialized, and must not be moved. */
+ * A list is a ring that includes its head: there are no special cases, and an
+ * item can be removed without knowing the head. Links that are all zero are in
+ * no list; a head must be initialized, and must not be moved. */
 #ifndef BIDE_BASE_LIST_H
 #define BIDE_BASE_LIST_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The struct that has this member, for callbacks that are given the member. */
+/* The struct that contains this member, for callbacks that get the member. */
 #define bide__container_of(pointer, type, member)                              \
     ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
@@ -42,13 +42,13 @@ static inline bool bide__list_empty(const struct bide__list *head)
     return head->next == head;
 }
 
-/* Whether a member is in a list. */
+/* Whether an item is in a list. */
 static inline bool bide__list_has(const struct bide__list *item)
 {
     return item->next != NULL;
 }
 
-/* Puts a member behind all others: before the head of their ring. */
+/* Adds an item at the end: before the head of the ring. */
 static inline void bide__list_append(struct bide__list *head,
                                      struct bide__list *item)
 {
@@ -58,7 +58,7 @@ static inline void bide__list_append(struct bide__list *head,
     head->prev = item;
 }
 
-/* Puts a member before all others. */
+/* Adds an item at the front. */
 static inline void bide__list_push(struct bide__list *head,
                                    struct bide__list *item)
 {

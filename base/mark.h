@@ -1,4 +1,4 @@
-/* Where something stands in a text, for people to find it. */
+/* The position of something in a text, for messages. */
 #ifndef BIDE_BASE_MARK_H
 #define BIDE_BASE_MARK_H
 

@@ -1,4 +1,4 @@
-/* number.c: the shortest text that is read back as the same number. */
+/* number.c: the shortest text that reads back as the same number. */
 #include "base/number.h"
 
 #include <math.h>

@@ -42,7 +42,7 @@ void bide__out_i64(struct bide__out *out, int64_t n)
     bide__out_u64(out, n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
 }
 
-/* The one place that goes through stdio: shortest digits are worth it, and no
+/* The only place that uses stdio: the shortest digits are worth it, and no
  * request waits for them. */
 void bide__out_double(struct bide__out *out, double n)
 {

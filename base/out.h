@@ -1,4 +1,4 @@
-/* A buffer of bytes that grows, for what is written as a whole and then sent:
+/* A growing buffer of bytes, for text that is built as a whole and then sent:
  * metrics, spans, states, log lines.
  *
  *     struct bide__out out = { 0 };
@@ -8,11 +8,11 @@
  *         ...                      // no memory: what it holds is not whole
  *     bide__out_done(&out);
  *
- * All zero is an empty one. Appending never fails halfway for the caller to
- * see: once memory ran out, `failed` is set and stays, and the rest is thrown
- * away. bide__out_clear() keeps the memory, so that a buffer that is used each
- * second is not allocated each second. No stdio: numbers are written by hand,
- * with a dot whatever the locale. */
+ * All zero is an empty buffer. Appending reports no error: once memory runs
+ * out, `failed` is set and stays set, and the rest is discarded.
+ * bide__out_clear() keeps the memory, so that a buffer that is used every
+ * second is not allocated every second. Numbers are written without stdio, with
+ * a decimal point whatever the locale. */
 #ifndef BIDE_BASE_OUT_H
 #define BIDE_BASE_OUT_H
 
@@ -29,11 +29,11 @@ struct bide__out {
     bool failed;
 };
 
-/* Makes room for `len` more bytes. False: there is none, and it has failed. */
+/* Makes room for `len` more bytes. False: out of memory; `failed` is set. */
 bool bide__out_grow(struct bide__out *out, size_t len);
 
-/* Room for `len` more bytes, to be written by the caller who then adds to
- * `len`; NULL if there is none. */
+/* Room for `len` more bytes, for a caller that writes them itself and then adds
+ * to out->len; NULL: out of memory. */
 static inline char *bide__out_room(struct bide__out *out, size_t len)
 {
     if (out->failed ||
@@ -61,8 +61,8 @@ void bide__out_text(struct bide__out *out, const char *text);
 void bide__out_u64(struct bide__out *out, uint64_t n);
 void bide__out_i64(struct bide__out *out, int64_t n);
 
-/* A number in as few digits as give it back exactly; NaN, +Inf, -Inf as
- * Prometheus spells them (JSON, which has no word for those, must ask first).
+/* A number in the fewest digits that read back exactly; NaN, +Inf, -Inf as
+ * Prometheus spells them (JSON cannot express those: its writer checks first).
  */
 void bide__out_double(struct bide__out *out, double n);
 

@@ -14,8 +14,8 @@ void bide__print_wrapped(FILE *out, const char *text, int at, int indent,
                          int width)
 {
     int column = at;
-    bool start = true;    /* nothing stands on this line yet */
-    bool indented = true; /* but its indent */
+    bool start = true;    /* this line is empty so far, */
+    bool indented = true; /* apart from its indent */
 
     while (*text) {
         if (*text == '\n') {

@@ -12,7 +12,7 @@
  *     puts(bide__brief_duration(1234567890, text, sizeof text));   // 1.23s
  *     bide__print_wrapped(stdout, "a long sentence", 0, 4, 80);
  *
- * What is to be read back is written by base/number.h. */
+ * base/number.h writes numbers that must read back exactly. */
 #ifndef BIDE_BASE_PEOPLE_H
 #define BIDE_BASE_PEOPLE_H
 
@@ -29,25 +29,25 @@ void bide__print_wrapped(FILE *out, const char *text, int at, int indent,
 
 /* A row of a table of units, from small to large. Threads: immutable. */
 struct bide__unit {
-    double below; /* what it is for, before it is scaled; 0: all the rest */
-    double by;    /* scales it: divides or multiplies, as its table has it */
+    double below; /* used for values below this, unscaled; 0: for the rest */
+    double by;    /* the scale: a divisor or a factor, as the table defines */
     const char *name;
 };
 
-/* The unit for a number, whichever its sign. */
+/* The unit for a number, whatever its sign. */
 const struct bide__unit *bide__unit_of(const struct bide__unit *units,
                                        double x);
 
-/* Places behind the point that show so many digits, at most `most`. Numbers
- * from `one` on (0.9995, say) are taken for 1. */
+/* The decimal places that show so many digits, at most `most`. Numbers from
+ * `one` up (0.9995, say) count as 1. */
 int bide__places(double x, int digits, double one, int most);
 
-/* With so many places, and no zeros behind the point that say nothing. */
+/* With so many decimal places, but no trailing zeros. */
 const char *bide__fixed(double x, int places, char *buffer, size_t size);
 
 /* A duration for people, to three digits: "1.23s", "412ms", "2m5s", "0",
- * "forever". bide_format_duration() is the exact one. The buffer has at least
- * 24 bytes. */
+ * "forever". bide_format_duration() is exact. The buffer must have at least 24
+ * bytes. */
 const char *bide__brief_duration(int64_t ns, char *buffer, size_t size);
 
 #endif

@@ -19,8 +19,8 @@ static int least(int a, int b, int c)
     return least < c ? least : c;
 }
 
-/* Insertions, deletions, replacements and swaps of neighbours that turn one
- * word into the other; case and the kind of dash do not count. */
+/* The number of insertions, deletions, replacements and swaps of neighbours
+ * that turn one word into the other; case and the kind of dash are ignored. */
 static int distance(const char *a, size_t n, const char *b, size_t m)
 {
     int d[MAX_WORD + 1][MAX_WORD + 1];

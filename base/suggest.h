@@ -1,4 +1,4 @@
-/* The known word that a misspelt one was meant to be.
+/* Suggests a known word for a misspelt one.
  *
  *     static const char *const known[] = { "base", "cap", "jitter", NULL };
  *     struct bide__out out = { 0 };

@@ -1,9 +1,8 @@
 /* utf8.c: decoding, line breaks, and how wide characters are on a terminal.
  *
- * The widths are the blocks that matter, not all of Unicode's tables: a caret
- * one column off under a rare script is no mistake that a policy file can
- * suffer from, and wcwidth() would answer by the locale, which is not ours to
- * set. */
+ * The widths cover the blocks that matter, not all of Unicode's tables: a caret
+ * one column off under a rare script does no harm in a policy file, and
+ * wcwidth() depends on the locale, which a library must not set. */
 #include "base/utf8.h"
 
 size_t bide__utf8_next(const char *text, size_t len, uint32_t *ret_point)

@@ -47,27 +47,27 @@ struct worker {
     struct net_loop loop; /* first */
     struct proxy *proxy;
     unsigned index;
-    struct generation_use *use; /* the present one */
+    struct generation_use *use; /* the current one */
     struct generation
         *generation; /* for new requests */
     const struct bide__proxy_conf *conf; /* of `generation` */
 
-    struct listen_sockets *sockets; /* that it listens at */
+    struct listen_sockets *sockets; /* that it listens on */
     struct listener *listeners;
     int spare_fd;           /* released to send a 503 when no descriptor is
                                left */
     struct net_timer pause; /* listeners, when even that fails */
-    bool behind;            /* a reload had no memory: it is tried again */
+    bool behind;            /* a reload ran out of memory: retry it */
     size_t link_fds;        /* connections to endpoints are below this number */
-    struct net_timer hunger; /* while attempts wait for a descriptor, ... */
-    bool starving;           /* ... which is what this says */
+    struct net_timer hunger; /* runs while attempts wait for a descriptor, */
+    bool starving;           /* which this flag says */
 
     struct net_bufs bufs;
-    uint32_t n_held; /* of them, with responses for slow clients */
+    uint32_t n_held; /* buffers with responses for slow clients */
     struct client *free_clients;
     struct exchange *free_exchanges;
     struct attempt *free_attempts;
-    struct attempt *spare_attempt; /* to fail with, if there is no memory */
+    struct attempt *spare_attempt; /* to fail with when out of memory */
     struct link *free_links;
     unsigned n_free_clients, n_free_exchanges, n_free_attempts, n_free_links;
 
@@ -78,10 +78,10 @@ struct worker {
     struct bide__list queues[N_QUEUES]; /* for a place in flight, by priority */
     size_t n_queued;
 
-    uint64_t random;        /* of choices that need no quality */
-    bool draining;          /* no new requests */
-    bool patient;           /* ... but one more from each connected client */
-    bool over;              /* leave the thread */
+    uint64_t random;        /* for choices that need no good randomness */
+    bool draining;          /* no new requests, */
+    bool patient;           /* but one more from each connected client */
+    bool over;              /* the thread ends */
     struct net_timer drain; /* when it must be over */
     int64_t drain_until_ns;
 
@@ -97,21 +97,21 @@ struct worker {
     counter turns;                         /* of its loop */
     atomic_uint now_clients;               /* gauges. Threads: shared to read */
     atomic_uint now_exchanges;
-    _Atomic(uint64_t) now_held; /* bytes of answers for slow clients */
+    _Atomic(uint64_t) now_held; /* bytes of responses for slow clients */
 };
 
 enum worker_message {
-    WORKER_RELOAD = 1, /* proxy->generation is another one */
+    WORKER_RELOAD = 1, /* proxy->generation has changed */
     WORKER_DRAIN = 2,  /* end gracefully */
     WORKER_STOP = 4,   /* end now */
-    WORKER_ROTATE = 8, /* the access log goes elsewhere from now on */
+    WORKER_ROTATE = 8, /* the access log has been reopened */
     WORKER_NAMES =
-        16,           /* endpoints have addresses that had none, or failed to */
+        16,           /* names of endpoints were resolved, or failed to */
     WORKER_EASE = 32, /* another worker has no descriptor left */
-    WORKER_HAND_OVER = 64, /* another process serves: end, in no hurry */
+    WORKER_HAND_OVER = 64, /* another process serves: end without haste */
 };
 
-/* NULL and why in err. */
+/* NULL on failure, with the reason in err. */
 struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
                           size_t err_size);
 int worker_start(struct worker *w); /* an errno, or 0 */
@@ -121,8 +121,8 @@ void worker_free(struct worker *w);
 
 /* ===== for the parts of a worker ===== */
 
-/* A worker's share of what all may have together. One at least, unless there is
- * nothing to share: a worker without a connection could serve nobody. */
+/* A worker's share of a limit for all workers. At least 1, unless the limit is
+ * 0: a worker that may have no connection could not serve anyone. */
 static inline size_t worker_share(size_t all, unsigned index, unsigned n)
 {
     size_t mine = all / n + (index < all % n);
@@ -139,10 +139,10 @@ static inline uint64_t worker_random(struct worker *w)
     return w->random = x;
 }
 
-/* An exchange has ended that this generation served. */
+/* Call when an exchange that this generation served has ended. */
 void generation_leave(struct worker *w, struct generation_use *use);
 
-/* A client has gone. */
+/* Ends the thread if it is draining and the last client has left. */
 void worker_eased(struct worker *w);
 
 #endif

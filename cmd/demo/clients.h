@@ -1,5 +1,5 @@
-/* bide demo: the clients, each call the engine's from begin to end (fleet.c), each
- * attempt on its connection (wire.c). */
+/* bide demo: the clients. The engine runs each call (fleet.c); each attempt
+ * uses the client's connection (wire.c). */
 #ifndef BIDE_CMD_DEMO_CLIENTS_H
 #define BIDE_CMD_DEMO_CLIENTS_H
 
@@ -18,13 +18,13 @@ enum demo_client_state { DEMO_THINKS, DEMO_WAITS, DEMO_TRIES };
 
 /* One client: thinks, makes a call, thinks. Threads: owned. */
 struct demo_client {
-    struct net_timer timer; /* first: of a state that waits */
-    struct http_client http; /* its connection is kept from call to call */
+    struct net_timer timer; /* must be first; runs while it waits */
+    struct http_client http; /* its connection is kept alive between calls */
     struct demo_clients *all;
     struct demo_fleet *fleet;
     enum demo_client_state state;
-    uint32_t attempt;                      /* the one that runs, or ran last */
-    bide_reason why;                       /* of that */
+    uint32_t attempt;                      /* the current or last one */
+    bide_reason why;                       /* its reason */
     int64_t call_ns, attempt_ns;           /* when they began */
     int64_t failed_ns, asked_ns, slept_ns; /* the wait before it */
     bide_outcome last;
@@ -32,11 +32,11 @@ struct demo_client {
     char in[768];
 };
 
-/* The thread of all. Threads: owned. */
+/* All clients, in one thread. Threads: owned. */
 struct demo_clients {
     struct net_loop loop;
     struct demo *demo;
-    struct net_timer look; /* whether it is time to end */
+    struct net_timer look; /* checks whether it is time to end */
     bide_rng_seeded luck;
     bide_rng rng;
     struct demo_client *list;
@@ -47,8 +47,8 @@ bool demo_clients_init(struct demo_clients *all, struct demo *demo);
 void demo_clients_run(struct demo_clients *all);
 void demo_clients_done(struct demo_clients *all);
 
-/* Sends an attempt on its way; false if it failed at once. What becomes of it
- * later goes to demo_attempt_ended(). */
+/* Starts an attempt; false if it failed at once. Otherwise its outcome goes to
+ * demo_attempt_ended() later. */
 void demo_wire_init(struct demo_client *c);
 bool demo_wire_send(struct demo_client *c, int64_t until_ns);
 void demo_attempt_ended(struct demo_client *c, const bide_response *r);

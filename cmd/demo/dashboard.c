@@ -1,4 +1,4 @@
-/* The dashboard on the four fleets: the same as the sidecar has. */
+/* The dashboard of the four fleets: the same as the sidecar's. */
 #include "cmd/demo/dashboard.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void list_deps(struct demo_dashboard *w, struct demo *demo)
     w->source.release = release;
 }
 
-/* The port is the one that it was given; a Unix socket has none. */
+/* Uses the port that the socket got; a Unix socket has none. */
 static void set_url(struct demo_dashboard *w, const char *listen)
 {
     const char *colon = strrchr(listen, ':');

@@ -21,7 +21,7 @@ struct demo_dashboard {
     char url[192];
 };
 
-/* Serves it at `listen`; NULL: at the usual port, or any other if that is
+/* Serves it at `listen`; NULL: on the default port, or another one if that is
  * taken. False, and why. */
 bool demo_dashboard_start(struct demo_dashboard *w, struct demo *demo,
                       const char *listen, char *why, size_t size);

@@ -1,21 +1,21 @@
-/* bide demo: a real outage on loopback, and what four ways to retry make of it.
+/* bide demo: a real outage on loopback, met by four ways to retry.
  *
  *   plan.c    the timetable, and the four policies
- *   tally.c   what happened, counted in slots of a tenth of a second
- *   servers.c the servers, one for each fleet, on the timetable
- *   origin.c  one of them: sockets and HTTP
- *   desk.c    what a server does with a request: workers and a queue
- *   fleet.c   the clients: each call is the engine's, begin to end
+ *   tally.c   counters in slots of a tenth of a second
+ *   servers.c the servers, one for each fleet, following the timetable
+ *   origin.c  one server: sockets and HTTP
+ *   desk.c    how a server processes requests: workers and a queue
+ *   fleet.c   the clients; the engine runs each call
  *   wire.c    one attempt of a client on its connection
  *   dashboard.c  the dashboard
- *   result.c  the figures, and what was seen, as a sentence
- *   view.c    a picture that moves, on a terminal
- *   print.c   lines where there is none; the table; JSON
- *   stage.c   all that runs: set up, and done away with
- *   main.c    flags, signals, and showing it
+ *   result.c  the figures, and a sentence that sums them up
+ *   view.c    animated charts on a terminal
+ *   print.c   lines where there is no terminal; the table; JSON
+ *   stage.c   sets everything up and tears it down
+ *   main.c    flags, signals and output
  *
- * Three threads: the servers', the clients', and the one that shows. They share
- * the tally and nothing else. */
+ * There are three threads: one for the servers, one for the clients, and one
+ * for output. They share only the tally. */
 #ifndef BIDE_CMD_DEMO_DEMO_H
 #define BIDE_CMD_DEMO_DEMO_H
 
@@ -29,8 +29,8 @@
 
 struct demo;
 
-/* A fleet, and the origin that it has to itself. Threads: immutable, but for
- * the tally and dep, which are shared. */
+/* A fleet and its own origin. Threads: immutable, except the tally and dep,
+ * which are shared. */
 struct demo_fleet {
     struct demo *demo;
     unsigned number;
@@ -39,12 +39,12 @@ struct demo_fleet {
     struct demo_tally tally;
 };
 
-/* Threads: immutable once they run, but for `stop`. */
+/* Threads: immutable once they run, except `stop`. */
 struct demo {
     struct demo_plan plan;
     int64_t start_ns;
     struct demo_fleet fleets[DEMO_FLEETS];
-    struct bide__ring *ring; /* of the clients' thread; NULL: nobody listens */
+    struct bide__ring *ring; /* of the clients' thread; NULL: no dashboard */
     atomic_bool stop;
 };
 

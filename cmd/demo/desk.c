@@ -1,6 +1,6 @@
-/* What an origin does with a request: eight workers, a queue before them, and
- * 503 when that is full. A worker is a timer: it takes its time as one would
- * that waits for a disk or a database, and no processor. */
+/* How an origin processes requests: eight workers, a queue before them, and 503
+ * when that is full. A worker is a timer: it takes time, like a worker that
+ * waits for a disk or a database, but uses no CPU. */
 #include "cmd/demo/desk.h"
 
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void worked(struct net_timer *timer)
     struct http_conn *c = w->request;
 
     if (d->phase == DEMO_HANGS)
-        return; /* it never comes to an end: the crash clears it away */
+        return; /* it never finishes: the crash discards it */
     w->request = NULL;
     d->busy--;
     demo_answer(c, 200);

@@ -1,4 +1,4 @@
-/* bide demo: what a server does with a request, by workers and a queue. */
+/* bide demo: how a server processes requests: workers and a queue. */
 #ifndef BIDE_CMD_DEMO_DESK_H
 #define BIDE_CMD_DEMO_DESK_H
 
@@ -8,20 +8,20 @@
 #include "cmd/demo/plan.h"
 #include "net/http/server.h"
 
-/* A request that is worked on. It is worked on to its end, also if nobody waits
- * for the answer any more: that is what servers do. Threads: owned. */
+/* A worker with its request. It finishes the request even if the client has
+ * given up, as real servers do. Threads: owned. */
 struct demo_worker {
-    struct net_timer timer; /* first: until it is done */
+    struct net_timer timer; /* must be first; fires when it is done */
     struct demo_desk *desk;
     struct http_conn *request; /* NULL: none */
 };
 
-/* What one origin does with its requests. Threads: owned. */
+/* The workers and the queue of one origin. Threads: owned. */
 struct demo_desk {
     struct net_loop *loop;
     enum demo_phase phase;
     unsigned busy;   /* workers */
-    unsigned queued; /* requests, from `first` on, around the end at `size` */
+    unsigned queued; /* requests, from `first` on, wrapping around at `size` */
     unsigned first, size;
     struct http_conn **queue;
     struct demo_worker workers[DEMO_WORKERS];
@@ -29,14 +29,14 @@ struct demo_desk {
     bide_rng rng;
 };
 
-/* All zero before. False: no memory. */
+/* *d must be all zero. False: out of memory. */
 bool demo_desk_init(struct demo_desk *d, struct net_loop *loop, unsigned size,
                     uint64_t seed);
 
-/* A request has come. It is answered now or later. */
+/* Takes a request, and answers it now or later. */
 void demo_desk_take(struct demo_desk *d, struct http_conn *c);
-void demo_desk_open(struct demo_desk *d);  /* the workers begin */
-void demo_desk_clear(struct demo_desk *d); /* a crash: nothing is left */
+void demo_desk_open(struct demo_desk *d);  /* the workers start */
+void demo_desk_clear(struct demo_desk *d); /* a crash: drops everything */
 void demo_desk_done(struct demo_desk *d);
 
 #endif

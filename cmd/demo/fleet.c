@@ -1,7 +1,7 @@
 /* The fleets. A client thinks for a while, makes a call, and thinks again;
- * while it waits between attempts it asks for nothing else, as people and
- * workers do. Each decision is the engine's; nothing here knows one policy from
- * another. */
+ * while it waits between attempts it makes no other call, like people and
+ * workers. The engine makes every decision; nothing here depends on the
+ * policy. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static void count(struct demo_client *c, enum demo_count what)
     demo_tally_add(&c->fleet->tally, what, c->all->loop.now_ns);
 }
 
-/* ===== telling the dashboard ===== */
+/* ===== events for the dashboard ===== */
 
 static void sign(struct bide__event *e, const struct demo_client *c)
 {
@@ -36,7 +36,7 @@ static void sign(struct bide__event *e, const struct demo_client *c)
     bide__event_put(e, BIDE__ENDPOINT, text, (size_t)n);
 }
 
-/* An attempt that failed, and what the engine made of it. */
+/* An attempt that failed, and the engine's decision. */
 static void record_failure(struct demo_client *c, const bide_decision *d)
 {
     bide_verdict verdict;
@@ -70,8 +70,8 @@ static void record_refusal(struct demo_client *c, bide_reason reason)
 
 /* ===== a call ===== */
 
-/* Anything up to twice the usual: what was in step falls out of it, unless a
- * policy brings it back. */
+/* Thinks for up to twice the average: clients in step drift apart, unless a
+ * policy synchronizes them again. */
 static void think(struct demo_client *c)
 {
     int64_t usual = c->all->demo->plan.think_ns;
@@ -111,7 +111,7 @@ static bool try_it(struct demo_client *c, const bide_decision *d)
     return false;
 }
 
-/* Asks until there is something to wait for. */
+/* Follows the engine's decisions until there is something to wait for. */
 static void go_on(struct demo_client *c, bool failed)
 {
     for (;;) {
@@ -177,7 +177,7 @@ static void on_look(struct net_timer *timer)
                   all->loop.now_ns + LOOK_MS * BIDE_MILLISECOND);
 }
 
-/* Client k of each fleet begins at the same moment: the fleets are alike. */
+/* Client k of each fleet starts at the same time: the fleets are alike. */
 static void place(struct demo_clients *all, unsigned k, int64_t at_ns)
 {
     for (unsigned i = 0; i < DEMO_FLEETS; i++) {
@@ -194,7 +194,7 @@ bool demo_clients_init(struct demo_clients *all, struct demo *demo)
 {
     if (net_loop_init(&all->loop) < 0)
         return false;
-    all->demo = demo; /* from now on there is something to be done away with */
+    all->demo = demo; /* from now on there is something to free */
     all->n = (size_t)demo->plan.clients * DEMO_FLEETS;
     all->list = calloc(all->n, sizeof *all->list);
     if (!all->list)

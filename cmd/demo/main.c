@@ -1,5 +1,5 @@
-/* bide demo: a real outage on loopback, and what four ways to retry make of it.
- * A program of its own, which `bide demo` becomes (exec.c). */
+/* bide demo: a real outage on loopback, met by four ways to retry. A program of
+ * its own, which `bide demo` executes (exec.c). */
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>
@@ -20,9 +20,9 @@ extern char **environ;
 
 enum {
     EXIT_CANNOT = 1,
-    EXIT_INTERRUPTED = 130, /* as shells say it: 128 and SIGINT */
+    EXIT_INTERRUPTED = 130, /* as in shells: 128 + SIGINT */
     FRAME_MS = 200,
-    LINES = 15, /* of a timetable, without a terminal */
+    LINES = 15, /* for the timetable, without a terminal */
 };
 
 static const struct flag flag_list[] = {
@@ -94,8 +94,8 @@ static void on_signal(int number)
 
 static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 
-/* The threads that work are not to be disturbed: the one that shows handles
- * these, and only while it sleeps. */
+/* Only the output thread handles these signals, and only while it sleeps, so
+ * that they do not interrupt the other threads. */
 static void handle_signals(sigset_t *ret_before)
 {
     struct sigaction sa = { .sa_handler = on_signal };
@@ -107,11 +107,11 @@ static void handle_signals(sigset_t *ret_before)
         sigaddset(&mine, signals[i]);
     }
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGCHLD, SIG_IGN); /* a browser is nobody to wait for */
+    signal(SIGCHLD, SIG_IGN); /* do not wait for the browser */
     pthread_sigmask(SIG_BLOCK, &mine, ret_before);
 }
 
-/* Until a time, or a signal. */
+/* Sleeps until a time, or a signal. */
 static void sleep_until(int64_t at_ns, const sigset_t *mask)
 {
     int64_t left = at_ns - bide_now_ns();
@@ -121,13 +121,13 @@ static void sleep_until(int64_t at_ns, const sigset_t *mask)
         pselect(0, NULL, NULL, NULL, &t, mask);
 }
 
-/* ===== showing it ===== */
+/* ===== output ===== */
 
 struct show {
     struct args args;
     struct demo_stage stage;
-    sigset_t mask; /* of signals, while it sleeps */
-    bool drawn;    /* a picture, not lines */
+    sigset_t mask; /* signal mask while it sleeps */
+    bool drawn;    /* charts, not lines */
 };
 
 static const char *url_of(const struct show *s)
@@ -135,7 +135,7 @@ static const char *url_of(const struct show *s)
     return s->args.no_dashboard ? NULL : s->stage.dashboard.url;
 }
 
-/* Whatever opens pages here. If nothing does, the address has been printed. */
+/* Opens the page in a browser. If that fails, the address has been printed. */
 static void open_page(const char *url, const sigset_t *mask)
 {
     char program[] = "xdg-open", page[192];
@@ -252,7 +252,7 @@ static int demo(int argc, char **argv)
 int main(int argc, char **argv)
 {
     static char name[] = "demo";
-    static char buffer[1 << 16]; /* a picture is one write(): no flicker */
+    static char buffer[1 << 16]; /* one write() per picture: no flicker */
 
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     hold_standard_files();

@@ -1,5 +1,5 @@
-/* One origin: a real server, on a port that anybody on this machine can reach for
- * half a minute. */
+/* One origin: a real server, on a port that anyone on this machine can reach
+ * for half a minute. */
 #include <unistd.h>
 
 #include "cmd/demo/demo.h"
@@ -27,7 +27,7 @@ static void on_request(struct http_conn *c)
     demo_desk_take(&o->desk, c);
 }
 
-/* Nobody here sends such a thing. */
+/* The demo's clients never send such requests. */
 static void on_refused(struct http_conn *c, int status, const char *why)
 {
     (void)status;

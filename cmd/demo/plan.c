@@ -1,14 +1,15 @@
-/* The timetable, and four policies that differ in one thing after the other.
+/* The timetable, and four policies, each of which changes one thing.
  *
  * The outage is an everyday one. The origin hangs; after a second it crashes,
- * so that all who wait are cut off at the same moment; for two seconds whatever
- * stands before it answers 503; then it is back, but has to load its data for
- * three more, while requests pile up. From then on it is as well as ever. What
- * happens afterwards is up to its clients.
+ * so that all waiting clients are cut off at the same time; for two seconds the
+ * load balancer before it answers 503; then it is back, but has to load its
+ * data for three more seconds, while requests pile up. After that it is fully
+ * healthy. What happens next depends on the clients.
  *
- * Overload is kept up by a queue that holds two seconds of work while
- * clients give up after one: once it is full, all work goes into answers that
- * nobody waits for, until fewer requests come than are worked on. */
+ * A queue that holds two seconds of work, while clients give up after one,
+ * keeps the overload going: once it is full, all work goes into responses that
+ * no one waits for, until requests arrive more slowly than they are
+ * processed. */
 #include "cmd/demo/plan.h"
 
 #define S  BIDE_SECOND
@@ -97,8 +98,8 @@ const char *demo_fleet_text(unsigned i)
     return texts[i];
 }
 
-/* Breaker and budget have their defaults but for time: what is meant for
- * minutes is to be seen in seconds. */
+/* Breaker and budget have their defaults, except for times: what is meant for
+ * minutes must show in seconds. */
 static void restrain(bide_policy_conf *conf, const struct demo_plan *plan)
 {
     conf->budget.window_ns = scaled(plan, 10 * S);

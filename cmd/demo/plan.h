@@ -8,7 +8,7 @@
 
 enum {
     DEMO_FLEETS = 4,
-    DEMO_SECONDS = 30, /* a whole timetable */
+    DEMO_SECONDS = 30, /* the full timetable */
     DEMO_SHORTEST = 4, /* seconds: under that there are too few clients left */
     DEMO_LONGEST = 3600,
     DEMO_WORKERS = 8,
@@ -16,24 +16,24 @@ enum {
     DEMO_CAPACITY = DEMO_WORKERS * 1000 / DEMO_SERVICE_MS, /* requests/s */
 };
 
-/* What happens to the origin, in this order and then again. */
+/* What happens to the origin, in this order, repeatedly. */
 enum demo_phase { DEMO_HEALTHY, DEMO_HANGS, DEMO_ERRORS, DEMO_LOADS };
 
-/* A run of under 30 s is the same in small: shorter times and, in proportion,
- * fewer clients and shorter queues, so that rates and shapes stay as they are.
- * A longer one only has a longer end. Threads: immutable. */
+/* A run of under 30 s is scaled down: shorter times and, in proportion, fewer
+ * clients and shorter queues, so that rates and curves keep their shape. A
+ * longer run only has a longer end. Threads: immutable. */
 struct demo_plan {
     double scale;      /* 1, or less for a short run */
     int64_t length_ns; /* of the timetable; with --keep it repeats */
     int64_t hangs_ns, errors_ns, loads_ns, healthy_ns; /* when these begin */
     int64_t think_ns; /* between two calls of a client, on average */
     unsigned clients; /* of each fleet */
-    unsigned queue;   /* requests that an origin lets wait */
+    unsigned queue;   /* length of an origin's queue */
 };
 
 void demo_plan_init(struct demo_plan *plan, double seconds);
 
-/* What the origin does at a time after the start; and when that changes. */
+/* What the origin does at a time after the start, and when that changes. */
 enum demo_phase demo_phase_at(const struct demo_plan *plan, int64_t at_ns);
 int64_t demo_next_phase(const struct demo_plan *plan, int64_t at_ns);
 

@@ -1,4 +1,4 @@
-/* Lines for where there is no terminal, the table at the end, and JSON. */
+/* Lines where there is no terminal, the table at the end, and JSON. */
 #include <math.h>
 #include <string.h>
 
@@ -51,7 +51,7 @@ void demo_print_columns(FILE *out)
     fflush(out);
 }
 
-/* Over the last second, or what stands for it in a short run. */
+/* Over the last second, or proportionally less in a short run. */
 void demo_print_line(FILE *out, const struct demo *demo, int64_t at_ns)
 {
     size_t to = (size_t)(at_ns / DEMO_SLOT_NS);
@@ -105,7 +105,7 @@ static void print_row(FILE *out, unsigned i, const struct demo_result *r,
             p->plain);
 }
 
-/* Where a table has no room: the same in words. */
+/* The same in words, where there is no room for a table. */
 static void print_narrow(FILE *out, unsigned i, const struct demo_result *r,
                          const struct paint *p)
 {

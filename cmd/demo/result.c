@@ -1,4 +1,4 @@
-/* The figures of a fleet, out of its tally. */
+/* The figures of a fleet, computed from its tally. */
 #include "cmd/demo/result.h"
 
 #include <math.h>
@@ -6,8 +6,8 @@
 
 #include "cmd/demo/demo.h"
 
-/* Calls succeed again as before: nine tenths of it, in each of two seconds. One
- * alone may be a wave that goes by. */
+/* Calls succeed as before once the rate is at least nine tenths of the usual
+ * one in each of two seconds. One second alone may be a passing wave. */
 static const double AGAIN = 0.9;
 #define AGAIN_NS BIDE_SECOND
 
@@ -25,7 +25,7 @@ static double peak(const struct demo_tally *t, size_t until)
     return most;
 }
 
-/* The slot from which on it is as before; `until`: there is none. */
+/* The slot from which on calls succeed as before; `until`: there is none. */
 static size_t again(const struct demo_tally *t, const struct demo_plan *plan,
                     double usual, size_t until)
 {
@@ -57,7 +57,7 @@ void demo_result(struct demo_result *r, const struct demo_fleet *fleet,
         .sent = demo_tally_sum(t, DEMO_SENT, 0, end),
         .seconds = (double)end * (double)DEMO_SLOT_NS / 1e9,
         .goodput = demo_tally_rate(t, DEMO_GOOD, 0, end),
-        /* not from the very beginning: clients begin one by one */
+        /* not from the start: clients begin one by one */
         .usual =
             demo_tally_rate(t, DEMO_GOOD, hangs / 2, hangs < end ? hangs : end),
         .peak = peak(t, end),

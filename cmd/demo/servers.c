@@ -1,4 +1,4 @@
-/* The four origins, in one thread, on one timetable. */
+/* The four origins, in one thread, following one timetable. */
 #include "cmd/demo/servers.h"
 
 #include <stddef.h>
@@ -24,7 +24,7 @@ static void turn(struct demo_servers *s)
     }
 }
 
-/* On the minute of the timetable, and often enough to see that it is over. */
+/* Runs at each change of the timetable, and often enough to notice the end. */
 static void on_turn(struct net_timer *timer)
 {
     struct demo_servers *s =
@@ -41,7 +41,7 @@ bool demo_servers_init(struct demo_servers *s, struct demo *demo)
 {
     if (net_loop_init(&s->loop) < 0)
         return false;
-    s->demo = demo; /* from now on there is something to be done away with */
+    s->demo = demo; /* from now on there is something to free */
     for (unsigned i = 0; i < DEMO_FLEETS; i++) {
         struct demo_origin *o = &s->origins[i];
         o->fleet = &demo->fleets[i];

@@ -1,5 +1,5 @@
-/* bide demo: the servers, one for each fleet, on the timetable (servers.c); one of
- * them, sockets and HTTP (origin.c). */
+/* bide demo: the servers, one for each fleet, following the timetable
+ * (servers.c); sockets and HTTP of one server (origin.c). */
 #ifndef BIDE_CMD_DEMO_SERVERS_H
 #define BIDE_CMD_DEMO_SERVERS_H
 
@@ -18,7 +18,7 @@ struct demo_origin {
     struct demo_desk desk;
 };
 
-/* The thread of all four. Threads: owned. */
+/* All four, in one thread. Threads: owned. */
 struct demo_servers {
     struct net_loop loop;
     struct demo *demo;
@@ -31,12 +31,12 @@ bool demo_servers_init(struct demo_servers *s, struct demo *demo);
 void demo_servers_run(struct demo_servers *s);
 void demo_servers_done(struct demo_servers *s);
 
-/* One of them: listens on a port that is free; false, and errno. In a crash all
- * who are connected are cut off, at the same moment. */
+/* One of them: listens on a free port; false, and errno. A crash closes all
+ * connections at the same time. */
 bool demo_origin_listen(struct demo_origin *o);
 void demo_origin_crash(struct demo_origin *o);
 
-/* The desk has an answer for it. */
+/* Sends the desk's response. */
 void demo_answer(struct http_conn *c, int status);
 
 #endif

@@ -1,4 +1,4 @@
-/* All that runs: four fleets, their servers, the dashboard, and the threads. */
+/* Sets up the four fleets, their servers, the dashboard and the threads. */
 #include "cmd/demo/stage.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static bool make_fleets(struct demo *demo, bool keep)
     return true;
 }
 
-/* Each client may have a connection, and both its ends are ours. */
+/* Each client may have a connection, and both its ends are in this process. */
 static bool allow_sockets(const struct demo_plan *plan)
 {
     rlim_t need = DEMO_FLEETS * (2 * plan->clients + 128) + 100;

@@ -1,4 +1,4 @@
-/* bide demo: all that runs, set up and done away with. */
+/* bide demo: sets everything up and tears it down. */
 #ifndef BIDE_CMD_DEMO_STAGE_H
 #define BIDE_CMD_DEMO_STAGE_H
 
@@ -17,13 +17,13 @@ struct demo_stage {
     struct demo_clients clients;
     struct demo_dashboard dashboard;
     pthread_t server_thread, client_thread;
-    unsigned threads; /* that run */
+    unsigned threads; /* running */
 };
 
-enum { DEMO_DAY_S = 86400 }; /* that --keep goes on at the most */
+enum { DEMO_DAY_S = 86400 }; /* --keep ends after that */
 
-/* Starts it all. False, and what is wrong has been printed; what was begun is
- * done away with by demo_stage_done() in any case. */
+/* Starts everything. False: an error message has been printed. Call
+ * demo_stage_done() in any case. */
 bool demo_stage_init(struct demo_stage *s, double seconds, bool keep,
                      bool dashboard, const char *listen);
 void demo_stage_done(struct demo_stage *s);

@@ -1,5 +1,5 @@
-/* Counters in slots of time. With --keep there are slots for a day: memory that
- * is not touched until its time has come. */
+/* Counters in time slots. With --keep there are slots for a day: memory that is
+ * not touched before it is needed. */
 #include "cmd/demo/tally.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* bide demo: what happened, counted in slots of a tenth of a second. */
+/* bide demo: counters in slots of a tenth of a second. */
 #ifndef BIDE_CMD_DEMO_TALLY_H
 #define BIDE_CMD_DEMO_TALLY_H
 
@@ -24,7 +24,7 @@ struct demo_slot {
     _Atomic uint32_t n[DEMO_COUNTS];
 };
 
-/* Counts by slot; what comes after the last one is not counted.
+/* Counts by slot; events after the last slot are not counted.
  * Threads: shared. */
 struct demo_tally {
     int64_t start_ns;
@@ -36,8 +36,8 @@ bool demo_tally_init(struct demo_tally *t, int64_t start_ns, int64_t length_ns);
 void demo_tally_done(struct demo_tally *t);
 void demo_tally_add(struct demo_tally *t, enum demo_count what, int64_t now_ns);
 
-/* How many there were in slots `from` to under `to`; and a second, on
- * average. */
+/* The number of events in slots `from` up to but not including `to`; and the
+ * same per second, on average. */
 uint64_t demo_tally_sum(const struct demo_tally *t, enum demo_count what,
                         size_t from, size_t to);
 double demo_tally_rate(const struct demo_tally *t, enum demo_count what,

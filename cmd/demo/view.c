@@ -1,8 +1,8 @@
-/* The picture that moves: for each fleet two curves over the whole timetable,
- * as it fills. The load that its origin meets, and the calls that succeed.
+/* The animated charts: for each fleet two curves over the whole timetable as it
+ * fills, the load on its origin and the calls that succeed.
  *
- * Drawn in place, with nothing taken over: whatever ends the program, there is
- * nothing to give back. */
+ * They are drawn in place without changing the mode of the terminal, so however
+ * the program ends, there is nothing to restore. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +17,9 @@ enum {
     NUMBER = 7,
     GAP = 2,
     CELLS_MOST = 60,
-    NARROWEST = 40, /* terminal that there is a picture for */
-    /* A full cell, for all fleets alike. A storm that is higher than four times
-     * what the origin can do would leave nothing to be seen of the rest. */
+    NARROWEST = 40, /* terminal that charts are drawn on */
+    /* The load of a full cell, the same for all fleets. A storm of more than
+     * four times the capacity would make the rest invisible. */
     LOAD_FULL = 4 * DEMO_CAPACITY,
     GOOD_FULL = DEMO_CAPACITY * 3 / 4,
 };
@@ -31,8 +31,8 @@ struct frame {
     bool utf8;
     int cells; /* of each curve */
     double cell_slots;
-    size_t first; /* slot that the curves begin at */
-    size_t now;   /* slot that is being filled */
+    size_t first; /* slot where the curves begin */
+    size_t now;   /* slot being filled */
 };
 
 static size_t cell_slot(const struct frame *f, int cell)
@@ -61,7 +61,7 @@ static const char *block(const struct frame *f, double share)
     return (f->utf8 ? blocks : letters)[level];
 }
 
-/* Load is red where it is more than the origin can answer. */
+/* Load is red where it exceeds the capacity of the origin. */
 static void curve(const struct frame *f, unsigned fleet, enum demo_count what)
 {
     bool load = what == DEMO_ARRIVED;
@@ -131,16 +131,16 @@ static void lay_out(struct frame *f, int64_t at_ns)
     if (f->cells > slots)
         f->cells = (int)slots;
     if (f->cells < 1)
-        f->cells = 1; /* it was made narrower meanwhile */
+        f->cells = 1; /* the terminal has become narrower */
     f->cell_slots = slots / f->cells;
     f->now = (size_t)(at_ns / DEMO_SLOT_NS);
-    /* with --keep, once the timetable is over, it moves on cell by cell */
+    /* with --keep, once the timetable is over, it scrolls cell by cell */
     double over = ((double)f->now - slots) / f->cell_slots;
     f->first = over > 0 ? (size_t)(ceil(over) * f->cell_slots) : 0;
 }
 
-/* Cut to the terminal: a line that went on below would spoil the next picture.
- */
+/* Cut to the width of the terminal: a line that wraps would spoil the next
+ * picture. */
 static void top(const struct frame *f, const struct demo_view *v, int64_t at_ns)
 {
     enum demo_phase phase = demo_phase_at(&f->demo->plan, at_ns);

@@ -1,6 +1,6 @@
-/* One attempt of a client: connect where there is no connection, send, read the
- * answer. What came of it is told in the transport's words; what to make of
- * that is the engine's. */
+/* One attempt of a client: connects if there is no connection, sends the
+ * request and reads the response. It reports what the transport saw; the engine
+ * decides what that means. */
 #include <stddef.h>
 #include <stdio.h>
 

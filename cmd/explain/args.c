@@ -1,5 +1,5 @@
-/* The arguments of `bide explain`: each says what it expected, if it was not
- * that. */
+/* The arguments of `bide explain`; each function returns what it expected if
+ * the argument is invalid. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static bool set_method(const struct bide__field *f, void *to, const char *text,
         strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                      "0123456789!#$%&'*+-.^_`|~") != len)
         return false;
-    for (size_t i = 0; i <= len; i++) /* nobody means the method "post" */
+    for (size_t i = 0; i <= len; i++) /* no one means a method "post" */
         s->method[i] = (char)toupper((unsigned char)text[i]);
     return true;
 }
@@ -91,7 +91,7 @@ static bool set_now(const struct bide__field *f, void *to, const char *text,
 
 /* ===== a header, a body ===== */
 
-/* Fields that answers do not have and requests do. */
+/* Header fields that only requests have. */
 static bool take_request_field(struct situation *s, const bide_header *h)
 {
     uint32_t n;
@@ -124,7 +124,7 @@ static const char *take_header(struct situation *s, const char *text)
     if (n == MAX_HEADERS)
         return "no more than 100 header fields";
     value += strspn(value, " \t");
-    ((char *)text)[len] = '\0'; /* argv is ours to write to */
+    ((char *)text)[len] = '\0'; /* argv is writable */
     bide_header h = { text, len, value, strlen(value) };
     if (!take_request_field(s, &h)) {
         s->headers[n] = h;

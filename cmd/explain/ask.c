@@ -1,6 +1,6 @@
-/* The engine is asked, not imitated: a dependency of its own, a call on it that
- * has made its earlier attempts elsewhere, the outcome reported, the verdict
- * read. */
+/* Asks the engine itself instead of imitating it: creates a dependency and a
+ * call that has made its earlier attempts elsewhere, reports the outcome and
+ * reads the verdict. */
 #include <string.h>
 
 #include "cmd/explain/explain.h"
@@ -8,10 +8,10 @@
 #include "lib/hint.h"
 #include "lib/rule.h"
 
-/* ===== what the answer says ===== */
+/* ===== the response ===== */
 
-/* The same fields in the same way as bide_classify() reads them, to name the
- * one that counted. */
+/* Reads the same fields in the same way as bide_classify(), to name the one
+ * that counted. */
 static void find_speakers(const bide_response *r, struct answer *ret)
 {
     struct bide__answer a = { .r = r };
@@ -44,10 +44,10 @@ static void read_outcome(const bide_dep *dep, const struct situation *s,
 
 /* ===== the call ===== */
 
-/* The waits before this attempt, drawn as they would have been, so that
- * `explain --attempt 3` draws what the third of `schedule --draws 1` is, and
- * decorrelated jitter has something to grow from. The draws no longer matter
- * after so many. */
+/* Draws the waits before this attempt as a call would, so that `explain
+ * --attempt 3` agrees with the third wait of `schedule --draws 1`, and
+ * decorrelated jitter has a previous wait to grow from. After so many draws
+ * further ones make no difference. */
 static int64_t draw_earlier(const struct situation *s, const bide_rng *rng)
 {
     const uint32_t most = 1000000;
@@ -58,9 +58,9 @@ static int64_t draw_earlier(const struct situation *s, const bide_rng *rng)
     return wait;
 }
 
-/* When the attempt began is not known, nor does it matter, but the engine would
- * not have begun one that ends behind the deadline; and one that timed out has
- * had its time, as far as there was any. */
+/* It is not known when the attempt began, and hardly matters, but the engine
+ * would not have started one past the deadline; and an attempt that timed out
+ * has used its timeout, as far as there was time. */
 static int64_t attempt_began(const struct situation *s, const bide_call *call)
 {
     int64_t last = bide_call_deadline(call) - s->policy.conf.attempt_min_ns;

@@ -1,6 +1,5 @@
-/* `bide explain` in three steps: what is asked (args.c reads the
- * flags), what the engine answers (ask.c), how it is told
- * (facts.c says what each rule looked at, show.c prints it). */
+/* `bide explain` in three steps: args.c reads the flags, ask.c asks the engine,
+ * facts.c and show.c print the answer with what each rule looked at. */
 #ifndef BIDE_CMD_EXPLAIN_EXPLAIN_H
 #define BIDE_CMD_EXPLAIN_EXPLAIN_H
 
@@ -12,30 +11,30 @@
 
 enum { MAX_HEADERS = 100 };
 
-/* What is asked. The strings belong to argv. */
+/* The question. The strings belong to argv. */
 struct situation {
     struct policy_choice policy;
     char method[32];
     bide_op op;
-    bide_response response;     /* counts if `answered` */
+    bide_response response;     /* valid if `answered` */
     bool answered;              /* there is an outcome to judge */
     bide_header headers[MAX_HEADERS];
     char *body;                 /* to be freed */
-    uint32_t attempt;           /* that has just had this outcome */
+    uint32_t attempt;           /* the attempt with this outcome */
     int64_t elapsed_ns;         /* since the call began */
     bool json;
 };
 
-/* What the engine answers. */
+/* The engine's answer. */
 struct answer {
     const char *decision;       /* "try", "retry", "stop" */
     bide_reason reason;
     uint32_t attempts;          /* that the policy allows, hedges included */
-    int64_t timeout_ns;         /* of the attempt that it says to make */
+    int64_t timeout_ns;         /* of the next attempt */
 
     bide_outcome outcome;       /* if there was one */
     bide_hint_source hint_source;
-    const char *refused_by;     /* who said not to retry; or NULL */
+    const char *refused_by;     /* the field that forbade a retry; or NULL */
     bool by_rule;               /* the class is not the default one */
 
     bool judged;                /* the rules were asked, and ... */

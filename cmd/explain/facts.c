@@ -1,14 +1,14 @@
 /* What each rule of a decision looked at, in a few words.
  *
  * Nothing is decided here. The engine has decided; these are the facts that it
- * had before it, one function for each rule. */
+ * had, one function for each rule. */
 #include <string.h>
 
 #include "base/people.h"
 #include "cmd/explain/explain.h"
 #include "cmd/explain/show.h"
 
-/* A text that is being written, and durations on the way to it. */
+/* A text being written, with buffers for its durations. */
 struct note {
     const struct situation *s;
     const struct answer *a;
@@ -249,8 +249,8 @@ const char *explain_fact(const struct situation *s, const struct answer *a,
 }
 
 /* The engine's order: BIDE_REASONS from `cancelled` to `budget`. The first that
- * applies decides, so those before it did not, and those behind it were not
- * asked. A reason outside of these came up when the attempt was to begin. */
+ * applies decides, so those before it did not apply, and those after it were
+ * not checked. Any other reason arose when the attempt was to begin. */
 void explain_rules(const struct situation *s, const struct answer *a,
                    void (*each)(void *ctx, const char *rule, bool applies,
                                 const char *fact),

@@ -1,4 +1,4 @@
-/* How `bide explain` tells its answer: a page for people, JSON for machines. */
+/* Prints the answer of `bide explain`: text for people, JSON for programs. */
 #include "cmd/explain/show.h"
 
 #include <string.h>
@@ -16,7 +16,8 @@ struct page {
     bool utf8;
 };
 
-/* Where facts begin; under rule names where there is no room beside them. */
+/* Columns where facts begin: beside the rule names, or below them if there is
+ * no room. */
 enum { FACT_COLUMN = 22, FACT_UNDER = 5, ROOMY = 60 };
 
 static void print_rule(void *ctx, const char *rule, bool applies,
@@ -145,7 +146,7 @@ void explain_print(const struct situation *s, const struct answer *a)
     fputs(p.paint.plain, stdout);
 }
 
-/* ===== for machines ===== */
+/* ===== for programs ===== */
 
 static double ms(int64_t ns)
 {

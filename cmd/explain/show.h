@@ -1,4 +1,4 @@
-/* How the answer of `bide explain` is shown: facts.c says what each rule looked at,
+/* Printing the answer of `bide explain`: facts.c says what each rule looked at,
  * show.c prints it. */
 #ifndef BIDE_CMD_EXPLAIN_SHOW_H
 #define BIDE_CMD_EXPLAIN_SHOW_H
@@ -11,7 +11,7 @@
 struct answer;
 struct situation;
 
-/* Says what a rule looked at: "2 of 4 used". In `buffer`. */
+/* Writes what a rule looked at, "2 of 4 used", into `buffer`. */
 const char *explain_fact(const struct situation *s, const struct answer *a,
                          bide_reason rule, char *buffer, size_t size);
 

@@ -1,5 +1,5 @@
-/* The arguments of `bide fetch`: each says what it expected, if it was not
- * that; and what they come to together. */
+/* The arguments of `bide fetch`. Each function returns what it expected if the
+ * argument is invalid; the last part checks them together. */
 #include "cmd/fetch/args.h"
 
 #include <ctype.h>
@@ -58,7 +58,7 @@ static bool add_output(const struct bide__field *f, void *to, const char *text,
     return true;
 }
 
-/* What others can see of it in the list of processes is overwritten. */
+/* Overwrites the argument, which others can see in the list of processes. */
 static const char *take_user(struct fetch_args *a, const char *text)
 {
     if (!strchr(text, ':'))
@@ -94,7 +94,7 @@ static bool read_hedge(const char *text, bide_hedge_conf *hedge)
 
     hedge->max = 1;
     if (text[0] != 'p') {
-        hedge->extra_load = 1; /* it is what was asked for */
+        hedge->extra_load = 1; /* the user asked for it */
         return bide_parse_duration(text, strlen(text), &hedge->after_ns) == 0;
     }
     percent = strtod(text + 1, &end);

@@ -1,4 +1,4 @@
-/* bide fetch: what is asked. */
+/* bide fetch: its arguments. */
 #ifndef BIDE_CMD_FETCH_ARGS_H
 #define BIDE_CMD_FETCH_ARGS_H
 
@@ -11,7 +11,7 @@
 
 enum {
     EXIT_HTTP = 22,    /* as curl -f */
-    EXIT_REFUSED = 75, /* bide itself gave it up */
+    EXIT_REFUSED = 75, /* bide itself gave up */
 };
 
 struct fetch_args {
@@ -37,8 +37,8 @@ struct fetch_args {
 /* Takes a flag, for flags_parse(). */
 const char *fetch_take(void *args, const char *name, const char *argument);
 
-/* Checks what the flags come to together, and puts the policy together. -1 to
- * go on, else an exit code; mistakes are printed. */
+/* Checks the flags together and builds the policy. -1 to continue, else an exit
+ * code; errors are printed. */
 int fetch_settle(struct fetch_args *a);
 void fetch_args_done(struct fetch_args *a);
 

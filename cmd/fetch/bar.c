@@ -4,7 +4,7 @@
  *     big.iso  503: attempt 2 of 4 in 1.2s
  *     ###########------------  12 of 20  34.5 MB  8.1 MB/s  2 waiting  1 failed
  *
- * with lines instead of # and - where the locale has them. */
+ * with box-drawing lines instead of # and - where the locale has them. */
 #include "cmd/fetch/bar.h"
 
 #include <stdlib.h>
@@ -18,11 +18,11 @@
 #include "cmd/fetch/progress.h"
 #include "cmd/fetch/transfer.h"
 
-/* A bar narrower than this says nothing; a download shorter needs none. */
+/* A narrower bar would be useless; a shorter download needs none. */
 enum { NARROWEST = 8, WIDEST = 50, SHORT_NS = 300 * 1000 * 1000 };
 
-/* What goes to the terminal anyway would be torn apart by it. Without colours
- * (NO_COLOR) there is a bar all the same. */
+/* A bar would garble output that goes to the same terminal. NO_COLOR does not
+ * turn it off. */
 bool fetch_bar_wanted(const struct fetch_args *a)
 {
     const char *term = getenv("TERM");
@@ -49,9 +49,9 @@ static const char *bytes_text(off_t n, char *buffer, size_t size)
     return buffer;
 }
 
-/* ===== what to say ===== */
+/* ===== text ===== */
 
-/* A moving mean of about two seconds, from when bytes begin to come. */
+/* A moving mean over about two seconds, starting with the first bytes. */
 static void measure(struct fetch *f, off_t bytes, int64_t now)
 {
     double s = (double)(now - f->rate_ns) / 1e9;
@@ -70,12 +70,12 @@ static void measure(struct fetch *f, off_t bytes, int64_t now)
 
 struct line {
     char left[64];   /* the name */
-    char right[160]; /* the rest, and ... */
-    char brief[96];  /* ... where there is no room for it */
-    double done;     /* 0 .. 1; below 0: nobody knows */
+    char right[160]; /* the rest, and */
+    char brief[96];  /* a shorter text where there is no room for it */
+    double done;     /* 0 .. 1; below 0: unknown */
 };
 
-/* Tenths of seconds are counted down. */
+/* Counts down in tenths of a second. */
 static void say_wait(const struct fetch_transfer *t, int64_t now,
                      struct line *l)
 {
@@ -161,8 +161,8 @@ static void draw_bar(const struct paint *p, int width, double done, bool utf8)
     fputs(p->plain, stderr);
 }
 
-/* The name, the bar, the rest, two blanks apart; what is too long is cut off
- * before a line would break. */
+/* Draws the name, the bar and the rest, two blanks apart; a line that is too
+ * long is cut so that it does not wrap. */
 static void draw(const struct line *l)
 {
     struct paint p = paint_for(stderr);

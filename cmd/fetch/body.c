@@ -1,4 +1,4 @@
-/* What is sent: the data of -d, and files. */
+/* Request bodies: the data of -d, and files. */
 #include "cmd/fetch/body.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static bool append(struct fetch_data *d, const char *data, size_t len)
     return true;
 }
 
-/* -d leaves out the ends of lines, as curl does: forms have none. */
+/* -d removes line breaks, as curl does: forms have none. */
 static size_t without_newlines(char *data, size_t len)
 {
     size_t n = 0;
@@ -79,7 +79,7 @@ const char *fetch_data_add(struct fetch_data *d, const char *text, bool binary)
 
 /* ===== -T ===== */
 
-/* Into a nameless file, by which it can be sent again. */
+/* Copies to an unnamed file, so that it can be sent again. */
 static int copy_of(int from)
 {
     int copy = nameless_file(), err = copy < 0 ? errno : 0;
@@ -101,7 +101,7 @@ static int copy_of(int from)
     return -1;
 }
 
-/* What is no file, a pipe say, is copied as standard input is. */
+/* Anything but a regular file, say a pipe, is copied like standard input. */
 static int open_upload(const char *path)
 {
     struct stat st;

@@ -1,9 +1,7 @@
-/* `bide fetch` in parts: what is asked (args.c reads the flags,
- * body.c what is to be sent), what libcurl is told (request.c), one
- * URL from beginning to end (transfer.c), where its answer goes
- * (sink.c) and how a broken one is gone on with (resume.c), all of
- * them together (loop.c), and what is told about it (progress.c,
- * bar.c, json.c). */
+/* The parts of `bide fetch`: args.c reads the flags and body.c the request
+ * body, request.c sets up libcurl, transfer.c handles one URL from beginning to
+ * end, sink.c writes its response and resume.c resumes an interrupted one,
+ * loop.c runs all transfers, and progress.c, bar.c and json.c report on them. */
 #ifndef BIDE_CMD_FETCH_FETCH_H
 #define BIDE_CMD_FETCH_FETCH_H
 
@@ -30,7 +28,7 @@ struct fetch {
     const struct fetch_args *args;
     bide_curl_multi *multi;
     struct fetch_transfer *transfers;
-    size_t n, next, printed;  /* next to be begun; to be printed */
+    size_t n, next, printed;  /* next to begin; to print */
     size_t running, ended, failed;
     struct fetch_dep *deps;
     size_t n_deps;
@@ -40,7 +38,7 @@ struct fetch {
     bool beginning;           /* begin_more() runs */
     bool quiet;               /* prints nothing more */
     double rate;              /* bytes a second, smoothed */
-    off_t rate_bytes;         /* when it was last looked at, */
+    off_t rate_bytes;         /* when it was last measured, */
     int64_t rate_ns;          /* at this time */
     off_t finished_bytes;
     int64_t began_ns;
@@ -48,7 +46,7 @@ struct fetch {
 
 int fetch_loop(const struct fetch_args *args);
 
-/* A transfer has ended: the next one may begin, and be printed. */
+/* Call when a transfer has ended: the next one may begin, and be printed. */
 void fetch_ended(struct fetch_transfer *t);
 
 #endif

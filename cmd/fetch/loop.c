@@ -1,5 +1,5 @@
-/* All URLs together: so many at once as --parallel-max says, each origin a
- * dependency of its own, outputs in the order of the URLs. */
+/* Runs all transfers: --parallel-max at a time, each origin a dependency of its
+ * own, with output in the order of the URLs. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,10 +14,10 @@
 #include "cmd/fetch/progress.h"
 #include "cmd/fetch/transfer.h"
 
-/* How often the bar is drawn, and a signal looked for. */
+/* How often the bar is drawn and signals are checked. */
 enum { TICK_NS = 100 * 1000 * 1000 };
 
-/* Outputs that wait for their turn are open files. */
+/* Output that waits for its turn is an open file. */
 enum { SPOOLS_MAX = 256 };
 
 /* ===== signals ===== */
@@ -37,11 +37,11 @@ static void catch_signals(void)
     for (size_t i = 0; i < sizeof ending / sizeof ending[0]; i++)
         if (sigaction(ending[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(ending[i], &act, NULL);
-    signal(SIGPIPE, SIG_IGN); /* write() says it too */
+    signal(SIGPIPE, SIG_IGN); /* write() reports it, too */
     signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Whoever started it should see what ended it. */
+/* The parent process should see which signal ended this one. */
 static int end_by_signal(void)
 {
     signal(caught, SIG_DFL);
@@ -70,7 +70,7 @@ static bide_dep *dep_for(struct fetch *f, const char *url)
     return d->dep;
 }
 
-/* ===== making ===== */
+/* ===== setting up ===== */
 
 static const char *label_of(const struct fetch_transfer *t)
 {
@@ -135,7 +135,7 @@ static int make_all(struct fetch *f)
         return complain("fetch", "out of memory");
     f->n = a->n_urls;
     for (size_t i = 0; i < f->n; i++)
-        f->transfers[i].sink.fd = -1; /* none is open, not standard input */
+        f->transfers[i].sink.fd = -1; /* not open, rather than standard input */
     if (a->upload && !fetch_upload_open(&f->upload, a->upload)) {
         complain("fetch", "%s: %s", a->upload, strerror(errno));
         return (int)CURLE_READ_ERROR;
@@ -241,7 +241,7 @@ int fetch_loop(const struct fetch_args *args)
             rc = rc ? rc : (int)CURLE_WRITE_ERROR;
         }
     }
-    f.quiet = true; /* what is still running is given up */
+    f.quiet = true; /* transfers still running are abandoned */
     done(&f);
     return caught ? end_by_signal() : rc;
 }

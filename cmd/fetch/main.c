@@ -1,5 +1,5 @@
-/* bide fetch: an HTTP request with the whole policy behind it. A program of its
- * own, which `bide fetch` executes (cmd/common/exec.h says why). */
+/* bide fetch: HTTP requests under a policy. A program of its own, which `bide
+ * fetch` executes (cmd/common/exec.h says why). */
 #include <errno.h>
 #include <locale.h>
 #include <string.h>
@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     int rc;
 
     hold_standard_files();
-    setlocale(LC_CTYPE, ""); /* numbers keep their dot */
+    setlocale(LC_CTYPE, ""); /* numbers keep their decimal point */
     if (argc < 1)
         return EXIT_USAGE;
     argv[0] = name;

@@ -1,4 +1,4 @@
-/* What is told on stderr: each decision, with --explain, and why a transfer
+/* Messages on stderr: each decision, with --explain, and why a transfer
  * failed. */
 #include "cmd/fetch/progress.h"
 
@@ -42,7 +42,7 @@ static const char *fault_text(bide_fault fault)
     }
 }
 
-/* A status that broke off afterwards is told with both. */
+/* A response that was cut off after its status is described by both. */
 const char *fetch_what(const bide_outcome *last, char *buffer, size_t size)
 {
     if (last->fault == BIDE_FAULT_NONE)
@@ -55,7 +55,7 @@ const char *fetch_what(const bide_outcome *last, char *buffer, size_t size)
     return buffer;
 }
 
-/* The rule's own words are about the body of the request. */
+/* The rule's own text is about the body of the request. */
 static const char *why_no_more(const struct fetch_transfer *t,
                                bide_reason reason)
 {
@@ -141,7 +141,7 @@ void fetch_explain(struct fetch_transfer *t, const bide_decision *d,
         print_line(t, utf8 ? "←" : "<", "", text);
     }
     if (t->resume.distrusted)
-        return; /* it was our own doing; what comes of it is told next */
+        return; /* we did it ourselves; the outcome is printed next */
     say_decision(t, d, now, text, sizeof text);
     print_line(t, d->action == BIDE_TRY ? (utf8 ? "→" : ">") : " ",
                colour_of(&p, d), text);
@@ -203,7 +203,7 @@ void fetch_print_failure(struct fetch_transfer *t)
     char why[CURL_ERROR_SIZE + 64], reason[256];
 
     if ((a->silent && !a->show_error) || t->all->quiet ||
-        t->os_error == EINTR) /* whoever interrupts knows why */
+        t->os_error == EINTR) /* the user who interrupts knows why */
         return;
     fetch_bar_clear(t->all);
     say_why(t, why, sizeof why);

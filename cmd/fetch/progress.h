@@ -1,4 +1,4 @@
-/* bide fetch: what is told about transfers, to people (progress.c) and to machines
+/* bide fetch: reports on transfers, for people (progress.c) and for programs
  * (json.c). */
 #ifndef BIDE_CMD_FETCH_PROGRESS_H
 #define BIDE_CMD_FETCH_PROGRESS_H
@@ -17,13 +17,14 @@ struct fetch_transfer;
 void fetch_explain(struct fetch_transfer *t, const bide_decision *d,
                    const bide_outcome *last, int64_t now);
 
-/* ... and that the rest of a broken download was not what was asked for. */
+/* Prints that the rest of an interrupted download was not what was
+ * requested. */
 void fetch_explain_start_over(struct fetch_transfer *t);
 
-/* Says why a transfer failed, unless -s. */
+/* Prints why a transfer failed, unless -s. */
 void fetch_print_failure(struct fetch_transfer *t);
 
-/* "503", "connection refused": what the last attempt came to. */
+/* "503", "connection refused": the outcome of the last attempt. */
 const char *fetch_what(const bide_outcome *last, char *buffer, size_t size);
 
 /* Writes the summary. False, and errno. */

@@ -1,4 +1,4 @@
-/* What libcurl is told about a request, and what can be learned from a URL. */
+/* Sets up libcurl for a request, and takes URLs apart. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 /* ===== URLs ===== */
 
-/* Libcurl's own reading of it, with what it assumes where nothing is said. */
+/* Parses a URL as libcurl does, with its defaults for missing parts. */
 static CURLU *parse(const char *url)
 {
     CURLU *u = curl_url();
@@ -58,7 +58,7 @@ char *fetch_remote_name(const char *url)
     const char *slash = path ? strrchr(path, '/') : NULL;
     const char *name = slash ? slash + 1 : "";
     bool usable = *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
-                  strlen(name) < NAME_MAX - 4; /* .part comes behind it */
+                  strlen(name) < NAME_MAX - 4; /* ".part" is appended */
     char *copy = usable ? strdup(name) : NULL;
 
     curl_free(path);
@@ -99,7 +99,7 @@ static bool has_field(const struct curl_slist *list, const char *name)
     return false;
 }
 
-/* A copy of -H, and behind it a place for If-Range, which comes and goes. */
+/* Copies -H, and adds an entry for If-Range, which only some attempts send. */
 static bool make_header(struct fetch_transfer *t)
 {
     const struct fetch_args *a = t->all->args;
@@ -133,14 +133,14 @@ static bool make_header(struct fetch_transfer *t)
 
 /* ===== the operation ===== */
 
-/* A `bide run` above owns the retries, and its deadline is ours. */
+/* Under a `bide run`, that does the retries, and its deadline applies. */
 bide_op fetch_op(struct fetch_transfer *t)
 {
     uint32_t most = t->all->args->policy.conf.attempts;
     bide_op op = { .rng = &t->rng };
 
     heed_layer_above(&op, bide_now_ns());
-    if (t->result.attempts > 0) /* the last of which was not to be trusted */
+    if (t->result.attempts > 0) /* the last of which could not be trusted */
         op.attempts_made = t->result.attempts < most ? t->result.attempts
                                                      : most - 1;
     return op;
@@ -174,7 +174,8 @@ static void set_method(struct fetch_transfer *t)
         curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, a->method);
 }
 
-/* A transfer that stands still for so long has failed. In whole seconds. */
+/* A transfer that stalls for this long has failed. libcurl takes whole
+ * seconds. */
 static void set_timeouts(struct fetch_transfer *t)
 {
     const struct fetch_args *a = t->all->args;
@@ -189,7 +190,7 @@ static void set_timeouts(struct fetch_transfer *t)
     }
 }
 
-/* A redirect must not lead to another protocol, nor to a file. */
+/* A redirect must not lead to another protocol or to a file. */
 static void set_protocols(CURL *easy)
 {
 #if LIBCURL_VERSION_NUM >= 0x075500
@@ -216,7 +217,7 @@ static void set_trust(struct fetch_transfer *t)
         curl_easy_setopt(t->easy, CURLOPT_USERPWD, a->user);
 }
 
-/* -v, as the curl tool shows it: each line with where it went. */
+/* -v, as the curl tool prints it: each line marked with its direction. */
 static int on_debug(CURL *easy, curl_infotype type, char *data, size_t len,
                     void *transfer)
 {

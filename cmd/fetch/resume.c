@@ -1,7 +1,7 @@
-/* Going on with a download that broke off: Range asks for the rest, If-Range
- * says of which version. It is asked for from one byte before what is missing,
- * so that there is always something to send, and that byte must be the same.
- * Whatever does not fit leads to the whole of it being asked for again. */
+/* Resumes an interrupted download: Range requests the rest, If-Range says of
+ * which version. The range starts one byte before what is missing, so that it
+ * is never empty, and that byte must be the same. If anything does not match,
+ * the whole file is requested again. */
 #include "cmd/fetch/resume.h"
 
 #include <ctype.h>
@@ -13,9 +13,9 @@
 #include "bide/hint.h"
 #include "cmd/fetch/sink.h"
 
-/* ===== the header of an answer ===== */
+/* ===== the header of a response ===== */
 
-/* Copies a value that is no longer than there is room for. */
+/* Copies a value if it fits. */
 static void keep(char *out, size_t size, const char *value, size_t len)
 {
     if (len < size) {
@@ -72,8 +72,8 @@ void fetch_head_line(struct fetch_head *h, const char *line, size_t len)
 
 /* ===== validators ===== */
 
-/* A date says something only if a second version in the same second is ruled
- * out: the answer must be younger (RFC 9110, 8.8.2.2). */
+/* A date identifies a version only if there can be no second version in the
+ * same second: the response must be newer (RFC 9110, 8.8.2.2). */
 static bool date_is_strong(const struct fetch_head *h)
 {
     int64_t modified, date;
@@ -84,7 +84,7 @@ static bool date_is_strong(const struct fetch_head *h)
            modified < date;
 }
 
-/* What If-Range may hold; "" if there is nothing. */
+/* The value for If-Range; "" if there is none. */
 static const char *validator_of(const struct fetch_head *h)
 {
     if (h->etag[0] == '"')
@@ -94,7 +94,7 @@ static const char *validator_of(const struct fetch_head *h)
     return "";
 }
 
-/* A 206 need not repeat it, but must not say another. */
+/* A 206 need not repeat the validator, but must not have another one. */
 static bool same_version(const struct fetch_resume *r)
 {
     const struct fetch_head *h = &r->head;
@@ -104,13 +104,13 @@ static bool same_version(const struct fetch_resume *r)
     return !h->modified[0] || strcmp(h->modified, r->validator) == 0;
 }
 
-/* ===== asking, and what comes ===== */
+/* ===== requests and responses ===== */
 
 void fetch_resume_cancel(struct fetch_resume *r, CURL *easy)
 {
     r->asked = false;
     r->validator[0] = '\0';
-    snprintf(r->field, sizeof r->field, "If-Range:"); /* is not sent */
+    snprintf(r->field, sizeof r->field, "If-Range:"); /* empty: not sent */
     curl_easy_setopt(easy, CURLOPT_RANGE, NULL);
 }
 
@@ -151,7 +151,7 @@ int fetch_resume_begin(struct fetch_resume *r, struct fetch_sink *s, char first)
         r->size = r->size < 0 ? r->head.range_size : r->size;
         return 1;
     }
-    /* All of it: the first time, or because there is another version. */
+    /* The whole file: the first time, or because there is another version. */
     if (!fetch_sink_empty(s))
         return -1;
     r->validator[0] = '\0';

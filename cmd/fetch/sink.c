@@ -1,6 +1,5 @@
-/* Where an answer goes. A file is written under another name, NAME.part, and
- * gets its own only when it is whole: nobody ever reads half of it, and what
- * was there before stays until then. */
+/* Where a response goes. A file is written as NAME.part and renamed when it is
+ * complete: no one ever reads half of it, and an old file stays until then. */
 #include "cmd/fetch/sink.h"
 
 #include <errno.h>
@@ -24,8 +23,8 @@ static bool is_at(int fd, const char *path)
            here.st_dev == there.st_dev && here.st_ino == there.st_ino;
 }
 
-/* A lock keeps two from writing the same file; one that was renamed or removed
- * between opening and locking is another's. */
+/* A lock keeps two processes from writing the same file; a file that was
+ * renamed or removed between opening and locking belongs to another. */
 static int open_part(const char *path)
 {
     for (;;) {
@@ -47,8 +46,8 @@ static int open_part(const char *path)
     }
 }
 
-/* A link stays, and what it points to is replaced; so does the mode of what is
- * replaced. */
+/* A symbolic link stays, and its target is replaced; the new file keeps the
+ * mode of the old one. */
 static bool open_file(struct fetch_sink *s, const char *name)
 {
     struct stat old;
@@ -67,7 +66,7 @@ static bool open_file(struct fetch_sink *s, const char *name)
     return s->fd >= 0;
 }
 
-/* /dev/null and pipes are no files to put something in the place of. */
+/* /dev/null and pipes are not replaced. */
 static bool is_special(const char *name)
 {
     struct stat st;

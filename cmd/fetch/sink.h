@@ -1,4 +1,4 @@
-/* bide fetch: where an answer goes. */
+/* bide fetch: where a response goes. */
 #ifndef BIDE_CMD_FETCH_SINK_H
 #define BIDE_CMD_FETCH_SINK_H
 
@@ -7,9 +7,9 @@
 #include <sys/types.h>
 
 enum fetch_sink_kind {
-    SINK_FILE,   /* NAME.part, which becomes NAME if all went well */
-    SINK_SPOOL,  /* a nameless file, to be printed when its turn has come */
-    SINK_STREAM, /* written as it comes, and not to be taken back */
+    SINK_FILE,   /* NAME.part, renamed to NAME on success */
+    SINK_SPOOL,  /* an unnamed file, printed when its turn comes */
+    SINK_STREAM, /* written as it arrives, and cannot be undone */
 };
 
 struct fetch_sink {
@@ -23,14 +23,14 @@ struct fetch_sink {
 bool fetch_sink_open(struct fetch_sink *s, const char *name, bool spool);
 bool fetch_sink_write(struct fetch_sink *s, const char *data, size_t len);
 
-/* The byte at a place, or -1. */
+/* The byte at an offset, or -1. */
 int fetch_sink_byte(const struct fetch_sink *s, off_t at);
 
-/* Drops all of it; false if that cannot be done. */
+/* Discards everything; false if that is not possible. */
 bool fetch_sink_empty(struct fetch_sink *s);
 
-/* Ends it well (the file gets its name; a spool is printed) or not. False, and
- * errno. */
+/* Ends it, keeping the result (the file is renamed, a spool printed) or not.
+ * False, and errno. */
 bool fetch_sink_keep(struct fetch_sink *s);
 void fetch_sink_drop(struct fetch_sink *s);
 

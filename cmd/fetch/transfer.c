@@ -1,4 +1,4 @@
-/* One URL, from its first attempt to the file in its place. */
+/* One URL, from its first attempt to the finished file. */
 #include "cmd/fetch/transfer.h"
 
 #include <errno.h>
@@ -13,10 +13,11 @@
 #include "cmd/fetch/sink.h"
 #include "cmd/fetch/progress.h"
 
-/* The more is held back, the more is fetched twice if it breaks off; what is
- * held is read for problem details. A stream that nobody can take back is
- * better held longer, the driver's own default; and so is what may have a
- * hedge, which it could not win any more. */
+/* How much of a response the driver holds back; it reads problem details there.
+ * The more it holds, the more is fetched twice after an interruption. For a
+ * stream, which cannot be undone, the driver's larger default is better; and so
+ * it is for a request with a hedge, which could not win once data is passed
+ * on. */
 enum { HOLD_FILE = 64 * 1024 };
 
 const char *fetch_method(const struct fetch_args *a)
@@ -28,7 +29,7 @@ const char *fetch_method(const struct fetch_args *a)
     return a->upload ? "PUT" : a->data.given ? "POST" : "GET";
 }
 
-/* ===== what comes in ===== */
+/* ===== responses ===== */
 
 static size_t put(struct fetch_transfer *t, const char *data, size_t len)
 {
@@ -69,7 +70,7 @@ static size_t on_header(char *data, size_t size, size_t n, void *transfer)
     return len;
 }
 
-/* What was passed on has broken off, and is to be tried again. */
+/* A response was interrupted after data was passed on, and is retried. */
 static bool on_restart(void *transfer, void *same)
 {
     struct fetch_transfer *t = transfer;
@@ -91,8 +92,8 @@ static int on_progress(void *transfer, curl_off_t total, curl_off_t now,
 
 /* ===== decisions ===== */
 
-/* Nothing of an answer that broke off is given out, nor, with -f, of an error,
- * nor anything behind the first part of another answer. */
+/* Discards an interrupted response, an error with -f, and anything after the
+ * first part of another response. */
 static bool is_unwanted(const struct fetch_transfer *t,
                         const bide_outcome *last)
 {
@@ -104,7 +105,7 @@ static bool is_unwanted(const struct fetch_transfer *t,
            (error && t->sink.kind == SINK_STREAM && t->sink.size > 0);
 }
 
-/* A stream that cannot be gone on with ends as if it had been cancelled. */
+/* A stream that cannot be resumed ends as if it had been cancelled. */
 static bide_reason true_reason(const struct fetch_transfer *t,
                                bide_reason reason)
 {
@@ -147,7 +148,7 @@ static int exit_code(const struct fetch_transfer *t)
     return r->status >= 400 ? EXIT_HTTP : EXIT_OK;
 }
 
-/* An answer may be whole, and still not wanted. */
+/* A response may be complete, and still not wanted. */
 static bool is_whole(const struct fetch_transfer *t)
 {
     return t->result.code == CURLE_OK && t->result.attempts > 0 &&
@@ -180,7 +181,7 @@ static void end(struct fetch_transfer *t)
 
 static bool add(struct fetch_transfer *t);
 
-/* The rest that was sent was not the rest of what is there. */
+/* The server's rest does not match what is already there. */
 static bool start_over(struct fetch_transfer *t)
 {
     if (t->all->quiet || !fetch_sink_empty(&t->sink))
@@ -275,7 +276,7 @@ bool fetch_transfer_begin(struct fetch_transfer *t)
 void fetch_transfer_done(struct fetch_transfer *t)
 {
     curl_easy_cleanup(t->easy);
-    if (t->resume.node) { /* it is the last, and not libcurl's to free */
+    if (t->resume.node) { /* it is the last, and libcurl must not free it */
         struct curl_slist **end = &t->headers;
         while (*end && *end != t->resume.node)
             end = &(*end)->next;

@@ -1,5 +1,5 @@
-/* bide fetch: one URL from beginning to end (transfer.c), and what libcurl is told
- * of it (request.c). */
+/* bide fetch: one URL from beginning to end (transfer.c), and its libcurl
+ * handle (request.c). */
 #ifndef BIDE_CMD_FETCH_TRANSFER_H
 #define BIDE_CMD_FETCH_TRANSFER_H
 
@@ -36,38 +36,38 @@ struct fetch_transfer {
     int os_error;            /* why it could not be written; 0 */
     int exit;                /* code, once it has ended */
     enum fetch_state state;
-    bool body_begun;         /* of this answer */
-    bool over;               /* no attempt follows: what comes is the answer */
-    bool unwanted;           /* ... but nobody wants it */
+    bool body_begun;         /* of this response */
+    bool over;               /* no attempt follows: this response is final, */
+    bool unwanted;           /* but it is discarded */
     int64_t began_ns, took_ns;
     int64_t wait_until_ns;
     uint32_t attempt;
-    off_t now, total;        /* bytes of the body; total 0: not known */
+    off_t now, total;        /* bytes of the body; total 0: unknown */
 };
 
 /* Opens the output and begins. False: it has ended already. */
 bool fetch_transfer_begin(struct fetch_transfer *t);
 void fetch_transfer_done(struct fetch_transfer *t);
 
-/* The method that a request has by its flags. */
+/* The method that the flags imply. */
 const char *fetch_method(const struct fetch_args *a);
 
-/* Makes the handle and the header. False: no memory. */
+/* Creates the handle and the header. False: out of memory. */
 bool fetch_request_make(struct fetch_transfer *t);
 
-/* What the engine is to know of it. */
+/* The operation as the engine sees it. */
 bide_op fetch_op(struct fetch_transfer *t);
 
-/* The part of a URL that can fail by itself: "https://host:443". In `buffer`;
- * false if it is no URL. */
+/* Writes the origin of a URL, "https://host:443", to `buffer`; false if it is
+ * not a URL. */
 bool fetch_origin(const char *url, char *buffer, size_t size);
 
-/* The last part of a URL's path, to be freed; NULL if there is none that can be
- * the name of a file. */
+/* The last part of a URL's path, which the caller frees; NULL if it cannot be a
+ * file name. */
 char *fetch_remote_name(const char *url);
 
-/* The URL that a file is uploaded to: one that ends with a slash gets its name.
- * To be freed. */
+/* The URL that a file is uploaded to: the name of the file is appended to one
+ * that ends with a slash. The caller frees it. */
 char *fetch_upload_url(const char *url, const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* `bide replay`: events, or a log, through a policy on virtual time. */
+/* `bide replay`: plays events, or a log, through a policy in virtual time. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 struct request {
     struct policy_choice policy;
-    const char *log; /* the format, or NULL: it is a script */
+    const char *log; /* its format; NULL: the file is a script */
     bool json, calls;
 };
 

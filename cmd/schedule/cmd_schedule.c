@@ -33,8 +33,8 @@ static const struct flags flags = {
 
 /* ===== the waits ===== */
 
-/* Decorrelated jitter depends on the wait before: what is longest and shortest
- * follows from what was longest and shortest then. */
+/* With decorrelated jitter a wait depends on the previous one: its bounds
+ * follow from the bounds of the previous wait. */
 static void look(struct waits *w, uint32_t n, int64_t min, int64_t max)
 {
     int64_t other;
@@ -94,7 +94,7 @@ static const char *take(void *ctx, const char *name, const char *argument)
     return taken < 0 ? expected : NULL;
 }
 
-/* What would fill a disk is refused before the first line of it is written. */
+/* Refuses output that would fill a disk before writing the first line. */
 static int check_size(const struct schedule *s)
 {
     const uint64_t most = 100 * (uint64_t)MOST_RETRIES;

@@ -1,4 +1,4 @@
-/* The command `bide schedule`: takes its arguments, and gives an exit code. */
+/* The command `bide schedule`: takes its arguments and returns an exit code. */
 #ifndef BIDE_CMD_SCHEDULE_COMMAND_H
 #define BIDE_CMD_SCHEDULE_COMMAND_H
 

@@ -1,5 +1,5 @@
-/* The waits as JSON. Milliseconds are worked out from whole nanoseconds: no
- * digit of a wait is lost. */
+/* The waits as JSON. Milliseconds are computed from whole nanoseconds, so that
+ * no digit is lost. */
 #include "base/json.h"
 #include "cmd/schedule/schedule.h"
 #include "cmd/schedule/waits.h"

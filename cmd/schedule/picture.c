@@ -1,5 +1,5 @@
-/* When attempts begin, drawn over time: one line for each attempt, the higher
- * the likelier.
+/* A chart of when attempts begin: one line for each attempt; higher means
+ * likelier.
  *
  *     1 █
  *     2 ████████
@@ -8,8 +8,8 @@
  *       ├───────┬───────┬───────┬
  *       0     200ms   400ms   600ms
  *
- * The shapes are counted, not computed: the engine draws a hundred thousand
- * calls. A cell that is possible and too rare to be seen shows a dot. */
+ * The shapes are sampled, not computed: the engine draws a hundred thousand
+ * calls. A cell that is possible but too rare to be seen shows a dot. */
 #include "cmd/schedule/picture.h"
 
 #include <string.h>
@@ -23,7 +23,7 @@ enum { CALLS = 100000, WIDEST = 100, LABEL = 5 };
 
 struct canvas {
     int width;      /* cells */
-    double cell_ns; /* the time that a cell stands for */
+    double cell_ns; /* time per cell */
     bool utf8;
     struct paint paint;
 };
@@ -34,8 +34,8 @@ static int cell_of(const struct canvas *c, double ns)
     return cell < c->width ? cell : c->width - 1;
 }
 
-/* Counts into hits[attempt][cell] when attempts begin; attempt 0 is the second,
- * the first with a wait before it. */
+/* Counts in hits[attempt][cell] when attempts begin; index 0 is the second
+ * attempt, the first with a wait before it. */
 static void count(const struct schedule *s, const struct canvas *c, int n,
                   unsigned (*hits)[WIDEST])
 {
@@ -60,8 +60,8 @@ static const char *glyph(const struct canvas *c, unsigned hits, unsigned most)
                                           "▅", "▆", "▇", "█" };
     static const char *const letters[] = { ".", ":", "-", "=", "+",
                                            "*", "%", "@", "#" };
-    /* The tallest cell is one that chance favoured: what comes close to it is
-     * as tall, so that what is flat looks flat. */
+    /* The tallest cell is partly chance: cells that come close are drawn as
+     * tall, so that a flat distribution looks flat. */
     unsigned level = most ? (hits * 86 + most * 5) / (most * 10) : 0;
 
     if (level > 8)
@@ -87,7 +87,7 @@ static void print_attempt(const struct canvas *c, const struct wait *w,
 
 /* ===== the axis ===== */
 
-/* A round step, so that ticks are some ten cells apart. */
+/* A round step, so that ticks are about ten cells apart. */
 static double tick_step(const struct canvas *c)
 {
     static const double above_s[] = { 1,    2,    5,     10,    15,    30,

@@ -1,6 +1,5 @@
-/* `bide schedule`: the waits of a policy (cmd_schedule.c works them out) as
- * JSON (json.c), as a table (table.c) and drawn
- * (picture.c). */
+/* `bide schedule`: the waits of a policy (computed by cmd_schedule.c) as JSON
+ * (json.c), as a table (table.c) and as a chart (picture.c). */
 #ifndef BIDE_CMD_SCHEDULE_SCHEDULE_H
 #define BIDE_CMD_SCHEDULE_SCHEDULE_H
 

@@ -1,4 +1,4 @@
-/* The waits as a table, and what they come to. */
+/* The waits as a table, with their totals. */
 #include <string.h>
 
 #include "base/people.h"
@@ -8,14 +8,15 @@
 #include "cmd/schedule/waits.h"
 #include "lib/time.h"
 
-/* Rows that are shown before a long schedule is cut short. */
+/* A long schedule is cut short after ROWS, or after FEWEST rows if the waits no
+ * longer change. */
 enum { ROWS = SCHEDULE_ROWS, FEWEST = 5, COLUMNS = 6, WAIT = 1, CELL = 24 };
 
 struct table {
     struct wait waits[ROWS];
     int n;
-    struct wait last; /* of all; retry 0: not worked out */
-    bool settled;     /* from the last row that is shown on, all are alike */
+    struct wait last; /* of all; retry 0: not computed */
+    bool settled;     /* from the last row shown on, all are alike */
 };
 
 static bool is_decorrelated(const struct schedule *s)
@@ -23,10 +24,10 @@ static bool is_decorrelated(const struct schedule *s)
     return s->policy.conf.backoff.jitter == BIDE_JITTER_DECORRELATED;
 }
 
-/* ===== working out ===== */
+/* ===== computing ===== */
 
-/* The mean of decorrelated waits has no formula once the cap bends them: the
- * engine is asked ten thousand times. Each draw is taken for the middle of its
+/* There is no formula for the mean of decorrelated waits once the cap applies:
+ * the engine draws ten thousand times. Each draw counts as the middle of its
  * range, which makes the first means exact. */
 static void find_means(const struct schedule *s, struct table *t)
 {
@@ -77,7 +78,7 @@ static void work_out(const struct schedule *s, struct table *t)
         if (settled && s->retries > ROWS && t->n >= FEWEST)
             break;
         if (w.now.retry == MOST_RETRIES)
-            return; /* still growing: so it will be told */
+            return; /* still growing, which will be said */
         waits_next(&w);
     }
     t->settled = settled && t->waits[t->n - 1].retry == w.now.retry;
@@ -108,7 +109,7 @@ static void print_row(const row cells, const int *widths, int gap)
     putchar('\n');
 }
 
-/* All that stands between the rows shown and the last. */
+/* The line for the rows between those shown and the last. */
 static void print_gap(const struct schedule *s, const struct table *t)
 {
     if (t->settled)
@@ -132,8 +133,7 @@ static void print_table(const struct schedule *s, const struct table *t,
         fill_row(rows[n++], &t->last);
     for (int c = 0; c < COLUMNS; c++) {
         if (c == WAIT && is_decorrelated(s))
-            continue; /* it depends on the wait before, and is none of its own
-                       */
+            continue; /* it depends on the previous wait */
         widths[c] = (int)strlen(head[c]);
         for (int i = 0; i < n; i++)
             if ((int)strlen(rows[i][c]) > widths[c])

@@ -7,19 +7,19 @@
 
 #include "bide/backoff.h"
 
-/* More retries than this are never listed one by one. */
+/* At most this many retries are listed one by one. */
 enum { MOST_RETRIES = 1000000 };
 
-/* One retry: what its wait is drawn from. */
+/* One retry, and the range that its wait is drawn from. */
 struct wait {
     uint32_t retry;    /* from 1 */
     int64_t value_ns;  /* before jitter */
     int64_t min_ns, mean_ns, max_ns;
-    int64_t sum_ns;    /* of the longest waits up to here */
-    int64_t least_ns;  /* of the shortest */
+    int64_t sum_ns;    /* of the longest waits so far */
+    int64_t least_ns;  /* of the shortest waits so far */
 };
 
-/* Goes through the retries of a policy in their order. */
+/* Iterates over the retries of a policy. */
 struct waits {
     const bide_backoff *backoff;
     struct wait now;

@@ -1,4 +1,4 @@
-/* bide sim: what was asked for, by flags and operands. */
+/* bide sim: the request, from flags and operands. */
 #ifndef BIDE_CMD_SIM_ASK_H
 #define BIDE_CMD_SIM_ASK_H
 
@@ -7,10 +7,10 @@
 
 enum { MOST_ASSERTS = 32, MOST_NAMED = 32, MOST_SUBJECTS = 16 };
 
-/* All that was asked for. Threads: owned. */
+/* Threads: owned. */
 struct sim_ask {
     struct policy_choice policy;
-    uint32_t replications; /* 0: as many as are sensible */
+    uint32_t replications; /* 0: a sensible number */
     uint32_t threads;      /* 0: one for each core */
     int64_t duration_ns;   /* 0: the scenario's */
     uint32_t row;          /* of the selftest; 0: all */
@@ -18,16 +18,17 @@ struct sim_ask {
     const char *print, *csv, *html, *svg, *metric, *loads, *triggers;
     const char *sweeps[2], *asserts[MOST_ASSERTS], *variants[MOST_NAMED];
     uint32_t n_sweeps, n_asserts, n_variants;
-    char *command; /* the line that gives the same again */
+    char *command; /* the line that reproduces the result */
 
     struct sim_subject subjects[MOST_SUBJECTS];
     uint32_t n_subjects;
-    struct policy_choice compared[MOST_NAMED]; /* the policies beside each
-                                                * other; their memory */
+    struct policy_choice compared[MOST_NAMED]; /* owns the policies that
+                                                * are compared */
     uint32_t n_compared;
 };
 
-/* The line without what changes nothing of the result; or NULL. To be freed. */
+/* The command line without what does not change the result; or NULL. The
+ * caller frees it. */
 char *sim_command_line(int argc, char **argv);
 
 #endif

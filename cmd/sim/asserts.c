@@ -1,4 +1,4 @@
-/* --assert: parsed before anything is run, judged when all is known. */
+/* --assert: parsed before anything runs, judged at the end. */
 #include "cmd/sim/asserts.h"
 
 #include <string.h>
@@ -92,7 +92,7 @@ static const char *verdict_text(enum sim_verdict v)
     return v == SIM_HOLDS ? "holds" : v == SIM_FAILS ? "FAILS" : "UNKNOWN";
 }
 
-/* "amplification 1.32x, recover never": what it was judged by. */
+/* "amplification 1.32x, recover never": the values it was judged by. */
 static void print_measured(FILE *out, const struct sim_assert *a,
                            const struct sim_interval *figures,
                            const char *const *variants, uint32_t variant)

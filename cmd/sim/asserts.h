@@ -1,4 +1,4 @@
-/* bide sim --assert: parsed before anything is run, judged when all is known. */
+/* bide sim --assert: parsed before anything runs, judged at the end. */
 #ifndef BIDE_CMD_SIM_ASSERTS_H
 #define BIDE_CMD_SIM_ASSERTS_H
 
@@ -10,16 +10,17 @@ struct asserts {
     struct sim_assert *list[MOST_ASSERTS];
     const char *const *texts;
     uint32_t n;
-    bool quiet; /* only what fails is printed */
+    bool quiet; /* print only failures */
 };
 
-/* -1 to go on, else an exit code: parsed before anything is run. */
+/* Call before anything runs. -1 to continue, else an exit code. */
 int asserts_parse(struct asserts *a, const struct sim_ask *ask,
                   const char *const *variants, uint32_t n_variants);
 void asserts_done(struct asserts *a);
 
-/* Judges them all and prints each with what was measured, on `out` unless NULL;
- * the number that do not hold. `where` stands before each, or is "". */
+/* Judges all assertions and prints each with its measured values on `out`,
+ * unless that is NULL. Returns how many do not hold. `where` is printed before
+ * each; it may be "". */
 uint32_t asserts_judge(const struct asserts *a, FILE *out,
                        const struct sim_interval *figures,
                        const char *const *variants, uint32_t n_variants,
@@ -28,7 +29,7 @@ void asserts_json(const struct asserts *a, struct bide__json *j,
                   const struct sim_interval *figures,
                   const char *const *variants, uint32_t n_variants);
 
-/* "--sweep: message", the text, and a mark under what is meant. */
+/* Prints "--sweep: message", the text, and a mark under the wrong part. */
 int complain_at(const char *flag, const char *text,
                 const struct sim_fuss *fuss);
 

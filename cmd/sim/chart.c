@@ -1,4 +1,4 @@
-/* Charts for a terminal. Each column is a stretch of time:
+/* Charts for a terminal. Each column is an interval of time:
  *
  *     naive
  *      600/s ┤     ░░░░░░░
@@ -8,9 +8,9 @@
  *            └─────━━─────
  *             0   30 s
  *
- * A block is goodput, a shade what was offered and did not succeed, a dash the
- * capacity; the axis is thick while a fault lasts. Shapes say it all, so that
- * it reads without colours; with them, what is asked over capacity is red. */
+ * A block is goodput, a shade is load that did not succeed, a dash is the
+ * capacity; the axis is thick during a fault. The shapes are readable without
+ * colours; with colours, load over capacity is red. */
 #include "cmd/sim/chart.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static const char *paint(const struct chart *c, const char *sequence)
 
 /* ===== one cell ===== */
 
-/* How high a value reaches, in rows; at least a trace if there is any. */
+/* The height of a value in rows; at least a trace unless it is 0. */
 static double rows_of(const struct chart *c, double x)
 {
     double rows = isfinite(x) && x > 0 ? page_place(&c->scale, x) * ROWS : 0;
@@ -52,7 +52,7 @@ static bool is_capacity(const struct chart *c, double capacity, int row)
     return isfinite(capacity) && (int)rows_of(c, capacity) == row;
 }
 
-/* What stands in a cell, and its colour. */
+/* The character in a cell, and its colour. */
 struct glyph {
     const char *text, *colour;
 };
@@ -80,7 +80,8 @@ static struct glyph glyph(const struct chart *c, const struct columns *d, int i,
     return (struct glyph){ " ", NULL };
 }
 
-/* Blanks wait until something follows them; a colour holds until the next. */
+/* Blanks are written only when something follows them; a colour stays until the
+ * next. */
 static void cells(const struct chart *c, const struct columns *d, int row)
 {
     const char *now = PLAIN;
@@ -164,7 +165,7 @@ static void times(const struct chart *c)
             paint(c, PLAIN));
 }
 
-/* A name may hold anything: nothing of it moves the cursor. */
+/* A name may contain any characters: none may move the cursor. */
 static void name(const struct chart *c, const char *text)
 {
     size_t len = text ? strlen(text) : 0;

@@ -1,11 +1,11 @@
-/* Charts of a summary for a terminal: for each variant the load that was
- * offered over time, what the services could have served, and what succeeded.
+/* Charts of a summary for a terminal: for each variant the offered load, the
+ * capacity and the goodput over time.
  *
  *     sim_chart_print(stdout, summary, terminal_width(stdout),
  *                     use_colours(stdout), use_utf8());
  *
- * The same scale for all variants, so that the eye may compare. Nothing is
- * printed where there is nothing to draw. */
+ * All variants have the same scale, so that they can be compared. Nothing is
+ * printed if there is nothing to draw. */
 #ifndef BIDE_CMD_SIM_CHART_H
 #define BIDE_CMD_SIM_CHART_H
 

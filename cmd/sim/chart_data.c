@@ -7,7 +7,7 @@
 #include "sim/report/plot/curves.h"
 #include "sim/report/text.h"
 
-/* The mean of what falls into each column; gaps do not count. */
+/* Computes the mean of the steps in each column; gaps do not count. */
 static void fill(const struct chart *c, const struct sim_result *r,
                  page_get *get, uint32_t what, double *columns)
 {

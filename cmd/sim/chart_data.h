@@ -1,5 +1,4 @@
-/* The parts of the charts (chart.h): what is in each column. Threads:
- * owned. */
+/* The data of the charts (chart.h), column by column. Threads: owned. */
 #ifndef BIDE_CMD_SIM_CHART_DATA_H
 #define BIDE_CMD_SIM_CHART_DATA_H
 
@@ -21,11 +20,11 @@ struct columns {
     double offered[CHART_WIDEST], good[CHART_WIDEST], capacity[CHART_WIDEST];
 };
 
-/* Sets the end of the time axis, and one scale for all variants. False: there
- * is nothing to draw. */
+/* Sets the end of the time axis, and one scale for all variants. False: nothing
+ * to draw. */
 bool chart_measure(struct chart *c);
 
-/* What the columns of a variant show. */
+/* Fills the columns of a variant. */
 void chart_fill(const struct chart *c, uint32_t v, struct columns *to);
 
 #endif

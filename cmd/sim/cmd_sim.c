@@ -1,4 +1,4 @@
-/* bide sim: the simulator. Flags, and which of its commands is meant. */
+/* bide sim: parses the flags and runs the right command. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,7 +69,7 @@ static const struct flags flags = {
     "  bide sim stability metastable --loads 50%..100%:6",
 };
 
-/* Beside the ask, what is printed and needs no model. */
+/* The request, and output that needs no model. */
 struct sim_flags {
     struct sim_ask ask;
     bool reference, schema;
@@ -143,7 +143,7 @@ static const char *take(void *ctx, const char *name, const char *argument)
 
 /* ===== commands ===== */
 
-/* Nothing was asked for, which is not a success. */
+/* There was nothing to do, which is an error. */
 static int print_usage(void)
 {
     fprintf(stderr, "Usage: bide sim [SCENARIO or FILE] [options]\n\n"
@@ -183,7 +183,7 @@ static int check_run(const struct sim_ask *ask)
     return -1;
 }
 
-/* Only one of them can have standard output. */
+/* Only one output can go to standard output. */
 static int check_outputs(const struct sim_ask *ask)
 {
     const char *const paths[] = { ask->csv, ask->html, ask->svg };

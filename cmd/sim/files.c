@@ -41,7 +41,7 @@ FILE *csv_open(const char *path, const char *name)
     char joined[4096];
 
     if (!is_stdout(path) && csv_is_directory(path)) {
-        mkdir(path, 0777); /* what is wrong with it shows in a moment */
+        mkdir(path, 0777); /* opening the file reports errors */
         snprintf(joined, sizeof joined, "%s/%s", path, name);
         path = joined;
     }
@@ -59,7 +59,7 @@ int file_close(const char *flag, const char *path, FILE *out, bool bad)
 
 struct sim_page_context page_context(const struct sim_ask *ask, char **command)
 {
-    /* The file's own name is left out: it would be in the bytes. */
+    /* A fixed file name: the bytes must not depend on the real one. */
     if (asprintf(command, "%s --html report.html", ask->command) < 0)
         *command = NULL;
     return (struct sim_page_context){ .command =

@@ -1,10 +1,10 @@
-/* The command line that gives the same again, for reports. */
+/* The command line that reproduces a result, for reports. */
 #include <string.h>
 
 #include "cmd/sim/ask.h"
 
-/* Flags that change nothing of what comes out: they are left out, so that the
- * same question gives the same bytes. */
+/* Flags that do not change the result are left out, so that the same question
+ * gives the same bytes. */
 static int words_to_skip(const char *arg)
 {
     static const struct {

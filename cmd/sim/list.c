@@ -1,4 +1,4 @@
-/* The scenarios that come with bide. */
+/* The built-in scenarios. */
 #include "cmd/sim/list.h"
 
 #include <stdlib.h>

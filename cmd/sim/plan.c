@@ -1,4 +1,4 @@
-/* How many replications, with which seed. */
+/* The number of replications and the seed. */
 #include "cmd/sim/plan.h"
 
 #include "cmd/common/output.h"

@@ -1,10 +1,10 @@
-/* Texts of a scenario end up on a terminal, and one that holds control
- * characters would have the terminal obey it. */
+/* Texts of a scenario are printed on a terminal, which would obey control
+ * characters in them. */
 #include <string.h>
 
 #include "cmd/sim/subject.h"
 
-/* Breaks of lines are fine in prose, not in names. */
+/* Line breaks are allowed in prose, but not in names. */
 static bool is_printable(const char *text, bool prose)
 {
     for (const unsigned char *c = (const unsigned char *)text; c && *c; c++) {

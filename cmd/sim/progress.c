@@ -1,4 +1,4 @@
-/* A bar while a run takes long, and Ctrl-C. */
+/* A progress bar for long runs, and Ctrl-C. */
 #include "cmd/sim/progress.h"
 
 #include <signal.h>
@@ -9,7 +9,7 @@
 #include "cmd/common/output.h"
 #include "cmd/sim/ask.h"
 
-/* What has taken less is over before a bar would be read. */
+/* A shorter run is over before anyone could read a bar. */
 static const double shown_after_s = 0.5, between_s = 0.1;
 
 static volatile sig_atomic_t interrupted;
@@ -52,8 +52,8 @@ void progress_part(struct progress *p, uint32_t n, uint32_t of)
     p->before = p->events;
 }
 
-/* Overwritten with blanks, not erased by a sequence: the dumbest terminal
- * knows what a carriage return is. */
+/* Overwrites with blanks instead of using an escape sequence: every terminal
+ * understands a carriage return. */
 static void draw(struct progress *p, double done, double now_s)
 {
     enum { CELLS = 24 };

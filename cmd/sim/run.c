@@ -1,4 +1,4 @@
-/* bide sim SCENARIO: run it, and show what came of it. */
+/* bide sim SCENARIO: runs it and shows the results. */
 #include "cmd/sim/run.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static struct sim_summary *run_part(const struct sim_ask *ask, uint32_t n,
     return sim_replicate(&plan);
 }
 
-/* Of several scenarios, the name; of the only one, NULL. */
+/* The name, if there are several scenarios; else NULL. */
 static const char *scenario_of(const struct sim_ask *ask, uint32_t n)
 {
     return ask->n_subjects > 1 ? ask->subjects[n].name : NULL;
@@ -68,7 +68,7 @@ static void print_head(const struct sim_ask *ask, const struct sim_summary *s,
     bide__print_wrapped(stdout, line, 0, 0, width);
 }
 
-/* How far it has come, by the variant that has come least far. */
+/* How far it got, measured by the slowest variant. */
 static void print_cut(const struct sim_summary *s, int width)
 {
     struct paint p = paint_for(stdout);
@@ -133,7 +133,7 @@ static void print_json(const struct sim_ask *ask, const struct sim_together *t,
 
 /* ===== the command ===== */
 
-/* The names that assertions may use, before anything is run. */
+/* Parses assertions before anything runs, with the names that they may use. */
 static int parse_asserts(struct asserts *a, const struct sim_ask *ask)
 {
     const char *list[MOST_SUBJECTS * MOST_NAMED] = { NULL };

@@ -4,7 +4,7 @@
 
 #include "cmd/sim/ask.h"
 
-/* Runs it and shows what came of it: an exit code. */
+/* Runs it and shows the results; returns an exit code. */
 int sim_run_command(struct sim_ask *ask);
 
 #endif

@@ -1,4 +1,4 @@
-/* bide sim selftest: models whose outcome is known. */
+/* bide sim selftest: models whose results are known. */
 #include "cmd/sim/selftest.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 
 #include "cmd/sim/ask.h"
 
-/* Runs models whose outcome is known: an exit code. */
+/* Runs models whose results are known; returns an exit code. */
 int sim_selftest_command(struct sim_ask *ask);
 
 #endif

@@ -1,4 +1,4 @@
-/* bide sim stability: the map of load against the size of a hit. */
+/* bide sim stability: the map of load against the length of a hit. */
 #include "cmd/sim/stability.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static const char usual_triggers[] = "triggers=1s,2s,5s,10s,20s,30s";
 
 /* ===== asking ===== */
 
-/* Values as --sweep takes them, behind the name of the flag. */
+/* Values as --sweep takes them, after the name of the flag. */
 static int parse_axis(struct sim_axis *a, const char *flag, const char *text,
                       const char *usual)
 {

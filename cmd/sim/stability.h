@@ -14,10 +14,10 @@ struct stability_cmd {
     struct sim_stability *map;
 };
 
-/* The command: an exit code. */
+/* The command; returns an exit code. */
 int sim_stability_command(struct sim_ask *ask);
 
-/* Maps of signs, one for each variant. */
+/* Prints a map for each variant. */
 void stability_print(const struct stability_cmd *c);
 
 #endif

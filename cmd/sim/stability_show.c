@@ -1,4 +1,4 @@
-/* The map of load against the size of a hit, for people. */
+/* The map of load against the length of a hit, for people. */
 #include "base/people.h"
 #include "cmd/common/output.h"
 #include "cmd/sim/stability.h"
@@ -35,7 +35,7 @@ static int head_width(const struct sim_axis *a)
     return width;
 }
 
-/* The longest hit is on top, as on a map; loads run to the right. */
+/* The longest hit is at the top; loads increase to the right. */
 static void print_map(const struct stability_cmd *c, uint32_t v, int width)
 {
     int head = head_width(&c->triggers), cell = head_width(&c->loads) + 1;

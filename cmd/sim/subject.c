@@ -1,4 +1,4 @@
-/* Which models are run: operands and the flags of policies, put together. */
+/* Chooses the models to run, from operands and policy flags. */
 #include "cmd/sim/subject.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static int read_scenario(struct sim_ask *ask, const char *name)
 
 /* ===== policies ===== */
 
-/* Another policy beside those there are, with the flags over it. */
+/* Adds a policy, with the flags applied to it. */
 static int read_policy(struct sim_ask *ask, const char *name)
 {
     struct policy_choice *c = &ask->compared[ask->n_compared];
@@ -62,7 +62,7 @@ static const char *policy_label(const struct policy_choice *c)
     return c->file ? c->file : c->preset;
 }
 
-/* The policies of --policy or --compare in place of the scenario's variants. */
+/* Replaces the scenario's variants by the policies of --policy or --compare. */
 static void put_policies(const struct sim_ask *ask, struct sim_subject *s)
 {
     struct sim_subject_policy policies[MOST_NAMED];

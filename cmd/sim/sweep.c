@@ -1,4 +1,4 @@
-/* bide sim --sweep: one or two settings at many values. */
+/* bide sim --sweep: many values of one or two settings. */
 #include "cmd/sim/sweep.h"
 
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static void name_variants(struct sweep_cmd *c)
 
 /* ===== the command ===== */
 
-/* An assertion is to hold at every point. */
+/* An assertion must hold at every point. */
 static int judge(const struct sweep_cmd *c, const struct asserts *a)
 {
     uint32_t failed = 0;

@@ -1,11 +1,11 @@
-/* bide sim --sweep: one or two settings at many values. */
+/* bide sim --sweep: many values of one or two settings. */
 #ifndef BIDE_CMD_SIM_SWEEP_H
 #define BIDE_CMD_SIM_SWEEP_H
 
 #include "cmd/sim/ask.h"
 #include "sim/study/sweep.h"
 
-/* The figures that a policy is chosen by: shown where --metric names none. */
+/* The most important figures, shown unless --metric names others. */
 enum { N_USUAL = 5 };
 extern const enum sim_figure usual_figures[N_USUAL];
 
@@ -21,7 +21,7 @@ struct sweep_cmd {
     uint32_t n_names;
 };
 
-/* The command: an exit code. */
+/* The command; returns an exit code. */
 int sim_sweep_command(struct sim_ask *ask);
 
 /* A table for one axis, heat maps for two. */

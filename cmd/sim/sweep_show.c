@@ -19,7 +19,7 @@ static int widest_value(const struct sim_axis *a)
     return width;
 }
 
-/* One column of a table: a figure of a variant under a head. */
+/* One column of a table: a figure of a variant, with a heading. */
 struct column {
     const char *head;
     enum sim_figure figure;
@@ -73,7 +73,7 @@ static void print_block(const struct sweep_cmd *c, const struct column *columns,
     }
 }
 
-/* In blocks, if they do not fit beside each other. */
+/* Prints columns in blocks if they do not fit side by side. */
 static void print_columns(const struct sweep_cmd *c, struct column *columns,
                           uint32_t n, int width)
 {
@@ -95,7 +95,8 @@ static void print_columns(const struct sweep_cmd *c, struct column *columns,
     }
 }
 
-/* Of one figure a table of the variants; else for each a table of figures. */
+/* With one figure, a table of the variants; else a table of figures for each
+ * variant. */
 static void print_lines(const struct sweep_cmd *c, int width)
 {
     struct column columns[MOST_NAMED]; /* more than N_USUAL */
@@ -138,7 +139,7 @@ static struct range range_of(const struct sweep_cmd *c)
     return r;
 }
 
-/* How good a cell is, 0 to 4; -1 where nobody can say. */
+/* How good a cell is, 0 to 4; -1: unknown. */
 static int grade(const struct sweep_cmd *c, const struct sim_interval *i,
                  struct range r)
 {
@@ -194,7 +195,7 @@ static void print_rows(const struct sweep_cmd *c, uint32_t v, uint32_t from,
     }
 }
 
-/* As many columns of the map as fit beside each other. */
+/* Prints as many columns of the map as fit. */
 static void print_map(const struct sweep_cmd *c, uint32_t v, int width)
 {
     const struct sim_axis *ax = &c->axes[0];

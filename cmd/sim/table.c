@@ -54,14 +54,14 @@ static bool says_something(const struct sim_summary *s, enum sim_figure f)
     }
     if (f == SIM_FIG_HEDGES)
         return any && !zero;
-    if (f == SIM_FIG_DEEPEST) /* of a graph with one level it is the same */
+    if (f == SIM_FIG_DEEPEST) /* it is the same in a graph with one level */
         return any && other;
     return any;
 }
 
 /* ===== colours ===== */
 
-/* How good a value is: the greater the better, NaN if nobody can say. */
+/* How good a value is: greater is better, NaN is unknown. */
 static double merit(const struct sim_interval *i, enum sim_figure f)
 {
     double x = i->n == 0 && !i->infinite ? NAN : sim_interval_value(i);
@@ -76,8 +76,8 @@ static bool meet(const struct sim_interval *a, const struct sim_interval *b)
     return a->low <= b->high && b->low <= a->high;
 }
 
-/* Latency is that of the calls that succeed: it says little beside one of which
- * nearly all succeed, if nearly none do. */
+/* Latency is that of successful calls: if almost no call succeeds, it cannot be
+ * compared with a variant where almost all do. */
 static bool comparable(const struct sim_summary *s, enum sim_figure f)
 {
     double least = 1, most = 0;
@@ -92,8 +92,8 @@ static bool comparable(const struct sim_summary *s, enum sim_figure f)
     return most - least < 0.05;
 }
 
-/* 1 if a variant is as good as the best in a row, -1 if as bad as the worst; 0
- * if neither is clear. */
+/* 1 if a variant is as good as the best in a row, -1 if as bad as the worst; 0:
+ * neither is clear. */
 static int rank(const struct sim_summary *s, enum sim_figure f,
                 uint32_t variant)
 {

@@ -6,16 +6,16 @@
 
 #include "sim/study/summary.h"
 
-/* The figures, a row each, a column for each variant; in blocks where they do
- * not fit beside each other. */
+/* Prints a row for each figure and a column for each variant; in blocks if they
+ * do not fit side by side. */
 void sim_table_print(FILE *out, const struct sim_summary *s, int width);
 
-/* How many columns a text takes; and a text put into so many, cut if need be.
- */
+/* The width of a text in columns; and printing a text in a given width, cut if
+ * necessary. */
 int text_width(const char *text);
 void print_padded(FILE *out, const char *text, int width, bool right);
 
-/* What a study is about, on standard output. */
+/* Prints the title of a study on standard output. */
 void print_title(const char *title);
 
 #endif

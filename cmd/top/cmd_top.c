@@ -63,7 +63,7 @@ static const char *take_flag(void *ctx, const char *name, const char *argument)
                                                                   : NULL;
 }
 
-/* Asks and reads; false, and why. */
+/* Fetches and reads the state; false, and why. */
 static bool look_at(struct top *t, char *why, size_t size)
 {
     size_t len;
@@ -128,8 +128,8 @@ static void draw(const struct top *t, const char *status)
     fflush(stdout);
 }
 
-/* Until a key or a signal ends it. A program that is gone for a while is waited
- * for: what was seen last stays. */
+/* Runs until a key or a signal ends it. If the program goes away, this waits
+ * for it and keeps showing the last state. */
 static void show_until_quit(struct top *t)
 {
     bool paused = false, draw_now = false;
@@ -152,7 +152,7 @@ static void show_until_quit(struct top *t)
             draw_now = true;
         }
         draw_now |= key != 0;
-        if (draw_now || left > 0) /* a resize wakes it as well */
+        if (draw_now || left > 0) /* a resize wakes it, too */
             draw(t, paused ? "paused" : why[0] ? why : NULL);
         draw_now = false;
     }
@@ -160,7 +160,7 @@ static void show_until_quit(struct top *t)
 
 int cmd_top(int argc, char **argv)
 {
-    static struct top t; /* rows for hundreds of dependencies: not on a stack */
+    static struct top t; /* too large for the stack */
     char why[256];
     int first;
 

@@ -1,5 +1,5 @@
-/* One request, one answer, over a socket. Only addresses: looking names up in a
- * program that is linked statically takes more than it gives. */
+/* One request and its response over a socket. It takes only addresses:
+ * resolving names in a statically linked program is not worth the trouble. */
 #include "cmd/top/fetch.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 enum { MOST = 32 << 20, PATIENCE_S = 3 };
 
-/* ===== the place ===== */
+/* ===== the address ===== */
 
 static bool read_unix(struct top_place *place, const char *path)
 {
@@ -23,7 +23,7 @@ static bool read_unix(struct top_place *place, const char *path)
     return true;
 }
 
-/* A name and a port: what stands behind them is added. */
+/* Reads a name and a port; the path is added later. */
 static bool read_url(struct top_place *place, const char *url)
 {
     size_t len = strlen(url);

@@ -1,4 +1,4 @@
-/* bide top: where the program is, and asking it. */
+/* bide top: the address of the program, and requests to it. */
 #ifndef BIDE_CMD_TOP_FETCH_H
 #define BIDE_CMD_TOP_FETCH_H
 
@@ -10,18 +10,17 @@
 /* Threads: owned. */
 struct top_place {
     char text[128]; /* "127.0.0.1:9901", for people */
-    char host[128]; /* as the request names it; "": ask by bide fetch, which
-                       speaks TLS */
+    char host[128]; /* for the Host field; "": use bide fetch, which
+                       supports TLS */
     const char *ca; /* a file, for TLS; or NULL */
     struct net_address address;
 };
 
-/* Reads "9901", "127.0.0.1:9901", "[::1]:9901", "localhost:9901", also behind
- * http://; "unix:/run/admin"; and "https://NAME:9901". False: it is none of
- * these. */
+/* Reads "9901", "127.0.0.1:9901", "[::1]:9901", "localhost:9901", also after
+ * http://; "unix:/run/admin"; and "https://NAME:9901". False: none of these. */
 bool top_place_read(struct top_place *place, const char *text);
 
-/* GET of a path. The body, to be freed, or NULL and `why`. */
+/* GETs a path. Returns the body, which the caller frees, or NULL and `why`. */
 char *top_fetch(const struct top_place *place, const char *path,
                 size_t *ret_len, char *why, size_t size);
 

@@ -1,4 +1,4 @@
-/* The terminal, taken over and given back. */
+/* Takes over the terminal and restores it. */
 #include "cmd/top/screen.h"
 
 #include <errno.h>
@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 static struct termios before;
-static sigset_t mask_waiting; /* of signals, while it waits for a key */
+static sigset_t mask_waiting; /* signal mask while it waits for a key */
 static volatile sig_atomic_t taken, ending;
 
-/* Async-signal-safe: a signal that stops the program comes here too. */
+/* Async-signal-safe: also called when a signal stops the program. */
 static void give_back(void)
 {
     static const char back[] = "\033[?25h\033[?1049l";
@@ -21,7 +21,7 @@ static void give_back(void)
         return;
     taken = 0;
     if (write(STDOUT_FILENO, back, sizeof back - 1) < 0)
-        return; /* it is gone: nothing to give back */
+        return; /* the terminal is gone: nothing to restore */
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
 }
 
@@ -43,7 +43,7 @@ static void on_end(int signal_number)
     ending = 1;
 }
 
-/* Ctrl-Z: the shell gets its screen back; with `fg` it is taken again. */
+/* Ctrl-Z: restores the shell's screen; `fg` takes it over again. */
 static void on_stop(int signal_number)
 {
     int err = errno;
@@ -64,11 +64,11 @@ static void on_continue(int signal_number)
 
 static void on_resize(int signal_number)
 {
-    (void)signal_number; /* it ends the wait for a key: redraws */
+    (void)signal_number; /* ends the wait for a key, to redraw */
 }
 
-/* They are let in only while it waits for a key: one that came while a picture
- * is written, or asked for, would leave half of it. */
+/* Signals are unblocked only while it waits for a key: one that arrived during
+ * a request or while the screen is written would leave half of it. */
 static void handle_signals(void)
 {
     static const struct {

@@ -2,13 +2,13 @@
 #ifndef BIDE_CMD_TOP_SCREEN_H
 #define BIDE_CMD_TOP_SCREEN_H
 
-/* Takes the terminal over: another screen, no cursor, keys one by one. Given
- * back by top_screen_done(), and when a signal ends or stops the program. */
+/* Takes over the terminal: alternate screen, no cursor, keys one by one.
+ * top_screen_done() restores it, and so do signals that end or stop the
+ * program. */
 void top_screen_init(void);
 void top_screen_done(void);
 
-/* Waits for a key; 0 if none came in time or a signal did, -1 if it is time to
- * end. */
+/* Waits for a key; 0 after a timeout or a signal, -1 if it is time to end. */
 int top_screen_key(int timeout_ms);
 
 #endif

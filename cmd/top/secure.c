@@ -1,5 +1,5 @@
-/* A request over TLS, made by `bide fetch`: this program is linked statically,
- * and has no TLS of its own. */
+/* Makes a request over TLS by running `bide fetch`: this program is linked
+ * statically and has no TLS of its own. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,12 +14,12 @@
 #include "cmd/top/fetch.h"
 
 enum {
-    BAD_CERTIFICATE = 60, /* as man bide-fetch has it */
+    BAD_CERTIFICATE = 60, /* as in bide-fetch(1) */
     MOST = 32 << 20,
     PIECE = 65536
 };
 
-/* In the child. What it says of failures would be written over the picture. */
+/* In the child. Its error messages would be written over the screen. */
 static void fetch(const struct top_place *place, const char *path, int to)
 {
     char url[sizeof place->text + 64];
@@ -42,8 +42,7 @@ static void fetch(const struct top_place *place, const char *path, int to)
     _exit(EXIT_FINDINGS);
 }
 
-/* All that comes until the end, with a NUL behind it; NULL if it is too much, or
- * breaks off. */
+/* Reads to the end and adds a NUL; NULL if it is too long or reading fails. */
 static char *read_all(int fd, size_t *ret_len)
 {
     struct bide__out out = { 0 };

@@ -1,4 +1,4 @@
-/* Rows into lines, as many columns as fit. */
+/* Formats rows as lines, with as many columns as fit. */
 #include <math.h>
 #include <string.h>
 #include <time.h>
@@ -12,7 +12,7 @@
 
 enum align { LEFT, RIGHT, LAST }; /* LAST: nothing follows, no blanks */
 
-/* Prints text in so many columns: cut, or filled up with blanks. */
+/* Prints text in `width` columns: cut, or padded with blanks. */
 static void cell(FILE *out, const char *text, int width, enum align align)
 {
     int used = 0;
@@ -52,7 +52,7 @@ static const char *brief(double n, char to[16])
     return to;
 }
 
-/* Never rounded up to 100 %: one failure in a thousand is one. */
+/* Never rounded up to 100 %: one failure in a thousand must show. */
 static const char *share(double x, char to[16])
 {
     if (isnan(x))
@@ -159,7 +159,7 @@ static const char *put_breaker(const struct top_dep *d, char to[16],
     return to;
 }
 
-/* The last to go when it gets narrow has the least `from`. */
+/* Columns with the lowest `from` stay longest when the terminal is narrow. */
 static const struct column {
     const char *name;
     int width;
@@ -271,7 +271,7 @@ static void show_decision(FILE *out, const struct top_decision *d,
     fprintf(out, "%s%s", d->gives_up ? look->paint.plain : "", end);
 }
 
-/* How many lines of a list fit; without a height, all up to `usual`. */
+/* How many lines of a list fit; without a height, at most `usual`. */
 static size_t room(const struct top_look *look, size_t used, size_t n,
                    size_t usual)
 {

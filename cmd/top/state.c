@@ -1,5 +1,5 @@
-/* From JSON to rows. What comes is not trusted: text is made fit for a
- * terminal, and what is missing is simply not shown. */
+/* Reads rows from JSON. The input is not trusted: text is made safe for a
+ * terminal, and missing values are not shown. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static const struct bide__node *get(const struct bide__node *map,
     return map && map->kind == BIDE__MAP ? bide__map_get(map, key, NULL) : NULL;
 }
 
-/* A number; `none` if it is not there, null, or beyond all that can be. */
+/* A number; `none` if it is missing, null, or impossibly large. */
 static double number(const struct bide__node *map, const char *key, double none)
 {
     const struct bide__node *n = get(map, key);
@@ -32,7 +32,7 @@ static bool flag(const struct bide__node *map, const char *key)
     return n && bide__node_is(n, "true");
 }
 
-/* Copies text, without what could steer a terminal. */
+/* Copies text without characters that could control the terminal. */
 static void text(const struct bide__node *map, const char *key, char *to,
                  size_t size)
 {
@@ -70,8 +70,8 @@ static void read_second(struct top_dep *d, const struct bide__node *s)
     double seconds = number(s, "seconds", 0);
     double first = number(s, "first", 0), late = number(s, "late", 0);
     const struct bide__node *refused = get(s, "refused");
-    /* The server said no for good, or the caller went away: nobody's failure.
-     */
+    /* The server refused for good, or the caller went away: these are not
+     * failures. */
     double aside =
         number(refused, "permanent", 0) + number(refused, "cancelled", 0);
     double failed = sum_of(refused) - aside;

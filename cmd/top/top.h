@@ -1,10 +1,10 @@
-/* bide top: what the admin endpoint of a program shows, in a terminal.
+/* bide top: shows the state from a program's admin endpoint in a terminal.
  *
- *   fetch.c    asks for /api/state, over a plain socket, or ...
- *   secure.c   ... over TLS, which is bide fetch's
- *   state.c    reads it: a tree of JSON into rows
- *   show.c     rows into lines, as wide as the terminal is
- *   screen.c   the terminal: taken over, and given back whatever happens
+ *   fetch.c    requests /api/state over a plain socket,
+ *   secure.c   or over TLS, by running bide fetch
+ *   state.c    reads rows from the JSON
+ *   show.c     formats rows as lines, as wide as the terminal
+ *   screen.c   takes over the terminal, and restores it in any case
  *   cmd_top.c  the flags, and once a second all of the above */
 #ifndef BIDE_CMD_TOP_TOP_H
 #define BIDE_CMD_TOP_TOP_H
@@ -17,15 +17,15 @@
 #include "cmd/common/output.h"
 #include "net/address.h"
 
-/* ===== what it says ===== */
+/* ===== the state ===== */
 
 enum { TOP_DEPS = 256, TOP_DECISIONS = 64, TOP_NAME = 64, TOP_TEXT = 320 };
 
-/* One dependency, over the last second. Texts are fit for a terminal. */
+/* One dependency, over the last second. Texts are safe for a terminal. */
 struct top_dep {
     char name[TOP_NAME];
     char breaker[16];
-    bool forced; /* by somebody, to that state */
+    bool forced; /* into this state, by an operator */
     double open_for_ms;
     bool has_second;
     double calls, first, end; /* a second; shares of them, NaN: no calls */
@@ -46,17 +46,17 @@ struct top_state {
     char program[TOP_NAME], version[TOP_NAME];
     double uptime_s, now_ms;
     bool ready, draining;
-    size_t n_deps, more_deps; /* those there was no room for */
+    size_t n_deps, more_deps; /* those that did not fit */
     struct top_dep deps[TOP_DEPS];
     size_t n_decisions;
     struct top_decision decisions[TOP_DECISIONS];
 };
 
-/* Reads a state. False, and `why`, if it is none. */
+/* Reads a state. False, and `why`, if it is invalid. */
 bool top_state_read(struct top_state *state, const char *text, size_t len,
                     char *why, size_t size);
 
-/* ===== how it looks ===== */
+/* ===== showing it ===== */
 
 struct top_look {
     int width, height; /* height 0: as many lines as there are */
@@ -66,8 +66,8 @@ struct top_look {
     const char *status; /* "paused"; or NULL */
 };
 
-/* Writes the lines; each is ended by `end` ("\n", or what clears the rest of a
- * terminal's line as well). */
+/* Writes the lines, each followed by `end` ("\n", or a sequence that also
+ * clears the rest of the line). */
 void top_show(FILE *out, const struct top_state *state,
               const struct top_look *look, const char *end);
 

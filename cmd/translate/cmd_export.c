@@ -1,4 +1,4 @@
-/* bide export: a policy as Istio, Envoy or gRPC would have it. */
+/* bide export: writes a policy for Istio, Envoy or gRPC. */
 #include <string.h>
 
 #include "base/json.h"
@@ -126,7 +126,7 @@ static int check_flags(struct export_ *e, int argc, char **argv, int first)
 
 /* ===== names ===== */
 
-/* The name of the policy that was taken: as asked for, `default`, or the only
+/* The name of the chosen policy: the requested one, `default`, or the only
  * one. */
 static const char *policy_name(const struct policy_choice *c)
 {

@@ -1,4 +1,4 @@
-/* bide import: a policy file out of what Istio or gRPC have. */
+/* bide import: writes a policy file from the configuration of Istio or gRPC. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,8 +82,8 @@ static int check_flags(const struct import_ *i, int argc, char **argv,
 
 /* ===== the work ===== */
 
-/* Writes nothing unless all of it could be read: half a policy is worse than
- * none. */
+/* Writes nothing unless the whole document is valid: half a policy is worse
+ * than none. */
 static int read_document(const struct import_ *i, const char *path,
                          bide_diagnostics *notes)
 {

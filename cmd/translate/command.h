@@ -1,5 +1,5 @@
-/* The commands `bide export` and `bide import`: each takes its arguments, and gives
- * an exit code. */
+/* The commands `bide export` and `bide import`: each takes its arguments and
+ * returns an exit code. */
 #ifndef BIDE_CMD_TRANSLATE_COMMAND_H
 #define BIDE_CMD_TRANSLATE_COMMAND_H
 

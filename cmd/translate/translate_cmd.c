@@ -1,6 +1,6 @@
-/* The report of what did not translate, for programs: one JSON document in a
- * file of its own, since stdout has the translation and stderr the words for
- * people. */
+/* The report of what could not be translated, for programs: a JSON document in
+ * a file of its own, since the translation goes to stdout and messages for
+ * people to stderr. */
 #include "cmd/translate/translate_cmd.h"
 
 #include <errno.h>

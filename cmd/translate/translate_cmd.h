@@ -4,10 +4,10 @@
 
 #include <stdio.h>
 
-/* Opens what --losses names, "-" being stderr; NULL after a complaint. */
+/* Opens the file of --losses; "-" is stderr. NULL after an error message. */
 FILE *losses_open(const char *command, const char *path);
 
-/* Closes it; an exit code if it could not be written, else -1. */
+/* Closes it; an exit code if writing failed, else -1. */
 int losses_close(const char *command, const char *path, FILE *file);
 
 #endif

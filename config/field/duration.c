@@ -1,7 +1,7 @@
 /* duration.c: durations, to and from text.
  *
- * They are read in whole numbers, so that "0.1s" is 100 000 000 ns and not one
- * less. */
+ * They are read with integer arithmetic, so that "0.1s" is 100 000 000 ns and
+ * not one less. */
 #include <string.h>
 
 #include "config/field/value.h"
@@ -16,7 +16,7 @@ static const struct unit {
 
 enum { N_UNITS = sizeof units / sizeof units[0] };
 
-/* The unit that the letters at the front spell, to their end. */
+/* The unit whose name is exactly the letters at the front. */
 static const struct unit *find_unit(const char *text, size_t len)
 {
     size_t n = 0;
@@ -34,7 +34,7 @@ static int64_t add(int64_t a, int64_t b)
     return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
-/* Billionths of a unit, to the nanosecond below. */
+/* Billionths of a unit in nanoseconds, rounded down. */
 static int64_t share(uint64_t billionths, int64_t unit_ns)
 {
     if (unit_ns >= BIDE_SECOND)
@@ -42,7 +42,8 @@ static int64_t share(uint64_t billionths, int64_t unit_ns)
     return (int64_t)billionths / (BIDE_SECOND / unit_ns);
 }
 
-/* Reads one number and its unit; how many bytes it took, 0 if it is not one. */
+/* Reads a number and its unit; returns its length in bytes, 0 if it is
+ * invalid. */
 static size_t read_part(const char *text, size_t len, const struct unit **unit,
                         int64_t *ret_ns)
 {
@@ -70,7 +71,7 @@ static size_t read_part(const char *text, size_t len, const struct unit **unit,
     return at + strlen((*unit)->name);
 }
 
-/* Units from large to small, each once: "1h30m", and no "1s1s". */
+/* Units must go from large to small, each once: "1h30m", but not "1s1s". */
 int bide_parse_duration(const char *text, size_t len, int64_t *ret_ns)
 {
     int64_t total = 0, last = INT64_MAX, part = 0;
@@ -97,7 +98,7 @@ int bide_parse_duration(const char *text, size_t len, int64_t *ret_ns)
 
 /* ===== and back ===== */
 
-/* Writes a whole number of units and gives what is left. */
+/* Writes a whole number of units and returns the rest. */
 static int64_t put_whole(char *buffer, size_t size, int64_t ns, int64_t unit_ns,
                          const char *unit)
 {
@@ -109,7 +110,7 @@ static int64_t put_whole(char *buffer, size_t size, int64_t ns, int64_t unit_ns,
     return ns % unit_ns;
 }
 
-/* Writes under a minute in the largest unit that it reaches: "1.5s". */
+/* Writes less than a minute in the largest unit that fits: "1.5s". */
 static void put_rest(char *buffer, size_t size, int64_t ns)
 {
     static const char *const names[] = { "s", "ms", "us", "ns" };
@@ -146,7 +147,7 @@ const char *bide_format_duration(int64_t ns, char *buffer, size_t size)
     return buffer;
 }
 
-/* Four digits under a minute, whole seconds above. */
+/* Four digits below a minute, whole seconds above. */
 const char *bide__format_about(int64_t ns, char *buffer, size_t size)
 {
     int64_t keep = 1;

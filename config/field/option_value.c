@@ -104,7 +104,7 @@ bool bide__option_same(const bide_policy_conf *a, const bide_policy_conf *b,
     return bide__field_same(&f, a, b);
 }
 
-/* A rule, which is read by config/policy/policy_rules.c. */
+/* A rule; config/policy/policy_rules.c reads it. */
 #define S bide_rule
 static const struct bide__field rule_fields[] = {
     { "status", AT(status_min), TAKES_AS(BIDE__OTHER, "a status"),

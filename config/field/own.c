@@ -1,4 +1,4 @@
-/* own.c: a struct that outlives the file that it was read from. */
+/* own.c: copies a struct so that it outlives the file it was read from. */
 #include "config/field/own.h"
 
 #include <stdlib.h>

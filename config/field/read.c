@@ -1,4 +1,4 @@
-/* read.c: maps, read by their tables. */
+/* read.c: reads maps by their tables. */
 #include "config/field/read.h"
 
 #include <string.h>
@@ -33,7 +33,7 @@ const struct bide__node *bide__member(const struct bide__node *node, size_t i)
     return node->kind == BIDE__LIST ? node->items[i] : node;
 }
 
-/* Notes members, and how many there are. */
+/* Stores members and their number. */
 static void store_members(const struct bide__field *f, void *to, char *members,
                           size_t n)
 {
@@ -41,7 +41,7 @@ static void store_members(const struct bide__field *f, void *to, char *members,
     memcpy((char *)to + f->n_offset, &n, sizeof n);
 }
 
-/* Whether a list or map holds something, and not too much; else a mistake. */
+/* Whether a list or map is neither empty nor too long; otherwise an error. */
 static bool right_number(struct bide__load *load, const struct bide__field *f,
                          const struct bide__node *key,
                          const struct bide__node *node)
@@ -100,7 +100,7 @@ static void read_text(struct bide__load *load, const struct bide__field *f,
         memcpy((char *)to + f->offset, &node->text, sizeof node->text);
 }
 
-/* A text that is more than one: its member is made, and pointed to. */
+/* A text that is read into a struct: allocates it and stores the pointer. */
 static void read_made(struct bide__load *load, const struct bide__field *f,
                       const struct bide__node *key,
                       const struct bide__node *node, void *to)
@@ -115,7 +115,8 @@ static void read_made(struct bide__load *load, const struct bide__field *f,
 
 /* ===== maps ===== */
 
-/* Room for n members with their defaults, noted in `to`; NULL: no memory. */
+/* Allocates n members with their defaults and stores them in `to`; NULL: out of
+ * memory. */
 static char *make_members(struct bide__load *load, const struct bide__field *f,
                           size_t n, void *to)
 {

@@ -1,5 +1,5 @@
-/* read_value.c: one value that text can say, read by its row; and where that
- * fails, what would have been right. */
+/* read_value.c: reads one scalar value by its row; if that fails, says what
+ * would be valid. */
 #include "config/doc/diag.h"
 #include "config/field/read.h"
 #include "config/field/text.h"
@@ -60,7 +60,7 @@ static void refuse(struct bide__load *load, const struct bide__field *f,
                       "`%s`: expected %s; found %s", f->key, f->expects, found);
 }
 
-/* Durations, ratios and rates must be in quotes in JSON; numbers need not. */
+/* In JSON, durations, ratios and rates must be quoted; numbers need not. */
 static bool is_scalar_for(struct bide__load *load, const struct bide__field *f,
                           const struct bide__node *key,
                           const struct bide__node *node)

@@ -1,7 +1,7 @@
-/* reference.c: the table of options written out, as a policy file and as a page.
+/* reference.c: writes the table of options as a policy file and as a page.
  *
- * docs/policy-reference.md is what bide__write_reference() wrote; a test writes it
- * again and compares, so the page cannot say anything else than the code does. */
+ * bide__write_reference() wrote docs/policy-reference.md; a test writes it
+ * again and compares, so the page always agrees with the code. */
 #include "config/field/reference.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 
 static const bide_policy_conf init = BIDE_POLICY_CONF_INIT;
 
-/* The length of the group in "backoff.base", 0 for a key without one. */
+/* The length of the group in a key such as "backoff.base", or 0. */
 static size_t group_length(const char *key)
 {
     const char *dot = strchr(key, '.');

@@ -10,7 +10,7 @@ struct bide__table;
 void bide__reference_section(FILE *out, const char *name,
                              const struct bide__table *table);
 
-/* One table under a heading; the maps in it are rows of it. */
+/* One table under a heading; the keys of nested maps are rows of it. */
 void bide__reference_table(FILE *out, const char *title, const char *about,
                            const struct bide__table *table);
 

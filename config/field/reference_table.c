@@ -1,4 +1,4 @@
-/* reference_table.c: tables of fields as parts of a reference page. */
+/* reference_table.c: writes tables of fields as parts of a reference page. */
 #include "config/field/reference.h"
 
 #include <string.h>
@@ -16,14 +16,14 @@ static const char *type_of(const struct bide__field *f)
     return f->type == BIDE__OTHER ? f->type_name : names[f->type];
 }
 
-/* Whether a default is told, not written as a file would have it. */
+/* Whether a default is a description and not a value as in a file. */
 static bool in_words(const char *text)
 {
     return strchr(text, ' ') || strcmp(text, "all") == 0;
 }
 
-/* What a table without defaults says of them is in its rows; there, nothing
- * stands for nothing. */
+/* A table without defaults has them in its rows; a row without one prints
+ * nothing. */
 static bool put_default(FILE *out, const struct bide__field *f,
                         const void *init)
 {
@@ -50,8 +50,8 @@ static void put_row(FILE *out, const char *group, const struct bide__field *f,
             f->help);
 }
 
-/* Maps within are told below (group NULL), or their keys stand here with the
- * map's own before them. */
+/* Nested maps have their own tables below (group NULL), or their keys are
+ * listed here, prefixed by the key of the map. */
 static void put_rows(FILE *out, const char *group,
                      const struct bide__table *table, const void *init)
 {

@@ -1,5 +1,5 @@
-/* What rows of tables are written with. `S` is the struct that the table fills;
- * it is defined before the rows and undefined behind them. */
+/* Macros for the rows of tables. `S` is the struct that the table fills; it is
+ * defined before the rows and undefined after them. */
 #ifndef BIDE_CONFIG_FIELD_ROWS_H
 #define BIDE_CONFIG_FIELD_ROWS_H
 

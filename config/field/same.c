@@ -1,13 +1,14 @@
-/* same.c: whether two structs hold the same, by their table.
+/* same.c: compares two structs by their table.
  *
- * Each row comes to some bytes, which are the same if the values are. So a key
- * that has a row cannot be forgotten, and what is compared can be hashed. */
+ * The value of each row is reduced to bytes, which are equal if the values are.
+ * So no key that has a row can be forgotten, and what is compared can be
+ * hashed. */
 #include "config/field/same.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* How wide the value of a row is; 0: it is a text. */
+/* The size of a row's value; 0: it is a text. */
 static size_t width(const struct bide__field *f)
 {
     switch (f->type) {
@@ -49,7 +50,7 @@ static size_t number_at(const void *from, size_t offset)
     return n;
 }
 
-/* The bytes that a value comes to; NULL for no text. */
+/* The bytes of a value; NULL if there is no text. */
 static const void *bytes_of(const struct bide__field *f, const void *from,
                             size_t *ret_len)
 {
@@ -60,12 +61,12 @@ static const void *bytes_of(const struct bide__field *f, const void *from,
         return (const char *)from + f->offset;
     text = pointer_at(from, f->offset);
     if (text && f->item)
-        text = pointer_at(text, 0); /* what members begin with */
+        text = pointer_at(text, 0); /* the first field of the members */
     *ret_len = text ? strlen(text) + 1 : 0;
     return text;
 }
 
-/* How far apart the members of a row are; 0: it is no list. */
+/* The distance between the members of a row; 0: it is not a list. */
 static size_t stride(const struct bide__field *f)
 {
     if (f->type == BIDE__TEXTS)
@@ -73,7 +74,7 @@ static size_t stride(const struct bide__field *f)
     return f->type > BIDE__FIELDS ? f->table->size : 0;
 }
 
-/* A row for one member of a list, at its beginning: a text, or a name. */
+/* A row for the text or name of a member of a list. */
 static struct bide__field text_in(size_t offset)
 {
     return (struct bide__field){ .type = BIDE__TEXT, .offset = offset };
@@ -144,7 +145,7 @@ bool bide__fixed_differs(const struct bide__table *table, const void *a,
     return false;
 }
 
-/* ===== as a number ===== */
+/* ===== hashing ===== */
 
 static uint64_t mix(uint64_t h, const void *data, size_t size)
 {
@@ -155,7 +156,7 @@ static uint64_t mix(uint64_t h, const void *data, size_t size)
     return h;
 }
 
-/* Of rows that are one value; lists of maps are not hashed. */
+/* Only for rows with a single value; lists of maps are not hashed. */
 uint64_t bide__field_hash(uint64_t h, const struct bide__field *f,
                           const void *from)
 {

@@ -1,8 +1,8 @@
 /* schema.c: a JSON Schema of policy files, for editors.
  *
- * Draft 7, which editors know best. It is written from the tables of options
- * and sections; it cannot say that a cap is not under its base, and leaves that
- * to `bide check`. */
+ * It uses draft 7, which editors support best, and is generated from the tables
+ * of options and sections. It cannot express that a cap must not be below its
+ * base: `bide check` checks that. */
 #include "config/field/schema.h"
 
 #include <string.h>
@@ -66,7 +66,7 @@ void bide__schema_words(struct bide__json *j, const char *key,
     bide__json_end(j);
 }
 
-/* A map that knows its keys; they follow. */
+/* Begins a map with a fixed set of keys, which follow. */
 void bide__schema_open_map(struct bide__json *j, const char *key)
 {
     bide__json_object(j, key);

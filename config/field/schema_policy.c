@@ -37,7 +37,7 @@ void bide__schema_options(struct bide__json *j)
         bide__schema_close_map(j);
 }
 
-/* ===== the keys that are more than a number ===== */
+/* ===== keys that are not scalars ===== */
 
 static void put_list_of(struct bide__json *j, const char *key, const char *name)
 {

@@ -30,7 +30,7 @@ static void put_alternatives(struct bide__json *j, const struct bide__field *f)
     bide__json_end(j);
 }
 
-/* `true` and `false` are words of some choices, and no text in JSON. */
+/* Some choices include `true` and `false`, which are not strings in JSON. */
 static void put_choices(struct bide__json *j, const char *const *words)
 {
     bide__json_list(j, "enum");
@@ -45,7 +45,7 @@ static void put_choices(struct bide__json *j, const char *const *words)
     bide__json_end(j);
 }
 
-/* YAML has texts without quotes that JSON takes for numbers. */
+/* Some unquoted texts in YAML are numbers in JSON. */
 static void put_text(struct bide__json *j, const struct bide__field *f,
                      bool brief)
 {

@@ -1,4 +1,4 @@
-/* size.c: numbers of bytes, to and from text. */
+/* size.c: sizes in bytes, to and from text. */
 #include "config/field/size.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Numbers of bytes, as files have them. */
+/* Sizes in bytes, as written in files. */
 #ifndef BIDE_CONFIG_FIELD_SIZE_H
 #define BIDE_CONFIG_FIELD_SIZE_H
 

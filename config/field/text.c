@@ -1,7 +1,7 @@
-/* text.c: a field, set from text and written as text.
+/* text.c: sets a field from text and writes it as text.
  *
- * The type of a row says how its text reads and how wide its value is; this is
- * the only place that knows both, but for same.c. */
+ * The type of a row determines the format of its text and the size of its
+ * value; only this file and same.c depend on both. */
 #include "config/field/text.h"
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ static bool within(const struct bide__field *f, double x)
     return (f->above_min ? x > f->min : x >= f->min) && x <= f->max;
 }
 
-/* A number with a sign is a value out of bounds, not a riddle. */
+/* A number with a minus sign is out of bounds, not unreadable. */
 static bool is_negative(const char *text, size_t len)
 {
     return len > 1 && text[0] == '-' && text[1] >= '0' && text[1] <= '9';

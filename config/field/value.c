@@ -1,5 +1,5 @@
-/* value.c: counts, numbers, ratios and rates, to and from text. Nothing here
- * looks at the locale. */
+/* value.c: counts, numbers, ratios and rates, to and from text, independent of
+ * the locale. */
 #include "config/field/value.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ int bide__parse_count(const char *text, size_t len, uint64_t *ret)
 
 /* ===== numbers ===== */
 
-/* Reads [e] at the front; how many bytes it took, 0 for none. */
+/* Reads an exponent at the front; returns its length in bytes, or 0. */
 static size_t read_exponent(const char *text, size_t len, int *ret)
 {
     bool negative;
@@ -56,12 +56,12 @@ static size_t read_exponent(const char *text, size_t len, int *ret)
     return n ? at + n : 0;
 }
 
-/* No double is further from the next than 767 digits can tell: of more, it only
- * matters whether there is anything in them. */
+/* 767 digits are enough to tell any two doubles apart: of further digits it
+ * only matters whether any is not 0. */
 enum { MAX_DIGITS = 768 };
 
-/* A number as it was read: digits times 10^exponent, without a dot, which would
- * make it the locale's business. Threads: owned. */
+/* A number as it was read: digits times 10^exponent, without a decimal point,
+ * which would depend on the locale. Threads: owned. */
 struct decimal {
     char digits[MAX_DIGITS + sizeof "e-200000"];
     size_t n;
@@ -93,8 +93,8 @@ static double nearest_double(struct decimal *d)
     return strtod(d->digits, NULL);
 }
 
-/* Reads a number times 10^shift: 99.9 % is 0.999, not 99.9 / 100, which is a
- * little more. */
+/* Reads a number times 10^shift: 99.9 % is 0.999; 99.9 / 100 would be slightly
+ * more. */
 static int parse_shifted(const char *text, size_t len, int shift, double *ret)
 {
     struct decimal d;
@@ -186,7 +186,7 @@ const char *bide__format_number(double number, char *buffer, size_t size)
     return buffer;
 }
 
-/* In percent, unless that would be read back as another number. */
+/* In percent, unless that would read back as another number. */
 const char *bide__format_ratio(double ratio, char *buffer, size_t size)
 {
     double back;

@@ -1,8 +1,8 @@
 /* address.c: addresses, URLs and networks.
  *
- * Where to listen is an address and never a name: what a name means may change
- * between `bide check` and the start, and then the sidecar listens elsewhere.
- */
+ * A listening address is never a name: what a name resolves to may change
+ * between `bide check` and the start, and then the sidecar would listen
+ * elsewhere. */
 #include "config/proxy/address.h"
 
 #include <arpa/inet.h>
@@ -29,7 +29,7 @@ static bool begins(const struct bide__node *node, const char *with)
     return node->len >= n && memcmp(node->text, with, n) == 0;
 }
 
-/* ===== where to listen ===== */
+/* ===== listening addresses ===== */
 
 static const char *read_unix(struct bide__load *load,
                              const struct bide__node *node,
@@ -91,9 +91,9 @@ const char *bide__read_address(struct bide__load *load,
     return not_an_address(load, &cut);
 }
 
-/* ===== where requests go ===== */
+/* ===== endpoints ===== */
 
-/* The host and the port of a URL, behind its scheme. */
+/* Reads the host and the port of a URL, after its scheme. */
 static const char *read_authority(struct bide__load *load, const char *text,
                                   size_t len, struct bide__proxy_endpoint *ret)
 {
@@ -138,7 +138,7 @@ const char *bide__read_endpoint(struct bide__load *load,
 
 /* ===== networks ===== */
 
-/* Whether all bits behind the first `bits` are 0; if not, makes them so. */
+/* Whether all bits after the first `bits` are 0; clears them if not. */
 static bool clear_behind(struct bide__proxy_net *net)
 {
     bool clear = true;

@@ -1,8 +1,8 @@
-/* check.c: what the keys of the sidecar's section must be to each other,
- * and the section as a whole.
+/* check.c: checks keys of the `proxy:` section against each other, and the
+ * section as a whole.
  *
- * Where a default does not fit what was written beside it, the default gives
- * way; where both were written, it is a mistake. */
+ * If a default conflicts with a value that the file sets, the default is
+ * adjusted; if the file sets both, it is an error. */
 #include "config/proxy/check.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static void together(struct bide__load *load, const struct bide__node *map,
                       "`%s` is there, and `%s` is missing", key, needed);
 }
 
-/* A mistake about the first of two keys, with a note at the other. */
+/* Reports an error at the first of two keys, with a note at the other. */
 static void clash(struct bide__load *load, const struct bide__node *map,
                   const char *key, const char *other, const char *help,
                   const char *message)
@@ -47,8 +47,8 @@ BIDE__CHECKER(bide__check_match)
     together(load, map, "value", "header", "add `header: NAME`");
 }
 
-/* Both names together are that of a dependency: what metrics, traces and the
- * dashboard call it, who have so much room for it. */
+/* Both names together are the name of a dependency in metrics, traces and the
+ * dashboard, which limit its length. */
 static void check_name(struct bide__load *load, const struct bide__node *map,
                        const char *policy_name)
 {
@@ -75,7 +75,7 @@ static const bide_policy_conf *policy_of(const struct bide__load *load,
                                                    : &init;
 }
 
-/* The other upstream, as a route of its own: one that has no fallback. */
+/* Makes a route of its own, without a fallback, for the other upstream. */
 static void make_fallback(struct bide__load *load, const struct bide__node *map,
                           struct bide__proxy_route *route)
 {
@@ -92,7 +92,7 @@ static void make_fallback(struct bide__load *load, const struct bide__node *map,
     f->route = made;
 }
 
-/* A route without a policy takes the one named `default`, or the defaults. */
+/* A route without a policy uses the one named `default`, or the defaults. */
 BIDE__CHECKER(bide__check_route)
 {
     struct bide__proxy_route *route = to;
@@ -143,7 +143,7 @@ BIDE__CHECKER(bide__check_fault)
 
 /* ===== limits ===== */
 
-/* A few large answers must not be all that there is room for. */
+/* There must be room for more than a few large responses. */
 BIDE__CHECKER(bide__check_limits)
 {
     struct bide__proxy_limits *l = to;
@@ -162,7 +162,7 @@ BIDE__CHECKER(bide__check_limits)
 
 /* ===== upstreams ===== */
 
-/* Never more than there may be connections. */
+/* Never more than the limit on connections. */
 static void fit(struct bide__load *load, const struct bide__node *map,
                 const char *key, uint32_t *count, uint32_t connections)
 {
@@ -206,7 +206,7 @@ BIDE__CHECKER(bide__check_health)
     }
 }
 
-/* Where TLS is by choice. */
+/* For sections where TLS is optional. */
 BIDE__CHECKER(bide__check_pair)
 {
     (void)where;
@@ -217,8 +217,8 @@ BIDE__CHECKER(bide__check_pair)
 
 /* ===== the whole value ===== */
 
-/* Who names authorities for client certificates wants to see some: required,
- * unless something else is said. */
+/* A file that names authorities for client certificates requires them, unless
+ * it says otherwise. */
 BIDE__CHECKER(bide__check_server_tls)
 {
     struct bide__proxy_server_tls *tls = to;
@@ -248,7 +248,8 @@ BIDE__CHECKER(bide__check_server_tls)
                  "add `client_ca: FILE`, whose certificates are accepted");
 }
 
-/* The same address twice; the kernel chooses another port for each 0. */
+/* Whether two addresses are equal; the kernel chooses another port for each
+ * 0. */
 static bool same_address(const struct bide__proxy_address *a,
                          const struct bide__proxy_address *b)
 {
@@ -274,7 +275,7 @@ static void check_twice(struct bide__load *load,
         }
 }
 
-/* What no request can have, because it is dropped before routes are asked. */
+/* Refuses a header field that is dropped before routes are matched. */
 static void check_matched_header(struct bide__load *load,
                                  const struct bide__proxy_conf *conf,
                                  const struct bide__node *route)

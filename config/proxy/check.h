@@ -1,4 +1,4 @@
-/* The section of the sidecar, read and checked. */
+/* Reads and checks the `proxy:` section. */
 #ifndef BIDE_CONFIG_PROXY_CHECK_H
 #define BIDE_CONFIG_PROXY_CHECK_H
 

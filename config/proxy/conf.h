@@ -31,8 +31,8 @@
  *         health: { path: /healthz, every: 5s, timeout: 1s }
  *
  * Everything lives as long as the config that it was read from. Defaults are
- * those of the INIT macros below; zero means zero. In the comments: unit; range;
- * default; and the key, where it is not the field's name. */
+ * those of the INIT macros below; zero means zero. The comments give the unit;
+ * the range; the default; and the key, where it is not the field's name. */
 #ifndef BIDE_CONFIG_PROXY_CONF_H
 #define BIDE_CONFIG_PROXY_CONF_H
 
@@ -44,7 +44,7 @@
 
 /* Where to listen. Threads: immutable. */
 struct bide__proxy_address {
-    const char *text; /* as it was written, for messages */
+    const char *text; /* as written, for messages */
     const char *host; /* "127.0.0.1", "::1" (no brackets), "*" for any; NULL:
                          a Unix socket */
     const char *path; /* of the Unix socket; or NULL */
@@ -87,8 +87,8 @@ struct bide__proxy_client_tls {
     }
 
 /* Which requests a route takes: all members that are not NULL must match.
- * Compared with what was sent, byte by byte, nothing decoded unless `paths` says
- * so.
+ * Compared byte by byte with what was sent; nothing is decoded unless `paths`
+ * says so.
  * Threads: immutable. */
 struct bide__proxy_match {
     const char *host;   /* without port, in any case; "*.example.org" matches
@@ -107,9 +107,8 @@ struct bide__proxy_route;
 
 #define BIDE__NO_UPSTREAM SIZE_MAX
 
-/* What is answered when the policy gives up: another upstream is asked, then a
- * stale copy looked for, then the static answer given; each where it is set.
- * Threads: immutable. */
+/* The response when the policy gives up: that of another upstream, else a stale
+ * copy, else a static response; each if configured. Threads: immutable. */
 struct bide__proxy_fallback {
     size_t upstream;          /* index into upstreams; NO_UPSTREAM: none; none */
     const char *policy_name;  /* of that; NULL: the route's; NULL. `policy` */
@@ -122,14 +121,14 @@ struct bide__proxy_fallback {
     const char *content_type; /* NULL: text/plain; NULL */
 };
 
-/* Failures made on purpose. Threads: immutable. */
+/* Injected failures. Threads: immutable. */
 struct bide__proxy_fault {
     int64_t delay_ns; /* before the attempt; 0 .. 1 h; 0 */
     uint32_t abort;   /* answered instead of the endpoint; 0: not; 400 .. 599; 0 */
     double share;     /* of the attempts; over 0 .. 1; 1 */
 };
 
-/* Which requests go first when places are short. Threads: immutable. */
+/* Which requests go first when capacity is short. Threads: immutable. */
 struct bide__proxy_priority {
     const char *header; /* NULL: all are alike; NULL */
 };
@@ -164,7 +163,7 @@ struct bide__proxy_endpoint {
     bool tls;         /* https:// */
 };
 
-/* Asking each endpoint now and then. Threads: immutable. */
+/* Active health checks of each endpoint. Threads: immutable. */
 struct bide__proxy_health {
     const char *path;     /* NULL: no health checks; as in `/healthz` */
     const char *host;     /* Host field; NULL: as the endpoint's URL */
@@ -206,7 +205,7 @@ struct bide__proxy_upstream {
     uint32_t connecting;     /* connection attempts at once; 1 .. 1e6; 64 */
     int64_t connect_timeout_ns; /* of each; over 0; 5 s */
 
-    /* Taking endpoints out that fail: `ejection` */
+    /* Ejecting endpoints that fail: `ejection` */
     uint32_t consecutive; /* failures in a row that do it; 0: never; 0 .. 1e6;
                              5 */
     double failure_rate;  /* or this share of the last 10 s' attempts, of 20 at
@@ -244,9 +243,9 @@ struct bide__proxy_upstream {
         .tls = BIDE__PROXY_CLIENT_TLS_INIT,                                    \
     }
 
-/* What each client address may have, all workers together; those of IPv6 by
- * their /64. Clients that are trusted, and Unix sockets, have no such limits:
- * `limits.per_client`. Threads: immutable. */
+/* Limits for each client address, all workers together: `limits.per_client`.
+ * IPv6 addresses count by their /64. Trusted clients and Unix sockets have no
+ * such limits. Threads: immutable. */
 struct bide__proxy_per_client {
     uint32_t connections;    /* open at once; over it: 503; 1 .. 1e6, UINT32_MAX:
                                 any; UINT32_MAX (`none`) */
@@ -256,7 +255,7 @@ struct bide__proxy_per_client {
                                 any; 0 (`none`). `handshakes` */
 };
 
-/* What clients may ask of us: `limits`. Threads: immutable. */
+/* Limits for clients: `limits`. Threads: immutable. */
 struct bide__proxy_limits {
     uint32_t connections;  /* of clients, all workers together; over it: 503;
                               1 .. 1e6; 20000 */
@@ -298,16 +297,15 @@ struct bide__proxy_timeouts {
     int64_t drain_ns;  /* from SIGTERM to the end; >= 0; 30 s */
 };
 
-/* What becomes of X-Forwarded-For. */
+/* What happens to X-Forwarded-For. */
 enum bide__forwarded_for {
     BIDE__FORWARDED_OFF,    /* removed, if a client that is not trusted sent it */
     BIDE__FORWARDED_APPEND, /* the client's address is added at the end */
     BIDE__FORWARDED_REPLACE /* it is the client's address, and nothing else */
 };
 
-/* What is told to endpoints about the client: `forwarded`. Fields of these names
- * that come from clients who are not trusted are dropped.
- * Threads: immutable. */
+/* What endpoints learn about the client: `forwarded`. Fields with these names
+ * from untrusted clients are dropped. Threads: immutable. */
 struct bide__proxy_forwarded {
     enum bide__forwarded_for address; /* X-Forwarded-For; append. `for` */
     bool proto;                       /* X-Forwarded-Proto; true */
@@ -358,8 +356,7 @@ struct bide__proxy_admin {
 
 enum bide__otlp_format { BIDE__OTLP_PROTOBUF, BIDE__OTLP_JSON };
 
-/* What is told to others without their asking: `telemetry`.
- * Threads: immutable. */
+/* Telemetry that the sidecar sends: `telemetry`. Threads: immutable. */
 struct bide__proxy_telemetry {
     const char *otlp;    /* a collector of OpenTelemetry; NULL: none; NULL */
     enum bide__otlp_format format; /* protobuf */
@@ -379,7 +376,7 @@ enum bide__access_format {
     BIDE__ACCESS_COMBINED /* common, with Referer and User-Agent */
 };
 
-/* What becomes of X-Request-Id. */
+/* What happens to X-Request-Id. */
 enum bide__request_id {
     BIDE__ID_PASS,    /* passed on as it came, if it did */
     BIDE__ID_GENERATE /* a request without one gets one */
@@ -389,7 +386,7 @@ enum bide__request_id {
 struct bide__proxy_conf {
     const struct bide__proxy_address *listen; /* 1 .. 64 */
     size_t n_listen;
-    bool reuse_port; /* other processes may listen there, too; false */
+    bool reuse_port; /* other processes may listen there as well; false */
     const struct bide__proxy_address *admin;  /* NULL: none */
     uint32_t workers;                         /* 0: one per core; 1 .. 1024 */
     const struct bide__proxy_route *routes;
@@ -455,14 +452,14 @@ struct bide__proxy_conf {
         .telemetry.log_per_s = 50,                                             \
     }
 
-/* The keys of all of it, and of one upstream (config/field/field.h): what a
- * reload compares by. */
+/* The keys of the section, and of one upstream (config/field/field.h): a reload
+ * compares by them. */
 struct bide__table;
 extern const struct bide__table bide__proxy_table;
 extern const struct bide__table bide__proxy_upstream_table;
 
-/* Gives the section of a config that was loaded without mistakes; NULL if the
- * file has none. */
+/* The section of a config that was loaded without errors; NULL if the file has
+ * none. */
 const struct bide__proxy_conf *bide__config_proxy(const bide_config *config);
 
 #endif

@@ -1,5 +1,5 @@
-/* fields.c: the keys of the sidecar's section, each once. What they fill is
- * conf.h; the defaults are what its INIT macros hold. */
+/* fields.c: the keys of the `proxy:` section. They fill the structs of conf.h;
+ * the defaults are those of its INIT macros. */
 #include "config/field/rows.h"
 #include "config/proxy/address.h"
 #include "config/proxy/read.h"

@@ -1,4 +1,4 @@
-/* read.c: what is more than a number in the section of the sidecar. */
+/* read.c: values in the `proxy:` section that are more than a number. */
 #include <string.h>
 
 #include "base/address.h"
@@ -36,7 +36,7 @@ bool bide__fits_method(const struct bide__node *text)
            strspn(text->text, "abcdefghijklmnopqrstuvwxyz") < text->len;
 }
 
-/* What useradd(8) takes, or a number. */
+/* A name that useradd(8) accepts, or a number. */
 bool bide__fits_account(const struct bide__node *text)
 {
     static const char first[] = "abcdefghijklmnopqrstuvwxyz"
@@ -67,7 +67,7 @@ bool bide__fits_match_host(const struct bide__node *text)
     return bide__is_host(text->text + skip, text->len - skip);
 }
 
-/* What a field of a head may hold: nothing that would end it. */
+/* A value for a header field: nothing that would end it. */
 bool bide__fits_field(const struct bide__node *text)
 {
     for (size_t i = 0; i < text->len; i++)
@@ -109,7 +109,7 @@ static void unknown_upstream(struct bide__load *load,
                   bide__node_found(load->tree, node));
 }
 
-/* Upstreams stand in the order of their map, and may come behind the routes. */
+/* Upstreams are in the order of their map, which may come after the routes. */
 BIDE__READER(bide__read_upstream)
 {
     const struct bide__node *all =

@@ -1,5 +1,5 @@
-/* The values of the sidecar's section that are more than a number or a text.
- * Each fills its part of the struct that its table is of. */
+/* Values in the `proxy:` section that are more than a number or a text. Each
+ * reader fills its part of the table's struct. */
 #ifndef BIDE_CONFIG_PROXY_READ_H
 #define BIDE_CONFIG_PROXY_READ_H
 
@@ -22,15 +22,14 @@ BIDE__READER(bide__read_clients);  /* struct bide__proxy_server_tls */
 #define BIDE__LOG_EXPECTED                                                     \
     "a path that begins with `/`, stdout, stderr, syslog, syslog:PATH or off"
 
-/* The tables of what a route may have beside one, and of what
- * is seen of it all. */
+/* The tables of the optional parts of a route, and of telemetry. */
 extern const struct bide__table bide__proxy_fallback_table;
 extern const struct bide__table bide__proxy_fault_table;
 extern const struct bide__table bide__proxy_priority_table;
 extern const struct bide__table bide__proxy_admin_table;
 extern const struct bide__table bide__proxy_telemetry_table;
 
-/* What texts must be. */
+/* Whether texts are valid. */
 bool bide__fits_path(const struct bide__node *text);
 bool bide__fits_account(const struct bide__node *text);
 bool bide__fits_token(const struct bide__node *text);
@@ -39,7 +38,7 @@ bool bide__fits_host(const struct bide__node *text);
 bool bide__fits_match_host(const struct bide__node *text);
 bool bide__fits_field(const struct bide__node *text);
 
-/* What the keys of a map must be to each other. */
+/* Check the keys of a map against each other. */
 #define BIDE__CHECKER(name)                                                    \
     void name(struct bide__load *load, const struct bide__node *where,         \
               const struct bide__node *map, void *to)

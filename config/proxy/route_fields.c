@@ -1,5 +1,5 @@
-/* route_fields.c: what a route of the sidecar may have beside an upstream
- * and a policy: a fallback, faults on purpose, priorities. */
+/* route_fields.c: the optional parts of a route: a fallback, injected faults,
+ * priorities. */
 #include "config/proxy/read.h"
 #include "config/field/rows.h"
 

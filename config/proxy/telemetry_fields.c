@@ -1,5 +1,5 @@
-/* telemetry_fields.c: the keys that say how the sidecar is watched: who may
- * use its admin endpoint, and what it tells without being asked. */
+/* telemetry_fields.c: the keys for observing the sidecar: who may use its admin
+ * endpoint, and what telemetry it sends. */
 #include <string.h>
 
 #include "base/address.h"
@@ -8,7 +8,7 @@
 
 /* ===== values ===== */
 
-/* Shorter ones can be guessed; what a header field cannot carry is none. */
+/* Shorter tokens can be guessed; others must fit in a header field. */
 static bool fits_secret(const struct bide__node *text)
 {
     enum { SHORTEST = 16 };

@@ -1,9 +1,9 @@
 /* export_destination.c: the DestinationRule of a policy: breaker, budget,
  * limits.
  *
- * Istio has a part of Envoy's outlier detection: hosts are ejected for failures
- * in a row, never for a rate. There is no rule where there is nothing to say.
- */
+ * Istio has a part of Envoy's outlier detection: hosts are ejected for
+ * consecutive failures, never for a rate. A rule that would be empty is not
+ * written. */
 #include <math.h>
 
 #include "config/field/value.h"
@@ -64,8 +64,8 @@ static void tell_ejection(struct bide__translation *t)
                    "an ejection lasts at most 5m, or baseEjectionTime");
 }
 
-/* As many failures in a row as would have opened the breaker among the fewest
- * calls that it judges by. */
+/* As many consecutive failures as would open the breaker among its minimum
+ * number of calls. */
 static uint32_t failures_in_a_row(const bide_breaker_conf *b)
 {
     double failures = ceil(b->failure_rate * b->min_calls);

@@ -1,10 +1,10 @@
 /* export_envoy.c: a policy as parts of an Envoy configuration (API v3), in
  * JSON.
  *
- * `route` is a RouteAction, `cluster` a Cluster, each with only those fields
- * that a policy has a say in; field names are those of the protobuf files.
- * Where Envoy would fill in a limit of its own (3 retries at once, 1024
- * requests, 15 s), the absence of one is written out. */
+ * `route` is a RouteAction, `cluster` a Cluster, each with only the fields that
+ * a policy determines; field names are those of the protobuf files. Where Envoy
+ * has a default limit (3 retries at once, 1024 requests, 15 s), the absence of
+ * a limit is written explicitly. */
 #include "config/translate/export_envoy.h"
 
 #include <math.h>
@@ -19,7 +19,7 @@ static const int64_t no_limit = UINT32_MAX;
 
 /* ===== retry_policy ===== */
 
-/* Shorter intervals are taken for 1 ms. */
+/* Envoy treats shorter intervals as 1 ms. */
 static void interval(struct bide__translation *t, struct bide__json *j,
                      const char *option, const char *key, int64_t ns)
 {
@@ -75,7 +75,7 @@ static void tell_hints(struct bide__translation *t)
                    "what is retried with a hint is retried without one");
 }
 
-/* An interval has no "none"; ten years are as good. */
+/* An interval cannot be "none"; ten years serve as well. */
 static void hints(struct bide__translation *t, struct bide__json *j)
 {
     const int64_t ten_years = INT64_C(315360000) * BIDE_SECOND;
@@ -99,7 +99,7 @@ static void hints(struct bide__translation *t, struct bide__json *j)
     bide__json_end(j);
 }
 
-/* Retries are for requests that may be sent twice: one of these must match. */
+/* Retries only requests that may be sent twice: one of these must match. */
 static void only_idempotent(struct bide__json *j)
 {
     bide__json_list(j, "retriable_request_headers");
@@ -181,7 +181,7 @@ static bool can_hedge(struct bide__translation *t)
     return false;
 }
 
-/* The timeout of a try is when the next one is sent, and the first goes on. */
+/* When a try times out, the next one is sent, and the first continues. */
 static bool hedge(const struct bide__mesh *m, struct bide__translation *t,
                   struct bide__json *j)
 {
@@ -204,7 +204,7 @@ static bool hedge(const struct bide__mesh *m, struct bide__translation *t,
 
 /* ===== route and cluster ===== */
 
-/* Whether it will repeat anything. */
+/* Returns whether it will retry or hedge. */
 static bool route(const struct bide__mesh *m, struct bide__translation *t,
                   const struct bide__export_names *names, struct bide__json *j)
 {

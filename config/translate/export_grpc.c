@@ -1,10 +1,9 @@
 /* export_grpc.c: a policy as a gRPC service config (gRFC A6), in JSON.
  *
- * A method has a retryPolicy or a hedgingPolicy, never both; a policy of bide
- * is the same, so there is never a choice to make. Clients treat maxAttempts
- * over 5 as 5, draw each wait from 0.8 to 1.2 times its value, and obey a
- * server's pushback to the millisecond. Retries are limited by tokens per
- * server name. */
+ * A method has a retryPolicy or a hedgingPolicy, never both, just like a policy
+ * of bide. Clients treat maxAttempts over 5 as 5, draw each wait from 0.8 to
+ * 1.2 times its value, and obey a server's pushback to the millisecond. Tokens
+ * per server name limit retries. */
 #include "config/translate/export_grpc.h"
 
 #include <math.h>
@@ -16,7 +15,7 @@
 
 enum { MAX_ATTEMPTS = 5 };
 
-/* ===== what there is no place for ===== */
+/* ===== options without an equivalent ===== */
 
 static void waits(struct bide__translation *t)
 {
@@ -77,7 +76,8 @@ static void refusals(struct bide__translation *t)
         bide__lost(t, "hedge.extra_load", "only retryThrottling limits hedges");
 }
 
-/* HTTP is below gRPC: what it answers becomes a code before anyone asks. */
+/* HTTP is below gRPC: its statuses become gRPC codes before retries are
+ * considered. */
 static void transport(struct bide__translation *t,
                       const struct bide__retry_set *set)
 {
@@ -148,8 +148,8 @@ static bool retry_policy(struct bide__translation *t, struct bide__json *j,
     return true;
 }
 
-/* A delay that is only known at run time cannot be written down, and no delay
- * at all would send every attempt at once. */
+/* A delay that is only known at run time cannot be written, and without a delay
+ * every attempt would be sent at once. */
 static bool hedging_policy(struct bide__translation *t, struct bide__json *j,
                            const struct bide__retry_set *set)
 {
@@ -188,7 +188,7 @@ static void method_name(const struct bide__export_names *names,
     bide__json_end(j);
 }
 
-/* Whether it will repeat anything. */
+/* Returns whether it will retry or hedge. */
 static bool method_config(struct bide__translation *t,
                           const struct bide__export_names *names,
                           const struct bide__retry_set *set,

@@ -1,9 +1,9 @@
 /* export_istio.c: a policy as a VirtualService and a DestinationRule, in YAML.
  *
- * `retries.attempts` counts retries, not attempts, and where there are none
- * must say 0: without it Istio retries twice. `retries.backoff` (Istio 1.26) is
- * the first wait, the longest is always ten times that. `retryBudget` is there
- * from 1.27 on. All else goes back to 1.8 and further. */
+ * `retries.attempts` counts retries, not attempts, and must be 0 if there are
+ * none: without it Istio retries twice. `retries.backoff` (Istio 1.26) is the
+ * first wait; the longest is always ten times that. `retryBudget` requires
+ * 1.27. Everything else works with 1.8 or earlier. */
 #include "config/translate/export_istio.h"
 
 #include "config/policy/retry_set.h"
@@ -16,7 +16,7 @@ static const char not_read[] =
 
 /* ===== VirtualService ===== */
 
-/* Statuses that bide retries by itself are no loss of this policy's. */
+/* A status that bide retries by default is not a loss of this policy. */
 static bool retried_by_default(unsigned status)
 {
     bide_outcome out =
@@ -56,7 +56,7 @@ static const char *retry_on(const struct bide__mesh *m,
     return list ? list : "";
 }
 
-/* A timeout or a wait of under a millisecond is not allowed. */
+/* Istio does not allow timeouts or waits of less than a millisecond. */
 void bide__istio_duration(struct bide__translation *t, FILE *out,
                           const char *option, const char *key, int64_t ns)
 {
@@ -141,7 +141,8 @@ static bool retries(const struct bide__mesh *m, struct bide__translation *t,
     return true;
 }
 
-/* A name that Kubernetes takes: lower case and digits, dashes between them. */
+/* A name that is valid in Kubernetes: lower-case letters and digits, with
+ * dashes between them. */
 static void resource_name(const char *name, FILE *out)
 {
     char kept[64];

@@ -13,7 +13,7 @@ void bide__istio_head(const char *kind, const struct bide__export_names *names,
 void bide__istio_duration(struct bide__translation *t, FILE *out,
                           const char *option, const char *key, int64_t ns);
 
-/* Writes the DestinationRule, if there is anything to say in it. */
+/* Writes the DestinationRule, unless it would be empty. */
 void bide__istio_rule(const struct bide__mesh *m, struct bide__translation *t,
                       const struct bide__export_names *names, FILE *out);
 

@@ -16,7 +16,7 @@ enum {
     LOCAL_FAULTS = 1u << BIDE_FAULT_LOCAL
 };
 
-/* The gRPC codes that retry_on has a word for. */
+/* The gRPC codes that retry_on has a name for. */
 static const struct {
     int code;
     const char *word;
@@ -50,7 +50,7 @@ static bool all_5xx(const struct bide__retry_set *set)
 
 /* ===== faults ===== */
 
-/* A group of faults is one condition there: all are retried, or none. */
+/* A group of faults is one condition in Envoy: all are retried, or none. */
 static bool group(struct bide__translation *t, uint32_t faults,
                   uint32_t members, const char *word, const char *why)
 {

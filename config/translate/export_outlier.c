@@ -1,16 +1,16 @@
 /* export_outlier.c: a breaker as Envoy's outlier detection.
  *
- * The nearest thing, and not the same: Envoy ejects single hosts from a cluster
- * and lets them back after a time, bide stops calling a dependency and probes
- * it. All five of Envoy's detectors are set, those without a counterpart to
- * never. */
+ * This is the nearest equivalent, but not the same: Envoy ejects single hosts
+ * from a cluster and readmits them after a time, whereas bide stops calling a
+ * dependency and probes it. All five of Envoy's detectors are set; those
+ * without a counterpart are disabled. */
 #include <math.h>
 
 #include "base/json.h"
 #include "config/translate/export_envoy.h"
 #include "config/translate/translate_value.h"
 
-/* ===== what becomes of the numbers ===== */
+/* ===== losses and approximations ===== */
 
 static void tell_shape(struct bide__translation *t)
 {
@@ -71,7 +71,7 @@ static void detectors(const bide_breaker_conf *b, unsigned percent,
     bide__json_integer(j, "failure_percentage_request_volume", b->min_calls);
 }
 
-/* A share of a time, to the millisecond that Envoy reckons in. */
+/* A share of a time in whole milliseconds, the resolution of Envoy. */
 static int64_t share(int64_t ns, double ratio)
 {
     return (int64_t)((double)ns * ratio) / BIDE_MILLISECOND * BIDE_MILLISECOND;

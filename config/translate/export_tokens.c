@@ -1,7 +1,7 @@
 /* export_tokens.c: a budget as gRPC's retryThrottling.
  *
- * Tokens are lost by failures and won by successes; retries stop at half of
- * them. Budgets of other kinds keep their share of retries in the long run. */
+ * Failures take tokens and successes add them; retries stop when half are left.
+ * Budgets of other kinds keep their long-run share of retries. */
 #include <math.h>
 
 #include "config/translate/export_grpc.h"
@@ -13,8 +13,8 @@ struct tokens {
     double max, ratio;
 };
 
-/* Half of the tokens can be lost before retries stop, and each success gives
- * `ratio` back: so many retries at once, and such a share in the long run. */
+/* Half of the tokens can be used before retries stop, and each success returns
+ * `ratio`: the former is the size of a burst, the latter the long-run share. */
 static struct tokens tokens_for(const bide_budget_conf *b)
 {
     switch (b->kind) {

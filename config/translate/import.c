@@ -10,8 +10,8 @@
 #include "config/policy/write_policy.h"
 #include "config/translate/import.h"
 
-/* Names are compared one with another, and each finding copies its line:
- * hostile documents end here. */
+/* Names are compared pairwise, and each finding copies its line: these limits
+ * stop hostile documents. */
 enum { MAX_POLICIES = 1000, MAX_WARNINGS = 500, MAX_MISTAKES = 100 };
 
 int bide__import_init(struct bide__import *im, bide_diagnostics *notes)
@@ -33,7 +33,8 @@ void bide__import_done(struct bide__import *im)
 
 /* ===== findings ===== */
 
-/* Whether there is to be another finding; the last one says that it is. */
+/* Whether another finding may be added; the last one says that it is the
+ * last. */
 static bool may_tell(struct bide__import *im, const struct bide__node *node,
                      bide_severity severity)
 {
@@ -102,8 +103,8 @@ static bool is_taken(const struct bide__import *im, const char *name)
     return false;
 }
 
-/* Room for one more. An arena would do, but the policies are one array for
- * whoever writes them. */
+/* Makes room for one more. The policies are one array, for the writer, and so
+ * not in the arena. */
 static bool grow(struct bide__import *im)
 {
     size_t room = im->room ? im->room * 2 : 8;
@@ -165,8 +166,8 @@ void bide__import_comment(struct bide__named_policy *p, const char *key,
         p->n_comments++;
 }
 
-/* Importers clip what bide does not take; that they forgot nothing is seen
- * here, not by whoever reads the file. */
+/* Importers clip values that bide does not accept; this checks that none was
+ * forgotten, before a user finds out. */
 int bide__import_outcome(struct bide__import *im, const char *name)
 {
     for (size_t i = 0; i < im->n && !im->mistaken && !im->no_memory; i++) {

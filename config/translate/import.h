@@ -1,4 +1,4 @@
-/* Reading what other systems speak.
+/* Reading the configurations of other systems.
  *
  *     struct bide__import im;
  *     bide__import_init(&im, notes);
@@ -6,10 +6,10 @@
  *         bide__write_policies(stdout, im.policies, im.n);
  *     bide__import_done(&im);
  *
- * The policy does what the document says and what its system does besides: a
- * document without a breaker gives a policy without one. Fields that mean
- * nothing to a policy, and fields that nobody knows, are warnings with their
- * place; documents that their own system would refuse are mistakes. */
+ * The policy does what the document says and what its system does by default: a
+ * document without a breaker gives a policy without one. Fields without an
+ * equivalent in a policy, and unknown fields, give warnings with their
+ * position; documents that their own system would refuse are errors. */
 #ifndef BIDE_CONFIG_TRANSLATE_IMPORT_H
 #define BIDE_CONFIG_TRANSLATE_IMPORT_H
 
@@ -20,10 +20,10 @@
 /* Threads: owned. */
 struct bide__import {
     bide_diagnostics *notes;
-    struct bide__arena *arena; /* of all that the policies point to */
+    struct bide__arena *arena; /* everything the policies point to */
     struct bide__named_policy *policies;
     size_t n, room;
-    struct bide__tree *tree;      /* the document that is being read */
+    struct bide__tree *tree;      /* the document being read */
     struct bide__retry_set usual; /* what is retried by default */
     unsigned n_warnings, n_mistakes;
     bool mistaken, no_memory, too_many;
@@ -32,27 +32,27 @@ struct bide__import {
 int bide__import_init(struct bide__import *im, bide_diagnostics *notes);
 void bide__import_done(struct bide__import *im);
 
-/* 0; BIDE_EPARSE with mistakes in the diagnostics; BIDE_ENOMEM. */
+/* 0; BIDE_EPARSE with errors in the diagnostics; BIDE_ENOMEM. */
 typedef int bide__importer(struct bide__import *im, const char *name,
                            const char *text, size_t len);
 bide__importer bide__import_grpc, bide__import_istio;
 
 /* ===== for the importers ===== */
 
-/* A new policy, all defaults, with a name that no other one has; NULL: no
- * memory, or too many, for which `node` is blamed. Earlier ones may move. */
+/* A new policy with all defaults and a unique name. NULL: out of memory, or too
+ * many, which is reported at `node`. Earlier policies may move. */
 struct bide__named_policy *bide__import_add(struct bide__import *im,
                                             const struct bide__node *node,
                                             const char *name);
-/* Says something of an option, in place of what was said; NULL: its help. */
+/* Replaces the comment of an option; NULL: its help text. */
 void bide__import_comment(struct bide__named_policy *p, const char *key,
                           const char *text);
 
-/* Checks what came out. 0, BIDE_EPARSE, BIDE_ENOMEM. */
+/* Checks the resulting policies. 0, BIDE_EPARSE, BIDE_ENOMEM. */
 int bide__import_outcome(struct bide__import *im, const char *name);
 
-/* One member of a map. Without `read` it is known and has no place in a policy;
- * `why` says so, and with neither it is passed over in silence. */
+/* One member of a map. Without `read` it is known but has no equivalent in a
+ * policy, and `why` is the warning; with neither it is ignored. */
 struct bide__field {
     const char *name;
     void (*read)(struct bide__import *im, void *ctx, struct bide__node *key,
@@ -60,12 +60,12 @@ struct bide__field {
     const char *why;
 };
 
-/* Reads a map by a table that ends with a NULL name. Members that are null are
- * not there. What is not a map is a mistake. */
+/* Reads a map by a table that ends with a NULL name. Members that are null
+ * count as missing. Anything but a map is an error. */
 void bide__import_map(struct bide__import *im, const struct bide__node *map,
                       const struct bide__field *fields, void *ctx);
 
-/* Whether it is a list; if not, that is a mistake. */
+/* Whether it is a list; if not, reports an error. */
 bool bide__import_list(struct bide__import *im, const struct bide__node *node);
 
 void bide__import_mistake(struct bide__import *im,
@@ -76,11 +76,11 @@ void bide__import_warn(struct bide__import *im, const struct bide__node *node,
                        const char *message, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Tells a mistake: expected this, found that. False, to be passed on. */
+/* Reports an error: expected this, found that. Always false. */
 bool bide__import_refuse(struct bide__import *im, const struct bide__node *node,
                          const char *expected);
 
-/* Scalars. False: it is not one, and that has been told as a mistake. */
+/* Scalars. False: it is invalid, and an error has been reported. */
 bool bide__import_count(struct bide__import *im, const struct bide__node *node,
                         uint64_t min, uint64_t max, uint64_t *ret);
 bool bide__import_number(struct bide__import *im, const struct bide__node *node,
@@ -92,7 +92,7 @@ bool bide__import_duration(struct bide__import *im,
 const char *bide__import_text(struct bide__import *im,
                               const struct bide__node *node);
 
-/* Brings a duration within what bide takes; if that changes it, warns. */
+/* Clips a duration to what bide accepts; warns if that changes it. */
 int64_t bide__import_clip(struct bide__import *im,
                           const struct bide__node *node, int64_t ns,
                           int64_t min_ns, int64_t max_ns);

@@ -1,9 +1,9 @@
-/* import_grpc.c: policies out of a gRPC service config.
+/* import_grpc.c: reads policies from a gRPC service config.
  *
- * Each methodConfig becomes a policy. What gRPC does besides is written out: no
- * timeout of an attempt, no breaker, waits drawn from 0.8 to 1.2 times their
- * value, pushback obeyed to the millisecond. A method with a retryPolicy and a
- * hedgingPolicy is refused, as gRPC refuses it. */
+ * Each methodConfig becomes a policy. What gRPC does by default is written
+ * explicitly: no timeout of an attempt, no breaker, waits drawn from 0.8 to 1.2
+ * times their value, pushback obeyed to the millisecond. A method with both a
+ * retryPolicy and a hedgingPolicy is refused, as in gRPC. */
 #include "config/translate/import_grpc.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@
 typedef struct bide__grpc_method reading;
 typedef struct bide__node node;
 
-/* What is said of the whole server. */
+/* Settings for the whole server. */
 struct service {
     bool throttled, has_max, has_ratio;
     double max_tokens, token_ratio;
@@ -55,7 +55,7 @@ static void read_name_part(struct bide__import *im, void *ctx, node *key,
         parts[bide__node_is(key, "method")] = text;
 }
 
-/* "service/method", "service", or "default" for the name that is empty. */
+/* "service/method", "service", or "default" for the empty name. */
 static const char *read_name(struct bide__import *im, node *value)
 {
     static const struct bide__field fields[] = {
@@ -78,7 +78,7 @@ static const char *read_name(struct bide__import *im, node *value)
     return name ? name : "";
 }
 
-/* What gRPC does that a service config does not speak of. */
+/* What gRPC does that a service config does not mention. */
 static void grpc_defaults(struct bide__named_policy *p)
 {
     bide_policy_conf *c = &p->conf;
@@ -108,8 +108,8 @@ static void only_one(struct bide__import *im, const reading *r)
                "the other one is here");
 }
 
-/* Names must be unique in all of the document: a name that comes again is a
- * mistake, not a second policy. */
+/* Names must be unique in the whole document: a repeated name is an error, not
+ * a second policy. */
 static bool is_new(struct bide__import *im, const char *name, node *where)
 {
     for (size_t i = 0; i < im->n; i++)
@@ -252,7 +252,7 @@ static void read_methods(struct bide__import *im, void *ctx, node *key,
         read_method(im, value->items[i]);
 }
 
-/* A config that says nothing of methods means that nothing is retried. */
+/* A config without methods means that nothing is retried. */
 static void settle(struct bide__import *im, const struct service *s)
 {
     struct bide__named_policy *p;

@@ -4,7 +4,7 @@
 
 #include "config/translate/import.h"
 
-/* One methodConfig while it is read. */
+/* One methodConfig while it is being read. */
 struct bide__grpc_method {
     struct bide__named_policy p;
     const struct bide__node *retry, *hedging; /* their keys; or NULL */

@@ -1,13 +1,13 @@
 /* import_grpc_policy.c: a retryPolicy or a hedgingPolicy of a service config.
  *
  * What gRPC requires is required, and what it refuses is refused: a config that
- * no client would load is not one to make a policy of. */
+ * no client would load does not become a policy. */
 #include "config/doc/diag.h"
 #include "config/translate/import_grpc.h"
 
 enum { MAX_ATTEMPTS = 5 };
 
-/* Protobuf has longer ones than fit a number of nanoseconds. */
+/* Protobuf allows longer durations than fit in nanoseconds. */
 #define LONGEST_NS (BIDE_FOREVER / 100)
 
 typedef struct bide__grpc_method reading;
@@ -158,7 +158,7 @@ static void need(struct bide__import *im, const struct bide__node *where,
         bide__import_mistake(im, where, NULL, "`%s` is missing", name);
 }
 
-/* gRPC waits for the shorter of the two; bide refuses a base over its cap. */
+/* gRPC uses the shorter of the two; bide refuses a base over its cap. */
 static void settle_base(struct bide__import *im, reading *r)
 {
     bide_backoff *b = &r->p.conf.backoff;

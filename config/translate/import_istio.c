@@ -1,9 +1,9 @@
-/* import_istio.c: policies out of VirtualServices and DestinationRules.
+/* import_istio.c: reads policies from VirtualServices and DestinationRules.
  *
  * A file holds several documents, and each may be a List of resources. The
- * VirtualServices are read first, then the DestinationRules, which add what is
- * known of a host to the policies that lead there: their order does not count.
- */
+ * VirtualServices are read first, then the DestinationRules, which add the
+ * settings of a host to the policies that lead there: their order does not
+ * matter. */
 #define _POSIX_C_SOURCE 200809L
 #include "config/translate/import_istio.h"
 
@@ -75,7 +75,7 @@ static void read_spec(struct bide__import *im, struct bide__istio *is,
         bide__istio_destination(im, is, spec);
 }
 
-/* Whatever is wrong with a resource as such is told in the first pass. */
+/* Errors in a resource as such are reported in the first pass. */
 static void read_resource(struct bide__import *im, struct bide__istio *is,
                           const struct bide__node *resource, int pass)
 {
@@ -100,7 +100,7 @@ static void read_resource(struct bide__import *im, struct bide__istio *is,
 
 /* ===== many documents ===== */
 
-/* Where the document behind the one at `from` begins, or the end. */
+/* Where the document after the one at `from` begins, or the end. */
 static size_t next_document(const char *text, size_t len, size_t from)
 {
     for (size_t at = from; at < len; at++) {
@@ -130,8 +130,8 @@ static int refuse(struct bide__import *im, const char *name, const char *what)
     return BIDE_EPARSE;
 }
 
-/* Parses one document. The lines before it are left empty, so that every place
- * in it is where it is in the file. */
+/* Parses one document. The lines before it are left empty, so that positions in
+ * it are those in the file. */
 static int parse_part(struct bide__import *im, struct documents *d,
                       const char *name, const char *text, size_t from,
                       size_t to)

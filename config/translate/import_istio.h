@@ -4,14 +4,14 @@
 
 #include "config/translate/import.h"
 
-/* A resource while it is read, and what its routes lead to. */
+/* A resource while it is being read, and the targets of its routes. */
 struct bide__istio {
     const char *name; /* of the resource; never NULL */
     struct bide__istio_target *targets;
 };
 
-/* A host that the policy of a route is for. The policies may move, so it is
- * known by its number. */
+/* A host that the policy of a route is for. Policies may move, so this holds
+ * the policy's index. */
 struct bide__istio_target {
     const char *host;
     size_t policy;
@@ -27,7 +27,7 @@ void bide__istio_virtual_service(struct bide__import *im,
 void bide__istio_retries(struct bide__import *im, void *policy,
                          struct bide__node *key, struct bide__node *value);
 
-/* Makes a policy do what Istio does where nothing is said. */
+/* Sets a policy to what Istio does by default. */
 void bide__istio_defaults(struct bide__named_policy *p);
 
 #endif

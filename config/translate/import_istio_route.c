@@ -1,7 +1,7 @@
 /* import_istio_route.c: the HTTP routes of a VirtualService.
  *
- * A route without `retries` is retried twice, by Istio's own list of
- * conditions; one with `attempts: 0` is not. */
+ * A route without `retries` is retried twice, under Istio's default conditions;
+ * one with `attempts: 0` is not. */
 #include <string.h>
 
 #include "config/translate/import_istio.h"
@@ -21,7 +21,7 @@ static const struct word {
     const char *name;
     unsigned from, to; /* statuses; 0: none */
     uint32_t faults, grpc;
-    const char *why; /* it has no equivalent; or NULL */
+    const char *why; /* why it has no equivalent; or NULL */
 } words[] = {
     { "5xx", 500, 599, CONNECT | RESET, 0, NULL },
     { "gateway-error", 502, 504, CONNECT | RESET, 0, NULL },
@@ -30,7 +30,7 @@ static const struct word {
     { "refused-stream", 0, 0, 0, 0,
       NULL }, /* is never processed: bide retries */
     { "retriable-4xx", 409, 409, 0, 0, NULL },
-    { "retriable-status-codes", 0, 0, 0, 0, NULL }, /* the numbers say it */
+    { "retriable-status-codes", 0, 0, 0, 0, NULL }, /* the numbers follow */
     { "cancelled", 0, 0, 0, CODE(CANCELLED), NULL },
     { "deadline-exceeded", 0, 0, 0, CODE(DEADLINE_EXCEEDED), NULL },
     { "internal", 0, 0, 0, CODE(INTERNAL), NULL },
@@ -65,7 +65,7 @@ static bool read_status(struct bide__retry_set *set, const char *text,
         status = status * 10 + (unsigned)(text[i] - '0');
     }
     if (!bide__status_registered(status))
-        return false; /* nor does Istio take it for a status */
+        return false; /* Istio does not treat it as a status, either */
     bide__status_add(set, status, status);
     return true;
 }
@@ -206,7 +206,7 @@ void bide__istio_retries(struct bide__import *im, void *policy, node *key,
     bide__import_map(im, value, fields, p);
     if (p->conf.attempts > 1)
         return;
-    /* What is not retried needs neither waits nor a list. */
+    /* Without retries, waits and a list are not needed. */
     p->conf.backoff = defaults.backoff;
     p->conf.attempt_timeout_ns = BIDE_FOREVER;
     bide__import_comment(p, "attempt_timeout", "nothing is retried");

@@ -1,8 +1,8 @@
-/* import_istio_rule.c: a DestinationRule, into the policies for its host.
+/* import_istio_rule.c: reads a DestinationRule into the policies for its host.
  *
- * Outlier detection becomes a breaker that opens after failures in a row. A
- * rate of 100 % over no fewer calls than that adds nothing to it, and so stands
- * for "no rate". */
+ * Outlier detection becomes a breaker that opens after consecutive failures. A
+ * rate of 100 % over at least as many calls adds nothing to that, and so means
+ * "no rate". */
 #include "config/translate/import_istio_rule.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@
 
 typedef struct bide__node node;
 
-/* What the rule says, before it is known whom it says it to. */
+/* The settings of a rule, before its host is known. */
 struct rule {
     const char *host;
     bide_policy_conf conf;
@@ -33,7 +33,7 @@ static void read_max_requests(struct bide__import *im, void *ctx, node *key,
 
     (void)key;
     if (!bide__import_count(im, value, 0, INT32_MAX, &n) || n == 0)
-        return; /* 0 is taken for "not set" */
+        return; /* 0 means "not set" */
     if (n > 1000000) {
         bide__import_warn(im, value,
                           "a limit is up to 1000000; over that there "
@@ -44,8 +44,8 @@ static void read_max_requests(struct bide__import *im, void *ctx, node *key,
     r->conf.limits.in_flight = (uint32_t)n;
 }
 
-/* So many retries at once, whatever the requests: a budget in flight with only
- * its floor. */
+/* A fixed number of retries at once, however many requests there are: an
+ * in-flight budget with only its floor. */
 static void read_max_retries(struct bide__import *im, void *ctx, node *key,
                              node *value)
 {
@@ -55,7 +55,7 @@ static void read_max_retries(struct bide__import *im, void *ctx, node *key,
     (void)key;
     if (!bide__import_count(im, value, 0, INT32_MAX, &n) || n == 0 || r->budget)
         return;
-    r->budget = n <= 1000000; /* more is none */
+    r->budget = n <= 1000000; /* more means no limit */
     r->conf.budget.kind = BIDE_BUDGET_IN_FLIGHT;
     r->conf.budget.ratio = 0;
     r->conf.budget.min_in_flight = (uint32_t)n;
@@ -119,7 +119,7 @@ static void read_min_retries(struct bide__import *im, void *ctx, node *key,
 
     (void)key;
     if (!bide__import_count(im, value, 0, UINT32_MAX, &n) || n == 0)
-        return; /* 0 is taken for the default */
+        return; /* 0 means the default */
     if (n > 1000000)
         bide__import_warn(im, value, "bide takes 1000000 for it");
     r->conf.budget.min_in_flight = (uint32_t)(n < 1000000 ? n : 1000000);
@@ -229,7 +229,7 @@ static void settle_breaker(struct bide__import *im, struct rule *r)
         b->open_ns > 5 * BIDE_MINUTE ? b->open_ns : 5 * BIDE_MINUTE;
 }
 
-/* ===== the rule, and whom it is for ===== */
+/* ===== the rule and its host ===== */
 
 static void read_policy(struct bide__import *im, void *ctx, node *key,
                         node *value)

@@ -1,4 +1,4 @@
-/* import_istio_service.c: a VirtualService, route by route. */
+/* import_istio_service.c: reads a VirtualService, route by route. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -6,12 +6,12 @@
 
 typedef struct bide__node node;
 
-/* One route while it is read. */
+/* One route while it is being read. */
 struct route {
     struct bide__istio *is;
     struct bide__named_policy p;
     const char *name;                   /* or NULL */
-    struct bide__istio_target *targets; /* not yet of a policy */
+    struct bide__istio_target *targets; /* without their policy so far */
 };
 
 static void read_name(struct bide__import *im, void *ctx, node *key,
@@ -39,7 +39,7 @@ static void read_retries(struct bide__import *im, void *ctx, node *key,
     bide__istio_retries(im, &((struct route *)ctx)->p, key, value);
 }
 
-/* ===== where a route leads ===== */
+/* ===== targets of a route ===== */
 
 static void read_host(struct bide__import *im, void *ctx, node *key,
                       node *value)

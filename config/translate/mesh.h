@@ -20,14 +20,15 @@ struct bide__mesh {
 };
 void bide__mesh_plan(struct bide__mesh *mesh, struct bide__translation *t);
 
-/* Takes the budget back, where it turns out that nothing will be retried. */
+/* Withdraws the budget if it turns out that nothing will be retried. */
 void bide__mesh_no_budget(struct bide__mesh *mesh, struct bide__translation *t);
 
-/* The time that the whole call may take, or BIDE_FOREVER. The timeout of a
- * call's only attempt is one as well. */
+/* The time limit of the whole call, or BIDE_FOREVER. The timeout of a call's
+ * only attempt counts as one. */
 int64_t bide__call_timeout(struct bide__translation *t);
 
-/* Says of backoff.factor and backoff.jitter what every proxy does to them. */
+/* Records what every proxy does instead of backoff.factor and
+ * backoff.jitter. */
 void bide__mesh_shape(struct bide__translation *t);
 
 #endif

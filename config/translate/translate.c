@@ -1,4 +1,4 @@
-/* translate.c: the ledger of a translation. */
+/* translate.c: records what a translation does with each option. */
 #include "config/translate/translate.h"
 
 #include <stdarg.h>
@@ -30,7 +30,7 @@ void bide__translation_done(struct bide__translation *t)
     t->arena = NULL;
 }
 
-/* ===== saying what became of an option ===== */
+/* ===== recording ===== */
 
 static struct bide__finding *finding(struct bide__translation *t,
                                      const char *key)
@@ -167,7 +167,7 @@ static void print_finding(const struct bide__finding *f,
         fprintf(out, "became %s: %s: %s\n", f->instead, t->target, f->why);
 }
 
-/* All defaults that are not kept, as one sentence broken between them. */
+/* Prints all defaults that are not kept as one sentence. */
 static void print_defaults(const struct bide__translation *t,
                            const char *command, FILE *out)
 {

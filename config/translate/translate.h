@@ -1,10 +1,9 @@
-/* Translating policies to and from what other systems speak.
+/* Translating policies to and from the configurations of other systems.
  *
- * An exporter reads a policy and writes a document, and says of each option
- * what became of it. What it says nothing of is looked at in the end, option by
- * option of the table: whatever is not at its default, and was not kept, is
- * told. So an option cannot be dropped silently, not even one that is added
- * next year.
+ * An exporter reads a policy, writes a document, and records what happened to
+ * each option. At the end, all options of the table are checked: any option
+ * that is not at its default and was not kept is reported. So no option can be
+ * dropped silently, not even one that is added next year.
  *
  *     struct bide__translation t;
  *     bide__translation_init(&t, "gRPC", &conf);
@@ -27,20 +26,20 @@
 
 struct bide__json;
 
-/* ===== what became of each option ===== */
+/* ===== what happened to each option ===== */
 
 enum bide__fate {
     BIDE__UNSAID, /* the exporter said nothing */
     BIDE__KEPT,
     BIDE__APPROXIMATED,
     BIDE__LOST,
-    BIDE__UNUSED /* this policy makes no use of it: nothing is lost */
+    BIDE__UNUSED /* this policy does not use it: nothing is lost */
 };
 
 struct bide__finding {
     enum bide__fate fate;
-    bool is_default;     /* the option stands at its default */
-    bool quiet;          /* ... and is then not worth a word */
+    bool is_default;     /* the option is at its default */
+    bool quiet;          /* not reported at its default */
     const char *key;     /* "backoff.jitter"; "rules[2]" */
     const char *value;   /* "equal" */
     const char *why;     /* "its jitter is always full" */
@@ -70,30 +69,31 @@ void bide__approximated(struct bide__translation *t, const char *key,
                         const char *why, const char *instead, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Of these options, only what is not at its default is told: what they belong
- * to is told already. Ends with NULL. */
+/* Reports these options only if they are not at their defaults: what they
+ * belong to is reported already. The list ends with NULL. */
 void bide__quietly(struct bide__translation *t, const char *const *keys);
 
-/* The same for what is not an option: a rule, a list of retry_on. */
+/* The same for things that are not options: a rule, a list of retry_on. */
 void bide__lost_other(struct bide__translation *t, const char *key,
                       const char *value, const char *why, const char *instead);
 
-/* Says what is so for every policy. */
+/* Adds a remark that holds for every policy. */
 void bide__caveat(struct bide__translation *t, const char *text);
 
-/* Looks at what was not said. 0, or BIDE_ENOMEM. */
+/* Checks the options that were not recorded. 0, or BIDE_ENOMEM. */
 int bide__translation_finish(struct bide__translation *t);
 
-/* Whether anything that the policy states is not kept. */
+/* Whether anything that the policy sets is not kept. */
 bool bide__translation_lossy(const struct bide__translation *t);
 
-/* One line each, then one for all defaults that the target does otherwise. */
+/* One line each, then one for all defaults that the target handles
+ * differently. */
 void bide__translation_print(const struct bide__translation *t,
                              const char *command, FILE *out);
 void bide__translation_json(const struct bide__translation *t,
                             struct bide__json *out);
 
-/* Why this policy makes no use of an option, or NULL if it does. */
+/* Why this policy does not use an option, or NULL if it does. */
 const char *bide__option_unused(const bide_policy_conf *conf, const char *key);
 
 /* Whether the policy ever makes a second attempt. */

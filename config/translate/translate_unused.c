@@ -1,7 +1,7 @@
-/* translate_unused.c: options that a policy sets and makes no use of.
+/* translate_unused.c: options that a policy sets but does not use.
  *
- * `budget.capacity` says nothing unless `budget.kind` is quota. Such a number
- * has no equivalent because it has no effect; saying "lost" would be a false
+ * `budget.capacity` has no effect unless `budget.kind` is quota. It has no
+ * equivalent because it has no effect; reporting it as lost would be a false
  * alarm. */
 #include <string.h>
 
@@ -105,7 +105,7 @@ static const char *limits(const bide_policy_conf *c, const char *name)
     return NULL;
 }
 
-/* Of a call's only attempt, the shorter limit counts. */
+/* For a call's only attempt, the shorter limit counts. */
 static const char *one_limit(const bide_policy_conf *c, const char *key)
 {
     bool deadline_counts = c->deadline_ns <= c->attempt_timeout_ns;
@@ -119,7 +119,7 @@ static const char *one_limit(const bide_policy_conf *c, const char *key)
     return NULL;
 }
 
-/* What stands by itself, and what only bide needs to do its work by. */
+/* Single options, and those that only matter to bide itself. */
 static const char *others(const bide_policy_conf *c, const char *key)
 {
     if (strcmp(key, "nested") == 0 && !bide__tries_again(c))

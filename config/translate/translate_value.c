@@ -7,8 +7,7 @@
 #include "base/json.h"
 #include "config/field/value.h"
 
-/* Three, six or nine digits behind the dot, or none: what protobuf calls the
- * canonical form. */
+/* Three, six or nine decimal places, or none: protobuf's canonical form. */
 const char *bide__proto_duration(int64_t ns, char buffer[BIDE__DURATION_SIZE])
 {
     long long s = (long long)(ns / BIDE_SECOND), rest = ns % BIDE_SECOND;
@@ -32,8 +31,8 @@ void bide__put_proto_duration(struct bide__json *j, const char *key, int64_t ns)
     bide__json_text(j, key, bide__proto_duration(ns, buffer));
 }
 
-/* Both what Go reads and what protobuf reads, for there are Istios of both
- * kinds, except that milliseconds are written as everybody writes them. */
+/* In a form that both Go and protobuf read, since there are versions of Istio
+ * of both kinds, except that milliseconds are written as "ms". */
 const char *bide__go_duration(int64_t ns, char buffer[BIDE__DURATION_SIZE])
 {
     if (ns >= BIDE_SECOND || ns % BIDE_MILLISECOND != 0)
@@ -43,8 +42,7 @@ const char *bide__go_duration(int64_t ns, char buffer[BIDE__DURATION_SIZE])
     return buffer;
 }
 
-/* Whether it is digits, at most one dot with nine of them behind it, and `s`.
- */
+/* Whether it is digits, optionally a point and at most nine digits, and `s`. */
 static bool is_seconds(const char *text, size_t len)
 {
     size_t dot = len;
@@ -69,11 +67,11 @@ int bide__parse_proto_duration(const char *text, size_t len, int64_t *ret_ns)
         return BIDE_EPARSE;
     if (text[0] != '.')
         return bide_parse_duration(text, len, ret_ns);
-    memcpy(longer + 1, text, len); /* 11 at the most */
+    memcpy(longer + 1, text, len); /* at most 11 */
     return bide_parse_duration(longer, len + 1, ret_ns);
 }
 
-/* To twelve places, so that 11.8 stays 11.8 and comes back as 0.118. */
+/* Rounds to twelve places, so that 11.8 stays 11.8 and reads back as 0.118. */
 double bide__percent(double ratio)
 {
     return round(ratio * 1e12) / 1e10;

@@ -1,4 +1,5 @@
-/* net/http/client.c: the machine behind both ways to ask. It never waits. */
+/* net/http/client.c: the state machine behind both ways to send a request. It
+ * never blocks. */
 #include "net/http/client.h"
 
 #include <stdio.h>
@@ -19,8 +20,8 @@ void http_client_close(struct http_client *c)
     c->phase = HTTP_IDLE;
 }
 
-/* Nothing may have come that nobody asked for. TLS has words of its own, which
- * must be read to know. */
+/* An idle connection must have nothing to read. TLS may have sent records of
+ * its own: they must be read to tell. */
 bool http_client_is_open(struct http_client *c)
 {
     if (c->conn.io.fd < 0)
@@ -118,7 +119,7 @@ static void connected(struct http_client *c)
         c->phase = c->conn.session ? HTTP_GREETING : HTTP_SENDING;
 }
 
-/* Our words of it are few, and fit into the socket. */
+/* Our side of the handshake is short and fits into the socket's buffer. */
 static void greet(struct http_client *c)
 {
     const char *why = NULL;
@@ -151,7 +152,7 @@ static void send_request(struct http_client *c)
         ssize_t n = net_writev(&c->conn, &c->parts[c->part], PARTS - c->part);
         if (n == NET_AGAIN)
             return;
-        if (n < 0) { /* it may have said why before it hung up */
+        if (n < 0) { /* the server may have answered before it closed */
             c->cut = c->conn.readable = true;
             return;
         }
@@ -163,7 +164,7 @@ static void send_request(struct http_client *c)
 
 /* ===== reading ===== */
 
-/* Takes interim answers off; what http1_parse() says of the head behind them. */
+/* Skips interim responses; returns http1_parse()'s result for the final one. */
 static int parse(struct http_client *c)
 {
     int rc;
@@ -206,7 +207,7 @@ static bide_fault take_piece(struct http_client *c, const char *data, size_t n)
     return into && into->failed ? BIDE_FAULT_LOCAL : BIDE_FAULT_NONE;
 }
 
-/* What lies behind the body was not asked for: no way to know what it is. */
+/* Bytes after the body were not asked for: such a connection is not kept. */
 static void take_body(struct http_client *c)
 {
     struct http1_piece piece;

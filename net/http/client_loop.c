@@ -1,4 +1,4 @@
-/* net/http/client_loop.c: a client that goes on in an event loop. */
+/* net/http/client_loop.c: a client that runs in an event loop. */
 #include "base/list.h"
 #include "net/http/client_loop.h"
 
@@ -14,7 +14,7 @@ static void ready(struct net_io *io, unsigned events)
 {
     struct http_client *c = bide__container_of(io, struct http_client, conn.io);
 
-    if (c->phase == HTTP_IDLE) { /* a kept connection: it was closed? */
+    if (c->phase == HTTP_IDLE) { /* a keep-alive connection: was it closed? */
         net_conn_note(&c->conn, events);
         if (!net_conn_quiet(&c->conn))
             net_conn_close(&c->conn);

@@ -1,12 +1,12 @@
-/* net/http/client_run.c: a client that waits. */
+/* net/http/client_run.c: a client that blocks. */
 #include "net/http/client.h"
 
 #include <poll.h>
 
 enum { SLICE_MS = 50 };
 
-/* In slices, so that somebody who cancels does not wait for a server that is
- * silent. The bits of poll() are those of epoll. */
+/* Waits in short slices, so that a cancellation takes effect even if the server
+ * is silent. poll() and epoll use the same bits. */
 static bide_fault await(const struct http_client *c, const bide_cancel *cancel,
                         unsigned *ret_events)
 {

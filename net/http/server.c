@@ -1,4 +1,4 @@
-/* net/http/server.c: clients come and go. */
+/* net/http/server.c: accepts and closes connections. */
 #include "net/http/server.h"
 #include "net/http/server_conn.h"
 #include "net/http/server_room.h"
@@ -9,12 +9,12 @@
 #include "net/tls.h"
 
 enum {
-    AT_ONCE = 16, /* that are accepted before others are served */
-    SEND = 65536, /* bytes that the kernel keeps for who reads slowly */
+    AT_ONCE = 16, /* clients accepted before others are served */
+    SEND = 65536, /* bytes that the kernel buffers for a slow reader */
 };
 
 #define REST_NS  (100 * BIDE_MILLISECOND) /* when accept() fails */
-#define CROWD_NS (6 * BIDE_MILLISECOND)   /* when all have only just come */
+#define CROWD_NS (6 * BIDE_MILLISECOND)   /* when all have only just arrived */
 
 /* ===== a client ===== */
 
@@ -50,8 +50,8 @@ static void fire(struct net_timer *timer)
     http_conn_drop(bide__container_of(timer, struct http_conn, timer), false);
 }
 
-/* What it asks may be there already: then it is answered before anybody can take
- * its place. */
+/* The request may have arrived already: then it is answered before another
+ * client can take this one's place. */
 static void add_client(struct http_server *s, int fd)
 {
     int room = SEND;
@@ -78,9 +78,10 @@ static void add_client(struct http_server *s, int fd)
         http_conn_begin(c);
 }
 
-/* ===== letting in ===== */
+/* ===== accepting ===== */
 
-/* Lets one in; for how long to rest then, or -1: nobody else is there. */
+/* Accepts one client. Returns how long to pause before the next, or -1: no one
+ * else is waiting. */
 static int64_t take_client(struct http_server *s)
 {
     struct http_conn *goes;
@@ -88,7 +89,7 @@ static int64_t take_client(struct http_server *s)
     if (!http_server_has_room(s, &goes))
         return CROWD_NS;
     int fd = accept4(s->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) /* no descriptors, say: the socket stays ready */
+    if (fd < 0) /* out of descriptors, say: the socket stays ready */
         return errno == EAGAIN || errno == EINTR || errno == ECONNABORTED
                    ? -1
                    : REST_NS;
@@ -111,7 +112,7 @@ static void take_clients(struct net_timer *timer)
                       s->loop->now_ns + (rest_ns > 0 ? rest_ns : REST_NS));
 }
 
-/* Those who are connected come first: timers run after all events. */
+/* Connected clients come first: timers run after all events. */
 static void on_listener(struct net_io *io, unsigned events)
 {
     struct http_server *s = bide__container_of(io, struct http_server, listener);
@@ -140,8 +141,8 @@ void http_server_close(struct http_server *s)
     if (s->fd < 0)
         return;
     net_timer_cancel(s->loop, &s->accepting);
-    if (s->listener.fd >= 0) /* others may have the socket as well: closing it
-                                would not take it out */
+    if (s->listener.fd >= 0) /* other processes may share the socket: closing
+                                it would not remove it from epoll */
         net_loop_remove(s->loop, &s->listener);
     close(s->fd);
     s->fd = -1;
@@ -151,7 +152,7 @@ void http_server_drop_all(struct http_server *s, bool reset)
 {
     struct http_conn *c;
     HTTP_SERVER_EACH(s, c) {
-        c->phase = HTTP_READING; /* nobody answers it any more */
+        c->phase = HTTP_READING; /* no one will answer it */
         http_conn_drop(c, reset);
     }
 }

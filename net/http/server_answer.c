@@ -1,5 +1,4 @@
-/* net/http/server_answer.c: what is said to a client, all at once or as a
- * stream. */
+/* net/http/server_answer.c: responses, sent at once or as a stream. */
 #include "net/http/server_answer.h"
 #include "net/http/server_conn.h"
 #include "net/http/server_room.h"
@@ -30,8 +29,8 @@ const char *http_status_text(int status)
     return "Error";
 }
 
-/* The owner has put together what is to be sent: in a call of ours, which goes
- * on with it, or by itself. */
+/* The owner has written its response. Inside our callback (`handing`), our
+ * caller sends it; otherwise it is sent here. */
 static void send_answer(struct http_conn *c, enum http_conn_phase phase)
 {
     c->phase = phase;

@@ -1,11 +1,11 @@
-/* net/http/server_conn.c: one client: a request is read, answered, and perhaps
- * another follows. */
+/* net/http/server_conn.c: one connection: reads a request, answers it, and may
+ * read another. */
 #include "net/http/server_conn.h"
 #include "net/http/server_room.h"
 
 #include <string.h>
 
-enum { NOWHERE = 512 }; /* bytes that are thrown away at a time */
+enum { NOWHERE = 512 }; /* bytes that are discarded at a time */
 
 static bool is_open(const struct http_conn *c)
 {
@@ -31,14 +31,14 @@ static void expect_request(struct http_conn *c)
     http_conn_allow(c, c->in_len ? s->patience_ns : s->idle_ns);
 }
 
-/* Takes n bytes out of the input, from `at` on. */
+/* Removes n bytes from the input, starting at `at`. */
 static void cut(struct http_conn *c, size_t at, size_t n)
 {
     c->in_len -= n;
     memmove(c->in + at, c->in + at + n, c->in_len - at);
 }
 
-/* What it says of a body is thrown away as it comes, before it is answered. */
+/* The body is discarded as it arrives, before the request is answered. */
 static void begin_body(struct http_conn *c)
 {
     size_t there = c->in_len - c->head.head_len;
@@ -61,7 +61,7 @@ static void refuse(struct http_conn *c, int status, const char *why)
     http_conn_allow(c, c->server->patience_ns);
 }
 
-/* Whether there was a whole head, or something that is none. */
+/* Whether a complete head was there, or something malformed. */
 static bool take_head(struct http_conn *c)
 {
     int n = c->in_len ? http1_parse(&c->head, c->in, c->in_len) : 0;
@@ -89,7 +89,7 @@ static void hand_out(struct http_conn *c)
         http_conn_allow(c, c->server->patience_ns);
 }
 
-/* False: it hung up, or broke off. */
+/* False: the client closed the connection, or reading failed. */
 static bool read_some(struct http_conn *c)
 {
     char nowhere[NOWHERE];
@@ -147,7 +147,7 @@ static void finish_answer(struct http_conn *c)
 
 /* ===== a step ===== */
 
-/* Does what can be done with what was read. */
+/* Processes what was read, as far as possible. */
 static void go_on(struct http_conn *c)
 {
     while (is_open(c)) {
@@ -177,13 +177,13 @@ static void greet(struct http_conn *c)
 
     if (rc == 1) {
         expect_request(c);
-        c->net.readable = true; /* a request may have come with it */
+        c->net.readable = true; /* a request may have arrived with it */
     } else if (rc != NET_AGAIN) {
         http_conn_drop(c, false);
     }
 }
 
-/* One read at a time, and the others have their turn before the next. */
+/* Reads once; the other connections get their turn before the next read. */
 void http_conn_serve(struct http_conn *c)
 {
     if (c->phase == HTTP_GREETING_CLIENT)

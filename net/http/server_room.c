@@ -1,15 +1,16 @@
-/* net/http/server_room.c: who has to go when there is no room. */
+/* net/http/server_room.c: which connection is dropped when there are too
+ * many. */
 #include "net/http/server_conn.h"
 #include "net/http/server_room.h"
 
-#define MOMENT_NS (50 * BIDE_MILLISECOND) /* that everybody gets */
+#define MOMENT_NS (50 * BIDE_MILLISECOND) /* that every connection gets */
 
 bool http_conn_is_behind(const struct http_conn *c)
 {
     return c->sent < c->out.len;
 }
 
-/* The higher, the longer they are spared. */
+/* Connections of a higher rank are dropped later. */
 static int rank(const struct http_conn *c)
 {
     return c->trusted ? 2
@@ -23,8 +24,8 @@ static bool goes_first(const struct http_conn *a, const struct http_conn *b)
 
 typedef bool test(const struct http_conn *c);
 
-/* Of those that are open (among NULL: of all), the one that goes first; and how
- * many there are. */
+/* Of the open connections for which `among` holds (NULL: of all), the one to
+ * drop first; *ret_n is how many there are. */
 static struct http_conn *first_of(const struct http_server *s, test *among,
                                   size_t *ret_n)
 {

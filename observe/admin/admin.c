@@ -1,4 +1,5 @@
-/* The thread: a server in a loop, and a message a second for the streams. */
+/* The admin thread: runs the server, and sends the streams a message per
+ * second. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,14 +35,14 @@ static void on_tick(struct net_timer *timer)
         net_timer_set(&a->loop, timer, a->loop.now_ns + BIDE_SECOND);
 }
 
-/* ===== what others want of the thread ===== */
+/* ===== requests from other threads ===== */
 
 static void on_wake(struct net_loop *loop)
 {
     struct bide__admin *a = bide__container_of(loop, struct bide__admin, loop);
     void *tls = atomic_exchange(&a->renewed, NULL);
 
-    if (atomic_load(&a->hand_over)) /* another process listens from now on */
+    if (atomic_load(&a->hand_over)) /* another process listens now */
         http_server_close(&a->server);
     if (!tls)
         return;
@@ -92,8 +93,7 @@ static void release(struct bide__admin *a)
     free(a);
 }
 
-/* A program may be given another configuration, and free the one that was read
- * first. */
+/* A reload may free the configuration that these texts come from. */
 static bool copy_texts(struct bide__admin *a)
 {
     size_t n = 0;

@@ -1,5 +1,5 @@
-/* Answers: a head, a body, and the fields that keep a browser from doing more
- * with it than showing it. */
+/* Responses: a head, a body, and the header fields that keep a browser from
+ * doing more than showing it. */
 #include <string.h>
 
 #include "observe/admin/admin_parts.h"
@@ -126,8 +126,8 @@ void admin_stream_begin(struct bide__admin *a, struct http_conn *c)
     net_timer_set(&a->loop, &a->tick, a->loop.now_ns); /* the first at once */
 }
 
-/* One who has not taken the last message does not get this one, and is dropped
- * if that goes on. */
+/* A client that has not read the last message does not get this one, and is
+ * dropped if that continues. */
 void admin_stream_feed(const struct bide__admin *a, struct http_conn *c)
 {
     if (!http_stream_next(c))

@@ -1,5 +1,5 @@
-/* Who may ask. A browser will send anything anywhere that a page tells it to;
- * the fields it adds say for whom. */
+/* Checks who may send requests. A browser sends whatever a page asks it to, to
+ * any address; the header fields it adds say on whose behalf. */
 #include <arpa/inet.h>
 #include <string.h>
 #include <strings.h>
@@ -7,7 +7,7 @@
 #include "observe/admin/admin_parts.h"
 #include "observe/admin/admin_route.h"
 
-/* Bytes in the request that do not end in NUL. */
+/* A part of the request, without a NUL at its end. */
 struct piece {
     const char *at;
     size_t len;
@@ -18,7 +18,7 @@ static bool is(struct piece p, const char *text)
     return p.len == strlen(text) && strncasecmp(p.at, text, p.len) == 0;
 }
 
-/* A field by its name; at is NULL if it is not there. */
+/* A header field by its name; `at` is NULL if it is missing. */
 static struct piece field(const struct http_conn *c, const char *name)
 {
     for (unsigned i = 0; i < c->head.n_fields; i++) {
@@ -57,7 +57,7 @@ static bool is_address(struct piece name)
            inet_pton(AF_INET6, text, bytes) == 1;
 }
 
-/* An address cannot be made to point elsewhere; a name can. */
+/* A name can be made to point elsewhere (DNS rebinding); an address cannot. */
 static bool host_allowed(const struct bide__admin *a, struct piece host)
 {
     struct piece name = name_of(host);
@@ -72,7 +72,7 @@ static bool host_allowed(const struct bide__admin *a, struct piece host)
 
 /* ===== Origin ===== */
 
-/* The page that asks was served under the very name that it asks. */
+/* The origin of the page must be the host that it sends the request to. */
 static bool origin_allowed(const struct bide__admin *a, struct piece origin,
                            struct piece host)
 {
@@ -94,8 +94,8 @@ const char *admin_guard(const struct bide__admin *a, const struct http_conn *c)
         return "Host is neither an address nor a name in admin.hosts";
     if (origin.at && !origin_allowed(a, origin, host))
         return "requests of other sites are refused (Origin)";
-    /* Typing the address in is `none`; a link from elsewhere to the page itself
-     * does no harm, and shows nothing to the page that has the link. */
+    /* `none` means that the user typed the address. A link from another site to
+     * the page does no harm, and shows nothing to the site with the link. */
     if (site.at && !is(site, "same-origin") && !is(site, "none") &&
         !is(field(c, "sec-fetch-mode"), "navigate"))
         return "requests of other sites are refused (Sec-Fetch-Site)";
@@ -104,7 +104,7 @@ const char *admin_guard(const struct bide__admin *a, const struct http_conn *c)
 
 /* ===== the token ===== */
 
-/* Takes as long for one that is nearly right as for one that is all wrong. */
+/* Takes as long for a token that is almost right as for any other. */
 static bool same_secret(struct piece given, const char *token)
 {
     size_t len = strlen(token);

@@ -1,4 +1,4 @@
-/* Where it listens, and whether it may. */
+/* Opens the listening socket, if it is allowed to. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static bool read_address(struct net_address *ret, const char *text)
                              port) == 0;
 }
 
-/* -1 and errno. "unix:/run/bide.sock" is for this user alone. */
+/* -1 and errno on failure. "unix:/run/bide.sock" is for this user only. */
 static int open_socket(const struct net_address *a)
 {
     if (a->to.any.sa_family != AF_UNIX)

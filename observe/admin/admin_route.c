@@ -1,4 +1,4 @@
-/* What is asked: a table of paths, and the actions. */
+/* Routes requests: a table of paths, and the actions. */
 #include "observe/admin/admin_route.h"
 
 #include <stdio.h>
@@ -107,8 +107,8 @@ static const struct {
 
 /* ===== POST ===== */
 
-/* What stands up to the next slash, with %XX read; the rest, or NULL if it is
- * malformed or too long. */
+/* Copies the part before the next slash, with %XX decoded. Returns the rest, or
+ * NULL if it is malformed or too long. */
 static const char *segment(const char *at, const char *end, char *to,
                            size_t size)
 {
@@ -182,7 +182,7 @@ static void post_fault(struct bide__admin *a, struct http_conn *c,
         act(c, s->fault(s->ctx, dep, on, why, sizeof why), why);
 }
 
-/* /api/deps/NAME/breaker/MODE or /api/deps/NAME/fault/on, from NAME on. */
+/* /api/deps/NAME/breaker/MODE or /api/deps/NAME/fault/on, starting at NAME. */
 static void post_dep(struct bide__admin *a, struct http_conn *c,
                      const char *at, const char *end)
 {

@@ -19,7 +19,7 @@ static unsigned bucket_of(int64_t ns)
     return low;
 }
 
-/* n waits that are uniform from `min` to `max`. */
+/* Adds n waits, uniformly distributed from `min` to `max`. */
 static void spread(int64_t min, int64_t max, double n,
                    double want[BIDE_N_BUCKETS])
 {
@@ -38,8 +38,8 @@ static void spread(int64_t min, int64_t max, double n,
     }
 }
 
-/* Each wait of decorrelated jitter depends on the one before: simulated, with
- * the same draws each time. */
+/* With decorrelated jitter each wait depends on the previous one, so the waits
+ * are simulated, with the same draws each time. */
 static void draw(const bide_backoff *b, uint32_t retry, double n,
                  double want[BIDE_N_BUCKETS])
 {
@@ -90,7 +90,7 @@ void bide__ideal_waits(const bide_backoff *backoff, uint32_t attempts,
             continue;
         if (retry_of(backoff, attempts, i, &retry))
             put(backoff, retry, n, want);
-        else /* a hint, or an immediate retry: about its value */
+        else /* a hint, or an immediate retry: near its value */
             spread(bide_bucket_ns(i), bide_bucket_ns(i + 1), n, want);
     }
 }

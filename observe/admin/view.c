@@ -1,4 +1,4 @@
-/* The frame of a state: the program, and the lists. */
+/* The outer part of a state: the program, and the lists. */
 #include "observe/admin/view.h"
 
 #include "observe/admin/view_parts.h"

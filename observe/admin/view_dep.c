@@ -6,7 +6,7 @@
 #include "observe/admin/view.h"
 #include "observe/admin/view_parts.h"
 
-/* One dependency while it is written. */
+/* One dependency while it is being written. */
 struct part {
     struct bide__json *j;
     const bide_stats *s;
@@ -85,7 +85,7 @@ static void put_breaker(const struct part *p)
     bide__json_end(p->j);
 }
 
-/* What is left of the budget normally; a window's grows with the traffic. */
+/* What is normally left of the budget; that of a window grows with traffic. */
 static double usual_budget(const bide_budget_conf *b)
 {
     switch (b->kind) {

@@ -1,4 +1,4 @@
-/* builtin.c: the scenarios in the program, and finding one of them. */
+/* builtin.c: looks up built-in scenarios. */
 #include "sim/scenario/builtin.h"
 
 #include <string.h>

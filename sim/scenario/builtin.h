@@ -1,4 +1,4 @@
-/* The scenarios that come with bide: sim/scenario/builtin/, put into the program.
+/* The built-in scenarios: sim/scenario/builtin/, embedded in the program.
  *
  *     const struct sim_builtin *b = sim_builtin_find("metastable");
  *     sim_scenario_parse(&model, b->name, b->text, b->len, notes); */
@@ -10,15 +10,15 @@
 /* Threads: immutable. */
 struct sim_builtin {
     const char *name;     /* "metastable" */
-    const char *sentence; /* what it shows */
+    const char *sentence; /* what it demonstrates */
     const char *text;     /* the YAML; ends in a NUL that `len` does not count */
     size_t len;
 };
 
-/* All of them, in the order in which they are best read. */
+/* All of them, in the best order for reading. */
 const struct sim_builtin *sim_builtins(size_t *ret_n);
 
-/* The one of that name, or NULL. */
+/* NULL: there is none. */
 const struct sim_builtin *sim_builtin_find(const char *name);
 
 #endif

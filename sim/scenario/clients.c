@@ -1,6 +1,6 @@
-/* clients.c: the fleets of clients. How their calls come (rate, think
- * or replay) is one choice of three; what they call and by which policy can be
- * left out where there is only one. */
+/* clients.c: the fleets of clients. A fleet has one of `rate`, `think` and
+ * `replay`; the service that it calls and its policy can be left out where
+ * there is only one. */
 #include "sim/scenario/clients.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@ static uint32_t usual_service(struct sim_load *l,
 {
     if (l->services && l->services->n == 1)
         return 0;
-    if (l->services) /* else there is a mistake already */
+    if (l->services) /* else an error has been reported */
         sim_mistake(l, where, "missing-key",
                     "add `calls:` with the name of a service",
                     "`calls` is missing");

@@ -1,12 +1,12 @@
-/* faults.c: the timetable of faults. Each is of one kind, which the
- * key that it has names; when it ends is said in one of two ways. */
+/* faults.c: the timetable of faults. The key of a fault names its kind; its end
+ * is given in one of two ways. */
 #include "config/field/read.h"
 #include "sim/scenario/services.h"
 
 static const struct {
     const char *key;
     enum sim_fault_kind kind;
-    bool flag; /* there is nothing to say but `true` */
+    bool flag; /* its only value is `true` */
 } kinds[] = {
     { "stop", SIM_STOP, true },        { "slow", SIM_SLOW, false },
     { "error_rate", SIM_FAIL, false }, { "capacity", SIM_CAPACITY, false },
@@ -76,7 +76,7 @@ static void check_flapping(struct sim_load *l, const struct sim_fault *fault,
                     "time");
 }
 
-/* Whom it happens to: which shard, and from where. */
+/* Checks which shard it affects, and calls from where. */
 static void check_part(struct sim_load *l, struct sim_fault *fault,
                        const struct bide__node *map)
 {

@@ -1,5 +1,5 @@
-/* fields.c: every key of a scenario, in tables. The reader, the
- * reference page and the schema go by them: to add a key, add a row. */
+/* fields.c: tables of all keys of a scenario. The reader, the reference page
+ * and the schema use them: to add a key, add a row. */
 #include "sim/scenario/replay.h"
 #include "sim/scenario/rows.h"
 #include "sim/scenario/services.h"

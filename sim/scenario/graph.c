@@ -1,5 +1,5 @@
-/* graph.c: who calls whom. A circle would never end, and is a mistake.
- * Graphs may be deep, stacks are not: the walk keeps its own. */
+/* graph.c: checks which service calls which. A cycle would never end, and is an
+ * error. Graphs may be deep, so the walk keeps its own stack. */
 #include "sim/scenario/check.h"
 
 enum { UNSEEN, ON_THE_WAY, DONE };
@@ -8,12 +8,12 @@ enum { UNSEEN, ON_THE_WAY, DONE };
 struct walk {
     struct sim_load *l;
     unsigned char *state; /* of each service */
-    uint32_t *way, *edge; /* the services on the way, and how far in each */
+    uint32_t *way, *edge; /* the services on the path, and the edge in each */
     uint32_t depth;
-    bool told; /* one circle is enough to look for */
+    bool told; /* a cycle was reported: one is enough */
 };
 
-/* The value of `calls` that an edge stands in, for its place. */
+/* The node in `calls` that an edge comes from, for its position. */
 static const struct bide__node *place_of(struct sim_load *l, uint32_t service,
                                          uint32_t edge)
 {

@@ -1,7 +1,7 @@
-/* lint.c: what would run, and is likely not meant. */
+/* lint.c: warns about what would run but is probably not intended. */
 #include "sim/scenario/check.h"
 
-/* ===== services that nobody calls ===== */
+/* ===== services that are never called ===== */
 
 static void mark_called(const struct sim_model *m, unsigned char *called)
 {
@@ -47,13 +47,14 @@ static void lint_faults(struct sim_load *l, const struct bide__node *faults)
     }
 }
 
-/* ===== services that cannot keep up on a good day =====
+/* ===== services that cannot keep up even without faults =====
  *
- * Of a service time without a mean (Pareto) nothing can be said. */
+ * Nothing can be said about a service time without a mean (Pareto). */
 
-/* The calls a second that reach each service if every call is one attempt and
- * succeeds; from the top down, each service once all that call it are known. A
- * rush that ends is not counted: it may well be meant to be too much. */
+/* Adds up the calls per second that reach each service if every call is one
+ * attempt and succeeds; from the top down, each service once the rates of all
+ * its callers are known. A rush that ends is not counted: it may be meant to
+ * overload. */
 static void add_rates(struct sim_load *l, double *rate)
 {
     const struct sim_model *m = l->model;
@@ -86,7 +87,7 @@ static void add_rates(struct sim_load *l, double *rate)
     }
 }
 
-/* "400", "0.25": no more exact than anybody needs. */
+/* "400", "0.25": with as many digits as a reader needs. */
 static const char *amount(double value, char *buffer, size_t size)
 {
     snprintf(buffer, size, value < 10 ? "%.2g" : "%.0f", value);
@@ -124,5 +125,5 @@ void sim_lint_scenario(struct sim_load *l, const struct bide__node *faults)
     lint_faults(l, faults);
     if (bide__diag_mistakes(l->base.notes) == l->mistakes_before &&
         !l->base.no_memory)
-        lint_load(l); /* follows names, which are all right then */
+        lint_load(l); /* follows names, which are valid then */
 }

@@ -1,13 +1,13 @@
-/* log.c: the times of a log, for a fleet that replays it.
+/* log.c: reads the times in a log, for a fleet that replays it.
  *
- * Each line has a time: seconds (`1731744000.25`, or from any other zero) or
- * RFC 3339 (`2026-11-16T07:40:00.5Z`) at its beginning, or what access logs
- * have in brackets (`[16/Nov/2026:07:40:00 +0100]`). What follows is not looked
- * at.
+ * Each line has a time: seconds (`1731744000.25`, from any origin) or RFC 3339
+ * (`2026-11-16T07:40:00.5Z`) at its beginning, or the time in brackets of
+ * access logs (`[16/Nov/2026:07:40:00 +0100]`). The rest is ignored.
  *
- * Access logs name seconds, and a busy second has a thousand lines. All of them
- * at its first instant would be a burst that never was, so they are spread
- * evenly over the second. Nothing here looks at the locale or the time zone. */
+ * Access logs have a resolution of a second, and a busy second has a thousand
+ * lines. Putting them all at its start would be a burst that never happened, so
+ * they are spread evenly over the second. The locale and the time zone have no
+ * effect. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@
 
 /* ===== one time ===== */
 
-/* [16/Nov/2026:07:40:00 +0100], wherever it stands in the line */
+/* [16/Nov/2026:07:40:00 +0100], anywhere in the line */
 static bool in_brackets(const char *line, size_t len, struct bide__instant *ret)
 {
     const char *open = memchr(line, '[', len);
@@ -28,8 +28,8 @@ static bool in_brackets(const char *line, size_t len, struct bide__instant *ret)
            bide__date_common(open + 1, (size_t)(line + len - open) - 1, ret);
 }
 
-/* 1731744000.25; the seconds by themselves, so that no digit of them is lost.
- */
+/* 1731744000.25; the whole seconds are read separately, so that no digit is
+ * lost. */
 static bool seconds(const char *line, size_t len, struct bide__instant *ret)
 {
     size_t n = bide__count_digits(line, len);
@@ -61,7 +61,7 @@ static int by_time(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Spreads runs of one whole second evenly over it. */
+/* Spreads runs of equal whole seconds evenly over the second. */
 static void spread(int64_t *times, uint32_t n)
 {
     for (uint32_t i = 0, end; i < n; i = end) {

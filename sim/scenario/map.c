@@ -1,5 +1,5 @@
-/* map.c: a map of a scenario, member by member, and the names in it.
- */
+/* map.c: reads the maps of a scenario, member by member, and the names in
+ * them. */
 #include <string.h>
 
 #include "config/doc/diag.h"
@@ -34,7 +34,7 @@ bool sim_read_map(struct sim_load *l, const struct bide__table *table,
     return bide__diag_mistakes(l->base.notes) == before;
 }
 
-/* A text without the blanks behind it, which a block of YAML ends with. */
+/* A text without trailing white space, which YAML block scalars end with. */
 SIM_READER(sim_read_text)
 {
     size_t len = node->len;
@@ -82,7 +82,7 @@ const char *sim_suggest_key(struct sim_load *l, const struct bide__node *map,
     return bide__did_you_mean(l->base.notes, found, known);
 }
 
-/* The place of a name in a map, or SIM_NONE after a mistake. */
+/* The index of a name in a map, or SIM_NONE after an error. */
 static uint32_t find_in(struct sim_load *l, const struct bide__node *map,
                         const struct bide__node *name, const char *code,
                         const char *what)
@@ -115,7 +115,7 @@ static uint32_t find_fleet(struct sim_load *l, const struct bide__node *name)
     return find_in(l, l->clients, name, "unknown-fleet", "fleet of clients");
 }
 
-/* Reads a name; one that is not text is a mistake. */
+/* Reads a name; a value that is not text is an error. */
 static void read_name(struct bide__load *load, const struct bide__field *f,
                       const struct bide__node *key,
                       const struct bide__node *node, void *into,
@@ -157,7 +157,7 @@ uint32_t sim_usual_policy(struct sim_load *l, const struct bide__node *where)
         return (uint32_t)i;
     if (policies && policies->n == 1)
         return 0;
-    if (policies) /* else there is a mistake already */
+    if (policies) /* else an error has been reported */
         sim_mistake(l, where, "missing-key",
                     "name one, or call one of them `default`",
                     "`policy` is missing");

@@ -1,5 +1,5 @@
-/* parts.c: distributions that are made of parts with a share each:
- * mixtures of others, and histograms that were measured. */
+/* parts.c: distributions made of parts with a share each: mixtures of other
+ * distributions, and measured histograms. */
 #include <math.h>
 
 #include "config/field/read.h"
@@ -25,7 +25,7 @@ static const struct bide__field bar_fields[] = {
 #undef S
 static const struct bide__table bar_table = { .fields = bar_fields };
 
-/* Shares must make 100 %; what is left of rounding is evened out. */
+/* Shares must add up to 100 %; rounding errors are evened out. */
 static bool check_shares(struct sim_load *l, struct sim_dist_part *parts,
                          uint32_t n, const struct bide__node *key)
 {

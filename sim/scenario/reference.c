@@ -1,8 +1,7 @@
-/* reference.c: the tables of keys written out, as a page.
+/* reference.c: writes the tables of keys as a page.
  *
- * docs/scenario-reference.md is what sim_scenario_reference() wrote; a test
- * writes it again and compares, so the page cannot say anything else than the
- * code does. */
+ * sim_scenario_reference() wrote docs/scenario-reference.md; a test writes it
+ * again and compares, so the page always agrees with the code. */
 #include "sim/scenario/reference.h"
 
 #include "config/field/reference.h"

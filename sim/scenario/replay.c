@@ -1,6 +1,6 @@
-/* replay.c: a fleet that replays a log, which is looked for beside the
- * scenario. Only a file will do: a scenario that comes from elsewhere must not
- * make bide wait at a device. */
+/* replay.c: a fleet that replays a log. Its path is relative to the scenario.
+ * Only a regular file is accepted: a scenario from elsewhere must not make bide
+ * wait for a device. */
 #define _GNU_SOURCE /* stat */
 #include "sim/scenario/replay.h"
 
@@ -11,7 +11,7 @@
 #include "config/doc/read_file.h"
 #include "config/field/read.h"
 
-/* The path of the log; NULL: no memory. */
+/* The path of the log; NULL: out of memory. */
 static const char *beside(struct sim_load *l, const struct bide__node *node)
 {
     const char *name = l->base.tree->name;
@@ -35,8 +35,8 @@ static bool is_file(const char *path)
            (stat(path, &st) != 0 || S_ISREG(st.st_mode));
 }
 
-/* Why it cannot be read is told where it is named: the scenario is what the
- * reader has before them. */
+/* Errors in reading a log are reported at the line of the scenario that names
+ * it: that is the file the user is editing. */
 static void refuse(struct sim_load *l, const struct bide__node *node,
                    bide_diagnostics *why)
 {

@@ -1,4 +1,4 @@
-/* What rows of a scenario's tables are written with, beside
+/* Macros for the rows of a scenario's tables, in addition to
  * config/field/rows.h. */
 #ifndef BIDE_SIM_SCENARIO_ROWS_H
 #define BIDE_SIM_SCENARIO_ROWS_H
@@ -7,7 +7,7 @@
 #include "sim/scenario/dist.h"
 
 #define MOST_NS  2.592e15 /* 30 days */
-#define LEAST    1e-9     /* a number over 0 */
+#define LEAST    1e-9     /* for numbers over 0 */
 
 #define TAKES_SPAN        TAKES(DURATION, 0, MOST_NS, "a duration")
 #define TAKES_SPAN_OVER_0 TAKES(DURATION, 1, MOST_NS, "a duration over 0")

@@ -1,5 +1,5 @@
-/* scenario.c: a scenario file as a whole: its top, its sections, and the model
- * that comes of it. All the memory of a model is the arena of its tree. */
+/* scenario.c: reads a scenario file: its top level, its sections, and the
+ * resulting model. All memory of a model is in the arena of its tree. */
 #include "sim/scenario/scenario.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "sim/scenario/clients.h"
 #include "sim/scenario/services.h"
 
-/* Each may stand once at the top of a file. */
+/* The keys at the top level of a file. */
 static const char *const sections[] = { "version",  "scenario", "policies",
                                         "clients",  "services", "faults",
                                         "variants", NULL };
@@ -48,7 +48,7 @@ static void load_head(struct sim_load *l, const struct bide__node *root)
                     "counted");
 }
 
-/* A section that must be there, as a map with something in it; or NULL. */
+/* A required section, as a map that is not empty; or NULL. */
 static struct bide__node *needed(struct sim_load *l,
                                  const struct bide__node *root,
                                  const char *section, const char *help)
@@ -155,7 +155,7 @@ static int outcome(const struct sim_load *l)
                                                                    : 0;
 }
 
-/* Reads with notes that are not NULL. */
+/* `notes` must not be NULL. */
 static int parse(struct sim_model **ret, const char *name, const char *text,
                  size_t len, bide_diagnostics *notes)
 {
@@ -230,7 +230,7 @@ bool sim_scenario_is(const char *text, size_t len)
                                          "\"scenario\"", "\"clients\"" };
 
     for (size_t i = 0; i < len; i++) {
-        bool quoted = text[i] == '"'; /* JSON may stand in one line */
+        bool quoted = text[i] == '"'; /* JSON may be on one line */
 
         if (!quoted && i > 0 && text[i - 1] != '\n')
             continue;

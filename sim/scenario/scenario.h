@@ -8,10 +8,11 @@
  *     ...
  *     sim_model_free(model);
  *
- * A scenario file holds `version`, `scenario`, `policies` (as in a policy file),
- * `clients`, `services`, `faults` and `variants`; sim_scenario_reference() writes
- * all its keys. What would run and is likely not meant (a service that nobody
- * calls, a fault after the end) is a warning. */
+ * A scenario file holds `version`, `scenario`, `policies` (as in a policy
+ * file), `clients`, `services`, `faults` and `variants`;
+ * sim_scenario_reference() lists all its keys. What would run but is probably
+ * not intended (a service that is never called, a fault after the end) gives a
+ * warning. */
 #ifndef BIDE_SIM_SCENARIO_SCENARIO_H
 #define BIDE_SIM_SCENARIO_SCENARIO_H
 
@@ -20,17 +21,17 @@
 #include "bide/config.h"
 #include "sim/model/model.h"
 
-/* Reads a file ("-": standard input), or a text that is called `name`; logs to
- * replay are looked for beside it. On a mistake BIDE_EPARSE, all the findings
- * are in `notes` (which may be NULL), and *ret is untouched. BIDE_ENOMEM,
- * BIDE_EINVAL. */
+/* Reads a file ("-": standard input), or a text that is called `name`; paths of
+ * logs to replay are relative to it. After an error, BIDE_EPARSE: the
+ * findings are in `notes` (which may be NULL), and *ret is unchanged. Also
+ * BIDE_ENOMEM, BIDE_EINVAL. */
 int sim_scenario_read(struct sim_model **ret, const char *path,
                       bide_diagnostics *notes);
 int sim_scenario_parse(struct sim_model **ret, const char *name,
                        const char *text, size_t len, bide_diagnostics *notes);
 
-/* Whether a text looks like a scenario and not like a policy file: it has one of
- * the keys at its top that only scenarios have. */
+/* Whether a text looks like a scenario and not like a policy file: it has a
+ * top-level key that only scenarios have. */
 bool sim_scenario_is(const char *text, size_t len);
 
 #endif

@@ -1,6 +1,6 @@
-/* schema.c: a JSON Schema of scenarios, for editors. Written from the
- * tables of keys; that a service must be there, or that shares make 100 %, it
- * cannot say, and leaves to `bide check`. */
+/* schema.c: a JSON Schema of scenarios for editors, generated from the tables
+ * of keys. It cannot express that a service must exist or that shares add up to
+ * 100 %: `bide check` checks those. */
 #include "base/json.h"
 #include "config/field/schema.h"
 #include "sim/scenario/reference.h"
@@ -22,7 +22,8 @@ void sim_schema_dist(struct bide__json *j, const struct bide__field *f)
     bide__json_end(j);
 }
 
-/* A call is a map, or the name of a service; one stands for a list. */
+/* A call is a map or the name of a service; a list of one may be written as the
+ * call itself. */
 void sim_schema_calls(struct bide__json *j, const struct bide__field *f)
 {
     bide__json_list(j, "anyOf");
@@ -52,7 +53,7 @@ static void put_number(struct bide__json *j, const char *key)
     bide__schema_type(j, key, "number", NULL);
 }
 
-/* A list of maps that are a distribution and a share, or a bar. */
+/* A list of maps, each a distribution with a share, or a bar. */
 static void put_parts(struct bide__json *j, const char *key)
 {
     bide__json_object(j, key);

@@ -1,4 +1,4 @@
-/* services.c: services, and the calls that they make in turn. */
+/* services.c: services, and the calls that they make. */
 #include "sim/scenario/services.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void read_edge(struct sim_load *l, struct sim_model_edge *edge,
         edge->policy = sim_usual_policy(l, node);
 }
 
-/* One call stands for a list of it. */
+/* A list of one may be written as the call itself. */
 SIM_READER(sim_read_calls)
 {
     struct sim_load *l = (struct sim_load *)load;
@@ -48,7 +48,7 @@ SIM_READER(sim_read_calls)
 
 /* ===== a service ===== */
 
-/* What a model keeps once is written in two places, for whoever looks there. */
+/* A file may give this value in two places; the model keeps it once. */
 static void check_retry_after(struct sim_load *l, const struct bide__node *map)
 {
     const struct bide__node *queue = bide__map_get(map, "queue", NULL);
@@ -85,7 +85,7 @@ static void read_service(struct sim_load *l, struct sim_model_service *service,
     set_burst(service, map);
 }
 
-/* A name must do in `variants`, where fleets and services meet. */
+/* A name must be usable in `variants`, which names both fleets and services. */
 static void check_name(struct sim_load *l, const struct bide__node *name)
 {
     struct bide__node *other;

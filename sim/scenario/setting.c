@@ -61,7 +61,7 @@ static enum sim_set set_load(struct sim_model *d, const char *text,
 
 /* ===== what is named ===== */
 
-/* The rest of a key behind "NAME.", or NULL. Names may hold dots. */
+/* The rest of a key after "NAME.", or NULL. Names may contain dots. */
 static const char *behind_name(const char *key, const char *name)
 {
     size_t len = strlen(name);
@@ -93,7 +93,7 @@ static enum sim_set set_field(const struct bide__field *f, void *into,
     return SIM_SET_WRONG;
 }
 
-/* The field behind "NAME." in a key, if a text can set it; or NULL. */
+/* The field after "NAME." in a key, if a text can set it; or NULL. */
 static const struct bide__field *field_behind(const char *key, const char *name,
                                               const struct bide__table *table)
 {
@@ -105,7 +105,7 @@ static const struct bide__field *field_behind(const char *key, const char *name,
     return f && bide__field_settable(f) ? f : NULL;
 }
 
-/* What a fleet of that kind does not look at is not set in silence. */
+/* Refuses to set what a fleet of this kind ignores. */
 static const char *idle_in(const struct sim_model_fleet *fleet, const char *key)
 {
     if ((strcmp(key, "rate") == 0 || strcmp(key, "steady") == 0) &&
@@ -161,7 +161,7 @@ static const char *const factor_keys[] = {
     [SIM_PARTITION] = NULL,
 };
 
-/* Moving a fault keeps its length; each has the one factor of its kind. */
+/* Moving a fault keeps its length; each has only the factor of its kind. */
 static enum sim_set change_fault(struct sim_fault *fault, const char *key,
                                  const char *text, const char **ret_expected)
 {

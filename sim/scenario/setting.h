@@ -1,5 +1,5 @@
-/* Settings: what can be changed in a model by a name and a text, for --sweep
- * and the flags of the policy.
+/* Settings: changes to a model by a key and a text, for --sweep and the policy
+ * flags.
  *
  *     sim_setting(draft, "backoff.base", "50ms", &expected);
  *     sim_setting(draft, "services.api.workers", "20", &expected);
@@ -22,7 +22,7 @@
 enum sim_set {
     SIM_SET_OK,
     SIM_SET_UNKNOWN, /* no such key in this model */
-    SIM_SET_WRONG    /* does not fit: *ret_expected says what would */
+    SIM_SET_WRONG    /* invalid: *ret_expected says what is valid */
 };
 
 enum sim_set sim_setting(struct sim_model *draft, const char *key,

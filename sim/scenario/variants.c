@@ -63,7 +63,7 @@ static long service_named(const struct sim_load *l, const char *text,
     return bide__map_find(l->services, name);
 }
 
-/* "api > db"; false if it is no such thing. */
+/* "api > db"; false if the key has another form. */
 static bool set_edge(struct sim_load *l, struct sim_model_variant *v,
                      const struct bide__node *key, uint32_t policy)
 {

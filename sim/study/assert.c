@@ -1,4 +1,4 @@
-/* Reading assertions: a parser by descent, that knows where it is. */
+/* Parses assertions by recursive descent, keeping positions for messages. */
 #include "sim/study/assert.h"
 
 #include <errno.h>
@@ -57,7 +57,7 @@ static size_t word_length(const char *text)
     return len;
 }
 
-/* What stands here, to be shown: a word or a sign. */
+/* The length of the word or sign found here, to be shown in a message. */
 static size_t length_of_found(const char *text)
 {
     size_t len = word_length(text);
@@ -127,7 +127,7 @@ static const char *unit_text(enum sim_figure f)
     }
 }
 
-/* A number takes its meaning from the figure on the other side. */
+/* The figure on the other side determines the unit of a number. */
 static bool settle_number(struct reader *r, struct sim_side *s,
                           enum sim_figure f)
 {
@@ -145,7 +145,7 @@ static bool settle_number(struct reader *r, struct sim_side *s,
 
 /* ===== sides ===== */
 
-/* A name in quotes, or a word; the text of it is copied. */
+/* Reads a quoted name or a word; returns a copy. */
 static char *read_name(struct reader *r)
 {
     const char *text = here(r);
@@ -265,7 +265,7 @@ static uint32_t read_comparison(struct reader *r)
     bool ok = read_side(r, &node.left) && read_compare(r, &node.compare) &&
               read_side(r, &node.right) &&
               match_sides(r, &node.left, &node.right);
-    uint32_t n = add_node(r, &node); /* even if not: names are freed by it */
+    uint32_t n = add_node(r, &node); /* after errors too: it owns the names */
 
     return ok ? n : SIM_NONE;
 }

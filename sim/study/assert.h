@@ -1,4 +1,4 @@
-/* Assertions: what a simulation must show, for --assert and CI.
+/* Assertions about the results of a simulation, for --assert and CI.
  *
  *     struct sim_assert *a;
  *     struct sim_fuss fuss;
@@ -15,11 +15,11 @@
  *   COMPARES: < <= > >= == !=
  *
  * A number has the unit of the figure that it is compared with: 5s, 300ms, 1.2,
- * 20%, 100/s, or `never`. A variant whose name is more than letters, digits,
- * `-` and `_` stands in quotes, '...' or "...". A figure without a variant is
- * that of each variant in turn. Means are compared; a figure that was infinite
- * in any run is infinite, and one that says nothing leaves its comparison
- * unknown. Threads: immutable, once parsed. */
+ * 20%, 100/s, or `never`. A variant whose name has other characters than
+ * letters, digits, `-` and `_` must be quoted, '...' or "...". A figure without
+ * a variant is that of each variant in turn. Means are compared; a figure that
+ * was infinite in any run is infinite, and the result of a comparison with a
+ * figure that has no value is unknown. Threads: immutable, once parsed. */
 #ifndef BIDE_SIM_STUDY_ASSERT_H
 #define BIDE_SIM_STUDY_ASSERT_H
 
@@ -30,7 +30,7 @@ struct sim_assert;
 
 enum sim_verdict {
     SIM_FAILS,
-    SIM_UNKNOWN, /* a figure has nothing to say: as good as failing */
+    SIM_UNKNOWN, /* a figure has no value: counts as a failure */
     SIM_HOLDS
 };
 
@@ -39,23 +39,23 @@ int sim_assert_parse(struct sim_assert **ret, const char *text,
                      struct sim_fuss *ret_fuss);
 void sim_assert_free(struct sim_assert *a);
 
-/* Finds the variants that it names among these; -1 and *ret_fuss if there is
- * one that is not there. To be done before it is judged. */
+/* Looks up the variants that it names among these; -1 and *ret_fuss if one is
+ * missing. Must be called before sim_assert_judge(). */
 int sim_assert_bind(struct sim_assert *a, const char *const *names, uint32_t n,
                     struct sim_fuss *ret_fuss);
 
-/* Whether it names a variant wherever it names a figure: then there is one
- * answer and not one for each variant. */
+/* Whether every figure has a variant: then there is one verdict instead of one
+ * for each variant. */
 bool sim_assert_named(const struct sim_assert *a);
 
 /* `figures` holds the SIM_FIGURES intervals of each variant, one after the
- * other; `variant` is whose are meant where none is named. */
+ * other; `variant` is used for figures that name none. */
 enum sim_verdict sim_assert_judge(const struct sim_assert *a,
                                   const struct sim_interval *figures,
                                   uint32_t variant);
 
-/* The figures that it is about, in order and each once: variant and figure of
- * the n-th, false if there are not so many. */
+/* The figures that it uses, in order and each once: variant and figure of the
+ * n-th; false if there are fewer. */
 bool sim_assert_figure(const struct sim_assert *a, uint32_t n, uint32_t variant,
                        uint32_t *ret_variant, enum sim_figure *ret_figure);
 

@@ -1,4 +1,4 @@
-/* Holding figures against an assertion. */
+/* Evaluates assertions against figures. */
 #include <math.h>
 #include <string.h>
 
@@ -85,8 +85,8 @@ static enum sim_verdict compare(enum sim_compare how, double a, double b)
     return holds ? SIM_HOLDS : SIM_FAILS;
 }
 
-/* The verdicts are in order, so "and" is the lesser and "or" the greater: what
- * is unknown stays so only where it matters. */
+/* The verdicts are ordered, so "and" is the minimum and "or" the maximum: an
+ * unknown comparison makes the result unknown only where it matters. */
 static enum sim_verdict judge(const struct sim_assert *a, uint32_t n,
                               const struct sim_interval *figures,
                               uint32_t variant)
@@ -113,7 +113,7 @@ enum sim_verdict sim_assert_judge(const struct sim_assert *a,
     return judge(a, a->top, figures, variant);
 }
 
-/* ===== what it is about ===== */
+/* ===== the figures it uses ===== */
 
 static bool same(const struct sim_side *a, const struct sim_side *b)
 {

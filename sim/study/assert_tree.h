@@ -1,5 +1,5 @@
-/* An assertion as a tree, in one block: what assert.c makes and assert_judge.c
- * walks. Threads: immutable, once bound. */
+/* An assertion as a tree: assert.c builds it and assert_judge.c walks it.
+ * Threads: immutable, once bound. */
 #ifndef BIDE_SIM_STUDY_ASSERT_TREE_H
 #define BIDE_SIM_STUDY_ASSERT_TREE_H
 
@@ -12,8 +12,8 @@ struct sim_side {
     bool is_figure;
     enum sim_figure figure;
     double number;
-    uint32_t variant; /* SIM_NONE: of each in turn */
-    char *name;       /* of it, as typed; or NULL */
+    uint32_t variant; /* SIM_NONE: each in turn */
+    char *name;       /* of the variant, as typed; or NULL */
     size_t at, len;   /* where it was typed */
 };
 
@@ -28,7 +28,7 @@ struct sim_node {
     enum sim_node_kind kind;
     enum sim_compare compare;
     struct sim_side left, right; /* of COMPARE */
-    uint32_t a, b;               /* numbers of the nodes below */
+    uint32_t a, b;               /* indexes of the child nodes */
 };
 
 struct sim_assert {

@@ -1,4 +1,4 @@
-/* The values of a sweep, from what was typed. */
+/* Parses the values of a sweep. */
 #include "sim/study/axis.h"
 
 #include <errno.h>
@@ -63,7 +63,8 @@ static bool read_amount(const char *text, size_t len, struct amount *ret)
     return *copy >= '0' && *copy <= '9' && !*end && !errno;
 }
 
-/* Three digits, by way of text: 0.3 is what one would type, 3 * 0.1 is not. */
+/* Rounds to three digits by way of text, which gives 0.3 as a user would type
+ * it; 3 * 0.1 is another number. */
 static double rounded(double x)
 {
     char text[40];
@@ -98,7 +99,7 @@ static bool is_whole(double x)
 static void add_value(struct sim_axis *a, char *value)
 {
     if (a->n > 0 && strcmp(a->values[a->n - 1], value) == 0) {
-        free(value); /* whole numbers may fall together */
+        free(value); /* after rounding, whole numbers may be equal */
         return;
     }
     a->values = sim_resize(a->values, a->n + 1, sizeof *a->values);
@@ -124,7 +125,7 @@ static void fill_range(struct sim_axis *a, struct amount from, struct amount to,
     }
 }
 
-/* `text` is all that was typed, the range begins at `at`. */
+/* `text` is the whole argument; the range begins at `at`. */
 static int parse_range(struct sim_axis *a, const char *text, size_t at,
                        size_t dots, struct sim_fuss *fuss)
 {

@@ -1,4 +1,4 @@
-/* One side of a sweep: a setting and the values it is given.
+/* One axis of a sweep: a setting and its values.
  *
  *     struct sim_axis a;
  *     struct sim_fuss fuss;
@@ -6,17 +6,18 @@
  *     puts(a.values[1]);                                      // 105ms
  *     sim_axis_done(&a);
  *
- * `KEY=a..b` is five values, `KEY=a..b:n` is n, from a to b: by equal factors
- * if they are far apart (durations and rates ten times, other numbers a hundred
- * times), by equal steps otherwise; each to three digits, so that what is
- * printed is what was run. `KEY=v1,v2,v3` is just these. Threads: owned. */
+ * `KEY=a..b` means five values from a to b, `KEY=a..b:n` means n: by equal
+ * factors if a and b are far apart (durations and rates ten times, other
+ * numbers a hundred times), by equal steps otherwise; each is rounded to three
+ * digits, so that the printed values are those that were run. `KEY=v1,v2,v3`
+ * lists the values. Threads: owned. */
 #ifndef BIDE_SIM_STUDY_AXIS_H
 #define BIDE_SIM_STUDY_AXIS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is wrong with a text that somebody typed, and where in it. */
+/* What is wrong with a text that the user typed, and where in it. */
 struct sim_fuss {
     size_t at, len;    /* bytes of the text */
     char message[160]; /* what was found, and what was expected */

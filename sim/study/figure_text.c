@@ -81,7 +81,8 @@ static const struct bide__unit *unit_of(enum sim_figure f, double x)
 
 /* ===== digits ===== */
 
-/* What is just under 1 is 1: "0.997x" claims more than was measured. */
+/* A value just under 1 counts as 1: "0.997x" would claim more precision than
+ * was measured. */
 static int places_for(double x, int digits)
 {
     return bide__places(x, digits, 0.995, 6);
@@ -92,7 +93,7 @@ static void put_digits(double x, int digits, char *buffer, size_t size)
     bide__fixed(x, places_for(x, digits), buffer, size);
 }
 
-/* Just under 100 % the third digit hides what matters: 99.97 % is not 100 %. */
+/* Just under 100 % three digits hide what matters: 99.97 % is not 100 %. */
 static void put_number(enum sim_figure f, double x,
                        const struct bide__unit *unit, char *buffer, size_t size)
 {
@@ -134,8 +135,8 @@ static const char *wilson_text(const struct sim_interval *i, char *buffer,
     return buffer;
 }
 
-/* Half an interval has the places of its mean, or one more; "" if there is
- * nothing to see then. */
+/* Half an interval has as many decimal places as its mean, or one more; "" if
+ * that leaves only zeros. */
 static void put_half(double half, double mean, char *buffer, size_t size)
 {
     int places = places_for(mean, 3), needed = places_for(half, 1);

@@ -1,5 +1,5 @@
-/* Figures for people: a value to three digits with its unit, and the figure that a
- * name means.
+/* Figures for people: a value to three digits with its unit, and looking up a
+ * figure by its name.
  *
  *     char text[SIM_TEXT];
  *     sim_figure_text(SIM_FIG_P99, 0.412, text, sizeof text);   // "412ms"
@@ -20,18 +20,19 @@ enum sim_unit {
 
 enum sim_unit sim_figure_unit(enum sim_figure f);
 
-/* Its name for machines: "per_second", "share", "seconds", "times", "count". */
+/* The unit's name in JSON and CSV: "per_second", "share", "seconds", "times",
+ * "count". */
 const char *sim_figure_unit_name(enum sim_figure f);
 
-/* 1: more is better; -1: less is; 0: neither is by itself. */
+/* 1: more is better; -1: less is better; 0: neither. */
 int sim_figure_better(enum sim_figure f);
 
-/* By its name, or SIM_FIGURES if there is none of that name. */
+/* The figure with this name, or SIM_FIGURES. */
 enum sim_figure sim_figure_find(const char *name, size_t len);
 
 /* A value with its unit, to three digits: "1.21x", "412ms", "99.3%", "never",
  * "-" for NaN. And an interval: "412 \u00b112ms" (without utf8 "+-"), "4.1s, 3
- * never". In `buffer`, which SIM_TEXT bytes are enough for. */
+ * never". Written to `buffer`; SIM_TEXT bytes are enough. */
 #define SIM_TEXT 48
 const char *sim_figure_text(enum sim_figure f, double x, char *buffer,
                             size_t size);

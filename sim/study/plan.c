@@ -1,7 +1,7 @@
-/* How many replications, of what. */
+/* The number of replications of a model, and of runs of a plan. */
 #include "sim/study/plan.h"
 
-/* Calls that a run will see, roughly. */
+/* A rough estimate of the calls in a run. */
 static double calls_of(const struct sim_model *m)
 {
     double all = 0, s = (double)m->duration_ns / 1e9;

@@ -6,8 +6,9 @@
  *     printf("%g s, %g to %g\n", i->mean, i->low, i->high);
  *     sim_summary_free(s);
  *
- * Replication k of every variant has the seed `plan.seed + k`, and so the same
- * luck. The result does not depend on the number of threads. Threads: owned. */
+ * Replication k of every variant has the seed `plan.seed + k`, and so draws the
+ * same luck. The result does not depend on the number of threads. Threads:
+ * owned. */
 #ifndef BIDE_SIM_STUDY_PLAN_H
 #define BIDE_SIM_STUDY_PLAN_H
 
@@ -19,20 +20,20 @@ struct sim_plan {
     uint64_t seed;
     uint32_t replications;     /* at least 1 */
     uint32_t threads;          /* 0: one for each core */
-    struct sim_run_conf run_conf; /* its progress is of the whole plan */
+    struct sim_run_conf run_conf; /* its progress is that of the plan */
 };
 
-/* How many replications of a model are sensible: `usual`, or fewer if those would
- * take long; at least 1. */
+/* A sensible number of replications of a model: `usual`, or fewer if those
+ * would take long; at least 1. */
 uint32_t sim_plan_replications(const struct sim_model *m, uint32_t usual);
 
-/* How many runs a plan makes, of `points` models such as its own. A study that
- * would make more than SIM_PLAN_MOST is more than anybody waits for. */
+/* How many runs a plan makes, with `points` models like its own. A study of
+ * more than SIM_PLAN_MOST runs would take longer than anyone waits. */
 enum { SIM_PLAN_MOST = 2000000 };
 uint64_t sim_plan_runs(const struct sim_plan *plan, uint64_t points);
 
-/* Runs it all. When the plan's progress says stop, what is finished counts, and
- * cut_short is set. Never NULL. */
+/* Runs the plan. When its progress function says stop, the finished runs count,
+ * and cut_short is set. Never NULL. */
 struct sim_summary *sim_replicate(const struct sim_plan *plan);
 
 #endif

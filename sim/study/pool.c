@@ -16,18 +16,18 @@ enum { MOST_THREADS = 256 };
 /* Threads: shared. */
 struct crew {
     const struct sim_pool *pool;
-    atomic_uint next; /* the job that is begun next */
+    atomic_uint next; /* the next job to begin */
     atomic_bool stopped;
     pthread_mutex_t lock; /* protects what follows */
-    double done;          /* jobs, the unfinished by the part that is done */
+    double done;          /* jobs, with fractions for unfinished ones */
     uint64_t events;
 };
 
-/* One thread and the job it is at. Threads: owned, but for `crew`. */
+/* One thread and its current job. Threads: owned, except `crew`. */
 struct hand {
     struct crew *crew;
-    double part;     /* of the job that has been told */
-    uint64_t events; /* of it */
+    double part;     /* of the job, as last reported */
+    uint64_t events; /* of the job, likewise */
 };
 
 /* ===== progress ===== */
@@ -100,8 +100,8 @@ bool sim_pool_run(const struct sim_pool *pool, uint64_t *ret_events)
     pthread_t *threads = sim_new(n, sizeof *threads);
 
     pthread_mutex_init(&c.lock, NULL);
-    /* This thread is one of them: the work is done even where no other can be
-     * had. */
+    /* This thread is one of them: the work gets done even if no other thread
+     * can be started. */
     while (started + 1 < n &&
            pthread_create(&threads[started], NULL, work, &c) == 0)
         started++;

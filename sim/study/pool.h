@@ -1,14 +1,13 @@
-/* Many runs on all cores: jobs by number, taken in order by as many threads as
- * there are.
+/* Many runs on all cores: jobs have numbers, and threads take them in order.
  *
  *     struct sim_pool pool = { .n_jobs = 60, .self = &me, .job = what_to_run,
  *                              .take = keep_what_came };
  *     bool whole = sim_pool_run(&pool, &events);
  *
- * Which thread runs a job changes nothing of what it gives: a run depends on
- * model, variant and seed alone. One run is never spread over threads.
- * Threads: owned; `job` and `take` are called by several at once, each for
- * another number. */
+ * The result of a job does not depend on the thread that runs it: a run depends
+ * only on model, variant and seed. One run is never spread over threads.
+ * Threads: owned; several threads call `job` and `take` at once, each for
+ * another job. */
 #ifndef BIDE_SIM_STUDY_POOL_H
 #define BIDE_SIM_STUDY_POOL_H
 
@@ -24,17 +23,17 @@ struct sim_job {
 struct sim_pool {
     uint32_t n_jobs;
     uint32_t threads;          /* 0: one for each core */
-    struct sim_run_conf run_conf; /* its progress is that of all jobs together, and
-                             * called by one thread at a time; samples are as
-                             * each job says */
-    void *self;                /* of ... */
+    struct sim_run_conf run_conf; /* its progress is that of all jobs together,
+                             * called by one thread at a time; each job sets
+                             * its own samples */
+    void *self;                /* passed to the functions below */
     void (*job)(void *self, uint32_t n, struct sim_job *ret);
-    /* ... who gets the result, to keep or to free. It may be cut short. */
+    /* Gets the result, to keep or to free. It may be cut short. */
     void (*take)(void *self, uint32_t n, struct sim_result *r);
 };
 
-/* Runs them all; false if progress said stop, and then the jobs that had not
- * begun were never taken. */
+/* Runs all jobs; false if progress said stop: then jobs that had not begun were
+ * skipped. */
 bool sim_pool_run(const struct sim_pool *pool, uint64_t *ret_events);
 
 #endif

@@ -1,5 +1,6 @@
-/* Replications of every variant, by the pool. Replication 0 of each variant is
- * run first, so that a run that is stopped early can still compare. */
+/* Runs the replications of every variant in the pool. Replication 0 of each
+ * variant runs first, so that variants can be compared even if the user stops
+ * early. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,13 +11,12 @@
 
 /* What is kept of a run. */
 struct outcome {
-    bool done; /* to its end */
+    bool done; /* it ran to its end */
     double figure[SIM_FIGURES];
 };
 
-/* Threads: shared. Each run has its own outcome; what they add up to is under
- * the lock. Counts are whole numbers, whose sum does not depend on the order.
- */
+/* Threads: shared. Each run has its own outcome; the lock protects the sums.
+ * Counts are whole numbers, so their sum does not depend on the order. */
 struct replication {
     const struct sim_plan *plan;
     struct sim_summary *summary;
@@ -83,8 +83,8 @@ static bool stop_now(void *self, double done, uint64_t events)
     return false;
 }
 
-/* A variant that was not even begun when it was stopped: an empty result has
- * its shape, and nothing to say. */
+/* For a variant that had not begun when the user stopped: an empty result of
+ * the right shape. */
 static void fill_gap(struct replication *all, uint32_t variant)
 {
     struct sim_run_conf run_conf = { .steps = all->plan->run_conf.steps,
@@ -98,8 +98,8 @@ static void fill_gap(struct replication *all, uint32_t variant)
 
 /* ===== all together ===== */
 
-/* Figure f of the runs that count: those that are finished, or else the first
- * as far as it came. */
+/* Figure f over the finished runs; if none has finished, that of the first run
+ * as far as it got. */
 static struct sim_interval sum_figure(const struct replication *all,
                                       uint32_t variant, enum sim_figure f,
                                       double *values)

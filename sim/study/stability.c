@@ -1,4 +1,4 @@
-/* The map of load against the size of a hit. */
+/* The stability map: load against the length of the hit. */
 #include "sim/study/stability.h"
 
 #include <math.h>
@@ -43,7 +43,7 @@ static void add_stop(struct sim_model *d)
                                            .to_ns = from_ns });
 }
 
-/* How long there is to recover: at first, and for those that took longer. */
+/* How much time a run has to recover: at first, and the second time. */
 static int64_t short_tail(int64_t length_ns)
 {
     return 4 * length_ns > least_tail_ns ? 4 * length_ns : least_tail_ns;
@@ -121,10 +121,10 @@ void sim_stability_free(struct sim_stability *s)
 struct mapping {
     const struct sim_stability *map;
     const struct sim_run_conf *run_conf;
-    double *recover;   /* seconds, infinite: not; NaN: not run. [seed][cell] */
-    uint32_t *again;   /* the second time: which of them; or NULL */
-    double from, size; /* the part of all that this is, for progress */
-    uint64_t before;   /* events of the first time */
+    double *recover;   /* s; infinite: never; NaN: not run. [seed][cell] */
+    uint32_t *again;   /* in the second pass, the runs to repeat; or NULL */
+    double from, size; /* this pass as a part of the whole, for progress */
+    uint64_t before;   /* events of the first pass */
 };
 
 static uint32_t n_cells(const struct sim_stability *s)
@@ -144,7 +144,7 @@ static void get_job(void *self, uint32_t n, struct sim_job *ret)
     ret->seed = s->seed + run / n_cells(s);
 }
 
-/* Whether it runs well in the end, whatever was before. */
+/* Whether it works well at the end of the run. */
 static bool ends_well(const struct sim_result *r)
 {
     double calls = 0, successes = 0;
@@ -220,8 +220,8 @@ static bool run_jobs(struct mapping *all, const struct sim_plan *plan,
     return sim_pool_run(&pool, ret_events);
 }
 
-/* Those that have not recovered get as long as the scenario gives them, unless
- * they are asked for more than can be served: that does not end. */
+/* Runs that have not recovered get as much time as the scenario allows, unless
+ * the load exceeds the capacity: then they never will. */
 static bool run_again(struct mapping *all, struct sim_stability *s,
                       const struct sim_plan *plan)
 {

@@ -1,5 +1,5 @@
-/* Stability: what becomes of a system that is hit, for every load and every
- * size of the hit.
+/* Stability: whether a system recovers from a hit, for various loads and
+ * lengths of the hit.
  *
  *     struct sim_stability *s;
  *     const char *why = sim_stability_new(&s, model, loads, 12, lengths, 6);
@@ -8,24 +8,25 @@
  *         sim_stability_at(s, variant, load, length)->fate;
  *     sim_stability_free(s);
  *
- * A load of 1 is what the busiest service can just serve: the rates of all open
- * fleets are scaled alike. The hit is the model's own faults, made to last so
- * long; where it has none, a full stop of the service that is called first.
- * After the hit the model has four times as long to recover, a minute at least;
- * runs that do not are run once more, for as long as the model gives itself
- * after its faults, if that is longer and the load can be served at all.
+ * A load of 1 is the most that the busiest service can serve: the rates of all
+ * open fleets are scaled alike. The hit is the model's own faults, stretched to
+ * the given length; if it has none, a full stop of the service that is called
+ * first. After the hit the model has four times that length to recover, and at
+ * least a minute. Runs that do not recover are repeated with as much time as
+ * the model has after its faults, if that is longer and the load can be served
+ * at all.
  *
  * A run has recovered when the figure `recover` says so and nine in ten calls
- * of the last tenth of the run succeeded. A cell is SIM_FATE_RECOVERS if all
- * its runs have, and in less than three times the length of the hit, or 10 s;
- * SIM_FATE_NEVER if none has; and SIM_FATE_VULNERABLE between. Threads: owned.
- */
+ * in the last tenth of the run succeeded. A cell is SIM_FATE_RECOVERS if all
+ * its runs have recovered in less than three times the length of the hit, or
+ * 10 s; SIM_FATE_NEVER if none has; and otherwise SIM_FATE_VULNERABLE.
+ * Threads: owned. */
 #ifndef BIDE_SIM_STUDY_STABILITY_H
 #define BIDE_SIM_STUDY_STABILITY_H
 
 #include "sim/study/plan.h"
 
-/* What becomes of a system that is hit. */
+/* What happens to a system after a hit. */
 enum sim_fate {
     SIM_FATE_UNKNOWN,    /* not run (yet) */
     SIM_FATE_RECOVERS,   /* every time, and soon */
@@ -35,13 +36,13 @@ enum sim_fate {
 
 struct sim_cell {
     enum sim_fate fate;
-    uint32_t stuck, runs; /* so many of so many never recovered */
+    uint32_t stuck, runs; /* how many of how many never recovered */
     double recover_s;     /* mean of those that did; NaN: none */
 };
 
 struct sim_stability {
     const struct sim_model *model; /* must outlive it */
-    double capacity;               /* calls a second that are a load of 1 */
+    double capacity;               /* calls per second at a load of 1 */
     double *loads;
     int64_t *lengths_ns;
     uint32_t n_loads, n_lengths, n_variants;
@@ -52,13 +53,14 @@ struct sim_stability {
     bool cut_short;
 };
 
-/* NULL and the map, or why there can be none. */
+/* NULL and the map, or the reason why there can be none. */
 const char *sim_stability_new(struct sim_stability **ret,
                               const struct sim_model *m, const double *loads,
                               uint32_t n_loads, const int64_t *lengths_ns,
                               uint32_t n_lengths);
 
-/* Runs it, once, by the seed, replications, threads and run configuration of a plan. */
+/* Runs it, once, with the seed, replications, threads and run configuration of
+ * a plan. */
 void sim_stability_run(struct sim_stability *s, const struct sim_plan *plan);
 
 const struct sim_cell *sim_stability_at(const struct sim_stability *s,
@@ -69,9 +71,9 @@ void sim_stability_free(struct sim_stability *s);
 /* "recovers", "vulnerable", "never", "unknown". */
 const char *sim_fate_name(enum sim_fate fate);
 
-/* The share of its capacity that the busiest service is used to by the open
- * fleets, without any retry; 0 if nothing limits it. A worker that is held
- * while it calls on is held for the mean of that as well. */
+/* The share of the busiest service's capacity that the open fleets use, without
+ * any retry; 0 if nothing limits it. A worker that is held during calls to
+ * other services counts as held for their mean time as well. */
 double sim_utilisation(const struct sim_model *m);
 
 #endif

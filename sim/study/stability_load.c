@@ -1,11 +1,12 @@
-/* How much of what it can serve a model is asked to serve, without retries. */
+/* The load of a model as a share of its capacity, without retries. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "sim/model/memory.h"
 #include "sim/study/stability.h"
 
-/* Requests a second that reach each service. Graphs have no circles. */
+/* Adds up the requests per second that reach each service. Graphs have no
+ * cycles. */
 static void add_visits(const struct sim_model *m, double *rates,
                        uint32_t service, double rate)
 {
@@ -16,7 +17,7 @@ static void add_visits(const struct sim_model *m, double *rates,
         add_visits(m, rates, s->edges[i].service, rate * s->edges[i].times);
 }
 
-/* How long a request keeps a worker, on average, in seconds. */
+/* How long a request occupies a worker, on average, in seconds. */
 static double held_for(const struct sim_model *m, uint32_t service)
 {
     const struct sim_model_service *s = &m->services[service];

@@ -1,5 +1,5 @@
-/* Which model is run: a scenario, found by its name, with other policies or fewer
- * variants. */
+/* The model to run: a scenario, found by its name, possibly with other policies
+ * or fewer variants. */
 #include "sim/study/subject.h"
 
 #include <stdlib.h>

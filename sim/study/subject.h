@@ -1,5 +1,4 @@
-/* Subjects: the models that a study is made of, as they were read and as they are
- * to be run.
+/* Subjects: the models of a study, as they were read and as they are run.
  *
  *     struct sim_subject s;
  *     if (sim_subject_read(&s, "metastable", notes) < 0)
@@ -17,25 +16,25 @@
 #include "sim/model/model.h"
 
 struct sim_subject {
-    const char *name;        /* as it was asked for */
+    const char *name;        /* as the user gave it */
     struct sim_model *read;  /* as it was read */
     struct sim_model *draft; /* a copy, which the study changes and runs */
 };
 
-/* Whether a name is that of a scenario that comes with bide, or may be that of a
- * file; and whether it names a policy (a file, FILE:NAME, preset:NAME) rather than
- * a scenario. */
+/* Whether a name is that of a built-in scenario, or may be that of a file; and
+ * whether it names a policy (a file, FILE:NAME, preset:NAME) rather than a
+ * scenario. */
 bool sim_subject_known(const char *name);
 bool sim_subject_is_policy(const char *name);
 
-/* Reads a scenario; one that comes with bide goes before a file of its name. The
- * errors are those of sim_scenario_read(). */
+/* Reads a scenario; a built-in one takes precedence over a file of the same
+ * name. The errors are those of sim_scenario_read(). */
 int sim_subject_read(struct sim_subject *ret, const char *name,
                      bide_diagnostics *notes);
 void sim_subject_done(struct sim_subject *s);
 
-/* Puts policies in the place of the variants: a variant for each, in which every
- * fleet has it. Names and rules must outlive the subject. */
+/* Replaces the variants by policies: a variant for each, in which every fleet
+ * uses it. Names and rules must outlive the subject. */
 struct sim_subject_policy {
     const char *name;
     const bide_policy_conf *conf;
@@ -43,8 +42,8 @@ struct sim_subject_policy {
 void sim_subject_compare(struct sim_subject *s,
                          const struct sim_subject_policy *policies, uint32_t n);
 
-/* Keeps only the variants of these names, or all if n is 0. NULL, or the first
- * name that no variant has: then all stay. */
+/* Keeps only the variants with these names, or all if n is 0. Returns NULL, or
+ * the first name that no variant has: then all stay. */
 const char *sim_subject_pick(struct sim_subject *s, const char *const *names,
                              uint32_t n);
 

@@ -1,4 +1,4 @@
-/* What replications say together: means, and how far they may be off. */
+/* Summarizes replications: means and their confidence intervals. */
 #include "sim/study/summary.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 
 /* ===== intervals ===== */
 
-/* Student's t for 95 %, both sides; beyond the table the first terms of its
- * expansion, which are good to four digits there. */
+/* Student's t for 95 %, two-sided; beyond the table, the first terms of its
+ * expansion, which are accurate to four digits there. */
 static double student(uint32_t freedom)
 {
     static const double table[] = {
@@ -25,7 +25,7 @@ static double student(uint32_t freedom)
     return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n);
 }
 
-/* Wilson's interval of a share p of n: never of no width, never outside of
+/* Wilson's interval of a share p of n: its width is never 0, and it lies within
  * 0..1. */
 static void wilson(struct sim_interval *i)
 {

@@ -1,4 +1,5 @@
-/* Sweeps: the points as drafts of the model, and their runs by the pool. */
+/* Sweeps: creates the points as copies of the model, and runs them in the
+ * pool. */
 #include "sim/study/sweep.h"
 
 #include <math.h>
@@ -28,7 +29,7 @@ static int set_axis(struct sim_sweep *s, struct sim_model *draft, uint32_t axis,
     return rc == SIM_SET_OK ? 0 : -1;
 }
 
-/* Each value may be fine by itself, and not beside the others. */
+/* Values that are valid by themselves may not be valid together. */
 static int check(const struct sim_sweep *s, const struct sim_model *draft,
                  uint32_t axis, uint32_t value, struct sim_fuss *fuss)
 {

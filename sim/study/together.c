@@ -1,4 +1,4 @@
-/* One summary of several. The lists of variants are copied, what they point to
+/* Joins several summaries. The lists of variants are copied; what they point to
  * stays with the parts. */
 #include "sim/study/together.h"
 

@@ -15,20 +15,20 @@
 
 struct sim_together {
     struct sim_summary all;       /* its variants are those of the parts */
-    const char **names;           /* of the variants; from _index() on */
-    struct sim_interval *figures; /* of one variant after the other; so, too */
+    const char **names;           /* of the variants; set by _index() */
+    struct sim_interval *figures; /* by variant; set by _index() */
     struct sim_summary **parts;   /* what was added */
-    char **joined;                /* names that were made */
+    char **joined;                /* names that were composed */
     uint32_t n_parts, n_joined, room_parts, room_joined;
 };
 
-/* Adds what became of a scenario, and frees it with the rest. Where there are
- * several, variants are told apart by the name of their scenario as well; NULL:
- * this is the only one. */
+/* Adds the summary of a scenario and takes ownership of it. The name of the
+ * scenario is put before those of its variants; NULL: this is the only
+ * scenario. */
 void sim_together_add(struct sim_together *t, const char *scenario,
                       struct sim_summary *part);
 
-/* When all are there: lists names and figures. */
+/* Call when all have been added: lists names and figures. */
 void sim_together_index(struct sim_together *t);
 
 /* "scenario: variant", or "scenario" if the variant has no name. */
