@@ -55,11 +55,12 @@ static ssize_t tls_writev(struct net_conn *c, const struct iovec *iov, int n)
     const void *from = iov[0].iov_base;
     size_t len = iov[0].iov_len, put = 0;
     if (n > 1 && len < RECORD) {
-        memcpy(record, from, len);
-        for (int i = 1; i < n && len < RECORD; i++) {
+        len = 0;
+        for (int i = 0; i < n && len < RECORD; i++) {
             size_t part =
                 iov[i].iov_len < RECORD - len ? iov[i].iov_len : RECORD - len;
-            memcpy(record + len, iov[i].iov_base, part);
+            if (part != 0) /* an empty piece may be nowhere */
+                memcpy(record + len, iov[i].iov_base, part);
             len += part;
         }
         from = record;
