@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "bide/policy.h"
-#include "lib/calendar.h"
+#include "lib/response/calendar.h"
 
 enum { FIRST_YEAR = 1970, LAST_YEAR = 2200 };
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/outcome.h"
+#include "lib/response/outcome.h"
 
 #define MAX_FIELDS 32
 #define FAULT(name) (1u << BIDE_FAULT_##name)

@@ -221,9 +221,9 @@ static bool pass_breaker(struct bide__call *c, int64_t now,
     return in;
 }
 
-static struct bide__answer_to_start ask_all(struct bide__call *c, bool beside,
-                                            int64_t now,
-                                            struct bide__running *r)
+static struct bide__answer_to_start ask_rest(struct bide__call *c, bool beside,
+                                             int64_t now,
+                                             struct bide__running *r)
 {
     bool breaker = c->dep->policy.conf.breaker.kind != BIDE_BREAKER_OFF;
     bool idle = !breaker || bide__breaker_idle(&c->dep->breaker,
@@ -242,6 +242,60 @@ static struct bide__answer_to_start ask_all(struct bide__call *c, bool beside,
     if (r->place)
         leave_place(c);
     return refused(BIDE_BECAUSE_BREAKER_OPEN);
+}
+
+/* At the gate a call waits no longer than an attempt would still be worth
+ * making. */
+static struct bide__answer_to_start wait_at_gate(const struct bide__call *c,
+                                                 int64_t at, int64_t now)
+{
+    int64_t latest = c->deadline_ns;
+    if (latest != BIDE_FOREVER)
+        latest -= c->dep->policy.conf.attempt_min_ns + 1;
+    if (now >= latest)
+        return refused(BIDE_BECAUSE_UNREACHABLE);
+    return held_up(BIDE_BECAUSE_KNOCKING, at < latest ? at : latest);
+}
+
+static struct bide__answer_to_start ask_gate(struct bide__call *c, bool beside,
+                                             int64_t now,
+                                             struct bide__running *r)
+{
+    bide_dep *dep = c->dep;
+    struct bide__gate_place place = { c->at_gate, c->gate_ticket };
+    struct bide__gate_answer a =
+        bide__gate_ask(&dep->gate, &dep->policy, c->rng, &place, now);
+    switch (a.verb) {
+    case BIDE__GATE_GO:
+        return admitted();
+    case BIDE__GATE_KNOCK:
+        r->knock = true;
+        return admitted();
+    case BIDE__GATE_WAIT:
+        if (beside)
+            return refused(BIDE_BECAUSE_UNREACHABLE);
+        c->at_gate = true;
+        c->is.hinted = false;
+        c->gate_ticket = place.ticket;
+        return wait_at_gate(c, a.at_ns, now);
+    default:
+        return refused(BIDE_BECAUSE_UNREACHABLE);
+    }
+}
+
+/* The gate comes first, so that a call that waits there holds nothing. */
+static struct bide__answer_to_start ask_all(struct bide__call *c, bool beside,
+                                            int64_t now,
+                                            struct bide__running *r)
+{
+    struct bide__answer_to_start a = admitted();
+    if (c->dep->policy.gated && bide__gate_busy(&c->dep->gate))
+        a = ask_gate(c, beside, now, r);
+    if (a.admission == BIDE__ADMITTED)
+        a = ask_rest(c, beside, now, r);
+    if (a.admission != BIDE__ADMITTED && r->knock)
+        bide__gate_unknock(&c->dep->gate, now);
+    return a;
 }
 
 static void begin_first(struct bide__call *c, const struct bide__running *r,
@@ -273,7 +327,9 @@ struct bide__answer_to_start bide__attempt_start(struct bide__call *c,
     if (a.admission != BIDE__ADMITTED)
         return a;
 
-    if (c->is.granted)
+    if (c->again)
+        ; /* it was counted when it began first */
+    else if (c->is.granted)
         count_retry(c);
     else
         begin_first(c, &r, now);
@@ -285,6 +341,7 @@ struct bide__answer_to_start bide__attempt_start(struct bide__call *c,
     r.tokens = c->is.granted ? c->ticket.tokens : 0;
     c->running[c->n_running++] = r;
     c->is.granted = c->is.queued = c->is.paced = c->is.let_through = false;
+    c->again = c->at_gate = c->held = false;
     c->state = BIDE__RUNNING;
     if (c->dep->policy.conf.hedge.max != 0)
         c->at_ns = bide__hedge_due(c, now);
@@ -325,6 +382,46 @@ int64_t bide__hedge_due(struct bide__call *c, int64_t now)
 
 /* ===== ending ===== */
 
+/* Whether it was the only attempt that runs, and provably reached nobody. */
+static bool reached_nobody(const struct bide__call *c,
+                           const struct bide__running *r,
+                           const bide_outcome *out)
+{
+    bool transport = out->fault == BIDE_FAULT_DNS ||
+                     out->fault == BIDE_FAULT_CONNECT ||
+                     out->fault == BIDE_FAULT_RESET ||
+                     out->fault == BIDE_FAULT_TIMEOUT;
+    return c->dep->policy.gated && transport && out->not_processed &&
+           out->status == 0 && out->cls == BIDE_TRANSIENT &&
+           c->n_running == 0 && r->attempt == c->attempts;
+}
+
+/* Such an attempt counts as not begun: it will be made again under the same
+ * number, with what was paid for it. */
+static void unbegin(struct bide__call *c, const struct bide__running *r,
+                    int64_t now)
+{
+    c->attempts--;
+    c->again = true;
+    c->is.granted = r->paid;
+    c->at_ns = now;
+    bide__count(&c->dep->counters.unreached);
+}
+
+static void tell_gate(const struct bide__call *c, const struct bide__running *r,
+                      const bide_outcome *out, int64_t now)
+{
+    struct bide__gate *gate = &c->dep->gate;
+    if (c->unreached && !out->elsewhere)
+        bide__gate_missed(gate, &c->dep->policy, c->rng, r->knock, r->start_ns,
+                          now);
+    else if (out->cls == BIDE_SUCCESS || out->status != 0 ||
+             !(out->not_processed || bide__blames_nobody(out)))
+        bide__gate_reached(gate, r->start_ns, now);
+    else if (r->knock)
+        bide__gate_unknock(gate, now);
+}
+
 static void tell_breaker(const struct bide__call *c,
                          const struct bide__running *r, const bide_outcome *out,
                          int64_t took, int64_t now)
@@ -332,7 +429,8 @@ static void tell_breaker(const struct bide__call *c,
     struct bide__breaker_env env = breaker_env(c);
     struct bide__pass pass = bide__pass_of(c, r);
     struct bide__transition t = { false, 0, 0 };
-    bide__breaker_report(&env, &pass, bide__health_of(out),
+    bide__breaker_report(&env, &pass,
+                         c->unreached ? BIDE__NEUTRAL : bide__health_of(out),
                          took >= c->dep->policy.conf.breaker.slow_ns,
                          out->hinted ? out->hint_ns : 0, now, &t);
     announce(c, &t, now);
@@ -363,7 +461,8 @@ static void tell_limits(struct bide__call *c, const struct bide__running *r,
         bide__rate_report(&c->dep->rate, out->cls == BIDE_THROTTLED, now);
     if (limits->adaptive_throttle && bide__health_of(out) == BIDE__WELL)
         bide__throttle_accepted(c->lane, &c->dep->policy, now);
-    else if (limits->adaptive_throttle && bide__blames_nobody(out))
+    else if (limits->adaptive_throttle &&
+             (c->unreached || bide__blames_nobody(out)))
         bide__throttle_forget(c->lane, &c->dep->policy, r->start_ns);
 }
 
@@ -392,10 +491,19 @@ void bide__attempt_end(struct bide__call *c, const struct bide__running *r,
                        const bide_outcome *out, int64_t now)
 {
     int64_t took = bide__elapsed_ns(r->start_ns, now);
+    c->unreached = reached_nobody(c, r, out);
+    c->elsewhere = c->unreached && out->elsewhere;
+    if (c->dep->policy.gated && (c->unreached || r->knock ||
+                                 !bide__gate_calm(&c->dep->gate)))
+        tell_gate(c, r, out, now);
     if (c->dep->policy.conf.breaker.kind != BIDE_BREAKER_OFF)
         tell_breaker(c, r, out, took, now);
-    tell_budget(c, r, out, now);
     tell_limits(c, r, out, now);
+    if (c->unreached) {
+        unbegin(c, r, now);
+        return;
+    }
+    tell_budget(c, r, out, now);
     tell_statistics(c, r, out, took, now);
 }
 

@@ -9,7 +9,9 @@
  *
  * A failed attempt is judged by the rules below, in order; the first that
  * applies ends the call and is its reason. If none does, the retry is paid for
- * and waits.
+ * and waits. An attempt that reached nobody is made again instead (gate.h), and
+ * with `when_refused: wait` a call that bide itself refuses is not over: it
+ * waits, and asks again.
  *
  * Hedging uses the same machine. The next attempt is then due while one is
  * RUNNING, a failure sends it at once, and a rule that would end the call stops
@@ -47,11 +49,24 @@ static bool fits_deadline(const struct bide__call *c, int64_t start_ns)
 
 /* ===== how long to wait ===== */
 
+/* Between two times that a call asks which was refused. */
+#define HELD_LEAST_NS (50 * BIDE_MILLISECOND)
+#define HELD_MOST_NS (2 * BIDE_SECOND)
+
 static bool failed_to_connect(const struct bide__call *c)
 {
     return c->fault == BIDE_FAULT_DNS || c->fault == BIDE_FAULT_CONNECT ||
            c->fault == BIDE_FAULT_RESET ||
            (c->fault == BIDE_FAULT_TIMEOUT && c->is.unprocessed);
+}
+
+/* Before the gate is shut, the wait after which another failure shuts it. */
+static void knock_again(struct bide__call *c)
+{
+    c->reason = BIDE_BECAUSE_KNOCKING;
+    c->value_ns = c->wait_min_ns = bide__gate_doubt(&c->dep->policy);
+    c->wait_max_ns = 2 * c->wait_min_ns;
+    c->wait_ns = bide_rng_between(c->rng, c->wait_min_ns, c->wait_max_ns);
 }
 
 /* The wait that the policy computes, without the server's hint. */
@@ -62,6 +77,13 @@ static void compute_wait(struct bide__call *c)
     uint32_t n = c->attempts - 1;
 
     c->value_ns = c->wait_ns = c->wait_min_ns = c->wait_max_ns = 0;
+    c->reason = BIDE_BECAUSE_IMMEDIATE;
+    if (c->elsewhere)
+        return;
+    if (c->unreached) {
+        knock_again(c);
+        return;
+    }
     c->reason = BIDE_BECAUSE_HEDGE;
     if (hedges(c))
         return;
@@ -153,7 +175,8 @@ static bool not_idempotent(struct bide__call *c, int64_t now)
 static bool not_replayable(struct bide__call *c, int64_t now)
 {
     (void)now;
-    bool begun = c->fault != BIDE_FAULT_DNS && c->fault != BIDE_FAULT_CONNECT;
+    bool begun = c->fault != BIDE_FAULT_DNS &&
+                 c->fault != BIDE_FAULT_CONNECT && !c->unreached;
     return c->is.one_shot && begun;
 }
 
@@ -167,7 +190,7 @@ static bool no_attempts_left(struct bide__call *c, int64_t now)
 static bool upstream_retries(struct bide__call *c, int64_t now)
 {
     (void)now;
-    return c->is.nested;
+    return c->is.nested && !c->unreached;
 }
 
 static bool no_hint(struct bide__call *c, int64_t now)
@@ -199,10 +222,18 @@ static bool breaker_open(struct bide__call *c, int64_t now)
     return bide__breaker_refuses(&c->dep->breaker, c->is.probe, now);
 }
 
-/* Last, because it is the only one that takes something. */
+/* Near the end, because it is the only one that takes something; an attempt that
+ * reached nobody does not pay. */
 static bool no_budget(struct bide__call *c, int64_t now)
 {
-    return !c->is.granted && !bide__ticket_take(c, now);
+    return !c->is.granted && !c->unreached && !bide__ticket_take(c, now);
+}
+
+/* Nobody has been there for so long that this is no restart. */
+static bool unreachable(struct bide__call *c, int64_t now)
+{
+    return c->unreached && !c->elsewhere && !c->held &&
+           !bide__gate_waits(&c->dep->gate, &c->dep->policy, c->begin_ns, now);
 }
 
 static const struct rule {
@@ -225,6 +256,7 @@ static const struct rule {
     { past_deadline, BIDE_BECAUSE_DEADLINE, false },
     { breaker_open, BIDE_BECAUSE_BREAKER_OPEN, false },
     { no_budget, BIDE_BECAUSE_BUDGET, false },
+    { unreachable, BIDE_BECAUSE_UNREACHABLE, false },
 };
 
 enum { N_RULES = sizeof rules / sizeof rules[0] };
@@ -235,7 +267,8 @@ static void finish(struct bide__call *c, bide_reason reason)
 {
     if (c->is.granted) {
         bide__ticket_give_back(c);
-        bide__count(&c->dep->counters.retries_dropped);
+        if (!c->again)
+            bide__count(&c->dep->counters.retries_dropped);
     }
     c->state = BIDE__OVER;
     c->reason = (uint8_t)reason;
@@ -254,10 +287,58 @@ static bide_reason reason_to_keep(const struct bide__call *c,
                                                    : reason;
 }
 
+/* When a call that was refused should ask again: when the breaker lets probes
+ * through; otherwise soon, and less often the longer it has waited. Spread, so
+ * that those that were refused together do not ask together. */
+static int64_t ask_again_at(const struct bide__call *c, bide_reason reason,
+                            int64_t now)
+{
+    int64_t step = bide__elapsed_ns(c->begin_ns, now) / 8;
+    if (step < HELD_LEAST_NS)
+        step = HELD_LEAST_NS;
+    if (step > HELD_MOST_NS)
+        step = HELD_MOST_NS;
+    int64_t at = bide__add_ns(now, c->held ? 0 : c->wait_ns);
+    int64_t free = reason == BIDE_BECAUSE_BREAKER_OPEN
+                       ? bide__breaker_open_until(&c->dep->breaker)
+                   : reason == BIDE_BECAUSE_UNREACHABLE
+                       ? bide__gate_next_knock(&c->dep->gate, &c->dep->policy,
+                                               now)
+                       : 0;
+    return bide__add_ns(free > at ? free : at,
+                        bide_rng_between(c->rng, step / 2, step));
+}
+
+/* With `when_refused: wait`: what bide itself refuses may go later. It holds
+ * nothing meanwhile. */
+static bool hold(struct bide__call *c, bide_reason reason, int64_t now)
+{
+    if (conf_of(c)->when_refused != BIDE_REFUSED_WAIT || c->n_running != 0 ||
+        c->is.no_more || !bide_reason_is_refusal(reason))
+        return false;
+    if (!c->is.judged)
+        c->wait_ns = 0;
+    int64_t at = ask_again_at(c, reason, now);
+    if (!fits_deadline(c, at))
+        return false;
+    if (c->is.granted && !c->again)
+        bide__ticket_give_back(c);
+    if (c->is.queued)
+        bide__queue_quit(c);
+    c->held = true;
+    c->at_ns = at;
+    c->reason = BIDE_BECAUSE_HELD;
+    c->state = BIDE__WAITING;
+    return true;
+}
+
 /* Ends the call, unless another attempt may still succeed: then only hedging
  * ends, and the reason is kept in case that attempt fails too. */
-static void give_up(struct bide__call *c, bide_reason reason, bool final)
+static void give_up(struct bide__call *c, bide_reason reason, bool final,
+                    int64_t now)
 {
+    if (hold(c, reason, now))
+        return;
     if (reason == BIDE_BECAUSE_ATTEMPTS && c->stopped_by)
         reason = (bide_reason)c->stopped_by;
     if (final || c->n_running == 0) {
@@ -268,7 +349,7 @@ static void give_up(struct bide__call *c, bide_reason reason, bool final)
         bide__ticket_give_back(c);
     if (reason != BIDE_BECAUSE_ATTEMPTS && !c->stopped_by)
         bide__count(&c->dep->counters.hedges_refused);
-    c->stopped_by = (uint8_t)reason_to_keep(c, reason);
+    c->stopped_by = reason_to_keep(c, reason) & 0x3f;
     c->state = BIDE__RUNNING;
 }
 
@@ -278,7 +359,7 @@ static void grant(struct bide__call *c, bool pending, int64_t now)
 {
     int64_t at = bide__add_ns(now, c->wait_ns);
     struct bide__counters *counters = &c->dep->counters;
-    if (!hedges(c)) {
+    if (!hedges(c) && !c->unreached) {
         bide__histogram_add(&counters->wait_computed, c->value_ns, 1);
         bide__histogram_add(&counters->wait_jittered, c->wait_ns, 1);
     }
@@ -290,22 +371,34 @@ static void grant(struct bide__call *c, bool pending, int64_t now)
 static void judge(struct bide__call *c, int64_t now)
 {
     bool pending = c->is.granted;
-    compute_wait(c);
-    if (c->is.hinted && c->hint_ns > 0)
+    if (c->held)
+        c->wait_ns = 0; /* it has waited for longer */
+    else
+        compute_wait(c);
+    if (c->is.hinted && c->hint_ns > 0 && !c->held)
         heed_hint(c);
     for (int i = 0; i < N_RULES; i++) {
         if (rules[i].applies(c, now)) {
-            give_up(c, rules[i].reason, rules[i].final);
+            give_up(c, rules[i].reason, rules[i].final, now);
             return;
         }
     }
-    grant(c, pending, now);
+    if (!c->held) {
+        grant(c, pending, now);
+        return;
+    }
+    c->held = false; /* its wait is over */
+    c->state = BIDE__READY;
 }
 
 /* The wait is over: the retry may start, if it is let through. */
 static void wake(struct bide__call *c, int64_t now)
 {
-    if (!hedges(c))
+    if (c->held && c->is.judged) {
+        c->state = BIDE__FAILED; /* to be paid for */
+        return;
+    }
+    if (!hedges(c) && !c->held && !c->unreached && !c->at_gate)
         bide__histogram_add(&c->dep->counters.wait_slept,
                             bide__elapsed_ns(c->at_ns - c->wait_ns, now), 1);
     c->state = BIDE__READY;
@@ -318,11 +411,13 @@ static bide_decision wait_until(int64_t at_ns, bide_reason reason)
     return (bide_decision){ BIDE_WAIT, reason, 0, 0, at_ns };
 }
 
-static bide_decision done(const struct bide__call *c)
+static bide_decision done(const struct bide__call *c, int64_t now)
 {
     int64_t at = 0;
     if (c->reason == BIDE_BECAUSE_BREAKER_OPEN)
         at = bide__breaker_open_until(&c->dep->breaker);
+    else if (c->reason == BIDE_BECAUSE_UNREACHABLE)
+        at = bide__gate_next_knock(&c->dep->gate, &c->dep->policy, now);
     else if (c->reason == BIDE_BECAUSE_SERVER_REFUSED ||
              c->reason == BIDE_BECAUSE_HINT_TOO_LONG ||
              c->reason == BIDE_BECAUSE_SHED_RETRY ||
@@ -345,7 +440,7 @@ static bool proceed(struct bide__call *c, int64_t now, bide_decision *ret)
 {
     bide_reason why = (bide_reason)c->reason;
     if (!fits_deadline(c, now)) {
-        give_up(c, BIDE_BECAUSE_DEADLINE, false);
+        give_up(c, BIDE_BECAUSE_DEADLINE, false, now);
         return false;
     }
     struct bide__answer_to_start a =
@@ -355,10 +450,15 @@ static bool proceed(struct bide__call *c, int64_t now, bide_decision *ret)
         *ret = try_now(c, why, now);
         return true;
     case BIDE__HELD_UP:
+        if (c->at_gate) { /* asking more often would not help */
+            c->state = BIDE__WAITING;
+            c->reason = BIDE_BECAUSE_KNOCKING;
+            c->at_ns = a.at_ns;
+        }
         *ret = wait_until(a.at_ns, a.reason);
         return true;
     default:
-        give_up(c, a.reason, false);
+        give_up(c, a.reason, false, now);
         return false;
     }
 }
@@ -376,7 +476,7 @@ static bool wait_or_hedge(struct bide__call *c, int64_t now, bide_decision *ret)
     c->cls = BIDE_SUCCESS; /* nothing failed: it costs what a plain retry costs */
     c->fault = BIDE_FAULT_NONE;
     if (!bide__ticket_take(c, now)) {
-        give_up(c, BIDE_BECAUSE_BUDGET, false);
+        give_up(c, BIDE_BECAUSE_BUDGET, false, now);
         return false;
     }
     c->reason = BIDE_BECAUSE_HEDGE;
@@ -410,7 +510,7 @@ static bide_decision decide(struct bide__call *c, int64_t now)
             judge(c, now);
             break;
         case BIDE__OVER:
-            return done(c);
+            return done(c, now);
         }
     }
 }
@@ -420,7 +520,7 @@ bide_decision bide_call_next(bide_call *call, int64_t now_ns)
     struct bide__call *c = opened(call);
     int64_t now = bide__clock(now_ns);
     if (c->state == BIDE__OVER)
-        return done(c);
+        return done(c, now);
     if (c->state == BIDE__READY && fits_deadline(c, now) &&
         bide__plain_start(c, now))
         return try_now(c, BIDE_BECAUSE_FIRST, now);
@@ -478,6 +578,7 @@ void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
     c->state = BIDE__READY;
     c->reason = BIDE_BECAUSE_FIRST;
     c->stopped_by = 0;
+    c->at_gate = c->held = c->again = c->unreached = c->elsewhere = 0;
     c->n_running = 0;
     c->is = (struct bide__traits){ 0 };
     set_op(c, op);
@@ -495,9 +596,9 @@ static void remember_failure(struct bide__call *c,
 {
     c->is.judged = true;
     c->is.clipped = clipped;
-    c->is.probe = r->probe >= 0;
+    c->is.probe = r->probe >= 0 && !c->unreached; /* its place is free again */
     c->cls = out->cls & 0x3f;
-    c->fault = (uint8_t)out->fault;
+    c->fault = out->fault & 0x1f;
     c->is.unprocessed = out->not_processed;
     c->is.refused = out->refused;
     c->is.hinted = out->hinted;

@@ -27,6 +27,7 @@ struct bide__running {
     int8_t probe;        /* its place among the probes, or -1 */
     bool place;          /* it holds one under limits.in_flight */
     bool paid;           /* it is a retry or hedge that the budget granted */
+    bool knock;          /* it finds out whether the gate can be opened */
 };
 
 enum bide__call_state {
@@ -73,7 +74,9 @@ struct __attribute__((may_alias)) bide__call {
     uint64_t hedge_tick;     /* of its share of the ceiling of hedges */
     uint8_t state;           /* a bide__call_state */
     uint8_t reason;          /* of the end, or of the retry */
-    uint8_t stopped_by;      /* why there are no further hedges; 0: may be */
+    uint8_t stopped_by : 6;  /* why there are no further hedges; 0: may be */
+    uint8_t at_gate : 1;     /* it has a ticket, and waits */
+    uint8_t held : 1;        /* refused, and waits to ask again */
     uint8_t n_running;
     struct bide__traits is;
 
@@ -82,7 +85,11 @@ struct __attribute__((may_alias)) bide__call {
     uint8_t pending : 1;     /* not of the failure: bide_op.body_pending, and ... */
     uint8_t keyed : 1;       /* ... an Idempotency-Key goes with each attempt.
                                 Here because there is no room elsewhere */
-    uint8_t fault;
+    uint8_t fault : 5;
+    uint8_t unreached : 1;   /* it found nobody ... */
+    uint8_t elsewhere : 1;   /* ... but there is another server */
+    uint8_t again : 1;       /* not of the failure: the next attempt is the last
+                                one, made again */
     uint32_t attempts;       /* begun. Not beside `state`: the compiler would load
                                 both at once, just after each was stored */
     uint32_t ours_us;        /* how much of its time so far was not the
@@ -92,12 +99,18 @@ struct __attribute__((may_alias)) bide__call {
      * needs which succeeds at once: none of what follows is read then. */
     struct bide__running running[BIDE__RUNNING_MAX];
 
-    int64_t hint_ns;
+    union {
+        int64_t hint_ns;
+        uint32_t gate_ticket; /* at_gate: the hint has been heeded by then */
+    };
     int64_t value_ns;
     int64_t wait_ns;
     int64_t wait_min_ns;
     int64_t wait_max_ns;
 };
+
+_Static_assert(BIDE_N_REASONS <= 64 && BIDE_N_FAULTS <= 32,
+               "a reason and a fault must fit their bits");
 
 _Static_assert(sizeof(struct bide__call) <= sizeof(bide_call),
                "bide_call must hold the call");

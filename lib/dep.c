@@ -9,7 +9,7 @@
 
 #include "bide/error.h"
 #include "lib/host.h"
-#include "lib/outcome.h"
+#include "lib/response/outcome.h"
 #include "lib/rng.h"
 
 enum { NAME_MAX_LEN = 255 };

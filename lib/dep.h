@@ -17,6 +17,7 @@
 #include "bide/dep.h"
 #include "lib/breaker.h"
 #include "lib/budget/budget.h"
+#include "lib/gate.h"
 #include "lib/host.h"
 #include "lib/lane.h"
 #include "lib/latency.h"
@@ -38,6 +39,7 @@ struct bide_dep {
 
     /* From here on: shared. */
     _Alignas(64) struct bide__breaker breaker;
+    struct bide__gate gate;     /* on a line of its own, nearly only read */
 
     _Alignas(64) _Atomic uint64_t draws;
     struct bide__budget budget;

@@ -83,6 +83,7 @@ bool bide_reason_is_refusal(bide_reason reason)
     case BIDE_BECAUSE_SHED_RETRY:
     case BIDE_BECAUSE_SHED_PRIORITY:
     case BIDE_BECAUSE_CONNECTION_WAIT:
+    case BIDE_BECAUSE_UNREACHABLE:
         return true;
     default:
         return false;

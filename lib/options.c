@@ -14,6 +14,7 @@
 #define XJ(name, key, what) key,
 static const char *const nested_names[] = { BIDE_NESTED_ACTIONS(X) NULL };
 static const char *const key_names[] = { BIDE_KEY_ACTIONS(X) NULL };
+static const char *const refused_names[] = { BIDE_REFUSED_ACTIONS(X) NULL };
 static const char *const jitter_names[] = { BIDE_JITTERS(XJ) NULL };
 static const char *const hint_names[] = { BIDE_HINT_MODES(X) NULL };
 static const char *const unhinted_names[] = { BIDE_UNHINTED_ACTIONS(X) NULL };
@@ -41,6 +42,18 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
     X("nested", nested, TAKES_CHOICE(nested_names, "pass or retry"),           \
       "When a layer above already retries: pass the outcome up, or retry "     \
       "here too.")                                                             \
+    X("when_refused", when_refused,                                            \
+      TAKES_CHOICE(refused_names, "fail or wait"),                             \
+      "When breaker, budget or limits do not let a call go: end it, or let "   \
+      "it wait until they do.")                                                \
+    X("unreachable.wait", unreachable.wait_ns,                                 \
+      TAKES_DURATION_OR("none", 0),                                            \
+      "How long calls wait for a dependency that accepts no connections, "     \
+      "from when it went away.")                                               \
+    X("unreachable.knock", unreachable.knock_ns,                               \
+      TAKES_DURATION_FROM(32, ms, 1, h),                                       \
+      "The longest time between two attempts to find out whether it is "       \
+      "back.")                                                                 \
     X("idempotency.key", idempotency_key,                                      \
       TAKES_CHOICE(key_names, "none or generate"),                             \
       "Give calls that carry no Idempotency-Key one, the same on each "        \

@@ -216,6 +216,8 @@ void bide__policy_init(struct bide__policy *p, const bide_policy_conf *conf)
                       ? conf->attempt_timeout_ns
                       : b->open_max_ns;
     p->max_attempts = conf->attempts + conf->hedge.max;
+    p->gated = conf->unreachable.wait_ns > 0 &&
+               (conf->attempts > 1 || conf->hedge.max != 0);
     p->plain = is_plain(conf);
     init_places(p);
 }

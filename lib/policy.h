@@ -54,6 +54,7 @@ struct bide__policy {
     int64_t probe_ns;       /* a probe that is silent for this long is lost */
     uint32_t max_attempts;  /* including hedges */
     uint32_t places[BIDE__N_RANKS]; /* in flight, up to which each may fill */
+    bool gated;             /* calls wait for a dependency nobody can reach */
     bool plain;             /* only the usual features are used: attempt.c then
                                has a shorter path */
 };

@@ -1,8 +1,9 @@
-/* What well-known systems do, as policies.
+/* The two sets of defaults, and what well-known systems do, as policies.
  *
- * Each preset starts from BIDE_POLICY_CONF_INIT and sets what its system has
+ * Each of the others starts from BIDE_POLICY_CONF_INIT and sets what its system has
  * published. Where a system says nothing, bide's default stays; if it has no
- * breaker, the breaker is off. Presets are numbers: which responses are
+ * breaker, the breaker is off, and none of them waits for a dependency that
+ * accepts no connections. Presets are numbers: which responses are
  * retried, and that a request which may have been processed is not sent again
  * unless that is harmless, stays as in bide. So does `nested`: none of these
  * systems knows that a layer above retries too.
@@ -14,6 +15,30 @@
 
 #include "bide/error.h"
 #include "bide/policy.h"
+
+/* The defaults of the library and the sidecar. docs/defaults.md shows why each
+ * number is what it is. */
+static void service(bide_policy_conf *c)
+{
+    (void)c;
+}
+
+/* The defaults of commands, downloads and batches: nobody waits for the answer
+ * within a second, and giving up is worse than being late. Ten attempts with
+ * waits that are never under half of their value take at least 75 s. */
+static void patient(bide_policy_conf *c)
+{
+    c->attempts = 10;
+    c->attempt_timeout_ns = BIDE_FOREVER;
+    c->backoff.jitter = BIDE_JITTER_EQUAL;
+    c->backoff.base_ns = BIDE_SECOND;
+    c->backoff.cap_ns = 30 * BIDE_SECOND;
+    c->budget.floor_per_s = 10;
+    c->when_refused = BIDE_REFUSED_WAIT;
+    c->unreachable.wait_ns = 2 * BIDE_MINUTE;
+}
+
+/* ===== other systems ===== */
 
 /* Site Reliability Engineering (Google, 2016), chapter 21, "Handling Overload":
  * up to 3 attempts of a request; of a client's requests at most 10 % are
@@ -177,6 +202,13 @@ static const struct {
     const char *name, *text;
     void (*fill)(bide_policy_conf *conf);
 } presets[] = {
+    { "service",
+      "The defaults: short waits, a budget, a breaker; a restart is waited for.",
+      service },
+    { "patient",
+      "For commands and downloads: waits of a second and more, over a minute in "
+      "all.",
+      patient },
     { "sre",
       "Google's SRE book: 3 attempts, 10 % retries, adaptive throttling.",
       sre },
@@ -198,6 +230,7 @@ static const struct {
 };
 
 enum { N_PRESETS = sizeof presets / sizeof presets[0] };
+enum { N_OWN = 2 }; /* the first of them */
 
 int bide_policy_preset(bide_policy_conf *conf, const char *name)
 {
@@ -206,6 +239,8 @@ int bide_policy_preset(bide_policy_conf *conf, const char *name)
     for (size_t i = 0; i < N_PRESETS; i++) {
         if (strcmp(name, presets[i].name) == 0) {
             *conf = (bide_policy_conf)BIDE_POLICY_CONF_INIT;
+            if (i >= N_OWN)
+                conf->unreachable.wait_ns = 0;
             presets[i].fill(conf);
             return 0;
         }

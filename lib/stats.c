@@ -45,6 +45,7 @@ static void read_attempts(const bide_dep *dep, bide_stats *s)
     s->by_class[BIDE_SUCCESS] += s->first_successes;
     for (int c = 0; c < BIDE_N_CLASSES; c++)
         s->attempts += s->by_class[c];
+    s->unreached = get(&from->unreached);
     s->retries_dropped = get(&from->retries_dropped);
     s->hedges = get(&from->hedges);
     s->hedges_won = get(&from->hedges_won);

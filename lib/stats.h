@@ -13,6 +13,7 @@ struct bide__counters {
     _Atomic uint64_t done[BIDE_N_REASONS];     /* likewise */
     _Atomic uint64_t retries_by_class[BIDE_N_CLASSES];
     _Atomic uint64_t retries_by_reason[BIDE_N_REASONS];
+    _Atomic uint64_t unreached;
     _Atomic uint64_t retries_dropped;
     _Atomic uint64_t hedges;
     _Atomic uint64_t hedges_won;

@@ -5,8 +5,8 @@
 
 #include "cmd/explain/explain.h"
 #include "lib/call.h"
-#include "lib/hint.h"
-#include "lib/rule.h"
+#include "lib/response/hint.h"
+#include "lib/response/rule.h"
 
 /* ===== the response ===== */
 

@@ -40,6 +40,12 @@
  * attempts calls bide_call_started() when the dependency's time begins; the
  * engine needs to know nothing else.
  *
+ * Nobody there: an attempt that provably reached no server (`not_processed`, and
+ * the fault is dns, connect, reset or timeout) asked it for no work. Under
+ * policy.unreachable it is made again under the same number, without a charge,
+ * once the dependency is back; until then the calls are told to WAIT, `knocking`,
+ * and one at a time is told to TRY. A restart loses no call.
+ *
  * Nothing here allocates, blocks or fails: a call that cannot continue is
  * DONE. */
 #ifndef BIDE_CALL_H
@@ -56,8 +62,8 @@ BIDE_BEGIN_DECLS
 
 /* The reason for a decision. X(name, key, in plain words)
  *
- * First come the reasons why a call is done; those from `cancelled` to `budget`
- * are in the order in which a failed attempt is judged: the first that applies
+ * First come the reasons why a call is done; those from `cancelled` to
+ * `unreachable` are in the order in which a failed attempt is judged: the first that applies
  * decides. The keys are what users see in logs, metrics, JSON and headers. They
  * never change. */
 #define BIDE_REASONS(X)                                                        \
@@ -88,6 +94,8 @@ BIDE_BEGIN_DECLS
       "the wait and another attempt do not fit the deadline")                  \
     X(BIDE_BECAUSE_BREAKER_OPEN, "breaker_open", "the breaker is open")        \
     X(BIDE_BECAUSE_BUDGET, "budget", "the retry budget is spent")              \
+    X(BIDE_BECAUSE_UNREACHABLE, "unreachable",                                 \
+      "nothing has accepted a connection for too long")                        \
     X(BIDE_BECAUSE_IN_FLIGHT, "in_flight", "too many attempts at once")        \
     X(BIDE_BECAUSE_LOCAL_THROTTLE, "local_throttle",                           \
       "most requests are being refused; not sending this one")                 \
@@ -106,6 +114,10 @@ BIDE_BEGIN_DECLS
     X(BIDE_BECAUSE_RUNNING, "running", "an attempt is running")                \
     X(BIDE_BECAUSE_QUEUED, "queued", "waiting for a place in flight")          \
     X(BIDE_BECAUSE_PACED, "paced", "waiting for the rate the server allows")   \
+    X(BIDE_BECAUSE_KNOCKING, "knocking",                                       \
+      "waiting until connections are accepted again")                          \
+    X(BIDE_BECAUSE_HELD, "held",                                               \
+      "waiting until breaker, budget or limits let it go")                     \
     /* what drivers report of a call that was decided: never decided here */      \
     X(BIDE_BECAUSE_CUT_SHORT, "cut_short",                                     \
       "the answer broke off after part of it had been passed on")
@@ -245,7 +257,7 @@ BIDE_API const char *bide_reason_text(bide_reason reason);
 
 /* Returns whether bide itself refused, without asking a server: breaker,
  * budget, in-flight cap, local throttle, adaptive rate, shedding, connection
- * wait. If you pass such an end on to a caller, say that it must not be retried
+ * wait, unreachable. If you pass such an end on to a caller, say that it must not be retried
  * (503, X-Bide-Retry: no), or each layer above would add its retries to the
  * load that was just held back. */
 BIDE_API bool bide_reason_is_refusal(bide_reason reason);

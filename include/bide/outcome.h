@@ -109,10 +109,13 @@ typedef struct bide_outcome {
     int64_t hint_ns;    /* ... after this time; 0: it leaves that to us */
     bool refused_below; /* a bide in between refused the request: this says nothing
                            about the server */
+    bool elsewhere;     /* nobody was reached, but the next attempt would go to
+                           another server, which may be there */
 } bide_outcome;
 
 #define BIDE_OUTCOME_SUCCESS ((bide_outcome){ BIDE_SUCCESS, BIDE_FAULT_NONE,   \
-                                              0, false, false, false, 0, false })
+                                              0, false, false, false, 0, false,     \
+                                              false })
 
 /* One header field. Neither string needs to end in NUL. */
 typedef struct bide_header {

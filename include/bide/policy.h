@@ -50,6 +50,12 @@ BIDE_BEGIN_DECLS
     X(BIDE_KEY_NONE, "none")                                                   \
     X(BIDE_KEY_GENERATE, "generate")
 
+/* When bide itself does not let a call go (breaker, budget, limits, nobody
+ * there): end it with the reason, or let it wait until it may go. */
+#define BIDE_REFUSED_ACTIONS(X)                                                \
+    X(BIDE_REFUSED_FAIL, "fail")                                               \
+    X(BIDE_REFUSED_WAIT, "wait")
+
 #define BIDE_BUDGETS(X)                                                        \
     X(BIDE_BUDGET_OFF, "off")             /* no limit but `attempts` */        \
     X(BIDE_BUDGET_WINDOW, "window")       /* a share of recent deposits */     \
@@ -77,6 +83,7 @@ typedef enum bide_hint_mode { BIDE_HINT_MODES(X) } bide_hint_mode;
 typedef enum bide_unhinted { BIDE_UNHINTED_ACTIONS(X) } bide_unhinted;
 typedef enum bide_nested { BIDE_NESTED_ACTIONS(X) } bide_nested;
 typedef enum bide_key { BIDE_KEY_ACTIONS(X) } bide_key;
+typedef enum bide_when_refused { BIDE_REFUSED_ACTIONS(X) } bide_when_refused;
 typedef enum bide_budget_kind { BIDE_BUDGETS(X) } bide_budget_kind;
 typedef enum bide_deposit { BIDE_DEPOSITS(X) } bide_deposit;
 typedef enum bide_breaker_kind { BIDE_BREAKERS(X) } bide_breaker_kind;
@@ -201,6 +208,18 @@ typedef struct bide_rule {
 #define BIDE_MAX_RULES 256
 #define BIDE_MAX_RULE_TEXT 512
 
+/* While nothing accepts a connection, as during a restart. An attempt that never
+ * reached the dependency asked it for no work: it costs neither an attempt nor
+ * budget, and the calls wait together while one at a time knocks. Off with
+ * attempts = 1, unless the policy hedges. */
+typedef struct bide_unreachable_conf {
+    int64_t wait_ns;        /* calls wait for so long, from when it went away;
+                               >= 0, 0: such a failure is like any other;
+                               10 s */
+    int64_t knock_ns;       /* the longest time between two knocks;
+                               32 ms .. 1 h; 1 s */
+} bide_unreachable_conf;
+
 /* All of it. Fields are only ever appended. Threads: owned. */
 typedef struct bide_policy_conf {
     size_t size;            /* sizeof(bide_policy_conf), as INIT sets it */
@@ -222,6 +241,8 @@ typedef struct bide_policy_conf {
                                not wait for each other; a power of 2; 1 .. 64; 4 */
     const bide_rule *rules; /* evaluated in this order; NULL */
     size_t n_rules;         /* 0 */
+    bide_when_refused when_refused; /* fail */
+    bide_unreachable_conf unreachable;
 } bide_policy_conf;
 
 #define BIDE_POLICY_CONF_INIT                                                  \
@@ -238,7 +259,8 @@ typedef struct bide_policy_conf {
             { 0, BIDE_FOREVER, 0.95, 100, 0.05 },                              \
             { BIDE_UNLIMITED, 0, BIDE_SECOND, false, false, 2.0,               \
               2 * BIDE_MINUTE, 0.8, 0.0 },                                     \
-            { true, 30 * BIDE_SECOND }, 4, NULL, 0                             \
+            { true, 30 * BIDE_SECOND }, 4, NULL, 0, BIDE_REFUSED_FAIL,         \
+            { 10 * BIDE_SECOND, BIDE_SECOND }                                  \
     }
 
 /* Validates a policy. Returns 0, or BIDE_EFIELD - n for an error in row n of
@@ -246,7 +268,8 @@ typedef struct bide_policy_conf {
  * is invalid. */
 BIDE_API int bide_policy_check(const bide_policy_conf *conf);
 
-/* Fills in the settings of a well-known system, by name: `sre`, `aws-standard`,
+/* Fills in a set of settings, by name: `service` is the defaults, `patient` is for
+ * what nobody waits for; those of well-known systems are `sre`, `aws-standard`,
  * `aws-2026`, `grpc`, `envoy`, `finagle`. Overwrites all of *conf. BIDE_ENAME
  * if there is none of that name. */
 BIDE_API int bide_policy_preset(bide_policy_conf *conf, const char *name);

@@ -45,6 +45,7 @@ static void add_attempts(bide_stats *to, const bide_stats *from)
     to->hedges += from->hedges;
     to->hedges_won += from->hedges_won;
     to->hedges_refused += from->hedges_refused;
+    to->unreached += from->unreached;
     to->late_reports += from->late_reports;
     add_all(to->breaker_to, from->breaker_to, 3);
 }

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/calendar.h"
+#include "lib/response/calendar.h"
 #include "observe/event/sink_parts.h"
 
 /* ===== opening ===== */

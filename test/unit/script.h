@@ -118,7 +118,7 @@ struct stage {
 };
 
 /* A policy in which nothing happens by itself: no jitter, no budget, no
- * breaker. Tests turn on what they are about. */
+ * breaker, no gate. Tests turn on what they are about. */
 static inline bide_policy_conf script_conf(void)
 {
     bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
@@ -127,6 +127,7 @@ static inline bide_policy_conf script_conf(void)
     conf.retry_after.jitter = 0;
     conf.budget.kind = BIDE_BUDGET_OFF;
     conf.breaker.kind = BIDE_BREAKER_OFF;
+    conf.unreachable.wait_ns = 0;
     return conf;
 }
 

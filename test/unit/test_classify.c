@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "lib/outcome.h"
+#include "lib/response/outcome.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define NOW INT64_C(784111777) /* Sun, 06 Nov 1994 08:49:37 GMT */

@@ -95,13 +95,15 @@ static void error_reasons_keep_their_keys_in_order(void **state)
         "attempts",       "upstream_retries",
         "no_hint",        "hint_too_long",
         "deadline",       "breaker_open",
-        "budget",         "in_flight",
+        "budget",         "unreachable",
+        "in_flight",
         "local_throttle", "adaptive_rate",
         "shed_retry",     "shed_priority",
         "first",          "backoff",
         "hint",           "immediate",
         "hedge",          "running",
         "queued",         "paced",
+        "knocking",       "held",
         "cut_short",
     };
 
@@ -123,6 +125,7 @@ static void reason_of_bide_itself_is_refusal(void **state)
     static const char *const own[] = { "breaker_open", "budget", "in_flight",
                                        "local_throttle", "adaptive_rate",
                                        "shed_retry", "shed_priority",
+                                       "unreachable",
                                        "connection_wait" };
 
     (void)state;

@@ -372,7 +372,7 @@ static void policy_size_that_is_none_is_refused(void **state)
     static const size_t sizes[] = {
         0,
         1,
-        sizeof(bide_policy_conf) - 1,
+        offsetof(bide_policy_conf, n_rules) + sizeof(size_t) - 1,
         sizeof(bide_policy_conf) + 1,
         sizeof(bide_policy_conf) + 8,
         SIZE_MAX,

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "lib/outcome.h"
+#include "lib/response/outcome.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define S BIDE_SECOND

@@ -26,6 +26,7 @@ struct walker {
     uint32_t n_running;
     uint32_t running[WALK_RUNNING];
     bool over;
+    bool again; /* its last attempt reached nobody */
     bide_reason reason;
 };
 
@@ -38,7 +39,7 @@ struct walk {
     struct walker walker[WALKERS];
     bide_decision last;
 
-    uint64_t ended, tries, firsts, reported;
+    uint64_t ended, tries, firsts, reported, unbegun, again;
 };
 
 #define WALK_MUST(truth)                                                       \
@@ -97,6 +98,9 @@ static inline void walk_conf_waits(struct walk *w, bide_policy_conf *conf)
     if (walk_one_in(w, 3))
         conf->deadline_ns = 1 + walk_duration(w);
     conf->nested = (bide_nested)walk_pick(w, 2);
+    conf->when_refused = (bide_when_refused)walk_pick(w, 2);
+    conf->unreachable.wait_ns = walk_one_in(w, 2) ? walk_duration(w) : 0;
+    conf->unreachable.knock_ns = 32 * BIDE_MILLISECOND + walk_duration(w) % BIDE_HOUR / 2;
     conf->idempotency_key = (bide_key)walk_pick(w, 2);
 }
 
@@ -190,6 +194,7 @@ static inline void walk_begin(struct walk *w, struct walker *r)
     r->on = true;
     r->over = false;
     r->tried = r->n_running = 0;
+    r->again = false;
     bide_call_begin(&r->call, w->dep, &r->op, w->now);
     WALK_MUST(bide_call_deadline(&r->call) >= 0);
 }
@@ -214,7 +219,9 @@ static inline void walk_check_try(struct walk *w, struct walker *r,
     r->running[r->n_running++] = d->attempt;
     r->tried++;
     w->tries++;
-    w->firsts += d->reason == BIDE_BECAUSE_FIRST;
+    w->again += r->again;
+    w->firsts += r->tried == 1 && !r->again;
+    r->again = false;
 }
 
 static inline void walk_check_wait(struct walk *w, struct walker *r,
@@ -300,6 +307,7 @@ static inline void walk_report(struct walk *w, struct walker *r)
     if (walk_one_in(w, 4))
         walk_started(w, r, attempt);
     r->running[i] = r->running[--r->n_running];
+    uint32_t before = bide_call_attempts(&r->call);
     if (walk_one_in(w, 16)) /* not an outcome; the attempt has ended, though */
         WALK_MUST(bide_call_report(&r->call, attempt, NULL, w->now) ==
                   BIDE_EINVAL);
@@ -307,6 +315,12 @@ static inline void walk_report(struct walk *w, struct walker *r)
         WALK_MUST(bide_call_report(&r->call, attempt, &out, w->now) == 0);
     WALK_MUST(bide_call_report(&r->call, attempt, &out, w->now) == BIDE_ESTATE);
     w->reported++;
+    if (bide_call_attempts(&r->call) < before) { /* it reached nobody */
+        WALK_MUST(w->dep->policy.gated && r->n_running == 0);
+        r->again = true;
+        r->tried--;
+        w->unbegun++;
+    }
 }
 
 static inline void walk_end(struct walk *w, struct walker *r)
@@ -387,9 +401,10 @@ static inline void walk_check_books(const struct walk *w)
     WALK_MUST(s.calls == s.first_successes + s.late_successes + s.failures);
     WALK_MUST(s.done[BIDE_BECAUSE_SUCCESS] ==
               s.first_successes + s.late_successes);
-    WALK_MUST(s.attempts == w->tries && w->tries == w->reported);
+    WALK_MUST(s.attempts + s.unreached == w->tries);
+    WALK_MUST(w->tries == w->reported && s.unreached == w->unbegun);
     WALK_MUST(s.attempts == walk_sum(s.by_class, BIDE_N_CLASSES));
-    WALK_MUST(s.attempts == w->firsts + s.retries + s.hedges);
+    WALK_MUST(w->tries == w->firsts + s.retries + s.hedges + w->again);
     WALK_MUST(s.retries == walk_sum(s.retries_by_class, BIDE_N_CLASSES));
     WALK_MUST(s.retries == walk_sum(s.retries_by_reason, BIDE_N_REASONS));
     WALK_MUST(s.by_class[BIDE_SUCCESS] == s.done[BIDE_BECAUSE_SUCCESS]);
@@ -398,12 +413,14 @@ static inline void walk_check_books(const struct walk *w)
     WALK_MUST(s.in_flight == 0 && s.queued == 0);
     WALK_MUST(conf->budget.kind != BIDE_BUDGET_IN_FLIGHT ||
               (w->dep->budget.level == 0 && w->dep->budget.calls == 0));
-    if (conf->hedge.max == 0) {
+    if (conf->hedge.max == 0 && conf->when_refused == BIDE_REFUSED_FAIL) {
         walk_check_histogram(&s.wait_computed, s.retries + s.retries_dropped);
         walk_check_histogram(&s.wait_jittered, s.retries + s.retries_dropped);
     }
-    WALK_MUST(s.wait_slept.count >= s.retries);
-    WALK_MUST(s.wait_slept.count <= s.retries + s.retries_dropped);
+    if (conf->when_refused == BIDE_REFUSED_FAIL) {
+        WALK_MUST(s.wait_slept.count >= s.retries);
+        WALK_MUST(s.wait_slept.count <= s.retries + s.retries_dropped);
+    }
     WALK_MUST(s.wait_slept.sum_ns <= span * s.wait_slept.count);
     if (conf->latency.measure) {
         walk_check_histogram(&s.attempt_time, s.by_class[BIDE_SUCCESS]);

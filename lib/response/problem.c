@@ -16,7 +16,7 @@
 #include "bide/hint.h"
 
 #include "lib/ascii.h"
-#include "lib/json_scan.h"
+#include "lib/response/json_scan.h"
 
 #define MAX_DEPTH 32
 #define S_TO_NS   9 /* as a power of ten */

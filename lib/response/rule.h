@@ -1,6 +1,6 @@
 /* Rules: what a policy says of an answer, and the answer while it is looked at. */
-#ifndef BIDE_LIB_RULE_H
-#define BIDE_LIB_RULE_H
+#ifndef BIDE_LIB_RESPONSE_RULE_H
+#define BIDE_LIB_RESPONSE_RULE_H
 
 #include <stdbool.h>
 

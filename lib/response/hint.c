@@ -7,7 +7,7 @@
  * unreadable value as "do not retry".
  *
  * Taking in hints is commutative, so the order of fields never matters. */
-#include "lib/hint.h"
+#include "lib/response/hint.h"
 
 #include <stdbool.h>
 #include <stddef.h>

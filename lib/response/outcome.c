@@ -9,7 +9,7 @@
 
 #include "bide/error.h"
 
-#include "lib/outcome.h"
+#include "lib/response/outcome.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

@@ -1,7 +1,7 @@
 /* The tokens of JSON (RFC 8259), read one at a time from counted bytes. The
  * structure of a document, and its use, are up to the caller: problem.c. */
-#ifndef BIDE_LIB_JSON_SCAN_H
-#define BIDE_LIB_JSON_SCAN_H
+#ifndef BIDE_LIB_RESPONSE_JSON_SCAN_H
+#define BIDE_LIB_RESPONSE_JSON_SCAN_H
 
 #include <stdbool.h>
 #include <stddef.h>

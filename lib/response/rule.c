@@ -4,14 +4,14 @@
  * status line, a rule that names a status or a fault sees only the one that
  * decides; a rule that names both sees both. So a rule "200 is success" does
  * not make half a response a success. */
-#include "lib/rule.h"
+#include "lib/response/rule.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "lib/ascii.h"
-#include "lib/outcome.h"
+#include "lib/response/outcome.h"
 
 static bool asks_status(const bide_rule *rule)
 {

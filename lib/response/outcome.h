@@ -1,6 +1,6 @@
 /* What the files that read a server's response share. */
-#ifndef BIDE_LIB_OUTCOME_H
-#define BIDE_LIB_OUTCOME_H
+#ifndef BIDE_LIB_RESPONSE_OUTCOME_H
+#define BIDE_LIB_RESPONSE_OUTCOME_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -15,7 +15,7 @@
 #include "bide/error.h"
 #include "bide/hint.h"
 
-#include "lib/calendar.h"
+#include "lib/response/calendar.h"
 
 static const char *const short_days[] = { "Mon", "Tue", "Wed", "Thu",
                                           "Fri", "Sat", "Sun" };

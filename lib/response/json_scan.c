@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "lib/json_scan.h"
+#include "lib/response/json_scan.h"
 
 void bide__scan_space(struct bide__scan *j)
 {

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 #include "lib/ascii.h"
-#include "lib/hint.h"
-#include "lib/outcome.h"
-#include "lib/rule.h"
+#include "lib/response/hint.h"
+#include "lib/response/outcome.h"
+#include "lib/response/rule.h"
 
 static bool status_decides(const bide_response *r)
 {

@@ -19,8 +19,8 @@
  *
  * The cursor remembers a failure, so a form reads as one straight line and is
  * checked once, at the end. */
-#ifndef BIDE_LIB_CALENDAR_H
-#define BIDE_LIB_CALENDAR_H
+#ifndef BIDE_LIB_RESPONSE_CALENDAR_H
+#define BIDE_LIB_RESPONSE_CALENDAR_H
 
 #include <stdbool.h>
 #include <stddef.h>

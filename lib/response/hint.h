@@ -1,6 +1,6 @@
 /* Hints: which of several waits that a server named is taken. */
-#ifndef BIDE_LIB_HINT_H
-#define BIDE_LIB_HINT_H
+#ifndef BIDE_LIB_RESPONSE_HINT_H
+#define BIDE_LIB_RESPONSE_HINT_H
 
 #include <stdint.h>
 
