@@ -43,11 +43,13 @@ bool bide__ticket_take(struct bide__call *c, int64_t now)
     bool hedge = dep->policy.conf.hedge.max != 0;
     if (hedge && !take_under_ceiling(c, now))
         return false;
-    c->ticket = (struct bide__ticket){ 0, 0 };
+    struct bide__ticket ticket = { 0, 0 };
     struct bide__failure after = { (bide_class)c->cls,
                                    c->fault == BIDE_FAULT_TIMEOUT };
     c->is.granted = bide__budget_take(&dep->budget, &dep->policy, dep->lanes,
-                                      &after, now, &c->ticket);
+                                      &after, now, &ticket);
+    c->ticket_tick = ticket.tick;
+    c->ticket_tokens = ticket.tokens;
     if (hedge && !c->is.granted)
         bide__spend_give(&dep->hedge_spend, c->hedge_tick);
     return c->is.granted;
@@ -56,7 +58,8 @@ bool bide__ticket_take(struct bide__call *c, int64_t now)
 void bide__ticket_give_back(struct bide__call *c)
 {
     bide_dep *dep = c->dep;
-    bide__budget_give_back(&dep->budget, &dep->policy, &c->ticket);
+    struct bide__ticket ticket = { c->ticket_tick, c->ticket_tokens };
+    bide__budget_give_back(&dep->budget, &dep->policy, &ticket);
     if (dep->policy.conf.hedge.max != 0)
         bide__spend_give(&dep->hedge_spend, c->hedge_tick);
     c->is.granted = false;
@@ -338,7 +341,7 @@ struct bide__answer_to_start bide__attempt_start(struct bide__call *c,
     c->attempts += c->attempts < UINT32_MAX; /* op.attempts_made may be huge */
     r.attempt = c->attempts;
     r.paid = c->is.granted;
-    r.tokens = c->is.granted ? c->ticket.tokens : 0;
+    r.tokens = c->is.granted ? c->ticket_tokens : 0;
     c->running[c->n_running++] = r;
     c->is.granted = c->is.queued = c->is.paced = c->is.let_through = false;
     c->again = c->at_gate = c->held = false;
@@ -396,12 +399,12 @@ static bool reached_nobody(const struct bide__call *c,
            c->n_running == 0 && r->attempt == c->attempts;
 }
 
-/* Such an attempt counts as not begun: it will be made again under the same
- * number, with what was paid for it. */
-static void unbegin(struct bide__call *c, const struct bide__running *r,
-                    int64_t now)
+/* Such an attempt does not count: the next one takes its place, with what was
+ * paid for it. */
+static void discount(struct bide__call *c, const struct bide__running *r,
+                     int64_t now)
 {
-    c->attempts--;
+    c->missed++;
     c->again = true;
     c->is.granted = r->paid;
     c->at_ns = now;
@@ -442,7 +445,8 @@ static void tell_budget(const struct bide__call *c,
 {
     bide_dep *dep = c->dep;
     const struct bide__policy *p = &dep->policy;
-    struct bide__budget_end end = { out->cls, out->refused, r->attempt == 1 };
+    struct bide__budget_end end = { out->cls, out->refused,
+                                    bide__is_first(c, r) };
     if (r->paid) /* a retry that the caller cancelled must not drain a quota */
         bide__budget_settle(&dep->budget, p,
                             &(struct bide__ticket){ 0, r->tokens },
@@ -471,9 +475,9 @@ static void tell_statistics(const struct bide__call *c,
                             const bide_outcome *out, int64_t took, int64_t now)
 {
     struct bide__counters *counters = &c->dep->counters;
-    if (out->cls == BIDE_SUCCESS && r->attempt == 1) {
+    if (out->cls == BIDE_SUCCESS && bide__is_first(c, r)) {
         bide__record_first(c->dep, c->lane, took, now);
-        if (c->attempts == 1) {
+        if (bide__counted(c) == 1) {
             bide__count(&c->lane->first_successes);
             return;
         }
@@ -500,7 +504,7 @@ void bide__attempt_end(struct bide__call *c, const struct bide__running *r,
         tell_breaker(c, r, out, took, now);
     tell_limits(c, r, out, now);
     if (c->unreached) {
-        unbegin(c, r, now);
+        discount(c, r, now);
         return;
     }
     tell_budget(c, r, out, now);
@@ -514,7 +518,7 @@ void bide__attempt_drop(struct bide__call *c, const struct bide__running *r,
 {
     bide_outcome ignored = { .cls = BIDE_IGNORED };
     bide__attempt_end(c, r, &ignored, now);
-    if (r->attempt == 1 && c->reason == BIDE_BECAUSE_SUCCESS &&
+    if (bide__is_first(c, r) && c->reason == BIDE_BECAUSE_SUCCESS &&
         c->dep->latency) {
         int64_t took = bide__elapsed_ns(r->start_ns, now);
         bide__record_first(c->dep, c->lane, took, now);

@@ -74,7 +74,7 @@ static void compute_wait(struct bide__call *c)
 {
     const bide_backoff *b = c->cls == BIDE_THROTTLED ? &c->dep->policy.throttled
                                                      : &conf_of(c)->backoff;
-    uint32_t n = c->attempts - 1;
+    uint32_t n = bide__counted(c) - 1;
 
     c->value_ns = c->wait_ns = c->wait_min_ns = c->wait_max_ns = 0;
     c->reason = BIDE_BECAUSE_IMMEDIATE;
@@ -184,7 +184,7 @@ static bool no_attempts_left(struct bide__call *c, int64_t now)
 {
     (void)now;
     return c->stopped_by || c->is.no_more ||
-           c->attempts >= c->dep->policy.max_attempts;
+           bide__counted(c) >= c->dep->policy.max_attempts;
 }
 
 static bool upstream_retries(struct bide__call *c, int64_t now)
@@ -467,7 +467,7 @@ static bool proceed(struct bide__call *c, int64_t now, bide_decision *ret)
 static bool wait_or_hedge(struct bide__call *c, int64_t now, bide_decision *ret)
 {
     bool may = !c->stopped_by && !c->is.no_more && c->is.safe_twice && !c->is.one_shot &&
-               !c->is.nested && c->attempts < c->dep->policy.max_attempts &&
+               !c->is.nested && bide__counted(c) < c->dep->policy.max_attempts &&
                hedges(c);
     if (!may || now < c->at_ns) {
         *ret = wait_until(may ? c->at_ns : BIDE_FOREVER, BIDE_BECAUSE_RUNNING);
@@ -575,6 +575,7 @@ void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
     c->previous_ns = 0;
     c->at_ns = 0;
     c->attempts = op->attempts_made;
+    c->missed = 0;
     c->state = BIDE__READY;
     c->reason = BIDE_BECAUSE_FIRST;
     c->stopped_by = 0;
@@ -611,7 +612,7 @@ static void remember_failure(struct bide__call *c,
 static bool still_in_progress(const struct bide__call *c,
                               const bide_outcome *out, uint32_t attempt)
 {
-    return c->keyed && attempt > 1 && out->status == 409 &&
+    return c->keyed && attempt - c->missed > 1 && out->status == 409 &&
            out->cls == BIDE_PERMANENT && out->fault == BIDE_FAULT_NONE;
 }
 
@@ -686,7 +687,7 @@ void bide_call_end(bide_call *call, int64_t now_ns)
     bide_call_cancel(call);
     while (c->n_running != 0)
         bide__attempt_drop(c, &c->running[--c->n_running], now);
-    if (c->reason != BIDE_BECAUSE_SUCCESS || c->attempts > 1)
+    if (c->reason != BIDE_BECAUSE_SUCCESS || bide__counted(c) > 1)
         bide__count(&c->dep->counters.done[c->reason]);
     bide__budget_calls(&c->dep->budget, &c->dep->policy, -1);
 }
@@ -696,6 +697,11 @@ void bide_call_end(bide_call *call, int64_t now_ns)
 uint32_t bide_call_attempts(const bide_call *call)
 {
     return ((const struct bide__call *)call)->attempts;
+}
+
+uint32_t bide_call_missed(const bide_call *call)
+{
+    return ((const struct bide__call *)call)->missed;
 }
 
 int64_t bide_call_deadline(const bide_call *call)

@@ -70,7 +70,9 @@ struct __attribute__((may_alias)) bide__call {
     int64_t at_ns;           /* it waits until then: for the retry, for a token,
                                 in the queue, for the hedge */
     int64_t previous_ns;     /* the last computed wait, for decorrelated */
-    struct bide__ticket ticket;  /* of a retry that was granted, not begun */
+    uint64_t ticket_tick;    /* of a retry that was granted, not begun: its */
+    uint32_t ticket_tokens;  /* ... bide__ticket, without the padding */
+    uint32_t missed;         /* attempts that reached nobody: they do not count */
     uint64_t hedge_tick;     /* of its share of the ceiling of hedges */
     uint8_t state;           /* a bide__call_state */
     uint8_t reason;          /* of the end, or of the retry */
@@ -88,8 +90,8 @@ struct __attribute__((may_alias)) bide__call {
     uint8_t fault : 5;
     uint8_t unreached : 1;   /* it found nobody ... */
     uint8_t elsewhere : 1;   /* ... but there is another server */
-    uint8_t again : 1;       /* not of the failure: the next attempt is the last
-                                one, made again */
+    uint8_t again : 1;       /* not of the failure: the next attempt stands for
+                                the last one, which does not count */
     uint32_t attempts;       /* begun. Not beside `state`: the compiler would load
                                 both at once, just after each was stored */
     uint32_t ours_us;        /* how much of its time so far was not the
@@ -156,6 +158,18 @@ static inline int64_t bide__time_for_attempt(const struct bide__call *c,
     if (c->deadline_ns != BIDE_FOREVER && c->deadline_ns - now < timeout)
         timeout = c->deadline_ns > now ? c->deadline_ns - now : 0;
     return timeout;
+}
+
+/* How many attempts count; and whether this is the first that does. */
+static inline uint32_t bide__counted(const struct bide__call *c)
+{
+    return c->attempts - c->missed;
+}
+
+static inline bool bide__is_first(const struct bide__call *c,
+                                  const struct bide__running *r)
+{
+    return r->attempt - c->missed == 1;
 }
 
 /* When the hedge of an attempt that begins now is due; FOREVER if none is. */

@@ -78,7 +78,8 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
       TAKES_DURATION ", not over backoff.cap",                                 \
       "No computed wait is shorter; jitter stays above it.")                   \
     X("backoff.immediate_first", backoff.immediate_first, TAKES_FLAG,          \
-      "The first retry after a failure to connect goes at once.")              \
+      "The first retry after a failure to connect goes at once, unless "       \
+      "calls wait for it (unreachable.wait).")                                 \
     X("backoff.throttled_base", backoff.throttled_base_ns,                     \
       TAKES_OR(DURATION, 0, MAX_NS, "same", BIDE_SAME,                         \
           "a duration, not over backoff.cap"),                                 \

@@ -218,6 +218,20 @@ static void budget(struct note *n)
             n->a->budget_all == 1 ? "retry" : "retries");
 }
 
+static bool made_again(const struct note *n)
+{
+    return n->a->reason == BIDE_BECAUSE_KNOCKING;
+}
+
+static void unreachable(struct note *n)
+{
+    if (made_again(n))
+        SAY(n, "nobody was reached: calls wait for up to %s (unreachable.wait)",
+            D(n->conf->unreachable.wait_ns));
+    else
+        SAY(n, "nothing says that nobody is there");
+}
+
 static void (*const writers[BIDE_N_REASONS])(struct note *) = {
     [BIDE_BECAUSE_CANCELLED] = cancelled,
     [BIDE_BECAUSE_CLIENT_TIMEOUT] = client_timeout,
@@ -234,6 +248,7 @@ static void (*const writers[BIDE_N_REASONS])(struct note *) = {
     [BIDE_BECAUSE_DEADLINE] = deadline,
     [BIDE_BECAUSE_BREAKER_OPEN] = breaker_open,
     [BIDE_BECAUSE_BUDGET] = budget,
+    [BIDE_BECAUSE_UNREACHABLE] = unreachable,
 };
 
 const char *explain_fact(const struct situation *s, const struct answer *a,
@@ -248,7 +263,7 @@ const char *explain_fact(const struct situation *s, const struct answer *a,
     return buffer;
 }
 
-/* The engine's order: BIDE_REASONS from `cancelled` to `budget`. The first that
+/* The engine's order: BIDE_REASONS from `cancelled` to `unreachable`. The first that
  * applies decides, so those before it did not apply, and those after it were
  * not checked. Any other reason arose when the attempt was to begin. */
 void explain_rules(const struct situation *s, const struct answer *a,
@@ -261,8 +276,8 @@ void explain_rules(const struct situation *s, const struct answer *a,
 
     if (a->reason == BIDE_BECAUSE_SUCCESS)
         return;
-    for (int r = BIDE_BECAUSE_CANCELLED; a->judged && r <= BIDE_BECAUSE_BUDGET;
-         r++) {
+    for (int r = BIDE_BECAUSE_CANCELLED;
+         a->judged && r <= BIDE_BECAUSE_UNREACHABLE; r++) {
         bide_reason rule = (bide_reason)r;
         bool applies = stopped && rule == a->reason;
         each(ctx, bide_reason_name(rule), applies,

@@ -120,6 +120,11 @@ static void name_verdict(const struct situation *s, const struct answer *a,
         snprintf(text, size,
                  "Retry at once: it is the first retry after a "
                  "failure to connect (immediate_first).");
+    else if (a->reason == BIDE_BECAUSE_KNOCKING)
+        snprintf(text, size,
+                 "Try again in %s: nobody was reached, so this costs neither an "
+                 "attempt nor budget.",
+                 wait);
     else {
         name_range(s, a, range, sizeof range);
         snprintf(text, size, "Retry in %s (%s).", wait, range);

@@ -79,7 +79,7 @@ static int fetch(int argc, char **argv)
     int first, rc;
 
     args.policy.command = argv[0];
-    args.policy.conf.attempt_timeout_ns = BIDE_FOREVER;
+    bide_policy_preset(&args.policy.conf, "patient");
     rc = flags_parse(&flags, argc, argv, fetch_take, &args, &first);
     if (rc < 0) {
         args.urls = argv + first;

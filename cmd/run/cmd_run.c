@@ -61,7 +61,7 @@ int cmd_run(int argc, char **argv)
     int first, rc;
 
     args.policy.command = argv[0];
-    args.policy.conf.attempt_timeout_ns = BIDE_FOREVER;
+    bide_policy_preset(&args.policy.conf, "patient");
     rc = flags_parse_command(&flags, argc, argv, run_take, &args, &first);
     if (rc < 0 && first == argc) {
         complain(argv[0], "expected a command");

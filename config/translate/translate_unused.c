@@ -124,6 +124,11 @@ static const char *others(const bide_policy_conf *c, const char *key)
 {
     if (strcmp(key, "nested") == 0 && !bide__tries_again(c))
         return "attempts is 1: there is nothing to leave to others";
+    if (strcmp(key, "when_refused") == 0 && c->when_refused == BIDE_REFUSED_FAIL)
+        return "it ends what is refused, as they do";
+    if (is_in(key, "unreachable.") &&
+        (c->unreachable.wait_ns == 0 || !bide__tries_again(c)))
+        return "no call waits for connections to be accepted again";
     if (strcmp(key, "lanes") == 0)
         return "it is how bide counts, not what it decides";
     if (is_in(key, "latency.") &&

@@ -42,9 +42,9 @@
  *
  * Nobody there: an attempt that provably reached no server (`not_processed`, and
  * the fault is dns, connect, reset or timeout) asked it for no work. Under
- * policy.unreachable it is made again under the same number, without a charge,
- * once the dependency is back; until then the calls are told to WAIT, `knocking`,
- * and one at a time is told to TRY. A restart loses no call.
+ * policy.unreachable it counts for nothing, and another takes its place once the
+ * dependency is back; until then the calls are told to WAIT, `knocking`, and one
+ * at a time is told to TRY. A restart loses no call.
  *
  * Nothing here allocates, blocks or fails: a call that cannot continue is
  * DONE. */
@@ -228,6 +228,8 @@ BIDE_API void bide_call_end(bide_call *call, int64_t now_ns);
 
 /* The state of the call. */
 BIDE_API uint32_t bide_call_attempts(const bide_call *call); /* begun so far */
+BIDE_API uint32_t bide_call_missed(const bide_call *call); /* of those, that
+                          reached nobody and do not count against `attempts` */
 BIDE_API int64_t bide_call_deadline(const bide_call *call);  /* or FOREVER */
 
 /* Returns whether the operation may be sent once more, to another server: it

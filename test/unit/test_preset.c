@@ -25,10 +25,12 @@ static bide_policy_conf preset(const char *name)
     return conf;
 }
 
-static void preset_names_are_the_documented_six(void **state)
+static void preset_names_are_the_documented_eight(void **state)
 {
-    static const char *const names[] = { "sre",  "aws-standard", "aws-2026",
-                                         "grpc", "envoy",        "finagle" };
+    static const char *const names[] = { "service",      "patient",
+                                         "sre",          "aws-standard",
+                                         "aws-2026",     "grpc",
+                                         "envoy",        "finagle" };
     size_t i;
 
     (void)state;
@@ -243,7 +245,7 @@ static void preset_finagle_is_finagle_core(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(preset_names_are_the_documented_six),
+        cmocka_unit_test(preset_names_are_the_documented_eight),
         cmocka_unit_test(preset_each_makes_a_dependency),
         cmocka_unit_test(preset_unknown_name_leaves_conf_untouched),
         cmocka_unit_test(preset_silence_means_the_default),

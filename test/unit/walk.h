@@ -209,7 +209,8 @@ static inline void walk_check_try(struct walk *w, struct walker *r,
     WALK_MUST(r->n_running == 0 || p->conf.hedge.max != 0);
     WALK_MUST(d->attempt == bide_call_attempts(&r->call));
     WALK_MUST(d->attempt == r->op.attempts_made + r->tried + 1);
-    WALK_MUST(r->tried == 0 || d->attempt <= p->max_attempts);
+    WALK_MUST(r->tried == 0 || d->attempt - bide_call_missed(&r->call) <=
+                                   p->max_attempts);
     WALK_MUST(d->timeout_ns > 0);
     WALK_MUST(d->timeout_ns <= p->conf.attempt_timeout_ns);
     WALK_MUST(deadline == BIDE_FOREVER ||
@@ -220,7 +221,7 @@ static inline void walk_check_try(struct walk *w, struct walker *r,
     r->tried++;
     w->tries++;
     w->again += r->again;
-    w->firsts += r->tried == 1 && !r->again;
+    w->firsts += r->tried == 1;
     r->again = false;
 }
 
@@ -307,7 +308,7 @@ static inline void walk_report(struct walk *w, struct walker *r)
     if (walk_one_in(w, 4))
         walk_started(w, r, attempt);
     r->running[i] = r->running[--r->n_running];
-    uint32_t before = bide_call_attempts(&r->call);
+    uint32_t before = bide_call_missed(&r->call);
     if (walk_one_in(w, 16)) /* not an outcome; the attempt has ended, though */
         WALK_MUST(bide_call_report(&r->call, attempt, NULL, w->now) ==
                   BIDE_EINVAL);
@@ -315,10 +316,9 @@ static inline void walk_report(struct walk *w, struct walker *r)
         WALK_MUST(bide_call_report(&r->call, attempt, &out, w->now) == 0);
     WALK_MUST(bide_call_report(&r->call, attempt, &out, w->now) == BIDE_ESTATE);
     w->reported++;
-    if (bide_call_attempts(&r->call) < before) { /* it reached nobody */
+    if (bide_call_missed(&r->call) != before) { /* it reached nobody */
         WALK_MUST(w->dep->policy.gated && r->n_running == 0);
         r->again = true;
-        r->tried--;
         w->unbegun++;
     }
 }
