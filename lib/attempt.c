@@ -425,6 +425,12 @@ static void tell_gate(const struct bide__call *c, const struct bide__running *r,
         bide__gate_unknock(gate, now);
 }
 
+/* All the time it had was not enough. */
+static bool timed_out(const bide_outcome *out)
+{
+    return out->fault == BIDE_FAULT_TIMEOUT && out->cls == BIDE_TRANSIENT;
+}
+
 static void tell_breaker(const struct bide__call *c,
                          const struct bide__running *r, const bide_outcome *out,
                          int64_t took, int64_t now)
@@ -434,7 +440,8 @@ static void tell_breaker(const struct bide__call *c,
     struct bide__transition t = { false, 0, 0 };
     bide__breaker_report(&env, &pass,
                          c->unreached ? BIDE__NEUTRAL : bide__health_of(out),
-                         took >= c->dep->policy.conf.breaker.slow_ns,
+                         took >= c->dep->policy.conf.breaker.slow_ns ||
+                             timed_out(out),
                          out->hinted ? out->hint_ns : 0, now, &t);
     announce(c, &t, now);
 }

@@ -154,7 +154,7 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
       "The share of slow attempts that opens the breaker.")                    \
     X("breaker.slow", breaker.slow_ns,                                         \
       TAKES_DURATION_OVER_0_OR("none", BIDE_FOREVER),                          \
-      "An attempt that takes this long is slow.")                              \
+      "An attempt that takes this long is slow, as is one that times out.")    \
     X("breaker.consecutive", breaker.consecutive,                              \
       TAKES_COUNT(0, 1000000) "; 0: never",                                    \
       "Failures in a row that open the breaker.")                              \

@@ -191,6 +191,7 @@ static void finagle(bide_policy_conf *c)
     c->breaker.window_ns = 30 * BIDE_SECOND;
     c->breaker.min_calls = 5;
     c->breaker.failure_rate = 0.2;
+    c->breaker.slow_rate = 1;
     c->breaker.consecutive = 5;
     c->breaker.open_ns = 5 * BIDE_SECOND;
     c->breaker.open_factor = 2;

@@ -105,7 +105,7 @@ typedef struct bide_budget_conf {
 
     /* window, in_flight */
     double ratio;           /* retries per deposit, or per call in flight;
-                               0 .. 1; 0.1 */
+                               0 .. 1; 0.2 */
     /* window */
     int64_t window_ns;      /* 100 ms .. 1 h; 10 s */
     double floor_per_s;     /* retries a second that are always granted;
@@ -135,17 +135,17 @@ typedef struct bide_breaker_conf {
     uint32_t window_calls;  /* of kind count; 1 .. 1024; 100 */
     uint32_t min_calls;     /* fewer do not open it; 1 .. 1e9; 20 */
     double failure_rate;    /* opens at this share of failures; over 0 .. 1;
-                               0.5 */
+                               0.9 */
     double slow_rate;       /* opens at this share of slow attempts; over 0 .. 1;
-                               1 */
-    int64_t slow_ns;        /* an attempt this long is slow; over 0, FOREVER: none
-                               is; FOREVER */
+                               0.5 */
+    int64_t slow_ns;        /* an attempt this long is slow, and so is one that
+                               times out; over 0, FOREVER: only those; FOREVER */
     uint32_t consecutive;   /* opens after so many failures in a row; 0: never;
                                0 .. 1e6; 0 */
-    int64_t open_ns;        /* stays open for; 1 ms .. 1 h; 30 s */
+    int64_t open_ns;        /* stays open for; 1 ms .. 1 h; 1 s */
     double open_jitter;     /* ... and up to this share longer; 0 .. 1; 0.2 */
     double open_factor;     /* longer at each reopening in a row; 1 .. 100; 2 */
-    int64_t open_max_ns;    /* ... up to; open_ns .. 24 h; 5 min */
+    int64_t open_max_ns;    /* ... up to; open_ns .. 24 h; 3 s */
     uint32_t probes;        /* attempts that half-open lets through; 1 .. 16; 3 */
     double probe_failure_rate; /* of all probes reopens it; 0: one failure does;
                                0 .. 1; 0 */
@@ -251,11 +251,11 @@ typedef struct bide_policy_conf {
             BIDE_FOREVER, BIDE_NESTED_PASS, BIDE_KEY_NONE, BIDE_BACKOFF_INIT,  \
             { BIDE_HINT_REPLACE, 5 * BIDE_MINUTE, 0.1,                         \
               BIDE_UNHINTED_BACKOFF },                                         \
-            { BIDE_BUDGET_WINDOW, 0.1, 10 * BIDE_SECOND, 1.0,                  \
+            { BIDE_BUDGET_WINDOW, 0.2, 10 * BIDE_SECOND, 1.0,                  \
               BIDE_DEPOSIT_SUCCESS, 500, 5, 10, 5, 1, 10.0, 0.1, 3 },          \
             { BIDE_BREAKER_TIME, BIDE_BREAKER_NORMAL, 10 * BIDE_SECOND, 100,   \
-              20, 0.5, 1.0, BIDE_FOREVER, 0, 30 * BIDE_SECOND, 0.2, 2.0,       \
-              5 * BIDE_MINUTE, 3, 0.0 },                                       \
+              20, 0.9, 0.5, BIDE_FOREVER, 0, BIDE_SECOND, 0.2, 2.0,            \
+              3 * BIDE_SECOND, 3, 0.0 },                                       \
             { 0, BIDE_FOREVER, 0.95, 100, 0.05 },                              \
             { BIDE_UNLIMITED, 0, BIDE_SECOND, false, false, 2.0,               \
               2 * BIDE_MINUTE, 0.8, 0.0 },                                     \
