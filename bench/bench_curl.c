@@ -3,7 +3,7 @@
  *
  * Four ways to make the same request take turns in short rounds: bare libcurl;
  * bare libcurl once more, which shows how far chance goes; libcurl as bide must
- * use it, with a timeout and the field X-Bide-Attempt; and bide. Compared are
+ * use it, with a timeout and the fields of a claim; and bide. Compared are
  * rounds that were made right after each other, and what counts is the median
  * of these comparisons.
  *
@@ -124,7 +124,9 @@ static void compare(const char *server, const char *cores, const char *url)
     CURL *easy[WAYS];
     if (bide_dep_new(&dep, "bench", &conf) < 0)
         abort();
-    struct curl_slist *field = curl_slist_append(NULL, "X-Bide-Attempt: 1");
+    struct curl_slist *field =
+        curl_slist_append(NULL, "X-Bide-Attempt: 1; max=4");
+    field = curl_slist_append(field, "baggage: bide.attempt=1,bide.max=4");
     for (int way = 0; way < WAYS; way++)
         easy[way] = easy_for((enum way)way, url, field);
     for (int i = -1; i < ROUNDS; i++) { /* the first does not count */

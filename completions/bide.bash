@@ -2,7 +2,7 @@
 # (test/cli/flags.py) holds them against `bide COMMAND --help`.
 
 _bide_policy_flags='--policy --preset --attempts --attempt-timeout --deadline
-    --base --factor --cap --jitter --floor --seed'
+    --base --factor --cap --jitter --floor --nested --seed'
 
 _bide_scenarios='thundering-herd flapping brown-out metastable deep-chain
     every-layer reconnect-storm rate-limited tail-latency double-charge
@@ -20,7 +20,7 @@ _bide_flags() {
             --remote-name --head --location --fail --user --cacert --insecure
             --silent --show-error --verbose --explain --hedge
             --idempotency-key --parallel-max --connect-timeout
-            --stall-timeout --json $_bide_policy_flags --help"
+            --stall-timeout --json --tell $_bide_policy_flags --help"
         ;;
     proxy) echo "--config --check --help" ;;
     check)
@@ -91,6 +91,8 @@ _bide_values() {
             cancelled other"
         ;;
     --sent) echo "yes no" ;;
+    --nested) echo "pass retry" ;;
+    --tell) echo "private all nobody" ;;
     --grpc | -g)
         echo "OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND
             ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED

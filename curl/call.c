@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "curl/claim.h"
 #include "curl/request.h"
 #include "curl/transfer.h"
 
@@ -16,6 +17,7 @@ void bide__curl_begin(struct bide__curl_call *c, bide_dep *dep, CURL *easy,
     c->easy = easy;
     c->opts = opts ? opts : &plain;
     c->op = c->opts->op;
+    bide__curl_claim_begin(c, now);
 
     bide_op *op = &c->op;
     if (c->opts->method) {
@@ -101,6 +103,7 @@ void bide__curl_finish(struct bide__curl_call *c, bide_reason reason,
     bide_call_end(&c->call, now);
     bide__answer_free(&c->answer);
     give_handle_back(c);
+    bide__curl_claim_end(c);
     if (c->opts->result)
         *c->opts->result = c->result;
 }

@@ -116,7 +116,7 @@ static void start(struct bide__multi_call *mc, const bide_decision *d,
         could_not_start(mc, d, now);
         return;
     }
-    bide__transfer_start(t, &mc->base, easy, d, now);
+    bide__transfer_start(t, &mc->base, easy, d);
     curl_easy_setopt(easy, CURLOPT_PRIVATE, t);
     t->next = mc->running;
     mc->running = t;

@@ -22,14 +22,14 @@ static int64_t wait(const bide_decision *d, int64_t now)
 /* Most responses are short, and are held back in `room`. That of the previous
  * attempt may still be there: it is not needed once the next has begun. */
 static int64_t attempt(struct bide__curl_call *c, const bide_decision *d,
-                       int64_t now, char room[ROOM])
+                       char room[ROOM])
 {
     struct bide__transfer t;
-    bide__transfer_start(&t, c, c->easy, d, now);
+    bide__transfer_start(&t, c, c->easy, d);
     t.answer.body = (struct bide__bytes){ .at = room, .cap = ROOM,
                                           .lent = true };
     CURLcode code = curl_easy_perform(c->easy);
-    now = bide_now_ns();
+    int64_t now = bide_now_ns();
     bide__transfer_end(&t, code, now);
     return now;
 }
@@ -47,7 +47,7 @@ static CURLcode perform_alone(bide_dep *dep, CURL *easy,
         if (d.action == BIDE_WAIT)
             now = wait(&d, now);
         else
-            now = attempt(&c, &d, now, room);
+            now = attempt(&c, &d, room);
     }
     bide__curl_finish(&c, d.reason, now);
     return c.result.code;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "curl/claim.h"
 #include "curl/classify.h"
 #include "curl/transfer.h"
 
@@ -27,65 +28,6 @@ bool bide__headers_have(const struct curl_slist *list, const char *name)
             return true;
     }
     return false;
-}
-
-static struct curl_slist *push(struct curl_slist *node, char *text,
-                               struct curl_slist *rest)
-{
-    *node = (struct curl_slist){ text, rest };
-    return node;
-}
-
-/* "NAME: number". Without printf: this is done for every request, and printf
- * would be a large part of bide's cost. */
-static char *write_field(char *to, const char *name, size_t name_len,
-                         uint64_t number)
-{
-    char digits[20];
-    size_t n = 0;
-    do {
-        digits[n++] = (char)('0' + number % 10);
-    } while ((number /= 10) != 0);
-    memcpy(to, name, name_len);
-    for (size_t i = 0; i < n; i++)
-        to[name_len + i] = digits[n - 1 - i];
-    to[name_len + n] = '\0';
-    return to;
-}
-
-#define FIELD(to, name, number) write_field(to, name, sizeof name - 1, number)
-
-/* Most attempts are the first, and need no buffer of their own. */
-static char *attempt_field(struct bide__transfer *t)
-{
-    static char first[] = "X-Bide-Attempt: 1";
-    if (t->attempt == 1)
-        return first;
-    return FIELD(t->attempt_text, "X-Bide-Attempt: ", t->attempt);
-}
-
-static char *timeout_field(struct bide__transfer *t, int64_t left_ns)
-{
-    /* Rounded up: the server should give up after us, not shortly before. */
-    int64_t left = left_ns > 0 ? (left_ns - 1) / BIDE_MILLISECOND + 1 : 0;
-    return FIELD(t->timeout_text, "X-Bide-Timeout-Ms: ",
-                 (uint64_t)(left > 0 ? left : 1));
-}
-
-/* The engine knows, but need not be asked if no deadline is set. */
-static int64_t deadline_of(const struct bide__curl_call *c)
-{
-    bool any = c->op.deadline_ns > 0 || c->policy->deadline_ns != BIDE_FOREVER;
-    return any ? bide_call_deadline(&c->call) : BIDE_FOREVER;
-}
-
-struct curl_slist *bide__request_headers(struct bide__transfer *t, int64_t now)
-{
-    struct curl_slist *list = t->call->opts->headers;
-    int64_t deadline = deadline_of(t->call);
-    if (deadline != BIDE_FOREVER)
-        list = push(&t->headers[1], timeout_field(t, deadline - now), list);
-    return push(&t->headers[0], attempt_field(t), list);
 }
 
 /* ===== what kind of request it is ===== */
@@ -154,7 +96,8 @@ static bool add_key(struct bide__transfer *t)
         return false;
     snprintf(t->key_text, sizeof t->key_text, "Idempotency-Key: %s",
              c->result.key);
-    t->headers[0].next = push(&t->headers[2], t->key_text, t->headers[0].next);
+    t->headers[2] = (struct curl_slist){ t->key_text, t->headers[0].next };
+    t->headers[0].next = &t->headers[2];
     return true;
 }
 
@@ -168,16 +111,17 @@ long bide__curl_connects(CURL *easy)
 int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
                         int local_port)
 {
-    (void)ip, (void)local_ip, (void)port, (void)local_port;
+    (void)local_ip, (void)port, (void)local_port;
     struct bide__transfer *t = transfer;
 
-    if (t->call->wake || makes_keys(t->call))
+    if (t->call->wake || makes_keys(t->call) || bide__claim_told(t->call, ip))
         bide__curl_learn(t);
     if (t->begun && !t->answered && !bide__curl_unsent(t->easy)) {
         t->resent = true;
         return CURL_PREREQFUNC_ABORT;
     }
-    if (!t->begun && wants_key(t->call) && !add_key(t)) {
+    if ((!t->begun && wants_key(t->call) && !add_key(t)) ||
+        !bide__claim_write(t, ip)) {
         t->starved = true;
         return CURL_PREREQFUNC_ABORT;
     }

@@ -13,10 +13,6 @@ struct bide__transfer;
 /* True if the list has a field of this name that is not empty. */
 bool bide__headers_have(const struct curl_slist *list, const char *name);
 
-/* The headers to send: bide's own, then the application's. */
-struct curl_slist *bide__request_headers(struct bide__transfer *t,
-                                         int64_t now);
-
 /* Records the request's method: before a redirect may have changed it, and only
  * if the response is not a plain success, since otherwise it is not needed. */
 void bide__note_method(struct bide__transfer *t);

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "curl/claim.h"
 #include "curl/classify.h"
 #include "curl/request.h"
 
@@ -20,7 +21,7 @@ static long timeout_ms(int64_t timeout_ns)
 }
 
 void bide__transfer_start(struct bide__transfer *t, struct bide__curl_call *c,
-                          CURL *easy, const bide_decision *d, int64_t now)
+                          CURL *easy, const bide_decision *d)
 {
     memset(t, 0, offsetof(struct bide__transfer, headers)); /* not the texts */
     t->call = c;
@@ -33,7 +34,7 @@ void bide__transfer_start(struct bide__transfer *t, struct bide__curl_call *c,
     curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, bide__request_ready);
     curl_easy_setopt(easy, CURLOPT_PREREQDATA, t);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms(d->timeout_ns));
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, bide__request_headers(t, now));
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, bide__claim_nodes(t, c->headers));
 }
 
 /* A keep-alive connection broke, and libcurl could not open another to send the
@@ -115,6 +116,7 @@ void bide__transfer_end(struct bide__transfer *t, CURLcode code, int64_t now)
         look_for_obstacles(t);
     }
 
+    bide__claim_free(t);
     bide__answer_free(&c->answer);
     c->answer = t->answer;
     c->passed = t->passing;
@@ -128,5 +130,6 @@ void bide__transfer_end(struct bide__transfer *t, CURLcode code, int64_t now)
 
 void bide__transfer_drop(struct bide__transfer *t)
 {
+    bide__claim_free(t);
     bide__answer_free(&t->answer);
 }

@@ -8,7 +8,7 @@
  *             now = wait_until(d.at_ns);
  *             continue;
  *         }
- *         bide__transfer_start(&t, &c, easy, &d, now);
+ *         bide__transfer_start(&t, &c, easy, &d);
  *         CURLcode code = curl_easy_perform(easy);
  *         now = bide_now_ns();
  *         bide__transfer_end(&t, code, now);
@@ -17,6 +17,7 @@
 #ifndef BIDE_CURL_TRANSFER_H
 #define BIDE_CURL_TRANSFER_H
 
+#include "bide/claim.h"
 #include "bide/curl.h"
 #include "curl/answer.h"
 
@@ -27,6 +28,10 @@ struct bide__curl_call {
     CURL *easy;
     const bide_curl_opts *opts;
     bide_op op;              /* that of opts, and what has been learned */
+    struct curl_slist *headers; /* opts.headers without claims: see claim.c */
+    struct curl_slist *header_nodes; /* their memory, if not the application's */
+    char *baggage;           /* the application's, without bide's; or NULL */
+    size_t baggage_len;
     const char *method;      /* NULL: not known, or not HTTP */
     bide_reason told;        /* of the last decision */
     bool known;              /* what `method` means has been determined */
@@ -59,9 +64,11 @@ struct bide__transfer {
     bool cut;                /* the rest of the body is not needed */
     bool in_head;            /* after a status line, before the head's end */
     struct bide__answer answer;
-    struct curl_slist headers[3];
-    char attempt_text[32];
+    char *baggage;           /* a field that is longer than the text below */
+    struct curl_slist headers[4];
+    char attempt_text[48];
     char timeout_text[48];
+    char baggage_text[BIDE_BAGGAGE_OWN + 16];
     char key_text[56];
 };
 
@@ -81,7 +88,7 @@ void bide__curl_finish(struct bide__curl_call *c, bide_reason reason,
 /* ===== transfer.c ===== */
 
 void bide__transfer_start(struct bide__transfer *t, struct bide__curl_call *c,
-                          CURL *easy, const bide_decision *d, int64_t now);
+                          CURL *easy, const bide_decision *d);
 
 /* Reports the outcome of the transfer; its response becomes the call's. */
 void bide__transfer_end(struct bide__transfer *t, CURLcode code, int64_t now);

@@ -6,11 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "bide/hint.h"
-
-#define MAX_FIELDS 64
+#include "fuzz/fields.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -18,24 +16,6 @@ static void must(int truth)
 {
     if (!truth)
         abort();
-}
-
-/* Cuts one line off the input. */
-static bide_header next_field(const char **at, const char *end)
-{
-    size_t left = (size_t)(end - *at);
-    const char *newline = memchr(*at, '\n', left);
-    size_t len = newline ? (size_t)(newline - *at) : left;
-    const char *colon = memchr(*at, ':', len);
-    bide_header h = { *at, len, NULL, 0 };
-
-    if (colon) {
-        h.name_len = (size_t)(colon - *at);
-        h.value = colon + 1;
-        h.value_len = len - h.name_len - 1;
-    }
-    *at += len + (newline ? 1 : 0);
-    return h;
 }
 
 static void check_hint(const bide_hint *hint)
@@ -73,11 +53,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const int64_t walls[] = { 0, 1, 784111777, 1767225600, INT64_MAX,
                                      INT64_MIN };
     bide_header fields[MAX_FIELDS];
-    const char *at = size ? (const char *)data : "", *end = at + size;
-    size_t n = 0;
+    size_t n = all_fields(data, size, fields);
 
-    while (at < end && n < MAX_FIELDS)
-        fields[n++] = next_field(&at, end);
     for (size_t i = 0; i < sizeof walls / sizeof walls[0]; i++)
         check_fields(fields, n, walls[i]);
     return 0;

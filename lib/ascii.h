@@ -70,6 +70,18 @@ static inline bool bide__starts_with(struct bide__text text,
            bide__same((struct bide__text){ text.at, start.len }, start);
 }
 
+/* Cuts the text up to `stop`, or all of it, off *rest, without the optional
+ * whitespace around it and around what is left. */
+static inline struct bide__text bide__piece(struct bide__text *rest, char stop)
+{
+    const char *found = rest->len ? memchr(rest->at, stop, rest->len) : NULL;
+    size_t n = found ? (size_t)(found - rest->at) : rest->len;
+    size_t skip = found ? n + 1 : n;
+    struct bide__text piece = bide__trim(rest->at, n);
+    *rest = bide__trim(rest->at + skip, rest->len - skip);
+    return piece;
+}
+
 /* A decimal number as it is read: value * 10^scale, and a bit more if the
  * digits that did not fit were not all zero. Twenty digits fit into `value`, so
  * no digit is lost of any number that, scaled, is below INT64_MAX. */

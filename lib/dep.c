@@ -364,6 +364,9 @@ const char *bide_breaker_state_name(bide_breaker_state state)
 bide_outcome bide_classify(const bide_dep *dep, const bide_response *response)
 {
     const bide_policy_conf *conf = bide_dep_policy(dep);
-    return bide__classify(conf ? conf->rules : NULL, conf ? conf->n_rules : 0,
-                          response);
+    bide_outcome out = bide__classify(conf ? conf->rules : NULL,
+                                      conf ? conf->n_rules : 0, response);
+    if (conf && conf->trust.envoy)
+        bide__heed_envoy(&out, response);
+    return out;
 }

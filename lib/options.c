@@ -221,6 +221,15 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
     X("latency.window", latency.window_ns,                                     \
       TAKES_DURATION_FROM(100, ms, 1, h),                                      \
       "How far back latency counts.")                                          \
+    X("trust.envoy", trust.envoy, TAKES_FLAG,                                  \
+      "Believe Envoy: `x-envoy-attempt-count` says that it retries, "          \
+      "`x-envoy-expected-rq-timeout-ms` how long it waits, and "               \
+      "`x-envoy-overloaded` not to retry.")                                    \
+    X("trust.grpc", trust.grpc, TAKES_FLAG,                                    \
+      "Believe gRPC clients: `grpc-previous-rpc-attempts` says that they "     \
+      "retry, and `grpc-timeout` how long they wait.")                         \
+    X("trust.aws", trust.aws, TAKES_FLAG,                                      \
+      "Believe AWS SDKs: `amz-sdk-request` says that they retry.")             \
     X("lanes", lanes, TAKES(COUNT, 1, 64, "a power of 2 from 1 to 64"),        \
       "Copies of the busiest counters, so that threads do not wait for "       \
       "each other.")

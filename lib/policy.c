@@ -132,13 +132,20 @@ static bool rules_valid(const bide_policy_conf *conf)
 static bool known_size(size_t size)
 {
     return size >= offsetof(bide_policy_conf, n_rules) + sizeof(size_t) &&
-           size <= sizeof(bide_policy_conf);
+           size <= sizeof(bide_policy_conf) &&
+           size % _Alignof(bide_policy_conf) == 0;
 }
 
-int bide_policy_check(const bide_policy_conf *conf)
+static bide_policy_conf widened(const bide_policy_conf *conf)
 {
-    if (!conf || !known_size(conf->size))
-        return BIDE_EINVAL;
+    bide_policy_conf whole = BIDE_POLICY_CONF_INIT;
+    memcpy(&whole, conf, conf->size);
+    whole.size = sizeof whole;
+    return whole;
+}
+
+static int check_all(const bide_policy_conf *conf)
+{
     size_t n;
     const bide_option *options = bide_policy_options(&n);
     for (size_t i = 0; i < n; i++)
@@ -148,6 +155,14 @@ int bide_policy_check(const bide_policy_conf *conf)
     if (key)
         return error_of(key);
     return rules_valid(conf) ? 0 : BIDE_ERULE;
+}
+
+int bide_policy_check(const bide_policy_conf *conf)
+{
+    if (!conf || !known_size(conf->size))
+        return BIDE_EINVAL;
+    bide_policy_conf whole = widened(conf);
+    return check_all(&whole);
 }
 
 /* ===== derived values ===== */
@@ -196,7 +211,7 @@ static void init_places(struct bide__policy *p)
 void bide__policy_init(struct bide__policy *p, const bide_policy_conf *conf)
 {
     const bide_breaker_conf *b = &conf->breaker;
-    p->conf = *conf;
+    p->conf = widened(conf);
     p->throttled = conf->backoff;
     if (conf->backoff.throttled_base_ns != BIDE_SAME)
         p->throttled.base_ns = conf->backoff.throttled_base_ns;

@@ -16,6 +16,7 @@ static const char *const aliases[][2] = {
     { "deadline", "deadline" },     { "base", "backoff.base" },
     { "factor", "backoff.factor" }, { "cap", "backoff.cap" },
     { "jitter", "backoff.jitter" }, { "floor", "backoff.floor" },
+    { "nested", "nested" },
 };
 
 static const bide_option *option_of(const char *key)

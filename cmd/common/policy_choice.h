@@ -39,6 +39,8 @@ struct policy_choice {
         { "jitter", 0, "KIND",                                                 \
           "none, full, equal, decorrelated, proportional" },                   \
         { "floor", 0, "D", "the shortest wait" },                              \
+        { "nested", 0, "HOW",                                                  \
+          "pass or retry: whether to retry although a layer above does" },     \
     {                                                                          \
         "seed", 0, "N", "draw the same waits each time"                        \
     }

@@ -91,28 +91,6 @@ static bool set_now(const struct bide__field *f, void *to, const char *text,
 
 /* ===== a header, a body ===== */
 
-/* Header fields that only requests have. */
-static bool take_request_field(struct situation *s, const bide_header *h)
-{
-    uint32_t n;
-
-    if (strcasecmp(h->name, "idempotency-key") == 0) {
-        s->op.has_key = true;
-        return true;
-    }
-    if (strcasecmp(h->name, "x-bide-attempt") == 0) {
-        if (read_count(h->value, &n, UINT32_MAX))
-            s->op.upstream_attempt = n;
-        return true;
-    }
-    if (strcasecmp(h->name, "x-bide-timeout-ms") == 0) {
-        if (read_count(h->value, &n, UINT32_MAX))
-            s->op.deadline_ns = n ? n * BIDE_MILLISECOND : 1;
-        return true;
-    }
-    return false;
-}
-
 static const char *take_header(struct situation *s, const char *text)
 {
     size_t len = strcspn(text, ":");
@@ -126,7 +104,9 @@ static const char *take_header(struct situation *s, const char *text)
     value += strspn(value, " \t");
     ((char *)text)[len] = '\0'; /* argv is writable */
     bide_header h = { text, len, value, strlen(value) };
-    if (!take_request_field(s, &h)) {
+    if (strcasecmp(h.name, "idempotency-key") == 0) {
+        s->op.has_key = true;
+    } else { /* claims, which only requests have, are read by ask.c */
         s->headers[n] = h;
         s->response.n_headers = n + 1;
     }

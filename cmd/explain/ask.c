@@ -2,6 +2,7 @@
  * call that has made its earlier attempts elsewhere, reports the outcome and
  * reads the verdict. */
 #include <string.h>
+#include <time.h>
 
 #include "cmd/explain/explain.h"
 #include "lib/call.h"
@@ -12,8 +13,10 @@
 
 /* Reads the same fields in the same way as bide_classify(), to name the one
  * that counted. */
-static void find_speakers(const bide_response *r, struct answer *ret)
+static void find_speakers(const struct situation *s, struct answer *ret)
 {
+    const bide_response *r = &s->response;
+    bool envoy = s->policy.conf.trust.envoy && ret->outcome.refused_below;
     struct bide__answer a = { .r = r };
     const bide_problem *problem = bide__answer_problem(&a);
     bide_hint all = BIDE_HINT_INIT;
@@ -22,7 +25,9 @@ static void find_speakers(const bide_response *r, struct answer *ret)
         bide_hint one = BIDE_HINT_INIT;
         bide_hint_header(&one, &r->headers[i], r->wall_s);
         bide_hint_header(&all, &r->headers[i], r->wall_s);
-        if (one.refused && !ret->refused_by)
+        if ((one.refused ||
+             (envoy && bide__is_field(&r->headers[i], "x-envoy-overloaded"))) &&
+            !ret->refused_by)
             ret->refused_by = r->headers[i].name;
     }
     if (problem && problem->has_retry_after)
@@ -37,9 +42,10 @@ static void read_outcome(const bide_dep *dep, const struct situation *s,
                          struct answer *ret)
 {
     ret->outcome = bide_classify(dep, &s->response);
-    ret->by_rule = bide_classify(NULL, &s->response).cls != ret->outcome.cls;
+    ret->by_rule = s->policy.conf.n_rules > 0 &&
+                   bide_classify(NULL, &s->response).cls != ret->outcome.cls;
     if (ret->outcome.cls != BIDE_SUCCESS && ret->outcome.cls != BIDE_IGNORED)
-        find_speakers(&s->response, ret);
+        find_speakers(s, ret);
 }
 
 /* ===== the call ===== */
@@ -100,6 +106,18 @@ static void run_call(bide_call *call, bide_dep *dep, const struct situation *s,
     ret->timeout_ns = d.timeout_ns;
 }
 
+/* What the request says about layers above, as a driver would read it. */
+static void read_claim(struct situation *s)
+{
+    int64_t wall_s = s->response.wall_s > 0 ? s->response.wall_s : time(NULL);
+
+    s->above = (bide_claim)BIDE_CLAIM_INIT;
+    for (size_t i = 0; i < s->response.n_headers; i++)
+        bide_claim_header(&s->above, &s->headers[i], &s->policy.conf.trust,
+                          wall_s * 1000);
+    bide_claim_apply(&s->above, &s->op, 0);
+}
+
 int explain_ask(struct situation *s, struct answer *ret)
 {
     bide_rng_seeded state;
@@ -120,6 +138,7 @@ int explain_ask(struct situation *s, struct answer *ret)
     s->op.rng = &rng;
     s->op.idempotent = bide_method_idempotent(s->method);
     s->op.attempts_made = s->attempt - 1;
+    read_claim(s);
     bide_call_begin(&call, dep, &s->op, 0);
     ((struct bide__call *)&call)->previous_ns = ret->previous_ns;
     ret->deadline_ns = bide_call_deadline(&call);

@@ -21,8 +21,8 @@ static const struct flag flag_list[] = {
       "number" },
     { "header", 'H', "'K: V'",
       "a header field of the answer; may be repeated. "
-      "Idempotency-Key, X-Bide-Attempt and X-Bide-Timeout-Ms are taken as the "
-      "request's" },
+      "Idempotency-Key, X-Bide-Attempt, X-Bide-Timeout-Ms, baggage, and what "
+      "the policy trusts of others, are taken as the request's" },
     { "body", 0, "FILE", "the body of the answer: problem details are read" },
     { "attempt", 'n', "N", "which attempt this is about (1)" },
     { "elapsed", 0, "D", "time since the call began (0)" },

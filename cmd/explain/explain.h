@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bide/call.h"
+#include "bide/claim.h"
 #include "bide/hint.h"
 #include "cmd/common/policy_choice.h"
 
@@ -16,6 +17,7 @@ struct situation {
     struct policy_choice policy;
     char method[32];
     bide_op op;
+    bide_claim above;           /* among the headers */
     bide_response response;     /* valid if `answered` */
     bool answered;              /* there is an outcome to judge */
     bide_header headers[MAX_HEADERS];

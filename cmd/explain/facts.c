@@ -131,10 +131,17 @@ static void upstream_retries(struct note *n)
 {
     uint32_t above = n->s->op.upstream_attempt;
 
+    const bide_claim *claim = &n->s->above;
+
     if (above == 0)
         SAY(n, "no layer above retries");
+    else if (n->applies && claim->max)
+        SAY(n, "the layer above retries: attempt %u of %u, says %s", above,
+            claim->max, bide_claim_source_name(claim->source));
     else if (n->applies)
-        SAY(n, "the layer above retries: X-Bide-Attempt is %u", above);
+        SAY(n, "the layer above retries: attempt %u, says %s", above,
+            claim->attempt ? bide_claim_source_name(claim->source)
+                           : "--upstream-attempt");
     else
         SAY(n, "the layer above retries, and so does this one (nested: retry)");
 }

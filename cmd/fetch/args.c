@@ -122,6 +122,8 @@ static bool set_hedge(const struct bide__field *f, void *to, const char *text,
     TAKES_OVER_OR(DURATION, 0, MAX_NS, "none", BIDE_FOREVER,                   \
                   "a duration with its unit, such as 250ms or 2s")
 
+static const char *const told[] = { "all", "private", "nobody", NULL };
+
 #define S struct fetch_args
 static const struct bide__field fields[] = {
     { "request", AT(method), TAKES_TEXT("a method, such as GET or POST"),
@@ -139,6 +141,7 @@ static const struct bide__field fields[] = {
       .set = set_hedge },
     { "json", AT(json),
       TAKES_TEXT("the name of a file, the number of a descriptor or -") },
+    { "tell", AT(tell), TAKES_CHOICE(told, "private, all or nobody") },
     { "remote-name", AT(remote_name), TAKES_FLAG },
     { "head", AT(head), TAKES_FLAG },
     { "location", AT(follow), TAKES_FLAG },

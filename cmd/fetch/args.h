@@ -26,6 +26,7 @@ struct fetch_args {
     char *user;                 /* -u, a copy: argv can be seen by all */
     const char *hedge;          /* as given */
     const char *json;
+    bide_curl_tell tell;
     int64_t connect_timeout_ns, stall_timeout_ns;
     uint32_t parallel;
     bool remote_name, head, follow, insecure, silent, show_error, verbose, fail;

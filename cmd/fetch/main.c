@@ -44,6 +44,9 @@ static const struct flag flag_list[] = {
     { "stall-timeout", 0, "D",
       "how long nothing at all may come, in whole seconds (30s)" },
     { "json", 0, "FILE", "write a summary; - is stdout, N a descriptor" },
+    { "tell", 0, "WHOM",
+      "who is told that bide retries (X-Bide-*, baggage): servers at private "
+      "addresses (private), all or nobody" },
     POLICY_FLAGS,
     { NULL, 0, NULL, NULL },
 };
@@ -75,6 +78,7 @@ static int fetch(int argc, char **argv)
         .connect_timeout_ns = 10 * BIDE_SECOND,
         .stall_timeout_ns = 30 * BIDE_SECOND,
         .parallel = 8,
+        .tell = BIDE_CURL_TELL_PRIVATE,
     };
     int first, rc;
 

@@ -146,6 +146,21 @@ bide_op fetch_op(struct fetch_transfer *t)
     return op;
 }
 
+/* Behind a proxy the address that libcurl connects to says nothing about the
+ * server. */
+bide_curl_tell fetch_tell(const struct fetch_args *a)
+{
+    static const char *const proxies[] = { "http_proxy", "https_proxy",
+                                           "HTTPS_PROXY", "all_proxy",
+                                           "ALL_PROXY" };
+    for (size_t i = 0; i < sizeof proxies / sizeof proxies[0]; i++) {
+        const char *proxy = getenv(proxies[i]);
+        if (proxy && *proxy && a->tell == BIDE_CURL_TELL_PRIVATE)
+            return BIDE_CURL_TELL_NOBODY;
+    }
+    return a->tell;
+}
+
 /* ===== the handle ===== */
 
 static long ms(int64_t ns)

@@ -219,6 +219,7 @@ static bool add(struct fetch_transfer *t)
 {
     bide_curl_opts o = {
         .op = fetch_op(t),
+        .tell = fetch_tell(t->all->args),
         .method = fetch_method(t->all->args),
         .headers = t->headers,
         .write = on_write,

@@ -58,6 +58,9 @@ bool fetch_request_make(struct fetch_transfer *t);
 /* The operation as the engine sees it. */
 bide_op fetch_op(struct fetch_transfer *t);
 
+/* Whom to tell about retries: --tell, as far as the address can decide. */
+bide_curl_tell fetch_tell(const struct fetch_args *a);
+
 /* Writes the origin of a URL, "https://host:443", to `buffer`; false if it is
  * not a URL. */
 bool fetch_origin(const char *url, char *buffer, size_t size);

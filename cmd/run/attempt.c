@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/common/parent_env.h"
 #include "cmd/run/child.h"
 #include "cmd/run/cmd.h"
 
@@ -300,7 +301,9 @@ static void set_environment(const struct run *r, uint32_t attempt)
 {
     int64_t deadline = bide_call_deadline(&r->call);
     char text[32];
+    bide_claim claim = bide_call_claim(&r->call, &r->op, attempt, r->now);
 
+    tell_layer_below(&claim);
     set_number("BIDE_ATTEMPT", attempt);
     set_number("BIDE_ATTEMPTS", bide_dep_policy(r->dep)->attempts);
     unsetenv("BIDE_DEADLINE_MS");

@@ -35,6 +35,7 @@ struct run {
     struct feed feed;
     struct output output;
     bide_dep *dep;
+    bide_op op;          /* with which the call was begun */
     bide_call call;
     bool terminal;       /* stderr is one that can show a live line */
     int log;             /* -1: no events */

@@ -87,11 +87,10 @@ static int set_up(struct run *r)
 
 static void begin(struct run *r, const bide_rng *rng)
 {
-    bide_op op = { .idempotent = !r->args->at_most_once, .rng = rng };
-
+    r->op = (bide_op){ .idempotent = !r->args->at_most_once, .rng = rng };
     r->began_ns = r->now = bide_now_ns();
-    heed_layer_above(&op, r->now);
-    bide_call_begin(&r->call, r->dep, &op, r->now);
+    heed_layer_above(&r->op, r->now);
+    bide_call_begin(&r->call, r->dep, &r->op, r->now);
 }
 
 /* ===== waiting ===== */

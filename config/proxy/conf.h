@@ -323,7 +323,8 @@ enum bide__paths {
 
 /* Which header fields are passed on: `headers`. Threads: immutable. */
 struct bide__proxy_headers {
-    bool bide;        /* X-Bide-* are added, to requests and answers; true */
+    bool bide;        /* X-Bide-* are added, to requests and answers, and bide's
+                         members to baggage; true */
     bool underscores; /* those of requests whose name has an underscore; false */
 };
 

@@ -189,10 +189,10 @@ static const struct bide__field forwarded_fields[] = {
 #define S struct bide__proxy_headers
 static const struct bide__field header_fields[] = {
     { "bide", AT(bide), TAKES_FLAG,
-      .help = "`X-Bide-*`: to endpoints the attempt and the time that is "
-              "left, to clients attempts, reason and `X-Bide-Retry`. Without "
-              "them a bide above or below cannot tell a retry from a first "
-              "attempt." },
+      .help = "`X-Bide-*`: to endpoints who owns the retries and the time "
+              "that is left, in `baggage` as well; to clients attempts, reason "
+              "and `X-Bide-Retry`. Off, for endpoints of third parties: then "
+              "no layer below knows that this one retries." },
     { "underscores", AT(underscores), TAKES_FLAG,
       .help = "Fields of requests whose name has an underscore. Many servers "
               "take `X_Forwarded_For` for `X-Forwarded-For`: such fields are "

@@ -8,6 +8,7 @@
 
 #include "backoff.h"
 #include "call.h"
+#include "claim.h"
 #include "dep.h"
 #include "error.h"
 #include "hint.h"

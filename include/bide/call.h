@@ -153,8 +153,9 @@ typedef struct bide_op {
                              the policy's applies */
     const bide_rng *rng;  /* for this call's draws; NULL: the dependency's. Must
                              outlive the call */
-    uint32_t upstream_attempt; /* the X-Bide-Attempt of the request that this
-                             call serves; 0: it had none */
+    uint32_t upstream_attempt; /* a layer above owns the retries of the request
+                             that this call serves, and this is its attempt;
+                             0: none does. See bide/claim.h */
     uint32_t attempts_made; /* earlier attempts of the same operation, by a
                              process that is gone: a redelivered message, say */
     bool idempotent;      /* it is safe to repeat */
@@ -165,6 +166,7 @@ typedef struct bide_op {
                              probe of a breaker */
     int8_t priority;      /* 0: normal; above, it is served before normal calls,
                              below, after them (limits.reserve, limits.shed) */
+    uint32_t upstream_max; /* attempts that the owner may make; 0: not known */
 } bide_op;
 
 /* A call, in the caller's memory; never move or copy it. The members are

@@ -49,6 +49,17 @@ typedef struct bide_curl_result {
     char key[37];           /* the Idempotency-Key that bide generated, or "" */
 } bide_curl_result;
 
+/* Whom to tell who owns the retries and how much time is left (X-Bide-Attempt,
+ * X-Bide-Timeout-Ms, and bide's members of baggage; see bide/claim.h). A call to
+ * a third party has no use for it. */
+typedef enum bide_curl_tell {
+    BIDE_CURL_TELL_ALL,
+    BIDE_CURL_TELL_PRIVATE, /* loopback, private and link-local addresses, and
+                               Unix sockets. Through an HTTP proxy, the address
+                               is that of the proxy */
+    BIDE_CURL_TELL_NOBODY
+} bide_curl_tell;
+
 /* All zero, or NULL, is a plain request. Strings, lists and contexts must live
  * until the call has ended. */
 typedef struct bide_curl_opts {
@@ -59,7 +70,10 @@ typedef struct bide_curl_opts {
                                as the first attempt has a connection. A hedge
                                before that requires it to be set */
     struct curl_slist *headers; /* of the request, instead of
-                               CURLOPT_HTTPHEADER */
+                               CURLOPT_HTTPHEADER. A claim among them (baggage or
+                               X-Bide-* that the application passes on from a
+                               request that it serves) is that of a layer above,
+                               and counts like op.upstream_attempt */
 
     /* The response: of the last attempt only, even if it is a failure. The body
      * is held back until the attempt has succeeded or no other can follow it,
@@ -96,6 +110,7 @@ typedef struct bide_curl_opts {
     bide_decision_fn on_decision;
     void *ctx;              /* of restart and on_decision */
     bide_curl_result *result; /* filled in at the end; or NULL */
+    bide_curl_tell tell;    /* all */
 } bide_curl_opts;
 
 /* Performs a transfer under the policy; blocks like curl_easy_perform().

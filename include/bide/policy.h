@@ -187,6 +187,15 @@ typedef struct bide_latency_conf {
     int64_t window_ns;      /* quantiles are of the last; 100 ms .. 1 h; 30 s */
 } bide_latency_conf;
 
+/* Whose word on retries and deadlines counts as a bide's would: fields that
+ * anyone who can send a request can set, so each is off unless set. */
+typedef struct bide_trust_conf {
+    bool envoy;             /* x-envoy-attempt-count, -expected-rq-timeout-ms and
+                               -overloaded; false */
+    bool grpc;              /* grpc-previous-rpc-attempts, grpc-timeout; false */
+    bool aws;               /* amz-sdk-request; false */
+} bide_trust_conf;
+
 /* A condition, and the class of responses that match it. Each member that is
  * not zero must match; the first rule that matches decides, before the
  * defaults. */
@@ -243,6 +252,7 @@ typedef struct bide_policy_conf {
     size_t n_rules;         /* 0 */
     bide_when_refused when_refused; /* fail */
     bide_unreachable_conf unreachable;
+    bide_trust_conf trust;
 } bide_policy_conf;
 
 #define BIDE_POLICY_CONF_INIT                                                  \
@@ -260,7 +270,7 @@ typedef struct bide_policy_conf {
             { BIDE_UNLIMITED, 0, BIDE_SECOND, false, false, 2.0,               \
               2 * BIDE_MINUTE, 0.8, 0.0 },                                     \
             { true, 30 * BIDE_SECOND }, 4, NULL, 0, BIDE_REFUSED_FAIL,         \
-            { 10 * BIDE_SECOND, BIDE_SECOND }                                  \
+            { 10 * BIDE_SECOND, BIDE_SECOND }, { false, false, false }         \
     }
 
 /* Validates a policy. Returns 0, or BIDE_EFIELD - n for an error in row n of

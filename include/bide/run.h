@@ -32,8 +32,10 @@ BIDE_BEGIN_DECLS
 /* Nanoseconds on the monotonic clock: the `now` of every driver here. */
 BIDE_API int64_t bide_now_ns(void);
 
-/* Seconds since 1970, for reading dates. */
+/* Seconds since 1970, for reading dates; milliseconds, for deadlines in
+ * baggage. */
 BIDE_API int64_t bide_wall_s(void);
+BIDE_API int64_t bide_wall_ms(void);
 
 /* ===== cancelling ===== */
 

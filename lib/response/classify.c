@@ -136,15 +136,22 @@ static bool speaks_of_load(const struct bide__answer *a)
     return a->r->status == 429 || a->r->status == 503;
 }
 
+static void refuse(bide_outcome *out, const struct bide__answer *a)
+{
+    bool may_improve = out->cls == BIDE_TRANSIENT || out->cls == BIDE_THROTTLED;
+
+    out->refused = true;
+    if (may_improve && speaks_of_load(a))
+        out->cls = BIDE_OVERLOADED;
+}
+
 static void apply_hints(bide_outcome *out, struct bide__answer *a)
 {
     bide_hint hint = read_hints(a);
-    bool may_improve = out->cls == BIDE_TRANSIENT || out->cls == BIDE_THROTTLED;
 
-    out->refused = hint.refused;
     out->refused_below = hint.refused_below;
-    if (hint.refused && may_improve && speaks_of_load(a))
-        out->cls = BIDE_OVERLOADED;
+    if (hint.refused)
+        refuse(out, a);
     if (hint.rate_limit_only && out->cls != BIDE_THROTTLED)
         return;
     out->hinted = hint.source != BIDE_HINT_NONE;
@@ -182,4 +189,24 @@ bide_outcome bide__classify(const bide_rule *rules, size_t n_rules,
         status_class(r->status) == BIDE_SUCCESS)
         return (bide_outcome){ .cls = BIDE_SUCCESS, .status = r->status };
     return look_closer(rules, n_rules, r);
+}
+
+/* Envoy refused the request by itself, as a bide below does: the service has
+ * seen nothing of it. */
+void bide__heed_envoy(bide_outcome *out, const bide_response *r)
+{
+    struct bide__answer a = { .r = r, .fault = out->fault };
+
+    if (!r || out->cls == BIDE_SUCCESS || out->cls == BIDE_IGNORED)
+        return;
+    a.status_decides = status_decides(r);
+    for (size_t i = 0; r->headers && i < r->n_headers; i++) {
+        const bide_header *h = &r->headers[i];
+        if (!bide__is_field(h, "x-envoy-overloaded") ||
+            !bide__same(bide__trim(h->value, h->value_len),
+                        bide__text_of("true")))
+            continue;
+        refuse(out, &a);
+        out->refused_below = true;
+    }
 }

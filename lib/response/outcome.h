@@ -16,6 +16,10 @@
 bide_outcome bide__classify(const bide_rule *rules, size_t n_rules,
                             const bide_response *r);
 
+/* Takes Envoy's word (x-envoy-overloaded) that a failure is its own refusal; for
+ * policies that trust it. */
+void bide__heed_envoy(bide_outcome *out, const bide_response *r);
+
 /* The class of a fault unless a rule overrides it, and whether such a fault
  * proves by itself that the request had no effect. */
 bide_class bide__fault_class(bide_fault fault);

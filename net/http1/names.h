@@ -60,6 +60,7 @@ enum {
     X(X_REQUEST_ID, "x-request-id", 229, 0)                                    \
     X(TRACEPARENT, "traceparent", 87, 0)                                       \
     X(TRACESTATE, "tracestate", 226, 0)                                        \
+    X(BAGGAGE, "baggage", 31, HTTP1_HEAD_ONLY)                                 \
     X(IDEMPOTENCY_KEY, "idempotency-key", 95, HTTP1_HEAD_ONLY)                 \
     X(RETRY_AFTER, "retry-after", 206, HTTP1_HEAD_ONLY)                        \
     X(RETRY_AFTER_MS, "retry-after-ms", 35, HTTP1_HEAD_ONLY)                   \

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bide/claim.h"
+#include "bide/run.h"
 #include "config/proxy/conf.h"
 #include "net/buf.h"
 #include "net/conn.h"
@@ -32,6 +34,7 @@ uint64_t request_dropped(const struct exchange *ex)
                     BIT(UPGRADE) | BIT(HTTP2_SETTINGS) | BIT(EXPECT) |
                     BIT(PROXY) | BIT(PROXY_AUTHORIZATION) |
                     BIT(X_BIDE_ATTEMPT) | BIT(X_BIDE_TIMEOUT_MS) |
+                    BIT(BAGGAGE) |
                     BIT(X_BIDE_IDEMPOTENT) | BIT(X_BIDE_ATTEMPTS_MAX) |
                     BIT(X_BIDE_FAULT);
     if (!ex->generation->conf->headers.underscores)
@@ -164,24 +167,60 @@ static void put_trace(struct text *t, const struct attempt *a)
     TEXT_LITERAL(t, "\r\n");
 }
 
-static void put_bide(struct text *t, const struct attempt *a)
+/* The client's members, and those of the claim; NULL: only the client's. */
+static void put_baggage(struct text *t, const struct exchange *ex,
+                        const bide_claim *claim)
+{
+    bide_header theirs[FIELDS_MAX];
+    unsigned n = 0;
+    for (unsigned i = 0; ex->req.seen & BIT(BAGGAGE) && i < ex->req.n_fields;
+         i++) {
+        const struct http1_field *f = &ex->fields[i];
+        if (f->id == HTTP1_ID_BAGGAGE && !f->hop)
+            theirs[n++] = (bide_header){ .value = exchange_bytes(ex) + f->value,
+                                         .value_len = f->value_len };
+    }
+    int64_t wall_ms =
+        claim && claim->left_ns != BIDE_FOREVER ? bide_wall_ms() : 0;
+    struct text value = *t;
+    TEXT_LITERAL(&value, "Baggage: ");
+    size_t room = (size_t)(value.end - value.at);
+    size_t len = bide_baggage_write(value.at, room, theirs, n, claim, wall_ms);
+    if (len == 0)
+        return;
+    value.full = value.full || len > room;
+    value.at += len > room ? 0 : len;
+    TEXT_LITERAL(&value, "\r\n");
+    *t = value;
+}
+
+/* Who owns the retries, and how much time is left: by what the next bide reads,
+ * and by what an application in between passes on. */
+static void put_claim(struct text *t, const struct attempt *a)
 {
     const struct exchange *ex = a->ex;
-    int64_t now = ex->worker->loop.now_ns;
-    int64_t deadline = bide_call_deadline(&ex->call);
-    if (!ex->generation->conf->headers.bide)
+    if (!ex->generation->conf->headers.bide) {
+        if (ex->req.seen & BIT(BAGGAGE))
+            put_baggage(t, ex, NULL);
         return;
-    TEXT_LITERAL(t, "X-Bide-Attempt: ");
-    text_number(t, a->nth);
-    TEXT_LITERAL(t, "\r\n");
-    if (deadline == BIDE_FOREVER)
-        return;
-    /* Rounded up: the server should give up after us, not shortly before. */
-    TEXT_LITERAL(t, "X-Bide-Timeout-Ms: ");
-    text_number(t, deadline > now
-                       ? (uint64_t)((deadline - now - 1) / BIDE_MILLISECOND) + 1
-                       : 0);
-    TEXT_LITERAL(t, "\r\n");
+    }
+    bide_claim claim = bide_call_claim(&ex->call, &ex->op, a->nth,
+                                       ex->worker->loop.now_ns);
+    if (claim.attempt) {
+        TEXT_LITERAL(t, "X-Bide-Attempt: ");
+        text_number(t, claim.attempt);
+        if (claim.max) {
+            TEXT_LITERAL(t, "; max=");
+            text_number(t, claim.max);
+        }
+        TEXT_LITERAL(t, "\r\n");
+    }
+    if (claim.left_ns != BIDE_FOREVER) {
+        TEXT_LITERAL(t, "X-Bide-Timeout-Ms: ");
+        text_number(t, (uint64_t)bide_claim_left_ms(&claim));
+        TEXT_LITERAL(t, "\r\n");
+    }
+    put_baggage(t, ex, &claim);
 }
 
 /* A generated value, since the client sent none. */
@@ -219,7 +258,7 @@ bool request_head_write(struct attempt *a, struct net_buf *to)
     put_forwarded(&t, ex);
     put_certificate(&t, ex);
     hops_put(&t, ex);
-    put_bide(&t, a);
+    put_claim(&t, a);
     put_generated(&t, "Idempotency-Key: ", ex->key);
     put_generated(&t, "X-Request-Id: ", ex->request_id);
     put_trace(&t, a);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "bide/claim.h"
 #include "bide/run.h"
 #include "config/proxy/conf.h"
 #include "net/buf.h"
@@ -89,12 +90,35 @@ void exchange_make_key(struct exchange *ex)
         op->has_key = bide_key_new(ex->key) == 0;
 }
 
+/* What the request says about the retries and deadlines of layers above. From
+ * anybody: it can only take attempts and time from this very request. */
+static void read_claim(struct exchange *ex)
+{
+    const bide_trust_conf *trust = &bide_dep_policy(dep_of(ex))->trust;
+    const uint64_t ours =
+        BIT(X_BIDE_ATTEMPT) | BIT(X_BIDE_TIMEOUT_MS) | BIT(BAGGAGE);
+    const char *text = exchange_bytes(ex);
+    bool all = trust->envoy || trust->grpc || trust->aws;
+    int64_t wall_ms = ex->req.seen & BIT(BAGGAGE) ? bide_wall_ms() : 0;
+    bide_claim above = BIDE_CLAIM_INIT;
+
+    if (!(ex->req.seen & ours) && !all)
+        return;
+    for (unsigned i = 0; i < ex->req.n_fields; i++) {
+        const struct http1_field *f = &ex->fields[i];
+        bide_header h = { text + f->line, f->name_len, text + f->value,
+                          f->value_len };
+        if (ours >> f->id & 1 || (all && f->id == HTTP1_ID_OTHER))
+            bide_claim_header(&above, &h, trust, wall_ms);
+    }
+    bide_claim_apply(&above, &ex->op, now_of(ex));
+}
+
 static void read_op(struct exchange *ex)
 {
     bide_op *op = &ex->op;
     const uint64_t seen = ex->req.seen;
-    const uint64_t special = BIT(X_BIDE_ATTEMPT) | BIT(X_BIDE_TIMEOUT_MS) |
-                             BIT(X_BIDE_IDEMPOTENT) | BIT(X_BIDE_ATTEMPTS_MAX) |
+    const uint64_t special = BIT(X_BIDE_IDEMPOTENT) | BIT(X_BIDE_ATTEMPTS_MAX) |
                              BIT(X_BIDE_FAULT);
     char method[METHOD_TEXT];
 
@@ -104,17 +128,9 @@ static void read_op(struct exchange *ex)
     if (ex->route->conf->priority.header)
         op->priority = priority_of(ex);
     exchange_make_key(ex);
+    read_claim(ex);
     if (!(seen & special))
         return;
-    int64_t attempt = field_number(ex, HTTP1_ID_X_BIDE_ATTEMPT);
-    int64_t ms = field_number(ex, HTTP1_ID_X_BIDE_TIMEOUT_MS);
-    if (attempt > 0)
-        op->upstream_attempt =
-            attempt > UINT32_MAX ? UINT32_MAX : (uint32_t)attempt;
-    if (ms >= 0)
-        op->deadline_ns = ms > INT64_MAX / BIDE_MILLISECOND
-                              ? BIDE_FOREVER
-                              : net_after(now_of(ex), ms * BIDE_MILLISECOND);
     if (ex->client->trusted)
         heed_overrides(ex, op);
     ex->faults = fault_asked(ex);

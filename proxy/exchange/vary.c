@@ -23,7 +23,7 @@ static bool is_ours(const struct exchange *ex, const char *name, size_t len)
     static const char *const ours[] = {
         "x-forwarded-", "x-bide-",     "forwarded",   "via",
         "x-request-id", "traceparent", "tracestate",  "idempotency-key",
-        "connection",   "upgrade",     "max-forwards"
+        "connection",   "upgrade",     "max-forwards", "baggage"
     };
     for (size_t i = 0; i < sizeof ours / sizeof ours[0]; i++) {
         size_t n = strlen(ours[i]);

@@ -46,6 +46,13 @@ static uint64_t key_of(const struct sim_caller *c, const struct sim_call *call)
     return bide_rng_hash(call->client, call->number, c->part, 1) | 1;
 }
 
+static uint32_t claim_of(const struct sim_call *call, uint32_t attempt)
+{
+    bide_op op = { .upstream_attempt =
+                       call->serves ? call->upstream_attempt : 0 };
+    return bide_call_claim(&call->call, &op, attempt, 0).attempt;
+}
+
 static void write_request(const struct sim_caller *c,
                           const struct sim_call *call, uint32_t slot,
                           uint32_t attempt, struct sim_request *r)
@@ -56,6 +63,7 @@ static void write_request(const struct sim_caller *c,
     r->attempt = attempt;
     r->slot = slot;
     r->generation = call->generation;
+    r->claim = claim_of(call, attempt);
     r->operation = call->serves ? call->operation : 0;
     r->key = key_of(c, call);
     r->deadline_ns = bide_call_deadline(&call->call);
@@ -246,6 +254,7 @@ uint32_t sim_caller_begin(struct sim_caller *c, struct sim_world *w,
         served.deadline_ns = job->deadline_ns;
         op = &served;
         call->operation = job->operation;
+        call->upstream_attempt = job->upstream_attempt;
         call->tag = job->tag;
     }
     call->client = client;

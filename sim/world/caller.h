@@ -26,7 +26,7 @@ enum { SIM_AT_ONCE = 5 }; /* concurrent attempts of a call: one and four hedges 
 struct sim_job {
     uint32_t tag;              /* by which its creator recognizes it */
     /* from the request */
-    uint32_t upstream_attempt;
+    uint32_t upstream_attempt; /* its claim */
     uint64_t operation;
     int64_t deadline_ns;
     bool key_came_along;  /* its key is derived from that one */
@@ -58,6 +58,7 @@ struct sim_call {
     int64_t hint_ns;     /* if hinted */
     uint64_t operation;  /* if it serves */
     uint32_t tag;        /* if it serves */
+    uint32_t upstream_attempt; /* if it serves */
     uint32_t number_there[SIM_AT_ONCE]; /* of each attempt, if the target wants to
                                          * know when it is abandoned */
 };

@@ -86,7 +86,7 @@ static struct sim_job job_for(const struct sim_service *s, uint32_t i,
     *ret_number = bide_rng_hash(r->call, r->attempt, which, s->part);
     return (struct sim_job){
         .tag = i,
-        .upstream_attempt = r->attempt,
+        .upstream_attempt = r->claim,
         .operation = bide_rng_hash(sim_operation_of(r), which, s->part, 3) | 1,
         .deadline_ns = r->deadline_ns == BIDE_FOREVER ? 0 : r->deadline_ns,
         .key_came_along = r->key != 0,

@@ -58,6 +58,8 @@ struct sim_request {
     uint64_t client, call;     /* the luck's key, with ... */
     uint32_t attempt;          /* ... this */
     uint32_t slot, generation; /* by which the sender recognizes it */
+    uint32_t claim;            /* X-Bide-Attempt: that of whoever owns the retries;
+                                * 0: no one does */
     uint64_t operation;        /* what a user wanted done, the same however often
                                 * it is tried, by whichever layer; 0: identified
                                 * by client and call */

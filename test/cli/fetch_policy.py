@@ -93,7 +93,7 @@ def not_sent(fault):
 
 
 def nested(fault):
-    code, made = t.summary(fault.url("503,200"), env={"BIDE_ATTEMPT": "1"})
+    code, made = t.summary(fault.url("503,200"), env={"BAGGAGE": "bide.attempt=1"})
     t.same("a bide run above retries", (code, made["reason"],
                                         made["attempts"]),
            (22, "upstream_retries", 1))
@@ -103,7 +103,7 @@ def nested(fault):
     tap.case("its deadline is handed down", 0 < left <= 90000, left)
     url = fault.url("503,200")
     t.same("what no bide run says is ignored", t.summary(
-        "--base 1ms", url, env={"BIDE_ATTEMPT": "1x",
+        "--base 1ms", url, env={"BAGGAGE": "bide.attempt=1x",
                                 "BIDE_DEADLINE_MS": "1x"})[0], 0)
     t.same("and not handed down", fault.seen(url)[1]["timeout_ms"], "")
 

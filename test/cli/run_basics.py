@@ -153,12 +153,17 @@ def environment():
         "--attempts 9 --base 1h --cap 1h", t.sh("exit 4"),
         env={"BIDE_DEADLINE_MS": "60000"})[0], 4)
     t.same("a layer above retries: one attempt", attempts(
-        t.sh("exit 4"), env={"BIDE_ATTEMPT": "2"}),
+        t.sh("exit 4"), env={"BAGGAGE": "a=b,bide.attempt=2,bide.max=3"}),
         (4, 1, "upstream_retries"))
     for text in ("", "0", "-1", "1x", " 1", "9" * 30):
-        t.same(f"what no layer above says: '{text}'", attempts(
-            "--base 1ms", t.sh("exit 4"),
-            env={"BIDE_ATTEMPT": text, "BIDE_DEADLINE_MS": text}),
+        t.same(f"no deadline of a layer above: '{text}'", attempts(
+            "--base 1ms", t.sh("exit 4"), env={"BIDE_DEADLINE_MS": text}),
+            (4, 4, "attempts"))
+    for text in ("", ",", "bide.attempt=", "bide.attempt=0", "bide.attempt=-1",
+                 "bide.attempt=1x", "bide.attempt=1,bide.max=1", "bide.max=3",
+                 "bide.attempt=4,bide.max=3"):
+        t.same(f"no claim of a layer above: '{text}'", attempts(
+            "--base 1ms", t.sh("exit 4"), env={"BAGGAGE": text}),
             (4, 4, "attempts"))
     inner = f"{t.BIDE} run -q --base 1ms -- sh -c 'echo x; exit 1'"
     t.same("nested: attempts do not multiply",

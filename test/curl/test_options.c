@@ -64,8 +64,10 @@ static void headers_tell_attempt_and_time_left_and_keep_the_trace(void **state)
     x.opts.op.deadline_ns = bide_now_ns() + 60 * BIDE_SECOND;
     bide_curl_perform(dep, x.easy, &x.opts);
     assert_int_equal(x.result.reason, BIDE_BECAUSE_SUCCESS);
-    assert_string_equal(fault_seen(&server, x.id, 1, "attempt"), "1");
-    assert_string_equal(fault_seen(&server, x.id, 2, "attempt"), "2");
+    assert_string_equal(fault_seen(&server, x.id, 1, "attempt"),
+                        "1; max=4");
+    assert_string_equal(fault_seen(&server, x.id, 2, "attempt"),
+                        "2; max=4");
     for (int i = 1; i <= 2; i++) {
         assert_string_equal(fault_seen(&server, x.id, i, "traceparent"), trace);
         assert_in_range(atoi(fault_seen(&server, x.id, i, "timeout_ms")), 1,

@@ -33,6 +33,7 @@ struct request {
     char attempt[TEXT_MAX];   /* X-Bide-Attempt */
     char timeout[TEXT_MAX];   /* X-Bide-Timeout-Ms */
     char traceparent[TEXT_MAX];
+    char baggage[TEXT_MAX];   /* of the last such field */
     char range[TEXT_MAX];
     char if_range[TEXT_MAX];
     bool has_length, chunked, expects, closes;

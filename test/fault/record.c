@@ -8,7 +8,8 @@
 enum { SLOTS = 4096, KEPT = 64 };
 
 struct seen {
-    char method[16], key[64], attempt[16], timeout[16], traceparent[64];
+    char method[16], key[64], attempt[32], timeout[16], traceparent[64];
+    char baggage[TEXT_MAX];
     char range[64], if_range[64];
     unsigned connection;
     size_t body;
@@ -69,6 +70,7 @@ struct record *record_arrived(const struct request *r, unsigned connection,
     KEEP(s, r, attempt);
     KEEP(s, r, timeout);
     KEEP(s, r, traceparent);
+    KEEP(s, r, baggage);
     KEEP(s, r, range);
     KEEP(s, r, if_range);
     return record;
@@ -118,6 +120,7 @@ static void show_seen(struct bytes *out, const struct seen *s)
     show_text(out, "attempt", s->attempt);
     show_text(out, "timeout_ms", s->timeout);
     show_text(out, "traceparent", s->traceparent);
+    show_text(out, "baggage", s->baggage);
     show_text(out, "range", s->range);
     show_text(out, "if_range", s->if_range);
     bytes_add(out, "}", 1);

@@ -62,7 +62,7 @@ static void take_field(struct request *r, const char *name, const char *value)
         { "x-test-id", r->id },           { "idempotency-key", r->key },
         { "x-bide-attempt", r->attempt }, { "x-bide-timeout-ms", r->timeout },
         { "traceparent", r->traceparent }, { "range", r->range },
-        { "if-range", r->if_range },
+        { "if-range", r->if_range },      { "baggage", r->baggage },
     };
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++)
         if (strcasecmp(name, kept[i].name) == 0)

@@ -41,7 +41,7 @@
  *     /count?id=ID         what came with that id, as JSON: "requests" (heads),
  *                          "complete" (with their bodies), "seen": of each the
  *                          connection, method, key, attempt, timeout_ms,
- *                          traceparent, range, if_range and length of body
+ *                          traceparent, baggage, range, if_range and length of body
  *     /count               "ids", "requests", "complete", "most" of one id
  *     /ids                 of each id "ID":[requests,complete]
  *     /forget              forgets all of that

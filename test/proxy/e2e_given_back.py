@@ -86,7 +86,7 @@ def units_of_the_budget():
     """Calls that are cancelled while they wait have not spent anything."""
     def talk(origin, peer):
         while head := peer.head():
-            again = b"X-Bide-Attempt: 1\r\n" not in head
+            again = b"X-Bide-Attempt: 1; max=2\r\n" not in head
             peer.send(ok() if again and b"/fine" in head
                       else ok(b"no", status=b"503 No"))
 

@@ -92,6 +92,15 @@ def script(text):
     return text.replace(", ", "%2C%20").replace(" ", "%20")
 
 
+def claim(method, headers, attempt):
+    """What an attempt tells the server: the claim of the layer above, or its own if
+    it could be made again."""
+    if "X-Bide-Attempt" in headers:
+        return headers["X-Bide-Attempt"]
+    safe = method not in ("POST", "PATCH", "FROB") or headers.get("Idempotency-Key")
+    return f"{attempt}; max=4" if safe else ""
+
+
 def rows():
     p = sidecar.Sidecar(sidecar.config([fault.ports["http"]]), log=True)
     for what, method, text, headers, status, attempts, reason in ROWS:
@@ -104,7 +113,8 @@ def rows():
                  head.get("x-bide-reason") == reason, (got, head, data))
         numbers = [s["attempt"] for s in seen["seen"]]
         tap.case(f"{what}: and at the server", seen["requests"] == attempts and
-                 numbers == [str(i + 1) for i in range(attempts)] and
+                 numbers == [claim(method, headers, i + 1)
+                             for i in range(attempts)] and
                  all(s["body"] == len(body or b"") for s in seen["seen"]), seen)
     log = sidecar.ended("the table", p)
     tap.case("the log has a line for each", len(log) == len(ROWS), len(log))
@@ -335,7 +345,7 @@ def hedges():
 
     def talk(o, peer):
         while head := o.request(peer):
-            if fields(head)["x-bide-attempt"] == "1":
+            if fields(head)["x-bide-attempt"] == "1; max=2":
                 gone.append(peer.gone())
                 return
             peer.send(ok(b"hedge"))
@@ -349,7 +359,7 @@ def hedges():
                  gone)
         tap.case("attempts have their numbers",
                  sorted(fields(h)["x-bide-attempt"] for h in o.heads) ==
-                 ["1", "2"], o.heads)
+                 ["1; max=2", "2; max=2"], o.heads)
     with proxied(fault.ports["http"], policy="attempts: 1, hedge: { after: 50ms,"
                  " max: 1, extra_load: 100% }") as p:
         path, name = fault.path("200;wait=300")
@@ -382,7 +392,7 @@ def hedges_in_line():
         go.set()
         a = Answer(second)
         tap.case("one that had to wait keeps its number beside its hedge",
-                 fields(o.heads[1])["x-bide-attempt"] == "1" and
+                 fields(o.heads[1])["x-bide-attempt"] == "1; max=2" and
                  a.fields["x-bide-attempts"] == "2", (o.heads, a))
 
 

@@ -229,7 +229,7 @@ def what_the_origin_saw():
 def what_is_changed_on_the_way():
     names = ["X-Forwarded-For", "x-forwarded-proto", "X-Forwarded-Client-Cert",
              "Forwarded", "Via", "X-Bide-Attempt", "X-Request-Id", "Traceparent",
-             "Tracestate", "Accept, VIA"]
+             "Tracestate", "Baggage", "Accept, VIA"]
     fine = ["Accept", "Viaduct", "Host"]
     for keep in "true", "false":
         s, sidecar_ = site(*((f"/{i}", ok(b"x", f"Vary: {name}\r\n".encode()))

@@ -37,6 +37,29 @@ static void retries_multiply_unless_one_layer_owns_them(void **state)
     assert_true(deepest(BIDE_NESTED_PASS) == 4);
 }
 
+/* The same chain with a fleet that makes one attempt, and so claims nothing: the
+ * first service owns the retries, the second passes its claim on. */
+static void layer_that_would_not_retry_forbids_none(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed);
+    bed_chain(&bed, 3);
+    bed.model.n_policies = 2;
+    bed.model.duration_ns = 100 * BIDE_SECOND;
+    bed.fleets[0].rate = 1;
+    bed.fleets[0].until_ns = 50 * BIDE_SECOND;
+    bed.policies[1].conf = sim_bare_policy(4);
+    bed.policies[1].conf.backoff.cap_ns = 100 * BIDE_MILLISECOND;
+    bed.edges[0].policy = bed.edges[1].policy = 1;
+    bed.services[2].error_rate = 1;
+    struct sim_result *r = bed_run(&bed);
+    assert_int_equal(r->services[0].arrived, 49);
+    assert_int_equal(r->services[1].arrived, 4 * 49);
+    assert_int_equal(r->services[2].arrived, 4 * 49);
+    sim_result_free(r);
+}
+
 /* Three calls below one after the other: 10 ms of its own, 3 x 10 ms below. */
 static void edge_is_called_so_many_times(void **state)
 {
@@ -200,6 +223,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(retries_multiply_unless_one_layer_owns_them),
+        cmocka_unit_test(layer_that_would_not_retry_forbids_none),
         cmocka_unit_test(edge_is_called_so_many_times),
         cmocka_unit_test(worker_is_held_unless_detached),
         cmocka_unit_test(refusal_below_is_final_above),

@@ -1,6 +1,12 @@
 /* What the examples of cmd/ use and do not declare, header by header: see
  * "Examples in headers" in CONTRIBUTING.md. */
 
+/* cmd/common/parent_env.h */
+int64_t now_ns;
+bide_call call;
+bide_dep *dep;
+bide_decision d;
+
 /* cmd/proxy/watchdog.h */
 struct bide__proxy_conf *conf;
 struct proxy *proxy;

@@ -28,6 +28,15 @@ void die(const char *why);
 bide_dep *dep;
 bide_policy_conf conf;
 
+/* include/bide/claim.h */
+bide_header headers[8];
+size_t n;
+int64_t wall_ms, now;
+bide_op op;
+bide_call call;
+bide_dep *dep;
+bide_decision d;
+
 /* include/bide/hint.h */
 bide_header headers[8];
 size_t n;
