@@ -238,8 +238,8 @@ bide_claim bide_call_claim(const bide_call *call, const bide_op *op,
     if (c->deadline_ns != BIDE_FOREVER)
         claim.left_ns = c->deadline_ns > now ? c->deadline_ns - now : 0;
     if (could_retry(c) && !c->is.nested) {
-        claim.attempt = attempt;
-        claim.max = larger(attempt, c->dep->policy.max_attempts);
+        claim.attempt = attempt - c->missed; /* those reached nobody */
+        claim.max = larger(claim.attempt, c->dep->policy.max_attempts);
     } else if (op) {
         claim.attempt = op->upstream_attempt;
         claim.max = op->upstream_max;
