@@ -74,7 +74,8 @@ static void compute_wait(struct bide__call *c)
 {
     const bide_backoff *b = c->cls == BIDE_THROTTLED ? &c->dep->policy.throttled
                                                      : &conf_of(c)->backoff;
-    uint32_t n = bide__counted(c) - 1;
+    uint32_t n =
+        bide__counted(c) - 1 - (hedges(c) ? 0 : (uint32_t)c->skipped);
 
     c->value_ns = c->wait_ns = c->wait_min_ns = c->wait_max_ns = 0;
     c->reason = BIDE_BECAUSE_IMMEDIATE;
@@ -88,13 +89,22 @@ static void compute_wait(struct bide__call *c)
     if (hedges(c))
         return;
     c->reason = BIDE_BECAUSE_IMMEDIATE;
-    if (n == 0 && b->immediate_first && failed_to_connect(c))
+    if (bide__counted(c) == 1 && b->immediate_first && failed_to_connect(c))
         return;
     c->reason = BIDE_BECAUSE_BACKOFF;
     c->value_ns = bide_backoff_value(b, n);
     bide_backoff_range(b, n, c->previous_ns, &c->wait_min_ns, &c->wait_max_ns);
     c->wait_ns = bide_rng_between(c->rng, c->wait_min_ns, c->wait_max_ns);
     c->previous_ns = c->wait_ns;
+}
+
+/* As gRPC does: what the server asked for stands for the waits so far. */
+static void restart_backoff(struct bide__call *c)
+{
+    if (hedges(c) || conf_of(c)->retry_after.then != BIDE_THEN_RESTART)
+        return;
+    c->skipped = bide__counted(c);
+    c->previous_ns = 0;
 }
 
 /* The server's hint replaces that wait, or is its minimum; with jitter on top,
@@ -375,8 +385,10 @@ static void judge(struct bide__call *c, int64_t now)
         c->wait_ns = 0; /* it has waited for longer */
     else
         compute_wait(c);
-    if (c->is.hinted && c->hint_ns > 0 && !c->held)
+    if (c->is.hinted && c->hint_ns > 0 && !c->held) {
         heed_hint(c);
+        restart_backoff(c);
+    }
     for (int i = 0; i < N_RULES; i++) {
         if (rules[i].applies(c, now)) {
             give_up(c, rules[i].reason, rules[i].final, now);
@@ -573,6 +585,7 @@ void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
     c->begin_ns = now;
     c->deadline_ns = bide__add_ns(now, conf->deadline_ns);
     c->previous_ns = 0;
+    c->skipped = 0;
     c->at_ns = 0;
     c->attempts = op->attempts_made;
     c->missed = 0;

@@ -150,7 +150,7 @@ static void lay_out(bide_dep *dep, const bide_policy_conf *conf,
  * Increment it when the layout changes. */
 static uint64_t stamp_of(const struct bide__policy *p)
 {
-    enum { LAYOUT = 1 };
+    enum { LAYOUT = 2 };
     const bide_policy_conf *c = &p->conf;
     const uint64_t parts[] = {
         LAYOUT, shared_size(c), c->lanes, c->latency.measure,
@@ -159,6 +159,7 @@ static uint64_t stamp_of(const struct bide__policy *p)
         (uint64_t)p->max_tokens, (uint64_t)c->breaker.kind,
         (uint64_t)c->breaker.mode, (uint64_t)c->breaker.window_ns,
         c->breaker.window_calls, (uint64_t)c->limits.throttle_window_ns,
+        (uint64_t)c->hedge.window_ns,
     };
     uint64_t stamp = 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
@@ -173,6 +174,7 @@ static void start_state(bide_dep *dep)
     bide__breaker_init(&dep->breaker, &dep->policy);
     bide__budget_init(&dep->budget, &dep->policy);
     atomic_init(&dep->hedge_after_ns, -1);
+    atomic_init(&dep->measured_since_ns, -1);
     dep->stamp = stamp_of(&dep->policy);
 }
 
@@ -184,6 +186,8 @@ static void reclaim_state(bide_dep *dep)
     bide__spend_recount(&dep->hedge_spend);
     atomic_store(&dep->places.used, 0);
     atomic_store(&dep->places.queued, 0);
+    for (uint32_t i = 0; i < dep->policy.conf.lanes; i++)
+        atomic_store(&dep->lanes[i].running, 0);
 }
 
 static int join_state(bide_dep *dep)
@@ -338,7 +342,7 @@ int64_t bide_dep_latency(const bide_dep *dep, double q, int64_t now_ns)
     uint64_t samples;
     if (!dep || !dep->latency || !(q >= 0 && q <= 1))
         return -1;
-    return bide__latency_quantile(dep->latency, &dep->policy, q,
+    return bide__latency_quantile(dep->latency, &dep->policy, q, 0,
                                   bide__clock(now_ns), &samples);
 }
 

@@ -48,6 +48,7 @@ struct bide_dep {
     struct bide__rate rate;
     _Atomic int64_t hedge_after_ns; /* the quantile, as last looked up ... */
     _Atomic int64_t hedge_look_ns;  /* ... and when to look again */
+    _Atomic int64_t measured_since_ns; /* latency, without a gap; -1: it is not */
     uint64_t stamp;             /* of policies that fit it, see dep.c; 0: new */
 
     _Alignas(64) struct bide__counters counters;

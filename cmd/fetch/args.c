@@ -94,7 +94,7 @@ static bool read_hedge(const char *text, bide_hedge_conf *hedge)
 
     hedge->max = 1;
     if (text[0] != 'p') {
-        hedge->extra_load = 1; /* the user asked for it */
+        hedge->extra_load = hedge->max; /* the user asked for it */
         return bide_parse_duration(text, strlen(text), &hedge->after_ns) == 0;
     }
     percent = strtod(text + 1, &end);
