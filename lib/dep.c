@@ -145,15 +145,31 @@ static void lay_out(bide_dep *dep, const bide_policy_conf *conf,
 
 /* ===== the state ===== */
 
-/* What must be the same for all processes that share a state: its size, the
- * length of its ticks, the meaning of its words. A number for it, never 0.
- * Increment it when the layout changes. */
-static uint64_t stamp_of(const struct bide__policy *p)
+/* A number for some numbers, never 0. */
+static uint64_t mixed(const uint64_t *parts, size_t n)
+{
+    uint64_t stamp = 0;
+    for (size_t i = 0; i < n; i++)
+        stamp = bide__mix(stamp ^ parts[i]) + BIDE__GOLDEN;
+    return stamp | 1;
+}
+
+/* Where the words of a state are. Increment it when the layout changes. */
+static uint64_t layout_of(const bide_policy_conf *c)
 {
     enum { LAYOUT = 2 };
+    const uint64_t parts[] = { LAYOUT, shared_size(c), c->lanes,
+                               c->latency.measure };
+    return mixed(parts, sizeof parts / sizeof parts[0]);
+}
+
+/* What must be the same for all processes that share a state: its layout, the
+ * length of its ticks, the meaning of its words. */
+static uint64_t stamp_of(const struct bide__policy *p)
+{
     const bide_policy_conf *c = &p->conf;
     const uint64_t parts[] = {
-        LAYOUT, shared_size(c), c->lanes, c->latency.measure,
+        layout_of(c),
         (uint64_t)c->latency.window_ns, (uint64_t)c->budget.kind,
         (uint64_t)c->budget.window_ns, c->budget.capacity,
         (uint64_t)p->max_tokens, (uint64_t)c->breaker.kind,
@@ -161,10 +177,7 @@ static uint64_t stamp_of(const struct bide__policy *p)
         c->breaker.window_calls, (uint64_t)c->limits.throttle_window_ns,
         (uint64_t)c->hedge.window_ns,
     };
-    uint64_t stamp = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        stamp = bide__mix(stamp ^ parts[i]) + BIDE__GOLDEN;
-    return stamp | 1;
+    return mixed(parts, sizeof parts / sizeof parts[0]);
 }
 
 static void start_state(bide_dep *dep)
@@ -175,6 +188,8 @@ static void start_state(bide_dep *dep)
     bide__budget_init(&dep->budget, &dep->policy);
     atomic_init(&dep->hedge_after_ns, -1);
     atomic_init(&dep->measured_since_ns, -1);
+    dep->made_for = bide__made_for(conf);
+    dep->layout = layout_of(conf);
     dep->stamp = stamp_of(&dep->policy);
 }
 
@@ -190,14 +205,31 @@ static void reclaim_state(bide_dep *dep)
         atomic_store(&dep->lanes[i].running, 0);
 }
 
+/* The policy has changed since the state was made: what was spent stays spent.
+ * Only if nobody else uses it, because its words change their meaning. */
+static void take_state_over(bide_dep *dep)
+{
+    int64_t at_ns;
+    const struct bide__made_for other = dep->made_for;
+    reclaim_state(dep);
+    bide_dep_state state = bide__state_of_other(dep, &other, &at_ns);
+    memset(&dep->breaker, 0, shared_size(&dep->policy.conf));
+    start_state(dep);
+    bide_dep_state_set(dep, &state, at_ns);
+}
+
 static int join_state(bide_dep *dep)
 {
+    bool fits = dep->stamp == stamp_of(&dep->policy);
     if (dep->stamp == 0)
         start_state(dep);
-    else if (dep->stamp != stamp_of(&dep->policy))
-        return BIDE_ESTATE;
-    else if (dep->host.alone)
+    else if (fits && dep->host.alone)
         reclaim_state(dep);
+    else if (!fits && dep->host.alone &&
+             dep->layout == layout_of(&dep->policy.conf))
+        take_state_over(dep);
+    else if (!fits)
+        return BIDE_ESTATE;
     return 0;
 }
 

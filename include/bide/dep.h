@@ -76,7 +76,8 @@ BIDE_API int bide_dep_new(bide_dep **ret_dep, const char *name,
 
 /* The same, with the caller's own host. `host` is copied. BIDE_ESTATE: the
  * shared state was created by another version, or for a policy with other
- * windows or kinds. */
+ * windows or kinds that another process may be using; alone, it is taken over
+ * as bide_dep_inherit() would. */
 BIDE_API int bide_dep_new_in(bide_dep **ret_dep, const char *name,
                              const bide_policy_conf *conf,
                              const bide_host *host);

@@ -176,10 +176,10 @@ typedef struct bide_hedge_conf {
     double quantile;        /* of recent latency; 0.5 .. 0.999; 0.95 */
     uint32_t min_samples;   /* of latency, before the quantile is trusted;
                                1 .. 1e6; 100 */
-    double extra_load;      /* hedges per call over the window, at most; 0 ..
-                               max: at max, there is no such limit; 0.05 */
-    int64_t window_ns;      /* of extra_load; 100 ms .. 1 h; 1 min, long enough
-                               that at one call a second 5 % allow a hedge */
+    double extra_load;      /* hedges per call, at most, and not over max; at
+                               max there is no limit; 0 .. 4; 0.05 */
+    int64_t window_ns;      /* over which that counts: long enough that one call
+                               a second allows a hedge; 100 ms .. 1 h; 1 min */
 } bide_hedge_conf;
 
 /* Limits on attempts, including first ones. */
