@@ -2,7 +2,7 @@
 # (test/cli/flags.py) holds them against `bide COMMAND --help`.
 
 _bide_policy_flags='--policy --preset --attempts --attempt-timeout --deadline
-    --base --factor --cap --jitter --floor --seed'
+    --base --factor --cap --jitter --floor --set --seed'
 
 _bide_scenarios='thundering-herd flapping brown-out metastable deep-chain
     every-layer reconnect-storm rate-limited tail-latency double-charge
@@ -105,7 +105,7 @@ _bide_values() {
 _bide_takes_value() {
     case $1 in
     --attempts | --attempt-timeout | --deadline | --base | --factor | --cap | \
-        --floor | --seed | --row | --header | -H | --attempt | -n | --elapsed | \
+        --floor | --set | --seed | --row | --header | -H | --attempt | -n | --elapsed | \
         --idempotency-key | --upstream-attempt | --now | --draws | --host | --service | --method | \
         --capacity | --load | --p99 | --clients | --depth | --retry-on | \
         --stop-on | --retry-if | --stop-if | --kill-after | --key | -k | \

@@ -193,7 +193,7 @@ static int settle_hedge(struct fetch_args *a)
     if (!a->hedge)
         return -1;
     for (int i = 0; i < p->n_overrides; i++)
-        if (strcmp(p->overrides[i][0], "attempts") == 0)
+        if (strcmp(p->overrides[i][1], "attempts") == 0)
             return complain("fetch", "--hedge and --attempts: expected one of "
                                      "them, as a hedge stands in for retries");
     p->conf.attempts = 1;
