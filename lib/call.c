@@ -360,6 +360,7 @@ static void give_up(struct bide__call *c, bide_reason reason, bool final,
     if (reason != BIDE_BECAUSE_ATTEMPTS && !c->stopped_by)
         bide__count(&c->dep->counters.hedges_refused);
     c->stopped_by = reason_to_keep(c, reason) & 0x3f;
+    c->reason = (uint8_t)reason; /* for bide_call_hedge_refused() */
     c->state = BIDE__RUNNING;
 }
 
@@ -729,6 +730,14 @@ bool bide_call_repeatable(const bide_call *call)
     if (!c.is.judged)
         return c.attempts == 0 || (c.is.safe_twice && !c.is.one_shot);
     return !not_idempotent(&c, 0) && !not_replayable(&c, 0);
+}
+
+bide_reason bide_call_hedge_refused(const bide_call *call)
+{
+    const struct bide__call *c = (const struct bide__call *)call;
+    bool refused = c->state == BIDE__RUNNING && c->stopped_by &&
+                   c->reason != BIDE_BECAUSE_ATTEMPTS;
+    return refused ? (bide_reason)c->reason : BIDE_BECAUSE_SUCCESS;
 }
 
 int bide_call_verdict(const bide_call *call, bide_verdict *ret)

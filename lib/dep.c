@@ -364,6 +364,21 @@ int64_t bide_dep_budget_left(const bide_dep *dep, int64_t now_ns)
                              bide__clock(now_ns));
 }
 
+int bide_dep_budget_view(const bide_dep *dep, int64_t now_ns,
+                         bide_budget_view *ret)
+{
+    if (!dep || !ret)
+        return BIDE_EINVAL;
+    struct bide__budget_use u =
+        bide__budget_use(&dep->budget, &dep->policy, dep->lanes,
+                         bide__clock(now_ns));
+    bide_budget_kind kind = dep->policy.conf.budget.kind;
+    double unit = kind == BIDE_BUDGET_THROTTLE ? 1e6 : 1;
+    *ret = (bide_budget_view){ kind, (double)u.spent / unit,
+                               (double)u.all / unit };
+    return 0;
+}
+
 double bide_dep_rate(const bide_dep *dep, int64_t now_ns)
 {
     return dep ? bide__rate_allowed(&dep->rate, bide__clock(now_ns)) : 0;

@@ -123,6 +123,19 @@ BIDE_API int bide_dep_breaker_view(const bide_dep *dep, int64_t now_ns,
  * BIDE_FOREVER if there is no budget. */
 BIDE_API int64_t bide_dep_budget_left(const bide_dep *dep, int64_t now_ns);
 
+/* How much of a budget is spent, and of how much, in its own unit: retries over
+ * the window (window), tokens (quota, throttle), retries outstanding
+ * (in_flight). Threads: owned. */
+typedef struct bide_budget_view {
+    bide_budget_kind kind;
+    double spent;  /* may be over `all`, if there was more when it was spent */
+    double all;    /* 0 if there is no budget */
+} bide_budget_view;
+
+/* Returns the state of the budget. BIDE_EINVAL. */
+BIDE_API int bide_dep_budget_view(const bide_dep *dep, int64_t now_ns,
+                                  bide_budget_view *ret);
+
 /* Returns how many attempts a second limits.adaptive_rate allows; infinite if
  * it is off or has not been throttled yet. */
 BIDE_API double bide_dep_rate(const bide_dep *dep, int64_t now_ns);

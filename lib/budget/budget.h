@@ -89,13 +89,14 @@ struct bide__budget_kind {
     int64_t (*left)(const struct bide__budget *b, const struct bide__policy *p,
                     const struct bide__lane *lanes, int64_t now);
 
-    /* How much there is in all, and how much of it is spent, in the same unit.
-     * NULL: what is spent is only what runs. */
+    /* How much there is in all, and how much of it is spent, in the same
+     * unit. */
     struct bide__budget_use (*use)(const struct bide__budget *b,
                                    const struct bide__policy *p,
                                    const struct bide__lane *lanes, int64_t now);
 
-    /* Begins with that much of it spent; nobody uses it yet. Goes with `use`. */
+    /* Begins with that much of it spent; nobody uses it yet. NULL: what is spent
+     * is what runs, and stays with it. */
     void (*start)(struct bide__budget *b, const struct bide__policy *p,
                   int64_t spent, int64_t now);
 };
