@@ -621,13 +621,16 @@ static void remember_failure(struct bide__call *c,
     c->state = BIDE__FAILED;
 }
 
-/* To a retry with the key of the attempt before, 409 means that the server is
- * still at that one: wait, and ask again for its answer. */
+/* To a retry with the key of the attempt before, 409 or 425 means that the server
+ * is still at that one: wait, and ask again for its answer. Such an answer
+ * speaks for the server, not against it. */
 static bool still_in_progress(const struct bide__call *c,
                               const bide_outcome *out, uint32_t attempt)
 {
-    return c->keyed && attempt - c->missed > 1 && out->status == 409 &&
-           out->cls == BIDE_PERMANENT && out->fault == BIDE_FAULT_NONE;
+    return c->keyed && attempt - c->missed > 1 &&
+           out->fault == BIDE_FAULT_NONE &&
+           ((out->status == 409 && out->cls == BIDE_PERMANENT) ||
+            (out->status == 425 && out->cls == BIDE_TRANSIENT));
 }
 
 BIDE__OUT_OF_LINE
@@ -654,8 +657,11 @@ static int take_report(struct bide__call *c, uint32_t attempt,
     bool clipped = bide__is_clipped(c, &r, outcome, now);
     if (clipped)
         seen.cls = BIDE_IGNORED;
+    bool busy = still_in_progress(c, outcome, attempt);
+    if (busy)
+        seen.cls = BIDE_PERMANENT;
     bide__attempt_end(c, &r, &seen, now);
-    if (still_in_progress(c, outcome, attempt))
+    if (busy)
         seen.cls = BIDE_TRANSIENT;
     if (seen.cls == BIDE_SUCCESS)
         finish(c, BIDE_BECAUSE_SUCCESS);

@@ -211,7 +211,7 @@ static void take_state_over(bide_dep *dep)
 {
     int64_t at_ns;
     const struct bide__made_for other = dep->made_for;
-    reclaim_state(dep);
+    bide__spend_recount(&dep->budget.spend);
     bide_dep_state state = bide__state_of_other(dep, &other, &at_ns);
     memset(&dep->breaker, 0, shared_size(&dep->policy.conf));
     start_state(dep);

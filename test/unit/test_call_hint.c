@@ -317,6 +317,20 @@ static void call_conflict_after_a_key_is_asked_again(void **state)
          { 0, TRY(1, FIRST) },
          { 0, REPORT(1, .cls = BIDE_PERMANENT, .status = 409) },
          { 0, DONE(PERMANENT) });
+    bide_policy_conf watched = breaker_conf(2);
+    bide_dep *dep = script_dep(&watched);
+    PLAY_ON(dep, &keyed, /* 425 likewise; neither is held against the server */
+         { 0, TRY(1, FIRST) },
+         { 0, REPORT(1, FAILED) },
+         { 0, WAIT_IN(0, S, BACKOFF) },
+         { S, TRY(2, BACKOFF) },
+         { S, REPORT(2, .cls = BIDE_TRANSIENT, .status = 425) },
+         { S, BREAKER(CLOSED) },
+         { S, WAIT_IN(S, 2 * S, BACKOFF) },
+         { 3 * S, TRY(3, BACKOFF) },
+         { 3 * S, REPORT(3, WORKED) },
+         { 3 * S, DONE(SUCCESS) });
+    bide_dep_free(dep);
     PLAY(&conf, GET, /* no key, so it speaks of something else */
          { 0, TRY(1, FIRST) },
          { 0, REPORT(1, FAILED) },
