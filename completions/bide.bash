@@ -2,7 +2,7 @@
 # (test/cli/flags.py) holds them against `bide COMMAND --help`.
 
 _bide_policy_flags='--policy --preset --attempts --attempt-timeout --deadline
-    --base --factor --cap --jitter --floor --nested --seed'
+    --base --factor --cap --jitter --floor --nested --set --seed'
 
 _bide_scenarios='thundering-herd flapping brown-out metastable deep-chain
     every-layer reconnect-storm rate-limited tail-latency double-charge
@@ -41,7 +41,7 @@ _bide_flags() {
         ;;
     top) echo "--once --json --interval --cacert --help" ;;
     demo) echo "--seconds --keep --json --listen --no-dashboard --open --help" ;;
-    replay) echo "--json --log --calls $_bide_policy_flags --help" ;;
+    replay) echo "--json --log --calls --start $_bide_policy_flags --help" ;;
     export)
         echo "--to --host --service --method --strict --losses
             $_bide_policy_flags --help"
@@ -107,7 +107,7 @@ _bide_values() {
 _bide_takes_value() {
     case $1 in
     --attempts | --attempt-timeout | --deadline | --base | --factor | --cap | \
-        --floor | --seed | --row | --header | -H | --attempt | -n | --elapsed | \
+        --floor | --set | --start | --seed | --row | --header | -H | --attempt | -n | --elapsed | \
         --idempotency-key | --upstream-attempt | --now | --draws | --host | --service | --method | \
         --capacity | --load | --p99 | --clients | --depth | --retry-on | \
         --stop-on | --retry-if | --stop-if | --kill-after | --key | -k | \

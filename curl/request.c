@@ -94,7 +94,7 @@ static bool add_key(struct bide__transfer *t)
     struct bide__curl_call *c = t->call;
     if (!c->result.key[0] && bide_key_new(c->result.key) < 0)
         return false;
-    snprintf(t->key_text, sizeof t->key_text, "Idempotency-Key: %s",
+    snprintf(t->key_text, sizeof t->key_text, "Idempotency-Key: \"%s\"",
              c->result.key);
     t->headers[2] = (struct curl_slist){ t->key_text, t->headers[0].next };
     t->headers[0].next = &t->headers[2];

@@ -102,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
 
     bide_policy_conf conf = policy(data[0] & 3);
-    struct replay_settings settings = { &conf, 1, DECISIONS_MAX };
+    struct replay_settings settings = { &conf, 1, DECISIONS_MAX, NULL };
     struct replay_printer printer = { .out = nowhere,
                                       .json = (data[0] & 4) != 0,
                                       .calls = (data[0] & 8) != 0 };

@@ -24,10 +24,14 @@ static void announce(const struct bide__call *c,
 
 /* ===== paying ===== */
 
-/* Hedges have their own ceiling below the budget. */
+/* Hedges have their own ceiling below the budget, unless it is as high as
+ * hedge.max itself: then it must not refuse any, although calls and hedges are
+ * counted over windows that do not quite coincide. */
 static bool take_under_ceiling(struct bide__call *c, int64_t now)
 {
     const struct bide__policy *p = &c->dep->policy;
+    if (p->extra_load == BIDE_FOREVER)
+        return true;
     uint64_t calls = bide__lanes_sum(
         c->dep->lanes, p->conf.lanes, offsetof(struct bide__lane, calls),
         bide__tick(p->hedge_ticks, now), 0);
@@ -301,6 +305,11 @@ static struct bide__answer_to_start ask_all(struct bide__call *c, bool beside,
     return a;
 }
 
+static bool hedges_by_quantile(const struct bide__policy *p)
+{
+    return p->conf.hedge.max != 0 && p->conf.hedge.after_ns == BIDE_FOREVER;
+}
+
 static void begin_first(struct bide__call *c, const struct bide__running *r,
                         int64_t now)
 {
@@ -309,6 +318,8 @@ static void begin_first(struct bide__call *c, const struct bide__running *r,
     bide__budget_begin(p, c->lane, now);
     if (p->conf.hedge.max != 0)
         bide__window_add(&c->lane->calls, bide__tick(p->hedge_ticks, now), 0);
+    if (hedges_by_quantile(p))
+        atomic_fetch_add_explicit(&c->lane->running, 1, memory_order_relaxed);
 }
 
 static void count_retry(struct bide__call *c)
@@ -353,6 +364,32 @@ struct bide__answer_to_start bide__attempt_start(struct bide__call *c,
 
 /* ===== hedging ===== */
 
+/* First attempts, but the one that has just begun, that have not ended, while
+ * the measurements are younger than their window; then 0. See
+ * bide_hedge_conf. */
+static uint64_t not_measured_yet(const bide_dep *dep, int64_t now)
+{
+    const bide_policy_conf *conf = &dep->policy.conf;
+    int64_t since = atomic_load_explicit(&dep->measured_since_ns,
+                                         memory_order_relaxed);
+    if (since >= 0 && now - since >= conf->latency.window_ns)
+        return 0;
+    int64_t running = 0;
+    for (uint32_t i = 0; i < conf->lanes; i++)
+        running += atomic_load_explicit(&dep->lanes[i].running,
+                                        memory_order_relaxed);
+    return running > 1 ? (uint64_t)running - 1 : 0;
+}
+
+static void note_samples(bide_dep *dep, uint64_t samples, int64_t now)
+{
+    int64_t since = atomic_load_explicit(&dep->measured_since_ns,
+                                         memory_order_relaxed);
+    if ((since < 0) != (samples == 0))
+        atomic_store_explicit(&dep->measured_since_ns, samples ? now : -1,
+                              memory_order_relaxed);
+}
+
 /* The quantile is looked up 30 times in the window that it is taken over, by
  * whichever call comes first. */
 static int64_t hedge_quantile(bide_dep *dep, int64_t now)
@@ -366,8 +403,10 @@ static int64_t hedge_quantile(bide_dep *dep, int64_t now)
                            memory_order_relaxed, memory_order_relaxed)) {
         uint64_t samples;
         int64_t q = bide__latency_quantile(dep->latency, p,
-                                           p->conf.hedge.quantile, now,
+                                           p->conf.hedge.quantile,
+                                           not_measured_yet(dep, now), now,
                                            &samples);
+        note_samples(dep, samples, now);
         if (samples < p->conf.hedge.min_samples)
             q = -1;
         atomic_store_explicit(&dep->hedge_after_ns, q, memory_order_relaxed);
@@ -507,6 +546,8 @@ void bide__attempt_end(struct bide__call *c, const struct bide__running *r,
     if (c->dep->policy.gated && (c->unreached || r->knock ||
                                  !bide__gate_calm(&c->dep->gate)))
         tell_gate(c, r, out, now);
+    if (!r->paid && hedges_by_quantile(&c->dep->policy))
+        atomic_fetch_sub_explicit(&c->lane->running, 1, memory_order_relaxed);
     if (c->dep->policy.conf.breaker.kind != BIDE_BREAKER_OFF)
         tell_breaker(c, r, out, took, now);
     tell_limits(c, r, out, now);

@@ -44,6 +44,38 @@ void bide__breaker_init(struct bide__breaker *b, const struct bide__policy *p)
     atomic_init(&b->mode, (uint32_t)p->conf.breaker.mode);
 }
 
+int64_t bide__breaker_longest(const struct bide__policy *p)
+{
+    const bide_breaker_conf *conf = &p->conf.breaker;
+    return bide__add_ns(conf->open_max_ns,
+                        bide__scale_ns(conf->open_max_ns, conf->open_jitter));
+}
+
+/* No longer than this policy would keep it open. */
+static int64_t open_until(const struct bide__policy *p, int64_t until,
+                          int64_t now)
+{
+    int64_t latest = bide__add_ns(now, bide__breaker_longest(p));
+    return until < latest ? until : latest;
+}
+
+/* Half-open is an open time that is over: the next attempt is a probe. */
+void bide__breaker_start(const struct bide__breaker_env *env,
+                         const bide_dep_state *state, int64_t now)
+{
+    struct bide__breaker *b = env->breaker;
+    int64_t until = state->breaker == BIDE_BREAKER_OPEN
+                        ? open_until(env->policy, state->open_until_ns, now)
+                        : now;
+    atomic_store(&b->mode, (uint32_t)state->mode);
+    atomic_store(&b->reopenings, state->reopenings);
+    if (state->breaker != BIDE_BREAKER_CLOSED)
+        atomic_store(&b->control, successor(0, BIDE_BREAKER_OPEN,
+                                            (uint64_t)until >> UNTIL_SHIFT));
+    else
+        bide__breaker_start_counts(env, state, now);
+}
+
 /* Makes a transition, unless another thread did so first. */
 static bool shift(struct bide__breaker *b, uint64_t *control, uint64_t next,
                   struct bide__transition *t)
@@ -318,19 +350,32 @@ void bide__breaker_report(const struct bide__breaker_env *env,
     bide__breaker_leave(b, pass); /* last: see enter_half_open() */
 }
 
+bide_breaker_state bide__breaker_normal_state(const struct bide__breaker *b,
+                                              int64_t now)
+{
+    uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
+    if (state_of(control) == BIDE_BREAKER_OPEN && over(control, now))
+        return BIDE_BREAKER_HALF_OPEN;
+    return state_of(control);
+}
+
+uint32_t bide__breaker_in_a_row(const struct bide__breaker *b)
+{
+    uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
+    uint64_t seen = atomic_load_explicit(&b->in_a_row, memory_order_relaxed);
+    return seen >> 32 == generation_of(control) ? (uint32_t)seen : 0;
+}
+
 bide_breaker_state bide__breaker_state(const struct bide__breaker *b,
                                        int64_t now)
 {
-    uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
     switch (bide__breaker_mode(b)) {
     case BIDE_BREAKER_FORCED_OPEN:
         return BIDE_BREAKER_OPEN;
     case BIDE_BREAKER_FORCED_CLOSED:
         return BIDE_BREAKER_CLOSED;
     default:
-        if (state_of(control) == BIDE_BREAKER_OPEN && over(control, now))
-            return BIDE_BREAKER_HALF_OPEN;
-        return state_of(control);
+        return bide__breaker_normal_state(b, now);
     }
 }
 

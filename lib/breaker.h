@@ -30,6 +30,7 @@
 
 #include "bide/dep.h"
 #include "bide/rng.h"
+#include "bide/state.h"
 #include "lib/lane.h"
 #include "lib/policy.h"
 
@@ -118,6 +119,15 @@ static inline bool bide__breaker_calm(const struct bide__breaker *b,
 
 void bide__breaker_init(struct bide__breaker *b, const struct bide__policy *p);
 
+/* Begins in this state; nobody uses it yet. */
+void bide__breaker_start(const struct bide__breaker_env *env,
+                         const bide_dep_state *state, int64_t now);
+
+/* Its state whatever the mode, and failures in a row while it is closed. */
+bide_breaker_state bide__breaker_normal_state(const struct bide__breaker *b,
+                                              int64_t now);
+uint32_t bide__breaker_in_a_row(const struct bide__breaker *b);
+
 /* Lets an attempt through, or refuses it. */
 bool bide__breaker_enter(const struct bide__breaker_env *env, int64_t now,
                          struct bide__pass *ret, struct bide__transition *t);
@@ -148,6 +158,11 @@ void bide__breaker_leave(struct bide__breaker *b, const struct bide__pass *pass)
 bool bide__breaker_count(const struct bide__breaker_env *env,
                          uint16_t generation, bool ill, bool slow, int64_t now);
 
+/* Begins the first closed period with these counts; nobody uses it yet. In
+ * breaker_count.c. */
+void bide__breaker_start_counts(const struct bide__breaker_env *env,
+                                const bide_dep_state *state, int64_t now);
+
 /* What was counted in the closed period `generation`, over the window up to
  * now. In breaker_count.c. */
 struct bide__breaker_counts {
@@ -175,6 +190,9 @@ void bide__breaker_view(const struct bide__breaker *b,
                         const struct bide__policy *p,
                         const struct bide__lane *lanes, int64_t now,
                         bide_breaker_view *ret);
+
+/* The longest that it may stay open. */
+int64_t bide__breaker_longest(const struct bide__policy *p);
 
 /* When an open breaker will let probes through; 0 if it is not open. */
 int64_t bide__breaker_open_until(const struct bide__breaker *b);

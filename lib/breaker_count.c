@@ -162,6 +162,40 @@ static bool count_in_ring(const struct bide__breaker_env *env,
                          at_least_0(sum_of(want, 0)));
 }
 
+/* The ring is shorter than what a window of time may have counted: then the
+ * same shares of it. The bad results come first. */
+static void start_ring(const struct bide__breaker_env *env,
+                       const bide_dep_state *state)
+{
+    uint64_t places = env->policy->conf.breaker.window_calls;
+    uint64_t all = state->attempts, failed = state->failed, slow = state->slow;
+    if (all > places) {
+        failed = failed * places / all;
+        slow = slow * places / all;
+        all = places;
+    }
+    for (uint64_t i = 0; i < all; i++)
+        count_in_ring(env, 0, i < failed, i < slow);
+}
+
+void bide__breaker_start_counts(const struct bide__breaker_env *env,
+                                const bide_dep_state *state, int64_t now)
+{
+    uint64_t tick = bide__tick(env->policy->breaker_ticks, now);
+    struct bide__lane *lane = env->lane;
+
+    atomic_store(&env->breaker->in_a_row, state->failed_in_a_row);
+    if (env->policy->conf.breaker.kind == BIDE_BREAKER_COUNT) {
+        start_ring(env, state);
+        return;
+    }
+    bide__window_start(&lane->succeeded, tick, 0,
+                       state->attempts - state->failed);
+    bide__window_start(&lane->failed, tick, 0, state->failed);
+    bide__window_start(&lane->slow, tick, 0, state->slow);
+    rates_reached(env, state->attempts, state->failed, state->slow);
+}
+
 void bide__breaker_reclaim(struct bide__breaker *b,
                            const struct bide__policy *p)
 {

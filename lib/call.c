@@ -74,7 +74,8 @@ static void compute_wait(struct bide__call *c)
 {
     const bide_backoff *b = c->cls == BIDE_THROTTLED ? &c->dep->policy.throttled
                                                      : &conf_of(c)->backoff;
-    uint32_t n = bide__counted(c) - 1;
+    uint32_t n =
+        bide__counted(c) - 1 - (hedges(c) ? 0 : (uint32_t)c->skipped);
 
     c->value_ns = c->wait_ns = c->wait_min_ns = c->wait_max_ns = 0;
     c->reason = BIDE_BECAUSE_IMMEDIATE;
@@ -88,13 +89,22 @@ static void compute_wait(struct bide__call *c)
     if (hedges(c))
         return;
     c->reason = BIDE_BECAUSE_IMMEDIATE;
-    if (n == 0 && b->immediate_first && failed_to_connect(c))
+    if (bide__counted(c) == 1 && b->immediate_first && failed_to_connect(c))
         return;
     c->reason = BIDE_BECAUSE_BACKOFF;
     c->value_ns = bide_backoff_value(b, n);
     bide_backoff_range(b, n, c->previous_ns, &c->wait_min_ns, &c->wait_max_ns);
     c->wait_ns = bide_rng_between(c->rng, c->wait_min_ns, c->wait_max_ns);
     c->previous_ns = c->wait_ns;
+}
+
+/* As gRPC does: what the server asked for stands for the waits so far. */
+static void restart_backoff(struct bide__call *c)
+{
+    if (hedges(c) || conf_of(c)->retry_after.then != BIDE_THEN_RESTART)
+        return;
+    c->skipped = bide__counted(c);
+    c->previous_ns = 0;
 }
 
 /* The server's hint replaces that wait, or is its minimum; with jitter on top,
@@ -350,6 +360,7 @@ static void give_up(struct bide__call *c, bide_reason reason, bool final,
     if (reason != BIDE_BECAUSE_ATTEMPTS && !c->stopped_by)
         bide__count(&c->dep->counters.hedges_refused);
     c->stopped_by = reason_to_keep(c, reason) & 0x3f;
+    c->reason = (uint8_t)reason; /* for bide_call_hedge_refused() */
     c->state = BIDE__RUNNING;
 }
 
@@ -375,8 +386,10 @@ static void judge(struct bide__call *c, int64_t now)
         c->wait_ns = 0; /* it has waited for longer */
     else
         compute_wait(c);
-    if (c->is.hinted && c->hint_ns > 0 && !c->held)
+    if (c->is.hinted && c->hint_ns > 0 && !c->held) {
         heed_hint(c);
+        restart_backoff(c);
+    }
     for (int i = 0; i < N_RULES; i++) {
         if (rules[i].applies(c, now)) {
             give_up(c, rules[i].reason, rules[i].final, now);
@@ -573,6 +586,7 @@ void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
     c->begin_ns = now;
     c->deadline_ns = bide__add_ns(now, conf->deadline_ns);
     c->previous_ns = 0;
+    c->skipped = 0;
     c->at_ns = 0;
     c->attempts = op->attempts_made;
     c->missed = 0;
@@ -607,13 +621,16 @@ static void remember_failure(struct bide__call *c,
     c->state = BIDE__FAILED;
 }
 
-/* To a retry with the key of the attempt before, 409 means that the server is
- * still at that one: wait, and ask again for its answer. */
+/* To a retry with the key of the attempt before, 409 or 425 means that the server
+ * is still at that one: wait, and ask again for its answer. Such an answer
+ * speaks for the server, not against it. */
 static bool still_in_progress(const struct bide__call *c,
                               const bide_outcome *out, uint32_t attempt)
 {
-    return c->keyed && attempt - c->missed > 1 && out->status == 409 &&
-           out->cls == BIDE_PERMANENT && out->fault == BIDE_FAULT_NONE;
+    return c->keyed && attempt - c->missed > 1 &&
+           out->fault == BIDE_FAULT_NONE &&
+           ((out->status == 409 && out->cls == BIDE_PERMANENT) ||
+            (out->status == 425 && out->cls == BIDE_TRANSIENT));
 }
 
 BIDE__OUT_OF_LINE
@@ -640,8 +657,11 @@ static int take_report(struct bide__call *c, uint32_t attempt,
     bool clipped = bide__is_clipped(c, &r, outcome, now);
     if (clipped)
         seen.cls = BIDE_IGNORED;
+    bool busy = still_in_progress(c, outcome, attempt);
+    if (busy)
+        seen.cls = BIDE_PERMANENT;
     bide__attempt_end(c, &r, &seen, now);
-    if (still_in_progress(c, outcome, attempt))
+    if (busy)
         seen.cls = BIDE_TRANSIENT;
     if (seen.cls == BIDE_SUCCESS)
         finish(c, BIDE_BECAUSE_SUCCESS);
@@ -716,6 +736,14 @@ bool bide_call_repeatable(const bide_call *call)
     if (!c.is.judged)
         return c.attempts == 0 || (c.is.safe_twice && !c.is.one_shot);
     return !not_idempotent(&c, 0) && !not_replayable(&c, 0);
+}
+
+bide_reason bide_call_hedge_refused(const bide_call *call)
+{
+    const struct bide__call *c = (const struct bide__call *)call;
+    bool refused = c->state == BIDE__RUNNING && c->stopped_by &&
+                   c->reason != BIDE_BECAUSE_ATTEMPTS;
+    return refused ? (bide_reason)c->reason : BIDE_BECAUSE_SUCCESS;
 }
 
 int bide_call_verdict(const bide_call *call, bide_verdict *ret)

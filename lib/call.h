@@ -73,7 +73,11 @@ struct __attribute__((may_alias)) bide__call {
     uint64_t ticket_tick;    /* of a retry that was granted, not begun: its */
     uint32_t ticket_tokens;  /* ... bide__ticket, without the padding */
     uint32_t missed;         /* attempts that reached nobody: they do not count */
-    uint64_t hedge_tick;     /* of its share of the ceiling of hedges */
+    union {                  /* hedges have no backoff */
+        uint64_t hedge_tick; /* of its share of the ceiling of hedges */
+        uint64_t skipped;    /* attempts that the computed wait does not grow
+                                with: up to a hint (retry_after.then) */
+    };
     uint8_t state;           /* a bide__call_state */
     uint8_t reason;          /* of the end, or of the retry */
     uint8_t stopped_by : 6;  /* why there are no further hedges; 0: may be */

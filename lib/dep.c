@@ -145,25 +145,39 @@ static void lay_out(bide_dep *dep, const bide_policy_conf *conf,
 
 /* ===== the state ===== */
 
-/* What must be the same for all processes that share a state: its size, the
- * length of its ticks, the meaning of its words. A number for it, never 0.
- * Increment it when the layout changes. */
+/* A number for some numbers, never 0. */
+static uint64_t mixed(const uint64_t *parts, size_t n)
+{
+    uint64_t stamp = 0;
+    for (size_t i = 0; i < n; i++)
+        stamp = bide__mix(stamp ^ parts[i]) + BIDE__GOLDEN;
+    return stamp | 1;
+}
+
+/* Where the words of a state are. Increment it when the layout changes. */
+static uint64_t layout_of(const bide_policy_conf *c)
+{
+    enum { LAYOUT = 2 };
+    const uint64_t parts[] = { LAYOUT, shared_size(c), c->lanes,
+                               c->latency.measure };
+    return mixed(parts, sizeof parts / sizeof parts[0]);
+}
+
+/* What must be the same for all processes that share a state: its layout, the
+ * length of its ticks, the meaning of its words. */
 static uint64_t stamp_of(const struct bide__policy *p)
 {
-    enum { LAYOUT = 1 };
     const bide_policy_conf *c = &p->conf;
     const uint64_t parts[] = {
-        LAYOUT, shared_size(c), c->lanes, c->latency.measure,
+        layout_of(c),
         (uint64_t)c->latency.window_ns, (uint64_t)c->budget.kind,
         (uint64_t)c->budget.window_ns, c->budget.capacity,
         (uint64_t)p->max_tokens, (uint64_t)c->breaker.kind,
         (uint64_t)c->breaker.mode, (uint64_t)c->breaker.window_ns,
         c->breaker.window_calls, (uint64_t)c->limits.throttle_window_ns,
+        (uint64_t)c->hedge.window_ns,
     };
-    uint64_t stamp = 0;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        stamp = bide__mix(stamp ^ parts[i]) + BIDE__GOLDEN;
-    return stamp | 1;
+    return mixed(parts, sizeof parts / sizeof parts[0]);
 }
 
 static void start_state(bide_dep *dep)
@@ -173,6 +187,9 @@ static void start_state(bide_dep *dep)
     bide__breaker_init(&dep->breaker, &dep->policy);
     bide__budget_init(&dep->budget, &dep->policy);
     atomic_init(&dep->hedge_after_ns, -1);
+    atomic_init(&dep->measured_since_ns, -1);
+    dep->made_for = bide__made_for(conf);
+    dep->layout = layout_of(conf);
     dep->stamp = stamp_of(&dep->policy);
 }
 
@@ -184,16 +201,35 @@ static void reclaim_state(bide_dep *dep)
     bide__spend_recount(&dep->hedge_spend);
     atomic_store(&dep->places.used, 0);
     atomic_store(&dep->places.queued, 0);
+    for (uint32_t i = 0; i < dep->policy.conf.lanes; i++)
+        atomic_store(&dep->lanes[i].running, 0);
+}
+
+/* The policy has changed since the state was made: what was spent stays spent.
+ * Only if nobody else uses it, because its words change their meaning. */
+static void take_state_over(bide_dep *dep)
+{
+    int64_t at_ns;
+    const struct bide__made_for other = dep->made_for;
+    bide__spend_recount(&dep->budget.spend);
+    bide_dep_state state = bide__state_of_other(dep, &other, &at_ns);
+    memset(&dep->breaker, 0, shared_size(&dep->policy.conf));
+    start_state(dep);
+    bide_dep_state_set(dep, &state, at_ns);
 }
 
 static int join_state(bide_dep *dep)
 {
+    bool fits = dep->stamp == stamp_of(&dep->policy);
     if (dep->stamp == 0)
         start_state(dep);
-    else if (dep->stamp != stamp_of(&dep->policy))
-        return BIDE_ESTATE;
-    else if (dep->host.alone)
+    else if (fits && dep->host.alone)
         reclaim_state(dep);
+    else if (!fits && dep->host.alone &&
+             dep->layout == layout_of(&dep->policy.conf))
+        take_state_over(dep);
+    else if (!fits)
+        return BIDE_ESTATE;
     return 0;
 }
 
@@ -328,6 +364,21 @@ int64_t bide_dep_budget_left(const bide_dep *dep, int64_t now_ns)
                              bide__clock(now_ns));
 }
 
+int bide_dep_budget_view(const bide_dep *dep, int64_t now_ns,
+                         bide_budget_view *ret)
+{
+    if (!dep || !ret)
+        return BIDE_EINVAL;
+    struct bide__budget_use u =
+        bide__budget_use(&dep->budget, &dep->policy, dep->lanes,
+                         bide__clock(now_ns));
+    bide_budget_kind kind = dep->policy.conf.budget.kind;
+    double unit = kind == BIDE_BUDGET_THROTTLE ? 1e6 : 1;
+    *ret = (bide_budget_view){ kind, (double)u.spent / unit,
+                               (double)u.all / unit };
+    return 0;
+}
+
 double bide_dep_rate(const bide_dep *dep, int64_t now_ns)
 {
     return dep ? bide__rate_allowed(&dep->rate, bide__clock(now_ns)) : 0;
@@ -338,7 +389,7 @@ int64_t bide_dep_latency(const bide_dep *dep, double q, int64_t now_ns)
     uint64_t samples;
     if (!dep || !dep->latency || !(q >= 0 && q <= 1))
         return -1;
-    return bide__latency_quantile(dep->latency, &dep->policy, q,
+    return bide__latency_quantile(dep->latency, &dep->policy, q, 0,
                                   bide__clock(now_ns), &samples);
 }
 

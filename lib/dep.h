@@ -24,6 +24,7 @@
 #include "lib/limit.h"
 #include "lib/policy.h"
 #include "lib/budget/spend.h"
+#include "lib/state/state.h"
 #include "lib/stats.h"
 
 struct bide_dep {
@@ -48,7 +49,10 @@ struct bide_dep {
     struct bide__rate rate;
     _Atomic int64_t hedge_after_ns; /* the quantile, as last looked up ... */
     _Atomic int64_t hedge_look_ns;  /* ... and when to look again */
+    _Atomic int64_t measured_since_ns; /* latency, without a gap; -1: it is not */
     uint64_t stamp;             /* of policies that fit it, see dep.c; 0: new */
+    uint64_t layout;            /* of policies whose words are in its places */
+    struct bide__made_for made_for;
 
     _Alignas(64) struct bide__counters counters;
 };

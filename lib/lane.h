@@ -17,6 +17,8 @@ enum { BIDE__CACHE_LINE = 64 };
 
 struct bide__lane {
     _Alignas(64) _Atomic uint64_t first_successes;
+    _Atomic int64_t running;       /* first attempts; counted only to hedge by
+                                      quantile */
     struct bide__window succeeded; /* breaker: attempts in its closed time */
     struct bide__window failed;
     struct bide__window slow;

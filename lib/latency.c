@@ -61,16 +61,17 @@ static uint64_t add_up(const struct bide__latency *lanes, uint32_t n_lanes,
 
 int64_t bide__latency_quantile(const struct bide__latency *lanes,
                                const struct bide__policy *p, double q,
-                               int64_t now, uint64_t *ret_samples)
+                               uint64_t slower, int64_t now,
+                               uint64_t *ret_samples)
 {
     uint32_t sums[BIDE__FINE] = { 0 };
     uint64_t tick = bide__tick(p->latency_ticks, now);
     uint64_t all = add_up(lanes, p->conf.lanes, tick, sums);
     *ret_samples = all;
-    if (all == 0)
+    double rank = q * (double)(all + slower);
+    if (all == 0 || (slower != 0 && rank > (double)all))
         return -1;
 
-    double rank = q * (double)all;
     uint64_t below = 0;
     unsigned i = 0, last = 0;
     for (; i < BIDE__FINE && ((double)below < rank || below == 0); i++) {

@@ -75,10 +75,12 @@ static inline void bide__latency_record(struct bide__slice *slice, int64_t ns)
 }
 
 /* The latency at quantile q over the window of all lanes, and the number of
- * samples behind it; -1 if there are none. */
+ * samples behind it. `slower` attempts count as slower than all of those. -1 if
+ * there are no samples, or the quantile falls among the slower ones. */
 int64_t bide__latency_quantile(const struct bide__latency *lanes,
                                const struct bide__policy *p, double q,
-                               int64_t now, uint64_t *ret_samples);
+                               uint64_t slower, int64_t now,
+                               uint64_t *ret_samples);
 
 /* Adds everything in the lanes, within the window or not, to a histogram. */
 void bide__latency_add_to(const struct bide__latency *lanes, uint32_t n_lanes,

@@ -59,6 +59,9 @@ int64_t bide__rate_take(struct bide__rate *r, int64_t now, int64_t latest);
 /* An attempt got a response. */
 void bide__rate_report(struct bide__rate *r, bool throttled, int64_t now);
 
+/* Begins as if it had just been cut to this rate; nobody uses it yet. */
+void bide__rate_start(struct bide__rate *r, double rate, int64_t now);
+
 /* Attempts per second that are allowed; infinite before the first cut. */
 double bide__rate_allowed(const struct bide__rate *r, int64_t now);
 

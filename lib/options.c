@@ -17,6 +17,7 @@ static const char *const key_names[] = { BIDE_KEY_ACTIONS(X) NULL };
 static const char *const refused_names[] = { BIDE_REFUSED_ACTIONS(X) NULL };
 static const char *const jitter_names[] = { BIDE_JITTERS(XJ) NULL };
 static const char *const hint_names[] = { BIDE_HINT_MODES(X) NULL };
+static const char *const then_names[] = { BIDE_HINT_THENS(X) NULL };
 static const char *const unhinted_names[] = { BIDE_UNHINTED_ACTIONS(X) NULL };
 static const char *const budget_names[] = { BIDE_BUDGETS(X) NULL };
 static const char *const deposit_names[] = { BIDE_DEPOSITS(X) NULL };
@@ -97,6 +98,10 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
     X("retry_after.throttled_without_hint", retry_after.throttled_without_hint,\
       TAKES_CHOICE(unhinted_names, "backoff or stop"),                         \
       "What to do when throttled without being told for how long.")            \
+    X("retry_after.then", retry_after.then,                                    \
+      TAKES_CHOICE(then_names, "continue or restart"),                         \
+      "After a wait that the server asked for, whether computed waits go on "  \
+      "growing or start again from backoff.base.")                             \
     X("budget.kind", budget.kind,                                              \
       TAKES_CHOICE(budget_names,                                               \
           "off, window, quota, throttle or in_flight"),                        \
@@ -191,8 +196,12 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
     X("hedge.min_samples", hedge.min_samples, TAKES_COUNT(1, 1000000),         \
       "Latencies that must have been measured before the quantile is "         \
       "believed.")                                                             \
-    X("hedge.extra_load", hedge.extra_load, TAKES_RATIO(0, 1),                 \
-      "The most hedges per call, whatever the budget.")                        \
+    X("hedge.extra_load", hedge.extra_load,                                    \
+      TAKES_RATIO(0, 4) ", not over hedge.max",                                \
+      "The most hedges per call, whatever the budget; as much as hedge.max: "  \
+      "no limit.")                                                             \
+    X("hedge.window", hedge.window_ns, TAKES_DURATION_FROM(100, ms, 1, h),     \
+      "How far back hedges and calls count for extra_load.")                   \
     X("limits.in_flight", limits.in_flight,                                    \
       TAKES_COUNT_OR(1, 1000000, "unlimited", BIDE_UNLIMITED),                 \
       "Attempts at once.")                                                     \

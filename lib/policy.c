@@ -78,6 +78,8 @@ static const char *contradiction(const bide_policy_conf *c)
         return "breaker.open_max";
     if (c->hedge.max != 0 && c->attempts != 1)
         return "hedge.max";
+    if (c->hedge.max != 0 && c->hedge.extra_load > c->hedge.max)
+        return "hedge.extra_load";
     if (c->hedge.max != 0 && c->hedge.after_ns == BIDE_FOREVER &&
         !c->latency.measure)
         return "hedge.quantile";
@@ -180,9 +182,9 @@ static void init_tickers(struct bide__policy *p)
     p->breaker_ticks = window_ticks(c->breaker.window_ns);
     p->latency_ticks = bide__ticker(c->latency.window_ns / 2);
     p->throttle_ticks = window_ticks(c->limits.throttle_window_ns);
-    p->hedge_ticks = window_ticks(BIDE__HEDGE_WINDOW_NS);
+    p->hedge_ticks = window_ticks(c->hedge.window_ns);
     p->hedge_spend_ticks =
-        bide__ticker(bide__spend_tick_ns(BIDE__HEDGE_WINDOW_NS));
+        bide__ticker(bide__spend_tick_ns(c->hedge.window_ns));
 }
 
 /* A breaker by time, a budget that deposits on success, and no limits. */
@@ -226,6 +228,8 @@ void bide__policy_init(struct bide__policy *p, const bide_policy_conf *conf)
     p->slow_rate = bide__millionths(b->slow_rate);
     p->probe_rate = bide__millionths(b->probe_failure_rate);
     p->extra_load = bide__millionths(conf->hedge.extra_load);
+    if (conf->hedge.max != 0 && conf->hedge.extra_load >= conf->hedge.max)
+        p->extra_load = BIDE_FOREVER;
     p->throttle_k = bide__millionths(conf->limits.throttle_k);
     p->probe_ns = conf->attempt_timeout_ns != BIDE_FOREVER
                       ? conf->attempt_timeout_ns

@@ -48,7 +48,7 @@ struct bide__policy {
     int64_t failure_rate;
     int64_t slow_rate;
     int64_t probe_rate;
-    int64_t extra_load;
+    int64_t extra_load;     /* or BIDE_FOREVER: as many as hedge.max allows */
     int64_t throttle_k;
 
     int64_t probe_ns;       /* a probe that is silent for this long is lost */
@@ -62,10 +62,6 @@ struct bide__policy {
 /* Computes the rest of a policy from its settings, which must be valid. The
  * rules are not copied: conf.rules stays unchanged. */
 void bide__policy_init(struct bide__policy *p, const bide_policy_conf *conf);
-
-/* The window over which the ceiling of hedges applies. Long enough that a
- * dependency with one call a second can hedge at all under 5 %. */
-#define BIDE__HEDGE_WINDOW_NS BIDE_MINUTE
 
 /* The key of row n of the options ("backoff.cap"), and the complete sentence
  * about an error in it; NULL if there is no such row. */

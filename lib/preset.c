@@ -120,8 +120,8 @@ static void aws_2026(bide_policy_conf *c)
  * In gRPC the jitter may go over maxBackoff, in bide it never does; three
  * retries do not get there. Not expressed: only UNAVAILABLE is retried in the
  * example, bide also retries RESOURCE_EXHAUSTED unless a rule says otherwise;
- * after pushback gRPC starts again at the first backoff; attempts have no
- * timeout of their own in gRPC, so it is bide's. */
+ * attempts have no timeout of their own in gRPC, so it is bide's. After a
+ * pushback, gRPC starts again at the first backoff. */
 static void grpc(bide_policy_conf *c)
 {
     c->attempts = 4;
@@ -132,6 +132,7 @@ static void grpc(bide_policy_conf *c)
     c->backoff.cap_ns = BIDE_SECOND;
     c->retry_after.mode = BIDE_HINT_REPLACE;
     c->retry_after.jitter = 0;
+    c->retry_after.then = BIDE_THEN_RESTART;
     c->budget.kind = BIDE_BUDGET_THROTTLE;
     c->budget.max_tokens = 10;
     c->budget.token_ratio = 0.1;

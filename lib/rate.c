@@ -179,6 +179,17 @@ static void cut_rate(struct bide__rate *r, int64_t now)
         empty_bucket(r, now);
 }
 
+void bide__rate_start(struct bide__rate *r, double rate, int64_t now)
+{
+    uint64_t half = (uint64_t)(now / HALF_SECOND_NS);
+    double least = rate > LEAST_RATE ? rate : LEAST_RATE;
+    atomic_store(&r->sending, half << SENT_BITS);
+    atomic_store(&r->measured, measured_word(half & 0xffffffff, (float)least));
+    atomic_store(&r->cut, ((uint64_t)now >> CUT_TIME_SHIFT) << RATE_BITS |
+                              pack_rate(least / BETA));
+    empty_bucket(r, now);
+}
+
 void bide__rate_report(struct bide__rate *r, bool throttled, int64_t now)
 {
     count_sending(r, now);

@@ -50,6 +50,15 @@ void bide__window_take_back(struct bide__window *w, uint64_t tick, uint8_t era)
         slot, &seen, seen - 1, memory_order_relaxed, memory_order_relaxed));
 }
 
+void bide__window_start(struct bide__window *w, uint64_t tick, uint8_t era,
+                        uint64_t count)
+{
+    atomic_store_explicit(&w->slot[tick % BIDE__SLOTS],
+                          bide__window_tag(tick, era) << BIDE__COUNT_BITS |
+                              count,
+                          memory_order_relaxed);
+}
+
 uint64_t bide__window_sum(const struct bide__window *w, uint64_t tick,
                           uint8_t era)
 {

@@ -55,6 +55,11 @@ static inline void bide__window_add(struct bide__window *w, uint64_t tick,
 /* Uncounts one event of that tick, if the window still has any of it. */
 void bide__window_take_back(struct bide__window *w, uint64_t tick, uint8_t era);
 
+/* Puts `count` events, at most BIDE__COUNT_MAX / 2, into a window that nobody
+ * uses yet. */
+void bide__window_start(struct bide__window *w, uint64_t tick, uint8_t era,
+                        uint64_t count);
+
 /* Sums the window that ends with `tick`. */
 uint64_t bide__window_sum(const struct bide__window *w, uint64_t tick,
                           uint8_t era);

@@ -181,24 +181,27 @@ static bool is_ours(struct dep_memory *m, size_t i)
 }
 
 /* An entry that a previous process has left, or ENTRIES. One of our own belongs
- * to an earlier configuration, whose totals are already counted: a policy that
- * comes back starts afresh, like a new one, and its old state is no longer
- * found. */
+ * to an earlier configuration, whose totals are already counted: its state is
+ * handed over by the service, and no longer found here. */
 static size_t find(struct dep_memory *m, const char *name, uint64_t fingerprint,
                    size_t size)
 {
     struct header *h = m->file;
+    size_t of_other_policy = ENTRIES;
     for (size_t i = 0; i < h->n_used; i++) {
         struct entry *e = &h->entries[i];
-        if (atomic_load(&e->state) != ENTRY_KEPT ||
-            e->fingerprint != fingerprint || e->size != size ||
+        bool same = e->fingerprint == fingerprint;
+        if (atomic_load(&e->state) != ENTRY_KEPT || e->size != size ||
             strncmp(e->name, name, sizeof e->name) != 0)
             continue;
-        if (!is_ours(m, i))
+        if (same && !is_ours(m, i))
             return i;
-        atomic_store(&e->state, ENTRY_DEAD);
+        if (same)
+            atomic_store(&e->state, ENTRY_DEAD);
+        else if (m->alone && !is_ours(m, i))
+            of_other_policy = i;
     }
-    return ENTRIES;
+    return of_other_policy;
 }
 
 /* A free entry with as many pages, or a new one at the end. */
@@ -229,10 +232,10 @@ static size_t claim(struct dep_memory *m, const char *name,
     if (i == ENTRIES && (i = find_free(m, size)) < ENTRIES) {
         struct entry *e = &m->file->entries[i];
         atomic_store(&e->state, ENTRY_MAKING);
-        e->fingerprint = fingerprint;
         snprintf(e->name, sizeof e->name, "%s", name);
     }
     if (i < ENTRIES) {
+        m->file->entries[i].fingerprint = fingerprint;
         pthread_mutex_lock(&m->lock);
         m->claims[i]++;
         atomic_fetch_or(&m->file->entries[i].users, m->mine);

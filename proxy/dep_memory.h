@@ -16,8 +16,9 @@
  *   then       the shared part of each dependency, on pages of its own
  *
  * A dependency is found by its name ("upstream/policy") and a fingerprint of
- * its policy; one of another policy, or of a build with another layout, starts
- * afresh in a separate entry. The table changes under a lock that the kernel
+ * its policy; a process that is alone also finds one whose policy has changed,
+ * and takes its state over (bide_dep_new_in). One of a build with another layout
+ * starts afresh in a separate entry. The table changes under a lock that the kernel
  * releases when a process dies; an entry is valid only once its state has been
  * created, so a process that is killed in between leaves only an entry to be
  * swept. The inside of a dependency needs no lock: the engine changes it by

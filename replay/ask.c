@@ -31,6 +31,7 @@ struct replay_call *replay_make_call(struct replay *r)
     c->ask_at_ns = BIDE_FOREVER;
     c->n_running = 0;
     c->queued = false;
+    c->unhedged = false;
     c->last = (bide_decision){ BIDE_TRY, BIDE_BECAUSE_FIRST, 0, 0, 0 };
     return c;
 }
@@ -146,13 +147,26 @@ static bool is_news(const struct replay_call *c, enum replay_cause cause,
            c->last.at_ns != d->at_ns;
 }
 
+/* Why a hedge that has become due is not sent, once. */
+static bide_reason why_unhedged(struct replay_call *c)
+{
+    bide_reason why = bide_call_hedge_refused(&c->call);
+    if (why == BIDE_BECAUSE_SUCCESS || c->unhedged)
+        return BIDE_BECAUSE_SUCCESS;
+    c->unhedged = true;
+    return why;
+}
+
 void replay_ask(struct replay *r, struct replay_call *c, struct replay_row row)
 {
     row.call = c;
     row.decided = true;
     for (;;) {
         bide_decision d = bide_call_next(&c->call, r->now_ns);
-        bool news = d.action != BIDE_WAIT || is_news(c, row.cause, &d);
+        row.unhedged = d.action == BIDE_WAIT ? why_unhedged(c)
+                                             : BIDE_BECAUSE_SUCCESS;
+        bool news = d.action != BIDE_WAIT || is_news(c, row.cause, &d) ||
+                    row.unhedged != BIDE_BECAUSE_SUCCESS;
         row.decision = c->last = d;
         if (d.action == BIDE_TRY) {
             leave_queue(r, c);

@@ -116,6 +116,13 @@ int replay_finish(struct replay *r)
 
 /* ===== events ===== */
 
+/* The first call draws what `explain` and `schedule` draw with this seed; each
+ * of the others draws something else. */
+static uint64_t seed_of(const struct replay *r, const struct replay_call *c)
+{
+    return c->serial == 1 ? r->seed : bide_rng_hash(r->seed, c->serial, 0, 0);
+}
+
 int replay_begin(struct replay *r, const bide_op *op, const char *method,
                  uint64_t user, struct replay_call **ret_call)
 {
@@ -131,6 +138,8 @@ int replay_begin(struct replay *r, const bide_op *op, const char *method,
     c->user = user;
     c->begin_ns = r->now_ns;
     c->first_attempt = op->attempts_made + 1;
+    c->rng = bide_rng_seed(&c->drawn, seed_of(r, c));
+    own.rng = &c->rng;
     r->open++;
     bide_call_begin(&c->call, r->dep, &own, r->now_ns);
     *ret_call = c;
@@ -185,6 +194,22 @@ int replay_force(struct replay *r, bide_breaker_mode mode)
     return r->error;
 }
 
+int replay_start(struct replay *r, const struct replay_start *start)
+{
+    struct replay_row row = { .cause = REPLAY_START };
+    if (r->error)
+        return r->error;
+    r->wrong_start = replay_start_set(r, start);
+    if (r->wrong_start)
+        return r->error = BIDE_EINVAL;
+    bide_breaker_view view;
+    bide_dep_breaker_view(r->dep, r->now_ns, &view);
+    row.to = view.state;
+    row.until_ns = view.open_until_ns;
+    replay_tell(r, &row);
+    return 0;
+}
+
 /* ===== from init to done ===== */
 
 static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
@@ -217,6 +242,7 @@ int replay_init(struct replay *r, const struct replay_settings *settings,
     own.lanes = 1; /* there is one thread, on whichever core */
     *r = (struct replay){ .user = user,
                           .ctx = ctx,
+                          .seed = settings->seed,
                           .decisions_max = settings->decisions_max };
     return bide_dep_new_in(&r->dep, "replay", &own, &host);
 }

@@ -13,6 +13,7 @@
 
 #include "bide/bide.h"
 
+#include "replay/start.h"
 #include "replay/timers.h"
 
 /* Threads: immutable once read. */
@@ -41,6 +42,9 @@ struct replay_attempt {
 
 struct replay_call {
     bide_call call;
+    bide_rng_seeded drawn; /* its own waits: as `explain` and `schedule` draw
+                              them, for the first call with this seed */
+    bide_rng rng;
     uint64_t serial; /* never reused */
     uint64_t user;   /* for the user of the driver */
     const char *method;
@@ -53,6 +57,7 @@ struct replay_call {
     unsigned n_running;
     struct replay_attempt running[REPLAY_RUNNING_MAX];
     bool queued;
+    bool unhedged; /* that a hedge was refused has been told */
     struct replay_call *before, *after; /* in the queue for a place */
     struct replay_call *next_free;
     struct replay_call *next_made;
@@ -71,6 +76,7 @@ struct replay_call {
     X(REPLAY_END, "end")         /* the script is over, the call is not */     \
     X(REPLAY_BREAKER, "breaker") /* it changed state */       \
     X(REPLAY_FORCED, "force_breaker")                                          \
+    X(REPLAY_START, "start") /* it begins in this state */                     \
     X(REPLAY_UNUSED, "unused") /* a result that no attempt waits for */
 
 enum replay_cause {
@@ -86,11 +92,13 @@ struct replay_row {
     const struct replay_call *call; /* NULL: of the dependency */
     bool decided;                   /* `decision` counts */
     bide_decision decision;
+    bide_reason unhedged; /* why the hedge that was due is not sent; SUCCESS:
+                             there is no such hedge */
     uint32_t of;                      /* RESULT, TIMEOUT, UNUSED: the attempt */
     const bide_outcome *outcome;      /* RESULT, TIMEOUT; else NULL */
     const struct replay_outcome *raw; /* the same before it was classified */
-    bide_breaker_state from, to;      /* BREAKER */
-    int64_t until_ns;                 /* BREAKER to open; else 0 */
+    bide_breaker_state from, to;      /* BREAKER; START: to */
+    int64_t until_ns;                 /* if that is open; else 0 */
     bide_breaker_mode mode;           /* FORCED */
     uint32_t stopped[REPLAY_RUNNING_MAX]; /* DONE: attempts that still ran */
     unsigned n_stopped;
@@ -115,7 +123,9 @@ struct replay {
     uint64_t unused;     /* results for which no attempt was waiting */
     uint64_t decisions;
     uint64_t decisions_max;
-    int error; /* BIDE_ENOMEM, BIDE_ESTATE: too many decisions */
+    int error; /* BIDE_ENOMEM, BIDE_ESTATE: too many decisions, BIDE_EINVAL: */
+    const char *wrong_start; /* ... why a state makes no sense */
+    uint64_t seed;
 
     struct replay_timers timers;
     struct replay_call *made, *free;
@@ -131,6 +141,7 @@ struct replay_settings {
     const bide_policy_conf *conf;
     uint64_t seed;
     uint64_t decisions_max; /* stops what would never end */
+    const struct replay_start *start; /* or NULL: as a new dependency does */
 };
 
 enum { REPLAY_DECISIONS_MAX = 10000000 };
@@ -156,6 +167,9 @@ int replay_result(struct replay *r, struct replay_call *call, uint32_t attempt,
 int replay_cancel(struct replay *r, struct replay_call *call);
 int replay_tick(struct replay *r);
 int replay_force(struct replay *r, bide_breaker_mode mode);
+
+/* Puts the dependency into a state; before the first call. */
+int replay_start(struct replay *r, const struct replay_start *start);
 
 /* Runs until nothing more is due, then ends what is still open. */
 int replay_finish(struct replay *r);

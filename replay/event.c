@@ -1,8 +1,11 @@
 /* One event of a script. docs/replay.md is the reference of the format. */
 #include "replay/event.h"
 
+#include "config/field/field.h"
+#include "config/field/text.h"
 #include "replay/reader.h"
 #include "replay/script.h"
+#include "replay/start.h"
 
 static struct bide__node *get(const struct bide__node *map, const char *key)
 {
@@ -223,6 +226,54 @@ static bool read_tick(struct replay_reader *r, const struct bide__node *map,
     return replay_only_keys(r, map, known);
 }
 
+/* One member of a state. */
+static bool read_start_key(struct replay_reader *r, const struct bide__node *key,
+                           const struct bide__node *value,
+                           struct replay_start *to)
+{
+    size_t base;
+    const struct bide__field *f =
+        bide__field_find(&replay_start_table, key->text, &base);
+    if (value->kind == BIDE__SCALAR &&
+        bide__field_set(f, to, value->text, value->len) == BIDE__SET_OK)
+        return true;
+    return replay_mistake(r, value, "bad-value", NULL,
+                          "`%s`: expected %s; found %.200s", f->key, f->expects,
+                          bide__node_found(r->tree, value));
+}
+
+static bool read_start(struct replay_reader *r, const struct bide__node *map,
+                       struct replay_event *ret)
+{
+    enum { MOST = 32 };
+    const char *known[MOST] = { "t", "event" };
+    size_t n = 2;
+    struct replay_start *s = bide__arena_alloc(r->script->arena, sizeof *s);
+    if (!s) {
+        r->no_memory = true;
+        return false;
+    }
+    *s = (struct replay_start)REPLAY_START_INIT;
+    for (const struct bide__field *f = replay_start_table.fields;
+         f->key && n + 1 < MOST; f++)
+        known[n++] = f->key;
+    known[n] = NULL;
+    if (!replay_only_keys(r, map, known))
+        return false;
+    if (r->script->n_begins)
+        return replay_mistake(r, map, "bad-value", NULL,
+                              "a state to start from stands before the first "
+                              "`begin`");
+    ret->kind = REPLAY_EVENT_START;
+    ret->of.start = s;
+    bool fine = true;
+    for (size_t i = 0; i < map->n; i++)
+        if (!bide__node_is(map->keys[i], "t") &&
+            !bide__node_is(map->keys[i], "event"))
+            fine = read_start_key(r, map->keys[i], map->items[i], s) && fine;
+    return fine;
+}
+
 static bool read_at(struct replay_reader *r, const struct bide__node *map,
                     struct replay_event *ret)
 {
@@ -248,12 +299,13 @@ static bool read_at(struct replay_reader *r, const struct bide__node *map,
 bool replay_read_event(struct replay_reader *r, const struct bide__node *map,
                        struct replay_event *ret)
 {
-    static const char *const kinds[] = { "begin",         "result", "cancel",
-                                         "force_breaker", "tick",   NULL };
+    static const char *const kinds[] = { "begin", "result", "cancel",
+                                         "force_breaker", "tick", "start",
+                                         NULL };
     static bool (*const read[])(
         struct replay_reader *, const struct bide__node *,
         struct replay_event *) = { read_begin, read_result, read_cancel,
-                                   read_force, read_tick };
+                                   read_force, read_tick, read_start };
     int kind = -1;
     if (!map || map->kind != BIDE__MAP)
         return replay_mistake(r, map, "bad-value", NULL,
@@ -264,7 +316,8 @@ bool replay_read_event(struct replay_reader *r, const struct bide__node *map,
         return replay_mistake(r, map, "missing-key", NULL,
                               "`event` is missing");
     if (!replay_read_choice(r, get(map, "event"), kinds,
-                            "begin, result, cancel, force_breaker or tick",
+                            "begin, result, cancel, force_breaker, tick or "
+                            "start",
                             &kind))
         return false;
     return read[kind](r, map, ret) && fine;

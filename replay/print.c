@@ -75,6 +75,8 @@ static void describe_decision(const struct replay_row *row, char *to,
         snprintf(to, size, "-");
     } else if (d->action == BIDE_TRY) {
         snprintf(to, size, "try %lu", (unsigned long)d->attempt);
+    } else if (row->unhedged != BIDE_BECAUSE_SUCCESS) {
+        snprintf(to, size, "no hedge");
     } else if (d->action == BIDE_WAIT) {
         if (d->at_ns == BIDE_FOREVER)
             snprintf(to, size, "wait");
@@ -102,6 +104,23 @@ static void print_name(struct replay_printer *p, const char *name)
     fprintf(p->out, "%*s", p->name_width - width, "");
 }
 
+static bool has_tokens(const struct replay *r)
+{
+    bide_budget_kind kind = bide_dep_policy(r->dep)->budget.kind;
+    return kind == BIDE_BUDGET_QUOTA || kind == BIDE_BUDGET_THROTTLE;
+}
+
+static void print_tokens(FILE *out, const struct replay *r)
+{
+    bide_budget_view b;
+    char tokens[48];
+    if (!has_tokens(r))
+        return;
+    bide_dep_budget_view(r->dep, r->now_ns, &b);
+    snprintf(tokens, sizeof tokens, "%.10g/%.10g", b.all - b.spent, b.all);
+    fprintf(out, " %9s", tokens);
+}
+
 static void print_state(FILE *out, const struct replay *r)
 {
     bide_breaker_view b;
@@ -117,6 +136,7 @@ static void print_state(FILE *out, const struct replay *r)
         fprintf(out, " %7s", "-");
     else
         fprintf(out, " %7lld", (long long)budget);
+    print_tokens(out, r);
     if (isinf(rate))
         fprintf(out, " %8s", "-");
     else
@@ -125,17 +145,18 @@ static void print_state(FILE *out, const struct replay *r)
             (unsigned long long)r->open);
 }
 
-static void print_header(struct replay_printer *p)
+static void print_header(struct replay_printer *p, const struct replay *r)
 {
     if (p->calls)
         fprintf(p->out, "%14s  %-*s  %8s  %9s  %s\n", "SECONDS", p->name_width,
                 "CALL", "ATTEMPTS", "TOOK", "REASON");
     else
         fprintf(p->out,
-                "%14s  %-*s  %-*s %-*s %-15s %-9s %7s %7s %8s %5s %6s\n",
+                "%14s  %-*s  %-*s %-*s %-15s %-9s %7s %7s%s %8s %5s %6s\n",
                 "SECONDS", p->name_width, "CALL", EVENT_WIDTH, "EVENT",
                 DECISION_WIDTH, "DECISION", "REASON", "BREAKER", "FAILED",
-                "BUDGET", "RATE", "TRIES", "CALLS");
+                "BUDGET", has_tokens(r) ? "    TOKENS" : "", "RATE", "TRIES",
+                "CALLS");
 }
 
 static void print_text(struct replay_printer *p, const struct replay *r,
@@ -146,9 +167,11 @@ static void print_text(struct replay_printer *p, const struct replay *r,
     describe_decision(row, decision, sizeof decision);
     fprintf(p->out, "%14.6f  ", (double)row->now_ns / 1e9);
     print_name(p, name ? name : "");
+    bide_reason reason = row->unhedged != BIDE_BECAUSE_SUCCESS
+                             ? row->unhedged
+                             : row->decision.reason;
     fprintf(p->out, "  %-*s %-*s %-15s ", EVENT_WIDTH, event, DECISION_WIDTH,
-            decision,
-            row->decided ? bide_reason_name(row->decision.reason) : "-");
+            decision, row->decided ? bide_reason_name(reason) : "-");
     print_state(p->out, r);
 }
 
@@ -190,7 +213,7 @@ void replay_print_row(struct replay_printer *p, const struct replay *r,
     if (p->calls && !done)
         return;
     if (p->rows++ == 0 && !p->json)
-        print_header(p);
+        print_header(p, r);
     if (p->calls)
         print_call(p, row, name);
     else if (p->json)

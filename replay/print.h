@@ -15,6 +15,7 @@ struct replay_printer {
     bool calls; /* a row per call, not per decision */
     int width;  /* of the lines of prose */
     int name_width;
+    const char *wrong_start; /* after BIDE_EINVAL: why it makes no sense */
     uint64_t rows;
 };
 

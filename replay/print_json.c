@@ -79,6 +79,8 @@ static void json_decision(struct bide__json *j, const struct replay_row *row)
         bide__json_text(j, "class", bide_class_name(row->call->last_class));
     else
         bide__json_null(j, "class");
+    if (row->unhedged != BIDE_BECAUSE_SUCCESS)
+        bide__json_text(j, "hedge_refused", bide_reason_name(row->unhedged));
     if (d->action == BIDE_TRY)
         json_time(j, "timeout_ms", d->timeout_ns);
     else if (d->action == BIDE_WAIT)
@@ -99,6 +101,7 @@ static void json_state(struct bide__json *j, const struct replay *r)
     bide_dep_breaker_view(r->dep, r->now_ns, &b);
     int64_t budget = bide_dep_budget_left(r->dep, r->now_ns);
     double all = (double)b.attempts;
+    bide_budget_view spent;
 
     bide__json_object(j, "state");
     bide__json_text(j, "breaker", bide_breaker_state_name(b.state));
@@ -111,6 +114,9 @@ static void json_state(struct bide__json *j, const struct replay *r)
         bide__json_null(j, "budget_left");
     else
         bide__json_integer(j, "budget_left", budget);
+    bide_dep_budget_view(r->dep, r->now_ns, &spent);
+    bide__json_number(j, "budget_spent", spent.spent);
+    bide__json_number(j, "budget_all", spent.all);
     bide__json_number(j, "rate", bide_dep_rate(r->dep, r->now_ns));
     bide__json_integer(j, "in_flight", (int64_t)r->in_flight);
     bide__json_integer(j, "calls", (int64_t)r->open);

@@ -172,6 +172,8 @@ static int happen(struct run *run, const struct replay_event *e)
         return replay_force(&run->replay, e->of.mode);
     case REPLAY_EVENT_TICK:
         return replay_tick(&run->replay);
+    case REPLAY_EVENT_START:
+        return replay_start(&run->replay, e->of.start);
     }
     return 0;
 }
@@ -273,8 +275,11 @@ int replay_run_script(const struct replay_script *script,
     run.begun = calloc(script->n_begins + 1, sizeof run.begun[0]);
     rc = run.begun ? 0 : BIDE_ENOMEM;
     set_width(printer, script);
+    if (rc == 0 && settings->start)
+        rc = replay_start(&run.replay, settings->start);
     if (rc == 0)
         rc = run_events(&run, script);
+    printer->wrong_start = run.replay.wrong_start;
     if (rc == 0)
         replay_print_summary(printer, &run.replay);
     run_done(&run, script->n_begins);

@@ -13,7 +13,8 @@ enum replay_event_kind {
     REPLAY_EVENT_RESULT,
     REPLAY_EVENT_CANCEL,
     REPLAY_EVENT_FORCE,
-    REPLAY_EVENT_TICK
+    REPLAY_EVENT_TICK,
+    REPLAY_EVENT_START
 };
 
 struct replay_begin {
@@ -35,6 +36,7 @@ struct replay_event {
         const struct replay_begin *begin;
         const struct replay_outcome *outcome;
         bide_breaker_mode mode;
+        const struct replay_start *start;
     } of;
 };
 

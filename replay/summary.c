@@ -38,10 +38,14 @@ void replay_text_ends(FILE *out, const bide_stats *s)
     count(out, s->attempts, "attempt", "attempts");
     fprintf(out, " (%.2f per call): ", bide_stats_amplification(s));
     count(out, s->retries, "retry", "retries");
-    if (s->hedges) {
+    if (s->hedges || s->hedges_refused) {
         fprintf(out, ", ");
         count(out, s->hedges, "hedge", "hedges");
-        fprintf(out, " (%llu won)", (unsigned long long)s->hedges_won);
+        fprintf(out, " (%llu won", (unsigned long long)s->hedges_won);
+        if (s->hedges_refused)
+            fprintf(out, ", %llu refused",
+                    (unsigned long long)s->hedges_refused);
+        fprintf(out, ")");
     }
     fprintf(out, "\nended by:");
     bool first = true;

@@ -133,7 +133,8 @@ static void tell(void *ctx, const struct replay_row *row)
     char name[32];
     if (!m)
         return;
-    if (row->cause == REPLAY_BREAKER && row->to == BIDE_BREAKER_OPEN)
+    if ((row->cause == REPLAY_BREAKER || row->cause == REPLAY_START) &&
+        row->to == BIDE_BREAKER_OPEN)
         traffic_open(t, row->now_ns, row->until_ns);
     if (row->decided && row->cause == REPLAY_BEGIN) {
         m->calls++;
@@ -192,7 +193,12 @@ int replay_run_log(const struct replay_log *log,
         t->replay.decisions_max += 100 * (uint64_t)log->n;
         printer->name_width = 10;
         classify_all(run);
-        rc = find_telling(run) ? run_lines(run) : BIDE_ENOMEM;
+        rc = find_telling(run) ? 0 : BIDE_ENOMEM;
+        if (rc == 0 && settings->start)
+            rc = replay_start(&t->replay, settings->start);
+        if (rc == 0)
+            rc = run_lines(run);
+        printer->wrong_start = t->replay.wrong_start;
     }
     if (rc == 0)
         traffic_print(t, log);

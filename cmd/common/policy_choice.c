@@ -9,6 +9,7 @@
 
 #include "cmd/common/output.h"
 #include "config/field/option_value.h"
+#include "config/policy/policy_set.h"
 
 /* Flags that are options of a policy under a shorter name. */
 static const char *const aliases[][2] = {
@@ -44,24 +45,54 @@ static const char *what_fits(const bide_option *option, const char *text)
                 : option->expects;
 }
 
-static int add_override(struct policy_choice *c, const char *flag,
-                        const char *key, const char *text,
-                        const char **ret_expected)
+/* `key` is that of an option: there is room for all of them. */
+static void add_override(struct policy_choice *c, const char *flag,
+                         const char *key, const char *text)
 {
-    bide_policy_conf scratch = BIDE_POLICY_CONF_INIT;
+    const int most = sizeof c->overrides / sizeof c->overrides[0];
     int i = 0;
 
-    if (bide__option_set(&scratch, key, text, strlen(text)) < 0) {
-        *ret_expected = what_fits(option_of(key), text);
-        return -1;
-    }
     while (i < c->n_overrides && strcmp(c->overrides[i][1], key) != 0)
         i++; /* of two the last wins */
+    if (i == most)
+        return;
     c->overrides[i][0] = flag;
     c->overrides[i][1] = key;
     c->overrides[i][2] = text;
     if (i == c->n_overrides)
         c->n_overrides++;
+}
+
+static int take_option(struct policy_choice *c, const char *const *alias,
+                       const char *text, const char **ret_expected)
+{
+    bide_policy_conf scratch = BIDE_POLICY_CONF_INIT;
+
+    if (bide__option_set(&scratch, alias[1], text, strlen(text)) < 0) {
+        *ret_expected = what_fits(option_of(alias[1]), text);
+        return -1;
+    }
+    add_override(c, alias[0], alias[1], text);
+    return 1;
+}
+
+/* Mistakes are kept until all flags have been read, to be shown together. */
+static int take_set(struct policy_choice *c, const char *text)
+{
+    bide_policy_conf scratch = BIDE_POLICY_CONF_INIT;
+    bide_diagnostics *notes =
+        c->wrong_sets ? c->wrong_sets : bide_diagnostics_new();
+    const char *value = NULL;
+    const bide_option *o =
+        notes ? bide__policy_set(&scratch, "--set", text, notes, &value) : NULL;
+
+    if (o)
+        add_override(c, "set", o->key, value);
+    if (!o || c->wrong_sets)
+        c->wrong_sets = notes;
+    else
+        bide_diagnostics_free(notes);
+    c->no_memory = c->no_memory || !notes;
     return 1;
 }
 
@@ -92,12 +123,13 @@ int policy_flag(struct policy_choice *c, const char *name, const char *argument,
         c->preset = argument;
         return 1;
     }
+    if (strcmp(name, "set") == 0)
+        return take_set(c, argument);
     if (strcmp(name, "seed") == 0)
         return read_seed(c, argument, ret_expected);
     for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
         if (strcmp(name, aliases[i][0]) == 0)
-            return add_override(c, aliases[i][0], aliases[i][1], argument,
-                                ret_expected);
+            return take_option(c, aliases[i], argument, ret_expected);
     return 0;
 }
 
@@ -192,17 +224,24 @@ static int refused(const struct policy_choice *c, int rc)
 
     if (!option)
         return complain(c->command, "%s", bide_strerror(rc));
-    for (int i = 0; i < c->n_overrides; i++)
-        if (strcmp(c->overrides[i][1], key) == 0)
-            return complain(c->command, "--%s: found `%s`, expected %s",
-                            c->overrides[i][0], c->overrides[i][2],
+    for (int i = 0; i < c->n_overrides; i++) {
+        const char *const *o = c->overrides[i];
+        bool set = strcmp(o[0], "set") == 0;
+
+        if (strcmp(o[1], key) == 0)
+            return complain(c->command, "--%s%s%s: found `%s`, expected %s",
+                            o[0], set ? " " : "", set ? key : "", o[2],
                             option->expects);
+    }
     complain(c->command, "%s is %s, expected %s", key,
              bide__option_text(&c->conf, option, buffer, sizeof buffer),
              option->expects);
     for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
-        if (strcmp(aliases[i][1], key) == 0)
+        if (strcmp(aliases[i][1], key) == 0) {
             fprintf(stderr, "  set --%s too\n", aliases[i][0]);
+            return EXIT_USAGE;
+        }
+    fprintf(stderr, "  set it too: --set %s=...\n", key);
     return EXIT_USAGE;
 }
 
@@ -218,10 +257,24 @@ static int settle_seed(struct policy_choice *c)
     return -1;
 }
 
+int policy_sets(struct policy_choice *c)
+{
+    if (c->no_memory)
+        return complain(c->command, "out of memory");
+    if (!c->wrong_sets)
+        return -1;
+    bide_diagnostics_print(c->wrong_sets, stderr, use_colours(stderr));
+    bide_diagnostics_free(c->wrong_sets);
+    c->wrong_sets = NULL;
+    return EXIT_USAGE;
+}
+
 int policy_settle(struct policy_choice *c)
 {
-    int rc = -1;
+    int rc = policy_sets(c);
 
+    if (rc >= 0)
+        return rc;
     if (c->file && c->preset)
         return complain(c->command,
                         "--policy and --preset: expected one of them");
@@ -244,4 +297,6 @@ void policy_done(struct policy_choice *c)
 {
     bide_config_free(c->config);
     c->config = NULL;
+    bide_diagnostics_free(c->wrong_sets);
+    c->wrong_sets = NULL;
 }

@@ -1,6 +1,7 @@
 /* The policy that a command works with: `--policy FILE[:NAME]`, and over it the
  * flags of POLICY_FLAGS, each of which is an option of the policy table under
- * another name. */
+ * another name; `--set KEY=VALUE` has all of them. Of several for one option the
+ * last counts. */
 #ifndef BIDE_CMD_COMMON_POLICY_CHOICE_H
 #define BIDE_CMD_COMMON_POLICY_CHOICE_H
 
@@ -18,8 +19,10 @@ struct policy_choice {
     bool seeded;
     uint64_t seed;
     const char *preset;           /* or NULL */
-    const char *overrides[16][3]; /* flag, option key, text */
+    const char *overrides[128][3]; /* flag, option key, text */
     int n_overrides;
+    bide_diagnostics *wrong_sets; /* mistakes in --set; or NULL: none */
+    bool no_memory;
 };
 
 #define POLICY_CHOICE_INIT                                                     \
@@ -41,6 +44,9 @@ struct policy_choice {
         { "floor", 0, "D", "the shortest wait" },                              \
         { "nested", 0, "HOW",                                                  \
           "pass or retry: whether to retry although a layer above does" },     \
+        { "set", 0, "KEY=VALUE",                                               \
+          "set any option of the policy, as in --set budget.ratio=5%; may be " \
+          "repeated" },                                                        \
     {                                                                          \
         "seed", 0, "N", "draw the same waits each time"                        \
     }
@@ -49,6 +55,10 @@ struct policy_choice {
  * error, and *ret_expected says what was expected. */
 int policy_flag(struct policy_choice *choice, const char *name,
                 const char *argument, const char **ret_expected);
+
+/* Whether all of --set was understood: -1 to continue, else an exit code;
+ * mistakes are printed, all of them. policy_settle() asks this too. */
+int policy_sets(struct policy_choice *choice);
 
 /* Combines everything after the flags were parsed: file or preset, then
  * overrides, then bide_policy_check(). -1 to continue, else an exit code;

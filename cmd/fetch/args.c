@@ -94,7 +94,7 @@ static bool read_hedge(const char *text, bide_hedge_conf *hedge)
 
     hedge->max = 1;
     if (text[0] != 'p') {
-        hedge->extra_load = 1; /* the user asked for it */
+        hedge->extra_load = hedge->max; /* the user asked for it */
         return bide_parse_duration(text, strlen(text), &hedge->after_ns) == 0;
     }
     percent = strtod(text + 1, &end);
@@ -196,7 +196,7 @@ static int settle_hedge(struct fetch_args *a)
     if (!a->hedge)
         return -1;
     for (int i = 0; i < p->n_overrides; i++)
-        if (strcmp(p->overrides[i][0], "attempts") == 0)
+        if (strcmp(p->overrides[i][1], "attempts") == 0)
             return complain("fetch", "--hedge and --attempts: expected one of "
                                      "them, as a hedge stands in for retries");
     p->conf.attempts = 1;

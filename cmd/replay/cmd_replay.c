@@ -8,16 +8,20 @@
 #include "cmd/common/policy_choice.h"
 #include "cmd/replay/command.h"
 #include "config/doc/read_file.h"
+#include "config/field/field.h"
 #include "replay/format.h"
 #include "replay/log.h"
 #include "replay/print.h"
 #include "replay/replay.h"
 #include "replay/script.h"
+#include "replay/start.h"
 
 struct request {
     struct policy_choice policy;
     const char *log; /* its format; NULL: the file is a script */
     bool json, calls;
+    bool started;
+    struct replay_start start;
 };
 
 static const struct flag flag_list[] = {
@@ -26,6 +30,10 @@ static const struct flag flag_list[] = {
       "read an access log: common, combined, json, or a format in the words of "
       "nginx ($status) or Apache (%>s)" },
     { "calls", 0, NULL, "a row for each call, not for each decision" },
+    { "start", 0, "KEY=VALUE",
+      "begin in this state: spent, tokens, deposits, breaker, open, "
+      "reopenings, failed_in_a_row, attempts, failed, slow, rate; may be "
+      "repeated" },
     POLICY_FLAGS,
     { NULL, 0, NULL, NULL },
 };
@@ -55,6 +63,36 @@ static const struct flags flags = {
     "or the log.",
 };
 
+/* All keys of a state, for the message about another one. */
+static const char *start_keys(void)
+{
+    static char text[300];
+    size_t n = (size_t)snprintf(text, sizeof text, "KEY=VALUE, KEY one of");
+
+    for (const struct bide__field *f = replay_start_table.fields; f->key; f++)
+        if (n < sizeof text)
+            n += (size_t)snprintf(text + n, sizeof text - n, " %s", f->key);
+    return text;
+}
+
+/* `tokens=3`. */
+static const char *take_start(struct request *request, const char *argument)
+{
+    size_t len = strcspn(argument, "=");
+    const char *expected = NULL;
+    char key[32];
+    int taken = 0;
+
+    snprintf(key, sizeof key, "%.*s", (int)len, argument);
+    if (argument[len] == '=')
+        taken = field_flag(&replay_start_table, &request->start, key,
+                           argument + len + 1, &expected);
+    request->started = true;
+    if (taken > 0)
+        return NULL;
+    return taken < 0 ? expected : start_keys();
+}
+
 static const char *take(void *ctx, const char *name, const char *argument)
 {
     struct request *request = ctx;
@@ -65,15 +103,20 @@ static const char *take(void *ctx, const char *name, const char *argument)
         request->calls = true;
     else if (strcmp(name, "log") == 0)
         request->log = argument;
+    else if (strcmp(name, "start") == 0)
+        return take_start(request, argument);
     else if (policy_flag(&request->policy, name, argument, &expected) < 0)
         return expected;
     return NULL;
 }
 
-static int told(int rc)
+static int told(int rc, const struct replay_printer *printer)
 {
     if (rc == 0)
         return EXIT_OK;
+    if (rc == BIDE_EINVAL && printer->wrong_start)
+        return complain("replay", "the state to start from: %s",
+                        printer->wrong_start);
     if (rc == BIDE_ESTATE)
         return complain("replay", "stopped: it goes on for too many decisions. "
                                   "Waits of 0 and no budget?");
@@ -84,7 +127,9 @@ static struct replay_settings settings_of(const struct request *request)
 {
     return (struct replay_settings){ &request->policy.conf,
                                      request->policy.seed,
-                                     REPLAY_DECISIONS_MAX };
+                                     REPLAY_DECISIONS_MAX,
+                                     request->started ? &request->start
+                                                      : NULL };
 }
 
 /* ===== scripts ===== */
@@ -106,7 +151,7 @@ static int run_script(const struct request *request, const char *path,
     } else if (rc < 0) {
         bide_diagnostics_print(notes, stderr, use_colours(stderr));
     } else {
-        rc = told(replay_run_script(&script, &settings, printer));
+        rc = told(replay_run_script(&script, &settings, printer), printer);
         replay_script_done(&script);
     }
     bide_diagnostics_free(notes);
@@ -149,14 +194,14 @@ static int run_log(const struct request *request, const char *path,
     if (broken)
         rc = complain("replay", "%s: %s", path, strerror(error));
     else if (rc < 0)
-        rc = told(rc);
+        rc = told(rc, printer);
     else
         print_bad(&log, path);
     if (rc == 0 && log.n == 0)
         rc = complain("replay", "%s: no line in the format `%s`", path,
                       request->log);
     if (rc == 0)
-        rc = told(replay_run_log(&log, &settings, printer));
+        rc = told(replay_run_log(&log, &settings, printer), printer);
     if (in)
         replay_log_done(&log);
     return rc;
@@ -164,7 +209,8 @@ static int run_log(const struct request *request, const char *path,
 
 int cmd_replay(int argc, char **argv)
 {
-    struct request request = { .policy = POLICY_CHOICE_INIT };
+    struct request request = { .policy = POLICY_CHOICE_INIT,
+                               .start = REPLAY_START_INIT };
     int first = argc;
     request.policy.command = "replay";
     request.policy.seeded = true;

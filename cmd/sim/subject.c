@@ -160,8 +160,10 @@ static int change(const struct sim_ask *ask, struct sim_subject *s)
 int subjects_read(struct sim_ask *ask, char **operands, int n,
                   const char *usual)
 {
-    int rc = read_operands(ask, operands, n);
+    int rc = policy_sets(&ask->policy);
 
+    if (rc < 0)
+        rc = read_operands(ask, operands, n);
     if (rc < 0 && ask->n_subjects == 0 && usual)
         rc = read_scenario(ask, usual);
     if (rc < 0 && ask->n_subjects == 0)

@@ -21,6 +21,16 @@ static bool has_hedges(const bide_policy_conf *c)
     return c->hedge.max > 0;
 }
 
+static bool has_either(const bide_policy_conf *c)
+{
+    return has_retries(c) || has_hedges(c);
+}
+
+static bool has_ceiling(const bide_policy_conf *c)
+{
+    return has_hedges(c) && c->hedge.extra_load < c->hedge.max;
+}
+
 static bool hedges_by_quantile(const bide_policy_conf *c)
 {
     return c->hedge.max > 0 && c->hedge.after_ns == BIDE_FOREVER;
@@ -111,7 +121,8 @@ static const struct row {
     { "backoff.spread", is_proportional, "`jitter: proportional`" },
     { "backoff.factor", has_factor, "another `jitter` than decorrelated" },
     { "backoff.", has_retries, "`attempts` over 1" },
-    { "retry_after.", has_retries, "`attempts` over 1" },
+    { "retry_after.then", has_retries, "`attempts` over 1" },
+    { "retry_after.", has_either, "`attempts` over 1, or hedges" },
     { "budget.ratio", has_ratio, "`kind: window` or `kind: in_flight`" },
     { "budget.window", has_window, "`kind: window`" },
     { "budget.floor", has_window, "`kind: window`" },
@@ -133,6 +144,7 @@ static const struct row {
     { "hedge.max", NULL, NULL },
     { "hedge.quantile", hedges_by_quantile, "`max` over 0 and `after: quantile`" },
     { "hedge.min_samples", hedges_by_quantile, "`max` over 0 and `after: quantile`" },
+    { "hedge.window", has_ceiling, "`max` over 0 and an `extra_load` below it" },
     { "hedge.", has_hedges, "`max` over 0" },
     { "limits.queue_timeout", has_queue, "`queue` over 0" },
     { "limits.queue", has_limit, "a count in `in_flight`" },

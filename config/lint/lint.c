@@ -21,7 +21,8 @@ static const struct bide__lint_rule rules[] = {
       "Clients that failed together wait equally long and come back "
       "together." },
     { "L003", "cap-never-reached",
-      "A cap over the longest wait limits nothing, and reads as if it did." },
+      "A cap over waits that do not grow limits nothing, and reads as if it "
+      "did." },
     { "L004", "hopeless-retry",
       "The same request gets the same answer again, and costs the service the "
       "same." },
@@ -81,6 +82,10 @@ static const struct bide__lint_rule rules[] = {
     { "L024", "overloaded-service",
       "A service of a scenario that cannot keep up on a good day shows nothing "
       "about bad ones." },
+    { "L025", "timeout-over-p99",
+      "An attempt that hangs holds its caller until it times out; far over "
+      "the latency of healthy answers, several retries would fit in that "
+      "time." },
 };
 
 const struct bide__lint_rule *bide__lint_rules(size_t *ret_n)

@@ -131,6 +131,9 @@ static int64_t longest_wait(const bide_policy_conf *c)
     return longest;
 }
 
+/* A cap that a few attempts do not get to is a safety net: nearly every
+ * published policy has one (100 ms, 5 attempts, a cap of 32 s). Waits that do
+ * not grow are another matter. */
 static void cap_never_reached(const struct bide__linting *l)
 {
     static const bide_policy_conf init = BIDE_POLICY_CONF_INIT;
@@ -140,16 +143,23 @@ static void cap_never_reached(const struct bide__linting *l)
     char cap[SHOWN], wait[SHOWN];
 
     if (!node || c->backoff.cap_ns == init.backoff.cap_ns ||
-        c->attempts > COUNTED || longest >= c->backoff.cap_ns)
+        c->backoff.factor > 1 || longest >= c->backoff.cap_ns)
         return;
     bide_format_duration(longest, wait, SHOWN);
     bide__warn(l, node, "L003",
-               bide__diag_text(
-                   l->notes, "write `cap: %s`, or allow more `attempts`", wait),
-               "the longest of %lu waits is %s, which never reaches the cap of "
-               "%s",
-               (unsigned long)c->attempts - 1, wait,
-               bide_format_duration(c->backoff.cap_ns, cap, SHOWN));
+               "leave `cap` out, or write a `factor` over 1",
+               "with `factor: 1` no wait is longer than %s, and the cap of %s "
+               "is never reached",
+               wait, bide_format_duration(c->backoff.cap_ns, cap, SHOWN));
+}
+
+/* Less than a round trip is no wait. How long one takes is not known; 10 ms is
+ * across a continent, and less if the service is known to answer in less. */
+static int64_t round_trip(const struct bide__linting *l)
+{
+    int64_t usual = 10 * BIDE_MILLISECOND, p99 = l->service.p99_ns;
+
+    return p99 >= 0 && p99 < usual ? p99 : usual;
 }
 
 static void no_wait(const struct bide__linting *l)
@@ -159,7 +169,7 @@ static void no_wait(const struct bide__linting *l)
     int64_t longest = longest_wait(c);
     char wait[SHOWN];
 
-    if (!node || longest >= 10 * BIDE_MILLISECOND)
+    if (!node || (longest > 0 && longest >= round_trip(l)))
         return;
     if (longest == 0)
         bide__warn(l, node, "L013", "write `base: 100ms`",
@@ -170,7 +180,7 @@ static void no_wait(const struct bide__linting *l)
                    bide_format_duration(longest, wait, SHOWN));
 }
 
-/* ===== L007, L012, L014 ===== */
+/* ===== L007, L012, L014, L025 ===== */
 
 static void timeout_under_p99(const struct bide__linting *l)
 {
@@ -191,6 +201,38 @@ static void timeout_under_p99(const struct bide__linting *l)
         "an attempt may take %s, and the stated p99 of the service is %s",
         bide_format_duration(c->attempt_timeout_ns, timeout, SHOWN),
         bide_format_duration(p99, stated, SHOWN));
+}
+
+/* Attempts that hang hold their caller for all of the timeout: 30 times what all
+ * but one in a hundred take is time in which several retries would have been
+ * answered. Under a second nobody waits for long. */
+static void timeout_far_over_p99(const struct bide__linting *l)
+{
+    enum { FAR = 30 };
+    const bide_policy_conf *c = &l->entry->conf;
+    struct bide__node *node = BIDE__SET_BY(l, "attempt_timeout");
+    int64_t p99 = l->service.p99_ns, timeout = c->attempt_timeout_ns;
+    char shown[SHOWN], stated[SHOWN], better[SHOWN];
+
+    if (p99 <= 0 || timeout <= BIDE_SECOND || timeout / FAR < p99)
+        return;
+    bide_format_duration(rounded_up(times(p99, 3)), better, SHOWN);
+    bide_format_duration(p99, stated, SHOWN);
+    const char *help = bide__diag_text(l->notes,
+                                       "write `attempt_timeout: %s`, three "
+                                       "times the p99, or somewhat more",
+                                       better);
+    if (timeout == BIDE_FOREVER)
+        bide__warn(l, node ? node : l->entry->key, "L025", help,
+                   "an attempt that hangs never ends, and the stated p99 of "
+                   "the service is %s",
+                   stated);
+    else
+        bide__warn(l, node ? node : l->entry->key, "L025", help,
+                   "an attempt that hangs takes %s, %lld times the stated p99 "
+                   "of the service, %s",
+                   bide_format_duration(timeout, shown, SHOWN),
+                   (long long)(timeout / p99), stated);
 }
 
 /* No limit on hints but the deadline is reasonable, and not reported. */
@@ -242,4 +284,5 @@ void bide__lint_time(const struct bide__linting *l)
     }
     no_deadline(l);
     timeout_under_p99(l);
+    timeout_far_over_p99(l);
 }

@@ -20,6 +20,7 @@ static const char *const partners[][2] = {
     { "breaker.open_max", "breaker.open" },
     { "hedge.max", "attempts" },
     { "hedge.quantile", "latency.measure" },
+    { "hedge.extra_load", "hedge.max" },
 };
 
 static const bide_option *partner_of(const bide_option *o)

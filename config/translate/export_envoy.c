@@ -70,6 +70,9 @@ static void tell_hints(struct bide__translation *t)
         bide__approximated(t, "retry_after.jitter",
                            "a hint is always lengthened by up to half of it",
                            "50 %%");
+    if (r->then != BIDE_THEN_CONTINUE)
+        bide__lost(t, "retry_after.then",
+                   "after a hint the waits go on growing");
     if (r->throttled_without_hint != BIDE_UNHINTED_BACKOFF)
         bide__lost(t, "retry_after.throttled_without_hint",
                    "what is retried with a hint is retried without one");
@@ -191,7 +194,12 @@ static bool hedge(const struct bide__mesh *m, struct bide__translation *t,
         return false;
     bide__kept(t, "hedge.max");
     bide__kept(t, "hedge.after");
-    bide__lost(t, "hedge.extra_load", "only the retry budget limits hedges");
+    if (h->extra_load < h->max) {
+        static const char why[] = "only the retry budget limits hedges";
+
+        bide__lost(t, "hedge.extra_load", why);
+        bide__lost(t, "hedge.window", why);
+    }
     if (t->conf->attempt_timeout_ns != BIDE_FOREVER)
         bide__lost(t, "attempt_timeout",
                    "per_try_timeout is when a hedge is sent");

@@ -52,6 +52,10 @@ static void hints(struct bide__translation *t)
     if (r->jitter > 0)
         bide__lost(t, "retry_after.jitter",
                    "pushback is obeyed to the millisecond");
+    bide__kept(t, "retry_after.then");
+    if (r->then != BIDE_THEN_RESTART)
+        bide__lost(t, "retry_after.then",
+                   "after pushback the waits start again from initialBackoff");
     if (r->throttled_without_hint != BIDE_UNHINTED_BACKOFF)
         bide__lost(t, "retry_after.throttled_without_hint",
                    "RESOURCE_EXHAUSTED is retried without pushback too");
@@ -71,9 +75,12 @@ static void refusals(struct bide__translation *t)
     bide__kept(t, "breaker.kind");
     if (c->breaker.kind != BIDE_BREAKER_OFF)
         bide__lost(t, "breaker.kind", "a service config has no breaker");
-    bide__kept(t, "hedge.extra_load");
-    if (c->hedge.extra_load < 1)
-        bide__lost(t, "hedge.extra_load", "only retryThrottling limits hedges");
+    if (c->hedge.extra_load < c->hedge.max) {
+        static const char why[] = "only retryThrottling limits hedges";
+
+        bide__lost(t, "hedge.extra_load", why);
+        bide__lost(t, "hedge.window", why);
+    }
 }
 
 /* HTTP is below gRPC: its statuses become gRPC codes before retries are

@@ -93,6 +93,7 @@ static void tell_hints(struct bide__translation *t)
     static const char *const keys[] = { "retry_after.mode", "retry_after.max",
                                         "retry_after.jitter",
                                         "retry_after.throttled_without_hint",
+                                        "retry_after.then",
                                         NULL };
 
     for (size_t i = 0; keys[i]; i++)
@@ -104,7 +105,8 @@ static void no_retries(struct bide__translation *t, FILE *out)
 {
     static const char *const hedge[] = {
         "hedge.max",         "hedge.after",      "hedge.quantile",
-        "hedge.min_samples", "hedge.extra_load", NULL
+        "hedge.min_samples", "hedge.extra_load", "hedge.window",
+        NULL
     };
     const bide_policy_conf *c = t->conf;
 

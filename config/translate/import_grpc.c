@@ -88,12 +88,15 @@ static void grpc_defaults(struct bide__named_policy *p)
     c->backoff.jitter = BIDE_JITTER_PROPORTIONAL;
     c->retry_after.max_ns = BIDE_FOREVER;
     c->retry_after.jitter = 0;
+    c->retry_after.then = BIDE_THEN_RESTART;
     c->budget.kind = BIDE_BUDGET_OFF;
     c->breaker.kind = BIDE_BREAKER_OFF;
     bide__import_comment(p, "attempt_timeout", "gRPC has none");
     bide__import_comment(p, "backoff.jitter", "from 0.8 to 1.2 times the wait");
     bide__import_comment(p, "retry_after.max", "gRPC obeys any pushback, ...");
     bide__import_comment(p, "retry_after.jitter", "... to the millisecond");
+    bide__import_comment(p, "retry_after.then",
+                         "after pushback gRPC begins at initialBackoff again");
     bide__import_comment(p, "breaker.kind", "gRPC has none");
 }
 

@@ -219,7 +219,7 @@ void bide__grpc_hedging(struct bide__import *im, void *ctx, node *key,
         need(im, key, r->attempts, "maxAttempts");
     c->hedge.max = c->attempts - 1;
     c->attempts = 1;
-    c->hedge.extra_load = 1;
+    c->hedge.extra_load = c->hedge.max;
     bide__import_comment(&r->p, "hedge.extra_load",
                          "gRPC has no such limit of its own");
 }

@@ -86,6 +86,9 @@ static const char *hedge(const bide_policy_conf *c, const char *name)
     if ((strcmp(name, "quantile") == 0 || strcmp(name, "min_samples") == 0) &&
         c->hedge.after_ns != BIDE_FOREVER)
         return "hedge.after is a fixed time";
+    if ((strcmp(name, "extra_load") == 0 || strcmp(name, "window") == 0) &&
+        c->hedge.extra_load >= c->hedge.max)
+        return "hedge.extra_load is as much as hedge.max, and limits nothing";
     return NULL;
 }
 
@@ -155,6 +158,8 @@ const char *bide__option_unused(const bide_policy_conf *c, const char *key)
         return limits(c, name + 1);
     if (is_in(key, "retry_after.") && !bide__tries_again(c))
         return "attempts is 1: no hint is waited for";
+    if (strcmp(key, "retry_after.then") == 0 && c->attempts == 1)
+        return "hedges have no computed wait";
     if (strcmp(key, "deadline") == 0 || strcmp(key, "attempt_timeout") == 0)
         return one_limit(c, key);
     return others(c, key);

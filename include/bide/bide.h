@@ -2,7 +2,7 @@
  *
  * Reading order: call.h (the three answers, and a loop to start from), policy.h
  * (every setting, with its default), outcome.h (what happened), dep.h (what is
- * shared), stats.h (the statistics). */
+ * shared), stats.h (the statistics), state.h (what a reload takes over). */
 #ifndef BIDE_H
 #define BIDE_H
 
@@ -15,6 +15,7 @@
 #include "outcome.h"
 #include "policy.h"
 #include "rng.h"
+#include "state.h"
 #include "stats.h"
 #include "version.h"
 

@@ -234,6 +234,10 @@ BIDE_API uint32_t bide_call_missed(const bide_call *call); /* of those, that
                           reached nobody and do not count against `attempts` */
 BIDE_API int64_t bide_call_deadline(const bide_call *call);  /* or FOREVER */
 
+/* Returns why the hedge that was due last was not sent: the call goes on without
+ * further ones. BIDE_BECAUSE_SUCCESS if none was refused, or the call is done. */
+BIDE_API bide_reason bide_call_hedge_refused(const bide_call *call);
+
 /* Returns whether the operation may be sent once more, to another server: it
  * was certainly not processed or is safe to repeat, and its body is still
  * available. For drivers with an alternative server when a call is done. The

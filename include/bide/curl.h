@@ -46,7 +46,8 @@ typedef struct bide_curl_result {
     bide_reason reason;     /* success, or why there was no further attempt */
     uint32_t attempts;      /* including op.attempts_made */
     bide_outcome last;      /* of the last attempt; zero if there was none */
-    char key[37];           /* the Idempotency-Key that bide generated, or "" */
+    char key[37];           /* the key that bide generated, or ""; it is sent as
+                               Idempotency-Key: "KEY", quotes included */
 } bide_curl_result;
 
 /* Whom to tell who owns the retries and how much time is left (X-Bide-Attempt,

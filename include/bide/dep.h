@@ -76,7 +76,8 @@ BIDE_API int bide_dep_new(bide_dep **ret_dep, const char *name,
 
 /* The same, with the caller's own host. `host` is copied. BIDE_ESTATE: the
  * shared state was created by another version, or for a policy with other
- * windows or kinds. */
+ * windows or kinds that another process may be using; alone, it is taken over
+ * as bide_dep_inherit() would. */
 BIDE_API int bide_dep_new_in(bide_dep **ret_dep, const char *name,
                              const bide_policy_conf *conf,
                              const bide_host *host);
@@ -121,6 +122,19 @@ BIDE_API int bide_dep_breaker_view(const bide_dep *dep, int64_t now_ns,
 /* Returns how many retries the budget would grant if they were requested now;
  * BIDE_FOREVER if there is no budget. */
 BIDE_API int64_t bide_dep_budget_left(const bide_dep *dep, int64_t now_ns);
+
+/* How much of a budget is spent, and of how much, in its own unit: retries over
+ * the window (window), tokens (quota, throttle), retries outstanding
+ * (in_flight). Threads: owned. */
+typedef struct bide_budget_view {
+    bide_budget_kind kind;
+    double spent;  /* may be over `all`, if there was more when it was spent */
+    double all;    /* 0 if there is no budget */
+} bide_budget_view;
+
+/* Returns the state of the budget. BIDE_EINVAL. */
+BIDE_API int bide_dep_budget_view(const bide_dep *dep, int64_t now_ns,
+                                  bide_budget_view *ret);
 
 /* Returns how many attempts a second limits.adaptive_rate allows; infinite if
  * it is off or has not been throttled yet. */

@@ -35,6 +35,12 @@ BIDE_BEGIN_DECLS
     X(BIDE_HINT_REPLACE, "replace")                                            \
     X(BIDE_HINT_FLOOR, "floor")
 
+/* After a wait that the server asked for, the computed wait is as long as if it
+ * had been computed all along, or starts again from its base (gRPC). */
+#define BIDE_HINT_THENS(X)                                                     \
+    X(BIDE_THEN_CONTINUE, "continue")                                          \
+    X(BIDE_THEN_RESTART, "restart")
+
 /* After a 429 that does not say when: back off as computed, or stop. */
 #define BIDE_UNHINTED_ACTIONS(X)                                               \
     X(BIDE_UNHINTED_BACKOFF, "backoff")                                        \
@@ -80,6 +86,7 @@ BIDE_BEGIN_DECLS
 
 #define X(name, key) name,
 typedef enum bide_hint_mode { BIDE_HINT_MODES(X) } bide_hint_mode;
+typedef enum bide_hint_then { BIDE_HINT_THENS(X) } bide_hint_then;
 typedef enum bide_unhinted { BIDE_UNHINTED_ACTIONS(X) } bide_unhinted;
 typedef enum bide_nested { BIDE_NESTED_ACTIONS(X) } bide_nested;
 typedef enum bide_key { BIDE_KEY_ACTIONS(X) } bide_key;
@@ -97,6 +104,7 @@ typedef struct bide_retry_after_conf {
     double jitter;          /* added on top, uniform in [0, jitter * hint];
                                0 .. 1; 0.1 */
     bide_unhinted throttled_without_hint; /* backoff */
+    bide_hint_then then;    /* how long the next computed wait is; continue */
 } bide_retry_after_conf;
 
 /* How many retries (and hedges) all calls together may make. */
@@ -151,7 +159,16 @@ typedef struct bide_breaker_conf {
                                0 .. 1; 0 */
 } bide_breaker_conf;
 
-/* A second attempt beside a slow one. Needs attempts = 1. */
+/* A second attempt beside a slow one. Needs attempts = 1.
+ *
+ * Hedges by quantile begin when min_samples attempts have been measured, and not
+ * before those that still run can change the answer: at the start the fast
+ * attempts have all ended and the slow ones have not, so the quantile of those
+ * that have ended is too low. For the first latency.window of measuring, each
+ * attempt that runs counts as slower than all that have ended; while the
+ * quantile then falls among those that run, nothing is hedged. Later the slow
+ * attempts of the past stand for those of the present, and only measured ones
+ * count. */
 typedef struct bide_hedge_conf {
     uint32_t max;           /* extra attempts of a call; 0 .. 4; 0: no hedging */
     int64_t after_ns;       /* sent after this time; >= 0, or FOREVER: after
@@ -159,7 +176,10 @@ typedef struct bide_hedge_conf {
     double quantile;        /* of recent latency; 0.5 .. 0.999; 0.95 */
     uint32_t min_samples;   /* of latency, before the quantile is trusted;
                                1 .. 1e6; 100 */
-    double extra_load;      /* hedges per call, at most; 0 .. 1; 0.05 */
+    double extra_load;      /* hedges per call, at most, and not over max; at
+                               max there is no limit; 0 .. 4; 0.05 */
+    int64_t window_ns;      /* over which that counts: long enough that one call
+                               a second allows a hedge; 100 ms .. 1 h; 1 min */
 } bide_hedge_conf;
 
 /* Limits on attempts, including first ones. */
@@ -260,13 +280,13 @@ typedef struct bide_policy_conf {
         sizeof(bide_policy_conf), 4, 10 * BIDE_SECOND, BIDE_MILLISECOND,       \
             BIDE_FOREVER, BIDE_NESTED_PASS, BIDE_KEY_NONE, BIDE_BACKOFF_INIT,  \
             { BIDE_HINT_REPLACE, 5 * BIDE_MINUTE, 0.1,                         \
-              BIDE_UNHINTED_BACKOFF },                                         \
+              BIDE_UNHINTED_BACKOFF, BIDE_THEN_CONTINUE },                     \
             { BIDE_BUDGET_WINDOW, 0.2, 10 * BIDE_SECOND, 1.0,                  \
               BIDE_DEPOSIT_SUCCESS, 500, 5, 10, 5, 1, 10.0, 0.1, 3 },          \
             { BIDE_BREAKER_TIME, BIDE_BREAKER_NORMAL, 10 * BIDE_SECOND, 100,   \
               20, 0.9, 0.5, BIDE_FOREVER, 0, BIDE_SECOND, 0.2, 2.0,            \
               3 * BIDE_SECOND, 3, 0.0 },                                       \
-            { 0, BIDE_FOREVER, 0.95, 100, 0.05 },                              \
+            { 0, BIDE_FOREVER, 0.95, 100, 0.05, BIDE_MINUTE },                 \
             { BIDE_UNLIMITED, 0, BIDE_SECOND, false, false, 2.0,               \
               2 * BIDE_MINUTE, 0.8, 0.0 },                                     \
             { true, 30 * BIDE_SECOND }, 4, NULL, 0, BIDE_REFUSED_FAIL,         \
@@ -293,7 +313,7 @@ BIDE_API const char *bide_policy_preset_text(size_t n);
 typedef enum bide_option_type {
     BIDE_OPTION_DURATION, /* int64_t, ns */
     BIDE_OPTION_COUNT,    /* uint32_t */
-    BIDE_OPTION_RATIO,    /* double, 0 .. 1 */
+    BIDE_OPTION_RATIO,    /* double, 0 .. 1 for most; also in percent */
     BIDE_OPTION_NUMBER,   /* double */
     BIDE_OPTION_RATE,     /* double, per second */
     BIDE_OPTION_FLAG,     /* bool */

@@ -107,8 +107,9 @@ BIDE_API int bide_run_dep_new(bide_dep **ret_dep, const char *name,
 /* The hooks that do so, for use in your own host. */
 BIDE_API void bide_run_on_place(void *ctx, const bide_dep *dep);
 
-/* Writes a new idempotency key (a random UUID, 36 characters and NUL).
- * BIDE_EENTROPY. */
+/* Writes a new idempotency key (a random UUID, 36 characters and NUL). The value
+ * of an Idempotency-Key field is a structured-field string: send the key in
+ * double quotes, as bide's own drivers do. BIDE_EENTROPY. */
 BIDE_API int bide_key_new(char key[37]);
 
 BIDE_END_DECLS

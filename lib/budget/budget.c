@@ -103,3 +103,40 @@ int64_t bide__budget_left(const struct bide__budget *b,
     int64_t left = kind ? kind->left(b, p, lanes, now) : BIDE_FOREVER;
     return left > 0 ? left : 0;
 }
+
+struct bide__budget_use bide__budget_use(const struct bide__budget *b,
+                                         const struct bide__policy *p,
+                                         const struct bide__lane *lanes,
+                                         int64_t now)
+{
+    const struct bide__budget_kind *kind = kind_of(p);
+    if (!kind)
+        return (struct bide__budget_use){ 0, 0 };
+    return kind->use(b, p, lanes, now);
+}
+
+double bide__budget_spent(const struct bide__budget *b,
+                          const struct bide__policy *p,
+                          const struct bide__lane *lanes, int64_t now)
+{
+    const struct bide__budget_kind *kind = kind_of(p);
+    struct bide__budget_use u = bide__budget_use(b, p, lanes, now);
+    if (!kind || !kind->start)
+        return 0;
+    if (u.all <= 0)
+        return u.spent > 0;
+    return (double)u.spent / (double)u.all;
+}
+
+/* Rounded up: what was spent must not come back. */
+void bide__budget_start(struct bide__budget *b, const struct bide__policy *p,
+                        const struct bide__lane *lanes, double share,
+                        int64_t now)
+{
+    const struct bide__budget_kind *kind = kind_of(p);
+    if (!kind || !kind->start)
+        return;
+    double spent = (double)kind->use(b, p, lanes, now).all * share;
+    int64_t whole = (int64_t)(spent < 1e15 ? spent : 1e15);
+    kind->start(b, p, whole + (spent - (double)whole > 1e-6), now);
+}

@@ -41,6 +41,11 @@ struct bide__failure {
     bool timed_out;
 };
 
+/* How much of a budget is spent. */
+struct bide__budget_use {
+    int64_t spent, all;
+};
+
 /* The outcome of an attempt, as far as budgets care. */
 struct bide__budget_end {
     bide_class cls;
@@ -83,6 +88,17 @@ struct bide__budget_kind {
     /* Retries that would be granted now; below 0 counts as none. */
     int64_t (*left)(const struct bide__budget *b, const struct bide__policy *p,
                     const struct bide__lane *lanes, int64_t now);
+
+    /* How much there is in all, and how much of it is spent, in the same
+     * unit. */
+    struct bide__budget_use (*use)(const struct bide__budget *b,
+                                   const struct bide__policy *p,
+                                   const struct bide__lane *lanes, int64_t now);
+
+    /* Begins with that much of it spent; nobody uses it yet. NULL: what is spent
+     * is what runs, and stays with it. */
+    void (*start)(struct bide__budget *b, const struct bide__policy *p,
+                  int64_t spent, int64_t now);
 };
 
 extern const struct bide__budget_kind bide__budget_window;
@@ -113,6 +129,20 @@ void bide__budget_report(struct bide__budget *b, const struct bide__policy *p,
 int64_t bide__budget_left(const struct bide__budget *b,
                           const struct bide__policy *p,
                           const struct bide__lane *lanes, int64_t now);
+
+/* How much is spent, of how much; both 0 if there is no such number. */
+struct bide__budget_use bide__budget_use(const struct bide__budget *b,
+                                         const struct bide__policy *p,
+                                         const struct bide__lane *lanes,
+                                         int64_t now);
+
+/* The share that is spent; and beginning with such a share. */
+double bide__budget_spent(const struct bide__budget *b,
+                          const struct bide__policy *p,
+                          const struct bide__lane *lanes, int64_t now);
+void bide__budget_start(struct bide__budget *b, const struct bide__policy *p,
+                        const struct bide__lane *lanes, double share,
+                        int64_t now);
 
 /* Changes the level by `change`, to at most `most`; false, and no change,
  * unless it is now in [at_least, most). For the kinds that have a level. */

@@ -45,12 +45,22 @@ static void settle(struct bide__budget *b, const struct bide__policy *p,
     give_back(b, p, ticket);
 }
 
-static int64_t left(const struct bide__budget *b, const struct bide__policy *p,
-                    const struct bide__lane *lanes, int64_t now)
+static struct bide__budget_use use(const struct bide__budget *b,
+                                   const struct bide__policy *p,
+                                   const struct bide__lane *lanes, int64_t now)
 {
     (void)lanes;
     (void)now;
-    return limit(b, p) - atomic_load_explicit(&b->level, memory_order_acquire);
+    return (struct bide__budget_use){
+        atomic_load_explicit(&b->level, memory_order_acquire), limit(b, p)
+    };
+}
+
+static int64_t left(const struct bide__budget *b, const struct bide__policy *p,
+                    const struct bide__lane *lanes, int64_t now)
+{
+    struct bide__budget_use u = use(b, p, lanes, now);
+    return u.all - u.spent;
 }
 
 const struct bide__budget_kind bide__budget_in_flight = {
@@ -59,4 +69,5 @@ const struct bide__budget_kind bide__budget_in_flight = {
     .give_back = give_back,
     .settle = settle,
     .left = left,
+    .use = use, /* no `start`: it belongs to the calls that run */
 };

@@ -68,6 +68,26 @@ static int64_t left(const struct bide__budget *b, const struct bide__policy *p,
     return each == 0 ? BIDE_FOREVER : tokens / each;
 }
 
+static struct bide__budget_use use(const struct bide__budget *b,
+                                   const struct bide__policy *p,
+                                   const struct bide__lane *lanes, int64_t now)
+{
+    int64_t all = p->conf.budget.capacity;
+    (void)lanes;
+    (void)now;
+    return (struct bide__budget_use){
+        all - atomic_load_explicit(&b->level, memory_order_acquire), all
+    };
+}
+
+static void start(struct bide__budget *b, const struct bide__policy *p,
+                  int64_t spent, int64_t now)
+{
+    int64_t all = p->conf.budget.capacity;
+    (void)now;
+    atomic_store(&b->level, spent < all ? all - spent : 0);
+}
+
 const struct bide__budget_kind bide__budget_quota = {
     .init = init,
     .take = take,
@@ -75,4 +95,6 @@ const struct bide__budget_kind bide__budget_quota = {
     .settle = settle,
     .report = report,
     .left = left,
+    .use = use,
+    .start = start,
 };

@@ -58,9 +58,31 @@ static int64_t left(const struct bide__budget *b, const struct bide__policy *p,
     return (level - p->max_tokens / 2 - 1) / BIDE__MILLION;
 }
 
+static struct bide__budget_use use(const struct bide__budget *b,
+                                   const struct bide__policy *p,
+                                   const struct bide__lane *lanes, int64_t now)
+{
+    int64_t all = p->max_tokens;
+    (void)lanes;
+    (void)now;
+    return (struct bide__budget_use){
+        all - atomic_load_explicit(&b->level, memory_order_acquire), all
+    };
+}
+
+static void start(struct bide__budget *b, const struct bide__policy *p,
+                  int64_t spent, int64_t now)
+{
+    int64_t all = p->max_tokens;
+    (void)now;
+    atomic_store(&b->level, spent < all ? all - spent : 0);
+}
+
 const struct bide__budget_kind bide__budget_throttle = {
     .init = init,
     .take = take,
     .report = report,
     .left = left,
+    .use = use,
+    .start = start,
 };

@@ -62,11 +62,27 @@ static void report(struct bide__budget *b, const struct bide__policy *p,
         deposit(p, lane, now);
 }
 
+static struct bide__budget_use use(const struct bide__budget *b,
+                                   const struct bide__policy *p,
+                                   const struct bide__lane *lanes, int64_t now)
+{
+    return (struct bide__budget_use){
+        bide__spend_outstanding(&b->spend, bide__tick(p->spend_ticks, now)),
+        limit(p, lanes, now)
+    };
+}
+
+static void start(struct bide__budget *b, const struct bide__policy *p,
+                  int64_t spent, int64_t now)
+{
+    bide__spend_start(&b->spend, bide__tick(p->spend_ticks, now), spent);
+}
+
 static int64_t left(const struct bide__budget *b, const struct bide__policy *p,
                     const struct bide__lane *lanes, int64_t now)
 {
-    return limit(p, lanes, now) -
-           bide__spend_outstanding(&b->spend, bide__tick(p->spend_ticks, now));
+    struct bide__budget_use u = use(b, p, lanes, now);
+    return u.all - u.spent;
 }
 
 const struct bide__budget_kind bide__budget_window = {
@@ -76,4 +92,6 @@ const struct bide__budget_kind bide__budget_window = {
     .give_back = give_back,
     .report = report,
     .left = left,
+    .use = use,
+    .start = start,
 };

@@ -111,6 +111,14 @@ void bide__spend_recount(struct bide__spend *s)
     atomic_store(&s->total, (int64_t)total);
 }
 
+void bide__spend_start(struct bide__spend *s, uint64_t tick, int64_t n)
+{
+    uint64_t count = (uint64_t)n < COUNT_MASK / 2 ? (uint64_t)n : COUNT_MASK / 2;
+    atomic_store(&s->slot[tick % BIDE__SPEND_SLOTS], tick << COUNT_BITS | count);
+    atomic_store(&s->expired_to, tick);
+    atomic_store(&s->total, (int64_t)count);
+}
+
 /* Does not expire anything: a gauge must not write. */
 int64_t bide__spend_outstanding(const struct bide__spend *s, uint64_t tick)
 {

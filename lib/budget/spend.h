@@ -47,6 +47,9 @@ void bide__spend_give(struct bide__spend *s, uint64_t tick);
  * gone. */
 void bide__spend_recount(struct bide__spend *s);
 
+/* Begins with `n` units outstanding; nobody uses it yet. */
+void bide__spend_start(struct bide__spend *s, uint64_t tick, int64_t n);
+
 /* What is outstanding at `tick`. */
 int64_t bide__spend_outstanding(const struct bide__spend *s, uint64_t tick);
 

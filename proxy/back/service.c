@@ -3,13 +3,15 @@
  * The dependency outlives its service if only the upstream has changed, by
  * another endpoint for example: breaker and budget are about the service as a
  * whole, and losing them at each change of an endpoint would close a breaker in
- * the middle of an outage. With a supervisor it also outlives the process. */
+ * the middle of an outage. With a supervisor it also outlives the process. If the
+ * policy of that name has changed, a new dependency inherits its state. */
 #include "proxy/back/service.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bide/run.h"
 #include "config/field/option_value.h"
 #include "config/proxy/conf.h"
 #include "proxy/back/upstream.h"
@@ -68,10 +70,15 @@ static void dep_unref(struct counted_dep *d)
 
 /* ===== services ===== */
 
+static bool is_named(const struct service *v, const struct bide__proxy_route *c)
+{
+    return strcmp(v->policy_name, c->policy_name) == 0;
+}
+
 static bool policy_is(const struct service *v,
                       const struct bide__proxy_route *c)
 {
-    return strcmp(v->policy_name, c->policy_name) == 0 &&
+    return is_named(v, c) &&
            bide__policy_same(bide_dep_policy(v->dep), c->policy);
 }
 
@@ -83,6 +90,20 @@ struct service *service_find(const struct generation *g,
         if (g->services[i]->upstream == u && policy_is(g->services[i], c))
             return g->services[i];
     return NULL;
+}
+
+/* What was spent stays spent, and an open breaker open. */
+static void inherit(bide_dep *dep, const struct generation *old,
+                    const struct upstream *u,
+                    const struct bide__proxy_route *c)
+{
+    for (size_t i = 0; old && i < old->n_services; i++) {
+        const struct service *v = old->services[i];
+        if (strcmp(v->upstream->name, u->name) == 0 && is_named(v, c)) {
+            bide_dep_inherit(dep, v->dep, bide_now_ns());
+            return;
+        }
+    }
 }
 
 /* That of the old generation for an upstream of that name, or a new one. */
@@ -98,7 +119,10 @@ static struct counted_dep *take_dep(const struct generation *old,
         atomic_fetch_add(&v->counted->refs, 1);
         return v->counted;
     }
-    return dep_new(u, c, err, size);
+    struct counted_dep *d = dep_new(u, c, err, size);
+    if (d)
+        inherit(d->dep, old, u, c);
+    return d;
 }
 
 struct service *service_new(struct upstream *u,

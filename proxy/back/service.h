@@ -43,7 +43,9 @@ struct service *service_find(const struct generation *g,
                              const struct bide__proxy_route *c);
 
 /* Creates one, with the dependency of the old generation (may be NULL) if there
- * was one with that policy for an upstream of that name. NULL, and why. */
+ * was one with that policy for an upstream of that name; if the policy has
+ * changed, with a new one that takes over what that one has learned. NULL, and
+ * why. */
 struct service *service_new(struct upstream *u,
                             const struct bide__proxy_route *c,
                             const struct generation *old, char *err,

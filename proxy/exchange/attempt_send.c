@@ -224,13 +224,14 @@ static void put_claim(struct text *t, const struct attempt *a)
 }
 
 /* A generated value, since the client sent none. */
-static void put_generated(struct text *t, const char *name, const char *value)
+static void put_generated(struct text *t, const char *before,
+                          const char *value, const char *after)
 {
     if (!value[0])
         return;
-    text_string(t, name);
+    text_string(t, before);
     text_string(t, value);
-    TEXT_LITERAL(t, "\r\n");
+    text_string(t, after);
 }
 
 /* What frames the body and the connection. */
@@ -259,8 +260,8 @@ bool request_head_write(struct attempt *a, struct net_buf *to)
     put_certificate(&t, ex);
     hops_put(&t, ex);
     put_claim(&t, a);
-    put_generated(&t, "Idempotency-Key: ", ex->key);
-    put_generated(&t, "X-Request-Id: ", ex->request_id);
+    put_generated(&t, "Idempotency-Key: \"", ex->key, "\"\r\n");
+    put_generated(&t, "X-Request-Id: ", ex->request_id, "\r\n");
     put_trace(&t, a);
     put_framing(&t, ex);
     TEXT_LITERAL(&t, "\r\n");

@@ -115,12 +115,17 @@ static inline const char *fault_seen(const struct fault *f, const char *id,
     snprintf(path, sizeof path, "/count?id=%s", id);
     fault_ask(f, path, answer, sizeof answer);
     snprintf(pattern, sizeof pattern, "\"%s\":\"", name);
-    char *found = answer;
+    const char *found = answer;
     text[0] = '\0';
     for (int i = 0; found && i < nth; i++)
         found = strstr(found + 1, pattern);
-    if (found)
-        sscanf(found + strlen(pattern), "%255[^\"]", text);
+    size_t n = 0;
+    found = found ? found + strlen(pattern) : "";
+    for (; *found && *found != '"' && n < sizeof text - 1; found++) {
+        found += *found == '\\' && found[1];
+        text[n++] = *found;
+    }
+    text[n] = '\0';
     return text;
 }
 

@@ -364,7 +364,8 @@ static void make_deps(void)
         conf.breaker.window_ns = 4 * BIDE_SECOND;
         if (i == 1) {
             conf.attempts = 1;
-            conf.hedge = (bide_hedge_conf){ 1, BIDE_FOREVER, 0.95, 50, 0.1 };
+            conf.hedge = (bide_hedge_conf){ 1,  BIDE_FOREVER, 0.95,
+                                            50, 0.1,          BIDE_MINUTE };
         }
         if (bide_dep_new_in(&deps[i], services[i].name, &conf, &host) < 0)
             abort();

@@ -233,6 +233,9 @@ def keys():
         tap.case("it is the same on all attempts of a call, and of that call only",
                  len(found[0]) == 3 and len(set(found[0])) == 1 and found[0][0]
                  and found[0][0] != found[1][0], found)
+        tap.case("it is a structured-field string", all(
+            re.fullmatch('"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"', key)
+            for key in found[0] + found[1]), found)
         path, name = fault.path("reset,200")
         p.request("POST", path, b"x", {"Idempotency-Key": "mine"})
         keys_seen = [s["key"] for s in fault.count(name)["seen"]]

@@ -66,9 +66,29 @@ def breakers_stay():
                  len(o.heads) == before, (said, a))
         p.reload(p.text.replace(FAST, FAST + ", attempts: 2"))
         a = ask(p, get())
-        tap.case("a policy that changed begins anew, and holds",
-                 a.fields.get("x-bide-reason") == "attempts" and
-                 a.fields["x-bide-attempts"] == "2", a)
+        tap.case("also when its policy has changed",
+                 a.fields.get("x-bide-reason") == "breaker_open" and
+                 len(o.heads) == before, a)
+
+
+def a_reload_does_not_refill_a_budget():
+    quota = ", attempts: 2, breaker: { kind: off }, " \
+        "budget: { kind: quota, capacity: %d }"
+    with proxied(Origin(says(ok(b"no", b"", b"503 X"))),
+                 policy=FAST + quota % 10) as p:
+        reasons = [ask(p, get()).fields["x-bide-reason"] for _ in range(3)]
+        tap.case("a budget of two retries is spent by two",
+                 reasons == ["attempts", "attempts", "budget"], reasons)
+        for capacity in (20, 5, 1000):
+            p.reload(p.text.replace("capacity: 10", f"capacity: {capacity}"))
+            a = ask(p, get())
+            tap.case(f"it stays spent with a capacity of {capacity}",
+                     a.fields["x-bide-reason"] == "budget" and
+                     a.fields["x-bide-attempts"] == "1", a)
+        p.reload(p.text.replace(FAST, FAST + ", deadline: 1m"))
+        a = ask(p, get())
+        tap.case("and when another option changes",
+                 a.fields["x-bide-reason"] == "budget", a)
 
 
 def what_a_reload_may_change():
@@ -434,6 +454,6 @@ def workers():
         tap.case("and end as one", p.process.wait(PATIENCE) == 0)
 
 
-run(reload_under_load, breakers_stay, what_a_reload_may_change, trust_changes,
-    connections_stay, drain, drain_under_load, log, systemd, unix_sockets, starts,
+run(reload_under_load, breakers_stay, a_reload_does_not_refill_a_budget,
+    what_a_reload_may_change, trust_changes, connections_stay, drain, drain_under_load, log, systemd, unix_sockets, starts,
     one_port, addresses_change, workers)

@@ -94,6 +94,28 @@ static void dep_memory_open_breaker_stays_open(void **unused)
     close(fd);
 }
 
+/* The file was edited while nobody served: no reason to close a breaker. */
+static void dep_memory_changed_policy_takes_over(void **unused)
+{
+    bide_policy_conf policy = breaking();
+    int fd = dep_memory_file();
+    struct process a, b, c;
+    (void)unused;
+
+    begin(&a, fd, 0, 0, &policy);
+    for (int i = 0; i < 3; i++)
+        attempt(a.dep, false);
+    policy.budget.window_ns *= 2;
+    begin(&c, fd, 1, 1, &policy); /* beside it: that one still uses its own */
+    assert_int_equal(bide_dep_breaker(c.dep, now), BIDE_BREAKER_CLOSED);
+    end(&c);
+    begin(&b, fd, 0, 0, &policy); /* a is dead */
+    assert_int_equal(bide_dep_breaker(b.dep, now), BIDE_BREAKER_OPEN);
+    end(&b);
+    end(&a);
+    close(fd);
+}
+
 static void dep_memory_spent_budget_stays_spent(void **unused)
 {
     bide_policy_conf policy = BIDE_POLICY_CONF_INIT;
@@ -289,6 +311,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dep_memory_open_breaker_stays_open),
+        cmocka_unit_test(dep_memory_changed_policy_takes_over),
         cmocka_unit_test(dep_memory_spent_budget_stays_spent),
         cmocka_unit_test(dep_memory_dead_hold_no_places),
         cmocka_unit_test(dep_memory_reloads_do_not_add_up),

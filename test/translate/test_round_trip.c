@@ -170,7 +170,7 @@ static void random_hedge(bide_policy_conf *c, uint64_t *s)
     if (below(s, 4) == 0) {
         c->hedge.max = 1 + (uint32_t)below(s, 4);
         c->hedge.after_ns = some_ns(s, 1);
-        c->hedge.extra_load = 1;
+        c->hedge.extra_load = c->hedge.max;
         c->attempts = 1;
     }
     if (c->attempts == 1) { /* what has no effect is not kept */
@@ -195,6 +195,7 @@ static void grpc_policy(bide_policy_conf *c, uint64_t *s)
     c->backoff.factor = (double)(1000 + below(s, 9000)) / 1000;
     c->retry_after.max_ns = BIDE_FOREVER;
     c->retry_after.jitter = 0;
+    c->retry_after.then = BIDE_THEN_RESTART;
     c->breaker.kind = BIDE_BREAKER_OFF;
     c->budget.kind = below(s, 2) ? BIDE_BUDGET_THROTTLE : BIDE_BUDGET_OFF;
     random_hedge(c, s);

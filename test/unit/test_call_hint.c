@@ -21,6 +21,41 @@ static void call_hint_replaces_the_backoff(void **state)
          { 7 * S + 1, WAIT(7 * S + 1 + 400 * MS, BACKOFF) });
 }
 
+/* gRPC: after pushback, the next computed wait is the first again. */
+static void call_hint_may_restart_the_backoff(void **state)
+{
+    bide_policy_conf conf = script_conf();
+
+    (void)state;
+    conf.attempts = 10;
+    conf.retry_after.then = BIDE_THEN_RESTART;
+    PLAY(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 0, REPORT(1, FAILED) },
+         { 0, WAIT(100 * MS, BACKOFF) },
+         { 1 * S, TRY(2, BACKOFF) },
+         { 1 * S, REPORT(2, FAILED) },
+         { 1 * S, WAIT(1200 * MS, BACKOFF) },
+         { 2 * S, TRY(3, BACKOFF) },
+         { 2 * S, REPORT(3, FAILED, HINT(5 * S)) },
+         { 2 * S, WAIT(7 * S, HINT) },
+         { 7 * S, TRY(4, HINT) },
+         { 7 * S, REPORT(4, FAILED) },
+         { 7 * S, WAIT(7 * S + 100 * MS, BACKOFF) },
+         { 8 * S, TRY(5, BACKOFF) },
+         { 8 * S, REPORT(5, FAILED) },
+         { 8 * S, WAIT(8 * S + 200 * MS, BACKOFF) });
+    /* a retry that is immediate is that of the call, not of each restart */
+    conf.backoff.immediate_first = true;
+    PLAY(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 0, REPORT(1, FAILED, HINT(5 * S)) },
+         { 0, WAIT(5 * S, HINT) },
+         { 5 * S, TRY(2, HINT) },
+         { 5 * S, REPORT(2, UNCONNECTED) },
+         { 5 * S, WAIT(5100 * MS, BACKOFF) });
+}
+
 static void call_hint_as_floor_takes_the_longer(void **state)
 {
     bide_policy_conf conf = script_conf();
@@ -282,6 +317,20 @@ static void call_conflict_after_a_key_is_asked_again(void **state)
          { 0, TRY(1, FIRST) },
          { 0, REPORT(1, .cls = BIDE_PERMANENT, .status = 409) },
          { 0, DONE(PERMANENT) });
+    bide_policy_conf watched = breaker_conf(2);
+    bide_dep *dep = script_dep(&watched);
+    PLAY_ON(dep, &keyed, /* 425 likewise; neither is held against the server */
+         { 0, TRY(1, FIRST) },
+         { 0, REPORT(1, FAILED) },
+         { 0, WAIT_IN(0, S, BACKOFF) },
+         { S, TRY(2, BACKOFF) },
+         { S, REPORT(2, .cls = BIDE_TRANSIENT, .status = 425) },
+         { S, BREAKER(CLOSED) },
+         { S, WAIT_IN(S, 2 * S, BACKOFF) },
+         { 3 * S, TRY(3, BACKOFF) },
+         { 3 * S, REPORT(3, WORKED) },
+         { 3 * S, DONE(SUCCESS) });
+    bide_dep_free(dep);
     PLAY(&conf, GET, /* no key, so it speaks of something else */
          { 0, TRY(1, FIRST) },
          { 0, REPORT(1, FAILED) },
@@ -303,6 +352,7 @@ int main(void)
         cmocka_unit_test(call_hint_of_forever_saturates),
         cmocka_unit_test(call_hint_jitter_only_adds),
         cmocka_unit_test(call_hint_leaves_the_decorrelated_wait_alone),
+        cmocka_unit_test(call_hint_may_restart_the_backoff),
         cmocka_unit_test(call_refused_says_when_a_new_call_may_go),
         cmocka_unit_test(call_refused_below_is_neutral_for_the_breaker),
         cmocka_unit_test(call_conflict_after_a_key_is_asked_again),

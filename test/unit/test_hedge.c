@@ -127,6 +127,75 @@ static void hedge_by_quantile_needs_its_samples(void **state)
     bide_dep_free(dep);
 }
 
+/* A tenth of the attempts is slow: p90 is about 1 s, but when the first hundred
+ * have ended, all were fast, and the slow ones run. */
+static void hedge_by_quantile_does_not_trust_a_cold_estimate(void **state)
+{
+    enum { SLOW = 12, FAST = 100 };
+    static bide_call slow[SLOW], fast;
+    bide_policy_conf conf = hedge_conf(1);
+    bide_outcome worked = { WORKED };
+    bide_dep *dep;
+
+    (void)state;
+    conf.hedge.after_ns = BIDE_FOREVER;
+    conf.hedge.quantile = 0.9;
+    conf.hedge.min_samples = FAST;
+    dep = hedge_dep(&conf);
+    for (int i = 0; i < SLOW; i++) {
+        bide_call_begin(&slow[i], dep, GET, 0);
+        bide_call_next(&slow[i], 0);
+    }
+    for (int i = 0; i < FAST; i++) {
+        bide_call_begin(&fast, dep, GET, 0);
+        bide_call_next(&fast, 0);
+        bide_call_report(&fast, 1, &worked, 10 * MS);
+        bide_call_end(&fast, 10 * MS);
+    }
+    /* 100 of 112 are under 10 ms, which is less than nine tenths */
+    PLAY_ON(dep, GET,
+            { 1 * S, TRY(1, FIRST) },
+            { 1 * S, WAIT(BIDE_FOREVER, RUNNING) });
+    for (int i = 0; i < SLOW; i++) {
+        bide_call_report(&slow[i], 1, &worked, 1 * S);
+        bide_call_end(&slow[i], 1 * S);
+    }
+    PLAY_ON(dep, GET,
+            { 2 * S, TRY(1, FIRST) },
+            { 2 * S, WAIT_IN(2900 * MS, 3100 * MS, RUNNING) });
+    bide_dep_free(dep);
+}
+
+/* When a whole window has been measured, attempts that run are nothing new:
+ * as many ran at its beginning. */
+static void hedge_by_quantile_ignores_what_runs_once_it_is_warm(void **state)
+{
+    enum { RUNNING = 50 };
+    static bide_call slow[RUNNING];
+    bide_policy_conf conf = hedge_conf(1);
+    bide_dep *dep;
+
+    (void)state;
+    conf.hedge.after_ns = BIDE_FOREVER;
+    conf.hedge.quantile = 0.9;
+    conf.hedge.min_samples = 10;
+    dep = hedge_dep(&conf);
+    for (int64_t t = 0; t < 40 * S; t += S)
+        PLAY_ON(dep, GET,
+                { t, TRY(1, FIRST) },
+                { t + 100 * MS, REPORT(1, WORKED) });
+    for (int i = 0; i < RUNNING; i++) {
+        bide_call_begin(&slow[i], dep, GET, 40 * S);
+        bide_call_next(&slow[i], 40 * S);
+    }
+    PLAY_ON(dep, GET,
+            { 42 * S, TRY(1, FIRST) },
+            { 42 * S, WAIT_IN(42 * S + 98 * MS, 42 * S + 102 * MS, RUNNING) });
+    for (int i = 0; i < RUNNING; i++)
+        bide_call_end(&slow[i], 43 * S);
+    bide_dep_free(dep);
+}
+
 /* ===== for whom ===== */
 
 static void hedge_only_for_what_may_be_done_twice(void **state)
@@ -190,6 +259,8 @@ int main(void)
         cmocka_unit_test(hedge_max_are_spaced_by_the_delay),
         cmocka_unit_test(hedge_off_sends_none),
         cmocka_unit_test(hedge_by_quantile_needs_its_samples),
+        cmocka_unit_test(hedge_by_quantile_does_not_trust_a_cold_estimate),
+        cmocka_unit_test(hedge_by_quantile_ignores_what_runs_once_it_is_warm),
         cmocka_unit_test(hedge_only_for_what_may_be_done_twice),
         cmocka_unit_test(hedge_cancelled_call_sends_no_more),
     };

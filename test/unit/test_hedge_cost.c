@@ -52,6 +52,85 @@ static void hedge_ceiling_of_zero_sends_none(void **state)
     bide_dep_free(dep);
 }
 
+/* As many as hedge.max allows, from the first call on: the gRPC way. */
+static void hedge_ceiling_of_max_blocks_none(void **state)
+{
+    bide_policy_conf conf = hedge_conf(3);
+    bide_dep *dep;
+
+    (void)state;
+    conf.hedge.extra_load = 3;
+    conf.hedge.after_ns = 0;
+    dep = script_dep(&conf);
+    for (int i = 0; i < 100; i++) {
+        int64_t t = i * 997 * MS; /* over the window's edge */
+        PLAY_ON(dep, GET,
+                { t, TRY(1, FIRST) },
+                { t, TRY(2, HEDGE) },
+                { t, TRY(3, HEDGE) },
+                { t, TRY(4, HEDGE) },
+                { t, WAIT(BIDE_FOREVER, RUNNING) },
+                { t, REPORT(1, WORKED) },
+                { t, DONE(SUCCESS) });
+    }
+    expect_hedges(dep, 300, 0, 0);
+    bide_dep_free(dep);
+}
+
+/* Twice the calls is between: two hedges each, the third of none. */
+static void hedge_ceiling_may_be_over_the_calls(void **state)
+{
+    bide_policy_conf conf = hedge_conf(3);
+    bide_dep *dep;
+
+    (void)state;
+    conf.hedge.extra_load = 2;
+    conf.hedge.after_ns = 0;
+    dep = script_dep(&conf);
+    PLAY_ON(dep, GET,
+            { 0, TRY(1, FIRST) },
+            { 0, TRY(2, HEDGE) },
+            { 0, TRY(3, HEDGE) },
+            { 0, WAIT(BIDE_FOREVER, RUNNING) },
+            { 0, REPORT(1, WORKED) },
+            { 0, DONE(SUCCESS) });
+    expect_hedges(dep, 2, 0, 1);
+    bide_dep_free(dep);
+}
+
+/* What was sent counts for hedge.window, and no longer. */
+static void hedge_ceiling_is_over_its_window(void **state)
+{
+    bide_policy_conf conf = hedge_conf(1);
+
+    (void)state;
+    conf.hedge.extra_load = 0.5;
+    conf.hedge.window_ns = S;
+    for (int longer = 0; longer <= 1; longer++) {
+        bide_dep *dep = script_dep(&conf);
+        int64_t t = longer ? 2 * S : 500 * MS;
+        PLAY_ON(dep, GET,
+                { 0, TRY(1, FIRST) },
+                { 0, BY(1), TRY(1, FIRST) },
+                { 50 * MS, TRY(2, HEDGE) },  /* one for two calls */
+                { t, BY(2), TRY(1, FIRST) },
+                { t, BY(3), TRY(1, FIRST) },
+                { t + 50 * MS, BY(2), TRY(2, HEDGE) },
+                { t + 50 * MS, BY(3), WAIT(BIDE_FOREVER, RUNNING) });
+        assert_int_equal(script_stats(dep, t).hedges, 2);
+        bide_dep_free(dep);
+    }
+    conf.hedge.window_ns = BIDE_MINUTE;
+    bide_dep *dep = script_dep(&conf);
+    PLAY_ON(dep, GET, /* a minute long two calls pay for one hedge only */
+            { 0, TRY(1, FIRST) },
+            { 0, BY(1), TRY(1, FIRST) },
+            { 50 * MS, TRY(2, HEDGE) },
+            { 2 * S, BY(2), TRY(1, FIRST) },
+            { 2 * S + 50 * MS, BY(2), WAIT(BIDE_FOREVER, RUNNING) });
+    bide_dep_free(dep);
+}
+
 static void hedge_spends_the_budget(void **state)
 {
     bide_policy_conf conf = hedge_conf(1);
@@ -228,6 +307,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hedge_is_held_under_its_ceiling),
         cmocka_unit_test(hedge_ceiling_of_zero_sends_none),
+        cmocka_unit_test(hedge_ceiling_of_max_blocks_none),
+        cmocka_unit_test(hedge_ceiling_may_be_over_the_calls),
+        cmocka_unit_test(hedge_ceiling_is_over_its_window),
         cmocka_unit_test(hedge_spends_the_budget),
         cmocka_unit_test(hedge_budget_in_flight_comes_back),
         cmocka_unit_test(hedge_refused_by_the_in_flight_cap),

@@ -185,7 +185,7 @@ static void latency_of_0_and_of_forever_is_counted(void **state)
 static uint64_t samples_at(const bide_dep *dep, int64_t now)
 {
     uint64_t n;
-    bide__latency_quantile(dep->latency, &dep->policy, 0.5, now, &n);
+    bide__latency_quantile(dep->latency, &dep->policy, 0.5, 0, now, &n);
     return n;
 }
 

@@ -240,7 +240,7 @@ static void options_bounds_are_in_order(void **state)
             continue;
         assert_true(o[i].min >= 0 && o[i].min < o[i].max);
         if (o[i].type == BIDE_OPTION_RATIO)
-            assert_true(o[i].max <= 1);
+            assert_true(o[i].max <= 4); /* hedges per call: hedge.max */
         if (o[i].type == BIDE_OPTION_COUNT)
             assert_true(o[i].max <= UINT32_MAX);
     }

@@ -190,10 +190,10 @@ static void shared_state_of_another_shape_is_refused(void **state)
 
     bide_policy_conf wide = conf;
     wide.budget.window_ns = 20 * S;
-    assert_int_equal(try_join(&b, fd, &wide, true, &other), BIDE_ESTATE);
+    assert_int_equal(try_join(&b, fd, &wide, false, &other), BIDE_ESTATE);
     wide = conf;
     wide.breaker.window_ns = 20 * S;
-    assert_int_equal(try_join(&b, fd, &wide, true, &other), BIDE_ESTATE);
+    assert_int_equal(try_join(&b, fd, &wide, false, &other), BIDE_ESTATE);
     wide = conf;
     wide.latency.measure = false;
     assert_int_equal(try_join(&b, fd, &wide, true, &other), BIDE_ESTATE);
@@ -213,6 +213,54 @@ static void shared_state_of_another_shape_is_refused(void **state)
     assert_int_equal(try_join(&b, fd, &wide, false, &other), 0);
     assert_int_equal(bide_dep_policy(other)->attempts, 9);
     assert_int_equal(bide_dep_policy(one)->attempts, 4);
+    close(fd);
+}
+
+/* 5 of 10 are spent under the old policy: half of whatever the new one has. */
+static void shared_budget_stays_spent_under_a_changed_policy(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = small_conf(), changed[4];
+    conf.breaker.kind = BIDE_BREAKER_OFF;
+    conf.attempts = 2;
+    for (int i = 0; i < 4; i++)
+        changed[i] = conf;
+    changed[0].budget.window_ns = 20 * S;
+    changed[1].budget.kind = BIDE_BUDGET_QUOTA; /* 500 tokens, 5 each */
+    changed[2].budget.kind = BIDE_BUDGET_QUOTA;
+    changed[2].budget.capacity = 40;
+    changed[3].budget.kind = BIDE_BUDGET_THROTTLE;
+    static const int64_t left[] = { 10, 50, 4, 0 };
+    for (int i = 0; i < 4; i++) {
+        int fd = new_file(&conf);
+        struct side a, b, c;
+        int64_t now = 100 * S;
+        bide_dep *one = join(&a, fd, &conf, false);
+        for (int n = 0; n < 5; n++)
+            assert_int_equal(fail_all(one, &now), BIDE_BECAUSE_ATTEMPTS);
+        bide_dep *two = join(&b, fd, &changed[i], true);
+        assert_int_equal(bide_dep_budget_left(two, now), left[i]);
+        bide_dep *three = join(&c, fd, &changed[i], true); /* now it fits */
+        assert_int_equal(bide_dep_budget_left(three, now), left[i]);
+        close(fd);
+    }
+}
+
+static void shared_open_breaker_stays_open_under_a_changed_policy(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = small_conf();
+    conf.budget.kind = BIDE_BUDGET_OFF;
+    conf.breaker.min_calls = 4;
+    int fd = new_file(&conf);
+    struct side a, b;
+    int64_t now = 100 * S;
+    bide_dep *one = join(&a, fd, &conf, false);
+    fail_all(one, &now);
+    assert_int_equal(bide_dep_breaker(one, now), BIDE_BREAKER_OPEN);
+    conf.breaker.window_ns = 20 * S;
+    bide_dep *two = join(&b, fd, &conf, true);
+    assert_int_equal(bide_dep_breaker(two, now), BIDE_BREAKER_OPEN);
     close(fd);
 }
 
@@ -323,6 +371,8 @@ int main(void)
         cmocka_unit_test(shared_breaker_opens_for_all),
         cmocka_unit_test(shared_quota_starts_once),
         cmocka_unit_test(shared_state_of_another_shape_is_refused),
+        cmocka_unit_test(shared_budget_stays_spent_under_a_changed_policy),
+        cmocka_unit_test(shared_open_breaker_stays_open_under_a_changed_policy),
         cmocka_unit_test(shared_state_off_its_line_is_refused),
         cmocka_unit_test(shared_places_of_the_dead_return_when_alone),
         cmocka_unit_test(shared_unit_of_the_dead_returns_when_alone),

@@ -60,6 +60,11 @@ bide_dep *dep;
 struct query *q;
 int query(void *arg, int64_t timeout_ns);
 
+/* include/bide/state.h */
+bide_dep *dep, *old;
+bide_policy_conf conf;
+int64_t now_ns;
+
 /* include/bide/stats.h */
 bide_dep *dep;
 int64_t now;

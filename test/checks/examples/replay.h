@@ -1,0 +1,5 @@
+/* What the examples of replay/ use and do not declare, header by header: see
+ * "Examples in headers" in CONTRIBUTING.md. */
+
+/* replay/start.h */
+struct replay r;
