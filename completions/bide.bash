@@ -32,7 +32,7 @@ _bide_flags() {
             --elapsed --idempotency-key --one-shot-body --upstream-attempt
             --now --json $_bide_policy_flags --help"
         ;;
-    schedule) echo "--draws --json $_bide_policy_flags --help" ;;
+    schedule) echo "--draws --after --json $_bide_policy_flags --help" ;;
     sim)
         echo "--list --print --variant --compare --sweep --metric --assert
             --replications --threads --duration --loads --triggers --row --json

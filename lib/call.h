@@ -83,7 +83,8 @@ struct __attribute__((may_alias)) bide__call {
     struct bide__traits is;
 
     /* The failure that is being judged, and the wait that was computed. */
-    uint8_t cls : 6;
+    uint8_t cls : 5;
+    uint8_t conflict : 1;    /* bide_outcome.conflict */
     uint8_t pending : 1;     /* not of the failure: bide_op.body_pending, and ... */
     uint8_t keyed : 1;       /* ... an Idempotency-Key goes with each attempt.
                                 Here because there is no room elsewhere */
@@ -149,6 +150,9 @@ void bide__attempt_drop(struct bide__call *c, const struct bide__running *r,
  * place and have asked for this call: then it is notified again, for the next
  * in the queue. */
 void bide__queue_quit(struct bide__call *c);
+
+/* Gives back its turn under limits.rate, which may be used from `at` on. */
+void bide__turn_give_back(struct bide__call *c, int64_t at);
 
 /* How long an attempt that begins now may take. */
 static inline int64_t bide__time_for_attempt(const struct bide__call *c,

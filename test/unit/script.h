@@ -48,6 +48,7 @@ enum script_event {
     SCRIPT_CANCEL,
     SCRIPT_END,
     SCRIPT_FORCE,
+    SCRIPT_RETRIES,
     SCRIPT_BREAKER,
     SCRIPT_LEFT
 };
@@ -88,6 +89,7 @@ struct step {
 #define CANCEL         .event = SCRIPT_CANCEL
 #define END            .event = SCRIPT_END
 #define FORCE(mode)    .event = SCRIPT_FORCE, .value = BIDE_BREAKER_##mode
+#define RETRIES(on)    .event = SCRIPT_RETRIES, .value = (on)
 #define BREAKER(state) .event = SCRIPT_BREAKER, .value = BIDE_BREAKER_##state
 #define LEFT(n)        .event = SCRIPT_LEFT, .value = (n) /* of the budget */
 
@@ -280,6 +282,9 @@ static inline void script_step(struct stage *stage, const struct step *step,
     case SCRIPT_FORCE:
         assert_int_equal(
             bide_dep_force_breaker(dep, (bide_breaker_mode)step->value), 0);
+        break;
+    case SCRIPT_RETRIES:
+        assert_int_equal(bide_dep_set_retries(dep, step->value != 0), 0);
         break;
     case SCRIPT_BREAKER:
         script_equal(where, "breaker", (int)bide_dep_breaker(dep, stage->now),
