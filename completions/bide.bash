@@ -78,6 +78,7 @@ _bide_values() {
     --to | -t) echo "istio envoy grpc" ;;
     --from | -f) echo "istio grpc" ;;
     --preset) echo "sre aws-standard aws-2026 grpc envoy finagle" ;;
+    --after) echo "any throttled conflict timeout" ;;
     --jitter) echo "none full equal decorrelated proportional" ;;
     --method | -X)
         [ "$1" = explain ] || return # export: the name of a gRPC method

@@ -23,7 +23,7 @@
 #include "bide/error.h"
 #include "lib/blame.h"
 #include "lib/plain.h"
-#include "lib/wait.h"
+#include "lib/wait/wait.h"
 
 static struct bide__call *opened(bide_call *call)
 {

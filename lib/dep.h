@@ -15,15 +15,15 @@
 #include <stdint.h>
 
 #include "bide/dep.h"
-#include "lib/adaptive.h"
+#include "lib/limit/adaptive.h"
 #include "lib/breaker.h"
 #include "lib/budget/budget.h"
 #include "lib/gate.h"
 #include "lib/host.h"
 #include "lib/lane.h"
 #include "lib/latency.h"
-#include "lib/limit.h"
-#include "lib/pace.h"
+#include "lib/limit/limit.h"
+#include "lib/limit/pace.h"
 #include "lib/policy.h"
 #include "lib/budget/spend.h"
 #include "lib/stats.h"

@@ -82,7 +82,7 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
     X("backoff.shape", backoff.shape,                                          \
       TAKES_CHOICE(shape_names,                                                \
           "exponential or linear; not linear with decorrelated jitter"),       \
-      "How waits grow: base * factor^n, or base * (n + 1).")                   \
+      "How waits grow: by the factor each time, or by the base.")              \
     X("backoff.base", backoff.base_ns,                                         \
       TAKES_DURATION ", not over backoff.cap",                                 \
       "The wait before the first retry, before jitter.")                       \

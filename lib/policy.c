@@ -9,8 +9,8 @@
 
 #include "bide/error.h"
 #include "lib/budget/spend.h"
-#include "lib/pace.h"
-#include "lib/wait.h"
+#include "lib/limit/pace.h"
+#include "lib/wait/wait.h"
 #include "lib/window.h"
 
 /* ===== one field ===== */

@@ -9,8 +9,9 @@
  * Before jitter the wait is v(n) = min(cap, base * factor^n); n is 0 for the
  * first retry. Other shapes grow linearly, or follow a list:
  *
- *     b.shape = BIDE_SHAPE_LINEAR;                 // 100 ms, 200 ms, 300 ms
- *     b.delays = (bide_delays){ 3, { 1000000000, 5000000000, 30000000000 } };
+ *     bide_backoff steps = BIDE_BACKOFF_INIT, listed = BIDE_BACKOFF_INIT;
+ *     steps.shape = BIDE_SHAPE_LINEAR;             // 100, 200, 300 ms
+ *     listed.delays = (bide_delays){ 2, { 1000000000, 5000000000 } };
  *
  * The cap is applied before the jitter, so waits stay spread even at the cap.
  * Every function here accepts any n up to 2^32 - 1 and any durations, and

@@ -226,7 +226,7 @@ typedef enum bide_after {
  * rest are the same; a base, factor or cap of its own sets aside a list of
  * `backoff`. */
 typedef struct bide_backoff_part {
-    int64_t base_ns;        /* >= 0, SAME; SAME. 0: at once, each time */
+    int64_t base_ns;        /* 0 is at once, each time; >= 0, SAME; SAME */
     double factor;          /* 1 .. 1000, SAME; SAME */
     int64_t cap_ns;         /* >= base, SAME; SAME */
     bide_delays delays;     /* none */

@@ -140,10 +140,9 @@ static bool speaks_of_load(const struct bide__answer *a)
  * conflict is permanent: to send the same again would overwrite their change. */
 static bool speaks_of_conflict(const struct bide__answer *a)
 {
-    if (!a->status_decides)
-        return false;
-    return a->r->is_grpc ? a->r->grpc_status == BIDE_GRPC_ABORTED
-                         : a->r->status == 409;
+    return a->status_decides && (a->r->is_grpc
+                                     ? a->r->grpc_status == BIDE_GRPC_ABORTED
+                                     : a->r->status == 409);
 }
 
 static void apply_hints(bide_outcome *out, struct bide__answer *a)

@@ -2,7 +2,7 @@
  * threads. */
 #include "team.h"
 
-#include "lib/adaptive.h"
+#include "lib/limit/adaptive.h"
 
 struct shared {
     bide_limit_conf conf;

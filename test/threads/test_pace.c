@@ -2,7 +2,7 @@
  * lost, and no two go at once. */
 #include "team.h"
 
-#include "lib/pace.h"
+#include "lib/limit/pace.h"
 
 enum { ROUNDS = 200, INTERVAL = 10, BURST = 8 };
 

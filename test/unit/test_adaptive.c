@@ -3,7 +3,7 @@
  * of Gradient2Limit promises), then what is ours: calls, ranks, the queue. */
 #include <math.h>
 
-#include "lib/adaptive.h"
+#include "lib/limit/adaptive.h"
 #include "script.h"
 
 /* The tables are laid out by hand. */

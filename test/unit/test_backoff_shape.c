@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "bide/bide.h"
-#include "lib/backoff.h"
+#include "lib/wait/backoff.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define MS           BIDE_MILLISECOND

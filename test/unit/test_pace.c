@@ -1,7 +1,7 @@
 /* test_pace.c: the fixed rate: turns, bursts, and calls that wait for them. */
 #include <math.h>
 
-#include "lib/pace.h"
+#include "lib/limit/pace.h"
 #include "script.h"
 
 /* The tables are laid out by hand. */

@@ -93,9 +93,9 @@ static void wait_after_conflict_is_for_what_a_policy_retries(void **state)
         { &retried, { .status = 412 }, false },
         { &throttled, { .status = 409 }, false },
         { NULL, { .status = 409 }, false },
-        { &aborted, { .is_grpc = true, .status = 200, .grpc_status = BIDE_GRPC_ABORTED }, true },
-        { &aborted, { .is_grpc = true, .status = 200, .grpc_status = BIDE_GRPC_UNAVAILABLE }, false },
-        { NULL, { .is_grpc = true, .status = 200, .grpc_status = BIDE_GRPC_ABORTED }, false },
+        { &aborted, { .is_grpc = true, .grpc_status = BIDE_GRPC_ABORTED }, true },
+        { &aborted, { .is_grpc = true, .grpc_status = BIDE_GRPC_UNAVAILABLE }, false },
+        { NULL, { .is_grpc = true, .grpc_status = BIDE_GRPC_ABORTED }, false },
     };
 
     (void)state;

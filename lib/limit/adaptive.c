@@ -1,5 +1,5 @@
 /* The adaptive cap; adaptive.h explains the rules and the word. */
-#include "lib/adaptive.h"
+#include "lib/limit/adaptive.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "bide/error.h"
-#include "lib/backoff.h"
+#include "lib/wait/backoff.h"
 #include "lib/time.h"
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -42,14 +42,24 @@ static int64_t cap_of(const bide_backoff *b)
     return longest;
 }
 
+static int64_t listed_value(const bide_backoff *b, uint32_t n)
+{
+    uint32_t last = n_delays(b) - 1;
+    return larger(b->delays.ns[n < last ? n : last], 0);
+}
+
+static int64_t linear_value(const bide_backoff *b, uint32_t n)
+{
+    int64_t v = bide__times_ns(larger(b->base_ns, 0), (uint64_t)n + 1);
+    return larger(smaller(v, b->cap_ns), 0);
+}
+
 int64_t bide_backoff_value(const bide_backoff *b, uint32_t n)
 {
-    uint32_t listed = n_delays(b);
-    if (listed != 0)
-        return larger(b->delays.ns[n < listed ? n : listed - 1], 0);
+    if (b->delays.n != 0)
+        return listed_value(b, n);
     if (b->shape == BIDE_SHAPE_LINEAR)
-        return bide__backoff_most(
-            b, bide__times_ns(larger(b->base_ns, 0), (uint64_t)n + 1));
+        return linear_value(b, n);
     return bide__grow_ns(b->base_ns, b->factor, n, b->cap_ns);
 }
 
@@ -63,7 +73,7 @@ static int64_t decorrelated_max(const bide_backoff *b, int64_t previous)
 void bide__backoff_spread(const bide_backoff *b, int64_t v, int64_t previous_ns,
                           int64_t *ret_min_ns, int64_t *ret_max_ns)
 {
-    int64_t cap = cap_of(b), lo = v, hi = v;
+    int64_t lo = v, hi = v;
 
     switch (b->jitter) {
     case BIDE_JITTER_NONE:
@@ -80,8 +90,8 @@ void bide__backoff_spread(const bide_backoff *b, int64_t v, int64_t previous_ns,
         break;
     case BIDE_JITTER_PROPORTIONAL:
         /* the scaling goes through double, which may round up past the cap */
-        lo = smaller(bide__scale_ns(v, 1 - b->spread), cap);
-        hi = smaller(bide__scale_ns(v, 1 + b->spread), cap);
+        lo = smaller(bide__scale_ns(v, 1 - b->spread), cap_of(b));
+        hi = smaller(bide__scale_ns(v, 1 + b->spread), cap_of(b));
         break;
     }
     *ret_min_ns = larger(larger(lo, b->floor_ns), 0);

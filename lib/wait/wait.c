@@ -4,11 +4,11 @@
  * A backoff for a kind of failure is put together here, when such a failure has
  * happened, and not kept: it is used seldom, and a dependency for each host must
  * stay small. */
-#include "lib/wait.h"
+#include "lib/wait/wait.h"
 
 #include <stddef.h>
 
-#include "lib/backoff.h"
+#include "lib/wait/backoff.h"
 
 static bool is_own(int64_t ns)
 {

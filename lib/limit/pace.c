@@ -1,5 +1,5 @@
 /* A fixed rate with bursts; pace.h explains the word. */
-#include "lib/pace.h"
+#include "lib/limit/pace.h"
 
 #include "bide/policy.h"
 #include "lib/time.h"
