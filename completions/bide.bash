@@ -32,7 +32,7 @@ _bide_flags() {
             --elapsed --idempotency-key --one-shot-body --upstream-attempt
             --now --json $_bide_policy_flags --help"
         ;;
-    schedule) echo "--draws --json $_bide_policy_flags --help" ;;
+    schedule) echo "--draws --after --json $_bide_policy_flags --help" ;;
     sim)
         echo "--list --print --variant --compare --sweep --metric --assert
             --replications --threads --duration --loads --triggers --row --json
@@ -77,7 +77,8 @@ _bide_values() {
     --policy | -p | --body | --losses) echo FILE ;;
     --to | -t) echo "istio envoy grpc" ;;
     --from | -f) echo "istio grpc" ;;
-    --preset) echo "sre aws-standard aws-2026 grpc envoy finagle" ;;
+    --preset) echo "service patient sre aws-standard aws-2026 grpc envoy finagle" ;;
+    --after) echo "any throttled conflict timeout" ;;
     --jitter) echo "none full equal decorrelated proportional" ;;
     --method | -X)
         [ "$1" = explain ] || return # export: the name of a gRPC method

@@ -27,7 +27,7 @@ static void must(int truth)
 static void check_policies(const bide_config *config)
 {
     const char *name;
-    char buffer[64];
+    char buffer[BIDE__VALUE_TEXT];
     size_t n;
     const bide_option *options = bide_policy_options(&n);
 

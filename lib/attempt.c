@@ -41,6 +41,33 @@ static bool take_under_ceiling(struct bide__call *c, int64_t now)
                             &c->hedge_tick);
 }
 
+/* Retries that the call has spent so far; of a budget that gets them back, those
+ * that run. */
+static uint32_t retries_spent(const struct bide__call *c)
+{
+    uint32_t n = 0;
+    if (c->dep->policy.conf.budget.kind != BIDE_BUDGET_IN_FLIGHT)
+        return bide__counted(c) - 1;
+    for (unsigned i = 0; i < c->n_running; i++)
+        n += c->running[i].paid;
+    return n;
+}
+
+static struct bide__failure failure_of(const struct bide__call *c)
+{
+    return (struct bide__failure){ (bide_class)c->cls,
+                                   c->fault == BIDE_FAULT_TIMEOUT,
+                                   retries_spent(c) };
+}
+
+bool bide__share_spent(const struct bide__call *c, int64_t now)
+{
+    struct bide__failure after = failure_of(c);
+    return c->is.judged &&
+           !bide__budget_within_share(&c->dep->budget, &c->dep->policy,
+                                      c->dep->lanes, &after, now);
+}
+
 bool bide__ticket_take(struct bide__call *c, int64_t now)
 {
     bide_dep *dep = c->dep;
@@ -48,8 +75,7 @@ bool bide__ticket_take(struct bide__call *c, int64_t now)
     if (hedge && !take_under_ceiling(c, now))
         return false;
     struct bide__ticket ticket = { 0, 0 };
-    struct bide__failure after = { (bide_class)c->cls,
-                                   c->fault == BIDE_FAULT_TIMEOUT };
+    struct bide__failure after = failure_of(c);
     c->is.granted = bide__budget_take(&dep->budget, &dep->policy, dep->lanes,
                                       &after, now, &ticket);
     c->ticket_tick = ticket.tick;
@@ -87,23 +113,62 @@ static struct bide__answer_to_start admitted(void)
                                            BIDE_BECAUSE_SUCCESS, 0 };
 }
 
-/* Waits for a token of the adaptive rate, which is reserved in the meantime. */
+/* The latest time at which an attempt may begin. */
+static int64_t latest_start(const struct bide__call *c, bool beside, int64_t now)
+{
+    if (beside)
+        return now;
+    return c->deadline_ns == BIDE_FOREVER
+               ? BIDE_FOREVER
+               : c->deadline_ns - c->dep->policy.conf.attempt_min_ns;
+}
+
+/* Takes a token of the adaptive rate, and a turn under the fixed one. Both are
+ * reserved while the call waits for the later of the two. */
+static struct bide__answer_to_start take_turn(struct bide__call *c, bool beside,
+                                              int64_t now)
+{
+    const struct bide__policy *p = &c->dep->policy;
+    int64_t latest = latest_start(c, beside, now), turn = 0, token = 0;
+    if (p->pace_ns != 0) {
+        int64_t wait = bide__add_ns(now, p->conf.limits.rate_wait_ns);
+        if (!bide__pace_take(&c->dep->pace, p->pace_ns, p->pace_burst_ns, now,
+                             latest < wait ? latest : wait, &turn)) {
+            c->at_ns = beside ? c->at_ns : turn;
+            return refused(BIDE_BECAUSE_RATE);
+        }
+    }
+    if (p->conf.limits.adaptive_rate)
+        token = bide__rate_take(&c->dep->rate, now, latest);
+    if (token < 0) {
+        bide__pace_give(&c->dep->pace, p->pace_ns, p->pace_burst_ns, turn);
+        return refused(BIDE_BECAUSE_ADAPTIVE_RATE);
+    }
+    c->is.paced = true;
+    c->at_ns = token > turn ? token : turn;
+    return admitted();
+}
+
 static struct bide__answer_to_start ask_rate(struct bide__call *c, bool beside,
                                              int64_t now)
 {
     if (c->is.queued)
         return admitted(); /* it has its token; at_ns is now the queue's */
     if (!c->is.paced) {
-        int64_t latest = c->deadline_ns;
-        if (latest != BIDE_FOREVER)
-            latest -= c->dep->policy.conf.attempt_min_ns;
-        int64_t at = bide__rate_take(&c->dep->rate, now, beside ? now : latest);
-        if (at < 0)
-            return refused(BIDE_BECAUSE_ADAPTIVE_RATE);
-        c->is.paced = true;
-        c->at_ns = at;
+        struct bide__answer_to_start a = take_turn(c, beside, now);
+        if (a.admission != BIDE__ADMITTED)
+            return a;
     }
     return now < c->at_ns ? held_up(BIDE_BECAUSE_PACED, c->at_ns) : admitted();
+}
+
+/* Beside an adaptive rate it is not known which of the two `at` is. */
+void bide__turn_give_back(struct bide__call *c, int64_t at)
+{
+    const struct bide__policy *p = &c->dep->policy;
+    c->is.paced = false;
+    if (p->pace_ns != 0 && !p->conf.limits.adaptive_rate)
+        bide__pace_give(&c->dep->pace, p->pace_ns, p->pace_burst_ns, at);
 }
 
 /* Refused, although a call of higher rank would not be; it may come back after
@@ -143,7 +208,8 @@ static struct bide__answer_to_start ask_place(struct bide__call *c, bool beside,
 {
     const bide_limit_conf *limits = &c->dep->policy.conf.limits;
     struct bide__places *places = &c->dep->places;
-    uint32_t most = c->dep->policy.places[c->is.rank];
+    uint32_t all = bide__dep_places(c->dep, BIDE__RANK_HIGH);
+    uint32_t most = bide__dep_places(c->dep, c->is.rank);
     bool modest = c->is.rank >= BIDE__RANK_LOW;
 
     if (modest && bide__queue_length(places) != 0)
@@ -154,8 +220,7 @@ static struct bide__answer_to_start ask_place(struct bide__call *c, bool beside,
         return shed(c, beside, now);
     if (!c->is.queued) {
         if (beside || !bide__queue_join(places, limits->queue))
-            return most < limits->in_flight &&
-                           bide__place_free(places, limits->in_flight)
+            return most < all && bide__place_free(places, all)
                        ? shed(c, beside, now)
                        : refused(BIDE_BECAUSE_IN_FLIGHT);
         c->is.queued = true;
@@ -187,7 +252,7 @@ void bide__queue_quit(struct bide__call *c)
     struct bide__places *places = &c->dep->places;
     c->is.queued = false;
     bide__queue_leave(places);
-    if (bide__place_wanted(places, c->dep->policy.conf.limits.in_flight))
+    if (bide__place_wanted(places, bide__dep_places(c->dep, BIDE__RANK_HIGH)))
         tell_of_place(c);
 }
 
@@ -204,11 +269,15 @@ static struct bide__answer_to_start ask_limits(struct bide__call *c,
             return refused(BIDE_BECAUSE_LOCAL_THROTTLE);
         c->is.let_through = true;
     }
-    if (limits->adaptive_rate)
+    if (limits->adaptive_rate || p->pace_ns != 0)
         a = ask_rate(c, beside, now);
-    if (a.admission == BIDE__ADMITTED && limits->in_flight != BIDE_UNLIMITED) {
+    if (a.admission == BIDE__ADMITTED && p->capped) {
+        int64_t turn = c->at_ns; /* unless it queues already */
+        bool queued = c->is.queued;
         a = ask_place(c, beside, now);
         r->place = a.admission == BIDE__ADMITTED;
+        if (a.admission == BIDE__REFUSED && c->is.paced && !queued)
+            bide__turn_give_back(c, turn);
     }
     return a;
 }
@@ -245,7 +314,9 @@ static struct bide__answer_to_start ask_rest(struct bide__call *c, bool beside,
         return a;
     if (c->is.queued) /* the driver must not be sent back to this very call */
         bide__queue_leave(&c->dep->places);
-    c->is.queued = false;
+    else if (c->is.paced)
+        bide__turn_give_back(c, c->at_ns);
+    c->is.queued = c->is.paced = false;
     if (r->place)
         leave_place(c);
     return refused(BIDE_BECAUSE_BREAKER_OPEN);
@@ -485,7 +556,7 @@ static void tell_breaker(const struct bide__call *c,
     announce(c, &t, now);
 }
 
-static void tell_budget(const struct bide__call *c,
+static void tell_budget(struct bide__call *c,
                         const struct bide__running *r, const bide_outcome *out,
                         int64_t now)
 {
@@ -495,16 +566,33 @@ static void tell_budget(const struct bide__call *c,
                                     bide__is_first(c, r) };
     if (r->paid) /* a retry that the caller cancelled must not drain a quota */
         bide__budget_settle(&dep->budget, p,
-                            &(struct bide__ticket){ 0, r->tokens },
+                            &(struct bide__ticket){ .tokens = r->tokens },
                             out->cls == BIDE_SUCCESS ||
                                 out->cls == BIDE_IGNORED);
     bide__budget_report(&dep->budget, p, c->lane, &end, now);
 }
 
+/* The cap may have risen by more than the place that this attempt leaves: then a
+ * second call may go, too. */
+static void tell_adaptive(const struct bide__call *c, const bide_outcome *out,
+                          int64_t took)
+{
+    bide_dep *dep = c->dep;
+    uint32_t before = bide__adaptive_limit(&dep->adaptive);
+    bide__adaptive_report(&dep->adaptive, &dep->policy.conf.limits, out, took,
+                          atomic_load_explicit(&dep->places.used,
+                                               memory_order_relaxed));
+    if (bide__adaptive_limit(&dep->adaptive) > before &&
+        bide__place_wanted(&dep->places, bide__dep_places(dep, BIDE__RANK_HIGH)))
+        tell_of_place(c);
+}
+
 static void tell_limits(struct bide__call *c, const struct bide__running *r,
-                        const bide_outcome *out, int64_t now)
+                        const bide_outcome *out, int64_t took, int64_t now)
 {
     const bide_limit_conf *limits = &c->dep->policy.conf.limits;
+    if (limits->adaptive != BIDE_ADAPTIVE_OFF && r->place)
+        tell_adaptive(c, out, took);
     if (r->place)
         leave_place(c);
     if (limits->adaptive_rate)
@@ -550,7 +638,7 @@ void bide__attempt_end(struct bide__call *c, const struct bide__running *r,
         atomic_fetch_sub_explicit(&c->lane->running, 1, memory_order_relaxed);
     if (c->dep->policy.conf.breaker.kind != BIDE_BREAKER_OFF)
         tell_breaker(c, r, out, took, now);
-    tell_limits(c, r, out, now);
+    tell_limits(c, r, out, took, now);
     if (c->unreached) {
         discount(c, r, now);
         return;

@@ -100,10 +100,11 @@ static int64_t open_time(const struct bide__breaker_env *env, uint32_t again,
                          int64_t hint_ns)
 {
     const bide_breaker_conf *conf = &env->policy->conf.breaker;
-    int64_t open = bide__grow_ns(conf->open_ns, conf->open_factor, again,
-                                 conf->open_max_ns);
+    int64_t most = conf->open_max_ns > conf->open_ns ? conf->open_max_ns
+                                                     : conf->open_ns;
+    int64_t open = bide__grow_ns(conf->open_ns, conf->open_factor, again, most);
     if (hint_ns > open)
-        open = hint_ns < conf->open_max_ns ? hint_ns : conf->open_max_ns;
+        open = hint_ns < most ? hint_ns : most;
     int64_t spread = bide__scale_ns(open, conf->open_jitter);
     return bide__add_ns(open, bide_rng_between(env->rng, 0, spread));
 }

@@ -23,6 +23,7 @@
 #include "bide/error.h"
 #include "lib/blame.h"
 #include "lib/plain.h"
+#include "lib/wait/wait.h"
 
 static struct bide__call *opened(bide_call *call)
 {
@@ -70,10 +71,8 @@ static void knock_again(struct bide__call *c)
 }
 
 /* The wait that the policy computes, without the server's hint. */
-static void compute_wait(struct bide__call *c)
+static void compute_wait(struct bide__call *c, int64_t now)
 {
-    const bide_backoff *b = c->cls == BIDE_THROTTLED ? &c->dep->policy.throttled
-                                                     : &conf_of(c)->backoff;
     uint32_t n =
         bide__counted(c) - 1 - (hedges(c) ? 0 : (uint32_t)c->skipped);
 
@@ -89,11 +88,11 @@ static void compute_wait(struct bide__call *c)
     if (hedges(c))
         return;
     c->reason = BIDE_BECAUSE_IMMEDIATE;
-    if (bide__counted(c) == 1 && b->immediate_first && failed_to_connect(c))
+    if (bide__counted(c) == 1 && conf_of(c)->backoff.immediate_first &&
+        failed_to_connect(c))
         return;
     c->reason = BIDE_BECAUSE_BACKOFF;
-    c->value_ns = bide_backoff_value(b, n);
-    bide_backoff_range(b, n, c->previous_ns, &c->wait_min_ns, &c->wait_max_ns);
+    bide__wait_compute(c, n, now);
     c->wait_ns = bide_rng_between(c->rng, c->wait_min_ns, c->wait_max_ns);
     c->previous_ns = c->wait_ns;
 }
@@ -203,6 +202,12 @@ static bool upstream_retries(struct bide__call *c, int64_t now)
     return c->is.nested && !c->unreached;
 }
 
+static bool retries_off(struct bide__call *c, int64_t now)
+{
+    (void)now;
+    return bide__retries_off(c->dep) && !c->unreached;
+}
+
 static bool no_hint(struct bide__call *c, int64_t now)
 {
     (void)now;
@@ -261,6 +266,7 @@ static const struct rule {
     { not_replayable, BIDE_BECAUSE_NOT_REPLAYABLE, false },
     { no_attempts_left, BIDE_BECAUSE_ATTEMPTS, false },
     { upstream_retries, BIDE_BECAUSE_UPSTREAM_RETRIES, false },
+    { retries_off, BIDE_BECAUSE_RETRIES_OFF, false },
     { no_hint, BIDE_BECAUSE_NO_HINT, false },
     { hint_too_long, BIDE_BECAUSE_HINT_TOO_LONG, false },
     { past_deadline, BIDE_BECAUSE_DEADLINE, false },
@@ -284,6 +290,8 @@ static void finish(struct bide__call *c, bide_reason reason)
     c->reason = (uint8_t)reason;
     if (c->is.queued)
         bide__queue_quit(c);
+    else if (c->is.paced)
+        bide__turn_give_back(c, c->at_ns);
 }
 
 /* The reason of a call whose last attempt fails after `reason` has ended the
@@ -324,7 +332,9 @@ static int64_t ask_again_at(const struct bide__call *c, bide_reason reason,
 static bool hold(struct bide__call *c, bide_reason reason, int64_t now)
 {
     if (conf_of(c)->when_refused != BIDE_REFUSED_WAIT || c->n_running != 0 ||
-        c->is.no_more || !bide_reason_is_refusal(reason))
+        c->is.no_more || !bide_reason_is_refusal(reason) ||
+        reason == BIDE_BECAUSE_RETRIES_OFF ||
+        (reason == BIDE_BECAUSE_BUDGET && bide__share_spent(c, now)))
         return false;
     if (!c->is.judged)
         c->wait_ns = 0;
@@ -385,7 +395,7 @@ static void judge(struct bide__call *c, int64_t now)
     if (c->held)
         c->wait_ns = 0; /* it has waited for longer */
     else
-        compute_wait(c);
+        compute_wait(c, now);
     if (c->is.hinted && c->hint_ns > 0 && !c->held) {
         heed_hint(c);
         restart_backoff(c);
@@ -433,6 +443,7 @@ static bide_decision done(const struct bide__call *c, int64_t now)
         at = bide__gate_next_knock(&c->dep->gate, &c->dep->policy, now);
     else if (c->reason == BIDE_BECAUSE_SERVER_REFUSED ||
              c->reason == BIDE_BECAUSE_HINT_TOO_LONG ||
+             c->reason == BIDE_BECAUSE_RATE ||
              c->reason == BIDE_BECAUSE_SHED_RETRY ||
              c->reason == BIDE_BECAUSE_SHED_PRIORITY)
         at = c->at_ns;
@@ -454,6 +465,10 @@ static bool proceed(struct bide__call *c, int64_t now, bide_decision *ret)
     bide_reason why = (bide_reason)c->reason;
     if (!fits_deadline(c, now)) {
         give_up(c, BIDE_BECAUSE_DEADLINE, false, now);
+        return false;
+    }
+    if (c->is.granted && !c->again && bide__retries_off(c->dep)) {
+        give_up(c, BIDE_BECAUSE_RETRIES_OFF, false, now);
         return false;
     }
     struct bide__answer_to_start a =
@@ -481,7 +496,7 @@ static bool wait_or_hedge(struct bide__call *c, int64_t now, bide_decision *ret)
 {
     bool may = !c->stopped_by && !c->is.no_more && c->is.safe_twice && !c->is.one_shot &&
                !c->is.nested && bide__counted(c) < c->dep->policy.max_attempts &&
-               hedges(c);
+               hedges(c) && !bide__retries_off(c->dep);
     if (!may || now < c->at_ns) {
         *ret = wait_until(may ? c->at_ns : BIDE_FOREVER, BIDE_BECAUSE_RUNNING);
         return true;
@@ -612,8 +627,9 @@ static void remember_failure(struct bide__call *c,
     c->is.judged = true;
     c->is.clipped = clipped;
     c->is.probe = r->probe >= 0 && !c->unreached; /* its place is free again */
-    c->cls = out->cls & 0x3f;
+    c->cls = out->cls & 0x1f;
     c->fault = out->fault & 0x1f;
+    c->conflict = out->conflict;
     c->is.unprocessed = out->not_processed;
     c->is.refused = out->refused;
     c->is.hinted = out->hinted;
@@ -753,8 +769,13 @@ int bide_call_verdict(const bide_call *call, bide_verdict *ret)
         return BIDE_EINVAL;
     if (!c->is.judged)
         return BIDE_ESTATE;
-    *ret = (bide_verdict){ (bide_reason)c->reason, (bide_class)c->cls,
-                           c->value_ns,    c->wait_ns,
-                           c->wait_min_ns, c->wait_max_ns };
+    *ret = (bide_verdict){ (bide_reason)c->reason,
+                           (bide_class)c->cls,
+                           c->value_ns,
+                           c->wait_ns,
+                           c->wait_min_ns,
+                           c->wait_max_ns,
+                           bide__wait_after(c),
+                           conf_of(c)->wait != NULL };
     return 0;
 }

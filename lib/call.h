@@ -87,7 +87,8 @@ struct __attribute__((may_alias)) bide__call {
     struct bide__traits is;
 
     /* The failure that is being judged, and the wait that was computed. */
-    uint8_t cls : 6;
+    uint8_t cls : 5;
+    uint8_t conflict : 1;    /* bide_outcome.conflict */
     uint8_t pending : 1;     /* not of the failure: bide_op.body_pending, and ... */
     uint8_t keyed : 1;       /* ... an Idempotency-Key goes with each attempt.
                                 Here because there is no room elsewhere */
@@ -154,6 +155,9 @@ void bide__attempt_drop(struct bide__call *c, const struct bide__running *r,
  * in the queue. */
 void bide__queue_quit(struct bide__call *c);
 
+/* Gives back its turn under limits.rate, which may be used from `at` on. */
+void bide__turn_give_back(struct bide__call *c, int64_t at);
+
 /* How long an attempt that begins now may take. */
 static inline int64_t bide__time_for_attempt(const struct bide__call *c,
                                              int64_t now)
@@ -181,6 +185,10 @@ int64_t bide__hedge_due(struct bide__call *c, int64_t now);
 
 /* Pays for a retry or a hedge, and undoes the payment. */
 bool bide__ticket_take(struct bide__call *c, int64_t now);
+
+/* Whether the call itself has had its share of the budget: waiting would not
+ * help. */
+bool bide__share_spent(const struct bide__call *c, int64_t now);
 void bide__ticket_give_back(struct bide__call *c);
 
 #endif

@@ -175,7 +175,7 @@ static uint64_t stamp_of(const struct bide__policy *p)
         (uint64_t)p->max_tokens, (uint64_t)c->breaker.kind,
         (uint64_t)c->breaker.mode, (uint64_t)c->breaker.window_ns,
         c->breaker.window_calls, (uint64_t)c->limits.throttle_window_ns,
-        (uint64_t)c->hedge.window_ns,
+        (uint64_t)c->hedge.window_ns, (uint64_t)c->limits.adaptive,
     };
     return mixed(parts, sizeof parts / sizeof parts[0]);
 }
@@ -186,6 +186,7 @@ static void start_state(bide_dep *dep)
     dep->breaker.ring_at = shared_size(conf) - ring_size(conf);
     bide__breaker_init(&dep->breaker, &dep->policy);
     bide__budget_init(&dep->budget, &dep->policy);
+    bide__adaptive_init(&dep->adaptive, &conf->limits);
     atomic_init(&dep->hedge_after_ns, -1);
     atomic_init(&dep->measured_since_ns, -1);
     dep->made_for = bide__made_for(conf);
@@ -235,14 +236,6 @@ static int join_state(bide_dep *dep)
 
 /* ===== from new to free ===== */
 
-/* Fields that an older program does not know keep their defaults. */
-static void widen(bide_policy_conf *full, const bide_policy_conf *conf)
-{
-    *full = (bide_policy_conf)BIDE_POLICY_CONF_INIT;
-    memcpy(full, conf, conf->size < sizeof *full ? conf->size : sizeof *full);
-    full->size = sizeof *full;
-}
-
 /* Puts the boundary between the two parts on a cache line. */
 static bide_dep *place(void *memory, size_t own)
 {
@@ -274,7 +267,7 @@ int bide_dep_new_in(bide_dep **ret_dep, const char *name,
     if (rc < 0)
         return rc;
     bide_policy_conf full;
-    widen(&full, conf);
+    bide__policy_widen(&full, conf);
 
     size_t own = own_size(&full, name), shared = shared_size(&full);
     void *memory = bide__host_alloc(host, own + shared);
@@ -314,7 +307,7 @@ size_t bide_dep_size(const bide_policy_conf *conf)
     if (!conf || bide_policy_check(conf) < 0)
         return 0;
     bide_policy_conf full;
-    widen(&full, conf);
+    bide__policy_widen(&full, conf);
     return own_size(&full, NULL) + shared_size(&full);
 }
 
@@ -323,7 +316,7 @@ size_t bide_dep_shared_size(const bide_policy_conf *conf)
     if (!conf || bide_policy_check(conf) < 0)
         return 0;
     bide_policy_conf full;
-    widen(&full, conf);
+    bide__policy_widen(&full, conf);
     return shared_size(&full);
 }
 
@@ -391,6 +384,24 @@ int64_t bide_dep_latency(const bide_dep *dep, double q, int64_t now_ns)
         return -1;
     return bide__latency_quantile(dep->latency, &dep->policy, q, 0,
                                   bide__clock(now_ns), &samples);
+}
+
+uint32_t bide_dep_in_flight_limit(const bide_dep *dep)
+{
+    return dep ? bide__dep_places(dep, BIDE__RANK_HIGH) : BIDE_UNLIMITED;
+}
+
+int bide_dep_set_retries(bide_dep *dep, bool on)
+{
+    if (!dep)
+        return BIDE_EINVAL;
+    atomic_store_explicit(&dep->retries_off, !on, memory_order_release);
+    return 0;
+}
+
+bool bide_dep_retries(const bide_dep *dep)
+{
+    return dep && !bide__retries_off(dep);
 }
 
 int bide_dep_force_breaker(bide_dep *dep, bide_breaker_mode mode)

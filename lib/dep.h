@@ -15,13 +15,15 @@
 #include <stdint.h>
 
 #include "bide/dep.h"
+#include "lib/limit/adaptive.h"
 #include "lib/breaker.h"
 #include "lib/budget/budget.h"
 #include "lib/gate.h"
 #include "lib/host.h"
 #include "lib/lane.h"
 #include "lib/latency.h"
-#include "lib/limit.h"
+#include "lib/limit/limit.h"
+#include "lib/limit/pace.h"
 #include "lib/policy.h"
 #include "lib/budget/spend.h"
 #include "lib/state/state.h"
@@ -47,15 +49,36 @@ struct bide_dep {
     struct bide__spend hedge_spend;
     struct bide__places places;
     struct bide__rate rate;
+    struct bide__pace pace;
+    struct bide__adaptive adaptive;
     _Atomic int64_t hedge_after_ns; /* the quantile, as last looked up ... */
     _Atomic int64_t hedge_look_ns;  /* ... and when to look again */
     _Atomic int64_t measured_since_ns; /* latency, without a gap; -1: it is not */
+    _Atomic bool retries_off;   /* by bide_dep_set_retries() */
     uint64_t stamp;             /* of policies that fit it, see dep.c; 0: new */
     uint64_t layout;            /* of policies whose words are in its places */
     struct bide__made_for made_for;
 
     _Alignas(64) struct bide__counters counters;
 };
+
+static inline bool bide__retries_off(const bide_dep *dep)
+{
+    return atomic_load_explicit(&dep->retries_off, memory_order_acquire);
+}
+
+/* Places in flight that a call of this rank may fill, as of now. */
+static inline uint32_t bide__dep_places(const bide_dep *dep,
+                                        enum bide__rank rank)
+{
+    const struct bide__policy *p = &dep->policy;
+    if (p->conf.limits.adaptive == BIDE_ADAPTIVE_OFF)
+        return p->places[rank];
+    uint32_t all = bide__adaptive_limit(&dep->adaptive);
+    if (all > p->conf.limits.in_flight)
+        all = p->conf.limits.in_flight;
+    return bide__policy_places(&p->conf.limits, all, rank);
+}
 
 /* The lane in which a call that begins here and now counts. */
 static inline struct bide__lane *bide__dep_lane(bide_dep *dep)

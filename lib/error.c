@@ -80,6 +80,8 @@ bool bide_reason_is_refusal(bide_reason reason)
     case BIDE_BECAUSE_IN_FLIGHT:
     case BIDE_BECAUSE_LOCAL_THROTTLE:
     case BIDE_BECAUSE_ADAPTIVE_RATE:
+    case BIDE_BECAUSE_RATE:
+    case BIDE_BECAUSE_RETRIES_OFF:
     case BIDE_BECAUSE_SHED_RETRY:
     case BIDE_BECAUSE_SHED_PRIORITY:
     case BIDE_BECAUSE_CONNECTION_WAIT:

@@ -16,6 +16,8 @@ static const char *const nested_names[] = { BIDE_NESTED_ACTIONS(X) NULL };
 static const char *const key_names[] = { BIDE_KEY_ACTIONS(X) NULL };
 static const char *const refused_names[] = { BIDE_REFUSED_ACTIONS(X) NULL };
 static const char *const jitter_names[] = { BIDE_JITTERS(XJ) NULL };
+static const char *const shape_names[] = { BIDE_SHAPES(XJ) NULL };
+static const char *const adaptive_names[] = { BIDE_ADAPTIVES(X) NULL };
 static const char *const hint_names[] = { BIDE_HINT_MODES(X) NULL };
 static const char *const then_names[] = { BIDE_HINT_THENS(X) NULL };
 static const char *const unhinted_names[] = { BIDE_UNHINTED_ACTIONS(X) NULL };
@@ -25,6 +27,25 @@ static const char *const breaker_names[] = { BIDE_BREAKERS(X) NULL };
 static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
 #undef X
 #undef XJ
+
+/* What a failure of some kind may have of its own. */
+#define BACKOFF_PART(X, name, failure)                                         \
+    X(#name ".base", name.base_ns,                                             \
+      TAKES_OR(DURATION, 0, MAX_NS, "same", BIDE_SAME,                         \
+          "a duration, not over the cap"),                                     \
+      "The base of waits after " failure "; the same as backoff.base unless "  \
+      "set.")                                                                  \
+    X(#name ".factor", name.factor,                                            \
+      TAKES_OR(NUMBER, 1, 1000, "same", BIDE_SAME,                             \
+          "a number from 1 to 1000"),                                          \
+      "Their growth; the same as backoff.factor unless set.")                  \
+    X(#name ".cap", name.cap_ns,                                               \
+      TAKES_OR(DURATION, 0, MAX_NS, "same", BIDE_SAME,                         \
+          "a duration, not under the base or backoff.floor"),                  \
+      "Their cap; the same as backoff.cap unless set.")                        \
+    X(#name ".delays", name.delays,                                            \
+      TAKES_DELAYS "; none with decorrelated jitter",                      \
+      "The waits after " failure ", as backoff.delays.")
 
 /* X(key, field, what it takes, help) */
 #define OPTIONS(X)                                                             \
@@ -59,6 +80,10 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
       TAKES_CHOICE(key_names, "none or generate"),                             \
       "Give calls that carry no Idempotency-Key one, the same on each "        \
       "attempt.")                                                              \
+    X("backoff.shape", backoff.shape,                                          \
+      TAKES_CHOICE(shape_names,                                                \
+          "exponential or linear; not linear with decorrelated jitter"),       \
+      "How waits grow: by the factor each time, or by the base.")              \
     X("backoff.base", backoff.base_ns,                                         \
       TAKES_DURATION ", not over backoff.cap",                                 \
       "The wait before the first retry, before jitter.")                       \
@@ -81,11 +106,14 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
     X("backoff.immediate_first", backoff.immediate_first, TAKES_FLAG,          \
       "The first retry after a failure to connect goes at once, unless "       \
       "calls wait for it (unreachable.wait).")                                 \
-    X("backoff.throttled_base", backoff.throttled_base_ns,                     \
-      TAKES_OR(DURATION, 0, MAX_NS, "same", BIDE_SAME,                         \
-          "a duration, not over backoff.cap"),                                 \
-      "The base of waits after a throttled answer; the same as "               \
-      "backoff.base unless set.")                                              \
+    X("backoff.delays", backoff.delays,                                        \
+      TAKES_DELAYS "; none with decorrelated jitter",                      \
+      "The waits one by one, the last of them for all further retries, in "    \
+      "place of base, factor, cap and shape; jitter and floor apply.")         \
+    BACKOFF_PART(X, backoff_throttled, "a throttled answer")                   \
+    BACKOFF_PART(X, backoff_conflict, "a conflict (409, ABORTED) that is "     \
+      "retried")                                                               \
+    BACKOFF_PART(X, backoff_timeout, "an attempt that timed out")              \
     X("retry_after.mode", retry_after.mode,                                    \
       TAKES_CHOICE(hint_names, "replace or floor"),                            \
       "Whether the server's word stands in place of the computed wait, or "    \
@@ -136,6 +164,9 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
     X("budget.min_in_flight", budget.min_in_flight, TAKES_COUNT(0, 1000000),   \
       "Of kind in_flight: retries at once that are granted whatever the "      \
       "calls.")                                                                \
+    X("budget.per_call", budget.per_call, TAKES_RATIO_OVER_0(1),               \
+      "The share of what the budget grants that one call may spend; one "      \
+      "retry is always within it.")                                            \
     X("breaker.kind", breaker.kind,                                            \
       TAKES_CHOICE(breaker_names, "off, time or count"),                       \
       "Over what the breaker's rates are taken: the last seconds, or the "     \
@@ -171,10 +202,9 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
     X("breaker.open_factor", breaker.open_factor, TAKES_NUMBER(1, 100),        \
       "How much longer it stays open at each reopening in a row.")             \
     X("breaker.open_max", breaker.open_max_ns,                                 \
-      TAKES(DURATION, 1 * NS_ms, 24 * NS_h,                                    \
-          "a duration from breaker.open to 24h"),                              \
+      TAKES_DURATION_FROM(1, ms, 24, h),                                       \
       "The longest that reopenings and hints make it stay open, before "       \
-      "jitter.")                                                               \
+      "jitter; never under breaker.open.")                                                               \
     X("breaker.probes", breaker.probes, TAKES_COUNT(1, 16),                    \
       "Attempts that a half-open breaker lets through; that many successes "   \
       "close it.")                                                             \
@@ -225,6 +255,28 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
       "priority.")                                                             \
     X("limits.reserve", limits.reserve, TAKES_RATIO(0, 0.9),                   \
       "The share of in_flight that is kept for calls of high priority.")       \
+    X("limits.rate", limits.rate, TAKES_RATE(0, 1000000) "; 0: no limit",      \
+      "Attempts a second, first ones included; one that comes too soon waits " \
+      "for its turn.")                                                         \
+    X("limits.burst", limits.burst, TAKES_COUNT(1, 1000000),                   \
+      "Of rate: attempts that may go at once after a pause.")                  \
+    X("limits.rate_wait", limits.rate_wait_ns,                                 \
+      TAKES_DURATION_OR("none", BIDE_FOREVER),                                 \
+      "Of rate: an attempt that would wait longer for its turn is refused; "   \
+      "without it, one that would miss the deadline.")                         \
+    X("limits.adaptive", limits.adaptive,                                      \
+      TAKES_CHOICE(adaptive_names, "off, aimd or gradient"),                   \
+      "A cap on attempts at once that adapts, below in_flight: by failures "   \
+      "of overload (aimd), or by rising latency too (gradient).")              \
+    X("limits.adaptive_min", limits.adaptive_min,                              \
+      TAKES_COUNT(1, 1000000) ", not over limits.adaptive_max",                \
+      "The lowest that it falls to.")                                          \
+    X("limits.adaptive_max", limits.adaptive_max, TAKES_COUNT(1, 1000000),     \
+      "The highest that it rises to.")                                         \
+    X("limits.adaptive_initial", limits.adaptive_initial,                      \
+      TAKES_COUNT(1, 1000000) ", from limits.adaptive_min to "                 \
+          "limits.adaptive_max",                                               \
+      "Where it starts.")                                                      \
     X("latency.measure", latency.measure, TAKES_FLAG,                          \
       "Measure latency; hedging by quantile needs it.")                        \
     X("latency.window", latency.window_ns,                                     \

@@ -9,6 +9,8 @@
 
 #include "bide/error.h"
 #include "lib/budget/spend.h"
+#include "lib/limit/pace.h"
+#include "lib/wait/wait.h"
 #include "lib/window.h"
 
 /* ===== one field ===== */
@@ -27,6 +29,21 @@ static bool choice_exists(const bide_option *o, int choice)
     return false;
 }
 
+static bool delays_valid(const bide_delays *d)
+{
+    bool fits = d->n <= BIDE_MAX_DELAYS;
+    for (uint32_t i = 0; fits && i < d->n; i++)
+        fits = d->ns[i] >= 0;
+    return fits;
+}
+
+/* The word's value, exactly: written so that no comparison is for equality. */
+static bool is_special(const bide_option *o, double x)
+{
+    double value = (double)o->special_value;
+    return o->special && x >= value && x <= value;
+}
+
 static bool valid(const bide_policy_conf *conf, const bide_option *o)
 {
     const char *field = (const char *)conf + o->offset;
@@ -43,6 +60,8 @@ static bool valid(const bide_policy_conf *conf, const bide_option *o)
     case BIDE_OPTION_COUNT:
         memcpy(&count, field, sizeof count);
         return (o->special && count == o->special_value) || within(o, count);
+    case BIDE_OPTION_DELAYS:
+        return delays_valid((const bide_delays *)(const void *)field);
     case BIDE_OPTION_FLAG:
         memcpy(&flag, field, sizeof flag);
         return flag <= 1;
@@ -51,7 +70,7 @@ static bool valid(const bide_policy_conf *conf, const bide_option *o)
         return choice_exists(o, choice);
     default:
         memcpy(&number, field, sizeof number);
-        return within(o, number);
+        return is_special(o, number) || within(o, number);
     }
 }
 
@@ -62,6 +81,48 @@ static bool is_power_of_2(uint32_t n)
     return (n & (n - 1)) == 0;
 }
 
+/* Decorrelated jitter grows from its own last draw, whatever the value before
+ * jitter: where that is the point, the two contradict each other. */
+static const char *shape_contradiction(const bide_policy_conf *c)
+{
+    if (c->backoff.jitter != BIDE_JITTER_DECORRELATED)
+        return NULL;
+    if (c->backoff.shape != BIDE_SHAPE_EXPONENTIAL)
+        return "backoff.shape";
+    if (c->backoff.delays.n != 0)
+        return "backoff.delays";
+    if (c->backoff_throttled.delays.n != 0)
+        return "backoff_throttled.delays";
+    if (c->backoff_conflict.delays.n != 0)
+        return "backoff_conflict.delays";
+    if (c->backoff_timeout.delays.n != 0)
+        return "backoff_timeout.delays";
+    return c->wait ? "backoff.jitter" : NULL;
+}
+
+static const char *part_contradiction(const bide_policy_conf *c,
+                                      const bide_backoff_part *part,
+                                      const char *base, const char *cap)
+{
+    bide_backoff b = bide__backoff_with(&c->backoff, part);
+    if (b.floor_ns <= b.cap_ns && b.base_ns <= b.cap_ns)
+        return NULL;
+    return part->cap_ns != BIDE_SAME ? cap : base;
+}
+
+static const char *backoff_contradiction(const bide_policy_conf *c)
+{
+    const char *key = shape_contradiction(c);
+#define PART(name)                                                             \
+    if (!key)                                                                  \
+        key = part_contradiction(c, &c->name, #name ".base", #name ".cap");
+    PART(backoff_throttled)
+    PART(backoff_conflict)
+    PART(backoff_timeout)
+#undef PART
+    return key;
+}
+
 /* The field that conflicts with another one, or NULL. */
 static const char *contradiction(const bide_policy_conf *c)
 {
@@ -69,13 +130,17 @@ static const char *contradiction(const bide_policy_conf *c)
         return "backoff.cap";
     if (c->backoff.floor_ns > c->backoff.cap_ns)
         return "backoff.floor";
-    if (c->backoff.throttled_base_ns > c->backoff.cap_ns)
-        return "backoff.throttled_base";
+    const char *backoff = backoff_contradiction(c);
+    if (backoff)
+        return backoff;
     if (c->breaker.kind == BIDE_BREAKER_COUNT &&
         c->breaker.min_calls > c->breaker.window_calls)
         return "breaker.min_calls";
-    if (c->breaker.open_max_ns < c->breaker.open_ns)
-        return "breaker.open_max";
+    if (c->limits.adaptive_min > c->limits.adaptive_max)
+        return "limits.adaptive_min";
+    if (c->limits.adaptive_initial < c->limits.adaptive_min ||
+        c->limits.adaptive_initial > c->limits.adaptive_max)
+        return "limits.adaptive_initial";
     if (c->hedge.max != 0 && c->attempts != 1)
         return "hedge.max";
     if (c->hedge.max != 0 && c->hedge.extra_load > c->hedge.max)
@@ -133,38 +198,33 @@ static bool rules_valid(const bide_policy_conf *conf)
  * fields it does not know have the values of INIT. */
 static bool known_size(size_t size)
 {
-    return size >= offsetof(bide_policy_conf, n_rules) + sizeof(size_t) &&
+    return size >= offsetof(bide_policy_conf, wait_ctx) + sizeof(void *) &&
            size <= sizeof(bide_policy_conf) &&
            size % _Alignof(bide_policy_conf) == 0;
 }
 
-static bide_policy_conf widened(const bide_policy_conf *conf)
+void bide__policy_widen(bide_policy_conf *full, const bide_policy_conf *conf)
 {
-    bide_policy_conf whole = BIDE_POLICY_CONF_INIT;
-    memcpy(&whole, conf, conf->size);
-    whole.size = sizeof whole;
-    return whole;
-}
-
-static int check_all(const bide_policy_conf *conf)
-{
-    size_t n;
-    const bide_option *options = bide_policy_options(&n);
-    for (size_t i = 0; i < n; i++)
-        if (!valid(conf, &options[i]))
-            return BIDE_EFIELD - (int)i;
-    const char *key = contradiction(conf);
-    if (key)
-        return error_of(key);
-    return rules_valid(conf) ? 0 : BIDE_ERULE;
+    *full = (bide_policy_conf)BIDE_POLICY_CONF_INIT;
+    memcpy(full, conf, conf->size < sizeof *full ? conf->size : sizeof *full);
+    full->size = sizeof *full;
 }
 
 int bide_policy_check(const bide_policy_conf *conf)
 {
     if (!conf || !known_size(conf->size))
         return BIDE_EINVAL;
-    bide_policy_conf whole = widened(conf);
-    return check_all(&whole);
+    bide_policy_conf full;
+    bide__policy_widen(&full, conf);
+    size_t n;
+    const bide_option *options = bide_policy_options(&n);
+    for (size_t i = 0; i < n; i++)
+        if (!valid(&full, &options[i]))
+            return BIDE_EFIELD - (int)i;
+    const char *key = contradiction(&full);
+    if (key)
+        return error_of(key);
+    return rules_valid(&full) ? 0 : BIDE_ERULE;
 }
 
 /* ===== derived values ===== */
@@ -193,35 +253,39 @@ static bool is_plain(const bide_policy_conf *c)
     return c->breaker.kind == BIDE_BREAKER_TIME && c->breaker.consecutive == 0 &&
            c->budget.kind == BIDE_BUDGET_WINDOW &&
            c->budget.deposit == BIDE_DEPOSIT_SUCCESS && c->hedge.max == 0 &&
-           c->limits.in_flight == BIDE_UNLIMITED && !c->limits.adaptive_rate &&
-           !c->limits.adaptive_throttle;
+           c->limits.in_flight == BIDE_UNLIMITED &&
+           c->limits.adaptive == BIDE_ADAPTIVE_OFF && !(c->limits.rate > 0) &&
+           !c->limits.adaptive_rate && !c->limits.adaptive_throttle;
 }
 
 /* At least one place is left for each rank. */
-static void init_places(struct bide__policy *p)
+uint32_t bide__policy_places(const bide_limit_conf *l, uint32_t all,
+                             enum bide__rank rank)
 {
-    const bide_limit_conf *l = &p->conf.limits;
-    uint32_t all = l->in_flight;
     uint32_t normal = all - (uint32_t)(l->reserve * all + 1e-6);
     double slack = (1 - l->shed) * normal;
-    p->places[BIDE__RANK_HIGH] = all;
-    p->places[BIDE__RANK_NORMAL] = normal;
-    p->places[BIDE__RANK_LOW] = normal - (uint32_t)(slack / 2 + 1e-6);
-    p->places[BIDE__RANK_RETRY] = normal - (uint32_t)(slack + 1e-6);
+    switch (rank) {
+    case BIDE__RANK_HIGH:
+        return all;
+    case BIDE__RANK_LOW:
+        return normal - (uint32_t)(slack / 2 + 1e-6);
+    case BIDE__RANK_RETRY:
+        return normal - (uint32_t)(slack + 1e-6);
+    default:
+        return normal;
+    }
 }
 
 void bide__policy_init(struct bide__policy *p, const bide_policy_conf *conf)
 {
     const bide_breaker_conf *b = &conf->breaker;
-    p->conf = widened(conf);
-    p->throttled = conf->backoff;
-    if (conf->backoff.throttled_base_ns != BIDE_SAME)
-        p->throttled.base_ns = conf->backoff.throttled_base_ns;
+    bide__policy_widen(&p->conf, conf);
     init_tickers(p);
 
     p->budget_floor = bide__millionths(conf->budget.floor_per_s *
                                        (double)conf->budget.window_ns / 1e9);
     p->budget_ratio = bide__millionths(conf->budget.ratio);
+    p->per_call = bide__millionths(conf->budget.per_call);
     p->max_tokens = bide__millionths(conf->budget.max_tokens);
     p->token_ratio = bide__millionths(conf->budget.token_ratio);
     p->failure_rate = bide__millionths(b->failure_rate);
@@ -238,5 +302,11 @@ void bide__policy_init(struct bide__policy *p, const bide_policy_conf *conf)
     p->gated = conf->unreachable.wait_ns > 0 &&
                (conf->attempts > 1 || conf->hedge.max != 0);
     p->plain = is_plain(conf);
-    init_places(p);
+    p->capped = conf->limits.in_flight != BIDE_UNLIMITED ||
+                conf->limits.adaptive != BIDE_ADAPTIVE_OFF;
+    for (int rank = 0; rank < BIDE__N_RANKS; rank++)
+        p->places[rank] = bide__policy_places(
+            &conf->limits, conf->limits.in_flight, (enum bide__rank)rank);
+    p->pace_ns = bide__pace_interval(conf->limits.rate);
+    p->pace_burst_ns = bide__times_ns(p->pace_ns, conf->limits.burst - 1);
 }

@@ -31,7 +31,6 @@ enum bide__rank {
 /* Threads: immutable. */
 struct bide__policy {
     bide_policy_conf conf;
-    bide_backoff throttled; /* conf.backoff with the base for throttled */
 
     struct bide__ticker deposit_ticks;
     struct bide__ticker spend_ticks;
@@ -50,11 +49,16 @@ struct bide__policy {
     int64_t probe_rate;
     int64_t extra_load;     /* or BIDE_FOREVER: as many as hedge.max allows */
     int64_t throttle_k;
+    int64_t per_call;
+
+    int64_t pace_ns;        /* between attempts, under limits.rate; 0: no rate */
+    int64_t pace_burst_ns;  /* how far behind its time one may be: see pace.h */
 
     int64_t probe_ns;       /* a probe that is silent for this long is lost */
     uint32_t max_attempts;  /* including hedges */
     uint32_t places[BIDE__N_RANKS]; /* in flight, up to which each may fill */
     bool gated;             /* calls wait for a dependency nobody can reach */
+    bool capped;            /* attempts at once have a cap, fixed or adaptive */
     bool plain;             /* only the usual features are used: attempt.c then
                                has a shorter path */
 };
@@ -62,6 +66,14 @@ struct bide__policy {
 /* Computes the rest of a policy from its settings, which must be valid. The
  * rules are not copied: conf.rules stays unchanged. */
 void bide__policy_init(struct bide__policy *p, const bide_policy_conf *conf);
+
+/* Of `all` places in flight, those that a call of this rank may fill. */
+uint32_t bide__policy_places(const bide_limit_conf *limits, uint32_t all,
+                             enum bide__rank rank);
+
+/* Copies settings that an older program may have passed: the fields that it does
+ * not know have their defaults. */
+void bide__policy_widen(bide_policy_conf *full, const bide_policy_conf *conf);
 
 /* The key of row n of the options ("backoff.cap"), and the complete sentence
  * about an error in it; NULL if there is no such row. */

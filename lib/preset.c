@@ -105,7 +105,7 @@ static void aws_2026(bide_policy_conf *c)
 {
     aws_standard(c);
     c->backoff.base_ns = 50 * BIDE_MILLISECOND;
-    c->backoff.throttled_base_ns = BIDE_SECOND;
+    c->backoff_throttled.base_ns = BIDE_SECOND;
     c->budget.cost = 14;
     c->budget.cost_timeout = 14;
     c->budget.cost_throttled = 5;

@@ -62,6 +62,8 @@ static void read_gauges(const bide_dep *dep, int64_t now, bide_stats *s)
     s->rate = bide_dep_rate(dep, now);
     s->in_flight = get(&dep->places.used);
     s->queued = get(&dep->places.queued);
+    s->in_flight_limit = bide_dep_in_flight_limit(dep);
+    s->retries_on = bide_dep_retries(dep);
 }
 
 static uint64_t less(uint64_t a, uint64_t b)

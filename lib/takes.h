@@ -32,6 +32,9 @@
 #define TAKES_CHOICE(names, expects)                                           \
     BIDE_OPTION_CHOICE, 0, 0, false, NULL, 0, names, expects
 
+#define TAKES_DELAYS                                                           \
+    TAKES_OR(DELAYS, 0, MAX_NS, "none", 0, "a list of up to 16 durations")
+
 #define TAKES_COUNT(min, max)                                                  \
     TAKES(COUNT, min, max, "a count from " #min " to " #max)
 #define TAKES_COUNT_UP_TO(max) TAKES(COUNT, 0, max, "a count up to " #max)

@@ -16,6 +16,12 @@ static int64_t from_double(double ns)
     return ns < TOO_LARGE ? (int64_t)ns : BIDE_FOREVER;
 }
 
+int64_t bide__times_ns(int64_t ns, uint64_t n)
+{
+    return ns != 0 && n > (uint64_t)(BIDE_FOREVER / ns) ? BIDE_FOREVER
+                                                        : ns * (int64_t)n;
+}
+
 int64_t bide__scale_ns(int64_t ns, double ratio)
 {
     return from_double((double)ns * ratio);

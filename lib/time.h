@@ -31,6 +31,9 @@ static inline int64_t bide__clock(int64_t now)
 /* ns * ratio, for ratio >= 0; saturates, and NaN gives 0. */
 int64_t bide__scale_ns(int64_t ns, double ratio);
 
+/* ns * n, for ns >= 0; saturates. */
+int64_t bide__times_ns(int64_t ns, uint64_t n);
+
 /* min(cap, base * factor^n) for factor >= 1, in O(log n) multiplications, the
  * same bits on every machine: no libm is involved. */
 int64_t bide__grow_ns(int64_t base, double factor, uint32_t n, int64_t cap);

@@ -308,6 +308,25 @@ static bool force(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
     return found;
 }
 
+/* Turns all retries and hedges of a dependency on or off. */
+static bool retries(void *ctx, const char *dep, bool on, char *why, size_t size)
+{
+    struct generation *g =
+        proxy_generation(((struct proxy_telemetry *)ctx)->proxy);
+    bool found = false;
+
+    for (size_t i = 0; i < g->n_services; i++)
+        if (strcmp(bide_dep_name(g->services[i]->dep), dep) == 0)
+            found |= bide_dep_set_retries(g->services[i]->dep, on) == 0;
+    if (found)
+        fprintf(stderr, "bide proxy: admin: retries of %s are %s\n", dep,
+                on ? "on" : "off");
+    else
+        snprintf(why, size, "there is no dependency `%s`", dep);
+    generation_unref(g);
+    return found;
+}
+
 /* Turns the faults of all routes to a dependency on or off. */
 static bool fault(void *ctx, const char *dep, bool on, char *why, size_t size)
 {
@@ -408,6 +427,7 @@ struct bide__source proxy_source(struct proxy_telemetry *t)
                                   .draining = is_draining,
                                   .healthy = is_healthy,
                                   .force = force,
+                                  .retries = retries,
                                   .fault = fault,
                                   .drain = drain,
                                   .reload = reload };

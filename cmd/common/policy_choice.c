@@ -220,7 +220,7 @@ static int refused(const struct policy_choice *c, int rc)
 {
     const char *key = bide_error_name(rc);
     const bide_option *option = option_of(key);
-    char buffer[64];
+    char buffer[BIDE__VALUE_TEXT];
 
     if (!option)
         return complain(c->command, "%s", bide_strerror(rc));

@@ -239,6 +239,11 @@ static void unreachable(struct note *n)
         SAY(n, "nothing says that nobody is there");
 }
 
+static void retries_off(struct note *n)
+{
+    SAY(n, "they are on");
+}
+
 static void (*const writers[BIDE_N_REASONS])(struct note *) = {
     [BIDE_BECAUSE_CANCELLED] = cancelled,
     [BIDE_BECAUSE_CLIENT_TIMEOUT] = client_timeout,
@@ -250,6 +255,7 @@ static void (*const writers[BIDE_N_REASONS])(struct note *) = {
     [BIDE_BECAUSE_NOT_REPLAYABLE] = not_replayable,
     [BIDE_BECAUSE_ATTEMPTS] = attempts,
     [BIDE_BECAUSE_UPSTREAM_RETRIES] = upstream_retries,
+    [BIDE_BECAUSE_RETRIES_OFF] = retries_off,
     [BIDE_BECAUSE_NO_HINT] = no_hint,
     [BIDE_BECAUSE_HINT_TOO_LONG] = hint_too_long,
     [BIDE_BECAUSE_DEADLINE] = deadline,

@@ -67,7 +67,26 @@ static void print_situation(const struct situation *s, const struct answer *a,
     bide__print_wrapped(stdout, line, 0, 2, p->width);
 }
 
-/* "between 0 and 2s, full jitter" */
+/* The name of the backoff that applied, or NULL if it is that of any failure. */
+static const char *own_backoff(const struct situation *s,
+                               const struct answer *a)
+{
+#define X(name, key, when) key,
+    static const char *const names[] = { BIDE_BACKOFFS(X) };
+#undef X
+    static const bide_backoff_part same = BIDE_BACKOFF_PART_INIT;
+    const bide_policy_conf *conf = &s->policy.conf;
+    const bide_backoff_part *const parts[] = { &same, &conf->backoff_throttled,
+                                               &conf->backoff_conflict,
+                                               &conf->backoff_timeout };
+    const bide_backoff_part *part = parts[a->verdict.after];
+    bool own = part->base_ns != BIDE_SAME || part->factor >= 0 ||
+               part->cap_ns != BIDE_SAME || part->delays.n != 0;
+
+    return own ? names[a->verdict.after] : NULL;
+}
+
+/* "between 0 and 2s, full jitter; backoff_throttled" */
 static void name_range(const struct situation *s, const struct answer *a,
                        char *text, size_t size)
 {
@@ -126,8 +145,11 @@ static void name_verdict(const struct situation *s, const struct answer *a,
                  "attempt nor budget.",
                  wait);
     else {
+        const char *own = a->reason == BIDE_BECAUSE_BACKOFF ? own_backoff(s, a)
+                                                            : NULL;
         name_range(s, a, range, sizeof range);
-        snprintf(text, size, "Retry in %s (%s).", wait, range);
+        snprintf(text, size, "Retry in %s (%s%s%s).", wait, range,
+                 own ? "; by " : "", own ? own : "");
     }
 }
 
@@ -207,6 +229,11 @@ void explain_json(const struct situation *s, const struct answer *a)
         bide__json_null(&j, "hint_source");
     }
     put_wait(&j, a);
+    if (a->judged && !explain_stops(a) && a->reason == BIDE_BECAUSE_BACKOFF)
+        bide__json_text(&j, "backoff",
+                        own_backoff(s, a) ? own_backoff(s, a) : "backoff");
+    else
+        bide__json_null(&j, "backoff");
     bide__json_integer(&j, "attempt", s->attempt);
     bide__json_integer(&j, "attempts", a->attempts);
     if (s->policy.seed <= INT64_MAX)

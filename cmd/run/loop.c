@@ -30,6 +30,8 @@ static bide_policy_conf conf_for(const struct run_args *args)
         if (conf.breaker.mode != BIDE_BREAKER_FORCED_OPEN)
             conf.breaker.kind = BIDE_BREAKER_OFF;
         conf.limits.in_flight = BIDE_UNLIMITED;
+        conf.limits.adaptive = BIDE_ADAPTIVE_OFF;
+        conf.limits.rate = 0;
         conf.limits.adaptive_rate = conf.limits.adaptive_throttle = false;
     }
     return conf;

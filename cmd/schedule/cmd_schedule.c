@@ -13,6 +13,8 @@
 
 static const struct flag flag_list[] = {
     { "draws", 'n', "N", "draw the waits N times, with jitter" },
+    { "after", 0, "FAILURE", "the waits after such failures: any (the default), "
+                             "throttled, conflict or timeout" },
     { "json", 0, NULL, "print JSON" },
     POLICY_FLAGS,
     { NULL, 0, NULL, NULL },
@@ -28,6 +30,7 @@ static const struct flags flags = {
     "Examples:\n"
     "  bide schedule\n"
     "  bide schedule --attempts 8 --jitter decorrelated --cap 5s\n"
+    "  bide schedule -p bide.yaml:payments --after conflict\n"
     "  bide schedule -p bide.yaml:payments --draws 1000 --seed 1 --json",
 };
 
@@ -73,10 +76,15 @@ bool waits_settled(const struct waits *w)
 
 /* ===== flags ===== */
 
+static const char *const failures[] = { "any", "throttled", "conflict",
+                                        "timeout", NULL };
+
 #define S struct schedule
 static const struct bide__field fields[] = {
     { "draws", AT(draws),
       TAKES(COUNT, 1, 1000000, "a number from 1 to 1000000") },
+    { "after", AT(after),
+      TAKES_CHOICE(failures, "any, throttled, conflict or timeout") },
     { "json", AT(json), TAKES_FLAG },
     LAST
 };
@@ -122,6 +130,7 @@ int cmd_schedule(int argc, char **argv)
     if (rc < 0)
         rc = policy_settle(&s.policy);
     s.retries = s.policy.conf.attempts - 1;
+    s.policy.conf.backoff = bide_policy_backoff(&s.policy.conf, s.after);
     if (rc < 0)
         rc = check_size(&s);
     if (rc < 0) {

@@ -9,6 +9,7 @@ struct schedule {
     struct policy_choice policy;
     uint32_t retries;
     uint32_t draws;
+    bide_after after; /* whose waits are shown */
     bool json;
 };
 

@@ -157,18 +157,37 @@ static void print_table(const struct schedule *s, const struct table *t,
 
 /* ===== in words ===== */
 
+/* "base 100ms, factor 2, cap 30s", "base 100ms, linear, cap 30s" or "delays 1s,
+ * 5s, 30s". */
+static void name_shape(const bide_backoff *b, char *text, size_t size)
+{
+    char base[32], cap[32], growth[32];
+    size_t len = 0;
+
+    for (uint32_t i = 0; i < b->delays.n && len < size; i++)
+        len += (size_t)snprintf(
+            text + len, size - len, "%s%s", i ? ", " : "delays ",
+            bide__brief_duration(b->delays.ns[i], base, sizeof base));
+    if (b->delays.n)
+        return;
+    snprintf(growth, sizeof growth,
+             b->shape == BIDE_SHAPE_LINEAR ? "linear" : "factor %.10g",
+             b->factor);
+    snprintf(text, size, "base %s, %s, cap %s",
+             bide__brief_duration(b->base_ns, base, sizeof base), growth,
+             bide__brief_duration(b->cap_ns, cap, sizeof cap));
+}
+
 static void print_head(const struct schedule *s, int width)
 {
     const bide_policy_conf *conf = &s->policy.conf;
     const bide_backoff *b = &conf->backoff;
-    char line[300], base[32], cap[32], floor[32];
+    char line[900], shape[640], floor[32];
 
-    snprintf(line, sizeof line,
-             "%u attempt%s: base %s, factor %.10g, cap %s, %s jitter%s%s",
-             conf->attempts, conf->attempts == 1 ? "" : "s",
-             bide__brief_duration(b->base_ns, base, sizeof base), b->factor,
-             bide__brief_duration(b->cap_ns, cap, sizeof cap), jitter_word(b),
-             b->floor_ns ? ", floor " : "",
+    name_shape(b, shape, sizeof shape);
+    snprintf(line, sizeof line, "%u attempt%s: %s, %s jitter%s%s",
+             conf->attempts, conf->attempts == 1 ? "" : "s", shape,
+             jitter_word(b), b->floor_ns ? ", floor " : "",
              b->floor_ns
                  ? bide__brief_duration(b->floor_ns, floor, sizeof floor)
                  : "");

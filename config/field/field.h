@@ -31,7 +31,7 @@
 /* What a key takes. The first are those of bide_option_type: BIDE_OPTION_COUNT
  * and so on. */
 enum bide__field_type {
-    BIDE__EITHER = BIDE_OPTION_CHOICE + 1, /* bool: the second of two choices */
+    BIDE__EITHER = BIDE_OPTION_DELAYS + 1, /* bool: the second of two choices */
     BIDE__LARGE,   /* uint64_t, a count */
     BIDE__SIZE,    /* bytes: uint32_t, or uint64_t where it has a `special` */
     BIDE__TEXT,    /* const char *; with `item`, a pointer to one */

@@ -4,6 +4,8 @@
 
 #include "bide/policy.h"
 
+/* Enough for the text of any value: that of a list of delays is the longest. */
+enum { BIDE__VALUE_TEXT = 640 };
 
 struct bide__field;
 

@@ -1,5 +1,7 @@
 /* read_value.c: reads one scalar value by its row; if that fails, says what
  * would be valid. */
+#include <string.h>
+
 #include "config/doc/diag.h"
 #include "config/field/read.h"
 #include "config/field/text.h"
@@ -22,6 +24,9 @@ static const char *value_help(struct bide__load *load,
                               const struct bide__node *node)
 {
     switch (f->type) {
+    case BIDE_OPTION_DELAYS:
+        return "write `[1s, 5s, 30s]`; each duration has a unit (ns, us, ms, s, "
+               "m, h, d)";
     case BIDE_OPTION_DURATION:
         return "a duration is a number and a unit (ns, us, ms, s, m, h, d), "
                "as in `250ms` or `1m30s`";
@@ -81,12 +86,39 @@ static bool is_scalar_for(struct bide__load *load, const struct bide__field *f,
     return false;
 }
 
+/* Each duration of a list is refused by itself, where it stands. */
+static bool read_delays(struct bide__load *load, const struct bide__field *f,
+                        const struct bide__node *list, void *to)
+{
+    bide_delays delays = { 0, { 0 } };
+    bool good = true;
+
+    for (size_t i = 0; i < list->n && good; i++) {
+        const struct bide__node *item = list->items[i];
+        bool scalar = item->kind == BIDE__SCALAR && !bide__node_empty(item);
+        enum bide__set set =
+            scalar ? bide__delays_add(&delays, item->text, item->len)
+                   : BIDE__SET_MALFORMED;
+
+        if (set != BIDE__SET_OK)
+            refuse(load, f, item, set);
+        good = set == BIDE__SET_OK;
+    }
+    if (good && delays.n == 0)
+        refuse(load, f, list, BIDE__SET_MALFORMED);
+    else if (good)
+        memcpy((char *)to + f->offset, &delays, sizeof delays);
+    return good && delays.n > 0;
+}
+
 bool bide__read_value(struct bide__load *load, const struct bide__field *f,
                       const struct bide__node *key,
                       const struct bide__node *node, void *to)
 {
     enum bide__set outcome;
 
+    if (f->type == BIDE_OPTION_DELAYS && node->kind == BIDE__LIST)
+        return read_delays(load, f, node, to);
     if (!is_scalar_for(load, f, key, node))
         return false;
     outcome = bide__field_set(f, to, node->text, node->len);

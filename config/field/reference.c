@@ -52,7 +52,7 @@ static void put_default(FILE *out, const bide_option *o)
 {
     const char *indent = group_length(o->key) ? "      " : "    ";
     size_t skip = group_length(o->key) ? group_length(o->key) + 1 : 0;
-    char buffer[64];
+    char buffer[BIDE__VALUE_TEXT];
 
     put_comment(out, indent, o->help);
     fprintf(out, "%s# Takes %s.\n", indent, o->expects);
@@ -137,6 +137,7 @@ static const char introduction[] =
     "| number | `1.5` | |\n"
     "| flag | `true`, `false` | |\n"
     "| choice | `full` | one of the words given |\n"
+    "| list | `[1s, 5s, 30s]`, `5s` | durations; one stands without brackets |\n"
     "\n"
     "Counts, numbers and flags stand without quotes.\n";
 
@@ -217,7 +218,7 @@ static const char others[] =
 static const char *type_name(bide_option_type type)
 {
     static const char *const names[] = { "duration", "count", "ratio", "number",
-                                         "rate", "flag", "choice" };
+                                         "rate", "flag", "choice", "list" };
 
     return names[type];
 }
@@ -226,7 +227,7 @@ static void put_options(FILE *out)
 {
     size_t n;
     const bide_option *options = bide_policy_options(&n);
-    char buffer[64];
+    char buffer[BIDE__VALUE_TEXT];
 
     fputs("\n## Options\n", out);
     for (size_t i = 0; i < n; i++) {

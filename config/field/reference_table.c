@@ -1,4 +1,5 @@
 /* reference_table.c: writes tables of fields as parts of a reference page. */
+#include "config/field/option_value.h"
 #include "config/field/reference.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@ static const char *type_of(const struct bide__field *f)
 {
     static const char *const names[] = {
         "duration", "count", "ratio", "number", "rate",      "flag",
-        "choice",   "choice", "count", "size",   "text",      "texts",
+        "choice",   "list",   "choice", "count", "size",   "text",      "texts",
         "name",     NULL,     "map",   "list",   "map",
     };
 
@@ -27,7 +28,7 @@ static bool in_words(const char *text)
 static bool put_default(FILE *out, const struct bide__field *f,
                         const void *init)
 {
-    char buffer[64];
+    char buffer[BIDE__VALUE_TEXT];
     const char *text = f->fallback || !init
                            ? f->fallback
                            : bide__field_text(f, init, buffer, sizeof buffer);

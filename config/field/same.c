@@ -25,6 +25,8 @@ static size_t width(const struct bide__field *f)
         return sizeof(bool);
     case BIDE_OPTION_CHOICE:
         return sizeof(int);
+    case BIDE_OPTION_DELAYS:
+        return sizeof(bide_delays);
     case BIDE__LARGE:
         return sizeof(uint64_t);
     case BIDE__SIZE:

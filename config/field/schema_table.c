@@ -1,6 +1,7 @@
 /* schema_table.c: tables of fields as parts of a schema. */
 #include <string.h>
 
+#include "config/field/option_value.h"
 #include "config/field/schema.h"
 #include "config/field/text.h"
 
@@ -91,6 +92,21 @@ static void put_members(struct bide__json *j, const struct bide__field *f)
                        f->table, f->table->init);
 }
 
+/* One duration, a list of them, or `none`. */
+static void put_delays(struct bide__json *j, const struct bide__field *f)
+{
+    bide__json_list(j, "anyOf");
+    bide__schema_ref(j, NULL, "duration");
+    bide__json_object(j, NULL);
+    bide__json_text(j, "type", "array");
+    bide__schema_ref(j, "items", "duration");
+    bide__json_integer(j, "minItems", 1);
+    bide__json_integer(j, "maxItems", BIDE_MAX_DELAYS);
+    bide__json_end(j);
+    bide__schema_word(j, f->special);
+    bide__json_end(j);
+}
+
 static void put_value(struct bide__json *j, const struct bide__field *f,
                       bool brief)
 {
@@ -98,6 +114,8 @@ static void put_value(struct bide__json *j, const struct bide__field *f,
         f->schema(j, f);
     else if (f->type == BIDE_OPTION_FLAG)
         bide__json_text(j, "type", "boolean");
+    else if (f->type == BIDE_OPTION_DELAYS)
+        put_delays(j, f);
     else if (f->type == BIDE_OPTION_CHOICE || f->type == BIDE__EITHER)
         put_choices(j, f->choices);
     else if (f->type == BIDE__LIST_OF || f->type == BIDE__MAP_OF)
@@ -116,7 +134,7 @@ static void put_default(struct bide__json *j, const struct bide__field *f,
                         const void *init)
 {
     const char *at = (const char *)init + f->offset;
-    char buffer[64];
+    char buffer[BIDE__VALUE_TEXT];
     const char *text = f->fallback
                            ? f->fallback
                            : bide__field_text(f, init, buffer, sizeof buffer);
@@ -128,7 +146,7 @@ static void put_default(struct bide__json *j, const struct bide__field *f,
     } else if (f->type == BIDE_OPTION_COUNT && text == buffer) {
         memcpy(&count, at, sizeof count);
         bide__json_integer(j, "default", count);
-    } else if (f->type == BIDE_OPTION_NUMBER) {
+    } else if (f->type == BIDE_OPTION_NUMBER && text == buffer) {
         memcpy(&number, at, sizeof number);
         bide__json_number(j, "default", number);
     } else if (text) {
@@ -146,7 +164,7 @@ void bide__schema_field(struct bide__json *j, const char *key,
     snprintf(text, sizeof text, "%s Takes %s.", f->help, f->expects);
     bide__json_object(j, key);
     bide__json_text(j, "description",
-                    init && f->type <= BIDE_OPTION_CHOICE ? text : f->help);
+                    init && f->type <= BIDE_OPTION_DELAYS ? text : f->help);
     put_value(j, f, !init);
     if (init)
         put_default(j, f, init);

@@ -109,6 +109,50 @@ static enum bide__set set_number(const struct bide__field *f, void *at,
     return put(at, &value, sizeof value);
 }
 
+enum bide__set bide__delays_add(bide_delays *delays, const char *text,
+                                size_t len)
+{
+    int64_t ns;
+
+    if (is_negative(text, len))
+        return BIDE__SET_RANGE;
+    if (bide_parse_duration(text, len, &ns) < 0)
+        return without_unit(text, len);
+    if (ns == BIDE_FOREVER || delays->n == BIDE_MAX_DELAYS)
+        return BIDE__SET_RANGE;
+    delays->ns[delays->n++] = ns;
+    return BIDE__SET_OK;
+}
+
+/* "none", or "1s, 5s, 30s", with or without the brackets of a list. */
+static enum bide__set set_delays(void *at, const char *text, size_t len)
+{
+    bide_delays delays = { 0, { 0 } };
+    enum bide__set set = BIDE__SET_OK;
+
+    if (is_text(text, len, "none"))
+        return put(at, &delays, sizeof delays);
+    if (len > 1 && text[0] == '[' && text[len - 1] == ']') {
+        text++;
+        len -= 2;
+    }
+    for (const char *end = text + len; set == BIDE__SET_OK; text++) {
+        const char *comma = memchr(text, ',', (size_t)(end - text));
+        const char *stop = comma ? comma : end;
+        size_t n;
+
+        while (text < stop && *text == ' ')
+            text++;
+        for (n = (size_t)(stop - text); n > 0 && text[n - 1] == ' ';)
+            n--;
+        set = bide__delays_add(&delays, text, n);
+        if (!comma)
+            break;
+        text = comma;
+    }
+    return set == BIDE__SET_OK ? put(at, &delays, sizeof delays) : set;
+}
+
 static enum bide__set set_flag(void *at, const char *text, size_t len)
 {
     bool flag = is_text(text, len, "true");
@@ -142,6 +186,8 @@ enum bide__set bide__field_set(const struct bide__field *f, void *to,
         return set_flag(at, text, len);
     if (f->type == BIDE_OPTION_CHOICE || f->type == BIDE__EITHER)
         return set_choice(f, at, text, len);
+    if (f->type == BIDE_OPTION_DELAYS)
+        return set_delays(at, text, len);
     if (f->type == BIDE__SIZE)
         return set_size(f, at, text, len);
     if (f->type > BIDE__SIZE)
@@ -245,6 +291,23 @@ static const char *number_text(const struct bide__field *f, const void *at,
     return bide__format_number(number, buffer, size);
 }
 
+static const char *delays_text(const void *at, char *buffer, size_t size)
+{
+    bide_delays delays;
+    size_t len = 0;
+    char one[40];
+
+    memcpy(&delays, at, sizeof delays);
+    if (delays.n == 0)
+        return "none";
+    for (uint32_t i = 0; i < delays.n && len < size; i++)
+        len += (size_t)snprintf(
+            buffer + len, size - len, "%s%s%s", i ? ", " : "[",
+            bide_format_duration(delays.ns[i], one, sizeof one),
+            i + 1 < delays.n ? "" : "]");
+    return buffer;
+}
+
 const char *bide__field_text(const struct bide__field *f, const void *from,
                              char *buffer, size_t size)
 {
@@ -264,6 +327,8 @@ const char *bide__field_text(const struct bide__field *f, const void *from,
     case BIDE_OPTION_CHOICE:
         memcpy(&choice, at, sizeof choice);
         return f->choices[choice];
+    case BIDE_OPTION_DELAYS:
+        return delays_text(at, buffer, size);
     case BIDE__EITHER:
         memcpy(&flag, at, sizeof flag);
         return f->choices[flag];

@@ -16,6 +16,10 @@ enum bide__set {
 enum bide__set bide__field_set(const struct bide__field *f, void *to,
                                const char *text, size_t len);
 
+/* Adds a duration to a list of delays, which must be empty before the first. */
+enum bide__set bide__delays_add(bide_delays *delays, const char *text,
+                                size_t len);
+
 /* Whether a text can set it at all. */
 bool bide__field_settable(const struct bide__field *f);
 

@@ -86,14 +86,35 @@ static bool is_proportional(const bide_policy_conf *c)
     return has_retries(c) && c->backoff.jitter == BIDE_JITTER_PROPORTIONAL;
 }
 
+static bool has_formula(const bide_policy_conf *c)
+{
+    return has_retries(c) && c->backoff.delays.n == 0;
+}
+
 static bool has_factor(const bide_policy_conf *c)
 {
-    return has_retries(c) && c->backoff.jitter != BIDE_JITTER_DECORRELATED;
+    return has_formula(c) && c->backoff.jitter != BIDE_JITTER_DECORRELATED &&
+           c->backoff.shape == BIDE_SHAPE_EXPONENTIAL;
+}
+
+static bool adapts(const bide_policy_conf *c)
+{
+    return c->limits.adaptive != BIDE_ADAPTIVE_OFF;
 }
 
 static bool has_limit(const bide_policy_conf *c)
 {
-    return c->limits.in_flight != BIDE_UNLIMITED;
+    return c->limits.in_flight != BIDE_UNLIMITED || adapts(c);
+}
+
+static bool has_rate(const bide_policy_conf *c)
+{
+    return c->limits.rate > 0;
+}
+
+static bool has_budget(const bide_policy_conf *c)
+{
+    return c->budget.kind != BIDE_BUDGET_OFF;
 }
 
 static bool has_queue(const bide_policy_conf *c)
@@ -118,9 +139,16 @@ static const struct row {
     bool (*used)(const bide_policy_conf *conf);
     const char *needs;
 } rows[] = {
+    { "backoff.base", has_formula, "`attempts` over 1, and no `delays`" },
+    { "backoff.cap", has_formula, "`attempts` over 1, and no `delays`" },
+    { "backoff.shape", has_formula, "`attempts` over 1, and no `delays`" },
     { "backoff.spread", is_proportional, "`jitter: proportional`" },
-    { "backoff.factor", has_factor, "another `jitter` than decorrelated" },
+    { "backoff.factor", has_factor,
+      "`shape: exponential`, no `delays`, and another `jitter` than decorrelated" },
     { "backoff.", has_retries, "`attempts` over 1" },
+    { "backoff_throttled.", has_retries, "`attempts` over 1" },
+    { "backoff_conflict.", has_retries, "`attempts` over 1" },
+    { "backoff_timeout.", has_retries, "`attempts` over 1" },
     { "retry_after.then", has_retries, "`attempts` over 1" },
     { "retry_after.", has_either, "`attempts` over 1, or hedges" },
     { "budget.ratio", has_ratio, "`kind: window` or `kind: in_flight`" },
@@ -135,6 +163,7 @@ static const struct row {
     { "budget.max_tokens", has_throttle, "`kind: throttle`" },
     { "budget.token_ratio", has_throttle, "`kind: throttle`" },
     { "budget.min_in_flight", has_in_flight, "`kind: in_flight`" },
+    { "budget.per_call", has_budget, "another `kind` than off" },
     { "breaker.kind", NULL, NULL },
     { "breaker.mode", NULL, NULL },
     { "breaker.window", counts_time, "`kind: time`" },
@@ -147,9 +176,14 @@ static const struct row {
     { "hedge.window", has_ceiling, "`max` over 0 and an `extra_load` below it" },
     { "hedge.", has_hedges, "`max` over 0" },
     { "limits.queue_timeout", has_queue, "`queue` over 0" },
-    { "limits.queue", has_limit, "a count in `in_flight`" },
-    { "limits.shed", has_limit, "a count in `in_flight`" },
-    { "limits.reserve", has_limit, "a count in `in_flight`" },
+    { "limits.queue", has_limit, "a count in `in_flight`, or `adaptive`" },
+    { "limits.shed", has_limit, "a count in `in_flight`, or `adaptive`" },
+    { "limits.reserve", has_limit, "a count in `in_flight`, or `adaptive`" },
+    { "limits.burst", has_rate, "`rate` over 0" },
+    { "limits.rate_wait", has_rate, "`rate` over 0" },
+    { "limits.adaptive_min", adapts, "`adaptive: aimd` or `gradient`" },
+    { "limits.adaptive_max", adapts, "`adaptive: aimd` or `gradient`" },
+    { "limits.adaptive_initial", adapts, "`adaptive: aimd` or `gradient`" },
     { "limits.throttle_k", throttles, "`adaptive_throttle: true`" },
     { "limits.throttle_window", throttles, "`adaptive_throttle: true`" },
     { "latency.window", measures, "`measure: true`" },

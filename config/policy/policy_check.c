@@ -15,7 +15,19 @@
 static const char *const partners[][2] = {
     { "backoff.cap", "backoff.base" },
     { "backoff.floor", "backoff.cap" },
-    { "backoff.throttled_base", "backoff.cap" },
+    { "backoff.shape", "backoff.jitter" },
+    { "backoff.delays", "backoff.jitter" },
+    { "backoff_throttled.base", "backoff.cap" },
+    { "backoff_throttled.cap", "backoff_throttled.base" },
+    { "backoff_throttled.delays", "backoff.jitter" },
+    { "backoff_conflict.base", "backoff.cap" },
+    { "backoff_conflict.cap", "backoff_conflict.base" },
+    { "backoff_conflict.delays", "backoff.jitter" },
+    { "backoff_timeout.base", "backoff.cap" },
+    { "backoff_timeout.cap", "backoff_timeout.base" },
+    { "backoff_timeout.delays", "backoff.jitter" },
+    { "limits.adaptive_min", "limits.adaptive_max" },
+    { "limits.adaptive_initial", "limits.adaptive_max" },
     { "breaker.min_calls", "breaker.window_calls" },
     { "breaker.open_max", "breaker.open" },
     { "hedge.max", "attempts" },
@@ -59,7 +71,7 @@ static void report_pair(struct bide__load *load,
                         const struct bide__policy_entry *entry,
                         const bide_option *o, const bide_option *partner)
 {
-    char text[64], other[64];
+    char text[BIDE__VALUE_TEXT], other[BIDE__VALUE_TEXT];
     struct bide__node *first = setter(entry, o);
     struct bide__node *second = setter(entry, partner);
 
@@ -83,7 +95,7 @@ static void report(struct bide__load *load,
                    const bide_option *partner)
 {
     struct bide__node *node = setter(entry, o);
-    char text[64];
+    char text[BIDE__VALUE_TEXT];
 
     if (partner)
         report_pair(load, entry, o, partner);

@@ -95,6 +95,7 @@ static const char *other_name(struct bide__load *load,
         { "initial", "did you mean `base`?" },
         { "multiplier", "did you mean `factor`?" },
         { "max", "did you mean `cap`?" },
+        { "throttled_base", "write `backoff_throttled: { base: ... }`" },
     };
     size_t n;
     const bide_option *options = bide_policy_options(&n);

@@ -133,7 +133,7 @@ static bool write_options(FILE *out, const struct bide__named_policy *p)
     const bide_option *options = bide_policy_options(&n);
     const char *group = "";
     bool any = false;
-    char buffer[64];
+    char buffer[BIDE__VALUE_TEXT];
 
     for (size_t i = 0; i < n; i++) {
         const char *key = options[i].key, *dot = strchr(key, '.');

@@ -35,8 +35,6 @@ static void waits(struct bide__translation *t)
         bide__approximated(t, "backoff.immediate_first",
                            "what never left the client is retried at once",
                            "transparent retries");
-    if (b->throttled_base_ns != BIDE_SAME)
-        bide__lost(t, "backoff.throttled_base", "there is one base for all");
 }
 
 static void hints(struct bide__translation *t)

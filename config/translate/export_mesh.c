@@ -189,8 +189,6 @@ void bide__mesh_shape(struct bide__translation *t)
     bide__lost(t, "backoff.spread", "jitter is always full");
     if (b->floor_ns > 0)
         bide__lost(t, "backoff.floor", "a wait may be as short as 0");
-    if (b->throttled_base_ns != BIDE_SAME)
-        bide__lost(t, "backoff.throttled_base", "there is one base for all");
     if (b->immediate_first)
         bide__lost(t, "backoff.immediate_first", "every retry backs off");
 }

@@ -109,7 +109,7 @@ static void settle(struct bide__translation *t, const bide_option *o,
 {
     static const bide_policy_conf defaults = BIDE_POLICY_CONF_INIT;
     const char *unused = bide__option_unused(t->conf, o->key);
-    char buffer[64];
+    char buffer[BIDE__VALUE_TEXT];
     const char *text = bide__option_text(t->conf, o, buffer, sizeof buffer);
 
     f->key = o->key;

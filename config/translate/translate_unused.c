@@ -25,6 +25,10 @@ static bool is_any(const char *name, const char *const *names)
     return false;
 }
 
+/* What a list of delays replaces. */
+static const char *const replaced[] = { "base", "factor", "cap", "shape",
+                                        NULL };
+
 static const char *backoff(const bide_policy_conf *c, const char *name)
 {
     if (c->attempts == 1)
@@ -32,6 +36,21 @@ static const char *backoff(const bide_policy_conf *c, const char *name)
     if (strcmp(name, "spread") == 0 &&
         c->backoff.jitter != BIDE_JITTER_PROPORTIONAL)
         return "backoff.jitter is not proportional";
+    if (c->backoff.delays.n != 0 && is_any(name, replaced))
+        return "backoff.delays takes its place";
+    if (strcmp(name, "factor") == 0 && c->backoff.shape == BIDE_SHAPE_LINEAR)
+        return "backoff.shape is linear";
+    return NULL;
+}
+
+/* Of the backoff after a kind of failure. */
+static const char *backoff_part(const bide_policy_conf *c,
+                                const bide_backoff_part *part, const char *name)
+{
+    if (c->attempts == 1)
+        return "attempts is 1, and hedges do not wait for it";
+    if (part->delays.n != 0 && is_any(name, replaced))
+        return "the list of delays takes its place";
     return NULL;
 }
 
@@ -50,7 +69,10 @@ static const char *budget(const bide_policy_conf *c, const char *name)
 
     if (!bide__tries_again(c))
         return "attempts is 1: there is nothing to limit";
-    if (strcmp(name, "kind") == 0 || is_any(name, of_kind[c->budget.kind]))
+    if (strcmp(name, "per_call") == 0 && c->budget.kind == BIDE_BUDGET_OFF)
+        return "budget.kind is off";
+    if (strcmp(name, "kind") == 0 || strcmp(name, "per_call") == 0 ||
+        is_any(name, of_kind[c->budget.kind]))
         return NULL;
     return "it belongs to another budget.kind";
 }
@@ -95,13 +117,22 @@ static const char *hedge(const bide_policy_conf *c, const char *name)
 static const char *limits(const bide_policy_conf *c, const char *name)
 {
     const bide_limit_conf *l = &c->limits;
+    bool adapts = l->adaptive != BIDE_ADAPTIVE_OFF;
+    bool capped = adapts || l->in_flight != BIDE_UNLIMITED;
 
+    if ((strcmp(name, "burst") == 0 || strcmp(name, "rate_wait") == 0) &&
+        !(l->rate > 0))
+        return "limits.rate is 0";
+    if ((strcmp(name, "adaptive_min") == 0 ||
+         strcmp(name, "adaptive_max") == 0 ||
+         strcmp(name, "adaptive_initial") == 0) &&
+        !adapts)
+        return "limits.adaptive is off";
     if ((strcmp(name, "queue") == 0 || strcmp(name, "shed") == 0 ||
          strcmp(name, "reserve") == 0) &&
-        l->in_flight == BIDE_UNLIMITED)
+        !capped)
         return "limits.in_flight is unlimited";
-    if (strcmp(name, "queue_timeout") == 0 &&
-        (l->queue == 0 || l->in_flight == BIDE_UNLIMITED))
+    if (strcmp(name, "queue_timeout") == 0 && (l->queue == 0 || !capped))
         return "nothing ever waits for a place in flight";
     if (is_in(name, "throttle_") && !l->adaptive_throttle)
         return "limits.adaptive_throttle is false";
@@ -148,6 +179,12 @@ const char *bide__option_unused(const bide_policy_conf *c, const char *key)
 
     if (is_in(key, "backoff."))
         return backoff(c, name + 1);
+    if (is_in(key, "backoff_throttled."))
+        return backoff_part(c, &c->backoff_throttled, name + 1);
+    if (is_in(key, "backoff_conflict."))
+        return backoff_part(c, &c->backoff_conflict, name + 1);
+    if (is_in(key, "backoff_timeout."))
+        return backoff_part(c, &c->backoff_timeout, name + 1);
     if (is_in(key, "budget."))
         return budget(c, name + 1);
     if (is_in(key, "breaker."))

@@ -7,9 +7,16 @@
  *         wait = bide_backoff_wait(&b, n, wait, &rng);
  *
  * Before jitter the wait is v(n) = min(cap, base * factor^n); n is 0 for the
- * first retry. The cap is applied before the jitter, so waits stay spread even
- * at the cap. Every function here accepts any n up to 2^32 - 1 and any
- * durations, and returns a value within [0, max(cap, floor)]. */
+ * first retry. Other shapes grow linearly, or follow a list:
+ *
+ *     bide_backoff steps = BIDE_BACKOFF_INIT, listed = BIDE_BACKOFF_INIT;
+ *     steps.shape = BIDE_SHAPE_LINEAR;             // 100, 200, 300 ms
+ *     listed.delays = (bide_delays){ 2, { 1000000000, 5000000000 } };
+ *
+ * The cap is applied before the jitter, so waits stay spread even at the cap.
+ * Every function here accepts any n up to 2^32 - 1 and any durations, and
+ * returns a value within [0, max(cap, floor)]; with a list, its longest delay
+ * takes the place of the cap. */
 #ifndef BIDE_BACKOFF_H
 #define BIDE_BACKOFF_H
 
@@ -39,6 +46,25 @@ typedef enum bide_jitter {
 #undef X
 } bide_jitter;
 
+/* How the waits grow. X(name, key, v(n) before the cap) */
+#define BIDE_SHAPES(X)                                                         \
+    X(BIDE_SHAPE_EXPONENTIAL, "exponential", "base * factor^n")                \
+    X(BIDE_SHAPE_LINEAR, "linear", "base * (n + 1)")
+
+typedef enum bide_shape {
+#define X(name, key, what) name,
+    BIDE_SHAPES(X)
+#undef X
+} bide_shape;
+
+#define BIDE_MAX_DELAYS 16
+
+/* Waits in so many words: those of retry 0, 1, ...; the last one repeats. */
+typedef struct bide_delays {
+    uint32_t n;               /* 0 .. BIDE_MAX_DELAYS; 0: no list */
+    int64_t ns[BIDE_MAX_DELAYS]; /* each >= 0 */
+} bide_delays;
+
 /* The shape of the waits. Threads: owned, or immutable inside a policy. */
 typedef struct bide_backoff {
     int64_t base_ns;          /* wait before the first retry; >= 0; 100 ms */
@@ -50,8 +76,9 @@ typedef struct bide_backoff {
     bide_jitter jitter;       /* full */
     bool immediate_first;     /* the first retry of a failure to connect waits
                                  0; false */
-    int64_t throttled_base_ns; /* base after a throttled response; >= 0, or
-                                 BIDE_SAME for base_ns; BIDE_SAME */
+    bide_shape shape;         /* exponential */
+    bide_delays delays;       /* a list in place of base, factor, cap and shape;
+                                 jitter and floor still apply; none */
 } bide_backoff;
 
 /* For a field that takes the value of another one unless it is set. */
@@ -60,7 +87,7 @@ typedef struct bide_backoff {
 #define BIDE_BACKOFF_INIT                                                      \
     {                                                                          \
         INT64_C(100000000), INT64_C(30000000000), 0, 2.0, 0.2,                 \
-            BIDE_JITTER_FULL, false, BIDE_SAME                                 \
+            BIDE_JITTER_FULL, false, BIDE_SHAPE_EXPONENTIAL, { 0, { 0 } }      \
     }
 
 /* Returns v(n), the wait of retry n (from 0) before jitter. */

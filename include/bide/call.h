@@ -86,6 +86,8 @@ BIDE_BEGIN_DECLS
     X(BIDE_BECAUSE_ATTEMPTS, "attempts", "no attempts are left")               \
     X(BIDE_BECAUSE_UPSTREAM_RETRIES, "upstream_retries",                       \
       "a layer above retries this request")                                    \
+    X(BIDE_BECAUSE_RETRIES_OFF, "retries_off",                                 \
+      "retries are switched off for this dependency")                          \
     X(BIDE_BECAUSE_NO_HINT, "no_hint",                                         \
       "throttled, and the server did not say for how long")                    \
     X(BIDE_BECAUSE_HINT_TOO_LONG, "hint_too_long",                             \
@@ -101,6 +103,8 @@ BIDE_BEGIN_DECLS
       "most requests are being refused; not sending this one")                 \
     X(BIDE_BECAUSE_ADAPTIVE_RATE, "adaptive_rate",                             \
       "the rate that the server allows leaves no room before the deadline")    \
+    X(BIDE_BECAUSE_RATE, "rate",                                               \
+      "the policy's rate leaves no room in the time there is")                 \
     X(BIDE_BECAUSE_SHED_RETRY, "shed_retry",                                   \
       "places are short, and this is a retry of a layer above")                \
     X(BIDE_BECAUSE_SHED_PRIORITY, "shed_priority",                             \
@@ -113,7 +117,7 @@ BIDE_BEGIN_DECLS
     X(BIDE_BECAUSE_HEDGE, "hedge", "the running attempt is slow")              \
     X(BIDE_BECAUSE_RUNNING, "running", "an attempt is running")                \
     X(BIDE_BECAUSE_QUEUED, "queued", "waiting for a place in flight")          \
-    X(BIDE_BECAUSE_PACED, "paced", "waiting for the rate the server allows")   \
+    X(BIDE_BECAUSE_PACED, "paced", "waiting for its turn under a rate limit")  \
     X(BIDE_BECAUSE_KNOCKING, "knocking",                                       \
       "waiting until connections are accepted again")                          \
     X(BIDE_BECAUSE_HELD, "held",                                               \
@@ -252,6 +256,8 @@ typedef struct bide_verdict {
     int64_t wait_ns;         /* the wait that was drawn */
     int64_t wait_min_ns;     /* the range that it was drawn from */
     int64_t wait_max_ns;
+    bide_after after;        /* whose backoff applied: that of ... */
+    bool by_wait_fn;         /* the program's own function said the value */
 } bide_verdict;
 
 /* Returns the verdict on the last failure. BIDE_ESTATE if there was none yet.
@@ -264,8 +270,9 @@ BIDE_API const char *bide_reason_name(bide_reason reason);
 BIDE_API const char *bide_reason_text(bide_reason reason);
 
 /* Returns whether bide itself refused, without asking a server: breaker,
- * budget, in-flight cap, local throttle, adaptive rate, shedding, connection
- * wait, unreachable. If you pass such an end on to a caller, say that it must not be retried
+ * budget, in-flight cap, local throttle, rates, shedding, connection wait,
+ * unreachable, and retries switched off. If you pass such an end on to a caller,
+ * say that it must not be retried
  * (503, X-Bide-Retry: no), or each layer above would add its retries to the
  * load that was just held back. */
 BIDE_API bool bide_reason_is_refusal(bide_reason reason);

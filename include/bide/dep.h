@@ -144,6 +144,19 @@ BIDE_API double bide_dep_rate(const bide_dep *dep, int64_t now_ns);
  * within 2 %; -1 if nothing was measured. */
 BIDE_API int64_t bide_dep_latency(const bide_dep *dep, double q, int64_t now_ns);
 
+/* Returns how many attempts at once are allowed now: the smaller of in_flight and
+ * what limits.adaptive has come to; BIDE_UNLIMITED if neither is set. */
+BIDE_API uint32_t bide_dep_in_flight_limit(const bide_dep *dep);
+
+/* Turns all retries and hedges of the dependency off, or on again; at first they
+ * are on. First attempts are made as ever. Calls that fail while they are off end
+ * with the reason `retries_off`, and so do those that wait for a retry, when the
+ * wait is over. Applies to all processes that share the dependency. BIDE_EINVAL. */
+BIDE_API int bide_dep_set_retries(bide_dep *dep, bool on);
+
+/* Returns whether they are on. */
+BIDE_API bool bide_dep_retries(const bide_dep *dep);
+
 /* Sets the mode of the breaker from now on; its counts are kept. */
 BIDE_API int bide_dep_force_breaker(bide_dep *dep, bide_breaker_mode mode);
 

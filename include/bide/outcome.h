@@ -111,10 +111,13 @@ typedef struct bide_outcome {
                            about the server */
     bool elsewhere;     /* nobody was reached, but the next attempt would go to
                            another server, which may be there */
+    bool conflict;      /* someone else was faster (an optimistic lock, a deadlock
+                           victim): trying again may work at once */
 } bide_outcome;
 
 #define BIDE_OUTCOME_SUCCESS ((bide_outcome){ BIDE_SUCCESS, BIDE_FAULT_NONE,   \
-                                              0, false, false, false, 0, false,     \
+                                              0, false, false, false, 0, false,\
+                                              false,                           \
                                               false })
 
 /* One header field. Neither string needs to end in NUL. */

@@ -69,6 +69,12 @@ BIDE_BEGIN_DECLS
     X(BIDE_BUDGET_THROTTLE, "throttle")   /* gRPC: tokens above half */        \
     X(BIDE_BUDGET_IN_FLIGHT, "in_flight") /* Envoy: a share of calls now */
 
+/* A cap on attempts at once that follows what the dependency can take. */
+#define BIDE_ADAPTIVES(X)                                                      \
+    X(BIDE_ADAPTIVE_OFF, "off")           /* in_flight alone */                \
+    X(BIDE_ADAPTIVE_AIMD, "aimd")         /* one more; a tenth less */         \
+    X(BIDE_ADAPTIVE_GRADIENT, "gradient") /* by the slope of latency */
+
 #define BIDE_DEPOSITS(X)                                                       \
     X(BIDE_DEPOSIT_SUCCESS, "success")                                         \
     X(BIDE_DEPOSIT_CALL, "call")
@@ -93,6 +99,7 @@ typedef enum bide_key { BIDE_KEY_ACTIONS(X) } bide_key;
 typedef enum bide_when_refused { BIDE_REFUSED_ACTIONS(X) } bide_when_refused;
 typedef enum bide_budget_kind { BIDE_BUDGETS(X) } bide_budget_kind;
 typedef enum bide_deposit { BIDE_DEPOSITS(X) } bide_deposit;
+typedef enum bide_adaptive { BIDE_ADAPTIVES(X) } bide_adaptive;
 typedef enum bide_breaker_kind { BIDE_BREAKERS(X) } bide_breaker_kind;
 typedef enum bide_breaker_mode { BIDE_BREAKER_MODES(X) } bide_breaker_mode;
 #undef X
@@ -133,6 +140,10 @@ typedef struct bide_budget_conf {
 
     /* in_flight */
     uint32_t min_in_flight; /* always granted at once; 0 .. 1e6; 3 */
+
+    /* every kind */
+    double per_call;        /* the share of what the budget grants that one call
+                               may spend, but always one retry; over 0 .. 1; 1 */
 } bide_budget_conf;
 
 /* When to stop calling altogether for a while. */
@@ -153,7 +164,8 @@ typedef struct bide_breaker_conf {
     int64_t open_ns;        /* stays open for; 1 ms .. 1 h; 1 s */
     double open_jitter;     /* ... and up to this share longer; 0 .. 1; 0.2 */
     double open_factor;     /* longer at each reopening in a row; 1 .. 100; 2 */
-    int64_t open_max_ns;    /* ... up to; open_ns .. 24 h; 3 s */
+    int64_t open_max_ns;    /* ... up to, or open_ns if that is longer;
+                               1 ms .. 24 h; 3 s */
     uint32_t probes;        /* attempts that half-open lets through; 1 .. 16; 3 */
     double probe_failure_rate; /* of all probes reopens it; 0: one failure does;
                                0 .. 1; 0 */
@@ -197,6 +209,15 @@ typedef struct bide_limit_conf {
                                0.8 */
     double reserve;         /* share of the places reserved for calls of high
                                priority; 0 .. 0.9; 0 */
+    double rate;            /* attempts a second; 0: no limit; 0 .. 1e6; 0 */
+    uint32_t burst;         /* ... and how many of them at once; 1 .. 1e6; 1 */
+    int64_t rate_wait_ns;   /* ... and how long one may wait for its turn; >= 0,
+                               FOREVER: up to the deadline; FOREVER */
+    bide_adaptive adaptive; /* a cap below in_flight that adapts; off */
+    uint32_t adaptive_min;  /* never fewer at once; 1 .. adaptive_max; 1 */
+    uint32_t adaptive_max;  /* never more; 1 .. 1e6; 200 */
+    uint32_t adaptive_initial; /* at the start; adaptive_min .. adaptive_max;
+                               20 */
 } bide_limit_conf;
 
 #define BIDE_UNLIMITED UINT32_MAX
@@ -215,6 +236,62 @@ typedef struct bide_trust_conf {
     bool grpc;              /* grpc-previous-rpc-attempts, grpc-timeout; false */
     bool aws;               /* amz-sdk-request; false */
 } bide_trust_conf;
+
+/* The failures that may have a backoff of their own. X(name, key, when) */
+#define BIDE_BACKOFFS(X)                                                       \
+    X(BIDE_AFTER_FAILURE, "backoff", "any other failure")                      \
+    X(BIDE_AFTER_THROTTLED, "backoff_throttled", "class throttled")            \
+    X(BIDE_AFTER_CONFLICT, "backoff_conflict",                                 \
+      "status 409 or gRPC ABORTED, where the policy retries it")               \
+    X(BIDE_AFTER_TIMEOUT, "backoff_timeout", "the attempt timed out")
+
+typedef enum bide_after {
+#define X(name, key, when) name,
+    BIDE_BACKOFFS(X)
+#undef X
+    BIDE_N_AFTER
+} bide_after;
+
+/* What is different from `backoff` after such a failure. Jitter, floor and the
+ * rest are the same; a base, factor or cap of its own sets aside a list of
+ * `backoff`. */
+typedef struct bide_backoff_part {
+    int64_t base_ns;        /* 0 is at once, each time; >= 0, SAME; SAME */
+    double factor;          /* 1 .. 1000, SAME; SAME */
+    int64_t cap_ns;         /* >= base, SAME; SAME */
+    bide_delays delays;     /* none */
+} bide_backoff_part;
+
+#define BIDE_BACKOFF_PART_INIT                                                 \
+    {                                                                          \
+        BIDE_SAME, (double)BIDE_SAME, BIDE_SAME, { 0, { 0 } }                  \
+    }
+
+/* What is known when a wait is computed. Threads: owned. */
+typedef struct bide_wait_facts {
+    uint32_t retry;         /* which one will wait; 0 is the first */
+    bide_class cls;         /* of the failure before it */
+    bide_fault fault;       /* of that failure */
+    bide_after after;       /* whose backoff applies */
+    int64_t value_ns;       /* the wait that the policy computes, before jitter */
+    int64_t previous_ns;    /* the last wait that was drawn; 0 before any */
+    int64_t elapsed_ns;     /* since the call began */
+    int64_t left_ns;        /* until its deadline, or FOREVER */
+    int64_t hint_ns;        /* the server's hint; -1: none */
+} bide_wait_facts;
+
+/* Returns a wait of the program's own, which takes the place of value_ns: over
+ * the cap it is the cap, and a negative one leaves value_ns as it is. Jitter,
+ * floor and hints apply to it as to any other. Called from bide_call_next(), for
+ * any call and from any thread: it must depend on nothing but its arguments, or
+ * the simulator and `bide explain` would not show what will happen.
+ *
+ *     static int64_t wait_for_leader(void *ctx, const bide_wait_facts *f)
+ *     {
+ *         return f->retry < 3 ? 50 * BIDE_MILLISECOND : -1;
+ *     }
+ */
+typedef int64_t (*bide_wait_fn)(void *ctx, const bide_wait_facts *facts);
 
 /* A condition, and the class of responses that match it. Each member that is
  * not zero must match; the first rule that matches decides, before the
@@ -273,6 +350,12 @@ typedef struct bide_policy_conf {
     bide_when_refused when_refused; /* fail */
     bide_unreachable_conf unreachable;
     bide_trust_conf trust;
+    bide_backoff_part backoff_throttled; /* in place of `backoff` ... */
+    bide_backoff_part backoff_conflict;  /* ... after such failures: see */
+    bide_backoff_part backoff_timeout;   /* ... bide_after; all SAME */
+    bide_wait_fn wait;      /* computes the waits; NULL: none does. Not with
+                               decorrelated jitter */
+    void *wait_ctx;         /* passed to it; must outlive the dependency */
 } bide_policy_conf;
 
 #define BIDE_POLICY_CONF_INIT                                                  \
@@ -282,21 +365,29 @@ typedef struct bide_policy_conf {
             { BIDE_HINT_REPLACE, 5 * BIDE_MINUTE, 0.1,                         \
               BIDE_UNHINTED_BACKOFF, BIDE_THEN_CONTINUE },                     \
             { BIDE_BUDGET_WINDOW, 0.2, 10 * BIDE_SECOND, 1.0,                  \
-              BIDE_DEPOSIT_SUCCESS, 500, 5, 10, 5, 1, 10.0, 0.1, 3 },          \
+              BIDE_DEPOSIT_SUCCESS, 500, 5, 10, 5, 1, 10.0, 0.1, 3, 1.0 },     \
             { BIDE_BREAKER_TIME, BIDE_BREAKER_NORMAL, 10 * BIDE_SECOND, 100,   \
               20, 0.9, 0.5, BIDE_FOREVER, 0, BIDE_SECOND, 0.2, 2.0,            \
               3 * BIDE_SECOND, 3, 0.0 },                                       \
             { 0, BIDE_FOREVER, 0.95, 100, 0.05, BIDE_MINUTE },                 \
             { BIDE_UNLIMITED, 0, BIDE_SECOND, false, false, 2.0,               \
-              2 * BIDE_MINUTE, 0.8, 0.0 },                                     \
+              2 * BIDE_MINUTE, 0.8, 0.0, 0.0, 1, BIDE_FOREVER,                 \
+              BIDE_ADAPTIVE_OFF, 1, 200, 20 },                                 \
             { true, 30 * BIDE_SECOND }, 4, NULL, 0, BIDE_REFUSED_FAIL,         \
-            { 10 * BIDE_SECOND, BIDE_SECOND }, { false, false, false }         \
+            { 10 * BIDE_SECOND, BIDE_SECOND }, { false, false, false },        \
+            BIDE_BACKOFF_PART_INIT, BIDE_BACKOFF_PART_INIT,                    \
+            BIDE_BACKOFF_PART_INIT, NULL, NULL                                 \
     }
 
 /* Validates a policy. Returns 0, or BIDE_EFIELD - n for an error in row n of
  * the options, BIDE_ERULE, or BIDE_EINVAL if there is no policy or its `size`
  * is invalid. */
 BIDE_API int bide_policy_check(const bide_policy_conf *conf);
+
+/* Returns the backoff after such a failure, with all that is the same as in
+ * `backoff` filled in. */
+BIDE_API bide_backoff bide_policy_backoff(const bide_policy_conf *conf,
+                                          bide_after after);
 
 /* Fills in a set of settings, by name: `service` is the defaults, `patient` is for
  * what nobody waits for; those of well-known systems are `sre`, `aws-standard`,
@@ -317,7 +408,8 @@ typedef enum bide_option_type {
     BIDE_OPTION_NUMBER,   /* double */
     BIDE_OPTION_RATE,     /* double, per second */
     BIDE_OPTION_FLAG,     /* bool */
-    BIDE_OPTION_CHOICE    /* an enum, one of `choices` */
+    BIDE_OPTION_CHOICE,   /* an enum, one of `choices` */
+    BIDE_OPTION_DELAYS    /* bide_delays: a list of durations */
 } bide_option_type;
 
 /* One field of a policy, as seen by policy files and documentation. Its default

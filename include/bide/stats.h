@@ -12,6 +12,7 @@
 #ifndef BIDE_STATS_H
 #define BIDE_STATS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "call.h"
@@ -55,6 +56,8 @@ typedef struct bide_stats {
     double rate;              /* as bide_dep_rate() */
     uint64_t in_flight;       /* attempts, if limits.in_flight is set */
     uint64_t queued;          /* calls waiting for a place */
+    uint32_t in_flight_limit; /* as bide_dep_in_flight_limit() */
+    bool retries_on;          /* as bide_dep_retries() */
 
     bide_histogram wait_computed; /* waits of retries: before jitter, ... */
     bide_histogram wait_jittered; /* ... as requested, ... */

@@ -60,13 +60,31 @@ void bide__budget_begin(const struct bide__policy *p, struct bide__lane *lane,
         kind->begin(p, lane, now);
 }
 
+/* Its earlier retries are taken to have cost what this one costs. */
+bool bide__budget_within_share(const struct bide__budget *b,
+                               const struct bide__policy *p,
+                               const struct bide__lane *lanes,
+                               const struct bide__failure *after, int64_t now)
+{
+    const struct bide__budget_kind *kind = kind_of(p);
+    if (!kind || p->per_call >= BIDE__MILLION || after->spent == 0)
+        return true;
+    double cost = kind->cost ? kind->cost(&p->conf.budget, after) : 1;
+    double share = (double)p->per_call / BIDE__MILLION *
+                   (double)kind->grants(b, p, lanes, now);
+    return (after->spent + 1.0) * cost <= share + 1e-6;
+}
+
 bool bide__budget_take(struct bide__budget *b, const struct bide__policy *p,
                        const struct bide__lane *lanes,
                        const struct bide__failure *after, int64_t now,
                        struct bide__ticket *ret)
 {
     const struct bide__budget_kind *kind = kind_of(p);
-    return !kind || kind->take(b, p, lanes, after, now, ret);
+    if (!kind)
+        return true;
+    return bide__budget_within_share(b, p, lanes, after, now) &&
+           kind->take(b, p, lanes, after, now, ret);
 }
 
 void bide__budget_give_back(struct bide__budget *b,

@@ -39,6 +39,7 @@ struct bide__ticket {
 struct bide__failure {
     bide_class cls;
     bool timed_out;
+    uint32_t spent; /* retries that its call has spent before */
 };
 
 /* How much of a budget is spent. */
@@ -71,6 +72,15 @@ struct bide__budget_kind {
                  const struct bide__lane *lanes,
                  const struct bide__failure *after, int64_t now,
                  struct bide__ticket *ret);
+
+    /* What the budget grants over its window, or when it is full, in units of
+     * what a retry costs; and what this one costs (NULL: 1). For the share that
+     * one call may spend. */
+    int64_t (*grants)(const struct bide__budget *b,
+                      const struct bide__policy *p,
+                      const struct bide__lane *lanes, int64_t now);
+    uint32_t (*cost)(const bide_budget_conf *conf,
+                     const struct bide__failure *after);
 
     /* A retry that was paid for will not be made: undoes the payment. */
     void (*give_back)(struct bide__budget *b, const struct bide__policy *p,
@@ -112,6 +122,13 @@ void bide__budget_init(struct bide__budget *b, const struct bide__policy *p);
 void bide__budget_reclaim(struct bide__budget *b, const struct bide__policy *p);
 void bide__budget_begin(const struct bide__policy *p, struct bide__lane *lane,
                         int64_t now);
+/* Whether a call that has spent so much may spend another retry
+ * (budget.per_call). */
+bool bide__budget_within_share(const struct bide__budget *b,
+                               const struct bide__policy *p,
+                               const struct bide__lane *lanes,
+                               const struct bide__failure *after, int64_t now);
+
 bool bide__budget_take(struct bide__budget *b, const struct bide__policy *p,
                        const struct bide__lane *lanes,
                        const struct bide__failure *after, int64_t now,

@@ -30,6 +30,15 @@ static bool take(struct bide__budget *b, const struct bide__policy *p,
     return bide__budget_move(b, 1, 0, limit(b, p));
 }
 
+static int64_t grants(const struct bide__budget *b,
+                      const struct bide__policy *p,
+                      const struct bide__lane *lanes, int64_t now)
+{
+    (void)lanes;
+    (void)now;
+    return limit(b, p);
+}
+
 static void give_back(struct bide__budget *b, const struct bide__policy *p,
                       const struct bide__ticket *ticket)
 {
@@ -66,6 +75,7 @@ static int64_t left(const struct bide__budget *b, const struct bide__policy *p,
 const struct bide__budget_kind bide__budget_in_flight = {
     .reclaim = reclaim,
     .take = take,
+    .grants = grants,
     .give_back = give_back,
     .settle = settle,
     .left = left,

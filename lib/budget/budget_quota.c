@@ -35,6 +35,16 @@ static bool take(struct bide__budget *b, const struct bide__policy *p,
                              BIDE_FOREVER);
 }
 
+static int64_t grants(const struct bide__budget *b,
+                      const struct bide__policy *p,
+                      const struct bide__lane *lanes, int64_t now)
+{
+    (void)b;
+    (void)lanes;
+    (void)now;
+    return p->conf.budget.capacity;
+}
+
 static void give_back(struct bide__budget *b, const struct bide__policy *p,
                       const struct bide__ticket *ticket)
 {
@@ -91,6 +101,8 @@ static void start(struct bide__budget *b, const struct bide__policy *p,
 const struct bide__budget_kind bide__budget_quota = {
     .init = init,
     .take = take,
+    .grants = grants,
+    .cost = cost,
     .give_back = give_back,
     .settle = settle,
     .report = report,

@@ -23,6 +23,17 @@ static bool take(struct bide__budget *b, const struct bide__policy *p,
            p->max_tokens / 2;
 }
 
+/* Each failure before a retry takes a token, of those above half. */
+static int64_t grants(const struct bide__budget *b,
+                      const struct bide__policy *p,
+                      const struct bide__lane *lanes, int64_t now)
+{
+    (void)b;
+    (void)lanes;
+    (void)now;
+    return p->max_tokens / 2 / BIDE__MILLION;
+}
+
 /* Not below zero. */
 static void take_token(struct bide__budget *b)
 {
@@ -81,6 +92,7 @@ static void start(struct bide__budget *b, const struct bide__policy *p,
 const struct bide__budget_kind bide__budget_throttle = {
     .init = init,
     .take = take,
+    .grants = grants,
     .report = report,
     .left = left,
     .use = use,

@@ -45,6 +45,14 @@ static bool take(struct bide__budget *b, const struct bide__policy *p,
                             limit(p, lanes, now), &ret->tick);
 }
 
+static int64_t grants(const struct bide__budget *b,
+                      const struct bide__policy *p,
+                      const struct bide__lane *lanes, int64_t now)
+{
+    (void)b;
+    return limit(p, lanes, now);
+}
+
 static void give_back(struct bide__budget *b, const struct bide__policy *p,
                       const struct bide__ticket *ticket)
 {
@@ -89,6 +97,7 @@ const struct bide__budget_kind bide__budget_window = {
     .reclaim = reclaim,
     .begin = begin,
     .take = take,
+    .grants = grants,
     .give_back = give_back,
     .report = report,
     .left = left,

@@ -225,7 +225,7 @@ void bide_claim_apply(const bide_claim *claim, bide_op *op, int64_t now_ns)
 static bool could_retry(const struct bide__call *c)
 {
     return c->dep->policy.max_attempts > 1 && c->is.safe_twice &&
-           !c->is.one_shot && !c->is.no_more;
+           !c->is.one_shot && !c->is.no_more && !bide__retries_off(c->dep);
 }
 
 bide_claim bide_call_claim(const bide_call *call, const bide_op *op,

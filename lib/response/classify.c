@@ -145,6 +145,15 @@ static void refuse(bide_outcome *out, const struct bide__answer *a)
         out->cls = BIDE_OVERLOADED;
 }
 
+/* Returns whether someone else was faster. Without a policy that retries it, a
+ * conflict is permanent: to send the same again would overwrite their change. */
+static bool speaks_of_conflict(const struct bide__answer *a)
+{
+    return a->status_decides && (a->r->is_grpc
+                                     ? a->r->grpc_status == BIDE_GRPC_ABORTED
+                                     : a->r->status == 409);
+}
+
 static void apply_hints(bide_outcome *out, struct bide__answer *a)
 {
     bide_hint hint = read_hints(a);
@@ -172,6 +181,7 @@ static bide_outcome look_closer(const bide_rule *rules, size_t n_rules,
     out.fault = a.fault;
     out.not_processed = proves_unprocessed(&a);
     apply_rules(&out, rules, n_rules, &a);
+    out.conflict = out.cls == BIDE_TRANSIENT && speaks_of_conflict(&a);
     if (out.cls != BIDE_SUCCESS && out.cls != BIDE_IGNORED)
         apply_hints(&out, &a);
     return out;

@@ -127,6 +127,10 @@ static const char *segment(const char *at, const char *end, char *to,
     return at;
 }
 
+static const char no_action[] = "expected /api/deps/NAME/breaker/MODE, "
+                                "/api/deps/NAME/retries/off or "
+                                "/api/deps/NAME/fault/on";
+
 static bool mode_by_name(const char *name, bide_breaker_mode *ret)
 {
     static const char *const names[] = {
@@ -167,22 +171,51 @@ static void post_breaker(struct bide__admin *a, struct http_conn *c,
         act(c, s->force(s->ctx, dep, mode, why, sizeof why), why);
 }
 
-static void post_fault(struct bide__admin *a, struct http_conn *c,
-                       const char *dep, const char *word)
+/* Something of a dependency that can be on or off. */
+struct toggle {
+    const char *what;
+    bool (*set)(void *ctx, const char *dep, bool on, char *why, size_t size);
+    const char *without; /* what a program says that does not have it */
+};
+
+static void post_toggle(struct bide__admin *a, struct http_conn *c,
+                        const struct toggle *t, const char *dep,
+                        const char *word)
 {
-    const struct bide__source *s = a->conf.source;
     bool on = strcmp(word, "on") == 0;
     char why[256] = "";
 
     if (!on && strcmp(word, "off") != 0)
         admin_problem(c, 400, "expected on or off");
-    else if (!s->fault)
-        admin_problem(c, 501, "this program makes no faults");
+    else if (!t->set)
+        admin_problem(c, 501, t->without);
     else
-        act(c, s->fault(s->ctx, dep, on, why, sizeof why), why);
+        act(c, t->set(a->conf.source->ctx, dep, on, why, sizeof why), why);
 }
 
-/* /api/deps/NAME/breaker/MODE or /api/deps/NAME/fault/on, starting at NAME. */
+static void post_action(struct bide__admin *a, struct http_conn *c,
+                        const char *dep, const char *what, const char *word)
+{
+    const struct bide__source *s = a->conf.source;
+    const struct toggle toggles[] = {
+        { "retries", s->retries, "this program cannot turn retries off" },
+        { "fault", s->fault, "this program makes no faults" },
+    };
+
+    if (strcmp(what, "breaker") == 0) {
+        post_breaker(a, c, dep, word);
+        return;
+    }
+    for (size_t i = 0; i < sizeof toggles / sizeof toggles[0]; i++)
+        if (strcmp(what, toggles[i].what) == 0) {
+            post_toggle(a, c, &toggles[i], dep, word);
+            return;
+        }
+    admin_problem(c, 404, no_action);
+}
+
+/* /api/deps/NAME/breaker/MODE, .../retries/off or .../fault/on, starting at
+ * NAME. */
 static void post_dep(struct bide__admin *a, struct http_conn *c,
                      const char *at, const char *end)
 {
@@ -195,14 +228,10 @@ static void post_dep(struct bide__admin *a, struct http_conn *c,
         at = segment(at + 1, end, word, sizeof word);
     else
         at = NULL;
-    if (at && at == end && strcmp(what, "breaker") == 0)
-        post_breaker(a, c, dep, word);
-    else if (at && at == end && strcmp(what, "fault") == 0)
-        post_fault(a, c, dep, word);
+    if (at && at == end)
+        post_action(a, c, dep, what, word);
     else
-        admin_problem(c, 404,
-                      "expected /api/deps/NAME/breaker/MODE or "
-                      "/api/deps/NAME/fault/on");
+        admin_problem(c, 404, no_action);
 }
 
 static void post(struct bide__admin *a, struct http_conn *c, const char *path,

@@ -13,6 +13,7 @@
  *       "attempts": { "success": 4, "transient": 6, ... },
  *       "refused": { "attempts": 1, ... },   by reason; those over 0
  *       "retries": { "backoff": 5, "hint": 0, "immediate": 0, "dropped": 0 },
+ *       "retries_on": true,                  see bide_dep_set_retries()
  *       "amplification": 1.83,
  *       "hedges": { "on": false, "sent": 0, "won": 0, "refused": 0 },
  *       "breaker": { "on": true, "state": "open", "mode": "normal",

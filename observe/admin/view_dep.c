@@ -39,6 +39,7 @@ static void put_counts(const struct part *p)
         bide__json_count(j, bide_reason_name(r), s->retries_by_reason[r]);
     bide__json_count(j, "dropped", s->retries_dropped);
     bide__json_end(j);
+    bide__json_flag(j, "retries_on", s->retries_on);
     bide__json_number(j, "amplification", bide_stats_amplification(s));
 }
 
@@ -126,9 +127,9 @@ static void put_budget(const struct part *p)
     bide__json_number(p->j, "rate", p->s->rate);
     bide__json_count(p->j, "in_flight", p->s->in_flight);
     bide__json_number(p->j, "in_flight_max",
-                      p->conf->limits.in_flight == BIDE_UNLIMITED
+                      p->s->in_flight_limit == BIDE_UNLIMITED
                           ? (double)INFINITY
-                          : (double)p->conf->limits.in_flight);
+                          : (double)p->s->in_flight_limit);
     bide__json_count(p->j, "queued", p->s->queued);
     bide__json_end(p->j);
 }

@@ -117,7 +117,7 @@ void bide__view_rules(struct bide__json *j, const bide_policy_conf *conf)
 {
     size_t n;
     const bide_option *options = bide_policy_options(&n);
-    char text[64];
+    char text[BIDE__VALUE_TEXT];
 
     bide__json_list(j, "rules");
     for (size_t i = 0; i < n; i++) {

@@ -35,6 +35,8 @@ struct bide__source {
     /* Actions; NULL: not available. Each returns true, or writes why not. */
     bool (*force)(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
                   size_t size);
+    bool (*retries)(void *ctx, const char *dep, bool on, char *why,
+                    size_t size);
     bool (*fault)(void *ctx, const char *dep, bool on, char *why, size_t size);
     bool (*drain)(void *ctx, char *why, size_t size);
     bool (*reload)(void *ctx, char *why, size_t size);

@@ -133,6 +133,10 @@ ONE(hedges_refused, whole(s->hedges_refused))
 ONE(late_reports, whole(s->late_reports))
 ONE(in_flight, whole(s->in_flight))
 ONE(queued, whole(s->queued))
+ONE(in_flight_limit, any(s->in_flight_limit == BIDE_UNLIMITED
+                             ? INFINITY
+                             : (double)s->in_flight_limit))
+ONE(retries_off, whole(!s->retries_on))
 ONE(budget, left_of(s->budget_left))
 ONE(rate, any(s->rate))
 ONE(amplification, any(bide_stats_amplification(s)))
@@ -186,6 +190,11 @@ static const struct family {
         "not limit." }, put_rate },
     { { "bide_in_flight", GAUGE, "{attempt}",
         "Attempts that run, where the policy limits them." }, put_in_flight },
+    { { "bide_in_flight_limit", GAUGE, "{attempt}",
+        "Attempts that may run at once, as of now; +Inf where there is no "
+        "limit." }, put_in_flight_limit },
+    { { "bide_retries_off", GAUGE, "1",
+        "1 while all retries are switched off." }, put_retries_off },
     { { "bide_queued", GAUGE, "{call}",
         "Calls that wait for a place in flight." }, put_queued },
     { { "bide_amplification_ratio", GAUGE, "1",

@@ -76,7 +76,7 @@ static void option(struct page *p, const bide_option *o, bool indented,
 {
     const char *dot = strchr(o->key, '.');
     bool other = first && !bide__option_same(conf, first, o);
-    char text[64];
+    char text[BIDE__VALUE_TEXT];
 
     fprintf(p->out, "%s%s", indented ? "  " : "", other ? "<mark>" : "");
     fprintf(p->out, "%s: ", dot ? dot + 1 : o->key);

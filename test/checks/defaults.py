@@ -15,7 +15,7 @@ HEADERS = ['include/bide/version.h', 'include/bide/rng.h',
            'include/bide/backoff.h', 'include/bide/outcome.h',
            'include/bide/policy.h']
 # Members that no policy file sets, and structs that hold the others.
-NOT_OPTIONS = {'size', 'rules', 'n_rules'}
+NOT_OPTIONS = {'size', 'rules', 'n_rules', 'wait', 'wait_ctx'}
 FOREVER = 2 ** 63 - 1
 UNITS = {'ns': 1, 'us': 1e3, 'ms': 1e6, 's': 1e9, 'min': 60e9, 'h': 3600e9}
 faults = []
@@ -66,8 +66,9 @@ def macro(text, name):
 
 def init_values(text, name):
     """The initialiser as nested lists of expressions."""
-    body = macro(text, name).replace('BIDE_BACKOFF_INIT',
-                                     macro(text, 'BIDE_BACKOFF_INIT'))
+    body = macro(text, name)
+    for inner in ('BIDE_BACKOFF_INIT', 'BIDE_BACKOFF_PART_INIT'):
+        body = body.replace(inner, macro(text, inner))
     stack, word = [[]], ''
     depth = 0
     for c in body:
@@ -95,6 +96,7 @@ def constant(expression, values):
              'BIDE_SECOND': 10 ** 9, 'BIDE_MINUTE': 60 * 10 ** 9,
              'BIDE_HOUR': 3600 * 10 ** 9, 'NULL': None, 'true': True,
              'false': False, **values}
+    expression = expression.replace('(double)', '')
     expression = re.sub(r'INT64_C\((\d+)\)', r'\1', expression)
     if 'sizeof' in expression:
         return 'sizeof'
@@ -108,7 +110,9 @@ def flatten(all_structs, name, tree, prefix=''):
     if len(members) != len(tree):
         fault(name, f'{len(members)} members, {len(tree)} initialised')
     for (type_, member, comment), value in zip(members, tree):
-        if isinstance(value, list):
+        if type_ == 'bide_delays':  # one value, of which a comment says `none`
+            out[prefix + member] = (type_, comment, "'none'")
+        elif isinstance(value, list):
             out.update(flatten(all_structs, type_, value, prefix + member + '.'))
         else:
             out[prefix + member] = (type_, comment, value)
@@ -121,7 +125,7 @@ def quantity(text):
     """A number with an optional unit, or None."""
     text = text.strip()
     words = {'FOREVER': FOREVER, 'UNLIMITED': 2 ** 32 - 1, 'BIDE_SAME': -1,
-             'NULL': 'null', 'true': True, 'false': False}
+             'SAME': -1, 'NULL': 'null', 'true': True, 'false': False}
     if text in words:
         return words[text]
     m = re.fullmatch(r'(2\^31|[\d.]+(?:e\d+)?)(?: (ns|us|ms|s|min|h))?', text)
@@ -158,6 +162,7 @@ def options():
     text = subprocess.run([os.environ.get('CC', 'cc'), '-E', '-P', '-I', 'include',
                            '-iquote', '.', 'lib/options.c'], cwd=ROOT, check=True,
                           capture_output=True, text=True).stdout
+    text = re.sub(r'" *"', '', text)  # literals that stand side by side
     rows = []
     for m in re.finditer(r'\{\s*"([\w.]+)",\s*BIDE_OPTION_(\w+),\s*'
                          r'__builtin_offsetof\s*\(bide_policy_conf, ([\w.]+)\),'
@@ -182,7 +187,7 @@ def check_default(path, comment, expression, keys, values):
 def check_range(row, comment):
     key, type_, _, low, high, above = row
     said = said_range(comment)
-    if type_ in ('FLAG', 'CHOICE'):
+    if type_ in ('FLAG', 'CHOICE', 'DELAYS'):
         return
     if said is None:
         # attempt_timeout's "over 0; 10 s" and the like have one; all must

@@ -14,8 +14,9 @@ KEYS = ["decision", "reason", "class", "hint_ms", "hint_source", "wait_min_ms",
         "wait_max_ms"]
 RULES = ["cancelled", "client_timeout", "upload", "connection_wait",
          "permanent", "server_refused", "not_idempotent",
-         "not_replayable", "attempts", "upstream_retries", "no_hint",
-         "hint_too_long", "deadline", "breaker_open", "budget", "unreachable"]
+         "not_replayable", "attempts", "upstream_retries", "retries_off",
+         "no_hint", "hint_too_long", "deadline", "breaker_open", "budget",
+         "unreachable"]
 
 
 def word(value):

@@ -349,9 +349,21 @@ static bool force(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
     return false;
 }
 
-static const struct bide__source source = {
-    .program = "observe live", .hold = hold, .release = release, .force = force
-};
+static bool retries(void *ctx, const char *dep, bool on, char *why, size_t size)
+{
+    (void)ctx;
+    for (int i = 0; i < DEPS; i++)
+        if (strcmp(services[i].name, dep) == 0)
+            return bide_dep_set_retries(deps[i], on) == 0;
+    snprintf(why, size, "no dependency `%s`", dep);
+    return false;
+}
+
+static const struct bide__source source = { .program = "observe live",
+                                            .hold = hold,
+                                            .release = release,
+                                            .force = force,
+                                            .retries = retries };
 
 static void make_deps(void)
 {

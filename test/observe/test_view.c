@@ -112,6 +112,9 @@ static void totals_are_all_added(void **state)
     to.rate = from.rate;
     to.in_flight = from.in_flight;
     to.queued = from.queued;
+    memset(&from.in_flight_limit, 0,
+           offsetof(bide_stats, wait_computed) -
+               offsetof(bide_stats, in_flight_limit)); /* with the padding */
     memset(&from.breaker, 0,
            offsetof(bide_stats, breaker_to) - offsetof(bide_stats, breaker));
     memset(&to.breaker, 0,

@@ -1,4 +1,4 @@
-/* The in-flight cap and its queue: lib/limit.c and ask_place() of lib/attempt.c,
+/* The in-flight cap and its queue: lib/limit/limit.c and ask_place() of lib/attempt.c,
  * step by step.
  *
  * Mirrors bide__place_take(), bide__place_give(), bide__queue_join(), all by way

@@ -250,7 +250,7 @@ static void move_levels(struct member *me)
     int n = 0;
     for (int i = 0; i < 4000; i++) {
         struct bide__failure after = {
-            (bide_class)(BIDE_TRANSIENT + chance(me, 2)), chance(me, 2)
+            (bide_class)(BIDE_TRANSIENT + chance(me, 2)), chance(me, 2), 0
         };
         struct bide__budget_end end = {
             chance(me, 4) ? BIDE_SUCCESS : BIDE_TRANSIENT, false, true

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <time.h>
 
-#include "lib/limit.h"
+#include "lib/limit/limit.h"
 
 enum { CAP = 5 };
 

@@ -115,6 +115,9 @@ static void random_text(char *text, size_t size, const bide_option *o,
     case BIDE_OPTION_FLAG:
         snprintf(text, size, "%s", n % 2 ? "true" : "false");
         break;
+    case BIDE_OPTION_DELAYS:
+        snprintf(text, size, "[%lums, %lus]", n, n % 60);
+        break;
     default:
         while (o->choices[choices])
             choices++;
@@ -133,7 +136,7 @@ void random_policy(bide_policy_conf *conf, uint64_t *state)
     do {
         *conf = start;
         for (size_t i = 0; i < n; i++) {
-            char text[64];
+            char text[BIDE__VALUE_TEXT];
 
             random_text(text, sizeof text, &options[i], state);
             if (below(state, 4) == 0)
@@ -159,7 +162,7 @@ void assert_same_policy(const bide_policy_conf *a, const bide_policy_conf *b,
     const bide_option *options = bide_policy_options(&n);
 
     for (size_t i = 0; i < n; i++) {
-        char x[64], y[64];
+        char x[BIDE__VALUE_TEXT], y[BIDE__VALUE_TEXT];
 
         if (!bide__option_same(a, b, &options[i]))
             fail_msg("%s: %s, not %s, in\n%s", options[i].key,

@@ -61,7 +61,7 @@ static void make(bide_policy_conf *conf, const char *const *setting)
 static bool tells(const char *report, const bide_policy_conf *conf,
                   const bide_option *o, const char *format)
 {
-    char value[64], line[256];
+    char value[BIDE__VALUE_TEXT], line[1024];
 
     snprintf(line, sizeof line, format, o->key,
              bide__option_text(conf, o, value, sizeof value));
@@ -81,7 +81,7 @@ static void check(const struct target *target, const bide_policy_conf *before,
 
     if (!reflected && !named && !shared &&
         !bide__option_same(after, &defaults, o)) {
-        char value[64];
+        char value[BIDE__VALUE_TEXT];
 
         fail_msg("%s drops %s: %s\n%s", target->name, o->key,
                  bide__option_text(after, o, value, sizeof value), b.report);

@@ -48,6 +48,7 @@ enum script_event {
     SCRIPT_CANCEL,
     SCRIPT_END,
     SCRIPT_FORCE,
+    SCRIPT_RETRIES,
     SCRIPT_BREAKER,
     SCRIPT_LEFT
 };
@@ -88,6 +89,7 @@ struct step {
 #define CANCEL         .event = SCRIPT_CANCEL
 #define END            .event = SCRIPT_END
 #define FORCE(mode)    .event = SCRIPT_FORCE, .value = BIDE_BREAKER_##mode
+#define RETRIES(on)    .event = SCRIPT_RETRIES, .value = (on)
 #define BREAKER(state) .event = SCRIPT_BREAKER, .value = BIDE_BREAKER_##state
 #define LEFT(n)        .event = SCRIPT_LEFT, .value = (n) /* of the budget */
 
@@ -128,6 +130,12 @@ static inline bide_policy_conf script_conf(void)
     conf.budget.kind = BIDE_BUDGET_OFF;
     conf.breaker.kind = BIDE_BREAKER_OFF;
     conf.unreachable.wait_ns = 0;
+    /* the tests' own numbers, whatever the defaults are */
+    conf.budget.ratio = 0.1;
+    conf.breaker.failure_rate = 0.5;
+    conf.breaker.slow_rate = 1;
+    conf.breaker.open_ns = 30 * S;
+    conf.breaker.open_max_ns = 5 * BIDE_MINUTE;
     return conf;
 }
 
@@ -280,6 +288,9 @@ static inline void script_step(struct stage *stage, const struct step *step,
     case SCRIPT_FORCE:
         assert_int_equal(
             bide_dep_force_breaker(dep, (bide_breaker_mode)step->value), 0);
+        break;
+    case SCRIPT_RETRIES:
+        assert_int_equal(bide_dep_set_retries(dep, step->value != 0), 0);
         break;
     case SCRIPT_BREAKER:
         script_equal(where, "breaker", (int)bide_dep_breaker(dep, stage->now),

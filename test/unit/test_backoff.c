@@ -17,6 +17,9 @@
 #define MS           INT64_C(1000000)
 #define MAX          INT64_MAX
 
+/* The shape, and no list. */
+#define GROWING BIDE_SHAPE_EXPONENTIAL, { 0, { 0 } }
+
 enum { N_JITTERS = BIDE_JITTER_PROPORTIONAL + 1 };
 
 static uint64_t next_same(void *state)
@@ -52,7 +55,8 @@ static void backoff_init_is_what_the_header_says(void **state)
     assert_true(b.spread == 0.2);
     assert_int_equal(b.jitter, BIDE_JITTER_FULL);
     assert_false(b.immediate_first);
-    assert_int_equal(b.throttled_base_ns, BIDE_SAME);
+    assert_int_equal(b.shape, BIDE_SHAPE_EXPONENTIAL);
+    assert_int_equal(b.delays.n, 0);
 }
 
 static void backoff_value_doubles_up_to_the_cap(void **state)
@@ -120,7 +124,7 @@ static void backoff_range_of_each_jitter(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         char what[32];
         bide_backoff b = { 100, 1000,           rows[i].floor, 2,
-                           0.2, rows[i].jitter, false,         BIDE_SAME };
+                           0.2, rows[i].jitter, false,         GROWING };
         snprintf(what, sizeof what, "row %zu", i);
         assert_range(&b, rows[i].n, rows[i].previous, rows[i].min, rows[i].max,
                      what);
@@ -135,7 +139,7 @@ static void backoff_base_equal_to_cap_waits_it(void **state)
     (void)state;
     for (int j = 0; j < N_JITTERS; j++) {
         bide_backoff b = {
-            500, 500, 0, 2, 0.2, (bide_jitter)j, false, BIDE_SAME
+            500, 500, 0, 2, 0.2, (bide_jitter)j, false, GROWING
         };
         assert_range(&b, 0, 0, min[j], 500, bide_jitter_name(b.jitter));
         assert_range(&b, 5, 500, min[j], 500, bide_jitter_name(b.jitter));
@@ -148,7 +152,7 @@ static void backoff_cap_zero_waits_nothing(void **state)
 {
     (void)state;
     for (int j = 0; j < N_JITTERS; j++) {
-        bide_backoff b = { 0, 0, 0, 2, 0.2, (bide_jitter)j, false, BIDE_SAME };
+        bide_backoff b = { 0, 0, 0, 2, 0.2, (bide_jitter)j, false, GROWING };
         assert_range(&b, 0, 0, 0, 0, bide_jitter_name(b.jitter));
         assert_range(&b, UINT32_MAX, MAX, 0, 0, bide_jitter_name(b.jitter));
         b.base_ns = 100; /* not a policy, but not a crash either */
@@ -161,7 +165,7 @@ static void backoff_base_zero_waits_only_what_decorrelates(void **state)
     (void)state;
     for (int j = 0; j < N_JITTERS; j++) {
         bide_backoff b = {
-            0, 1000, 0, 2, 0.2, (bide_jitter)j, false, BIDE_SAME
+            0, 1000, 0, 2, 0.2, (bide_jitter)j, false, GROWING
         };
         assert_range(&b, 0, 0, 0, 0, bide_jitter_name(b.jitter));
         assert_range(&b, 50, 0, 0, 0, bide_jitter_name(b.jitter));
@@ -174,7 +178,8 @@ static void backoff_longest_durations_do_not_wrap(void **state)
 
     (void)state;
     for (int j = 0; j < N_JITTERS; j++) {
-        bide_backoff b = { MAX, MAX, 0, 1000, 0.2, (bide_jitter)j, false, MAX };
+        bide_backoff b = { MAX, MAX, 0, 1000, 0.2, (bide_jitter)j, false,
+                           GROWING };
         int64_t lo, hi;
 
         bide_backoff_range(&b, UINT32_MAX, MAX, &lo, &hi);
@@ -209,7 +214,7 @@ static void regress_backoff_proportional_rounding_stays_under_cap(void **state)
         for (size_t j = 0; j < COUNT(spreads); j++) {
             bide_backoff b = { caps[i], caps[i],    0,
                                2,       spreads[j], BIDE_JITTER_PROPORTIONAL,
-                               false,   BIDE_SAME };
+                               false,   GROWING };
             int64_t lo, hi;
             bide_backoff_range(&b, 3, 0, &lo, &hi);
             assert_true(lo <= hi && hi <= caps[i]);
@@ -236,7 +241,7 @@ static void regress_backoff_negative_durations_wait_at_least_zero(void **state)
                            0.2,
                            (bide_jitter)(i / D / D / D / D),
                            false,
-                           BIDE_SAME };
+                           GROWING };
         int64_t previous = durations[i / D / D / D % D];
         int64_t most = b.cap_ns > b.floor_ns ? b.cap_ns : b.floor_ns;
         int64_t lo, hi;
@@ -259,7 +264,7 @@ static void backoff_numbers_that_are_none_stay_in_range(void **state)
     for (size_t i = 0; i < COUNT(numbers); i++) {
         for (int j = 0; j < N_JITTERS; j++) {
             bide_backoff b = { 100,        1000,           0,     numbers[i],
-                               numbers[i], (bide_jitter)j, false, BIDE_SAME };
+                               numbers[i], (bide_jitter)j, false, GROWING };
             for (uint32_t n = 0; n < 70; n++) {
                 int64_t lo, hi;
                 bide_backoff_range(&b, n, 100, &lo, &hi);

@@ -93,7 +93,7 @@ static int64_t would_grant(bide_dep *dep, int64_t now)
 {
     struct bide__budget copy;
     struct bide__ticket ticket = { 0, 0 };
-    struct bide__failure failure = { BIDE_TRANSIENT, false };
+    struct bide__failure failure = { BIDE_TRANSIENT, false, 0 };
     struct bide__budget_end end = { BIDE_TRANSIENT, false, true };
     int64_t n = 0;
     memcpy(&copy, &dep->budget, sizeof copy);

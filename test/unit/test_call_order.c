@@ -4,7 +4,7 @@
 /* The tables are laid out by hand. */
 /* clang-format off */
 
-/* Every rule is a way to spoil a failure that would be retried. All 32768 ways to
+/* Every rule is a way to spoil a failure that would be retried. All 65536 ways to
  * combine them are tried: the first that applies decides. */
 
 struct scene {
@@ -13,6 +13,7 @@ struct scene {
     bide_outcome out;
     bool cancel;
     bool open;
+    bool off;
     bool clipped; /* its timeout says nothing, so it is ignored */
 };
 
@@ -71,6 +72,11 @@ static void spoil_upstream_retries(struct scene *s)
     s->op.upstream_attempt = 1;
 }
 
+static void spoil_retries_off(struct scene *s)
+{
+    s->off = true;
+}
+
 static void spoil_no_hint(struct scene *s)
 {
     s->conf.retry_after.throttled_without_hint = BIDE_UNHINTED_STOP;
@@ -115,6 +121,7 @@ static const struct rule {
     { BIDE_BECAUSE_NOT_REPLAYABLE, spoil_not_replayable },
     { BIDE_BECAUSE_ATTEMPTS, spoil_attempts },
     { BIDE_BECAUSE_UPSTREAM_RETRIES, spoil_upstream_retries },
+    { BIDE_BECAUSE_RETRIES_OFF, spoil_retries_off },
     { BIDE_BECAUSE_NO_HINT, spoil_no_hint },
     { BIDE_BECAUSE_HINT_TOO_LONG, spoil_hint_too_long },
     { BIDE_BECAUSE_DEADLINE, spoil_deadline },
@@ -136,6 +143,8 @@ static bide_decision play_scene(const struct scene *scene, bide_verdict *ret)
     assert_int_equal(bide_call_report(&call, 1, &scene->out, MS), 0);
     if (scene->cancel)
         bide_call_cancel(&call);
+    if (scene->off)
+        bide_dep_set_retries(dep, false);
     if (scene->open)
         bide_dep_force_breaker(dep, BIDE_BREAKER_FORCED_OPEN);
     d = bide_call_next(&call, MS);
@@ -198,7 +207,7 @@ static void call_rules_stand_in_the_order_of_the_reasons(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rules); i++)
         assert_int_equal(rules[i].reason, BIDE_BECAUSE_CANCELLED + (int)i);
-    assert_int_equal(BIDE_BECAUSE_BUDGET, BIDE_BECAUSE_CANCELLED + 14);
+    assert_int_equal(BIDE_BECAUSE_BUDGET, BIDE_BECAUSE_CANCELLED + 15);
 }
 
 int main(void)

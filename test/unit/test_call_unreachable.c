@@ -402,6 +402,33 @@ static void held_while_unreachable_knocks_on(void **state)
          { 63 * S, BY(1), TRY(1, HELD) });
 }
 
+/* What will not change by waiting ends the call. */
+static void held_is_not_what_cannot_improve(void **state)
+{
+    bide_policy_conf conf = script_conf();
+    bide_dep *dep;
+
+    (void)state;
+    conf.when_refused = BIDE_REFUSED_WAIT;
+    conf.budget.kind = BIDE_BUDGET_WINDOW;
+    conf.budget.per_call = 0.1; /* one of the ten at the start */
+    PLAY(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 0, REPORT(1, FAILED) },
+         { 100 * MS, WAIT(200 * MS, BACKOFF) },
+         { 200 * MS, TRY(2, BACKOFF) },
+         { 200 * MS, REPORT(2, FAILED) },
+         { 200 * MS, DONE(BUDGET) });
+    conf.budget.per_call = 1;
+    dep = script_dep(&conf);
+    bide_dep_set_retries(dep, false);
+    PLAY_ON(dep, GET,
+         { 0, TRY(1, FIRST) },
+         { 0, REPORT(1, FAILED) },
+         { 0, DONE(RETRIES_OFF) });
+    bide_dep_free(dep);
+}
+
 static void held_call_is_cancelled(void **state)
 {
     bide_policy_conf conf = breaker_conf(1);
@@ -436,6 +463,7 @@ int main(void)
         cmocka_unit_test(held_beyond_the_deadline_is_refused),
         cmocka_unit_test(held_by_the_cap_and_the_throttle),
         cmocka_unit_test(held_while_unreachable_knocks_on),
+        cmocka_unit_test(held_is_not_what_cannot_improve),
         cmocka_unit_test(held_call_is_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

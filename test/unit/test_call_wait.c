@@ -10,7 +10,7 @@ static void call_throttled_base_is_for_throttled_ones(void **state)
     bide_policy_conf conf = script_conf();
 
     (void)state;
-    conf.backoff.throttled_base_ns = S;
+    conf.backoff_throttled.base_ns = S;
     PLAY(&conf, GET,
          { 0, TRY(1, FIRST) },
          { 0, REPORT(1, THROTTLED) },

@@ -93,11 +93,12 @@ static void error_reasons_keep_their_keys_in_order(void **state)
         "server_refused",
         "not_idempotent", "not_replayable",
         "attempts",       "upstream_retries",
-        "no_hint",        "hint_too_long",
+        "retries_off",    "no_hint",        "hint_too_long",
         "deadline",       "breaker_open",
         "budget",         "unreachable",
         "in_flight",
         "local_throttle", "adaptive_rate",
+        "rate",
         "shed_retry",     "shed_priority",
         "first",          "backoff",
         "hint",           "immediate",
@@ -124,6 +125,7 @@ static void reason_of_bide_itself_is_refusal(void **state)
 {
     static const char *const own[] = { "breaker_open", "budget", "in_flight",
                                        "local_throttle", "adaptive_rate",
+                                       "rate", "retries_off",
                                        "shed_retry", "shed_priority",
                                        "unreachable",
                                        "connection_wait" };

@@ -1,6 +1,6 @@
 /* test_limit.c: the in-flight cap and its queue, and adaptive throttling. */
 #include "fixture.h"
-#include "lib/limit.h"
+#include "lib/limit/limit.h"
 
 /* ===== the cap ===== */
 

@@ -23,6 +23,8 @@ static size_t width(bide_option_type type)
         return sizeof(bool);
     case BIDE_OPTION_CHOICE:
         return sizeof(bide_jitter);
+    case BIDE_OPTION_DELAYS:
+        return sizeof(bide_delays);
     default:
         return sizeof(double);
     }
@@ -52,7 +54,7 @@ static void options_without_count_are_given_too(void **state)
     assert_null(bide__option_error(-1));
 }
 
-/* Every byte of the struct belongs to one option, or is one of the three
+/* Every byte of the struct belongs to one option, or is one of the five
  * members that are not for a file to set, or is padding: less of it than the
  * member behind it is wide, and only in front of one that needs it. */
 static void options_cover_each_field_once(void **state)
@@ -65,7 +67,8 @@ static void options_cover_each_field_once(void **state)
     (void)state;
     for (size_t i = 0; i < n; i++) {
         assert_true(o[i].offset + width(o[i].type) <= SIZE);
-        assert_int_equal(o[i].offset % width(o[i].type), 0);
+        if (o[i].type != BIDE_OPTION_DELAYS)
+            assert_int_equal(o[i].offset % width(o[i].type), 0);
         for (size_t j = 0; j < width(o[i].type); j++)
             if (used[o[i].offset + j]++)
                 fail_msg("%s overlaps another option", o[i].key);
@@ -73,6 +76,8 @@ static void options_cover_each_field_once(void **state)
     memset(used + offsetof(bide_policy_conf, size), 1, sizeof(size_t));
     memset(used + offsetof(bide_policy_conf, rules), 1, sizeof(void *));
     memset(used + offsetof(bide_policy_conf, n_rules), 1, sizeof(size_t));
+    memset(used + offsetof(bide_policy_conf, wait), 1, sizeof(bide_wait_fn));
+    memset(used + offsetof(bide_policy_conf, wait_ctx), 1, sizeof(void *));
     for (size_t at = 0; at < SIZE; at++) {
         padding = used[at] ? 0 : padding + 1;
         if (padding >= sizeof(int64_t))
@@ -92,7 +97,15 @@ static void options_reach_the_fields_they_name(void **state)
         ROW("deadline", deadline_ns),
         ROW("backoff.base", backoff.base_ns),
         ROW("backoff.cap", backoff.cap_ns),
-        ROW("backoff.throttled_base", backoff.throttled_base_ns),
+        ROW("backoff_throttled.base", backoff_throttled.base_ns),
+        ROW("backoff.shape", backoff.shape),
+        ROW("backoff.delays", backoff.delays),
+        ROW("backoff_conflict.delays", backoff_conflict.delays),
+        ROW("backoff_timeout.factor", backoff_timeout.factor),
+        ROW("budget.per_call", budget.per_call),
+        ROW("limits.rate", limits.rate),
+        ROW("limits.rate_wait", limits.rate_wait_ns),
+        ROW("limits.adaptive_initial", limits.adaptive_initial),
         ROW("retry_after.max", retry_after.max_ns),
         ROW("budget.ratio", budget.ratio),
         ROW("budget.cost_throttled", budget.cost_throttled),
@@ -172,7 +185,9 @@ static void options_special_words_are_among_what_is_expected(void **state)
         if (!strstr(o[i].expects, o[i].special))
             fail_msg("%s does not say \"%s\"", o[i].key, o[i].special);
         assert_true(o[i].type == BIDE_OPTION_DURATION ||
-                    o[i].type == BIDE_OPTION_COUNT);
+                    o[i].type == BIDE_OPTION_COUNT ||
+                    o[i].type == BIDE_OPTION_NUMBER ||
+                    o[i].type == BIDE_OPTION_DELAYS);
     }
 }
 
@@ -206,6 +221,8 @@ static void options_choices_follow_their_enums(void **state)
     static const char *const jitter[] = { "none",         "full",
                                           "equal",        "decorrelated",
                                           "proportional", NULL };
+    static const char *const shape[] = { "exponential", "linear", NULL };
+    static const char *const adaptive[] = { "off", "aimd", "gradient", NULL };
     static const char *const budget[] = { "off",      "window",    "quota",
                                           "throttle", "in_flight", NULL };
     static const char *const breaker[] = { "off", "time", "count", NULL };
@@ -219,6 +236,8 @@ static void options_choices_follow_their_enums(void **state)
 
     (void)state;
     assert_choices("backoff.jitter", jitter);
+    assert_choices("backoff.shape", shape);
+    assert_choices("limits.adaptive", adaptive);
     assert_choices("budget.kind", budget);
     assert_choices("breaker.kind", breaker);
     assert_choices("breaker.mode", mode);

@@ -63,8 +63,24 @@ static void expect_taken(const bide_option *o, const void *value, size_t size,
                          double shown)
 {
     static const char *const others[] = {
-        "backoff.cap",      "backoff.floor", "backoff.throttled_base",
-        "breaker.open_max", "hedge.max",     "lanes",
+        "backoff.cap",
+        "backoff.floor",
+        "backoff.shape",
+        "backoff.delays",
+        "backoff_throttled.base",
+        "backoff_throttled.cap",
+        "backoff_throttled.delays",
+        "backoff_conflict.base",
+        "backoff_conflict.cap",
+        "backoff_conflict.delays",
+        "backoff_timeout.base",
+        "backoff_timeout.cap",
+        "backoff_timeout.delays",
+        "breaker.open_max",
+        "hedge.max",
+        "limits.adaptive_min",
+        "limits.adaptive_initial",
+        "lanes",
     };
     bide_policy_conf conf = defaults();
     put(&conf, o, value, size);
@@ -134,6 +150,12 @@ static void sweep_number(const bide_option *o)
                      -NAN };
     double least = o->above_min ? nextafter(o->min, 1) : o->min;
 
+    if (o->special) {
+        out[3] = nextafter((double)o->special_value, 0);
+        least = (double)o->special_value;
+        expect_taken(o, &least, sizeof least, least);
+        least = o->min;
+    }
     for (size_t i = 0; i < COUNT(out); i++)
         expect_field(o, &out[i], sizeof out[i], out[i]);
     if (o->above_min)
@@ -163,6 +185,25 @@ static void sweep_flag(const bide_option *o)
     }
 }
 
+static void sweep_delays(const bide_option *o)
+{
+    bide_delays d = { 0, { 0 } };
+
+    for (uint32_t n = 0; n <= BIDE_MAX_DELAYS; n++) {
+        d.n = n;
+        expect_taken(o, &d, sizeof d, n);
+        d.ns[0] = -1;
+        if (n > 0)
+            expect_field(o, &d, sizeof d, -1);
+        d.ns[0] = INT64_MAX;
+        expect_taken(o, &d, sizeof d, n);
+    }
+    d.n = BIDE_MAX_DELAYS + 1;
+    expect_field(o, &d, sizeof d, d.n);
+    d.n = UINT32_MAX;
+    expect_field(o, &d, sizeof d, d.n);
+}
+
 static void policy_each_field_out_of_range_is_named(void **state)
 {
     size_t n;
@@ -182,6 +223,9 @@ static void policy_each_field_out_of_range_is_named(void **state)
             break;
         case BIDE_OPTION_CHOICE:
             sweep_choice(&o[i]);
+            break;
+        case BIDE_OPTION_DELAYS:
+            sweep_delays(&o[i]);
             break;
         default:
             sweep_number(&o[i]);
@@ -210,7 +254,7 @@ static void policy_nonsense_is_refused(void **state)
     REFUSED("backoff.factor", backoff.factor, 0.999);
     REFUSED("backoff.factor", backoff.factor, NAN);
     REFUSED("backoff.spread", backoff.spread, 1.001);
-    REFUSED("backoff.throttled_base", backoff.throttled_base_ns, -2);
+    REFUSED("backoff_throttled.base", backoff_throttled.base_ns, -2);
     REFUSED("retry_after.max", retry_after.max_ns, -1);
     REFUSED("retry_after.jitter", retry_after.jitter, 1.5);
     REFUSED("budget.ratio", budget.ratio, 1.1);
@@ -249,13 +293,13 @@ static void policy_extremes_are_taken(void **state)
     conf.attempt_min_ns = INT64_MAX;
     conf.deadline_ns = INT64_MAX;
     conf.backoff.base_ns = conf.backoff.cap_ns = INT64_MAX;
-    conf.backoff.floor_ns = conf.backoff.throttled_base_ns = INT64_MAX;
+    conf.backoff.floor_ns = conf.backoff_throttled.base_ns = INT64_MAX;
     conf.backoff.factor = 1000;
     conf.retry_after.max_ns = INT64_MAX;
     conf.limits.queue_timeout_ns = INT64_MAX;
     assert_int_equal(bide_policy_check(&conf), 0);
     conf.backoff.base_ns = conf.backoff.cap_ns = conf.backoff.floor_ns = 0;
-    conf.backoff.throttled_base_ns = 0;
+    conf.backoff_throttled.base_ns = 0;
     conf.backoff.factor = 1;
     conf.retry_after.max_ns = 0;
     conf.attempts = 1;
@@ -291,10 +335,10 @@ static void policy_throttled_base_over_cap_is_refused(void **state)
     bide_policy_conf conf = defaults();
 
     (void)state;
-    conf.backoff.throttled_base_ns = conf.backoff.cap_ns;
+    conf.backoff_throttled.base_ns = conf.backoff.cap_ns;
     assert_int_equal(bide_policy_check(&conf), 0);
-    conf.backoff.throttled_base_ns++;
-    assert_refused(&conf, "backoff.throttled_base");
+    conf.backoff_throttled.base_ns++;
+    assert_refused(&conf, "backoff_throttled.base");
 }
 
 static void policy_min_calls_over_the_ring_is_refused(void **state)

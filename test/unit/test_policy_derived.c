@@ -96,19 +96,19 @@ static void policy_largest_numbers_do_not_overflow(void **state)
 static void policy_throttled_base_is_the_base_unless_set(void **state)
 {
     bide_policy_conf conf = defaults();
-    struct bide__policy p;
+    bide_backoff b = bide_policy_backoff(&conf, BIDE_AFTER_THROTTLED);
 
     (void)state;
-    bide__policy_init(&p, &conf);
-    assert_int_equal(p.throttled.base_ns, conf.backoff.base_ns);
-    conf.backoff.throttled_base_ns = 0; /* zero means zero */
-    bide__policy_init(&p, &conf);
-    assert_int_equal(p.throttled.base_ns, 0);
-    assert_int_equal(p.conf.backoff.base_ns, conf.backoff.base_ns);
-    conf.backoff.throttled_base_ns = BIDE_SECOND;
-    bide__policy_init(&p, &conf);
-    assert_int_equal(p.throttled.base_ns, BIDE_SECOND);
-    assert_int_equal(p.throttled.cap_ns, conf.backoff.cap_ns);
+    assert_int_equal(b.base_ns, conf.backoff.base_ns);
+    conf.backoff_throttled.base_ns = 0; /* zero means zero */
+    b = bide_policy_backoff(&conf, BIDE_AFTER_THROTTLED);
+    assert_int_equal(b.base_ns, 0);
+    conf.backoff_throttled.base_ns = BIDE_SECOND;
+    b = bide_policy_backoff(&conf, BIDE_AFTER_THROTTLED);
+    assert_int_equal(b.base_ns, BIDE_SECOND);
+    assert_int_equal(b.cap_ns, conf.backoff.cap_ns);
+    b = bide_policy_backoff(&conf, BIDE_AFTER_FAILURE);
+    assert_int_equal(b.base_ns, conf.backoff.base_ns);
 }
 
 /* The short way is only for policies that ask for nothing beyond the usual. */
@@ -138,6 +138,8 @@ static void policy_plain_is_nothing_beyond_the_usual(void **state)
     NOT_PLAIN(hedge.max, 1);
     NOT_PLAIN(limits.in_flight, 100);
     NOT_PLAIN(limits.adaptive_rate, true);
+    NOT_PLAIN(limits.adaptive, BIDE_ADAPTIVE_AIMD);
+    NOT_PLAIN(limits.rate, 50);
     NOT_PLAIN(limits.adaptive_throttle, true);
 #undef NOT_PLAIN
 }

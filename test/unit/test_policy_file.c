@@ -77,7 +77,7 @@ static void option_text_reads_back(void **state)
     bide_policy_conf init = BIDE_POLICY_CONF_INIT, conf, back;
     size_t n;
     const bide_option *options = bide_policy_options(&n);
-    char buffer[64];
+    char buffer[BIDE__VALUE_TEXT];
 
     (void)state;
     for (size_t i = 0; i < n; i++) {

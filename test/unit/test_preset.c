@@ -136,7 +136,7 @@ static void preset_aws_standard_is_the_guide(void **state)
     assert_int_equal(bide_backoff_value(&p.backoff, 0), 1 * S);
     assert_int_equal(bide_backoff_value(&p.backoff, 1), 2 * S);
     assert_int_equal(bide_backoff_value(&p.backoff, 9), 20 * S);
-    assert_int_equal(p.backoff.throttled_base_ns, BIDE_SAME);
+    assert_int_equal(p.backoff_throttled.base_ns, BIDE_SAME);
     assert_int_equal(p.breaker.kind, BIDE_BREAKER_OFF);
 }
 
@@ -154,7 +154,7 @@ static void preset_aws_2026_is_the_announcement(void **state)
     assert_int_equal(p.budget.refund, 1);
     assert_int_equal(p.backoff.jitter, BIDE_JITTER_FULL);
     assert_int_equal(p.backoff.base_ns, 50 * MS);
-    assert_int_equal(p.backoff.throttled_base_ns, S);
+    assert_int_equal(p.backoff_throttled.base_ns, S);
     assert_int_equal(p.backoff.cap_ns, 20 * S);
     assert_int_equal(p.breaker.kind, BIDE_BREAKER_OFF);
 }

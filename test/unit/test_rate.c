@@ -9,7 +9,7 @@
 #include <math.h>
 
 #include "fixture.h"
-#include "lib/limit.h"
+#include "lib/limit/limit.h"
 
 static void assert_near(double is, double expected, double share)
 {

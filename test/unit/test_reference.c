@@ -139,7 +139,7 @@ static void schema_keys_are_the_options(void **state)
 static void reference_page_names_every_option_and_code(void **state)
 {
     size_t n, len;
-    char *page = written(bide__write_reference, &len), row[128], buffer[64];
+    char *page = written(bide__write_reference, &len), row[128], buffer[BIDE__VALUE_TEXT];
     const bide_policy_conf init = BIDE_POLICY_CONF_INIT;
     const bide_option *options = bide_policy_options(&n);
 

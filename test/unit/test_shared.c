@@ -150,6 +150,25 @@ static void breaker_opens_for_all(bide_policy_conf conf)
     close(fd);
 }
 
+static void shared_switch_turns_retries_off_for_all(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = small_conf();
+    conf.breaker.kind = BIDE_BREAKER_OFF;
+    int fd = new_file(&conf);
+    struct side a, b, c;
+    bide_dep *one = join(&a, fd, &conf, false);
+    bide_dep *two = join(&b, fd, &conf, false);
+    int64_t now = 100 * S;
+    assert_int_equal(bide_dep_set_retries(one, false), 0);
+    assert_int_equal(fail_all(two, &now), BIDE_BECAUSE_RETRIES_OFF);
+    bide_dep *three = join(&c, fd, &conf, true); /* one that starts later */
+    assert_int_equal(fail_all(three, &now), BIDE_BECAUSE_RETRIES_OFF);
+    assert_int_equal(bide_dep_set_retries(three, true), 0);
+    assert_int_equal(fail_all(one, &now), BIDE_BECAUSE_ATTEMPTS);
+    close(fd);
+}
+
 static void shared_breaker_opens_for_all(void **state)
 {
     (void)state;
@@ -369,6 +388,7 @@ int main(void)
         cmocka_unit_test(shared_size_is_a_part_of_the_whole),
         cmocka_unit_test(shared_budget_is_one),
         cmocka_unit_test(shared_breaker_opens_for_all),
+        cmocka_unit_test(shared_switch_turns_retries_off_for_all),
         cmocka_unit_test(shared_quota_starts_once),
         cmocka_unit_test(shared_state_of_another_shape_is_refused),
         cmocka_unit_test(shared_budget_stays_spent_under_a_changed_policy),

@@ -88,7 +88,7 @@ static inline void walk_conf_waits(struct walk *w, bide_policy_conf *conf)
     if (walk_one_in(w, 4))
         conf->backoff.floor_ns = conf->backoff.cap_ns / 2;
     if (walk_one_in(w, 4))
-        conf->backoff.throttled_base_ns = conf->backoff.cap_ns;
+        conf->backoff_throttled.base_ns = conf->backoff.cap_ns;
     conf->backoff.immediate_first = walk_one_in(w, 2);
     conf->retry_after.mode = (bide_hint_mode)walk_pick(w, 2);
     conf->retry_after.max_ns = walk_duration(w);

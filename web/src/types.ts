@@ -60,6 +60,7 @@ export interface Dep {
     opened: number;
   };
   budget: { kind: string; left: number | null; usual: number | null };
+  retries_on: boolean;
   limits: { rate: number | null; in_flight: number; in_flight_max: number | null; queued: number };
   rules: [string, string, string][];
   waits: { computed: Buckets; jittered: Buckets; slept: Buckets; ideal: Buckets };

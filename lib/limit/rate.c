@@ -4,7 +4,7 @@
  * smoothing 0.8 over half seconds, at least one attempt every two seconds.
  * Theirs keeps ten variables under a lock; here it is computed from three
  * words. */
-#include "lib/limit.h"
+#include "lib/limit/limit.h"
 
 #include <math.h>
 #include <string.h>

@@ -12,12 +12,8 @@
 #include <string.h>
 
 #include "bide/error.h"
+#include "lib/wait/backoff.h"
 #include "lib/time.h"
-
-int64_t bide_backoff_value(const bide_backoff *b, uint32_t n)
-{
-    return bide__grow_ns(b->base_ns, b->factor, n, b->cap_ns);
-}
 
 static int64_t smaller(int64_t a, int64_t b)
 {
@@ -29,6 +25,44 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static uint32_t n_delays(const bide_backoff *b)
+{
+    return b->delays.n < BIDE_MAX_DELAYS ? b->delays.n : BIDE_MAX_DELAYS;
+}
+
+/* No wait is longer, before the floor. A list says so by itself: a cap that cut
+ * off what is written there would be a silent correction. */
+static int64_t cap_of(const bide_backoff *b)
+{
+    int64_t longest = 0;
+    if (b->delays.n == 0)
+        return b->cap_ns;
+    for (uint32_t i = 0; i < n_delays(b); i++)
+        longest = larger(longest, b->delays.ns[i]);
+    return longest;
+}
+
+static int64_t listed_value(const bide_backoff *b, uint32_t n)
+{
+    uint32_t last = n_delays(b) - 1;
+    return larger(b->delays.ns[n < last ? n : last], 0);
+}
+
+static int64_t linear_value(const bide_backoff *b, uint32_t n)
+{
+    int64_t v = bide__times_ns(larger(b->base_ns, 0), (uint64_t)n + 1);
+    return larger(smaller(v, b->cap_ns), 0);
+}
+
+int64_t bide_backoff_value(const bide_backoff *b, uint32_t n)
+{
+    if (b->delays.n != 0)
+        return listed_value(b, n);
+    if (b->shape == BIDE_SHAPE_LINEAR)
+        return linear_value(b, n);
+    return bide__grow_ns(b->base_ns, b->factor, n, b->cap_ns);
+}
+
 /* 3 * previous, where previous starts at base. */
 static int64_t decorrelated_max(const bide_backoff *b, int64_t previous)
 {
@@ -36,10 +70,9 @@ static int64_t decorrelated_max(const bide_backoff *b, int64_t previous)
     return previous > b->cap_ns / 3 ? b->cap_ns : 3 * previous;
 }
 
-void bide_backoff_range(const bide_backoff *b, uint32_t n, int64_t previous_ns,
-                        int64_t *ret_min_ns, int64_t *ret_max_ns)
+void bide__backoff_spread(const bide_backoff *b, int64_t v, int64_t previous_ns,
+                          int64_t *ret_min_ns, int64_t *ret_max_ns)
 {
-    int64_t v = bide_backoff_value(b, n);
     int64_t lo = v, hi = v;
 
     switch (b->jitter) {
@@ -57,12 +90,24 @@ void bide_backoff_range(const bide_backoff *b, uint32_t n, int64_t previous_ns,
         break;
     case BIDE_JITTER_PROPORTIONAL:
         /* the scaling goes through double, which may round up past the cap */
-        lo = smaller(bide__scale_ns(v, 1 - b->spread), b->cap_ns);
-        hi = smaller(bide__scale_ns(v, 1 + b->spread), b->cap_ns);
+        lo = smaller(bide__scale_ns(v, 1 - b->spread), cap_of(b));
+        hi = smaller(bide__scale_ns(v, 1 + b->spread), cap_of(b));
         break;
     }
     *ret_min_ns = larger(larger(lo, b->floor_ns), 0);
     *ret_max_ns = larger(hi, *ret_min_ns);
+}
+
+void bide_backoff_range(const bide_backoff *b, uint32_t n, int64_t previous_ns,
+                        int64_t *ret_min_ns, int64_t *ret_max_ns)
+{
+    bide__backoff_spread(b, bide_backoff_value(b, n), previous_ns, ret_min_ns,
+                         ret_max_ns);
+}
+
+int64_t bide__backoff_most(const bide_backoff *b, int64_t v)
+{
+    return larger(smaller(v, cap_of(b)), 0);
 }
 
 int64_t bide_backoff_wait(const bide_backoff *b, uint32_t n,

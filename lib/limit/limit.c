@@ -1,5 +1,5 @@
 /* The in-flight cap and adaptive throttling; the adaptive rate is in rate.c. */
-#include "lib/limit.h"
+#include "lib/limit/limit.h"
 
 #include <stddef.h>
 
