@@ -198,7 +198,7 @@ static bool rules_valid(const bide_policy_conf *conf)
  * fields it does not know have the values of INIT. */
 static bool known_size(size_t size)
 {
-    return size >= offsetof(bide_policy_conf, wait_ctx) + sizeof(void *) &&
+    return size >= offsetof(bide_policy_conf, n_rules) + sizeof(size_t) &&
            size <= sizeof(bide_policy_conf) &&
            size % _Alignof(bide_policy_conf) == 0;
 }

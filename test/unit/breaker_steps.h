@@ -11,6 +11,10 @@
 static inline bide_policy_conf steady(void)
 {
     bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
+    conf.breaker.failure_rate = 0.5; /* the tests' own numbers */
+    conf.breaker.slow_rate = 1;
+    conf.breaker.open_ns = 30 * BIDE_SECOND;
+    conf.breaker.open_max_ns = 5 * BIDE_MINUTE;
     conf.attempts = 1;
     conf.breaker.open_jitter = 0;
     return conf;

@@ -17,6 +17,7 @@ static bide_call calls[MANY];
 static inline bide_policy_conf conf_of(bide_budget_kind kind)
 {
     bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
+    conf.budget.ratio = 0.1; /* the tests' own number */
     conf.attempts = 2;
     conf.backoff.jitter = BIDE_JITTER_NONE;
     conf.breaker.kind = BIDE_BREAKER_OFF;

@@ -354,17 +354,6 @@ static void policy_min_calls_over_the_ring_is_refused(void **state)
     assert_int_equal(bide_policy_check(&conf), 0);
 }
 
-static void policy_open_max_under_open_is_refused(void **state)
-{
-    bide_policy_conf conf = defaults();
-
-    (void)state;
-    conf.breaker.open_max_ns = conf.breaker.open_ns;
-    assert_int_equal(bide_policy_check(&conf), 0);
-    conf.breaker.open_max_ns--;
-    assert_refused(&conf, "breaker.open_max");
-}
-
 static void policy_hedge_with_retries_is_refused(void **state)
 {
     bide_policy_conf conf = defaults();
@@ -457,7 +446,6 @@ int main(void)
         cmocka_unit_test(policy_floor_over_cap_is_refused),
         cmocka_unit_test(policy_throttled_base_over_cap_is_refused),
         cmocka_unit_test(policy_min_calls_over_the_ring_is_refused),
-        cmocka_unit_test(policy_open_max_under_open_is_refused),
         cmocka_unit_test(policy_hedge_with_retries_is_refused),
         cmocka_unit_test(policy_hedge_by_quantile_unmeasured_is_refused),
         cmocka_unit_test(policy_lanes_not_a_power_of_2_are_refused),

@@ -21,6 +21,7 @@ static void policy_init_works_out_the_rest(void **state)
     struct bide__policy p;
 
     (void)state;
+    conf.budget.ratio = 0.1;
     conf.budget.floor_per_s = 0.3;
     conf.budget.max_tokens = 7.5;
     conf.budget.token_ratio = 0.001;

@@ -14,6 +14,9 @@ static bide_policy_conf plain_conf(void)
     conf.backoff.base_ns = conf.backoff.cap_ns = 1;
     conf.backoff.jitter = BIDE_JITTER_NONE;
     conf.breaker.kind = BIDE_BREAKER_OFF;
+    conf.breaker.failure_rate = 0.5;
+    conf.breaker.slow_rate = 1;
+    conf.budget.ratio = 0.1;
     conf.lanes = 1;
     return conf;
 }
