@@ -1,10 +1,10 @@
 /* Profiles: steps made into a chain of straight lines, and the area below it. */
 #include "sim/model/profile.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "sim/model/memory.h"
+#include "sim/model/number.h"
 
 /* ===== lines ===== */
 
@@ -94,7 +94,7 @@ static double time_for(double rate, double slope, double area)
 {
     double root = rate * rate + 2 * slope * area;
 
-    return 2 * area / (rate + sqrt(root > 0 ? root : 0));
+    return 2 * area / (rate + sim_sqrt(root > 0 ? root : 0));
 }
 
 int64_t sim_rates_next(struct sim_rates *r, int64_t from_ns, double area)

@@ -88,7 +88,8 @@ static enum sim_set set_field(const struct bide__field *f, void *into,
     if (bide__field_set(f, into, text, strlen(text)) == BIDE__SET_OK)
         return SIM_SET_OK;
     *ret_expected =
-        f->set ? "a duration, where the scenario has no mixture or histogram"
+        f->set ? "a duration, where the scenario has no mixture, histogram or "
+                 "percentiles"
                : f->expects;
     return SIM_SET_WRONG;
 }
