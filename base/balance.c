@@ -46,6 +46,12 @@ static unsigned below(uint32_t random, unsigned n)
     return (unsigned)((uint64_t)random * n >> 32);
 }
 
+/* The next of some random words. */
+static uint64_t step(uint64_t word)
+{
+    return word * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+}
+
 /* ===== the rules ===== */
 
 static unsigned two_choices(const struct bide__servers *s,
@@ -62,20 +68,27 @@ static unsigned two_choices(const struct bide__servers *s,
     return i_good ? i : j_good ? j : scan(s, i);
 }
 
-/* Begins anywhere, so that it does not matter who comes first among equals. */
+/* Among equals, any: the n-th of them replaces the one before with a chance of
+ * 1 / n. */
 static unsigned least_requests(const struct bide__servers *s,
                                const struct bide__pick *p)
 {
-    unsigned from = below((uint32_t)p->random, s->n), best = s->n;
+    unsigned best = s->n, equals = 0;
+    uint64_t word = p->random;
 
-    for (unsigned k = 0; k < s->n; k++) {
-        unsigned i = (from + k) % s->n;
-
-        if (is_good(s, i) &&
-            (best == s->n || !is_lighter(s, best, i, p->now_ns)))
+    for (unsigned i = 0; i < s->n; i++) {
+        if (!is_good(s, i))
+            continue;
+        if (best == s->n || !is_lighter(s, best, i, p->now_ns)) {
             best = i;
+            equals = 1;
+        } else if (is_lighter(s, i, best, p->now_ns)) {
+            word = step(word);
+            if (below((uint32_t)(word >> 32), ++equals) == 0)
+                best = i;
+        }
     }
-    return best < s->n ? best : scan(s, from);
+    return best < s->n ? best : scan(s, below((uint32_t)(word >> 32), s->n));
 }
 
 /* Draws a few times before it takes a neighbour, who would get a double share. */
@@ -89,8 +102,7 @@ static unsigned at_random(const struct bide__servers *s,
 
         if (is_good(s, i))
             return i;
-        word = word * UINT64_C(6364136223846793005) +
-               UINT64_C(1442695040888963407);
+        word = step(word);
     }
     return scan(s, below((uint32_t)(word >> 32), s->n));
 }

@@ -7,7 +7,7 @@
  *     struct sim_profile p = { steps, 2, .factor = 1 };
  *     struct sim_rates rates;
  *     sim_rates_init(&rates, &p, 100, duration_ns);
- *     at_ns = sim_rates_next(&rates, at_ns, -log(u));        // the next call
+ *     at_ns = sim_rates_next(&rates, at_ns, area);           // the next call
  *     sim_rates_done(&rates);
  *
  * The rate is a chain of straight lines. A call comes when the area under them
