@@ -165,8 +165,8 @@ unsigned bide__balance(const struct bide__servers *s, struct bide__pick *p,
     if (p->held)
         return i;
     i = choose(s, p);
-    p->held = is_permitted(s->of->breaker(s->self, i), p->sure, permit,
-                           p->now_ns);
+    p->held =
+        is_permitted(s->of->breaker(s->self, i), p->sure, permit, p->now_ns);
     return i;
 }
 

@@ -61,14 +61,14 @@ struct endpoint *endpoint_choose(struct upstream *u, unsigned w, uint64_t tried,
                                  bool sure, uint64_t *random, int64_t now_ns,
                                  bide_call *permit, bool *ret_held)
 {
-    static const struct bide__servers_verbs verbs = {
-        is_out, is_tried, in_flight, weight, breaker, is_on_trial
-    };
+    static const struct bide__servers_verbs verbs = { is_out,    is_tried,
+                                                      in_flight, weight,
+                                                      breaker,   is_on_trial };
     struct choice c = { u, w, tried };
     struct bide__servers servers = {
         .n = u->n_endpoints,
-        .any_out = atomic_load_explicit(&u->n_ejected,
-                                        memory_order_relaxed) != 0,
+        .any_out =
+            atomic_load_explicit(&u->n_ejected, memory_order_relaxed) != 0,
         .self = &c,
         .of = &verbs,
     };

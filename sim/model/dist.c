@@ -35,10 +35,8 @@ static double draw_percentile(const struct sim_dist *d, double u)
     if (p == d->parts)
         return p->from_ns * u / p->share;
     double longer = 1 - p[-1].share;
-    double along = sim_log((1 - u) / longer) /
-                   sim_log((1 - p->share) / longer);
-    return p[-1].from_ns *
-           sim_exp(along * sim_log(p->from_ns / p[-1].from_ns));
+    double along = sim_log((1 - u) / longer) / sim_log((1 - p->share) / longer);
+    return p[-1].from_ns * sim_exp(along * sim_log(p->from_ns / p[-1].from_ns));
 }
 
 static double draw(const struct sim_dist *d, double u)

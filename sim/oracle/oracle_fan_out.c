@@ -32,10 +32,9 @@ static void describe(struct fan *f, const bide_policy_conf *conf,
     f->edge = (struct sim_model_edge){
         .service = 1, .policy = 1, .times = SERVERS, .parallel = true
     };
-    f->services[0] = (struct sim_model_service){ .workers = SIM_UNBOUNDED,
-                                                 .shards = 1,
-                                                 .edges = &f->edge,
-                                                 .n_edges = 1 };
+    f->services[0] = (struct sim_model_service){
+        .workers = SIM_UNBOUNDED, .shards = 1, .edges = &f->edge, .n_edges = 1
+    };
     f->services[1] = (struct sim_model_service){ .workers = SIM_UNBOUNDED,
                                                  .shards = SERVERS,
                                                  .time = *time };
@@ -133,9 +132,8 @@ void sim_oracle_fan_out_hedge(struct sim_report *r)
     conf.hedge.extra_load = 1; /* the ceiling is not under test */
     conf.hedge.after_ns = 10 * BIDE_MILLISECOND;
     run(&fan, r, &conf, &time, REQUESTS);
-    sim_expect(r, SIM_NEAR, 70,
-               sim_histogram_quantile(&fan.whole, 0.999) / 1e6, 7,
-               "p99.9 of 100 servers, in ms, hedge at 10 ms");
+    sim_expect(r, SIM_NEAR, 70, sim_histogram_quantile(&fan.whole, 0.999) / 1e6,
+               7, "p99.9 of 100 servers, in ms, hedge at 10 ms");
     sim_expect(r, SIM_NEAR, 2, 100 * (fan.attempts / fan.calls - 1), 0.05,
                "percent more requests");
 }

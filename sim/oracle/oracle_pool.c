@@ -24,7 +24,8 @@ static void run_for(struct sim_report *r, struct sim_harness *h,
                     double services)
 {
     uint64_t before = h->world.events;
-    sim_world_run(&h->world, h->world.now_ns + sim_to_ns(services * service_ns));
+    sim_world_run(&h->world,
+                  h->world.now_ns + sim_to_ns(services * service_ns));
     r->events += h->world.events - before;
 }
 

@@ -106,9 +106,8 @@ static void lint_load(struct sim_load *l)
     add_rates(l, rate);
     for (uint32_t i = 0; i < m->n_services; i++) {
         const struct sim_model_service *s = &m->services[i];
-        double capacity =
-            (double)s->workers * sim_service_servers(s) * 1e9 /
-            sim_dist_mean(&s->time);
+        double capacity = (double)s->workers * sim_service_servers(s) * 1e9 /
+                          sim_dist_mean(&s->time);
 
         if (s->workers != SIM_UNBOUNDED && capacity > 0 && rate[i] > capacity)
             bide__diag(l->base.notes, l->base.tree, l->services->keys[i],

@@ -136,10 +136,10 @@ bool sim_read_histogram(struct sim_load *l, struct sim_dist *ret,
 /* ===== percentiles ===== */
 
 #define PERCENTILES "write `percentiles: { p50: 10ms, p99: 80ms, p99.9: 1s }`"
-#define S struct bar
-static const struct bide__field point_field = {
-    "percentiles", AT(upto_ns), TAKES_SPAN_OVER_0, .hint = PERCENTILES
-};
+#define S           struct bar
+static const struct bide__field point_field = { "percentiles", AT(upto_ns),
+                                                TAKES_SPAN_OVER_0,
+                                                .hint = PERCENTILES };
 #undef S
 
 /* "p99.9": .999; false after a mistake. */
@@ -147,7 +147,8 @@ static bool read_rank(struct sim_load *l, const struct bide__node *key,
                       double *ret)
 {
     char text[32];
-    int n = snprintf(text, sizeof text, "%s%%", key->text + (*key->text == 'p'));
+    int n =
+        snprintf(text, sizeof text, "%s%%", key->text + (*key->text == 'p'));
 
     if (key->text[0] == 'p' && n > 1 && (size_t)n < sizeof text &&
         bide_parse_ratio(text, (size_t)n, ret) == 0 && *ret >= 0 && *ret < 1)
@@ -171,8 +172,8 @@ static bool read_point(struct sim_load *l, struct sim_dist_part *part,
         !bide__read_value(&l->base, &field, key, node, &b))
         return false;
     part->from_ns = (double)b.upto_ns;
-    if (!before || (part->share > before->share &&
-                    part->from_ns >= before->from_ns))
+    if (!before ||
+        (part->share > before->share && part->from_ns >= before->from_ns))
         return true;
     sim_mistake(l, key, "bad-value", "put the percentiles in rising order",
                 "`%s` is not over the percentile before", key->text);
@@ -193,8 +194,8 @@ bool sim_read_percentiles(struct sim_load *l, struct sim_dist *ret,
     parts = sim_load_alloc(l, node->n, sizeof *parts);
     good = parts != NULL;
     for (size_t i = 0; good && i < node->n; i++)
-        good = read_point(l, &parts[i], i ? &parts[i - 1] : NULL,
-                          node->keys[i], node->items[i]);
+        good = read_point(l, &parts[i], i ? &parts[i - 1] : NULL, node->keys[i],
+                          node->items[i]);
     if (good)
         *ret = sim_percentiles(parts, (uint32_t)node->n);
     return good;

@@ -34,7 +34,8 @@ static double held_for(const struct sim_model *m, uint32_t service)
 static double use_of(const struct sim_model *m, uint32_t service, double rate)
 {
     const struct sim_model_service *s = &m->services[service];
-    double workers = (double)s->workers * sim_service_servers(s), use = 0, limited;
+    double workers = (double)s->workers * sim_service_servers(s), use = 0,
+           limited;
 
     if (s->workers != SIM_UNBOUNDED)
         use = rate * held_for(m, service) / workers;

@@ -156,9 +156,8 @@ static bool begin_call(struct sim_service *s, struct sim_world *w, uint32_t i,
     uint64_t number, client = item->request.client;
     struct sim_job job = job_for(s, i, n, &number);
     item->beginning = true;
-    uint32_t slot = sim_caller_begin(caller_of(s, item), w,
-                                     parallel ? client + n : client, number,
-                                     &job);
+    uint32_t slot = sim_caller_begin(
+        caller_of(s, item), w, parallel ? client + n : client, number, &job);
     if (!item->beginning)
         return false;
     item->beginning = false;

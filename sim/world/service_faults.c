@@ -160,8 +160,8 @@ static void crash(struct sim_service *s, struct sim_world *w, uint32_t n)
 /* ===== the timetable ===== */
 
 /* The first server that it affects this time. */
-static uint32_t first_of(const struct sim_service *s,
-                         const struct sim_fault *f, int64_t now)
+static uint32_t first_of(const struct sim_service *s, const struct sim_fault *f,
+                         int64_t now)
 {
     if (!f->in_turn)
         return f->server;

@@ -11,8 +11,7 @@
 #include "bed.h"
 #include "sim/world/world_build.h"
 
-static void pool_init(struct bed *b, uint32_t servers,
-                      enum bide__balance_by by)
+static void pool_init(struct bed *b, uint32_t servers, enum bide__balance_by by)
 {
     bed_init(b);
     b->services[0].servers = servers;
@@ -39,8 +38,9 @@ static void fault_hits_the_servers_it_names(void **state)
     static const struct {
         uint32_t server, n;
         uint64_t failures;
-    } rows[] = { { 0, 0, 20 }, { 0, 1, 5 }, { 3, 1, 5 },
-                 { 0, 2, 10 }, { 0, 4, 20 } };
+    } rows[] = {
+        { 0, 0, 20 }, { 0, 1, 5 }, { 3, 1, 5 }, { 0, 2, 10 }, { 0, 4, 20 }
+    };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct bed bed;

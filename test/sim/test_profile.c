@@ -29,9 +29,10 @@ static void rate_follows_its_steps(void **state)
     static const struct {
         int64_t s;
         double rate;
-    } rows[] = { { 0, 10 },  { 9, 10 },   { 10, 10 },  { 15, 20 },
-                 { 20, 30 }, { 29, 30 },  { 30, 100 }, { 31, 100 },
-                 { 32, 30 }, { 1000, 30 } };
+    } rows[] = {
+        { 0, 10 },  { 9, 10 },   { 10, 10 },  { 15, 20 }, { 20, 30 },
+        { 29, 30 }, { 30, 100 }, { 31, 100 }, { 32, 30 }, { 1000, 30 }
+    };
     struct sim_rates r;
     (void)state;
     sim_rates_init(&r, &profile, 10, 60 * S);
@@ -131,7 +132,8 @@ static void clients_call_by_the_clock(void **state)
     for (int i = 0; i < 9; i++)
         near(r->callers[0].value[SIM_CALLS][i], i % 3 == 1 ? 10 : 0);
     sim_result_free(r);
-    bed.fleets[0].spread_ns = 3 * S; /* each at its own moment, again and again */
+    bed.fleets[0].spread_ns =
+        3 * S; /* each at its own moment, again and again */
     r = bed_run(&bed);
     const double *calls = r->callers[0].value[SIM_CALLS];
     near(calls[1] + calls[2] + calls[3], 10);

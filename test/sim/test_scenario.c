@@ -251,8 +251,7 @@ static void scenario_mixtures_and_histograms_are_read(void **state)
 
 static void scenario_percentiles_are_read(void **state)
 {
-    struct sim_model *m =
-        with_time("{ percentiles: { p50: 1ms, p99.9: 1s } }");
+    struct sim_model *m = with_time("{ percentiles: { p50: 1ms, p99.9: 1s } }");
     struct sim_dist d = m->services[0].time;
 
     (void)state;

@@ -47,7 +47,7 @@ static bide_dep *breaker(const void *self, unsigned i)
 }
 
 static const struct bide__servers_verbs verbs = { is_out, is_tried, in_flight,
-                                                  weight, breaker, is_out };
+                                                  weight, breaker,  is_out };
 
 static const struct pool even = { .weight = { 100, 100, 100, 100, 100 } };
 
@@ -99,7 +99,8 @@ static void balance_avoids_the_ejected_and_the_tried(void **state)
                 assert_true(n[i] > 3000 && n[i] < 3700);
         for (int i = 0; i < N; i++)
             p.tried[i] = true;
-        count(&p, all[k], n); /* one again, rather than none; not an ejected one */
+        count(&p, all[k],
+              n); /* one again, rather than none; not an ejected one */
         assert_int_equal(n[1], 0);
     }
 }
@@ -127,15 +128,15 @@ static void returned_server_gets_a_growing_share(void **state)
 {
     static const struct {
         int64_t back, slow, now, weight;
-    } rows[] = { { 0, 100, 5, 100 },   { 10, 100, 10, 10 },
-                 { 10, 100, 15, 10 },  { 10, 100, 60, 50 },
+    } rows[] = { { 0, 100, 5, 100 },    { 10, 100, 10, 10 },
+                 { 10, 100, 15, 10 },   { 10, 100, 60, 50 },
                  { 10, 100, 110, 100 }, { 10, 0, 10, 100 } };
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assert_int_equal(bide__returned_weight(rows[i].back, rows[i].slow,
-                                               rows[i].now),
-                         rows[i].weight);
+        assert_int_equal(
+            bide__returned_weight(rows[i].back, rows[i].slow, rows[i].now),
+            rows[i].weight);
 }
 
 static void ejection_never_takes_the_last(void **state)
@@ -144,8 +145,9 @@ static void ejection_never_takes_the_last(void **state)
         double share;
         size_t n;
         unsigned most;
-    } rows[] = { { 0.5, 10, 5 }, { 0.5, 3, 1 }, { 0.5, 1, 0 },
-                 { 1, 4, 3 },    { 0, 4, 0 } };
+    } rows[] = {
+        { 0.5, 10, 5 }, { 0.5, 3, 1 }, { 0.5, 1, 0 }, { 1, 4, 3 }, { 0, 4, 0 }
+    };
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -48,8 +48,8 @@ struct choice {
 
 struct sim_balancer {
     const struct sim_model_service *conf;
-    struct group *groups;   /* process by process, shard by shard */
-    struct server *servers; /* of all groups, in their order */
+    struct group *groups;         /* process by process, shard by shard */
+    struct server *servers;       /* of all groups, in their order */
     uint32_t n_groups, n_servers; /* n_servers: of a group */
     uint32_t most_out;
     struct sim_slab choices;
@@ -90,8 +90,8 @@ static uint64_t in_flight(const void *self, unsigned i)
 static int64_t weight(const void *self, unsigned i, int64_t now)
 {
     const struct server *s = nth(self, i);
-    return bide__returned_weight(
-        s->back_ns, s->balancer->conf->balance.slow_start_ns, now);
+    return bide__returned_weight(s->back_ns,
+                                 s->balancer->conf->balance.slow_start_ns, now);
 }
 
 static bide_dep *breaker(const void *self, unsigned i)
@@ -100,7 +100,7 @@ static bide_dep *breaker(const void *self, unsigned i)
 }
 
 static const struct bide__servers_verbs verbs = { is_out, is_tried, in_flight,
-                                                  weight, breaker, is_out };
+                                                  weight, breaker,  is_out };
 
 /* ===== calls ===== */
 
