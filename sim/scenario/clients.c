@@ -145,6 +145,29 @@ static void check_times(struct sim_load *l, const struct sim_model_fleet *fleet,
                     fleet->clients);
 }
 
+/* Each process knows each server: that takes memory. */
+static void check_views(struct sim_load *l, const struct sim_model_fleet *fleet,
+                        const struct bide__node *name,
+                        const struct bide__node *map)
+{
+    enum { MOST = 100000 };
+    const struct sim_model *m = l->model;
+    struct bide__node *key = NULL;
+    uint64_t servers;
+
+    if (fleet->service >= m->n_services ||
+        m->services[fleet->service].servers <= 1)
+        return;
+    servers = sim_service_servers(&m->services[fleet->service]);
+    bide__map_get(map, "processes", &key);
+    if (fleet->processes * servers > MOST)
+        sim_mistake(l, key ? key : name, "out-of-range",
+                    "let fewer processes stand for them",
+                    "%u processes that balance over %llu servers each are too "
+                    "many: at most %d together",
+                    fleet->processes, (unsigned long long)servers, MOST);
+}
+
 static void read_fleet(struct sim_load *l, struct sim_model_fleet *fleet,
                        const struct bide__node *name,
                        const struct bide__node *map)
@@ -161,6 +184,7 @@ static void read_fleet(struct sim_load *l, struct sim_model_fleet *fleet,
     read_arrival(l, fleet, name, map);
     check_load(l, fleet, map);
     check_times(l, fleet, map);
+    check_views(l, fleet, name, map);
 }
 
 static void check_name(struct sim_load *l, const struct bide__node *name)

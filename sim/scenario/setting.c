@@ -186,7 +186,9 @@ static enum sim_set change_fault(struct sim_fault *fault, const char *key,
     int64_t length_ns = fault->to_ns - fault->from_ns;
     const char *factor = factor_keys[fault->kind];
 
-    if (!f || (f->type != BIDE_OPTION_DURATION &&
+    bool servers = strcmp(key, "servers") == 0 && fault->n_servers > 0;
+
+    if (!f || (f->type != BIDE_OPTION_DURATION && !servers &&
                (!factor || strcmp(factor, key) != 0)))
         return SIM_SET_UNKNOWN;
     enum sim_set rc = set_field(f, fault, text, ret_expected);

@@ -472,6 +472,9 @@ static void scenario_mistakes_are_told_with_their_place(void **state)
           "contradiction", 5, 30 },
         { HEAD SERVICE "clients: { web: { every: 4s, steady: true } }\n",
           "contradiction", 5, 30 },
+        { HEAD "clients: { web: { rate: 1/s, count: 9000, processes: 9000 } }\n"
+               "services: { api: { servers: 50 } }\n",
+          "out-of-range", 4, 43 },
         { HEAD FLEET "services: { api: { balance: random } }\n",
           "contradiction", 5, 20 },
         { HEAD FLEET "services: { api: { servers: 3, balance: randon } }\n",

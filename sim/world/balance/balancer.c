@@ -17,7 +17,7 @@ enum { AT_ONCE = 5, TRIED = 16 };
 struct server {
     struct sim_balancer *balancer;
     struct group *group;
-    bide_dep *breaker; /* NULL: it is never ejected */
+    bide_dep *breaker; /* NULL: it has not been asked, or is never ejected */
     int64_t back_ns;   /* when it returned; 0: it was never ejected */
     uint32_t in_flight;
     bool out;
@@ -52,12 +52,48 @@ struct sim_balancer {
     struct server *servers;       /* of all groups, in their order */
     uint32_t n_groups, n_servers; /* n_servers: of a group */
     uint32_t most_out;
+    uint32_t part; /* of the caller, and the ... */
+    uint64_t seed; /* ... world's, for the luck of breakers */
     struct sim_slab choices;
 };
 
 static struct choice *at(const struct sim_balancer *b, uint32_t i)
 {
     return sim_slab_at(&b->choices, i, sizeof(struct choice));
+}
+
+/* ===== ejection ===== */
+
+static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
+                       bide_breaker_state to, int64_t now_ns)
+{
+    struct server *s = ctx;
+    (void)dep;
+    (void)from;
+    if (to == BIDE_BREAKER_OPEN && !s->out &&
+        s->group->n_out < s->balancer->most_out) {
+        s->out = true;
+        s->group->n_out++;
+    } else if (to == BIDE_BREAKER_CLOSED && s->out) {
+        s->out = false;
+        s->group->n_out--;
+        s->back_ns = now_ns;
+    }
+}
+
+/* Like world_build.c: without memory there is nothing to go on with. */
+static void make_breaker(struct server *s)
+{
+    const struct sim_balancer *b = s->balancer;
+    uint64_t what = sim_luck_what(SIM_LUCK_SERVER, b->part, 0);
+    uint64_t seed = sim_luck_word(b->seed, (uint64_t)(s - b->servers), 0, what);
+    bide_policy_conf p = bide__ejection_policy(&b->conf->balance.ejection);
+    bide_host host = { .ctx = s, .on_breaker = on_breaker, .seed = &seed };
+    int rc = bide_dep_new_in(&s->breaker, "server", &p, &host);
+    if (rc < 0) {
+        fprintf(stderr, "bide sim: %s\n", bide_strerror(rc));
+        exit(1);
+    }
 }
 
 /* ===== as base/balance.h sees them ===== */
@@ -94,9 +130,13 @@ static int64_t weight(const void *self, unsigned i, int64_t now)
                                  s->balancer->conf->balance.slow_start_ns, now);
 }
 
+/* Made when it is first needed: ten kilobytes for each server and process. */
 static bide_dep *breaker(const void *self, unsigned i)
 {
-    return nth(self, i)->breaker;
+    struct server *s = &((const struct choice *)self)->group->servers[i];
+    if (!s->breaker && s->balancer->conf->balance.ejects)
+        make_breaker(s);
+    return s->breaker;
 }
 
 static const struct bide__servers_verbs verbs = { is_out, is_tried, in_flight,
@@ -176,61 +216,27 @@ void sim_balancer_ended(struct sim_balancer *b, uint32_t choice,
     end(place_of(at(b, choice), attempt), out, now);
 }
 
-/* ===== ejection ===== */
-
-static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
-                       bide_breaker_state to, int64_t now_ns)
-{
-    struct server *s = ctx;
-    (void)dep;
-    (void)from;
-    if (to == BIDE_BREAKER_OPEN && !s->out &&
-        s->group->n_out < s->balancer->most_out) {
-        s->out = true;
-        s->group->n_out++;
-    } else if (to == BIDE_BREAKER_CLOSED && s->out) {
-        s->out = false;
-        s->group->n_out--;
-        s->back_ns = now_ns;
-    }
-}
-
 /* ===== beginning and end ===== */
 
-/* Like world_build.c: without memory there is nothing to go on with. */
-static void make_breaker(struct server *s, uint64_t seed)
-{
-    bide_policy_conf p =
-        bide__ejection_policy(&s->balancer->conf->balance.ejection);
-    bide_host host = { .ctx = s, .on_breaker = on_breaker, .seed = &seed };
-    int rc = bide_dep_new_in(&s->breaker, "server", &p, &host);
-    if (rc < 0) {
-        fprintf(stderr, "bide sim: %s\n", bide_strerror(rc));
-        exit(1);
-    }
-}
-
-static void make_group(struct sim_balancer *b, const struct sim_world *w,
-                       uint32_t n, uint32_t part)
+static void make_group(struct sim_balancer *b, uint32_t n)
 {
     struct group *g = &b->groups[n];
-    uint64_t what = sim_luck_what(SIM_LUCK_SERVER, part, 0);
     g->servers = &b->servers[(size_t)n * b->n_servers];
     for (uint32_t i = 0; i < b->n_servers; i++) {
         struct server *s = &g->servers[i];
         s->balancer = b;
         s->group = g;
-        if (b->conf->balance.ejects)
-            make_breaker(s, sim_luck_word(w->seed, n, i, what));
     }
 }
 
-struct sim_balancer *sim_balancer_new(struct sim_world *w,
+struct sim_balancer *sim_balancer_new(const struct sim_world *w,
                                       const struct sim_model_service *conf,
                                       uint32_t n_processes, uint32_t part)
 {
     struct sim_balancer *b = sim_new(1, sizeof *b);
     b->conf = conf;
+    b->seed = w->seed;
+    b->part = part;
     b->n_servers = conf->servers;
     b->n_groups = n_processes * conf->shards;
     b->most_out = bide__most_ejected(&conf->balance.ejection, conf->servers);
@@ -238,7 +244,7 @@ struct sim_balancer *sim_balancer_new(struct sim_world *w,
     b->servers =
         sim_new((size_t)b->n_groups * b->n_servers, sizeof *b->servers);
     for (uint32_t i = 0; i < b->n_groups; i++)
-        make_group(b, w, i, part);
+        make_group(b, i);
     return b;
 }
 

@@ -21,7 +21,7 @@ struct sim_balancer;
 
 /* `part` is that of the caller, for its luck. Never NULL; the service's conf must
  * outlive it. */
-struct sim_balancer *sim_balancer_new(struct sim_world *w,
+struct sim_balancer *sim_balancer_new(const struct sim_world *w,
                                       const struct sim_model_service *conf,
                                       uint32_t n_processes, uint32_t part);
 void sim_balancer_free(struct sim_balancer *b); /* NULL is fine */
