@@ -40,6 +40,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/balance.h"
 #include "bide/config.h"
 
 /* Where to listen. Threads: immutable. */
@@ -205,14 +206,7 @@ struct bide__proxy_upstream {
     uint32_t connecting;     /* connection attempts at once; 1 .. 1e6; 64 */
     int64_t connect_timeout_ns; /* of each; over 0; 5 s */
 
-    /* Ejecting endpoints that fail: `ejection` */
-    uint32_t consecutive; /* failures in a row that do it; 0: never; 0 .. 1e6;
-                             5 */
-    double failure_rate;  /* or this share of the last 10 s' attempts, of 20 at
-                             least; over 0 .. 1; 0.5 */
-    int64_t open_ns;      /* out for; 1 ms .. 1 h; 10 s. `open` */
-    double max_ejected;   /* share that may be out at once, never the last one;
-                             0 .. 1; 0.5 */
+    struct bide__ejection ejection; /* of endpoints that fail */
     int64_t slow_start_ns; /* after its return, its share grows for so long;
                              >= 0; 10 s. `slow_start`, of the upstream */
 
@@ -232,10 +226,7 @@ struct bide__proxy_upstream {
         .idle_timeout_ns = 30 * BIDE_SECOND,                                   \
         .connecting = 64,                                                      \
         .connect_timeout_ns = 5 * BIDE_SECOND,                                 \
-        .consecutive = 5,                                                      \
-        .failure_rate = 0.5,                                                   \
-        .open_ns = 10 * BIDE_SECOND,                                           \
-        .max_ejected = 0.5,                                                    \
+        .ejection = BIDE__EJECTION_INIT,                                       \
         .slow_start_ns = 10 * BIDE_SECOND,                                     \
         .body_timeout_ns = 60 * BIDE_SECOND,                                   \
         .resolve_ns = 30 * BIDE_SECOND,                                        \
@@ -458,6 +449,7 @@ struct bide__proxy_conf {
 struct bide__table;
 extern const struct bide__table bide__proxy_table;
 extern const struct bide__table bide__proxy_upstream_table;
+extern const struct bide__table bide__ejection_table; /* bide__ejection */
 
 /* The section of a config that was loaded without errors; NULL if the file has
  * none. */

@@ -20,6 +20,9 @@ static const struct bide__field pool_fields[] = {
       .help = "How long a connection attempt may take, TLS included." },
     LAST
 };
+#undef S
+
+#define S struct bide__ejection
 static const struct bide__field ejection_fields[] = {
     { "consecutive", AT(consecutive),
       TAKES_COUNT_UP_TO(1000000) "; 0 is never",
@@ -88,7 +91,7 @@ static const struct bide__field client_tls_fields[] = {
 static const struct bide__table pool_table = {
     .fields = pool_fields, .check = bide__check_pool
 };
-static const struct bide__table ejection_table = {
+const struct bide__table bide__ejection_table = {
     .fields = ejection_fields
 };
 static const struct bide__table health_table = {
@@ -112,7 +115,7 @@ static const struct bide__field upstream_fields[] = {
       .help = "The servers." },
     { "pool", 0, TAKES_MAP(pool_table),
       .help = "Connections to each endpoint." },
-    { "ejection", 0, TAKES_MAP(ejection_table),
+    { "ejection", AT(ejection), TAKES_MAP(bide__ejection_table),
       .help = "Taking endpoints out that fail." },
     { "proxy_protocol", AT(proxy_protocol),
       TAKES_CHOICE(proxy_tells, "off, v1 or v2"),

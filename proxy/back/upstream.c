@@ -62,23 +62,11 @@ static void on_breaker(void *ctx, const bide_dep *dep, bide_breaker_state from,
         endpoint_restore(e, EJECTED_BY_BREAKER, now_ns);
 }
 
-/* A breaker and nothing else; one lane, since it is used once per attempt and
- * not worth more memory. */
 static int breaker_new(struct endpoint *e, const struct bide__proxy_upstream *c)
 {
-    bide_policy_conf p = BIDE_POLICY_CONF_INIT;
+    bide_policy_conf p = bide__ejection_policy(&c->ejection);
     bide_host host = { .ctx = e, .on_breaker = on_breaker };
 
-    p.attempts = 1;
-    p.budget.kind = BIDE_BUDGET_OFF;
-    p.latency.measure = false;
-    p.lanes = 1;
-    p.breaker.consecutive = c->consecutive;
-    p.breaker.failure_rate = c->failure_rate;
-    p.breaker.open_ns = c->open_ns;
-    if (p.breaker.open_max_ns < c->open_ns)
-        p.breaker.open_max_ns = c->open_ns;
-    p.breaker.probes = 1;
     return bide_dep_new_in(&e->breaker, e->url, &p, &host);
 }
 
@@ -194,9 +182,7 @@ static bool fill(struct upstream *u, const struct bide__proxy_upstream *conf)
     u->conf = *conf;
     bool owned = bide__fields_own(&bide__proxy_upstream_table, &u->conf);
     u->name = strdup(conf->name);
-    u->max_ejected = (unsigned)((double)conf->n_endpoints * conf->max_ejected);
-    if (u->max_ejected >= conf->n_endpoints)
-        u->max_ejected = (unsigned)conf->n_endpoints - 1;
+    u->max_ejected = bide__most_ejected(&conf->ejection, conf->n_endpoints);
     u->endpoints = calloc(conf->n_endpoints, sizeof *u->endpoints);
     return owned && u->name && u->endpoints;
 }

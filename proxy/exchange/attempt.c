@@ -205,13 +205,10 @@ static void judge_endpoint(struct attempt *a, const bide_outcome *out)
     bide_call_end(&a->permit, now);
 }
 
-/* An endpoint is not to blame for the request itself. */
 void attempt_report(struct attempt *a, const bide_outcome *out)
 {
     bide_outcome seen = exchange_blame(a->ex, a, out);
-    if (out->fault == BIDE_FAULT_NONE && seen.cls == BIDE_PERMANENT &&
-        a->resp.status < 500)
-        seen.cls = BIDE_SUCCESS;
+    seen = bide__server_outcome(&seen, a->resp.status);
     judge_endpoint(a, &seen);
     exchange_report(a->ex, a, out);
     attempt_move(a, ATTEMPT_JUDGED);

@@ -25,6 +25,20 @@ static double draw_part(const struct sim_dist *d, double u)
     return p->from_ns + (p->upto_ns - p->from_ns) * u;
 }
 
+static double draw_percentile(const struct sim_dist *d, double u)
+{
+    const struct sim_dist_part *p = d->parts, *end = p + d->n_parts;
+    while (p < end && u >= p->share)
+        p++;
+    if (p == end)
+        return end[-1].from_ns;
+    if (p == d->parts)
+        return p->from_ns * u / p->share;
+    double longer = 1 - p[-1].share;
+    double along = sim_log((1 - u) / longer) / sim_log((1 - p->share) / longer);
+    return p[-1].from_ns * sim_exp(along * sim_log(p->from_ns / p[-1].from_ns));
+}
+
 static double draw(const struct sim_dist *d, double u)
 {
     double x;
@@ -41,6 +55,8 @@ static double draw(const struct sim_dist *d, double u)
     case SIM_MIXTURE:
     case SIM_EMPIRICAL:
         return draw_part(d, u);
+    case SIM_PERCENTILES:
+        return draw_percentile(d, u);
     default:
         return d->at_ns;
     }
@@ -76,6 +92,22 @@ static double mean_of_parts(const struct sim_dist *d)
     return sum;
 }
 
+/* The area below the share that takes longer, which falls by t^-a between two
+ * points. */
+static double mean_of_percentiles(const struct sim_dist *d)
+{
+    const struct sim_dist_part *p = d->parts, *end = p + d->n_parts;
+    double sum = p->from_ns * (1 - p->share / 2);
+    for (; p + 1 < end; p++) {
+        double wide = sim_log(p[1].from_ns / p->from_ns);
+        double falls = sim_log((1 - p->share) / (1 - p[1].share));
+        double x = wide - falls; /* (1 - a) ln (t1 / t0) */
+        double share = x > 1e-9 || x < -1e-9 ? (sim_exp(x) - 1) / x : 1;
+        sum += (1 - p->share) * p->from_ns * wide * share;
+    }
+    return sum;
+}
+
 double sim_dist_mean(const struct sim_dist *d)
 {
     switch (d->kind) {
@@ -89,6 +121,8 @@ double sim_dist_mean(const struct sim_dist *d)
     case SIM_MIXTURE:
     case SIM_EMPIRICAL:
         return mean_of_parts(d);
+    case SIM_PERCENTILES:
+        return mean_of_percentiles(d);
     default:
         return d->at_ns;
     }

@@ -23,7 +23,10 @@ enum sim_dist_kind {
     SIM_LOGNORMAL, /* e^N(ln median, sigma) */
     SIM_PARETO,    /* least / U^(1 / alpha) */
     SIM_MIXTURE,   /* one of several others */
-    SIM_EMPIRICAL  /* a histogram: evenly within each of its bars */
+    SIM_EMPIRICAL, /* a histogram: evenly within each of its bars */
+    SIM_PERCENTILES /* points of the distribution, and straight lines between
+                     * them where both axes, duration and share that takes
+                     * longer, are logarithmic */
 };
 
 struct sim_dist_part;
@@ -33,15 +36,17 @@ struct sim_dist {
     enum sim_dist_kind kind;
     double at_ns;  /* mean, median or least */
     double spread; /* deviation in ns, sigma or alpha */
-    const struct sim_dist_part *parts; /* of a mixture or a histogram; they */
-    uint32_t n_parts;                  /* belong to its creator */
+    const struct sim_dist_part *parts; /* of the last three; they belong */
+    uint32_t n_parts;                  /* to its creator */
 };
 
-/* A component of a mixture, or one bar of a histogram. */
+/* A component of a mixture, one bar of a histogram, or a percentile. */
 struct sim_dist_part {
-    double share;       /* of the draws, over 0; all shares sum to 1 */
+    double share;       /* of the draws, over 0; all shares sum to 1. Percentiles:
+                         * of those that take no longer than ... */
     struct sim_dist of; /* mixture: the distribution of this component */
-    double from_ns;     /* histogram: anything from ... */
+    double from_ns;     /* ... this, over 0; both rise, the share stays under 1.
+                         * Histogram: anything from ... */
     double upto_ns;     /* ... to, each equally likely; bars in rising order */
 };
 
@@ -85,6 +90,14 @@ static inline struct sim_dist sim_empirical(const struct sim_dist_part *parts,
                                             uint32_t n)
 {
     return (struct sim_dist){ .kind = SIM_EMPIRICAL, .parts = parts,
+                              .n_parts = n };
+}
+
+/* Below the first point, evenly from 0; no draw is over the last. */
+static inline struct sim_dist sim_percentiles(const struct sim_dist_part *parts,
+                                              uint32_t n)
+{
+    return (struct sim_dist){ .kind = SIM_PERCENTILES, .parts = parts,
                               .n_parts = n };
 }
 

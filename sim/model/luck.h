@@ -22,7 +22,8 @@ enum sim_luck_use {
     SIM_LUCK_CLIENT,  /* ... and whose it is */
     SIM_LUCK_NETWORK, /* how long a message travels */
     SIM_LUCK_OTHER,
-    SIM_LUCK_LOSS     /* whether an answer is lost */
+    SIM_LUCK_LOSS,    /* whether an answer is lost */
+    SIM_LUCK_SERVER   /* which server an attempt goes to */
 };
 
 /* Packs the last word of the key: the use, the part of the model (a service, a

@@ -11,6 +11,21 @@ void sim_model_free(struct sim_model *m)
         m->release(m->memory);
 }
 
+double sim_fleet_rate(const struct sim_model_fleet *f, int64_t duration_ns)
+{
+    if (f->arrival != SIM_OPEN)
+        return 0;
+    return f->load.n_steps == 0
+               ? f->rate
+               : sim_profile_mean(&f->load, f->rate, duration_ns);
+}
+
+void sim_fleet_scale(struct sim_model_fleet *f, double factor)
+{
+    f->rate *= factor;
+    f->load.factor *= factor;
+}
+
 /* ===== what makes a model invalid ===== */
 
 static const char *check_fleet(const struct sim_model *m,
@@ -20,8 +35,12 @@ static const char *check_fleet(const struct sim_model *m,
         return "a fleet needs clients, and no more processes than clients";
     if (f->service >= m->n_services || f->policy >= m->n_policies)
         return "a fleet calls a service, or by a policy, that is not there";
-    if (f->arrival == SIM_OPEN && !(f->rate > 0))
+    if (f->arrival == SIM_OPEN && f->load.n_steps == 0 && !(f->rate > 0))
         return "an open fleet needs a rate";
+    if (f->load.n_steps > 0 && !(f->load.factor > 0))
+        return "a profile needs a factor";
+    if (f->arrival == SIM_CRON && f->every_ns <= 0)
+        return "clients that call by the clock need to know how often";
     if (f->arrival == SIM_REPLAY && f->n_replay && !f->replay_ns)
         return "a fleet that replays needs times";
     return NULL;
@@ -59,8 +78,15 @@ static const char *check_fault(const struct sim_model *m,
 {
     if (f->service >= m->n_services)
         return "a fault happens to a service that is not there";
-    if (f->shard != SIM_NONE && f->shard >= m->services[f->service].shards)
+    const struct sim_model_service *s = &m->services[f->service];
+    uint32_t servers = s->servers ? s->servers : 1;
+
+    if (f->shard != SIM_NONE && f->shard >= s->shards)
         return "a fault happens to a shard that is not there";
+    if (f->server >= servers || f->n_servers > servers)
+        return "a fault happens to a server that is not there";
+    if (f->in_turn && (f->n_servers == 0 || f->every_ns <= 0))
+        return "a fault in turn is of some servers, every so often";
     if (f->fleet != SIM_NONE && f->fleet >= m->n_fleets)
         return "a partition is from a fleet that is not there";
     if (f->from_ns < 0 || f->to_ns <= f->from_ns)

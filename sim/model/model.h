@@ -16,8 +16,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/balance.h"
 #include "bide/policy.h"
 #include "sim/model/dist.h"
+#include "sim/model/profile.h"
 
 #define SIM_NONE UINT32_MAX
 #define SIM_UNBOUNDED UINT32_MAX
@@ -38,7 +40,8 @@ enum sim_repeat {
 enum sim_arrival {
     SIM_OPEN,   /* calls arrive at a rate, however they end */
     SIM_CLOSED, /* each client makes its next call a while after the last ended */
-    SIM_REPLAY  /* at the times of a log */
+    SIM_REPLAY, /* at the times of a log */
+    SIM_CRON    /* each client makes a call every so often, by the same clock */
 };
 
 struct sim_model_fleet {
@@ -46,9 +49,15 @@ struct sim_model_fleet {
     enum sim_arrival arrival;
     uint32_t clients;
     uint32_t processes;   /* that share a budget and a breaker each; 1..clients */
-    double rate;          /* open: calls a second of the whole fleet */
+    double rate;          /* open: calls a second of the whole fleet; with a
+                           * profile: until its first change */
+    struct sim_profile load; /* open: how the rate changes; no steps: not at
+                           * all */
     bool steady;          /* open: evenly spaced, not Poisson */
     struct sim_dist think; /* closed: from the end of a call to the next */
+    int64_t every_ns;     /* cron: from one call of a client to its next */
+    int64_t spread_ns;    /* cron, closed: clients begin within that long, each
+                           * at a time of its own; 0: all at once */
     int64_t *replay_ns;   /* replay: when each call begins, in order */
     uint32_t n_replay;
     int64_t from_ns, until_ns; /* calls begin within; until 0: the end */
@@ -62,18 +71,37 @@ enum sim_order { SIM_FIFO, SIM_LIFO };
 
 /* A service calls another `times` times for each request that it serves, one
  * after the other, when its own work is done; its worker waits meanwhile unless
- * it is `detached` (an event loop). */
+ * it is `detached` (an event loop).
+ *
+ * If it is `parallel`, all calls are made at once and the slowest is waited for;
+ * the first that fails ends the rest. If the other has shards, call n goes to
+ * the shard n after the client's. */
 struct sim_model_edge {
     uint32_t service, policy;
     uint32_t times;
+    bool parallel;
     enum sim_repeat repeat;
+};
+
+/* How attempts are spread over the servers of a service. Each process of a
+ * caller balances for itself, as a sidecar does: it knows its own attempts in
+ * flight and its own failures. */
+struct sim_model_balance {
+    enum bide__balance_by by;
+    bool ejects;                    /* servers that fail */
+    struct bide__ejection ejection; /* if so */
+    int64_t slow_start_ns;          /* after its return, a server's share grows
+                                     * for so long */
 };
 
 struct sim_model_service {
     char *name;
-    uint32_t workers;       /* or SIM_UNBOUNDED */
-    uint32_t shards;        /* at least 1: each has its own workers and queue; all
-                             * calls of a client go to one of them */
+    uint32_t workers;       /* of each server; or SIM_UNBOUNDED */
+    uint32_t shards;        /* at least 1: all calls of a client go to one of
+                             * them */
+    uint32_t servers;       /* of each shard, equivalent, each with its own
+                             * workers and queue; 0 is 1 */
+    struct sim_model_balance balance;
     struct sim_dist time;   /* that a worker takes for a request */
     struct sim_dist network; /* one way, in each direction; constant 0: none */
     uint32_t queue;         /* its length, or SIM_UNBOUNDED */
@@ -106,7 +134,9 @@ enum sim_fault_kind {
     SIM_CAPACITY,  /* only `factor` of the workers work */
     SIM_CRASH,     /* connections are refused at once (not sent); what was queued
                     * or in progress is lost: those clients see a reset */
-    SIM_PARTITION  /* nothing gets through in either direction: timeouts */
+    SIM_PARTITION, /* nothing gets through in either direction: timeouts */
+    SIM_REFUSE     /* connections are refused at once (not sent); what was queued
+                    * or in progress is finished */
 };
 
 struct sim_fault {
@@ -118,10 +148,14 @@ struct sim_fault {
     int64_t every_ns;         /* flapping: again and again until `to`, for ... */
     int64_t for_ns;           /* ... this long each; every 0: once, all along */
     double factor;
+    uint32_t server;          /* the first one affected, of ... */
+    uint32_t n_servers;       /* ... so many; 0: all of them */
+    bool in_turn;             /* each time that it happens again, the next ones */
+    bool at_once;             /* fail: without any work */
 };
 
-/* The same model with other policies: `fleet_policy[i]` is that of fleet i, and
- * so on; SIM_NONE: the model's own. */
+/* The same model with other policies, or another way to balance:
+ * `fleet_policy[i]` is that of fleet i, and so on; SIM_NONE: the model's own. */
 struct sim_model_variant {
     char *name;
     uint32_t *fleet_policy; /* n_fleets */
@@ -130,6 +164,8 @@ struct sim_model_variant {
      * sim_repeat, or SIM_NONE: the model's own. Or NULL: the model's for
      * all. */
     uint32_t *fleet_repeat;
+    /* n_services, each NULL for the model's own. Or NULL: the model's for all. */
+    const struct sim_model_balance **balance;
 };
 
 struct sim_model {
@@ -161,6 +197,18 @@ static inline const char *sim_model_variant_name(const struct sim_model *m,
 {
     return m->n_variants ? m->variants[v].name : "";
 }
+
+/* How many servers a service has in all. */
+static inline uint32_t sim_service_servers(const struct sim_model_service *s)
+{
+    return s->shards * (s->servers ? s->servers : 1);
+}
+
+/* Calls a second of an open fleet, on average over a run of that length. */
+double sim_fleet_rate(const struct sim_model_fleet *f, int64_t duration_ns);
+
+/* Multiplies the rate of a fleet, whatever its profile. */
+void sim_fleet_scale(struct sim_model_fleet *f, double factor);
 
 /* Frees a model that was read. Does nothing for one made by hand, nor for a
  * shallow copy whose `release` was set to NULL. */

@@ -23,6 +23,7 @@ void sim_harness_start(struct sim_harness *harness, uint64_t seed,
 
 void sim_harness_done(struct sim_harness *harness)
 {
+    sim_fleet_done(&harness->fleet);
     sim_caller_done(&harness->caller);
     sim_service_done(&harness->service);
     sim_world_done(&harness->world);

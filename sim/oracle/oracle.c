@@ -8,6 +8,7 @@
 #include "sim/model/memory.h"
 #include "sim/oracle/attempts.h"
 #include "sim/oracle/budget.h"
+#include "sim/oracle/pool.h"
 #include "sim/oracle/queue.h"
 #include "sim/oracle/waits.h"
 
@@ -25,6 +26,11 @@ const struct sim_oracle sim_oracles[] = {
     { 11, "refused requests that come back add up", sim_oracle_growth },
     { 12, "100 clients contend for one row", sim_oracle_contention },
     { 13, "metastable overload after a stop", sim_oracle_overload },
+    { 14, "asking 100 servers, the slowest counts", sim_oracle_fan_out },
+    { 15, "the same with hedged requests", sim_oracle_fan_out_hedge },
+    { 16, "every request sent to two servers", sim_oracle_copies },
+    { 17, "the shorter of two queues, or any", sim_oracle_choices },
+    { 18, "one server of three fails at once", sim_oracle_black_hole },
     { 0, NULL, NULL },
 };
 

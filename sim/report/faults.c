@@ -48,6 +48,8 @@ const char *page_fault_words(char text[PAGE_TEXT], const struct sim_fault *f)
         return "crashed";
     case SIM_PARTITION:
         return "cut off";
+    case SIM_REFUSE:
+        return "refuses connections";
     case SIM_SLOW:
         snprintf(text, PAGE_TEXT, "%.20s slower",
                  page_number(number, PAGE_TIMES, f->factor));
@@ -75,6 +77,12 @@ static void write_fault(struct page *p, const struct sim_fault *f)
     fputs("</b> ", p->out);
     if (f->shard != SIM_NONE)
         fprintf(p->out, "shard %u ", f->shard);
+    if (f->in_turn)
+        fputs("one after the other ", p->out);
+    else if (f->n_servers == 1)
+        fprintf(p->out, "server %u ", f->server + 1);
+    else if (f->n_servers > 1)
+        fprintf(p->out, "%u servers ", f->n_servers);
     fputs(page_fault_words(text, f), p->out);
     if (f->kind == SIM_PARTITION && f->fleet < m->n_fleets) {
         fputs(" from ", p->out);

@@ -25,10 +25,11 @@ static void fleet(struct page *p, const struct sim_model *m,
         fputs(" processes", p->out);
     }
     if (f->arrival == SIM_OPEN) {
-        fputs(" call ", p->out);
-        number(p, PAGE_RATE, f->rate);
+        fputs(f->load.n_steps > 0 ? " call on average " : " call ", p->out);
+        number(p, PAGE_RATE, sim_fleet_rate(f, m->duration_ns));
     } else {
         fputs(f->arrival == SIM_CLOSED ? " call in turn"
+              : f->arrival == SIM_CRON ? " call by the clock"
                                        : " call as in the log",
               p->out);
     }
@@ -46,6 +47,8 @@ static void service(struct page *p, const struct sim_model *m,
     fputs("</b> ", p->out);
     if (s->shards > 1)
         fprintf(p->out, "%u shards, each ", s->shards);
+    if (s->servers > 1)
+        fprintf(p->out, "%u servers, each ", s->servers);
     if (s->workers == SIM_UNBOUNDED)
         fputs("any number of workers", p->out);
     else

@@ -7,6 +7,7 @@
  *     { pareto: { least: 5ms, alpha: 1.5 } }
  *     { mixture: [ { share: 95%, exponential: 10ms }, { share: 5%, ... } ] }
  *     { histogram: [ { upto: 10ms, share: 50% }, { upto: 1s, share: 50% } ] }
+ *     { percentiles: { p50: 10ms, p99: 80ms, p99.9: 1s } }
  */
 #include "config/field/read.h"
 #include "sim/model/number.h"
@@ -152,7 +153,7 @@ static const struct {
     { "constant", read_span },           { "exponential", read_exponential },
     { "normal", read_normal },           { "lognormal", read_lognormal },
     { "pareto", read_pareto },           { "mixture", sim_read_mixture },
-    { "histogram", sim_read_histogram },
+    { "histogram", sim_read_histogram }, { "percentiles", sim_read_percentiles },
 };
 
 enum { N_SHAPES = sizeof shapes / sizeof shapes[0] };
@@ -219,7 +220,7 @@ bool sim_set_dist(const struct bide__field *f, void *into, const char *text,
     int64_t ns;
 
     if (bide_parse_duration(text, len, &ns) < 0 || d->kind == SIM_MIXTURE ||
-        d->kind == SIM_EMPIRICAL)
+        d->kind == SIM_EMPIRICAL || d->kind == SIM_PERCENTILES)
         return false;
     if (d->kind == SIM_NORMAL && d->at_ns > 0)
         d->spread *= (double)ns / d->at_ns;

@@ -1,5 +1,5 @@
-/* Distributions of durations (dist.c), and those that are made of parts with a
- * share each (parts.c). */
+/* Distributions of durations (dist.c), and those that are made of parts
+ * (parts.c). */
 #ifndef BIDE_SIM_SCENARIO_DIST_H
 #define BIDE_SIM_SCENARIO_DIST_H
 
@@ -22,5 +22,9 @@ bool sim_read_mixture(struct sim_load *l, struct sim_dist *ret,
 bool sim_read_histogram(struct sim_load *l, struct sim_dist *ret,
                         const struct bide__node *key,
                         const struct bide__node *node);
+
+bool sim_read_percentiles(struct sim_load *l, struct sim_dist *ret,
+                          const struct bide__node *key,
+                          const struct bide__node *node);
 
 #endif

@@ -11,6 +11,7 @@ static const struct {
     { "stop", SIM_STOP, true },        { "slow", SIM_SLOW, false },
     { "error_rate", SIM_FAIL, false }, { "capacity", SIM_CAPACITY, false },
     { "crash", SIM_CRASH, true },      { "partition", SIM_PARTITION, true },
+    { "refuse", SIM_REFUSE, true },
 };
 
 enum { N_KINDS = sizeof kinds / sizeof kinds[0] };
@@ -33,10 +34,75 @@ static void read_kind(struct sim_load *l, struct sim_fault *fault,
     if (found < 0)
         sim_mistake(l, map, "missing-key",
                     "add one of `stop: true`, `slow: 5`, `error_rate: 50%`, "
-                    "`capacity: 30%`, `crash: true`, `partition: true`",
+                    "`capacity: 30%`, `crash: true`, `refuse: true`, "
+                    "`partition: true`",
                     "the fault does not say what happens");
     if (found >= 0 && kinds[found].flag)
         fault->factor = 0;
+    struct bide__node *key;
+    if (fault->at_once && fault->kind != SIM_FAIL &&
+        bide__map_get(map, "at_once", &key))
+        sim_mistake(l, key, "contradiction", "take it out",
+                    "`at_once` goes with `error_rate`");
+}
+
+/* ===== which servers ===== */
+
+static void check_servers(struct sim_load *l, struct sim_fault *fault,
+                          const struct bide__node *map)
+{
+    const struct sim_model *m = l->model;
+    const struct bide__node *one = bide__map_get(map, "server", NULL);
+    const struct bide__node *some = bide__map_get(map, "servers", NULL);
+    const struct bide__node *where = one ? one : some;
+    uint32_t asked = one ? fault->server : fault->n_servers;
+
+    if (sim_both(l, map, "server", "servers", "whom it happens to"))
+        return;
+    if (where && fault->service < m->n_services &&
+        asked > m->services[fault->service].servers) {
+        const struct sim_model_service *s = &m->services[fault->service];
+        sim_mistake(l, where, "out-of-range",
+                    s->servers > 1 ? NULL : "give the service `servers: 10`",
+                    one ? "there is no server %u: `%s` has %u"
+                        : "there are no %u servers: `%s` has %u",
+                    asked, s->name, s->servers);
+    }
+    if (one && fault->server > 0) {
+        fault->server--; /* a file counts from 1 */
+        fault->n_servers = 1;
+    }
+}
+
+/* How often it happens until each server has had its turn. */
+static int64_t rounds(const struct sim_load *l, const struct sim_fault *fault)
+{
+    uint32_t n = fault->n_servers;
+
+    if (fault->service >= l->model->n_services || n == 0)
+        return 1;
+    return (l->model->services[fault->service].servers + n - 1) / n;
+}
+
+static void check_turns(struct sim_load *l, struct sim_fault *fault,
+                        const struct bide__node *map)
+{
+    struct bide__node *key = NULL;
+
+    if (!fault->in_turn || !bide__map_get(map, "in_turn", &key))
+        return;
+    if (fault->n_servers == 0)
+        fault->n_servers = 1;
+    if (!bide__map_get(map, "every", NULL))
+        sim_mistake(l, key, "missing-key", "add `every: 10s, down: 2s`",
+                    "`in_turn` needs `every`: how far apart the turns are");
+    else if (fault->service < l->model->n_services &&
+             l->model->services[fault->service].servers <= 1)
+        sim_mistake(l, key, "contradiction", "give the service `servers: 10`",
+                    "`%s` has one server, which is always next",
+                    l->model->services[fault->service].name);
+    if (!bide__map_get(map, "for", NULL) && !bide__map_get(map, "until", NULL))
+        fault->to_ns = fault->from_ns + rounds(l, fault) * fault->every_ns;
 }
 
 static void read_times(struct sim_load *l, struct sim_fault *fault,
@@ -125,6 +191,8 @@ static void read_fault(struct sim_load *l, struct sim_fault *fault,
     read_times(l, fault, map);
     check_flapping(l, fault, map);
     check_part(l, fault, map);
+    check_servers(l, fault, map);
+    check_turns(l, fault, map);
 }
 
 void sim_load_faults(struct sim_load *l, const struct bide__node *key,

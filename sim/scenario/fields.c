@@ -1,5 +1,6 @@
 /* fields.c: tables of all keys of a scenario. The reader, the reference page
  * and the schema use them: to add a key, add a row. */
+#include "config/proxy/conf.h"
 #include "sim/scenario/replay.h"
 #include "sim/scenario/rows.h"
 #include "sim/scenario/services.h"
@@ -7,6 +8,8 @@
 const char *const sim_repeat_words[] = { "true", "false", "key", NULL };
 static const char *const order_words[] = { "fifo", "lifo", NULL };
 static const char *const drop_words[] = { "none", "late", NULL };
+const char *const sim_balance_words[] = { "two_choices", "least_requests",
+                                          "round_robin", "random", NULL };
 
 /* clang-format off */
 
@@ -39,6 +42,30 @@ const struct bide__table sim_head_table = {
 
 /* ===== clients ===== */
 
+#define STEPS                                                                  \
+    "write `load: [ { at: 60s, rate: 400/s, over: 30s } ]`"
+#define S struct sim_rate_step
+static const struct bide__field step_fields[] = {
+    { "at", AT(at_ns), TAKES_SPAN, .required = true, .hint = STEPS,
+      .help = "When the rate begins to change." },
+    { "rate", AT(rate), TAKES(RATE, 0, 1000000000, "a rate up to 1000000000/s"),
+      .required = true, .hint = STEPS,
+      .help = "What it becomes; `0/s`: no calls." },
+    { "over", AT(over_ns), TAKES_SPAN,
+      .help = "How long the change takes, along a straight line; without it, "
+              "the rate jumps." },
+    { "for", AT(for_ns), TAKES_SPAN_OVER_0,
+      .fallback = "for good",
+      .help = "A burst: how long it lasts, from `at` on; then the rate is what "
+              "it was before." },
+    LAST
+};
+#undef S
+static const struct sim_rate_step step_init = { 0 };
+const struct bide__table sim_step_table = {
+    step_fields, .size = sizeof step_init, .init = &step_init
+};
+
 #define S struct sim_model_fleet
 static const struct bide__field fleet_fields[] = {
     { "calls", AT(service), TAKES_SERVICE,
@@ -51,6 +78,25 @@ static const struct bide__field fleet_fields[] = {
       .fallback = "",
       .help = "Open loop: calls of the whole fleet come at this rate, "
               "whatever becomes of them." },
+    { "load", AT(load.steps), TAKES_AS(BIDE__LIST_OF, "a list of changes"),
+      .hint = STEPS,
+      .table = &sim_step_table,
+      .n_offset = offsetof(S, load.n_steps), .most = 10000,
+      .help = "How the rate changes over time; before the first change it is "
+              "`rate`, or 0 without one." },
+    { "repeat", AT(load.repeat_ns),
+      TAKES(DURATION, 1e9, MOST_NS, "a duration from 1s"),
+      .fallback = "never",
+      .help = "With `load`: the list begins again after so long, as a day "
+              "does." },
+    { "every", AT(every_ns), TAKES_SPAN_OVER_0,
+      .fallback = "",
+      .help = "By the clock, as cron does: each client makes a call at `from`, "
+              "and again after so long, whatever becomes of the last one." },
+    { "spread", AT(spread_ns), TAKES_SPAN,
+      .fallback = "0s",
+      .help = "With `every` or `think`: clients begin within this time, each "
+              "at a moment of its own; without it, all at once." },
     { "think", AT(think), TAKES_DIST,
       .help = "Closed loop: each client makes its next call this long after "
               "the last one ended." },
@@ -60,7 +106,7 @@ static const struct bide__field fleet_fields[] = {
       .help = "Calls come at the times of a log, which is looked for beside "
               "the scenario." },
     { "steady", AT(steady), TAKES_FLAG,
-      .help = "With `rate`: evenly spaced, not at random." },
+      .help = "With `rate` or `load`: evenly spaced, not at random." },
     { "count", AT(clients), TAKES_COUNT(1, 20000000),
       .help = "How many clients there are." },
     { "processes", AT(processes),
@@ -85,7 +131,7 @@ static const struct bide__field fleet_fields[] = {
 };
 #undef S
 static const struct sim_model_fleet fleet_init = {
-    .clients = 1, .processes = 1
+    .clients = 1, .processes = 1, .load = { .factor = 1 }
 };
 const struct bide__table sim_fleet_table = {
     fleet_fields, .size = sizeof fleet_init, .init = &fleet_init
@@ -102,6 +148,10 @@ static const struct bide__field edge_fields[] = {
       .help = "The policy of the calls." },
     { "times", AT(times), TAKES_COUNT(1, 1000),
       .help = "Calls for each request, one after the other." },
+    { "parallel", AT(parallel), TAKES_FLAG,
+      .help = "All of them at once, each to another shard if there are any; "
+              "the slowest is waited for, and the first that fails ends the "
+              "rest." },
     { "idempotent", AT(repeat),
       TAKES_CHOICE(sim_repeat_words, "true, false or key"),
       .help = "As for clients." },
@@ -155,10 +205,26 @@ static const struct bide__table limit_table = { .fields = limit_fields };
 static const struct bide__field service_fields[] = {
     { "workers", AT(workers),
       TAKES_COUNT_OR_ANY(1, 1000000000, "a count from 1"),
-      .help = "Requests worked on at once, in each shard." },
+      .help = "Requests worked on at once, by each server." },
+    { "servers", AT(servers), TAKES_COUNT(1, 10000),
+      .help = "Equivalent servers, in each shard; each has workers and a queue "
+              "of its own. A retry or a hedge goes to another one." },
+    { "balance", AT(balance.by),
+      TAKES_BALANCE,
+      .help = "Which server an attempt goes to: the less busy of two drawn at "
+              "random (as in the sidecar), the least busy of all, each in "
+              "turn, or any. Each process of a caller balances for itself, and "
+              "knows of its own requests only." },
+    { "ejection", AT(balance.ejection), TAKES_MAP(bide__ejection_table),
+      .hint = "write `ejection: { consecutive: 5 }`",
+      .help = "Taking servers out that fail, as the sidecar does; without this "
+              "key, no process does." },
+    { "slow_start", AT(balance.slow_start_ns), TAKES_SPAN,
+      .help = "With `ejection`: how long the share of a server grows after its "
+              "return." },
     { "shards", AT(shards), TAKES_COUNT(1, 100000),
-      .help = "Parts with workers and a queue of their own; a client's calls "
-              "all go to one." },
+      .help = "Parts with servers of their own; a client's calls all go to "
+              "one." },
     { "time", AT(time), TAKES_DIST,
       .fallback = "0s",
       .help = "How long a worker takes for a request." },
@@ -190,7 +256,10 @@ static const struct bide__field service_fields[] = {
 };
 #undef S
 static const struct sim_model_service service_init = {
-    .workers = SIM_UNBOUNDED, .queue = SIM_UNBOUNDED, .shards = 1
+    .workers = SIM_UNBOUNDED, .queue = SIM_UNBOUNDED, .shards = 1,
+    .servers = 1,
+    .balance = { .ejection = BIDE__EJECTION_INIT,
+                 .slow_start_ns = 10 * BIDE_SECOND },
 };
 const struct bide__table sim_service_table = {
     service_fields, .size = sizeof service_init, .init = &service_init
@@ -218,17 +287,34 @@ static const struct bide__field fault_fields[] = {
       .help = "Work takes so many times as long." },
     { "error_rate", AT(factor), TAKES_RATIO(0, 1),
       .help = "Share of the answers that are an error." },
+    { "at_once", AT(at_once), TAKES_FLAG,
+      .help = "With `error_rate`: without any work, as a server that has lost "
+              "its database answers." },
     { "capacity", AT(factor), TAKES_RATIO(0, 1),
       .help = "Share of the workers that are left." },
     { "crash", AT(factor), TAKES_TRUE,
       .help = "Connections are refused; what was in the queue and in hand is "
               "lost." },
+    { "refuse", AT(factor), TAKES_TRUE,
+      .help = "Connections are refused; what was in the queue and in hand is "
+              "finished, as in an orderly restart." },
     { "partition", AT(factor), TAKES_TRUE,
       .help = "Nothing gets through, to or fro: clients time out." },
     { "shard", AT(shard),
       TAKES(COUNT, 1, 100000, "the number of a shard, from 1"),
       .fallback = "all",
       .help = "Only to this shard." },
+    { "server", AT(server),
+      TAKES(COUNT, 1, 10000, "the number of a server, from 1"),
+      .fallback = "all",
+      .help = "Only to this server, of each shard." },
+    { "servers", AT(n_servers),
+      TAKES(COUNT, 1, 10000, "how many servers it happens to, from 1"),
+      .fallback = "all",
+      .help = "To so many servers, of each shard." },
+    { "in_turn", AT(in_turn), TAKES_FLAG,
+      .help = "With `every`: to the next server, or the next `servers`, each "
+              "time; once for each, without `for` or `until`." },
     { "from", AT(fleet), TAKES_FLEET,
       .fallback = "all",
       .help = "With `partition`: only from this fleet." },

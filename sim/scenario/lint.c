@@ -67,7 +67,8 @@ static void add_rates(struct sim_load *l, double *rate)
     for (uint32_t i = 0; i < m->n_fleets; i++)
         if (m->fleets[i].arrival == SIM_OPEN && !m->fleets[i].until_ns &&
             !m->fleets[i].most_calls)
-            rate[m->fleets[i].service] += m->fleets[i].rate;
+            rate[m->fleets[i].service] +=
+                sim_fleet_rate(&m->fleets[i], m->duration_ns);
     for (uint32_t i = 0; i < m->n_services; i++)
         for (uint32_t k = 0; k < m->services[i].n_edges; k++)
             callers[m->services[i].edges[k].service]++;
@@ -105,8 +106,8 @@ static void lint_load(struct sim_load *l)
     add_rates(l, rate);
     for (uint32_t i = 0; i < m->n_services; i++) {
         const struct sim_model_service *s = &m->services[i];
-        double capacity =
-            (double)s->workers * s->shards * 1e9 / sim_dist_mean(&s->time);
+        double capacity = (double)s->workers * sim_service_servers(s) * 1e9 /
+                          sim_dist_mean(&s->time);
 
         if (s->workers != SIM_UNBOUNDED && capacity > 0 && rate[i] > capacity)
             bide__diag(l->base.notes, l->base.tree, l->services->keys[i],

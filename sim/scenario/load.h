@@ -24,10 +24,12 @@ struct sim_load {
 /* The tables (fields.c). */
 extern const struct bide__table sim_head_table;    /* of struct sim_model */
 extern const struct bide__table sim_fleet_table;   /* sim_model_fleet */
+extern const struct bide__table sim_step_table;    /* sim_rate_step */
 extern const struct bide__table sim_service_table; /* sim_model_service */
 extern const struct bide__table sim_edge_table;    /* sim_model_edge */
 extern const struct bide__table sim_fault_table;   /* sim_fault */
 extern const char *const sim_repeat_words[];       /* of enum sim_repeat */
+extern const char *const sim_balance_words[]; /* of enum bide__balance_by */
 
 /* How the values are read that only scenarios have: bide__field.read. */
 #define SIM_READER(name)                                                       \

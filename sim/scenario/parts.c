@@ -1,6 +1,7 @@
-/* parts.c: distributions made of parts with a share each: mixtures of other
- * distributions, and measured histograms. */
+/* parts.c: distributions made of parts: mixtures of other distributions, and
+ * what was measured, as a histogram or by its percentiles. */
 #include <math.h>
+#include <stdio.h>
 
 #include "config/field/read.h"
 #include "sim/scenario/rows.h"
@@ -130,4 +131,72 @@ bool sim_read_histogram(struct sim_load *l, struct sim_dist *ret,
         return false;
     *ret = sim_empirical(parts, (uint32_t)node->n);
     return true;
+}
+
+/* ===== percentiles ===== */
+
+#define PERCENTILES "write `percentiles: { p50: 10ms, p99: 80ms, p99.9: 1s }`"
+#define S           struct bar
+static const struct bide__field point_field = { "percentiles", AT(upto_ns),
+                                                TAKES_SPAN_OVER_0,
+                                                .hint = PERCENTILES };
+#undef S
+
+/* "p99.9": .999; false after a mistake. */
+static bool read_rank(struct sim_load *l, const struct bide__node *key,
+                      double *ret)
+{
+    char text[32];
+    int n =
+        snprintf(text, sizeof text, "%s%%", key->text + (*key->text == 'p'));
+
+    if (key->text[0] == 'p' && n > 1 && (size_t)n < sizeof text &&
+        bide_parse_ratio(text, (size_t)n, ret) == 0 && *ret >= 0 && *ret < 1)
+        return true;
+    sim_mistake(l, key, "bad-value", PERCENTILES,
+                "expected a percentile under 100, such as `p99`; found %s",
+                bide__node_found(l->base.tree, key));
+    return false;
+}
+
+static bool read_point(struct sim_load *l, struct sim_dist_part *part,
+                       const struct sim_dist_part *before,
+                       const struct bide__node *key,
+                       const struct bide__node *node)
+{
+    struct bide__field field = point_field;
+    struct bar b = { 0 };
+
+    field.key = key->text;
+    if (!read_rank(l, key, &part->share) ||
+        !bide__read_value(&l->base, &field, key, node, &b))
+        return false;
+    part->from_ns = (double)b.upto_ns;
+    if (!before ||
+        (part->share > before->share && part->from_ns >= before->from_ns))
+        return true;
+    sim_mistake(l, key, "bad-value", "put the percentiles in rising order",
+                "`%s` is not over the percentile before", key->text);
+    return false;
+}
+
+bool sim_read_percentiles(struct sim_load *l, struct sim_dist *ret,
+                          const struct bide__node *key,
+                          const struct bide__node *node)
+{
+    struct sim_dist_part *parts;
+    bool good;
+
+    if (node->kind != BIDE__MAP || node->n == 0) {
+        sim_wrong(l, key, node, "a map of percentiles", PERCENTILES);
+        return false;
+    }
+    parts = sim_load_alloc(l, node->n, sizeof *parts);
+    good = parts != NULL;
+    for (size_t i = 0; good && i < node->n; i++)
+        good = read_point(l, &parts[i], i ? &parts[i - 1] : NULL, node->keys[i],
+                          node->items[i]);
+    if (good)
+        *ret = sim_percentiles(parts, (uint32_t)node->n);
+    return good;
 }

@@ -47,12 +47,15 @@ static const char distributions[] =
     "| `{ mixture: [ { share: 95%, exponential: 10ms }, { share: 5%, constant: "
     "1s } ] }` | one of several; the shares make 100 % |\n"
     "| `{ histogram: [ { upto: 10ms, share: 50% }, { upto: 1s, share: 50% } ] "
-    "}` | what was measured: bars in rising order, evenly within each |\n";
+    "}` | what was measured: bars in rising order, evenly within each |\n"
+    "| `{ percentiles: { p50: 10ms, p99: 80ms, p99.9: 1s } }` | what was "
+    "measured: in rising order; between two of them along a power law, below "
+    "the first evenly from 0, and never over the last |\n";
 
 static const char variants[] =
     "\n## `variants`\n\n"
-    "Each is the same model on the same luck, with other policies. At most "
-    "32.\n"
+    "Each is the same model on the same luck, with other policies, or with "
+    "another\nway to choose among servers. At most 32.\n"
     "\n```yaml\nvariants:\n"
     "  naive: naive                                  # every caller by this "
     "policy\n"
@@ -64,6 +67,10 @@ static const char variants[] =
     "  mixed: { api > db: once }                     # those of `api` to `db`\n"
     "  careless: { web: { idempotent: true } }       # the clients say "
     "otherwise\n"
+    "  in turn: { db: { balance: round_robin } }     # the servers of `db`; "
+    "also\n"
+    "                                                # `ejection` and "
+    "`slow_start`\n"
     "```\n";
 
 static const char logs[] =
@@ -86,8 +93,8 @@ void sim_scenario_reference(FILE *out)
                           &sim_head_table);
     bide__reference_table(
         out, "`clients`",
-        "Fleets by name. One of `rate`, `think` and `replay` says when "
-        "calls come.",
+        "Fleets by name. One of `rate` (or `load`), `think`, `every` and "
+        "`replay` says when calls come.",
         &sim_fleet_table);
     bide__reference_table(
         out, "`services`",
@@ -101,7 +108,7 @@ void sim_scenario_reference(FILE *out)
     bide__reference_table(
         out, "`faults`",
         "A list. Each has one of `stop`, `slow`, `error_rate`, "
-        "`capacity`, `crash` and `partition`.",
+        "`capacity`, `crash`, `refuse` and `partition`.",
         &sim_fault_table);
     fputs(distributions, out);
     fputs(variants, out);

@@ -29,6 +29,9 @@
     TAKES_AS(BIDE__NAME, "the name of a policy"), .read = sim_read_policy
 #define TAKES_SERVICE                                                          \
     TAKES_AS(BIDE__NAME, "the name of a service"), .read = sim_read_service
+#define TAKES_BALANCE                                                          \
+    TAKES_CHOICE(sim_balance_words,                                            \
+                 "two_choices, least_requests, round_robin or random")
 #define TAKES_FLEET                                                            \
     TAKES_AS(BIDE__NAME, "the name of a fleet of clients"),                    \
         .read = sim_read_fleet

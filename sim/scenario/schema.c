@@ -85,6 +85,11 @@ static void put_shapes(struct bide__json *j)
     bide__schema_close_map(j);
     put_parts(j, "mixture");
     put_parts(j, "histogram");
+    bide__json_object(j, "percentiles");
+    bide__json_text(j, "type", "object");
+    bide__json_integer(j, "minProperties", 1);
+    put_duration(j, "additionalProperties");
+    bide__json_end(j);
 }
 
 static void put_distribution(struct bide__json *j)

@@ -61,6 +61,25 @@ static void check_retry_after(struct sim_load *l, const struct bide__node *map)
                     "`queue` and `rate_limit` both say what Retry-After says");
 }
 
+/* Keys that say nothing of a single server. */
+static void check_pool(struct sim_load *l, struct sim_model_service *service,
+                       const struct bide__node *map)
+{
+    static const char *const keys[] = { "balance", "ejection", "slow_start" };
+    struct bide__node *key;
+
+    service->balance.ejects = bide__map_get(map, "ejection", NULL) != NULL;
+    for (size_t i = 0; i < 3 && service->servers <= 1; i++)
+        if (bide__map_get(map, keys[i], &key))
+            sim_mistake(l, key, "contradiction", "add `servers: 3`",
+                        "`%s` is about several servers, and `%s` has one",
+                        keys[i], service->name);
+    if (bide__map_get(map, "slow_start", &key) && !service->balance.ejects)
+        sim_mistake(l, key, "contradiction", "add `ejection: {}`",
+                    "`slow_start` is about servers that return from an "
+                    "ejection, and there is none");
+}
+
 static void set_burst(struct sim_model_service *service,
                       const struct bide__node *map)
 {
@@ -82,6 +101,7 @@ static void read_service(struct sim_load *l, struct sim_model_service *service,
         return;
     bide__read_fields(&l->base, &sim_service_table, name, map, service);
     check_retry_after(l, map);
+    check_pool(l, service, map);
     set_burst(service, map);
 }
 

@@ -52,7 +52,7 @@ static enum sim_set set_load(struct sim_model *d, const char *text,
     if (bide_parse_ratio(text, strlen(text), &factor) < 0 || factor <= 0)
         return SIM_SET_WRONG;
     for (uint32_t i = 0; i < d->n_fleets; i++) {
-        d->fleets[i].rate *= factor;
+        sim_fleet_scale(&d->fleets[i], factor);
         any = any || d->fleets[i].arrival == SIM_OPEN;
     }
     *ret_expected = "clients with a `rate`, of which there are none";
@@ -88,19 +88,21 @@ static enum sim_set set_field(const struct bide__field *f, void *into,
     if (bide__field_set(f, into, text, strlen(text)) == BIDE__SET_OK)
         return SIM_SET_OK;
     *ret_expected =
-        f->set ? "a duration, where the scenario has no mixture or histogram"
+        f->set ? "a duration, where the scenario has no mixture, histogram or "
+                 "percentiles"
                : f->expects;
     return SIM_SET_WRONG;
 }
 
-/* The field after "NAME." in a key, if a text can set it; or NULL. */
+/* The field after "NAME." in a key, if a text can set it; or NULL. Most maps of
+ * a scenario share the struct of their part; *ret_base is where theirs is. */
 static const struct bide__field *field_behind(const char *key, const char *name,
-                                              const struct bide__table *table)
+                                              const struct bide__table *table,
+                                              size_t *ret_base)
 {
     const char *rest = behind_name(key, name);
-    size_t base; /* the maps of a scenario share the struct of their part */
     const struct bide__field *f =
-        rest ? bide__field_find(table, rest, &base) : NULL;
+        rest ? bide__field_find(table, rest, ret_base) : NULL;
 
     return f && bide__field_settable(f) ? f : NULL;
 }
@@ -113,6 +115,13 @@ static const char *idle_in(const struct sim_model_fleet *fleet, const char *key)
         return "clients that come at a rate";
     if (strcmp(key, "think") == 0 && fleet->arrival != SIM_CLOSED)
         return "clients that think between calls";
+    if (strcmp(key, "every") == 0 && fleet->arrival != SIM_CRON)
+        return "clients that call by the clock";
+    if (strcmp(key, "repeat") == 0 && fleet->load.n_steps == 0)
+        return "clients with a `load`";
+    if (strcmp(key, "spread") == 0 && fleet->arrival != SIM_CRON &&
+        fleet->arrival != SIM_CLOSED)
+        return "clients that call by the clock, or think between calls";
     return NULL;
 }
 
@@ -121,8 +130,9 @@ static enum sim_set set_fleet(struct sim_model *d, const char *key,
 {
     for (uint32_t i = 0; i < d->n_fleets; i++) {
         struct sim_model_fleet *fleet = &d->fleets[i];
+        size_t base;
         const struct bide__field *f =
-            field_behind(key, fleet->name, &sim_fleet_table);
+            field_behind(key, fleet->name, &sim_fleet_table, &base);
 
         if (!f)
             continue;
@@ -143,11 +153,16 @@ static enum sim_set set_service(struct sim_model *d, const char *key,
                                 const char *text, const char **ret_expected)
 {
     for (uint32_t i = 0; i < d->n_services; i++) {
+        struct sim_model_service *s = &d->services[i];
+        size_t base;
         const struct bide__field *f =
-            field_behind(key, d->services[i].name, &sim_service_table);
+            field_behind(key, s->name, &sim_service_table, &base);
 
-        if (f)
-            return set_field(f, &d->services[i], text, ret_expected);
+        if (!f)
+            continue;
+        if (base == offsetof(struct sim_model_service, balance.ejection))
+            s->balance.ejects = true;
+        return set_field(f, (char *)s + base, text, ret_expected);
     }
     return SIM_SET_UNKNOWN;
 }
@@ -158,7 +173,7 @@ static const char *const factor_keys[] = {
     [SIM_SLOW] = "slow",
     [SIM_FAIL] = "error_rate",
     [SIM_CAPACITY] = "capacity",
-    [SIM_PARTITION] = NULL,
+    [SIM_REFUSE] = NULL,
 };
 
 /* Moving a fault keeps its length; each has only the factor of its kind. */
@@ -171,7 +186,9 @@ static enum sim_set change_fault(struct sim_fault *fault, const char *key,
     int64_t length_ns = fault->to_ns - fault->from_ns;
     const char *factor = factor_keys[fault->kind];
 
-    if (!f || (f->type != BIDE_OPTION_DURATION &&
+    bool servers = strcmp(key, "servers") == 0 && fault->n_servers > 0;
+
+    if (!f || (f->type != BIDE_OPTION_DURATION && !servers &&
                (!factor || strcmp(factor, key) != 0)))
         return SIM_SET_UNKNOWN;
     enum sim_set rc = set_field(f, fault, text, ret_expected);

@@ -1,15 +1,17 @@
-/* variants.c: the same model with other policies.
+/* variants.c: the same model with other policies, or balanced in another way.
  *
  *     variants:
  *       naive: naive                   # every caller by this policy
  *       with bide: { web: default, api > db: once }
  *       careless: { web: { policy: naive, idempotent: true } }
+ *       in turn: { api: { balance: round_robin } }
  *
- * A key is a fleet, a service (all the calls that it makes) or `one > other`.
- */
+ * A key is a fleet, a service (all the calls that it makes; and the choice
+ * among its servers) or `one > other`. */
 #include <string.h>
 
 #include "config/field/read.h"
+#include "config/proxy/conf.h"
 #include "sim/scenario/clients.h"
 #include "sim/scenario/rows.h"
 
@@ -19,6 +21,7 @@ enum { MAX_VARIANTS = 32 };
 struct change {
     uint32_t policy;
     int repeat; /* or -1 */
+    struct sim_model_balance balance;
 };
 
 #define S struct change
@@ -26,6 +29,9 @@ static const struct bide__field change_fields[] = {
     { "policy", AT(policy), TAKES_POLICY },
     { "idempotent", AT(repeat),
       TAKES_CHOICE(sim_repeat_words, "true, false or key") },
+    { "balance", AT(balance.by), TAKES_BALANCE },
+    { "ejection", AT(balance.ejection), TAKES_MAP(bide__ejection_table) },
+    { "slow_start", AT(balance.slow_start_ns), TAKES_SPAN },
     LAST
 };
 #undef S
@@ -95,16 +101,49 @@ static void unknown_caller(struct sim_load *l, const struct bide__node *key)
 /* ===== what is changed ===== */
 
 static bool read_change(struct sim_load *l, struct change *c,
+                        const struct sim_model_service *service,
                         const struct bide__node *key,
                         const struct bide__node *node)
 {
-    *c = (struct change){ SIM_NONE, -1 };
+    *c = (struct change){ .policy = SIM_NONE, .repeat = -1 };
+    if (service)
+        c->balance = service->balance;
     if (node->kind == BIDE__MAP) {
         bide__read_fields(&l->base, &change_table, key, node, c);
         return true;
     }
     bide__read_field(&l->base, &change_fields[0], key, node, c);
     return c->policy != SIM_NONE;
+}
+
+/* Sets how the servers of a service are balanced, if it says so. */
+static void set_balance(struct sim_load *l, struct sim_model_variant *v,
+                        long service, struct change *c,
+                        const struct bide__node *map)
+{
+    static const char *const keys[] = { "balance", "ejection", "slow_start" };
+    const struct sim_model_service *s =
+        service < 0 ? NULL : &l->model->services[service];
+    struct bide__node *key = NULL;
+    struct sim_model_balance *own;
+
+    for (size_t i = 0; i < 3 && !key; i++)
+        bide__map_get(map, keys[i], &key);
+    if (!key)
+        return;
+    if (!s) {
+        sim_mistake(l, key, "contradiction",
+                    "name the service whose servers are chosen",
+                    "`%s` can be changed for services only", key->text);
+    } else if (s->servers <= 1) {
+        sim_mistake(l, key, "contradiction", "give the service `servers: 3`",
+                    "`%s` is about several servers, and `%s` has one",
+                    key->text, s->name);
+    } else if ((own = sim_load_alloc(l, 1, sizeof *own))) {
+        *own = c->balance;
+        own->ejects = own->ejects || bide__map_get(map, "ejection", NULL);
+        v->balance[service] = own;
+    }
 }
 
 static void read_caller(struct sim_load *l, struct sim_model_variant *v,
@@ -115,8 +154,11 @@ static void read_caller(struct sim_load *l, struct sim_model_variant *v,
     long service = bide__map_find(l->services, key->text);
     struct change c;
 
-    if (!read_change(l, &c, key, node))
+    if (!read_change(l, &c, service < 0 ? NULL : &l->model->services[service],
+                     key, node))
         return;
+    if (node->kind == BIDE__MAP)
+        set_balance(l, v, service, &c, node);
     if (fleet >= 0) {
         v->fleet_policy[fleet] = c.policy;
         if (c.repeat >= 0)
@@ -150,7 +192,8 @@ static bool make_room(struct sim_load *l, struct sim_model_variant *v)
     v->fleet_policy = sim_load_alloc(l, m->n_fleets, sizeof *v->fleet_policy);
     v->fleet_repeat = sim_load_alloc(l, m->n_fleets, sizeof *v->fleet_repeat);
     v->edge_policy = sim_load_alloc(l, m->n_services, sizeof *v->edge_policy);
-    if (!v->fleet_policy || !v->fleet_repeat || !v->edge_policy)
+    v->balance = sim_load_alloc(l, m->n_services, sizeof *v->balance);
+    if (!v->fleet_policy || !v->fleet_repeat || !v->edge_policy || !v->balance)
         return false;
     for (uint32_t i = 0; i < m->n_fleets; i++)
         v->fleet_policy[i] = v->fleet_repeat[i] = SIM_NONE;

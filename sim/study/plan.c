@@ -10,9 +10,11 @@ static double calls_of(const struct sim_model *m)
         const struct sim_model_fleet *f = &m->fleets[i];
         double pause_s = sim_dist_mean(&f->think) / 1e9 + 0.1;
 
-        all += f->arrival == SIM_OPEN     ? f->rate * s
+        all += f->arrival == SIM_OPEN ? sim_fleet_rate(f, m->duration_ns) * s
                : f->arrival == SIM_CLOSED ? f->clients * s / pause_s
-                                          : (double)f->n_replay;
+               : f->arrival == SIM_CRON
+                   ? f->clients * (s * 1e9 / (double)f->every_ns + 1)
+                   : (double)f->n_replay;
     }
     return all;
 }

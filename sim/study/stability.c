@@ -67,7 +67,7 @@ static struct sim_model *make_point(const struct sim_model *m, double factor,
         d->faults[i].to_ns = d->faults[i].from_ns + length_ns;
     d->duration_ns = last_end(d) + short_tail(length_ns);
     for (uint32_t i = 0; i < d->n_fleets; i++)
-        d->fleets[i].rate *= factor;
+        sim_fleet_scale(&d->fleets[i], factor);
     return d;
 }
 
@@ -84,7 +84,7 @@ const char *sim_stability_new(struct sim_stability **ret,
                "`workers`";
     struct sim_stability *s = sim_new(1, sizeof *s);
     for (uint32_t i = 0; i < m->n_fleets; i++)
-        rate += m->fleets[i].arrival == SIM_OPEN ? m->fleets[i].rate : 0;
+        rate += sim_fleet_rate(&m->fleets[i], m->duration_ns);
     *s = (struct sim_stability){ .model = m,
                                  .capacity = rate / use,
                                  .n_loads = n_loads,

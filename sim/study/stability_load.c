@@ -34,7 +34,8 @@ static double held_for(const struct sim_model *m, uint32_t service)
 static double use_of(const struct sim_model *m, uint32_t service, double rate)
 {
     const struct sim_model_service *s = &m->services[service];
-    double workers = (double)s->workers * s->shards, use = 0, limited;
+    double workers = (double)s->workers * sim_service_servers(s), use = 0,
+           limited;
 
     if (s->workers != SIM_UNBOUNDED)
         use = rate * held_for(m, service) / workers;
@@ -49,7 +50,8 @@ double sim_utilisation(const struct sim_model *m)
 
     for (uint32_t i = 0; i < m->n_fleets; i++)
         if (m->fleets[i].arrival == SIM_OPEN)
-            add_visits(m, rates, m->fleets[i].service, m->fleets[i].rate);
+            add_visits(m, rates, m->fleets[i].service,
+                       sim_fleet_rate(&m->fleets[i], m->duration_ns));
     for (uint32_t i = 0; i < m->n_services; i++) {
         double use = use_of(m, i, rates[i]);
         most = use > most ? use : most;

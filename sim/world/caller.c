@@ -30,7 +30,7 @@ static void leave_slot(struct sim_caller *c, uint32_t slot)
 static inline bide_dep *dep_of(const struct sim_caller *c,
                                const struct sim_call *call)
 {
-    return c->deps[c->n_deps == 1 ? 0 : call->client % c->n_deps];
+    return c->deps[call->process];
 }
 
 /* ===== attempts ===== */
@@ -64,6 +64,7 @@ static void write_request(const struct sim_caller *c,
     r->slot = slot;
     r->generation = call->generation;
     r->claim = claim_of(call, attempt);
+    r->server = 0;
     r->operation = call->serves ? call->operation : 0;
     r->key = key_of(c, call);
     r->deadline_ns = bide_call_deadline(&call->call);
@@ -116,6 +117,19 @@ static void count_attempt(struct sim_caller *c, const struct sim_call *call,
         count_wait(c, d->attempt - 1, 0);
 }
 
+static uint32_t choose_server(struct sim_caller *c, const struct sim_world *w,
+                              const struct sim_call *call, uint32_t attempt)
+{
+    uint64_t what = sim_luck_what(SIM_LUCK_SERVER, c->part, attempt);
+    struct sim_choosing for_it = {
+        .process = call->process,
+        .client = call->client,
+        .attempt = attempt,
+        .random = sim_luck_word(c->seed, call->client, call->number, what),
+    };
+    return sim_balancer_choose(c->balancer, call->choice, &for_it, w->now_ns);
+}
+
 static void launch(struct sim_caller *c, struct sim_world *w, uint32_t slot,
                    const bide_decision *d)
 {
@@ -134,7 +148,10 @@ static void launch(struct sim_caller *c, struct sim_world *w, uint32_t slot,
                      call->generation);
     uint32_t number;
     const struct sim_target *target = c->target;
-    write_request(c, call, slot, d->attempt, target->open(target->self, &number));
+    struct sim_request *r = target->open(target->self, &number);
+    write_request(c, call, slot, d->attempt, r);
+    if (c->balancer)
+        r->server = choose_server(c, w, call, d->attempt);
     target->submit(target->self, w, number);
     if (target->cancel)
         call->number_there[i] = number;
@@ -171,6 +188,8 @@ static void let_go(struct sim_caller *c, struct sim_world *w, uint32_t slot)
     for (int i = 0; i < call->n_running; i++)
         sim_caller_tell_off(c, w, slot, i);
     call->n_running = 0;
+    if (c->balancer)
+        sim_balancer_leave(c->balancer, call->choice, w->now_ns);
     set_waiting(c, call, false);
     c->metrics.in_progress--;
     leave_slot(c, slot);
@@ -205,9 +224,7 @@ static void set_wait(struct sim_caller *c, struct sim_world *w, uint32_t slot,
     set_waiting(c, call, backs_off);
     bool queues = d->reason == BIDE_BECAUSE_QUEUED;
     if (queues && !call->queued)
-        sim_places_join(&c->places[c->n_deps == 1 ? 0
-                                                  : call->client % c->n_deps],
-                        slot, call->generation);
+        sim_places_join(&c->places[call->process], slot, call->generation);
     call->queued = queues;
     if (d->at_ns != BIDE_FOREVER && d->at_ns != call->wake_ns) {
         call->wake_ns = d->at_ns;
@@ -267,6 +284,11 @@ uint32_t sim_caller_begin(struct sim_caller *c, struct sim_world *w,
     call->serves = job != NULL;
     call->sampled = c->marks && sim_marks_has(c->marks, client);
     call->key_came_along = job && job->key_came_along;
+    call->process = c->n_deps == 1 ? 0
+                    : job          ? job->process
+                                   : (uint32_t)(client % c->n_deps);
+    if (c->balancer)
+        call->choice = sim_balancer_join(c->balancer);
     c->metrics.in_progress++;
     c->metrics.total.calls++;
     bide_call_begin(&call->call, dep_of(c, call), op, w->now_ns);

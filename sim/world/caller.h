@@ -14,6 +14,7 @@
 #include "bide/bide.h"
 #include "sim/model/luck.h"
 #include "sim/model/slab.h"
+#include "sim/world/balance/balancer.h"
 #include "sim/world/metrics.h"
 #include "sim/world/places.h"
 #include "sim/world/record_marks.h"
@@ -25,6 +26,7 @@ enum { SIM_AT_ONCE = 5 }; /* concurrent attempts of a call: one and four hedges 
 /* The request that a call serves, if any. */
 struct sim_job {
     uint32_t tag;              /* by which its creator recognizes it */
+    uint32_t process;          /* whose dependency it calls through */
     /* from the request */
     uint32_t upstream_attempt; /* its claim */
     uint64_t operation;
@@ -54,11 +56,15 @@ struct sim_call {
     bool hinted : 1;     /* by the last response */
     bool serves : 1;     /* a request of another caller ... */
     bool key_came_along : 1; /* ... that had a key */
+    uint32_t process;    /* the number of its dependency */
     bide_call call;
     int64_t hint_ns;     /* if hinted */
     uint64_t operation;  /* if it serves */
     uint32_t tag;        /* if it serves */
     uint32_t upstream_attempt; /* if it serves */
+    uint32_t next, previous; /* slots of other calls for the same request, for
+                              * whoever began them */
+    uint32_t choice;     /* of its servers, if there are several */
     uint32_t number_there[SIM_AT_ONCE]; /* of each attempt, if the target wants to
                                          * know when it is abandoned */
 };
@@ -80,6 +86,8 @@ struct sim_caller {
     /* current state */
     bide_dep **deps; /* client n calls through deps[n % n_deps] */
     uint32_t n_deps;
+    struct sim_balancer *balancer; /* of the target's servers; NULL: it has
+                                    * one */
     bool keyed;      /* its requests carry an Idempotency-Key */
     bide_outcome known[SIM_ANSWER_KINDS]; /* how the policy classifies each */
     const struct sim_call *asked; /* the call that the engine is asked about: */

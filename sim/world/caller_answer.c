@@ -26,6 +26,23 @@ static enum sim_mark_kind mark_of(enum sim_answer_kind kind)
                                    : SIM_MARK_ERROR;
 }
 
+/* What its server made of an attempt. */
+static void judge_server(struct sim_caller *c, const struct sim_world *w,
+                         const struct sim_call *call, uint32_t attempt,
+                         enum sim_answer_kind kind)
+{
+    static const int status[] = {
+#define X(name, code, fault, no) [name] = (code),
+        SIM_ANSWERS(X)
+#undef X
+    };
+    bide_outcome seen = c->known[kind];
+    if (seen.cls != BIDE_SUCCESS)
+        seen = bide_call_blame(&call->call, attempt, &seen, w->now_ns);
+    seen = bide__server_outcome(&seen, status[kind]);
+    sim_balancer_ended(c->balancer, call->choice, attempt, &seen, w->now_ns);
+}
+
 static void report(struct sim_caller *c, struct sim_world *w, uint32_t slot,
                    int i, const struct sim_answer *a)
 {
@@ -48,6 +65,8 @@ static void report(struct sim_caller *c, struct sim_world *w, uint32_t slot,
         sim_marks_ended(c->marks, slot, attempt, mark_of(a->kind), w->now_ns);
     c->metrics.total.hedge_wins +=
         c->sender.hedges && attempt > 1 && out.cls == BIDE_SUCCESS;
+    if (c->balancer)
+        judge_server(c, w, call, attempt, a->kind);
     sim_caller_lend_luck(c, call, 1 << 8);
     bide_call_report(&call->call, attempt, &out, w->now_ns);
     if (out.cls == BIDE_SUCCESS) /* the engine's answer is known */

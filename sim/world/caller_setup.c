@@ -60,6 +60,8 @@ int sim_caller_init(struct sim_caller *c, struct sim_world *w,
             return rc;
         }
     }
+    if (c->target->pool)
+        c->balancer = sim_balancer_new(w, c->target->pool, n_deps, c->part);
     c->keyed = c->repeat == SIM_KEYED ||
                mine.idempotency_key == BIDE_KEY_GENERATE;
     c->sender.hedges = mine.hedge.max != 0;
@@ -83,6 +85,7 @@ void sim_caller_done(struct sim_caller *c)
     }
     free(c->deps);
     free(c->places);
+    sim_balancer_free(c->balancer);
     sim_slab_done(&c->calls);
     sim_timeouts_done(&c->timeouts);
 }

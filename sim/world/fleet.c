@@ -1,5 +1,5 @@
-/* Decides when each client makes its next call, for open and closed loops and
- * for logs, and begins the call. */
+/* Decides when each client makes its next call, for open and closed loops, by
+ * the clock and for logs, and begins the call. */
 #include "sim/world/fleet.h"
 
 #include "sim/model/luck.h"
@@ -51,18 +51,49 @@ static int64_t gap_before(struct sim_fleet *f, const struct sim_world *w,
     return f->ahead_ns[i];
 }
 
-/* When the nth call comes: of one client, if it is a closed loop. */
+/* How much later than the first a client begins. */
+static int64_t offset_of(const struct sim_fleet *f, const struct sim_world *w,
+                         uint32_t client)
+{
+    if (f->spread_ns <= 0)
+        return 0;
+    uint64_t word = sim_luck_word(w->seed, client, 0,
+                                  sim_luck_what(SIM_LUCK_OTHER, f->part, 0));
+    return (int64_t)((double)f->spread_ns * sim_luck_unit(word));
+}
+
+/* When the nth call of an open fleet comes whose rate changes. */
+static int64_t by_profile(struct sim_fleet *f, const struct sim_world *w,
+                          uint64_t n, int64_t from)
+{
+    double area = (double)gap_before(f, w, n) / 1e9;
+    return sim_rates_next(&f->rates, from, f->every_ns > 0 ? 1 : area);
+}
+
+/* When the nth call comes: of one client, if each has its own. */
 static int64_t time_of(struct sim_fleet *f, const struct sim_world *w,
                        uint32_t client, uint64_t n)
 {
-    if (f->arrival == SIM_REPLAY)
-        return f->replay_ns[n];
-    if (f->arrival == SIM_OPEN && f->every_ns > 0)
-        return sim_ahead(f->from_ns, sim_to_ns((double)(n + 1) * f->every_ns));
     int64_t from = w->now_ns > f->from_ns ? w->now_ns : f->from_ns;
-    return sim_ahead(from, f->arrival == SIM_OPEN
-                               ? gap_before(f, w, n)
-                               : draw_gap(f, w, client, n));
+    switch (f->arrival) {
+    case SIM_REPLAY:
+        return f->replay_ns[n];
+    case SIM_CRON:
+        return sim_ahead(n == 0 ? f->from_ns + offset_of(f, w, client)
+                                : w->now_ns,
+                         n == 0 ? 0 : f->cron_ns);
+    case SIM_CLOSED:
+        if (n == 0)
+            from += offset_of(f, w, client);
+        return sim_ahead(from, draw_gap(f, w, client, n));
+    case SIM_OPEN:
+        break;
+    }
+    if (f->rates.n > 0)
+        return by_profile(f, w, n, from);
+    if (f->every_ns > 0)
+        return sim_ahead(f->from_ns, sim_to_ns((double)(n + 1) * f->every_ns));
+    return sim_ahead(from, gap_before(f, w, n));
 }
 
 /* Schedules the nth call, if there is to be one. */
@@ -72,7 +103,7 @@ static void set_next(struct sim_fleet *f, struct sim_world *w, uint32_t client,
     if (f->arrival == SIM_REPLAY && n >= f->n_replay)
         return;
     int64_t at = time_of(f, w, client, n);
-    if (!is_over(f, n, at))
+    if (at != INT64_MAX && !is_over(f, n, at))
         sim_world_at(w, at, &f->actor, client, (uint32_t)n);
 }
 
@@ -82,6 +113,11 @@ static void act(struct sim_actor *self, struct sim_world *w, uint32_t client,
     struct sim_fleet *f = self->self;
     uint64_t n = f->n_calls++;
     if (f->arrival == SIM_CLOSED) {
+        sim_caller_begin(f->caller, w, client, number, NULL);
+        return;
+    }
+    if (f->arrival == SIM_CRON) {
+        set_next(f, w, client, number + UINT64_C(1));
         sim_caller_begin(f->caller, w, client, number, NULL);
         return;
     }
@@ -102,12 +138,19 @@ static void on_done(void *self, struct sim_world *w, const struct sim_call *call
 void sim_fleet_start(struct sim_fleet *f, struct sim_world *w)
 {
     f->actor = (struct sim_actor){ .act = act, .self = f };
-    if (f->arrival != SIM_CLOSED) {
+    if (f->arrival == SIM_OPEN || f->arrival == SIM_REPLAY) {
         set_next(f, w, 0, 0);
         return;
     }
-    f->caller->self = f;
-    f->caller->on_done = on_done;
+    if (f->arrival == SIM_CLOSED) {
+        f->caller->self = f;
+        f->caller->on_done = on_done;
+    }
     for (uint32_t i = 0; i < f->clients; i++)
         set_next(f, w, i, 0);
+}
+
+void sim_fleet_done(struct sim_fleet *f)
+{
+    sim_rates_done(&f->rates);
 }

@@ -1,6 +1,6 @@
 /* Clients that make calls: open loop (calls arrive at a rate, however they
  * end), closed loop (each client makes its next call some time after the last
- * one ended), or at the times of a log.
+ * one ended), by the clock, or at the times of a log.
  *
  *     struct sim_fleet fleet = { .caller = &caller, .clients = 1000,
  *                                .gap = sim_exponential(1e9 / rate) };
@@ -12,6 +12,7 @@
 #define BIDE_SIM_WORLD_FLEET_H
 
 #include "sim/model/dist.h"
+#include "sim/model/profile.h"
 #include "sim/world/caller.h"
 
 /* Gaps are drawn this many at a time: they depend on nothing, and a processor
@@ -27,6 +28,10 @@ struct sim_fleet {
     struct sim_dist gap;   /* open: between calls; closed: from end to begin */
     double every_ns;       /* open: evenly spaced, and `gap` is not used; 0: by
                             * `gap` */
+    struct sim_rates rates; /* open: how the rate changes, and `gap` is then of
+                            * areas, a second being 1; no lines: not at all */
+    int64_t cron_ns;       /* cron: from one call of a client to its next */
+    int64_t spread_ns;     /* closed, cron: clients begin within that long */
     const int64_t *replay_ns; /* when each call begins */
     uint32_t n_replay;
     uint64_t most_calls;   /* of each client (closed) or of all; 0: no end */
@@ -42,5 +47,6 @@ struct sim_fleet {
 /* Starts it. A closed fleet takes over the caller's on_done; its clients begin
  * after a first gap each. */
 void sim_fleet_start(struct sim_fleet *f, struct sim_world *w);
+void sim_fleet_done(struct sim_fleet *f);
 
 #endif

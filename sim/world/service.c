@@ -60,15 +60,6 @@ static void on_answer(struct sim_actor *self, struct sim_world *w, uint32_t i,
 
 /* ===== work ===== */
 
-static inline bool goes_wrong(const struct sim_service *s,
-                              const struct sim_world *w,
-                              const struct sim_item *item,
-                              enum sim_luck_use use, double rate)
-{
-    return rate > 0 &&
-           sim_luck_unit(sim_service_luck(s, w, &item->request, use, 0)) < rate;
-}
-
 void sim_service_release(struct sim_service *s, struct sim_world *w,
                          struct sim_item *item, bool for_nobody)
 {
@@ -90,7 +81,7 @@ void sim_service_complete(struct sim_service *s, struct sim_world *w,
     uint32_t shard = item->shard;
     bool wanted = r->from->waits(r->from->self, r);
     bool gone = kind == SIM_SAID_OK &&
-                goes_wrong(s, w, item, SIM_LUCK_LOSS, s->conf.lost_rate);
+                sim_service_befalls(s, w, r, SIM_LUCK_LOSS, s->conf.lost_rate);
     s->served += wanted;
     s->wasted += !wanted;
     s->errors += kind != SIM_SAID_OK;
@@ -117,7 +108,8 @@ static void on_finish(struct sim_actor *self, struct sim_world *w, uint32_t i,
     struct sim_item *item = sim_service_item(s, i);
     if (item->generation != generation)
         return;
-    if (goes_wrong(s, w, item, SIM_LUCK_ERROR, s->shards[item->shard].fail)) {
+    if (sim_service_befalls(s, w, &item->request, SIM_LUCK_ERROR,
+                            s->shards[item->shard].fail)) {
         sim_service_complete(s, w, i, SIM_SAID_ERROR, 0);
     } else if (s->conf.n_edges == 0) {
         sim_service_complete(s, w, i, SIM_SAID_OK, 0);

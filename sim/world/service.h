@@ -38,14 +38,16 @@ struct sim_item {
     int64_t begun_ns;    /* when a worker took it */
     int64_t hint_ns;     /* of the response */
     uint32_t generation; /* events for an earlier request are void */
-    uint32_t shard;
-    uint32_t below;      /* slot of the call below */
-    uint32_t times;      /* calls made over the current edge */
+    uint32_t shard;      /* number of its server, shard by shard */
+    uint32_t below;      /* slot of the call below; in parallel, of the first */
+    uint32_t times;      /* calls made over the current edge; in parallel, that
+                          * have succeeded */
     uint16_t edge;
     uint8_t state;
     uint8_t answer;      /* its kind */
     bool holds;          /* a worker */
     bool beginning;      /* a call below is being begun */
+    bool refused;        /* one was, when it was begun */
 };
 
 /* The time that the first attempt of a call will take. */
@@ -56,7 +58,7 @@ struct sim_foreseen {
 
 enum { SIM_FORESEEN = 64 };
 
-/* Workers with their own queue. */
+/* Workers with their own queue: one server of a shard. */
 struct sim_shard {
     uint32_t limit;   /* of workers, with faults */
     uint32_t busy;
@@ -65,7 +67,8 @@ struct sim_shard {
     uint32_t n_queued; /* those in the ring that are not gone */
     double slow;      /* the factor by which work takes longer */
     double fail;      /* probability of an error */
-    bool crashed, cut;
+    double fail_fast; /* ... before any work */
+    bool crashed, refuses, cut;
 };
 
 /* Calls to another service. */
@@ -87,10 +90,13 @@ struct sim_service {
     /* current state */
     struct sim_target target;
     struct sim_actor arrival, finish, answer, cancel, toggle;
-    struct sim_shard *shards;
+    struct sim_shard *shards; /* the servers of the first, of the second ... */
+    uint32_t servers;        /* of each */
+    uint32_t n_shards;       /* servers in all */
     struct sim_slab items;
     struct sim_foreseen foreseen[SIM_FORESEEN]; /* by call, modulo */
     bool *active;            /* faults */
+    uint32_t *first;         /* server that each fault affects */
     uint32_t n_cut_fleets;   /* partitions from one fleet that are active */
     bool network;            /* messages take time */
     double tokens;           /* of the rate limit ... */
@@ -110,7 +116,8 @@ struct sim_service {
 /* Unlimited workers and queue, immediate responses. */
 #define SIM_SERVICE_INIT                                                       \
     {                                                                          \
-        .conf = { .workers = SIM_UNBOUNDED, .shards = 1,                       \
+        .conf = { .workers = SIM_UNBOUNDED, .shards = 1, .servers = 1,         \
+                  .balance = { .ejection = BIDE__EJECTION_INIT },              \
                   .queue = SIM_UNBOUNDED },                                    \
         .part = 1,                                                             \
     }
@@ -118,7 +125,7 @@ struct sim_service {
 void sim_service_init(struct sim_service *s, struct sim_world *w);
 void sim_service_done(struct sim_service *s);
 
-/* Gauges: over all shards. */
+/* Gauges: over all servers. */
 uint64_t sim_service_queued(const struct sim_service *s);
 uint64_t sim_service_busy(const struct sim_service *s);
 /* Requests that it could have served so far, not counting times without a
@@ -149,6 +156,16 @@ static inline uint64_t sim_service_luck(const struct sim_service *s,
 {
     return sim_luck_word(w->seed, r->client, r->call,
                          sim_luck_what(use, s->part, r->attempt | more));
+}
+
+/* Whether it happens to a request, with that probability. */
+static inline bool sim_service_befalls(const struct sim_service *s,
+                                       const struct sim_world *w,
+                                       const struct sim_request *r,
+                                       enum sim_luck_use use, double rate)
+{
+    return rate > 0 &&
+           sim_luck_unit(sim_service_luck(s, w, r, use, 0)) < rate;
 }
 
 static inline int64_t sim_service_time(const struct sim_service *s,

@@ -65,11 +65,15 @@ static void arrive(struct sim_service *s, struct sim_world *w, uint32_t i)
         return;
     }
     s->arrived++;
-    if (shard->crashed) {
+    if (shard->crashed || shard->refuses) {
         s->broken++;
         turn_away(s, w, i, SIM_NOT_CONNECTED, 0);
     } else if (is_throttled(s, w, i)) {
         return;
+    } else if (sim_service_befalls(s, w, &item->request, SIM_LUCK_ERROR,
+                                   shard->fail_fast)) {
+        s->errors++;
+        turn_away(s, w, i, SIM_SAID_ERROR, 0);
     } else if (shard->busy < shard->limit && shard->n_queued == 0) {
         sim_service_begin(s, w, i);
     } else if (shard->n_queued < s->conf.queue) {
@@ -101,8 +105,10 @@ static void submit(void *self, struct sim_world *w, uint32_t i)
     const struct sim_request *r = &item->request;
     item->shard =
         s->conf.shards == 1 ? 0 : (uint32_t)(r->client % s->conf.shards);
+    if (s->servers > 1)
+        item->shard = item->shard * s->servers + r->server;
     item->hint_ns = 0;
-    item->holds = item->beginning = false;
+    item->holds = item->beginning = item->refused = false;
     if (!s->network) {
         arrive(s, w, i);
         return;
@@ -191,6 +197,7 @@ void sim_service_begin_admission(struct sim_service *s)
         .self = s,
         .open = open,
         .submit = submit,
+        .pool = s->servers > 1 ? &s->conf : NULL,
         .foresee = s->conf.time.kind == SIM_CONSTANT ? NULL : foresee,
         .cancel = s->conf.cancels ? cancel : NULL,
     };

@@ -1,4 +1,5 @@
-/* Calls of a service to the services below it, one after the other. */
+/* Calls of a service to the services below it, one after the other; or several
+ * at once over one edge, of which the slowest is waited for. */
 #include "sim/world/service.h"
 #include "sim/world/service_admission.h"
 #include "sim/world/service_work.h"
@@ -24,16 +25,63 @@ static enum sim_answer_kind pass_up(bide_reason reason,
     }
 }
 
+/* ===== the calls of an item that run ===== */
+
+static struct sim_caller *caller_of(struct sim_service *s,
+                                    const struct sim_item *item)
+{
+    return &s->edges[item->edge].caller;
+}
+
+static void link_call(struct sim_service *s, struct sim_item *item,
+                      uint32_t slot)
+{
+    struct sim_caller *c = caller_of(s, item);
+    struct sim_call *call = sim_caller_at(c, slot);
+    call->previous = SIM_NONE;
+    call->next = item->below;
+    if (item->below != SIM_NONE)
+        sim_caller_at(c, item->below)->previous = slot;
+    item->below = slot;
+}
+
+/* One that is over: its data can still be read. */
+static void unlink_call(struct sim_service *s, struct sim_item *item,
+                        const struct sim_call *call)
+{
+    struct sim_caller *c = caller_of(s, item);
+    if (call->next != SIM_NONE)
+        sim_caller_at(c, call->next)->previous = call->previous;
+    if (call->previous != SIM_NONE)
+        sim_caller_at(c, call->previous)->next = call->next;
+    else
+        item->below = call->next;
+}
+
+void sim_service_abandon(struct sim_service *s, struct sim_world *w, uint32_t i)
+{
+    struct sim_item *item = sim_service_item(s, i);
+    while (item->below != SIM_NONE) {
+        uint32_t slot = item->below;
+        item->below = sim_caller_at(caller_of(s, item), slot)->next;
+        sim_caller_cancel(caller_of(s, item), w, slot);
+    }
+}
+
+/* ===== what becomes of them ===== */
+
 static void go_on(struct sim_service *s, struct sim_world *w, uint32_t i)
 {
     struct sim_item *item = sim_service_item(s, i);
-    if (item->answer == SIM_SAID_OK) {
-        item->times++;
-        sim_service_descend(s, w, i);
-    } else {
+    if (item->answer != SIM_SAID_OK) {
+        sim_service_abandon(s, w, i);
         sim_service_complete(s, w, i, (enum sim_answer_kind)item->answer,
                              item->hint_ns);
+        return;
     }
+    item->times++;
+    if (item->below == SIM_NONE)
+        sim_service_descend(s, w, i);
 }
 
 static void on_done(void *self, struct sim_world *w, const struct sim_call *call,
@@ -43,15 +91,20 @@ static void on_done(void *self, struct sim_world *w, const struct sim_call *call
     struct sim_service *s = edge->owner;
     uint32_t i = call->tag;
     struct sim_item *item = sim_service_item(s, i);
+    if (item->refused) { /* its end is set */
+        unlink_call(s, item, call);
+        return;
+    }
     item->answer = (uint8_t)pass_up(reason, last->kind);
     item->hint_ns = item->answer == SIM_SAID_OK ? 0 : last->hint_ns;
-    item->below = SIM_NONE;
     if (!item->beginning) {
+        unlink_call(s, item, call);
         go_on(s, w, i);
         return;
     }
     /* refused from inside begin(): no response may be sent from there */
     item->beginning = false;
+    item->refused = true;
     sim_world_at(w, w->now_ns, &edge->later, i, item->generation);
 }
 
@@ -78,19 +131,38 @@ static void let_worker_go(struct sim_service *s, struct sim_world *w,
 /* Each attempt of the layer above is a separate call here; the user's operation
  * stays the same. */
 static struct sim_job job_for(const struct sim_service *s, uint32_t i,
-                              uint64_t *ret_number)
+                              uint32_t n, uint64_t *ret_number)
 {
     const struct sim_item *item = sim_service_item(s, i);
     const struct sim_request *r = &item->request;
-    uint64_t which = (uint64_t)item->edge << 32 | item->times;
+    uint64_t which = (uint64_t)item->edge << 32 | n;
     *ret_number = bide_rng_hash(r->call, r->attempt, which, s->part);
     return (struct sim_job){
         .tag = i,
+        .process = item->shard,
         .upstream_attempt = r->claim,
         .operation = bide_rng_hash(sim_operation_of(r), which, s->part, 3) | 1,
         .deadline_ns = r->deadline_ns == BIDE_FOREVER ? 0 : r->deadline_ns,
         .key_came_along = r->key != 0,
     };
+}
+
+/* Begins call n over the current edge; false: it was refused. */
+static bool begin_call(struct sim_service *s, struct sim_world *w, uint32_t i,
+                       uint32_t n)
+{
+    struct sim_item *item = sim_service_item(s, i);
+    bool parallel = s->conf.edges[item->edge].parallel;
+    uint64_t number, client = item->request.client;
+    struct sim_job job = job_for(s, i, n, &number);
+    item->beginning = true;
+    uint32_t slot = sim_caller_begin(
+        caller_of(s, item), w, parallel ? client + n : client, number, &job);
+    if (!item->beginning)
+        return false;
+    item->beginning = false;
+    link_call(s, item, slot);
+    return true;
 }
 
 void sim_service_descend(struct sim_service *s, struct sim_world *w, uint32_t i)
@@ -105,26 +177,17 @@ void sim_service_descend(struct sim_service *s, struct sim_world *w, uint32_t i)
         sim_service_complete(s, w, i, SIM_SAID_OK, 0);
         return;
     }
+    const struct sim_model_edge *edge = &s->conf.edges[item->edge];
     let_worker_go(s, w, i);
-    uint64_t number;
-    struct sim_job job = job_for(s, i, &number);
-    uint64_t client = item->request.client;
     item->state = SIM_ITEM_BELOW;
-    item->beginning = true;
-    uint32_t slot = sim_caller_begin(&s->edges[item->edge].caller, w, client,
-                                     number, &job);
-    if (item->beginning)
-        item->below = slot;
-    item->beginning = false;
-}
-
-void sim_service_abandon(struct sim_service *s, struct sim_world *w, uint32_t i)
-{
-    struct sim_item *item = sim_service_item(s, i);
-    uint32_t slot = item->below;
     item->below = SIM_NONE;
-    if (slot != SIM_NONE)
-        sim_caller_cancel(&s->edges[item->edge].caller, w, slot);
+    if (!edge->parallel) {
+        begin_call(s, w, i, item->times);
+        return;
+    }
+    for (uint32_t n = 0; n < edge->times; n++)
+        if (!begin_call(s, w, i, n))
+            break;
 }
 
 int sim_service_edge(struct sim_service *s, struct sim_world *w, uint32_t i,
@@ -139,5 +202,5 @@ int sim_service_edge(struct sim_service *s, struct sim_world *w, uint32_t i,
     edge->caller.repeat = s->conf.edges[i].repeat;
     edge->caller.self = edge;
     edge->caller.on_done = on_done;
-    return sim_caller_init(&edge->caller, w, conf, s->conf.shards);
+    return sim_caller_init(&edge->caller, w, conf, s->n_shards);
 }

@@ -5,9 +5,15 @@
 #include "sim/world/service.h"
 #include "sim/world/service_work.h"
 
-static bool hits(const struct sim_fault *f, uint32_t shard)
+/* Whether fault f affects server n. */
+static bool hits(const struct sim_service *s, uint32_t f, uint32_t n)
 {
-    return f->shard == SIM_NONE || f->shard == shard;
+    const struct sim_fault *fault = &s->faults[f];
+    uint32_t shard = n / s->servers, server = n % s->servers;
+    if (fault->shard != SIM_NONE && fault->shard != shard)
+        return false;
+    return fault->n_servers == 0 ||
+           (server + s->servers - s->first[f]) % s->servers < fault->n_servers;
 }
 
 /* ===== capacity ===== */
@@ -15,7 +21,7 @@ static bool hits(const struct sim_fault *f, uint32_t shard)
 static double shard_rate(const struct sim_service *s,
                          const struct sim_shard *shard)
 {
-    if (shard->limit == 0)
+    if (shard->limit == 0 || shard->refuses)
         return 0;
     if (shard->limit == SIM_UNBOUNDED || s->work_ns * shard->slow <= 0)
         return INFINITY;
@@ -28,7 +34,7 @@ static void set_capacity(struct sim_service *s, int64_t now)
     double rate = 0;
     s->capacity = sim_service_capacity(s, now);
     s->capacity_ns = now;
-    for (uint32_t i = 0; i < s->conf.shards; i++)
+    for (uint32_t i = 0; i < s->n_shards; i++)
         rate += shard_rate(s, &s->shards[i]);
     if (s->conf.limit_rate > 0 && rate > s->conf.limit_rate / 1e9)
         rate = s->conf.limit_rate / 1e9;
@@ -60,7 +66,10 @@ static void apply(struct sim_shard *shard, const struct sim_fault *f,
         shard->slow *= f->factor;
         break;
     case SIM_FAIL:
-        shard->fail = shard->fail > f->factor ? shard->fail : f->factor;
+        if (f->at_once)
+            shard->fail_fast = fmax(shard->fail_fast, f->factor);
+        else
+            shard->fail = fmax(shard->fail, f->factor);
         break;
     case SIM_CAPACITY:
         *share = *share < f->factor ? *share : f->factor;
@@ -72,6 +81,9 @@ static void apply(struct sim_shard *shard, const struct sim_fault *f,
     case SIM_PARTITION:
         shard->cut = shard->cut || f->fleet == SIM_NONE;
         break;
+    case SIM_REFUSE:
+        shard->refuses = true;
+        break;
     }
 }
 
@@ -81,9 +93,10 @@ static void work_out(struct sim_service *s, uint32_t n)
     double share = 1;
     shard->slow = 1;
     shard->fail = -1;
-    shard->crashed = shard->cut = false;
+    shard->fail_fast = 0;
+    shard->crashed = shard->refuses = shard->cut = false;
     for (uint32_t i = 0; i < s->n_faults; i++)
-        if (s->active[i] && hits(&s->faults[i], n))
+        if (s->active[i] && hits(s, i, n))
             apply(shard, &s->faults[i], &share);
     if (shard->fail < 0)
         shard->fail = s->conf.error_rate;
@@ -100,7 +113,7 @@ bool sim_service_cuts_fleet(const struct sim_service *s,
     for (uint32_t i = 0; i < s->n_faults; i++) {
         const struct sim_fault *f = &s->faults[i];
         if (s->active[i] && f->kind == SIM_PARTITION && f->fleet != SIM_NONE &&
-            hits(f, shard) && s->fleets && s->fleets[f->fleet] == r->from)
+            hits(s, i, shard) && s->fleets && s->fleets[f->fleet] == r->from)
             return true;
     }
     return false;
@@ -146,18 +159,30 @@ static void crash(struct sim_service *s, struct sim_world *w, uint32_t n)
 
 /* ===== the timetable ===== */
 
+/* The first server that it affects this time. */
+static uint32_t first_of(const struct sim_service *s, const struct sim_fault *f,
+                         int64_t now)
+{
+    if (!f->in_turn)
+        return f->server;
+    uint64_t times = (uint64_t)((now - f->from_ns) / f->every_ns);
+    return (uint32_t)((f->server + times * f->n_servers) % s->servers);
+}
+
 static void turn(struct sim_service *s, struct sim_world *w, uint32_t f,
                  bool on)
 {
     const struct sim_fault *fault = &s->faults[f];
     s->active[f] = on;
+    if (on)
+        s->first[f] = first_of(s, fault, w->now_ns);
     if (fault->kind == SIM_PARTITION && fault->fleet != SIM_NONE)
         s->n_cut_fleets += on ? 1 : UINT32_MAX;
-    for (uint32_t i = 0; i < s->conf.shards; i++)
+    for (uint32_t i = 0; i < s->n_shards; i++)
         work_out(s, i);
     set_capacity(s, w->now_ns);
-    for (uint32_t i = 0; i < s->conf.shards; i++) {
-        if (on && fault->kind == SIM_CRASH && hits(fault, i))
+    for (uint32_t i = 0; i < s->n_shards; i++) {
+        if (on && fault->kind == SIM_CRASH && hits(s, f, i))
             crash(s, w, i);
         sim_service_work_on(s, w, i);
     }
@@ -190,7 +215,7 @@ static void on_toggle(struct sim_actor *self, struct sim_world *w, uint32_t f,
 void sim_service_schedule(struct sim_service *s, struct sim_world *w)
 {
     s->toggle = (struct sim_actor){ .act = on_toggle, .self = s };
-    for (uint32_t i = 0; i < s->conf.shards; i++)
+    for (uint32_t i = 0; i < s->n_shards; i++)
         work_out(s, i);
     set_capacity(s, w->now_ns);
     for (uint32_t i = 0; i < s->n_faults; i++)

@@ -13,8 +13,11 @@ static bool takes_time(const struct sim_dist *d)
 
 void sim_service_init(struct sim_service *s, struct sim_world *w)
 {
-    s->shards = sim_new(s->conf.shards, sizeof *s->shards);
+    s->servers = s->conf.servers ? s->conf.servers : 1;
+    s->n_shards = s->conf.shards * s->servers;
+    s->shards = sim_new(s->n_shards, sizeof *s->shards);
     s->active = sim_new(s->n_faults, sizeof *s->active);
+    s->first = sim_new(s->n_faults, sizeof *s->first);
     s->edges = sim_new(s->conf.n_edges, sizeof *s->edges);
     for (int i = 0; i < SIM_FORESEEN; i++)
         s->foreseen[i].call = UINT64_MAX;
@@ -28,12 +31,13 @@ void sim_service_init(struct sim_service *s, struct sim_world *w)
 
 void sim_service_done(struct sim_service *s)
 {
-    for (uint32_t i = 0; i < s->conf.shards; i++)
+    for (uint32_t i = 0; i < s->n_shards; i++)
         free(s->shards[i].queue);
     for (uint32_t i = 0; i < s->conf.n_edges; i++)
         sim_caller_done(&s->edges[i].caller);
     free(s->shards);
     free(s->active);
+    free(s->first);
     free(s->edges);
     sim_slab_done(&s->items);
     sim_ledger_done(&s->operations);
@@ -43,7 +47,7 @@ void sim_service_done(struct sim_service *s)
 uint64_t sim_service_queued(const struct sim_service *s)
 {
     uint64_t n = 0;
-    for (uint32_t i = 0; i < s->conf.shards; i++)
+    for (uint32_t i = 0; i < s->n_shards; i++)
         n += s->shards[i].n_queued;
     return n;
 }
@@ -51,7 +55,7 @@ uint64_t sim_service_queued(const struct sim_service *s)
 uint64_t sim_service_busy(const struct sim_service *s)
 {
     uint64_t n = 0;
-    for (uint32_t i = 0; i < s->conf.shards; i++)
+    for (uint32_t i = 0; i < s->n_shards; i++)
         n += s->shards[i].busy;
     return n;
 }

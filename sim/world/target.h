@@ -60,6 +60,7 @@ struct sim_request {
     uint32_t slot, generation; /* by which the sender recognizes it */
     uint32_t claim;            /* X-Bide-Attempt: that of whoever owns the retries;
                                 * 0: no one does */
+    uint32_t server;           /* that it goes to, if there are several */
     uint64_t operation;        /* what a user wanted done, the same however often
                                 * it is tried, by whichever layer; 0: identified
                                 * by client and call */
@@ -78,6 +79,8 @@ struct sim_target {
      * now, with others. Only for speed. NULL: not needed. */
     void (*foresee)(void *self, const struct sim_world *w, uint64_t client,
                     uint64_t call);
+    /* Its servers, among which senders choose. NULL: there is one. */
+    const struct sim_model_service *pool;
     /* Its sender has given up. NULL: the target does not want to know. */
     void (*cancel)(void *self, struct sim_world *w,
                    const struct sim_request *request, uint32_t number);

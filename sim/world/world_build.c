@@ -35,6 +35,16 @@ uint32_t sim_edge_policy(const struct sim_model *m, uint32_t variant,
     return either(special[service][edge], usual);
 }
 
+const struct sim_model_balance *sim_service_balance(const struct sim_model *m,
+                                                    uint32_t variant,
+                                                    uint32_t service)
+{
+    const struct sim_model_balance **special =
+        variant == SIM_NONE ? NULL : m->variants[variant].balance;
+    return special && special[service] ? special[service]
+                                       : &m->services[service].balance;
+}
+
 /* As memory.h has it, without memory. A model whose policies are not valid is a
  * mistake of the program. */
 static void insist(int rc)
@@ -54,6 +64,7 @@ static void add_service(struct sim_build *c, uint32_t i, uint32_t *n_faults)
     const struct sim_model *m = c->model;
     struct sim_service *s = &c->services[i];
     s->conf = m->services[i];
+    s->conf.balance = *sim_service_balance(m, c->variant, i);
     s->part = ++c->parts;
     s->faults = &c->faults[*n_faults];
     s->fleets = c->senders;
@@ -81,7 +92,8 @@ static void connect_edges(struct sim_build *c, uint32_t i)
 
 /* ===== fleets ===== */
 
-static void describe(struct sim_fleet *f, const struct sim_model_fleet *conf)
+static void describe(struct sim_fleet *f, const struct sim_model_fleet *conf,
+                     int64_t duration_ns)
 {
     f->clients = conf->clients;
     f->arrival = conf->arrival;
@@ -91,8 +103,16 @@ static void describe(struct sim_fleet *f, const struct sim_model_fleet *conf)
     f->most_calls = conf->most_calls;
     f->from_ns = conf->from_ns;
     f->until_ns = conf->until_ns;
+    f->cron_ns = conf->every_ns;
+    f->spread_ns = conf->spread_ns;
     if (conf->arrival != SIM_OPEN)
         return;
+    if (conf->load.n_steps > 0) {
+        sim_rates_init(&f->rates, &conf->load, conf->rate, duration_ns);
+        f->gap = sim_exponential(1e9);
+        f->every_ns = conf->steady;
+        return;
+    }
     f->gap = sim_exponential(1e9 / conf->rate);
     f->every_ns = conf->steady ? 1e9 / conf->rate : 0;
 }
@@ -127,7 +147,7 @@ static void add_fleet(struct sim_build *c, uint32_t i, uint32_t samples)
     c->callers[c->n_callers++] = caller;
     c->fleets[i].caller = caller;
     c->fleets[i].part = ++c->parts;
-    describe(&c->fleets[i], conf);
+    describe(&c->fleets[i], conf, m->duration_ns);
 }
 
 /* ===== the whole filter ===== */
@@ -166,6 +186,7 @@ void sim_build_init(struct sim_build *c, const struct sim_model *m,
 void sim_build_done(struct sim_build *c)
 {
     for (uint32_t i = 0; i < c->model->n_fleets; i++) {
+        sim_fleet_done(&c->fleets[i]);
         sim_caller_done(&c->fleet_callers[i]);
         sim_marks_free(&c->marks[i]);
     }

@@ -36,4 +36,9 @@ uint32_t sim_fleet_policy(const struct sim_model *m, uint32_t variant,
 uint32_t sim_edge_policy(const struct sim_model *m, uint32_t variant,
                          uint32_t service, uint32_t edge);
 
+/* How the servers of a service are balanced. */
+const struct sim_model_balance *sim_service_balance(const struct sim_model *m,
+                                                    uint32_t variant,
+                                                    uint32_t service);
+
 #endif

@@ -46,9 +46,11 @@ static void make_model(const char *name)
                                             .processes = 10,
                                             .rate = 280 };
     static struct sim_model_service service = { .workers = 30, .shards = 1 };
-    static struct sim_fault fault = { SIM_STOP, 0,           SIM_NONE,
-                                      SIM_NONE, 30000000000, 40000000000,
-                                      0,        0,           0 };
+    static struct sim_fault fault = { .kind = SIM_STOP,
+                                      .shard = SIM_NONE,
+                                      .fleet = SIM_NONE,
+                                      .from_ns = 30000000000,
+                                      .to_ns = 40000000000 };
     static uint32_t first[1] = { 0 }, second[1] = { 1 };
     static struct sim_model_variant variants[2] = {
         { .fleet_policy = first }, { .fleet_policy = second }

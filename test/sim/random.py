@@ -30,6 +30,7 @@ def distribution(r):
         "{ mixture: [ { share: 90%, exponential: 10ms }, "
         "{ share: 10%, constant: 1s } ] }",
         "{ histogram: [ { upto: 5ms, share: 50% }, { upto: 100ms, share: 50% } ] }",
+        "{ percentiles: { p50: 5ms, p99: 80ms, p99.9: 1s } }",
     ])
 
 
@@ -64,7 +65,12 @@ def fleet(r, services, policies):
     parts = [f"count: {count}", f"processes: {r.randint(1, count)}",
              f"policy: {r.choice(policies)}", f"calls: {r.choice(services)}",
              r.choice(["rate: 1/s", "rate: 200/s", "rate: 50/s, steady: true",
-                       "think: 1s", "think: { exponential: 50ms }"])]
+                       "think: 1s", "think: { exponential: 50ms }",
+                       "think: 1s, spread: 1s", "every: 500ms",
+                       "every: 1s, spread: 300ms",
+                       "load: [ { at: 1s, rate: 300/s, over: 1s } ]",
+                       "rate: 20/s, load: [ { at: 0s, rate: 300/s, for: 100ms }, "
+                       "{ at: 500ms, rate: 0/s } ], repeat: 1s, steady: true"])]
     parts += maybe(r, 0.2, "from: 500ms") + maybe(r, 0.2, "until: 2s")
     parts += maybe(r, 0.2, "most_calls: 1", "most_calls: 7")
     parts += maybe(r, 0.4, "idempotent: false", "idempotent: key")
@@ -74,6 +80,13 @@ def fleet(r, services, policies):
 def service(r, below, policies):
     parts = [f"workers: {r.choice(['1', '3', '30', 'unbounded'])}",
              f"time: {distribution(r)}", f"shards: {r.choice([1, 3])}"]
+    servers = r.choice([1, 1, 2, 5])
+    parts += [f"servers: {servers}"]
+    if servers > 1:
+        parts += maybe(r, 0.7, *["balance: " + b for b in (
+            "two_choices", "least_requests", "round_robin", "random")])
+        parts += maybe(r, 0.5, "ejection: {}, slow_start: 500ms",
+                       "ejection: { consecutive: 1, open: 50ms, max_ejected: 100% }")
     parts += maybe(r, 0.3, "network: " + distribution(r))
     parts += maybe(r, 0.5, "queue: { limit: 0, no_retry: true }",
                    "queue: { limit: 3, drop: late, retry_after: 1s }",
@@ -86,20 +99,25 @@ def service(r, below, policies):
     for key in "error_rate", "lost_rate":
         parts += maybe(r, 0.2, key + ": 1%", key + ": 100%")
     if below and r.random() < 0.7:
-        calls = ["{ service: %s, policy: %s, times: %d, idempotent: %s }" % (
-            r.choice(below), r.choice(policies), r.choice([1, 2]),
-            r.choice(["true", "false", "key"])) for _ in range(r.choice([1, 2]))]
+        calls = ["{ service: %s, policy: %s, times: %d, idempotent: %s, "
+                 "parallel: %s }" % (
+                     r.choice(below), r.choice(policies), r.choice([1, 2, 4]),
+                     r.choice(["true", "false", "key"]),
+                     r.choice(["true", "false"]))
+                 for _ in range(r.choice([1, 2]))]
         parts.append("calls: [ " + ", ".join(calls) + " ]")
     return "{ " + ", ".join(parts) + " }"
 
 
 def fault(r, services, fleets):
     kind = r.choice(["stop: true", "slow: 5", "error_rate: 50%", "capacity: 0%",
-                     "capacity: 30%", "crash: true", "partition: true"])
+                     "capacity: 30%", "crash: true", "partition: true",
+                     "refuse: true", "error_rate: 50%, at_once: true"])
     parts = [f"at: {r.choice(['0s', '500ms', '1s'])}", kind,
              f"service: {r.choice(services)}"]
     parts += maybe(r, 0.7, "for: 1ms", "for: 1s")
     parts += maybe(r, 0.2, "shard: 1")
+    parts += maybe(r, 0.3, "server: 1", "servers: 1")
     parts += maybe(r, 0.3, "every: 700ms, down: 1ms", "every: 700ms, down: 700ms")
     if "partition" in kind:
         parts += maybe(r, 0.5, "from: " + r.choice(fleets))

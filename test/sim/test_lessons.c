@@ -99,6 +99,27 @@ static const struct lesson lessons[] = {
     /* A tenth of the users for 60 s of 110 are 5.5 %. */
     { "shard-down", "patient", SIM_FIG_SUCCESS, 0.05, 0.5 },
     { "shard-down", "bide", SIM_FIG_SUCCESS, 0.9, 0.95 },
+
+    /* All but a tenth of the calls of 60 s of 110 would be 94.5 %. */
+    { "black-hole", "least requests", SIM_FIG_SUCCESS, 0.5, 0.72 },
+    { "black-hole", "two choices", SIM_FIG_SUCCESS, 0.86, 0.925 },
+    { "black-hole", "random", SIM_FIG_SUCCESS, 0.935, 0.955 },
+    { "black-hole", "retries", SIM_FIG_SUCCESS, 0.5, 0.75 },
+    { "black-hole", "ejection", SIM_FIG_SUCCESS, 0.998, 1 },
+    { "black-hole", "bide", SIM_FIG_SUCCESS, 0.9995, 1 },
+
+    { "rolling-restart", "no retries", SIM_FIG_FAILURES, 0.03, 0.07 },
+    { "rolling-restart", "ejection", SIM_FIG_FAILURES, 0.002, 0.012 },
+    { "rolling-restart", "retries", SIM_FIG_FAILURES, 0, 0.0018 },
+    { "rolling-restart", "retries", SIM_FIG_AMPLIFICATION, 1.03, 1.1 },
+    { "rolling-restart", "bide", SIM_FIG_FAILURES, 0, 0.0018 },
+    { "rolling-restart", "bide", SIM_FIG_AMPLIFICATION, 1, 1.015 },
+
+    { "rush-hour", "naive", SIM_FIG_SUCCESS, 0.1, 0.5 },
+    { "rush-hour", "naive", SIM_FIG_WASTED, 0.6, 0.9 },
+    { "rush-hour", "no retries", SIM_FIG_SUCCESS, 0.65, 0.85 },
+    { "rush-hour", "budget", SIM_FIG_SUCCESS, 0.6, 0.85 },
+    { "rush-hour", "budget", SIM_FIG_AMPLIFICATION, 1, 1.1 },
 };
 /* clang-format on */
 

@@ -249,6 +249,61 @@ static void scenario_mixtures_and_histograms_are_read(void **state)
     sim_model_free(m);
 }
 
+static void scenario_percentiles_are_read(void **state)
+{
+    struct sim_model *m = with_time("{ percentiles: { p50: 1ms, p99.9: 1s } }");
+    struct sim_dist d = m->services[0].time;
+
+    (void)state;
+    assert_int_equal(d.kind, SIM_PERCENTILES);
+    assert_true(d.n_parts == 2 && d.parts[0].share == 0.5);
+    assert_true(d.parts[1].from_ns == 1e9 && d.parts[1].share > 0.9989);
+    sim_model_free(m);
+}
+
+static void scenario_servers_and_load_are_read(void **state)
+{
+    struct sim_model *m = must_read(
+        HEAD
+        "clients:\n"
+        "  web: { load: [ { at: 1s, rate: 5/s, over: 2s }, { at: 4s, rate: 9/s,"
+        " for: 1s } ], repeat: 10s, rate: 2/s, steady: true }\n"
+        "  cron: { every: 60s, spread: 2s, count: 3 }\n"
+        "services:\n"
+        "  api: { servers: 4, balance: round_robin, ejection: { open: 2s },"
+        " slow_start: 3s }\n"
+        "faults:\n"
+        "  - { at: 1s, every: 5s, down: 2s, in_turn: true, refuse: true }\n"
+        "  - { at: 1s, for: 5s, servers: 3, error_rate: 50%, at_once: true }\n"
+        "  - { at: 1s, for: 5s, server: 4, crash: true }\n"
+        "variants:\n"
+        "  a: { api: { balance: random } }\n"
+        "  b: default\n");
+    const struct sim_model_fleet *web = &m->fleets[0], *cron = &m->fleets[1];
+    const struct sim_model_balance *b = &m->services[0].balance;
+    const struct sim_fault *f = m->faults;
+
+    (void)state;
+    assert_true(web->arrival == SIM_OPEN && web->rate == 2 && web->steady);
+    assert_true(web->load.n_steps == 2 && web->load.repeat_ns == 10 * S);
+    assert_true(web->load.steps[0].rate == 5 &&
+                web->load.steps[0].over_ns == 2 * S);
+    assert_true(web->load.steps[1].for_ns == S && web->load.factor == 1);
+    assert_true(cron->arrival == SIM_CRON && cron->every_ns == 60 * S);
+    assert_true(cron->spread_ns == 2 * S);
+    assert_true(m->services[0].servers == 4 && b->by == BIDE__ROUND_ROBIN);
+    assert_true(b->ejects && b->ejection.open_ns == 2 * S);
+    assert_true(b->ejection.consecutive == 5 && b->slow_start_ns == 3 * S);
+    assert_true(f[0].kind == SIM_REFUSE && f[0].in_turn && f[0].n_servers == 1);
+    assert_true(f[0].to_ns == 21 * S); /* a turn for each */
+    assert_true(f[1].n_servers == 3 && f[1].server == 0 && f[1].at_once);
+    assert_true(f[2].n_servers == 1 && f[2].server == 3);
+    assert_true(m->variants[0].balance[0]->by == BIDE__RANDOM);
+    assert_true(m->variants[0].balance[0]->ejects);
+    assert_null(m->variants[1].balance[0]);
+    sim_model_free(m);
+}
+
 /* ===== logs ===== */
 
 /* Reads a scenario with a log beside it. */
@@ -395,6 +450,69 @@ static void scenario_mistakes_are_told_with_their_place(void **state)
         { HEAD FLEET SERVICE "faults: [ { at: 1s } ]\n", "missing-key", 6, 11 },
         { HEAD FLEET SERVICE "faults: [ { at: 1s, stop: true, shard: 2 } ]\n",
           "out-of-range", 6, 40 },
+        { HEAD SERVICE "clients: { web: { load: [ { at: 2s, rate: 1/s }, { at: "
+                       "1s, rate: 2/s } ] } }\n",
+          "bad-value", 5, 52 },
+        { HEAD SERVICE "clients: { web: { load: [ { at: 1s, rate: 1/s, over: "
+                       "9s }, { at: 5s, rate: 2/s } ] } }\n",
+          "contradiction", 5, 62 },
+        { HEAD SERVICE "clients: { web: { load: [ { at: 1s, rate: 1/s, for: "
+                       "2s, over: 3s } ] } }\n",
+          "contradiction", 5, 57 },
+        { HEAD SERVICE "clients: { web: { load: [ { at: 1s } ] } }\n",
+          "missing-key", 5, 27 },
+        { HEAD SERVICE "clients: { web: { load: [ { at: 1s, rate: 1/s, for: 5s "
+                       "} ], repeat: 4s } }\n",
+          "contradiction", 5, 61 },
+        { HEAD SERVICE "clients: { web: { rate: 1/s, repeat: 4s } }\n",
+          "missing-key", 5, 30 },
+        { HEAD SERVICE "clients: { web: { rate: 1/s, every: 4s } }\n",
+          "contradiction", 5, 30 },
+        { HEAD SERVICE "clients: { web: { rate: 1/s, spread: 4s } }\n",
+          "contradiction", 5, 30 },
+        { HEAD SERVICE "clients: { web: { every: 4s, steady: true } }\n",
+          "contradiction", 5, 30 },
+        { HEAD "clients: { web: { rate: 1/s, count: 9000, processes: 9000 } }\n"
+               "services: { api: { servers: 50 } }\n",
+          "out-of-range", 4, 43 },
+        { HEAD FLEET "services: { api: { balance: random } }\n",
+          "contradiction", 5, 20 },
+        { HEAD FLEET "services: { api: { servers: 3, balance: randon } }\n",
+          "bad-value", 5, 41 },
+        { HEAD FLEET "services: { api: { servers: 3, slow_start: 1s } }\n",
+          "contradiction", 5, 32 },
+        { HEAD FLEET "services: { api: { servers: 3, ejection: { open: 0s } } "
+                     "}\n",
+          "out-of-range", 5, 50 },
+        { HEAD FLEET "services: { api: { time: { percentiles: { p99: 1s, p50: "
+                     "2s } } } }\n",
+          "bad-value", 5, 52 },
+        { HEAD FLEET "services: { api: { time: { percentiles: { p100: 1s } } } "
+                     "}\n",
+          "bad-value", 5, 43 },
+        { HEAD FLEET "services: { api: { servers: 3 } }\n"
+                     "faults: [ { at: 1s, stop: true, server: 4 } ]\n",
+          "out-of-range", 6, 41 },
+        { HEAD FLEET "services: { api: { servers: 3 } }\n"
+                     "faults: [ { at: 1s, stop: true, servers: 4 } ]\n",
+          "out-of-range", 6, 42 },
+        { HEAD FLEET "services: { api: { servers: 3 } }\n"
+                     "faults: [ { at: 1s, stop: true, server: 1, servers: 2 } "
+                     "]\n",
+          "contradiction", 6, 44 },
+        { HEAD FLEET "services: { api: { servers: 3 } }\n"
+                     "faults: [ { at: 1s, stop: true, in_turn: true } ]\n",
+          "missing-key", 6, 33 },
+        { HEAD FLEET SERVICE "faults: [ { at: 1s, stop: true, in_turn: true, "
+                             "every: 2s, down: 1s } ]\n",
+          "contradiction", 6, 33 },
+        { HEAD FLEET SERVICE "faults: [ { at: 1s, stop: true, at_once: true } "
+                             "]\n",
+          "contradiction", 6, 33 },
+        { HEAD FLEET SERVICE "variants: { a: { api: { balance: random } } }\n",
+          "contradiction", 6, 25 },
+        { HEAD FLEET SERVICE "variants: { a: { web: { balance: random } } }\n",
+          "contradiction", 6, 25 },
         { HEAD FLEET SERVICE "variants: { a: { wob: default } }\n",
           "unknown-fleet", 6, 18 },
         { HEAD FLEET SERVICE "variants: { a: nope }\n", "unknown-policy", 6,
@@ -514,7 +632,7 @@ static void builtins_are_read_without_findings(void **state)
     const struct sim_builtin *all = sim_builtins(&n);
 
     (void)state;
-    assert_int_equal(n, 12);
+    assert_int_equal(n, 15);
     for (size_t i = 0; i < n; i++) {
         bide_diagnostics *notes = bide_diagnostics_new();
         struct sim_model *m = NULL;
@@ -571,6 +689,8 @@ int main(void)
         cmocka_unit_test(scenario_json_is_read),
         cmocka_unit_test(scenario_distributions_are_read),
         cmocka_unit_test(scenario_mixtures_and_histograms_are_read),
+        cmocka_unit_test(scenario_percentiles_are_read),
+        cmocka_unit_test(scenario_servers_and_load_are_read),
         cmocka_unit_test(scenario_logs_are_read),
         cmocka_unit_test(scenario_log_without_times_is_refused),
         cmocka_unit_test(regress_scenario_log_dates_must_exist),

@@ -204,9 +204,10 @@ static void proxy_upstreams(void **state)
     assert_int_equal(u->connecting, 10);
     assert_true(u->idle_timeout_ns == BIDE_SECOND);
     assert_true(u->connect_timeout_ns == 2 * BIDE_SECOND);
-    assert_int_equal(u->consecutive, 0);
-    assert_true(u->failure_rate == 0.25 && u->max_ejected == 0.1);
-    assert_true(u->open_ns == 3 * BIDE_SECOND);
+    assert_int_equal(u->ejection.consecutive, 0);
+    assert_true(u->ejection.failure_rate == 0.25 &&
+                u->ejection.max_ejected == 0.1);
+    assert_true(u->ejection.open_ns == 3 * BIDE_SECOND);
     assert_true(u->slow_start_ns == 4 * BIDE_SECOND);
     assert_true(u->body_timeout_ns == 5 * BIDE_SECOND);
     assert_true(u->resolve_ns == 6 * BIDE_SECOND);

@@ -9,6 +9,14 @@ const char *text;
 size_t len;
 void handle(int64_t ns, bool whole);
 
+/* base/balance.h */
+void *me;
+struct bide__servers_verbs my_verbs;
+uint64_t word;
+int64_t now;
+bide_call permit;
+bide_outcome outcome;
+
 /* base/hex.h */
 uint8_t id[16];
 

@@ -97,6 +97,19 @@ void die(const char *why);
 /* sim/study/together.h */
 struct sim_plan first, second;
 
+/* sim/model/profile.h */
+int64_t duration_ns, at_ns;
+double area;
+
+/* sim/world/balance/balancer.h */
+struct sim_world *world;
+struct sim_balancer *b;
+struct sim_model_service service;
+uint32_t n_processes, part, server, attempt;
+struct sim_choosing for_it;
+bide_outcome outcome;
+int64_t now;
+
 /* sim/world/agenda.h */
 struct sim_world *world;
 struct sim_actor *actor;
