@@ -97,7 +97,9 @@ const char *page_plus_minus(char text[PAGE_TEXT], enum page_unit unit,
     char mean[PAGE_TEXT], low[PAGE_TEXT], high[PAGE_TEXT];
 
     if (i->n == 0)
-        return strcpy(text, i->infinite ? "never" : "–");
+        return strcpy(text, i->infinite     ? "never"
+                            : i->overloaded ? "overloaded"
+                                            : "–");
     if (!(half > fabs(i->mean) * 1e-4) || !isfinite(half) ||
         fabs(half * in->by) > 1e15 || !isfinite(i->mean) ||
         fabs(i->mean * in->by) > 1e15)

@@ -26,27 +26,59 @@ static void turn_away(struct sim_service *s, struct sim_world *w, uint32_t i,
 
 /* ===== arrivals ===== */
 
-/* Takes a token of the rate limit; or says when there will be one. */
-static bool take_token(struct sim_service *s, int64_t now, int64_t *free_in_ns)
+/* Adds what has come since the last time, and what was promised to somebody who
+ * did not come. */
+static void add_tokens(struct sim_service *s, int64_t now)
 {
-    double rate = s->conf.limit_rate / 1e9;
     double most = s->conf.limit_burst > 1 ? s->conf.limit_burst : 1;
-    s->tokens += (double)(now - s->tokens_ns) * rate;
+    s->tokens += (double)(now - s->tokens_ns) * (s->conf.limit_rate / 1e9);
+    s->tokens += sim_promises_lapse(&s->promises, now);
     s->tokens_ns = now;
     if (s->tokens > most)
         s->tokens = most;
-    if (s->tokens < 1) {
-        *free_in_ns = sim_to_ns((1 - s->tokens) / rate) + 1;
-        return false;
+}
+
+/* Only who has been here before can have been promised anything. */
+static int64_t promised_at(const struct sim_service *s,
+                           const struct sim_request *r)
+{
+    if (s->conf.retry_after_ns != SIM_WHEN_FREE ||
+        (r->attempt == 1 && r->operation == 0))
+        return -1;
+    return sim_promise_find(&s->promises, sim_operation_of(r));
+}
+
+/* Takes a token of the rate limit, or says in *free_in_ns when there will be
+ * one. With SIM_WHEN_FREE that is a promise: the token is taken in advance, and
+ * whoever comes then is let in, before those who come for the first time. */
+static bool take_token(struct sim_service *s, const struct sim_request *r,
+                       int64_t now, int64_t *free_in_ns)
+{
+    int64_t at = promised_at(s, r);
+    add_tokens(s, now);
+    if (at >= 0) {
+        *free_in_ns = at - now;
+        if (at <= now)
+            sim_promise_keep(&s->promises, sim_operation_of(r));
+        return at <= now;
     }
-    s->tokens -= 1;
-    return true;
+    *free_in_ns = sim_to_ns((1 - s->tokens) / (s->conf.limit_rate / 1e9)) + 1;
+    if (s->tokens >= 1) {
+        s->tokens -= 1;
+        return true;
+    }
+    if (s->conf.retry_after_ns == SIM_WHEN_FREE) {
+        sim_promise(&s->promises, sim_operation_of(r), now, now + *free_in_ns);
+        s->tokens -= 1;
+    }
+    return false;
 }
 
 static bool is_throttled(struct sim_service *s, struct sim_world *w, uint32_t i)
 {
+    const struct sim_request *r = &sim_service_item(s, i)->request;
     int64_t free_in_ns;
-    if (s->conf.limit_rate <= 0 || take_token(s, w->now_ns, &free_in_ns))
+    if (s->conf.limit_rate <= 0 || take_token(s, r, w->now_ns, &free_in_ns))
         return false;
     s->throttled++;
     turn_away(s, w, i, SIM_SAID_THROTTLED,
@@ -74,6 +106,7 @@ static void arrive(struct sim_service *s, struct sim_world *w, uint32_t i)
         sim_service_begin(s, w, i);
     } else if (shard->n_queued < s->conf.queue) {
         s->waited++;
+        item->begun_ns = w->now_ns;
         sim_service_enqueue(s, i);
     } else {
         s->refused++;

@@ -36,6 +36,7 @@ void sim_service_done(struct sim_service *s)
     free(s->active);
     free(s->edges);
     sim_slab_done(&s->items);
+    sim_promises_done(&s->promises);
     sim_ledger_done(&s->operations);
     sim_ledger_done(&s->keys);
 }
@@ -54,6 +55,17 @@ uint64_t sim_service_busy(const struct sim_service *s)
     for (uint32_t i = 0; i < s->conf.shards; i++)
         n += s->shards[i].busy;
     return n;
+}
+
+double sim_service_held(const struct sim_service *s, int64_t now)
+{
+    double held_ns = 0;
+    for (uint32_t i = 0; i < s->items.n; i++) {
+        const struct sim_item *item = sim_service_item(s, i);
+        if (item->state != SIM_ITEM_FREE && item->holds)
+            held_ns += (double)(now - item->begun_ns);
+    }
+    return held_ns;
 }
 
 uint64_t sim_service_left(const struct sim_service *s)

@@ -317,75 +317,6 @@ static void marks_tell_the_whole_story(void **state)
     sim_result_free(r);
 }
 
-/* ===== recovery ===== */
-
-/* Row 13 of the oracles, small: a stop of ten seconds. */
-static double recover(double rate, bide_budget_kind budget)
-{
-    struct bed bed;
-    bed_init(&bed);
-    bed.model.duration_ns = 600 * BIDE_SECOND;
-    bed.model.n_faults = 1;
-    bed.faults[0].kind = SIM_STOP;
-    bed.faults[0].from_ns = 30 * BIDE_SECOND;
-    bed.faults[0].to_ns = 40 * BIDE_SECOND;
-    bed.fleets[0].rate = rate;
-    bed.fleets[0].steady = false;
-    bed.policies[0].conf.attempts = 2;
-    bed.policies[0].conf.budget.kind = budget;
-    bed.services[0].workers = 30;
-    bed.services[0].time = sim_exponential(100e6);
-    struct sim_result *r = bed_run(&bed);
-    double seconds = r->figure[SIM_FIG_RECOVER];
-    assert_true(r->figure[SIM_FIG_STUCK] == isinf(seconds));
-    sim_result_free(r);
-    return seconds;
-}
-
-static void recovery_is_seen(void **state)
-{
-    (void)state;
-    assert_true(isinf(recover(280, BIDE_BUDGET_OFF)));
-    double slow = recover(140, BIDE_BUDGET_OFF);
-    double budget = recover(280, BIDE_BUDGET_WINDOW);
-    /* 2 x 140/s of what nobody waits for any more, 300/s to work them off: the
-     * 2800 that have piled up are gone after 140 s, by and large */
-    assert_true(slow > 70 && slow < 210);
-    assert_true(budget > 70 && budget < 400);
-}
-
-static void recovery_needs_a_fault(void **state)
-{
-    struct bed bed;
-    (void)state;
-    bed_init(&bed);
-    struct sim_result *r = bed_run(&bed);
-    assert_true(isnan(r->figure[SIM_FIG_RECOVER]));
-    assert_true(isnan(r->figure[SIM_FIG_STUCK]));
-    assert_true(isnan(r->figure[SIM_FIG_P50]) == 0);
-    sim_result_free(r);
-}
-
-/* A service that fails for two seconds is well as soon as it works again: within
- * the window that its last failures are part of. */
-static void recovery_from_errors_is_at_once(void **state)
-{
-    struct bed bed;
-    (void)state;
-    bed_init(&bed);
-    bed.model.duration_ns = 60 * BIDE_SECOND;
-    bed.fleets[0].rate = 100;
-    bed.model.n_faults = 1;
-    bed.faults[0].kind = SIM_FAIL;
-    bed.faults[0].factor = 1;
-    bed.faults[0].from_ns = 20 * BIDE_SECOND;
-    bed.faults[0].to_ns = 22 * BIDE_SECOND;
-    struct sim_result *r = bed_run(&bed);
-    assert_true(r->figure[SIM_FIG_RECOVER] == 0);
-    assert_true(r->figure[SIM_FIG_STUCK] == 0);
-    sim_result_free(r);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -395,9 +326,6 @@ int main(void)
         cmocka_unit_test(engine_counts_the_same),
         cmocka_unit_test(run_can_be_stopped),
         cmocka_unit_test(marks_tell_the_whole_story),
-        cmocka_unit_test(recovery_is_seen),
-        cmocka_unit_test(recovery_needs_a_fault),
-        cmocka_unit_test(recovery_from_errors_is_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
