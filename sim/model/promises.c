@@ -37,7 +37,7 @@ void sim_promise(struct sim_promises *p, uint64_t name, int64_t now,
     *at(p, p->n++) = (struct sim_promised){
         .name = name,
         .at_ns = at_ns,
-        .until_ns = at_ns + (at_ns - now) / 4 + BIDE_SECOND
+        .until_ns = at_ns + (at_ns - now) / 8 + BIDE_SECOND
     };
 }
 
@@ -52,6 +52,19 @@ void sim_promise_keep(struct sim_promises *p, uint64_t name)
     struct sim_promised *found = find(p, name);
     if (found)
         found->name = 0;
+}
+
+uint32_t sim_promises_due(const struct sim_promises *p, int64_t now)
+{
+    uint32_t due = 0;
+    for (uint32_t i = 0; i < p->n && at(p, i)->at_ns <= now; i++)
+        due += at(p, i)->name != 0;
+    return due;
+}
+
+int64_t sim_promises_last(const struct sim_promises *p)
+{
+    return p->n > 0 ? at(p, p->n - 1)->at_ns : 0;
 }
 
 uint32_t sim_promises_lapse(struct sim_promises *p, int64_t now)

@@ -5,8 +5,8 @@
  *     sim_promise_keep(&list, name);               // it came, and was let in
  *     n = sim_promises_lapse(&list, now);          // these did not come
  *
- * They are made in the order of their times. Whoever was told to wait has as
- * long again as a quarter of that, and a second, to come: the wait that a client
+ * They are made in the order of their times. Whoever was told to wait has an
+ * eighth of that on top, and a second, to come: the wait that a client
  * makes is never shorter than what it was told, and a little longer. All zero is
  * an empty list. Threads: owned. */
 #ifndef BIDE_SIM_MODEL_PROMISES_H
@@ -34,6 +34,10 @@ void sim_promise(struct sim_promises *p, uint64_t name, int64_t now,
 int64_t sim_promise_find(const struct sim_promises *p, uint64_t name);
 
 void sim_promise_keep(struct sim_promises *p, uint64_t name);
+
+/* How many may be claimed now; and when the last one may, 0 if there is none. */
+uint32_t sim_promises_due(const struct sim_promises *p, int64_t now);
+int64_t sim_promises_last(const struct sim_promises *p);
 
 /* Drops those that nobody came for, and returns how many. */
 uint32_t sim_promises_lapse(struct sim_promises *p, int64_t now);

@@ -76,8 +76,8 @@ static void spread(enum sim_figure f, struct sim_interval *i,
     if (sim_figure_unit(f) == SIM_SHARE && rest > 0) {
         wilson(i->mean, rest / (error * error), t, &i->low, &i->high);
     } else if (i->mean > 0) {
-        i->low = i->mean * sim_exp(-t * error / i->mean);
-        i->high = i->mean * sim_exp(t * error / i->mean);
+        i->high = i->mean + t * error;
+        i->low = i->mean * (i->mean / i->high);
     }
 }
 

@@ -15,7 +15,8 @@
  *
  *   shares   Wilson's interval, with t in place of z, of as many trials as give
  *            the observed s: m (1 - m) / s^2
- *   others   m e^(+- t s/m): Student's interval of the logarithm
+ *   others   up to h = m + t s, as Student's, and down by the same factor, to
+ *            m m/h, which is above 0
  *
  * For SIM_FIG_STUCK and SIM_FIG_OVERLOADED, shares of the runs, it is Wilson's
  * interval of the runs: none in ten does not mean never. Infinite values (never

@@ -142,8 +142,8 @@ static void copy_totals(struct sim_record *rec)
             sim_service_totals(&rec->build->services[i]);
         memcpy(total.value, s->value, sizeof total.value);
         *s = total;
-        s->busy_ns += sim_service_held(&rec->build->services[i],
-                                       rec->result->ended_ns);
+        s->held_ns = sim_service_held(&rec->build->services[i],
+                                      rec->result->ended_ns);
         s->left = sim_service_left(&rec->build->services[i]);
     }
 }

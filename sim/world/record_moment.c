@@ -57,7 +57,7 @@ void sim_moment_take(struct sim_moment *m, const struct sim_build *c,
     }
     for (uint32_t i = 0; i < c->model->n_services; i++) {
         m->services[i] = sim_service_totals(&c->services[i]);
-        m->services[i].busy_ns += sim_service_held(&c->services[i], now);
+        m->services[i].held_ns = sim_service_held(&c->services[i], now);
         m->capacity[i] = sim_service_capacity(&c->services[i], now);
     }
 }

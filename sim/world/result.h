@@ -151,7 +151,8 @@ struct sim_service_result {
     const char *name;
     uint64_t arrived, served, wasted, refused, throttled, dropped, errors;
     uint64_t duplicates, commits;
-    double busy_ns, wasted_ns; /* of workers */
+    double busy_ns, wasted_ns; /* of workers, for requests that they finished */
+    double held_ns; /* ... and for those that they have in hand */
     double *value[SIM_SERVICE_CHANNELS]; /* [channel][step] */
     double queued_ns; /* of those that a worker took */
     double utilisation; /* after the warm-up; NaN: its workers are unlimited */

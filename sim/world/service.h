@@ -67,6 +67,7 @@ struct sim_shard {
     double slow;      /* the factor by which work takes longer */
     double fail;      /* probability of an error */
     bool crashed, cut;
+    struct sim_promises places; /* in the queue */
 };
 
 /* Calls to another service. */
@@ -97,6 +98,7 @@ struct sim_service {
     struct sim_promises promises; /* of tokens */
     double tokens;           /* of the rate limit, less those promised ... */
     int64_t tokens_ns;       /* ... then */
+    double spare;            /* tokens that were promised, and not claimed */
     struct sim_ledger operations, keys; /* committed */
     double work_ns;          /* mean, of one request */
     double capacity;         /* requests it could have served ... */

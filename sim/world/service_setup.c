@@ -28,8 +28,10 @@ void sim_service_init(struct sim_service *s, struct sim_world *w)
 
 void sim_service_done(struct sim_service *s)
 {
-    for (uint32_t i = 0; i < s->conf.shards; i++)
+    for (uint32_t i = 0; i < s->conf.shards; i++) {
         free(s->shards[i].queue);
+        sim_promises_done(&s->shards[i].places);
+    }
     for (uint32_t i = 0; i < s->conf.n_edges; i++)
         sim_caller_done(&s->edges[i].caller);
     free(s->shards);

@@ -317,6 +317,118 @@ static void marks_tell_the_whole_story(void **state)
     sim_result_free(r);
 }
 
+/* ===== figures ===== */
+
+static void near(double found, double expected, double error)
+{
+    if (!(fabs(found - expected) <= error))
+        fail_msg("%g is not %g", found, expected);
+}
+
+/* Five times what it can serve, and nobody gives up: all calls that ended were
+ * good, which is a fifth of them. */
+static void regress_unfinished_calls_count(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed);
+    bed.model.duration_ns = 100 * BIDE_SECOND;
+    bed.policies[0].conf.attempt_timeout_ns = 1000 * BIDE_SECOND;
+    bed.fleets[0].rate = 500;
+    bed.services[0].workers = 1;
+    struct sim_result *r = bed_run(&bed);
+    near(r->figure[SIM_FIG_SUCCESS], 0.2, 0.001);
+    near(r->figure[SIM_FIG_UNFINISHED], 0.8, 0.001);
+    assert_true(r->figure[SIM_FIG_FAILURES] == 0);
+    assert_true(r->figure[SIM_FIG_TIMED] == (double)r->callers[0].total.successes);
+    near(r->figure[SIM_FIG_UTILISATION], 1, 1e-3);
+    sim_result_free(r);
+}
+
+/* What has just begun when the run ends could not have ended. */
+static void calls_in_flight_at_the_end_do_not_count(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed);
+    bed.fleets[0].rate = 1000;
+    struct sim_result *r = bed_run(&bed);
+    assert_true(r->callers[0].total.unfinished >= 9);
+    assert_true(r->figure[SIM_FIG_SUCCESS] == 1);
+    assert_true(r->figure[SIM_FIG_UNFINISHED] == 0);
+    sim_result_free(r);
+}
+
+/* M/M/1 at 80 %: a response of 1/(1 - 0.8) service times, all but one of them in
+ * the queue. */
+static void figures_of_a_queue_are_known(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed);
+    bed.model.duration_ns = 20000 * BIDE_SECOND;
+    bed.model.warm_up_ns = 100 * BIDE_SECOND;
+    bed.policies[0].conf.attempt_timeout_ns = 1000 * BIDE_SECOND;
+    bed.fleets[0].rate = 80;
+    bed.fleets[0].steady = false;
+    bed.services[0].workers = 1;
+    bed.services[0].time = sim_exponential(10e6);
+    struct sim_result *r = bed_run(&bed);
+    near(r->figure[SIM_FIG_MEAN], 0.05, 0.0015);
+    near(r->figure[SIM_FIG_QUEUE_WAIT], 0.04, 0.0015);
+    near(r->figure[SIM_FIG_UTILISATION], 0.8, 0.005);
+    near(r->figure[SIM_FIG_QUEUE_WAIT] + 0.01, r->figure[SIM_FIG_MEAN], 1e-4);
+    assert_true(r->services[0].utilisation == r->figure[SIM_FIG_UTILISATION]);
+    sim_result_free(r);
+}
+
+/* Two fleets: one calls a service that fails, and the figures of the model lie
+ * between those of the two. */
+static void figures_of_fleets_are_their_own(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed);
+    bed.model.n_fleets = bed.model.n_services = 2;
+    bed.fleets[1].service = 1;
+    bed.fleets[1].rate = 30;
+    bed.services[1].error_rate = 1;
+    struct sim_result *r = bed_run(&bed);
+    assert_true(r->callers[0].figure[SIM_FIG_SUCCESS] == 1);
+    assert_true(r->callers[1].figure[SIM_FIG_SUCCESS] == 0);
+    near(r->figure[SIM_FIG_SUCCESS], 0.25, 0.01);
+    near(r->callers[0].figure[SIM_FIG_GOODPUT], r->figure[SIM_FIG_GOODPUT],
+         1e-9);
+    assert_true(isnan(r->callers[1].figure[SIM_FIG_P50]));
+    assert_true(r->callers[1].figure[SIM_FIG_TIMED] == 0);
+    sim_result_free(r);
+}
+
+/* A stop from 3 to 5 s, and one worker that takes 50 ms: twice as fast as calls
+ * come. */
+static void all_back_is_when_the_last_one_ended(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed);
+    bed.policies[0].conf.attempt_timeout_ns = 60 * BIDE_SECOND;
+    bed.services[0].workers = 1;
+    bed.services[0].time = sim_constant(50 * BIDE_MILLISECOND);
+    struct sim_result *r = bed_run(&bed);
+    assert_true(isnan(r->figure[SIM_FIG_ALL_BACK])); /* nothing to be back from */
+    sim_result_free(r);
+    bed.model.n_faults = 1;
+    bed.faults[0].kind = SIM_STOP;
+    r = bed_run(&bed);
+    /* the calls of 3.0, 3.1 ... 4.9 s, one after the other from 5 s on */
+    near(r->figure[SIM_FIG_ALL_BACK], 6, 0.051);
+    sim_result_free(r);
+    bed.services[0].time = sim_constant(500 * BIDE_MILLISECOND);
+    r = bed_run(&bed);
+    assert_true(isinf(r->figure[SIM_FIG_ALL_BACK]));
+    sim_result_free(r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +438,11 @@ int main(void)
         cmocka_unit_test(engine_counts_the_same),
         cmocka_unit_test(run_can_be_stopped),
         cmocka_unit_test(marks_tell_the_whole_story),
+        cmocka_unit_test(regress_unfinished_calls_count),
+        cmocka_unit_test(calls_in_flight_at_the_end_do_not_count),
+        cmocka_unit_test(figures_of_a_queue_are_known),
+        cmocka_unit_test(figures_of_fleets_are_their_own),
+        cmocka_unit_test(all_back_is_when_the_last_one_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
