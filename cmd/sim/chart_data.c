@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/report/plot/curves.h"
+#include "sim/report/plot/band.h"
 #include "sim/report/text.h"
 
 /* Computes the mean of the steps in each column; gaps do not count. */

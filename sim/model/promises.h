@@ -1,9 +1,9 @@
 /* Promises: places that a service has assigned, to whom and for when.
  *
- *     sim_promise(&list, name, now, at);           // "come back then"
+ *     sim_promise(&list, name, now, now + BIDE_SECOND);  // "come back then"
  *     int64_t at = sim_promise_find(&list, name);  // -1: nothing was promised
  *     sim_promise_keep(&list, name);               // it came, and was let in
- *     n = sim_promises_lapse(&list, now);          // these did not come
+ *     uint32_t n = sim_promises_lapse(&list, now); // these did not come
  *
  * They are made in the order of their times. Whoever was told to wait has an
  * eighth of that on top, and a second, to come: the wait that a client

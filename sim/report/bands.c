@@ -1,6 +1,8 @@
 /* Lists the series that machines get as bands. */
 #include "sim/report/bands.h"
 
+#include "sim/report/plot/band.h"
+
 static const struct {
     const char *series, *unit;
     page_get *get;

@@ -1,11 +1,12 @@
 /* A band: a curve over the seeds of a variant, as its median and the range of
  * the middle four fifths. One seed's curve shows what may happen; the band,
  * what does. */
+#include "sim/report/plot/band.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "sim/model/memory.h"
-#include "sim/report/plot/curves.h"
 
 static int by_value(const void *a, const void *b)
 {

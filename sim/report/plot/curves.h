@@ -46,8 +46,4 @@ struct page_curve page_curve(const struct sim_result *r, page_get *get,
                              uint32_t what, uint32_t points);
 void page_curve_done(struct page_curve *c);
 
-/* band.c: the same over the seeds of a variant. */
-struct page_curve page_band(const struct sim_summary *s, uint32_t v,
-                            page_get *get, uint32_t what, uint32_t points);
-
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/model/memory.h"
+#include "sim/report/plot/band.h"
 #include "sim/report/plot/row.h"
 #include "sim/report/text.h"
 
