@@ -74,15 +74,15 @@ static struct sim_result *do_job(struct hand *h, const struct sim_job *job,
 {
     struct crew *c = h->crew;
     const struct sim_twin *twin = NULL;
-    bool compared = has_twin(c, job);
+    bool compared = has_twin(c, job), mine = false;
     struct sim_result *r;
 
     h->before = 0;
     h->from = 0;
     h->size = compared ? 0.5 : 1;
     if (compared)
-        twin = sim_twins_get(c->twins, job->twin, job, run_conf);
-    h->before = h->events;
+        twin = sim_twins_get(c->twins, job->twin, job, run_conf, &mine);
+    h->before = twin && mine ? twin->events : h->events;
     h->from = compared ? 0.5 : 0;
     r = sim_run(job->model, job->variant, job->seed, run_conf);
     if (c->twins && (twin || !compared))

@@ -22,6 +22,7 @@ static struct sim_twin *twin_of(struct sim_result *r)
     t->beats = r->beats;
     t->success = r->figure[SIM_FIG_SUCCESS];
     t->utilisation = r->figure[SIM_FIG_UTILISATION];
+    t->events = r->events;
     r->beats = (struct sim_beats){ .n = 0 };
     return t;
 }

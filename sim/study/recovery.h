@@ -54,6 +54,7 @@
 struct sim_twin {
     struct sim_beats beats;
     double success, utilisation;
+    uint64_t events;
 };
 
 /* Runs a model without its faults, for so long. Its beats are as long as those

@@ -52,7 +52,8 @@ void sim_twins_expect(struct sim_twins *all, uint32_t i)
 
 const struct sim_twin *sim_twins_get(struct sim_twins *all, uint32_t i,
                                      const struct sim_job *job,
-                                     const struct sim_run_conf *run_conf)
+                                     const struct sim_run_conf *run_conf,
+                                     bool *ret_mine)
 {
     struct entry *e = &all->entries[i];
     struct sim_twin *twin;
@@ -60,7 +61,8 @@ const struct sim_twin *sim_twins_get(struct sim_twins *all, uint32_t i,
     pthread_mutex_lock(&all->lock);
     while (e->state == RUNNING)
         pthread_cond_wait(&all->ready, &all->lock);
-    if (e->state == NOT_RUN) {
+    *ret_mine = e->state == NOT_RUN;
+    if (*ret_mine) {
         e->state = RUNNING;
         pthread_mutex_unlock(&all->lock);
         twin = sim_twin_run(job->model, job->variant, job->seed, run_conf,

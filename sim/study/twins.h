@@ -3,7 +3,7 @@
  *
  *     struct sim_twins *all = sim_twins_new(n);
  *     sim_twins_expect(all, i);                  // for each run that needs it
- *     const struct sim_twin *t = sim_twins_get(all, i, &job, &run_conf);
+ *     const struct sim_twin *t = sim_twins_get(all, i, &job, &run_conf, &mine);
  *     sim_recovery_judge(run, t);
  *     sim_twins_leave(all, i);                   // as often as it was expected
  *     sim_twins_free(all);
@@ -24,10 +24,12 @@ void sim_twins_free(struct sim_twins *all);
 /* Before any thread asks. */
 void sim_twins_expect(struct sim_twins *all, uint32_t i);
 
-/* Number i: the job without its faults. NULL if it was cut short. */
+/* Number i: the job without its faults. NULL if it was cut short. *ret_mine:
+ * whether it was run by this call. */
 const struct sim_twin *sim_twins_get(struct sim_twins *all, uint32_t i,
                                      const struct sim_job *job,
-                                     const struct sim_run_conf *run_conf);
+                                     const struct sim_run_conf *run_conf,
+                                     bool *ret_mine);
 void sim_twins_leave(struct sim_twins *all, uint32_t i);
 
 #endif

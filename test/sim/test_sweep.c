@@ -395,6 +395,49 @@ static void stability_of_little_load_recovers(void **state)
     sim_stability_free(s);
 }
 
+static uint64_t events_alone(const struct sim_stability *s, uint32_t point,
+                             uint64_t seed, double recover_s)
+{
+    struct sim_run_conf run_conf = {
+        .beat_ns = sim_beat_length(s->points[0]->duration_ns)
+    };
+    struct sim_result *r =
+        sim_run_judged(s->points[point], 0, seed, &run_conf);
+    uint64_t events = r->events;
+
+    assert_true(fabs(r->figure[SIM_FIG_RECOVER] - recover_s) < 1e-9);
+    sim_result_free(r);
+    return events;
+}
+
+/* A run without the hit serves all lengths of it, and each is judged as if it
+ * had one of its own. */
+static void stability_runs_a_twin_once(void **state)
+{
+    static const int64_t lengths_ns[] = { BIDE_SECOND, 3 * BIDE_SECOND,
+                                          10 * BIDE_SECOND };
+    struct sim_model *d = sim_copy_new(model);
+    struct sim_stability *s = NULL;
+    struct sim_plan plan = { .seed = 7, .replications = 1, .threads = 2 };
+    double load = 0.5;
+
+    (void)state;
+    while (d->n_variants > 1)
+        sim_copy_drop(d, 1);
+    assert_null(sim_stability_new(&s, d, &load, 1, lengths_ns, 3));
+    sim_stability_run(s, &plan);
+    uint64_t events = 0;
+    for (uint32_t i = 0; i < 3; i++)
+        events +=
+            events_alone(s, i, 7, sim_stability_at(s, 0, 0, i)->recover_s);
+    struct sim_twin *twin =
+        sim_twin_run(s->points[2], 0, 7, NULL, s->points[2]->duration_ns);
+    assert_int_equal(s->events, events + twin->events);
+    sim_twin_free(twin);
+    sim_stability_free(s);
+    sim_copy_free(d);
+}
+
 static void stability_without_a_limit_is_refused(void **state)
 {
     struct sim_model *d = sim_copy_new(model);
@@ -425,6 +468,7 @@ int main(void)
         cmocka_unit_test(sweep_points_are_runs_of_their_settings),
         cmocka_unit_test(sweep_mistakes_are_found_before_it_runs),
         cmocka_unit_test(stability_of_little_load_recovers),
+        cmocka_unit_test(stability_runs_a_twin_once),
         cmocka_unit_test(stability_without_a_limit_is_refused),
     };
 

@@ -91,6 +91,7 @@ struct sim_run_conf run_conf;
 
 /* sim/study/twins.h */
 uint32_t n, i;
+bool mine;
 struct sim_job job;
 struct sim_run_conf run_conf;
 struct sim_result *run;
