@@ -109,11 +109,11 @@ static void print_watched(const struct sim_summary *s, int width)
                         : watched_s;
     if (!(watched_s > 0))
         return;
-    snprintf(line, sizeof line,
-             "Recovery: each run is compared with the same run without the "
-             "fault, for %s after the last fault.",
-             sim_figure_text(SIM_FIG_RECOVER, watched_s, seconds,
-                             sizeof seconds));
+    snprintf(
+        line, sizeof line,
+        "Recovery: each run is compared with the same run without the "
+        "fault, for %s after the last fault.",
+        sim_figure_text(SIM_FIG_RECOVER, watched_s, seconds, sizeof seconds));
     putchar('\n');
     bide__print_wrapped(stdout, line, 0, 0, width);
 }

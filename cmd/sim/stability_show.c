@@ -67,17 +67,18 @@ static void print_legend(const struct sim_stability *s, int width)
 
     sim_wilson(s->seeds, s->seeds, &low, &high);
 
-    snprintf(line, sizeof line,
-             "%s recovers in every run; %s vulnerable: not in every run, or "
-             "after more than three times the length of the hit (10 s at "
-             "least); %s in no run (%s%u of %u: at least %.0f%% of all, with 95%% "
-             "confidence); %s overloaded: too much even without a hit. Each run "
-             "is compared with the same run without the hit. Across: load, of "
-             "what can just be served without retries. Up: how long the hit "
-             "lasts.",
-             utf8 ? "\u00b7" : ".", utf8 ? "\u2592" : "o",
-             utf8 ? "\u2588" : "#", s->seeds == 1 ? "" : "all ", s->seeds,
-             s->seeds, 100 * low, utf8 ? "\u00d7" : "x");
+    snprintf(
+        line, sizeof line,
+        "%s recovers in every run; %s vulnerable: not in every run, or "
+        "after more than three times the length of the hit (10 s at "
+        "least); %s in no run (%s%u of %u: at least %.0f%% of all, with 95%% "
+        "confidence); %s overloaded: too much even without a hit. Each run "
+        "is compared with the same run without the hit. Across: load, of "
+        "what can just be served without retries. Up: how long the hit "
+        "lasts.",
+        utf8 ? "\u00b7" : ".", utf8 ? "\u2592" : "o", utf8 ? "\u2588" : "#",
+        s->seeds == 1 ? "" : "all ", s->seeds, s->seeds, 100 * low,
+        utf8 ? "\u00d7" : "x");
     bide__print_wrapped(stdout, line, 0, 0, width);
 }
 

@@ -34,11 +34,11 @@ void sim_promise(struct sim_promises *p, uint64_t name, int64_t now,
         p->ring = sim_grow(p->ring, p->n, &p->room, sizeof *p->ring);
         memcpy(p->ring + old, p->ring, p->first * sizeof *p->ring);
     }
-    *at(p, p->n++) = (struct sim_promised){
-        .name = name,
-        .at_ns = at_ns,
-        .until_ns = at_ns + (at_ns - now) / 8 + BIDE_SECOND
-    };
+    *at(p, p->n++) =
+        (struct sim_promised){ .name = name,
+                               .at_ns = at_ns,
+                               .until_ns =
+                                   at_ns + (at_ns - now) / 8 + BIDE_SECOND };
 }
 
 int64_t sim_promise_find(const struct sim_promises *p, uint64_t name)

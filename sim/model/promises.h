@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 struct sim_promised {
-    uint64_t name;  /* 0: kept */
+    uint64_t name; /* 0: kept */
     int64_t at_ns, until_ns;
 };
 

@@ -11,11 +11,11 @@
 #include "sim/study/summary.h"
 
 struct sim_band {
-    const char *of;     /* "clients", or the name of a service */
-    const char *series; /* "attempts" ... */
-    const char *unit;   /* "per_second" or "count" */
+    const char *of;          /* "clients", or the name of a service */
+    const char *series;      /* "attempts" ... */
+    const char *unit;        /* "per_second" or "count" */
     struct page_curve curve; /* low and high are never NULL */
-    uint32_t runs;      /* how many it is of */
+    uint32_t runs;           /* how many it is of */
 };
 
 /* Calls `show` for each series: those of all fleets together, then those of

@@ -49,9 +49,8 @@ static void fleet_cell(struct page *p, const struct sim_interval *f)
 
     fprintf(p->out, "<td>%s <small>",
             page_plus_minus(text, PAGE_SHARE, &f[SIM_FIG_SUCCESS]));
-    fprintf(
-        p->out, "%s attempts, ",
-        page_number(text, PAGE_TIMES, f[SIM_FIG_AMPLIFICATION].mean));
+    fprintf(p->out, "%s attempts, ",
+            page_number(text, PAGE_TIMES, f[SIM_FIG_AMPLIFICATION].mean));
     if (f[SIM_FIG_UNFINISHED].mean > 0)
         fprintf(p->out, "%s unfinished, ",
                 page_number(text, PAGE_SHARE, f[SIM_FIG_UNFINISHED].mean));
@@ -66,9 +65,9 @@ static void caller_cell(struct page *p, const struct sim_caller_totals *t)
 {
     char text[PAGE_TEXT];
 
-    fprintf(p->out, "<td>%s <small>of ",
-            page_number(text, PAGE_SHARE,
-                        (double)t->successes / (double)t->calls));
+    fprintf(
+        p->out, "<td>%s <small>of ",
+        page_number(text, PAGE_SHARE, (double)t->successes / (double)t->calls));
     fprintf(p->out, "%s calls,",
             page_number(text, PAGE_COUNT, (double)t->calls));
     fprintf(
@@ -132,9 +131,10 @@ static void services(struct page *p)
 {
     const struct sim_model *m = p->s->model;
 
-    page_row_open(p, "Each service",
-                  "Share of the workers' time that they were busy, and how long "
-                  "a request waited for one on average.");
+    page_row_open(
+        p, "Each service",
+        "Share of the workers' time that they were busy, and how long "
+        "a request waited for one on average.");
     page_table_open(p, "figures callers");
     for (uint32_t i = 0; i < m->n_services && i < CALLERS; i++) {
         if (m->services[i].workers == SIM_UNBOUNDED)

@@ -54,7 +54,8 @@ static void facts(struct page *p)
     if (s->replications > 1)
         fprintf(p->out, " · %u runs of each variant", s->replications);
     if (s->n_variants && s->variants[0].n_runs > 1)
-        fprintf(p->out, " · curves: the median of %u runs, and a band for the "
+        fprintf(p->out,
+                " · curves: the median of %u runs, and a band for the "
                 "middle 80 %% of them",
                 s->variants[0].n_runs);
     if (s->events)

@@ -121,9 +121,9 @@ const char *sim_figure_text(enum sim_figure f, double x, char *buffer,
     if (isnan(x))
         return "-";
     if (isinf(x))
-        return x < 0                                             ? "overloaded"
+        return x < 0                                           ? "overloaded"
                : f == SIM_FIG_RECOVER || f == SIM_FIG_ALL_BACK ? "never"
-                                                                 : "unbounded";
+                                                               : "unbounded";
     put_number(f, x, unit, digits, sizeof digits);
     snprintf(buffer, size, "%s%s", digits,
              x == 0 && figures[f].unit == SIM_SECONDS ? "s" : unit->name);

@@ -27,7 +27,7 @@ struct sim_job {
 
 struct sim_pool {
     uint32_t n_jobs;
-    uint32_t n_twins; /* numbers of twins; 0: nothing is compared */
+    uint32_t n_twins;          /* numbers of twins; 0: nothing is compared */
     uint32_t threads;          /* 0: one for each core */
     struct sim_run_conf run_conf; /* its progress is that of all jobs together,
                              * called by one thread at a time; each job sets

@@ -195,8 +195,8 @@ static void sum_up(struct replication *all, uint32_t variant)
 
     all->summary->cut_short |= v->n < all->plan->replications;
     for (int f = 0; f < SIM_FIGURES; f++)
-        v->figure[f] = sum_figure(all, variant, (enum sim_figure)f, (size_t)f,
-                                  values);
+        v->figure[f] =
+            sum_figure(all, variant, (enum sim_figure)f, (size_t)f, values);
     sum_parts(all, variant, values);
     v->watched_s = v->first->watched_s;
     if (v->n == 0)

@@ -112,10 +112,10 @@ void sim_stability_free(struct sim_stability *s)
 struct mapping {
     const struct sim_stability *map;
     const struct sim_run_conf *run_conf;
-    double *recover;   /* s; infinite: never; -infinite: overloaded; NaN: not
+    double *recover; /* s; infinite: never; -infinite: overloaded; NaN: not
                         * run. [seed][cell] */
     int64_t longest_ns, beat_ns; /* of the points: what they share twins by */
-    uint32_t *todo;    /* the runs of this pass */
+    uint32_t *todo;              /* the runs of this pass */
     double from, size; /* this pass as a part of the whole, for progress */
     uint64_t before;   /* events of the first pass */
 };
@@ -136,8 +136,9 @@ static void get_job(void *self, uint32_t n, struct sim_job *ret)
     ret->variant = s->model->n_variants ? cell / points : SIM_NONE;
     ret->seed = s->seed + run / n_cells(s);
     /* The lengths of the hit differ in nothing else. */
-    ret->twin = (run / n_cells(s) * s->n_variants + cell / points) *
-                    s->n_loads + cell % s->n_loads;
+    ret->twin =
+        (run / n_cells(s) * s->n_variants + cell / points) * s->n_loads +
+        cell % s->n_loads;
     ret->twin_duration_ns = all->longest_ns;
 }
 
@@ -201,8 +202,8 @@ static bool run_jobs(struct mapping *all, const struct sim_plan *plan,
 {
     const struct sim_stability *s = all->map;
     struct sim_pool pool = { .n_jobs = n,
-                             .n_twins =
-                                 s->n_variants * s->n_loads * plan->replications,
+                             .n_twins = s->n_variants * s->n_loads *
+                                        plan->replications,
                              .threads = plan->threads,
                              .run_conf = plan->run_conf,
                              .self = all,
@@ -252,7 +253,8 @@ void sim_stability_run(struct sim_stability *s, const struct sim_plan *plan)
     all.todo = sim_new(n, sizeof *all.todo);
     /* What is too much without a hit need not be run with one. */
     for (uint32_t i = 0; i < n; i++) {
-        bool over = sim_is_overloaded(s->points[i % (s->n_loads * s->n_lengths)]);
+        bool over =
+            sim_is_overloaded(s->points[i % (s->n_loads * s->n_lengths)]);
         all.recover[i] = over ? -INFINITY : NAN;
         if (!over)
             all.todo[n_todo++] = i;

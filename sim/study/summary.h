@@ -39,7 +39,7 @@ enum { SIM_KEPT = 20 };
 struct sim_variant_summary {
     const char *name; /* of the variant; "" if there are none */
     struct sim_interval figure[SIM_FIGURES];
-    struct sim_interval *fleets; /* SIM_FIGURES of each; or NULL */
+    struct sim_interval *fleets;          /* SIM_FIGURES of each; or NULL */
     struct sim_service_summary *services; /* or NULL */
     struct sim_result *first; /* replication 0, complete, for charts; never
                                * NULL */

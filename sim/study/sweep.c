@@ -128,8 +128,9 @@ static void get_job(void *self, uint32_t n, struct sim_job *ret)
     ret->model = s->points[i / s->n_variants];
     ret->variant = s->model->n_variants ? i % s->n_variants : SIM_NONE;
     ret->seed = s->seed + n / each;
-    ret->twin = n / each * each + twin_point(s, i / s->n_variants) *
-                                      s->n_variants + i % s->n_variants;
+    ret->twin = n / each * each +
+                twin_point(s, i / s->n_variants) * s->n_variants +
+                i % s->n_variants;
 }
 
 static void take_result(void *self, uint32_t n, struct sim_result *r)

@@ -129,8 +129,8 @@ static void figure_service(struct sim_record *rec, uint32_t i, double *figure)
     s->utilisation = s->queue_wait_s = NAN;
     if (m->services[i].workers == SIM_UNBOUNDED)
         return;
-    s->utilisation = by(
-        s->busy_ns + s->held_ns - warm->busy_ns - warm->held_ns, there_ns);
+    s->utilisation =
+        by(s->busy_ns + s->held_ns - warm->busy_ns - warm->held_ns, there_ns);
     s->queue_wait_s = by((s->queued_ns - warm->queued_ns) / 1e9,
                          (double)(s->begun - warm->begun));
     raise_to(&figure[SIM_FIG_UTILISATION], s->utilisation);

@@ -259,9 +259,9 @@ static struct sim_page_context make_context(const char *name)
         cells[i] = around(1 + i * 0.3, 0.05);
         fates[i] =
             (struct sim_cell){ .fate = i == 15             ? SIM_FATE_OVERLOADED
-                                       : i % 4 == 3          ? SIM_FATE_NEVER
+                                       : i % 4 == 3        ? SIM_FATE_NEVER
                                        : i % 4 + i / 4 > 3 ? SIM_FATE_VULNERABLE
-                                                             : SIM_FATE_RECOVERS,
+                                                           : SIM_FATE_RECOVERS,
                                .stuck = (uint32_t)i,
                                .runs = 20,
                                .recover_s = i * 0.7 };

@@ -108,7 +108,7 @@ static void regress_capacity_is_the_share_that_it_says(void **state)
         uint32_t workers;
         double share, busy;
     } cuts[] = {
-        { 1, 0.7, 1 }, { 1, 0.1, 1 }, { 3, 0.5, 2 },  { 10, 0.3, 3 },
+        { 1, 0.7, 1 }, { 1, 0.1, 1 }, { 3, 0.5, 2 },    { 10, 0.3, 3 },
         { 7, 1, 7 },   { 4, 0, 0 },   { 10, 0.95, 10 },
     };
     struct bed bed;

@@ -60,7 +60,9 @@ static void interval_rows(void **state)
         { PAGE_RATE, { 156, 156, 156, 0, 0, 1, 0, 0 }, "156/s" },
         { PAGE_SECONDS, { 0.489, 0.465, 0.513, 0, 0, 9, 0, 0 }, "489 ± 24 ms" },
         /* no more digits than are known */
-        { PAGE_COUNT, { 0.066, -0.1173, 0.2493, 0, 0, 9, 0, 0 }, "0.07 ± 0.18" },
+        { PAGE_COUNT,
+          { 0.066, -0.1173, 0.2493, 0, 0, 9, 0, 0 },
+          "0.07 ± 0.18" },
         /* as far as it goes is not as far as it could */
         { PAGE_SHARE, { 1, 0.57, 1, 0, 0, 9, 0, 0 }, "100 % (57 to 100)" },
         { PAGE_SECONDS, { NAN, NAN, NAN, 0, 0, 0, 9, 0 }, "never" },

@@ -340,7 +340,8 @@ static void regress_unfinished_calls_count(void **state)
     near(r->figure[SIM_FIG_SUCCESS], 0.2, 0.001);
     near(r->figure[SIM_FIG_UNFINISHED], 0.8, 0.001);
     assert_true(r->figure[SIM_FIG_FAILURES] == 0);
-    assert_true(r->figure[SIM_FIG_TIMED] == (double)r->callers[0].total.successes);
+    assert_true(r->figure[SIM_FIG_TIMED] ==
+                (double)r->callers[0].total.successes);
     near(r->figure[SIM_FIG_UTILISATION], 1, 1e-3);
     sim_result_free(r);
 }
@@ -415,7 +416,8 @@ static void all_back_is_when_the_last_one_ended(void **state)
     bed.services[0].workers = 1;
     bed.services[0].time = sim_constant(50 * BIDE_MILLISECOND);
     struct sim_result *r = bed_run(&bed);
-    assert_true(isnan(r->figure[SIM_FIG_ALL_BACK])); /* nothing to be back from */
+    assert_true(
+        isnan(r->figure[SIM_FIG_ALL_BACK])); /* nothing to be back from */
     sim_result_free(r);
     bed.model.n_faults = 1;
     bed.faults[0].kind = SIM_STOP;

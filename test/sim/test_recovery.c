@@ -286,10 +286,9 @@ static void counts_are_judged(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         double found = judge_row(&rows[i]);
-        bool same = isinf(rows[i].seconds)
-                        ? isinf(found)
-                        : fabs(found - rows[i].seconds) <=
-                              (rows[i].calls < 1 ? 5 : 1);
+        bool same = isinf(rows[i].seconds) ? isinf(found)
+                                           : fabs(found - rows[i].seconds) <=
+                                                 (rows[i].calls < 1 ? 5 : 1);
         if (!same)
             fail_msg("row %zu: %g, not %g", i, found, rows[i].seconds);
     }

@@ -398,11 +398,9 @@ static void stability_of_little_load_recovers(void **state)
 static uint64_t events_alone(const struct sim_stability *s, uint32_t point,
                              uint64_t seed, double recover_s)
 {
-    struct sim_run_conf run_conf = {
-        .beat_ns = sim_beat_length(s->points[0]->duration_ns)
-    };
-    struct sim_result *r =
-        sim_run_judged(s->points[point], 0, seed, &run_conf);
+    struct sim_run_conf run_conf = { .beat_ns = sim_beat_length(
+                                         s->points[0]->duration_ns) };
+    struct sim_result *r = sim_run_judged(s->points[point], 0, seed, &run_conf);
     uint64_t events = r->events;
 
     assert_true(fabs(r->figure[SIM_FIG_RECOVER] - recover_s) < 1e-9);
