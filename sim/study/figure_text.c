@@ -132,14 +132,6 @@ const char *sim_figure_text(enum sim_figure f, double x, char *buffer,
 
 /* ===== intervals ===== */
 
-/* An interval near its bounds is lopsided: it is given in full. */
-static bool is_lopsided(const struct sim_interval *i)
-{
-    double up = i->high - i->mean, down = i->mean - i->low;
-
-    return fabs(up - down) > 0.2 * fmax(up, down);
-}
-
 static const char *range_text(enum sim_figure f, const struct sim_interval *i,
                               char *buffer, size_t size)
 {
@@ -209,7 +201,7 @@ const char *sim_interval_text(enum sim_figure f, const struct sim_interval *i,
                                size);
     if (f == SIM_FIG_STUCK || f == SIM_FIG_OVERLOADED)
         return runs_text(i, buffer, size);
-    if (is_lopsided(i))
+    if (sim_interval_is_lopsided(i))
         return range_text(f, i, buffer, size);
     put_number(f, i->mean, unit, mean, sizeof mean);
     put_half((i->high - i->low) / 2 / unit->by, i->mean / unit->by, half,

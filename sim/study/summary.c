@@ -109,6 +109,13 @@ struct sim_interval sim_interval_of(enum sim_figure f, const double *values,
     return i;
 }
 
+bool sim_interval_is_lopsided(const struct sim_interval *i)
+{
+    double up = i->high - i->mean, down = i->mean - i->low;
+
+    return fabs(up - down) > 0.2 * fmax(up, down);
+}
+
 double sim_interval_value(const struct sim_interval *i)
 {
     return i->infinite ? INFINITY : i->overloaded ? NAN : i->mean;

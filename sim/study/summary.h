@@ -74,6 +74,9 @@ struct sim_interval sim_interval_of(enum sim_figure f, const double *values,
 /* Wilson's 95 % interval of the share of k in n; 0 to 1 if n is 0. */
 void sim_wilson(uint32_t k, uint32_t n, double *ret_low, double *ret_high);
 
+/* Whether it is so asymmetric, near its bounds, that both ends must be told. */
+bool sim_interval_is_lopsided(const struct sim_interval *i);
+
 /* A single number for comparisons: the mean; infinite if any of the values was;
  * NaN if there is none, or if any run was overloaded. */
 double sim_interval_value(const struct sim_interval *i);
