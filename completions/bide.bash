@@ -69,8 +69,9 @@ _bide_values() {
     sim--print) echo "$_bide_scenarios" && return ;;
     sim--csv | sim--html | sim--svg) echo FILE && return ;;
     sim--metric)
-        echo "goodput success failures attempts amplification deepest p50 p99
-            p999 duplicates peak wasted recover stuck hedges" && return
+        echo "goodput success failures unfinished attempts amplification
+            deepest mean p50 p99 p999 timed queue_wait utilisation duplicates
+            peak wasted recover stuck overloaded all_back hedges" && return
         ;;
     esac
     case $2 in

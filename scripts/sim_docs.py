@@ -43,7 +43,9 @@ def kept(text, rows):
         head, *body = block.split("\n")
         if not head.startswith("   ") or not body:
             continue
-        chosen = [l for l in body if l.split() and l.split()[0] in rows]
+        # Rows of a fleet or a service are indented under its name.
+        chosen = [l for l in body if l.split() and l[0] != " " and
+                  l.split()[0] in rows]
         lines += ([""] if lines else []) + [head] + chosen
     return "\n".join(lines)
 

@@ -4,14 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/report/plot/curves.h"
+#include "sim/report/plot/band.h"
 #include "sim/report/text.h"
 
 /* Computes the mean of the steps in each column; gaps do not count. */
-static void fill(const struct chart *c, const struct sim_result *r,
-                 page_get *get, uint32_t what, double *columns)
+static void fill(const struct chart *c, uint32_t v, page_get *get,
+                 uint32_t what, double *columns)
 {
-    struct page_curve curve = page_curve(r, get, what, 2 * CHART_WIDEST);
+    struct page_curve curve = page_band(c->s, v, get, what, 2 * CHART_WIDEST);
     double per_column = c->end_ns / c->columns;
 
     for (int i = 0; i < c->columns; i++) {
@@ -25,16 +25,14 @@ static void fill(const struct chart *c, const struct sim_result *r,
             sum += curve.y[k];
         columns[i] = n ? sum / n : (double)NAN;
     }
-    free(curve.y);
+    page_curve_done(&curve);
 }
 
 void chart_fill(const struct chart *c, uint32_t v, struct columns *to)
 {
-    const struct sim_result *r = page_run(c->s, v);
-
-    fill(c, r, page_of_fleets, SIM_ATTEMPTS, to->offered);
-    fill(c, r, page_of_fleets, SIM_SUCCESSES, to->good);
-    fill(c, r, page_capacity, 0, to->capacity);
+    fill(c, v, page_of_fleets, SIM_ATTEMPTS, to->offered);
+    fill(c, v, page_of_fleets, SIM_SUCCESSES, to->good);
+    fill(c, v, page_capacity, 0, to->capacity);
 }
 
 static double most_of(const struct chart *c, const struct columns *d)

@@ -13,6 +13,7 @@
 #include "cmd/sim/table.h"
 #include "sim/report/csv.h"
 #include "sim/report/json.h"
+#include "sim/study/figure_text.h"
 #include "sim/study/together.h"
 
 enum { USUAL_REPLICATIONS = 10, SAMPLED_CLIENTS = 12 };
@@ -96,6 +97,27 @@ static void print_cut(const struct sim_summary *s, int width)
     printf("%s", p.plain);
 }
 
+/* What "recovers" stands on. */
+static void print_watched(const struct sim_summary *s, int width)
+{
+    double watched_s = 0;
+    char line[200], seconds[SIM_TEXT];
+
+    for (uint32_t v = 0; v < s->n_variants; v++)
+        watched_s = s->variants[v].watched_s > watched_s
+                        ? s->variants[v].watched_s
+                        : watched_s;
+    if (!(watched_s > 0))
+        return;
+    snprintf(
+        line, sizeof line,
+        "Recovery: each run is compared with the same run without the "
+        "fault, for %s after the last fault.",
+        sim_figure_text(SIM_FIG_RECOVER, watched_s, seconds, sizeof seconds));
+    putchar('\n');
+    bide__print_wrapped(stdout, line, 0, 0, width);
+}
+
 static void print_run(const struct sim_ask *ask, const struct sim_together *t)
 {
     const struct sim_summary *s = &t->all;
@@ -105,6 +127,7 @@ static void print_run(const struct sim_ask *ask, const struct sim_together *t)
     print_cut(s, width);
     putchar('\n');
     sim_table_print(stdout, s, width);
+    print_watched(s, width);
     putchar('\n');
     sim_chart_print(stdout, s, width, use_colours(stdout), use_utf8());
     if (s->model->look_at && ask->n_subjects == 1 && ask->n_compared == 0) {
@@ -178,10 +201,11 @@ static int write_csv(const char *path, const struct sim_summary *s)
         void (*write)(FILE *out, const struct sim_summary *s);
     } tables[] = { { "figures.csv", sim_csv_figures },
                    { "callers.csv", sim_csv_callers },
-                   { "services.csv", sim_csv_services } };
+                   { "services.csv", sim_csv_services },
+                   { "bands.csv", sim_csv_bands } };
     int rc = -1;
 
-    for (int i = 0; i < 3 && rc < 0; i++) {
+    for (int i = 0; i < 4 && rc < 0; i++) {
         FILE *out;
 
         if (i == 1 && !csv_is_directory(path))

@@ -8,8 +8,9 @@
 
 static void print_fate(enum sim_fate fate, int width)
 {
-    static const char *const plain[] = { "?", ".", "o", "#" };
-    static const char *const blocks[] = { "?", "\u00b7", "\u2592", "\u2588" };
+    static const char *const plain[] = { "?", ".", "o", "#", "x" };
+    static const char *const blocks[] = { "?", "\u00b7", "\u2592", "\u2588",
+                                          "\u00d7" };
     const char *sign = (use_utf8() ? blocks : plain)[fate];
     struct paint p = paint_for(stdout);
     const char *colour = fate == SIM_FATE_RECOVERS     ? p.green
@@ -17,7 +18,7 @@ static void print_fate(enum sim_fate fate, int width)
                          : fate == SIM_FATE_NEVER      ? p.red
                                                        : "";
     int signs =
-        fate == SIM_FATE_RECOVERS || fate == SIM_FATE_UNKNOWN ? 1 : width - 1;
+        fate == SIM_FATE_VULNERABLE || fate == SIM_FATE_NEVER ? width - 1 : 1;
 
     printf("%*s%s", width - signs, "", colour);
     for (int i = 0; i < signs; i++)
@@ -58,18 +59,26 @@ static void print_map(const struct stability_cmd *c, uint32_t v, int width)
     }
 }
 
-static void print_legend(int width)
+static void print_legend(const struct sim_stability *s, int width)
 {
     bool utf8 = use_utf8();
-    char line[400];
+    char line[600];
+    double low, high;
 
-    snprintf(line, sizeof line,
-             "%s recovers in every run; %s vulnerable: not in every run, or "
-             "after more than three times the length of the hit (10 s at "
-             "least); %s never. Across: load, of what can just be served "
-             "without retries. Up: how long the hit lasts.",
-             utf8 ? "\u00b7" : ".", utf8 ? "\u2592" : "o",
-             utf8 ? "\u2588" : "#");
+    sim_wilson(s->seeds, s->seeds, &low, &high);
+
+    snprintf(
+        line, sizeof line,
+        "%s recovers in every run; %s vulnerable: not in every run, or "
+        "after more than three times the length of the hit (10 s at "
+        "least); %s in no run (%s%u of %u: at least %.0f%% of all, with 95%% "
+        "confidence); %s overloaded: too much even without a hit. Each run "
+        "is compared with the same run without the hit. Across: load, of "
+        "what can just be served without retries. Up: how long the hit "
+        "lasts.",
+        utf8 ? "\u00b7" : ".", utf8 ? "\u2592" : "o", utf8 ? "\u2588" : "#",
+        s->seeds == 1 ? "" : "all ", s->seeds, s->seeds, 100 * low,
+        utf8 ? "\u00d7" : "x");
     bide__print_wrapped(stdout, line, 0, 0, width);
 }
 
@@ -97,5 +106,5 @@ void stability_print(const struct stability_cmd *c)
         print_map(c, v, width);
     }
     putchar('\n');
-    print_legend(width);
+    print_legend(s, width);
 }

@@ -163,12 +163,15 @@ static void print_cell(const struct sweep_cmd *c, const struct sim_interval *i,
     char buffer[SIM_TEXT];
     bool coloured = use_colours(stdout);
     int g = grade(c, i, r);
-    double x = i->n == 0 && i->infinite ? INFINITY : i->mean;
+    double x = i->n > 0        ? i->mean
+               : i->infinite   ? INFINITY
+               : i->overloaded ? -INFINITY
+                               : i->mean;
 
     printf(" %s", coloured && g >= 0 ? colours[g] : "");
     print_padded(stdout, sim_figure_text(c->metric, x, buffer, sizeof buffer),
                  width, true);
-    printf("%s%s", i->infinite && i->n ? "*" : " ",
+    printf("%s%s", (i->infinite || i->overloaded) && i->n ? "*" : " ",
            coloured && g >= 0 ? "\033[0m" : "");
 }
 

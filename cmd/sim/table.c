@@ -7,9 +7,10 @@
 #include "base/utf8.h"
 #include "base/people.h"
 #include "cmd/common/output.h"
+#include "cmd/sim/table_rows.h"
 #include "sim/study/figure_text.h"
 
-enum { GAP = 2, NARROWEST = 9, WIDEST = 30 };
+enum { GAP = 2, INDENT = 2, NARROWEST = 9, WIDEST = 30 };
 
 int text_width(const char *text)
 {
@@ -40,25 +41,6 @@ void print_title(const char *title)
     printf("%s", p.plain);
 }
 
-/* ===== what is worth a row ===== */
-
-static bool says_something(const struct sim_summary *s, enum sim_figure f)
-{
-    bool any = false, other = false, zero = true;
-
-    for (uint32_t v = 0; v < s->n_variants; v++) {
-        const struct sim_interval *i = s->variants[v].figure;
-        any = any || i[f].n || i[f].infinite;
-        zero = zero && !(fabs(i[f].mean) > 0);
-        other = other || fabs(i[f].mean - i[SIM_FIG_AMPLIFICATION].mean) > 1e-9;
-    }
-    if (f == SIM_FIG_HEDGES)
-        return any && !zero;
-    if (f == SIM_FIG_DEEPEST) /* it is the same in a graph with one level */
-        return any && other;
-    return any;
-}
-
 /* ===== colours ===== */
 
 /* How good a value is: greater is better, NaN is unknown. */
@@ -82,7 +64,8 @@ static bool comparable(const struct sim_summary *s, enum sim_figure f)
 {
     double least = 1, most = 0;
 
-    if (f != SIM_FIG_P50 && f != SIM_FIG_P99 && f != SIM_FIG_P999)
+    if (f != SIM_FIG_MEAN && f != SIM_FIG_P50 && f != SIM_FIG_P99 &&
+        f != SIM_FIG_P999)
         return sim_figure_better(f) != 0;
     for (uint32_t v = 0; v < s->n_variants; v++) {
         double x = s->variants[v].figure[SIM_FIG_SUCCESS].mean;
@@ -94,14 +77,15 @@ static bool comparable(const struct sim_summary *s, enum sim_figure f)
 
 /* 1 if a variant is as good as the best in a row, -1 if as bad as the worst; 0:
  * neither is clear. */
-static int rank(const struct sim_summary *s, enum sim_figure f,
+static int rank(const struct sim_summary *s, const struct table_row *row,
                 uint32_t variant)
 {
-    const struct sim_interval *best = &s->variants[0].figure[f], *worst = best;
-    const struct sim_interval *mine = &s->variants[variant].figure[f];
+    const struct sim_interval *best = table_cell(s, 0, row), *worst = best;
+    const struct sim_interval *mine = table_cell(s, variant, row);
+    enum sim_figure f = row->figure;
 
     for (uint32_t v = 0; v < s->n_variants; v++) {
-        const struct sim_interval *i = &s->variants[v].figure[f];
+        const struct sim_interval *i = table_cell(s, v, row);
         if (isnan(merit(i, f)))
             return 0;
         best = merit(i, f) > merit(best, f) ? i : best;
@@ -115,93 +99,121 @@ static int rank(const struct sim_summary *s, enum sim_figure f,
 
 /* ===== columns ===== */
 
-static const char *cell(const struct sim_summary *s, uint32_t v,
-                        enum sim_figure f, char *buffer)
+/* What is printed, and how wide its first column is. */
+struct table {
+    FILE *out;
+    const struct sim_summary *s;
+    struct table_row rows[TABLE_ROWS];
+    uint32_t n;
+    int head, most;
+};
+
+static const char *cell(const struct table *t, uint32_t v,
+                        const struct table_row *row, char *buffer)
 {
-    return sim_interval_text(f, &s->variants[v].figure[f], use_utf8(), buffer,
-                             SIM_TEXT);
+    if (row->part == TABLE_HEADING)
+        return "";
+    return sim_interval_text(row->figure, table_cell(t->s, v, row), use_utf8(),
+                             buffer, SIM_TEXT);
 }
 
-static int column_width(const struct sim_summary *s, uint32_t v)
+static int column_width(const struct table *t, uint32_t v)
 {
-    int width = text_width(s->variants[v].name);
+    int width = text_width(t->s->variants[v].name);
     char buffer[SIM_TEXT];
 
     if (width < NARROWEST)
         width = NARROWEST;
     if (width > WIDEST)
         width = WIDEST;
-    for (int f = 0; f < SIM_FIGURES; f++) {
-        int wide = text_width(cell(s, v, (enum sim_figure)f, buffer));
-        if (wide > width && says_something(s, (enum sim_figure)f))
-            width = wide;
+    for (uint32_t i = 0; i < t->n; i++) {
+        int wide = text_width(cell(t, v, &t->rows[i], buffer));
+        width = wide > width ? wide : width;
     }
     return width;
 }
 
-static int head_width(int most)
+/* Rows of a part are indented under its name. */
+static int indent_of(const struct table_row *row)
+{
+    return row->part == TABLE_FLEET || row->part == TABLE_SERVICE ? INDENT : 0;
+}
+
+static int head_width(const struct table *t, int most)
 {
     int width = 0;
 
-    for (int f = 0; f < SIM_FIGURES; f++) {
-        int wide = text_width(sim_figure_head((enum sim_figure)f));
-        width = wide > width ? wide : width;
+    for (uint32_t i = 0; i < t->n; i++) {
+        int wide = text_width(t->rows[i].head) + indent_of(&t->rows[i]);
+        if (t->rows[i].part != TABLE_HEADING)
+            width = wide > width ? wide : width;
     }
     return width < most ? width : most;
 }
 
 /* ===== printing ===== */
 
-static void print_row(FILE *out, const struct sim_summary *s, enum sim_figure f,
-                      uint32_t from, uint32_t to, int head)
+static void print_row(const struct table *t, const struct table_row *row,
+                      uint32_t from, uint32_t to)
 {
-    struct paint p = paint_for(out);
+    struct paint p = paint_for(t->out);
+    int indent = indent_of(row);
     char buffer[SIM_TEXT];
 
-    print_padded(out, sim_figure_head(f), head, false);
-    for (uint32_t v = from; v < to; v++) {
-        int r = s->n_variants > 1 ? rank(s, f, v) : 0;
-        fprintf(out, "%*s%s", GAP, "", r > 0 ? p.green : r < 0 ? p.red : "");
-        print_padded(out, cell(s, v, f, buffer), column_width(s, v), true);
-        fputs(r ? p.plain : "", out);
+    if (row->part == TABLE_HEADING) {
+        int wide = text_width(row->head);
+        fputs(p.bold, t->out);
+        print_padded(t->out, row->head, wide < t->most ? wide : t->most, false);
+        fprintf(t->out, "%s\n", p.plain);
+        return;
     }
-    putc('\n', out);
+    fprintf(t->out, "%*s", indent, "");
+    print_padded(t->out, row->head, t->head - indent, false);
+    for (uint32_t v = from; v < to; v++) {
+        int r = t->s->n_variants > 1 ? rank(t->s, row, v) : 0;
+        fprintf(t->out, "%*s%s", GAP, "", r > 0 ? p.green : r < 0 ? p.red : "");
+        print_padded(t->out, cell(t, v, row, buffer), column_width(t, v), true);
+        fputs(r ? p.plain : "", t->out);
+    }
+    putc('\n', t->out);
 }
 
-static void print_block(FILE *out, const struct sim_summary *s, uint32_t from,
-                        uint32_t to, int head)
+static void print_block(const struct table *t, uint32_t from, uint32_t to)
 {
-    struct paint p = paint_for(out);
+    struct paint p = paint_for(t->out);
 
-    if (s->n_variants > 1 || *s->variants[0].name) {
-        fprintf(out, "%s%*s", p.bold, head, "");
+    if (t->s->n_variants > 1 || *t->s->variants[0].name) {
+        fprintf(t->out, "%s%*s", p.bold, t->head, "");
         for (uint32_t v = from; v < to; v++) {
-            fprintf(out, "%*s", GAP, "");
-            print_padded(out, s->variants[v].name, column_width(s, v), true);
+            fprintf(t->out, "%*s", GAP, "");
+            print_padded(t->out, t->s->variants[v].name, column_width(t, v),
+                         true);
         }
-        fprintf(out, "%s\n", p.plain);
+        fprintf(t->out, "%s\n", p.plain);
     }
-    for (int f = 0; f < SIM_FIGURES; f++)
-        if (says_something(s, (enum sim_figure)f))
-            print_row(out, s, (enum sim_figure)f, from, to, head);
+    for (uint32_t i = 0; i < t->n; i++)
+        print_row(t, &t->rows[i], from, to);
 }
 
 void sim_table_print(FILE *out, const struct sim_summary *s, int width)
 {
-    int head = head_width(width > 46   ? width / 2
-                          : width > 32 ? width - 22
-                                       : 10);
+    struct table t = { .out = out, .s = s, .most = width };
     uint32_t from = 0;
 
+    t.n = table_rows(s, t.rows);
+    t.head = head_width(&t, width > 46   ? width / 2
+                            : width > 32 ? width - 22
+                                         : 10);
     while (from < s->n_variants) {
         uint32_t to = from;
-        int used = head;
+        int used = t.head;
         do
-            used += GAP + column_width(s, to++);
-        while (to < s->n_variants && used + GAP + column_width(s, to) <= width);
+            used += GAP + column_width(&t, to++);
+        while (to < s->n_variants &&
+               used + GAP + column_width(&t, to) <= width);
         if (from > 0)
             putc('\n', out);
-        print_block(out, s, from, to, head);
+        print_block(&t, from, to);
         from = to;
     }
 }

@@ -158,3 +158,12 @@ const char *sim_model_check(const struct sim_model *m)
         why = check_variant(m, &m->variants[i]);
     return why ? why : check_circles(m);
 }
+
+int64_t sim_model_faults_end(const struct sim_model *m)
+{
+    int64_t end_ns = 0;
+    for (uint32_t i = 0; i < m->n_faults; i++)
+        if (m->faults[i].to_ns > end_ns)
+            end_ns = m->faults[i].to_ns;
+    return end_ns;
+}

@@ -119,7 +119,8 @@ struct sim_model_service {
     double limit_rate;      /* requests a second, beyond that 429; 0: none */
     double limit_burst;     /* the bucket's size */
     int64_t retry_after_ns; /* of a 429 or a 503 for a full queue; 0: no hint;
-                             * SIM_WHEN_FREE: when the bucket has a token */
+                             * SIM_WHEN_FREE: when the bucket has a token, which
+                             * is then kept for whoever was told so */
     bool refuse_overload;   /* a full queue responds "do not retry" */
     struct sim_model_edge *edges;
     uint32_t n_edges;
@@ -131,7 +132,8 @@ enum sim_fault_kind {
     SIM_STOP,      /* no work is begun; work in progress is finished */
     SIM_SLOW,      /* work that is begun takes `factor` times as long */
     SIM_FAIL,      /* a response is an error with probability `factor` */
-    SIM_CAPACITY,  /* only `factor` of the workers work */
+    SIM_CAPACITY,  /* only `factor` of the workers work; if that is no whole
+                    * number, the next one, and all of them slower */
     SIM_CRASH,     /* connections are refused at once (not sent); what was queued
                     * or in progress is lost: those clients see a reset */
     SIM_PARTITION, /* nothing gets through in either direction: timeouts */
@@ -209,6 +211,9 @@ double sim_fleet_rate(const struct sim_model_fleet *f, int64_t duration_ns);
 
 /* Multiplies the rate of a fleet, whatever its profile. */
 void sim_fleet_scale(struct sim_model_fleet *f, double factor);
+
+/* When the last fault ends; 0: there is none. */
+int64_t sim_model_faults_end(const struct sim_model *m);
 
 /* Frees a model that was read. Does nothing for one made by hand, nor for a
  * shallow copy whose `release` was set to NULL. */

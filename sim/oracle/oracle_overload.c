@@ -6,7 +6,7 @@
 #include "sim/oracle/harness.h"
 #include "sim/oracle/oracle.h"
 #include "sim/oracle/queue.h"
-#include "sim/world/stage.h"
+#include "sim/study/recovery.h"
 
 enum { SEEDS = 20, STOP_S = 60, RESUME_S = 70, END_S = 670, LAST_S = 60 };
 
@@ -58,7 +58,7 @@ static bool recovers(struct sim_report *r, uint64_t seed,
                            .faults = &fault,
                            .n_faults = 1 };
     struct sim_run_conf run_conf = { .steps = END_S };
-    struct sim_result *run = sim_run(&m, SIM_NONE, seed, &run_conf);
+    struct sim_result *run = sim_run_judged(&m, SIM_NONE, seed, &run_conf);
     bool well = last_minute(run) > 0.95;
     *agree += run->figure[SIM_FIG_STUCK] == (well ? 0 : 1);
     r->events += run->events;

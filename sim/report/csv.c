@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "sim/report/bands.h"
 #include "sim/study/figure_text.h"
 
 /* ===== values ===== */
@@ -39,23 +40,89 @@ void sim_csv_number(FILE *out, double x)
 
 /* ===== figures ===== */
 
+static void write_figure(FILE *out, const char *variant, const char *part,
+                         enum sim_figure f, const struct sim_interval *i)
+{
+    const double values[] = { i->mean, i->low, i->high, i->least, i->most };
+
+    sim_csv_text(out, variant);
+    fprintf(out, ",%s,%s", sim_figure_name(f), sim_figure_unit_name(f));
+    for (int k = 0; k < 5; k++) {
+        putc(',', out);
+        sim_csv_number(out, values[k]);
+    }
+    fprintf(out, ",%u,%u,%u,", i->n, i->infinite, i->overloaded);
+    sim_csv_text(out, part);
+    fputs("\r\n", out);
+}
+
+/* A fleet has no value for what only services have. */
+static void write_parts(FILE *out, const struct sim_variant_summary *v)
+{
+    const struct sim_model *m = v->first->model;
+
+    for (uint32_t i = 0; v->fleets && i < m->n_fleets; i++)
+        for (int f = 0; f < SIM_FIGURES; f++) {
+            const struct sim_interval *of =
+                &v->fleets[(size_t)i * SIM_FIGURES + (size_t)f];
+            if (of->n || of->infinite)
+                write_figure(out, v->name, m->fleets[i].name,
+                             (enum sim_figure)f, of);
+        }
+    for (uint32_t i = 0; v->services && i < m->n_services; i++) {
+        write_figure(out, v->name, m->services[i].name, SIM_FIG_UTILISATION,
+                     &v->services[i].utilisation);
+        write_figure(out, v->name, m->services[i].name, SIM_FIG_QUEUE_WAIT,
+                     &v->services[i].queue_wait);
+    }
+}
+
 void sim_csv_figures(FILE *out, const struct sim_summary *s)
 {
-    fputs("variant,figure,unit,mean,low,high,least,most,n,infinite\r\n", out);
+    fputs("variant,figure,unit,mean,low,high,least,most,n,infinite,overloaded,"
+          "part\r\n",
+          out);
     for (uint32_t v = 0; v < s->n_variants; v++) {
-        for (int f = 0; f < SIM_FIGURES; f++) {
-            const struct sim_interval *i = &s->variants[v].figure[f];
-            const double values[] = { i->mean, i->low, i->high, i->least,
-                                      i->most };
-            sim_csv_text(out, s->variants[v].name);
-            fprintf(out, ",%s,%s", sim_figure_name((enum sim_figure)f),
-                    sim_figure_unit_name((enum sim_figure)f));
-            for (int k = 0; k < 5; k++) {
-                putc(',', out);
-                sim_csv_number(out, values[k]);
-            }
-            fprintf(out, ",%u,%u\r\n", i->n, i->infinite);
+        for (int f = 0; f < SIM_FIGURES; f++)
+            write_figure(out, s->variants[v].name, "", (enum sim_figure)f,
+                         &s->variants[v].figure[f]);
+        write_parts(out, &s->variants[v]);
+    }
+}
+
+/* ===== bands ===== */
+
+/* Threads: owned. */
+struct band_writer {
+    FILE *out;
+    const char *variant;
+};
+
+static void write_band(void *self, const struct sim_band *b)
+{
+    const struct band_writer *w = self;
+
+    for (uint32_t i = 0; i < b->curve.n; i++) {
+        const double values[] = { b->curve.step_ns * i / 1e9, b->curve.low[i],
+                                  b->curve.y[i], b->curve.high[i] };
+        sim_csv_text(w->out, w->variant);
+        putc(',', w->out);
+        sim_csv_text(w->out, b->of);
+        fprintf(w->out, ",%s,%s", b->series, b->unit);
+        for (int k = 0; k < 4; k++) {
+            putc(',', w->out);
+            sim_csv_number(w->out, values[k]);
         }
+        fprintf(w->out, ",%u\r\n", b->runs);
+    }
+}
+
+void sim_csv_bands(FILE *out, const struct sim_summary *s)
+{
+    fputs("variant,of,series,unit,time_s,low,median,high,runs\r\n", out);
+    for (uint32_t v = 0; v < s->n_variants; v++) {
+        struct band_writer w = { out, s->variants[v].name };
+        sim_bands(s, v, write_band, &w);
     }
 }
 

@@ -20,4 +20,8 @@ void sim_csv_figures(FILE *out, const struct sim_summary *s);
 void sim_csv_callers(FILE *out, const struct sim_summary *s);
 void sim_csv_services(FILE *out, const struct sim_summary *s);
 
+/* A row for each step of a series, over the seeds: the median, and what nine in
+ * ten are above and below. */
+void sim_csv_bands(FILE *out, const struct sim_summary *s);
+
 #endif

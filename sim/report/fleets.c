@@ -42,25 +42,50 @@ static const struct sim_result *any_run(const struct sim_summary *s)
     return NULL;
 }
 
-static void cell(struct page *p, uint32_t v, uint32_t i)
+/* A fleet, over all runs. */
+static void fleet_cell(struct page *p, const struct sim_interval *f)
 {
-    const struct sim_result *r = page_run(p->s, v);
-    const struct sim_caller_totals *t =
-        r && i < r->n_callers ? &r->callers[i].total : NULL;
-    double ended = t ? (double)(t->successes + t->failures) : 0;
     char text[PAGE_TEXT];
 
-    if (!t || !t->calls || ended <= 0) {
-        fputs("<td>–</td>", p->out);
-        return;
-    }
-    fprintf(p->out, "<td>%s <small>of ",
-            page_number(text, PAGE_SHARE, (double)t->successes / ended));
+    fprintf(p->out, "<td>%s <small>",
+            page_plus_minus(text, PAGE_SHARE, &f[SIM_FIG_SUCCESS]));
+    fprintf(p->out, "%s attempts, ",
+            page_number(text, PAGE_TIMES, f[SIM_FIG_AMPLIFICATION].mean));
+    if (f[SIM_FIG_UNFINISHED].mean > 0)
+        fprintf(p->out, "%s unfinished, ",
+                page_number(text, PAGE_SHARE, f[SIM_FIG_UNFINISHED].mean));
+    fprintf(p->out, "mean %s, ",
+            page_number(text, PAGE_SECONDS, f[SIM_FIG_MEAN].mean));
+    fprintf(p->out, "p99 %s</small></td>",
+            page_number(text, PAGE_SECONDS, f[SIM_FIG_P99].mean));
+}
+
+/* A service that calls on, in the first run. */
+static void caller_cell(struct page *p, const struct sim_caller_totals *t)
+{
+    char text[PAGE_TEXT];
+
+    fprintf(
+        p->out, "<td>%s <small>of ",
+        page_number(text, PAGE_SHARE, (double)t->successes / (double)t->calls));
     fprintf(p->out, "%s calls,",
             page_number(text, PAGE_COUNT, (double)t->calls));
     fprintf(
         p->out, " %s attempts</small></td>",
         page_number(text, PAGE_TIMES, (double)t->attempts / (double)t->calls));
+}
+
+static void cell(struct page *p, uint32_t v, uint32_t i)
+{
+    const struct sim_result *r = page_run(p->s, v);
+    const struct sim_interval *fleets = p->s->variants[v].fleets;
+
+    if (!r || i >= r->n_callers || !r->callers[i].total.calls)
+        fputs("<td>–</td>", p->out);
+    else if (fleets && i < r->model->n_fleets)
+        fleet_cell(p, &fleets[(size_t)i * SIM_FIGURES]);
+    else
+        caller_cell(p, &r->callers[i].total);
 }
 
 static void table(struct page *p)
@@ -70,9 +95,9 @@ static void table(struct page *p)
     if (!r || r->n_callers < 2)
         return;
     page_row_open(p, "Each caller",
-                  "Share of its calls that succeeded, and its attempts for "
-                  "each, in the run with the first seed, warm-up included. A "
-                  "service that calls on is a caller too.");
+                  "Share of its calls that succeeded, its attempts for each, "
+                  "and how long they took. A service that calls on is a caller "
+                  "too: that of the first run, warm-up included.");
     page_table_open(p, "figures callers");
     for (uint32_t i = 0; i < r->n_callers && i < CALLERS; i++) {
         fputs("<tr><th scope=\"row\">", p->out);
@@ -86,6 +111,57 @@ static void table(struct page *p)
     page_row_close(p);
 }
 
+/* ===== services ===== */
+
+static void service_cell(struct page *p, const struct sim_service_summary *s)
+{
+    char text[PAGE_TEXT];
+
+    if (!s->utilisation.n) {
+        fputs("<td>–</td>", p->out);
+        return;
+    }
+    fprintf(p->out, "<td>%s <small>",
+            page_plus_minus(text, PAGE_SHARE, &s->utilisation));
+    fprintf(p->out, "busy, %s in the queue</small></td>",
+            page_number(text, PAGE_SECONDS, s->queue_wait.mean));
+}
+
+static void services(struct page *p)
+{
+    const struct sim_model *m = p->s->model;
+
+    page_row_open(
+        p, "Each service",
+        "Share of the workers' time that they were busy, and how long "
+        "a request waited for one on average.");
+    page_table_open(p, "figures callers");
+    for (uint32_t i = 0; i < m->n_services && i < CALLERS; i++) {
+        if (m->services[i].workers == SIM_UNBOUNDED)
+            continue;
+        fputs("<tr><th scope=\"row\">", p->out);
+        page_text(p->out, m->services[i].name);
+        fputs("</th>", p->out);
+        for (uint32_t v = 0; v < p->s->n_variants; v++)
+            service_cell(p, &p->s->variants[v].services[i]);
+        fputs("</tr>\n", p->out);
+    }
+    fputs("</table></div>\n", p->out);
+    page_row_close(p);
+}
+
+static bool has_services(const struct sim_summary *s)
+{
+    uint32_t limited = 0;
+
+    for (uint32_t v = 0; v < s->n_variants; v++)
+        if (!s->variants[v].services)
+            return false;
+    for (uint32_t i = 0; i < s->model->n_services; i++)
+        limited += s->model->services[i].workers != SIM_UNBOUNDED;
+    return s->n_variants > 0 && s->model->n_services > 1 && limited > 0;
+}
+
 void page_fleets(struct page *p)
 {
     if (!page_is_alike(p->s))
@@ -97,4 +173,6 @@ void page_fleets(struct page *p)
                  "Calls of it that succeed.");
     }
     table(p);
+    if (has_services(p->s))
+        services(p);
 }

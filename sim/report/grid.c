@@ -58,6 +58,10 @@ static void cell(struct page *p, const struct sim_page_grid *g,
         fputs("<td class=\"never\">never</td>", p->out);
         return;
     }
+    if (isnan(x) && i->overloaded) {
+        fputs("<td class=\"overloaded\">overload</td>", p->out);
+        return;
+    }
     if (isnan(x)) {
         fputs("<td class=\"none\">–</td>", p->out);
         return;

@@ -11,9 +11,9 @@
 static void cell(struct page *p, const struct sim_cell *c)
 {
     static const char *const fates[] = { "none", "recovers", "vulnerable",
-                                         "never" };
+                                         "never", "overloaded" };
     char text[PAGE_TEXT];
-    unsigned fate = c->fate <= SIM_FATE_NEVER ? c->fate : SIM_FATE_UNKNOWN;
+    unsigned fate = c->fate <= SIM_FATE_OVERLOADED ? c->fate : SIM_FATE_UNKNOWN;
 
     fprintf(p->out, "<td class=\"%s\">", fates[fate]);
     switch (fate) {
@@ -30,7 +30,10 @@ static void cell(struct page *p, const struct sim_cell *c)
             fprintf(p->out, "%u of %u", c->stuck, c->runs);
         break;
     case SIM_FATE_NEVER:
-        fputs("never", p->out);
+        fprintf(p->out, "never <small>%u of %u</small>", c->stuck, c->runs);
+        break;
+    case SIM_FATE_OVERLOADED:
+        fputs("overload", p->out);
         break;
     default:
         fputs("–", p->out);
@@ -81,7 +84,8 @@ void page_maps(struct page *p)
                   "Load across, the size of the trigger upward. Green recovers "
                   "in every run; the time is the mean. Amber is vulnerable: it "
                   "recovers late, or stays down in so many of the runs. Red "
-                  "never recovers.");
+                  "recovered in no run, compared with the same run without the "
+                  "trigger. Grey is overloaded: too much even without it.");
     fputs("<div class=\"maps\">\n", p->out);
     for (uint32_t i = 0; i < p->ctx->n_maps; i++)
         map(p, &p->ctx->maps[i]);

@@ -70,7 +70,11 @@ void page_notes(struct page *p)
     if (p->s->replications > 1)
         fprintf(p->out, " to %" PRIu64 ", %u runs of each variant%s",
                 p->s->seed + p->s->replications - 1, p->s->replications,
-                p->s->n_variants ? "; the curves are those of the first" : "");
+                p->s->n_variants
+                    ? "; curves are their medians, bands the "
+                      "middle 80 %; attempts of single clients are "
+                      "those of the first run"
+                    : "");
     fprintf(p->out, ". The same seed gives the same page.");
     if (p->s->cut_short)
         fputs(" It was stopped before its time.", p->out);

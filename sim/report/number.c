@@ -81,14 +81,6 @@ static void mean_and_half(char mean_text[PAGE_TEXT], char half_text[PAGE_TEXT],
     bide__fixed(half, first, half_text, PAGE_TEXT);
 }
 
-/* An interval near its bounds (a share of 100 %) is asymmetric. */
-static bool is_lopsided(const struct sim_interval *i)
-{
-    double up = i->high - i->mean, down = i->mean - i->low;
-
-    return fabs(up - down) > 0.2 * fmax(up, down);
-}
-
 const char *page_plus_minus(char text[PAGE_TEXT], enum page_unit unit,
                             const struct sim_interval *i)
 {
@@ -97,12 +89,14 @@ const char *page_plus_minus(char text[PAGE_TEXT], enum page_unit unit,
     char mean[PAGE_TEXT], low[PAGE_TEXT], high[PAGE_TEXT];
 
     if (i->n == 0)
-        return strcpy(text, i->infinite ? "never" : "–");
+        return strcpy(text, i->infinite     ? "never"
+                            : i->overloaded ? "overloaded"
+                                            : "–");
     if (!(half > fabs(i->mean) * 1e-4) || !isfinite(half) ||
         fabs(half * in->by) > 1e15 || !isfinite(i->mean) ||
         fabs(i->mean * in->by) > 1e15)
         return page_number(text, unit, i->mean);
-    if (is_lopsided(i)) {
+    if (sim_interval_is_lopsided(i)) {
         digits(mean, i->mean * in->by, 3);
         digits(low, i->low * in->by, 2);
         digits(high, i->high * in->by, 2);

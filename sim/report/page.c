@@ -53,6 +53,11 @@ static void facts(struct page *p)
             page_time(text, p->end_ns));
     if (s->replications > 1)
         fprintf(p->out, " · %u runs of each variant", s->replications);
+    if (s->n_variants && s->variants[0].n_runs > 1)
+        fprintf(p->out,
+                " · curves: the median of %u runs, and a band for the "
+                "middle 80 %% of them",
+                s->variants[0].n_runs);
     if (s->events)
         fprintf(p->out, " · %s events",
                 page_number(text, PAGE_COUNT, (double)s->events));

@@ -19,14 +19,15 @@
  * supports variables. */
 #define COLOUR(class, colour)                                                  \
     ".line.c-" class ",.steps.c-" class "{stroke:" colour "}.tint.c-" class    \
-        ",.over.c-" class ",.l.c-" class "{fill:" colour "}"
+        ",.over.c-" class ",.band.c-" class ",.l.c-" class "{fill:" colour "}"
 
 static const char style[] =
     "svg{font:13px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}"
     "path,rect{vector-effect:non-scaling-stroke}.line,.steps{fill:none}"
     ".line{stroke-width:1.6;stroke-linejoin:round}"
     ".steps{stroke-width:1.3;stroke-dasharray:5 3}"
-    ".tint{fill-opacity:.1}.over{fill-opacity:.3}.b,.l{font-weight:600}"
+    ".tint{fill-opacity:.1}.over{fill-opacity:.3}.band{fill-opacity:.22}"
+    ".b,.l{font-weight:600}"
     ".t{font-size:20px;font-weight:650}.m{text-anchor:middle}"
     ".e{text-anchor:end}";
 
@@ -116,8 +117,12 @@ static void caption(struct picture *p, int y)
     fputs("and successful calls a second", p->out);
     if (p->columns > 1)
         fputs("; red: more was asked than can be served", p->out);
-    fprintf(p->out, ". bide sim, seed %" PRIu64 "</text>\n</svg>\n",
-            p->s->seed);
+    if (p->s->n_variants && p->s->variants[0].n_runs > 1)
+        fprintf(p->out, ". Median and middle 80 %% of %u seeds</text>\n",
+                p->s->variants[0].n_runs);
+    else
+        fprintf(p->out, ". bide sim, seed %" PRIu64 "</text>\n", p->s->seed);
+    fputs("</svg>\n", p->out);
 }
 
 /* Duplicate work if that is forbidden; else the time to recover, if there was
@@ -132,7 +137,7 @@ static enum shown most_telling(const struct sim_summary *s)
     for (uint32_t v = 0; v < s->n_variants; v++) {
         const struct sim_interval *r = &s->variants[v].figure[SIM_FIG_RECOVER];
 
-        if (r->infinite || (r->n && r->mean >= 1))
+        if (r->infinite || r->overloaded || (r->n && r->mean >= 1))
             return RECOVERY;
         if (!(s->variants[v].figure[SIM_FIG_SUCCESS].mean >= 0.95))
             shown = GOODPUT;

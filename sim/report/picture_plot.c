@@ -89,7 +89,9 @@ static void recovery(struct picture *p, const struct sim_interval *recover)
 {
     char text[PAGE_TEXT];
 
-    if (recover->infinite && recover->n)
+    if (recover->overloaded)
+        fputs("overloaded without any fault", p->out);
+    else if (recover->infinite && recover->n)
         fprintf(p->out, "recovers in %u of %u runs", recover->n,
                 recover->n + recover->infinite);
     else if (recover->infinite)

@@ -20,6 +20,10 @@ static void put_cell(struct bide__json *j, const struct sim_stability *s,
     bide__json_text(j, "fate", sim_fate_name(cell->fate));
     bide__json_integer(j, "runs", cell->runs);
     bide__json_integer(j, "stuck", cell->stuck);
+    bide__json_number(j, "stuck_low", cell->low);
+    bide__json_number(j, "stuck_high", cell->high);
+    bide__json_integer(j, "overloaded", cell->overloaded);
+    bide__json_number(j, "watched_s", cell->watched_s);
     bide__json_number(j, "recover_s", cell->recover_s);
     bide__json_end(j);
 }
@@ -45,7 +49,9 @@ void sim_csv_stability(FILE *out, const struct sim_stability *s)
 {
     uint32_t each = s->n_loads * s->n_lengths;
 
-    fputs("variant,load,trigger_s,fate,runs,stuck,recover_s\r\n", out);
+    fputs("variant,load,trigger_s,fate,runs,stuck,recover_s,stuck_low,"
+          "stuck_high,overloaded,watched_s\r\n",
+          out);
     for (uint32_t i = 0; i < each * s->n_variants; i++) {
         uint32_t x = i % s->n_loads, y = i / s->n_loads % s->n_lengths;
         const struct sim_cell *cell = sim_stability_at(s, i / each, x, y);
@@ -58,6 +64,12 @@ void sim_csv_stability(FILE *out, const struct sim_stability *s)
         fprintf(out, ",%s,%u,%u,", sim_fate_name(cell->fate), cell->runs,
                 cell->stuck);
         sim_csv_number(out, cell->recover_s);
+        putc(',', out);
+        sim_csv_number(out, cell->low);
+        putc(',', out);
+        sim_csv_number(out, cell->high);
+        fprintf(out, ",%u,", cell->overloaded);
+        sim_csv_number(out, cell->watched_s);
         fputs("\r\n", out);
     }
 }

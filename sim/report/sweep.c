@@ -72,7 +72,8 @@ static void write_point(FILE *out, const struct sim_sweep *s, uint32_t point,
         sim_csv_number(out, figures[f].low);
         putc(',', out);
         sim_csv_number(out, figures[f].high);
-        fprintf(out, ",%u,%u\r\n", figures[f].n, figures[f].infinite);
+        fprintf(out, ",%u,%u,%u\r\n", figures[f].n, figures[f].infinite,
+                figures[f].overloaded);
     }
 }
 
@@ -84,7 +85,7 @@ void sim_csv_sweep(FILE *out, const struct sim_sweep *s)
         putc(',', out);
         sim_csv_text(out, s->axes[1].key);
     }
-    fputs(",figure,unit,mean,low,high,n,infinite\r\n", out);
+    fputs(",figure,unit,mean,low,high,n,infinite,overloaded\r\n", out);
     for (uint32_t i = 0; i < s->n_points * s->n_variants; i++)
         write_point(out, s, i / s->n_variants, i % s->n_variants);
 }

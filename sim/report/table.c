@@ -12,7 +12,7 @@
 
 static bool is_known(const struct sim_interval *i)
 {
-    return i->n > 0 || i->infinite > 0;
+    return i->n > 0 || i->infinite > 0 || i->overloaded > 0;
 }
 
 /* Whether any variant has a value for a figure. */
@@ -64,6 +64,8 @@ static void stat_recovery(struct page *p, uint32_t v)
         return;
     if (!is_known(i))
         stat(p, "recovers in", "–", NULL);
+    else if (i->overloaded)
+        stat(p, "recovers", "overloaded", "bad");
     else if (i->infinite && !i->n)
         stat(p, "recovers", "never", "bad");
     else if (i->infinite) {
@@ -113,12 +115,17 @@ static const char *colour_of(enum sim_figure f)
     case SIM_FIG_SUCCESS:
         return "good";
     case SIM_FIG_FAILURES:
+    case SIM_FIG_UNFINISHED:
+    case SIM_FIG_OVERLOADED:
     case SIM_FIG_RECOVER:
     case SIM_FIG_STUCK:
     case SIM_FIG_DUPLICATES:
         return "fail";
     case SIM_FIG_WASTED:
         return "waste";
+    case SIM_FIG_MEAN:
+    case SIM_FIG_QUEUE_WAIT:
+    case SIM_FIG_ALL_BACK:
     case SIM_FIG_P50:
     case SIM_FIG_P99:
     case SIM_FIG_P999:
@@ -170,6 +177,10 @@ static void cell(struct page *p, uint32_t v, enum sim_figure f, double most)
     if (i->infinite && i->n)
         fprintf(p->out, " <small>never in %u of %u</small>", i->infinite,
                 i->n + i->infinite);
+    if (f == SIM_FIG_STUCK && i->n)
+        fprintf(p->out, " <small>%.0f of %u runs, watched for %s</small>",
+                i->mean * i->n, i->n,
+                page_number(text, PAGE_SECONDS, p->s->variants[v].watched_s));
     bar(p, i, most);
     fputs("</td>", p->out);
 }
@@ -179,7 +190,9 @@ bool page_figure_shown(const struct sim_summary *s, enum sim_figure f)
 {
     if (f == SIM_FIG_DEEPEST && s->model->n_services < 2)
         return false;
-    if (f == SIM_FIG_HEDGES && !is_some(s, f))
+    if ((f == SIM_FIG_HEDGES || f == SIM_FIG_UNFINISHED ||
+         f == SIM_FIG_OVERLOADED) &&
+        !is_some(s, f))
         return false;
     return is_told(s, f);
 }

@@ -68,12 +68,16 @@ enum page_unit page_figure_unit(enum sim_figure f)
     case SIM_FIG_P50:
     case SIM_FIG_P99:
     case SIM_FIG_P999:
+    case SIM_FIG_MEAN:
+    case SIM_FIG_QUEUE_WAIT:
+    case SIM_FIG_ALL_BACK:
     case SIM_FIG_RECOVER:
         return PAGE_SECONDS;
     case SIM_FIG_AMPLIFICATION:
     case SIM_FIG_DEEPEST:
     case SIM_FIG_PEAK:
         return PAGE_TIMES;
+    case SIM_FIG_TIMED:
     case SIM_FIG_DUPLICATES:
         return PAGE_COUNT;
     default:
@@ -87,17 +91,24 @@ const char *page_figure_words(enum sim_figure f)
         [SIM_FIG_GOODPUT] = "goodput",
         [SIM_FIG_SUCCESS] = "calls that succeed",
         [SIM_FIG_FAILURES] = "calls that fail",
+        [SIM_FIG_UNFINISHED] = "calls that did not end",
         [SIM_FIG_ATTEMPTS] = "attempts",
         [SIM_FIG_AMPLIFICATION] = "attempts per call",
         [SIM_FIG_DEEPEST] = "at the deepest service",
+        [SIM_FIG_MEAN] = "mean duration",
         [SIM_FIG_P50] = "p50",
         [SIM_FIG_P99] = "p99",
         [SIM_FIG_P999] = "p99.9",
+        [SIM_FIG_TIMED] = "calls that those are of",
+        [SIM_FIG_QUEUE_WAIT] = "wait for a worker",
+        [SIM_FIG_UTILISATION] = "utilisation",
         [SIM_FIG_DUPLICATES] = "done twice",
         [SIM_FIG_PEAK] = "peak over mean",
         [SIM_FIG_WASTED] = "wasted work",
         [SIM_FIG_RECOVER] = "time to recover",
         [SIM_FIG_STUCK] = "never recovers",
+        [SIM_FIG_OVERLOADED] = "overloaded",
+        [SIM_FIG_ALL_BACK] = "all back by",
         [SIM_FIG_HEDGES] = "hedges per call",
     };
 

@@ -179,7 +179,8 @@ static const struct bide__field queue_fields[] = {
     { "retry_after", AT(retry_after_ns),
       TAKES_SPAN_OR("when_free", SIM_WHEN_FREE),
       .fallback = "",
-      .help = "What a refusal's Retry-After says." },
+      .help = "What a refusal's Retry-After says; `when_free`: when there will "
+              "be a place, which is kept for the client." },
     { "no_retry", AT(refuse_overload), TAKES_FLAG,
       .help = "A refusal says: do not retry." },
     LAST
@@ -197,8 +198,8 @@ static const struct bide__field limit_fields[] = {
     { "retry_after", AT(retry_after_ns),
       TAKES_SPAN_OR("when_free", SIM_WHEN_FREE),
       .fallback = "",
-      .help = "What a 429's Retry-After says; `when_free`: until there is "
-              "room." },
+      .help = "What a 429's Retry-After says; `when_free`: when there will be "
+              "room, which is kept for the client." },
     LAST
 };
 static const struct bide__table limit_table = { .fields = limit_fields };
@@ -291,7 +292,8 @@ static const struct bide__field fault_fields[] = {
       .help = "With `error_rate`: without any work, as a server that has lost "
               "its database answers." },
     { "capacity", AT(factor), TAKES_RATIO(0, 1),
-      .help = "Share of the workers that are left." },
+      .help = "Share of the capacity that is left: fewer workers and, for the "
+              "fraction of one, slower ones." },
     { "crash", AT(factor), TAKES_TRUE,
       .help = "Connections are refused; what was in the queue and in hand is "
               "lost." },

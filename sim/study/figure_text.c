@@ -15,17 +15,24 @@ static const struct {
     [SIM_FIG_GOODPUT]       = { SIM_PER_SECOND, 1 },
     [SIM_FIG_SUCCESS]       = { SIM_SHARE, 1 },
     [SIM_FIG_FAILURES]      = { SIM_SHARE, -1 },
+    [SIM_FIG_UNFINISHED]    = { SIM_SHARE, -1 },
     [SIM_FIG_ATTEMPTS]      = { SIM_PER_SECOND, 0 },
     [SIM_FIG_AMPLIFICATION] = { SIM_TIMES, -1 },
     [SIM_FIG_DEEPEST]       = { SIM_TIMES, -1 },
+    [SIM_FIG_MEAN]          = { SIM_SECONDS, -1 },
     [SIM_FIG_P50]           = { SIM_SECONDS, -1 },
     [SIM_FIG_P99]           = { SIM_SECONDS, -1 },
     [SIM_FIG_P999]          = { SIM_SECONDS, -1 },
+    [SIM_FIG_TIMED]         = { SIM_COUNT, 0 },
+    [SIM_FIG_QUEUE_WAIT]    = { SIM_SECONDS, -1 },
+    [SIM_FIG_UTILISATION]   = { SIM_SHARE, 0 },
     [SIM_FIG_DUPLICATES]    = { SIM_COUNT, -1 },
     [SIM_FIG_PEAK]          = { SIM_TIMES, 0 },
     [SIM_FIG_WASTED]        = { SIM_SHARE, -1 },
     [SIM_FIG_RECOVER]       = { SIM_SECONDS, -1 },
     [SIM_FIG_STUCK]         = { SIM_SHARE, -1 },
+    [SIM_FIG_OVERLOADED]    = { SIM_SHARE, -1 },
+    [SIM_FIG_ALL_BACK]      = { SIM_SECONDS, -1 },
     [SIM_FIG_HEDGES]        = { SIM_SHARE, 0 },
 };
 /* clang-format on */
@@ -114,7 +121,9 @@ const char *sim_figure_text(enum sim_figure f, double x, char *buffer,
     if (isnan(x))
         return "-";
     if (isinf(x))
-        return f == SIM_FIG_RECOVER ? "never" : "unbounded";
+        return x < 0                                           ? "overloaded"
+               : f == SIM_FIG_RECOVER || f == SIM_FIG_ALL_BACK ? "never"
+                                                               : "unbounded";
     put_number(f, x, unit, digits, sizeof digits);
     snprintf(buffer, size, "%s%s", digits,
              x == 0 && figures[f].unit == SIM_SECONDS ? "s" : unit->name);
@@ -123,15 +132,46 @@ const char *sim_figure_text(enum sim_figure f, double x, char *buffer,
 
 /* ===== intervals ===== */
 
-static const char *wilson_text(const struct sim_interval *i, char *buffer,
-                               size_t size)
+static const char *range_text(enum sim_figure f, const struct sim_interval *i,
+                              char *buffer, size_t size)
 {
+    const struct bide__unit *unit = unit_of(f, i->mean);
+    int places = places_for((i->high - i->low) / 2 / unit->by, 1);
     char mean[16], low[16], high[16];
 
-    put_digits(i->mean * 100, 3, mean, sizeof mean);
+    put_number(f, i->mean, unit, mean, sizeof mean);
+    bide__fixed(i->low / unit->by, places, low, sizeof low);
+    bide__fixed(i->high / unit->by, places, high, sizeof high);
+    snprintf(buffer, size, "%s%s (%s..%s)", mean, unit->name, low, high);
+    return buffer;
+}
+
+/* How many runs, and which share of all that may mean. */
+static const char *runs_text(const struct sim_interval *i, char *buffer,
+                             size_t size)
+{
+    char low[16], high[16];
+
     put_digits(i->low * 100, 2, low, sizeof low);
     put_digits(i->high * 100, 2, high, sizeof high);
-    snprintf(buffer, size, "%s%% (%s..%s)", mean, low, high);
+    snprintf(buffer, size, "%.0f/%u (%s..%s%%)", i->mean * i->n, i->n, low,
+             high);
+    return buffer;
+}
+
+/* Some recovered, and some did not. */
+static const char *parts_text(enum sim_figure f, const struct sim_interval *i,
+                              char *buffer, size_t size)
+{
+    char mean[SIM_TEXT], never[24] = "", over[24] = "";
+
+    if (i->infinite && i->n)
+        snprintf(never, sizeof never, ", %u never", i->infinite);
+    if (i->overloaded)
+        snprintf(over, sizeof over, ", %u overloaded", i->overloaded);
+    snprintf(buffer, size, "%.16s%s%s",
+             sim_figure_text(f, i->n ? i->mean : INFINITY, mean, sizeof mean),
+             never, over);
     return buffer;
 }
 
@@ -152,17 +192,17 @@ const char *sim_interval_text(enum sim_figure f, const struct sim_interval *i,
     char mean[24], half[24];
     const struct bide__unit *unit = unit_of(f, i->mean);
 
-    if (i->infinite && i->n) {
-        char one[SIM_TEXT];
-        snprintf(buffer, size, "%s, %u never",
-                 sim_figure_text(f, i->mean, one, sizeof one), i->infinite);
-        return buffer;
-    }
+    if ((i->infinite || i->overloaded) && i->infinite + i->n)
+        return parts_text(f, i, buffer, size);
+    if (i->overloaded)
+        return "overloaded";
     if (i->infinite || i->n == 0 || !(i->high - i->low > 0))
         return sim_figure_text(f, i->infinite ? INFINITY : i->mean, buffer,
                                size);
-    if (f == SIM_FIG_STUCK)
-        return wilson_text(i, buffer, size);
+    if (f == SIM_FIG_STUCK || f == SIM_FIG_OVERLOADED)
+        return runs_text(i, buffer, size);
+    if (sim_interval_is_lopsided(i))
+        return range_text(f, i, buffer, size);
     put_number(f, i->mean, unit, mean, sizeof mean);
     put_half((i->high - i->low) / 2 / unit->by, i->mean / unit->by, half,
              sizeof half);

@@ -31,8 +31,10 @@ int sim_figure_better(enum sim_figure f);
 enum sim_figure sim_figure_find(const char *name, size_t len);
 
 /* A value with its unit, to three digits: "1.21x", "412ms", "99.3%", "never",
- * "-" for NaN. And an interval: "412 \u00b112ms" (without utf8 "+-"), "4.1s, 3
- * never". Written to `buffer`; SIM_TEXT bytes are enough. */
+ * "-" for NaN. And an interval: "412 \u00b112ms" (without utf8 "+-"), "1.2s
+ * (0.7..2.1)" if it is lopsided, "4.1s, 3 never", "overloaded", and for shares
+ * of the runs "3/10 (11..60%)". Written to `buffer`; SIM_TEXT bytes are
+ * enough. */
 #define SIM_TEXT 48
 const char *sim_figure_text(enum sim_figure f, double x, char *buffer,
                             size_t size);

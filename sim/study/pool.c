@@ -10,12 +10,14 @@
 #include <unistd.h>
 
 #include "sim/model/memory.h"
+#include "sim/study/twins.h"
 
 enum { MOST_THREADS = 256 };
 
 /* Threads: shared. */
 struct crew {
     const struct sim_pool *pool;
+    struct sim_twins *twins; /* or NULL */
     atomic_uint next; /* the next job to begin */
     atomic_bool stopped;
     pthread_mutex_t lock; /* protects what follows */
@@ -26,8 +28,10 @@ struct crew {
 /* One thread and its current job. Threads: owned, except `crew`. */
 struct hand {
     struct crew *crew;
+    double from, size; /* what runs now, as a part of the job */
     double part;     /* of the job, as last reported */
-    uint64_t events; /* of the job, likewise */
+    uint64_t events; /* of the job, likewise ... */
+    uint64_t before; /* ... of which, before what runs now */
 };
 
 /* ===== progress ===== */
@@ -51,10 +55,42 @@ static bool tell(struct hand *h, double part, uint64_t events)
 
 static bool hear(void *self, double part, uint64_t events)
 {
-    return tell(self, part, events);
+    struct hand *h = self;
+
+    return tell(h, h->from + part * h->size, h->before + events);
 }
 
 /* ===== work ===== */
+
+static bool has_twin(const struct crew *c, const struct sim_job *job)
+{
+    return c->twins && job->model->n_faults > 0 &&
+           !sim_is_overloaded(job->model);
+}
+
+/* The twin first, as half of the job: a run that is cut short has none. */
+static struct sim_result *do_job(struct hand *h, const struct sim_job *job,
+                                 const struct sim_run_conf *run_conf)
+{
+    struct crew *c = h->crew;
+    const struct sim_twin *twin = NULL;
+    bool compared = has_twin(c, job), mine = false;
+    struct sim_result *r;
+
+    h->before = 0;
+    h->from = 0;
+    h->size = compared ? 0.5 : 1;
+    if (compared)
+        twin = sim_twins_get(c->twins, job->twin, job, run_conf, &mine);
+    h->before = twin && mine ? twin->events : h->events;
+    h->from = compared ? 0.5 : 0;
+    r = sim_run(job->model, job->variant, job->seed, run_conf);
+    if (c->twins && (twin || !compared))
+        sim_recovery_judge(r, twin);
+    if (compared)
+        sim_twins_leave(c->twins, job->twin);
+    return r;
+}
 
 static void *work(void *self)
 {
@@ -72,9 +108,8 @@ static void *work(void *self)
             break;
         c->pool->job(c->pool->self, n, &job);
         run_conf.samples = job.samples;
-        struct sim_result *r =
-            sim_run(job.model, job.variant, job.seed, &run_conf);
-        tell(&hand, 1, r->events);
+        struct sim_result *r = do_job(&hand, &job, &run_conf);
+        tell(&hand, 1, hand.before + r->events);
         hand.part = 0;
         hand.events = 0;
         c->pool->take(c->pool->self, n, r);
@@ -93,6 +128,20 @@ static uint32_t threads_for(const struct sim_pool *pool)
     return n < pool->n_jobs ? n : pool->n_jobs;
 }
 
+/* How many runs need each twin. */
+static void expect_twins(struct crew *c)
+{
+    if (c->pool->n_twins == 0)
+        return;
+    c->twins = sim_twins_new(c->pool->n_twins);
+    for (uint32_t n = 0; n < c->pool->n_jobs; n++) {
+        struct sim_job job = { .variant = SIM_NONE };
+        c->pool->job(c->pool->self, n, &job);
+        if (has_twin(c, &job))
+            sim_twins_expect(c->twins, job.twin);
+    }
+}
+
 bool sim_pool_run(const struct sim_pool *pool, uint64_t *ret_events)
 {
     struct crew c = { .pool = pool };
@@ -100,6 +149,7 @@ bool sim_pool_run(const struct sim_pool *pool, uint64_t *ret_events)
     pthread_t *threads = sim_new(n, sizeof *threads);
 
     pthread_mutex_init(&c.lock, NULL);
+    expect_twins(&c);
     /* This thread is one of them: the work gets done even if no other thread
      * can be started. */
     while (started + 1 < n &&
@@ -110,6 +160,7 @@ bool sim_pool_run(const struct sim_pool *pool, uint64_t *ret_events)
         pthread_join(threads[--started], NULL);
     pthread_mutex_destroy(&c.lock);
     free(threads);
+    sim_twins_free(c.twins);
     if (ret_events)
         *ret_events = c.events;
     return !atomic_load(&c.stopped);

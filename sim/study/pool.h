@@ -18,17 +18,24 @@ struct sim_job {
     uint32_t variant; /* or SIM_NONE */
     uint64_t seed;
     uint32_t samples; /* clients whose attempts are kept, as in sim_run_conf */
+    uint32_t twin;    /* number of the run without faults that it is compared
+                       * with (twins.h); for models that are the same without
+                       * their faults, variant and seed included, it is the
+                       * same */
+    int64_t twin_duration_ns; /* of that; 0: the model's own */
 };
 
 struct sim_pool {
     uint32_t n_jobs;
+    uint32_t n_twins;          /* numbers of twins; 0: nothing is compared */
     uint32_t threads;          /* 0: one for each core */
     struct sim_run_conf run_conf; /* its progress is that of all jobs together,
                              * called by one thread at a time; each job sets
                              * its own samples */
     void *self;                /* passed to the functions below */
     void (*job)(void *self, uint32_t n, struct sim_job *ret);
-    /* Gets the result, to keep or to free. It may be cut short. */
+    /* Gets the result, judged (recovery.h), to keep or to free. It may be cut
+     * short. */
     void (*take)(void *self, uint32_t n, struct sim_result *r);
 };
 

@@ -12,7 +12,9 @@
 /* What is kept of a run. */
 struct outcome {
     bool done; /* it ran to its end */
-    double figure[SIM_FIGURES];
+    struct sim_result *run; /* if it is needed for bands; or NULL */
+    double *figures; /* of the model, then of each fleet: SIM_FIGURES each; then
+                      * utilisation and queue wait of each service */
 };
 
 /* Threads: shared. Each run has its own outcome; the lock protects the sums.
@@ -26,6 +28,16 @@ struct replication {
 
 /* ===== one run ===== */
 
+/* The first variant that is the same as this one. */
+static uint32_t twin_of(const struct sim_model *m, uint32_t variant)
+{
+    uint32_t first = 0;
+
+    while (first < variant && !sim_same_variant(m, first, variant))
+        first++;
+    return first;
+}
+
 static void get_job(void *self, uint32_t n, struct sim_job *ret)
 {
     const struct replication *all = self;
@@ -34,6 +46,7 @@ static void get_job(void *self, uint32_t n, struct sim_job *ret)
     ret->model = all->plan->model;
     ret->variant = ret->model->n_variants ? n % variants : SIM_NONE;
     ret->seed = all->plan->seed + n / variants;
+    ret->twin = twin_of(ret->model, n % variants) + n / variants * variants;
     ret->samples = n < variants ? all->plan->run_conf.samples : 0;
 }
 
@@ -54,6 +67,27 @@ static void add_series(struct sim_variant_summary *v,
     add_fleets(&v->mean[1], r, SIM_SUCCESSES);
 }
 
+static size_t n_figures(const struct sim_model *m)
+{
+    return (size_t)SIM_FIGURES * (1 + m->n_fleets) + 2 * m->n_services;
+}
+
+static double *copy_figures(const struct sim_result *r)
+{
+    const struct sim_model *m = r->model;
+    double *to = sim_new(n_figures(m), sizeof *to), *at = to;
+
+    memcpy(at, r->figure, sizeof r->figure);
+    for (uint32_t i = 0; i < m->n_fleets; i++)
+        memcpy(at += SIM_FIGURES, r->callers[i].figure, sizeof r->figure);
+    at += SIM_FIGURES;
+    for (uint32_t i = 0; i < m->n_services; i++) {
+        *at++ = r->services[i].utilisation;
+        *at++ = r->services[i].queue_wait_s;
+    }
+    return to;
+}
+
 static void take_result(void *self, uint32_t n, struct sim_result *r)
 {
     struct replication *all = self;
@@ -62,7 +96,7 @@ static void take_result(void *self, uint32_t n, struct sim_result *r)
         &all->summary->variants[n % all->summary->n_variants];
 
     o->done = !r->cut_short;
-    memcpy(o->figure, r->figure, sizeof o->figure);
+    o->figures = copy_figures(r);
     if (o->done) {
         pthread_mutex_lock(&all->lock);
         add_series(v, r);
@@ -71,6 +105,8 @@ static void take_result(void *self, uint32_t n, struct sim_result *r)
     }
     if (n < all->summary->n_variants)
         v->first = r;
+    else if (o->done && n / all->summary->n_variants < SIM_KEPT)
+        o->run = r;
     else
         sim_result_free(r);
 }
@@ -98,22 +134,58 @@ static void fill_gap(struct replication *all, uint32_t variant)
 
 /* ===== all together ===== */
 
-/* Figure f over the finished runs; if none has finished, that of the first run
- * as far as it got. */
+/* Figure f, at that place among those of a run, over the finished runs; if none
+ * has finished, that of the first run as far as it got. */
 static struct sim_interval sum_figure(const struct replication *all,
                                       uint32_t variant, enum sim_figure f,
-                                      double *values)
+                                      size_t at, double *values)
 {
     uint32_t variants = all->summary->n_variants, n = 0;
 
     for (uint32_t k = 0; k < all->plan->replications; k++) {
         const struct outcome *o = &all->outcomes[k * variants + variant];
         if (o->done)
-            values[n++] = o->figure[f];
+            values[n++] = o->figures[at];
     }
     if (n == 0)
-        values[n++] = all->outcomes[variant].figure[f];
+        values[n++] = all->outcomes[variant].figures[at];
     return sim_interval_of(f, values, n);
+}
+
+/* Each fleet, and each service. */
+static void sum_parts(const struct replication *all, uint32_t variant,
+                      double *values)
+{
+    const struct sim_model *m = all->plan->model;
+    struct sim_variant_summary *v = &all->summary->variants[variant];
+    size_t at = SIM_FIGURES, n = (size_t)m->n_fleets * SIM_FIGURES;
+
+    v->fleets = sim_new(n, sizeof *v->fleets);
+    for (size_t i = 0; i < n; i++)
+        v->fleets[i] = sum_figure(
+            all, variant, (enum sim_figure)(i % SIM_FIGURES), at++, values);
+    v->services = sim_new(m->n_services, sizeof *v->services);
+    for (uint32_t i = 0; i < m->n_services; i++) {
+        v->services[i].utilisation =
+            sum_figure(all, variant, SIM_FIG_UTILISATION, at++, values);
+        v->services[i].queue_wait =
+            sum_figure(all, variant, SIM_FIG_QUEUE_WAIT, at++, values);
+    }
+}
+
+/* Those that bands are made of, in the order of their seeds. */
+static void keep_runs(struct replication *all, uint32_t variant)
+{
+    struct sim_variant_summary *v = &all->summary->variants[variant];
+
+    v->runs = sim_new(SIM_KEPT, sizeof(struct sim_result *));
+    v->runs[v->n_runs++] = v->first;
+    for (uint32_t k = 1; k < all->plan->replications && k < SIM_KEPT; k++) {
+        struct sim_result *r =
+            all->outcomes[k * all->summary->n_variants + variant].run;
+        if (r)
+            v->runs[v->n_runs++] = r;
+    }
 }
 
 static void sum_up(struct replication *all, uint32_t variant)
@@ -123,7 +195,10 @@ static void sum_up(struct replication *all, uint32_t variant)
 
     all->summary->cut_short |= v->n < all->plan->replications;
     for (int f = 0; f < SIM_FIGURES; f++)
-        v->figure[f] = sum_figure(all, variant, (enum sim_figure)f, values);
+        v->figure[f] =
+            sum_figure(all, variant, (enum sim_figure)f, (size_t)f, values);
+    sum_parts(all, variant, values);
+    v->watched_s = v->first->watched_s;
     if (v->n == 0)
         add_series(v, v->first);
     for (int c = 0; c < 2; c++)
@@ -152,6 +227,7 @@ struct sim_summary *sim_replicate(const struct sim_plan *plan)
     struct sim_summary *s = all.summary;
     uint32_t n = s->n_variants * plan->replications;
     struct sim_pool pool = { .n_jobs = n,
+                             .n_twins = n,
                              .threads = plan->threads,
                              .run_conf = plan->run_conf,
                              .self = &all,
@@ -165,8 +241,11 @@ struct sim_summary *sim_replicate(const struct sim_plan *plan)
         if (!s->variants[v].first)
             fill_gap(&all, v);
         sum_up(&all, v);
+        keep_runs(&all, v);
     }
     pthread_mutex_destroy(&all.lock);
+    for (uint32_t i = 0; i < n; i++)
+        free(all.outcomes[i].figures);
     free(all.outcomes);
     return s;
 }

@@ -13,13 +13,13 @@
  * the given length; if it has none, a full stop of the service that is called
  * first. After the hit the model has four times that length to recover, and at
  * least a minute. Runs that do not recover are repeated with as much time as
- * the model has after its faults, if that is longer and the load can be served
- * at all.
+ * the model has after its faults, if that is longer.
  *
- * A run has recovered when the figure `recover` says so and nine in ten calls
- * in the last tenth of the run succeeded. A cell is SIM_FATE_RECOVERS if all
- * its runs have recovered in less than three times the length of the hit, or
- * 10 s; SIM_FATE_NEVER if none has; and otherwise SIM_FATE_VULNERABLE.
+ * Whether a run has recovered is judged as everywhere (recovery.h): against the
+ * same run without the hit, which all lengths of a hit share. A cell is
+ * SIM_FATE_RECOVERS if all its runs have recovered in less than three times the
+ * length of the hit, or 10 s; SIM_FATE_NEVER if none has; SIM_FATE_OVERLOADED if
+ * the load is too much even without a hit; and otherwise SIM_FATE_VULNERABLE.
  * Threads: owned. */
 #ifndef BIDE_SIM_STUDY_STABILITY_H
 #define BIDE_SIM_STUDY_STABILITY_H
@@ -31,12 +31,16 @@ enum sim_fate {
     SIM_FATE_UNKNOWN,    /* not run (yet) */
     SIM_FATE_RECOVERS,   /* every time, and soon */
     SIM_FATE_VULNERABLE, /* late, or not in every run */
-    SIM_FATE_NEVER       /* in none */
+    SIM_FATE_NEVER,      /* in none */
+    SIM_FATE_OVERLOADED  /* it would not do without a hit either */
 };
 
 struct sim_cell {
     enum sim_fate fate;
-    uint32_t stuck, runs; /* how many of how many never recovered */
+    uint32_t stuck, runs; /* how many of how many had not recovered ... */
+    uint32_t overloaded;  /* ... and how many could not have */
+    double low, high;     /* 95 % interval of the share of stuck runs */
+    double watched_s;     /* after the hit, before a run was given up */
     double recover_s;     /* mean of those that did; NaN: none */
 };
 

@@ -108,6 +108,18 @@ struct sweeping {
     double *values; /* [replication][point][variant][figure]; NaN: not run */
 };
 
+/* The first point that is the same without its faults. */
+static uint32_t twin_point(const struct sim_sweep *s, uint32_t point)
+{
+    uint32_t x = point % s->axes[0].n, y = point / s->axes[0].n;
+
+    if (strncmp(s->axes[0].key, "faults.", 7) == 0)
+        x = 0;
+    if (s->n_axes > 1 && strncmp(s->axes[1].key, "faults.", 7) == 0)
+        y = 0;
+    return y * s->axes[0].n + x;
+}
+
 static void get_job(void *self, uint32_t n, struct sim_job *ret)
 {
     const struct sim_sweep *s = ((struct sweeping *)self)->sweep;
@@ -116,6 +128,9 @@ static void get_job(void *self, uint32_t n, struct sim_job *ret)
     ret->model = s->points[i / s->n_variants];
     ret->variant = s->model->n_variants ? i % s->n_variants : SIM_NONE;
     ret->seed = s->seed + n / each;
+    ret->twin = n / each * each +
+                twin_point(s, i / s->n_variants) * s->n_variants +
+                i % s->n_variants;
 }
 
 static void take_result(void *self, uint32_t n, struct sim_result *r)
@@ -149,6 +164,7 @@ void sim_sweep_run(struct sim_sweep *s, const struct sim_plan *plan)
     size_t n_values = (size_t)n * SIM_FIGURES;
     struct sweeping all = { s, sim_new(n_values, sizeof *all.values) };
     struct sim_pool pool = { .n_jobs = n,
+                             .n_twins = n,
                              .threads = plan->threads,
                              .run_conf = plan->run_conf,
                              .self = &all,

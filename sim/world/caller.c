@@ -170,6 +170,8 @@ static void count_end(struct sim_caller *c, const struct sim_call *call,
                       bide_reason reason, int64_t now)
 {
     struct sim_caller_totals *t = &c->metrics.total;
+    if (call->begin_ns < c->affected_ns)
+        c->last_back_ns = now;
     t->by_reason[reason]++;
     if (reason == BIDE_BECAUSE_SUCCESS) {
         t->successes++;

@@ -104,6 +104,8 @@ struct sim_caller {
 
     /* statistics */
     struct sim_metrics metrics;
+    int64_t affected_ns;  /* of the calls that began before that ... */
+    int64_t last_back_ns; /* ... the last one ended then; 0: none has */
 };
 
 /* Creates `n_deps` dependencies of the policy: one for each process of a fleet,
@@ -121,6 +123,9 @@ void sim_caller_done(struct sim_caller *c);
 uint32_t sim_caller_begin(struct sim_caller *c, struct sim_world *w,
                           uint64_t client, uint64_t number,
                           const struct sim_job *job);
+
+/* How many calls are in progress that began before then. */
+uint64_t sim_caller_older(const struct sim_caller *c, int64_t before_ns);
 
 /* Cancels the call in a slot; on_done is not called. */
 void sim_caller_cancel(struct sim_caller *c, struct sim_world *w,

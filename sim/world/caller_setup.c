@@ -1,4 +1,4 @@
-/* Creating and freeing a caller. */
+/* Creating and freeing a caller, and its gauge. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -88,4 +88,17 @@ void sim_caller_done(struct sim_caller *c)
     sim_balancer_free(c->balancer);
     sim_slab_done(&c->calls);
     sim_timeouts_done(&c->timeouts);
+}
+
+/* Free slots still hold the call that they held last. */
+uint64_t sim_caller_older(const struct sim_caller *c, int64_t before_ns)
+{
+    bool *is_free = sim_new(c->calls.n, sizeof *is_free);
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < c->calls.n_left; i++)
+        is_free[c->calls.left[i]] = true;
+    for (uint32_t i = 0; i < c->calls.n; i++)
+        n += !is_free[i] && sim_caller_at(c, i)->begin_ns < before_ns;
+    free(is_free);
+    return n;
 }

@@ -1,13 +1,10 @@
-/* The figures of a run, when it is over; recovery.c works out one of them. */
+/* The figures of a run, when it is over. */
 #ifndef BIDE_SIM_WORLD_FIGURES_H
 #define BIDE_SIM_WORLD_FIGURES_H
 
-#include <stdint.h>
-
 struct sim_record;
 
-/* figures.c and recovery.c */
+/* Those of the whole model, of each fleet and of each service. */
 void sim_figures(struct sim_record *rec);
-double sim_recovery(const struct sim_record *rec, int64_t now);
 
 #endif

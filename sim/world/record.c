@@ -67,7 +67,8 @@ void sim_record_init(struct sim_record *rec, struct sim_build *build,
     *rec = (struct sim_record){ .build = build, .result = result };
     sim_moment_init(&rec->last, build);
     sim_moment_init(&rec->warm, build);
-    sim_beats_init(&rec->beats, build->model->duration_ns);
+    sim_beats_init(&result->beats, build->model->duration_ns,
+                   result->beats.length_ns);
     make_result(result, build->n_callers);
 }
 
@@ -75,7 +76,8 @@ int64_t sim_record_next(const struct sim_record *rec, int64_t now)
 {
     const struct sim_model *m = rec->build->model;
     int64_t step = end_of(rec->step, rec->result->step_ns, m->duration_ns);
-    int64_t beat = end_of(rec->beats.n, rec->beats.length_ns, m->duration_ns);
+    int64_t beat = end_of(rec->result->beats.n, rec->result->beats.length_ns,
+                          m->duration_ns);
     int64_t next = step < beat ? step : beat;
     return now < m->warm_up_ns && m->warm_up_ns < next ? m->warm_up_ns : next;
 }
@@ -85,7 +87,8 @@ void sim_record_at(struct sim_record *rec, int64_t now)
     const struct sim_model *m = rec->build->model;
     if (now == end_of(rec->step, rec->result->step_ns, m->duration_ns))
         sim_record_step(rec, now);
-    if (now == (rec->beats.n + 1) * rec->beats.length_ns)
+    const struct sim_beats *b = &rec->result->beats;
+    if (now == (b->n + 1) * b->length_ns)
         sim_beats_note(rec);
     if (now == m->warm_up_ns)
         sim_moment_take(&rec->warm, rec->build, now);
@@ -139,6 +142,8 @@ static void copy_totals(struct sim_record *rec)
             sim_service_totals(&rec->build->services[i]);
         memcpy(total.value, s->value, sizeof total.value);
         *s = total;
+        s->held_ns = sim_service_held(&rec->build->services[i],
+                                      rec->result->ended_ns);
         s->left = sim_service_left(&rec->build->services[i]);
     }
 }
@@ -161,5 +166,4 @@ void sim_record_done(struct sim_record *rec)
 {
     sim_moment_done(&rec->last);
     sim_moment_done(&rec->warm);
-    sim_beats_done(&rec->beats);
 }

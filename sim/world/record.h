@@ -25,11 +25,11 @@ struct sim_record {
     uint32_t step;          /* the current one */
     struct sim_moment last; /* end of the step before */
     struct sim_moment warm; /* end of the warm-up */
-    struct sim_beats beats;
     struct sim_histogram scratch;
 };
 
-/* The model, variant, step_ns and n_steps of the result must be set. */
+/* The model, variant, step_ns and n_steps of the result must be set, and the
+ * length of its beats. */
 void sim_record_init(struct sim_record *rec, struct sim_build *build,
                      struct sim_result *result);
 

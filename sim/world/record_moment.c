@@ -38,6 +38,8 @@ struct sim_service_result sim_service_totals(const struct sim_service *s)
         .duplicates = s->duplicates,
         .commits = s->commits,
         .busy_ns = s->busy_ns,
+        .queued_ns = s->queued_ns,
+        .begun = s->begun,
         .wasted_ns = s->wasted_ns,
         .waited = s->waited,
         .broken = s->broken,
@@ -55,22 +57,18 @@ void sim_moment_take(struct sim_moment *m, const struct sim_build *c,
     }
     for (uint32_t i = 0; i < c->model->n_services; i++) {
         m->services[i] = sim_service_totals(&c->services[i]);
+        m->services[i].held_ns = sim_service_held(&c->services[i], now);
         m->capacity[i] = sim_service_capacity(&c->services[i], now);
     }
 }
 
 /* ===== beats ===== */
 
-enum { BEATS_OF_A_SHORT_RUN = 120 };
-
-void sim_beats_init(struct sim_beats *b, int64_t duration_ns)
+void sim_beats_init(struct sim_beats *b, int64_t duration_ns, int64_t length_ns)
 {
-    b->length_ns = duration_ns / BEATS_OF_A_SHORT_RUN;
-    if (b->length_ns > BIDE_SECOND)
-        b->length_ns = BIDE_SECOND;
-    if (b->length_ns < 1)
-        b->length_ns = 1;
+    b->length_ns = length_ns;
     size_t n = (size_t)(duration_ns / b->length_ns) + 1;
+    b->begun = sim_new(n, sizeof *b->begun);
     b->ended = sim_new(n, sizeof *b->ended);
     b->good = sim_new(n, sizeof *b->good);
     b->arrived = sim_new(n, sizeof *b->arrived);
@@ -88,9 +86,10 @@ static bool fleets_call(const struct sim_model *m, uint32_t service)
 void sim_beats_note(struct sim_record *rec)
 {
     const struct sim_build *c = rec->build;
-    struct sim_beats *b = &rec->beats;
+    struct sim_beats *b = &rec->result->beats;
     for (uint32_t i = 0; i < c->model->n_fleets; i++) {
         const struct sim_caller_totals *t = &c->fleet_callers[i].metrics.total;
+        b->begun[b->n] += t->calls;
         b->ended[b->n] += t->successes + t->failures;
         b->good[b->n] += t->successes;
     }
@@ -98,11 +97,4 @@ void sim_beats_note(struct sim_record *rec)
         if (fleets_call(c->model, i))
             b->arrived[b->n] += c->services[i].arrived;
     b->n++;
-}
-
-void sim_beats_done(struct sim_beats *b)
-{
-    free(b->ended);
-    free(b->good);
-    free(b->arrived);
 }

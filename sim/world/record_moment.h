@@ -19,15 +19,6 @@ struct sim_moment {
     double *capacity;
 };
 
-/* The fleets together, beat by beat (see result.h). */
-struct sim_beats {
-    int64_t length_ns;
-    uint32_t n;        /* so far */
-    uint64_t *ended;   /* calls */
-    uint64_t *good;    /* of those, successes */
-    uint64_t *arrived; /* requests at the services that fleets call */
-};
-
 /* record_moment.c: records a moment, ... */
 void sim_moment_init(struct sim_moment *m, const struct sim_build *c);
 void sim_moment_take(struct sim_moment *m, const struct sim_build *c,
@@ -36,8 +27,8 @@ void sim_moment_done(struct sim_moment *m);
 struct sim_service_result sim_service_totals(const struct sim_service *s);
 
 /* ... and a beat. */
-void sim_beats_init(struct sim_beats *b, int64_t duration_ns);
+void sim_beats_init(struct sim_beats *b, int64_t duration_ns,
+                    int64_t length_ns);
 void sim_beats_note(struct sim_record *rec);
-void sim_beats_done(struct sim_beats *b);
 
 #endif

@@ -9,10 +9,13 @@ static const struct {
     [SIM_FIG_GOODPUT] = { "goodput", "goodput",
                           "calls that succeeded, a second" },
     [SIM_FIG_SUCCESS] = { "success", "success",
-                          "share of the calls that ended which succeeded" },
+                          "share of the calls that succeeded; calls that "
+                          "should have ended and have not count" },
     [SIM_FIG_FAILURES] = { "failures", "failed",
-                           "share of the calls that ended which failed for "
-                           "good" },
+                           "share of the calls that failed for good" },
+    [SIM_FIG_UNFINISHED] = { "unfinished", "unfinished",
+                             "share of the calls that should have ended by the "
+                             "end of the run, and had not" },
     [SIM_FIG_ATTEMPTS] = { "attempts", "attempts",
                            "attempts that the clients made, a second" },
     [SIM_FIG_AMPLIFICATION] = { "amplification", "amplif.",
@@ -21,6 +24,9 @@ static const struct {
     [SIM_FIG_DEEPEST] = { "deepest", "deepest",
                           "attempts at the most called service for each call "
                           "of the clients" },
+    [SIM_FIG_MEAN] = { "mean", "mean",
+                       "mean duration of the calls that succeeded, waits "
+                       "included" },
     [SIM_FIG_P50] = { "p50", "p50",
                       "half of the calls that succeeded took no longer, waits "
                       "included" },
@@ -28,6 +34,14 @@ static const struct {
                       "99 % of the calls that succeeded took no longer" },
     [SIM_FIG_P999] = { "p999", "p99.9",
                        "99.9 % of the calls that succeeded took no longer" },
+    [SIM_FIG_TIMED] = { "timed", "timed",
+                        "calls that succeeded: what the mean and the "
+                        "percentiles are of" },
+    [SIM_FIG_QUEUE_WAIT] = { "queue_wait", "queue wait",
+                             "mean wait for a worker, where it is longest" },
+    [SIM_FIG_UTILISATION] = { "utilisation", "busy",
+                              "share of the workers' time, where it is "
+                              "greatest" },
     [SIM_FIG_DUPLICATES] = { "duplicates", "twice",
                              "times that a service did again what it had done "
                              "for the same call" },
@@ -39,9 +53,18 @@ static const struct {
                          "nobody waited for any more" },
     [SIM_FIG_RECOVER] = { "recover", "recovers",
                           "from the end of the last fault until success and "
-                          "goodput are back for good" },
+                          "goodput are back for good, compared with the same "
+                          "run without the fault" },
     [SIM_FIG_STUCK] = { "stuck", "stuck",
-                        "share of the runs that never recovered" },
+                        "share of the runs that had not recovered by their "
+                        "end" },
+    [SIM_FIG_OVERLOADED] = { "overloaded", "overloaded",
+                             "share of the runs whose load is too much even "
+                             "without the fault" },
+    [SIM_FIG_ALL_BACK] = { "all_back", "all back by",
+                           "when the last call ended of those that began "
+                           "before the end of the last fault, or of clients "
+                           "that stop calling" },
     [SIM_FIG_HEDGES] = { "hedges", "hedges", "hedges for each call" },
 };
 
@@ -87,5 +110,9 @@ void sim_result_free(struct sim_result *r)
     free(r->callers);
     free(r->services);
     free(r->marks);
+    free(r->beats.begun);
+    free(r->beats.ended);
+    free(r->beats.good);
+    free(r->beats.arrived);
     free(r);
 }

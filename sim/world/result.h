@@ -11,21 +11,21 @@
  * cover the whole run, figures what came after the warm-up. Only the series
  * depend on the number of steps.
  *
- * Time to recover (SIM_FIG_RECOVER): calls are counted in beats, of a second
- * or, in a run of less than two minutes, of 1/120 of it. Before the first
- * fault, from the warm-up on, a share p of the finished calls succeeded, at g a
- * second (if that is less than five beats: p is 1, and g is not used). After
- * the end of the last fault, a window of 5 s (never less than 5 beats) that
- * begins with any beat is healthy if
+ * Which calls count: those that ended after the warm-up, and those that could
+ * have ended but have not. A call that is in progress at the end of the run is
+ * "unfinished" if it began longer ago than ten times the mean of what it takes
+ * with nobody else around (at most a tenth of the counted time); one that began
+ * later is not counted at all. So
  *
- *   failures  <=  q n + 4 sqrt(q n)           q = 1 - p + 1 %, n calls ended
- *   successes >=  0.95 e - 4 sqrt(0.95 e)     e = g * the window's length
+ *   success + failures + unfinished = 1
  *
- * that is, no more than a point below the earlier share, or a twentieth below
- * the earlier goodput, except for the noise that is natural with so few calls.
- * The run has recovered at the beginning of the first window from which on all
- * up to the end are healthy. Never: the very last one is not. Threads:
- * owned. */
+ * and a run that serves a fifth of its calls, while the rest still wait, has a
+ * success of 20 %, not of 100 %. Durations are those of successful calls:
+ * SIM_FIG_TIMED says how many they are.
+ *
+ * One run alone cannot tell whether it has recovered from a fault: SIM_FIG_RECOVER,
+ * SIM_FIG_STUCK and SIM_FIG_OVERLOADED are NaN until it has been compared with
+ * its twin (sim/study/recovery.h). Threads: owned. */
 #ifndef BIDE_SIM_WORLD_RESULT_H
 #define BIDE_SIM_WORLD_RESULT_H
 
@@ -72,14 +72,63 @@ enum sim_service_channel {
 
 enum { SIM_RETRY_NUMBERS = 12 };
 
+/* The fleets together, in beats of a second or, in a run of less than two
+ * minutes, of 1/120 of it. Each is a total up to the end of the beat. */
+struct sim_beats {
+    int64_t length_ns;
+    uint32_t n;
+    uint64_t *begun;   /* calls */
+    uint64_t *ended;
+    uint64_t *good;    /* of those that ended, successes */
+    uint64_t *arrived; /* requests at the services that fleets call */
+};
+
 struct sim_caller_totals {
     uint64_t calls, attempts, retries, hedges, hedge_wins;
     uint64_t successes, failures, timeouts;
     uint64_t by_reason[BIDE_N_REASONS]; /* calls by the reason of their end */
-    uint64_t unfinished;                /* at the end of the run */
+    uint64_t unfinished;                /* in progress at the end of the run */
     uint64_t by_number[SIM_RETRY_NUMBERS]; /* waits: before the first retry
                                          * of a call, before the second ...; the
                                          * last: before all later ones */
+};
+
+/* The figures of the table; for the whole model, over all fleets, and for each
+ * fleet by itself. NaN if there is no value (no calls; no fault to recover
+ * from; nothing that a single fleet has). */
+enum sim_figure {
+    SIM_FIG_GOODPUT,       /* successes a second after the warm-up */
+    SIM_FIG_SUCCESS,       /* share of the calls (see the top) that succeeded */
+    SIM_FIG_FAILURES,      /* share that failed */
+    SIM_FIG_UNFINISHED,    /* share that should have ended, and has not */
+    SIM_FIG_ATTEMPTS,      /* a second */
+    SIM_FIG_AMPLIFICATION, /* attempts at the services that fleets call, per call
+                            * of the fleets */
+    SIM_FIG_DEEPEST,       /* attempts at the most called service, likewise */
+    SIM_FIG_MEAN,          /* of calls that succeeded, in seconds */
+    SIM_FIG_P50,
+    SIM_FIG_P99,
+    SIM_FIG_P999,
+    SIM_FIG_TIMED,         /* how many those are */
+    SIM_FIG_QUEUE_WAIT,    /* mean wait for a worker, in seconds, of the requests
+                            * that got one, where it is longest */
+    SIM_FIG_UTILISATION,   /* share of the workers' time, where it is greatest */
+    SIM_FIG_DUPLICATES,    /* commits beyond the first of a call */
+    SIM_FIG_PEAK,          /* arrivals in the busiest beat, relative to the mean
+                            * beat, at the services that fleets call */
+    SIM_FIG_WASTED,        /* share of the workers' time spent on requests whose
+                            * callers had given up */
+    SIM_FIG_RECOVER,       /* seconds from the end of the last fault until
+                            * goodput is back to stay; infinite: never; -infinite:
+                            * overloaded */
+    SIM_FIG_STUCK,         /* 1 if it never was, else 0: its mean is the
+                            * probability of never recovering */
+    SIM_FIG_OVERLOADED,    /* 1 if the load is too much without any fault */
+    SIM_FIG_ALL_BACK,      /* when the last call ended, in seconds, of those that
+                            * began before the end of the last fault, and of
+                            * fleets that stop calling; infinite: not yet */
+    SIM_FIG_HEDGES,        /* hedges per call */
+    SIM_FIGURES
 };
 
 /* Callers with one policy: a fleet, or one edge of the graph. */
@@ -93,6 +142,7 @@ struct sim_caller_result {
     double *value[SIM_CALLER_CHANNELS]; /* [channel][step] */
     uint32_t *by_reason[BIDE_N_REASONS]; /* calls ended, [reason][step]; NULL:
                                           * none ever */
+    double figure[SIM_FIGURES]; /* of a fleet */
 };
 
 /* Each request that arrived was served, wasted, refused, throttled, dropped or
@@ -101,8 +151,14 @@ struct sim_service_result {
     const char *name;
     uint64_t arrived, served, wasted, refused, throttled, dropped, errors;
     uint64_t duplicates, commits;
-    double busy_ns, wasted_ns; /* of workers */
+    double busy_ns, wasted_ns; /* of workers, for requests that they finished */
+    double held_ns; /* ... and for those that they have in hand */
     double *value[SIM_SERVICE_CHANNELS]; /* [channel][step] */
+    double queued_ns; /* of those that a worker took */
+    double utilisation; /* after the warm-up; NaN: its workers are unlimited */
+    double queue_wait_s; /* mean, after the warm-up, of those that a worker took;
+                          * NaN: none was, or its workers are unlimited */
+    uint64_t begun;   /* taken by a worker */
     uint64_t waited;  /* in the queue */
     uint64_t broken;  /* connection refused or reset, by a crash */
     uint64_t lost;    /* sent, but never arrived: a partition */
@@ -132,33 +188,6 @@ struct sim_mark {
     bool last;
 };
 
-/* The figures of the table; for the whole model, over all fleets. NaN if there
- * is no value (no calls; no fault to recover from). */
-enum sim_figure {
-    SIM_FIG_GOODPUT,       /* successes a second after the warm-up */
-    SIM_FIG_SUCCESS,       /* share of finished calls that succeeded */
-    SIM_FIG_FAILURES,      /* share that failed */
-    SIM_FIG_ATTEMPTS,      /* a second */
-    SIM_FIG_AMPLIFICATION, /* attempts at the services that fleets call, per call
-                            * of the fleets */
-    SIM_FIG_DEEPEST,       /* attempts at the most called service, likewise */
-    SIM_FIG_P50,           /* of calls that succeeded, in seconds */
-    SIM_FIG_P99,
-    SIM_FIG_P999,
-    SIM_FIG_DUPLICATES,    /* commits beyond the first of a call */
-    SIM_FIG_PEAK,          /* arrivals in the busiest beat (see the top), relative
-                            * to the mean beat, at the services that fleets
-                            * call */
-    SIM_FIG_WASTED,        /* share of the workers' time spent on requests whose
-                            * callers had given up */
-    SIM_FIG_RECOVER,       /* seconds from the end of the last fault until
-                            * goodput is back to stay; infinite: never */
-    SIM_FIG_STUCK,         /* 1 if it never was, else 0: its mean is the
-                            * probability of never recovering */
-    SIM_FIG_HEDGES,        /* hedges per call */
-    SIM_FIGURES
-};
-
 struct sim_result {
     const struct sim_model *model; /* must outlive the result's use; freeing the
                                     * result does not free it */
@@ -175,6 +204,8 @@ struct sim_result {
     struct sim_mark *marks;            /* by time of their end */
     uint32_t n_marks;
     double figure[SIM_FIGURES];
+    struct sim_beats beats;
+    double watched_s; /* after the last fault; 0: there was none */
     uint32_t n_services;
 };
 

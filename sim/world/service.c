@@ -157,6 +157,7 @@ static void begin(struct sim_service *s, struct sim_world *w, uint32_t i)
     if (shard->slow != 1)
         took = sim_to_ns((double)took * shard->slow);
     shard->busy++;
+    s->begun++;
     item->state = SIM_ITEM_IN_HAND;
     item->begun_ns = w->now_ns;
     item->holds = true;
@@ -205,6 +206,7 @@ static void take_up(struct sim_service *s, struct sim_world *w,
         sim_service_forget(s, i);
         return;
     }
+    s->queued_ns += (double)(w->now_ns - sim_service_item(s, i)->begun_ns);
     begin(s, w, i);
 }
 

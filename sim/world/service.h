@@ -18,6 +18,7 @@
 #define BIDE_SIM_WORLD_SERVICE_H
 
 #include "sim/model/model.h"
+#include "sim/model/promises.h"
 #include "sim/model/slab.h"
 #include "sim/world/caller.h"
 #include "sim/world/ledger.h"
@@ -35,7 +36,7 @@ enum sim_item_state {
 
 struct sim_item {
     _Alignas(SIM_LINE) struct sim_request request;
-    int64_t begun_ns;    /* when a worker took it */
+    int64_t begun_ns;    /* when a worker took it; when it was queued */
     int64_t hint_ns;     /* of the response */
     uint32_t generation; /* events for an earlier request are void */
     uint32_t shard;      /* number of its server, shard by shard */
@@ -69,6 +70,7 @@ struct sim_shard {
     double fail;      /* probability of an error */
     double fail_fast; /* ... before any work */
     bool crashed, refuses, cut;
+    struct sim_promises places; /* in the queue */
 };
 
 /* Calls to another service. */
@@ -99,8 +101,10 @@ struct sim_service {
     uint32_t *first;         /* server that each fault affects */
     uint32_t n_cut_fleets;   /* partitions from one fleet that are active */
     bool network;            /* messages take time */
-    double tokens;           /* of the rate limit ... */
+    struct sim_promises promises; /* of tokens */
+    double tokens;           /* of the rate limit, less those promised ... */
     int64_t tokens_ns;       /* ... then */
+    double spare;            /* tokens that were promised, and not claimed */
     struct sim_ledger operations, keys; /* committed */
     double work_ns;          /* mean, of one request */
     double capacity;         /* requests it could have served ... */
@@ -110,6 +114,8 @@ struct sim_service {
     /* statistics */
     uint64_t arrived, waited, refused, throttled, dropped, served, wasted;
     uint64_t errors, broken, lost, unheard, commits, duplicates;
+    uint64_t begun; /* taken by a worker, after having been queued ... */
+    double queued_ns; /* ... for so long, in all */
     double busy_ns, wasted_ns;
 };
 
@@ -128,6 +134,8 @@ void sim_service_done(struct sim_service *s);
 /* Gauges: over all servers. */
 uint64_t sim_service_queued(const struct sim_service *s);
 uint64_t sim_service_busy(const struct sim_service *s);
+/* For how long the requests that hold a worker now have held it, in all. */
+double sim_service_held(const struct sim_service *s, int64_t now);
 /* Requests that it could have served so far, not counting times without a
  * limit; and whether there is a limit now. */
 double sim_service_capacity(const struct sim_service *s, int64_t now);

@@ -26,33 +26,106 @@ static void turn_away(struct sim_service *s, struct sim_world *w, uint32_t i,
 
 /* ===== arrivals ===== */
 
-/* Takes a token of the rate limit; or says when there will be one. */
-static bool take_token(struct sim_service *s, int64_t now, int64_t *free_in_ns)
+/* Adds what has come since the last time. What was promised to somebody who did
+ * not come is there at once, however much else has been promised. */
+static void add_tokens(struct sim_service *s, int64_t now)
 {
-    double rate = s->conf.limit_rate / 1e9;
     double most = s->conf.limit_burst > 1 ? s->conf.limit_burst : 1;
-    s->tokens += (double)(now - s->tokens_ns) * rate;
+    s->tokens += (double)(now - s->tokens_ns) * (s->conf.limit_rate / 1e9);
     s->tokens_ns = now;
     if (s->tokens > most)
         s->tokens = most;
-    if (s->tokens < 1) {
-        *free_in_ns = sim_to_ns((1 - s->tokens) / rate) + 1;
-        return false;
+    s->spare += sim_promises_lapse(&s->promises, now);
+    if (s->spare > most)
+        s->spare = most;
+}
+
+/* Only who has been here before can have been promised anything. */
+static int64_t promised_at(const struct sim_service *s,
+                           const struct sim_promises *p,
+                           const struct sim_request *r)
+{
+    if (s->conf.retry_after_ns != SIM_WHEN_FREE ||
+        (r->attempt == 1 && r->operation == 0))
+        return -1;
+    return sim_promise_find(p, sim_operation_of(r));
+}
+
+/* Takes a token of the rate limit, or says in *free_in_ns when there will be
+ * one. With SIM_WHEN_FREE that is a promise: the token is taken in advance, and
+ * whoever comes then is let in, before those who come for the first time. */
+static bool take_token(struct sim_service *s, const struct sim_request *r,
+                       int64_t now, int64_t *free_in_ns)
+{
+    int64_t at = promised_at(s, &s->promises, r);
+    add_tokens(s, now);
+    if (at >= 0) {
+        *free_in_ns = at - now;
+        if (at <= now)
+            sim_promise_keep(&s->promises, sim_operation_of(r));
+        return at <= now;
     }
-    s->tokens -= 1;
-    return true;
+    *free_in_ns = sim_to_ns((1 - s->tokens) / (s->conf.limit_rate / 1e9)) + 1;
+    double *from = s->spare >= 1 ? &s->spare : &s->tokens;
+    if (*from >= 1) {
+        *from -= 1;
+        return true;
+    }
+    if (s->conf.retry_after_ns == SIM_WHEN_FREE) {
+        sim_promise(&s->promises, sim_operation_of(r), now, now + *free_in_ns);
+        s->tokens -= 1;
+    }
+    return false;
 }
 
 static bool is_throttled(struct sim_service *s, struct sim_world *w, uint32_t i)
 {
+    const struct sim_request *r = &sim_service_item(s, i)->request;
     int64_t free_in_ns;
-    if (s->conf.limit_rate <= 0 || take_token(s, w->now_ns, &free_in_ns))
+    if (s->conf.limit_rate <= 0 || take_token(s, r, w->now_ns, &free_in_ns))
         return false;
     s->throttled++;
     turn_away(s, w, i, SIM_SAID_THROTTLED,
               s->conf.retry_after_ns == SIM_WHEN_FREE ? free_in_ns
                                                       : s->conf.retry_after_ns);
     return true;
+}
+
+/* Whether there is a place in the queue. With SIM_WHEN_FREE, places are kept for
+ * those to whom they were promised; one of them is let in even if the service
+ * has been a little slower than it is on average. */
+static bool finds_place(struct sim_service *s, struct sim_shard *shard,
+                        const struct sim_request *r, int64_t now)
+{
+    if (s->conf.retry_after_ns != SIM_WHEN_FREE)
+        return shard->n_queued < s->conf.queue;
+    int64_t at = promised_at(s, &shard->places, r);
+    sim_promises_lapse(&shard->places, now);
+    if (at >= 0 && at <= now)
+        sim_promise_keep(&shard->places, sim_operation_of(r));
+    if (at >= 0)
+        return at <= now;
+    return shard->n_queued + sim_promises_due(&shard->places, now) <
+           s->conf.queue;
+}
+
+/* When to come back to a full queue. One place after the other becomes free, as
+ * fast as the workers are; while they stand still, nobody knows. */
+static int64_t place_free_in(struct sim_service *s, struct sim_shard *shard,
+                             const struct sim_request *r, int64_t now)
+{
+    int64_t at = promised_at(s, &shard->places, r);
+    int64_t last = sim_promises_last(&shard->places);
+    if (s->conf.retry_after_ns != SIM_WHEN_FREE)
+        return s->conf.retry_after_ns;
+    if (shard->limit == 0)
+        return 0;
+    if (at < 0) {
+        at = (last > now ? last : now) +
+             sim_to_ns(s->work_ns * shard->slow / shard->limit) + 1;
+        sim_promise(&shard->places, sim_operation_of(r), now, at);
+    }
+    return at - now;
 }
 
 static void arrive(struct sim_service *s, struct sim_world *w, uint32_t i)
@@ -76,14 +149,15 @@ static void arrive(struct sim_service *s, struct sim_world *w, uint32_t i)
         turn_away(s, w, i, SIM_SAID_ERROR, 0);
     } else if (shard->busy < shard->limit && shard->n_queued == 0) {
         sim_service_begin(s, w, i);
-    } else if (shard->n_queued < s->conf.queue) {
+    } else if (finds_place(s, shard, &item->request, w->now_ns)) {
         s->waited++;
+        item->begun_ns = w->now_ns;
         sim_service_enqueue(s, i);
     } else {
         s->refused++;
         turn_away(s, w, i,
                   s->conf.refuse_overload ? SIM_SAID_NO : SIM_SAID_FULL,
-                  s->conf.retry_after_ns);
+                  place_free_in(s, shard, &item->request, w->now_ns));
     }
 }
 

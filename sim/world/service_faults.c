@@ -87,6 +87,24 @@ static void apply(struct sim_shard *shard, const struct sim_fault *f,
     }
 }
 
+/* 70 % of ten workers are seven. 70 % of one are one that takes 1/0.7 as long:
+ * the capacity is 70 % in either case. */
+static void set_workers(struct sim_shard *shard, uint32_t workers, double share)
+{
+    double there = workers * share;
+    shard->limit = workers;
+    if (workers == SIM_UNBOUNDED) {
+        shard->limit = share == 0 ? 0 : workers;
+        return;
+    }
+    shard->limit = (uint32_t)there;
+    if (there - shard->limit < 1e-9)
+        return;
+    shard->limit++;
+    if (shard->limit - there > 1e-9)
+        shard->slow *= shard->limit / there;
+}
+
 static void work_out(struct sim_service *s, uint32_t n)
 {
     struct sim_shard *shard = &s->shards[n];
@@ -100,11 +118,7 @@ static void work_out(struct sim_service *s, uint32_t n)
             apply(shard, &s->faults[i], &share);
     if (shard->fail < 0)
         shard->fail = s->conf.error_rate;
-    shard->limit = s->conf.workers;
-    if (s->conf.workers != SIM_UNBOUNDED)
-        shard->limit = (uint32_t)(s->conf.workers * share);
-    else if (share == 0)
-        shard->limit = 0;
+    set_workers(shard, s->conf.workers, share);
 }
 
 bool sim_service_cuts_fleet(const struct sim_service *s,

@@ -31,8 +31,10 @@ void sim_service_init(struct sim_service *s, struct sim_world *w)
 
 void sim_service_done(struct sim_service *s)
 {
-    for (uint32_t i = 0; i < s->n_shards; i++)
+    for (uint32_t i = 0; i < s->n_shards; i++) {
         free(s->shards[i].queue);
+        sim_promises_done(&s->shards[i].places);
+    }
     for (uint32_t i = 0; i < s->conf.n_edges; i++)
         sim_caller_done(&s->edges[i].caller);
     free(s->shards);
@@ -40,6 +42,7 @@ void sim_service_done(struct sim_service *s)
     free(s->first);
     free(s->edges);
     sim_slab_done(&s->items);
+    sim_promises_done(&s->promises);
     sim_ledger_done(&s->operations);
     sim_ledger_done(&s->keys);
 }
@@ -58,6 +61,17 @@ uint64_t sim_service_busy(const struct sim_service *s)
     for (uint32_t i = 0; i < s->n_shards; i++)
         n += s->shards[i].busy;
     return n;
+}
+
+double sim_service_held(const struct sim_service *s, int64_t now)
+{
+    double held_ns = 0;
+    for (uint32_t i = 0; i < s->items.n; i++) {
+        const struct sim_item *item = sim_service_item(s, i);
+        if (item->state != SIM_ITEM_FREE && item->holds)
+            held_ns += (double)(now - item->begun_ns);
+    }
+    return held_ns;
 }
 
 uint64_t sim_service_left(const struct sim_service *s)

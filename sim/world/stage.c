@@ -6,7 +6,15 @@
 #include "sim/model/memory.h"
 #include "sim/world/record.h"
 
-enum { USUAL_STEPS = 300, LOOKS = 200 };
+enum { USUAL_STEPS = 300, LOOKS = 200, BEATS_OF_A_SHORT_RUN = 120 };
+
+int64_t sim_beat_length(int64_t duration_ns)
+{
+    int64_t length_ns = duration_ns / BEATS_OF_A_SHORT_RUN;
+    if (length_ns > BIDE_SECOND)
+        return BIDE_SECOND;
+    return length_ns > 1 ? length_ns : 1;
+}
 
 /* Steps are whole milliseconds, unless they would be shorter than one. */
 static void lay_out(struct sim_result *r, uint32_t steps)
@@ -68,6 +76,8 @@ struct sim_result *sim_run(const struct sim_model *m, uint32_t variant,
     r->model = m;
     r->variant = variant;
     r->seed = seed;
+    r->beats.length_ns =
+        run_conf->beat_ns ? run_conf->beat_ns : sim_beat_length(m->duration_ns);
     lay_out(r, run_conf->steps);
     sim_build_init(&build, m, variant, seed, run_conf->samples);
     sim_record_init(rec, &build, r);

@@ -10,9 +10,16 @@
 
 #include "sim/world/result.h"
 
+/* The length of the beats of a run of that duration, unless it is set. */
+int64_t sim_beat_length(int64_t duration_ns);
+
+/* Whether two variants are the same, whatever they are called (world_build.c). */
+bool sim_same_variant(const struct sim_model *m, uint32_t a, uint32_t b);
+
 struct sim_run_conf {
     uint32_t steps;   /* of the time series; 0: about 300, whole milliseconds */
     uint32_t samples; /* clients of each fleet whose attempts are kept */
+    int64_t beat_ns;  /* of the result's beats; 0: as result.h says */
     void *self;       /* of ... */
     /* ... progress, which is called now and then with how far it is (0..1);
      * false: stop here, and return the results so far. Or NULL. */

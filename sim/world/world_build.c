@@ -7,6 +7,7 @@
 
 #include "sim/model/memory.h"
 #include "sim/world/service_work.h"
+#include "sim/world/stage.h"
 
 /* ===== policies ===== */
 
@@ -43,6 +44,32 @@ const struct sim_model_balance *sim_service_balance(const struct sim_model *m,
         variant == SIM_NONE ? NULL : m->variants[variant].balance;
     return special && special[service] ? special[service]
                                        : &m->services[service].balance;
+}
+
+static enum sim_repeat repeat_of(const struct sim_model *m, uint32_t variant,
+                                 uint32_t fleet)
+{
+    const struct sim_model_variant *v =
+        variant == SIM_NONE ? NULL : &m->variants[variant];
+    if (v && v->fleet_repeat && v->fleet_repeat[fleet] != SIM_NONE)
+        return (enum sim_repeat)v->fleet_repeat[fleet];
+    return m->fleets[fleet].repeat;
+}
+
+bool sim_same_variant(const struct sim_model *m, uint32_t a, uint32_t b)
+{
+    for (uint32_t i = 0; i < m->n_fleets; i++)
+        if (sim_fleet_policy(m, a, i) != sim_fleet_policy(m, b, i) ||
+            repeat_of(m, a, i) != repeat_of(m, b, i))
+            return false;
+    for (uint32_t i = 0; i < m->n_services; i++)
+        for (uint32_t e = 0; e < m->services[i].n_edges; e++)
+            if (sim_edge_policy(m, a, i, e) != sim_edge_policy(m, b, i, e))
+                return false;
+    for (uint32_t i = 0; i < m->n_services; i++)
+        if (sim_service_balance(m, a, i) != sim_service_balance(m, b, i))
+            return false;
+    return true;
 }
 
 /* As memory.h has it, without memory. A model whose policies are not valid is a
@@ -117,14 +144,14 @@ static void describe(struct sim_fleet *f, const struct sim_model_fleet *conf,
     f->every_ns = conf->steady ? 1e9 / conf->rate : 0;
 }
 
-static enum sim_repeat repeat_of(const struct sim_build *c, uint32_t fleet)
+/* Whose end "all back by" asks for: calls that began before the faults were
+ * over, and all of a fleet that stops calling. */
+static int64_t affected_until(const struct sim_model *m,
+                              const struct sim_model_fleet *f)
 {
-    const struct sim_model *m = c->model;
-    const struct sim_model_variant *v =
-        c->variant == SIM_NONE ? NULL : &m->variants[c->variant];
-    if (v && v->fleet_repeat && v->fleet_repeat[fleet] != SIM_NONE)
-        return (enum sim_repeat)v->fleet_repeat[fleet];
-    return m->fleets[fleet].repeat;
+    bool stops = f->most_calls > 0 ||
+                 (f->until_ns > 0 && f->until_ns < m->duration_ns);
+    return stops ? INT64_MAX : sim_model_faults_end(m);
 }
 
 static void add_fleet(struct sim_build *c, uint32_t i, uint32_t samples)
@@ -139,7 +166,8 @@ static void add_fleet(struct sim_build *c, uint32_t i, uint32_t samples)
         samples && samples < conf->clients ? conf->clients / samples : 1;
     caller->target = &c->services[conf->service].target;
     caller->part = ++c->parts;
-    caller->repeat = repeat_of(c, i);
+    caller->repeat = repeat_of(m, c->variant, i);
+    caller->affected_ns = affected_until(m, conf);
     caller->marks = samples ? &c->marks[i] : NULL;
     insist(sim_caller_init(caller, &c->world, &m->policies[policy].conf,
                            conf->processes));

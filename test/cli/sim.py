@@ -17,9 +17,10 @@ import tap
 
 BIDE = os.path.abspath(sys.argv[1])
 SMALL = "data/sim.yaml"
-FIGURES = ["goodput", "success", "failures", "attempts", "amplification",
-           "p50", "p99", "p999", "duplicates", "peak", "wasted", "recover",
-           "stuck"]
+FIGURES = ["goodput", "success", "failures", "unfinished", "attempts",
+           "amplification", "mean", "p50", "p99", "p999", "timed",
+           "queue_wait", "utilisation", "duplicates", "peak", "wasted",
+           "recover", "stuck", "overloaded", "all_back"]
 
 
 def sim(*args, **more):
@@ -172,6 +173,27 @@ def figures():
                      if reason != "success"), web)
         tap.case(f"--json: series of {v['name']}",
                  len(v["attempts"]) == len(v["successes"]) > 100)
+        tap.case(f"--json: bands of {v['name']}",
+                 {b["series"] for b in v["bands"]} >=
+                 {"attempts", "successes", "failures", "queue"} and
+                 all(len(b["low"]) == len(b["median"]) == len(b["high"]) ==
+                     len(v["attempts"]) and b["runs"] == 3 for b in v["bands"]),
+                 [b["series"] for b in v["bands"]])
+        tap.case(f"--json: the ends of the calls of {v['name']} add up",
+                 abs(f["success"]["mean"] + f["failures"]["mean"] +
+                     f["unfinished"]["mean"] - 1) < 1e-9, f)
+        tap.case(f"--json: percentiles of {v['name']} say of how many calls",
+                 f["p99"]["calls"] == f["timed"]["mean"] > 0, f["p99"])
+        seen = v["recovery"]
+        tap.case(f"--json: how recovery of {v['name']} was judged",
+                 seen["recovered"] + seen["never"] + seen["overloaded"] == 3 and
+                 seen["watched_s"] > 0 and
+                 0 <= seen["never_low"] <= seen["never_high"] <= 1, seen)
+        tap.case(f"--json: fleets and services of {v['name']}",
+                 [x["name"] for x in v["fleets"]] == ["web"] and
+                 [x["name"] for x in v["services"]] == ["api"] and
+                 0 < v["services"][0]["utilisation"]["mean"] < 1,
+                 v["services"])
     once = d["variants"][0]["figures"]
     tap.case("one attempt amplifies nothing",
              once["amplification"]["mean"] == 1, once["amplification"])
@@ -216,7 +238,14 @@ def files():
                  {r["variant"] for r in rows} == {"once", "three tries"}, rows)
         tap.case("--csv: a directory has the series as well",
                  sorted(os.listdir(paths["dir/"])) ==
-                 ["callers.csv", "figures.csv", "services.csv"])
+                 ["bands.csv", "callers.csv", "figures.csv", "services.csv"])
+        with open(paths["dir/"] + "bands.csv", newline="",
+                  encoding="utf-8") as f:
+            bands = list(csv.DictReader(f))
+        tap.case("--csv: bands have their order, and say of how many runs",
+                 bands and all(float(b["low"]) <= float(b["median"]) <=
+                               float(b["high"]) and b["runs"] == "2"
+                               for b in bands), bands[:3])
         with open(paths["dir/"] + "callers.csv", newline="",
                   encoding="utf-8") as f:
             steps = list(csv.DictReader(f))
@@ -356,14 +385,18 @@ def stability():
     small = ["stability", SMALL, "-n", "1", "--loads", "20%,130%",
              "--triggers", "2s"]
     out = good("stability", small, "A load of 100% is 40 calls a second",
-               "20%", "130%", "once", "three tries", "recovers", "never")
+               "20%", "130%", "once", "three tries", "recovers", "overloaded")
     maps = re.findall(r"^2s +(\S+) +(\S+)$", out, re.M)
-    tap.case("little load recovers, too much never does",
+    tap.case("little load recovers, too much is overload",
              [m[0] for m in maps] == ["\u00b7"] * 2 and
-             all(set(m[1]) == {"\u2588"} for m in maps), out)
+             all(m[1] == "\u00d7" for m in maps), out)
     d = as_json(*small)
     cells = [c["fate"] for m in d["maps"] for c in m["cells"]]
-    tap.case("stability --json", cells == ["recovers", "never"] * 2, cells)
+    tap.case("stability --json", cells == ["recovers", "overloaded"] * 2, cells)
+    cell = d["maps"][0]["cells"][0]
+    tap.case("stability --json: how sure that is", cell["runs"] == 1 and
+             cell["stuck_low"] == 0 and 0.5 < cell["stuck_high"] < 1 and
+             cell["watched_s"] >= 60, cell)
     one, two = (sim(*small, "--json", "--threads", n)[1] for n in ("1", "2"))
     tap.case("stability: --threads changes nothing", one == two and one)
     tap.case("stability in the C locale is ASCII",
@@ -373,7 +406,7 @@ def stability():
                                                 tmp + "/m.html"])
         with open(tmp + "/stability.csv", newline="", encoding="utf-8") as f:
             tap.case("stability --csv", [r["fate"] for r in csv.DictReader(f)]
-                     == ["recovers", "never"] * 2)
+                     == ["recovers", "overloaded"] * 2)
     mistake("a load without sense", ["stability", SMALL, "--loads", "much"],
             "found `much`", "such as 80%")
     mistake("a trigger without a unit",

@@ -184,9 +184,12 @@ static struct sim_result *make_result(uint32_t variant)
 
 static struct sim_interval around(double mean, double half)
 {
-    return (struct sim_interval){ mean, mean - half, mean + half,
-                                  mean, mean,        20,
-                                  0 };
+    return (struct sim_interval){ .mean = mean,
+                                  .low = mean - half,
+                                  .high = mean + half,
+                                  .least = mean,
+                                  .most = mean,
+                                  .n = 20 };
 }
 
 static void fill_figures(struct sim_variant_summary *v, bool calm)
@@ -209,13 +212,13 @@ static void make_odd(struct sim_summary *s)
     double odd[] = { NAN, INFINITY, -INFINITY, 1e300, -1, 0 };
 
     for (int f = 0; f < SIM_FIGURES; f++)
-        s->variants[0].figure[f] = (struct sim_interval){ odd[f % 6],
-                                                          odd[(f + 1) % 6],
-                                                          odd[(f + 2) % 6],
-                                                          0,
-                                                          0,
-                                                          (uint32_t)f % 3,
-                                                          1 };
+        s->variants[0].figure[f] =
+            (struct sim_interval){ .mean = odd[f % 6],
+                                   .low = odd[(f + 1) % 6],
+                                   .high = odd[(f + 2) % 6],
+                                   .n = (uint32_t)f % 3,
+                                   .infinite = 1,
+                                   .overloaded = (uint32_t)f % 2 };
     for (int c = 0; c < SIM_CALLER_CHANNELS; c++)
         for (uint32_t i = 0; i < steps; i++)
             s->variants[0].first->callers[0].value[c][i] = odd[(i / 7) % 6];
@@ -256,10 +259,14 @@ static struct sim_page_context make_context(const char *name)
         ticks[1] = name;
     for (int i = 0; i < 16; i++) {
         cells[i] = around(1 + i * 0.3, 0.05);
-        fates[i] = (struct sim_cell){ i % 4 == 3          ? SIM_FATE_NEVER
-                                      : i % 4 + i / 4 > 3 ? SIM_FATE_VULNERABLE
-                                                          : SIM_FATE_RECOVERS,
-                                      (uint32_t)i, 20, i * 0.7 };
+        fates[i] =
+            (struct sim_cell){ .fate = i == 15             ? SIM_FATE_OVERLOADED
+                                       : i % 4 == 3        ? SIM_FATE_NEVER
+                                       : i % 4 + i / 4 > 3 ? SIM_FATE_VULNERABLE
+                                                           : SIM_FATE_RECOVERS,
+                               .stuck = (uint32_t)i,
+                               .runs = 20,
+                               .recover_s = i * 0.7 };
     }
     cells[5] = (struct sim_interval){ .mean = NAN, .infinite = 20 };
     cells[6] = (struct sim_interval){ .mean = NAN };

@@ -147,10 +147,19 @@ def wrong(figures):
     if any(v < 0 for v in value.values()):
         return "a figure is negative"
     if any(value.get(k, 0) > 1 + 1e-9
-           for k in ("success", "failures", "wasted", "stuck")):
+           for k in ("success", "failures", "unfinished", "wasted", "stuck",
+                     "utilisation", "overloaded")):
         return "a share is over 1"
-    if "success" in value and abs(value["success"] + value["failures"] - 1) > 1e-9:
-        return "success and failures do not add up"
+    if "success" in value and abs(value["success"] + value["failures"] +
+                                  value["unfinished"] - 1) > 1e-9:
+        return "success, failures and unfinished do not add up"
+    for name, v in figures.items():
+        if v["mean"] is None:
+            continue
+        if not 0 <= v["low"] <= v["mean"] + 1e-9 <= v["high"] + 2e-9:
+            return f"the interval of {name} is not possible"
+        if v["unit"] == "share" and v["mean"] <= 1 < v["high"]:
+            return f"the interval of {name} is over 1"
     if value.get("goodput", 0) > value.get("attempts", 0) * 1.5 + 100:
         return "more successes than attempts"
     return None

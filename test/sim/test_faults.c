@@ -1,5 +1,6 @@
 /* test_faults.c: each kind of fault, in a run small enough to work out by hand.
  * Calls come at 0.1, 0.2 ... 9.9 s; the fault lasts from 3 s to 5 s. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,6 +100,41 @@ static void capacity_cut_leaves_workers_idle(void **state)
     sim_result_free(r);
 }
 
+/* 70 % of one worker was a full stop, and 50 % of three were one. What it can
+ * serve, and what it does serve while more is asked of it, is what it says. */
+static void regress_capacity_is_the_share_that_it_says(void **state)
+{
+    static const struct {
+        uint32_t workers;
+        double share, busy;
+    } cuts[] = {
+        { 1, 0.7, 1 }, { 1, 0.1, 1 }, { 3, 0.5, 2 },    { 10, 0.3, 3 },
+        { 7, 1, 7 },   { 4, 0, 0 },   { 10, 0.95, 10 },
+    };
+    struct bed bed;
+    (void)state;
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        bed_init(&bed);
+        bed.model.duration_ns = 100 * BIDE_SECOND;
+        bed.policies[0].conf.attempt_timeout_ns = 1000 * BIDE_SECOND;
+        bed.fleets[0].rate = 150 * cuts[i].workers; /* 100 are served by one */
+        bed.services[0].workers = cuts[i].workers;
+        bed.model.n_faults = 1;
+        bed.faults[0].kind = SIM_CAPACITY;
+        bed.faults[0].factor = cuts[i].share;
+        bed.faults[0].from_ns = 0;
+        bed.faults[0].to_ns = 100 * BIDE_SECOND;
+        bed.run_conf.steps = 10;
+        struct sim_result *r = bed_run(&bed);
+        double *const *value = r->services[0].value;
+        double expected = 1000 * cuts[i].workers * cuts[i].share;
+        close_to(value[SIM_CAPACITY_RATE][5], expected);
+        assert_true(value[SIM_BUSY][5] == cuts[i].busy);
+        assert_true(fabs(value[SIM_SERVED][5] - expected) <= cuts[i].workers);
+        sim_result_free(r);
+    }
+}
+
 /* A step that a fault begins in the middle of has half the capacity. */
 static void capacity_of_a_step_is_weighed_by_time(void **state)
 {
@@ -182,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(faults_do_what_they_say),
         cmocka_unit_test(capacity_cut_leaves_workers_idle),
+        cmocka_unit_test(regress_capacity_is_the_share_that_it_says),
         cmocka_unit_test(capacity_of_a_step_is_weighed_by_time),
         cmocka_unit_test(partition_from_one_fleet_spares_the_other),
         cmocka_unit_test(one_shard_down_hits_its_clients),

@@ -14,7 +14,7 @@
 
 #include "sim/scenario/builtin.h"
 #include "sim/scenario/scenario.h"
-#include "sim/world/stage.h"
+#include "sim/study/recovery.h"
 
 enum { SEEDS = 3 };
 
@@ -138,7 +138,8 @@ static void check_run(const struct sim_model *m, const char *scenario,
                       const char *variant, uint64_t seed)
 {
     struct sim_run_conf run_conf = { .steps = 0 };
-    struct sim_result *r = sim_run(m, variant_of(m, variant), seed, &run_conf);
+    struct sim_result *r =
+        sim_run_judged(m, variant_of(m, variant), seed, &run_conf);
 
     for (int i = 0; i < N_LESSONS; i++) {
         const struct lesson *l = &lessons[i];

@@ -55,16 +55,19 @@ static void interval_rows(void **state)
         struct sim_interval i;
         const char *want;
     } rows[] = {
-        { PAGE_TIMES, { 1.912, 1.906, 1.918, 0, 0, 9, 0 }, "1.91 ± 0.006×" },
-        { PAGE_RATE, { 156, 145, 167, 0, 0, 9, 0 }, "156 ± 11/s" },
-        { PAGE_RATE, { 156, 156, 156, 0, 0, 1, 0 }, "156/s" },
-        { PAGE_SECONDS, { 0.489, 0.465, 0.513, 0, 0, 9, 0 }, "489 ± 24 ms" },
+        { PAGE_TIMES, { 1.912, 1.906, 1.918, 0, 0, 9, 0, 0 }, "1.91 ± 0.006×" },
+        { PAGE_RATE, { 156, 145, 167, 0, 0, 9, 0, 0 }, "156 ± 11/s" },
+        { PAGE_RATE, { 156, 156, 156, 0, 0, 1, 0, 0 }, "156/s" },
+        { PAGE_SECONDS, { 0.489, 0.465, 0.513, 0, 0, 9, 0, 0 }, "489 ± 24 ms" },
         /* no more digits than are known */
-        { PAGE_COUNT, { 0.066, -0.1173, 0.2493, 0, 0, 9, 0 }, "0.07 ± 0.18" },
+        { PAGE_COUNT,
+          { 0.066, -0.1173, 0.2493, 0, 0, 9, 0, 0 },
+          "0.07 ± 0.18" },
         /* as far as it goes is not as far as it could */
-        { PAGE_SHARE, { 1, 0.57, 1, 0, 0, 9, 0 }, "100 % (57 to 100)" },
-        { PAGE_SECONDS, { NAN, NAN, NAN, 0, 0, 0, 9 }, "never" },
-        { PAGE_SECONDS, { NAN, NAN, NAN, 0, 0, 0, 0 }, "–" },
+        { PAGE_SHARE, { 1, 0.57, 1, 0, 0, 9, 0, 0 }, "100 % (57 to 100)" },
+        { PAGE_SECONDS, { NAN, NAN, NAN, 0, 0, 0, 9, 0 }, "never" },
+        { PAGE_SECONDS, { NAN, NAN, NAN, 0, 0, 0, 0, 9 }, "overloaded" },
+        { PAGE_SECONDS, { NAN, NAN, NAN, 0, 0, 0, 0, 0 }, "–" },
     };
     char text[PAGE_TEXT];
 
@@ -145,7 +148,7 @@ static void text_is_escaped(void **state)
 static const char *line(double *y, uint32_t n, bool area)
 {
     struct page_axes a = { { .to = n }, { .to = 6 } };
-    struct page_curve c = { y, n, 1 };
+    struct page_curve c = { .y = y, .n = n, .step_ns = 1 };
     FILE *file = tmpfile();
 
     if (area)

@@ -317,72 +317,117 @@ static void marks_tell_the_whole_story(void **state)
     sim_result_free(r);
 }
 
-/* ===== recovery ===== */
+/* ===== figures ===== */
 
-/* Row 13 of the oracles, small: a stop of ten seconds. */
-static double recover(double rate, bide_budget_kind budget)
+static void near(double found, double expected, double error)
+{
+    if (!(fabs(found - expected) <= error))
+        fail_msg("%g is not %g", found, expected);
+}
+
+/* Five times what it can serve, and nobody gives up: all calls that ended were
+ * good, which is a fifth of them. */
+static void regress_unfinished_calls_count(void **state)
 {
     struct bed bed;
+    (void)state;
     bed_init(&bed);
-    bed.model.duration_ns = 600 * BIDE_SECOND;
+    bed.model.duration_ns = 100 * BIDE_SECOND;
+    bed.policies[0].conf.attempt_timeout_ns = 1000 * BIDE_SECOND;
+    bed.fleets[0].rate = 500;
+    bed.services[0].workers = 1;
+    struct sim_result *r = bed_run(&bed);
+    near(r->figure[SIM_FIG_SUCCESS], 0.2, 0.001);
+    near(r->figure[SIM_FIG_UNFINISHED], 0.8, 0.001);
+    assert_true(r->figure[SIM_FIG_FAILURES] == 0);
+    assert_true(r->figure[SIM_FIG_TIMED] ==
+                (double)r->callers[0].total.successes);
+    near(r->figure[SIM_FIG_UTILISATION], 1, 1e-3);
+    sim_result_free(r);
+}
+
+/* What has just begun when the run ends could not have ended. */
+static void calls_in_flight_at_the_end_do_not_count(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed);
+    bed.fleets[0].rate = 1000;
+    struct sim_result *r = bed_run(&bed);
+    assert_true(r->callers[0].total.unfinished >= 9);
+    assert_true(r->figure[SIM_FIG_SUCCESS] == 1);
+    assert_true(r->figure[SIM_FIG_UNFINISHED] == 0);
+    sim_result_free(r);
+}
+
+/* M/M/1 at 80 %: a response of 1/(1 - 0.8) service times, all but one of them in
+ * the queue. */
+static void figures_of_a_queue_are_known(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed);
+    bed.model.duration_ns = 20000 * BIDE_SECOND;
+    bed.model.warm_up_ns = 100 * BIDE_SECOND;
+    bed.policies[0].conf.attempt_timeout_ns = 1000 * BIDE_SECOND;
+    bed.fleets[0].rate = 80;
+    bed.fleets[0].steady = false;
+    bed.services[0].workers = 1;
+    bed.services[0].time = sim_exponential(10e6);
+    struct sim_result *r = bed_run(&bed);
+    near(r->figure[SIM_FIG_MEAN], 0.05, 0.0015);
+    near(r->figure[SIM_FIG_QUEUE_WAIT], 0.04, 0.0015);
+    near(r->figure[SIM_FIG_UTILISATION], 0.8, 0.005);
+    near(r->figure[SIM_FIG_QUEUE_WAIT] + 0.01, r->figure[SIM_FIG_MEAN], 1e-4);
+    assert_true(r->services[0].utilisation == r->figure[SIM_FIG_UTILISATION]);
+    sim_result_free(r);
+}
+
+/* Two fleets: one calls a service that fails, and the figures of the model lie
+ * between those of the two. */
+static void figures_of_fleets_are_their_own(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed);
+    bed.model.n_fleets = bed.model.n_services = 2;
+    bed.fleets[1].service = 1;
+    bed.fleets[1].rate = 30;
+    bed.services[1].error_rate = 1;
+    struct sim_result *r = bed_run(&bed);
+    assert_true(r->callers[0].figure[SIM_FIG_SUCCESS] == 1);
+    assert_true(r->callers[1].figure[SIM_FIG_SUCCESS] == 0);
+    near(r->figure[SIM_FIG_SUCCESS], 0.25, 0.01);
+    near(r->callers[0].figure[SIM_FIG_GOODPUT], r->figure[SIM_FIG_GOODPUT],
+         1e-9);
+    assert_true(isnan(r->callers[1].figure[SIM_FIG_P50]));
+    assert_true(r->callers[1].figure[SIM_FIG_TIMED] == 0);
+    sim_result_free(r);
+}
+
+/* A stop from 3 to 5 s, and one worker that takes 50 ms: twice as fast as calls
+ * come. */
+static void all_back_is_when_the_last_one_ended(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed);
+    bed.policies[0].conf.attempt_timeout_ns = 60 * BIDE_SECOND;
+    bed.services[0].workers = 1;
+    bed.services[0].time = sim_constant(50 * BIDE_MILLISECOND);
+    struct sim_result *r = bed_run(&bed);
+    assert_true(
+        isnan(r->figure[SIM_FIG_ALL_BACK])); /* nothing to be back from */
+    sim_result_free(r);
     bed.model.n_faults = 1;
     bed.faults[0].kind = SIM_STOP;
-    bed.faults[0].from_ns = 30 * BIDE_SECOND;
-    bed.faults[0].to_ns = 40 * BIDE_SECOND;
-    bed.fleets[0].rate = rate;
-    bed.fleets[0].steady = false;
-    bed.policies[0].conf.attempts = 2;
-    bed.policies[0].conf.budget.kind = budget;
-    bed.services[0].workers = 30;
-    bed.services[0].time = sim_exponential(100e6);
-    struct sim_result *r = bed_run(&bed);
-    double seconds = r->figure[SIM_FIG_RECOVER];
-    assert_true(r->figure[SIM_FIG_STUCK] == isinf(seconds));
+    r = bed_run(&bed);
+    /* the calls of 3.0, 3.1 ... 4.9 s, one after the other from 5 s on */
+    near(r->figure[SIM_FIG_ALL_BACK], 6, 0.051);
     sim_result_free(r);
-    return seconds;
-}
-
-static void recovery_is_seen(void **state)
-{
-    (void)state;
-    assert_true(isinf(recover(280, BIDE_BUDGET_OFF)));
-    double slow = recover(140, BIDE_BUDGET_OFF);
-    double budget = recover(280, BIDE_BUDGET_WINDOW);
-    /* 2 x 140/s of what nobody waits for any more, 300/s to work them off: the
-     * 2800 that have piled up are gone after 140 s, by and large */
-    assert_true(slow > 70 && slow < 210);
-    assert_true(budget > 70 && budget < 400);
-}
-
-static void recovery_needs_a_fault(void **state)
-{
-    struct bed bed;
-    (void)state;
-    bed_init(&bed);
-    struct sim_result *r = bed_run(&bed);
-    assert_true(isnan(r->figure[SIM_FIG_RECOVER]));
-    assert_true(isnan(r->figure[SIM_FIG_STUCK]));
-    assert_true(isnan(r->figure[SIM_FIG_P50]) == 0);
-    sim_result_free(r);
-}
-
-/* A service that fails for two seconds is well as soon as it works again: within
- * the window that its last failures are part of. */
-static void recovery_from_errors_is_at_once(void **state)
-{
-    struct bed bed;
-    (void)state;
-    bed_init(&bed);
-    bed.model.duration_ns = 60 * BIDE_SECOND;
-    bed.fleets[0].rate = 100;
-    bed.model.n_faults = 1;
-    bed.faults[0].kind = SIM_FAIL;
-    bed.faults[0].factor = 1;
-    bed.faults[0].from_ns = 20 * BIDE_SECOND;
-    bed.faults[0].to_ns = 22 * BIDE_SECOND;
-    struct sim_result *r = bed_run(&bed);
-    assert_true(r->figure[SIM_FIG_RECOVER] == 0);
-    assert_true(r->figure[SIM_FIG_STUCK] == 0);
+    bed.services[0].time = sim_constant(500 * BIDE_MILLISECOND);
+    r = bed_run(&bed);
+    assert_true(isinf(r->figure[SIM_FIG_ALL_BACK]));
     sim_result_free(r);
 }
 
@@ -395,9 +440,11 @@ int main(void)
         cmocka_unit_test(engine_counts_the_same),
         cmocka_unit_test(run_can_be_stopped),
         cmocka_unit_test(marks_tell_the_whole_story),
-        cmocka_unit_test(recovery_is_seen),
-        cmocka_unit_test(recovery_needs_a_fault),
-        cmocka_unit_test(recovery_from_errors_is_at_once),
+        cmocka_unit_test(regress_unfinished_calls_count),
+        cmocka_unit_test(calls_in_flight_at_the_end_do_not_count),
+        cmocka_unit_test(figures_of_a_queue_are_known),
+        cmocka_unit_test(figures_of_fleets_are_their_own),
+        cmocka_unit_test(all_back_is_when_the_last_one_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

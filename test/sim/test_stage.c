@@ -122,6 +122,80 @@ static void throttled_hint_says_when_there_is_a_token(void **state)
     sim_result_free(r);
 }
 
+/* A thousand at once, and ten a second: all were told "in 100 ms", and came back
+ * in vain. Now each is told a time of its own, and is let in then, however late
+ * its jitter makes it, and however many come for the first time meanwhile. */
+static void regress_throttled_hint_assigns_places(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed);
+    bed.model.duration_ns = 300 * BIDE_SECOND;
+    bed.model.n_fleets = 2;
+    bed.model.n_policies = 2;
+    bed.policies[0].conf.attempts = 2;
+    bed.policies[0].conf.retry_after.max_ns = BIDE_FOREVER;
+    bed.policies[1].conf.attempts = 1;
+    bed.fleets[0].arrival = SIM_CLOSED; /* one call each, all at once */
+    bed.fleets[0].clients = bed.fleets[0].processes = 1000;
+    bed.fleets[0].think = sim_constant(BIDE_SECOND);
+    bed.fleets[0].most_calls = 1;
+    bed.fleets[1].rate = 3; /* they do not come back */
+    bed.fleets[1].policy = 1;
+    bed.services[0].limit_rate = 10;
+    bed.services[0].retry_after_ns = SIM_WHEN_FREE;
+    struct sim_result *r = bed_run(&bed);
+    assert_int_equal(r->callers[0].total.successes, 1000);
+    assert_int_equal(r->callers[0].total.failures, 0);
+    assert_in_range(r->callers[0].total.retries, 990, 1000);
+    /* 100 s for the thousand, those in between, and a tenth of jitter */
+    assert_true(r->figure[SIM_FIG_ALL_BACK] > 100);
+    assert_true(r->figure[SIM_FIG_ALL_BACK] < 170);
+    /* what nobody comes for is given to others */
+    assert_in_range(r->callers[1].total.successes, 300, 700);
+    assert_in_range(r->services[0].served, 1, 3000);
+    sim_result_free(r);
+}
+
+/* Promises that nobody keeps do not use up the limit. */
+static void promised_places_lapse(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed);
+    bed.model.duration_ns = 200 * BIDE_SECOND;
+    bed.fleets[0].rate = 20;
+    bed.services[0].limit_rate = 10;
+    bed.services[0].retry_after_ns = SIM_WHEN_FREE;
+    struct sim_result *r = bed_run(&bed);
+    assert_in_range(r->callers[0].total.successes, 1500, 2001);
+    sim_result_free(r);
+}
+
+/* The same for a full queue: whoever comes back when told finds a place. */
+static void regress_refused_hint_assigns_places(void **state)
+{
+    struct bed bed;
+    (void)state;
+    bed_init(&bed);
+    bed.model.duration_ns = 60 * BIDE_SECOND;
+    bed.policies[0].conf.attempts = 2;
+    bed.policies[0].conf.attempt_timeout_ns = 10 * BIDE_SECOND;
+    bed.fleets[0].arrival = SIM_CLOSED;
+    bed.fleets[0].clients = bed.fleets[0].processes = 500;
+    bed.fleets[0].think = sim_constant(BIDE_SECOND);
+    bed.fleets[0].most_calls = 1;
+    bed.services[0].workers = 1;
+    bed.services[0].time = sim_exponential(10e6);
+    bed.services[0].queue = 20;
+    bed.services[0].retry_after_ns = SIM_WHEN_FREE;
+    struct sim_result *r = bed_run(&bed);
+    assert_int_equal(r->callers[0].total.successes, 500);
+    assert_in_range(r->services[0].refused, 400, 490);
+    assert_true(r->figure[SIM_FIG_ALL_BACK] < 10);
+    sim_result_free(r);
+}
+
 static void full_queue_may_say_no(void **state)
 {
     struct bed bed;
@@ -279,6 +353,9 @@ int main(void)
         cmocka_unit_test(network_delays_both_ways),
         cmocka_unit_test(throttled_clients_heed_the_hint),
         cmocka_unit_test(throttled_hint_says_when_there_is_a_token),
+        cmocka_unit_test(regress_throttled_hint_assigns_places),
+        cmocka_unit_test(promised_places_lapse),
+        cmocka_unit_test(regress_refused_hint_assigns_places),
         cmocka_unit_test(full_queue_may_say_no),
         cmocka_unit_test(lost_answers_are_done_twice_without_a_key),
         cmocka_unit_test(late_answers_over_a_network_count_once),

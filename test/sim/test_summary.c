@@ -27,11 +27,11 @@ static void interval_is_students(void **state)
 
     (void)state;
     close_to(i.mean, 1.5);
-    close_to(i.low, -4.853102);
+    close_to(i.low, 1.5 * 1.5 / 7.853102); /* not -4.853102: it is a time */
     close_to(i.high, 7.853102);
     i = sim_interval_of(SIM_FIG_P99, five, 5);
     close_to(i.mean, 6);
-    close_to(i.low, 4.036757);
+    close_to(i.low, 6 * 6 / 7.963243);
     close_to(i.high, 7.963243);
     assert_true(i.least == 4 && i.most == 8 && i.n == 5 && i.infinite == 0);
 }
@@ -48,6 +48,40 @@ static void interval_of_many_is_students(void **state)
     close_to(i.high - i.mean, 1.984217 * sqrt(0.25 * 100 / 99) / 10);
 }
 
+/* There was a success of -6 %, and one of 103 %. Rows of values, and the interval
+ * that is expected (by the formulas in summary.h): where there is room it is
+ * Student's, as in the first and the seventh. */
+static void regress_interval_stays_within_bounds(void **state)
+{
+    static const struct {
+        enum sim_figure figure;
+        double values[4];
+        double low, high;
+    } rows[] = {
+        { SIM_FIG_SUCCESS, { 0.5, 0.51, 0.49, 0.5 }, 0.48701, 0.51299 },
+        { SIM_FIG_SUCCESS, { 0.02, 0.3, 0.01, 0.05 }, 0.012378, 0.467864 },
+        { SIM_FIG_SUCCESS, { 1, 0.7, 1, 0.99 }, 0.481276, 0.993494 },
+        { SIM_FIG_SUCCESS, { 1, 1, 1, 1 }, 1, 1 },
+        { SIM_FIG_WASTED, { 0, 0, 0, 0 }, 0, 0 },
+        { SIM_FIG_WASTED, { 0, 0, 0, 0.4 }, 0.0076407, 0.615891 },
+        { SIM_FIG_P99, { 1, 1.01, 0.99, 1 }, 0.9872, 1.01299 },
+        { SIM_FIG_P99, { 0.1, 8, 0.1, 0.1 }, 0.515061, 8.35945 },
+        { SIM_FIG_HEDGES, { 2, 1.5, 2.5, 2 }, 1.510, 2.6495 },
+    };
+
+    (void)state;
+    for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++) {
+        struct sim_interval i =
+            sim_interval_of(rows[k].figure, rows[k].values, 4);
+
+        assert_true(i.low >= 0 && i.low <= i.mean && i.mean <= i.high);
+        assert_true(rows[k].figure != SIM_FIG_SUCCESS || i.high <= 1);
+        if (fabs(i.low - rows[k].low) > 1e-3 * rows[k].low + 1e-9 ||
+            fabs(i.high - rows[k].high) > 1e-3 * rows[k].high + 1e-9)
+            fail_msg("row %zu: %g to %g", k, i.low, i.high);
+    }
+}
+
 static void interval_of_one_has_no_width(void **state)
 {
     double one = 3;
@@ -59,11 +93,11 @@ static void interval_of_one_has_no_width(void **state)
 
 static void interval_counts_the_infinite(void **state)
 {
-    static const double values[] = { 2, INFINITY, 4, NAN };
-    struct sim_interval i = sim_interval_of(SIM_FIG_RECOVER, values, 4);
+    static const double values[] = { 2, INFINITY, 4, NAN, -INFINITY };
+    struct sim_interval i = sim_interval_of(SIM_FIG_RECOVER, values, 5);
 
     (void)state;
-    assert_true(i.n == 2 && i.infinite == 1);
+    assert_true(i.n == 2 && i.infinite == 1 && i.overloaded == 1);
     close_to(i.mean, 3);
     assert_true(isinf(sim_interval_value(&i)));
     assert_true(i.least == 2 && i.most == 4);
@@ -146,24 +180,36 @@ static void interval_text_shows_half_its_width(void **state)
         struct sim_interval i;
         const char *text;
     } rows[] = {
-        { SIM_FIG_P99, { 0.412, 0.400, 0.424, 0, 0, 9, 0 }, "412 +-12ms" },
-        { SIM_FIG_P99, { 0.412, 0.412, 0.412, 0, 0, 1, 0 }, "412ms" },
+        { SIM_FIG_P99, { 0.412, 0.400, 0.424, 0, 0, 9, 0, 0 }, "412 +-12ms" },
+        { SIM_FIG_P99, { 0.412, 0.412, 0.412, 0, 0, 1, 0, 0 }, "412ms" },
         { SIM_FIG_AMPLIFICATION,
-          { 1.82, 1.819, 1.821, 0, 0, 9, 0 },
+          { 1.82, 1.819, 1.821, 0, 0, 9, 0, 0 },
           "1.82 +-0.001x" },
         { SIM_FIG_AMPLIFICATION,
-          { 1.82, 1.8199, 1.8201, 0, 0, 9, 0 },
+          { 1.82, 1.8199, 1.8201, 0, 0, 9, 0, 0 },
           "1.82x" },
         { SIM_FIG_GOODPUT,
-          { 71.7, 71.7 - 1e-13, 71.7 + 1e-13, 0, 0, 9, 0 },
+          { 71.7, 71.7 - 1e-13, 71.7 + 1e-13, 0, 0, 9, 0, 0 },
           "71.7/s" },
         { SIM_FIG_GOODPUT,
-          { 27600, 27500, 27700, 0, 0, 9, 0 },
+          { 27600, 27500, 27700, 0, 0, 9, 0, 0 },
           "27.6 +-0.1k/s" },
-        { SIM_FIG_RECOVER, { 4.1, 4, 4.2, 0, 0, 7, 3 }, "4.1s, 3 never" },
-        { SIM_FIG_RECOVER, { NAN, NAN, NAN, 0, 0, 0, 3 }, "never" },
-        { SIM_FIG_RECOVER, { NAN, NAN, NAN, 0, 0, 0, 0 }, "-" },
-        { SIM_FIG_STUCK, { 0.3, 0.108, 0.603, 0, 1, 10, 0 }, "30% (11..60)" },
+        { SIM_FIG_RECOVER, { 4.1, 4, 4.2, 0, 0, 7, 3, 0 }, "4.1s, 3 never" },
+        { SIM_FIG_RECOVER, { NAN, NAN, NAN, 0, 0, 0, 3, 0 }, "never" },
+        { SIM_FIG_RECOVER, { NAN, NAN, NAN, 0, 0, 0, 0, 0 }, "-" },
+        { SIM_FIG_STUCK,
+          { 0.3, 0.108, 0.603, 0, 1, 10, 0, 0 },
+          "3/10 (11..60%)" },
+        { SIM_FIG_RECOVER, { NAN, NAN, NAN, 0, 0, 0, 0, 3 }, "overloaded" },
+        { SIM_FIG_RECOVER,
+          { 4.1, 4, 4.2, 0, 0, 7, 1, 2 },
+          "4.1s, 1 never, 2 overloaded" },
+        { SIM_FIG_RECOVER,
+          { NAN, NAN, NAN, 0, 0, 0, 1, 2 },
+          "never, 2 overloaded" },
+        { SIM_FIG_SUCCESS,
+          { 0.989, 0.984, 0.9925, 0, 0, 10, 0, 0 },
+          "98.9% (98.4..99.2)" },
     };
     char buffer[SIM_TEXT];
 
@@ -190,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(interval_is_students),
         cmocka_unit_test(interval_of_many_is_students),
+        cmocka_unit_test(regress_interval_stays_within_bounds),
         cmocka_unit_test(interval_of_one_has_no_width),
         cmocka_unit_test(interval_counts_the_infinite),
         cmocka_unit_test(interval_of_nothing_is_nan),

@@ -11,6 +11,7 @@
 
 #include "sim/scenario/scenario.h"
 #include "sim/scenario/setting.h"
+#include "sim/study/recovery.h"
 #include "sim/study/stability.h"
 #include "sim/study/sweep.h"
 
@@ -339,7 +340,7 @@ static void sweep_points_are_runs_of_their_settings(void **state)
     sim_sweep_run(s, &plan);
     sim_setting(d, "attempts", "4", &expected);
     sim_setting(d, "services.api.workers", "6", &expected);
-    struct sim_result *r = sim_run(d, 1, 5, &run_conf);
+    struct sim_result *r = sim_run_judged(d, 1, 5, &run_conf);
     for (int f = 0; f < SIM_FIGURES; f++) {
         double x = sim_interval_value(&sim_sweep_at(s, 2, 0, 1)[f]);
         assert_true(memcmp(&x, &r->figure[f], sizeof x) == 0 || isnan(x));
@@ -389,9 +390,50 @@ static void stability_of_little_load_recovers(void **state)
     assert_true(fabs(s->capacity - 80) < 1e-9);
     sim_stability_run(s, &plan);
     assert_int_equal(sim_stability_at(s, 0, 0, 0)->fate, SIM_FATE_RECOVERS);
-    assert_int_equal(sim_stability_at(s, 1, 1, 0)->fate, SIM_FATE_NEVER);
+    assert_int_equal(sim_stability_at(s, 1, 1, 0)->fate, SIM_FATE_OVERLOADED);
     assert_int_equal(sim_stability_at(s, 1, 1, 0)->runs, 2);
     sim_stability_free(s);
+}
+
+static uint64_t events_alone(const struct sim_stability *s, uint32_t point,
+                             uint64_t seed, double recover_s)
+{
+    struct sim_run_conf run_conf = { .beat_ns = sim_beat_length(
+                                         s->points[0]->duration_ns) };
+    struct sim_result *r = sim_run_judged(s->points[point], 0, seed, &run_conf);
+    uint64_t events = r->events;
+
+    assert_true(fabs(r->figure[SIM_FIG_RECOVER] - recover_s) < 1e-9);
+    sim_result_free(r);
+    return events;
+}
+
+/* A run without the hit serves all lengths of it, and each is judged as if it
+ * had one of its own. */
+static void stability_runs_a_twin_once(void **state)
+{
+    static const int64_t lengths_ns[] = { BIDE_SECOND, 3 * BIDE_SECOND,
+                                          10 * BIDE_SECOND };
+    struct sim_model *d = sim_copy_new(model);
+    struct sim_stability *s = NULL;
+    struct sim_plan plan = { .seed = 7, .replications = 1, .threads = 2 };
+    double load = 0.5;
+
+    (void)state;
+    while (d->n_variants > 1)
+        sim_copy_drop(d, 1);
+    assert_null(sim_stability_new(&s, d, &load, 1, lengths_ns, 3));
+    sim_stability_run(s, &plan);
+    uint64_t events = 0;
+    for (uint32_t i = 0; i < 3; i++)
+        events +=
+            events_alone(s, i, 7, sim_stability_at(s, 0, 0, i)->recover_s);
+    struct sim_twin *twin =
+        sim_twin_run(s->points[2], 0, 7, NULL, s->points[2]->duration_ns);
+    assert_int_equal(s->events, events + twin->events);
+    sim_twin_free(twin);
+    sim_stability_free(s);
+    sim_copy_free(d);
 }
 
 static void stability_without_a_limit_is_refused(void **state)
@@ -424,6 +466,7 @@ int main(void)
         cmocka_unit_test(sweep_points_are_runs_of_their_settings),
         cmocka_unit_test(sweep_mistakes_are_found_before_it_runs),
         cmocka_unit_test(stability_of_little_load_recovers),
+        cmocka_unit_test(stability_runs_a_twin_once),
         cmocka_unit_test(stability_without_a_limit_is_refused),
     };
 

@@ -194,13 +194,20 @@ struct page_curve page_curve(const struct sim_result *r, page_get *get,
                              uint32_t what, uint32_t points)
 {
     uint32_t each = (r->n_steps + points - 1) / points;
-    struct page_curve c = { sim_new(r->n_steps, sizeof(double)), 0, 0 };
+    struct page_curve c = { .y = sim_new(r->n_steps, sizeof(double)) };
 
     if (!get(r, what, c.y)) {
         free(c.y);
-        return (struct page_curve){ NULL, 0, 0 };
+        return (struct page_curve){ .y = NULL };
     }
     c.n = merge(c.y, r->n_steps, each);
     c.step_ns = (double)r->step_ns * each;
     return c;
+}
+
+void page_curve_done(struct page_curve *c)
+{
+    free(c->y);
+    free(c->low);
+    free(c->high);
 }

@@ -40,9 +40,10 @@ bool page_is_front(const struct sim_model *m, uint32_t service);
 /* The run of a variant; NULL if there is none to draw. */
 const struct sim_result *page_run(const struct sim_summary *s, uint32_t v);
 
-/* With no more points than fit in a plot. y is NULL if there is nothing; free
- * it. */
+/* With no more points than fit in a plot; of one run. y is NULL if there is
+ * nothing. */
 struct page_curve page_curve(const struct sim_result *r, page_get *get,
                              uint32_t what, uint32_t points);
+void page_curve_done(struct page_curve *c);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/model/memory.h"
+#include "sim/report/plot/band.h"
 #include "sim/report/plot/row.h"
 #include "sim/report/text.h"
 
@@ -39,8 +40,7 @@ static void fetch(struct page_sheet *s)
             const struct page_layer *layer = &s->row->layers[l];
             struct page_curve *c = page_sheet_curve(s, v, l);
 
-            *c =
-                page_curve(page_run(s->of, v), layer->get, layer->what, points);
+            *c = page_band(s->of, v, layer->get, layer->what, points);
             s->shown[l] = s->shown[l] || has_something(c);
         }
 }
@@ -63,6 +63,8 @@ static double most_of(const struct page_sheet *s, uint32_t v)
                     page_sheet_curve(s, v, k)->y &&
                     page_sheet_curve(s, v, k)->y[i] > 0)
                     y += page_sheet_curve(s, v, k)->y[i];
+            if (c->high && row->layers[l].how != PAGE_STACK)
+                y = c->high[i];
             if (isfinite(y) && y > most)
                 most = y;
         }
@@ -107,7 +109,8 @@ static void set_scale(struct page_sheet *s)
 static void path_open(FILE *out, const char *how, const struct page_layer *l)
 {
     fprintf(out, "<path class=\"%s c-%s\"", how, l->colour);
-    if (strcmp(how, "tint") != 0 && strcmp(how, "over") != 0) {
+    if (strcmp(how, "tint") != 0 && strcmp(how, "over") != 0 &&
+        strcmp(how, "band") != 0) {
         fputs(" data-n=\"", out);
         page_words(out, l->name);
         putc('"', out);
@@ -151,6 +154,20 @@ static void draw_stack(FILE *out, const struct page_axes *a,
     memcpy(below, c->y, c->n * sizeof(double));
 }
 
+/* The range over the seeds, where there is a line to go with it. */
+static void draw_band(FILE *out, const struct page_axes *a,
+                      const struct page_layer *layer,
+                      const struct page_curve *c)
+{
+    struct page_curve high = { .y = c->high, .n = c->n, .step_ns = c->step_ns };
+
+    if (!c->high || layer->how == PAGE_STEPS)
+        return;
+    path_open(out, "band", layer);
+    page_path_area(out, a, &high, c->low);
+    fputs("\"/>\n", out);
+}
+
 static void draw_curve(FILE *out, const struct page_axes *a,
                        const struct page_layer *layer,
                        const struct page_curve *c)
@@ -160,6 +177,7 @@ static void draw_curve(FILE *out, const struct page_axes *a,
         page_path_area(out, a, c, NULL);
         fputs("\"/>\n", out);
     }
+    draw_band(out, a, layer, c);
     path_open(out, layer->how == PAGE_STEPS ? "steps" : "line", layer);
     if (layer->how == PAGE_STEPS)
         page_path_steps(out, a, c);
@@ -220,7 +238,7 @@ bool page_sheet_make(struct page_sheet *s, const struct sim_summary *of,
 void page_sheet_done(struct page_sheet *s)
 {
     for (size_t i = 0; i < (size_t)s->of->n_variants * s->row->n_layers; i++)
-        free(s->curve[i].y);
+        page_curve_done(&s->curve[i]);
     free(s->curve);
     free(s->shown);
 }

@@ -14,3 +14,6 @@ sigset_t set;
 
 /* cmd/sim/chart.h */
 struct sim_summary *summary;
+
+/* cmd/sim/table_rows.h */
+struct sim_summary *s;

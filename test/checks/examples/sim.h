@@ -12,10 +12,20 @@ uint32_t id, attempt;
 struct sim_model *model;
 bide_policy_conf conf;
 
+/* sim/model/promises.h */
+struct sim_promises list;
+uint64_t name;
+int64_t now;
+
 /* sim/oracle/harness.h */
 uint64_t seed;
 bide_policy_conf conf;
 int64_t until_ns;
+
+/* sim/report/bands.h */
+struct sim_summary *summary;
+uint32_t variant;
+void *self;
 
 /* sim/report/csv.h */
 FILE *out;
@@ -27,6 +37,10 @@ struct sim_summary *summary;
 
 /* sim/report/page.h */
 struct sim_summary *summary;
+
+/* sim/report/plot/band.h */
+struct sim_summary *summary;
+uint32_t v, service;
 
 /* sim/report/parts.h */
 struct page *p;
@@ -68,6 +82,19 @@ struct me *me;
 uint64_t events;
 void what_to_run(void *self, uint32_t n, struct sim_job *ret);
 void keep_what_came(void *self, uint32_t n, struct sim_result *r);
+
+/* sim/study/recovery.h */
+struct sim_model *model;
+uint32_t variant;
+uint64_t seed;
+struct sim_run_conf run_conf;
+
+/* sim/study/twins.h */
+uint32_t n, i;
+bool mine;
+struct sim_job job;
+struct sim_run_conf run_conf;
+struct sim_result *run;
 
 /* sim/study/stability.h */
 struct sim_model *model;
