@@ -19,6 +19,7 @@
  *   GET  /api/stream    a state each second, as server-sent events
  *   POST /api/deps/NAME/breaker/MODE   normal, forced_open, forced_closed,
  *                                  dry_run
+ *   POST /api/deps/NAME/probe/now      lets an open breaker probe at once
  *   POST /api/drain     ends gracefully
  *   POST /api/reload    reads the configuration again
  *
