@@ -27,6 +27,7 @@ export const reasons: Record<string, { short: string; advice: string }> = {
   shed_retry: { short: 'a retry from above, refused first', advice: 'Places in flight are short, and a layer above has tried this request before. First attempts go first.' },
   shed_priority: { short: 'refused for those of higher priority', advice: 'Places in flight are short, and kept for requests of a higher priority.' },
   retries_off: { short: 'retries are switched off', advice: 'Somebody turned the retries of this dependency off. Every call makes one attempt until they are turned on again.' },
+  unreachable: { short: 'no connection is accepted', advice: 'Nothing listened for as long as the policy lets a call wait. See whether the dependency runs, and whether its address is right.' },
   cut_short: { short: 'the answer broke off', advice: 'Part of the answer had been passed on when the endpoint or the client stopped. It cannot be taken back.' },
   first: { short: 'the first attempt', advice: '' },
   backoff: { short: 'waits as the policy computes', advice: '' },
@@ -34,6 +35,8 @@ export const reasons: Record<string, { short: string; advice: string }> = {
   immediate: { short: 'retries at once', advice: '' },
   hedge: { short: 'sends a second one beside it', advice: '' },
   running: { short: 'another attempt still runs', advice: '' },
+  knocking: { short: 'waits until connections are accepted', advice: '' },
+  held: { short: 'waits until breaker, budget or limits let it go', advice: '' },
   queued: { short: 'waits for a place', advice: '' },
   paced: { short: 'waits for the allowed rate', advice: '' },
 };
@@ -144,7 +147,7 @@ export function explain(d: Decision, dep: Brief | undefined, file: string | unde
 /** Decided by what was going on just then, which bide explain cannot be told. */
 const byLoad = [
   'in_flight', 'local_throttle', 'adaptive_rate', 'shed_retry', 'shed_priority', 'connection_wait', 'client_timeout',
-  'upload', 'cut_short', 'running', 'queued', 'paced', 'hedge', 'retries_off', 'cancelled',
+  'upload', 'cut_short', 'running', 'queued', 'paced', 'hedge', 'retries_off', 'cancelled', 'knocking', 'held', 'unreachable',
 ];
 
 /** As a shell reads it. */
