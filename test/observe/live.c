@@ -437,7 +437,11 @@ static void make_deps(void)
         bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
         conf.deadline_ns = 8 * BIDE_SECOND;
         conf.breaker.open_ns = 4 * BIDE_SECOND;
+        conf.breaker.open_max_ns = BIDE_MINUTE;
+        conf.breaker.open_factor = 2;
         conf.breaker.window_ns = 4 * BIDE_SECOND;
+        conf.breaker.failure_rate = 0.5;
+        conf.breaker.min_calls = 20;
         if (i == 1) {
             conf.attempts = 1;
             conf.hedge = (bide_hedge_conf){ 1,  BIDE_FOREVER, 0.95,

@@ -108,7 +108,7 @@ policies:
     attempts: 3
     deadline: 5s
     backoff: {{ base: 5ms, cap: 20ms }}
-    breaker: {{ window: 10s, min_calls: 10, open: 6s }}
+    breaker: {{ window: 10s, min_calls: 10, failure_rate: 50%, open: 6s, open_max: 60s }}
 proxy:
   listen: {self.listen}
   admin: 127.0.0.1:0

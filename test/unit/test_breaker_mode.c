@@ -167,10 +167,10 @@ static void breaker_probe_now_ends_the_open_time(void **state)
     assert_int_equal(bide_dep_probe_now(NULL, 0), BIDE_EINVAL);
     assert_int_equal(bide_dep_probe_now(dep, 0), BIDE_ESTATE);
     trip(dep, 0);
-    refused(dep, S);
-    assert_int_equal(bide_dep_probe_now(dep, S), 0);
-    assert_int_equal(bide_dep_probe_now(dep, S), BIDE_ESTATE);
-    recover(dep, S);
+    refused(dep, MS);
+    assert_int_equal(bide_dep_probe_now(dep, MS), 0);
+    assert_int_equal(bide_dep_probe_now(dep, MS), BIDE_ESTATE);
+    recover(dep, MS);
     assert_int_equal(turns, 11220); /* 0 to 1, 1 to 2, 2 to 0: announced */
     bide_dep_free(dep);
 }
@@ -182,9 +182,9 @@ static void breaker_probe_now_leaves_a_forced_one(void **state)
     (void)state;
     trip(dep, 0);
     bide_dep_force_breaker(dep, BIDE_BREAKER_FORCED_OPEN);
-    assert_int_equal(bide_dep_probe_now(dep, S), BIDE_ESTATE);
+    assert_int_equal(bide_dep_probe_now(dep, MS), BIDE_ESTATE);
     bide_dep_force_breaker(dep, BIDE_BREAKER_NORMAL);
-    refused(dep, S); /* open as before */
+    refused(dep, MS); /* open as before */
     bide_dep_free(dep);
 }
 
