@@ -29,7 +29,8 @@ _bide_flags() {
         ;;
     explain)
         echo "--method --status --error --sent --grpc --header --body --attempt
-            --elapsed --idempotency-key --one-shot-body --upstream-attempt
+            --elapsed --idempotency-key --one-shot-body --breaker
+            --budget-spent --upstream-attempt
             --now --json $_bide_policy_flags --help"
         ;;
     schedule) echo "--draws --after --json $_bide_policy_flags --help" ;;

@@ -88,6 +88,8 @@ static bool shift(struct bide__breaker *b, uint64_t *control, uint64_t next,
     *t = (struct bide__transition){ true, state_of(was), state_of(next) };
     atomic_fetch_add_explicit(&b->entered[state_of(next)], 1,
                               memory_order_relaxed);
+    if (state_of(was) == BIDE_BREAKER_CLOSED)
+        atomic_fetch_add_explicit(&b->trips, 1, memory_order_relaxed);
     *control = next;
     return true;
 }
@@ -314,6 +316,15 @@ bool bide__breaker_enter(const struct bide__breaker_env *env, int64_t now,
     default:
         return enter(env, now, ret, t);
     }
+}
+
+bool bide__breaker_probe_now(struct bide__breaker *b,
+                             struct bide__transition *t)
+{
+    uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
+    return state_of(control) == BIDE_BREAKER_OPEN &&
+           bide__breaker_mode(b) != BIDE_BREAKER_FORCED_OPEN &&
+           shift(b, &control, successor(control, BIDE_BREAKER_HALF_OPEN, 0), t);
 }
 
 bool bide__breaker_refuses(const struct bide__breaker *b, bool no_probe,

@@ -44,6 +44,7 @@ struct bide__breaker {
     _Atomic uint64_t in_a_row;      /* failures: generation << 32 | count */
     _Atomic int64_t probe[BIDE__PROBES_MAX];
     _Atomic uint64_t entered[3];    /* transitions into each state */
+    _Atomic uint64_t trips;         /* of those, from closed to open */
     _Atomic uint64_t late_reports;
 
     /* kind count: the last results, each a generation and bits, and their sums:
@@ -137,6 +138,11 @@ bool bide__breaker_enter(const struct bide__breaker_env *env, int64_t now,
  * probe: it is a hedge, or the retry of a probe. */
 bool bide__breaker_refuses(const struct bide__breaker *b, bool no_probe,
                            int64_t now);
+
+/* Ends the time that an open breaker stays open. False: it is not open, or is
+ * forced to be. */
+bool bide__breaker_probe_now(struct bide__breaker *b,
+                             struct bide__transition *t);
 
 /* Takes the result of an attempt that was let through. `hint_ns` is the wait
  * that the server requested, 0 if none. */

@@ -413,6 +413,19 @@ int bide_dep_force_breaker(bide_dep *dep, bide_breaker_mode mode)
     return 0;
 }
 
+int bide_dep_probe_now(bide_dep *dep, int64_t now_ns)
+{
+    struct bide__transition t = { false, 0, 0 };
+    if (!dep)
+        return BIDE_EINVAL;
+    if (!bide__breaker_probe_now(&dep->breaker, &t))
+        return BIDE_ESTATE;
+    if (dep->host.on_breaker)
+        dep->host.on_breaker(dep->host.ctx, dep, t.from, t.to,
+                             bide__clock(now_ns));
+    return 0;
+}
+
 const char *bide_breaker_state_name(bide_breaker_state state)
 {
     static const char *const names[] = {

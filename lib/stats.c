@@ -58,6 +58,7 @@ static void read_gauges(const bide_dep *dep, int64_t now, bide_stats *s)
     s->breaker = bide_dep_breaker(dep, now);
     for (int i = 0; i < 3; i++)
         s->breaker_to[i] = get(&dep->breaker.entered[i]);
+    s->breaker_trips = get(&dep->breaker.trips);
     s->budget_left = bide_dep_budget_left(dep, now);
     s->rate = bide_dep_rate(dep, now);
     s->in_flight = get(&dep->places.used);

@@ -1,5 +1,6 @@
 /* Creates a generation from a configuration, reusing all that did not change
  * from the old one. */
+#include "proxy/back/request_counts.h"
 #include "proxy/generation.h"
 
 #include <stdio.h>
@@ -9,7 +10,6 @@
 #include "config/proxy/conf.h"
 #include "net/tls.h"
 #include "proxy/back/carried_totals.h"
-#include "proxy/back/endpoint_counts.h"
 #include "proxy/back/service.h"
 #include "proxy/back/upstream.h"
 #include "proxy/exchange/route.h"
@@ -55,6 +55,8 @@ static struct service *take_service(struct generation *g,
 
 static void generation_free(struct generation *g)
 {
+    for (size_t i = 0; i < g->n_routes; i++)
+        request_counts_unref(g->routes[i].counts);
     for (size_t i = 0; i < g->n_services; i++)
         service_unref(g->services[i]);
     for (size_t i = 0; g->carried && i < g->n_services; i++)
@@ -107,6 +109,7 @@ static int add_fallback(struct generation *g, size_t i,
         return -1;
     route_init(f, c, &g->conf->headers, v);
     f->primary = r;
+    f->counts = r->counts;
     f->has_fallback = true;
     r->fallback = f;
     return 0;
@@ -131,7 +134,8 @@ static int fill(struct generation *g, unsigned n_workers,
             return -1;
         route_init(&g->routes[g->n_routes++], &conf->routes[i], &conf->headers,
                    v);
-        if (add_fallback(g, i, old, err, size) < 0)
+        if (!route_count(g, i, old, n_workers) ||
+            add_fallback(g, i, old, err, size) < 0)
             return -1;
     }
     return 0;

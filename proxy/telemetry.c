@@ -1,4 +1,5 @@
 /* The list of everything observable, created for each reader. */
+#include "proxy/back/request_counts.h"
 #include "proxy/telemetry.h"
 
 #include <signal.h>
@@ -13,7 +14,6 @@
 #include "observe/event/sink.h"
 #include "proxy/back/carried_totals.h"
 #include "proxy/back/endpoint.h"
-#include "proxy/back/endpoint_counts.h"
 #include "proxy/back/pool.h"
 #include "proxy/back/service.h"
 #include "proxy/back/upstream.h"
@@ -36,6 +36,7 @@ struct held {
     struct generation *generation;
     struct bide__observed_dep *deps;
     struct bide__observed_endpoint *endpoints;
+    struct bide__observed_route *routes;
     struct bide__observed_value values[N_COUNTERS + OWN_VALUES];
 };
 
@@ -59,13 +60,17 @@ static enum bide__endpoint_state state_of(struct endpoint *e, int64_t now)
 
 static void look_at(struct bide__observed_endpoint *to, struct endpoint *e)
 {
-    to->requests = to->failures = 0; /* counted once per address */
+    /* counted once per address */
+    struct request_sums sums =
+        request_counts_sum(e->counts, e->upstream->n_workers);
+
+    to->requests = sums.requests;
+    to->retries = sums.retries;
+    to->failures = sums.failures;
     for (unsigned w = 0; w < e->upstream->n_workers; w++) {
         to->in_flight += gauged(&e->pools[w].in_flight);
         to->connections += gauged(&e->pools[w].n_links);
         to->idle += gauged(&e->pools[w].n_idle);
-        to->requests += counted(&e->counts->of[w].requests);
-        to->failures += counted(&e->counts->of[w].failures);
     }
 }
 
@@ -122,6 +127,31 @@ static void list_deps(struct held *h)
     }
     h->list.deps = h->deps;
     h->list.n_deps = g->n_services;
+}
+
+/* Routes that are counted together are listed once. */
+static void list_routes(struct held *h, unsigned n_workers)
+{
+    const struct generation *g = h->generation;
+    size_t n = 0;
+
+    for (size_t i = 0; i < g->n_routes; i++) {
+        const struct route *r = &g->routes[i];
+        bool listed = false;
+        for (size_t k = 0; k < i && !listed; k++)
+            listed = g->routes[k].counts == r->counts;
+        if (listed)
+            continue;
+        struct request_sums sums = request_counts_sum(r->counts, n_workers);
+        h->routes[n++] =
+            (struct bide__observed_route){ .dep =
+                                               bide_dep_name(r->service->dep),
+                                           .name = r->name,
+                                           .requests = sums.requests,
+                                           .retries = sums.retries };
+    }
+    h->list.routes = h->routes;
+    h->list.n_routes = n;
 }
 
 /* ===== numbers ===== */
@@ -232,6 +262,7 @@ static void let_go(struct held *h)
     generation_unref(h->generation);
     free(h->deps);
     free(h->endpoints);
+    free(h->routes);
     free(h);
 }
 
@@ -246,7 +277,8 @@ static const struct bide__observed *hold(void *ctx)
     h->deps = calloc(h->generation->n_services + 1, sizeof *h->deps);
     h->endpoints =
         calloc(count_endpoints(h->generation) + 1, sizeof *h->endpoints);
-    if (!h->deps || !h->endpoints) {
+    h->routes = calloc(h->generation->n_routes + 1, sizeof *h->routes);
+    if (!h->deps || !h->endpoints || !h->routes) {
         let_go(h);
         return NULL;
     }
@@ -254,6 +286,7 @@ static const struct bide__observed *hold(void *ctx)
     for (size_t i = 0; i < h->generation->n_upstreams; i++)
         list_endpoints(h, h->generation->upstreams[i], bide_now_ns());
     list_deps(h);
+    list_routes(h, t->proxy->n_workers);
     h->list.values = h->values;
     list_counters(h, t->proxy);
     list_logs(h, t);
@@ -325,6 +358,28 @@ static bool retries(void *ctx, const char *dep, bool on, char *why, size_t size)
         snprintf(why, size, "there is no dependency `%s`", dep);
     generation_unref(g);
     return found;
+}
+
+/* Lets an open breaker's probes go out at once. */
+static bool probe(void *ctx, const char *dep, char *why, size_t size)
+{
+    struct generation *g =
+        proxy_generation(((struct proxy_telemetry *)ctx)->proxy);
+    int rc = BIDE_ENAME;
+
+    for (size_t i = 0; i < g->n_services && rc != 0; i++)
+        if (strcmp(bide_dep_name(g->services[i]->dep), dep) == 0)
+            rc = bide_dep_probe_now(g->services[i]->dep, bide_now_ns());
+    if (rc == 0)
+        fprintf(stderr, "bide proxy: admin: the breaker of %s probes now\n",
+                dep);
+    else if (rc == BIDE_ENAME)
+        snprintf(why, size, "there is no dependency `%s`", dep);
+    else
+        snprintf(why, size, "the breaker of `%s` is not open, or is forced",
+                 dep);
+    generation_unref(g);
+    return rc == 0;
 }
 
 /* Turns the faults of all routes to a dependency on or off. */
@@ -428,6 +483,7 @@ struct bide__source proxy_source(struct proxy_telemetry *t)
                                   .healthy = is_healthy,
                                   .force = force,
                                   .retries = retries,
+                                  .probe = probe,
                                   .fault = fault,
                                   .drain = drain,
                                   .reload = reload };

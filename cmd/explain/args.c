@@ -131,6 +131,7 @@ static const char *take_body(struct situation *s, const char *path)
 /* ===== the table ===== */
 
 static const char *const sent[] = { "yes", "no", NULL };
+static const char *const breaker[] = { "closed", "open", NULL };
 
 #define S struct situation
 static const struct bide__field fields[] = {
@@ -160,6 +161,8 @@ static const struct bide__field fields[] = {
       TAKES_AS(BIDE__OTHER,
                "an HTTP-date, such as 'Sun, 06 Nov 1994 08:49:37 GMT'"),
       .set = set_now },
+    { "breaker", AT(breaker_open), TAKES_EITHER(breaker, "open or closed") },
+    { "budget-spent", AT(budget_spent), TAKES_FLAG },
     { "json", AT(json), TAKES_FLAG },
     LAST
 };

@@ -88,11 +88,18 @@ static void note_state(const bide_dep *dep, int64_t now, struct answer *ret)
     ret->open_until_ns = bide__breaker_open_until(&dep->breaker);
 }
 
+/* A breaker that is open lets no attempt begin: if there was one, it opened
+ * since. */
 static void run_call(bide_call *call, bide_dep *dep, const struct situation *s,
                      struct answer *ret)
 {
-    bide_decision d = bide_call_next(call, attempt_began(s, call));
+    bide_breaker_mode mode = s->breaker_open ? BIDE_BREAKER_FORCED_OPEN
+                                             : dep->policy.conf.breaker.mode;
 
+    if (!s->answered)
+        bide_dep_force_breaker(dep, mode);
+    bide_decision d = bide_call_next(call, attempt_began(s, call));
+    bide_dep_force_breaker(dep, mode);
     note_state(dep, s->elapsed_ns, ret);
     ret->decision = d.action == BIDE_DONE ? "stop" : "try";
     if (s->answered && d.action == BIDE_TRY) {
@@ -118,6 +125,14 @@ static void read_claim(struct situation *s)
     bide_claim_apply(&s->above, &s->op, 0);
 }
 
+/* One that never has anything to give. */
+static void spend_budget(bide_budget_conf *budget)
+{
+    budget->kind = BIDE_BUDGET_WINDOW;
+    budget->ratio = 0;
+    budget->floor_per_s = 0;
+}
+
 int explain_ask(struct situation *s, struct answer *ret)
 {
     bide_rng_seeded state;
@@ -125,6 +140,8 @@ int explain_ask(struct situation *s, struct answer *ret)
     bide_host host = { .seed = &s->policy.seed };
     bide_dep *dep;
     bide_call call;
+    if (s->budget_spent)
+        spend_budget(&s->policy.conf.budget);
     int rc = bide_dep_new_in(&dep, "explain", &s->policy.conf, &host);
 
     if (rc < 0)

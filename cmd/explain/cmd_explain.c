@@ -32,6 +32,8 @@ static const struct flag flag_list[] = {
     { "upstream-attempt", 0, "N",
       "the call serves a request that came with "
       "X-Bide-Attempt: N" },
+    { "breaker", 0, "open|closed", "the state of the breaker (closed)" },
+    { "budget-spent", 0, NULL, "the retry budget has nothing left" },
     { "now", 0, "HTTP-DATE", "wall clock that dates are read by" },
     { "json", 0, NULL, "print JSON" },
     POLICY_FLAGS,
@@ -44,7 +46,7 @@ static const struct flags flags = {
     "why. "
     "Without --status, --error or --grpc it tells whether the attempt may be "
     "made at all. The engine itself is asked, with a fresh budget and a closed "
-    "breaker.",
+    "breaker unless you say otherwise.",
     flag_list,
     "Exit codes: 0 it tries or retries, 1 it stops, 2 a mistake in the "
     "arguments or in the policy.\n\n"

@@ -24,6 +24,7 @@ struct situation {
     char *body;                 /* to be freed */
     uint32_t attempt;           /* the attempt with this outcome */
     int64_t elapsed_ns;         /* since the call began */
+    bool breaker_open, budget_spent;
     bool json;
 };
 

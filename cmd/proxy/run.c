@@ -3,9 +3,11 @@
  *
  * The workers serve; this thread sleeps until a signal arrives. */
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -199,7 +201,10 @@ static int run(const struct proxy_args *args, struct station *st,
                struct proxy_hooks *hooks)
 {
     char err[512] = "no memory";
+    static char file[PATH_MAX]; /* for observers, who are elsewhere */
 
+    if (args->file && !realpath(args->file, file))
+        file[0] = '\0';
     if (confine(st, args, conf, err, sizeof err) < 0)
         return fail(NULL, config, err);
     if (st->memory >= 0)
@@ -208,7 +213,8 @@ static int run(const struct proxy_args *args, struct station *st,
     if (!p)
         return fail(NULL, config, err);
     proxy_inherit(p, &st->kept);
-    struct telemetry *t = telemetry_new(p, conf, err, sizeof err);
+    struct telemetry *t =
+        telemetry_new(p, conf, file[0] ? file : NULL, err, sizeof err);
     if (!t || proxy_start(p, err, sizeof err) < 0 ||
         !telemetry_start(t, conf, err, sizeof err)) {
         proxy_stop(p);

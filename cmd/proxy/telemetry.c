@@ -108,11 +108,12 @@ static bool start_collector(struct telemetry *t, struct proxy *p,
 
 /* Threads created here leave signals to the main thread. */
 static bool start_all(struct telemetry *t, struct proxy *p,
-                      const struct bide__proxy_conf *conf, char *err,
-                      size_t size)
+                      const struct bide__proxy_conf *conf, const char *file,
+                      char *err, size_t size)
 {
     t->shared.proxy = p;
     t->source = proxy_source(&t->shared);
+    t->source.file = file;
     if (!conf->admin && !conf->telemetry.otlp && !conf->telemetry.log)
         return true;
     return start_log(t, &conf->telemetry, err, size) &&
@@ -121,8 +122,8 @@ static bool start_all(struct telemetry *t, struct proxy *p,
 }
 
 struct telemetry *telemetry_new(struct proxy *p,
-                                const struct bide__proxy_conf *conf, char *err,
-                                size_t size)
+                                const struct bide__proxy_conf *conf,
+                                const char *file, char *err, size_t size)
 {
     struct telemetry *t = calloc(1, sizeof *t);
     sigset_t all, before;
@@ -131,7 +132,7 @@ struct telemetry *telemetry_new(struct proxy *p,
         return NULL;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool fine = start_all(t, p, conf, err, size);
+    bool fine = start_all(t, p, conf, file, err, size);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (fine)
         return t;

@@ -12,10 +12,11 @@ struct proxy;
 struct telemetry;
 
 /* Creates what the configuration asks for; before the proxy starts, so that
- * there is an observer. NULL and why. */
+ * there is an observer. `file` is where the configuration was read (may be
+ * NULL), and outlives it. NULL and why. */
 struct telemetry *telemetry_new(struct proxy *p,
-                                const struct bide__proxy_conf *conf, char *err,
-                                size_t size);
+                                const struct bide__proxy_conf *conf,
+                                const char *file, char *err, size_t size);
 
 /* Starts it, when the proxy has started. False and why. */
 bool telemetry_start(struct telemetry *t, const struct bide__proxy_conf *conf,

@@ -16,7 +16,7 @@ static volatile sig_atomic_t taken, ending;
 /* Async-signal-safe: also called when a signal stops the program. */
 static void give_back(void)
 {
-    static const char back[] = "\033[?25h\033[?1049l";
+    static const char back[] = "\033[?1006l\033[?1000l\033[?25h\033[?1049l";
     if (!taken)
         return;
     taken = 0;
@@ -27,7 +27,8 @@ static void give_back(void)
 
 static void take(void)
 {
-    static const char over[] = "\033[?1049h\033[?25l\033[H\033[2J";
+    static const char over[] =
+        "\033[?1049h\033[?25l\033[?1000h\033[?1006h\033[H\033[2J";
     struct termios raw = before;
 
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
@@ -103,16 +104,29 @@ void top_screen_done(void)
     give_back();
 }
 
-int top_screen_key(int timeout_ms)
+struct top_press top_screen_key(int timeout_ms)
 {
+    static char text[256]; /* what was read and is not a key yet */
+    static size_t len;
     struct pollfd p = { .fd = STDIN_FILENO, .events = POLLIN };
     struct timespec timeout = { timeout_ms / 1000,
                                 timeout_ms % 1000 * 1000000L };
-    char key;
+    struct top_press press = { TOP_KEY_NONE, 0, 0 };
 
-    if (ppoll(&p, 1, &timeout, &mask_waiting) <= 0)
-        return ending ? -1 : 0;
-    if (read(STDIN_FILENO, &key, 1) != 1)
-        return -1; /* the terminal is gone */
-    return (unsigned char)key;
+    if (len == 0) {
+        if (ppoll(&p, 1, &timeout, &mask_waiting) <= 0) {
+            press.key = ending ? TOP_KEY_END : TOP_KEY_NONE;
+            return press;
+        }
+        ssize_t n = read(STDIN_FILENO, text, sizeof text);
+        if (n <= 0) { /* the terminal is gone */
+            press.key = TOP_KEY_END;
+            return press;
+        }
+        len = (size_t)n;
+    }
+    size_t used = top_key_read(text, len, &press);
+    len -= used;
+    memmove(text, text + used, len);
+    return press;
 }

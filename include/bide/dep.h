@@ -160,6 +160,11 @@ BIDE_API bool bide_dep_retries(const bide_dep *dep);
 /* Sets the mode of the breaker from now on; its counts are kept. */
 BIDE_API int bide_dep_force_breaker(bide_dep *dep, bide_breaker_mode mode);
 
+/* Lets the probes of an open breaker go out now instead of when its time is
+ * over: for an operator who knows that the dependency is back. BIDE_EINVAL;
+ * BIDE_ESTATE: the breaker is not open, or is forced to be. */
+BIDE_API int bide_dep_probe_now(bide_dep *dep, int64_t now_ns);
+
 /* Returns the name of a state: "half_open"; NULL if there is no such state. */
 BIDE_API const char *bide_breaker_state_name(bide_breaker_state state);
 

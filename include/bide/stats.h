@@ -52,6 +52,8 @@ typedef struct bide_stats {
 
     bide_breaker_state breaker;
     uint64_t breaker_to[3];   /* transitions into each state */
+    uint64_t breaker_trips;   /* of those, from closed to open: failed probes
+                                 that open it again do not count */
     int64_t budget_left;      /* as bide_dep_budget_left() */
     double rate;              /* as bide_dep_rate() */
     uint64_t in_flight;       /* attempts, if limits.in_flight is set */

@@ -64,7 +64,8 @@ struct http_conn {
     struct http1_head head; /* of the request, in the bytes at `in` */
     struct http1_field fields[HTTP_SERVER_FIELDS];
     struct bide__out out; /* the answer, as far as it is written */
-    bool trusted;         /* for the owner to set */
+    bool trusted;         /* for the owner to set, ... */
+    uint64_t topic;       /* ... and this as well: what a stream is about */
     bool keep;            /* another request may follow */
 
     /* Its own. */

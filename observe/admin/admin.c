@@ -23,12 +23,13 @@ static void on_tick(struct net_timer *timer)
     bool any = false;
 
     bide__out_clear(&a->state);
-    admin_state(a, &a->state);
     HTTP_SERVER_EACH(&a->server, c) {
         if (c->phase != HTTP_STREAMING)
             continue;
         any = true;
-        if (!a->state.failed)
+        if (!c->topic && a->state.len == 0)
+            admin_state(a, &a->state, 0);
+        if (c->topic || !a->state.failed)
             admin_stream_feed(a, c);
     }
     if (any)

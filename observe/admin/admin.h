@@ -15,11 +15,12 @@
  *                       progress, else 503
  *   GET  /readyz        200 while it takes requests, else 503
  *   GET  /api/state     what there is to see (view.h)
- *   GET  /api/history   the last minutes, second by second
+ *   GET  /api/history   the last fifteen minutes
  *   GET  /api/stream    a state each second, as server-sent events
  *   POST /api/deps/NAME/breaker/MODE   normal, forced_open, forced_closed,
  *                                  dry_run
  *   POST /api/deps/NAME/retries/off    no retries and hedges until `on`
+ *   POST /api/deps/NAME/probe/now      lets an open breaker probe at once
  *   POST /api/drain     ends gracefully
  *   POST /api/reload    reads the configuration again
  *

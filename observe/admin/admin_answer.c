@@ -64,6 +64,7 @@ void admin_json(struct http_conn *c, struct bide__out *body)
 struct writing {
     struct bide__out *out;
     struct bide__view view;
+    uint64_t topic;
     void (*write)(struct bide__out *out, const struct bide__view *view);
 };
 
@@ -89,6 +90,7 @@ static void write_view(struct bide__admin *a, struct writing *w)
         bide__wall_follow(a->wall_offset_ns, bide__wall_offset_ns());
     w->view = (struct bide__view){
         .program = s->program,
+        .file = s->file,
         .now_ns = a->loop.now_ns,
         .start_ns = a->start_ns,
         .wall_offset_ns = a->wall_offset_ns,
@@ -96,6 +98,7 @@ static void write_view(struct bide__admin *a, struct writing *w)
         .draining = s->draining && s->draining(s->ctx),
         .actions = a->token != NULL,
         .observed = observed,
+        .topic = w->topic,
     };
     if (a->conf.collector)
         bide__collector_look(a->conf.collector, look, w);
@@ -104,15 +107,21 @@ static void write_view(struct bide__admin *a, struct writing *w)
     s->release(s->ctx, observed);
 }
 
-void admin_state(struct bide__admin *a, struct bide__out *out)
+void admin_state(struct bide__admin *a, struct bide__out *out, uint64_t topic)
 {
-    struct writing w = { .out = out, .write = bide__view_write };
+    struct writing w = { .out = out,
+                         .topic = topic,
+                         .write = bide__view_write };
     write_view(a, &w);
 }
 
-void admin_history(struct bide__admin *a, struct bide__out *out)
+void admin_history(struct bide__admin *a, struct bide__out *out, uint64_t topic,
+                   bool brief)
 {
-    struct writing w = { .out = out, .write = bide__view_history };
+    struct writing w = { .out = out,
+                         .topic = topic,
+                         .write = brief ? bide__view_brief_history
+                                        : bide__view_history };
     write_view(a, &w);
 }
 
@@ -127,13 +136,16 @@ void admin_stream_begin(struct bide__admin *a, struct http_conn *c)
 }
 
 /* A client that has not read the last message does not get this one, and is
- * dropped if that continues. */
-void admin_stream_feed(const struct bide__admin *a, struct http_conn *c)
+ * dropped if that continues. Those about everything share a message. */
+void admin_stream_feed(struct bide__admin *a, struct http_conn *c)
 {
     if (!http_stream_next(c))
         return;
     bide__out_text(&c->out, "data: ");
-    bide__out_bytes(&c->out, a->state.data, a->state.len);
+    if (c->topic)
+        admin_state(a, &c->out, c->topic);
+    else
+        bide__out_bytes(&c->out, a->state.data, a->state.len);
     bide__out_text(&c->out, "\n\n");
     http_stream_send(c);
 }

@@ -129,5 +129,5 @@ const char *admin_guard_action(const struct bide__admin *a,
     if (!given.at || given.len <= n || strncasecmp(given.at, scheme, n) != 0)
         return "expected `Authorization: Bearer TOKEN`";
     given = (struct piece){ given.at + n, given.len - n };
-    return same_secret(given, a->token) ? NULL : "not the token";
+    return same_secret(given, a->token) ? NULL : "invalid token";
 }

@@ -44,12 +44,13 @@ void admin_answer(struct http_conn *c, const struct admin_answer *answer);
 void admin_problem(struct http_conn *c, int status, const char *detail);
 void admin_json(struct http_conn *c, struct bide__out *body);
 
-/* Writes a message of the stream: this second's state. */
-void admin_state(struct bide__admin *a, struct bide__out *out);
-void admin_history(struct bide__admin *a, struct bide__out *out);
+/* Writes a message of the stream: this second's state; topic as in view.h. */
+void admin_state(struct bide__admin *a, struct bide__out *out, uint64_t topic);
+void admin_history(struct bide__admin *a, struct bide__out *out, uint64_t topic,
+                   bool brief);
 
 /* Begins a stream; and writes a message into it, if it has taken the last. */
 void admin_stream_begin(struct bide__admin *a, struct http_conn *c);
-void admin_stream_feed(const struct bide__admin *a, struct http_conn *c);
+void admin_stream_feed(struct bide__admin *a, struct http_conn *c);
 
 #endif

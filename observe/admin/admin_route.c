@@ -8,6 +8,7 @@
 #include "bide/run.h"
 #include "observe/admin/admin_parts.h"
 #include "observe/admin/page.h"
+#include "observe/admin/view.h"
 #include "observe/export/prometheus.h"
 
 static const char TEXT[] = "text/plain; charset=utf-8";
@@ -16,6 +17,24 @@ static void say(struct http_conn *c, int status, const char *text)
 {
     admin_answer(
         c, &(struct admin_answer){ status, TEXT, NULL, text, strlen(text) });
+}
+
+/* Copies a text with %XX decoded. False: it is malformed or too long. */
+static bool decode(const char *at, const char *end, char *to, size_t size)
+{
+    size_t n = 0;
+    for (; at < end; at++) {
+        int c = (unsigned char)*at;
+        if (c == '%') {
+            c = end - at < 3 ? -1 : bide__hex_byte(at + 1);
+            at += 2;
+        }
+        if (c <= 0 || n + 1 >= size)
+            return false;
+        to[n++] = (char)c;
+    }
+    to[n] = '\0';
+    return true;
 }
 
 /* ===== GET ===== */
@@ -68,17 +87,50 @@ static void get_ready(struct bide__admin *a, struct http_conn *c)
                    : "not ready\n");
 }
 
+/* The value of a parameter of the query, decoded; NULL: it is not there, or too
+ * long. Without "=" it is "". */
+static const char *parameter(const struct http_conn *c, const char *name,
+                             char *to, size_t size)
+{
+    const char *at = c->in + c->head.path + c->head.path_len;
+    const char *end = at + c->head.query_len;
+    size_t len = strlen(name);
+
+    while (at < end) {
+        const char *begin = at + 1; /* after "?" or "&" */
+        for (at = begin; at < end && *at != '&';)
+            at++;
+        if ((size_t)(at - begin) < len || memcmp(begin, name, len) != 0)
+            continue;
+        begin += len;
+        if (begin == at || *begin == '=')
+            return decode(begin == at ? at : begin + 1, at, to, size) ? to
+                                                                      : NULL;
+    }
+    return NULL;
+}
+
+/* Which dependency it is about; 0: all. */
+static uint64_t topic_of(const struct http_conn *c)
+{
+    char dep[256];
+    const char *name = parameter(c, "dep", dep, sizeof dep);
+    return name ? bide__view_topic(name) : 0;
+}
+
 static void get_state(struct bide__admin *a, struct http_conn *c)
 {
     struct bide__out body = { 0 };
-    admin_state(a, &body);
+    admin_state(a, &body, topic_of(c));
     admin_json(c, &body);
 }
 
 static void get_history(struct bide__admin *a, struct http_conn *c)
 {
     struct bide__out body = { 0 };
-    admin_history(a, &body);
+    char word[8];
+    admin_history(a, &body, topic_of(c),
+                  parameter(c, "brief", word, sizeof word) != NULL);
     admin_json(c, &body);
 }
 
@@ -88,8 +140,10 @@ static void get_stream(struct bide__admin *a, struct http_conn *c)
         say(c, 200, "");
     else if (!http_server_has_room_for_stream(&a->server))
         admin_problem(c, 503, "there are too many streams already");
-    else
+    else {
+        c->topic = topic_of(c);
         admin_stream_begin(a, c);
+    }
 }
 
 static const struct {
@@ -106,30 +160,6 @@ static const struct {
 };
 
 /* ===== POST ===== */
-
-/* Copies the part before the next slash, with %XX decoded. Returns the rest, or
- * NULL if it is malformed or too long. */
-static const char *segment(const char *at, const char *end, char *to,
-                           size_t size)
-{
-    size_t n = 0;
-    for (; at < end && *at != '/'; at++) {
-        int c = (unsigned char)*at;
-        if (c == '%') {
-            c = end - at < 3 ? -1 : bide__hex_byte(at + 1);
-            at += 2;
-        }
-        if (c <= 0 || n + 1 >= size)
-            return NULL;
-        to[n++] = (char)c;
-    }
-    to[n] = '\0';
-    return at;
-}
-
-static const char no_action[] = "expected /api/deps/NAME/breaker/MODE, "
-                                "/api/deps/NAME/retries/off or "
-                                "/api/deps/NAME/fault/on";
 
 static bool mode_by_name(const char *name, bide_breaker_mode *ret)
 {
@@ -171,67 +201,97 @@ static void post_breaker(struct bide__admin *a, struct http_conn *c,
         act(c, s->force(s->ctx, dep, mode, why, sizeof why), why);
 }
 
-/* Something of a dependency that can be on or off. */
-struct toggle {
-    const char *what;
-    bool (*set)(void *ctx, const char *dep, bool on, char *why, size_t size);
-    const char *without; /* what a program says that does not have it */
-};
-
+/* Something of a dependency that can be on or off; `without` is what a program
+ * says that does not have it. */
 static void post_toggle(struct bide__admin *a, struct http_conn *c,
-                        const struct toggle *t, const char *dep,
-                        const char *word)
+                        bool (*set)(void *ctx, const char *dep, bool on,
+                                    char *why, size_t size),
+                        const char *without, const char *dep, const char *word)
 {
     bool on = strcmp(word, "on") == 0;
     char why[256] = "";
 
     if (!on && strcmp(word, "off") != 0)
         admin_problem(c, 400, "expected on or off");
-    else if (!t->set)
-        admin_problem(c, 501, t->without);
+    else if (!set)
+        admin_problem(c, 501, without);
     else
-        act(c, t->set(a->conf.source->ctx, dep, on, why, sizeof why), why);
+        act(c, set(a->conf.source->ctx, dep, on, why, sizeof why), why);
 }
 
-static void post_action(struct bide__admin *a, struct http_conn *c,
-                        const char *dep, const char *what, const char *word)
+static void post_retries(struct bide__admin *a, struct http_conn *c,
+                         const char *dep, const char *word)
+{
+    post_toggle(a, c, a->conf.source->retries,
+                "this program cannot turn retries off", dep, word);
+}
+
+static void post_fault(struct bide__admin *a, struct http_conn *c,
+                       const char *dep, const char *word)
+{
+    post_toggle(a, c, a->conf.source->fault, "this program makes no faults", dep,
+                word);
+}
+
+static void post_probe(struct bide__admin *a, struct http_conn *c,
+                       const char *dep, const char *word)
 {
     const struct bide__source *s = a->conf.source;
-    const struct toggle toggles[] = {
-        { "retries", s->retries, "this program cannot turn retries off" },
-        { "fault", s->fault, "this program makes no faults" },
-    };
+    char why[256] = "";
 
-    if (strcmp(what, "breaker") == 0) {
-        post_breaker(a, c, dep, word);
-        return;
-    }
-    for (size_t i = 0; i < sizeof toggles / sizeof toggles[0]; i++)
-        if (strcmp(what, toggles[i].what) == 0) {
-            post_toggle(a, c, &toggles[i], dep, word);
-            return;
-        }
-    admin_problem(c, 404, no_action);
+    if (strcmp(word, "now") != 0)
+        admin_problem(c, 400, "expected now");
+    else if (!s->probe)
+        admin_problem(c, 501, "this program cannot probe breakers");
+    else
+        act(c, s->probe(s->ctx, dep, why, sizeof why), why);
 }
 
-/* /api/deps/NAME/breaker/MODE, .../retries/off or .../fault/on, starting at
- * NAME. */
+static const struct {
+    const char *what;
+    void (*post)(struct bide__admin *a, struct http_conn *c, const char *dep,
+                 const char *word);
+} dep_actions[] = {
+    { "breaker", post_breaker },
+    { "fault", post_fault },
+    { "probe", post_probe },
+    { "retries", post_retries },
+};
+
+/* Where the last segment begins, after its slash; NULL: there is none. */
+static const char *last_segment(const char *at, const char *end)
+{
+    for (const char *p = end; p > at; p--)
+        if (p[-1] == '/')
+            return p;
+    return NULL;
+}
+
+/* NAME/breaker/MODE, NAME/fault/on, and so on. Read from the end: there may
+ * be slashes in NAME, encoded or not. */
 static void post_dep(struct bide__admin *a, struct http_conn *c,
                      const char *at, const char *end)
 {
+    enum { N = sizeof dep_actions / sizeof dep_actions[0] };
+    const char *word_at = last_segment(at, end);
+    const char *what_at = word_at ? last_segment(at, word_at - 1) : NULL;
     char dep[256], what[16], word[32];
+    size_t i = 0;
 
-    at = segment(at, end, dep, sizeof dep);
-    if (at && at < end)
-        at = segment(at + 1, end, what, sizeof what);
-    if (at && at < end)
-        at = segment(at + 1, end, word, sizeof word);
+    if (!what_at || what_at - 1 == at ||
+        !decode(at, what_at - 1, dep, sizeof dep) ||
+        !decode(what_at, word_at - 1, what, sizeof what) ||
+        !decode(word_at, end, word, sizeof word))
+        i = N;
+    while (i < N && strcmp(dep_actions[i].what, what) != 0)
+        i++;
+    if (i < N)
+        dep_actions[i].post(a, c, dep, word);
     else
-        at = NULL;
-    if (at && at == end)
-        post_action(a, c, dep, what, word);
-    else
-        admin_problem(c, 404, no_action);
+        admin_problem(c, 404,
+                      "expected /api/deps/NAME/breaker/MODE, "
+                      "/api/deps/NAME/retries/off, /api/deps/NAME/fault/on "
+                      "or /api/deps/NAME/probe/now");
 }
 
 static void post(struct bide__admin *a, struct http_conn *c, const char *path,

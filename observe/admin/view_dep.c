@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "observe/admin/condition.h"
 #include "observe/admin/ideal.h"
 #include "observe/admin/view.h"
 #include "observe/admin/view_parts.h"
@@ -39,7 +40,6 @@ static void put_counts(const struct part *p)
         bide__json_count(j, bide_reason_name(r), s->retries_by_reason[r]);
     bide__json_count(j, "dropped", s->retries_dropped);
     bide__json_end(j);
-    bide__json_flag(j, "retries_on", s->retries_on);
     bide__json_number(j, "amplification", bide_stats_amplification(s));
 }
 
@@ -63,26 +63,35 @@ static const char *mode_name(bide_breaker_mode mode)
     return names[mode];
 }
 
-static void put_breaker(const struct part *p)
+/* Of a breaker, whatever an overview needs; returns the rest. */
+static bide_breaker_view begin_breaker(const struct part *p)
 {
-    const bide_breaker_conf *conf = &p->conf->breaker;
     bide_breaker_view view = { .state = BIDE_BREAKER_CLOSED };
     int64_t left;
 
     bide_dep_breaker_view(p->dep, p->now_ns, &view);
     left = view.open_until_ns > p->now_ns ? view.open_until_ns - p->now_ns : 0;
     bide__json_object(p->j, "breaker");
-    bide__json_flag(p->j, "on", conf->kind != BIDE_BREAKER_OFF);
+    bide__json_flag(p->j, "on", p->conf->breaker.kind != BIDE_BREAKER_OFF);
     bide__json_text(p->j, "state", bide_breaker_state_name(view.state));
     bide__json_text(p->j, "mode", mode_name(view.mode));
+    bide__json_ms(p->j, "open_for_ms",
+                  view.state == BIDE_BREAKER_OPEN ? left : 0);
+    bide__json_count(p->j, "opened", p->s->breaker_to[BIDE_BREAKER_OPEN]);
+    return view;
+}
+
+static void put_breaker(const struct part *p)
+{
+    const bide_breaker_conf *conf = &p->conf->breaker;
+    bide_breaker_view view = begin_breaker(p);
+
+    bide__json_count(p->j, "trips", p->s->breaker_trips);
     bide__json_count(p->j, "attempts", view.attempts);
     bide__json_count(p->j, "failed", view.failed);
     bide__json_count(p->j, "slow", view.slow);
     bide__json_number(p->j, "opens_at", conf->failure_rate);
     bide__json_count(p->j, "min_calls", conf->min_calls);
-    bide__json_ms(p->j, "open_for_ms",
-                  view.state == BIDE_BREAKER_OPEN ? left : 0);
-    bide__json_count(p->j, "opened", p->s->breaker_to[BIDE_BREAKER_OPEN]);
     bide__json_end(p->j);
 }
 
@@ -123,6 +132,10 @@ static void put_budget(const struct part *p)
                       left == BIDE_FOREVER ? INFINITY : (double)left);
     bide__json_number(p->j, "usual", usual_budget(&p->conf->budget));
     bide__json_end(p->j);
+}
+
+static void put_limits(const struct part *p)
+{
     bide__json_object(p->j, "limits");
     bide__json_number(p->j, "rate", p->s->rate);
     bide__json_count(p->j, "in_flight", p->s->in_flight);
@@ -202,6 +215,40 @@ static void put_endpoints(struct bide__json *j, const struct bide__observed *w,
         bide__json_count(j, "idle", e->idle);
         bide__json_count(j, "requests", e->requests);
         bide__json_count(j, "failures", e->failures);
+        bide__json_count(j, "retries", e->retries);
+        bide__json_end(j);
+    }
+    bide__json_end(j);
+}
+
+static void count_endpoints(struct bide__json *j,
+                            const struct bide__observed *w,
+                            const char *upstream)
+{
+    uint64_t up = 0, all = 0;
+    for (size_t i = 0; i < w->n_endpoints; i++) {
+        const struct bide__observed_endpoint *e = &w->endpoints[i];
+        if (strcmp(e->upstream, upstream) != 0)
+            continue;
+        up += bide__endpoint_is_up(e);
+        all++;
+    }
+    bide__json_count(j, "endpoints_up", up);
+    bide__json_count(j, "endpoints_all", all);
+}
+
+static void put_routes(struct bide__json *j, const struct bide__observed *w,
+                       const char *dep)
+{
+    bide__json_list(j, "routes");
+    for (size_t i = 0; i < w->n_routes; i++) {
+        const struct bide__observed_route *r = &w->routes[i];
+        if (strcmp(r->dep, dep) != 0)
+            continue;
+        bide__json_object(j, NULL);
+        bide__json_text(j, "name", r->name);
+        bide__json_count(j, "requests", r->requests);
+        bide__json_count(j, "retries", r->retries);
         bide__json_end(j);
     }
     bide__json_end(j);
@@ -218,25 +265,55 @@ static void put_second(struct bide__json *j, const struct bide__view *view,
         bide__json_null(j, "second");
 }
 
+/* Begins an object with what is written of every dependency. */
+static void begin(struct part *p, const struct bide__view *view,
+                  const struct bide__observed_dep *d, bide_stats *stats)
+{
+    struct bide__condition h = bide__condition_of(view, d);
+
+    bide__observed_stats(d, p->now_ns, stats);
+    p->s = stats;
+    bide__json_object(p->j, NULL);
+    bide__json_text(p->j, "name", d->name);
+    bide__json_text(p->j, "policy", d->policy);
+    bide__json_flag(p->j, "faults", d->faults);
+    bide__json_flag(p->j, "retries_on", stats->retries_on);
+    bide__json_text(p->j, "mood", bide__mood_name(h.mood));
+    bide__json_text(p->j, "why", h.why);
+}
+
 void bide__view_dep(struct bide__json *j, const struct bide__view *view,
                     const struct bide__observed_dep *d)
 {
     bide_stats stats;
-    struct part p = { j, &stats, bide_dep_policy(d->dep), d->dep,
-                      view->now_ns };
+    struct part p = { j, NULL, bide_dep_policy(d->dep), d->dep, view->now_ns };
 
-    bide__observed_stats(d, view->now_ns, &stats);
-    bide__json_object(j, NULL);
-    bide__json_text(j, "name", d->name);
-    bide__json_text(j, "policy", d->policy);
-    bide__json_flag(j, "faults", d->faults);
+    begin(&p, view, d, &stats);
     put_counts(&p);
     put_hedges(&p);
     put_breaker(&p);
     put_budget(&p);
+    put_limits(&p);
     bide__view_rules(j, p.conf);
     put_histograms(&p);
     put_second(j, view, d->name);
     put_endpoints(j, view->observed, d->upstream);
+    put_routes(j, view->observed, d->name);
+    bide__json_end(j);
+}
+
+void bide__view_brief(struct bide__json *j, const struct bide__view *view,
+                      const struct bide__observed_dep *d)
+{
+    bide_stats stats;
+    struct part p = { j, NULL, bide_dep_policy(d->dep), d->dep, view->now_ns };
+
+    begin(&p, view, d, &stats);
+    bide__json_flag(j, "brief", true);
+    begin_breaker(&p);
+    bide__json_end(j);
+    put_budget(&p);
+    put_second(j, view, d->name);
+    count_endpoints(j, view->observed, d->upstream);
     bide__json_end(j);
 }

@@ -58,6 +58,8 @@ static void put_outcome(struct bide__json *j, const struct bide__event *e)
     bide__json_text(j, "class", bide_class_name(e->cls));
     if (e->status)
         bide__json_count(j, "status", e->status);
+    if (e->grpc)
+        bide__json_text(j, "grpc_status", bide_grpc_name(e->grpc - 1));
     if (e->fault != BIDE_FAULT_NONE)
         bide__json_text(j, "fault", bide_fault_name(e->fault));
     if (e->hinted)
@@ -88,9 +90,11 @@ void bide__view_decision(struct bide__json *j, const struct bide__view *view,
     bide__json_text(j, "text", bide_reason_text(e->reason));
     bide__json_ms(j, "value_ms", e->value_ns);
     bide__json_ms(j, "wait_ms", e->wait_ns);
+    bide__json_ms(j, "computed_ms", e->computed_ns);
     bide__json_ms(j, "asked_ms", e->asked_ns);
     bide__json_ms(j, "slept_ms", e->slept_ns);
     bide__json_ms(j, "took_ms", e->end_ns - e->begin_ns);
+    bide__json_ms(j, "elapsed_ms", e->elapsed_ns);
     bide__json_end(j);
 }
 

@@ -13,6 +13,8 @@ struct bide__view;
 /* The parts, for view.c. */
 void bide__view_dep(struct bide__json *j, const struct bide__view *view,
                     const struct bide__observed_dep *d);
+void bide__view_brief(struct bide__json *j, const struct bide__view *view,
+                      const struct bide__observed_dep *d);
 void bide__view_sample(struct bide__json *j, const char *key,
                        const struct bide__view *view,
                        const struct bide__sample *s);

@@ -84,6 +84,7 @@ void bide__event_call(struct bide__event *e, uint32_t attempts,
     e->action = BIDE_DONE;
     e->reason = (uint8_t)reason;
     e->attempt = attempts;
+    e->cls = BIDE_IGNORED; /* unless there was an attempt: nothing happened */
     if (last)
         set_outcome(e, last);
 }
@@ -104,4 +105,11 @@ bool bide__event_decides(const struct bide__event *e)
         return false;
     return e->kind == BIDE__EVENT_ATTEMPT || e->attempt == 0 ||
            e->reason == BIDE_BECAUSE_CUT_SHORT;
+}
+
+bool bide__event_saved(const struct bide__event *e)
+{
+    return e->kind == BIDE__EVENT_ATTEMPT && e->attempt > 1 &&
+           e->why != BIDE_BECAUSE_HEDGE && e->reason == BIDE_BECAUSE_SUCCESS &&
+           e->cls == BIDE_SUCCESS;
 }

@@ -72,14 +72,17 @@ struct bide__event {
     uint8_t from, to; /* BREAKER: bide_breaker_state */
     bool hinted;
     bool not_processed;
+    uint8_t grpc;      /* a bide_grpc + 1; 0: there was none */
     uint16_t status;   /* of HTTP; 0: there was none */
     uint32_t attempt;  /* ATTEMPT: its number; CALL: how many there were */
     uint32_t attempts; /* the maximum that the policy allows */
     int64_t begin_ns;  /* on the driver's monotonic clock */
     int64_t end_ns;
+    int64_t elapsed_ns; /* ATTEMPT: since the call began, when it was decided */
     int64_t hint_ns;  /* what the server asked for, if hinted */
-    int64_t asked_ns; /* the wait before this attempt, as requested ... */
-    int64_t slept_ns; /* ... and actual; CALL: of all waits */
+    int64_t computed_ns; /* the wait before this attempt: before jitter, ... */
+    int64_t asked_ns;    /* ... as drawn, ... */
+    int64_t slept_ns;    /* ... and actual; CALL: of all waits */
     int64_t value_ns; /* the wait after it: before jitter, ... */
     int64_t wait_ns;  /* ... as drawn */
     struct bide__trace trace;
@@ -116,6 +119,10 @@ void bide__event_breaker(struct bide__event *e, const char *dep,
  * that failed, or the refusal of a call before its first; or that a response
  * broke off, which no decision can change. */
 bool bide__event_decides(const struct bide__event *e);
+
+/* Whether it is a retry that succeeded: no decision, but its wait is worth a
+ * line in the log. */
+bool bide__event_saved(const struct bide__event *e);
 
 /* Sets a text, once, cut to its size. */
 void bide__event_put(struct bide__event *e, enum bide__event_text which,

@@ -60,19 +60,29 @@ static void compare(struct bide__sample *s, const bide_stats *now,
     compare_times(s, now, before);
 }
 
+/* What happened since a mark, which is then moved to now. */
+static void measure(struct bide__sample *s, struct bide__history_mark *since,
+                    const bide_stats *stats, int64_t now)
+{
+    *s = (struct bide__sample){ .at_ns = now,
+                                .seconds = (float)(now - since->at_ns) / 1e9f };
+    compare(s, stats, &since->stats);
+    *since = (struct bide__history_mark){ *stats, now };
+}
+
 static void add_sample(struct bide__track *t,
                        const struct bide__observed_dep *d, int64_t now)
 {
     bide_stats stats;
-    struct bide__sample *s = &t->sample[t->n % BIDE__HISTORY];
 
     bide__observed_stats(d, now, &stats);
-    *s = (struct bide__sample){ .at_ns = now,
-                                .seconds = (float)(now - t->last_ns) / 1e9f };
-    compare(s, &stats, &t->last);
-    t->last = stats;
-    t->last_ns = now;
+    measure(&t->sample[t->n % BIDE__HISTORY], &t->last, &stats, now);
     t->n++;
+    if (t->n % BIDE__HISTORY_STEP == 0) {
+        size_t i = t->n / BIDE__HISTORY_STEP - 1;
+        measure(&t->coarse[i % BIDE__HISTORY_COARSE_KEPT], &t->coarse_last,
+                &stats, now);
+    }
 }
 
 /* ===== tracks ===== */
@@ -104,12 +114,13 @@ static void tick(struct bide__history *h, const struct bide__observed_dep *d,
 
     if (t) {
         t->seen = true;
-        if (now > t->last_ns)
+        if (now > t->last.at_ns)
             add_sample(t, d, now);
     } else if ((t = add_track(h, d->name))) {
         t->seen = true;
-        t->last_ns = now;
-        bide__observed_stats(d, now, &t->last);
+        t->last.at_ns = now;
+        bide__observed_stats(d, now, &t->last.stats);
+        t->coarse_last = t->last;
     }
 }
 
@@ -144,13 +155,26 @@ const struct bide__track *bide__history_find(const struct bide__history *h,
     return find(h, name);
 }
 
+/* The samples of a second that are listed: they begin where a coarse one
+ * ends. */
+static size_t fine(const struct bide__track *t)
+{
+    const size_t whole = BIDE__HISTORY - BIDE__HISTORY_STEP;
+    return t->n < whole ? t->n : whole + t->n % BIDE__HISTORY_STEP;
+}
+
 size_t bide__track_samples(const struct bide__track *t)
 {
-    return t->n < BIDE__HISTORY ? t->n : BIDE__HISTORY;
+    size_t coarse = (t->n - fine(t)) / BIDE__HISTORY_STEP;
+    return fine(t) +
+           (coarse < BIDE__HISTORY_COARSE ? coarse : BIDE__HISTORY_COARSE);
 }
 
 const struct bide__sample *bide__track_sample(const struct bide__track *t,
                                               size_t age)
 {
-    return &t->sample[(t->n - 1 - age) % BIDE__HISTORY];
+    if (age < fine(t))
+        return &t->sample[(t->n - 1 - age) % BIDE__HISTORY];
+    size_t end = (t->n - fine(t)) / BIDE__HISTORY_STEP; /* of those before */
+    return &t->coarse[(end - 1 - (age - fine(t))) % BIDE__HISTORY_COARSE_KEPT];
 }

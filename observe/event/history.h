@@ -1,13 +1,14 @@
-/* The last minutes, second by second: the data for charts, so that a page that
- * is opened in the middle of an outage shows how it began.
+/* The last fifteen minutes: the data for charts, so that a page that is opened in
+ * the middle of an outage shows how it began.
  *
  *     bide__history_tick(&history, &observed, now_ns);      // each second
  *     const struct bide__track *t = bide__history_find(&history, "pay");
  *     const struct bide__sample *s = bide__track_sample(t, 0); // the newest
  *
- * A sample holds what happened in its second, not totals, in 130 bytes, so five
- * minutes of a dependency take 40 KB. A dependency that is no longer in the
- * list is dropped. */
+ * A sample holds what happened in its second, not totals. Five minutes are kept
+ * second by second; of the ten minutes before there is one sample for every ten
+ * seconds, as exact as the others and ten times as long. So a dependency takes
+ * 70 KB. One that is no longer in the list is dropped. */
 #ifndef BIDE_OBSERVE_EVENT_HISTORY_H
 #define BIDE_OBSERVE_EVENT_HISTORY_H
 
@@ -15,8 +16,13 @@
 #include "observe/event/observed.h"
 
 enum {
-    BIDE__HISTORY = 300,                    /* samples */
-    BIDE__HISTORY_DEPS = 64,                /* further ones have no history */
+    BIDE__HISTORY_STEP = 10,                  /* seconds in a coarse sample */
+    BIDE__HISTORY = 300 + BIDE__HISTORY_STEP, /* samples of a second */
+    BIDE__HISTORY_COARSE = 60,                /* listed before those; kept are
+                                               also the ones beside them */
+    BIDE__HISTORY_COARSE_KEPT =
+        BIDE__HISTORY_COARSE + BIDE__HISTORY / BIDE__HISTORY_STEP,
+    BIDE__HISTORY_DEPS = 512,               /* further ones have no history */
     BIDE__DONE_REASONS = BIDE_BECAUSE_FIRST /* why a call is done */
 };
 
@@ -40,9 +46,12 @@ struct bide__track {
     char name[256];
     bool seen;       /* in this tick */
     size_t n;        /* samples ever taken */
-    bide_stats last; /* totals at the end of the last one */
-    int64_t last_ns;
+    struct bide__history_mark {
+        bide_stats stats;
+        int64_t at_ns;
+    } last, coarse_last; /* totals at the end of the last one of each */
     struct bide__sample sample[BIDE__HISTORY];
+    struct bide__sample coarse[BIDE__HISTORY_COARSE_KEPT];
 };
 
 /* All zero is an empty one. Threads: owned. */
@@ -60,8 +69,8 @@ void bide__history_done(struct bide__history *h);
 const struct bide__track *bide__history_find(const struct bide__history *h,
                                              const char *name);
 
-/* How many samples there are, and the one of `age` ticks ago; 0 is the newest.
- */
+/* How many samples there are, without gap or overlap, and one of them; 0 is the
+ * newest. */
 size_t bide__track_samples(const struct bide__track *t);
 const struct bide__sample *bide__track_sample(const struct bide__track *t,
                                               size_t age);

@@ -80,18 +80,41 @@ static int newest_first(const void *a, const void *b)
     return (x->end_ns < y->end_ns) - (x->end_ns > y->end_ns);
 }
 
-/* As many of each as fit. */
-size_t bide__journal_list(const struct bide__journal *j,
+/* The newest of some pages, at most `most`. */
+static size_t take(const struct bide__pages *p, size_t most,
+                   const struct bide__entry **ret)
+{
+    size_t n = 0;
+    while (n < p->n && n < BIDE__JOURNAL && n < most) {
+        ret[n] = &p->entry[(p->n - 1 - n) % BIDE__JOURNAL];
+        n++;
+    }
+    return n;
+}
+
+static void sort(const struct bide__entry **list, size_t n)
+{
+    qsort(list, n, sizeof list[0], newest_first);
+}
+
+size_t bide__journal_list(const struct bide__journal *j, const char *first,
                           const struct bide__entry *ret[BIDE__JOURNAL_SHOWN])
 {
-    size_t n = 0, each = j->n_pages ? BIDE__JOURNAL_SHOWN / j->n_pages : 0;
+    const struct bide__entry *others[BIDE__JOURNAL_SHOWN + BIDE__JOURNAL_DEPS];
+    size_t n = 0, m = 0;
+    size_t each = j->n_pages ? BIDE__JOURNAL_SHOWN / j->n_pages : 0;
+
     for (size_t i = 0; i < j->n_pages; i++) {
         const struct bide__pages *p = j->pages[i];
-        for (uint64_t age = 0; age < p->n && age < BIDE__JOURNAL && age < each;
-             age++)
-            ret[n++] = &p->entry[(p->n - 1 - age) % BIDE__JOURNAL];
+        if (first && strcmp(dep_of(&p->entry[0].event), first) == 0)
+            n = take(p, BIDE__JOURNAL, ret);
+        else
+            m += take(p, each ? each : 1, others + m);
     }
-    qsort(ret, n, sizeof ret[0], newest_first);
+    sort(others, m);
+    for (size_t i = 0; i < m && n < BIDE__JOURNAL_SHOWN; i++)
+        ret[n++] = others[i];
+    sort(ret, n);
     return n;
 }
 

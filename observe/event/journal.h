@@ -3,7 +3,7 @@
  *
  *     bide__journal_add(&journal, &event);
  *     const struct bide__entry *all[BIDE__JOURNAL_SHOWN];
- *     size_t n = bide__journal_list(&journal, all);      // newest first
+ *     size_t n = bide__journal_list(&journal, NULL, all); // newest first
  *
  * A decision follows an attempt that failed, or is the refusal of a call before
  * its first. Each dependency has its own room, so that one in trouble does not
@@ -15,8 +15,8 @@
 #include "observe/event/event.h"
 
 enum {
-    BIDE__JOURNAL = 32,      /* decisions of a dependency */
-    BIDE__JOURNAL_DEPS = 64, /* the rest share the last one's */
+    BIDE__JOURNAL = 32,       /* decisions of a dependency */
+    BIDE__JOURNAL_DEPS = 512, /* the rest share the last one's */
     BIDE__JOURNAL_TURNS = 256,
     BIDE__JOURNAL_SHOWN = 128
 };
@@ -51,9 +51,12 @@ struct bide__journal {
 void bide__journal_add(struct bide__journal *j, const struct bide__event *e);
 void bide__journal_done(struct bide__journal *j);
 
-/* The newest decisions, and the state change `age` ago; 0 is the newest. */
-size_t bide__journal_list(const struct bide__journal *j,
+/* The newest decisions: as many of each dependency as fit, but all of `first`
+ * (may be NULL). */
+size_t bide__journal_list(const struct bide__journal *j, const char *first,
                           const struct bide__entry *ret[BIDE__JOURNAL_SHOWN]);
+
+/* The state change `age` ago; 0 is the newest. */
 size_t bide__journal_turns(const struct bide__journal *j);
 const struct bide__turn *bide__journal_turn(const struct bide__journal *j,
                                             size_t age);

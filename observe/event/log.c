@@ -55,7 +55,8 @@ static void pass_on(struct bide__log *log)
 void bide__log_event(struct bide__log *log, const struct bide__event *e,
                      int64_t now_ns)
 {
-    if (e->kind != BIDE__EVENT_BREAKER && !bide__event_decides(e))
+    if (e->kind != BIDE__EVENT_BREAKER && !bide__event_decides(e) &&
+        !bide__event_saved(e))
         return;
     if (!take_token(log, now_ns)) {
         log->suppressed++;

@@ -9,7 +9,9 @@
  *   {"time":"2026-11-16T08:00:00.123Z","event":"retry","dep":"pay",
  *    "operation":"GET /pay/17","attempt":2,"attempts":4,"class":"transient",
  *    "status":503,"reason":"backoff","wait_computed_ms":200,"wait_ms":132.5,
- *    "slept_ms":87.1,...}
+ *    "computed_ms":100,"asked_ms":86.9,"slept_ms":87.1,...}
+ *
+ * wait_... is the wait that follows; the other three are the wait before.
  *
  * Most decisions are made during an outage, which is when a flooded disk or log
  * collector hurts most: a token bucket lets through a number of lines a second,
@@ -44,7 +46,7 @@ void bide__log_init(struct bide__log *log, struct bide__lines *to,
                     double per_s, double burst, int64_t wall_offset_ns);
 void bide__log_done(struct bide__log *log);
 
-/* Logs an event, if there is a token for it. Successful attempts are not
+/* Logs an event, if there is a token for it. First attempts that succeed are not
  * decisions, and finished calls are in the access log: neither makes a line. */
 void bide__log_event(struct bide__log *log, const struct bide__event *e,
                      int64_t now_ns);

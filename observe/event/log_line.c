@@ -44,11 +44,15 @@ static const char *event_name(const struct bide__event *e)
     return e->reason == BIDE_BECAUSE_HEDGE ? "hedge" : "retry";
 }
 
+/* A response that broke off had been a success until then. */
 static void put_outcome(struct bide__json *j, const struct bide__event *e)
 {
-    put_text(j, "class", bide_class_name(e->cls));
+    if (e->reason != BIDE_BECAUSE_CUT_SHORT)
+        put_text(j, "class", bide_class_name(e->cls));
     if (e->status)
         bide__json_count(j, "status", e->status);
+    if (e->grpc)
+        put_text(j, "grpc_status", bide_grpc_name(e->grpc - 1));
     if (e->fault != BIDE_FAULT_NONE)
         put_text(j, "fault", bide_fault_name(e->fault));
     if (e->hinted)
@@ -61,8 +65,10 @@ static void put_waits(struct bide__json *j, const struct bide__event *e)
         bide__json_ms(j, "wait_computed_ms", e->value_ns);
         bide__json_ms(j, "wait_ms", e->wait_ns);
     }
-    if (e->kind == BIDE__EVENT_ATTEMPT && e->attempt > 1)
+    if (e->kind == BIDE__EVENT_ATTEMPT && e->attempt > 1) {
+        bide__json_ms(j, "computed_ms", e->computed_ns);
         bide__json_ms(j, "asked_ms", e->asked_ns);
+    }
     if (e->attempt > 1)
         bide__json_ms(j, "slept_ms", e->slept_ns);
     bide__json_ms(j, "took_ms", e->end_ns - e->begin_ns);

@@ -48,6 +48,7 @@ static void add_attempts(bide_stats *to, const bide_stats *from)
     to->unreached += from->unreached;
     to->late_reports += from->late_reports;
     add_all(to->breaker_to, from->breaker_to, 3);
+    to->breaker_trips += from->breaker_trips;
 }
 
 void bide__stats_add(bide_stats *to, const bide_stats *from)

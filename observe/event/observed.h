@@ -69,6 +69,15 @@ struct bide__observed_endpoint {
     uint64_t idle;        /* ... this many are idle in the pool */
     uint64_t requests;    /* attempts ever sent to it */
     uint64_t failures;    /* of those */
+    uint64_t retries;     /* of those, retries */
+};
+
+/* One way in which requests come to a dependency: a rule of the configuration,
+ * so that there are only so many. Threads: owned. */
+struct bide__observed_route {
+    const char *dep;
+    const char *name; /* what it matches: "POST /pay/" */
+    uint64_t requests, retries;
 };
 
 enum bide__value_kind { BIDE__VALUE_GAUGE, BIDE__VALUE_COUNTER };
@@ -92,7 +101,15 @@ struct bide__observed {
     size_t n_endpoints;
     const struct bide__observed_value *values;
     size_t n_values;
+    const struct bide__observed_route *routes; /* each dep and name once */
+    size_t n_routes;
 };
+
+/* Whether it takes requests. */
+static inline bool bide__endpoint_is_up(const struct bide__observed_endpoint *e)
+{
+    return e->state == BIDE__ENDPOINT_UP || e->state == BIDE__ENDPOINT_WARMING;
+}
 
 /* Return the name of a state ("ejected"), and its text in plain words. */
 const char *bide__endpoint_state_name(enum bide__endpoint_state state);

@@ -17,6 +17,8 @@
 /* Threads: immutable. */
 struct bide__source {
     const char *program; /* "bide proxy" */
+    const char *file;    /* that its policies are in, as bide explain takes it;
+                            or NULL */
     void *ctx;           /* passed to each function */
 
     /* Returns the current list; nothing in it may be freed until `release`.
@@ -37,6 +39,7 @@ struct bide__source {
                   size_t size);
     bool (*retries)(void *ctx, const char *dep, bool on, char *why,
                     size_t size);
+    bool (*probe)(void *ctx, const char *dep, char *why, size_t size);
     bool (*fault)(void *ctx, const char *dep, bool on, char *why, size_t size);
     bool (*drain)(void *ctx, char *why, size_t size);
     bool (*reload)(void *ctx, char *why, size_t size);

@@ -126,6 +126,7 @@ static struct bide__number left_of(int64_t budget)
     return any(budget == BIDE_FOREVER ? INFINITY : (double)budget);
 }
 
+ONE(trips, whole(s->breaker_trips))
 ONE(dropped, whole(s->retries_dropped))
 ONE(hedges, whole(s->hedges))
 ONE(hedges_won, whole(s->hedges_won))
@@ -182,6 +183,9 @@ static const struct family {
     { { "bide_breaker_transitions_total", COUNTER, "{transition}",
         "Transitions of the breaker, by the state that it went to." },
       put_transitions },
+    { { "bide_breaker_trips_total", COUNTER, "{transition}",
+        "Times that the breaker opened while it was closed: reopening after a "
+        "failed probe is not one." }, put_trips },
     { { "bide_budget_remaining", GAUGE, "{retry}",
         "Retries that the budget would grant now; +Inf where there is none." },
       put_budget },

@@ -6,7 +6,7 @@
 
 static uint64_t is_up(const struct bide__observed_endpoint *e)
 {
-    return e->state == BIDE__ENDPOINT_UP || e->state == BIDE__ENDPOINT_WARMING;
+    return bide__endpoint_is_up(e);
 }
 
 #define ONE(name, field)                                                       \
@@ -20,6 +20,7 @@ ONE(connections_of, connections)
 ONE(idle_of, idle)
 ONE(requests_of, requests)
 ONE(failures_of, failures)
+ONE(retries_of, retries)
 
 /* clang-format off */
 static const struct {
@@ -38,6 +39,8 @@ static const struct {
         "Attempts sent to the endpoint." }, requests_of },
     { { "bide_endpoint_failures_total", BIDE__METRIC_COUNTER, "{attempt}",
         "Attempts at the endpoint that failed." }, failures_of },
+    { { "bide_endpoint_retries_total", BIDE__METRIC_COUNTER, "{attempt}",
+        "Attempts sent to the endpoint that were retries." }, retries_of },
 };
 /* clang-format on */
 
@@ -58,6 +61,46 @@ static void walk_endpoints(const struct bide__observed *w,
             struct bide__label labels[] = { { "upstream", e->upstream },
                                             { "endpoint", e->address } };
             sink->number(sink->ctx, m, labels, 2, whole(families[f].get(e)));
+        }
+        sink->end(sink->ctx, m);
+    }
+}
+
+static uint64_t route_requests(const struct bide__observed_route *r)
+{
+    return r->requests;
+}
+
+static uint64_t route_retries(const struct bide__observed_route *r)
+{
+    return r->retries;
+}
+
+/* clang-format off */
+static const struct {
+    struct bide__metric metric;
+    uint64_t (*get)(const struct bide__observed_route *r);
+} route_families[] = {
+    { { "bide_route_requests_total", BIDE__METRIC_COUNTER, "{request}",
+        "Requests that the route took." }, route_requests },
+    { { "bide_route_retries_total", BIDE__METRIC_COUNTER, "{retry}",
+        "Retries of requests that the route took." }, route_retries },
+};
+/* clang-format on */
+
+static void walk_routes(const struct bide__observed *w,
+                        const struct bide__metric_sink *sink)
+{
+    enum { N = sizeof route_families / sizeof route_families[0] };
+    for (size_t f = 0; f < N && w->n_routes; f++) {
+        const struct bide__metric *m = &route_families[f].metric;
+        sink->begin(sink->ctx, m);
+        for (size_t i = 0; i < w->n_routes; i++) {
+            const struct bide__observed_route *r = &w->routes[i];
+            struct bide__label labels[] = { { "dep", r->dep },
+                                            { "route", r->name } };
+            sink->number(sink->ctx, m, labels, 2,
+                         whole(route_families[f].get(r)));
         }
         sink->end(sink->ctx, m);
     }
@@ -92,6 +135,7 @@ void bide__metrics_rest(const struct bide__observed *observed,
                         const struct bide__metric_sink *sink)
 {
     walk_endpoints(observed, sink);
+    walk_routes(observed, sink);
     walk_values(observed, sink);
 }
 

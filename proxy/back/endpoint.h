@@ -11,7 +11,7 @@
 #include "bide/bide.h"
 #include "net/address.h"
 
-struct endpoint_counts;
+struct request_counts;
 struct net_addresses;
 struct pool;
 struct upstream;
@@ -32,7 +32,7 @@ struct endpoint {
     atomic_uint ejected_by;   /* bits of enum ejected_by; 0: it is in use */
     _Atomic(int64_t) back_ns; /* when it returned; 0: it was never ejected */
     struct pool *pools;       /* of each worker */
-    struct endpoint_counts *counts;
+    struct request_counts *counts;
 };
 
 /* Why an endpoint gets no requests. */

@@ -1,4 +1,5 @@
 /* Upstreams: created from, and compared with, their configuration. */
+#include "proxy/back/request_counts.h"
 #include "proxy/back/upstream.h"
 
 #include <stdio.h>
@@ -12,7 +13,6 @@
 #include "net/resolve.h"
 #include "net/tls.h"
 #include "proxy/back/endpoint.h"
-#include "proxy/back/endpoint_counts.h"
 #include "proxy/back/pool.h"
 #include "proxy/worker.h"
 
@@ -132,7 +132,7 @@ static int endpoint_init(struct endpoint *e, struct upstream *u, unsigned index,
     e->authority = authority_of(c);
     e->port = c->port;
     e->tls = c->tls;
-    e->counts = endpoint_counts_get(u, e->authority);
+    e->counts = request_counts_get(u, e->authority);
     if (!e->url || !e->host || !e->authority || !e->counts ||
         pools_new(e, &u->conf, u->n_workers) < 0) {
         snprintf(err, err_size, "no memory");
@@ -154,7 +154,7 @@ static void endpoint_done(struct endpoint *e)
     free(e->addresses);
     pthread_mutex_destroy(&e->lock);
     free(e->pools);
-    endpoint_counts_unref(e->counts);
+    request_counts_unref(e->counts);
     bide_dep_free(e->breaker);
 }
 

@@ -1,4 +1,5 @@
 /* The life cycle of an attempt, except for what it sends and reads. */
+#include "proxy/back/request_counts.h"
 #include "proxy/exchange/attempt.h"
 
 #include <stdlib.h>
@@ -9,7 +10,6 @@
 #include "net/conn.h"
 #include "proxy/back/balance.h"
 #include "proxy/back/endpoint.h"
-#include "proxy/back/endpoint_counts.h"
 #include "proxy/back/link.h"
 #include "proxy/back/pool.h"
 #include "proxy/back/service.h"
@@ -301,6 +301,12 @@ static void get_link(struct attempt *a)
     }
 }
 
+/* Neither the first attempt of a call nor a hedge. */
+static bool is_retry(const struct attempt *a)
+{
+    return a->number > 1 && a->why != BIDE_BECAUSE_HEDGE;
+}
+
 void attempt_start(struct exchange *ex, const bide_decision *d)
 {
     struct worker *w = ex->worker;
@@ -310,6 +316,8 @@ void attempt_start(struct exchange *ex, const bide_decision *d)
     a->begin_ns = w->loop.now_ns;
     a->timeout_ns = d->timeout_ns;
     event_attempt(a, d->reason);
+    if (is_retry(a))
+        count(&ex->route->counts->of[w->index].retries);
     a->nth = ++ex->tries;
     if (a == w->spare_attempt)
         attempt_fail(a, BIDE_FAULT_LOCAL);
@@ -339,6 +347,8 @@ void attempt_go(struct attempt *a)
     a->pool = &e->pools[w->index];
     gauge_up(&a->pool->in_flight);
     count(&e->counts->of[w->index].requests);
+    if (is_retry(a))
+        count(&e->counts->of[w->index].retries);
     ex->tried |= UINT64_C(1) << e->index;
     ex->endpoint = e;
     a->elsewhere = ex->route->primary != NULL;

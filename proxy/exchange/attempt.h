@@ -88,7 +88,7 @@ struct attempt {
     uint32_t nth;               /* ... and of this exchange, from 1 */
     uint8_t why;                /* bide_reason that it was made for */
     uint8_t span_id[8];         /* if the request is traced */
-    int64_t asked_ns, slept_ns; /* of the wait before it */
+    struct event_wait before;   /* it was begun */
 
     struct net_buf *head; /* the unsent part of the request's head */
     uint64_t body_sent;   /* bytes of the exchange's kept body */

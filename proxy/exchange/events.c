@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "config/proxy/conf.h"
+#include "net/buf.h"
 #include "observe/event/collector.h"
 #include "proxy/back/endpoint.h"
 #include "proxy/back/pool.h"
@@ -78,9 +79,10 @@ void event_attempt(struct attempt *a, bide_reason why)
     a->why = (uint8_t)why;
     if (!writer_of(ex)->ring)
         return;
-    if (why != BIDE_BECAUSE_HEDGE && a->number > 1) {
-        a->asked_ns = ex->asked_ns;
-        a->slept_ns = ex->slept_ns;
+    if (why != BIDE_BECAUSE_HEDGE) {
+        if (a->number > 1)
+            a->before = ex->wait;
+        ex->wait = (struct event_wait){ 0, 0, 0 }; /* the next may have none */
     }
     if (is_traced(ex)) {
         struct bide__trace t =
@@ -151,27 +153,60 @@ static void describe(struct bide__event *e, const struct exchange *ex,
 
 /* ===== attempts ===== */
 
+/* What the response says in `grpc-status`: with gRPC-Web over HTTP/1.1, and where
+ * there is nothing else to send, it is a field of the head. */
+static uint8_t grpc_of(const struct attempt *a)
+{
+    const struct http1_field *f;
+    int code = 0;
+
+    if (a->phase < ATTEMPT_ANSWERED || !a->in ||
+        !http1_has(&a->resp, HTTP1_ID_GRPC_STATUS))
+        return 0;
+    f = http1_find(&a->resp, HTTP1_ID_GRPC_STATUS);
+    const char *digits = net_buf_at(a->in) + f->value;
+    for (unsigned i = 0; i < f->value_len; i++) {
+        if (digits[i] < '0' || digits[i] > '9' || code >= BIDE_N_GRPC)
+            return 0;
+        code = 10 * code + digits[i] - '0';
+    }
+    return f->value_len && code < BIDE_N_GRPC ? (uint8_t)(code + 1) : 0;
+}
+
+static struct pending_event pending_of(const struct attempt *a)
+{
+    struct pending_event t = { .attempt = a->number,
+                               .why = a->why,
+                               .grpc = grpc_of(a),
+                               .endpoint = a->pool ? a->pool->endpoint : NULL,
+                               .begin_ns = a->begin_ns,
+                               .before = a->before };
+
+    memcpy(t.span_id, a->span_id, sizeof t.span_id);
+    return t;
+}
+
 /* The attempt may be gone when its decision is made: its data is kept. */
 void event_report(struct exchange *ex, const struct attempt *a,
                   const bide_outcome *out)
 {
-    if (!writer_of(ex)->ring || (out->cls == BIDE_SUCCESS && !is_traced(ex)))
+    bool usual = out->cls == BIDE_SUCCESS && a->number == 1;
+
+    if (!writer_of(ex)->ring || (usual && !is_traced(ex)))
         return;
-    ex->pending = (struct pending_event){
-        a->number,   a->why,
-        { 0 },       a->pool ? a->pool->endpoint : ex->endpoint,
-        a->begin_ns, a->asked_ns,
-        a->slept_ns
-    };
-    memcpy(ex->pending.span_id, a->span_id, sizeof a->span_id);
+    ex->pending = pending_of(a);
+    if (!ex->pending.endpoint)
+        ex->pending.endpoint = ex->endpoint;
 }
 
 static void put_attempt(struct bide__event *e, const struct exchange *ex,
                         const struct pending_event *t)
 {
     describe(e, ex, t->endpoint);
-    e->asked_ns = t->asked_ns;
-    e->slept_ns = t->slept_ns;
+    e->grpc = t->grpc;
+    e->computed_ns = t->before.computed_ns;
+    e->asked_ns = t->before.asked_ns;
+    e->slept_ns = t->before.slept_ns;
     memcpy(e->trace.parent_id, ex->trace.span_id, sizeof e->trace.parent_id);
     memcpy(e->trace.span_id, t->span_id, sizeof e->trace.span_id);
 }
@@ -182,19 +217,20 @@ void event_decision(struct exchange *ex, const bide_decision *d)
     struct bide__event *e;
     bide_verdict verdict;
 
-    if (d->action == BIDE_WAIT && !ex->running)
-        ex->asked_ns = d->at_ns - ex->worker->loop.now_ns;
     if (t.attempt == 0)
         return;
     ex->pending.attempt = 0;
+    bool judged = ex->last.cls != BIDE_SUCCESS &&
+                  bide_call_verdict(&ex->call, &verdict) == 0;
+    if (judged && d->action == BIDE_WAIT && d->reason != BIDE_BECAUSE_RUNNING)
+        ex->wait = (struct event_wait){ verdict.value_ns, verdict.wait_ns, 0 };
     if (!(e = bide__ring_next(writer_of(ex)->ring)))
         return;
     bide__event_attempt(e, t.attempt, (bide_reason)t.why, &ex->last, t.begin_ns,
                         ex->worker->loop.now_ns);
     if (ex->last.cls != BIDE_SUCCESS)
-        bide__event_decision(
-            e, d,
-            bide_call_verdict(&ex->call, &verdict) == 0 ? &verdict : NULL);
+        bide__event_decision(e, d, judged ? &verdict : NULL);
+    e->elapsed_ns = ex->worker->loop.now_ns - ex->begin_ns;
     put_attempt(e, ex, &t);
     bide__ring_commit(writer_of(ex)->ring);
 }
@@ -209,11 +245,7 @@ void event_lost(struct attempt *a)
 
     if (!is_traced(ex) || !(e = bide__ring_next(writer_of(ex)->ring)))
         return;
-    struct pending_event t = { a->number,   a->why,
-                               { 0 },       a->pool ? a->pool->endpoint : NULL,
-                               a->begin_ns, a->asked_ns,
-                               a->slept_ns };
-    memcpy(t.span_id, a->span_id, sizeof t.span_id);
+    struct pending_event t = pending_of(a);
     bide__event_attempt(e, a->number, (bide_reason)a->why, &ignored,
                         a->begin_ns, ex->worker->loop.now_ns);
     put_attempt(e, ex, &t);

@@ -1,6 +1,6 @@
 /* proxy/exchange/events.h: events for observers: one for each attempt that
- * failed, for each call that was refused, and for all of them if the request is
- * traced.
+ * failed, for each retry, for each call that was refused, and for all of them if
+ * the request is traced.
  *
  *     event_begin(ex);                     // reads the caller's traceparent
  *     event_report(ex, a, &outcome);       // an attempt has ended, ...
@@ -8,8 +8,8 @@
  *     event_over(ex);
  *
  * Events go into the worker's ring, which never waits (observe/event/ring.h). A
- * worker without a ring emits none, and a request that succeeds and is not
- * traced costs a comparison at each of these. Threads: owned, by the worker. */
+ * worker without a ring emits none, and a request that succeeds at once and is
+ * not traced costs a comparison at each of these. Threads: owned, by the worker. */
 #ifndef BIDE_PROXY_EXCHANGE_EVENTS_H
 #define BIDE_PROXY_EXCHANGE_EVENTS_H
 
@@ -30,13 +30,20 @@ struct event_writer {
     bool traces;     /* spans are exported */
 };
 
+/* The wait before a retry: before jitter, as drawn, and actual. */
+struct event_wait {
+    int64_t computed_ns, asked_ns, slept_ns;
+};
+
 /* An attempt that was reported, but whose decision is not known yet. */
 struct pending_event {
     uint32_t attempt; /* 0: none */
     uint8_t why;      /* bide_reason that it was made for */
     uint8_t span_id[8];
+    uint8_t grpc; /* as in an event */
     const struct endpoint *endpoint;
-    int64_t begin_ns, asked_ns, slept_ns;
+    int64_t begin_ns;
+    struct event_wait before;
 };
 
 /* The collector of all workers. Threads: immutable. */

@@ -217,8 +217,8 @@ static void wait(struct exchange *ex, const bide_decision *d)
 
 static void waited(struct exchange *ex)
 {
-    ex->slept_ns = ex->wait_from_ns ? now_of(ex) - ex->wait_from_ns : 0;
-    ex->waited_ns += ex->slept_ns;
+    ex->wait.slept_ns = ex->wait_from_ns ? now_of(ex) - ex->wait_from_ns : 0;
+    ex->waited_ns += ex->wait.slept_ns;
     ex->wait_from_ns = 0;
 }
 

@@ -162,7 +162,7 @@ struct exchange {
     char request_id[37];          /* generated, if the client sent none; "" */
     struct bide__trace trace;     /* sampled: it is traced */
     struct pending_event pending; /* of an attempt */
-    int64_t asked_ns, slept_ns;   /* of the last wait */
+    struct event_wait wait;       /* the last one */
 
     bide_outcome last;
 

@@ -10,6 +10,7 @@
 #include "config/proxy/conf.h"
 #include "net/buf.h"
 #include "net/http1/path.h"
+#include "proxy/back/request_counts.h"
 #include "proxy/back/service.h"
 #include "proxy/exchange/attempt.h"
 #include "proxy/exchange/exchange.h"
@@ -237,6 +238,7 @@ void exchange_begin(struct exchange *ex)
     if (ex->generation->conf->request_id == BIDE__ID_GENERATE)
         give_id(ex);
     event_begin(ex);
+    count(&ex->route->counts->of[ex->worker->index].requests);
     bide_call_begin(&ex->call, dep_of(ex), &ex->op, now_of(ex));
     exchange_move(ex, EXCHANGE_CALL);
     if (ex->req.framing == HTTP1_NO_BODY || upload_begin(ex))

@@ -4,10 +4,13 @@
  * read in two ways. */
 #include "proxy/exchange/route.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
+#include "base/utf8.h"
 #include "config/proxy/conf.h"
+#include "proxy/back/request_counts.h"
 #include "proxy/back/service.h"
 #include "proxy/generation.h"
 
@@ -112,6 +115,61 @@ static bool takes(const struct route *r, const struct http1_head *head,
     if (m->host && !host_is(r, buf + head->host, head->host_len))
         return false;
     return !m->header || header_is(r, head, buf);
+}
+
+/* ===== counts ===== */
+
+static const char *or_empty(const char *text)
+{
+    return text ? text : "";
+}
+
+/* "POST api.example.org/pay/" with a star behind it, since the path is a prefix;
+ * "/health" if it is exact; only the star if it takes everything. */
+static void name_it(struct route *r, size_t i)
+{
+    const struct bide__proxy_match *m = &r->conf->match;
+    int n =
+        snprintf(r->name, sizeof r->name, "%s%s%s%s%s", or_empty(m->method),
+                 m->method ? " " : "", or_empty(m->host),
+                 or_empty(m->exact ? m->exact : m->path), m->exact ? "" : "*");
+
+    if (m->header && n > 0 && (size_t)n < sizeof r->name)
+        n += snprintf(r->name + n, sizeof r->name - (size_t)n, " %s%s%s",
+                      m->header, m->value ? "=" : "", or_empty(m->value));
+    if (n >= (int)sizeof r->name) /* no half characters */
+        r->name[bide__utf8_cut(r->name, sizeof r->name - 1)] = '\0';
+    if (i >= ROUTES_COUNTED)
+        strcpy(r->name, "other");
+}
+
+static struct request_counts *counts_of(const struct generation *g, size_t n,
+                                        const struct route *r)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct route *other = &g->routes[i];
+        if (strcmp(other->name, r->name) == 0 &&
+            strcmp(bide_dep_name(other->service->dep),
+                   bide_dep_name(r->service->dep)) == 0) {
+            atomic_fetch_add(&other->counts->refs, 1);
+            return other->counts;
+        }
+    }
+    return NULL;
+}
+
+bool route_count(struct generation *g, size_t i, const struct generation *old,
+                 unsigned n_workers)
+{
+    struct route *r = &g->routes[i];
+
+    name_it(r, i);
+    r->counts = counts_of(g, i, r);
+    if (!r->counts && old)
+        r->counts = counts_of(old, old->n_routes, r);
+    if (!r->counts)
+        r->counts = request_counts_new(n_workers);
+    return r->counts != NULL;
 }
 
 const struct route *route_find(const struct generation *g,

@@ -10,7 +10,12 @@
 #include "net/http1/head.h"
 
 struct generation;
+struct request_counts;
 struct service;
+
+/* Bytes of a route's name, and its NUL; how many routes have counts of their
+ * own: the rest are counted together, as `other`. */
+enum { ROUTE_NAME = 96, ROUTES_COUNTED = 500 };
 
 /* Threads: immutable. */
 struct route {
@@ -24,6 +29,8 @@ struct route {
     const struct route
         *fallback;               /* to the upstream that it falls back on ... */
     const struct route *primary; /* ... and back from there; or NULL */
+    struct request_counts *counts; /* a fallback has those of its primary */
+    char name[ROUTE_NAME]; /* what it matches: "POST api.example.org/health" */
 };
 
 /* The first route that takes the request, or NULL. */
@@ -32,5 +39,11 @@ const struct route *route_find(const struct generation *g,
 void route_init(struct route *r, const struct bide__proxy_route *conf,
                 const struct bide__proxy_headers *headers,
                 struct service *service);
+
+/* Names the i-th route of a generation by what it matches, and gives it counts:
+ * those of an earlier route of the same name and dependency, in this generation
+ * or the old one (may be NULL); else new ones. False: no memory. */
+bool route_count(struct generation *g, size_t i, const struct generation *old,
+                 unsigned n_workers);
 
 #endif

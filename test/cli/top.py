@@ -34,13 +34,13 @@ def start(*args):
 class Terminal:
     """bide top on a pseudo-terminal of some size."""
 
-    def __init__(self, port, columns=80, rows=24):
+    def __init__(self, port, columns=80, rows=24, lang="C.UTF-8"):
         self.master, slave = pty.openpty()
         self.resize(columns, rows)
         self.before = termios.tcgetattr(slave)
         self.slave = slave
         self.p = subprocess.Popen([BIDE, "top", port, "--interval", "200ms"],
-                                  env=tap.environment(TERM="xterm"), stdin=slave,
+                                  env=tap.environment(TERM="xterm", LC_ALL=lang), stdin=slave,
                                   stdout=slave, stderr=slave, start_new_session=True)
         self.text = ""
 
@@ -78,21 +78,27 @@ class Terminal:
         return self.p.returncode
 
     def given_back(self):
-        return (self.text.rstrip().endswith("\033[?25h\033[?1049l")
+        return (self.text.rstrip().endswith("\033[?1000l\033[?25h\033[?1049l")
                 and termios.tcgetattr(self.slave) == self.before)
 
 
-def figures(text):
-    """Those of the last dependency, by the names of their columns."""
+def figures(text, name="mail"):
+    """Those of a dependency, by the names of their columns."""
     lines = text.splitlines()
-    return dict(zip(lines[2].split()[1:], lines[6].split()[2:]))
+    row = next(line for line in lines if re.match(rf"\S +{name} ", line))
+    titles = lines[2].split()
+    values = row.split()[2:]
+    if "minute" in titles:  # the sparkline, which may be blank at first
+        titles.remove("minute")
+        values = [v for v in values if v.isascii()]
+    return dict(zip(titles[1:], values))
 
 
 def calls_per_s(port):
-    text = tap.run([BIDE, "top", port], COLUMNS="100")[1]
+    text = tap.run([BIDE, "top", port], COLUMNS="160", LC_ALL="C.UTF-8")[1]
     try:
         return float(figures(text)["calls/s"])
-    except (IndexError, KeyError, ValueError):
+    except (IndexError, KeyError, ValueError, StopIteration):
         return 0
 
 
@@ -100,12 +106,14 @@ def once(port):
     end = time.monotonic() + PATIENCE  # there are figures of whole seconds
     while not calls_per_s(port) > 1 and time.monotonic() < end:
         time.sleep(0.2)
-    code, out, err = tap.run([BIDE, "top", port], COLUMNS="100")
+    code, out, err = tap.run([BIDE, "top", port], COLUMNS="160", LC_ALL="C.UTF-8")
     lines = out.splitlines()
     tap.case("without a terminal it is printed once",
              code == 0 and lines[0].startswith("observe live") and not err, out)
-    tap.case("a line for each dependency", [line.split()[1] for line in lines[3:7]]
-             == ["payments", "search", "ledger", "mail"], out)
+    tap.case("a line for each dependency", {line.split()[1] for line in lines[3:7]}
+             == {"payments", "search", "ledger", "mail"}, out)
+    tap.case("with its last minute as bars", all(
+        re.search("[▁▂▃▄▅▆▇█]", line) for line in lines[3:7]), out)
     tap.case("no colours, and no blanks at the end",
              "\033" not in out and all(s == s.rstrip() for s in lines), out)
     state = json.loads(tap.run([BIDE, "top", port, "--json"])[1])
@@ -148,11 +156,14 @@ def forced():
     c.request("POST", "/api/deps/mail/breaker/forced_open",
               headers={"Authorization": "Bearer a-token-of-some-length"})
     c.getresponse().read()
-    for columns in ("80", "40"):
+    for columns in ("80", "55"):
         out = tap.run([BIDE, "top", port], COLUMNS=columns)[1]
         tap.case(f"a breaker that somebody forced is shown as such in {columns}",
                  any("mail" in line and line.endswith("forced open")
                      for line in out.splitlines()), out)
+    lines = tap.run([BIDE, "top", port], COLUMNS="160")[1].splitlines()
+    tap.case("it is first, and why is beside it", "mail" in lines[3]
+             and lines[3].endswith("breaker forced open"), lines)
     p.stdin.close()
     p.wait(timeout=10)
 
@@ -177,6 +188,72 @@ def on_terminal(port):
     os.write(t.master, b"q")
     tap.case("q ends it", t.ended() == 0)
     tap.case("the terminal is given back", t.given_back(), t.text[-100:])
+
+
+def keys(port):
+    t = Terminal(port, 100, 30)
+    t.wait_for("mail")
+    os.write(t.master, b"mai")
+    tap.case("letters filter by name", t.until(
+        lambda: "filter: mai_  (1)" in t.frame() and "payments  " not in
+        "\n".join(t.frame().splitlines()[4:6])), t.frame())
+    os.write(t.master, b"\x7f\x7f")
+    tap.case("and can be taken back", t.until(
+        lambda: "filter: m_  (2)" in t.frame()), t.frame())
+    os.write(t.master, b"\x1b")
+    tap.case("escape shows all again", t.until(
+        lambda: "order: worst first" in t.frame()), t.frame())
+    os.write(t.master, b">")
+    tap.case("> changes the order", t.until(
+        lambda: "order: name" in t.frame()
+        and t.frame().splitlines()[4].split()[1] == "ledger"), t.frame())
+    os.write(t.master, b"\x1b[B\x1b[B\r")  # two down
+    tap.case("enter opens the page of the selected one", t.until(
+        lambda: t.frame().splitlines()[1:2] == ["● payments"]
+        or "* payments" in t.frame()), t.frame())
+    tap.case("with its course, endpoints and routes", t.until(
+        lambda: all(w in t.frame() for w in (
+            "calls/s", "failed/s", "p99", "10.0.0.1:8080", "POST /pay/*"))), t.frame())
+    t.resize(100, 12)
+    os.kill(t.p.pid, signal.SIGWINCH)
+    t.until(lambda: len(t.frame().splitlines()) <= 12)
+    os.write(t.master, b"\x1b[F")  # end
+    tap.case("it scrolls", t.until(lambda: "given up " not in t.frame()), t.frame())
+    os.write(t.master, b"\x1b")
+    tap.case("escape goes back", t.until(lambda: "order: name" in t.frame()), t.frame())
+    os.write(t.master, b"\x1b[<0;5;5M\x1b[<0;5;5m")  # the first row
+    tap.case("so does a click", t.until(
+        lambda: any(line.endswith(" ledger") for line in t.frame().splitlines()[1:2])),
+        t.frame())
+    os.write(t.master, b"?")
+    tap.case("? shows the keys", t.until(lambda: "filter by name" in t.frame()),
+             t.frame())
+    os.write(t.master, b"xq")
+    tap.case("and q ends it", t.ended() == 0 and t.given_back(), t.text[-100:])
+
+
+def many():
+    """Three hundred, with long names that begin alike."""
+    p, port = start("--many", "300", "--calm")
+    for columns, rows in ((80, 24), (120, 40), (60, 20), (30, 10)):
+        t = Terminal(port, columns, rows)
+        t.wait_for("304 dependenc")
+        t.until(lambda: t.frame().count("\n") >= rows - 1)
+        lines = t.frame().splitlines()
+        tap.case(f"304 in {columns} x {rows}: it fits", len(lines) <= rows
+                 and max(map(len, lines)) <= columns, t.frame())
+        names = [line[2:].split()[0] for line in lines[4:-1] if "billing" in line]
+        tap.case(f"304 in {columns} x {rows}: what all begin with gives way",
+                 names and (columns > 110 or all(n[0] in "…~" for n in names)), names)
+        os.write(t.master, b"\x1b[F")
+        tap.case(f"304 in {columns} x {rows}: the end can be reached", t.until(
+            lambda: "shipping-worker" in t.frame() or "ship" in t.frame()), t.frame())
+        os.write(t.master, b"q")
+        t.ended()
+    out = tap.run([BIDE, "top", port], COLUMNS="200")[1]
+    tap.case("printed once, all are there", out.count("shop-platform-") == 300, out)
+    p.stdin.close()
+    p.wait(timeout=PATIENCE)
 
 
 def signals(port):
@@ -260,6 +337,8 @@ once(live_port)
 forced()
 on_a_socket()
 on_terminal(live_port)
+keys(live_port)
+many()
 signals(live_port)
 live.stdin.close()
 gone()

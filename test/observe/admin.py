@@ -89,6 +89,18 @@ def paths(p):
     case("/api/state", [d["name"] for d in state["deps"]]
          == ["payments", "search", "ledger", "mail"], state)
     case("/api/history", "deps" in json.loads(p.ask("/api/history")[1]))
+    brief = json.loads(p.ask("/api/state?dep=mail")[1])
+    whole = [d["name"] for d in brief["deps"] if "rules" in d]
+    case("/api/state?dep= has all of one, and little of the others",
+         whole == ["mail"] and len(brief["deps"]) > 1
+         and all(d.get("brief") or d["name"] == "mail" for d in brief["deps"]), whole)
+    case("of nobody, if there is none of that name", not [
+        d for d in json.loads(p.ask("/api/state?dep=x&dep=mail")[1])["deps"] if "rules" in d])
+    one = json.loads(p.ask("/api/history?a=b&dep=%6Dail")[1])["deps"]
+    case("/api/history?dep= is one's alone", list(one) == ["mail"], one)
+    case("/api/history?brief is a minute of all", all(
+        len(point) == 5 for points in
+        json.loads(p.ask("/api/history?brief")[1])["deps"].values() for point in points))
     case("HEAD has no body", p.ask("/metrics", "HEAD")[1] == "")
     case("an unknown path is 404", p.ask("/nothing")[0] == 404)
     case("a query is not part of the path", p.ask("/healthz?x=1")[0] == 200)

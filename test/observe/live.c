@@ -4,11 +4,12 @@
  *
  *   observe_live [--port N | --listen A:N] [--otlp URL] [--token T] [--calm |
  * --ill]
- *                [--traffic N] [--insecure]
+ *                [--traffic N] [--insecure] [--many N]
  *
  * "payments" goes through an outage every 40 s; "search" is hedged, and slow
  * now and then; "ledger" answers 429 with Retry-After when it is busy; "mail"
- * is well. --calm: nothing fails. Prints the port as its first line; ends with
+ * is well. --many: beside those, N whose long names are alike; every 29th fails.
+ * --calm: nothing fails. Prints the port as its first line; ends with
  * its standard input. */
 #include <poll.h>
 #include <pthread.h>
@@ -22,7 +23,7 @@
 #include "bide/run.h"
 #include "observe/event/traceparent.h"
 
-enum { CALLS = 512, RUNNING = 2, DEPS = 4 };
+enum { CALLS = 512, RUNNING = 2, DEPS = 4, MANY = 400 };
 
 #define MS BIDE_MILLISECOND
 
@@ -59,6 +60,8 @@ static const struct service services[DEPS] = {
 };
 
 static bide_dep *deps[DEPS];
+static bide_dep *many[MANY];
+static int n_many;
 static struct call calls[CALLS];
 static struct bide__ring *ring;
 static struct bide__ids ids;
@@ -275,6 +278,25 @@ static void start_call(int dep, int64_t now)
     }
 }
 
+/* One of the many is called, and answers at once. */
+static void call_one_of_many(int64_t now)
+{
+    int i = (int)(draw() * n_many);
+    bide_op op = { .idempotent = true };
+    bide_outcome out = BIDE_OUTCOME_SUCCESS;
+    bide_call call;
+
+    if (i % 29 == 7 && !calm)
+        out = (bide_outcome){ .cls = BIDE_TRANSIENT, .status = 503 };
+    bide_call_begin(&call, many[i], &op, now);
+    bide_decision d = bide_call_next(&call, now);
+    if (d.action == BIDE_TRY) {
+        bide_call_report(&call, d.attempt, &out, now);
+        bide_call_next(&call, now);
+    }
+    bide_call_end(&call, now);
+}
+
 static void work(int64_t until)
 {
     double owed[DEPS] = { 0 };
@@ -289,6 +311,8 @@ static void work(int64_t until)
         for (int i = 0; i < CALLS; i++)
             if (calls[i].on)
                 step(&calls[i], now);
+        if (n_many && now < until)
+            call_one_of_many(now);
         for (int d = 0; d < DEPS && now < until; d++)
             for (owed[d] += services[d].per_s * (double)(now - last) / 1e9 *
                             (0.6 + 0.8 * draw());
@@ -303,7 +327,7 @@ static void work(int64_t until)
 
 /* ===== what is seen ===== */
 
-static struct bide__observed_dep watched_deps[DEPS];
+static struct bide__observed_dep watched_deps[DEPS + MANY];
 static struct bide__observed_endpoint endpoints[DEPS * 3];
 static char addresses[DEPS * 3][32];
 static const struct bide__observed_value values[] = {
@@ -312,8 +336,18 @@ static const struct bide__observed_value values[] = {
     { "bide_connections", "Open connections.", BIDE__VALUE_GAUGE, "side",
       "upstream", 17 },
 };
-static const struct bide__observed observed = { watched_deps, DEPS,   endpoints,
-                                               DEPS * 3,     values, 2 };
+static const struct bide__observed_route routes[] = {
+    { "payments", "POST /pay/*", 900, 90 },
+    { "search", "/search*", 1800, 0 },
+};
+static struct bide__observed observed = { .deps = watched_deps,
+                                          .n_deps = DEPS,
+                                          .endpoints = endpoints,
+                                          .n_endpoints = DEPS * 3,
+                                          .values = values,
+                                          .n_values = 2,
+                                          .routes = routes,
+                                          .n_routes = 2 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -338,14 +372,31 @@ static void release(void *ctx, const struct bide__observed *w)
     pthread_mutex_unlock(&lock);
 }
 
+static bide_dep *named(const char *dep, char *why, size_t size)
+{
+    for (size_t i = 0; i < observed.n_deps; i++)
+        if (strcmp(watched_deps[i].name, dep) == 0)
+            return watched_deps[i].dep;
+    snprintf(why, size, "no dependency `%s`", dep);
+    return NULL;
+}
+
 static bool force(void *ctx, const char *dep, bide_breaker_mode mode, char *why,
                   size_t size)
 {
+    bide_dep *d = named(dep, why, size);
     (void)ctx;
-    for (int i = 0; i < DEPS; i++)
-        if (strcmp(services[i].name, dep) == 0)
-            return bide_dep_force_breaker(deps[i], mode) == 0;
-    snprintf(why, size, "no dependency `%s`", dep);
+    return d && bide_dep_force_breaker(d, mode) == 0;
+}
+
+static bool probe(void *ctx, const char *dep, char *why, size_t size)
+{
+    bide_dep *d = named(dep, why, size);
+    (void)ctx;
+    if (d && bide_dep_probe_now(d, bide_now_ns()) == 0)
+        return true;
+    if (d)
+        snprintf(why, size, "the breaker is not open");
     return false;
 }
 
@@ -363,7 +414,31 @@ static const struct bide__source source = { .program = "observe live",
                                             .hold = hold,
                                             .release = release,
                                             .force = force,
-                                            .retries = retries };
+                                            .retries = retries,
+                                            .probe = probe };
+
+static void make_many(int n)
+{
+    static const char *const teams[] = { "checkout", "catalog", "identity",
+                                         "shipping", "billing", "pricing" };
+    static const char *const kinds[] = { "api", "worker", "cache", "gateway",
+                                         "events" };
+
+    for (n_many = 0; n_many < n && n_many < MANY; n_many++) {
+        bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
+        char name[128];
+        snprintf(name, sizeof name, "shop-platform-%s-%s-eu-central-%d/default",
+                 teams[n_many % 6], kinds[n_many / 6 % 5], 1 + n_many / 30);
+        if (bide_dep_new(&many[n_many], name, &conf) < 0)
+            abort();
+        watched_deps[DEPS + n_many] =
+            (struct bide__observed_dep){ .name = bide_dep_name(many[n_many]),
+                                         .policy = "default",
+                                         .upstream = "",
+                                         .dep = many[n_many] };
+    }
+    observed.n_deps = (size_t)(DEPS + n_many);
+}
 
 static void make_deps(void)
 {
@@ -373,7 +448,11 @@ static void make_deps(void)
         bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
         conf.deadline_ns = 8 * BIDE_SECOND;
         conf.breaker.open_ns = 4 * BIDE_SECOND;
+        conf.breaker.open_max_ns = BIDE_MINUTE;
+        conf.breaker.open_factor = 2;
         conf.breaker.window_ns = 4 * BIDE_SECOND;
+        conf.breaker.failure_rate = 0.5;
+        conf.breaker.min_calls = 20;
         if (i == 1) {
             conf.attempts = 1;
             conf.hedge = (bide_hedge_conf){ 1,  BIDE_FOREVER, 0.95,
@@ -397,6 +476,7 @@ static void make_deps(void)
                                                   6,
                                                   5,
                                                   0,
+                                                  0,
                                                   0 };
         }
     }
@@ -409,6 +489,7 @@ int main(int argc, char **argv)
     struct bide__exporter *exporter = NULL;
     char listen[64] = "127.0.0.1:0", why[512];
     double seconds = 86400;
+    int wanted = 0;
 
     for (int i = 1; i < argc; i++) {
         const char *next = i + 1 < argc ? argv[i + 1] : "";
@@ -426,6 +507,8 @@ int main(int argc, char **argv)
             otlp.url = next;
         else if (strcmp(argv[i], "--ill") == 0)
             ill = true;
+        else if (strcmp(argv[i], "--many") == 0)
+            wanted = atoi(next);
         else if (strcmp(argv[i], "--traffic") == 0)
             seconds = atof(next);
     }
@@ -433,6 +516,7 @@ int main(int argc, char **argv)
     if (!bide__ids_init(&ids))
         return 1;
     make_deps();
+    make_many(wanted);
     otlp.source = &source;
     otlp.service = "observe-live";
     const char *mistake =
@@ -460,5 +544,7 @@ int main(int argc, char **argv)
     bide__exporter_free(exporter);
     for (int i = 0; i < DEPS; i++)
         bide_dep_free(deps[i]);
+    for (int i = 0; i < n_many; i++)
+        bide_dep_free(many[i]);
     return 0;
 }

@@ -23,6 +23,7 @@ struct scene {
     struct bide__observed_dep deps[2];
     struct bide__observed_endpoint endpoints[2];
     struct bide__observed_value values[3];
+    struct bide__observed_route routes[1];
     struct bide__observed observed;
 };
 
@@ -126,11 +127,12 @@ static inline void scene_init(struct scene *s)
                                               .upstream = "",
                                               .dep = s->search };
     s->endpoints[0] = (struct bide__observed_endpoint){
-        "pay", "127.0.0.1:9001", BIDE__ENDPOINT_UP, 2, 5, 3, 11, 1
+        "pay", "127.0.0.1:9001", BIDE__ENDPOINT_UP, 2, 5, 3, 11, 1, 3
     };
     s->endpoints[1] = (struct bide__observed_endpoint){
-        "pay", "127.0.0.1:9002", BIDE__ENDPOINT_EJECTED, 0, 0, 0, 4, 4
+        "pay", "127.0.0.1:9002", BIDE__ENDPOINT_EJECTED, 0, 0, 0, 4, 4, 2
     };
+    s->routes[0] = (struct bide__observed_route){ "pay", "POST /pay/*", 6, 5 };
     s->values[0] =
         (struct bide__observed_value){ "bide_connections", "Open connections.",
                                        BIDE__VALUE_GAUGE,  "side",
@@ -145,8 +147,8 @@ static inline void scene_init(struct scene *s)
                                                   NULL,
                                                   NULL,
                                                   3 };
-    s->observed =
-        (struct bide__observed){ s->deps, 2, s->endpoints, 2, s->values, 3 };
+    s->observed = (struct bide__observed){ s->deps,   2, s->endpoints, 2,
+                                           s->values, 3, s->routes,    1 };
 }
 
 static inline void scene_done(struct scene *s)

@@ -101,9 +101,47 @@ static void log_leaves_successes_to_the_access_log(void **state)
         bide__log_event(&log, &e[i], BIDE_SECOND);
     bide__log_flush(&log, BIDE_SECOND);
     settle(sink);
-    assert_int_equal(lines(written(fd[0])), 1);
+    assert_int_equal(lines(written(fd[0])), 2); /* and the retry that worked */
     bide__log_done(&log);
     close_sink(sink, fd);
+}
+
+/* The wait before a retry: computed, drawn, slept; also of one that worked. */
+static void log_line_of_a_retry_has_its_wait(void **state)
+{
+    struct bide__event e[3];
+    struct bide__out out = { 0 };
+
+    (void)state;
+    scene_events(e);
+    e[1].computed_ns = 200 * SCENE_MS;
+    e[1].grpc = BIDE_GRPC_OK + 1;
+    bide__log_line(&out, &e[1], 0);
+    bide__out_char(&out, '\0');
+    assert_non_null(strstr(out.data, "\"event\":\"success\""));
+    assert_non_null(strstr(out.data, "\"class\":\"success\""));
+    assert_non_null(strstr(out.data, "\"grpc_status\":\"OK\""));
+    assert_non_null(strstr(out.data, "\"request_id\":\"req-1\""));
+    assert_non_null(strstr(
+        out.data, "\"computed_ms\":200,\"asked_ms\":120,\"slept_ms\":121"));
+    bide__out_done(&out);
+}
+
+/* Nothing was sent, so nothing was a success. */
+static void regress_log_of_a_refused_call_is_no_success(void **state)
+{
+    struct bide__event e;
+    struct bide__out out = { 0 };
+
+    (void)state;
+    bide__event_call(&e, 0, BIDE_BECAUSE_BREAKER_OPEN, NULL, 0, 0);
+    e.status = 503;
+    bide__log_line(&out, &e, 0);
+    bide__out_char(&out, '\0');
+    assert_non_null(strstr(out.data, "\"event\":\"refused\""));
+    assert_non_null(strstr(out.data, "\"class\":\"ignored\",\"status\":503"));
+    assert_null(strstr(out.data, "success"));
+    bide__out_done(&out);
 }
 
 static void log_never_becomes_the_next_storm(void **state)
@@ -228,6 +266,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(log_line_says_everything),
         cmocka_unit_test(log_leaves_successes_to_the_access_log),
+        cmocka_unit_test(log_line_of_a_retry_has_its_wait),
+        cmocka_unit_test(regress_log_of_a_refused_call_is_no_success),
         cmocka_unit_test(log_never_becomes_the_next_storm),
         cmocka_unit_test(log_suppressed_says_how_many),
         cmocka_unit_test(log_breaker),

@@ -32,7 +32,9 @@ class Quiet(http.server.BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
 
     def say(self, status, body=b""):
-        self.send_response(status)
+        self.send_response(503 if status == "grpc" else status)
+        if status == "grpc":  # as gRPC-Web says it, where there is no message
+            self.send_header("grpc-status", "14")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -106,7 +108,7 @@ policies:
     attempts: 3
     deadline: 5s
     backoff: {{ base: 5ms, cap: 20ms }}
-    breaker: {{ window: 10s, min_calls: 10, open: 6s }}
+    breaker: {{ window: 10s, min_calls: 10, failure_rate: 50%, open: 6s, open_max: 60s }}
 proxy:
   listen: {self.listen}
   admin: 127.0.0.1:0
@@ -185,7 +187,11 @@ def metrics(s):
              'bide_proxy_requests_total 6', 'bide_proxy_attempts_total 8',
              f'bide_endpoint_up{{upstream="pay",endpoint="127.0.0.1:{ORIGIN}"}} 1',
              f'bide_endpoint_requests_total{{upstream="pay",endpoint="127.0.0.1:{ORIGIN}"}} 8',
-             f'bide_endpoint_failures_total{{upstream="pay",endpoint="127.0.0.1:{ORIGIN}"}} 2')
+             f'bide_endpoint_failures_total{{upstream="pay",endpoint="127.0.0.1:{ORIGIN}"}} 2',
+             f'bide_endpoint_retries_total{{upstream="pay",endpoint="127.0.0.1:{ORIGIN}"}} 2',
+             'bide_route_requests_total{dep="pay/default",route="*"} 6',
+             'bide_route_retries_total{dep="pay/default",route="*"} 2',
+             'bide_breaker_trips_total{dep="pay/default"} 0')
 
     def page():
         return s.get("/metrics", s.admin)[1]
@@ -207,8 +213,20 @@ def metrics(s):
     case("and logged, with all that there is to say", retry
          and retry[0]["operation"] == "GET /retried" and retry[0]["status"] == 503
          and retry[0]["request_id"] == "r-17" and retry[0]["attempts"] == 3
-         and {"wait_computed_ms", "wait_ms", "slept_ms", "asked_ms",
+         and {"wait_computed_ms", "wait_ms", "computed_ms", "slept_ms", "asked_ms",
               "took_ms"} <= set(retry[0]), lines)
+    saved = until(lambda: [x for x in s.lines() if x.get("attempt") == 3])
+    case("so is the retry that works, with its wait as computed, drawn and slept",
+         saved and saved[0]["event"] == "success" and saved[0]["class"] == "success"
+         and saved[0]["status"] == 200 and saved[0]["request_id"] == "r-17"
+         and saved[0]["computed_ms"] == retry[0]["wait_computed_ms"]
+         and saved[0]["asked_ms"] == retry[0]["wait_ms"]
+         and saved[0]["slept_ms"] >= saved[0]["asked_ms"], saved)
+    Origin.answers = ["grpc"]
+    s.get("/grpc")
+    told = until(lambda: [x for x in s.lines() if x.get("operation") == "GET /grpc"])
+    case("a gRPC status is named", told and told[0]["grpc_status"] == "UNAVAILABLE"
+         and told[0]["class"] == "transient", told)
 
 
 def traces(s):
@@ -254,10 +272,13 @@ class Page:
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                   text=True)
 
-    def see(self):
-        self.p.stdin.write("see\n")
+    def see(self, what="see"):
+        self.p.stdin.write(what + "\n")
         self.p.stdin.flush()
         return json.loads(self.p.stdout.readline())
+
+    def ask(self):
+        return self.see("ask")
 
     def end(self):
         self.p.stdin.close()
@@ -293,9 +314,27 @@ def dashboard(s):
     case("it closes when the endpoint is well", closed)
     case("and the page shows that", until(
         lambda: page.see()["breaker"] == "closed"))
+    Origin.answers = [404]
+    s.get("/missing")
+    until(lambda: any("/missing" in d for d in page.see()["decisions"]))
+    asked_again(page.ask())
     wrong = page.see()["wrong"]
     case("nothing went wrong in the browser", wrong == [], wrong)
     page.end()
+
+
+def asked_again(commands):
+    """What the page prints gives the same answer in a shell."""
+    case("there are decisions of several kinds", {
+        "backoff", "breaker_open", "permanent"} <= set(commands), commands)
+    for reason, command in commands.items():
+        p = subprocess.run(command + " --json", shell=True, capture_output=True,
+                           text=True, timeout=PATIENCE, check=False,
+                           env={**os.environ, "PATH": os.path.dirname(BIDE) + ":"
+                                + os.environ["PATH"]})
+        said = json.loads(p.stdout or "{}").get("reason")
+        case(f"asked again, {reason} is the answer", said == reason,
+             (command, p.stdout, p.stderr))
 
 
 def actions(s):
@@ -310,6 +349,26 @@ def actions(s):
                              if d["operation"] == "GET /refused"])
     case("what it refuses is listed", refused and refused[0]["attempt"] == 0
          and refused[0]["reason"] == "breaker_open", refused)
+    line = until(lambda: [x for x in s.lines() if x.get("operation") == "GET /refused"])
+    case("and logged, not as a success", line and line[0]["event"] == "refused"
+         and line[0]["class"] == "ignored" and line[0]["status"] == 503, line)
+    plain = path.replace("%2F", "/")
+    case("the slash in a name may be written as it is",
+         s.get(plain + "dry_run", s.admin, "POST", **auth)[0] == 200
+         and s.state()["deps"][0]["breaker"]["mode"] == "dry_run")
+    probe = "/api/deps/pay/default/probe/now"
+    answer = s.get(probe, s.admin, "POST", **auth)
+    case("one that is not open has nothing to probe", answer[0] == 409
+         and "not open" in answer[1], answer)
+    s.get(path + "normal", s.admin, "POST", **auth)
+    Origin.always = 503
+    until(lambda: s.get("/failing")
+          and s.state()["deps"][0]["breaker"]["state"] == "open")
+    Origin.always = None
+    answer = s.get(probe, s.admin, "POST", **auth)
+    case("an open one probes when it is told to", answer[0] == 200
+         and s.state()["deps"][0]["breaker"]["state"] == "half_open"
+         and until(lambda: s.get("/fine")[0] == 200), answer)
     case("and let go", s.get(path + "normal", s.admin, "POST", **auth)[0] == 200
          and s.get("/fine")[0] == 200)
     s.more = '    other: { endpoints: ["http://127.0.0.1:1"] }\n'

@@ -147,6 +147,65 @@ static void breaker_bad_mode_is_refused(void **state)
     bide_dep_free(dep);
 }
 
+/* ===== probes before their time ===== */
+
+static void note_turn(void *ctx, const bide_dep *dep, bide_breaker_state from,
+                      bide_breaker_state to, int64_t now)
+{
+    (void)dep;
+    (void)now;
+    *(unsigned *)ctx = *(unsigned *)ctx * 100 + (unsigned)from * 10 + to;
+}
+
+static void breaker_probe_now_ends_the_open_time(void **state)
+{
+    bide_policy_conf conf = steady();
+    unsigned turns = 0;
+    bide_dep *dep = new_dep_in(
+        &conf, (bide_host){ .ctx = &turns, .on_breaker = note_turn });
+    (void)state;
+    assert_int_equal(bide_dep_probe_now(NULL, 0), BIDE_EINVAL);
+    assert_int_equal(bide_dep_probe_now(dep, 0), BIDE_ESTATE);
+    trip(dep, 0);
+    refused(dep, MS);
+    assert_int_equal(bide_dep_probe_now(dep, MS), 0);
+    assert_int_equal(bide_dep_probe_now(dep, MS), BIDE_ESTATE);
+    recover(dep, MS);
+    assert_int_equal(turns, 11220); /* 0 to 1, 1 to 2, 2 to 0: announced */
+    bide_dep_free(dep);
+}
+
+static void breaker_probe_now_leaves_a_forced_one(void **state)
+{
+    bide_policy_conf conf = steady();
+    bide_dep *dep = new_dep(&conf);
+    (void)state;
+    trip(dep, 0);
+    bide_dep_force_breaker(dep, BIDE_BREAKER_FORCED_OPEN);
+    assert_int_equal(bide_dep_probe_now(dep, MS), BIDE_ESTATE);
+    bide_dep_force_breaker(dep, BIDE_BREAKER_NORMAL);
+    refused(dep, MS); /* open as before */
+    bide_dep_free(dep);
+}
+
+/* Flapping is what is counted here: one long outage is one trip. */
+static void breaker_trips_leave_out_failed_probes(void **state)
+{
+    bide_policy_conf conf = steady();
+    bide_dep *dep = new_dep(&conf);
+    int64_t now = trip(dep, 0);
+    (void)state;
+    many(dep, BIDE_TRANSIENT, 1, now);
+    now = view_of(dep, now).open_until_ns;
+    assert_int_equal(stats_of(dep, now).breaker_to[BIDE_BREAKER_OPEN], 2);
+    assert_int_equal(stats_of(dep, now).breaker_trips, 1);
+    recover(dep, now);
+    trip(dep, now);
+    assert_int_equal(stats_of(dep, now).breaker_to[BIDE_BREAKER_OPEN], 3);
+    assert_int_equal(stats_of(dep, now).breaker_trips, 2);
+    bide_dep_free(dep);
+}
+
 static void breaker_off_never_opens(void **state)
 {
     bide_policy_conf conf = steady();
@@ -242,6 +301,9 @@ int main(void)
         cmocka_unit_test(regress_breaker_dry_run_retries_a_probe),
         cmocka_unit_test(regress_breaker_modes_let_hedges_through),
         cmocka_unit_test(breaker_bad_mode_is_refused),
+        cmocka_unit_test(breaker_probe_now_ends_the_open_time),
+        cmocka_unit_test(breaker_probe_now_leaves_a_forced_one),
+        cmocka_unit_test(breaker_trips_leave_out_failed_probes),
         cmocka_unit_test(breaker_off_never_opens),
         cmocka_unit_test(breaker_callback_is_called_once_per_transition),
         cmocka_unit_test(breaker_callback_may_call_the_dependency),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The page in the tree is what its sources make: test/web/built.py"""
 import os
+import re
 import subprocess
 import tempfile
 
@@ -30,4 +31,11 @@ with open(os.path.join(WEB, "dist", "index.html"), "rb") as f:
 case("which is the one in the tree", built == kept,
      f"{len(built)} bytes were built, {len(kept)} are in web/dist: "
      "run `npm run build` in web/ and commit it")
+with open(os.path.join(WEB, "src", "words.ts"), encoding="utf-8") as f:
+    words = f.read()
+with open(os.path.join(WEB, "..", "include", "bide", "call.h"), encoding="utf-8") as f:
+    reasons = re.findall(r'X\(BIDE_BECAUSE_\w+,\s*"(\w+)"', f.read())
+missing = [r for r in reasons if not re.search(rf"^  {r}: {{", words, re.M)]
+case("the page has words for every reason of the engine",
+     len(reasons) > 20 and not missing, missing)
 finish()

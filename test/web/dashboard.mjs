@@ -35,10 +35,18 @@ async function look(url, width, height, theme = 'light') {
   page.elsewhere = [];
   page.on('console', (m) => ['error', 'warning'].includes(m.type()) && page.wrong.push(m.text()));
   page.on('pageerror', (e) => page.wrong.push(String(e)));
-  page.on('request', (r) => r.url().startsWith(url) || r.url().startsWith('data:') || page.elsewhere.push(r.url()));
+  const origin = new URL(url).origin;
+  page.on('request', (r) => r.url().startsWith(origin) || r.url().startsWith('data:') || page.elsewhere.push(r.url()));
   await page.goto(url);
-  await page.waitForSelector('.tiles');
+  await page.waitForSelector('main');
   return page;
+}
+
+/** The page of one dependency, from wherever it is. */
+async function go(page, name) {
+  if (await page.locator('.overview').count()) await page.click(`[data-row="${name}"] a`);
+  else await page.click(`.dep[data-name="${name}"]`);
+  await page.waitForSelector(`main[data-dep="${name}"]`);
 }
 
 const text = (page, selector) => page.textContent(selector).then((t) => t.trim());
@@ -85,9 +93,9 @@ async function values() {
   const program = await start('--traffic', '3');
   const page = await look(program.url, 1280, 900);
   await ended(program.url);
+  check('there is an overview first', (await page.locator('.overview [data-row]').count()) === 4);
   for (const dep of (await state(program.url)).deps) {
-    await page.click(`.dep:has-text("${dep.name}")`);
-    await page.waitForSelector(`main[data-dep="${dep.name}"]`);
+    await go(page, dep.name);
     // The page is a second behind, and budgets go on to recover: until it is even.
     let pairs = {};
     await until(async () => {
@@ -110,6 +118,8 @@ async function values() {
 async function breaker() {
   const program = await start('--ill', '--token', TOKEN);
   const page = await look(program.url, 1280, 900);
+  await alarm(page);
+  await go(page, 'payments');
   const opened = await until(async () => (await state(program.url)).deps[0].breaker.opened > 0);
   check('failures open the breaker', opened >= 0);
   const shown = await until(async () => (await totals(page)).opened !== '0'
@@ -127,36 +137,71 @@ async function breaker() {
   program.end();
 }
 
+/** Trouble shows in a tab that nobody looks at, and first in the list. */
+async function alarm(page) {
+  const mood = () => page.getAttribute('link[rel=icon]', 'data-mood');
+  check('trouble shows in the title', (await until(async () => /^✖ .*payments|^✖ \d+ in trouble/.test(await page.title()))) >= 0, await page.title());
+  check('and in the icon', (await mood()) === 'bad', await mood());
+  const first = () => page.getAttribute('.overview tbody tr >> nth=0', 'data-row');
+  check('the worst is first', (await until(async () => (await first()) === 'payments')) >= 0, await first());
+  const why = await text(page, '[data-row=payments] .why');
+  check('with the reason', why.length > 3, why);
+  const labels = await page.locator('.all-deps thead th').allTextContents();
+  check('every column has a label', labels.length === 12 && labels.every((l) => l.trim()), labels);
+  await page.click('[data-filter=bad]');
+  check('a filter leaves those in trouble', (await page.locator('.overview [data-row]').count()) < 4);
+  await page.click('[data-filter=all]');
+  await page.keyboard.press('/');
+  await page.keyboard.type('MAI');
+  check('/ searches, in any case', (await until(async () => (await page.locator('.overview [data-row]').count()) === 1)) >= 0
+    && (await page.locator('[data-row=mail]').count()) === 1);
+  await page.keyboard.press('Escape');
+  check('Escape ends that', (await until(async () => (await page.locator('.overview [data-row]').count()) === 4)) >= 0);
+}
+
 async function actions(page, program) {
   const mail = async () => (await state(program.url)).deps.find((d) => d.name === 'mail').breaker.state;
-  await page.click('.dep:has-text("mail")');
-  await page.click('[data-test=breaker] button');
+  const payments = async () => (await state(program.url)).deps.find((d) => d.name === 'payments').breaker;
+  await until(async () => (await payments()).state === 'open');
+  await page.click('[data-test=probe]');
+  await page.fill('input[type=password]', TOKEN);
+  const before = Date.now();
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('dialog', { state: 'detached' });
+  const turned = await until(async () => (await state(program.url)).turns.some((t) => t.dep === 'payments' && t.to === 'half_open' && t.at_ms >= before - 1000));
+  check('an open breaker can be told to probe now, and Enter sends the token', turned >= 0);
+  await go(page, 'mail');
+  await page.click('[data-test=force]');
   await page.check('input[type=radio] >> nth=1');
   await page.fill('input[type=password]', 'wrong');
-  await page.click('dialog .primary');
+  await page.keyboard.press('Enter');
   await page.waitForSelector('.said');
-  check('a wrong token is told', (await text(page, '.said')) === 'not the token' && (await mail()) === 'closed');
+  check('a wrong token is told', (await text(page, '.said')) === 'invalid token' && (await mail()) === 'closed');
   await page.fill('input[type=password]', TOKEN);
   await page.click('dialog .primary');
   check('with the right one the breaker opens', (await until(async () => (await mail()) === 'open')) >= 0);
   check('and shows', (await until(async () => (await text(page, '[data-test=breaker] .value')) === 'open')) >= 0);
   const says = await text(page, '[data-test=breaker] .sub');
   check('and that it was forced', says.startsWith('forced: every call is refused'), says);
-  await page.click('.dep:has-text("payments")');
+  await go(page, 'payments');
 }
 
 async function keys(page) {
   const heading = () => text(page, '.title h2');
-  await page.evaluate(() => { // three at once, before anything can be drawn
-    for (const key of ['j', 'j', 'k']) document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+  await page.keyboard.press('o');
+  check('o is the overview', (await until(async () => (await heading()) === 'Dependencies')) >= 0);
+  await page.evaluate(() => { // two at once, before anything can be drawn
+    for (const key of ['j', 'j']) document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
   });
-  check('keys may come faster than pages', (await until(async () => (await heading()) === 'search')) >= 0);
+  check('keys may come faster than pages', (await until(async () => !['Dependencies', 'payments'].includes(await heading()))) >= 0, await heading());
   await page.keyboard.press('k');
-  check('and none is lost', (await until(async () => (await heading()) === 'payments')) >= 0);
-  await page.keyboard.press('j');
-  check('j goes to the next', (await until(async () => (await heading()) === 'search')) >= 0);
-  await page.keyboard.press('k');
-  check('k goes back', (await until(async () => (await heading()) === 'payments')) >= 0);
+  check('k goes back', (await until(async () => (await heading()) === 'payments')) >= 0, await heading());
+  await page.goBack();
+  check('so does the browser', (await until(async () => (await heading()) !== 'payments')) >= 0);
+  await go(page, 'payments');
+  await page.hover('.chart .plot >> nth=0', { position: { x: 300, y: 60 } });
+  const when = () => page.locator('.legend .when').allTextContents();
+  check('the charts say what time is under the mouse', (await until(async () => (await when()).some((w) => /^\d\d:\d\d:\d\d$/.test(w)))) >= 0, await when());
   await page.keyboard.press('3');
   check('3 is fifteen minutes', (await until(async () => (await page.getAttribute('.segments button >> nth=2', 'aria-pressed')) === 'true')) >= 0);
   await page.keyboard.press('1');
@@ -188,7 +233,9 @@ async function decisions(page, program) {
   await page.waitForSelector('[data-test=explain]');
   const explained = await text(page, '[data-test=explain]');
   check('a click explains a decision', said !== undefined && explained.includes('What was decided') && explained.includes(said.reason), [explained, said]);
-  check('and says how to ask again', explained.includes('bide explain --policy FILE:payments'), explained);
+  check('and says how to ask again, or why one cannot', explained.includes('bide explain'), explained);
+  const headless = await page.evaluate(() => [...document.querySelectorAll('.content table')].filter((t) => !t.querySelector('thead th')).length);
+  check('every table has labels', headless === 0, headless);
   await page.keyboard.press('Escape');
   await page.keyboard.press(' ');
 }
@@ -196,7 +243,7 @@ async function decisions(page, program) {
 async function layouts(program) {
   for (const [width, height] of [[1280, 900], [390, 844]]) {
     for (const theme of ['light', 'dark']) {
-      const page = await look(program.url, width, height, theme);
+      const page = await look(`${program.url}/#payments`, width, height, theme);
       await until(async () => (await page.locator('.chart canvas').count()) >= 5);
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       check(`${width} ${theme}: fits its width`, wide <= width, wide);
@@ -235,7 +282,7 @@ async function lost() {
   const program = await start('--calm');
   const page = await look(program.url, 1280, 900);
   let asked = 0;
-  page.on('request', (r) => { asked += r.url().endsWith('/api/history') ? 1 : 0; });
+  page.on('request', (r) => { asked += r.url().includes('/api/history') ? 1 : 0; });
   await until(async () => (await text(page, '.link-state')) === 'live');
   program.end();
   check('a program that is gone is told', (await until(async () => /lost/.test(await text(page, '.link-state')))) >= 0);
@@ -252,14 +299,42 @@ async function addresses() {
   const program = await start('--calm');
   for (const hash of ['#%', '#nobody', '#search']) {
     const page = await look(`${program.url}/${hash}`, 1280, 900);
+    await page.waitForSelector(hash === '#search' ? '.tiles' : '.overview');
     const heading = await text(page, '.title h2');
-    check(`the address may end in ${hash}`, heading === (hash === '#search' ? 'search' : 'payments') && page.wrong.length === 0, [heading, page.wrong]);
+    check(`the address may end in ${hash}`, heading === (hash === '#search' ? 'search' : 'Dependencies') && page.wrong.length === 0, [heading, page.wrong]);
     await page.close();
   }
   program.end();
 }
 
+/** With 30 and with 300 of them, whose names are alike. */
+async function many() {
+  for (const n of [30, 300]) {
+    const program = await start('--many', String(n));
+    for (const [width, height] of [[1280, 900], [390, 844]]) {
+      const page = await look(program.url, width, height);
+      const rows = () => page.locator('.overview [data-row]').count();
+      check(`${n} in ${width}: all are there`, (await until(async () => (await rows()) === n + 4)) >= 0, await rows());
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      check(`${n} in ${width}: the page fits its width`, wide <= width, wide);
+      const cut = await page.evaluate(() => [...document.querySelectorAll('.depname')].filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).length);
+      check(`${n} in ${width}: no name is cut`, cut === 0, cut);
+      const shared = await page.textContent('[data-row^="shop-platform"] .shared');
+      check(`${n} in ${width}: what they share is set apart`, shared === 'shop-platform-', shared);
+      const name = 'shop-platform-catalog-api-eu-central-1/default';
+      await page.click(`[data-row="${name}"] a`);
+      await page.waitForSelector('.tiles');
+      check(`${n} in ${width}: one opens, slash and all`, (await text(page, '.title h2')) === name);
+      check(`${n} in ${width}: and the list is beside it`, (await page.locator('.dep').count()) === n + 4);
+      check(`${n} in ${width}: nothing went wrong`, page.wrong.length === 0, page.wrong);
+      await page.close();
+    }
+    program.end();
+  }
+}
+
 await values();
+await many();
 await breaker();
 await lost();
 await addresses();

@@ -1,5 +1,7 @@
 // Shows the dashboard in a browser, and for each line on its standard input tells
 // what is on it, as JSON:  node see.mjs URL [PICTURE.png]
+// `see`: what is on the page. `ask`: the reason of each kind of decision in the list,
+// and the command that the page has for asking again.
 import { createInterface } from 'node:readline';
 import { open } from './browser.mjs';
 
@@ -26,7 +28,26 @@ function look() {
   };
 }
 
+async function ask() {
+  const found = {};
+  await page.keyboard.press(' '); // they move
+  await page.waitForSelector('.link-state.paused');
+  for (const button of await page.locator('.decisions li .decision').all()) {
+    await button.click();
+    const explained = page.locator('[data-test=explain]');
+    await explained.waitFor();
+    const reason = await explained.locator('h4 code').textContent();
+    const command = explained.locator('[data-test=command]');
+    found[reason] = (await command.count()) ? await command.textContent() : '';
+    await page.keyboard.press('Escape');
+    await explained.waitFor({ state: 'detached' });
+  }
+  await page.keyboard.press(' ');
+  return found;
+}
+
 for await (const line of createInterface({ input: process.stdin })) {
+  if (line === 'ask') console.log(JSON.stringify(await ask()));
   if (line === 'see') console.log(JSON.stringify({ ...(await page.evaluate(look)), wrong }));
 }
 if (picture) await page.screenshot({ path: picture });

@@ -1,15 +1,20 @@
-// The page: what there is on the left, one dependency on the right.
+// The page: an overview of all dependencies, or the list on the left and one of them
+// on the right.
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks';
+import { useAlarm } from './alarm';
 import { Chart } from './chart';
 import { Feed, calls, failures, set_aside, sum, within } from './data';
-import { Explain, Force, Keys } from './dialogs';
+import { Explain, Force, Keys, Probe, Retries } from './dialogs';
 import { brief, ms, span } from './format';
-import { Decisions, Endpoints, GivenUp, Hedges, Program, Rules } from './lists';
+import { healths, worstFirst } from './health';
+import { Decisions, Endpoints, GivenUp, Hedges, Program, Routes, Rules } from './lists';
+import { sharedPrefix } from './names';
+import { Overview } from './overview';
 import { Sidebar } from './sidebar';
 import { useTheme, type Theme } from './theme';
 import { Tiles } from './tiles';
 import { Timeline } from './timeline';
-import type { Decision, Dep, Sample, State } from './types';
+import { isWhole, type Decision, type Dep, type Sample, type State } from './types';
 import { Waits } from './waits';
 
 const ranges: [string, number][] = [['1 min', 60], ['5 min', 300], ['15 min', 900]];
@@ -74,10 +79,10 @@ function Charts({ dep, samples, from, to, theme }: { dep: Dep; samples: Sample[]
 
 function Page({ view, name, seconds, theme, all, setAll }: { view: Frozen; name: string; seconds: number; theme: Theme; all: boolean; setAll: (b: boolean) => void }) {
   const [open, setOpen] = useState<Decision | null>(null);
-  const [force, setForce] = useState(false);
+  const [act, setAct] = useState<'force' | 'probe' | 'retries' | null>(null);
   const { state } = view;
-  const dep = state.deps.find((d) => d.name === name) ?? state.deps[0];
-  if (!dep) return <main class="content"><p class="empty big">No dependency is watched yet.</p></main>;
+  const dep = state.deps.find((d) => d.name === name);
+  if (!dep || !isWhole(dep)) return <main class="content"><p class="empty big">Waiting for {name} …</p></main>;
 
   const to_ms = state.now_ms, from_ms = to_ms - seconds * 1000;
   const samples = within(view.samples.get(dep.name) ?? [], from_ms, to_ms);
@@ -90,7 +95,7 @@ function Page({ view, name, seconds, theme, all, setAll }: { view: Frozen; name:
         <h2>{dep.name}</h2>
         {dep.policy && <span class="quiet">policy <code>{dep.policy}</code></span>}
       </div>
-      <Tiles dep={dep} t={t} most={most} onForce={state.actions && dep.breaker.on ? () => setForce(true) : null} />
+      <Tiles dep={dep} t={t} most={most} onAct={state.actions ? setAct : null} />
       <div class="grid">
         <Charts dep={dep} samples={samples} from={from_ms / 1000} to={to_ms / 1000} theme={theme} />
         {dep.breaker.on && <Timeline dep={dep} samples={samples} turns={state.turns} from_ms={from_ms} to_ms={to_ms} />}
@@ -102,13 +107,15 @@ function Page({ view, name, seconds, theme, all, setAll }: { view: Frozen; name:
               { label: 'left', colour: '--ok', values: samples.map((s) => s.budget) },
             ]} />
         )}
-        <Endpoints dep={dep} />
+        <div class="stack"><Endpoints dep={dep} /><Routes dep={dep} /></div>
         <Decisions list={list} onOpen={setOpen} all={all} onAll={() => setAll(!all)} />
         <Rules dep={dep} />
         <Program state={state} />
       </div>
-      {open && <Explain d={open} dep={state.deps.find((d) => d.name === open.dep)} onClose={() => setOpen(null)} />}
-      {force && <Force dep={dep} onClose={() => setForce(false)} />}
+      {open && <Explain d={open} dep={state.deps.find((d) => d.name === open.dep)} file={state.file} onClose={() => setOpen(null)} />}
+      {act === 'force' && <Force dep={dep} onClose={() => setAct(null)} />}
+      {act === 'probe' && <Probe dep={dep} onClose={() => setAct(null)} />}
+      {act === 'retries' && <Retries dep={dep} onClose={() => setAct(null)} />}
     </main>
   );
 }
@@ -137,25 +144,47 @@ export function App() {
   const [chosen, setChosen] = useState(named);
   const [help, setHelp] = useState(false);
   const [all, setAll] = useState(false);
+  const [search, setSearch] = useState('');
+  const [filter, setFilter] = useState('all');
+  const box = useRef<HTMLInputElement>(null);
 
-  useEffect(() => {
-    const stop = feed.listen(() => redraw(0));
-    feed.start();
-    return stop;
-  }, []);
+  useEffect(() => feed.listen(() => redraw(0)), []);
 
   const view = frozen ?? (feed.state ? { state: feed.state, samples: feed.samples } : null);
   const names = view?.state.deps.map((d) => d.name) ?? [];
-  const name = names.includes(chosen) ? chosen : names[0] ?? '';
+  // One that is alone needs no overview.
+  const name = names.includes(chosen) ? chosen : names.length === 1 ? names[0]! : '';
+  const list = view ? healths(view.state, view.samples) : [];
+  const words = search.toLowerCase().split(/\s+/);
+  const found = list.filter((h) => words.every((w) => h.dep.name.toLowerCase().includes(w) || h.dep.policy.toLowerCase().includes(w)));
+  const order = worstFirst(found);
+  const shared = sharedPrefix(names);
   const shown = useRef(name); // or soon will be: keys may come faster than pages
   shown.current = name;
+  useEffect(() => feed.watch(view ? name : chosen), [name, view === null]);
+  useAlarm(list, feed.link, view?.state.program ?? '');
   const choose = (n: string) => {
     shown.current = n;
     setChosen(n);
-    history.replaceState(null, '', `#${encodeURIComponent(n)}`);
+    setFrozen(null); // of another one there is nothing to show but what comes
+    scrollTo(0, 0);
+    history.pushState(null, '', n ? `#${encodeURIComponent(n)}` : location.pathname);
   };
+  useEffect(() => { // the browser's own way back
+    const back = () => setChosen(named());
+    addEventListener('popstate', back);
+    return () => removeEventListener('popstate', back);
+  }, []);
   const pause = () => setFrozen(frozen ? null : freeze(feed));
-  const step = (by: number) => names.length && choose(names[(names.indexOf(shown.current) + by + names.length) % names.length]!);
+  const step = (by: number) => {
+    const at = order.findIndex((h) => h.dep.name === shown.current);
+    const next = at < 0 ? (by > 0 ? 0 : order.length - 1) : (at + by + order.length) % order.length;
+    if (order.length) choose(order[next]!.dep.name);
+  };
+  const seek = () => {
+    box.current?.focus();
+    box.current?.select();
+  };
 
   // Before anything is painted: a key means what is on the page.
   useLayoutEffect(() => {
@@ -163,7 +192,7 @@ export function App() {
       const at = e.target as HTMLElement;
       if (e.ctrlKey || e.metaKey || e.altKey || at.tagName === 'INPUT' || document.querySelector('dialog[open]')) return;
       const actions: Record<string, () => void> = {
-        ' ': pause, p: pause, t: toggleTheme, '?': () => setHelp(true), a: () => setAll(!all),
+        ' ': pause, p: pause, t: toggleTheme, '?': () => setHelp(true), a: () => setAll(!all), o: () => choose(''), '/': seek,
         j: () => step(1), k: () => step(-1), '1': () => setRange(0), '2': () => setRange(1), '3': () => setRange(2),
       };
       const action = actions[e.key];
@@ -191,19 +220,25 @@ export function App() {
         <span class="program">{view ? <>{view.state.program} <span class="quiet">{view.state.version} · up {span(view.state.uptime_s)}</span></> : ''}</span>
         <span class={`link-state ${link}`} role="status"><i class="dot" />{word}</span>
         <div class="controls">
-          <div class="segments" role="group" aria-label="time range">
+          {name && <div class="segments" role="group" aria-label="time range">
             {ranges.map(([label], i) => (
               <button key={label} aria-pressed={range === i} onClick={() => setRange(i)}>{label}</button>
             ))}
-          </div>
-          <button onClick={pause} aria-pressed={frozen !== null} data-test="pause">{frozen ? 'go on' : 'pause'}</button>
+          </div>}
+          <button onClick={pause} aria-pressed={frozen !== null} data-test="pause">{frozen ? 'Resume' : 'Pause'}</button>
           <button onClick={toggleTheme} aria-label="dark or light" data-test="theme">{theme === 'dark' ? '☀' : '☾'}</button>
           <button onClick={() => setHelp(true)} aria-label="keys" class="helpbutton">?</button>
         </div>
       </header>
-      {view ? (
-        <div class="columns">
-          <Sidebar state={view.state} samples={view.samples} name={name} onChoose={choose} />
+      {view && !name ? (
+        <div class="columns one">
+          <Overview list={found} all={list} shared={shared} now_ms={view.state.now_ms} search={search} filter={filter}
+            onSearch={setSearch} onFilter={setFilter} onChoose={choose} box={box} />
+        </div>
+      ) : view ? (
+        <div class={names.length > 1 ? 'columns' : 'columns one'}>
+          {names.length > 1 && <Sidebar list={order} of={names.length} shared={shared} now_ms={view.state.now_ms} name={name} search={search}
+            onSearch={setSearch} onChoose={choose} box={box} />}
           <Page view={view} name={name} seconds={ranges[range]![1]} theme={theme} all={all} setAll={setAll} />
         </div>
       ) : (

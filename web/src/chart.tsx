@@ -2,6 +2,7 @@
 // is ours, and shows the values under the cursor, or the newest.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
+import { clock } from './format';
 import { colour, type Theme } from './theme';
 import { useWidth } from './width';
 
@@ -131,6 +132,7 @@ export function Chart(p: Props) {
             </li>
           );
         })}
+        {index !== null && at >= 0 && at === index && <li class="when"><time>{clock(p.times[at]! * 1000)}</time></li>}
       </ul>
       <div class="plot" ref={box} role="img" aria-label={p.title}>
         {!has && <p class="empty">{p.empty ?? 'nothing in this time'}</p>}

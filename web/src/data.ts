@@ -1,19 +1,26 @@
 // The numbers as they come: the last minutes once, then a state each second.
 import type { Sample, State } from './types';
 
-const KEEP = 900; // seconds
+const KEEP_MS = 15 * 60 * 1000;
 
 export type Link = 'connecting' | 'live' | 'lost';
 
-/** All that has come so far. One object, changed in place; `listen` tells when. */
+/** All that has come so far. One object, changed in place; `listen` tells when.
+ *
+ * A program may have hundreds of dependencies: each message has all numbers of the
+ * one that is looked at, and of the others what the overview shows. */
 export class Feed {
   state: State | null = null;
   link: Link = 'connecting';
   samples = new Map<string, Sample[]>();
   private listeners = new Set<() => void>();
   private source: EventSource | null = null;
+  private dep = '';
 
-  start(): void {
+  /** Which dependency is looked at; '' is none. */
+  watch(dep: string): void {
+    if (this.source && dep === this.dep) return;
+    this.dep = dep;
     this.openStream();
   }
 
@@ -28,17 +35,22 @@ export class Feed {
 
   // What came before the stream was opened; what was missed, if it broke off and was
   // opened again.
-  private async loadHistory(): Promise<void> {
-    const answer = await fetch('api/history');
-    const history = (await answer.json()) as { deps: Record<string, Sample[]> };
-    for (const [name, list] of Object.entries(history.deps)) this.samples.set(name, merge(this.samples.get(name) ?? [], list));
+  private async loadHistory(dep: string): Promise<void> {
+    const minute = await load<Record<string, Short[]>>('api/history?brief');
+    for (const [name, list] of Object.entries(minute)) this.merge(name, list.map(long));
+    if (dep) {
+      const all = await load<Record<string, Sample[]>>(`api/history?dep=${encodeURIComponent(dep)}`);
+      for (const [name, list] of Object.entries(all)) this.merge(name, list);
+    }
     this.changed();
   }
 
   // The browser itself connects again, after the second that the server names.
   private openStream(): void {
-    this.source = new EventSource('api/stream');
-    this.source.onopen = () => void this.loadHistory().catch(() => {}); // charts begin later, then
+    const dep = this.dep;
+    this.source?.close();
+    this.source = new EventSource(`api/stream?dep=${encodeURIComponent(dep)}`);
+    this.source.onopen = () => void this.loadHistory(dep).catch(() => {}); // charts begin later, then
     this.source.onmessage = (e) => this.take(JSON.parse(e.data as string) as State);
     this.source.onerror = () => {
       this.link = 'lost';
@@ -61,15 +73,36 @@ export class Feed {
     const last = list[list.length - 1];
     if (last && sample.at_ms <= last.at_ms) return;
     list.push(sample);
-    if (list.length > KEEP) list.splice(0, list.length - KEEP);
+    while (list[0]!.at_ms < sample.at_ms - KEEP_MS) list.shift();
     this.samples.set(name, list);
+  }
+
+  // In order, each second once; whole ones instead of short ones. A long one is for
+  // seconds that are long past, of which there may be short ones: those go.
+  private merge(name: string, more: Sample[]): void {
+    const all = new Map([...(this.samples.get(name) ?? []), ...more].map((s) => [s.at_ms, s]));
+    const steps = more.filter((s) => s.seconds > 5);
+    const until = steps.length ? steps[steps.length - 1]!.at_ms : 0;
+    const list = [...all.values()].filter((s) => s.seconds > 5 || s.at_ms > until).sort((x, y) => x.at_ms - y.at_ms);
+    const newest = list[list.length - 1]?.at_ms ?? 0;
+    this.samples.set(name, list.filter((s) => s.at_ms > newest - KEEP_MS));
   }
 }
 
-/** Two lists of one dependency, in order, each second once. */
-function merge(a: Sample[], b: Sample[]): Sample[] {
-  const all = new Map([...a, ...b].map((s) => [s.at_ms, s]));
-  return [...all.values()].sort((x, y) => x.at_ms - y.at_ms).slice(-KEEP);
+async function load<T>(path: string): Promise<T> {
+  return ((await (await fetch(path)).json()) as { deps: T }).deps;
+}
+
+/** [at_ms, seconds, calls, failed, retries] */
+type Short = [number, number, number, number, number];
+
+/** A second of which only that much is known. */
+function long([at_ms, seconds, calls, failed, retries]: Short): Sample {
+  return {
+    at_ms, seconds, first: calls - failed, late: 0, refused: failed ? { '': failed } : {}, attempts: calls + retries,
+    backoff: retries, hint: 0, immediate: 0, hedges: 0, hedges_won: 0, budget: null, breaker: 'closed',
+    p50_call_ms: null, p99_call_ms: null, p50_attempt_ms: null, p99_attempt_ms: null,
+  };
 }
 
 /** Reasons that are nobody's failure: the server answered, and said no for good (a

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { clock, ms } from './format';
-import type { Decision, Dep } from './types';
+import type { Brief, Decision, Dep } from './types';
 import { decided, explain } from './words';
 
 function Dialog(p: { title: ComponentChildren; onClose: () => void; children: ComponentChildren }) {
@@ -36,8 +36,8 @@ function WaitBars({ d }: { d: Decision }) {
   return <div class="waitbars">{row('computed', d.value_ms, 'computed')}{row('drawn', d.wait_ms, 'drawn')}</div>;
 }
 
-export function Explain({ d, dep, onClose }: { d: Decision; dep: Dep | undefined; onClose: () => void }) {
-  const e = explain(d, dep);
+export function Explain({ d, dep, file, onClose }: { d: Decision; dep: Brief | undefined; file: string | undefined; onClose: () => void }) {
+  const e = explain(d, dep, file);
   return (
     <Dialog title={<>{d.dep}: {decided(d)}</>} onClose={onClose}>
       <div class="explain" data-test="explain">
@@ -49,7 +49,7 @@ export function Explain({ d, dep, onClose }: { d: Decision; dep: Dep | undefined
         {d.action === 'wait' && d.wait_ms > 0 && <WaitBars d={d} />}
         {e.advice && <><h4>What that means</h4><p>{e.advice}</p></>}
         <h4>Ask again</h4>
-        <pre>{e.command}</pre>
+        {e.command ? <pre data-test="command">{e.command}</pre> : <p class="quiet">bide explain knows the policy, but not the load at that moment, which decided this.</p>}
         {d.request_id && <p class="quiet">request <code>{d.request_id}</code></p>}
       </div>
     </Dialog>
@@ -57,9 +57,11 @@ export function Explain({ d, dep, onClose }: { d: Decision; dep: Dep | undefined
 }
 
 const keys: [string, string][] = [
-  ['space p', 'pause, and go on'],
+  ['space p', 'pause, resume'],
   ['1 2 3', 'the last minute, five, fifteen'],
   ['j k', 'the next dependency, the one before'],
+  ['o', 'overview of all dependencies'],
+  ['/', 'search'],
   ['a', 'decisions of all dependencies'],
   ['t', 'dark, light'],
   ['?', 'these keys'],
@@ -87,27 +89,57 @@ const modes: [string, string][] = [
 // The token stays in this page's memory, and nowhere else.
 let token = '';
 
-export function Force({ dep, onClose }: { dep: Dep; onClose: () => void }) {
-  const [mode, setMode] = useState<string>(dep.breaker.mode);
+/** Asks for the token, and sends an action: `path` is below the dependency's. */
+function Action(p: { dep: Dep; title: ComponentChildren; path: string; verb: string; children: ComponentChildren; onClose: () => void }) {
   const [said, setSaid] = useState('');
   const send = async () => {
-    const answer = await fetch(`api/deps/${encodeURIComponent(dep.name)}/breaker/${mode}`, {
+    const answer = await fetch(`api/deps/${encodeURIComponent(p.dep.name)}/${p.path}`, {
       method: 'POST', headers: { Authorization: `Bearer ${token}` },
     });
-    if (answer.ok) return onClose();
+    if (answer.ok) return p.onClose();
     const problem = (await answer.json().catch(() => ({}))) as { detail?: string };
     setSaid(problem.detail ?? `refused with ${answer.status}`);
   };
+  const submit = (e: Event) => {
+    e.preventDefault();
+    void send().catch(() => setSaid('no response'));
+  };
   return (
-    <Dialog title={<>Breaker of {dep.name}</>} onClose={onClose}>
-      <div class="force">
-        {modes.map(([key, what]) => (
-          <label key={key}><input type="radio" name="mode" checked={mode === key} onChange={() => setMode(key)} /> <b>{key}</b> {what}</label>
-        ))}
+    <Dialog title={p.title} onClose={p.onClose}>
+      <form class="force" onSubmit={submit}>
+        {p.children}
         <label class="token">token <input type="password" autocomplete="off" value={token} onInput={(e) => { token = e.currentTarget.value; }} /></label>
         {said && <p class="said" role="alert">{said}</p>}
-        <button class="primary" onClick={() => void send().catch(() => setSaid('nobody answers'))}>set</button>
-      </div>
+        <button class="primary" type="submit">{p.verb}</button>
+      </form>
     </Dialog>
+  );
+}
+
+export function Force({ dep, onClose }: { dep: Dep; onClose: () => void }) {
+  const [mode, setMode] = useState<string>(dep.breaker.mode);
+  return (
+    <Action dep={dep} title={<>Breaker of {dep.name}</>} path={`breaker/${mode}`} verb="Apply" onClose={onClose}>
+      {modes.map(([key, what]) => (
+        <label key={key}><input type="radio" name="mode" checked={mode === key} onChange={() => setMode(key)} /> <b>{key}</b> {what}</label>
+      ))}
+    </Action>
+  );
+}
+
+export function Probe({ dep, onClose }: { dep: Dep; onClose: () => void }) {
+  return (
+    <Action dep={dep} title={<>Probe {dep.name} now</>} path="probe/now" verb="Probe now" onClose={onClose}>
+      <p>The breaker stops waiting: the next calls are its probes. If they fail, it opens again.</p>
+    </Action>
+  );
+}
+
+export function Retries({ dep, onClose }: { dep: Dep; onClose: () => void }) {
+  const on = dep.retries_on !== false;
+  return (
+    <Action dep={dep} title={<>Retries of {dep.name}</>} path={`retries/${on ? 'off' : 'on'}`} verb={on ? 'Turn retries off' : 'Turn retries on'} onClose={onClose}>
+      <p>{on ? 'Every call makes one attempt, until retries are turned on again. That takes load off something that is down, and lets callers see every failure.' : 'Calls are retried again, as the policy says.'}</p>
+    </Action>
   );
 }

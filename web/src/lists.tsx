@@ -1,11 +1,11 @@
 // Tables: why calls were given up, endpoints, decisions, the rules of the policy.
-import { brief, clock, count, ms } from './format';
+import { brief, clock, count, ms, percent } from './format';
 import type { Totals } from './data';
 import type { Decision, Dep, State } from './types';
 import { decided, outcome, short } from './words';
 
 export function GivenUp({ dep, t }: { dep: Dep; t: Totals }) {
-  const all = Object.keys({ ...dep.refused, ...t.refused });
+  const all = Object.keys({ ...dep.refused, ...t.refused }).filter((r) => r); // '' is one that is not known
   const rows = all
     .map((reason) => ({ reason, now: t.refused[reason] ?? 0, ever: dep.refused[reason] ?? 0 }))
     .sort((a, b) => b.now - a.now || b.ever - a.ever);
@@ -17,7 +17,8 @@ export function GivenUp({ dep, t }: { dep: Dep; t: Totals }) {
         <p class="hint">the reason why there was no further attempt</p>
       </header>
       {rows.length === 0 && <p class="empty flat">none was</p>}
-      <table>
+      {rows.length > 0 && <table>
+        <thead><tr><th scope="col">reason</th><th scope="col" class="meter" /><th scope="col" class="n">in this time</th><th scope="col" class="n">since the start</th></tr></thead>
         <tbody>
           {rows.map((r) => (
             <tr key={r.reason}>
@@ -27,12 +28,12 @@ export function GivenUp({ dep, t }: { dep: Dep; t: Totals }) {
                   <rect width={(r.now / most) * 100} height="6" rx="2" />
                 </svg>
               </td>
-              <td class="n" title="in this time">{brief(r.now)}</td>
-              <td class="n ever" title="since the start" data-refused={r.reason}>{count(r.ever)}</td>
+              <td class="n">{brief(r.now)}</td>
+              <td class="n ever" data-refused={r.reason}>{count(r.ever)}</td>
             </tr>
           ))}
         </tbody>
-      </table>
+      </table>}
     </section>
   );
 }
@@ -68,7 +69,7 @@ export function Endpoints({ dep }: { dep: Dep }) {
       </header>
       <table>
         <thead>
-          <tr><th scope="col">address</th><th scope="col">state</th><th scope="col">in flight</th><th scope="col">connections</th><th scope="col">failed</th></tr>
+          <tr><th scope="col">address</th><th scope="col">state</th><th scope="col">in flight</th><th scope="col">connections</th><th scope="col">retries</th><th scope="col">failed</th></tr>
         </thead>
         <tbody>
           {dep.endpoints.map((e) => (
@@ -77,7 +78,33 @@ export function Endpoints({ dep }: { dep: Dep }) {
               <td><i class={`dot ${e.state}`} /> {e.state}</td>
               <td class="n">{count(e.in_flight)}</td>
               <td class="n">{count(e.connections)}{e.idle ? <span class="quiet"> {count(e.idle)} idle</span> : ''}</td>
+              <td class="n">{e.requests ? percent(e.retries / e.requests) : '–'}</td>
               <td class="n">{count(e.failures)}<span class="quiet"> of {brief(e.requests)}</span></td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+export function Routes({ dep }: { dep: Dep }) {
+  if (dep.routes.length === 0) return null;
+  return (
+    <section class="card routes">
+      <header>
+        <h3>Routes</h3>
+        <p class="hint">how requests come in, and how many are retried; since the start</p>
+      </header>
+      <table>
+        <thead><tr><th scope="col">route</th><th scope="col" class="n">requests</th><th scope="col" class="n">retries</th><th scope="col" class="n">per request</th></tr></thead>
+        <tbody>
+          {[...dep.routes].sort((a, b) => b.retries - a.retries).map((r) => (
+            <tr key={r.name}>
+              <td><code>{r.name}</code></td>
+              <td class="n">{count(r.requests)}</td>
+              <td class="n">{count(r.retries)}</td>
+              <td class="n">{r.requests ? percent(r.retries / r.requests) : '–'}</td>
             </tr>
           ))}
         </tbody>
@@ -95,6 +122,7 @@ export function Decisions(p: { list: Decision[]; onOpen: (d: Decision) => void; 
         <button class="link" onClick={p.onAll} aria-pressed={p.all}>{p.all ? 'only this dependency' : 'of all dependencies'}</button>
       </header>
       {p.list.length === 0 && <p class="empty flat">nothing has failed</p>}
+      {p.list.length > 0 && <p class="decisionhead" aria-hidden="true"><span>time</span><span>request</span><span>attempt</span><span>outcome</span><span>decision</span></p>}
       <ol>
         {p.list.map((d) => (
           <li key={d.id}>
@@ -117,6 +145,7 @@ export function Rules({ dep }: { dep: Dep }) {
     <details class="card rules">
       <summary><h3>Policy{dep.policy && <> <code>{dep.policy}</code></>}</h3></summary>
       <table>
+        <thead><tr><th scope="col">setting</th><th scope="col">value</th><th scope="col">what it is</th></tr></thead>
         <tbody>
           {dep.rules.map(([key, value, help]) => (
             <tr key={key}><th scope="row"><code>{key}</code></th><td><b>{value}</b></td><td class="quiet">{help}</td></tr>
@@ -133,6 +162,7 @@ export function Program({ state }: { state: State }) {
     <details class="card rules">
       <summary><h3>{state.program}</h3></summary>
       <table>
+        <thead><tr><th scope="col">metric</th><th scope="col">value</th><th scope="col">what it is</th></tr></thead>
         <tbody>
           {state.values.map((v) => (
             <tr key={v.name + (v.label_value ?? '')}>

@@ -1,49 +1,50 @@
-// Every dependency at a glance.
-import { calls, failures, sum, within } from './data';
+// The dependencies beside the page of one of them: the worst first, and a search.
+import type { RefObject } from 'preact';
+import { calls_per_s, type Health } from './health';
 import { brief, percent } from './format';
-import type { Dep, Sample, State } from './types';
+import { Name } from './names';
+import { Spark } from './spark';
 
-/** The worst of what can be seen. */
-function mood(dep: Dep, failed: number): string {
-  if (dep.breaker.state === 'open' || failed > 0.05) return 'open';
-  if (dep.breaker.state === 'half_open' || failed > 0.001) return 'half_open';
-  return 'closed';
+interface Props {
+  list: Health[]; // what is left of them after search
+  of: number;
+  shared: string;
+  now_ms: number;
+  name: string; // '' is the overview
+  search: string;
+  onSearch: (s: string) => void;
+  onChoose: (n: string) => void;
+  box: RefObject<HTMLInputElement>;
 }
 
-function Spark({ samples, from, to }: { samples: Sample[]; from: number; to: number }) {
-  const most = Math.max(1, ...samples.map((s) => calls(s) / (s.seconds || 1)));
-  const x = (s: Sample) => (((s.at_ms - from) / (to - from)) * 100).toFixed(1);
-  const y = (n: number) => (22 - (n / most) * 20).toFixed(1);
-  const line = (get: (s: Sample) => number) =>
-    samples.map((s, i) => `${i ? 'L' : 'M'}${x(s)} ${y(get(s) / (s.seconds || 1))}`).join('');
+export function Search(p: Pick<Props, 'search' | 'onSearch' | 'box'>) {
   return (
-    <svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
-      <path class="calls" d={line(calls)} />
-      {samples.some((s) => failures(s) > 0) && <path class="failed" d={line(failures)} />}
-    </svg>
+    <input type="search" class="search" placeholder="search  /" aria-label="search dependencies" value={p.search} ref={p.box}
+      onInput={(e) => p.onSearch(e.currentTarget.value)}
+      onKeyDown={(e) => { if (e.key === 'Escape') { p.onSearch(''); e.currentTarget.blur(); } }} />
   );
 }
 
-export function Sidebar(p: { state: State; samples: Map<string, Sample[]>; name: string; onChoose: (n: string) => void }) {
-  const to = p.state.now_ms, from = to - 60000;
+export function Sidebar(p: Props) {
   return (
     <nav class="deps" aria-label="dependencies">
-      {p.state.deps.map((dep) => {
-        const samples = within(p.samples.get(dep.name) ?? [], from, to);
-        const t = sum(samples.slice(-10));
-        const failed = t.judged ? t.failed / t.judged : 0;
-        return (
-          <button key={dep.name} class="dep" title={dep.name} aria-current={dep.name === p.name} onClick={() => p.onChoose(dep.name)}>
-            <span class="name"><i class={`dot ${mood(dep, failed)}`} /><b>{dep.name}</b></span>
-            <Spark samples={samples} from={from} to={to} />
-            <span class="facts">
-              <span>{brief(t.seconds ? t.calls / t.seconds : 0)}/s</span>
+      <button class="all" onClick={() => p.onChoose('')}>← all {p.of} dependencies</button>
+      {p.of > 6 && <Search {...p} />}
+      <div class="deprow head"><span>dependency</span><span>calls/s</span><span>success</span></div>
+      <div class="deplist">
+        {p.list.map(({ dep, t, minute, mood, why }) => (
+          <button key={dep.name} class={`dep ${mood}`} title={why ? `${dep.name}: ${why}` : dep.name} data-name={dep.name}
+            aria-current={dep.name === p.name} onClick={() => p.onChoose(dep.name)}>
+            <span class="name"><i class={`dot ${mood}`} /><Name name={dep.name} shared={p.shared} /></span>
+            <span class="deprow">
+              <Spark samples={minute} to={p.now_ms} />
+              <span>{brief(calls_per_s(t))}</span>
               <span>{t.judged ? percent((t.first + t.late) / t.judged) : '–'}</span>
-              <span>{t.calls ? `${(t.attempts / t.calls).toFixed(2)}×` : '–'}</span>
             </span>
           </button>
-        );
-      })}
+        ))}
+        {p.list.length === 0 && <p class="empty flat">none matches</p>}
+      </div>
     </nav>
   );
 }

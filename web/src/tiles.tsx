@@ -60,7 +60,10 @@ function Budget({ dep, most }: { dep: Dep; most: number }) {
   );
 }
 
-function BreakerTile({ dep, onForce }: { dep: Dep; onForce: (() => void) | null }) {
+/** What an operator may do: force the breaker, let it probe, turn retries off. */
+export type Act = (what: 'force' | 'probe' | 'retries') => void;
+
+function BreakerTile({ dep, onAct }: { dep: Dep; onAct: Act | null }) {
   const b = dep.breaker;
   if (!b.on) return <Tile name="Breaker" test="breaker" value="off" mood="calm" note="the policy has none" />;
   const mood: Mood = b.state === 'closed' ? 'good' : b.state === 'open' ? 'bad' : 'warn';
@@ -69,13 +72,18 @@ function BreakerTile({ dep, onForce }: { dep: Dep; onForce: (() => void) | null 
       note={<span><b data-total="opened">{count(b.opened)}</b> {b.opened === 1 ? 'opening' : 'openings'} since the start</span>}>
       <p class="sub">
         {forcedWord[b.mode] ?? (b.state === 'open' ? `probes in ${ms(b.open_for_ms)}` : b.state === 'half_open' ? `${b.attempts} probes back` : `${b.failed} of ${b.attempts} failed`)}
-        {onForce && <button class="link" onClick={onForce}>force</button>}
       </p>
+      {onAct && (
+        <p class="acts">
+          <button class="link" onClick={() => onAct('force')} data-test="force">force</button>
+          {b.state === 'open' && b.mode !== 'forced_open' && <button class="link" onClick={() => onAct('probe')} data-test="probe">probe now</button>}
+        </p>
+      )}
     </Tile>
   );
 }
 
-export function Tiles(p: { dep: Dep; t: Totals; most: number; onForce: (() => void) | null }) {
+export function Tiles(p: { dep: Dep; t: Totals; most: number; onAct: Act | null }) {
   const { dep, t } = p;
   const ratio = t.calls ? t.attempts / t.calls : 0;
   const failed = t.seconds ? t.failed / t.seconds : 0;
@@ -88,10 +96,13 @@ export function Tiles(p: { dep: Dep; t: Totals; most: number; onForce: (() => vo
       </Tile>
       <Tile name="Amplification" test="amplification" value={t.calls ? `${ratio.toFixed(2)}×` : '–'} mood={ratio > 1.5 ? 'bad' : ratio > 1.1 ? 'warn' : 'good'}
         note={<span><b data-total="amplification">{dep.amplification.toFixed(2)}×</b> since the start</span>}>
-        <p class="sub">attempts per call</p>
+        <p class="sub">{dep.retries_on === false ? 'retries are off' : 'attempts per call'}</p>
+        {p.onAct && dep.retries_on !== undefined && (
+          <p class="acts"><button class="link" onClick={() => p.onAct!('retries')} data-test="retries">{dep.retries_on ? 'retries off' : 'retries on'}</button></p>
+        )}
       </Tile>
       <Budget dep={dep} most={p.most} />
-      <BreakerTile dep={dep} onForce={p.onForce} />
+      <BreakerTile dep={dep} onAct={p.onAct} />
     </div>
   );
 }

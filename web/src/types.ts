@@ -33,41 +33,62 @@ export interface Endpoint {
   idle: number;
   requests: number;
   failures: number;
+  retries: number;
+}
+
+export interface Route {
+  name: string;
+  requests: number;
+  retries: number;
 }
 
 /** [bucket, count] */
 export type Buckets = [number, number][];
 
-export interface Dep {
+/** How well it is: observe/admin/condition.h. */
+export type Mood = 'bad' | 'warn' | 'good' | 'idle';
+
+/** What is known of every dependency, each second. */
+export interface Brief {
   name: string;
   policy: string;
+  faults: boolean;
+  mood: Mood;
+  why: string; // '' if it is well
+  retries_on?: boolean; // absent where they cannot be switched off
+  breaker: { on: boolean; state: Breaker; mode: BreakerMode; open_for_ms: number; opened: number };
+  budget: { kind: string; left: number | null; usual: number | null };
+  second: Sample | null;
+  endpoints_up?: number;
+  endpoints_all?: number;
+  endpoints?: Endpoint[];
+}
+
+/** And of the one that was asked for. */
+export interface Dep extends Brief {
   calls: { first_success: number; late_success: number; failure: number };
   attempts: Record<string, number>;
   refused: Record<string, number>;
   retries: { backoff: number; hint: number; immediate: number; dropped: number };
   amplification: number;
   hedges: { on: boolean; sent: number; won: number; refused: number };
-  breaker: {
-    on: boolean;
-    state: Breaker;
-    mode: BreakerMode;
+  breaker: Brief['breaker'] & {
+    trips: number;
     attempts: number;
     failed: number;
     slow: number;
     opens_at: number;
     min_calls: number;
-    open_for_ms: number;
-    opened: number;
   };
-  budget: { kind: string; left: number | null; usual: number | null };
-  retries_on: boolean;
   limits: { rate: number | null; in_flight: number; in_flight_max: number | null; queued: number };
   rules: [string, string, string][];
   waits: { computed: Buckets; jittered: Buckets; slept: Buckets; ideal: Buckets };
   times: { call: Buckets; attempt: Buckets };
-  second: Sample | null;
   endpoints: Endpoint[];
+  routes: Route[];
 }
+
+export const isWhole = (dep: Brief): dep is Dep => 'calls' in dep;
 
 export interface Decision {
   id: number;
@@ -82,17 +103,20 @@ export interface Decision {
   why: string;
   class: string;
   status?: number;
+  grpc_status?: string;
   fault?: string;
   hint_ms?: number;
   not_processed: boolean;
   action: 'try' | 'wait' | 'done';
   reason: string;
   text: string;
-  value_ms: number;
-  wait_ms: number;
-  asked_ms: number;
-  slept_ms: number;
+  value_ms: number; // the wait that follows: before jitter, ...
+  wait_ms: number; // ... and as drawn
+  computed_ms: number; // the wait before: before jitter, ...
+  asked_ms: number; // ... as drawn, ...
+  slept_ms: number; // ... and as slept
   took_ms: number;
+  elapsed_ms: number; // since the call began
 }
 
 export interface Turn {
@@ -105,13 +129,14 @@ export interface Turn {
 export interface State {
   program: string;
   version: string;
+  file?: string;
   now_ms: number;
   uptime_s: number;
   ready: boolean;
   draining: boolean;
   actions: boolean;
   bounds_ms: number[];
-  deps: Dep[];
+  deps: Brief[];
   values: { name: string; label?: string; label_value?: string; value: number; help: string }[];
   decisions: Decision[];
   turns: Turn[];

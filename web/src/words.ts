@@ -1,7 +1,7 @@
 // Decisions in plain words: what happened, what was decided and why, and what one
 // can do about it.
 import { ms } from './format';
-import type { Decision, Dep } from './types';
+import { isWhole, type Brief, type Decision } from './types';
 
 /** Why there was no further attempt; why there is a wait. Keys of the engine. */
 export const reasons: Record<string, { short: string; advice: string }> = {
@@ -28,6 +28,8 @@ export const reasons: Record<string, { short: string; advice: string }> = {
   rate: { short: 'no turn at the rate of the policy', advice: 'limits.rate attempts a second leave no turn in the time there is. A burst may help, fewer calls will.' },
   shed_retry: { short: 'a retry from above, refused first', advice: 'Places in flight are short, and a layer above has tried this request before. First attempts go first.' },
   shed_priority: { short: 'refused for those of higher priority', advice: 'Places in flight are short, and kept for requests of a higher priority.' },
+  retries_off: { short: 'retries are switched off', advice: 'Somebody turned the retries of this dependency off. Every call makes one attempt until they are turned on again.' },
+  unreachable: { short: 'no connection is accepted', advice: 'Nothing listened for as long as the policy lets a call wait. See whether the dependency runs, and whether its address is right.' },
   cut_short: { short: 'the answer broke off', advice: 'Part of the answer had been passed on when the endpoint or the client stopped. It cannot be taken back.' },
   first: { short: 'the first attempt', advice: '' },
   backoff: { short: 'waits as the policy computes', advice: '' },
@@ -35,6 +37,8 @@ export const reasons: Record<string, { short: string; advice: string }> = {
   immediate: { short: 'retries at once', advice: '' },
   hedge: { short: 'sends a second one beside it', advice: '' },
   running: { short: 'another attempt still runs', advice: '' },
+  knocking: { short: 'waits until connections are accepted', advice: '' },
+  held: { short: 'waits until breaker, budget or limits let it go', advice: '' },
   queued: { short: 'waits for a place', advice: '' },
   paced: { short: 'waits for the allowed rate', advice: '' },
 };
@@ -70,6 +74,7 @@ export const short = (reason: string): string => reasons[reason]?.short ?? reaso
 /** "503", "refused": what came of the attempt, in a word. */
 export function outcome(d: Decision): string {
   if (d.fault) return d.fault;
+  if (d.grpc_status) return d.grpc_status;
   return d.status ? String(d.status) : d.class;
 }
 
@@ -89,7 +94,8 @@ function happened(d: Decision): string {
   const which = d.attempts > 1 ? `attempt ${d.attempt} of ${d.attempts}` : `attempt ${d.attempt}`;
   const where = d.endpoint ? ` at ${d.endpoint}` : '';
   if (d.fault) return `${what}, ${which}${where}: ${faults[d.fault] ?? d.fault}, after ${ms(d.took_ms)}.`;
-  if (d.status) return `${what}, ${which}${where}: answered ${d.status} after ${ms(d.took_ms)}.`;
+  const grpc = d.grpc_status ? `, gRPC status ${d.grpc_status},` : '';
+  if (d.status) return `${what}, ${which}${where}: answered ${d.status}${grpc} after ${ms(d.took_ms)}.`;
   return `${what}, ${which}${where}: failed after ${ms(d.took_ms)}.`;
 }
 
@@ -99,11 +105,11 @@ function judged(d: Decision): string {
   return `bide takes that for ${classes[d.class] ?? d.class}.${proof}`;
 }
 
-function rule(dep: Dep | undefined, key: string): string | undefined {
-  return dep?.rules.find((r) => r[0] === key)?.[1];
+function rule(dep: Brief | undefined, key: string): string | undefined {
+  return dep && isWhole(dep) ? dep.rules.find((r) => r[0] === key)?.[1] : undefined;
 }
 
-function waits(d: Decision, dep: Dep | undefined): string {
+function waits(d: Decision, dep: Brief | undefined): string {
   const jitter = rule(dep, 'backoff.jitter');
   switch (d.reason) {
     case 'hint':
@@ -127,27 +133,69 @@ export interface Explanation {
   command: string;
 }
 
-export function explain(d: Decision, dep: Dep | undefined): Explanation {
+export function explain(d: Decision, dep: Brief | undefined, file: string | undefined): Explanation {
   const done = d.action === 'done';
   const before = d.attempt > 1 && d.asked_ms > 0
-    ? ` Before it, ${ms(d.asked_ms)} of waiting were asked for and ${ms(d.slept_ms)} were slept.` : '';
+    ? ` The wait before it was computed as ${ms(d.computed_ms)}, drawn as ${ms(d.asked_ms)}, and took ${ms(d.slept_ms)}.` : '';
   return {
     happened: happened(d) + before,
     judged: judged(d),
     decided: done ? `There is no ${d.attempt ? 'further ' : ''}attempt: ${d.text}.` : waits(d, dep),
     advice: done ? reasons[d.reason]?.advice ?? '' : '',
-    command: command(d, dep),
+    command: command(d, dep, file),
   };
 }
 
-/** The same question, for the command line. */
-function command(d: Decision, dep: Dep | undefined): string {
-  const method = d.operation.split(' ')[0] ?? '';
-  const parts = ['bide explain', `--policy FILE${dep?.policy ? `:${dep.policy}` : ''}`];
-  if (/^[A-Z]+$/.test(method)) parts.push(`--method ${method}`);
+/** Decided by what was going on just then, which bide explain cannot be told. */
+const byLoad = [
+  'in_flight', 'local_throttle', 'adaptive_rate', 'shed_retry', 'shed_priority', 'connection_wait', 'client_timeout',
+  'upload', 'cut_short', 'running', 'queued', 'paced', 'hedge', 'retries_off', 'cancelled', 'knocking', 'held', 'unreachable',
+];
+
+/** As a shell reads it. */
+const quote = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replace(/'/g, `'\\''`)}'`);
+
+const flagOf: Record<string, string> = {
+  attempts: 'attempts', attempt_timeout: 'attempt-timeout', deadline: 'deadline', 'backoff.base': 'base',
+  'backoff.factor': 'factor', 'backoff.cap': 'cap', 'backoff.jitter': 'jitter', 'backoff.floor': 'floor',
+};
+
+/** Where the policy is: in a file, or as far as flags can say it. */
+function policyFlags(dep: Brief | undefined, file: string | undefined): string[] {
+  if (file) return [`--policy ${quote(dep?.policy && dep.policy !== 'default' ? `${file}:${dep.policy}` : file)}`];
+  if (!dep || !isWhole(dep)) return [];
+  return dep.rules.filter(([key, value]) => flagOf[key] && (key === 'backoff.jitter' || /^\d/.test(value)))
+    .map(([key, value]) => `--${flagOf[key]} ${quote(value)}`);
+}
+
+/** What happened, as flags. */
+function outcomeFlags(d: Decision): string[] {
+  const parts: string[] = [];
   if (d.status) parts.push(`--status ${d.status}`);
-  else if (d.fault) parts.push(`--error ${d.fault}`);
-  if (d.hint_ms) parts.push(`--header 'Retry-After: ${Math.round(d.hint_ms / 1000)}'`);
-  parts.push(`--attempt ${d.attempt || 1}`);
+  else if (d.fault) parts.push(`--error ${d.fault}`, `--sent ${d.not_processed ? 'no' : 'yes'}`);
+  if (d.hint_ms !== undefined) {
+    parts.push(d.hint_ms % 1000 === 0 ? `--header 'Retry-After: ${d.hint_ms / 1000}'` : `--header 'retry-after-ms: ${Math.round(d.hint_ms)}'`);
+  }
+  if (d.reason === 'server_refused') parts.push("--header 'X-Bide-Retry: no'");
+  return parts;
+}
+
+const idempotent = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE'];
+const beforeThat = ['permanent', 'server_refused', 'not_idempotent']; // rules that do not ask whether it may be repeated
+
+/** The same question, for the command line; '' if it has no way to ask it. */
+function command(d: Decision, dep: Brief | undefined, file: string | undefined): string {
+  const method = d.operation.split(' ')[0] ?? '';
+  if (byLoad.includes(d.reason)) return '';
+  const parts = ['bide explain', ...policyFlags(dep, file)];
+  if (/^[A-Z]+$/.test(method) && method !== 'GET') parts.push(`--method ${method}`);
+  if (d.attempt) parts.push(...outcomeFlags(d));
+  if (d.attempt > 1) parts.push(`--attempt ${d.attempt}`);
+  if (d.elapsed_ms >= 1) parts.push(`--elapsed ${Math.round(d.elapsed_ms)}ms`);
+  if (d.attempt && !idempotent.includes(method) && !d.not_processed && !beforeThat.includes(d.reason)) parts.push('--idempotency-key k');
+  if (d.reason === 'breaker_open') parts.push('--breaker open');
+  if (d.reason === 'budget') parts.push('--budget-spent');
+  if (d.reason === 'not_replayable') parts.push('--one-shot-body');
+  if (d.reason === 'upstream_retries') parts.push('--upstream-attempt 1');
   return parts.join(' ');
 }

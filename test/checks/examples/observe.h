@@ -5,6 +5,10 @@
 struct bide__source source;
 struct bide__collector *collector;
 
+/* observe/admin/condition.h */
+struct bide__view view;
+const struct bide__observed *observed;
+
 /* observe/admin/ideal.h */
 bide_policy_conf *conf;
 bide_stats stats;
