@@ -50,15 +50,27 @@ static const char *what_for(bide_reason reason)
     }
 }
 
+/* What the next attempt reads of what the last one has taken. */
+static void say_input(const struct run *r, char *text, size_t size)
+{
+    int64_t n = r->ended ? feed_replayed(&r->feed) : 0;
+
+    text[0] = '\0';
+    if (n > 0)
+        snprintf(text, size, ", with the same %lld byte%s of standard input",
+                 (long long)n, n == 1 ? "" : "s");
+}
+
 void print_wait(struct run *r, const bide_decision *d)
 {
-    char last[64], wait[32];
+    char last[64], wait[32], input[80];
 
     if (!r->args->verbose || r->args->quiet)
         return;
     say_last(r, last, sizeof last);
-    complain("run", "%s, %s %s", last, what_for(d->reason),
-             bide__brief_duration(d->at_ns - r->now, wait, sizeof wait));
+    say_input(r, input, sizeof input);
+    complain("run", "%s, %s %s%s", last, what_for(d->reason),
+             bide__brief_duration(d->at_ns - r->now, wait, sizeof wait), input);
 }
 
 /* "3.2s", "1m05s" */
@@ -129,8 +141,9 @@ static void say_why(const struct run *r, bide_reason reason, char *text,
                  last);
         break;
     case BIDE_BECAUSE_NOT_REPLAYABLE:
-        snprintf(text, size, "%s, and its standard input could not be kept",
-                 last);
+        snprintf(text, size,
+                 "%s, and its standard input could not be kept: %s", last,
+                 strerror(r->feed.lost));
         break;
     case BIDE_BECAUSE_UPSTREAM_RETRIES:
         snprintf(text, size, "%s, and the `bide run` above retries", last);
@@ -154,7 +167,7 @@ static void say_how_long(const struct run *r, char *text, size_t size)
 
 void print_end(struct run *r, const bide_decision *d)
 {
-    char why[128], how_long[64], until[32];
+    char why[200], how_long[64], until[32];
 
     if (r->args->quiet || d->reason == BIDE_BECAUSE_CANCELLED)
         return;
