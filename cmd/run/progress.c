@@ -20,19 +20,20 @@ static uint32_t attempts_of(const struct run *r)
 /* As a shell says it. */
 void print_not_started(const struct run *r)
 {
-    if (!r->args->quiet)
+    if (!r->quiet)
         complain("run", "%s: %s", r->args->command[0], strerror(r->last.err));
 }
 
 /* "attempt 2 of 4: exit 7" */
 static void say_last(const struct run *r, char *text, size_t size)
 {
-    char ending[32];
+    char ending[32], of[24];
 
+    run_of_attempts(attempts_of(r), of, sizeof of);
     if (!r->ended)
-        snprintf(text, size, "attempt 1 of %u", attempts_of(r));
+        snprintf(text, size, "attempt 1%s", of);
     else
-        snprintf(text, size, "attempt %u of %u: %s", r->attempt, attempts_of(r),
+        snprintf(text, size, "attempt %u%s: %s", r->attempt, of,
                  run_ending_text(&r->last, ending, sizeof ending));
 }
 
@@ -65,7 +66,7 @@ void print_wait(struct run *r, const bide_decision *d)
 {
     char last[64], wait[32], input[80];
 
-    if (!r->args->verbose || r->args->quiet)
+    if (!r->args->verbose || r->quiet)
         return;
     say_last(r, last, sizeof last);
     say_input(r, input, sizeof input);
@@ -90,14 +91,17 @@ static void say_left(int64_t left, char *text, size_t size)
 static void show(struct run *r, const bide_decision *d, int64_t left)
 {
     struct paint p = paint_for(stderr);
-    char last[64], in[32], line[160];
+    char last[64], in[32], line[160], of[16] = "";
     int width = terminal_width(stderr) - 1; /* the last column may wrap */
 
     say_last(r, last, sizeof last);
     say_left(left, in, sizeof in);
     if (snprintf(line, sizeof line, "bide: %s, %s %s", last,
-                 what_for(d->reason), in) > width)
-        snprintf(line, sizeof line, "%u/%u %s", r->attempt, attempts_of(r), in);
+                 what_for(d->reason), in) > width) {
+        if (!run_is_unlimited(attempts_of(r)))
+            snprintf(of, sizeof of, "/%u", attempts_of(r));
+        snprintf(line, sizeof line, "%u%s %s", r->attempt, of, in);
+    }
     fprintf(stderr, "\r%s%.*s%s\033[K", p.dim, width, line, p.plain);
     fflush(stderr);
     r->line_shown = true;
@@ -169,12 +173,14 @@ void print_end(struct run *r, const bide_decision *d)
 {
     char why[200], how_long[64], until[32];
 
-    if (r->args->quiet || d->reason == BIDE_BECAUSE_CANCELLED)
+    if (r->quiet || d->reason == BIDE_BECAUSE_CANCELLED)
         return;
     if (d->reason == BIDE_BECAUSE_SUCCESS) {
         say_how_long(r, how_long, sizeof how_long);
         if (r->args->verbose)
-            complain("run", "succeeded after %s", how_long);
+            complain("run", "%s after %s",
+                     r->args->until == UNTIL_SUCCESS ? "succeeded" : "ended",
+                     how_long);
         return;
     }
     if (r->ended && r->last.how == ENDED_NOT_STARTED && r->attempt == 1)

@@ -55,7 +55,7 @@ ROWS = [
     ("import --from istio ../translate/data/mesh.yaml", OWN),
     ("import --from istio ../translate/data/wrong.yaml", OWN),
     ("run -- true", {2, 125}),
-    ("run --base 1ms --cap 1ms --attempts 3 --json - -- sh -c 'exit 3'",
+    ("run --base 1ms --cap 1ms --attempts 3 --log-file - -- sh -c 'exit 3'",
      {2, 3, 125}),
     ("run --base 1ms --cap 1ms -o last --stdin replay -p data/policies.yaml -- cat",
      {2, 125}, "some input\n"),

@@ -144,7 +144,7 @@ def inputs():
     code, out, err = t.run("-o last", t.sh("head -c 3000000 /dev/zero"),
                            env={"TMPDIR": "/nonexistent"})
     tap.case("output that cannot be kept: told",
-             code == 125 and b"cannot write the output" in err, err)
+             code == 125 and b"cannot keep the output" in err, err)
 
 
 def shell(script, stdin=None, **more):
@@ -221,7 +221,7 @@ def files():
     """What is open in the command, and what is closed."""
     listing = t.sh("exec ls /proc/self/fd")
     for args in ("", "-o last", "--retry-if x", "--stdin replay",
-                 "--json /dev/null", "-k open"):
+                 "--log-file /dev/null", "--json", "-k open"):
         with tempfile.TemporaryDirectory() as d:
             _, out, err = t.run(args, listing, stdin=b"x",
                                 env={"XDG_RUNTIME_DIR": d})
