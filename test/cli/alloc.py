@@ -64,7 +64,7 @@ ROWS = [
 ]
 FETCHES = [
     ("URL(200;body=fine)",), ("--explain --base 1ms URL(503,reset,200;body=fine)",),
-    ("--json WORK/json -f URL(404)",),
+    ("--log-file WORK/json -f URL(404)",),
     ("-d a=1 -H X-A:b --idempotency-key auto URL(503,200) --base 1ms",),
     ("-o WORK/part URL(200;n=50000)",),
     ("-p data/policies.yaml -Z 2 URL(200;body=a) URL(200;body=b)",),

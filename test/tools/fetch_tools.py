@@ -99,9 +99,9 @@ def fetch(*args, stdin=None, cwd=None, env=None, **more):
 
 
 def summary(*args, **more):
-    """Exit code, and what --json says of the only URL."""
+    """Exit code, and what --log-file says of the only URL."""
     path = os.path.join(work.name, "summary.json")
-    code, _, _ = fetch(*args, "--json", [path], **more)
+    code, _, _ = fetch(*args, "--log-file", [path], **more)
     with open(path, encoding="utf-8") as f:
         return code, json.load(f)["transfers"][0]
 
