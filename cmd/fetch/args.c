@@ -330,6 +330,11 @@ int fetch_settle(struct fetch_args *a)
     if (a->n_outputs > a->n_urls)
         return complain("fetch", "more --output than URLs: found %zu and %zu",
                         a->n_outputs, a->n_urls);
+    if (a->dump_header && strcmp(a->dump_header, "-") == 0 &&
+        a->n_outputs == 0 && !a->remote_name) {
+        a->include = true; /* on standard output it comes before the body */
+        a->dump_header = NULL;
+    }
     rc = policy_settle(&a->policy);
     return rc >= 0 ? rc : settle_hedge(a);
 }

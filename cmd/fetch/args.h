@@ -106,6 +106,9 @@ const char *fetch_list_add(struct curl_slist **list, const char *text);
 char *fetch_read_file(const char *path, size_t *ret_len);
 const char *fetch_no_file(void); /* what was expected then */
 
+/* Takes the ends of lines away, as curl does with files; gives the length. */
+size_t fetch_without_newlines(char *data, size_t len);
+
 /* ===== config_file.c: -K ===== */
 
 const char *fetch_take_config(struct fetch_args *a, const char *path);

@@ -29,17 +29,6 @@ static bool append(struct fetch_data *d, const char *data, size_t len)
     return true;
 }
 
-/* -d removes line breaks, as curl does: forms have none. */
-static size_t without_newlines(char *data, size_t len)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < len; i++)
-        if (data[i] != '\n' && data[i] != '\r' && data[i] != '\0')
-            data[n++] = data[i];
-    return n;
-}
-
 static const char *add_file(struct fetch_data *d, const char *path, bool binary)
 {
     size_t len;
@@ -48,9 +37,22 @@ static const char *add_file(struct fetch_data *d, const char *path, bool binary)
 
     if (!data)
         return fetch_no_file();
-    fine = append(d, data, binary ? len : without_newlines(data, len));
+    fine = append(d, data, binary ? len : fetch_without_newlines(data, len));
     free(data);
     return fine ? NULL : no_memory;
+}
+
+/* As forms have it; gives the length. */
+static size_t spaces_as_plus(char *text)
+{
+    char *to = text;
+
+    for (const char *from = text; *from; from++) {
+        bool space = strncmp(from, "%20", 3) == 0;
+        *to++ = space ? '+' : *from;
+        from += space ? 2 : 0;
+    }
+    return (size_t)(to - text);
 }
 
 static const char *add_encoded(struct fetch_data *d, const char *name,
@@ -60,7 +62,7 @@ static const char *add_encoded(struct fetch_data *d, const char *name,
     bool fine = text && (name_len == 0 || (append(d, name, name_len) &&
                                            append(d, "=", 1)));
 
-    fine = fine && append(d, text, len ? strlen(text) : 0);
+    fine = fine && append(d, text, len ? spaces_as_plus(text) : 0);
     curl_free(text);
     return fine ? NULL : no_memory;
 }

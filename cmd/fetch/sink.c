@@ -66,21 +66,20 @@ static bool make_dirs(const char *name)
 
 /* A symbolic link stays, and its target is replaced; the new file keeps the
  * mode of the old one. */
-static bool open_file(struct fetch_sink *s, const struct fetch_place *p)
+static bool open_file(struct fetch_sink *s, const char *name)
 {
     struct stat old;
     char *real;
 
-    s->replaces = stat(p->name, &old) == 0;
-    s->only_new = p->only_new;
-    real = s->replaces && !p->only_new ? realpath(p->name, NULL) : NULL;
-    s->name = real ? real : strdup(p->name);
+    s->replaces = stat(name, &old) == 0;
+    real = s->replaces ? realpath(name, NULL) : NULL;
+    s->name = real ? real : strdup(name);
     if (!s->name) {
         errno = ENOMEM;
         return false;
     }
     s->fd = open_part(s);
-    if (s->fd >= 0 && s->replaces && !p->only_new)
+    if (s->fd >= 0 && s->replaces)
         (void)!fchmod(s->fd, old.st_mode & 07777);
     return s->fd >= 0;
 }
@@ -121,7 +120,7 @@ bool fetch_sink_open(struct fetch_sink *s, const struct fetch_place *p)
         return false;
     if (p->name && !is_special(p->name)) {
         s->kind = SINK_FILE;
-        return p->append ? open_append(s, p->name) : open_file(s, p);
+        return p->append ? open_append(s, p->name) : open_file(s, p->name);
     }
     if (!p->name && p->spool) {
         s->kind = SINK_SPOOL;
@@ -144,6 +143,7 @@ bool fetch_sink_rename(struct fetch_sink *s, const char *name)
         return false;
     free(s->name);
     s->name = whole;
+    s->only_new = true;
     return true;
 }
 

@@ -19,7 +19,7 @@ struct fetch_sink {
     int fd;              /* -1: not open */
     char *name, *part;   /* of a file */
     bool replaces;       /* there is a file of that name */
-    bool only_new;       /* ... which would be kept, as -J wants it */
+    bool only_new;       /* a file that is there must not be replaced */
     off_t size;          /* so far */
 };
 
@@ -29,14 +29,14 @@ struct fetch_place {
     bool spool;        /* which waits for its turn */
     bool append;       /* go on with the file */
     bool create_dirs;
-    bool only_new;
 };
 
 /* Opens a sink. False, and errno. */
 bool fetch_sink_open(struct fetch_sink *s, const struct fetch_place *place);
 bool fetch_sink_write(struct fetch_sink *s, const char *data, size_t len);
 
-/* Gives the file another name, in the same directory. False: out of memory. */
+/* Gives the file another name, in the same directory; a file that has it is not
+ * replaced. False: out of memory. */
 bool fetch_sink_rename(struct fetch_sink *s, const char *name);
 
 /* The byte at an offset, or -1. */

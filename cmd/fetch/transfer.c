@@ -138,7 +138,7 @@ static bool is_unwanted(const struct fetch_transfer *t,
     bool error = last->status >= 400;
 
     return broken || (error && a->fail && !a->head) ||
-           (error && t->sink.replaces) ||
+           (error && (t->sink.replaces || t->sink.kind == SINK_APPEND)) ||
            (error && t->sink.kind == SINK_STREAM && t->sink.size > 0);
 }
 
@@ -201,7 +201,8 @@ static bool take_server_name(struct fetch_transfer *t)
 {
     const char *name = t->resume.head.filename;
 
-    if (!t->all->args->header_name || t->sink.kind != SINK_FILE || !*name)
+    if (!t->all->args->header_name || !t->all->args->remote_name ||
+        t->sink.kind != SINK_FILE || !*name)
         return true;
     return fetch_sink_rename(&t->sink, name) &&
            (t->saved_as = strdup(t->sink.name)) != NULL;
@@ -344,7 +345,6 @@ bool fetch_transfer_begin(struct fetch_transfer *t)
         .spool = t->all->n > 1,
         .append = a->continue_at != CONTINUE_NOT,
         .create_dirs = a->create_dirs,
-        .only_new = a->header_name && a->remote_name,
     };
 
     t->began_ns = bide_now_ns();

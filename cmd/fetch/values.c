@@ -65,6 +65,16 @@ const char *fetch_no_file(void)
     return expected;
 }
 
+size_t fetch_without_newlines(char *data, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++)
+        if (data[i] != '\n' && data[i] != '\r' && data[i] != '\0')
+            data[n++] = data[i];
+    return n;
+}
+
 /* ===== header fields ===== */
 
 static const char *add_header(struct fetch_args *a, const char *text)
@@ -209,7 +219,7 @@ const char *fetch_take_continue(struct fetch_args *a, const char *text)
 
 /* ===== -w ===== */
 
-/* @FILE is a format in a file. */
+/* @FILE is a format in a file, without the ends of its lines. */
 const char *fetch_take_write_out(struct fetch_args *a, const char *text)
 {
     size_t len;
@@ -218,6 +228,8 @@ const char *fetch_take_write_out(struct fetch_args *a, const char *text)
 
     if (!format)
         return text[0] == '@' ? fetch_no_file() : no_memory;
+    if (text[0] == '@')
+        format[fetch_without_newlines(format, len)] = '\0';
     free(a->write_out);
     a->write_out = format;
     return NULL;
