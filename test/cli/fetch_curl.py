@@ -348,7 +348,8 @@ def secrets():
             "http://127.0.0.1:1/"
         args = [] if flags is None else flags.split(" ")
         # it waits for its standard input, with its arguments read
-        p = subprocess.Popen([t.BIDE, "fetch", *args, "-s", "-K", gate, url],
+        p = subprocess.Popen([t.BIDE, "fetch", *args, "-s", "--attempts", "1",
+                              "-K", gate, url],
                              stdin=subprocess.DEVNULL, cwd=t.work.name,
                              stderr=subprocess.DEVNULL, env=tap.environment())
         with open(gate, "wb"):  # opened: it has come so far

@@ -13,7 +13,7 @@ import tap
 def attempts(*args, **more):
     """Exit code, and how many attempts were made, as the event log has it."""
     with tempfile.NamedTemporaryFile() as log:
-        code, _, _ = t.run("--log-file", log.name, *args, **more)
+        code, _, _ = t.run("--attempts 4 --log-file", log.name, *args, **more)
         events = [json.loads(line) for line in log.read().splitlines()]
     tries = [e for e in events if e["event"] == "try"]
     return code, len(tries), events[-1]["reason"] if events else None
@@ -89,7 +89,8 @@ JUDGED = [
      "attempts"),
     # until something else than success
     ("--until success", "exit 1", 1, 4, "attempts"),
-    ("--until failure", "[ $BIDE_ATTEMPT -lt 7 ]", 1, 7, "success"),
+    ("--until failure --attempts unlimited", "[ $BIDE_ATTEMPT -lt 7 ]", 1, 7,
+     "success"),
     ("--until fail --attempts 3", "exit 0", 0, 3, "attempts"),
     ("--until 3", "exit $BIDE_ATTEMPT", 3, 3, "success"),
     ("--until 0,9 --attempts 2", "exit 5", 5, 2, "attempts"),
@@ -113,6 +114,15 @@ def judged():
     for args, script, *expected in JUDGED:
         found = attempts(args, t.sh(script))
         t.same(f"{args} {script}".strip(), list(found), expected)
+
+
+def unlimited():
+    """A failure that is looked for is looked for as long as it takes."""
+    t.same("--until failure: no limit of its own", t.run(
+        "--until failure", t.sh("[ $BIDE_ATTEMPTS = unlimited ] && "
+                                "[ $BIDE_ATTEMPT -lt 30 ] || exit 8"))[0], 8)
+    t.same("--until failure: but that of a flag", t.run(
+        "-q --until failure --attempts 2", t.sh("echo x"))[1], b"x\nx\n")
 
 
 def not_started():
@@ -224,7 +234,7 @@ def hooks():
             for w in (f"--on-{name}", show.format(name))]
 
     def said(*args, **more):
-        code, out, err = t.run("-q", hook, *args, **more)
+        code, out, err = t.run("-q --attempts 4", hook, *args, **more)
         return code, out, err.decode().splitlines()
 
     t.same("hooks of a failure", said("--attempts 3", t.sh("exit 7"),
@@ -325,6 +335,7 @@ def waits(seed):
 
 def main():
     judged()
+    unlimited()
     not_started()
     environment()
     words()

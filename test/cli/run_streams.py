@@ -29,10 +29,10 @@ def outputs():
             ("success", third, "out 3\n", "err 3\n"),
             ("last", never, "out 4\n", "err 4\n"),
             ("success", never, "", "")]:
-        t.same(f"{mode}: {script[-10:]}", t.run(f"-q -o {mode}",
+        t.same(f"{mode}: {script[-10:]}", t.run(f"-q --attempts 4 -o {mode}",
                                                 t.sh(script))[1:],
                (out.encode(), err.encode()))
-    code, out, err = t.run("-q -o prefix", t.sh(third))
+    code, out, err = t.run("-q --attempts 4 -o prefix", t.sh(third))
     t.same("prefix: a success is untouched", (code, out), (0, b"out 3\n"))
     t.same("prefix: failures", sorted(err.decode().splitlines()),
            ["[1/4] err 1", "[1/4] out 1", "[2/4] err 2", "[2/4] out 2",
