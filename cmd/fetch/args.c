@@ -9,6 +9,7 @@
 #include "cmd/common/flags.h"
 #include "cmd/common/output.h"
 #include "cmd/common/policy_choice.h"
+#include "cmd/fetch/values.h"
 #include "config/field/rows.h"
 
 /* ===== values ===== */

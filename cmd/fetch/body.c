@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/common/files.h"
-#include "cmd/fetch/args.h"
+#include "cmd/fetch/values.h"
 
 /* ===== -d ===== */
 

@@ -16,6 +16,7 @@
 
 #include "cmd/fetch/args.h"
 #include "cmd/fetch/flag_list.h"
+#include "cmd/fetch/values.h"
 
 enum { DEEPEST = 8 };
 

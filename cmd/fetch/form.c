@@ -13,6 +13,7 @@
 #include "cmd/common/output.h"
 #include "cmd/fetch/args.h"
 #include "cmd/fetch/body.h"
+#include "cmd/fetch/values.h"
 
 /* What may follow a part. */
 struct extras {

@@ -16,6 +16,7 @@
 #include "cmd/fetch/sink.h"
 #include "cmd/fetch/progress.h"
 #include "cmd/fetch/transfer.h"
+#include "cmd/fetch/write_out.h"
 
 /* How often the bar is drawn and signals are checked. */
 enum { TICK_NS = 100 * 1000 * 1000 };
@@ -108,8 +109,9 @@ static bool make_output(struct fetch_transfer *t)
         return !a->remote_name || name_by_url(t);
     if (strcmp(a->outputs[t->index], "-") == 0)
         return true;
-    t->output = t->own_output =
-        fetch_output_path(a, a->outputs[t->index]);
+    t->output = t->own_output = fetch_output_path(a, a->outputs[t->index]);
+    if (!t->output)
+        complain("fetch", "out of memory");
     return t->output != NULL;
 }
 
@@ -126,6 +128,8 @@ static bool make_transfer(struct fetch *f, size_t i)
     else if (a->get && a->data.given)
         t->url = t->own_url = fetch_get_url(t->url, a->data.at ? a->data.at
                                                                : "");
+    if (!t->url)
+        complain("fetch", "%s: not a URL, or out of memory", a->urls[i]);
     if (!t->url || !make_output(t))
         return false;
     t->label = label_of(t);

@@ -28,9 +28,6 @@ void fetch_print_failure(struct fetch_transfer *t);
 const char *fetch_what(const struct fetch_transfer *t,
                        const bide_outcome *last, char *buffer, size_t size);
 
-/* Prints --write-out (write_out.c). */
-void fetch_write_out(const struct fetch_transfer *t);
-
 /* Writes the summary. False, and errno. */
 bool fetch_json(const struct fetch *f, int exit);
 

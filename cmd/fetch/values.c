@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cmd/fetch/args.h"
+#include "cmd/fetch/values.h"
 
 static const char no_memory[] = "something that fits into memory";
 

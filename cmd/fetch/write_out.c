@@ -1,5 +1,7 @@
 /* --write-out: a text of the user's own at the end of each transfer, with curl's
  * variables, and two of bide's: %{attempts} and %{reason}. */
+#include "cmd/fetch/write_out.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,6 @@
 #include "cmd/common/output.h"
 #include "cmd/fetch/args.h"
 #include "cmd/fetch/fetch.h"
-#include "cmd/fetch/progress.h"
 #include "cmd/fetch/transfer.h"
 
 enum kind { TEXT, NUMBER, CODE, SIZE, TIME, OURS };

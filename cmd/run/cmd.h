@@ -60,10 +60,6 @@ struct ending run_attempt(struct run *r, const bide_decision *d);
 struct ending run_beside(struct run *r, char **command, const int files[3],
                          int64_t timeout_ns);
 
-/* The hooks, if there are any: before another attempt, and at the end. */
-void hook_before_retry(struct run *r);
-void hook_at_end(struct run *r, const bide_decision *d, int code);
-
 /* All of it. Gives the exit code. */
 int run_loop(struct run_args *args);
 

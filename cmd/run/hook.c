@@ -3,6 +3,8 @@
  * The shell runs them. They find what happened in the environment, read nothing,
  * and write to standard error: standard output is the command's. What they come
  * to changes nothing. */
+#include "cmd/run/hook.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

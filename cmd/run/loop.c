@@ -10,6 +10,7 @@
 #include "cmd/common/parent_env.h"
 #include "cmd/run/child.h"
 #include "cmd/run/cmd.h"
+#include "cmd/run/hook.h"
 #include "cmd/run/state.h"
 #include "cmd/run/progress.h"
 
