@@ -36,7 +36,8 @@ struct policy_choice {
 #define POLICY_FLAGS                                                           \
     { "policy", 'p', "FILE[:NAME]", "read the policy from a file" },           \
         { "preset", 0, "NAME", "start from a built-in policy" },               \
-        { "attempts", 0, "N", "attempts of a call, all counted; or unlimited" },\
+        { "attempts", 0, "N",                                                  \
+          "attempts of a call, all counted; or unlimited" },                   \
         { "attempt-timeout", 0, "D", "how long one attempt may take" },        \
         { "deadline", 0, "D", "how long all of it may take" },                 \
         { "base", 0, "D", "the first wait, before jitter" },                   \

@@ -207,10 +207,14 @@ static const struct {
     const char *name;
     const char *(*take)(struct fetch_args *a, const char *text);
 } special[] = {
-    { "header", fetch_take_headers },       { "cookie", fetch_take_cookie },
-    { "cert", fetch_take_cert },            { "range", fetch_take_range },
-    { "write-out", fetch_take_write_out },  { "limit-rate", fetch_take_rate },
-    { "continue-at", fetch_take_continue }, { "config", fetch_take_config },
+    { "header", fetch_take_headers },
+    { "cookie", fetch_take_cookie },
+    { "cert", fetch_take_cert },
+    { "range", fetch_take_range },
+    { "write-out", fetch_take_write_out },
+    { "limit-rate", fetch_take_rate },
+    { "continue-at", fetch_take_continue },
+    { "config", fetch_take_config },
     { "idempotency-key", take_key },
 };
 
@@ -316,7 +320,8 @@ int fetch_settle(struct fetch_args *a)
         return EXIT_USAGE;
     }
     if ((a->data.given && !a->get) + (a->upload != NULL) + a->head +
-            (a->forms != NULL) > 1)
+            (a->forms != NULL) >
+        1)
         return complain("fetch", "--data, --form, --upload-file and --head: "
                                  "expected one of them");
     if (a->get && (a->upload || a->forms))

@@ -32,8 +32,8 @@ struct fetch_args {
     char *cookies;              /* -b; or NULL */
     struct curl_slist *cookie_files;
     const char *cookie_jar;
-    char *range;                /* -r; or NULL */
-    int64_t continue_at;        /* a byte, or one of CONTINUE_... */
+    char *range;         /* -r; or NULL */
+    int64_t continue_at; /* a byte, or one of CONTINUE_... */
     bool compressed;
 
     /* the answer */
@@ -48,11 +48,11 @@ struct fetch_args {
     struct curl_slist *resolve;
     const char *cacert, *key;
     char *cert, *cert_password;
-    long ip;                    /* CURL_IPRESOLVE_... */
-    int64_t limit_rate;         /* bytes a second; 0: none */
+    long ip;            /* CURL_IPRESOLVE_... */
+    int64_t limit_rate; /* bytes a second; 0: none */
     bool netrc;
     int64_t connect_timeout_ns, stall_timeout_ns;
-    bool max_time;              /* -m has set the deadline */
+    bool max_time; /* -m has set the deadline */
     uint32_t parallel;
 
     const char *hedge;          /* as given */
@@ -60,8 +60,8 @@ struct fetch_args {
     bide_curl_tell tell;
     bool head, follow, insecure, silent, show_error, verbose, fail;
     bool explain, make_key, json;
-    int config_depth;           /* of files that name files, */
-    char **texts;               /* which flags point into */
+    int config_depth; /* of files that name files, */
+    char **texts;     /* which flags point into */
     size_t n_texts;
     char **urls;
     size_t n_urls;

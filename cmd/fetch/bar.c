@@ -29,8 +29,8 @@ bool fetch_bar_wanted(const struct fetch_args *a)
     bool to_terminal = a->n_outputs < a->n_urls && !a->remote_name &&
                        isatty(STDOUT_FILENO);
 
-    return !a->silent && !a->json && !a->verbose && !to_terminal && isatty(STDERR_FILENO) &&
-           term && strcmp(term, "dumb") != 0;
+    return !a->silent && !a->json && !a->verbose && !to_terminal &&
+           isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
 /* "12.4 MB" */

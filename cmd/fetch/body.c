@@ -59,8 +59,8 @@ static const char *add_encoded(struct fetch_data *d, const char *name,
                                size_t name_len, const char *data, size_t len)
 {
     char *text = curl_easy_escape(NULL, len ? data : " ", len ? (int)len : 1);
-    bool fine = text && (name_len == 0 || (append(d, name, name_len) &&
-                                           append(d, "=", 1)));
+    bool fine = text && (name_len == 0 ||
+                         (append(d, name, name_len) && append(d, "=", 1)));
 
     fine = fine && append(d, text, len ? spaces_as_plus(text) : 0);
     curl_free(text);

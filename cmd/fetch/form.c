@@ -167,9 +167,9 @@ static bool add_content(CURL *easy, curl_mimepart *part, char *text)
     value = word(&text, ";", &end);
     read_extras(&text, end, &x);
     errno = 0;
-    if (from_file ? set_file(part, value, false)
-                  : curl_mime_data(part, value, CURL_ZERO_TERMINATED) ==
-                        CURLE_OK)
+    if (from_file
+            ? set_file(part, value, false)
+            : curl_mime_data(part, value, CURL_ZERO_TERMINATED) == CURLE_OK)
         return set_extras(part, &x);
     complain("fetch", "--form: %s: %s", value, strerror(errno));
     curl_slist_free_all(x.headers);
@@ -185,10 +185,10 @@ static bool add_part(CURL *easy, curl_mime *mime, const char *form)
     if (fine) {
         *content++ = '\0';
         fine = (!*copy || curl_mime_name(part, copy) == CURLE_OK) &&
-               (form[0] == 's' ? curl_mime_data(part, content,
-                                                CURL_ZERO_TERMINATED) ==
-                                     CURLE_OK
-                               : add_content(easy, part, content));
+               (form[0] == 's'
+                    ? curl_mime_data(part, content, CURL_ZERO_TERMINATED) ==
+                          CURLE_OK
+                    : add_content(easy, part, content));
     }
     free(copy);
     return fine;

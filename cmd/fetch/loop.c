@@ -200,8 +200,8 @@ static void failed_to_write(struct fetch_transfer *t)
 static bool dump_head(struct fetch *f, const struct fetch_transfer *t)
 {
     const char *path = f->args->dump_header;
-    int how = O_WRONLY | O_CREAT | O_CLOEXEC |
-              (f->head_dumped ? O_APPEND : O_TRUNC);
+    int how =
+        O_WRONLY | O_CREAT | O_CLOEXEC | (f->head_dumped ? O_APPEND : O_TRUNC);
     int fd = strcmp(path, "-") == 0 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
                                     : open(path, how, 0666);
     int err = fd < 0 ? errno : write_whole(fd, t->head.data, t->head.len);

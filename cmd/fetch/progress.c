@@ -49,8 +49,8 @@ static bool has_stalled(const struct fetch_transfer *t)
 }
 
 /* A response that was cut off after its status is described by both. */
-const char *fetch_what(const struct fetch_transfer *t,
-                       const bide_outcome *last, char *buffer, size_t size)
+const char *fetch_what(const struct fetch_transfer *t, const bide_outcome *last,
+                       char *buffer, size_t size)
 {
     const char *fault = last->fault == BIDE_FAULT_TIMEOUT && has_stalled(t)
                             ? "stalled"
@@ -195,8 +195,7 @@ static void say_why(const struct fetch_transfer *t, char *text, size_t size)
     else if (r->attempts > 0 && t->error[0] && r->code != CURLE_WRITE_ERROR)
         snprintf(text, size, "%s", t->error);
     else if (r->attempts > 0)
-        snprintf(text, size, "%s",
-                 fetch_what(t, &r->last, what, sizeof what));
+        snprintf(text, size, "%s", fetch_what(t, &r->last, what, sizeof what));
     else if (r->code == CURLE_ABORTED_BY_CALLBACK)
         snprintf(text, size, "not attempted");
     else

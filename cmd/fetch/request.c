@@ -37,12 +37,11 @@ static bool make_header(struct fetch_transfer *t)
             return false;
         t->headers = longer;
     }
-    r->possible = strcmp(fetch_method(a), "GET") == 0 &&
-                  (!a->data.given || a->get) && !a->include &&
-                  !a->compressed && !a->range && a->continue_at < 0 &&
-                  !a->hedge && a->policy.conf.hedge.max == 0 &&
-                  !has_field(a->headers, "Range") &&
-                  !has_field(a->headers, "If-Range");
+    r->possible =
+        strcmp(fetch_method(a), "GET") == 0 && (!a->data.given || a->get) &&
+        !a->include && !a->compressed && !a->range && a->continue_at < 0 &&
+        !a->hedge && a->policy.conf.hedge.max == 0 &&
+        !has_field(a->headers, "Range") && !has_field(a->headers, "If-Range");
     if (!r->possible)
         return true;
     last = malloc(sizeof *last);
@@ -281,7 +280,9 @@ bool fetch_request_make(struct fetch_transfer *t)
     snprintf(agent, sizeof agent, "bide/%s", bide_version());
     curl_easy_setopt(t->easy, CURLOPT_URL, t->url);
     curl_easy_setopt(t->easy, CURLOPT_USERAGENT,
-                     !a->agent ? agent : *a->agent ? a->agent : NULL);
+                     !a->agent   ? agent
+                     : *a->agent ? a->agent
+                                 : NULL);
     curl_easy_setopt(t->easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->error);
     curl_easy_setopt(t->easy, CURLOPT_DEBUGFUNCTION, on_debug);

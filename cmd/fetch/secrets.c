@@ -17,9 +17,9 @@
 static bool is_secret(const struct flag *f)
 {
     static const char *const names[] = {
-        "user",       "proxy-user",  "header",      "cookie",  "data",
-        "data-raw",   "data-binary", "data-urlencode", "form", "form-string",
-        "cert",       "proxy",
+        "user", "proxy-user",  "header",      "cookie",
+        "data", "data-raw",    "data-binary", "data-urlencode",
+        "form", "form-string", "cert",        "proxy",
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -98,8 +98,8 @@ bool secrets_blot(int argc, char **argv)
         else if (strcmp(argv[i], "--") == 0)
             only_urls = true;
         else
-            found |= blot_flag(argv[i], i + 1 < argc ? argv[i + 1] : NULL,
-                               &took);
+            found |=
+                blot_flag(argv[i], i + 1 < argc ? argv[i + 1] : NULL, &took);
         i += took;
     }
     return found;

@@ -138,8 +138,8 @@ bool fetch_sink_rename(struct fetch_sink *s, const char *name)
     const char *slash = strrchr(s->name, '/');
     char *whole = NULL;
 
-    if (asprintf(&whole, "%.*s%s",
-                 slash ? (int)(slash + 1 - s->name) : 0, s->name, name) < 0)
+    if (asprintf(&whole, "%.*s%s", slash ? (int)(slash + 1 - s->name) : 0,
+                 s->name, name) < 0)
         return false;
     free(s->name);
     s->name = whole;
@@ -254,8 +254,7 @@ void fetch_sink_drop(struct fetch_sink *s)
 {
     if (s->fd >= 0 && s->kind == SINK_FILE && s->part)
         unlink(s->part);
-    if (s->fd >= 0 && s->kind == SINK_APPEND && s->size == 0 &&
-        !s->replaces)
+    if (s->fd >= 0 && s->kind == SINK_APPEND && s->size == 0 && !s->replaces)
         unlink(s->name);
     release(s);
 }

@@ -25,9 +25,9 @@ struct fetch_sink {
 
 /* What is asked for. */
 struct fetch_place {
-    const char *name;  /* NULL: standard output */
-    bool spool;        /* which waits for its turn */
-    bool append;       /* go on with the file */
+    const char *name; /* NULL: standard output */
+    bool spool;       /* which waits for its turn */
+    bool append;      /* go on with the file */
     bool create_dirs;
 };
 

@@ -299,7 +299,8 @@ static bool add(struct fetch_transfer *t)
         .write_ctx = t,
         .hold_max = (t->resume.possible || t->all->args->continue_at > 0) &&
                             t->sink.kind != SINK_STREAM
-                        ? HOLD_FILE : 0,
+                        ? HOLD_FILE
+                        : 0,
         .restart = on_restart,
         .header = on_header,
         .header_ctx = t,

@@ -34,11 +34,11 @@ struct fetch_transfer {
     struct fetch_sink sink;
     struct fetch_resume resume;
     bide_curl_result result;
-    struct bide__out head;   /* of the last response, and those before it */
-    bool head_written;       /* -i */
-    char *saved_as;          /* the file, if the server named it; or NULL */
-    bool range_refused;      /* all of it came, not from -C on */
-    bool kept_old;           /* an error did not replace the file */
+    struct bide__out head; /* of the last response, and those before it */
+    bool head_written;     /* -i */
+    char *saved_as;        /* the file, if the server named it; or NULL */
+    bool range_refused;    /* all of it came, not from -C on */
+    bool kept_old;         /* an error did not replace the file */
     char error[CURL_ERROR_SIZE];
     int os_error;            /* why it could not be written; 0 */
     int exit;                /* code, once it has ended */

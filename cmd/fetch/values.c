@@ -179,7 +179,8 @@ const char *fetch_take_rate(struct fetch_args *a, const char *text)
     static const char units[] = "bkmgtp";
     char *end;
     double n = strtod(text, &end);
-    const char *unit = *end ? strchr(units, tolower((unsigned char)*end)) : units;
+    const char *unit =
+        *end ? strchr(units, tolower((unsigned char)*end)) : units;
 
     if (!isdigit((unsigned char)*text) || !unit || (*end && end[1]))
         return expected;
@@ -224,8 +225,8 @@ const char *fetch_take_continue(struct fetch_args *a, const char *text)
 const char *fetch_take_write_out(struct fetch_args *a, const char *text)
 {
     size_t len;
-    char *format = text[0] == '@' ? fetch_read_file(text + 1, &len)
-                                  : strdup(text);
+    char *format =
+        text[0] == '@' ? fetch_read_file(text + 1, &len) : strdup(text);
 
     if (!format)
         return text[0] == '@' ? fetch_no_file() : no_memory;

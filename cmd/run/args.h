@@ -42,8 +42,8 @@ struct run_args {
     enum run_until until;
     struct pattern retry_if, stop_if;
     int64_t kill_after_ns;
-    int end_signal;         /* when an attempt's time is up */
-    bool foreground;        /* the command stays in our process group */
+    int end_signal;  /* when an attempt's time is up */
+    bool foreground; /* the command stays in our process group */
     const char *on_retry, *on_failure, *on_success; /* for sh -c; or NULL */
     enum run_output output;
     enum run_stdin input;

@@ -145,9 +145,8 @@ static void say_why(const struct run *r, bide_reason reason, char *text,
                  last);
         break;
     case BIDE_BECAUSE_NOT_REPLAYABLE:
-        snprintf(text, size,
-                 "%s, and its standard input could not be kept: %s", last,
-                 strerror(r->feed.lost));
+        snprintf(text, size, "%s, and its standard input could not be kept: %s",
+                 last, strerror(r->feed.lost));
         break;
     case BIDE_BECAUSE_UPSTREAM_RETRIES:
         snprintf(text, size, "%s, and the `bide run` above retries", last);

@@ -27,7 +27,7 @@ struct state_note {
     int64_t open_until_ns; /* monotonic; 0: it is not open */
     int64_t budget_left;
     uint64_t runs, failed;
-    uint64_t breaker;      /* a bide_breaker_state */
+    uint64_t breaker; /* a bide_breaker_state */
 };
 
 enum { STATE_NOTE_AT = 512 };
