@@ -107,13 +107,24 @@ bool secrets_blot(int argc, char **argv)
 
 /* ===== passing them on ===== */
 
+/* In one piece, which lives until the end. */
 static char **copy_of(int argc, char **argv)
 {
-    char **copy = calloc((size_t)argc + 1, sizeof *copy);
+    static char **copy;
+    size_t size = ((size_t)argc + 1) * sizeof *copy;
+    char *to;
 
-    for (int i = 0; copy && i < argc; i++)
-        if (!(copy[i] = strdup(argv[i])))
-            return NULL;
+    for (int i = 0; i < argc; i++)
+        size += strlen(argv[i]) + 1;
+    copy = malloc(size);
+    if (!copy)
+        return NULL;
+    to = (char *)(copy + argc + 1);
+    for (int i = 0; i < argc; i++) {
+        copy[i] = to;
+        to = stpcpy(to, argv[i]) + 1;
+    }
+    copy[argc] = NULL;
     return copy;
 }
 
@@ -150,34 +161,34 @@ char **secrets_hand_over(int argc, char **argv)
 static char **from_memory(int fd, int *ret_argc)
 {
     struct stat st;
-    char *text, **argv;
+    char *text = NULL, **given, **own;
     size_t size;
     int n = 0;
 
     if (fstat(fd, &st) < 0 || st.st_size <= 0)
         return NULL;
     size = (size_t)st.st_size;
+    given = calloc(size + 1, sizeof *given); /* more than there can be */
     text = malloc(size + 1);
-    if (!text || pread(fd, text, size, 0) != st.st_size) {
+    if (!given || !text || pread(fd, text, size, 0) != st.st_size) {
+        free(given);
         free(text);
         return NULL;
     }
     text[size] = '\0';
-    for (size_t i = 0; i < size; i++)
-        n += text[i] == '\0';
-    argv = calloc((size_t)n + 1, sizeof *argv);
-    if (!argv)
-        return NULL;
-    for (int i = 0; i < n; i++, text += strlen(text) + 1)
-        argv[i] = text;
+    for (char *at = text; at < text + size; at += strlen(at) + 1)
+        given[n++] = at;
+    own = copy_of(n, given);
+    free(given);
+    free(text);
     *ret_argc = n;
-    return argv;
+    return own;
 }
 
 char **secrets_own(int *argc, char **argv)
 {
-    static char **own; /* to the end */
     const char *text = getenv(VARIABLE);
+    char **own;
 
     if (text) {
         int fd = atoi(text);
