@@ -19,7 +19,8 @@ policies:
   default: { attempt_timeout: none, nested: retry,
              backoff: { base: 1ms, cap: 2ms },
              budget: { window: 1h, floor: 0.00556/s },
-             breaker: { window: 1h, min_calls: 30, open: 5m, probes: 1 } }
+             breaker: { window: 1h, min_calls: 30, failure_rate: 50%, open: 5m,
+                        open_max: 5m, probes: 1 } }
   many: { extends: default, attempts: 100, breaker: { kind: "off" } }
   count: { extends: default, breaker: { kind: count } }
   short: { extends: default,
