@@ -11,16 +11,24 @@ _bide_scenarios='thundering-herd flapping brown-out metastable deep-chain
 _bide_flags() {
     case $1 in
     run)
-        echo "--retry-on --stop-on --retry-if --stop-if --at-most-once
-            --kill-after --stdin --output --key --json --quiet --verbose
-            $_bide_policy_flags --help"
+        echo "--retry-on --stop-on --retry-if --stop-if --until --at-most-once
+            --signal --kill-after --foreground --on-retry --on-failure
+            --on-success --stdin --output --key --list --reset --json
+            --log-file --quiet --verbose $_bide_policy_flags --help"
         ;;
     fetch)
-        echo "--request --header --data --data-binary --upload-file --output
-            --remote-name --head --location --fail --user --cacert --insecure
-            --silent --show-error --verbose --explain --hedge
-            --idempotency-key --parallel-max --connect-timeout
-            --stall-timeout --json --tell $_bide_policy_flags --help"
+        echo "--request --header --data --data-binary --data-raw
+            --data-urlencode --get --form --form-string --upload-file
+            --user-agent --cookie --cookie-jar --range --compressed --url
+            --output --remote-name --remote-header-name --output-dir
+            --create-dirs --continue-at --remote-time --head --include
+            --dump-header --write-out --location --fail --user --netrc --proxy
+            --proxy-user --noproxy --unix-socket --resolve --ipv4 --ipv6
+            --cacert --cert --key --insecure --limit-rate --connect-timeout
+            --stall-timeout --max-time --parallel-max --silent --show-error
+            --verbose --explain --json --log-file --config --hedge
+            --idempotency-key --tell $_bide_policy_flags --retry --retry-delay
+            --retry-max-time --retry-connrefused --help"
         ;;
     proxy) echo "--config --check --help" ;;
     check)
@@ -57,12 +65,20 @@ _bide_values() {
     case $1$2 in
     run--stdin) echo "auto replay inherit null" && return ;;
     run--output | run-o) echo "all prefix last success" && return ;;
-    run--json) echo FILE && return ;;
+    run--log-file) echo FILE && return ;;
+    run--until) echo "success failure" && return ;;
+    run--signal | run-s) echo "TERM INT HUP QUIT KILL USR1 USR2" && return ;;
+    run--attempts | fetch--attempts) echo "unlimited" && return ;;
     fetch--request | fetch-X)
         echo "GET HEAD OPTIONS TRACE PUT DELETE POST PATCH" && return
         ;;
     fetch--output | fetch-o | fetch--upload-file | fetch-T | fetch--cacert | \
-        fetch--json) echo FILE && return ;;
+        fetch--log-file | fetch--cookie-jar | fetch-c | fetch--output-dir | \
+        fetch--dump-header | fetch-D | fetch--unix-socket | fetch--cert | \
+        fetch-E | fetch--key | fetch--config | fetch-K | fetch--cookie | \
+        fetch-b) echo FILE && return ;;
+    fetch--continue-at | fetch-C) echo "-" && return ;;
+    fetch-i | fetch-n | fetch-k) return ;; # these take no value either
     proxy--config | proxy-c) echo FILE && return ;;
     fetch--hedge) echo "p95 50ms" && return ;;
     fetch--idempotency-key) echo "auto" && return ;;
@@ -110,14 +126,20 @@ _bide_values() {
 _bide_takes_value() {
     case $1 in
     --attempts | --attempt-timeout | --deadline | --base | --factor | --cap | \
-        --floor | --set | --start | --seed | --row | --header | -H | --attempt | -n | --elapsed | \
+        --floor | --set | --start | --seed | --row | --header | -H | --attempt | --elapsed | \
         --idempotency-key | --upstream-attempt | --now | --draws | --host | --service | --method | \
         --capacity | --load | --p99 | --clients | --depth | --retry-on | \
-        --stop-on | --retry-if | --stop-if | --kill-after | --key | -k | \
+        --stop-on | --retry-if | --stop-if | --kill-after | --key | \
         --data | -d | --data-binary | --user | -u | --parallel-max | -Z | \
         --connect-timeout | --stall-timeout | --variant | --sweep | --assert | \
         --replications | --threads | --duration | --loads | --triggers | \
-        --interval | -i | --seconds | --listen) return 0 ;;
+        --interval | --seconds | --listen | --on-retry | --on-failure | \
+        --on-success | --data-raw | --data-urlencode | --form | -F | \
+        --form-string | --user-agent | -A | --range | -r | --write-out | -w | \
+        --proxy | -x | --proxy-user | -U | --noproxy | --resolve | \
+        --limit-rate | --max-time | -m | --retry | --retry-delay | \
+        --retry-max-time | --url) return 0 ;;
+    -i | -n | -k) [ "$2" != fetch ] && return 0 ;;
     esac
     return 1
 }
@@ -159,7 +181,7 @@ _bide() {
         COMPREPLY=($(compgen -f -- "$cur"))
     elif [ -n "$values" ]; then
         COMPREPLY=($(compgen -W "$values" -- "$cur"))
-    elif _bide_takes_value "$prev"; then
+    elif _bide_takes_value "$prev" "$command"; then
         return
     elif [[ $cur == -* ]]; then
         COMPREPLY=($(compgen -W "$(_bide_flags "$command")" -- "$cur"))

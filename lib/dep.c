@@ -180,10 +180,15 @@ static uint64_t stamp_of(const struct bide__policy *p)
     return mixed(parts, sizeof parts / sizeof parts[0]);
 }
 
+static uint64_t ring_place(const bide_policy_conf *conf)
+{
+    return shared_size(conf) - ring_size(conf);
+}
+
 static void start_state(bide_dep *dep)
 {
     const bide_policy_conf *conf = &dep->policy.conf;
-    dep->breaker.ring_at = shared_size(conf) - ring_size(conf);
+    dep->breaker.ring_at = ring_place(conf);
     bide__breaker_init(&dep->breaker, &dep->policy);
     bide__budget_init(&dep->budget, &dep->policy);
     bide__adaptive_init(&dep->adaptive, &conf->limits);
@@ -224,6 +229,8 @@ static int join_state(bide_dep *dep)
     bool fits = dep->stamp == stamp_of(&dep->policy);
     if (dep->stamp == 0)
         start_state(dep);
+    else if (fits && dep->breaker.ring_at != ring_place(&dep->policy.conf))
+        return BIDE_ESTATE; /* damaged */
     else if (fits && dep->host.alone)
         reclaim_state(dep);
     else if (!fits && dep->host.alone &&

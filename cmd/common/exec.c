@@ -36,12 +36,6 @@ int exec_program(const char *program, char **argv)
 
 /* ===== the commands that are such programs ===== */
 
-int cmd_fetch(int argc, char **argv)
-{
-    (void)argc;
-    return exec_program("bide-fetch", argv);
-}
-
 int cmd_proxy(int argc, char **argv)
 {
     (void)argc;

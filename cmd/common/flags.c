@@ -12,6 +12,8 @@
 /* Where the help of a flag begins, if the terminal has room for that. */
 enum { HELP_COLUMN = 28, ROOMY = 60 };
 
+const char flag_elsewhere[] = "";
+
 /* ===== --help ===== */
 
 static void print_flag(const struct flag *f, int width)
@@ -46,7 +48,8 @@ static void print_help(const struct flags *flags)
     bide__print_wrapped(stdout, flags->about, 0, 0, width);
     printf("\n%sOptions:%s\n", p.bold, p.plain);
     for (const struct flag *f = flags->list; f->name; f++)
-        print_flag(f, width);
+        if (f->argument != flag_elsewhere)
+            print_flag(f, width);
     print_flag(&help, width);
     if (flags->after) {
         putchar('\n');
@@ -74,13 +77,15 @@ static int see_help(const struct parser *p)
 
 static int unknown(const struct parser *p, const char *text, size_t len)
 {
-    enum { MOST = 64 };
+    enum { MOST = 128 };
     static char names[MOST][40];
     const char *known[MOST + 2];
     char found[40];
     int n = 0;
 
     for (const struct flag *f = p->flags->list; f->name && n < MOST; f++) {
+        if (f->argument == flag_elsewhere)
+            continue;
         snprintf(names[n], sizeof names[n], "--%s", f->name);
         known[n] = names[n];
         n++;
@@ -93,12 +98,32 @@ static int unknown(const struct parser *p, const char *text, size_t len)
     return see_help(p);
 }
 
+static bool has_flag(const struct parser *p, const char *name)
+{
+    for (const struct flag *f = p->flags->list; f->name; f++)
+        if (strcmp(f->name, name) == 0)
+            return true;
+    return false;
+}
+
+/* For those who come from another program. */
+static int use_instead(const struct parser *p, const struct flag *f)
+{
+    complain(p->command, "there is no option --%s here", f->name);
+    fprintf(stderr, "  %s\n", f->help);
+    return EXIT_USAGE;
+}
+
 /* Passes a flag on. `value` is what was joined to it, or NULL. */
 static int hand_over(struct parser *p, const struct flag *f, const char *value)
 {
+    if (f->argument == flag_elsewhere)
+        return use_instead(p, f);
     if (!f->argument && value) {
         complain(p->command, "--%s takes no argument, found `%s`", f->name,
                  value);
+        if (strcmp(f->name, "json") == 0 && has_flag(p, "log-file"))
+            fprintf(stderr, "  to write it to a file: --log-file %s\n", value);
         return see_help(p);
     }
     if (f->argument && !value) {

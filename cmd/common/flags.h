@@ -12,6 +12,10 @@ struct flag {
     const char *help;
 };
 
+/* In place of `argument`: a flag that other programs have. It is not listed, and
+ * `help` says what to use here instead. */
+extern const char flag_elsewhere[];
+
 struct flags {
     const char *usage;       /* "bide explain [options]" */
     const char *about;       /* a sentence or two */

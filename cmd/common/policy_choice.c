@@ -111,6 +111,10 @@ static int read_seed(struct policy_choice *c, const char *text,
     return 1;
 }
 
+/* A number as the text that a flag would have. */
+#define TEXT_OF(x) #x
+#define WORD(x)    TEXT_OF(x)
+
 int policy_flag(struct policy_choice *c, const char *name, const char *argument,
                 const char **ret_expected)
 {
@@ -127,10 +131,20 @@ int policy_flag(struct policy_choice *c, const char *name, const char *argument,
         return take_set(c, argument);
     if (strcmp(name, "seed") == 0)
         return read_seed(c, argument, ret_expected);
+    if (strcmp(name, "attempts") == 0 && strcmp(argument, "unlimited") == 0)
+        argument = WORD(POLICY_UNLIMITED);
     for (size_t i = 0; i < sizeof aliases / sizeof aliases[0]; i++)
         if (strcmp(name, aliases[i][0]) == 0)
             return take_option(c, aliases[i], argument, ret_expected);
     return 0;
+}
+
+bool policy_flag_given(const struct policy_choice *c, const char *option)
+{
+    for (int i = 0; i < c->n_overrides; i++)
+        if (strcmp(c->overrides[i][1], option) == 0)
+            return true;
+    return false;
 }
 
 /* ===== files and presets ===== */

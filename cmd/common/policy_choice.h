@@ -25,6 +25,9 @@ struct policy_choice {
     bool no_memory;
 };
 
+/* What `--attempts unlimited` means: as many as the engine can count. */
+#define POLICY_UNLIMITED 2147483648
+
 #define POLICY_CHOICE_INIT                                                     \
     {                                                                          \
         .conf = BIDE_POLICY_CONF_INIT                                          \
@@ -33,7 +36,8 @@ struct policy_choice {
 #define POLICY_FLAGS                                                           \
     { "policy", 'p', "FILE[:NAME]", "read the policy from a file" },           \
         { "preset", 0, "NAME", "start from a built-in policy" },               \
-        { "attempts", 0, "N", "attempts of a call, the first included" },      \
+        { "attempts", 0, "N",                                                  \
+          "attempts of a call, all counted; or unlimited" },                   \
         { "attempt-timeout", 0, "D", "how long one attempt may take" },        \
         { "deadline", 0, "D", "how long all of it may take" },                 \
         { "base", 0, "D", "the first wait, before jitter" },                   \
@@ -59,6 +63,9 @@ int policy_flag(struct policy_choice *choice, const char *name,
 /* Whether all of --set was understood: -1 to continue, else an exit code;
  * mistakes are printed, all of them. policy_settle() asks this too. */
 int policy_sets(struct policy_choice *choice);
+
+/* Whether a flag has set this option of the policy ("attempts"). */
+bool policy_flag_given(const struct policy_choice *choice, const char *option);
 
 /* Combines everything after the flags were parsed: file or preset, then
  * overrides, then bide_policy_check(). -1 to continue, else an exit code;

@@ -29,8 +29,8 @@ bool fetch_bar_wanted(const struct fetch_args *a)
     bool to_terminal = a->n_outputs < a->n_urls && !a->remote_name &&
                        isatty(STDOUT_FILENO);
 
-    return !a->silent && !a->verbose && !to_terminal && isatty(STDERR_FILENO) &&
-           term && strcmp(term, "dumb") != 0;
+    return !a->silent && !a->json && !a->verbose && !to_terminal &&
+           isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
 /* "12.4 MB" */
@@ -85,7 +85,7 @@ static void say_wait(const struct fetch_transfer *t, int64_t now,
     char what[64] = "waiting";
 
     if (t->attempt > 0)
-        fetch_what(&t->result.last, what, sizeof what);
+        fetch_what(t, &t->result.last, what, sizeof what);
     snprintf(l->right, sizeof l->right, "%s: attempt %u of %u in %lld.%ds",
              what, t->attempt + 1, bide_dep_policy(t->dep)->attempts, s,
              tenths);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cmd/common/files.h"
+#include "cmd/fetch/values.h"
 
 /* ===== -d ===== */
 
@@ -28,52 +29,74 @@ static bool append(struct fetch_data *d, const char *data, size_t len)
     return true;
 }
 
-/* -d removes line breaks, as curl does: forms have none. */
-static size_t without_newlines(char *data, size_t len)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < len; i++)
-        if (data[i] != '\n' && data[i] != '\r' && data[i] != '\0')
-            data[n++] = data[i];
-    return n;
-}
-
 static const char *add_file(struct fetch_data *d, const char *path, bool binary)
 {
-    static char expected[160];
-    bool is_stdin = strcmp(path, "-") == 0;
-    FILE *in = is_stdin ? stdin : fopen(path, "rb");
-    char piece[16384];
-    size_t n;
-    bool fine = true;
+    size_t len;
+    char *data = fetch_read_file(path, &len);
+    bool fine;
 
-    if (!in) {
-        snprintf(expected, sizeof expected, "a file that can be read (%s)",
-                 strerror(errno));
-        return expected;
-    }
-    while (fine && (n = fread(piece, 1, sizeof piece, in)) > 0)
-        fine = append(d, piece, binary ? n : without_newlines(piece, n));
-    if (fine && ferror(in)) {
-        snprintf(expected, sizeof expected, "a file that can be read (%s)",
-                 strerror(errno));
-        fine = false;
-    } else if (!fine) {
-        snprintf(expected, sizeof expected, "%s", no_memory);
-    }
-    if (!is_stdin)
-        fclose(in);
-    return fine ? NULL : expected;
+    if (!data)
+        return fetch_no_file();
+    fine = append(d, data, binary ? len : fetch_without_newlines(data, len));
+    free(data);
+    return fine ? NULL : no_memory;
 }
 
-const char *fetch_data_add(struct fetch_data *d, const char *text, bool binary)
+/* As forms have it; gives the length. */
+static size_t spaces_as_plus(char *text)
+{
+    char *to = text;
+
+    for (const char *from = text; *from; from++) {
+        bool space = strncmp(from, "%20", 3) == 0;
+        *to++ = space ? '+' : *from;
+        from += space ? 2 : 0;
+    }
+    return (size_t)(to - text);
+}
+
+static const char *add_encoded(struct fetch_data *d, const char *name,
+                               size_t name_len, const char *data, size_t len)
+{
+    char *text = curl_easy_escape(NULL, len ? data : " ", len ? (int)len : 1);
+    bool fine = text && (name_len == 0 ||
+                         (append(d, name, name_len) && append(d, "=", 1)));
+
+    fine = fine && append(d, text, len ? spaces_as_plus(text) : 0);
+    curl_free(text);
+    return fine ? NULL : no_memory;
+}
+
+/* CONTENT, =CONTENT, NAME=CONTENT, @FILE, NAME@FILE: what comes first, = or @,
+ * says which. The name is encoded already. */
+static const char *add_urlencoded(struct fetch_data *d, const char *text)
+{
+    size_t name = strcspn(text, "=@"), len;
+    const char *expected;
+    char *data;
+
+    if (text[name] != '@')
+        return text[name] ? add_encoded(d, text, name, text + name + 1,
+                                        strlen(text + name + 1))
+                          : add_encoded(d, "", 0, text, strlen(text));
+    data = fetch_read_file(text + name + 1, &len);
+    if (!data)
+        return fetch_no_file();
+    expected = add_encoded(d, text, name, data, len);
+    free(data);
+    return expected;
+}
+
+const char *fetch_data_add(struct fetch_data *d, const char *text,
+                           const char *how)
 {
     if (d->given && !append(d, "&", 1))
         return no_memory;
     d->given = true;
-    if (text[0] == '@')
-        return add_file(d, text + 1, binary);
+    if (strcmp(how, "-urlencode") == 0)
+        return add_urlencoded(d, text);
+    if (text[0] == '@' && strcmp(how, "-raw") != 0)
+        return add_file(d, text + 1, strcmp(how, "-binary") == 0);
     return append(d, text, strlen(text)) ? NULL : no_memory;
 }
 

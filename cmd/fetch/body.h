@@ -15,8 +15,15 @@ struct fetch_data {
     bool given;
 };
 
-/* Adds to the data of -d; `binary`: unchanged. NULL, or what was expected. */
-const char *fetch_data_add(struct fetch_data *d, const char *text, bool binary);
+/* Adds to the data of -d, or of --data-binary, -raw or -urlencode: `how` is what
+ * follows "data" there. NULL, or what was expected. */
+const char *fetch_data_add(struct fetch_data *d, const char *text,
+                           const char *how);
+
+/* The form of -F and --form-string, for one handle; NULL, and a complaint was
+ * printed. */
+struct fetch_args;
+curl_mime *fetch_form(const struct fetch_args *a, CURL *easy);
 
 /* A file that each attempt reads from the beginning. */
 struct fetch_upload {

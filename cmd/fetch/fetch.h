@@ -33,6 +33,8 @@ struct fetch {
     struct fetch_dep *deps;
     size_t n_deps;
     struct fetch_upload upload;
+    CURLSH *cookies;          /* that all transfers share; or NULL */
+    bool head_dumped;         /* -D has begun its file */
     bool bar;                 /* progress is shown */
     bool bar_drawn;
     bool beginning;           /* begin_more() runs */

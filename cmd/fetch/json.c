@@ -66,7 +66,7 @@ static void put_transfer(struct bide__json *j, const struct fetch_transfer *t)
 
 bool fetch_json(const struct fetch *f, int exit)
 {
-    FILE *out = open_summary(f->args->json);
+    FILE *out = open_summary(f->args->log_file ? f->args->log_file : "2");
     struct bide__json j;
     bool fine;
 

@@ -1,18 +1,22 @@
 /* Runs all transfers: --parallel-max at a time, each origin a dependency of its
  * own, with output in the order of the URLs. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "cmd/common/files.h"
 #include "cmd/common/output.h"
 #include "cmd/fetch/args.h"
 #include "cmd/fetch/bar.h"
 #include "cmd/fetch/fetch.h"
+#include "cmd/fetch/names.h"
 #include "cmd/fetch/sink.h"
 #include "cmd/fetch/progress.h"
 #include "cmd/fetch/transfer.h"
+#include "cmd/fetch/write_out.h"
 
 /* How often the bar is drawn and signals are checked. */
 enum { TICK_NS = 100 * 1000 * 1000 };
@@ -80,23 +84,35 @@ static const char *label_of(const struct fetch_transfer *t)
     return slash && slash[1] ? slash + 1 : name;
 }
 
+/* With -J, the server may name what the URL does not. */
+static bool name_by_url(struct fetch_transfer *t)
+{
+    char *name = fetch_remote_name(t->all->args->urls[t->index]);
+
+    if (!name && t->all->args->header_name)
+        name = strdup("download");
+    if (name)
+        t->output = t->own_output = fetch_output_path(t->all->args, name);
+    free(name);
+    if (t->output)
+        return true;
+    complain("fetch", "--remote-name: %s names no file", t->url);
+    fprintf(stderr, "  say which: --output FILE\n");
+    return false;
+}
+
 static bool make_output(struct fetch_transfer *t)
 {
     const struct fetch_args *a = t->all->args;
 
-    if (t->index < a->n_outputs) {
-        t->output = a->outputs[t->index];
-        if (strcmp(t->output, "-") == 0)
-            t->output = NULL;
-    } else if (a->remote_name) {
-        t->output = t->own_output = fetch_remote_name(t->url);
-        if (!t->output) {
-            complain("fetch", "--remote-name: %s names no file", t->url);
-            fprintf(stderr, "  say which: --output FILE\n");
-            return false;
-        }
-    }
-    return true;
+    if (t->index >= a->n_outputs)
+        return !a->remote_name || name_by_url(t);
+    if (strcmp(a->outputs[t->index], "-") == 0)
+        return true;
+    t->output = t->own_output = fetch_output_path(a, a->outputs[t->index]);
+    if (!t->output)
+        complain("fetch", "out of memory");
+    return t->output != NULL;
 }
 
 static bool make_transfer(struct fetch *f, size_t i)
@@ -109,6 +125,11 @@ static bool make_transfer(struct fetch *f, size_t i)
     t->url = a->urls[i];
     if (a->upload)
         t->url = t->own_url = fetch_upload_url(t->url, a->upload);
+    else if (a->get && a->data.given)
+        t->url = t->own_url = fetch_get_url(t->url, a->data.at ? a->data.at
+                                                               : "");
+    if (!t->url)
+        complain("fetch", "%s: not a URL, or out of memory", a->urls[i]);
     if (!t->url || !make_output(t))
         return false;
     t->label = label_of(t);
@@ -129,6 +150,10 @@ static int make_all(struct fetch *f)
     const struct fetch_args *a = f->args;
 
     f->upload.fd = -1;
+    if (a->cookie_jar || a->cookie_files) {
+        f->cookies = curl_share_init();
+        curl_share_setopt(f->cookies, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE);
+    }
     f->transfers = calloc(a->n_urls, sizeof *f->transfers);
     f->deps = calloc(a->n_urls, sizeof *f->deps);
     if (!f->transfers || !f->deps || bide_curl_multi_new(&f->multi) < 0)
@@ -163,21 +188,46 @@ static void begin_more(struct fetch *f)
     f->beginning = false;
 }
 
+static void failed_to_write(struct fetch_transfer *t)
+{
+    t->os_error = errno;
+    t->result.code = CURLE_WRITE_ERROR;
+    t->exit = (int)CURLE_WRITE_ERROR;
+    fetch_print_failure(t);
+}
+
+/* -D: the headers of all transfers, in the order of the URLs. */
+static bool dump_head(struct fetch *f, const struct fetch_transfer *t)
+{
+    const char *path = f->args->dump_header;
+    int how =
+        O_WRONLY | O_CREAT | O_CLOEXEC | (f->head_dumped ? O_APPEND : O_TRUNC);
+    int fd = strcmp(path, "-") == 0 ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+                                    : open(path, how, 0666);
+    int err = fd < 0 ? errno : write_whole(fd, t->head.data, t->head.len);
+
+    f->head_dumped = true;
+    if (fd >= 0)
+        close(fd);
+    errno = err;
+    return err == 0;
+}
+
+/* In the order of the URLs. */
 static void print_ended(struct fetch *f)
 {
     for (; f->printed < f->next; f->printed++) {
         struct fetch_transfer *t = &f->transfers[f->printed];
         if (t->state != FETCH_ENDED)
             return;
-        if (t->sink.kind != SINK_SPOOL || t->sink.fd < 0)
-            continue;
-        fetch_bar_clear(f);
-        if (!fetch_sink_keep(&t->sink)) {
-            t->os_error = errno;
-            t->result.code = CURLE_WRITE_ERROR;
-            t->exit = (int)CURLE_WRITE_ERROR;
-            fetch_print_failure(t);
+        if (f->args->dump_header && !dump_head(f, t))
+            failed_to_write(t);
+        if (t->sink.kind == SINK_SPOOL && t->sink.fd >= 0) {
+            fetch_bar_clear(f);
+            if (!fetch_sink_keep(&t->sink, -1))
+                failed_to_write(t);
         }
+        fetch_write_out(t);
     }
 }
 
@@ -220,6 +270,7 @@ static void done(struct fetch *f)
         fetch_transfer_done(&f->transfers[i]);
     for (size_t i = 0; i < f->n_deps; i++)
         bide_dep_free(f->deps[i].dep);
+    curl_share_cleanup(f->cookies);
     if (f->upload.fd >= 0)
         close(f->upload.fd);
     free(f->transfers);
@@ -236,8 +287,10 @@ int fetch_loop(const struct fetch_args *args)
         catch_signals();
         run(&f);
         rc = exit_of_all(&f);
-        if (!caught && args->json && !fetch_json(&f, rc)) {
-            complain("fetch", "%s: %s", args->json, strerror(errno));
+        if (!caught && (args->json || args->log_file) && !fetch_json(&f, rc)) {
+            complain("fetch", "%s: %s",
+                     args->log_file ? args->log_file : "--json",
+                     strerror(errno));
             rc = rc ? rc : (int)CURLE_WRITE_ERROR;
         }
     }

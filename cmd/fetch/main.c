@@ -9,47 +9,8 @@
 #include "cmd/common/output.h"
 #include "cmd/fetch/args.h"
 #include "cmd/fetch/fetch.h"
-
-static const struct flag flag_list[] = {
-    { "request", 'X', "METHOD", "the method (GET, or what the rest implies)" },
-    { "header", 'H', "'K: V'",
-      "a header field of the request; may be repeated. 'K:' leaves one out, "
-      "'K;' sends it empty" },
-    { "data", 'd', "DATA",
-      "send this with POST; @FILE is what a file holds, without the ends of "
-      "its lines. Several are joined with &" },
-    { "data-binary", 0, "DATA", "the same, with the ends of lines" },
-    { "upload-file", 'T', "FILE",
-      "send a file with PUT; to a URL that ends with / under its own name" },
-    { "output", 'o', "FILE",
-      "write the answer to a file; the second -o is for the second URL" },
-    { "remote-name", 'O', NULL,
-      "write each answer to a file named as the last part of its URL" },
-    { "head", 'I', NULL, "ask for the header only, and show it" },
-    { "location", 'L', NULL, "follow redirects" },
-    { "fail", 'f', NULL, "do not output the body of an HTTP error" },
-    { "user", 'u', "NAME:PASSWORD", "log in" },
-    { "cacert", 0, "FILE", "trust the authorities in this file" },
-    { "insecure", 'k', NULL, "do not check certificates" },
-    { "silent", 's', NULL, "no progress bar, and no word about failures" },
-    { "show-error", 'S', NULL, "with -s: tell failures nevertheless" },
-    { "verbose", 'v', NULL, "show what is sent and received" },
-    { "explain", 0, NULL, "print each decision as it is made" },
-    { "hedge", 0, "p95|50ms",
-      "no retries, but a second request beside one that is slow" },
-    { "idempotency-key", 0, "auto|KEY",
-      "make a POST or PATCH safe to retry, where the server knows such keys" },
-    { "parallel-max", 'Z', "N", "how many URLs are fetched at once (8)" },
-    { "connect-timeout", 0, "D", "how long it may take to connect (10s)" },
-    { "stall-timeout", 0, "D",
-      "how long nothing at all may come, in whole seconds (30s)" },
-    { "json", 0, "FILE", "write a summary; - is stdout, N a descriptor" },
-    { "tell", 0, "WHOM",
-      "who is told that bide retries (X-Bide-*, baggage): servers at private "
-      "addresses (private), all or nobody" },
-    POLICY_FLAGS,
-    { NULL, 0, NULL, NULL },
-};
+#include "cmd/fetch/flag_list.h"
+#include "cmd/fetch/secrets.h"
 
 static const struct flags flags = {
     "bide fetch [options] URL...",
@@ -57,7 +18,7 @@ static const struct flags flags = {
     "harm. A download that broke off goes on where it was; a file is there "
     "whole or not at all. The options are curl's, where curl has them. An "
     "attempt has no timeout unless one is set.",
-    flag_list,
+    fetch_flag_list,
     "Exit codes, of the first URL that failed: 0 the last answer was a good "
     "one, 22 it was an HTTP error (400 or above), with or without -f, 75 bide "
     "gave up (deadline, budget, breaker or a limit), 2 a mistake in the "
@@ -79,6 +40,7 @@ static int fetch(int argc, char **argv)
         .stall_timeout_ns = 30 * BIDE_SECOND,
         .parallel = 8,
         .tell = BIDE_CURL_TELL_PRIVATE,
+        .continue_at = CONTINUE_NOT,
     };
     int first, rc;
 
@@ -86,10 +48,12 @@ static int fetch(int argc, char **argv)
     bide_policy_preset(&args.policy.conf, "patient");
     rc = flags_parse(&flags, argc, argv, fetch_take, &args, &first);
     if (rc < 0) {
-        args.urls = argv + first;
-        args.n_urls = (size_t)(argc - first);
-        rc = fetch_settle(&args);
+        for (; rc < 0 && first < argc; first++)
+            if (!fetch_add_url(&args, argv[first]))
+                rc = complain("fetch", "out of memory");
     }
+    if (rc < 0)
+        rc = fetch_settle(&args);
     if (rc < 0)
         rc = fetch_loop(&args);
     fetch_args_done(&args);
@@ -105,6 +69,9 @@ int main(int argc, char **argv)
     setlocale(LC_CTYPE, ""); /* numbers keep their decimal point */
     if (argc < 1)
         return EXIT_USAGE;
+    argv = secrets_own(&argc, argv);
+    if (!argv)
+        return complain("fetch", "out of memory");
     argv[0] = name;
     curl_global_init(CURL_GLOBAL_DEFAULT);
     rc = fetch(argc, argv);

@@ -42,16 +42,26 @@ static const char *fault_text(bide_fault fault)
     }
 }
 
-/* A response that was cut off after its status is described by both. */
-const char *fetch_what(const bide_outcome *last, char *buffer, size_t size)
+/* libcurl has no code of its own for a transfer that stalls. */
+static bool has_stalled(const struct fetch_transfer *t)
 {
+    return strncmp(t->error, "Operation too slow", 18) == 0;
+}
+
+/* A response that was cut off after its status is described by both. */
+const char *fetch_what(const struct fetch_transfer *t, const bide_outcome *last,
+                       char *buffer, size_t size)
+{
+    const char *fault = last->fault == BIDE_FAULT_TIMEOUT && has_stalled(t)
+                            ? "stalled"
+                            : fault_text(last->fault);
+
     if (last->fault == BIDE_FAULT_NONE)
         snprintf(buffer, size, "%d", last->status);
     else if (last->status)
-        snprintf(buffer, size, "%d, %s", last->status,
-                 fault_text(last->fault));
+        snprintf(buffer, size, "%d, %s", last->status, fault);
     else
-        snprintf(buffer, size, "%s", fault_text(last->fault));
+        snprintf(buffer, size, "%s", fault);
     return buffer;
 }
 
@@ -66,11 +76,12 @@ static const char *why_no_more(const struct fetch_transfer *t,
 
 /* ===== --explain ===== */
 
-static void say_outcome(const bide_outcome *last, char *text, size_t size)
+static void say_outcome(const struct fetch_transfer *t,
+                        const bide_outcome *last, char *text, size_t size)
 {
     char what[64], hint[32] = "";
 
-    fetch_what(last, what, sizeof what);
+    fetch_what(t, last, what, sizeof what);
     if (last->hinted)
         bide__brief_duration(last->hint_ns, hint, sizeof hint);
     snprintf(text, size, "%s: %s%s%s%s", what, bide_class_name(last->cls),
@@ -137,7 +148,7 @@ void fetch_explain(struct fetch_transfer *t, const bide_decision *d,
 
     fetch_bar_clear(t->all);
     if (last && d->action != BIDE_TRY) {
-        say_outcome(last, text, sizeof text);
+        say_outcome(t, last, text, sizeof text);
         print_line(t, utf8 ? "←" : "<", "", text);
     }
     if (t->resume.distrusted)
@@ -160,20 +171,31 @@ void fetch_explain_start_over(struct fetch_transfer *t)
 static void say_why(const struct fetch_transfer *t, char *text, size_t size)
 {
     const bide_curl_result *r = &t->result;
-    char what[64];
+    char what[64], stall[32];
 
     if (t->os_error)
         snprintf(text, size, "cannot write %s: %s",
-                 t->output ? t->output : "the output",
+                 t->saved_as ? t->saved_as
+                 : t->output ? t->output
+                             : "the output",
                  t->os_error == EBUSY ? "another bide is writing it"
                                       : strerror(t->os_error));
+    else if (r->attempts > 0 && r->last.fault == BIDE_FAULT_NONE &&
+             r->code == CURLE_RANGE_ERROR)
+        snprintf(text, size, "the server sends all of it, not from byte %lld",
+                 (long long)t->all->args->continue_at);
     else if (r->attempts > 0 && r->last.fault == BIDE_FAULT_NONE)
-        snprintf(text, size, "the server answered %ld", r->status);
+        snprintf(text, size, "the server answered %ld%s%s%s", r->status,
+                 t->kept_old ? "; " : "", t->kept_old ? t->output : "",
+                 t->kept_old ? " is as it was" : "");
+    else if (r->attempts > 0 && has_stalled(t))
+        snprintf(text, size, "stalled: nothing came for %s",
+                 bide__brief_duration(t->all->args->stall_timeout_ns, stall,
+                                      sizeof stall));
     else if (r->attempts > 0 && t->error[0] && r->code != CURLE_WRITE_ERROR)
         snprintf(text, size, "%s", t->error);
     else if (r->attempts > 0)
-        snprintf(text, size, "%s",
-                 fetch_what(&r->last, what, sizeof what));
+        snprintf(text, size, "%s", fetch_what(t, &r->last, what, sizeof what));
     else if (r->code == CURLE_ABORTED_BY_CALLBACK)
         snprintf(text, size, "not attempted");
     else
@@ -202,7 +224,7 @@ void fetch_print_failure(struct fetch_transfer *t)
     const bide_curl_result *r = &t->result;
     char why[CURL_ERROR_SIZE + 64], reason[256];
 
-    if ((a->silent && !a->show_error) || t->all->quiet ||
+    if ((a->silent && !a->show_error) || a->json || t->all->quiet ||
         t->os_error == EINTR) /* the user who interrupts knows why */
         return;
     fetch_bar_clear(t->all);

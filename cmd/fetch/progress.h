@@ -25,7 +25,8 @@ void fetch_explain_start_over(struct fetch_transfer *t);
 void fetch_print_failure(struct fetch_transfer *t);
 
 /* "503", "connection refused": the outcome of the last attempt. */
-const char *fetch_what(const bide_outcome *last, char *buffer, size_t size);
+const char *fetch_what(const struct fetch_transfer *t, const bide_outcome *last,
+                       char *buffer, size_t size);
 
 /* Writes the summary. False, and errno. */
 bool fetch_json(const struct fetch *f, int exit);

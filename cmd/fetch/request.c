@@ -1,4 +1,4 @@
-/* Sets up libcurl for a request, and takes URLs apart. */
+/* Sets up libcurl for a request. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,81 +10,6 @@
 #include "cmd/fetch/fetch.h"
 #include "cmd/fetch/resume.h"
 #include "cmd/fetch/transfer.h"
-
-/* ===== URLs ===== */
-
-/* Parses a URL as libcurl does, with its defaults for missing parts. */
-static CURLU *parse(const char *url)
-{
-    CURLU *u = curl_url();
-
-    if (u && curl_url_set(u, CURLUPART_URL, url, CURLU_GUESS_SCHEME) == 0)
-        return u;
-    curl_url_cleanup(u);
-    return NULL;
-}
-
-bool fetch_origin(const char *url, char *buffer, size_t size)
-{
-    char *scheme = NULL, *host = NULL, *port = NULL;
-    CURLU *u = parse(url);
-    bool fine = u && curl_url_get(u, CURLUPART_SCHEME, &scheme, 0) == 0 &&
-                curl_url_get(u, CURLUPART_HOST, &host, 0) == 0 &&
-                curl_url_get(u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == 0;
-
-    if (fine)
-        snprintf(buffer, size, "%s://%.250s:%s", scheme, host, port);
-    curl_free(scheme);
-    curl_free(host);
-    curl_free(port);
-    curl_url_cleanup(u);
-    return fine;
-}
-
-static char *path_of(const char *url)
-{
-    char *path = NULL;
-    CURLU *u = parse(url);
-
-    if (u)
-        curl_url_get(u, CURLUPART_PATH, &path, 0);
-    curl_url_cleanup(u);
-    return path;
-}
-
-char *fetch_remote_name(const char *url)
-{
-    char *path = path_of(url);
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    const char *name = slash ? slash + 1 : "";
-    bool usable = *name && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
-                  strlen(name) < NAME_MAX - 4; /* ".part" is appended */
-    char *copy = usable ? strdup(name) : NULL;
-
-    curl_free(path);
-    return copy;
-}
-
-char *fetch_upload_url(const char *url, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    char *at = path_of(url), *whole = NULL;
-    size_t len = at ? strlen(at) : 0;
-    bool directory = len > 0 && at[len - 1] == '/' && !strchr(url, '?') &&
-                     strcmp(path, "-") != 0;
-    char *quoted = directory ? curl_easy_escape(NULL, name, 0) : NULL;
-
-    curl_free(at);
-    if (!quoted)
-        return strdup(url);
-    len = strlen(url);
-    if (asprintf(&whole, "%s%s%s", url,
-                 len > 0 && url[len - 1] == '/' ? "" : "/", quoted) < 0)
-        whole = NULL;
-    curl_free(quoted);
-    return whole;
-}
 
 /* ===== the header ===== */
 
@@ -112,10 +37,11 @@ static bool make_header(struct fetch_transfer *t)
             return false;
         t->headers = longer;
     }
-    r->possible = strcmp(fetch_method(a), "GET") == 0 && !a->data.given &&
-                  !a->hedge && a->policy.conf.hedge.max == 0 &&
-                  !has_field(a->headers, "Range") &&
-                  !has_field(a->headers, "If-Range");
+    r->possible =
+        strcmp(fetch_method(a), "GET") == 0 && (!a->data.given || a->get) &&
+        !a->include && !a->compressed && !a->range && a->continue_at < 0 &&
+        !a->hedge && a->policy.conf.hedge.max == 0 &&
+        !has_field(a->headers, "Range") && !has_field(a->headers, "If-Range");
     if (!r->possible)
         return true;
     last = malloc(sizeof *last);
@@ -176,13 +102,17 @@ static void set_method(struct fetch_transfer *t)
 
     if (a->head)
         curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
-    if (a->data.given) {
+    if (a->get)
+        curl_easy_setopt(easy, CURLOPT_HTTPGET, a->head ? 0L : 1L);
+    else if (a->data.given) {
         curl_easy_setopt(easy, CURLOPT_POST, 1L);
         curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE,
                          (curl_off_t)a->data.len);
         curl_easy_setopt(easy, CURLOPT_POSTFIELDS,
                          a->data.at ? a->data.at : "");
     }
+    if (t->form)
+        curl_easy_setopt(easy, CURLOPT_MIMEPOST, t->form);
     if (a->upload)
         fetch_upload_options(&t->upload, easy);
     if (a->method)
@@ -218,6 +148,26 @@ static void set_protocols(CURL *easy)
 #endif
 }
 
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : NULL;
+}
+
+/* As the curl tool does it: its own variable first, then OpenSSL's. */
+static void set_trust_by_environment(CURL *easy)
+{
+    const char *bundle = variable("CURL_CA_BUNDLE");
+    const char *dir = variable("SSL_CERT_DIR");
+    const char *file = variable("SSL_CERT_FILE");
+
+    if (bundle || file)
+        curl_easy_setopt(easy, CURLOPT_CAINFO, bundle ? bundle : file);
+    if (!bundle && dir)
+        curl_easy_setopt(easy, CURLOPT_CAPATH, dir);
+}
+
 static void set_trust(struct fetch_transfer *t)
 {
     const struct fetch_args *a = t->all->args;
@@ -228,8 +178,70 @@ static void set_trust(struct fetch_transfer *t)
     }
     if (a->cacert)
         curl_easy_setopt(t->easy, CURLOPT_CAINFO, a->cacert);
+    else if (!a->insecure)
+        set_trust_by_environment(t->easy);
+    curl_easy_setopt(t->easy, CURLOPT_SSLCERT, a->cert);
+    curl_easy_setopt(t->easy, CURLOPT_KEYPASSWD, a->cert_password);
+    curl_easy_setopt(t->easy, CURLOPT_SSLKEY, a->key);
+}
+
+static void set_logins(struct fetch_transfer *t)
+{
+    const struct fetch_args *a = t->all->args;
+
     if (a->user)
         curl_easy_setopt(t->easy, CURLOPT_USERPWD, a->user);
+    if (a->netrc)
+        curl_easy_setopt(t->easy, CURLOPT_NETRC, (long)CURL_NETRC_OPTIONAL);
+    if (a->cookies)
+        curl_easy_setopt(t->easy, CURLOPT_COOKIE, a->cookies);
+    if (t->all->cookies)
+        curl_easy_setopt(t->easy, CURLOPT_SHARE, t->all->cookies);
+    for (const struct curl_slist *f = a->cookie_files; f; f = f->next)
+        curl_easy_setopt(t->easy, CURLOPT_COOKIEFILE, f->data);
+    if (a->cookie_jar) {
+        curl_easy_setopt(t->easy, CURLOPT_COOKIEFILE, "");
+        curl_easy_setopt(t->easy, CURLOPT_COOKIEJAR, a->cookie_jar);
+    }
+}
+
+static void set_connection(struct fetch_transfer *t)
+{
+    const struct fetch_args *a = t->all->args;
+
+    if (a->proxy)
+        curl_easy_setopt(t->easy, CURLOPT_PROXY, a->proxy);
+    if (a->proxy_user)
+        curl_easy_setopt(t->easy, CURLOPT_PROXYUSERPWD, a->proxy_user);
+    if (a->no_proxy)
+        curl_easy_setopt(t->easy, CURLOPT_NOPROXY, a->no_proxy);
+    if (a->unix_socket)
+        curl_easy_setopt(t->easy, CURLOPT_UNIX_SOCKET_PATH, a->unix_socket);
+    if (a->resolve)
+        curl_easy_setopt(t->easy, CURLOPT_RESOLVE, a->resolve);
+    curl_easy_setopt(t->easy, CURLOPT_IPRESOLVE, a->ip);
+    if (a->limit_rate > 0) {
+        curl_off_t rate = (curl_off_t)a->limit_rate;
+        curl_easy_setopt(t->easy, CURLOPT_MAX_RECV_SPEED_LARGE, rate);
+        curl_easy_setopt(t->easy, CURLOPT_MAX_SEND_SPEED_LARGE, rate);
+    }
+}
+
+static void set_response(struct fetch_transfer *t)
+{
+    const struct fetch_args *a = t->all->args;
+
+    if (a->compressed)
+        curl_easy_setopt(t->easy, CURLOPT_ACCEPT_ENCODING, "");
+    if (a->range)
+        curl_easy_setopt(t->easy, CURLOPT_RANGE, a->range);
+    if (a->remote_time)
+        curl_easy_setopt(t->easy, CURLOPT_FILETIME, 1L);
+    if (a->continue_at > 0) {
+        snprintf(t->resume.range, sizeof t->resume.range, "%lld-",
+                 (long long)a->continue_at);
+        curl_easy_setopt(t->easy, CURLOPT_RANGE, t->resume.range);
+    }
 }
 
 /* -v, as the curl tool prints it: each line marked with its direction. */
@@ -262,11 +274,15 @@ bool fetch_request_make(struct fetch_transfer *t)
     char agent[64];
 
     t->easy = curl_easy_init();
-    if (!t->easy || !make_header(t))
+    if (!t->easy || !make_header(t) ||
+        (a->forms && !(t->form = fetch_form(a, t->easy))))
         return false;
     snprintf(agent, sizeof agent, "bide/%s", bide_version());
     curl_easy_setopt(t->easy, CURLOPT_URL, t->url);
-    curl_easy_setopt(t->easy, CURLOPT_USERAGENT, agent);
+    curl_easy_setopt(t->easy, CURLOPT_USERAGENT,
+                     !a->agent   ? agent
+                     : *a->agent ? a->agent
+                                 : NULL);
     curl_easy_setopt(t->easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(t->easy, CURLOPT_ERRORBUFFER, t->error);
     curl_easy_setopt(t->easy, CURLOPT_DEBUGFUNCTION, on_debug);
@@ -276,6 +292,9 @@ bool fetch_request_make(struct fetch_transfer *t)
     curl_easy_setopt(t->easy, CURLOPT_MAXREDIRS, 50L);
     set_protocols(t->easy);
     set_trust(t);
+    set_logins(t);
+    set_connection(t);
+    set_response(t);
     set_timeouts(t);
     set_method(t);
     return true;

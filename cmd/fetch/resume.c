@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "bide/hint.h"
+#include "cmd/fetch/names.h"
 #include "cmd/fetch/sink.h"
 
 /* ===== the header of a response ===== */
@@ -64,6 +65,8 @@ void fetch_head_line(struct fetch_head *h, const char *line, size_t len)
         keep(h->modified, sizeof h->modified, value, n);
     else if (name == 4 && strncasecmp(text, "Date", name) == 0)
         keep(h->date, sizeof h->date, value, n);
+    else if (name == 19 && strncasecmp(text, "Content-Disposition", name) == 0)
+        fetch_disposition_name(value, h->filename, sizeof h->filename);
     else if (name == 13 && strncasecmp(text, "Content-Range", name) == 0)
         take_range(h, value);
     else if (name == 14 && strncasecmp(text, "Content-Length", name) == 0)
@@ -99,6 +102,8 @@ static bool same_version(const struct fetch_resume *r)
 {
     const struct fetch_head *h = &r->head;
 
+    if (!r->validator[0])
+        return true; /* it is the first that we hear of */
     if (r->validator[0] == '"')
         return !h->etag[0] || strcmp(h->etag, r->validator) == 0;
     return !h->modified[0] || strcmp(h->modified, r->validator) == 0;
@@ -114,6 +119,25 @@ void fetch_resume_cancel(struct fetch_resume *r, CURL *easy)
     curl_easy_setopt(easy, CURLOPT_RANGE, NULL);
 }
 
+static void ask_for_rest(struct fetch_resume *r, const struct fetch_sink *s,
+                         CURL *easy)
+{
+    r->asked = true;
+    r->from = s->size - 1;
+    snprintf(r->range, sizeof r->range, "%lld-", (long long)r->from);
+    curl_easy_setopt(easy, CURLOPT_RANGE, r->range);
+}
+
+void fetch_resume_continue(struct fetch_resume *r, const struct fetch_sink *s,
+                           CURL *easy)
+{
+    if (!r->possible || s->size == 0)
+        return;
+    r->size = -1;
+    r->continues = true;
+    ask_for_rest(r, s, easy);
+}
+
 bool fetch_resume_prepare(struct fetch_resume *r, struct fetch_sink *s,
                           CURL *easy)
 {
@@ -121,11 +145,8 @@ bool fetch_resume_prepare(struct fetch_resume *r, struct fetch_sink *s,
         fetch_resume_cancel(r, easy);
         return fetch_sink_empty(s);
     }
-    r->asked = true;
-    r->from = s->size - 1;
-    snprintf(r->range, sizeof r->range, "%lld-", (long long)r->from);
     snprintf(r->field, sizeof r->field, "If-Range: %s", r->validator);
-    curl_easy_setopt(easy, CURLOPT_RANGE, r->range);
+    ask_for_rest(r, s, easy);
     return true;
 }
 
@@ -148,6 +169,9 @@ int fetch_resume_begin(struct fetch_resume *r, struct fetch_sink *s, char first)
             return -1;
         }
         r->saved = r->from;
+        if (!r->validator[0])
+            snprintf(r->validator, sizeof r->validator, "%s",
+                     validator_of(&r->head));
         r->size = r->size < 0 ? r->head.range_size : r->size;
         return 1;
     }

@@ -14,6 +14,7 @@ struct fetch_sink;
 struct fetch_head {
     long status;
     char etag[256], modified[40], date[40];
+    char filename[256];                /* of Content-Disposition; or "" */
     long long length;                  /* Content-Length; -1: missing; */
     long long range_first, range_size; /* likewise, from Content-Range */
 };
@@ -21,6 +22,7 @@ struct fetch_head {
 struct fetch_resume {
     bool possible;        /* it is a plain GET */
     bool asked;           /* this attempt requests the rest */
+    bool continues;       /* what is there is from an earlier invocation */
     bool distrusted;      /* the rest did not match: start over */
     off_t from;           /* start of the rest, one byte before the gap */
     off_t saved;          /* where it last resumed; 0: it did not */
@@ -33,6 +35,10 @@ struct fetch_resume {
 };
 
 void fetch_head_line(struct fetch_head *h, const char *line, size_t len);
+
+/* Before the first request: asks for what a file lacks (-C -). */
+void fetch_resume_continue(struct fetch_resume *r, const struct fetch_sink *s,
+                           CURL *easy);
 
 /* After an interrupted response: prepares to request the rest or, if the sink
  * can be emptied, the whole. False: neither is possible. */

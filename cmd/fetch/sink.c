@@ -1,5 +1,6 @@
-/* Where a response goes. A file is written as NAME.part and renamed when it is
- * complete: no one ever reads half of it, and an old file stays until then. */
+/* Where a response goes. A file is written under a name that nobody else uses,
+ * and renamed when it is complete: no one ever reads half of it, and an old file
+ * stays until then. */
 #include "cmd/fetch/sink.h"
 
 #include <errno.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,35 +17,51 @@
 
 /* ===== opening ===== */
 
-static bool is_at(int fd, const char *path)
+/* Makes a file of our own beside NAME: it is not there before, whatever it is,
+ * and a link is not followed. */
+static int open_part(struct fetch_sink *s)
 {
-    struct stat here, there;
+    const char *slash = strrchr(s->name, '/');
+    const char *base = slash ? slash + 1 : s->name;
+    int fd = -1;
 
-    return fstat(fd, &here) == 0 && stat(path, &there) == 0 &&
-           here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+    for (int i = 0; i < 100; i++) {
+        uint32_t number;
+        if (getrandom(&number, sizeof number, 0) < 0)
+            return -1;
+        free(s->part);
+        if (asprintf(&s->part, "%.*s%.200s.%08x.part", (int)(base - s->name),
+                     s->name, base, number) < 0) {
+            s->part = NULL;
+            errno = ENOMEM;
+            return -1;
+        }
+        fd = open(s->part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                  0666);
+        if (fd >= 0 || errno != EEXIST)
+            break;
+    }
+    if (fd < 0) {
+        free(s->part); /* it is not ours to remove */
+        s->part = NULL;
+    }
+    return fd;
 }
 
-/* A lock keeps two processes from writing the same file; a file that was
- * renamed or removed between opening and locking belongs to another. */
-static int open_part(const char *path)
+/* As mkdir -p does, with the mode that curl gives them. */
+static bool make_dirs(const char *name)
 {
-    for (;;) {
-        int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-        if (fd < 0)
-            return -1;
-        if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-            close(fd);
-            errno = EBUSY;
-            return -1;
-        }
-        if (is_at(fd, path)) {
-            if (ftruncate(fd, 0) == 0)
-                return fd;
-            close(fd);
-            return -1;
-        }
-        close(fd);
+    char *path = strdup(name);
+    bool fine = path != NULL;
+
+    for (char *c = path ? strchr(path + 1, '/') : NULL; fine && c;
+         c = strchr(c + 1, '/')) {
+        *c = '\0';
+        fine = mkdir(path, 0750) == 0 || errno == EEXIST || errno == EISDIR;
+        *c = '/';
     }
+    free(path);
+    return fine;
 }
 
 /* A symbolic link stays, and its target is replaced; the new file keeps the
@@ -51,19 +69,40 @@ static int open_part(const char *path)
 static bool open_file(struct fetch_sink *s, const char *name)
 {
     struct stat old;
-    bool there = stat(name, &old) == 0;
-    char *real = there ? realpath(name, NULL) : NULL;
+    char *real;
 
+    s->replaces = stat(name, &old) == 0;
+    real = s->replaces ? realpath(name, NULL) : NULL;
     s->name = real ? real : strdup(name);
-    if (!s->name || asprintf(&s->part, "%s.part", s->name) < 0) {
-        s->part = NULL;
+    if (!s->name) {
         errno = ENOMEM;
         return false;
     }
-    s->fd = open_part(s->part);
-    if (s->fd >= 0 && there)
+    s->fd = open_part(s);
+    if (s->fd >= 0 && s->replaces)
         (void)!fchmod(s->fd, old.st_mode & 07777);
     return s->fd >= 0;
+}
+
+/* A lock keeps two processes from going on with the same file. */
+static bool open_append(struct fetch_sink *s, const char *name)
+{
+    struct stat old;
+
+    s->kind = SINK_APPEND;
+    s->name = strdup(name);
+    s->replaces = stat(name, &old) == 0;
+    s->fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (!s->name || s->fd < 0)
+        return false;
+    if (flock(s->fd, LOCK_EX | LOCK_NB) < 0) {
+        close(s->fd);
+        s->fd = -1;
+        errno = EBUSY;
+        return false;
+    }
+    s->size = lseek(s->fd, 0, SEEK_END);
+    return s->size >= 0;
 }
 
 /* /dev/null and pipes are not replaced. */
@@ -74,22 +113,38 @@ static bool is_special(const char *name)
     return stat(name, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-bool fetch_sink_open(struct fetch_sink *s, const char *name, bool spool)
+bool fetch_sink_open(struct fetch_sink *s, const struct fetch_place *p)
 {
     *s = (struct fetch_sink){ .kind = SINK_STREAM, .fd = -1 };
-    if (name && !is_special(name)) {
+    if (p->name && p->create_dirs && !make_dirs(p->name))
+        return false;
+    if (p->name && !is_special(p->name)) {
         s->kind = SINK_FILE;
-        return open_file(s, name);
+        return p->append ? open_append(s, p->name) : open_file(s, p->name);
     }
-    if (!name && spool) {
+    if (!p->name && p->spool) {
         s->kind = SINK_SPOOL;
         s->fd = nameless_file();
-    } else if (name) {
-        s->fd = open(name, O_WRONLY | O_CLOEXEC);
+    } else if (p->name) {
+        s->fd = open(p->name, O_WRONLY | O_CLOEXEC);
     } else {
         s->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     }
     return s->fd >= 0;
+}
+
+bool fetch_sink_rename(struct fetch_sink *s, const char *name)
+{
+    const char *slash = strrchr(s->name, '/');
+    char *whole = NULL;
+
+    if (asprintf(&whole, "%.*s%s", slash ? (int)(slash + 1 - s->name) : 0,
+                 s->name, name) < 0)
+        return false;
+    free(s->name);
+    s->name = whole;
+    s->only_new = true;
+    return true;
 }
 
 /* ===== writing ===== */
@@ -154,13 +209,36 @@ static void release(struct fetch_sink *s)
     s->name = s->part = NULL;
 }
 
-bool fetch_sink_keep(struct fetch_sink *s)
+/* Without replacing anything, if that is not wanted. Not every file system can
+ * do that in one step. */
+static bool give_name(const struct fetch_sink *s)
+{
+    if (!s->only_new)
+        return rename(s->part, s->name) == 0;
+    if (renameat2(AT_FDCWD, s->part, AT_FDCWD, s->name, RENAME_NOREPLACE) == 0)
+        return true;
+    return errno == EINVAL && link(s->part, s->name) == 0 &&
+           unlink(s->part) == 0;
+}
+
+static void set_time(const struct fetch_sink *s, int64_t time_s)
+{
+    const struct timespec times[2] = { { (time_t)time_s, 0 },
+                                       { (time_t)time_s, 0 } };
+
+    if (time_s >= 0)
+        (void)!futimens(s->fd, times);
+}
+
+bool fetch_sink_keep(struct fetch_sink *s, int64_t time_s)
 {
     bool fine = s->fd >= 0;
     int err;
 
+    if (fine && (s->kind == SINK_FILE || s->kind == SINK_APPEND))
+        set_time(s, time_s);
     if (fine && s->kind == SINK_FILE)
-        fine = rename(s->part, s->name) == 0;
+        fine = give_name(s);
     else if (fine && s->kind == SINK_SPOOL)
         fine = print_spool(s);
     err = errno;
@@ -171,9 +249,12 @@ bool fetch_sink_keep(struct fetch_sink *s)
     return fine;
 }
 
+/* What was appended to a file stays, to be gone on with. */
 void fetch_sink_drop(struct fetch_sink *s)
 {
-    if (s->fd >= 0 && s->kind == SINK_FILE)
+    if (s->fd >= 0 && s->kind == SINK_FILE && s->part)
         unlink(s->part);
+    if (s->fd >= 0 && s->kind == SINK_APPEND && s->size == 0 && !s->replaces)
+        unlink(s->name);
     release(s);
 }

@@ -26,7 +26,9 @@ const char *fetch_method(const struct fetch_args *a)
         return a->method;
     if (a->head)
         return "HEAD";
-    return a->upload ? "PUT" : a->data.given ? "POST" : "GET";
+    if (a->upload)
+        return "PUT";
+    return (a->data.given && !a->get) || a->forms ? "POST" : "GET";
 }
 
 /* ===== responses ===== */
@@ -40,16 +42,47 @@ static size_t put(struct fetch_transfer *t, const char *data, size_t len)
     return len;
 }
 
+/* An error is never appended to a file. */
+static bool leaves_file_alone(const struct fetch_transfer *t)
+{
+    return t->sink.kind == SINK_APPEND && t->resume.head.status >= 400;
+}
+
+/* -i: the header, before the first byte of the body. */
+static bool put_head(struct fetch_transfer *t)
+{
+    t->head_written = true;
+    return put(t, t->head.data, t->head.len) == t->head.len;
+}
+
+/* How many of its bytes are there already; -1: it is not wanted. */
+static int begin_body(struct fetch_transfer *t, char first)
+{
+    const struct fetch_args *a = t->all->args;
+    int skip = 0;
+
+    if (a->continue_at > 0 && t->resume.head.status < 300 &&
+        t->resume.head.status != 206) {
+        t->range_refused = true;
+        return -1;
+    }
+    if (a->continue_at <= 0)
+        skip = fetch_resume_begin(&t->resume, &t->sink, first);
+    if (skip >= 0 && a->include && !put_head(t))
+        return -1;
+    return skip;
+}
+
 static size_t on_write(char *data, size_t size, size_t n, void *transfer)
 {
     struct fetch_transfer *t = transfer;
     size_t len = size * n;
     int skip = 0;
 
-    if (t->unwanted || len == 0)
+    if (t->unwanted || len == 0 || leaves_file_alone(t))
         return len;
     if (!t->body_begun)
-        skip = fetch_resume_begin(&t->resume, &t->sink, data[0]);
+        skip = begin_body(t, data[0]);
     if (skip < 0)
         return 0;
     t->body_begun = true;
@@ -63,6 +96,7 @@ static size_t on_header(char *data, size_t size, size_t n, void *transfer)
     size_t len = size * n;
 
     fetch_head_line(&t->resume.head, data, len);
+    bide__out_bytes(&t->head, data, len);
     if (len > 5 && memcmp(data, "HTTP/", 5) == 0)
         t->body_begun = false;
     if (t->all->args->head && !t->unwanted)
@@ -76,6 +110,8 @@ static bool on_restart(void *transfer, void *same)
     struct fetch_transfer *t = transfer;
 
     (void)same;
+    bide__out_clear(&t->head);
+    t->head_written = false;
     return fetch_resume_prepare(&t->resume, &t->sink, t->easy);
 }
 
@@ -102,6 +138,7 @@ static bool is_unwanted(const struct fetch_transfer *t,
     bool error = last->status >= 400;
 
     return broken || (error && a->fail && !a->head) ||
+           (error && (t->sink.replaces || t->sink.kind == SINK_APPEND)) ||
            (error && t->sink.kind == SINK_STREAM && t->sink.size > 0);
 }
 
@@ -120,8 +157,10 @@ static void on_decision(void *transfer, const bide_decision *d,
 {
     struct fetch_transfer *t = transfer;
 
-    if (d->action == BIDE_TRY)
+    if (d->action == BIDE_TRY) {
         t->attempt = d->attempt;
+        t->error[0] = '\0';
+    }
     t->state = d->action == BIDE_WAIT ? FETCH_WAITING : FETCH_RUNNING;
     t->wait_until_ns = d->at_ns;
     t->over = d->action == BIDE_DONE;
@@ -141,6 +180,8 @@ static int exit_code(const struct fetch_transfer *t)
 {
     const bide_curl_result *r = &t->result;
 
+    if (r->reason == BIDE_BECAUSE_DEADLINE && t->all->args->max_time)
+        return (int)CURLE_OPERATION_TIMEDOUT;
     if (r->reason == BIDE_BECAUSE_DEADLINE || bide_reason_is_refusal(r->reason))
         return EXIT_REFUSED;
     if (r->code != CURLE_OK)
@@ -155,11 +196,39 @@ static bool is_whole(const struct fetch_transfer *t)
            !t->unwanted;
 }
 
+/* -J: the name that the server gave, if it is one. */
+static bool take_server_name(struct fetch_transfer *t)
+{
+    const char *name = t->resume.head.filename;
+
+    if (!t->all->args->header_name || !t->all->args->remote_name ||
+        t->sink.kind != SINK_FILE || !*name)
+        return true;
+    return fetch_sink_rename(&t->sink, name) &&
+           (t->saved_as = strdup(t->sink.name)) != NULL;
+}
+
+static int64_t remote_time(const struct fetch_transfer *t)
+{
+    curl_off_t time_s = -1;
+
+    if (t->all->args->remote_time)
+        curl_easy_getinfo(t->easy, CURLINFO_FILETIME_T, &time_s);
+    return (int64_t)time_s;
+}
+
 static void settle_sink(struct fetch_transfer *t)
 {
-    if (!is_whole(t)) {
+    bool whole = is_whole(t);
+
+    t->kept_old = t->result.status >= 400 && t->output && t->sink.replaces;
+    if (whole && t->all->args->include && !t->head_written && !put_head(t))
+        whole = false;
+    if (!whole) {
         fetch_sink_drop(&t->sink);
-    } else if (t->sink.kind != SINK_SPOOL && !fetch_sink_keep(&t->sink)) {
+    } else if (t->sink.kind != SINK_SPOOL &&
+               (!take_server_name(t) ||
+                !fetch_sink_keep(&t->sink, remote_time(t)))) {
         t->os_error = errno;
         t->result.code = CURLE_WRITE_ERROR;
     }
@@ -189,6 +258,7 @@ static bool start_over(struct fetch_transfer *t)
     t->resume.distrusted = false;
     t->resume.possible = false;
     t->resume.saved = 0;
+    bide__out_clear(&t->head);
     fetch_resume_cancel(&t->resume, t->easy);
     if (t->all->args->explain)
         fetch_explain_start_over(t);
@@ -203,7 +273,10 @@ static void on_done(void *transfer, CURL *easy, const bide_curl_result *result)
     (void)easy;
     t->result = *result;
     t->result.reason = true_reason(t, result->reason);
-    if (is_whole(t) && !t->all->args->head &&
+    if (t->range_refused)
+        t->result.code = CURLE_RANGE_ERROR;
+    if (is_whole(t) && !t->all->args->head && t->all->args->continue_at <= 0 &&
+        !leaves_file_alone(t) &&
         !fetch_resume_end(&t->resume, &t->sink, t->body_begun))
         t->result.code = CURLE_WRITE_ERROR;
     if (t->resume.distrusted && start_over(t))
@@ -224,8 +297,10 @@ static bool add(struct fetch_transfer *t)
         .headers = t->headers,
         .write = on_write,
         .write_ctx = t,
-        .hold_max = t->resume.possible && t->sink.kind != SINK_STREAM
-                        ? HOLD_FILE : 0,
+        .hold_max = (t->resume.possible || t->all->args->continue_at > 0) &&
+                            t->sink.kind != SINK_STREAM
+                        ? HOLD_FILE
+                        : 0,
         .restart = on_restart,
         .header = on_header,
         .header_ctx = t,
@@ -244,9 +319,13 @@ static bool add(struct fetch_transfer *t)
 static bool prepare(struct fetch_transfer *t)
 {
     if (!fetch_request_make(t)) {
-        t->result.code = CURLE_OUT_OF_MEMORY;
+        t->result.code = t->all->args->forms && t->easy && !t->form
+                             ? CURLE_READ_ERROR
+                             : CURLE_OUT_OF_MEMORY;
         return false;
     }
+    if (t->all->args->continue_at == CONTINUE_FILE)
+        fetch_resume_continue(&t->resume, &t->sink, t->easy);
     if (t->all->bar) {
         curl_easy_setopt(t->easy, CURLOPT_NOPROGRESS, 0L);
         curl_easy_setopt(t->easy, CURLOPT_XFERINFOFUNCTION, on_progress);
@@ -261,9 +340,17 @@ static bool prepare(struct fetch_transfer *t)
 
 bool fetch_transfer_begin(struct fetch_transfer *t)
 {
+    const struct fetch_args *a = t->all->args;
+    const struct fetch_place place = {
+        .name = t->output,
+        .spool = t->all->n > 1,
+        .append = a->continue_at != CONTINUE_NOT,
+        .create_dirs = a->create_dirs,
+    };
+
     t->began_ns = bide_now_ns();
     t->state = FETCH_RUNNING;
-    if (!fetch_sink_open(&t->sink, t->output, t->all->n > 1)) {
+    if (!fetch_sink_open(&t->sink, &place)) {
         t->os_error = errno;
         t->result.code = CURLE_WRITE_ERROR;
     } else if (prepare(t)) {
@@ -277,6 +364,9 @@ bool fetch_transfer_begin(struct fetch_transfer *t)
 void fetch_transfer_done(struct fetch_transfer *t)
 {
     curl_easy_cleanup(t->easy);
+    curl_mime_free(t->form);
+    bide__out_done(&t->head);
+    free(t->saved_as);
     if (t->resume.node) { /* it is the last, and libcurl must not free it */
         struct curl_slist **end = &t->headers;
         while (*end && *end != t->resume.node)

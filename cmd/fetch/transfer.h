@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/out.h"
 #include "cmd/fetch/body.h"
 #include "cmd/fetch/resume.h"
 #include "cmd/fetch/sink.h"
@@ -23,6 +24,7 @@ struct fetch_transfer {
     const char *url, *label; /* the label is short */
     const char *output;      /* NULL: standard output */
     char *own_url, *own_output; /* to be freed */
+    curl_mime *form;
     CURL *easy;
     bide_dep *dep;
     bide_rng_seeded random;
@@ -32,6 +34,11 @@ struct fetch_transfer {
     struct fetch_sink sink;
     struct fetch_resume resume;
     bide_curl_result result;
+    struct bide__out head; /* of the last response, and those before it */
+    bool head_written;     /* -i */
+    char *saved_as;        /* the file, if the server named it; or NULL */
+    bool range_refused;    /* all of it came, not from -C on */
+    bool kept_old;         /* an error did not replace the file */
     char error[CURL_ERROR_SIZE];
     int os_error;            /* why it could not be written; 0 */
     int exit;                /* code, once it has ended */
@@ -52,7 +59,8 @@ void fetch_transfer_done(struct fetch_transfer *t);
 /* The method that the flags imply. */
 const char *fetch_method(const struct fetch_args *a);
 
-/* Creates the handle and the header. False: out of memory. */
+/* Creates the handle and the header. False: out of memory, or a form that cannot
+ * be made, which was told. */
 bool fetch_request_make(struct fetch_transfer *t);
 
 /* The operation as the engine sees it. */
@@ -60,17 +68,5 @@ bide_op fetch_op(struct fetch_transfer *t);
 
 /* Whom to tell about retries: --tell, as far as the address can decide. */
 bide_curl_tell fetch_tell(const struct fetch_args *a);
-
-/* Writes the origin of a URL, "https://host:443", to `buffer`; false if it is
- * not a URL. */
-bool fetch_origin(const char *url, char *buffer, size_t size);
-
-/* The last part of a URL's path, which the caller frees; NULL if it cannot be a
- * file name. */
-char *fetch_remote_name(const char *url);
-
-/* The URL that a file is uploaded to: the name of the file is appended to one
- * that ends with a slash. The caller frees it. */
-char *fetch_upload_url(const char *url, const char *path);
 
 #endif

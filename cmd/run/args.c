@@ -13,8 +13,8 @@
 
 /* ===== exit codes ===== */
 
-/* Reads "75" or "TERM" (143); -1 if it is neither. */
-static int read_code(const char *text, size_t len)
+/* Reads "75" or "TERM" (143); -1 if it is neither, or less than `least`. */
+static int read_code(const char *text, size_t len, int least)
 {
     char word[16];
     char *end;
@@ -32,23 +32,20 @@ static int read_code(const char *text, size_t len)
         return number ? EXIT_SIGNAL + number : -1;
     }
     n = strtol(word, &end, 10);
-    return *end || n < 1 || n > 255 ? -1 : (int)n;
+    return *end || n < least || n > 255 ? -1 : (int)n;
 }
 
 /* "1,75,100-110,TERM" */
-static bool set_codes(const struct bide__field *f, void *to, const char *text,
-                      size_t size)
+static bool read_codes(struct codes *codes, const char *text, int least)
 {
-    struct codes *codes = (void *)((char *)to + f->offset);
-
-    (void)size;
     codes->given = true;
     for (;;) {
         size_t len = strcspn(text, ",");
         const char *dash = memchr(text, '-', len);
         size_t first_len = dash ? (size_t)(dash - text) : len;
-        int first = read_code(text, first_len);
-        int last = dash ? read_code(dash + 1, len - first_len - 1) : first;
+        int first = read_code(text, first_len, least);
+        int last =
+            dash ? read_code(dash + 1, len - first_len - 1, least) : first;
         if (first < 0 || last < first)
             return false;
         memset(&codes->has[first], true, (size_t)(last - first) + 1);
@@ -56,6 +53,41 @@ static bool set_codes(const struct bide__field *f, void *to, const char *text,
             return true;
         text += len + 1;
     }
+}
+
+static bool set_codes(const struct bide__field *f, void *to, const char *text,
+                      size_t size)
+{
+    (void)size;
+    return read_codes((void *)((char *)to + f->offset), text, 1);
+}
+
+/* "success", "failure" or codes. */
+static bool set_until(const struct bide__field *f, void *to, const char *text,
+                      size_t size)
+{
+    struct run_args *a = to;
+
+    (void)f;
+    (void)size;
+    if (strcmp(text, "success") == 0)
+        a->until = UNTIL_SUCCESS;
+    else if (strcmp(text, "failure") == 0 || strcmp(text, "fail") == 0)
+        a->until = UNTIL_FAILURE;
+    else
+        a->until = UNTIL_CODES;
+    return a->until != UNTIL_CODES || read_codes(&a->until_codes, text, 0);
+}
+
+static bool set_signal(const struct bide__field *f, void *to, const char *text,
+                       size_t size)
+{
+    struct run_args *a = to;
+
+    (void)f;
+    (void)size;
+    a->end_signal = run_signal_number(text);
+    return a->end_signal > 0;
 }
 
 /* ===== expressions ===== */
@@ -107,6 +139,16 @@ static const struct bide__field fields[] = {
     { "retry-on", AT(retry_on), TAKES_CODES, .set = set_codes },
     { "stop-on", AT(stop_on), TAKES_CODES, .set = set_codes },
     { "at-most-once", AT(at_most_once), TAKES_FLAG },
+    { "until", AT(until),
+      TAKES_AS(BIDE__OTHER, "success, failure, or exit codes such as 0,3"),
+      .set = set_until },
+    { "on-retry", AT(on_retry), TAKES_TEXT("a command for the shell") },
+    { "on-failure", AT(on_failure), TAKES_TEXT("a command for the shell") },
+    { "on-success", AT(on_success), TAKES_TEXT("a command for the shell") },
+    { "signal", AT(end_signal),
+      TAKES_AS(BIDE__OTHER, "the name or number of a signal, such as INT"),
+      .set = set_signal },
+    { "foreground", AT(foreground), TAKES_FLAG },
     { "kill-after", AT(kill_after_ns),
       TAKES(DURATION, 0, MAX_NS, "a duration, such as 250ms or 2s") },
     { "stdin", AT(input),
@@ -116,7 +158,10 @@ static const struct bide__field fields[] = {
     { "key", AT(key),
       TAKES_TEXT("up to 64 letters, digits, `.`, `_` and `-`, no `.` first"),
       .set = set_key },
-    { "json", AT(json),
+    { "list", AT(list), TAKES_FLAG },
+    { "reset", AT(reset), TAKES_FLAG },
+    { "json", AT(json), TAKES_FLAG },
+    { "log-file", AT(log_file),
       TAKES_TEXT("the name of a file, the number of a descriptor or -") },
     { "quiet", AT(quiet), TAKES_FLAG },
     { "verbose", AT(verbose), TAKES_FLAG },
@@ -139,6 +184,19 @@ const char *run_take(void *ctx, const char *name, const char *argument)
     if (taken == 0)
         taken = policy_flag(&a->policy, name, argument, &expected);
     return taken < 0 ? expected : NULL;
+}
+
+bool run_is_unlimited(uint32_t attempts)
+{
+    return attempts == POLICY_UNLIMITED;
+}
+
+const char *run_of_attempts(uint32_t attempts, char *buffer, size_t size)
+{
+    buffer[0] = '\0';
+    if (!run_is_unlimited(attempts))
+        snprintf(buffer, size, " of %u", attempts);
+    return buffer;
 }
 
 void run_args_done(struct run_args *a)

@@ -42,13 +42,22 @@ static int64_t later(int64_t now, int64_t by)
 
 /* ===== signals ===== */
 
+/* A signal from the terminal has already reached a command that is in our
+ * group, and one of which its witness tells has reached it too. */
 static void pass_signal(struct attempt *a, int number)
 {
+    pid_t sender = a->run->signals.sender;
     bool again = number == SIGINT && a->interrupts++ > 0;
+    bool witnessed = a->child.witness && sender == a->child.witness;
+    bool has_it = witnessed || (!a->child.own_group && sender == 0);
 
-    child_signal(&a->child, again ? SIGKILL : number);
-    child_signal(&a->child, SIGCONT); /* a stopped one would not get it */
-    if (number != SIGUSR1 && number != SIGUSR2)
+    if (again || !has_it) {
+        child_signal(&a->child, again ? SIGKILL : number);
+        child_signal(&a->child, SIGCONT); /* a stopped one would not get it */
+    }
+    if (witnessed)
+        a->seen = number;
+    else if (number != SIGUSR1 && number != SIGUSR2)
         a->end.stopped_by = number;
 }
 
@@ -94,7 +103,8 @@ static void reap(struct attempt *a)
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
         if (pid == a->child.witness) {
             a->child.witness = 0;
-            a->seen = child_seen(status);
+            if (child_seen(status))
+                a->seen = child_seen(status);
         }
         if (pid != a->child.pid)
             continue;
@@ -138,7 +148,7 @@ static void watch_time(struct attempt *a)
         a->timeout_at = BIDE_FOREVER;
         a->kill_at = later(a->now, a->run->args->kill_after_ns);
         a->end.how = ENDED_TIMEOUT;
-        child_signal(&a->child, SIGTERM);
+        child_signal(&a->child, a->run->args->end_signal);
         child_signal(&a->child, SIGCONT);
     }
     if (a->now >= a->kill_at) {
@@ -150,7 +160,8 @@ static void watch_time(struct attempt *a)
 /* After a timeout its whole group must be gone, not just the command. */
 static bool group_left(const struct attempt *a)
 {
-    return a->end.how == ENDED_TIMEOUT && kill(-a->child.pid, 0) == 0;
+    return a->end.how == ENDED_TIMEOUT && a->child.own_group &&
+           kill(-a->child.pid, 0) == 0;
 }
 
 static bool over(const struct attempt *a)
@@ -303,9 +314,14 @@ static void set_environment(const struct run *r, uint32_t attempt)
     char text[32];
     bide_claim claim = bide_call_claim(&r->call, &r->op, attempt, r->now);
 
+    uint32_t attempts = bide_dep_policy(r->dep)->attempts;
+
     tell_layer_below(&claim);
     set_number("BIDE_ATTEMPT", attempt);
-    set_number("BIDE_ATTEMPTS", bide_dep_policy(r->dep)->attempts);
+    if (run_is_unlimited(attempts))
+        setenv("BIDE_ATTEMPTS", "unlimited", 1);
+    else
+        set_number("BIDE_ATTEMPTS", attempts);
     unsetenv("BIDE_DEADLINE_MS");
     if (deadline != BIDE_FOREVER) /* 0 would look like none */
         set_number("BIDE_DEADLINE_MS",
@@ -327,34 +343,55 @@ static int start(struct attempt *a, uint32_t number)
         const int files[3] = { r->feed.to_child, r->output.stream[0].from_child,
                                r->output.stream[1].from_child };
         set_environment(r, number);
-        err = child_start(&a->child, &r->signals, r->args->command, files);
+        err = child_start(&a->child, &r->signals, r->args->command, files,
+                          !r->args->foreground);
     }
     feed_started(&r->feed);
     output_started(&r->output);
     return err;
 }
 
+/* From its start, which gave `err`, to its end. */
+static void run_to_end(struct attempt *a, int err)
+{
+    if (err) {
+        a->end = not_started(err);
+        return;
+    }
+    while (!over(a)) {
+        watch_time(a);
+        wait_for_something(a);
+    }
+    read_status(a);
+    take_terminal_back(a);
+}
+
+static struct attempt attempt_of(struct run *r, int64_t timeout_ns)
+{
+    return (struct attempt){ .run = r,
+                             .now = r->now,
+                             .timeout_at = later(r->now, timeout_ns),
+                             .kill_at = BIDE_FOREVER,
+                             .leave_at = BIDE_FOREVER };
+}
+
 struct ending run_attempt(struct run *r, const bide_decision *d)
 {
-    struct attempt a = { .run = r,
-                         .now = r->now,
-                         .timeout_at = later(r->now, d->timeout_ns),
-                         .kill_at = BIDE_FOREVER,
-                         .leave_at = BIDE_FOREVER };
-    int err = start(&a, d->attempt);
+    struct attempt a = attempt_of(r, d->timeout_ns);
 
-    if (err) {
-        a.end = not_started(err);
-    } else {
-        while (!over(&a)) {
-            watch_time(&a);
-            wait_for_something(&a);
-        }
-        read_status(&a);
-        take_terminal_back(&a);
-    }
+    run_to_end(&a, start(&a, d->attempt));
     feed_end(&r->feed);
     output_end(&r->output, &a.end);
     a.end.took_ns = bide_now_ns() - r->now;
+    return a.end;
+}
+
+struct ending run_beside(struct run *r, char **command, const int files[3],
+                         int64_t timeout_ns)
+{
+    struct attempt a = attempt_of(r, timeout_ns);
+
+    run_to_end(&a, child_start(&a.child, &r->signals, command, files,
+                               !r->args->foreground));
     return a.end;
 }

@@ -18,6 +18,7 @@ struct start {
     const struct signals *signals;
     char **command;
     const int *files;
+    bool own_group;
     bool foreground;
     int go[2]; /* a pipe; in the foreground it waits for a byte */
     pid_t parent;
@@ -28,7 +29,8 @@ struct start {
  * kernel does not offer that. */
 static void become_command(const struct start *s)
 {
-    setpgid(0, 0);
+    if (s->own_group)
+        setpgid(0, 0);
     if (s->foreground) {
         char byte;
         terminal_give(s->signals, getpid());
@@ -70,11 +72,12 @@ static volatile int *common_word(bool after_fork)
 }
 
 /* All signals are blocked but those that it waits for: what else the group gets
- * is not for it. TERM, which releases it, comes last. */
+ * is not for it. TERM, which releases it, comes last. Whoever we run for is told
+ * at once: a second Ctrl-C kills a command that the first did not end. */
 static void witness(pid_t group, pid_t parent)
 {
     sigset_t all, ends;
-    int number = 0;
+    int number = 0, seen = 0;
 
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
@@ -87,8 +90,11 @@ static void witness(pid_t group, pid_t parent)
     sigaddset(&ends, SIGQUIT);
     sigaddset(&ends, SIGHUP);
     sigaddset(&ends, SIGTERM);
-    sigwait(&ends, &number);
-    _exit(number);
+    while (sigwait(&ends, &number) == 0 && number != SIGTERM) {
+        seen = number;
+        kill(parent, number);
+    }
+    _exit(seen);
 }
 
 void child_witness(struct child *c)
@@ -107,8 +113,10 @@ void child_witness(struct child *c)
  * sends. */
 static void adopt(struct child *c, const struct start *s, pid_t pid)
 {
-    setpgid(pid, pid); /* whoever is first */
+    if (s->own_group)
+        setpgid(pid, pid); /* whoever is first */
     *c = (struct child){ .pid = pid,
+                         .own_group = s->own_group,
                          .has_terminal = s->foreground,
                          .err = s->err };
     if (s->foreground) {
@@ -121,13 +129,15 @@ static void adopt(struct child *c, const struct start *s, pid_t pid)
  * until the child executes the command. On a terminal Ctrl-Z may stop it just
  * before that, and no one would be left to tell the shell. */
 int child_start(struct child *c, const struct signals *signals, char **command,
-                const int files[3])
+                const int files[3], bool own_group)
 {
-    bool foreground = !signals->in_pipeline && terminal_is_ours(signals);
+    bool foreground =
+        own_group && !signals->in_pipeline && terminal_is_ours(signals);
     struct start s = {
         .signals = signals,
         .command = command,
         .files = files,
+        .own_group = own_group,
         .foreground = foreground,
         .parent = getpid(),
         .err = common_word(foreground),
@@ -155,9 +165,7 @@ int child_start(struct child *c, const struct signals *signals, char **command,
 
 int child_seen(int status)
 {
-    return WIFEXITED(status) && WEXITSTATUS(status) != SIGTERM
-               ? WEXITSTATUS(status)
-               : 0;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }
 
 int child_testimony(struct child *c)
@@ -176,5 +184,5 @@ int child_testimony(struct child *c)
 void child_signal(const struct child *c, int number)
 {
     if (c->pid > 0)
-        kill(-c->pid, number);
+        kill(c->own_group ? -c->pid : c->pid, number);
 }

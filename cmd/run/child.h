@@ -8,7 +8,8 @@
 struct signals;
 
 struct child {
-    pid_t pid;           /* and its group; 0: none */
+    pid_t pid;           /* 0: none */
+    bool own_group;      /* its number is also that of its group */
     pid_t witness;       /* in that group; 0: none */
     bool has_terminal;
     volatile int *err;   /* why it could not be executed, once it has ended; 0 */
@@ -16,19 +17,20 @@ struct child {
 
 void child_adopt_orphans(void); /* once, before the first */
 
-/* Starts a command with these as its standard files; -1: ours. 0 or errno. If it
- * cannot be executed, that is seen when it has ended. */
+/* Starts a command with these as its standard files; -1: ours. It has a group
+ * of its own, or stays in ours. 0 or errno. If it cannot be executed, that is
+ * seen when it has ended. */
 int child_start(struct child *c, const struct signals *s, char **command,
-                const int files[3]);
+                const int files[3], bool own_group);
 void child_signal(const struct child *c, int signal); /* to its group */
 
 /* A terminal sends signals to its foreground group, which is not ours. So
- * another process is put into that group: it only exits when INT, QUIT or HUP
- * arrives, with that number as its exit code. */
+ * another process is put into that group: it sends us each INT, QUIT and HUP
+ * that arrives there, and remembers the last. */
 void child_witness(struct child *c);
 
-/* Releases the witness; returns the signal that it has seen, or 0. Or that of
- * one that has already ended, by its status. */
+/* Releases the witness; returns the signal that it has seen last, or 0. Or that
+ * of one that has already ended, by its status. */
 int child_testimony(struct child *c);
 int child_seen(int status);
 

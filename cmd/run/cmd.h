@@ -9,7 +9,8 @@
  *   output.c    what becomes of the output
  *   spool.c     bytes that are kept: in memory, then on disk
  *   judge.c     what an attempt came to, and whether that may improve
- *   state.c     what invocations with one --key share
+ *   hook.c      commands of the user's own: --on-retry and the like
+ *   state.c     what invocations with one --key share; keys.c: which there are
  *   progress.c      what is told to people, log.c: to machines
  *
  * One thread and one poll(): while a command runs, nothing else waits. */
@@ -38,6 +39,7 @@ struct run {
     bide_op op;          /* with which the call was begun */
     bide_call call;
     bool terminal;       /* stderr is one that can show a live line */
+    bool quiet;          /* nothing is said to people */
     int log;             /* -1: no events */
     int64_t began_ns, now;
     int64_t waits_until; /* as was told last */
@@ -45,12 +47,18 @@ struct run {
     bool line_shown;     /* the live line is on the terminal */
     uint32_t attempt;    /* the one that ended last */
     bool ended;          /* there was one */
+    uint32_t hooked;     /* --on-retry was run after this attempt */
     struct ending last;
     bide_outcome outcome;
 };
 
 /* Runs the command once. */
 struct ending run_attempt(struct run *r, const bide_decision *d);
+
+/* Runs another command to its end, between attempts; nothing of it is
+ * judged. */
+struct ending run_beside(struct run *r, char **command, const int files[3],
+                         int64_t timeout_ns);
 
 /* All of it. Gives the exit code. */
 int run_loop(struct run_args *args);

@@ -5,6 +5,7 @@
 #include "cmd/common/output.h"
 #include "cmd/run/cmd.h"
 #include "cmd/run/command.h"
+#include "cmd/run/state.h"
 
 static const struct flag flag_list[] = {
     { "retry-on", 0, "CODES", "retry on these exit codes only (1,75,100-110)" },
@@ -14,21 +15,51 @@ static const struct flag flag_list[] = {
     { "retry-if", 0, "REGEX",
       "retry if the output matches, even if the exit code is 0" },
     { "stop-if", 0, "REGEX", "do not retry if the output matches" },
+    { "until", 0, "WHAT",
+      "run it again until it succeeds (success), fails (failure; as often as "
+      "that takes, unless --attempts says), or exits with one of these codes" },
     { "at-most-once", 0, NULL, "do not run it again once it has been started" },
+    { "signal", 's', "SIGNAL",
+      "what an attempt gets when its time is up (TERM)" },
     { "kill-after", 0, "D",
       "how long an attempt may take to end once its time is up (2s)" },
+    { "foreground", 0, NULL,
+      "leave the command in our process group: the terminal is its own, and "
+      "its children are not ended with it" },
+    { "on-retry", 0, "SCRIPT",
+      "run this by sh -c after each failure that is retried" },
+    { "on-failure", 0, "SCRIPT", "run this when it has given up" },
+    { "on-success", 0, "SCRIPT", "run this when the command has succeeded" },
     { "stdin", 0, "HOW",
       "replay (the same for each attempt), inherit, null, or auto: replay "
-      "what is no terminal" },
+      "files, pipes and sockets" },
     { "output", 'o', "WHAT",
       "all, prefix (failed attempts on stderr, with [N/M]), last (only that "
       "of the last attempt), success (only that of a success)" },
     { "key", 'k', "NAME",
       "share budget and breaker with all that run under this name" },
-    { "json", 0, "FILE", "log each decision; - is stdout, N a descriptor" },
+    { "list", 0, NULL, "list the keys there are, and their state" },
+    { "reset", 0, NULL, "forget the state of the --key first" },
+    { "json", 0, NULL,
+      "report each decision on stderr as JSON, instead of messages" },
+    { "log-file", 0, "FILE",
+      "write these reports to a file; - is stdout, N a descriptor" },
     { "quiet", 'q', NULL, "say nothing, not even why it gave up" },
     { "verbose", 'v', NULL, "say after each attempt what comes next" },
     POLICY_FLAGS,
+    /* as retry(1) and timeout(1) call them */
+    { "times", 't', flag_elsewhere,
+      "use --attempts N, which counts the first as well, or unlimited" },
+    { "retries", 'r', flag_elsewhere,
+      "use --attempts N, which counts the first as well" },
+    { "delay", 'd', flag_elsewhere,
+      "use --base D --factor 1 --jitter none, such as --base 10s" },
+    { "while", 'w', flag_elsewhere, "use --until, or --retry-on CODES" },
+    { "message", 'm', flag_elsewhere, "use --verbose, or --on-retry SCRIPT" },
+    { "timeout", 0, flag_elsewhere,
+      "use --attempt-timeout D for each attempt, --deadline D for all of it" },
+    { "preserve-status", 0, flag_elsewhere,
+      "a timeout exits with 124; --on-failure finds BIDE_REASON" },
     { NULL, 0, NULL, NULL },
 };
 
@@ -37,7 +68,8 @@ static const struct flags flags = {
     "Runs a command until it succeeds or the policy says stop. Any exit code "
     "but 0 is worth a retry, except 126 and 127 (cannot be executed, not "
     "found); so is a timeout, and death by a signal, except PIPE. An attempt "
-    "has no timeout unless one is set.",
+    "has no timeout unless one is set. Of its standard input no more is taken "
+    "than the command takes.",
     flag_list,
     "Exit codes: the command's own, of its last attempt; 75 it was not "
     "attempted, because the breaker is open or a limit is reached; 124 the "
@@ -46,24 +78,43 @@ static const struct flags flags = {
     "mistake in the arguments or in the policy.\n\n"
     "The command finds BIDE_ATTEMPT, BIDE_ATTEMPTS, BIDE_REASON (of the last "
     "failure) and BIDE_DEADLINE_MS (what is left) in its environment; and, in "
-    "BAGGAGE, for a bide below, who owns the retries.\n\n"
+    "BAGGAGE, for a bide below, who owns the retries. Scripts of --on-... find "
+    "BIDE_EXIT as well, and at the end BIDE_STOPPED.\n\n"
     "Examples:\n"
     "  bide run -- curl -fsS https://example.org/\n"
     "  bide run --attempts 10 --cap 5s --deadline 2m -- ./migrate\n"
-    "  bide run --key backup --stop-on 2 -o last -- rsync -a src/ host:dst/",
+    "  bide run --key backup --stop-on 2 -o last -- rsync -a src/ host:dst/\n"
+    "  bide run --until failure --base 1ms -- ./flaky-test",
 };
+
+/* --list and --reset, which may be all there is to do: then an exit code. */
+static int look_after_keys(const struct run_args *a, bool command)
+{
+    int rc = -1;
+
+    if (a->list)
+        return keys_list(a->json);
+    if (a->reset && !a->key)
+        return complain("run", "--reset: expected --key NAME as well");
+    if (a->reset)
+        rc = keys_reset(a->key, a->quiet || command);
+    return rc < 0 && a->reset && !command ? EXIT_OK : rc;
+}
 
 int cmd_run(int argc, char **argv)
 {
     struct run_args args = {
         .policy = POLICY_CHOICE_INIT,
         .kill_after_ns = 2 * BIDE_SECOND,
+        .end_signal = SIGTERM,
     };
     int first, rc;
 
     args.policy.command = argv[0];
     bide_policy_preset(&args.policy.conf, "patient");
     rc = flags_parse_command(&flags, argc, argv, run_take, &args, &first);
+    if (rc < 0)
+        rc = look_after_keys(&args, first < argc);
     if (rc < 0 && first == argc) {
         complain(argv[0], "expected a command");
         fprintf(stderr, "  see `bide run --help`\n");

@@ -3,6 +3,8 @@
  * The first that applies:
  *
  *     told to stop           ignored: the user gave it up, not the command
+ *     --until                success if it is what was asked for, and transient
+ *                            otherwise; nothing below counts then
  *     exit 0                 success, unless --retry-if matches
  *     --stop-if, --stop-on   permanent
  *     --retry-if, --retry-on transient
@@ -25,10 +27,18 @@ static bool hopeless(const struct ending *e)
            (e->how == ENDED_SIGNAL && e->signal == SIGPIPE);
 }
 
+static bool as_asked(const struct run_args *args, const struct ending *e)
+{
+    return args->until == UNTIL_FAILURE ? e->code != 0
+                                        : args->until_codes.has[e->code];
+}
+
 static bide_class class_of(const struct run_args *args, const struct ending *e)
 {
     if (e->stopped_by)
         return e->code == 0 ? BIDE_SUCCESS : BIDE_IGNORED;
+    if (args->until != UNTIL_SUCCESS)
+        return as_asked(args, e) ? BIDE_SUCCESS : BIDE_TRANSIENT;
     if (e->code == 0 && !e->retry_seen)
         return BIDE_SUCCESS;
     if ((e->stop_seen && e->code != 0) || args->stop_on.has[e->code])
@@ -88,12 +98,19 @@ static const struct {
     { "PIPE", SIGPIPE }, { "ALRM", SIGALRM },     { "TERM", SIGTERM },
     { "XCPU", SIGXCPU }, { "XFSZ", SIGXFSZ },     { "SYS", SIGSYS },
     { "IO", SIGIO },     { "VTALRM", SIGVTALRM }, { "PROF", SIGPROF },
+    { "CONT", SIGCONT }, { "STOP", SIGSTOP },     { "TSTP", SIGTSTP },
+    { "CHLD", SIGCHLD }, { "URG", SIGURG },       { "WINCH", SIGWINCH },
 };
 
 enum { N_NAMES = sizeof names / sizeof names[0] };
 
 int run_signal_number(const char *name)
 {
+    char *end;
+    long number = strtol(name, &end, 10);
+
+    if (isdigit((unsigned char)*name))
+        return *end || number < 1 || number > SIGRTMAX ? 0 : (int)number;
     if (strncmp(name, "SIG", 3) == 0)
         name += 3;
     for (int i = 0; i < N_NAMES; i++)

@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "cmd/common/files.h"
+#include "cmd/common/output.h"
 #include "cmd/run/cmd.h"
 #include "cmd/run/progress.h"
 
@@ -101,7 +103,11 @@ void log_decision(struct run *r, const bide_decision *d)
         return;
     bide__json_into(&j, &line);
     put_decision(&j, r, d);
-    if (!line.failed && write(r->log, line.data, line.len) < 0)
-        r->log = -1; /* a full disk is no reason to stop */
+    int err = line.failed ? ENOMEM : write_whole(r->log, line.data, line.len);
+    if (err) { /* a full disk is no reason to stop */
+        complain("run", "cannot write the log: %s", strerror(err));
+        close(r->log);
+        r->log = -1;
+    }
     bide__out_done(&line);
 }

@@ -10,6 +10,7 @@
 #include "cmd/common/parent_env.h"
 #include "cmd/run/child.h"
 #include "cmd/run/cmd.h"
+#include "cmd/run/hook.h"
 #include "cmd/run/state.h"
 #include "cmd/run/progress.h"
 
@@ -22,6 +23,9 @@ static bide_policy_conf conf_for(const struct run_args *args)
 {
     bide_policy_conf conf = args->policy.conf;
 
+    if (args->until == UNTIL_FAILURE && !args->policy.file &&
+        !policy_flag_given(&args->policy, "attempts"))
+        conf.attempts = POLICY_UNLIMITED;
     conf.hedge.max = 0;
     conf.latency.measure = false;
     conf.lanes = 1;
@@ -65,8 +69,13 @@ static int set_up(struct run *r)
 {
     int err = 0, rc = -1;
 
-    if (r->args->json && (r->log = log_open(r->args->json)) < 0) {
-        complain("run", "--json %s: %s", r->args->json, strerror(errno));
+    const char *where = r->args->log_file;
+
+    if (!where && r->args->json)
+        where = "2"; /* standard output is the command's */
+    r->quiet = r->args->quiet || (r->args->json && !r->args->log_file);
+    if (where && (r->log = log_open(where)) < 0) {
+        complain("run", "--log-file %s: %s", where, strerror(errno));
         return EXIT_BIDE_FAILED;
     }
     err = output_init(&r->output, r->args);
@@ -83,7 +92,7 @@ static int set_up(struct run *r)
     feed_init(&r->feed, r->args->input, bide_dep_policy(r->dep)->attempts);
     if (r->feed.how == STDIN_REPLAY && isatty(STDIN_FILENO))
         r->signals.in_pipeline = true; /* it is we who read the terminal */
-    r->terminal = !r->args->quiet && use_colours(stderr);
+    r->terminal = !r->quiet && use_colours(stderr);
     return -1;
 }
 
@@ -155,6 +164,7 @@ static int settle(struct run *r, bool last, bool success)
     int err;
 
     sigaddset(&usual, SIGPIPE); /* one may be pending since feed wrote */
+    sigaddset(&usual, SIGXFSZ);
     sigprocmask(SIG_SETMASK, &usual, &ours);
     err = output_settle(&r->output, last, success);
     sigprocmask(SIG_SETMASK, &ours, NULL);
@@ -186,13 +196,16 @@ static int exit_code(const struct run *r, bide_reason reason, int write_err)
     if (write_err == EPIPE)
         return EXIT_SIGNAL + SIGPIPE;
     if (write_err) {
-        complain("run", "cannot write the output: %s", strerror(write_err));
+        complain("run", "cannot %s the output: %s",
+                 r->output.lost ? "keep" : "write", strerror(write_err));
         return EXIT_BIDE_FAILED;
     }
     if (!r->ended)
         return EXIT_REFUSED;
-    if (r->last.code == 0 && reason != BIDE_BECAUSE_SUCCESS)
-        return EXIT_FINDINGS; /* --retry-if has seen a failure in its output */
+    if (r->last.code == 0 && reason != BIDE_BECAUSE_SUCCESS &&
+        r->args->until != UNTIL_FAILURE)
+        return EXIT_FINDINGS; /* --retry-if has seen a failure in its output,
+                                 or it is not what --until waits for */
     return r->last.code;
 }
 
@@ -213,6 +226,10 @@ static int finish(struct run *r, const bide_decision *d)
         err = settle(r, true, d->reason == BIDE_BECAUSE_SUCCESS);
     code = exit_code(r, d->reason, err);
     print_end(r, d);
+    if (d->reason != BIDE_BECAUSE_CANCELLED && !r->interrupted_by)
+        hook_at_end(r, d, code);
+    if (r->args->key)
+        state_note(r->dep, bide_now_ns());
     bide_dep_free(r->dep);
     feed_done(&r->feed);
     output_done(&r->output);
@@ -252,6 +269,9 @@ int run_loop(struct run_args *args)
         return rc;
     begin(&r, &rng);
     while ((d = bide_call_next(&r.call, r.now)).action != BIDE_DONE) {
+        hook_before_retry(&r);
+        if (r.interrupted_by)
+            continue; /* the engine says what that means */
         if (d.action == BIDE_WAIT) {
             announce_wait(&r, &d);
             wait_until(&r, &d);

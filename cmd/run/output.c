@@ -108,10 +108,11 @@ static void keep(struct output *o, int i, const char *data, size_t len)
 
     if (o->lost)
         return;
+    errno = ENOSPC;
     if (!spool_add(&o->kept, &piece, sizeof piece))
-        o->lost = true;
+        o->lost = errno;
     else if (!spool_add(&o->kept, data, len)) {
-        o->lost = true;
+        o->lost = errno;
         o->kept.len = before; /* whole pieces only */
         if (o->kept.held > (size_t)before)
             o->kept.held = (size_t)before;
@@ -149,8 +150,9 @@ static void take(struct output *o, int i)
     }
 }
 
-/* A reader that is gone is gone for the command too. */
-static void pass_on(struct stream *s)
+/* A reader that is gone is gone for the command too. A disk that is full is
+ * told at the end. */
+static void pass_on(struct output *o, struct stream *s)
 {
     size_t len = s->len - s->at;
     ssize_t n;
@@ -162,6 +164,8 @@ static void pass_on(struct stream *s)
         return;
     if (n < 0) {
         s->broken = true;
+        if (errno != EPIPE && !o->failed)
+            o->failed = errno;
         s->at = s->len = 0;
         close_end(&s->from);
         return;
@@ -199,7 +203,10 @@ int output_init(struct output *o, const struct run_args *args)
 
 int output_begin(struct output *o, uint32_t attempt, uint32_t attempts)
 {
-    snprintf(o->prefix, sizeof o->prefix, "[%u/%u] ", attempt, attempts);
+    if (run_is_unlimited(attempts))
+        snprintf(o->prefix, sizeof o->prefix, "[%u] ", attempt);
+    else
+        snprintf(o->prefix, sizeof o->prefix, "[%u/%u] ", attempt, attempts);
     if (o->direct)
         return 0;
     for (int i = 0; i < 2; i++) {
@@ -242,7 +249,7 @@ void output_ready(struct output *o, const struct pollfd *p, int n)
             if (!p[k].revents)
                 continue;
             if (s->at < s->len && p[k].fd == s->to)
-                pass_on(s);
+                pass_on(o, s);
             else if (s->at == s->len && s->from >= 0 && p[k].fd == s->from)
                 take(o, i);
         }
@@ -342,9 +349,10 @@ int output_settle(struct output *o, bool last, bool success)
         rc = success ? release_all(o, false) : 0;
         break;
     }
-    if (rc == 0 && o->lost && (success || last))
-        rc = ENOSPC;
-    o->lost = false;
+    if (rc == 0 && (success || last))
+        rc = o->lost ? o->lost : o->failed;
+    if (!last)
+        o->lost = o->failed = 0;
     spool_clear(&o->kept);
     return rc;
 }

@@ -31,7 +31,8 @@ struct output {
     bool watched;        /* there are expressions to match */
     struct stream stream[2];
     struct spool kept;   /* pieces: which stream, how long, the bytes */
-    bool lost;           /* not all could be kept */
+    int lost;            /* errno: why not all could be kept; 0 */
+    int failed;          /* errno: why it could not be passed on; 0 */
     char prefix[32];
 };
 

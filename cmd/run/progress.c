@@ -20,19 +20,20 @@ static uint32_t attempts_of(const struct run *r)
 /* As a shell says it. */
 void print_not_started(const struct run *r)
 {
-    if (!r->args->quiet)
+    if (!r->quiet)
         complain("run", "%s: %s", r->args->command[0], strerror(r->last.err));
 }
 
 /* "attempt 2 of 4: exit 7" */
 static void say_last(const struct run *r, char *text, size_t size)
 {
-    char ending[32];
+    char ending[32], of[24];
 
+    run_of_attempts(attempts_of(r), of, sizeof of);
     if (!r->ended)
-        snprintf(text, size, "attempt 1 of %u", attempts_of(r));
+        snprintf(text, size, "attempt 1%s", of);
     else
-        snprintf(text, size, "attempt %u of %u: %s", r->attempt, attempts_of(r),
+        snprintf(text, size, "attempt %u%s: %s", r->attempt, of,
                  run_ending_text(&r->last, ending, sizeof ending));
 }
 
@@ -50,15 +51,27 @@ static const char *what_for(bide_reason reason)
     }
 }
 
+/* What the next attempt reads of what the last one has taken. */
+static void say_input(const struct run *r, char *text, size_t size)
+{
+    int64_t n = r->ended ? feed_replayed(&r->feed) : 0;
+
+    text[0] = '\0';
+    if (n > 0)
+        snprintf(text, size, ", with the same %lld byte%s of standard input",
+                 (long long)n, n == 1 ? "" : "s");
+}
+
 void print_wait(struct run *r, const bide_decision *d)
 {
-    char last[64], wait[32];
+    char last[64], wait[32], input[80];
 
-    if (!r->args->verbose || r->args->quiet)
+    if (!r->args->verbose || r->quiet)
         return;
     say_last(r, last, sizeof last);
-    complain("run", "%s, %s %s", last, what_for(d->reason),
-             bide__brief_duration(d->at_ns - r->now, wait, sizeof wait));
+    say_input(r, input, sizeof input);
+    complain("run", "%s, %s %s%s", last, what_for(d->reason),
+             bide__brief_duration(d->at_ns - r->now, wait, sizeof wait), input);
 }
 
 /* "3.2s", "1m05s" */
@@ -78,14 +91,17 @@ static void say_left(int64_t left, char *text, size_t size)
 static void show(struct run *r, const bide_decision *d, int64_t left)
 {
     struct paint p = paint_for(stderr);
-    char last[64], in[32], line[160];
+    char last[64], in[32], line[160], of[16] = "";
     int width = terminal_width(stderr) - 1; /* the last column may wrap */
 
     say_last(r, last, sizeof last);
     say_left(left, in, sizeof in);
     if (snprintf(line, sizeof line, "bide: %s, %s %s", last,
-                 what_for(d->reason), in) > width)
-        snprintf(line, sizeof line, "%u/%u %s", r->attempt, attempts_of(r), in);
+                 what_for(d->reason), in) > width) {
+        if (!run_is_unlimited(attempts_of(r)))
+            snprintf(of, sizeof of, "/%u", attempts_of(r));
+        snprintf(line, sizeof line, "%u%s %s", r->attempt, of, in);
+    }
     fprintf(stderr, "\r%s%.*s%s\033[K", p.dim, width, line, p.plain);
     fflush(stderr);
     r->line_shown = true;
@@ -129,8 +145,8 @@ static void say_why(const struct run *r, bide_reason reason, char *text,
                  last);
         break;
     case BIDE_BECAUSE_NOT_REPLAYABLE:
-        snprintf(text, size, "%s, and its standard input could not be kept",
-                 last);
+        snprintf(text, size, "%s, and its standard input could not be kept: %s",
+                 last, strerror(r->feed.lost));
         break;
     case BIDE_BECAUSE_UPSTREAM_RETRIES:
         snprintf(text, size, "%s, and the `bide run` above retries", last);
@@ -154,14 +170,16 @@ static void say_how_long(const struct run *r, char *text, size_t size)
 
 void print_end(struct run *r, const bide_decision *d)
 {
-    char why[128], how_long[64], until[32];
+    char why[200], how_long[64], until[32];
 
-    if (r->args->quiet || d->reason == BIDE_BECAUSE_CANCELLED)
+    if (r->quiet || d->reason == BIDE_BECAUSE_CANCELLED)
         return;
     if (d->reason == BIDE_BECAUSE_SUCCESS) {
         say_how_long(r, how_long, sizeof how_long);
         if (r->args->verbose)
-            complain("run", "succeeded after %s", how_long);
+            complain("run", "%s after %s",
+                     r->args->until == UNTIL_SUCCESS ? "succeeded" : "ended",
+                     how_long);
         return;
     }
     if (r->ended && r->last.how == ENDED_NOT_STARTED && r->attempt == 1)

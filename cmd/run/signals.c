@@ -9,7 +9,9 @@
  * read a password; then Ctrl-C and Ctrl-Z reach it, not us, and we must do for
  * our own group what the terminal would have done. In a pipeline somebody else
  * may need the terminal, a pager say: there it is given away only when the
- * command asks for it, which is when it is stopped for having touched it. */
+ * command asks for it, which is when it is stopped for having touched it. Under
+ * a shell that has TTIN ignored, as an interactive one has for $(...), nothing
+ * is stopped: there the command gets the terminal at once. */
 #include "cmd/run/signals.h"
 
 #include <errno.h>
@@ -21,7 +23,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* PIPE and TTOU do not arrive: they only must not end or stop us. */
+/* PIPE, TTOU and XFSZ do not arrive: they only must not end or stop us. */
 static const int arriving[] = { SIGINT,  SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
                                 SIGUSR2, SIGCHLD, SIGTSTP, SIGCONT };
 
@@ -30,6 +32,13 @@ static void fill(sigset_t *set)
     sigemptyset(set);
     for (size_t i = 0; i < sizeof arriving / sizeof arriving[0]; i++)
         sigaddset(set, arriving[i]);
+}
+
+static bool is_ignored(int number)
+{
+    struct sigaction act;
+
+    return sigaction(number, NULL, &act) == 0 && act.sa_handler == SIG_IGN;
 }
 
 static bool is_pipe(int fd)
@@ -53,10 +62,12 @@ int signals_init(struct signals *s)
         return errno;
     sigaddset(&set, SIGPIPE);
     sigaddset(&set, SIGTTOU);
+    sigaddset(&set, SIGXFSZ); /* write() tells of it */
     if (sigprocmask(SIG_BLOCK, &set, &s->original) < 0)
         return errno;
     s->group = getpgrp();
-    s->in_pipeline = is_pipe(STDIN_FILENO) || is_pipe(STDOUT_FILENO);
+    s->in_pipeline = (is_pipe(STDIN_FILENO) || is_pipe(STDOUT_FILENO)) &&
+                     !is_ignored(SIGTTIN);
     s->terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
     return 0;
 }
@@ -65,9 +76,10 @@ int signals_next(struct signals *s)
 {
     struct signalfd_siginfo info;
 
-    return read(s->fd, &info, sizeof info) == (ssize_t)sizeof info
-               ? (int)info.ssi_signo
-               : 0;
+    if (read(s->fd, &info, sizeof info) != (ssize_t)sizeof info)
+        return 0;
+    s->sender = info.ssi_code == SI_KERNEL ? 0 : (pid_t)info.ssi_pid;
+    return (int)info.ssi_signo;
 }
 
 void signals_forget(int number)

@@ -12,6 +12,8 @@ struct signals {
     int terminal;        /* of ours; -1: none */
     pid_t group;         /* ours */
     bool in_pipeline;    /* others of it may need the terminal */
+    pid_t sender;        /* of the last that signals_next() gave; 0: the
+                            terminal, or the kernel otherwise */
 };
 
 int signals_init(struct signals *s); /* 0 or errno */

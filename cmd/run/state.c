@@ -11,13 +11,15 @@
  * such a process had: a place, a unit of the budget. All times are of the
  * monotonic clock, so a file is good for one boot.
  *
- * A file of another layout, or of another boot, is replaced. Files that were
- * not used for a week are removed when a new one is made. */
+ * A file of another layout, of another boot, or whose content cannot be true is
+ * replaced. One that is cut off while it is mapped becomes memory of our own.
+ * Files that were not used for a week are removed when a new one is made. */
 #include "cmd/run/state.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,18 +33,10 @@
 
 #include "bide/error.h"
 #include "bide/run.h"
+#include "bide/stats.h"
 
-#define MAGIC  "bide state\n"
-#define SUFFIX ".state"
+#define MAGIC "bide state\n"
 enum { VERSION = 1, MAX_AGE_S = 7 * 24 * 3600, TRIES = 20 };
-
-struct header {
-    char magic[16];
-    uint32_t version;
-    uint32_t page;
-    uint64_t size; /* of the shared part */
-    char boot[40];
-};
 
 struct state {
     int dir, fd;
@@ -55,6 +49,8 @@ struct state {
     char *problem;
     size_t problem_size;
 };
+
+static struct state current; /* the mapping outlives the call that made it */
 
 /* Tells what is in the way; always -1. */
 static int trouble(struct state *s, const char *format, ...)
@@ -130,22 +126,22 @@ static void clean_up(const struct state *s)
         return;
     }
     while ((e = readdir(d)) != NULL)
-        if (strstr(e->d_name, SUFFIX))
+        if (strstr(e->d_name, STATE_SUFFIX))
             remove_if_old(s->dir, e->d_name);
     closedir(d);
 }
 
 /* ===== the header ===== */
 
-static void fill_header(const struct state *s, struct header *h)
+static void fill_header(size_t page, size_t size, struct state_header *h)
 {
     int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 
     memset(h, 0, sizeof *h);
     memcpy(h->magic, MAGIC, sizeof MAGIC);
     h->version = VERSION;
-    h->page = (uint32_t)s->page;
-    h->size = s->size;
+    h->page = (uint32_t)page;
+    h->size = size;
     if (fd >= 0) {
         if (read(fd, h->boot, sizeof h->boot - 1) < 0)
             h->boot[0] = '\0';
@@ -155,15 +151,45 @@ static void fill_header(const struct state *s, struct header *h)
 
 static bool header_fits(const struct state *s, const struct stat *st)
 {
-    struct header want, found;
+    struct state_header want, found;
 
-    fill_header(s, &want);
+    fill_header(s->page, s->size, &want);
     return (uint64_t)st->st_size == s->page + s->size &&
            pread(s->fd, &found, sizeof found, 0) == (ssize_t)sizeof found &&
            memcmp(&want, &found, sizeof want) == 0;
 }
 
+bool state_is_current(const struct state_header *h)
+{
+    struct state_header want;
+
+    fill_header(h->page, h->size, &want);
+    return memcmp(&want, h, sizeof want) == 0;
+}
+
 /* ===== the mapping ===== */
+
+/* Somebody has cut off the file: there is no page any more where we look. Zeros
+ * are a state that was just begun. */
+static void on_bus_error(int number, siginfo_t *info, void *context)
+{
+    char *at = current.base, *end = at + current.mapped;
+    char *addr = info->si_addr;
+
+    (void)context;
+    if (addr < at || addr >= end ||
+        mmap(end - current.size, current.size, PROT_READ | PROT_WRITE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+        signal(number, SIG_DFL); /* it happens again, and ends us */
+}
+
+static void survive_cutting(void)
+{
+    struct sigaction act = { .sa_sigaction = on_bus_error,
+                             .sa_flags = SA_SIGINFO };
+
+    sigaction(SIGBUS, &act, NULL);
+}
 
 /* Memory of our own, and right behind it the file. */
 static void *map(void *ctx, size_t size)
@@ -203,13 +229,31 @@ static int make_dep(struct state *s, bool alone, bide_dep **ret)
     return bide_dep_new_in(ret, s->key, s->conf, &host);
 }
 
+/* A breaker that is open for longer than any policy lets it was not opened by
+ * bide. What else a file may claim is counted anew by whoever is alone with it,
+ * or runs out with its window. */
+static bool is_plausible(const bide_dep *dep)
+{
+    const bide_policy_conf *conf = bide_dep_policy(dep);
+    int64_t now = bide_now_ns(), longest = conf->breaker.open_max_ns;
+    bide_breaker_view view;
+
+    if (conf->breaker.open_ns > longest)
+        longest = conf->breaker.open_ns;
+    if (conf->retry_after.max_ns > longest)
+        longest = conf->retry_after.max_ns;
+    return bide_dep_breaker_view(dep, now, &view) < 0 ||
+           longest > BIDE_FOREVER / 4 ||
+           view.open_until_ns <= now + 2 * longest;
+}
+
 /* ===== a new file ===== */
 
 /* Makes one under a name of its own, whole, and locked. */
 static int make_file(struct state *s, char *temp, size_t temp_size,
                      bide_dep **ret)
 {
-    struct header h;
+    struct state_header h;
     uint64_t number = 0; /* not ours: containers may share the directory */
     int rc;
 
@@ -217,11 +261,11 @@ static int make_file(struct state *s, char *temp, size_t temp_size,
     if (getrandom(&number, sizeof number, 0) < 0)
         number = (uint64_t)bide_now_ns();
     snprintf(temp, temp_size, ".%.64s.%016llx%s", s->key,
-             (unsigned long long)number, SUFFIX);
+             (unsigned long long)number, STATE_SUFFIX);
     s->fd = openat(s->dir, temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (s->fd < 0)
         return trouble(s, "cannot make a state file: %s", strerror(errno));
-    fill_header(s, &h);
+    fill_header(s->page, s->size, &h);
     if (flock(s->fd, LOCK_SH | LOCK_NB) < 0 ||
         (errno = posix_fallocate(s->fd, 0, (off_t)(s->page + s->size))) != 0 ||
         pwrite(s->fd, &h, sizeof h, 0) != (ssize_t)sizeof h)
@@ -299,6 +343,10 @@ static int join(struct state *s, bide_dep **ret)
         return 0;
     }
     rc = header_fits(s, &st) ? make_dep(s, alone, ret) : BIDE_ESTATE;
+    if (rc == 0 && !is_plausible(*ret)) {
+        bide_dep_free(*ret);
+        rc = BIDE_ESTATE;
+    }
     if (rc == 0) {
         futimens(s->fd, NULL); /* in use */
         if (alone)
@@ -332,15 +380,41 @@ static int open_or_create(struct state *s, bide_dep **ret)
 int state_open(bide_dep **ret_dep, const char *key,
                const bide_policy_conf *conf, char *problem, size_t size)
 {
-    static struct state s; /* the mapping outlives this call */
+    struct state *s = &current;
 
-    s = (struct state){
+    *s = (struct state){
         .conf = conf, .key = key, .problem = problem, .problem_size = size
     };
-    s.page = (size_t)sysconf(_SC_PAGESIZE);
-    s.size = bide_dep_shared_size(conf);
-    snprintf(s.name, sizeof s.name, "%.64s%s", key, SUFFIX);
-    if (open_dir(&s) < 0)
+    s->page = (size_t)sysconf(_SC_PAGESIZE);
+    s->size = bide_dep_shared_size(conf);
+    snprintf(s->name, sizeof s->name, "%.64s%s", key, STATE_SUFFIX);
+    survive_cutting();
+    if (open_dir(s) < 0)
         return -1;
-    return open_or_create(&s, ret_dep) > 0 ? 0 : -1;
+    return open_or_create(s, ret_dep) > 0 ? 0 : -1;
+}
+
+int state_dir(char *problem, size_t size)
+{
+    struct state s = { .problem = problem, .problem_size = size };
+
+    return open_dir(&s) < 0 ? -1 : s.dir;
+}
+
+/* Of several that end at once the last one wins: it is for people. */
+void state_note(const bide_dep *dep, int64_t now)
+{
+    static bide_stats stats; /* too large for the stack */
+    bide_breaker_view view = { 0 };
+    struct state_note note = { .written_s = time(NULL) };
+
+    if (bide_dep_stats(dep, now, &stats) < 0)
+        return;
+    bide_dep_breaker_view(dep, now, &view);
+    note.breaker = view.state;
+    note.open_until_ns = view.open_until_ns;
+    note.budget_left = stats.budget_left;
+    note.runs = stats.calls;
+    note.failed = stats.failures;
+    (void)!pwrite(current.fd, &note, sizeof note, STATE_NOTE_AT);
 }

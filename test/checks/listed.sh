@@ -48,10 +48,11 @@ same run/meson.build run_source_names run/ .c
 same curl/meson.build curl_source_names curl/ .c
 same base/meson.build base_source_names base/ .c
 same replay/meson.build replay_source_names replay/ .c
-# Four programs share common/.
+# Four programs share common/; `bide` knows the flags of bide-fetch, too.
 for list in fetch_source_names proxy_command_source_names demo_source_names; do
     sed -n "/^$list = \[/,/^]/s/^ *'\([^']*\)',.*/  '\1',/p" cmd/meson.build
-done | grep -v "'common/" >"$tmp/behind"
+done | grep -v -e "'common/" -e "'fetch/flag_list" -e "'fetch/secrets" \
+    >"$tmp/behind"
 sed -e "/^command_source_names = \[/r $tmp/behind" cmd/meson.build >"$tmp/cmd"
 same "$tmp/cmd" command_source_names cmd/ .c '-mindepth 1'
 same sim/meson.build sim_source_names sim/ .c '-mindepth 1'

@@ -55,7 +55,7 @@ ROWS = [
     ("import --from istio ../translate/data/mesh.yaml", OWN),
     ("import --from istio ../translate/data/wrong.yaml", OWN),
     ("run -- true", {2, 125}),
-    ("run --base 1ms --cap 1ms --attempts 3 --json - -- sh -c 'exit 3'",
+    ("run --base 1ms --cap 1ms --attempts 3 --log-file - -- sh -c 'exit 3'",
      {2, 3, 125}),
     ("run --base 1ms --cap 1ms -o last --stdin replay -p data/policies.yaml -- cat",
      {2, 125}, "some input\n"),
@@ -64,9 +64,11 @@ ROWS = [
 ]
 FETCHES = [
     ("URL(200;body=fine)",), ("--explain --base 1ms URL(503,reset,200;body=fine)",),
-    ("--json WORK/json -f URL(404)",),
+    ("--log-file WORK/json -f URL(404)",),
     ("-d a=1 -H X-A:b --idempotency-key auto URL(503,200) --base 1ms",),
     ("-o WORK/part URL(200;n=50000)",),
+    ("-F a=1;type=b/c -b x=y -c WORK/jar -i -w %{json} -E WORK/no:pw URL(200)",),
+    ("-G --data-urlencode a=b& -H X:y -u a:b -r 1-2 -D WORK/h URL(200)",),
     ("-p data/policies.yaml -Z 2 URL(200;body=a) URL(200;body=b)",),
 ]
 

@@ -2,9 +2,12 @@
 """fetch_download.py BIDE: files are there whole or not at all, and a download
 that broke off goes on where it was, if that is safe."""
 import os
+import re
 import resource
 import signal
+import socket
 import subprocess
+import threading
 import time
 
 import fetch_tools as t
@@ -102,14 +105,22 @@ def liars(fault):
     t.same("failures in between: to the byte", t.digest(t.read("liar")),
            t.digest(t.body(n)))
     url = fault.url(f"{first},404;body=gone")
-    t.same("an error takes its place", t.fetch("-o liar", url)[0], 22)
-    t.same("an error takes its place: all of it", t.read("liar"), b"gone")
+    code, _, err = t.fetch("-o liar", url)
+    t.same("an error does not replace a file",
+           (code, t.digest(t.read("liar"))), (22, t.digest(t.body(n))))
+    tap.case("... and that is said", "404; liar is as it was" in err, err)
+    url = fault.url(f"{first},404;body=gone")
+    t.same("where there is no file, an error is written",
+           (t.fetch("-o other", url)[0], t.read("other")), (22, b"gone"))
     url = fault.url(f"{first},200;n=0")
     t.same("an empty version takes its place",
            (t.fetch("-o liar", url)[0], t.read("liar")), (0, b""))
-    url = fault.url(f"{first},404;n=0")
-    t.same("an empty error takes its place",
-           (t.fetch("-o liar", url)[0], t.read("liar")), (22, b""))
+    url = fault.url("200;body=fine")
+    t.fetch("-o liar", url)
+    for script in (f"{first},404;n=0", "404;n=300000", "500;body=bad"):
+        t.same(f"{script}: a file is as it was", (t.fetch(
+            "--attempts 2 -o liar", fault.url(script))[0], t.read("liar")),
+            (22, b"fine"))
 
 
 def whole_or_not(fault):
@@ -157,6 +168,92 @@ def names():
     t.same("-o for the first of two", (code, t.read("one"), out),
            (0, server.data, server.data))
     server.shutdown()
+
+
+def links(fault):
+    """The part is new, whatever lies in wait: it is made exclusively, so no
+    link is ever followed. The file itself may be a link that its owner made."""
+    trap = t.path("victim")
+    t.write("victim", b"precious")
+    os.symlink("victim", t.path("linked.part"))
+    t.same("what lies at NAME.part is left alone", (t.fetch(
+        "-o linked", fault.url("200;body=new"))[0], t.read("linked"),
+        t.read("victim"), os.path.islink(t.path("linked.part"))),
+        (0, b"new", b"precious", True))
+    os.symlink("victim", t.path("mine"))
+    t.fetch("-o mine", fault.url("200;body=new"))
+    t.same("a link to a file stays, and its target is replaced",
+           (os.path.islink(t.path("mine")), t.read("victim")), (True, b"new"))
+    os.unlink(trap)
+
+
+def continued(fault):
+    """-C -: a file goes on where it ends."""
+    server = t.Ranges(SIZE, [])
+    t.write("begun", server.data[:400000])
+    code, made = t.summary("-C - -o begun", server.url)
+    t.same("-C -", (code, t.digest(t.read("begun")), made["resumed_at"]),
+           (0, t.digest(server.data), 399999))
+    t.same("-C -: what was asked", server.asked, [("bytes=399999-", None)])
+    server.any_range = True
+    server.asked.clear()
+    code, made = t.summary("-C - -o begun", server.url)
+    t.same("-C -: it is whole already", (code, t.digest(t.read("begun"))),
+           (0, t.digest(server.data)))
+    t.write("begun", server.data[:100000])
+    server.asked.clear()
+    server.cuts = [200000]
+    code, made = t.summary("-C - -o begun", server.url)
+    t.same("-C -: and breaks off again",
+           (code, t.digest(t.read("begun")), [a[1] for a in server.asked]),
+           (0, t.digest(server.data), [None, '"one"']))
+    server.cuts = [150000, 0, 0, 0, 0]
+    t.write("begun", server.data[:100000])
+    code, _, _ = t.fetch("-C - --attempts 2 -o begun", server.url)
+    tap.case("-C -: what has come stays, to be gone on with",
+             code == 18 and 100000 < len(t.read("begun")) < SIZE and
+             server.data.startswith(t.read("begun")), (code,
+                                                       len(t.read("begun"))))
+    server.cuts = []
+    t.write("begun", b"something else altogether")
+    code, _, _ = t.fetch("-C - -o begun", server.url)
+    t.same("-C -: another file starts over", (code, t.digest(t.read("begun"))),
+           (0, t.digest(server.data)))
+    t.same("-C - where there is nothing", (
+        t.fetch("-C - -o fresh", server.url)[0], t.digest(t.read("fresh"))),
+        (0, t.digest(server.data)))
+    server.shutdown()
+    t.write("begun", b"good so far")
+    code, _, err = t.fetch("-C - -o begun", fault.url("404;body=page"))
+    t.same("-C -: an error is not appended", (code, t.read("begun")),
+           (22, b"good so far"))
+    code, _, err = t.fetch("-C - -o nothing", fault.url("404;body=page"))
+    t.same("-C -: an error leaves no file behind", (code, t.read("nothing")),
+           (22, None))
+    code, out, err = t.fetch("-C 5", fault.url("200;body=abcdefghij"))
+    t.same("-C N where the server knows no ranges", (code, out), (33, b""))
+
+
+def stalled():
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        while True:
+            try:
+                peer, _ = server.accept()
+            except OSError:
+                return
+            peer.recv(65536)
+            peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nab")
+            kept.append(peer)
+    kept = []
+    threading.Thread(target=serve, daemon=True).start()
+    code, _, err = t.fetch("--attempts 1 --stall-timeout 1s --explain",
+                           f"http://127.0.0.1:{server.getsockname()[1]}/")
+    tap.case("a transfer that stalls says so", code == 28 and
+             "stalled: nothing came for 1s" in err and
+             "200, stalled: transient" in err, err)
+    server.close()
 
 
 def standard_output(fault):
@@ -229,13 +326,19 @@ def interrupted(fault):
     url = fault.url("200;n=300000;stall=body")
     p = subprocess.Popen([t.BIDE, "fetch", "-o", "stuck", url],
                          cwd=t.work.name, stderr=subprocess.PIPE)
+    def parts():
+        return [f for f in t.files() if f.startswith("stuck.")]
+
     for _ in range(6000):
-        if (t.read("stuck.part") or b"") != b"":
+        if any(t.read(f) for f in parts()):
             break
         time.sleep(0.01)
-    code, _, err = t.fetch("-o stuck", fault.url("200"))
-    t.same("two do not write one file", code, 23)
-    tap.case("... and it is said", "another bide is writing" in err, err)
+    tap.case("a part has a name of its own", len(parts()) == 1 and re.fullmatch(
+        r"stuck\.[0-9a-f]{8}\.part", parts()[0]), parts())
+    code, _, err = t.fetch("-o stuck", fault.url("200;body=other"))
+    t.same("two may write to one name, each a file of its own",
+           (code, t.read("stuck")), (0, b"other"))
+    os.unlink(t.path("stuck"))
     p.send_signal(signal.SIGTERM)
     _, err = p.communicate(timeout=60)
     t.same("ends by the signal", (p.returncode, err), (-signal.SIGTERM, b""))
@@ -250,6 +353,9 @@ def main():
     whole_or_not(fault)
     full(fault)
     names()
+    links(fault)
+    continued(fault)
+    stalled()
     standard_output(fault)
     pipes(fault)
     interrupted(fault)

@@ -3,6 +3,7 @@
 its environment."""
 import json
 import os
+import subprocess
 import tempfile
 
 import run_tools as t
@@ -12,7 +13,7 @@ import tap
 def attempts(*args, **more):
     """Exit code, and how many attempts were made, as the event log has it."""
     with tempfile.NamedTemporaryFile() as log:
-        code, _, _ = t.run("--json", log.name, *args, **more)
+        code, _, _ = t.run("--attempts 4 --log-file", log.name, *args, **more)
         events = [json.loads(line) for line in log.read().splitlines()]
     tries = [e for e in events if e["event"] == "try"]
     return code, len(tries), events[-1]["reason"] if events else None
@@ -86,6 +87,22 @@ JUDGED = [
      "permanent"),
     ("--retry-if last", "head -c 700000 /dev/zero; echo last; exit 5", 5, 4,
      "attempts"),
+    # until something else than success
+    ("--until success", "exit 1", 1, 4, "attempts"),
+    ("--until failure --attempts unlimited", "[ $BIDE_ATTEMPT -lt 7 ]", 1, 7,
+     "success"),
+    ("--until fail --attempts 3", "exit 0", 0, 3, "attempts"),
+    ("--until 3", "exit $BIDE_ATTEMPT", 3, 3, "success"),
+    ("--until 0,9 --attempts 2", "exit 5", 5, 2, "attempts"),
+    ("--until 7 --attempts 2", "exit 0", 1, 2, "attempts"),
+    ("--until TERM", "[ $BIDE_ATTEMPT = 2 ] && kill -TERM $$", 143, 2,
+     "success"),
+    ("--attempts unlimited", "[ $BIDE_ATTEMPT = 9 ]", 0, 9, "success"),
+    # the signal to end with
+    ("--signal INT --attempts 1 --attempt-timeout 2s",
+     "trap 'exit 0' INT; while :; do sleep .01; done", 0, 1, "success"),
+    ("-s 10 --attempts 1 --attempt-timeout 2s",
+     "trap 'exit 0' USR1; while :; do sleep .01; done", 0, 1, "success"),
     ("--at-most-once", "exit 1", 1, 1, "not_idempotent"),
     ("--at-most-once", "exit 0", 0, 1, "success"),
     ("--at-most-once --attempt-timeout 10ms", "sleep 60", 124, 1,
@@ -97,6 +114,15 @@ def judged():
     for args, script, *expected in JUDGED:
         found = attempts(args, t.sh(script))
         t.same(f"{args} {script}".strip(), list(found), expected)
+
+
+def unlimited():
+    """A failure that is looked for is looked for as long as it takes."""
+    t.same("--until failure: no limit of its own", t.run(
+        "--until failure", t.sh("[ $BIDE_ATTEMPTS = unlimited ] && "
+                                "[ $BIDE_ATTEMPT -lt 30 ] || exit 8"))[0], 8)
+    t.same("--until failure: but that of a flag", t.run(
+        "-q --until failure --attempts 2", t.sh("echo x"))[1], b"x\nx\n")
 
 
 def not_started():
@@ -191,7 +217,8 @@ def words():
     for line in ("--attempts 0", "--retry-on 0", "--retry-on 256",
                  "--retry-on 5-3", "--retry-on 1,,2", "--stop-on NOSUCH",
                  "--stdin some", "--output none", "--key a/b", "--key .x",
-                 "--kill-after 5", "--json="):
+                 "--kill-after 5", "--until maybe", "--signal NOSUCH",
+                 "--signal 0", "--log-file="):
         code, out, err = t.run(line, "true")
         tap.case(f"a mistake: {line}", code == 2 and not out and
                  b"expected" in err and err.count(b"\n") <= 2, err)
@@ -199,8 +226,74 @@ def words():
     tap.case("a mistake: an expression", code == 2 and b"a(b" in err, err)
 
 
+def hooks():
+    """What --on-... finds, when it is run, and that it changes nothing."""
+    show = "echo {} $BIDE_ATTEMPT/$BIDE_ATTEMPTS $BIDE_REASON $BIDE_EXIT" \
+           " ${{BIDE_STOPPED-}}; cat; exit 3"
+    hook = [w for name in ("retry", "failure", "success")
+            for w in (f"--on-{name}", show.format(name))]
+
+    def said(*args, **more):
+        code, out, err = t.run("-q --attempts 4", hook, *args, **more)
+        return code, out, err.decode().splitlines()
+
+    t.same("hooks of a failure", said("--attempts 3", t.sh("exit 7"),
+                                      stdin=b"not for hooks"),
+           (7, b"", ["retry 1/3 exit 7 7", "retry 2/3 exit 7 7",
+                     "failure 3/3 exit 7 7 attempts"]))
+    t.same("hooks of a late success", said(t.sh(
+        "echo out; [ $BIDE_ATTEMPT = 2 ]")),
+        (0, b"out\nout\n", ["retry 1/4 exit 1 1",
+                            "success 2/4 exit 0 0 success"]))
+    t.same("hooks of a success", said("--attempts unlimited", "true"),
+           (0, b"", ["success 1/unlimited exit 0 0 success"]))
+    t.same("hooks where there is nothing to run", said("nosuchcommand"),
+           (127, b"", ["failure 1/4 not started 127 permanent"]))
+    _, _, err = t.run("--on-success", ["exit 3"], "true")
+    t.same("a hook that fails is told", err,
+           b"bide run: --on-success: exit 3\n")
+    t.same("a hook is ended with the deadline", t.run(
+        "-q --deadline 300ms --on-retry", ["exec sleep 60"],
+        t.sh("exit 5"))[0], 5)
+    t.same("the command does not see what hooks see", t.run(
+        "-q --attempts 2 --on-retry true", t.sh(
+            "echo ${BIDE_EXIT-none} ${BIDE_STOPPED-none}; exit 1"))[1],
+        b"none none\nnone none\n")
+
+
+def others():
+    """Flags that users of retry(1) and timeout(1) look for."""
+    for flag, answer in [("--times 3", b"--attempts"), ("-t 3", b"--attempts"),
+                         ("--delay=3", b"--base"), ("-d 3", b"--base"),
+                         ("--while fail", b"--until"),
+                         ("--timeout 3s", b"--attempt-timeout"),
+                         ("--preserve-status", b"--on-failure")]:
+        code, out, err = t.run(flag, "true")
+        tap.case(f"{flag}: is answered with the right one",
+                 code == 2 and not out and answer in err, err)
+    code, _, err = t.run("--json=log", "true")
+    tap.case("--json with a file says --log-file",
+             code == 2 and b"--log-file log" in err, err)
+
+
+def full():
+    """A disk that is full is told, whatever was to be written there."""
+    said = b"No space left on device"
+    code, out, err = t.run("--log-file /dev/full", t.sh("echo a"))
+    tap.case("a log on a full disk: the command counts", code == 0 and
+             out == b"a\n" and err.count(said) == 1, (code, err))
+    for args in ("-o last", "-o success", "-o prefix", "--retry-if x"):
+        with open("/dev/full", "wb") as full_disk:
+            p = subprocess.run(t.command(args, t.sh("echo a")),
+                               stdin=subprocess.DEVNULL, stdout=full_disk,
+                               stderr=subprocess.PIPE, env=tap.environment(),
+                               check=False)
+        tap.case(f"{args}: output on a full disk", p.returncode == 125 and
+                 said in p.stderr, p)
+
+
 def events():
-    _, out, _ = t.run("--json - --attempts 2 -q",
+    _, out, _ = t.run("--log-file - --attempts 2 -q",
                       t.sh("kill -KILL $$"))
     lines = [json.loads(line) for line in out.splitlines()]
     t.same("events", [e["event"] for e in lines],
@@ -214,32 +307,41 @@ def events():
     with tempfile.TemporaryDirectory() as d:
         log = os.path.join(d, "log")
         for _ in range(2):
-            t.run("--json", log, t.sh("exit 0"))
+            t.run("--log-file", log, t.sh("exit 0"))
         with open(log, encoding="ascii") as f:
             t.same("a log is appended to", len(f.readlines()), 4)
-        code, _, err = t.run("--json", d + "/no/log", "true")
+        code, _, err = t.run("--log-file", d + "/no/log", "true")
         tap.case("a log that cannot be opened", code == 125 and b"no/log" in
                  err, err)
         with open(log, "w", encoding="ascii") as f:
-            t.run("--json", str(f.fileno()), t.sh("exit 0"),
+            t.run("--log-file", str(f.fileno()), t.sh("exit 0"),
                   pass_fds=[f.fileno()])
         with open(log, encoding="ascii") as f:
             t.same("a log by its number", len(f.readlines()), 2)
+    code, out, err = t.run("--json --attempts 2", t.sh("echo a; exit 3"))
+    lines = [json.loads(line) for line in err.splitlines()]
+    t.same("--json: on stderr, and nothing else there",
+           (code, out, [e["event"] for e in lines]),
+           (3, b"a\na\n", ["try", "wait", "try", "done"]))
     t.same("the same seed waits the same", waits(5), waits(5))
     tap.case("another seed waits otherwise", waits(5) != waits(6))
 
 
 def waits(seed):
-    _, out, _ = t.run(f"--json - -q --seed {seed}", t.sh("exit 1"))
+    _, out, _ = t.run(f"--log-file - -q --seed {seed}", t.sh("exit 1"))
     return [e["wait_ms"] for e in map(json.loads, out.splitlines())
             if e["event"] == "wait"]
 
 
 def main():
     judged()
+    unlimited()
     not_started()
     environment()
     words()
+    hooks()
+    others()
+    full()
     events()
     tap.finish()
 

@@ -3,6 +3,7 @@
 what the file that they share it in must be like."""
 import json
 import os
+import random
 import resource
 import signal
 import subprocess
@@ -18,12 +19,15 @@ policies:
   default: { attempt_timeout: none, nested: retry,
              backoff: { base: 1ms, cap: 2ms },
              budget: { window: 1h, floor: 0.00556/s },
-             breaker: { window: 1h, min_calls: 30, open: 5m, probes: 1 } }
+             breaker: { window: 1h, min_calls: 30, failure_rate: 50%, open: 5m,
+                        open_max: 5m, probes: 1 } }
   many: { extends: default, attempts: 100, breaker: { kind: "off" } }
   count: { extends: default, breaker: { kind: count } }
   short: { extends: default,
            breaker: { window: 1h, min_calls: 4, open: 1ms, open_max: 1ms,
                       open_jitter: 0%, probes: 1 } }
+  ring: { extends: short, breaker: { kind: count, window_calls: 10,
+                                     min_calls: 4, open: 1ms, open_max: 1ms } }
   places: { extends: default, attempts: 1, breaker: { kind: "off" },
             limits: { in_flight: 1 } }
   other: { extends: default, budget: { window: 30m } }
@@ -53,7 +57,7 @@ class Place:
 
     def reason(self, policy, script="exit 1", key="k"):
         """Exit code, attempts, reason."""
-        code, out, err = self.run(policy, "-q --json -", t.sh(script), key=key)
+        code, out, err = self.run(policy, "-q --log-file -", t.sh(script), key=key)
         events = [json.loads(line) for line in out.splitlines()]
         if not events:
             return code, 0, err.decode()
@@ -230,6 +234,91 @@ def files():
     p.done()
 
 
+def listed(p, *args):
+    _, out, err = t.run("--list", *args, env={"XDG_RUNTIME_DIR": p.path})
+    return out.decode() + err.decode()
+
+
+def looked_after():
+    p = Place()
+    tap.case("--list: none yet", "no key" in listed(p), listed(p))
+    p.reason("many", key="one")
+    for _ in range(10):
+        p.reason("count", key="two")
+    held = p.start("many", "exec sleep 60", key="three")
+    t.until(lambda: os.path.exists(p.file("three")), "a file")
+    with open(p.file("damaged"), "wb") as f:
+        f.write(b"x" * 100)
+    keys = json.loads(listed(p, "--json"))["keys"]
+    t.same("--list --json", [(k["key"], k["breaker"], k["in_use"], k["stale"])
+                             for k in keys],
+           [("damaged", None, False, True), ("one", "closed", False, False),
+            ("three", None, True, False), ("two", "open", False, False)])
+    t.same("--list --json: counts", [(k["runs"], k["failed"]) for k in keys
+                                     if k["key"] == "one"], [(1, 1)])
+    lines = listed(p).splitlines()
+    tap.case("--list", [line.split()[0] for line in lines] ==
+             ["damaged", "one", "three", "two"] and "stale" in lines[0] and
+             "1 of 1 runs failed" in lines[1] and "in use" in lines[2] and
+             "breaker open for another" in lines[3], lines)
+    held.terminate()
+    held.wait(timeout=60)
+    t.same("before --reset", p.reason("count", "exit 0", key="two"),
+           (75, 0, "breaker_open"))
+    env = {"XDG_RUNTIME_DIR": p.path}
+    t.same("--reset without a command", t.run("-k two --reset", env=env),
+           (0, b"", b""))
+    t.same("after --reset", p.reason("count", "exit 0", key="two"),
+           (0, 1, "success"))
+    code, _, err = t.run("-k nosuch --reset", env=env)
+    tap.case("--reset of what is not there", code == 0 and b"nosuch" in err,
+             err)
+    for _ in range(10):
+        p.reason("count", key="two")
+    t.same("--reset and a command", p.run(
+        "count", "--reset", t.sh("exit 0"), key="two")[0], 0)
+    code, _, err = t.run("--reset", "true", env=env)
+    tap.case("--reset needs a key", code == 2 and b"--key" in err, err)
+    p.done()
+
+
+def damaged():
+    """Whatever is in the file: the key works again at once, or as soon as a
+    breaker may be open by the policy."""
+    p = Place()
+    rnd = random.Random(7)
+    junk = [b"\xff" * 8, b"\xff" * 7 + b"\x7f", b"\0" * 7 + b"\x40"]
+    for name in ("short", "ring", "many", "places"):
+        for i in range(8):
+            p.reason(name, key=name)
+            size = os.stat(p.file(name)).st_size
+            with open(p.file(name), "r+b") as f:
+                for _ in range([1, 20, 400, 0][i % 4]):
+                    f.seek(4096 + 8 * rnd.randrange((size - 4096) // 8))
+                    f.write(rnd.choice(junk + [rnd.randbytes(8)]))
+                if i % 4 == 3:
+                    f.seek(4096)
+                    f.write(rnd.randbytes(size - 4096) if i > 4 else
+                            b"\xff" * (size - 4096))
+            found = []
+            tap.case(f"{name}: damaged, and not stuck ({i})", t.until(
+                lambda: found.append(p.reason(name, "exit 0", key=name)) or
+                found[-1][0] == 0, f"a success: {found[-1:]}"), found[-3:])
+    # cut off while a process has it mapped: no bus error
+    ready = os.path.join(p.path, "ready")
+    go = os.path.join(p.path, "go")
+    held = p.start("many", f"touch {ready}; until [ -e {go} ]; do sleep .01; "
+                   "done; exit 5", "--attempts 2 -q", key="cut")
+    t.until(lambda: os.path.exists(ready), "the command")
+    os.truncate(p.file("cut"), 0)
+    with open(go, "w", encoding="ascii"):
+        pass
+    t.same("cut off while it is in use", held.wait(timeout=60), 5)
+    t.same("... and it starts anew", p.reason("many", "exit 0", key="cut"),
+           (0, 1, "success"))
+    p.done()
+
+
 def refused():
     p = Place()
     p.reason("many")
@@ -279,6 +368,8 @@ def main():
     places()
     killed()
     files()
+    looked_after()
+    damaged()
     refused()
     tap.finish()
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import tempfile
 import termios
+import threading
 
 import run_tools as t
 import tap
@@ -330,6 +331,63 @@ def terminal():
     os.unlink(os.path.join(tempfile.gettempdir(), f"bide-fg-{os.getpid()}"))
 
 
+def substituted():
+    """$(...) of an interactive shell, which has TTIN ignored: whoever reads the
+    terminal there gets an error, unless it is in the foreground."""
+    for what, line, flags in (
+            ("$(...)", "x=$(%s); echo got $x end", ""),
+            ("$(...) of an interactive shell",
+             "bash --norc --noprofile -ic 'x=$(%s); echo got $x end'", ""),
+            ("$(...) and --foreground", "x=$(%s); echo got $x end",
+             "--foreground")):
+        ask = f"$B run -q {flags} -- head -n 1"
+        term = Terminal(line % ask)
+        os.write(term.fd, b"secret\n")
+        term.read_until(b"end")
+        term.end()
+        tap.case(f"a command may read the terminal in {what}",
+                 b"got secret end" in term.text, term.text)
+    term = Terminal("x=$($B run -q --foreground -- sh -c 'trap \"\" TTIN; "
+                    "read -r x; echo $x'); echo got $x end")
+    os.write(term.fd, b"secret\n")
+    term.read_until(b"end")
+    term.end()
+    tap.case("--foreground: a command that ignores TTIN",
+             b"got secret end" in term.text, term.text)
+
+
+def second_interrupt():
+    for what, flags in (("", ""), (" --foreground", "--foreground")):
+        term = Terminal(f"trap : INT; $B run -q {flags} -- sh -c 'trap "
+                        "\"echo int\" INT; echo ready; while :; do "
+                        "sleep .05; done'; echo end $?")
+        term.read_until(b"ready")
+        os.write(term.fd, b"\x03")
+        term.read_until(b"int\r\n")
+        # two that come while nobody has time to look are one: as a user would,
+        # press it again
+        press = threading.Event()
+
+        def interrupt(fd=term.fd, press=press):
+            while not press.wait(0.05):
+                os.write(fd, b"\x03")
+        presses = threading.Thread(target=interrupt)
+        presses.start()
+        term.read_until(b"end 130")
+        press.set()
+        presses.join()
+        term.end()
+        tap.case(f"a second Ctrl-C ends it{what}", b"end 130" in term.text,
+                 term.text)
+    r = Running("note ready; sleep 60 & note child $!; wait",
+                "--foreground --attempts 1 --attempt-timeout 300ms")
+    t.same("--foreground: a timeout", r.end()[0], 124)
+    r = Running("note ready; exit 5", "--attempts 2 --on-retry",
+                ["kill -TERM $PPID; exec sleep 60"])
+    t.same("TERM while a hook runs ends all of it", r.end(),
+           (-signal.SIGTERM, ["ready"]))
+
+
 def live_line():
     term = Terminal("$B run --attempts 2 --base 2s --floor 2s "
                     "--cap 2s -- sh -c 'exit 7'; echo end $?")
@@ -366,6 +424,8 @@ def main():
     no_zombies()
     stopped()
     terminal()
+    substituted()
+    second_interrupt()
     live_line()
     tap.finish()
 

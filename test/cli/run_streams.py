@@ -4,6 +4,7 @@ is, and what a command finds open."""
 import hashlib
 import os
 import resource
+import socket
 import subprocess
 import tempfile
 
@@ -28,10 +29,10 @@ def outputs():
             ("success", third, "out 3\n", "err 3\n"),
             ("last", never, "out 4\n", "err 4\n"),
             ("success", never, "", "")]:
-        t.same(f"{mode}: {script[-10:]}", t.run(f"-q -o {mode}",
+        t.same(f"{mode}: {script[-10:]}", t.run(f"-q --attempts 4 -o {mode}",
                                                 t.sh(script))[1:],
                (out.encode(), err.encode()))
-    code, out, err = t.run("-q -o prefix", t.sh(third))
+    code, out, err = t.run("-q --attempts 4 -o prefix", t.sh(third))
     t.same("prefix: a success is untouched", (code, out), (0, b"out 3\n"))
     t.same("prefix: failures", sorted(err.decode().splitlines()),
            ["[1/4] err 1", "[1/4] out 1", "[2/4] err 2", "[2/4] out 2",
@@ -143,14 +144,84 @@ def inputs():
     code, out, err = t.run("-o last", t.sh("head -c 3000000 /dev/zero"),
                            env={"TMPDIR": "/nonexistent"})
     tap.case("output that cannot be kept: told",
-             code == 125 and b"cannot write the output" in err, err)
+             code == 125 and b"cannot keep the output" in err, err)
+
+
+def shell(script, stdin=None, **more):
+    """A script with @B for `bide run`; its output."""
+    run = " ".join(t.command("-q"))
+    return subprocess.run(["sh", "-c", script.replace("@B", run)], input=stdin,
+                          capture_output=True, env=tap.environment(),
+                          timeout=100, check=False, **more).stdout
+
+
+def only_what_it_took():
+    """A pipe is left as the command left it: for the loop around us, for the
+    shell that reads its script there, for whoever reads it next."""
+    t.same("a loop that reads from a pipe", shell(
+        "seq 5 | while read -r l; do @B -- echo $l; done"),
+        b"1\n2\n3\n4\n5\n")
+    t.same("... whose command fails and is run again", shell(
+        "seq 3 | while read -r l; do "
+        "@B -- sh -c 'echo $1; [ $BIDE_ATTEMPT = 2 ]' sh $l; done"),
+        b"1\n1\n2\n2\n3\n3\n")
+    script = "@B -- echo a\necho b\n@B -- echo c\necho d\n".replace(
+        "@B", " ".join(t.command("-q")))
+    t.same("a script that is piped into a shell", subprocess.run(
+        ["sh"], input=script.encode(), capture_output=True, check=False,
+        env=tap.environment()).stdout, b"a\nb\nc\nd\n")
+    for n in (1, 4095, 4096, 4097, 70000):
+        t.same(f"a command that takes {n} bytes, three times", shell(
+            f"{{ @B -- sh -c 'head -c {n} | wc -c; [ $BIDE_ATTEMPT = 3 ]'; "
+            "wc -c; }", stdin=b"x" * 100000),
+            f"{n}\n{n}\n{n}\n{100000 - n}\n".encode())
+    t.same("the second attempt takes more than the first", shell(
+        "{ @B -- sh -c 'head -c 10$BIDE_ATTEMPT | wc -c; "
+        "[ $BIDE_ATTEMPT = 2 ]'; wc -c; }", stdin=b"x" * 1000),
+        b"101\n102\n898\n")
+    t.same("the second attempt takes less: what was taken is gone", shell(
+        "{ @B -- sh -c 'head -c $((300 - BIDE_ATTEMPT * 100)) | wc -c; "
+        "[ $BIDE_ATTEMPT = 2 ]'; wc -c; }", stdin=b"x" * 1000),
+        b"200\n100\n800\n")
+    t.same("a command that closes its input and goes on", shell(
+        "{ @B -- sh -c 'read -r x; exec <&-; echo $x'; cat; }",
+        stdin=b"one\ntwo\n"), b"one\ntwo\n")
+    t.same("what comes in pieces", shell(
+        "{ printf a; sleep .1; printf b; sleep .1; printf c; } | "
+        "{ @B -- head -c 2; cat; }"), b"abc")
+    ours, theirs = socket.socketpair()
+    theirs.sendall(b"one\ntwo\n")
+    theirs.shutdown(socket.SHUT_WR)
+    p = subprocess.run(t.command("-q", t.sh(
+        "head -c 4; [ $BIDE_ATTEMPT = 2 ]")), stdin=ours, capture_output=True,
+        env=tap.environment(), check=False)
+    t.same("a socket: replayed, and no more taken",
+           (p.stdout, ours.recv(100)), (b"one\none\n", b"two\n"))
+    ours.close()
+    theirs.close()
+    with tempfile.TemporaryFile() as f:
+        f.write(b"one\ntwo\n")
+        f.seek(0)
+        p = subprocess.run(t.command("-q", t.sh(
+            "head -c 4; [ $BIDE_ATTEMPT = 2 ]")), stdin=f,
+            capture_output=True, env=tap.environment(), check=False)
+        t.same("a file: rewound, and left where the command left it",
+               (p.stdout, os.lseek(f.fileno(), 0, os.SEEK_CUR)),
+               (b"one\none\n", 4))
+    _, _, err = t.run("-v --attempts 2", t.sh("head -c 3; exit 1"),
+                      stdin=b"abcdef")
+    tap.case("-v says what is replayed",
+             b"with the same 3 bytes of standard input\n" in err, err)
+    _, _, err = t.run("-v --attempts 2", t.sh("exit 1"), stdin=b"abcdef")
+    tap.case("-v says nothing of what was not read",
+             b"standard input" not in err, err)
 
 
 def files():
     """What is open in the command, and what is closed."""
     listing = t.sh("exec ls /proc/self/fd")
     for args in ("", "-o last", "--retry-if x", "--stdin replay",
-                 "--json /dev/null", "-k open"):
+                 "--log-file /dev/null", "--json", "-k open"):
         with tempfile.TemporaryDirectory() as d:
             _, out, err = t.run(args, listing, stdin=b"x",
                                 env={"XDG_RUNTIME_DIR": d})
@@ -235,6 +306,7 @@ def main():
     outputs()
     exact()
     inputs()
+    only_what_it_took()
     files()
     readers_that_leave()
     torn_apart()

@@ -7,6 +7,10 @@ bide_call call;
 bide_dep *dep;
 bide_decision d;
 
+/* cmd/fetch/secrets.h */
+int argc;
+char **argv;
+
 /* cmd/proxy/watchdog.h */
 struct bide__proxy_conf *conf;
 struct proxy *proxy;
