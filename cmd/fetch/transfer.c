@@ -222,6 +222,7 @@ static bool add(struct fetch_transfer *t)
         .tell = fetch_tell(t->all->args),
         .method = fetch_method(t->all->args),
         .headers = t->headers,
+        .plain_handle = true,
         .write = on_write,
         .write_ctx = t,
         .hold_max = t->resume.possible && t->sink.kind != SINK_STREAM

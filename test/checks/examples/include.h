@@ -16,9 +16,10 @@ bide_dep *dep;
 
 /* include/bide/curl.h */
 bide_dep *dep;
-const char *url;
-struct buffer *buffer;
-size_t append(char *data, size_t size, size_t n, void *ctx);
+CURL *easy;
+
+/* include/bide/curl_record.h */
+CURL *easy;
 
 /* include/bide/dep.h */
 bide_policy_conf conf;
