@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "bide/error.h"
-#include "lib/time.h"
+#include "lib/ns.h"
 
 int64_t bide_backoff_value(const bide_backoff *b, uint32_t n)
 {

@@ -23,6 +23,7 @@
 #include "bide/error.h"
 #include "lib/blame.h"
 #include "lib/plain.h"
+#include "lib/sized.h"
 
 static struct bide__call *opened(bide_call *call)
 {
@@ -718,15 +719,17 @@ bool bide_call_repeatable(const bide_call *call)
     return !not_idempotent(&c, 0) && !not_replayable(&c, 0);
 }
 
-int bide_call_verdict(const bide_call *call, bide_verdict *ret)
+int bide_call_verdict_sized(const bide_call *call, bide_verdict *ret,
+                            size_t size)
 {
     const struct bide__call *c = (const struct bide__call *)call;
     if (!ret)
         return BIDE_EINVAL;
     if (!c->is.judged)
         return BIDE_ESTATE;
-    *ret = (bide_verdict){ (bide_reason)c->reason, (bide_class)c->cls,
-                           c->value_ns,    c->wait_ns,
-                           c->wait_min_ns, c->wait_max_ns };
+    bide_verdict v = { (bide_reason)c->reason, (bide_class)c->cls,
+                       c->value_ns,            c->wait_ns,
+                       c->wait_min_ns,         c->wait_max_ns };
+    bide__sized_out(ret, size, &v, sizeof v);
     return 0;
 }

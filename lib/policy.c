@@ -159,8 +159,10 @@ static int check_all(const bide_policy_conf *conf)
 
 int bide_policy_check(const bide_policy_conf *conf)
 {
-    if (!conf || !known_size(conf->size))
+    if (!conf)
         return BIDE_EINVAL;
+    if (!known_size(conf->size))
+        return BIDE_ESIZE;
     bide_policy_conf whole = widened(conf);
     return check_all(&whole);
 }

@@ -34,9 +34,9 @@ BIDE_BEGIN_DECLS
       "v * uniform in [1 - spread, 1 + spread], never over cap")
 
 typedef enum bide_jitter {
-#define X(name, key, what) name,
-    BIDE_JITTERS(X)
-#undef X
+#define BIDE__X(name, key, what) name,
+    BIDE_JITTERS(BIDE__X)
+#undef BIDE__X
 } bide_jitter;
 
 /* The shape of the waits. Threads: owned, or immutable inside a policy. */

@@ -63,6 +63,7 @@ typedef struct bide_curl_result {
     uint32_t attempts;      /* including op.attempts_made */
     bide_outcome last;      /* of the last attempt; zero if there was none */
     char key[37];           /* the Idempotency-Key that bide generated, or "" */
+    uint64_t _room[4];
 } bide_curl_result;
 
 /* Whom to tell who owns the retries and how much time is left (X-Bide-Attempt,
@@ -136,14 +137,21 @@ typedef struct bide_curl_opts {
 /* Performs a transfer under the policy; blocks like curl_easy_perform().
  * Returns the code of the last attempt; CURLE_ABORTED_BY_CALLBACK if it was
  * cancelled, or if bide refused to make any attempt (see result->reason);
- * CURLE_BAD_FUNCTION_ARGUMENT without dep or easy.
+ * CURLE_BAD_FUNCTION_ARGUMENT without dep or easy, or if opts has members that
+ * this version does not know.
  *
  * Under a policy that hedges, or with opts.cancel, the attempts run on a
  * temporary multi handle. Connections are then reused between attempts, but
  * between calls only through a CURLSH, or in a bide_curl_multi. If a hedge won,
  * the CURLINFO_... of `easy` are those of the loser. */
-BIDE_API CURLcode bide_curl_perform(bide_dep *dep, CURL *easy,
-                                    const bide_curl_opts *opts);
+BIDE_API CURLcode bide_curl_perform_sized(bide_dep *dep, CURL *easy,
+                                          const bide_curl_opts *opts,
+                                          size_t size);
+static inline CURLcode bide_curl_perform(bide_dep *dep, CURL *easy,
+                                         const bide_curl_opts *opts)
+{
+    return bide_curl_perform_sized(dep, easy, opts, sizeof *opts);
+}
 
 /* ===== many at once ===== */
 
@@ -167,10 +175,18 @@ BIDE_API void bide_curl_multi_free(bide_curl_multi *multi);
 
 /* Adds a call; opts is copied, NULL is all zero. `done` may be NULL.
  * BIDE_EINVAL; BIDE_ESTATE if the handle is already in a call here;
- * BIDE_ENOMEM: then `done` is not called. */
-BIDE_API int bide_curl_multi_add(bide_curl_multi *multi, bide_dep *dep,
-                                 CURL *easy, const bide_curl_opts *opts,
-                                 bide_curl_done_fn done, void *ctx);
+ * BIDE_ENOMEM, BIDE_ESIZE: then `done` is not called. */
+BIDE_API int bide_curl_multi_add_sized(bide_curl_multi *multi, bide_dep *dep,
+                                       CURL *easy, const bide_curl_opts *opts,
+                                       size_t size, bide_curl_done_fn done,
+                                       void *ctx);
+static inline int bide_curl_multi_add(bide_curl_multi *multi, bide_dep *dep,
+                                      CURL *easy, const bide_curl_opts *opts,
+                                      bide_curl_done_fn done, void *ctx)
+{
+    return bide_curl_multi_add_sized(multi, dep, easy, opts, sizeof *opts, done,
+                                     ctx);
+}
 
 /* Cancels a call; `done` will be called with `cancelled`. BIDE_ESTATE if the
  * handle is not in use. (opts.cancel does the same from any thread, but is

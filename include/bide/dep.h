@@ -32,9 +32,9 @@ typedef struct bide_dep bide_dep;
     X(BIDE_BREAKER_HALF_OPEN, "half_open")
 
 typedef enum bide_breaker_state {
-#define X(name, key) name,
-    BIDE_BREAKER_STATES(X)
-#undef X
+#define BIDE__X(name, key) name,
+    BIDE_BREAKER_STATES(BIDE__X)
+#undef BIDE__X
 } bide_breaker_state;
 
 /* What the engine needs from its host, and what it reports to it. Any member
@@ -77,9 +77,15 @@ BIDE_API int bide_dep_new(bide_dep **ret_dep, const char *name,
 /* The same, with the caller's own host. `host` is copied. BIDE_ESTATE: the
  * shared state was created by another version, or for a policy with other
  * windows or kinds. */
-BIDE_API int bide_dep_new_in(bide_dep **ret_dep, const char *name,
-                             const bide_policy_conf *conf,
-                             const bide_host *host);
+BIDE_API int bide_dep_new_in_sized(bide_dep **ret_dep, const char *name,
+                                   const bide_policy_conf *conf,
+                                   const bide_host *host, size_t host_size);
+static inline int bide_dep_new_in(bide_dep **ret_dep, const char *name,
+                                  const bide_policy_conf *conf,
+                                  const bide_host *host)
+{
+    return bide_dep_new_in_sized(ret_dep, name, conf, host, sizeof *host);
+}
 
 /* Frees a dependency that no call uses. NULL is fine. */
 BIDE_API void bide_dep_free(bide_dep *dep);
@@ -115,8 +121,13 @@ typedef struct bide_breaker_view {
 } bide_breaker_view;
 
 /* Returns the state of the breaker. BIDE_EINVAL. */
-BIDE_API int bide_dep_breaker_view(const bide_dep *dep, int64_t now_ns,
-                                   bide_breaker_view *ret);
+BIDE_API int bide_dep_breaker_view_sized(const bide_dep *dep, int64_t now_ns,
+                                         bide_breaker_view *ret, size_t size);
+static inline int bide_dep_breaker_view(const bide_dep *dep, int64_t now_ns,
+                                        bide_breaker_view *ret)
+{
+    return bide_dep_breaker_view_sized(dep, now_ns, ret, sizeof *ret);
+}
 
 /* Returns how many retries the budget would grant if they were requested now;
  * BIDE_FOREVER if there is no budget. */
