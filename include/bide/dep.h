@@ -10,7 +10,19 @@
  *
  * Create one dependency for each thing that can fail independently: a host, a
  * shard, a database. All its calls, from all threads, share it without
- * locks. */
+ * locks.
+ *
+ * After fork() the child has a copy of it, which goes its own way: breaker,
+ * budget and counters begin as they were in the parent and are counted apart,
+ * and the draws differ, because the child's generator is seeded anew (unless
+ * bide_host.seed is set). Calls that were running belong to the parent: the
+ * child must neither continue nor end them, and what they held (places in
+ * flight, probes, budget in waiting retries) stays held in the copy; probes and
+ * budget expire, places do not. So a server that forks its workers creates its
+ * dependencies after the fork, or before the first call; to have them share one
+ * state, see bide_host.shared. The same goes for bide_curl_multi. Threads are not
+ * copied by fork(), so an exporter or an admin endpoint (bide/observe.h) runs in
+ * the parent alone. exec() is no concern: nothing is inherited. */
 #ifndef BIDE_DEP_H
 #define BIDE_DEP_H
 
