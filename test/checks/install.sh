@@ -83,7 +83,7 @@ for kind in shared static; do
         cmake --build "$dest/cmake-$kind" >>"$dest/log" 2>&1 ||
         { cat "$dest/log"; exit 1; }
     for name in stranger run config observe curl; do
-        says "$dest/cmake-$kind/$name"
+        says env LD_LIBRARY_PATH="$libdir" "$dest/cmake-$kind/$name"
     done
 done
 
