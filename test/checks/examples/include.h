@@ -43,6 +43,10 @@ bide_header headers[8];
 size_t n;
 int64_t wall_s;
 
+/* include/bide/observe.h */
+bide_dep *dep;
+void die(const char *why);
+
 /* include/bide/outcome.h */
 bide_dep *dep;
 bide_call call;
