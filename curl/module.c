@@ -1,9 +1,9 @@
-/* Reads the dynamic symbol table of a loaded module.
+/* Reads the relocations of a loaded module.
  *
  * A file that includes bide/curl.h refers to bide_curl_easy_setopt, any other
  * to curl_easy_setopt: so whether all of a program's files include it can be
- * seen in what the program imports. The symbols that a module imports come
- * first in its table, before those that its hash table is for. */
+ * seen in what the dynamic linker was asked to look up for the program. (Its
+ * table of symbols would say the same, but does not say how long it is.) */
 #include "curl/module.h"
 
 #include <dlfcn.h>
@@ -21,10 +21,22 @@ static const char *const names[] = {
     "curl_easy_cleanup",
 };
 
-struct symbols {
-    const ElfW(Sym) *table;
+#if __ELF_NATIVE_CLASS == 64
+#define SYMBOL_OF(info) ELF64_R_SYM(info)
+#else
+#define SYMBOL_OF(info) ELF32_R_SYM(info)
+#endif
+
+/* A table of relocations; the two kinds begin alike. */
+struct relocations {
+    const char *at;
+    size_t size, entry;
+};
+
+struct tables {
+    const ElfW(Sym) *symbols;
     const char *strings;
-    size_t n_imported;       /* at most: the hash table may begin earlier */
+    struct relocations plt, rela, rel;
 };
 
 /* Some loaders relocate the addresses in the dynamic section, some do not. */
@@ -44,35 +56,56 @@ static const ElfW(Dyn) *dynamic_of(const struct dl_phdr_info *module)
     return NULL;
 }
 
-/* False if something is missing. */
-static bool find_symbols(const struct dl_phdr_info *module, struct symbols *s)
+static void read_entry(const struct dl_phdr_info *module, const ElfW(Dyn) *d,
+                       struct tables *t)
 {
-    const ElfW(Dyn) *d = dynamic_of(module);
-    const uint32_t *gnu_hash = NULL, *hash = NULL;
-    for (; d && d->d_tag != DT_NULL; d++) {
-        if (d->d_tag == DT_SYMTAB)
-            s->table = at(module, d->d_un.d_ptr);
-        else if (d->d_tag == DT_STRTAB)
-            s->strings = at(module, d->d_un.d_ptr);
-        else if (d->d_tag == DT_GNU_HASH)
-            gnu_hash = at(module, d->d_un.d_ptr);
-        else if (d->d_tag == DT_HASH)
-            hash = at(module, d->d_un.d_ptr);
+    switch (d->d_tag) {
+    case DT_SYMTAB: t->symbols = at(module, d->d_un.d_ptr); break;
+    case DT_STRTAB: t->strings = at(module, d->d_un.d_ptr); break;
+    case DT_JMPREL: t->plt.at = at(module, d->d_un.d_ptr); break;
+    case DT_PLTRELSZ: t->plt.size = d->d_un.d_val; break;
+    case DT_PLTREL:
+        t->plt.entry = d->d_un.d_val == DT_RELA ? sizeof(ElfW(Rela))
+                                                : sizeof(ElfW(Rel));
+        break;
+    case DT_RELA: t->rela.at = at(module, d->d_un.d_ptr); break;
+    case DT_RELASZ: t->rela.size = d->d_un.d_val; break;
+    case DT_REL: t->rel.at = at(module, d->d_un.d_ptr); break;
+    case DT_RELSZ: t->rel.size = d->d_un.d_val; break;
     }
-    if (hash && !gnu_hash)
-        s->n_imported = hash[1]; /* all symbols there are */
-    else if (gnu_hash)
-        s->n_imported = gnu_hash[1];
-    return s->table && s->strings && s->n_imported > 0;
 }
 
-static bool imports(const struct symbols *s, const char *name)
+static bool is_one_of_them(const char *name)
 {
-    for (size_t i = 1; i < s->n_imported; i++)
-        if (s->table[i].st_shndx == SHN_UNDEF &&
-            strcmp(s->strings + s->table[i].st_name, name) == 0)
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0)
             return true;
     return false;
+}
+
+static bool asks_for_them(const struct tables *t, const struct relocations *r)
+{
+    for (size_t i = 0; r->at && i + r->entry <= r->size; i += r->entry) {
+        const ElfW(Rel) *one = (const void *)(r->at + i);
+        const ElfW(Sym) *symbol = &t->symbols[SYMBOL_OF(one->r_info)];
+        if (is_one_of_them(t->strings + symbol->st_name))
+            return true;
+    }
+    return false;
+}
+
+/* No proof without the tables. */
+static bool records_all(const struct dl_phdr_info *module)
+{
+    struct tables t = { .rela.entry = sizeof(ElfW(Rela)),
+                        .rel.entry = sizeof(ElfW(Rel)),
+                        .plt.entry = sizeof(ElfW(Rel)) };
+    const ElfW(Dyn) *d = dynamic_of(module);
+    for (; d && d->d_tag != DT_NULL; d++)
+        read_entry(module, d, &t);
+    return t.symbols && t.strings && (t.plt.size || t.rela.size || t.rel.size) &&
+           !asks_for_them(&t, &t.plt) && !asks_for_them(&t, &t.rela) &&
+           !asks_for_them(&t, &t.rel);
 }
 
 static bool holds(const struct dl_phdr_info *module, const void *address)
@@ -87,35 +120,31 @@ static bool holds(const struct dl_phdr_info *module, const void *address)
     return false;
 }
 
-/* An address in libcurl. */
-static const void *of_libcurl(void)
-{
-    return dlsym(RTLD_DEFAULT, "curl_easy_strerror");
-}
-
 struct question {
     const void *here;
+    const void *libcurl; /* an address in it */
     bool yes;
 };
 
-/* Called for each module, until one of the calls returns other than 0. */
+/* Called for each module, until one of the calls returns other than 0. Must not
+ * call the dynamic linker, whose lock is held. */
 static int look_at(struct dl_phdr_info *module, size_t size, void *question)
 {
     (void)size;
     struct question *q = question;
-    struct symbols s = { .table = NULL };
-    const void *libcurl = of_libcurl();
     if (!holds(module, q->here))
         return 0;
-    q->yes = libcurl && !holds(module, libcurl) && find_symbols(module, &s);
-    for (size_t i = 0; q->yes && i < sizeof names / sizeof names[0]; i++)
-        q->yes = !imports(&s, names[i]);
+    q->yes = !holds(module, q->libcurl) && records_all(module);
     return 1;
 }
 
 bool bide__module_records_all(const void *here)
 {
-    struct question q = { .here = here };
-    dl_iterate_phdr(look_at, &q);
+    struct question q = { .here = here,
+                          .libcurl = dlsym(RTLD_DEFAULT, "curl_easy_strerror") };
+#ifndef __mips__ /* which imports functions without relocations */
+    if (q.libcurl)
+        dl_iterate_phdr(look_at, &q);
+#endif
     return q.yes;
 }

@@ -7,8 +7,8 @@
 
 /* True if the module (the program, or a shared library) that the address `here`
  * lies in certainly calls no function of libcurl that changes a handle, other
- * than through bide: its table of imported symbols has none of them, and
- * libcurl is not a part of it. */
+ * than through bide: it asks the dynamic linker for none of them, and libcurl is
+ * not a part of it. */
 bool bide__module_records_all(const void *here);
 
 #endif
