@@ -38,7 +38,7 @@ static void get_keeps_headers_and_functions(void **state)
     assert_int_equal(p.prereqs, 4);
     assert_true(p.progress > 0);
     check_arrived(4);
-    assert_string_equal(fault_seen(&server, id, 4, "attempt"), "4");
+    assert_string_equal(fault_seen(&server, id, 4, "attempt"), "4; max=4");
     program_done(&p);
 }
 
