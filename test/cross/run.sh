@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh MACHINE: the engine and the runner on another machine: built with clang and
+# run.sh MACHINE [TEST...]: the engine and the runner on another machine: built with clang and
 # Debian's cross libraries, their unit tests run under qemu. MACHINE:
 #
 #   i386      32 bits; 64-bit atomics by cmpxchg8b
@@ -11,6 +11,7 @@
 # Exits with 77, and says why, where a tool is missing.
 set -eu
 machine=$1
+shift
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."
 out=$(mktemp -d)
@@ -69,9 +70,10 @@ echo "$sources" | tr ' ' '\n' | xargs -P 2 -I{} sh -c \
     'f={}; '"$(echo $cc $flags)"' -c $f -o '"$out"'/$(echo $f | tr / _).o' || exit 1
 
 tests="test/cross/test_sleep.c"
-for name in ns rng sized window spend lane backoff classify hint problem budget \
+[ $# -gt 0 ] || set -- ns rng sized window spend lane backoff classify hint problem budget \
     budget_quota breaker breaker_half_open limit rate latency histogram policy dep \
-    call call_order call_wait hedge stats plain; do
+    call call_order call_wait hedge stats plain
+for name in "$@"; do
     tests="$tests test/unit/test_$name.c"
 done
 tests="$tests test/run/test_wheel.c test/run/test_run.c"
