@@ -59,6 +59,11 @@ else
     cc="clang -Wno-unused-command-line-argument --target=$triple --ld-path=$(command -v "$triple-ld") -B$gcc -L$gcc
         -isystem /usr/$triple/include -B/usr/$triple/lib -L/usr/$triple/lib"
     run=$qemu
+    # This machine runs programs for i386 itself, and better: threads that are
+    # signalled crash qemu 7.2.
+    case $machine-$(uname -m) in
+    i386*-x86_64) run= ;;
+    esac
 fi
 flags="$flags -std=c11 -O1 -g -Wall -Wextra -Werror
     -D_GNU_SOURCE= -iquote . -iquote test -Iinclude -Itest/cross"
@@ -82,7 +87,10 @@ for test in $tests; do
     program=$out/$(basename "$test" .c)
     # shellcheck disable=SC2086
     $cc $flags -static "$test" "$out"/*.o -o "$program" $libs -lm -lpthread || exit 1
-    $run "$program" >"$out/said" 2>&1 ||
+    rc=0
+    $run "$program" >"$out/said" 2>&1 || rc=$?
+    [ $rc -ne 126 ] || skip "this kernel runs no programs for $machine"
+    [ $rc -eq 0 ] ||
         { echo "$machine: $test failed"; tail -n 5 "$out/said"; exit 1; }
     n=$((n + 1))
 done
