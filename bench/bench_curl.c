@@ -52,7 +52,7 @@ static void bare_request(CURL *easy)
 
 static void bide_request(CURL *easy, bide_dep *dep)
 {
-    const bide_curl_opts opts = { .write = take };
+    const bide_curl_opts opts = { .write = take, .plain_handle = true };
     page_len = 0;
     if (bide_curl_perform(dep, easy, &opts) != CURLE_OK)
         abort();

@@ -122,7 +122,8 @@ static void wait_all(bide_curl_multi *m)
 static void waiting(const struct fault *fault)
 {
     static CURL *easy[WAITING];
-    const bide_curl_opts opts = { .write = take, .on_decision = count_waits };
+    const bide_curl_opts opts = { .write = take, .on_decision = count_waits,
+                                  .plain_handle = true };
     bide_dep *dep = patient_dep();
     bide_curl_multi *m;
     char url[128];

@@ -2,7 +2,6 @@
  * or dropped; a good one that is too long to hold is streamed. */
 #include "curl/answer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,12 +71,10 @@ void bide__answer_free(struct bide__answer *a)
 
 static bool give_body(struct bide__curl_call *c, char *data, size_t len)
 {
-    void *ctx = c->opts->write_ctx;
-    if (!c->opts->write)
-        return fwrite(data, 1, len, ctx ? ctx : stdout) == len;
+    const struct bide__handle *h = &c->handle;
     while (len > 0) { /* in pieces no larger than libcurl's own */
         size_t n = len < CURL_MAX_WRITE_SIZE ? len : CURL_MAX_WRITE_SIZE;
-        if (c->opts->write(data, 1, n, ctx) != n)
+        if (h->write(data, 1, n, h->write_ctx) != n)
             return false;
         data += n;
         len -= n;
@@ -92,7 +89,7 @@ static bool give_head(struct bide__curl_call *c, const struct bide__bytes *b)
     while (at < end) {
         char *newline = memchr(at, '\n', (size_t)(end - at));
         size_t n = (size_t)((newline ? newline + 1 : end) - at);
-        if (c->opts->header(at, 1, n, c->opts->header_ctx) != n)
+        if (c->handle.header(at, 1, n, c->handle.header_ctx) != n)
             return false;
         at += n;
     }
@@ -218,9 +215,10 @@ size_t bide__answer_header(char *data, size_t size, size_t n, void *transfer)
         begin_head(t, data, len);
     else if (data[0] == '\r' || data[0] == '\n')
         t->in_head = false;
-    if (!t->call->opts->header)
+    const struct bide__handle *h = &t->call->handle;
+    if (!h->header)
         return len;
-    if (!t->passing)
+    if (!t->passing && h->takes_body) /* else the body would come first */
         return hold_line(t, data, len, first);
-    return t->call->opts->header(data, 1, len, t->call->opts->header_ctx);
+    return h->header(data, 1, len, h->header_ctx);
 }

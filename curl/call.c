@@ -1,11 +1,33 @@
 /* A call over libcurl: what happens before its first attempt, between two, and
  * after its last, whichever driver makes the attempts. */
-#include <stdio.h>
 #include <string.h>
 
 #include "curl/claim.h"
 #include "curl/request.h"
 #include "curl/transfer.h"
+
+static void learn_from_opts(struct bide__curl_call *c)
+{
+    const struct bide__handle *h = &c->handle;
+    if (h->headers && bide__headers_have(h->headers, "Idempotency-Key"))
+        c->op.has_key = true;
+    if (!c->opts->method)
+        return;
+    c->known = true;
+    c->method = c->opts->method;
+    if (bide_method_idempotent(c->method))
+        c->op.idempotent = true;
+    else if (!h->takes_headers)
+        bide__no_key(c);
+}
+
+/* Two attempts at once have one body to read, and must not both write to the
+ * application. */
+static bool may_hedge(const struct bide__curl_call *c)
+{
+    return !c->opts->rewind && !c->handle.reads && c->handle.takes_body &&
+           c->handle.takes_head;
+}
 
 void bide__curl_begin(struct bide__curl_call *c, bide_dep *dep, CURL *easy,
                       const bide_curl_opts *opts, int64_t now)
@@ -17,23 +39,13 @@ void bide__curl_begin(struct bide__curl_call *c, bide_dep *dep, CURL *easy,
     c->easy = easy;
     c->opts = opts ? opts : &plain;
     c->op = c->opts->op;
+    bide__handle_take(&c->handle, easy, c->opts);
     bide__curl_claim_begin(c, now);
-
-    bide_op *op = &c->op;
-    if (c->opts->method) {
-        c->known = true;
-        c->method = c->opts->method;
-        if (bide_method_idempotent(c->method))
-            op->idempotent = true;
-    }
-    if (c->opts->headers &&
-        bide__headers_have(c->opts->headers, "Idempotency-Key"))
-        op->has_key = true;
-    c->result.attempts = op->attempts_made;
-    bool hedges = c->policy->hedge.max != 0;
-    if (c->opts->one_shot_body || (c->opts->rewind && hedges))
-        op->one_shot_body = true;
-    bide_call_begin(&c->call, dep, op, now);
+    learn_from_opts(c);
+    c->result.attempts = c->op.attempts_made;
+    if (c->opts->one_shot_body || (c->policy->hedge.max != 0 && !may_hedge(c)))
+        c->op.one_shot_body = true;
+    bide_call_begin(&c->call, dep, &c->op, now);
 }
 
 void bide__curl_give_up(struct bide__curl_call *c)
@@ -80,15 +92,12 @@ bide_decision bide__curl_decide(struct bide__curl_call *c, int64_t now)
     return d;
 }
 
-static void give_handle_back(struct bide__curl_call *c)
+/* 0 is libcurl's default, which is no limit. */
+static long timeout_after(const struct bide__curl_call *c)
 {
-    curl_easy_setopt(c->easy, CURLOPT_WRITEFUNCTION, NULL);
-    curl_easy_setopt(c->easy, CURLOPT_WRITEDATA, stdout);
-    curl_easy_setopt(c->easy, CURLOPT_HEADERFUNCTION, NULL);
-    curl_easy_setopt(c->easy, CURLOPT_HEADERDATA, NULL);
-    curl_easy_setopt(c->easy, CURLOPT_PREREQFUNCTION, NULL);
-    curl_easy_setopt(c->easy, CURLOPT_TIMEOUT_MS, 0L);
-    curl_easy_setopt(c->easy, CURLOPT_HTTPHEADER, c->opts->headers);
+    if (c->handle.recorded || c->opts->plain_handle)
+        return c->handle.was.timeout_ms;
+    return bide__timeout_ms(c->policy->attempt_timeout_ns);
 }
 
 void bide__curl_finish(struct bide__curl_call *c, bide_reason reason,
@@ -102,7 +111,7 @@ void bide__curl_finish(struct bide__curl_call *c, bide_reason reason,
     c->result.reason = reason;
     bide_call_end(&c->call, now);
     bide__answer_free(&c->answer);
-    give_handle_back(c);
+    bide__handle_give_back(&c->handle, c->easy, timeout_after(c));
     bide__curl_claim_end(c);
     if (c->opts->result)
         *c->opts->result = c->result;

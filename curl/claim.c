@@ -49,12 +49,12 @@ static bool is_claim(const bide_header *h)
 static bool keep_baggage(struct bide__curl_call *c)
 {
     size_t n = 0, most = 0;
-    for (struct curl_slist *l = c->opts->headers; l; l = l->next)
+    for (struct curl_slist *l = c->handle.headers; l; l = l->next)
         most++;
     bide_header *theirs = malloc(most * sizeof *theirs);
     if (!theirs)
         return false;
-    for (struct curl_slist *l = c->opts->headers; l; l = l->next) {
+    for (struct curl_slist *l = c->handle.headers; l; l = l->next) {
         bide_header h = field_of(l);
         if (is_field(&h, "baggage"))
             theirs[n++] = h;
@@ -73,14 +73,14 @@ static bool keep_baggage(struct bide__curl_call *c)
 static bool copy_rest(struct bide__curl_call *c)
 {
     size_t n = 0;
-    for (struct curl_slist *l = c->opts->headers; l; l = l->next)
+    for (struct curl_slist *l = c->handle.headers; l; l = l->next)
         n++;
     struct curl_slist *nodes = malloc(n * sizeof *nodes), *next = NULL;
     if (!nodes)
         return false;
     struct curl_slist **end = &next;
     n = 0;
-    for (struct curl_slist *l = c->opts->headers; l; l = l->next) {
+    for (struct curl_slist *l = c->handle.headers; l; l = l->next) {
         bide_header h = field_of(l);
         if (is_claim(&h))
             continue;
@@ -98,7 +98,7 @@ void bide__curl_claim_begin(struct bide__curl_call *c, int64_t now)
     bide_claim above = BIDE_CLAIM_INIT;
     bool any = false;
 
-    c->headers = c->opts->headers;
+    c->headers = c->handle.headers;
     for (const struct curl_slist *l = c->headers; l; l = l->next) {
         bide_header h = field_of(l);
         any = any || is_claim(&h);
@@ -118,7 +118,7 @@ void bide__curl_claim_end(struct bide__curl_call *c)
     c->header_nodes = NULL;
     c->baggage = NULL;
     c->baggage_len = 0;
-    c->headers = c->opts->headers;
+    c->headers = c->handle.headers;
 }
 
 /* ===== whom to tell ===== */

@@ -11,6 +11,7 @@
 #include "base/list.h"
 #include "bide/error.h"
 #include "curl/multi.h"
+#include "lib/sized.h"
 
 /* ===== what libcurl asks for ===== */
 
@@ -84,12 +85,15 @@ static void wake(struct bide__curl_call *c)
     soon((struct bide__multi_call *)c);
 }
 
-int bide_curl_multi_add(bide_curl_multi *multi, bide_dep *dep, CURL *easy,
-                        const bide_curl_opts *opts, bide_curl_done_fn done,
-                        void *ctx)
+int bide_curl_multi_add_sized(bide_curl_multi *multi, bide_dep *dep, CURL *easy,
+                              const bide_curl_opts *opts, size_t size,
+                              bide_curl_done_fn done, void *ctx)
 {
+    bide_curl_opts room;
     if (!multi || !dep || !easy)
         return BIDE_EINVAL;
+    if (opts && !(opts = bide__sized_in(opts, size, &room, sizeof room)))
+        return BIDE_ESIZE;
     if (bide__table_find(&multi->calls, easy))
         return BIDE_ESTATE;
     struct bide__multi_call *mc = calloc(1, sizeof *mc);

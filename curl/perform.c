@@ -6,6 +6,7 @@
  * multi driver runs calls that need either. */
 #include "bide/error.h"
 #include "curl/transfer.h"
+#include "lib/sized.h"
 
 enum { LOOK_NS = 1000 * 1000, ROOM = 1024 };
 
@@ -72,10 +73,13 @@ static CURLcode perform_in_multi(bide_dep *dep, CURL *easy,
     return code;
 }
 
-CURLcode bide_curl_perform(bide_dep *dep, CURL *easy,
-                           const bide_curl_opts *opts)
+CURLcode bide_curl_perform_sized(bide_dep *dep, CURL *easy,
+                                 const bide_curl_opts *opts, size_t size)
 {
+    bide_curl_opts room;
     if (!dep || !easy)
+        return CURLE_BAD_FUNCTION_ARGUMENT;
+    if (opts && !(opts = bide__sized_in(opts, size, &room, sizeof room)))
         return CURLE_BAD_FUNCTION_ARGUMENT;
     if (bide_dep_policy(dep)->hedge.max != 0 || (opts && opts->cancel))
         return perform_in_multi(dep, easy, opts);

@@ -63,9 +63,12 @@ void bide__note_method(struct bide__transfer *t)
     t->call->method = method;
 }
 
-/* Without HTTP there is no method, and opts.op decides. Nor can a key be sent:
- * a policy that generates one, and so allows everything to be repeated, must
- * not do so there. */
+void bide__no_key(struct bide__curl_call *c)
+{
+    c->op.one_shot_body |= makes_keys(c) && !c->op.idempotent && !c->op.has_key;
+}
+
+/* Without HTTP there is no method, and opts.op decides. */
 void bide__curl_learn(struct bide__transfer *t)
 {
     struct bide__curl_call *c = t->call;
@@ -75,17 +78,21 @@ void bide__curl_learn(struct bide__transfer *t)
     c->known = true;
     if (!is_http(t->easy)) {
         c->method = NULL;
-        c->op.one_shot_body |= makes_keys(c) && !c->op.idempotent;
+        bide__no_key(c);
         now_known(c);
     } else if (bide_method_idempotent(c->method)) {
         c->op.idempotent = true;
+        now_known(c);
+    } else if (!c->handle.takes_headers) {
+        bide__no_key(c);
         now_known(c);
     }
 }
 
 static bool wants_key(const struct bide__curl_call *c)
 {
-    return makes_keys(c) && !c->op.idempotent && !c->op.has_key;
+    return makes_keys(c) && !c->op.idempotent && !c->op.has_key &&
+           c->handle.takes_headers;
 }
 
 /* Generated once, the same on all attempts. False: it could not be. */
@@ -108,20 +115,51 @@ long bide__curl_connects(CURL *easy)
     return n;
 }
 
+static long head_size(CURL *easy)
+{
+    long size = 0;
+    curl_easy_getinfo(easy, CURLINFO_HEADER_SIZE, &size);
+    return size;
+}
+
+/* A connection that was opened meanwhile has had a proxy's response. */
+void bide__note_answered(struct bide__transfer *t)
+{
+    long status = 0;
+    curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+    t->status = (int)status;
+    t->answered = head_size(t->easy) > t->head_size &&
+                  bide__curl_connects(t->easy) == t->connects;
+}
+
+/* The application's own, if it is known. */
+static int ask_application(const struct bide__transfer *t, char *ip,
+                           char *local_ip, int port, int local_port)
+{
+    const struct bide__set *was = &t->call->handle.was;
+    return was->prereq ? was->prereq(was->prereq_ctx, ip, local_ip, port,
+                                     local_port)
+                       : CURL_PREREQFUNC_OK;
+}
+
 int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
                         int local_port)
 {
-    (void)local_ip, (void)port, (void)local_port;
     struct bide__transfer *t = transfer;
 
     if (t->call->wake || makes_keys(t->call) || bide__claim_told(t->call, ip))
         bide__curl_learn(t);
+    if (!t->call->handle.takes_head) {
+        bide__note_method(t);
+        if (t->begun)
+            bide__note_answered(t);
+    }
     if (t->begun && !t->answered && !bide__curl_unsent(t->easy)) {
         t->resent = true;
         return CURL_PREREQFUNC_ABORT;
     }
     if ((!t->begun && wants_key(t->call) && !add_key(t)) ||
-        !bide__claim_write(t, ip)) {
+        (t->call->handle.takes_headers && !bide__claim_write(t, ip))) {
         t->starved = true;
         return CURL_PREREQFUNC_ABORT;
     }
@@ -129,5 +167,6 @@ int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
     t->answered = t->in_head = false;
     t->connects = bide__curl_connects(t->easy);
     t->status = 0;
-    return CURL_PREREQFUNC_OK;
+    t->head_size = head_size(t->easy);
+    return ask_application(t, ip, local_ip, port, local_port);
 }

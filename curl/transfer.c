@@ -10,7 +10,7 @@
 
 /* Rounded up, so that a rest of a deadline never becomes 0, which is no
  * limit. */
-static long timeout_ms(int64_t timeout_ns)
+long bide__timeout_ms(int64_t timeout_ns)
 {
     if (timeout_ns == BIDE_FOREVER)
         return 0;
@@ -27,14 +27,12 @@ void bide__transfer_start(struct bide__transfer *t, struct bide__curl_call *c,
     t->call = c;
     t->easy = easy;
     t->attempt = d->attempt;
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, bide__answer_write);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, t);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, bide__answer_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, t);
-    curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, bide__request_ready);
-    curl_easy_setopt(easy, CURLOPT_PREREQDATA, t);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, timeout_ms(d->timeout_ns));
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, bide__claim_nodes(t, c->headers));
+    int64_t timeout_ns = bide__handle_timeout(&c->handle, d->timeout_ns);
+    bide__handle_set(&c->handle, easy, t);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, bide__timeout_ms(timeout_ns));
+    if (c->handle.takes_headers)
+        curl_easy_setopt(easy, CURLOPT_HTTPHEADER,
+                         bide__claim_nodes(t, c->headers));
 }
 
 /* A keep-alive connection broke, and libcurl could not open another to send the
@@ -63,6 +61,8 @@ static CURLcode true_code(const struct bide__transfer *t, CURLcode code)
 
 static bide_outcome outcome_of(struct bide__transfer *t, CURLcode code)
 {
+    if (t->begun && !t->call->handle.takes_head)
+        bide__note_answered(t);
     if (bide__is_good_answer(t->call->policy, code, t->status))
         return (bide_outcome){ .cls = BIDE_SUCCESS, .status = t->status };
     if (t->begun)
@@ -78,26 +78,47 @@ static bide_outcome outcome_of(struct bide__transfer *t, CURLcode code)
     return bide__curl_classify(t->call->dep, t->easy, code, &facts);
 }
 
-/* Whether a body was sent whose length libcurl did not know: one that it has
- * read, and will not read from the beginning again. */
+/* Whether part of the request's body is gone: one that libcurl reads, and will
+ * not read from the beginning again. If it cannot be known how the body comes,
+ * any that was sent counts as read; on a handle that is known, only if libcurl
+ * did not know its length, as with standard input. */
 static bool read_on_the_way(const struct bide__transfer *t)
 {
+    const struct bide__curl_call *c = t->call;
     curl_off_t length = 0, sent = 0;
     curl_easy_getinfo(t->easy, CURLINFO_CONTENT_LENGTH_UPLOAD_T, &length);
     curl_easy_getinfo(t->easy, CURLINFO_SIZE_UPLOAD_T, &sent);
-    return length < 0 && sent > 0;
+    bool known = c->handle.recorded || c->opts->plain_handle;
+    return sent > 0 && (length < 0 || !known);
+}
+
+/* Whether the request's body can be sent again; makes it ready for that. */
+static bool rewind_body(struct bide__transfer *t)
+{
+    const bide_curl_opts *o = t->call->opts;
+    if (o->rewind)
+        return t->call->op.one_shot_body || o->rewind(o->rewind_ctx);
+    if (t->call->handle.reads)
+        return bide__handle_rewind(&t->call->handle, t);
+    return !read_on_the_way(t);
+}
+
+/* Whether some of the response has reached the application. */
+static bool has_passed(const struct bide__transfer *t)
+{
+    curl_off_t received = 0;
+    if (!t->call->handle.takes_body)
+        curl_easy_getinfo(t->easy, CURLINFO_SIZE_DOWNLOAD_T, &received);
+    return t->passing || received > 0;
 }
 
 /* After a failure, looks for anything that prevents another attempt, which the
  * engine must know before it decides. */
 static void look_for_obstacles(struct bide__transfer *t)
 {
-    const bide_curl_opts *o = t->call->opts;
     bide_op *op = &t->call->op;
-    bool stuck = t->passing && !o->restart;
-    if (!o->rewind && read_on_the_way(t))
-        stuck = true;
-    if (o->rewind && !op->one_shot_body && !o->rewind(o->rewind_ctx))
+    bool stuck = has_passed(t) && !t->call->opts->restart;
+    if (!rewind_body(t))
         stuck = true;
     if (stuck && !op->one_shot_body) {
         op->one_shot_body = true;
@@ -119,7 +140,7 @@ void bide__transfer_end(struct bide__transfer *t, CURLcode code, int64_t now)
     bide__claim_free(t);
     bide__answer_free(&c->answer);
     c->answer = t->answer;
-    c->passed = t->passing;
+    c->passed = has_passed(t);
     c->committed = NULL;
     c->tried = true;
     c->result.code = code;

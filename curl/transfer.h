@@ -20,6 +20,7 @@
 #include "bide/claim.h"
 #include "bide/curl.h"
 #include "curl/answer.h"
+#include "curl/handle.h"
 
 struct bide__curl_call {
     bide_call call;          /* first */
@@ -27,6 +28,7 @@ struct bide__curl_call {
     const bide_policy_conf *policy; /* that of dep */
     CURL *easy;
     const bide_curl_opts *opts;
+    struct bide__handle handle;
     bide_op op;              /* that of opts, and what has been learned */
     struct curl_slist *headers; /* opts.headers without claims: see claim.c */
     struct curl_slist *header_nodes; /* their memory, if not the application's */
@@ -63,6 +65,8 @@ struct bide__transfer {
     bool passing;            /* the body is streamed to the caller */
     bool cut;                /* the rest of the body is not needed */
     bool in_head;            /* after a status line, before the head's end */
+    bool has_read;           /* some of the request's body */
+    long head_size;          /* received before it was begun */
     struct bide__answer answer;
     char *baggage;           /* a field that is longer than the text below */
     struct curl_slist headers[4];
@@ -86,6 +90,9 @@ void bide__curl_finish(struct bide__curl_call *c, bide_reason reason,
                        int64_t now);
 
 /* ===== transfer.c ===== */
+
+/* As libcurl has timeouts: 0 is none. */
+long bide__timeout_ms(int64_t timeout_ns);
 
 void bide__transfer_start(struct bide__transfer *t, struct bide__curl_call *c,
                           CURL *easy, const bide_decision *d);

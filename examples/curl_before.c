@@ -1,29 +1,78 @@
-/* Prints a page. curl_after.c is the same program with bide. */
+/* Fetches pages, each in a thread. curl_after.c is the same program with bide. */
 #include <curl/curl.h>
+#include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct page {
+    const char *url;
+    pthread_t thread;
+    char *text;
+    size_t len;
+    CURLcode rc;
+    long status;
+};
+
+static size_t append(char *data, size_t size, size_t n, void *arg)
+{
+    struct page *p = arg;
+    char *more = realloc(p->text, p->len + size * n);
+    if (!more)
+        return 0;
+    p->text = more;
+    memcpy(p->text + p->len, data, size * n);
+    p->len += size * n;
+    return size * n;
+}
+
+static void *fetch(void *arg)
+{
+    struct page *p = arg;
+    CURL *easy = curl_easy_init();
+    struct curl_slist *headers =
+        curl_slist_append(NULL, "Authorization: Bearer secret");
+    curl_easy_setopt(easy, CURLOPT_URL, p->url);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, append);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, p);
+    p->rc = curl_easy_perform(easy);
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &p->status);
+    curl_easy_cleanup(easy);
+    curl_slist_free_all(headers);
+    return NULL;
+}
+
+static int print(const struct page *p)
+{
+    fwrite(p->text, 1, p->len, stdout);
+    if (p->rc != CURLE_OK)
+        fprintf(stderr, "%s: %s\n", p->url, curl_easy_strerror(p->rc));
+    else if (p->status >= 400)
+        fprintf(stderr, "%s: status %ld\n", p->url, p->status);
+    return p->rc != CURLE_OK || p->status >= 400;
+}
 
 int main(int argc, char **argv)
 {
-    if (argc != 2) {
-        fprintf(stderr, "usage: %s URL\n", argv[0]);
+    struct page pages[16] = { { .url = NULL } };
+    int n = argc - 1, failed = 0;
+    if (n < 1 || n > 16) {
+        fprintf(stderr, "usage: %s URL... (up to 16)\n", argv[0]);
         return 2;
     }
     curl_global_init(CURL_GLOBAL_DEFAULT);
-    CURL *easy = curl_easy_init();
-    if (!easy)
-        return 1;
-    curl_easy_setopt(easy, CURLOPT_URL, argv[1]);
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
-
-    CURLcode rc = curl_easy_perform(easy);
-    long status = 0;
-    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-    if (rc != CURLE_OK)
-        fprintf(stderr, "%s: %s\n", argv[1], curl_easy_strerror(rc));
-    else if (status >= 400)
-        fprintf(stderr, "%s: status %ld\n", argv[1], status);
-
-    curl_easy_cleanup(easy);
+    for (int i = 0; i < n; i++) {
+        pages[i].url = argv[i + 1];
+        if (pthread_create(&pages[i].thread, NULL, fetch, &pages[i]) != 0)
+            abort();
+    }
+    for (int i = 0; i < n; i++) {
+        pthread_join(pages[i].thread, NULL);
+        failed |= print(&pages[i]);
+        free(pages[i].text);
+    }
     curl_global_cleanup();
-    return rc != CURLE_OK || status >= 400;
+    return failed;
 }

@@ -23,6 +23,7 @@
 #include "bide/error.h"
 #include "lib/blame.h"
 #include "lib/plain.h"
+#include "lib/sized.h"
 #include "lib/wait/wait.h"
 
 static struct bide__call *opened(bide_call *call)
@@ -762,20 +763,22 @@ bide_reason bide_call_hedge_refused(const bide_call *call)
     return refused ? (bide_reason)c->reason : BIDE_BECAUSE_SUCCESS;
 }
 
-int bide_call_verdict(const bide_call *call, bide_verdict *ret)
+int bide_call_verdict_sized(const bide_call *call, bide_verdict *ret,
+                            size_t size)
 {
     const struct bide__call *c = (const struct bide__call *)call;
     if (!ret)
         return BIDE_EINVAL;
     if (!c->is.judged)
         return BIDE_ESTATE;
-    *ret = (bide_verdict){ (bide_reason)c->reason,
-                           (bide_class)c->cls,
-                           c->value_ns,
-                           c->wait_ns,
-                           c->wait_min_ns,
-                           c->wait_max_ns,
-                           bide__wait_after(c),
-                           conf_of(c)->wait != NULL };
+    bide_verdict v = { (bide_reason)c->reason,
+                       (bide_class)c->cls,
+                       c->value_ns,
+                       c->wait_ns,
+                       c->wait_min_ns,
+                       c->wait_max_ns,
+                       bide__wait_after(c),
+                       conf_of(c)->wait != NULL };
+    bide__sized_out(ret, size, &v, sizeof v);
     return 0;
 }

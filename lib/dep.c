@@ -11,6 +11,7 @@
 #include "lib/host.h"
 #include "lib/response/outcome.h"
 #include "lib/rng.h"
+#include "lib/sized.h"
 
 enum { NAME_MAX_LEN = 255 };
 
@@ -265,14 +266,19 @@ static int set_up(bide_dep *dep, const bide_policy_conf *conf, const char *name)
     return rc;
 }
 
-int bide_dep_new_in(bide_dep **ret_dep, const char *name,
-                    const bide_policy_conf *conf, const bide_host *host)
+int bide_dep_new_in_sized(bide_dep **ret_dep, const char *name,
+                          const bide_policy_conf *conf, const bide_host *host,
+                          size_t host_size)
 {
+    bide_host room;
     if (!ret_dep || !name || !conf || !host || strlen(name) > NAME_MAX_LEN)
         return BIDE_EINVAL;
     int rc = bide_policy_check(conf);
     if (rc < 0)
         return rc;
+    host = bide__sized_in(host, host_size, &room, sizeof room);
+    if (!host)
+        return BIDE_ESIZE;
     bide_policy_conf full;
     bide__policy_widen(&full, conf);
 
@@ -346,13 +352,15 @@ bide_breaker_state bide_dep_breaker(const bide_dep *dep, int64_t now_ns)
     return bide__breaker_state(&dep->breaker, bide__clock(now_ns));
 }
 
-int bide_dep_breaker_view(const bide_dep *dep, int64_t now_ns,
-                          bide_breaker_view *ret)
+int bide_dep_breaker_view_sized(const bide_dep *dep, int64_t now_ns,
+                                bide_breaker_view *ret, size_t size)
 {
+    bide_breaker_view view;
     if (!dep || !ret)
         return BIDE_EINVAL;
     bide__breaker_view(&dep->breaker, &dep->policy, dep->lanes,
-                       bide__clock(now_ns), ret);
+                       bide__clock(now_ns), &view);
+    bide__sized_out(ret, size, &view, sizeof view);
     return 0;
 }
 

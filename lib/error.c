@@ -64,12 +64,16 @@ static const struct {
 
 const char *bide_reason_name(bide_reason reason)
 {
-    return (unsigned)reason < BIDE_N_REASONS ? reasons[reason].name : NULL;
+    if ((int)reason < 0)
+        return bide_error_name((int)reason);
+    return reason < BIDE_N_REASONS ? reasons[reason].name : NULL;
 }
 
 const char *bide_reason_text(bide_reason reason)
 {
-    return (unsigned)reason < BIDE_N_REASONS ? reasons[reason].text : NULL;
+    if ((int)reason < 0)
+        return bide_strerror((int)reason);
+    return reason < BIDE_N_REASONS ? reasons[reason].text : NULL;
 }
 
 bool bide_reason_is_refusal(bide_reason reason)

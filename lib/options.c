@@ -299,7 +299,8 @@ static const bide_option options[] = {
 #define ROW(key, field, type, min, max, above, special, value, names, expects, \
             help)                                                              \
     { key,     type,  offsetof(bide_policy_conf, field), min,     max, above, \
-      special, value, names,                             expects, help },
+      special, value, names,                             expects, help,        \
+      { NULL } },
 #define X(key, field, takes, help) ROW(key, field, takes, help)
     OPTIONS(X)
 #undef X

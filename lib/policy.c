@@ -212,8 +212,10 @@ void bide__policy_widen(bide_policy_conf *full, const bide_policy_conf *conf)
 
 int bide_policy_check(const bide_policy_conf *conf)
 {
-    if (!conf || !known_size(conf->size))
+    if (!conf)
         return BIDE_EINVAL;
+    if (!known_size(conf->size))
+        return BIDE_ESIZE;
     bide_policy_conf full;
     bide__policy_widen(&full, conf);
     size_t n;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "bide/policy.h"
-#include "lib/time.h"
+#include "lib/ns.h"
 
 /* Shares and tokens are kept in millionths, as integers: 29 % of 100 is 29, not
  * the 28.999999999999996 of a double that a cast cuts to 28. */

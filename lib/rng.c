@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#include "lib/time.h"
+#include "lib/ns.h"
 
 uint64_t bide__mix(uint64_t x)
 {

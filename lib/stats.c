@@ -5,6 +5,10 @@
 
 #include "bide/error.h"
 #include "lib/dep.h"
+#include "lib/sized.h"
+
+_Static_assert(BIDE_N_CLASSES <= BIDE_MAX_CLASSES, "the layout of bide_stats");
+_Static_assert(BIDE_N_REASONS <= BIDE_MAX_REASONS, "the layout of bide_stats");
 
 static uint64_t get(const _Atomic uint64_t *counter)
 {
@@ -109,15 +113,27 @@ void bide_dep_cut_short(bide_dep *dep)
         bide__count(&dep->counters.done[BIDE_BECAUSE_CUT_SHORT]);
 }
 
-int bide_dep_stats(const bide_dep *dep, int64_t now_ns, bide_stats *ret)
+static void take_snapshot(const bide_dep *dep, int64_t now, bide_stats *s)
+{
+    memset(s, 0, sizeof *s);
+    read_calls(dep, s);
+    read_attempts(dep, s);
+    read_gauges(dep, now, s);
+    read_times(dep, s);
+}
+
+int bide_dep_stats_sized(const bide_dep *dep, int64_t now_ns, bide_stats *ret,
+                         size_t size)
 {
     if (!dep || !ret)
         return BIDE_EINVAL;
-    memset(ret, 0, sizeof *ret);
-    read_calls(dep, ret);
-    read_attempts(dep, ret);
-    read_gauges(dep, bide__clock(now_ns), ret);
-    read_times(dep, ret);
+    if (size == sizeof *ret) {
+        take_snapshot(dep, bide__clock(now_ns), ret);
+        return 0;
+    }
+    bide_stats stats;
+    take_snapshot(dep, bide__clock(now_ns), &stats);
+    bide__sized_out(ret, size, &stats, sizeof stats);
     return 0;
 }
 

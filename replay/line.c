@@ -8,7 +8,7 @@
 #include "bide/bide.h"
 #include "replay/format.h"
 #include "replay/log.h"
-#include "replay/time.h"
+#include "replay/instant.h"
 
 /* Where the field that begins at `at` ends: before the text that follows it. */
 static const char *field_end(const struct replay_format *f, size_t i,

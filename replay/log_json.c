@@ -6,7 +6,7 @@
 #include "config/doc/tree.h"
 #include "replay/format.h"
 #include "replay/log.h"
-#include "replay/time.h"
+#include "replay/instant.h"
 
 static const char *const time_keys[] = {
     "time",         "timestamp",  "@timestamp", "ts", "t",

@@ -5,7 +5,7 @@
 #include "base/people.h"
 #include "replay/log.h"
 #include "replay/summary.h"
-#include "replay/time.h"
+#include "replay/instant.h"
 #include "replay/traffic.h"
 
 /* ===== books ===== */

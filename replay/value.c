@@ -5,7 +5,7 @@
 
 #include "config/doc/diag.h"
 #include "replay/reader.h"
-#include "replay/time.h"
+#include "replay/instant.h"
 
 /* ===== mistakes ===== */
 

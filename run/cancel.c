@@ -9,31 +9,64 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "run/futex.h"
 
-static long futex(uint32_t *word, int op, uint32_t value,
-                  const struct timespec *until)
+/* A point in time as the kernel reads it. The C library's own has 64 bits on a
+ * 32-bit machine only where a program asks for that, and the system call that
+ * takes 64 bits is another one there. */
+struct kernel_time {
+    int64_t s, ns;
+};
+
+#ifdef SYS_futex_time64
+enum { FUTEX = SYS_futex_time64 };
+#else
+enum { FUTEX = SYS_futex };
+#endif
+
+static long futex(long call, uint32_t *word, int op, uint32_t value,
+                  const void *until)
 {
-    return syscall(SYS_futex, word, op | FUTEX_PRIVATE_FLAG, value, until, NULL,
+    return syscall(call, word, op | FUTEX_PRIVATE_FLAG, value, until, NULL,
                    FUTEX_BITSET_MATCH_ANY);
+}
+
+/* Linux before 5.1 has only the call with 32 bits there. */
+static long futex_wait(uint32_t *word, uint32_t value,
+                       const struct kernel_time *until)
+{
+    long rc = futex(FUTEX, word, FUTEX_WAIT_BITSET, value, until);
+#if defined(SYS_futex_time64) && defined(SYS_futex)
+    if (rc < 0 && errno == ENOSYS) {
+        struct {
+            int32_t s, ns;
+        } old = { until && until->s < INT32_MAX ? (int32_t)until->s : INT32_MAX,
+                  until ? (int32_t)until->ns : 0 };
+        rc = futex(SYS_futex, word, FUTEX_WAIT_BITSET, value,
+                   until ? &old : NULL);
+    }
+#endif
+    return rc;
 }
 
 bool bide__futex_wait(uint32_t *word, uint32_t value, int64_t until_ns)
 {
-    struct timespec until = { (time_t)(until_ns / BIDE_SECOND),
-                              (long)(until_ns % BIDE_SECOND) };
-    const struct timespec *limit = until_ns == BIDE_FOREVER ? NULL : &until;
-    return futex(word, FUTEX_WAIT_BITSET, value, limit) == 0 ||
-           errno != ETIMEDOUT;
+    struct kernel_time until = { until_ns / BIDE_SECOND,
+                                 until_ns % BIDE_SECOND };
+    const struct kernel_time *limit = until_ns == BIDE_FOREVER ? NULL : &until;
+    return futex_wait(word, value, limit) == 0 || errno != ETIMEDOUT;
 }
 
 void bide__futex_wake_all(uint32_t *word)
 {
     int saved = errno; /* a signal handler must not change it */
-    futex(word, FUTEX_WAKE, INT_MAX, NULL);
+    if (futex(FUTEX, word, FUTEX_WAKE, INT_MAX, NULL) < 0 && errno == ENOSYS) {
+#ifdef SYS_futex
+        futex(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL);
+#endif
+    }
     errno = saved;
 }
 

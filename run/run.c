@@ -4,6 +4,7 @@
 
 #include "bide/error.h"
 #include "bide/run.h"
+#include "lib/sized.h"
 #include "run/futex.h"
 
 /* ===== the queue for a place in flight =====
@@ -96,11 +97,17 @@ static void attempt(struct run *r, const bide_decision *d, bide_run_fn fn,
     bide_call_report(&r->call, d->attempt, &r->result.last, r->now);
 }
 
-bide_reason bide_run(bide_dep *dep, bide_run_fn fn, void *arg,
-                     const bide_run_opts *opts)
+bide_reason bide_run_sized(bide_dep *dep, bide_run_fn fn, void *arg,
+                           const bide_run_opts *opts, size_t size)
 {
     static const bide_run_opts none = { .cancel = NULL };
-    struct run r = { .dep = dep, .opts = opts ? opts : &none };
+    bide_run_opts room;
+    if (!dep || !fn)
+        return (bide_reason)BIDE_EINVAL;
+    opts = opts ? bide__sized_in(opts, size, &room, sizeof room) : &none;
+    if (!opts)
+        return (bide_reason)BIDE_ESIZE;
+    struct run r = { .dep = dep, .opts = opts };
     int64_t began = r.now = bide_now_ns();
     bide_decision d;
 

@@ -295,6 +295,7 @@ static bool add(struct fetch_transfer *t)
         .tell = fetch_tell(t->all->args),
         .method = fetch_method(t->all->args),
         .headers = t->headers,
+        .plain_handle = true,
         .write = on_write,
         .write_ctx = t,
         .hold_max = (t->resume.possible || t->all->args->continue_at > 0) &&

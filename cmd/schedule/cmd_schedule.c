@@ -9,7 +9,7 @@
 #include "cmd/schedule/schedule.h"
 #include "cmd/schedule/waits.h"
 #include "config/field/rows.h"
-#include "lib/time.h"
+#include "lib/ns.h"
 
 static const struct flag flag_list[] = {
     { "draws", 'n', "N", "draw the waits N times, with jitter" },

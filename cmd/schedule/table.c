@@ -6,7 +6,7 @@
 #include "cmd/schedule/picture.h"
 #include "cmd/schedule/schedule.h"
 #include "cmd/schedule/waits.h"
-#include "lib/time.h"
+#include "lib/ns.h"
 
 /* A long schedule is cut short after ROWS, or after FEWEST rows if the waits no
  * longer change. */

@@ -41,9 +41,9 @@ BIDE_BEGIN_DECLS
       "v * uniform in [1 - spread, 1 + spread], never over cap")
 
 typedef enum bide_jitter {
-#define X(name, key, what) name,
-    BIDE_JITTERS(X)
-#undef X
+#define BIDE__X(name, key, what) name,
+    BIDE_JITTERS(BIDE__X)
+#undef BIDE__X
 } bide_jitter;
 
 /* How the waits grow. X(name, key, v(n) before the cap) */
@@ -52,9 +52,9 @@ typedef enum bide_jitter {
     X(BIDE_SHAPE_LINEAR, "linear", "base * (n + 1)")
 
 typedef enum bide_shape {
-#define X(name, key, what) name,
-    BIDE_SHAPES(X)
-#undef X
+#define BIDE__X(name, key, what) name,
+    BIDE_SHAPES(BIDE__X)
+#undef BIDE__X
 } bide_shape;
 
 #define BIDE_MAX_DELAYS 16

@@ -127,9 +127,9 @@ BIDE_BEGIN_DECLS
       "the answer broke off after part of it had been passed on")
 
 typedef enum bide_reason {
-#define X(name, key, text) name,
-    BIDE_REASONS(X)
-#undef X
+#define BIDE__X(name, key, text) name,
+    BIDE_REASONS(BIDE__X)
+#undef BIDE__X
     BIDE_N_REASONS
 } bide_reason;
 
@@ -171,6 +171,7 @@ typedef struct bide_op {
     int8_t priority;      /* 0: normal; above, it is served before normal calls,
                              below, after them (limits.reserve, limits.shed) */
     uint32_t upstream_max; /* attempts that the owner may make; 0: not known */
+    uint64_t _room[5];
 } bide_op;
 
 /* A call, in the caller's memory; never move or copy it. The members are
@@ -262,10 +263,16 @@ typedef struct bide_verdict {
 
 /* Returns the verdict on the last failure. BIDE_ESTATE if there was none yet.
  * Call it after the bide_call_next() that followed the failure. */
-BIDE_API int bide_call_verdict(const bide_call *call, bide_verdict *ret);
+BIDE_API int bide_call_verdict_sized(const bide_call *call, bide_verdict *ret,
+                                     size_t size);
+static inline int bide_call_verdict(const bide_call *call, bide_verdict *ret)
+{
+    return bide_call_verdict_sized(call, ret, sizeof *ret);
+}
 
 /* Return the name of a reason ("hint_too_long"), and its text in plain words;
- * NULL if there is no such reason. */
+ * NULL if there is no such reason. Of a negative one, which is a BIDE_E... that a
+ * driver returns in place of a reason, the name and text of that error. */
 BIDE_API const char *bide_reason_name(bide_reason reason);
 BIDE_API const char *bide_reason_text(bide_reason reason);
 

@@ -64,9 +64,9 @@ BIDE_BEGIN_DECLS
     X(BIDE_CLAIM_HEADER, "x-bide-attempt")
 
 typedef enum bide_claim_source {
-#define X(name, key) name,
-    BIDE_CLAIM_SOURCES(X)
-#undef X
+#define BIDE__X(name, key) name,
+    BIDE_CLAIM_SOURCES(BIDE__X)
+#undef BIDE__X
 } bide_claim_source;
 
 /* A claim. Threads: owned. */

@@ -1,15 +1,37 @@
 /* bide/curl.h: libcurl with a policy behind it (libbide-curl).
  *
- *     CURL *easy = curl_easy_init();
- *     curl_easy_setopt(easy, CURLOPT_URL, url);
- *     bide_curl_opts o = { .write = append, .write_ctx = &buffer };
- *     CURLcode rc = bide_curl_perform(dep, easy, &o);  // was curl_easy_perform
+ *     CURLcode rc = bide_curl_perform(dep, easy, NULL);  // curl_easy_perform
  *
- * Retries, waits, hints, budgets, breaker and hedging follow the policy of
- * `dep`. A request is retried only if that does no harm: bide looks at the
- * method, at whether the request had been sent, at the Idempotency-Key, and at
- * whether the body can be sent again. The output of a failed attempt never
- * reaches the caller.
+ * That line is all that changes in a program; its headers, callbacks, timeouts
+ * and bodies stay as they are. Retries, waits, hints, budgets, breaker and
+ * hedging follow the policy of `dep`. A request is retried only if that does no
+ * harm: bide looks at the method, at whether the request had been sent, at the
+ * Idempotency-Key, and at whether the body can be sent again.
+ *
+ * bide makes the attempts with functions of its own in the place of the
+ * application's, which get the response of the last attempt, and of that only:
+ * held back until it is known to be the last. A read function is called again
+ * from the beginning if there is a seek function (or if libcurl reads a file);
+ * otherwise a request whose body was begun is not sent again. Of the timeouts,
+ * the policy's and the application's, the shorter one counts, for each attempt.
+ * The progress function, and all others, are libcurl's business as always.
+ * Afterwards the handle is as it was.
+ *
+ * All of this needs to know what was set on the handle, and libcurl cannot be
+ * asked: bide/curl_record.h, included here, records it. Include this header in
+ * every file that sets options. A handle that is not recorded loses nothing,
+ * but gains less: its functions and headers are left alone, so that
+ *
+ *   - a failed attempt is retried only if no part of its body has reached the
+ *     write function, and the header function sees the head of each attempt (as
+ *     it does with redirects);
+ *   - no X-Bide-Attempt, no X-Bide-Timeout-Ms and no generated Idempotency-Key
+ *     are sent;
+ *   - a request whose body was begun is not sent again, and nothing is hedged;
+ *   - a timeout, and a CURLOPT_PREREQFUNCTION, are replaced.
+ *
+ * What opts names (headers, write, header) takes the place of the handle's, and
+ * is known in either case; opts.plain_handle says that there is no more.
  *
  * libcurl has a retry of its own: if a keep-alive connection breaks before the
  * response, it sends the request again, even a POST. bide prevents that: such a
@@ -17,14 +39,7 @@
  * decides. Requests that libcurl sends after a response are part of the
  * attempt: a redirect, a login, a request without an Expect that failed. A
  * proxy that refuses a tunnel is judged by its response, and the request counts
- * as unsent.
- *
- * bide needs these options of the handle, and sets them during the call: the
- * write and header functions with their data, CURLOPT_TIMEOUT_MS,
- * CURLOPT_PREREQFUNCTION and its data, CURLOPT_HTTPHEADER (so pass your
- * headers in opts.headers) and CURLOPT_PRIVATE. Afterwards CURLOPT_HTTPHEADER
- * is opts.headers, CURLOPT_PRIVATE has its old value, and the others are at
- * libcurl's defaults. All other options are the application's. */
+ * as unsent. */
 #ifndef BIDE_CURL_H
 #define BIDE_CURL_H
 
@@ -34,6 +49,7 @@
 #include <stdint.h>
 
 #include "call.h"
+#include "curl_record.h"
 #include "dep.h"
 #include "run.h"
 
@@ -48,6 +64,7 @@ typedef struct bide_curl_result {
     bide_outcome last;      /* of the last attempt; zero if there was none */
     char key[37];           /* the key that bide generated, or ""; it is sent as
                                Idempotency-Key: "KEY", quotes included */
+    uint64_t _room[4];
 } bide_curl_result;
 
 /* Whom to tell who owns the retries and how much time is left (X-Bide-Attempt,
@@ -70,7 +87,8 @@ typedef struct bide_curl_opts {
     const char *method;     /* of the request; NULL: bide determines it as soon
                                as the first attempt has a connection. A hedge
                                before that requires it to be set */
-    struct curl_slist *headers; /* of the request, instead of
+    struct curl_slist *headers; /* of the request, instead of the handle's; on
+                               a handle that is not recorded they stay as its
                                CURLOPT_HTTPHEADER. A claim among them (baggage or
                                X-Bide-* that the application passes on from a
                                request that it serves) is that of a layer above,
@@ -85,22 +103,19 @@ typedef struct bide_curl_opts {
      * may be retried is cut off at hold_max. After a cancel nothing more is
      * written. Pausing is not supported. */
     size_t (*write)(char *data, size_t size, size_t n, void *ctx);
-    void *write_ctx;        /* write NULL: a FILE *, as with libcurl; NULL:
-                               standard output */
+    void *write_ctx;        /* write NULL: a FILE *, as with libcurl; both NULL:
+                               as the handle has it */
     size_t hold_max;
     bool (*restart)(void *ctx, void *write_ctx);
-    size_t (*header)(char *data, size_t size, size_t n, void *ctx); /* or NULL;
-                               at most 64 KiB of header */
+    size_t (*header)(char *data, size_t size, size_t n, void *ctx); /* NULL: as
+                               the handle has it; at most 64 KiB of header */
     void *header_ctx;
 
     /* The request's body, unless it is CURLOPT_POSTFIELDS or MIMEPOST, which
-     * libcurl keeps and can always send again. A body that is read, from a file
-     * or by CURLOPT_READFUNCTION, needs one of these: libcurl does not rewind it
-     * for another attempt, not even with a CURLOPT_SEEKFUNCTION, and cannot be
-     * asked whether there is such a body. Without either, a body of unknown
-     * length counts as one that cannot be sent again once part of it was sent;
-     * with a known length, a second attempt would announce it and then have
-     * nothing to send. */
+     * libcurl keeps and can always send again. A body that is read by a function
+     * without a CURLOPT_SEEKFUNCTION, or on a handle that is not recorded, can
+     * be sent again only with `rewind`. (On a plain_handle it needs one of
+     * these: libcurl cannot be asked whether a body is read.) */
     bool one_shot_body;     /* it cannot be sent again once it was begun */
     bool (*rewind)(void *ctx); /* called after a failed attempt, to restart the
                                body; false: not possible. Such a call is not
@@ -112,19 +127,32 @@ typedef struct bide_curl_opts {
     void *ctx;              /* of restart and on_decision */
     bide_curl_result *result; /* filled in at the end; or NULL */
     bide_curl_tell tell;    /* all */
+
+    bool plain_handle;      /* on the handle itself no headers, no write, header
+                               or prereq function, none of their data and no
+                               timeout were set: they may be used although it is
+                               not recorded. Afterwards they are at libcurl's
+                               defaults, and CURLOPT_HTTPHEADER is `headers` */
 } bide_curl_opts;
 
 /* Performs a transfer under the policy; blocks like curl_easy_perform().
  * Returns the code of the last attempt; CURLE_ABORTED_BY_CALLBACK if it was
  * cancelled, or if bide refused to make any attempt (see result->reason);
- * CURLE_BAD_FUNCTION_ARGUMENT without dep or easy.
+ * CURLE_BAD_FUNCTION_ARGUMENT without dep or easy, or if opts has members that
+ * this version does not know.
  *
  * Under a policy that hedges, or with opts.cancel, the attempts run on a
  * temporary multi handle. Connections are then reused between attempts, but
  * between calls only through a CURLSH, or in a bide_curl_multi. If a hedge won,
  * the CURLINFO_... of `easy` are those of the loser. */
-BIDE_API CURLcode bide_curl_perform(bide_dep *dep, CURL *easy,
-                                    const bide_curl_opts *opts);
+BIDE_API CURLcode bide_curl_perform_sized(bide_dep *dep, CURL *easy,
+                                          const bide_curl_opts *opts,
+                                          size_t size);
+static inline CURLcode bide_curl_perform(bide_dep *dep, CURL *easy,
+                                         const bide_curl_opts *opts)
+{
+    return bide_curl_perform_sized(dep, easy, opts, sizeof *opts);
+}
 
 /* ===== many at once ===== */
 
@@ -148,10 +176,18 @@ BIDE_API void bide_curl_multi_free(bide_curl_multi *multi);
 
 /* Adds a call; opts is copied, NULL is all zero. `done` may be NULL.
  * BIDE_EINVAL; BIDE_ESTATE if the handle is already in a call here;
- * BIDE_ENOMEM: then `done` is not called. */
-BIDE_API int bide_curl_multi_add(bide_curl_multi *multi, bide_dep *dep,
-                                 CURL *easy, const bide_curl_opts *opts,
-                                 bide_curl_done_fn done, void *ctx);
+ * BIDE_ENOMEM, BIDE_ESIZE: then `done` is not called. */
+BIDE_API int bide_curl_multi_add_sized(bide_curl_multi *multi, bide_dep *dep,
+                                       CURL *easy, const bide_curl_opts *opts,
+                                       size_t size, bide_curl_done_fn done,
+                                       void *ctx);
+static inline int bide_curl_multi_add(bide_curl_multi *multi, bide_dep *dep,
+                                      CURL *easy, const bide_curl_opts *opts,
+                                      bide_curl_done_fn done, void *ctx)
+{
+    return bide_curl_multi_add_sized(multi, dep, easy, opts, sizeof *opts, done,
+                                     ctx);
+}
 
 /* Cancels a call; `done` will be called with `cancelled`. BIDE_ESTATE if the
  * handle is not in use. (opts.cancel does the same from any thread, but is

@@ -10,7 +10,19 @@
  *
  * Create one dependency for each thing that can fail independently: a host, a
  * shard, a database. All its calls, from all threads, share it without
- * locks. */
+ * locks.
+ *
+ * After fork() the child has a copy of it, which goes its own way: breaker,
+ * budget and counters begin as they were in the parent and are counted apart,
+ * and the draws differ, because the child's generator is seeded anew (unless
+ * bide_host.seed is set). Calls that were running belong to the parent: the
+ * child must neither continue nor end them, and what they held (places in
+ * flight, probes, budget in waiting retries) stays held in the copy; probes and
+ * budget expire, places do not. So a server that forks its workers creates its
+ * dependencies after the fork, or before the first call; to have them share one
+ * state, see bide_host.shared. The same goes for bide_curl_multi. Threads are not
+ * copied by fork(), so an exporter or an admin endpoint (bide/observe.h) runs in
+ * the parent alone. exec() is no concern: nothing is inherited. */
 #ifndef BIDE_DEP_H
 #define BIDE_DEP_H
 
@@ -32,9 +44,9 @@ typedef struct bide_dep bide_dep;
     X(BIDE_BREAKER_HALF_OPEN, "half_open")
 
 typedef enum bide_breaker_state {
-#define X(name, key) name,
-    BIDE_BREAKER_STATES(X)
-#undef X
+#define BIDE__X(name, key) name,
+    BIDE_BREAKER_STATES(BIDE__X)
+#undef BIDE__X
 } bide_breaker_state;
 
 /* What the engine needs from its host, and what it reports to it. Any member
@@ -78,9 +90,15 @@ BIDE_API int bide_dep_new(bide_dep **ret_dep, const char *name,
  * shared state was created by another version, or for a policy with other
  * windows or kinds that another process may be using; alone, it is taken over
  * as bide_dep_inherit() would. */
-BIDE_API int bide_dep_new_in(bide_dep **ret_dep, const char *name,
-                             const bide_policy_conf *conf,
-                             const bide_host *host);
+BIDE_API int bide_dep_new_in_sized(bide_dep **ret_dep, const char *name,
+                                   const bide_policy_conf *conf,
+                                   const bide_host *host, size_t host_size);
+static inline int bide_dep_new_in(bide_dep **ret_dep, const char *name,
+                                  const bide_policy_conf *conf,
+                                  const bide_host *host)
+{
+    return bide_dep_new_in_sized(ret_dep, name, conf, host, sizeof *host);
+}
 
 /* Frees a dependency that no call uses. NULL is fine. */
 BIDE_API void bide_dep_free(bide_dep *dep);
@@ -116,8 +134,13 @@ typedef struct bide_breaker_view {
 } bide_breaker_view;
 
 /* Returns the state of the breaker. BIDE_EINVAL. */
-BIDE_API int bide_dep_breaker_view(const bide_dep *dep, int64_t now_ns,
-                                   bide_breaker_view *ret);
+BIDE_API int bide_dep_breaker_view_sized(const bide_dep *dep, int64_t now_ns,
+                                         bide_breaker_view *ret, size_t size);
+static inline int bide_dep_breaker_view(const bide_dep *dep, int64_t now_ns,
+                                        bide_breaker_view *ret)
+{
+    return bide_dep_breaker_view_sized(dep, now_ns, ret, sizeof *ret);
+}
 
 /* Returns how many retries the budget would grant if they were requested now;
  * BIDE_FOREVER if there is no budget. */

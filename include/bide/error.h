@@ -23,12 +23,14 @@ BIDE_BEGIN_DECLS
     X(BIDE_ESTATE, -4, "not possible in this state")                           \
     X(BIDE_EENTROPY, -5, "the kernel gave no randomness to seed from")         \
     X(BIDE_EPARSE, -6, "the text does not follow its grammar")                 \
-    X(BIDE_ERULE, -7, "a rule of the policy is not valid")
+    X(BIDE_ERULE, -7, "a rule of the policy is not valid")                     \
+    X(BIDE_ESIZE, -8,                                                          \
+      "the program was compiled with the headers of another version of bide")
 
 enum {
-#define X(name, value, text) name = value,
-    BIDE_ERRORS(X)
-#undef X
+#define BIDE__X(name, value, text) name = value,
+    BIDE_ERRORS(BIDE__X)
+#undef BIDE__X
 };
 
 /* An invalid policy is refused with a code that names the field:

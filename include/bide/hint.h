@@ -36,9 +36,9 @@ BIDE_BEGIN_DECLS
     X(BIDE_HINT_X_RATELIMIT_RESET, "x-ratelimit-reset")
 
 typedef enum bide_hint_source {
-#define X(name, key) name,
-    BIDE_HINTS(X)
-#undef X
+#define BIDE__X(name, key) name,
+    BIDE_HINTS(BIDE__X)
+#undef BIDE__X
 } bide_hint_source;
 
 /* What has been read so far. Threads: owned. */
@@ -49,9 +49,10 @@ typedef struct bide_hint {
     bool rate_limit_only;    /* wait_ns comes from a RateLimit field: it is
                                 about the quota, and counts only if throttled */
     bool refused_below;      /* a bide below said it */
+    uint8_t _room[5];
 } bide_hint;
 
-#define BIDE_HINT_INIT { BIDE_HINT_NONE, 0, false, false, false }
+#define BIDE_HINT_INIT { BIDE_HINT_NONE, 0, false, false, false, { 0 } }
 
 /* Takes one header field into account. Fields that say nothing about retrying,
  * and invalid values, change nothing. Known fields: those of BIDE_HINTS,
@@ -86,7 +87,13 @@ typedef struct bide_problem {
 /* Reads problem details. The body must be one complete, valid JSON object of at
  * most BIDE_PROBLEM_MAX bytes, nested at most 32 deep; otherwise BIDE_EPARSE,
  * and *ret is untouched. Of repeated members the more cautious applies. */
-BIDE_API int bide_problem_read(const void *body, size_t len, bide_problem *ret);
+BIDE_API int bide_problem_read_sized(const void *body, size_t len,
+                                     bide_problem *ret, size_t size);
+static inline int bide_problem_read(const void *body, size_t len,
+                                    bide_problem *ret)
+{
+    return bide_problem_read_sized(body, len, ret, sizeof *ret);
+}
 
 BIDE_END_DECLS
 #endif

@@ -36,9 +36,9 @@ typedef struct bide_dep bide_dep;
     X(BIDE_IGNORED, "ignored", "says nothing about the dependency")
 
 typedef enum bide_class {
-#define X(name, key, meaning) name,
-    BIDE_CLASSES(X)
-#undef X
+#define BIDE__X(name, key, meaning) name,
+    BIDE_CLASSES(BIDE__X)
+#undef BIDE__X
     BIDE_N_CLASSES
 } bide_class;
 
@@ -63,9 +63,9 @@ typedef enum bide_class {
     X(BIDE_FAULT_OTHER, "other", BIDE_PERMANENT)
 
 typedef enum bide_fault {
-#define X(name, key, cls) name,
-    BIDE_FAULTS(X)
-#undef X
+#define BIDE__X(name, key, cls) name,
+    BIDE_FAULTS(BIDE__X)
+#undef BIDE__X
     BIDE_N_FAULTS
 } bide_fault;
 
@@ -90,9 +90,9 @@ typedef enum bide_fault {
     X(BIDE_GRPC_UNAUTHENTICATED, 16, "UNAUTHENTICATED")
 
 typedef enum bide_grpc {
-#define X(name, value, key) name = value,
-    BIDE_GRPC_CODES(X)
-#undef X
+#define BIDE__X(name, value, key) name = value,
+    BIDE_GRPC_CODES(BIDE__X)
+#undef BIDE__X
     BIDE_N_GRPC
 } bide_grpc;
 
@@ -113,12 +113,14 @@ typedef struct bide_outcome {
                            another server, which may be there */
     bool conflict;      /* someone else was faster (an optimistic lock, a deadlock
                            victim): trying again may work at once */
+    uint8_t _room[5];
 } bide_outcome;
 
-#define BIDE_OUTCOME_SUCCESS ((bide_outcome){ BIDE_SUCCESS, BIDE_FAULT_NONE,   \
-                                              0, false, false, false, 0, false,\
-                                              false,                           \
-                                              false })
+#ifdef __cplusplus
+#define BIDE_OUTCOME_SUCCESS (bide_outcome())
+#else
+#define BIDE_OUTCOME_SUCCESS ((bide_outcome){ .cls = BIDE_SUCCESS })
+#endif
 
 /* One header field. Neither string needs to end in NUL. */
 typedef struct bide_header {
@@ -143,6 +145,7 @@ typedef struct bide_response {
     size_t body_len;
     int64_t wall_s;      /* seconds since 1970, for reading dates; 0: use the
                             response's own Date field */
+    uint64_t _room[4];
 } bide_response;
 
 /* Classifies by the dependency's policy; with dep NULL, by the table of

@@ -90,19 +90,19 @@ BIDE_BEGIN_DECLS
     X(BIDE_BREAKER_FORCED_CLOSED, "forced_closed")                             \
     X(BIDE_BREAKER_DRY_RUN, "dry_run") /* counts and reports, never refuses */
 
-#define X(name, key) name,
-typedef enum bide_hint_mode { BIDE_HINT_MODES(X) } bide_hint_mode;
-typedef enum bide_hint_then { BIDE_HINT_THENS(X) } bide_hint_then;
-typedef enum bide_unhinted { BIDE_UNHINTED_ACTIONS(X) } bide_unhinted;
-typedef enum bide_nested { BIDE_NESTED_ACTIONS(X) } bide_nested;
-typedef enum bide_key { BIDE_KEY_ACTIONS(X) } bide_key;
-typedef enum bide_when_refused { BIDE_REFUSED_ACTIONS(X) } bide_when_refused;
-typedef enum bide_budget_kind { BIDE_BUDGETS(X) } bide_budget_kind;
-typedef enum bide_deposit { BIDE_DEPOSITS(X) } bide_deposit;
-typedef enum bide_adaptive { BIDE_ADAPTIVES(X) } bide_adaptive;
-typedef enum bide_breaker_kind { BIDE_BREAKERS(X) } bide_breaker_kind;
-typedef enum bide_breaker_mode { BIDE_BREAKER_MODES(X) } bide_breaker_mode;
-#undef X
+#define BIDE__X(name, key) name,
+typedef enum bide_hint_mode { BIDE_HINT_MODES(BIDE__X) } bide_hint_mode;
+typedef enum bide_hint_then { BIDE_HINT_THENS(BIDE__X) } bide_hint_then;
+typedef enum bide_unhinted { BIDE_UNHINTED_ACTIONS(BIDE__X) } bide_unhinted;
+typedef enum bide_nested { BIDE_NESTED_ACTIONS(BIDE__X) } bide_nested;
+typedef enum bide_key { BIDE_KEY_ACTIONS(BIDE__X) } bide_key;
+typedef enum bide_when_refused { BIDE_REFUSED_ACTIONS(BIDE__X) } bide_when_refused;
+typedef enum bide_budget_kind { BIDE_BUDGETS(BIDE__X) } bide_budget_kind;
+typedef enum bide_deposit { BIDE_DEPOSITS(BIDE__X) } bide_deposit;
+typedef enum bide_adaptive { BIDE_ADAPTIVES(BIDE__X) } bide_adaptive;
+typedef enum bide_breaker_kind { BIDE_BREAKERS(BIDE__X) } bide_breaker_kind;
+typedef enum bide_breaker_mode { BIDE_BREAKER_MODES(BIDE__X) } bide_breaker_mode;
+#undef BIDE__X
 
 /* The server's hint on when to retry. */
 typedef struct bide_retry_after_conf {
@@ -246,9 +246,9 @@ typedef struct bide_trust_conf {
     X(BIDE_AFTER_TIMEOUT, "backoff_timeout", "the attempt timed out")
 
 typedef enum bide_after {
-#define X(name, key, when) name,
-    BIDE_BACKOFFS(X)
-#undef X
+#define BIDE__X(name, key, when) name,
+    BIDE_BACKOFFS(BIDE__X)
+#undef BIDE__X
     BIDE_N_AFTER
 } bide_after;
 
@@ -308,6 +308,7 @@ typedef struct bide_rule {
     const char *problem_type; /* the type URI of problem details, exactly */
     bide_class cls;
     bool not_processed;     /* such a response proves that nothing was done */
+    uint64_t _room[4];
 } bide_rule;
 
 /* The maximum number of rules in a policy, and length of a string in one. */
@@ -380,8 +381,8 @@ typedef struct bide_policy_conf {
     }
 
 /* Validates a policy. Returns 0, or BIDE_EFIELD - n for an error in row n of
- * the options, BIDE_ERULE, or BIDE_EINVAL if there is no policy or its `size`
- * is invalid. */
+ * the options, BIDE_ERULE, BIDE_EINVAL if there is no policy, or BIDE_ESIZE if
+ * its `size` is not one that this version knows. */
 BIDE_API int bide_policy_check(const bide_policy_conf *conf);
 
 /* Returns the backoff after such a failure, with all that is the same as in
@@ -426,6 +427,7 @@ typedef struct bide_option {
     const char *const *choices; /* names in the order of the enum, then NULL */
     const char *expects;    /* "a duration, not under backoff.base" */
     const char *help;       /* one sentence */
+    const void *_room[4];
 } bide_option;
 
 /* Returns the table of all options; *ret_n is set to their number. */

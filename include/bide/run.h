@@ -83,6 +83,7 @@ typedef struct bide_run_result {
     int64_t took_ns;
     int64_t waited_ns;      /* requested ... */
     int64_t slept_ns;       /* ... and actual */
+    uint64_t _room[4];
 } bide_run_result;
 
 /* All zero, or NULL, is the cautious choice. */
@@ -94,9 +95,16 @@ typedef struct bide_run_opts {
     bide_run_result *result; /* filled in at the end; or NULL */
 } bide_run_opts;
 
-/* Runs `fn` until it succeeds or the dependency's policy says stop. */
-BIDE_API bide_reason bide_run(bide_dep *dep, bide_run_fn fn, void *arg,
-                              const bide_run_opts *opts);
+/* Runs `fn` until it succeeds or the dependency's policy says stop. If an
+ * argument is invalid it is not run: the result is then a negative error, cast
+ * to a reason (BIDE_EINVAL, BIDE_ESIZE), which bide_reason_name() knows too. */
+BIDE_API bide_reason bide_run_sized(bide_dep *dep, bide_run_fn fn, void *arg,
+                                    const bide_run_opts *opts, size_t size);
+static inline bide_reason bide_run(bide_dep *dep, bide_run_fn fn, void *arg,
+                                   const bide_run_opts *opts)
+{
+    return bide_run_sized(dep, fn, arg, opts, sizeof *opts);
+}
 
 /* Creates a dependency whose queue under limits.in_flight wakes the threads
  * that wait in bide_run(); with any other dependency they poll every few

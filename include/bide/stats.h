@@ -30,6 +30,10 @@ typedef struct bide_histogram {
     uint64_t bucket[BIDE_N_BUCKETS];
 } bide_histogram;
 
+/* Room for the classes and reasons of later versions. */
+#define BIDE_MAX_CLASSES 16
+#define BIDE_MAX_REASONS 64
+
 /* Threads: owned. */
 typedef struct bide_stats {
     uint64_t calls;           /* finished */
@@ -37,11 +41,11 @@ typedef struct bide_stats {
     uint64_t late_successes;  /* calls that succeeded after retries or hedges */
     uint64_t failures;        /* all other finished calls */
     uint64_t attempts;        /* finished, with any outcome */
-    uint64_t by_class[BIDE_N_CLASSES];  /* attempts by outcome */
-    uint64_t done[BIDE_N_REASONS];      /* calls by the reason of their end */
+    uint64_t by_class[BIDE_MAX_CLASSES]; /* attempts by outcome */
+    uint64_t done[BIDE_MAX_REASONS];     /* calls by the reason of their end */
     uint64_t retries;
-    uint64_t retries_by_class[BIDE_N_CLASSES];   /* of the failure before it */
-    uint64_t retries_by_reason[BIDE_N_REASONS];  /* backoff, hint, immediate */
+    uint64_t retries_by_class[BIDE_MAX_CLASSES];  /* of the failure before it */
+    uint64_t retries_by_reason[BIDE_MAX_REASONS]; /* backoff, hint, immediate */
     uint64_t retries_dropped; /* granted, but the call ended during the wait */
     uint64_t hedges;          /* sent */
     uint64_t hedges_won;
@@ -74,8 +78,13 @@ typedef struct bide_stats {
 BIDE_API void bide_dep_cut_short(bide_dep *dep);
 
 /* Takes a snapshot. BIDE_EINVAL. */
-BIDE_API int bide_dep_stats(const bide_dep *dep, int64_t now_ns,
-                            bide_stats *ret);
+BIDE_API int bide_dep_stats_sized(const bide_dep *dep, int64_t now_ns,
+                                  bide_stats *ret, size_t size);
+static inline int bide_dep_stats(const bide_dep *dep, int64_t now_ns,
+                                 bide_stats *ret)
+{
+    return bide_dep_stats_sized(dep, now_ns, ret, sizeof *ret);
+}
 
 /* Attempts per call; 0 before the first. */
 BIDE_API double bide_stats_amplification(const bide_stats *stats);

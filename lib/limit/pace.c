@@ -2,7 +2,7 @@
 #include "lib/limit/pace.h"
 
 #include "bide/policy.h"
-#include "lib/time.h"
+#include "lib/ns.h"
 
 int64_t bide__pace_interval(double per_s)
 {

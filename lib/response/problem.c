@@ -17,6 +17,7 @@
 
 #include "lib/ascii.h"
 #include "lib/response/json_scan.h"
+#include "lib/sized.h"
 
 #define MAX_DEPTH 32
 #define S_TO_NS   9 /* as a power of ten */
@@ -157,7 +158,8 @@ static bool document(scanner *s)
     return s->json.at == s->json.end;
 }
 
-int bide_problem_read(const void *body, size_t len, bide_problem *ret)
+int bide_problem_read_sized(const void *body, size_t len, bide_problem *ret,
+                            size_t size)
 {
     scanner s;
 
@@ -170,6 +172,6 @@ int bide_problem_read(const void *body, size_t len, bide_problem *ret)
     s.json.end = s.json.at + len;
     if (!document(&s))
         return BIDE_EPARSE;
-    *ret = s.found;
+    bide__sized_out(ret, size, &s.found, sizeof s.found);
     return 0;
 }

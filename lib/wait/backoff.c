@@ -13,7 +13,7 @@
 
 #include "bide/error.h"
 #include "lib/wait/backoff.h"
-#include "lib/time.h"
+#include "lib/ns.h"
 
 static int64_t smaller(int64_t a, int64_t b)
 {

@@ -37,10 +37,10 @@ static void add_histogram(bide_histogram *to, const bide_histogram *from)
 static void add_attempts(bide_stats *to, const bide_stats *from)
 {
     to->attempts += from->attempts;
-    add_all(to->by_class, from->by_class, BIDE_N_CLASSES);
+    add_all(to->by_class, from->by_class, BIDE_MAX_CLASSES);
     to->retries += from->retries;
-    add_all(to->retries_by_class, from->retries_by_class, BIDE_N_CLASSES);
-    add_all(to->retries_by_reason, from->retries_by_reason, BIDE_N_REASONS);
+    add_all(to->retries_by_class, from->retries_by_class, BIDE_MAX_CLASSES);
+    add_all(to->retries_by_reason, from->retries_by_reason, BIDE_MAX_REASONS);
     to->retries_dropped += from->retries_dropped;
     to->hedges += from->hedges;
     to->hedges_won += from->hedges_won;
@@ -57,7 +57,7 @@ void bide__stats_add(bide_stats *to, const bide_stats *from)
     to->first_successes += from->first_successes;
     to->late_successes += from->late_successes;
     to->failures += from->failures;
-    add_all(to->done, from->done, BIDE_N_REASONS);
+    add_all(to->done, from->done, BIDE_MAX_REASONS);
     add_attempts(to, from);
     add_histogram(&to->wait_computed, &from->wait_computed);
     add_histogram(&to->wait_jittered, &from->wait_jittered);

@@ -51,17 +51,40 @@ mkdir "$dest/cmake"
 cat >"$dest/cmake/CMakeLists.txt" <<'C'
 cmake_minimum_required(VERSION 3.16)
 project(stranger C)
-find_package(bide ${WANT} REQUIRED COMPONENTS ${KIND})
+find_package(bide ${WANT} REQUIRED COMPONENTS ${KIND} run config observe curl)
 add_executable(stranger ../main.c)
 target_link_libraries(stranger PRIVATE bide::bide)
+foreach(name run config observe curl)
+  add_executable(${name} ../${name}.c)
+  target_link_libraries(${name} PRIVATE bide::${name})
+endforeach()
 C
+# program NAME HEADER EXPRESSION: a program that calls one of the other libraries.
+program() {
+    cat >"$dest/$1.c" <<C
+#include <bide/$2>
+#include <bide/version.h>
+#include <stdio.h>
+
+int main(void)
+{
+    return $3 ? puts(bide_version()) < 0 : 1;
+}
+C
+}
+program run run.h 'bide_now_ns() > 0'
+program config config.h '!bide_config_policy(NULL, NULL)'
+program curl curl.h 'bide_curl_perform(NULL, NULL, NULL) == CURLE_BAD_FUNCTION_ARGUMENT'
+program observe observe.h 'bide_observe_new(NULL, NULL) == BIDE_EINVAL'
 for kind in shared static; do
     CC="$*" cmake -S "$dest/cmake" -B "$dest/cmake-$kind" -DKIND=$kind \
         -DWANT="$want" -DCMAKE_PREFIX_PATH="${libdir%/lib*}" \
         -Dbide_DIR="$libdir/cmake/bide" >"$dest/log" 2>&1 &&
         cmake --build "$dest/cmake-$kind" >>"$dest/log" 2>&1 ||
         { cat "$dest/log"; exit 1; }
-    says "$dest/cmake-$kind/stranger"
+    for name in stranger run config observe curl; do
+        says env LD_LIBRARY_PATH="$libdir" "$dest/cmake-$kind/$name"
+    done
 done
 
 # The static ones must not need the shared library, the shared ones must.
@@ -73,34 +96,25 @@ for f in pc-static cmake-static/stranger; do
 done
 
 # Each of the other libraries, by its name alone: a program that calls it.
-# stranger NAME HEADER EXPRESSION OTHERS: OTHERS is what static linking needs more.
+# stranger NAME OTHERS: OTHERS is what static linking needs more.
 cc=$*
 stranger() {
-    cat >"$dest/other.c" <<C
-#include <bide/$2>
-#include <bide/version.h>
-#include <stdio.h>
-
-int main(void)
-{
-    return $3 ? puts(bide_version()) < 0 : 1;
-}
-C
     # shellcheck disable=SC2046,SC2086
-    $cc "$dest/other.c" -o "$dest/other" $(pkg-config --cflags --libs "$1")
+    $cc "$dest/$1.c" -o "$dest/other" $(pkg-config --cflags --libs "bide-$1")
     says env LD_LIBRARY_PATH="$libdir" "$dest/other"
     archives=
-    for lib in $1 bide-run bide; do
+    for lib in bide-$1 bide-run bide-config bide; do
         archives="$archives $libdir/lib$lib.a"
     done
     # shellcheck disable=SC2046,SC2086
-    $cc "$dest/other.c" -o "$dest/other" $(pkg-config --cflags "$1") \
-        $archives $4 -lm -pthread
+    $cc "$dest/$1.c" -o "$dest/other" $(pkg-config --cflags "bide-$1") \
+        $archives $2 -lm -pthread
     says "$dest/other"
 }
-stranger bide-run run.h 'bide_now_ns() > 0' ''
-stranger bide-config config.h '!bide_config_policy(NULL, NULL)' -lyaml
-stranger bide-curl curl.h 'bide_curl_perform(NULL, NULL, NULL) == CURLE_BAD_FUNCTION_ARGUMENT' -lcurl
+stranger run ''
+stranger config -lyaml
+stranger observe '-lyaml -ldl'
+stranger curl -lcurl
 
 # What people read and type.
 if command -v scdoc >/dev/null; then

@@ -105,6 +105,7 @@ static inline void exchange_to(struct exchange *x, const char *url)
     curl_easy_setopt(x->easy, CURLOPT_URL, with_id);
     x->opts = (bide_curl_opts){ .write = take_body, .write_ctx = x,
                                 .header = take_head, .header_ctx = x,
+                                .plain_handle = true,
                                 .result = &x->result };
 }
 

@@ -466,6 +466,13 @@ static void mistakes_are_told(void **state)
                      CURLE_BAD_FUNCTION_ARGUMENT);
     assert_int_equal(bide_curl_perform(dep, NULL, NULL),
                      CURLE_BAD_FUNCTION_ARGUMENT);
+    struct {
+        bide_curl_opts opts;
+        uint64_t unknown;
+    } newer = { .unknown = 1 };
+    assert_int_equal(bide_curl_perform_sized(dep, x.easy, &newer.opts,
+                                             sizeof newer),
+                     CURLE_BAD_FUNCTION_ARGUMENT);
     exchange_done(&x);
     bide_dep_free(dep);
 }

@@ -221,6 +221,32 @@ static void key_is_a_fresh_uuid(void **state)
     assert_int_equal(bide_key_new(NULL), BIDE_EINVAL);
 }
 
+/* Compiled with headers that have a member more than ours. */
+static void run_invalid_arguments_are_told(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
+    bide_dep *dep = dep_of(&conf);
+    struct script s = { .outcomes = &BIDE_OUTCOME_SUCCESS, .n = 1 };
+    struct {
+        bide_run_opts opts;
+        uint64_t unknown;
+    } newer = { .unknown = 1 };
+    assert_int_equal((int)bide_run_sized(dep, play, &s, &newer.opts,
+                                         sizeof newer), BIDE_ESIZE);
+    assert_int_equal((int)bide_run(NULL, play, &s, NULL), BIDE_EINVAL);
+    assert_int_equal((int)bide_run(dep, NULL, &s, NULL), BIDE_EINVAL);
+    assert_int_equal(s.made, 0);
+    newer.unknown = 0;
+    assert_int_equal(bide_run_sized(dep, play, &s, &newer.opts, sizeof newer),
+                     BIDE_BECAUSE_SUCCESS);
+    s.made = 0;
+    assert_int_equal(bide_run_sized(dep, play, &s, &newer.opts,
+                                    sizeof(bide_op)),
+                     BIDE_BECAUSE_SUCCESS);
+    bide_dep_free(dep);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -233,6 +259,7 @@ int main(void)
         cmocka_unit_test(sleep_to_the_past_returns_at_once),
         cmocka_unit_test(run_crowd_queues_for_places_and_all_get_in),
         cmocka_unit_test(key_is_a_fresh_uuid),
+        cmocka_unit_test(run_invalid_arguments_are_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

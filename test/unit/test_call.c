@@ -261,8 +261,10 @@ static void call_reasons_have_names_and_words(void **state)
                         "hint_too_long");
     assert_null(bide_reason_name(BIDE_N_REASONS));
     assert_null(bide_reason_text(BIDE_N_REASONS));
-    assert_null(bide_reason_name((bide_reason)-1));
-    assert_null(bide_reason_text((bide_reason)-1));
+    assert_string_equal(bide_reason_name((bide_reason)BIDE_ESIZE),
+                        "BIDE_ESIZE");
+    assert_string_equal(bide_reason_text((bide_reason)BIDE_ESIZE),
+                        bide_strerror(BIDE_ESIZE));
 }
 
 int main(void)

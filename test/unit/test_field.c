@@ -203,7 +203,7 @@ static void same_sees_a_change_of_every_option(void **state)
 static void same_sees_a_change_of_every_part_of_a_rule(void **state)
 {
     static const bide_rule usual = { 500, 503, 2, 4, "GET", "X", "v", "t",
-                                     BIDE_TRANSIENT, false };
+                                     BIDE_TRANSIENT, false, { 0 } };
     bide_rule rules[10], one[1] = { usual };
     bide_policy_conf a = BIDE_POLICY_CONF_INIT, b = a;
     uint64_t hash;

@@ -420,12 +420,12 @@ static void policy_size_that_is_none_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(sizes); i++) {
         bigger.conf.size = sizes[i];
-        assert_int_equal(bide_policy_check(&bigger.conf), BIDE_EINVAL);
-        assert_int_equal(bide_dep_new(&dep, "x", &bigger.conf), BIDE_EINVAL);
+        assert_int_equal(bide_policy_check(&bigger.conf), BIDE_ESIZE);
+        assert_int_equal(bide_dep_new(&dep, "x", &bigger.conf), BIDE_ESIZE);
         assert_int_equal(bide_dep_size(&bigger.conf), 0);
     }
     bigger.conf.size = sizeof bigger;
-    assert_int_equal(bide_policy_check(&bigger.conf), BIDE_EINVAL);
+    assert_int_equal(bide_policy_check(&bigger.conf), BIDE_ESIZE);
     assert_null(dep);
 }
 

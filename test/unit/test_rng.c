@@ -8,7 +8,7 @@
 
 #include "lib/rng.h"
 #include "sample.h"
-#include "lib/time.h"
+#include "lib/ns.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

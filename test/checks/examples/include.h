@@ -16,9 +16,10 @@ bide_dep *dep;
 
 /* include/bide/curl.h */
 bide_dep *dep;
-const char *url;
-struct buffer *buffer;
-size_t append(char *data, size_t size, size_t n, void *ctx);
+CURL *easy;
+
+/* include/bide/curl_record.h */
+CURL *easy;
 
 /* include/bide/dep.h */
 bide_policy_conf conf;
@@ -41,6 +42,10 @@ bide_decision d;
 bide_header headers[8];
 size_t n;
 int64_t wall_s;
+
+/* include/bide/observe.h */
+bide_dep *dep;
+void die(const char *why);
 
 /* include/bide/outcome.h */
 bide_dep *dep;

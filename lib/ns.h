@@ -3,8 +3,8 @@
  * Durations and points in time are int64_t and never negative. A sum that does
  * not fit is BIDE_FOREVER; nothing wraps, whatever a caller or a server
  * sends. */
-#ifndef BIDE_LIB_TIME_H
-#define BIDE_LIB_TIME_H
+#ifndef BIDE_LIB_NS_H
+#define BIDE_LIB_NS_H
 
 #include <stdint.h>
 

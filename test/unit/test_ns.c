@@ -1,4 +1,4 @@
-/* test_time.c: durations saturate, growth is exact, ticks are not late. */
+/* test_ns.c: durations saturate, growth is exact, ticks are not late. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,11 +8,11 @@
 
 #include <cmocka.h>
 
-#include "lib/time.h"
+#include "lib/ns.h"
 
 /* The same header once more, as a compiler without 128-bit integers reads it.
  */
-#undef BIDE_LIB_TIME_H
+#undef BIDE_LIB_NS_H
 #undef __SIZEOF_INT128__
 #define bide__add_ns     narrow_add_ns
 #define bide__elapsed_ns narrow_elapsed_ns
@@ -22,7 +22,7 @@
 #define bide__ticker     narrow_ticker
 #define bide__tick       narrow_tick
 #define bide__mulhi      narrow_mulhi
-#include "lib/time.h"
+#include "lib/ns.h"
 #undef bide__add_ns
 #undef bide__elapsed_ns
 #undef bide__clock

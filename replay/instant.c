@@ -1,7 +1,7 @@
 /* Points in time as logs and scripts write them. Nothing here depends on the
  * locale or the time zone of the machine. */
 
-#include "replay/time.h"
+#include "replay/instant.h"
 
 #include <stdio.h>
 

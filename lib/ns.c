@@ -4,7 +4,7 @@
  * infinite wait is then simply over the cap. Only multiplication and comparison
  * are used, which IEEE 754 defines to the bit, so that a simulation gives the
  * same numbers everywhere; pow() does not promise that. */
-#include "lib/time.h"
+#include "lib/ns.h"
 
 /* 2^63 as a double: the first value that does not fit an int64_t. */
 #define TOO_LARGE 9223372036854775808.0

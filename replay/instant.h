@@ -1,6 +1,6 @@
 /* Times in text. */
-#ifndef BIDE_REPLAY_TIME_H
-#define BIDE_REPLAY_TIME_H
+#ifndef BIDE_REPLAY_INSTANT_H
+#define BIDE_REPLAY_INSTANT_H
 
 #include <stdbool.h>
 #include <stddef.h>
