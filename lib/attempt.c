@@ -495,17 +495,16 @@ int64_t bide__hedge_due(struct bide__call *c, int64_t now)
 
 /* ===== ending ===== */
 
+/* So often a call goes to another server at once; then it waits like any other,
+ * in case they all only seem to be there. */
+enum { ELSEWHERE_MOST = 8 };
+
 /* Whether it was the only attempt that runs, and provably reached nobody. */
 static bool reached_nobody(const struct bide__call *c,
                            const struct bide__running *r,
                            const bide_outcome *out)
 {
-    bool transport = out->fault == BIDE_FAULT_DNS ||
-                     out->fault == BIDE_FAULT_CONNECT ||
-                     out->fault == BIDE_FAULT_RESET ||
-                     out->fault == BIDE_FAULT_TIMEOUT;
-    return c->dep->policy.gated && transport && out->not_processed &&
-           out->status == 0 && out->cls == BIDE_TRANSIENT &&
+    return c->dep->policy.gated && bide_outcome_unreached(out) &&
            c->n_running == 0 && r->attempt == c->attempts;
 }
 
@@ -525,7 +524,7 @@ static void tell_gate(const struct bide__call *c, const struct bide__running *r,
                       const bide_outcome *out, int64_t now)
 {
     struct bide__gate *gate = &c->dep->gate;
-    if (c->unreached && !out->elsewhere)
+    if (c->unreached && !c->elsewhere)
         bide__gate_missed(gate, &c->dep->policy, c->rng, r->knock, r->start_ns,
                           now);
     else if (out->cls == BIDE_SUCCESS || out->status != 0 ||
@@ -630,7 +629,8 @@ void bide__attempt_end(struct bide__call *c, const struct bide__running *r,
 {
     int64_t took = bide__elapsed_ns(r->start_ns, now);
     c->unreached = reached_nobody(c, r, out);
-    c->elsewhere = c->unreached && out->elsewhere;
+    c->elsewhere = c->unreached && out->elsewhere &&
+                   c->missed < ELSEWHERE_MOST;
     if (c->dep->policy.gated && (c->unreached || r->knock ||
                                  !bide__gate_calm(&c->dep->gate)))
         tell_gate(c, r, out, now);

@@ -47,7 +47,7 @@ static enum bide__endpoint_state state_of(struct endpoint *e, int64_t now)
     int64_t back = atomic_load(&e->back_ns);
     unsigned out = atomic_load(&e->ejected_by);
 
-    if (out & EJECTED_BY_HEALTH)
+    if (out & (EJECTED_BY_HEALTH | EJECTED_BY_SILENCE))
         return BIDE__ENDPOINT_DOWN;
     if (out & EJECTED_BY_BREAKER)
         return bide_dep_breaker(e->breaker, now) == BIDE_BREAKER_HALF_OPEN

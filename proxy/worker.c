@@ -13,6 +13,7 @@
 #include "proxy/access_log.h"
 #include "proxy/back/endpoint.h"
 #include "proxy/back/health.h"
+#include "proxy/back/knock.h"
 #include "proxy/back/link.h"
 #include "proxy/back/pool.h"
 #include "proxy/back/upstream.h"
@@ -185,6 +186,7 @@ static bool go_over(struct worker *w)
     attach_pools(w);
     retire_pools(w, old->generation);
     fine &= access_log_follow(w);
+    knock_follow(w);
     if (w->index == 0)
         fine &= health_follow(w);
     if (old->n_exchanges == 0)
@@ -323,6 +325,7 @@ void worker_free(struct worker *w)
             pool_retire(
                 &w->generation->upstreams[i]->endpoints[e].pools[w->index]);
     health_end_all(w);
+    knock_end_all(w);
     net_loop_done(&w->loop);
     free_lists(w);
     net_bufs_done(&w->bufs);

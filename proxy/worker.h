@@ -30,6 +30,7 @@ struct client;
 struct exchange;
 struct generation;
 struct health;
+struct knock;
 struct link;
 struct listen_sockets;
 struct listener;
@@ -88,6 +89,7 @@ struct worker {
     struct access_log *log; /* NULL: none */
     struct event_writer tell;
     struct health *checks; /* of the first worker */
+    struct knock *knocks;  /* at endpoints that accept no connections */
 
     pthread_t thread;
     atomic_bool ended; /* Threads: shared */

@@ -157,6 +157,11 @@ BIDE_API bide_outcome bide_classify(const bide_dep *dep,
  * knows that no byte was sent; a refused connection proves it by itself. */
 BIDE_API bide_outcome bide_outcome_errno(int err, bool not_sent);
 
+/* Returns whether the outcome proves that no server was reached: nothing was
+ * sent, because of dns, connect, reset or timeout. Policies that wait while that
+ * is so (unreachable.wait) go by this. */
+BIDE_API bool bide_outcome_unreached(const bide_outcome *outcome);
+
 /* Returns whether the method is idempotent by definition (RFC 9110): GET, HEAD,
  * OPTIONS, TRACE, PUT, DELETE. Methods are case-sensitive. */
 BIDE_API bool bide_method_idempotent(const char *method);

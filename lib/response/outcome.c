@@ -201,3 +201,13 @@ bide_outcome bide_outcome_errno(int err, bool not_sent)
     out.not_processed = not_sent || m.unsent;
     return out;
 }
+
+bool bide_outcome_unreached(const bide_outcome *outcome)
+{
+    bool transport = outcome->fault == BIDE_FAULT_DNS ||
+                     outcome->fault == BIDE_FAULT_CONNECT ||
+                     outcome->fault == BIDE_FAULT_RESET ||
+                     outcome->fault == BIDE_FAULT_TIMEOUT;
+    return transport && outcome->not_processed && outcome->status == 0 &&
+           outcome->cls == BIDE_TRANSIENT;
+}

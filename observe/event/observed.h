@@ -48,7 +48,7 @@ void bide__stats_add(bide_stats *to, const bide_stats *from);
     X(BIDE__ENDPOINT_WARMING, "warming", "back, with less than its share")     \
     X(BIDE__ENDPOINT_PROBED, "probed", "was taken out; tried with a few")      \
     X(BIDE__ENDPOINT_EJECTED, "ejected", "taken out after failures")           \
-    X(BIDE__ENDPOINT_DOWN, "down", "fails its health checks")                  \
+    X(BIDE__ENDPOINT_DOWN, "down", "fails its checks, or accepts no connections")\
     X(BIDE__ENDPOINT_DRAINING, "draining", "takes no new requests")
 
 enum bide__endpoint_state {

@@ -83,3 +83,12 @@ struct endpoint *endpoint_choose(struct upstream *u, unsigned w, uint64_t tried,
     *ret_held = pick.held;
     return e;
 }
+
+bool endpoint_elsewhere(const struct upstream *u)
+{
+    const struct choice c = { (struct upstream *)u, 0, 0 };
+    for (unsigned i = 0; i < u->n_endpoints; i++)
+        if (!is_out(&c, i))
+            return true;
+    return false;
+}

@@ -19,4 +19,8 @@ struct endpoint *endpoint_choose(struct upstream *u, unsigned w, uint64_t tried,
                                  bool sure, uint64_t *random, int64_t now_ns,
                                  bide_call *permit, bool *ret_held);
 
+/* Whether an endpoint is in use, so that an attempt that found nobody at its own
+ * may be made again at once. */
+bool endpoint_elsewhere(const struct upstream *u);
+
 #endif

@@ -38,7 +38,8 @@ struct endpoint {
 /* Why an endpoint gets no requests. */
 enum ejected_by {
     EJECTED_BY_BREAKER = 1, /* its own is open, or half-open */
-    EJECTED_BY_HEALTH = 2   /* its health checks fail */
+    EJECTED_BY_HEALTH = 2,  /* its health checks fail */
+    EJECTED_BY_SILENCE = 4  /* it accepts no connections (knock.h) */
 };
 
 /* ===== endpoint_address.c ===== */
@@ -65,5 +66,11 @@ bool endpoint_is_at(struct endpoint *e, const struct net_address *a);
  * when the last reason is gone. */
 bool endpoint_eject(struct endpoint *e, enum ejected_by why);
 void endpoint_restore(struct endpoint *e, enum ejected_by why, int64_t now_ns);
+
+/* Takes an endpoint out of use that accepts no connections; false if it was.
+ * That is no judgement, so it takes none of max_ejected's places: if all are
+ * out, one of them is tried all the same. It is back when it was found. */
+bool endpoint_missed(struct endpoint *e);
+void endpoint_found(struct endpoint *e, int64_t now_ns);
 
 #endif

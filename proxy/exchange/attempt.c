@@ -10,6 +10,7 @@
 #include "net/conn.h"
 #include "proxy/back/balance.h"
 #include "proxy/back/endpoint.h"
+#include "proxy/back/knock.h"
 #include "proxy/back/link.h"
 #include "proxy/back/pool.h"
 #include "proxy/back/service.h"
@@ -205,8 +206,28 @@ static void judge_endpoint(struct attempt *a, const bide_outcome *out)
     bide_call_end(&a->permit, now);
 }
 
+/* Nobody was at its endpoint. That is for the background to watch, and nothing
+ * that the endpoint's breaker has to judge; another endpoint may be there. */
+static void report_missed(struct attempt *a, const bide_outcome *out)
+{
+    struct endpoint *e = a->pool->endpoint;
+    bide_outcome missed = *out, seen = *out;
+    if (out->fault == BIDE_FAULT_CONNECT || out->fault == BIDE_FAULT_TIMEOUT)
+        knock_begin(worker_of(a), e);
+    missed.elsewhere = endpoint_elsewhere(e->upstream);
+    seen.cls = BIDE_IGNORED;
+    judge_endpoint(a, &seen);
+    exchange_report(a->ex, a, &missed);
+    attempt_move(a, ATTEMPT_JUDGED);
+}
+
 void attempt_report(struct attempt *a, const bide_outcome *out)
 {
+    if (a->pool && a->pool->endpoint->upstream->n_endpoints > 1 &&
+        bide_outcome_unreached(out)) {
+        report_missed(a, out);
+        return;
+    }
     bide_outcome seen = exchange_blame(a->ex, a, out);
     seen = bide__server_outcome(&seen, a->resp.status);
     judge_endpoint(a, &seen);
