@@ -185,6 +185,32 @@ static void unreached_elsewhere_goes_at_once(void **state)
          { 502 * MS, DONE(SUCCESS) });
 }
 
+/* Servers that are only said to be there do not make a call spin. */
+static void unreached_elsewhere_again_and_again_waits(void **state)
+{
+    bide_policy_conf conf = gate_conf();
+    bide_dep *dep = script_dep(&conf);
+    bide_call call;
+    bide_decision d;
+    int at_once = 0;
+
+    (void)state;
+    bide_call_begin(&call, dep, GET, 0);
+    for (;;) {
+        d = bide_call_next(&call, 0);
+        if (d.action != BIDE_TRY)
+            break;
+        at_once++;
+        bide_call_report(&call, d.attempt,
+                         &(bide_outcome){ UNCONNECTED, .elsewhere = true }, 0);
+    }
+    assert_int_equal(d.action, BIDE_WAIT);
+    assert_int_equal(d.reason, BIDE_BECAUSE_KNOCKING);
+    assert_int_equal(at_once, 9);
+    bide_call_end(&call, 0);
+    bide_dep_free(dep);
+}
+
 /* {outcome, made again?} What was not proven to have reached nobody is judged as
  * ever. */
 static void unreached_has_to_be_proven(void **state)
@@ -453,6 +479,7 @@ int main(void)
         cmocka_unit_test(unreached_for_too_long_is_unreachable),
         cmocka_unit_test(unreached_waits_within_the_deadline),
         cmocka_unit_test(unreached_elsewhere_goes_at_once),
+        cmocka_unit_test(unreached_elsewhere_again_and_again_waits),
         cmocka_unit_test(unreached_has_to_be_proven),
         cmocka_unit_test(unreached_is_harmless_to_repeat),
         cmocka_unit_test(unreached_with_one_attempt_is_the_end),
