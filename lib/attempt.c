@@ -322,6 +322,25 @@ static struct bide__answer_to_start ask_rest(struct bide__call *c, bool beside,
     return refused(BIDE_BECAUSE_BREAKER_OPEN);
 }
 
+/* Puts what the gate wants from attempts into the word that all of them read.
+ * Whoever clears it looks once more, in case that another thread has just found
+ * nobody there. */
+static void note_gate(bide_dep *dep)
+{
+    _Atomic uint32_t *mode = &dep->breaker.mode;
+    for (int again = 0; again < 2; again++) {
+        uint32_t want = bide__gate_busy(&dep->gate) ? BIDE__GATE_ASK : 0;
+        if (!bide__gate_calm(&dep->gate))
+            want |= BIDE__GATE_TELL;
+        uint32_t have = atomic_load(mode) & (BIDE__GATE_ASK | BIDE__GATE_TELL);
+        if (want & ~have)
+            atomic_fetch_or(mode, want);
+        if (!(have & ~want))
+            return;
+        atomic_fetch_and(mode, ~(have & ~want));
+    }
+}
+
 /* At the gate a call waits no longer than an attempt would still be worth
  * making. */
 static struct bide__answer_to_start wait_at_gate(const struct bide__call *c,
@@ -343,6 +362,8 @@ static struct bide__answer_to_start ask_gate(struct bide__call *c, bool beside,
     struct bide__gate_place place = { c->at_gate, c->gate_ticket };
     struct bide__gate_answer a =
         bide__gate_ask(&dep->gate, &dep->policy, c->rng, &place, now);
+    if (!bide__gate_busy(&dep->gate))
+        note_gate(dep);
     switch (a.verb) {
     case BIDE__GATE_GO:
         return admitted();
@@ -532,6 +553,7 @@ static void tell_gate(const struct bide__call *c, const struct bide__running *r,
         bide__gate_reached(gate, r->start_ns, now);
     else if (r->knock)
         bide__gate_unknock(gate, now);
+    note_gate(c->dep);
 }
 
 /* All the time it had was not enough. */

@@ -38,7 +38,8 @@ enum { BIDE__PROBES_MAX = 16 };
 
 struct bide__breaker {
     _Atomic uint64_t control;
-    _Atomic uint32_t mode;          /* a bide_breaker_mode, and NEAR */
+    _Atomic uint32_t mode;          /* a bide_breaker_mode, and flags: NEAR, and
+                                       those of the gate */
 
     _Alignas(64) _Atomic uint32_t reopenings; /* in a row */
     _Atomic uint64_t in_a_row;      /* failures: generation << 32 | count */
@@ -86,25 +87,36 @@ static inline uint8_t bide__breaker_era(uint16_t generation)
     return (uint8_t)generation;
 }
 
-/* Beside the mode: enough of the results are bad, only there are fewer than
- * min_calls. Then a success may be the result that opens it. */
-enum { BIDE__BREAKER_NEAR = 0x100 };
+/* Beside the mode, so that the usual call finds in one word that it has nothing
+ * to ask. NEAR: enough of the results are bad, only there are fewer than
+ * min_calls; then a success may be the result that opens it. The others say that
+ * attempts have to ask the gate, or only to tell it that they reached somebody
+ * (lib/attempt.c keeps them). */
+enum {
+    BIDE__BREAKER_NEAR = 0x100,
+    BIDE__GATE_ASK = 0x200,
+    BIDE__GATE_TELL = 0x400,
+    BIDE__MODE_FLAGS = 0x700
+};
 
 static inline bide_breaker_mode bide__breaker_mode(const struct bide__breaker *b)
 {
     return (bide_breaker_mode)(atomic_load_explicit(&b->mode,
                                                     memory_order_relaxed) &
-                               (BIDE__BREAKER_NEAR - 1));
+                               ~(uint32_t)BIDE__MODE_FLAGS);
 }
 
-/* True, at the cost of two loads, when an attempt has nothing to ask. */
+/* True, at the cost of two loads, when an attempt has nothing to ask, neither
+ * here nor at the gate. */
 static inline bool bide__breaker_idle(const struct bide__breaker *b,
                                       uint16_t *ret_generation)
 {
     uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
     *ret_generation = (uint16_t)(control >> 2 & 0x7fff);
+    uint32_t mode = atomic_load_explicit(&b->mode, memory_order_relaxed);
     return (control & 3) == BIDE_BREAKER_CLOSED &&
-           bide__breaker_mode(b) == BIDE_BREAKER_NORMAL;
+           (mode & ~(uint32_t)(BIDE__BREAKER_NEAR | BIDE__GATE_TELL)) ==
+               BIDE_BREAKER_NORMAL;
 }
 
 /* The same, and a success can change nothing either. */

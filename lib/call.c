@@ -19,6 +19,7 @@
 #include "lib/call.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "bide/error.h"
 #include "lib/blame.h"
@@ -586,6 +587,14 @@ static void set_rank(struct bide__call *c, const bide_op *op)
         c->is.rank = BIDE__RANK_LOW;
 }
 
+/* All that is smaller than a word, from `state` to `attempts`, at once. One by
+ * one, the compiler would read what is there first, and wait for it. */
+static void clear_flags(struct bide__call *c)
+{
+    enum { FROM = offsetof(struct bide__call, state) };
+    memset((char *)c + FROM, 0, offsetof(struct bide__call, attempts) - FROM);
+}
+
 void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
                      int64_t now_ns)
 {
@@ -606,12 +615,8 @@ void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
     c->at_ns = 0;
     c->attempts = op->attempts_made;
     c->missed = 0;
-    c->state = BIDE__READY;
+    clear_flags(c); /* BIDE__READY */
     c->reason = BIDE_BECAUSE_FIRST;
-    c->stopped_by = 0;
-    c->at_gate = c->held = c->again = c->unreached = c->elsewhere = 0;
-    c->n_running = 0;
-    c->is = (struct bide__traits){ 0 };
     set_op(c, op);
     c->is.nested = op->upstream_attempt != 0 &&
                     conf->nested == BIDE_NESTED_PASS;

@@ -423,8 +423,12 @@ int bide_dep_force_breaker(bide_dep *dep, bide_breaker_mode mode)
 {
     if (!dep || (unsigned)mode > BIDE_BREAKER_DRY_RUN)
         return BIDE_EINVAL;
-    atomic_store_explicit(&dep->breaker.mode, (uint32_t)mode,
-                          memory_order_release);
+    uint32_t was = atomic_load_explicit(&dep->breaker.mode,
+                                        memory_order_relaxed);
+    while (!atomic_compare_exchange_weak_explicit(
+        &dep->breaker.mode, &was, (was & BIDE__MODE_FLAGS) | (uint32_t)mode,
+        memory_order_release, memory_order_relaxed))
+        ;
     return 0;
 }
 

@@ -17,7 +17,6 @@ static inline bool bide__plain_start(struct bide__call *c, int64_t now)
 {
     struct bide__running *r = &c->running[0];
     if (!c->dep->policy.plain || c->attempts != 0 ||
-        bide__gate_busy(&c->dep->gate) ||
         !bide__breaker_idle(&c->dep->breaker, &r->generation))
         return false;
     r->start_ns = now;
@@ -40,7 +39,7 @@ static inline bool bide__plain_success(struct bide__call *c, int64_t now)
     if (!p->plain || c->attempts != 1 || c->state != BIDE__RUNNING ||
         r->probe >= 0 || took >= p->conf.breaker.slow_ns ||
         !bide__breaker_calm(&c->dep->breaker, &generation) ||
-        generation != r->generation || !bide__gate_calm(&c->dep->gate))
+        generation != r->generation)
         return false;
     bide__window_add(&c->lane->succeeded, bide__tick(p->breaker_ticks, now),
                      bide__breaker_era(generation));
