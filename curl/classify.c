@@ -132,7 +132,9 @@ static long tunnel_refusal(CURL *easy, CURLcode code)
 }
 
 /* The request has not been sent, and the status is not the server's. But the
- * proxy's status counts as if it were: 403 will not improve, 503 may. */
+ * proxy's status counts as if it were: 403 will not improve, 503 may. The proxy
+ * was there and worked, so this is no failure to connect, which would not count
+ * as an attempt. */
 static bide_outcome classify_refusal(const bide_dep *dep, CURL *easy,
                                      long status, const char *method)
 {
@@ -145,7 +147,7 @@ static bide_outcome classify_refusal(const bide_dep *dep, CURL *easy,
         .wall_s = bide_wall_s(),
     };
     bide_outcome out = bide_classify(dep, &r);
-    out.fault = BIDE_FAULT_CONNECT;
+    out.fault = BIDE_FAULT_OTHER;
     out.not_processed = true;
     out.status = 0;
     return out;

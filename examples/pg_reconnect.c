@@ -4,9 +4,10 @@
  *
  * Many threads work on a PostgreSQL database, each on a connection of its own.
  * When the database restarts they all lose it in the same moment, and would all
- * knock at the same door until it falls in again. Here they share a dependency
- * that lets AT_ONCE of them (4) try at once and has the others queue; those
- * that failed wait at home, each for a time of its own. */
+ * knock at the same door until it falls in again. Here they share a dependency.
+ * While nothing accepts a connection, one of them at a time finds out whether
+ * the database is back, for all of them. When it is, AT_ONCE of them (4) connect
+ * at once and the others queue. */
 #include <bide/bide.h>
 #include <bide/run.h>
 #include <libpq-fe.h>
@@ -87,7 +88,8 @@ static int make_database(unsigned at_once)
     conf.limits.in_flight = at_once; /* what the database gets to see */
     conf.limits.queue = THREADS;     /* the others stand in line ... */
     conf.limits.queue_timeout_ns = BIDE_MINUTE;
-    conf.attempts = 1000; /* ... and come back until it is there */
+    conf.unreachable.wait_ns = 5 * BIDE_MINUTE; /* ... until it is there */
+    conf.attempts = 1000; /* it accepts connections, but is still starting */
     conf.deadline_ns = 5 * BIDE_MINUTE;
     conf.backoff.base_ns = 50 * BIDE_MILLISECOND;
     conf.backoff.cap_ns = 2 * BIDE_SECOND;

@@ -44,11 +44,18 @@ void bide__breaker_init(struct bide__breaker *b, const struct bide__policy *p)
     atomic_init(&b->mode, (uint32_t)p->conf.breaker.mode);
 }
 
+/* Before jitter. */
+static int64_t most_open(const bide_breaker_conf *conf)
+{
+    return conf->open_max_ns > conf->open_ns ? conf->open_max_ns
+                                             : conf->open_ns;
+}
+
 int64_t bide__breaker_longest(const struct bide__policy *p)
 {
-    const bide_breaker_conf *conf = &p->conf.breaker;
-    return bide__add_ns(conf->open_max_ns,
-                        bide__scale_ns(conf->open_max_ns, conf->open_jitter));
+    int64_t most = most_open(&p->conf.breaker);
+    return bide__add_ns(most,
+                        bide__scale_ns(most, p->conf.breaker.open_jitter));
 }
 
 /* No longer than this policy would keep it open. */
@@ -102,8 +109,7 @@ static int64_t open_time(const struct bide__breaker_env *env, uint32_t again,
                          int64_t hint_ns)
 {
     const bide_breaker_conf *conf = &env->policy->conf.breaker;
-    int64_t most = conf->open_max_ns > conf->open_ns ? conf->open_max_ns
-                                                     : conf->open_ns;
+    int64_t most = most_open(conf);
     int64_t open = bide__grow_ns(conf->open_ns, conf->open_factor, again, most);
     if (hint_ns > open)
         open = hint_ns < most ? hint_ns : most;
@@ -276,6 +282,21 @@ static void report_probe(const struct bide__breaker_env *env, uint64_t control,
     else if (probes_seen(control) >= p->conf.breaker.probes)
         shift(env->breaker, &control,
               successor(control, BIDE_BREAKER_CLOSED, 0), t);
+}
+
+bool bide__breaker_is_sound(const struct bide__breaker *b)
+{
+    return state_of(atomic_load(&b->control)) <= BIDE_BREAKER_HALF_OPEN;
+}
+
+void bide__breaker_probe_anew(struct bide__breaker *b)
+{
+    uint64_t control = atomic_load(&b->control);
+    for (int i = 0; i < BIDE__PROBES_MAX; i++)
+        atomic_store(&b->probe[i], 0);
+    if (state_of(control) == BIDE_BREAKER_HALF_OPEN)
+        atomic_store(&b->control,
+                     successor(control, BIDE_BREAKER_HALF_OPEN, 0));
 }
 
 /* ===== the two verbs ===== */

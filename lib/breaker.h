@@ -192,6 +192,14 @@ bide__breaker_counted(const struct bide__breaker *b,
                       const struct bide__lane *lanes, uint16_t generation,
                       int64_t now);
 
+/* Whether the word can be a breaker's. Not everything that it cannot be is
+ * found: it is read from a file. */
+bool bide__breaker_is_sound(const struct bide__breaker *b);
+
+/* No probe is running, though some may have reported: probes begin anew, also
+ * where the last of them was killed before its transition. */
+void bide__breaker_probe_anew(struct bide__breaker *b);
+
 /* No attempt is running: frees the probes' places, and recomputes the sums of
  * the ring. The counts stay. In breaker_count.c. */
 void bide__breaker_reclaim(struct bide__breaker *b,

@@ -199,8 +199,7 @@ void bide__breaker_start_counts(const struct bide__breaker_env *env,
 void bide__breaker_reclaim(struct bide__breaker *b,
                            const struct bide__policy *p)
 {
-    for (int i = 0; i < BIDE__PROBES_MAX; i++)
-        atomic_store(&b->probe[i], 0);
+    bide__breaker_probe_anew(b);
     if (p->conf.breaker.kind != BIDE_BREAKER_COUNT)
         return;
     uint64_t sums = generation_of_sums(atomic_load(&b->ring_sums))

@@ -204,6 +204,7 @@ static void start_state(bide_dep *dep)
 static void reclaim_state(bide_dep *dep)
 {
     bide__breaker_reclaim(&dep->breaker, &dep->policy);
+    memset(&dep->gate, 0, sizeof dep->gate); /* the next call finds out */
     bide__budget_reclaim(&dep->budget, &dep->policy);
     bide__spend_recount(&dep->hedge_spend);
     atomic_store(&dep->places.used, 0);
@@ -230,7 +231,8 @@ static int join_state(bide_dep *dep)
     bool fits = dep->stamp == stamp_of(&dep->policy);
     if (dep->stamp == 0)
         start_state(dep);
-    else if (fits && dep->breaker.ring_at != ring_place(&dep->policy.conf))
+    else if (fits && (dep->breaker.ring_at != ring_place(&dep->policy.conf) ||
+                      !bide__breaker_is_sound(&dep->breaker)))
         return BIDE_ESTATE; /* damaged */
     else if (fits && dep->host.alone)
         reclaim_state(dep);

@@ -204,7 +204,7 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
     X("breaker.open_max", breaker.open_max_ns,                                 \
       TAKES_DURATION_FROM(1, ms, 24, h),                                       \
       "The longest that reopenings and hints make it stay open, before "       \
-      "jitter; never under breaker.open.")                                                               \
+      "jitter; never under breaker.open.")                                       \
     X("breaker.probes", breaker.probes, TAKES_COUNT(1, 16),                    \
       "Attempts that a half-open breaker lets through; that many successes "   \
       "close it.")                                                             \

@@ -15,8 +15,14 @@ ROW = re.compile(r"^\| `([a-z_.]+)` \| \w+ \| `([^`]*)` \| (.*?) \| (.*?) \|$")
 BLOCK = re.compile(r"^\*[a-z_.]+\*\n(?:\t.*\n)+\n?", re.M)
 
 
+def emphasized(text):
+    """`code` as scdoc has it inside a paragraph."""
+    return re.sub(r"`([^`]*)`", lambda m: f"_{m[1].replace('_', chr(92) + '_')}_",
+                  text)
+
+
 def paragraph(key, default, takes, text):
-    line = f"{text} Expected: {takes}. Default: {default}."
+    line = emphasized(f"{text} Expected: {takes}. Default: {default}.")
     body = textwrap.wrap(line, 76, break_long_words=False, break_on_hyphens=False)
     return f"*{key}*\n" + "".join(f"\t{part}\n" for part in body) + "\n"
 

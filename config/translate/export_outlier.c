@@ -83,7 +83,9 @@ static void ejection(const bide_breaker_conf *b, struct bide__json *j)
                              b->kind == BIDE_BREAKER_TIME ? b->window_ns
                                                           : 10 * BIDE_SECOND);
     bide__put_proto_duration(j, "base_ejection_time", b->open_ns);
-    bide__put_proto_duration(j, "max_ejection_time", b->open_max_ns);
+    bide__put_proto_duration(j, "max_ejection_time",
+                             b->open_max_ns > b->open_ns ? b->open_max_ns
+                                                         : b->open_ns);
     bide__put_proto_duration(j, "max_ejection_time_jitter",
                              share(b->open_ns, b->open_jitter));
     bide__json_integer(j, "max_ejection_percent", 100);

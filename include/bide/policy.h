@@ -264,7 +264,7 @@ typedef struct bide_backoff_part {
 
 #define BIDE_BACKOFF_PART_INIT                                                 \
     {                                                                          \
-        BIDE_SAME, (double)BIDE_SAME, BIDE_SAME, { 0, { 0 } }                  \
+        BIDE_SAME, -1.0, BIDE_SAME, { 0, { 0 } }                               \
     }
 
 /* What is known when a wait is computed. Threads: owned. */

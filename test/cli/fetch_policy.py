@@ -84,13 +84,17 @@ def judged(fault):
 
 def not_sent(fault):
     """A POST that cannot have arrived is retried without a key."""
-    for name in ("closed",):
-        code, made = t.summary("-d x", fault.url("200", name))
-        t.same(f"POST to {name}", (code, made["reason"], made["attempts"]),
-               (7, "attempts", 4))
-    code, _, err = t.fetch("-d x", fault.url("200", "closed"))
+    url = fault.url("200", "closed")
+    retries = "-d x --attempts 4 --base 1ms --set unreachable.wait=none"
+    code, made = t.summary(retries, url)
+    t.same("POST to a closed port", (code, made["reason"], made["attempts"]),
+           (7, "attempts", 4))
+    code, _, err = t.fetch(retries, url)
     tap.case("it is said how it failed", "onnect" in err and
              "4 attempts" in err, err)
+    code, made = t.summary("-d x --set unreachable.wait=500ms", url)
+    t.same("while nobody is there it waits", (code, made["reason"]),
+           (7, "unreachable"))
 
 
 def nested(fault):

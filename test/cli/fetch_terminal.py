@@ -113,7 +113,7 @@ def bars(runs):
         re.search(r"[━─]+  2 of 3  .*1 failed", b) for b in drawn(text)), text)
     _, text = runs["wait"]
     tap.case("a wait is counted down",
-             re.search(r"file  503: attempt 2 of 4 in [01]\.\ds", plain(text)),
+             re.search(r"file  503: attempt 2 of 10 in [01]\.\ds", plain(text)),
              text)
     tap.case("more than one attempt is told", ", 2 attempts\n" in shown(text),
              text)
@@ -134,7 +134,7 @@ def no_bars(fault, runs):
     _, text = runs["explain"]
     tap.case("--explain has colours on a terminal", "\033[33m" in text, text)
     tap.case("--explain and a bar do not mix", shown(text).startswith(
-        "→ attempt 1 of 4 (first)\n← 503: transient\n  wait "), shown(text))
+        "→ attempt 1 of 10 (first)\n← 503: transient\n  wait "), shown(text))
 
 
 def main():

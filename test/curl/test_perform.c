@@ -132,6 +132,7 @@ static void perform_post_that_was_not_sent_is_retried(void **state)
 {
     (void)state;
     bide_policy_conf conf = quick();
+    conf.unreachable.wait_ns = 0;
     bide_dep *dep = dep_of(&conf);
     int ports[] = { server.closed, server.reset };
     for (size_t i = 0; i < COUNT(ports); i++) {
@@ -152,6 +153,31 @@ static void perform_post_that_was_not_sent_is_retried(void **state)
         }
         exchange_done(&x);
     }
+    bide_dep_free(dep);
+}
+
+/* While nobody is there, a call knocks instead of using up its attempts. */
+static void perform_unreachable_waits_and_says_so(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = quick();
+    conf.attempts = 2;
+    conf.unreachable.wait_ns = 500 * MS;
+    conf.unreachable.knock_ns = 32 * MS;
+    bide_dep *dep = dep_of(&conf);
+    struct exchange x;
+    char url[128];
+    snprintf(url, sizeof url, "http://127.0.0.1:%d/", server.closed);
+    exchange_to(&x, url);
+    curl_easy_setopt(x.easy, CURLOPT_POSTFIELDS, "pay=1");
+    assert_int_equal(bide_curl_perform(dep, x.easy, &x.opts),
+                     CURLE_COULDNT_CONNECT);
+    assert_int_equal(x.result.reason, BIDE_BECAUSE_UNREACHABLE);
+    bide_stats s;
+    bide_dep_stats(dep, bide_now_ns(), &s);
+    assert_true(s.unreached > 0);
+    assert_int_equal(s.attempts, 0);
+    exchange_done(&x);
     bide_dep_free(dep);
 }
 
@@ -305,6 +331,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(perform_failures_are_retried_where_it_does_no_harm),
         cmocka_unit_test(perform_post_that_was_not_sent_is_retried),
+        cmocka_unit_test(perform_unreachable_waits_and_says_so),
         cmocka_unit_test(perform_kept_connection_that_breaks_counts_as_sent),
         cmocka_unit_test(perform_throttled_with_each_hint_waits_as_told),
         cmocka_unit_test(perform_hinted_wait_is_waited),

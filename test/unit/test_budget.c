@@ -157,6 +157,7 @@ static void budget_window_deposits_only_first_successes(void **state)
 static void budget_window_usual_call_deposits_too(void **state)
 {
     bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
+    conf.budget.ratio = 0.1;
     bide_dep *dep = new_dep(&conf);
     (void)state;
     assert_true(dep->policy.plain);

@@ -382,6 +382,58 @@ static void shared_ring_is_summed_up_when_alone(void **state)
     close(fd);
 }
 
+/* ===== damage ===== */
+
+static bool tries(bide_dep *dep, int64_t now)
+{
+    bide_call call;
+    bide_call_begin(&call, dep, &(bide_op){ .idempotent = true }, now);
+    bool tried = bide_call_next(&call, now).action == BIDE_TRY;
+    bide_call_end(&call, now);
+    return tried;
+}
+
+static void regress_shared_breaker_in_no_state_is_refused(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = small_conf();
+    int fd = new_file(&conf);
+    struct side a, b = { .fd = fd };
+    bide_dep *dep = join(&a, fd, &conf, false), *late = NULL;
+    atomic_store(&dep->breaker.control, INT64_MAX); /* state 3 */
+    assert_int_equal(try_join(&b, fd, &conf, true, &late), BIDE_ESTATE);
+    close(fd);
+}
+
+/* The last probe has reported, and was killed before it closed the breaker. */
+static void regress_shared_probes_begin_anew_when_alone(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = small_conf();
+    int fd = new_file(&conf);
+    struct side a, b;
+    bide_dep *dep = join(&a, fd, &conf, false);
+    atomic_store(&dep->breaker.control,
+                 (uint64_t)conf.breaker.probes << 17 | BIDE_BREAKER_HALF_OPEN);
+    assert_false(tries(dep, 100 * S));
+    assert_true(tries(join(&b, fd, &conf, true), 100 * S));
+    close(fd);
+}
+
+static void regress_shared_gate_is_open_when_alone(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = small_conf();
+    int fd = new_file(&conf);
+    struct side a, b;
+    bide_dep *dep = join(&a, fd, &conf, false);
+    atomic_store(&dep->gate.control, UINT64_C(4) * S | BIDE__GATE_SHUT);
+    atomic_store(&dep->gate.knock_at_ns, INT64_MAX);
+    assert_false(tries(dep, 100 * S));
+    assert_true(tries(join(&b, fd, &conf, true), 100 * S));
+    close(fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +449,9 @@ int main(void)
         cmocka_unit_test(shared_places_of_the_dead_return_when_alone),
         cmocka_unit_test(shared_unit_of_the_dead_returns_when_alone),
         cmocka_unit_test(shared_ring_is_summed_up_when_alone),
+        cmocka_unit_test(regress_shared_breaker_in_no_state_is_refused),
+        cmocka_unit_test(regress_shared_probes_begin_anew_when_alone),
+        cmocka_unit_test(regress_shared_gate_is_open_when_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
