@@ -122,7 +122,8 @@ static void put_caller(struct bide__json *j, const struct sim_caller_result *c)
     bide__json_text(j, "policy", c->policy);
     bide__json_flag(j, "is_fleet", c->is_fleet);
     bide__json_integer(j, "calls", (int64_t)t->calls);
-    bide__json_integer(j, "attempts", (int64_t)t->attempts);
+    bide__json_integer(j, "attempts", (int64_t)sim_reached(t));
+    bide__json_integer(j, "unreached", (int64_t)t->unreached);
     bide__json_integer(j, "retries", (int64_t)t->retries);
     bide__json_integer(j, "hedges", (int64_t)t->hedges);
     bide__json_integer(j, "hedge_wins", (int64_t)t->hedge_wins);

@@ -106,7 +106,7 @@ static void count_attempt(struct sim_caller *c, const struct sim_call *call,
 {
     struct sim_caller_totals *t = &c->metrics.total;
     t->attempts++;
-    if (d->attempt == 1)
+    if (d->attempt == 1 || call->again)
         return;
     if (c->sender.hedges) {
         t->hedges++;
@@ -114,7 +114,7 @@ static void count_attempt(struct sim_caller *c, const struct sim_call *call,
     }
     t->retries++;
     if (!call->waiting) /* it starts at once */
-        count_wait(c, d->attempt - 1, 0);
+        count_wait(c, sim_call_counted(call) - 1, 0);
 }
 
 static uint32_t choose_server(struct sim_caller *c, const struct sim_world *w,
@@ -137,6 +137,7 @@ static void launch(struct sim_caller *c, struct sim_world *w, uint32_t slot,
     uint32_t i = call->n_running++;
     call->running[i] = d->attempt;
     count_attempt(c, call, d);
+    call->again = false;
     if (c->on_try)
         c->on_try(c->self, w, dep_of(c, call), d);
     if (call->sampled)
@@ -222,7 +223,7 @@ static void set_wait(struct sim_caller *c, struct sim_world *w, uint32_t slot,
     bool backs_off = d->reason == BIDE_BECAUSE_BACKOFF ||
                      d->reason == BIDE_BECAUSE_HINT;
     if (backs_off && !call->waiting)
-        count_wait(c, bide_call_attempts(&call->call), d->at_ns - w->now_ns);
+        count_wait(c, sim_call_counted(call), d->at_ns - w->now_ns);
     set_waiting(c, call, backs_off);
     bool queues = d->reason == BIDE_BECAUSE_QUEUED;
     if (queues && !call->queued)
@@ -282,7 +283,7 @@ uint32_t sim_caller_begin(struct sim_caller *c, struct sim_world *w,
     call->wake_ns = -1;
     call->n_running = 0;
     call->last = SIM_SAID_OK;
-    call->waiting = call->queued = call->hinted = false;
+    call->waiting = call->queued = call->again = call->hinted = false;
     call->serves = job != NULL;
     call->sampled = c->marks && sim_marks_has(c->marks, client);
     call->key_came_along = job && job->key_came_along;

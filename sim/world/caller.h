@@ -52,6 +52,8 @@ struct sim_call {
     uint8_t last;        /* kind of the last response */
     bool waiting : 1;    /* in backoff */
     bool queued : 1;     /* for a place in flight */
+    bool again : 1;      /* the last attempt found nobody: the next one stands
+                          * for it */
     bool sampled : 1;    /* its marks are kept */
     bool hinted : 1;     /* by the last response */
     bool serves : 1;     /* a request of another caller ... */
@@ -147,6 +149,12 @@ static inline int sim_call_find(const struct sim_call *call, uint32_t attempt)
         if (call->running[i] == attempt)
             return i;
     return -1;
+}
+
+/* Attempts of a call, but for those that found nobody. */
+static inline uint32_t sim_call_counted(const struct sim_call *call)
+{
+    return bide_call_attempts(&call->call) - bide_call_missed(&call->call);
 }
 
 enum { SIM_CALL_LINES = 3 }; /* all that most calls need */

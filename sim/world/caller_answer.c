@@ -43,6 +43,16 @@ static void judge_server(struct sim_caller *c, const struct sim_world *w,
     sim_balancer_ended(c->balancer, call->choice, attempt, &seen, w->now_ns);
 }
 
+static void report_to_engine(struct sim_caller *c, struct sim_call *call,
+                             uint32_t attempt, const bide_outcome *out,
+                             int64_t now)
+{
+    uint32_t before = bide_call_missed(&call->call);
+    bide_call_report(&call->call, attempt, out, now);
+    call->again = bide_call_missed(&call->call) != before;
+    c->metrics.total.unreached += call->again;
+}
+
 static void report(struct sim_caller *c, struct sim_world *w, uint32_t slot,
                    int i, const struct sim_answer *a)
 {
@@ -63,12 +73,13 @@ static void report(struct sim_caller *c, struct sim_world *w, uint32_t slot,
     sim_caller_drop(c, slot, i);
     if (call->sampled)
         sim_marks_ended(c->marks, slot, attempt, mark_of(a->kind), w->now_ns);
-    c->metrics.total.hedge_wins +=
-        c->sender.hedges && attempt > 1 && out.cls == BIDE_SUCCESS;
+    c->metrics.total.hedge_wins += c->sender.hedges &&
+                                   out.cls == BIDE_SUCCESS &&
+                                   attempt - bide_call_missed(&call->call) > 1;
     if (c->balancer)
         judge_server(c, w, call, attempt, a->kind);
     sim_caller_lend_luck(c, call, 1 << 8);
-    bide_call_report(&call->call, attempt, &out, w->now_ns);
+    report_to_engine(c, call, attempt, &out, w->now_ns);
     if (out.cls == BIDE_SUCCESS) /* the engine's answer is known */
         sim_caller_finish(c, w, slot, &done);
     else

@@ -41,13 +41,19 @@ static uint64_t unfinished(const struct sim_record *rec, uint32_t fleet)
     return sim_caller_older(&rec->build->fleet_callers[fleet], before);
 }
 
+static double reached(const struct sim_record *rec, uint32_t i)
+{
+    return (double)(sim_reached(&rec->result->callers[i].total) -
+                    sim_reached(&rec->warm.callers[i]));
+}
+
 static struct sums count(const struct sim_record *rec, uint32_t i)
 {
     const struct sim_caller_totals *t = &rec->result->callers[i].total;
     const struct sim_caller_totals *warm = &rec->warm.callers[i];
     return (struct sums){
         .calls = (double)(t->calls - warm->calls),
-        .attempts = (double)(t->attempts - warm->attempts),
+        .attempts = reached(rec, i),
         .hedges = (double)(t->hedges - warm->hedges),
         .good = (double)(t->successes - warm->successes),
         .bad = (double)(t->failures - warm->failures),
@@ -163,14 +169,10 @@ static double most_attempts(const struct sim_record *rec)
     double most = 0, *sent = sim_new(m->n_services, sizeof *sent);
     uint32_t n = 0;
     for (uint32_t i = 0; i < m->n_fleets; i++, n++)
-        sent[m->fleets[i].service] +=
-            (double)(rec->result->callers[n].total.attempts -
-                     rec->warm.callers[n].attempts);
+        sent[m->fleets[i].service] += reached(rec, n);
     for (uint32_t i = 0; i < m->n_services; i++)
         for (uint32_t e = 0; e < m->services[i].n_edges; e++, n++)
-            sent[m->services[i].edges[e].service] +=
-                (double)(rec->result->callers[n].total.attempts -
-                         rec->warm.callers[n].attempts);
+            sent[m->services[i].edges[e].service] += reached(rec, n);
     for (uint32_t i = 0; i < m->n_services; i++)
         most = sent[i] > most ? sent[i] : most;
     free(sent);
@@ -189,8 +191,8 @@ static double peak(const struct sim_record *rec)
         double here = (double)(b->arrived[i] - (i ? b->arrived[i - 1] : 0));
         most = here > most ? here : most;
     }
-    double all = (double)(b->arrived[b->n - 1] -
-                          (first ? b->arrived[first - 1] : 0));
+    double all =
+        (double)(b->arrived[b->n - 1] - (first ? b->arrived[first - 1] : 0));
     return by(most * (b->n - first), all);
 }
 

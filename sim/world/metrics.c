@@ -10,6 +10,6 @@ void sim_metrics_restart(struct sim_metrics *m)
 double sim_metrics_amplification(const struct sim_metrics *m)
 {
     return m->total.calls
-               ? (double)m->total.attempts / (double)m->total.calls
+               ? (double)sim_reached(&m->total) / (double)m->total.calls
                : 0;
 }

@@ -20,7 +20,7 @@ struct sim_metrics {
 /* Resets the totals and latencies, at the end of the warm-up. */
 void sim_metrics_restart(struct sim_metrics *m);
 
-/* Attempts per call; 0 before the first. */
+/* Attempts that reached the service, per call; 0 before the first. */
 double sim_metrics_amplification(const struct sim_metrics *m);
 
 #endif

@@ -84,7 +84,12 @@ struct sim_beats {
 };
 
 struct sim_caller_totals {
-    uint64_t calls, attempts, retries, hedges, hedge_wins;
+    uint64_t calls;
+    uint64_t attempts;  /* begun */
+    uint64_t unreached; /* of those, that found nobody and cost nothing, as
+                           bide_stats has it: no work for the service, and no
+                           part of the amplification */
+    uint64_t retries, hedges, hedge_wins;
     uint64_t successes, failures, timeouts;
     uint64_t by_reason[BIDE_N_REASONS]; /* calls by the reason of their end */
     uint64_t unfinished;                /* in progress at the end of the run */
@@ -92,6 +97,12 @@ struct sim_caller_totals {
                                          * of a call, before the second ...; the
                                          * last: before all later ones */
 };
+
+/* Attempts that reached the service. */
+static inline uint64_t sim_reached(const struct sim_caller_totals *t)
+{
+    return t->attempts - t->unreached;
+}
 
 /* The figures of the table; for the whole model, over all fleets, and for each
  * fleet by itself. NaN if there is no value (no calls; no fault to recover
@@ -101,7 +112,7 @@ enum sim_figure {
     SIM_FIG_SUCCESS,       /* share of the calls (see the top) that succeeded */
     SIM_FIG_FAILURES,      /* share that failed */
     SIM_FIG_UNFINISHED,    /* share that should have ended, and has not */
-    SIM_FIG_ATTEMPTS,      /* a second */
+    SIM_FIG_ATTEMPTS,      /* a second, but for those that found nobody */
     SIM_FIG_AMPLIFICATION, /* attempts at the services that fleets call, per call
                             * of the fleets */
     SIM_FIG_DEEPEST,       /* attempts at the most called service, likewise */

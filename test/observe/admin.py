@@ -145,6 +145,32 @@ def breaker(p, name):
     return next(d for d in state["deps"] if d["name"] == name)["breaker"]["state"]
 
 
+def retries_on(p, name):
+    state = json.loads(p.ask("/api/state")[1])
+    return next(d for d in state["deps"] if d["name"] == name)["retries_on"]
+
+
+def retries_switch(p, without):
+    path = "/api/deps/mail/retries/"
+    good = {"Authorization": f"Bearer {TOKEN}"}
+    case("retries are on", retries_on(p, "mail") is True)
+    case("they are not turned off without a token",
+         p.ask(path + "off", "POST")[0] == 401 and
+         without.ask(path + "off", "POST", **good)[0] == 403 and
+         retries_on(p, "mail") and retries_on(without, "mail"))
+    case("with it they are", p.ask(path + "off", "POST", **good)[0] == 200 and
+         retries_on(p, "mail") is False)
+    case("those of others stay on", retries_on(p, "payments") is True)
+    case("a word that is neither is 400, and changes nothing",
+         p.ask(path + "maybe", "POST", **good)[0] == 400 and
+         retries_on(p, "mail") is False)
+    case("they can be turned on again",
+         p.ask(path + "on", "POST", **good)[0] == 200 and
+         retries_on(p, "mail") is True)
+    case("of an unknown dependency there are none", p.ask(
+        "/api/deps/x/retries/off", "POST", **good)[0] == 409)
+
+
 def actions(p, without):
     path = "/api/deps/mail/breaker/forced_open"
     good = {"Authorization": f"Bearer {TOKEN}"}
@@ -596,6 +622,7 @@ calm = Program("--calm")
 paths(live)
 stream(live)
 who_may_ask(live)
+retries_switch(live, calm)
 actions(live, calm)
 hostile(live)
 many_streams(live)

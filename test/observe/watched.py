@@ -46,10 +46,11 @@ class Quiet(http.server.BaseHTTPRequestHandler):
 class Origin(Quiet):
     """Answers with the next status of the list, else 200; says what traceparent
     came."""
-    answers, always, heard = [], None, None
+    answers, always, heard, served = [], None, None, 0
 
     def do_GET(self):
         Origin.heard = self.headers
+        Origin.served += 1
         status = self.always or (self.answers.pop(0) if self.answers else 200)
         self.say(status, (self.headers.get("Traceparent") or "none").encode())
 
@@ -337,6 +338,23 @@ def asked_again(commands):
              (command, p.stdout, p.stderr))
 
 
+def retries_switch(s, auth):
+    path = "/api/deps/pay/default/retries/"
+    case("retries are turned off", s.get(path + "off", s.admin, "POST", **auth)[0]
+         == 200 and s.state()["deps"][0]["retries_on"] is False)
+    Origin.always = 503
+    seen = Origin.served
+    s.get("/once")
+    once = Origin.served - seen
+    refused = until(lambda: [d for d in s.state()["decisions"]
+                             if d["operation"] == "GET /once"])
+    Origin.always = None
+    case("then a request is tried once", once == 1 and refused
+         and refused[-1]["reason"] == "retries_off", (once, refused))
+    case("and turned on again", s.get(path + "on", s.admin, "POST", **auth)[0]
+         == 200 and s.state()["deps"][0]["retries_on"] is True)
+
+
 def actions(s):
     path = "/api/deps/pay%2Fdefault/breaker/"
     auth = {"Authorization": f"Bearer {TOKEN}"}
@@ -371,6 +389,7 @@ def actions(s):
          and until(lambda: s.get("/fine")[0] == 200), answer)
     case("and let go", s.get(path + "normal", s.admin, "POST", **auth)[0] == 200
          and s.get("/fine")[0] == 200)
+    retries_switch(s, auth)
     s.more = '    other: { endpoints: ["http://127.0.0.1:1"] }\n'
     s.write()
     case("a reload is done", s.get("/api/reload", s.admin, "POST", **auth)[0] == 200)

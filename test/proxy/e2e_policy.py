@@ -210,6 +210,29 @@ def not_sent():
         o.stop()
 
 
+def unreachable():
+    """By default, what reaches nobody waits for somebody, and costs no attempt."""
+    short = FAST + ", attempts: 2, unreachable: { wait: 50ms }"
+    with proxied(fault.ports["closed"], policy=short) as p:
+        for method in ("GET", "POST"):
+            status, head, body = p.request(method, "/", b"x")
+            tap.case(f"{method} that reaches nobody is given up after a while",
+                     (status, head["x-bide-reason"]) == (503, "unreachable") and
+                     "retry-after" in head, (status, head, body))
+    port = free_port()
+    with proxied(port, policy=FAST + ", attempts: 2, unreachable: { wait: 1m }",
+                 more="  admin: 127.0.0.1:0\n") as p:
+        c = connect(p)
+        c.send(get("/", b"Content-Length: 2\r\n", b"POST") + b"hi")
+        until(lambda: attempts_of(p) > 2)
+        o = Origin(says(ok()), port)
+        a = Answer(c)
+        tap.case("one that waits is sent once somebody is there, and costs no "
+                 "attempt", a.status == 200 and o.bodies == [b"hi"] and
+                 int(a.fields["x-bide-attempts"]) > 2, (a, o.bodies))
+        o.stop()
+
+
 def overrides():
     for trusted, attempts in (("", "4"), ("  trusted: [127.0.0.0/8]\n", "2")):
         with proxied(fault.ports["http"], more=trusted) as p:
@@ -421,5 +444,5 @@ def breakers():
             [200] * 5))
 
 
-run(rows, bodies, not_sent, overrides, keys, hints, deadlines, nested, hedges,
-    hedges_in_line, breakers)
+run(rows, bodies, not_sent, unreachable, overrides, keys, hints, deadlines,
+    nested, hedges, hedges_in_line, breakers)

@@ -196,20 +196,45 @@ static void one_shard_down_hits_its_clients(void **state)
 
 /* A crash breaks connections, or refuses them. Refused ones were never sent, and
  * may be tried again even if twice would do harm. */
+static void crash_of_non_idempotent(struct bed *bed)
+{
+    bed_init(bed);
+    bed->policies[0].conf.attempts = 2;
+    bed->fleets[0].repeat = SIM_NOT_IDEMPOTENT;
+    bed->services[0].time = sim_constant(250 * BIDE_MILLISECOND);
+    bed->model.n_faults = 1;
+    bed->faults[0].kind = SIM_CRASH;
+}
+
 static void crash_lets_what_was_not_sent_be_retried(void **state)
 {
     struct bed bed;
     (void)state;
-    bed_init(&bed);
-    bed.policies[0].conf.attempts = 2;
-    bed.fleets[0].repeat = SIM_NOT_IDEMPOTENT;
-    bed.services[0].time = sim_constant(250 * BIDE_MILLISECOND);
-    bed.model.n_faults = 1;
-    bed.faults[0].kind = SIM_CRASH;
+    crash_of_non_idempotent(&bed);
+    bed.policies[0].conf.unreachable.wait_ns = 0;
     struct sim_result *r = bed_run(&bed);
     const struct sim_caller_totals *t = &r->callers[0].total;
     assert_int_equal(t->by_reason[BIDE_BECAUSE_NOT_IDEMPOTENT], 2);
     assert_int_equal(t->retries, 20);
+    assert_int_equal(t->unreached, 0);
+    sim_result_free(r);
+}
+
+/* Calls that meet nobody wait until somebody is back. That takes a few knocks,
+ * and no retries. */
+static void crash_makes_calls_wait(void **state)
+{
+    struct bed bed;
+    (void)state;
+    crash_of_non_idempotent(&bed);
+    struct sim_result *r = bed_run(&bed);
+    const struct sim_caller_totals *t = &r->callers[0].total;
+    assert_int_equal(t->by_reason[BIDE_BECAUSE_NOT_IDEMPOTENT], 2);
+    assert_int_equal(t->failures, 2);
+    assert_int_equal(t->retries, 0);
+    assert_in_range(t->unreached, 2, 20);
+    assert_int_equal(sim_reached(t), t->calls);
+    assert_true(r->figure[SIM_FIG_AMPLIFICATION] == 1);
     sim_result_free(r);
 }
 
@@ -223,6 +248,7 @@ int main(void)
         cmocka_unit_test(partition_from_one_fleet_spares_the_other),
         cmocka_unit_test(one_shard_down_hits_its_clients),
         cmocka_unit_test(crash_lets_what_was_not_sent_be_retried),
+        cmocka_unit_test(crash_makes_calls_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ static const struct lesson lessons[] = {
     { "rolling-restart", "no retries", SIM_FIG_FAILURES, 0.03, 0.07 },
     { "rolling-restart", "ejection", SIM_FIG_FAILURES, 0.002, 0.012 },
     { "rolling-restart", "retries", SIM_FIG_FAILURES, 0, 0.0018 },
-    { "rolling-restart", "retries", SIM_FIG_AMPLIFICATION, 1.03, 1.1 },
+    { "rolling-restart", "retries", SIM_FIG_AMPLIFICATION, 1, 1.015 },
     { "rolling-restart", "bide", SIM_FIG_FAILURES, 0, 0.0018 },
     { "rolling-restart", "bide", SIM_FIG_AMPLIFICATION, 1, 1.015 },
 

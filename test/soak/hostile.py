@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """hostile.py PORT ADMIN CLIENTS: so many clients who mean harm, each in all the ways
-that test/proxy/attack knows, one after the other, until standard input ends. Then a
-line of JSON says how often each was tried."""
+that test/proxy/attack knows, one after the other, until standard input ends and each
+has been tried. Then a line of JSON says how often."""
 import asyncio
 import collections
 import json
@@ -165,6 +165,8 @@ async def main(port, admin, clients):
     await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
     await reader.read()
+    while len(tried) < len(WAYS):
+        await asyncio.sleep(0.05)
     for task in tasks:
         task.cancel()
     print(json.dumps(tried))

@@ -15,7 +15,8 @@ from fault import Fault  # noqa: F401 (for the tests)
 
 BIDE = os.path.abspath(sys.argv[1])
 FAST = "backoff: { base: 1ms, cap: 2ms }"
-OPEN = FAST + ", budget: { kind: off }, breaker: { kind: off }"
+OPEN = (FAST + ", budget: { kind: off }, breaker: { kind: off }, "
+        "unreachable: { wait: none }")
 work = tempfile.TemporaryDirectory()
 
 

@@ -183,7 +183,24 @@ async function actions(page, program) {
   check('and shows', (await until(async () => (await text(page, '[data-test=breaker] .value')) === 'open')) >= 0);
   const says = await text(page, '[data-test=breaker] .sub');
   check('and that it was forced', says.startsWith('forced: every call is refused'), says);
+  await retriesSwitch(page, program);
   await go(page, 'payments');
+}
+
+/** On the page of `mail`: off, with the token, and on again. */
+async function retriesSwitch(page, program) {
+  const on = async () => (await state(program.url)).deps.find((d) => d.name === 'mail').retries_on;
+  const button = () => text(page, '[data-test=retries]');
+  check('a button offers to turn retries off', (await button()) === 'retries off' && (await on()) === true, await button());
+  for (const to of [false, true]) {
+    await page.click('[data-test=retries]');
+    await page.fill('input[type=password]', TOKEN);
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('dialog', { state: 'detached' });
+    check(`retries are turned ${to ? 'on again' : 'off'}`, (await until(async () => (await on()) === to)) >= 0);
+    const word = to ? 'retries off' : 'retries on';
+    check('and the button offers the contrary', (await until(async () => (await button()) === word)) >= 0, await button());
+  }
 }
 
 async function keys(page) {
