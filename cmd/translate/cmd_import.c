@@ -10,8 +10,8 @@
 #include "config/doc/diag.h"
 #include "config/doc/diag_json.h"
 #include "config/doc/read_file.h"
-#include "config/policy/write_policy.h"
 #include "config/translate/import.h"
+#include "config/translate/import_proxy.h"
 
 static const struct flag flag_list[] = {
     { "from", 'f', "SYSTEM", "istio or grpc" },
@@ -99,7 +99,7 @@ static int read_document(const struct import_ *i, const char *path,
         free(text);
     }
     if (rc == 0)
-        bide__write_policies(stdout, im.policies, im.n);
+        bide__import_write(stdout, &im);
     bide__import_done(&im);
     return rc;
 }

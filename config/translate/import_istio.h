@@ -7,6 +7,7 @@
 /* A resource while it is being read, and the targets of its routes. */
 struct bide__istio {
     const char *name; /* of the resource; never NULL */
+    const struct bide__node *hosts; /* of a VirtualService; or NULL */
     struct bide__istio_target *targets;
 };
 
@@ -14,6 +15,8 @@ struct bide__istio {
  * the policy's index. */
 struct bide__istio_target {
     const char *host;
+    unsigned port; /* 0: not said */
+    const struct bide__node *where;
     size_t policy;
     struct bide__istio_target *next;
 };
@@ -22,6 +25,13 @@ struct bide__istio_target {
 void bide__istio_virtual_service(struct bide__import *im,
                                  struct bide__istio *is,
                                  const struct bide__node *spec);
+
+/* Routes of the sidecar for a route: one for each of its hosts and matches, to
+ * the servers of `targets`. `match` may be NULL. */
+void bide__istio_routes(struct bide__import *im, const struct bide__istio *is,
+                        const struct bide__node *match,
+                        const struct bide__istio_target *targets,
+                        size_t policy);
 
 /* Reads `retries` of a route into a struct bide__named_policy. */
 void bide__istio_retries(struct bide__import *im, void *policy,
