@@ -76,5 +76,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     run(bide__import_grpc, data, size);
     run(bide__import_istio, data, size);
+    run(bide__import_envoy, data, size);
     return 0;
 }

@@ -37,7 +37,7 @@ void bide__import_done(struct bide__import *im);
 /* 0; BIDE_EPARSE with errors in the diagnostics; BIDE_ENOMEM. */
 typedef int bide__importer(struct bide__import *im, const char *name,
                            const char *text, size_t len);
-bide__importer bide__import_grpc, bide__import_istio;
+bide__importer bide__import_grpc, bide__import_istio, bide__import_envoy;
 
 /* ===== for the importers ===== */
 

@@ -37,6 +37,10 @@ void bide__istio_routes(struct bide__import *im, const struct bide__istio *is,
 void bide__istio_retries(struct bide__import *im, void *policy,
                          struct bide__node *key, struct bide__node *value);
 
+/* Reads the words of retryOn, which are Envoy's. */
+void bide__mesh_conditions(struct bide__import *im, struct bide__retry_set *set,
+                           const struct bide__node *where, const char *text);
+
 /* Sets a policy to what Istio does by default. */
 void bide__istio_defaults(struct bide__named_policy *p);
 

@@ -95,9 +95,8 @@ static void read_word(struct bide__import *im, struct bide__retry_set *set,
     set->grpc |= w->grpc;
 }
 
-static void read_conditions(struct bide__import *im,
-                            struct bide__retry_set *set, const node *where,
-                            const char *text)
+void bide__mesh_conditions(struct bide__import *im, struct bide__retry_set *set,
+                           const node *where, const char *text)
 {
     memset(set, 0, sizeof *set);
     while (*text) {
@@ -122,7 +121,7 @@ static void read_retry_on(struct bide__import *im, void *policy, node *key,
 
     (void)key;
     if (text && *text)
-        read_conditions(im, &p->retried, value, text);
+        bide__mesh_conditions(im, &p->retried, value, text);
 }
 
 /* ===== retries ===== */
