@@ -130,10 +130,9 @@ static void tell_waits(struct bide__translation *t)
     static const char hints[] = "what servers say about retrying is left to "
                                 "the implementation";
     static const char *const waits[] = {
-        "backoff.cap",    "backoff.factor",
-        "backoff.jitter", "backoff.spread",
-        "backoff.floor",  "backoff.throttled_base",
-        "backoff.immediate_first", NULL
+        "backoff.cap",   "backoff.factor", "backoff.jitter",
+        "backoff.spread", "backoff.floor", "backoff.immediate_first",
+        NULL
     };
     static const char *const after[] = { "retry_after.mode", "retry_after.max",
                                          "retry_after.jitter",
@@ -269,7 +268,9 @@ void bide__export_gateway(struct bide__translation *t,
         bide__lost(t, "hedge.max", "it does not hedge");
     repeats = http_route(t, names, out);
     if (!repeats) {
-        if (bide__tries_again(t->conf))
+        bide__kept(t, "budget.kind");
+        if (bide__tries_again(t->conf) &&
+            t->conf->budget.kind != BIDE_BUDGET_OFF)
             bide__lost(t, "budget.kind", "there are no retries to limit");
         return;
     }

@@ -173,8 +173,10 @@ static void drop_idle(struct bide__named_policy *p)
     const bide_policy_conf defaults = BIDE_POLICY_CONF_INIT;
     bide_policy_conf *c = &p->conf;
 
-    if (c->attempts == 1)
+    if (c->attempts == 1) {
         c->backoff = defaults.backoff;
+        c->retry_after.then = defaults.retry_after.then;
+    }
     if (bide__tries_again(c))
         return;
     c->retry_after = defaults.retry_after;

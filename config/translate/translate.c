@@ -112,6 +112,9 @@ static const struct {
     { "unreachable.", "calls do not wait together for a server that accepts no "
                       "connections" },
     { "trust.", "claims of other layers are not read" },
+    { "backoff_", "there is one backoff for all" },
+    { "backoff.", "waits grow by a factor" },
+    { "limits.", "only requests in flight are limited" },
 };
 
 static const char *why_lost(const char *key)

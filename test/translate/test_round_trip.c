@@ -298,8 +298,10 @@ static void drop_idle(bide_policy_conf *c)
 {
     const bide_policy_conf defaults = BIDE_POLICY_CONF_INIT;
 
-    if (c->attempts == 1)
+    if (c->attempts == 1) {
         c->backoff = defaults.backoff;
+        c->retry_after.then = defaults.retry_after.then;
+    }
     if (bide__tries_again(c))
         return;
     c->retry_after = defaults.retry_after;
