@@ -97,8 +97,8 @@ _bide_values() {
     esac
     case $2 in
     --policy | -p | --body | --losses) echo FILE ;;
-    --to | -t) echo "istio envoy grpc" ;;
-    --from | -f) echo "istio grpc" ;;
+    --to | -t) echo "istio envoy gateway grpc" ;;
+    --from | -f) echo "istio envoy grpc" ;;
     --preset) echo "service patient sre aws-standard aws-2026 grpc envoy finagle" ;;
     --after) echo "any throttled conflict timeout" ;;
     --jitter) echo "none full equal decorrelated proportional" ;;
