@@ -26,13 +26,6 @@ void bide__istio_virtual_service(struct bide__import *im,
                                  struct bide__istio *is,
                                  const struct bide__node *spec);
 
-/* Routes of the sidecar for a route: one for each of its hosts and matches, to
- * the servers of `targets`. `match` may be NULL. */
-void bide__istio_routes(struct bide__import *im, const struct bide__istio *is,
-                        const struct bide__node *match,
-                        const struct bide__istio_target *targets,
-                        size_t policy);
-
 /* Reads `retries` of a route into a struct bide__named_policy. */
 void bide__istio_retries(struct bide__import *im, void *policy,
                          struct bide__node *key, struct bide__node *value);

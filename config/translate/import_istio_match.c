@@ -1,7 +1,8 @@
 /* import_istio_match.c: where the requests of a VirtualService go, as routes of
  * the sidecar. A match that the sidecar has no words for is left out as a whole:
  * half of it would take requests that are not meant. */
-#include "config/translate/import_istio.h"
+#include "config/translate/import_istio_match.h"
+
 #include "config/translate/import_proxy.h"
 
 typedef struct bide__node node;

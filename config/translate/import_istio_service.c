@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "config/translate/import_istio.h"
+#include "config/translate/import_istio_match.h"
 
 typedef struct bide__node node;
 
