@@ -33,7 +33,8 @@ static const struct command commands[] = {
     { "sim", cmd_sim, "the engine on virtual time, against models" },
     { "top", cmd_top, "the dependencies of a running program at a glance" },
     { "demo", cmd_demo, "a real outage on loopback, and the dashboard" },
-    { "export", cmd_export, "write a policy for Istio, Envoy, the Gateway API or gRPC" },
+    { "export", cmd_export,
+      "write a policy for Istio, Envoy, the Gateway API or gRPC" },
     { "import", cmd_import, "read a policy from Istio, Envoy or gRPC" },
 };
 

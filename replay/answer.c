@@ -120,13 +120,14 @@ void replay_print_compared(FILE *out, bool json, int width,
     }
     if (json)
         return;
-    snprintf(line, sizeof line,
-             "Failed before: %llu of %llu calls (%s). After: %llu under %s, the "
-             "fewest of %zu policies, with %+.1f%% attempts.",
-             (count)t->failed, (count)t->stats.calls,
-             replay_share(t->failed, t->stats.calls, share), (count)best->lost,
-             best->name, n,
-             100 * traffic_extra(best->stats.attempts, best->stats.calls));
+    snprintf(
+        line, sizeof line,
+        "Failed before: %llu of %llu calls (%s). After: %llu under %s, the "
+        "fewest of %zu policies, with %+.1f%% attempts.",
+        (count)t->failed, (count)t->stats.calls,
+        replay_share(t->failed, t->stats.calls, share), (count)best->lost,
+        best->name, n,
+        100 * traffic_extra(best->stats.attempts, best->stats.calls));
     bide__print_wrapped(out, line, 0, 0, width);
     fprintf(out, "\n%-*s %8s %7s %8s %7s %8s %9s %7s %8s\n", name, "POLICY",
             "FAILED", "", "RESCUED", "NEWLY", "REFUSED", "ATTEMPTS", "EXTRA",
@@ -135,10 +136,11 @@ void replay_print_compared(FILE *out, bool json, int width,
             share);
     for (size_t i = 0; i < n; i++)
         text_row(out, &t[i], name);
-    fputs("\nFAILED: calls that fail; RESCUED: of those that failed in the log, "
-          "now fine;\nNEWLY: failed, though fine in the log; REFUSED: before "
-          "the first attempt;\nOPEN: how long the breaker was.\n\n",
-          out);
+    fputs(
+        "\nFAILED: calls that fail; RESCUED: of those that failed in the log, "
+        "now fine;\nNEWLY: failed, though fine in the log; REFUSED: before "
+        "the first attempt;\nOPEN: how long the breaker was.\n\n",
+        out);
     if (!log->has_latency)
         fputs("The log has no latency: attempts are taken to last no time.\n",
               out);

@@ -145,9 +145,8 @@ static bool read_lines(struct replay_log *log, const struct replay_format *f,
     uint64_t number = 0;
     bool too_long = false, fine = true;
 
-    while (fine &&
-           (got = replay_source_read(in, buffer + have,
-                                     REPLAY_LINE_MAX - have)) > 0) {
+    while (fine && (got = replay_source_read(in, buffer + have,
+                                             REPLAY_LINE_MAX - have)) > 0) {
         char *at = buffer, *end = buffer + have + got, *stop;
         while (fine && (stop = memchr(at, '\n', (size_t)(end - at)))) {
             number++;

@@ -93,8 +93,7 @@ void traffic_divide(struct traffic *t, int64_t length_ns)
     static const int seconds[] = { 1,   2,   5,   10,   15,   30,   60,
                                    120, 300, 600, 1800, 3600, 86400 };
     size_t i = 0;
-    for (t->step_ns = BIDE_SECOND;
-         length_ns / t->step_ns >= TRAFFIC_STEPS_MAX;)
+    for (t->step_ns = BIDE_SECOND; length_ns / t->step_ns >= TRAFFIC_STEPS_MAX;)
         t->step_ns = ++i < sizeof seconds / sizeof seconds[0]
                          ? seconds[i] * BIDE_SECOND
                          : 2 * t->step_ns;
@@ -174,7 +173,8 @@ static void json_summary(const struct traffic *t, const struct replay_log *log,
     json_reasons(&j, "given_up", t->given_up);
     json_reasons(&j, "refused", t->refused);
     bide__json_integer(&j, "refused_good", (int64_t)t->refused_good);
-    bide__json_number(&j, "breaker_open_ms", (double)traffic_open_time(t) / 1e6);
+    bide__json_number(&j, "breaker_open_ms",
+                      (double)traffic_open_time(t) / 1e6);
     bide__json_integer(&j, "lines", (int64_t)log->n_read);
     bide__json_integer(&j, "lines_not_understood", (int64_t)log->n_bad);
     bide__json_flag(&j, "latency_known", log->has_latency);

@@ -33,11 +33,13 @@ static const char style[] =
     "th:first-child,td:first-child{text-align:left}.best td{font-weight:650}\n"
     "i{display:inline-block;width:14px;height:4px;border-radius:2px;"
     "margin-right:8px;vertical-align:middle;background:var(--c)}\n"
-    "svg{width:100%;min-width:640px;height:auto;display:block}svg text{font-size:12px;"
+    "svg{width:100%;min-width:640px;height:auto;display:block}svg "
+    "text{font-size:12px;"
     "fill:var(--mute)}\n"
     "svg path{fill:none;stroke:var(--c);stroke-width:1.8;"
     "stroke-linejoin:round}svg .rule{stroke:var(--line);stroke-width:1}\n"
-    ".log{--c:var(--log)}svg .log{stroke:none;fill:var(--c);opacity:.4}.p0{--c:#0072b2}"
+    ".log{--c:var(--log)}svg "
+    ".log{stroke:none;fill:var(--c);opacity:.4}.p0{--c:#0072b2}"
     ".p1{--c:#d55e00}.p2{--c:#009e73}.p3{--c:#cc79a7}.p4{--c:#e69f00}"
     ".p5{--c:#56b4e9}.p6{--c:#8a6d3b}.p7{--c:#7b3f98}\n"
     "small,.mute{color:var(--mute)}\n";
@@ -88,7 +90,8 @@ static void begin(FILE *out, const char *log_name)
           "<meta name=\"viewport\" content=\"width=device-width\">\n<title>",
           out);
     replay_html(out, log_name);
-    fprintf(out, " replayed</title>\n<style>\n%s</style></head>\n<body><main>\n",
+    fprintf(out,
+            " replayed</title>\n<style>\n%s</style></head>\n<body><main>\n",
             style);
     fputs("<h1>bide replay: ", out);
     replay_html(out, log_name);

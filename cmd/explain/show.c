@@ -30,7 +30,9 @@ static void print_rule(void *ctx, const char *rule, bool applies,
     printf("  %s%-*s%s%s%s%s%s", applies ? p->paint.bold : "", RULE_WIDTH, rule,
            p->paint.plain, applies ? p->paint.red : p->paint.green,
            applies ? "stops" : "passed", p->paint.plain,
-           !roomy ? "" : applies ? "   " : "  ");
+           !roomy    ? ""
+           : applies ? "   "
+                     : "  ");
     if (!roomy)
         printf("\n%*s", column, "");
     bide__print_wrapped(stdout, fact, column, column, p->width);

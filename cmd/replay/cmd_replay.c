@@ -19,7 +19,7 @@
 
 struct request {
     struct policy_choice policy;
-    const char *log; /* its format; NULL: the file itself shows what it is */
+    const char *log;  /* its format; NULL: the file itself shows what it is */
     const char *html; /* or NULL */
     bool json, calls, compare;
     struct compared compared;
@@ -31,7 +31,8 @@ static const struct flag flag_list[] = {
     { "json", 0, NULL, "one JSON object a line" },
     { "log", 0, "FORMAT",
       "what the access log is in: common, combined, envoy, istio, haproxy, "
-      "json, or a format in the words of nginx ($status), Apache (%>s) or Envoy "
+      "json, or a format in the words of nginx ($status), Apache (%>s) or "
+      "Envoy "
       "(%RESPONSE_CODE%); without it, the file shows" },
     { "calls", 0, NULL, "a row for each call, not for each decision" },
     { "start", 0, "KEY=VALUE",
@@ -176,8 +177,9 @@ static int run_script(const struct request *request, const char *path,
     int rc;
 
     if (request->compare || request->html)
-        return complain("replay", "%s: found a script; --compare and --html "
-                                  "expect an access log",
+        return complain("replay",
+                        "%s: found a script; --compare and --html "
+                        "expect an access log",
                         path);
     text = script_text(path, in, &len);
     if (!text)

@@ -111,7 +111,8 @@ static const char *take(void *ctx, const char *name, const char *argument)
 static int check_flags(struct export_ *e, int argc, char **argv, int first)
 {
     if (!e->target)
-        return complain("export", "--to: expected istio, envoy, gateway or grpc");
+        return complain("export",
+                        "--to: expected istio, envoy, gateway or grpc");
     if (e->names.method && !e->names.service)
         return complain("export", "--method: expected --service as well");
     if (first < argc && e->policy.file)

@@ -23,10 +23,13 @@ static const struct flag flag_list[] = {
 
 static const struct flags flags = {
     "bide import --from SYSTEM [options] FILE",
-    "Reads Istio's VirtualServices and DestinationRules, the routes and clusters "
-    "of Envoy, or a gRPC service config, and writes a policy file that does the "
+    "Reads Istio's VirtualServices and DestinationRules, the routes and "
+    "clusters "
+    "of Envoy, or a gRPC service config, and writes a policy file that does "
+    "the "
     "same, with a `proxy:` section where the source has servers. What has no "
-    "place in it is named on stderr, with file, line and column. FILE may be `-`.",
+    "place in it is named on stderr, with file, line and column. FILE may be "
+    "`-`.",
     flag_list,
     "Exit codes: 0 translated, 1 something was left out and --strict was "
     "given, "

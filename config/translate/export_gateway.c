@@ -28,8 +28,9 @@ static void duration(struct bide__translation *t, FILE *out, const char *option,
     if (hours > MAX_HOURS)
         hours = MAX_HOURS;
     if (ns % BIDE_MILLISECOND != 0 || hours == MAX_HOURS)
-        bide__approximated(t, option, "a duration is whole milliseconds, up to "
-                                      "99999 hours",
+        bide__approximated(t, option,
+                           "a duration is whole milliseconds, up to "
+                           "99999 hours",
                            hours == MAX_HOURS ? "99999h"
                                               : "the next millisecond");
     fprintf(out, "%s: ", key);
@@ -47,7 +48,8 @@ static void duration(struct bide__translation *t, FILE *out, const char *option,
 static void head(const char *version, const char *kind,
                  const struct bide__export_names *names, FILE *out)
 {
-    fprintf(out, "apiVersion: %s\nkind: %s\nmetadata:\n  name: ", version, kind);
+    fprintf(out, "apiVersion: %s\nkind: %s\nmetadata:\n  name: ", version,
+            kind);
     bide__kubernetes_name(names->host, out);
     fprintf(out, "\nspec:\n");
 }
@@ -125,15 +127,18 @@ static void tell_rest(struct bide__translation *t,
 
 static void tell_waits(struct bide__translation *t)
 {
-    static const char shape[] = "each implementation has waits of its own, from "
-                                "backoff up";
+    static const char shape[] =
+        "each implementation has waits of its own, from "
+        "backoff up";
     static const char hints[] = "what servers say about retrying is left to "
                                 "the implementation";
-    static const char *const waits[] = {
-        "backoff.cap",   "backoff.factor", "backoff.jitter",
-        "backoff.spread", "backoff.floor", "backoff.immediate_first",
-        NULL
-    };
+    static const char *const waits[] = { "backoff.cap",
+                                         "backoff.factor",
+                                         "backoff.jitter",
+                                         "backoff.spread",
+                                         "backoff.floor",
+                                         "backoff.immediate_first",
+                                         NULL };
     static const char *const after[] = { "retry_after.mode", "retry_after.max",
                                          "retry_after.jitter",
                                          "retry_after.throttled_without_hint",
@@ -184,11 +189,9 @@ static void tell_budget(struct bide__translation *t, unsigned percent)
     static const char other[] = "its budget is a share of the requests of an "
                                 "interval";
     static const char *const numbers[] = {
-        "budget.capacity",       "budget.cost",
-        "budget.cost_timeout",   "budget.cost_throttled",
-        "budget.refund",         "budget.max_tokens",
-        "budget.token_ratio",    "budget.min_in_flight",
-        NULL
+        "budget.capacity",       "budget.cost",          "budget.cost_timeout",
+        "budget.cost_throttled", "budget.refund",        "budget.max_tokens",
+        "budget.token_ratio",    "budget.min_in_flight", NULL
     };
     const bide_budget_conf *b = &t->conf->budget;
 
@@ -275,8 +278,9 @@ void bide__export_gateway(struct bide__translation *t,
         return;
     }
     traffic_policy(t, names, out);
-    bide__caveat(t, "the Gateway API repeats any request, a POST too; bide only "
-                    "those that are idempotent, or carry a key");
+    bide__caveat(t,
+                 "the Gateway API repeats any request, a POST too; bide only "
+                 "those that are idempotent, or carry a key");
     bide__caveat(t, "retry is in Gateway API 1.2 and later, "
                     "XBackendTrafficPolicy in the experimental channel of 1.3");
 }

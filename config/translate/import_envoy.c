@@ -13,10 +13,9 @@ typedef struct bide__node node;
 
 enum { ROUTES = 1, CLUSTERS = 2, MAX_BYTES = 4 << 20 };
 
-static void each(struct bide__import *im, struct bide__envoy *e,
-                 const node *list,
-                 void (*read)(struct bide__import *, struct bide__envoy *,
-                              const node *))
+static void
+each(struct bide__import *im, struct bide__envoy *e, const node *list,
+     void (*read)(struct bide__import *, struct bide__envoy *, const node *))
 {
     for (size_t i = 0; i < list->n && !im->no_memory && !im->too_many; i++)
         read(im, e, list->items[i]);
@@ -75,9 +74,8 @@ static void find(struct bide__import *im, struct bide__envoy *e, const node *n,
 static void read_root(struct bide__import *im, const node *root)
 {
     struct bide__envoy e = { .targets = NULL };
-    const node *route = root->kind == BIDE__MAP
-                            ? member(root, "route", BIDE__MAP)
-                            : NULL;
+    const node *route =
+        root->kind == BIDE__MAP ? member(root, "route", BIDE__MAP) : NULL;
 
     if (route)
         bide__envoy_action(im, &e, route);

@@ -155,8 +155,9 @@ static void read_open(struct bide__import *im, void *ctx, node *key,
 static void read_outliers(struct bide__import *im, void *ctx, node *key,
                           node *value)
 {
-    static const char other[] = "an upstream ejects for failures in a row, or a "
-                                "share of them, over 10 s and 20 attempts";
+    static const char other[] =
+        "an upstream ejects for failures in a row, or a "
+        "share of them, over 10 s and 20 attempts";
     static const struct bide__field fields[] = {
         { "consecutive_5xx", read_outlier_count, NULL },
         { "enforcing_consecutive_5xx", read_outlier_count, NULL },
@@ -199,8 +200,8 @@ static const node *below(const node *map, const char *key)
 static void read_server(struct bide__import *im, const struct cluster *c,
                         struct bide__import_upstream *u, const node *server)
 {
-    const node *socket = below(below(below(server, "endpoint"), "address"),
-                               "socket_address");
+    const node *socket =
+        below(below(below(server, "endpoint"), "address"), "socket_address");
     const node *address = below(socket, "address");
     const node *port = below(socket, "port_value");
     const char *host = address ? bide__import_text(im, address) : NULL;
@@ -248,8 +249,9 @@ static void read_socket(struct bide__import *im, void *ctx, node *key,
 {
     (void)value;
     ((struct cluster *)ctx)->tls = true;
-    bide__import_warn(im, key, "`transport_socket` became https://; see `tls` "
-                               "of the upstream for the rest");
+    bide__import_warn(im, key,
+                      "`transport_socket` became https://; see `tls` "
+                      "of the upstream for the rest");
 }
 
 static void apply(struct bide__named_policy *p, const struct cluster *c)
@@ -313,8 +315,8 @@ void bide__envoy_cluster(struct bide__import *im, struct bide__envoy *e,
         { NULL, NULL, NULL },
     };
     struct cluster c = { .name = "default",
-                         .budget = ((bide_policy_conf)BIDE_POLICY_CONF_INIT)
-                                       .budget,
+                         .budget =
+                             ((bide_policy_conf)BIDE_POLICY_CONF_INIT).budget,
                          .in_flight = 1024,
                          .consecutive = 5,
                          .enforced = 100,

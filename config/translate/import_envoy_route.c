@@ -239,7 +239,8 @@ static void read_action(struct bide__import *im, void *ctx, node *key,
         { "host_rewrite_literal", NULL, routing },
         { "auto_host_rewrite", NULL, routing },
         { "idle_timeout", NULL, "`timeouts` of the sidecar has one for all" },
-        { "max_stream_duration", NULL, "`deadline` says how long a call takes" },
+        { "max_stream_duration", NULL,
+          "`deadline` says how long a call takes" },
         { NULL, NULL, NULL },
     };
 
@@ -376,10 +377,9 @@ static void place(struct bide__import *im, const struct route *r)
         return;
     u = bide__import_upstream(im, r->cluster);
     for (size_t i = 0; u && i < n && i < 16 && !im->no_memory; i++) {
-        const char *host =
-            r->domains && r->domains->n > 0
-                ? bide__import_text(im, r->domains->items[i])
-                : NULL;
+        const char *host = r->domains && r->domains->n > 0
+                               ? bide__import_text(im, r->domains->items[i])
+                               : NULL;
         struct bide__import_route *to = bide__import_route(im, u, im->n - 1);
 
         if (!to)

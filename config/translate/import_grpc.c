@@ -304,7 +304,8 @@ static void settle(struct bide__import *im, const struct service *s)
  * for all methods. */
 static bool is_bare(const struct bide__node *root)
 {
-    return root->kind == BIDE__MAP && !bide__map_get(root, "methodConfig", NULL) &&
+    return root->kind == BIDE__MAP &&
+           !bide__map_get(root, "methodConfig", NULL) &&
            (bide__map_get(root, "retryPolicy", NULL) ||
             bide__map_get(root, "hedgingPolicy", NULL));
 }

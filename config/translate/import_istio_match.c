@@ -13,16 +13,16 @@ struct match {
     bool unfit;
 };
 
-static void read_uri(struct bide__import *im, void *ctx, node *key,
-                     node *value)
+static void read_uri(struct bide__import *im, void *ctx, node *key, node *value)
 {
     struct match *m = ctx;
     const char *text = bide__import_text(im, value);
 
     if (!text || !bide__import_path_fits(text)) {
         m->unfit = true;
-        bide__import_warn(im, value, "this match is left out of `proxy:`: its "
-                                     "path is not one that is sent");
+        bide__import_warn(im, value,
+                          "this match is left out of `proxy:`: its "
+                          "path is not one that is sent");
     } else if (bide__node_is(key, "exact")) {
         m->exact = text;
     } else {
@@ -116,10 +116,9 @@ static void add_routes(struct bide__import *im, const struct bide__istio *is,
     size_t n = is->hosts && is->hosts->n > 0 ? is->hosts->n : 1;
 
     for (size_t i = 0; i < n && i < 16 && !im->no_memory; i++) {
-        const char *host =
-            is->hosts && is->hosts->n > 0
-                ? bide__import_text(im, is->hosts->items[i])
-                : NULL;
+        const char *host = is->hosts && is->hosts->n > 0
+                               ? bide__import_text(im, is->hosts->items[i])
+                               : NULL;
         struct bide__import_route *r = bide__import_route(im, u, policy);
 
         if (!r)

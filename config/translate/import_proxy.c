@@ -48,7 +48,7 @@ static bool all_of(const char *text, const char *set)
 }
 
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-#define DIGITS "0123456789"
+#define DIGITS  "0123456789"
 
 bool bide__import_host_fits(const char *host)
 {
@@ -60,8 +60,7 @@ bool bide__import_host_fits(const char *host)
 
 bool bide__import_path_fits(const char *path)
 {
-    return *path == '/' &&
-           all_of(path, LETTERS DIGITS "/-._~!$&'()*+,;=:@%");
+    return *path == '/' && all_of(path, LETTERS DIGITS "/-._~!$&'()*+,;=:@%");
 }
 
 void bide__import_endpoint(struct bide__import *im,
@@ -80,9 +79,9 @@ void bide__import_endpoint(struct bide__import *im,
                           host);
         return;
     }
-    url = bide__arena_printf(im->arena, port ? "%s://%s%s%s:%u" : "%s://%s%s%s",
-                             scheme, six ? "[" : "", host, six ? "]" : "",
-                             port);
+    url =
+        bide__arena_printf(im->arena, port ? "%s://%s%s%s:%u" : "%s://%s%s%s",
+                           scheme, six ? "[" : "", host, six ? "]" : "", port);
     im->no_memory = im->no_memory || !url;
     for (e = u->endpoints; url && e; e = e->next)
         if (strcmp(e->url, url) == 0)
