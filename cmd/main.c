@@ -29,12 +29,13 @@ static const struct command commands[] = {
     { "check", cmd_check, "find the mistakes in a policy file, and the risks" },
     { "explain", cmd_explain, "one decision, and every rule behind it" },
     { "schedule", cmd_schedule, "the waits of a policy, as a table and drawn" },
-    { "replay", cmd_replay, "a script of events through a policy" },
+    { "replay", cmd_replay, "events, or an access log, through a policy" },
     { "sim", cmd_sim, "the engine on virtual time, against models" },
     { "top", cmd_top, "the dependencies of a running program at a glance" },
     { "demo", cmd_demo, "a real outage on loopback, and the dashboard" },
-    { "export", cmd_export, "write a policy for Istio, Envoy or gRPC" },
-    { "import", cmd_import, "read a policy from Istio or gRPC" },
+    { "export", cmd_export,
+      "write a policy for Istio, Envoy, the Gateway API or gRPC" },
+    { "import", cmd_import, "read a policy from Istio, Envoy or gRPC" },
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };

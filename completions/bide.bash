@@ -50,7 +50,10 @@ _bide_flags() {
         ;;
     top) echo "--once --json --interval --cacert --help" ;;
     demo) echo "--seconds --keep --json --listen --no-dashboard --open --help" ;;
-    replay) echo "--json --log --calls --start $_bide_policy_flags --help" ;;
+    replay)
+        echo "--json --log --calls --start --compare --html
+            $_bide_policy_flags --help"
+        ;;
     export)
         echo "--to --host --service --method --strict --losses
             $_bide_policy_flags --help"
@@ -84,7 +87,8 @@ _bide_values() {
     fetch--idempotency-key) echo "auto" && return ;;
     fetch-f | fetch-s | fetch-S) return ;; # these take no value
     sim--print) echo "$_bide_scenarios" && return ;;
-    sim--csv | sim--html | sim--svg) echo FILE && return ;;
+    sim--csv | sim--html | sim--svg | replay--html) echo FILE && return ;;
+    replay--log) echo "common combined envoy istio haproxy json" && return ;;
     sim--metric)
         echo "goodput success failures unfinished attempts amplification
             deepest mean p50 p99 p999 timed queue_wait utilisation duplicates
@@ -93,8 +97,8 @@ _bide_values() {
     esac
     case $2 in
     --policy | -p | --body | --losses) echo FILE ;;
-    --to | -t) echo "istio envoy grpc" ;;
-    --from | -f) echo "istio grpc" ;;
+    --to | -t) echo "istio envoy gateway grpc" ;;
+    --from | -f) echo "istio envoy grpc" ;;
     --preset) echo "service patient sre aws-standard aws-2026 grpc envoy finagle" ;;
     --after) echo "any throttled conflict timeout" ;;
     --jitter) echo "none full equal decorrelated proportional" ;;

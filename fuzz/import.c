@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "config/translate/import.h"
+#include "config/translate/import_proxy.h"
 #include "config/field/option_value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -45,7 +46,7 @@ static void check_written(const struct bide__import *im)
     FILE *out = open_memstream(&text, &size);
 
     must(out != NULL);
-    bide__write_policies(out, im->policies, im->n);
+    bide__import_write(out, im);
     fclose(out);
     must(bide_config_parse(&config, "written", text, size, NULL) == 0);
     for (size_t i = 0; i < im->n; i++)
@@ -75,5 +76,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     run(bide__import_grpc, data, size);
     run(bide__import_istio, data, size);
+    run(bide__import_envoy, data, size);
     return 0;
 }

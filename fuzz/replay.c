@@ -15,6 +15,7 @@
 #include "replay/print.h"
 #include "replay/replay.h"
 #include "replay/script.h"
+#include "replay/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -74,8 +75,10 @@ static void run_log(const char *text, size_t len, const char *format_text,
     const char *why = NULL;
     struct replay_format *format = replay_format_new(format_text, &why);
     FILE *in = len ? fmemopen((void *)(uintptr_t)text, len, "rb") : NULL;
+    struct replay_source source;
     struct replay_log log;
-    if (in && format && replay_log_read(&log, format, in) == 0) {
+    replay_source_of(&source, in);
+    if (in && format && replay_log_read(&log, format, &source) == 0) {
         for (size_t i = 1; i < log.n; i++)
             if (log.lines[i].at_ns < log.lines[i - 1].at_ns)
                 abort();
@@ -90,6 +93,8 @@ static void run_log(const char *text, size_t len, const char *format_text,
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const formats[] = {
+        "istio",
+        "haproxy",
         "common",
         "combined",
         "json",
@@ -108,10 +113,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                       .calls = (data[0] & 8) != 0 };
     unsigned kind = data[0] >> 4;
     const char *text = (const char *)data + 1;
-    if (kind < 10)
+    replay_sniff(text, size - 1);
+    if (kind < 8)
         run_script(text, size - 1, &settings, &printer);
     else
-        run_log(text, size - 1, formats[kind - 10], &settings, &printer);
+        run_log(text, size - 1, formats[kind - 8], &settings, &printer);
     fclose(nowhere);
     return 0;
 }

@@ -13,6 +13,7 @@ struct replay_line {
     uint16_t status;
     bool idempotent : 1;
     bool whole_second : 1; /* the log has no finer resolution */
+    bool at_end : 1;       /* it was written when the response was complete */
 };
 
 enum { REPLAY_BAD_SHOWN = 5, REPLAY_LINE_MAX = 65536 };
@@ -23,12 +24,18 @@ enum field {
     TIME_CLF_BOX, /* the same in brackets, Apache's %t */
     TIME_ISO,
     TIME_EPOCH,
+    TIME_END,     /* nginx: TIME_CLF, TIME_ISO or TIME_EPOCH, of the end */
+    TIME_HAPROXY, /* 06/Feb/2009:12:14:14.655 */
     STATUS,
-    REQUEST, /* GET /path HTTP/1.1 */
+    REQUEST,      /* GET /path HTTP/1.1 */
+    REQUEST_REST, /* anything, and that in quotes: the end of a line */
     METHOD,
     LATENCY_S,
+    LATENCY_MS,
     LATENCY_US,
-    LATENCY_REST /* " 0.123" or " 123456" or nothing: the end of a line */
+    LATENCY_LAST, /* HAProxy's timers, 10/0/30/69/109: the last is all of it */
+    LATENCY_REST, /* " 0.123" or " 123456" or nothing: the end of a line */
+    LEAD          /* whatever a line begins with, up to a blank and `[` */
 };
 
 /* Text, then a field. */
@@ -40,9 +47,10 @@ struct part {
 
 enum { PARTS_MAX = 64 };
 
-/* A format: `common`, `combined`, `json`, or one in the syntax of nginx
- * ('$remote_addr [$time_local] "$request" $status $request_time') or of Apache
- * ('%h %t "%r" %>s %D'). Threads: immutable. */
+/* A format: one of replay_format_names, or one in the syntax of nginx
+ * ('$remote_addr [$time_local] "$request" $status $request_time'), of Apache
+ * ('%h %t "%r" %>s %D') or of Envoy ('[%START_TIME%] %RESPONSE_CODE%').
+ * Threads: immutable. */
 struct replay_format {
     bool json;
     struct part part[PARTS_MAX];
@@ -50,6 +58,10 @@ struct replay_format {
     char *tail; /* text after the last field */
     size_t tail_len;
 };
+
+/* Those with a name; ends with NULL. Each before those that its lines would
+ * match as well. */
+extern const char *const replay_format_names[];
 
 /* NULL and *ret_why, if it is invalid. */
 struct replay_format *replay_format_new(const char *text, const char **ret_why);

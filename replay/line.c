@@ -3,6 +3,8 @@
  * A field extends to the text that follows it; one between double quotes may
  * contain any text with quotes escaped by a backslash. Lines come from anyone
  * who can send a request: what does not match is reported, never guessed. */
+#define _GNU_SOURCE /* memmem */
+#include <stdio.h>
 #include <string.h>
 
 #include "bide/bide.h"
@@ -26,6 +28,8 @@ static const char *field_end(const struct replay_format *f, size_t i,
         const char *close = memchr(at, ']', (size_t)(end - at));
         return close ? close + 1 : NULL;
     }
+    if (f->part[i].field == LEAD)
+        return memmem(at, (size_t)(end - at), " [", 2);
     for (; at < end && *at != *text; at++)
         if (*at == '\\' && *text == '"' && at + 1 < end)
             at++;
@@ -47,7 +51,28 @@ static int latency(struct replay_line *line, const char *at, size_t len,
 static int latency_rest(struct replay_line *line, const char *at, size_t len)
 {
     bool seconds = memchr(at, '.', len) != NULL;
+    line->at_end = seconds; /* nginx logs the end of a request */
     return latency(line, at, len, seconds ? BIDE_SECOND : 1000);
+}
+
+/* 10/0/30/69/109, in milliseconds; with `+` the response was still under way.
+ * -1: it did not come to that. */
+static int latency_last(struct replay_line *line, const char *at, size_t len)
+{
+    const char *last = memrchr(at, '/', len);
+    size_t n;
+    if (!last)
+        return BIDE_EPARSE;
+    last++;
+    n = len - (size_t)(last - at);
+    if (n == 2 && memcmp(last, "-1", 2) == 0)
+        return 0;
+    if (n > 0 && *last == '+') {
+        last++;
+        n--;
+    }
+    int rc = latency(line, last, n, BIDE_MILLISECOND);
+    return rc < 0 ? rc : 1;
 }
 
 static bool idempotent(const char *at, size_t len)
@@ -60,13 +85,58 @@ static bool idempotent(const char *at, size_t len)
     return bide_method_idempotent(method);
 }
 
+static void rest_of_haproxy(struct replay_line *line, const char *at,
+                            size_t len)
+{
+    const char *quote = memchr(at, '"', len);
+    if (quote)
+        line->idempotent =
+            idempotent(quote + 1, len - (size_t)(quote + 1 - at));
+}
+
+/* HAProxy writes -1 and Envoy 0 if the client went away before there was a
+ * response; nginx calls that 499. */
 static int status(struct replay_line *line, const char *at, size_t len)
 {
     int64_t n;
+    if ((len == 1 && *at == '0') || (len == 2 && memcmp(at, "-1", 2) == 0)) {
+        line->status = 499;
+        return 0;
+    }
     if (len != 3 || replay_decimal(at, len, 1, &n) < 0 || n < 100 || n > 999)
         return BIDE_EPARSE;
     line->status = (uint16_t)n;
     return 0;
+}
+
+/* In the three ways that nginx has. */
+static int time_end(struct replay_line *line, const char *at, size_t len)
+{
+    bool whole = true;
+    int rc = replay_time_clf(at, len, &line->at_ns);
+    if (rc < 0)
+        rc = replay_time_iso(at, len, &line->at_ns, &whole);
+    line->whole_second = whole;
+    line->at_end = true;
+    if (rc == 0)
+        return rc;
+    line->whole_second = !memchr(at, '.', len);
+    return replay_time_epoch(at, len, &line->at_ns);
+}
+
+/* 06/Feb/2009:12:14:14.655, in the zone of the machine, which is not said: UTC
+ * will do, as only differences count. */
+static int time_haproxy(struct replay_line *line, const char *at, size_t len)
+{
+    char date[32];
+    int64_t ms;
+    if (len != 24 || at[20] != '.' ||
+        replay_decimal(at + 21, 3, BIDE_MILLISECOND, &ms) < 0)
+        return BIDE_EPARSE;
+    snprintf(date, sizeof date, "%.20s +0000", at);
+    int rc = replay_time_clf(date, strlen(date), &line->at_ns);
+    line->at_ns += ms;
+    return rc;
 }
 
 /* 1 if it was a latency. */
@@ -93,18 +163,31 @@ static int take_field(struct replay_line *line, enum field field,
     case TIME_EPOCH:
         line->whole_second = !memchr(at, '.', len);
         return replay_time_epoch(at, len, &line->at_ns);
+    case TIME_END:
+        return time_end(line, at, len);
+    case TIME_HAPROXY:
+        return time_haproxy(line, at, len);
     case STATUS:
         return status(line, at, len);
     case REQUEST:
     case METHOD:
         line->idempotent = idempotent(at, len);
         return 0;
+    case REQUEST_REST:
+        rest_of_haproxy(line, at, len);
+        return 0;
     case LATENCY_S:
+    case LATENCY_MS:
     case LATENCY_US:
         if (len == 1 && *at == '-')
             return 0;
-        rc = latency(line, at, len, field == LATENCY_S ? BIDE_SECOND : 1000);
+        rc = latency(line, at, len,
+                     field == LATENCY_S    ? BIDE_SECOND
+                     : field == LATENCY_MS ? BIDE_MILLISECOND
+                                           : 1000);
         return rc < 0 ? rc : 1;
+    case LATENCY_LAST:
+        return latency_last(line, at, len);
     case LATENCY_REST:
         if (len == 0 || *at != ' ')
             return 0; /* something else: no latency */
@@ -116,7 +199,7 @@ static int take_field(struct replay_line *line, enum field field,
 
 static const char *why_not(enum field field)
 {
-    if (field >= TIME_CLF && field <= TIME_EPOCH)
+    if (field >= TIME_CLF && field <= TIME_HAPROXY)
         return "no time where it should be";
     return field == STATUS ? "no status where it should be"
                            : "no latency where it should be";

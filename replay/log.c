@@ -12,6 +12,7 @@
 #include "bide/bide.h"
 #include "bide/policy.h"
 #include "replay/format.h"
+#include "replay/source.h"
 
 _Static_assert(sizeof(struct replay_line) == 16, "a million lines in 16 MB");
 
@@ -120,7 +121,15 @@ static void spread(struct replay_log *log)
                 (int64_t)((double)BIDE_SECOND * (double)(k - i) /
                           (double)(end - i));
     }
-    /* lines with fractions of the same second may now be before others */
+}
+
+/* Lines that were written at the end of a request: back to its beginning. Lines
+ * with fractions of the same second may be before others now, too. */
+static void to_beginnings(struct replay_log *log)
+{
+    for (size_t i = 0; i < log->n; i++)
+        if (log->lines[i].at_end)
+            log->lines[i].at_ns -= (int64_t)log->lines[i].latency_us * 1000;
     log->disordered = false;
     for (size_t i = 1; i < log->n && !log->disordered; i++)
         log->disordered = log->lines[i].at_ns < log->lines[i - 1].at_ns;
@@ -130,14 +139,14 @@ static void spread(struct replay_log *log)
 
 /* A line that does not fit the buffer is read to its end, and counts as bad. */
 static bool read_lines(struct replay_log *log, const struct replay_format *f,
-                       FILE *in, char *buffer)
+                       struct replay_source *in, char *buffer)
 {
     size_t have = 0, got;
     uint64_t number = 0;
     bool too_long = false, fine = true;
 
-    while (fine &&
-           (got = fread(buffer + have, 1, REPLAY_LINE_MAX - have, in)) > 0) {
+    while (fine && (got = replay_source_read(in, buffer + have,
+                                             REPLAY_LINE_MAX - have)) > 0) {
         char *at = buffer, *end = buffer + have + got, *stop;
         while (fine && (stop = memchr(at, '\n', (size_t)(end - at)))) {
             number++;
@@ -163,13 +172,14 @@ static bool read_lines(struct replay_log *log, const struct replay_format *f,
 }
 
 int replay_log_read(struct replay_log *log, const struct replay_format *format,
-                    FILE *in)
+                    struct replay_source *in)
 {
     char *buffer = malloc(REPLAY_LINE_MAX);
     *log = (struct replay_log){ 0 };
     bool fine = buffer && read_lines(log, format, in, buffer) && sort(log);
     if (fine) {
         spread(log);
+        to_beginnings(log);
         fine = sort(log);
     }
     free(buffer);

@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "replay/format.h"
+
+struct replay_source;
 
 /* Threads: owned. */
 struct replay_log {
@@ -30,7 +31,7 @@ int replay_log_json(const char *text, size_t len, struct replay_line *ret,
 
 /* Reads a whole log, and sorts it by time. BIDE_ENOMEM. */
 int replay_log_read(struct replay_log *log, const struct replay_format *format,
-                    FILE *in);
+                    struct replay_source *in);
 void replay_log_done(struct replay_log *log);
 
 #endif

@@ -1,5 +1,6 @@
-/* One line of a JSON log, whatever its keys: each of the three values is looked
- * up under the names that known loggers use. */
+/* One line of a JSON log, whatever its keys: each of the values is looked up
+ * under the names that known loggers use, bide's own access log among them. */
+#include <stdio.h>
 #include <string.h>
 
 #include "bide/bide.h"
@@ -9,27 +10,30 @@
 #include "replay/instant.h"
 
 static const char *const time_keys[] = {
-    "time",         "timestamp",  "@timestamp", "ts", "t",
-    "time_iso8601", "time_local", "msec",       NULL
+    "time",         "timestamp",  "@timestamp", "ts",         "t",
+    "time_iso8601", "time_local", "msec",       "start_time", NULL
 };
 static const char *const status_keys[] = { "status",      "status_code",
                                            "code",        "response_code",
                                            "http_status", NULL };
 static const char *const method_keys[] = { "method", "request_method",
-                                           "http_method", NULL };
-/* Without a unit in the name: seconds, as in nginx. */
+                                           "http_method", "request", NULL };
+/* Without a unit in the name: seconds, as in nginx. nginx and bide write a line
+ * when the response is complete. */
 static const struct unit {
     const char *key;
     int64_t ns;
+    bool at_end;
 } latency_keys[] = {
-    { "latency", BIDE_SECOND },
-    { "request_time", BIDE_SECOND },
-    { "duration", BIDE_SECOND },
-    { "latency_ms", BIDE_MILLISECOND },
-    { "duration_ms", BIDE_MILLISECOND },
-    { "latency_us", 1000 },
-    { "duration_us", 1000 },
-    { NULL, 0 },
+    { "latency", BIDE_SECOND, false },
+    { "request_time", BIDE_SECOND, true },
+    { "took_ms", BIDE_MILLISECOND, true },
+    { "duration", BIDE_SECOND, false },
+    { "latency_ms", BIDE_MILLISECOND, false },
+    { "duration_ms", BIDE_MILLISECOND, false },
+    { "latency_us", 1000, false },
+    { "duration_us", 1000, false },
+    { NULL, 0, false },
 };
 
 static const struct bide__node *find(const struct bide__node *map,
@@ -53,9 +57,14 @@ static bool take_time(const struct bide__node *n, struct replay_line *line)
     return replay_time_epoch(n->text, n->len, &line->at_ns) == 0;
 }
 
+/* Envoy writes 0 if the client went away; nginx calls that 499. */
 static bool take_status(const struct bide__node *n, struct replay_line *line)
 {
     int64_t status;
+    if (bide__node_is(n, "0")) {
+        line->status = 499;
+        return true;
+    }
     if (n->len != 3 || replay_decimal(n->text, n->len, 1, &status) < 0 ||
         status < 100)
         return false;
@@ -63,22 +72,55 @@ static bool take_status(const struct bide__node *n, struct replay_line *line)
     return true;
 }
 
-/* A number in the unit of its key, or text with a unit of its own. */
+static int64_t number(const struct bide__node *map, const char *key,
+                      int64_t unit)
+{
+    const struct bide__node *n = bide__map_get(map, key, NULL);
+    int64_t value = 0;
+    if (n && n->kind == BIDE__SCALAR)
+        replay_decimal(n->text, n->len, unit, &value);
+    return value;
+}
+
+/* bide logs calls, of which some took several attempts and waits: the share of
+ * one attempt. */
+static int64_t of_one_attempt(const struct bide__node *map, int64_t ns)
+{
+    int64_t attempts = number(map, "attempts", 1);
+    int64_t waited = number(map, "waited_ms", BIDE_MILLISECOND);
+    ns -= waited < ns ? waited : 0;
+    return attempts > 1 ? ns / attempts : ns;
+}
+
+/* A number in the unit of its key, or text with a unit of its own. Envoy's
+ * `duration`, beside its `start_time`, is in milliseconds. */
 static bool take_latency(const struct bide__node *map, struct replay_line *line)
 {
+    bool envoy = bide__map_get(map, "start_time", NULL) != NULL;
     int64_t ns;
     for (const struct unit *u = latency_keys; u->key; u++) {
         const struct bide__node *n = bide__map_get(map, u->key, NULL);
+        int64_t unit = envoy ? BIDE_MILLISECOND : u->ns;
         if (!n || n->kind != BIDE__SCALAR)
             continue;
-        if (replay_decimal(n->text, n->len, u->ns, &ns) < 0 &&
+        if (replay_decimal(n->text, n->len, unit, &ns) < 0 &&
             bide_parse_duration(n->text, n->len, &ns) < 0)
             continue;
-        int64_t us = ns / 1000;
+        int64_t us = of_one_attempt(map, ns) / 1000;
         line->latency_us = us < UINT32_MAX ? (uint32_t)us : UINT32_MAX;
+        line->at_end = u->at_end;
         return true;
     }
     return false;
+}
+
+/* `POST /a HTTP/1.1` or `POST`. */
+static bool idempotent(const struct bide__node *n)
+{
+    char method[16];
+    snprintf(method, sizeof method, "%.*s", (int)strcspn(n->text, " "),
+             n->text);
+    return bide_method_idempotent(method);
 }
 
 static const char *take(const struct bide__node *map, struct replay_line *line,
@@ -93,7 +135,7 @@ static const char *take(const struct bide__node *map, struct replay_line *line,
         return "no time that is one";
     if (!status || !take_status(status, line))
         return "no status that is one";
-    line->idempotent = !method || bide_method_idempotent(method->text);
+    line->idempotent = !method || idempotent(method);
     *ret_has_latency = take_latency(map, line);
     return NULL;
 }

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/people.h"
+#include "replay/answer.h"
 #include "replay/log.h"
 #include "replay/summary.h"
 #include "replay/instant.h"
@@ -80,22 +81,41 @@ static int64_t open_between(const struct traffic *t, int64_t lo, int64_t hi,
     return sum;
 }
 
-static int64_t open_in_all(const struct traffic *t)
+int64_t traffic_open_time(const struct traffic *t)
 {
     size_t from = 0;
-    return open_between(t, t->origin_ns, t->origin_ns + t->replay.now_ns,
-                        &from);
+    return open_between(t, t->origin_ns, t->origin_ns + t->end_ns, &from);
+}
+
+/* Steps of a length that people count in, so many that a picture has detail. */
+void traffic_divide(struct traffic *t, int64_t length_ns)
+{
+    static const int seconds[] = { 1,   2,   5,   10,   15,   30,   60,
+                                   120, 300, 600, 1800, 3600, 86400 };
+    size_t i = 0;
+    for (t->step_ns = BIDE_SECOND; length_ns / t->step_ns >= TRAFFIC_STEPS_MAX;)
+        t->step_ns = ++i < sizeof seconds / sizeof seconds[0]
+                         ? seconds[i] * BIDE_SECOND
+                         : 2 * t->step_ns;
+    t->n_steps = (size_t)(length_ns / t->step_ns) + 1;
+}
+
+/* What comes after the log belongs to its last step. */
+struct step *traffic_step(struct traffic *t, int64_t at_ns)
+{
+    size_t i = (size_t)(at_ns / t->step_ns);
+    return &t->steps[i < t->n_steps ? i : t->n_steps - 1];
 }
 
 /* ===== the report ===== */
 
-static const char assumes[] =
+const char traffic_assumes[] =
     "each line is a call whose first attempt began at its time; a retry meets "
     "what the next line after its start met, other than answers about one "
     "request alone; what the policy adds or spares changes nothing for other "
     "lines";
 
-static double extra(uint64_t attempts, uint64_t calls)
+double traffic_extra(uint64_t attempts, uint64_t calls)
 {
     return calls ? ((double)attempts - (double)calls) / (double)calls : 0;
 }
@@ -144,18 +164,21 @@ static void json_summary(const struct traffic *t, const struct replay_log *log,
     bide__json_object(&j, NULL);
     bide__json_object(&j, "summary");
     replay_json_ends(&j, s);
-    bide__json_number(&j, "extra_load", extra(s->attempts, s->calls));
+    bide__json_number(&j, "extra_load", traffic_extra(s->attempts, s->calls));
     bide__json_integer(&j, "failed_in_log", (int64_t)t->failed);
+    bide__json_integer(&j, "failed_after", (int64_t)t->lost);
+    bide__json_integer(&j, "newly_failed", (int64_t)t->newly);
     bide__json_integer(&j, "retried", (int64_t)t->retried);
     bide__json_integer(&j, "rescued", (int64_t)t->rescued);
     json_reasons(&j, "given_up", t->given_up);
     json_reasons(&j, "refused", t->refused);
     bide__json_integer(&j, "refused_good", (int64_t)t->refused_good);
-    bide__json_number(&j, "breaker_open_ms", (double)open_in_all(t) / 1e6);
+    bide__json_number(&j, "breaker_open_ms",
+                      (double)traffic_open_time(t) / 1e6);
     bide__json_integer(&j, "lines", (int64_t)log->n_read);
     bide__json_integer(&j, "lines_not_understood", (int64_t)log->n_bad);
     bide__json_flag(&j, "latency_known", log->has_latency);
-    bide__json_text(&j, "assumes", assumes);
+    bide__json_text(&j, "assumes", traffic_assumes);
     bide__json_end(&j);
     bide__json_end(&j);
     bide__json_done(&j);
@@ -176,7 +199,7 @@ static void text_minutes(const struct traffic *t)
                 (unsigned long long)m->calls, (unsigned long long)m->failed,
                 (unsigned long long)m->attempts, (unsigned long long)m->rescued,
                 (unsigned long long)m->refused,
-                100 * extra(m->attempts, m->calls),
+                100 * traffic_extra(m->attempts, m->calls),
                 bide__brief_duration(open, brief, sizeof brief));
     }
 }
@@ -203,8 +226,8 @@ static void text_summary(const struct traffic *t, const struct replay_log *log,
     fputc('\n', out);
     replay_text_ends(out, s);
     fprintf(out, "extra load: %+.1f%%; breaker open for %s\n",
-            100 * extra(s->attempts, s->calls),
-            bide__brief_duration(open_in_all(t), brief, sizeof brief));
+            100 * traffic_extra(s->attempts, s->calls),
+            bide__brief_duration(traffic_open_time(t), brief, sizeof brief));
     fprintf(out,
             "failures in the log: %llu; calls that would have been retried: "
             "%llu, rescued: %llu\n",
@@ -220,20 +243,20 @@ static void text_summary(const struct traffic *t, const struct replay_log *log,
                      "time\n");
     fputc('\n', out);
     bide__print_wrapped(out, "Assumed:", 0, 0, t->printer->width);
-    bide__print_wrapped(out, assumes, 0, 0, t->printer->width);
+    bide__print_wrapped(out, traffic_assumes, 0, 0, t->printer->width);
 }
 
 void traffic_print(const struct traffic *t, const struct replay_log *log)
 {
-    bide_stats s;
-    bide_dep_stats(t->replay.dep, t->replay.now_ns, &s);
     if (t->printer->json) {
         json_minutes(t);
-        json_summary(t, log, &s);
+        json_summary(t, log, &t->stats);
         return;
     }
     if (t->printer->rows)
         fputc('\n', t->printer->out);
+    replay_print_answer(t->printer->out, t, t->printer->width);
+    fputc('\n', t->printer->out);
     text_minutes(t);
-    text_summary(t, log, &s);
+    text_summary(t, log, &t->stats);
 }

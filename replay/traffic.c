@@ -106,6 +106,16 @@ static bool failed_in_log(const struct run *run, size_t i)
            cls == BIDE_OVERLOADED; /* a 404 is a response */
 }
 
+/* Whether the call failed under the policy. A 404 is a response, and a client
+ * that went away goes away again. */
+static bool lost(const struct run *run, size_t i, bide_reason reason)
+{
+    if (reason == BIDE_BECAUSE_SUCCESS ||
+        run->class_of[run->lines[i].status] == BIDE_IGNORED)
+        return false;
+    return failed_in_log(run, i) || reason != BIDE_BECAUSE_PERMANENT;
+}
+
 static void tell_done(struct run *run, const struct replay_row *row,
                       struct minute *m)
 {
@@ -113,6 +123,11 @@ static void tell_done(struct run *run, const struct replay_row *row,
     bide_reason reason = row->decision.reason;
     bool failed = failed_in_log(run, (size_t)row->call->user);
 
+    if (lost(run, (size_t)row->call->user, reason)) {
+        t->lost++;
+        t->newly += !failed;
+        traffic_step(t, row->call->begin_ns)->lost++;
+    }
     if (bide_call_attempts(&row->call->call) == 0) {
         t->refused[reason]++;
         t->refused_good += !failed;
@@ -141,9 +156,12 @@ static void tell(void *ctx, const struct replay_row *row)
         bool failed = failed_in_log(run, (size_t)row->call->user);
         m->failed += failed;
         t->failed += failed;
+        traffic_step(t, row->now_ns)->calls++;
+        traffic_step(t, row->now_ns)->failed += failed;
     }
     if (row->decided && row->decision.action == BIDE_TRY) {
         m->attempts++;
+        traffic_step(t, row->now_ns)->attempts++;
         t->retried += row->decision.attempt == 2;
     }
     if (row->decided && row->decision.action == BIDE_DONE)
@@ -173,12 +191,13 @@ static int run_lines(struct run *run)
     return rc == 0 ? replay_finish(r) : rc;
 }
 
-int replay_run_log(const struct replay_log *log,
-                   const struct replay_settings *settings,
-                   struct replay_printer *printer)
+int traffic_run(struct traffic *ret, const struct replay_log *log,
+                const struct replay_settings *settings,
+                struct replay_printer *printer)
 {
     static const struct replay_user user = { outcome, tell };
     struct run *run = calloc(1, sizeof *run);
+    *ret = (struct traffic){ .no_memory = !run };
     if (!run)
         return BIDE_ENOMEM;
     struct traffic *t = &run->traffic;
@@ -192,6 +211,7 @@ int replay_run_log(const struct replay_log *log,
         t->replay.wall_s = run->origin_ns / BIDE_SECOND;
         t->replay.decisions_max += 100 * (uint64_t)log->n;
         printer->name_width = 10;
+        traffic_divide(t, log->n ? time_of(run, log->n - 1) : 0);
         classify_all(run);
         rc = find_telling(run) ? 0 : BIDE_ENOMEM;
         if (rc == 0 && settings->start)
@@ -201,10 +221,23 @@ int replay_run_log(const struct replay_log *log,
         printer->wrong_start = t->replay.wrong_start;
     }
     if (rc == 0)
-        traffic_print(t, log);
-    traffic_done(t);
+        bide_dep_stats(t->replay.dep, t->replay.now_ns, &t->stats);
+    t->end_ns = t->replay.now_ns;
     replay_done(&t->replay);
+    *ret = *t;
     free(run->telling);
     free(run);
+    return rc;
+}
+
+int replay_run_log(const struct replay_log *log,
+                   const struct replay_settings *settings,
+                   struct replay_printer *printer)
+{
+    struct traffic t;
+    int rc = traffic_run(&t, log, settings, printer);
+    if (rc == 0)
+        traffic_print(&t, log);
+    traffic_done(&t);
     return rc;
 }

@@ -13,24 +13,26 @@
 struct page {
     struct paint paint;
     int width;
-    bool utf8;
 };
 
-/* Columns where facts begin: beside the rule names, or below them if there is
- * no room. */
-enum { FACT_COLUMN = 22, FACT_UNDER = 5, ROOMY = 60 };
+/* Columns where facts begin: beside the rule and what it said, or below them if
+ * there is no room. A word, not a tick: "✓ permanent" would read as "it is
+ * permanent". */
+enum { RULE_WIDTH = 18, FACT_COLUMN = 28, FACT_UNDER = 4, ROOMY = 66 };
 
 static void print_rule(void *ctx, const char *rule, bool applies,
                        const char *fact)
 {
     const struct page *p = ctx;
-    const char *mark = applies ? (p->utf8 ? "✗" : "x") : (p->utf8 ? "✓" : "-");
     bool roomy = p->width >= ROOMY;
     int column = roomy ? FACT_COLUMN : FACT_UNDER;
 
-    printf("  %s%s%s %s%-*s%s", applies ? p->paint.red : p->paint.green, mark,
-           p->paint.plain, applies ? p->paint.bold : "",
-           roomy ? FACT_COLUMN - 4 : 0, rule, p->paint.plain);
+    printf("  %s%-*s%s%s%s%s%s", applies ? p->paint.bold : "", RULE_WIDTH, rule,
+           p->paint.plain, applies ? p->paint.red : p->paint.green,
+           applies ? "stops" : "passed", p->paint.plain,
+           !roomy    ? ""
+           : applies ? "   "
+                     : "  ");
     if (!roomy)
         printf("\n%*s", column, "");
     bide__print_wrapped(stdout, fact, column, column, p->width);
@@ -155,7 +157,7 @@ static void name_verdict(const struct situation *s, const struct answer *a,
 
 void explain_print(const struct situation *s, const struct answer *a)
 {
-    struct page p = { paint_for(stdout), terminal_width(stdout), use_utf8() };
+    struct page p = { paint_for(stdout), terminal_width(stdout) };
     bool stop = explain_stops(a);
     char verdict[320];
 

@@ -1,4 +1,4 @@
-/* bide export: writes a policy for Istio, Envoy or gRPC. */
+/* bide export: writes a policy for Istio, Envoy, the Gateway API or gRPC. */
 #include <string.h>
 
 #include "base/json.h"
@@ -10,7 +10,7 @@
 #include "config/translate/translate.h"
 
 static const struct flag flag_list[] = {
-    { "to", 't', "SYSTEM", "istio, envoy or grpc" },
+    { "to", 't', "SYSTEM", "istio, envoy, gateway or grpc" },
     { "host", 0, "NAME",
       "the host or cluster; the name of the policy if not "
       "given" },
@@ -28,7 +28,8 @@ static const struct flags flags = {
     "bide export --to SYSTEM [options] [FILE[:NAME]]",
     "Writes a policy for another system: a VirtualService and a "
     "DestinationRule "
-    "for Istio, parts of a route and of a cluster for Envoy, a service config "
+    "for Istio, parts of a route and of a cluster for Envoy, an HTTPRoute and "
+    "an XBackendTrafficPolicy for Kubernetes' Gateway API, a service config "
     "for gRPC. Whatever the policy says and the other system cannot is named "
     "on "
     "stderr, one line each: what, what became of it, and why.",
@@ -48,6 +49,7 @@ static const struct target {
 } targets[] = {
     { "istio", "Istio", bide__export_istio },
     { "envoy", "Envoy", bide__export_envoy },
+    { "gateway", "the Gateway API", bide__export_gateway },
     { "grpc", "gRPC", bide__export_grpc },
 };
 
@@ -70,7 +72,7 @@ static const char *take_target(struct export_ *e, const char *text)
             e->target = &targets[i];
     return e->target && strcmp(text, e->target->flag) == 0
                ? NULL
-               : "istio, envoy or grpc";
+               : "istio, envoy, gateway or grpc";
 }
 
 static const char *take_name(struct export_ *e, const char *flag,
@@ -109,7 +111,8 @@ static const char *take(void *ctx, const char *name, const char *argument)
 static int check_flags(struct export_ *e, int argc, char **argv, int first)
 {
     if (!e->target)
-        return complain("export", "--to: expected istio, envoy or grpc");
+        return complain("export",
+                        "--to: expected istio, envoy, gateway or grpc");
     if (e->names.method && !e->names.service)
         return complain("export", "--method: expected --service as well");
     if (first < argc && e->policy.file)

@@ -1,4 +1,5 @@
-/* bide import: writes a policy file from the configuration of Istio or gRPC. */
+/* bide import: writes a policy file from the configuration of Istio, Envoy or
+ * gRPC. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +11,11 @@
 #include "config/doc/diag.h"
 #include "config/doc/diag_json.h"
 #include "config/doc/read_file.h"
-#include "config/policy/write_policy.h"
 #include "config/translate/import.h"
+#include "config/translate/import_proxy.h"
 
 static const struct flag flag_list[] = {
-    { "from", 'f', "SYSTEM", "istio or grpc" },
+    { "from", 'f', "SYSTEM", "istio, envoy or grpc" },
     { "strict", 0, NULL, "exit with 1 if anything was left out" },
     { "losses", 0, "FILE", "write what does not translate to a file, as JSON" },
     { NULL, 0, NULL, NULL },
@@ -22,16 +23,21 @@ static const struct flag flag_list[] = {
 
 static const struct flags flags = {
     "bide import --from SYSTEM [options] FILE",
-    "Reads Istio's VirtualServices and DestinationRules, or a gRPC service "
-    "config, and writes a policy file that does the same. What has no place in "
-    "a policy is named on stderr, with file, line and column. FILE may be `-`.",
+    "Reads Istio's VirtualServices and DestinationRules, the routes and "
+    "clusters "
+    "of Envoy, or a gRPC service config, and writes a policy file that does "
+    "the "
+    "same, with a `proxy:` section where the source has servers. What has no "
+    "place in it is named on stderr, with file, line and column. FILE may be "
+    "`-`.",
     flag_list,
     "Exit codes: 0 translated, 1 something was left out and --strict was "
     "given, "
     "2 a mistake in the arguments or in the document.\n\n"
     "Examples:\n"
     "  bide import --from grpc service_config.json > bide.yaml\n"
-    "  kubectl get vs,dr -o yaml | bide import --from istio -",
+    "  kubectl get vs,dr -o yaml | bide import --from istio -\n"
+    "  bide import --from envoy envoy.yaml > bide.yaml",
 };
 
 static const struct source {
@@ -39,6 +45,7 @@ static const struct source {
     bide__importer *read;
 } sources[] = {
     { "istio", bide__import_istio },
+    { "envoy", bide__import_envoy },
     { "grpc", bide__import_grpc },
 };
 
@@ -65,14 +72,14 @@ static const char *take(void *ctx, const char *name, const char *argument)
             i->source = &sources[s];
             return NULL;
         }
-    return "istio or grpc";
+    return "istio, envoy or grpc";
 }
 
 static int check_flags(const struct import_ *i, int argc, char **argv,
                        int first)
 {
     if (!i->source)
-        return complain("import", "--from: expected istio or grpc");
+        return complain("import", "--from: expected istio, envoy or grpc");
     if (first == argc)
         return complain("import", "expected a file, or - for standard input");
     if (first + 1 < argc)
@@ -99,7 +106,7 @@ static int read_document(const struct import_ *i, const char *path,
         free(text);
     }
     if (rc == 0)
-        bide__write_policies(stdout, im.policies, im.n);
+        bide__import_write(stdout, &im);
     bide__import_done(&im);
     return rc;
 }

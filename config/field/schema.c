@@ -165,7 +165,6 @@ static void put_top(struct bide__json *j)
     bide__json_end(j);
     bide__schema_table(j, "proxy", "What `bide proxy` does.",
                        &bide__proxy_table, bide__proxy_table.init);
-    bide__schema_type(j, "worker", "object", "What `bide worker` does.");
 }
 
 void bide__write_schema(FILE *out)

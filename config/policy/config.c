@@ -59,8 +59,7 @@ static void check_version(struct bide__load *load,
 
 static void load_sections(struct bide__load *load, struct bide__node *root)
 {
-    static const char *const known[] = { "version", "policies", "proxy",
-                                         "worker", NULL };
+    static const char *const known[] = { "version", "policies", "proxy", NULL };
     struct bide__node *key = NULL;
     struct bide__node *policies = bide__map_get(root, "policies", &key);
 
@@ -70,12 +69,12 @@ static void load_sections(struct bide__load *load, struct bide__node *root)
         if (bide__node_is(k, "proxy") &&
             bide__expect_map(load, k, root->items[i], NULL))
             load->config->proxy = root->items[i];
-        else if (bide__node_is(k, "worker") &&
-                 bide__expect_map(load, k, root->items[i], NULL))
-            load->config->worker = root->items[i];
+        else if (bide__node_is(k, "worker")) /* it would be read by nobody */
+            bide__mistake(load, k, "unknown-key", "take the section out",
+                          "`worker` is for a program that this bide does not "
+                          "have");
         else if (!bide__node_is(k, "version") &&
-                 !bide__node_is(k, "policies") && !bide__node_is(k, "proxy") &&
-                 !bide__node_is(k, "worker"))
+                 !bide__node_is(k, "policies") && !bide__node_is(k, "proxy"))
             bide__unknown_key(load, k, known, NULL);
     }
     if (policies)

@@ -74,7 +74,6 @@ struct bide_config {
     struct bide__node *policies; /* their map; NULL if there is none */
     struct bide__node *proxy;    /* sections, or NULL */
     struct bide__proxy_conf *proxy_conf; /* what `proxy` says, or NULL */
-    struct bide__node *worker;
 };
 
 const struct bide__policy_entry *bide__config_entry(const bide_config *config,

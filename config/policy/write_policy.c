@@ -125,7 +125,8 @@ static void write_line(FILE *out, int indent, const char *key,
     fprintf(out, "\n");
 }
 
-/* The options of a group stand together in the table; its name comes first. */
+/* The options of a group stand together in the table; its name comes first.
+ * `attempts` is always written: it is what a reader looks for first. */
 static bool write_options(FILE *out, const struct bide__named_policy *p)
 {
     static const bide_policy_conf defaults = BIDE_POLICY_CONF_INIT;
@@ -139,7 +140,8 @@ static bool write_options(FILE *out, const struct bide__named_policy *p)
         const char *key = options[i].key, *dot = strchr(key, '.');
         size_t len = dot ? (size_t)(dot - key) : 0;
 
-        if (bide__option_same(&p->conf, &defaults, &options[i]))
+        if (bide__option_same(&p->conf, &defaults, &options[i]) &&
+            strcmp(key, "attempts") != 0)
             continue;
         any = true;
         if (dot && (len != open || strncmp(key, group, len) != 0))

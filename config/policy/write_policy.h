@@ -22,8 +22,8 @@ struct bide__named_policy {
     int n_comments;
 };
 
-/* Writes a policy file. What stands at its default is left out, all else is
- * read back by bide_config_parse() as it was. */
+/* Writes a policy file. What stands at its default is left out, except
+ * `attempts`; all else is read back by bide_config_parse() as it was. */
 void bide__write_policies(FILE *out, const struct bide__named_policy *policies,
                           size_t n);
 

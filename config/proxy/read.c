@@ -11,13 +11,18 @@
 
 /* ===== texts ===== */
 
-bool bide__fits_path(const struct bide__node *text)
+bool bide__fits_target(const struct bide__node *text)
 {
     for (size_t i = 0; i < text->len; i++)
         if (text->text[i] <= ' ' || text->text[i] >= 0x7f ||
-            text->text[i] == '?' || text->text[i] == '#')
+            text->text[i] == '#')
             return false;
     return text->text[0] == '/';
+}
+
+bool bide__fits_path(const struct bide__node *text)
+{
+    return bide__fits_target(text) && !memchr(text->text, '?', text->len);
 }
 
 bool bide__fits_token(const struct bide__node *text)

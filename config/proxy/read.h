@@ -31,6 +31,7 @@ extern const struct bide__table bide__proxy_telemetry_table;
 
 /* Whether texts are valid. */
 bool bide__fits_path(const struct bide__node *text);
+bool bide__fits_target(const struct bide__node *text); /* with a query */
 bool bide__fits_account(const struct bide__node *text);
 bool bide__fits_token(const struct bide__node *text);
 bool bide__fits_method(const struct bide__node *text);

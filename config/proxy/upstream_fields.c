@@ -43,10 +43,10 @@ static const struct bide__field ejection_fields[] = {
 #define S struct bide__proxy_health
 static const struct bide__field health_fields[] = {
     { "path", AT(path), TAKES_TEXT("a path that begins with `/`"),
-      .fits = bide__fits_path,
-      .pattern = "^/[^ ?#]*$",
-      .hint = "write `/healthz`",
-      .help = "What to ask for; without it, nothing is asked." },
+      .fits = bide__fits_target, .pattern = "^/[^ #]*$",
+      .hint = "write `/healthz`, or with a query `/healthz?full=1`",
+      .help = "What to ask for, with a query if need be; without it, nothing "
+              "is asked." },
     { "host", AT(host), TAKES_TEXT("the name of a host"),
       .fits = bide__fits_host,
       .help = "The Host field; without it, that of the endpoint." },
@@ -61,10 +61,8 @@ static const struct bide__field health_fields[] = {
       .help = "Successes in a row that bring it back." },
     { "status", AT(status_min),
       TAKES_TEXT("a status, or a range such as `200-299`"),
-      .read = bide__read_answers,
-      .size = 2 * sizeof(uint16_t),
-      .pattern = "^[1-5][0-9][0-9](-[1-5][0-9][0-9])?$",
-      .fallback = "200-299",
+      .read = bide__read_answers, .size = 2 * sizeof(uint16_t),
+      .pattern = "^[1-5][0-9][0-9](-[1-5][0-9][0-9])?$", .fallback = "200-299",
       .help = "The statuses that are a success." },
     LAST
 };

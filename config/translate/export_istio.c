@@ -143,9 +143,7 @@ static bool retries(const struct bide__mesh *m, struct bide__translation *t,
     return true;
 }
 
-/* A name that is valid in Kubernetes: lower-case letters and digits, with
- * dashes between them. */
-static void resource_name(const char *name, FILE *out)
+void bide__kubernetes_name(const char *name, FILE *out)
 {
     char kept[64];
     size_t n = 0;
@@ -172,7 +170,7 @@ void bide__istio_head(const char *kind, const struct bide__export_names *names,
             "apiVersion: networking.istio.io/v1\nkind: %s\n"
             "metadata:\n  name: ",
             kind);
-    resource_name(names->host, out);
+    bide__kubernetes_name(names->host, out);
     fprintf(out, "\nspec:\n");
 }
 

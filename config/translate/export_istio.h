@@ -5,6 +5,10 @@
 #include "config/translate/mesh.h"
 #include "config/translate/translate.h"
 
+/* A name that is valid in Kubernetes: lower-case letters and digits, with
+ * dashes between them. */
+void bide__kubernetes_name(const char *name, FILE *out);
+
 /* Begins a resource, up to its `spec:`. */
 void bide__istio_head(const char *kind, const struct bide__export_names *names,
                       FILE *out);

@@ -115,8 +115,7 @@ static const char no_such_budget[] =
     "its budget counts the retries in flight, as a share of the requests in "
     "flight";
 
-/* The share of successes that may be followed by a retry, in the long run. */
-static double share(const bide_budget_conf *b)
+double bide__budget_share(const bide_budget_conf *b)
 {
     double ratio = b->kind == BIDE_BUDGET_WINDOW      ? b->ratio
                    : b->kind == BIDE_BUDGET_THROTTLE  ? b->token_ratio
@@ -143,7 +142,7 @@ static void plan_budget(struct bide__mesh *m, struct bide__translation *t)
     const bide_budget_conf *b = &t->conf->budget;
 
     m->has_budget = b->kind != BIDE_BUDGET_OFF && bide__tries_again(t->conf);
-    m->budget_percent = bide__percent(share(b));
+    m->budget_percent = bide__percent(bide__budget_share(b));
     m->budget_min = b->kind == BIDE_BUDGET_IN_FLIGHT ? b->min_in_flight : 3;
     bide__kept(t, "budget.kind");
     bide__kept(t, "budget.ratio");

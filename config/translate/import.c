@@ -9,6 +9,7 @@
 #include "config/policy/retry_set.h"
 #include "config/policy/write_policy.h"
 #include "config/translate/import.h"
+#include "config/translate/translate.h"
 
 /* Names are compared pairwise, and each finding copies its line: these limits
  * stop hostile documents. */
@@ -166,10 +167,29 @@ void bide__import_comment(struct bide__named_policy *p, const char *key,
         p->n_comments++;
 }
 
+/* What a policy does not use is not written: `bide check` would say so. */
+static void drop_idle(struct bide__named_policy *p)
+{
+    const bide_policy_conf defaults = BIDE_POLICY_CONF_INIT;
+    bide_policy_conf *c = &p->conf;
+
+    if (c->attempts == 1) {
+        c->backoff = defaults.backoff;
+        c->retry_after.then = defaults.retry_after.then;
+    }
+    if (bide__tries_again(c))
+        return;
+    c->retry_after = defaults.retry_after;
+    c->budget = defaults.budget;
+    c->unreachable = defaults.unreachable;
+}
+
 /* Importers clip values that bide does not accept; this checks that none was
  * forgotten, before a user finds out. */
 int bide__import_outcome(struct bide__import *im, const char *name)
 {
+    for (size_t i = 0; i < im->n; i++)
+        drop_idle(&im->policies[i]);
     for (size_t i = 0; i < im->n && !im->mistaken && !im->no_memory; i++) {
         int rc = bide_policy_check(&im->policies[i].conf);
 

@@ -3,7 +3,7 @@
  *     struct bide__import im;
  *     bide__import_init(&im, notes);
  *     if (bide__import_grpc(&im, "service.json", text, len) == 0)
- *         bide__write_policies(stdout, im.policies, im.n);
+ *         bide__import_write(stdout, &im);
  *     bide__import_done(&im);
  *
  * The policy does what the document says and what its system does by default: a
@@ -25,6 +25,8 @@ struct bide__import {
     size_t n, room;
     struct bide__tree *tree;      /* the document being read */
     struct bide__retry_set usual; /* what is retried by default */
+    struct bide__import_upstream *upstreams; /* import_proxy.h */
+    struct bide__import_route *routes;
     unsigned n_warnings, n_mistakes;
     bool mistaken, no_memory, too_many;
 };
@@ -35,7 +37,7 @@ void bide__import_done(struct bide__import *im);
 /* 0; BIDE_EPARSE with errors in the diagnostics; BIDE_ENOMEM. */
 typedef int bide__importer(struct bide__import *im, const char *name,
                            const char *text, size_t len);
-bide__importer bide__import_grpc, bide__import_istio;
+bide__importer bide__import_grpc, bide__import_istio, bide__import_envoy;
 
 /* ===== for the importers ===== */
 

@@ -55,6 +55,18 @@ static void read_name_part(struct bide__import *im, void *ctx, node *key,
         parts[bide__node_is(key, "method")] = text;
 }
 
+/* With it, calls wait for a connection for as long as they may take. */
+static void read_wait(struct bide__import *im, void *ctx, node *key,
+                      node *value)
+{
+    reading *r = ctx;
+
+    (void)key;
+    if (!bide__node_is(value, "true") && !bide__node_is(value, "false"))
+        bide__import_refuse(im, value, "true or false");
+    r->waits = bide__node_is(value, "true");
+}
+
 /* "service/method", "service", or "default" for the empty name. */
 static const char *read_name(struct bide__import *im, node *value)
 {
@@ -91,6 +103,8 @@ static void grpc_defaults(struct bide__named_policy *p)
     c->retry_after.then = BIDE_THEN_RESTART;
     c->budget.kind = BIDE_BUDGET_OFF;
     c->breaker.kind = BIDE_BREAKER_OFF;
+    c->unreachable.wait_ns = 0;
+    bide__import_comment(p, "unreachable.wait", "there is no waitForReady");
     bide__import_comment(p, "attempt_timeout", "gRPC has none");
     bide__import_comment(p, "backoff.jitter", "from 0.8 to 1.2 times the wait");
     bide__import_comment(p, "retry_after.max", "gRPC obeys any pushback, ...");
@@ -146,6 +160,17 @@ static void add_policies(struct bide__import *im, const reading *r)
     }
 }
 
+static void add_default(struct bide__import *im, const reading *r)
+{
+    struct bide__named_policy *p = bide__import_add(im, NULL, "default");
+    const char *name = p ? p->name : NULL;
+
+    if (p)
+        *p = r->p;
+    if (p)
+        p->name = name;
+}
+
 static void read_method(struct bide__import *im, node *value)
 {
     static const struct bide__field fields[] = {
@@ -153,7 +178,7 @@ static void read_method(struct bide__import *im, node *value)
         { "timeout", read_timeout, NULL },
         { "retryPolicy", bide__grpc_retry, NULL },
         { "hedgingPolicy", bide__grpc_hedging, NULL },
-        { "waitForReady", NULL, "bide does not wait for connections" },
+        { "waitForReady", read_wait, NULL },
         { "maxRequestMessageBytes", NULL, "bide does not look at sizes" },
         { "maxResponseMessageBytes", NULL, "bide does not look at sizes" },
         { NULL, NULL, NULL },
@@ -165,6 +190,15 @@ static void read_method(struct bide__import *im, node *value)
     grpc_defaults(&r.p);
     bide__import_map(im, value, fields, &r);
     only_one(im, &r);
+    if (r.waits) {
+        r.p.conf.unreachable.wait_ns = r.p.conf.deadline_ns;
+        bide__import_comment(&r.p, "unreachable.wait",
+                             "waitForReady: as long as the call may take");
+    }
+    if (value == im->tree->root && !r.names) {
+        add_default(im, &r);
+        return;
+    }
     if (value->kind == BIDE__MAP && (!r.names || r.names->n == 0))
         bide__import_warn(im, value,
                           "without a name this applies to nothing, "
@@ -266,6 +300,16 @@ static void settle(struct bide__import *im, const struct service *s)
         throttle(&im->policies[i], s);
 }
 
+/* A retryPolicy or hedgingPolicy by itself, or in a method config by itself:
+ * for all methods. */
+static bool is_bare(const struct bide__node *root)
+{
+    return root->kind == BIDE__MAP &&
+           !bide__map_get(root, "methodConfig", NULL) &&
+           (bide__map_get(root, "retryPolicy", NULL) ||
+            bide__map_get(root, "hedgingPolicy", NULL));
+}
+
 static void read_service(struct bide__import *im)
 {
     static const char balancing[] = "a policy does not choose among servers";
@@ -284,7 +328,10 @@ static void read_service(struct bide__import *im)
         bide__import_mistake(im, NULL, NULL, "there is no service config here");
         return;
     }
-    bide__import_map(im, im->tree->root, fields, &s);
+    if (is_bare(im->tree->root))
+        read_method(im, im->tree->root);
+    else
+        bide__import_map(im, im->tree->root, fields, &s);
     settle(im, &s);
 }
 

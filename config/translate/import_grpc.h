@@ -11,6 +11,7 @@ struct bide__grpc_method {
     const struct bide__node *names;           /* or NULL */
     const struct bide__node *base_node;
     bool attempts, base, cap, factor, codes; /* were given */
+    bool waits;                              /* for a connection */
 };
 
 /* Read `retryPolicy` and `hedgingPolicy` of a struct bide__grpc_method. */

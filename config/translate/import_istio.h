@@ -7,6 +7,7 @@
 /* A resource while it is being read, and the targets of its routes. */
 struct bide__istio {
     const char *name; /* of the resource; never NULL */
+    const struct bide__node *hosts; /* of a VirtualService; or NULL */
     struct bide__istio_target *targets;
 };
 
@@ -14,6 +15,8 @@ struct bide__istio {
  * the policy's index. */
 struct bide__istio_target {
     const char *host;
+    unsigned port; /* 0: not said */
+    const struct bide__node *where;
     size_t policy;
     struct bide__istio_target *next;
 };
@@ -26,6 +29,10 @@ void bide__istio_virtual_service(struct bide__import *im,
 /* Reads `retries` of a route into a struct bide__named_policy. */
 void bide__istio_retries(struct bide__import *im, void *policy,
                          struct bide__node *key, struct bide__node *value);
+
+/* Reads the words of retryOn, which are Envoy's. */
+void bide__mesh_conditions(struct bide__import *im, struct bide__retry_set *set,
+                           const struct bide__node *where, const char *text);
 
 /* Sets a policy to what Istio does by default. */
 void bide__istio_defaults(struct bide__named_policy *p);

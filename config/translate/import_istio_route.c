@@ -29,7 +29,8 @@ static const struct word {
     { "connect-failure", 0, 0, CONNECT, 0, NULL },
     { "refused-stream", 0, 0, 0, 0,
       NULL }, /* is never processed: bide retries */
-    { "retriable-4xx", 409, 409, 0, 0, NULL },
+    { "retriable-4xx", 0, 0, 0, 0,
+      "it is 409, and the same request gets the same answer again" },
     { "retriable-status-codes", 0, 0, 0, 0, NULL }, /* the numbers follow */
     { "cancelled", 0, 0, 0, CODE(CANCELLED), NULL },
     { "deadline-exceeded", 0, 0, 0, CODE(DEADLINE_EXCEEDED), NULL },
@@ -94,9 +95,8 @@ static void read_word(struct bide__import *im, struct bide__retry_set *set,
     set->grpc |= w->grpc;
 }
 
-static void read_conditions(struct bide__import *im,
-                            struct bide__retry_set *set, const node *where,
-                            const char *text)
+void bide__mesh_conditions(struct bide__import *im, struct bide__retry_set *set,
+                           const node *where, const char *text)
 {
     memset(set, 0, sizeof *set);
     while (*text) {
@@ -121,7 +121,7 @@ static void read_retry_on(struct bide__import *im, void *policy, node *key,
 
     (void)key;
     if (text && *text)
-        read_conditions(im, &p->retried, value, text);
+        bide__mesh_conditions(im, &p->retried, value, text);
 }
 
 /* ===== retries ===== */
@@ -142,7 +142,10 @@ void bide__istio_defaults(struct bide__named_policy *p)
     p->retried.grpc = CODE(UNAVAILABLE) | CODE(CANCELLED);
     bide__import_comment(p, "attempt_timeout", "there is no perTryTimeout");
     bide__import_comment(p, "backoff.cap", "always ten times the base");
-    bide__import_comment(p, "breaker.kind", "there is no outlierDetection");
+    c->unreachable.wait_ns = 0;
+    bide__import_comment(p, "unreachable.wait", "Istio does not wait");
+    bide__import_comment(p, "breaker.kind",
+                         "Istio ejects servers, never a whole service");
     bide__import_comment(p, "budget.kind", "there is no retryBudget");
 }
 

@@ -1,13 +1,13 @@
 /* import_istio_rule.c: reads a DestinationRule into the policies for its host.
  *
- * Outlier detection becomes a breaker that opens after consecutive failures. A
- * rate of 100 % over at least as many calls adds nothing to that, and so means
- * "no rate". */
+ * Outlier detection takes single servers out, and so becomes the ejection of an
+ * upstream. It is no breaker, which stops calling a whole service. */
 #include "config/translate/import_istio_rule.h"
 
 #include <string.h>
 
 #include "config/translate/import_istio.h"
+#include "config/translate/import_proxy.h"
 #include "config/translate/translate.h"
 #include "config/translate/translate_value.h"
 
@@ -17,10 +17,12 @@ typedef struct bide__node node;
 struct rule {
     const char *host;
     bide_policy_conf conf;
-    bool in_flight, budget, breaker;
-    const node *detection;
+    bool in_flight, budget;
+    const node *detection; /* its key, or NULL */
     uint64_t errors, gateway;
     bool has_errors, has_gateway;
+    int64_t open_ns;
+    uint64_t max_percent;
 };
 
 /* ===== connectionPool ===== */
@@ -156,46 +158,36 @@ static void read_errors(struct bide__import *im, void *ctx, node *key,
         r->has_errors = bide__import_count(im, value, 0, 1000000, &r->errors);
 }
 
-static void read_times(struct bide__import *im, void *ctx, node *key,
-                       node *value)
+static void read_open(struct bide__import *im, void *ctx, node *key,
+                      node *value)
 {
-    bide_breaker_conf *b = &((struct rule *)ctx)->conf.breaker;
     int64_t ns;
 
-    if (!bide__import_duration(im, value, &ns))
-        return;
-    if (bide__node_is(key, "interval"))
-        b->window_ns =
-            bide__import_clip(im, value, ns, 100 * BIDE_MILLISECOND, BIDE_HOUR);
-    else
-        b->open_ns =
+    (void)key;
+    if (bide__import_duration(im, value, &ns))
+        ((struct rule *)ctx)->open_ns =
             bide__import_clip(im, value, ns, BIDE_MILLISECOND, BIDE_HOUR);
 }
 
 static void read_max_percent(struct bide__import *im, void *ctx, node *key,
                              node *value)
 {
-    uint64_t n;
-
-    (void)ctx;
-    if (bide__import_count(im, value, 0, 100, &n) && n != 100)
-        bide__import_warn(im, key,
-                          "`maxEjectionPercent` is left out: a breaker "
-                          "is for all of a host");
+    (void)key;
+    bide__import_count(im, value, 0, 100, &((struct rule *)ctx)->max_percent);
 }
 
 static void read_detection(struct bide__import *im, void *ctx, node *key,
                            node *value)
 {
-    static const char local[] = "a breaker counts all failures alike";
+    static const char local[] = "an upstream counts all failures alike";
     static const struct bide__field fields[] = {
         { "consecutive5xxErrors", read_errors, NULL },
         { "consecutiveErrors", read_errors, NULL },
         { "consecutiveGatewayErrors", read_errors, NULL },
-        { "interval", read_times, NULL },
-        { "baseEjectionTime", read_times, NULL },
+        { "interval", NULL, "an upstream looks at each response" },
+        { "baseEjectionTime", read_open, NULL },
         { "maxEjectionPercent", read_max_percent, NULL },
-        { "minHealthPercent", NULL, "a policy does not choose among hosts" },
+        { "minHealthPercent", NULL, "`max_ejected` says how many may be out" },
         { "splitExternalLocalOriginErrors", NULL, local },
         { "consecutiveLocalOriginFailures", NULL, local },
         { NULL, NULL, NULL },
@@ -203,14 +195,13 @@ static void read_detection(struct bide__import *im, void *ctx, node *key,
     struct rule *r = ctx;
 
     r->detection = key;
-    r->breaker = true;
     bide__import_map(im, value, fields, r);
 }
 
-static void settle_breaker(struct bide__import *im, struct rule *r)
+/* How many failures in a row eject a server. */
+static uint32_t failures(struct bide__import *im, const struct rule *r)
 {
-    bide_breaker_conf *b = &r->conf.breaker;
-    uint32_t errors = r->has_errors ? (uint32_t)r->errors : 5;
+    uint64_t errors = r->has_errors ? r->errors : 5;
 
     if (r->has_gateway && r->gateway > 0)
         bide__import_warn(im, r->detection,
@@ -218,15 +209,20 @@ static void settle_breaker(struct bide__import *im, struct rule *r)
                                         "failures of any kind"
                                       : "consecutiveGatewayErrors is left out: "
                                         "consecutive5xxErrors counts as well");
-    if (errors == 0)
-        errors = r->has_gateway ? (uint32_t)r->gateway : 0;
-    b->kind = errors > 0 ? BIDE_BREAKER_TIME : BIDE_BREAKER_OFF;
-    b->consecutive = errors;
-    b->failure_rate = 1;
-    b->min_calls = errors > 20 ? errors : 20;
-    b->open_jitter = 0;
-    b->open_max_ns =
-        b->open_ns > 5 * BIDE_MINUTE ? b->open_ns : 5 * BIDE_MINUTE;
+    if (errors == 0 && r->has_gateway)
+        errors = r->gateway;
+    return (uint32_t)errors;
+}
+
+static void eject(struct bide__import *im, const struct rule *r)
+{
+    struct bide__import_upstream *u = bide__import_upstream(im, r->host);
+
+    if (!r->detection || !u)
+        return;
+    u->consecutive = failures(im, r);
+    u->open_ns = r->open_ns;
+    u->max_ejected = (double)r->max_percent / 100;
 }
 
 /* ===== the rule and its host ===== */
@@ -266,27 +262,40 @@ static void apply(struct bide__named_policy *p, const struct rule *r)
         p->conf.budget = r->conf.budget;
     if (r->budget)
         bide__import_comment(p, "budget.kind", NULL);
-    if (r->breaker && r->conf.breaker.kind != BIDE_BREAKER_OFF) {
-        p->conf.breaker = r->conf.breaker;
-        bide__import_comment(p, "breaker.failure_rate", "that is, no rate");
-    }
+}
+
+/* A host that no VirtualService leads to: all of its requests. */
+static void add_host(struct bide__import *im, const struct bide__istio *is,
+                     const struct rule *r, const node *where)
+{
+    struct bide__named_policy *p = bide__import_add(im, where, is->name);
+    struct bide__import_upstream *u =
+        p ? bide__import_upstream(im, r->host) : NULL;
+    struct bide__import_route *route =
+        u ? bide__import_route(im, u, im->n - 1) : NULL;
+
+    if (!route)
+        return;
+    bide__istio_defaults(p);
+    apply(p, r);
+    bide__import_endpoint(im, where, u, "http", r->host, 0);
+    if (bide__import_host_fits(r->host))
+        route->host = r->host;
 }
 
 static void apply_all(struct bide__import *im, const struct bide__istio *is,
                       const struct rule *r, const node *where)
 {
-    struct bide__named_policy *p;
     bool any = false;
 
     for (struct bide__istio_target *t = is->targets; t; t = t->next)
-        if (r->host && strcmp(t->host, r->host) == 0) {
+        if (strcmp(t->host, r->host) == 0) {
             apply(&im->policies[t->policy], r);
             any = true;
         }
-    if (any || (p = bide__import_add(im, where, is->name)) == NULL)
-        return;
-    bide__istio_defaults(p);
-    apply(p, r);
+    if (!any)
+        add_host(im, is, r, where);
+    eject(im, r);
 }
 
 void bide__istio_destination(struct bide__import *im, struct bide__istio *is,
@@ -300,11 +309,17 @@ void bide__istio_destination(struct bide__import *im, struct bide__istio *is,
         { "workloadSelector", NULL, "a policy does not say where it applies" },
         { NULL, NULL, NULL },
     };
-    struct rule r = { .conf = BIDE_POLICY_CONF_INIT };
+    struct rule r = { .conf = BIDE_POLICY_CONF_INIT,
+                      .open_ns = 30 * BIDE_SECOND,
+                      .max_percent = 10 };
 
     bide__import_map(im, spec, fields, &r);
-    if (r.breaker)
-        settle_breaker(im, &r);
-    if (spec->kind == BIDE__MAP && !im->no_memory)
+    if (spec->kind != BIDE__MAP || im->no_memory)
+        return;
+    if (r.host && *r.host)
         apply_all(im, is, &r, spec);
+    else
+        bide__import_warn(im, spec,
+                          "without a `host` this rule applies to nothing, and "
+                          "is left out");
 }

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "config/translate/import_istio.h"
+#include "config/translate/import_istio_match.h"
 
 typedef struct bide__node node;
 
@@ -12,6 +12,8 @@ struct route {
     struct bide__named_policy p;
     const char *name;                   /* or NULL */
     struct bide__istio_target *targets; /* without their policy so far */
+    const node *match;                  /* or NULL */
+    unsigned port;                      /* of the destination being read */
 };
 
 static void read_name(struct bide__import *im, void *ctx, node *key,
@@ -54,11 +56,36 @@ static void read_host(struct bide__import *im, void *ctx, node *key,
         return;
     }
     target->host = bide__import_text(im, value);
+    target->port = r->port;
+    target->where = value;
     target->next = r->targets;
     if (target->host)
         r->targets = target;
 }
 
+static void read_number(struct bide__import *im, void *ctx, node *key,
+                        node *value)
+{
+    uint64_t n;
+
+    (void)key;
+    if (bide__import_count(im, value, 1, 65535, &n))
+        ((struct route *)ctx)->port = (unsigned)n;
+}
+
+static void read_port(struct bide__import *im, void *ctx, node *key,
+                      node *value)
+{
+    static const struct bide__field fields[] = {
+        { "number", read_number, NULL },
+        { NULL, NULL, NULL },
+    };
+
+    (void)key;
+    bide__import_map(im, value, fields, ctx);
+}
+
+/* The port first: it belongs to the host. */
 static void read_destination(struct bide__import *im, void *ctx, node *key,
                              node *value)
 {
@@ -68,8 +95,14 @@ static void read_destination(struct bide__import *im, void *ctx, node *key,
         { "subset", NULL, "a policy is for all of a host" },
         { NULL, NULL, NULL },
     };
+    node *port_key = NULL, *port = NULL;
 
     (void)key;
+    ((struct route *)ctx)->port = 0;
+    if (value->kind == BIDE__MAP)
+        port = bide__map_get(value, "port", &port_key);
+    if (!bide__node_empty(port))
+        read_port(im, ctx, port_key, port);
     bide__import_map(im, value, fields, ctx);
 }
 
@@ -92,6 +125,14 @@ static void read_destinations(struct bide__import *im, void *ctx, node *key,
 
 /* ===== a route ===== */
 
+static void read_match(struct bide__import *im, void *ctx, node *key,
+                       node *value)
+{
+    (void)key;
+    if (bide__import_list(im, value))
+        ((struct route *)ctx)->match = value;
+}
+
 static void add_policy(struct bide__import *im, struct route *r,
                        const node *where)
 {
@@ -105,6 +146,11 @@ static void add_policy(struct bide__import *im, struct route *r,
     name = p->name;
     *p = r->p;
     p->name = name;
+    if (!r->targets)
+        bide__import_warn(im, where,
+                          "without a destination this route leads nowhere: it "
+                          "has a policy, but no place in `proxy:`");
+    bide__istio_routes(im, r->is, r->match, r->targets, im->n - 1);
     for (struct bide__istio_target *t = r->targets; t; t = next) {
         next = t->next;
         t->policy = im->n - 1;
@@ -123,7 +169,7 @@ static void read_route(struct bide__import *im, struct bide__istio *is,
         { "timeout", read_timeout, NULL },
         { "retries", read_retries, NULL },
         { "route", read_destinations, NULL },
-        { "match", NULL, "what a policy applies to is said where it is used" },
+        { "match", read_match, NULL },
         { "redirect", NULL, routing },
         { "directResponse", NULL, routing },
         { "delegate", NULL, routing },
@@ -157,6 +203,15 @@ static void read_http(struct bide__import *im, void *ctx, node *key,
         read_route(im, ctx, value->items[i]);
 }
 
+static void read_hosts(struct bide__import *im, void *ctx, node *key,
+                       node *value)
+{
+    (void)key;
+    if (bide__import_list(im, value))
+        ((struct bide__istio *)ctx)->hosts = value;
+}
+
+/* The hosts first: they belong to each route. */
 void bide__istio_virtual_service(struct bide__import *im,
                                  struct bide__istio *is, const node *spec)
 {
@@ -170,5 +225,16 @@ void bide__istio_virtual_service(struct bide__import *im,
         { NULL, NULL, NULL },
     };
 
+    node *key = NULL, *hosts = NULL;
+
+    is->hosts = NULL;
+    if (spec->kind == BIDE__MAP)
+        hosts = bide__map_get(spec, "hosts", &key);
+    if (!bide__node_empty(hosts))
+        read_hosts(im, is, key, hosts);
+    if (spec->kind == BIDE__MAP && (!is->hosts || is->hosts->n == 0))
+        bide__import_warn(im, spec,
+                          "without `hosts` this applies to nothing in Istio; "
+                          "its policies are written all the same");
     bide__import_map(im, spec, fields, is);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "bide/policy.h"
 #include "config/policy/retry_set.h"
 
 struct bide__translation;
@@ -19,6 +20,9 @@ struct bide__mesh {
     uint32_t budget_min;
 };
 void bide__mesh_plan(struct bide__mesh *mesh, struct bide__translation *t);
+
+/* The share of successes that may be followed by a retry, in the long run. */
+double bide__budget_share(const bide_budget_conf *b);
 
 /* Withdraws the budget if it turns out that nothing will be retried. */
 void bide__mesh_no_budget(struct bide__mesh *mesh, struct bide__translation *t);

@@ -104,6 +104,27 @@ void bide__caveat(struct bide__translation *t, const char *text)
 
 /* ===== the end: option by option ===== */
 
+/* Why nobody else has an option that exporters say nothing about. */
+static const struct {
+    const char *group, *why;
+} only_bide[] = {
+    { "when_refused", "what is over a limit fails" },
+    { "unreachable.", "calls do not wait together for a server that accepts no "
+                      "connections" },
+    { "trust.", "claims of other layers are not read" },
+    { "backoff_", "there is one backoff for all" },
+    { "backoff.", "waits grow by a factor" },
+    { "limits.", "only requests in flight are limited" },
+};
+
+static const char *why_lost(const char *key)
+{
+    for (size_t i = 0; i < sizeof only_bide / sizeof only_bide[0]; i++)
+        if (strncmp(key, only_bide[i].group, strlen(only_bide[i].group)) == 0)
+            return only_bide[i].why;
+    return "there is no such setting";
+}
+
 static void settle(struct bide__translation *t, const bide_option *o,
                    struct bide__finding *f)
 {
@@ -121,8 +142,10 @@ static void settle(struct bide__translation *t, const bide_option *o,
         f->why = unused;
         f->instead = NULL;
     } else if (f->fate == BIDE__UNSAID) {
-        f->fate = f->is_default ? BIDE__KEPT : BIDE__LOST;
-        f->why = "there is no such setting";
+        bool waits = strcmp(o->key, "unreachable.wait") == 0;
+
+        f->fate = f->is_default && !waits ? BIDE__KEPT : BIDE__LOST;
+        f->why = why_lost(o->key);
     }
 }
 

@@ -110,6 +110,7 @@ struct bide__export_names {
 
 typedef void bide__exporter(struct bide__translation *t,
                             const struct bide__export_names *names, FILE *out);
-bide__exporter bide__export_grpc, bide__export_envoy, bide__export_istio;
+bide__exporter bide__export_grpc, bide__export_envoy, bide__export_istio,
+    bide__export_gateway;
 
 #endif

@@ -115,7 +115,7 @@ COMPLETED = [
     ("schedule --seed ", ""),
     ("export --to e", "envoy"),
     ("export --method ", ""),
-    ("import --from ", "istio grpc"),
+    ("import --from ", "istio envoy grpc"),
     ("sim --rep", "--replications"),
     ("sim meta", "metastable"),
     ("sim se", "selftest"),

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Replays every script and log of this directory and compares what comes out, to
 # the byte, with the file beside it that ends in .out: standard output, then
-# standard error, then the exit code. TAP on standard output.
+# standard error, the exit code, and the page of --html $tmp/page.html. TAP on
+# standard output.
 #
 #   run.sh BIDE            test
 #   run.sh --update BIDE   record anew; then read the diff against DESIGN 4
@@ -25,7 +26,9 @@ check() {
     shift
     "$bide" replay "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
     echo "exit code $?" >"$tmp/code"
-    cat "$tmp/out" "$tmp/err" "$tmp/code" >"$tmp/all"
+    touch "$tmp/page.html" # if --html was not asked for
+    cat "$tmp/out" "$tmp/err" "$tmp/code" "$tmp/page.html" >"$tmp/all"
+    rm "$tmp/page.html"
     [ -z "$update" ] || cp "$tmp/all" "$name.out"
     if diff -u "$name.out" "$tmp/all" >"$tmp/diff" 2>&1; then
         echo "ok $n - $name"

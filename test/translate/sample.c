@@ -50,7 +50,7 @@ char *import_with(bide__importer *read, const char *document)
     if (read(&im, "document", document, strlen(document)) == 0) {
         FILE *out = open_memstream(&text, &size);
 
-        bide__write_policies(out, im.policies, im.n);
+        bide__import_write(out, &im);
         fclose(out);
     } else {
         bide_diagnostics_print(notes, stderr, false);

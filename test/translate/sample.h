@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "config/translate/import.h"
+#include "config/translate/import_proxy.h"
 #include "config/translate/translate.h"
 
 /* What one export gave. Free both. */

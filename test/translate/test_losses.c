@@ -24,6 +24,7 @@ static const struct target {
     { "gRPC", bide__export_grpc },
     { "Envoy", bide__export_envoy },
     { "Istio", bide__export_istio },
+    { "the Gateway API", bide__export_gateway },
 };
 
 /* Policies in which other options come to have a meaning. */
@@ -144,38 +145,39 @@ static void losses_every_option_is_told_or_reflected(void **state)
 
 static const struct rule_row {
     bide_rule rule;
-    const char *told[3]; /* by each target, in order; NULL: nothing */
+    const char *told[4]; /* by each target, in order; NULL: nothing */
 } rule_rows[] = {
     { { .status_min = 404, .status_max = 404, .cls = BIDE_TRANSIENT },
-      { "retry_on.status: 404, 408", NULL, NULL } },
+      { "retry_on.status: 404, 408", NULL, NULL, NULL } },
     { { .status_min = 598, .status_max = 598, .cls = BIDE_TRANSIENT },
-      { "retry_on.status: 408", NULL, "retry_on.status: 598 is lost" } },
+      { "retry_on.status: 408", NULL, "retry_on.status: 598 is lost", NULL } },
     { { .grpc = 1u << BIDE_GRPC_ABORTED, .cls = BIDE_TRANSIENT },
-      { NULL, "retry_on.grpc: ABORTED is lost", "retry_on.grpc: ABORTED" } },
+      { NULL, "retry_on.grpc: ABORTED is lost", "retry_on.grpc: ABORTED",
+        "retry_on.grpc: " } },
     { { .faults = 1u << BIDE_FAULT_TLS, .cls = BIDE_TRANSIENT },
       { "retry_on.errors: ", "retry_on.errors: tls is lost",
-        "retry_on.errors: tls is lost" } },
+        "retry_on.errors: tls is lost", "retry_on.errors: " } },
     { { .faults = 1u << BIDE_FAULT_DNS, .cls = BIDE_PERMANENT },
       { "retry_on.errors: ", "connect became connect-failure",
-        "connect became connect-failure" } },
+        "connect became connect-failure", "retry_on.errors: " } },
     { { .status_min = 503,
         .status_max = 503,
         .method = "POST",
         .cls = BIDE_PERMANENT },
       { "rules[0]: 503 POST -> permanent is lost", "rules[0]: 503 POST",
-        "rules[0]: 503 POST" } },
+        "rules[0]: 503 POST", "rules[0]: 503 POST" } },
     { { .problem_type = "urn:busy", .cls = BIDE_THROTTLED },
       { "rules[0]: urn:busy -> throttled is lost", "rules[0]: urn:busy",
-        "rules[0]: urn:busy" } },
+        "rules[0]: urn:busy", "rules[0]: urn:busy" } },
     { { .status_min = 503,
         .status_max = 503,
         .cls = BIDE_TRANSIENT,
         .not_processed = true },
       { "not processed is lost", "not processed is lost",
-        "not processed is lost" } },
+        "not processed is lost", "not processed is lost" } },
     { { .status_min = 404, .status_max = 404, .cls = BIDE_SUCCESS },
       { "became \"not retried\"", "became \"not retried\"",
-        "became \"not retried\"" } },
+        "became \"not retried\"", "became \"not retried\"" } },
 };
 
 static void losses_rules_are_told(void **state)

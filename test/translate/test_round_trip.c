@@ -197,27 +197,13 @@ static void grpc_policy(bide_policy_conf *c, uint64_t *s)
     c->retry_after.jitter = 0;
     c->retry_after.then = BIDE_THEN_RESTART;
     c->breaker.kind = BIDE_BREAKER_OFF;
+    c->unreachable.wait_ns = 0;
     c->budget.kind = below(s, 2) ? BIDE_BUDGET_THROTTLE : BIDE_BUDGET_OFF;
     random_hedge(c, s);
     if (c->budget.kind == BIDE_BUDGET_THROTTLE) {
         c->budget.max_tokens = 1 + (double)below(s, 1000);
         c->budget.token_ratio = (double)(1 + below(s, 3000)) / 1000;
     }
-}
-
-static void istio_breaker(bide_breaker_conf *b, uint64_t *s)
-{
-    b->kind = below(s, 2) ? BIDE_BREAKER_TIME : BIDE_BREAKER_OFF;
-    if (b->kind == BIDE_BREAKER_OFF)
-        return;
-    b->consecutive = 1 + (uint32_t)below(s, 60);
-    b->failure_rate = 1;
-    b->min_calls = b->consecutive > 20 ? b->consecutive : 20;
-    b->window_ns = (int64_t)(100 + below(s, 100000)) * BIDE_MILLISECOND;
-    b->open_ns = (int64_t)(1 + below(s, 3600000)) * BIDE_MILLISECOND;
-    b->open_jitter = 0;
-    b->open_max_ns =
-        b->open_ns > 5 * BIDE_MINUTE ? b->open_ns : 5 * BIDE_MINUTE;
 }
 
 static void istio_policy(bide_policy_conf *c, uint64_t *s)
@@ -237,7 +223,8 @@ static void istio_policy(bide_policy_conf *c, uint64_t *s)
         c->budget.ratio = (double)below(s, 1001) / 1000;
         c->budget.min_in_flight = 1 + (uint32_t)below(s, 100);
     }
-    istio_breaker(&c->breaker, s);
+    c->breaker.kind = BIDE_BREAKER_OFF; /* servers are ejected */
+    c->unreachable.wait_ns = 0;
     if (below(s, 2))
         c->limits.in_flight = 1 + (uint32_t)below(s, 100000);
 }
@@ -306,6 +293,22 @@ static void returns(const struct direction *d, const bide_policy_conf *conf)
     exported_free(&e);
 }
 
+/* Importers leave out what a policy does not use. */
+static void drop_idle(bide_policy_conf *c)
+{
+    const bide_policy_conf defaults = BIDE_POLICY_CONF_INIT;
+
+    if (c->attempts == 1) {
+        c->backoff = defaults.backoff;
+        c->retry_after.then = defaults.retry_after.then;
+    }
+    if (bide__tries_again(c))
+        return;
+    c->retry_after = defaults.retry_after;
+    c->budget = defaults.budget;
+    c->unreachable = defaults.unreachable;
+}
+
 static void all_return(const struct direction *d)
 {
     uint64_t s = 2;
@@ -315,6 +318,7 @@ static void all_return(const struct direction *d)
         bide_rule rules[16];
 
         d->policy(&conf, &s);
+        drop_idle(&conf);
         conf.rules = rules;
         conf.n_rules = bide__tries_again(&conf) ? d->rules(rules, &s) : 0;
         assert_int_equal(bide_policy_check(&conf), 0);
@@ -366,6 +370,8 @@ static void all_settle(const struct direction *d)
         bide_rule rules[4];
 
         random_policy(&conf, &s);
+        if (d == &istio) /* becomes the ejection of an upstream */
+            conf.breaker.kind = BIDE_BREAKER_OFF;
         conf.n_rules = below(&s, 5);
         conf.rules = rules;
         for (size_t r = 0; r < conf.n_rules; r++)

@@ -11,3 +11,8 @@ size_t len;
 
 /* config/translate/translate.h */
 bide_policy_conf conf;
+
+/* config/translate/import_proxy.h */
+struct bide__import *im;
+struct bide__node *node;
+size_t policy;

@@ -3,3 +3,6 @@
 
 /* replay/start.h */
 struct replay r;
+
+/* replay/source.h */
+void die(void);
