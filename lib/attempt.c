@@ -304,7 +304,9 @@ static struct bide__answer_to_start ask_rest(struct bide__call *c, bool beside,
     bool breaker = c->dep->policy.conf.breaker.kind != BIDE_BREAKER_OFF;
     bool idle = !breaker || bide__breaker_idle(&c->dep->breaker,
                                                &r->generation);
-    bool no_probe = beside || c->pending;
+    bool no_probe = beside ||
+                    (c->pending && !bide__breaker_starves(
+                                       &c->dep->breaker, &c->dep->policy, now));
     if (!idle && bide__breaker_refuses(&c->dep->breaker, no_probe, now))
         return refused(BIDE_BECAUSE_BREAKER_OPEN);
     struct bide__answer_to_start a = ask_limits(c, beside, now, r);

@@ -34,6 +34,24 @@ static uint64_t successor(uint64_t control, bide_breaker_state state,
     return detail << DETAIL_SHIFT | generation << 2 | (uint64_t)state;
 }
 
+/* ===== since when it is half-open ===== */
+
+/* Beside the counts of probes, in units of 2^28 ns, modulo 26 days. */
+enum { SINCE_AT = 24, SINCE_BITS = 23, SINCE_SHIFT = 28 };
+
+static uint64_t half_open_since(int64_t now)
+{
+    uint64_t unit = (uint64_t)now >> SINCE_SHIFT;
+    return (unit & ((1u << SINCE_BITS) - 1)) << SINCE_AT;
+}
+
+static int64_t half_open_for(uint64_t control, int64_t now)
+{
+    uint64_t since = detail_of(control) >> SINCE_AT;
+    uint64_t units = ((uint64_t)now >> SINCE_SHIFT) - since;
+    return (int64_t)((units & ((1u << SINCE_BITS) - 1)) << SINCE_SHIFT);
+}
+
 static bool over(uint64_t open_control, int64_t now)
 {
     return (uint64_t)now >> UNTIL_SHIFT >= detail_of(open_control);
@@ -308,7 +326,9 @@ static bool enter(const struct bide__breaker_env *env, int64_t now,
     uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
 
     while (state_of(control) == BIDE_BREAKER_OPEN && over(control, now))
-        shift(b, &control, successor(control, BIDE_BREAKER_HALF_OPEN, 0), t);
+        shift(b, &control,
+              successor(control, BIDE_BREAKER_HALF_OPEN, half_open_since(now)),
+              t);
     ret->generation = generation_of(control);
     switch (state_of(control)) {
     case BIDE_BREAKER_CLOSED:
@@ -361,6 +381,19 @@ bool bide__breaker_refuses(const struct bide__breaker *b, bool no_probe,
     default:
         return false;
     }
+}
+
+bool bide__breaker_starves(const struct bide__breaker *b,
+                           const struct bide__policy *p, int64_t now)
+{
+    uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
+    int64_t patience = p->conf.breaker.open_max_ns;
+    int64_t until = (int64_t)(detail_of(control) << UNTIL_SHIFT);
+
+    if (state_of(control) == BIDE_BREAKER_HALF_OPEN)
+        return half_open_for(control, now) > patience;
+    return state_of(control) == BIDE_BREAKER_OPEN &&
+           bide__elapsed_ns(until, now) > patience;
 }
 
 void bide__breaker_report(const struct bide__breaker_env *env,

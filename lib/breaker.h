@@ -8,7 +8,7 @@
  *   closed     detail: 0
  *   open       detail: when it ends, in units of 2^16 ns
  *   half-open  detail: probes that succeeded (8 bits), that failed (8), and
- *              how many of either were slow (8)
+ *              how many of either were slow (8); since when (23 bits)
  *
  * The generation counts transitions. An attempt remembers the generation in
  * which it was let through; if it reports in another one, its result is dropped
@@ -150,6 +150,12 @@ bool bide__breaker_enter(const struct bide__breaker_env *env, int64_t now,
  * probe: it is a hedge, or the retry of a probe. */
 bool bide__breaker_refuses(const struct bide__breaker *b, bool no_probe,
                            int64_t now);
+
+/* Whether it could be probed, and nobody has settled it for as long as it may stay
+ * open. Then even a call whose body is still arriving may be a probe: if there
+ * are no others, it would never close. */
+bool bide__breaker_starves(const struct bide__breaker *b,
+                           const struct bide__policy *p, int64_t now);
 
 /* Ends the time that an open breaker stays open. False: it is not open, or is
  * forced to be. */

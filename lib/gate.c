@@ -218,10 +218,11 @@ void bide__gate_missed(struct bide__gate *g, const struct bide__policy *p,
         shut(g, p, rng, control, doubt, now);
 }
 
-/* They came at n / length, and go at four tenths of that. */
+/* They came at n / length, and go at two tenths of that: a service that is busy
+ * for 80 % of its time has no more to spare. */
 static int64_t spacing_for(uint32_t n, int64_t length)
 {
-    int64_t spacing = n ? length / n * 5 / 2 : SPACING_MAX_NS;
+    int64_t spacing = n ? length / n * 5 : SPACING_MAX_NS;
     return spacing < SPACING_MAX_NS ? spacing + 1 : SPACING_MAX_NS;
 }
 

@@ -18,8 +18,9 @@
  *          until unreachable.wait after the gate was shut; from then on they are
  *          refused, except those that knock.
  *   RAMP   it is back. Those that waited go in the order in which they came,
- *          at four tenths of the pace; new calls pass. So the dependency gets
- *          less than one and a half times its usual load.
+ *          at two tenths of the pace; new calls pass. So the dependency gets
+ *          about 1.2 times its usual load, which one that is busy for 80 % of
+ *          its time can still serve (docs/defaults.md).
  *
  * One failed connection does not shut it: behind one name there may be many
  * servers, of which some are down. It takes a second one, at least

@@ -166,8 +166,9 @@ typedef struct bide_op {
     bool has_key;         /* it carries an idempotency key */
     bool one_shot_body;   /* its body cannot be sent again */
     bool body_pending;    /* its body is still arriving from a client, which may
-                             delay the attempt indefinitely: it is not used as a
-                             probe of a breaker */
+                             delay the attempt indefinitely: it is used as a
+                             probe of a breaker only if no other call is for as
+                             long as breaker.open_max */
     int8_t priority;      /* 0: normal; above, it is served before normal calls,
                              below, after them (limits.reserve, limits.shed) */
     uint32_t upstream_max; /* attempts that the owner may make; 0: not known */

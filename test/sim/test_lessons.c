@@ -40,6 +40,7 @@ static const struct lesson lessons[] = {
     { "flapping", "bide", SIM_FIG_RECOVER, 0, 5 },
     { "flapping", "bide", SIM_FIG_SUCCESS, 0.75, 1 },
     { "flapping", "bide", SIM_FIG_WASTED, 0, 0.05 },
+    { "flapping", "defaults", SIM_FIG_SUCCESS, 0.97, 1 },
 
     /* 300/s for two minutes and 175/s for one would be 85 %. */
     { "brown-out", "naive", SIM_FIG_RECOVER, NEVER, NEVER },
@@ -94,7 +95,7 @@ static const struct lesson lessons[] = {
     { "mixed-fleet", "all envoy", SIM_FIG_RECOVER, NEVER, NEVER },
     { "mixed-fleet", "all aws", SIM_FIG_RECOVER, 25, 68 },
     { "mixed-fleet", "all finagle", SIM_FIG_RECOVER, 4, 20 },
-    { "mixed-fleet", "all bide", SIM_FIG_RECOVER, 4, 20 },
+    { "mixed-fleet", "defaults", SIM_FIG_RECOVER, 4, 20 },
 
     /* A tenth of the users for 60 s of 110 are 5.5 %. */
     { "shard-down", "patient", SIM_FIG_SUCCESS, 0.05, 0.5 },

@@ -56,6 +56,31 @@ static void call_body_pending_is_no_probe(void **state)
     bide_dep_free(dep);
 }
 
+/* If there is nobody else it would never close: after open_max it is one. */
+static void call_body_pending_probes_if_nobody_else_does(void **state)
+{
+    bide_policy_conf conf = breaker_conf(1);
+    bide_op upload = { .idempotent = true, .body_pending = true };
+    bide_dep *dep;
+
+    (void)state;
+    conf.breaker.open_max_ns = 20 * S;
+    conf.breaker.probes = 2;
+    dep = script_dep(&conf);
+    PLAY_ON(dep, &upload, { 0, TRY(1, FIRST) }, { 0, REPORT(1, FAILED) });
+    PLAY_ON(dep, &upload, { 29 * S, DONE(BREAKER_OPEN) });
+    PLAY_ON(dep, &upload,
+            { 31 * S, TRY(1, FIRST) },
+            { 31 * S, REPORT(1, WORKED) },
+            { 31 * S, BREAKER(HALF_OPEN) });
+    PLAY_ON(dep, &upload, { 50 * S, DONE(BREAKER_OPEN) });
+    PLAY_ON(dep, &upload,
+            { 52 * S, TRY(1, FIRST) },
+            { 52 * S, REPORT(1, WORKED) },
+            { 52 * S, BREAKER(CLOSED) });
+    bide_dep_free(dep);
+}
+
 static void call_breaker_opens_during_the_wait(void **state)
 {
     bide_policy_conf conf = breaker_conf(2);
@@ -191,6 +216,7 @@ int main(void)
         cmocka_unit_test(call_breaker_closed_again_after_the_wait),
         cmocka_unit_test(call_probe_is_not_retried),
         cmocka_unit_test(call_body_pending_is_no_probe),
+        cmocka_unit_test(call_body_pending_probes_if_nobody_else_does),
         cmocka_unit_test(call_probe_is_not_retried_while_half_open),
         cmocka_unit_test(call_ignored_probe_gives_its_place_back),
         cmocka_unit_test(call_breaker_forced_open_refuses_the_first),
