@@ -18,3 +18,4 @@ done
 bench/bench_run.py "$dir/release/cmd/bide"
 bench/bench_proxy.py "$dir/release/cmd/bide" 3 5
 bench/bench_observe.py "$dir/release/cmd/bide" 2 7
+bench/bench_restart.py "$dir/release/cmd/bide"
