@@ -48,7 +48,7 @@ static const struct flags flags = {
     "It needs no network, and leaves nothing behind. goodput is calls that "
     "succeed; load is requests that reach the origin.\n\n"
     "Exit codes: 0 it ran to its end (with --keep: to the end of the first "
-    "timetable), 1 it could not run, 2 a mistake in the arguments, 130 it was "
+    "timetable), 1 it could not run, 2 an error in the arguments, 130 it was "
     "interrupted; what is known by then is printed.",
 };
 

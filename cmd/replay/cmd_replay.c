@@ -58,7 +58,7 @@ static const struct flags flags = {
     "\n"
     "bide-replay(1) has the whole format.\n"
     "\n"
-    "Exit codes: 0 it ran; 2 a mistake in the arguments, the policy, the "
+    "Exit codes: 0 it ran; 2 an error in the arguments, the policy, the "
     "script "
     "or the log.",
 };

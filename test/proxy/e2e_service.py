@@ -312,7 +312,7 @@ def starts():
     busy = socket.create_server(("127.0.0.1", 0))
     good = config([port])
     rows = [("a file that is not there", None, 2, "cannot"),
-            ("a file that is no YAML", "proxy: [", 2, "x.yaml:2:1: mistake"),
+            ("a file that is no YAML", "proxy: [", 2, "x.yaml:2:1: error"),
             ("an unknown key", good.replace("routes:", "route:"), 2,
              "did you mean `routes`"),
             ("no section proxy", "version: 1\npolicies: { default: {} }\n", 2,

@@ -143,7 +143,7 @@ def broken():
         p.write("proxy: [")
         said = upgrade(p, "all stays as it was")
         tap.case("a file with a mistake is no upgrade either",
-                 "mistake" in said and "code 2" in said and
+                 ": error: " in said and "code 2" in said and
                  ask(p, get()).body == b"old", said)
         p.write(text)
         tap.case("and the right one is", "upgraded:" in upgrade(p) and
