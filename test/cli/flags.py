@@ -166,6 +166,10 @@ def main():
         for where, text in (("bash", bash), ("zsh", zsh)):
             tap.case(f"{command}: a command of {where}",
                      re.search(rf"\b{command}\b", text) is not None)
+    code, out, err = tap.run([os.path.join(ROOT, "scripts", "completions.py"),
+                              os.path.abspath(bide), "--check"])
+    tap.case("completions are as scripts/completions.py writes them", code == 0,
+             out + err)
     completions()
     if "check" in commands:
         policy_page(bide)
