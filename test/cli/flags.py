@@ -73,6 +73,7 @@ def policy_page(bide):
     """bide-policy(5) lists every option and its default, and no other."""
     page = read("man", "bide-policy.5.scd")
     page = page[page.index("# OPTIONS"):]
+    page = page[:page.index("\n# ", 2)]
     listed = {m[1]: " ".join(m[2].split())
               for m in re.finditer(r"^\*([\w.]+)\*\n((?:\t.*\n)+)", page, re.M)}
     known = options(bide)
