@@ -26,7 +26,7 @@ static const struct command commands[] = {
     { "run", cmd_run, "run a command until it succeeds, or the policy stops" },
     { "fetch", cmd_fetch, "an HTTP request, with the policy behind it" },
     { "proxy", cmd_proxy, "a sidecar: the policy in front of any HTTP client" },
-    { "check", cmd_check, "find the mistakes in a policy file, and the risks" },
+    { "check", cmd_check, "find the errors in a policy file, and the risks" },
     { "explain", cmd_explain, "one decision, and every rule behind it" },
     { "schedule", cmd_schedule, "the waits of a policy, as a table and drawn" },
     { "replay", cmd_replay, "events, or an access log, through a policy" },
@@ -60,7 +60,7 @@ static void print_help(FILE *out)
     bide__print_wrapped(
         out,
         "`bide help COMMAND` shows the options of one command. Exit "
-        "codes: 0 yes, 1 the answer is no, 2 a mistake in the "
+        "codes: 0 yes, 1 the answer is no, 2 an error in the "
         "arguments or in a policy.",
         0, 0, width);
 }

@@ -222,7 +222,7 @@ static void list_faults(struct held *h)
     for (size_t i = 0; i < h->list.n_deps; i++)
         n += h->deps[i].faults;
     add(h, BIDE__VALUE_GAUGE, "bide_proxy_faults_on", (double)n,
-        "dependencies whose faults on purpose are switched on");
+        "dependencies with fault injection turned on");
 }
 
 static void list_stale(struct held *h, const struct proxy *p)
@@ -231,9 +231,9 @@ static void list_stale(struct held *h, const struct proxy *p)
 
     stale_count(p->stale, &copies, &bytes);
     add(h, BIDE__VALUE_GAUGE, "bide_proxy_stale_copies", (double)copies,
-        "answers that routes with fallback.stale have kept");
+        "copies of responses for fallback.stale");
     add(h, BIDE__VALUE_GAUGE, "bide_proxy_stale_bytes", (double)bytes,
-        "memory that they take, of limits.stale");
+        "memory used by these copies, out of limits.stale");
 }
 
 /* Telemetry about telemetry itself. */
@@ -397,7 +397,7 @@ static bool fault(void *ctx, const char *dep, bool on, char *why, size_t size)
         found = true;
     }
     if (found)
-        fprintf(stderr, "bide proxy: admin: faults on purpose of %s are %s\n",
+        fprintf(stderr, "bide proxy: admin: fault injection for %s is %s\n",
                 dep, on ? "on" : "off");
     else
         snprintf(why, size, "no route to `%s` has a `fault`", dep);
@@ -410,7 +410,7 @@ static bool signal_self(int number, char *why, size_t size)
 {
     if (kill(getpid(), number) == 0)
         return true;
-    snprintf(why, size, "the program cannot be told");
+    snprintf(why, size, "the program cannot be signalled");
     return false;
 }
 
@@ -463,11 +463,11 @@ static bool reload(void *ctx, char *why, size_t size)
     refused = t->reloads.refused;
     pthread_mutex_unlock(&t->reloads.lock);
     if (told && !over)
-        snprintf(why, size, "it was asked for, and is not over yet");
+        snprintf(why, size, "it was requested, but is not done yet");
     else if (told && refused)
         snprintf(why, size,
-                 "it was refused, and what was there stays; what is "
-                 "wrong is on standard error");
+                 "it was refused; keeping the old configuration. The errors "
+                 "are on standard error");
     return over && !refused;
 }
 

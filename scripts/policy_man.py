@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""policy_man.py BIDE: writes the options into man/bide-policy.5.scd.
+"""policy_man.py BIDE: writes presets, options and the keys of the sidecar into
+man/bide-policy.5.scd.
 
-They come from `bide check --reference`, so from the one table in lib/options.c:
-each option that the reference lists gets its paragraph, in the reference's order.
-What stands before the first and behind the last of them stays as it is."""
+They come from `bide check --reference`, so from the tables in lib/options.c,
+lib/preset.c and config/proxy/: each option that the reference lists gets its
+paragraph, in the reference's order. The rest of the page stays as it is."""
 import os
 import re
 import subprocess
@@ -12,6 +13,8 @@ import textwrap
 
 MAN = os.path.join(os.path.dirname(__file__), "..", "man", "bide-policy.5.scd")
 ROW = re.compile(r"^\| `([a-z_.]+)` \| \w+ \| `([^`]*)` \| (.*?) \| (.*?) \|$")
+PROXY_ROW = re.compile(r"^\| `([a-z_0-9]+)` \| \w+ \| (?:`([^`]*)`|(required))? ?\| (.*?) "
+                       r"\| (.*?) \|$")
 BLOCK = re.compile(r"^\*[a-z_.]+\*\n(?:\t.*\n)+\n?", re.M)
 
 
@@ -27,16 +30,64 @@ def paragraph(key, default, takes, text):
     return f"*{key}*\n" + "".join(f"\t{part}\n" for part in body) + "\n"
 
 
+def escaped(text):
+    """Text of the reference as scdoc takes it: code in italics, signs as they are."""
+    text = re.sub(r"\\\|", "|", text)
+    parts = re.split(r"`([^`]*)`", text)
+    return "".join(re.sub(r"([\\*_])", r"\\\1", part) if i % 2 == 0 else
+                   "_" + re.sub(r"([\\*_])", r"\\\1", part) + "_"
+                   for i, part in enumerate(parts))
+
+
+def filled(text, indent="\t"):
+    body = textwrap.wrap(text, 78, break_long_words=False, break_on_hyphens=False)
+    return "".join(f"{indent}{part}\n" for part in body)
+
+
+def presets(page):
+    rows = re.findall(r"^\| `([\w-]+)` \| (.*?) \|$",
+                      page.split("\n## Presets\n")[1].split("\n## ")[0], re.M)
+    return "".join(f"*{name}*\n{filled(escaped(text))}\n" for name, text in rows)
+
+
+def proxy(page):
+    """A paragraph for each key, under the name that it has from the top."""
+    out = filled("Keys of a list are written with _[]_, and NAME stands for a name "
+                 "of your own. docs/proxy.md describes what the sidecar does.", "")
+    sections = re.findall(r"^### `(proxy[^`]*)`\n(.*?)(?=^##)", page + "\n##",
+                          re.S | re.M)
+    for name, body in sections:
+        for line in body.splitlines():
+            m = PROXY_ROW.match(line)
+            if not m or m[4] == "see below":
+                continue
+            key, default, required, takes, text = m.groups()
+            end = " Required." if required else f" Default: {escaped(default)}." \
+                if default else ""
+            label = escaped(f"{name}.{key}")
+            out += f"\n*{label}*\n" + filled(
+                f"{escaped(text)} Expected: {escaped(takes)}.{end}")
+    return out + "\n"
+
+
+def section(man, title, text):
+    """The page with the body of a section replaced."""
+    start = man.index(f"\n# {title}\n") + len(title) + 5
+    return man[:start] + text + man[man.index("\n# ", start) + 1:]
+
+
 def main():
     bide = sys.argv[1]
     page = subprocess.run([bide, "check", "--reference"], check=True,
                           capture_output=True, text=True).stdout
-    page = page.split("\n## Options\n")[1].split("\n## ")[0]
-    rows = [m.groups() for m in map(ROW.match, page.splitlines()) if m]
+    options = page.split("\n## Options\n")[1].split("\n## ")[0]
+    rows = [m.groups() for m in map(ROW.match, options.splitlines()) if m]
     with open(MAN, encoding="utf-8") as f:
         man = f.read()
-    section = man.index("\n# OPTIONS\n")
-    ours = list(BLOCK.finditer(man, section, man.index("\n# ", section + 3)))
+    man = section(man, "PRESETS", presets(page))
+    man = section(man, "PROXY", proxy(page))
+    at = man.index("\n# OPTIONS\n")
+    ours = list(BLOCK.finditer(man, at, man.index("\n# ", at + 3)))
     new = "".join(paragraph(*row) for row in rows)
     man = man[:ours[0].start()] + new + man[ours[-1].end():]
     with open(MAN, "w", encoding="utf-8") as f:

@@ -21,7 +21,7 @@ static const struct flag flag_list[] = {
     { "json", 0, NULL, "print the findings as JSON" },
     { "sarif", 0, NULL, "print them as SARIF 2.1.0, for code-review tools" },
     { "quiet", 'q', NULL, "print nothing; the exit code tells" },
-    { "no-lint", 0, NULL, "look for mistakes only, not for risks" },
+    { "no-lint", 0, NULL, "look for errors only, not for risks" },
     { "capacity", 0, "RATE", "what the service can serve, as in 500/s" },
     { "load", 0, "RATE", "what it has to serve, without retries" },
     { "p99", 0, "D", "the latency of 99 in 100 of its answers" },
@@ -36,15 +36,14 @@ static const struct flag flag_list[] = {
 static const struct flags flags = {
     .usage = "bide check [options] FILE...",
     .about =
-        "Reads policy files, and scenarios of `bide sim`, and tells every "
-        "mistake in them with its place, "
-        "and what is allowed but will hurt: attempts that cannot fit the "
-        "deadline, waits without jitter, a budget over the capacity. What is "
-        "known of the service stands in the file under `service`, or is given "
-        "here. `-` reads standard input.",
+        "Reads policy files, and scenarios of `bide sim`, and reports every "
+        "error in them with its place, and what is allowed but will hurt: "
+        "attempts that cannot fit the deadline, waits without jitter, a budget "
+        "over the capacity. What is known of the service is in the file under "
+        "`service`, or given here. `-` reads standard input.",
     .list = flag_list,
     .after = "Exit codes: 0 all is well, 1 there are warnings, 2 there are "
-             "mistakes.\n\n"
+             "errors.\n\n"
              "Examples:\n"
              "  bide check bide.yaml\n"
              "  bide check --load 300/s --capacity 350/s --clients 40 "
@@ -128,13 +127,13 @@ static void put_count(size_t n, const char *what, const char *before)
     printf("%s%zu %s%s", before, n, what, n == 1 ? "" : "s");
 }
 
-/* "bide.yaml: 2 mistakes, 1 warning" */
+/* "bide.yaml: 2 errors, 1 warning" */
 static void put_summary(const char *path, size_t mistakes, size_t warnings,
                         size_t policies)
 {
     printf("%s: ", path);
     if (mistakes)
-        put_count(mistakes, "mistake", "");
+        put_count(mistakes, "error", "");
     if (warnings)
         put_count(warnings, "warning", mistakes ? ", " : "");
     if (!mistakes && !warnings) {
@@ -184,7 +183,7 @@ static void put_json(const bide_diagnostics *notes, int n, char **paths)
     for (int i = 0; i < n; i++)
         bide__json_text(&j, NULL, paths[i]);
     bide__json_end(&j);
-    bide__json_integer(&j, "mistakes",
+    bide__json_integer(&j, "errors",
                        (int64_t)bide_diagnostics_count(notes, BIDE_MISTAKE));
     bide__json_integer(&j, "warnings",
                        (int64_t)bide_diagnostics_count(notes, BIDE_WARNING));

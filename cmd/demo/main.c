@@ -38,17 +38,15 @@ static const struct flag flag_list[] = {
 static const struct flags flags = {
     "bide demo [options]",
     "A real outage, on loopback: four servers that hang, crash and come back "
-    "on "
-    "a timetable, and before each a fleet of clients that retry in a way of "
-    "their own: at once; after growing waits; at random times; and with a "
-    "budget "
-    "and a breaker as well. All of them are run by the engine, and can be "
-    "watched on a dashboard. At the end there is a table of what it came to.",
+    "on a timetable, and in front of each a fleet of clients that retry in "
+    "their own way: at once; after growing waits; at random times; and with a "
+    "budget and a breaker as well. The engine makes every decision, and a "
+    "dashboard shows it live. At the end there is a table of the results.",
     flag_list,
     "It needs no network, and leaves nothing behind. goodput is calls that "
     "succeed; load is requests that reach the origin.\n\n"
     "Exit codes: 0 it ran to its end (with --keep: to the end of the first "
-    "timetable), 1 it could not run, 2 a mistake in the arguments, 130 it was "
+    "timetable), 1 it could not run, 2 an error in the arguments, 130 it was "
     "interrupted; what is known by then is printed.",
 };
 

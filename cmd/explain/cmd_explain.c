@@ -48,7 +48,7 @@ static const struct flags flags = {
     "made at all. The engine itself is asked, with a fresh budget and a closed "
     "breaker unless you say otherwise.",
     flag_list,
-    "Exit codes: 0 it tries or retries, 1 it stops, 2 a mistake in the "
+    "Exit codes: 0 it tries or retries, 1 it stops, 2 an error in the "
     "arguments or in the policy.\n\n"
     "Examples:\n"
     "  bide explain --status 503\n"

@@ -21,7 +21,7 @@ static const struct flags flags = {
     fetch_flag_list,
     "Exit codes, of the first URL that failed: 0 the last answer was a good "
     "one, 22 it was an HTTP error (400 or above), with or without -f, 75 bide "
-    "gave up (deadline, budget, breaker or a limit), 2 a mistake in the "
+    "gave up (deadline, budget, breaker or a limit), 2 an error in the "
     "arguments or in the policy, else that of curl, such as 6 no such host, 7 "
     "not connected, 18 broken off, 23 cannot write, 28 timed out, 60 bad "
     "certificate.\n\n"

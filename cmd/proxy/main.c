@@ -28,15 +28,13 @@ static const struct flags flags = {
     "retries "
     "with backoff, hints, budgets, breakers and hedges, for any client.",
     flag_list,
-    "Signals: SIGHUP reads the file again (a mistake in it is told, and the "
-    "old "
-    "one stays), SIGUSR1 opens the access log again, SIGUSR2 puts the program "
-    "that is on disk now in place of the one that serves, SIGTERM and SIGINT "
-    "end it when what is being served is done, and at once the second "
-    "time.\n\n"
-    "Exit codes: 0 ended as told, 1 it could not start or go on, 2 a mistake "
-    "in "
-    "the arguments or in the file.",
+    "Signals: SIGHUP reloads the file (if there is an error in it, the error is "
+    "logged and the old configuration stays), SIGUSR1 reopens the access log, "
+    "SIGUSR2 upgrades to the program that is on disk now without dropping a "
+    "connection, SIGTERM and SIGINT finish the requests in flight and exit; "
+    "a second one exits at once.\n\n"
+    "Exit codes: 0 stopped by a signal, 1 it could not start or continue, 2 "
+    "an error in the arguments or in the file.",
 };
 
 static const char *take(void *ctx, const char *name, const char *argument)

@@ -83,12 +83,12 @@ static void reload(struct proxy *p, struct telemetry *t, const char *file,
         close(text);
     listen_sockets_unref(before);
     fprintf(stderr,
-            config ? "bide proxy: %s was read again\n"
-                   : "bide proxy: %s was refused; all stays as it was\n",
+            config ? "bide proxy: %s reloaded\n"
+                   : "bide proxy: %s was refused; keeping the old configuration\n",
             file);
     bool renewed = config && telemetry_reload(t, conf, err, sizeof err);
     if (config && !renewed)
-        fprintf(stderr, "bide proxy: %s; the one before stays\n", err);
+        fprintf(stderr, "bide proxy: %s; keeping the old one\n", err);
     telemetry_reloaded(t, !renewed);
     systemd_notify("READY=1");
 }
@@ -97,9 +97,9 @@ static void rotate(struct proxy *p, struct telemetry *t)
 {
     char err[512];
     if (!proxy_rotate(p, err, sizeof err))
-        fprintf(stderr, "bide proxy: %s; the one before stays\n", err);
+        fprintf(stderr, "bide proxy: %s; keeping the old one\n", err);
     if (!telemetry_rotate(t, p->generation->conf, err, sizeof err))
-        fprintf(stderr, "bide proxy: telemetry.log: %s; the one before stays\n",
+        fprintf(stderr, "bide proxy: telemetry.log: %s; keeping the old one\n",
                 err);
 }
 

@@ -113,7 +113,7 @@ static void upgrade(struct supervisor *s)
         s->start_ns = BIDE_FOREVER;
         return;
     }
-    say("no upgrade: %s: %s; all stays as it was",
+    say("no upgrade: %s: %s; the old process continues",
             s->program, strerror(errno));
     if (program >= 0)
         close(program);
@@ -245,7 +245,7 @@ static void ended(struct supervisor *s, struct child *c, int status)
     if (next) {
         kept_remove_owned(&s->kept, (unsigned)(c - s->children));
         say("no upgrade: the new process %s before it was "
-                "ready; all stays as it was",
+                "ready; the old process continues",
                 how(status, text));
     } else if (served) {
         lost(s, &gone, status);

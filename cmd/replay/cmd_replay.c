@@ -72,7 +72,7 @@ static const struct flags flags = {
     "  bide replay --policy bide.yaml /var/log/nginx/access.log\n"
     "  bide replay --compare --html report.html access.log old.yaml new.yaml\n"
     "\n"
-    "Exit codes: 0 it ran; 2 a mistake in the arguments, the policy, the "
+    "Exit codes: 0 it ran; 2 an error in the arguments, the policy, the "
     "script "
     "or the log.",
 };

@@ -26,7 +26,7 @@ static const struct flags flags = {
     "what jitter makes of it, as a table and drawn over time. Hints of servers "
     "are not looked at; see `bide explain`.",
     flag_list,
-    "Exit codes: 0 done, 2 a mistake in the arguments or in the policy.\n\n"
+    "Exit codes: 0 done, 2 an error in the arguments or in the policy.\n\n"
     "Examples:\n"
     "  bide schedule\n"
     "  bide schedule --attempts 8 --jitter decorrelated --cap 5s\n"

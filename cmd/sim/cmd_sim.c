@@ -57,8 +57,8 @@ static const struct flags flags = {
     "`stability` maps load against the length of a fault: where it recovers, "
     "and where it never does. `selftest` runs models whose outcome is known.",
     flag_list,
-    "Exit codes: 0 done, 1 an assertion or a row of the selftest failed, 2 a "
-    "mistake in the arguments, the scenario or a policy, 130 interrupted "
+    "Exit codes: 0 done, 1 an assertion or a row of the selftest failed, 2 an "
+    "error in the arguments, the scenario or a policy, 130 interrupted "
     "(what was known by then is printed).\n\n"
     "Examples:\n"
     "  bide sim --list\n"

@@ -35,8 +35,8 @@ static const struct flags flags = {
     "and "
     "> change the order, space pauses, ? shows help, q quits. Without a "
     "terminal "
-    "the list is printed once.\nExit codes: 0, 1 nobody answers there, 2 a "
-    "mistake in the arguments.",
+    "the list is printed once.\nExit codes: 0, 1 nothing answers there, 2 an "
+    "error in the arguments.",
 };
 
 #define S struct top

@@ -36,7 +36,7 @@ static const struct flags flags = {
     flag_list,
     "Exit codes: 0 translated, 1 translated with losses and --strict was "
     "given, "
-    "2 a mistake in the arguments or in the policy.\n\n"
+    "2 an error in the arguments or in the policy.\n\n"
     "Examples:\n"
     "  bide export --to istio --host reviews bide.yaml\n"
     "  bide export --to grpc --service shop.Cart bide.yaml:payments\n"

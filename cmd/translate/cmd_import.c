@@ -33,7 +33,7 @@ static const struct flags flags = {
     flag_list,
     "Exit codes: 0 translated, 1 something was left out and --strict was "
     "given, "
-    "2 a mistake in the arguments or in the document.\n\n"
+    "2 an error in the arguments or in the document.\n\n"
     "Examples:\n"
     "  bide import --from grpc service_config.json > bide.yaml\n"
     "  kubectl get vs,dr -o yaml | bide import --from istio -\n"

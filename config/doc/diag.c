@@ -255,7 +255,7 @@ static void push(bide_diagnostics *notes, const bide_diagnostic *d)
 static bool one_too_many(bide_diagnostics *notes, const char *file)
 {
     bide_diagnostic d = { .severity = BIDE_MISTAKE,
-                          .code = "too-many-mistakes",
+                          .code = "too-many-errors",
                           .file = file,
                           .message =
                               "and more: only the first 1000 are shown" };

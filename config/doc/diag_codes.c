@@ -23,7 +23,7 @@ static const struct bide__diag_code codes[] = {
     { "shares-not-100", "The shares of a distribution do not make 100 %." },
     { "syntax", "The file is not YAML, or not JSON." },
     { "too-deep", "Values are nested more than 100 levels deep." },
-    { "too-many-mistakes", "There are more than 1000 findings in the file." },
+    { "too-many-errors", "There are more than 1000 findings in the file." },
     { "too-many-nodes",
       "There are more than 1000000 values, or 1000 anchors." },
     { "too-many-rules", "A policy makes more than 256 rules." },

@@ -51,7 +51,7 @@ static void put_notes(struct bide__json *j, const bide_diagnostics *notes,
 static void put_finding(struct bide__json *j, const bide_diagnostics *notes,
                         size_t i, size_t end)
 {
-    static const char *const severities[] = { "note", "warning", "mistake" };
+    static const char *const severities[] = { "note", "warning", "error" };
     const bide_diagnostic *d = bide_diagnostics_at(notes, i);
     const struct bide__lint_rule *lint = bide__lint_of(d->code);
 

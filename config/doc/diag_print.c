@@ -1,6 +1,6 @@
 /* diag_print.c: findings for people.
  *
- *     bide.yaml:7:26: mistake: unknown key `capp` [unknown-key]
+ *     bide.yaml:7:26: error: unknown key `capp` [unknown-key]
  *         7 |     backoff: { base: 1s, capp: 30s }
  *           |                          ^~~~
  *           help: did you mean `cap`?
@@ -173,7 +173,7 @@ static void put_excerpt(FILE *out, const bide_diagnostic *d,
 static void put_heading(FILE *out, const bide_diagnostic *d,
                         const struct paint *paint)
 {
-    static const char *const severities[] = { "note", "warning", "mistake" };
+    static const char *const severities[] = { "note", "warning", "error" };
     const struct bide__lint_rule *lint = bide__lint_of(d->code);
 
     fprintf(out, "%s%s:", paint->bold, d->file);

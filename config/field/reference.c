@@ -208,7 +208,7 @@ static const char others[] =
     "\n"
     "## Sections of the programs\n"
     "\n"
-    "`proxy` stands beside `policies`. Any other key at the top is a mistake.\n"
+    "`proxy` stands beside `policies`. Any other key at the top is an error.\n"
     "\n"
     "A size is a number of bytes: `65536`, `64KiB`, `1MiB`. Texts are one text "
     "or a list of them.\nWhether files can be read (certificates, keys) is found "
@@ -264,7 +264,7 @@ static void put_codes(FILE *out)
     const struct bide__diag_code *codes = bide__diag_codes(&n);
     const struct bide__lint_rule *lints;
 
-    fputs("\n## Mistakes\n\nA file with one of these is refused; `bide check` "
+    fputs("\n## Errors\n\nA file with one of these is refused; `bide check` "
           "exits with 2.\n\n| code | |\n|---|---|\n", out);
     for (size_t i = 0; i < n; i++)
         fprintf(out, "| `%s` | %s |\n", codes[i].code, codes[i].text);

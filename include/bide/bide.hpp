@@ -157,7 +157,7 @@ private:
 
 /* ===== policy files ===== */
 
-/* A policy file. what() of the error it throws shows every mistake in it, as
+/* A policy file. what() of the error it throws shows every error in it, as
  * `bide check` does. */
 class config {
 public:

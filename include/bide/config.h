@@ -3,7 +3,7 @@
  *     bide_diagnostics *notes = bide_diagnostics_new();
  *     bide_config *config;
  *     if (bide_config_read(&config, "bide.yaml", notes) < 0) {
- *         bide_diagnostics_print(notes, stderr, false);   // all the mistakes
+ *         bide_diagnostics_print(notes, stderr, false);   // all the errors
  *         return 2;
  *     }
  *     const bide_policy_conf *policy = bide_config_policy(config, "payments");

@@ -14,7 +14,7 @@ static const char intro[] =
     "scenario is in [simulator.md](simulator.md).\n\n"
     "A scenario is YAML, or JSON if its name ends in `.json`. `bide check "
     "FILE`\n"
-    "tells every mistake in it; `bide sim --print NAME` prints a whole one to\n"
+    "reports every error in it; `bide sim --print NAME` prints a whole one to\n"
     "start from. At its top:\n\n"
     "| section | | |\n"
     "|---|---|---|\n"

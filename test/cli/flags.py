@@ -73,6 +73,7 @@ def policy_page(bide):
     """bide-policy(5) lists every option and its default, and no other."""
     page = read("man", "bide-policy.5.scd")
     page = page[page.index("# OPTIONS"):]
+    page = page[:page.index("\n# ", 2)]
     listed = {m[1]: " ".join(m[2].split())
               for m in re.finditer(r"^\*([\w.]+)\*\n((?:\t.*\n)+)", page, re.M)}
     known = options(bide)
@@ -166,6 +167,10 @@ def main():
         for where, text in (("bash", bash), ("zsh", zsh)):
             tap.case(f"{command}: a command of {where}",
                      re.search(rf"\b{command}\b", text) is not None)
+    code, out, err = tap.run([os.path.join(ROOT, "scripts", "completions.py"),
+                              os.path.abspath(bide), "--check"])
+    tap.case("completions are as scripts/completions.py writes them", code == 0,
+             out + err)
     completions()
     if "check" in commands:
         policy_page(bide)

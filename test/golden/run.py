@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 # Covered by test/unit/test_diag.c: its output would be a thousand findings long.
-ELSEWHERE = {"too-many-mistakes"}
+ELSEWHERE = {"too-many-errors"}
 
 
 def run(bide, args, stdin=None):
@@ -60,7 +60,7 @@ def cases(bide):
 def unseen_codes(bide, seen):
     """Codes that the reference page lists, and no golden file shows."""
     page = run(bide, ["--reference"]).stdout.decode()
-    tail = page[page.index("## Mistakes"):]
+    tail = page[page.index("## Errors"):]
     codes = set(re.findall(r"^\| `([a-zA-Z0-9-]+)` \|", tail, re.M))
     assert len(codes) > 30, codes
     return codes - seen - ELSEWHERE

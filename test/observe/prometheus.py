@@ -104,6 +104,20 @@ rules = {"groups": [{"name": "g", "rules": [
 ok, said = promtool("check", "rules", "/dev/stdin",
                     input=json.dumps(rules).encode())
 case("the dashboard's queries are valid", ok, said)
+
+# So are those of the page: a block of its own, or a line of text.
+page_text = read("metrics.md")
+shown = [" ".join(block.split()) for block in
+         re.findall(r"^\n((?: {4,}.*\n)+)", page_text, re.M) if "bide_" in block]
+shown += [q for q in re.findall(r"`([^`\n]+)`", page_text) if "(bide_" in q]
+rules["groups"][0]["rules"] = [{"record": f"r{i}", "expr": e}
+                               for i, e in enumerate(shown)]
+ok, said = promtool("check", "rules", "/dev/stdin",
+                    input=json.dumps(rules).encode())
+case("the queries in docs/metrics.md are valid", ok and len(shown) >= 4,
+     f"{said}\n{shown}")
+wrong = [w for q in shown for w in wrong_labels(q)]
+case("and so are their labels", not wrong and not unknown(" ".join(shown)), wrong)
 ids = [p["id"] for p in dashboard["panels"]]
 case("the dashboard's panels have ids of their own", len(ids) == len(set(ids)))
 finish()

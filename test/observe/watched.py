@@ -402,7 +402,7 @@ def actions(s):
     s.write()
     answer = s.get("/api/reload", s.admin, "POST", **auth)
     case("who watches cannot be changed so, and that is told", answer[0] == 409
-         and "it was refused, and what was there stays" in answer[1] and
+         and "it was refused; keeping the old configuration" in answer[1] and
          until(lambda: "proxy.telemetry cannot change" in "".join(s.told)),
          (answer, s.told))
     case("it is ready", s.get("/readyz", s.admin)[0] == 200)
@@ -503,7 +503,7 @@ def counted_on(directory):
         with open(file, "w", encoding="utf-8") as f:
             f.write(text.replace(old, new))
         s.p.send_signal(signal.SIGHUP)
-        until(lambda: sum("was read again" in t for t in s.told) > n)
+        until(lambda: sum("reloaded" in t for t in s.told) > n)
         fallen = [k for k, v in totals(s).items() if v < before.get(k, 0)]
         case(f"no total falls at reload {n + 1}", not fallen, fallen)
         Origin.answers = [503]

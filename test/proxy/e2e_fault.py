@@ -141,7 +141,7 @@ def by_the_admin():
         tap.case("the admin switches them on",
                  switch(p, "up%2Fdefault/fault/on") == 200)
         tap.case("which is said on standard error", until(
-            lambda: any("faults on purpose of up/default are on" in x
+            lambda: any("fault injection for up/default is on" in x
                         for x in p.said)), p.said)
         got = ask(p, get())
         tap.case("for everybody", brief(got) == (503, "4", "attempts"), got)

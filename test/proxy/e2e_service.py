@@ -34,7 +34,7 @@ def reload_under_load():
         load.more(30)
         odd = load.end()
         tap.case("ten reloads under load: not a request fails",
-                 "was read again" in said and not odd and len(second.heads) > 50
+                 "reloaded" in said and not odd and len(second.heads) > 50
                  and len(first.heads) > 50, (said, odd[:5]))
         tap.case("a bad file is refused, with place and advice",
                  "was refused" in bad and "did you mean `endpoints`" in bad and
@@ -61,7 +61,7 @@ def breakers_stay():
                                        'endpoints: ["http://127.0.0.1:1", '))
         a = ask(p, get())
         tap.case("also when its upstream has another endpoint",
-                 "was read again" in said and
+                 "reloaded" in said and
                  a.fields.get("x-bide-reason") == "breaker_open" and
                  len(o.heads) == before, (said, a))
         p.reload(p.text.replace(FAST, FAST + ", attempts: 2"))
@@ -312,7 +312,7 @@ def starts():
     busy = socket.create_server(("127.0.0.1", 0))
     good = config([port])
     rows = [("a file that is not there", None, 2, "cannot"),
-            ("a file that is no YAML", "proxy: [", 2, "x.yaml:2:1: mistake"),
+            ("a file that is no YAML", "proxy: [", 2, "x.yaml:2:1: error"),
             ("an unknown key", good.replace("routes:", "route:"), 2,
              "did you mean `routes`"),
             ("no section proxy", "version: 1\npolicies: { default: {} }\n", 2,

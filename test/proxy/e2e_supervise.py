@@ -262,7 +262,7 @@ def told_by_admin():
         with urllib.request.urlopen(request, timeout=PATIENCE) as r:
             return r.status
     tap.case("the admin endpoint can reload", act("reload") in (200, 202, 204) and
-             heard(p, "was read again"))
+             heard(p, "reloaded"))
     kill(p)
     with urllib.request.urlopen(admin + "healthz", timeout=PATIENCE) as r:
         tap.case("it is there after a crash, at the same address",
@@ -417,7 +417,7 @@ def user():
     kill(p)
     tap.case("also after a crash", ask(p, get()).body == b"nobody" and
              set(status(p.pid, "Uid")) == {"65534"})
-    tap.case("a reload works", "was read again" in p.reload(
+    tap.case("a reload works", "reloaded" in p.reload(
         p.text.replace("1ms", "2ms")))
     p.process.kill()
     serving = p.pid

@@ -97,7 +97,7 @@ class Sidecar:
             before = len(self.said)
             self.process.send_signal(signal.SIGHUP)
             self.heard.wait_for(lambda: any(
-                "was read again" in x or "was refused" in x
+                "reloaded" in x or "was refused" in x
                 for x in self.said[before:]), timeout=30)
             return "".join(self.said[before:])
 
@@ -155,7 +155,7 @@ def ended(name, sidecar):
     """The sidecar ends as told, without a word of complaint. Gives its log."""
     code, log = sidecar.stop()
     words = [line for line in sidecar.said if "listening" not in line
-             and "ending" not in line and "was read again" not in line]
+             and "ending" not in line and "reloaded" not in line]
     tap.case(f"{name}: ends well", code == 0 and not words,
              f"{code}\n{''.join(words)}")
     return log

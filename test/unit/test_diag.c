@@ -146,7 +146,7 @@ static void diag_thousand_findings_are_enough(void **state)
                       "m%u", i);
     assert_int_equal(bide_diagnostics_size(notes), 1001);
     assert_string_equal(bide_diagnostics_at(notes, 1000)->code,
-                        "too-many-mistakes");
+                        "too-many-errors");
     assert_int_equal(bide__diag_mistakes(notes), 5000);
     /* another file has room again */
     bide__diag_at(notes, "b", "", 0, at(1, 1, 1), BIDE_MISTAKE, "x", NULL, "m");
@@ -163,7 +163,7 @@ static void diag_text_of_a_file_cannot_command_a_terminal(void **state)
     bide__diag_at(notes, "a\33b", "x", 1, at(1, 1, 1), BIDE_MISTAKE, "x",
                   "help\7", "red\33[31m \xff \xc2\x9b caf\xc3\xa9");
     text = printed(notes, false);
-    assert_string_equal(text, "a\\x1bb:1:1: mistake: red\\x1b[31m \\xff "
+    assert_string_equal(text, "a\\x1bb:1:1: error: red\\x1b[31m \\xff "
                               "\\xc2\\x9b caf\xc3\xa9 [x]\n"
                               "    1 | x\n      | ^\n      help: help\\x07\n");
     free(text);
