@@ -262,6 +262,21 @@ def files():
                  b"three tries" in page)
         with open(paths["p.svg"], encoding="utf-8") as f:
             tap.case("--svg: a picture", "<svg" in f.read(200))
+    for name, args, *want in [
+            ("a sweep of one setting", [SMALL, "--sweep", "attempts=1..3:3"],
+             ">calls that succeed<", ">attempts<", ">once<"),
+            ("a sweep of two", [SMALL, "--sweep", "attempts=1,2", "--sweep",
+                                "timeout=100ms,1s"],
+             ">calls that succeed, once<", ">100ms<"),
+            ("a stability map", ["stability", SMALL, "--loads", "20%,150%",
+                                 "--triggers", "1s"], ">150%<", ">1s<")]:
+        runs = [sim(*args, "-n", "1", "--svg", "-", "--threads", n)
+                for n in "12"]
+        tap.case(f"--svg: {name}", runs[0][0] == 0 and
+                 runs[0][1].startswith("<svg") and
+                 all(w in runs[0][1] for w in want), runs[0])
+        tap.case(f"--svg: {name}: the same bytes whatever the threads",
+                 runs[0][1] == runs[1][1])
     out = sim(SMALL, "-n", "1", "--csv", "-")[1]
     tap.case("--csv -: nothing but CSV", out.startswith("variant,figure,") and
              len({len(r) for r in csv.reader(io.StringIO(out))}) == 1, out)

@@ -4,7 +4,7 @@
 
 #include "sim/report/faults.h"
 #include "sim/report/models.h"
-#include "sim/report/picture.h"
+#include "sim/report/picture/picture.h"
 #include "sim/report/text.h"
 
 enum { BANDS = 60 };

@@ -1,0 +1,78 @@
+/* The parts of the pictures and their measures, in px: of a run (picture.c), and
+ * of a sweep or a stability map (study.c). */
+#ifndef BIDE_SIM_REPORT_PICTURE_PICTURE_H
+#define BIDE_SIM_REPORT_PICTURE_PICTURE_H
+
+#include "sim/report/page.h"
+#include "sim/report/plot/sheet.h"
+
+enum {
+    PAD = 24,
+    LEFT = 50,  /* of a plot, for its ticks */
+    RIGHT = 70, /* for the names of curves */
+    TOP = 64,   /* title */
+    NAME = 40,  /* above a plot */
+    HEIGHT = 160,
+    UNDER = 84, /* ticks and figures below it */
+    FOOT = 44
+};
+
+/* The figure in bold under each plot: where the variants differ most. */
+enum shown { RECOVERY, TAIL, GOODPUT, TWICE };
+
+/* Threads: owned. */
+struct picture {
+    FILE *out;
+    const struct sim_summary *s;
+    const struct sim_model *model; /* of the plot that is drawn */
+    struct page_sheet sheet;
+    uint32_t deep; /* the service whose load is shown, or SIM_NONE: all that
+                    * clients call */
+    enum shown shows;
+    double end_ns;
+    int columns, width, column; /* px */
+};
+
+/* ===== what all pictures have ===== */
+
+/* The head of the file, its colours, and the title. */
+void picture_open(FILE *out, const struct sim_summary *s, int width,
+                  int height);
+
+/* Text from a file, cut to fit into so many px, with an ellipsis if it was; and
+ * how many px that takes. */
+void picture_text(FILE *out, const char *text, int px);
+int picture_text_px(const char *text, int px);
+
+/* ===== a run ===== */
+
+/* One variant with its name and figures, its upper left corner at x, y. */
+void picture_plot(struct picture *p, uint32_t v, int x, int y);
+
+/* ===== a study (study.c) ===== */
+
+struct picture_size {
+    int wide, tall;
+};
+
+/* The maps or the grids of the context. 0, or -1 if `out` has an error. */
+int picture_study(FILE *out, const struct sim_summary *s,
+                  const struct sim_page_context *ctx);
+
+/* Cells (cells.c), their upper left corner at x, y; a legend no wider than up
+ * to `end`. */
+struct picture_size picture_cells_size(const struct sim_page_axis *x,
+                                       const struct sim_page_axis *y);
+void picture_map(FILE *out, const struct sim_page_map *m, int x, int y);
+void picture_map_legend(FILE *out, int x, int y, int end);
+void picture_grid(FILE *out, const struct sim_page_context *ctx,
+                  const struct sim_page_grid *g, int x, int y);
+
+/* Lines (lines.c), of n variants. */
+extern const struct picture_size picture_lines_size;
+void picture_lines(FILE *out, const struct sim_page_grid *g, uint32_t n, int x,
+                   int y);
+void picture_lines_legend(FILE *out, const struct sim_page_grid *g, uint32_t n,
+                          int x, int y, int end);
+
+#endif
