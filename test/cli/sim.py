@@ -266,7 +266,7 @@ def files():
             ("a sweep of one setting", [SMALL, "--sweep", "attempts=1..3:3"],
              ">calls that succeed<", ">attempts<", ">once<"),
             ("a sweep of two", [SMALL, "--sweep", "attempts=1,2", "--sweep",
-                                "timeout=100ms,1s"],
+                                "backoff.base=100ms,1s"],
              ">calls that succeed, once<", ">100ms<"),
             ("a stability map", ["stability", SMALL, "--loads", "20%,150%",
                                  "--triggers", "1s"], ">150%<", ">1s<")]:

@@ -1,5 +1,7 @@
 /* Maps of cells: the stability of each variant, and figures over two settings.
  * x runs to the right, y upward. */
+#include "sim/report/picture/cells.h"
+
 #include <math.h>
 #include <string.h>
 

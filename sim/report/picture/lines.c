@@ -2,6 +2,8 @@
  * interval of each point. The values of the setting are spread evenly: they may
  * be words. A point of which some run never recovered has a cross; if none did,
  * the cross is at the top. */
+#include "sim/report/picture/lines.h"
+
 #include <math.h>
 
 #include "sim/report/heat.h"

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "sim/report/load.h"
 #include "sim/report/models.h"
+#include "sim/report/picture/study.h"
 #include "sim/report/plot/row.h"
 #include "sim/report/plot/sheet.h"
 #include "sim/report/text.h"

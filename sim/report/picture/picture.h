@@ -1,5 +1,4 @@
-/* The parts of the pictures and their measures, in px: of a run (picture.c), and
- * of a sweep or a stability map (study.c). */
+/* What all pictures have, and the picture of a run, with its measures in px. */
 #ifndef BIDE_SIM_REPORT_PICTURE_PICTURE_H
 #define BIDE_SIM_REPORT_PICTURE_PICTURE_H
 
@@ -48,31 +47,5 @@ int picture_text_px(const char *text, int px);
 
 /* One variant with its name and figures, its upper left corner at x, y. */
 void picture_plot(struct picture *p, uint32_t v, int x, int y);
-
-/* ===== a study (study.c) ===== */
-
-struct picture_size {
-    int wide, tall;
-};
-
-/* The maps or the grids of the context. 0, or -1 if `out` has an error. */
-int picture_study(FILE *out, const struct sim_summary *s,
-                  const struct sim_page_context *ctx);
-
-/* Cells (cells.c), their upper left corner at x, y; a legend no wider than up
- * to `end`. */
-struct picture_size picture_cells_size(const struct sim_page_axis *x,
-                                       const struct sim_page_axis *y);
-void picture_map(FILE *out, const struct sim_page_map *m, int x, int y);
-void picture_map_legend(FILE *out, int x, int y, int end);
-void picture_grid(FILE *out, const struct sim_page_context *ctx,
-                  const struct sim_page_grid *g, int x, int y);
-
-/* Lines (lines.c), of n variants. */
-extern const struct picture_size picture_lines_size;
-void picture_lines(FILE *out, const struct sim_page_grid *g, uint32_t n, int x,
-                   int y);
-void picture_lines_legend(FILE *out, const struct sim_page_grid *g, uint32_t n,
-                          int x, int y, int end);
 
 #endif

@@ -1,8 +1,12 @@
 /* The picture of a sweep or of a stability map: a block for each map, or for
  * each figure, in rows. */
+#include "sim/report/picture/study.h"
+
 #include <inttypes.h>
 
 #include "sim/report/heat.h"
+#include "sim/report/picture/cells.h"
+#include "sim/report/picture/lines.h"
 #include "sim/report/picture/picture.h"
 
 enum { NARROWEST = 640, WIDEST = 1500, LEGEND = 36 };
