@@ -9,19 +9,35 @@
 #include "sim/report/picture/picture.h"
 #include "sim/report/text.h"
 
-enum { CELL_W = 62, CELL_H = 28, SIDE = 64, HEAD = 28, AXIS = 60, GAP = 2 };
+enum {
+    LEAST_W = 62,
+    INSIDE_W = 260,
+    CELL_H = 28,
+    SIDE = 64,
+    HEAD = 28,
+    AXIS = 60,
+    GAP = 2
+};
+
+/* A few cells are wider, to have room for names. */
+static int cell_px(const struct sim_page_axis *x)
+{
+    int px = INSIDE_W / (int)x->n;
+
+    return px > LEAST_W ? px : LEAST_W;
+}
 
 struct picture_size picture_cells_size(const struct sim_page_axis *x,
                                        const struct sim_page_axis *y)
 {
-    return (struct picture_size){ SIDE + (int)x->n * CELL_W,
+    return (struct picture_size){ SIDE + (int)x->n * cell_px(x),
                                   HEAD + (int)y->n * CELL_H + AXIS };
 }
 
 static void axes(FILE *out, const struct sim_page_axis *x,
                  const struct sim_page_axis *y, int left, int top)
 {
-    int under = top + HEAD + (int)y->n * CELL_H;
+    int wide = cell_px(x), under = top + HEAD + (int)y->n * CELL_H;
 
     for (uint32_t j = 0; j < y->n; j++) {
         fprintf(out, "<text class=\"mute e s\" x=\"%d\" y=\"%d\">",
@@ -31,15 +47,15 @@ static void axes(FILE *out, const struct sim_page_axis *x,
     }
     for (uint32_t i = 0; i < x->n; i++) {
         fprintf(out, "<text class=\"mute m s\" x=\"%d\" y=\"%d\">",
-                left + SIDE + (int)i * CELL_W + CELL_W / 2, under + 17);
-        picture_text(out, x->ticks[i], CELL_W);
+                left + SIDE + (int)i * wide + wide / 2, under + 17);
+        picture_text(out, x->ticks[i], wide);
         fputs("</text>\n", out);
     }
     fprintf(out, "<text class=\"mute s\" x=\"%d\" y=\"%d\">", left + SIDE,
             under + 34);
-    picture_text(out, x->name, (int)x->n * CELL_W / 2);
+    picture_text(out, x->name, (int)x->n * cell_px(x) / 2);
     fputs(" →, ", out);
-    picture_text(out, y->name, (int)x->n * CELL_W / 2);
+    picture_text(out, y->name, (int)x->n * cell_px(x) / 2);
     fputs(" ↑</text>\n", out);
 }
 
@@ -55,11 +71,12 @@ static void name(FILE *out, const char *what, const char *variant, int wide,
 }
 
 /* A cell at column i and row j, counted from the bottom. */
-static void cell(FILE *out, const struct sim_page_axis *y, int left, int top,
-                 uint32_t i, uint32_t j, const char *fill, double opacity,
-                 const char *ink, const char *text)
+static void cell(FILE *out, const struct sim_page_axis *x,
+                 const struct sim_page_axis *y, int left, int top, uint32_t i,
+                 uint32_t j, const char *fill, double opacity, const char *ink,
+                 const char *text)
 {
-    int x0 = left + SIDE + (int)i * CELL_W;
+    int wide = cell_px(x), x0 = left + SIDE + (int)i * wide;
     int y0 = top + HEAD + (int)(y->n - 1 - j) * CELL_H;
 
     fprintf(out, "<rect class=\"%s\"", fill);
@@ -68,7 +85,7 @@ static void cell(FILE *out, const struct sim_page_axis *y, int left, int top,
     fprintf(out,
             " x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>"
             "<text class=\"%s m s\" x=\"%d\" y=\"%d\">%s</text>\n",
-            x0, y0, CELL_W - GAP, CELL_H - GAP, ink, x0 + (CELL_W - GAP) / 2,
+            x0, y0, wide - GAP, CELL_H - GAP, ink, x0 + (wide - GAP) / 2,
             y0 + CELL_H / 2 + 3, text);
 }
 
@@ -78,13 +95,13 @@ void picture_map(FILE *out, const struct sim_page_map *m, int left, int top)
 {
     char text[PAGE_TEXT];
 
-    name(out, "", m->variant ? m->variant : "", (int)m->x.n * CELL_W, left,
-         top);
+    name(out, "", m->variant ? m->variant : "", (int)m->x.n * cell_px(&m->x),
+         left, top);
     for (uint32_t j = 0; j < m->y.n; j++)
         for (uint32_t i = 0; i < m->x.n; i++) {
             const struct sim_cell *c = &m->cells[(size_t)j * m->x.n + i];
 
-            cell(out, &m->y, left, top, i, j, page_fate_class(c), 1,
+            cell(out, &m->x, &m->y, left, top, i, j, page_fate_class(c), 1,
                  c->fate == SIM_FATE_NEVER ? "inverse" : "ink",
                  page_fate_text(text, c));
         }
@@ -130,13 +147,15 @@ static void grid_cell(FILE *out, const struct sim_page_grid *g, int left,
     char text[PAGE_TEXT], fill[PAGE_TEXT];
 
     if (c->infinite && !c->n)
-        cell(out, &g->y, left, top, i, j, "never", 1, "inverse", "never");
+        cell(out, &g->x, &g->y, left, top, i, j, "never", 1, "inverse",
+             "never");
     else if (isnan(x))
-        cell(out, &g->y, left, top, i, j, c->overloaded ? "overloaded" : "none",
-             1, "ink", c->overloaded ? "overload" : "–");
+        cell(out, &g->x, &g->y, left, top, i, j,
+             c->overloaded ? "overloaded" : "none", 1, "ink",
+             c->overloaded ? "overload" : "–");
     else {
         snprintf(fill, sizeof fill, "l c-%s", heat.colour);
-        cell(out, &g->y, left, top, i, j, fill, heat.percent * 0.006,
+        cell(out, &g->x, &g->y, left, top, i, j, fill, heat.percent * 0.006,
              c->infinite ? "ink b" : "ink",
              page_number(text, page_figure_unit(g->figure), x));
     }
@@ -148,7 +167,7 @@ void picture_grid(FILE *out, const struct sim_page_context *ctx,
     struct page_bounds b = page_bounds_of(ctx, g->figure);
 
     name(out, page_figure_words(g->figure), g->variant ? g->variant : "",
-         (int)g->x.n * CELL_W, left, top);
+         (int)g->x.n * cell_px(&g->x), left, top);
     for (uint32_t j = 0; j < g->y.n; j++)
         for (uint32_t i = 0; i < g->x.n; i++)
             grid_cell(out, g, left, top, i, j, b);
