@@ -282,6 +282,35 @@ def files():
              len({len(r) for r in csv.reader(io.StringIO(out))}) == 1, out)
 
 
+# ===== the report =====
+
+def report():
+    """The picture comes first, and is of the tier that is short."""
+    page = sim("every-layer", "-n", "2", "--duration", "80s", "--html", "-")[1]
+    heads = re.findall("<h2>(.*?)</h2>", page)
+    tap.case("--html: first the tier that is short",
+             heads[:3] == ["Load of database against its capacity",
+                           "The scenario", "Figures"] and
+             "Load against capacity" in heads, heads)
+    tap.case("--html: the picture, then the prose",
+             0 < page.find("<figure>") < page.find('class="lead"'))
+    tap.case("--html: a storm beyond the scale has a sign",
+             re.search('beyond c-offered" style="top:2px">↑ offered up to '
+                       "[0-9]+/s", page))
+    tap.case("--html: the model, with service times, workers and queues",
+             "20 workers; a request takes 50 ms on average, exponential; a "
+             "queue without end; serves 400/s" in page and
+             "1000 clients in 5 processes: 60/s" in page)
+    tap.case("--html: good and bad have colours",
+             '<dd class="bad">' in page and '<dd class="fine">' in page)
+    tap.case("--html: no empty frames", '<p class="no">none</p>' in page)
+    page = sim("rush-hour", "-n", "1", "--html", "-")[1]
+    model = re.search('<ul class="model">.*?</ul>', page, re.S)
+    tap.case("--html: the load over time",
+             model and re.search("[0-9]/s (from|by) ", model.group()),
+             model and model.group())
+
+
 # ===== questions =====
 
 def asserts():
@@ -480,6 +509,7 @@ def main():
     run()
     figures()
     files()
+    report()
     asserts()
     compare()
     sweep()

@@ -155,7 +155,8 @@ def check_chart(kind):
 
 def check_contents():
     text, reader = check_page("storm")
-    want = ["Load against capacity", "Stability", "Sweep", "Figures",
+    want = ["Load against capacity", "Stability", "Sweep", "The scenario",
+            "Figures",
             "What users get", "Work at api", "Queue", "Attempts",
             "Why calls failed", "Breakers", "Retry budget", "Calls under way", "Latency",
             "Waits before retries of web", "Some clients", "Policies",

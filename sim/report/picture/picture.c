@@ -44,7 +44,8 @@ static const char style[] =
 
 static const char light[] =
     ".paper{fill:#fdfdfb}.ink,.t{fill:#1d2126}.mute{fill:#666e78}"
-    ".grid{stroke:#e4e5e0}.fault{fill:#f6e7df}.warm{fill:#f3f3ef}"
+    ".grid{stroke:#e4e5e0}.fault{fill:#f5ddd0;stroke:#9a4a24;stroke-opacity:.4}"
+    ".warm{fill:#f3f3ef}"
     ".ft{fill:#9a4a24}" COLOUR("offered", "#2f6db3") COLOUR("good", "#0b8f6b")
         COLOUR("fail", "#cf4a1b") COLOUR("capacity", "#1d2126")
             SERIES("#2f6db3", "#cf9300", "#6a5bb0", "#3b8ea5", "#b0609a",
@@ -54,8 +55,8 @@ static const char light[] =
 static const char dark[] =
     "@media(prefers-color-scheme:dark){.paper{fill:#14171b}"
     ".ink,.t{fill:#e7e9ea}.mute{fill:#9aa2ac}.grid{stroke:#2c3137}"
-    ".fault{fill:#33251e}.warm{fill:#1b1e23}.ft{fill:#e59b74}" COLOUR(
-        "offered", "#6ea8e6") COLOUR("good", "#35c496")
+    ".fault{fill:#442c21;stroke:#e59b74;stroke-opacity:.4}.warm{fill:#1b1e23}."
+    "ft{fill:#e59b74}" COLOUR("offered", "#6ea8e6") COLOUR("good", "#35c496")
         COLOUR("fail", "#f2764a") COLOUR("capacity", "#e7e9ea")
             SERIES("#6ea8e6", "#e8b93c", "#a79be6", "#6fc0d6", "#dd96c8",
                    "#c3a169") FATES("#1b4639", "#73602b", "#f2764a", "#43474b",
@@ -178,56 +179,22 @@ static enum shown most_telling(const struct sim_summary *s)
     return shown;
 }
 
-/* If retries multiply further down, the service that most of them reach;
- * SIM_NONE if none gets far more than the clients send. */
-static uint32_t deepest(const struct sim_summary *s)
-{
-    uint32_t deep = SIM_NONE;
-    double most = 1.5;
-
-    for (uint32_t v = 0; page_is_alike(s) && v < s->n_variants; v++) {
-        const struct sim_result *r = page_run(s, v);
-        double sent = 0;
-
-        for (uint32_t i = 0; r && i < r->n_callers; i++)
-            if (r->callers[i].is_fleet)
-                sent += (double)r->callers[i].total.attempts;
-        for (uint32_t i = 0; r && i < s->model->n_services && i < r->n_services;
-             i++)
-            if ((double)r->services[i].arrived > most * sent) {
-                most = (double)r->services[i].arrived / sent;
-                deep = i;
-            }
-    }
-    return deep;
-}
-
 static int picture_run(FILE *out, const struct sim_summary *s)
 {
     struct picture p = { .out = out,
                          .s = s,
                          .end_ns = end_of(s),
-                         .deep = deepest(s),
+                         .deep = page_short_tier(s),
                          .shows = most_telling(s) };
-    const struct page_layer layers[] = {
-        { "offered", "offered", PAGE_AREA, page_of_service,
-          PAGE_OF(p.deep, SIM_ARRIVED) },
-        { "capacity", "fail", PAGE_OVER, page_of_service,
-          PAGE_OF(p.deep, SIM_CAPACITY_RATE) },
-        { "capacity", "capacity", PAGE_STEPS, page_of_service,
-          PAGE_OF(p.deep, SIM_CAPACITY_RATE) },
-        { "goodput", "good", PAGE_LINE, page_of_fleets, SIM_SUCCESSES },
-    };
-    struct page_row row = page_load_row;
+    struct page_load load;
     int tall = NAME + HEIGHT + UNDER, rows, height;
 
     layout(&p);
     rows = ((int)s->n_variants + p.columns - 1) / p.columns;
     height = TOP + rows * tall + FOOT;
     picture_open(out, s, p.width, height);
-    if (p.deep != SIM_NONE)
-        row.layers = layers;
-    page_sheet_make(&p.sheet, s, &row);
+    page_load_of(&load, s->model, p.deep);
+    page_sheet_make(&p.sheet, s, &load.row);
     for (uint32_t v = 0; v < s->n_variants; v++)
         if (page_run(s, v))
             picture_plot(&p, v, PAD + (int)v % p.columns * (p.column + PAD),
