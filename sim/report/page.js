@@ -133,7 +133,7 @@
     button(bar, 'Whole run', function () { zoom(all[0], all[1]); });
     if (near[1] > near[0])
       button(bar, 'Around the fault', function () { zoom(near[0], near[1]); });
-    bar.appendChild(document.createTextNode('or drag across a plot'));
+    put(bar, '', '', 'span').textContent = 'or drag across a plot';
     row.insertBefore(bar, row.querySelector('.plots'));
     bar.firstChild.setAttribute('aria-pressed', 'true');
     if (location.hash === '#fault' && near[1] > near[0]) zoom(near[0], near[1]);
