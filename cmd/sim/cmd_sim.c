@@ -164,9 +164,7 @@ static int check_stability(const struct sim_ask *ask)
         return misplaced("compare", "a run");
     if (ask->n_sweeps)
         return misplaced("sweep", "a run");
-    if (ask->n_asserts)
-        return misplaced("assert", "a run");
-    return ask->svg ? misplaced("svg", "a run") : -1;
+    return ask->n_asserts ? misplaced("assert", "a run") : -1;
 }
 
 static int check_run(const struct sim_ask *ask)
@@ -176,8 +174,6 @@ static int check_run(const struct sim_ask *ask)
                          "`bide sim stability`");
     if (ask->metric && !ask->n_sweeps)
         return misplaced("metric", "--sweep");
-    if (ask->svg && ask->n_sweeps)
-        return misplaced("svg", "a run without --sweep");
     if (ask->compare && ask->n_sweeps)
         return complain("sim", "--compare and --sweep: expected one of them");
     return -1;

@@ -240,7 +240,7 @@ static int write_svg(const char *path, const struct sim_summary *s)
 
     if (!out)
         return EXIT_USAGE;
-    return file_close("svg", path, out, sim_page_picture(out, s) < 0);
+    return file_close("svg", path, out, sim_page_picture(out, s, NULL) < 0);
 }
 
 static int show(const struct sim_ask *ask, const struct sim_together *t,

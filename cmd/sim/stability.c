@@ -109,18 +109,20 @@ static int write_csv(const struct stability_cmd *c)
     return file_close("csv", c->ask->csv, out, false);
 }
 
-static int write_html(const struct stability_cmd *c)
+/* The report or the picture, into the file of a flag. */
+static int write_page(const struct stability_cmd *c, sim_page_writer *write,
+                      const char *flag, const char *path)
 {
-    FILE *out = file_open("html", c->ask->html);
+    FILE *out = file_open(flag, path);
     char *command;
     bool bad;
 
     if (!out)
         return EXIT_USAGE;
-    bad = sim_page_stability(out, c->map, &c->loads, &c->triggers,
+    bad = sim_page_stability(write, out, c->map, &c->loads, &c->triggers,
                              page_context(c->ask, &command)) < 0;
     free(command);
-    return file_close("html", c->ask->html, out, bad);
+    return file_close(flag, path, out, bad);
 }
 
 static int run(struct stability_cmd *c)
@@ -146,7 +148,9 @@ static int run(struct stability_cmd *c)
     if (c->ask->csv)
         rc = write_csv(c);
     if (c->ask->html && rc < 0)
-        rc = write_html(c);
+        rc = write_page(c, sim_page_write, "html", c->ask->html);
+    if (c->ask->svg && rc < 0)
+        rc = write_page(c, sim_page_picture, "svg", c->ask->svg);
     if (rc >= 0)
         return rc;
     return was_interrupted() ? EXIT_INTERRUPTED : EXIT_OK;

@@ -1,57 +1,20 @@
-/* Sweeps: a figure over one or two settings. Tables, with each cell tinted in
- * proportion to the greatest: they can be read as maps and as numbers. */
+/* Sweeps: a figure over one or two settings. Tables, with each cell tinted by
+ * how good it is: they can be read as maps and as numbers. */
+#include "sim/report/map.h"
+
 #include <math.h>
 
-#include "sim/report/map.h"
+#include "sim/report/heat.h"
 #include "sim/report/parts.h"
 #include "sim/report/plot/row.h"
 #include "sim/report/text.h"
 
-static double value_of(const struct sim_interval *i)
-{
-    return i->n > 0 && isfinite(i->mean) ? i->mean : (double)NAN;
-}
-
-/* The minimum and maximum of a figure over all grids that show it, so that the
- * variants can be compared. */
-struct bounds {
-    double least, most;
-};
-
-static struct bounds bounds_of(const struct sim_page_context *ctx,
-                               enum sim_figure f)
-{
-    struct bounds b = { INFINITY, -INFINITY };
-
-    for (uint32_t g = 0; g < ctx->n_grids; g++) {
-        const struct sim_page_grid *grid = &ctx->grids[g];
-        size_t n = (size_t)grid->x.n * grid->y.n;
-
-        for (size_t i = 0; grid->figure == f && i < n; i++) {
-            double x = value_of(&grid->cells[i]);
-
-            if (!isnan(x)) {
-                b.least = fmin(b.least, x);
-                b.most = fmax(b.most, x);
-            }
-        }
-    }
-    return b;
-}
-
-/* 0 to 1. Values that hardly differ must not look as if they did. */
-static double heat_of(double x, struct bounds b)
-{
-    double wide = fmax(b.most - b.least, 0.05 * fabs(b.most));
-
-    return wide > 0 && isfinite(wide) ? (x - b.least) / wide : 0;
-}
-
 static void cell(struct page *p, const struct sim_page_grid *g,
-                 const struct sim_interval *i, struct bounds b)
+                 const struct sim_interval *i, struct page_bounds b)
 {
     enum page_unit unit = page_figure_unit(g->figure);
-    double x = value_of(i), heat = heat_of(x, b);
+    double x = page_mean_of(i);
+    struct page_heat heat = page_heat_of(g->figure, x, b);
     char text[PAGE_TEXT];
 
     if (i->infinite && !i->n) {
@@ -66,8 +29,8 @@ static void cell(struct page *p, const struct sim_page_grid *g,
         fputs("<td class=\"none\">–</td>", p->out);
         return;
     }
-    fprintf(p->out, "<td class=\"heat%s\" style=\"--v:%.0f%%\">",
-            heat > 0.6 ? " hot" : "", heat * 100);
+    fprintf(p->out, "<td class=\"heat c-%s\" style=\"--v:%d%%\">", heat.colour,
+            heat.percent);
     fputs(g->y.n > 1 ? page_number(text, unit, x)
                      : page_plus_minus(text, unit, i),
           p->out);
@@ -98,7 +61,7 @@ static void head(struct page *p, const char *scope, const char *text)
 
 /* One setting: a line for each value, a column for each variant. */
 static void list(struct page *p, const struct sim_page_grid *g, uint32_t n,
-                 struct bounds b)
+                 struct page_bounds b)
 {
     fputs("<tr>", p->out);
     head(p, "col", g->x.name);
@@ -115,7 +78,8 @@ static void list(struct page *p, const struct sim_page_grid *g, uint32_t n,
 }
 
 /* Two: x across, y upward. */
-static void map(struct page *p, const struct sim_page_grid *g, struct bounds b)
+static void map(struct page *p, const struct sim_page_grid *g,
+                struct page_bounds b)
 {
     for (uint32_t j = g->y.n; j-- > 0;) {
         fputs("<tr>", p->out);
@@ -134,40 +98,13 @@ static void map(struct page *p, const struct sim_page_grid *g, struct bounds b)
     fputs("</tr>\n", p->out);
 }
 
-/* Whether a figure has a value: without a fault, for example, nothing
- * recovers. */
-static bool is_telling(const struct sim_page_context *ctx, enum sim_figure f)
-{
-    for (uint32_t g = 0; g < ctx->n_grids; g++) {
-        size_t n = (size_t)ctx->grids[g].x.n * ctx->grids[g].y.n;
-
-        for (size_t i = 0; ctx->grids[g].figure == f && i < n; i++)
-            if (ctx->grids[g].cells[i].n || ctx->grids[g].cells[i].infinite)
-                return true;
-    }
-    return false;
-}
-
-/* How many grids from this one on are columns of one table. */
-static uint32_t together(const struct sim_page_context *ctx, uint32_t from)
-{
-    const struct sim_page_grid *g = &ctx->grids[from];
-    uint32_t n = 1;
-
-    while (g->y.n == 1 && from + n < ctx->n_grids && g[n].y.n == 1 &&
-           g[n].figure == g->figure && g[n].x.n == g->x.n &&
-           g[n].x.ticks == g->x.ticks)
-        n++;
-    return n;
-}
-
 static uint32_t table(struct page *p, uint32_t from)
 {
     const struct sim_page_grid *g = &p->ctx->grids[from];
-    struct bounds b = bounds_of(p->ctx, g->figure);
-    uint32_t n = together(p->ctx, from);
+    struct page_bounds b = page_bounds_of(p->ctx, g->figure);
+    uint32_t n = page_grids_together(p->ctx, from);
 
-    if (!is_telling(p->ctx, g->figure))
+    if (!page_is_swept(p->ctx, g->figure))
         return n;
     fputs("<div class=\"scroll\"><table class=\"map\">", p->out);
     caption(p, g);
@@ -184,9 +121,9 @@ void page_grids(struct page *p)
     if (p->ctx->n_grids == 0)
         return;
     page_row_open(p, "Sweep",
-                  "Each cell is the whole scenario with other settings; the "
-                  "darker, the greater. The scale of a figure is the same for "
-                  "all variants.");
+                  "Each cell is the whole scenario with other settings. "
+                  "Green is better, red is worse, blue is neither; a figure "
+                  "has the same scale in all variants.");
     fputs("<div class=\"maps\">\n", p->out);
     for (uint32_t i = 0; i < p->ctx->n_grids;)
         i += table(p, i);

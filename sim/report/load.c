@@ -1,30 +1,108 @@
-/* Load against capacity: of the services that clients call, and of those
- * further down that can be overloaded. */
+/* Load against capacity: of the tier that is short, and of the others. */
 #include "sim/report/load.h"
+
+#include <math.h>
 
 #include "sim/report/models.h"
 #include "sim/report/parts.h"
 #include "sim/report/plot/row.h"
 #include "sim/report/plot/sheet.h"
 #include "sim/report/text.h"
+#include "sim/report/verdict.h"
 
-static const struct page_layer load_layers[] = {
-    { "offered", "offered", PAGE_AREA, page_of_fleets, SIM_ATTEMPTS },
-    { "capacity", "fail", PAGE_OVER, page_capacity, 0 },
-    { "capacity", "capacity", PAGE_STEPS, page_capacity, 0 },
-    { "goodput", "good", PAGE_LINE, page_of_fleets, SIM_SUCCESSES },
+enum {
+    HEIGHT_PX = 190,
+    MOST_ROWS = 3,
+    POINTS = 480 /* of the first plots: enough to zoom in */
 };
 
-const struct page_row page_load_row = {
-    .title = "Load against capacity",
-    .about = "Attempts that the clients send, what the services they call can "
-             "serve, and the calls that succeed. Red: more was asked than can "
-             "be served.",
-    .unit = PAGE_RATE,
-    .height_px = 190,
-    .layers = load_layers,
-    .n_layers = 4,
-};
+/* ===== which tier ===== */
+
+/* What was asked of a service beyond its capacity, as a share of all that it
+ * could have served. 0: nothing, or it has no limit. */
+static double shortage(const struct sim_result *r, uint32_t i)
+{
+    const double *asked = r->services[i].value[SIM_ARRIVED];
+    const double *limit = r->services[i].value[SIM_CAPACITY_RATE];
+    double over = 0, most = 0;
+
+    for (uint32_t k = 0; asked && limit && k < r->n_steps; k++) {
+        over += fmax(asked[k] - fmax(limit[k], 0), 0) * (limit[k] >= 0);
+        most = fmax(most, limit[k]);
+    }
+    return most > 0 ? over / (most * r->n_steps) : 0;
+}
+
+static bool is_only_front(const struct sim_model *m, uint32_t service)
+{
+    for (uint32_t i = 0; i < m->n_services; i++)
+        if (page_is_front(m, i) != (i == service))
+            return false;
+    return true;
+}
+
+uint32_t page_short_tier(const struct sim_summary *s)
+{
+    uint32_t worst = SIM_NONE;
+    double most = 0;
+
+    if (!page_is_alike(s) || page_is_mixed(s))
+        return SIM_NONE;
+    for (uint32_t v = 0; v < s->n_variants; v++) {
+        const struct sim_result *r = page_run(s, v);
+
+        for (uint32_t i = 0; r && i < r->n_services; i++)
+            if (shortage(r, i) > most * 1.0001) {
+                most = shortage(r, i);
+                worst = i;
+            }
+    }
+    return worst == SIM_NONE || is_only_front(s->model, worst) ? SIM_NONE
+                                                               : worst;
+}
+
+/* ===== the row ===== */
+
+static const char clients_about[] =
+    "Attempts that the clients send, what the services they call can serve, "
+    "and "
+    "the calls that succeed. Red: more was asked than can be served.";
+static const char service_about[] =
+    "Requests that reach it, what it can serve, and the calls of the clients "
+    "that succeed. Red: more was asked than can be served.";
+
+void page_load_of(struct page_load *l, const struct sim_model *m,
+                  uint32_t service)
+{
+    bool all = service == SIM_NONE;
+    page_get *capacity = all ? page_capacity : page_of_service;
+    uint32_t limit = all ? 0 : PAGE_OF(service, SIM_CAPACITY_RATE);
+
+    l->layers[0] = (struct page_layer){ "offered", "offered", PAGE_AREA,
+                                        all ? page_of_fleets : page_arrivals,
+                                        all ? SIM_ATTEMPTS : service };
+    l->layers[1] =
+        (struct page_layer){ "capacity", "fail", PAGE_OVER, capacity, limit };
+    l->layers[2] = (struct page_layer){ "capacity", "capacity", PAGE_STEPS,
+                                        capacity, limit };
+    l->layers[3] = (struct page_layer){ "goodput", "good", PAGE_LINE,
+                                        page_of_fleets, SIM_SUCCESSES };
+    if (all)
+        snprintf(l->title, sizeof l->title, "Load against capacity");
+    else
+        snprintf(l->title, sizeof l->title,
+                 "Load of %.150s against its capacity",
+                 m->services[service].name);
+    l->row = (struct page_row){ .title = l->title,
+                                .about = all ? clients_about : service_about,
+                                .unit = PAGE_RATE,
+                                .height_px = HEIGHT_PX,
+                                .of_load = true,
+                                .layers = l->layers,
+                                .n_layers = 4 };
+}
+
+/* ===== the page ===== */
 
 static bool is_limited(const struct sim_model *m, uint32_t i)
 {
@@ -32,40 +110,31 @@ static bool is_limited(const struct sim_model *m, uint32_t i)
            m->services[i].limit_rate > 0;
 }
 
-static void load_of(struct page *p, uint32_t i)
+void page_load_first(struct page *p)
 {
-    const struct page_layer layers[] = {
-        { "offered", "offered", PAGE_AREA, page_arrivals, i },
-        { "capacity", "fail", PAGE_OVER, page_of_service,
-          PAGE_OF(i, SIM_CAPACITY_RATE) },
-        { "capacity", "capacity", PAGE_STEPS, page_of_service,
-          PAGE_OF(i, SIM_CAPACITY_RATE) },
-        { "useful", "good", PAGE_LINE, page_useful, i },
-    };
-    char title[200];
+    struct page_load l;
 
-    snprintf(title, sizeof title, "Load of %.150s against its capacity",
-             p->s->model->services[i].name);
-    page_row(p, &(struct page_row){
-                    .title = title,
-                    .about = "Requests that reach it, what it can serve, and "
-                             "those that it served well while somebody waited.",
-                    .unit = PAGE_RATE,
-                    .height_px = 190,
-                    .layers = layers,
-                    .n_layers = 4 });
+    page_load_of(&l, p->s->model, page_short_tier(p->s));
+    l.row.under = page_verdict;
+    l.row.points = POINTS;
+    page_row(p, &l.row);
 }
 
 void page_loads(struct page *p)
 {
     const struct sim_model *m = p->s->model;
-    uint32_t rows = 0;
+    uint32_t first = page_short_tier(p->s), rows = 0;
+    struct page_load l;
 
-    page_row(p, &page_load_row);
-    for (uint32_t i = 0; page_is_alike(p->s) && i < m->n_services && rows < 3;
-         i++)
-        if (!page_is_front(m, i) && is_limited(m, i)) {
-            load_of(p, i);
+    if (first != SIM_NONE) {
+        page_load_of(&l, m, SIM_NONE);
+        page_row(p, &l.row);
+    }
+    for (uint32_t i = 0;
+         page_is_alike(p->s) && i < m->n_services && rows < MOST_ROWS; i++)
+        if (i != first && !page_is_front(m, i) && is_limited(m, i)) {
+            page_load_of(&l, m, i);
+            page_row(p, &l.row);
             rows++;
         }
 }

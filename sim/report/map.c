@@ -2,42 +2,19 @@
  * system for each. Colours and words say the same. */
 #include "sim/report/map.h"
 
-#include <math.h>
-
+#include "sim/report/heat.h"
 #include "sim/report/parts.h"
 #include "sim/report/plot/row.h"
 #include "sim/report/text.h"
 
 static void cell(struct page *p, const struct sim_cell *c)
 {
-    static const char *const fates[] = { "none", "recovers", "vulnerable",
-                                         "never", "overloaded" };
     char text[PAGE_TEXT];
-    unsigned fate = c->fate <= SIM_FATE_OVERLOADED ? c->fate : SIM_FATE_UNKNOWN;
 
-    fprintf(p->out, "<td class=\"%s\">", fates[fate]);
-    switch (fate) {
-    case SIM_FATE_RECOVERS:
-        fputs(isnan(c->recover_s)
-                  ? "✓"
-                  : page_number(text, PAGE_SECONDS, c->recover_s),
-              p->out);
-        break;
-    case SIM_FATE_VULNERABLE:
-        if (c->stuck == 0 && !isnan(c->recover_s))
-            fputs(page_number(text, PAGE_SECONDS, c->recover_s), p->out);
-        else
-            fprintf(p->out, "%u of %u", c->stuck, c->runs);
-        break;
-    case SIM_FATE_NEVER:
-        fprintf(p->out, "never <small>%u of %u</small>", c->stuck, c->runs);
-        break;
-    case SIM_FATE_OVERLOADED:
-        fputs("overload", p->out);
-        break;
-    default:
-        fputs("–", p->out);
-    }
+    fprintf(p->out, "<td class=\"%s\">%s", page_fate_class(c),
+            page_fate_text(text, c));
+    if (c->fate == SIM_FATE_NEVER)
+        fprintf(p->out, " <small>%u of %u</small>", c->stuck, c->runs);
     fputs("</td>", p->out);
 }
 

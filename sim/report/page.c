@@ -1,7 +1,8 @@
-/* The report from top to bottom. First what it is about and what to look at,
- * then the result: a few figures, the load, all figures; then the pictures in
- * the order in which a storm unfolds: what users get, work, queue, retries,
- * states, waits, some clients; then policies and definitions. */
+/* The report from top to bottom. First the result, as a picture: the load of the
+ * tier that is short and a few figures, or the maps; then what was simulated,
+ * and all figures; then the pictures in the order in which a storm unfolds: the
+ * load of the other tiers, what users get, work, queue, retries, states, waits,
+ * some clients; then policies and definitions. */
 #include "sim/report/page.h"
 
 #include <math.h>
@@ -13,6 +14,7 @@
 #include "sim/report/models.h"
 #include "sim/report/parts.h"
 #include "sim/report/plot/curves.h"
+#include "sim/report/plot/row.h"
 #include "sim/report/policies.h"
 #include "sim/report/retries.h"
 #include "sim/report/table.h"
@@ -75,23 +77,29 @@ static void paragraph(struct page *p, const char *kind, const char *text)
     fputs("</p>\n", p->out);
 }
 
-static void introduction(struct page *p)
+static void title(struct page *p)
 {
-    const struct sim_model *m = p->s->model;
-
     fputs("<header>\n<p class=\"mark\">bide sim</p>\n<h1>", p->out);
     page_text(p->out, title_of(p));
     fputs("</h1>\n", p->out);
-    if (!page_is_mixed(p->s)) {
-        paragraph(p, "lead", m->about);
-        paragraph(p, "look", m->look_at);
-        fputs("<div class=\"setup\">\n", p->out);
-        page_model(p);
-        page_faults_list(p);
-        fputs("</div>\n", p->out);
-    }
     facts(p);
     fputs("</header>\n", p->out);
+}
+
+/* What is simulated, below the picture of it. */
+static void scenario(struct page *p)
+{
+    const struct sim_model *m = p->s->model;
+
+    if (page_is_mixed(p->s))
+        return;
+    page_row_open(p, "The scenario", NULL);
+    paragraph(p, "lead", m->about);
+    paragraph(p, "look", m->look_at);
+    fputs("<div class=\"setup\">\n", p->out);
+    page_model(p);
+    page_faults_list(p);
+    fputs("</div>\n</section>\n", p->out);
 }
 
 /* The longest run, because one that was cut off is shorter. */
@@ -110,6 +118,7 @@ static double end_of(const struct sim_summary *s)
 
 static void pictures(struct page *p)
 {
+    page_loads(p);
     page_work(p);
     page_fleets(p);
     page_retries(p);
@@ -129,12 +138,12 @@ int sim_page_write(FILE *out, const struct sim_summary *s,
     head(&p);
     fprintf(out, "<body class=\"n%u\">\n<main>\n",
             s->n_variants < 9 ? s->n_variants : 9);
-    introduction(&p);
-    page_verdicts(&p);
+    title(&p);
     if (s->n_variants > 0)
-        page_loads(&p);
+        page_load_first(&p);
     page_maps(&p);
     page_grids(&p);
+    scenario(&p);
     page_table(&p);
     if (s->n_variants > 0)
         pictures(&p);

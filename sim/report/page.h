@@ -64,8 +64,14 @@ struct sim_page_context {
 int sim_page_write(FILE *out, const struct sim_summary *s,
                    const struct sim_page_context *ctx);
 
-/* Writes a standalone SVG: load, capacity and goodput of each variant side by
- * side, for documents. 0, or -1 if `out` could not be written. */
-int sim_page_picture(FILE *out, const struct sim_summary *s);
+/* Writes a standalone SVG for documents: the maps or the grids of the context,
+ * if there are any; else load, capacity and goodput of each variant side by
+ * side. ctx may be NULL. 0, or -1 if `out` could not be written. */
+int sim_page_picture(FILE *out, const struct sim_summary *s,
+                     const struct sim_page_context *ctx);
+
+/* Either of the two. */
+typedef int sim_page_writer(FILE *out, const struct sim_summary *s,
+                            const struct sim_page_context *ctx);
 
 #endif

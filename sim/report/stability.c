@@ -74,7 +74,8 @@ void sim_csv_stability(FILE *out, const struct sim_stability *s)
     }
 }
 
-int sim_page_stability(FILE *out, const struct sim_stability *s,
+int sim_page_stability(sim_page_writer *write, FILE *out,
+                       const struct sim_stability *s,
                        const struct sim_axis *loads,
                        const struct sim_axis *triggers,
                        struct sim_page_context ctx)
@@ -96,7 +97,7 @@ int sim_page_stability(FILE *out, const struct sim_stability *s,
         };
     ctx.maps = maps;
     ctx.n_maps = s->n_variants;
-    rc = sim_page_write(out, &empty, &ctx);
+    rc = write(out, &empty, &ctx);
     free(maps);
     return rc;
 }

@@ -123,7 +123,7 @@ static struct sim_page_grid make_grid(const struct sim_sweep *s, uint32_t v,
     };
 }
 
-int sim_page_sweep(FILE *out, const struct sim_sweep *s,
+int sim_page_sweep(sim_page_writer *write, FILE *out, const struct sim_sweep *s,
                    const enum sim_figure *figures, uint32_t n,
                    struct sim_page_context ctx)
 {
@@ -138,7 +138,7 @@ int sim_page_sweep(FILE *out, const struct sim_sweep *s,
     for (uint32_t f = 0; f < n; f++)
         for (uint32_t v = 0; v < s->n_variants && ctx.n_grids < MOST_GRIDS; v++)
             grids[ctx.n_grids++] = make_grid(s, v, figures[f]);
-    rc = sim_page_write(out, &empty, &ctx);
+    rc = write(out, &empty, &ctx);
     for (uint32_t i = 0; i < ctx.n_grids; i++)
         free((void *)grids[i].cells);
     return rc;

@@ -1,7 +1,7 @@
 /* A sweep for machines, and for the report.
  *
  *     sim_csv_sweep(out, sweep);
- *     sim_page_sweep(out, sweep, figures, 5, context);
+ *     sim_page_sweep(sim_page_write, out, sweep, figures, 5, context);
  *
  * Threads: owned. */
 #ifndef BIDE_SIM_REPORT_SWEEP_H
@@ -17,9 +17,9 @@ void sim_json_sweep(struct bide__json *j, const struct sim_sweep *s);
 /* A row for each point, variant and figure. */
 void sim_csv_sweep(FILE *out, const struct sim_sweep *s);
 
-/* The report, with a grid for each of these figures and each variant,
+/* The report or the picture, with a grid for each of these figures and each variant,
  * everything else from `ctx`. 0, or -1 if `out` could not be written. */
-int sim_page_sweep(FILE *out, const struct sim_sweep *s,
+int sim_page_sweep(sim_page_writer *write, FILE *out, const struct sim_sweep *s,
                    const enum sim_figure *figures, uint32_t n,
                    struct sim_page_context ctx);
 

@@ -1,5 +1,4 @@
-/* The figures: some of them large at the top, for a quick look, and all of them
- * in a table with a bar under each number. */
+/* All figures in a table, with a bar under each number. */
 #include "sim/report/table.h"
 
 #include <math.h>
@@ -15,8 +14,7 @@ static bool is_known(const struct sim_interval *i)
     return i->n > 0 || i->infinite > 0 || i->overloaded > 0;
 }
 
-/* Whether any variant has a value for a figure. */
-static bool is_told(const struct sim_summary *s, enum sim_figure f)
+bool page_figure_known(const struct sim_summary *s, enum sim_figure f)
 {
     for (uint32_t v = 0; v < s->n_variants; v++)
         if (is_known(&s->variants[v].figure[f]))
@@ -32,81 +30,6 @@ static bool is_some(const struct sim_summary *s, enum sim_figure f)
             return true;
     return false;
 }
-
-/* ===== at the top ===== */
-
-static void stat(struct page *p, const char *name, const char *value,
-                 const char *kind)
-{
-    fprintf(p->out, "<div><dt>%s</dt><dd%s%s%s>%s</dd></div>", name,
-            kind ? " class=\"" : "", kind ? kind : "", kind ? "\"" : "", value);
-}
-
-static void stat_figure(struct page *p, uint32_t v, enum sim_figure f,
-                        const char *name)
-{
-    const struct sim_interval *i = &p->s->variants[v].figure[f];
-    char text[PAGE_TEXT];
-
-    if (is_told(p->s, f))
-        stat(p, name,
-             page_number(text, page_figure_unit(f),
-                         i->n ? i->mean : (double)NAN),
-             NULL);
-}
-
-static void stat_recovery(struct page *p, uint32_t v)
-{
-    const struct sim_interval *i = &p->s->variants[v].figure[SIM_FIG_RECOVER];
-    char text[PAGE_TEXT], number[PAGE_TEXT];
-
-    if (!is_told(p->s, SIM_FIG_RECOVER))
-        return;
-    if (!is_known(i))
-        stat(p, "recovers in", "–", NULL);
-    else if (i->overloaded)
-        stat(p, "recovers", "overloaded", "bad");
-    else if (i->infinite && !i->n)
-        stat(p, "recovers", "never", "bad");
-    else if (i->infinite) {
-        snprintf(text, sizeof text, "%u of %u runs", i->n, i->n + i->infinite);
-        stat(p, "recovers in", text, "bad");
-    } else {
-        page_number(number, PAGE_SECONDS, i->mean);
-        if (!(i->mean > 0))
-            stat(p, "recovers", "at once", "fine");
-        else
-            stat(p, "recovers in", number, "fine");
-    }
-}
-
-static void verdict(struct page *p, uint32_t v)
-{
-    fputs("<div class=\"verdict\"><h3>", p->out);
-    page_text(p->out, p->s->variants[v].name);
-    fputs("</h3><dl>", p->out);
-    stat_figure(p, v, SIM_FIG_SUCCESS, "calls succeed");
-    stat_recovery(p, v);
-    stat_figure(p, v, SIM_FIG_AMPLIFICATION, "attempts per call");
-    if (p->s->model->n_services > 1)
-        stat_figure(p, v, SIM_FIG_DEEPEST, "at the deepest");
-    if (page_minds_twice(p->s->model))
-        stat_figure(p, v, SIM_FIG_DUPLICATES, "done twice");
-    stat_figure(p, v, SIM_FIG_P99, "p99");
-    fputs("</dl></div>\n", p->out);
-}
-
-void page_verdicts(struct page *p)
-{
-    if (p->s->n_variants == 0)
-        return;
-    fputs("<div class=\"plots verdicts\">\n", p->out);
-    for (uint32_t v = 0; v < p->s->n_variants; v++)
-        verdict(p, v);
-    fputs("</div>\n", p->out);
-}
-
-/* ===== the table ===== */
 
 static const char *colour_of(enum sim_figure f)
 {
@@ -194,7 +117,7 @@ bool page_figure_shown(const struct sim_summary *s, enum sim_figure f)
          f == SIM_FIG_OVERLOADED) &&
         !is_some(s, f))
         return false;
-    return is_told(s, f);
+    return page_figure_known(s, f);
 }
 
 static void line(struct page *p, enum sim_figure f)

@@ -9,8 +9,11 @@
 struct page;
 
 void page_model(struct page *p);
-void page_verdicts(struct page *p);
 void page_table(struct page *p);
+
+/* Whether any variant has a value for a figure; and whether that is worth a
+ * line. */
+bool page_figure_known(const struct sim_summary *s, enum sim_figure f);
 bool page_figure_shown(const struct sim_summary *s, enum sim_figure f);
 
 /* Begins a table that has a column for each variant, with their names. */

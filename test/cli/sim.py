@@ -262,9 +262,53 @@ def files():
                  b"three tries" in page)
         with open(paths["p.svg"], encoding="utf-8") as f:
             tap.case("--svg: a picture", "<svg" in f.read(200))
+    for name, args, *want in [
+            ("a sweep of one setting", [SMALL, "--sweep", "attempts=1..3:3"],
+             ">calls that succeed<", ">attempts<", ">once<"),
+            ("a sweep of two", [SMALL, "--sweep", "attempts=1,2", "--sweep",
+                                "backoff.base=100ms,1s"],
+             ">calls that succeed, once<", ">100ms<"),
+            ("a stability map", ["stability", SMALL, "--loads", "20%,150%",
+                                 "--triggers", "1s"], ">150%<", ">1s<")]:
+        runs = [sim(*args, "-n", "1", "--svg", "-", "--threads", n)
+                for n in "12"]
+        tap.case(f"--svg: {name}", runs[0][0] == 0 and
+                 runs[0][1].startswith("<svg") and
+                 all(w in runs[0][1] for w in want), runs[0])
+        tap.case(f"--svg: {name}: the same bytes whatever the threads",
+                 runs[0][1] == runs[1][1])
     out = sim(SMALL, "-n", "1", "--csv", "-")[1]
     tap.case("--csv -: nothing but CSV", out.startswith("variant,figure,") and
              len({len(r) for r in csv.reader(io.StringIO(out))}) == 1, out)
+
+
+# ===== the report =====
+
+def report():
+    """The picture comes first, and is of the tier that is short."""
+    page = sim("every-layer", "-n", "2", "--duration", "80s", "--html", "-")[1]
+    heads = re.findall("<h2>(.*?)</h2>", page)
+    tap.case("--html: first the tier that is short",
+             heads[:3] == ["Load of database against its capacity",
+                           "The scenario", "Figures"] and
+             "Load against capacity" in heads, heads)
+    tap.case("--html: the picture, then the prose",
+             0 < page.find("<figure>") < page.find('class="lead"'))
+    tap.case("--html: a storm beyond the scale has a sign",
+             re.search('beyond c-offered" style="top:2px">↑ offered up to '
+                       "[0-9]+/s", page))
+    tap.case("--html: the model, with service times, workers and queues",
+             "20 workers; a request takes 50 ms on average, exponential; a "
+             "queue without end; serves 400/s" in page and
+             "1000 clients in 5 processes: 60/s" in page)
+    tap.case("--html: good and bad have colours",
+             '<dd class="bad">' in page and '<dd class="fine">' in page)
+    tap.case("--html: no empty frames", '<p class="no">none</p>' in page)
+    page = sim("rush-hour", "-n", "1", "--html", "-")[1]
+    model = re.search('<ul class="model">.*?</ul>', page, re.S)
+    tap.case("--html: the load over time",
+             model and re.search("[0-9]/s (from|by) ", model.group()),
+             model and model.group())
 
 
 # ===== questions =====
@@ -465,6 +509,7 @@ def main():
     run()
     figures()
     files()
+    report()
     asserts()
     compare()
     sweep()

@@ -18,7 +18,8 @@ import tap
 SAMPLE = os.path.abspath(sys.argv[1])
 PAGES = ["storm", "hostile", "odd", "step", "none", "one", "mixed"]
 PICTURES = ["picture", "picture-hostile", "picture-odd", "picture-step",
-            "picture-none", "picture-one", "picture-mixed"]
+            "picture-none", "picture-one", "picture-mixed", "map", "grid",
+            "lines", "map-hostile", "grid-hostile", "lines-hostile"]
 CHARTS = ["chart", "chart-hostile", "chart-odd", "chart-step", "chart-none",
           "chart-one", "chart-mixed"]
 VOID = {"meta", "br", "img", "link", "input", "hr", "base"}
@@ -154,7 +155,8 @@ def check_chart(kind):
 
 def check_contents():
     text, reader = check_page("storm")
-    want = ["Load against capacity", "Stability", "Sweep", "Figures",
+    want = ["Load against capacity", "Stability", "Sweep", "The scenario",
+            "Figures",
             "What users get", "Work at api", "Queue", "Attempts",
             "Why calls failed", "Breakers", "Retry budget", "Calls under way", "Latency",
             "Waits before retries of web", "Some clients", "Policies",

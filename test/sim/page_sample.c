@@ -10,6 +10,8 @@
  *     one       one that has no name, and no fault
  *     mixed     two models side by side
  *     picture, picture-hostile, ...   the SVG of the same
+ *     map, grid, lines, map-hostile, ...   the SVG of a stability map, and of
+ *                                          sweeps of two settings and of one
  *     chart, chart-hostile, ...       the terminal's, 80 wide; with -ascii and
  *                                     -colour what they say */
 #include <math.h>
@@ -283,11 +285,24 @@ static struct sim_page_context make_context(const char *name)
     };
 }
 
+/* Only one kind of study in each picture. */
+static int show_study(const char *kind, const struct sim_summary *s,
+                      struct sim_page_context ctx)
+{
+    ctx.n_maps = *kind == 'm';
+    ctx.n_grids = 1;
+    ctx.grids += *kind == 'l';
+    return sim_page_picture(stdout, s, &ctx);
+}
+
 static int show(const char *kind, const struct sim_summary *s,
                 const struct sim_page_context *ctx)
 {
     if (strncmp(kind, "picture", 7) == 0)
-        return sim_page_picture(stdout, s);
+        return sim_page_picture(stdout, s, NULL);
+    if (strncmp(kind, "map", 3) == 0 || strncmp(kind, "grid", 4) == 0 ||
+        strncmp(kind, "lines", 5) == 0)
+        return show_study(kind, s, *ctx);
     if (strncmp(kind, "chart", 5) != 0)
         return sim_page_write(stdout, s, ctx);
     sim_chart_print(stdout, s, 80, strstr(kind, "colour"),

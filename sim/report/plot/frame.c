@@ -8,7 +8,7 @@
 #include "sim/report/plot/row.h"
 #include "sim/report/text.h"
 
-enum { BANDS = 120 };
+enum { BANDS = 120, LEAST = 6 /* of the width of a fault: it must be seen */ };
 
 void page_row_open(struct page *p, const char *title, const char *about)
 {
@@ -70,7 +70,7 @@ static void shade(struct page *p, const struct page_axes *a, const char *what,
     if (to <= a->x.from || from >= a->x.to)
         return;
     fprintf(p->out, "<rect class=\"%s\" x=\"%d\" width=\"%d\" height=\"%d\"/>",
-            what, x0, x1 > x0 ? x1 - x0 : 1, PAGE_H);
+            what, x0, x1 > x0 + LEAST ? x1 - x0 : LEAST, PAGE_H);
 }
 
 static void shade_faults(struct page *p, const struct page_axes *a)
@@ -151,8 +151,9 @@ static void x_ticks(struct page *p, const struct page_axes *a)
                 page_place(&a->x, at[i]) * 100, page_tick(text, &a->x, at[i]));
 }
 
-/* Only where a reader sees the shading for the first time, and only those that
- * do not overlap. */
+/* Only where a reader sees the shading for the first time, only those that do
+ * not overlap, and a fault that comes again only once. In the right half a name
+ * ends where its fault begins, so that it is not cut. */
 static void name_faults(struct page *p, const struct page_axes *a)
 {
     struct page_band bands[BANDS];
@@ -162,11 +163,14 @@ static void name_faults(struct page *p, const struct page_axes *a)
 
     for (uint32_t i = 0; i < n; i++) {
         double at = page_place(&a->x, bands[i].from_ns);
+        bool right = at > 0.6;
 
-        if (at < next || at > 0.9)
+        if ((i > 0 && bands[i].fault == bands[i - 1].fault) || at < next ||
+            at > 1)
             continue;
-        fprintf(p->out, "<span class=\"ft\" style=\"left:%.1f%%\">%s</span>",
-                at * 100, page_fault_words(text, bands[i].fault));
+        fprintf(p->out, "<span class=\"ft\" style=\"%s:%.1f%%\">%s</span>",
+                right ? "right" : "left", (right ? 1 - at : at) * 100,
+                page_fault_words(text, bands[i].fault));
         next = at + 0.3;
     }
 }

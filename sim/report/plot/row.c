@@ -12,14 +12,6 @@ static int height(const struct page_sheet *s)
     return s->row->height_px ? s->row->height_px : HEIGHT_PX;
 }
 
-static bool is_empty(const struct page_sheet *s, uint32_t v)
-{
-    for (uint32_t l = 0; l < s->row->n_layers; l++)
-        if (page_sheet_curve(s, v, l)->y)
-            return false;
-    return true;
-}
-
 static void name_curves(struct page *p, const struct page_sheet *s, uint32_t v)
 {
     struct page_label labels[PAGE_LABELS];
@@ -30,6 +22,28 @@ static void name_curves(struct page *p, const struct page_sheet *s, uint32_t v)
                 labels[i].layer->colour, labels[i].top_px);
         page_words(p->out, labels[i].layer->name);
         fputs("</span>", p->out);
+    }
+}
+
+/* What does not fit: "↑ offered up to 4.26 k/s". */
+static void name_beyond(struct page *p, const struct page_sheet *s, uint32_t v)
+{
+    char text[PAGE_TEXT];
+    int top_px = 2;
+
+    for (uint32_t l = 0; l < s->row->n_layers; l++) {
+        const struct page_layer *layer = &s->row->layers[l];
+        double most = page_sheet_beyond(s, v, l);
+
+        if (!most || layer->how == PAGE_OVER)
+            continue;
+        fprintf(p->out, "<span class=\"beyond c-%s\" style=\"top:%dpx\">↑ ",
+                layer->colour, top_px);
+        page_words(p->out, layer->name);
+        fprintf(p->out, " %s%s</span>",
+                layer->how == PAGE_STEPS ? "" : "up to ",
+                page_number(text, s->row->unit, most));
+        top_px += LABEL_PX + 3;
     }
 }
 
@@ -54,14 +68,19 @@ static void plot(struct page *p, const struct page_sheet *s, uint32_t v)
     };
 
     page_plot_open(p, v, NULL);
-    page_frame_open(p, &a, height(s), true);
-    page_sheet_draw(p->out, s, &a, v);
-    page_frame_svg_close(p);
-    if (!s->row->legend)
-        name_curves(p, s, v);
-    if (is_empty(s, v))
-        fputs("<span class=\"no\">none</span>", p->out);
-    page_frame_close(p, &a, true);
+    if (page_sheet_has(s, v)) {
+        page_frame_open(p, &a, height(s), true);
+        page_sheet_draw(p->out, s, &a, v);
+        page_frame_svg_close(p);
+        if (!s->row->legend)
+            name_curves(p, s, v);
+        name_beyond(p, s, v);
+        page_frame_close(p, &a, true);
+    } else {
+        fputs("<p class=\"no\">none</p>\n", p->out);
+    }
+    if (s->row->under)
+        s->row->under(p, v);
     page_plot_close(p);
 }
 

@@ -47,7 +47,13 @@ static void fetch(struct page_sheet *s)
 
 /* ===== the scale ===== */
 
-static double most_of(const struct page_sheet *s, uint32_t v)
+static bool is_limit(const struct page_layer *l)
+{
+    return l->how == PAGE_STEPS || l->how == PAGE_OVER;
+}
+
+/* Of the curves, or of the limits. */
+static double most_of(const struct page_sheet *s, uint32_t v, bool limits)
 {
     const struct page_row *row = s->row;
     double most = 0;
@@ -55,6 +61,8 @@ static double most_of(const struct page_sheet *s, uint32_t v)
     for (uint32_t l = 0; l < row->n_layers; l++) {
         const struct page_curve *c = page_sheet_curve(s, v, l);
 
+        if (is_limit(&row->layers[l]) != limits)
+            continue;
         for (uint32_t i = 0; c->y && s->shown[l] && i < c->n; i++) {
             double y = c->y[i];
             /* The height of a stack is its sum. */
@@ -86,14 +94,27 @@ static double least_of(const struct page_sheet *s, uint32_t v)
     return least;
 }
 
+/* A capacity far above the traffic is not drawn to scale, nor is a storm far
+ * above the capacity: page_sheet_beyond() says how far they go. */
+static double top_of_load(double traffic, double limit)
+{
+    if (!(limit > 0) || !(traffic > 0))
+        return fmax(limit, traffic);
+    if (limit > 3 * traffic)
+        return 1.3 * traffic;
+    return traffic > 4 * limit ? 3 * limit : fmax(limit, traffic);
+}
+
 static void set_scale(struct page_sheet *s)
 {
-    double most = 0, least = INFINITY;
+    double most = 0, limit = 0, least = INFINITY;
 
     for (uint32_t v = 0; v < s->of->n_variants; v++) {
-        most = fmax(most, most_of(s, v));
+        most = fmax(most, most_of(s, v, false));
+        limit = fmax(limit, most_of(s, v, true));
         least = fmin(least, least_of(s, v));
     }
+    most = s->row->of_load ? top_of_load(most, limit) : fmax(most, limit);
     s->scale = page_scale_to(most, s->row->unit);
     if (s->row->top > 0)
         s->scale.to = s->row->top;
@@ -102,6 +123,26 @@ static void set_scale(struct page_sheet *s)
     s->scale.log = true;
     s->scale.from = least * 0.8;
     s->scale.to = fmax(most, least * 8) * 1.25;
+}
+
+double page_sheet_beyond(const struct page_sheet *s, uint32_t v, uint32_t l)
+{
+    const struct page_curve *c = page_sheet_curve(s, v, l);
+    double most = 0;
+
+    for (uint32_t i = 0; s->row->of_load && c->y && i < c->n; i++)
+        if (isfinite(c->y[i]))
+            most = fmax(most, c->y[i]);
+    return most > s->scale.to ? most : 0;
+}
+
+bool page_sheet_has(const struct page_sheet *s, uint32_t v)
+{
+    for (uint32_t l = 0; l < s->row->n_layers; l++)
+        if (!is_limit(&s->row->layers[l]) &&
+            has_something(page_sheet_curve(s, v, l)))
+            return true;
+    return false;
 }
 
 /* ===== drawing ===== */
@@ -215,8 +256,7 @@ void page_sheet_draw(FILE *out, const struct page_sheet *s,
 static bool is_worth_it(const struct page_sheet *s)
 {
     for (uint32_t l = 0; l < s->row->n_layers; l++)
-        if (s->shown[l] && s->row->layers[l].how != PAGE_STEPS &&
-            s->row->layers[l].how != PAGE_OVER)
+        if (s->shown[l] && !is_limit(&s->row->layers[l]))
             return true;
     return false;
 }

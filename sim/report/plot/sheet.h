@@ -17,6 +17,8 @@ enum page_how {
     PAGE_OVER   /* a tint where layer 0 exceeds this */
 };
 
+struct page;
+
 struct page_layer {
     const char *name;
     const char *colour; /* the class c-... of the style sheet */
@@ -30,11 +32,14 @@ struct page_row {
     enum page_unit unit;
     bool log;        /* the values' scale */
     double top;      /* of it; 0: from the values */
+    bool of_load;    /* from the traffic: neither a capacity far above it nor a
+                      * storm far above the capacity may flatten the rest */
     bool legend;     /* under the title, instead of labels at the curves */
     int height_px;   /* 0: the default */
     uint32_t points; /* of a curve; 0: as many as fit */
     const struct page_layer *layers;
     uint32_t n_layers;
+    void (*under)(struct page *p, uint32_t v); /* each plot; or NULL */
 };
 
 struct page_sheet {
@@ -50,6 +55,13 @@ struct page_sheet {
 bool page_sheet_make(struct page_sheet *s, const struct sim_summary *of,
                      const struct page_row *row);
 void page_sheet_done(struct page_sheet *s);
+
+/* The greatest value of a variant's layer if it is above the scale, else 0: its
+ * curve runs along the upper edge there, and a reader must be told. */
+double page_sheet_beyond(const struct page_sheet *s, uint32_t v, uint32_t l);
+
+/* Whether a variant has anything to draw but a capacity. */
+bool page_sheet_has(const struct page_sheet *s, uint32_t v);
 
 struct page_curve *page_sheet_curve(const struct page_sheet *s, uint32_t v,
                                     uint32_t l);

@@ -1,7 +1,8 @@
-/* The parts of the picture (picture.c) and their measures, in px. */
-#ifndef BIDE_SIM_REPORT_PICTURE_H
-#define BIDE_SIM_REPORT_PICTURE_H
+/* What all pictures have, and the picture of a run, with its measures in px. */
+#ifndef BIDE_SIM_REPORT_PICTURE_PICTURE_H
+#define BIDE_SIM_REPORT_PICTURE_PICTURE_H
 
+#include "sim/report/page.h"
 #include "sim/report/plot/sheet.h"
 
 enum {
@@ -31,8 +32,18 @@ struct picture {
     int columns, width, column; /* px */
 };
 
-/* Text from a file, cut to fit into so many px. */
+/* ===== what all pictures have ===== */
+
+/* The head of the file, its colours, and the title. */
+void picture_open(FILE *out, const struct sim_summary *s, int width,
+                  int height);
+
+/* Text from a file, cut to fit into so many px, with an ellipsis if it was; and
+ * how many px that takes. */
 void picture_text(FILE *out, const char *text, int px);
+int picture_text_px(const char *text, int px);
+
+/* ===== a run ===== */
 
 /* One variant with its name and figures, its upper left corner at x, y. */
 void picture_plot(struct picture *p, uint32_t v, int x, int y);

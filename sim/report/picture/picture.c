@@ -2,7 +2,7 @@
  * variant side by side, as one self-contained SVG with light and dark colours.
  * The curves are those of the report (sheet.c); words are text here, since the
  * size is fixed. */
-#include "sim/report/picture.h"
+#include "sim/report/picture/picture.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "sim/report/load.h"
 #include "sim/report/models.h"
+#include "sim/report/picture/study.h"
 #include "sim/report/plot/row.h"
 #include "sim/report/plot/sheet.h"
 #include "sim/report/text.h"
@@ -21,6 +22,16 @@
     ".line.c-" class ",.steps.c-" class "{stroke:" colour "}.tint.c-" class    \
         ",.over.c-" class ",.band.c-" class ",.l.c-" class "{fill:" colour "}"
 
+/* Variants, and what becomes of a system. */
+#define SERIES(a, b, c, d, e, f)                                               \
+    COLOUR("s0", a)                                                            \
+    COLOUR("s1", b)                                                            \
+    COLOUR("s2", c) COLOUR("s3", d) COLOUR("s4", e) COLOUR("s5", f)
+#define FATES(recovers, vulnerable, never, overloaded, none)                   \
+    ".recovers{fill:" recovers "}.vulnerable{fill:" vulnerable                 \
+    "}.never{fill:" never "}.overloaded{fill:" overloaded "}.none{fill:" none  \
+    "}"
+
 static const char style[] =
     "svg{font:13px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}"
     "path,rect{vector-effect:non-scaling-stroke}.line,.steps{fill:none}"
@@ -29,20 +40,29 @@ static const char style[] =
     ".tint{fill-opacity:.1}.over{fill-opacity:.3}.band{fill-opacity:.22}"
     ".b,.l{font-weight:600}"
     ".t{font-size:20px;font-weight:650}.m{text-anchor:middle}"
-    ".e{text-anchor:end}";
+    ".e{text-anchor:end}.s{font-size:12px}";
 
 static const char light[] =
     ".paper{fill:#fdfdfb}.ink,.t{fill:#1d2126}.mute{fill:#666e78}"
-    ".grid{stroke:#e4e5e0}.fault{fill:#f6e7df}.warm{fill:#f3f3ef}"
+    ".grid{stroke:#e4e5e0}.fault{fill:#f5ddd0;stroke:#9a4a24;stroke-opacity:.4}"
+    ".warm{fill:#f3f3ef}"
     ".ft{fill:#9a4a24}" COLOUR("offered", "#2f6db3") COLOUR("good", "#0b8f6b")
-        COLOUR("fail", "#cf4a1b") COLOUR("capacity", "#1d2126");
+        COLOUR("fail", "#cf4a1b") COLOUR("capacity", "#1d2126")
+            SERIES("#2f6db3", "#cf9300", "#6a5bb0", "#3b8ea5", "#b0609a",
+                   "#8a6d3b") FATES("#c2e0d5", "#e8ca80", "#cf4a1b", "#d2d3d2",
+                                    "#f4f4f0") ".inverse{fill:#fff}";
 
 static const char dark[] =
     "@media(prefers-color-scheme:dark){.paper{fill:#14171b}"
     ".ink,.t{fill:#e7e9ea}.mute{fill:#9aa2ac}.grid{stroke:#2c3137}"
-    ".fault{fill:#33251e}.warm{fill:#1b1e23}.ft{fill:#e59b74}" COLOUR(
-        "offered", "#6ea8e6") COLOUR("good", "#35c496")
-        COLOUR("fail", "#f2764a") COLOUR("capacity", "#e7e9ea") "}";
+    ".fault{fill:#442c21;stroke:#e59b74;stroke-opacity:.4}.warm{fill:#1b1e23}."
+    "ft{fill:#e59b74}" COLOUR("offered", "#6ea8e6") COLOUR("good", "#35c496")
+        COLOUR("fail", "#f2764a") COLOUR("capacity", "#e7e9ea")
+            SERIES("#6ea8e6", "#e8b93c", "#a79be6", "#6fc0d6", "#dd96c8",
+                   "#c3a169") FATES("#1b4639", "#73602b", "#f2764a", "#43474b",
+                                    "#1c2025") ".inverse{fill:#14171b}}";
+
+enum { MOST_TEXT = 512 };
 
 static double end_of(const struct sim_summary *s)
 {
@@ -55,26 +75,40 @@ static double end_of(const struct sim_summary *s)
     return end;
 }
 
-/* No more characters than fit into so many px, at about 7 each. */
-void picture_text(FILE *out, const char *text, int px)
+/* How many bytes of a text fit into so many px, at about 7 a character. */
+static size_t fitting(const char *text, int px)
 {
     size_t len = text ? strlen(text) : 0, at = 0;
-    char piece[512];
 
     for (int room = px / 7; at < len && room > 0; room--) {
         size_t n = bide__utf8_next(text + at, len - at, NULL);
 
-        if (at + 4 >= sizeof piece)
+        if (at + n >= MOST_TEXT)
             break;
         at += n ? n : 1;
     }
+    return at;
+}
+
+void picture_text(FILE *out, const char *text, int px)
+{
+    size_t at = fitting(text, px);
+    char piece[MOST_TEXT + 1];
+
     if (at == 0)
         return;
     memcpy(piece, text, at);
     piece[at] = '\0';
     page_text(out, piece);
-    if (at < len)
+    if (text[at])
         fputs("…", out);
+}
+
+int picture_text_px(const char *text, int px)
+{
+    int wide = (int)fitting(text, px) * 7;
+
+    return wide < px ? wide : px;
 }
 
 static void layout(struct picture *p)
@@ -86,24 +120,24 @@ static void layout(struct picture *p)
     p->width = p->columns * p->column + (p->columns - 1) * PAD + 2 * PAD;
 }
 
-static void open(struct picture *p, int height)
+void picture_open(FILE *out, const struct sim_summary *s, int width, int height)
 {
     const char *title =
-        page_is_mixed(p->s) ? "Scenarios side by side" : p->s->model->title;
+        page_is_mixed(s) ? "Scenarios side by side" : s->model->title;
 
-    fprintf(p->out,
+    title = title ? title : "A simulation";
+    fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" "
             "height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\">\n<title>",
-            p->width, height, p->width, height);
-    page_text(p->out, title ? title : "A simulation");
-    fprintf(p->out, "</title>\n<style>%s%s%s</style>\n", style, light, dark);
-    fprintf(p->out,
+            width, height, width, height);
+    page_text(out, title);
+    fprintf(out, "</title>\n<style>%s%s%s</style>\n", style, light, dark);
+    fprintf(out,
             "<rect class=\"paper\" width=\"%d\" height=\"%d\" rx=\"6\"/>\n"
             "<text class=\"t\" x=\"%d\" y=\"%d\">",
-            p->width, height, PAD, PAD + 18);
-    picture_text(p->out, title ? title : "A simulation",
-                 (p->width - 2 * PAD) / 2);
-    fputs("</text>\n", p->out);
+            width, height, PAD, PAD + 18);
+    picture_text(out, title, (width - 2 * PAD) * 2 / 3);
+    fputs("</text>\n", out);
 }
 
 static void caption(struct picture *p, int y)
@@ -145,56 +179,22 @@ static enum shown most_telling(const struct sim_summary *s)
     return shown;
 }
 
-/* If retries multiply further down, the service that most of them reach;
- * SIM_NONE if none gets far more than the clients send. */
-static uint32_t deepest(const struct sim_summary *s)
-{
-    uint32_t deep = SIM_NONE;
-    double most = 1.5;
-
-    for (uint32_t v = 0; page_is_alike(s) && v < s->n_variants; v++) {
-        const struct sim_result *r = page_run(s, v);
-        double sent = 0;
-
-        for (uint32_t i = 0; r && i < r->n_callers; i++)
-            if (r->callers[i].is_fleet)
-                sent += (double)r->callers[i].total.attempts;
-        for (uint32_t i = 0; r && i < s->model->n_services && i < r->n_services;
-             i++)
-            if ((double)r->services[i].arrived > most * sent) {
-                most = (double)r->services[i].arrived / sent;
-                deep = i;
-            }
-    }
-    return deep;
-}
-
-int sim_page_picture(FILE *out, const struct sim_summary *s)
+static int picture_run(FILE *out, const struct sim_summary *s)
 {
     struct picture p = { .out = out,
                          .s = s,
                          .end_ns = end_of(s),
-                         .deep = deepest(s),
+                         .deep = page_short_tier(s),
                          .shows = most_telling(s) };
-    const struct page_layer layers[] = {
-        { "offered", "offered", PAGE_AREA, page_of_service,
-          PAGE_OF(p.deep, SIM_ARRIVED) },
-        { "capacity", "fail", PAGE_OVER, page_of_service,
-          PAGE_OF(p.deep, SIM_CAPACITY_RATE) },
-        { "capacity", "capacity", PAGE_STEPS, page_of_service,
-          PAGE_OF(p.deep, SIM_CAPACITY_RATE) },
-        { "goodput", "good", PAGE_LINE, page_of_fleets, SIM_SUCCESSES },
-    };
-    struct page_row row = page_load_row;
+    struct page_load load;
     int tall = NAME + HEIGHT + UNDER, rows, height;
 
     layout(&p);
     rows = ((int)s->n_variants + p.columns - 1) / p.columns;
     height = TOP + rows * tall + FOOT;
-    open(&p, height);
-    if (p.deep != SIM_NONE)
-        row.layers = layers;
-    page_sheet_make(&p.sheet, s, &row);
+    picture_open(out, s, p.width, height);
+    page_load_of(&load, s->model, p.deep);
+    page_sheet_make(&p.sheet, s, &load.row);
     for (uint32_t v = 0; v < s->n_variants; v++)
         if (page_run(s, v))
             picture_plot(&p, v, PAD + (int)v % p.columns * (p.column + PAD),
@@ -203,4 +203,11 @@ int sim_page_picture(FILE *out, const struct sim_summary *s)
     caption(&p, height - PAD + 4);
     fflush(out);
     return ferror(out) ? -1 : 0;
+}
+
+int sim_page_picture(FILE *out, const struct sim_summary *s,
+                     const struct sim_page_context *ctx)
+{
+    return ctx && (ctx->n_maps || ctx->n_grids) ? picture_study(out, s, ctx)
+                                                : picture_run(out, s);
 }

@@ -4,7 +4,7 @@
 
 #include "sim/report/faults.h"
 #include "sim/report/models.h"
-#include "sim/report/picture.h"
+#include "sim/report/picture/picture.h"
 #include "sim/report/text.h"
 
 enum { BANDS = 60 };
@@ -26,7 +26,7 @@ static void bands(struct picture *p, const struct page_axes *a)
                 "<rect class=\"fault\" x=\"%.0f\" width=\"%.0f\" "
                 "height=\"%d\"/>",
                 x * PAGE_W,
-                fmax(1, (page_place(&a->x, list[i].to_ns) - x) * PAGE_W),
+                fmax(6, (page_place(&a->x, list[i].to_ns) - x) * PAGE_W),
                 PAGE_H);
     }
 }
@@ -42,10 +42,12 @@ static void fault_names(struct picture *p, const struct page_axes *a, int x,
     for (uint32_t i = 0; i < n; i++) {
         double at = page_place(&a->x, list[i].from_ns);
 
-        if (at < next || at > 0.9)
+        if ((i > 0 && list[i].fault == list[i - 1].fault) || at < next ||
+            at > 1)
             continue;
-        fprintf(p->out, "<text class=\"ft\" x=\"%.0f\" y=\"%d\">%s</text>\n",
-                x + at * wide, y - 5, page_fault_words(text, list[i].fault));
+        fprintf(p->out, "<text class=\"ft%s\" x=\"%.0f\" y=\"%d\">%s</text>\n",
+                at > 0.6 ? " e" : "", x + at * wide, y - 5,
+                page_fault_words(text, list[i].fault));
         next = at + 0.35;
     }
 }
@@ -85,6 +87,26 @@ static void curve_names(struct picture *p, uint32_t v, int x, int y)
                 labels[i].layer->name);
 }
 
+/* What does not fit under the upper edge. */
+static void beyond(struct picture *p, uint32_t v, int x, int y)
+{
+    char text[PAGE_TEXT];
+
+    for (uint32_t l = 0; l < p->sheet.row->n_layers; l++) {
+        const struct page_layer *layer = &p->sheet.row->layers[l];
+        double most = page_sheet_beyond(&p->sheet, v, l);
+
+        if (!most || layer->how == PAGE_OVER)
+            continue;
+        fprintf(p->out,
+                "<text class=\"l e s c-%s\" x=\"%d\" y=\"%d\">↑ %s %s%s"
+                "</text>\n",
+                layer->colour, x - 4, y += 15, layer->name,
+                layer->how == PAGE_STEPS ? "" : "up to ",
+                page_number(text, PAGE_RATE, most));
+    }
+}
+
 static void recovery(struct picture *p, const struct sim_interval *recover)
 {
     char text[PAGE_TEXT];
@@ -120,8 +142,11 @@ static void figures(struct picture *p, uint32_t v, int x, int y)
                 more, PAGE_TIMES,
                 f[p->deep == SIM_NONE ? SIM_FIG_AMPLIFICATION : SIM_FIG_DEEPEST]
                     .mean));
-    fprintf(p->out, "</text>\n<text class=\"ink b\" x=\"%d\" y=\"%d\">", x,
-            y + 19);
+    fprintf(p->out, "</text>\n<text class=\"%s\" x=\"%d\" y=\"%d\">",
+            p->shows != RECOVERY                       ? "ink b"
+            : recover->overloaded || recover->infinite ? "l c-fail"
+                                                       : "l c-good",
+            x, y + 19);
     if (p->shows == TWICE)
         fprintf(p->out, "%s done twice",
                 page_number(text, PAGE_COUNT, f[SIM_FIG_DUPLICATES].mean));
@@ -160,5 +185,6 @@ void picture_plot(struct picture *p, uint32_t v, int x, int y)
     fputs("</svg>\n", p->out);
     fault_names(p, &a, left, top, wide);
     curve_names(p, v, left + wide, top);
+    beyond(p, v, left + wide, top);
     figures(p, v, left, top + HEIGHT + 44);
 }
