@@ -47,7 +47,8 @@ _bide_flags() {
         echo "--draws --after --json $_bide_policy_flags --help"
         ;;
     replay)
-        echo "--json --log --calls --start $_bide_policy_flags --help"
+        echo "--json --log --calls --start --compare --html $_bide_policy_flags
+            --help"
         ;;
     sim)
         echo "--list --print --variant --compare --sweep --metric --assert
@@ -182,7 +183,10 @@ _bide_values() {
         echo "any throttled conflict timeout"
         ;;
     replay--log)
-        echo "common combined json"
+        echo "common combined envoy istio haproxy json"
+        ;;
+    replay--html)
+        echo FILE
         ;;
     sim--print)
         echo "thundering-herd flapping brown-out metastable deep-chain every-layer
@@ -207,13 +211,13 @@ _bide_values() {
         echo FILE
         ;;
     export--to | export-t)
-        echo "istio envoy grpc"
+        echo "istio envoy gateway grpc"
         ;;
     export--losses)
         echo FILE
         ;;
     import--from | import-f)
-        echo "istio grpc"
+        echo "istio envoy grpc"
         ;;
     import--losses)
         echo FILE

@@ -40,7 +40,7 @@ WORDS = {
     ("explain", "--grpc"): GRPC,
     ("explain", "--breaker"): "closed open",
     ("schedule", "--after"): "any throttled conflict timeout",
-    ("replay", "--log"): "common combined json",
+    ("replay", "--log"): "common combined envoy istio haproxy json",
     ("sim", "--metric"): FIGURES,
     ("", "--jitter"): "none full equal decorrelated proportional",
     ("", "--nested"): "pass retry",
