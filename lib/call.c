@@ -233,10 +233,12 @@ static bool past_deadline(struct bide__call *c, int64_t now)
     return !fits_deadline(c, bide__add_ns(now, c->wait_ns));
 }
 
-/* A probe is not retried, whatever its outcome. */
+/* A probe is not retried, whatever its outcome. A call that was held since is no
+ * retry of it, and may be the next probe: if all had been one, nobody would. */
 static bool breaker_open(struct bide__call *c, int64_t now)
 {
-    return bide__breaker_refuses(&c->dep->breaker, c->is.probe, now);
+    return bide__breaker_refuses(&c->dep->breaker, c->is.probe && !c->held,
+                                 now);
 }
 
 /* Near the end, because it is the only one that takes something; an attempt that

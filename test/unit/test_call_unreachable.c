@@ -354,6 +354,28 @@ static void held_by_the_breaker_goes_when_it_may(void **state)
          { 10051 * MS, REPORT(2, WORKED) });
 }
 
+/* The only call there is was a probe, and must be the next one too. */
+static void regress_held_probe_may_probe_again(void **state)
+{
+    bide_policy_conf conf = breaker_conf(1);
+
+    (void)state;
+    conf.when_refused = BIDE_REFUSED_WAIT;
+    conf.breaker.open_factor = 1;
+    conf.breaker.probes = 1;
+    PLAY(&conf, GET,
+         { 0, TRY(1, FIRST) },
+         { 0, REPORT(1, FAILED) },
+         { 0, WAIT(ANY_NS, HELD) },
+         { 11 * S, TRY(2, HELD) },
+         { 11 * S, REPORT(2, FAILED) },
+         { 11 * S, BREAKER(OPEN) },
+         { 11 * S, WAIT(ANY_NS, HELD) },
+         { 24 * S, TRY(3, HELD) },
+         { 24 * S, REPORT(3, WORKED) },
+         { 24 * S, BREAKER(CLOSED) });
+}
+
 static void held_by_the_budget_is_paid_for_later(void **state)
 {
     bide_policy_conf conf = script_conf();
@@ -486,6 +508,7 @@ int main(void)
         cmocka_unit_test(unreached_holds_no_place),
         cmocka_unit_test(unreached_late_success_does_not_open),
         cmocka_unit_test(held_by_the_breaker_goes_when_it_may),
+        cmocka_unit_test(regress_held_probe_may_probe_again),
         cmocka_unit_test(held_by_the_budget_is_paid_for_later),
         cmocka_unit_test(held_beyond_the_deadline_is_refused),
         cmocka_unit_test(held_by_the_cap_and_the_throttle),
