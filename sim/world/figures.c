@@ -131,7 +131,8 @@ static void figure_service(struct sim_record *rec, uint32_t i, double *figure)
     struct sim_service_result *s = &rec->result->services[i];
     const struct sim_service_result *warm = &rec->warm.services[i];
     double there_ns = (double)(rec->result->ended_ns - m->warm_up_ns) *
-                      m->services[i].workers * m->services[i].shards;
+                      m->services[i].workers *
+                      sim_service_servers(&m->services[i]);
     s->utilisation = s->queue_wait_s = NAN;
     if (m->services[i].workers == SIM_UNBOUNDED)
         return;

@@ -134,7 +134,8 @@ static void ejection_leaves_enough_in_use(void **state)
     assert_int_equal(failures(&bed), 20); /* none fails for want of a server */
 }
 
-/* Refused connections were not sent; what is in hand is finished. */
+/* Refused connections were not sent, so they may be retried; what is in hand is
+ * finished. */
 static void refusal_spares_what_is_in_hand(void **state)
 {
     struct bed bed;
@@ -144,11 +145,27 @@ static void refusal_spares_what_is_in_hand(void **state)
     bed.fleets[0].repeat = SIM_NOT_IDEMPOTENT;
     bed.faults[0].kind = SIM_REFUSE;
     bed.policies[0].conf.attempts = 2;
+    bed.policies[0].conf.unreachable.wait_ns = 0;
     struct sim_result *r = bed_run(&bed);
     const struct sim_caller_totals *t = &r->callers[0].total;
     assert_true(t->retries > 0);
     assert_int_equal(t->by_reason[BIDE_BECAUSE_NOT_IDEMPOTENT], 0);
     assert_true(r->services[0].broken > 0);
+    sim_result_free(r);
+}
+
+/* Ten calls a second of 200 ms keep two of four busy. */
+static void regress_utilisation_is_of_all_servers(void **state)
+{
+    struct bed bed;
+    (void)state;
+    pool_init(&bed, 4, BIDE__ROUND_ROBIN);
+    bed.model.n_faults = 0;
+    bed.services[0].workers = 1;
+    bed.services[0].time = sim_constant(200 * BIDE_MILLISECOND);
+    struct sim_result *r = bed_run(&bed);
+    assert_true(r->figure[SIM_FIG_UTILISATION] > 0.48);
+    assert_true(r->figure[SIM_FIG_UTILISATION] <= 0.5);
     sim_result_free(r);
 }
 
@@ -268,6 +285,7 @@ int main(void)
         cmocka_unit_test(refusal_spares_what_is_in_hand),
         cmocka_unit_test(failing_at_once_takes_no_time),
         cmocka_unit_test(servers_of_a_shard_serve_its_clients),
+        cmocka_unit_test(regress_utilisation_is_of_all_servers),
         cmocka_unit_test(parallel_calls_take_as_long_as_the_slowest),
         cmocka_unit_test(parallel_call_that_fails_ends_the_rest),
         cmocka_unit_test(parallel_call_that_is_refused_ends_the_rest),
