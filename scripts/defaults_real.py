@@ -27,23 +27,22 @@ RUNS, URLS = 15, 200
 
 
 class Blip(http.server.ThreadingHTTPServer):
-    """Answers 503 for a while, from its first request, or from when `begin` is
-    called, and 200 before and after."""
+    """Answers 503 for a while, from its first request on, then 200."""
     daemon_threads = True
     request_queue_size = 1024
 
-    def __init__(self, seconds, at_first=True):
-        self.seconds, self.since = seconds, None
-        self.at_first, self.requests = at_first, 0
+    def __init__(self, seconds):
+        self.seconds, self.since, self.requests = seconds, None, 0
         super().__init__(("127.0.0.1", 0), BlipHandler)
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     def fails(self):
         self.requests += 1
-        if self.since is None and self.at_first:
-            self.since = time.monotonic()
-        return self.since is not None and \
-            time.monotonic() - self.since < self.seconds
+        self.since = self.since or time.monotonic()
+        return time.monotonic() - self.since < self.seconds
+
+    def handle_error(self, request, address):
+        pass  # clients may leave as they like
 
     @property
     def url(self):
