@@ -26,7 +26,7 @@ COMMAND = re.compile(r"(?:bide (?:run|fetch|proxy|check|explain|schedule|replay|
                      r"kubectl|mkdir|cd|promtool) ")
 
 NOT_RUN = {
-    r"^scripts/setup\.sh|^make |^sudo make|^meson ": "builds, installs or tests the "
+    r"^scripts/|^make |^sudo make|^meson ": "builds, installs or tests the "
     "project itself: `make test` is what runs this",
     r"^cc examples/": "needs an installed bide: checks.install and journeys.libcurl",
     r"^bide demo(?! --seconds)": "takes half a minute or never ends: cli.demo",
