@@ -32,19 +32,18 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
 #define BACKOFF_PART(X, name, failure)                                         \
     X(#name ".base", name.base_ns,                                             \
       TAKES_OR(DURATION, 0, MAX_NS, "same", BIDE_SAME,                         \
-          "a duration, not over the cap"),                                     \
+               "a duration, not over the cap"),                                \
       "The base of waits after " failure "; the same as backoff.base unless "  \
       "set.")                                                                  \
     X(#name ".factor", name.factor,                                            \
-      TAKES_OR(NUMBER, 1, 1000, "same", BIDE_SAME,                             \
-          "a number from 1 to 1000"),                                          \
+      TAKES_OR(NUMBER, 1, 1000, "same", BIDE_SAME, "a number from 1 to 1000"), \
       "Their growth; the same as backoff.factor unless set.")                  \
     X(#name ".cap", name.cap_ns,                                               \
       TAKES_OR(DURATION, 0, MAX_NS, "same", BIDE_SAME,                         \
-          "a duration, not under the base or backoff.floor"),                  \
+               "a duration, not under the base or backoff.floor"),             \
       "Their cap; the same as backoff.cap unless set.")                        \
     X(#name ".delays", name.delays,                                            \
-      TAKES_DELAYS "; none with decorrelated jitter",                      \
+      TAKES_DELAYS "; none with decorrelated jitter",                          \
       "The waits after " failure ", as backoff.delays.")
 
 /* X(key, field, what it takes, help) */
@@ -58,8 +57,7 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
     X("attempt_min", attempt_min_ns, TAKES_DURATION,                           \
       "The shortest attempt worth making: with less left of the deadline, "    \
       "none is made.")                                                         \
-    X("deadline", deadline_ns,                                                 \
-      TAKES_DURATION_OVER_0_OR("none", BIDE_FOREVER),                          \
+    X("deadline", deadline_ns, TAKES_DURATION_OVER_0_OR("none", BIDE_FOREVER), \
       "How long a call may take in all, waits included.")                      \
     X("nested", nested, TAKES_CHOICE(nested_names, "pass or retry"),           \
       "When a layer above already retries: pass the outcome up, or retry "     \
@@ -68,8 +66,7 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
       TAKES_CHOICE(refused_names, "fail or wait"),                             \
       "When breaker, budget or limits do not let a call go: end it, or let "   \
       "it wait until they do.")                                                \
-    X("unreachable.wait", unreachable.wait_ns,                                 \
-      TAKES_DURATION_OR("none", 0),                                            \
+    X("unreachable.wait", unreachable.wait_ns, TAKES_DURATION_OR("none", 0),   \
       "How long calls wait for a dependency that accepts no connections, "     \
       "from when it went away.")                                               \
     X("unreachable.knock", unreachable.knock_ns,                               \
@@ -81,7 +78,8 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
       "Give calls that carry no Idempotency-Key one, the same on each "        \
       "attempt.")                                                              \
     X("backoff.shape", backoff.shape,                                          \
-      TAKES_CHOICE(shape_names,                                                \
+      TAKES_CHOICE(                                                            \
+          shape_names,                                                         \
           "exponential or linear; not linear with decorrelated jitter"),       \
       "How waits grow: by the factor each time, or by the base.")              \
     X("backoff.base", backoff.base_ns,                                         \
@@ -94,7 +92,7 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
       "No computed wait is longer.")                                           \
     X("backoff.jitter", backoff.jitter,                                        \
       TAKES_CHOICE(jitter_names,                                               \
-          "none, full, equal, decorrelated or proportional"),                  \
+                   "none, full, equal, decorrelated or proportional"),         \
       "How waits are spread, so that clients that failed together do not "     \
       "return together.")                                                      \
     X("backoff.spread", backoff.spread, TAKES_RATIO(0, 1),                     \
@@ -107,32 +105,32 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
       "The first retry after a failure to connect goes at once, unless "       \
       "calls wait for it (unreachable.wait).")                                 \
     X("backoff.delays", backoff.delays,                                        \
-      TAKES_DELAYS "; none with decorrelated jitter",                      \
+      TAKES_DELAYS "; none with decorrelated jitter",                          \
       "The waits one by one, the last of them for all further retries, in "    \
       "place of base, factor, cap and shape; jitter and floor apply.")         \
     BACKOFF_PART(X, backoff_throttled, "a throttled answer")                   \
-    BACKOFF_PART(X, backoff_conflict, "a conflict (409, ABORTED) that is "     \
-      "retried")                                                               \
+    BACKOFF_PART(X, backoff_conflict,                                          \
+                 "a conflict (409, ABORTED) that is "                          \
+                 "retried")                                                    \
     BACKOFF_PART(X, backoff_timeout, "an attempt that timed out")              \
     X("retry_after.mode", retry_after.mode,                                    \
       TAKES_CHOICE(hint_names, "replace or floor"),                            \
-      "Whether the server's word stands in place of the computed wait, or "    \
-      "is its minimum.")                                                       \
+      "Whether the server's hint replaces the computed wait, or is its "       \
+      "minimum.")                                                              \
     X("retry_after.max", retry_after.max_ns,                                   \
-      TAKES_DURATION_OR("none", BIDE_FOREVER),                                 \
-      "A longer hint ends the call.")                                          \
+      TAKES_DURATION_OR("none", BIDE_FOREVER), "A longer hint ends the call.") \
     X("retry_after.jitter", retry_after.jitter, TAKES_RATIO(0, 1),             \
       "Added on top of a hint: up to this share of it.")                       \
-    X("retry_after.throttled_without_hint", retry_after.throttled_without_hint,\
+    X("retry_after.throttled_without_hint",                                    \
+      retry_after.throttled_without_hint,                                      \
       TAKES_CHOICE(unhinted_names, "backoff or stop"),                         \
-      "What to do when throttled without being told for how long.")            \
+      "What to do when throttled without a hint for how long.")                \
     X("retry_after.then", retry_after.then,                                    \
       TAKES_CHOICE(then_names, "continue or restart"),                         \
       "After a wait that the server asked for, whether computed waits go on "  \
       "growing or start again from backoff.base.")                             \
     X("budget.kind", budget.kind,                                              \
-      TAKES_CHOICE(budget_names,                                               \
-          "off, window, quota, throttle or in_flight"),                        \
+      TAKES_CHOICE(budget_names, "off, window, quota, throttle or in_flight"), \
       "How retries of all calls together are limited.")                        \
     X("budget.ratio", budget.ratio, TAKES_RATIO(0, 1),                         \
       "Retries per deposit (window), or per call in flight (in_flight).")      \
@@ -150,8 +148,7 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
       "Of kind quota: tokens that a retry costs.")                             \
     X("budget.cost_timeout", budget.cost_timeout, TAKES_COUNT(0, 1000000),     \
       "Of kind quota: tokens that a retry after a timeout costs.")             \
-    X("budget.cost_throttled", budget.cost_throttled,                          \
-      TAKES_COUNT(0, 1000000),                                                 \
+    X("budget.cost_throttled", budget.cost_throttled, TAKES_COUNT(0, 1000000), \
       "Of kind quota: tokens that a retry after throttling costs.")            \
     X("budget.refund", budget.refund, TAKES_COUNT(0, 1000000),                 \
       "Of kind quota: tokens that a success at the first attempt gives "       \
@@ -173,16 +170,15 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
       "last calls.")                                                           \
     X("breaker.mode", breaker.mode,                                            \
       TAKES_CHOICE(mode_names,                                                 \
-          "normal, forced_open, forced_closed or dry_run"),                    \
+                   "normal, forced_open, forced_closed or dry_run"),           \
       "Whether the breaker decides, is held in a state, or only reports.")     \
-    X("breaker.window", breaker.window_ns,                                     \
-      TAKES_DURATION_FROM(100, ms, 1, h),                                      \
+    X("breaker.window", breaker.window_ns, TAKES_DURATION_FROM(100, ms, 1, h), \
       "Of kind time: how far back attempts count.")                            \
     X("breaker.window_calls", breaker.window_calls, TAKES_COUNT(1, 1024),      \
       "Of kind count: how many attempts count.")                               \
     X("breaker.min_calls", breaker.min_calls,                                  \
-      TAKES_COUNT(1, 1000000000)                                               \
-          ", not over breaker.window_calls for kind count",                    \
+      TAKES_COUNT(                                                             \
+          1, 1000000000) ", not over breaker.window_calls for kind count",     \
       "With fewer attempts counted, no rate opens the breaker.")               \
     X("breaker.failure_rate", breaker.failure_rate, TAKES_RATIO_OVER_0(1),     \
       "The share of failed attempts that opens the breaker.")                  \
@@ -204,7 +200,7 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
     X("breaker.open_max", breaker.open_max_ns,                                 \
       TAKES_DURATION_FROM(1, ms, 24, h),                                       \
       "The longest that reopenings and hints make it stay open, before "       \
-      "jitter; never under breaker.open.")                                       \
+      "jitter; never under breaker.open.")                                     \
     X("breaker.probes", breaker.probes, TAKES_COUNT(1, 16),                    \
       "Attempts that a half-open breaker lets through; that many successes "   \
       "close it.")                                                             \
@@ -275,12 +271,11 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
       "The highest that it rises to.")                                         \
     X("limits.adaptive_initial", limits.adaptive_initial,                      \
       TAKES_COUNT(1, 1000000) ", from limits.adaptive_min to "                 \
-          "limits.adaptive_max",                                               \
+                              "limits.adaptive_max",                           \
       "Where it starts.")                                                      \
     X("latency.measure", latency.measure, TAKES_FLAG,                          \
       "Measure latency; hedging by quantile needs it.")                        \
-    X("latency.window", latency.window_ns,                                     \
-      TAKES_DURATION_FROM(100, ms, 1, h),                                      \
+    X("latency.window", latency.window_ns, TAKES_DURATION_FROM(100, ms, 1, h), \
       "How far back latency counts.")                                          \
     X("trust.envoy", trust.envoy, TAKES_FLAG,                                  \
       "Believe Envoy: `x-envoy-attempt-count` says that it retries, "          \
@@ -298,9 +293,10 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
 static const bide_option options[] = {
 #define ROW(key, field, type, min, max, above, special, value, names, expects, \
             help)                                                              \
-    { key,     type,  offsetof(bide_policy_conf, field), min,     max, above, \
-      special, value, names,                             expects, help,        \
-      { NULL } },
+    { key,     type,  offsetof(bide_policy_conf, field),                       \
+      min,     max,   above,                                                   \
+      special, value, names,                                                   \
+      expects, help,  { NULL } },
 #define X(key, field, takes, help) ROW(key, field, takes, help)
     OPTIONS(X)
 #undef X

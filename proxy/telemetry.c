@@ -175,7 +175,7 @@ static void list_logs(struct held *h, const struct proxy_telemetry *t)
         if (logs[i].sink)
             h->values[h->list.n_values++] = (struct bide__observed_value){
                 .name = "bide_log_dropped_total",
-                .help = "lines that were not written: their log takes no more",
+                .help = "log lines that were dropped",
                 .kind = BIDE__VALUE_COUNTER,
                 .label = "log",
                 .label_value = logs[i].name,
@@ -204,14 +204,14 @@ static void list_counters(struct held *h, struct proxy *p)
                                      memory_order_relaxed);
     }
     add(h, BIDE__VALUE_GAUGE, "bide_proxy_clients", (double)clients,
-        "connections of clients that are open");
+        "open client connections");
     add(h, BIDE__VALUE_GAUGE, "bide_proxy_requests_in_flight", (double)requests,
-        "requests that are being served");
+        "requests in flight");
     add(h, BIDE__VALUE_GAUGE, "bide_proxy_stuck_workers",
         (double)pulse_look(&p->pulse, p).n_stuck,
         "workers that make no progress");
     add(h, BIDE__VALUE_GAUGE, "bide_proxy_held_bytes", (double)held,
-        "memory with answers that wait for slow clients");
+        "response data buffered for slow clients");
 }
 
 /* So that no one forgets that they are on. */
@@ -242,16 +242,17 @@ static void list_own(struct held *h, const struct proxy_telemetry *t)
     if (t->collector)
         add(h, BIDE__VALUE_COUNTER, "bide_events_dropped_total",
             (double)bide__collector_dropped(t->collector),
-            "events that were not looked at: too many at once");
+            "events dropped because there were too many at once");
     if (t->exporter) {
         struct bide__exporter_stats s;
         bide__exporter_stats(t->exporter, &s);
         add(h, BIDE__VALUE_COUNTER, "bide_spans_sent_total",
-            (double)s.spans_sent, "spans that the collector took");
+            (double)s.spans_sent, "spans sent to the collector");
         add(h, BIDE__VALUE_COUNTER, "bide_spans_dropped_total",
             (double)s.spans_dropped, "spans that were dropped");
         add(h, BIDE__VALUE_COUNTER, "bide_exports_failed_total",
-            (double)s.batches_failed, "requests to the collector given up");
+            (double)s.batches_failed,
+            "requests to the collector that were given up");
     }
 }
 

@@ -20,11 +20,11 @@
 static const struct flag flag_list[] = {
     { "json", 0, NULL, "print the findings as JSON" },
     { "sarif", 0, NULL, "print them as SARIF 2.1.0, for code-review tools" },
-    { "quiet", 'q', NULL, "print nothing; the exit code tells" },
+    { "quiet", 'q', NULL, "print nothing, only set the exit code" },
     { "no-lint", 0, NULL, "look for errors only, not for risks" },
     { "capacity", 0, "RATE", "what the service can serve, as in 500/s" },
     { "load", 0, "RATE", "what it has to serve, without retries" },
-    { "p99", 0, "D", "the latency of 99 in 100 of its answers" },
+    { "p99", 0, "D", "its 99th percentile of latency" },
     { "clients", 0, "N", "how many processes run this policy" },
     { "depth", 0, "N", "how many layers, one above the other, retry" },
     { "defaults", 0, NULL, "print a policy file with every default" },

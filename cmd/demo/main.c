@@ -27,7 +27,7 @@ enum {
 
 static const struct flag flag_list[] = {
     { "seconds", 's', "N", "how long; under 30 the same in small (30)" },
-    { "keep", 0, NULL, "go on until Ctrl-C, outage after outage" },
+    { "keep", 0, NULL, "keep running until Ctrl-C, outage after outage" },
     { "json", 0, NULL, "print the figures as JSON, and nothing else" },
     { "listen", 'l', "ADDRESS", "where the dashboard is (127.0.0.1:9901)" },
     { "no-dashboard", 0, NULL, "serve none" },

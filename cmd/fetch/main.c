@@ -14,9 +14,9 @@
 
 static const struct flags flags = {
     "bide fetch [options] URL...",
-    "Makes an HTTP request, and makes it again where that helps and does no "
-    "harm. A download that broke off goes on where it was; a file is there "
-    "whole or not at all. The options are curl's, where curl has them. An "
+    "Makes an HTTP request, and repeats it where that helps and does no harm. "
+    "An interrupted download is resumed; a file is written whole or not at "
+    "all. The options are curl's, where curl has them. An "
     "attempt has no timeout unless one is set.",
     fetch_flag_list,
     "Exit codes, of the first URL that failed: 0 the last answer was a good "

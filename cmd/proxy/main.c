@@ -17,8 +17,7 @@
 
 static const struct flag flag_list[] = {
     { "config", 'c', "FILE", "the policy file, with a section `proxy:`" },
-    { "check", 0, NULL,
-      "read the file and say what is wrong with it; no more" },
+    { "check", 0, NULL, "read the file and report errors; no more" },
     { NULL, 0, NULL, NULL },
 };
 

@@ -79,7 +79,7 @@ static void renew_memory(struct supervisor *s)
     if (fd < 0)
         return;
     if (s->deaths == SUSPICIOUS)
-        say("breakers and budgets begin afresh: they may be to blame");
+        say("breakers and budgets start afresh: they may be to blame");
     if (s->memory >= 0)
         close(s->memory);
     s->memory = fd;

@@ -44,8 +44,8 @@ static const struct flag flag_list[] = {
       "report each decision on stderr as JSON, instead of messages" },
     { "log-file", 0, "FILE",
       "write these reports to a file; - is stdout, N a descriptor" },
-    { "quiet", 'q', NULL, "say nothing, not even why it gave up" },
-    { "verbose", 'v', NULL, "say after each attempt what comes next" },
+    { "quiet", 'q', NULL, "print no messages, not even why it gave up" },
+    { "verbose", 'v', NULL, "report after each attempt what happens next" },
     POLICY_FLAGS,
     /* as retry(1) and timeout(1) call them */
     { "times", 't', flag_elsewhere,

@@ -118,7 +118,7 @@ static void print_key(const struct key *k, int width, int64_t now)
     }
     printf("%-*s  %-9s  ", width, k->name, age);
     if (!k->current)
-        printf("stale: it starts anew when it is used next");
+        printf("stale: it will start afresh when next used");
     else if (k->note.written_s == 0)
         printf("no run has ended yet");
     else if (open > 0)

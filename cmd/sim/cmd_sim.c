@@ -37,7 +37,7 @@ static const struct flag flag_list[] = {
     { "csv", 0, "FILE", "write figures as CSV; series too if it is a DIR/" },
     { "html", 0, "FILE", "write a report that stands alone" },
     { "svg", 0, "FILE", "write a picture" },
-    { "quiet", 'q', NULL, "print only what failed; the exit code tells" },
+    { "quiet", 'q', NULL, "print only what failed, and set the exit code" },
     { "no-progress", 0, NULL, "no progress bar" },
     { "reference", 0, NULL, "print the keys of scenario files, in Markdown" },
     { "schema", 0, NULL, "print their JSON Schema" },

@@ -92,8 +92,7 @@ static const char *const otlp_formats[] = { "protobuf", "json", NULL };
 static const struct bide__field telemetry_fields[] = {
     { "otlp", AT(otlp),
       TAKES_TEXT("a URL that begins with http:// or https://"),
-      .fits = fits_url,
-      .pattern = "^https?://.+$",
+      .fits = fits_url, .pattern = "^https?://.+$",
       .hint = "write the address of the agent on this host, as in "
               "`http://127.0.0.1:4318`",
       .help = "A collector of OpenTelemetry that spans and metrics are sent "
@@ -108,14 +107,12 @@ static const struct bide__field telemetry_fields[] = {
               "traceparent say it themselves." },
     { "metrics", AT(metrics_ns), TAKES_DURATION,
       .help = "How often metrics are sent to the collector; 0 is never." },
-    { "log", AT(log), TAKES_TEXT(BIDE__LOG_EXPECTED),
-      .read = bide__read_log,
-      .pattern = BIDE__LOG_PATTERN,
-      .fallback = "off",
+    { "log", AT(log), TAKES_TEXT(BIDE__LOG_EXPECTED), .read = bide__read_log,
+      .pattern = BIDE__LOG_PATTERN, .fallback = "off",
       .help = "Where a line of JSON for each decision after a failure goes." },
     { "log_rate", AT(log_per_s), TAKES(RATE, 0, 1000000, "a rate"),
-      .help = "How many such lines at the most; one line tells how many more "
-              "there would have been." },
+      .help = "The most such lines; one line says how many more were "
+              "suppressed." },
     LAST
 };
 #undef S

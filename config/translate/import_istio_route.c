@@ -40,7 +40,7 @@ static const struct word {
     { "envoy-ratelimited", 0, 0, 0, 0, "it asks for a header of Envoy" },
     { "retriable-headers", 0, 0, 0, 0, "the headers are not in this resource" },
     { "reset-before-request", 0, 0, 0, 0,
-      "bide tells resets by what was sent" },
+      "bide distinguishes resets by what was sent" },
     { "http3-post-connect-failure", 0, 0, 0, 0, "bide does not speak HTTP/3" },
 };
 

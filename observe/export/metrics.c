@@ -154,48 +154,48 @@ static const struct family {
     void (*put)(const struct walk *t);
 } families[] = {
     { { "bide_calls_total", COUNTER, "{call}",
-        "Calls that ended, by how: at the first attempt, after retries or "
-        "hedges, not at all." }, put_calls },
+        "Finished calls: success at the first attempt, success after retries "
+        "or hedges, failure." }, put_calls },
     { { "bide_attempts_total", COUNTER, "{attempt}",
-        "Attempts that ended, by the class of their outcome." }, put_attempts },
+        "Finished attempts, by the class of their outcome." }, put_attempts },
     { { "bide_refused_total", COUNTER, "{call}",
         "Calls that ended without success, by the reason why there was no "
         "further attempt." }, put_refused },
     { { "bide_retries_total", COUNTER, "{retry}",
-        "Retries, by what the wait before them went by." }, put_retries },
+        "Retries, by what set the wait before them." }, put_retries },
     { { "bide_retried_failures_total", COUNTER, "{retry}",
         "Retries, by the class of the failure before them." }, put_retried },
     { { "bide_retries_dropped_total", COUNTER, "{retry}",
-        "Retries that were granted, but the call ended in the wait." },
+        "Retries that were granted, but whose call ended during the wait." },
       put_dropped },
     { { "bide_hedges_total", COUNTER, "{hedge}", "Hedges sent." }, put_hedges },
     { { "bide_hedges_won_total", COUNTER, "{hedge}",
-        "Hedges that answered first." }, put_hedges_won },
+        "Hedges that got the first response." }, put_hedges_won },
     { { "bide_hedges_refused_total", COUNTER, "{hedge}",
-        "Hedges that were due, but there was no budget, load or place for "
-        "them." }, put_hedges_refused },
+        "Hedges that were due, but refused by the budget, extra_load or the "
+        "in-flight limit." }, put_hedges_refused },
     { { "bide_late_reports_total", COUNTER, "{attempt}",
-        "Results that came after the breaker had moved on, and did not "
+        "Results that arrived after the breaker had changed state, and did not "
         "count." }, put_late_reports },
     { { "bide_breaker_state", GAUGE, "1",
         "1 for the state that the breaker is in, 0 for the others." },
       put_breaker },
     { { "bide_breaker_transitions_total", COUNTER, "{transition}",
-        "Transitions of the breaker, by the state that it went to." },
+        "Transitions of the breaker, by the new state." },
       put_transitions },
     { { "bide_breaker_trips_total", COUNTER, "{transition}",
         "Times that the breaker opened while it was closed: reopening after a "
         "failed probe is not one." }, put_trips },
     { { "bide_budget_remaining", GAUGE, "{retry}",
-        "Retries that the budget would grant now; +Inf where there is none." },
+        "Retries that the budget would grant now; +Inf if there is no budget." },
       put_budget },
     { { "bide_adaptive_rate_limit", GAUGE, "{attempt}/s",
-        "Attempts a second that the adaptive rate allows; +Inf where it does "
-        "not limit." }, put_rate },
+        "Attempts a second that the adaptive rate allows; +Inf if there is no "
+        "limit." }, put_rate },
     { { "bide_in_flight", GAUGE, "{attempt}",
-        "Attempts that run, where the policy limits them." }, put_in_flight },
+        "Attempts in flight, if the policy limits them." }, put_in_flight },
     { { "bide_in_flight_limit", GAUGE, "{attempt}",
-        "Attempts that may run at once, as of now; +Inf where there is no "
+        "Attempts that may be in flight, as of now; +Inf if there is no "
         "limit." }, put_in_flight_limit },
     { { "bide_retries_off", GAUGE, "1",
         "1 while all retries are switched off." }, put_retries_off },
@@ -205,11 +205,11 @@ static const struct family {
         "Attempts per call since the start; 1 is no retry at all." },
       put_amplification },
     { { "bide_wait_seconds", HISTOGRAM, "s",
-        "Waits before retries: as computed, with jitter, and as really "
+        "Waits before retries: as computed, with jitter, and as actually "
         "slept." }, put_waits },
     { { "bide_call_seconds", HISTOGRAM, "s",
-        "What success took: the whole call with its retries and waits, and "
-        "the successful attempt alone." }, put_times },
+        "Duration of successful calls: with retries and waits, and of the "
+        "successful attempt alone." }, put_times },
 };
 /* clang-format on */
 

@@ -28,13 +28,13 @@ static const struct {
     uint64_t (*get)(const struct bide__observed_endpoint *e);
 } families[] = {
     { { "bide_endpoint_up", BIDE__METRIC_GAUGE, "1",
-        "1 if the endpoint takes requests, 0 if it is taken out." }, is_up },
+        "1 if the endpoint receives requests, 0 if it is ejected." }, is_up },
     { { "bide_endpoint_in_flight", BIDE__METRIC_GAUGE, "{attempt}",
-        "Attempts that run at the endpoint." }, in_flight_of },
+        "Attempts in flight at the endpoint." }, in_flight_of },
     { { "bide_endpoint_connections", BIDE__METRIC_GAUGE, "{connection}",
         "Open connections to the endpoint." }, connections_of },
     { { "bide_endpoint_idle_connections", BIDE__METRIC_GAUGE, "{connection}",
-        "Connections to the endpoint that wait in the pool." }, idle_of },
+        "Idle connections to the endpoint in the pool." }, idle_of },
     { { "bide_endpoint_requests_total", BIDE__METRIC_COUNTER, "{attempt}",
         "Attempts sent to the endpoint." }, requests_of },
     { { "bide_endpoint_failures_total", BIDE__METRIC_COUNTER, "{attempt}",

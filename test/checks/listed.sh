@@ -79,5 +79,6 @@ same test/fault/meson.build fault_source_names test/fault/ .c
 same test/meson.build spin_names test/spin/ .pml
 same fuzz/meson.build fuzz_names fuzz/ .c
 same bench/meson.build bench_names bench/bench_ .c
+same test/journeys/meson.build journey_names test/journeys/ .txt
 same examples/meson.build example_names examples/ .c
 exit $fail

@@ -10,6 +10,7 @@ that list must be of use: a command that no page shows any more fails the test."
 import glob
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,7 @@ COMMAND = re.compile(r"(?:bide (?:run|fetch|proxy|check|explain|schedule|replay|
                      r"kubectl|mkdir|cd|promtool) ")
 
 NOT_RUN = {
-    r"^scripts/setup\.sh|^make |^sudo make|^meson ": "builds, installs or tests the "
+    r"^scripts/|^make |^sudo make|^meson ": "builds, installs or tests the "
     "project itself: `make test` is what runs this",
     r"^cc examples/": "needs an installed bide: checks.install and journeys.libcurl",
     r"^bide demo(?! --seconds)": "takes half a minute or never ends: cli.demo",
@@ -38,6 +39,7 @@ SHORTER = [
     (r"(bide sim (?!--list|--print|selftest)[^;|]*)$", r"\1 -n 1"),
     (r"selftest --row 13", "selftest --row 3"),
     (r"--seconds 10", "--seconds 4"),
+    (r"/var/log/nginx/", ""),
     (r"--loads 50%\.\.100%:6 --triggers 1s,5s,20s", "--loads 50% --triggers 1s"),
     (r"=100/s\.\.450/s:8", "=100/s..450/s:2"),
     (r"(stability metastable)", r"\1 --loads 50%,90% --triggers 1s"),
@@ -80,6 +82,7 @@ http.server.ThreadingHTTPServer(("127.0.0.1", 8888), lambda *a: H(*a, directory=
 """,
 }
 FILES["policy.yaml"] = FILES["bide.yaml"]
+FILES["incident.jsonl"] = FILES["first.jsonl"]
 for _name in ("migrate", "bin/notify", "bin/apt-get", "bin/rsync", "bin/make"):
     FILES[_name] = "#!/bin/sh\nexit 0\n"
 
@@ -97,6 +100,7 @@ def stage(folder):
         with open(path, "w", encoding="utf-8") as f:
             f.write(text)
         os.chmod(path, 0o755)
+    shutil.copy(os.path.join(ROOT, "test/translate/data/envoy.yaml"), folder)
     page = read(os.path.join(ROOT, "docs", "simulator.md"))
     with open(os.path.join(folder, "checkout.yaml"), "w", encoding="utf-8") as f:
         f.write(files(page)[0])
@@ -126,9 +130,13 @@ def blocks(text):
 def of_manual(text):
     """EXAMPLES; a line of a crontab without its times."""
     for part in text.split("\n# EXAMPLES\n")[1:]:
-        for line in re.findall(r"^\t(.*)$", part.split("\n# ")[0], re.M):
-            line = re.sub(r"\\(.)", r"\1", line)
-            line = re.sub(r"^(\S+ ){5}(?=bide )", "", line) if line[0] == "*" else line
+        part = part.split("\n# ")[0]
+        lines = [re.sub(r"\\(.)", r"\1", line)
+                 for line in re.findall(r"^\t(.+)$", part, re.M)]
+        for block in re.findall(r"^```\n(.*?)^```", part, re.S | re.M):
+            lines += block.splitlines()
+        for line in lines:
+            line = re.sub(r"^\*(\S* ){5}(?=bide )", "", line)
             if COMMAND.match(line):
                 yield line
 
