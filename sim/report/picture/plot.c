@@ -97,7 +97,7 @@ static void beyond(struct picture *p, uint32_t v, int x, int y)
         const struct page_layer *layer = &p->sheet.row->layers[l];
         double most = page_sheet_beyond(&p->sheet, v, l);
 
-        if (!most || layer->how == PAGE_OVER)
+        if (!(most > 0) || layer->how == PAGE_OVER)
             continue;
         snprintf(all, sizeof all, "%.20s %s%s", layer->name,
                  layer->how == PAGE_STEPS ? "" : "up to ",
