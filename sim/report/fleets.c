@@ -70,9 +70,9 @@ static void caller_cell(struct page *p, const struct sim_caller_totals *t)
         page_number(text, PAGE_SHARE, (double)t->successes / (double)t->calls));
     fprintf(p->out, "%s calls,",
             page_number(text, PAGE_COUNT, (double)t->calls));
-    fprintf(
-        p->out, " %s attempts</small></td>",
-        page_number(text, PAGE_TIMES, (double)sim_reached(t) / (double)t->calls));
+    fprintf(p->out, " %s attempts</small></td>",
+            page_number(text, PAGE_TIMES,
+                        (double)sim_reached(t) / (double)t->calls));
 }
 
 static void cell(struct page *p, uint32_t v, uint32_t i)

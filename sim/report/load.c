@@ -33,6 +33,36 @@ static double shortage(const struct sim_result *r, uint32_t i)
     return most > 0 ? over / (most * r->n_steps) : 0;
 }
 
+static double sent_by_clients(const struct sim_result *r)
+{
+    double sent = 0;
+
+    for (uint32_t i = 0; i < r->n_callers; i++)
+        if (r->callers[i].is_fleet)
+            sent += (double)r->callers[i].total.attempts;
+    return sent;
+}
+
+/* If nothing is short: the service that most requests reach, if retries make
+ * far more of them than the clients send. */
+static uint32_t most_asked(const struct sim_summary *s)
+{
+    uint32_t deepest = SIM_NONE;
+    double most = 1.5;
+
+    for (uint32_t v = 0; v < s->n_variants; v++) {
+        const struct sim_result *r = page_run(s, v);
+        double sent = r ? sent_by_clients(r) : 0;
+
+        for (uint32_t i = 0; r && i < r->n_services; i++)
+            if ((double)r->services[i].arrived > most * sent) {
+                most = (double)r->services[i].arrived / sent;
+                deepest = i;
+            }
+    }
+    return deepest;
+}
+
 static bool is_only_front(const struct sim_model *m, uint32_t service)
 {
     for (uint32_t i = 0; i < m->n_services; i++)
@@ -57,8 +87,9 @@ uint32_t page_short_tier(const struct sim_summary *s)
                 worst = i;
             }
     }
-    return worst == SIM_NONE || is_only_front(s->model, worst) ? SIM_NONE
-                                                               : worst;
+    if (worst == SIM_NONE)
+        return most_asked(s);
+    return is_only_front(s->model, worst) ? SIM_NONE : worst;
 }
 
 /* ===== the row ===== */

@@ -20,9 +20,9 @@ struct page_load {
     struct page_row row;
 };
 
-/* The service whose capacity is exceeded most, in any variant; SIM_NONE if the
- * clients call it themselves and nothing else, if no capacity is limited, or if
- * different models are compared. */
+/* The service whose capacity is exceeded most, in any variant; if none is, the
+ * one where retries have multiplied most. SIM_NONE: it is the only one that
+ * clients call, there is no such service, or different models are compared. */
 uint32_t page_short_tier(const struct sim_summary *s);
 
 /* The load of a service and the calls that succeed; SIM_NONE: the attempts of

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "sim/report/heat.h"
 #include "sim/report/plot/scale.h"
 #include "sim/report/text.h"
 
@@ -109,6 +110,43 @@ static void ticks_are_round(void **state)
     }
 }
 
+/* Green is better, red is worse; one attempt per call is as good as it gets,
+ * and values that hardly differ have hardly any colour. */
+static void heat_rows(void **state)
+{
+    static const struct {
+        enum sim_figure figure;
+        double x, least, most; /* that is in the grid */
+        const char *colour;
+        int percent;
+    } rows[] = {
+        { SIM_FIG_SUCCESS, 1, 0.97, 1, "good", 100 },
+        { SIM_FIG_SUCCESS, 0.97, 0.97, 1, "good", 88 },
+        { SIM_FIG_SUCCESS, 0.2, 0.2, 1, "fail", 100 },
+        { SIM_FIG_AMPLIFICATION, 0.5, 0.5, 1, "good", 100 },
+        { SIM_FIG_AMPLIFICATION, 3, 1, 3, "fail", 100 },
+        { SIM_FIG_P99, 0.1, 0.1, 0.5, "good", 100 },
+        { SIM_FIG_P99, 1.01, 1, 1.01, "fail", 20 },
+        { SIM_FIG_ATTEMPTS, 300, 100, 300, "offered", 100 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const struct sim_interval cells[] = {
+            { .mean = rows[i].least, .n = 1 }, { .mean = rows[i].most, .n = 1 }
+        };
+        const struct sim_page_grid grid = {
+            .figure = rows[i].figure, .x.n = 2, .y.n = 1, .cells = cells
+        };
+        const struct sim_page_context ctx = { .grids = &grid, .n_grids = 1 };
+        struct page_heat heat = page_heat_of(
+            rows[i].figure, rows[i].x, page_bounds_of(&ctx, rows[i].figure));
+
+        assert_string_equal(heat.colour, rows[i].colour);
+        assert_int_equal(heat.percent, rows[i].percent);
+    }
+}
+
 /* ===== what is written ===== */
 
 static char written[1000];
@@ -186,6 +224,7 @@ int main(void)
         cmocka_unit_test(number_rows),
         cmocka_unit_test(interval_rows),
         cmocka_unit_test(ticks_are_round),
+        cmocka_unit_test(heat_rows),
         cmocka_unit_test(text_is_escaped),
         cmocka_unit_test(path_leaves_out_what_lies_on_the_way),
         cmocka_unit_test(path_has_gaps_and_stays_inside),

@@ -1,6 +1,7 @@
 /* One variant in the picture: curves in a nested SVG, which is stretched; words
  * around it, which are not. */
 #include <math.h>
+#include <string.h>
 
 #include "sim/report/faults.h"
 #include "sim/report/models.h"
@@ -87,23 +88,27 @@ static void curve_names(struct picture *p, uint32_t v, int x, int y)
                 labels[i].layer->name);
 }
 
-/* What does not fit under the upper edge. */
+/* What does not fit under the upper edge, on paper: curves may be there. */
 static void beyond(struct picture *p, uint32_t v, int x, int y)
 {
-    char text[PAGE_TEXT];
+    char text[PAGE_TEXT], all[2 * PAGE_TEXT];
 
     for (uint32_t l = 0; l < p->sheet.row->n_layers; l++) {
         const struct page_layer *layer = &p->sheet.row->layers[l];
         double most = page_sheet_beyond(&p->sheet, v, l);
 
-        if (!most || layer->how == PAGE_OVER)
+        if (!(most > 0) || layer->how == PAGE_OVER)
             continue;
+        snprintf(all, sizeof all, "%.20s %s%s", layer->name,
+                 layer->how == PAGE_STEPS ? "" : "up to ",
+                 page_number(text, PAGE_RATE, most));
         fprintf(p->out,
-                "<text class=\"l e s c-%s\" x=\"%d\" y=\"%d\">↑ %s %s%s"
-                "</text>\n",
-                layer->colour, x - 4, y += 15, layer->name,
-                layer->how == PAGE_STEPS ? "" : "up to ",
-                page_number(text, PAGE_RATE, most));
+                "<rect class=\"paper\" x=\"%d\" y=\"%d\" width=\"%d\" "
+                "height=\"16\" rx=\"3\"/>"
+                "<text class=\"l e s c-%s\" x=\"%d\" y=\"%d\">↑ %s</text>\n",
+                x - 26 - 7 * (int)strlen(all), y + 2, 24 + 7 * (int)strlen(all),
+                layer->colour, x - 6, y + 14, all);
+        y += 18;
     }
 }
 

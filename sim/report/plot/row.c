@@ -35,7 +35,7 @@ static void name_beyond(struct page *p, const struct page_sheet *s, uint32_t v)
         const struct page_layer *layer = &s->row->layers[l];
         double most = page_sheet_beyond(s, v, l);
 
-        if (!most || layer->how == PAGE_OVER)
+        if (!(most > 0) || layer->how == PAGE_OVER)
             continue;
         fprintf(p->out, "<span class=\"beyond c-%s\" style=\"top:%dpx\">↑ ",
                 layer->colour, top_px);

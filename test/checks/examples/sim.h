@@ -31,9 +31,17 @@ void *self;
 FILE *out;
 struct sim_summary *summary;
 
+/* sim/report/heat.h */
+struct sim_page_context *ctx;
+FILE *out;
+
 /* sim/report/json.h */
 struct sim_json_head head;
 struct sim_summary *summary;
+
+/* sim/report/load.h */
+struct sim_summary *summary;
+struct page *p;
 
 /* sim/report/page.h */
 struct sim_summary *summary;
