@@ -159,7 +159,7 @@ instead, as that comes. `scripts/defaults_real.py` plays it again. "Before" is w
 defaults of bide 0.1 came to in the same scene.
 
 All traffic is on loopback, on a machine of two cores that had other work to do, so the
-waits are upper bounds; the counts do not depend on it much, except at 5 000 requests/s.
+waits are upper bounds.
 """
 
 
@@ -225,6 +225,7 @@ def page(r):
                  restart_table(r["restart"], {"50": "106 of 750"}) +
                  "\nThe peak is the most that the origin got in half a second after its "
                  "return, divided\nby what it usually got.\n")
+    text += r.get("restart_note", "")
     if "rolling" in r:
         text += ("\n## Two origins, restarted one after the other, a second each\n\n" +
                  restart_table(r["rolling"], {"80": "86 of 800"}))
