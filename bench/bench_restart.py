@@ -104,6 +104,8 @@ def peak(slots, begun, gone, back, end):
     """The busiest half second from `back` on, in terms of the usual one."""
     a, b = int((begun + 0.5) / SLOT_S), int(gone / SLOT_S)
     usual = sum(slots[a:b]) / (b - a) * WINDOW
+    if usual == 0:
+        return float("nan")     # nothing came: the load was too much for somebody
     first, last = int(back / SLOT_S), int(end / SLOT_S)
     return max(sum(slots[i:i + WINDOW])
                for i in range(first, max(last, first + 1), WINDOW)) / usual
