@@ -11,7 +11,7 @@ packages_build="gcc pkg-config meson ninja-build libyaml-dev
 packages_test="g++ clang libclang-rt-14-dev clang-format-14 cmake libcmocka-dev
     spin valgrind gcovr retry haproxy nginx-light curl openssl wrk node-llhttp
     postgresql libpq-dev redis-server libhiredis-dev
-    nodejs npm prometheus chromium fonts-dejavu-core groff
+    nodejs npm prometheus chromium fonts-dejavu-core groff jq iproute2
     qemu-user-static musl-tools
     binutils-i686-linux-gnu libc6-dev-i386-cross libgcc-12-dev-i386-cross
     binutils-arm-linux-gnueabi libc6-dev-armel-cross libgcc-12-dev-armel-cross

@@ -40,6 +40,7 @@ SHORTER = [
     (r"selftest --row 13", "selftest --row 3"),
     (r"--seconds 10", "--seconds 4"),
     (r"/var/log/nginx/", ""),
+    (r"--sarif \*\.yaml", "--sarif [no]*.yaml"),  # envoy.yaml is no policy file
     (r"--loads 50%\.\.100%:6 --triggers 1s,5s,20s", "--loads 50% --triggers 1s"),
     (r"=100/s\.\.450/s:8", "=100/s..450/s:2"),
     (r"(stability metastable)", r"\1 --loads 50%,90% --triggers 1s"),
