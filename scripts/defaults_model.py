@@ -78,7 +78,7 @@ def single():
         service="workers: 30, time: { exponential: 50ms }")
     add("slow 5x, spare", "five times as slow for 60 s, with workers to spare: "
         "some time out", "Brown-outs", fault("slow: 5", "60s"),
-        service="workers: 200, time: { exponential: 200ms }")
+        service="workers: 600, time: { exponential: 200ms }")
     add("busy, hangs 10s", "80 % load, hangs for 10 s", "Brown-outs",
         fault("stop: true", "10s"), service=busy)
     add("busy, away 5s", "80 % load, refuses connections for 5 s", "Brown-outs",

@@ -83,7 +83,7 @@ NUMBERS = {
     "trip": (
         {"**as it is**": "", "min_calls 5": breaker("min_calls: 5"),
          "min_calls 100": breaker("min_calls: 100"), "window 3s": breaker("window: 3s"),
-         "window 30s": breaker("window: 30s"), "probes 1": breaker("probes: 1"),
+         "window 5s": breaker("window: 5s"), "window 30s": breaker("window: 30s"), "probes 1": breaker("probes: 1"),
          "probes 10": breaker("probes: 10")},
         ["hangs 10s", "errors 60s", "80% errors", "busy, hangs 10s", "half capacity",
          "1/s, errors 60s", "10000/s, hangs 5s"]),
