@@ -222,8 +222,8 @@ void bide__gate_missed(struct bide__gate *g, const struct bide__policy *p,
  * for 80 % of its time has no more to spare. */
 static int64_t spacing_for(uint32_t n, int64_t length)
 {
-    int64_t spacing = n ? length / n * 5 : SPACING_MAX_NS;
-    return spacing < SPACING_MAX_NS ? spacing + 1 : SPACING_MAX_NS;
+    int64_t spacing = n ? length / n : SPACING_MAX_NS;
+    return spacing < SPACING_MAX_NS / 5 ? 5 * spacing + 1 : SPACING_MAX_NS;
 }
 
 /* A result of an attempt that began before the trouble says nothing about the
