@@ -94,7 +94,7 @@ def not_sent(fault):
              "4 attempts" in err, err)
     code, made = t.summary("-d x --set unreachable.wait=500ms", url)
     t.same("while nobody is there it waits", (code, made["reason"]),
-           (7, "unreachable"))
+           (75, "unreachable"))
 
 
 def nested(fault):
