@@ -80,7 +80,7 @@ static int listen_on(const char *name, int port)
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t len = sizeof at;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (port != 0)
+    if (strcmp(name, "http") == 0)
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
     if (fd < 0 || bind(fd, (struct sockaddr *)&at, len) < 0)
         die("bind");
