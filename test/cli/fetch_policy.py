@@ -198,7 +198,8 @@ EXPLAINED = [
 
 def explained(fault):
     for args, script, expected in EXPLAINED:
-        _, _, err = t.fetch("--explain", args, fault.url(script))
+        preset = "" if "-p " in args else "--preset service"
+        _, _, err = t.fetch("--explain", preset, args, fault.url(script))
         t.same(f"--explain {args} {script}", err, expected)
     _, _, err = t.fetch("--explain --seed 1 -s", fault.url("503"),
                         env={"COLUMNS": "40", "LC_ALL": "C"})
