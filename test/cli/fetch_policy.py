@@ -198,7 +198,7 @@ EXPLAINED = [
 
 def explained(fault):
     for args, script, expected in EXPLAINED:
-        preset = "" if "-p " in args else "--preset service"
+        preset = [] if "-p " in args else "--preset service"
         _, _, err = t.fetch("--explain", preset, args, fault.url(script))
         t.same(f"--explain {args} {script}", err, expected)
     _, _, err = t.fetch("--explain --seed 1 -s", fault.url("503"),
