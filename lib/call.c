@@ -331,14 +331,25 @@ static int64_t ask_again_at(const struct bide__call *c, bide_reason reason,
                         bide_rng_between(c->rng, step / 2, step));
 }
 
+/* Whether a call that is refused for this may go later. Where nobody is there,
+ * unreachable.wait bounds the waiting: a call without a deadline must end. */
+static bool may_pass(const struct bide__call *c, bide_reason reason,
+                     int64_t now)
+{
+    if (!bide_reason_is_refusal(reason) || reason == BIDE_BECAUSE_RETRIES_OFF)
+        return false;
+    if (reason == BIDE_BECAUSE_UNREACHABLE)
+        return bide__elapsed_ns(c->begin_ns, now) <
+               conf_of(c)->unreachable.wait_ns;
+    return reason != BIDE_BECAUSE_BUDGET || !bide__share_spent(c, now);
+}
+
 /* With `when_refused: wait`: what bide itself refuses may go later. It holds
  * nothing meanwhile. */
 static bool hold(struct bide__call *c, bide_reason reason, int64_t now)
 {
     if (conf_of(c)->when_refused != BIDE_REFUSED_WAIT || c->n_running != 0 ||
-        c->is.no_more || !bide_reason_is_refusal(reason) ||
-        reason == BIDE_BECAUSE_RETRIES_OFF ||
-        (reason == BIDE_BECAUSE_BUDGET && bide__share_spent(c, now)))
+        c->is.no_more || !may_pass(c, reason, now))
         return false;
     if (!c->is.judged)
         c->wait_ns = 0;

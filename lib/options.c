@@ -68,7 +68,8 @@ static const char *const mode_names[] = { BIDE_BREAKER_MODES(X) NULL };
       "it wait until they do.")                                                \
     X("unreachable.wait", unreachable.wait_ns, TAKES_DURATION_OR("none", 0),   \
       "How long calls wait for a dependency that accepts no connections, "     \
-      "from when it went away.")                                               \
+      "from when it went away, or with when_refused wait from when they "      \
+      "began.")                                                                \
     X("unreachable.knock", unreachable.knock_ns,                               \
       TAKES_DURATION_FROM(32, ms, 1, h),                                       \
       "The longest time between two attempts to find out whether it is "       \

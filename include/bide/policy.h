@@ -320,7 +320,8 @@ typedef struct bide_rule {
  * budget, and the calls wait together while one at a time knocks. Off with
  * attempts = 1, unless the policy hedges. */
 typedef struct bide_unreachable_conf {
-    int64_t wait_ns;        /* calls wait for so long, from when it went away;
+    int64_t wait_ns;        /* calls wait for so long, from when it went away,
+                               or with when_refused: wait from when they began;
                                >= 0, 0: such a failure is like any other;
                                10 s */
     int64_t knock_ns;       /* the longest time between two knocks;

@@ -94,7 +94,7 @@ def not_sent(fault):
              "4 attempts" in err, err)
     code, made = t.summary("-d x --set unreachable.wait=500ms", url)
     t.same("while nobody is there it waits", (code, made["reason"]),
-           (7, "unreachable"))
+           (75, "unreachable"))
 
 
 def nested(fault):
@@ -198,7 +198,8 @@ EXPLAINED = [
 
 def explained(fault):
     for args, script, expected in EXPLAINED:
-        _, _, err = t.fetch("--explain", args, fault.url(script))
+        preset = [] if "-p " in args else "--preset service"
+        _, _, err = t.fetch("--explain", preset, args, fault.url(script))
         t.same(f"--explain {args} {script}", err, expected)
     _, _, err = t.fetch("--explain --seed 1 -s", fault.url("503"),
                         env={"COLUMNS": "40", "LC_ALL": "C"})

@@ -37,8 +37,8 @@ struct CMUnitTest {
 #define assert_int_not_equal(a, b)                                             \
     shim_check((long long)(a) != (long long)(b), #a " != " #b)
 #define assert_in_range(a, lo, hi)                                             \
-    shim_check((uint64_t)(a) >= (uint64_t)(lo) &&                              \
-                   (uint64_t)(a) <= (uint64_t)(hi), #a " in " #lo " .. " #hi)
+    shim_check(shim_in_range((uint64_t)(a), (uint64_t)(lo), (uint64_t)(hi)),   \
+               #a " in " #lo " .. " #hi)
 #define assert_ptr_equal(a, b)                                                 \
     shim_check((const void *)(a) == (const void *)(b), #a " == " #b)
 #define assert_string_equal(a, b) shim_check(strcmp(a, b) == 0, #a " is " #b)
@@ -50,6 +50,11 @@ struct CMUnitTest {
     shim_check(memcmp(a, b, n) != 0, #a " is not " #b)
 #define assert_float_equal(a, b, e)                                            \
     shim_check((a) - (b) <= (e) && (b) - (a) <= (e), #a " near " #b)
+
+static inline int shim_in_range(uint64_t a, uint64_t lo, uint64_t hi)
+{
+    return a >= lo && a <= hi;
+}
 
 static inline int shim_run(const struct CMUnitTest *tests, size_t n,
                            int (*set_up)(void **), int (*tear_down)(void **))

@@ -38,7 +38,7 @@ def epoll(fault, program):
 
         until("the stalled request", lambda: fault.count("stalled")["requests"] >= 1)
         fault.kill()
-        fault.start()
+        fault.start(fault.ports["http"])
         until("the stalled request, after the restart",
               lambda: fault.count("stalled")["requests"] >= 1)
         tap.case("epoll_waits_for_the_server", stalled not in answers, answers)

@@ -72,12 +72,16 @@ static void die(const char *what)
     exit(1);
 }
 
-static int listen_on(const char *name)
+/* Port 0 is any that is free. */
+static int listen_on(const char *name, int port)
 {
     struct sockaddr_in at = { .sin_family = AF_INET,
+                              .sin_port = htons((uint16_t)port),
                               .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     socklen_t len = sizeof at;
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (strcmp(name, "http") == 0)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int));
     if (fd < 0 || bind(fd, (struct sockaddr *)&at, len) < 0)
         die("bind");
     if (strcmp(name, "closed") != 0 && listen(fd, BACKLOG) < 0)
@@ -140,7 +144,8 @@ static void serve(int epoll)
     }
 }
 
-int main(void)
+/* Takes the port of `http`, for one that was there before. */
+int main(int argc, char **argv)
 {
     struct rlimit files;
     signal(SIGPIPE, SIG_IGN);
@@ -150,7 +155,8 @@ int main(void)
     }
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     for (int i = 0; i < N_PORTS; i++) {
-        listeners[i] = listen_on(ports[i]);
+        listeners[i] =
+            listen_on(ports[i], i == 0 && argc > 1 ? atoi(argv[1]) : 0);
         if (strcmp(ports[i], "closed") != 0)
             watch(epoll, listeners[i]);
     }

@@ -18,8 +18,10 @@ class Fault:
                                     os.environ["BIDE_FAULT_SERVER"])
         self.start()
 
-    def start(self):
-        self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE,
+    def start(self, *port):
+        """On new ports; `port`: that of `http`."""
+        self.process = subprocess.Popen([self.program, *map(str, port)],
+                                        stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
         line = self.process.stdout.readline().decode()
         self.ports = {name: int(port) for name, port in

@@ -425,8 +425,9 @@ static void held_by_the_cap_and_the_throttle(void **state)
          { 110 * MS, BY(1), TRY(1, HELD) });
 }
 
-/* With both, a call outlasts any outage, and nobody is left waiting for ever. */
-static void held_while_unreachable_knocks_on(void **state)
+/* A call that comes when the others have given up waits for as long as they
+ * did. None waits for ever. */
+static void held_while_unreachable_waits_from_its_beginning(void **state)
 {
     bide_policy_conf conf = gate_conf();
 
@@ -442,12 +443,14 @@ static void held_while_unreachable_knocks_on(void **state)
          { 1021 * MS, WAIT(ANY_NS, KNOCKING) },
          { 3 * S, TRY(3, KNOCKING) },
          { 3 * S, REPORT(3, UNCONNECTED) },
-         { 3 * S, WAIT(ANY_NS, HELD) },
+         { 3 * S, DONE(UNREACHABLE) },
          { 3 * S, BY(1), WAIT(ANY_NS, HELD) },
-         { 60 * S, TRY(4, HELD) },
-         { 60 * S, BY(1), WAIT(ANY_NS, HELD) },
-         { 60 * S, REPORT(4, WORKED) },
-         { 63 * S, BY(1), TRY(1, HELD) });
+         { 5 * S, BY(1), TRY(1, HELD) },
+         { 5 * S, BY(1), REPORT(1, UNCONNECTED) },
+         { 5 * S, BY(1), DONE(UNREACHABLE) },
+         { 5 * S, BY(2), WAIT(ANY_NS, HELD) },
+         { 60 * S, BY(2), TRY(1, HELD) },
+         { 60 * S, BY(2), REPORT(1, WORKED) });
 }
 
 /* What will not change by waiting ends the call. */
@@ -512,7 +515,7 @@ int main(void)
         cmocka_unit_test(held_by_the_budget_is_paid_for_later),
         cmocka_unit_test(held_beyond_the_deadline_is_refused),
         cmocka_unit_test(held_by_the_cap_and_the_throttle),
-        cmocka_unit_test(held_while_unreachable_knocks_on),
+        cmocka_unit_test(held_while_unreachable_waits_from_its_beginning),
         cmocka_unit_test(held_is_not_what_cannot_improve),
         cmocka_unit_test(held_call_is_cancelled),
     };

@@ -37,7 +37,7 @@ static void latency_short_ones_are_within_128_ns(void **state)
     (void)state;
     for (int64_t ns = 0; ns < 32768; ns++) {
         int64_t middle = bide__fine_middle(bide__fine_bucket(ns));
-        assert_true(labs(middle - ns) <= 128);
+        assert_true(llabs(middle - ns) <= 128);
     }
 }
 
