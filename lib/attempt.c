@@ -395,7 +395,7 @@ static struct bide__answer_to_start ask_all(struct bide__call *c, bool beside,
     if (a.admission == BIDE__ADMITTED)
         a = ask_rest(c, beside, now, r);
     if (a.admission != BIDE__ADMITTED && r->knock)
-        bide__gate_unknock(&c->dep->gate, now);
+        bide__gate_unknock(&c->dep->gate, r->start_ns, now);
     return a;
 }
 
@@ -554,7 +554,7 @@ static void tell_gate(const struct bide__call *c, const struct bide__running *r,
              !(out->not_processed || bide__blames_nobody(out)))
         bide__gate_reached(gate, r->start_ns, now);
     else if (r->knock)
-        bide__gate_unknock(gate, now);
+        bide__gate_unknock(gate, r->start_ns, now);
     note_gate(c->dep);
 }
 

@@ -205,6 +205,8 @@ static void reclaim_state(bide_dep *dep)
 {
     bide__breaker_reclaim(&dep->breaker, &dep->policy);
     memset(&dep->gate, 0, sizeof dep->gate); /* the next call finds out */
+    atomic_fetch_and(&dep->breaker.mode,
+                     ~(uint32_t)(BIDE__GATE_ASK | BIDE__GATE_TELL));
     bide__budget_reclaim(&dep->budget, &dep->policy);
     bide__spend_recount(&dep->hedge_spend);
     atomic_store(&dep->places.used, 0);

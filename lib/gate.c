@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-enum { STATE_MASK = 3 };
+enum { STATE_MASK = BIDE__GATE_STATE };
 
 /* No ramp is slower than this, however few waited: ten calls a second hurt
  * nobody. */
@@ -80,9 +80,17 @@ static bool take_knock(struct bide__gate *g, const struct bide__policy *p,
                             memory_order_relaxed, memory_order_relaxed);
 }
 
-void bide__gate_unknock(struct bide__gate *g, int64_t now)
+/* Whether an attempt that began then knocked at the gate as it is shut now, and
+ * not before it was open in between: somebody else may be knocking by now. */
+static bool is_knock_of(uint64_t control, int64_t start_ns)
 {
-    set_ns(&g->knock_at_ns, now);
+    return state_of(control) == BIDE__GATE_SHUT && start_ns >= since_of(control);
+}
+
+void bide__gate_unknock(struct bide__gate *g, int64_t start_ns, int64_t now)
+{
+    if (is_knock_of(control_now(g), start_ns))
+        set_ns(&g->knock_at_ns, now);
 }
 
 /* ===== asking ===== */
@@ -150,7 +158,7 @@ static struct bide__gate_answer ask_ramp(struct bide__gate *g, uint64_t control,
     int64_t since = since_of(control);
     uint32_t last = atomic_load_explicit(&g->tickets, memory_order_relaxed);
     if (now >= turn_of(g, last, since))
-        shift(g, control, 0); /* all have gone, or may */
+        shift(g, control, control_of(BIDE__GATE_OPEN, now)); /* all may go */
     if (!place->taken)
         return answer(BIDE__GATE_GO, now);
     int64_t at = turn_of(g, place->ticket, since);
@@ -192,8 +200,11 @@ static void shut(struct bide__gate *g, const struct bide__policy *p,
     }
     atomic_store_explicit(&g->first, first, memory_order_relaxed);
     atomic_store_explicit(&g->shut_at, tickets, memory_order_relaxed);
-    set_ns(&g->knock_at_ns, next_knock(p, rng, since, now));
-    shift(g, control, control_of(BIDE__GATE_SHUT, since));
+    int64_t knock_at = get_ns(&g->knock_at_ns);
+    if (shift(g, control, control_of(BIDE__GATE_SHUT, since)))
+        atomic_compare_exchange_strong_explicit(
+            &g->knock_at_ns, &knock_at, next_knock(p, rng, since, now),
+            memory_order_relaxed, memory_order_relaxed); /* or one knocks */
 }
 
 void bide__gate_missed(struct bide__gate *g, const struct bide__policy *p,
@@ -202,7 +213,7 @@ void bide__gate_missed(struct bide__gate *g, const struct bide__policy *p,
 {
     uint64_t control = control_now(g);
     if (state_of(control) == BIDE__GATE_SHUT) {
-        if (knock)
+        if (knock && is_knock_of(control, start_ns))
             set_ns(&g->knock_at_ns,
                    next_knock(p, rng, since_of(control), now));
         return;

@@ -41,9 +41,11 @@
 #include "lib/policy.h"
 
 enum bide__gate_state { BIDE__GATE_OPEN, BIDE__GATE_SHUT, BIDE__GATE_RAMP };
+enum { BIDE__GATE_STATE = 3 }; /* its bits in `control` */
 
 struct bide__gate {
-    _Atomic uint64_t control;     /* since when (62 bits) | state (2) */
+    _Atomic uint64_t control;     /* since when (62 bits) | state (2): the time
+                                     tells one opening from the next */
     _Atomic int64_t doubt_ns;     /* a connection failed then; 0: none since one
                                      was reached */
     _Atomic int64_t knock_at_ns;  /* SHUT: the next knock; while one is under
@@ -75,7 +77,8 @@ struct bide__gate_place {
 /* Whether attempts have to ask. False, at the cost of a load, nearly always. */
 static inline bool bide__gate_busy(const struct bide__gate *g)
 {
-    return atomic_load_explicit(&g->control, memory_order_relaxed) != 0;
+    return (atomic_load_explicit(&g->control, memory_order_relaxed) &
+            BIDE__GATE_STATE) != BIDE__GATE_OPEN;
 }
 
 /* Whether nothing has failed to connect since something did. */
@@ -105,8 +108,9 @@ void bide__gate_missed(struct bide__gate *g, const struct bide__policy *p,
  * it. */
 void bide__gate_reached(struct bide__gate *g, int64_t start_ns, int64_t now);
 
-/* A knock was not made, or ended without a result: the next call may knock. */
-void bide__gate_unknock(struct bide__gate *g, int64_t now);
+/* A knock that began at start_ns was not made, or ended without a result: the
+ * next call may knock. */
+void bide__gate_unknock(struct bide__gate *g, int64_t start_ns, int64_t now);
 
 /* Whether a call that began at begin_ns, and found nobody, may wait. */
 bool bide__gate_waits(const struct bide__gate *g, const struct bide__policy *p,

@@ -7,7 +7,7 @@
 struct shared {
     bide_dep *dep;
     _Atomic bool up;
-    _Atomic int knocking; /* attempts that were let through while it was shut */
+    _Atomic int64_t knocking; /* since when the gate is shut that one knocks at */
     _Atomic int knocks;
 };
 
@@ -19,8 +19,9 @@ static void wait_a_little(struct member *me)
         sched_yield();
 }
 
-/* One attempt. The gate was shut before it was let through, and is now, in the
- * same period: it is the knock, and alone. */
+/* One attempt. If the gate was shut before it was let through, and has been ever
+ * since, it is the knock, and alone. One from the time before the gate was last
+ * open may still be under way. */
 static void attempt(struct member *me, bide_call *call, uint32_t number,
                     int64_t shut_before)
 {
@@ -31,10 +32,10 @@ static void attempt(struct member *me, bide_call *call, uint32_t number,
     bool knock = shut_before != 0 &&
                  bide__gate_shut_since(&s->dep->gate) == shut_before;
     if (knock) {
-        EXPECT(atomic_fetch_add(&s->knocking, 1) == 0);
+        EXPECT(atomic_exchange(&s->knocking, shut_before) != shut_before);
         atomic_fetch_add(&s->knocks, 1);
         wait_a_little(me);
-        atomic_fetch_sub(&s->knocking, 1);
+        atomic_compare_exchange_strong(&s->knocking, &shut_before, 0);
     }
     bide_call_report(call, number, atomic_load(&s->up) ? &BIDE_OUTCOME_SUCCESS
                                                        : &missed,

@@ -115,7 +115,7 @@ static void gate_shut_lets_one_knock_at_a_time(void **state)
     assert_int_equal(ask(&g, &second, 2 * S + 1).verb, BIDE__GATE_WAIT);
     assert_int_equal(ask(&g, &second, 2 * S + 250 * MS).verb,
                      BIDE__GATE_KNOCK);
-    bide__gate_unknock(&g.gate, 2 * S + 260 * MS); /* it was not made */
+    bide__gate_unknock(&g.gate, 2 * S + 250 * MS, 2 * S + 260 * MS);
     assert_int_equal(ask(&g, &first, 2 * S + 260 * MS).verb, BIDE__GATE_KNOCK);
 }
 

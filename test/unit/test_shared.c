@@ -429,6 +429,7 @@ static void regress_shared_gate_is_open_when_alone(void **state)
     bide_dep *dep = join(&a, fd, &conf, false);
     atomic_store(&dep->gate.control, UINT64_C(4) * S | BIDE__GATE_SHUT);
     atomic_store(&dep->gate.knock_at_ns, INT64_MAX);
+    atomic_fetch_or(&dep->breaker.mode, BIDE__GATE_ASK | BIDE__GATE_TELL);
     assert_false(tries(dep, 100 * S));
     assert_true(tries(join(&b, fd, &conf, true), 100 * S));
     close(fd);
