@@ -148,6 +148,7 @@ int bide_dep_inherit(bide_dep *dep, const bide_dep *old, int64_t now_ns)
     if (!dep || bide_dep_state_get(old, now_ns, &state) < 0)
         return BIDE_EINVAL;
     state.mode = mode_to_keep(state.mode, &old->policy.conf.breaker, dep);
+    bide_dep_set_retries(dep, bide_dep_retries(old));
     return bide_dep_state_set(dep, &state, now_ns);
 }
 

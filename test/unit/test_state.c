@@ -250,6 +250,20 @@ static void state_failures_in_a_row_go_on(void **state)
     bide_dep_free(dep);
 }
 
+/* So does the switch that turns retries off. */
+static void state_retries_stay_off(void **state)
+{
+    bide_policy_conf conf = plain_conf();
+    bide_dep *dep = make(&conf);
+    (void)state;
+    bide_dep_set_retries(dep, false);
+    conf.attempts = 7;
+    bide_dep *next = inherit(dep, &conf, now);
+    assert_false(bide_dep_retries(next));
+    bide_dep_free(next);
+    bide_dep_free(dep);
+}
+
 /* The policy's mode is the new one's; what somebody forced stays. */
 static void state_forced_mode_is_kept(void **state)
 {
@@ -357,6 +371,7 @@ int main(void)
         cmocka_unit_test(state_open_breaker_stays_open),
         cmocka_unit_test(state_counts_of_a_breaker_go_on),
         cmocka_unit_test(state_failures_in_a_row_go_on),
+        cmocka_unit_test(state_retries_stay_off),
         cmocka_unit_test(state_forced_mode_is_kept),
         cmocka_unit_test(state_limits_are_taken_over),
         cmocka_unit_test(state_nonsense_is_refused),
