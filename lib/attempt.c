@@ -6,7 +6,9 @@
 
 #include <stddef.h>
 
+#include "lib/attempt_gate.h"
 #include "lib/blame.h"
+#include "lib/hedge.h"
 
 static struct bide__breaker_env breaker_env(const struct bide__call *c)
 {
@@ -22,95 +24,21 @@ static void announce(const struct bide__call *c,
         host->on_breaker(host->ctx, c->dep, t->from, t->to, now);
 }
 
-/* ===== paying ===== */
-
-/* Hedges have their own ceiling below the budget, unless it is as high as
- * hedge.max itself: then it must not refuse any, although calls and hedges are
- * counted over windows that do not quite coincide. */
-static bool take_under_ceiling(struct bide__call *c, int64_t now)
-{
-    const struct bide__policy *p = &c->dep->policy;
-    if (p->extra_load == BIDE_FOREVER)
-        return true;
-    uint64_t calls = bide__lanes_sum(
-        c->dep->lanes, p->conf.lanes, offsetof(struct bide__lane, calls),
-        bide__tick(p->hedge_ticks, now), 0);
-    int64_t limit = p->extra_load * (int64_t)calls / BIDE__MILLION;
-    return bide__spend_take(&c->dep->hedge_spend,
-                            bide__tick(p->hedge_spend_ticks, now), limit,
-                            &c->hedge_tick);
-}
-
-/* Retries that the call has spent so far; of a budget that gets them back, those
- * that run. */
-static uint32_t retries_spent(const struct bide__call *c)
-{
-    uint32_t n = 0;
-    if (c->dep->policy.conf.budget.kind != BIDE_BUDGET_IN_FLIGHT)
-        return bide__counted(c) - 1;
-    for (unsigned i = 0; i < c->n_running; i++)
-        n += c->running[i].paid;
-    return n;
-}
-
-static struct bide__failure failure_of(const struct bide__call *c)
-{
-    return (struct bide__failure){ (bide_class)c->cls,
-                                   c->fault == BIDE_FAULT_TIMEOUT,
-                                   retries_spent(c) };
-}
-
-bool bide__share_spent(const struct bide__call *c, int64_t now)
-{
-    struct bide__failure after = failure_of(c);
-    return c->is.judged &&
-           !bide__budget_within_share(&c->dep->budget, &c->dep->policy,
-                                      c->dep->lanes, &after, now);
-}
-
-bool bide__ticket_take(struct bide__call *c, int64_t now)
-{
-    bide_dep *dep = c->dep;
-    bool hedge = dep->policy.conf.hedge.max != 0;
-    if (hedge && !take_under_ceiling(c, now))
-        return false;
-    struct bide__ticket ticket = { 0, 0 };
-    struct bide__failure after = failure_of(c);
-    c->is.granted = bide__budget_take(&dep->budget, &dep->policy, dep->lanes,
-                                      &after, now, &ticket);
-    c->ticket_tick = ticket.tick;
-    c->ticket_tokens = ticket.tokens;
-    if (hedge && !c->is.granted)
-        bide__spend_give(&dep->hedge_spend, c->hedge_tick);
-    return c->is.granted;
-}
-
-void bide__ticket_give_back(struct bide__call *c)
-{
-    bide_dep *dep = c->dep;
-    struct bide__ticket ticket = { c->ticket_tick, c->ticket_tokens };
-    bide__budget_give_back(&dep->budget, &dep->policy, &ticket);
-    if (dep->policy.conf.hedge.max != 0)
-        bide__spend_give(&dep->hedge_spend, c->hedge_tick);
-    c->is.granted = false;
-}
-
 /* ===== beginning ===== */
 
 static struct bide__answer_to_start refused(bide_reason reason)
 {
-    return (struct bide__answer_to_start){ BIDE__REFUSED, reason, 0 };
+    return bide__answer(BIDE__REFUSED, reason, 0);
 }
 
 static struct bide__answer_to_start held_up(bide_reason reason, int64_t at_ns)
 {
-    return (struct bide__answer_to_start){ BIDE__HELD_UP, reason, at_ns };
+    return bide__answer(BIDE__HELD_UP, reason, at_ns);
 }
 
 static struct bide__answer_to_start admitted(void)
 {
-    return (struct bide__answer_to_start){ BIDE__ADMITTED,
-                                           BIDE_BECAUSE_SUCCESS, 0 };
+    return bide__answer(BIDE__ADMITTED, BIDE_BECAUSE_SUCCESS, 0);
 }
 
 /* The latest time at which an attempt may begin. */
@@ -324,66 +252,6 @@ static struct bide__answer_to_start ask_rest(struct bide__call *c, bool beside,
     return refused(BIDE_BECAUSE_BREAKER_OPEN);
 }
 
-/* Puts what the gate wants from attempts into the word that all of them read.
- * Whoever clears it looks once more, in case that another thread has just found
- * nobody there. */
-static void note_gate(bide_dep *dep)
-{
-    _Atomic uint32_t *mode = &dep->breaker.mode;
-    for (int again = 0; again < 2; again++) {
-        uint32_t want = bide__gate_busy(&dep->gate) ? BIDE__GATE_ASK : 0;
-        if (!bide__gate_calm(&dep->gate))
-            want |= BIDE__GATE_TELL;
-        uint32_t have = atomic_load(mode) & (BIDE__GATE_ASK | BIDE__GATE_TELL);
-        if (want & ~have)
-            atomic_fetch_or(mode, want);
-        if (!(have & ~want))
-            return;
-        atomic_fetch_and(mode, ~(have & ~want));
-    }
-}
-
-/* At the gate a call waits no longer than an attempt would still be worth
- * making. */
-static struct bide__answer_to_start wait_at_gate(const struct bide__call *c,
-                                                 int64_t at, int64_t now)
-{
-    int64_t latest = c->deadline_ns;
-    if (latest != BIDE_FOREVER)
-        latest -= c->dep->policy.conf.attempt_min_ns + 1;
-    if (now >= latest)
-        return refused(BIDE_BECAUSE_UNREACHABLE);
-    return held_up(BIDE_BECAUSE_KNOCKING, at < latest ? at : latest);
-}
-
-static struct bide__answer_to_start ask_gate(struct bide__call *c, bool beside,
-                                             int64_t now,
-                                             struct bide__running *r)
-{
-    bide_dep *dep = c->dep;
-    struct bide__gate_place place = { c->at_gate, c->gate_ticket };
-    struct bide__gate_answer a =
-        bide__gate_ask(&dep->gate, &dep->policy, c->rng, &place, now);
-    if (!bide__gate_busy(&dep->gate))
-        note_gate(dep);
-    switch (a.verb) {
-    case BIDE__GATE_GO:
-        return admitted();
-    case BIDE__GATE_KNOCK:
-        r->knock = true;
-        return admitted();
-    case BIDE__GATE_WAIT:
-        if (beside)
-            return refused(BIDE_BECAUSE_UNREACHABLE);
-        c->at_gate = true;
-        c->is.hinted = false;
-        c->gate_ticket = place.ticket;
-        return wait_at_gate(c, a.at_ns, now);
-    default:
-        return refused(BIDE_BECAUSE_UNREACHABLE);
-    }
-}
-
 /* The gate comes first, so that a call that waits there holds nothing. */
 static struct bide__answer_to_start ask_all(struct bide__call *c, bool beside,
                                             int64_t now,
@@ -391,7 +259,7 @@ static struct bide__answer_to_start ask_all(struct bide__call *c, bool beside,
 {
     struct bide__answer_to_start a = admitted();
     if (c->dep->policy.gated && bide__gate_busy(&c->dep->gate))
-        a = ask_gate(c, beside, now, r);
+        a = bide__attempt_ask_gate(c, beside, now, r);
     if (a.admission == BIDE__ADMITTED)
         a = ask_rest(c, beside, now, r);
     if (a.admission != BIDE__ADMITTED && r->knock)
@@ -456,107 +324,7 @@ struct bide__answer_to_start bide__attempt_start(struct bide__call *c,
     return a;
 }
 
-/* ===== hedging ===== */
-
-/* First attempts, but the one that has just begun, that have not ended, while
- * the measurements are younger than their window; then 0. See
- * bide_hedge_conf. */
-static uint64_t not_measured_yet(const bide_dep *dep, int64_t now)
-{
-    const bide_policy_conf *conf = &dep->policy.conf;
-    int64_t since = atomic_load_explicit(&dep->measured_since_ns,
-                                         memory_order_relaxed);
-    if (since >= 0 && now - since >= conf->latency.window_ns)
-        return 0;
-    int64_t running = 0;
-    for (uint32_t i = 0; i < conf->lanes; i++)
-        running += atomic_load_explicit(&dep->lanes[i].running,
-                                        memory_order_relaxed);
-    return running > 1 ? (uint64_t)running - 1 : 0;
-}
-
-static void note_samples(bide_dep *dep, uint64_t samples, int64_t now)
-{
-    int64_t since = atomic_load_explicit(&dep->measured_since_ns,
-                                         memory_order_relaxed);
-    if ((since < 0) != (samples == 0))
-        atomic_store_explicit(&dep->measured_since_ns, samples ? now : -1,
-                              memory_order_relaxed);
-}
-
-/* The quantile is looked up 30 times in the window that it is taken over, by
- * whichever call comes first. */
-static int64_t hedge_quantile(bide_dep *dep, int64_t now)
-{
-    const struct bide__policy *p = &dep->policy;
-    int64_t look = atomic_load_explicit(&dep->hedge_look_ns,
-                                        memory_order_relaxed);
-    int64_t next = bide__add_ns(now, p->conf.latency.window_ns / 30);
-    if (now >= look && atomic_compare_exchange_strong_explicit(
-                           &dep->hedge_look_ns, &look, next,
-                           memory_order_relaxed, memory_order_relaxed)) {
-        uint64_t samples;
-        int64_t q = bide__latency_quantile(dep->latency, p,
-                                           p->conf.hedge.quantile,
-                                           not_measured_yet(dep, now), now,
-                                           &samples);
-        note_samples(dep, samples, now);
-        if (samples < p->conf.hedge.min_samples)
-            q = -1;
-        atomic_store_explicit(&dep->hedge_after_ns, q, memory_order_relaxed);
-    }
-    return atomic_load_explicit(&dep->hedge_after_ns, memory_order_relaxed);
-}
-
-int64_t bide__hedge_due(struct bide__call *c, int64_t now)
-{
-    int64_t after = c->dep->policy.conf.hedge.after_ns;
-    if (after == BIDE_FOREVER)
-        after = hedge_quantile(c->dep, now);
-    return after < 0 ? BIDE_FOREVER : bide__add_ns(now, after);
-}
-
 /* ===== ending ===== */
-
-/* So often a call goes to another server at once; then it waits like any other,
- * in case they all only seem to be there. */
-enum { ELSEWHERE_MOST = 8 };
-
-/* Whether it was the only attempt that runs, and provably reached nobody. */
-static bool reached_nobody(const struct bide__call *c,
-                           const struct bide__running *r,
-                           const bide_outcome *out)
-{
-    return c->dep->policy.gated && bide_outcome_unreached(out) &&
-           c->n_running == 0 && r->attempt == c->attempts;
-}
-
-/* Such an attempt does not count: the next one takes its place, with what was
- * paid for it. */
-static void discount(struct bide__call *c, const struct bide__running *r,
-                     int64_t now)
-{
-    c->missed++;
-    c->again = true;
-    c->is.granted = r->paid;
-    c->at_ns = now;
-    bide__count(&c->dep->counters.unreached);
-}
-
-static void tell_gate(const struct bide__call *c, const struct bide__running *r,
-                      const bide_outcome *out, int64_t now)
-{
-    struct bide__gate *gate = &c->dep->gate;
-    if (c->unreached && !c->elsewhere)
-        bide__gate_missed(gate, &c->dep->policy, c->rng, r->knock, r->start_ns,
-                          now);
-    else if (out->cls == BIDE_SUCCESS || out->status != 0 ||
-             !(out->not_processed || bide__blames_nobody(out)))
-        bide__gate_reached(gate, r->start_ns, now);
-    else if (r->knock)
-        bide__gate_unknock(gate, r->start_ns, now);
-    note_gate(c->dep);
-}
 
 /* All the time it had was not enough. */
 static bool timed_out(const bide_outcome *out)
@@ -652,19 +420,12 @@ void bide__attempt_end(struct bide__call *c, const struct bide__running *r,
                        const bide_outcome *out, int64_t now)
 {
     int64_t took = bide__elapsed_ns(r->start_ns, now);
-    c->unreached = reached_nobody(c, r, out);
-    c->elsewhere = c->unreached && out->elsewhere &&
-                   c->missed < ELSEWHERE_MOST;
-    if (c->dep->policy.gated && (c->unreached || r->knock ||
-                                 !bide__gate_calm(&c->dep->gate)))
-        tell_gate(c, r, out, now);
-    if (!r->paid && hedges_by_quantile(&c->dep->policy))
-        atomic_fetch_sub_explicit(&c->lane->running, 1, memory_order_relaxed);
+    bool missed = bide__attempt_missed(c, r, out, now);
     if (c->dep->policy.conf.breaker.kind != BIDE_BREAKER_OFF)
         tell_breaker(c, r, out, took, now);
     tell_limits(c, r, out, took, now);
-    if (c->unreached) {
-        discount(c, r, now);
+    if (missed) {
+        bide__attempt_discount(c, r, now);
         return;
     }
     tell_budget(c, r, out, now);

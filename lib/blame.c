@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "bide/error.h"
+#include "lib/hedge.h"
 
 static const bide_policy_conf *conf_of(const struct bide__call *c)
 {

@@ -19,12 +19,12 @@
 #include "lib/call.h"
 
 #include <stddef.h>
-#include <string.h>
 
 #include "bide/error.h"
 #include "lib/blame.h"
+#include "lib/hold.h"
 #include "lib/plain.h"
-#include "lib/sized.h"
+#include "lib/ticket.h"
 #include "lib/wait/wait.h"
 
 static struct bide__call *opened(bide_call *call)
@@ -40,92 +40,6 @@ static const bide_policy_conf *conf_of(const struct bide__call *c)
 static bool hedges(const struct bide__call *c)
 {
     return conf_of(c)->hedge.max != 0;
-}
-
-/* An attempt takes at least a nanosecond: one with no time at all would look
- * like one without a limit to many clients. */
-static bool fits_deadline(const struct bide__call *c, int64_t start_ns)
-{
-    int64_t least = conf_of(c)->attempt_min_ns;
-    return bide__add_ns(start_ns, least > 0 ? least : 1) <= c->deadline_ns;
-}
-
-/* ===== how long to wait ===== */
-
-/* Between two times that a call asks which was refused. */
-#define HELD_LEAST_NS (50 * BIDE_MILLISECOND)
-#define HELD_MOST_NS (2 * BIDE_SECOND)
-
-static bool failed_to_connect(const struct bide__call *c)
-{
-    return c->fault == BIDE_FAULT_DNS || c->fault == BIDE_FAULT_CONNECT ||
-           c->fault == BIDE_FAULT_RESET ||
-           (c->fault == BIDE_FAULT_TIMEOUT && c->is.unprocessed);
-}
-
-/* Before the gate is shut, the wait after which another failure shuts it. */
-static void knock_again(struct bide__call *c)
-{
-    c->reason = BIDE_BECAUSE_KNOCKING;
-    c->value_ns = c->wait_min_ns = bide__gate_doubt(&c->dep->policy);
-    c->wait_max_ns = 2 * c->wait_min_ns;
-    c->wait_ns = bide_rng_between(c->rng, c->wait_min_ns, c->wait_max_ns);
-}
-
-/* The wait that the policy computes, without the server's hint. */
-static void compute_wait(struct bide__call *c, int64_t now)
-{
-    uint32_t n =
-        bide__counted(c) - 1 - (hedges(c) ? 0 : (uint32_t)c->skipped);
-
-    c->value_ns = c->wait_ns = c->wait_min_ns = c->wait_max_ns = 0;
-    c->reason = BIDE_BECAUSE_IMMEDIATE;
-    if (c->elsewhere)
-        return;
-    if (c->unreached) {
-        knock_again(c);
-        return;
-    }
-    c->reason = BIDE_BECAUSE_HEDGE;
-    if (hedges(c))
-        return;
-    c->reason = BIDE_BECAUSE_IMMEDIATE;
-    if (bide__counted(c) == 1 && conf_of(c)->backoff.immediate_first &&
-        failed_to_connect(c))
-        return;
-    c->reason = BIDE_BECAUSE_BACKOFF;
-    bide__wait_compute(c, n, now);
-    c->wait_ns = bide_rng_between(c->rng, c->wait_min_ns, c->wait_max_ns);
-    c->previous_ns = c->wait_ns;
-}
-
-/* As gRPC does: what the server asked for stands for the waits so far. */
-static void restart_backoff(struct bide__call *c)
-{
-    if (hedges(c) || conf_of(c)->retry_after.then != BIDE_THEN_RESTART)
-        return;
-    c->skipped = bide__counted(c);
-    c->previous_ns = 0;
-}
-
-/* The server's hint replaces that wait, or is its minimum; with jitter on top,
- * so that clients that got the same hint do not all return at once. */
-static void heed_hint(struct bide__call *c)
-{
-    const bide_retry_after_conf *ra = &conf_of(c)->retry_after;
-    int64_t most = bide__add_ns(c->hint_ns,
-                                bide__scale_ns(c->hint_ns, ra->jitter));
-    int64_t wait = bide_rng_between(c->rng, c->hint_ns, most);
-
-    if (ra->mode == BIDE_HINT_REPLACE || wait >= c->wait_ns) {
-        c->reason = BIDE_BECAUSE_HINT;
-        c->value_ns = c->hint_ns;
-        c->wait_ns = wait;
-    }
-    if (ra->mode == BIDE_HINT_REPLACE || c->hint_ns > c->wait_min_ns)
-        c->wait_min_ns = c->hint_ns;
-    if (ra->mode == BIDE_HINT_REPLACE || most > c->wait_max_ns)
-        c->wait_max_ns = most;
 }
 
 /* ===== the rules, in the order of their table below ===== */
@@ -230,7 +144,7 @@ static bool hint_too_long(struct bide__call *c, int64_t now)
 /* Never sleep first and find out later. */
 static bool past_deadline(struct bide__call *c, int64_t now)
 {
-    return !fits_deadline(c, bide__add_ns(now, c->wait_ns));
+    return !bide__fits_deadline(c, bide__add_ns(now, c->wait_ns));
 }
 
 /* A probe is not retried, whatever its outcome. A call that was held since is no
@@ -309,70 +223,12 @@ static bide_reason reason_to_keep(const struct bide__call *c,
                                                    : reason;
 }
 
-/* When a call that was refused should ask again: when the breaker lets probes
- * through; otherwise soon, and less often the longer it has waited. Spread, so
- * that those that were refused together do not ask together. */
-static int64_t ask_again_at(const struct bide__call *c, bide_reason reason,
-                            int64_t now)
-{
-    int64_t step = bide__elapsed_ns(c->begin_ns, now) / 8;
-    if (step < HELD_LEAST_NS)
-        step = HELD_LEAST_NS;
-    if (step > HELD_MOST_NS)
-        step = HELD_MOST_NS;
-    int64_t at = bide__add_ns(now, c->held ? 0 : c->wait_ns);
-    int64_t free = reason == BIDE_BECAUSE_BREAKER_OPEN
-                       ? bide__breaker_open_until(&c->dep->breaker)
-                   : reason == BIDE_BECAUSE_UNREACHABLE
-                       ? bide__gate_next_knock(&c->dep->gate, &c->dep->policy,
-                                               now)
-                       : 0;
-    return bide__add_ns(free > at ? free : at,
-                        bide_rng_between(c->rng, step / 2, step));
-}
-
-/* Whether a call that is refused for this may go later. Where nobody is there,
- * unreachable.wait bounds the waiting: a call without a deadline must end. */
-static bool may_pass(const struct bide__call *c, bide_reason reason,
-                     int64_t now)
-{
-    if (!bide_reason_is_refusal(reason) || reason == BIDE_BECAUSE_RETRIES_OFF)
-        return false;
-    if (reason == BIDE_BECAUSE_UNREACHABLE)
-        return bide__elapsed_ns(c->begin_ns, now) <
-               conf_of(c)->unreachable.wait_ns;
-    return reason != BIDE_BECAUSE_BUDGET || !bide__share_spent(c, now);
-}
-
-/* With `when_refused: wait`: what bide itself refuses may go later. It holds
- * nothing meanwhile. */
-static bool hold(struct bide__call *c, bide_reason reason, int64_t now)
-{
-    if (conf_of(c)->when_refused != BIDE_REFUSED_WAIT || c->n_running != 0 ||
-        c->is.no_more || !may_pass(c, reason, now))
-        return false;
-    if (!c->is.judged)
-        c->wait_ns = 0;
-    int64_t at = ask_again_at(c, reason, now);
-    if (!fits_deadline(c, at))
-        return false;
-    if (c->is.granted && !c->again)
-        bide__ticket_give_back(c);
-    if (c->is.queued)
-        bide__queue_quit(c);
-    c->held = true;
-    c->at_ns = at;
-    c->reason = BIDE_BECAUSE_HELD;
-    c->state = BIDE__WAITING;
-    return true;
-}
-
 /* Ends the call, unless another attempt may still succeed: then only hedging
  * ends, and the reason is kept in case that attempt fails too. */
 static void give_up(struct bide__call *c, bide_reason reason, bool final,
                     int64_t now)
 {
-    if (hold(c, reason, now))
+    if (bide__hold(c, reason, now))
         return;
     if (reason == BIDE_BECAUSE_ATTEMPTS && c->stopped_by)
         reason = (bide_reason)c->stopped_by;
@@ -410,11 +266,7 @@ static void judge(struct bide__call *c, int64_t now)
     if (c->held)
         c->wait_ns = 0; /* it has waited for longer */
     else
-        compute_wait(c, now);
-    if (c->is.hinted && c->hint_ns > 0 && !c->held) {
-        heed_hint(c);
-        restart_backoff(c);
-    }
+        bide__wait_retry(c, now);
     for (int i = 0; i < N_RULES; i++) {
         if (rules[i].applies(c, now)) {
             give_up(c, rules[i].reason, rules[i].final, now);
@@ -478,7 +330,7 @@ static bide_decision try_now(const struct bide__call *c, bide_reason reason,
 static bool proceed(struct bide__call *c, int64_t now, bide_decision *ret)
 {
     bide_reason why = (bide_reason)c->reason;
-    if (!fits_deadline(c, now)) {
+    if (!bide__fits_deadline(c, now)) {
         give_up(c, BIDE_BECAUSE_DEADLINE, false, now);
         return false;
     }
@@ -564,80 +416,13 @@ bide_decision bide_call_next(bide_call *call, int64_t now_ns)
     int64_t now = bide__clock(now_ns);
     if (c->state == BIDE__OVER)
         return done(c, now);
-    if (c->state == BIDE__READY && fits_deadline(c, now) &&
+    if (c->state == BIDE__READY && bide__fits_deadline(c, now) &&
         bide__plain_start(c, now))
         return try_now(c, BIDE_BECAUSE_FIRST, now);
     return decide(c, now);
 }
 
-/* ===== begin, report, cancel, end ===== */
-
-static void set_op(struct bide__call *c, const bide_op *op)
-{
-    c->is.safe_twice = op->idempotent || op->has_key ||
-                        conf_of(c)->idempotency_key == BIDE_KEY_GENERATE;
-    c->is.one_shot = op->one_shot_body;
-    c->pending = op->body_pending;
-    c->keyed = op->has_key || conf_of(c)->idempotency_key == BIDE_KEY_GENERATE;
-}
-
-void bide_call_set_op(bide_call *call, const bide_op *op)
-{
-    if (op)
-        set_op(opened(call), op);
-}
-
-/* A retry is refused before a first attempt, whatever its priority: its caller
- * has been served once. */
-static void set_rank(struct bide__call *c, const bide_op *op)
-{
-    c->is.rank = BIDE__RANK_NORMAL;
-    if (op->upstream_attempt > 1)
-        c->is.rank = BIDE__RANK_RETRY;
-    else if (op->priority > 0)
-        c->is.rank = BIDE__RANK_HIGH;
-    else if (op->priority < 0)
-        c->is.rank = BIDE__RANK_LOW;
-}
-
-/* All that is smaller than a word, from `state` to `attempts`, at once. One by
- * one, the compiler would read what is there first, and wait for it. */
-static void clear_flags(struct bide__call *c)
-{
-    enum { FROM = offsetof(struct bide__call, state) };
-    memset((char *)c + FROM, 0, offsetof(struct bide__call, attempts) - FROM);
-}
-
-void bide_call_begin(bide_call *call, bide_dep *dep, const bide_op *op,
-                     int64_t now_ns)
-{
-    static const bide_op cautious = { 0 };
-    struct bide__call *c = opened(call);
-    const bide_policy_conf *conf = &dep->policy.conf;
-    int64_t now = bide__clock(now_ns);
-
-    if (!op)
-        op = &cautious;
-    c->dep = dep;
-    c->rng = op->rng ? op->rng : &dep->rng;
-    c->lane = bide__dep_lane(dep);
-    c->begin_ns = now;
-    c->deadline_ns = bide__add_ns(now, conf->deadline_ns);
-    c->previous_ns = 0;
-    c->skipped = 0;
-    c->at_ns = 0;
-    c->attempts = op->attempts_made;
-    c->missed = 0;
-    clear_flags(c); /* BIDE__READY */
-    c->reason = BIDE_BECAUSE_FIRST;
-    set_op(c, op);
-    c->is.nested = op->upstream_attempt != 0 &&
-                    conf->nested == BIDE_NESTED_PASS;
-    set_rank(c, op);
-    if (op->deadline_ns > 0 && op->deadline_ns < c->deadline_ns)
-        c->deadline_ns = op->deadline_ns;
-    bide__budget_calls(&dep->budget, &dep->policy, 1);
-}
+/* ===== report, cancel, end ===== */
 
 static void remember_failure(struct bide__call *c,
                              const struct bide__running *r,
@@ -747,23 +532,6 @@ void bide_call_end(bide_call *call, int64_t now_ns)
     bide__budget_calls(&c->dep->budget, &c->dep->policy, -1);
 }
 
-/* ===== views ===== */
-
-uint32_t bide_call_attempts(const bide_call *call)
-{
-    return ((const struct bide__call *)call)->attempts;
-}
-
-uint32_t bide_call_missed(const bide_call *call)
-{
-    return ((const struct bide__call *)call)->missed;
-}
-
-int64_t bide_call_deadline(const bide_call *call)
-{
-    return ((const struct bide__call *)call)->deadline_ns;
-}
-
 /* An attempt that was begun and never judged may have had any effect. */
 bool bide_call_repeatable(const bide_call *call)
 {
@@ -771,32 +539,4 @@ bool bide_call_repeatable(const bide_call *call)
     if (!c.is.judged)
         return c.attempts == 0 || (c.is.safe_twice && !c.is.one_shot);
     return !not_idempotent(&c, 0) && !not_replayable(&c, 0);
-}
-
-bide_reason bide_call_hedge_refused(const bide_call *call)
-{
-    const struct bide__call *c = (const struct bide__call *)call;
-    bool refused = c->state == BIDE__RUNNING && c->stopped_by &&
-                   c->reason != BIDE_BECAUSE_ATTEMPTS;
-    return refused ? (bide_reason)c->reason : BIDE_BECAUSE_SUCCESS;
-}
-
-int bide_call_verdict_sized(const bide_call *call, bide_verdict *ret,
-                            size_t size)
-{
-    const struct bide__call *c = (const struct bide__call *)call;
-    if (!ret)
-        return BIDE_EINVAL;
-    if (!c->is.judged)
-        return BIDE_ESTATE;
-    bide_verdict v = { (bide_reason)c->reason,
-                       (bide_class)c->cls,
-                       c->value_ns,
-                       c->wait_ns,
-                       c->wait_min_ns,
-                       c->wait_max_ns,
-                       bide__wait_after(c),
-                       conf_of(c)->wait != NULL };
-    bide__sized_out(ret, size, &v, sizeof v);
-    return 0;
 }

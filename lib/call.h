@@ -135,6 +135,12 @@ struct bide__answer_to_start {
     int64_t at_ns;
 };
 
+static inline struct bide__answer_to_start
+bide__answer(enum bide__admission admission, bide_reason reason, int64_t at_ns)
+{
+    return (struct bide__answer_to_start){ admission, reason, at_ns };
+}
+
 /* Asks breaker and limits to let the next attempt through, and begins it if
  * they do. `beside` means that another attempt is running: it then never
  * waits. */
@@ -168,6 +174,16 @@ static inline int64_t bide__time_for_attempt(const struct bide__call *c,
     return timeout;
 }
 
+/* Whether an attempt that starts then would end in time. It takes at least a
+ * nanosecond: one with no time at all would look like one without a limit to many
+ * clients. */
+static inline bool bide__fits_deadline(const struct bide__call *c,
+                                       int64_t start_ns)
+{
+    int64_t least = c->dep->policy.conf.attempt_min_ns;
+    return bide__add_ns(start_ns, least > 0 ? least : 1) <= c->deadline_ns;
+}
+
 /* How many attempts count; and whether this is the first that does. */
 static inline uint32_t bide__counted(const struct bide__call *c)
 {
@@ -179,16 +195,5 @@ static inline bool bide__is_first(const struct bide__call *c,
 {
     return r->attempt - c->missed == 1;
 }
-
-/* When the hedge of an attempt that begins now is due; FOREVER if none is. */
-int64_t bide__hedge_due(struct bide__call *c, int64_t now);
-
-/* Pays for a retry or a hedge, and undoes the payment. */
-bool bide__ticket_take(struct bide__call *c, int64_t now);
-
-/* Whether the call itself has had its share of the budget: waiting would not
- * help. */
-bool bide__share_spent(const struct bide__call *c, int64_t now);
-void bide__ticket_give_back(struct bide__call *c);
 
 #endif
