@@ -147,6 +147,7 @@ void sim_oracle_invariant(struct sim_report *r)
     bide_budget_conf *b = &conf.budget;
 
     b->kind = BIDE_BUDGET_WINDOW;
+    conf.budget.ratio = 0.1;
     audit_budget(r, &conf, &(struct bounds){ "window", 10, 1, 0.1, 0 });
     b->floor_per_s = 0;
     audit_budget(r, &conf,

@@ -225,13 +225,13 @@ def silent_names():
         target=lambda: got.append(p.request(path="/quiet")))
     waiting.start()
     said = p.reload(silent_config(a.port, more=", body_timeout: 7s"))
-    tap.case("a reload is not held up", "read again" in said and
+    tap.case("a reload is not held up", "reloaded" in said and
              p.request()[0] == 200, said)
     hosts(quiet="silent", well="127.0.0.2")
     tap.case("other names are followed", until(lambda: p.request()[2] == b"b"))
     hosts(quiet="silent", well="silent")
     said = p.reload(silent_config(a.port))
-    tap.case("addresses that were known stay", "read again" in said and
+    tap.case("addresses that were known stay", "reloaded" in said and
              p.request()[2] == b"b", said)
     waiting.join()
     hosts(quiet="127.0.0.1", well="127.0.0.2")

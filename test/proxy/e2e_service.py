@@ -377,7 +377,7 @@ def one_port():
              text.replace("127.0.0.1:0", f"'*:{p.port}'")), ("either way", here)]:
         said = p.reload(other)
         # Who meets the socket that is being closed has to come again.
-        tap.case(what, "read again" in said and
+        tap.case(what, "reloaded" in said and
                  until(lambda: ask(p, get()).status == 200), said)
     q = Sidecar(here.replace("proxy:\n", "proxy:\n  reuse_port: true\n"))
     tap.case("where it is meant, two listen", q.port == p.port)

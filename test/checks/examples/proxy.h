@@ -10,6 +10,10 @@ struct text t;
 struct worker *worker;
 struct endpoint *endpoint;
 
+/* proxy/back/knock.h */
+struct worker *worker;
+struct endpoint *endpoint;
+
 /* proxy/back/pool.h */
 struct pool *pool;
 struct attempt *a;
