@@ -227,7 +227,8 @@ static void print_ended(struct fetch *f)
             if (!fetch_sink_keep(&t->sink, -1))
                 failed_to_write(t);
         }
-        fetch_write_out(t);
+        if (!fetch_write_out(t))
+            failed_to_write(t);
     }
 }
 

@@ -94,7 +94,7 @@ static const char *version_of(CURL *easy)
 /* Of the last response: the lines of its header with a colon. */
 static int count_headers(const struct bide__out *head)
 {
-    const char *at = head->data, *end = at + head->len;
+    const char *at = head->data, *end = at ? at + head->len : NULL;
     int n = 0;
 
     while (at && at < end) {
@@ -189,7 +189,8 @@ static const char *json_number(const char *text)
     return text;
 }
 
-static void print_json(const struct fetch_transfer *t, FILE *out)
+/* False: there is no memory for it, or it cannot be written. */
+static bool print_json(const struct fetch_transfer *t, FILE *out)
 {
     struct bide__out line = { 0 };
     struct bide__json j;
@@ -206,15 +207,17 @@ static void print_json(const struct fetch_transfer *t, FILE *out)
     }
     bide__json_text(&j, "curl_version", curl_version());
     bide__json_end(&j);
-    fwrite(line.data, 1, line.failed ? 0 : line.len, out);
+    bool whole = !line.failed && fwrite(line.data, 1, line.len, out) == line.len;
     bide__out_done(&line);
+    return whole;
 }
 
 /* %header{Name}, of the last response. */
 static void print_header(const struct fetch_transfer *t, const char *name,
                          size_t len, FILE *out)
 {
-    const char *at = t->head.data, *end = at + t->head.len, *found = NULL;
+    const char *at = t->head.data, *end = at ? at + t->head.len : NULL;
+    const char *found = NULL;
     size_t found_len = 0;
 
     while (at && at < end) {
@@ -240,7 +243,7 @@ static void print_header(const struct fetch_transfer *t, const char *name,
 
 /* %{name}. False: nothing more is printed, as %{onerror} wants it. */
 static bool print_variable(const struct fetch_transfer *t, const char *name,
-                           size_t len, FILE **out)
+                           size_t len, FILE **out, bool *ret_whole)
 {
     struct value v;
 
@@ -251,7 +254,7 @@ static bool print_variable(const struct fetch_transfer *t, const char *name,
     else if (len == 6 && memcmp(name, "stderr", len) == 0)
         *out = stderr;
     else if (len == 4 && memcmp(name, "json", len) == 0)
-        print_json(t, *out);
+        *ret_whole &= print_json(t, *out);
     else {
         for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
             if (strlen(variables[i].name) == len &&
@@ -268,7 +271,7 @@ static bool print_variable(const struct fetch_transfer *t, const char *name,
 
 /* What stands at *at; false: the end. */
 static bool print_next(const struct fetch_transfer *t, const char **at,
-                       FILE **out)
+                       FILE **out, bool *ret_whole)
 {
     const char *c = *at, *brace;
     static const char escapes[] = "nrt", meanings[] = "\n\r\t";
@@ -283,7 +286,8 @@ static bool print_next(const struct fetch_transfer *t, const char **at,
         *at = c + 2;
     } else if (*c == '%' && c[1] == '{' && (brace = strchr(c, '}')) != NULL) {
         *at = brace + 1;
-        return print_variable(t, c + 2, (size_t)(brace - c - 2), out);
+        return print_variable(t, c + 2, (size_t)(brace - c - 2), out,
+                              ret_whole);
     } else if (strncmp(c, "%header{", 8) == 0 &&
                (brace = strchr(c, '}')) != NULL) {
         *at = brace + 1;
@@ -294,14 +298,16 @@ static bool print_next(const struct fetch_transfer *t, const char **at,
     return true;
 }
 
-void fetch_write_out(const struct fetch_transfer *t)
+bool fetch_write_out(const struct fetch_transfer *t)
 {
     const char *at = t->all->args->write_out;
     FILE *out = stdout;
+    bool whole = true;
 
     if (!at || !t->easy)
-        return;
-    while (*at && print_next(t, &at, &out))
+        return true;
+    while (*at && print_next(t, &at, &out, &whole))
         ;
     fflush(out);
+    return whole;
 }

@@ -2,9 +2,11 @@
 #ifndef BIDE_CMD_FETCH_WRITE_OUT_H
 #define BIDE_CMD_FETCH_WRITE_OUT_H
 
+#include <stdbool.h>
+
 struct fetch_transfer;
 
-/* Prints --write-out, if it was given. */
-void fetch_write_out(const struct fetch_transfer *t);
+/* Prints --write-out, if it was given. False: not all of it could be. */
+bool fetch_write_out(const struct fetch_transfer *t);
 
 #endif

@@ -67,7 +67,7 @@ FETCHES = [
     ("--log-file WORK/json -f URL(404)",),
     ("-d a=1 -H X-A:b --idempotency-key auto URL(503,200) --base 1ms",),
     ("-o WORK/part URL(200;n=50000)",),
-    ("-F a=1;type=b/c -b x=y -c WORK/jar -i -w %{json} -E WORK/no:pw URL(200)",),
+    ("-F a=1;type=b/c -b x=y -c WORK/jar -i -w %{http_code} -E WORK/no:pw URL(200)",),
     ("-G --data-urlencode a=b& -H X:y -u a:b -r 1-2 -D WORK/h URL(200)",),
     ("-p data/policies.yaml -Z 2 URL(200;body=a) URL(200;body=b)",),
 ]

@@ -313,7 +313,10 @@ def damaged():
     os.truncate(p.file("cut"), 0)
     with open(go, "w", encoding="ascii"):
         pass
-    t.same("cut off while it is in use", held.wait(timeout=60), 5)
+    code = held.wait(timeout=60)
+    if "handle_sigbus=2" not in os.environ.get("ASAN_OPTIONS", ""):
+        # there the sanitizer keeps the signal to itself
+        t.same("cut off while it is in use", code, 5)
     t.same("... and it starts anew", p.reason("many", "exit 0", key="cut"),
            (0, 1, "success"))
     p.done()
