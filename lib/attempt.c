@@ -280,8 +280,6 @@ static void begin_first(struct bide__call *c, const struct bide__running *r,
     bide__budget_begin(p, c->lane, now);
     if (p->conf.hedge.max != 0)
         bide__window_add(&c->lane->calls, bide__tick(p->hedge_ticks, now), 0);
-    if (hedges_by_quantile(p))
-        atomic_fetch_add_explicit(&c->lane->running, 1, memory_order_relaxed);
 }
 
 static void count_retry(struct bide__call *c)
@@ -315,6 +313,8 @@ struct bide__answer_to_start bide__attempt_start(struct bide__call *c,
     r.attempt = c->attempts;
     r.paid = c->is.granted;
     r.tokens = c->is.granted ? c->ticket_tokens : 0;
+    if (!r.paid && hedges_by_quantile(&c->dep->policy))
+        atomic_fetch_add_explicit(&c->lane->running, 1, memory_order_relaxed);
     c->running[c->n_running++] = r;
     c->is.granted = c->is.queued = c->is.paced = c->is.let_through = false;
     c->again = c->at_gate = c->held = false;
@@ -421,6 +421,8 @@ void bide__attempt_end(struct bide__call *c, const struct bide__running *r,
 {
     int64_t took = bide__elapsed_ns(r->start_ns, now);
     bool missed = bide__attempt_missed(c, r, out, now);
+    if (!r->paid && hedges_by_quantile(&c->dep->policy))
+        atomic_fetch_sub_explicit(&c->lane->running, 1, memory_order_relaxed);
     if (c->dep->policy.conf.breaker.kind != BIDE_BREAKER_OFF)
         tell_breaker(c, r, out, took, now);
     tell_limits(c, r, out, took, now);
