@@ -52,6 +52,10 @@ static bool leaves_file_alone(const struct fetch_transfer *t)
 static bool put_head(struct fetch_transfer *t)
 {
     t->head_written = true;
+    if (t->head.failed) {
+        t->os_error = ENOMEM;
+        return false;
+    }
     return put(t, t->head.data, t->head.len) == t->head.len;
 }
 
