@@ -2,6 +2,7 @@
 own words. With TLS, all of them have OpenSSL, the same certificate (ECDSA, P-256) and
 TLS 1.3, where the client's choice of cipher counts."""
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -145,9 +146,16 @@ def cipher(port):
 
 
 def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """Below those that the kernel gives to outgoing connections: one of them must
+    not have taken it when a server is started on it again."""
+    while True:
+        port = random.randrange(12000, 30000)
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def start(command, cwd, port, core):
