@@ -223,12 +223,14 @@ static void report_missed(struct attempt *a, const bide_outcome *out)
 
 void attempt_report(struct attempt *a, const bide_outcome *out)
 {
+    bide_outcome seen = exchange_blame(a->ex, a, out);
+    /* Not where the client's own deadline cut the connecting short: a stranger
+     * could take endpoints out of use by it. */
     if (a->pool && a->pool->endpoint->upstream->n_endpoints > 1 &&
-        bide_outcome_unreached(out)) {
+        bide_outcome_unreached(&seen)) {
         report_missed(a, out);
         return;
     }
-    bide_outcome seen = exchange_blame(a->ex, a, out);
     seen = bide__server_outcome(&seen, a->resp.status);
     judge_endpoint(a, &seen);
     exchange_report(a->ex, a, out);
