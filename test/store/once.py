@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+"""once.py BIDE sqlite|postgresql|redis KILLS MODULE...: the sidecar is killed by -9 at
+random, and the server of its store as well, under 16 clients that repeat each
+request until it is answered.
+
+refuse: no key reaches the origin twice; whoever was told 2xx was told so of one
+effect, and is told the same again. retry, with an origin that knows keys: every
+request ends in 2xx, of one effect.
+
+While the store is away, an origin's answer is passed on all the same, and its record
+follows; killed before that, it is unknown. So what was told then may be unknown
+later, but is not done again."""
+import contextlib
+import http.client
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import tap
+from payments import Payments
+from ports import free_port
+from servers import PATIENCE, Postgres, Redis, alive, until
+
+CLIENTS = 16
+LEASE = "1s"
+
+
+class Origin(Payments):
+    """Takes a moment for each. If it knows keys, it does each once, and says the same
+    again; if not, it does what it is asked to."""
+
+    def __init__(self, knows):
+        self.knows, self.charges, self.arrived = knows, {}, 0
+        super().__init__()
+
+    def plan(self, head, key):
+        time.sleep(random.uniform(0, 0.01))
+        with self.lock:
+            self.arrived += 1
+            if not self.knows or key not in self.charges:
+                self.effects[key] += 1
+                self.charges[key] = len(self.charges) + 1
+            return {}, self.charges[key]
+
+
+class Sidecar:
+    """On one port, over all its lives."""
+
+    def __init__(self, bide, store, origin, mode, directory):
+        self.port = free_port()
+        self.file = os.path.join(directory, "once.yaml")
+        self.log = os.path.join(directory, "once.log")
+        self.bide, self.process = bide, None
+        with open(self.file, "w", encoding="utf-8") as f:
+            f.write(f"""
+version: 1
+store: {{ url: "{store}", timeout: 2s }}
+policies:
+  default: {{ attempts: 2, unreachable: {{ wait: none }}, breaker: {{ kind: off }} }}
+proxy:
+  listen: 127.0.0.1:{self.port}
+  workers: 2
+  routes:
+    - match: {{ path: /pay }}
+      upstream: pay
+      idempotency: {{ accept: required, lease: {LEASE}, on_unknown: {mode} }}
+  upstreams:
+    pay: {{ endpoints: ["http://127.0.0.1:{origin.port}"] }}
+""")
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen([self.bide, "proxy", "-c", self.file],
+                                            stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log, env=tap.environment())
+
+    def family(self):
+        found = [self.process.pid]
+        for pid in found:
+            with contextlib.suppress(OSError), \
+                    open(f"/proc/{pid}/task/{pid}/children") as f:
+                found += [int(child) for child in f.read().split()]
+        return found
+
+    def kill(self):
+        """All of it, at once."""
+        family = self.family()
+        for pid in family:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait(PATIENCE)
+        until("the end", lambda: not any(alive(pid) for pid in family))
+
+    def answers(self):
+        with contextlib.suppress(OSError), \
+                socket.create_connection(("127.0.0.1", self.port), 5):
+            return True
+        return False
+
+
+class Client(threading.Thread):
+    def __init__(self, port, number):
+        super().__init__(daemon=True)
+        self.port, self.number = port, number
+        self.done, self.when, self.unknown, self.strange = {}, {}, [], []
+        self.ending = False
+        self.connection = None
+
+    def ask(self, key):
+        """Status, reason, replayed, body; None: no answer."""
+        try:
+            if not self.connection:
+                self.connection = http.client.HTTPConnection("127.0.0.1", self.port,
+                                                             timeout=10)
+            self.connection.request("POST", "/pay", b"amount=10",
+                                    {"Idempotency-Key": f'"{key}"'})
+            r = self.connection.getresponse()
+            body = r.read()
+            return (r.status, r.getheader("X-Bide-Reason"),
+                    r.getheader("Idempotent-Replayed") == "true", body)
+        except (OSError, http.client.HTTPException):
+            with contextlib.suppress(Exception):
+                self.connection.close()
+            self.connection = None
+            return None
+
+    def settle(self, key):
+        """Repeats it until it is answered."""
+        while True:
+            answer = self.ask(key)
+            if answer is None or answer[0] in (502, 503, 504) or \
+                    answer[1] == "idempotency_in_progress":
+                time.sleep(0.02)
+            elif 200 <= answer[0] < 300:
+                self.done[key] = answer
+                self.when[key] = time.monotonic()
+                return
+            elif answer[1] == "idempotency_unknown":
+                self.unknown.append(key)
+                return
+            else:
+                self.strange.append((key, answer))
+                return
+
+    def run(self):
+        n = 0
+        while not self.ending:
+            n += 1
+            self.settle(f"{self.number}-{n}")
+
+
+@contextlib.contextmanager
+def store_of(kind, directory):
+    if kind == "sqlite":
+        yield f"sqlite:{directory}/once.db", None
+        return
+    with (Postgres if kind == "postgresql" else Redis)(durable=True) as server:
+        if kind == "postgresql":
+            server.wait()
+        yield server.url, server
+
+
+SETTLED = 4  # seconds after which a store that is back has got what is owed to it
+
+
+class Away:
+    """When the store was away: since then, until it had settled."""
+
+    def __init__(self):
+        self.times = []
+
+    def crash(self, server, between):
+        self.times.append([time.monotonic(), None])
+        server.crash()
+        between()
+        server.start()
+        if hasattr(server, "wait"):
+            server.wait()
+        self.times[-1][1] = time.monotonic() + SETTLED
+
+    def was_at(self, when):
+        return any(begin <= when <= end for begin, end in self.times)
+
+
+def kill_often(sidecar, server, kills, rng):
+    away = Away()
+
+    def again():
+        sidecar.kill()
+        sidecar.start()
+    for i in range(kills):
+        time.sleep(rng.uniform(0.02, 0.25))
+        if server and i % 25 == 12:
+            away.crash(server, again if rng.random() < 0.5 else lambda: None)
+            continue
+        again()
+        if rng.random() < 0.8:
+            until("the sidecar", sidecar.answers)
+    return away
+
+
+def judge(kind, mode, origin, clients):
+    done = {k: a for c in clients for k, a in c.done.items()}
+    unknown = [k for c in clients for k in c.unknown]
+    strange = [s for c in clients for s in c.strange]
+    name = f"{kind}_{mode}"
+    tap.case(f"{name}_no_other_answers", not strange, strange[:5])
+    twice = [k for k, n in origin.effects.items() if n > 1]
+    tap.case(f"{name}_no_key_twice_at_the_origin", not twice, twice[:10])
+    wrong = [(k, a) for k, a in done.items()
+             if json.loads(a[3]) != {"charge": origin.charges.get(k)}]
+    tap.case(f"{name}_each_2xx_is_of_its_effect", not wrong, wrong[:5])
+    if mode == "retry":
+        tap.case(f"{name}_all_end_in_2xx", not unknown, unknown[:10])
+    return done, unknown
+
+
+def replay(kind, mode, origin, client, done, excused):
+    """What was told is told again, and the origin hears nothing of it."""
+    before, wrong, lost = origin.arrived, [], 0
+    for key, answer in done.items():
+        if mode == "retry" and key in excused:
+            continue  # may be asked again: the origin knows it
+        again = None
+        while again is None or again[0] in (502, 503):
+            again = client.ask(key)
+        if again[1] == "idempotency_unknown" and key in excused:
+            lost += 1
+        elif again[0] != answer[0] or again[3] != answer[3] or not again[2]:
+            wrong.append((key, answer, again))
+    tap.case(f"{kind}_{mode}_each_2xx_is_replayed", not wrong, wrong[:5])
+    tap.case(f"{kind}_{mode}_replaying_asks_nobody", origin.arrived == before)
+    return lost
+
+
+def torture(bide, kind, mode, kills, seed):
+    rng = random.Random(seed)
+    directory = tempfile.mkdtemp(prefix="bide-once-", dir="/tmp")
+    origin = Origin(mode == "retry")
+    try:
+        with store_of(kind, directory) as (url, server):
+            sidecar = Sidecar(bide, url, origin, mode, directory)
+            sidecar.start()
+            try:
+                until("the sidecar", sidecar.answers)
+                clients = [Client(sidecar.port, i) for i in range(CLIENTS)]
+                for c in clients:
+                    c.start()
+                away = kill_often(sidecar, server, kills, rng)
+                for c in clients:
+                    c.ending = True
+                for c in clients:
+                    c.join(PATIENCE)
+                tap.case(f"{kind}_{mode}_all_clients_end",
+                         not any(c.is_alive() for c in clients))
+                done, unknown = judge(kind, mode, origin, clients)
+                arrived = origin.arrived
+                excused = {k for c in clients for k, t in c.when.items()
+                           if away.was_at(t)}
+                lost = replay(kind, mode, origin, Client(sidecar.port, "last"), done,
+                              excused)
+                about = (f"{kills} kills, {len(away.times)} of them of the store's "
+                         f"server; {len(done)} keys ended in 2xx, {len(unknown)} "
+                         f"unknown; {arrived} requests at the origin; {len(excused)} "
+                         f"were answered while the store was away, {lost} of them "
+                         "are unknown now")
+                print(f"# {kind} {mode}: {about}")
+                tap.case(f"{kind}_{mode}_something_happened", len(done) > kills // 2, about)
+            finally:
+                sidecar.kill()
+                if tap.failed:
+                    with open(sidecar.log, errors="replace") as f:
+                        print("# " + "# ".join(f.readlines()[-20:]))
+    finally:
+        origin.stop()
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def main(bide, kind, kills, *modules):
+    if modules:
+        os.environ["BIDE_MODULES"] = os.path.dirname(os.path.abspath(modules[0]))
+    kills = int(os.environ.get("ONCE_KILLS", kills))
+    seed = int(os.environ.get("SEED", "1"))
+    for mode in "refuse", "retry":
+        torture(os.path.abspath(bide), kind, mode, kills // 2, seed)
+    tap.finish()
+
+
+main(*sys.argv[1:])

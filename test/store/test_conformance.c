@@ -1,0 +1,73 @@
+/* The stores without a server, on a virtual clock: the same rows for each. */
+#include "conformance.h"
+
+#include <stdlib.h>
+
+#include "store/front.h"
+
+static _Atomic int64_t clock_ns = 1800000000 * BIDE_SECOND;
+
+static int64_t read_clock(void *ctx)
+{
+    (void)ctx;
+    return clock_ns;
+}
+
+static void move_clock(struct conformance *c, int64_t ns)
+{
+    (void)c;
+    clock_ns += ns;
+}
+
+static bide_store *open_store(const char *url)
+{
+    bide_store *store = NULL;
+    char why[256] = "";
+    bide_store_conf conf = BIDE_STORE_CONF_INIT;
+    struct bide__store_setup setup = { .url = url, .now_ns = read_clock };
+    const struct bide__store_kind *kind = bide__store_kind_of(url, &setup.rest);
+    assert_non_null(kind);
+    conf.timeout_ns = 60 * BIDE_SECOND;
+    conf.limit_bytes = 1 << 20;
+    setup.timeout_ns = conf.timeout_ns;
+    setup.limit_bytes = conf.limit_bytes;
+    if (bide__store_start(&store, kind, &setup, &conf, why, sizeof why) < 0)
+        fail_msg("%s: %s", url, why);
+    return store;
+}
+
+static void conforms(const char *url)
+{
+    struct conformance c = { .store = open_store(url),
+                             .tick_ns = BIDE_SECOND,
+                             .wait = move_clock };
+    conformance_run(&c);
+    bide_store_close(c.store);
+}
+
+static void store_memory_conforms(void **state)
+{
+    (void)state;
+    conforms("memory");
+}
+
+/* In a folder of its own, which is gone afterwards. */
+static void store_sqlite_conforms(void **state)
+{
+    char folder[] = "/tmp/bide-store-XXXXXX", url[64], command[64];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(url, sizeof url, "sqlite:%s/records.db", folder);
+    conforms(url);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(store_memory_conforms),
+        cmocka_unit_test(store_sqlite_conforms),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
