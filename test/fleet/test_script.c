@@ -1,0 +1,188 @@
+/* test_script.c: the ledger in Redis and the one in memory, side by side.
+ *
+ * The script uses Redis' clock, so times here are what it says: after each step
+ * the C ledger is given the millisecond that the script has written. */
+#include "fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bide/run.h"
+#include "lib/fleet/ledger.h"
+#include "store/fleet/script.h"
+
+static struct redis *r;
+static struct redis_script script = { .text = fleet_script };
+static const char key[] = "{bide:test:x}:ledger";
+static const bide_share_rule rule = { .window_ns = 400 * MS,
+                                      .floor = 10000000,
+                                      .ratio = 200000,
+                                      .failure_rate = 900000,
+                                      .slow_rate = 2000000,
+                                      .probes = 3 };
+
+static int64_t in_a_while(void)
+{
+    return bide_now_ns() + 20 * S;
+}
+
+static void ask(struct redis_reply *ret, const char *a, const char *b,
+                const char *c, const char *d)
+{
+    const char *const words[] = { a, b, c, d };
+    unsigned n = 2u + (c != NULL) + (d != NULL);
+    redis_command(r, n);
+    for (unsigned i = 0; i < n; i++)
+        redis_arg(r, words[i]);
+    assert_int_equal(redis_next(r, in_a_while(), ret), 0);
+}
+
+static bool sync_in_redis(uint64_t id, const bide_share_row *row,
+                          bide_share_reply *ret)
+{
+    struct redis_reply reply;
+    char name[17];
+    snprintf(name, sizeof name, "%llu", (unsigned long long)id);
+    redis_script_begin(r, &script, 1, FLEET_ARGS);
+    redis_arg(r, key);
+    fleet_put_report(r, name, &rule, row, false);
+    assert_int_equal(redis_next(r, in_a_while(), &reply), 0);
+    if (reply.type == REDIS_ERROR)
+        print_error("%.*s\n", (int)reply.len, reply.text);
+    return fleet_read_reply(&reply, ret);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    struct redis_url url;
+    struct redis_reply reply;
+    char why[REDIS_WHY];
+    assert_int_equal(redis_url_read(&url, getenv("BIDE_TEST_REDIS"), why), 0);
+    r = redis_new(&url);
+    assert_int_equal(redis_connect(r, in_a_while()), 0);
+    assert_int_equal(redis_script_load(r, &script, in_a_while()), 0);
+    ask(&reply, "DEL", key, NULL, NULL);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    redis_free(r);
+    return 0;
+}
+
+static void assert_same(const bide_share_reply *a, const bide_share_reply *b)
+{
+    assert_int_equal(a->instances, b->instances);
+    assert_int_equal(a->fresh, b->fresh);
+    assert_int_equal(a->held, b->held);
+    assert_int_equal(a->allowed, b->allowed);
+    assert_int_equal(a->used, b->used);
+    assert_int_equal(a->with_traffic, b->with_traffic);
+    assert_int_equal(a->failing, b->failing);
+    assert_int_equal(a->attempts, b->attempts);
+    assert_int_equal(a->failed, b->failed);
+    assert_int_equal(a->slow, b->slow);
+    assert_int_equal(a->probes, b->probes);
+    assert_int_equal(a->recovered_ns, b->recovered_ns);
+}
+
+static void script_does_what_the_ledger_does(void **state)
+{
+    (void)state;
+    static struct bide__ledger ledger;
+    bide_rng_seeded seed;
+    bide_rng rng = bide_rng_seed(&seed, 5);
+    uint64_t held[6] = { 0 };
+    for (int i = 0; i < 4000; i++) {
+        uint64_t id = (uint64_t)bide_rng_between(&rng, 1, 5);
+        bide_share_row row = {
+            .deposits = (uint64_t)bide_rng_between(&rng, 0, 200),
+            .spent = (uint64_t)bide_rng_between(&rng, 0, 5),
+            .held = held[id],
+            .attempts = (uint64_t)bide_rng_between(&rng, 0, 10),
+            .busy = bide_rng_between(&rng, 0, 1),
+            .wants_probes = bide_rng_between(&rng, 0, 1),
+            .probing = (uint32_t)bide_rng_between(&rng, 0, 2),
+            .probe_failed = bide_rng_between(&rng, 0, 30) == 0,
+            .hold_ns = bide_rng_between(&rng, 0, 40) * MS,
+            .recovered = bide_rng_between(&rng, 0, 50) == 0,
+        };
+        row.failed = (uint64_t)bide_rng_between(&rng, 0, (int64_t)row.attempts);
+        row.slow = (uint64_t)bide_rng_between(&rng, 0, (int64_t)row.attempts);
+        bide_share_reply a, b;
+        struct redis_reply reply;
+        int64_t now;
+        assert_true(sync_in_redis(id, &row, &a));
+        ask(&reply, "HGET", key, "last", NULL);
+        assert_true(redis_reply_int(&reply, &now));
+        bide__ledger_sync(&ledger, &rule, id, &row, now * MS, &b);
+        assert_same(&a, &b);
+        held[id] = a.held;
+    }
+}
+
+/* Whatever somebody writes into the key, the next sync works, and nothing stays. */
+static void script_garbage_in_the_key_is_dropped(void **state)
+{
+    (void)state;
+    static const char *const garbage[][4] = {
+        { "SET", key, "x", NULL },
+        { "RPUSH", key, "x", NULL },
+        { "HSET", key, "i:7", "x" },
+        { "HSET", key, "i:7", "1 2 3" },
+        { "HSET", key, "i:7", "nan inf 1e400 -5 0x7f 1 1 1 1" },
+        { "HSET", key, "i:7", "99999999999999999 9 9 9 9 9 9 9 1" },
+        { "HSET", key, "since", "x" },
+        { "HSET", key, "since", "99999999999999" },
+        { "HSET", key, "last", "-1" },
+        { "HSET", key, "prober", "nobody" },
+        { "HSET", key, "until_", "99999999999999" },
+        { "HSET", key, "held_up", "99999999999999" },
+        { "HSET", key, "recovered", "99999999999999" },
+    };
+    for (size_t i = 0; i < COUNT(garbage); i++) {
+        const char *const *g = garbage[i];
+        struct redis_reply reply;
+        bide_share_reply said;
+        bide_share_row row = { .deposits = 10, .attempts = 5,
+                               .wants_probes = true };
+        if (g[0][0] != 'H')
+            ask(&reply, "DEL", key, NULL, NULL);
+        ask(&reply, g[0], g[1], g[2], g[3]);
+        assert_true(reply.type != REDIS_ERROR);
+        for (int k = 0; k < 2; k++)
+            assert_true(sync_in_redis(1, &row, &said));
+        assert_int_equal(said.instances, 1);
+        assert_int_equal(said.attempts, 5);
+        assert_true(said.recovered_ns == -1);
+    }
+}
+
+static void script_forgets_the_silent(void **state)
+{
+    (void)state;
+    bide_share_reply said;
+    bide_share_row row = { .spent = 9, .attempts = 5, .busy = true };
+    struct redis_reply reply;
+    ask(&reply, "DEL", key, NULL, NULL);
+    assert_true(sync_in_redis(1, &row, &said));
+    assert_true(sync_in_redis(2, &row, &said));
+    assert_int_equal(said.used, 18);
+    for (int64_t end = bide_now_ns() + 700 * MS; bide_now_ns() < end;)
+        assert_true(sync_in_redis(2, &row, &said));
+    assert_int_equal(said.used, 10); /* 9, and a lease of the one that is left */
+    assert_int_equal(said.held, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(script_does_what_the_ledger_does),
+        cmocka_unit_test(script_garbage_in_the_key_is_dropped),
+        cmocka_unit_test(script_forgets_the_silent),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
