@@ -1,0 +1,29 @@
+/* net/http2/hpack.c: where known names are in HPACK's static table (RFC 7541,
+ * appendix A). */
+#include "net/http2/hpack.h"
+
+#define SECRET 0x80
+
+const uint8_t hpack__names[HTTP1_IDS] = {
+    [HTTP1_ID_CONTENT_LENGTH] = 28,
+    [HTTP1_ID_CONTENT_TYPE] = 31,
+    [HTTP1_ID_CONTENT_ENCODING] = 26,
+    [HTTP1_ID_CONTENT_RANGE] = 30,
+    [HTTP1_ID_RANGE] = 50,
+    [HTTP1_ID_EXPECT] = 35,
+    [HTTP1_ID_MAX_FORWARDS] = 47,
+    [HTTP1_ID_AUTHORIZATION] = SECRET | 23,
+    [HTTP1_ID_PROXY_AUTHORIZATION] = SECRET | 49,
+    [HTTP1_ID_PROXY_AUTHENTICATE] = 48,
+    [HTTP1_ID_WWW_AUTHENTICATE] = 61,
+    [HTTP1_ID_COOKIE] = SECRET | 32,
+    [HTTP1_ID_SET_COOKIE] = SECRET | 55,
+    [HTTP1_ID_CACHE_CONTROL] = 24,
+    [HTTP1_ID_LOCATION] = 46,
+    [HTTP1_ID_VIA] = 60,
+    [HTTP1_ID_SERVER] = 54,
+    [HTTP1_ID_USER_AGENT] = 58,
+    [HTTP1_ID_ACCEPT] = 19,
+    [HTTP1_ID_ACCEPT_ENCODING] = 16,
+    [HTTP1_ID_RETRY_AFTER] = 53,
+};

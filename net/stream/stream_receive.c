@@ -1,0 +1,199 @@
+/* What has arrived on a stream, as text, until its owner reads it. */
+#include <stdio.h>
+#include <string.h>
+
+#include "net/stream/mux.h"
+#include "net/stream/stream_io.h"
+
+/* ===== appending ===== */
+
+static bool append(struct stream *s, const void *text, size_t len)
+{
+    const char *from = text;
+    while (len > 0) {
+        struct net_buf *b = s->in_last;
+        if (!b || net_buf_space(b) == 0) {
+            if (!(b = net_buf_take_if(s->mux->bufs)))
+                return false;
+            *(s->in ? &s->in_last->next : &s->in) = b;
+            s->in_last = b;
+        }
+        size_t part = net_buf_space(b) < len ? net_buf_space(b) : len;
+        memcpy(net_buf_room(b), from, part);
+        b->end += (uint32_t)part;
+        from += part;
+        len -= part;
+    }
+    return true;
+}
+
+#define LITERAL(s, text) append(s, "" text, sizeof(text) - 1)
+
+/* ===== heads ===== */
+
+/* HTTP/1.1 has another way to ask for it, with a key that only guards against
+ * caches that do not know it (RFC 6455, 1.3): any will do. */
+static bool take_extended(struct stream *s, const struct http2_head *h)
+{
+    const struct http1_head *head = h->head;
+    return LITERAL(s, "GET ") &&
+           append(s, h->text + head->target, head->target_len) &&
+           LITERAL(s, " HTTP/1.1\r\n"
+                      "connection: upgrade\r\n"
+                      "sec-websocket-key: AAECAwQFBgcICQoLDA0ODw==\r\n"
+                      "upgrade: ") &&
+           append(s, h->protocol, strlen(h->protocol)) && LITERAL(s, "\r\n") &&
+           append(s, h->text + head->fields_at,
+                  (size_t)(head->head_len - head->fields_at));
+}
+
+/* Whether a body may follow, whose end HTTP/1.1 must be told. */
+static bool has_body(const struct stream *s, const struct http1_head *head)
+{
+    if (s->mux->http2.role == HTTP2_SERVER)
+        return head->method_id != HTTP1_CONNECT;
+    return head->status != 204 && head->status != 304 && s->asked != HTTP1_HEAD;
+}
+
+/* A request with a body of length 0 is not one without a body, where its method
+ * expects one. */
+static bool expects_body(const struct stream *s, const struct http1_head *head)
+{
+    return s->mux->http2.role == HTTP2_CLIENT ||
+           head->method_id == HTTP1_POST || head->method_id == HTTP1_PUT ||
+           head->method_id == HTTP1_PATCH;
+}
+
+static bool take_framing(struct stream *s, const struct http2_head *h)
+{
+    if (h->head->has_length || !has_body(s, h->head))
+        return true;
+    if (h->end)
+        return !expects_body(s, h->head) || LITERAL(s, "content-length: 0\r\n");
+    s->receiving = STREAM_CHUNKS;
+    return LITERAL(s, "transfer-encoding: chunked\r\n");
+}
+
+/* A request that is too large is answered: what there is of it must not look like
+ * all. A response that is has no use. */
+static bool take_part(struct stream *s, const struct http2_head *h, bool server)
+{
+    s->error = (int16_t)h->error;
+    s->asked = h->head->method_id;
+    s->receiving = h->end ? STREAM_RECEIVED : STREAM_PLAIN;
+    return server && LITERAL(s, "GET / HTTP/1.1\r\n");
+}
+
+bool stream_take_head(struct stream *s, const struct http2_head *h)
+{
+    const struct http1_head *head = h->head;
+    bool server = s->mux->http2.role == HTTP2_SERVER;
+    bool fine;
+
+    if (h->error)
+        return take_part(s, h, server);
+    if (!server && head->status < 200)
+        return append(s, h->text, head->head_len);
+    if (server)
+        s->asked = h->protocol ? HTTP1_GET : head->method_id;
+    s->receiving = STREAM_PLAIN;
+    if (server && h->protocol) {
+        s->extended = true;
+        fine = take_extended(s, h);
+    } else {
+        fine = append(s, h->text, head->head_len - 2u) && take_framing(s, h) &&
+               LITERAL(s, "\r\n");
+    }
+    if (h->end)
+        s->receiving = STREAM_RECEIVED;
+    return fine;
+}
+
+/* ===== bodies ===== */
+
+static bool take_end(struct stream *s)
+{
+    bool chunks = s->receiving == STREAM_CHUNKS;
+    s->receiving = STREAM_RECEIVED;
+    return !chunks || LITERAL(s, "0\r\n\r\n");
+}
+
+bool stream_take_data(struct stream *s, const void *data, size_t len, bool end)
+{
+    char size[20];
+    bool fine = true;
+    s->owed += (uint32_t)len;
+    if (s->receiving == STREAM_CHUNKS && len > 0) {
+        int n = snprintf(size, sizeof size, "%zx\r\n", len);
+        fine = append(s, size, (size_t)n) && append(s, data, len) &&
+               LITERAL(s, "\r\n");
+    } else if (len > 0) {
+        fine = append(s, data, len);
+    }
+    return fine && (!end || take_end(s));
+}
+
+/* After a body with a length HTTP/1.1 has no place for them. */
+bool stream_take_trailers(struct stream *s, const struct http2_head *h)
+{
+    const struct http1_head *head = h->head;
+    bool chunks = s->receiving == STREAM_CHUNKS;
+    if (!chunks || h->error || head->n_fields == 0)
+        return take_end(s);
+    const struct http1_field *first = &head->fields[0];
+    const struct http1_field *last = &head->fields[head->n_fields - 1];
+    s->receiving = STREAM_RECEIVED;
+    return LITERAL(s, "0\r\n") &&
+           append(s, h->text + first->line,
+                  (size_t)(last->line + last->line_len - first->line)) &&
+           LITERAL(s, "\r\n");
+}
+
+/* ===== reading ===== */
+
+static void give_first(struct stream *s)
+{
+    struct net_buf *b = s->in;
+    s->in = b->next;
+    if (!s->in)
+        s->in_last = NULL;
+    net_buf_give(s->mux->bufs, b);
+}
+
+/* Text is a little longer than what it was made of: the window opens a little
+ * early, never too far. */
+static void repay(struct stream *s, size_t n)
+{
+    uint32_t part = n < s->owed ? (uint32_t)n : s->owed;
+    s->owed -= part;
+    if (part == 0 || s->dead)
+        return;
+    http2_consumed(&s->below, part);
+    if (s->receiving != STREAM_RECEIVED)
+        mux_later(s->mux);
+}
+
+ssize_t stream_read(struct net_conn *c, void *buf, size_t n)
+{
+    struct stream *s = c->session;
+    char *to = buf;
+    size_t got = 0;
+    while (s->in && got < n) {
+        size_t len = net_buf_len(s->in), part = len < n - got ? len : n - got;
+        memcpy(to + got, net_buf_at(s->in), part);
+        s->in->begin += (uint32_t)part;
+        got += part;
+        if (part == len)
+            give_first(s);
+    }
+    bool ends = s->dead || (s->receiving == STREAM_RECEIVED &&
+                            s->sending == STREAM_TUNNEL);
+    c->readable = s->in || (got > 0 && ends);
+    if (got > 0) {
+        repay(s, got);
+        return (ssize_t)got;
+    }
+    if (s->receiving == STREAM_RECEIVED)
+        return s->sending == STREAM_TUNNEL ? 0 : NET_AGAIN;
+    return s->dead ? NET_ERROR : NET_AGAIN;
+}
