@@ -1,0 +1,203 @@
+/* bide worker: takes messages from a queue and hands each to a handler. A program of
+ * its own, which `bide worker` executes (exec.c). Here: arguments and subcommands;
+ * run.c works. */
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bide/config.h"
+#include "cmd/common/codes.h"
+#include "cmd/common/files.h"
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
+#include "cmd/worker/look.h"
+#include "cmd/worker/redrive.h"
+#include "cmd/worker/worker.h"
+
+static const struct flag flag_list[] = {
+    PLACE_FLAGS,
+    { "create", 0, NULL,
+      "make the queue if it is missing, although a similar name exists" },
+    { "to", 't', "URL", "POST each message there, instead of running a command" },
+    { "at-once", 'n', "N",
+      "how many at the same time (twice the cores for commands, 16 for URLs)" },
+    { "until-empty", 0, NULL,
+      "end when nothing is left: 0, or 1 if a message died" },
+    { "retry-on", 0, "CODES",
+      "only these exit codes are worth another attempt (1,75,100-110)" },
+    { "stop-on", 0, "CODES", "these exit codes are permanent (65)" },
+    { "drain", 0, "D",
+      "how long what is running may take when the worker is told to end (25s)" },
+    { "kill-after", 0, "D",
+      "how long a command may take to end once it was told to (5s)" },
+    { "admin", 0, "ADDRESS",
+      "serve /metrics, /healthz and the dashboard there, such as "
+      "127.0.0.1:9902" },
+    { "quiet", 0, NULL, "print no messages" },
+    { "verbose", 'v', NULL, "report each attempt" },
+    { "json", 0, NULL, "report as JSON, a line each" },
+    POLICY_FLAGS,
+    { NULL, 0, NULL, NULL },
+};
+
+static const struct flags flags = {
+    "bide worker [options] [--] COMMAND [ARGUMENT...] | ls | show ID | redrive "
+    "| check",
+    "Takes messages from a queue, as `bide enqueue` puts them there, and hands "
+    "each to a handler: a command, which gets the body on its standard input, "
+    "or a URL (--to). Exit 0 is done, 65 permanent, anything else is tried "
+    "again: 15 attempts in about a day, then the message is kept as dead. While "
+    "the handler itself is not there, consumption pauses, and no attempt "
+    "counts.",
+    flag_list,
+    "The command finds BIDE_QUEUE, BIDE_MESSAGE_ID, BIDE_MESSAGE_KEY, "
+    "BIDE_IDEMPOTENCY_KEY, BIDE_ATTEMPT, BIDE_ATTEMPTS, BIDE_DELIVERY, and each "
+    "attribute as BIDE_ATTR_NAME, in its environment.\n\n"
+    "Subcommands, each with --help: `ls` shows what is in the queue, `show ID` "
+    "one message, `redrive` brings dead ones back, `check` holds the policy "
+    "against the queue. A handler with such a name goes behind `--`.\n\n"
+    "Signals: SIGTERM and SIGINT let what is running end (--drain), and give "
+    "the rest back; a second one gives it back at once.\n\n"
+    "Exit codes: 0 stopped, or empty, 1 --until-empty and a message died, 2 an "
+    "error in the arguments, no handler, or no broker: nothing was taken.\n\n"
+    "Examples:\n"
+    "  bide worker -v -- ./handle\n"
+    "  bide worker --queue mail --to http://127.0.0.1:8080/mail\n"
+    "  bide worker --until-empty -- sh -c 'cat >> all.txt'",
+};
+
+/* ===== flags ===== */
+
+static const char *take_number(struct worker_args *a, const char *text)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+
+    if (end == text || *end || n < 1 || n > 1000)
+        return "a number from 1 to 1000";
+    a->at_once = (uint32_t)n;
+    return NULL;
+}
+
+static const char *take_duration(int64_t *to, const char *text)
+{
+    return bide_parse_duration(text, strlen(text), to) == 0
+               ? NULL
+               : "a duration, such as 25s or 2m";
+}
+
+static const char *take_codes(struct bide__codes *to, const char *text)
+{
+    return codes_read(to, text, 1)
+               ? NULL
+               : "exit codes from 1 to 255, such as 1,75,100-110";
+}
+
+static const char *take_own(struct worker_args *a, const char *name,
+                            const char *argument)
+{
+    if (strcmp(name, "to") == 0)
+        a->to = argument;
+    else if (strcmp(name, "at-once") == 0)
+        return take_number(a, argument);
+    else if (strcmp(name, "retry-on") == 0)
+        return take_codes(&a->retry_on, argument);
+    else if (strcmp(name, "stop-on") == 0)
+        return take_codes(&a->stop_on, argument);
+    else if (strcmp(name, "drain") == 0)
+        return take_duration(&a->drain_ns, argument);
+    else if (strcmp(name, "kill-after") == 0)
+        return take_duration(&a->kill_after_ns, argument);
+    else if (strcmp(name, "admin") == 0)
+        a->admin = argument;
+    else if (strcmp(name, "create") == 0)
+        a->place.create = true;
+    else if (strcmp(name, "until-empty") == 0)
+        a->until_empty = true;
+    else if (strcmp(name, "quiet") == 0)
+        a->quiet = true;
+    else if (strcmp(name, "verbose") == 0)
+        a->verbose = true;
+    else
+        a->json = true;
+    return NULL;
+}
+
+static const char *take(void *ctx, const char *name, const char *argument)
+{
+    struct worker_args *a = ctx;
+    const char *expected = NULL;
+    int taken = place_flag(&a->place, name, argument, &expected);
+
+    if (taken == 0)
+        taken = policy_flag(&a->policy, name, argument, &expected);
+    if (taken == 0)
+        return take_own(a, name, argument);
+    return taken < 0 ? expected : NULL;
+}
+
+/* ===== subcommands ===== */
+
+static int check_it(int argc, char **argv, struct worker_args *a)
+{
+    int rc = policy_settle(&a->policy);
+
+    return rc < 0 ? worker_check_command(argc, argv, a) : rc;
+}
+
+/* One of them, if that is what the operand is: an exit code, else -1. */
+static int subcommand(int argc, char **argv, struct worker_args *a)
+{
+    if (strcmp(argv[0], "ls") == 0)
+        return worker_ls(argc, argv, &a->place);
+    if (strcmp(argv[0], "show") == 0)
+        return worker_show(argc, argv, &a->place);
+    if (strcmp(argv[0], "redrive") == 0)
+        return worker_redrive(argc, argv, &a->place);
+    if (strcmp(argv[0], "check") == 0)
+        return check_it(argc, argv, a);
+    return -1;
+}
+
+static int work(int argc, char **argv, int first, struct worker_args *a)
+{
+    bool plain = first < argc && strcmp(argv[first - 1], "--") != 0;
+    int rc = plain ? subcommand(argc - first, argv + first, a) : -1;
+
+    if (rc >= 0)
+        return rc;
+    if (first < argc)
+        a->command = argv + first;
+    if (a->command && a->to)
+        return complain("worker", "expected a command or --to URL, not both");
+    if (!a->command && !a->to) {
+        complain("worker", "expected a handler: a command, or --to URL");
+        fprintf(stderr, "  see `bide worker --help`\n");
+        return EXIT_USAGE;
+    }
+    rc = policy_settle(&a->policy);
+    return rc < 0 ? worker_run(a) : rc;
+}
+
+int main(int argc, char **argv)
+{
+    struct worker_args args = { .place = QUEUE_PLACE_INIT,
+                                .policy = POLICY_CHOICE_INIT,
+                                .drain_ns = 25 * BIDE_SECOND,
+                                .kill_after_ns = 5 * BIDE_SECOND };
+    int first, rc;
+
+    hold_standard_files();
+    setlocale(LC_CTYPE, "");
+    args.policy.command = argv[0];
+    bide_policy_preset(&args.policy.conf, "queue");
+    rc = flags_parse_command(&flags, argc, argv, take, &args, &first);
+    if (rc < 0)
+        rc = work(argc, argv, first, &args);
+    policy_done(&args.policy);
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return complain("worker", "cannot write the output: %s",
+                        strerror(errno));
+    return rc;
+}

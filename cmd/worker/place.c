@@ -1,0 +1,120 @@
+/* Which queue, at which broker; and what a mistyped name might have meant. */
+#include "cmd/worker/place.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "cmd/common/output.h"
+
+int place_flag(struct queue_place *p, const char *name, const char *argument,
+               const char **ret_expected)
+{
+    if (strcmp(name, "broker") == 0) {
+        p->broker = argument;
+        return 1;
+    }
+    if (strcmp(name, "queue") != 0)
+        return 0;
+    if (!queue_name_ok(argument)) {
+        *ret_expected = "letters, digits, `-`, `_` and `.`, at most 80";
+        return -1;
+    }
+    p->queue = argument;
+    return 1;
+}
+
+/* ===== names that are close ===== */
+
+enum { MOST_NAMES = 64 };
+
+struct names {
+    char *list[MOST_NAMES + 1];
+    int n;
+    bool there;
+    const char *wanted;
+};
+
+static void note_name(void *arg, const char *name)
+{
+    struct names *n = arg;
+
+    n->there = n->there || strcmp(name, n->wanted) == 0;
+    if (n->n < MOST_NAMES && strcmp(name, n->wanted) != 0 &&
+        (n->list[n->n] = strdup(name)))
+        n->n++;
+}
+
+/* Whether a name that exists is close: then `text` asks whether it was meant. */
+static bool is_close(const struct names *names, char *text, size_t size)
+{
+    struct bide__out out = { 0 };
+    bool found =
+        bide__suggest(&out, names->wanted, (const char *const *)names->list) &&
+        !out.failed && out.len > 12 && memcmp(out.data, "did you mean", 12) == 0;
+
+    if (found)
+        snprintf(text, size, "%.*s", (int)out.len, out.data);
+    bide__out_done(&out);
+    return found;
+}
+
+static struct broker *open_with(const struct queue_place *p, bool create,
+                                bool consume, int *ret_status, char *error)
+{
+    struct broker_conf conf = BROKER_CONF_INIT;
+    struct broker *b = NULL;
+
+    conf.url = p->broker;
+    conf.queue = p->queue;
+    conf.create = create;
+    conf.consume = consume;
+    *ret_status = broker_open(&b, &conf, error);
+    return *ret_status == 0 ? b : NULL;
+}
+
+static struct broker *refuse(const char *command, const char *why)
+{
+    complain(command, "%s", why);
+    return NULL;
+}
+
+/* The broker with its queue; `error` says why not. */
+static struct broker *open_new(struct queue_place *p, const char *command,
+                               enum place_use use)
+{
+    char error[BROKER_ERROR], close[BROKER_ERROR];
+    struct names names = { .wanted = p->queue };
+    int status;
+    struct broker *b = open_with(p, true, use == PLACE_CONSUME, &status, error);
+
+    if (!b)
+        return refuse(command, error);
+    snprintf(p->made, sizeof p->made, "%s", p->queue);
+    if (b->kind->queues)
+        b->kind->queues(b, note_name, &names);
+    if (is_close(&names, close, sizeof close))
+        fprintf(stderr, "bide %s: the queue `%s` is new; %s\n", command,
+                p->queue, close);
+    for (int i = 0; i < names.n; i++)
+        free(names.list[i]);
+    return b;
+}
+
+struct broker *place_open(struct queue_place *p, const char *command,
+                          enum place_use use)
+{
+    char error[BROKER_ERROR];
+    int status;
+    struct broker *b =
+        open_with(p, false, use == PLACE_CONSUME, &status, error);
+
+    if (b)
+        return b;
+    if (use == PLACE_LOOK || status != BROKER_REFUSED)
+        return refuse(command, error);
+    if (use == PLACE_CONSUME && !p->create && strstr(error, "did you mean"))
+        return refuse(command, error);
+    return open_new(p, command, use);
+}

@@ -1,0 +1,52 @@
+/* bide worker, bide enqueue: which queue, at which broker.
+ *
+ *     struct queue_place place = QUEUE_PLACE_INIT;
+ *     struct broker *b = place_open(&place, "worker", PLACE_LOOK);
+ *     if (!b)
+ *         return 2;                             // it has said why
+ *     ...
+ *     broker_close(b);
+ */
+#ifndef BIDE_CMD_WORKER_PLACE_H
+#define BIDE_CMD_WORKER_PLACE_H
+
+#include <stdbool.h>
+
+#include "queue/broker.h"
+
+struct queue_place {
+    const char *broker; /* URL; NULL: SQLite in the state folder */
+    const char *queue;
+    bool create;        /* although a similar name exists */
+    char made[QUEUE_NAME_MAX + 1]; /* the queue, if it was made now */
+};
+
+#define QUEUE_PLACE_INIT                                                       \
+    {                                                                          \
+        .queue = "default"                                                     \
+    }
+
+#define PLACE_FLAGS                                                            \
+    { "queue", 'q', "NAME", "which queue (default)" },                         \
+    {                                                                          \
+        "broker", 'b', "URL",                                                  \
+            "where it is: sqlite:FILE; without it, SQLite in the folder for "  \
+            "the state of programs"                                            \
+    }
+
+/* Takes a flag if it is one of PLACE_FLAGS: 1 taken, 0 not one of these, -1 an
+ * error, and *ret_expected says what was expected. */
+int place_flag(struct queue_place *p, const char *name, const char *argument,
+               const char **ret_expected);
+
+enum place_use {
+    PLACE_LOOK,    /* the queue must exist */
+    PLACE_PUT,     /* made if missing; a note, if the name is close to another */
+    PLACE_CONSUME  /* made if missing, unless the name is close to another */
+};
+
+/* NULL: it was printed why, and the exit code is EXIT_USAGE. */
+struct broker *place_open(struct queue_place *p, const char *command,
+                          enum place_use use);
+
+#endif

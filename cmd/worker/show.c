@@ -1,0 +1,191 @@
+/* bide worker show: one message, with all that is known about it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/date.h"
+#include "cmd/common/flags.h"
+#include "cmd/common/output.h"
+#include "cmd/worker/look.h"
+#include "cmd/worker/place.h"
+
+static const struct flag flag_list[] = {
+    PLACE_FLAGS,
+    { "body", 0, NULL, "print the body and nothing else" },
+    { NULL, 0, NULL, NULL },
+};
+
+static const struct flags flags = {
+    "bide worker show [options] ID",
+    "Shows one message: its state, its attempts and their errors, its body, and "
+    "of a dead one why it died and the last output of the handler. The beginning "
+    "of an id is enough, if no other begins like this.",
+    flag_list,
+    "Exit codes: 0, 1 there is no such message, or several, 2 an error in the "
+    "arguments, no such queue, or no broker.\n\n"
+    "Examples:\n"
+    "  bide worker show 7f3a\n"
+    "  bide worker show --body 7f3a > letter.txt",
+};
+
+struct look {
+    struct queue_place place;
+    const char *id;
+    bool body;    /* only */
+    int seen;
+    bool exact;   /* an id that is this one, not only begins like it */
+    bool print;
+};
+
+static const char *take(void *ctx, const char *name, const char *argument)
+{
+    struct look *l = ctx;
+    const char *expected = NULL;
+    int taken = place_flag(&l->place, name, argument, &expected);
+
+    if (taken == 0)
+        l->body = true;
+    return taken < 0 ? expected : NULL;
+}
+
+/* Whether a terminal could take it for more than a character: controls, and those
+ * of UTF-8 from U+0080 to U+009F, of which the second byte is told. */
+static bool is_control(const unsigned char *data, size_t i)
+{
+    return data[i] < ' ' || data[i] == 127 ||
+           (data[i] < 0xa0 && data[i] >= 0x80 && i > 0 && data[i - 1] == 0xc2);
+}
+
+/* What a terminal should not get is escaped. */
+static void print_bytes(const unsigned char *data, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (is_control(data, i) && data[i] != '\n' && data[i] != '\t')
+            printf("\\x%02x", data[i]);
+        else
+            putchar(data[i]);
+    }
+    if (len && data[len - 1] != '\n')
+        putchar('\n');
+}
+
+/* On one line: it must not pass for others. */
+static void print_attribute(const struct queue_attribute *a)
+{
+    const unsigned char *value = (const unsigned char *)a->value;
+
+    printf("%-11s %s=", "attribute", a->name);
+    for (size_t i = 0; value[i]; i++) {
+        if (is_control(value, i))
+            printf("\\x%02x", value[i]);
+        else
+            putchar(value[i]);
+    }
+    putchar('\n');
+}
+
+static void print_time(const char *name, int64_t ms)
+{
+    char when[BIDE__DATE_TEXT];
+
+    printf("%-11s %sZ\n", name, bide__date_text(ms > 0 ? ms / 1000 : 0, when));
+}
+
+static void print_all(const struct broker_row *row)
+{
+    static const char *const states[] = { "waiting", "waiting behind its key",
+                                          "later", "running", "dead" };
+    const struct queue_message *m = row->message;
+
+    printf("%-11s %s\n%-11s %s\n", "id", m->id, "state", states[row->state]);
+    if (*m->key)
+        printf("%-11s %s\n", "key", m->key);
+    if (m->priority)
+        printf("%-11s %d\n", "priority", m->priority);
+    print_time("queued", m->queued_ms);
+    if (row->state != BROKER_IS_DEAD)
+        print_time("due", m->due_ms);
+    printf("%-11s %u\n%-11s %u\n", "attempts", m->attempt, "deliveries",
+           m->deliveries);
+    if (m->deaths)
+        printf("%-11s %u\n", "deaths", m->deaths);
+    if (row->state == BROKER_IS_DEAD) {
+        print_time("died", row->died_ms);
+        printf("%-11s %s\n%-11s %s\n", "reason", row->reason, "class", row->cls);
+    }
+    for (size_t i = 0; i < m->n_attributes; i++)
+        print_attribute(&m->attributes[i]);
+    if (*m->errors)
+        printf("\nerrors: when, attempt, what\n%s", m->errors);
+    if (row->tail_len) {
+        printf("\nlast output of the handler\n");
+        print_bytes(row->tail, row->tail_len);
+    }
+    printf("\nbody, %zu bytes\n", m->body_len);
+    print_bytes(m->body, m->body_len);
+}
+
+static bool visit(void *arg, const struct broker_row *row)
+{
+    struct look *l = arg;
+    bool exact = strcmp(row->message->id, l->id) == 0;
+
+    if (!l->print) {
+        l->seen++;
+        l->exact = l->exact || exact;
+        return true;
+    }
+    if (l->exact && !exact)
+        return true;
+    if (l->body)
+        fwrite(row->message->body, 1, row->message->body_len, stdout);
+    else
+        print_all(row);
+    return true;
+}
+
+static int each(struct broker *b, struct look *l)
+{
+    struct broker_filter f = { .id = l->id };
+    int status = b->kind->each(b, &f, visit, l);
+
+    f.dead = true;
+    return status == 0 ? b->kind->each(b, &f, visit, l) : status;
+}
+
+static int show(struct broker *b, struct look *l)
+{
+    if (each(b, l) != 0)
+        return complain("worker", "%s", b->error);
+    if (l->seen == 0 || (l->seen > 1 && !l->exact)) {
+        if (l->seen)
+            complain("worker", "%d messages begin with `%s`: expected one",
+                     l->seen, l->id);
+        else
+            complain("worker", "no message in %s is `%s`, or begins like that",
+                     b->queue, l->id);
+        return EXIT_FINDINGS;
+    }
+    l->print = true;
+    return each(b, l) == 0 ? EXIT_OK : complain("worker", "%s", b->error);
+}
+
+int worker_show(int argc, char **argv, const struct queue_place *place)
+{
+    struct look l = { .place = *place };
+    int first, rc = flags_parse(&flags, argc, argv, take, &l, &first);
+
+    if (rc >= 0)
+        return rc;
+    if (argc - first != 1)
+        return complain("worker", "show: expected the id of one message");
+    l.id = argv[first];
+    if (!queue_id_ok(l.id))
+        return complain("worker", "show: expected an id: 1 to 200 bytes, none "
+                                  "of them a control character");
+    struct broker *b = place_open(&l.place, "worker", PLACE_LOOK);
+    if (!b)
+        return EXIT_USAGE;
+    rc = show(b, &l);
+    broker_close(b);
+    return rc;
+}

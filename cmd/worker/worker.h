@@ -1,0 +1,33 @@
+/* bide worker: what was asked for, and whether the queue suits it. */
+#ifndef BIDE_CMD_WORKER_WORKER_H
+#define BIDE_CMD_WORKER_WORKER_H
+
+#include "base/codes.h"
+#include "cmd/common/policy_choice.h"
+#include "cmd/worker/place.h"
+
+struct worker_args {
+    struct queue_place place;
+    struct policy_choice policy;
+    char **command;          /* NULL: none */
+    const char *to;          /* a URL; NULL: none */
+    uint32_t at_once;        /* 0: as it suits the handler */
+    struct bide__codes retry_on, stop_on;
+    int64_t drain_ns, kill_after_ns;
+    const char *admin;       /* an address; NULL: none */
+    bool until_empty, quiet, verbose, json;
+};
+
+/* Runs until it is told to stop. An exit code. */
+int worker_run(struct worker_args *args);
+
+/* What every start checks, and `bide worker check` prints: with `all`, also what is
+ * fine. Whether nothing would be lost. */
+struct broker;
+bool worker_check(struct broker *b, const bide_policy_conf *policy,
+                  uint32_t at_once, bool all);
+
+/* The subcommand `check`: argv[0] is its name. An exit code. */
+int worker_check_command(int argc, char **argv, const struct worker_args *args);
+
+#endif

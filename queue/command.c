@@ -1,0 +1,256 @@
+/* Running a command for a message: on a thread of the pool, from start to end.
+ *
+ *   running --- stop, or its time is up ---> ending (TERM, then KILL to its group)
+ *      |                                         |
+ *      +----------- the command ends ------------+--> over, once its output has ended,
+ *                                                     or LEAVE_NS later; the rest of
+ *                                                     its group is killed
+ */
+#include "queue/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bide/run.h"
+#include "queue/command_env.h"
+#include "queue/command_start.h"
+
+#define LEAVE_NS (1 * BIDE_SECOND) /* for what is left behind and still writes */
+
+/* What a thread keeps: how another one wakes it. */
+struct slot {
+    int wake;
+    char buffer[65536];
+};
+
+struct running {
+    const struct queue_command *c;
+    struct queue_job *job;
+    struct slot *slot;
+    struct command_child child;
+    bool gone, timed_out, stopped;
+    int status;
+    int64_t timeout_at, kill_at, leave_at;
+    size_t passed[2];
+};
+
+static void *slot_new(const struct queue_handler *h)
+{
+    struct slot *s = malloc(sizeof *s);
+
+    (void)h;
+    if (!s)
+        return NULL;
+    s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (s->wake >= 0)
+        return s;
+    free(s);
+    return NULL;
+}
+
+static void slot_free(void *slot)
+{
+    close(((struct slot *)slot)->wake);
+    free(slot);
+}
+
+static void wake(void *slot)
+{
+    const uint64_t one = 1;
+
+    (void)!write(((struct slot *)slot)->wake, &one, sizeof one);
+}
+
+static int64_t later(int64_t now, int64_t by)
+{
+    return by > BIDE_FOREVER - now ? BIDE_FOREVER : now + by;
+}
+
+/* ===== output ===== */
+
+static void pass_on(struct running *r, int which, const char *data, size_t len)
+{
+    static const char cut[] = "\n[bide worker: further output is not shown]\n";
+    size_t most = r->c->pass_max, left = most - r->passed[which];
+
+    if (left == 0)
+        return;
+    (void)!write(1 + which, data, len < left ? len : left);
+    r->passed[which] += len < left ? len : left;
+    if (r->passed[which] == most)
+        (void)!write(1 + which, cut, sizeof cut - 1);
+}
+
+static void read_output(struct running *r, int which)
+{
+    int *fd = &r->child.out[which];
+    ssize_t n = read(*fd, r->slot->buffer, sizeof r->slot->buffer);
+
+    if (n > 0) {
+        queue_job_tail(r->job, r->slot->buffer, (size_t)n);
+        pass_on(r, which, r->slot->buffer, (size_t)n);
+    } else if (n == 0 || (errno != EAGAIN && errno != EINTR)) {
+        close(*fd);
+        *fd = -1;
+    }
+}
+
+/* ===== time and stopping ===== */
+
+static void end_it(struct running *r, int64_t now)
+{
+    if (r->kill_at != BIDE_FOREVER)
+        return;
+    r->kill_at = later(now, r->c->kill_after_ns);
+    kill(-r->child.pid, SIGTERM);
+    kill(-r->child.pid, SIGCONT);
+}
+
+static void watch(struct running *r, int64_t now)
+{
+    int stop = atomic_load(&r->job->stop);
+
+    if (stop != QUEUE_GO_ON && !r->gone) {
+        r->stopped = true;
+        end_it(r, now);
+        if (stop == QUEUE_STOP_NOW)
+            r->kill_at = now;
+    }
+    if (!r->gone && now >= r->timeout_at) {
+        r->timed_out = true;
+        r->timeout_at = BIDE_FOREVER;
+        end_it(r, now);
+    }
+    if (!r->gone && now >= r->kill_at)
+        kill(-r->child.pid, SIGKILL);
+}
+
+static int wait_ms(const struct running *r, int64_t now)
+{
+    int64_t at = r->gone ? r->leave_at : r->timeout_at;
+
+    if (!r->gone && r->kill_at < at)
+        at = r->kill_at > now ? r->kill_at : now + 100 * BIDE_MILLISECOND;
+    if (at == BIDE_FOREVER)
+        return -1;
+    int64_t ms = at > now ? (at - now) / BIDE_MILLISECOND + 1 : 0;
+    return ms < 1000000 ? (int)ms : 1000000;
+}
+
+static void wait_for_something(struct running *r)
+{
+    struct pollfd p[4] = {
+        { r->child.out[0], POLLIN, 0 },
+        { r->child.out[1], POLLIN, 0 },
+        { r->gone ? -1 : r->child.pidfd, POLLIN, 0 },
+        { r->slot->wake, POLLIN, 0 },
+    };
+    uint64_t n;
+
+    if (poll(p, 4, wait_ms(r, bide_now_ns())) <= 0)
+        return;
+    for (int i = 0; i < 2; i++)
+        if (p[i].revents)
+            read_output(r, i);
+    if (p[3].revents)
+        (void)!read(r->slot->wake, &n, sizeof n);
+    if (p[2].revents && waitpid(r->child.pid, &r->status, WNOHANG) > 0) {
+        r->gone = true;
+        r->leave_at = later(bide_now_ns(), LEAVE_NS);
+    }
+}
+
+static bool over(const struct running *r)
+{
+    return r->gone && ((r->child.out[0] < 0 && r->child.out[1] < 0) ||
+                       bide_now_ns() >= r->leave_at);
+}
+
+/* ===== what it came to ===== */
+
+static bide_class class_of(const struct queue_command *c, int code)
+{
+    if (c->stop_on.has[code])
+        return BIDE_PERMANENT;
+    if (c->retry_on.has[code])
+        return BIDE_TRANSIENT;
+    if (c->retry_on.given || code == QUEUE_EXIT_PERMANENT)
+        return BIDE_PERMANENT;
+    return BIDE_TRANSIENT;
+}
+
+static void judge(struct running *r)
+{
+    struct queue_job *job = r->job;
+    int status = r->status;
+    bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+
+    job->out = (bide_outcome){ .cls = BIDE_SUCCESS };
+    if (good) {
+        snprintf(job->text, sizeof job->text, "exit 0");
+    } else if (r->stopped) {
+        job->out.cls = BIDE_IGNORED;
+        snprintf(job->text, sizeof job->text, "stopped");
+    } else if (r->timed_out) {
+        job->out = (bide_outcome){ .cls = BIDE_TRANSIENT,
+                                   .fault = BIDE_FAULT_TIMEOUT };
+        snprintf(job->text, sizeof job->text, "timeout");
+    } else if (WIFSIGNALED(status)) {
+        job->out.cls = BIDE_TRANSIENT;
+        snprintf(job->text, sizeof job->text, "signal %s",
+                 sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status))
+                                                : "unknown");
+    } else {
+        job->out.cls = class_of(r->c, WEXITSTATUS(status));
+        snprintf(job->text, sizeof job->text, "exit %d", WEXITSTATUS(status));
+    }
+}
+
+static void not_started(struct queue_job *job, const char *what, int err)
+{
+    job->out = (bide_outcome){ .cls = BIDE_TRANSIENT,
+                               .fault = BIDE_FAULT_LOCAL,
+                               .not_processed = true };
+    snprintf(job->text, sizeof job->text, "cannot start %s: %s", what,
+             strerror(err));
+}
+
+static void run(const struct queue_handler *h, void *slot,
+                struct queue_job *job)
+{
+    struct running r = { .c = (const struct queue_command *)h,
+                         .job = job,
+                         .slot = slot,
+                         .kill_at = BIDE_FOREVER,
+                         .leave_at = BIDE_FOREVER };
+    struct bide__out memory = { 0 };
+    char **env = queue_command_env(&memory, job);
+    int err = ENOMEM;
+
+    if (env)
+        err = command_start(&r.child, r.c->argv, env, r.c->mask,
+                            job->message->body, job->message->body_len);
+    bide__out_done(&memory);
+    if (err) {
+        not_started(job, r.c->argv[0], err);
+        return;
+    }
+    r.timeout_at = later(bide_now_ns(), job->timeout_ns);
+    while (!over(&r)) {
+        watch(&r, bide_now_ns());
+        wait_for_something(&r);
+    }
+    command_clean_up(&r.child);
+    judge(&r);
+}
+
+const struct queue_handler_kind queue_command_kind = {
+    .slot_new = slot_new, .slot_free = slot_free, .run = run, .wake = wake,
+};

@@ -1,0 +1,155 @@
+/* Listing a queue by pages, and making live messages of dead ones. */
+#include "queue/postgresql/look.h"
+
+#include <string.h>
+
+#include "queue/postgresql/put.h"
+#include "queue/postgresql/session.h"
+
+enum { PAGE = 100 };
+
+/* A page behind a number. $3: dead ones. $4, $5: an id, and whether one that
+ * begins like this is meant. $6: a reason. $7, $8: when. */
+static const char page_sql[] =
+    "SELECT " PGQ_COLUMNS
+    ", m.state, m.due > now(), coalesce(m.reason, ''), coalesce(m.class, ''), "
+    "coalesce(m.tail, ''), coalesce((extract(epoch FROM m.died) * 1000)::bigint, "
+    "0) FROM bide_queue.message m WHERE m.queue = $1 AND m.number > $2 AND "
+    "(m.state = 2) = $3 AND ($4 = '' OR m.id = $4 OR ($5 AND "
+    "starts_with(m.id, $4))) AND ($6 = '' OR m.reason = $6) AND "
+    "(extract(epoch FROM coalesce(m.died, m.queued)) * 1000)::bigint >= $7 AND "
+    "(extract(epoch FROM coalesce(m.died, m.queued)) * 1000)::bigint < $8 "
+    "ORDER BY m.number LIMIT $9";
+enum {
+    STATE = PGQ_MORE,
+    LATER,
+    REASON,
+    CLASS,
+    TAIL,
+    DIED
+};
+
+static enum broker_state state_of(const PGresult *r, int row)
+{
+    switch (pg_int(r, row, STATE)) {
+    case 1:
+        return BROKER_IS_RUNNING;
+    case 2:
+        return BROKER_IS_DEAD;
+    default:
+        break;
+    }
+    if (pg_int(r, row, LATER))
+        return BROKER_IS_LATER;
+    return pg_int(r, row, STATE) == 3 ? BROKER_IS_HELD : BROKER_IS_WAITING;
+}
+
+static int page(struct pg_broker *q, const struct broker_filter *f,
+                int64_t behind, bool begins, size_t most, PGresult **ret)
+{
+    struct pg_args *args = pgq_args(q);
+
+    pg_arg_text(args, q->b.queue);
+    pg_arg_i64(args, behind);
+    pg_arg_bool(args, f->dead);
+    pg_arg_text(args, f->id ? f->id : "");
+    pg_arg_bool(args, begins);
+    pg_arg_text(args, f->reason && f->dead ? f->reason : "");
+    pg_arg_i64(args, f->since_ms);
+    pg_arg_i64(args, f->until_ms ? f->until_ms : INT64_MAX);
+    pg_arg_i64(args, (int64_t)most);
+    return pgq_run_long(q, page_sql, ret);
+}
+
+/* 1: enough. */
+static int tell(struct pg_broker *q, const PGresult *r, int row, broker_each *fn,
+                void *arg)
+{
+    struct queue_message *m = pgq_message(r, row);
+
+    if (!m)
+        return broker_fail(&q->b, BROKER_NO_MEMORY, "out of memory");
+    bool more = fn(arg, &(struct broker_row){
+                            .message = m,
+                            .state = state_of(r, row),
+                            .now_ms = pg_int(r, row, PGQ_NOW),
+                            .reason = PQgetvalue(r, row, REASON),
+                            .cls = PQgetvalue(r, row, CLASS),
+                            .tail = PQgetvalue(r, row, TAIL),
+                            .tail_len = (size_t)PQgetlength(r, row, TAIL),
+                            .died_ms = pg_int(r, row, DIED) });
+    queue_message_free(m);
+    return more ? 0 : 1;
+}
+
+/* The one with this id, or else the only one that begins like it. */
+static int each_named(struct pg_broker *q, const struct broker_filter *f,
+                      broker_each *fn, void *arg)
+{
+    PGresult *r;
+    int status = page(q, f, 0, false, 1, &r);
+
+    if (status == 0 && PQntuples(r) == 0) {
+        PQclear(r);
+        status = page(q, f, 0, true, 2, &r);
+    }
+    if (status != 0)
+        return status;
+    if (PQntuples(r) == 1)
+        status = tell(q, r, 0, fn, arg);
+    PQclear(r);
+    return status < 0 ? status : 0;
+}
+
+int pgq_each(struct broker *b, const struct broker_filter *f, broker_each *fn,
+             void *arg)
+{
+    struct pg_broker *q = (struct pg_broker *)b;
+    size_t left = f->most ? f->most : SIZE_MAX;
+    int64_t behind = 0;
+    int status = pgq_ready(q);
+
+    if (status == 0 && f->id && *f->id)
+        return each_named(q, f, fn, arg);
+    while (status == 0 && left > 0) {
+        PGresult *r;
+        size_t most = left < PAGE ? left : PAGE;
+        status = page(q, f, behind, false, most, &r);
+        if (status != 0)
+            break;
+        int rows = PQntuples(r);
+        for (int i = 0; i < rows && status == 0; i++)
+            status = tell(q, r, i, fn, arg);
+        if (rows > 0)
+            behind = pg_int(r, rows - 1, PGQ_NUMBER);
+        PQclear(r);
+        if (rows < (int)most)
+            break;
+        left -= (size_t)rows;
+    }
+    return status < 0 ? status : 0;
+}
+
+int pgq_redrive(struct broker *b, const char *const *ids, size_t n,
+                bool fresh_key, size_t *ret_n)
+{
+    struct pg_broker *q = (struct pg_broker *)b;
+    PGresult *r;
+    int status = pgq_ready(q);
+
+    if (status != 0)
+        return status;
+    struct pg_args *args = pgq_args(q);
+    pg_arg_text(args, b->queue);
+    pg_array_begin(args, PG_TEXT, n);
+    for (size_t i = 0; i < n; i++)
+        pg_element_bytes(args, ids[i], strlen(ids[i]));
+    pg_arg_end(args);
+    pg_arg_bool(args, fresh_key);
+    status = pgq_run(q, "SELECT bide_queue.redrive($1, $2, $3)", &r);
+    if (status != 0)
+        return status;
+    *ret_n = (size_t)pg_int(r, 0, 0);
+    PQclear(r);
+    return 0;
+}

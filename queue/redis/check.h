@@ -1,0 +1,10 @@
+/* queue/redis/check.h: the server's settings against what a queue needs. */
+#ifndef BIDE_QUEUE_REDIS_CHECK_H
+#define BIDE_QUEUE_REDIS_CHECK_H
+
+#include "queue/broker.h"
+
+int rq_check(struct broker *b, const struct broker_plan *plan,
+             broker_finding *fn, void *arg);
+
+#endif

@@ -1,0 +1,264 @@
+/* The queue in a SQLite file: opening, closing, and its table of verbs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/suggest.h"
+#include "bide/policy.h"
+#include "queue/broker.h"
+#include "queue/sqlite/bell.h"
+#include "queue/sqlite/clock.h"
+#include "queue/sqlite/db.h"
+#include "queue/sqlite/deliver.h"
+#include "queue/sqlite/look.h"
+#include "queue/sqlite/put.h"
+#include "queue/sqlite/workers.h"
+
+enum {
+    VERSION = 1,
+    APPLICATION = 0x62696465, /* "bide", in the file's header */
+    BUSY_MS = 10 * 1000
+};
+
+static int pragma_number(struct sqlite_broker *s, const char *sql, int *ret)
+{
+    sqlite3_stmt *q = NULL;
+
+    if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK)
+        return db_failed(s);
+    int rc = sqlite3_step(q);
+    if (rc == SQLITE_ROW)
+        *ret = sqlite3_column_int(q, 0);
+    sqlite3_finalize(q);
+    return rc == SQLITE_ROW ? 0 : db_failed(s);
+}
+
+/* Of several that open a new file at once, one makes the tables. */
+static int make_tables(struct sqlite_broker *s, bool create)
+{
+    int version = 0, tables = 0, application = 0;
+    int status = pragma_number(s, "PRAGMA user_version", &version);
+
+    if (status == 0)
+        status = pragma_number(s, "SELECT count(*) FROM sqlite_master", &tables);
+    if (status == 0)
+        status = pragma_number(s, "PRAGMA application_id", &application);
+    if (status != 0 || (version == VERSION && application == APPLICATION))
+        return status;
+    if (version != 0 || tables != 0)
+        return broker_fail(&s->b, BROKER_REFUSED,
+                           "%s: is the file of another program or version",
+                           s->path);
+    if (!create)
+        return broker_fail(&s->b, BROKER_REFUSED, "%s: has no queue", s->path);
+    if (sqlite3_exec(s->db, sql_schema, NULL, NULL, NULL) != SQLITE_OK ||
+        sqlite3_exec(s->db,
+                     "PRAGMA user_version = 1;"
+                     "PRAGMA application_id = 0x62696465",
+                     NULL, NULL, NULL) != SQLITE_OK)
+        return db_failed(s);
+    return 0;
+}
+
+enum { MOST_NAMES = 64 };
+
+struct names {
+    char *list[MOST_NAMES + 1];
+    int n;
+};
+
+static void add_name(void *arg, const char *name)
+{
+    struct names *n = arg;
+
+    if (n->n < MOST_NAMES && (n->list[n->n] = strdup(name)))
+        n->n++;
+}
+
+static int no_such_queue(struct sqlite_broker *s)
+{
+    struct names names = { .n = 0 };
+    struct bide__out out = { 0 };
+
+    look_queues(&s->b, add_name, &names);
+    if (names.n == 0)
+        bide__out_text(&out, "nothing was ever queued there");
+    else
+        bide__suggest(&out, s->b.queue, (const char *const *)names.list);
+    int status = broker_fail(&s->b, BROKER_REFUSED,
+                             "there is no queue `%s` in %s%s%.*s", s->b.queue,
+                             s->path, out.len ? "; " : "", (int)out.len,
+                             out.data ? out.data : "");
+    bide__out_done(&out);
+    for (int i = 0; i < names.n; i++)
+        free(names.list[i]);
+    return status;
+}
+
+static int find_queue(struct sqlite_broker *s, bool create)
+{
+    sqlite3_stmt *q = create ? db_statement(s, SQL_ADD_QUEUE) : NULL;
+    int status = 0;
+
+    if (create) {
+        if (!q)
+            return db_failed(s);
+        sqlite3_bind_text(q, 1, s->b.queue, -1, SQLITE_STATIC);
+        if ((status = db_run(s, q)) != 0)
+            return status;
+    }
+    if (!(q = db_statement(s, SQL_FIND_QUEUE)))
+        return db_failed(s);
+    sqlite3_bind_text(q, 1, s->b.queue, -1, SQLITE_STATIC);
+    int rc = sqlite3_step(q);
+    if (rc == SQLITE_ROW)
+        s->queue = sqlite3_column_int64(q, 0);
+    sqlite3_reset(q);
+    if (rc == SQLITE_ROW)
+        return 0;
+    if (rc != SQLITE_DONE)
+        return db_failed(s);
+    return no_such_queue(s);
+}
+
+static int set_up(struct sqlite_broker *s, const struct broker_conf *conf)
+{
+    int status;
+
+    sqlite3_busy_timeout(s->db, BUSY_MS);
+    sqlite3_extended_result_codes(s->db, 1);
+    if (sqlite3_exec(s->db,
+                     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
+                     NULL, NULL, NULL) != SQLITE_OK)
+        return db_failed(s);
+    if ((status = db_enter(s)) != 0)
+        return status;
+    status = make_tables(s, conf->create);
+    if (status == 0)
+        status = clock_open(s);
+    if (status == 0)
+        status = find_queue(s, conf->create);
+    return db_leave(s, status);
+}
+
+/* With mode 0600 from its beginning: SQLite gives its other files the same. */
+static int make_file(struct sqlite_broker *s, bool create)
+{
+    int fd = open(s->path, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0600);
+
+    if (fd < 0)
+        return broker_fail(&s->b, BROKER_REFUSED, "%s: %s", s->path,
+                           errno == ENOENT && !create
+                               ? "no such file: nothing was ever queued there"
+                               : strerror(errno));
+    close(fd);
+    return 0;
+}
+
+static void close_all(struct broker *b)
+{
+    struct sqlite_broker *s = (struct sqlite_broker *)b;
+
+    if (s->db)
+        workers_leave(s);
+    for (int i = 0; i < N_SQL; i++)
+        sqlite3_finalize(s->statements[i]);
+    sqlite3_close_v2(s->db);
+    bell_close(s);
+    if (s->locks >= 0)
+        close(s->locks);
+    free(s->path);
+    free(s);
+}
+
+static int open_file(struct broker **ret, const struct broker_conf *conf,
+                     char *error)
+{
+    struct sqlite_broker *s = calloc(1, sizeof *s);
+    const char *path = strchr(conf->url, ':') + 1;
+    int status;
+
+    if (!s || !(s->path = strdup(path))) {
+        free(s);
+        snprintf(error, BROKER_ERROR, "out of memory");
+        return BROKER_NO_MEMORY;
+    }
+    s->b.traits = (struct broker_traits){ .max_body = 16 << 20,
+                                          .max_delay_ns = BIDE_FOREVER,
+                                          .has_priorities = true,
+                                          .has_keys = true,
+                                          .embedded = true };
+    snprintf(s->b.queue, sizeof s->b.queue, "%s", conf->queue);
+    s->locks = s->bell = s->ear = -1;
+    s->max_deaths = conf->max_deaths;
+    s->lease_ns = conf->lease_ns;
+    s->ageing_ns = conf->ageing_ns;
+    s->clock_ns = conf->clock_ns;
+    s->clock_arg = conf->clock_arg;
+    status = make_file(s, conf->create);
+    if (status == 0 &&
+        sqlite3_open_v2(s->path, &s->db,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
+                            SQLITE_OPEN_PRIVATECACHE,
+                        NULL) != SQLITE_OK)
+        status = db_failed(s);
+    if (status == 0)
+        status = set_up(s, conf);
+    if (status != 0) {
+        snprintf(error, BROKER_ERROR, "%s", s->b.error);
+        close_all(&s->b);
+        return status;
+    }
+    bell_open(s, conf->consume);
+    *ret = &s->b;
+    return 0;
+}
+
+/* The schedule cannot lose anything here; what can be wrong is the disk. */
+static int check(struct broker *b, const struct broker_plan *plan,
+                 broker_finding *fn, void *arg)
+{
+    struct sqlite_broker *s = (struct sqlite_broker *)b;
+    sqlite3_stmt *q = NULL;
+    char found[BROKER_ERROR];
+
+    (void)plan;
+    if (sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &q, NULL) !=
+        SQLITE_OK)
+        return db_failed(s);
+    int rc = sqlite3_step(q);
+    const char *text = rc == SQLITE_ROW
+                           ? (const char *)sqlite3_column_text(q, 0)
+                           : sqlite3_errmsg(s->db);
+    bool fine = rc == SQLITE_ROW && text && strcmp(text, "ok") == 0;
+    snprintf(found, sizeof found, "%s: %s", s->path,
+             fine ? "the database is intact" : text ? text : "unreadable");
+    sqlite3_finalize(q);
+    fn(arg, fine ? BROKER_FINE : BROKER_LOSS, found,
+       fine ? "" : "restore the file, or read it with `sqlite3 FILE .recover`");
+    return 0;
+}
+
+const struct broker_kind broker_sqlite = {
+    .name = "sqlite",
+    .open = open_file,
+    .close = close_all,
+    .put = rows_put,
+    .take = rows_take,
+    .beat = workers_beat,
+    .settle = rows_settle,
+    .rescue = workers_rescue,
+    .begin = db_begin,
+    .commit = db_commit,
+    .wait_fd = bell_fd,
+    .woken = bell_heard,
+    .counts = look_counts,
+    .each = look_each,
+    .redrive = look_redrive,
+    .check = check,
+    .queues = look_queues,
+};

@@ -1,0 +1,95 @@
+/* The engine's decision, in the terms of a queue. */
+#include "queue/verdict.h"
+
+#include "bide/policy.h"
+
+bool queue_outcome_is_down(const bide_outcome *out)
+{
+    return bide_outcome_unreached(out) || out->cls == BIDE_THROTTLED ||
+           out->cls == BIDE_OVERLOADED || out->refused ||
+           (out->fault == BIDE_FAULT_LOCAL && out->not_processed);
+}
+
+static struct queue_verdict again(int64_t delay_ns, bool counts)
+{
+    return (struct queue_verdict){ .how = BROKER_AGAIN,
+                                   .counts = counts,
+                                   .delay_ns = delay_ns };
+}
+
+/* The wait that the engine drew, or was asked for, whatever it decided then. */
+static int64_t wait_of(const bide_call *call, const bide_decision *d,
+                       const bide_outcome *out, int64_t now)
+{
+    bide_verdict v;
+    int64_t wait = 0;
+
+    if (d->action == BIDE_WAIT && d->at_ns != BIDE_FOREVER)
+        return d->at_ns > now ? d->at_ns - now : 0;
+    if (bide_call_verdict(call, &v) == 0)
+        wait = v.wait_ns;
+    return out->hinted && out->hint_ns > wait ? out->hint_ns : wait;
+}
+
+static struct queue_verdict down(struct queue_verdict v, bide_reason reason,
+                                 int64_t not_before)
+{
+    v.down = true;
+    v.reason = reason;
+    v.not_before_ns = not_before;
+    return v;
+}
+
+static struct queue_verdict failed(const bide_call *call,
+                                   const bide_decision *d,
+                                   const bide_outcome *out, bool probe,
+                                   int64_t now)
+{
+    int64_t wait = wait_of(call, d, out, now);
+    bool is_down = queue_outcome_is_down(out);
+
+    if (is_down)
+        return down(again(wait, false),
+                    out->cls == BIDE_THROTTLED    ? BIDE_BECAUSE_LOCAL_THROTTLE
+                    : out->cls == BIDE_OVERLOADED ? BIDE_BECAUSE_SERVER_REFUSED
+                                                  : BIDE_BECAUSE_UNREACHABLE,
+                    out->hinted ? now + out->hint_ns : 0);
+    if (probe && out->cls == BIDE_TRANSIENT)
+        return down(again(wait, false), BIDE_BECAUSE_BREAKER_OPEN,
+                    d->action == BIDE_DONE && d->at_ns != BIDE_FOREVER
+                        ? d->at_ns
+                        : 0);
+    if (d->action == BIDE_WAIT || d->reason == BIDE_BECAUSE_BUDGET ||
+        d->reason == BIDE_BECAUSE_HINT_TOO_LONG)
+        return again(wait, true);
+    if (d->reason == BIDE_BECAUSE_BREAKER_OPEN)
+        return down(again(wait, true), BIDE_BECAUSE_BREAKER_OPEN,
+                    d->at_ns == BIDE_FOREVER ? 0 : d->at_ns);
+    return (struct queue_verdict){ .how = BROKER_DEAD, .counts = true,
+                                   .reason = d->reason };
+}
+
+struct queue_verdict queue_verdict(bide_call *call, const bide_outcome *out,
+                                   bool probe, int64_t now)
+{
+    bide_decision d = bide_call_next(call, now);
+
+    if (out->cls == BIDE_SUCCESS)
+        return (struct queue_verdict){ .how = BROKER_DONE, .counts = true };
+    if (out->cls == BIDE_IGNORED) /* we stopped it: given back */
+        return again(0, false);
+    return failed(call, &d, out, probe, now);
+}
+
+struct queue_verdict queue_verdict_refused(const bide_decision *d, int64_t now)
+{
+    struct queue_verdict v = again(0, false);
+
+    if (d->action == BIDE_DONE && (d->reason == BIDE_BECAUSE_ATTEMPTS ||
+                                   d->reason == BIDE_BECAUSE_DEADLINE))
+        return (struct queue_verdict){ .how = BROKER_DEAD,
+                                       .reason = d->reason };
+    return down(v, d->reason == BIDE_BECAUSE_HELD ? BIDE_BECAUSE_BREAKER_OPEN
+                                                  : d->reason,
+                d->at_ns == BIDE_FOREVER ? now : d->at_ns);
+}

@@ -1,0 +1,40 @@
+/* queue/verdict.h: what becomes of a message after an attempt: the engine's decision,
+ * in the terms of a queue.
+ *
+ *     struct queue_verdict v = queue_verdict(&call, &outcome, probe, now_ns);
+ *     // v.how: done, again in v.delay_ns, or dead because of v.reason
+ *     if (v.down)
+ *         ...                       // the handler is not there: queue/pace.h
+ *
+ * The waits, the limit of attempts and the classes are the engine's. Added here is
+ * only what a queue has and a call has not: an attempt that says nothing about the
+ * message does not count. That is so when nobody was there (refused, cannot start),
+ * when the handler said that it is too much (throttled, overloaded), and when the
+ * breaker let it through only to see whether the handler works again. */
+#ifndef BIDE_QUEUE_VERDICT_H
+#define BIDE_QUEUE_VERDICT_H
+
+#include "bide/call.h"
+#include "queue/broker.h"
+
+struct queue_verdict {
+    enum broker_how how;
+    bool counts;
+    bool down;            /* consumption should pause */
+    int64_t delay_ns;     /* AGAIN */
+    int64_t not_before_ns; /* down: no probe before; 0 */
+    bide_reason reason;   /* DEAD: why; down: why */
+};
+
+/* After the outcome was reported to the call. `probe`: the attempt was made while
+ * consumption was paused. */
+struct queue_verdict queue_verdict(bide_call *call, const bide_outcome *out,
+                                   bool probe, int64_t now);
+
+/* Of a call that was not let through to its first attempt. */
+struct queue_verdict queue_verdict_refused(const bide_decision *d, int64_t now);
+
+/* Whether an outcome says that the handler, not the message, is the trouble. */
+bool queue_outcome_is_down(const bide_outcome *out);
+
+#endif

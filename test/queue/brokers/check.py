@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""check.py SUITE [MODULE]: servers whose settings lose messages are found out, with the
+setting to change; wrong passwords and names are refused, servers that are away are not."""
+import os
+import subprocess
+import sys
+
+import servers
+import tap
+
+PROGRAM = os.path.join(tap.START, sys.argv[1])
+ENV = tap.environment()
+for module in sys.argv[2:]:
+    ENV["BIDE_MODULES"] = os.path.dirname(os.path.join(tap.START, module))
+
+
+def said(url):
+    p = subprocess.run([PROGRAM, url, "check"], env=ENV, stdin=subprocess.DEVNULL,
+                       capture_output=True, text=True, timeout=60)
+    return p.stdout + (f"exit {p.returncode}" if p.returncode else "")
+
+
+def loses(name, text, setting):
+    tap.case(name, "loss: " in text and setting in text, text)
+
+
+def redis():
+    with servers.Redis() as r:
+        loses("redis_in_memory_only_is_loss", said(r.url), "CONFIG SET appendonly yes")
+        tap.case("redis_that_evicts_nothing_is_fine", "maxmemory" not in said(r.url))
+        r.ask("CONFIG SET appendonly yes")
+        loses("redis_everysec_is_loss", said(r.url), "CONFIG SET appendfsync always")
+        r.ask("CONFIG SET appendfsync always")
+        tap.case("redis_that_keeps_everything_is_fine", said(r.url) == "", said(r.url))
+        r.ask("CONFIG SET maxmemory 64mb")
+        r.ask("CONFIG SET maxmemory-policy allkeys-lru")
+        loses("redis_that_evicts_is_loss", said(r.url),
+              "CONFIG SET maxmemory-policy noeviction")
+        r.ask("CONFIG SET maxmemory-policy volatile-lru")
+        tap.case("redis_that_evicts_others_is_fine", said(r.url) == "", said(r.url))
+        r.ask("XGROUP CREATE default somebody 0 MKSTREAM")
+        tap.case("redis_other_groups_are_named", "somebody" in said(r.url), said(r.url))
+        r.ask("CONFIG SET requirepass secret")
+        tap.case("redis_without_password_is_refused", said(r.url).startswith("refused"),
+                 said(r.url))
+        url = r.url
+    tap.case("redis_that_is_away_is_down", said(url).startswith("down"), said(url))
+
+
+def postgresql():
+    with servers.Postgres() as p:
+        p.wait()
+        loses("postgresql_without_fsync_is_loss", said(p.url), "fsync = on")
+        p.sql("ALTER TABLE bide_queue.message SET UNLOGGED")
+        loses("postgresql_unlogged_table_is_loss", said(p.url),
+              "ALTER TABLE bide_queue.message SET LOGGED")
+        p.sql("ALTER TABLE bide_queue.message SET LOGGED")
+        p.sql("UPDATE bide_queue.about SET version = 9")
+        tap.case("postgresql_newer_schema_is_refused", "version 9" in said(p.url),
+                 said(p.url))
+        p.sql("UPDATE bide_queue.about SET version = 1")
+        p.sql("CREATE ROLE nobody LOGIN")
+        other = p.url.replace("bide@", "nobody@")
+        tap.case("postgresql_without_rights_names_the_grant",
+                 said(other).startswith("refused") and "GRANT" in said(other), said(other))
+        other = p.url.replace("bide@", "nosuch@")
+        tap.case("postgresql_unknown_user_is_refused", said(other).startswith("refused"),
+                 said(other))
+        other = p.url.replace("/postgres?", "/nosuch?")
+        tap.case("postgresql_unknown_database_is_refused",
+                 said(other).startswith("refused"), said(other))
+        url = p.url
+    tap.case("postgresql_that_is_away_is_down", said(url).startswith("down"), said(url))
+
+
+redis()
+if len(sys.argv) > 2:
+    postgresql()
+    with servers.Postgres(durable=True) as safe:
+        safe.wait()
+        tap.case("postgresql_as_it_comes_is_fine", said(safe.url) == "", said(safe.url))
+text = said("mysql://host/db")
+tap.case("unknown_broker_is_refused_with_those_there_are",
+         text.startswith("refused") and "redis" in text and "postgresql" in text, text)
+tap.finish()

@@ -1,0 +1,175 @@
+/* Workers that die, freeze, live long and leave. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/queue/brokers/rig.h"
+#include "test/queue/brokers/rows.h"
+
+void worker_killed_its_message_runs_elsewhere(struct rig *r)
+{
+    struct rig_worker w = rig_worker(r);
+    struct broker *b = rig_open(r);
+
+    rig_put(b, "a");
+    expect(rig_tell(&w, 't', 1) == 1, "it takes one");
+    expect(rig_take_one(b, false) == NULL, "which nobody else gets");
+    rig_kill(&w);
+    struct broker_rescued got = rig_rescue(b, 1);
+    expect(got.messages == 1 && got.dead == 0 && got.workers == 1, "rescued");
+    struct broker_take want = { .most = 4, .retries = 4, .alone = true };
+    struct queue_message *m[4];
+    expect(b->kind->take(b, &want, m) == 0 && want.n == 1, "it is here: %zu",
+           want.n);
+    expect(m[0]->deaths == 1, "a death: %u", m[0]->deaths);
+    expect(m[0]->attempt == 0 && m[0]->deliveries == 2, "no attempt is lost");
+    rig_settle(b, m[0], BROKER_DONE, .ran = true);
+}
+
+void worker_killed_with_several_makes_suspects(struct rig *r)
+{
+    struct rig_worker w = rig_worker(r);
+    struct broker *b = rig_open(r);
+    struct queue_message *m[8];
+    struct broker_take want = { .most = 8, .retries = 8 };
+
+    for (int i = 0; i < 3; i++)
+        rig_put(b, NULL);
+    expect(rig_tell(&w, 't', 3) == 3, "it takes three");
+    rig_kill(&w);
+    rig_rescue(b, 3);
+    expect(b->kind->take(b, &want, m) == 0, "take: %s", b->error);
+    expect(want.n == 0 && want.suspects, "suspects wait, and stay: %zu", want.n);
+    for (int i = 0; i < 3; i++) {
+        want = (struct broker_take){ .most = 8, .retries = 8, .alone = true };
+        expect(b->kind->take(b, &want, m) == 0 && want.n == 1, "one alone: %zu",
+               want.n);
+        expect(m[0]->suspect && m[0]->deaths == 0, "nobody is blamed");
+        if (i == 0) /* it ran, and failed: no longer a suspect */
+            rig_settle(b, m[0], BROKER_AGAIN, .counts = true, .ran = true,
+                       .delay_ns = 2 * RIG_S);
+        else
+            rig_settle(b, m[0], BROKER_DONE, .ran = true);
+    }
+    m[0] = rig_take_one(b, true);
+    expect(!m[0]->suspect, "cleared");
+    rig_settle(b, m[0], BROKER_DONE, .ran = true);
+}
+
+void worker_killed_three_times_by_one_message(struct rig *r)
+{
+    struct broker *b = rig_open(r);
+    struct broker_rescued got = { 0, 0, 0 };
+    struct queue_message *m[4];
+    struct broker_take want = { .most = 4, .retries = 4, .alone = true };
+
+    rig_put(b, "poison");
+    for (int i = 0; i < 3; i++) {
+        struct rig_worker w = rig_worker(r);
+        expect(rig_tell(&w, 't', 1) == 1, "death %d", i + 1);
+        rig_kill(&w);
+        got = rig_rescue(b, 1);
+    }
+    expect(got.dead == 1, "the third kills it");
+    expect(b->kind->take(b, &want, m) == 0 && want.n == 0, "it is gone");
+    struct broker_counts c = rig_counts(b);
+    expect(c.dead == 1 && strcmp(c.dead_by[0].reason, "crashed") == 0,
+           "dead: %s", c.dead_by[0].reason);
+}
+
+void worker_killed_frees_its_keys(struct rig *r)
+{
+    struct rig_worker w = rig_worker(r);
+    struct broker *b = rig_open(r);
+    struct queue_message *m[4];
+
+    if (!b->traits.has_keys)
+        return;
+    r->conf.max_deaths = 1;
+    struct broker *strict = rig_open(r);
+    rig_put(b, "1", .key = "k");
+    rig_put(b, "2", .key = "k");
+    expect(rig_tell(&w, 't', 4) == 1, "it takes the first");
+    rig_kill(&w);
+    rig_rescue(strict, 1); /* one death is enough: crashed */
+    m[0] = rig_take_one(b, true);
+    expect(strcmp(m[0]->id, "2") == 0, "the next one may run: %s", m[0]->id);
+    rig_settle(b, m[0], BROKER_DONE, .ran = true);
+}
+
+static void freeze_past_its_lease(struct rig_worker *w, struct broker *b,
+                                  size_t n)
+{
+    kill(w->pid, SIGSTOP);
+    rig_rescue(b, n);
+    kill(w->pid, SIGCONT);
+}
+
+void worker_frozen_is_fenced_off(struct rig *r)
+{
+    static const char verbs[] = { 'd', 'a', 'x' };
+
+    for (int i = 0; i < 3; i++) {
+        struct rig_worker w = rig_worker(r);
+        struct broker *b = rig_open(r);
+        struct broker_take want = { .most = 4, .retries = 4, .alone = true };
+        struct queue_message *m[4];
+        rig_put(b, "a");
+        expect(rig_tell(&w, 't', 1) == 1, "it takes one");
+        freeze_past_its_lease(&w, b, 1);
+        if (i == 0)
+            expect(rig_tell(&w, 'b', 0) == 1, "its beat says: lost");
+        expect(b->kind->take(b, &want, m) == 0 && want.n == 1,
+               "somebody else has it");
+        expect(rig_tell(&w, verbs[i], 0) == 1, "its late %c is refused",
+               verbs[i]);
+        rig_settle(b, m[0], BROKER_DONE, .ran = true);
+        struct broker_counts c = rig_counts(b);
+        expect(c.waiting + c.later + c.running + c.dead == 0,
+               "and has changed nothing");
+        expect(rig_tell(&w, 't', 1) == 0, "it goes on");
+        rig_put(b, "b");
+        expect(rig_tell(&w, 't', 1) == 1, "with others");
+        expect(rig_tell(&w, 'd', 0) == 0, "that are its own");
+        rig_kill(&w);
+    }
+}
+
+void worker_that_beats_is_left_alone(struct rig *r)
+{
+    struct rig_worker w = rig_worker(r);
+    struct broker *b = rig_open(r);
+    struct broker_rescued got;
+    int64_t end;
+
+    rig_put(b, "long");
+    expect(rig_tell(&w, 't', 1) == 1, "it takes one");
+    end = rig_now() + 3 * r->conf.lease_ns;
+    while (rig_now() < end) {
+        expect(rig_tell(&w, 'b', 0) == 0, "it still has it");
+        expect(b->kind->rescue(b, &got) == 0 && got.messages == 0, "left alone");
+        expect(rig_take_one(b, false) == NULL, "it is not started twice");
+        rig_sleep(50 * RIG_MS);
+    }
+    expect(rig_tell(&w, 'd', 0) == 0, "its own at the end");
+}
+
+void worker_that_leaves_gives_back(struct rig *r)
+{
+    struct rig_worker w = rig_worker(r);
+    struct broker *b = rig_open(r);
+    struct queue_message *m[4];
+
+    rig_put(b, "a");
+    rig_put(b, "b");
+    expect(rig_tell(&w, 't', 2) == 2, "it takes two");
+    expect(rig_tell(&w, 'c', 0) == 0, "and goes");
+    for (int i = 0; i < 2; i++) {
+        m[i] = rig_take_one(b, true);
+        expect(m[i]->attempt == 0 && m[i]->deaths == 0 && !m[i]->suspect,
+               "nobody is blamed, nothing counts");
+    }
+    for (int i = 0; i < 2; i++)
+        rig_settle(b, m[i], BROKER_DONE, .ran = true);
+}

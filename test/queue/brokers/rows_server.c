@@ -1,0 +1,162 @@
+/* A server that is killed or frozen, and messages that others wrote. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/queue/brokers/rig.h"
+#include "test/queue/brokers/rows.h"
+
+/* Calls take() until it works; it must within 10 s of the server's return. */
+static struct queue_message *take_again(struct broker *b, int64_t back_ns)
+{
+    struct broker_take want = { .most = 1, .retries = 1, .alone = true };
+    struct queue_message *m = NULL;
+
+    for (;;) {
+        int status = b->kind->take(b, &want, &m);
+        if (status == 0 && want.n == 1)
+            return m;
+        expect(status == 0 || status == BROKER_DOWN, "down, not %d: %s", status,
+               b->error);
+        expect(rig_now() - back_ns < PATIENCE_NS, "it is back: %s", b->error);
+        rig_sleep(100 * RIG_MS);
+    }
+}
+
+void server_killed_keeps_what_it_confirmed(struct rig *r)
+{
+    struct broker *b;
+    struct queue_message *m[4];
+
+    if (!r->has_server)
+        return;
+    b = rig_open(r);
+    rig_put(b, "w");
+    rig_put(b, "l", .delay_ns = 3600 * RIG_S);
+    rig_put(b, "x", .priority = 5);
+    rig_settle(b, rig_take_one(b, true), BROKER_DEAD, .ran = true,
+               .reason = "permanent", .cls = "permanent");
+    rig_put(b, "y", .priority = 5);
+    rig_settle(b, rig_take_one(b, true), BROKER_AGAIN, .counts = true,
+               .ran = true, .delay_ns = 3600 * RIG_S, .error = "exit 1");
+    rig_ask("crash");
+    struct broker_take want = { .most = 1, .retries = 1 };
+    expect(b->kind->take(b, &want, m) == BROKER_DOWN, "it is down");
+    rig_ask("start");
+    m[0] = take_again(b, rig_now());
+    expect(strcmp(m[0]->id, "w") == 0, "it waits: %s", m[0]->id);
+    rig_settle(b, m[0], BROKER_DONE, .ran = true);
+    struct broker_counts c = rig_counts(b);
+    expect(c.later == 2 && c.dead == 1 && c.running == 0, "later %d, dead %d",
+           (int)c.later, (int)c.dead);
+}
+
+void server_killed_running_ones_settle_after(struct rig *r)
+{
+    struct broker *b;
+
+    if (!r->has_server)
+        return;
+    r->conf.lease_ns = 60 * RIG_S;
+    b = rig_open(r);
+    rig_put(b, "a");
+    rig_put(b, "b");
+    struct queue_message *m = rig_take_one(b, true);
+    rig_ask("crash");
+    rig_ask("start");
+    struct queue_message *n = take_again(b, rig_now());
+    expect(strcmp(m->id, n->id) != 0, "the other one: a delivery outlives it");
+    expect(b->kind->beat(b, &m, 1) == 0 && !m->lost, "it is ours: %s", b->error);
+    rig_settle(b, m, BROKER_DONE, .ran = true);
+    rig_settle(b, n, BROKER_DONE, .ran = true);
+    expect(rig_counts(b).running == 0, "nothing is left");
+}
+
+void server_frozen_answers_down_in_time(struct rig *r)
+{
+    struct broker *b;
+
+    if (!r->has_server)
+        return;
+    b = rig_open(r);
+    rig_put(b, "a");
+    rig_ask("freeze");
+    int64_t begun = rig_now();
+    struct broker_put p = { .id = "b" };
+    int status = b->kind->put(b, &p, 1);
+    int64_t took = rig_now() - begun;
+    rig_ask("thaw");
+    expect(status == BROKER_DOWN, "down, not %d", status);
+    expect(took < 20 * RIG_S, "it took %lld ms", (long long)(took / RIG_MS));
+    struct queue_message *m = take_again(b, rig_now());
+    rig_settle(b, m, BROKER_DONE, .ran = true);
+}
+
+/* The server takes it after we have given up: nobody knows that this worker has
+ * it, and it must come back although the worker lives. */
+void server_frozen_take_is_not_lost(struct rig *r)
+{
+    struct broker *b;
+    struct queue_message *m = NULL;
+    struct broker_take want = { .most = 1, .retries = 1 };
+
+    if (!r->has_server)
+        return;
+    r->conf.lease_ns = 600 * RIG_S;
+    b = rig_open(r);
+    rig_put(b, "a");
+    rig_settle(b, rig_take_one(b, true), BROKER_AGAIN, .ran = true);
+    rig_ask("freeze");
+    int status = b->kind->take(b, &want, &m);
+    rig_ask("thaw");
+    expect(status == BROKER_DOWN, "down, not %d", status);
+    int64_t end = rig_now() + PATIENCE_NS;
+    while (b->kind->take(b, &want, &m) != 0 || want.n == 0) {
+        expect(rig_now() < end, "it comes back");
+        (void)b->kind->beat(b, NULL, 0);
+        rig_sleep(200 * RIG_MS);
+    }
+    expect(m->deaths == 0 && m->attempt == 0, "nobody is to blame");
+    rig_settle(b, m, BROKER_DONE, .ran = true);
+}
+
+/* Written by hand, with the server's own client: run.py says what. */
+void foreign_messages_are_handled(struct rig *r)
+{
+    struct broker *b;
+    bool plain = false, full = false, odd = false;
+
+    if (!r->has_server)
+        return;
+    b = rig_open(r);
+    rig_ask("foreign %s", r->queue);
+    for (int i = 0; i < 3; i++) {
+        struct queue_message *m = rig_take_one(b, true);
+        expect(queue_id_ok(m->id), "an id in form: %s", m->id);
+        if (m->body_len == 5 && memcmp(m->body, "plain", 5) == 0)
+            plain = true;
+        if (strcmp(m->id, "foreign-7") == 0) {
+            expect(m->body_len == 4 && memcmp(m->body, "full", 4) == 0, "body");
+            expect(strcmp(m->key, "customer") == 0, "key: %s", m->key);
+            expect(m->n_attributes == 1 &&
+                       strcmp(m->attributes[0].name, "type") == 0 &&
+                       strcmp(m->attributes[0].value, "email") == 0,
+                   "attributes: %zu", m->n_attributes);
+            full = true;
+        }
+        if (m->body_len == 3 && memcmp(m->body, "odd", 3) == 0) {
+            for (size_t j = 0; j < m->n_attributes; j++)
+                odd |= strcmp(m->attributes[j].name, "an_odd_name_") == 0 &&
+                       strcmp(m->attributes[j].value, "7") == 0;
+            expect(odd, "its attribute is brought into form");
+        }
+        if (i == 1) { /* also one that fails lives on */
+            rig_settle(b, m, BROKER_AGAIN, .counts = true, .ran = true);
+            m = rig_take_one(b, true);
+        }
+        rig_settle(b, m, BROKER_DONE, .ran = true);
+    }
+    struct broker_counts c = rig_counts(b);
+    expect(c.waiting + c.running + c.later + c.dead == 0, "all are done");
+    expect(plain && full && odd, "all three came: %d %d %d", plain, full, odd);
+}

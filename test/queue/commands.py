@@ -1,0 +1,510 @@
+#!/usr/bin/env python3
+"""commands.py BIDE: `bide enqueue` and `bide worker` as users meet them: every line of
+"two commands", every sentence about bad input, and what a worker does when handlers,
+workers and disks fail. Everything is waited for, nothing is timed tightly."""
+import http.server
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.request
+
+import tap
+
+BIDE = os.path.abspath(sys.argv[1])
+LIMIT = 120  # seconds, for anything
+
+
+class Place:
+    """A folder for the state of one case."""
+
+    def __init__(self):
+        self.dir = tempfile.mkdtemp(prefix="bide-queue-")
+        self.env = tap.environment(XDG_STATE_HOME=self.dir)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def path(self, *names):
+        return os.path.join(self.dir, *names)
+
+    def run(self, *args, text="", **more):
+        p = subprocess.run([BIDE, *args], input=text.encode() if isinstance(text, str)
+                           else text, capture_output=True, timeout=LIMIT, cwd=self.dir,
+                           env={**self.env, **more})
+        return p.returncode, p.stdout.decode(errors="replace"), \
+            p.stderr.decode(errors="replace")
+
+    def start(self, *args, **more):
+        return subprocess.Popen([BIDE, *args], stdin=subprocess.DEVNULL, cwd=self.dir,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env={**self.env, **more})
+
+    def counts(self, queue="default"):
+        code, out, err = self.run("worker", "ls", "--json", "--queue", queue)
+        return json.loads(out) if code == 0 else {"error": err}
+
+    def read(self, name):
+        try:
+            with open(self.path(name), encoding="utf-8", errors="replace") as f:
+                return f.read()
+        except FileNotFoundError:
+            return ""
+
+
+def until(what, limit=LIMIT):
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        if what():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+            return f.read().split()[2] != "Z"
+    except OSError:
+        return False
+
+
+def end(p, number=signal.SIGTERM):
+    """Ends a worker; gives its exit code and what it said."""
+    p.send_signal(number)
+    out, err = p.communicate(timeout=LIMIT)
+    return p.returncode, out.decode(errors="replace"), err.decode(errors="replace")
+
+
+# ===== two commands =====
+
+def two_commands():
+    with Place() as at:
+        code, out, err = at.run("enqueue", "hello")
+        tap.case("enqueue says what it did",
+                 (code, out, err) == (0, "queued 1 in default (1 waiting)\n", ""), out + err)
+        code, out, err = at.run("worker", "-v", "--until-empty", "--at-once", "4", "--",
+                                "sh", "-c", "test $BIDE_ATTEMPT = 2")
+        tap.case("worker says what it did", re.fullmatch(
+            r"bide worker: default: 1 waiting, 4 at once; Ctrl-C drains\n"
+            r"([0-9a-f]{4}) attempt 1 of 15: exit 1, again in \d\.\ds\n"
+            r"\1 attempt 2 of 15: done in \d+ms\n", err) and code == 0, f"{code} {err}")
+        mode = os.stat(at.path("bide", "queue.db")).st_mode & 0o777
+        tap.case("the queue is the user's alone", mode == 0o600, oct(mode))
+
+
+def enqueue_ways():
+    with Place() as at:
+        at.run("enqueue", "--quiet", "argument")
+        at.run("enqueue", text=b"\x00binary\xff\n")
+        code, out, _ = at.run("enqueue", "--lines", text="a\n\nb")
+        tap.case("--lines queues each line, also an empty one",
+                 out == "queued 3 in default (5 waiting)\n", out)
+        at.run("enqueue", text="")
+        code, out, err = at.run("worker", "--until-empty", "--at-once", "1", "--", "sh",
+                                "-c", "od -An -c | tr -d ' \\n'; echo .")
+        got = out.split()
+        tap.case("each body arrives as it is", got == [
+            "argument.", "\\0binary377\\n.", "a.", ".", "b.", "."], repr(got))
+        one = at.run("enqueue", "--id", "x", "1")
+        two = at.run("enqueue", "--id", "x", "2")
+        tap.case("the same id twice is one message", one[0] == two[0] == 0 and
+                 two[1] == "queued 0 in default, 1 was there already (1 waiting)\n", two)
+        code, out, _ = at.run("enqueue", "--delay", "1h", "later")
+        tap.case("--delay is later", "(1 waiting, 1 later)" in out, out)
+        at.run("enqueue", "--queue", "mail", "-a", "content-type=text/plain", "-a",
+               "LD_PRELOAD=/evil", "-k", "alice", "--id", "m 1", "hi")
+        code, out, _ = at.run("worker", "-q", "mail", "--until-empty", "--", "sh", "-c",
+                              "env | grep -E 'BIDE_|LD_PRE' | sort",
+                              BIDE_ATTR_FORGED="1")
+        lines = out.splitlines()
+        tap.case("the environment has the message and nothing forged",
+                 "BIDE_ATTR_CONTENT_TYPE=text/plain" in lines and
+                 "BIDE_ATTR_LD_PRELOAD=/evil" in lines and
+                 "BIDE_IDEMPOTENCY_KEY=mail:m%201" in lines and
+                 "BIDE_MESSAGE_ID=m 1" in lines and "BIDE_MESSAGE_KEY=alice" in lines and
+                 "BIDE_QUEUE=mail" in lines and "BIDE_ATTEMPT=1" in lines and
+                 "BIDE_ATTEMPTS=15" in lines and
+                 not any("FORGED" in li or li.startswith("LD_") for li in lines), out)
+
+
+def exit_codes():
+    with Place() as at:
+        for code, flags, state in (("65", [], "dead"), ("1", [], "later"),
+                                   ("3", ["--stop-on", "3"], "dead"),
+                                   ("4", ["--retry-on", "3"], "dead"),
+                                   ("3", ["--retry-on", "3"], "later")):
+            queue = f"q{code}{len(flags)}{state}"
+            at.run("enqueue", "-q", queue, "x")
+            p = at.start("worker", "-q", queue, *flags, "--", "sh", "-c",
+                         f"echo oops >&2; exit {code}")
+            done = until(lambda: at.counts(queue).get(state) == 1)
+            end(p)
+            tap.case(f"exit {code} {' '.join(flags)}: {state}", done, at.counts(queue))
+        code, out, _ = at.run("worker", "ls", "-q", "q650dead", "--dead", "--json")
+        ident = json.loads(out)["messages"][0]["id"]
+        code, out, _ = at.run("worker", "show", "-q", "q650dead", ident[:6])
+        tap.case("a dead message has reason, class, attempts, errors and output",
+                 all(re.search(w, out) for w in (r"reason +permanent", r"class +permanent",
+                                                 r"attempts +1\n", r"Z 1 exit 65", "oops",
+                                                 r"body, 1 bytes\nx\n")), out)
+        code, _, _ = at.run("worker", "--until-empty", "-q", "q2", "--", "false")
+        at.run("enqueue", "-q", "q3", "x")
+        died, _, _ = at.run("worker", "--until-empty", "-q", "q3", "--", "sh", "-c",
+                            "exit 65")
+        tap.case("--until-empty: 0, or 1 if a message died", (code, died) == (0, 1),
+                 (code, died))
+
+
+# ===== bad input =====
+
+def bad_input():
+    with Place() as at:
+        at.run("enqueue", "x")
+        for args, want in (
+                (("worker", "--queue", "defualt", "--", "true"), "did you mean `default`?"),
+                (("worker", "ls", "--queue", "defualt"), "did you mean `default`?"),
+                (("worker", "--untl-empty", "--", "true"), "--until-empty"),
+                (("worker", "--broker", "foo:bar", "--", "true"), "`foo` is not a broker"),
+                (("worker",), "expected a handler"),
+                (("worker", "--", "no-such-command"), "not found; no message was taken"),
+                (("worker", "--", "/etc/passwd"), "no message was taken"),
+                (("worker", "--to", "ftp://x"), "http://"),
+                (("worker", "--to", "http://x", "--", "true"), "not both"),
+                (("enqueue", "--priority", "10", "x"), "from -9 to 9"),
+                (("enqueue", "--id", "a\nb", "x"), "control character"),
+                (("enqueue", "--queue", "../x", "x"), "letters, digits"),
+                (("enqueue", "a", "b"), "quote it"),
+                (("enqueue", "--broker", "sqlite:/proc/none/x.db", "x"), "/proc/none/x.db")):
+            code, out, err = at.run(*args)
+            tap.case(f"{' '.join(args)}: exit 2, named".replace("\n", "\\n"),
+                     code == 2 and want in err, f"{code} {err}")
+        c = at.counts()
+        tap.case("none of them took a message", c["waiting"] == 1, c)
+        code, _, err = at.run("enqueue", text=b"x" * ((16 << 20) + 1))
+        tap.case("too large: refused with the limit", code == 2 and "16777216" in err, err)
+        code, _, _ = at.run("enqueue", "--id", "large", text=b"x" * (16 << 20))
+        tap.case("the limit itself fits", code == 0, code)
+
+
+def damaged():
+    with Place() as at:
+        at.run("enqueue", "x")
+        with open(at.path("bide", "queue.db"), "r+b") as f:
+            f.write(b"not a database at all")
+        for suffix in ("-wal", "-shm"):
+            if os.path.exists(at.path("bide", "queue.db" + suffix)):
+                os.unlink(at.path("bide", "queue.db" + suffix))
+        before = os.path.getsize(at.path("bide", "queue.db"))
+        code, _, err = at.run("worker", "--until-empty", "--", "true")
+        tap.case("a damaged database is said, and left as it is",
+                 code == 2 and "queue.db" in err and "not" in err and
+                 os.path.getsize(at.path("bide", "queue.db")) == before, f"{code} {err}")
+        os.makedirs(at.path("other"))
+        with sqlite3.connect(at.path("other", "x.db")) as db:
+            db.execute("CREATE TABLE t(x)")
+        db.close()
+        code, _, err = at.run("enqueue", "--broker", "sqlite:other/x.db", "x")
+        tap.case("another program's database is left alone",
+                 code == 2 and "another program" in err, err)
+
+
+# ===== handlers that misbehave =====
+
+def misbehaving():
+    with Place() as at:
+        at.run("enqueue", "x")
+        p = at.start("worker", "--until-empty", "--", "sh", "-c",
+                     "head -c 200000000 /dev/zero | tr '\\0' x; echo the end")
+        out, _ = p.communicate(timeout=LIMIT)
+        tap.case("a flood of output is passed on up to a limit",
+                 p.returncode == 0 and (1 << 20) <= len(out) < (1 << 20) + 1000 and
+                 b"not shown" in out, (p.returncode, len(out)))
+        at.run("enqueue", "x")
+        code, _, _ = at.run("worker", "--until-empty", "--", "sh", "-c",
+                            "sleep 1000 & echo $! > child; exit 0")
+        pid = int(at.read("child"))
+        tap.case("what a handler leaves behind is ended", code == 0 and
+                 until(lambda: not alive(pid)), pid)
+        at.run("enqueue", "x")
+        p = at.start("worker", "-v", "--attempt-timeout", "300ms", "--kill-after", "200ms",
+                     "--", "sh", "-c", "trap '' TERM; sleep 1000 & wait; wait; sleep 1000")
+        done = until(lambda: at.counts().get("later") == 1)
+        code, _, err = end(p)
+        tap.case("one that ignores TERM is killed", done and code == 0 and
+                 "timeout, again in" in err, err)
+
+
+def handler_away():
+    with Place() as at:
+        at.run("enqueue", "--lines", text="".join(f"{i}\n" for i in range(50)))
+        tool = at.path("tool")
+        with open(tool, "w", encoding="utf-8") as f:
+            f.write("#!/bin/sh\necho $BIDE_ATTEMPT >> attempts\n")
+        os.chmod(tool, 0o755)
+        p = at.start("worker", "-v", "--", tool)
+        until(lambda: at.counts()["waiting"] + at.counts()["running"] == 0)
+        os.rename(tool, tool + ".gone")
+        at.run("enqueue", "--lines", text="".join(f"{i}\n" for i in range(50)))
+        time.sleep(3)
+        c = at.counts()
+        tap.case("the handler is gone: nothing dies, all stay in the queue",
+                 c["dead"] == 0 and c["waiting"] + c["later"] + c["running"] == 50, c)
+        os.rename(tool + ".gone", tool)
+        back = until(lambda: at.counts()["waiting"] + at.counts()["later"] +
+                     at.counts()["running"] == 0)
+        code, _, err = end(p)
+        attempts = at.read("attempts").split()
+        tap.case("it is back: all are handled, no attempt was counted",
+                 back and len(attempts) == 100 and set(attempts) == {"1"},
+                 (at.counts(), len(attempts), set(attempts)))
+        tap.case("it says why it pauses, and that it goes on",
+                 "paused: cannot start" in err and "the handler is back" in err, err)
+
+
+class Origin(http.server.BaseHTTPRequestHandler):
+    requests, answer = [], (200, {})
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        Origin.requests.append((self.headers, body))
+        status, fields = Origin.answer
+        self.send_response(status)
+        for name, value in fields.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def over_http():
+    with Place() as at:
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Origin)
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}/jobs"
+        at.run("enqueue", "--id", 'a"b', "-a", "content-type=text/plain", "-a", "x=1",
+               text=b"\0body")
+        Origin.answer = (500, {})
+        p = at.start("worker", "-v", "--base", "10ms", "--to", url)
+        until(lambda: len(Origin.requests) >= 2)
+        Origin.answer = (200, {})
+        done = until(lambda: at.counts()["waiting"] + at.counts()["later"] +
+                     at.counts()["running"] == 0)
+        keys = {h["Idempotency-Key"] for h, _ in Origin.requests}
+        first = Origin.requests[0][0]
+        tap.case("over HTTP: one key on every delivery", done and
+                 keys == {'"default:a%22b"'}, keys)
+        tap.case("over HTTP: body and attributes", Origin.requests[0][1] == b"\0body" and
+                 first["Content-Type"] == "text/plain" and first["X-Bide-Attr-x"] == "1" and
+                 first["X-Bide-Attempt"] == "1; max=15", first)
+        Origin.requests.clear()
+        Origin.answer = (429, {"Retry-After": "2"})
+        at.run("enqueue", "--lines", text="".join(f"{i}\n" for i in range(100)))
+        until(lambda: len(Origin.requests) > 0)
+        time.sleep(1)
+        seen, c = len(Origin.requests), at.counts()
+        tap.case("throttled: consumption pauses, nothing counts",
+                 seen <= 40 and c["dead"] == 0 and
+                 c["waiting"] + c["later"] + c["running"] == 100, (seen, c))
+        Origin.answer = (200, {})
+        done = until(lambda: at.counts()["waiting"] + at.counts()["later"] +
+                     at.counts()["running"] == 0)
+        attempts = {h["X-Bide-Attempt"] for h, _ in Origin.requests}
+        tap.case("no longer throttled: all are handled", done and
+                 attempts == {"1; max=15"}, (at.counts(), attempts))
+        server.shutdown()
+        server.server_close()
+        thread.join()
+        at.run("enqueue", "refused")
+        time.sleep(1)
+        c = at.counts()
+        code, _, err = end(p)
+        tap.case("refused: paused, and not counted", code == 0 and c["dead"] == 0 and
+                 err.count("paused:") >= 2 and "refused" not in str(c), err)
+
+
+# ===== workers that die =====
+
+def killed():
+    with Place() as at:
+        at.run("enqueue", "--lines", text="1\n2\n3\n")
+        slow = ["worker", "-v", "--at-once", "4", "--", "sh", "-c",
+                "echo start $$ >> log; read x; sleep 1000"]
+        p = at.start(*slow)
+        until(lambda: at.read("log").count("start") == 3)
+        p.kill()
+        p.communicate()
+        begun = time.monotonic()
+        q = at.start("worker", "-v", "--", "sh", "-c", "cat >> done; echo >> done")
+        ok = until(lambda: len(at.read("done").split()) == 3)
+        took = time.monotonic() - begun
+        code, _, err = end(q)
+        tap.case("killed with -9: its messages run elsewhere", ok and code == 0 and
+                 "rescued 3 messages" in err, f"{took:.1f} s {err}")
+        pids = [int(n) for n in at.read("log").split() if n.isdigit()]
+        tap.case("its handlers are dead, too", len(pids) == 3 and
+                 until(lambda: not any(map(alive, pids))), pids)
+        at.run("enqueue", "poison")
+        for death in range(3):
+            p = at.start("worker", "--", "sh", "-c",
+                         "kill -9 $PPID; sleep 1000")
+            p.communicate(timeout=LIMIT)
+        q = at.start("worker", "--", "true")
+        dead = until(lambda: at.counts()["dead"] == 1)
+        end(q)
+        c = at.counts()
+        tap.case("a message that kills its worker is dead after three deaths",
+                 dead and c["dead_by_reason"] == {"crashed": 1}, c)
+
+
+def frozen():
+    """Frozen for longer than its lease. The lease is 30 s: the longest case."""
+    with Place() as at:
+        at.run("enqueue", "x")
+        p = at.start("worker", "-v", "--", "sh", "-c", "echo a >> log; sleep 3; echo b >> log")
+        until(lambda: at.read("log").count("a") == 1)
+        p.send_signal(signal.SIGSTOP)
+        q = at.start("worker", "-v", "--", "sh", "-c", "echo c >> log")
+        ok = until(lambda: "c" in at.read("log"))
+        p.send_signal(signal.SIGCONT)
+        ok = ok and until(lambda: at.counts()["running"] == 0)
+        time.sleep(1)
+        _, _, err = end(p)
+        end(q)
+        c = at.counts()
+        tap.case("frozen past its lease: the other one's word stands, its own is refused",
+                 ok and c["waiting"] + c["later"] + c["dead"] + c["running"] == 0 and
+                 "lost to another worker" in err, (c, err))
+
+
+def drained():
+    with Place() as at:
+        at.run("enqueue", "--lines", text="1\n2\n3\n4\n5\n6\n")
+        p = at.start("worker", "-v", "--at-once", "2", "--", "sh", "-c",
+                     "echo s >> log; while ! test -e go; do sleep 0.1; done; echo e >> log")
+        until(lambda: at.read("log").count("s") == 2)
+        p.send_signal(signal.SIGTERM)
+        until(lambda: at.counts()["running"] == 2 and at.counts()["waiting"] == 4)
+        still = p.poll() is None
+        with open(at.path("go"), "w", encoding="utf-8"):
+            pass
+        _, err = p.communicate(timeout=LIMIT)
+        c = at.counts()
+        tap.case("SIGTERM: what runs may end, nothing new is begun", still and
+                 p.returncode == 0 and at.read("log").count("e") == 2 and
+                 c["waiting"] == 4 and c["running"] == 0, (c, err))
+        os.unlink(at.path("go"))
+        p = at.start("worker", "-v", "--at-once", "2", "--drain", "500ms", "--", "sh", "-c",
+                     "echo t >> log; sleep 1000")
+        until(lambda: at.read("log").count("t") == 2)
+        p.send_signal(signal.SIGTERM)
+        _, err = p.communicate(timeout=LIMIT)
+        c = at.counts()
+        tap.case("what does not end is given back, no attempt lost", p.returncode == 0 and
+                 c["waiting"] == 4 and all(m["attempts"] == 0 for m in c["messages"]), c)
+        p = at.start("worker", "-v", "--at-once", "2", "--", "sh", "-c",
+                     "trap '' TERM; echo u >> log; sleep 1000; sleep 1000")
+        until(lambda: at.read("log").count("u") == 2)
+        p.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        p.send_signal(signal.SIGTERM)
+        p.communicate(timeout=20)
+        c = at.counts()
+        tap.case("a second signal: now", p.returncode == 0 and c["waiting"] == 4, c)
+
+
+def redriven():
+    with Place() as at:
+        at.run("enqueue", "--lines", text="".join(f"{i}\n" for i in range(25)))
+        at.run("worker", "--until-empty", "--", "sh", "-c", "exit 65")
+        code, out, _ = at.run("worker", "redrive", "--dry-run")
+        tap.case("redrive --dry-run says how many, and changes nothing",
+                 "25 dead messages would be" in out and at.counts()["dead"] == 25, out)
+        code, _, err = at.run("worker", "redrive")
+        tap.case("redrive without a worker changes nothing",
+                 code == 1 and at.counts()["dead"] == 25 and "start one" in err, err)
+        code, out, _ = at.run("worker", "redrive", "--reason", "attempts")
+        tap.case("redrive by reason", code == 0 and out.startswith("0 dead"), out)
+        p = at.start("worker", "--", "sh", "-c", "exit 65")
+        until(lambda: at.counts()["workers"] == 1)
+        code, out, err = at.run("worker", "redrive", "--rate", "100/s")
+        tap.case("redrive stops after the first ten, if most fail",
+                 code == 1 and "15 stay dead" in err and at.counts()["dead"] == 25,
+                 err + str(at.counts()))
+        end(p)
+        p = at.start("worker", "--", "sh", "-c", "echo $BIDE_IDEMPOTENCY_KEY >> keys")
+        until(lambda: at.counts()["workers"] == 1)
+        code, out, err = at.run("worker", "redrive", "--rate", "100/s", "--fresh-key")
+        done = until(lambda: len(at.read("keys").split()) == 25)
+        end(p)
+        keys = at.read("keys").split()
+        tap.case("redrive brings all back, with fresh keys", code == 0 and done and
+                 out == "brought back 25 in default\n" and len(set(keys)) == 25 and
+                 all(k.endswith(":1") for k in keys), (out, err))
+
+
+def watched():
+    with Place() as at:
+        at.run("enqueue", "--lines", text="1\n2\n3\n")
+        at.run("enqueue", "--delay", "1h", "later")
+        p = at.start("worker", "--admin", "127.0.0.1:0", "--", "sh", "-c",
+                     "read x; test $x != 2 || exit 65")
+        head = p.stderr.readline() + p.stderr.readline()
+        port = int(re.search(rb"port (\d+)", head).group(1))
+
+        def get(path):
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}",
+                                            timeout=LIMIT) as r:
+                    return r.read().decode()
+            except OSError as e:
+                return str(e)
+        ok = until(lambda: 'bide_worker_dead_total{reason="permanent"} 1' in
+                   get("/metrics") and "bide_worker_done_total 2" in get("/metrics") and
+                   'bide_queue_messages{state="later"} 1' in get("/metrics"))
+        metrics = get("/metrics")
+        tap.case("metrics say what was done", ok, metrics)
+        root = os.path.join(tap.HERE, "..", "..", "docs")
+        with open(os.path.join(root, "prometheus", "worker.yml"), encoding="utf-8") as f:
+            alerts = set(re.findall(r"\bbide_(?:queue|worker)_\w+", f.read()))
+        there = set(re.findall(r"^# TYPE (bide_(?:queue|worker)_\w+)", metrics, re.M))
+        with open(os.path.join(root, "metrics.md"), encoding="utf-8") as f:
+            listed = set(re.findall(r"`(bide_(?:queue|worker)_\w+)`", f.read()))
+        tap.case("the alerts and the page name what is there", alerts <= there and
+                 listed == there, (alerts - there, listed ^ there))
+        if shutil.which("promtool"):
+            q = subprocess.run(["promtool", "check", "rules", "worker.yml"], check=False,
+                               cwd=os.path.join(root, "prometheus"), capture_output=True)
+            tap.case("the alerts are valid", q.returncode == 0, q.stderr + q.stdout)
+        tap.case("/healthz is green", "ok" in get("/healthz").lower(), get("/healthz"))
+        end(p)
+
+
+def checked():
+    with Place() as at:
+        at.run("enqueue", "x")
+        code, out, _ = at.run("worker", "check")
+        tap.case("check has no objections to SQLite", code == 0 and "intact" in out, out)
+
+
+CASES = [two_commands, enqueue_ways, exit_codes, bad_input, damaged, misbehaving,
+         handler_away, over_http, killed, drained, redriven, watched, checked]
+if os.environ.get("BIDE_TEST_SLOW"):
+    CASES.append(frozen)
+for each in CASES:
+    if len(sys.argv) < 3 or each.__name__ in sys.argv[2:]:
+        each()
+tap.finish()
