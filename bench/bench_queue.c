@@ -1,0 +1,273 @@
+/* The queue in SQLite, and the worker on it:
+ *
+ *   - messages a second with a C function as the handler, beside a bare loop that takes
+ *     and settles the same batches through the same broker, with the same durability;
+ *   - commands, beside xargs -P;
+ *   - the time from put to the handler, and what an idle worker costs. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bide/policy.h"
+#include "bide/run.h"
+#include "queue/broker.h"
+#include "queue/callback.h"
+#include "queue/command.h"
+#include "queue/worker.h"
+
+static char folder[64];
+
+static void die(const char *why)
+{
+    fprintf(stderr, "bench_queue: %s\n", why);
+    exit(1);
+}
+
+static struct broker *open_queue(const char *name)
+{
+    struct broker_conf conf = BROKER_CONF_INIT;
+    char error[BROKER_ERROR], url[128];
+    struct broker *b;
+
+    snprintf(url, sizeof url, "sqlite:%s/bench.db", folder);
+    conf.url = url;
+    conf.queue = name;
+    conf.consume = true;
+    if (broker_open(&b, &conf, error) != 0)
+        die(error);
+    return b;
+}
+
+static void fill(struct broker *b, int n)
+{
+    static struct broker_put items[1000];
+    char body[100];
+
+    memset(body, 'x', sizeof body);
+    for (int i = 0; i < n;) {
+        int some = n - i < 1000 ? n - i : 1000;
+        for (int j = 0; j < some; j++)
+            items[j] =
+                (struct broker_put){ .body = body, .len = sizeof body };
+        if (b->kind->put(b, items, (size_t)some) != 0)
+            die(b->error);
+        i += some;
+    }
+}
+
+static double since(int64_t begin)
+{
+    return (double)(bide_now_ns() - begin) / 1e9;
+}
+
+/* ===== a bare loop ===== */
+
+static double bare(const char *name, int n, size_t batch)
+{
+    struct broker *b = open_queue(name);
+    struct queue_message *m[128];
+    struct broker_end ends[128];
+    struct broker_take want = { .most = batch, .retries = batch, .alone = true };
+    size_t held = 0;
+
+    fill(b, n);
+    int64_t begin = bide_now_ns();
+    do { /* one commit: what was taken before is done, more is taken */
+        for (size_t i = 0; i < held; i++)
+            ends[i] = (struct broker_end){ .message = m[i], .how = BROKER_DONE };
+        if (b->kind->begin(b) != 0 || b->kind->settle(b, ends, held) != 0)
+            die(b->error);
+        for (size_t i = 0; i < held; i++)
+            queue_message_free(m[i]);
+        if (b->kind->take(b, &want, m) != 0 || b->kind->commit(b) != 0)
+            die(b->error);
+        held = want.n;
+    } while (held > 0);
+    double took = since(begin);
+    broker_close(b);
+    return n / took;
+}
+
+/* ===== the worker ===== */
+
+static bide_outcome nothing(void *ctx, const struct queue_job *job)
+{
+    (void)ctx, (void)job;
+    return (bide_outcome){ .cls = BIDE_SUCCESS };
+}
+
+static bide_dep *new_dep(void)
+{
+    bide_policy_conf conf;
+    bide_dep *dep;
+
+    if (bide_policy_preset(&conf, "queue") < 0 ||
+        bide_dep_new(&dep, "bench", &conf) < 0)
+        die("no dependency");
+    return dep;
+}
+
+static struct queue_worker *new_worker(struct broker *b, bide_dep *dep,
+                                       const struct queue_handler *h,
+                                       uint32_t at_once, uint32_t ahead,
+                                       bool until_empty)
+{
+    static bide_rng_seeded seeded;
+    static bide_rng rng;
+    struct queue_worker_conf conf = QUEUE_WORKER_CONF_INIT;
+
+    rng = bide_rng_seed(&seeded, 1);
+    conf.broker = b;
+    conf.dep = dep;
+    conf.handler = h;
+    conf.at_once = at_once;
+    conf.ahead = ahead;
+    conf.deep = h->kind == &queue_callback_kind;
+    conf.until_empty = until_empty;
+    conf.rng = &rng;
+    struct queue_worker *w = queue_worker_new(&conf);
+    if (!w)
+        die("no worker");
+    return w;
+}
+
+static double with_worker(const char *name, int n, const struct queue_handler *h,
+                          uint32_t at_once, uint32_t ahead)
+{
+    struct broker *b = open_queue(name);
+    bide_dep *dep = new_dep();
+
+    fill(b, n);
+    struct queue_worker *w = new_worker(b, dep, h, at_once, ahead, true);
+    int64_t begin = bide_now_ns();
+    queue_worker_run(w);
+    double took = since(begin);
+    queue_worker_free(w);
+    bide_dep_free(dep);
+    broker_close(b);
+    return n / took;
+}
+
+/* ===== latency, and idleness ===== */
+
+enum { ROUNDS = 200 };
+
+struct heard {
+    _Atomic int n;
+    int64_t took[ROUNDS];
+};
+
+static bide_outcome hear(void *ctx, const struct queue_job *job)
+{
+    struct heard *h = ctx;
+    int64_t sent;
+
+    memcpy(&sent, job->message->body, sizeof sent);
+    h->took[h->n] = bide_now_ns() - sent;
+    h->n++;
+    return (bide_outcome){ .cls = BIDE_SUCCESS };
+}
+
+static void *run_worker(void *w)
+{
+    queue_worker_run(w);
+    return NULL;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static double cpu_seconds(void)
+{
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
+}
+
+static void latency(int rounds, int idle_s)
+{
+    static struct heard heard;
+    struct broker *b = open_queue("latency"), *producer = open_queue("latency");
+    struct queue_callback c = { { &queue_callback_kind }, hear, &heard };
+    bide_dep *dep = new_dep();
+    struct queue_worker *w = new_worker(b, dep, &c.handler, 4, 4, false);
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, run_worker, w);
+    for (int i = 0; i < rounds; i++) {
+        int64_t now = bide_now_ns();
+        struct broker_put p = { .body = &now, .len = sizeof now };
+        if (producer->kind->put(producer, &p, 1) != 0)
+            die(producer->error);
+        while (heard.n == i)
+            usleep(100);
+        usleep(2000);
+    }
+    qsort(heard.took, (size_t)rounds, sizeof heard.took[0], by_size);
+    printf("put to handler      median %.2f ms, p99 %.2f ms (%d messages)\n",
+           (double)heard.took[rounds / 2] / 1e6,
+           (double)heard.took[rounds * 99 / 100] / 1e6, rounds);
+    double before = cpu_seconds();
+    sleep((unsigned)idle_s);
+    printf("idle                %.3f %% of a core (%d s)\n",
+           (cpu_seconds() - before) / idle_s * 100, idle_s);
+    queue_worker_stop(w);
+    pthread_join(thread, NULL);
+    queue_worker_free(w);
+    bide_dep_free(dep);
+    broker_close(producer);
+    broker_close(b);
+}
+
+static double xargs(int n, int places)
+{
+    char command[160];
+
+    snprintf(command, sizeof command,
+             "seq %d | xargs -P %d -n 1 /bin/true", n, places);
+    int64_t begin = bide_now_ns();
+    if (system(command) != 0)
+        die("xargs");
+    return n / since(begin);
+}
+
+int main(int argc, char **argv)
+{
+    bool brief = argc > 1 && strcmp(argv[1], "--brief") == 0;
+    int n = brief ? 5000 : 100000, commands = brief ? 400 : 4000;
+    struct queue_callback c = { { &queue_callback_kind }, nothing, NULL };
+    struct queue_command command = QUEUE_COMMAND_INIT;
+    char program[] = "/bin/true", cleaning[96];
+    char *arguments[] = { program, NULL };
+    const char *tmp = getenv("TMPDIR");
+
+    snprintf(folder, sizeof folder, "%.40s/bide-bench-XXXXXX",
+             tmp ? tmp : "/tmp");
+    if (!mkdtemp(folder))
+        die("no folder");
+    double ten = bare("ten", n / 10, 10), hundred = bare("hundred", n, 100);
+    double worker = with_worker("worker", n, &c.handler, 16, 112);
+    printf("bare, batches of 10   %8.0f messages/s\n", ten);
+    printf("bare, batches of 100  %8.0f messages/s\n", hundred);
+    printf("worker, C function    %8.0f messages/s, %.0f %% of the bare loop\n",
+           worker, worker / hundred * 100);
+    command.argv = arguments;
+    double ours = with_worker("commands", commands, &command.handler, 4, 4);
+    double theirs = xargs(commands, 4);
+    printf("worker, /bin/true     %8.0f commands/s\n", ours);
+    printf("xargs -P 4 /bin/true  %8.0f commands/s; worker %.0f %% of it\n",
+           theirs, ours / theirs * 100);
+    latency(brief ? 50 : ROUNDS, brief ? 2 : 10);
+    snprintf(cleaning, sizeof cleaning, "rm -rf %s", folder);
+    return system(cleaning) != 0;
+}
