@@ -14,8 +14,8 @@ _bide_flags() {
     run)
         echo "--retry-on --stop-on --retry-if --stop-if --until --at-most-once
             --signal --kill-after --foreground --on-retry --on-failure
-            --on-success --stdin --output --key --list --reset --json --log-file
-            --quiet --verbose $_bide_policy_flags --help"
+            --on-success --stdin --output --key --fleet --list --reset --json
+            --log-file --quiet --verbose $_bide_policy_flags --help"
         ;;
     fetch)
         echo "--request --header --data --data-binary --data-raw --data-urlencode
@@ -24,15 +24,24 @@ _bide_flags() {
             --remote-header-name --output-dir --create-dirs --continue-at
             --remote-time --head --include --dump-header --write-out --location
             --fail --user --netrc --proxy --proxy-user --noproxy --unix-socket
-            --resolve --ipv4 --ipv6 --cacert --cert --key --insecure
-            --limit-rate --connect-timeout --stall-timeout --max-time
-            --parallel-max --silent --show-error --verbose --explain --json
-            --log-file --config --hedge --idempotency-key --tell --retry
-            --retry-delay --retry-max-time --retry-connrefused
-            $_bide_policy_flags --help"
+            --resolve --ipv4 --ipv6 --http1.1 --http2 --http2-prior-knowledge
+            --cacert --cert --key --insecure --limit-rate --connect-timeout
+            --stall-timeout --max-time --parallel-max --silent --show-error
+            --verbose --explain --json --log-file --config --hedge
+            --idempotency-key --tell --retry --retry-delay --retry-max-time
+            --retry-connrefused $_bide_policy_flags --help"
         ;;
     proxy)
         echo "--config --check --help"
+        ;;
+    worker)
+        echo "--queue --broker --create --to --at-once --until-empty --retry-on
+            --stop-on --drain --kill-after --admin --quiet --verbose --json
+            $_bide_policy_flags --help"
+        ;;
+    enqueue)
+        echo "--queue --broker --lines --id --key --delay --priority --attribute
+            --quiet --help"
         ;;
     check)
         echo "--json --sarif --quiet --no-lint --capacity --load --p99 --clients
@@ -55,6 +64,9 @@ _bide_flags() {
             --replications --threads --duration --loads --triggers --row --json
             --csv --html --svg --quiet --no-progress --reference --schema
             $_bide_policy_flags --help"
+        ;;
+    store)
+        echo "--config --store --scope --older-than --limit --answer --json --help"
         ;;
     top)
         echo "--once --json --interval --cacert --help"
@@ -207,6 +219,9 @@ _bide_values() {
     sim--svg)
         echo FILE
         ;;
+    store--config | store-c)
+        echo FILE
+        ;;
     top--cacert)
         echo FILE
         ;;
@@ -226,7 +241,7 @@ _bide_values() {
         echo FILE
         ;;
     *--preset)
-        echo "service patient sre aws-standard aws-2026 grpc envoy finagle"
+        echo "service patient queue sre aws-standard aws-2026 grpc envoy finagle"
         ;;
     *--jitter)
         echo "none full equal decorrelated proportional"
@@ -265,6 +280,9 @@ _bide_takes_value() {
         return 0
         ;;
     run--key | run-k)
+        return 0
+        ;;
+    run--fleet)
         return 0
         ;;
     fetch--header | fetch-H)
@@ -339,6 +357,54 @@ _bide_takes_value() {
     fetch--retry-max-time)
         return 0
         ;;
+    worker--queue | worker-q)
+        return 0
+        ;;
+    worker--broker | worker-b)
+        return 0
+        ;;
+    worker--to | worker-t)
+        return 0
+        ;;
+    worker--at-once | worker-n)
+        return 0
+        ;;
+    worker--retry-on)
+        return 0
+        ;;
+    worker--stop-on)
+        return 0
+        ;;
+    worker--drain)
+        return 0
+        ;;
+    worker--kill-after)
+        return 0
+        ;;
+    worker--admin)
+        return 0
+        ;;
+    enqueue--queue | enqueue-q)
+        return 0
+        ;;
+    enqueue--broker | enqueue-b)
+        return 0
+        ;;
+    enqueue--id)
+        return 0
+        ;;
+    enqueue--key | enqueue-k)
+        return 0
+        ;;
+    enqueue--delay | enqueue-d)
+        return 0
+        ;;
+    enqueue--priority | enqueue-p)
+        return 0
+        ;;
+    enqueue--attribute | enqueue-a)
+        return 0
+        ;;
     check--capacity)
         return 0
         ;;
@@ -403,6 +469,18 @@ _bide_takes_value() {
         return 0
         ;;
     sim--row)
+        return 0
+        ;;
+    store--store | store-s)
+        return 0
+        ;;
+    store--scope)
+        return 0
+        ;;
+    store--older-than)
+        return 0
+        ;;
+    store--limit | store-n)
         return 0
         ;;
     top--interval | top-i)
@@ -471,7 +549,7 @@ _bide_run_command() {
 
 _bide() {
     local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}
-    local commands='run fetch proxy check explain schedule replay sim top demo export import help'
+    local commands='run fetch proxy worker enqueue check explain schedule replay sim store top demo export import help'
     local command=${COMP_WORDS[1]} values
 
     COMPREPLY=()
@@ -498,6 +576,8 @@ _bide() {
     elif [ "$command" = sim ]; then
         COMPREPLY=($(compgen -W "$_bide_scenarios stability selftest" -- "$cur")
             $(compgen -f -- "$cur"))
+    elif [ "$command" = store ]; then
+        COMPREPLY=($(compgen -W "ls show purge" -- "$cur"))
     else
         COMPREPLY=($(compgen -f -- "$cur"))
     fi

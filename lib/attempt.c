@@ -218,6 +218,8 @@ static bool pass_breaker(struct bide__call *c, int64_t now,
     struct bide__breaker_env env = breaker_env(c);
     struct bide__transition t = { false, 0, 0 };
     struct bide__pass pass;
+    if (bide__share_refuses_probe(c->dep, now))
+        return false;
     bool in = bide__breaker_enter(&env, now, &pass, &t);
     r->generation = pass.generation;
     r->probe = pass.probe;
@@ -340,7 +342,7 @@ static void tell_breaker(const struct bide__call *c,
     struct bide__pass pass = bide__pass_of(c, r);
     struct bide__transition t = { false, 0, 0 };
     bide__breaker_report(&env, &pass,
-                         c->unreached ? BIDE__NEUTRAL : bide__health_of(out),
+                         bide__is_free(c) ? BIDE__NEUTRAL : bide__health_of(out),
                          took >= c->dep->policy.conf.breaker.slow_ns ||
                              timed_out(out),
                          out->hinted ? out->hint_ns : 0, now, &t);
@@ -391,7 +393,7 @@ static void tell_limits(struct bide__call *c, const struct bide__running *r,
     if (limits->adaptive_throttle && bide__health_of(out) == BIDE__WELL)
         bide__throttle_accepted(c->lane, &c->dep->policy, now);
     else if (limits->adaptive_throttle &&
-             (c->unreached || bide__blames_nobody(out)))
+             (bide__is_free(c) || bide__blames_nobody(out)))
         bide__throttle_forget(c->lane, &c->dep->policy, r->start_ns);
 }
 
@@ -420,13 +422,13 @@ void bide__attempt_end(struct bide__call *c, const struct bide__running *r,
                        const bide_outcome *out, int64_t now)
 {
     int64_t took = bide__elapsed_ns(r->start_ns, now);
-    bool missed = bide__attempt_missed(c, r, out, now);
+    bool is_free = bide__attempt_is_free(c, r, out, now);
     if (!r->paid && hedges_by_quantile(&c->dep->policy))
         atomic_fetch_sub_explicit(&c->lane->running, 1, memory_order_relaxed);
     if (c->dep->policy.conf.breaker.kind != BIDE_BREAKER_OFF)
         tell_breaker(c, r, out, took, now);
     tell_limits(c, r, out, took, now);
-    if (missed) {
+    if (is_free) {
         bide__attempt_discount(c, r, now);
         return;
     }

@@ -71,13 +71,30 @@ struct bide__answer_to_start bide__attempt_ask_gate(struct bide__call *c,
  * in case they all only seem to be there. */
 enum { ELSEWHERE_MOST = 8 };
 
-/* Whether it was the only attempt that runs, and provably reached nobody. */
+/* Whether it was the only attempt that runs. */
+static bool was_alone(const struct bide__call *c, const struct bide__running *r)
+{
+    return c->n_running == 0 && r->attempt == c->attempts;
+}
+
+/* ... and provably reached nobody. */
 static bool reached_nobody(const struct bide__call *c,
                            const struct bide__running *r,
                            const bide_outcome *out)
 {
     return c->dep->policy.gated && bide_outcome_unreached(out) &&
-           c->n_running == 0 && r->attempt == c->attempts;
+           was_alone(c, r);
+}
+
+/* ... and reached a server that did not begin with it. Once: a server that
+ * refuses every stream must not be asked for ever. */
+static bool was_not_begun(const struct bide__call *c,
+                          const struct bide__running *r,
+                          const bide_outcome *out)
+{
+    return out->fault == BIDE_FAULT_REFUSED_STREAM &&
+           out->cls == BIDE_TRANSIENT && out->not_processed && !c->sparing &&
+           was_alone(c, r);
 }
 
 /* Such an attempt does not count: the next one takes its place, with what was
@@ -107,7 +124,7 @@ static void tell_gate(const struct bide__call *c, const struct bide__running *r,
     note_gate(c->dep);
 }
 
-bool bide__attempt_missed(struct bide__call *c, const struct bide__running *r,
+bool bide__attempt_is_free(struct bide__call *c, const struct bide__running *r,
                           const bide_outcome *out, int64_t now)
 {
     c->unreached = reached_nobody(c, r, out);
@@ -115,5 +132,7 @@ bool bide__attempt_missed(struct bide__call *c, const struct bide__running *r,
     if (c->dep->policy.gated &&
         (c->unreached || r->knock || !bide__gate_calm(&c->dep->gate)))
         tell_gate(c, r, out, now);
-    return c->unreached;
+    c->spared = was_not_begun(c, r, out);
+    c->sparing |= c->spared;
+    return bide__is_free(c);
 }

@@ -368,6 +368,23 @@ bool bide__breaker_probe_now(struct bide__breaker *b,
            shift(b, &control, successor(control, BIDE_BREAKER_HALF_OPEN, 0), t);
 }
 
+void bide__breaker_open(const struct bide__breaker_env *env, int64_t now,
+                        struct bide__transition *t)
+{
+    uint64_t control =
+        atomic_load_explicit(&env->breaker->control, memory_order_acquire);
+    if (state_of(control) == BIDE_BREAKER_CLOSED)
+        open_it(env, control, 0, now, t);
+}
+
+void bide__breaker_close(struct bide__breaker *b, struct bide__transition *t)
+{
+    uint64_t control = atomic_load_explicit(&b->control, memory_order_acquire);
+    while (state_of(control) != BIDE_BREAKER_CLOSED &&
+           !shift(b, &control, successor(control, BIDE_BREAKER_CLOSED, 0), t))
+        ;
+}
+
 bool bide__breaker_refuses(const struct bide__breaker *b, bool no_probe,
                            int64_t now)
 {

@@ -162,6 +162,12 @@ bool bide__breaker_starves(const struct bide__breaker *b,
 bool bide__breaker_probe_now(struct bide__breaker *b,
                              struct bide__transition *t);
 
+/* Opens it if it is closed, or closes it if it is not, for a reason that is not
+ * its own: what a fleet has found out. */
+void bide__breaker_open(const struct bide__breaker_env *env, int64_t now,
+                        struct bide__transition *t);
+void bide__breaker_close(struct bide__breaker *b, struct bide__transition *t);
+
 /* Takes the result of an attempt that was let through. `hint_ns` is the wait
  * that the server requested, 0 if none. */
 void bide__breaker_report(const struct bide__breaker_env *env,

@@ -84,8 +84,8 @@ static bool server_refused(struct bide__call *c, int64_t now)
 {
     if (c->cls != BIDE_OVERLOADED && !c->is.refused)
         return false;
-    c->at_ns = c->is.hinted && c->hint_ns > 0 ? bide__add_ns(now, c->hint_ns)
-                                              : 0;
+    int64_t hint = c->is.hinted ? bide__hint_ns(c) : 0;
+    c->at_ns = hint > 0 ? bide__add_ns(now, hint) : 0;
     return true;
 }
 
@@ -115,13 +115,13 @@ static bool no_attempts_left(struct bide__call *c, int64_t now)
 static bool upstream_retries(struct bide__call *c, int64_t now)
 {
     (void)now;
-    return c->is.nested && !c->unreached;
+    return c->is.nested && !bide__is_free(c);
 }
 
 static bool retries_off(struct bide__call *c, int64_t now)
 {
     (void)now;
-    return bide__retries_off(c->dep) && !c->unreached;
+    return bide__retries_off(c->dep) && !bide__is_free(c);
 }
 
 static bool no_hint(struct bide__call *c, int64_t now)
@@ -135,9 +135,9 @@ static bool no_hint(struct bide__call *c, int64_t now)
 /* Too long for this call; the next one may use it. */
 static bool hint_too_long(struct bide__call *c, int64_t now)
 {
-    if (!c->is.hinted || c->hint_ns <= conf_of(c)->retry_after.max_ns)
+    if (!c->is.hinted || bide__hint_ns(c) <= conf_of(c)->retry_after.max_ns)
         return false;
-    c->at_ns = bide__add_ns(now, c->hint_ns);
+    c->at_ns = bide__add_ns(now, bide__hint_ns(c));
     return true;
 }
 
@@ -155,11 +155,11 @@ static bool breaker_open(struct bide__call *c, int64_t now)
                                  now);
 }
 
-/* Near the end, because it is the only one that takes something; an attempt that
- * reached nobody does not pay. */
+/* Near the end, because it is the only one that takes something; what asked for no
+ * work does not pay. */
 static bool no_budget(struct bide__call *c, int64_t now)
 {
-    return !c->is.granted && !c->unreached && !bide__ticket_take(c, now);
+    return !c->is.granted && !bide__is_free(c) && !bide__ticket_take(c, now);
 }
 
 /* Nobody has been there for so long that this is no restart. */
@@ -251,7 +251,7 @@ static void grant(struct bide__call *c, bool pending, int64_t now)
 {
     int64_t at = bide__add_ns(now, c->wait_ns);
     struct bide__counters *counters = &c->dep->counters;
-    if (!hedges(c) && !c->unreached) {
+    if (!hedges(c) && !bide__is_free(c)) {
         bide__histogram_add(&counters->wait_computed, c->value_ns, 1);
         bide__histogram_add(&counters->wait_jittered, c->wait_ns, 1);
     }
@@ -288,7 +288,7 @@ static void wake(struct bide__call *c, int64_t now)
         c->state = BIDE__FAILED; /* to be paid for */
         return;
     }
-    if (!hedges(c) && !c->held && !c->unreached && !c->at_gate)
+    if (!hedges(c) && !c->held && !bide__is_free(c) && !c->at_gate)
         bide__histogram_add(&c->dep->counters.wait_slept,
                             bide__elapsed_ns(c->at_ns - c->wait_ns, now), 1);
     c->state = BIDE__READY;
@@ -430,14 +430,17 @@ static void remember_failure(struct bide__call *c,
 {
     c->is.judged = true;
     c->is.clipped = clipped;
-    c->is.probe = r->probe >= 0 && !c->unreached; /* its place is free again */
-    c->cls = out->cls & 0x1f;
+    /* A probe that was free has left its place, and may be one again. */
+    c->is.probe = r->probe >= 0 && !bide__is_free(c);
+    c->cls = out->cls & 0x7;
     c->fault = out->fault & 0x1f;
     c->conflict = out->conflict;
     c->is.unprocessed = out->not_processed;
     c->is.refused = out->refused;
     c->is.hinted = out->hinted;
     c->hint_ns = out->hint_ns > 0 ? out->hint_ns : 0;
+    if (out->hint_exact)
+        c->hint_ns = ~c->hint_ns;
     c->state = BIDE__FAILED;
 }
 

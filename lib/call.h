@@ -87,7 +87,9 @@ struct __attribute__((may_alias)) bide__call {
     struct bide__traits is;
 
     /* The failure that is being judged, and the wait that was computed. */
-    uint8_t cls : 5;
+    uint8_t cls : 3;
+    uint8_t spared : 1;      /* it was not begun, and costs nothing ... */
+    uint8_t sparing : 1;     /* not of the failure: ... which happens once */
     uint8_t conflict : 1;    /* bide_outcome.conflict */
     uint8_t pending : 1;     /* not of the failure: bide_op.body_pending, and ... */
     uint8_t keyed : 1;       /* ... an Idempotency-Key goes with each attempt.
@@ -107,7 +109,7 @@ struct __attribute__((may_alias)) bide__call {
     struct bide__running running[BIDE__RUNNING_MAX];
 
     union {
-        int64_t hint_ns;
+        int64_t hint_ns;      /* its complement, if the hint is exact */
         uint32_t gate_ticket; /* at_gate: the hint has been heeded by then */
     };
     int64_t value_ns;
@@ -116,8 +118,9 @@ struct __attribute__((may_alias)) bide__call {
     int64_t wait_max_ns;
 };
 
-_Static_assert(BIDE_N_REASONS <= 64 && BIDE_N_FAULTS <= 32,
-               "a reason and a fault must fit their bits");
+_Static_assert(BIDE_N_REASONS <= 64 && BIDE_N_FAULTS <= 32 &&
+                   BIDE_N_CLASSES <= 8,
+               "a reason, a fault and a class must fit their bits");
 
 _Static_assert(sizeof(struct bide__call) <= sizeof(bide_call),
                "bide_call must hold the call");
@@ -182,6 +185,25 @@ static inline bool bide__fits_deadline(const struct bide__call *c,
 {
     int64_t least = c->dep->policy.conf.attempt_min_ns;
     return bide__add_ns(start_ns, least > 0 ? least : 1) <= c->deadline_ns;
+}
+
+/* What the server asked for; and whether it is the wait itself, even if it is
+ * 0. */
+static inline int64_t bide__hint_ns(const struct bide__call *c)
+{
+    return c->hint_ns < 0 ? ~c->hint_ns : c->hint_ns;
+}
+
+static inline bool bide__hint_exact(const struct bide__call *c)
+{
+    return c->is.hinted && c->hint_ns < 0;
+}
+
+/* It did not reach the server, or the server did not begin with it: no work was
+ * asked for. */
+static inline bool bide__is_free(const struct bide__call *c)
+{
+    return c->unreached || c->spared;
 }
 
 /* How many attempts count; and whether this is the first that does. */

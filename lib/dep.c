@@ -370,10 +370,20 @@ int bide_dep_breaker_view_sized(const bide_dep *dep, int64_t now_ns,
     return 0;
 }
 
+static bool shares_budget(const bide_dep *dep)
+{
+    return dep->policy.conf.budget.kind == BIDE_BUDGET_WINDOW &&
+           bide__share_pays(&dep->share);
+}
+
 int64_t bide_dep_budget_left(const bide_dep *dep, int64_t now_ns)
 {
     if (!dep)
         return 0;
+    if (shares_budget(dep)) {
+        struct bide__budget_use u = bide__share_use(dep, bide__clock(now_ns));
+        return u.all > u.spent ? u.all - u.spent : 0;
+    }
     return bide__budget_left(&dep->budget, &dep->policy, dep->lanes,
                              bide__clock(now_ns));
 }
@@ -384,8 +394,10 @@ int bide_dep_budget_view(const bide_dep *dep, int64_t now_ns,
     if (!dep || !ret)
         return BIDE_EINVAL;
     struct bide__budget_use u =
-        bide__budget_use(&dep->budget, &dep->policy, dep->lanes,
-                         bide__clock(now_ns));
+        shares_budget(dep)
+            ? bide__share_use(dep, bide__clock(now_ns))
+            : bide__budget_use(&dep->budget, &dep->policy, dep->lanes,
+                               bide__clock(now_ns));
     bide_budget_kind kind = dep->policy.conf.budget.kind;
     double unit = kind == BIDE_BUDGET_THROTTLE ? 1e6 : 1;
     *ret = (bide_budget_view){ kind, (double)u.spent / unit,

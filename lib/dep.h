@@ -18,6 +18,7 @@
 #include "lib/limit/adaptive.h"
 #include "lib/breaker.h"
 #include "lib/budget/budget.h"
+#include "lib/fleet/share.h"
 #include "lib/gate.h"
 #include "lib/host.h"
 #include "lib/lane.h"
@@ -39,6 +40,7 @@ struct bide_dep {
     void *memory;               /* from the host: all of this is in it */
     uint32_t *fork_mark;        /* NULL if seeded by the caller */
     _Atomic uint64_t seed;
+    _Alignas(64) struct bide__share share; /* of a fleet: this process's own */
 
     /* From here on: shared. */
     _Alignas(64) struct bide__breaker breaker;

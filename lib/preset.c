@@ -1,4 +1,4 @@
-/* The two sets of defaults, and what well-known systems do, as policies.
+/* The three sets of defaults, and what well-known systems do, as policies.
  *
  * Each of the others starts from BIDE_POLICY_CONF_INIT and sets what its system has
  * published. Where a system says nothing, bide's default stays; if it has no
@@ -36,6 +36,26 @@ static void patient(bide_policy_conf *c)
     c->budget.floor_per_s = 10;
     c->when_refused = BIDE_REFUSED_WAIT;
     c->unreachable.wait_ns = 2 * BIDE_MINUTE;
+}
+
+/* The defaults of the queue worker: nobody waits, the message is kept, and what is
+ * wrong may need a person to repair it, who sleeps at night. Waits of 3 s, 9 s, 27 s
+ * ... up to 3.5 h, a quarter more or less: the first is over within 5 s, 15 attempts
+ * take between 17.8 and 24.4 h. Whether the handler is there at all is the worker's
+ * question, which pauses instead of using up attempts (queue/pace.h): so nothing
+ * waits at the gate, and retries have their share of the worker's places instead of
+ * a budget. */
+static void queue(bide_policy_conf *c)
+{
+    c->attempts = 15;
+    c->attempt_timeout_ns = BIDE_FOREVER;
+    c->backoff.jitter = BIDE_JITTER_PROPORTIONAL;
+    c->backoff.spread = 0.25;
+    c->backoff.base_ns = 3 * BIDE_SECOND;
+    c->backoff.factor = 3;
+    c->backoff.cap_ns = 210 * BIDE_MINUTE;
+    c->budget.kind = BIDE_BUDGET_OFF;
+    c->unreachable.wait_ns = 0;
 }
 
 /* ===== other systems ===== */
@@ -211,6 +231,9 @@ static const struct {
       "For commands and downloads: waits of a second and more, over a minute in "
       "all.",
       patient },
+    { "queue",
+      "For queue workers: waits from 3 s to 3.5 h, 15 attempts in about 21 h.",
+      queue },
     { "sre",
       "Google's SRE book: 3 attempts, 10 % retries, adaptive throttling.",
       sre },
@@ -232,7 +255,7 @@ static const struct {
 };
 
 enum { N_PRESETS = sizeof presets / sizeof presets[0] };
-enum { N_OWN = 2 }; /* the first of them */
+enum { N_OWN = 3 }; /* the first of them */
 
 int bide_policy_preset(bide_policy_conf *conf, const char *name)
 {

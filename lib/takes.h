@@ -15,6 +15,7 @@
 #include "bide/policy.h"
 
 #define NS_ms  1e6
+#define NS_s   1e9
 #define NS_h   3600e9
 #define NS_d   86400e9
 #define MAX_NS 9223372036854775807.0

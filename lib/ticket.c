@@ -47,6 +47,19 @@ bool bide__share_spent(const struct bide__call *c, int64_t now)
                                       c->dep->lanes, &after, now);
 }
 
+/* In a fleet the budget of kind window is the fleet's. */
+static bool pay(bide_dep *dep, const struct bide__failure *after, int64_t now,
+                struct bide__ticket *ret)
+{
+    const struct bide__policy *p = &dep->policy;
+    if (p->conf.budget.kind == BIDE_BUDGET_WINDOW &&
+        bide__share_pays(&dep->share))
+        return bide__budget_within_share(&dep->budget, p, dep->lanes, after,
+                                         now) &&
+               bide__share_take(dep, now, ret);
+    return bide__budget_take(&dep->budget, p, dep->lanes, after, now, ret);
+}
+
 bool bide__ticket_take(struct bide__call *c, int64_t now)
 {
     bide_dep *dep = c->dep;
@@ -55,8 +68,7 @@ bool bide__ticket_take(struct bide__call *c, int64_t now)
         return false;
     struct bide__ticket ticket = { 0, 0 };
     struct bide__failure after = failure_of(c);
-    c->is.granted = bide__budget_take(&dep->budget, &dep->policy, dep->lanes,
-                                      &after, now, &ticket);
+    c->is.granted = pay(dep, &after, now, &ticket);
     c->ticket_tick = ticket.tick;
     c->ticket_tokens = ticket.tokens;
     if (hedge && !c->is.granted)

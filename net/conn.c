@@ -9,7 +9,8 @@ void net_conn_shutdown(struct net_conn *c)
 {
     if (c->session)
         c->layer->shutdown(c);
-    shutdown(c->io.fd, SHUT_WR);
+    if (c->io.fd >= 0)
+        shutdown(c->io.fd, SHUT_WR);
 }
 
 static void let_go(struct net_conn *c)
@@ -17,13 +18,19 @@ static void let_go(struct net_conn *c)
     if (c->session)
         c->layer->free(c);
     c->session = NULL;
-    close(c->io.fd);
+    if (c->io.fd >= 0)
+        close(c->io.fd);
     c->io.fd = -1;
+}
+
+static bool is_closed(const struct net_conn *c)
+{
+    return c->io.fd < 0 && !c->session;
 }
 
 void net_conn_close(struct net_conn *c)
 {
-    if (c->io.fd < 0)
+    if (is_closed(c))
         return;
     if (c->session)
         c->layer->shutdown(c);
@@ -33,9 +40,9 @@ void net_conn_close(struct net_conn *c)
 void net_conn_break(struct net_conn *c, bool reset)
 {
     const struct linger at_once = { .l_onoff = 1, .l_linger = 0 };
-    if (c->io.fd < 0)
+    if (is_closed(c))
         return;
-    if (reset)
+    if (reset && c->io.fd >= 0)
         setsockopt(c->io.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     let_go(c);
 }

@@ -13,7 +13,9 @@
  * further read shows.
  *
  * TLS is a table of functions behind one pointer, so that a program without
- * certificates never loads a library for it. Threads: owned. */
+ * certificates never loads a library for it. A stream of HTTP/2 is another such
+ * table (net/stream/stream.h): it has no descriptor, and whatever serves a
+ * request over a connection serves it over a stream. Threads: owned. */
 #ifndef BIDE_NET_CONN_H
 #define BIDE_NET_CONN_H
 

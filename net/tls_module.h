@@ -7,7 +7,7 @@
 #include "net/tls.h"
 
 /* Changes with the table: both come from one build, and this verifies it. */
-enum { NET_TLS_MODULE = 2 };
+enum { NET_TLS_MODULE = 3 };
 
 /* The functions of tls.h. Threads: immutable. */
 struct net_tls_module {
@@ -19,7 +19,9 @@ struct net_tls_module {
                         size_t err_size);
     void (*free)(void *settings);
     int (*accept)(struct net_conn *conn, void *settings);
-    int (*connect)(struct net_conn *conn, void *settings, const char *name);
+    int (*connect)(struct net_conn *conn, void *settings, const char *name,
+                   enum net_tls_offer offer);
+    bool (*is_http2)(struct net_conn *conn);
     const char *(*client_certificate)(struct net_conn *conn);
 };
 

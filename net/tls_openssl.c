@@ -146,7 +146,7 @@ bool bide__tls_use(SSL_CTX *ctx, const char *certificate, const char *key,
     return false;
 }
 
-const unsigned char bide__tls_protocols[] = "\x08http/1.1";
+const unsigned char bide__tls_protocols[] = "\x02h2\x08http/1.1";
 
 static void *client_new(const char *ca, const char *certificate,
                         const char *key, bool verify, char *err, size_t size)
@@ -166,7 +166,6 @@ static void *client_new(const char *ca, const char *certificate,
         return NULL;
     }
     SSL_CTX_set_verify(ctx, verify ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, NULL);
-    SSL_CTX_set_alpn_protos(ctx, bide__tls_protocols, BIDE__TLS_PROTOCOLS);
     return ctx;
 }
 
@@ -217,12 +216,34 @@ static bool set_name(SSL *ssl, const char *name)
            SSL_set1_host(ssl, name) == 1;
 }
 
-static int connect_on(struct net_conn *c, void *settings, const char *name)
+static bool offer_protocols(SSL *ssl, enum net_tls_offer offer)
+{
+    const unsigned char *from = bide__tls_protocols;
+    unsigned n = BIDE__TLS_H2 + BIDE__TLS_HTTP1;
+    if (offer == NET_TLS_HTTP1) {
+        from += BIDE__TLS_H2;
+        n = BIDE__TLS_HTTP1;
+    } else if (offer == NET_TLS_HTTP2) {
+        n = BIDE__TLS_H2;
+    }
+    return SSL_set_alpn_protos(ssl, from, n) == 0;
+}
+
+static bool is_http2(struct net_conn *c)
+{
+    const unsigned char *name;
+    unsigned len;
+    SSL_get0_alpn_selected(ssl_of(c), &name, &len);
+    return len == 2 && memcmp(name, "h2", 2) == 0;
+}
+
+static int connect_on(struct net_conn *c, void *settings, const char *name,
+                      enum net_tls_offer offer)
 {
     SSL *ssl = session_new(c, settings);
     if (!ssl)
         return -1;
-    if (!set_name(ssl, name)) {
+    if (!set_name(ssl, name) || !offer_protocols(ssl, offer)) {
         SSL_free(ssl);
         return -1;
     }
@@ -235,5 +256,5 @@ const struct net_tls_module net_tls_module = {
     NET_TLS_MODULE, bide__tls_server_new,
     client_new,     settings_free,
     accept_on,      connect_on,
-    bide__tls_client_certificate,
+    is_http2,       bide__tls_client_certificate,
 };

@@ -23,7 +23,9 @@ bool bide__tls_use(SSL_CTX *ctx, const char *certificate, const char *key,
 void bide__tls_explain(char *err, size_t size, const char *what,
                        const char *file);
 
-extern const unsigned char bide__tls_protocols[]; /* for ALPN */
-enum { BIDE__TLS_PROTOCOLS = 9 };                 /* bytes of it */
+/* For ALPN: "h2" and "http/1.1", each after its length, in the order of
+ * preference. */
+extern const unsigned char bide__tls_protocols[];
+enum { BIDE__TLS_H2 = 3, BIDE__TLS_HTTP1 = 9 }; /* bytes of each */
 
 #endif

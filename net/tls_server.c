@@ -159,11 +159,11 @@ static int choose_protocol(SSL *ssl, const unsigned char **out,
                            unsigned char *out_len, const unsigned char *in,
                            unsigned in_len, void *arg)
 {
+    const unsigned char *ours = arg;
+    unsigned n = ours == bide__tls_protocols ? BIDE__TLS_H2 : 0;
     unsigned char *chosen;
     (void)ssl;
-    (void)arg;
-    if (SSL_select_next_proto(&chosen, out_len, bide__tls_protocols,
-                              BIDE__TLS_PROTOCOLS, in,
+    if (SSL_select_next_proto(&chosen, out_len, ours, n + BIDE__TLS_HTTP1, in,
                               in_len) != OPENSSL_NPN_NEGOTIATED)
         return SSL_TLSEXT_ERR_ALERT_FATAL;
     *out = chosen;
@@ -201,7 +201,9 @@ static SSL_CTX *pair_new(const struct net_tls_server *conf, size_t i, char *err,
         SSL_CTX_free(ctx);
         return NULL;
     }
-    SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, NULL);
+    const unsigned char *ours =
+        bide__tls_protocols + (conf->http2 ? 0 : BIDE__TLS_H2);
+    SSL_CTX_set_alpn_select_cb(ctx, choose_protocol, (void *)(uintptr_t)ours);
     SSL_CTX_set_session_id_context(ctx, (const unsigned char *)"bide", 4);
     return ctx;
 }

@@ -16,6 +16,7 @@
 #include "proxy/exchange/request.h"
 #include "proxy/exchange/route.h"
 #include "proxy/front/client.h"
+#include "proxy/once/once.h"
 #include "proxy/worker.h"
 
 /* The maximum size of each text in a line, in escaped bytes. */
@@ -152,6 +153,8 @@ static void put_request(struct text *t, const struct exchange *ex)
     put_text(t,
              ",\"path\":", (struct piece){ bytes + req->path, req->path_len },
              PATH_MOST);
+    if (ex->client->is_stream)
+        TEXT_LITERAL(t, ",\"protocol\":\"HTTP/2\"");
     struct piece id;
     id.at = exchange_request_id(ex, &id.len);
     put_text(t, ",\"request_id\":", id, ID_MOST);
@@ -179,6 +182,10 @@ static void put_decisions(struct text *t, const struct exchange *ex)
     if (ex->fallback)
         put_word(t, ",\"fallback\":",
                  fallback_name((enum fallback_kind)ex->fallback));
+    if (ex->grpc && ex->grpc_status >= 0)
+        put_word(t, ",\"grpc_status\":", bide_grpc_name(ex->grpc_status));
+    if (ex->once && ex->once->word)
+        put_word(t, ",\"idempotency\":", ex->once->word);
     if (ex->injected)
         TEXT_LITERAL(t, ",\"injected\":true");
     if (ex->fault)
@@ -238,7 +245,9 @@ static void put_request_line(struct text *t, const struct exchange *ex)
                     PATH_MOST);
     else
         TEXT_LITERAL(t, "*");
-    text_string(t, req->minor ? " HTTP/1.1" : " HTTP/1.0");
+    text_string(t, ex->client->is_stream ? " HTTP/2.0"
+                   : req->minor          ? " HTTP/1.1"
+                                         : " HTTP/1.0");
 }
 
 static void put_field(struct text *t, struct piece p)

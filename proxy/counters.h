@@ -28,6 +28,16 @@ typedef _Atomic(uint64_t) counter;
     X(client_untracked,                                                        \
       "connections not counted by address: the table was full")                \
     X(closed, "connections of clients that have ended")                        \
+    X(http2_clients, "connections of clients that speak HTTP/2")               \
+    X(http2_streams, "streams of theirs, a request each")                      \
+    X(http2_failed, "connections of theirs that were closed with an error")    \
+    X(grpc_ok, "gRPC calls that ended with OK")                                \
+    X(grpc_unavailable, "gRPC calls that ended with UNAVAILABLE")              \
+    X(grpc_deadline_exceeded, "gRPC calls that ended with DEADLINE_EXCEEDED")  \
+    X(grpc_resource_exhausted,                                                 \
+      "gRPC calls that ended with RESOURCE_EXHAUSTED")                         \
+    X(grpc_other, "gRPC calls that ended with another status")                 \
+    X(grpc_no_status, "gRPC calls that ended without a status")                \
     X(requests, "requests whose head was read")                                \
     X(refused, "requests that were not HTTP as it should be")                  \
     X(cancelled, "requests whose client went away")                            \
@@ -50,6 +60,25 @@ typedef _Atomic(uint64_t) counter;
     X(fallback_stale, "stale copies given when a route was given up")          \
     X(fallback_upstream, "good answers of the upstream fallen back on")        \
     X(fallback_missed, "given up, with a fallback that had nothing either")    \
+    X(idempotency_claims, "requests that were the first of their key")         \
+    X(idempotency_waits, "times that a request waited for the store")          \
+    X(idempotency_waited, "microseconds that they waited")                     \
+    X(idempotency_kept, "answers that were kept for their key")                \
+    X(idempotency_replays, "answers given again to a repeated key")            \
+    X(idempotency_released, "keys released: nothing had been done")            \
+    X(idempotency_missing, "requests without the key that they need")          \
+    X(idempotency_invalid, "requests with a key that is none")                 \
+    X(idempotency_mismatch, "requests with the key of another request")        \
+    X(idempotency_in_progress, "requests whose key was in progress")           \
+    X(idempotency_unknown, "requests whose key has an unknown outcome")        \
+    X(idempotency_too_large,                                                   \
+      "requests whose key has an answer that was too large to be kept")        \
+    X(idempotency_down, "requests answered 503: the store was down")           \
+    X(idempotency_full, "requests answered 503: the store was full")           \
+    X(idempotency_passed, "requests let through without the store")            \
+    X(idempotency_detached, "requests that went on without their client")      \
+    X(idempotency_lost, "keys left to their lease: the outcome was lost")      \
+    X(idempotency_unwritten, "answers that the store did not take in time")    \
     X(tunnels, "connections that were upgraded")                               \
     X(bytes_in, "from clients, bodies and heads")                              \
     X(bytes_out, "to clients, bodies and heads")

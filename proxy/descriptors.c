@@ -55,11 +55,22 @@ static struct pool *pool_at(struct worker *w, size_t upstream, unsigned e)
     return &w->generation->upstreams[upstream]->endpoints[e].pools[w->index];
 }
 
+static struct pool *other_at(struct worker *w, size_t upstream, unsigned e)
+{
+    struct pool *p = w->generation->upstreams[upstream]->endpoints[e].others;
+    return p ? &p[w->index] : NULL;
+}
+
 void worker_serve_pools(struct worker *w)
 {
     for (size_t i = 0; i < w->generation->n_upstreams; i++)
         for (unsigned e = 0; e < w->generation->upstreams[i]->n_endpoints; e++)
+        {
+            struct pool *other = other_at(w, i, e);
             pool_serve(pool_at(w, i, e));
+            if (other)
+                pool_serve(other);
+        }
 }
 
 bool worker_ease(struct worker *w)
@@ -67,7 +78,10 @@ bool worker_ease(struct worker *w)
     for (size_t i = 0; i < w->generation->n_upstreams; i++)
         for (unsigned e = 0; e < w->generation->upstreams[i]->n_endpoints;
              e++) {
+            struct pool *other = other_at(w, i, e);
             struct link *l = pool_oldest_idle(pool_at(w, i, e));
+            if (!l && other)
+                l = pool_oldest_idle(other);
             if (!l)
                 continue;
             link_drop(l);

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "config/proxy/conf.h"
+#include "config/store/conf.h"
 #include "net/tls.h"
 #include "proxy/back/carried_totals.h"
 #include "proxy/back/service.h"
 #include "proxy/back/upstream.h"
 #include "proxy/exchange/route.h"
+#include "proxy/once/port.h"
 
 static struct upstream *take_upstream(struct generation *old,
                                       const struct bide__proxy_upstream *c,
@@ -69,6 +71,7 @@ static void generation_free(struct generation *g)
     free(g->routes);
     free(g->fallbacks);
     net_tls_free(g->tls);
+    once_store_unref(g->store);
     bide_config_free(g->owner);
     free(g);
 }
@@ -80,7 +83,8 @@ static bool fill_tls(struct generation *g, char *err, size_t size)
     struct net_tls_pair *pairs = calloc(c->n_certificates + 1, sizeof *pairs);
     struct net_tls_server conf = { .pairs = pairs,
                                    .client_ca = c->client_ca,
-                                   .client_required = c->client_required };
+                                   .client_required = c->client_required,
+                                   .http2 = true };
     if (!pairs)
         return false;
     if (c->certificate)
@@ -113,6 +117,21 @@ static int add_fallback(struct generation *g, size_t i,
     f->has_fallback = true;
     r->fallback = f;
     return 0;
+}
+
+/* Where keys are remembered, if any are accepted. */
+static bool fill_store(struct generation *g, const bide_config *config,
+                       const struct generation *old, char *err, size_t size)
+{
+    static const struct bide__store_settings nowhere = {
+        "memory", false, UINT64_C(1) << 30, 250 * BIDE_MILLISECOND, true
+    };
+    if (!once_is_used(g->conf))
+        return true;
+    g->store = once_store_open(config ? bide__config_store(config) : &nowhere,
+                               g->hooks, old ? old->store : g->hooks->store,
+                               err, size);
+    return g->store != NULL;
 }
 
 static int fill(struct generation *g, unsigned n_workers,
@@ -161,7 +180,8 @@ struct generation *generation_new(const struct bide__proxy_conf *conf,
     g->services = calloc(2 * conf->n_routes + 1, sizeof *g->services);
     g->carried = calloc(2 * conf->n_routes + 1, sizeof *g->carried);
     if (!g->routes || !g->fallbacks || !g->upstreams || !g->services ||
-        !g->carried || fill(g, n_workers, old, err, err_size) < 0) {
+        !g->carried || fill(g, n_workers, old, err, err_size) < 0 ||
+        !fill_store(g, owner, old, err, err_size)) {
         generation_free(g);
         return NULL;
     }

@@ -31,6 +31,7 @@
 #include "proxy/hooks.h"
 
 struct carried_totals;
+struct once_store;
 struct route;
 struct service;
 struct upstream;
@@ -52,6 +53,7 @@ struct generation {
     uint64_t generation; /* from 1 */
     const struct proxy_hooks *hooks;
     void *tls; /* settings for clients; or NULL */
+    struct once_store *store; /* of Idempotency-Keys; NULL: no route has any */
 };
 
 /* Creates a generation, reusing from `old` what did not change; old may be

@@ -12,6 +12,7 @@
 #include "bide/bide.h"
 
 struct dep_memory;
+struct once_store;
 
 /* Threads: immutable. */
 struct proxy_hooks {
@@ -20,8 +21,20 @@ struct proxy_hooks {
      * URL), changed state. NULL: not needed. */
     void (*on_breaker)(void *ctx, const bide_dep *dep, bide_breaker_state from,
                        bide_breaker_state to, int64_t now_ns);
+    /* The dependency of an upstream was made (true), or is about to be freed:
+     * for the fleet that it is in. On any thread. NULL: not needed. */
+    void (*on_dep)(void *fleet, bide_dep *dep, bool made);
+    void *fleet;
     /* Where breakers and budgets outlive the process. NULL: nowhere. */
     struct dep_memory *memory;
+    /* Where keys are remembered, if that was opened already. NULL: it is opened
+     * when a route accepts any. */
+    struct once_store *store;
+    /* The store does not answer, or does again: `why` is then NULL. From its own
+     * thread. NULL: not needed. */
+    void (*on_store)(void *ctx, bool up, const char *why);
+    /* A line of the configuration that would help, once. NULL: not needed. */
+    void (*on_advice)(void *ctx, const char *text);
 };
 
 #endif

@@ -10,6 +10,7 @@
 #include "bide/run.h"
 #include "config/field/same.h"
 #include "config/field/text.h"
+#include "config/fleet/conf.h"
 #include "config/proxy/conf.h"
 #include "net/resolve.h"
 #include "observe/event/sink.h"
@@ -24,6 +25,7 @@
 #include "proxy/front/accept.h"
 #include "proxy/front/per_client.h"
 #include "proxy/generation.h"
+#include "proxy/once/port.h"
 #include "proxy/worker.h"
 
 static unsigned cores(void)
@@ -42,7 +44,8 @@ static int open_worker(struct proxy *p, unsigned i, char *err, size_t err_size)
     struct worker *w = worker_new(p, i, err, err_size);
     if (!w)
         return -1;
-    if (worker_listen(w) && event_open(w, &p->tell) && access_log_follow(w))
+    if (worker_listen(w) && event_open(w, &p->tell) &&
+        access_log_follow(w) && once_follow(w))
         return 0;
     snprintf(err, err_size, "no memory");
     return -1;
@@ -78,6 +81,18 @@ static void bound_stale(struct proxy *p)
     stale_resize(p->stale, kept ? conf->limits.stale_bytes : 0);
 }
 
+/* To close a store may take a moment, which no worker has: what it uses no longer
+ * is held here until the next reload. */
+static void hold_store(struct proxy *p)
+{
+    struct once_store *now = p->generation->store;
+    if (now == p->store)
+        return;
+    once_store_unref(p->store_before);
+    p->store_before = p->store;
+    p->store = once_store_ref(now);
+}
+
 struct proxy *proxy_new(bide_config *config,
                         const struct bide__proxy_conf *conf,
                         const struct proxy_hooks *hooks, char *err,
@@ -103,6 +118,8 @@ struct proxy *proxy_new(bide_config *config,
         proxy_free(p);
         return NULL;
     }
+    p->hooks.store = NULL; /* it is the generation's */
+    hold_store(p);
     bound_stale(p);
     return p;
 }
@@ -184,6 +201,17 @@ static bool differs(const struct proxy *p, const struct bide__proxy_conf *a,
     return workers || bide__fixed_differs(&bide__proxy_table, a, b, path, size);
 }
 
+static bool fleet_differs(const bide_config *a, const bide_config *b, char *path,
+                          size_t size)
+{
+    const struct bide__fleet_settings *was = a ? bide__config_fleet(a) : NULL,
+                                      *is = b ? bide__config_fleet(b) : NULL;
+    snprintf(path, size, "fleet");
+    if (!was || !is)
+        return was != is;
+    return bide__fixed_differs(&bide__fleet_table, was, is, path, size);
+}
+
 /* What is opened may fail, so it is opened before anything changes. */
 int proxy_reload(struct proxy *p, bide_config *config,
                  const struct bide__proxy_conf *conf, char *err,
@@ -192,7 +220,8 @@ int proxy_reload(struct proxy *p, bide_config *config,
     struct generation *old = p->generation; /* nobody else changes it */
     struct listen_sockets *shut = p->sockets;
     char fixed[64];
-    if (differs(p, old->conf, conf, fixed, sizeof fixed)) {
+    if (differs(p, old->conf, conf, fixed, sizeof fixed) ||
+        fleet_differs(old->owner, config, fixed, sizeof fixed)) {
         bool upgrades = old->conf->supervise && conf->supervise;
         snprintf(err, err_size, "%s cannot change while it runs: %srestart",
                  fixed, upgrades ? "upgrade (SIGUSR2) or " : "");
@@ -230,6 +259,7 @@ int proxy_reload(struct proxy *p, bide_config *config,
     listen_sockets_drop_others(p->kept, shut, d);
     generation_unref(old);
     listen_sockets_unref(shut);
+    hold_store(p);
     bound_stale(p);
     send_all(p, WORKER_RELOAD);
     dep_memory_sweep(p->hooks.memory);
@@ -307,6 +337,8 @@ void proxy_free(struct proxy *p)
     bide__sink_free(p->log);
     listen_sockets_unref(p->sockets);
     generation_unref(p->generation);
+    once_store_unref(p->store);
+    once_store_unref(p->store_before);
     stale_free(p->stale);
     free(p->workers);
     per_client_free(p->per_client);

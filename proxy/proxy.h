@@ -28,6 +28,7 @@
 
 struct per_client;
 struct bide__sink;
+struct once_store;
 struct resolver;
 struct stale;
 
@@ -44,6 +45,8 @@ struct proxy {
     struct kept no_kept;           /* used unless another is set */
     size_t n_inherited;            /* of them, from systemd */
     struct stale *stale;           /* copies of responses. Threads: shared */
+    struct once_store *store;      /* of the generation, and the one before: */
+    struct once_store *store_before; /* closed by this thread, which may wait */
     struct resolver *resolver;     /* NULL: not started */
     struct per_client *per_client; /* created when it is first needed */
     unsigned n_started;            /* of them run */
@@ -52,6 +55,7 @@ struct proxy {
     struct pulse pulse;               /* of the workers. Threads: shared */
     struct event_conf tell; /* the observers; set it before the start */
     atomic_bool draining;   /* Threads: shared */
+    atomic_bool advised;    /* on_advice was called; likewise */
 };
 
 /* Creates a proxy, and listens; then owns `config`. NULL and why. */

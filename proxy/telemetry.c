@@ -20,8 +20,9 @@
 #include "proxy/exchange/route.h"
 #include "proxy/exchange/stale.h"
 #include "proxy/generation.h"
+#include "proxy/once/port.h"
 
-enum { OWN_VALUES = 20, RELOAD_PATIENCE_S = 5 };
+enum { OWN_VALUES = 32, RELOAD_PATIENCE_S = 5 };
 
 enum {
 #define X(name, help) COUNTER_##name,
@@ -68,9 +69,13 @@ static void look_at(struct bide__observed_endpoint *to, struct endpoint *e)
     to->retries = sums.retries;
     to->failures = sums.failures;
     for (unsigned w = 0; w < e->upstream->n_workers; w++) {
-        to->in_flight += gauged(&e->pools[w].in_flight);
+        to->in_flight += pools_in_flight(e, w);
         to->connections += gauged(&e->pools[w].n_links);
         to->idle += gauged(&e->pools[w].n_idle);
+        if (!e->others)
+            continue;
+        to->connections += gauged(&e->others[w].n_links);
+        to->idle += gauged(&e->others[w].n_idle);
     }
 }
 
@@ -236,6 +241,38 @@ static void list_stale(struct held *h, const struct proxy *p)
         "memory used by these copies, out of limits.stale");
 }
 
+/* Records of Idempotency-Keys, where there are any. */
+static void list_store(struct held *h)
+{
+    const struct once_store *s = h->generation->store;
+    bide_store_stats stats;
+
+    if (!s || bide_store_stats_get(s->store, &stats) < 0)
+        return;
+    add(h, BIDE__VALUE_GAUGE, "bide_store_up", stats.up ? 1 : 0,
+        "whether the store of idempotency records answers");
+    add(h, BIDE__VALUE_GAUGE, "bide_store_records", (double)stats.records,
+        "idempotency records kept");
+    add(h, BIDE__VALUE_GAUGE, "bide_store_bytes", (double)stats.bytes,
+        "room that they take");
+    add(h, BIDE__VALUE_GAUGE, "bide_store_limit_bytes",
+        (double)stats.limit_bytes, "room that there is for them");
+    add(h, BIDE__VALUE_GAUGE, "bide_store_oldest_seconds",
+        (double)stats.oldest_ns / 1e9, "age of the oldest record");
+    add(h, BIDE__VALUE_GAUGE, "bide_store_owed", (double)stats.owed,
+        "answers and releases that are still to be written");
+    add(h, BIDE__VALUE_COUNTER, "bide_store_operations_total",
+        (double)stats.operations, "operations that the store answered");
+    add(h, BIDE__VALUE_COUNTER, "bide_store_commits_total",
+        (double)stats.commits, "commits that they shared");
+    add(h, BIDE__VALUE_COUNTER, "bide_store_down_total", (double)stats.down,
+        "operations that the store did not answer in time");
+    add(h, BIDE__VALUE_COUNTER, "bide_store_dropped_total",
+        (double)stats.dropped, "answers and releases that were given up");
+    add(h, BIDE__VALUE_COUNTER, "bide_store_swept_total", (double)stats.swept,
+        "records removed after they had expired");
+}
+
 /* Telemetry about telemetry itself. */
 static void list_own(struct held *h, const struct proxy_telemetry *t)
 {
@@ -293,6 +330,7 @@ static const struct bide__observed *hold(void *ctx)
     list_logs(h, t);
     list_faults(h);
     list_stale(h, t->proxy);
+    list_store(h);
     list_own(h, t);
     return &h->list;
 }

@@ -23,8 +23,10 @@
 #include "proxy/front/accept.h"
 #include "proxy/front/client.h"
 #include "proxy/front/client_address.h"
+#include "proxy/front/client_http2.h"
 #include "proxy/front/client_limits.h"
 #include "proxy/generation.h"
+#include "proxy/once/port.h"
 #include "proxy/proxy.h"
 
 enum {
@@ -35,12 +37,26 @@ enum {
 
 /* ===== beginning ===== */
 
+static void init_pools(struct endpoint *e, struct worker *w)
+{
+    pool_init(&e->pools[w->index], w);
+    if (e->others)
+        pool_init(&e->others[w->index], w);
+}
+
+static void retire_endpoint(struct endpoint *e, const struct worker *w)
+{
+    pool_retire(&e->pools[w->index]);
+    if (e->others)
+        pool_retire(&e->others[w->index]);
+}
+
 static void attach_pools(struct worker *w)
 {
     struct generation *g = w->generation;
     for (size_t i = 0; i < g->n_upstreams; i++)
         for (unsigned e = 0; e < g->upstreams[i]->n_endpoints; e++)
-            pool_init(&g->upstreams[i]->endpoints[e].pools[w->index], w);
+            init_pools(&g->upstreams[i]->endpoints[e], w);
 }
 
 static bool generation_begin(struct worker *w)
@@ -75,6 +91,23 @@ static void set_conf(struct worker *w)
         w->bufs.max_taken = w->conf->limits.memory_bytes / n / w->bufs.size;
 }
 
+struct http2_conf worker_http2(const struct worker *w)
+{
+    const struct bide__proxy_http2 *c = &w->conf->http2;
+    struct http2_conf conf = HTTP2_CONF_INIT;
+    conf.streams = c->streams;
+    conf.window = c->window_bytes;
+    conf.connection_window = c->connection_window_bytes;
+    conf.resets = c->resets;
+    conf.resets_per_s = c->resets / 10;
+    conf.errors_per_min = c->errors;
+    conf.control = c->control;
+    conf.control_per_s = c->control / 5;
+    conf.headers = w->conf->limits.headers;
+    conf.header_bytes = w->conf->limits.header_bytes;
+    return conf;
+}
+
 static void reload(struct worker *w);
 
 static void on_pause(struct net_timer *t)
@@ -93,6 +126,8 @@ static void close_idle(struct worker *w)
         next = at->next;
         if (c->phase == CLIENT_IDLE)
             client_abort(c);
+        else if (c->phase == CLIENT_MUX && c->mux->n_streams == 0)
+            client_drain_http2(c);
     }
 }
 
@@ -144,6 +179,8 @@ struct worker *worker_new(struct proxy *proxy, unsigned index, char *err,
     net_bufs_init(&w->bufs,
                   w->generation->conf->limits.header_bytes + HEAD_SLACK,
                   FREE_BUFS);
+    mux_shared_init(&w->mux, &w->loop, &w->bufs, FIELDS_MAX,
+                    w->generation->conf->limits.header_bytes);
     set_conf(w);
     attach_pools(w);
     proxy->workers[index] = w;
@@ -159,7 +196,7 @@ static void retire_pools(struct worker *w, const struct generation *old)
         struct upstream *u = old->upstreams[i];
         for (unsigned e = 0;
              !generation_has(w->generation, u) && e < u->n_endpoints; e++)
-            pool_retire(&u->endpoints[e].pools[w->index]);
+            retire_endpoint(&u->endpoints[e], w);
     }
 }
 
@@ -185,6 +222,7 @@ static bool go_over(struct worker *w)
     trust_anew(w);
     attach_pools(w);
     retire_pools(w, old->generation);
+    fine &= once_follow(w);
     fine &= access_log_follow(w);
     knock_follow(w);
     if (w->index == 0)
@@ -207,6 +245,18 @@ static void reload(struct worker *w)
         try_again(w);
 }
 
+/* HTTP/2 has a word for it, after which no request is lost. */
+static void drain_streams(struct worker *w)
+{
+    for (struct bide__list *at = w->clients.next, *next; at != &w->clients;
+         at = next) {
+        struct client *c = bide__container_of(at, struct client, all);
+        next = at->next;
+        if (c->phase == CLIENT_MUX)
+            mux_drain(c->mux);
+    }
+}
+
 /* A client that has just connected, or is about to send its next request, gets
  * a moment for that. If another process serves there is no hurry: each client
  * is told in the response to its next request, so that none is lost to a
@@ -219,6 +269,7 @@ static void drain(struct worker *w, bool patient)
     if (!w->draining)
         worker_unlisten(w);
     w->draining = true;
+    drain_streams(w);
     w->patient = patient;
     w->drain_until_ns = net_after(now, w->conf->timeouts.drain_ns);
     net_timer_set(&w->loop, &w->drain,
@@ -317,17 +368,18 @@ void worker_free(struct worker *w)
         return;
     if (!w->draining)
         worker_unlisten(w);
-    w->draining = true;
+    w->draining = w->over = true; /* nothing goes on without its client */
     while (!bide__list_empty(&w->clients))
         client_abort(bide__container_of(w->clients.next, struct client, all));
     for (size_t i = 0; i < w->generation->n_upstreams; i++)
         for (unsigned e = 0; e < w->generation->upstreams[i]->n_endpoints; e++)
-            pool_retire(
-                &w->generation->upstreams[i]->endpoints[e].pools[w->index]);
+            retire_endpoint(&w->generation->upstreams[i]->endpoints[e], w);
     health_end_all(w);
     knock_end_all(w);
+    once_port_free(w->once);
     net_loop_done(&w->loop);
     free_lists(w);
+    mux_shared_done(&w->mux);
     net_bufs_done(&w->bufs);
     access_log_free(w->log);
     generation_end(w->use);

@@ -19,6 +19,7 @@
 #include "net/buf.h"
 #include "base/list.h"
 #include "net/loop.h"
+#include "net/stream/mux.h"
 #include "proxy/counters.h"
 #include "proxy/exchange/events.h"
 #include "proxy/exchange/queue.h"
@@ -34,6 +35,7 @@ struct knock;
 struct link;
 struct listen_sockets;
 struct listener;
+struct once_port;
 struct proxy;
 
 /* A generation while a worker uses it. Exchanges are counted here, not in the
@@ -64,6 +66,7 @@ struct worker {
     bool starving;           /* which this flag says */
 
     struct net_bufs bufs;
+    struct mux_shared mux; /* of connections with many streams */
     uint32_t n_held; /* buffers with responses for slow clients */
     struct client *free_clients;
     struct exchange *free_exchanges;
@@ -89,6 +92,7 @@ struct worker {
     struct access_log *log; /* NULL: none */
     struct event_writer tell;
     struct health *checks; /* of the first worker */
+    struct once_port *once; /* to the store of its generation; or NULL */
     struct knock *knocks;  /* at endpoints that accept no connections */
 
     pthread_t thread;
@@ -143,6 +147,9 @@ static inline uint64_t worker_random(struct worker *w)
 
 /* Call when an exchange that this generation served has ended. */
 void generation_leave(struct worker *w, struct generation_use *use);
+
+/* The limits of a connection that speaks HTTP/2. */
+struct http2_conf worker_http2(const struct worker *w);
 
 /* Ends the thread if it is draining and the last client has left. */
 void worker_eased(struct worker *w);

@@ -15,7 +15,10 @@ for name in $names; do
     program=$dir/release/bench/bench_$name
     "$program"
 done
+bench/bench_store.py "$dir/release/bench/bench_store" "$dir/release/cmd/bide"
+bench/bench_brokers.py "$dir/release/bench/bench_brokers"
 bench/bench_run.py "$dir/release/cmd/bide"
 bench/bench_proxy.py "$dir/release/cmd/bide" 3 5
+bench/bench_http2.py "$dir/release/cmd/bide"
 bench/bench_observe.py "$dir/release/cmd/bide" 2 7
 bench/bench_restart.py "$dir/release/cmd/bide"

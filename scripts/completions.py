@@ -62,6 +62,7 @@ OPERANDS = {
     "replay": "'*:script or log:_files'",
     "export": "'*:policy file:_files'",
     "import": "'*:file:_files'",
+    "store": "'1:command:(ls show purge)' '2:key:'",
     "sim": "'*:scenario:{ compadd -- $scenarios stability selftest; _files }'",
 }
 
@@ -108,7 +109,7 @@ def flags(bide, command):
     found = []
     page = said(bide, command, "--help").split("\nOptions:\n")[1]
     for line in page.splitlines():
-        m = re.match(r"  (-\w)?,?\s*(--[a-z0-9-]+)(?: (\S.*?))?(?:  +(\S.*))?$", line)
+        m = re.match(r"  (-\w)?,?\s*(--[a-z0-9-]+(?:\.\d)?)(?: (\S.*?))?(?:  +(\S.*))?$", line)
         if m and line[:28].strip():
             short, name, rest, text = m.groups()
             found.append([short, name, rest, text or ""])
@@ -258,6 +259,8 @@ _bide() {{
     elif [ "$command" = sim ]; then
         COMPREPLY=($(compgen -W "$_bide_scenarios stability selftest" -- "$cur")
             $(compgen -f -- "$cur"))
+    elif [ "$command" = store ]; then
+        COMPREPLY=($(compgen -W "ls show purge" -- "$cur"))
     else
         COMPREPLY=($(compgen -f -- "$cur"))
     fi

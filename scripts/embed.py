@@ -4,6 +4,8 @@
     embed.py dashboard INDEX.html       observe/admin/page.h
     embed.py report PAGE.css PAGE.js    sim/report/parts.h
     embed.py scenarios FILE.yaml...     sim/scenario/builtin_table.h
+    embed.py schema SCHEMA.sql          store/postgresql/schema.h
+    embed.py text HEADER NAME FILE      any text, as NAME of HEADER
 
 Of a page's scripts it also says the hash, which the page's content security policy
 names: no other script runs in it."""
@@ -99,7 +101,18 @@ def scenarios(*paths):
     print(f"}};\n\nconst size_t sim_builtin_count = {len(paths)};")
 
 
-KINDS = {"dashboard": dashboard, "report": report, "scenarios": scenarios}
+def schema(path):
+    print('#include "store/postgresql/schema.h"\n')
+    array("pg_store_schema", read(path))
+
+
+def text(header, name, path):
+    print(f'#include "{header}"\n')
+    array(name, read(path))
+
+
+KINDS = {"dashboard": dashboard, "report": report, "scenarios": scenarios,
+         "schema": schema, "text": text}
 
 if len(sys.argv) < 3 or sys.argv[1] not in KINDS:
     sys.exit(__doc__)

@@ -11,7 +11,8 @@ import sys
 
 LIBRARIES = {"run": "bide-run", "bide": "bide-run", "curl": "bide-curl",
              "curl_record": "bide-curl", "config": "bide-config",
-             "observe": "bide-observe"}
+             "observe": "bide-observe",
+             "store": "bide-store", "fleet": "bide-fleet"}
 
 
 def comment_text(comment):

@@ -13,7 +13,7 @@ import textwrap
 
 MAN = os.path.join(os.path.dirname(__file__), "..", "man", "bide-policy.5.scd")
 ROW = re.compile(r"^\| `([a-z_.]+)` \| \w+ \| `([^`]*)` \| (.*?) \| (.*?) \|$")
-PROXY_ROW = re.compile(r"^\| `([a-z_0-9]+)` \| \w+ \| (?:`([^`]*)`|(required))? ?\| (.*?) "
+PROXY_ROW = re.compile(r"^\| `([a-z_0-9]+)` \| \w+ \| (?:`?([^`|]*?)`?|(required)) ?\| (.*?) "
                        r"\| (.*?) \|$")
 BLOCK = re.compile(r"^\*[a-z_.]+\*\n(?:\t.*\n)+\n?", re.M)
 
@@ -62,6 +62,8 @@ def proxy(page):
             if not m or m[4] == "see below":
                 continue
             key, default, required, takes, text = m.groups()
+            if default == "required":
+                default, required = None, default
             end = " Required." if required else f" Default: {escaped(default)}." \
                 if default else ""
             label = escaped(f"{name}.{key}")

@@ -22,9 +22,11 @@ ROOMS = {
     "curl": ["include", "lib", "base", "run"],
     "base": ["include", "lib"],
     "config": ["include", "lib", "base"],
+    "store": ["include", "lib", "base", "run", "config"],
     "net": ["include", "lib", "base", "run"],
     "observe": ["include", "lib", "base", "run", "config", "net"],
-    "proxy": ["include", "lib", "base", "run", "config", "net", "observe"],
+    "proxy": ["include", "lib", "base", "run", "config", "net", "observe", "store"],
+    "queue": ["include", "lib", "base", "run", "curl", "config", "net", "observe", "store"],
     "replay": ["include", "lib", "base", "config"],
     "sim": ["include", "lib", "base", "config"],
 }
@@ -170,17 +172,18 @@ def check_builds(complaints):
 # Where each room stands: row from the ground up, column.
 PLACES = {
     "include": (0, 1.5), "lib": (1, 1.5), "base": (2, 1.5),
-    "run": (3, 0), "config": (4, 2.5),
+    "run": (3, 0), "config": (4, 2.5), "store": (5, 0),
     "curl": (6, 0), "net": (4, 1), "replay": (5, 2), "sim": (5, 3),
-    "observe": (5, 1), "proxy": (6, 1), "cmd": (7, 1.5),
+    "observe": (5, 1), "proxy": (6, 1), "queue": (6, 2), "cmd": (7, 1.5),
 }
 TOP = 7
 ABOUT = {
     "include": "the API", "lib": "the engine", "base": "JSON, dates, text, lists",
     "run": "blocking runner, timers", "config": "policy files",
+    "store": "Redis, fleets, records",
     "curl": "libcurl", "net": "loop, TLS, HTTP", "replay": "scripts and logs",
     "sim": "the simulator", "observe": "metrics, traces, admin",
-    "proxy": "the sidecar", "cmd": "the commands of bide",
+    "proxy": "the sidecar", "queue": "brokers, the worker", "cmd": "the commands of bide",
 }
 WIDE, HIGH, ACROSS, DOWN = 150, 44, 180, 84
 

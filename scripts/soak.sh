@@ -7,8 +7,16 @@
 #                 hostile: test/soak/million.py
 #   conservation  SOAK_COUNT requests, each counted at both ends:
 #                 test/proxy/e2e_conservation.py
+#   once          kill -9 under clients that repeat: of claimers for SOAK_SECONDS (60)
+#                 on each store (test/store/torture.py), of the sidecar and its
+#                 store's server ONCE_KILLS (1000) times on each (test/store/once.py);
+#                 and POWER_CUTS (1000) power failures (test/store/power_cuts.c)
+#   fleet         eight sidecars on one Redis that is stopped, killed and emptied,
+#                 outages of 30 s: test/fleet/e2e_fleet.py
+#   queue         SOAK_MESSAGES (100000) messages, by workers that are killed:
+#                 test/queue/torture.py
 #
-# The last two as a release is built, but with its asserts.
+# All but the first as a release is built, but with its asserts.
 set -eu
 cd "$(dirname "$0")/.."
 top=build-soak
@@ -20,6 +28,8 @@ build() {
     shift
     targets="cmd/bide cmd/bide-proxy cmd/bide-tls.so test/fault/fault-server"
     targets="$targets test/soak/load-client test/proxy/attack/silent_dns.so"
+    targets="$targets cmd/bide-postgresql.so test/store/store_claimer"
+    targets="$targets test/store/store_told test/store/store_power"
     # shellcheck disable=SC2086
     scripts/configure.sh "$dir" "$@" >"$top/log" 2>&1 &&
         ninja -C "$dir" $targets >>"$top/log" 2>&1 ||
@@ -51,10 +61,41 @@ conservation() {
         "${SOAK_COUNT:-1000000}"
 }
 
+once() {
+    build release -Doptimization=2 -Ddebug=true
+    dir=$top/release
+    POWER_CUTS=${POWER_CUTS:-1000} "$dir/test/store/store_power" || return 1
+    STORE_TORTURE_SECONDS=${SOAK_SECONDS:-60}
+    ONCE_KILLS=${ONCE_KILLS:-1000}
+    export STORE_TORTURE_SECONDS ONCE_KILLS
+    for kind in sqlite postgresql redis; do
+        test/store/torture.py "$kind" "$dir/test/store/store_claimer" \
+            "$dir/test/store/store_told" 60 "$dir/cmd/bide-postgresql.so" &&
+            test/store/once.py "$dir/cmd/bide" "$kind" 1000 \
+                "$dir/cmd/bide-postgresql.so" || return 1
+    done
+}
+
+fleet() {
+    build release -Doptimization=2 -Ddebug=true
+    BIDE_TEST_FLEET=full test/fleet/e2e_fleet.py "$top/release/cmd/bide"
+}
+
+queue() {
+    build release -Doptimization=2 -Ddebug=true
+    ninja -C "$top/release" cmd/bide-worker cmd/bide-enqueue \
+        cmd/bide-queue-postgresql.so >>"$top/log"
+    for broker in sqlite postgresql redis; do
+        BIDE_TORTURE=${SOAK_MESSAGES:-100000} \
+            test/queue/torture.py "$top/release/cmd/bide" "$broker" \
+            "$top/release/cmd/bide-queue-postgresql.so" || return 1
+    done
+}
+
 rc=0
-for part in ${*:-chaos million conservation}; do
+for part in ${*:-chaos million conservation once fleet queue}; do
     case $part in
-    chaos | million | conservation) ;;
+    chaos | million | conservation | once | fleet | queue) ;;
     *) echo "no part '$part'" >&2; exit 2 ;;
     esac
     echo "# $part"

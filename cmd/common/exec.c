@@ -42,8 +42,26 @@ int cmd_proxy(int argc, char **argv)
     return exec_program("bide-proxy", argv);
 }
 
+int cmd_store(int argc, char **argv)
+{
+    (void)argc;
+    return exec_program("bide-store", argv);
+}
+
 int cmd_demo(int argc, char **argv)
 {
     (void)argc;
     return exec_program("bide-demo", argv);
+}
+
+int cmd_enqueue(int argc, char **argv)
+{
+    (void)argc;
+    return exec_program("bide-enqueue", argv);
+}
+
+int cmd_worker(int argc, char **argv)
+{
+    (void)argc;
+    return exec_program("bide-worker", argv);
 }

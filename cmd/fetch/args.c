@@ -78,6 +78,19 @@ static bool set_ip(const struct bide__field *f, void *to, const char *text,
     return true;
 }
 
+/* The last of them counts, as in curl. */
+static bool set_http_version(const struct bide__field *f, void *to,
+                             const char *text, size_t len)
+{
+    (void)text;
+    (void)len;
+    ((struct fetch_args *)to)->http_version =
+        strcmp(f->key, "http1.1") == 0 ? CURL_HTTP_VERSION_1_1
+        : strcmp(f->key, "http2") == 0 ? CURL_HTTP_VERSION_2_0
+                                       : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+    return true;
+}
+
 bool fetch_add_url(struct fetch_args *a, char *url)
 {
     char **more = realloc(a->urls, (a->n_urls + 1) * sizeof *more);
@@ -181,6 +194,12 @@ static const struct bide__field fields[] = {
     { "key", AT(key), TAKES_FILE },
     { "ipv4", AT(ip), TAKES_AS(BIDE__OTHER, "nothing"), .set = set_ip },
     { "ipv6", AT(ip), TAKES_AS(BIDE__OTHER, "nothing"), .set = set_ip },
+    { "http1.1", AT(http_version), TAKES_AS(BIDE__OTHER, "nothing"),
+      .set = set_http_version },
+    { "http2", AT(http_version), TAKES_AS(BIDE__OTHER, "nothing"),
+      .set = set_http_version },
+    { "http2-prior-knowledge", AT(http_version),
+      TAKES_AS(BIDE__OTHER, "nothing"), .set = set_http_version },
     { "get", AT(get), TAKES_FLAG },
     { "compressed", AT(compressed), TAKES_FLAG },
     { "remote-header-name", AT(header_name), TAKES_FLAG },

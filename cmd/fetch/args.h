@@ -49,6 +49,7 @@ struct fetch_args {
     const char *cacert, *key;
     char *cert, *cert_password;
     long ip;            /* CURL_IPRESOLVE_... */
+    long http_version;  /* CURL_HTTP_VERSION_...; 0: as libcurl likes */
     int64_t limit_rate; /* bytes a second; 0: none */
     bool netrc;
     int64_t connect_timeout_ns, stall_timeout_ns;

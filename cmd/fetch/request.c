@@ -209,6 +209,8 @@ static void set_connection(struct fetch_transfer *t)
 {
     const struct fetch_args *a = t->all->args;
 
+    if (a->http_version)
+        curl_easy_setopt(t->easy, CURLOPT_HTTP_VERSION, a->http_version);
     if (a->proxy)
         curl_easy_setopt(t->easy, CURLOPT_PROXY, a->proxy);
     if (a->proxy_user)

@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "bide/run.h"
+#include "cmd/common/fleet.h"
 #include "cmd/common/output.h"
 #include "cmd/proxy/cmd.h"
 #include "cmd/proxy/messages.h"
+#include "cmd/proxy/records.h"
 #include "cmd/proxy/supervise.h"
 #include "cmd/proxy/telemetry.h"
 #include "cmd/proxy/watchdog.h"
@@ -25,6 +27,7 @@
 #include "net/systemd.h"
 #include "proxy/dep_memory.h"
 #include "proxy/generation.h"
+#include "proxy/once/port.h"
 #include "proxy/proxy.h"
 
 enum { EXIT_FAILED = 1, LOOK_MS = 100 };
@@ -69,6 +72,7 @@ static void reload(struct proxy *p, struct telemetry *t, const char *file,
              (long long)(bide_now_ns() / 1000));
     systemd_notify(ready);
     telemetry_reloading(t);
+    const struct once_store *store = p->generation->store;
     bide_config *config = proxy_read(file, &conf, &text);
     if (config && proxy_reload(p, config, conf, err, sizeof err) < 0) {
         fprintf(stderr, "bide proxy: %s\n", err);
@@ -76,6 +80,8 @@ static void reload(struct proxy *p, struct telemetry *t, const char *file,
         config = NULL;
     }
     if (config) {
+        if (p->generation->store != store)
+            records_say(config, conf);
         say_listening(p, before);
         station_keep_config(st, text);
     }
@@ -196,6 +202,27 @@ static void started(struct proxy *p, struct station *st, int text)
     malloc_trim(0); /* memory that reading the file needed */
 }
 
+/* Each dependency is in the fleet from its first call to its last. */
+static void on_dep(void *fleet, bide_dep *dep, bool made)
+{
+    if (made)
+        (void)bide_fleet_attach(fleet, dep); /* no memory: it is on its own */
+    else
+        bide_fleet_detach(fleet, dep);
+}
+
+static bool join_fleet(struct proxy_hooks *hooks, const bide_config *config,
+                       char *err, size_t size)
+{
+    bide_fleet *fleet;
+    if (!fleet_open(&fleet, bide__config_fleet(config), "bide proxy", err, size))
+        return false;
+    hooks->fleet = fleet;
+    if (fleet)
+        hooks->on_dep = on_dep;
+    return true;
+}
+
 static int run(const struct proxy_args *args, struct station *st,
                bide_config *config, const struct bide__proxy_conf *conf,
                struct proxy_hooks *hooks)
@@ -209,7 +236,17 @@ static int run(const struct proxy_args *args, struct station *st,
         return fail(NULL, config, err);
     if (st->memory >= 0)
         hooks->memory = dep_memory_open(st->memory, st->seat, st->others);
+    if (!join_fleet(hooks, config, err, sizeof err)) {
+        fail(NULL, config, err);
+        return EXIT_USAGE;
+    }
+    if (!records_open(config, conf, hooks, err, sizeof err)) {
+        fail(NULL, config, err);
+        return EXIT_USAGE;
+    }
     struct proxy *p = proxy_new(config, conf, hooks, err, sizeof err);
+    once_store_unref(hooks->store);
+    hooks->store = NULL;
     if (!p)
         return fail(NULL, config, err);
     proxy_inherit(p, &st->kept);
@@ -224,6 +261,7 @@ static int run(const struct proxy_args *args, struct station *st,
         telemetry_free(t);
         return rc;
     }
+    records_say(config, conf);
     started(p, st, args->text);
     struct watchdog dog = watchdog_new(conf->admin != NULL);
     int sig = serve(p, t, args->file, st, &dog);
@@ -232,6 +270,12 @@ static int run(const struct proxy_args *args, struct station *st,
     proxy_free(p);
     telemetry_free(t);
     return EXIT_OK;
+}
+
+static void advise(void *ctx, const char *text)
+{
+    (void)ctx;
+    fprintf(stderr, "bide proxy: %s\n", text);
 }
 
 int proxy_run(const struct proxy_args *args, struct station *st,
@@ -244,9 +288,11 @@ int proxy_run(const struct proxy_args *args, struct station *st,
     sigprocmask(SIG_BLOCK, &set, NULL);
     raise_limits();
     station_enter(st);
-    struct proxy_hooks hooks = { .memory = NULL };
+    struct proxy_hooks hooks = { .on_store = records_changed,
+                                 .on_advice = advise };
     messages_begin();
     int rc = run(args, st, config, conf, &hooks);
+    bide_fleet_leave(hooks.fleet);
     messages_end();
     dep_memory_free(hooks.memory);
     if (args->text >= 0)

@@ -6,60 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/common/codes.h"
 #include "cmd/common/flags.h"
 #include "cmd/common/policy_choice.h"
 #include "cmd/run/judge.h"
 #include "config/field/rows.h"
+#include "store/redis/url.h"
 
 /* ===== exit codes ===== */
-
-/* Reads "75" or "TERM" (143); -1 if it is neither, or less than `least`. */
-static int read_code(const char *text, size_t len, int least)
-{
-    char word[16];
-    char *end;
-    long n;
-    int number;
-
-    if (len == 0 || len >= sizeof word)
-        return -1;
-    memcpy(word, text, len);
-    word[len] = '\0';
-    if (!isdigit((unsigned char)word[0])) {
-        number = run_signal_number(word);
-        if (strcmp(word, "timeout") == 0)
-            return EXIT_TIMED_OUT;
-        return number ? EXIT_SIGNAL + number : -1;
-    }
-    n = strtol(word, &end, 10);
-    return *end || n < least || n > 255 ? -1 : (int)n;
-}
-
-/* "1,75,100-110,TERM" */
-static bool read_codes(struct codes *codes, const char *text, int least)
-{
-    codes->given = true;
-    for (;;) {
-        size_t len = strcspn(text, ",");
-        const char *dash = memchr(text, '-', len);
-        size_t first_len = dash ? (size_t)(dash - text) : len;
-        int first = read_code(text, first_len, least);
-        int last =
-            dash ? read_code(dash + 1, len - first_len - 1, least) : first;
-        if (first < 0 || last < first)
-            return false;
-        memset(&codes->has[first], true, (size_t)(last - first) + 1);
-        if (!text[len])
-            return true;
-        text += len + 1;
-    }
-}
 
 static bool set_codes(const struct bide__field *f, void *to, const char *text,
                       size_t size)
 {
     (void)size;
-    return read_codes((void *)((char *)to + f->offset), text, 1);
+    return codes_read((void *)((char *)to + f->offset), text, 1);
 }
 
 /* "success", "failure" or codes. */
@@ -76,7 +36,7 @@ static bool set_until(const struct bide__field *f, void *to, const char *text,
         a->until = UNTIL_FAILURE;
     else
         a->until = UNTIL_CODES;
-    return a->until != UNTIL_CODES || read_codes(&a->until_codes, text, 0);
+    return a->until != UNTIL_CODES || codes_read(&a->until_codes, text, 0);
 }
 
 static bool set_signal(const struct bide__field *f, void *to, const char *text,
@@ -86,7 +46,7 @@ static bool set_signal(const struct bide__field *f, void *to, const char *text,
 
     (void)f;
     (void)size;
-    a->end_signal = run_signal_number(text);
+    a->end_signal = signal_number(text);
     return a->end_signal > 0;
 }
 
@@ -126,6 +86,28 @@ static bool set_key(const struct bide__field *f, void *to, const char *text,
                         "0123456789._-") == len;
 }
 
+/* What follows the last slash is the fleet's name. */
+static bool set_fleet(const struct bide__field *f, void *to, const char *text,
+                      size_t len)
+{
+    const char *slash = strrchr(text, '/');
+    char store[512], why[REDIS_WHY];
+    struct redis_url url;
+    size_t n = slash ? (size_t)(slash - text) : 0;
+
+    (void)f;
+    (void)len;
+    if (!slash || n >= sizeof store)
+        return false;
+    memcpy(store, text, n);
+    store[n] = '\0';
+    ((struct run_args *)to)->fleet = text;
+    size_t name = strspn(slash + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                    "abcdefghijklmnopqrstuvwxyz0123456789._-");
+    return name >= 1 && name <= 64 && slash[1 + name] == '\0' &&
+           redis_url_read(&url, store, why) == 0;
+}
+
 #define TAKES_CODES                                                            \
     TAKES_AS(BIDE__OTHER, "exit codes from 1 to 255, such as 1,75,100-110, "   \
                           "and names of signals")
@@ -158,6 +140,10 @@ static const struct bide__field fields[] = {
     { "key", AT(key),
       TAKES_TEXT("up to 64 letters, digits, `.`, `_` and `-`, no `.` first"),
       .set = set_key },
+    { "fleet", AT(fleet),
+      TAKES_TEXT("URL/NAME, as in redis://127.0.0.1:6379/shop or "
+                 "redis+unix:///run/redis.sock/shop"),
+      .set = set_fleet },
     { "list", AT(list), TAKES_FLAG },
     { "reset", AT(reset), TAKES_FLAG },
     { "json", AT(json), TAKES_FLAG },

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/codes.h"
 #include "cmd/common/policy_choice.h"
 
 /* bide's own exit codes, beside the command's. The last four are those of
@@ -23,12 +24,6 @@ enum run_output { OUTPUT_ALL, OUTPUT_PREFIX, OUTPUT_LAST, OUTPUT_SUCCESS };
 enum run_until { UNTIL_SUCCESS, UNTIL_FAILURE, UNTIL_CODES };
 enum run_stdin { STDIN_AUTO, STDIN_REPLAY, STDIN_INHERIT, STDIN_NULL };
 
-/* A set of exit codes. */
-struct codes {
-    bool given;
-    bool has[256];
-};
-
 /* A regular expression over output. */
 struct pattern {
     bool given;
@@ -38,7 +33,7 @@ struct pattern {
 struct run_args {
     struct policy_choice policy;
     char **command;
-    struct codes retry_on, stop_on, until_codes;
+    struct bide__codes retry_on, stop_on, until_codes;
     enum run_until until;
     struct pattern retry_if, stop_if;
     int64_t kill_after_ns;
@@ -52,6 +47,7 @@ struct run_args {
     bool json;              /* what we say is JSON */
     const char *log_file;   /* or NULL */
     const char *key;        /* or NULL */
+    const char *fleet;      /* URL/NAME; or NULL */
     bool list, reset;       /* states of keys */
 };
 

@@ -23,6 +23,7 @@
 #include <sys/types.h>
 
 #include "bide/run.h"
+#include "bide/fleet.h"
 #include "cmd/run/judge.h"
 #include "cmd/run/output.h"
 #include "cmd/run/signals.h"
@@ -36,6 +37,7 @@ struct run {
     struct feed feed;
     struct output output;
     bide_dep *dep;
+    bide_fleet *fleet;   /* that it is in, or NULL */
     bide_op op;          /* with which the call was begun */
     bide_call call;
     bool terminal;       /* stderr is one that can show a live line */

@@ -38,6 +38,8 @@ static const struct flag flag_list[] = {
       "of the last attempt), success (only that of a success)" },
     { "key", 'k', "NAME",
       "share budget and breaker with all that run under this name" },
+    { "fleet", 0, "URL/NAME",
+      "share them with a fleet, on Redis: redis://127.0.0.1:6379/shop" },
     { "list", 0, NULL, "list the keys there are, and their state" },
     { "reset", 0, NULL, "forget the state of the --key first" },
     { "json", 0, NULL,

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/common/codes.h"
 #include "cmd/run/args.h"
 
 /* Nobody reads what it writes: it would only be killed again. */
@@ -73,7 +74,7 @@ const char *run_ending_text(const struct ending *e, char *buffer, size_t size)
         break;
     case ENDED_SIGNAL:
         snprintf(buffer, size, "signal %s",
-                 run_signal_name(e->signal, name, sizeof name));
+                 signal_name(e->signal, name, sizeof name));
         break;
     case ENDED_TIMEOUT:
         snprintf(buffer, size, "timeout");
@@ -82,48 +83,5 @@ const char *run_ending_text(const struct ending *e, char *buffer, size_t size)
         snprintf(buffer, size, "not started");
         break;
     }
-    return buffer;
-}
-
-/* ===== signals by name ===== */
-
-static const struct {
-    const char *name;
-    int number;
-} names[] = {
-    { "HUP", SIGHUP },   { "INT", SIGINT },       { "QUIT", SIGQUIT },
-    { "ILL", SIGILL },   { "TRAP", SIGTRAP },     { "ABRT", SIGABRT },
-    { "BUS", SIGBUS },   { "FPE", SIGFPE },       { "KILL", SIGKILL },
-    { "USR1", SIGUSR1 }, { "SEGV", SIGSEGV },     { "USR2", SIGUSR2 },
-    { "PIPE", SIGPIPE }, { "ALRM", SIGALRM },     { "TERM", SIGTERM },
-    { "XCPU", SIGXCPU }, { "XFSZ", SIGXFSZ },     { "SYS", SIGSYS },
-    { "IO", SIGIO },     { "VTALRM", SIGVTALRM }, { "PROF", SIGPROF },
-    { "CONT", SIGCONT }, { "STOP", SIGSTOP },     { "TSTP", SIGTSTP },
-    { "CHLD", SIGCHLD }, { "URG", SIGURG },       { "WINCH", SIGWINCH },
-};
-
-enum { N_NAMES = sizeof names / sizeof names[0] };
-
-int run_signal_number(const char *name)
-{
-    char *end;
-    long number = strtol(name, &end, 10);
-
-    if (isdigit((unsigned char)*name))
-        return *end || number < 1 || number > SIGRTMAX ? 0 : (int)number;
-    if (strncmp(name, "SIG", 3) == 0)
-        name += 3;
-    for (int i = 0; i < N_NAMES; i++)
-        if (strcmp(names[i].name, name) == 0)
-            return names[i].number;
-    return 0;
-}
-
-const char *run_signal_name(int number, char *buffer, size_t size)
-{
-    for (int i = 0; i < N_NAMES; i++)
-        if (names[i].number == number)
-            return names[i].name;
-    snprintf(buffer, size, "%d", number);
     return buffer;
 }

@@ -30,9 +30,4 @@ bide_outcome run_judge(const struct run_args *args, const struct ending *e);
 /* Says it: "exit 7", "signal TERM", "timeout". In `buffer`. */
 const char *run_ending_text(const struct ending *e, char *buffer, size_t size);
 
-/* The number of a signal, by "TERM", "SIGTERM" or "15"; 0 if there is none. And back:
- * "TERM", or a number. */
-int run_signal_number(const char *name);
-const char *run_signal_name(int number, char *buffer, size_t size);
-
 #endif

@@ -1,11 +1,13 @@
 /* The engine is asked, and what it says is done. */
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cmd/common/fleet.h"
 #include "cmd/common/output.h"
 #include "cmd/common/parent_env.h"
 #include "cmd/run/child.h"
@@ -29,7 +31,7 @@ static bide_policy_conf conf_for(const struct run_args *args)
     conf.hedge.max = 0;
     conf.latency.measure = false;
     conf.lanes = 1;
-    if (!args->key) {
+    if (!args->key && !args->fleet) {
         conf.budget.kind = BIDE_BUDGET_OFF;
         if (conf.breaker.mode != BIDE_BREAKER_FORCED_OPEN)
             conf.breaker.kind = BIDE_BREAKER_OFF;
@@ -65,6 +67,28 @@ static int make_dep(struct run *r)
 }
 
 /* -1 to go on, else an exit code. */
+static int join_fleet(struct run *r)
+{
+    struct bide__fleet_settings settings = BIDE__FLEET_SETTINGS_INIT;
+    const char *slash = r->args->fleet ? strrchr(r->args->fleet, '/') : NULL;
+    char url[512], err[BIDE_FLEET_WHY];
+
+    if (!r->args->fleet)
+        return -1;
+    snprintf(url, sizeof url, "%.*s",
+             slash ? (int)(slash - r->args->fleet) : 0, r->args->fleet);
+    settings.store = url;
+    settings.name = slash ? slash + 1 : "";
+    if (!fleet_open(&r->fleet, &settings, r->args->verbose ? "bide run" : NULL,
+                    err, sizeof err)) {
+        complain("run", "--fleet: %s", err);
+        return EXIT_BIDE_FAILED;
+    }
+    bide_fleet_attach(r->fleet, r->dep);
+    return -1;
+}
+
+/* -1 to go on, else an exit code. */
 static int set_up(struct run *r)
 {
     int err = 0, rc = -1;
@@ -86,6 +110,8 @@ static int set_up(struct run *r)
         return EXIT_BIDE_FAILED;
     }
     rc = make_dep(r);
+    if (rc < 0)
+        rc = join_fleet(r);
     if (rc >= 0)
         return rc;
     child_adopt_orphans();
@@ -230,6 +256,7 @@ static int finish(struct run *r, const bide_decision *d)
         hook_at_end(r, d, code);
     if (r->args->key)
         state_note(r->dep, bide_now_ns());
+    bide_fleet_leave(r->fleet);
     bide_dep_free(r->dep);
     feed_done(&r->feed);
     output_done(&r->output);

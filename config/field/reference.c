@@ -8,9 +8,11 @@
 
 #include "config/doc/diag_json.h"
 #include "config/field/option_value.h"
+#include "config/fleet/conf.h"
 #include "config/lint/rules.h"
 #include "config/policy/pages.h"
 #include "config/proxy/read.h"
+#include "config/store/conf.h"
 
 static const bide_policy_conf init = BIDE_POLICY_CONF_INIT;
 
@@ -163,7 +165,8 @@ static const char others[] =
     "`timeout`, `tls`, `url`, `malformed`, `local`, `other` | exactly these "
     "failures are retried |\n"
     "| `retry_on.grpc` | a list of gRPC codes: `[UNAVAILABLE]` | exactly these "
-    "codes are retried, RESOURCE_EXHAUSTED as throttled |\n"
+    "codes are retried, RESOURCE_EXHAUSTED as throttled; to list a code is to say "
+    "that a call may be repeated after it, though every gRPC call is a POST |\n"
     "| `rules` | a list of rules | asked first, in order; the first that matches "
     "decides |\n"
     "| `problems` | a map of type URIs to classes | short for rules on "
@@ -281,6 +284,12 @@ void bide__write_reference(FILE *out)
     fputs(introduction, out);
     put_options(out);
     fputs(others, out);
+    fputs("\n## Where records are kept\n\nWhich operations were done, for "
+          "`idempotency` of a route: a URL, or these keys.\n", out);
+    bide__reference_section(out, "store", &bide__store_table);
+    fputs("\n## A fleet\n\nOne budget and one breaker picture for all instances: "
+          "see [fleet.md](fleet.md).\n", out);
+    bide__reference_section(out, "fleet", &bide__fleet_table);
     bide__reference_section(out, "proxy", &bide__proxy_table);
     put_presets(out);
     put_codes(out);

@@ -8,9 +8,11 @@
 #include <string.h>
 
 #include "config/field/schema_policy.h"
+#include "config/fleet/conf.h"
 #include "config/policy/pages.h"
 #include "config/policy/policy_rules.h"
 #include "config/proxy/read.h"
+#include "config/store/conf.h"
 
 /* ===== small parts ===== */
 
@@ -163,6 +165,17 @@ static void put_top(struct bide__json *j)
     bide__json_integer(j, "minProperties", 1);
     bide__schema_ref(j, "additionalProperties", "policy");
     bide__json_end(j);
+    bide__json_object(j, "store");
+    bide__json_text(j, "description", "Where records of operations are kept.");
+    bide__json_list(j, "anyOf");
+    bide__schema_pattern(j, NULL, BIDE__STORE_URL_PATTERN);
+    bide__schema_table(j, NULL, NULL, &bide__store_table,
+                       bide__store_table.init);
+    bide__json_end(j);
+    bide__json_end(j);
+    bide__schema_table(j, "fleet",
+                       "With whom budgets and breakers are shared.",
+                       &bide__fleet_table, bide__fleet_table.init);
     bide__schema_table(j, "proxy", "What `bide proxy` does.",
                        &bide__proxy_table, bide__proxy_table.init);
 }

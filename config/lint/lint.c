@@ -86,6 +86,12 @@ static const struct bide__lint_rule rules[] = {
       "An attempt that hangs holds its caller until it times out; far over "
       "the latency of healthy answers, several retries would fit in that "
       "time." },
+    { "L026", "forgetful-store",
+      "Keys that a process keeps in its memory are gone with it: after a "
+      "restart a repeated request takes effect again." },
+    { "L027", "unsure-origin",
+      "Whether an origin knows idempotency keys decides whether a request may "
+      "be sent to it twice; the file says both." },
 };
 
 const struct bide__lint_rule *bide__lint_rules(size_t *ret_n)

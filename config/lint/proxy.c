@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "config/field/read.h"
+#include "config/lint/idempotency_lints.h"
 #include "config/lint/proxy_lints.h"
 #include "config/policy/policy_file.h"
 #include "config/proxy/conf.h"
@@ -99,4 +100,5 @@ void bide__lint_proxy(const bide_config *config, bide_diagnostics *notes)
     trusted(config, notes);
     admin(config, notes);
     endpoints(config, notes);
+    bide__lint_idempotency(config, notes);
 }

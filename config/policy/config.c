@@ -6,9 +6,11 @@
 
 #include "config/doc/diag.h"
 #include "config/doc/read_file.h"
+#include "config/fleet/conf.h"
 #include "config/policy/load.h"
 #include "config/policy/policy_file.h"
 #include "config/proxy/check.h"
+#include "config/store/conf.h"
 
 void *bide__load_alloc(struct bide__load *load, size_t size)
 {
@@ -59,7 +61,8 @@ static void check_version(struct bide__load *load,
 
 static void load_sections(struct bide__load *load, struct bide__node *root)
 {
-    static const char *const known[] = { "version", "policies", "proxy", NULL };
+    static const char *const known[] = { "version", "policies", "proxy",
+                                         "store", "fleet", NULL };
     struct bide__node *key = NULL;
     struct bide__node *policies = bide__map_get(root, "policies", &key);
 
@@ -74,7 +77,9 @@ static void load_sections(struct bide__load *load, struct bide__node *root)
                           "`worker` is for a program that this bide does not "
                           "have");
         else if (!bide__node_is(k, "version") &&
-                 !bide__node_is(k, "policies") && !bide__node_is(k, "proxy"))
+                 !bide__node_is(k, "policies") &&
+                 !bide__node_is(k, "proxy") && !bide__node_is(k, "store") &&
+                 !bide__node_is(k, "fleet"))
             bide__unknown_key(load, k, known, NULL);
     }
     if (policies)
@@ -83,6 +88,11 @@ static void load_sections(struct bide__load *load, struct bide__node *root)
         bide__mistake(load, NULL, "missing-key",
                       "add `policies:` with a policy named `default`",
                       "`policies` is missing");
+    struct bide__node *store = bide__map_get(root, "store", &key);
+    bide__load_store(load, key, store);
+    struct bide__node *fleet = bide__map_get(root, "fleet", &key);
+    if (fleet)
+        bide__load_fleet(load, key, fleet);
     if (bide__map_get(root, "proxy", &key) && load->config->proxy)
         bide__load_proxy(load, key, load->config->proxy);
 }

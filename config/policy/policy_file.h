@@ -74,6 +74,9 @@ struct bide_config {
     struct bide__node *policies; /* their map; NULL if there is none */
     struct bide__node *proxy;    /* sections, or NULL */
     struct bide__proxy_conf *proxy_conf; /* what `proxy` says, or NULL */
+    const struct bide__store_settings *store; /* what `store` says, or its
+                                    default */
+    const struct bide__fleet_settings *fleet; /* what `fleet` says, or NULL */
 };
 
 const struct bide__policy_entry *bide__config_entry(const bide_config *config,

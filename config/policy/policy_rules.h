@@ -7,12 +7,12 @@
 #include "bide/outcome.h"
 #include "config/policy/load.h"
 
-/* Faults that no policy can list: none at all, what the caller did, what we did.
- */
+/* Faults that no policy can list: none at all, what the caller did, what we did,
+ * and what the server did not begin with, which is always safe to repeat. */
 #define BIDE__NO_SERVERS_FAULTS                                                \
     (1u << BIDE_FAULT_NONE | 1u << BIDE_FAULT_CANCELLED |                      \
      1u << BIDE_FAULT_UPLOAD | 1u << BIDE_FAULT_CONNECTION_WAIT |                \
-     1u << BIDE_FAULT_TOO_LONG)
+     1u << BIDE_FAULT_TOO_LONG | 1u << BIDE_FAULT_REFUSED_STREAM)
 
 /* Threads: owned. */
 struct bide__making {

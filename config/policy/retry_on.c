@@ -84,12 +84,16 @@ void bide__retry_grpc(struct bide__making *m, const struct bide__node *list)
         return;
     for (size_t i = 0; i < list->n; i++)
         bide__read_grpc(m, list->items[i], &set);
+    /* Every gRPC call is a POST: to list a code is to say that it is safe to
+     * repeat after it, or the list would have no effect. */
     if (set & exhausted)
-        bide__push_rule(
-            m, (bide_rule){ .grpc = exhausted, .cls = BIDE_THROTTLED });
+        bide__push_rule(m, (bide_rule){ .grpc = exhausted,
+                                        .cls = BIDE_THROTTLED,
+                                        .not_processed = true });
     if (set & ~exhausted)
-        bide__push_rule(
-            m, (bide_rule){ .grpc = set & ~exhausted, .cls = BIDE_TRANSIENT });
+        bide__push_rule(m, (bide_rule){ .grpc = set & ~exhausted,
+                                        .cls = BIDE_TRANSIENT,
+                                        .not_processed = true });
     set = ~(set | never) & (SET(BIDE_N_GRPC) - 1);
     if (set)
         bide__push_rule(m, (bide_rule){ .grpc = set, .cls = BIDE_PERMANENT });

@@ -97,7 +97,7 @@ static void tell(struct bide__translation *t, size_t i, const bide_rule *r)
                          "what is retried is a list of statuses, errors and "
                          "codes, without further conditions",
                          NULL);
-    else if (r->not_processed)
+    else if (r->not_processed && !r->grpc) /* what lists codes repeats anything */
         bide__lost_other(t, key, text,
                          "no answer is known to prove that nothing was done",
                          NULL);
@@ -120,7 +120,7 @@ void bide__retry_set_of(struct bide__retry_set *set,
     r.status = 0;
     for (int f = BIDE_FAULT_NONE + 1; f < BIDE_N_FAULTS; f++) {
         r.fault = (bide_fault)f;
-        if (retried(class_of(conf, &r)))
+        if (f != BIDE_FAULT_REFUSED_STREAM && retried(class_of(conf, &r)))
             set->faults |= 1u << f;
     }
     r.fault = BIDE_FAULT_NONE;

@@ -44,6 +44,10 @@ BIDE__CHECKER(bide__check_match)
     (void)to;
     clash(load, map, "exact", "path", "take out one of the two",
           "`exact` and `path` both say what the path must be");
+    clash(load, map, "grpc", "path", "take out one of the two",
+          "`grpc` and `path` both say what the path must be");
+    clash(load, map, "grpc", "exact", "take out one of the two",
+          "`grpc` and `exact` both say what the path must be");
     together(load, map, "value", "header", "add `header: NAME`");
 }
 
@@ -101,6 +105,7 @@ BIDE__CHECKER(bide__check_route)
     (void)where;
     check_name(load, map, route->policy_name);
     route->policy = policy_of(load, route->policy_name);
+    bide__check_idempotency(load, map, route);
     if (route->fallback.upstream == BIDE__NO_UPSTREAM)
         return;
     if (route->fallback.upstream == route->upstream)
@@ -192,9 +197,14 @@ BIDE__CHECKER(bide__check_health)
     const struct bide__node *timeout = bide__map_get(map, "timeout", NULL);
     char every[32];
 
-    if (!bide__map_get(map, "path", NULL) && map->n > 0)
+    const struct bide__node *grpc = bide__map_get(map, "grpc", NULL);
+
+    if (!bide__map_get(map, "path", NULL) && !grpc && map->n > 0)
         bide__mistake(load, where, "missing-key", "add `path: /healthz`",
                       "`path` is missing: without it, nothing is asked");
+    if (bide__map_get(map, "path", NULL) && grpc)
+        bide__mistake(load, grpc, "contradiction", "remove one of the two",
+                      "`path` and `grpc` are two ways to ask");
     if (health->timeout_ns > health->every_ns) {
         if (timeout)
             bide__mistake(

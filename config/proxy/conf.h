@@ -13,6 +13,7 @@
  *     headers: { bide: true, underscores: false }
  *     paths: as_sent
  *     limits: { connections: 10000, header_bytes: 16384, replay: 65536 }
+ *     http2: { streams: 100, window: 64KiB, connection_window: 1MiB }
  *     timeouts: { header: 10s, body: 30s, idle: 75s, drain: 30s }
  *     tls: { certificate: /etc/bide/cert.pem, key: /etc/bide/key.pem }
  *     routes:
@@ -42,6 +43,7 @@
 
 #include "base/balance.h"
 #include "bide/config.h"
+#include "config/proxy/idempotency.h"
 
 /* Where to listen. Threads: immutable. */
 struct bide__proxy_address {
@@ -97,6 +99,8 @@ struct bide__proxy_match {
     const char *path;   /* the path begins with it; NULL */
     const char *exact;  /* the path (without query) is it; NULL. Not with path */
     const char *method; /* NULL */
+    const char *grpc;   /* a gRPC call of "shop.Cart/Add", or of any method of
+                           "shop.Cart"; NULL. Not with path or exact */
     const char *header; /* a field of this name is there, and not one that is
                            dropped (`headers`), ... */
     const char *value;  /* ... with this value, exactly; NULL: any */
@@ -145,6 +149,9 @@ struct bide__proxy_route {
     struct bide__proxy_fallback fallback;
     struct bide__proxy_fault fault;
     struct bide__proxy_priority priority;
+    bool idempotent; /* every request may be sent twice, whatever its method;
+                        false */
+    struct bide__proxy_idempotency idempotency;
 };
 
 #define BIDE__PROXY_ROUTE_INIT                                                 \
@@ -152,6 +159,7 @@ struct bide__proxy_route {
         .policy_name = "default",                                              \
         .fallback.upstream = BIDE__NO_UPSTREAM,                                \
         .fault.share = 1,                                                      \
+        .idempotency = BIDE__PROXY_IDEMPOTENCY_INIT,                           \
     }
 
 enum { BIDE__PROXY_MAX_ENDPOINTS = 64 }; /* of an upstream */
@@ -166,7 +174,10 @@ struct bide__proxy_endpoint {
 
 /* Active health checks of each endpoint. Threads: immutable. */
 struct bide__proxy_health {
-    const char *path;     /* NULL: no health checks; as in `/healthz` */
+    const char *path;     /* as in `/healthz`; NULL: not by HTTP */
+    const char *grpc;     /* a service, of which Health/Check is asked; "*": the
+                             server as a whole; NULL: not by gRPC. Neither: no
+                             health checks */
     const char *host;     /* Host field; NULL: as the endpoint's URL */
     int64_t every_ns;     /* 100 ms .. 1 h; 5 s. `every` */
     int64_t timeout_ns;   /* 1 ms .. every_ns; 1 s. `timeout` */
@@ -193,6 +204,14 @@ enum bide__proxy_tells {
     BIDE__PROXY_TELLS_V2
 };
 
+/* What endpoints speak. */
+enum bide__proxy_speaks {
+    BIDE__SPEAKS_AUTO, /* https: what both prefer (ALPN); http: gRPC goes by
+                          HTTP/2, all else by HTTP/1.1 */
+    BIDE__SPEAKS_HTTP1,
+    BIDE__SPEAKS_HTTP2 /* without TLS: with prior knowledge */
+};
+
 /* Threads: immutable. */
 struct bide__proxy_upstream {
     const char *name;
@@ -205,6 +224,9 @@ struct bide__proxy_upstream {
     int64_t idle_timeout_ns; /* ... for so long; over 0; 30 s */
     uint32_t connecting;     /* connection attempts at once; 1 .. 1e6; 64 */
     int64_t connect_timeout_ns; /* of each; over 0; 5 s */
+    int64_t max_age_ns;      /* a connection that is so old is renewed, a tenth
+                             earlier or later; over 0, FOREVER: never (`none`);
+                             10 min */
 
     struct bide__ejection ejection; /* of endpoints that fail */
     int64_t slow_start_ns; /* after its return, its share grows for so long;
@@ -215,6 +237,7 @@ struct bide__proxy_upstream {
     int64_t resolve_ns;      /* how often endpoints' names are looked up again;
                              100 ms .. 1 h; 30 s. `resolve` */
     enum bide__proxy_tells proxy_protocol; /* off */
+    enum bide__proxy_speaks protocol;      /* auto */
     struct bide__proxy_health health;
     struct bide__proxy_client_tls tls;
 };
@@ -226,6 +249,7 @@ struct bide__proxy_upstream {
         .idle_timeout_ns = 30 * BIDE_SECOND,                                   \
         .connecting = 64,                                                      \
         .connect_timeout_ns = 5 * BIDE_SECOND,                                 \
+        .max_age_ns = 600 * BIDE_SECOND,                                       \
         .ejection = BIDE__EJECTION_INIT,                                       \
         .slow_start_ns = 10 * BIDE_SECOND,                                     \
         .body_timeout_ns = 60 * BIDE_SECOND,                                   \
@@ -273,6 +297,25 @@ struct bide__proxy_limits {
                               workers together; 64 KiB .. 1 GiB; 16 MiB. `stale` */
     uint32_t stale_answer_bytes; /* of one of them; 1 KiB .. 16 MiB, not over a
                               quarter of stale_bytes; 256 KiB. `stale_answer` */
+};
+
+/* Limits for connections that speak HTTP/2, of either side: `http2`. Over those
+ * without a word on it, GOAWAY ENHANCE_YOUR_CALM. Threads: immutable. */
+struct bide__proxy_http2 {
+    uint32_t streams; /* requests of a connection at once, those counted that are
+                         cancelled and not yet over; over it: REFUSED_STREAM;
+                         1 .. 10000; 100 */
+    uint32_t window_bytes; /* of a body that is not read yet; 16 KiB .. 1 MiB;
+                         64 KiB. `window` */
+    uint32_t connection_window_bytes; /* of all bodies of a connection that are
+                         under way; 64 KiB .. 16 MiB; 1 MiB.
+                         `connection_window` */
+    uint32_t resets;  /* by the peer, of requests without an answer, in a burst,
+                         then a tenth of that a second; 10 .. 1e6; 1000 */
+    uint32_t errors;  /* streams that the peer makes us reset, a minute; 1 .. 1e6;
+                         100 */
+    uint32_t control; /* frames that carry nothing, in a burst, then a fifth of
+                         that a second; 10 .. 1e6; 1000 */
 };
 
 /* `timeouts`. Threads: immutable. */
@@ -334,6 +377,12 @@ struct bide__proxy_net {
     uint8_t bits; /* 0 .. 8 * len */
 };
 
+/* gRPC: `grpc`. Threads: immutable. */
+struct bide__proxy_grpc {
+    int64_t hold_ns; /* a response's head is held for its status; 0: not at all;
+                        0 .. 10 s; 100 ms. `hold` */
+};
+
 /* Who may use the admin endpoint, and for what: `admin_access`.
  * Threads: immutable. */
 struct bide__proxy_admin {
@@ -386,10 +435,12 @@ struct bide__proxy_conf {
     const struct bide__proxy_upstream *upstreams;
     size_t n_upstreams;
     struct bide__proxy_limits limits;
+    struct bide__proxy_http2 http2;
     struct bide__proxy_timeouts timeouts;
     struct bide__proxy_forwarded forwarded;
     struct bide__proxy_headers headers;
     enum bide__paths paths; /* as_sent */
+    struct bide__proxy_grpc grpc;
     const struct bide__proxy_net *trusted; /* clients whose overrides count;
                                               none */
     size_t n_trusted;
@@ -424,6 +475,12 @@ struct bide__proxy_conf {
         .limits.per_client.connections = UINT32_MAX,                           \
         .limits.stale_bytes = 16 << 20,                                        \
         .limits.stale_answer_bytes = 256 << 10,                                \
+        .http2.streams = 100,                                                  \
+        .http2.window_bytes = 64 << 10,                                        \
+        .http2.connection_window_bytes = 1 << 20,                              \
+        .http2.resets = 1000,                                                  \
+        .http2.errors = 100,                                                   \
+        .http2.control = 1000,                                                 \
         .timeouts.header_ns = 10 * BIDE_SECOND,                                \
         .timeouts.body_ns = 30 * BIDE_SECOND,                                  \
         .timeouts.idle_ns = 75 * BIDE_SECOND,                                  \
@@ -438,6 +495,7 @@ struct bide__proxy_conf {
         .forwarded.via = true,                                                 \
         .forwarded.keep_host = true,                                           \
         .paths = BIDE__PATHS_AS_SENT,                                          \
+        .grpc.hold_ns = 100 * BIDE_MILLISECOND,                                \
         .headers.bide = true,                                                  \
         .telemetry.format = BIDE__OTLP_PROTOBUF,                               \
         .telemetry.metrics_ns = 10 * BIDE_SECOND,                              \

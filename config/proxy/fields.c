@@ -27,6 +27,12 @@ static const struct bide__field match_fields[] = {
       .fits = bide__fits_method,
       .hint = "methods are case-sensitive: write capitals, as in `POST`",
       .help = "The method." },
+    { "grpc", AT(grpc),
+      TAKES_TEXT("the name of a gRPC service, or of a method of one"),
+      .fits = bide__fits_grpc, .pattern = "^[A-Za-z0-9_.]+(/[A-Za-z0-9_]+)?$",
+      .hint = "write `shop.Cart` or `shop.Cart/Add`",
+      .help = "gRPC calls of this service, or of this method; not together "
+              "with `path` or `exact`." },
     { "header", AT(header), TAKES_TEXT("the name of a header field"),
       .fits = bide__fits_token,
       .hint = "write the name alone, as in `X-Canary`",
@@ -64,6 +70,15 @@ static const struct bide__field route_fields[] = {
     { "priority", AT(priority), TAKES_MAP(bide__proxy_priority_table),
       .hint = "write `priority: { header: Priority }`",
       .help = "Which requests go first when places in flight are short." },
+    { "idempotent", AT(idempotent), TAKES_FLAG,
+      .help = "Every request of this route may be sent twice, whatever its "
+              "method: a POST that only reads, gRPC calls. Not to be confused "
+              "with `idempotency`, which sees to it that one is done once." },
+    { "idempotency", AT(idempotency),
+      TAKES_MAP(bide__proxy_idempotency_table),
+      .hint = "write `idempotency: { accept: required }`",
+      .help = "One effect for each `Idempotency-Key`: repeats get the answer "
+              "of the first." },
     LAST
 };
 #undef S
@@ -138,6 +153,32 @@ static const struct bide__field limit_fields[] = {
     { "stale_answer", AT(stale_answer_bytes),
       TAKES_SIZE_FROM(1, KiB, 16, MiB) ", not over a quarter of stale",
       .help = "The largest answer of which a copy is kept." },
+    LAST
+};
+#undef S
+
+#define S struct bide__proxy_http2
+static const struct bide__field http2_fields[] = {
+    { "streams", AT(streams), TAKES_COUNT(1, 10000),
+      .help = "Requests of a connection at once, also those that the client "
+              "has cancelled and that are not over yet; over it, "
+              "REFUSED_STREAM." },
+    { "window", AT(window_bytes), TAKES_SIZE_FROM(16, KiB, 1, MiB),
+      .help = "How much of a body may arrive before any of it is read." },
+    { "connection_window", AT(connection_window_bytes),
+      TAKES_SIZE_FROM(64, KiB, 16, MiB),
+      .help = "The same of all bodies of a connection that are under way." },
+    { "resets", AT(resets), TAKES_COUNT(10, 1000000),
+      .help = "Requests that a client may cancel before they are answered, in "
+              "a burst, and then a tenth of that a second; over it, the "
+              "connection is closed." },
+    { "errors", AT(errors), TAKES_COUNT(1, 1000000),
+      .help = "Requests a minute that may break the protocol, one by one; over "
+              "it, the connection is closed." },
+    { "control", AT(control), TAKES_COUNT(10, 1000000),
+      .help = "Frames that carry nothing (PING, SETTINGS, PRIORITY, empty DATA, "
+              "WINDOW_UPDATE that is not due), in a burst, and then a fifth of "
+              "that a second; over it, the connection is closed." },
     LAST
 };
 #undef S
@@ -247,11 +288,27 @@ static const struct bide__field server_tls_fields[] = {
 static const struct bide__table limit_table = {
     .fields = limit_fields, .check = bide__check_limits
 };
+static const struct bide__table http2_table = {
+    .fields = http2_fields
+};
 static const struct bide__table timeout_table = {
     .fields = timeout_fields
 };
 static const struct bide__table forwarded_table = {
     .fields = forwarded_fields
+};
+#define S struct bide__proxy_grpc
+static const struct bide__field grpc_fields[] = {
+    { "hold", AT(hold_ns),
+      TAKES(DURATION, 0, 10 * NS_s, "a duration up to 10s"),
+      .help = "How long the head of a response waits for its first message or "
+              "its status, once the request is complete: a call that fails "
+              "meanwhile can be retried." },
+    LAST
+};
+#undef S
+static const struct bide__table grpc_table = {
+    .fields = grpc_fields
 };
 static const struct bide__table header_table = {
     .fields = header_fields
@@ -307,6 +364,9 @@ static const struct bide__field proxy_fields[] = {
       .help = "Services, by name." },
     { "limits", AT(limits), TAKES_MAP(limit_table),
       .help = "Limits on clients." },
+    { "http2", AT(http2), TAKES_MAP(http2_table),
+      .hint = "write `http2: { streams: 100 }`",
+      .help = "Limits on each connection that speaks HTTP/2." },
     { "timeouts", AT(timeouts), TAKES_MAP(timeout_table),
       .help = "How long clients may take." },
     { "forwarded", AT(forwarded), TAKES_MAP(forwarded_table),
@@ -314,6 +374,7 @@ static const struct bide__field proxy_fields[] = {
               "from clients that are not trusted are dropped." },
     { "headers", AT(headers), TAKES_MAP(header_table),
       .help = "Which header fields are passed on and added." },
+    { "grpc", AT(grpc), TAKES_MAP(grpc_table), .help = "gRPC." },
     { "paths", AT(paths), TAKES_CHOICE(paths, "as_sent or normalize"),
       .help = "Whether paths are brought into their normal form (RFC 3986) "
               "before routes and endpoints see them: `//pay/`, `/%70ay/` and "

@@ -25,6 +25,15 @@ bool bide__fits_path(const struct bide__node *text)
     return bide__fits_target(text) && !memchr(text->text, '?', text->len);
 }
 
+bool bide__fits_service(const struct bide__node *text)
+{
+    static const char name[] = "0123456789_.abcdefghijklmnopqrstuvwxyz"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+    return strcmp(text->text, "*") == 0 ||
+           (text->len <= 120 && strspn(text->text, name) == text->len);
+}
+
 bool bide__fits_token(const struct bide__node *text)
 {
     static const char token[] = "!#$%&'*+-.^_`|~0123456789"
@@ -39,6 +48,19 @@ bool bide__fits_method(const struct bide__node *text)
 {
     return bide__fits_token(text) &&
            strspn(text->text, "abcdefghijklmnopqrstuvwxyz") < text->len;
+}
+
+/* A service with its package, and perhaps a method. */
+bool bide__fits_grpc(const struct bide__node *text)
+{
+    static const char name[] = "abcdefghijklmnopqrstuvwxyz"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.";
+    size_t n = strspn(text->text, name);
+
+    if (n == 0 || n == text->len)
+        return n != 0;
+    size_t method = strspn(text->text + n + 1, name);
+    return text->text[n] == '/' && method != 0 && n + 1 + method == text->len;
 }
 
 /* A name that useradd(8) accepts, or a number. */

@@ -26,14 +26,17 @@ BIDE__READER(bide__read_clients);  /* struct bide__proxy_server_tls */
 extern const struct bide__table bide__proxy_fallback_table;
 extern const struct bide__table bide__proxy_fault_table;
 extern const struct bide__table bide__proxy_priority_table;
+extern const struct bide__table bide__proxy_idempotency_table;
 extern const struct bide__table bide__proxy_admin_table;
 extern const struct bide__table bide__proxy_telemetry_table;
 
 /* Whether texts are valid. */
 bool bide__fits_path(const struct bide__node *text);
 bool bide__fits_target(const struct bide__node *text); /* with a query */
+bool bide__fits_service(const struct bide__node *text); /* gRPC's; or "*" */
 bool bide__fits_account(const struct bide__node *text);
 bool bide__fits_token(const struct bide__node *text);
+bool bide__fits_grpc(const struct bide__node *text);
 bool bide__fits_method(const struct bide__node *text);
 bool bide__fits_host(const struct bide__node *text);
 bool bide__fits_match_host(const struct bide__node *text);

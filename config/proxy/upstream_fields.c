@@ -18,6 +18,9 @@ static const struct bide__field pool_fields[] = {
               "comes back is not overrun." },
     { "connect_timeout", AT(connect_timeout_ns), TAKES_DURATION_OVER_0,
       .help = "How long a connection attempt may take, TLS included." },
+    { "max_age", AT(max_age_ns), TAKES_DURATION_OVER_0_OR("none", BIDE_FOREVER),
+      .help = "How old a connection may get, a tenth more or less; then it is "
+              "renewed, when what it carries has ended." },
     LAST
 };
 #undef S
@@ -47,6 +50,12 @@ static const struct bide__field health_fields[] = {
       .hint = "write `/healthz`, or with a query `/healthz?full=1`",
       .help = "What to ask for, with a query if need be; without it, nothing "
               "is asked." },
+    { "grpc", AT(grpc), TAKES_TEXT("the name of a gRPC service"),
+      .fits = bide__fits_service, .pattern = "^([*]|[A-Za-z0-9_.]{1,120})$",
+      .hint = "write `shop.Cart`, or `\"*\"` for the server as a whole",
+      .help = "Instead of a path: the service whose health is asked for "
+              "(`grpc.health.v1.Health/Check`), `*` for the server as a "
+              "whole; only SERVING is a success." },
     { "host", AT(host), TAKES_TEXT("the name of a host"),
       .fits = bide__fits_host,
       .help = "The Host field; without it, that of the endpoint." },
@@ -101,6 +110,7 @@ static const struct bide__table client_tls_table = {
 
 #define S struct bide__proxy_upstream
 static const char *const proxy_tells[] = { "off", "v1", "v2", NULL };
+static const char *const protocols[] = { "auto", "http1", "http2", NULL };
 static const struct bide__field upstream_fields[] = {
     { "endpoints", AT(endpoints),
       TAKES_AS(BIDE__TEXTS, "a list of URLs of hosts"), .required = true,
@@ -115,6 +125,11 @@ static const struct bide__field upstream_fields[] = {
       .help = "Connections to each endpoint." },
     { "ejection", AT(ejection), TAKES_MAP(bide__ejection_table),
       .help = "Taking endpoints out that fail." },
+    { "protocol", AT(protocol),
+      TAKES_CHOICE(protocols, "auto, http1 or http2"),
+      .help = "What endpoints speak. auto: over TLS what both sides prefer "
+              "(ALPN); without, gRPC goes by HTTP/2 and all else by "
+              "HTTP/1.1." },
     { "proxy_protocol", AT(proxy_protocol),
       TAKES_CHOICE(proxy_tells, "off, v1 or v2"),
       .help = "Begins each connection with a header of the PROXY protocol "

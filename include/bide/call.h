@@ -46,6 +46,12 @@
  * dependency is back; until then the calls are told to WAIT, `knocking`, and one
  * at a time is told to TRY. A restart loses no call.
  *
+ * Not begun: an HTTP/2 server says so with REFUSED_STREAM, and its GOAWAY proves
+ * it (BIDE_FAULT_REFUSED_STREAM). Whatever the method, such an attempt is made
+ * again at once, `not_processed`. The first of a call is free: it costs neither an
+ * attempt nor budget, and does not count for the breaker. From the second on they
+ * are attempts like any other.
+ *
  * Nothing here allocates, blocks or fails: a call that cannot continue is
  * DONE. */
 #ifndef BIDE_CALL_H
@@ -122,6 +128,8 @@ BIDE_BEGIN_DECLS
       "waiting until connections are accepted again")                          \
     X(BIDE_BECAUSE_HELD, "held",                                               \
       "waiting until breaker, budget or limits let it go")                     \
+    X(BIDE_BECAUSE_NOT_PROCESSED, "not_processed",                             \
+      "the server did not begin with it: it goes again at once")               \
     /* what drivers report of a call that was decided: never decided here */      \
     X(BIDE_BECAUSE_CUT_SHORT, "cut_short",                                     \
       "the answer broke off after part of it had been passed on")

@@ -49,10 +49,11 @@ typedef struct bide_hint {
     bool rate_limit_only;    /* wait_ns comes from a RateLimit field: it is
                                 about the quota, and counts only if throttled */
     bool refused_below;      /* a bide below said it */
-    uint8_t _room[5];
+    bool exact;              /* wait_ns is the wait itself, 0 too */
+    uint8_t _room[4];
 } bide_hint;
 
-#define BIDE_HINT_INIT { BIDE_HINT_NONE, 0, false, false, false, { 0 } }
+#define BIDE_HINT_INIT { BIDE_HINT_NONE, 0, false, false, false, false, { 0 } }
 
 /* Takes one header field into account. Fields that say nothing about retrying,
  * and invalid values, change nothing. Known fields: those of BIDE_HINTS,

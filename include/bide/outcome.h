@@ -60,7 +60,9 @@ typedef enum bide_class {
     X(BIDE_FAULT_CONNECTION_WAIT, "connection_wait", BIDE_IGNORED)             \
     /* no connection became free */                                             \
     X(BIDE_FAULT_TOO_LONG, "too_long", BIDE_PERMANENT) /* over local limits */ \
-    X(BIDE_FAULT_OTHER, "other", BIDE_PERMANENT)
+    X(BIDE_FAULT_OTHER, "other", BIDE_PERMANENT)                               \
+    X(BIDE_FAULT_REFUSED_STREAM, "refused_stream", BIDE_TRANSIENT)             \
+    /* HTTP/2: the server says, or the protocol proves, that it was not begun */
 
 typedef enum bide_fault {
 #define BIDE__X(name, key, cls) name,
@@ -113,7 +115,9 @@ typedef struct bide_outcome {
                            another server, which may be there */
     bool conflict;      /* someone else was faster (an optimistic lock, a deadlock
                            victim): trying again may work at once */
-    uint8_t _room[5];
+    bool hint_exact;    /* hint_ns is the wait itself, without jitter, 0 too
+                           (gRPC's pushback) */
+    uint8_t _room[4];
 } bide_outcome;
 
 #ifdef __cplusplus

@@ -392,7 +392,8 @@ BIDE_API bide_backoff bide_policy_backoff(const bide_policy_conf *conf,
                                           bide_after after);
 
 /* Fills in a set of settings, by name: `service` is the defaults, `patient` is for
- * what nobody waits for; those of well-known systems are `sre`, `aws-standard`,
+ * what nobody waits for, `queue` for messages that are kept until they are done;
+ * those of well-known systems are `sre`, `aws-standard`,
  * `aws-2026`, `grpc`, `envoy`, `finagle`. Overwrites all of *conf. BIDE_ENAME
  * if there is none of that name. */
 BIDE_API int bide_policy_preset(bide_policy_conf *conf, const char *name);

@@ -50,8 +50,9 @@ typedef struct bide_stats {
     uint64_t hedges;          /* sent */
     uint64_t hedges_won;
     uint64_t hedges_refused;  /* due, but no budget, load or place for them */
-    uint64_t unreached;       /* attempts that reached nobody, and for which
-                                 another was made: not among `attempts` */
+    uint64_t unreached;       /* attempts that reached nobody, or a server that
+                                 did not begin with them, and for which another
+                                 was made: not among `attempts` */
     uint64_t late_reports;    /* results from an earlier state of the breaker */
 
     bide_breaker_state breaker;

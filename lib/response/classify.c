@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "lib/ascii.h"
 #include "lib/response/hint.h"
@@ -154,6 +155,27 @@ static bool speaks_of_conflict(const struct bide__answer *a)
                                      : a->r->status == 409);
 }
 
+/* Returns whether a bide in front of the server has the same operation in
+ * progress, by its key. This attempt changed nothing, and the next one will get
+ * the answer. */
+static bool is_in_progress(struct bide__answer *a)
+{
+    const bide_response *r = a->r;
+    const bide_problem *problem;
+
+    if (!a->status_decides || r->is_grpc || r->status != 409)
+        return false;
+    for (size_t i = 0; r->headers && i < r->n_headers; i++)
+        if (bide__is_field(&r->headers[i], "x-bide-reason") &&
+            bide__same(bide__trim(r->headers[i].value,
+                                  r->headers[i].value_len),
+                       bide__text_of("idempotency_in_progress")))
+            return true;
+    problem = bide__answer_problem(a);
+    return problem && strcmp(problem->type, "urn:bide:problem:"
+                                            "idempotency_in_progress") == 0;
+}
+
 static void apply_hints(bide_outcome *out, struct bide__answer *a)
 {
     bide_hint hint = read_hints(a);
@@ -165,6 +187,7 @@ static void apply_hints(bide_outcome *out, struct bide__answer *a)
         return;
     out->hinted = hint.source != BIDE_HINT_NONE;
     out->hint_ns = hint.wait_ns;
+    out->hint_exact = hint.exact;
 }
 
 static bide_outcome look_closer(const bide_rule *rules, size_t n_rules,
@@ -172,6 +195,7 @@ static bide_outcome look_closer(const bide_rule *rules, size_t n_rules,
 {
     struct bide__answer a = { .r = r, .fault = r->fault };
     bide_outcome out = { .status = r->status };
+    bool waits = false;
 
     if ((size_t)r->fault >= BIDE_N_FAULTS)
         a.fault = BIDE_FAULT_OTHER;
@@ -180,10 +204,15 @@ static bide_outcome look_closer(const bide_rule *rules, size_t n_rules,
     out.cls = default_class(&a);
     out.fault = a.fault;
     out.not_processed = proves_unprocessed(&a);
+    if (is_in_progress(&a)) {
+        out.cls = BIDE_TRANSIENT;
+        out.not_processed = waits = true;
+    }
     apply_rules(&out, rules, n_rules, &a);
     out.conflict = out.cls == BIDE_TRANSIENT && speaks_of_conflict(&a);
     if (out.cls != BIDE_SUCCESS && out.cls != BIDE_IGNORED)
         apply_hints(&out, &a);
+    out.refused_below = out.refused_below || waits; /* it was not asked */
     return out;
 }
 

@@ -43,6 +43,7 @@ void bide__hint_offer(bide_hint *hint, bide_hint_source source, int64_t wait_ns)
         return;
     hint->source = source;
     hint->wait_ns = wait_ns;
+    hint->exact = source == BIDE_HINT_GRPC_PUSHBACK;
     hint->rate_limit_only = source == BIDE_HINT_RATELIMIT ||
                             source == BIDE_HINT_RATELIMIT_RESET ||
                             source == BIDE_HINT_X_RATELIMIT_RESET;

@@ -124,6 +124,7 @@ bool bide__fault_unsent(bide_fault fault)
     case BIDE_FAULT_URL:
     case BIDE_FAULT_LOCAL:
     case BIDE_FAULT_CONNECTION_WAIT:
+    case BIDE_FAULT_REFUSED_STREAM:
         return true;
     default:
         return false;

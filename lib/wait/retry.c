@@ -37,6 +37,10 @@ static void compute_wait(struct bide__call *c, int64_t now)
     c->reason = BIDE_BECAUSE_IMMEDIATE;
     if (c->elsewhere)
         return;
+    if (c->spared) {
+        c->reason = BIDE_BECAUSE_NOT_PROCESSED;
+        return;
+    }
     if (c->unreached) {
         knock_again(c);
         return;
@@ -63,6 +67,14 @@ static void restart_backoff(struct bide__call *c)
     c->previous_ns = 0;
 }
 
+/* A pushback of gRPC is the wait: its server has spread it already. */
+static void heed_exactly(struct bide__call *c)
+{
+    c->reason = BIDE_BECAUSE_HINT;
+    c->value_ns = c->wait_ns = c->wait_min_ns = c->wait_max_ns =
+        bide__hint_ns(c);
+}
+
 /* The server's hint replaces that wait, or is its minimum; with jitter on top,
  * so that clients that got the same hint do not all return at once. */
 static void heed_hint(struct bide__call *c)
@@ -86,8 +98,11 @@ static void heed_hint(struct bide__call *c)
 void bide__wait_retry(struct bide__call *c, int64_t now)
 {
     compute_wait(c, now);
-    if (!c->is.hinted || c->hint_ns <= 0)
+    if (bide__hint_exact(c) && !c->spared)
+        heed_exactly(c);
+    else if (c->is.hinted && c->hint_ns > 0)
+        heed_hint(c);
+    else
         return;
-    heed_hint(c);
     restart_backoff(c);
 }

@@ -83,7 +83,7 @@ static int64_t ask_program(const struct bide__call *c, const bide_backoff *b,
         .previous_ns = c->previous_ns,
         .elapsed_ns = bide__elapsed_ns(c->begin_ns, now),
         .left_ns = left,
-        .hint_ns = c->is.hinted ? c->hint_ns : -1,
+        .hint_ns = c->is.hinted ? bide__hint_ns(c) : -1,
     };
     int64_t own = conf->wait(conf->wait_ctx, &facts);
     return own < 0 ? value : bide__backoff_most(b, own);

@@ -9,24 +9,47 @@ const char *http_status_text(int status)
         int status;
         const char *text;
     } texts[] = {
+        { 100, "Continue" },
+        { 101, "Switching Protocols" },
+        { 103, "Early Hints" },
         { 200, "OK" },
+        { 201, "Created" },
+        { 202, "Accepted" },
+        { 204, "No Content" },
+        { 206, "Partial Content" },
+        { 301, "Moved Permanently" },
+        { 302, "Found" },
+        { 303, "See Other" },
+        { 304, "Not Modified" },
+        { 307, "Temporary Redirect" },
+        { 308, "Permanent Redirect" },
         { 400, "Bad Request" },
         { 401, "Unauthorized" },
         { 403, "Forbidden" },
         { 404, "Not Found" },
         { 405, "Method Not Allowed" },
+        { 408, "Request Timeout" },
         { 409, "Conflict" },
+        { 410, "Gone" },
+        { 412, "Precondition Failed" },
+        { 413, "Content Too Large" },
+        { 415, "Unsupported Media Type" },
         { 417, "Expectation Failed" },
+        { 422, "Unprocessable Content" },
+        { 425, "Too Early" },
+        { 429, "Too Many Requests" },
         { 431, "Request Header Fields Too Large" },
         { 500, "Internal Server Error" },
         { 501, "Not Implemented" },
+        { 502, "Bad Gateway" },
         { 503, "Service Unavailable" },
+        { 504, "Gateway Timeout" },
         { 505, "HTTP Version Not Supported" },
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (texts[i].status == status)
             return texts[i].text;
-    return "Error";
+    return status < 400 ? "Other" : "Error";
 }
 
 /* The owner has written its response. Inside our callback (`handing`), our

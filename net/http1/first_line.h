@@ -9,6 +9,9 @@
 int http1__request_line(struct http1_head *h, const char *buf, size_t n);
 int http1__status_line(struct http1_head *h, const char *buf, size_t n);
 
+/* What the method is. */
+enum http1_method http1__method_id(const char *p, size_t len);
+
 /* "HTTP/1.1" or "HTTP/1.0" from h->mark on; then h->at is after it. Read from
  * its beginning each time, which is cheap for eight bytes. */
 int http1__version(struct http1_head *h, const char *buf, size_t n);

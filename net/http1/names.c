@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { LONGEST = 24 };
+enum { LONGEST = 32 };
 
 /* Padded, so that the comparison may read whole words. */
 static const char names[HTTP1_IDS][LONGEST] = {

@@ -68,6 +68,9 @@ enum {
     X(RATELIMIT_RESET, "ratelimit-reset", 64, 0)                               \
     X(X_RATELIMIT_RESET, "x-ratelimit-reset", 130, 0)                          \
     X(GRPC_STATUS, "grpc-status", 191, 0)                                      \
+    X(GRPC_TIMEOUT, "grpc-timeout", 207, HTTP1_HEAD_ONLY)                      \
+    X(GRPC_PREVIOUS_RPC_ATTEMPTS, "grpc-previous-rpc-attempts", 136,           \
+      HTTP1_HEAD_ONLY)                                                         \
     X(GRPC_RETRY_PUSHBACK_MS, "grpc-retry-pushback-ms", 199, 0)                \
     X(X_BIDE_ATTEMPT, "x-bide-attempt", 115, HTTP1_HEAD_ONLY)                  \
     X(X_BIDE_ATTEMPTS, "x-bide-attempts", 91, HTTP1_HEAD_ONLY)                 \

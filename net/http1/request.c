@@ -26,7 +26,7 @@ static int read_start(struct http1_head *h, const char *buf, size_t n)
     return 1;
 }
 
-static enum http1_method method_id(const char *p, size_t len)
+enum http1_method http1__method_id(const char *p, size_t len)
 {
 #define IS(word) (memcmp(p, word, sizeof(word) - 1) == 0)
     switch (len) {
@@ -56,7 +56,7 @@ static int read_method(struct http1_head *h, const char *buf, size_t n)
     if (buf[h->at] != ' ' || h->at == h->method)
         return buf[h->at] == '\n' ? HTTP1_EBARELF : HTTP1_EMETHOD;
     h->method_len = (uint16_t)(h->at - h->method);
-    h->method_id = (uint8_t)method_id(buf + h->method, h->method_len);
+    h->method_id = (uint8_t)http1__method_id(buf + h->method, h->method_len);
     h->target = ++h->at;
     h->phase = HTTP1__TARGET;
     return 1;

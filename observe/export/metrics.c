@@ -7,10 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bide/share.h"
+
 /* A dependency, as it was when the walk began. */
 struct snapshot {
     const char *name;
     bide_stats s;
+    bool in_fleet;
+    bide_share_view share;
 };
 
 /* One family while it is written to the sink. */
@@ -142,6 +146,24 @@ ONE(budget, left_of(s->budget_left))
 ONE(rate, any(s->rate))
 ONE(amplification, any(bide_stats_amplification(s)))
 
+/* ===== of those in a fleet ===== */
+
+#define FLEET(name, value)                                                     \
+    static void put_fleet_##name(const struct walk *t)                         \
+    {                                                                          \
+        const bide_share_view *v = &t->snap->share;                            \
+        if (t->snap->in_fleet)                                                 \
+            tell(t, NULL, NULL, whole(value));                                 \
+    }
+
+FLEET(joined, v->joined)
+FLEET(instances, v->instances)
+FLEET(held, v->held)
+FLEET(allowed, v->allowed)
+FLEET(used, v->used)
+FLEET(failing, v->failing)
+FLEET(opened, v->opened)
+
 /* ===== the list ===== */
 
 #define COUNTER   BIDE__METRIC_COUNTER
@@ -210,14 +232,43 @@ static const struct family {
     { { "bide_call_seconds", HISTOGRAM, "s",
         "Duration of successful calls: with retries and waits, and of the "
         "successful attempt alone." }, put_times },
+    { { "bide_fleet_joined", GAUGE, "1",
+        "1 while the fleet's Redis answers; 0 while this instance is alone." },
+      put_fleet_joined },
+    { { "bide_fleet_instances", GAUGE, "{instance}",
+        "Instances of the fleet, as last known." }, put_fleet_instances },
+    { { "bide_fleet_leased", GAUGE, "{retry}",
+        "Retries that this instance may make without asking." },
+      put_fleet_held },
+    { { "bide_fleet_allowed", GAUGE, "{retry}",
+        "Retries that the budget of the fleet allows over its window." },
+      put_fleet_allowed },
+    { { "bide_fleet_used", GAUGE, "{retry}",
+        "Of those, spent or leased, by all instances." }, put_fleet_used },
+    { { "bide_fleet_failing", GAUGE, "{instance}",
+        "Instances at which the dependency fails." }, put_fleet_failing },
+    { { "bide_fleet_trips_total", COUNTER, "{transition}",
+        "Times that the breaker opened by what the fleet saw." },
+      put_fleet_opened },
 };
 /* clang-format on */
+
+/* Left out if no dependency is in one. */
+static bool is_fleets(const struct bide__metric *metric)
+{
+    return strncmp(metric->name, "bide_fleet_", strlen("bide_fleet_")) == 0;
+}
 
 static void walk_deps(const struct bide__metric_sink *sink,
                       const struct snapshot *snaps, size_t n)
 {
     enum { N = sizeof families / sizeof families[0] };
+    bool fleet = false;
+    for (size_t i = 0; i < n; i++)
+        fleet = fleet || snaps[i].in_fleet;
     for (size_t f = 0; f < N && n; f++) {
+        if (!fleet && is_fleets(&families[f].metric))
+            continue;
         struct walk t = { sink, &families[f].metric, NULL };
         sink->begin(sink->ctx, t.metric);
         for (size_t i = 0; i < n; i++) {
@@ -238,6 +289,8 @@ bool bide__metrics_walk(const struct bide__observed *observed, int64_t now_ns,
     for (size_t i = 0; i < n; i++) {
         snaps[i].name = observed->deps[i].name;
         bide__observed_stats(&observed->deps[i], now_ns, &snaps[i].s);
+        snaps[i].in_fleet = bide_dep_share_view(observed->deps[i].dep, now_ns,
+                                                &snaps[i].share) == 0;
     }
     walk_deps(sink, snaps, n);
     free(snaps);

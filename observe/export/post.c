@@ -28,7 +28,8 @@ static bool copy(char *to, size_t size, const char *from, size_t len)
 static bool secure_it(struct http_client *c)
 {
     struct bide__post *post = bide__container_of(c, struct bide__post, client);
-    return net_tls_connect(&c->conn, post->tls, post->host) == 0;
+    return net_tls_connect(&c->conn, post->tls, post->host,
+                           NET_TLS_HTTP1) == 0;
 }
 
 static const char *read_url(struct bide__post *post, const struct bide__url *u)

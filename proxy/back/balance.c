@@ -35,7 +35,7 @@ static bool is_tried(const void *self, unsigned i)
 static uint64_t in_flight(const void *self, unsigned i)
 {
     const struct choice *c = self;
-    return gauged(&nth(self, i)->pools[c->worker].in_flight);
+    return pools_in_flight(nth(self, i), c->worker);
 }
 
 static int64_t weight(const void *self, unsigned i, int64_t now)

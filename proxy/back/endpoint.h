@@ -31,7 +31,9 @@ struct endpoint {
     bide_dep *breaker;        /* NULL: never ejected */
     atomic_uint ejected_by;   /* bits of enum ejected_by; 0: it is in use */
     _Atomic(int64_t) back_ns; /* when it returned; 0: it was never ejected */
-    struct pool *pools;       /* of each worker */
+    struct pool *pools;       /* of each worker, ... */
+    struct pool *others;      /* ... and those for the protocol that most of
+                                 it is not asked in; or NULL */
     struct request_counts *counts;
 };
 

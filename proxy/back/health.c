@@ -2,11 +2,13 @@
 #include "proxy/back/health.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/list.h"
 #include "net/http/client_loop.h"
 #include "net/tls.h"
 #include "proxy/back/endpoint.h"
+#include "proxy/back/health_http2.h"
 #include "proxy/back/link.h"
 #include "proxy/back/upstream.h"
 #include "proxy/generation.h"
@@ -19,6 +21,7 @@ struct health {
     struct net_timer timer; /* to begin */
     struct http_client client;
     struct http_request request;
+    struct health_http2 http2; /* instead, where that is spoken */
     struct health *next; /* of its worker */
     struct worker *worker;
     struct endpoint *endpoint;
@@ -73,23 +76,55 @@ static struct health *of(struct http_client *c)
     return bide__container_of(c, struct health, client);
 }
 
-static bool connected(struct http_client *c)
+static bool is_success(const struct health *h, int status)
 {
-    const struct endpoint *e = of(c)->endpoint;
+    return status >= conf_of(h)->status_min && status <= conf_of(h)->status_max;
+}
+
+/* By gRPC, or of an upstream that speaks nothing else. */
+static bool is_http2(const struct health *h)
+{
+    return conf_of(h)->grpc ||
+           h->endpoint->upstream->conf.protocol == BIDE__SPEAKS_HTTP2;
+}
+
+static bool begin(struct net_conn *conn, const struct endpoint *e,
+                  enum net_tls_offer offer)
+{
     const char *name = e->upstream->conf.tls.server_name;
 
-    return proxied_health(c->conn.io.fd, e) &&
-           (!e->tls || net_tls_connect(&c->conn, e->upstream->tls,
-                                       name ? name : e->host) == 0);
+    return proxied_health(conn->io.fd, e) &&
+           (!e->tls || net_tls_connect(conn, e->upstream->tls,
+                                       name ? name : e->host, offer) == 0);
+}
+
+static bool connected(struct http_client *c)
+{
+    return begin(&c->conn, of(c)->endpoint, NET_TLS_HTTP1);
+}
+
+static struct health *of_http2(struct health_http2 *g)
+{
+    return bide__container_of(g, struct health, http2);
+}
+
+static bool connected_http2(struct health_http2 *g)
+{
+    return begin(&g->conn, of_http2(g)->endpoint, NET_TLS_HTTP2);
+}
+
+static void done_http2(struct health_http2 *g)
+{
+    struct health *h = of_http2(g);
+
+    over(h, conf_of(h)->grpc ? g->serving : is_success(h, g->status));
 }
 
 static void done(struct http_client *c)
 {
     struct health *h = of(c);
 
-    over(h, c->fault == BIDE_FAULT_NONE &&
-                c->head.status >= conf_of(h)->status_min &&
-                c->head.status <= conf_of(h)->status_max);
+    over(h, c->fault == BIDE_FAULT_NONE && is_success(h, c->head.status));
 }
 
 static void fire(struct net_timer *t)
@@ -104,6 +139,13 @@ static void fire(struct net_timer *t)
     }
     h->request.to = endpoint_address(h->endpoint, h->turn++, &to) ? &to : NULL;
     h->request.until_ns = net_after(now_of(h), conf_of(h)->timeout_ns);
+    if (is_http2(h)) {
+        if (h->request.to)
+            health_http2_start(&h->http2, &to, h->request.until_ns);
+        else
+            over(h, false);
+        return;
+    }
     if (!http_client_start(&h->client, &h->worker->loop, &h->request))
         over(h, false);
 }
@@ -122,9 +164,16 @@ struct health *health_new(struct worker *w, struct endpoint *e)
     http_client_init(&h->client, h->in, sizeof h->in);
     h->client.done = done;
     h->client.connected = connected;
+    health_http2_init(&h->http2, &w->loop, c->host ? c->host : e->authority);
+    h->http2.path = c->path;
+    if (c->grpc)
+        health_http2_service(&h->http2,
+                             strcmp(c->grpc, "*") == 0 ? "" : c->grpc);
+    h->http2.done = done_http2;
+    h->http2.connected = connected_http2;
     h->request = (struct http_request){
         .method = "GET",
-        .target = c->path,
+        .target = c->path ? c->path : "/",
         .host = c->host ? c->host : e->authority,
         .headers = "User-Agent: bide-health\r\n",
     };
@@ -146,6 +195,7 @@ void health_free(struct health *h)
 {
     net_timer_cancel(&h->worker->loop, &h->timer);
     http_client_close(&h->client);
+    health_http2_close(&h->http2);
     net_loop_bury(&h->worker->loop, &h->grave, bury);
 }
 
@@ -177,7 +227,8 @@ bool health_follow(struct worker *w)
     drop_strangers(w);
     for (size_t i = 0; i < w->generation->n_upstreams; i++) {
         struct upstream *u = w->generation->upstreams[i];
-        for (unsigned e = 0; u->conf.health.path && e < u->n_endpoints; e++) {
+        const struct bide__proxy_health *c = &u->conf.health;
+        for (unsigned e = 0; (c->path || c->grpc) && e < u->n_endpoints; e++) {
             struct endpoint *ep = &u->endpoints[e];
             if (is_checked(w, ep))
                 continue;

@@ -8,8 +8,10 @@
 #include "base/list.h"
 #include "net/address.h"
 #include "net/conn.h"
+#include "net/stream/mux.h"
 #include "net/tls.h"
 #include "proxy/back/endpoint.h"
+#include "proxy/back/link_http2.h"
 #include "proxy/back/pool.h"
 #include "proxy/back/upstream.h"
 #include "proxy/exchange/attempt.h"
@@ -37,7 +39,7 @@ static void link_free(void *user, struct net_grave *grave)
     w->free_links = l;
 }
 
-static struct link *link_alloc(struct worker *w)
+struct link *link_alloc(struct worker *w)
 {
     struct link *l = w->free_links;
     if (!l)
@@ -48,24 +50,33 @@ static struct link *link_alloc(struct worker *w)
     return l;
 }
 
+void link_discard(struct link *l)
+{
+    link_free(l->pool->worker, &l->grave);
+}
+
 /* Removes it from all lists, closes it, and frees it after this iteration. */
 void link_drop(struct link *l)
 {
     struct pool *p = l->pool;
     if (l->phase == LINK_CLOSED)
         return;
+    bool stream = l->phase == LINK_STREAM;
     if (l->phase == LINK_IDLE)
         gauge_down(&p->n_idle);
     if (l->phase == LINK_CONNECTING)
         p->n_connecting--;
-    if (l->phase != LINK_BUSY)
+    if (l->phase != LINK_BUSY && !stream)
         bide__list_remove(&l->list);
     if (l->phase == LINK_CONNECTING && l->attempt)
         l->attempt->making = NULL;
     l->phase = LINK_CLOSED;
     l->attempt = NULL;
-    gauge_down(&p->n_links);
+    if (!stream)
+        gauge_down(&p->n_links);
     net_timer_cancel(&p->worker->loop, &l->timer);
+    if (l->mux)
+        mux_close(l->mux);
     net_conn_close(&l->conn);
     net_loop_bury(&p->worker->loop, &l->grave, link_free);
 }
@@ -79,7 +90,7 @@ void link_close(struct link *l)
 
 /* It failed before it was connected: tells the first in line, or the attempt
  * that it is for. */
-static void connect_failed(struct link *l, bide_fault fault)
+void link_connect_failed(struct link *l, int fault)
 {
     struct pool *p = l->pool;
     struct attempt *a = l->attempt ? l->attempt : pool_first(p);
@@ -89,7 +100,7 @@ static void connect_failed(struct link *l, bide_fault fault)
         return;
     pool_leave(p, a);
     pool_serve(p);
-    attempt_fail(a, fault);
+    attempt_fail(a, (bide_fault)fault);
 }
 
 void link_use(struct link *l)
@@ -122,7 +133,7 @@ static void put_idle(struct link *l)
     pool_serve(p);
 }
 
-static void connected(struct link *l)
+void link_connected(struct link *l)
 {
     l->pool->n_connecting--;
     bide__list_remove(&l->list);
@@ -137,6 +148,20 @@ static void connected(struct link *l)
     l->reused = false;
 }
 
+/* It is open, and its protocol known. */
+static void opened(struct link *l)
+{
+    enum pool_speaks speaks = (enum pool_speaks)l->pool->speaks;
+    bool http2 = speaks == POOL_HTTP2 && !l->conn.session;
+    http2 = http2 || net_tls_is_http2(&l->conn);
+    if (speaks == POOL_HTTP2 && !http2)
+        link_connect_failed(l, BIDE_FAULT_TLS);
+    else if (!http2)
+        link_connected(l);
+    else if (!link_greet(l))
+        link_connect_failed(l, BIDE_FAULT_LOCAL);
+}
+
 static void shake(struct link *l)
 {
     const char *why = NULL;
@@ -144,9 +169,9 @@ static void shake(struct link *l)
     if (rc == NET_AGAIN)
         return;
     if (rc == NET_ERROR)
-        connect_failed(l, why ? BIDE_FAULT_TLS : BIDE_FAULT_RESET);
+        link_connect_failed(l, why ? BIDE_FAULT_TLS : BIDE_FAULT_RESET);
     else
-        connected(l);
+        opened(l);
 }
 
 static const char *server_name(const struct endpoint *e)
@@ -155,9 +180,20 @@ static const char *server_name(const struct endpoint *e)
     return name ? name : e->host;
 }
 
+static enum net_tls_offer offer_of(const struct pool *p)
+{
+    return p->speaks == POOL_HTTP1    ? NET_TLS_HTTP1
+           : p->speaks == POOL_HTTP2 ? NET_TLS_HTTP2
+                                     : NET_TLS_EITHER;
+}
+
 static void connect_ready(struct link *l)
 {
     struct endpoint *e = l->pool->endpoint;
+    if (l->mux) {
+        mux_ready(l->mux);
+        return;
+    }
     if (l->handshaking) {
         shake(l);
         return;
@@ -165,25 +201,26 @@ static void connect_ready(struct link *l)
     if (!l->conn.writable)
         return;
     if (net_connect_result(l->conn.io.fd) != 0) {
-        connect_failed(l, BIDE_FAULT_CONNECT);
+        link_connect_failed(l, BIDE_FAULT_CONNECT);
         return;
     }
     if (l->attempt && !link_introduce(l)) {
-        connect_failed(l, BIDE_FAULT_RESET);
+        link_connect_failed(l, BIDE_FAULT_RESET);
         return;
     }
     if (!e->tls) {
-        connected(l);
+        opened(l);
         return;
     }
     l->handshaking = true;
-    if (net_tls_connect(&l->conn, e->upstream->tls, server_name(e)) < 0)
-        connect_failed(l, BIDE_FAULT_LOCAL);
+    if (net_tls_connect(&l->conn, e->upstream->tls, server_name(e),
+                        offer_of(l->pool)) < 0)
+        link_connect_failed(l, BIDE_FAULT_LOCAL);
     else
         shake(l);
 }
 
-static void link_ready(struct net_io *io, unsigned events)
+void link_ready(struct net_io *io, unsigned events)
 {
     struct link *l = (struct link *)io;
     net_conn_note(&l->conn, events);
@@ -192,7 +229,11 @@ static void link_ready(struct net_io *io, unsigned events)
         connect_ready(l);
         break;
     case LINK_BUSY:
+    case LINK_STREAM:
         attempt_ready(l->attempt);
+        break;
+    case LINK_SHARED:
+        mux_ready(l->mux);
         break;
     case LINK_IDLE:
         /* Unexpected data: it was closed, or the server misbehaves. */
@@ -209,11 +250,24 @@ static void link_fire(struct net_timer *t)
     struct link *l = bide__container_of(t, struct link, timer);
     struct net_loop *loop = &worker_of(l)->loop;
     if (l->phase == LINK_CONNECTING)
-        connect_failed(l, BIDE_FAULT_TIMEOUT);
+        link_connect_failed(l, BIDE_FAULT_TIMEOUT);
+    else if (l->phase == LINK_SHARED)
+        link_shared_fire(l);
     else if (l->phase == LINK_IDLE && loop->now_ns >= l->until_ns)
         link_close(l);
     else if (l->phase == LINK_IDLE)
         net_timer_set(loop, &l->timer, l->until_ns);
+}
+
+/* A tenth earlier or later, so that those that began together end apart. */
+static int64_t renewal(struct pool *p)
+{
+    int64_t age = p->endpoint->upstream->conf.max_age_ns;
+    if (age == BIDE_FOREVER)
+        return BIDE_FOREVER;
+    int64_t spread = age / 5 + 1;
+    int64_t luck = (int64_t)(worker_random(p->worker) % (uint64_t)spread);
+    return net_after(p->worker->loop.now_ns, age - spread / 2 + luck);
 }
 
 /* Begins to connect. NULL and errno. */
@@ -239,6 +293,7 @@ struct link *link_new(struct pool *p)
     l->pool = p;
     l->moves = moves;
     l->phase = LINK_CONNECTING;
+    l->renew_ns = renewal(p);
     if (net_loop_add(loop, &l->conn.io, fd) < 0) {
         close(fd);
         free(l);
@@ -268,8 +323,8 @@ bool link_leads_there(struct link *l)
 
 void link_release(struct link *l)
 {
-    if (l->pool->retired || worker_of(l)->draining ||
-        !net_conn_quiet(&l->conn)) {
+    if (l->phase == LINK_STREAM || l->pool->retired || worker_of(l)->draining ||
+        worker_of(l)->loop.now_ns >= l->renew_ns || !net_conn_quiet(&l->conn)) {
         link_close(l);
         return;
     }

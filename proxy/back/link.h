@@ -1,7 +1,11 @@
 /* proxy/back/link.h: one connection to an endpoint.
  *
  *   CONNECTING --connected--> IDLE <--used, released--> BUSY
+ *        '--to an endpoint that speaks HTTP/2--> SHARED, which has STREAMs
  *   any --> CLOSED
+ *
+ * A stream of a shared connection is a link of its own (link_http2.c): it has
+ * one attempt, and is closed after it.
  *
  * Threads: owned, by the worker. */
 #ifndef BIDE_PROXY_BACK_LINK_H
@@ -17,7 +21,9 @@
 struct attempt;
 struct endpoint;
 struct net_buf;
+struct mux;
 struct pool;
+struct worker;
 
 /* One connection to an endpoint. */
 struct link {
@@ -27,9 +33,11 @@ struct link {
     struct pool *pool;
     struct attempt *attempt; /* that uses it; NULL: idle or connecting */
     struct net_buf *in;      /* what was read and not used yet; NULL: nothing */
-    struct bide__list list;   /* of idle or connecting ones */
+    struct bide__list list;   /* of idle, connecting or shared ones */
     struct link *next;        /* on the free list */
     int64_t until_ns;         /* of the timer, which may fire earlier */
+    int64_t renew_ns;         /* it is too old then */
+    struct mux *mux;          /* its streams; NULL: it has none */
     unsigned moves;           /* of its endpoint, when it was last checked */
     uint8_t client[16];       /* that it is for (link_proxied.c) */
     uint8_t client_len;
@@ -39,7 +47,14 @@ struct link {
     bool handshaking;
 };
 
-enum link_phase { LINK_CONNECTING, LINK_IDLE, LINK_BUSY, LINK_CLOSED };
+enum link_phase {
+    LINK_CONNECTING,
+    LINK_IDLE,
+    LINK_BUSY,
+    LINK_SHARED,
+    LINK_STREAM,
+    LINK_CLOSED
+};
 
 /* ===== link.c ===== */
 
@@ -56,6 +71,14 @@ void link_drop(struct link *l);
 
 /* Whether its endpoint still has the address it is connected to. */
 bool link_leads_there(struct link *l);
+
+/* For link_http2.c: NULL: no memory; its events; it is connected, or failed to
+ * (a bide_fault). */
+struct link *link_alloc(struct worker *w);
+void link_discard(struct link *l); /* that was never used */
+void link_ready(struct net_io *io, unsigned events);
+void link_connected(struct link *l);
+void link_connect_failed(struct link *l, int fault);
 
 /* ===== link_proxied.c ===== */
 

@@ -52,11 +52,11 @@ static bool send_header(int fd, const char *text, size_t len)
 
 bool link_introduce(struct link *l)
 {
-    const struct client *c = l->attempt->ex->client;
+    struct client *c = l->attempt->ex->client;
     struct net_address source, target = { .len = sizeof target.to };
     char text[NET_PROXIED_TEXT];
     client_address(c, &source);
-    getsockname(c->conn.io.fd, &target.to.any, &target.len);
+    getsockname(client_socket(c)->io.fd, &target.to.any, &target.len);
     size_t len = net_proxied_write(text, version_of(l->pool), &source, &target);
     return send_header(l->conn.io.fd, text, len);
 }

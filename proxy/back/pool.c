@@ -13,6 +13,7 @@
 #include "net/conn.h"
 #include "proxy/back/endpoint.h"
 #include "proxy/back/link.h"
+#include "proxy/back/link_http2.h"
 #include "proxy/descriptors.h"
 #include "proxy/exchange/attempt.h"
 #include "proxy/worker.h"
@@ -63,7 +64,7 @@ void pool_serve(struct pool *p)
 static void expect(struct pool *p)
 {
     struct attempt *a = pool_first(p);
-    for (uint32_t n = p->n_connecting; a && n > 0;
+    for (uint64_t n = (uint64_t)p->n_connecting * p->streams; a && n > 0;
          a = in_line(p, a->line.next), n--) {
         if (a->phase == ATTEMPT_CONNECTING)
             continue;
@@ -78,7 +79,8 @@ static void expect(struct pool *p)
  * alone may be for an attempt that has left it. */
 static bool may_connect(const struct pool *p)
 {
-    return (p->proxied ? p->n_waiting > 0 : p->n_connecting < p->n_waiting) &&
+    uint64_t expected = (uint64_t)p->n_connecting * p->streams;
+    return (p->proxied ? p->n_waiting > 0 : expected < p->n_waiting) &&
            p->n_connecting < p->max_connecting &&
            (gauged(&p->n_links) < p->max_links ||
             (p->proxied && !bide__list_empty(&p->idle)));
@@ -166,10 +168,17 @@ static bool connect_more(struct pool *p)
     return true;
 }
 
+/* A connection, or a stream of one, that can be used at once; NULL: none. */
+static struct link *take_any(struct pool *p, struct attempt *a, bool careful)
+{
+    struct link *l = bide__list_empty(&p->shared) ? NULL : link_stream(p, a);
+    return l ? l : take_idle(p, a, careful);
+}
+
 enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
 {
     struct link *l =
-        bide__list_empty(&p->line) ? take_idle(p, a, careful) : NULL;
+        bide__list_empty(&p->line) ? take_any(p, a, careful) : NULL;
     if (l) {
         l->attempt = a;
         a->link = l;
@@ -189,22 +198,36 @@ enum pool_result pool_take(struct pool *p, struct attempt *a, bool careful)
     return POOL_FAILED;
 }
 
+/* Gives the first in line what there is; false: nothing. */
+static bool serve_first(struct pool *p)
+{
+    struct attempt *a = pool_first(p);
+    struct link *l = a ? take_any(p, a, attempt_is_careful(a)) : NULL;
+    if (!l)
+        return false;
+    pool_leave(p, a);
+    l->attempt = a;
+    expect(p);
+    attempt_linked(a, l);
+    return true;
+}
+
+enum { AT_ONCE = 64 }; /* others wait for this thread, too */
+
 /* If not even connecting can begin, the first in line fails, unless another
  * connection will become free. */
 static void serve(struct net_task *task)
 {
     struct pool *p = bide__container_of(task, struct pool, task);
-    struct attempt *a = pool_first(p);
-    struct link *l;
+    int n = 0;
 
+    while (n < AT_ONCE && serve_first(p))
+        n++;
+    struct attempt *a = pool_first(p);
     if (!a)
         return;
-    if ((l = take_idle(p, a, attempt_is_careful(a)))) {
-        pool_leave(p, a);
-        l->attempt = a;
-        expect(p);
+    if (n == AT_ONCE) {
         pool_serve(p);
-        attempt_linked(a, l);
         return;
     }
     bool nowhere = is_nowhere(p);
@@ -215,6 +238,12 @@ static void serve(struct net_task *task)
     pool_leave(p, a);
     pool_serve(p);
     attempt_fail(a, nowhere ? BIDE_FAULT_DNS : BIDE_FAULT_LOCAL);
+}
+
+uint32_t pools_in_flight(const struct endpoint *e, unsigned worker)
+{
+    return gauged(&e->pools[worker].in_flight) +
+           (e->others ? gauged(&e->others[worker].in_flight) : 0);
 }
 
 void pool_init(struct pool *p, struct worker *w)
@@ -233,6 +262,7 @@ void pool_retire(struct pool *p)
 {
     p->retired = true;
     drop_all(&p->idle);
+    link_drain_shared(p);
     if (gauged(&p->in_flight) != 0)
         return;
     drop_all(&p->connecting);

@@ -57,6 +57,8 @@ static struct counted_dep *dep_new(const struct upstream *u,
         return NULL;
     }
     atomic_init(&d->refs, 1);
+    if (d->hooks->on_dep)
+        d->hooks->on_dep(d->hooks->fleet, d->dep, true);
     return d;
 }
 
@@ -64,6 +66,8 @@ static void dep_unref(struct counted_dep *d)
 {
     if (!d || atomic_fetch_sub(&d->refs, 1) != 1)
         return;
+    if (d->hooks->on_dep)
+        d->hooks->on_dep(d->hooks->fleet, d->dep, false);
     dep_memory_release(&d->block, d->dep);
     free(d);
 }

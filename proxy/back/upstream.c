@@ -16,6 +16,9 @@
 #include "proxy/back/pool.h"
 #include "proxy/worker.h"
 
+enum { USUAL_STREAMS = 100 }; /* that servers allow */
+#define PING_NS (300 * BIDE_SECOND)
+
 /* ===== the same? ===== */
 
 /* Changes when one of the files does. */
@@ -85,16 +88,34 @@ static char *authority_of(const struct bide__proxy_endpoint *c)
     return text;
 }
 
-static int pools_new(struct endpoint *e, const struct bide__proxy_upstream *c,
-                     unsigned n_workers)
+/* Endpoints that may speak either have pools for the one that most of them are
+ * asked in, and others. */
+static enum pool_speaks speaks_of(const struct endpoint *e,
+                                  const struct bide__proxy_upstream *c,
+                                  bool other)
 {
-    e->pools = aligned_alloc(64, n_workers * sizeof *e->pools);
-    if (!e->pools)
-        return -1;
-    memset(e->pools, 0, n_workers * sizeof *e->pools);
+    if (c->protocol != BIDE__SPEAKS_AUTO)
+        return c->protocol == BIDE__SPEAKS_HTTP2 ? POOL_HTTP2 : POOL_HTTP1;
+    if (e->tls)
+        return other ? POOL_HTTP1 : POOL_EITHER;
+    return other ? POOL_HTTP2 : POOL_HTTP1;
+}
+
+static struct pool *pools_new(struct endpoint *e,
+                              const struct bide__proxy_upstream *c,
+                              unsigned n_workers, bool other)
+{
+    struct pool *pools = aligned_alloc(64, n_workers * sizeof *pools);
+    if (!pools)
+        return NULL;
+    memset(pools, 0, n_workers * sizeof *pools);
     for (unsigned w = 0; w < n_workers; w++) {
-        struct pool *p = &e->pools[w];
+        struct pool *p = &pools[w];
         p->endpoint = e;
+        p->speaks = (uint8_t)speaks_of(e, c, other);
+        p->streams = p->speaks == POOL_HTTP2 ? USUAL_STREAMS : 1;
+        p->ping_ns = PING_NS;
+        bide__list_init(&p->shared);
         bide__list_init(&p->idle);
         bide__list_init(&p->connecting);
         bide__list_init(&p->line);
@@ -103,8 +124,9 @@ static int pools_new(struct endpoint *e, const struct bide__proxy_upstream *c,
         p->max_idle = (uint32_t)worker_share(c->idle, w, n_workers);
         p->max_connecting = (uint32_t)worker_share(c->connecting, w, n_workers);
     }
-    return 0;
+    return pools;
 }
+
 
 /* Names are resolved later, by a separate thread (resolver.c). */
 static int set_address(struct endpoint *e, char *err, size_t err_size)
@@ -133,8 +155,11 @@ static int endpoint_init(struct endpoint *e, struct upstream *u, unsigned index,
     e->port = c->port;
     e->tls = c->tls;
     e->counts = request_counts_get(u, e->authority);
-    if (!e->url || !e->host || !e->authority || !e->counts ||
-        pools_new(e, &u->conf, u->n_workers) < 0) {
+    bool two = u->conf.protocol == BIDE__SPEAKS_AUTO;
+    e->pools = pools_new(e, &u->conf, u->n_workers, false);
+    e->others = two ? pools_new(e, &u->conf, u->n_workers, true) : NULL;
+    if (!e->url || !e->host || !e->authority || !e->counts || !e->pools ||
+        (two && !e->others)) {
         snprintf(err, err_size, "no memory");
         return -1;
     }
@@ -154,6 +179,7 @@ static void endpoint_done(struct endpoint *e)
     free(e->addresses);
     pthread_mutex_destroy(&e->lock);
     free(e->pools);
+    free(e->others);
     request_counts_unref(e->counts);
     bide_dep_free(e->breaker);
 }

@@ -5,6 +5,7 @@
 #include "config/proxy/conf.h"
 #include "net/buf.h"
 #include "net/conn.h"
+#include "net/http/server_answer.h"
 #include "proxy/exchange/answer_body.h"
 #include "proxy/exchange/attempt.h"
 #include "proxy/exchange/exchange.h"
@@ -44,6 +45,8 @@ static void put_status_line(struct text *t, const struct attempt *a)
     TEXT_LITERAL(t, "HTTP/1.1 ");
     text_number(t, resp->status);
     TEXT_LITERAL(t, " ");
+    if (resp->reason_len == 0) /* HTTP/2 has none */
+        text_string(t, http_status_text(resp->status));
     text_put(t, net_buf_at(a->in) + resp->reason, resp->reason_len);
     TEXT_LITERAL(t, "\r\n");
 }
@@ -51,7 +54,7 @@ static void put_status_line(struct text *t, const struct attempt *a)
 static void put_bide(struct text *t, const struct exchange *ex)
 {
     if (ex->generation->conf->forwarded.via)
-        hops_put_via(t, ex, 1);
+        hops_put_via(t, ex, HOPS_BY_HTTP11);
     if (!ex->generation->conf->headers.bide)
         return;
     TEXT_LITERAL(t, "X-Bide-Attempts: ");

@@ -6,6 +6,7 @@
 #include "proxy/exchange/answer_body.h"
 #include "proxy/exchange/attempt.h"
 #include "proxy/exchange/exchange.h"
+#include "proxy/once/once.h"
 #include "proxy/worker.h"
 
 /* ===== what is held ===== */
@@ -36,8 +37,9 @@ void answer_drop(struct exchange *ex)
 static bool may_hold(const struct exchange *ex)
 {
     const struct worker *w = ex->worker;
-    return (uint64_t)(ex->n_held + 1) * w->bufs.size <=
-               exchange_conf(ex)->limits.answer_buffer_bytes &&
+    bool kept_first = ex->once && once_holds(ex); /* its length is limited */
+    return (kept_first || (uint64_t)(ex->n_held + 1) * w->bufs.size <=
+                              exchange_conf(ex)->limits.answer_buffer_bytes) &&
            w->n_held < w->bufs.max_taken / 2;
 }
 

@@ -9,6 +9,7 @@
 #include "proxy/exchange/own_answer.h"
 #include "proxy/exchange/tunnel.h"
 #include "proxy/front/client.h"
+#include "proxy/once/once.h"
 #include "proxy/worker.h"
 
 static void finish(struct exchange *ex)
@@ -22,7 +23,7 @@ static void finish(struct exchange *ex)
     c->until_ns = BIDE_FOREVER;
     /* A client that has closed looks like one that has only shut down its
      * sending side, until something is sent to it. */
-    bool gone = c->conn.hup && net_conn_failed(&c->conn);
+    bool gone = c->nobody || (c->conn.hup && net_conn_failed(&c->conn));
     if (gone) {
         ex->status = 499;
         exchange_gone(ex);
@@ -41,6 +42,8 @@ static void finish(struct exchange *ex)
 static bool has_begun(const struct exchange *ex)
 {
     const struct net_conn *conn = &ex->client->conn;
+    if (ex->once && once_holds(ex))
+        return false;
     return ex->out_bytes != 0 || (conn->session && !conn->writable);
 }
 
@@ -152,6 +155,10 @@ enum { ROUNDS = 16 };
 
 void answer_pump(struct exchange *ex)
 {
+    if (ex->once && once_holds(ex)) {
+        once_pump(ex);
+        return;
+    }
     for (int i = 0; i < ROUNDS; i++) {
         int rc = write_out(ex);
         if (rc == 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/hex.h"
+#include "config/proxy/conf.h"
 #include "net/buf.h"
 #include "net/conn.h"
 #include "proxy/back/endpoint.h"
@@ -20,6 +21,9 @@
 #include "proxy/exchange/attempt_io.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/front/client.h"
+#include "proxy/generation.h"
+#include "proxy/once/once.h"
+#include "proxy/once/record.h"
 #include "proxy/worker.h"
 
 enum {
@@ -111,7 +115,9 @@ static ssize_t fill(struct attempt *a)
     ssize_t n = net_read(&a->link->conn, net_buf_room(b) + before, room(a));
     if (n > 0 && before == 0)
         b->end += (uint32_t)n;
-    else if (n > 0)
+    if (n > 0 && before != 0 && a->record)
+        once_record_add(a, net_buf_room(b) + before, (size_t)n);
+    if (n > 0 && before != 0)
         end_chunk(b, (size_t)n);
     return n;
 }
@@ -132,18 +138,27 @@ static bool is_end(const struct attempt *a)
            http1_body_eof(&a->body) == HTTP1_END;
 }
 
+/* How long nothing may come. A stream of gRPC is idle as a tunnel is: it waits for
+ * something to happen. */
+static int64_t silence(const struct attempt *a)
+{
+    return a->ex->grpc ? a->ex->generation->conf->timeouts.tunnel_ns
+                       : a->pool->endpoint->upstream->conf.body_timeout_ns;
+}
+
 bool answer_read(struct exchange *ex)
 {
     struct attempt *a = ex->winner;
     compact(a);
     a->until_ns = BIDE_FOREVER;
-    if (room(a) == 0 && a->ready > a->in->begin && !answer_hold(ex))
+    if (room(a) == 0 && a->ready > a->in->begin && !answer_hold(ex)) {
+        if (ex->once)
+            once_no_room(ex);
         return false; /* until the client has taken some */
+    }
     ssize_t n = fill(a);
     if (n == NET_AGAIN) {
-        attempt_until(
-            a, net_after(ex->worker->loop.now_ns,
-                         a->pool->endpoint->upstream->conf.body_timeout_ns));
+        attempt_until(a, net_after(ex->worker->loop.now_ns, silence(a)));
         return false;
     }
     if (n == 0 && is_end(a)) {

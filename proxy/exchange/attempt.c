@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "net/buf.h"
 #include "net/conn.h"
+#include "net/stream/stream.h"
 #include "proxy/back/balance.h"
 #include "proxy/back/endpoint.h"
 #include "proxy/back/knock.h"
@@ -23,6 +24,8 @@
 #include "proxy/exchange/route.h"
 #include "proxy/exchange/tunnel.h"
 #include "proxy/front/client.h"
+#include "proxy/once/once.h"
+#include "proxy/once/record.h"
 #include "proxy/proxy.h"
 #include "proxy/worker.h"
 
@@ -108,6 +111,8 @@ void attempt_started(struct attempt *a)
         bide_call_started(&a->ex->call, a->number, now, &a->timeout_ns);
         if (a->permit_held)
             bide_call_started(&a->permit, 1, now, NULL);
+        if (a->ex->once)
+            a->timeout_ns = once_timeout(a->ex, a->timeout_ns);
     }
     attempt_until(a, net_after(now, a->timeout_ns));
 }
@@ -232,6 +237,8 @@ void attempt_report(struct attempt *a, const bide_outcome *out)
         return;
     }
     seen = bide__server_outcome(&seen, a->resp.status);
+    if (out->fault == BIDE_FAULT_REFUSED_STREAM && a->nth == 1)
+        seen.cls = BIDE_IGNORED; /* it may be about to end, in good order */
     judge_endpoint(a, &seen);
     exchange_report(a->ex, a, out);
     attempt_move(a, ATTEMPT_JUDGED);
@@ -242,8 +249,12 @@ void attempt_end(struct attempt *a)
     struct exchange *ex = a->ex;
     if (a->phase < ATTEMPT_JUDGED)
         event_lost(a);
+    if (a->phase < ATTEMPT_JUDGED && a->sending != SENT_NOTHING && ex->once)
+        once_lost(ex);
     if (a->copy)
         copy_end(a);
+    if (a->record)
+        once_record_free(a);
     list_remove(a);
     if (ex->saved == a)
         ex->saved = NULL;
@@ -268,6 +279,14 @@ void attempt_save(struct attempt *a)
 
 /* ===== failing ===== */
 
+/* Whether its endpoint has provably not begun with it: HTTP/2 proves what
+ * HTTP/1.1 leaves open. */
+static bool was_put_aside(const struct attempt *a)
+{
+    const struct stream *s = a->link ? stream_of(&a->link->conn) : NULL;
+    return s && s->dead && s->not_processed && a->phase == ATTEMPT_ASKING;
+}
+
 static bide_outcome outcome_of(const struct attempt *a, bide_fault fault)
 {
     bide_response r = { .fault = fault,
@@ -281,8 +300,12 @@ static bide_outcome outcome_of(const struct attempt *a, bide_fault fault)
 void attempt_fail(struct attempt *a, bide_fault fault)
 {
     struct exchange *ex = a->ex;
+    if (fault == BIDE_FAULT_RESET && was_put_aside(a))
+        fault = BIDE_FAULT_REFUSED_STREAM;
     bide_outcome out = outcome_of(a, fault);
     ex->fault = (uint8_t)fault;
+    if (ex->once)
+        once_judge(a, &out);
     attempt_report(a, &out);
     attempt_end(a);
     exchange_later(ex, TODO_STEP);
@@ -337,7 +360,8 @@ void attempt_start(struct exchange *ex, const bide_decision *d)
     count(&w->counters.attempts);
     a->number = d->attempt;
     a->begin_ns = w->loop.now_ns;
-    a->timeout_ns = d->timeout_ns;
+    a->timeout_ns =
+        ex->once ? once_timeout(ex, d->timeout_ns) : d->timeout_ns;
     event_attempt(a, d->reason);
     if (is_retry(a))
         count(&ex->route->counts->of[w->index].retries);
@@ -360,6 +384,15 @@ static bool must_be_sure(const struct exchange *ex)
                 BIDE_BREAKER_CLOSED);
 }
 
+/* Where an endpoint may speak either: gRPC needs HTTP/2, and a change of protocol
+ * HTTP/1.1. */
+static struct pool *pool_for(const struct exchange *ex, struct endpoint *e)
+{
+    unsigned w = ex->worker->index;
+    bool other = e->others && (e->tls ? ex->upgrade : ex->grpc);
+    return other ? &e->others[w] : &e->pools[w];
+}
+
 void attempt_go(struct attempt *a)
 {
     struct exchange *ex = a->ex;
@@ -367,7 +400,7 @@ void attempt_go(struct attempt *a)
     struct endpoint *e = endpoint_choose(
         ex->route->service->upstream, w->index, ex->tried, must_be_sure(ex),
         &w->random, w->loop.now_ns, &a->permit, &a->permit_held);
-    a->pool = &e->pools[w->index];
+    a->pool = pool_for(ex, e);
     gauge_up(&a->pool->in_flight);
     count(&e->counts->of[w->index].requests);
     if (is_retry(a))

@@ -36,6 +36,7 @@
 
 struct link;
 struct net_buf;
+struct once_record;
 struct pool;
 struct stale_copy;
 
@@ -103,7 +104,13 @@ struct attempt {
     bool permit_held; /* `permit` must be ended */
     bool injected;    /* an injected fault: that counts as after sending */
     bool elsewhere;   /* at the upstream of the route's fallback */
+    bool messages;    /* of gRPC: a byte of one is there */
+    int8_t grpc_status; /* ... or GRPC_NO_STATUS; the trailers that had it: */
+    uint32_t trailer;   /* where they begin in `in`; 0: there are none */
+    int64_t hold_ns;    /* its head is held until then; 0: it is not yet */
+    bool no_effect;   /* its response says that nothing was done */
     struct stale_copy *copy; /* of its response so far; or NULL */
+    struct once_record *record; /* likewise, for its Idempotency-Key */
 
     bide_call permit;       /* on the endpoint's breaker */
     struct http1_body body; /* of the response */

@@ -7,6 +7,7 @@
 #include "config/proxy/conf.h"
 #include "net/buf.h"
 #include "net/conn.h"
+#include "net/stream/stream.h"
 #include "proxy/back/link.h"
 #include "proxy/back/service.h"
 #include "proxy/exchange/answer.h"
@@ -16,6 +17,10 @@
 #include "proxy/exchange/fallback.h"
 #include "proxy/exchange/route.h"
 #include "proxy/front/client.h"
+#include "proxy/grpc/grpc.h"
+#include "proxy/grpc/grpc_answer.h"
+#include "proxy/once/once.h"
+#include "proxy/once/record.h"
 #include "proxy/proxy.h"
 #include "proxy/worker.h"
 
@@ -61,8 +66,14 @@ bool attempt_scan(struct attempt *a)
                              b->end - a->scanned, &piece);
         if (rc < 0)
             return false;
+        a->messages |= rc == HTTP1_DATA;
+        if (rc == HTTP1_END && a->ex->grpc)
+            grpc_got_trailers(a, b->data + a->scanned + piece.data);
         if (a->copy && piece.data_len > 0)
             copy_add(a, b->data + a->scanned + piece.data, piece.data_len);
+        if (a->record && piece.data_len > 0)
+            once_record_add(a, b->data + a->scanned + piece.data,
+                            piece.data_len);
         if (a->pass == PASS_UNCHUNKED) {
             memmove(b->data + a->ready, b->data + a->scanned + piece.data,
                     piece.data_len);
@@ -161,6 +172,8 @@ look_closer(const struct attempt *a, bide_response r)
     r.headers = fields;
     r.n_headers = a->resp.n_fields;
     r.wall_s = bide_wall_s();
+    if (a->ex->grpc)
+        grpc_describe(a, &r, fields);
     if (is_problem(a) && attempt_is_complete(a))
         set_body(a, &r, plain);
     return bide_classify(a->ex->route->service->dep, &r);
@@ -173,7 +186,8 @@ static bide_outcome classify(const struct attempt *a)
     bide_response r = { .status = a->resp.status };
     if (r.status == 101)
         r.status = 200; /* the protocol was switched: that is a success */
-    if (r.status < 400 && service->plain)
+    bool failed = a->ex->grpc && a->grpc_status > BIDE_GRPC_OK;
+    if (r.status < 400 && service->plain && !failed)
         return bide_classify(service->dep, &r);
     return look_closer(a, r);
 }
@@ -183,8 +197,10 @@ static bide_outcome classify(const struct attempt *a)
  * attempt may follow is kept, as a whole, in case nothing better comes; and an
  * endpoint that has already closed has sent all of it, or never will, which is
  * better detected now than when half of it was passed on. */
-static bool awaits_body(const struct attempt *a)
+static bool awaits_body(struct attempt *a)
 {
+    if (a->ex->grpc && grpc_fits(a))
+        return grpc_holds(a);
     if (attempt_is_complete(a) || !has_room(a))
         return false;
     if (a->link->conn.hup || is_problem(a))
@@ -198,6 +214,8 @@ void attempt_judge(struct attempt *a)
     struct exchange *ex = a->ex;
     bide_outcome out = classify(a);
 
+    if (ex->once)
+        once_judge(a, &out);
     attempt_report(a, &out);
     bide_decision d = exchange_next(ex);
     if (d.action == BIDE_DONE) {
@@ -234,6 +252,21 @@ static void got_head(struct attempt *a)
     http1_body_max_trailer(&a->body, a->ex->worker->conf->limits.header_bytes);
     if (a->resp.status == 200 && a->ex->route->conf->fallback.stale_ns != 0)
         copy_begin(a);
+    if (a->ex->once)
+        once_record_begin(a);
+    if (a->ex->grpc)
+        grpc_got_head(a);
+}
+
+/* Whether HTTP/1.1 was answered by the SETTINGS of a server that speaks nothing but
+ * HTTP/2, as gRPC servers do. That is a request that should not have come here, and
+ * no failure of the service: or anybody could open its breaker with a browser. */
+static bool is_http2(const struct attempt *a)
+{
+    enum { FRAME = 9, SETTINGS = 4 };
+    const char *p = net_buf_at(a->in);
+    return net_buf_len(a->in) >= FRAME && p[0] == 0 && p[3] == SETTINGS &&
+           p[4] == 0 && memcmp(p + 5, "\0\0\0\0", 4) == 0;
 }
 
 /* True: a final head. False: more is needed, or the attempt is over. */
@@ -247,7 +280,9 @@ static bool parse(struct attempt *a)
             /* A client can make a response long, by what the origin repeats:
              * that is no failure of the service. */
             bool ours = rc == HTTP1_EHEAD || rc == HTTP1_EFIELDS;
-            attempt_fail(a, ours ? BIDE_FAULT_TOO_LONG : BIDE_FAULT_MALFORMED);
+            attempt_fail(a, ours          ? BIDE_FAULT_TOO_LONG
+                            : is_http2(a) ? BIDE_FAULT_URL
+                                          : BIDE_FAULT_MALFORMED);
             return false;
         }
         if (a->resp.status >= 200 || a->resp.status == 101)
@@ -293,6 +328,13 @@ void attempt_answer(struct attempt *a, const char *text, size_t len)
         attempt_fail(a, BIDE_FAULT_MALFORMED);
 }
 
+/* HTTP/2 has found its head too long. */
+static bool is_too_long(const struct link *l)
+{
+    const struct stream *s = stream_of(&l->conn);
+    return s && s->error;
+}
+
 void attempt_read(struct attempt *a)
 {
     struct link *l = a->link;
@@ -302,6 +344,10 @@ void attempt_read(struct attempt *a)
     }
     for (;;) {
         ssize_t n = fill(a);
+        if (n == NET_ERROR && l == a->link && is_too_long(l)) {
+            attempt_fail(a, BIDE_FAULT_TOO_LONG);
+            return;
+        }
         if (n == NET_AGAIN) {
             if (a->sending == SENDING_FAILED && a->phase == ATTEMPT_ASKING)
                 attempt_fail(a, BIDE_FAULT_RESET);

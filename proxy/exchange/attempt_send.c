@@ -19,6 +19,7 @@
 #include "proxy/exchange/upload_keep.h"
 #include "proxy/front/client.h"
 #include "proxy/generation.h"
+#include "proxy/grpc/grpc.h"
 #include "proxy/worker.h"
 
 #define BIT(id) (UINT64_C(1) << HTTP1_ID_##id)
@@ -59,6 +60,8 @@ uint64_t request_dropped(const struct exchange *ex)
         drop |= BIT(IDEMPOTENCY_KEY);
     if (ex->request_id[0])
         drop |= BIT(X_REQUEST_ID);
+    if (ex->grpc)
+        drop |= grpc_dropped();
     return drop | hops_dropped(ex);
 }
 
@@ -260,6 +263,8 @@ bool request_head_write(struct attempt *a, struct net_buf *to)
     put_certificate(&t, ex);
     hops_put(&t, ex);
     put_claim(&t, a);
+    if (ex->grpc)
+        grpc_put(&t, a);
     put_generated(&t, "Idempotency-Key: \"", ex->key, "\"\r\n");
     put_generated(&t, "X-Request-Id: ", ex->request_id, "\r\n");
     put_trace(&t, a);
@@ -351,7 +356,7 @@ static bool prepare(struct attempt *a)
 static void sent(struct attempt *a, enum sending now)
 {
     struct exchange *ex = a->ex;
-    bool streams = ex->one_shot || ex->upload == UPLOAD_STREAMING;
+    bool streams = ex->one_shot || ex->upload == UPLOAD_STREAMING || ex->eager;
     bool waited = a->sending == SENT_WHAT_CAME, waits = now == SENT_WHAT_CAME;
     a->sending = (uint8_t)now;
     if (!streams || a->phase == ATTEMPT_PASSED_ON || ex->upgrade)

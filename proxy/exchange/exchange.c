@@ -19,8 +19,11 @@
 #include "proxy/exchange/stale.h"
 #include "proxy/exchange/tunnel.h"
 #include "proxy/exchange/upload.h"
+#include "proxy/exchange/upload_keep.h"
 #include "proxy/front/client.h"
 #include "proxy/generation.h"
+#include "proxy/grpc/grpc_answer.h"
+#include "proxy/once/once.h"
 #include "proxy/proxy.h"
 #include "proxy/worker.h"
 
@@ -139,6 +142,17 @@ void exchange_stop(struct exchange *ex, struct attempt *but)
     end_call(ex);
 }
 
+/* Time counts from the beginning of the request, also where a key had to be
+ * claimed first. */
+void exchange_call(struct exchange *ex)
+{
+    bide_call_begin(&ex->call, dep_of(ex), &ex->op, ex->begin_ns);
+    exchange_move(ex, EXCHANGE_CALL);
+    if (ex->once)
+        once_called(ex);
+    exchange_step(ex);
+}
+
 void exchange_restart(struct exchange *ex, const struct route *route)
 {
     end_attempts(ex, NULL);
@@ -161,6 +175,8 @@ void exchange_free(struct exchange *ex)
     net_buf_give(&w->bufs, ex->out);
     net_buf_give(&w->bufs, ex->interim);
     stale_unref(ex->copy);
+    if (ex->once)
+        once_free(ex->once);
     if (ex->use)
         generation_leave(w, ex->use);
     w->n_exchanges--;
@@ -260,10 +276,20 @@ void exchange_settle(struct exchange *ex, const bide_decision *d,
     if (ex->route->has_fallback && fallback_take(ex, d, winner))
         return;
     exchange_stop(ex, winner);
+    if (ex->once && winner)
+        once_settled(ex, winner);
     if (!winner) {
         own_answer_for(ex, ex->route->primary ? &ex->gave_up : d);
         return;
     }
+    if (ex->grpc && d->reason == BIDE_BECAUSE_NOT_IDEMPOTENT)
+        grpc_advise(ex);
+    if (ex->grpc && !grpc_fits(winner)) {
+        grpc_answer_instead(ex, winner);
+        return;
+    }
+    if (ex->eager)
+        upload_pass_on(ex);
     ex->winner = winner;
     attempt_move(winner, ATTEMPT_PASSED_ON);
     answer_begin(ex);

@@ -19,6 +19,7 @@
  *   answer_read.c      ... reading its body
  *   answer_hold.c      ... holding it for a slow client
  *   answer_pass.c      ... passing it on
+ *   ../once/           ... once for each Idempotency-Key
  *   own_answer.c       answers that no endpoint gave
  *   fallback.c         what is answered when the policy has given up
  *   copy.c             ... copies of answers, for that
@@ -69,6 +70,7 @@ struct endpoint;
 struct generation;
 struct generation_use;
 struct net_buf;
+struct once;
 struct route;
 struct stale_copy;
 struct worker;
@@ -105,6 +107,7 @@ struct exchange {
     struct generation_use *use;    /* NULL: not routed */
     struct generation *generation; /* its generation */
     const struct route *route;
+    struct once *once; /* its Idempotency-Key, where one is accepted; or NULL */
     bide_op op;
     struct net_timer timer;                   /* of a decision to wait */
     struct net_task task;                     /* does what `todo` says */
@@ -130,6 +133,10 @@ struct exchange {
     bool reported;    /* `last` is the outcome of an attempt */
     bool close_after; /* the client's connection is closed after it */
     bool upgrade;     /* requests another protocol, and may */
+    bool grpc;        /* application/grpc: see proxy/grpc/grpc.h */
+    bool eager;       /* ... whose body goes on as it arrives, and is kept */
+    bool early;       /* ... and the call has begun before all of it came */
+    int8_t grpc_status; /* ... as last seen, or GRPC_NO_STATUS */
     bool faults;               /* the client requests them, and may */
     bool injected;             /* an attempt had one */
     bool up_ended, down_ended; /* directions of the tunnel */
@@ -211,6 +218,9 @@ void exchange_stop(struct exchange *ex, struct attempt *but);
 /* Begins another call for the same request, by another route. A saved response
  * stays. */
 void exchange_restart(struct exchange *ex, const struct route *route);
+
+/* Begins its call. */
+void exchange_call(struct exchange *ex);
 
 /* Schedules it soon. */
 void exchange_later(struct exchange *ex, enum todo what);

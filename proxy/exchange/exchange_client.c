@@ -16,6 +16,9 @@
 #include "proxy/exchange/upload.h"
 #include "proxy/front/client.h"
 #include "proxy/generation.h"
+#include "proxy/grpc/grpc.h"
+#include "proxy/once/apart.h"
+#include "proxy/once/once.h"
 #include "proxy/worker.h"
 
 enum { LOOKS = 4 }; /* polls of a slow reader, in timeouts.write */
@@ -28,7 +31,7 @@ static int64_t now_of(const struct exchange *ex)
 const char *exchange_certificate(const struct exchange *ex)
 {
     return ex->generation->conf->tls.forward_client
-               ? net_tls_client_certificate(&ex->client->conn)
+               ? net_tls_client_certificate(client_socket(ex->client))
                : NULL;
 }
 
@@ -37,6 +40,10 @@ const char *exchange_certificate(const struct exchange *ex)
 void exchange_cut(struct exchange *ex)
 {
     struct client *c = ex->client;
+    if (ex->once && once_holds(ex)) { /* nothing has been sent yet */
+        exchange_cancel(ex);
+        return;
+    }
     count(&ex->worker->counters.cut_short);
     if (ex->route)
         bide_dep_cut_short(ex->route->service->dep);
@@ -48,6 +55,8 @@ void exchange_cut(struct exchange *ex)
 void exchange_gone(struct exchange *ex)
 {
     count(&ex->worker->counters.cancelled);
+    if (ex->once && once_goes_on(ex))
+        return;
     if (exchange_is_called(ex))
         bide_call_cancel(&ex->call);
     exchange_stop(ex, ex->winner);
@@ -70,6 +79,10 @@ void exchange_over(struct exchange *ex)
     if (ex->phase == EXCHANGE_OVER)
         return;
     exchange_move(ex, EXCHANGE_OVER);
+    if (ex->once && ex->once->told) /* another exchange has been logged */
+        return;
+    if (ex->grpc)
+        grpc_count(ex);
     if (ex->worker->log)
         access_log_write(ex->worker->log, ex);
     event_over(ex);
@@ -93,10 +106,13 @@ static bool has_left(const struct exchange *ex)
     return has_closed(ex) && (conn->broken || conn->session);
 }
 
-/* Whether an attempt is in progress; one that waits in our own line is not. */
+/* Whether an attempt is in progress; one that waits in our own line is not. A key
+ * is claimed for one. */
 static bool is_under_way(const struct exchange *ex)
 {
     const struct attempt *a = ex->running;
+    if (ex->once && once_is_pending(ex))
+        return true;
     while (a && a->phase == ATTEMPT_IN_LINE)
         a = a->next;
     return a != NULL;
@@ -116,10 +132,13 @@ static void step_once(struct exchange *ex)
 
 void exchange_step(struct exchange *ex)
 {
-    if (ex->phase != EXCHANGE_CALL)
+    bool pending = ex->once && once_is_pending(ex);
+    if (ex->phase != EXCHANGE_CALL && !pending)
         return;
     if (has_left(ex))
         exchange_cancel(ex);
+    else if (pending)
+        once_claim(ex);
     else if (has_closed(ex))
         step_once(ex);
     else
@@ -146,7 +165,7 @@ void exchange_client_ready(struct exchange *ex)
     }
     if (conn->broken || has_left(ex) || (has_closed(ex) && !is_under_way(ex)))
         exchange_cancel(ex);
-    else if (has_closed(ex))
+    else if (has_closed(ex) && exchange_is_called(ex))
         bide_call_no_more(&ex->call);
     else if (ex->upload != UPLOAD_NONE)
         upload_read(ex);
@@ -163,7 +182,8 @@ const struct bide__proxy_conf *exchange_conf(const struct exchange *ex)
 /* When it must be over. Our own response about that may still be read. */
 static int64_t request_end(const struct exchange *ex)
 {
-    bool own = ex->phase == EXCHANGE_ANSWER && !ex->winner;
+    bool own = (ex->phase == EXCHANGE_ANSWER && !ex->winner) ||
+               ex->client->nobody;
     return own ? BIDE_FOREVER
                : net_after(ex->begin_ns,
                            exchange_conf(ex)->timeouts.request_ns);
@@ -190,6 +210,8 @@ static int64_t next_look(const struct exchange *ex)
 void exchange_await(struct exchange *ex)
 {
     int64_t at = request_end(ex);
+    if (ex->once && ex->once->deadline_ns < at)
+        at = ex->once->deadline_ns;
     if (pace_runs(&ex->up) && upload_end(ex) < at)
         at = upload_end(ex);
     if (pace_runs(&ex->down) && next_look(ex) < at)
@@ -221,6 +243,8 @@ void exchange_late(struct exchange *ex)
 {
     int64_t now = now_of(ex);
     bool over = request_end(ex) <= now;
+    if (ex->once && once_late(ex))
+        return;
     if (ex->phase == EXCHANGE_ANSWER && over)
         exchange_cut(ex);
     else if (over && ex->upload == UPLOAD_NONE)

@@ -10,6 +10,7 @@
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/own_answer.h"
 #include "proxy/exchange/text.h"
+#include "proxy/front/client.h"
 #include "proxy/generation.h"
 #include "proxy/proxy.h"
 #include "proxy/worker.h"
@@ -92,9 +93,11 @@ static bool has_been_here(const struct exchange *ex)
     return false;
 }
 
-void hops_put_via(struct text *t, const struct exchange *ex, unsigned minor)
+void hops_put_via(struct text *t, const struct exchange *ex, enum hops_by by)
 {
-    if (minor)
+    if (by == HOPS_BY_HTTP2)
+        TEXT_LITERAL(t, "Via: 2 ");
+    else if (by == HOPS_BY_HTTP11)
         TEXT_LITERAL(t, "Via: 1.1 ");
     else
         TEXT_LITERAL(t, "Via: 1.0 ");
@@ -143,5 +146,8 @@ void hops_put(struct text *t, const struct exchange *ex)
         TEXT_LITERAL(t, "\r\n");
     }
     if (ex->generation->conf->forwarded.via)
-        hops_put_via(t, ex, ex->req.minor);
+        hops_put_via(t, ex,
+                     ex->client->is_stream ? HOPS_BY_HTTP2
+                     : ex->req.minor       ? HOPS_BY_HTTP11
+                                           : HOPS_BY_HTTP10);
 }

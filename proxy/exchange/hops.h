@@ -30,8 +30,9 @@ bool hops_allow(struct exchange *ex);
 /* Max-Forwards and Via, for the next hop. */
 void hops_put(struct text *t, const struct exchange *ex);
 
-/* Via, for the recipient of an HTTP/1.minor message. */
-void hops_put_via(struct text *t, const struct exchange *ex, unsigned minor);
+/* Via, for the recipient of a message that came by this protocol. */
+enum hops_by { HOPS_BY_HTTP10, HOPS_BY_HTTP11, HOPS_BY_HTTP2 };
+void hops_put_via(struct text *t, const struct exchange *ex, enum hops_by by);
 
 /* Fields of the request that are written again: a bit for each http1_id. */
 uint64_t hops_dropped(const struct exchange *ex);

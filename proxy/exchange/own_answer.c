@@ -14,6 +14,9 @@
 #include "proxy/front/client.h"
 #include "proxy/front/turn_away.h"
 #include "proxy/generation.h"
+#include "proxy/grpc/grpc_answer.h"
+#include "proxy/once/apart.h"
+#include "proxy/once/once.h"
 #include "proxy/worker.h"
 
 /* The unread part of the request cannot be told from the next one. */
@@ -35,34 +38,54 @@ static size_t write_body(const struct exchange *ex, const struct own_answer *a,
     return n < 0 ? 0 : (size_t)n < size ? (size_t)n : size - 1;
 }
 
-static void put_head(struct text *t, const struct exchange *ex,
+/* What describes the body. */
+static void put_kind(struct text *t, const struct exchange *ex,
                      const struct own_answer *a, size_t len)
 {
-    bool own = ex->worker->conf->headers.bide;
-    text_format(t, "HTTP/1.1 %d %s\r\n", a->status, a->title);
-    if (own)
-        text_format(t, "X-Bide-Attempts: %u\r\nX-Bide-Reason: %s\r\n",
-                    (unsigned)ex->tries, a->problem);
-    if (a->fallback && own)
-        text_format(t, "X-Bide-Fallback: %s\r\n", a->fallback);
     if (a->lines) {
         text_put(t, a->lines, a->lines_len);
-        text_format(t, "Age: %lld\r\n", (long long)a->age_s);
+        if (a->replayed)
+            TEXT_LITERAL(t, "Idempotent-Replayed: true\r\n");
+        else
+            text_format(t, "Age: %lld\r\n", (long long)a->age_s);
         if (ex->generation->conf->forwarded.via)
-            hops_put_via(t, ex, 1);
+            hops_put_via(t, ex, HOPS_BY_HTTP11);
     } else if (a->status != 204) {
         text_format(t, "Content-Type: %s\r\n",
                     a->body ? a->content_type : "application/problem+json");
     }
-    if (a->status != 204)
+    bool unframed = a->status == 204 || a->status == 304 ||
+                    (a->replayed && ex->req.method_id == HTTP1_HEAD);
+    if (!unframed)
         text_format(t, "Content-Length: %zu\r\n", len);
     if (a->retry_ns != BIDE_FOREVER)
         text_format(t, "Retry-After: %lld\r\n",
                     (long long)(a->retry_ns / BIDE_SECOND +
                                 (a->retry_ns % BIDE_SECOND != 0)));
+}
+
+static void put_head(struct text *t, struct exchange *ex,
+                     const struct own_answer *a, size_t len)
+{
+    bool own = ex->worker->conf->headers.bide;
+    if (ex->grpc)
+        TEXT_LITERAL(t, "HTTP/1.1 200 OK\r\n");
+    else
+        text_format(t, "HTTP/1.1 %d %s\r\n", a->status, a->title);
+    if (own)
+        text_format(t, "X-Bide-Attempts: %u\r\n", (unsigned)ex->tries);
+    if (own && a->problem)
+        text_format(t, "X-Bide-Reason: %s\r\n", a->problem);
+    if (a->fallback && own)
+        text_format(t, "X-Bide-Fallback: %s\r\n", a->fallback);
+    if (ex->grpc)
+        grpc_put_answer(t, ex, a);
+    else
+        put_kind(t, ex, a, len);
     if (a->refusal && own)
         TEXT_LITERAL(t, "X-Bide-Retry: no\r\n");
-    if (!a->fallback && (a->status == 405 || a->status == 204))
+    if (!a->fallback && !a->replayed && !ex->grpc &&
+        (a->status == 405 || a->status == 204))
         TEXT_LITERAL(t,
                      "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n");
     if (ex->close_after)
@@ -91,12 +114,16 @@ void own_answer(struct exchange *ex, const struct own_answer *a)
     char body[1024];
     size_t len = a->body ? a->body_len : write_body(ex, a, body, sizeof body);
 
+    if (ex->once)
+        ex = once_aside(ex);
     if (ex->phase == EXCHANGE_ANSWER) { /* another response has begun */
         exchange_cut(ex);
         return;
     }
     ex->close_after = ends_connection(ex);
     exchange_stop(ex, NULL);
+    if (ex->once)
+        once_end(ex->once);
     ex->todo = 0;
     ex->problem = a->problem;
     ex->client->phase = CLIENT_BUSY;
@@ -106,7 +133,7 @@ void own_answer(struct exchange *ex, const struct own_answer *a)
     if (!ex->out)
         ex->out = net_buf_take(&w->bufs);
     count(&w->counters.own_answers);
-    answer_count(ex, ex->out ? a->status : 503);
+    answer_count(ex, !ex->out ? 503 : ex->grpc ? 200 : a->status);
     pace_stop(&ex->up, w->loop.now_ns);
     exchange_await(ex);
     if (!ex->out) {
@@ -115,7 +142,7 @@ void own_answer(struct exchange *ex, const struct own_answer *a)
     }
     struct text t = text_in(ex->out);
     put_head(&t, ex, a, len);
-    if (ex->req.method_id == HTTP1_HEAD || a->status == 204)
+    if (ex->req.method_id == HTTP1_HEAD || a->status == 204 || ex->grpc)
         len = 0;
     if (a->body)
         ex->tail = (struct iovec){ (void *)(uintptr_t)a->body, len };

@@ -15,6 +15,7 @@ struct exchange;
 struct own_answer {
     int status;
     const char *problem, *title, *detail;
+    int grpc_status;  /* of an answer to gRPC; 0: by `status` and `problem` */
     bool refusal;     /* ours: a layer above must not retry it */
     int64_t retry_ns; /* in this time; FOREVER */
 
@@ -26,6 +27,8 @@ struct own_answer {
     size_t lines_len;
     int64_t age_s;        /* where there are `lines` */
     const char *fallback; /* the kind of fallback that it is; or NULL */
+    bool replayed; /* the answer of an earlier request with the same key:
+                      `lines` and `body` */
 };
 void own_answer(struct exchange *ex, const struct own_answer *answer);
 

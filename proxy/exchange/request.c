@@ -21,6 +21,8 @@
 #include "proxy/front/client.h"
 #include "proxy/front/client_limits.h"
 #include "proxy/generation.h"
+#include "proxy/grpc/grpc.h"
+#include "proxy/once/once.h"
 #include "proxy/worker.h"
 
 static int64_t now_of(const struct exchange *ex)
@@ -86,7 +88,7 @@ static void heed_overrides(struct exchange *ex, bide_op *op)
 void exchange_make_key(struct exchange *ex)
 {
     bide_op *op = &ex->op;
-    if (!op->idempotent && !op->has_key &&
+    if (!op->idempotent && !op->has_key && !ex->once &&
         bide_dep_policy(dep_of(ex))->idempotency_key == BIDE_KEY_GENERATE)
         op->has_key = bide_key_new(ex->key) == 0;
 }
@@ -98,6 +100,8 @@ static void read_claim(struct exchange *ex)
     const bide_trust_conf *trust = &bide_dep_policy(dep_of(ex))->trust;
     const uint64_t ours =
         BIT(X_BIDE_ATTEMPT) | BIT(X_BIDE_TIMEOUT_MS) | BIT(BAGGAGE);
+    const uint64_t others = BIT(OTHER) | BIT(GRPC_TIMEOUT) |
+                            BIT(GRPC_PREVIOUS_RPC_ATTEMPTS);
     const char *text = exchange_bytes(ex);
     bool all = trust->envoy || trust->grpc || trust->aws;
     int64_t wall_ms = ex->req.seen & BIT(BAGGAGE) ? bide_wall_ms() : 0;
@@ -109,7 +113,7 @@ static void read_claim(struct exchange *ex)
         const struct http1_field *f = &ex->fields[i];
         bide_header h = { text + f->line, f->name_len, text + f->value,
                           f->value_len };
-        if (ours >> f->id & 1 || (all && f->id == HTTP1_ID_OTHER))
+        if (ours >> f->id & 1 || (all && others >> f->id & 1))
             bide_claim_header(&above, &h, trust, wall_ms);
     }
     bide_claim_apply(&above, &ex->op, now_of(ex));
@@ -123,7 +127,8 @@ static void read_op(struct exchange *ex)
                              BIT(X_BIDE_FAULT);
     char method[METHOD_TEXT];
 
-    op->idempotent = bide_method_idempotent(exchange_method(ex, method));
+    op->idempotent = ex->route->conf->idempotent ||
+                     bide_method_idempotent(exchange_method(ex, method));
     op->has_key = seen & BIT(IDEMPOTENCY_KEY) && key_travels(&ex->req);
     op->one_shot_body = ex->upgrade;
     if (ex->route->conf->priority.header)
@@ -229,16 +234,29 @@ void exchange_begin(struct exchange *ex)
     /* Until the body has been read, what follows the head is not a request. */
     if (ex->req.framing != HTTP1_NO_BODY)
         ex->upload = UPLOAD_KEEPING;
+    ex->grpc = grpc_is(&ex->req, exchange_bytes(ex));
+    ex->eager = ex->grpc && ex->upload != UPLOAD_NONE;
+    ex->grpc_status = GRPC_NO_STATUS;
     ex->upgrade =
         ex->req.upgrade && ex->upload == UPLOAD_NONE && !asks_for_http2(ex);
     if (!client_may_ask(c) || !path_fits(ex) || !hops_allow(ex) || !route(ex) ||
         !fits(ex))
         return;
     read_op(ex);
+    if (ex->grpc && !grpc_begin(ex))
+        return;
     if (ex->generation->conf->request_id == BIDE__ID_GENERATE)
         give_id(ex);
     event_begin(ex);
     count(&ex->route->counts->of[ex->worker->index].requests);
+    if (ex->route->conf->idempotency.accept != BIDE__ACCEPT_OFF &&
+        !once_begin(ex))
+        return;
+    if (ex->once) { /* there is no call before the key is claimed */
+        if (ex->req.framing == HTTP1_NO_BODY || upload_begin(ex))
+            exchange_step(ex);
+        return;
+    }
     bide_call_begin(&ex->call, dep_of(ex), &ex->op, now_of(ex));
     exchange_move(ex, EXCHANGE_CALL);
     if (ex->req.framing == HTTP1_NO_BODY || upload_begin(ex))

@@ -13,6 +13,7 @@
 #include "proxy/back/request_counts.h"
 #include "proxy/back/service.h"
 #include "proxy/generation.h"
+#include "proxy/grpc/grpc.h"
 
 static size_t length(const char *s)
 {
@@ -46,6 +47,7 @@ void route_init(struct route *r, const struct bide__proxy_route *conf,
     r->path_len = length(m->path);
     r->exact_len = length(m->exact);
     r->method_len = length(m->method);
+    r->grpc_len = length(m->grpc);
     r->header_len = length(m->header);
     r->value_len = length(m->value);
     r->header_id =
@@ -96,6 +98,17 @@ static bool header_is(const struct route *r, const struct http1_head *head,
     return false;
 }
 
+/* "/shop.Cart/Add", of which the method may be any. */
+static bool grpc_is_named(const struct route *r, const char *path, size_t len)
+{
+    const char *name = r->conf->match.grpc;
+    size_t n = r->grpc_len;
+    if (len <= n || memcmp(path + 1, name, n) != 0)
+        return false;
+    return memchr(name, '/', n) ? len == n + 1
+                                : len > n + 1 && path[n + 1] == '/';
+}
+
 static bool takes(const struct route *r, const struct http1_head *head,
                   const char *buf)
 {
@@ -108,6 +121,9 @@ static bool takes(const struct route *r, const struct http1_head *head,
         return false;
     if (m->exact &&
         (path_len != r->exact_len || memcmp(path, m->exact, r->exact_len) != 0))
+        return false;
+    if (m->grpc &&
+        !(grpc_is_named(r, path, path_len) && grpc_is(head, buf)))
         return false;
     if (m->method && (head->method_len != r->method_len ||
                       memcmp(buf + head->method, m->method, r->method_len)))
@@ -132,7 +148,10 @@ static void name_it(struct route *r, size_t i)
     int n =
         snprintf(r->name, sizeof r->name, "%s%s%s%s%s", or_empty(m->method),
                  m->method ? " " : "", or_empty(m->host),
-                 or_empty(m->exact ? m->exact : m->path), m->exact ? "" : "*");
+                 or_empty(m->grpc    ? m->grpc
+                          : m->exact ? m->exact
+                                     : m->path),
+                 m->exact || m->grpc ? "" : "*");
 
     if (m->header && n > 0 && (size_t)n < sizeof r->name)
         n += snprintf(r->name + n, sizeof r->name - (size_t)n, " %s%s%s",

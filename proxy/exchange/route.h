@@ -22,6 +22,7 @@ struct route {
     const struct bide__proxy_route *conf;
     struct service *service;
     size_t host_len, path_len, exact_len, method_len, header_len, value_len;
+    size_t grpc_len;
     uint8_t header_id;   /* enum http1_id of conf->match.header */
     bool header_dropped; /* fields of that name are ignored */
     bool can_fail;       /* by fault injection */

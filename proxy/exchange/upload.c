@@ -18,6 +18,7 @@
 #include "proxy/exchange/upload_keep.h"
 #include "proxy/front/client.h"
 #include "proxy/generation.h"
+#include "proxy/once/once.h"
 #include "proxy/worker.h"
 
 /* ===== looking at what came ===== */
@@ -36,9 +37,13 @@ static bool keep_rest(struct exchange *ex, struct net_buf *b, uint32_t from)
     return true;
 }
 
-static bool too_large(const struct exchange *ex)
+/* The largest body that is taken. */
+static uint64_t most_bytes(const struct exchange *ex)
 {
-    return ex->body_bytes > ex->generation->conf->limits.body_bytes;
+    uint64_t most = ex->generation->conf->limits.body_bytes;
+    return ex->once && ex->once->conf->max_body < most
+               ? ex->once->conf->max_body
+               : most;
 }
 
 void upload_refuse_memory(struct exchange *ex)
@@ -58,8 +63,13 @@ static void refuse_large(struct exchange *ex)
     own_answer(ex, &(struct own_answer){ .status = 413,
                                          .problem = "body_too_large",
                                          .title = "Content Too Large",
-                                         .detail = "the body is larger than "
-                                                   "limits.body_bytes",
+                                         .detail = ex->once
+                                                       ? "the body is larger "
+                                                         "than "
+                                                         "idempotency.max_body"
+                                                       : "the body is larger "
+                                                         "than "
+                                                         "limits.body_bytes",
                                          .retry_ns = BIDE_FOREVER });
 }
 
@@ -85,10 +95,12 @@ bool upload_scan(struct exchange *ex, struct net_buf *b, uint32_t *at)
             own_answer_malformed(ex, rc);
             return false;
         }
+        if (ex->once && piece.data_len > 0)
+            once_body(ex, b->data + *at + piece.data, piece.data_len);
         *at += (uint32_t)piece.consumed;
         ex->body_bytes += piece.data_len;
     } while (rc == HTTP1_DATA);
-    if (too_large(ex)) {
+    if (ex->body_bytes > most_bytes(ex)) {
         refuse_large(ex);
         return false;
     }
@@ -165,7 +177,7 @@ bool upload_begin(struct exchange *ex)
     http1_body_init(&ex->body, ex->req.framing, ex->req.content_length);
     http1_body_max_trailer(&ex->body, ex->worker->conf->limits.header_bytes);
     if (ex->req.framing == HTTP1_LENGTH &&
-        ex->req.content_length > ex->generation->conf->limits.body_bytes) {
+        ex->req.content_length > most_bytes(ex)) {
         refuse_large(ex);
         return false;
     }

@@ -9,6 +9,7 @@
 #include "net/buf.h"
 #include "net/conn.h"
 #include "proxy/back/service.h"
+#include "proxy/exchange/attempt.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/own_answer.h"
 #include "proxy/exchange/route.h"
@@ -17,9 +18,11 @@
 #include "proxy/generation.h"
 #include "proxy/worker.h"
 
-static bool is_full(const struct exchange *ex)
+/* All of it, for a request that is done once: nothing is sent before that is
+ * known. Its length is limited, and so is what frames it. */
+static uint64_t most_kept(const struct exchange *ex)
 {
-    return ex->kept_bytes >= ex->generation->conf->limits.replay_bytes;
+    return ex->once ? UINT64_MAX : ex->generation->conf->limits.replay_bytes;
 }
 
 /* Bytes that were not taken yet (part of a trailer) move along. */
@@ -74,19 +77,50 @@ static void begin_streaming(struct exchange *ex)
         upload_let_go(ex);
 }
 
+void upload_pass_on(struct exchange *ex)
+{
+    ex->eager = false;
+    if (ex->upload == UPLOAD_KEEPING)
+        begin_streaming(ex);
+}
+
+/* Has the attempts that run send what has come since. */
+static void send_on(struct exchange *ex)
+{
+    for (struct attempt *a = ex->running; a; a = a->next)
+        if (a->link)
+            attempt_later(a);
+}
+
+/* More may come, and the first attempt does not wait for it. */
+static void begin_early(struct exchange *ex)
+{
+    ex->early = true;
+    ex->op.body_pending = true;
+    bide_call_set_op(&ex->call, &ex->op);
+    exchange_step(ex);
+}
+
 void upload_keep(struct exchange *ex)
 {
     while (ex->upload == UPLOAD_KEEPING) {
-        if (is_full(ex)) {
+        if (ex->kept_bytes >= most_kept(ex)) {
             begin_streaming(ex);
             break;
         }
         struct net_buf *b = room(ex);
-        uint64_t most =
-            ex->generation->conf->limits.replay_bytes - ex->kept_bytes;
+        uint64_t most = most_kept(ex) - ex->kept_bytes;
         ssize_t n = !b                                ? NET_ERROR
                     : net_can_read(&ex->client->conn) ? upload_fill(ex, b, most)
                                                       : NET_AGAIN;
+        if (n == NET_AGAIN && ex->early) {
+            send_on(ex);
+            return;
+        }
+        if (n == NET_AGAIN && ex->eager && !ex->once) {
+            begin_early(ex);
+            return;
+        }
         if (n == NET_AGAIN) {
             upload_await_client(ex);
             return;
@@ -102,7 +136,10 @@ void upload_keep(struct exchange *ex)
         if (!upload_take(ex, b))
             return;
     }
-    exchange_step(ex);
+    if (ex->running)
+        send_on(ex);
+    else
+        exchange_step(ex);
 }
 
 int upload_pieces(const struct exchange *ex, uint64_t from, struct iovec *iov,

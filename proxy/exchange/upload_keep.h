@@ -20,6 +20,9 @@ bool upload_take(struct exchange *ex, struct net_buf *b);
  * continues. */
 void upload_keep(struct exchange *ex);
 
+/* The response begins: what arrives from now on is for its endpoint alone. */
+void upload_pass_on(struct exchange *ex);
+
 /* The kept body from byte `from` on, as up to `max` pieces. */
 int upload_pieces(const struct exchange *ex, uint64_t from, struct iovec *iov,
                   int max);

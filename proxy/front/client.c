@@ -9,12 +9,14 @@
 #include "config/proxy/conf.h"
 #include "net/buf.h"
 #include "net/conn.h"
+#include "net/stream/mux.h"
 #include "net/tls.h"
 #include "proxy/exchange/answer.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/tunnel.h"
 #include "proxy/exchange/upload.h"
 #include "proxy/front/client_address.h"
+#include "proxy/front/client_http2.h"
 #include "proxy/front/client_limits.h"
 #include "proxy/front/client_linger.h"
 #include "proxy/front/turn_away.h"
@@ -42,7 +44,7 @@ static void client_free(void *user, struct net_grave *grave)
     w->free_clients = c;
 }
 
-static struct client *client_alloc(struct worker *w)
+struct client *client_alloc(struct worker *w)
 {
     struct client *c = w->free_clients;
     if (!c)
@@ -68,32 +70,46 @@ static void hang_up(struct client *c)
         net_conn_close(&c->conn);
 }
 
-static void client_close(struct client *c)
+/* A stream counts as nobody's connection. */
+static void leave_worker(struct client *c)
 {
     struct worker *w = c->worker;
-    if (c->phase == CLIENT_CLOSED)
+    if (c->is_stream)
         return;
-    hang_up(c);
-    c->phase = CLIENT_CLOSED;
-    if (c->ex) {
-        struct exchange *ex = c->ex;
-        if (ex->req.head_len != 0 && ex->phase != EXCHANGE_OVER)
-            exchange_gone(ex);
-        c->ex = NULL;
-        exchange_free(ex);
-    }
-    net_buf_give(&w->bufs, c->in);
-    c->in = NULL;
-    net_timer_cancel(&w->loop, &c->timer);
-    net_task_cancel(&c->task);
     client_leave(c);
     bide__list_remove(&c->all);
     w->n_clients--;
     atomic_store_explicit(&w->now_clients, (unsigned)w->n_clients,
                           memory_order_relaxed);
     count(&w->counters.closed);
-    net_loop_bury(&w->loop, &c->grave, client_free);
     worker_eased(w);
+}
+
+static void client_close(struct client *c)
+{
+    struct worker *w = c->worker;
+    bool muxes = c->phase == CLIENT_MUX;
+    if (c->phase == CLIENT_CLOSED)
+        return;
+    c->phase = muxes ? CLIENT_CLOSED : c->phase;
+    if (muxes)
+        mux_close(c->mux);
+    hang_up(c);
+    c->phase = CLIENT_CLOSED;
+    if (c->ex) {
+        struct exchange *ex = c->ex;
+        if (ex->req.head_len != 0 && ex->phase != EXCHANGE_OVER)
+            exchange_gone(ex);
+        if (c->ex) /* it does not go on without this client */
+            exchange_free(ex);
+        c->ex = NULL;
+    }
+    net_buf_give(&w->bufs, c->in);
+    c->in = NULL;
+    net_timer_cancel(&w->loop, &c->timer);
+    net_task_cancel(&c->task);
+    net_loop_bury(&w->loop, &c->grave, client_free);
+    leave_worker(c);
 }
 
 void client_abort(struct client *c)
@@ -124,6 +140,8 @@ static void too_slow(struct client *c)
 {
     if (c->phase == CLIENT_BUSY)
         exchange_late(c->ex);
+    else if (c->phase == CLIENT_MUX)
+        client_drain_http2(c);
     else if (c->phase == CLIENT_HEAD && !is_blank(c))
         exchange_too_slow(c->ex);
     else
@@ -153,6 +171,10 @@ static bool shake(struct client *c)
         return false;
     c->conn.readable = true; /* the first request may already be there */
     c->phase = CLIENT_IDLE;
+    if (net_tls_is_http2(&c->conn)) {
+        client_begin_http2(c);
+        return false;
+    }
     return true;
 }
 
@@ -194,7 +216,8 @@ static void on_task(struct net_task *t)
 void client_done(struct client *c)
 {
     struct exchange *ex = c->ex;
-    bool over = ex->close_after || (c->worker->draining && !c->worker->patient);
+    bool over = ex->close_after || c->is_stream ||
+                (c->worker->draining && !c->worker->patient);
 
     c->ex = NULL;
     c->in->begin = ex->in_end;
@@ -211,12 +234,81 @@ void client_done(struct client *c)
         client_run(c);
 }
 
+/* ===== nobody ===== */
+
+static ssize_t drop_all(struct net_conn *conn, const struct iovec *iov, int n)
+{
+    ssize_t all = 0;
+    (void)conn;
+    for (int i = 0; i < n; i++)
+        all += (ssize_t)iov[i].iov_len;
+    return all;
+}
+
+static ssize_t read_nothing(struct net_conn *conn, void *buf, size_t n)
+{
+    (void)buf;
+    (void)n;
+    conn->readable = false;
+    return NET_AGAIN;
+}
+
+static void do_nothing(struct net_conn *conn)
+{
+    (void)conn;
+}
+
+static bool has_nothing(struct net_conn *conn)
+{
+    (void)conn;
+    return false;
+}
+
+static const struct net_layer nowhere = { .read = read_nothing,
+                                          .writev = drop_all,
+                                          .pending = has_nothing,
+                                          .shutdown = do_nothing,
+                                          .free = do_nothing };
+
+struct client *client_nobody(const struct client *c)
+{
+    struct worker *w = c->worker;
+    struct client *n = client_alloc(w);
+    if (!n)
+        return NULL;
+    n->conn.io.fd = -1;
+    n->conn.session = n;
+    n->conn.layer = &nowhere;
+    n->conn.writable = true;
+    n->timer.fire = client_fire;
+    n->task.run = on_task;
+    n->worker = w;
+    n->phase = CLIENT_BUSY;
+    n->nobody = true;
+    n->until_ns = BIDE_FOREVER;
+    n->trusted = c->trusted;
+    n->tls = c->tls;
+    n->port = c->port;
+    n->address_len = c->address_len;
+    memcpy(n->address, c->address, sizeof n->address);
+    bide__list_push(&w->clients, &n->all);
+    w->n_clients++;
+    atomic_store_explicit(&w->now_clients, (unsigned)w->n_clients,
+                          memory_order_relaxed);
+    count(&w->counters.accepted);
+    return n;
+}
+
 static void client_ready(struct net_io *io, unsigned events)
 {
     struct client *c = (struct client *)io;
     net_conn_note(&c->conn, events);
     if (c->phase == CLIENT_BUSY)
         exchange_client_ready(c->ex);
+    else if (c->phase == CLIENT_MUX)
+        mux_ready(c->mux);
+    else if (c->phase == CLIENT_TUNNEL && c->is_stream && c->conn.broken)
+        client_close(c);
     else if (c->phase == CLIENT_TUNNEL)
         tunnel_pump(c->ex);
     else
@@ -239,6 +331,19 @@ void client_begin(struct client *c)
         client_close(c);
 }
 
+struct net_conn *client_socket(struct client *c)
+{
+    return c->is_stream ? &c->carrier->conn : &c->conn;
+}
+
+void client_prepare(struct client *c, struct worker *w)
+{
+    c->conn.io.ready = client_ready;
+    c->timer.fire = client_fire;
+    c->task.run = on_task;
+    c->worker = w;
+}
+
 void client_new(struct worker *w, int fd, const struct sockaddr *from)
 {
     struct client *c = client_alloc(w);
@@ -249,10 +354,7 @@ void client_new(struct worker *w, int fd, const struct sockaddr *from)
         close(fd);
         return;
     }
-    c->conn.io.ready = client_ready;
-    c->timer.fire = client_fire;
-    c->task.run = on_task;
-    c->worker = w;
+    client_prepare(c, w);
     client_set_address(c, from);
     client_set_trust(c);
     bide__list_push(&w->clients, &c->all);

@@ -5,10 +5,12 @@
 #include "config/proxy/conf.h"
 #include "net/buf.h"
 #include "net/conn.h"
+#include "net/stream/stream.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/own_answer.h"
 #include "proxy/exchange/request.h"
 #include "proxy/front/client.h"
+#include "proxy/front/client_http2.h"
 #include "proxy/front/client_linger.h"
 #include "proxy/front/turn_away.h"
 #include "proxy/worker.h"
@@ -67,8 +69,9 @@ static bool begin_head(struct client *c)
 static bool read_more(struct client *c)
 {
     struct worker *w = c->worker;
+    bool nothing = !c->ex && (!c->in || net_buf_len(c->in) == 0);
     if (!net_can_read(&c->conn)) {
-        if (!c->ex)
+        if (nothing)
             client_rest(c);
         return false;
     }
@@ -85,7 +88,7 @@ static bool read_more(struct client *c)
         return true;
     }
     if (n == NET_AGAIN) {
-        if (!c->ex)
+        if (nothing)
             client_rest(c);
         return false;
     }
@@ -93,15 +96,40 @@ static bool read_more(struct client *c)
     return false;
 }
 
+/* The first bytes of a connection say which protocol it speaks. Positive: HTTP/2;
+ * 0: more of them are needed. */
+static int speaks_http2(const struct client *c)
+{
+    if (c->begun || c->in->data[c->in->begin] != 'P')
+        return -1;
+    return http2_is_preface(net_buf_at(c->in), net_buf_len(c->in));
+}
+
+/* Also what HTTP/2 has found wrong with it: it is too large, but answered. */
+static int parse(struct client *c)
+{
+    int rc = http1_parse(&c->ex->req, net_buf_at(c->in), net_buf_len(c->in));
+    const struct stream *s = c->is_stream ? stream_of(&c->conn) : NULL;
+    return s && s->error ? s->error : rc;
+}
+
 bool client_read_head(struct client *c)
 {
     if (!c->in || net_buf_len(c->in) == 0)
         return read_more(c);
+    int http2 = c->ex ? -1 : speaks_http2(c);
+    if (http2 == 0)
+        return read_more(c);
+    if (http2 > 0) {
+        client_begin_http2(c);
+        return false;
+    }
+    c->begun = true;
     if (!c->ex && !begin_head(c)) {
         client_shed(c);
         return false;
     }
-    int rc = http1_parse(&c->ex->req, net_buf_at(c->in), net_buf_len(c->in));
+    int rc = parse(c);
     if (rc == 0)
         return read_more(c);
     c->phase = CLIENT_BUSY;

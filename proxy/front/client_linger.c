@@ -18,7 +18,7 @@ enum {
 void client_linger(struct client *c)
 {
     struct worker *w = c->worker;
-    if (c->conn.hup) {
+    if (c->conn.hup || c->is_stream) {
         client_abort(c);
         return;
     }

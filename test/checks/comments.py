@@ -7,8 +7,8 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ROOMS = ["include", "lib", "run", "curl", "base", "config", "net", "observe", "proxy",
-         "replay", "sim", "cmd", "test", "fuzz", "bench", "examples"]
+ROOMS = ["include", "lib", "run", "curl", "base", "config", "store", "net", "observe", "proxy",
+         "queue", "replay", "sim", "cmd", "test", "fuzz", "bench", "examples"]
 OPENING = re.compile(r"/\*[\s*]*((?:[\w-]+/)*\w+\.[ch]:)?(.*?)\*/", re.S)
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(/\*.*?\*/|//[^\n]*)', re.S)
 NAMED = re.compile(r"(?<![\w<./*-])(?:[\w-]+/)*[a-z0-9_]+\.[ch]\b")

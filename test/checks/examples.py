@@ -21,9 +21,12 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ROOMS = ["include/bide", "lib", "run", "curl", "base", "config", "net", "observe",
-         "proxy", "replay", "sim", "cmd"]
+ROOMS = ["include/bide", "lib", "run", "curl", "base", "config", "store", "net", "observe",
+         "proxy", "queue", "replay", "sim", "cmd"]
 NAMES = "test/checks/examples"
+# Libraries whose headers ours include, where they are elsewhere than usual.
+PACKAGES = subprocess.run(["pkg-config", "--cflags", "libpq"], capture_output=True,
+                          text=True).stdout.split()
 # What compiles is right enough: that a variable is set and not used again, or that
 # a function whose body is `...` returns nothing, is what examples are like.
 FLAGS = ["-std=c11", "-D_GNU_SOURCE", "-fsyntax-only", "-Wall", "-Werror",
@@ -218,7 +221,8 @@ def compile_unit(compiler, flags, text):
 
 
 def flags_for(build):
-    return ["-iquote", str(ROOT), "-iquote", str(build), "-I", str(ROOT / "include")]
+    return ["-iquote", str(ROOT), "-iquote", str(build), "-I", str(ROOT / "include"),
+            *PACKAGES]
 
 
 def check(build, compiler):

@@ -10,8 +10,8 @@ fail=0
 
 # same MESON_FILE LIST PREFIX SUFFIX [DEPTH]: the names in LIST are what the pattern
 # PREFIX*SUFFIX finds, in that folder or, by DEPTH, below it. What all of a kind
-# share is in no list.
-shared="fuzz/replay_main.c"
+# share is in no list, nor what is an archive by itself.
+shared="fuzz/replay_main.c base/module.c store/postgresql/kind.c"
 same() {
     sed -n "/^$2 = \[/,/^]/s/^ *'\([^']*\)',.*/\1/p" "$1" |
         sed 's/\.[ch]$//; s/\.yaml$//' | sort >"$tmp/listed"
@@ -47,25 +47,37 @@ same config/meson.build config_source_names config/ .c '-mindepth 1'
 same run/meson.build run_source_names run/ .c
 same curl/meson.build curl_source_names curl/ .c
 same base/meson.build base_source_names base/ .c
+same store/redis/meson.build redis_source_names store/redis/ .c
+same store/redis/records/meson.build redis_store_source_names store/redis/records/ .c
+same store/postgresql/meson.build postgresql_source_names store/postgresql/ .c
+same store/fleet/meson.build fleet_source_names store/fleet/ .c
+same test/fleet/meson.build fleet_test_names test/fleet/test_ .c
+same test/redis/meson.build redis_test_names test/redis/test_ .c
 same replay/meson.build replay_source_names replay/ .c
 # Four programs share common/; `bide` knows the flags of bide-fetch, too.
-for list in fetch_source_names proxy_command_source_names demo_source_names; do
+for list in fetch_source_names proxy_command_source_names demo_source_names \
+    store_command_source_names enqueue_source_names worker_source_names; do
     sed -n "/^$list = \[/,/^]/s/^ *'\([^']*\)',.*/  '\1',/p" cmd/meson.build
-done | grep -v -e "'common/" -e "'fetch/flag_list" -e "'fetch/secrets" \
+done | sort -u | grep -v -e "'common/" -e "'fetch/flag_list" -e "'fetch/secrets" \
     >"$tmp/behind"
 sed -e "/^command_source_names = \[/r $tmp/behind" cmd/meson.build >"$tmp/cmd"
 same "$tmp/cmd" command_source_names cmd/ .c '-mindepth 1'
 same sim/meson.build sim_source_names sim/ .c '-mindepth 1'
 same sim/meson.build sim_scenario_names sim/scenario/builtin/ .yaml
 same observe/meson.build observe_source_names observe/ .c '-mindepth 1'
-sed -e 's/^http1_source_names = \[/net_source_names = [/' \
+sed -e 's/^\(http[12]\|stream\)_source_names = \[/net_source_names = [/' \
     -e 's/^net_module_names = \[/net_source_names = [/' net/meson.build >"$tmp/net"
 same "$tmp/net" net_source_names net/ .c '-mindepth 1'
+same test/queue/meson.build queue_test_names test/queue/test_ .c
 same proxy/meson.build proxy_source_names proxy/ .c '-mindepth 1'
+same store/meson.build store_source_names store/ .c
+same store/sqlite/meson.build sqlite_source_names store/sqlite/ .c
+same test/store/meson.build store_test_names test/store/test_ .c
 same man/meson.build man_names man/ .scd
 same test/sim/meson.build sim_test_names test/sim/test_ .c
 same test/observe/meson.build observe_test_names test/observe/test_ .c
-sed -e 's/^net_socket_names = \[/net_test_names = [/' \
+sed -e 's/^http2_test_names = \[/net_test_names = [/' \
+    -e 's/^net_socket_names = \[/net_test_names = [/' \
     test/net/meson.build >"$tmp/net_tests"
 same "$tmp/net_tests" net_test_names test/net/test_ .c
 same test/proxy/meson.build proxy_test_names test/proxy/test_ .c

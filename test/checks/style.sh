@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 
-files=$(find include lib run curl base config net observe proxy sim replay cmd test fuzz bench examples -name '*.[ch]' | sort)
+files=$(find include lib run curl base config net observe store proxy sim replay cmd test fuzz bench examples -name '*.[ch]' | sort)
 [ -n "$files" ] || { echo "no source"; exit 1; }
 # shellcheck disable=SC2086
 LC_ALL=C.UTF-8 awk '

@@ -19,19 +19,19 @@ def flags_of_help(text):
     """Both the long and the short ones."""
     return {flag
             for line in text.splitlines() if re.match(r" {2,6}-", line)
-            for flag in re.findall(r"(?<!\S)--?[a-zA-Z][a-z0-9-]*", line[:30])}
+            for flag in re.findall(r"(?<!\S)--?[a-zA-Z][a-z0-9-]*(?:\.\d)?", line[:30])}
 
 
 def flags_of_man(text):
     lines = [line for line in text.splitlines() if line.startswith("*-")]
-    return set(re.findall(r"\*(--?[a-zA-Z][a-z0-9-]*)\*", " ".join(lines)))
+    return set(re.findall(r"\*(--?[a-zA-Z][a-z0-9-]*(?:\.\d)?)\*", " ".join(lines)))
 
 
 def bash_flags(text, command):
     """What _bide_flags says for a command."""
     policy = re.search(r"_bide_policy_flags='([^']*)'", text).group(1)
     body = re.search(rf"\n    {command}\)(.*?);;", text, re.S).group(1)
-    return set(re.findall(r"--[a-z0-9-]+", body.replace("$_bide_policy_flags",
+    return set(re.findall(r"--[a-z0-9-]+(?:\.\d)?", body.replace("$_bide_policy_flags",
                                                      policy)))
 
 
@@ -40,7 +40,7 @@ def zsh_flags(text, command):
     body = re.search(rf"_bide_{command}\(\) {{(.*?)\n}}", text, re.S).group(1)
     body += policy if "$policy" in body else ""
     body = re.sub(r"\[[^]]*\]", "", body)
-    return set(re.findall(r"--[a-z0-9-]+", body)) | {"--help"}
+    return set(re.findall(r"--[a-z0-9-]+(?:\.\d)?", body)) | {"--help"}
 
 
 def same(name, listed, known, exact=True):

@@ -21,8 +21,8 @@ import tap
 ROOT = os.path.dirname(os.path.dirname(tap.HERE))
 BIDE = os.path.abspath(sys.argv[1])
 BIN = os.path.dirname(BIDE)
-COMMAND = re.compile(r"(?:bide (?:run|fetch|proxy|check|explain|schedule|replay|sim|top|"
-                     r"demo|export|import|help|--help)|curl|make|sudo|cc|scripts/\S+|kill|export|python3|meson|"
+COMMAND = re.compile(r"(?:bide (?:run|fetch|proxy|check|explain|schedule|replay|sim|store|top|"
+                     r"demo|worker|enqueue|export|import|help|--help)|curl|make|sudo|cc|scripts/\S+|kill|export|python3|meson|"
                      r"kubectl|mkdir|cd|promtool) ")
 
 NOT_RUN = {
@@ -30,9 +30,12 @@ NOT_RUN = {
     "project itself: `make test` is what runs this",
     r"^cc examples/": "needs an installed bide: checks.install and journeys.libcurl",
     r"^bide demo(?! --seconds)": "takes half a minute or never ends: cli.demo",
+    r"^bide worker(?! ls)|bide enqueue": "runs until it is told to end, or fills a "
+    "queue: queue.commands",
     r"https://example\.org": "needs the Internet: cli.fetch_* have servers",
     r"^kill %": "ends what the lines above it began, as the test does",
     r"^export PATH": "the test has set it",
+    r"^bide store": "needs records: cli.store makes some",
 }
 # What would take long: the same with fewer runs, or less time.
 SHORTER = [

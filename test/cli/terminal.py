@@ -20,6 +20,8 @@ COMMANDS = [
     ["replay", "--help"],
     ["top", "--help"],
     ["demo", "--help"],
+    ["worker", "--help"],
+    ["enqueue", "--help"],
     ["export", "--help"],
     ["import", "--help"],
     ["sim", "--help"],

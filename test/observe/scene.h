@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "bide/bide.h"
+#include "bide/share.h"
 #include "observe/event/event.h"
 #include "observe/event/observed.h"
 
@@ -20,6 +21,7 @@
 
 struct scene {
     bide_dep *pay, *search;
+    bide_share share; /* of `search`, in a fleet that nobody answers for */
     struct bide__observed_dep deps[2];
     struct bide__observed_endpoint endpoints[2];
     struct bide__observed_value values[3];
@@ -117,6 +119,7 @@ static inline void scene_init(struct scene *s)
     search.budget.kind = BIDE_BUDGET_OFF;
     s->pay = scene_dep("pay", &pay);
     s->search = scene_dep("search", &search);
+    bide_share_init(&s->share, s->search, 1);
     scene_play(s);
 
     s->deps[0] = (struct bide__observed_dep){

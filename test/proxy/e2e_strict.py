@@ -94,7 +94,7 @@ REQUESTS = {
     "a folded trailer": TE + b"0\r\nX: a\r\n b\r\n\r\n",
     "TLS where there is none": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" +
     b"\0" * 32 + b"\r\n\r\n",
-    "HTTP/2 without a word": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "a preface of HTTP/2 that is none": b"PRI * HTTP/2.0\r\n\r\nXX\r\n\r\n",
 }
 
 

@@ -157,9 +157,13 @@ def listening(name, more=""):
 def clients():
     p = Sidecar(config([fault.ports["http"]], more=listening("good")))
     tap.case("a client speaks TLS", ask(p)[:2] == (200, b"ok"))
-    tap.case("and agrees on HTTP/1.1", ask(p, alpn=["h2", "http/1.1"])[2] ==
-             "http/1.1")
-    tap.case("or on nothing", ask(p, alpn=["h2"])[1] == b"")
+    tap.case("and agrees on HTTP/1.1", ask(p, alpn=["http/1.1"])[2] == "http/1.1")
+    out = subprocess.run(["curl", "-s", "--cacert", file("ca.pem"), "--resolve",
+                          f"localhost:{p.port}:127.0.0.1", "-w", " %{http_version}",
+                          f"https://localhost:{p.port}/s/200;body=ok"],
+                         capture_output=True, timeout=60).stdout
+    tap.case("or on HTTP/2, which it prefers", out == b"ok 2", out)
+    tap.case("or on nothing", ask(p, alpn=["h3"])[1] == b"")
     out = p.raw(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
     tap.case("plain HTTP gets nothing", b"HTTP" not in out, out)
     os.replace(file("newer.pem"), file("good.pem"))

@@ -19,7 +19,7 @@ import time
 import tap
 from ports import free_port
 
-PATIENCE = 60  # seconds until something that must happen is given up
+PATIENCE = 150  # seconds until something that must happen is given up
 
 
 def until(what, true):
@@ -32,6 +32,14 @@ def until(what, true):
     return result
 
 
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 def die_with_parent(sig):
     libc = ctypes.CDLL(None)
     return lambda: libc.prctl(1, sig, 0, 0, 0)
@@ -42,10 +50,11 @@ class Server:
     socket. User None: the test's own."""
     stop_signal = signal.SIGTERM
     user = None
+    base = "/tmp"  # where its files are
 
     def __init__(self):
         self.process = None
-        self.dir = tempfile.mkdtemp(prefix="bide-examples-", dir="/tmp")
+        self.dir = tempfile.mkdtemp(prefix="bide-examples-", dir=self.base)
         if self.user:
             shutil.chown(self.dir, self.user)
 
@@ -67,6 +76,39 @@ class Server:
             self.process = None
             self.log.close()
 
+    def family(self):
+        """The process and its children, parents first."""
+        found = [self.process.pid]
+        for pid in found:
+            try:
+                with open(f"/proc/{pid}/task/{pid}/children") as f:
+                    found += [int(child) for child in f.read().split()]
+            except OSError:
+                pass
+        return found
+
+    def signal_all(self, sig):
+        for pid in self.family():
+            try:
+                os.kill(pid, sig)
+            except ProcessLookupError:
+                pass
+
+    def freeze(self):
+        """It hangs: sockets stay open, nobody answers."""
+        self.signal_all(signal.SIGSTOP)
+
+    def thaw(self):
+        self.signal_all(signal.SIGCONT)
+
+    def crash(self):
+        """kill -9, of all its processes at once."""
+        family = self.family()
+        self.signal_all(signal.SIGKILL)
+        self.kill(signal.SIGKILL)
+        until("the end of the children",
+              lambda: not any(alive(pid) for pid in family))
+
     def said(self):
         with open(os.path.join(self.dir, "log"), errors="replace") as f:
             return f.read()
@@ -87,15 +129,20 @@ class Server:
 
 
 class Postgres(Server):
-    """On a unix socket only, self.path. It refuses to be run by root."""
+    """On a unix socket only, self.path; self.url is what libpq takes. It refuses to
+    be run by root. `durable`: with fsync, for what measures it. Further arguments
+    are settings: "max_connections=3"."""
     stop_signal = signal.SIGQUIT  # immediate shutdown: all connections break
     user = "postgres" if os.getuid() == 0 else None
 
-    def __init__(self):
+    def __init__(self, *settings, durable=False):
         super().__init__()
         found = sorted(glob.glob("/usr/lib/postgresql/*/bin"))
         self.bin = found[-1] if found else ""
         self.path = os.path.join(self.dir, ".s.PGSQL.5432")
+        self.url = f"postgresql://bide@/postgres?host={self.dir}"
+        self.settings = ["max_connections=100", "shared_buffers=8MB", *settings]
+        self.durable = durable
 
     def start(self):
         if not os.path.exists(os.path.join(self.dir, "data")):
@@ -103,25 +150,51 @@ class Postgres(Server):
                        "-U", "bide", "-N", "-E", "UTF8", "--locale=C")
             if self.process.wait(PATIENCE) != 0:
                 raise RuntimeError("initdb: " + self.said())
-        self.spawn(os.path.join(self.bin, "postgres"), "-D", "data", "-F",
-                   "-k", self.dir, "-c", "listen_addresses=", "-c",
-                   "max_connections=100", "-c", "shared_buffers=8MB")
+        options = [word for s in self.settings for word in ("-c", s)]
+        self.spawn(os.path.join(self.bin, "postgres"), "-D", "data",
+                   *([] if self.durable else ["-F"]), "-k", self.dir,
+                   "-c", "listen_addresses=", *options)
+
+    def wait(self):
+        """Until it answers: start() returns before that."""
+        until("postgres", lambda: self.sql("SELECT 1") == "1")
+
+    def sql(self, statement, database="postgres"):
+        """What psql prints for it, unaligned; None if it fails."""
+        p = subprocess.run(
+            [os.path.join(self.bin, "psql"), "-XqtA", "-v", "ON_ERROR_STOP=1",
+             "-h", self.dir, "-U", "bide", "-d", database, "-c", statement],
+            env=tap.environment(), stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=PATIENCE)
+        return p.stdout.decode().strip() if p.returncode == 0 else None
 
 
 class Redis(Server):
-    """On self.port, of which it keeps hold over restarts. Keeps nothing else."""
+    """On self.port, of which it keeps hold over restarts (self.tcp), and on a Unix
+    socket (self.url). Keeps nothing else, unless it is `durable`: then what it has
+    acknowledged, or `options` say so: "--maxmemory", "8mb"."""
+    stop_signal = signal.SIGKILL
+
+    def __init__(self, *options, durable=False):
+        super().__init__()
+        keep = ["--appendonly", "yes", "--appendfsync", "always"] if durable \
+            else ["--appendonly", "no"]
+        self.options = ["--save", "", *keep, *options]
+        self.port = free_port()
+        self.tcp = f"redis://127.0.0.1:{self.port}"
+        self.path = os.path.join(self.dir, "redis.sock")
+        self.url = "redis+unix://" + self.path
 
     def start(self):
-        self.port = getattr(self, "port", None) or free_port()
         self.spawn("redis-server", "--port", str(self.port), "--bind", "127.0.0.1",
-                   "--save", "", "--appendonly", "no")
+                   "--unixsocket", self.path, *self.options)
         until("redis", self.answers)
 
     def answers(self):
         if self.process.poll() is not None:
             raise RuntimeError("redis: " + self.said())
         try:
-            return self.ask("PING") == "+PONG"
+            return self.ask("PING").startswith(("+PONG", "-NOAUTH"))
         except OSError:
             return False
 

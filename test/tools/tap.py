@@ -41,8 +41,9 @@ def finish():
 def environment(**more):
     """A place where nothing of the developer's own settings shows."""
     env = {"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"], "HOME": "/nowhere"}
-    for name in os.environ:  # what sanitizers and coverage need
-        if name.endswith("SAN_OPTIONS") or name.startswith("GCOV"):
+    for name in os.environ:  # what sanitizers, coverage and modules need
+        if (name.endswith("SAN_OPTIONS") or name.startswith("GCOV")
+                or name == "BIDE_MODULES"):
             env[name] = os.environ[name]
     env.update(more)
     return env

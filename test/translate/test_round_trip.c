@@ -94,7 +94,7 @@ static void random_rule(bide_rule *r, uint64_t *s)
     r->faults = (uint32_t)draw(s) & ((1u << BIDE_N_FAULTS) - 1) &
                 ~(1u << BIDE_FAULT_NONE | 1u << BIDE_FAULT_CANCELLED |
                   1u << BIDE_FAULT_UPLOAD | 1u << BIDE_FAULT_CONNECTION_WAIT |
-                  1u << BIDE_FAULT_TOO_LONG);
+                  1u << BIDE_FAULT_TOO_LONG | 1u << BIDE_FAULT_REFUSED_STREAM);
     r->grpc = (uint32_t)draw(s) & ((1u << BIDE_N_GRPC) - 1) & ~1u;
     if (below(s, 2))
         r->faults = 0;

@@ -102,6 +102,9 @@ struct step {
 #define IGNORED    .cls = BIDE_IGNORED, .fault = BIDE_FAULT_CANCELLED
 #define UNCONNECTED                                                            \
     .cls = BIDE_TRANSIENT, .fault = BIDE_FAULT_CONNECT, .not_processed = true
+#define REFUSED_STREAM                                                         \
+    .cls = BIDE_TRANSIENT, .fault = BIDE_FAULT_REFUSED_STREAM,                 \
+    .not_processed = true
 #define TIMED_OUT .cls = BIDE_TRANSIENT, .fault = BIDE_FAULT_TIMEOUT
 #define STALLED   .cls = BIDE_IGNORED, .fault = BIDE_FAULT_UPLOAD
 #define NO_LINK                                                                \

@@ -66,6 +66,55 @@ static void classify_every_status_has_its_class(void **state)
         }
 }
 
+/* What a sidecar answers in front of a server, by X-Bide-Reason or, where such
+ * fields are off, by the type of the problem. */
+static void classify_keys_in_progress_are_waited_for(void **state)
+{
+    static const char body[] =
+        "{\"type\":\"urn:bide:problem:idempotency_in_progress\"}";
+    static const struct {
+        int status;
+        const char *reason;
+        bool by_body, refused;
+        bide_class cls;
+    } rows[] = {
+        { 409, "idempotency_in_progress", false, false, BIDE_TRANSIENT },
+        { 409, NULL, true, false, BIDE_TRANSIENT },
+        { 409, "idempotency_unknown", false, true, BIDE_PERMANENT },
+        { 409, "idempotency_too_large", false, true, BIDE_PERMANENT },
+        { 409, NULL, false, false, BIDE_PERMANENT },
+        { 422, "idempotency_mismatch", false, true, BIDE_PERMANENT },
+        { 422, "idempotency_in_progress", false, false, BIDE_PERMANENT },
+        { 400, "idempotency_missing", false, false, BIDE_PERMANENT },
+        { 503, "idempotency_store", false, false, BIDE_TRANSIENT },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const char *reason = rows[i].reason ? rows[i].reason : "none";
+        bide_header h[] = {
+            { "X-Bide-Reason", 13, reason, strlen(reason) },
+            H("Retry-After", "1"),
+            H("Content-Type", "application/problem+json"),
+            H("X-Bide-Retry", "no"),
+        };
+        bide_response r = { .status = rows[i].status,
+                            .headers = h,
+                            .n_headers = rows[i].refused ? 4 : 3,
+                            .body = rows[i].by_body ? body : NULL,
+                            .body_len = rows[i].by_body ? sizeof body - 1 : 0,
+                            .wall_s = NOW };
+        bide_outcome out = classify(&r);
+        bool waits = rows[i].status == 409 && rows[i].cls == BIDE_TRANSIENT;
+
+        assert_int_equal(out.cls, rows[i].cls);
+        assert_int_equal(out.refused, rows[i].refused);
+        assert_int_equal(out.not_processed, waits);
+        assert_int_equal(out.refused_below, waits || rows[i].refused);
+        assert_int_equal(out.hint_ns, S);
+    }
+}
+
 static void classify_every_grpc_code_has_its_class(void **state)
 {
     (void)state;
@@ -108,6 +157,7 @@ static void classify_every_fault_has_its_class(void **state)
         { BIDE_FAULT_CONNECTION_WAIT, BIDE_IGNORED, true },
         { BIDE_FAULT_TOO_LONG, BIDE_PERMANENT, false },
         { BIDE_FAULT_OTHER, BIDE_PERMANENT, false },
+        { BIDE_FAULT_REFUSED_STREAM, BIDE_TRANSIENT, true },
     };
 
     (void)state;
@@ -472,6 +522,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(classify_every_status_has_its_class),
+        cmocka_unit_test(classify_keys_in_progress_are_waited_for),
         cmocka_unit_test(classify_every_grpc_code_has_its_class),
         cmocka_unit_test(classify_every_fault_has_its_class),
         cmocka_unit_test(classify_unknown_fault_is_other),

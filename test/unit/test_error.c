@@ -105,6 +105,7 @@ static void error_reasons_keep_their_keys_in_order(void **state)
         "hedge",          "running",
         "queued",         "paced",
         "knocking",       "held",
+        "not_processed",
         "cut_short",
     };
 

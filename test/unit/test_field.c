@@ -32,6 +32,7 @@ static const char whole[] =
     "                  content_type: text/html }\n"
     "      fault: { abort: 503 }\n"
     "      priority: { header: Priority }\n"
+    "      idempotency: { accept: optional, methods: [PUT, POST], caller: X }\n"
     "  upstreams:\n"
     "    a: { endpoints: [http://a, http://b],\n"
     "         health: { path: /, host: h },\n"
@@ -55,7 +56,7 @@ static void must_differ(struct pair *p, const struct bide__field *f)
 static void with_bytes(struct pair *p, const struct bide__field *f, void *at,
                        const void *other, size_t size)
 {
-    char before[16];
+    char before[128];
 
     assert_true(size <= sizeof before);
     memcpy(before, at, size);
@@ -112,7 +113,7 @@ static void *first_of(const struct bide__field *f, const char *from)
 static void change_each(struct pair *p, const struct bide__table *table,
                         char *to)
 {
-    static const char junk[16] = { 0x55, 0x55, 0x55, 0x55 };
+    static const char junk[128] = { 0x55, 0x55, 0x55, 0x55 };
     const size_t none = 0;
 
     for (const struct bide__field *f = table->fields; f->key; f++) {

@@ -236,7 +236,9 @@ static void retry_on_is_exact(void **state)
         bide_response r = { .fault = (bide_fault)f };
         bool ours = f == BIDE_FAULT_CANCELLED || f == BIDE_FAULT_UPLOAD ||
                     f == BIDE_FAULT_CONNECTION_WAIT;
-        bide_class rest = ours ? BIDE_IGNORED : BIDE_PERMANENT;
+        bide_class rest = ours                             ? BIDE_IGNORED
+                          : f == BIDE_FAULT_REFUSED_STREAM ? BIDE_TRANSIENT
+                                                           : BIDE_PERMANENT;
 
         assert_int_equal(class_of(a, r),
                          f == BIDE_FAULT_TLS ? BIDE_TRANSIENT : rest);

@@ -25,12 +25,13 @@ static bide_policy_conf preset(const char *name)
     return conf;
 }
 
-static void preset_names_are_the_documented_eight(void **state)
+static void preset_names_are_the_documented_nine(void **state)
 {
-    static const char *const names[] = { "service",      "patient",
-                                         "sre",          "aws-standard",
-                                         "aws-2026",     "grpc",
-                                         "envoy",        "finagle" };
+    static const char *const names[] = { "service",  "patient",
+                                         "queue",    "sre",
+                                         "aws-standard", "aws-2026",
+                                         "grpc",     "envoy",
+                                         "finagle" };
     size_t i;
 
     (void)state;
@@ -44,6 +45,25 @@ static void preset_names_are_the_documented_eight(void **state)
     assert_null(bide_policy_preset_text(i));
     assert_null(bide_policy_preset_name(SIZE_MAX));
     assert_null(bide_policy_preset_text(SIZE_MAX));
+}
+
+/* What a queue worker promises: again within 5 s, 15 attempts in 16 to 28 h. */
+static void preset_queue_takes_a_day(void **state)
+{
+    bide_policy_conf conf = preset("queue");
+    int64_t lo, hi, shortest = 0, longest = 0;
+
+    (void)state;
+    assert_int_equal(conf.attempts, 15);
+    for (uint32_t n = 0; n + 1 < conf.attempts; n++) {
+        bide_backoff_range(&conf.backoff, n, 0, &lo, &hi);
+        if (n == 0)
+            assert_in_range(hi, 1, 5 * BIDE_SECOND);
+        shortest += lo;
+        longest += hi;
+    }
+    assert_true(shortest >= 16 * 60 * BIDE_MINUTE);
+    assert_true(longest <= 28 * 60 * BIDE_MINUTE);
 }
 
 static void preset_each_makes_a_dependency(void **state)
@@ -245,7 +265,8 @@ static void preset_finagle_is_finagle_core(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(preset_names_are_the_documented_eight),
+        cmocka_unit_test(preset_names_are_the_documented_nine),
+        cmocka_unit_test(preset_queue_takes_a_day),
         cmocka_unit_test(preset_each_makes_a_dependency),
         cmocka_unit_test(preset_unknown_name_leaves_conf_untouched),
         cmocka_unit_test(preset_silence_means_the_default),

@@ -64,6 +64,7 @@ static void proxy_defaults_are_those_of_the_header(void **state)
     assert_int_equal(p->n_upstreams, 1);
     assert_string_equal(p->upstreams[0].name, "a");
     assert_null(p->upstreams[0].health.path);
+    assert_null(p->upstreams[0].health.grpc);
     assert_int_equal(p->upstreams[0].health.status_min, 200);
     assert_int_equal(p->upstreams[0].health.status_max, 299);
     bide_config_free(config);
@@ -236,10 +237,18 @@ static void proxy_clients(void **state)
              "              tunnel: 5s, drain: 0 }\n"
              "  forwarded: { for: off, proto: false, host: true, via: false,\n"
              "               keep_host: false }\n"
+             "  http2: { streams: 7, window: 32KiB, connection_window: 2MiB,\n"
+             "           resets: 10, errors: 11, control: 12 }\n"
              "  tls: { certificate: c, key: k }\n" ROUTES);
     const struct bide__proxy_conf *p = bide__config_proxy(config);
 
     (void)state;
+    assert_int_equal(p->http2.streams, 7);
+    assert_int_equal(p->http2.window_bytes, 32 << 10);
+    assert_int_equal(p->http2.connection_window_bytes, 2 << 20);
+    assert_int_equal(p->http2.resets, 10);
+    assert_int_equal(p->http2.errors, 11);
+    assert_int_equal(p->http2.control, 12);
     assert_int_equal(p->limits.connections, 1);
     assert_int_equal(p->limits.headers, 8);
     assert_int_equal(p->limits.header_bytes, 2048);

@@ -270,6 +270,7 @@ static inline bide_outcome walk_outcome(struct walk *w)
     out.hinted = walk_one_in(w, 4);
     if (out.hinted)
         out.hint_ns = walk_duration(w);
+    out.hint_exact = out.hinted && walk_one_in(w, 3);
     return out;
 }
 
@@ -316,8 +317,10 @@ static inline void walk_report(struct walk *w, struct walker *r)
         WALK_MUST(bide_call_report(&r->call, attempt, &out, w->now) == 0);
     WALK_MUST(bide_call_report(&r->call, attempt, &out, w->now) == BIDE_ESTATE);
     w->reported++;
-    if (bide_call_missed(&r->call) != before) { /* it reached nobody */
-        WALK_MUST(w->dep->policy.gated && r->n_running == 0);
+    if (bide_call_missed(&r->call) != before) { /* it asked for no work */
+        WALK_MUST(w->dep->policy.gated ||
+                  out.fault == BIDE_FAULT_REFUSED_STREAM);
+        WALK_MUST(r->n_running == 0);
         r->again = true;
         w->unbegun++;
     }

@@ -37,6 +37,7 @@ export const reasons: Record<string, { short: string; advice: string }> = {
   hedge: { short: 'sends a second one beside it', advice: '' },
   running: { short: 'another attempt still runs', advice: '' },
   knocking: { short: 'waits until connections are accepted', advice: '' },
+  not_processed: { short: 'the server did not begin with it', advice: '' },
   held: { short: 'waits until breaker, budget or limits let it go', advice: '' },
   queued: { short: 'waits for a place', advice: '' },
   paced: { short: 'waits for the allowed rate', advice: '' },
@@ -57,6 +58,7 @@ const faults: Record<string, string> = {
   connection_wait: 'no connection became free in time',
   too_long: 'the head of the answer is longer than limits.header_bytes or limits.headers',
   other: 'it failed',
+  refused_stream: 'the server did not begin with it',
 };
 
 const classes: Record<string, string> = {

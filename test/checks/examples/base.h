@@ -32,3 +32,7 @@ uint64_t n;
 /* base/utf8.h */
 const char *text;
 size_t len;
+
+/* base/module.h */
+void die(const char *text);
+struct net_tls_module;

@@ -38,6 +38,10 @@ bide_call call;
 bide_dep *dep;
 bide_decision d;
 
+/* include/bide/fleet.h */
+bide_dep *dep;
+void die(const char *why);
+
 /* include/bide/hint.h */
 bide_header headers[8];
 size_t n;
@@ -73,3 +77,21 @@ int64_t now_ns;
 /* include/bide/stats.h */
 bide_dep *dep;
 int64_t now;
+
+/* include/bide/store.h */
+void die(const char *why);
+char *body;
+size_t body_len;
+const char *answer;
+size_t answer_len;
+void reply(int status, const void *data, size_t len);
+void refuse(const char *why);
+bide_store_op *op;
+bide_store *store;
+void poll_for_reading(int fd);
+void resume(void *tag, bide_store_result result);
+
+/* include/bide/share.h */
+bide_dep *dep;
+int64_t now_ns;
+bool ask_the_ledger(const bide_share_row *row, bide_share_reply *reply);

@@ -39,6 +39,49 @@ struct http1_body body;
 int refuse(int status, const char *text);
 size_t read_more(char *to);
 
+/* net/http2/conn.h */
+struct request {
+    struct http2_stream stream;
+};
+struct request *request_new(const char *text, const struct http1_head *head);
+struct http2_stream *s;
+struct http2_shared shared;
+struct http2_conf conf;
+struct iovec iov[HTTP2_IOV];
+char *buf;
+size_t len;
+int fd, n;
+int64_t now_ns;
+void hang_up_when_sent(struct http2_conn *c);
+
+/* net/http2/drain.h */
+struct http2_conn c;
+struct net_loop *loop;
+struct net_timer timer;
+int64_t now_ns;
+void hang_up_when_sent(struct http2_conn *c);
+
+/* net/http2/error.h */
+void log_line(const char *format, ...);
+
+/* net/http2/put.h */
+struct http2_stream *s;
+const char *text;
+size_t len;
+void hang_up(struct http2_conn *c);
+
+/* net/http2/receive.h */
+struct http2_conn c;
+struct net_conn *conn;
+char *buf;
+size_t size;
+int64_t now_ns;
+void hang_up_when_sent(struct http2_conn *c);
+
+/* net/http2/send.h */
+struct http2_conn c;
+struct net_conn *conn;
+
 /* net/line.h */
 int fd;
 
@@ -81,3 +124,21 @@ struct net_conn *conn;
 int rc;
 const char *why;
 void wait_for(struct net_conn *conn);
+
+/* net/stream/mux.h */
+struct client {
+    struct net_conn conn;
+} *c;
+struct mux_shared *shared;
+struct http2_conf conf;
+struct mux_calls calls;
+const void *bytes;
+size_t n;
+
+/* net/stream/stream.h */
+struct client {
+    struct net_conn conn;
+} *client;
+struct iovec *iov;
+char *buf;
+size_t size;

@@ -10,9 +10,22 @@ struct text t;
 struct worker *worker;
 struct endpoint *endpoint;
 
+/* proxy/back/health_http2.h */
+struct worker *worker;
+struct net_address address;
+int64_t until_ns;
+bool connected(struct health_http2 *g);
+void done(struct health_http2 *g);
+
 /* proxy/back/knock.h */
 struct worker *worker;
 struct endpoint *endpoint;
+
+/* proxy/back/link_http2.h */
+struct link *l;
+struct pool *pool;
+struct attempt *a;
+void fail(struct link *l);
 
 /* proxy/back/pool.h */
 struct pool *pool;
@@ -101,6 +114,21 @@ char err[256];
 struct kept *kept;
 struct net_address address;
 int flags;
+
+/* proxy/once/blob.h */
+#include "bide/store.h"
+bide_store_op *op;
+void reply(int status, const char *lines, const void *body);
+
+/* proxy/once/key.h */
+#include "proxy/exchange/exchange.h"
+struct exchange *ex;
+const char *bytes;
+
+/* proxy/once/record.h */
+struct attempt *a;
+const char *data;
+size_t len;
 
 /* proxy/proxy.h */
 bide_config *config;
