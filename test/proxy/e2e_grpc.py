@@ -287,7 +287,8 @@ def timeouts():
         return request
     with Sides(quick) as (server, p):
         ask(p, timeout=3600)
-        tap.case("a timeout of an hour stays one", 3000 < left[-1] <= 3600, left[-1])
+        # gRPC's own clients round up: to 3610 s here, or to the minute.
+        tap.case("a timeout of an hour stays one", 3000 < left[-1] <= 3660, left[-1])
         c = http2.Client(p.port)
         for bad in ("5", "S", "123456789S", "-1S", "1x", ""):
             a = c.get("POST", "/shop.Cart/Add", [

@@ -4,8 +4,8 @@ key, and what is kept. e2e_idempotency.py BIDE"""
 import json
 import threading
 
-from parts import Answer, ask, connect, counted, proxied, run, tap, until
-from payments import Payments, pay
+from parts import Answer, ask, connect, counted, run, tap, until
+from payments import Payments, guarded, pay
 
 ONCE = ", idempotency: { accept: required%s }"
 ADMIN = "  admin: 127.0.0.1:0\n"
@@ -14,7 +14,7 @@ ADMIN = "  admin: 127.0.0.1:0\n"
 def door(more="", **how):
     """A sidecar with such a route, and the origin behind it."""
     origin = Payments()
-    return origin, proxied(origin, route=ONCE % more, **how)
+    return origin, guarded(origin, route=ONCE % more, **how)
 
 
 def is_problem(what, a, status, reason, final=False):
@@ -155,7 +155,7 @@ def elsewhere():
                                            for h in origin.heads))
         tap.case("... and nothing is kept", origin.effects["k"] == 2)
     origin = Payments()
-    with proxied(origin, route=", idempotency: { accept: optional }") as p:
+    with guarded(origin, route=", idempotency: { accept: optional }") as p:
         for _ in range(2):
             ask(p, pay())
         tap.case("optional: without a key they pass", origin.total == 2)
@@ -167,7 +167,7 @@ def elsewhere():
 
 def routes():
     origin = Payments()
-    with proxied(origin, route=", match: { path: /a }, idempotency: { accept: "
+    with guarded(origin, route=", match: { path: /a }, idempotency: { accept: "
                  "required } }\n    - { upstream: up, idempotency: { accept: "
                  "required }") as p:
         one, two = ask(p, pay("k", path="/a")), ask(p, pay("k", path="/b"))
@@ -252,7 +252,7 @@ def kept():
                  not origin.effects["chunks"], a)
         a = ask(p, pay(None, b"x" * 9000, method=b"PUT"))
         tap.case("... but only with a key", a.status == 201, a)
-    with proxied(Payments(), route=ONCE % ", max_body: 16MiB") as p:
+    with guarded(Payments(), route=ONCE % ", max_body: 16MiB") as p:
         body = bytes(range(256)) * 12000
         first, a = (ask(p, pay("big", body, do="size=3000000")) for _ in range(2))
         is_replay("3 MB, with a limit to match", first, a)
@@ -288,7 +288,7 @@ def released():
 
 def counts():
     origin = Payments()
-    with proxied(origin, route=ONCE % "", more=ADMIN, log=True) as p:
+    with guarded(origin, route=ONCE % "", more=ADMIN, log=True) as p:
         for data in (pay("k"), pay("k"), pay("k", b"x"), pay(), pay('"')):
             ask(p, data)
         got = {n: counted(p, f"idempotency_{n}") for n in (
@@ -305,7 +305,7 @@ def crowd():
     """16 clients with one key."""
     for workers in (1, 4):
         origin = Payments()
-        with proxied(origin, route=ONCE % "", more=f"  workers: {workers}\n") as p:
+        with guarded(origin, route=ONCE % "", more=f"  workers: {workers}\n") as p:
             answers = []
 
             def client():

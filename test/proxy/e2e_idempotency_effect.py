@@ -6,9 +6,9 @@ import subprocess
 import threading
 
 import sidecar
-from parts import (Answer, ask, connect, counted, get, proxied, run, tap,
+from parts import (Answer, ask, connect, counted, get, run, tap,
                    until)
-from payments import Payments, pay
+from payments import Payments, guarded, pay
 
 ADMIN = "  admin: 127.0.0.1:0\n"
 
@@ -20,7 +20,7 @@ EAGER = ("attempts: 3, backoff: { base: 1ms, cap: 2ms }, budget: { kind: off }, 
 def door(more="", **how):
     origin = Payments()
     how.setdefault("policy", EAGER)
-    return origin, proxied(origin, more=ADMIN + how.pop("also", ""),
+    return origin, guarded(origin, more=ADMIN + how.pop("also", ""),
                            route=", idempotency: { accept: required%s }" % more,
                            **how)
 

@@ -3,9 +3,9 @@
 door. e2e_idempotency_hostile.py BIDE"""
 import threading
 
-from parts import (Answer, Origin, ask, connect, counted, metric, ok, proxied,
+from parts import (Answer, Origin, ask, connect, counted, metric, ok,
                    rests, run, tap, until)
-from payments import Payments, pay
+from payments import Payments, guarded, pay
 
 ADMIN = "  admin: 127.0.0.1:0\n"
 CALM = ("attempts: 1, budget: { kind: off }, breaker: { kind: off }, "
@@ -14,7 +14,7 @@ CALM = ("attempts: 1, budget: { kind: off }, breaker: { kind: off }, "
 
 def door(more="", also="", **how):
     origin = Payments()
-    return origin, proxied(origin, policy=CALM, more=ADMIN + also,
+    return origin, guarded(origin, policy=CALM, more=ADMIN + also,
                            route=", idempotency: { accept: required%s }" % more,
                            **how)
 
@@ -167,7 +167,7 @@ def hostile_origin():
                 peer.send(ok(more=b"X-Long: " + b"y" * 9000 + b"\r\n"))
 
     origin = Origin(talk)
-    with proxied(origin, policy=CALM, upstream=", body_timeout: 1s",
+    with guarded(origin, policy=CALM, upstream=", body_timeout: 1s",
                  route=", idempotency: { accept: required }") as p:
         a = ask(p, pay("split"))
         tap.case("a malformed answer is lost", a.status == 502, a)

@@ -20,12 +20,12 @@ OPEN = (FAST + ", budget: { kind: off }, breaker: { kind: off }, "
 work = tempfile.TemporaryDirectory()
 
 
-def config(endpoints, policy=OPEN, more="", upstream="", route=""):
-    """A policy file with one route and one upstream."""
+def config(endpoints, policy=OPEN, more="", upstream="", route="", top=""):
+    """A policy file with one route and one upstream; `top` stands beside `proxy:`."""
     urls = ", ".join(f'"http://127.0.0.1:{port}"' for port in endpoints)
     return f"""
 version: 1
-policies:
+{top}policies:
   default: {{ {policy} }}
 proxy:
   listen: 127.0.0.1:0
