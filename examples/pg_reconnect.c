@@ -88,7 +88,7 @@ static int make_database(unsigned at_once)
     conf.limits.in_flight = at_once; /* what the database gets to see */
     conf.limits.queue = THREADS;     /* the others stand in line ... */
     conf.limits.queue_timeout_ns = BIDE_MINUTE;
-    conf.unreachable.wait_ns = 0; /* ... and knock by themselves, in turn */
+    conf.unreachable.wait_ns = 5 * BIDE_MINUTE; /* ... until it is there */
     conf.attempts = 1000; /* it accepts connections, but is still starting */
     conf.deadline_ns = 5 * BIDE_MINUTE;
     conf.backoff.base_ns = 50 * BIDE_MILLISECOND;

@@ -23,6 +23,16 @@ static void note_gate(bide_dep *dep)
     }
 }
 
+/* A call that was queued or paced when the gate was shut holds neither its place
+ * in the queue nor its turn while it waits there: at_ns becomes the gate's. */
+static void leave_queue_and_turn(struct bide__call *c)
+{
+    if (c->is.queued)
+        bide__queue_quit(c);
+    else if (c->is.paced)
+        bide__turn_give_back(c, c->at_ns);
+}
+
 /* At the gate a call waits no longer than an attempt would still be worth
  * making. */
 static struct bide__answer_to_start wait_at_gate(const struct bide__call *c,
@@ -56,6 +66,7 @@ struct bide__answer_to_start bide__attempt_ask_gate(struct bide__call *c,
     case BIDE__GATE_WAIT:
         if (beside)
             return bide__answer(BIDE__REFUSED, BIDE_BECAUSE_UNREACHABLE, 0);
+        leave_queue_and_turn(c);
         c->at_gate = true;
         c->is.hinted = false;
         c->gate_ticket = place.ticket;

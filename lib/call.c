@@ -345,7 +345,7 @@ static bool proceed(struct bide__call *c, int64_t now, bide_decision *ret)
         *ret = try_now(c, why, now);
         return true;
     case BIDE__HELD_UP:
-        if (c->at_gate) { /* asking more often would not help */
+        if (a.reason == BIDE_BECAUSE_KNOCKING) { /* asking sooner is no help */
             c->state = BIDE__WAITING;
             c->reason = BIDE_BECAUSE_KNOCKING;
             c->at_ns = a.at_ns;

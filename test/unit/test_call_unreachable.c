@@ -317,6 +317,72 @@ static void unreached_holds_no_place(void **state)
 }
 
 /* An old result, of an attempt that began before the trouble, opens nothing. */
+/* One place, and room for two that wait for it. */
+static bide_policy_conf queue_conf(void)
+{
+    bide_policy_conf conf = gate_conf();
+
+    conf.limits.in_flight = 1;
+    conf.limits.queue = 2;
+    conf.limits.queue_timeout_ns = 60 * S;
+    return conf;
+}
+
+/* It waited at the gate; its turn comes, but not its place. Then it waits for the
+ * place, and goes as soon as that is free, not when the queue's time is over. */
+static void regress_from_the_gate_into_the_queue(void **state)
+{
+    bide_policy_conf conf = queue_conf();
+
+    (void)state;
+    PLAY(&conf, GET,
+         { 1 * S, TRY(1, FIRST) },
+         { 1 * S, REPORT(1, UNCONNECTED) },
+         { 1 * S, WAIT(ANY_NS, KNOCKING) },
+         { 1020 * MS, TRY(2, KNOCKING) },
+         { 1021 * MS, REPORT(2, UNCONNECTED) },        /* shut */
+         { 1021 * MS, WAIT(ANY_NS, KNOCKING) },
+         { 1022 * MS, BY(1), WAIT(ANY_NS, KNOCKING) },
+         { 1500 * MS, TRY(3, KNOCKING) },              /* the knock */
+         { 1510 * MS, REPORT(3, WORKED) },             /* there again */
+         { 1510 * MS, DONE(SUCCESS) },
+         { 1510 * MS, BY(2), TRY(1, FIRST) },          /* in the only place */
+         { 3 * S, BY(1), WAIT(63 * S, QUEUED) },
+         { 4 * S, BY(1), WAIT(63 * S, QUEUED) },
+         { 5 * S, BY(2), REPORT(1, WORKED) },
+         { 5 * S, BY(1), TRY(1, KNOCKING) },
+         { 5 * S, BY(1), REPORT(1, WORKED) },
+         { 5 * S, BY(1), DONE(SUCCESS) });
+}
+
+/* The other way round: at the gate it is in no queue, and afterwards it has all of
+ * the queue's time again. */
+static void regress_from_the_queue_to_the_gate(void **state)
+{
+    bide_policy_conf conf = queue_conf();
+
+    (void)state;
+    PLAY(&conf, GET,
+         { 1 * S, TRY(1, FIRST) },
+         { 1 * S, REPORT(1, UNCONNECTED) },
+         { 1 * S, WAIT(ANY_NS, KNOCKING) },
+         { 1020 * MS, TRY(2, KNOCKING) },
+         { 1020 * MS, BY(1), WAIT(61020 * MS, QUEUED) },
+         { 1020 * MS, BY(2), WAIT(61020 * MS, QUEUED) },
+         { 1021 * MS, REPORT(2, UNCONNECTED) },        /* shut */
+         { 1021 * MS, WAIT(ANY_NS, KNOCKING) },
+         { 1021 * MS, BY(1), WAIT_IN(1022 * MS, 2 * S, KNOCKING) },
+         { 1021 * MS, BY(2), WAIT_IN(1022 * MS, 2 * S, KNOCKING) },
+         { 1500 * MS, TRY(3, KNOCKING) },
+         { 1510 * MS, REPORT(3, WORKED) },
+         { 1510 * MS, DONE(SUCCESS) },
+         { 1510 * MS, BY(3), TRY(1, FIRST) },
+         { 3 * S, BY(1), WAIT(63 * S, QUEUED) },       /* the queue was empty */
+         { 3 * S, BY(2), WAIT(63 * S, QUEUED) },
+         { 4 * S, BY(3), REPORT(1, WORKED) },
+         { 4 * S, BY(1), TRY(1, KNOCKING) });
+}
+
 static void unreached_late_success_does_not_open(void **state)
 {
     bide_policy_conf conf = gate_conf();
@@ -509,6 +575,8 @@ int main(void)
         cmocka_unit_test(unreached_is_harmless_to_repeat),
         cmocka_unit_test(unreached_with_one_attempt_is_the_end),
         cmocka_unit_test(unreached_holds_no_place),
+        cmocka_unit_test(regress_from_the_gate_into_the_queue),
+        cmocka_unit_test(regress_from_the_queue_to_the_gate),
         cmocka_unit_test(unreached_late_success_does_not_open),
         cmocka_unit_test(held_by_the_breaker_goes_when_it_may),
         cmocka_unit_test(regress_held_probe_may_probe_again),
