@@ -3,6 +3,9 @@
 
     tally.py LOG.json EXIT_CODE     print `passed failed`
     tally.py --failures LOG.json    print the output of the failed tests
+    tally.py --crowded LOG.json     print the names of the failed tests, if they are few and
+                                    all of them are with other programs: they may have
+                                    failed for want of the machine
     tally.py --skipped LOG.json     print which tests could not be run, and why
     tally.py --slowest LOG.json...  print the ten that took longest, with the name of
                                     the run that each was in
@@ -19,6 +22,8 @@ import sys
 GOOD = {"OK", "EXPECTEDFAIL", "SKIP"}
 SHOW = 120  # lines of each stream of a failed test
 SLOWEST = 10
+CROWDED = 3  # more that fail have another cause
+OUTSIDE = {"e2e", "examples", "cli"}  # suites with processes, servers and clocks
 
 
 def load(path):
@@ -68,6 +73,13 @@ def show_failures(path):
         print("no test was run")
 
 
+def show_crowded(path):
+    failed = [test["name"] for test in load(path) if count(test)[1] != 0]
+    suites = [set(re.split(r"[:+ ]", name.partition(" / ")[0])) for name in failed]
+    if len(failed) <= CROWDED and all(s & OUTSIDE for s in suites):
+        print("\n".join(name.partition(" / ")[2] for name in failed))
+
+
 def show_skipped(path):
     for test in load(path):
         if test["result"] == "SKIP":
@@ -88,6 +100,8 @@ def show_slowest(paths):
 
 if sys.argv[1] == "--failures":
     show_failures(sys.argv[2])
+elif sys.argv[1] == "--crowded":
+    show_crowded(sys.argv[2])
 elif sys.argv[1] == "--skipped":
     show_skipped(sys.argv[2])
 elif sys.argv[1] == "--slowest":
