@@ -20,21 +20,33 @@ static int begin(struct redis_store *self, char *why, size_t why_size)
 
 /* ===== sweeping ===== */
 
-int redis_store_sweep(void *arg, int most, char *why, size_t why_size)
+static int sweep_once(struct redis_store *self, int most)
 {
-    struct redis_store *self = arg;
     struct redis_reply reply;
 
-    if (begin(self, why, why_size) < 0)
+    if (redis_store_ready(self) < 0)
         return BIDE_ESTATE;
     redis_script_begin(self->redis, &self->scripts.sweep, 3, 1);
     redis_arg(self->redis, REDIS_STORE_NAME "about");
     redis_arg(self->redis, REDIS_STORE_NAME "rooms");
     redis_arg(self->redis, REDIS_STORE_NAME "notes");
     redis_arg_int(self->redis, most);
-    if (redis_store_next(self, &reply) < 0)
-        return redis_store_failed(self, why, why_size);
-    return (int)reply.integer;
+    return redis_store_next(self, &reply) < 0 ? BIDE_ESTATE
+                                              : (int)reply.integer;
+}
+
+/* Once more on a new connection, as a batch: scripts that the server was told to
+ * forget, or a connection that it closed, do not mean that the store is down. */
+int redis_store_sweep(void *arg, int most, char *why, size_t why_size)
+{
+    struct redis_store *self = arg;
+    int n;
+
+    self->until_ns = bide_now_ns() + self->patience_ns;
+    n = sweep_once(self, most);
+    if (n < 0 && !self->refused && bide_now_ns() < self->until_ns)
+        n = sweep_once(self, most);
+    return n < 0 ? redis_store_failed(self, why, why_size) : n;
 }
 
 /* ===== time ===== */
