@@ -218,6 +218,8 @@ void bide__gate_missed(struct bide__gate *g, const struct bide__policy *p,
                    next_knock(p, rng, since_of(control), now));
         return;
     }
+    if (start_ns < since_of(control))
+        return; /* it began before somebody was there */
     int64_t doubt = get_ns(&g->doubt_ns);
     if (doubt == 0)
         atomic_compare_exchange_strong_explicit(&g->doubt_ns, &doubt,

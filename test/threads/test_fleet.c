@@ -24,7 +24,9 @@ static void sync_once(struct fleet *f, struct member *me, uint64_t most)
 {
     bide_share_row row;
     bide_share_report(&f->share, now_ns(), &row);
-    EXPECT(row.spent + row.held <= f->allowed + TEAM); /* those under way */
+    /* What is spent while it reads is in both: too much is said, never too
+     * little. Those under way have not looked at the lease yet. */
+    EXPECT(row.spent <= f->allowed + TEAM && row.held <= f->allowed);
     uint64_t room = f->allowed > row.spent ? f->allowed - row.spent : 0;
     uint64_t held = room < most ? room : most;
     if (held > 0 && chance(me, 3) == 0)

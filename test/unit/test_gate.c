@@ -232,6 +232,25 @@ static void gate_result_from_before_does_not_open(void **state)
 
 /* Shut again in the middle of a ramp: those left over keep their turn, and do not
  * all go at once. */
+/* Connections that were begun while nobody was there may fail long after somebody
+ * is: they shut nothing. */
+static void regress_misses_from_before_do_not_shut(void **state)
+{
+    struct gate_stage g;
+
+    (void)state;
+    shut(&g);
+    bide__gate_reached(&g.gate, 2 * S, 2100 * MS);
+    assert_int_equal(bide__gate_shut_since(&g.gate), 0);
+    miss(&g, false, 1500 * MS, 3 * S);
+    assert_int_equal(atomic_load(&g.gate.doubt_ns), 0);
+    miss(&g, false, 3 * S, 4 * S); /* the first that says something */
+    miss(&g, false, 2 * S, 5 * S);
+    assert_int_equal(bide__gate_shut_since(&g.gate), 0);
+    miss(&g, false, 5 * S, 6 * S);
+    assert_int_equal(bide__gate_shut_since(&g.gate), 4 * S);
+}
+
 static void gate_shut_again_keeps_the_order(void **state)
 {
     struct gate_stage g;
@@ -300,6 +319,7 @@ int main(void)
         cmocka_unit_test(gate_ramp_goes_slower_than_they_came),
         cmocka_unit_test(gate_few_that_waited_go_soon),
         cmocka_unit_test(gate_result_from_before_does_not_open),
+        cmocka_unit_test(regress_misses_from_before_do_not_shut),
         cmocka_unit_test(gate_shut_again_keeps_the_order),
         cmocka_unit_test(gate_tickets_wrap),
         cmocka_unit_test(gate_odd_clocks_do_no_harm),
