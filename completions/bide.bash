@@ -36,8 +36,8 @@ _bide_flags() {
         ;;
     worker)
         echo "--queue --broker --create --to --at-once --until-empty --retry-on
-            --stop-on --drain --kill-after --admin --quiet --verbose --json
-            $_bide_policy_flags --help"
+            --stop-on --drain --kill-after --admin --fleet --quiet --verbose
+            --json $_bide_policy_flags --help"
         ;;
     enqueue)
         echo "--queue --broker --lines --id --key --delay --priority --attribute
@@ -382,6 +382,9 @@ _bide_takes_value() {
         return 0
         ;;
     worker--admin)
+        return 0
+        ;;
+    worker--fleet)
         return 0
         ;;
     enqueue--queue | enqueue-q)

@@ -34,6 +34,9 @@ static const struct flag flag_list[] = {
     { "admin", 0, "ADDRESS",
       "serve /metrics, /healthz and the dashboard there, such as "
       "127.0.0.1:9902" },
+    { "fleet", 0, "URL/NAME",
+      "share budget and breaker with a fleet, on Redis: "
+      "redis://127.0.0.1:6379/shop" },
     { "quiet", 0, NULL, "print no messages" },
     { "verbose", 'v', NULL, "report each attempt" },
     { "json", 0, NULL, "report as JSON, a line each" },
@@ -111,6 +114,9 @@ static const char *take_own(struct worker_args *a, const char *name,
         return take_duration(&a->kill_after_ns, argument);
     else if (strcmp(name, "admin") == 0)
         a->admin = argument;
+    else if (strcmp(name, "fleet") == 0)
+        return fleet_flag_read(&a->fleet, argument) ? NULL
+                                                    : FLEET_FLAG_EXPECTED;
     else if (strcmp(name, "create") == 0)
         a->place.create = true;
     else if (strcmp(name, "until-empty") == 0)

@@ -27,6 +27,7 @@ struct running {
     struct queue_http http;
     struct worker_log log;
     struct worker_admin *admin; /* NULL: none */
+    bide_fleet *fleet; /* that it is in, or NULL */
     sigset_t before;   /* the command's signal mask */
     int signals;
 };
@@ -124,6 +125,26 @@ static int open_admin(struct running *r, const struct queue_stats *stats)
     return complain("worker", "--admin %s: %s", listen, why);
 }
 
+/* The fleet of --fleet, or of `fleet:` in the policy file: -1 to go on, else an exit
+ * code. Workers on a queue of one name share. */
+static int join_fleet(struct running *r)
+{
+    const struct worker_args *a = r->args;
+    const struct bide__fleet_settings *settings =
+        a->fleet.settings.store ? &a->fleet.settings
+        : a->policy.config      ? bide__config_fleet(a->policy.config)
+                                : NULL;
+    char err[BIDE_FLEET_WHY];
+
+    if (!fleet_open(&r->fleet, settings,
+                    a->quiet || a->json ? NULL : "bide worker", err,
+                    sizeof err))
+        return complain("worker", "%s", err);
+    if (r->fleet && bide_fleet_attach(r->fleet, r->dep) < 0)
+        return complain("worker", "out of memory");
+    return -1;
+}
+
 static int work(struct running *r, uint32_t at_once)
 {
     struct worker_args *a = r->args;
@@ -175,7 +196,10 @@ static int run_open(struct running *r)
                                   .json = a->json };
     if (r->broker->kind->counts(r->broker, &counts) == 0)
         worker_log_start(&r->log, &counts, at_once);
-    rc = work(r, at_once);
+    rc = join_fleet(r);
+    if (rc < 0)
+        rc = work(r, at_once);
+    bide_fleet_leave(r->fleet);
     bide_dep_free(r->dep);
     return rc;
 }

@@ -3,6 +3,7 @@
 #define BIDE_CMD_WORKER_WORKER_H
 
 #include "base/codes.h"
+#include "cmd/common/fleet.h"
 #include "cmd/common/policy_choice.h"
 #include "cmd/worker/place.h"
 
@@ -15,6 +16,7 @@ struct worker_args {
     struct bide__codes retry_on, stop_on;
     int64_t drain_ns, kill_after_ns;
     const char *admin;       /* an address; NULL: none */
+    struct fleet_flag fleet; /* .settings.store NULL: what the file says */
     bool until_empty, quiet, verbose, json;
 };
 

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "bide/share.h"
-#include "lib/dep.h"
 #include "lib/fleet/ledger.h"
 
 enum { INSTANCES = 8, MOST_SEEN = 400000 };
