@@ -10,7 +10,8 @@
 #   once          kill -9 under clients that repeat: of claimers for SOAK_SECONDS (60)
 #                 on each store (test/store/torture.py), of the sidecar and its
 #                 store's server ONCE_KILLS (1000) times on each (test/store/once.py);
-#                 and POWER_CUTS (1000) power failures (test/store/power_cuts.c)
+#                 and POWER_CUTS (1000) power failures (test/store/power_cuts.c); and
+#                 STORE_RECORDS (10000000) records in a file (test/store/many.py)
 #   fleet         eight sidecars on one Redis that is stopped, killed and emptied,
 #                 outages of 30 s: test/fleet/e2e_fleet.py
 #   queue         SOAK_MESSAGES (100000) messages, by workers that are killed:
@@ -30,6 +31,7 @@ build() {
     targets="$targets test/soak/load-client test/proxy/attack/silent_dns.so"
     targets="$targets cmd/bide-postgresql.so test/store/store_claimer"
     targets="$targets test/store/store_told test/store/store_power"
+    targets="$targets test/store/store_tool cmd/bide-store"
     # shellcheck disable=SC2086
     scripts/configure.sh "$dir" "$@" >"$top/log" 2>&1 &&
         ninja -C "$dir" $targets >>"$top/log" 2>&1 ||
@@ -68,6 +70,8 @@ once() {
     STORE_TORTURE_SECONDS=${SOAK_SECONDS:-60}
     ONCE_KILLS=${ONCE_KILLS:-1000}
     export STORE_TORTURE_SECONDS ONCE_KILLS
+    RECORDS=${STORE_RECORDS:-10000000} \
+        test/store/many.py "$dir/cmd/bide" "$dir/test/store/store_tool" 1 || return 1
     for kind in sqlite postgresql redis; do
         test/store/torture.py "$kind" "$dir/test/store/store_claimer" \
             "$dir/test/store/store_told" 60 "$dir/cmd/bide-postgresql.so" &&
