@@ -10,6 +10,7 @@ import { healths, worstFirst } from './health';
 import { Decisions, Endpoints, GivenUp, Hedges, Program, Routes, Rules } from './lists';
 import { sharedPrefix } from './names';
 import { Overview } from './overview';
+import { Fleet, Keys as KeysKept } from './shared';
 import { Sidebar } from './sidebar';
 import { useTheme, type Theme } from './theme';
 import { Tiles } from './tiles';
@@ -108,6 +109,8 @@ function Page({ view, name, seconds, theme, all, setAll }: { view: Frozen; name:
             ]} />
         )}
         <div class="stack"><Endpoints dep={dep} /><Routes dep={dep} /></div>
+        <Fleet dep={dep} />
+        <KeysKept state={state} />
         <Decisions list={list} onOpen={setOpen} all={all} onAll={() => setAll(!all)} />
         <Rules dep={dep} />
         <Program state={state} />
@@ -232,7 +235,7 @@ export function App() {
       </header>
       {view && !name ? (
         <div class="columns one">
-          <Overview list={found} all={list} shared={shared} now_ms={view.state.now_ms} search={search} filter={filter}
+          <Overview list={found} all={list} state={view.state} shared={shared} now_ms={view.state.now_ms} search={search} filter={filter}
             onSearch={setSearch} onFilter={setFilter} onChoose={choose} box={box} />
         </div>
       ) : view ? (
