@@ -68,14 +68,21 @@ static void write_scope(struct once *o, const struct route *r)
 }
 
 /* Whose share of the store it takes: the caller's, if callers have names;
- * otherwise that of the address. */
+ * otherwise that of the address. Of IPv6, one client has a whole /64 of them
+ * (per_client.c): each would get a share. */
 static void write_room(struct once *o, const struct client *c)
 {
-    if (o->owner[0])
+    uint8_t network[16] = { 0 };
+    char text[INET6_ADDRSTRLEN];
+    if (o->owner[0]) {
         snprintf(o->room, sizeof o->room, "%s", o->owner);
-    else if (c->address_len != 0)
-        inet_ntop(c->address_len == 4 ? AF_INET : AF_INET6, c->address, o->room,
-                  sizeof o->room);
+    } else if (c->address_len == 4) {
+        inet_ntop(AF_INET, c->address, o->room, sizeof o->room);
+    } else if (c->address_len != 0) {
+        memcpy(network, c->address, 8);
+        inet_ntop(AF_INET6, network, text, sizeof text);
+        snprintf(o->room, sizeof o->room, "%s/64", text);
+    }
 }
 
 /* Method, path and query; the body follows. None of them holds a NUL. */
