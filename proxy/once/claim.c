@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/proxy/conf.h"
+#include "net/tls.h"
 #include "proxy/back/service.h"
 #include "proxy/back/upstream.h"
 #include "proxy/exchange/request.h"
@@ -174,7 +175,9 @@ static void fill_claim(struct once *o)
     o->op.take_over = o->conf->on_unknown == BIDE__UNKNOWN_RETRY;
     bide__sha256_end(&o->sum, o->op.fingerprint);
     if (!o->owner[0])
-        once_binding(&ex->req, exchange_bytes(ex), o->op.binding);
+        once_binding(&ex->req, exchange_bytes(ex),
+                     net_tls_client_certificate(client_socket(ex->client)),
+                     o->op.binding);
 }
 
 void once_claim(struct exchange *ex)
