@@ -7,9 +7,7 @@
  *     bide_fleet_attach(fleet, dep);    // NULL, without `fleet:`: does nothing
  *     bide_fleet_leave(fleet);
  *
- *     struct fleet_flag flag;           // or by `--fleet URL/NAME`
- *     if (fleet_flag_read(&flag, text))
- *         fleet_open(&fleet, &flag.settings, ...);
+ * `--fleet URL/NAME` gives the settings as well: fleet_flag_read().
  *
  * A program says on standard error when it has joined, and when it is alone and
  * why: at each change, not at each attempt. */
