@@ -138,6 +138,9 @@ static void on_done(void *self, struct sim_world *w, const struct sim_call *call
 void sim_fleet_start(struct sim_fleet *f, struct sim_world *w)
 {
     f->actor = (struct sim_actor){ .act = act, .self = f };
+    for (uint32_t i = 0; i < f->waiting; i++) /* numbers that no other call has */
+        sim_caller_begin(f->caller, w, pick(f, w, UINT64_MAX - i),
+                         UINT64_MAX - i, NULL);
     if (f->arrival == SIM_OPEN || f->arrival == SIM_REPLAY) {
         set_next(f, w, 0, 0);
         return;
