@@ -51,6 +51,8 @@ struct sim_model_queue {
     uint32_t workers;  /* processes; 0: there is no queue */
     uint32_t at_once;  /* messages that each of them works on */
     uint32_t waiting;  /* in it when the run begins */
+    double poison;     /* share of the messages that fail each time */
+    double fails_first; /* share of first attempts that fail */
     bool pauses;       /* consumption, while the handler is not there */
     bool forgives;     /* such attempts do not count */
 };

@@ -75,6 +75,11 @@ static const struct bide__field fleet_queue_fields[] = {
       .help = "Messages that each of them works on at the same time." },
     { "waiting", AT(waiting), TAKES_COUNT(0, 10000000),
       .help = "Messages that are in the queue when the run begins." },
+    { "fails_first", AT(fails_first), TAKES_RATIO(0, 1),
+      .help = "Share of the first attempts that fail, in addition to those "
+              "that the service fails." },
+    { "poison", AT(poison), TAKES_RATIO(0, 1),
+      .help = "Share of the messages that fail at every attempt." },
     { "pauses", AT(pauses), TAKES_FLAG,
       .help = "While the handler is not there (refused, throttled, breaker "
               "open), a worker takes nothing but a probe now and then." },

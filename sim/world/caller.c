@@ -66,6 +66,7 @@ static void write_request(const struct sim_caller *c,
     r->generation = call->generation;
     r->claim = claim_of(call, attempt);
     r->server = 0;
+    r->fails = c->queue && sim_queue_fails(c->queue, slot);
     r->operation = call->serves ? call->operation : 0;
     r->key = key_of(c, call);
     r->deadline_ns = bide_call_deadline(&call->call);

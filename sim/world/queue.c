@@ -155,6 +155,17 @@ static struct queue_verdict judge(const struct sim_queue *q, bide_call *call,
                : unforgiving(v, m, bide_dep_policy(dep)->attempts);
 }
 
+bool sim_queue_fails(const struct sim_queue *q, uint32_t slot)
+{
+    const struct sim_call *call = sim_caller_at(q->caller, slot);
+    const struct sim_message *m = &q->messages[slot];
+    uint64_t what = sim_luck_what(SIM_LUCK_ERROR, q->caller->part, 0);
+    double unit = sim_luck_unit(
+        sim_luck_word(q->luck.seed, call->client, call->number, what));
+    return unit < q->conf.poison ||
+           (m->attempts == 0 && 1 - unit < q->conf.fails_first);
+}
+
 /* ===== taking ===== */
 
 /* As worker_counted() in the worker: what was started before a pause began must

@@ -99,8 +99,10 @@ int64_t sim_queue_oldest(const struct sim_queue *q, int64_t now);
 /* The share of workers that pause. */
 double sim_queue_paused(const struct sim_queue *q);
 
-/* For the caller: the call in a slot is a new message; its attempt has ended. */
+/* For the caller: the call in a slot is a new message; whether its next attempt
+ * fails whatever the service does; its attempt has ended. */
 void sim_queue_put(struct sim_queue *q, struct sim_world *w, uint32_t slot);
+bool sim_queue_fails(const struct sim_queue *q, uint32_t slot);
 void sim_queue_ended(struct sim_queue *q, struct sim_world *w, uint32_t slot,
                      const bide_outcome *out);
 
