@@ -8,6 +8,7 @@
 
 #include "bide/claim.h"
 #include "bide/run.h"
+#include "observe/event/traceparent.h"
 #include "queue/key.h"
 
 static void add(struct bide__out *out, const char *name, const char *value)
@@ -57,6 +58,15 @@ static void add_claim(struct bide__out *out, const struct queue_job *job,
     out->len += len + 1;
 }
 
+/* Our own span, for a command that traces. */
+static void add_trace(struct bide__out *out, const struct queue_job *job)
+{
+    char text[BIDE__TRACEPARENT + 1];
+
+    bide__traceparent_write(&job->trace, text);
+    add(out, "TRACEPARENT", text);
+}
+
 static size_t write_texts(struct bide__out *out, const struct queue_job *job)
 {
     const struct queue_message *m = job->message;
@@ -67,7 +77,10 @@ static size_t write_texts(struct bide__out *out, const struct queue_job *job)
     for (char **e = environ; *e; e++) {
         if (strncmp(*e, "BAGGAGE=", 8) == 0)
             theirs = *e + 8;
-        else if (strncmp(*e, "BIDE_", 5) != 0 && ++n)
+        else if (strncmp(*e, "BIDE_", 5) != 0 &&
+                 (!job->trace.sampled ||
+                  strncmp(*e, "TRACEPARENT=", 12) != 0) &&
+                 ++n)
             bide__out_bytes(out, *e, strlen(*e) + 1);
     }
     queue_idempotency_key(key, job->queue, m);
@@ -79,6 +92,8 @@ static size_t write_texts(struct bide__out *out, const struct queue_job *job)
     add_number(out, "BIDE_ATTEMPTS", job->attempts);
     add_number(out, "BIDE_DELIVERY", m->deliveries);
     add_claim(out, job, theirs);
+    if (job->trace.sampled && ++n)
+        add_trace(out, job);
     for (size_t i = 0; i < m->n_attributes; i++)
         add_attribute(out, &m->attributes[i]);
     return n;

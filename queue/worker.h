@@ -79,6 +79,8 @@ struct queue_worker_conf {
     int signal_fd;        /* a signalfd: the first drains, the second stops; -1 */
     const bide_rng *rng;  /* for probes */
     void (*on_event)(void *ctx, const struct queue_event *e);
+    /* An attempt is about to begin: may set job->trace. NULL: nobody asks. */
+    void (*on_start)(void *ctx, struct queue_job *job);
     void *ctx;
     /* Called about once a second with fresh counts; NULL: none are asked for. */
     void (*on_counts)(void *ctx, const struct broker_counts *counts);

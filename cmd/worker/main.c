@@ -34,6 +34,12 @@ static const struct flag flag_list[] = {
     { "admin", 0, "ADDRESS",
       "serve /metrics, /healthz and the dashboard there, such as "
       "127.0.0.1:9902" },
+    { "otlp", 0, "URL",
+      "send spans and metrics to this OpenTelemetry collector, such as "
+      "http://127.0.0.1:4318" },
+    { "sample", 0, "RATIO",
+      "the share of messages that are traced, of those without a traceparent "
+      "(0)" },
     { "quiet", 0, NULL, "print no messages" },
     { "verbose", 'v', NULL, "report each attempt" },
     { "json", 0, NULL, "report as JSON, a line each" },
@@ -87,6 +93,13 @@ static const char *take_duration(int64_t *to, const char *text)
                : "a duration, such as 25s or 2m";
 }
 
+static const char *take_ratio(double *to, const char *text)
+{
+    return bide_parse_ratio(text, strlen(text), to) == 0 && *to >= 0 && *to <= 1
+               ? NULL
+               : "a ratio from 0 to 1, such as 1% or 0.5";
+}
+
 static const char *take_codes(struct bide__codes *to, const char *text)
 {
     return codes_read(to, text, 1)
@@ -111,6 +124,10 @@ static const char *take_own(struct worker_args *a, const char *name,
         return take_duration(&a->kill_after_ns, argument);
     else if (strcmp(name, "admin") == 0)
         a->admin = argument;
+    else if (strcmp(name, "otlp") == 0)
+        a->otlp = argument;
+    else if (strcmp(name, "sample") == 0)
+        return take_ratio(&a->sample, argument);
     else if (strcmp(name, "create") == 0)
         a->place.create = true;
     else if (strcmp(name, "until-empty") == 0)

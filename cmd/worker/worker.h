@@ -15,6 +15,8 @@ struct worker_args {
     struct bide__codes retry_on, stop_on;
     int64_t drain_ns, kill_after_ns;
     const char *admin;       /* an address; NULL: none */
+    const char *otlp;        /* a URL; NULL: none */
+    double sample;           /* of messages without a traceparent */
     bool until_empty, quiet, verbose, json;
 };
 

@@ -10,6 +10,7 @@ import { healths, worstFirst } from './health';
 import { Decisions, Endpoints, GivenUp, Hedges, Program, Routes, Rules } from './lists';
 import { sharedPrefix } from './names';
 import { Overview } from './overview';
+import { hasQueue, Queue } from './queue';
 import { Sidebar } from './sidebar';
 import { useTheme, type Theme } from './theme';
 import { Tiles } from './tiles';
@@ -95,6 +96,7 @@ function Page({ view, name, seconds, theme, all, setAll }: { view: Frozen; name:
         <h2>{dep.name}</h2>
         {dep.policy && <span class="quiet">policy <code>{dep.policy}</code></span>}
       </div>
+      {hasQueue(state) && <Queue state={state} />}
       <Tiles dep={dep} t={t} most={most} onAct={state.actions ? setAct : null} />
       <div class="grid">
         <Charts dep={dep} samples={samples} from={from_ms / 1000} to={to_ms / 1000} theme={theme} />
