@@ -1,13 +1,16 @@
 // A queue and its worker: what waits, for how long, and whether it flows. The numbers
 // are those of the metrics; a program without a queue has none of them.
 import { useRef } from 'preact/hooks';
+import { Chart } from './chart';
 import { brief, count, ms } from './format';
+import type { Theme } from './theme';
 import { Tile, type Tone } from './tiles';
 import type { State } from './types';
 
 export const hasQueue = (state: State): boolean => state.values.some((v) => v.name === 'bide_queue_messages');
 
 const OLD_S = 600; // as the alert has it
+const KEEP_S = 900;
 
 function reader(state: State) {
   const all = (name: string) => state.values.filter((v) => v.name === name);
@@ -23,6 +26,23 @@ function useRate(state: State, done: number): number {
   while (list.length > 2 && list[0]![0] < state.now_ms - 10000) list.shift();
   const first = list[0]!;
   return state.now_ms > first[0] ? Math.max(0, (done - first[1]) * 1000 / (state.now_ms - first[0])) : 0;
+}
+
+/** How many there are, over time: since the page was opened. */
+export function Depth({ state, from, to, theme }: { state: State; from: number; to: number; theme: Theme }) {
+  const seen = useRef<{ at: number; due: number; later: number }[]>([]);
+  const { messages } = reader(state);
+  const list = seen.current, at = state.now_ms / 1000;
+  if (!list.length || at > list[list.length - 1]!.at) list.push({ at, due: messages('waiting') + messages('held'), later: messages('later') });
+  while (list[0]!.at < at - KEEP_S) list.shift();
+  const shown = list.filter((p) => p.at >= from && p.at <= to);
+  return (
+    <Chart title="Messages" hint="in the queue, since this page was opened" times={shown.map((p) => p.at)} from={from} to={to} theme={theme}
+      stacked format={(v) => brief(v)} empty="none" series={[
+        { label: 'due', colour: '--backoff', values: shown.map((p) => p.due) },
+        { label: 'later', colour: '--quiet', values: shown.map((p) => p.later) },
+      ]} />
+  );
 }
 
 export function Queue({ state }: { state: State }) {
