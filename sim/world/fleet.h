@@ -40,7 +40,7 @@ struct sim_fleet {
     uint32_t waiting;      /* calls that are made at once, when it starts */
 
     /* current state */
-    struct sim_actor actor;
+    struct sim_actor actor, first;
     uint64_t n_calls;
     int64_t ahead_ns[SIM_AHEAD]; /* open: gaps before the next calls */
 };

@@ -592,6 +592,12 @@ static void scenario_overloaded_from_the_start_is_a_warning(void **state)
           "] "
           "}, b: { workers: 2, time: 10ms } }\n",
           true },
+        { "{ web: { rate: 101/s, queue: { at_once: 1 } } }\nservices: { api: { "
+          "time: 10ms } }\n",
+          true },
+        { "{ web: { rate: 101/s, queue: { at_once: 1, workers: 2 } } }\n"
+          "services: { api: { time: 10ms } }\n",
+          false },
     };
 
     (void)state;
