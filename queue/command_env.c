@@ -8,7 +8,6 @@
 
 #include "bide/claim.h"
 #include "bide/run.h"
-#include "observe/event/traceparent.h"
 #include "queue/key.h"
 
 static void add(struct bide__out *out, const char *name, const char *value)
@@ -58,15 +57,6 @@ static void add_claim(struct bide__out *out, const struct queue_job *job,
     out->len += len + 1;
 }
 
-/* Our own span, for a command that traces. */
-static void add_trace(struct bide__out *out, const struct queue_job *job)
-{
-    char text[BIDE__TRACEPARENT + 1];
-
-    bide__traceparent_write(&job->trace, text);
-    add(out, "TRACEPARENT", text);
-}
-
 static size_t write_texts(struct bide__out *out, const struct queue_job *job)
 {
     const struct queue_message *m = job->message;
@@ -78,7 +68,7 @@ static size_t write_texts(struct bide__out *out, const struct queue_job *job)
         if (strncmp(*e, "BAGGAGE=", 8) == 0)
             theirs = *e + 8;
         else if (strncmp(*e, "BIDE_", 5) != 0 &&
-                 (!job->trace.sampled ||
+                 (!job->traceparent[0] ||
                   strncmp(*e, "TRACEPARENT=", 12) != 0) &&
                  ++n)
             bide__out_bytes(out, *e, strlen(*e) + 1);
@@ -92,8 +82,8 @@ static size_t write_texts(struct bide__out *out, const struct queue_job *job)
     add_number(out, "BIDE_ATTEMPTS", job->attempts);
     add_number(out, "BIDE_DELIVERY", m->deliveries);
     add_claim(out, job, theirs);
-    if (job->trace.sampled && ++n)
-        add_trace(out, job);
+    if (job->traceparent[0] && ++n)
+        add(out, "TRACEPARENT", job->traceparent);
     for (size_t i = 0; i < m->n_attributes; i++)
         add_attribute(out, &m->attributes[i]);
     return n;

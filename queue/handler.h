@@ -39,7 +39,8 @@ struct queue_job {
     int64_t timeout_ns; /* BIDE_FOREVER */
     bool probe;         /* made while consumption is paused */
     uint32_t engine_attempt; /* its number in the call */
-    struct bide__trace trace; /* its span; not sampled: none */
+    struct bide__trace trace; /* its span; not sampled: none. Whoever sets it */
+    char traceparent[56];     /* ... writes it here, for the handler; "" */
     bool running;       /* begun: begin_ns and `attempt` are set */
     int64_t begin_ns, end_ns;
     atomic_int stop;

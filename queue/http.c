@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "bide/curl.h"
-#include "observe/event/traceparent.h"
 #include "queue/key.h"
 
 /* What a thread keeps: a handle, and with it a connection. */
@@ -87,17 +86,6 @@ static bool fits_header(const char *value)
     return true;
 }
 
-/* Our own span, in place of the one that the message came with. */
-static bool add_trace(struct curl_slist **list, const struct queue_job *job)
-{
-    char text[BIDE__TRACEPARENT + 1];
-
-    if (!job->trace.sampled)
-        return true;
-    bide__traceparent_write(&job->trace, text);
-    return add_field(list, "traceparent", text);
-}
-
 static bool add_attribute(struct curl_slist **list,
                           const struct queue_attribute *a, bool *typed)
 {
@@ -129,7 +117,9 @@ static struct curl_slist *fields_of(const struct queue_job *job)
            add_field(&list, "X-Bide-Queue", job->queue) &&
            add_field(&list, "X-Bide-Message-Id", id) &&
            add_field(&list, "X-Bide-Attempt", n) &&
-           add_trace(&list, job) && add_field(&list, "Expect", "");
+           (!job->traceparent[0] ||
+            add_field(&list, "traceparent", job->traceparent)) &&
+           add_field(&list, "Expect", "");
     for (size_t i = 0; i < m->n_attributes && good; i++)
         good = add_attribute(&list, &m->attributes[i], &typed);
     if (good && !typed)

@@ -4,6 +4,10 @@
 #include <string.h>
 #include <strings.h>
 
+_Static_assert(sizeof((struct queue_job *)0)->traceparent ==
+                   BIDE__TRACEPARENT + 1,
+               "there is room for it");
+
 bool worker_trace_init(struct worker_trace *t,
                        struct bide__collector *collector)
 {
@@ -49,6 +53,8 @@ void worker_trace_start(struct worker_trace *t, struct queue_job *job)
     } else if (is_sampled(t, job->message)) {
         bide__trace_start(&job->trace, &t->ids, true);
     }
+    if (job->trace.sampled)
+        bide__traceparent_write(&job->trace, job->traceparent);
 }
 
 /* What was decided, in the engine's words. */

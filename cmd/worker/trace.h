@@ -1,7 +1,7 @@
 /* bide worker: a span for each delivery, and decisions for the dashboard.
  *
  *     struct worker_trace t = { .queue = "mail", .system = "sqlite" };
- *     if (!worker_trace_init(&t, collector, 0.01))
+ *     if (!worker_trace_init(&t, collector))
  *         ...                                     // no memory
  *     worker_trace_start(&t, job);                // an attempt begins
  *     worker_trace_event(&t, event);              // ... and ended

@@ -161,9 +161,9 @@ static void caption(struct picture *p, int y)
     fputs("</svg>\n", p->out);
 }
 
-/* Dead messages of a queue; duplicate work if that is forbidden; else the time to recover, if there was
- * any; else the share of successes; else, if nearly all succeed, the time of
- * the slowest calls. */
+/* Dead messages of a queue; duplicate work if that is forbidden; else the time
+ * to recover, if there was any; else the share of successes; else, if nearly
+ * all succeed, the time of the slowest calls. */
 static enum shown most_telling(const struct sim_summary *s)
 {
     enum shown shown = TAIL;
