@@ -49,6 +49,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/queue_verdict.h"
 #include "queue/message.h"
 
 enum { BROKER_ERROR = 512 };
@@ -132,12 +133,6 @@ struct broker_take {
                         ask with `alone` */
     int64_t next_ns; /* out: how long until the next one is due; 0: at once,
                         BIDE_FOREVER: none is known */
-};
-
-enum broker_how {
-    BROKER_DONE,   /* it leaves the queue */
-    BROKER_AGAIN,  /* it stays, and is due after delay_ns */
-    BROKER_DEAD    /* it becomes a dead letter */
 };
 
 enum broker_result { BROKER_SETTLED, BROKER_LOST };

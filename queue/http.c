@@ -117,6 +117,8 @@ static struct curl_slist *fields_of(const struct queue_job *job)
            add_field(&list, "X-Bide-Queue", job->queue) &&
            add_field(&list, "X-Bide-Message-Id", id) &&
            add_field(&list, "X-Bide-Attempt", n) &&
+           (!job->traceparent[0] ||
+            add_field(&list, "traceparent", job->traceparent)) &&
            add_field(&list, "Expect", "");
     for (size_t i = 0; i < m->n_attributes && good; i++)
         good = add_attribute(&list, &m->attributes[i], &typed);

@@ -97,6 +97,10 @@ static bool begin(struct queue_worker *w, struct queue_job *job, int64_t now)
     job->begin_ns = now;
     job->engine_attempt = d.attempt;
     job->probe = w->pace.state == QUEUE_PAUSED;
+    job->trace.sampled = false;
+    job->traceparent[0] = 0;
+    if (w->conf.on_start)
+        w->conf.on_start(w->conf.ctx, job);
     return true;
 }
 

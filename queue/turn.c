@@ -50,7 +50,7 @@ static int take(struct queue_worker *w, struct turn *t, int64_t now)
     t->want.most = wanted(w, now);
     if (t->want.most == 0)
         return 0;
-    t->want.retries = (t->want.most + 1) / 2;
+    t->want.retries = queue_pace_retries(&w->pace, (uint32_t)t->want.most);
     t->want.alone = w->n_running + w->n_taken == 0;
     t->took = true;
     return w->conf.broker->kind->take(w->conf.broker, &t->want, w->fresh);

@@ -37,6 +37,12 @@ static const struct flag flag_list[] = {
     { "fleet", 0, "URL/NAME",
       "share budget and breaker with a fleet, on Redis: "
       "redis://127.0.0.1:6379/shop" },
+    { "otlp", 0, "URL",
+      "send spans and metrics to this OpenTelemetry collector, such as "
+      "http://127.0.0.1:4318" },
+    { "sample", 0, "RATIO",
+      "the share of messages that are traced, of those without a traceparent "
+      "(0)" },
     { "quiet", 0, NULL, "print no messages" },
     { "verbose", 'v', NULL, "report each attempt" },
     { "json", 0, NULL, "report as JSON, a line each" },
@@ -90,6 +96,13 @@ static const char *take_duration(int64_t *to, const char *text)
                : "a duration, such as 25s or 2m";
 }
 
+static const char *take_ratio(double *to, const char *text)
+{
+    return bide_parse_ratio(text, strlen(text), to) == 0 && *to >= 0 && *to <= 1
+               ? NULL
+               : "a ratio from 0 to 1, such as 1% or 0.5";
+}
+
 static const char *take_codes(struct bide__codes *to, const char *text)
 {
     return codes_read(to, text, 1)
@@ -117,6 +130,10 @@ static const char *take_own(struct worker_args *a, const char *name,
     else if (strcmp(name, "fleet") == 0)
         return fleet_flag_read(&a->fleet, argument) ? NULL
                                                     : FLEET_FLAG_EXPECTED;
+    else if (strcmp(name, "otlp") == 0)
+        a->otlp = argument;
+    else if (strcmp(name, "sample") == 0)
+        return take_ratio(&a->sample, argument);
     else if (strcmp(name, "create") == 0)
         a->place.create = true;
     else if (strcmp(name, "until-empty") == 0)

@@ -100,7 +100,16 @@ static void catch_signals(struct running *r)
 
 static void on_event(void *ctx, const struct queue_event *e)
 {
-    worker_log_event(&((struct running *)ctx)->log, e);
+    struct running *r = ctx;
+
+    worker_log_event(&r->log, e);
+    if (r->admin)
+        worker_trace_event(worker_admin_trace(r->admin), e);
+}
+
+static void on_start(void *ctx, struct queue_job *job)
+{
+    worker_trace_start(worker_admin_trace(((struct running *)ctx)->admin), job);
 }
 
 static void on_counts(void *ctx, const struct broker_counts *counts)
@@ -108,21 +117,23 @@ static void on_counts(void *ctx, const struct broker_counts *counts)
     worker_admin_counts(((struct running *)ctx)->admin, counts);
 }
 
-/* The endpoint, if one is asked for: -1, or an exit code. */
+/* The endpoint and traces, if they are asked for: -1, or an exit code. */
 static int open_admin(struct running *r, const struct queue_stats *stats)
 {
-    const char *listen = r->args->admin;
-    char why[256];
+    struct worker_watch watch = { .listen = r->args->admin,
+                                  .otlp = r->args->otlp,
+                                  .sample = r->args->sample,
+                                  .system = r->broker->kind->name };
+    char why[512];
 
-    if (!listen)
+    if (!r->admin)
         return -1;
-    if (worker_admin_start(r->admin, listen, stats, why, sizeof why)) {
-        if (!r->args->quiet)
-            fprintf(stderr, "bide worker: admin endpoint on port %d\n",
-                    worker_admin_port(r->admin));
-        return -1;
-    }
-    return complain("worker", "--admin %s: %s", listen, why);
+    if (!worker_admin_start(r->admin, &watch, stats, why, sizeof why))
+        return complain("worker", "%s", why);
+    if (watch.listen && !r->args->quiet)
+        fprintf(stderr, "bide worker: admin endpoint on port %d\n",
+                worker_admin_port(r->admin));
+    return -1;
 }
 
 /* The fleet of --fleet, or of `fleet:` in the policy file: -1 to go on, else an exit
@@ -163,10 +174,13 @@ static int work(struct running *r, uint32_t at_once)
     conf.rng = &rng;
     conf.on_event = on_event;
     conf.ctx = r;
-    if (a->admin && !(r->admin = worker_admin_new(r->broker->queue, r->dep)))
+    if ((a->admin || a->otlp) &&
+        !(r->admin = worker_admin_new(r->broker->queue, r->dep)))
         return complain("worker", "out of memory");
-    if (r->admin)
+    if (r->admin) {
         conf.on_counts = on_counts;
+        conf.on_start = on_start;
+    }
     struct queue_worker *w = queue_worker_new(&conf);
     if (!w)
         return complain("worker", "cannot start %u handlers: %s", at_once,

@@ -17,6 +17,8 @@ struct worker_args {
     int64_t drain_ns, kill_after_ns;
     const char *admin;       /* an address; NULL: none */
     struct fleet_flag fleet; /* .settings.store NULL: what the file says */
+    const char *otlp;        /* a URL; NULL: none */
+    double sample;           /* of messages without a traceparent */
     bool until_empty, quiet, verbose, json;
 };
 

@@ -9,7 +9,13 @@
 #include "observe/export/otlp_parts.h"
 #include "observe/export/otlp_plain.h"
 
-enum { SPAN_SERVER = 2, SPAN_CLIENT = 3, STATUS_ERROR = 2, ATTRIBUTES = 9 };
+enum {
+    SPAN_SERVER = 2,
+    SPAN_CLIENT = 3,
+    SPAN_CONSUMER = 5,
+    STATUS_ERROR = 2,
+    ATTRIBUTES = 9
+};
 
 /* The length of the first word of an operation, "GET"; *ret_rest is after the
  * blank. */
@@ -183,6 +189,33 @@ static void put_own(struct bide__otlp *w, const struct bide__event *e)
         put_attempt(w, e);
 }
 
+/* ===== messages ===== */
+
+/* The delivery of a message, by the conventions for messaging. Its parent is the
+ * span of whoever queued it, if the message says so. */
+static void put_delivery(struct bide__otlp *w, const struct bide__event *e)
+{
+    char name[sizeof "process " + BIDE__DEP_NAME];
+    const char *queue = bide__event_get(e, BIDE__DEP);
+
+    snprintf(name, sizeof name, "process %s", queue);
+    bide__otlp_text(w, 5, "name", name);
+    bide__otlp_enum(w, 6, "kind", SPAN_CONSUMER);
+    bide__otlp_list(w, "attributes");
+    put_text(w, BIDE__KEY("messaging.system"),
+             bide__event_get(e, BIDE__ENDPOINT));
+    put_text(w, BIDE__KEY("messaging.destination.name"), queue);
+    put_text(w, BIDE__KEY("messaging.operation.name"), "process");
+    put_text(w, BIDE__KEY("messaging.operation.type"), "process");
+    put_text(w, BIDE__KEY("messaging.message.id"),
+             bide__event_get(e, BIDE__OPERATION));
+    put_int(w, BIDE__KEY("retry.attempt"), e->attempt);
+    if (e->status)
+        put_int(w, BIDE__KEY("http.response.status_code"), e->status);
+    put_error(w, e);
+    put_attempt(w, e);
+}
+
 static void put_status(struct bide__otlp *w, const struct bide__event *e)
 {
     if (!failed(e))
@@ -210,8 +243,12 @@ static void put_span(struct bide__otlp *w, const struct bide__otlp_source *from,
                        (uint64_t)(e->begin_ns + from->wall_offset_ns));
     bide__otlp_fixed64(w, 8, "endTimeUnixNano",
                        (uint64_t)(e->end_ns + from->wall_offset_ns));
-    put_known(w, e, known);
-    put_own(w, e);
+    if (e->delivery) {
+        put_delivery(w, e);
+    } else {
+        put_known(w, e, known);
+        put_own(w, e);
+    }
     bide__otlp_end(w);
     put_status(w, e);
     bide__otlp_end(w);
@@ -247,7 +284,8 @@ void bide__otlp_span(struct bide__out *out,
 
     if (json)
         bide__otlp_element(&w, first);
-    if (!known || json || !put_plain(out, from, event, known))
+    if (!known || json || event->delivery ||
+        !put_plain(out, from, event, known))
         put_span(&w, from, event, known);
 }
 

@@ -37,20 +37,9 @@ bide_policy_conf policy;
 /* queue/key.h */
 struct queue_message *m;
 
-/* queue/pace.h */
-uint32_t running;
-int64_t now_ns, started_ns;
-bide_rng rng;
-
 /* queue/pool.h */
 struct queue_handler *handler;
 struct bide__list jobs, ended;
-
-/* queue/verdict.h */
-bide_call call;
-bide_outcome outcome;
-bool probe;
-int64_t now_ns;
 
 /* queue/worker.h */
 struct broker *broker;

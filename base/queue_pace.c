@@ -1,5 +1,5 @@
 /* Pausing, probing, and rising again. */
-#include "queue/pace.h"
+#include "base/queue_pace.h"
 
 #include "bide/policy.h"
 
@@ -33,6 +33,16 @@ uint32_t queue_pace_room(struct queue_pace *p, uint32_t running, int64_t now)
     else if (p->state == QUEUE_RISING)
         limit = p->limit;
     return running < limit ? limit - running : 0;
+}
+
+uint32_t queue_pace_retries(struct queue_pace *p, uint32_t most)
+{
+    uint32_t half = most / 2;
+
+    if (most % 2 == 0)
+        return half;
+    p->others_next = !p->others_next;
+    return half + p->others_next;
 }
 
 int64_t queue_pace_next(const struct queue_pace *p, uint32_t running)
