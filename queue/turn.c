@@ -50,7 +50,7 @@ static int take(struct queue_worker *w, struct turn *t, int64_t now)
     t->want.most = wanted(w, now);
     if (t->want.most == 0)
         return 0;
-    t->want.retries = (t->want.most + 1) / 2;
+    t->want.retries = (t->want.most + w->odd_to_retry) / 2;
     t->want.alone = w->n_running + w->n_taken == 0;
     t->took = true;
     return w->conf.broker->kind->take(w->conf.broker, &t->want, w->fresh);
@@ -148,6 +148,8 @@ static void receive(struct queue_worker *w, const struct turn *t, int64_t now)
         w->alone = w->alone || job->message->suspect;
     }
     w->suspects = t->want.suspects;
+    if (t->want.most % 2 && t->want.n > 0)
+        w->odd_to_retry = !w->odd_to_retry;
     int64_t next = t->want.next_ns;
     w->look_ns = next > BIDE_FOREVER - now ? BIDE_FOREVER : now + next;
     if (next == BIDE_FOREVER && w->n_running + w->n_taken == 0)

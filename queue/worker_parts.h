@@ -23,6 +23,10 @@ struct queue_worker {
     struct queue_message **fresh; /* room for a take */
     struct queue_message **held;  /* all that we hold, for beats */
 
+    bool odd_to_retry;           /* half of the places are for retries; of an odd
+                                    number the last one is, every other time:
+                                    else, where one at a time becomes free, they
+                                    would get all of them */
     bool suspects;               /* some wait until we are alone */
     bool alone;                  /* we run one */
     int64_t look_ns;             /* when to look at the broker again */
