@@ -21,6 +21,7 @@
 #include "bide/run.h"
 #include "queue/command_env.h"
 #include "queue/command_start.h"
+#include "queue/guard.h"
 
 #define LEAVE_NS (1 * BIDE_SECOND) /* for what is left behind and still writes */
 
@@ -253,4 +254,5 @@ static void run(const struct queue_handler *h, void *slot,
 
 const struct queue_handler_kind queue_command_kind = {
     .slot_new = slot_new, .slot_free = slot_free, .run = run, .wake = wake,
+    .tidy = guard_tidy,
 };

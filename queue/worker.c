@@ -201,6 +201,16 @@ static bool give_up(const struct queue_worker *w)
     return w->stops > 1 && w->away && w->n_running == 0;
 }
 
+static void tidy(struct queue_worker *w, int64_t now)
+{
+    void (*fn)(void) = w->conf.handler->kind->tidy;
+
+    if (!fn || now < w->tidy_ns)
+        return;
+    fn();
+    w->tidy_ns = now + BIDE_SECOND;
+}
+
 uint64_t queue_worker_run(struct queue_worker *w)
 {
     int64_t now = bide_now_ns();
@@ -213,6 +223,7 @@ uint64_t queue_worker_run(struct queue_worker *w)
             worker_turn(w, now);
         worker_start(w, now);
         watch_drain(w, now);
+        tidy(w, now);
         if (!is_over(w))
             wait_for_something(w);
         now = bide_now_ns();

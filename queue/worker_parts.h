@@ -30,7 +30,7 @@ struct queue_worker {
     bool suspects;               /* some wait until we are alone */
     bool alone;                  /* we run one */
     int64_t look_ns;             /* when to look at the broker again */
-    int64_t beat_ns, rescue_ns, counts_ns; /* when next */
+    int64_t beat_ns, rescue_ns, counts_ns, tidy_ns; /* when next */
     bool away;                   /* the broker did not answer last time */
     int64_t away_wait_ns;
     bool empty;

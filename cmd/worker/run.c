@@ -14,6 +14,7 @@
 #include "cmd/worker/log.h"
 #include "cmd/worker/worker.h"
 #include "queue/command.h"
+#include "queue/guard.h"
 #include "queue/http.h"
 
 enum { AT_ONCE_HTTP = 16 };
@@ -67,7 +68,10 @@ static int prepare_handler(struct running *r)
         r->command.stop_on = a->stop_on;
         r->command.retry_on = a->retry_on;
         r->command.kill_after_ns = a->kill_after_ns;
-        return err ? refuse_command(a->command[0], err) : -1;
+        if (err)
+            return refuse_command(a->command[0], err);
+        queue_guard_start();
+        return -1;
     }
     if (!is_url(a->to))
         return complain("worker", "--to %s: expected a URL that begins with "
@@ -194,6 +198,7 @@ int worker_run(struct worker_args *args)
     broker_close(r.broker);
     if (args->to)
         queue_http_done(&r.http);
+    queue_guard_stop();
     close(r.signals);
     return rc;
 }

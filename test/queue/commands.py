@@ -236,6 +236,15 @@ def misbehaving():
         pid = int(at.read("child"))
         tap.case("what a handler leaves behind is ended", code == 0 and
                  until(lambda: not alive(pid)), pid)
+        at.run("enqueue", "--lines", text="1\n2\n3\n")
+        p = at.start("worker", "--", "sh", "-c",
+                     "setsid sh -c 'echo $$ >> away; sleep 0.2' > /dev/null 2>&1 &"
+                     "while ! test -s away; do sleep 0.01; done")
+        until(lambda: at.counts()["waiting"] + at.counts()["running"] == 0)
+        pids = [int(n) for n in at.read("away").split()]
+        tap.case("what has left its group is waited for", len(pids) > 0 and until(
+            lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids)), pids)
+        end(p)
         at.run("enqueue", "x")
         p = at.start("worker", "-v", "--attempt-timeout", "300ms", "--kill-after", "200ms",
                      "--", "sh", "-c", "trap '' TERM; sleep 1000 & wait; wait; sleep 1000")
@@ -342,7 +351,7 @@ def killed():
     with Place() as at:
         at.run("enqueue", "--lines", text="1\n2\n3\n")
         slow = ["worker", "-v", "--at-once", "4", "--", "sh", "-c",
-                "echo start $$ >> log; read x; sleep 1000"]
+                "sleep 1000 & echo start $$ $! >> log; wait"]
         p = at.start(*slow)
         until(lambda: at.read("log").count("start") == 3)
         p.kill()
@@ -355,7 +364,7 @@ def killed():
         tap.case("killed with -9: its messages run elsewhere", ok and code == 0 and
                  "rescued 3 messages" in err, f"{took:.1f} s {err}")
         pids = [int(n) for n in at.read("log").split() if n.isdigit()]
-        tap.case("its handlers are dead, too", len(pids) == 3 and
+        tap.case("its handlers are dead, and what they have started", len(pids) == 6 and
                  until(lambda: not any(map(alive, pids))), pids)
         at.run("enqueue", "poison")
         for death in range(3):
