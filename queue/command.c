@@ -214,11 +214,14 @@ static void judge(struct running *r)
     }
 }
 
+/* Too many attributes for an environment are the message's own fault, and must not
+ * pause the others. */
 static void not_started(struct queue_job *job, const char *what, int err)
 {
-    job->out = (bide_outcome){ .cls = BIDE_TRANSIENT,
+    job->out = (bide_outcome){ .cls = err == E2BIG ? BIDE_PERMANENT
+                                                   : BIDE_TRANSIENT,
                                .fault = BIDE_FAULT_LOCAL,
-                               .not_processed = true };
+                               .not_processed = err != E2BIG };
     snprintf(job->text, sizeof job->text, "cannot start %s: %s", what,
              strerror(err));
 }

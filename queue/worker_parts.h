@@ -38,6 +38,7 @@ struct queue_worker {
     int stop_fd;                 /* eventfd */
     int stops;                   /* how often it was told */
     int64_t drain_until_ns;
+    bool drained;                /* that was */
     uint64_t dead;
 };
 
