@@ -36,8 +36,13 @@ struct running {
 
 static int refuse_command(const char *name, int err)
 {
+    static const char *const subcommands[] = { "ls", "show", "redrive", "check",
+                                               NULL };
+
     complain("worker", "cannot run `%s`: %s; no message was taken", name,
              err == ENOENT ? "not found" : strerror(err));
+    if (err == ENOENT)
+        suggest(name, subcommands);
     return EXIT_USAGE;
 }
 

@@ -16,6 +16,7 @@ import threading
 import time
 import urllib.request
 
+import servers
 import tap
 
 BIDE = os.path.abspath(sys.argv[1])
@@ -177,6 +178,9 @@ def bad_input():
                 (("worker", "--untl-empty", "--", "true"), "--until-empty"),
                 (("worker", "--broker", "foo:bar", "--", "true"), "`foo` is not a broker"),
                 (("worker",), "expected a handler"),
+                (("worker", "lss"), "did you mean `ls`?"),
+                (("worker", "redrive", "--resaon", "x"), "see `bide worker redrive --help`"),
+                (("worker", "check", "--queue", "defualt"), "did you mean `default`?"),
                 (("worker", "--", "no-such-command"), "not found; no message was taken"),
                 (("worker", "--", "/etc/passwd"), "no message was taken"),
                 (("worker", "--to", "ftp://x"), "http://"),
@@ -252,6 +256,21 @@ def misbehaving():
         code, _, err = end(p)
         tap.case("one that ignores TERM is killed", done and code == 0 and
                  "timeout, again in" in err, err)
+
+
+def too_much_for_an_environment():
+    """Its own fault: it dies, and nobody else waits."""
+    with Place() as at:
+        many = [w for i in range(32) for w in ("-a", f"a{i}={'x' * 4088}")]
+        at.run("enqueue", *many, "large")
+        at.run("enqueue", "small")
+        p = subprocess.run(["sh", "-c", "ulimit -s 256; exec \"$@\"", "sh", BIDE, "worker",
+                            "--until-empty", "-v", "--", "cat"], cwd=at.dir, env=at.env,
+                           capture_output=True, timeout=LIMIT)
+        c = at.counts()
+        tap.case("attributes that no environment holds kill their message alone",
+                 p.returncode == 1 and p.stdout == b"small" and b"paused" not in p.stderr and
+                 c["dead_by_reason"] == {"permanent": 1}, (p, c))
 
 
 def handler_away():
@@ -435,6 +454,24 @@ def drained():
         tap.case("a second signal: now", p.returncode == 0 and c["waiting"] == 4, c)
 
 
+def drained_without_broker():
+    """The broker is away, and so is whoever told us to stop, soon."""
+    with Place() as at, servers.Redis(durable=True) as redis:
+        url = ["--broker", f"redis://127.0.0.1:{redis.port}"]
+        at.run("enqueue", *url, "x")
+        p = at.start("worker", "-v", *url, "--drain", "1s", "--", "sh", "-c",
+                     "echo s >> log; sleep 1000")
+        until(lambda: "s" in at.read("log"))
+        redis.crash()
+        code, _, err = end(p)
+        redis.start()
+        code2, out, _ = at.run("worker", "ls", *url, "--json")
+        c = json.loads(out) if code2 == 0 else {}
+        tap.case("SIGTERM while the broker is away: the worker ends, nothing is lost",
+                 code == 0 and c.get("waiting", 0) + c.get("running", 0) == 1 and
+                 all(m["attempts"] == 0 for m in c["messages"]), (code, err, c))
+
+
 def redriven():
     with Place() as at:
         at.run("enqueue", "--lines", text="".join(f"{i}\n" for i in range(25)))
@@ -447,6 +484,13 @@ def redriven():
                  code == 1 and at.counts()["dead"] == 25 and "start one" in err, err)
         code, out, _ = at.run("worker", "redrive", "--reason", "attempts")
         tap.case("redrive by reason", code == 0 and out.startswith("0 dead"), out)
+        code, out, err = at.run("worker", "redrive", "--reason", "permanant")
+        tap.case("a reason that nothing died of: those that are there",
+                 code == 0 and "25 of `permanent`" in err, err)
+        code, out, _ = at.run("worker", "redrive", "--dry-run", "--since", "1h")
+        after = at.run("worker", "redrive", "--dry-run", "--until", "1h")
+        tap.case("redrive by time", out.startswith("25 dead") and after[1].startswith("0 dead"),
+                 (out, after))
         p = at.start("worker", "--", "sh", "-c", "exit 65")
         until(lambda: at.counts()["workers"] == 1)
         code, out, err = at.run("worker", "redrive", "--rate", "100/s")
@@ -463,6 +507,21 @@ def redriven():
         tap.case("redrive brings all back, with fresh keys", code == 0 and done and
                  out == "brought back 25 in default\n" and len(set(keys)) == 25 and
                  all(k.endswith(":1") for k in keys), (out, err))
+        at.run("enqueue", "--lines", text="".join(f"{i}\n" for i in range(40)))
+        at.run("worker", "--until-empty", "--", "sh", "-c", "exit 65")
+        p = at.start("worker", "--", "true")
+        until(lambda: at.counts()["workers"] == 1)
+        q = at.start("worker", "redrive", "--rate", "5/s")
+        until(lambda: at.counts()["dead"] < 28)
+        q.send_signal(signal.SIGINT)
+        q.communicate(timeout=LIMIT)
+        until(lambda: at.counts()["waiting"] + at.counts()["running"] == 0)
+        dead = at.counts()["dead"]
+        code, out, _ = at.run("worker", "redrive", "--rate", "100/s")
+        tap.case("redrive that is interrupted leaves the rest dead, for the next one",
+                 0 < dead < 30 and code == 0 and out == f"brought back {dead} in default\n",
+                 (dead, out))
+        end(p)
 
 
 def watched():
@@ -510,7 +569,8 @@ def checked():
 
 
 CASES = [two_commands, enqueue_ways, exit_codes, bad_input, damaged, misbehaving,
-         handler_away, over_http, killed, drained, redriven, watched, checked]
+         too_much_for_an_environment, handler_away, over_http, killed, drained,
+         drained_without_broker, redriven, watched, checked]
 if os.environ.get("BIDE_TEST_SLOW"):
     CASES.append(frozen)
 for each in CASES:
