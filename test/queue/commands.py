@@ -223,6 +223,55 @@ def damaged():
                  code == 2 and "another program" in err, err)
 
 
+def full():
+    """A file system of 1 MiB, where the test may make one."""
+    with Place() as at:
+        inside = """
+import json, os, subprocess, sys
+bide, place = sys.argv[1:3]
+env = {**os.environ, "XDG_STATE_HOME": place}
+def run(*args, body=b""):
+    return subprocess.run([bide, *args], input=body, env=env, capture_output=True)
+def waiting():
+    return json.loads(run("worker", "ls", "--json", "--limit", "0").stdout)["waiting"]
+n = 0
+while (p := run("enqueue", body=b"x" * 100000)).returncode == 0 and n < 50:
+    n += 1
+w = subprocess.Popen([bide, "worker", "--until-empty", "--", "true"], env=env,
+                     stderr=subprocess.PIPE)
+said = b""
+while b"no space" not in said and (line := w.stderr.readline()):
+    said += line
+kept = waiting()
+subprocess.run(["mount", "-o", "remount,size=9m", place])
+w.communicate()
+print(json.dumps([n, p.returncode, p.stderr.decode(), said.decode(), kept, w.returncode,
+                  waiting()]))
+"""
+        p = subprocess.run(["unshare", "-m", "sh", "-c",
+                            'mount -t tmpfs -o size=1m tmpfs "$1" && shift && exec "$@"', "sh",
+                            at.dir, sys.executable, "-c", inside, BIDE, at.dir], capture_output=True,
+                           timeout=LIMIT)
+        if not p.stdout:
+            print("# no file system can be made here: not shown", p.stderr[-200:])
+            return
+        n, code, err, said, kept, end_code, left = json.loads(p.stdout)
+        tap.case("a full disk: enqueue says so, and that nothing was queued", n > 0 and
+                 code == 1 and "no space left" in err and "nothing was queued" in err, err)
+        tap.case("a full disk: the worker says so, and goes on when there is room",
+                 "no space left" in said and kept == n and (end_code, left) == (0, 0),
+                 (said, n, kept, end_code, left))
+
+
+def others_folder():
+    with Place() as at:
+        os.mkdir(at.path("bide"))
+        os.chmod(at.path("bide"), 0o777)
+        code, _, err = at.run("enqueue", "x")
+        tap.case("a folder that everybody may write is no place for a queue",
+                 code == 2 and "everybody" in err and not os.listdir(at.path("bide")), err)
+
+
 # ===== handlers that misbehave =====
 
 def misbehaving():
@@ -568,7 +617,8 @@ def checked():
         tap.case("check has no objections to SQLite", code == 0 and "intact" in out, out)
 
 
-CASES = [two_commands, enqueue_ways, exit_codes, bad_input, damaged, misbehaving,
+CASES = [two_commands, enqueue_ways, exit_codes, bad_input, damaged, full,
+         others_folder, misbehaving,
          too_much_for_an_environment, handler_away, over_http, killed, drained,
          drained_without_broker, redriven, watched, checked]
 if os.environ.get("BIDE_TEST_SLOW"):
