@@ -35,14 +35,15 @@ uint32_t queue_pace_room(struct queue_pace *p, uint32_t running, int64_t now)
     return running < limit ? limit - running : 0;
 }
 
-uint32_t queue_pace_retries(struct queue_pace *p, uint32_t most)
+uint32_t queue_pace_retries(const struct queue_pace *p, uint32_t most)
 {
-    uint32_t half = most / 2;
+    return most / 2 + (most % 2 && !p->others_next);
+}
 
-    if (most % 2 == 0)
-        return half;
-    p->others_next = !p->others_next;
-    return half + p->others_next;
+void queue_pace_took(struct queue_pace *p, uint32_t most)
+{
+    if (most % 2)
+        p->others_next = !p->others_next;
 }
 
 int64_t queue_pace_next(const struct queue_pace *p, uint32_t running)

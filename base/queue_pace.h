@@ -57,7 +57,11 @@ uint32_t queue_pace_room(struct queue_pace *p, uint32_t running, int64_t now);
 /* Of the next `most` to be taken, how many may be retries while others wait: half
  * of them, and of an odd number the larger half every other time. So one place
  * that becomes free at a time goes to either in turn, and neither starves. */
-uint32_t queue_pace_retries(struct queue_pace *p, uint32_t most);
+uint32_t queue_pace_retries(const struct queue_pace *p, uint32_t most);
+
+/* Something was taken, when `most` were asked for: the turn passes on. A look
+ * that found nothing is nobody's turn. */
+void queue_pace_took(struct queue_pace *p, uint32_t most);
 
 /* When asking again may give more; BIDE_FOREVER: when something has ended. */
 int64_t queue_pace_next(const struct queue_pace *p, uint32_t running);

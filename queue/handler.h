@@ -63,6 +63,8 @@ struct queue_handler_kind {
                 struct queue_job *job);
     /* job->stop has changed: makes run() notice. NULL: it looks itself. */
     void (*wake)(void *slot);
+    /* About once a second, on the worker's thread. NULL: nothing. */
+    void (*tidy)(void);
 };
 
 /* Threads: immutable. The first member of each kind's own. */

@@ -148,6 +148,8 @@ static void receive(struct queue_worker *w, const struct turn *t, int64_t now)
         w->alone = w->alone || job->message->suspect;
     }
     w->suspects = t->want.suspects;
+    if (t->want.n > 0)
+        queue_pace_took(&w->pace, (uint32_t)t->want.most);
     int64_t next = t->want.next_ns;
     w->look_ns = next > BIDE_FOREVER - now ? BIDE_FOREVER : now + next;
     if (next == BIDE_FOREVER && w->n_running + w->n_taken == 0)

@@ -98,6 +98,7 @@ static void watch_drain(struct queue_worker *w, int64_t now)
     if (!w->stops || now < w->drain_until_ns)
         return;
     stop_running(w, QUEUE_STOP_ASKED);
+    w->drained = true;
     w->drain_until_ns = BIDE_FOREVER;
 }
 
@@ -195,10 +196,20 @@ static bool is_over(const struct queue_worker *w)
 }
 
 /* A broker that is away when we end keeps what we hold until our lease or our
- * process is gone: nothing is lost, so nobody waits for it for long. */
+ * process is gone: nothing is lost, so nobody waits for it beyond the drain. */
 static bool give_up(const struct queue_worker *w)
 {
-    return w->stops > 1 && w->away && w->n_running == 0;
+    return (w->stops > 1 || w->drained) && w->away && w->n_running == 0;
+}
+
+static void tidy(struct queue_worker *w, int64_t now)
+{
+    void (*fn)(void) = w->conf.handler->kind->tidy;
+
+    if (!fn || now < w->tidy_ns)
+        return;
+    fn();
+    w->tidy_ns = now + BIDE_SECOND;
 }
 
 uint64_t queue_worker_run(struct queue_worker *w)
@@ -213,6 +224,7 @@ uint64_t queue_worker_run(struct queue_worker *w)
             worker_turn(w, now);
         worker_start(w, now);
         watch_drain(w, now);
+        tidy(w, now);
         if (!is_over(w))
             wait_for_something(w);
         now = bide_now_ns();

@@ -26,7 +26,7 @@ struct queue_worker {
     bool suspects;               /* some wait until we are alone */
     bool alone;                  /* we run one */
     int64_t look_ns;             /* when to look at the broker again */
-    int64_t beat_ns, rescue_ns, counts_ns; /* when next */
+    int64_t beat_ns, rescue_ns, counts_ns, tidy_ns; /* when next */
     bool away;                   /* the broker did not answer last time */
     int64_t away_wait_ns;
     bool empty;
@@ -34,6 +34,7 @@ struct queue_worker {
     int stop_fd;                 /* eventfd */
     int stops;                   /* how often it was told */
     int64_t drain_until_ns;
+    bool drained;                /* that was */
     uint64_t dead;
 };
 

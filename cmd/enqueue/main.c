@@ -125,6 +125,8 @@ static int put(struct broker *b, struct broker_put *items, size_t n,
 {
     if (b->kind->put(b, items, n) != 0) {
         complain("enqueue", "%s", b->error);
+        fprintf(stderr, total->queued ? "  nothing more was queued\n"
+                                      : "  nothing was queued\n");
         return b->traits.max_body && items[0].len > b->traits.max_body
                    ? EXIT_USAGE
                    : EXIT_FAILURE;

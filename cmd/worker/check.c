@@ -67,14 +67,15 @@ bool worker_check(struct broker *b, const bide_policy_conf *policy,
 }
 
 static const struct flag flag_list[] = {
+    PLACE_FLAGS,
     { NULL, 0, NULL, NULL },
 };
 
 static const struct flags flags = {
     "bide worker [options] check",
     "Holds the policy against the queue, as every start of a worker does: what "
-    "would lose a message is an error, what wastes attempts a warning. The "
-    "options are those of `bide worker`, before `check`.",
+    "would lose a message is an error, what wastes attempts a warning. All "
+    "options of `bide worker` may stand before `check`.",
     flag_list,
     "Exit codes: 0 nothing found, 1 something found, 2 an error in the "
     "arguments, or no broker.",
@@ -82,15 +83,16 @@ static const struct flags flags = {
 
 static const char *take(void *ctx, const char *name, const char *argument)
 {
-    (void)ctx, (void)name, (void)argument;
-    return NULL;
+    const char *expected = NULL;
+
+    return place_flag(ctx, name, argument, &expected) < 0 ? expected : NULL;
 }
 
 int worker_check_command(int argc, char **argv, const struct worker_args *args)
 {
     struct queue_place place = args->place;
     struct findings f = { .all = true };
-    int rc = flags_parse(&flags, argc, argv, take, NULL, NULL);
+    int rc = flags_parse(&flags, argc, argv, take, &place, NULL);
 
     if (rc >= 0)
         return rc;
@@ -103,6 +105,6 @@ int worker_check_command(int argc, char **argv, const struct worker_args *args)
         complain("worker", "%s", b->error);
     broker_close(b);
     if (rc == 0 && f.n == 0)
-        printf("%s: no objections\n", args->place.queue);
+        printf("%s: no objections\n", place.queue);
     return rc != 0 ? EXIT_USAGE : f.n ? EXIT_FINDINGS : EXIT_OK;
 }

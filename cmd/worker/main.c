@@ -172,15 +172,25 @@ static int check_it(int argc, char **argv, struct worker_args *a)
 /* One of them, if that is what the operand is: an exit code, else -1. */
 static int subcommand(int argc, char **argv, struct worker_args *a)
 {
-    if (strcmp(argv[0], "ls") == 0)
+    static char names[][16] = { "worker ls", "worker show", "worker redrive",
+                                "worker check" };
+    size_t i = 0;
+
+    while (i < 4 && strcmp(argv[0], names[i] + sizeof "worker") != 0)
+        i++;
+    if (i == 4)
+        return -1;
+    argv[0] = names[i]; /* what errors in its arguments begin with */
+    switch (i) {
+    case 0:
         return worker_ls(argc, argv, &a->place);
-    if (strcmp(argv[0], "show") == 0)
+    case 1:
         return worker_show(argc, argv, &a->place);
-    if (strcmp(argv[0], "redrive") == 0)
+    case 2:
         return worker_redrive(argc, argv, &a->place);
-    if (strcmp(argv[0], "check") == 0)
+    default:
         return check_it(argc, argv, a);
-    return -1;
+    }
 }
 
 static int work(int argc, char **argv, int first, struct worker_args *a)

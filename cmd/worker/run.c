@@ -14,6 +14,7 @@
 #include "cmd/worker/log.h"
 #include "cmd/worker/worker.h"
 #include "queue/command.h"
+#include "queue/guard.h"
 #include "queue/http.h"
 
 enum { AT_ONCE_HTTP = 16 };
@@ -36,8 +37,13 @@ struct running {
 
 static int refuse_command(const char *name, int err)
 {
+    static const char *const subcommands[] = { "ls", "show", "redrive", "check",
+                                               NULL };
+
     complain("worker", "cannot run `%s`: %s; no message was taken", name,
              err == ENOENT ? "not found" : strerror(err));
+    if (err == ENOENT)
+        suggest(name, subcommands);
     return EXIT_USAGE;
 }
 
@@ -68,7 +74,10 @@ static int prepare_handler(struct running *r)
         r->command.stop_on = a->stop_on;
         r->command.retry_on = a->retry_on;
         r->command.kill_after_ns = a->kill_after_ns;
-        return err ? refuse_command(a->command[0], err) : -1;
+        if (err)
+            return refuse_command(a->command[0], err);
+        queue_guard_start();
+        return -1;
     }
     if (!is_url(a->to))
         return complain("worker", "--to %s: expected a URL that begins with "
@@ -232,6 +241,7 @@ int worker_run(struct worker_args *args)
     broker_close(r.broker);
     if (args->to)
         queue_http_done(&r.http);
+    queue_guard_stop();
     close(r.signals);
     return rc;
 }

@@ -277,6 +277,7 @@ static void fill(struct sim_queue *q, struct sim_world *w, uint32_t number)
         (!has_due(&q->fresh, w->now_ns) && !has_due(&q->retries, w->now_ns)))
         return;
     uint32_t share = queue_pace_retries(&worker->pace, most);
+    queue_pace_took(&worker->pace, most);
     enum queue_pace_state state = worker->pace.state;
     for (; most > 0 && worker->pace.state == state &&
            take(q, &share, w->now_ns, &slot);

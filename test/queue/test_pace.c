@@ -140,9 +140,13 @@ static void retries_get_half_and_the_odd_place_in_turn(void **state)
 
     (void)state;
     queue_pace_init(&p, 16);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(queue_pace_retries(&p, rows[i].most),
                          rows[i].retries);
+        assert_int_equal(queue_pace_retries(&p, rows[i].most), /* no turn yet */
+                         rows[i].retries);
+        queue_pace_took(&p, rows[i].most);
+    }
 }
 
 int main(void)

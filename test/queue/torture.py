@@ -38,6 +38,7 @@ LIMIT = (60 if BROKER == "sqlite" else 200) + MESSAGES / 50  # seconds
 
 lock = threading.Lock()
 effects = collections.Counter()
+known = set()  # keys that had their effect
 asked = collections.Counter()
 
 
@@ -50,7 +51,7 @@ class Origin(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
+        body = self.rfile.read(int(self.headers["Content-Length"]))
         key = self.headers["Idempotency-Key"]
         time.sleep(SLOW)
         with lock:
@@ -62,7 +63,8 @@ class Origin(http.server.BaseHTTPRequestHandler):
                 status = 500
             else:
                 status = 200
-                effects[key] += key not in effects  # it knows the key
+                effects[body] += key not in known  # had a message two keys: two
+                known.add(key)
         self.send_response(status)
         self.send_header("Content-Length", "0")
         self.end_headers()

@@ -245,3 +245,28 @@ void retries_take_their_share_and_no_more(struct rig *r)
     for (int i = 0; i < 4; i++)
         rig_settle(b, m[i], BROKER_DONE, .ran = true);
 }
+
+/* Also where one of them has failed before, whatever the share of those is. */
+void priority_is_above_retries(struct rig *r)
+{
+    static const size_t shares[] = { 0, 1 };
+    struct broker *b = rig_open(r);
+    struct queue_message *m[4];
+
+    if (!b->traits.has_priorities)
+        return;
+    for (size_t i = 0; i < 2; i++) {
+        struct broker_take want = { .most = 1, .retries = shares[i] };
+        rig_put(b, NULL, .priority = i ? 0 : 5);
+        expect(rig_take(b, m, 1) == 1, "one to fail");
+        rig_settle(b, m[0], BROKER_AGAIN, .counts = true, .ran = true);
+        rig_put(b, NULL, .priority = i ? 5 : 0);
+        rig_sleep(20 * RIG_MS); /* both are due */
+        expect(b->kind->take(b, &want, m) == 0 && want.n == 1, "one");
+        expect(m[0]->priority == 5, "the share is %zu: priority %d", shares[i],
+               m[0]->priority);
+        rig_settle(b, m[0], BROKER_DONE, .ran = true);
+        expect(rig_take(b, m, 1) == 1, "the other one");
+        rig_settle(b, m[0], BROKER_DONE, .ran = true);
+    }
+}
