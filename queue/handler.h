@@ -40,6 +40,7 @@ struct queue_job {
     uint32_t engine_attempt; /* its number in the call */
     bool running;       /* begun: begin_ns and `attempt` are set */
     int64_t begin_ns, end_ns;
+    int64_t run_ns;     /* how long run() took, without waiting for a thread */
     atomic_int stop;
     void *slot;         /* of the thread that runs it; NULL: not yet */
 
