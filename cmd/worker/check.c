@@ -5,6 +5,7 @@
 #include "cmd/common/flags.h"
 #include "cmd/common/output.h"
 #include "cmd/worker/worker.h"
+#include "queue/plan.h"
 
 struct findings {
     bool all;
@@ -27,27 +28,10 @@ static void found(void *arg, enum broker_severity severity, const char *text,
         fprintf(f->all ? stdout : stderr, "  %s\n", change);
 }
 
-static int64_t longest_wait(const bide_policy_conf *policy)
-{
-    int64_t lo, hi, most = 0;
-
-    for (uint32_t n = 0; n + 1 < policy->attempts && n < 64; n++) {
-        bide_backoff_range(&policy->backoff, n, most, &lo, &hi);
-        most = hi > most ? hi : most;
-    }
-    return most;
-}
-
 static int run_check(struct broker *b, const bide_policy_conf *policy,
                      uint32_t at_once, struct findings *f)
 {
-    struct broker_plan plan = {
-        .attempts = policy->attempts,
-        .attempt_timeout_ns = policy->attempt_timeout_ns,
-        .longest_wait_ns = longest_wait(policy),
-        .lease_ns = 30 * BIDE_SECOND,
-        .at_once = at_once,
-    };
+    struct broker_plan plan = queue_plan(policy, at_once, 30 * BIDE_SECOND);
 
     return b->kind->check ? b->kind->check(b, &plan, found, f) : 0;
 }
