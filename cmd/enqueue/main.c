@@ -269,6 +269,7 @@ int main(int argc, char **argv)
     rc = flags_parse(&flags, argc, argv, take, &args, &first);
     if (rc < 0)
         rc = enqueue(&args, argc - first, argv + first);
+    place_done(&args.place);
     for (size_t i = 0; i < args.put.n_attributes; i++)
         free((void *)(uintptr_t)args.attributes[i].name);
     if (fflush(stdout) != 0 || ferror(stdout))

@@ -28,20 +28,21 @@ static void found(void *arg, enum broker_severity severity, const char *text,
         fprintf(f->all ? stdout : stderr, "  %s\n", change);
 }
 
-static int run_check(struct broker *b, const bide_policy_conf *policy,
+static int run_check(struct broker *b, const struct worker_args *args,
                      uint32_t at_once, struct findings *f)
 {
-    struct broker_plan plan = queue_plan(policy, at_once, 30 * BIDE_SECOND);
+    struct broker_plan plan = queue_plan(&args->policy.conf, at_once,
+                                         worker_lease_ns(args));
 
     return b->kind->check ? b->kind->check(b, &plan, found, f) : 0;
 }
 
-bool worker_check(struct broker *b, const bide_policy_conf *policy,
+bool worker_check(struct broker *b, const struct worker_args *args,
                   uint32_t at_once, bool all)
 {
     struct findings f = { .all = all };
 
-    if (run_check(b, policy, at_once, &f) != 0) {
+    if (run_check(b, args, at_once, &f) != 0) {
         complain("worker", "%s", b->error);
         return false;
     }
@@ -81,8 +82,7 @@ int worker_check_command(int argc, char **argv, const struct worker_args *args)
     struct broker *b = place_open(&place, "worker", PLACE_LOOK);
     if (!b)
         return EXIT_USAGE;
-    rc = run_check(b, &args->policy.conf, args->at_once ? args->at_once : 1,
-                   &f);
+    rc = run_check(b, args, args->at_once ? args->at_once : 1, &f);
     if (rc != 0)
         complain("worker", "%s", b->error);
     broker_close(b);

@@ -9,6 +9,7 @@
 
 #include "bide/error.h"
 #include "bide/run.h"
+#include "cmd/common/fleet.h"
 #include "cmd/common/output.h"
 #include "cmd/worker/admin.h"
 #include "cmd/worker/log.h"
@@ -27,6 +28,7 @@ struct running {
     struct queue_http http;
     struct worker_log log;
     struct worker_admin *admin; /* NULL: none */
+    bide_fleet *fleet; /* NULL: none */
     sigset_t before;   /* the command's signal mask */
     int signals;
 };
@@ -74,7 +76,7 @@ static int prepare_handler(struct running *r)
                                   "http:// or https://",
                         a->to);
     if (a->policy.conf.attempt_timeout_ns == BIDE_FOREVER &&
-        !policy_flag_given(&a->policy, "attempt_timeout"))
+        !policy_flag_given(&a->policy, "attempt_timeout") && !a->timeout_stated)
         a->policy.conf.attempt_timeout_ns = HTTP_TIMEOUT;
     int rc = queue_http_init(&r->http, a->to, &a->policy.conf);
     if (rc < 0)
@@ -137,6 +139,7 @@ static int work(struct running *r, uint32_t at_once)
     conf.at_once = at_once;
     conf.ahead = r->broker->traits.prefetch_counts ? 0 : at_once;
     conf.drain_ns = a->drain_ns;
+    conf.beat_ns = worker_lease_ns(a) / 3;
     conf.until_empty = a->until_empty;
     conf.signal_fd = r->signals;
     conf.rng = &rng;
@@ -158,13 +161,28 @@ static int work(struct running *r, uint32_t at_once)
     return rc;
 }
 
+/* The fleet of the file, if it has one: -1, or an exit code. */
+static int join_fleet(struct running *r)
+{
+    const bide_config *config = r->args->place.config;
+    const struct bide__fleet_settings *settings =
+        config ? bide__config_fleet(config) : NULL;
+    char why[BIDE_FLEET_WHY + 16];
+
+    if (!fleet_open(&r->fleet, settings, r->args->quiet ? NULL : "bide worker",
+                    why, sizeof why))
+        return complain("worker", "%s", why);
+    int rc = r->fleet ? bide_fleet_attach(r->fleet, r->dep) : 0;
+    return rc < 0 ? complain("worker", "fleet: %s", bide_strerror(rc)) : -1;
+}
+
 static int run_open(struct running *r)
 {
     struct worker_args *a = r->args;
     uint32_t at_once = places(a);
     struct broker_counts counts;
 
-    if (!worker_check(r->broker, &a->policy.conf, at_once, false))
+    if (!worker_check(r->broker, a, at_once, false))
         return EXIT_USAGE;
     int rc = bide_dep_new(&r->dep, r->broker->queue, &a->policy.conf);
     if (rc < 0)
@@ -175,7 +193,10 @@ static int run_open(struct running *r)
                                   .json = a->json };
     if (r->broker->kind->counts(r->broker, &counts) == 0)
         worker_log_start(&r->log, &counts, at_once);
-    rc = work(r, at_once);
+    rc = join_fleet(r);
+    if (rc < 0)
+        rc = work(r, at_once);
+    bide_fleet_leave(r->fleet);
     bide_dep_free(r->dep);
     return rc;
 }

@@ -13,10 +13,15 @@ struct worker_args {
     const char *to;          /* a URL; NULL: none */
     uint32_t at_once;        /* 0: as it suits the handler */
     struct bide__codes retry_on, stop_on;
-    int64_t drain_ns, kill_after_ns;
+    int64_t drain_ns, kill_after_ns; /* negative: no flag says it */
     const char *admin;       /* an address; NULL: none */
     bool until_empty, quiet, verbose, json;
+    bool timeout_stated;     /* the policy of the file has an attempt_timeout */
 };
+
+/* What no flag says, as the file has it (-c), or as it is by default. -1 to
+ * continue, else an exit code, and it was printed why. */
+int worker_settle(struct worker_args *args);
 
 /* Runs until it is told to stop. An exit code. */
 int worker_run(struct worker_args *args);
@@ -24,8 +29,11 @@ int worker_run(struct worker_args *args);
 /* What every start checks, and `bide worker check` prints: with `all`, also what is
  * fine. Whether nothing would be lost. */
 struct broker;
-bool worker_check(struct broker *b, const bide_policy_conf *policy,
+bool worker_check(struct broker *b, const struct worker_args *args,
                   uint32_t at_once, bool all);
+
+/* How long a worker that has gone silent keeps its messages. */
+int64_t worker_lease_ns(const struct worker_args *args);
 
 /* The subcommand `check`: argv[0] is its name. An exit code. */
 int worker_check_command(int argc, char **argv, const struct worker_args *args);

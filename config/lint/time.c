@@ -1,7 +1,11 @@
 /* time.c: whether the durations of a policy are consistent. */
+#include <string.h>
+
 #include "config/field/value.h"
 #include "config/lint/lint.h"
 #include "config/lint/policy_lints.h"
+#include "config/proxy/conf.h"
+#include "config/worker/conf.h"
 
 #define SHOWN 40
 
@@ -255,6 +259,19 @@ static void hint_over_deadline(const struct bide__linting *l)
                deadline);
 }
 
+/* Whether it is a worker's alone: nobody waits for a message. */
+static bool nobody_waits(const struct bide__linting *l)
+{
+    const struct bide__proxy_conf *proxy = l->config->proxy_conf;
+    const struct bide__worker_settings *worker = l->config->worker;
+
+    for (size_t i = 0; proxy && i < proxy->n_routes; i++)
+        if (proxy->routes[i].policy == &l->entry->conf)
+            return false;
+    return worker && worker->policy &&
+           strcmp(worker->policy, l->entry->name) == 0;
+}
+
 static void no_deadline(const struct bide__linting *l)
 {
     const bide_policy_conf *c = &l->entry->conf;
@@ -264,7 +281,8 @@ static void no_deadline(const struct bide__linting *l)
     int64_t total = bide__longest_call(c, c->attempts);
     char all[SHOWN];
 
-    if (!node || c->deadline_ns != BIDE_FOREVER || total <= 5 * BIDE_MINUTE)
+    if (!node || c->deadline_ns != BIDE_FOREVER || total <= 5 * BIDE_MINUTE ||
+        nobody_waits(l))
         return;
     bide__warn(l, node, "L014",
                "add `deadline: 30s`, or as long as callers really wait",
