@@ -4,6 +4,7 @@
 #include "bide/policy.h"
 #include "cmd/common/flags.h"
 #include "cmd/common/output.h"
+#include "cmd/worker/settings.h"
 #include "cmd/worker/worker.h"
 #include "queue/plan.h"
 

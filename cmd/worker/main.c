@@ -12,6 +12,7 @@
 #include "cmd/common/output.h"
 #include "cmd/worker/look.h"
 #include "cmd/worker/redrive.h"
+#include "cmd/worker/settings.h"
 #include "cmd/worker/worker.h"
 
 static const struct flag flag_list[] = {

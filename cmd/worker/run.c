@@ -13,6 +13,7 @@
 #include "cmd/common/output.h"
 #include "cmd/worker/admin.h"
 #include "cmd/worker/log.h"
+#include "cmd/worker/settings.h"
 #include "cmd/worker/worker.h"
 #include "queue/command.h"
 #include "queue/http.h"

@@ -1,9 +1,10 @@
 /* bide worker -c FILE: what the flags leave open, as the file says it. */
+#include "cmd/worker/settings.h"
+
 #include <string.h>
 
 #include "bide/policy.h"
 #include "cmd/common/output.h"
-#include "cmd/worker/worker.h"
 #include "config/field/option_value.h"
 #include "config/policy/policy_file.h"
 #include "config/proxy/conf.h"

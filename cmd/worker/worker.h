@@ -19,10 +19,6 @@ struct worker_args {
     bool timeout_stated;     /* the policy of the file has an attempt_timeout */
 };
 
-/* What no flag says, as the file has it (-c), or as it is by default. -1 to
- * continue, else an exit code, and it was printed why. */
-int worker_settle(struct worker_args *args);
-
 /* Runs until it is told to stop. An exit code. */
 int worker_run(struct worker_args *args);
 
@@ -31,9 +27,6 @@ int worker_run(struct worker_args *args);
 struct broker;
 bool worker_check(struct broker *b, const struct worker_args *args,
                   uint32_t at_once, bool all);
-
-/* How long a worker that has gone silent keeps its messages. */
-int64_t worker_lease_ns(const struct worker_args *args);
 
 /* The subcommand `check`: argv[0] is its name. An exit code. */
 int worker_check_command(int argc, char **argv, const struct worker_args *args);

@@ -3,7 +3,7 @@
  *     if (!queue)
  *         return queue_fail(why, BIDE_EINVAL, "the queue is NULL");
  *     pthread_mutex_lock(&queue->lock);
- *     int status = queue->broker->kind->put(queue->broker, puts, n);
+ *     int status = queue->broker->kind->put(queue->broker, items, n);
  *     int rc = queue_status(why, status, queue->broker->error);
  *     pthread_mutex_unlock(&queue->lock);
  */
