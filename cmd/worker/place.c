@@ -157,14 +157,11 @@ static struct broker *open_new(struct queue_place *p, const char *command,
     return b;
 }
 
-struct broker *place_open(struct queue_place *p, const char *command,
-                          enum place_use use)
+static struct broker *open_settled(struct queue_place *p, const char *command,
+                                   enum place_use use)
 {
     char error[BROKER_ERROR];
     int status;
-
-    if (place_settle(p, command) >= 0)
-        return NULL;
     struct broker *b =
         open_with(p, false, use == PLACE_CONSUME, &status, error);
 
@@ -175,4 +172,17 @@ struct broker *place_open(struct queue_place *p, const char *command,
     if (use == PLACE_CONSUME && !p->create && strstr(error, "did you mean"))
         return refuse(command, error);
     return open_new(p, command, use);
+}
+
+struct broker *place_open(struct queue_place *p, const char *command,
+                          enum place_use use)
+{
+    bool was_read = p->config != NULL;
+    struct broker *b = place_settle(p, command) < 0
+                           ? open_settled(p, command, use)
+                           : NULL;
+
+    if (!b && !was_read)
+        place_done(p);
+    return b;
 }

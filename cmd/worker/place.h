@@ -50,7 +50,8 @@ int place_flag(struct queue_place *p, const char *name, const char *argument,
 
 /* Reads the file, if one is named: what it says about the queue counts where no
  * flag does. -1 to continue, else an exit code, and it was printed why. Twice
- * does no harm; place_open() does it, too. place_done() frees it. */
+ * does no harm; place_open() does it, too, and frees it again if that fails.
+ * place_done() frees it. */
 int place_settle(struct queue_place *p, const char *command);
 void place_done(struct queue_place *p);
 
