@@ -35,13 +35,13 @@ _bide_flags() {
         echo "--config --check --help"
         ;;
     worker)
-        echo "--queue --broker --create --to --at-once --until-empty --retry-on
-            --stop-on --drain --kill-after --admin --fleet --quiet --verbose
+        echo "--config --queue --broker --create --to --at-once --until-empty
+            --retry-on --stop-on --drain --kill-after --admin --quiet --verbose
             --json $_bide_policy_flags --help"
         ;;
     enqueue)
-        echo "--queue --broker --lines --id --key --delay --priority --attribute
-            --quiet --help"
+        echo "--config --queue --broker --lines --id --key --delay --priority
+            --attribute --quiet --help"
         ;;
     check)
         echo "--json --sarif --quiet --no-lint --capacity --load --p99 --clients
@@ -164,6 +164,12 @@ _bide_values() {
         echo "unlimited"
         ;;
     proxy--config | proxy-c)
+        echo FILE
+        ;;
+    worker--config | worker-c)
+        echo FILE
+        ;;
+    enqueue--config | enqueue-c)
         echo FILE
         ;;
     explain--method | explain-X)

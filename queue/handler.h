@@ -43,6 +43,7 @@ struct queue_job {
     char traceparent[56];     /* ... writes it here, for the handler; "" */
     bool running;       /* begun: begin_ns and `attempt` are set */
     int64_t begin_ns, end_ns;
+    int64_t run_ns;     /* how long run() took, without waiting for a thread */
     atomic_int stop;
     void *slot;         /* of the thread that runs it; NULL: not yet */
 

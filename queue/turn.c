@@ -34,13 +34,15 @@ static int beat(struct queue_worker *w, struct turn *t)
 static size_t wanted(struct queue_worker *w, int64_t now)
 {
     uint32_t room = worker_room(w, now);
-    size_t idle = w->conf.at_once + w->conf.ahead - w->n_running - w->n_taken;
+    size_t places = w->conf.at_once + worker_ahead(w);
+    size_t held = w->n_running + w->n_taken;
+    size_t idle = places > held ? places - held : 0;
     bool busy = w->n_running + w->n_taken > 0;
 
     if (w->stops || ((w->alone || w->suspects) && busy))
         return 0;
     if (w->pace.state == QUEUE_FLOWING && !w->conf.deep)
-        room += w->conf.ahead;
+        room += worker_ahead(w);
     room = room > w->n_taken ? room - w->n_taken : 0;
     return room < idle ? room : idle;
 }

@@ -130,7 +130,7 @@ static bool hungry(struct queue_worker *w, int64_t now)
     if (w->stops || w->away || ((w->alone || w->suspects) && busy > 0))
         return false;
     return w->pace.state == QUEUE_FLOWING
-               ? busy < w->conf.at_once + w->conf.ahead
+               ? busy < w->conf.at_once + worker_ahead(w)
                : worker_room(w, now) > w->n_taken;
 }
 
@@ -220,6 +220,7 @@ uint64_t queue_worker_run(struct queue_worker *w)
     w->beat_ns = now + w->conf.beat_ns;
     while (!is_over(w) && !give_up(w)) {
         worker_collect(w, now);
+        worker_give_back_stale(w, now);
         if (turn_due(w, now))
             worker_turn(w, now);
         worker_start(w, now);

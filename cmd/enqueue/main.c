@@ -58,18 +58,18 @@ struct total {
 
 static const char *take_attribute(struct args *a, const char *text)
 {
-    static const char name_bytes[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-    size_t n = strspn(text, name_bytes);
-
-    if (n == 0 || text[n] != '=' || strlen(text) > QUEUE_ATTRIBUTE_MAX ||
-        a->put.n_attributes == QUEUE_ATTRIBUTES_MAX)
-        return "NAME=VALUE; a name has letters, digits, `-`, `_` and `.`; at "
-               "most 32, of 4096 bytes each";
+    size_t n = strcspn(text, "=");
     char *copy = strdup(text);
+
     if (!copy)
         return "more memory";
     copy[n] = 0;
+    if (!text[n] || !queue_attribute_ok(copy, copy + n + 1) ||
+        a->put.n_attributes == QUEUE_ATTRIBUTES_MAX) {
+        free(copy);
+        return "NAME=VALUE; a name has letters, digits, `-`, `_` and `.`; at "
+               "most 32, of 4096 bytes each";
+    }
     a->attributes[a->put.n_attributes++] =
         (struct queue_attribute){ copy, copy + n + 1 };
     return NULL;
@@ -271,6 +271,7 @@ int main(int argc, char **argv)
     rc = flags_parse(&flags, argc, argv, take, &args, &first);
     if (rc < 0)
         rc = enqueue(&args, argc - first, argv + first);
+    place_done(&args.place);
     for (size_t i = 0; i < args.put.n_attributes; i++)
         free((void *)(uintptr_t)args.attributes[i].name);
     if (fflush(stdout) != 0 || ferror(stdout))

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/common/codes.h"
 #include "cmd/common/flags.h"
 #include "cmd/common/policy_choice.h"
 #include "cmd/run/judge.h"
@@ -18,7 +17,7 @@ static bool set_codes(const struct bide__field *f, void *to, const char *text,
                       size_t size)
 {
     (void)size;
-    return codes_read((void *)((char *)to + f->offset), text, 1);
+    return bide__codes_read((void *)((char *)to + f->offset), text, 1);
 }
 
 /* "success", "failure" or codes. */
@@ -35,7 +34,7 @@ static bool set_until(const struct bide__field *f, void *to, const char *text,
         a->until = UNTIL_FAILURE;
     else
         a->until = UNTIL_CODES;
-    return a->until != UNTIL_CODES || codes_read(&a->until_codes, text, 0);
+    return a->until != UNTIL_CODES || bide__codes_read(&a->until_codes, text, 0);
 }
 
 static bool set_signal(const struct bide__field *f, void *to, const char *text,
@@ -45,7 +44,7 @@ static bool set_signal(const struct bide__field *f, void *to, const char *text,
 
     (void)f;
     (void)size;
-    a->end_signal = signal_number(text);
+    a->end_signal = bide__signal_number(text);
     return a->end_signal > 0;
 }
 

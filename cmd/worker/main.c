@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "bide/config.h"
-#include "cmd/common/codes.h"
 #include "cmd/common/files.h"
 #include "cmd/common/flags.h"
 #include "cmd/common/output.h"
 #include "cmd/worker/look.h"
 #include "cmd/worker/redrive.h"
+#include "cmd/worker/settings.h"
 #include "cmd/worker/worker.h"
 
 static const struct flag flag_list[] = {
@@ -73,6 +73,7 @@ static const struct flags flags = {
     "Examples:\n"
     "  bide worker -v -- ./handle\n"
     "  bide worker --queue mail --to http://127.0.0.1:8080/mail\n"
+    "  bide worker -c worker.yaml\n"
     "  bide worker --until-empty -- sh -c 'cat >> all.txt'",
 };
 
@@ -105,7 +106,7 @@ static const char *take_ratio(double *to, const char *text)
 
 static const char *take_codes(struct bide__codes *to, const char *text)
 {
-    return codes_read(to, text, 1)
+    return bide__codes_read(to, text, 1)
                ? NULL
                : "exit codes from 1 to 255, such as 1,75,100-110";
 }
@@ -164,7 +165,7 @@ static const char *take(void *ctx, const char *name, const char *argument)
 
 static int check_it(int argc, char **argv, struct worker_args *a)
 {
-    int rc = policy_settle(&a->policy);
+    int rc = worker_settle(a);
 
     return rc < 0 ? worker_check_command(argc, argv, a) : rc;
 }
@@ -204,12 +205,12 @@ static int work(int argc, char **argv, int first, struct worker_args *a)
         a->command = argv + first;
     if (a->command && a->to)
         return complain("worker", "expected a command or --to URL, not both");
-    if (!a->command && !a->to) {
+    rc = worker_settle(a);
+    if (rc < 0 && !a->command && !a->to) {
         complain("worker", "expected a handler: a command, or --to URL");
         fprintf(stderr, "  see `bide worker --help`\n");
         return EXIT_USAGE;
     }
-    rc = policy_settle(&a->policy);
     return rc < 0 ? worker_run(a) : rc;
 }
 
@@ -217,8 +218,8 @@ int main(int argc, char **argv)
 {
     struct worker_args args = { .place = QUEUE_PLACE_INIT,
                                 .policy = POLICY_CHOICE_INIT,
-                                .drain_ns = 25 * BIDE_SECOND,
-                                .kill_after_ns = 5 * BIDE_SECOND };
+                                .drain_ns = -1,
+                                .kill_after_ns = -1 };
     int first, rc;
 
     hold_standard_files();
@@ -229,6 +230,7 @@ int main(int argc, char **argv)
     if (rc < 0)
         rc = work(argc, argv, first, &args);
     policy_done(&args.policy);
+    place_done(&args.place);
     if (fflush(stdout) != 0 || ferror(stdout))
         return complain("worker", "cannot write the output: %s",
                         strerror(errno));

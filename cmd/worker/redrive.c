@@ -288,5 +288,6 @@ int worker_redrive(int argc, char **argv, const struct queue_place *place)
         rc = redrive(b, &a, &ids);
     redrive_ids_done(&ids);
     broker_close(b);
+    place_done(&a.place);
     return rc;
 }

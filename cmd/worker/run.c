@@ -9,9 +9,11 @@
 
 #include "bide/error.h"
 #include "bide/run.h"
+#include "cmd/common/fleet.h"
 #include "cmd/common/output.h"
 #include "cmd/worker/admin.h"
 #include "cmd/worker/log.h"
+#include "cmd/worker/settings.h"
 #include "cmd/worker/worker.h"
 #include "queue/command.h"
 #include "queue/guard.h"
@@ -28,7 +30,7 @@ struct running {
     struct queue_http http;
     struct worker_log log;
     struct worker_admin *admin; /* NULL: none */
-    bide_fleet *fleet; /* that it is in, or NULL */
+    bide_fleet *fleet; /* NULL: none */
     sigset_t before;   /* the command's signal mask */
     int signals;
 };
@@ -84,7 +86,7 @@ static int prepare_handler(struct running *r)
                                   "http:// or https://",
                         a->to);
     if (a->policy.conf.attempt_timeout_ns == BIDE_FOREVER &&
-        !policy_flag_given(&a->policy, "attempt_timeout"))
+        !policy_flag_given(&a->policy, "attempt_timeout") && !a->timeout_stated)
         a->policy.conf.attempt_timeout_ns = HTTP_TIMEOUT;
     int rc = queue_http_init(&r->http, a->to, &a->policy.conf);
     if (rc < 0)
@@ -145,26 +147,6 @@ static int open_admin(struct running *r, const struct queue_stats *stats)
     return -1;
 }
 
-/* The fleet of --fleet, or of `fleet:` in the policy file: -1 to go on, else an exit
- * code. Workers on a queue of one name share. */
-static int join_fleet(struct running *r)
-{
-    const struct worker_args *a = r->args;
-    const struct bide__fleet_settings *settings =
-        a->fleet.settings.store ? &a->fleet.settings
-        : a->policy.config      ? bide__config_fleet(a->policy.config)
-                                : NULL;
-    char err[BIDE_FLEET_WHY];
-
-    if (!fleet_open(&r->fleet, settings,
-                    a->quiet || a->json ? NULL : "bide worker", err,
-                    sizeof err))
-        return complain("worker", "%s", err);
-    if (r->fleet && bide_fleet_attach(r->fleet, r->dep) < 0)
-        return complain("worker", "out of memory");
-    return -1;
-}
-
 static int work(struct running *r, uint32_t at_once)
 {
     struct worker_args *a = r->args;
@@ -178,6 +160,7 @@ static int work(struct running *r, uint32_t at_once)
     conf.at_once = at_once;
     conf.ahead = r->broker->traits.prefetch_counts ? 0 : at_once;
     conf.drain_ns = a->drain_ns;
+    conf.beat_ns = worker_lease_ns(a) / 3;
     conf.until_empty = a->until_empty;
     conf.signal_fd = r->signals;
     conf.rng = &rng;
@@ -202,13 +185,40 @@ static int work(struct running *r, uint32_t at_once)
     return rc;
 }
 
+/* That of --fleet; or `fleet:` of the configuration, or of the policy's file. NULL:
+ * none. */
+static const struct bide__fleet_settings *fleet_settings(
+    const struct worker_args *a)
+{
+    const bide_config *config =
+        a->place.config ? a->place.config : a->policy.config;
+
+    if (a->fleet.settings.store)
+        return &a->fleet.settings;
+    return config ? bide__config_fleet(config) : NULL;
+}
+
+/* -1 to go on, else an exit code. Workers on a queue of one name share. */
+static int join_fleet(struct running *r)
+{
+    const struct worker_args *a = r->args;
+    char why[BIDE_FLEET_WHY + 16];
+
+    if (!fleet_open(&r->fleet, fleet_settings(a),
+                    a->quiet || a->json ? NULL : "bide worker", why,
+                    sizeof why))
+        return complain("worker", "%s", why);
+    int rc = r->fleet ? bide_fleet_attach(r->fleet, r->dep) : 0;
+    return rc < 0 ? complain("worker", "fleet: %s", bide_strerror(rc)) : -1;
+}
+
 static int run_open(struct running *r)
 {
     struct worker_args *a = r->args;
     uint32_t at_once = places(a);
     struct broker_counts counts;
 
-    if (!worker_check(r->broker, &a->policy.conf, at_once, false))
+    if (!worker_check(r->broker, a, at_once, false))
         return EXIT_USAGE;
     int rc = bide_dep_new(&r->dep, r->broker->queue, &a->policy.conf);
     if (rc < 0)

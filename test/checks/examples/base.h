@@ -47,3 +47,6 @@ size_t len;
 /* base/module.h */
 void die(const char *text);
 struct net_tls_module;
+
+/* base/codes.h */
+int status;

@@ -46,3 +46,26 @@ struct broker *broker;
 bide_dep *dep;
 #include "queue/command.h"
 struct queue_command command;
+
+/* queue/api/api.h */
+bide_queue *queue;
+char *why;
+struct broker_put *items;
+size_t n;
+
+/* queue/api/deliver.h */
+struct queue_job *job;
+bide_queue_fn fn;
+void *ctx;
+
+/* queue/ahead.h */
+int64_t took_ns;
+
+/* queue/plan.h */
+void die(const char *why);
+bide_policy_conf policy;
+uint32_t at_once;
+int64_t lease_ns;
+struct broker *broker;
+broker_finding *found;
+void *arg;
