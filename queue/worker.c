@@ -48,6 +48,9 @@ void queue_worker_free(struct queue_worker *w)
     queue_pool_free(w->pool);
     if (w->stop_fd >= 0)
         close(w->stop_fd);
+    /* what could not be settled, because the broker was away */
+    for (size_t i = 0; w->jobs && i < w->conf.at_once + w->conf.ahead; i++)
+        queue_message_free(w->jobs[i].message);
     free(w->jobs);
     free(w->ends);
     free(w->settling);

@@ -8,6 +8,9 @@ size_t n_running;
 /* queue/broker.h */
 void die(const char *why);
 
+/* queue/guard.h */
+extern pid_t pid;
+
 /* queue/hands.h */
 extern struct queue_message *m;
 
