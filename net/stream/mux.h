@@ -8,8 +8,9 @@
  *     mux_close(m);                    // its streams are lost
  *
  * Streams are told after the bytes that were read have been dealt with, one by
- * one, and what they say is sent in one go when the event has been handled: a
- * packet with thirty requests is answered by one with thirty responses.
+ * one, and what they say is sent in one go when all events that came together
+ * have been handled: thirty responses that thirty endpoints gave at once are one
+ * packet.
  *
  * It is freed when it is closed and the last of its streams is, too.
  * Threads: owned. */
