@@ -72,6 +72,8 @@ struct bide__event {
     uint8_t from, to; /* BREAKER: bide_breaker_state */
     bool hinted;
     bool not_processed;
+    bool http2;        /* CALL: the client spoke it; ATTEMPT: the endpoint */
+    bool rpc;          /* a gRPC call: the operation's path is its method */
     uint8_t grpc;      /* a bide_grpc + 1; 0: there was none */
     uint16_t status;   /* of HTTP; 0: there was none */
     uint32_t attempt;  /* ATTEMPT: its number; CALL: how many there were */

@@ -477,6 +477,7 @@ static void make_deps(void)
                                                   5,
                                                   0,
                                                   0,
+                                                  0,
                                                   0 };
         }
     }

@@ -2,11 +2,15 @@
 """e2e_grpc_ends.py BIDE: how calls over HTTP/2 end: streams that are reset with and without
 an answer, hedges and what becomes of the loser, clients that cancel, connections that are
 renewed; and gRPC-Web, which is not gRPC."""
+import json
 import time
+import urllib.request
 
+import h2raw
 import http2_peer as http2
 import parts
-from parts import fields, proxied, run, tap, until
+from collector import Collector
+from parts import admin, fields, proxied, run, tap, until
 from sidecar import FAST
 
 GRPC = [("content-type", "application/grpc"), ("te", "trailers")]
@@ -175,4 +179,80 @@ def web():
         c.close()
 
 
-run(no_error, hedges, cancels, renewed, web)
+# ===== what watchers see =====
+
+def watched():
+    """Protocol, streams and status: in metrics, spans, the log, and the dashboard's
+    state."""
+    def handler(c, s):
+        c.until(lambda: s.ended)
+        if o.seen.qsize() == 1:
+            c.head(s, HEAD)
+            c.head(s, [("grpc-status", "14")], True)
+            return
+        if s.fields.get("x-wait"):
+            c.until(lambda: s.reset is not None or c.closed)
+            return
+        answer(c, s)
+    o = http2.Origin(handler)
+    spans = Collector()
+    more = ("  admin: 127.0.0.1:0\n"
+            f"  telemetry: {{ otlp: \"http://127.0.0.1:{spans.server_port}\", "
+            "sample: 100%, log: stderr }")
+    with proxied(o, policy=LISTED, more=more, log=True) as p:
+        c = http2.Client(p.port)
+        s = c.answer(call(c))
+        tap.case("a call is retried", s.trailers.get("grpc-status") == "0", repr(s))
+        tap.case("spans follow the conventions for gRPC", spans.has(
+            b"rpc.system", b"rpc.service", b"shop.Cart", b"rpc.method", b"Add",
+            b"rpc.grpc.status_code", b"UNAVAILABLE", b"network.protocol.version"))
+        waits = c.ask("POST", "/shop.Cart/Add", [*GRPC, ("x-wait", "1")], MESSAGE)
+        until(lambda: o.seen.qsize() == 3)
+        raw = h2raw.Raw(p.port)
+        raw.send(h2raw.frame(4, 0, 0, b"\0\2\0\0\0\2"))
+        raw.until(lambda f: f[0] == "GOAWAY")
+        raw.close()
+        flood = h2raw.Raw(p.port)
+        flood.send(h2raw.frame(2, 1, 0, bytes(5)) * 1500)
+        flood.until(lambda f: f[0] == "GOAWAY")
+        flood.close()
+
+        def asked(path):
+            with urllib.request.urlopen(admin(p) + path) as r:
+                return r.read().decode()
+
+        def shown():
+            return asked("metrics")
+        for line in ('bide_endpoint_http2_connections{upstream="up",'
+                     f'endpoint="127.0.0.1:{o.port}"}} 1',
+                     "bide_proxy_http2_streams_total 2",
+                     "bide_proxy_grpc_ok_total 1",
+                     'bide_proxy_http2_closed_total{why="setting"} 1',
+                     'bide_proxy_http2_closed_total{why="control"} 1',
+                     'bide_proxy_http2_closed_total{why="resets"} 0'):
+            tap.case(f"metrics have {line}", until(lambda line=line: line in shown(), 5),
+                     [x for x in shown().splitlines() if "http2" in x])
+        state = json.loads(asked("api/state"))
+        whole = json.loads(asked("api/state?dep=" + state["deps"][0]["name"]))
+        end = [e for d in whole["deps"] for e in d.get("endpoints", ())]
+        tap.case("the dashboard has the endpoint's protocol, and its streams",
+                 end and (end[0]["http2"], end[0]["in_flight"]) == (1, 1), end)
+        failed = [d for d in state["decisions"] if d["attempt"] == 1]
+        tap.case("... and how the attempt ended", failed and
+                 (failed[0].get("protocol"), failed[0].get("grpc_status")) ==
+                 ("HTTP/2", "UNAVAILABLE"), failed)
+        tap.case("so has the log of decisions", until(lambda: any(
+            '"protocol":"HTTP/2"' in x and '"grpc_status":"UNAVAILABLE"' in x
+            for x in p.said)), p.said)
+        c.rst(waits)
+        c.close()
+
+        def logged():
+            with open(p.log, encoding="utf-8") as f:
+                return [json.loads(x) for x in f]
+        tap.case("... and the access log", until(lambda: any(
+            (x.get("protocol"), x.get("grpc_status"), x["attempts"]) ==
+            ("HTTP/2", "OK", 2) for x in logged())), logged())
+
+
+run(no_error, hedges, cancels, renewed, web, watched)
