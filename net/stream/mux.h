@@ -80,6 +80,7 @@ struct mux {
     struct net_grave grave;
     uint32_t n_streams;  /* of ours, released or not */
     uint32_t n_unopened; /* ... that have not sent their head yet */
+    uint32_t n_out;      /* buffers that they hold to be sent */
     bool busy;           /* what it is told now is dealt with when it is not */
     bool eased;          /* to be told */
     bool broken;         /* reading or writing failed */
