@@ -5,6 +5,9 @@
 #                 and UBSan: test/soak/chaos.py
 #   million       SOAK_COUNT (1000000) requests, 10 % faults, 10 % of the clients
 #                 hostile: test/soak/million.py
+#   calls         SOAK_COUNT gRPC calls over HTTP/2, 10 % faults, endpoints that go away,
+#                 reloads: test/soak/calls.py; and 20 000 of them while a real server
+#                 restarts (test/proxy/e2e_grpc.py)
 #   conservation  SOAK_COUNT requests, each counted at both ends:
 #                 test/proxy/e2e_conservation.py
 #   once          kill -9 under clients that repeat: of claimers for SOAK_SECONDS (60)
@@ -57,6 +60,12 @@ million() {
     test/soak/million.py "$top/release/cmd/bide" "${SOAK_COUNT:-1000000}"
 }
 
+calls() {
+    build release -Doptimization=2 -Ddebug=true
+    test/soak/calls.py "$top/release/cmd/bide" "${SOAK_COUNT:-1000000}" &&
+        BIDE_GRPC_CALLS=20000 test/proxy/e2e_grpc.py "$top/release/cmd/bide"
+}
+
 conservation() {
     build release -Doptimization=2 -Ddebug=true
     test/proxy/e2e_conservation.py "$top/release/cmd/bide" \
@@ -97,9 +106,9 @@ queue() {
 }
 
 rc=0
-for part in ${*:-chaos million conservation once fleet queue}; do
+for part in ${*:-chaos million calls conservation once fleet queue}; do
     case $part in
-    chaos | million | conservation | once | fleet | queue) ;;
+    chaos | million | calls | conservation | once | fleet | queue) ;;
     *) echo "no part '$part'" >&2; exit 2 ;;
     esac
     echo "# $part"

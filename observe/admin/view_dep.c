@@ -233,6 +233,7 @@ static void put_endpoints(struct bide__json *j, const struct bide__observed *w,
         bide__json_count(j, "in_flight", e->in_flight);
         bide__json_count(j, "connections", e->connections);
         bide__json_count(j, "idle", e->idle);
+        bide__json_count(j, "http2", e->http2);
         bide__json_count(j, "requests", e->requests);
         bide__json_count(j, "failures", e->failures);
         bide__json_count(j, "retries", e->retries);

@@ -54,7 +54,8 @@ static bool failed(const struct bide__event *e)
                                        : e->cls != BIDE_SUCCESS;
 }
 
-/* error.type: the fault, else the status, else the class. */
+/* error.type: the fault, else the status, else the class. A gRPC call that failed
+ * has a status of HTTP too, which is 200. */
 static void put_error(struct bide__otlp *w, const struct bide__event *e)
 {
     char status[8];
@@ -64,6 +65,7 @@ static void put_error(struct bide__otlp *w, const struct bide__event *e)
     snprintf(status, sizeof status, "%u", (unsigned)e->status);
     put_text(w, BIDE__KEY("error.type"),
              e->fault != BIDE_FAULT_NONE   ? bide_fault_name(e->fault)
+             : e->grpc > 1                 ? bide_grpc_name(e->grpc - 1)
              : e->status                   ? status
              : e->kind == BIDE__EVENT_CALL ? bide_reason_name(e->reason)
                                            : bide_class_name(e->cls));
@@ -106,13 +108,18 @@ static void put_common(struct bide__otlp *w, const struct bide__event *e)
 }
 
 /* Few names for many paths: a method and a dependency; the attributes say which
- * of several attempts it is. */
+ * of several attempts it is. A gRPC call is named by service and method, as
+ * OpenTelemetry has it. */
 static void put_name(struct bide__otlp *w, const struct bide__event *e)
 {
     char name[BIDE__METHOD + BIDE__DEP_NAME];
     const char *rest;
     size_t len = method_len(e, &rest);
 
+    if (e->rpc && *rest) {
+        bide__otlp_text(w, 5, "name", rest + 1);
+        return;
+    }
     memcpy(name, bide__event_get(e, BIDE__OPERATION), len);
     name[len] = ' ';
     memcpy(name + len + 1, bide__event_get(e, BIDE__DEP),
@@ -130,7 +137,7 @@ static void put_known(struct bide__otlp *w, const struct bide__event *e,
     const char *rest;
     size_t at = w->out->len;
 
-    if (known && !w->json) {
+    if (known && !w->json && !e->rpc) {
         bide__known_key(&key, e, method_len(e, &rest));
         part = bide__known_find(known, &key);
     }
@@ -176,12 +183,35 @@ static void put_call(struct bide__otlp *w, const struct bide__event *e)
                                     ms(e->slept_ns));
 }
 
+/* "/shop.Cart/Add": the conventions for gRPC. */
+static void put_rpc(struct bide__otlp *w, const struct bide__event *e,
+                    const char *path)
+{
+    char service[BIDE__TEXT_ROOM];
+    const char *method = strrchr(path, '/');
+
+    put_text(w, BIDE__KEY("rpc.system"), "grpc");
+    if (method && method > path) {
+        size_t len = (size_t)(method - path) - 1;
+        memcpy(service, path + 1, len);
+        service[len] = '\0';
+        put_text(w, BIDE__KEY("rpc.service"), service);
+        put_text(w, BIDE__KEY("rpc.method"), method + 1);
+    }
+    if (e->grpc)
+        put_int(w, BIDE__KEY("rpc.grpc.status_code"), e->grpc - 1);
+}
+
 static void put_own(struct bide__otlp *w, const struct bide__event *e)
 {
     const char *path;
 
     method_len(e, &path);
     put_text(w, BIDE__KEY("url.path"), path);
+    if (e->http2)
+        put_text(w, BIDE__KEY("network.protocol.version"), "2");
+    if (e->rpc)
+        put_rpc(w, e, path);
     put_error(w, e);
     if (e->kind == BIDE__EVENT_CALL)
         put_call(w, e);

@@ -512,6 +512,7 @@ static void make_deps(void)
                                                   5,
                                                   0,
                                                   0,
+                                                  0,
                                                   0 };
         }
     }

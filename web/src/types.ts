@@ -31,6 +31,7 @@ export interface Endpoint {
   in_flight: number;
   connections: number;
   idle: number;
+  http2: number; // of the connections
   requests: number;
   failures: number;
   retries: number;
@@ -116,6 +117,7 @@ export interface Decision {
   why: string;
   class: string;
   status?: number;
+  protocol?: string; // of the endpoint, if it is not HTTP/1.1
   grpc_status?: string;
   fault?: string;
   hint_ms?: number;
