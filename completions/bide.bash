@@ -7,7 +7,8 @@ _bide_policy_flags='--policy --preset --attempts --attempt-timeout --deadline --
 
 _bide_scenarios='thundering-herd flapping brown-out metastable deep-chain every-layer
     reconnect-storm rate-limited tail-latency double-charge mixed-fleet
-    shard-down black-hole rolling-restart rush-hour'
+    shard-down black-hole rolling-restart rush-hour queue-outage queue-flaky
+    queue-poison'
 
 _bide_flags() {
     case $1 in
@@ -36,8 +37,8 @@ _bide_flags() {
         ;;
     worker)
         echo "--config --queue --broker --create --to --at-once --until-empty
-            --retry-on --stop-on --drain --kill-after --admin --quiet --verbose
-            --json $_bide_policy_flags --help"
+            --retry-on --stop-on --drain --kill-after --admin --fleet --otlp
+            --sample --quiet --verbose --json $_bide_policy_flags --help"
         ;;
     enqueue)
         echo "--config --queue --broker --lines --id --key --delay --priority
@@ -209,7 +210,8 @@ _bide_values() {
     sim--print)
         echo "thundering-herd flapping brown-out metastable deep-chain every-layer
             reconnect-storm rate-limited tail-latency double-charge mixed-fleet
-            shard-down black-hole rolling-restart rush-hour"
+            shard-down black-hole rolling-restart rush-hour queue-outage
+            queue-flaky queue-poison"
         ;;
     sim--metric)
         echo "goodput success failures unfinished attempts amplification deepest
@@ -391,6 +393,12 @@ _bide_takes_value() {
         return 0
         ;;
     worker--fleet)
+        return 0
+        ;;
+    worker--otlp)
+        return 0
+        ;;
+    worker--sample)
         return 0
         ;;
     enqueue--queue | enqueue-q)
