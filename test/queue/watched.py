@@ -206,5 +206,6 @@ npm.install(os.path.join(TEST, "observe"), "protobufjs")
 with tempfile.TemporaryDirectory(prefix="bide-watched-") as folder:
     for each in (traced, over_http, mistakes, shown, paused):
         place = tempfile.mkdtemp(dir=folder)
-        each(tap.environment(XDG_STATE_HOME=place))
+        # A browser writes to its HOME, and other tests want that /nowhere is nowhere.
+        each(tap.environment(XDG_STATE_HOME=place, HOME=place))
 tap.finish()
