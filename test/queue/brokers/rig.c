@@ -57,7 +57,8 @@ void rig_row(struct rig *r, const char *name, void (*row)(struct rig *r))
     if (only && strcmp(only, name) != 0)
         return;
     rows++;
-    snprintf(r->queue, sizeof r->queue, "row%d-%d", rows, (int)getpid());
+    snprintf(r->queue, sizeof r->queue, "row%d-%d%s", rows, (int)getpid(),
+             r->suffix);
     r->conf.queue = r->queue;
     r->conf.url = r->url;
     if (setjmp(out_of_row) == 0) {
@@ -158,6 +159,16 @@ struct queue_message *rig_take_one(struct broker *b, bool wait)
         rig_sleep(20 * RIG_MS);
     }
     return m;
+}
+
+const char *rig_key(const struct broker *b, const char *key)
+{
+    return b->traits.has_keys ? key : NULL;
+}
+
+int rig_priority(const struct broker *b, int priority)
+{
+    return b->traits.has_priorities ? priority : 0;
 }
 
 void rig_settle_one(struct broker *b, struct broker_end *end)

@@ -31,7 +31,9 @@ struct rig {
     const char *url;
     char queue[64];         /* another one for each row */
     struct broker_conf conf;
-    bool has_server;        /* rig_ask() can kill it */
+    const char *suffix;     /* of its name */
+    bool has_server;        /* rig_ask() can freeze it, */
+    bool can_crash;         /* and kill it */
 };
 
 /* ===== results ===== */
@@ -69,6 +71,10 @@ void rig_put_one(struct broker *b, struct broker_put *p);
 size_t rig_take(struct broker *b, struct queue_message **to, size_t most);
 /* Takes one, within the patience if `wait`; else NULL if none is there. */
 struct queue_message *rig_take_one(struct broker *b, bool wait);
+
+/* A key, or a priority, for brokers that have them; NULL or 0 for others. */
+const char *rig_key(const struct broker *b, const char *key);
+int rig_priority(const struct broker *b, int priority);
 
 /* Settles and frees it. */
 #define rig_settle(b, m, how_, ...)                                            \
