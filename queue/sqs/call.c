@@ -6,7 +6,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "bide/curl.h"
 #include "bide/run.h"
 #include "queue/sqs/session.h"
 
@@ -194,6 +193,13 @@ void sq_set_options(struct sqs_broker *q, CURL *easy, struct curl_slist *fields,
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, sq_keep);
 }
 
+/* It is in memory, and libcurl begins at its front. */
+static bool keep_body(void *ctx)
+{
+    (void)ctx;
+    return true;
+}
+
 static int perform(struct sqs_broker *q, const char *action,
                    enum sq_again again, int64_t deadline_ns,
                    struct sq_value *ret)
@@ -206,7 +212,10 @@ static int perform(struct sqs_broker *q, const char *action,
                 .deadline_ns = bide_now_ns() +
                                (left < PATIENCE_NS ? left : PATIENCE_NS) },
         .method = "POST",
+        .write = sq_keep,
+        .write_ctx = &q->answer,
         .hold_max = MOST_ANSWER,
+        .rewind = keep_body,
         .result = &result,
         .tell = BIDE_CURL_TELL_NOBODY
     };
@@ -215,7 +224,6 @@ static int perform(struct sqs_broker *q, const char *action,
         return broker_fail(&q->b, BROKER_NO_MEMORY, "out of memory");
     curl_easy_reset(q->easy);
     sq_set_options(q, q->easy, fields, &q->request);
-    curl_easy_setopt(q->easy, CURLOPT_WRITEDATA, &q->answer);
     bide__out_clear(&q->answer);
     bide_curl_perform(q->dep, q->easy, &opts);
     int status = sq_judge(q, q->easy,

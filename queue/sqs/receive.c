@@ -11,7 +11,7 @@
 enum {
     HOP_S = 43000,  /* hidden at once, of a longer wait: under 12 h */
     EARLY_MS = 500, /* nobody waits for so little */
-    FIRST_HIDDEN_S = 30
+    FIRST_HIDDEN_S = 20 /* twice as long as between two beats */
 };
 
 int64_t sq_hidden_ns(const struct sqs_broker *q)
@@ -139,7 +139,10 @@ static int rescue(struct sqs_broker *q, const struct sq_hand *h,
         status = sq_delete(q, h->where, &e, 1, h->until_ns);
     if (status != 0)
         return status;
-    q->suspects = q->suspects || !b.dead;
+    if (!b.dead) {
+        q->suspects = true;
+        q->suspects_ns = sq_now() + q->lease_ns / 2;
+    }
     q->rescued.workers = 1;
     q->rescued.messages++;
     q->rescued.dead += b.dead;

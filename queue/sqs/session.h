@@ -25,9 +25,11 @@
 #ifndef BIDE_QUEUE_SQS_SESSION_H
 #define BIDE_QUEUE_SQS_SESSION_H
 
-#include <curl/curl.h>
-
 #include "base/json.h"
+/* libcurl signs what is in its list of headers, also what removes one: bide must
+ * leave that list alone, as it does where it does not know it. */
+#define BIDE_CURL_NO_RECORD
+#include "bide/curl.h"
 #include "bide/dep.h"
 #include "queue/broker.h"
 #include "queue/sqs/credentials.h"

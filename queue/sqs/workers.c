@@ -86,7 +86,8 @@ int sq_rescue(struct broker *b, struct broker_rescued *ret)
     }
     if (status != 0)
         return status;
-    sq_poll_start(q);
+    if (q->rescued.messages == 0)
+        sq_poll_start(q);
     *ret = q->rescued;
     q->rescued = (struct broker_rescued){ 0, 0, 0 };
     return 0;

@@ -85,7 +85,7 @@ void worker_killed_frees_its_keys(struct rig *r)
     struct queue_message *m[4];
 
     if (!b->traits.has_keys || b->traits.blames_late)
-        return;
+        rig_skip("the broker has no keys, or does not know who died with one");
     r->conf.max_deaths = 1;
     struct broker *strict = rig_open(r);
     rig_put(b, "1", .key = "k");
@@ -115,7 +115,7 @@ void worker_frozen_is_fenced_off(struct rig *r)
         struct broker *b = rig_open(r);
         struct broker_take want = { .most = 4, .retries = 4, .alone = true };
         struct queue_message *m[4];
-        rig_put(b, "a");
+        rig_put(b, NULL);
         expect(rig_tell(&w, 't', 1) == 1, "it takes one");
         freeze_past_its_lease(&w, b, 1);
         if (i == 0)
@@ -129,7 +129,7 @@ void worker_frozen_is_fenced_off(struct rig *r)
         expect(c.waiting + c.later + c.running + c.dead == 0,
                "and has changed nothing");
         expect(rig_tell(&w, 't', 1) == 0, "it goes on");
-        rig_put(b, "b");
+        rig_put(b, NULL);
         expect(rig_tell(&w, 't', 1) == 1, "with others");
         expect(rig_tell(&w, 'd', 0) == 0, "that are its own");
         rig_kill(&w);

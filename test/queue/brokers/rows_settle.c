@@ -89,7 +89,7 @@ void again_a_thousand_stay_spread(struct rig *r)
     size_t got;
 
     if (b->traits.blind)
-        return;
+        rig_skip("the broker cannot list what waits");
     memset(p, 0, sizeof p);
     for (int i = 0; i < 10; i++) {
         for (int j = 0; j < 100; j++)
@@ -227,7 +227,10 @@ void settle_batch_of_all_kinds(struct rig *r)
         queue_message_free(m[i]);
     }
     struct broker_counts c = rig_counts(b);
-    expect(c.later == 2 && c.dead == 2 && c.running == 0 && c.waiting == 0,
+    /* how a blind broker counts those that wait is its own affair */
+    expect(b->traits.blind ? c.later + c.waiting == 2 && c.dead == 2
+                           : c.later == 2 && c.dead == 2 && c.running == 0 &&
+                                 c.waiting == 0,
            "later %d, dead %d", (int)c.later, (int)c.dead);
 }
 
@@ -276,7 +279,7 @@ void commit_not_reached_undoes_all(struct rig *r)
     struct queue_message *m;
 
     if (!b->kind->begin)
-        return;
+        rig_skip("each verb is durable by itself");
     rig_put(b, "a");
     m = rig_take_one(b, true);
     expect(b->kind->begin(b) == 0, "begin: %s", b->error);
@@ -303,10 +306,12 @@ void counts_see_every_state(struct rig *r)
     rig_put(b, "l", .delay_ns = 3600 * RIG_S);
     rig_sleep(30 * RIG_MS);
     struct broker_counts c = rig_counts(b);
-    if (b->traits.has_keys)
+    if (b->traits.blind)
+        expect(c.waiting + c.held + c.later == 3, "three wait");
+    else if (b->traits.has_keys)
         expect(c.waiting + c.held == 2, "waiting %d, held %d", (int)c.waiting,
                (int)c.held);
-    expect(c.later == 1, "later %d", (int)c.later);
+    expect(b->traits.blind || c.later == 1, "later %d", (int)c.later);
     expect(c.running == 1, "running %d", (int)c.running);
     if (b->traits.blind) {
         rig_settle(b, m, BROKER_DONE, .ran = true);
