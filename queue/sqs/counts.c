@@ -93,6 +93,9 @@ int sq_counts(struct broker *b, struct broker_counts *ret)
         return 0;
     }
     int status = add_queue(q, SQ_MAIN, &c);
+    if (status == 0 && !q->urls[SQ_SUSPECTS] && !q->consume &&
+        sq_find_queue(q, SQ_SUSPECTS) == BROKER_DOWN)
+        return BROKER_DOWN; /* a worker looks for them itself */
     if (status == 0 && q->urls[SQ_SUSPECTS])
         status = add_queue(q, SQ_SUSPECTS, &c);
     if (status == 0)

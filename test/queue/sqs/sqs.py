@@ -248,6 +248,69 @@ def throttling():
              f"{code} {text} {Proxy.trouble}")
 
 
+def findings():
+    """Settings of the queue that lose messages are found out, with what to change."""
+    def make(name, **attributes):
+        made = behind.ask("CreateQueue", QueueName=name, Attributes=attributes)
+        return made["QueueUrl"]
+
+    def said(name, *more):
+        return bide("worker", "--broker", url, "--queue", name, *more, "check", **KEYS)
+
+    make("other")
+    arn = behind.ask("GetQueueAttributes", QueueUrl=behind.queue("other"),
+                     AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    for name, attributes, expected, loss in (
+            ("as-it-comes", {}, "not used", False),
+            ("redrives", {"RedrivePolicy": json.dumps(
+                {"maxReceiveCount": 2, "deadLetterTargetArn": arn})},
+             "maxReceiveCount to 100", True),
+            ("forgets", {"MessageRetentionPeriod": "3600"},
+             "MessageRetentionPeriod=1209600", True),
+            ("delays", {"DelaySeconds": "60"}, "DelaySeconds=0", False),
+            ("redrives.fifo", {"FifoQueue": "true", "RedrivePolicy": json.dumps(
+                {"maxReceiveCount": 10, "deadLetterTargetArn": arn})},
+             "maxReceiveCount", True)):
+        make(name, **attributes)
+        code, text = said(name)
+        tap.case(f"check_{name}".replace("-", "_"), expected in text
+                 and ("error: " in text) == loss, f"{code} {text}")
+        if loss:
+            code, text = bide("worker", "--broker", url, "--queue", name, "--", "true",
+                              **KEYS)
+            tap.case(f"worker_does_not_start_on_{name}", code == 2, f"{code} {text}")
+    make("small")
+    make("small-dead", MaximumMessageSize="1024")
+    code, text = said("small")
+    tap.case("check_dead_letters_fit", "error: " in text and "small-dead" in text, text)
+
+
+def too_large():
+    behind.ask("CreateQueue", QueueName="large",
+               Attributes={"MaximumMessageSize": "65536"})
+    code, text = bide("enqueue", "--broker", url, "--queue", "large", feed="x" * 65537,
+                      **KEYS)
+    tap.case("too_large_is_refused_with_the_limit", code != 0 and "49152" in text
+             and "65536" in text, f"{code} {text}")
+
+
+def dead_letters():
+    """From the first attempt to the redrive, with what the handler said."""
+    bide("enqueue", "--broker", url, "--queue", "dead", "--id", "order-7", "x", **KEYS)
+    code, text = bide("worker", "--broker", url, "--queue", "dead", "--until-empty", "--",
+                      "sh", "-c", "echo out of paper; exit 65", **KEYS)
+    tap.case("permanent_failure_is_a_dead_letter", code == 1, f"{code} {text}")
+    code, text = bide("worker", "show", "--broker", url, "--queue", "dead", "order-7",
+                      **KEYS)
+    tap.case("dead_letter_says_why", code == 0 and "out of paper" in text
+             and "permanent" in text and "exit 65" in text, f"{code} {text}")
+    code, text = bide("worker", "redrive", "--broker", url, "--queue", "dead", **KEYS)
+    tap.case("dead_letter_is_brought_back", code == 0, f"{code} {text}")
+    code, text = bide("worker", "--broker", url, "--queue", "dead", "--until-empty", "--",
+                      "sh", "-c", 'test "$BIDE_MESSAGE_ID" = order-7', **KEYS)
+    tap.case("and_is_done_then", code == 0, f"{code} {text}")
+
+
 def worker(*args):
     return subprocess.Popen([BIDE, "worker", "--broker", url, *args], text=True,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -300,6 +363,9 @@ with fauxqs.Fauxqs() as behind:
     sources()
     refusals()
     throttling()
+    findings()
+    too_large()
+    dead_letters()
     keys()
     idle()
 tap.finish()
