@@ -1,9 +1,11 @@
 /* The queue's settings against what the worker is about to do. */
+#include "queue/sqs/check.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "bide/policy.h"
-#include "queue/sqs/look.h"
+#include "queue/sqs/session.h"
 
 #define HOUR_S INT64_C(3600)
 #define DAY_S (24 * HOUR_S)

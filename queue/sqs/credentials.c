@@ -1,4 +1,4 @@
-/* Finding credentials. */
+/* Credentials, from the first place that has some: each is asked in turn. */
 #include "queue/sqs/credentials.h"
 
 #include <curl/curl.h>

@@ -50,11 +50,10 @@ static const char *skip_value(const char *p, const char *end)
 static bool next(struct sq_value in, char open, size_t *at,
                  struct sq_value *ret)
 {
-    const char *end = in.at + in.len, *p;
-
     if (in.len == 0 || *in.at != open)
         return false;
-    p = skip_blank(in.at + (*at ? *at : 1), end);
+    const char *end = in.at + in.len;
+    const char *p = skip_blank(in.at + (*at ? *at : 1), end);
     if (p < end && *p == ',')
         p = skip_blank(p + 1, end);
     if (p >= end || *p == '}' || *p == ']')
@@ -74,11 +73,10 @@ bool sq_next(struct sq_value list, size_t *at, struct sq_value *ret)
 bool sq_next_member(struct sq_value object, size_t *at, struct sq_value *name,
                     struct sq_value *ret)
 {
-    const char *end = object.at + object.len, *p;
-
     if (!next(object, '{', at, name) || *name->at != '"')
         return false;
-    p = skip_blank(object.at + *at, end);
+    const char *end = object.at + object.len;
+    const char *p = skip_blank(object.at + *at, end);
     if (p >= end || *p != ':')
         return false;
     p = skip_blank(p + 1, end);

@@ -1,4 +1,4 @@
-/* queue/sqs/look.h: counting, listing the dead, redriving, checking. */
+/* queue/sqs/look.h: counting, listing the dead, redriving. */
 #ifndef BIDE_QUEUE_SQS_LOOK_H
 #define BIDE_QUEUE_SQS_LOOK_H
 
@@ -13,7 +13,5 @@ int sq_redrive(struct broker *b, const char *const *ids, size_t n,
 int sq_counts(struct broker *b, struct broker_counts *ret);
 int sq_queues(struct broker *b, void (*fn)(void *arg, const char *name),
               void *arg);
-int sq_check(struct broker *b, const struct broker_plan *plan,
-             broker_finding *fn, void *arg);
 
 #endif

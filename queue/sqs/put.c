@@ -9,6 +9,7 @@
 #include "queue/make_id.h"
 #include "queue/sqs/base64.h"
 #include "queue/sqs/deliver.h"
+#include "queue/sqs/put.h"
 #include "queue/sqs/send.h"
 
 enum { MOST_NATIVE = 9 };

@@ -1,4 +1,5 @@
-/* Receiving. */
+/* From the answer of SQS to what may run: early ones are hidden again, and those
+ * whose delivery never ended are moved out of the way. */
 #include "queue/sqs/receive.h"
 
 #include <stdio.h>

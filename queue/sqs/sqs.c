@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "bide/policy.h"
+#include "queue/sqs/check.h"
 #include "queue/sqs/deliver.h"
 #include "queue/sqs/hands.h"
 #include "queue/sqs/look.h"
 #include "queue/sqs/notes.h"
 #include "queue/sqs/poll.h"
+#include "queue/sqs/put.h"
 #include "queue/sqs/session.h"
+#include "queue/sqs/workers.h"
 
 static void free_broker(struct sqs_broker *q)
 {

@@ -1,10 +1,10 @@
 /* Beats, and what was found of workers that are gone. */
 #include <string.h>
 
-#include "queue/sqs/deliver.h"
 #include "queue/sqs/hands.h"
 #include "queue/sqs/poll.h"
 #include "queue/sqs/receive.h"
+#include "queue/sqs/workers.h"
 
 /* What one beat hides further. Beyond 12 h SQS shows it to others: lost. */
 static int hide_some(struct sqs_broker *q, enum sq_where where, size_t *from)
