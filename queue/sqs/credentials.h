@@ -3,7 +3,7 @@
  *     struct sq_credentials c = { 0 };
  *     char why[300];
  *     if (sq_credentials_load(&c, why, sizeof why) != 0)
- *         die(why);
+ *         puts(why);
  *     ...
  *     if (sq_credentials_stale(&c))
  *         sq_credentials_load(&c, why, sizeof why);

@@ -106,11 +106,11 @@ struct sq_value sq_member(struct sq_value object, const char *name)
 
 char *sq_text(struct sq_value v, size_t *ret_len)
 {
-    struct bide__json_in in = bide__json_read(v.at, v.len);
     size_t len = 0;
 
     if (v.len == 0 || *v.at != '"')
         return NULL;
+    struct bide__json_in in = bide__json_read(v.at, v.len);
     char *text = malloc(bide__json_in_longest(&in) + 1);
     if (!text || !bide__json_in_string(&in, text, &len)) {
         free(text);

@@ -3,7 +3,7 @@
  *     struct sq_value answer = { text, len };
  *     struct sq_value list = sq_member(answer, "Messages"), m;
  *     for (size_t at = 0; sq_next(list, &at, &m);)
- *         puts_and_free(sq_text(sq_member(m, "Body"), NULL));
+ *         free(sq_text(sq_member(m, "Body"), NULL));
  *
  * A value is a slice of the text; nothing is copied until it is asked for. A part
  * that is missing, or not of the kind that was asked for, is an empty slice. */

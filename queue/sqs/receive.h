@@ -1,7 +1,8 @@
 /* queue/sqs/receive.h: asking for messages, and what is done with those that come
  * before anybody else sees them.
  *
- *     int status = sq_receive(q, SQ_MAIN, 4);
+ *     size_t came;
+ *     int status = sq_receive(q, SQ_MAIN, 4, &came);
  *     // those that may run are among q->hands, `stashed`
  *
  *   not due yet      hidden until it is, at most 12 h at a time
