@@ -95,6 +95,12 @@ struct broker_traits {
     bool has_keys;
     bool prefetch_counts;   /* a take is an attempt: never more than are free */
     bool embedded;          /* a dead worker is noticed at once, not by lease */
+    bool blind;             /* what waits is counted, and cannot be listed */
+    bool forgets_ids;       /* that an id is there already may not be noticed */
+    bool mixes_retries;     /* broker_take.retries means nothing */
+    bool blames_late;       /* what ran beside a message in a worker that died is
+                               not known: the first death makes a suspect of it,
+                               and only then do deaths count */
 };
 
 struct broker {
@@ -296,5 +302,6 @@ int broker_fail(struct broker *b, int status, const char *format, ...)
 extern const struct broker_kind broker_sqlite;
 extern const struct broker_kind broker_redis;
 extern const struct broker_kind broker_postgresql;
+extern const struct broker_kind broker_sqs;
 
 #endif

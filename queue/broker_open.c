@@ -24,6 +24,7 @@ static const struct {
     { { "postgresql", "postgres" },
       "bide-queue-postgresql.so",
       "broker_postgresql" },
+    { { "sqs", "sqs+http", "sqs+https" }, "bide-queue-sqs.so", "broker_sqs" },
 };
 
 enum { N_MODULES = sizeof modules / sizeof modules[0] };

@@ -52,7 +52,7 @@ done
 # it are skipped, and say why.
 install_npm() {
     case " $* " in *" test "* | "  ") ;; *) return 0 ;; esac
-    for d in test/observe test/web test/grpc web; do
+    for d in test/observe test/queue/sqs test/web test/grpc web; do
         [ -e "$d/node_modules/.package-lock.json" ] ||
             (cd "$d" && npm install --no-save --no-audit --no-fund --ignore-scripts) \
                 >/dev/null 2>&1 || echo "setup: npm install failed in $d" >&2

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""torture.py BIDE [postgresql|redis MODULE...]: messages through an origin that fails, by workers that are killed.
+"""torture.py BIDE [postgresql|redis|sqs MODULE...]: messages through an origin that fails, by workers that are killed.
 
 Of the messages, 20 % fail at their first attempt and 1 % are poison. Every second or
 two one of the workers is killed with -9, and another takes its place. In the end every
@@ -8,7 +8,11 @@ dead with a reason. BIDE_TORTURE says how many messages (2000); `make soak` has 
 
 On a server, that is killed twice as well, with -9. There a dead worker is known by its
 lease, which takes half a minute: the short run kills three, and has 1 500 messages, for
-each of which the origin takes its time; the long one kills one every 5 s or so."""
+each of which the origin takes its time; the long one kills one every 5 s or so.
+
+fauxqs keeps nothing on a disk: instead of being killed it is frozen, for as long as a
+request has patience, so that answers are lost. SQS may then hold two copies of a message,
+with one idempotency key."""
 import collections
 import http.server
 import json
@@ -23,6 +27,7 @@ import threading
 import time
 import zlib
 
+import fauxqs
 import servers
 import tap
 
@@ -97,10 +102,16 @@ class File:
 
 class Served:
     def __init__(self):
-        self.server = (servers.Postgres if BROKER == "postgresql" else
-                       servers.Redis)(durable=True)
+        self.server = (fauxqs.Fauxqs() if BROKER == "sqs" else
+                       (servers.Postgres if BROKER == "postgresql" else
+                        servers.Redis)(durable=True))
 
     def crash(self):
+        if BROKER == "sqs":
+            self.server.freeze()
+            time.sleep(8)
+            self.server.thaw()
+            return
         self.server.crash()
         self.server.start()
 
@@ -117,6 +128,8 @@ class Served:
 
 
 def main():
+    if BROKER == "sqs":
+        fauxqs.prepare()
     with File() if BROKER == "sqlite" else Served() as broker:
         torture(broker)
     tap.finish()
@@ -124,7 +137,7 @@ def main():
 
 def torture(broker):
     place = tempfile.mkdtemp(prefix="bide-torture-")
-    env = tap.environment(XDG_STATE_HOME=place)
+    env = tap.environment(XDG_STATE_HOME=place, **fauxqs.KEYS)
     for module in sys.argv[3:]:
         env["BIDE_MODULES"] = os.path.dirname(os.path.abspath(module))
     server = Server(("127.0.0.1", 0), Origin)
@@ -190,7 +203,8 @@ def torture(broker):
              len(effects) + c["dead"] >= MESSAGES and
              c["dead"] == sum(c["dead_by_reason"].values()), (len(effects), c))
     tap.case("the dead are the poison, and those whose workers were killed thrice",
-             c["dead_by_reason"].get("permanent", 0) == poison and
+             (c["dead_by_reason"].get("permanent", 0) == poison or BROKER == "sqs") and
+             c["dead_by_reason"].get("permanent", 0) >= poison and
              set(c["dead_by_reason"]) <= {"permanent", "crashed"}, (poison, c))
     tap.case("workers drain", codes == [0] * WORKERS, codes)
     shutil.rmtree(place, ignore_errors=True)

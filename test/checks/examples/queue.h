@@ -44,6 +44,37 @@ struct queue_message *m;
 struct queue_handler *handler;
 struct bide__list jobs, ended;
 
+/* queue/sqs/hands.h */
+struct sqs_broker *q;
+struct sq_value message;
+int64_t sent_ns, hidden_ns;
+
+/* queue/sqs/json.h */
+#include <stdlib.h>
+const char *text;
+size_t len;
+
+/* queue/sqs/notes.h */
+struct sqs_broker *q;
+struct sq_hand *hand;
+
+/* queue/sqs/poll.h */
+struct sqs_broker *q;
+
+/* queue/sqs/receive.h */
+struct sqs_broker *q;
+
+/* queue/sqs/send.h */
+struct sqs_broker *q;
+
+/* queue/sqs/session.h */
+struct sqs_broker *q;
+
+/* queue/sqs/state.h */
+#include "base/out.h"
+struct sq_value message;
+struct bide__out out;
+
 /* queue/worker.h */
 struct broker *broker;
 bide_dep *dep;

@@ -74,7 +74,7 @@ def postgresql():
 
 
 redis()
-if len(sys.argv) > 2:
+if any("postgresql" in module for module in sys.argv[2:]):
     postgresql()
     with servers.Postgres(durable=True) as safe:
         safe.wait()

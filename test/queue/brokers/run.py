@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run.py SUITE postgresql|redis|sqlite [MODULE]: the conformance suite of brokers, against
+"""run.py SUITE postgresql|redis|sqlite|sqs|sqs-fifo [MODULE]: the conformance suite of brokers, against
 a real server that is started here. What the suite asks for (test/queue/brokers/rig.h) is done
 here: the server is killed, started, frozen; messages are written by hand."""
 import os
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 
+import fauxqs
 import servers
 import tap
 
@@ -46,6 +47,27 @@ class Redis:
                 raise RuntimeError(answer)
 
 
+class Sqs:
+    """The server, and messages that somebody sends with AWS's own client."""
+
+    def __init__(self):
+        self.server = fauxqs.Fauxqs()
+
+    def foreign(self, queue):
+        url, fifo = self.server.queue(queue), queue.endswith(".fifo")
+        for body, group, attributes in (
+                ("plain", "p", {}),
+                ("full", "customer", {"bide.id": ("String", "foreign-7"),
+                                      "type": ("String", "email")}),
+                ("odd", "o", {"bide.id": ("String", "line\nbreak"),
+                              "an odd name!": ("Number", "7")})):
+            more = {"MessageGroupId": group, "MessageDeduplicationId": body} if fifo else {}
+            self.server.ask("SendMessage", QueueUrl=url, MessageBody=body,
+                            MessageAttributes={name: {"DataType": kind, "StringValue": value}
+                                               for name, (kind, value)
+                                               in attributes.items()}, **more)
+
+
 def do(kind, order):
     verb, *words = order.split()
     server = kind.server
@@ -66,7 +88,8 @@ def do(kind, order):
 def run(command, kind=None):
     """Passes its lines on, and does what it asks for. Gives the exit code."""
     env = tap.environment(**{name: os.environ[name] for name in
-                             ("BIDE_ROW", "BIDE_MODULES") if name in os.environ})
+                             ("BIDE_ROW", "BIDE_MODULES") if name in os.environ},
+                          **fauxqs.KEYS)
     p = subprocess.Popen(command, env=env, stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE, text=True)
     for line in p.stdout:
@@ -93,11 +116,16 @@ def main(program, broker, *modules):
             return run([program, f"sqlite:{place}/queue.db"])
         finally:
             shutil.rmtree(place)
-    kind = {"postgresql": Postgresql, "redis": Redis}[broker]()
+    if broker.startswith("sqs"):
+        fauxqs.prepare()
+    kind = {"postgresql": Postgresql, "redis": Redis, "sqs": Sqs, "sqs-fifo": Sqs}[broker]()
     with kind.server as server:
         if hasattr(server, "wait"):
             server.wait()
         url = getattr(server, "url", None) or f"redis://127.0.0.1:{server.port}"
+        if broker.startswith("sqs"):  # it keeps nothing: not to be killed
+            return run([program, url, "frozen",
+                        ".fifo" if broker == "sqs-fifo" else ""], kind)
         return run([program, url, "server"], kind)
 
 
