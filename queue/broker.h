@@ -93,6 +93,7 @@ struct broker_traits {
     bool has_priorities;
     bool has_keys;
     bool prefetch_counts;   /* a take is an attempt: never more than are free */
+    bool ids_repeat;        /* the same id twice is two messages */
     bool embedded;          /* a dead worker is noticed at once, not by lease */
 };
 
@@ -301,5 +302,6 @@ int broker_fail(struct broker *b, int status, const char *format, ...)
 extern const struct broker_kind broker_sqlite;
 extern const struct broker_kind broker_redis;
 extern const struct broker_kind broker_postgresql;
+extern const struct broker_kind broker_rabbitmq;
 
 #endif

@@ -24,6 +24,7 @@ static const struct {
     { { "postgresql", "postgres" },
       "bide-queue-postgresql.so",
       "broker_postgresql" },
+    { { "amqp" }, "bide-queue-rabbitmq.so", "broker_rabbitmq" },
 };
 
 enum { N_MODULES = sizeof modules / sizeof modules[0] };
