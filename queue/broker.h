@@ -93,7 +93,7 @@ struct broker_traits {
     bool has_priorities;
     bool has_keys;
     bool prefetch_counts;   /* a take is an attempt: never more than are free */
-    bool ids_repeat;        /* the same id twice is two messages */
+    bool forgets_ids;       /* that an id is there already is not noticed */
     bool embedded;          /* a dead worker is noticed at once, not by lease */
 };
 

@@ -8,15 +8,24 @@
 
 #include "bide/run.h"
 
-/* Ids and keys hold no byte below space. */
+enum { LABEL = QUEUE_ID_MAX + QUEUE_KEY_MAX + 80 };
+
+/* What a delivery is known by when the server gives it to somebody else: the counts
+ * change with every copy. Ids and keys hold no byte below space. */
+static size_t label_of(char to[LABEL], const struct queue_message *m)
+{
+    return (size_t)snprintf(to, LABEL, "\n%s\t%s\t%d\t%u\t%u\t%u\t%u\t", m->id, m->key,
+                            m->priority, m->attempt, m->deliveries, m->deaths,
+                            m->generation);
+}
+
 static char *line_of(const struct queue_message *m)
 {
-    char *line;
-    int n = asprintf(&line,
-                     "%s\t%s\t%d\t%u\t%u\t%u\t%u\t%" PRId64 "\t%" PRId64 "\t%" PRIu64
-                     "\n",
-                     m->id, m->key, m->priority, m->attempt, m->deliveries, m->deaths,
-                     m->generation, m->queued_ms, m->due_ms, m->token);
+    char label[LABEL], *line;
+
+    label_of(label, m);
+    int n = asprintf(&line, "%s%" PRIu64 "\t%" PRId64 "\t%" PRId64 "\n", label + 1,
+                     m->token, m->queued_ms, m->due_ms);
     return n < 0 ? NULL : line;
 }
 
@@ -47,13 +56,13 @@ struct rmq_hand *hand_find(struct rmq *q, uint64_t token)
     return NULL;
 }
 
-struct rmq_hand *hand_unattached(struct rmq *q, const char *id)
+struct rmq_hand *hand_unattached(struct rmq *q, const struct queue_message *m)
 {
-    size_t len = strlen(id);
+    char label[LABEL];
+    size_t len = label_of(label, m) - 1;
 
     for (size_t i = 0; i < q->n_hand; i++)
-        if (!q->hand[i].attached && strncmp(q->hand[i].line, id, len) == 0 &&
-            q->hand[i].line[len] == '\t')
+        if (!q->hand[i].attached && strncmp(q->hand[i].line, label + 1, len) == 0)
             return &q->hand[i];
     return NULL;
 }
@@ -152,19 +161,18 @@ int lists_get(struct rmq *q, struct lists *ret, int slot)
     return status;
 }
 
-int lists_find(const struct lists *l, const char *id, uint64_t *ret_token)
+int lists_find(const struct lists *l, const struct queue_message *m,
+               uint64_t *ret_token)
 {
-    char pattern[QUEUE_ID_MAX + 3];
+    char label[LABEL];
+    size_t len = label_of(label, m);
 
-    snprintf(pattern, sizeof pattern, "\n%s\t", id);
     for (size_t i = 0; i < l->n; i++) {
         const char *text = (const char *)l->items[i].message->body;
-        const char *line = strstr(text, pattern), *space = strchr(text, ' ');
+        const char *line = strstr(text, label), *space = strchr(text, ' ');
         if (!line || !space)
             continue;
-        const char *end = strchr(line + 1, '\n');
-        const char *tab = end ? memrchr(line, '\t', (size_t)(end - line)) : NULL;
-        *ret_token = tab ? strtoull(tab + 1, NULL, 10) : 0;
+        *ret_token = strtoull(line + len, NULL, 10);
         return atoi(space + 1);
     }
     return -1;
@@ -193,9 +201,9 @@ struct queue_message *lists_message(const char **at)
         return NULL;
     snprintf(id, sizeof id, "%.*s", (int)(tab - line), line);
     snprintf(key, sizeof key, "%.*s", (int)(next - tab - 1), tab + 1);
-    sscanf(next, "\t%d\t%u\t%u\t%u\t%u\t%" SCNd64 "\t%" SCNd64, &counts.priority,
-           &counts.attempt, &counts.deliveries, &counts.deaths, &counts.generation,
-           &counts.queued_ms, &counts.due_ms);
+    sscanf(next, "\t%d\t%u\t%u\t%u\t%u\t%*u\t%" SCNd64 "\t%" SCNd64,
+           &counts.priority, &counts.attempt, &counts.deliveries, &counts.deaths,
+           &counts.generation, &counts.queued_ms, &counts.due_ms);
     struct queue_message *m =
         queue_message_new(&(struct queue_text){ .id = id, .key = key });
     if (m) {

@@ -16,8 +16,8 @@
 /* 0, or -1: no memory. */
 int hand_add(struct rmq *q, struct queue_message *m, uint16_t channel, uint64_t tag);
 struct rmq_hand *hand_find(struct rmq *q, uint64_t token);
-/* One with this id that has no tag on this connection. */
-struct rmq_hand *hand_unattached(struct rmq *q, const char *id);
+/* The same delivery, that has no tag on this connection. */
+struct rmq_hand *hand_unattached(struct rmq *q, const struct queue_message *m);
 void hand_attach(struct rmq_hand *h, uint16_t channel, uint64_t tag);
 void hand_drop(struct rmq *q, struct rmq_hand *h);
 void hand_drop_all(struct rmq *q);
@@ -38,7 +38,8 @@ int lists_read(struct rmq *q, struct lists *ret, int first, int end, int but);
 /* As it is, of one slot; it stays unacknowledged on LOOK. */
 int lists_get(struct rmq *q, struct lists *ret, int slot);
 /* Who holds a message; -1: nobody. */
-int lists_find(const struct lists *l, const char *id, uint64_t *ret_token);
+int lists_find(const struct lists *l, const struct queue_message *m,
+               uint64_t *ret_token);
 void lists_free(struct lists *l);
 
 /* A line as a message, without its body. *line moves behind it. NULL: at the end, or

@@ -30,7 +30,7 @@ static void set_up(struct rmq *q, const struct broker_conf *conf)
         .max_body = 16 << 20,
         .max_delay_ns = ((INT64_C(1) << LEVELS) - 1) * RMQ_TENTH,
         .has_priorities = true,
-        .ids_repeat = true,
+        .forgets_ids = true,
     };
     snprintf(q->b.queue, sizeof q->b.queue, "%s", conf->queue);
     queue_make_id(id);

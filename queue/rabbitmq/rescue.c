@@ -39,7 +39,7 @@ static bool collect(struct rmq *q, struct wire_in *in, void *arg)
     uint64_t token;
 
     (void)q;
-    return in->redelivered && lists_find(&e->lists, in->message->id, &token) >= 0 &&
+    return in->redelivered && lists_find(&e->lists, in->message, &token) >= 0 &&
            keep(e, in);
 }
 
@@ -91,7 +91,7 @@ static bool was_running(const struct estate *e, const struct wire_in *in)
 {
     uint64_t token;
 
-    return lists_find(&e->lists, in->message->id, &token) >= 0;
+    return lists_find(&e->lists, in->message, &token) >= 0;
 }
 
 static int bury_or_free(struct rmq *q, const struct estate *e, struct wire_in *in,

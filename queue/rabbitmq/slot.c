@@ -124,7 +124,7 @@ int slot_count(struct rmq *q)
 static bool attach(struct rmq *q, struct wire_in *in, void *arg)
 {
     struct rmq_hand *h =
-        in->redelivered ? hand_unattached(q, in->message->id) : NULL;
+        in->redelivered ? hand_unattached(q, in->message) : NULL;
 
     *(uint64_t *)arg = in->tag;
     if (h)
@@ -159,8 +159,9 @@ int slot_claim(struct rmq *q)
 
     for (size_t i = 0; i < q->n_hand; i++)
         q->hand[i].attached = false;
-    if (q->slot >= 0 && q->n_hand > 0 && (got = claim_former(q)) < 0)
+    if (q->slot >= 0 && (got = claim_former(q)) < 0)
         return got;
+    q->listed_wrong = true;
     if (got == 1) {
         q->lost_ns = bide_now_ns() + BACK_NS;
         return find_ours(q);
@@ -184,7 +185,7 @@ int slot_claim(struct rmq *q)
 static int received(struct rmq *q, struct wire_in *in)
 {
     struct rmq_hand *h = in->token ? hand_find(q, in->token)
-                                   : hand_unattached(q, in->message->id);
+                                   : hand_unattached(q, in->message);
     int status = 0;
 
     if (in->hello) {

@@ -229,7 +229,7 @@ static int adopt(struct taking *t, struct wire_in *in)
 static int check_owner(struct taking *t, struct wire_in *in)
 {
     struct rmq *q = t->q;
-    struct rmq_hand *h = hand_unattached(q, in->message->id);
+    struct rmq_hand *h = hand_unattached(q, in->message);
     char name[RMQ_NAME];
     uint64_t token = 0;
 
@@ -243,7 +243,7 @@ static int check_owner(struct taking *t, struct wire_in *in)
             return status;
         t->has_lists = true;
     }
-    int slot = lists_find(&t->lists, in->message->id, &token);
+    int slot = lists_find(&t->lists, in->message, &token);
     if (slot < 0)
         return accept(t, in);
     struct copy c = copy_of(in->message);

@@ -41,6 +41,7 @@ class Rabbitmq(servers.Server):
     def environment(self):
         at = self.dir + "/"
         return tap.environment(
+            NOTIFY_SOCKET="/nowhere",  # no shell between us and the server
             HOME=self.dir, ERL_EPMD_PORT=str(self.epmd_port),
             ERL_EPMD_ADDRESS="127.0.0.1", RABBITMQ_NODENAME=f"bide{self.port}@localhost",
             RABBITMQ_DIST_PORT=str(free_port()), RABBITMQ_MNESIA_BASE=at + "data",
@@ -115,9 +116,7 @@ class Rabbitmq(servers.Server):
 
     def kill(self, sig=None):
         family = self.family() if self.process else []
-        for pid in family[1:]:  # beam's helpers notice its end; they need not be told
-            os.kill(pid, 0)
-        super().kill(sig)
+        super().kill(sig)  # its helpers notice
         servers.until("its helpers", lambda: not any(map(servers.alive, family)))
 
     def __exit__(self, *how):

@@ -41,6 +41,9 @@ struct rig {
 void rig_expect(bool true_, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Ends the row, unless it is true: the broker cannot do it, and says so. */
+void rig_need(bool true_, const char *what);
+
 /* Runs a row with a queue of its own; prints a line of TAP. */
 void rig_row(struct rig *r, const char *name, void (*row)(struct rig *r));
 int rig_finish(void);

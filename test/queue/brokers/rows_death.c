@@ -84,8 +84,7 @@ void worker_killed_frees_its_keys(struct rig *r)
     struct broker *b = rig_open(r);
     struct queue_message *m[4];
 
-    if (!b->traits.has_keys)
-        return;
+    rig_need(b->traits.has_keys, "it has no keys: enqueue refuses them");
     r->conf.max_deaths = 1;
     struct broker *strict = rig_open(r);
     rig_put(b, "1", .key = "k");

@@ -72,6 +72,7 @@ void put_same_id_twice_is_one_message(struct rig *r)
     struct broker_put again = { .id = "a", .body = "4", .len = 1 };
     struct queue_message *m[4];
 
+    rig_need(!b->traits.forgets_ids, "it knows no ids: enqueue refuses them");
     expect(b->kind->put(b, p, 3) == 0, "put: %s", b->error);
     expect(!p[0].duplicate && p[1].duplicate && !p[2].duplicate, "in a batch");
     rig_put_one(b, &again);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""run.py SUITE postgresql|redis|sqlite [MODULE]: the conformance suite of brokers, against
+"""run.py SUITE postgresql|rabbitmq|redis|sqlite [MODULE]: the conformance suite of brokers, against
 a real server that is started here. What the suite asks for (test/queue/brokers/rig.h) is done
 here: the server is killed, started, frozen; messages are written by hand."""
 import os
@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 
+import rabbitmq
 import servers
 import tap
 
@@ -44,6 +45,21 @@ class Redis:
             answer = self.server.ask(f"XADD {queue} * {fields}")
             if answer.startswith("-"):
                 raise RuntimeError(answer)
+
+
+class Rabbitmq:
+    """The server, and messages that somebody publishes."""
+
+    def __init__(self):
+        self.server = rabbitmq.Rabbitmq()
+
+    def foreign(self, queue):
+        self.server.publish(queue, "plain")
+        self.server.publish(queue, "full", message_id="foreign-7", priority=99,
+                            headers={"bide-key": "customer", "type": "email"})
+        self.server.publish(queue, "odd", message_id="line\nbreak",
+                            headers={"an odd name!": 7, "bide-key": "k" * 300,
+                                     "nested": {"a": [1]}})
 
 
 def do(kind, order):
@@ -93,7 +109,7 @@ def main(program, broker, *modules):
             return run([program, f"sqlite:{place}/queue.db"])
         finally:
             shutil.rmtree(place)
-    kind = {"postgresql": Postgresql, "redis": Redis}[broker]()
+    kind = {"postgresql": Postgresql, "rabbitmq": Rabbitmq, "redis": Redis}[broker]()
     with kind.server as server:
         if hasattr(server, "wait"):
             server.wait()
