@@ -82,6 +82,31 @@ void hand_drop(struct rmq *q, struct rmq_hand *h)
     q->listed_wrong = true;
 }
 
+void hand_settled(struct rmq *q, struct rmq_hand *h, int64_t queued_ms)
+{
+    const size_t most = sizeof q->settled / sizeof q->settled[0];
+    struct rmq_settled *s = &q->settled[q->n_settled++ % most];
+
+    free(s->line);
+    *s = (struct rmq_settled){ h->line, queued_ms, q->wire.number };
+    h->line = NULL;
+    hand_drop(q, h);
+}
+
+bool hand_was_settled(const struct rmq *q, const struct queue_message *m)
+{
+    char label[LABEL];
+    size_t len = label_of(label, m) - 1;
+
+    for (size_t i = 0; i < sizeof q->settled / sizeof q->settled[0]; i++) {
+        const struct rmq_settled *s = &q->settled[i];
+        if (s->line && s->connection < q->wire.number &&
+            s->queued_ms == m->queued_ms && strncmp(s->line, label + 1, len) == 0)
+            return true;
+    }
+    return false;
+}
+
 void hand_drop_all(struct rmq *q)
 {
     while (q->n_hand > 0)

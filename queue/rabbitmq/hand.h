@@ -20,6 +20,11 @@ struct rmq_hand *hand_find(struct rmq *q, uint64_t token);
 struct rmq_hand *hand_unattached(struct rmq *q, const struct queue_message *m);
 void hand_attach(struct rmq_hand *h, uint16_t channel, uint64_t tag);
 void hand_drop(struct rmq *q, struct rmq_hand *h);
+/* Drops it, and remembers that it was settled. A server writes an acknowledgement to its
+ * disk when it has time: one that was killed may deliver the message again. */
+void hand_settled(struct rmq *q, struct rmq_hand *h, int64_t queued_ms);
+/* Was it settled, before the connection failed? */
+bool hand_was_settled(const struct rmq *q, const struct queue_message *m);
 void hand_drop_all(struct rmq *q);
 
 /* Publishes the list; wire_wait() confirms it. */

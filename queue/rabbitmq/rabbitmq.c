@@ -19,6 +19,8 @@ static void free_broker(struct rmq *q)
     free(q->wire.marks);
     hand_drop_all(q);
     free(q->hand);
+    for (size_t i = 0; i < sizeof q->settled / sizeof q->settled[0]; i++)
+        free(q->settled[i].line);
     free(q);
 }
 

@@ -61,6 +61,12 @@ struct rmq {
 
     struct rmq_hand *hand;
     size_t n_hand, room_hand;
+    struct rmq_settled {
+        char *line;            /* as in the list */
+        int64_t queued_ms;
+        uint64_t connection;   /* on which it was */
+    } settled[256];            /* the last ones */
+    size_t n_settled;          /* so far */
     bool listed_wrong;         /* the list has some that ended */
     int64_t lost_ns;           /* what is not attached by then is lost */
 

@@ -94,7 +94,9 @@ int rmq_settle(struct broker *b, struct broker_end *ends, size_t n)
         status = acknowledge(q, ends, n);
     for (size_t i = 0; i < n && status == 0; i++) {
         struct rmq_hand *h = hand_find(q, ends[i].message->token);
-        if (h)
+        if (h && ends[i].result == BROKER_SETTLED)
+            hand_settled(q, h, ends[i].message->queued_ms);
+        else if (h)
             hand_drop(q, h);
     }
     return status;

@@ -196,7 +196,7 @@ static int received(struct rmq *q, struct wire_in *in)
             status = wire_ack(&q->wire, h->channel, h->tag);
         hand_attach(h, in->channel, in->tag);
         return status;
-    } else {
+    } else if (!hand_was_settled(q, in->message)) {
         struct copy c = copy_of(in->message);
         wire_begin(&q->wire);
         status = place_publish(q, &c, place_of(&c), 0);

@@ -237,6 +237,10 @@ static int check_owner(struct taking *t, struct wire_in *in)
         hand_attach(h, in->channel, in->tag);
         return 0;
     }
+    if (hand_was_settled(q, in->message)) {
+        move(t, in);
+        return 0;
+    }
     if (!t->has_lists) {
         int status = lists_read(q, &t->lists, 0, q->n_slots, q->slot);
         if (status != 0)

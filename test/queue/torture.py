@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""torture.py BIDE [postgresql|redis MODULE...]: messages through an origin that fails, by workers that are killed.
+"""torture.py BIDE [postgresql|rabbitmq|redis MODULE...]: messages through an origin that fails, by workers that are killed.
 
 Of the messages, 20 % fail at their first attempt and 1 % are poison. Every second or
 two one of the workers is killed with -9, and another takes its place. In the end every
@@ -23,6 +23,7 @@ import threading
 import time
 import zlib
 
+import rabbitmq
 import servers
 import tap
 
@@ -95,8 +96,8 @@ class File:
 
 class Served:
     def __init__(self):
-        self.server = (servers.Postgres if BROKER == "postgresql" else
-                       servers.Redis)(durable=True)
+        self.server = {"postgresql": servers.Postgres, "rabbitmq": rabbitmq.Rabbitmq,
+                       "redis": servers.Redis}[BROKER](durable=True)
 
     def crash(self):
         self.server.crash()
