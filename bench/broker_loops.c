@@ -178,6 +178,8 @@ static double bare_postgresql(const char *url, int n)
 /* ===== RabbitMQ, bare ===== */
 
 #ifdef BENCH_RABBITMQ
+static uint64_t published, confirmed; /* on this connection */
+
 static amqp_connection_state_t dial(const char *text)
 {
     char url[256];
@@ -195,6 +197,7 @@ static amqp_connection_state_t dial(const char *text)
     amqp_channel_open(c, 1);
     amqp_channel_open(c, 2);
     amqp_confirm_select(c, 2);
+    published = confirmed = 0;
     amqp_queue_declare(c, 1, amqp_cstring_bytes("bare"), 0, 1, 0, 0, amqp_empty_table);
     amqp_queue_declare(c, 1, amqp_cstring_bytes("list"), 0, 1, 0, 0, amqp_empty_table);
     return c;
@@ -205,7 +208,6 @@ static void put_amqp(amqp_connection_state_t c, const char *queue, int n)
     static char body[100];
     amqp_basic_properties_t p = { ._flags = AMQP_BASIC_DELIVERY_MODE_FLAG,
                                   .delivery_mode = 2 };
-    static uint64_t published, confirmed;
 
     for (int i = 0; i < n; i++)
         amqp_basic_publish(c, 2, amqp_empty_bytes, amqp_cstring_bytes(queue), 1, 0, &p,

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "bide/run.h"
-#include "queue/rabbitmq/deliver.h"
 
 #define S INT64_C(1000000000)
 #define POLL_NS (S / 2)

@@ -8,6 +8,10 @@
 
 #include "queue/rabbitmq/session.h"
 
+/* The broker's wait_fd() and woken(). */
+int rmq_wait_fd(struct broker *b, int64_t *ret_poll_ns);
+void rmq_woken(struct broker *b);
+
 /* Ends the one on a lane. */
 int bell_silence(struct rmq *q, int lane);
 

@@ -2,11 +2,12 @@
  * declaration that differs is refused with the first argument that does, and its value.
  * So a queue is declared with ever more of what was found, until it is accepted. Limits
  * that come from a policy are not found this way. */
+#include "queue/rabbitmq/check.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "queue/rabbitmq/look.h"
 #include "queue/rabbitmq/session.h"
 
 enum { ARGUMENTS = 16, TEXT = 80 };
@@ -179,6 +180,8 @@ int rmq_check(struct broker *b, const struct broker_plan *plan, broker_finding *
         struct found f;
         bool known;
         status = rmq_tell(q, find_out(q, queues[i], &f, &known));
+        for (int j = 0; j < f.n && i == 0 && status == 0; j++)
+            q->no_ticks |= strcmp(f.arguments[j].name, "x-dead-letter-exchange") == 0;
         if (status == 0)
             judge(queues[i], &f, fn, arg);
         if (status == 0 && !known)

@@ -11,8 +11,6 @@ int rmq_each(struct broker *b, const struct broker_filter *filter, broker_each *
              void *arg);
 int rmq_redrive(struct broker *b, const char *const *ids, size_t n, bool fresh_key,
                 size_t *ret_n);
-int rmq_check(struct broker *b, const struct broker_plan *plan, broker_finding *fn,
-              void *arg);
 
 /* Calls fn with every message of a queue, from its head on, as long as it says so; then
  * all of them are back where they were. */

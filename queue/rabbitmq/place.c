@@ -296,3 +296,28 @@ int place_publish(struct rmq *q, const struct copy *c, int lane, int64_t delay_n
     q->due_ns = due < q->due_ns ? due : q->due_ns;
     return copy_publish(&q->wire, place_level(q, level, name), key, c);
 }
+
+int place_tick(struct rmq *q)
+{
+    char name[RMQ_NAME];
+    amqp_table_entry_t hello = { wire_bytes("bide-hello"),
+                                 { .kind = AMQP_FIELD_KIND_BOOLEAN,
+                                   .value.boolean = 1 } };
+    amqp_basic_properties_t p = { ._flags = AMQP_BASIC_DELIVERY_MODE_FLAG |
+                                            AMQP_BASIC_EXPIRATION_FLAG |
+                                            AMQP_BASIC_HEADERS_FLAG,
+                                  .delivery_mode = AMQP_DELIVERY_PERSISTENT,
+                                  .expiration = wire_bytes("1000"),
+                                  .headers = { 1, &hello } };
+    int status = 0;
+
+    if (!q->acked || q->url.quorum)
+        return 0;
+    wire_begin(&q->wire);
+    for (int i = 0; i < LANES && status == 0; i++)
+        if (q->used[i] && !(i == LANE_NORMAL && q->no_ticks))
+            status = wire_publish(&q->wire, "", place_lane(q, i, name), &p, "", 0);
+    memset(q->used, 0, sizeof q->used);
+    q->acked = false;
+    return status == 0 ? wire_wait(&q->wire) : status;
+}

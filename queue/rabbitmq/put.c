@@ -1,8 +1,9 @@
 /* Putting: a batch is published at once, and confirmed together. */
+#include "queue/rabbitmq/put.h"
+
 #include <stdio.h>
 
 #include "queue/make_id.h"
-#include "queue/rabbitmq/deliver.h"
 #include "queue/rabbitmq/session.h"
 
 static int name_all(struct broker *b, struct broker_put *items, size_t n)

@@ -7,9 +7,13 @@
 #include "bide/policy.h"
 #include "bide/run.h"
 #include "queue/make_id.h"
+#include "queue/rabbitmq/bell.h"
+#include "queue/rabbitmq/check.h"
 #include "queue/rabbitmq/deliver.h"
 #include "queue/rabbitmq/hand.h"
 #include "queue/rabbitmq/look.h"
+#include "queue/rabbitmq/put.h"
+#include "queue/rabbitmq/rescue.h"
 #include "queue/rabbitmq/session.h"
 
 static void free_broker(struct rmq *q)

@@ -1,11 +1,12 @@
 /* What workers that are gone have left. */
+#include "queue/rabbitmq/rescue.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "bide/run.h"
 #include "queue/blame.h"
 #include "queue/rabbitmq/bell.h"
-#include "queue/rabbitmq/deliver.h"
 #include "queue/rabbitmq/hand.h"
 #include "queue/rabbitmq/session.h"
 #include "queue/rabbitmq/slot.h"
@@ -222,6 +223,8 @@ int rmq_rescue(struct broker *b, struct broker_rescued *ret)
     if (status != 0)
         return status;
     status = bell_rest(q);
+    if (status == 0)
+        status = place_tick(q);
     if (status == 0 && q->listed_wrong && q->slot >= 0)
         status = hand_publish(q);
     if (status == 0)

@@ -41,6 +41,7 @@ enum {
 struct rmq_hand {
     uint64_t token, tag;
     uint16_t channel;
+    bool ending;        /* it is being settled */
     bool attached;      /* the tag is of this connection */
     int64_t since_ns;   /* that we have this tag */
     char *line;         /* of the list in NAME.worker.K.hand: it begins with the id */
@@ -79,6 +80,9 @@ struct rmq {
     int bell_of[LANES];        /* the consumer on a lane; 0: none */
     int last_bell;
     bool rung[LANES];          /* wire.in has a message of its bell */
+    bool used[LANES];          /* it gave something since the last tick, */
+    bool acked;                /* and something was acknowledged */
+    bool no_ticks;             /* NAME has a dead-letter exchange: they would go there */
     bool hungry;               /* the last take got less than it wanted */
     int64_t take_ns;           /* when that was */
     int64_t due_ns;            /* the next that we know of; BIDE_FOREVER */
@@ -117,5 +121,10 @@ int place_declare(struct rmq *q, int channel, const char *queue, amqp_table_t mo
 
 /* Publishes to a lane, after a delay: not before, and up to 0.1 s later. */
 int place_publish(struct rmq *q, const struct copy *c, int lane, int64_t delay_ns);
+
+/* Publishes a message that nobody handles, and that expires, to the lanes that were used:
+ * with its confirmation, acknowledgements that came before it are on the disk. A classic
+ * queue that is busy keeps them in memory otherwise, for as long as it is. */
+int place_tick(struct rmq *q);
 
 #endif

@@ -1,9 +1,10 @@
 /* Settling: copies are published and confirmed, then what they replace is acknowledged,
  * and a last question shows that the server has heard it. */
+#include "queue/rabbitmq/deliver.h"
+
 #include <stdlib.h>
 
 #include "bide/run.h"
-#include "queue/rabbitmq/deliver.h"
 #include "queue/rabbitmq/hand.h"
 #include "queue/rabbitmq/session.h"
 #include "queue/rabbitmq/slot.h"
@@ -66,16 +67,39 @@ static int find_ends(struct rmq *q, struct broker_end *ends, size_t n)
     return 0;
 }
 
+/* The last of those on WORK that end now, before which none goes on: 0: none. */
+static uint64_t last_together(const struct rmq *q)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+
+    for (size_t i = 0; i < q->n_hand; i++)
+        if (q->hand[i].attached && q->hand[i].channel == WIRE_WORK &&
+            !q->hand[i].ending && q->hand[i].tag < first)
+            first = q->hand[i].tag;
+    for (size_t i = 0; i < q->n_hand; i++)
+        if (q->hand[i].ending && q->hand[i].channel == WIRE_WORK &&
+            q->hand[i].tag < first && q->hand[i].tag > last)
+            last = q->hand[i].tag;
+    return last;
+}
+
 static int acknowledge(struct rmq *q, struct broker_end *ends, size_t n)
 {
     int status = 0;
 
-    wire_begin(&q->wire);
-    for (size_t i = 0; i < n && status == 0; i++) {
-        struct rmq_hand *h = hand_find(q, ends[i].message->token);
+    for (size_t i = 0; i < q->n_hand; i++)
+        q->hand[i].ending = false;
+    for (size_t i = 0; i < n; i++)
         if (ends[i].result == BROKER_SETTLED)
-            status = wire_ack(&q->wire, h->channel, h->tag);
-    }
+            hand_find(q, ends[i].message->token)->ending = true;
+    amqp_basic_ack_t all = { .delivery_tag = last_together(q), .multiple = 1 };
+    wire_begin(&q->wire);
+    if (all.delivery_tag)
+        status = wire_send(&q->wire, WIRE_WORK, AMQP_BASIC_ACK_METHOD, &all, false);
+    for (size_t i = 0; i < q->n_hand && status == 0; i++)
+        if (q->hand[i].ending && !(q->hand[i].channel == WIRE_WORK &&
+                                   q->hand[i].tag <= all.delivery_tag))
+            status = wire_ack(&q->wire, q->hand[i].channel, q->hand[i].tag);
     if (status == 0)
         status = wire_ask_queue(&q->wire, WIRE_WORK, q->b.queue);
     return rmq_tell(q, status == 0 ? wire_wait(&q->wire) : status);
@@ -92,6 +116,7 @@ int rmq_settle(struct broker *b, struct broker_end *ends, size_t n)
         status = publish_ends(q, ends, n);
     if (status == 0)
         status = acknowledge(q, ends, n);
+    q->acked |= status == 0;
     for (size_t i = 0; i < n && status == 0; i++) {
         struct rmq_hand *h = hand_find(q, ends[i].message->token);
         if (h && ends[i].result == BROKER_SETTLED)

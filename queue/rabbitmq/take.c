@@ -79,6 +79,7 @@ static uint32_t give(struct taking *t, int lane, size_t most, size_t *left)
     n = n < most ? n : (uint32_t)most;
     n = n < *left ? n : (uint32_t)*left;
     t->give[lane] += n;
+    t->q->used[lane] |= n > 0;
     *left -= n;
     return n;
 }
@@ -267,7 +268,8 @@ static int sort(struct taking *t, struct wire_in *in, size_t n)
         return rmq_no_memory(t->q);
     wire_begin(&t->q->wire);
     for (size_t i = 0; i < n && status == 0; i++)
-        status = !in[i].named       ? adopt(t, &in[i])
+        status = in[i].hello        ? (move(t, &in[i]), 0)
+                 : !in[i].named      ? adopt(t, &in[i])
                  : in[i].redelivered ? check_owner(t, &in[i])
                                      : accept(t, &in[i]);
     if (status == 0 && t->n > 0)

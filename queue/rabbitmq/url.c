@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/hex.h"
-#include "queue/broker.h"
 
 enum { PORT = 5672 };
 

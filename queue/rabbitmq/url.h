@@ -11,6 +11,8 @@
 
 #include <stdbool.h>
 
+#include "queue/broker.h"
+
 enum { RMQ_URL_PART = 256 };
 
 struct rmq_url {

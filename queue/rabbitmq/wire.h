@@ -43,7 +43,8 @@ struct wire_in {
     uint16_t channel;
     bool redelivered;
     bool named;          /* its producer gave it an id */
-    bool hello;          /* no message, but news of a worker (slot.h) */
+    bool hello;          /* no message: news of a worker (slot.h), or a tick
+                            (place.c) */
     uint64_t token;      /* of a copy that goes to whoever holds it; 0 */
     int consumer;        /* the number in its tag; -1: it was asked for */
     char reason[32], cls[32];
