@@ -3,7 +3,7 @@
  *     struct rmq_url url;
  *     char why[BROKER_ERROR];
  *     if (rmq_url_read(&url, text, why) != 0)
- *         die(why);
+ *         puts(why);
  *
  * What is not there is as RabbitMQ has it: guest, guest, localhost, 5672, "/". */
 #ifndef BIDE_QUEUE_RABBITMQ_URL_H
