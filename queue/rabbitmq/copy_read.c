@@ -65,7 +65,7 @@ static amqp_bytes_t find_text(const amqp_table_t *t, const char *name)
 {
     const amqp_field_value_t *v = find(t, name);
 
-    return v && is_text(v) ? v->value.bytes : amqp_empty_bytes;
+    return v && is_text(v) && v->value.bytes.len > 0 ? v->value.bytes : wire_bytes("");
 }
 
 /* ===== attributes ===== */
@@ -74,10 +74,10 @@ static char *copy_bytes(amqp_bytes_t b)
 {
     char *to = malloc(b.len + 1);
 
-    if (to) {
+    if (to && b.len > 0)
         memcpy(to, b.bytes, b.len);
+    if (to)
         to[b.len] = '\0';
-    }
     return to;
 }
 
@@ -177,7 +177,7 @@ int copy_read(struct wire_in *to, const amqp_basic_properties_t *p, const void *
     size_t n = read_attributes(t, attributes);
     char *errors = copy_bytes(find_text(t, "bide-errors"));
 
-    if (p->_flags & AMQP_BASIC_MESSAGE_ID_FLAG)
+    if ((p->_flags & AMQP_BASIC_MESSAGE_ID_FLAG) && p->message_id.len > 0)
         foreign_id(id, p->message_id.bytes, p->message_id.len);
     foreign_id(key, given.bytes, given.len);
     to->named = *id != '\0';
