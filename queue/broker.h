@@ -302,6 +302,7 @@ int broker_fail(struct broker *b, int status, const char *format, ...)
 extern const struct broker_kind broker_sqlite;
 extern const struct broker_kind broker_redis;
 extern const struct broker_kind broker_postgresql;
+extern const struct broker_kind broker_rabbitmq;
 extern const struct broker_kind broker_sqs;
 
 #endif

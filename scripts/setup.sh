@@ -8,17 +8,17 @@ set -eu
 
 packages_build="gcc pkg-config meson ninja-build libyaml-dev
     libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev
-    libpq-dev scdoc python3"
+    libpq-dev librabbitmq-dev scdoc python3"
 packages_test="g++ clang libclang-rt-14-dev clang-format-14 cmake libcmocka-dev
     spin valgrind gcovr retry haproxy nginx-light curl openssl wrk node-llhttp
-    postgresql redis-server libhiredis-dev
+    postgresql redis-server rabbitmq-server libhiredis-dev
     nghttp2-client nghttp2-server nghttp2-proxy python3-h2 python3-grpcio
     nodejs npm prometheus chromium fonts-dejavu-core groff jq iproute2
     qemu-user-static musl-tools
     binutils-i686-linux-gnu libc6-dev-i386-cross libgcc-12-dev-i386-cross
     binutils-arm-linux-gnueabi libc6-dev-armel-cross libgcc-12-dev-armel-cross
     binutils-s390x-linux-gnu libc6-dev-s390x-cross libgcc-12-dev-s390x-cross"
-packages_bench="haproxy nginx-light wrk postgresql redis-server
+packages_bench="haproxy nginx-light wrk postgresql redis-server rabbitmq-server
     nghttp2-client nghttp2-server nghttp2-proxy"
 
 wanted=

@@ -97,8 +97,8 @@ fleet() {
 queue() {
     build release -Doptimization=2 -Ddebug=true
     ninja -C "$top/release" cmd/bide-worker cmd/bide-enqueue \
-        cmd/bide-queue-postgresql.so >>"$top/log"
-    for broker in sqlite postgresql redis; do
+        cmd/bide-queue-postgresql.so cmd/bide-queue-rabbitmq.so >>"$top/log"
+    for broker in sqlite postgresql redis rabbitmq; do
         BIDE_TORTURE=${SOAK_MESSAGES:-100000} \
             test/queue/torture.py "$top/release/cmd/bide" "$broker" \
             "$top/release/cmd/bide-queue-postgresql.so" || return 1

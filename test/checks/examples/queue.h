@@ -17,6 +17,27 @@ extern struct queue_message *m;
 /* queue/postgresql/session.h */
 extern struct pg_broker *q;
 
+/* queue/rabbitmq/copy.h */
+extern struct queue_message *m;
+extern struct wire *w;
+
+/* queue/rabbitmq/hand.h */
+extern struct rmq *q;
+extern struct queue_message *m;
+extern struct wire_in *in;
+
+/* queue/rabbitmq/session.h */
+extern struct rmq *q;
+
+/* queue/rabbitmq/slot.h */
+extern struct rmq *q;
+
+/* queue/rabbitmq/url.h */
+extern const char *text;
+
+/* queue/rabbitmq/wire.h */
+extern struct wire *w;
+
 /* queue/redis/session.h */
 extern struct redis_broker *q;
 extern const char *id;

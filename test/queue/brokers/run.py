@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""run.py SUITE postgresql|redis|sqlite|sqs|sqs-fifo [MODULE]: the conformance suite of brokers, against
-a real server that is started here. What the suite asks for (test/queue/brokers/rig.h) is done
-here: the server is killed, started, frozen; messages are written by hand."""
+"""run.py SUITE postgresql|quorum|rabbitmq|redis|sqlite|sqs|sqs-fifo [MODULE]: the conformance
+suite of brokers, against a real server that is started here. What the suite asks for
+(test/queue/brokers/rig.h) is done here: the server is killed, started, frozen; messages are
+written by hand."""
 import os
 import shutil
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import tempfile
 
 import fauxqs
+import rabbitmq
 import servers
 import tap
 
@@ -47,6 +49,21 @@ class Redis:
                 raise RuntimeError(answer)
 
 
+class Rabbitmq:
+    """The server, and messages that somebody publishes."""
+
+    def __init__(self):
+        self.server = rabbitmq.Rabbitmq()
+
+    def foreign(self, queue):
+        self.server.publish(queue, "plain")
+        self.server.publish(queue, "full", message_id="foreign-7", priority=99,
+                            headers={"bide-key": "customer", "type": "email"})
+        self.server.publish(queue, "odd", message_id="line\nbreak",
+                            headers={"an odd name!": 7, "bide-key": "k" * 300,
+                                     "nested": {"a": [1]}})
+
+
 class Sqs:
     """The server, and messages that somebody sends with AWS's own client."""
 
@@ -66,6 +83,12 @@ class Sqs:
                             MessageAttributes={name: {"DataType": kind, "StringValue": value}
                                                for name, (kind, value)
                                                in attributes.items()}, **more)
+
+
+# What differs for quorum queues, which take long to make.
+QUORUM = ("put_message_arrives_as_it_was,priority_higher_goes_first,"
+          "again_waits_and_counts,settle_batch_of_all_kinds,"
+          "worker_killed_with_several_makes_suspects,worker_frozen_is_fenced_off")
 
 
 def do(kind, order):
@@ -118,7 +141,10 @@ def main(program, broker, *modules):
             shutil.rmtree(place)
     if broker.startswith("sqs"):
         fauxqs.prepare()
-    kind = {"postgresql": Postgresql, "redis": Redis, "sqs": Sqs, "sqs-fifo": Sqs}[broker]()
+    if broker == "quorum":
+        os.environ.setdefault("BIDE_ROW", QUORUM)
+    kind = {"postgresql": Postgresql, "quorum": Rabbitmq, "rabbitmq": Rabbitmq,
+            "redis": Redis, "sqs": Sqs, "sqs-fifo": Sqs}[broker]()
     with kind.server as server:
         if hasattr(server, "wait"):
             server.wait()
@@ -126,6 +152,8 @@ def main(program, broker, *modules):
         if broker.startswith("sqs"):  # it keeps nothing: not to be killed
             return run([program, url, "frozen",
                         ".fifo" if broker == "sqs-fifo" else ""], kind)
+        if broker == "quorum":
+            url += "/?queue-type=quorum"
         return run([program, url, "server"], kind)
 
 
