@@ -101,6 +101,8 @@ struct broker_traits {
     bool blames_late;       /* what ran beside a message in a worker that died is
                                not known: the first death makes a suspect of it,
                                and only then do deaths count */
+    const char *for_keys, *for_priorities; /* what to use where it has none; NULL:
+                               another broker */
 };
 
 struct broker {
@@ -293,6 +295,10 @@ struct broker_kind {
 int broker_open(struct broker **ret, const struct broker_conf *conf,
                 char error[BROKER_ERROR]);
 void broker_close(struct broker *b);
+
+/* What this broker cannot promise of a message is refused, not ignored: 0, or
+ * REFUSED, and b->error begins with what it is about: "id: ...". */
+int broker_check_put(struct broker *b, const struct broker_put *p);
 
 /* Writes b->error and returns `status`. */
 int broker_fail(struct broker *b, int status, const char *format, ...)

@@ -107,6 +107,28 @@ int broker_open(struct broker **ret, const struct broker_conf *conf,
     return status;
 }
 
+static int refuse(struct broker *b, const char *what, const char *instead)
+{
+    return broker_fail(b, BROKER_REFUSED, "%s; leave it out, or use %s", what,
+                       instead ? instead : "another broker");
+}
+
+int broker_check_put(struct broker *b, const struct broker_put *p)
+{
+    if (p->id && b->traits.forgets_ids)
+        return refuse(b,
+                      "id: this broker does not know which ids are there "
+                      "already",
+                      NULL);
+    if (p->key && !b->traits.has_keys)
+        return refuse(b, "key: this broker keeps no order by key",
+                      b->traits.for_keys);
+    if (p->priority && !b->traits.has_priorities)
+        return refuse(b, "priority: this broker has none",
+                      b->traits.for_priorities);
+    return 0;
+}
+
 void broker_close(struct broker *b)
 {
     if (b)

@@ -118,23 +118,6 @@ static const char *take(void *ctx, const char *name, const char *argument)
     return NULL;
 }
 
-/* What this broker cannot promise is refused, not ignored. */
-static int check_traits(const struct broker *b, const struct args *a)
-{
-    if (a->put.id && b->traits.forgets_ids)
-        return complain("enqueue",
-                        "--id: this broker does not know which ids are there "
-                        "already; leave it out, or use another broker");
-    if (a->put.key && !b->traits.has_keys)
-        return complain("enqueue",
-                        "--key: this broker keeps no order by key; leave it "
-                        "out, or use another broker");
-    if (a->put.priority && !b->traits.has_priorities)
-        return complain("enqueue", "--priority: this broker has none; leave it "
-                                   "out, or use another broker");
-    return EXIT_OK;
-}
-
 /* ===== putting ===== */
 
 static int put(struct broker *b, struct broker_put *items, size_t n,
@@ -266,8 +249,8 @@ static int enqueue(struct args *a, int n, char **operands)
     if (!b)
         return EXIT_USAGE;
     a->put.attributes = a->attributes;
-    if ((rc = check_traits(b, a)) != EXIT_OK)
-        total.queued = 0;
+    if (broker_check_put(b, &a->put) != 0)
+        rc = complain("enqueue", "--%s", b->error);
     else if (a->lines)
         rc = put_lines(b, a, &total);
     else if (n == 1)

@@ -182,8 +182,12 @@ int bide_queue_put(bide_queue *q, bide_queue_item *items, size_t n,
     if (!puts)
         return queue_fail(why, BIDE_ENOMEM, "out of memory");
     pthread_mutex_lock(&q->lock);
-    rc = queue_status(why, q->broker->kind->put(q->broker, puts, n),
-                      q->broker->error);
+    int status = 0;
+    for (size_t i = 0; i < n && status == 0; i++)
+        status = broker_check_put(q->broker, &puts[i]);
+    if (status == 0)
+        status = q->broker->kind->put(q->broker, puts, n);
+    rc = queue_status(why, status, q->broker->error);
     pthread_mutex_unlock(&q->lock);
     for (size_t i = 0; i < n && rc == 0; i++) {
         items[i].duplicate = puts[i].duplicate;

@@ -132,14 +132,6 @@ static int check_one(struct sqs_broker *q, const struct broker_put *item)
 {
     size_t most = q->b.traits.max_body, len = item->len;
 
-    if (item->key && *item->key && !q->fifo)
-        return broker_fail(&q->b, BROKER_REFUSED,
-                           "sqs: `%s` keeps no order by key: use a FIFO queue, "
-                           "`%s.fifo`",
-                           q->b.queue, q->b.queue);
-    if (item->priority)
-        return broker_fail(&q->b, BROKER_REFUSED,
-                           "sqs: there are no priorities: use a queue for each");
     if (len > most)
         return broker_fail(&q->b, BROKER_REFUSED,
                            "the message has %zu bytes: at most %zu fit, of the "

@@ -157,9 +157,11 @@ static int open_queue(struct broker **ret, const struct broker_conf *conf,
     }
     q->b.traits.max_delay_ns = q->fifo ? SQ_HIDE_MOST_S * SQ_S : INT64_MAX / 4;
     q->b.traits.has_keys = q->fifo;
+    q->b.traits.for_keys = "a FIFO queue, NAME.fifo";
+    q->b.traits.for_priorities = "a queue for each";
     q->b.traits.prefetch_counts = true;
     q->b.traits.blind = true;
-    q->b.traits.forgets_ids = true;
+    q->b.traits.forgets_ids = !q->fifo;
     q->b.traits.mixes_retries = true;
     q->b.traits.blames_late = true;
     *ret = &q->b;

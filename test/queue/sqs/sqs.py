@@ -233,7 +233,7 @@ def refusals():
                             (["--broker", "sqs://eu-central-1/orders"], "12 digits"),
                             (["--broker", url, "--queue", "a.b"], ".fifo"),
                             (["--broker", url, "--queue", "kept", "--key", "k"],
-                             "kept.fifo"),
+                             "NAME.fifo"),
                             (["--broker", url, "--queue", "kept", "--priority", "3"],
                              "a queue for each")):
         code, text = bide("enqueue", *given, "x", **KEYS)
@@ -296,7 +296,13 @@ def too_large():
 
 def dead_letters():
     """From the first attempt to the redrive, with what the handler said."""
-    bide("enqueue", "--broker", url, "--queue", "dead", "--id", "order-7", "x", **KEYS)
+    code, text = bide("enqueue", "--broker", url, "--queue", "dead", "--id", "order-7", "x",
+                      **KEYS)
+    tap.case("an_id_on_a_standard_queue_is_refused", code == 2 and "--id" in text,
+             f"{code} {text}")
+    behind.ask("SendMessage", QueueUrl=behind.queue("dead"), MessageBody="x",
+               MessageAttributes={"bide.id": {"DataType": "String",
+                                              "StringValue": "order-7"}})
     code, text = bide("worker", "--broker", url, "--queue", "dead", "--until-empty", "--",
                       "sh", "-c", "echo out of paper; exit 65", **KEYS)
     tap.case("permanent_failure_is_a_dead_letter", code == 1, f"{code} {text}")
