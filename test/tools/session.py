@@ -46,9 +46,10 @@ class Session:
         timer.start()
         lines = []
         for line in self.p.stdout:
-            if line.startswith(end):
+            before, found, code = line.partition(end + " ")
+            if found:  # not always first: what runs in the background writes as well
                 timer.cancel()
-                return int(line.split()[1]), "".join(lines)[:-1]
+                return int(code), ("".join(lines) + before)[:-1]
             lines.append(line)
         timer.cancel()
         return 124, "".join(lines) + f"\n(no end after {limit} s)"
