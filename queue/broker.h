@@ -98,6 +98,8 @@ struct broker_traits {
     bool blind;             /* what waits is counted, and cannot be listed */
     bool forgets_ids;       /* that an id is there already may not be noticed */
     bool mixes_retries;     /* broker_take.retries means nothing */
+    bool retries_apart;     /* priorities hold among fresh messages, and among
+                               retries, not between the two */
     bool blames_late;       /* what ran beside a message in a worker that died is
                                not known: the first death makes a suspect of it,
                                and only then do deaths count */

@@ -37,6 +37,7 @@ static void set_up(struct rmq *q, const struct broker_conf *conf)
         .max_delay_ns = ((INT64_C(1) << LEVELS) - 1) * RMQ_TENTH,
         .has_priorities = true,
         .forgets_ids = true,
+        .retries_apart = true,
     };
     snprintf(q->b.queue, sizeof q->b.queue, "%s", conf->queue);
     queue_make_id(id);
