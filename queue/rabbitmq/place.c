@@ -90,9 +90,10 @@ static amqp_table_entry_t int_arg(const char *name, int64_t value)
                                  { .kind = AMQP_FIELD_KIND_I64, .value.i64 = value } };
 }
 
-/* Of the type that the URL wants. A quorum queue must not drop what was given back a
- * few times, which servers of version 4 do unless they are told. */
-int place_declare(struct rmq *q, int channel, const char *queue, amqp_table_t more)
+/* A quorum queue must not drop what was given back a few times, which servers of
+ * version 4 do unless they are told. */
+static int declare_queue(struct rmq *q, int channel, const char *queue, bool quorum,
+                         amqp_table_t more)
 {
     amqp_table_entry_t entries[8];
     amqp_queue_declare_t m = { .queue = wire_bytes(queue), .durable = 1 };
@@ -100,12 +101,18 @@ int place_declare(struct rmq *q, int channel, const char *queue, amqp_table_t mo
 
     for (; n < more.num_entries; n++)
         entries[n] = more.entries[n];
-    if (q->url.quorum) {
+    if (quorum) {
         entries[n++] = text_arg("x-queue-type", "quorum");
         entries[n++] = int_arg("x-delivery-limit", 1000000000);
     }
     m.arguments = (amqp_table_t){ n, entries };
     return wire_send(&q->wire, channel, AMQP_QUEUE_DECLARE_METHOD, &m, true);
+}
+
+/* Of the type that the URL wants. */
+int place_declare(struct rmq *q, int channel, const char *queue, amqp_table_t more)
+{
+    return declare_queue(q, channel, queue, q->url.quorum, more);
 }
 
 static int declare_exchange(struct rmq *q, const char *name)
@@ -146,6 +153,8 @@ static const char *bit_pattern(char *to, int level, char bit)
     return to;
 }
 
+/* Always a quorum queue: only those move what has expired at least once. A classic
+ * queue takes it out first, and a server that is killed then has lost it. */
 static int declare_level(struct rmq *q, int level)
 {
     char name[RMQ_NAME], next[RMQ_NAME], pattern[2 * LEVELS + 8];
@@ -159,13 +168,11 @@ static int declare_level(struct rmq *q, int level)
         place_due(q, next);
     args[n++] = int_arg("x-message-ttl", (INT64_C(1) << level) * 100);
     args[n++] = text_arg("x-dead-letter-exchange", next);
-    if (q->url.quorum) {
-        args[n++] = text_arg("x-dead-letter-strategy", "at-least-once");
-        args[n++] = text_arg("x-overflow", "reject-publish");
-    }
+    args[n++] = text_arg("x-dead-letter-strategy", "at-least-once");
+    args[n++] = text_arg("x-overflow", "reject-publish");
     int status = declare_exchange(q, name);
     if (status == 0)
-        status = place_declare(q, WIRE_WORK, name, (amqp_table_t){ n, args });
+        status = declare_queue(q, WIRE_WORK, name, true, (amqp_table_t){ n, args });
     if (status == 0)
         status = bind_queue(q, name, bit_pattern(pattern, level, '1'), name);
     return status == 0
