@@ -125,17 +125,29 @@ static int find_queue(struct sqlite_broker *s, bool create)
     return no_such_queue(s);
 }
 
+/* Of several processes that change the mode of a new file at once, SQLite tells all
+ * but one that it is busy, whatever the timeout: each waits for another. */
+static int use_wal(struct sqlite_broker *s)
+{
+    int rc = SQLITE_BUSY;
+
+    for (int ms = 0; ms < BUSY_MS && (rc & 0xff) == SQLITE_BUSY; ms += 5) {
+        if (ms > 0)
+            sqlite3_sleep(5);
+        rc = sqlite3_exec(s->db,
+                          "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
+                          NULL, NULL, NULL);
+    }
+    return rc == SQLITE_OK ? 0 : db_failed(s);
+}
+
 static int set_up(struct sqlite_broker *s, const struct broker_conf *conf)
 {
     int status;
 
     sqlite3_busy_timeout(s->db, BUSY_MS);
     sqlite3_extended_result_codes(s->db, 1);
-    if (sqlite3_exec(s->db,
-                     "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
-                     NULL, NULL, NULL) != SQLITE_OK)
-        return db_failed(s);
-    if ((status = db_enter(s)) != 0)
+    if ((status = use_wal(s)) != 0 || (status = db_enter(s)) != 0)
         return status;
     status = make_tables(s, conf->create);
     if (status == 0)

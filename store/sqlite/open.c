@@ -110,13 +110,14 @@ static bool say(char *why, size_t size, const char *file, const char *what)
     return false;
 }
 
-/* A new file, or one of ours. */
+/* A new file, or one of ours. The tables are looked at first: another process may
+ * make them now, and gives the file its name in the same transaction. */
 static bool ours(struct bide__sqlite *s, char *why, size_t why_size)
 {
     char text[64];
+    int64_t n = tables(s);
     int64_t application = pragma(s, "PRAGMA application_id");
     int64_t version = pragma(s, "PRAGMA user_version");
-    int64_t n = tables(s);
     if (application < 0 || version < 0 || n < 0) {
         bide__sqlite_failed(s, why, why_size);
         return false;
@@ -150,6 +151,17 @@ static bool make_tables(struct bide__sqlite *s, char *why, size_t why_size)
     return false;
 }
 
+/* Of several processes that change the mode of a new file at once, SQLite tells all
+ * but one that it is busy, without asking the handler: each waits for another. */
+static int use_wal(struct bide__sqlite *s)
+{
+    int rc;
+    do
+        rc = sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+    while ((rc & 0xff) == SQLITE_BUSY && on_busy(s, 0));
+    return rc;
+}
+
 static bool set_up(struct bide__sqlite *s, bool relaxed, char *why,
                    size_t why_size)
 {
@@ -159,8 +171,9 @@ static bool set_up(struct bide__sqlite *s, bool relaxed, char *why,
     sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     if (!ours(s, why, why_size))
         return false;
-    int rc = sqlite3_exec(s->db,
-                          "PRAGMA journal_mode = WAL;"
+    int rc = use_wal(s);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(s->db,
                           "PRAGMA temp_store = MEMORY;"
                           "PRAGMA cell_size_check = ON;",
                           NULL, NULL, NULL);

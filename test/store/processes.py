@@ -26,6 +26,18 @@ def start(*args, **more):
                             **more)
 
 
+def first_openings():
+    """Files that are not there yet, each opened by four at once."""
+    failed = []
+    for _ in range(40):
+        with tempfile.TemporaryDirectory(prefix="bide-") as folder:
+            runs = [start("claim", f"sqlite:{folder}/records.db", 20, 4,
+                          stderr=subprocess.PIPE) for _ in range(4)]
+            failed += [text for text in (r.communicate(timeout=PATIENCE)[1] for r in runs)
+                       if text]
+    tap.case("regress_four_open_a_new_file_at_once", not failed, failed)
+
+
 def claims(url):
     runs = [start("claim", url, KEYS, 16) for _ in range(4)]
     won = [r.communicate(timeout=PATIENCE)[0].split() for r in runs]
@@ -74,6 +86,7 @@ def killed(url):
 
 
 def main():
+    first_openings()
     for url in sys.argv[2:]:
         with tempfile.TemporaryDirectory(prefix="bide-") as folder:
             if url == "sqlite":
