@@ -94,6 +94,8 @@ struct broker_traits {
     bool has_keys;
     bool prefetch_counts;   /* a take is an attempt: never more than are free */
     bool embedded;          /* a dead worker is noticed at once, not by lease */
+    bool partitioned;       /* a message belongs to one worker before anybody takes
+                               it, and the same id twice is two messages: Kafka */
 };
 
 struct broker {
@@ -301,5 +303,6 @@ int broker_fail(struct broker *b, int status, const char *format, ...)
 extern const struct broker_kind broker_sqlite;
 extern const struct broker_kind broker_redis;
 extern const struct broker_kind broker_postgresql;
+extern const struct broker_kind broker_kafka;
 
 #endif

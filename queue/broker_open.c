@@ -24,6 +24,7 @@ static const struct {
     { { "postgresql", "postgres" },
       "bide-queue-postgresql.so",
       "broker_postgresql" },
+    { { "kafka" }, "bide-queue-kafka.so", "broker_kafka" },
 };
 
 enum { N_MODULES = sizeof modules / sizeof modules[0] };

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static jmp_buf out_of_row;
-static int rows, failures;
+static int seen, rows, failures;
 static struct broker *opened[16];
 static size_t n_opened;
 static pid_t children[16];
@@ -52,15 +52,21 @@ static void clean_up(void)
 void rig_row(struct rig *r, const char *name, void (*row)(struct rig *r))
 {
     struct broker_conf conf = r->conf;
-    const char *only = getenv("BIDE_ROW");
+    const char *only = getenv("BIDE_ROW"), *share = getenv("BIDE_SHARE");
+    int mine = 0, shares = 1;
 
     if (only && strcmp(only, name) != 0)
+        return;
+    if (!only && share && sscanf(share, "%d/%d", &mine, &shares) == 2 &&
+        seen++ % shares != mine)
         return;
     rows++;
     snprintf(r->queue, sizeof r->queue, "row%d-%d", rows, (int)getpid());
     r->conf.queue = r->queue;
     r->conf.url = r->url;
     if (setjmp(out_of_row) == 0) {
+        if (r->has_server)
+            rig_ask("queue %s %s", r->queue, name);
         row(r);
         printf("ok %d - %s\n", rows, name);
     } else {
@@ -112,15 +118,39 @@ void rig_sleep(int64_t ns)
 
 /* ===== a queue in this process ===== */
 
-struct broker *rig_open(struct rig *r)
+static struct broker *open_as(struct rig *r, bool consume)
 {
     char why[BROKER_ERROR] = "";
     struct broker *b = NULL;
     struct broker_conf conf = r->conf;
 
-    conf.consume = true;
+    conf.consume = consume;
     expect(broker_open(&b, &conf, why) == 0, "%s opens: %s", r->url, why);
     opened[n_opened++] = b;
+    return b;
+}
+
+struct broker *rig_producer(struct rig *r)
+{
+    return open_as(r, false);
+}
+
+struct broker *rig_join(struct rig *r)
+{
+    return open_as(r, true);
+}
+
+void rig_close(struct broker *b)
+{
+    for (size_t i = 0; i < n_opened; i++)
+        if (opened[i] == b)
+            opened[i] = opened[--n_opened];
+    broker_close(b);
+}
+
+struct broker *rig_open(struct rig *r)
+{
+    struct broker *b = rig_join(r);
     struct queue_message *m;
     struct broker_take want = { .most = 1 };
     expect(b->kind->take(b, &want, &m) == 0 && want.n == 0, "it is empty: %s",
@@ -235,8 +265,14 @@ static int obey(struct broker *b, struct order o, struct queue_message **held,
         struct broker_take want = { .most = (size_t)o.n,
                                     .retries = (size_t)o.n,
                                     .alone = *n == 0 };
-        if (b->kind->take(b, &want, held + *n) != 0)
-            return -1;
+        /* of a partitioned queue, another process sees a put a moment later */
+        for (int i = 0; i < (b->traits.partitioned ? 100 : 1); i++) {
+            if (b->kind->take(b, &want, held + *n) != 0)
+                return -1;
+            if (want.n > 0)
+                break;
+            rig_sleep(b->traits.partitioned * 20 * RIG_MS);
+        }
         *n += (int)want.n;
         return (int)want.n;
     }

@@ -31,14 +31,14 @@ void server_killed_keeps_what_it_confirmed(struct rig *r)
     if (!r->has_server)
         return;
     b = rig_open(r);
-    rig_put(b, "w");
     rig_put(b, "l", .delay_ns = 3600 * RIG_S);
-    rig_put(b, "x", .priority = 5);
+    rig_put(b, "x");
     rig_settle(b, rig_take_one(b, true), BROKER_DEAD, .ran = true,
                .reason = "permanent", .cls = "permanent");
-    rig_put(b, "y", .priority = 5);
+    rig_put(b, "y");
     rig_settle(b, rig_take_one(b, true), BROKER_AGAIN, .counts = true,
                .ran = true, .delay_ns = 3600 * RIG_S, .error = "exit 1");
+    rig_put(b, "w");
     rig_ask("crash");
     struct broker_take want = { .most = 1, .retries = 1 };
     expect(b->kind->take(b, &want, m) == BROKER_DOWN, "it is down");

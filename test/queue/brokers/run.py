@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""run.py SUITE postgresql|redis|sqlite [MODULE]: the conformance suite of brokers, against
+"""run.py SUITE kafka|postgresql|redis|sqlite [MODULE]...: the conformance suite of brokers, against
 a real server that is started here. What the suite asks for (test/queue/brokers/rig.h) is done
 here: the server is killed, started, frozen; messages are written by hand."""
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 import servers
 import tap
@@ -46,6 +48,21 @@ class Redis:
                 raise RuntimeError(answer)
 
 
+class Kafka:
+    """The mock cluster, and messages that a plain producer writes. What waits there is
+    mostly the group: three shares of the suite run side by side."""
+    shares = 3
+
+    def __init__(self, program):
+        self.server = servers.Kafka(program)
+
+    def foreign(self, queue):
+        self.server.tell("foreign " + queue)
+
+    def queue(self, queue, row):
+        self.server.queue(queue, 3 if row == "key_never_in_parallel_among_workers" else 1)
+
+
 def do(kind, order):
     verb, *words = order.split()
     server = kind.server
@@ -59,19 +76,37 @@ def do(kind, order):
         getattr(server, verb)()
     elif verb == "foreign":
         kind.foreign(*words)
+    elif verb == "queue":
+        getattr(kind, "queue", lambda *_: None)(*words)
     else:
         raise RuntimeError("unknown: " + order)
 
 
-def run(command, kind=None):
+done = []  # the rows of all shares
+
+
+def say(line, share):
+    """Shares number their rows each for itself: here they get one number each."""
+    row = re.match(r"(ok|not ok) \d+ (.*)", line)
+    if share == "0/1":
+        print(line, end="", flush=True)
+    elif row:
+        done.append(row[2])
+        print(f"{row[1]} {len(done)} {row[2]}\n", end="", flush=True)
+    elif not line.startswith("1.."):
+        print(line, end="", flush=True)
+
+
+def run(command, kind=None, share="0/1"):
     """Passes its lines on, and does what it asks for. Gives the exit code."""
-    env = tap.environment(**{name: os.environ[name] for name in
-                             ("BIDE_ROW", "BIDE_MODULES") if name in os.environ})
+    env = tap.environment(BIDE_SHARE=share, **{
+        name: os.environ[name] for name in ("BIDE_ROW", "BIDE_MODULES")
+        if name in os.environ})
     p = subprocess.Popen(command, env=env, stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE, text=True)
     for line in p.stdout:
         if not line.startswith("!ask "):
-            print(line, end="", flush=True)
+            say(line, share)
             continue
         try:
             do(kind, line[5:].strip())
@@ -83,10 +118,31 @@ def run(command, kind=None):
     return p.wait()
 
 
+def run_share(program, server, share, codes):
+    kind = Kafka(server)
+    with kind.server:
+        codes.append(run([program, kind.server.url, "server"], kind,
+                         f"{share}/{Kafka.shares}"))
+
+
+def run_shares(program, server):
+    codes = []
+    threads = [threading.Thread(target=run_share, args=(program, server, i, codes))
+               for i in range(Kafka.shares)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    print(f"1..{len(done)}")
+    return 0 if len(codes) == Kafka.shares and not any(codes) else 1
+
+
 def main(program, broker, *modules):
     program = os.path.join(tap.START, program)
     for module in modules:
         os.environ["BIDE_MODULES"] = os.path.dirname(os.path.join(tap.START, module))
+    if broker == "kafka":
+        return run_shares(program, os.path.join(os.path.dirname(program), "kafka_server"))
     if broker == "sqlite":
         place = tempfile.mkdtemp(prefix="bide-queue-", dir="/tmp")
         try:
