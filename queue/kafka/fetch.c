@@ -23,6 +23,7 @@ static void fill(struct kafka_broker *q, struct kf_slot *s, rd_kafka_message_t *
     s->deaths = m ? m->deaths : f.deaths;
     s->suspect = m ? m->suspect : f.suspect;
     s->stage = m && m->running ? KF_ORPHAN : KF_WAITING;
+    q->suspects = q->suspects || s->suspect;
     if (s->window->topic != KF_MAIN)
         q->cached += r->len;
     if (known) {

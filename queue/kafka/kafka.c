@@ -1,4 +1,5 @@
 /* The broker's table, from open to close. */
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +13,34 @@
 #include "queue/kafka/topics.h"
 #include "queue/make_id.h"
 
+#define LEAVE_NS (8 * KF_S)
+
 /* A retry adds headers: errors, and for a dead letter the last output. */
 enum { MESSAGE_MAX = 1000000, RESERVE = 32 << 10 };
 
+/* librdkafka before 2.2 aborts when a member leaves that was never told what is its
+ * own. So we wait until it was; if that takes too long, the client stays until the
+ * process ends. */
+static void leave_group(struct kafka_broker *q)
+{
+    int64_t end = bide_now_ns() + LEAVE_NS;
+
+    while (!q->joined && !q->away && bide_now_ns() < end) {
+        (void)kf_ready(q);
+        poll(NULL, 0, 10);
+    }
+    if (!q->joined)
+        return;
+    rd_kafka_consumer_close(q->consumer);
+    rd_kafka_queue_destroy(q->commits);
+    rd_kafka_destroy(q->consumer);
+}
+
 static void free_broker(struct kafka_broker *q)
 {
-    while (q->lanes)
-        kf_drop_lanes(q, false);
-    if (q->consumer) {
-        rd_kafka_consumer_close(q->consumer);
-        rd_kafka_queue_destroy(q->commits);
-        rd_kafka_destroy(q->consumer);
-    }
+    if (q->consumer)
+        leave_group(q);
+    kf_drop_lanes(q, false);
     if (q->reader) {
         rd_kafka_consumer_close(q->reader);
         rd_kafka_destroy(q->reader);

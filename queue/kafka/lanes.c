@@ -162,9 +162,20 @@ static void connect_lane(struct kafka_broker *q, struct kf_lane *l,
     }
 }
 
+/* Who leads all of them: librdkafka would ask for one after the other. */
+static void find_leaders(struct kafka_broker *q)
+{
+    const struct rd_kafka_metadata *m;
+
+    if (rd_kafka_metadata(q->consumer, 1, NULL, &m, KF_PATIENCE_MS) == 0)
+        rd_kafka_metadata_destroy(m);
+}
+
 static int add_lanes(struct kafka_broker *q, rd_kafka_topic_partition_list_t *all)
 {
     rd_kafka_topic_partition_list_t *begins = NULL, *ends = NULL;
+
+    find_leaders(q);
     rd_kafka_resp_err_t err = rd_kafka_committed(q->consumer, all, KF_PATIENCE_MS);
     int status = err ? kf_fail(q, err, "reading the group's offsets") : 0;
 

@@ -98,6 +98,14 @@ static void take_out(struct kf_line *line, const struct kf_slot *one,
             sink(line, i);
 }
 
+void kf_unline(struct kf_order *o, struct kf_slot *s)
+{
+    if (!s->in_line)
+        return;
+    take_out(&o->fresh, s, NULL);
+    take_out(&o->retries, s, NULL);
+}
+
 int kf_line_up(struct kf_order *o, struct kf_slot *s)
 {
     if (s->in_line || s->stage != KF_WAITING || (s->key && s->key->first != s))
@@ -172,10 +180,8 @@ int kf_enter(struct kf_order *o, struct kf_slot *s, const char *key, size_t len)
         return -1;
     if (k) {
         link_in(k, s);
-        if (k->first == s && s->behind && s->behind->in_line) {
-            take_out(&o->fresh, s->behind, NULL);
-            take_out(&o->retries, s->behind, NULL);
-        }
+        if (k->first == s && s->behind)
+            kf_unline(o, s->behind);
     }
     return kf_line_up(o, s);
 }
@@ -184,10 +190,7 @@ void kf_leave(struct kf_order *o, struct kf_slot *s)
 {
     struct kf_key *k = s->key;
 
-    if (s->in_line) {
-        take_out(&o->fresh, s, NULL);
-        take_out(&o->retries, s, NULL);
-    }
+    kf_unline(o, s);
     if (!k)
         return;
     if (s->before)

@@ -51,6 +51,9 @@ int kf_line_up(struct kf_order *o, struct kf_slot *s);
 struct kf_slot *kf_first(const struct kf_line *line);
 struct kf_slot *kf_pop(struct kf_line *line);
 
+/* Takes one out of its line. */
+void kf_unline(struct kf_order *o, struct kf_slot *s);
+
 /* Takes all slots of a lane out of it, at its end. */
 void kf_forget(struct kf_order *o, const struct kf_lane *lane);
 

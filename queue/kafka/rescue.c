@@ -56,6 +56,7 @@ static int rescue_slot(struct kafka_broker *q, struct kf_slot *s,
     }
     s->deaths = blame.deaths;
     s->suspect = blame.suspect;
+    q->suspects = true;
     s->window->dirty = true;
     if (blame.dead)
         status = bury(q, s);

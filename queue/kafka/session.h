@@ -66,6 +66,7 @@ struct kafka_broker {
     struct kf_slot **running; /* what is out */
     size_t n_running, size_running;
     uint64_t tokens;
+    bool suspects;           /* some may be in line */
     char last_dead[KF_WORKER + 1]; /* worker whose death was reported */
 
     struct kf_undo *undo;

@@ -48,11 +48,8 @@ static bool is_caught_up(const struct kf_lane *l)
 
 static bool may_run(struct turn *t, const struct kf_slot *s)
 {
-    if (s->suspect) {
-        t->want->suspects = true;
-        if (!t->want->alone || t->want->n > 0)
-            return false;
-    }
+    if (s->suspect && (!t->want->alone || t->want->n > 0))
+        return false;
     if (s->key && !is_caught_up(s->window->lane))
         return false;
     return s->window->n_running < KF_MARKS / 2;
@@ -116,10 +113,26 @@ static int take_from(struct turn *t, struct kf_line *line, size_t most)
             (void)kf_line_up(&t->q->order, s);
             return -1;
         }
-        if (s->stage == KF_RUNNING && s->suspect)
-            return 1; /* alone */
     }
     return 0;
+}
+
+/* A suspect that is due; NULL: none. */
+static struct kf_slot *find_suspect(struct turn *t)
+{
+    const struct kf_line *lines[] = { &t->q->order.fresh, &t->q->order.retries };
+    bool any = false;
+
+    for (int i = 0; i < 2; i++)
+        for (size_t j = 0; j < lines[i]->n; j++) {
+            struct kf_slot *s = lines[i]->at[j];
+            any = any || s->suspect;
+            if (s->suspect && s->due_ns <= t->now_ns && may_run(t, s))
+                return s;
+            t->want->suspects |= s->suspect && s->due_ns <= t->now_ns;
+        }
+    t->q->suspects = any || t->q->n_running > 0;
+    return NULL;
 }
 
 /* Retries up to their share, then the others, then what is left. */
@@ -128,8 +141,14 @@ static int choose(struct turn *t)
     struct kf_order *o = &t->q->order;
     size_t most = t->want->most;
     size_t share = t->want->retries < most ? t->want->retries : most;
-    int status = take_from(t, &o->retries, share);
+    struct kf_slot *suspect = t->q->suspects ? find_suspect(t) : NULL;
 
+    if (suspect) { /* it, and nothing beside it */
+        t->want->suspects = true;
+        kf_unline(o, suspect);
+        return hand_out(t, suspect);
+    }
+    int status = take_from(t, &o->retries, share);
     if (status == 0)
         status = take_from(t, &o->fresh, most);
     if (status == 0)

@@ -29,7 +29,7 @@
 
 enum { KF_MAIN = 0, KF_TIERS = 5, KF_TOPICS = 1 + KF_TIERS };
 
-enum kf_stage { KF_AWAITED, KF_WAITING, KF_RUNNING, KF_ORPHAN, KF_DONE };
+enum kf_stage { KF_NEW, KF_AWAITED, KF_WAITING, KF_RUNNING, KF_ORPHAN, KF_DONE };
 
 struct kf_key;
 

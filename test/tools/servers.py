@@ -232,8 +232,8 @@ class Kafka:
 
     def __exit__(self, *_):
         self.thaw()
-        self.process.stdin.close()
-        self.process.wait()
+        self.process.terminate()
+        self.process.communicate()
 
     def tell(self, line):
         self.process.stdin.write(line + "\n")

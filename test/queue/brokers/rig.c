@@ -262,19 +262,19 @@ static int obey(struct broker *b, struct order o, struct queue_message **held,
     int answer = 0;
 
     if (o.verb == 't') {
-        struct broker_take want = { .most = (size_t)o.n,
-                                    .retries = (size_t)o.n,
-                                    .alone = *n == 0 };
+        int had = *n;
         /* of a partitioned queue, another process sees a put a moment later */
-        for (int i = 0; i < (b->traits.partitioned ? 100 : 1); i++) {
+        for (int i = 0; i < (b->traits.partitioned ? 50 : 1) && *n - had < o.n; i++) {
+            size_t most = (size_t)(o.n - (*n - had));
+            struct broker_take want = { .most = most,
+                                        .retries = most,
+                                        .alone = *n == 0 };
             if (b->kind->take(b, &want, held + *n) != 0)
                 return -1;
-            if (want.n > 0)
-                break;
+            *n += (int)want.n;
             rig_sleep(b->traits.partitioned * 20 * RIG_MS);
         }
-        *n += (int)want.n;
-        return (int)want.n;
+        return *n - had;
     }
     if (o.verb == 'b') {
         if (b->kind->beat(b, held, (size_t)*n) != 0)

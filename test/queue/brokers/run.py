@@ -50,8 +50,8 @@ class Redis:
 
 class Kafka:
     """The mock cluster, and messages that a plain producer writes. What waits there is
-    mostly the group: three shares of the suite run side by side."""
-    shares = 3
+    mostly the group: shares of the suite run side by side."""
+    shares = 1 if "BIDE_ROW" in os.environ else 6
 
     def __init__(self, program):
         self.server = servers.Kafka(program)
@@ -59,8 +59,9 @@ class Kafka:
     def foreign(self, queue):
         self.server.tell("foreign " + queue)
 
-    def queue(self, queue, row):
-        self.server.queue(queue, 3 if row == "key_never_in_parallel_among_workers" else 1)
+    def queue(self, queue, _row):
+        """One partition: the mock aborts when several move at once."""
+        self.server.queue(queue, 1)
 
 
 def do(kind, order):
