@@ -247,6 +247,12 @@ static int enqueue(struct args *a, int n, char **operands)
     if (!b)
         return EXIT_USAGE;
     a->put.attributes = a->attributes;
+    if (a->put.id && b->traits.partitioned && !a->quiet)
+        fprintf(stderr, "bide enqueue: this broker does not compare ids: twice the "
+                        "same is two messages, with one idempotency key\n");
+    if (a->put.priority && !b->traits.has_priorities && !a->quiet)
+        fprintf(stderr, "bide enqueue: this broker has no priorities: --priority "
+                        "changes no order\n");
     if (a->lines)
         rc = put_lines(b, a, &total);
     else if (n == 1)

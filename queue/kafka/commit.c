@@ -138,8 +138,7 @@ static rd_kafka_resp_err_t answer(struct kafka_broker *q)
 
 static bool is_fenced(rd_kafka_resp_err_t err)
 {
-    return err == RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION ||
-           err == RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID ||
+    return err == RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID ||
            err == RD_KAFKA_RESP_ERR_FENCED_INSTANCE_ID ||
            err == RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST;
 }
@@ -150,7 +149,10 @@ static rd_kafka_resp_err_t request(struct kafka_broker *q,
     rd_kafka_resp_err_t err;
     int64_t end = bide_now_ns() + KF_PATIENCE_MS * KF_MS;
 
-    do { /* while others join, the group asks to wait */
+    /* While others join, the group asks to wait, or has gone on to a generation that
+     * librdkafka is about to learn of. What is ours stays ours until we are told in
+     * kf_ready(): a member that was put out gets another error. */
+    do {
         if (rd_kafka_assignment_lost(q->consumer))
             return RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST;
         q->n_commits++;
@@ -158,7 +160,8 @@ static rd_kafka_resp_err_t request(struct kafka_broker *q,
                                     (void *)q->n_commits);
         if (!err)
             err = answer(q);
-        if (err != RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS)
+        if (err != RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS &&
+            err != RD_KAFKA_RESP_ERR_ILLEGAL_GENERATION)
             return err;
         rd_kafka_poll(q->producer, 50);
     } while (bide_now_ns() < end);
@@ -180,8 +183,10 @@ static int commit(struct kafka_broker *q, bool prove)
     } else {
         undo_all(q);
         q->fenced = is_fenced(err);
-        if (q->fenced)
+        if (q->fenced) {
+            q->fenced_ns = now;
             kf_drop_lanes(q, false);
+        }
     }
     rd_kafka_topic_partition_list_destroy(list);
     return err ? kf_fail(q, err, "committing offsets") : 0;

@@ -211,6 +211,7 @@ void kf_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
     rd_kafka_topic_partition_list_t *all = with_retries(q, list);
     rd_kafka_error_t *failed;
 
+    q->fenced_ns = 0;
     if (err == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
         for (int i = 0; i < list->cnt; i++) { /* what we had is no longer ours */
             struct kf_lane *l = kf_lane_of(q, list->elems[i].partition);

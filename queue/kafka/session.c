@@ -7,6 +7,10 @@
 
 #include "bide/run.h"
 
+/* After it was put out of the group, librdkafka joins again by itself: if it has not
+ * after so long, we do. */
+#define SILENT_NS (15 * KF_S)
+
 /* ===== errors ===== */
 
 static bool is_for_good(rd_kafka_resp_err_t err)
@@ -208,8 +212,10 @@ int kf_ready(struct kafka_broker *q)
         rd_kafka_message_t *m;
         while ((m = rd_kafka_consumer_poll(q->consumer, 0)) != NULL)
             rd_kafka_message_destroy(m); /* an error, which on_error() has seen */
-        if (q->rejoin) {
+        bool silent = q->fenced_ns && bide_now_ns() - q->fenced_ns > SILENT_NS;
+        if (q->rejoin || silent) {
             q->rejoin = false;
+            q->fenced_ns = 0;
             rd_kafka_unsubscribe(q->consumer);
             int status = kf_join(q);
             if (status != 0)

@@ -52,7 +52,8 @@ struct kafka_broker {
     bool joined;             /* the group has told us what is ours */
     bool rejoin;             /* what it told us could not be loaded */
     bool away;               /* no broker answers, as far as we know */
-    bool fenced;             /* the group went on without us */
+    bool fenced;             /* the group went on without us, */
+    int64_t fenced_ns;       /* then; 0: and told us what is ours now */
     bool denied;             /* wrong password, no certificate */
     char why[200];           /* of away or denied */
     int64_t known_ns;        /* when the group last knew us */

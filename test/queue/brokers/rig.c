@@ -49,6 +49,15 @@ static void clean_up(void)
         broker_close(opened[--n_opened]);
 }
 
+void rig_another_queue(struct rig *r)
+{
+    size_t len = strlen(r->queue);
+
+    snprintf(r->queue + len, sizeof r->queue - len, "-b");
+    if (r->has_server)
+        rig_ask("queue %s more", r->queue);
+}
+
 void rig_row(struct rig *r, const char *name, void (*row)(struct rig *r))
 {
     struct broker_conf conf = r->conf;
@@ -301,6 +310,9 @@ static void serve(const struct broker_conf *given, int fd)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     conf.consume = true;
     int answer = broker_open(&b, &conf, why);
+    struct broker_take none = { .most = 0 };
+    if (answer == 0 && b->traits.partitioned) /* it has its share before others come */
+        answer = b->kind->take(b, &none, held);
     while (write(fd, &answer, sizeof answer) == sizeof answer && answer >= -1 &&
            read(fd, &o, sizeof o) == sizeof o && o.verb != 'c')
         answer = obey(b, o, held, &n);

@@ -97,6 +97,9 @@ struct rig_worker {
 
 struct rig_worker rig_worker(struct rig *r);
 
+/* The rest of the row has another queue. */
+void rig_another_queue(struct rig *r);
+
 /* Verbs that it is told; each answers a number.
  *   't' takes up to `n`: how many      'b' beats: how many are lost
  *   'd' done, 'a' again, 'x' dead: how many are lost

@@ -104,14 +104,6 @@ void worker_killed_frees_its_keys(struct rig *r)
     rig_settle(strict, m[0], BROKER_DONE, .ran = true);
 }
 
-static void freeze_past_its_lease(struct rig_worker *w, struct broker *b,
-                                  size_t n)
-{
-    kill(w->pid, SIGSTOP);
-    rig_rescue(b, n);
-    kill(w->pid, SIGCONT);
-}
-
 /* A partitioned queue has to change hands first. */
 static int take_patiently(struct rig_worker *w)
 {
@@ -123,25 +115,43 @@ static int take_patiently(struct rig_worker *w)
     return got;
 }
 
+static void take_and_end(struct broker *b)
+{
+    struct broker_take want = { .most = 4, .retries = 4, .alone = true };
+    struct queue_message *m[4];
+
+    expect(b->kind->take(b, &want, m) == 0 && want.n == 1, "somebody else has it");
+    rig_settle(b, m[0], BROKER_DONE, .ran = true);
+}
+
 void worker_frozen_is_fenced_off(struct rig *r)
 {
     static const char verbs[] = { 'd', 'a', 'x' };
 
     for (int i = 0; i < 3; i++) {
+        rig_another_queue(r);
         struct rig_worker w = rig_worker(r);
         struct broker *b = rig_open(r);
         struct broker_take want = { .most = 4, .retries = 4, .alone = true };
         struct queue_message *m[4];
         rig_put(b, "a");
         expect(rig_tell(&w, 't', 1) == 1, "it takes one");
-        freeze_past_its_lease(&w, b, 1);
+        kill(w.pid, SIGSTOP);
+        rig_rescue(b, 1);
+        /* of a partitioned queue nothing can be settled while a worker comes back */
+        bool early = b->traits.partitioned;
+        if (early)
+            take_and_end(b);
+        kill(w.pid, SIGCONT);
         if (i == 0)
             expect(rig_tell(&w, 'b', 0) == 1, "its beat says: lost");
-        expect(b->kind->take(b, &want, m) == 0 && want.n == 1,
-               "somebody else has it");
+        if (!early)
+            expect(b->kind->take(b, &want, m) == 0 && want.n == 1,
+                   "somebody else has it");
         expect(rig_tell(&w, verbs[i], 0) == 1, "its late %c is refused",
                verbs[i]);
-        rig_settle(b, m[0], BROKER_DONE, .ran = true);
+        if (!early)
+            rig_settle(b, m[0], BROKER_DONE, .ran = true);
         struct broker_counts c = rig_counts(b);
         expect(c.waiting + c.later + c.running + c.dead == 0,
                "and has changed nothing");
