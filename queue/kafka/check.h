@@ -33,4 +33,8 @@ void kf_compare_client(const struct kf_client_settings *s,
                        const struct broker_plan *plan, broker_finding *fn,
                        void *arg);
 
+/* The broker's check(): asks for them, and compares. */
+int kf_check(struct broker *b, const struct broker_plan *plan, broker_finding *fn,
+             void *arg);
+
 #endif

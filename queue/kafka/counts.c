@@ -4,6 +4,8 @@
 
 #include "bide/policy.h"
 #include "bide/run.h"
+#include "queue/kafka/dead.h"
+#include "queue/kafka/fetch.h"
 #include "queue/kafka/look.h"
 #include "queue/kafka/record.h"
 

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/kafka/dead.h"
 #include "queue/kafka/deliver.h"
+#include "queue/kafka/fetch.h"
 #include "queue/kafka/look.h"
 #include "queue/kafka/record.h"
 #include "queue/kafka/topics.h"

@@ -4,11 +4,9 @@
 
 #include "queue/kafka/session.h"
 
-int kf_put(struct broker *b, struct broker_put *items, size_t n);
 int kf_take(struct broker *b, struct broker_take *want, struct queue_message **ret);
 int kf_beat(struct broker *b, struct queue_message **running, size_t n);
 int kf_settle(struct broker *b, struct broker_end *ends, size_t n);
-int kf_rescue(struct broker *b, struct broker_rescued *ret);
 int kf_wait_fd(struct broker *b, int64_t *ret_poll_ns);
 void kf_woken(struct broker *b);
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/kafka/dead.h"
 #include "queue/kafka/look.h"
 #include "queue/kafka/record.h"
 #include "queue/kafka/topics.h"

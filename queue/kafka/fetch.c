@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "bide/run.h"
+#include "queue/kafka/fetch.h"
 #include "queue/kafka/record.h"
 #include "queue/kafka/session.h"
 

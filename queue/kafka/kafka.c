@@ -8,8 +8,13 @@
 #include <unistd.h>
 
 #include "bide/run.h"
+#include "queue/kafka/check.h"
+#include "queue/kafka/commit.h"
+#include "queue/kafka/dead.h"
 #include "queue/kafka/deliver.h"
 #include "queue/kafka/look.h"
+#include "queue/kafka/put.h"
+#include "queue/kafka/rescue.h"
 #include "queue/kafka/topics.h"
 #include "queue/make_id.h"
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bide/run.h"
+#include "queue/kafka/commit.h"
 #include "queue/kafka/look.h"
 #include "queue/kafka/session.h"
 #include "queue/kafka/topics.h"

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "queue/kafka/deliver.h"
+#include "queue/kafka/fetch.h"
+#include "queue/kafka/put.h"
 #include "queue/kafka/record.h"
 #include "queue/kafka/topics.h"
 #include "queue/make_id.h"

@@ -3,8 +3,11 @@
 #include <string.h>
 
 #include "queue/blame.h"
+#include "queue/kafka/commit.h"
 #include "queue/kafka/deliver.h"
+#include "queue/kafka/fetch.h"
 #include "queue/kafka/record.h"
+#include "queue/kafka/rescue.h"
 #include "queue/kafka/topics.h"
 
 static int bury(struct kafka_broker *q, struct kf_slot *s)

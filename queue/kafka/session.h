@@ -89,8 +89,6 @@ int kf_ready(struct kafka_broker *q);
 /* Writes b->error for an error of librdkafka, and returns its status. */
 int kf_fail(struct kafka_broker *q, rd_kafka_resp_err_t err, const char *doing);
 
-/* ===== clock.c ===== */
-
 /* The broker's clock, as well as it is known; and our own for a time of it. */
 int64_t kf_now_ms(const struct kafka_broker *q);
 int64_t kf_steady_ns(const struct kafka_broker *q, int64_t ms);
@@ -99,32 +97,6 @@ int64_t kf_steady_ns(const struct kafka_broker *q, int64_t ms);
 
 int kf_join(struct kafka_broker *q);
 void kf_drop_lanes(struct kafka_broker *q, bool give_back);
-
-/* ===== commit.c ===== */
-
-/* Called before a slot is changed. -1: no memory. */
-int kf_note(struct kafka_broker *q, struct kf_slot *s);
-
-/* Commits what has changed. If that fails, nothing has. When the group no longer
- * knows us, q->fenced is true and all lanes are gone. */
-int kf_commit(struct kafka_broker *q);
-int kf_begin_group(struct broker *b);
-int kf_commit_group(struct broker *b);
-
-/* Asks the group whether it still knows us, unless it did just now. */
-int kf_prove(struct kafka_broker *q);
-
-/* ===== fetch.c ===== */
-
-/* Brings in what has arrived: of retry topics all, of others until `most` are in
- * line. Waits for what we wrote ourselves. */
-int kf_fetch(struct kafka_broker *q, size_t most);
-
-/* A record that we wrote into a partition of ours will come: its key is kept for
- * it. `delay_ns` from now. */
-void kf_await(struct kafka_broker *q, int topic, int32_t partition,
-              int64_t offset, int64_t place, int64_t delay_ns, uint32_t attempt,
-              const void *key, size_t key_len);
 
 static inline struct kf_lane *kf_lane_of(const struct kafka_broker *q,
                                          int32_t partition)

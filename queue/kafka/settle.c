@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "bide/run.h"
+#include "queue/kafka/commit.h"
 #include "queue/kafka/deliver.h"
+#include "queue/kafka/fetch.h"
 #include "queue/kafka/record.h"
 #include "queue/kafka/topics.h"
 

@@ -6,7 +6,9 @@
 
 #include "bide/policy.h"
 #include "bide/run.h"
+#include "queue/kafka/commit.h"
 #include "queue/kafka/deliver.h"
+#include "queue/kafka/fetch.h"
 #include "queue/kafka/record.h"
 
 /* The group's first answer takes group.initial.rebalance.delay.ms, 3 s as Kafka
