@@ -1,8 +1,4 @@
-/* queue/kafka/check.h: what Kafka's settings do to a queue; without Kafka.
- *
- *     struct kf_settings s = { .name = "orders", .retention_ms = 3600000, ... };
- *     kf_compare(&s, &plan, fn, arg);        // fn gets each finding
- */
+/* queue/kafka/check.h: what Kafka's settings do to a queue; without Kafka. */
 #ifndef BIDE_QUEUE_KAFKA_CHECK_H
 #define BIDE_QUEUE_KAFKA_CHECK_H
 

@@ -1,12 +1,5 @@
 /* queue/kafka/order.h: who runs next.
  *
- *     kf_enter(&order, slot, "customer-7", 10);  // it waits, behind its key
- *     struct kf_slot *s = kf_first(&order.fresh); // the one that is due first
- *     if (s && s->due_ns <= now)
- *         kf_pop(&order.fresh);
- *     ...
- *     kf_leave(&order, s);                       // it ended: the next of its key
- *
  * Two lines, sorted by due time: those that never failed, and retries. A key is a
  * chain of slots, sorted by their place in the queue's topic; only the first of a
  * chain is in a line. */

@@ -1,10 +1,5 @@
 /* queue/kafka/record.h: a message as a record of Kafka.
  *
- *     struct kf_facts f;
- *     kf_facts(&f, record);
- *     printf("attempt %u, %lld ms after it was written\n", f.attempt,
- *            (long long)f.delay_ms);
- *
  * The value is the body, the key is the key, and headers are attributes. What bide
  * itself has to say is in headers that begin with "bide-"; a record of a foreign
  * producer has none of them, and is a first attempt. */

@@ -1,11 +1,4 @@
-/* queue/kafka/send.h: writing records, and waiting until they are confirmed.
- *
- *     struct kf_send s = { .topic = KF_MAIN, .partition = -1, .body = "x",
- *                          .len = 1 };
- *     int status = kf_send(q, &s, 1);       // all brokers in sync have it
- *     if (status == 0)
- *         printf("%d@%lld\n", s.partition, (long long)s.offset);
- */
+/* queue/kafka/send.h: writing records, and waiting until they are confirmed. */
 #ifndef BIDE_QUEUE_KAFKA_SEND_H
 #define BIDE_QUEUE_KAFKA_SEND_H
 

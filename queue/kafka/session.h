@@ -1,12 +1,5 @@
 /* queue/kafka/session.h: the broker's own state, and how it talks to Kafka.
  *
- *     int status = kf_ready(q);               // rebalances are served here
- *     if (status != 0)
- *         return status;
- *     ...                                     // change slots, note each with
- *     kf_note(q, slot);                       // kf_note() before
- *     return kf_commit(q);                    // durable, or undone
- *
  * Three clients: a producer; a consumer, member of the group, whose generation is
  * what fences off workers that were frozen; and a reader for looking, which is in
  * no group. Each is made when it is needed.

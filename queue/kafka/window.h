@@ -5,11 +5,6 @@
  * Each has a window of offsets behind the committed one, of which every offset is
  * a slot: not fetched yet, waiting, running, or done.
  *
- *     base            next             top
- *      |  done slots   |  awaited only  |
- *      v               v                v
- *     [w][ ][r][ ][w][w][?][a][?][?][?][ ... ]     KF_WINDOW at most
- *
  *   awaited   we wrote it and know where; its record is still to be fetched
  *   orphan    ran in a worker that is dead: rescue() decides about it
  *   gone      done, and committed as such
