@@ -1,4 +1,4 @@
-/* queue/kafka/dead.h: dead letters. */
+/* queue/kafka/dead.h: dead letters: reading, counting and redriving them. */
 #ifndef BIDE_QUEUE_KAFKA_DEAD_H
 #define BIDE_QUEUE_KAFKA_DEAD_H
 
