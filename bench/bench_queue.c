@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bide/policy.h"
+#include "bide/queue.h"
 #include "bide/run.h"
 #include "queue/broker.h"
 #include "queue/callback.h"
@@ -152,6 +153,41 @@ static double with_worker(const char *name, int n, const struct queue_handler *h
     return n / took;
 }
 
+/* ===== the library, as a program uses it ===== */
+
+static bide_outcome done(void *ctx, const bide_queue_message *m)
+{
+    (void)ctx, (void)m;
+    return bide_queue_done();
+}
+
+static double with_library(const char *name, int n)
+{
+    bide_queue_conf conf = BIDE_QUEUE_CONF_INIT;
+    bide_queue_worker_conf work = BIDE_QUEUE_WORKER_CONF_INIT;
+    struct broker *b = open_queue(name);
+    char url[128], why[BIDE_QUEUE_WHY];
+    bide_queue *queue;
+    bide_queue_worker *worker;
+
+    fill(b, n);
+    broker_close(b);
+    snprintf(url, sizeof url, "sqlite:%s/bench.db", folder);
+    conf.broker = url;
+    conf.name = name;
+    work.handler = done;
+    work.until_empty = true;
+    if (bide_queue_open(&queue, &conf, why) < 0 ||
+        bide_queue_worker_new(&worker, queue, &work, why) < 0)
+        die(why);
+    int64_t begin = bide_now_ns();
+    bide_queue_worker_run(worker);
+    double took = since(begin);
+    bide_queue_worker_free(worker);
+    bide_queue_close(queue);
+    return n / took;
+}
+
 /* ===== latency, and idleness ===== */
 
 enum { ROUNDS = 200 };
@@ -261,6 +297,9 @@ int main(int argc, char **argv)
     printf("bare, batches of 100  %8.0f messages/s\n", hundred);
     printf("worker, C function    %8.0f messages/s, %.0f %% of the bare loop\n",
            worker, worker / hundred * 100);
+    double library = with_library("library", n);
+    printf("libbide-queue         %8.0f messages/s, %.0f %% of the bare loop\n",
+           library, library / hundred * 100);
     command.argv = arguments;
     double ours = with_worker("commands", commands, &command.handler, 4, 4);
     double theirs = xargs(commands, 4);

@@ -15,6 +15,17 @@
 #include <libpq-fe.h>
 #endif
 
+#ifdef BENCH_RABBITMQ
+#if __has_include(<rabbitmq-c/amqp.h>)
+#include <rabbitmq-c/amqp.h>
+#include <rabbitmq-c/tcp_socket.h>
+#else
+#include <amqp.h>
+#include <amqp_framing.h>
+#include <amqp_tcp_socket.h>
+#endif
+#endif
+
 enum { BATCH = 100 };
 
 static void die(const char *why)
@@ -164,6 +175,95 @@ static double bare_postgresql(const char *url, int n)
 }
 #endif
 
+/* ===== RabbitMQ, bare ===== */
+
+#ifdef BENCH_RABBITMQ
+static uint64_t published, confirmed; /* on this connection */
+
+static amqp_connection_state_t dial(const char *text)
+{
+    char url[256];
+    struct amqp_connection_info info;
+    amqp_connection_state_t c = amqp_new_connection();
+    amqp_socket_t *s = amqp_tcp_socket_new(c);
+
+    snprintf(url, sizeof url, "%s", text);
+    if (amqp_parse_url(url, &info) != AMQP_STATUS_OK ||
+        amqp_socket_open(s, info.host, info.port) != AMQP_STATUS_OK ||
+        amqp_login(c, info.vhost, 0, 131072, 0, AMQP_SASL_METHOD_PLAIN, info.user,
+                   info.password)
+                .reply_type != AMQP_RESPONSE_NORMAL)
+        die("no connection");
+    amqp_channel_open(c, 1);
+    amqp_channel_open(c, 2);
+    amqp_confirm_select(c, 2);
+    published = confirmed = 0;
+    amqp_queue_declare(c, 1, amqp_cstring_bytes("bare"), 0, 1, 0, 0, amqp_empty_table);
+    amqp_queue_declare(c, 1, amqp_cstring_bytes("list"), 0, 1, 0, 0, amqp_empty_table);
+    return c;
+}
+
+static void put_amqp(amqp_connection_state_t c, const char *queue, int n)
+{
+    static char body[100];
+    amqp_basic_properties_t p = { ._flags = AMQP_BASIC_DELIVERY_MODE_FLAG,
+                                  .delivery_mode = 2 };
+
+    for (int i = 0; i < n; i++)
+        amqp_basic_publish(c, 2, amqp_empty_bytes, amqp_cstring_bytes(queue), 1, 0, &p,
+                           (amqp_bytes_t){ sizeof body, body });
+    published += (uint64_t)n;
+    for (uint64_t singly = 0; confirmed + singly < published;) {
+        amqp_frame_t f;
+        if (amqp_simple_wait_frame(c, &f) != AMQP_STATUS_OK)
+            die("no confirmation");
+        if (f.frame_type != AMQP_FRAME_METHOD ||
+            f.payload.method.id != AMQP_BASIC_ACK_METHOD)
+            continue;
+        const amqp_basic_ack_t *m = f.payload.method.decoded;
+        if (m->delivery_tag > confirmed && (m->multiple || n == 1))
+            confirmed = m->delivery_tag;
+        else if (m->delivery_tag == confirmed + 1)
+            confirmed++;
+        else
+            singly++;
+    }
+    confirmed = published;
+}
+
+/* `durable`: that a batch was begun is on the disk before it is worked on, as the worker
+ * has it. */
+static double bare_rabbitmq(const char *url, int n, bool durable)
+{
+    amqp_connection_state_t c = dial(url);
+
+    for (int i = 0; i < n; i += BATCH)
+        put_amqp(c, "bare", BATCH);
+    amqp_basic_qos(c, 1, 0, BATCH, 0);
+    int64_t begin = bide_now_ns();
+    amqp_basic_consume(c, 1, amqp_cstring_bytes("bare"), amqp_empty_bytes, 0, 0, 0,
+                       amqp_empty_table);
+    for (int i = 0; i < n; i += BATCH) {
+        amqp_envelope_t e;
+        uint64_t tag = 0;
+        for (int j = 0; j < BATCH; j++) {
+            amqp_maybe_release_buffers(c);
+            if (amqp_consume_message(c, &e, NULL, 0).reply_type != AMQP_RESPONSE_NORMAL)
+                die("no message");
+            tag = e.delivery_tag;
+            amqp_destroy_envelope(&e);
+        }
+        if (durable)
+            put_amqp(c, "list", 1);
+        amqp_basic_ack(c, 1, tag, 1);
+    }
+    double result = rate(n, begin);
+    amqp_connection_close(c, AMQP_REPLY_SUCCESS);
+    amqp_destroy_connection(c);
+    return result;
+}
+#endif
+
 /* ===== the worker ===== */
 
 static bide_outcome nothing(void *ctx, const struct queue_job *job)
@@ -268,6 +368,13 @@ int main(int argc, char **argv)
     double bare = 0;
     if (redis_url_is(argv[1]))
         bare = bare_redis(argv[1], n);
+#ifdef BENCH_RABBITMQ
+    else if (strncmp(argv[1], "amqp:", 5) == 0) {
+        printf("consume and acknowledge    %8.0f messages/s\n",
+               bare_rabbitmq(argv[1], n, false));
+        bare = bare_rabbitmq(argv[1], n, true);
+    }
+#endif
 #ifdef BENCH_LIBPQ
     else
         bare = bare_postgresql(argv[1], n);

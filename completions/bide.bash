@@ -7,7 +7,8 @@ _bide_policy_flags='--policy --preset --attempts --attempt-timeout --deadline --
 
 _bide_scenarios='thundering-herd flapping brown-out metastable deep-chain every-layer
     reconnect-storm rate-limited tail-latency double-charge mixed-fleet
-    shard-down black-hole rolling-restart rush-hour'
+    shard-down black-hole rolling-restart rush-hour queue-outage queue-flaky
+    queue-poison'
 
 _bide_flags() {
     case $1 in
@@ -35,13 +36,13 @@ _bide_flags() {
         echo "--config --check --help"
         ;;
     worker)
-        echo "--queue --broker --create --to --at-once --until-empty --retry-on
-            --stop-on --drain --kill-after --admin --quiet --verbose --json
-            $_bide_policy_flags --help"
+        echo "--config --queue --broker --create --to --at-once --until-empty
+            --retry-on --stop-on --drain --kill-after --admin --fleet --otlp
+            --sample --quiet --verbose --json $_bide_policy_flags --help"
         ;;
     enqueue)
-        echo "--queue --broker --lines --id --key --delay --priority --attribute
-            --quiet --help"
+        echo "--config --queue --broker --lines --id --key --delay --priority
+            --attribute --quiet --help"
         ;;
     check)
         echo "--json --sarif --quiet --no-lint --capacity --load --p99 --clients
@@ -166,6 +167,12 @@ _bide_values() {
     proxy--config | proxy-c)
         echo FILE
         ;;
+    worker--config | worker-c)
+        echo FILE
+        ;;
+    enqueue--config | enqueue-c)
+        echo FILE
+        ;;
     explain--method | explain-X)
         echo "GET HEAD OPTIONS TRACE PUT DELETE POST PATCH"
         ;;
@@ -203,7 +210,8 @@ _bide_values() {
     sim--print)
         echo "thundering-herd flapping brown-out metastable deep-chain every-layer
             reconnect-storm rate-limited tail-latency double-charge mixed-fleet
-            shard-down black-hole rolling-restart rush-hour"
+            shard-down black-hole rolling-restart rush-hour queue-outage
+            queue-flaky queue-poison"
         ;;
     sim--metric)
         echo "goodput success failures unfinished attempts amplification deepest
@@ -382,6 +390,15 @@ _bide_takes_value() {
         return 0
         ;;
     worker--admin)
+        return 0
+        ;;
+    worker--fleet)
+        return 0
+        ;;
+    worker--otlp)
+        return 0
+        ;;
+    worker--sample)
         return 0
         ;;
     enqueue--queue | enqueue-q)

@@ -172,6 +172,7 @@ bide_outcome bide__curl_classify(const bide_dep *dep, CURL *easy, CURLcode code,
     const bide_response r = {
         .status = (int)status,
         .fault = facts->status_only ? BIDE_FAULT_NONE
+                 : facts->refused   ? BIDE_FAULT_REFUSED_STREAM
                                     : fault_of(easy, code, unproved),
         .not_sent = facts->not_sent,
         .method = facts->method,

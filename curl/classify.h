@@ -13,6 +13,7 @@
 struct bide__facts {
     const char *method;
     bool not_sent;
+    bool refused;            /* HTTP/2: the server has not begun with it */
     bool unanswered;         /* the status is of an earlier request */
     bool status_only;        /* it is still running: no fault yet */
     const void *body;

@@ -142,6 +142,17 @@ static int ask_application(const struct bide__transfer *t, char *ip,
                        : CURL_PREREQFUNC_OK;
 }
 
+/* libcurl would send it again. On a connection that was used before, that may have
+ * broken; it does so on a new one only after REFUSED_STREAM, or a GOAWAY that says
+ * the same. It does not tell the two apart on the former, so nothing is proved
+ * there. */
+static int prevent(struct bide__transfer *t)
+{
+    t->resent = true;
+    t->refused = t->fresh;
+    return CURL_PREREQFUNC_ABORT;
+}
+
 int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
                         int local_port)
 {
@@ -154,10 +165,8 @@ int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
         if (t->begun)
             bide__note_answered(t);
     }
-    if (t->begun && !t->answered && !bide__curl_unsent(t->easy)) {
-        t->resent = true;
-        return CURL_PREREQFUNC_ABORT;
-    }
+    if (t->begun && !t->answered && !bide__curl_unsent(t->easy))
+        return prevent(t);
     if ((!t->begun && wants_key(t->call) && !add_key(t)) ||
         (t->call->handle.takes_headers && !bide__claim_write(t, ip))) {
         t->starved = true;
@@ -165,6 +174,7 @@ int bide__request_ready(void *transfer, char *ip, char *local_ip, int port,
     }
     t->begun = true;
     t->answered = t->in_head = false;
+    t->fresh = bide__curl_connects(t->easy) > t->connects;
     t->connects = bide__curl_connects(t->easy);
     t->status = 0;
     t->head_size = head_size(t->easy);

@@ -71,6 +71,7 @@ static bide_outcome outcome_of(struct bide__transfer *t, CURLcode code)
         .method = t->call->method,
         .not_sent = code != CURLE_OK &&
                     (!t->begun || bide__curl_unsent(t->easy)),
+        .refused = t->refused,
         .unanswered = code != CURLE_OK && t->begun && !t->answered,
         .body = t->answer.body.at,
         .body_len = t->answer.body.len,

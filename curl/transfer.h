@@ -60,7 +60,9 @@ struct bide__transfer {
     bool begun;              /* a request may have been sent, ... */
     bool answered;           /* ... and something was received */
     long connects;           /* connections opened before it was begun */
+    bool fresh;              /* ... and it is the first on its own */
     bool resent;             /* libcurl was prevented from sending it again */
+    bool refused;            /* ... which it meant to do after REFUSED_STREAM */
     bool starved;            /* no memory, no entropy: not the server's fault */
     bool passing;            /* the body is streamed to the caller */
     bool cut;                /* the rest of the body is not needed */

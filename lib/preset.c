@@ -42,9 +42,9 @@ static void patient(bide_policy_conf *c)
  * wrong may need a person to repair it, who sleeps at night. Waits of 3 s, 9 s, 27 s
  * ... up to 3.5 h, a quarter more or less: the first is over within 5 s, 15 attempts
  * take between 17.8 and 24.4 h. Whether the handler is there at all is the worker's
- * question, which pauses instead of using up attempts (queue/pace.h): so nothing
- * waits at the gate, and retries have their share of the worker's places instead of
- * a budget. */
+ * question, which pauses instead of using up attempts (base/queue_pace.h): so
+ * nothing waits at the gate, and retries have their share of the worker's places
+ * instead of a budget. */
 static void queue(bide_policy_conf *c)
 {
     c->attempts = 15;

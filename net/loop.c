@@ -1,4 +1,5 @@
-/* The event loop. Order within an iteration: events, timers, deferred frees. */
+/* The event loop. Order within an iteration: events, timers, what was left for the
+ * end, deferred frees. Tasks run after each event, timer, and round of the end. */
 #include "net/loop.h"
 
 #include <errno.h>
@@ -11,7 +12,10 @@
 #include "bide/policy.h"
 #include "bide/run.h"
 
-enum { EVENTS_AT_ONCE = 256 };
+enum {
+    EVENTS_AT_ONCE = 256,
+    LAST_ROUNDS = 4, /* what is left then waits for the next iteration */
+};
 
 static void on_wake(struct net_io *io, unsigned events)
 {
@@ -28,6 +32,7 @@ int net_loop_init(struct net_loop *loop)
     memset(loop, 0, sizeof *loop);
     loop->clock_ns = bide_now_ns;
     bide__list_init(&loop->tasks);
+    bide__list_init(&loop->last);
     loop->now_ns = bide_now_ns();
     bide__wheel_init(&loop->wheel, loop->now_ns, BIDE_MILLISECOND);
     loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -109,14 +114,20 @@ void net_task_later(struct net_loop *loop, struct net_task *task)
         bide__list_append(&loop->tasks, &task->queue);
 }
 
-/* Runs the tasks that are queued now. What they queue runs next time, after
- * others have had their turn. */
-static void run_tasks(struct net_loop *loop)
+void net_task_last(struct net_loop *loop, struct net_task *task)
 {
-    bide__list_append(&loop->tasks, &loop->mark);
-    while (loop->tasks.next != &loop->mark) {
+    if (!bide__list_has(&task->queue))
+        bide__list_append(&loop->last, &task->queue);
+}
+
+/* Runs the tasks of a queue that are there now. What they queue runs next time,
+ * after others have had their turn. */
+static void run_all(struct net_loop *loop, struct bide__list *queue)
+{
+    bide__list_append(queue, &loop->mark);
+    while (queue->next != &loop->mark) {
         struct net_task *task =
-            bide__container_of(loop->tasks.next, struct net_task, queue);
+            bide__container_of(queue->next, struct net_task, queue);
         net_task_cancel(task);
         task->run(task);
     }
@@ -128,11 +139,22 @@ static bool has_tasks(const struct net_loop *loop)
     return !bide__list_empty(&loop->tasks);
 }
 
+static bool has_last(const struct net_loop *loop)
+{
+    return !bide__list_empty(&loop->last);
+}
+
+static void run_tasks(struct net_loop *loop)
+{
+    if (has_tasks(loop))
+        run_all(loop, &loop->tasks);
+}
+
 /* Rounded up: a timer that is not due yet must not make the loop spin. */
 static int wait_ms(const struct net_loop *loop)
 {
     int64_t at = bide__wheel_next(&loop->wheel);
-    if (has_tasks(loop))
+    if (has_tasks(loop) || has_last(loop))
         return 0;
     if (at == BIDE_FOREVER)
         return -1;
@@ -150,14 +172,12 @@ static void turn(struct net_loop *loop, int timeout_ms)
 
     loop->now_ns = loop->clock_ns();
     loop->n_waits++;
-    if (has_tasks(loop))
-        run_tasks(loop);
+    run_tasks(loop);
     for (int i = 0; i < n; i++) {
         struct net_io *io = events[i].data.ptr;
         if (io->fd >= 0)
             io->ready(io, events[i].events);
-        if (has_tasks(loop))
-            run_tasks(loop);
+        run_tasks(loop);
     }
     loop->n_events += n > 0 ? (uint64_t)n : 0;
     for (;;) {
@@ -166,8 +186,11 @@ static void turn(struct net_loop *loop, int timeout_ms)
             break;
         struct net_timer *timer = (struct net_timer *)t;
         timer->fire(timer);
-        if (has_tasks(loop))
-            run_tasks(loop);
+        run_tasks(loop);
+    }
+    for (int i = 0; i < LAST_ROUNDS && has_last(loop); i++) {
+        run_all(loop, &loop->last);
+        run_tasks(loop);
     }
     dig(loop);
 }

@@ -11,6 +11,7 @@
 
 #include "bide/run.h"
 #include "config/proxy/conf.h"
+#include "net/http2/error.h"
 #include "observe/event/sink.h"
 #include "proxy/back/carried_totals.h"
 #include "proxy/back/endpoint.h"
@@ -22,7 +23,7 @@
 #include "proxy/generation.h"
 #include "proxy/once/port.h"
 
-enum { OWN_VALUES = 32, RELOAD_PATIENCE_S = 5 };
+enum { OWN_VALUES = 32 + HTTP2_WHYS_N, RELOAD_PATIENCE_S = 5 };
 
 enum {
 #define X(name, help) COUNTER_##name,
@@ -59,6 +60,13 @@ static enum bide__endpoint_state state_of(struct endpoint *e, int64_t now)
     return BIDE__ENDPOINT_UP;
 }
 
+static void add_pool(struct bide__observed_endpoint *to, const struct pool *p)
+{
+    to->connections += gauged(&p->n_links);
+    to->idle += gauged(&p->n_idle);
+    to->http2 += gauged(&p->n_shared);
+}
+
 static void look_at(struct bide__observed_endpoint *to, struct endpoint *e)
 {
     /* counted once per address */
@@ -70,12 +78,9 @@ static void look_at(struct bide__observed_endpoint *to, struct endpoint *e)
     to->failures = sums.failures;
     for (unsigned w = 0; w < e->upstream->n_workers; w++) {
         to->in_flight += pools_in_flight(e, w);
-        to->connections += gauged(&e->pools[w].n_links);
-        to->idle += gauged(&e->pools[w].n_idle);
-        if (!e->others)
-            continue;
-        to->connections += gauged(&e->others[w].n_links);
-        to->idle += gauged(&e->others[w].n_idle);
+        add_pool(to, &e->pools[w]);
+        if (e->others)
+            add_pool(to, &e->others[w]);
     }
 }
 
@@ -219,6 +224,28 @@ static void list_counters(struct held *h, struct proxy *p)
         "response data buffered for slow clients");
 }
 
+/* Why connections of clients were closed that spoke HTTP/2: each limit, and each
+ * rule that one has broken. */
+static void list_closed(struct held *h, struct proxy *p)
+{
+    for (int why = HTTP2_WHY_NONE + 1; why < HTTP2_WHYS_N; why++) {
+        uint64_t sum = 0;
+        for (unsigned i = 0; i < p->n_workers && p->workers[i]; i++)
+            sum += counted(&p->workers[i]->http2_closed[why]);
+        bool limit = why < HTTP2_WHY_HEAD_SIZE && why != HTTP2_WHY_STREAMS;
+        if (limit || sum > 0)
+            h->values[h->list.n_values++] = (struct bide__observed_value){
+                .name = "bide_proxy_http2_closed_total",
+                .help = "connections of clients closed with an error, by what "
+                        "was wrong",
+                .kind = BIDE__VALUE_COUNTER,
+                .label = "why",
+                .label_value = http2_why_name((enum http2_why)why),
+                .value = (double)sum
+            };
+    }
+}
+
 /* So that no one forgets that they are on. */
 static void list_faults(struct held *h)
 {
@@ -327,6 +354,7 @@ static const struct bide__observed *hold(void *ctx)
     list_routes(h, t->proxy->n_workers);
     h->list.values = h->values;
     list_counters(h, t->proxy);
+    list_closed(h, t->proxy);
     list_logs(h, t);
     list_faults(h);
     list_stale(h, t->proxy);

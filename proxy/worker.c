@@ -30,7 +30,7 @@
 #include "proxy/proxy.h"
 
 enum {
-    FREE_BUFS = NET_SPARES(64),
+    FREE_BUFS = NET_SPARES(256),
     DRAIN_MOMENT_MS = 20,
     HEAD_SLACK = 2048, /* by how much a head may grow on its way through */
 };

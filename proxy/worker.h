@@ -67,6 +67,7 @@ struct worker {
 
     struct net_bufs bufs;
     struct mux_shared mux; /* of connections with many streams */
+    counter http2_closed[HTTP2_WHYS_N]; /* those of clients, by http2_why */
     uint32_t n_held; /* buffers with responses for slow clients */
     struct client *free_clients;
     struct exchange *free_exchanges;

@@ -49,6 +49,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/queue_verdict.h"
 #include "queue/message.h"
 
 enum { BROKER_ERROR = 512 };
@@ -94,8 +95,14 @@ struct broker_traits {
     bool has_keys;
     bool prefetch_counts;   /* a take is an attempt: never more than are free */
     bool embedded;          /* a dead worker is noticed at once, not by lease */
-    bool partitioned;       /* a message belongs to one worker before anybody takes
-                               it, and the same id twice is two messages: Kafka */
+    bool blind;             /* what waits is counted, and cannot be listed */
+    bool forgets_ids;       /* that an id is there already may not be noticed */
+    bool mixes_retries;     /* broker_take.retries means nothing */
+    bool blames_late;       /* what ran beside a message in a worker that died is
+                               not known: the first death makes a suspect of it,
+                               and only then do deaths count */
+    bool partitioned;       /* a message belongs to one worker before anybody
+                               takes it */
 };
 
 struct broker {
@@ -134,12 +141,6 @@ struct broker_take {
                         ask with `alone` */
     int64_t next_ns; /* out: how long until the next one is due; 0: at once,
                         BIDE_FOREVER: none is known */
-};
-
-enum broker_how {
-    BROKER_DONE,   /* it leaves the queue */
-    BROKER_AGAIN,  /* it stays, and is due after delay_ns */
-    BROKER_DEAD    /* it becomes a dead letter */
 };
 
 enum broker_result { BROKER_SETTLED, BROKER_LOST };
@@ -303,6 +304,8 @@ int broker_fail(struct broker *b, int status, const char *format, ...)
 extern const struct broker_kind broker_sqlite;
 extern const struct broker_kind broker_redis;
 extern const struct broker_kind broker_postgresql;
+extern const struct broker_kind broker_rabbitmq;
+extern const struct broker_kind broker_sqs;
 extern const struct broker_kind broker_kafka;
 
 #endif

@@ -21,6 +21,7 @@
 #include "bide/run.h"
 #include "queue/command_env.h"
 #include "queue/command_start.h"
+#include "queue/guard.h"
 
 #define LEAVE_NS (1 * BIDE_SECOND) /* for what is left behind and still writes */
 
@@ -213,11 +214,14 @@ static void judge(struct running *r)
     }
 }
 
+/* Too many attributes for an environment are the message's own fault, and must not
+ * pause the others. */
 static void not_started(struct queue_job *job, const char *what, int err)
 {
-    job->out = (bide_outcome){ .cls = BIDE_TRANSIENT,
+    job->out = (bide_outcome){ .cls = err == E2BIG ? BIDE_PERMANENT
+                                                   : BIDE_TRANSIENT,
                                .fault = BIDE_FAULT_LOCAL,
-                               .not_processed = true };
+                               .not_processed = err != E2BIG };
     snprintf(job->text, sizeof job->text, "cannot start %s: %s", what,
              strerror(err));
 }
@@ -253,4 +257,5 @@ static void run(const struct queue_handler *h, void *slot,
 
 const struct queue_handler_kind queue_command_kind = {
     .slot_new = slot_new, .slot_free = slot_free, .run = run, .wake = wake,
+    .tidy = guard_tidy,
 };

@@ -13,7 +13,8 @@
  * Bounded, whatever it does: its output is passed on up to pass_max bytes a stream
  * and attempt, and read to its end; it runs in a process group of its own, which gets
  * TERM and after kill_after_ns KILL; whatever it leaves behind in that group is
- * killed and waited for. If the worker is killed, the kernel kills it. */
+ * killed and waited for. If the worker is killed, the kernel kills it, and the guard
+ * what it has started (queue/guard.h). */
 #ifndef BIDE_QUEUE_COMMAND_H
 #define BIDE_QUEUE_COMMAND_H
 
@@ -43,9 +44,5 @@ extern const struct queue_handler_kind queue_command_kind;
 
 /* Whether the command can be executed: 0 or errno. */
 int queue_command_find(const char *name);
-
-/* Waits for processes that became ours when their parents ended, and that nobody
- * waits for: about once a second. */
-void queue_command_reap_strays(void);
 
 #endif

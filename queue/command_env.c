@@ -67,7 +67,10 @@ static size_t write_texts(struct bide__out *out, const struct queue_job *job)
     for (char **e = environ; *e; e++) {
         if (strncmp(*e, "BAGGAGE=", 8) == 0)
             theirs = *e + 8;
-        else if (strncmp(*e, "BIDE_", 5) != 0 && ++n)
+        else if (strncmp(*e, "BIDE_", 5) != 0 &&
+                 (!job->traceparent[0] ||
+                  strncmp(*e, "TRACEPARENT=", 12) != 0) &&
+                 ++n)
             bide__out_bytes(out, *e, strlen(*e) + 1);
     }
     queue_idempotency_key(key, job->queue, m);
@@ -79,6 +82,8 @@ static size_t write_texts(struct bide__out *out, const struct queue_job *job)
     add_number(out, "BIDE_ATTEMPTS", job->attempts);
     add_number(out, "BIDE_DELIVERY", m->deliveries);
     add_claim(out, job, theirs);
+    if (job->traceparent[0] && ++n)
+        add(out, "TRACEPARENT", job->traceparent);
     for (size_t i = 0; i < m->n_attributes; i++)
         add_attribute(out, &m->attributes[i]);
     return n;

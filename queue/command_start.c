@@ -18,52 +18,7 @@
 #include <unistd.h>
 
 #include "queue/command.h"
-
-/* The commands that threads wait for; others that end are strays. */
-enum { MOST_LEADERS = 4096 };
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pid_t leaders[MOST_LEADERS];
-static int n_leaders;
-
-static void add_leader(pid_t pid)
-{
-    if (n_leaders < MOST_LEADERS)
-        leaders[n_leaders++] = pid;
-}
-
-static bool is_leader(pid_t pid)
-{
-    for (int i = 0; i < n_leaders; i++)
-        if (leaders[i] == pid)
-            return true;
-    return false;
-}
-
-static void remove_leader(pid_t pid)
-{
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < n_leaders; i++)
-        if (leaders[i] == pid)
-            leaders[i] = leaders[--n_leaders];
-    pthread_mutex_unlock(&lock);
-}
-
-/* One that is a leader hides those behind it for a moment: its thread waits for
- * it soon. */
-void queue_command_reap_strays(void)
-{
-    siginfo_t info;
-
-    pthread_mutex_lock(&lock);
-    for (int i = 0; i < 100; i++) {
-        info.si_pid = 0;
-        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
-            info.si_pid == 0 || is_leader(info.si_pid))
-            break;
-        waitpid(info.si_pid, NULL, WNOHANG);
-    }
-    pthread_mutex_unlock(&lock);
-}
+#include "queue/guard.h"
 
 /* The body as a file: it can be read twice, and never blocks anybody. */
 static int body_file(const void *body, size_t len)
@@ -120,15 +75,15 @@ static pid_t spawn(struct start *s)
     if (!s->mask)
         s->mask = &before;
     s->parent = getpid();
-    pthread_mutex_lock(&lock); /* a stray reaper must know it before it ends */
+    guard_lock(); /* a stray reaper must know it before it ends */
     pid_t pid = vfork();
     if (pid == 0)
         become(s);
     if (pid < 0)
         s->err = errno;
     else
-        add_leader(pid);
-    pthread_mutex_unlock(&lock);
+        guard_add(pid);
+    guard_unlock();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return pid;
 }
@@ -194,7 +149,7 @@ void command_clean_up(struct command_child *c)
         kill(-c->pid, SIGKILL);
         while (waitpid(-c->pid, NULL, WNOHANG) > 0)
             ;
-        remove_leader(c->pid);
+        guard_remove(c->pid);
     }
     for (int i = 0; i < 2; i++)
         if (c->out[i] >= 0)

@@ -21,6 +21,7 @@
 
 #include "base/list.h"
 #include "bide/call.h"
+#include "observe/event/event.h"
 #include "queue/message.h"
 
 enum queue_stop { QUEUE_GO_ON, QUEUE_STOP_ASKED, QUEUE_STOP_NOW };
@@ -38,8 +39,11 @@ struct queue_job {
     int64_t timeout_ns; /* BIDE_FOREVER */
     bool probe;         /* made while consumption is paused */
     uint32_t engine_attempt; /* its number in the call */
+    struct bide__trace trace; /* its span; not sampled: none. Whoever sets it */
+    char traceparent[56];     /* ... writes it here, for the handler; "" */
     bool running;       /* begun: begin_ns and `attempt` are set */
     int64_t begin_ns, end_ns;
+    int64_t run_ns;     /* how long run() took, without waiting for a thread */
     atomic_int stop;
     void *slot;         /* of the thread that runs it; NULL: not yet */
 
@@ -60,6 +64,8 @@ struct queue_handler_kind {
                 struct queue_job *job);
     /* job->stop has changed: makes run() notice. NULL: it looks itself. */
     void (*wake)(void *slot);
+    /* About once a second, on the worker's thread. NULL: nothing. */
+    void (*tidy)(void);
 };
 
 /* Threads: immutable. The first member of each kind's own. */

@@ -60,21 +60,29 @@ static void slot_free(void *slot)
 
 /* ===== the request ===== */
 
+static bool add_line(struct curl_slist **list, const char *line)
+{
+    struct curl_slist *more = curl_slist_append(*list, line);
+
+    if (more)
+        *list = more;
+    return more != NULL;
+}
+
+/* libcurl takes "Name;" for a field without a value. */
 static bool add_field(struct curl_slist **list, const char *name,
                       const char *value)
 {
     size_t size = strlen(name) + strlen(value) + 3;
     char *line = malloc(size);
-    struct curl_slist *more;
+    bool good;
 
     if (!line)
         return false;
     snprintf(line, size, *value ? "%s: %s" : "%s;", name, value);
-    more = curl_slist_append(*list, line);
+    good = add_line(list, line);
     free(line);
-    if (more)
-        *list = more;
-    return more != NULL;
+    return good;
 }
 
 /* A value that would break the head is left out: it cannot be said there. */
@@ -117,7 +125,9 @@ static struct curl_slist *fields_of(const struct queue_job *job)
            add_field(&list, "X-Bide-Queue", job->queue) &&
            add_field(&list, "X-Bide-Message-Id", id) &&
            add_field(&list, "X-Bide-Attempt", n) &&
-           add_field(&list, "Expect", "");
+           (!job->traceparent[0] ||
+            add_field(&list, "traceparent", job->traceparent)) &&
+           add_line(&list, "Expect:"); /* none: a body is sent at once */
     for (size_t i = 0; i < m->n_attributes && good; i++)
         good = add_attribute(&list, &m->attributes[i], &typed);
     if (good && !typed)

@@ -118,3 +118,11 @@ bool queue_id_ok(const char *id)
             return false;
     return n > 0 && n <= QUEUE_ID_MAX;
 }
+
+bool queue_attribute_ok(const char *name, const char *value)
+{
+    size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                            "0123456789_-.");
+
+    return n > 0 && !name[n] && n + strlen(value) < QUEUE_ATTRIBUTE_MAX;
+}

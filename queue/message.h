@@ -93,8 +93,10 @@ void queue_message_free(struct queue_message *m);
 void queue_errors_add(char *to, const char *before, int64_t now_ms,
                       uint32_t attempt, const char *error);
 
-/* Whether a text may be the name of a queue; of a message (also a key). */
+/* Whether a text may be the name of a queue; of a message (also a key); and
+ * whether the two may be an attribute. */
 bool queue_name_ok(const char *name);
 bool queue_id_ok(const char *id);
+bool queue_attribute_ok(const char *name, const char *value);
 
 #endif

@@ -65,6 +65,7 @@ static void *work(void *arg)
     struct queue_pool *p = arg;
     const struct queue_handler_kind *kind = p->handler->kind;
     void *slot = kind->slot_new ? kind->slot_new(p->handler) : p;
+    int64_t began = 0; /* 0: read the clock; else the job before has ended then */
 
     pthread_mutex_lock(&p->lock);
     for (;;) {
@@ -72,12 +73,15 @@ static void *work(void *arg)
             p->idle++;
             pthread_cond_wait(&p->work, &p->lock);
             p->idle--;
+            began = 0;
         }
         if (bide__list_empty(&p->todo))
             break;
         struct queue_job *job = first(&p->todo);
         job->slot = slot;
         pthread_mutex_unlock(&p->lock);
+        if (!began)
+            began = bide_now_ns();
         if (slot) {
             kind->run(p->handler, slot, job);
         } else {
@@ -87,6 +91,8 @@ static void *work(void *arg)
             memcpy(job->text, "out of memory", sizeof "out of memory");
         }
         job->end_ns = bide_now_ns();
+        job->run_ns = job->end_ns - began;
+        began = job->end_ns;
         pthread_mutex_lock(&p->lock);
         hand_back(p, job);
     }

@@ -97,6 +97,10 @@ static bool begin(struct queue_worker *w, struct queue_job *job, int64_t now)
     job->begin_ns = now;
     job->engine_attempt = d.attempt;
     job->probe = w->pace.state == QUEUE_PAUSED;
+    job->trace.sampled = false;
+    job->traceparent[0] = 0;
+    if (w->conf.on_start)
+        w->conf.on_start(w->conf.ctx, job);
     return true;
 }
 
@@ -117,8 +121,8 @@ uint32_t worker_counted(const struct queue_worker *w)
 uint32_t worker_room(struct queue_worker *w, int64_t now)
 {
     uint32_t room = queue_pace_room(&w->pace, worker_counted(w), now);
-    uint32_t places = w->conf.at_once + (w->conf.deep ? w->conf.ahead : 0);
-    uint32_t free_ones = places - w->n_running;
+    uint32_t places = w->conf.at_once + (w->conf.deep ? worker_ahead(w) : 0);
+    uint32_t free_ones = places > w->n_running ? places - w->n_running : 0;
 
     if (w->pace.state == QUEUE_FLOWING)
         return free_ones;
@@ -137,6 +141,7 @@ void worker_start(struct queue_worker *w, int64_t now)
         if (begin(w, job, now)) {
             bide__list_append(&go, &job->line);
             w->n_running++;
+            w->moved_ns = now;
         } else if (w->pace.state == QUEUE_PAUSED) {
             break;
         }
@@ -150,6 +155,8 @@ void worker_start(struct queue_worker *w, int64_t now)
 
 static void collect(struct queue_worker *w, struct queue_job *job, int64_t now)
 {
+    queue_ahead_note(&w->ahead, job->run_ns);
+    w->moved_ns = now;
     bide_call_report(&job->call, job->engine_attempt, &job->out, job->end_ns);
     struct queue_verdict v = queue_verdict(&job->call, &job->out, job->probe,
                                            job->end_ns);
@@ -211,4 +218,17 @@ void worker_give_back(struct queue_worker *w)
         end_job(w, job, &back);
         w->n_taken--;
     }
+}
+
+void worker_give_back_stale(struct queue_worker *w, int64_t now)
+{
+    bool waiting = w->n_taken > 0 ||
+                   (w->conf.deep && w->n_running > w->conf.at_once);
+
+    if (!waiting || w->pace.state != QUEUE_FLOWING ||
+        now - w->moved_ns < QUEUE_AHEAD_STALE)
+        return;
+    if (w->ahead.usual_ns < QUEUE_AHEAD_STALE)
+        w->ahead.usual_ns = QUEUE_AHEAD_STALE; /* until something has ended */
+    worker_give_back(w);
 }

@@ -52,6 +52,20 @@ static int make_path(char *path)
     }
 }
 
+/* Whoever may write there could put another file, or a link, in the queue's place.
+ * One that is not there yet is nobody's. */
+static const char *not_ours(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) != 0)
+        return NULL;
+    if (st.st_uid != 0 && st.st_uid != geteuid())
+        return "belongs to another user";
+    return st.st_mode & S_IWOTH ? "may be written by everybody (chmod o-w)"
+                                : NULL;
+}
+
 int state_dir(char *to, size_t size, bool create, char *error)
 {
     static const char scheme[] = "sqlite:";
@@ -70,9 +84,9 @@ int state_dir(char *to, size_t size, bool create, char *error)
         err = ENAMETOOLONG;
     else if (create)
         err = make_path(to + begin);
-    if (err)
+    const char *why = err ? strerror(err) : not_ours(to + begin);
+    if (why)
         snprintf(error, BROKER_ERROR,
-                 "%s: %s; name a file with --broker sqlite:FILE", to + begin,
-                 strerror(err));
-    return err ? -1 : 0;
+                 "%s: %s; name a file with --broker sqlite:FILE", to + begin, why);
+    return why ? -1 : 0;
 }

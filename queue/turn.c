@@ -34,13 +34,15 @@ static int beat(struct queue_worker *w, struct turn *t)
 static size_t wanted(struct queue_worker *w, int64_t now)
 {
     uint32_t room = worker_room(w, now);
-    size_t idle = w->conf.at_once + w->conf.ahead - w->n_running - w->n_taken;
+    size_t places = w->conf.at_once + worker_ahead(w);
+    size_t held = w->n_running + w->n_taken;
+    size_t idle = places > held ? places - held : 0;
     bool busy = w->n_running + w->n_taken > 0;
 
     if (w->stops || ((w->alone || w->suspects) && busy))
         return 0;
     if (w->pace.state == QUEUE_FLOWING && !w->conf.deep)
-        room += w->conf.ahead;
+        room += worker_ahead(w);
     room = room > w->n_taken ? room - w->n_taken : 0;
     return room < idle ? room : idle;
 }
@@ -50,7 +52,7 @@ static int take(struct queue_worker *w, struct turn *t, int64_t now)
     t->want.most = wanted(w, now);
     if (t->want.most == 0)
         return 0;
-    t->want.retries = (t->want.most + 1) / 2;
+    t->want.retries = queue_pace_retries(&w->pace, (uint32_t)t->want.most);
     t->want.alone = w->n_running + w->n_taken == 0;
     t->took = true;
     return w->conf.broker->kind->take(w->conf.broker, &t->want, w->fresh);
@@ -148,6 +150,8 @@ static void receive(struct queue_worker *w, const struct turn *t, int64_t now)
         w->alone = w->alone || job->message->suspect;
     }
     w->suspects = t->want.suspects;
+    if (t->want.n > 0)
+        queue_pace_took(&w->pace, (uint32_t)t->want.most);
     int64_t next = t->want.next_ns;
     w->look_ns = next > BIDE_FOREVER - now ? BIDE_FOREVER : now + next;
     if (next == BIDE_FOREVER && w->n_running + w->n_taken == 0)

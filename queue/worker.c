@@ -48,6 +48,9 @@ void queue_worker_free(struct queue_worker *w)
     queue_pool_free(w->pool);
     if (w->stop_fd >= 0)
         close(w->stop_fd);
+    /* what could not be settled, because the broker was away */
+    for (size_t i = 0; w->jobs && i < w->conf.at_once + w->conf.ahead; i++)
+        queue_message_free(w->jobs[i].message);
     free(w->jobs);
     free(w->ends);
     free(w->settling);
@@ -98,6 +101,7 @@ static void watch_drain(struct queue_worker *w, int64_t now)
     if (!w->stops || now < w->drain_until_ns)
         return;
     stop_running(w, QUEUE_STOP_ASKED);
+    w->drained = true;
     w->drain_until_ns = BIDE_FOREVER;
 }
 
@@ -129,7 +133,7 @@ static bool hungry(struct queue_worker *w, int64_t now)
     if (w->stops || w->away || ((w->alone || w->suspects) && busy > 0))
         return false;
     return w->pace.state == QUEUE_FLOWING
-               ? busy < w->conf.at_once + w->conf.ahead
+               ? busy < w->conf.at_once + worker_ahead(w)
                : worker_room(w, now) > w->n_taken;
 }
 
@@ -195,10 +199,20 @@ static bool is_over(const struct queue_worker *w)
 }
 
 /* A broker that is away when we end keeps what we hold until our lease or our
- * process is gone: nothing is lost, so nobody waits for it for long. */
+ * process is gone: nothing is lost, so nobody waits for it beyond the drain. */
 static bool give_up(const struct queue_worker *w)
 {
-    return w->stops > 1 && w->away && w->n_running == 0;
+    return (w->stops > 1 || w->drained) && w->away && w->n_running == 0;
+}
+
+static void tidy(struct queue_worker *w, int64_t now)
+{
+    void (*fn)(void) = w->conf.handler->kind->tidy;
+
+    if (!fn || now < w->tidy_ns)
+        return;
+    fn();
+    w->tidy_ns = now + BIDE_SECOND;
 }
 
 uint64_t queue_worker_run(struct queue_worker *w)
@@ -209,10 +223,12 @@ uint64_t queue_worker_run(struct queue_worker *w)
     w->beat_ns = now + w->conf.beat_ns;
     while (!is_over(w) && !give_up(w)) {
         worker_collect(w, now);
+        worker_give_back_stale(w, now);
         if (turn_due(w, now))
             worker_turn(w, now);
         worker_start(w, now);
         watch_drain(w, now);
+        tidy(w, now);
         if (!is_over(w))
             wait_for_something(w);
         now = bide_now_ns();

@@ -18,18 +18,18 @@
  *    ^                                                             |
  *    '---- settle: done, again after the engine's wait, dead <-----'
  *
- * queue/verdict.h turns what the engine says into an end; queue/pace.h decides how
- * many may run. */
+ * base/queue_verdict.h turns what the engine says into an end; base/queue_pace.h
+ * decides how many may run. */
 #ifndef BIDE_QUEUE_WORKER_H
 #define BIDE_QUEUE_WORKER_H
 
 #include <stdatomic.h>
 
+#include "base/queue_pace.h"
+#include "base/queue_verdict.h"
 #include "bide/dep.h"
 #include "queue/broker.h"
 #include "queue/handler.h"
-#include "queue/pace.h"
-#include "queue/verdict.h"
 
 enum queue_event_kind {
     QUEUE_ENDED,        /* an attempt: `job`, `verdict` */
@@ -79,6 +79,8 @@ struct queue_worker_conf {
     int signal_fd;        /* a signalfd: the first drains, the second stops; -1 */
     const bide_rng *rng;  /* for probes */
     void (*on_event)(void *ctx, const struct queue_event *e);
+    /* An attempt is about to begin: may set job->trace. NULL: nobody asks. */
+    void (*on_start)(void *ctx, struct queue_job *job);
     void *ctx;
     /* Called about once a second with fresh counts; NULL: none are asked for. */
     void (*on_counts)(void *ctx, const struct broker_counts *counts);

@@ -2,6 +2,7 @@
 #ifndef BIDE_QUEUE_WORKER_PARTS_H
 #define BIDE_QUEUE_WORKER_PARTS_H
 
+#include "queue/ahead.h"
 #include "queue/pool.h"
 #include "queue/worker.h"
 
@@ -10,6 +11,8 @@ struct queue_worker {
     struct queue_worker_conf conf;
     struct queue_pool *pool;
     struct queue_pace pace;
+    struct queue_ahead ahead;
+    int64_t moved_ns;            /* something has ended, or was started */
     struct queue_stats stats;
 
     struct queue_job *jobs;      /* conf.at_once + conf.ahead of them */
@@ -26,7 +29,7 @@ struct queue_worker {
     bool suspects;               /* some wait until we are alone */
     bool alone;                  /* we run one */
     int64_t look_ns;             /* when to look at the broker again */
-    int64_t beat_ns, rescue_ns, counts_ns; /* when next */
+    int64_t beat_ns, rescue_ns, counts_ns, tidy_ns; /* when next */
     bool away;                   /* the broker did not answer last time */
     int64_t away_wait_ns;
     bool empty;
@@ -34,6 +37,7 @@ struct queue_worker {
     int stop_fd;                 /* eventfd */
     int stops;                   /* how often it was told */
     int64_t drain_until_ns;
+    bool drained;                /* that was */
     uint64_t dead;
 };
 
@@ -55,8 +59,16 @@ void worker_collect(struct queue_worker *w, int64_t now);
 uint32_t worker_counted(const struct queue_worker *w);
 uint32_t worker_room(struct queue_worker *w, int64_t now);
 
-/* Gives back what no handler has begun. */
+/* Gives back what no handler has begun; and that, if nothing has ended for a
+ * while: it may run elsewhere. */
 void worker_give_back(struct queue_worker *w);
+void worker_give_back_stale(struct queue_worker *w, int64_t now);
+
+/* How many may be taken before a handler is free. */
+static inline uint32_t worker_ahead(const struct queue_worker *w)
+{
+    return queue_ahead_room(&w->ahead, w->conf.at_once, w->conf.ahead);
+}
 
 static inline void worker_tell(const struct queue_worker *w,
                                const struct queue_event *e)

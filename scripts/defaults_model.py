@@ -273,5 +273,7 @@ def judge(name, cells):
 
 
 def builtins():
+    """Those with callers; queues are in defaults_queue.py."""
     return {os.path.basename(p)[:-len(".yaml")]: p for p in
-            sorted(glob.glob(os.path.join(ROOT, "sim/scenario/builtin/*.yaml")))}
+            sorted(glob.glob(os.path.join(ROOT, "sim/scenario/builtin/*.yaml")))
+            if not os.path.basename(p).startswith("queue-")}

@@ -2,6 +2,7 @@
 """Why the defaults are what they are: the tables of docs/defaults.md.
 
     defaults_study.py BIDE              runs all of it, which takes some minutes
+    defaults_study.py BIDE --queue      only those of the preset `queue`: seconds
     defaults_study.py BIDE --quick      some situations, short: prints to stdout
 
 Every figure on the page is computed here, by `bide sim`. The text between them is
@@ -18,6 +19,7 @@ import subprocess
 import sys
 
 import defaults_model as dm
+import defaults_queue as dq
 
 PAGE = os.path.join(dm.ROOT, "docs/defaults.md")
 BLOCK = re.compile(r"<!-- study: ([\w-]+) -->\n.*?<!-- end -->\n", re.S)
@@ -216,23 +218,33 @@ def quick(bide):
         study.want(name, dm.OTHERS)
     study.run()
     print(study.table("", {dm.SITUATIONS[n].text: n for n in names}, dm.OTHERS))
+    print(dq.table(bide, 1, names=["refused 10m", "flaky"]))
 
 
 def write(bide, study):
     made = {"again": lambda: study.table("", AGAIN, AGAIN_POLICIES),
             "others": study.others, "builtins": study.builtins,
-            "map": lambda: stability(bide)}
+            "queue": lambda: dq.table(bide, 2), "map": lambda: stability(bide)}
     for key in NUMBERS:
         made[key] = lambda key=key: study.numbers(key)
-    page = open(PAGE).read()
-    page = BLOCK.sub(lambda m: f"<!-- study: {m.group(1)} -->\n{made[m.group(1)]()}"
-                     "<!-- end -->\n", page)
+    fill(made)
+
+
+def fill(made):
+    """Replaces the tables of these names; the others stay."""
+    def table(match):
+        if match.group(1) not in made:
+            return match.group(0)
+        return f"<!-- study: {match.group(1)} -->\n{made[match.group(1)]()}<!-- end -->\n"
+    page = BLOCK.sub(table, open(PAGE).read())
     with open(PAGE, "w") as f:
         f.write(page)
 
 
 def main():
     bide = os.path.abspath(sys.argv[1])
+    if "--queue" in sys.argv[2:]:
+        return fill({"queue": lambda: dq.table(bide, 2)})
     if "--quick" in sys.argv[2:]:
         return quick(bide)
     study = Study(bide, 2)

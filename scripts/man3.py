@@ -12,7 +12,7 @@ import sys
 LIBRARIES = {"run": "bide-run", "bide": "bide-run", "curl": "bide-curl",
              "curl_record": "bide-curl", "config": "bide-config",
              "observe": "bide-observe",
-             "store": "bide-store", "fleet": "bide-fleet"}
+             "store": "bide-store", "fleet": "bide-fleet", "queue": "bide-queue"}
 
 
 def comment_text(comment):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""policy_man.py BIDE: writes presets, options and the keys of the sidecar into
+"""policy_man.py BIDE: writes presets, options and the keys of the programs' sections into
 man/bide-policy.5.scd.
 
 They come from `bide check --reference`, so from the tables in lib/options.c,
-lib/preset.c and config/proxy/: each option that the reference lists gets its
+lib/preset.c and config/: each option that the reference lists gets its
 paragraph, in the reference's order. The rest of the page stays as it is."""
 import os
 import re
@@ -13,8 +13,7 @@ import textwrap
 
 MAN = os.path.join(os.path.dirname(__file__), "..", "man", "bide-policy.5.scd")
 ROW = re.compile(r"^\| `([a-z_.]+)` \| \w+ \| `([^`]*)` \| (.*?) \| (.*?) \|$")
-PROXY_ROW = re.compile(r"^\| `([a-z_0-9]+)` \| \w+ \| (?:`?([^`|]*?)`?|(required)) ?\| (.*?) "
-                       r"\| (.*?) \|$")
+KEY_ROW = re.compile(r"^\| `([a-z_0-9]+)` \| \w+ \| ([^|]*?) ?\| (.*?) \| (.*?) \|$")
 BLOCK = re.compile(r"^\*[a-z_.]+\*\n(?:\t.*\n)+\n?", re.M)
 
 
@@ -50,22 +49,33 @@ def presets(page):
     return "".join(f"*{name}*\n{filled(escaped(text))}\n" for name, text in rows)
 
 
-def proxy(page):
+ABOUT = {
+    "store": "Which operations were done, for _idempotency_ of a route: a URL, or these "
+             "keys. docs/store.md describes it.",
+    "fleet": "One budget and one breaker picture for all instances. docs/fleet.md "
+             "describes it.",
+    "proxy": "Keys of a list are written with _[]_, and NAME stands for a name "
+             "of your own. docs/proxy.md describes what the sidecar does.",
+    "worker": "What *bide-worker*(1) does with _-c_, and where *bide-enqueue*(1) puts "
+              "messages. Flags go before it. A file with this section needs no "
+              "_policies_.",
+}
+
+
+def keys(page, top):
     """A paragraph for each key, under the name that it has from the top."""
-    out = filled("Keys of a list are written with _[]_, and NAME stands for a name "
-                 "of your own. docs/proxy.md describes what the sidecar does.", "")
-    sections = re.findall(r"^### `(proxy[^`]*)`\n(.*?)(?=^##)", page + "\n##",
+    out = filled(ABOUT[top], "")
+    sections = re.findall(rf"^### `({top}[^`]*)`\n(.*?)(?=^##)", page + "\n##",
                           re.S | re.M)
     for name, body in sections:
         for line in body.splitlines():
-            m = PROXY_ROW.match(line)
-            if not m or m[4] == "see below":
+            m = KEY_ROW.match(line)
+            if not m or m[3] == "see below":
                 continue
-            key, default, required, takes, text = m.groups()
-            if default == "required":
-                default, required = None, default
-            end = " Required." if required else f" Default: {escaped(default)}." \
-                if default else ""
+            key, default, takes, text = m.groups()
+            default = re.sub(r"^`([^`]*)`$", r"\1", default)
+            end = " Required." if default == "required" else \
+                f" Default: {escaped(default)}." if default else ""
             label = escaped(f"{name}.{key}")
             out += f"\n*{label}*\n" + filled(
                 f"{escaped(text)} Expected: {escaped(takes)}.{end}")
@@ -87,7 +97,8 @@ def main():
     with open(MAN, encoding="utf-8") as f:
         man = f.read()
     man = section(man, "PRESETS", presets(page))
-    man = section(man, "PROXY", proxy(page))
+    for top in ABOUT:
+        man = section(man, top.upper(), keys(page, top))
     at = man.index("\n# OPTIONS\n")
     ours = list(BLOCK.finditer(man, at, man.index("\n# ", at + 3)))
     new = "".join(paragraph(*row) for row in rows)

@@ -8,17 +8,17 @@ set -eu
 
 packages_build="gcc pkg-config meson ninja-build libyaml-dev
     libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev
-    libpq-dev librdkafka-dev scdoc python3"
+    libpq-dev librabbitmq-dev librdkafka-dev scdoc python3"
 packages_test="g++ clang libclang-rt-14-dev clang-format-14 cmake libcmocka-dev
     spin valgrind gcovr retry haproxy nginx-light curl openssl wrk node-llhttp
-    postgresql redis-server libhiredis-dev
+    postgresql redis-server rabbitmq-server libhiredis-dev
     nghttp2-client nghttp2-server nghttp2-proxy python3-h2 python3-grpcio
     nodejs npm prometheus chromium fonts-dejavu-core groff jq iproute2
     qemu-user-static musl-tools
     binutils-i686-linux-gnu libc6-dev-i386-cross libgcc-12-dev-i386-cross
     binutils-arm-linux-gnueabi libc6-dev-armel-cross libgcc-12-dev-armel-cross
     binutils-s390x-linux-gnu libc6-dev-s390x-cross libgcc-12-dev-s390x-cross"
-packages_bench="haproxy nginx-light wrk postgresql redis-server
+packages_bench="haproxy nginx-light wrk postgresql redis-server rabbitmq-server
     nghttp2-client nghttp2-server nghttp2-proxy"
 
 wanted=
@@ -52,7 +52,7 @@ done
 # it are skipped, and say why.
 install_npm() {
     case " $* " in *" test "* | "  ") ;; *) return 0 ;; esac
-    for d in test/observe test/web web; do
+    for d in test/observe test/queue/sqs test/web test/grpc web; do
         [ -e "$d/node_modules/.package-lock.json" ] ||
             (cd "$d" && npm install --no-save --no-audit --no-fund --ignore-scripts) \
                 >/dev/null 2>&1 || echo "setup: npm install failed in $d" >&2

@@ -5,12 +5,16 @@
 #                 and UBSan: test/soak/chaos.py
 #   million       SOAK_COUNT (1000000) requests, 10 % faults, 10 % of the clients
 #                 hostile: test/soak/million.py
+#   calls         SOAK_COUNT gRPC calls over HTTP/2, 10 % faults, endpoints that go away,
+#                 reloads: test/soak/calls.py; and 20 000 of them while a real server
+#                 restarts (test/proxy/e2e_grpc.py)
 #   conservation  SOAK_COUNT requests, each counted at both ends:
 #                 test/proxy/e2e_conservation.py
 #   once          kill -9 under clients that repeat: of claimers for SOAK_SECONDS (60)
 #                 on each store (test/store/torture.py), of the sidecar and its
 #                 store's server ONCE_KILLS (1000) times on each (test/store/once.py);
-#                 and POWER_CUTS (1000) power failures (test/store/power_cuts.c)
+#                 and POWER_CUTS (1000) power failures (test/store/power_cuts.c); and
+#                 STORE_RECORDS (10000000) records in a file (test/store/many.py)
 #   fleet         eight sidecars on one Redis that is stopped, killed and emptied,
 #                 outages of 30 s: test/fleet/e2e_fleet.py
 #   queue         SOAK_MESSAGES (100000) messages, by workers that are killed:
@@ -30,6 +34,7 @@ build() {
     targets="$targets test/soak/load-client test/proxy/attack/silent_dns.so"
     targets="$targets cmd/bide-postgresql.so test/store/store_claimer"
     targets="$targets test/store/store_told test/store/store_power"
+    targets="$targets test/store/store_tool cmd/bide-store"
     # shellcheck disable=SC2086
     scripts/configure.sh "$dir" "$@" >"$top/log" 2>&1 &&
         ninja -C "$dir" $targets >>"$top/log" 2>&1 ||
@@ -55,6 +60,12 @@ million() {
     test/soak/million.py "$top/release/cmd/bide" "${SOAK_COUNT:-1000000}"
 }
 
+calls() {
+    build release -Doptimization=2 -Ddebug=true
+    test/soak/calls.py "$top/release/cmd/bide" "${SOAK_COUNT:-1000000}" &&
+        BIDE_GRPC_CALLS=20000 test/proxy/e2e_grpc.py "$top/release/cmd/bide"
+}
+
 conservation() {
     build release -Doptimization=2 -Ddebug=true
     test/proxy/e2e_conservation.py "$top/release/cmd/bide" \
@@ -68,6 +79,8 @@ once() {
     STORE_TORTURE_SECONDS=${SOAK_SECONDS:-60}
     ONCE_KILLS=${ONCE_KILLS:-1000}
     export STORE_TORTURE_SECONDS ONCE_KILLS
+    RECORDS=${STORE_RECORDS:-10000000} \
+        test/store/many.py "$dir/cmd/bide" "$dir/test/store/store_tool" 1 || return 1
     for kind in sqlite postgresql redis; do
         test/store/torture.py "$kind" "$dir/test/store/store_claimer" \
             "$dir/test/store/store_told" 60 "$dir/cmd/bide-postgresql.so" &&
@@ -84,8 +97,8 @@ fleet() {
 queue() {
     build release -Doptimization=2 -Ddebug=true
     ninja -C "$top/release" cmd/bide-worker cmd/bide-enqueue \
-        cmd/bide-queue-postgresql.so >>"$top/log"
-    for broker in sqlite postgresql redis; do
+        cmd/bide-queue-postgresql.so cmd/bide-queue-rabbitmq.so >>"$top/log"
+    for broker in sqlite postgresql redis rabbitmq; do
         BIDE_TORTURE=${SOAK_MESSAGES:-100000} \
             test/queue/torture.py "$top/release/cmd/bide" "$broker" \
             "$top/release/cmd/bide-queue-postgresql.so" || return 1
@@ -93,9 +106,9 @@ queue() {
 }
 
 rc=0
-for part in ${*:-chaos million conservation once fleet queue}; do
+for part in ${*:-chaos million calls conservation once fleet queue}; do
     case $part in
-    chaos | million | conservation | once | fleet | queue) ;;
+    chaos | million | calls | conservation | once | fleet | queue) ;;
     *) echo "no part '$part'" >&2; exit 2 ;;
     esac
     echo "# $part"

@@ -46,6 +46,7 @@ struct bide__store_job {
     struct bide__list pending; /* in its port's, in the order of deadlines */
     int64_t deadline_ns;   /* given up then; if owed, dropped then */
     bool taken;            /* by the thread */
+    bool again;            /* it found no room before a sweep */
     size_t bytes;          /* of data */
 };
 

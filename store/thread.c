@@ -74,7 +74,9 @@ static void owe_again(bide_store *store, struct bide__store_job *job)
     store->owed_bytes += job->bytes;
 }
 
-static void settle(bide_store *store, struct batch *batch, int64_t now_ns)
+/* All but those that found no room, which are put into `full`. */
+static void settle(bide_store *store, struct batch *batch, struct batch *full,
+                   int64_t now_ns)
 {
     store->stats.operations += batch->n;
     store->stats.commits += batch->n > 0;
@@ -85,8 +87,10 @@ static void settle(bide_store *store, struct batch *batch, int64_t now_ns)
             bide__store_owe(store, job, now_ns);
             continue;
         }
-        if (job->op.result == BIDE_STORE_FULL)
-            store->sweep_ns = now_ns;
+        if (job->op.result == BIDE_STORE_FULL) {
+            full->jobs[full->n++] = job;
+            continue;
+        }
         bide__store_answer(job, job->op.result);
         bide__store_job_free(job);
     }
@@ -144,13 +148,60 @@ static void failed(bide_store *store, const char *why, int64_t now_ns)
     store->knock_ns = now_ns + store->previous_wait_ns;
 }
 
+/* ===== sweeping ===== */
+
+/* Removes some of what has expired, and counts. Whether there was any. */
+static bool sweep(bide_store *store)
+{
+    struct bide__store_count count = { 0 };
+    char why[256] = "it has failed";
+    pthread_mutex_unlock(&store->lock);
+    int n = store->kind->sweep(store->self, SWEEP_MOST, why, sizeof why);
+    int rc = n < 0 ? n
+                   : store->kind->count(store->self, &count, why, sizeof why);
+    int64_t now_ns = bide_now_ns();
+    pthread_mutex_lock(&store->lock);
+    store->sweep_ns = now_ns + (n == SWEEP_MOST ? SWEEP_BEHIND
+                                : store->active ? SWEEP_ACTIVE
+                                                : SWEEP_IDLE);
+    store->active = n > 0;
+    if (rc < 0) {
+        failed(store, why, now_ns);
+        return false;
+    }
+    store->stats.swept += (uint64_t)n;
+    store->stats.records = count.records;
+    store->stats.bytes = count.bytes;
+    store->stats.oldest_ns = count.oldest_ns;
+    return n > 0;
+}
+
+/* What was refused for want of room. What has expired takes none: if there was
+ * any, it is asked again, once. */
+static void settle_full(bide_store *store, struct batch *full)
+{
+    bool more = full->n > 0 && sweep(store);
+    for (size_t i = 0; i < full->n; i++) {
+        struct bide__store_job *job = full->jobs[i];
+        if (more && job->theirs && !job->again) {
+            job->again = true;
+            job->taken = false;
+            bide__list_append(&store->queue, &job->line);
+            store->n_queue++;
+            continue;
+        }
+        bide__store_answer(job, BIDE_STORE_FULL);
+        bide__store_job_free(job);
+    }
+}
+
 /* ===== the loop ===== */
 
 /* One commit: what is owed, and what came meanwhile; while it is down, an empty
  * one at least. The lock is given back while the kind works. */
 static void commit(bide_store *store, int64_t now_ns)
 {
-    struct batch batch = { .n = 0 };
+    struct batch batch = { .n = 0 }, full = { .n = 0 };
     char why[256] = "it has failed";
     take_owed(store, &batch, now_ns);
     size_t owed = batch.n;
@@ -170,32 +221,8 @@ static void commit(bide_store *store, int64_t now_ns)
         return;
     }
     bide__store_set_up(store, now_ns);
-    settle(store, &batch, now_ns);
-}
-
-/* Removes some of what has expired, and counts. */
-static void sweep(bide_store *store)
-{
-    struct bide__store_count count = { 0 };
-    char why[256] = "it has failed";
-    pthread_mutex_unlock(&store->lock);
-    int n = store->kind->sweep(store->self, SWEEP_MOST, why, sizeof why);
-    int rc = n < 0 ? n
-                   : store->kind->count(store->self, &count, why, sizeof why);
-    int64_t now_ns = bide_now_ns();
-    pthread_mutex_lock(&store->lock);
-    store->sweep_ns = now_ns + (n == SWEEP_MOST ? SWEEP_BEHIND
-                                : store->active ? SWEEP_ACTIVE
-                                                : SWEEP_IDLE);
-    store->active = n > 0;
-    if (rc < 0) {
-        failed(store, why, now_ns);
-        return;
-    }
-    store->stats.swept += (uint64_t)n;
-    store->stats.records = count.records;
-    store->stats.bytes = count.bytes;
-    store->stats.oldest_ns = count.oldest_ns;
+    settle(store, &batch, &full, now_ns);
+    settle_full(store, &full);
 }
 
 static bool has_work(const bide_store *store)

@@ -2,6 +2,9 @@
 #include "cmd/common/fleet.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "store/redis/url.h"
 
 static void say(void *ctx, bool joined, const char *why)
 {
@@ -11,6 +14,27 @@ static void say(void *ctx, bool joined, const char *why)
         fprintf(stderr,
                 "%s: fleet: alone, with its own part of the budget: %s\n",
                 (const char *)ctx, why);
+}
+
+bool fleet_flag_read(struct fleet_flag *to, const char *text)
+{
+    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                  "abcdefghijklmnopqrstuvwxyz0123456789._-";
+    const char *slash = strrchr(text, '/');
+    size_t len = slash ? (size_t)(slash - text) : 0;
+    size_t name = slash ? strspn(slash + 1, letters) : 0;
+    char why[REDIS_WHY];
+    struct redis_url url;
+
+    if (name < 1 || name > 64 || slash[1 + name] != '\0' ||
+        len >= sizeof to->store)
+        return false;
+    memcpy(to->store, text, len);
+    to->store[len] = '\0';
+    to->settings = (struct bide__fleet_settings)BIDE__FLEET_SETTINGS_INIT;
+    to->settings.store = to->store;
+    to->settings.name = slash + 1;
+    return redis_url_read(&url, to->store, why) == 0;
 }
 
 bool fleet_open(bide_fleet **ret, const struct bide__fleet_settings *settings,

@@ -58,18 +58,18 @@ struct total {
 
 static const char *take_attribute(struct args *a, const char *text)
 {
-    static const char name_bytes[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
-    size_t n = strspn(text, name_bytes);
-
-    if (n == 0 || text[n] != '=' || strlen(text) > QUEUE_ATTRIBUTE_MAX ||
-        a->put.n_attributes == QUEUE_ATTRIBUTES_MAX)
-        return "NAME=VALUE; a name has letters, digits, `-`, `_` and `.`; at "
-               "most 32, of 4096 bytes each";
+    size_t n = strcspn(text, "=");
     char *copy = strdup(text);
+
     if (!copy)
         return "more memory";
     copy[n] = 0;
+    if (!text[n] || !queue_attribute_ok(copy, copy + n + 1) ||
+        a->put.n_attributes == QUEUE_ATTRIBUTES_MAX) {
+        free(copy);
+        return "NAME=VALUE; a name has letters, digits, `-`, `_` and `.`; at "
+               "most 32, of 4096 bytes each";
+    }
     a->attributes[a->put.n_attributes++] =
         (struct queue_attribute){ copy, copy + n + 1 };
     return NULL;
@@ -118,6 +118,23 @@ static const char *take(void *ctx, const char *name, const char *argument)
     return NULL;
 }
 
+/* What this broker cannot promise is refused, not ignored. */
+static int check_traits(const struct broker *b, const struct args *a)
+{
+    if (a->put.id && b->traits.forgets_ids)
+        return complain("enqueue",
+                        "--id: this broker does not know which ids are there "
+                        "already; leave it out, or use another broker");
+    if (a->put.key && !b->traits.has_keys)
+        return complain("enqueue",
+                        "--key: this broker keeps no order by key; leave it "
+                        "out, or use another broker");
+    if (a->put.priority && !b->traits.has_priorities)
+        return complain("enqueue", "--priority: this broker has none; leave it "
+                                   "out, or use another broker");
+    return EXIT_OK;
+}
+
 /* ===== putting ===== */
 
 static int put(struct broker *b, struct broker_put *items, size_t n,
@@ -125,6 +142,8 @@ static int put(struct broker *b, struct broker_put *items, size_t n,
 {
     if (b->kind->put(b, items, n) != 0) {
         complain("enqueue", "%s", b->error);
+        fprintf(stderr, total->queued ? "  nothing more was queued\n"
+                                      : "  nothing was queued\n");
         return b->traits.max_body && items[0].len > b->traits.max_body
                    ? EXIT_USAGE
                    : EXIT_FAILURE;
@@ -247,13 +266,9 @@ static int enqueue(struct args *a, int n, char **operands)
     if (!b)
         return EXIT_USAGE;
     a->put.attributes = a->attributes;
-    if (a->put.id && b->traits.partitioned && !a->quiet)
-        fprintf(stderr, "bide enqueue: this broker does not compare ids: twice the "
-                        "same is two messages, with one idempotency key\n");
-    if (a->put.priority && !b->traits.has_priorities && !a->quiet)
-        fprintf(stderr, "bide enqueue: this broker has no priorities: --priority "
-                        "changes no order\n");
-    if (a->lines)
+    if ((rc = check_traits(b, a)) != EXIT_OK)
+        total.queued = 0;
+    else if (a->lines)
         rc = put_lines(b, a, &total);
     else if (n == 1)
         rc = put_one(b, a, operands[0], strlen(operands[0]), &total);
@@ -275,6 +290,7 @@ int main(int argc, char **argv)
     rc = flags_parse(&flags, argc, argv, take, &args, &first);
     if (rc < 0)
         rc = enqueue(&args, argc - first, argv + first);
+    place_done(&args.place);
     for (size_t i = 0; i < args.put.n_attributes; i++)
         free((void *)(uintptr_t)args.attributes[i].name);
     if (fflush(stdout) != 0 || ferror(stdout))

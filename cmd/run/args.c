@@ -6,12 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/common/codes.h"
 #include "cmd/common/flags.h"
 #include "cmd/common/policy_choice.h"
 #include "cmd/run/judge.h"
 #include "config/field/rows.h"
-#include "store/redis/url.h"
 
 /* ===== exit codes ===== */
 
@@ -19,7 +17,7 @@ static bool set_codes(const struct bide__field *f, void *to, const char *text,
                       size_t size)
 {
     (void)size;
-    return codes_read((void *)((char *)to + f->offset), text, 1);
+    return bide__codes_read((void *)((char *)to + f->offset), text, 1);
 }
 
 /* "success", "failure" or codes. */
@@ -36,7 +34,7 @@ static bool set_until(const struct bide__field *f, void *to, const char *text,
         a->until = UNTIL_FAILURE;
     else
         a->until = UNTIL_CODES;
-    return a->until != UNTIL_CODES || codes_read(&a->until_codes, text, 0);
+    return a->until != UNTIL_CODES || bide__codes_read(&a->until_codes, text, 0);
 }
 
 static bool set_signal(const struct bide__field *f, void *to, const char *text,
@@ -46,7 +44,7 @@ static bool set_signal(const struct bide__field *f, void *to, const char *text,
 
     (void)f;
     (void)size;
-    a->end_signal = signal_number(text);
+    a->end_signal = bide__signal_number(text);
     return a->end_signal > 0;
 }
 
@@ -86,26 +84,12 @@ static bool set_key(const struct bide__field *f, void *to, const char *text,
                         "0123456789._-") == len;
 }
 
-/* What follows the last slash is the fleet's name. */
 static bool set_fleet(const struct bide__field *f, void *to, const char *text,
                       size_t len)
 {
-    const char *slash = strrchr(text, '/');
-    char store[512], why[REDIS_WHY];
-    struct redis_url url;
-    size_t n = slash ? (size_t)(slash - text) : 0;
-
     (void)f;
     (void)len;
-    if (!slash || n >= sizeof store)
-        return false;
-    memcpy(store, text, n);
-    store[n] = '\0';
-    ((struct run_args *)to)->fleet = text;
-    size_t name = strspn(slash + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                    "abcdefghijklmnopqrstuvwxyz0123456789._-");
-    return name >= 1 && name <= 64 && slash[1 + name] == '\0' &&
-           redis_url_read(&url, store, why) == 0;
+    return fleet_flag_read(&((struct run_args *)to)->fleet, text);
 }
 
 #define TAKES_CODES                                                            \
@@ -141,8 +125,7 @@ static const struct bide__field fields[] = {
       TAKES_TEXT("up to 64 letters, digits, `.`, `_` and `-`, no `.` first"),
       .set = set_key },
     { "fleet", AT(fleet),
-      TAKES_TEXT("URL/NAME, as in redis://127.0.0.1:6379/shop or "
-                 "redis+unix:///run/redis.sock/shop"),
+      TAKES_TEXT(FLEET_FLAG_EXPECTED),
       .set = set_fleet },
     { "list", AT(list), TAKES_FLAG },
     { "reset", AT(reset), TAKES_FLAG },

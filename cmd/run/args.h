@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/codes.h"
+#include "cmd/common/fleet.h"
 #include "cmd/common/policy_choice.h"
 
 /* bide's own exit codes, beside the command's. The last four are those of
@@ -47,7 +48,7 @@ struct run_args {
     bool json;              /* what we say is JSON */
     const char *log_file;   /* or NULL */
     const char *key;        /* or NULL */
-    const char *fleet;      /* URL/NAME; or NULL */
+    struct fleet_flag fleet; /* .settings.store NULL: none */
     bool list, reset;       /* states of keys */
 };
 

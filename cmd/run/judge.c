@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/common/codes.h"
+#include "base/codes.h"
 #include "cmd/run/args.h"
 
 /* Nobody reads what it writes: it would only be killed again. */
@@ -74,7 +74,7 @@ const char *run_ending_text(const struct ending *e, char *buffer, size_t size)
         break;
     case ENDED_SIGNAL:
         snprintf(buffer, size, "signal %s",
-                 signal_name(e->signal, name, sizeof name));
+                 bide__signal_name(e->signal, name, sizeof name));
         break;
     case ENDED_TIMEOUT:
         snprintf(buffer, size, "timeout");

@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/codes.h"
 #include "base/json.h"
-#include "cmd/common/codes.h"
 #include "cmd/common/files.h"
 #include "cmd/common/output.h"
 #include "cmd/run/cmd.h"
@@ -62,7 +62,7 @@ static void put_ending(struct bide__json *j, const struct run *r)
         bide__json_null(j, "exit");
     bide__json_text(j, "signal",
                     ended && r->last.signal
-                        ? signal_name(r->last.signal, name, sizeof name)
+                        ? bide__signal_name(r->last.signal, name, sizeof name)
                         : NULL);
     bide__json_flag(j, "timed_out", ended && r->last.how == ENDED_TIMEOUT);
     if (ended)

@@ -31,7 +31,7 @@ static bide_policy_conf conf_for(const struct run_args *args)
     conf.hedge.max = 0;
     conf.latency.measure = false;
     conf.lanes = 1;
-    if (!args->key && !args->fleet) {
+    if (!args->key && !args->fleet.settings.store) {
         conf.budget.kind = BIDE_BUDGET_OFF;
         if (conf.breaker.mode != BIDE_BREAKER_FORCED_OPEN)
             conf.breaker.kind = BIDE_BREAKER_OFF;
@@ -69,17 +69,12 @@ static int make_dep(struct run *r)
 /* -1 to go on, else an exit code. */
 static int join_fleet(struct run *r)
 {
-    struct bide__fleet_settings settings = BIDE__FLEET_SETTINGS_INIT;
-    const char *slash = r->args->fleet ? strrchr(r->args->fleet, '/') : NULL;
-    char url[512], err[BIDE_FLEET_WHY];
+    const struct bide__fleet_settings *settings = &r->args->fleet.settings;
+    char err[BIDE_FLEET_WHY];
 
-    if (!r->args->fleet)
+    if (!settings->store)
         return -1;
-    snprintf(url, sizeof url, "%.*s",
-             slash ? (int)(slash - r->args->fleet) : 0, r->args->fleet);
-    settings.store = url;
-    settings.name = slash ? slash + 1 : "";
-    if (!fleet_open(&r->fleet, &settings, r->args->verbose ? "bide run" : NULL,
+    if (!fleet_open(&r->fleet, settings, r->args->verbose ? "bide run" : NULL,
                     err, sizeof err)) {
         complain("run", "--fleet: %s", err);
         return EXIT_BIDE_FAILED;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "cmd/top/queue.h"
 #include "cmd/top/state.h"
 
 /* ===== members ===== */
@@ -155,9 +156,11 @@ static void outcome_of(const struct bide__node *n, char *to, size_t size)
         snprintf(to, size, "not sent");
     else if (top_get(n, "fault"))
         top_text(n, "fault", to, size);
-    else
+    else if (top_number(n, "status", 0) > 0)
         snprintf(to, size, "%.0f%s%s", top_number(n, "status", 0),
                  *grpc ? " " : "", grpc);
+    else /* a command has no status */
+        top_text(n, "class", to, size);
 }
 
 void top_decision_read(struct top_decision *d, const struct bide__node *n)
@@ -225,6 +228,7 @@ bool top_state_read(struct top_state *state, const char *json, size_t len,
     s.now_ms = top_number(s.tree->root, "now_ms", 0);
     s.ready = flag(s.tree->root, "ready");
     s.draining = flag(s.tree->root, "draining");
+    top_queue_read(&s, top_get(s.tree->root, "values"), state);
     decisions = top_get(s.tree->root, "decisions");
     for (size_t i = 0; i < top_items(decisions) && i < TOP_DECISIONS; i++)
         top_decision_read(&s.decisions[s.n_decisions++], decisions->items[i]);

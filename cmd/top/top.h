@@ -3,6 +3,7 @@
  *   fetch.c    requests over a plain socket,
  *   secure.c   or over TLS, by running bide fetch
  *   state.c    reads rows from the JSON
+ *   queue.c    the queue of a worker
  *   minute.c   remembers the last minute of each, for sparklines
  *   order.c    which rows are shown: filter, order, the names' common part
  *   cells.c    numbers, durations, sparklines, and text cut to a width
@@ -55,7 +56,19 @@ struct top_decision {
     bool gives_up;
 };
 
+/* The queue of a worker. */
+struct top_queue {
+    bool there;
+    double waiting, held, later, running, dead; /* messages */
+    double oldest_s;
+    char paused[48];   /* why; "" */
+    char died[96];     /* "3 attempts, 1 crashed", since the start; "" */
+    double done, done_per_s; /* NaN: not known yet */
+    double retries, given_back, redelivered, lost, rescued; /* since the start */
+};
+
 struct top_state {
+    struct top_queue queue;
     char program[TOP_NAME], version[64];
     double uptime_s, now_ms;
     bool ready, draining;

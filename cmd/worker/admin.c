@@ -5,9 +5,12 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bide/run.h"
+#include "net/tls.h"
 #include "observe/admin/admin.h"
+#include "observe/export/exporter.h"
 
 #define SILENT_NS (60 * BIDE_SECOND) /* without an answer of the broker: red */
 
@@ -19,7 +22,10 @@ struct worker_admin {
     const struct queue_stats *stats;
     struct bide__source source;
     struct bide__collector *collector;
+    struct bide__exporter *exporter; /* NULL: none */
+    void *tls;                       /* its */
     struct bide__admin *admin;
+    struct worker_trace trace;
     pthread_mutex_t lock; /* of counts */
     struct broker_counts counts;
 };
@@ -167,24 +173,81 @@ void worker_admin_counts(void *ctx, const struct broker_counts *counts)
     pthread_mutex_unlock(&a->lock);
 }
 
-bool worker_admin_start(struct worker_admin *a, const char *listen,
+struct worker_trace *worker_admin_trace(struct worker_admin *a)
+{
+    return &a->trace;
+}
+
+/* As the sidecar's: an agent on the same host answers at once, or is not
+ * there. */
+static bool start_exporter(struct worker_admin *a,
+                           const struct worker_watch *watch, char *why,
+                           size_t size)
+{
+    struct bide__exporter_conf x = BIDE__EXPORTER_CONF_INIT;
+    char tls[256];
+
+    if (!watch->otlp)
+        return true;
+    if (strncmp(watch->otlp, "https://", 8) == 0 &&
+        !(a->tls = net_tls_client_new(NULL, NULL, NULL, true, tls,
+                                      sizeof tls))) {
+        snprintf(why, size, "--otlp %s: %s", watch->otlp, tls);
+        return false;
+    }
+    x.url = watch->otlp;
+    x.tls = a->tls;
+    x.service = "bide-worker";
+    x.source = &a->source;
+    x.policy.attempt_timeout_ns = 2 * BIDE_SECOND;
+    x.policy.deadline_ns = 10 * BIDE_SECOND;
+    const char *mistake = bide__exporter_new(&a->exporter, &x);
+    if (mistake)
+        snprintf(why, size, "--otlp %s: %s", watch->otlp, mistake);
+    return !mistake;
+}
+
+static bool start_collector(struct worker_admin *a,
+                            const struct worker_watch *watch)
+{
+    struct bide__collector_conf conf = { .source = &a->source,
+                                         .exporter = a->exporter,
+                                         .ring_size = a->exporter ? 8192 : 0 };
+
+    a->collector = bide__collector_new(&conf);
+    a->trace.queue = a->queue;
+    a->trace.system = watch->system;
+    a->trace.spans = a->exporter != NULL;
+    a->trace.sample = watch->sample;
+    a->trace.attempts = bide_dep_policy(a->dep.dep)->attempts;
+    return a->collector && worker_trace_init(&a->trace, a->collector) &&
+           bide__collector_start(a->collector) == 0;
+}
+
+bool worker_admin_start(struct worker_admin *a, const struct worker_watch *watch,
                         const struct queue_stats *stats, char *why, size_t size)
 {
-    struct bide__collector_conf collect = { .source = &a->source };
-    struct bide__admin_conf conf = { .listen = listen, .source = &a->source };
+    struct bide__admin_conf conf = { .listen = watch->listen,
+                                     .source = &a->source };
+    char mistake[256];
 
     a->stats = stats;
     a->source = (struct bide__source){ .program = "bide worker", .ctx = a,
                                        .hold = hold, .release = release,
                                        .healthy = healthy,
                                        .draining = draining };
-    a->collector = bide__collector_new(&collect);
-    if (!a->collector || bide__collector_start(a->collector) < 0) {
+    if (!start_exporter(a, watch, why, size))
+        return false;
+    if (!start_collector(a, watch)) {
         snprintf(why, size, "no memory or no thread");
         return false;
     }
+    if (!watch->listen)
+        return true;
     conf.collector = a->collector;
-    a->admin = bide__admin_start(&conf, why, size);
+    a->admin = bide__admin_start(&conf, mistake, sizeof mistake);
+    if (!a->admin)
+        snprintf(why, size, "--admin %s: %s", watch->listen, mistake);
     return a->admin != NULL;
 }
 
@@ -199,6 +262,8 @@ void worker_admin_free(struct worker_admin *a)
         return;
     bide__admin_stop(a->admin);
     bide__collector_free(a->collector);
+    bide__exporter_free(a->exporter);
+    net_tls_free(a->tls);
     pthread_mutex_destroy(&a->lock);
     free(a);
 }

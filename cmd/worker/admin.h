@@ -1,8 +1,9 @@
-/* bide worker: what others see of it: metrics, /healthz, the dashboard.
+/* bide worker: what others see of it: metrics, /healthz, the dashboard, traces.
  *
  *     struct worker_admin *a = worker_admin_new(queue, dep);
  *     worker_admin_counts(a, &counts);              // now and then
- *     if (!worker_admin_start(a, "127.0.0.1:9902", stats, why, sizeof why))
+ *     struct worker_watch watch = { .listen = "127.0.0.1:9902" };
+ *     if (!worker_admin_start(a, &watch, stats, why, sizeof why))
  *         ...
  *     worker_admin_free(a);
  */
@@ -12,9 +13,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cmd/worker/trace.h"
 #include "queue/worker.h"
 
 struct worker_admin;
+
+/* Who watches. Threads: immutable. */
+struct worker_watch {
+    const char *listen; /* NULL: no endpoint */
+    const char *otlp;   /* a collector of OpenTelemetry; NULL: none */
+    double sample;      /* of messages that bring no traceparent along */
+    const char *system; /* the kind of broker */
+};
 
 /* NULL: no memory. */
 struct worker_admin *worker_admin_new(const char *queue, bide_dep *dep);
@@ -22,9 +32,12 @@ struct worker_admin *worker_admin_new(const char *queue, bide_dep *dep);
 /* What the broker counted, from the worker's thread. */
 void worker_admin_counts(void *admin, const struct broker_counts *counts);
 
-/* Serves it. False, and why not. The stats must outlive it. */
-bool worker_admin_start(struct worker_admin *a, const char *listen,
+/* Serves it. False, and why not, with the option that is to blame. The stats must
+ * outlive it. */
+bool worker_admin_start(struct worker_admin *a, const struct worker_watch *watch,
                         const struct queue_stats *stats, char *why, size_t size);
+/* Whom to tell about deliveries. */
+struct worker_trace *worker_admin_trace(struct worker_admin *a);
 int worker_admin_port(const struct worker_admin *a);
 void worker_admin_free(struct worker_admin *a); /* NULL is fine */
 

@@ -4,7 +4,9 @@
 #include "bide/policy.h"
 #include "cmd/common/flags.h"
 #include "cmd/common/output.h"
+#include "cmd/worker/settings.h"
 #include "cmd/worker/worker.h"
+#include "queue/plan.h"
 
 struct findings {
     bool all;
@@ -27,37 +29,21 @@ static void found(void *arg, enum broker_severity severity, const char *text,
         fprintf(f->all ? stdout : stderr, "  %s\n", change);
 }
 
-static int64_t longest_wait(const bide_policy_conf *policy)
-{
-    int64_t lo, hi, most = 0;
-
-    for (uint32_t n = 0; n + 1 < policy->attempts && n < 64; n++) {
-        bide_backoff_range(&policy->backoff, n, most, &lo, &hi);
-        most = hi > most ? hi : most;
-    }
-    return most;
-}
-
-static int run_check(struct broker *b, const bide_policy_conf *policy,
+static int run_check(struct broker *b, const struct worker_args *args,
                      uint32_t at_once, struct findings *f)
 {
-    struct broker_plan plan = {
-        .attempts = policy->attempts,
-        .attempt_timeout_ns = policy->attempt_timeout_ns,
-        .longest_wait_ns = longest_wait(policy),
-        .lease_ns = 30 * BIDE_SECOND,
-        .at_once = at_once,
-    };
+    struct broker_plan plan = queue_plan(&args->policy.conf, at_once,
+                                         worker_lease_ns(args));
 
     return b->kind->check ? b->kind->check(b, &plan, found, f) : 0;
 }
 
-bool worker_check(struct broker *b, const bide_policy_conf *policy,
+bool worker_check(struct broker *b, const struct worker_args *args,
                   uint32_t at_once, bool all)
 {
     struct findings f = { .all = all };
 
-    if (run_check(b, policy, at_once, &f) != 0) {
+    if (run_check(b, args, at_once, &f) != 0) {
         complain("worker", "%s", b->error);
         return false;
     }
@@ -67,14 +53,15 @@ bool worker_check(struct broker *b, const bide_policy_conf *policy,
 }
 
 static const struct flag flag_list[] = {
+    PLACE_FLAGS,
     { NULL, 0, NULL, NULL },
 };
 
 static const struct flags flags = {
     "bide worker [options] check",
     "Holds the policy against the queue, as every start of a worker does: what "
-    "would lose a message is an error, what wastes attempts a warning. The "
-    "options are those of `bide worker`, before `check`.",
+    "would lose a message is an error, what wastes attempts a warning. All "
+    "options of `bide worker` may stand before `check`.",
     flag_list,
     "Exit codes: 0 nothing found, 1 something found, 2 an error in the "
     "arguments, or no broker.",
@@ -82,27 +69,27 @@ static const struct flags flags = {
 
 static const char *take(void *ctx, const char *name, const char *argument)
 {
-    (void)ctx, (void)name, (void)argument;
-    return NULL;
+    const char *expected = NULL;
+
+    return place_flag(ctx, name, argument, &expected) < 0 ? expected : NULL;
 }
 
 int worker_check_command(int argc, char **argv, const struct worker_args *args)
 {
     struct queue_place place = args->place;
     struct findings f = { .all = true };
-    int rc = flags_parse(&flags, argc, argv, take, NULL, NULL);
+    int rc = flags_parse(&flags, argc, argv, take, &place, NULL);
 
     if (rc >= 0)
         return rc;
     struct broker *b = place_open(&place, "worker", PLACE_LOOK);
     if (!b)
         return EXIT_USAGE;
-    rc = run_check(b, &args->policy.conf, args->at_once ? args->at_once : 1,
-                   &f);
+    rc = run_check(b, args, args->at_once ? args->at_once : 1, &f);
     if (rc != 0)
         complain("worker", "%s", b->error);
     broker_close(b);
     if (rc == 0 && f.n == 0)
-        printf("%s: no objections\n", args->place.queue);
+        printf("%s: no objections\n", place.queue);
     return rc != 0 ? EXIT_USAGE : f.n ? EXIT_FINDINGS : EXIT_OK;
 }

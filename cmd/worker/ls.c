@@ -197,5 +197,6 @@ int worker_ls(int argc, char **argv, const struct queue_place *place)
         return EXIT_USAGE;
     rc = list(b, &a) == 0 ? EXIT_OK : complain("worker", "%s", b->error);
     broker_close(b);
+    place_done(&a.place);
     return rc;
 }

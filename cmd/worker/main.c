@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "bide/config.h"
-#include "cmd/common/codes.h"
 #include "cmd/common/files.h"
 #include "cmd/common/flags.h"
 #include "cmd/common/output.h"
 #include "cmd/worker/look.h"
 #include "cmd/worker/redrive.h"
+#include "cmd/worker/settings.h"
 #include "cmd/worker/worker.h"
 
 static const struct flag flag_list[] = {
@@ -34,6 +34,15 @@ static const struct flag flag_list[] = {
     { "admin", 0, "ADDRESS",
       "serve /metrics, /healthz and the dashboard there, such as "
       "127.0.0.1:9902" },
+    { "fleet", 0, "URL/NAME",
+      "share budget and breaker with a fleet, on Redis: "
+      "redis://127.0.0.1:6379/shop" },
+    { "otlp", 0, "URL",
+      "send spans and metrics to this OpenTelemetry collector, such as "
+      "http://127.0.0.1:4318" },
+    { "sample", 0, "RATIO",
+      "the share of messages that are traced, of those without a traceparent "
+      "(0)" },
     { "quiet", 0, NULL, "print no messages" },
     { "verbose", 'v', NULL, "report each attempt" },
     { "json", 0, NULL, "report as JSON, a line each" },
@@ -64,6 +73,7 @@ static const struct flags flags = {
     "Examples:\n"
     "  bide worker -v -- ./handle\n"
     "  bide worker --queue mail --to http://127.0.0.1:8080/mail\n"
+    "  bide worker -c worker.yaml\n"
     "  bide worker --until-empty -- sh -c 'cat >> all.txt'",
 };
 
@@ -87,9 +97,16 @@ static const char *take_duration(int64_t *to, const char *text)
                : "a duration, such as 25s or 2m";
 }
 
+static const char *take_ratio(double *to, const char *text)
+{
+    return bide_parse_ratio(text, strlen(text), to) == 0 && *to >= 0 && *to <= 1
+               ? NULL
+               : "a ratio from 0 to 1, such as 1% or 0.5";
+}
+
 static const char *take_codes(struct bide__codes *to, const char *text)
 {
-    return codes_read(to, text, 1)
+    return bide__codes_read(to, text, 1)
                ? NULL
                : "exit codes from 1 to 255, such as 1,75,100-110";
 }
@@ -111,6 +128,13 @@ static const char *take_own(struct worker_args *a, const char *name,
         return take_duration(&a->kill_after_ns, argument);
     else if (strcmp(name, "admin") == 0)
         a->admin = argument;
+    else if (strcmp(name, "fleet") == 0)
+        return fleet_flag_read(&a->fleet, argument) ? NULL
+                                                    : FLEET_FLAG_EXPECTED;
+    else if (strcmp(name, "otlp") == 0)
+        a->otlp = argument;
+    else if (strcmp(name, "sample") == 0)
+        return take_ratio(&a->sample, argument);
     else if (strcmp(name, "create") == 0)
         a->place.create = true;
     else if (strcmp(name, "until-empty") == 0)
@@ -141,7 +165,7 @@ static const char *take(void *ctx, const char *name, const char *argument)
 
 static int check_it(int argc, char **argv, struct worker_args *a)
 {
-    int rc = policy_settle(&a->policy);
+    int rc = worker_settle(a);
 
     return rc < 0 ? worker_check_command(argc, argv, a) : rc;
 }
@@ -149,15 +173,25 @@ static int check_it(int argc, char **argv, struct worker_args *a)
 /* One of them, if that is what the operand is: an exit code, else -1. */
 static int subcommand(int argc, char **argv, struct worker_args *a)
 {
-    if (strcmp(argv[0], "ls") == 0)
+    static char names[][16] = { "worker ls", "worker show", "worker redrive",
+                                "worker check" };
+    size_t i = 0;
+
+    while (i < 4 && strcmp(argv[0], names[i] + sizeof "worker") != 0)
+        i++;
+    if (i == 4)
+        return -1;
+    argv[0] = names[i]; /* what errors in its arguments begin with */
+    switch (i) {
+    case 0:
         return worker_ls(argc, argv, &a->place);
-    if (strcmp(argv[0], "show") == 0)
+    case 1:
         return worker_show(argc, argv, &a->place);
-    if (strcmp(argv[0], "redrive") == 0)
+    case 2:
         return worker_redrive(argc, argv, &a->place);
-    if (strcmp(argv[0], "check") == 0)
+    default:
         return check_it(argc, argv, a);
-    return -1;
+    }
 }
 
 static int work(int argc, char **argv, int first, struct worker_args *a)
@@ -171,12 +205,12 @@ static int work(int argc, char **argv, int first, struct worker_args *a)
         a->command = argv + first;
     if (a->command && a->to)
         return complain("worker", "expected a command or --to URL, not both");
-    if (!a->command && !a->to) {
+    rc = worker_settle(a);
+    if (rc < 0 && !a->command && !a->to) {
         complain("worker", "expected a handler: a command, or --to URL");
         fprintf(stderr, "  see `bide worker --help`\n");
         return EXIT_USAGE;
     }
-    rc = policy_settle(&a->policy);
     return rc < 0 ? worker_run(a) : rc;
 }
 
@@ -184,8 +218,8 @@ int main(int argc, char **argv)
 {
     struct worker_args args = { .place = QUEUE_PLACE_INIT,
                                 .policy = POLICY_CHOICE_INIT,
-                                .drain_ns = 25 * BIDE_SECOND,
-                                .kill_after_ns = 5 * BIDE_SECOND };
+                                .drain_ns = -1,
+                                .kill_after_ns = -1 };
     int first, rc;
 
     hold_standard_files();
@@ -196,6 +230,7 @@ int main(int argc, char **argv)
     if (rc < 0)
         rc = work(argc, argv, first, &args);
     policy_done(&args.policy);
+    place_done(&args.place);
     if (fflush(stdout) != 0 || ferror(stdout))
         return complain("worker", "cannot write the output: %s",
                         strerror(errno));

@@ -12,11 +12,18 @@
 
 #include <stdbool.h>
 
+#include "bide/config.h"
 #include "queue/broker.h"
+
+struct bide__worker_settings;
 
 struct queue_place {
     const char *broker; /* URL; NULL: SQLite in the state folder */
     const char *queue;
+    bool named;         /* by a flag */
+    const char *file;   /* -c; NULL: none */
+    bide_config *config; /* what is in it, once it was read */
+    int64_t lease_ns;   /* of a worker; 0: the broker's own */
     bool create;        /* although a similar name exists */
     char made[QUEUE_NAME_MAX + 1]; /* the queue, if it was made now */
 };
@@ -27,6 +34,8 @@ struct queue_place {
     }
 
 #define PLACE_FLAGS                                                            \
+    { "config", 'c', "FILE",                                                   \
+      "a policy file: its section `worker` says what no flag does" },          \
     { "queue", 'q', "NAME", "which queue (default)" },                         \
     {                                                                          \
         "broker", 'b', "URL",                                                  \
@@ -38,6 +47,16 @@ struct queue_place {
  * error, and *ret_expected says what was expected. */
 int place_flag(struct queue_place *p, const char *name, const char *argument,
                const char **ret_expected);
+
+/* Reads the file, if one is named: what it says about the queue counts where no
+ * flag does. -1 to continue, else an exit code, and it was printed why. Twice
+ * does no harm; place_open() does it, too, and frees it again if that fails.
+ * place_done() frees it. */
+int place_settle(struct queue_place *p, const char *command);
+void place_done(struct queue_place *p);
+
+/* What the file says about the worker; NULL: there is none. */
+const struct bide__worker_settings *place_settings(const struct queue_place *p);
 
 enum place_use {
     PLACE_LOOK,    /* the queue must exist */

@@ -47,6 +47,7 @@ static const struct flags flags = {
 };
 
 enum { FIRST = 10 };
+#define SAY_NS (5 * BIDE_SECOND)
 
 struct args {
     struct queue_place place;
@@ -156,11 +157,24 @@ static void sleep_for(int64_t ns)
     nanosleep(&t, NULL);
 }
 
+/* Nothing may come of them for hours, if the handler is away or their workers are:
+ * whoever waits should know. */
+static void say_open(struct broker *b, const struct redrive_results *r)
+{
+    struct broker_counts c;
+    bool nobody = b->kind->counts(b, &c) == 0 && c.workers == 0;
+
+    fprintf(stderr, "%zu succeeded, %zu failed, %zu neither yet%s; Ctrl-C leaves "
+                    "the rest dead\n",
+            r->good, r->bad, r->open, nobody ? ": no worker is running" : "");
+}
+
 /* Until each of the first has succeeded or failed. */
 static int watch_first(struct broker *b, const struct args *a,
                        const struct redrive_ids *ids, size_t n)
 {
     struct redrive_results r;
+    int64_t say_at = bide_now_ns() + SAY_NS;
 
     if (!a->quiet)
         fprintf(stderr, "brought back %zu; waiting for what becomes of them\n",
@@ -170,6 +184,10 @@ static int watch_first(struct broker *b, const struct args *a,
             return complain("worker", "%s", b->error);
         if (r.open == 0 || r.bad > n / 2)
             break;
+        if (!a->quiet && bide_now_ns() >= say_at) {
+            say_open(b, &r);
+            say_at = bide_now_ns() + SAY_NS;
+        }
         sleep_for(BIDE_SECOND / 5);
     }
     if (!a->quiet)
@@ -227,6 +245,26 @@ static int redrive(struct broker *b, const struct args *a,
     return rc < 0 ? EXIT_OK : rc;
 }
 
+/* Reasons that are there, where none died of the one that was asked for. */
+static void say_reasons(struct broker *b, const struct args *a)
+{
+    const char *known[BROKER_REASONS + 1] = { NULL };
+    struct broker_counts c;
+
+    if (!a->filter.reason || b->kind->counts(b, &c) != 0)
+        return;
+    for (size_t i = 0; i < BROKER_REASONS && c.dead_by[i].reason[0]; i++) {
+        known[i] = c.dead_by[i].reason;
+        if (strcmp(known[i], a->filter.reason) == 0)
+            return;
+    }
+    if (known[0])
+        complain("worker", "no message died of `%s`", a->filter.reason);
+    for (size_t i = 0; known[i]; i++)
+        fprintf(stderr, "  %llu of `%s`\n", (unsigned long long)c.dead_by[i].n,
+                known[i]);
+}
+
 int worker_redrive(int argc, char **argv, const struct queue_place *place)
 {
     struct args a = { .place = *place, .rate = 10 };
@@ -239,6 +277,8 @@ int worker_redrive(int argc, char **argv, const struct queue_place *place)
     if (!b)
         return EXIT_USAGE;
     rc = find(b, &a, argv + first, argc - first, &ids);
+    if (rc < 0 && ids.n == 0)
+        say_reasons(b, &a);
     if (rc < 0 && (a.dry || ids.n == 0)) {
         printf("%zu dead message%s would be brought back in %s\n", ids.n,
                ids.n == 1 ? "" : "s", b->queue);
@@ -248,5 +288,6 @@ int worker_redrive(int argc, char **argv, const struct queue_place *place)
         rc = redrive(b, &a, &ids);
     redrive_ids_done(&ids);
     broker_close(b);
+    place_done(&a.place);
     return rc;
 }

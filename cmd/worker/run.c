@@ -9,11 +9,14 @@
 
 #include "bide/error.h"
 #include "bide/run.h"
+#include "cmd/common/fleet.h"
 #include "cmd/common/output.h"
 #include "cmd/worker/admin.h"
 #include "cmd/worker/log.h"
+#include "cmd/worker/settings.h"
 #include "cmd/worker/worker.h"
 #include "queue/command.h"
+#include "queue/guard.h"
 #include "queue/http.h"
 
 enum { AT_ONCE_HTTP = 16 };
@@ -27,6 +30,7 @@ struct running {
     struct queue_http http;
     struct worker_log log;
     struct worker_admin *admin; /* NULL: none */
+    bide_fleet *fleet; /* NULL: none */
     sigset_t before;   /* the command's signal mask */
     int signals;
 };
@@ -35,8 +39,13 @@ struct running {
 
 static int refuse_command(const char *name, int err)
 {
+    static const char *const subcommands[] = { "ls", "show", "redrive", "check",
+                                               NULL };
+
     complain("worker", "cannot run `%s`: %s; no message was taken", name,
              err == ENOENT ? "not found" : strerror(err));
+    if (err == ENOENT)
+        suggest(name, subcommands);
     return EXIT_USAGE;
 }
 
@@ -67,14 +76,17 @@ static int prepare_handler(struct running *r)
         r->command.stop_on = a->stop_on;
         r->command.retry_on = a->retry_on;
         r->command.kill_after_ns = a->kill_after_ns;
-        return err ? refuse_command(a->command[0], err) : -1;
+        if (err)
+            return refuse_command(a->command[0], err);
+        queue_guard_start();
+        return -1;
     }
     if (!is_url(a->to))
         return complain("worker", "--to %s: expected a URL that begins with "
                                   "http:// or https://",
                         a->to);
     if (a->policy.conf.attempt_timeout_ns == BIDE_FOREVER &&
-        !policy_flag_given(&a->policy, "attempt_timeout"))
+        !policy_flag_given(&a->policy, "attempt_timeout") && !a->timeout_stated)
         a->policy.conf.attempt_timeout_ns = HTTP_TIMEOUT;
     int rc = queue_http_init(&r->http, a->to, &a->policy.conf);
     if (rc < 0)
@@ -99,7 +111,16 @@ static void catch_signals(struct running *r)
 
 static void on_event(void *ctx, const struct queue_event *e)
 {
-    worker_log_event(&((struct running *)ctx)->log, e);
+    struct running *r = ctx;
+
+    worker_log_event(&r->log, e);
+    if (r->admin)
+        worker_trace_event(worker_admin_trace(r->admin), e);
+}
+
+static void on_start(void *ctx, struct queue_job *job)
+{
+    worker_trace_start(worker_admin_trace(((struct running *)ctx)->admin), job);
 }
 
 static void on_counts(void *ctx, const struct broker_counts *counts)
@@ -107,21 +128,23 @@ static void on_counts(void *ctx, const struct broker_counts *counts)
     worker_admin_counts(((struct running *)ctx)->admin, counts);
 }
 
-/* The endpoint, if one is asked for: -1, or an exit code. */
+/* The endpoint and traces, if they are asked for: -1, or an exit code. */
 static int open_admin(struct running *r, const struct queue_stats *stats)
 {
-    const char *listen = r->args->admin;
-    char why[256];
+    struct worker_watch watch = { .listen = r->args->admin,
+                                  .otlp = r->args->otlp,
+                                  .sample = r->args->sample,
+                                  .system = r->broker->kind->name };
+    char why[512];
 
-    if (!listen)
+    if (!r->admin)
         return -1;
-    if (worker_admin_start(r->admin, listen, stats, why, sizeof why)) {
-        if (!r->args->quiet)
-            fprintf(stderr, "bide worker: admin endpoint on port %d\n",
-                    worker_admin_port(r->admin));
-        return -1;
-    }
-    return complain("worker", "--admin %s: %s", listen, why);
+    if (!worker_admin_start(r->admin, &watch, stats, why, sizeof why))
+        return complain("worker", "%s", why);
+    if (watch.listen && !r->args->quiet)
+        fprintf(stderr, "bide worker: admin endpoint on port %d\n",
+                worker_admin_port(r->admin));
+    return -1;
 }
 
 static int work(struct running *r, uint32_t at_once)
@@ -137,15 +160,19 @@ static int work(struct running *r, uint32_t at_once)
     conf.at_once = at_once;
     conf.ahead = r->broker->traits.prefetch_counts ? 0 : at_once;
     conf.drain_ns = a->drain_ns;
+    conf.beat_ns = worker_lease_ns(a) / 3;
     conf.until_empty = a->until_empty;
     conf.signal_fd = r->signals;
     conf.rng = &rng;
     conf.on_event = on_event;
     conf.ctx = r;
-    if (a->admin && !(r->admin = worker_admin_new(r->broker->queue, r->dep)))
+    if ((a->admin || a->otlp) &&
+        !(r->admin = worker_admin_new(r->broker->queue, r->dep)))
         return complain("worker", "out of memory");
-    if (r->admin)
+    if (r->admin) {
         conf.on_counts = on_counts;
+        conf.on_start = on_start;
+    }
     struct queue_worker *w = queue_worker_new(&conf);
     if (!w)
         return complain("worker", "cannot start %u handlers: %s", at_once,
@@ -158,13 +185,40 @@ static int work(struct running *r, uint32_t at_once)
     return rc;
 }
 
+/* That of --fleet; or `fleet:` of the configuration, or of the policy's file. NULL:
+ * none. */
+static const struct bide__fleet_settings *fleet_settings(
+    const struct worker_args *a)
+{
+    const bide_config *config =
+        a->place.config ? a->place.config : a->policy.config;
+
+    if (a->fleet.settings.store)
+        return &a->fleet.settings;
+    return config ? bide__config_fleet(config) : NULL;
+}
+
+/* -1 to go on, else an exit code. Workers on a queue of one name share. */
+static int join_fleet(struct running *r)
+{
+    const struct worker_args *a = r->args;
+    char why[BIDE_FLEET_WHY + 16];
+
+    if (!fleet_open(&r->fleet, fleet_settings(a),
+                    a->quiet || a->json ? NULL : "bide worker", why,
+                    sizeof why))
+        return complain("worker", "%s", why);
+    int rc = r->fleet ? bide_fleet_attach(r->fleet, r->dep) : 0;
+    return rc < 0 ? complain("worker", "fleet: %s", bide_strerror(rc)) : -1;
+}
+
 static int run_open(struct running *r)
 {
     struct worker_args *a = r->args;
     uint32_t at_once = places(a);
     struct broker_counts counts;
 
-    if (!worker_check(r->broker, &a->policy.conf, at_once, false))
+    if (!worker_check(r->broker, a, at_once, false))
         return EXIT_USAGE;
     int rc = bide_dep_new(&r->dep, r->broker->queue, &a->policy.conf);
     if (rc < 0)
@@ -175,7 +229,10 @@ static int run_open(struct running *r)
                                   .json = a->json };
     if (r->broker->kind->counts(r->broker, &counts) == 0)
         worker_log_start(&r->log, &counts, at_once);
-    rc = work(r, at_once);
+    rc = join_fleet(r);
+    if (rc < 0)
+        rc = work(r, at_once);
+    bide_fleet_leave(r->fleet);
     bide_dep_free(r->dep);
     return rc;
 }
@@ -194,6 +251,7 @@ int worker_run(struct worker_args *args)
     broker_close(r.broker);
     if (args->to)
         queue_http_done(&r.http);
+    queue_guard_stop();
     close(r.signals);
     return rc;
 }

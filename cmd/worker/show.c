@@ -187,5 +187,6 @@ int worker_show(int argc, char **argv, const struct queue_place *place)
         return EXIT_USAGE;
     rc = show(b, &l);
     broker_close(b);
+    place_done(&l.place);
     return rc;
 }

@@ -3,6 +3,7 @@
 #define BIDE_CMD_WORKER_WORKER_H
 
 #include "base/codes.h"
+#include "cmd/common/fleet.h"
 #include "cmd/common/policy_choice.h"
 #include "cmd/worker/place.h"
 
@@ -13,9 +14,13 @@ struct worker_args {
     const char *to;          /* a URL; NULL: none */
     uint32_t at_once;        /* 0: as it suits the handler */
     struct bide__codes retry_on, stop_on;
-    int64_t drain_ns, kill_after_ns;
+    int64_t drain_ns, kill_after_ns; /* negative: no flag says it */
     const char *admin;       /* an address; NULL: none */
+    struct fleet_flag fleet; /* .settings.store NULL: what the file says */
+    const char *otlp;        /* a URL; NULL: none */
+    double sample;           /* of messages without a traceparent */
     bool until_empty, quiet, verbose, json;
+    bool timeout_stated;     /* the policy of the file has an attempt_timeout */
 };
 
 /* Runs until it is told to stop. An exit code. */
@@ -24,7 +29,7 @@ int worker_run(struct worker_args *args);
 /* What every start checks, and `bide worker check` prints: with `all`, also what is
  * fine. Whether nothing would be lost. */
 struct broker;
-bool worker_check(struct broker *b, const bide_policy_conf *policy,
+bool worker_check(struct broker *b, const struct worker_args *args,
                   uint32_t at_once, bool all);
 
 /* The subcommand `check`: argv[0] is its name. An exit code. */

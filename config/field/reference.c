@@ -13,6 +13,7 @@
 #include "config/policy/pages.h"
 #include "config/proxy/read.h"
 #include "config/store/conf.h"
+#include "config/worker/conf.h"
 
 static const bide_policy_conf init = BIDE_POLICY_CONF_INIT;
 
@@ -211,7 +212,8 @@ static const char others[] =
     "\n"
     "## Sections of the programs\n"
     "\n"
-    "`proxy` stands beside `policies`. Any other key at the top is an error.\n"
+    "`store`, `fleet`, `proxy` and `worker` stand beside `policies`, and one file "
+    "may have all of\nthem. Any other key at the top is an error.\n"
     "\n"
     "A size is a number of bytes: `65536`, `64KiB`, `1MiB`. Texts are one text "
     "or a list of them.\nWhether files can be read (certificates, keys) is found "
@@ -291,6 +293,11 @@ void bide__write_reference(FILE *out)
           "see [fleet.md](fleet.md).\n", out);
     bide__reference_section(out, "fleet", &bide__fleet_table);
     bide__reference_section(out, "proxy", &bide__proxy_table);
+    fputs("\n## The queue worker\n\nWhat `bide worker -c FILE` does, and where "
+          "`bide enqueue -c FILE` puts messages: see\n[worker.md](worker.md). "
+          "Flags go before it. A file with this section needs no\n`policies`.\n",
+          out);
+    bide__reference_section(out, "worker", &bide__worker_table);
     put_presets(out);
     put_codes(out);
 }

@@ -13,6 +13,7 @@
 #include "config/policy/policy_rules.h"
 #include "config/proxy/read.h"
 #include "config/store/conf.h"
+#include "config/worker/conf.h"
 
 /* ===== small parts ===== */
 
@@ -178,6 +179,17 @@ static void put_top(struct bide__json *j)
                        &bide__fleet_table, bide__fleet_table.init);
     bide__schema_table(j, "proxy", "What `bide proxy` does.",
                        &bide__proxy_table, bide__proxy_table.init);
+    bide__schema_table(j, "worker", "What `bide worker` does.",
+                       &bide__worker_table, bide__worker_table.init);
+}
+
+static void put_required(struct bide__json *j, const char *key)
+{
+    bide__json_object(j, NULL);
+    bide__json_list(j, "required");
+    bide__json_text(j, NULL, key);
+    bide__json_end(j);
+    bide__json_end(j);
 }
 
 void bide__write_schema(FILE *out)
@@ -192,7 +204,10 @@ void bide__write_schema(FILE *out)
     bide__json_flag(&j, "additionalProperties", false);
     bide__json_list(&j, "required");
     bide__json_text(&j, NULL, "version");
-    bide__json_text(&j, NULL, "policies");
+    bide__json_end(&j);
+    bide__json_list(&j, "anyOf");
+    put_required(&j, "policies");
+    put_required(&j, "worker");
     bide__json_end(&j);
     bide__json_object(&j, "properties");
     put_top(&j);

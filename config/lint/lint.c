@@ -12,6 +12,7 @@
 #include "config/lint/policy_lints.h"
 #include "config/lint/proxy_lints.h"
 #include "config/lint/rules.h"
+#include "config/lint/worker_lints.h"
 
 static const struct bide__lint_rule rules[] = {
     { "L001", "over-deadline",
@@ -92,6 +93,13 @@ static const struct bide__lint_rule rules[] = {
     { "L027", "unsure-origin",
       "Whether an origin knows idempotency keys decides whether a request may "
       "be sent to it twice; the file says both." },
+    { "L028", "hasty-worker",
+      "Nobody waits for a message; one whose attempts are over within minutes "
+      "is dead before anybody has looked at what failed." },
+    { "L029", "deadline-in-worker",
+      "Each delivery of a message is a call of its own: a deadline does not "
+      "bound its age, but makes a dead letter of it as soon as a wait is "
+      "longer." },
 };
 
 const struct bide__lint_rule *bide__lint_rules(size_t *ret_n)
@@ -174,6 +182,8 @@ void bide__lint_with(const bide_config *config,
         lint_entry(config, &config->entries[i], stated, notes);
     if (!entry && config->proxy_conf)
         bide__lint_proxy(config, notes);
+    if (!entry && config->worker)
+        bide__lint_worker(config, notes);
     bide__diag_sort(notes);
 }
 

@@ -52,7 +52,7 @@ static void trusted(const bide_config *config, bide_diagnostics *notes)
                     "every client is trusted");
 }
 
-static bool is_near(const struct bide__proxy_address *a)
+bool bide__is_near(const struct bide__proxy_address *a)
 {
     return a->path || strncmp(a->host, "127.", 4) == 0 ||
            strcmp(a->host, "::1") == 0;
@@ -62,7 +62,7 @@ static void admin(const bide_config *config, bide_diagnostics *notes)
 {
     const struct bide__proxy_conf *p = config->proxy_conf;
 
-    if (p->admin && !is_near(p->admin))
+    if (p->admin && !bide__is_near(p->admin))
         warn_at(config, notes, bide__map_get(config->proxy, "admin", NULL),
                 "L020", "write `127.0.0.1`, or a Unix socket",
                 "others than this machine reach the admin endpoint");

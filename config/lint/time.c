@@ -1,7 +1,11 @@
 /* time.c: whether the durations of a policy are consistent. */
+#include <string.h>
+
 #include "config/field/value.h"
 #include "config/lint/lint.h"
 #include "config/lint/policy_lints.h"
+#include "config/proxy/conf.h"
+#include "config/worker/conf.h"
 
 #define SHOWN 40
 
@@ -36,6 +40,20 @@ int64_t bide__longest_call(const bide_policy_conf *conf, uint32_t attempts)
 {
     return add(times(conf->attempt_timeout_ns, attempts),
                bide__longest_waits(conf, attempts));
+}
+
+/* Whether it is a worker's alone: nobody waits for a message, and about deadlines
+ * L029 knows more. */
+static bool nobody_waits(const struct bide__linting *l)
+{
+    const struct bide__proxy_conf *proxy = l->config->proxy_conf;
+    const struct bide__worker_settings *worker = l->config->worker;
+
+    for (size_t i = 0; proxy && i < proxy->n_routes; i++)
+        if (proxy->routes[i].policy == &l->entry->conf)
+            return false;
+    return worker && worker->policy &&
+           strcmp(worker->policy, l->entry->name) == 0;
 }
 
 /* ===== L001 ===== */
@@ -100,7 +118,8 @@ static void over_deadline(const struct bide__linting *l)
     int64_t total = bide__longest_call(c, c->attempts);
     char timeout[SHOWN], all[SHOWN], deadline[SHOWN];
 
-    if (!node || c->deadline_ns == BIDE_FOREVER || total <= c->deadline_ns)
+    if (!node || c->deadline_ns == BIDE_FOREVER || total <= c->deadline_ns ||
+        nobody_waits(l))
         return;
     bide_format_duration(c->deadline_ns, deadline, SHOWN);
     if (c->attempt_timeout_ns == BIDE_FOREVER) {
@@ -264,7 +283,8 @@ static void no_deadline(const struct bide__linting *l)
     int64_t total = bide__longest_call(c, c->attempts);
     char all[SHOWN];
 
-    if (!node || c->deadline_ns != BIDE_FOREVER || total <= 5 * BIDE_MINUTE)
+    if (!node || c->deadline_ns != BIDE_FOREVER || total <= 5 * BIDE_MINUTE ||
+        nobody_waits(l))
         return;
     bide__warn(l, node, "L014",
                "add `deadline: 30s`, or as long as callers really wait",

@@ -11,6 +11,7 @@
 #include "config/policy/policy_file.h"
 #include "config/proxy/check.h"
 #include "config/store/conf.h"
+#include "config/worker/conf.h"
 
 void *bide__load_alloc(struct bide__load *load, size_t size)
 {
@@ -59,10 +60,18 @@ static void check_version(struct bide__load *load,
                       bide__node_found(load->tree, version));
 }
 
+static bool is_one_of(const struct bide__node *key, const char *const *names)
+{
+    for (; *names; names++)
+        if (bide__node_is(key, *names))
+            return true;
+    return false;
+}
+
 static void load_sections(struct bide__load *load, struct bide__node *root)
 {
     static const char *const known[] = { "version", "policies", "proxy",
-                                         "store", "fleet", NULL };
+                                         "store", "fleet", "worker", NULL };
     struct bide__node *key = NULL;
     struct bide__node *policies = bide__map_get(root, "policies", &key);
 
@@ -72,19 +81,12 @@ static void load_sections(struct bide__load *load, struct bide__node *root)
         if (bide__node_is(k, "proxy") &&
             bide__expect_map(load, k, root->items[i], NULL))
             load->config->proxy = root->items[i];
-        else if (bide__node_is(k, "worker")) /* it would be read by nobody */
-            bide__mistake(load, k, "unknown-key", "take the section out",
-                          "`worker` is for a program that this bide does not "
-                          "have");
-        else if (!bide__node_is(k, "version") &&
-                 !bide__node_is(k, "policies") &&
-                 !bide__node_is(k, "proxy") && !bide__node_is(k, "store") &&
-                 !bide__node_is(k, "fleet"))
+        else if (!is_one_of(k, known))
             bide__unknown_key(load, k, known, NULL);
     }
     if (policies)
         bide__load_policies(load, key, policies);
-    else
+    else if (!bide__map_get(root, "worker", NULL)) /* it has one by itself */
         bide__mistake(load, NULL, "missing-key",
                       "add `policies:` with a policy named `default`",
                       "`policies` is missing");
@@ -93,6 +95,9 @@ static void load_sections(struct bide__load *load, struct bide__node *root)
     struct bide__node *fleet = bide__map_get(root, "fleet", &key);
     if (fleet)
         bide__load_fleet(load, key, fleet);
+    load->config->worker_node = bide__map_get(root, "worker", &key);
+    if (load->config->worker_node)
+        bide__load_worker(load, key, load->config->worker_node);
     if (bide__map_get(root, "proxy", &key) && load->config->proxy)
         bide__load_proxy(load, key, load->config->proxy);
 }

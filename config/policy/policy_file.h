@@ -77,6 +77,8 @@ struct bide_config {
     const struct bide__store_settings *store; /* what `store` says, or its
                                     default */
     const struct bide__fleet_settings *fleet; /* what `fleet` says, or NULL */
+    struct bide__node *worker_node;           /* the section, or NULL */
+    const struct bide__worker_settings *worker; /* what it says, or NULL */
 };
 
 const struct bide__policy_entry *bide__config_entry(const bide_config *config,

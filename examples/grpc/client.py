@@ -8,7 +8,8 @@ last part is what the server counted meanwhile. Needs Debian's python3-grpcio.""
 import collections
 import sys
 
-import grpc
+sys.path.append("/usr/lib/python3/dist-packages")  # Debian's, for any python3
+import grpc  # noqa: E402
 
 
 def main():

@@ -9,10 +9,12 @@ begin to answer before they fail. shop.Cart/Count says how often Add has run.
 Needs Debian's python3-grpcio."""
 import argparse
 import itertools
+import sys
 import threading
 from concurrent import futures
 
-import grpc
+sys.path.append("/usr/lib/python3/dist-packages")  # Debian's, for any python3
+import grpc  # noqa: E402
 
 
 class Cart:

@@ -11,8 +11,8 @@
  *              they have spent has then left the window
  *   instances  those that reported within 3 s
  *   since      when all was first known. A ledger that is new, or was not
- *              written to for 2 s, may not know what was spent: it leases nothing
- *              for a window
+ *              written to for 2 s, may not know all that was spent: it leases
+ *              nothing for a window
  *   lease      at most a half of what is left, divided by the instances, and at
  *              least 1: so leases shrink to 1 as it runs out. An instance
  *              without traffic holds 1 for its next call, unless there is less

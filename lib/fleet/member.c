@@ -238,7 +238,8 @@ static int64_t debt_of(const struct member *m, const bide_share_reply *r,
 }
 
 /* A fresh ledger has not heard of all of us yet: no count under the last one
- * is believed. */
+ * is believed. What it has heard of, such as what programs that have ended since
+ * have spent, does count. */
 static void apply_budget(struct member *m, const bide_share_reply *r,
                          int64_t now)
 {
@@ -255,12 +256,14 @@ static void apply_budget(struct member *m, const bide_share_reply *r,
     atomic_store(&s->floor, p->budget_floor / n);
     atomic_store(&s->allowed, at_most(r->allowed, MOST));
     atomic_store(&s->used, at_most(r->used, MOST));
-    if (r->fresh || p->conf.budget.kind != BIDE_BUDGET_WINDOW) {
+    if (p->conf.budget.kind != BIDE_BUDGET_WINDOW)
+        return;
+    atomic_store(&s->debt, debt_of(m, r, p->budget_floor / n, now));
+    atomic_store(&s->debt_until_ns, bide__add_ns(now, p->conf.budget.window_ns));
+    if (r->fresh) {
         atomic_store(&s->lease_until_ns, 0);
         return;
     }
-    atomic_store(&s->debt, debt_of(m, r, p->budget_floor / n, now));
-    atomic_store(&s->debt_until_ns, bide__add_ns(now, p->conf.budget.window_ns));
     set_lease(m, (int64_t)at_most(r->held, MOST), now);
     atomic_store_explicit(&s->lease_until_ns,
                           bide__add_ns(now, BIDE_SHARE_HOLDS_NS),

@@ -344,7 +344,7 @@ void mux_feed(struct mux *m, const void *bytes, size_t n)
 void mux_later(struct mux *m)
 {
     if (m->conn && !m->busy)
-        net_task_later(m->shared->loop, &m->task);
+        net_task_last(m->shared->loop, &m->task);
 }
 
 static void on_task(struct net_task *t)

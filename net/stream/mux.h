@@ -8,8 +8,9 @@
  *     mux_close(m);                    // its streams are lost
  *
  * Streams are told after the bytes that were read have been dealt with, one by
- * one, and what they say is sent in one go when the event has been handled: a
- * packet with thirty requests is answered by one with thirty responses.
+ * one, and what they say is sent in one go when all events that came together
+ * have been handled: thirty responses that thirty endpoints gave at once are one
+ * packet.
  *
  * It is freed when it is closed and the last of its streams is, too.
  * Threads: owned. */
@@ -79,6 +80,7 @@ struct mux {
     struct net_grave grave;
     uint32_t n_streams;  /* of ours, released or not */
     uint32_t n_unopened; /* ... that have not sent their head yet */
+    uint32_t n_out;      /* buffers that they hold to be sent */
     bool busy;           /* what it is told now is dealt with when it is not */
     bool eased;          /* to be told */
     bool broken;         /* reading or writing failed */

@@ -63,10 +63,11 @@ static void drop_all(struct stream *s, struct net_buf *b)
 
 void stream_release(struct stream *s)
 {
+    if (s->below.conn) /* it copies what is being sent, and so comes first */
+        http2_release(&s->below, code_of(s));
+    s->mux->n_out -= s->n_out;
     drop_all(s, s->out);
     drop_all(s, s->trailer);
-    if (s->below.conn)
-        http2_release(&s->below, code_of(s));
     mux_forget(s->mux, s);
 }
 

@@ -2,11 +2,15 @@
  *
  * Bodies are copied into buffers of the stream, which outlive what they were
  * written from: whoever writes is done when the last byte is here, and the stream
- * sends on by itself. At most STREAM_QUEUE buffers; then it blocks. */
+ * sends on by itself. At most STREAM_QUEUE buffers; then it blocks. All streams of a
+ * connection together have OUT_SHARE of its memory for them; over that, one each: so
+ * that a peer that reads none of a hundred responses holds no more than it may. */
 #include <string.h>
 
 #include "net/stream/mux.h"
 #include "net/stream/stream_io.h"
+
+enum { OUT_SHARE = 4 }; /* one part of so many of http2_conf.memory_bytes */
 
 /* ===== the queue ===== */
 
@@ -15,6 +19,7 @@ static void give_first(struct stream *s)
     struct net_buf *b = s->out;
     s->out = b->next;
     s->n_out--;
+    s->mux->n_out--;
     if (!s->out)
         s->out_last = NULL;
     net_buf_give(s->mux->bufs, b);
@@ -73,7 +78,12 @@ static size_t room(const struct stream *s)
     size_t size = s->mux->bufs->size;
     bool fresh = !s->out_last || (s->under_way && s->out == s->out_last);
     size_t left = fresh ? 0 : net_buf_space(s->out_last);
-    return left + (size_t)(STREAM_QUEUE - s->n_out) * size;
+    size_t more = (size_t)(STREAM_QUEUE - s->n_out);
+    size_t most = s->mux->conf.memory_bytes / OUT_SHARE / size;
+    size_t spare = most > s->mux->n_out ? most - s->mux->n_out : 0;
+    if (more > spare)
+        more = s->n_out == 0 && spare == 0 ? 1 : spare;
+    return left + more * size;
 }
 
 /* No more than there is room for. False: no memory. */
@@ -87,6 +97,7 @@ static bool enqueue(struct stream *s, const char *from, size_t len)
             *(s->out ? &s->out_last->next : &s->out) = b;
             s->out_last = b;
             s->n_out++;
+            s->mux->n_out++;
         }
         size_t part = net_buf_space(b) < len ? net_buf_space(b) : len;
         memcpy(net_buf_room(b), from, part);

@@ -22,6 +22,9 @@
  *         "attempts": 24, "failed": 13, "slow": 0, "opens_at": 0.5, "min_calls": 20,
  *         "open_for_ms": 21500, "opened": 1, "trips": 1 },
  *       "budget": { "kind": "window", "left": 7, "usual": 10 },
+ *       "fleet": { "joined": true, "instances": 8, "leased": 2,    if it is in one:
+ *         "used": 9, "allowed": 40, "with_traffic": 7,             bide/share.h
+ *         "failing": 0, "trips": 0 },
  *       "limits": { "rate": null, "in_flight": 2, "in_flight_max": null,
  *         "queued": 0 },
  *       "rules": [ ["attempts", "4"], ["backoff.base", "100ms"], ... ],

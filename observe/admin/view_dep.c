@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bide/share.h"
 #include "observe/admin/condition.h"
 #include "observe/admin/ideal.h"
 #include "observe/admin/view.h"
@@ -50,6 +51,25 @@ static void put_hedges(const struct part *p)
     bide__json_count(p->j, "sent", p->s->hedges);
     bide__json_count(p->j, "won", p->s->hedges_won);
     bide__json_count(p->j, "refused", p->s->hedges_refused);
+    bide__json_end(p->j);
+}
+
+/* Of one that is in a fleet. */
+static void put_fleet(const struct part *p)
+{
+    bide_share_view v;
+
+    if (bide_dep_share_view(p->dep, p->now_ns, &v) < 0)
+        return;
+    bide__json_object(p->j, "fleet");
+    bide__json_flag(p->j, "joined", v.joined);
+    bide__json_count(p->j, "instances", v.instances);
+    bide__json_count(p->j, "leased", v.held);
+    bide__json_count(p->j, "used", v.used);
+    bide__json_count(p->j, "allowed", v.allowed);
+    bide__json_count(p->j, "with_traffic", v.with_traffic);
+    bide__json_count(p->j, "failing", v.failing);
+    bide__json_count(p->j, "trips", v.opened);
     bide__json_end(p->j);
 }
 
@@ -213,6 +233,7 @@ static void put_endpoints(struct bide__json *j, const struct bide__observed *w,
         bide__json_count(j, "in_flight", e->in_flight);
         bide__json_count(j, "connections", e->connections);
         bide__json_count(j, "idle", e->idle);
+        bide__json_count(j, "http2", e->http2);
         bide__json_count(j, "requests", e->requests);
         bide__json_count(j, "failures", e->failures);
         bide__json_count(j, "retries", e->retries);
@@ -293,6 +314,7 @@ void bide__view_dep(struct bide__json *j, const struct bide__view *view,
     put_hedges(&p);
     put_breaker(&p);
     put_budget(&p);
+    put_fleet(&p);
     put_limits(&p);
     bide__view_rules(j, p.conf);
     put_histograms(&p);

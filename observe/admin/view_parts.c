@@ -58,6 +58,8 @@ static void put_outcome(struct bide__json *j, const struct bide__event *e)
     bide__json_text(j, "class", bide_class_name(e->cls));
     if (e->status)
         bide__json_count(j, "status", e->status);
+    if (e->http2)
+        bide__json_text(j, "protocol", "HTTP/2");
     if (e->grpc)
         bide__json_text(j, "grpc_status", bide_grpc_name(e->grpc - 1));
     if (e->fault != BIDE_FAULT_NONE)

@@ -72,6 +72,10 @@ struct bide__event {
     uint8_t from, to; /* BREAKER: bide_breaker_state */
     bool hinted;
     bool not_processed;
+    bool delivery;     /* ATTEMPT: of a message: DEP is its queue, OPERATION its
+                          id, ENDPOINT the kind of broker */
+    bool http2;        /* CALL: the client spoke it; ATTEMPT: the endpoint */
+    bool rpc;          /* a gRPC call: the operation's path is its method */
     uint8_t grpc;      /* a bide_grpc + 1; 0: there was none */
     uint16_t status;   /* of HTTP; 0: there was none */
     uint32_t attempt;  /* ATTEMPT: its number; CALL: how many there were */

@@ -51,6 +51,8 @@ static void put_outcome(struct bide__json *j, const struct bide__event *e)
         put_text(j, "class", bide_class_name(e->cls));
     if (e->status)
         bide__json_count(j, "status", e->status);
+    if (e->http2)
+        put_text(j, "protocol", "HTTP/2");
     if (e->grpc)
         put_text(j, "grpc_status", bide_grpc_name(e->grpc - 1));
     if (e->fault != BIDE_FAULT_NONE)

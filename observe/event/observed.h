@@ -67,6 +67,7 @@ struct bide__observed_endpoint {
     uint64_t in_flight;
     uint64_t connections; /* open, of which ... */
     uint64_t idle;        /* ... this many are idle in the pool */
+    uint64_t http2;       /* ... and this many speak HTTP/2 */
     uint64_t requests;    /* attempts ever sent to it */
     uint64_t failures;    /* of those */
     uint64_t retries;     /* of those, retries */

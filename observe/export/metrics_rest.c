@@ -18,6 +18,7 @@ static uint64_t is_up(const struct bide__observed_endpoint *e)
 ONE(in_flight_of, in_flight)
 ONE(connections_of, connections)
 ONE(idle_of, idle)
+ONE(http2_of, http2)
 ONE(requests_of, requests)
 ONE(failures_of, failures)
 ONE(retries_of, retries)
@@ -35,6 +36,8 @@ static const struct {
         "Open connections to the endpoint." }, connections_of },
     { { "bide_endpoint_idle_connections", BIDE__METRIC_GAUGE, "{connection}",
         "Idle connections to the endpoint in the pool." }, idle_of },
+    { { "bide_endpoint_http2_connections", BIDE__METRIC_GAUGE, "{connection}",
+        "Open connections to the endpoint that speak HTTP/2." }, http2_of },
     { { "bide_endpoint_requests_total", BIDE__METRIC_COUNTER, "{attempt}",
         "Attempts sent to the endpoint." }, requests_of },
     { { "bide_endpoint_failures_total", BIDE__METRIC_COUNTER, "{attempt}",

@@ -28,7 +28,8 @@ static bool is_plain(const struct bide__event *e, const char *path, size_t len)
 {
     bool call = e->kind == BIDE__EVENT_CALL;
 
-    return (call ? e->reason == BIDE_BECAUSE_SUCCESS && !e->slept_ns &&
+    return !e->http2 && !e->rpc &&
+           (call ? e->reason == BIDE_BECAUSE_SUCCESS && !e->slept_ns &&
                        !e->len[BIDE__REQUEST_ID]
                  : e->cls == BIDE_SUCCESS) &&
            len > 0 && len < PATH_MOST && is_ascii(path, len);

@@ -9,7 +9,13 @@
 #include "observe/export/otlp_parts.h"
 #include "observe/export/otlp_plain.h"
 
-enum { SPAN_SERVER = 2, SPAN_CLIENT = 3, STATUS_ERROR = 2, ATTRIBUTES = 9 };
+enum {
+    SPAN_SERVER = 2,
+    SPAN_CLIENT = 3,
+    SPAN_CONSUMER = 5,
+    STATUS_ERROR = 2,
+    ATTRIBUTES = 9
+};
 
 /* The length of the first word of an operation, "GET"; *ret_rest is after the
  * blank. */
@@ -48,7 +54,8 @@ static bool failed(const struct bide__event *e)
                                        : e->cls != BIDE_SUCCESS;
 }
 
-/* error.type: the fault, else the status, else the class. */
+/* error.type: the fault, else the status, else the class. A gRPC call that failed
+ * has a status of HTTP too, which is 200. */
 static void put_error(struct bide__otlp *w, const struct bide__event *e)
 {
     char status[8];
@@ -58,6 +65,7 @@ static void put_error(struct bide__otlp *w, const struct bide__event *e)
     snprintf(status, sizeof status, "%u", (unsigned)e->status);
     put_text(w, BIDE__KEY("error.type"),
              e->fault != BIDE_FAULT_NONE   ? bide_fault_name(e->fault)
+             : e->grpc > 1                 ? bide_grpc_name(e->grpc - 1)
              : e->status                   ? status
              : e->kind == BIDE__EVENT_CALL ? bide_reason_name(e->reason)
                                            : bide_class_name(e->cls));
@@ -100,13 +108,18 @@ static void put_common(struct bide__otlp *w, const struct bide__event *e)
 }
 
 /* Few names for many paths: a method and a dependency; the attributes say which
- * of several attempts it is. */
+ * of several attempts it is. A gRPC call is named by service and method, as
+ * OpenTelemetry has it. */
 static void put_name(struct bide__otlp *w, const struct bide__event *e)
 {
     char name[BIDE__METHOD + BIDE__DEP_NAME];
     const char *rest;
     size_t len = method_len(e, &rest);
 
+    if (e->rpc && *rest) {
+        bide__otlp_text(w, 5, "name", rest + 1);
+        return;
+    }
     memcpy(name, bide__event_get(e, BIDE__OPERATION), len);
     name[len] = ' ';
     memcpy(name + len + 1, bide__event_get(e, BIDE__DEP),
@@ -124,7 +137,7 @@ static void put_known(struct bide__otlp *w, const struct bide__event *e,
     const char *rest;
     size_t at = w->out->len;
 
-    if (known && !w->json) {
+    if (known && !w->json && !e->rpc) {
         bide__known_key(&key, e, method_len(e, &rest));
         part = bide__known_find(known, &key);
     }
@@ -170,17 +183,67 @@ static void put_call(struct bide__otlp *w, const struct bide__event *e)
                                     ms(e->slept_ns));
 }
 
+/* "/shop.Cart/Add": the conventions for gRPC. */
+static void put_rpc(struct bide__otlp *w, const struct bide__event *e,
+                    const char *path)
+{
+    char service[BIDE__TEXT_ROOM];
+    const char *method = strrchr(path, '/');
+
+    put_text(w, BIDE__KEY("rpc.system"), "grpc");
+    if (method && method > path) {
+        size_t len = (size_t)(method - path) - 1;
+        memcpy(service, path + 1, len);
+        service[len] = '\0';
+        put_text(w, BIDE__KEY("rpc.service"), service);
+        put_text(w, BIDE__KEY("rpc.method"), method + 1);
+    }
+    if (e->grpc)
+        put_int(w, BIDE__KEY("rpc.grpc.status_code"), e->grpc - 1);
+}
+
 static void put_own(struct bide__otlp *w, const struct bide__event *e)
 {
     const char *path;
 
     method_len(e, &path);
     put_text(w, BIDE__KEY("url.path"), path);
+    if (e->http2)
+        put_text(w, BIDE__KEY("network.protocol.version"), "2");
+    if (e->rpc)
+        put_rpc(w, e, path);
     put_error(w, e);
     if (e->kind == BIDE__EVENT_CALL)
         put_call(w, e);
     else
         put_attempt(w, e);
+}
+
+/* ===== messages ===== */
+
+/* The delivery of a message, by the conventions for messaging. Its parent is the
+ * span of whoever queued it, if the message says so. */
+static void put_delivery(struct bide__otlp *w, const struct bide__event *e)
+{
+    char name[sizeof "process " + BIDE__DEP_NAME];
+    const char *queue = bide__event_get(e, BIDE__DEP);
+
+    snprintf(name, sizeof name, "process %s", queue);
+    bide__otlp_text(w, 5, "name", name);
+    bide__otlp_enum(w, 6, "kind", SPAN_CONSUMER);
+    bide__otlp_list(w, "attributes");
+    put_text(w, BIDE__KEY("messaging.system"),
+             bide__event_get(e, BIDE__ENDPOINT));
+    put_text(w, BIDE__KEY("messaging.destination.name"), queue);
+    put_text(w, BIDE__KEY("messaging.operation.name"), "process");
+    put_text(w, BIDE__KEY("messaging.operation.type"), "process");
+    put_text(w, BIDE__KEY("messaging.message.id"),
+             bide__event_get(e, BIDE__OPERATION));
+    put_int(w, BIDE__KEY("retry.attempt"), e->attempt);
+    if (e->status)
+        put_int(w, BIDE__KEY("http.response.status_code"), e->status);
+    put_error(w, e);
+    put_attempt(w, e);
 }
 
 static void put_status(struct bide__otlp *w, const struct bide__event *e)
@@ -210,8 +273,12 @@ static void put_span(struct bide__otlp *w, const struct bide__otlp_source *from,
                        (uint64_t)(e->begin_ns + from->wall_offset_ns));
     bide__otlp_fixed64(w, 8, "endTimeUnixNano",
                        (uint64_t)(e->end_ns + from->wall_offset_ns));
-    put_known(w, e, known);
-    put_own(w, e);
+    if (e->delivery) {
+        put_delivery(w, e);
+    } else {
+        put_known(w, e, known);
+        put_own(w, e);
+    }
     bide__otlp_end(w);
     put_status(w, e);
     bide__otlp_end(w);
@@ -247,7 +314,8 @@ void bide__otlp_span(struct bide__out *out,
 
     if (json)
         bide__otlp_element(&w, first);
-    if (!known || json || !put_plain(out, from, event, known))
+    if (!known || json || event->delivery ||
+        !put_plain(out, from, event, known))
         put_span(&w, from, event, known);
 }
 

@@ -64,6 +64,8 @@ void link_drop(struct link *l)
     bool stream = l->phase == LINK_STREAM;
     if (l->phase == LINK_IDLE)
         gauge_down(&p->n_idle);
+    if (l->phase == LINK_SHARED)
+        gauge_down(&p->n_shared);
     if (l->phase == LINK_CONNECTING)
         p->n_connecting--;
     if (l->phase != LINK_BUSY && !stream)

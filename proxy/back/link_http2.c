@@ -81,6 +81,7 @@ static void share(struct link *l)
     bide__list_remove(&l->list);
     l->phase = LINK_SHARED;
     bide__list_push(&p->shared, &l->list);
+    gauge_up(&p->n_shared);
     if (a) {
         a->making = NULL;
         l->attempt = NULL;

@@ -51,7 +51,8 @@ struct pool {
     struct bide__list shared; /* links with streams */
     struct bide__list connecting;
     struct bide__list line; /* of attempts, for a connection */
-    gauge n_links, n_idle; /* the three gauges: shared to read (telemetry.c) */
+    gauge n_links, n_idle; /* the four gauges: shared to read (telemetry.c) */
+    gauge n_shared;        /* of the links, those that speak HTTP/2 */
     gauge in_flight;       /* attempts, including those in line */
     uint32_t n_connecting, n_waiting;
     uint32_t max_links, max_idle, max_connecting;

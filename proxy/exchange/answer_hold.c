@@ -3,11 +3,16 @@
 
 #include "config/proxy/conf.h"
 #include "net/buf.h"
+#include "net/stream/mux.h"
+#include "net/stream/stream.h"
 #include "proxy/exchange/answer_body.h"
 #include "proxy/exchange/attempt.h"
 #include "proxy/exchange/exchange.h"
+#include "proxy/front/client.h"
 #include "proxy/once/once.h"
 #include "proxy/worker.h"
+
+enum { HELD_SHARE = 16 }; /* one part of so many of http2_conf.memory_bytes */
 
 /* ===== what is held ===== */
 
@@ -33,13 +38,25 @@ void answer_drop(struct exchange *ex)
         give_first(ex);
 }
 
+/* The streams of a connection share what one of it may hold: the more there are,
+ * the less for each. */
+static uint64_t most_held(const struct exchange *ex)
+{
+    uint64_t most = exchange_conf(ex)->limits.answer_buffer_bytes;
+    const struct stream *s = stream_of(&ex->client->conn);
+    if (!s)
+        return most;
+    uint64_t share = s->mux->conf.memory_bytes / HELD_SHARE / s->mux->n_streams;
+    return share < most ? share : most;
+}
+
 /* Half of the memory is reserved for requests without a response. */
 static bool may_hold(const struct exchange *ex)
 {
     const struct worker *w = ex->worker;
     bool kept_first = ex->once && once_holds(ex); /* its length is limited */
-    return (kept_first || (uint64_t)(ex->n_held + 1) * w->bufs.size <=
-                              exchange_conf(ex)->limits.answer_buffer_bytes) &&
+    return (kept_first ||
+            (uint64_t)(ex->n_held + 1) * w->bufs.size <= most_held(ex)) &&
            w->n_held < w->bufs.max_taken / 2;
 }
 

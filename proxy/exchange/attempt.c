@@ -29,7 +29,7 @@
 #include "proxy/proxy.h"
 #include "proxy/worker.h"
 
-enum { FREE_ATTEMPTS = NET_SPARES(128) };
+enum { FREE_ATTEMPTS = NET_SPARES(256) };
 
 static struct worker *worker_of(const struct attempt *a)
 {

@@ -5,14 +5,17 @@
 
 #include "config/proxy/conf.h"
 #include "net/buf.h"
+#include "net/stream/stream.h"
 #include "observe/event/collector.h"
 #include "proxy/back/endpoint.h"
+#include "proxy/back/link.h"
 #include "proxy/back/pool.h"
 #include "proxy/back/service.h"
 #include "proxy/exchange/attempt.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/request.h"
 #include "proxy/exchange/route.h"
+#include "proxy/front/client.h"
 #include "proxy/worker.h"
 
 /* ===== workers ===== */
@@ -149,17 +152,20 @@ static void describe(struct bide__event *e, const struct exchange *ex,
     if (endpoint)
         put_text(e, BIDE__ENDPOINT, endpoint->authority);
     e->trace = ex->trace;
+    e->rpc = ex->grpc;
 }
 
 /* ===== attempts ===== */
 
-/* What the response says in `grpc-status`: with gRPC-Web over HTTP/1.1, and where
- * there is nothing else to send, it is a field of the head. */
+/* What the response says in `grpc-status`: in the trailers of a call, or where there
+ * is nothing else to send, as with gRPC-Web over HTTP/1.1, in the head. */
 static uint8_t grpc_of(const struct attempt *a)
 {
     const struct http1_field *f;
     int code = 0;
 
+    if (a->ex->grpc)
+        return a->phase < ATTEMPT_ANSWERED ? 0 : (uint8_t)(a->grpc_status + 1);
     if (a->phase < ATTEMPT_ANSWERED || !a->in ||
         !http1_has(&a->resp, HTTP1_ID_GRPC_STATUS))
         return 0;
@@ -178,6 +184,7 @@ static struct pending_event pending_of(const struct attempt *a)
     struct pending_event t = { .attempt = a->number,
                                .why = a->why,
                                .grpc = grpc_of(a),
+                               .http2 = a->link && stream_of(&a->link->conn),
                                .endpoint = a->pool ? a->pool->endpoint : NULL,
                                .begin_ns = a->begin_ns,
                                .before = a->before };
@@ -204,6 +211,7 @@ static void put_attempt(struct bide__event *e, const struct exchange *ex,
 {
     describe(e, ex, t->endpoint);
     e->grpc = t->grpc;
+    e->http2 = t->http2;
     e->computed_ns = t->before.computed_ns;
     e->asked_ns = t->before.asked_ns;
     e->slept_ns = t->before.slept_ns;
@@ -268,6 +276,8 @@ void event_over(struct exchange *ex)
                      ex->worker->loop.now_ns);
     e->slept_ns = ex->waited_ns;
     e->status = ex->status;
+    e->http2 = ex->client->is_stream;
+    e->grpc = ex->grpc ? (uint8_t)(ex->grpc_status + 1) : 0;
     describe(e, ex, ex->endpoint);
     bide__ring_commit(writer_of(ex)->ring);
 }

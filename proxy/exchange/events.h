@@ -41,6 +41,7 @@ struct pending_event {
     uint8_t why;      /* bide_reason that it was made for */
     uint8_t span_id[8];
     uint8_t grpc; /* as in an event */
+    bool http2;   /* likewise */
     const struct endpoint *endpoint;
     int64_t begin_ns;
     struct event_wait before;

@@ -27,7 +27,7 @@
 #include "proxy/proxy.h"
 #include "proxy/worker.h"
 
-enum { FREE_EXCHANGES = NET_SPARES(128) };
+enum { FREE_EXCHANGES = NET_SPARES(256) };
 
 static int64_t now_of(const struct exchange *ex)
 {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "config/proxy/conf.h"
+#include "net/tls.h"
 #include "proxy/back/service.h"
 #include "proxy/back/upstream.h"
 #include "proxy/exchange/request.h"
@@ -68,14 +69,21 @@ static void write_scope(struct once *o, const struct route *r)
 }
 
 /* Whose share of the store it takes: the caller's, if callers have names;
- * otherwise that of the address. */
+ * otherwise that of the address. Of IPv6, one client has a whole /64 of them
+ * (per_client.c): each would get a share. */
 static void write_room(struct once *o, const struct client *c)
 {
-    if (o->owner[0])
+    uint8_t network[16] = { 0 };
+    char text[INET6_ADDRSTRLEN];
+    if (o->owner[0]) {
         snprintf(o->room, sizeof o->room, "%s", o->owner);
-    else if (c->address_len != 0)
-        inet_ntop(c->address_len == 4 ? AF_INET : AF_INET6, c->address, o->room,
-                  sizeof o->room);
+    } else if (c->address_len == 4) {
+        inet_ntop(AF_INET, c->address, o->room, sizeof o->room);
+    } else if (c->address_len != 0) {
+        memcpy(network, c->address, 8);
+        inet_ntop(AF_INET6, network, text, sizeof text);
+        snprintf(o->room, sizeof o->room, "%s/64", text);
+    }
 }
 
 /* Method, path and query; the body follows. None of them holds a NUL. */
@@ -167,7 +175,9 @@ static void fill_claim(struct once *o)
     o->op.take_over = o->conf->on_unknown == BIDE__UNKNOWN_RETRY;
     bide__sha256_end(&o->sum, o->op.fingerprint);
     if (!o->owner[0])
-        once_binding(&ex->req, exchange_bytes(ex), o->op.binding);
+        once_binding(&ex->req, exchange_bytes(ex),
+                     net_tls_client_certificate(client_socket(ex->client)),
+                     o->op.binding);
 }
 
 void once_claim(struct exchange *ex)

@@ -105,16 +105,30 @@ static void add_fields(struct bide__sha256 *sum, const struct http1_head *req,
     }
 }
 
+/* The names, without the digest in front of them: a client whose certificate was
+ * renewed is the same. */
+static void add_names(struct bide__sha256 *sum, const char *certificate)
+{
+    const char *names = strchr(certificate, ';');
+    if (!names)
+        names = certificate;
+    bide__sha256_add(sum, names, strlen(names));
+}
+
 void once_binding(const struct http1_head *req, const char *bytes,
-                  uint8_t digest[32])
+                  const char *certificate, uint8_t digest[32])
 {
     bool known = http1_has(req, HTTP1_ID_AUTHORIZATION);
+    bool cookie = http1_has(req, HTTP1_ID_COOKIE);
     struct bide__sha256 sum;
     memset(digest, 0, 32);
-    if (!known && !http1_has(req, HTTP1_ID_COOKIE))
+    if (!known && !cookie && !certificate)
         return;
     bide__sha256_init(&sum);
-    add_fields(&sum, req, bytes,
-               known ? HTTP1_ID_AUTHORIZATION : HTTP1_ID_COOKIE);
+    if (known || cookie)
+        add_fields(&sum, req, bytes,
+                   known ? HTTP1_ID_AUTHORIZATION : HTTP1_ID_COOKIE);
+    else
+        add_names(&sum, certificate);
     bide__sha256_end(&sum, digest);
 }

@@ -34,9 +34,10 @@ bool once_key_value(const char *text, size_t len, char key[ONCE_KEY + 1]);
 bool once_caller_read(const struct http1_head *req, const char *bytes,
                       const char *field, char caller[ONCE_KEY + 1]);
 
-/* What a record is bound to: a digest of Authorization, or without one of
- * Cookie; zeros if there is neither. */
+/* What a record is bound to: a digest of Authorization; without one, of Cookie;
+ * without either, of the names in the client's certificate (as
+ * net_tls_client_certificate() has it, or NULL). Zeros if there is none of them. */
 void once_binding(const struct http1_head *req, const char *bytes,
-                  uint8_t digest[32]);
+                  const char *certificate, uint8_t digest[32]);
 
 #endif

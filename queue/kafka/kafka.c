@@ -93,6 +93,7 @@ static void describe(struct kafka_broker *q, const struct broker_conf *conf)
         .max_body = max > 2 * RESERVE ? (size_t)max - RESERVE : (size_t)max / 2,
         .max_delay_ns = INT64_MAX / 4,
         .has_keys = true,
+        .forgets_ids = true,
         .partitioned = true
     };
     snprintf(q->b.queue, sizeof q->b.queue, "%s", conf->queue);

@@ -169,33 +169,66 @@ RETURNS smallint[] LANGUAGE sql STABLE AS $$
     SELECT coalesce(array_agg(priority), '{}') FROM p WHERE priority IS NOT NULL
 $$;
 
--- Up to _most that are due, for a worker: first those that waited for too long
--- whatever their priority, then by priority and due time.
+-- Up to _most of a lane and a priority that are due by then, for a worker.
 CREATE OR REPLACE FUNCTION bide_queue.grab(_queue text, _worker bigint, _lane int,
-    _most int, _ageing_us bigint)
+    _priority smallint, _before timestamptz, _most int)
+RETURNS SETOF bide_queue.message LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY WITH picked AS (
+        SELECT m.number FROM bide_queue.message m
+         WHERE m.queue = _queue AND m.state = 0 AND m.lane = _lane
+           AND m.priority = _priority AND m.due <= _before
+         ORDER BY m.due, m.number LIMIT _most FOR UPDATE SKIP LOCKED)
+    UPDATE bide_queue.message m
+       SET state = 1, worker = _worker, deliveries = m.deliveries + 1,
+           token = nextval('bide_queue.token')
+      FROM picked WHERE m.number = picked.number RETURNING m.*;
+END $$;
+
+-- Of all that are due: first those that waited for too long, whatever their priority;
+-- then by priority, and on each the retries up to their share, the fresh ones, and
+-- further retries.
+CREATE OR REPLACE FUNCTION bide_queue.pick(_queue text, _worker bigint, _most int,
+    _retries int, _ageing_us bigint)
 RETURNS SETOF bide_queue.message LANGUAGE plpgsql AS $$
 DECLARE
-    _priorities smallint[] := bide_queue.priorities(_queue, _lane);
+    _fresh smallint[] := bide_queue.priorities(_queue, 0);
+    _again smallint[] := bide_queue.priorities(_queue, 1);
+    _all smallint[] := ARRAY(SELECT unnest(_fresh) UNION SELECT unnest(_again)
+                              ORDER BY 1 DESC);
     _before timestamptz[] := ARRAY[now() - _ageing_us * interval '1 microsecond',
                                    now()];
     _priority smallint;
+    _quota int;
     _n int;
 BEGIN
-    FOR _pass IN CASE WHEN cardinality(_priorities) > 1 THEN 1 ELSE 2 END .. 2 LOOP
-        FOREACH _priority IN ARRAY _priorities LOOP
-            EXIT WHEN _most <= 0;
-            RETURN QUERY WITH picked AS (
-                SELECT m.number FROM bide_queue.message m
-                 WHERE m.queue = _queue AND m.state = 0 AND m.lane = _lane
-                   AND m.priority = _priority AND m.due <= _before[_pass]
-                 ORDER BY m.due, m.number LIMIT _most FOR UPDATE SKIP LOCKED)
-            UPDATE bide_queue.message m
-               SET state = 1, worker = _worker, deliveries = m.deliveries + 1,
-                   token = nextval('bide_queue.token')
-              FROM picked WHERE m.number = picked.number RETURNING m.*;
-            GET DIAGNOSTICS _n = ROW_COUNT;
-            _most := _most - _n;
+    FOR _pass IN CASE WHEN cardinality(_all) > 1 THEN 1 ELSE 2 END .. 2 LOOP
+        FOREACH _priority IN ARRAY _all LOOP
+            FOR _step IN 1 .. 3 LOOP
+                _quota := CASE WHEN _step = 1 THEN least(_retries, _most)
+                               ELSE _most END;
+                CONTINUE WHEN _quota <= 0 OR _priority <>
+                    ALL (CASE WHEN _step = 2 THEN _fresh ELSE _again END);
+                RETURN QUERY SELECT * FROM bide_queue.grab(_queue, _worker,
+                    _step % 2, _priority, _before[_pass], _quota);
+                GET DIAGNOSTICS _n = ROW_COUNT;
+                _most := _most - _n;
+                _retries := _retries - CASE WHEN _step = 1 THEN _n ELSE 0 END;
+            END LOOP;
         END LOOP;
+    END LOOP;
+END $$;
+
+-- Of those that run alone, the first that is due.
+CREATE OR REPLACE FUNCTION bide_queue.pick_suspect(_queue text, _worker bigint)
+RETURNS SETOF bide_queue.message LANGUAGE plpgsql AS $$
+DECLARE
+    _priority smallint;
+BEGIN
+    FOREACH _priority IN ARRAY bide_queue.priorities(_queue, 2) LOOP
+        RETURN QUERY SELECT * FROM bide_queue.grab(_queue, _worker, 2, _priority,
+                                                   now(), 1);
+        EXIT WHEN FOUND;
     END LOOP;
 END $$;
 
@@ -214,28 +247,20 @@ CREATE OR REPLACE FUNCTION bide_queue.take(_queue text, _worker bigint,
     _lease_us bigint, _most int, _retries int, _alone boolean, _ageing_us bigint)
 RETURNS SETOF bide_queue.message LANGUAGE plpgsql AS $$
 DECLARE
-    _left int := _most;
-    _quota int;
-    _lane int;
     _n int := 0;
     _lease interval := _lease_us * interval '1 microsecond';
     _until timestamptz;
 BEGIN
     IF _alone THEN
-        RETURN QUERY SELECT * FROM bide_queue.grab(_queue, _worker, 2, 1, _ageing_us);
+        RETURN QUERY SELECT * FROM bide_queue.pick_suspect(_queue, _worker);
         GET DIAGNOSTICS _n = ROW_COUNT;
-        _left := CASE WHEN _n > 0 THEN 0 ELSE _most END;
     END IF;
-    FOR _step IN 1 .. 3 LOOP -- retries up to their share, fresh ones, more retries
-        _lane := _step % 2;
-        _quota := CASE WHEN _step = 1 THEN least(_retries, _left) ELSE _left END;
-        CONTINUE WHEN _quota <= 0;
+    IF _n = 0 THEN
         RETURN QUERY
-            SELECT * FROM bide_queue.grab(_queue, _worker, _lane, _quota, _ageing_us);
+            SELECT * FROM bide_queue.pick(_queue, _worker, _most, _retries, _ageing_us);
         GET DIAGNOSTICS _n = ROW_COUNT;
-        _left := _left - _n;
-    END LOOP;
-    IF _n > 0 OR _left < _most THEN
+    END IF;
+    IF _n > 0 THEN
         SELECT lease_until INTO _until FROM bide_queue.worker
          WHERE worker = _worker FOR KEY SHARE;
         IF NOT FOUND OR _until < now() + _lease * 2 / 3 THEN

@@ -336,6 +336,7 @@ function verbs.take()
         bytes = bytes + #job.body
     end
     local function from_set(key, n, before)
+        if n <= 0 then return end -- a negative LIMIT is none
         for _, name in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', whole(before),
                                          'LIMIT', 0, n)) do
             redis.call('ZREM', key, name)
@@ -372,24 +373,25 @@ function verbs.take()
         end
     end
     local list = priorities()
-    local function from_lane(lane, n)
-        local limit = #out + n
-        for pass = #list > 1 and 1 or 2, 2 do
-            local before = pass == 1 and now - ageing or now
-            for _, p in ipairs(list) do
-                if limit > #out then from_set(Q .. lane .. p, limit - #out, before) end
-                if limit > #out and lane == ':late:' then
-                    from_stream(p, limit - #out, before)
-                end
-            end
-        end
+    -- On each level the retries up to their share, the fresh ones, more retries.
+    local function from_level(p, before)
+        local first = #out
+        from_set(Q .. ':retry:' .. p, math.min(retries, most - #out), before)
+        retries = retries - (#out - first)
+        from_set(Q .. ':late:' .. p, most - #out, before)
+        if most > #out then from_stream(p, most - #out, before) end
+        from_set(Q .. ':retry:' .. p, most - #out, before)
     end
 
     if alone then from_set(Q .. ':suspect', 1, now) end
     if #out == 0 then
-        from_lane(':retry:', math.min(retries, most))
-        from_lane(':late:', most - #out)
-        from_lane(':retry:', most - #out)
+        for pass = #list > 1 and 1 or 2, 2 do
+            for _, p in ipairs(list) do
+                if most > #out then
+                    from_level(p, pass == 1 and now - ageing or now)
+                end
+            end
+        end
     end
     local result = { redis.call('ZCOUNT', Q .. ':suspect', '-inf', whole(now)) > 0 and 1
                      or 0, '-1', whole(now) }

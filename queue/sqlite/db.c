@@ -46,8 +46,7 @@ int db_failed(struct sqlite_broker *s)
     const char *text = sqlite3_errmsg(s->db);
 
     if (status == BROKER_FULL)
-        text = "no space left on the disk; nothing was lost, and it goes on "
-               "when there is room";
+        text = "no space left on the disk; what is in the queue stays there";
     else if (status == BROKER_CORRUPT)
         text = "the database is damaged; nothing was changed. `sqlite3 FILE "
                ".recover` reads what can be read";

@@ -145,17 +145,36 @@ static int set_up(struct sqlite_broker *s, const struct broker_conf *conf)
     return db_leave(s, status);
 }
 
-/* With mode 0600 from its beginning: SQLite gives its other files the same. */
+/* What keeps us from using a file that exists: an errno, or 0. */
+static int find_file(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) != 0)
+        return errno;
+    if (S_ISDIR(st.st_mode))
+        return EISDIR;
+    return faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+/* With mode 0600 from its beginning: SQLite gives its other files the same. Never
+ * opens a file that exists: closing it would drop the locks of another connection
+ * in this process, and whoever leaves last elsewhere would take its WAL away. */
 static int make_file(struct sqlite_broker *s, bool create)
 {
-    int fd = open(s->path, O_RDWR | O_CLOEXEC | (create ? O_CREAT : 0), 0600);
+    int fd = create ? open(s->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)
+                    : -1;
+    int err = fd >= 0                     ? 0
+              : create && errno != EEXIST ? errno
+                                          : find_file(s->path);
 
-    if (fd < 0)
+    if (fd >= 0)
+        close(fd);
+    if (err)
         return broker_fail(&s->b, BROKER_REFUSED, "%s: %s", s->path,
-                           errno == ENOENT && !create
+                           err == ENOENT && !create
                                ? "no such file: nothing was ever queued there"
-                               : strerror(errno));
-    close(fd);
+                               : strerror(err));
     return 0;
 }
 

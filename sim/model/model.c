@@ -41,6 +41,11 @@ static const char *check_fleet(const struct sim_model *m,
         return "a profile needs a factor";
     if (f->arrival == SIM_CRON && f->every_ns <= 0)
         return "clients that call by the clock need to know how often";
+    if (f->queue.workers > 0 && f->queue.at_once == 0)
+        return "a worker needs places";
+    if (!(f->queue.poison >= 0 && f->queue.poison <= 1) ||
+        !(f->queue.fails_first >= 0 && f->queue.fails_first <= 1))
+        return "the share of messages that fail is not in 0 .. 1";
     if (f->arrival == SIM_REPLAY && f->n_replay && !f->replay_ns)
         return "a fleet that replays needs times";
     return NULL;

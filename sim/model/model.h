@@ -44,6 +44,19 @@ enum sim_arrival {
     SIM_CRON    /* each client makes a call every so often, by the same clock */
 };
 
+/* A queue between a fleet and its service: each call is a message, which a worker
+ * takes and hands to the service, its handler. The rules are the worker's own
+ * (base/queue_pace.h, base/queue_verdict.h). */
+struct sim_model_queue {
+    uint32_t workers;  /* processes; 0: there is no queue */
+    uint32_t at_once;  /* messages that each of them works on */
+    uint32_t waiting;  /* in it when the run begins */
+    double poison;     /* share of the messages that fail each time */
+    double fails_first; /* share of first attempts that fail */
+    bool pauses;       /* consumption, while the handler is not there */
+    bool forgives;     /* such attempts do not count */
+};
+
 struct sim_model_fleet {
     char *name;
     enum sim_arrival arrival;
@@ -65,6 +78,7 @@ struct sim_model_fleet {
     enum sim_repeat repeat;
     uint32_t service;     /* the number of the service it calls */
     uint32_t policy;      /* the number of its policy */
+    struct sim_model_queue queue;
 };
 
 enum sim_order { SIM_FIFO, SIM_LIFO };
@@ -168,6 +182,8 @@ struct sim_model_variant {
     uint32_t *fleet_repeat;
     /* n_services, each NULL for the model's own. Or NULL: the model's for all. */
     const struct sim_model_balance **balance;
+    /* n_fleets, likewise. */
+    const struct sim_model_queue **queue;
 };
 
 struct sim_model {

@@ -143,6 +143,9 @@ static const char *const caller_heads[SIM_CALLER_CHANNELS] = {
     [SIM_BUDGET] = "budget",
     [SIM_P50_NS] = "p50_ns",
     [SIM_P99_NS] = "p99_ns",
+    [SIM_DUE] = "due",
+    [SIM_OLDEST_NS] = "oldest_ns",
+    [SIM_PAUSED] = "paused",
 };
 
 static const char *const service_heads[SIM_SERVICE_CHANNELS] = {

@@ -103,6 +103,24 @@ static void arrivals(struct page *p, const struct sim_model_fleet *f)
     }
 }
 
+/* The queue of a fleet, and who works on it. */
+static void messages(struct page *p, const struct sim_model_queue *q)
+{
+    if (q->workers == 0)
+        return;
+    fputs("; a queue", p->out);
+    if (q->waiting) {
+        fputs(" in which ", p->out);
+        number(p, PAGE_COUNT, q->waiting);
+        fputs(" wait", p->out);
+    }
+    fputs(", ", p->out);
+    count(p, q->workers, "worker");
+    fputs(", ", p->out);
+    number(p, PAGE_COUNT, q->at_once);
+    fputs(q->workers > 1 ? " at once each" : " at once", p->out);
+}
+
 static void fleet(struct page *p, const struct sim_model *m,
                   const struct sim_model_fleet *f)
 {
@@ -119,6 +137,7 @@ static void fleet(struct page *p, const struct sim_model *m,
     }
     fputs(": ", p->out);
     arrivals(p, f);
+    messages(p, &f->queue);
     fputs("</li>\n", p->out);
 }
 

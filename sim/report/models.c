@@ -39,6 +39,14 @@ bool page_is_alike(const struct sim_summary *s)
     return true;
 }
 
+bool page_is_queue(const struct sim_model *m)
+{
+    for (uint32_t i = 0; i < m->n_fleets; i++)
+        if (m->fleets[i].queue.workers == 0)
+            return false;
+    return m->n_fleets > 0;
+}
+
 bool page_minds_twice(const struct sim_model *m)
 {
     for (uint32_t i = 0; i < m->n_fleets; i++)

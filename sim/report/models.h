@@ -17,6 +17,9 @@ bool page_is_mixed(const struct sim_summary *s);
  * those be shown one by one. */
 bool page_is_alike(const struct sim_summary *s);
 
+/* Whether all that clients do is to queue messages. */
+bool page_is_queue(const struct sim_model *m);
+
 /* Whether repeating an operation does harm in this model. */
 bool page_minds_twice(const struct sim_model *m);
 

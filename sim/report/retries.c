@@ -2,6 +2,7 @@
  * and how long calls took. */
 #include "sim/report/retries.h"
 
+#include "sim/report/models.h"
 #include "sim/report/parts.h"
 #include "sim/report/plot/row.h"
 #include "sim/report/plot/sheet.h"
@@ -110,10 +111,41 @@ static void latency(struct page *p)
                     .n_layers = 2 });
 }
 
+static void messages(struct page *p)
+{
+    static const struct page_layer depth[] = {
+        { "in all", "offered", PAGE_LINE, page_level_of_fleets,
+          SIM_IN_PROGRESS },
+        { "due", "retry", PAGE_AREA, page_level_of_fleets, SIM_DUE },
+    };
+    static const struct page_layer oldest[] = {
+        { "oldest", "p99", PAGE_LINE, page_oldest, 0 },
+    };
+
+    page_row(p, &(struct page_row){
+                    .title = "Messages in the queue",
+                    .about = "All of them, and those that are due and wait for "
+                             "a worker. The others run, or wait for their next "
+                             "attempt.",
+                    .unit = PAGE_COUNT,
+                    .layers = depth,
+                    .n_layers = 2 });
+    page_row(p, &(struct page_row){
+                    .title = "Age of the oldest",
+                    .about = "How long the oldest message has waited that is "
+                             "due. No line: none waits.",
+                    .unit = PAGE_SECONDS,
+                    .layers = oldest,
+                    .n_layers = 1 });
+}
+
 void page_states(struct page *p)
 {
     breakers(p);
     budget(p);
-    under_way(p);
+    if (page_is_queue(p->s->model))
+        messages(p);
+    else
+        under_way(p);
     latency(p);
 }

@@ -43,6 +43,7 @@ static const char *colour_of(enum sim_figure f)
     case SIM_FIG_RECOVER:
     case SIM_FIG_STUCK:
     case SIM_FIG_DUPLICATES:
+    case SIM_FIG_DEAD:
         return "fail";
     case SIM_FIG_WASTED:
         return "waste";
@@ -52,6 +53,10 @@ static const char *colour_of(enum sim_figure f)
     case SIM_FIG_P50:
     case SIM_FIG_P99:
     case SIM_FIG_P999:
+    case SIM_FIG_DEAD_AFTER:
+    case SIM_FIG_OLDEST:
+    case SIM_FIG_FIRST_WAIT:
+    case SIM_FIG_RETRY_WAIT:
         return "time";
     default:
         return "offered";

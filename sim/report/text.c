@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "sim/study/figure_text.h"
 
 static const char *entity(uint32_t point)
 {
@@ -61,28 +62,19 @@ void page_words(FILE *out, const char *key)
 
 enum page_unit page_figure_unit(enum sim_figure f)
 {
-    switch (f) {
-    case SIM_FIG_GOODPUT:
-    case SIM_FIG_ATTEMPTS:
+    switch (sim_figure_unit(f)) {
+    case SIM_PER_SECOND:
         return PAGE_RATE;
-    case SIM_FIG_P50:
-    case SIM_FIG_P99:
-    case SIM_FIG_P999:
-    case SIM_FIG_MEAN:
-    case SIM_FIG_QUEUE_WAIT:
-    case SIM_FIG_ALL_BACK:
-    case SIM_FIG_RECOVER:
+    case SIM_SECONDS:
         return PAGE_SECONDS;
-    case SIM_FIG_AMPLIFICATION:
-    case SIM_FIG_DEEPEST:
-    case SIM_FIG_PEAK:
+    case SIM_TIMES:
         return PAGE_TIMES;
-    case SIM_FIG_TIMED:
-    case SIM_FIG_DUPLICATES:
+    case SIM_COUNT:
         return PAGE_COUNT;
-    default:
-        return PAGE_SHARE;
+    case SIM_SHARE:
+        break;
     }
+    return PAGE_SHARE;
 }
 
 const char *page_figure_words(enum sim_figure f)
@@ -110,6 +102,13 @@ const char *page_figure_words(enum sim_figure f)
         [SIM_FIG_OVERLOADED] = "overloaded",
         [SIM_FIG_ALL_BACK] = "all back by",
         [SIM_FIG_HEDGES] = "hedges per call",
+        [SIM_FIG_DEAD] = "dead messages",
+        [SIM_FIG_NUMBER] = "highest attempt",
+        [SIM_FIG_DEPTH] = "deepest queue",
+        [SIM_FIG_OLDEST] = "oldest message",
+        [SIM_FIG_FIRST_WAIT] = "wait for the first attempt",
+        [SIM_FIG_RETRY_WAIT] = "wait for a retry, by its backoff",
+        [SIM_FIG_PROBES] = "probes of a paused worker",
     };
 
     return (unsigned)f < SIM_FIGURES && words[f] ? words[f]

@@ -168,6 +168,28 @@ static void check_views(struct sim_load *l, const struct sim_model_fleet *fleet,
                     fleet->processes, (unsigned long long)servers, MOST);
 }
 
+static void check_queue(struct sim_load *l, struct sim_model_fleet *fleet,
+                        const struct bide__node *map)
+{
+    const struct bide__node *queue = bide__map_get(map, "queue", NULL);
+    struct bide__node *key = NULL;
+
+    if (!queue)
+        return;
+    if (fleet->queue.workers == 0)
+        fleet->queue.workers = 1;
+    if (bide__map_get(map, "processes", &key))
+        sim_mistake(l, key, "contradiction",
+                    "write `queue: { workers: 2 }`",
+                    "`processes` are of clients that call the service "
+                    "themselves; here the workers of the queue do");
+    if (fleet->queue.waiting > 0 && fleet->arrival == SIM_CLOSED &&
+        bide__map_get(queue, "waiting", &key))
+        sim_mistake(l, key, "contradiction", "give the clients a `rate`",
+                    "with `think`, nobody has queued anything yet when the "
+                    "run begins");
+}
+
 static void read_fleet(struct sim_load *l, struct sim_model_fleet *fleet,
                        const struct bide__node *name,
                        const struct bide__node *map)
@@ -185,6 +207,7 @@ static void read_fleet(struct sim_load *l, struct sim_model_fleet *fleet,
     check_load(l, fleet, map);
     check_times(l, fleet, map);
     check_views(l, fleet, name, map);
+    check_queue(l, fleet, map);
 }
 
 static void check_name(struct sim_load *l, const struct bide__node *name)

@@ -66,6 +66,35 @@ const struct bide__table sim_step_table = {
     step_fields, .size = sizeof step_init, .init = &step_init
 };
 
+#define S struct sim_model_queue
+static const struct bide__field fleet_queue_fields[] = {
+    { "workers", AT(workers), TAKES_COUNT(1, 1000),
+      .help = "Processes that take from the queue; each has a breaker, and a "
+              "budget, of its own." },
+    { "at_once", AT(at_once), TAKES_COUNT(1, 1000),
+      .help = "Messages that each of them works on at the same time." },
+    { "waiting", AT(waiting), TAKES_COUNT(0, 10000000),
+      .help = "Messages that are in the queue when the run begins." },
+    { "fails_first", AT(fails_first), TAKES_RATIO(0, 1),
+      .help = "Share of the first attempts that fail, in addition to those "
+              "that the service fails." },
+    { "poison", AT(poison), TAKES_RATIO(0, 1),
+      .help = "Share of the messages that fail at every attempt." },
+    { "pauses", AT(pauses), TAKES_FLAG,
+      .help = "While the handler is not there (refused, throttled, breaker "
+              "open), a worker takes nothing but a probe now and then." },
+    { "forgives", AT(forgives), TAKES_FLAG,
+      .help = "Attempts that found the handler so do not count." },
+    LAST
+};
+#undef S
+static const struct sim_model_queue queue_init = {
+    .workers = 1, .at_once = 16, .pauses = true, .forgives = true
+};
+const struct bide__table sim_queue_table = {
+    fleet_queue_fields, .size = sizeof queue_init, .init = &queue_init
+};
+
 #define S struct sim_model_fleet
 static const struct bide__field fleet_fields[] = {
     { "calls", AT(service), TAKES_SERVICE,
@@ -127,11 +156,17 @@ static const struct bide__field fleet_fields[] = {
       TAKES_CHOICE(sim_repeat_words, "true, false or key"),
       .help = "Whether a call may be made twice; `key`: each carries an "
               "Idempotency-Key." },
+    { "queue", AT(queue), TAKES_MAP(sim_queue_table),
+      .hint = "write `queue: { at_once: 16 }`",
+      .help = "Calls are messages in a queue, and workers, as `bide worker` "
+              "is, hand them to the service; `policy: queue` is what it comes "
+              "with." },
     LAST
 };
 #undef S
 static const struct sim_model_fleet fleet_init = {
-    .clients = 1, .processes = 1, .load = { .factor = 1 }
+    .clients = 1, .processes = 1, .load = { .factor = 1 },
+    .queue = { .at_once = 16, .pauses = true, .forgives = true }
 };
 const struct bide__table sim_fleet_table = {
     fleet_fields, .size = sizeof fleet_init, .init = &fleet_init

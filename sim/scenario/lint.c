@@ -120,11 +120,38 @@ static void lint_load(struct sim_load *l)
     }
 }
 
+/* The same of the workers of a queue, if each attempt takes as long as the service
+ * does, and none fails. */
+static void lint_queues(struct sim_load *l)
+{
+    const struct sim_model *m = l->model;
+    char can[32], asked[32];
+
+    for (uint32_t i = 0; i < m->n_fleets; i++) {
+        const struct sim_model_fleet *f = &m->fleets[i];
+        double took_ns = sim_dist_mean(&m->services[f->service].time);
+        double places = (double)f->queue.workers * f->queue.at_once;
+        double rate = sim_fleet_rate(f, m->duration_ns);
+
+        if (f->queue.workers && took_ns > 0 && !f->until_ns &&
+            !f->most_calls && rate > places * 1e9 / took_ns)
+            bide__diag(l->base.notes, l->base.tree, l->clients->keys[i],
+                       BIDE_WARNING, "L024",
+                       "raise `at_once` or `workers` of its queue",
+                       "the workers of `%s` can handle %s messages a second, "
+                       "and %s come, without any retry or fault",
+                       f->name, amount(places * 1e9 / took_ns, can, sizeof can),
+                       amount(rate, asked, sizeof asked));
+    }
+}
+
 void sim_lint_scenario(struct sim_load *l, const struct bide__node *faults)
 {
     lint_uncalled(l);
     lint_faults(l, faults);
     if (bide__diag_mistakes(l->base.notes) == l->mistakes_before &&
-        !l->base.no_memory)
+        !l->base.no_memory) {
         lint_load(l); /* follows names, which are valid then */
+        lint_queues(l);
+    }
 }

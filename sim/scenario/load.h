@@ -25,6 +25,7 @@ struct sim_load {
 extern const struct bide__table sim_head_table;    /* of struct sim_model */
 extern const struct bide__table sim_fleet_table;   /* sim_model_fleet */
 extern const struct bide__table sim_step_table;    /* sim_rate_step */
+extern const struct bide__table sim_queue_table;   /* sim_model_queue */
 extern const struct bide__table sim_service_table; /* sim_model_service */
 extern const struct bide__table sim_edge_table;    /* sim_model_edge */
 extern const struct bide__table sim_fault_table;   /* sim_fault */

@@ -54,8 +54,9 @@ static const char distributions[] =
 
 static const char variants[] =
     "\n## `variants`\n\n"
-    "Each is the same model on the same luck, with other policies, or with "
-    "another\nway to choose among servers. At most 32.\n"
+    "Each is the same model on the same luck, with other policies, with "
+    "another way\nto choose among servers, or with other workers of a queue. "
+    "At most 32.\n"
     "\n```yaml\nvariants:\n"
     "  naive: naive                                  # every caller by this "
     "policy\n"
@@ -71,6 +72,8 @@ static const char variants[] =
     "also\n"
     "                                                # `ejection` and "
     "`slow_start`\n"
+    "  no pause: { jobs: { queue: { pauses: false } } }  # how a queue is "
+    "worked on\n"
     "```\n";
 
 static const char logs[] =

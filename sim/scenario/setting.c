@@ -108,8 +108,11 @@ static const struct bide__field *field_behind(const char *key, const char *name,
 }
 
 /* Refuses to set what a fleet of this kind ignores. */
-static const char *idle_in(const struct sim_model_fleet *fleet, const char *key)
+static const char *idle_in(const struct sim_model_fleet *fleet,
+                           const char *key, size_t base)
 {
+    if (base == offsetof(struct sim_model_fleet, queue))
+        return fleet->queue.workers ? NULL : "clients with a `queue`";
     if ((strcmp(key, "rate") == 0 || strcmp(key, "steady") == 0) &&
         fleet->arrival != SIM_OPEN)
         return "clients that come at a rate";
@@ -136,12 +139,13 @@ static enum sim_set set_fleet(struct sim_model *d, const char *key,
 
         if (!f)
             continue;
-        const char *idle = idle_in(fleet, f->key);
+        const char *idle = idle_in(fleet, f->key, base);
         if (idle) {
             *ret_expected = idle;
             return SIM_SET_WRONG;
         }
-        enum sim_set rc = set_field(f, fleet, text, ret_expected);
+        enum sim_set rc =
+            set_field(f, (char *)fleet + base, text, ret_expected);
         if (fleet->processes > fleet->clients)
             fleet->processes = fleet->clients;
         return rc;

@@ -5,6 +5,7 @@
  *       with bide: { web: default, api > db: once }
  *       careless: { web: { policy: naive, idempotent: true } }
  *       in turn: { api: { balance: round_robin } }
+ *       no pause: { jobs: { queue: { pauses: false } } }
  *
  * A key is a fleet, a service (all the calls that it makes; and the choice
  * among its servers) or `one > other`. */
@@ -22,6 +23,7 @@ struct change {
     uint32_t policy;
     int repeat; /* or -1 */
     struct sim_model_balance balance;
+    struct sim_model_queue queue;
 };
 
 #define S struct change
@@ -32,6 +34,7 @@ static const struct bide__field change_fields[] = {
     { "balance", AT(balance.by), TAKES_BALANCE },
     { "ejection", AT(balance.ejection), TAKES_MAP(bide__ejection_table) },
     { "slow_start", AT(balance.slow_start_ns), TAKES_SPAN },
+    { "queue", AT(queue), TAKES_MAP(sim_queue_table) },
     LAST
 };
 #undef S
@@ -101,6 +104,7 @@ static void unknown_caller(struct sim_load *l, const struct bide__node *key)
 /* ===== what is changed ===== */
 
 static bool read_change(struct sim_load *l, struct change *c,
+                        const struct sim_model_fleet *fleet,
                         const struct sim_model_service *service,
                         const struct bide__node *key,
                         const struct bide__node *node)
@@ -108,6 +112,8 @@ static bool read_change(struct sim_load *l, struct change *c,
     *c = (struct change){ .policy = SIM_NONE, .repeat = -1 };
     if (service)
         c->balance = service->balance;
+    if (fleet)
+        c->queue = fleet->queue;
     if (node->kind == BIDE__MAP) {
         bide__read_fields(&l->base, &change_table, key, node, c);
         return true;
@@ -146,6 +152,30 @@ static void set_balance(struct sim_load *l, struct sim_model_variant *v,
     }
 }
 
+/* Sets how the messages of a fleet are worked on, if it says so. */
+static void set_queue(struct sim_load *l, struct sim_model_variant *v,
+                      long fleet, const struct change *c,
+                      const struct bide__node *map)
+{
+    struct bide__node *key = NULL;
+    struct sim_model_queue *own;
+
+    if (!bide__map_get(map, "queue", &key))
+        return;
+    if (fleet < 0) {
+        sim_mistake(l, key, "contradiction", "name the clients that have it",
+                    "`queue` can be changed for clients only");
+    } else if (l->model->fleets[fleet].queue.workers == 0) {
+        sim_mistake(l, key, "contradiction",
+                    "give the clients `queue: { at_once: 16 }`",
+                    "a variant can change a queue, and `%s` has none",
+                    l->model->fleets[fleet].name);
+    } else if ((own = sim_load_alloc(l, 1, sizeof *own))) {
+        *own = c->queue;
+        v->queue[fleet] = own;
+    }
+}
+
 static void read_caller(struct sim_load *l, struct sim_model_variant *v,
                         const struct bide__node *key,
                         const struct bide__node *node)
@@ -154,11 +184,14 @@ static void read_caller(struct sim_load *l, struct sim_model_variant *v,
     long service = bide__map_find(l->services, key->text);
     struct change c;
 
-    if (!read_change(l, &c, service < 0 ? NULL : &l->model->services[service],
-                     key, node))
+    if (!read_change(l, &c, fleet < 0 ? NULL : &l->model->fleets[fleet],
+                     service < 0 ? NULL : &l->model->services[service], key,
+                     node))
         return;
-    if (node->kind == BIDE__MAP)
+    if (node->kind == BIDE__MAP) {
         set_balance(l, v, service, &c, node);
+        set_queue(l, v, fleet, &c, node);
+    }
     if (fleet >= 0) {
         v->fleet_policy[fleet] = c.policy;
         if (c.repeat >= 0)
@@ -193,7 +226,9 @@ static bool make_room(struct sim_load *l, struct sim_model_variant *v)
     v->fleet_repeat = sim_load_alloc(l, m->n_fleets, sizeof *v->fleet_repeat);
     v->edge_policy = sim_load_alloc(l, m->n_services, sizeof *v->edge_policy);
     v->balance = sim_load_alloc(l, m->n_services, sizeof *v->balance);
-    if (!v->fleet_policy || !v->fleet_repeat || !v->edge_policy || !v->balance)
+    v->queue = sim_load_alloc(l, m->n_fleets, sizeof *v->queue);
+    if (!v->fleet_policy || !v->fleet_repeat || !v->edge_policy ||
+        !v->balance || !v->queue)
         return false;
     for (uint32_t i = 0; i < m->n_fleets; i++)
         v->fleet_policy[i] = v->fleet_repeat[i] = SIM_NONE;

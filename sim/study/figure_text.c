@@ -34,6 +34,16 @@ static const struct {
     [SIM_FIG_OVERLOADED]    = { SIM_SHARE, -1 },
     [SIM_FIG_ALL_BACK]      = { SIM_SECONDS, -1 },
     [SIM_FIG_HEDGES]        = { SIM_SHARE, 0 },
+    [SIM_FIG_DEAD]          = { SIM_COUNT, -1 },
+    [SIM_FIG_DEAD_AFTER]    = { SIM_SECONDS, 0 },
+    [SIM_FIG_NUMBER]        = { SIM_COUNT, -1 },
+    [SIM_FIG_DEPTH]         = { SIM_COUNT, -1 },
+    [SIM_FIG_OLDEST]        = { SIM_SECONDS, -1 },
+    [SIM_FIG_FIRST_WAIT]    = { SIM_SECONDS, -1 },
+    [SIM_FIG_RETRY_WAIT]    = { SIM_TIMES, -1 },
+    [SIM_FIG_PAUSES]        = { SIM_COUNT, 0 },
+    [SIM_FIG_PAUSED]        = { SIM_SHARE, 0 },
+    [SIM_FIG_PROBES]        = { SIM_PER_SECOND, -1 },
 };
 /* clang-format on */
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/model/memory.h"
+#include "sim/world/queue.h"
 
 /* ===== slots ===== */
 
@@ -65,6 +66,7 @@ static void write_request(const struct sim_caller *c,
     r->generation = call->generation;
     r->claim = claim_of(call, attempt);
     r->server = 0;
+    r->fails = c->queue && sim_queue_fails(c->queue, slot);
     r->operation = call->serves ? call->operation : 0;
     r->key = key_of(c, call);
     r->deadline_ns = bide_call_deadline(&call->call);
@@ -258,6 +260,34 @@ void sim_caller_go_on(struct sim_caller *c, struct sim_world *w, uint32_t slot)
     }
 }
 
+/* ===== for queues ===== */
+
+void sim_caller_deliver(struct sim_caller *c, struct sim_world *w, uint32_t slot,
+                        uint32_t process, const bide_op *op, uint32_t number,
+                        bide_decision *ret)
+{
+    struct sim_call *call = at(c, slot);
+    call->process = process;
+    bide_call_begin(&call->call, dep_of(c, call), op, w->now_ns);
+    *ret = bide_call_next(&call->call, w->now_ns);
+    if (ret->action != BIDE_TRY)
+        return;
+    bide_decision sent = *ret;
+    sent.attempt = number;
+    launch(c, w, slot, &sent);
+    set_waiting(c, call, false);
+}
+
+void sim_caller_requeue(struct sim_caller *c, struct sim_world *w, uint32_t slot,
+                        uint32_t attempts, int64_t wait_ns)
+{
+    struct sim_call *call = at(c, slot);
+    bide_call_end(&call->call, w->now_ns);
+    if (attempts > 0 && wait_ns > 0)
+        count_wait(c, attempts, wait_ns);
+    set_waiting(c, call, true);
+}
+
 /* ===== from outside ===== */
 
 uint32_t sim_caller_begin(struct sim_caller *c, struct sim_world *w,
@@ -294,6 +324,10 @@ uint32_t sim_caller_begin(struct sim_caller *c, struct sim_world *w,
         call->choice = sim_balancer_join(c->balancer);
     c->metrics.in_progress++;
     c->metrics.total.calls++;
+    if (c->queue) {
+        sim_queue_put(c->queue, w, slot);
+        return slot;
+    }
     bide_call_begin(&call->call, dep_of(c, call), op, w->now_ns);
     sim_caller_go_on(c, w, slot);
     return slot;

@@ -71,11 +71,14 @@ struct sim_call {
                                          * know when it is abandoned */
 };
 
+struct sim_queue;
+
 struct sim_caller {
     /* from the model */
     struct sim_target *target;
     uint32_t part;       /* its number among the parts, for its luck */
     enum sim_repeat repeat;
+    struct sim_queue *queue; /* in front of the target; NULL: none */
     struct sim_marks *marks; /* of sampled clients; or NULL */
     void *self;          /* of the observer, which is told ... */
     /* ... that a call is done, and its last response; or NULL */
@@ -166,6 +169,18 @@ SIM_FETCHES void sim_caller_fetch(const struct sim_caller *c, uint32_t slot)
 
 /* Asks the engine what to do next with the call in a slot, and does it. */
 void sim_caller_go_on(struct sim_caller *c, struct sim_world *w, uint32_t slot);
+
+/* For a queue: an attempt of the message in a slot, by the dependency of a
+ * process. `number` is that of the delivery. What was decided is in *ret; if it
+ * is not TRY, nothing was sent. */
+void sim_caller_deliver(struct sim_caller *c, struct sim_world *w, uint32_t slot,
+                        uint32_t process, const bide_op *op, uint32_t number,
+                        bide_decision *ret);
+
+/* For a queue: ends the attempt; the message waits again, for its next backoff
+ * (wait_ns > 0) or for a place. */
+void sim_caller_requeue(struct sim_caller *c, struct sim_world *w, uint32_t slot,
+                        uint32_t attempts, int64_t wait_ns);
 
 /* caller.c: ends a call as decided; removes an attempt from those running;
  * tells the target that it has been abandoned. */

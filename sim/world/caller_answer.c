@@ -2,6 +2,7 @@
 #include "sim/world/caller_answer.h"
 
 #include "sim/world/caller.h"
+#include "sim/world/queue.h"
 
 /* ===== for the target ===== */
 
@@ -79,6 +80,10 @@ static void report(struct sim_caller *c, struct sim_world *w, uint32_t slot,
     if (c->balancer)
         judge_server(c, w, call, attempt, a->kind);
     sim_caller_lend_luck(c, call, 1 << 8);
+    if (c->queue) {
+        sim_queue_ended(c->queue, w, slot, &out);
+        return;
+    }
     report_to_engine(c, call, attempt, &out, w->now_ns);
     if (out.cls == BIDE_SUCCESS) /* the engine's answer is known */
         sim_caller_finish(c, w, slot, &done);

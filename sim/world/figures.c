@@ -197,6 +197,44 @@ static double peak(const struct sim_record *rec)
     return by(most * (b->n - first), all);
 }
 
+/* ===== queues ===== */
+
+static void figure_queue(const struct sim_record *rec, uint32_t fleet,
+                         double *figure)
+{
+    const struct sim_queue *q = &rec->build->queues[fleet];
+    const struct sim_model *m = rec->build->model;
+    int64_t end = rec->result->ended_ns;
+    double there_ns = (double)(end - m->warm_up_ns) * q->conf.workers;
+    if (!q->caller)
+        return;
+    struct sim_queue_totals t = sim_queue_totals(q, end);
+    figure[SIM_FIG_DEAD] = (double)t.dead;
+    figure[SIM_FIG_DEAD_AFTER] = by(t.dead_ns / 1e9, (double)t.dead);
+    figure[SIM_FIG_NUMBER] = t.most_attempts;
+    figure[SIM_FIG_DEPTH] = (double)t.most;
+    figure[SIM_FIG_OLDEST] = (double)t.oldest_ns / 1e9;
+    figure[SIM_FIG_FIRST_WAIT] = by(t.first_wait_ns / 1e9, (double)t.firsts);
+    figure[SIM_FIG_RETRY_WAIT] = t.retry_wait > 0 ? t.retry_wait : NAN;
+    figure[SIM_FIG_PAUSES] = (double)t.pauses;
+    figure[SIM_FIG_PAUSED] = by((double)t.paused_ns, there_ns);
+    figure[SIM_FIG_PROBES] = by((double)t.probes, (double)t.paused_ns / 1e9);
+}
+
+/* Of all queues together: how many in all, and of the rest the greatest. */
+static void gather_queue(const double *of_one, double *figure)
+{
+    for (int f = 0; f < SIM_FIGURES; f++) {
+        bool sums = f == SIM_FIG_DEAD || f == SIM_FIG_PAUSES;
+        if (!sim_figure_of_queues((enum sim_figure)f))
+            continue;
+        if (sums && figure[f] >= 0 && !isnan(of_one[f]))
+            figure[f] += of_one[f];
+        else
+            raise_to(&figure[f], of_one[f]);
+    }
+}
+
 /* ===== all of them ===== */
 
 /* When the last of the affected calls of a fleet ended; NaN: there are none, or
@@ -220,6 +258,8 @@ static void figure_fleet(struct sim_record *rec, uint32_t i, struct sums *all)
     add(all, &s);
     figure_calls(rec, &s, figure);
     figure_latency(rec, i, i + 1, figure);
+    figure_queue(rec, i, figure);
+    gather_queue(figure, rec->result->figure);
     figure[SIM_FIG_ALL_BACK] = all_back(rec, i);
     raise_to(&rec->result->figure[SIM_FIG_ALL_BACK], figure[SIM_FIG_ALL_BACK]);
 }

@@ -135,9 +135,24 @@ static void on_done(void *self, struct sim_world *w, const struct sim_call *call
     set_next(self, w, (uint32_t)call->client, call->number + 1);
 }
 
+/* Calls that were made before the run begins. Their numbers are those that no other
+ * call has, from the end; the very last stands for none (struct sim_foreseen). */
+static void put_waiting(struct sim_actor *self, struct sim_world *w, uint32_t a,
+                        uint32_t b)
+{
+    struct sim_fleet *f = self->self;
+    (void)a;
+    (void)b;
+    for (uint64_t n = UINT64_MAX - 1; n > UINT64_MAX - 1 - f->waiting; n--)
+        sim_caller_begin(f->caller, w, pick(f, w, n), n, NULL);
+}
+
 void sim_fleet_start(struct sim_fleet *f, struct sim_world *w)
 {
     f->actor = (struct sim_actor){ .act = act, .self = f };
+    f->first = (struct sim_actor){ .act = put_waiting, .self = f };
+    if (f->waiting > 0) /* after the faults that begin at once */
+        sim_world_at(w, w->now_ns, &f->first, 0, 0);
     if (f->arrival == SIM_OPEN || f->arrival == SIM_REPLAY) {
         set_next(f, w, 0, 0);
         return;

@@ -37,9 +37,10 @@ struct sim_fleet {
     uint64_t most_calls;   /* of each client (closed) or of all; 0: no end */
     int64_t from_ns;       /* no call begins before it, ... */
     int64_t until_ns;      /* ... at or after that; 0: no end */
+    uint32_t waiting;      /* calls that are made at once, when it starts */
 
     /* current state */
-    struct sim_actor actor;
+    struct sim_actor actor, first;
     uint64_t n_calls;
     int64_t ahead_ns[SIM_AHEAD]; /* open: gaps before the next calls */
 };

@@ -90,8 +90,12 @@ void sim_record_at(struct sim_record *rec, int64_t now)
     const struct sim_beats *b = &rec->result->beats;
     if (now == (b->n + 1) * b->length_ns)
         sim_beats_note(rec);
-    if (now == m->warm_up_ns)
-        sim_moment_take(&rec->warm, rec->build, now);
+    if (now != m->warm_up_ns)
+        return;
+    sim_moment_take(&rec->warm, rec->build, now);
+    for (uint32_t i = 0; i < m->n_fleets; i++)
+        if (rec->build->queues[i].caller)
+            sim_queue_restart(&rec->build->queues[i], now);
 }
 
 /* ===== the end ===== */

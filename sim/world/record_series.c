@@ -91,6 +91,11 @@ static void note_caller(struct sim_record *rec, uint32_t i, int64_t now)
     for (size_t n = 0; n < sizeof counts / sizeof counts[0]; n++)
         r->value[counts[n].channel][step] = (double)counts[n].more;
     note_deps(c, r->value, step, now);
+    if (c->queue) {
+        r->value[SIM_DUE][step] = (double)sim_queue_due(c->queue, now);
+        r->value[SIM_OLDEST_NS][step] = (double)sim_queue_oldest(c->queue, now);
+        r->value[SIM_PAUSED][step] = sim_queue_paused(c->queue);
+    }
     note_latency(rec, i, &r->value[SIM_P50_NS][step],
                  &r->value[SIM_P99_NS][step]);
     note_reasons(r, rec->result->n_steps, step, t, last);

@@ -66,6 +66,29 @@ static const struct {
                            "before the end of the last fault, or of clients "
                            "that stop calling" },
     [SIM_FIG_HEDGES] = { "hedges", "hedges", "hedges for each call" },
+    [SIM_FIG_DEAD] = { "dead", "dead", "messages that became dead letters" },
+    [SIM_FIG_DEAD_AFTER] = { "dead_after", "dead after",
+                             "mean time from when those were queued until they "
+                             "died" },
+    [SIM_FIG_NUMBER] = { "attempt_number", "attempt no.",
+                         "the highest number that an attempt at a message "
+                         "had" },
+    [SIM_FIG_DEPTH] = { "depth", "depth", "the most messages in a queue" },
+    [SIM_FIG_OLDEST] = { "oldest", "oldest",
+                         "the longest that a message which was due waited for "
+                         "a worker" },
+    [SIM_FIG_FIRST_WAIT] = { "first_wait", "first wait",
+                             "mean wait of a message for its first attempt" },
+    [SIM_FIG_RETRY_WAIT] = { "retry_wait", "retry wait",
+                             "the longest wait of a message for its next "
+                             "attempt, by its backoff" },
+    [SIM_FIG_PAUSES] = { "pauses", "pauses",
+                         "times that a worker paused, because the handler was "
+                         "not there" },
+    [SIM_FIG_PAUSED] = { "paused", "paused",
+                         "share of the workers' time in which they paused" },
+    [SIM_FIG_PROBES] = { "probes", "probes",
+                         "attempts of a worker while it paused, a second" },
 };
 
 const char *sim_figure_name(enum sim_figure f)

@@ -50,6 +50,10 @@ enum sim_caller_channel {
                        * no budget */
     SIM_P50_NS,       /* latency of the calls that succeeded in the step; */
     SIM_P99_NS,       /* 0: none did */
+    SIM_DUE,          /* of a queue: messages that are due, at the end of the
+                       * step; */
+    SIM_OLDEST_NS,    /* how long the oldest of them has waited; */
+    SIM_PAUSED,       /* share of the workers that pause */
     SIM_CALLER_CHANNELS
 };
 
@@ -139,8 +143,25 @@ enum sim_figure {
                             * began before the end of the last fault, and of
                             * fleets that stop calling; infinite: not yet */
     SIM_FIG_HEDGES,        /* hedges per call */
+    /* of queues, the greatest or all of them; NaN: there is none */
+    SIM_FIG_DEAD,          /* messages that became dead letters ... */
+    SIM_FIG_DEAD_AFTER,    /* ... so long after they were put, on average */
+    SIM_FIG_NUMBER,        /* the highest number that an attempt had */
+    SIM_FIG_DEPTH,         /* the most messages in a queue */
+    SIM_FIG_OLDEST,        /* the longest that one waited which was due */
+    SIM_FIG_FIRST_WAIT,    /* mean wait for the first attempt */
+    SIM_FIG_RETRY_WAIT,    /* the longest wait for a retry, by its backoff */
+    SIM_FIG_PAUSES,        /* of workers */
+    SIM_FIG_PAUSED,        /* share of the workers' time */
+    SIM_FIG_PROBES,        /* attempts of a worker that pauses, a second */
     SIM_FIGURES
 };
+
+/* Whether only a queue has it. */
+static inline bool sim_figure_of_queues(enum sim_figure f)
+{
+    return f >= SIM_FIG_DEAD;
+}
 
 /* Callers with one policy: a fleet, or one edge of the graph. */
 struct sim_caller_result {

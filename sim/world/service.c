@@ -108,7 +108,8 @@ static void on_finish(struct sim_actor *self, struct sim_world *w, uint32_t i,
     struct sim_item *item = sim_service_item(s, i);
     if (item->generation != generation)
         return;
-    if (sim_service_befalls(s, w, &item->request, SIM_LUCK_ERROR,
+    if (item->request.fails ||
+        sim_service_befalls(s, w, &item->request, SIM_LUCK_ERROR,
                             s->shards[item->shard].fail)) {
         sim_service_complete(s, w, i, SIM_SAID_ERROR, 0);
     } else if (s->conf.n_edges == 0) {

@@ -61,6 +61,7 @@ struct sim_request {
     uint32_t claim;            /* X-Bide-Attempt: that of whoever owns the retries;
                                 * 0: no one does */
     uint32_t server;           /* that it goes to, if there are several */
+    bool fails;                /* whatever the service does with it */
     uint64_t operation;        /* what a user wanted done, the same however often
                                 * it is tried, by whichever layer; 0: identified
                                 * by client and call */

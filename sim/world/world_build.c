@@ -46,6 +46,15 @@ const struct sim_model_balance *sim_service_balance(const struct sim_model *m,
                                        : &m->services[service].balance;
 }
 
+const struct sim_model_queue *sim_fleet_queue(const struct sim_model *m,
+                                              uint32_t variant, uint32_t fleet)
+{
+    const struct sim_model_queue **special =
+        variant == SIM_NONE ? NULL : m->variants[variant].queue;
+    return special && special[fleet] ? special[fleet]
+                                     : &m->fleets[fleet].queue;
+}
+
 static enum sim_repeat repeat_of(const struct sim_model *m, uint32_t variant,
                                  uint32_t fleet)
 {
@@ -60,7 +69,8 @@ bool sim_same_variant(const struct sim_model *m, uint32_t a, uint32_t b)
 {
     for (uint32_t i = 0; i < m->n_fleets; i++)
         if (sim_fleet_policy(m, a, i) != sim_fleet_policy(m, b, i) ||
-            repeat_of(m, a, i) != repeat_of(m, b, i))
+            repeat_of(m, a, i) != repeat_of(m, b, i) ||
+            sim_fleet_queue(m, a, i) != sim_fleet_queue(m, b, i))
             return false;
     for (uint32_t i = 0; i < m->n_services; i++)
         for (uint32_t e = 0; e < m->services[i].n_edges; e++)
@@ -154,6 +164,17 @@ static int64_t affected_until(const struct sim_model *m,
     return stops ? INT64_MAX : sim_model_faults_end(m);
 }
 
+static void add_queue(struct sim_build *c, uint32_t i)
+{
+    struct sim_queue *q = &c->queues[i];
+    q->conf = *sim_fleet_queue(c->model, c->variant, i);
+    if (q->conf.workers == 0)
+        return;
+    q->caller = &c->fleet_callers[i];
+    q->caller->queue = q;
+    sim_queue_init(q, &c->world);
+}
+
 static void add_fleet(struct sim_build *c, uint32_t i, uint32_t samples)
 {
     const struct sim_model *m = c->model;
@@ -169,13 +190,16 @@ static void add_fleet(struct sim_build *c, uint32_t i, uint32_t samples)
     caller->repeat = repeat_of(m, c->variant, i);
     caller->affected_ns = affected_until(m, conf);
     caller->marks = samples ? &c->marks[i] : NULL;
+    const struct sim_model_queue *queue = sim_fleet_queue(m, c->variant, i);
     insist(sim_caller_init(caller, &c->world, &m->policies[policy].conf,
-                           conf->processes));
+                           queue->workers ? queue->workers : conf->processes));
+    add_queue(c, i);
     c->senders[i] = &caller->sender;
     c->callers[c->n_callers++] = caller;
     c->fleets[i].caller = caller;
     c->fleets[i].part = ++c->parts;
     describe(&c->fleets[i], conf, m->duration_ns);
+    c->fleets[i].waiting = queue->waiting;
 }
 
 /* ===== the whole filter ===== */
@@ -198,6 +222,7 @@ void sim_build_init(struct sim_build *c, const struct sim_model *m,
     c->fleets = sim_new(m->n_fleets, sizeof *c->fleets);
     c->marks = sim_new(m->n_fleets, sizeof *c->marks);
     c->fleet_callers = sim_new(m->n_fleets, sizeof *c->fleet_callers);
+    c->queues = sim_new(m->n_fleets, sizeof *c->queues);
     c->callers = sim_new(count_callers(m), sizeof *c->callers);
     c->faults = sim_new(m->n_faults, sizeof *c->faults);
     c->senders = sim_new(m->n_fleets, sizeof *c->senders);
@@ -216,6 +241,7 @@ void sim_build_done(struct sim_build *c)
     for (uint32_t i = 0; i < c->model->n_fleets; i++) {
         sim_fleet_done(&c->fleets[i]);
         sim_caller_done(&c->fleet_callers[i]);
+        sim_queue_done(&c->queues[i]);
         sim_marks_free(&c->marks[i]);
     }
     for (uint32_t i = 0; i < c->model->n_services; i++)
@@ -225,6 +251,7 @@ void sim_build_done(struct sim_build *c)
     free(c->fleets);
     free(c->marks);
     free(c->fleet_callers);
+    free(c->queues);
     free(c->callers);
     free(c->faults);
     free(c->senders);

@@ -5,6 +5,7 @@
 
 #include "sim/model/model.h"
 #include "sim/world/fleet.h"
+#include "sim/world/queue.h"
 #include "sim/world/service.h"
 
 struct sim_build {
@@ -15,6 +16,7 @@ struct sim_build {
     struct sim_fleet *fleets;
     struct sim_marks *marks; /* of each fleet */
     struct sim_caller *fleet_callers;
+    struct sim_queue *queues; /* of each fleet; conf.workers 0: it has none */
     struct sim_caller *
         *callers; /* the fleets', then those of the edges, service
                                    * by service */
@@ -35,6 +37,11 @@ uint32_t sim_fleet_policy(const struct sim_model *m, uint32_t variant,
                           uint32_t fleet);
 uint32_t sim_edge_policy(const struct sim_model *m, uint32_t variant,
                          uint32_t service, uint32_t edge);
+
+/* The queue between a fleet and its service. */
+const struct sim_model_queue *sim_fleet_queue(const struct sim_model *m,
+                                              uint32_t variant,
+                                              uint32_t fleet);
 
 /* How the servers of a service are balanced. */
 const struct sim_model_balance *sim_service_balance(const struct sim_model *m,

@@ -228,10 +228,14 @@ static int expect_ok(struct redis *r, const char *what, int64_t until_ns)
 
     if (redis_next(r, until_ns, &reply) < 0)
         return -1;
-    if (reply.type == REDIS_ERROR)
-        return failed(r, "%s: %.*s", what,
-                      (int)(reply.len < 200 ? reply.len : 200), reply.text);
-    return 0;
+    if (reply.type != REDIS_ERROR)
+        return 0;
+    if (reply.len >= 6 && memcmp(reply.text, "NOAUTH", 6) == 0)
+        return failed(r, "the server wants a password, as in "
+                         "redis://:PASSWORD@HOST (%s: NOAUTH)",
+                      what);
+    return failed(r, "%s: %.*s", what,
+                  (int)(reply.len < 200 ? reply.len : 200), reply.text);
 }
 
 /* A server that is loading its data, or wants a password, says so to PING. */

@@ -51,10 +51,10 @@ mkdir "$dest/cmake"
 cat >"$dest/cmake/CMakeLists.txt" <<'C'
 cmake_minimum_required(VERSION 3.16)
 project(stranger C)
-find_package(bide ${WANT} REQUIRED COMPONENTS ${KIND} run config observe store fleet curl)
+find_package(bide ${WANT} REQUIRED COMPONENTS ${KIND} run config observe store fleet queue curl)
 add_executable(stranger ../main.c)
 target_link_libraries(stranger PRIVATE bide::bide)
-foreach(name run config observe store fleet curl)
+foreach(name run config observe store fleet queue curl)
   add_executable(${name} ../${name}.c)
   target_link_libraries(${name} PRIVATE bide::${name})
 endforeach()
@@ -77,6 +77,7 @@ program config config.h '!bide_config_policy(NULL, NULL)'
 program curl curl.h 'bide_curl_perform(NULL, NULL, NULL) == CURLE_BAD_FUNCTION_ARGUMENT'
 program observe observe.h 'bide_observe_new(NULL, NULL) == BIDE_EINVAL'
 program store store.h 'bide_store_open(NULL, NULL, NULL, NULL, 0) == BIDE_EINVAL'
+program queue queue.h 'bide_queue_open(NULL, NULL, NULL) == BIDE_EINVAL'
 program fleet fleet.h 'bide_fleet_join(NULL, NULL, NULL) < 0'
 for kind in shared static; do
     CC="$*" cmake -S "$dest/cmake" -B "$dest/cmake-$kind" -DKIND=$kind \
@@ -84,7 +85,7 @@ for kind in shared static; do
         -Dbide_DIR="$libdir/cmake/bide" >"$dest/log" 2>&1 &&
         cmake --build "$dest/cmake-$kind" >>"$dest/log" 2>&1 ||
         { cat "$dest/log"; exit 1; }
-    for name in stranger run config observe store fleet curl; do
+    for name in stranger run config observe store fleet queue curl; do
         says env LD_LIBRARY_PATH="$libdir" "$dest/cmake-$kind/$name"
     done
 done
@@ -118,6 +119,7 @@ stranger config -lyaml
 stranger observe '-lyaml -ldl'
 stranger store -lsqlite3
 stranger fleet ''
+stranger queue '-lsqlite3 -ldl'
 stranger curl -lcurl
 
 # What people read and type.

@@ -5,7 +5,9 @@ Four sidecars with 25 calls a second each and windows of 2 s, all cases side by 
 BIDE_TEST_FLEET=full, what docs/fleet.md promises: eight sidecars, 50 calls a second each,
 the defaults, an origin that fails for 30 s; one case after the other.
 
-What is asserted is what arrives at the origin, never how long anything takes."""
+What is asserted is what arrives at the origin, and that calls do not wait for Redis, which
+has 250 ms: by their median, since every call fails and asks for a retry. p99 is printed; on
+a busy machine it says more about the machine."""
 import asyncio
 import os
 import re
@@ -113,9 +115,9 @@ class Client:
             writer.close()
 
 
-def p99(clients, begin, end):
+def quantile(percent, clients, begin, end):
     took = sorted(t for c in clients for at, t in c.took if begin <= at < end)
-    return 1000 * took[len(took) * 99 // 100] if took else 0
+    return 1000 * took[len(took) * percent // 100] if took else 0
 
 
 class Fleet:
@@ -171,10 +173,14 @@ async def outage(name, happens, breaker="kind: off"):
     end = time.monotonic()
     last = [t for t in fleet.origin.retries if end - WINDOW <= t < end]
     most = FLOOR * WINDOW + N
+    usual = quantile(99, fleet.clients, healthy - WINDOW, healthy)
+    then = quantile(99, fleet.clients, end - WINDOW, end)
+    median = quantile(50, fleet.clients, end - 2 * WINDOW, end)
     print(f"# {name}: {len(last)} retries in the last {WINDOW} s of an outage of "
-             f"{OUTAGE} s, {len(fleet.origin.retries)} in all; p99 "
-             f"{p99(fleet.clients, healthy - WINDOW, healthy):.1f} ms before it, "
-             f"{p99(fleet.clients, end - WINDOW, end):.1f} ms at its end")
+          f"{OUTAGE} s, {len(fleet.origin.retries)} in all; p99 {usual:.1f} ms before it, "
+          f"{then:.1f} ms at its end")
+    if FULL:
+        tap.case(f"{name}: calls do not wait for Redis", median < 200, str(median))
     least = 1 if breaker == "kind: off" else 0
     tap.case(f"{name}: at most {most} retries arrive in the last window",
              least <= len(last) <= most, str(len(last)))

@@ -4,11 +4,12 @@
  *
  *   observe_live [--port N | --listen A:N] [--otlp URL] [--token T] [--calm |
  * --ill]
- *                [--traffic N] [--insecure] [--many N]
+ *                [--traffic N] [--insecure] [--many N] [--shared]
  *
  * "payments" goes through an outage every 40 s; "search" is hedged, and slow
  * now and then; "ledger" answers 429 with Retry-After when it is busy; "mail"
  * is well. --many: beside those, N whose long names are alike; every 29th fails.
+ * --shared: "mail" is in a fleet, and there is a store, both with made-up numbers.
  * --calm: nothing fails. Prints the port as its first line; ends with
  * its standard input. */
 #include <poll.h>
@@ -21,6 +22,7 @@
 #include "observe/admin/admin.h"
 #include "bide/bide.h"
 #include "bide/run.h"
+#include "bide/share.h"
 #include "observe/event/traceparent.h"
 
 enum { CALLS = 512, RUNNING = 2, DEPS = 4, MANY = 400 };
@@ -66,6 +68,8 @@ static struct call calls[CALLS];
 static struct bide__ring *ring;
 static struct bide__ids ids;
 static bool calm, ill;
+static bide_share share;
+static bool shared;
 static int64_t start_ns;
 static uint64_t luck = 88172645463325252u;
 static unsigned serial;
@@ -297,6 +301,22 @@ static void call_one_of_many(int64_t now)
     bide_call_end(&call, now);
 }
 
+/* What a ledger of three says, again and again. */
+static void hear_of_fleet(int64_t now)
+{
+    static const bide_share_reply reply = { .instances = 3,
+                                            .held = 4,
+                                            .allowed = 18,
+                                            .used = 7,
+                                            .with_traffic = 3,
+                                            .failing = 1,
+                                            .recovered_ns = -1 };
+    bide_share_row row;
+
+    bide_share_report(&share, now, &row);
+    bide_share_apply(&share, &reply, now);
+}
+
 static void work(int64_t until)
 {
     double owed[DEPS] = { 0 };
@@ -311,6 +331,8 @@ static void work(int64_t until)
         for (int i = 0; i < CALLS; i++)
             if (calls[i].on)
                 step(&calls[i], now);
+        if (shared)
+            hear_of_fleet(now);
         if (n_many && now < until)
             call_one_of_many(now);
         for (int d = 0; d < DEPS && now < until; d++)
@@ -335,6 +357,19 @@ static const struct bide__observed_value values[] = {
       "client", 42 },
     { "bide_connections", "Open connections.", BIDE__VALUE_GAUGE, "side",
       "upstream", 17 },
+    { "bide_store_up", "", BIDE__VALUE_GAUGE, NULL, NULL, 1 },
+    { "bide_store_records", "", BIDE__VALUE_GAUGE, NULL, NULL, 12345 },
+    { "bide_store_bytes", "", BIDE__VALUE_GAUGE, NULL, NULL, 268435456 },
+    { "bide_store_limit_bytes", "", BIDE__VALUE_GAUGE, NULL, NULL, 1073741824 },
+    { "bide_store_oldest_seconds", "", BIDE__VALUE_GAUGE, NULL, NULL, 7260 },
+    { "bide_proxy_idempotency_claims_total", "", BIDE__VALUE_COUNTER, NULL, NULL,
+      13000 },
+    { "bide_proxy_idempotency_replays_total", "", BIDE__VALUE_COUNTER, NULL, NULL,
+      250 },
+    { "bide_proxy_idempotency_mismatch_total", "", BIDE__VALUE_COUNTER, NULL,
+      NULL, 3 },
+    { "bide_proxy_idempotency_in_progress_total", "", BIDE__VALUE_COUNTER, NULL,
+      NULL, 17 },
 };
 static const struct bide__observed_route routes[] = {
     { "payments", "POST /pay/*", 900, 90 },
@@ -477,6 +512,7 @@ static void make_deps(void)
                                                   5,
                                                   0,
                                                   0,
+                                                  0,
                                                   0 };
         }
     }
@@ -507,6 +543,8 @@ int main(int argc, char **argv)
             otlp.url = next;
         else if (strcmp(argv[i], "--ill") == 0)
             ill = true;
+        else if (strcmp(argv[i], "--shared") == 0)
+            shared = true;
         else if (strcmp(argv[i], "--many") == 0)
             wanted = atoi(next);
         else if (strcmp(argv[i], "--traffic") == 0)
@@ -517,6 +555,10 @@ int main(int argc, char **argv)
         return 1;
     make_deps();
     make_many(wanted);
+    if (shared && bide_share_init(&share, deps[DEPS - 1], 1) < 0)
+        return 1;
+    if (shared)
+        observed.n_values = sizeof values / sizeof values[0];
     otlp.source = &source;
     otlp.service = "observe-live";
     const char *mistake =
@@ -540,6 +582,8 @@ int main(int argc, char **argv)
     fflush(stdout);
     work(start_ns + (int64_t)(seconds * 1e9));
     bide__admin_stop(admin);
+    if (shared)
+        bide_share_done(&share);
     bide__collector_free(conf.collector);
     bide__exporter_free(exporter);
     for (int i = 0; i < DEPS; i++)

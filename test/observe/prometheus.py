@@ -31,6 +31,7 @@ ok, said = promtool("check", "metrics", input=metrics)
 case("promtool check metrics is clean", ok and not said.strip(), said)
 case("promtool check rules", *promtool("check", "rules", "alerts.yml"))
 case("promtool test rules", *promtool("test", "rules", "alerts_test.yml"))
+case("promtool test rules of a worker", *promtool("test", "rules", "worker_test.yml"))
 
 families = dict(re.findall(r"^# TYPE (\S+) (\S+)$", metrics.decode(), re.M))
 programs_own = {"bide_connections", "bide_spans_dropped_total"}

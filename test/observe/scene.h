@@ -130,10 +130,10 @@ static inline void scene_init(struct scene *s)
                                               .upstream = "",
                                               .dep = s->search };
     s->endpoints[0] = (struct bide__observed_endpoint){
-        "pay", "127.0.0.1:9001", BIDE__ENDPOINT_UP, 2, 5, 3, 11, 1, 3
+        "pay", "127.0.0.1:9001", BIDE__ENDPOINT_UP, 2, 5, 3, 1, 11, 1, 3
     };
     s->endpoints[1] = (struct bide__observed_endpoint){
-        "pay", "127.0.0.1:9002", BIDE__ENDPOINT_EJECTED, 0, 0, 0, 4, 4, 2
+        "pay", "127.0.0.1:9002", BIDE__ENDPOINT_EJECTED, 0, 0, 0, 0, 4, 4, 2
     };
     s->routes[0] = (struct bide__observed_route){ "pay", "POST /pay/*", 6, 5 };
     s->values[0] =

@@ -32,7 +32,7 @@ PLAIN = FAST + ", budget: { kind: off }"
 class Server:
     """Calls `answer(n, request or iterator, context)` for the n-th run of a method."""
 
-    def __init__(self, answer, kind="unary_unary"):
+    def __init__(self, answer, kind="unary_unary", port=0):
         self.answer, self.runs = answer, 0
         self.seen = []  # invocation metadata, by run
         self.lock = threading.Lock()
@@ -40,7 +40,7 @@ class Server:
         handler = getattr(grpc, f"{kind}_rpc_method_handler")
         self.server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(
             "shop.Cart", {"Add": handler(self.run)}),))
-        self.port = self.server.add_insecure_port("127.0.0.1:0")
+        self.port = self.server.add_insecure_port(f"127.0.0.1:{port}")
         self.server.start()
 
     def run(self, request, context):
@@ -396,6 +396,57 @@ def streams_again():
                  code == "UNAVAILABLE" and server.runs == 1, f"{got} {code} {server.runs}")
 
 
+# ===== restarts =====
+
+CALLS = int(os.environ.get("BIDE_GRPC_CALLS", "3000"))  # 20000: about half a minute
+RELOADS = 50
+
+
+def restarts():
+    """One of two servers is restarted again and again, and the sidecar reloads: no call
+    fails, and none runs twice."""
+    ran, lock = {}, threading.Lock()
+
+    def once(n, request, context):
+        with lock:
+            ran[request] = ran.get(request, 0) + 1
+        return request
+    stays, goes = Server(once), Server(once)
+    # gRPC's core does not run what comes while it shuts down, and says CANCELLED.
+    listed = LISTED.replace("UNAVAILABLE", "UNAVAILABLE, CANCELLED")
+    p = Sidecar(config([stays.port, goes.port], listed))
+    bad, over = [], threading.Event()
+
+    def work(k):
+        with channel(p) as c:
+            add = c.unary_unary("/shop.Cart/Add")
+            for i in range(k, CALLS, 8):
+                e = Ended(lambda i=i: add(b"%d" % i, timeout=3 * PATIENCE))
+                if e.code != "OK":
+                    bad.append(repr(e))
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+    for t in threads:
+        t.start()
+    reloads = restarted = 0
+    while any(t.is_alive() for t in threads) or reloads < RELOADS:
+        goes.server.stop(5).wait()
+        goes = Server(once, port=goes.port)
+        restarted += 1
+        for _ in range(5):
+            p.reload()
+            reloads += 1
+        over.wait(0.3)
+    for t in threads:
+        t.join()
+    p.stop()
+    stays.server.stop(0)
+    goes.server.stop(0)
+    tap.case(f"{CALLS} calls, a server restarted {restarted} times, {reloads} reloads: "
+             "none fails", not bad, bad[:3])
+    tap.case("... and none runs twice", len(ran) == CALLS and set(ran.values()) == {1},
+             [x for x in ran.items() if x[1] != 1][:5])
+
+
 def cancels():
     ended = threading.Event()
 
@@ -412,4 +463,4 @@ def cancels():
 
 
 run(examples, matches, unlisted, told_attempts, pushback, broken, foreign, refusals, timeouts, streams,
-    streams_again, cancels)
+    streams_again, restarts, cancels)

@@ -201,6 +201,32 @@ def full():
     origin.stop()
 
 
+def network():
+    """Without `caller`, shares are by address; one client has a /64 of IPv6."""
+    origin = Payments()
+    text = "store: { limit: 1MiB, timeout: 20s }\n" + sidecar.config(
+        [origin.port], policy=CALM,
+        more="  trusted: [127.0.0.1]\n  proxy_protocol: accept\n",
+        route=", idempotency: { accept: required }")
+    p = sidecar.Sidecar(text)
+
+    def ask_from(address, key):
+        c = connect(p)
+        c.send(b"PROXY TCP6 " + address.encode() + b" ::1 1 2\r\n" +
+               pay(key, do="size=20000"))
+        a = Answer(c)
+        c.close()
+        return a
+    kept = 0
+    while kept < 100 and ask_from(f"2001:db8::{kept + 1:x}", f"g{kept}").status == 201:
+        kept += 1
+    tap.case("many addresses of one network have one share", 10 < kept < 30, kept)
+    a = ask_from("2001:db8:0:1::1", "m")
+    tap.case("... and another network gets in", a.status == 201, a)
+    p.stop()
+    origin.stop()
+
+
 def spoilt():
     """Somebody who can write the file writes an answer of his own into it."""
     origin, sidecar_ = door()
@@ -254,4 +280,4 @@ def another():
                  "was refused" in said and replayed(ask(p, pay("w"))), said)
 
 
-run(place, restart, down, lost_after, passing, full, spoilt, another)
+run(place, restart, down, lost_after, passing, full, network, spoilt, another)

@@ -360,6 +360,34 @@ def put_aside():
                  a.status == 502 and o.seen.qsize() == 3, f"{a} {o.seen.qsize()}")
 
 
+def put_aside_by_fetch():
+    """libbide-curl does the same, on a connection of its own."""
+    for times, attempts in ((1, 1), (2, 2), (3, 3)):
+        asked = [0]
+
+        def handler(c, s, asked=asked, times=times):
+            c.until(lambda: s.ended)
+            asked[0] += 1
+            if asked[0] <= times:
+                c.rst(s, 7)
+                return
+            c.head(s, [(":status", "200"), ("content-length", "2")])
+            c.send(s, b"ok", True)
+        o = http2.Origin(handler)
+        for allowed, good in ((attempts, True), (attempts - 1, False)):
+            asked[0] = 0
+            if allowed == 0:
+                continue
+            out = subprocess.run(
+                [BIDE, "fetch", "-s", "--http2-prior-knowledge", "-d", "x=1",
+                 "--attempts", str(allowed), f"http://127.0.0.1:{o.port}/"],
+                capture_output=True, timeout=60)
+            tap.case(f"bide fetch: a POST that is refused {times} times, with {allowed} "
+                     f"attempts", (out.stdout == b"ok") == good and
+                     asked[0] == allowed + 1, f"{asked[0]} {out}")
+        o.stop()
+
+
 # ===== cancelling =====
 
 def cancels():
@@ -595,5 +623,5 @@ def no_h2c_upgrade():
                  b"h2c" not in o.heads[0], repr(a))
 
 
-run(matrix, slow_reader, one_stream, put_aside, cancels, drains, goaway, restarts,
+run(matrix, slow_reader, one_stream, put_aside, put_aside_by_fetch, cancels, drains, goaway, restarts,
     real_peers, websocket, auto, no_h2c_upgrade)

@@ -16,6 +16,7 @@ import parts
 import sidecar
 from fault import Fault
 from parts import PATIENCE, Peer, get, ok, proxied, run, says, tap, until
+from payments import UNHURRIED, Payments
 from sidecar import OPEN, Sidecar, config
 
 HERE = sidecar.work.name
@@ -253,16 +254,32 @@ class TellsOf(Answer):
         super().do_GET()
 
 
-def forwarded(p, mine, more=None):
+def forwarded(p, mine, more=None, method="GET"):
     context = ssl.create_default_context(cafile=file("ca.pem"))
     if mine:
         context.load_cert_chain(file(f"{mine}.pem"), file(f"{mine}.key"))
     c = http.client.HTTPSConnection("localhost", p.port, timeout=30,
                                     context=context)
-    c.request("GET", "/", headers=more or {})
+    c.request(method, "/", headers=more or {})
     status = c.getresponse().status
     c.close()
     return status
+
+
+def keys_of_certificates():
+    """Nobody reads another's answer by knowing the key: who is known by a
+    certificate is somebody, too."""
+    origin = Payments()
+    p = Sidecar(config([origin.port], top=UNHURRIED,
+                       route=", idempotency: { accept: required }", more=listening(
+                           "first", f", client_ca: {file('ca.pem')}, "
+                           "client_certificate: optional")))
+    key = {"Idempotency-Key": "k"}
+    got = [forwarded(p, who, key, "POST") for who in ("mine", "mine", "odd", None)]
+    tap.case("a key is bound to the client's certificate",
+             got == [201, 201, 422, 422] and origin.total == 1, (got, origin.effects))
+    p.stop()
+    origin.stop()
 
 
 def client_details():
@@ -458,6 +475,6 @@ for who, ca, names in [
         ("mail", "ca", "email:localhost@localhost")]:
     certificate.issue(HERE, who, ca, names)
 fault = Fault()
-run(endpoints, client_certificates, server_names, client_details, stale_copies,
-    interims_that_nobody_reads, handshakes_that_never_end, much_through_tls, clients,
-    starting)
+run(endpoints, client_certificates, server_names, client_details,
+    keys_of_certificates, stale_copies, interims_that_nobody_reads,
+    handshakes_that_never_end, much_through_tls, clients, starting)

@@ -111,6 +111,31 @@ static void loop_timers_fire_when_due(void **unused)
     net_timer_cancel(&loop, &t);
 }
 
+/* The last of an iteration: after the timers, and with the tasks that it queues. */
+static void run_last(struct net_task *t)
+{
+    (void)t;
+    say('z');
+    net_task_later(&loop, &b);
+}
+
+static void loop_last_tasks_run_after_all_else(void **unused)
+{
+    struct net_timer t = { .fire = fire };
+    struct net_task last = { .run = run_last }, gone = { .run = run_last };
+    (void)unused;
+    net_timer_set(&loop, &t, now_ns + BIDE_MILLISECOND);
+    now_ns += 2 * BIDE_MILLISECOND;
+    net_task_last(&loop, &last);
+    net_task_last(&loop, &last);
+    net_task_last(&loop, &gone);
+    net_task_later(&loop, &b);
+    net_task_cancel(&gone);
+    net_loop_step(&loop); /* it does not wait, either */
+    assert_string_equal(said, "btzb");
+    net_timer_cancel(&loop, &t);
+}
+
 static int buried;
 static void bury(void *user, struct net_grave *grave)
 {
@@ -138,6 +163,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(loop_timers_fire_when_due, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(loop_last_tasks_run_after_all_else,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(loop_graves_last_until_the_turn_is_over,
                                         setup, teardown),
     };

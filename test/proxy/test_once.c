@@ -101,13 +101,35 @@ static void binding_is_authorization_or_cookie(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         parse(&r, rows[i]);
-        once_binding(&r.head, r.text, digests[i]);
+        once_binding(&r.head, r.text, NULL, digests[i]);
         for (size_t k = 0; k < i; k++)
             assert_memory_not_equal(digests[i], digests[k], 32);
     }
     parse(&r, "Cookie: x\r\nAuthorization: a\r\n");
-    once_binding(&r.head, r.text, other);
+    once_binding(&r.head, r.text, "Hash=0;Subject=\"CN=a\"", other);
     assert_memory_equal(other, digests[1], 32);
+}
+
+static void binding_without_either_is_of_the_certificate(void **state)
+{
+    static const char *const rows[] = {
+        NULL,
+        "Hash=0;Subject=\"CN=a\"",
+        "Hash=0;Subject=\"CN=b\"",
+        "Hash=0;Subject=\"CN=a\";URI=spiffe://a/b",
+    };
+    uint8_t digests[COUNT(rows)][32], renewed[32];
+    struct request r;
+
+    (void)state;
+    parse(&r, "");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        once_binding(&r.head, r.text, rows[i], digests[i]);
+        for (size_t k = 0; k < i; k++)
+            assert_memory_not_equal(digests[i], digests[k], 32);
+    }
+    once_binding(&r.head, r.text, "Hash=1;Subject=\"CN=a\"", renewed);
+    assert_memory_equal(renewed, digests[1], 32);
 }
 
 static void caller_is_named_once(void **state)
@@ -219,6 +241,7 @@ int main(void)
         cmocka_unit_test(key_is_one_string),
         cmocka_unit_test(key_has_255_bytes_at_most),
         cmocka_unit_test(binding_is_authorization_or_cookie),
+        cmocka_unit_test(binding_without_either_is_of_the_certificate),
         cmocka_unit_test(caller_is_named_once),
         cmocka_unit_test(blob_is_read_as_written),
         cmocka_unit_test(blob_of_a_stranger_is_none),

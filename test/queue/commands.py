@@ -16,6 +16,7 @@ import threading
 import time
 import urllib.request
 
+import servers
 import tap
 
 BIDE = os.path.abspath(sys.argv[1])
@@ -177,6 +178,9 @@ def bad_input():
                 (("worker", "--untl-empty", "--", "true"), "--until-empty"),
                 (("worker", "--broker", "foo:bar", "--", "true"), "`foo` is not a broker"),
                 (("worker",), "expected a handler"),
+                (("worker", "lss"), "did you mean `ls`?"),
+                (("worker", "redrive", "--resaon", "x"), "see `bide worker redrive --help`"),
+                (("worker", "check", "--queue", "defualt"), "did you mean `default`?"),
                 (("worker", "--", "no-such-command"), "not found; no message was taken"),
                 (("worker", "--", "/etc/passwd"), "no message was taken"),
                 (("worker", "--to", "ftp://x"), "http://"),
@@ -219,6 +223,55 @@ def damaged():
                  code == 2 and "another program" in err, err)
 
 
+def full():
+    """A file system of 1 MiB, where the test may make one."""
+    with Place() as at:
+        inside = """
+import json, os, subprocess, sys
+bide, place = sys.argv[1:3]
+env = {**os.environ, "XDG_STATE_HOME": place}
+def run(*args, body=b""):
+    return subprocess.run([bide, *args], input=body, env=env, capture_output=True)
+def waiting():
+    return json.loads(run("worker", "ls", "--json", "--limit", "0").stdout)["waiting"]
+n = 0
+while (p := run("enqueue", body=b"x" * 100000)).returncode == 0 and n < 50:
+    n += 1
+w = subprocess.Popen([bide, "worker", "--until-empty", "--", "true"], env=env,
+                     stderr=subprocess.PIPE)
+said = b""
+while b"no space" not in said and (line := w.stderr.readline()):
+    said += line
+kept = waiting()
+subprocess.run(["mount", "-o", "remount,size=9m", place])
+w.communicate()
+print(json.dumps([n, p.returncode, p.stderr.decode(), said.decode(), kept, w.returncode,
+                  waiting()]))
+"""
+        p = subprocess.run(["unshare", "-m", "sh", "-c",
+                            'mount -t tmpfs -o size=1m tmpfs "$1" && shift && exec "$@"', "sh",
+                            at.dir, sys.executable, "-c", inside, BIDE, at.dir], capture_output=True,
+                           timeout=LIMIT)
+        if not p.stdout:
+            print("# no file system can be made here: not shown", p.stderr[-200:])
+            return
+        n, code, err, said, kept, end_code, left = json.loads(p.stdout)
+        tap.case("a full disk: enqueue says so, and that nothing was queued", n > 0 and
+                 code == 1 and "no space left" in err and "nothing was queued" in err, err)
+        tap.case("a full disk: the worker says so, and goes on when there is room",
+                 "no space left" in said and kept == n and (end_code, left) == (0, 0),
+                 (said, n, kept, end_code, left))
+
+
+def others_folder():
+    with Place() as at:
+        os.mkdir(at.path("bide"))
+        os.chmod(at.path("bide"), 0o777)
+        code, _, err = at.run("enqueue", "x")
+        tap.case("a folder that everybody may write is no place for a queue",
+                 code == 2 and "everybody" in err and not os.listdir(at.path("bide")), err)
+
+
 # ===== handlers that misbehave =====
 
 def misbehaving():
@@ -236,6 +289,15 @@ def misbehaving():
         pid = int(at.read("child"))
         tap.case("what a handler leaves behind is ended", code == 0 and
                  until(lambda: not alive(pid)), pid)
+        at.run("enqueue", "--lines", text="1\n2\n3\n")
+        p = at.start("worker", "--", "sh", "-c",
+                     "setsid sh -c 'echo $$ >> away; sleep 0.2' > /dev/null 2>&1 &"
+                     "while ! test -s away; do sleep 0.01; done")
+        until(lambda: at.counts()["waiting"] + at.counts()["running"] == 0)
+        pids = [int(n) for n in at.read("away").split()]
+        tap.case("what has left its group is waited for", len(pids) > 0 and until(
+            lambda: not any(os.path.exists(f"/proc/{pid}") for pid in pids)), pids)
+        end(p)
         at.run("enqueue", "x")
         p = at.start("worker", "-v", "--attempt-timeout", "300ms", "--kill-after", "200ms",
                      "--", "sh", "-c", "trap '' TERM; sleep 1000 & wait; wait; sleep 1000")
@@ -243,6 +305,21 @@ def misbehaving():
         code, _, err = end(p)
         tap.case("one that ignores TERM is killed", done and code == 0 and
                  "timeout, again in" in err, err)
+
+
+def too_much_for_an_environment():
+    """Its own fault: it dies, and nobody else waits."""
+    with Place() as at:
+        many = [w for i in range(32) for w in ("-a", f"a{i}={'x' * 4088}")]
+        at.run("enqueue", *many, "large")
+        at.run("enqueue", "small")
+        p = subprocess.run(["sh", "-c", "ulimit -s 256; exec \"$@\"", "sh", BIDE, "worker",
+                            "--until-empty", "-v", "--", "cat"], cwd=at.dir, env=at.env,
+                           capture_output=True, timeout=LIMIT)
+        c = at.counts()
+        tap.case("attributes that no environment holds kill their message alone",
+                 p.returncode == 1 and p.stdout == b"small" and b"paused" not in p.stderr and
+                 c["dead_by_reason"] == {"permanent": 1}, (p, c))
 
 
 def handler_away():
@@ -342,7 +419,7 @@ def killed():
     with Place() as at:
         at.run("enqueue", "--lines", text="1\n2\n3\n")
         slow = ["worker", "-v", "--at-once", "4", "--", "sh", "-c",
-                "echo start $$ >> log; read x; sleep 1000"]
+                "sleep 1000 & echo start $$ $! >> log; wait"]
         p = at.start(*slow)
         until(lambda: at.read("log").count("start") == 3)
         p.kill()
@@ -355,7 +432,7 @@ def killed():
         tap.case("killed with -9: its messages run elsewhere", ok and code == 0 and
                  "rescued 3 messages" in err, f"{took:.1f} s {err}")
         pids = [int(n) for n in at.read("log").split() if n.isdigit()]
-        tap.case("its handlers are dead, too", len(pids) == 3 and
+        tap.case("its handlers are dead, and what they have started", len(pids) == 6 and
                  until(lambda: not any(map(alive, pids))), pids)
         at.run("enqueue", "poison")
         for death in range(3):
@@ -426,6 +503,24 @@ def drained():
         tap.case("a second signal: now", p.returncode == 0 and c["waiting"] == 4, c)
 
 
+def drained_without_broker():
+    """The broker is away, and so is whoever told us to stop, soon."""
+    with Place() as at, servers.Redis(durable=True) as redis:
+        url = ["--broker", f"redis://127.0.0.1:{redis.port}"]
+        at.run("enqueue", *url, "x")
+        p = at.start("worker", "-v", *url, "--drain", "1s", "--", "sh", "-c",
+                     "echo s >> log; sleep 1000")
+        until(lambda: "s" in at.read("log"))
+        redis.crash()
+        code, _, err = end(p)
+        redis.start()
+        code2, out, _ = at.run("worker", "ls", *url, "--json")
+        c = json.loads(out) if code2 == 0 else {}
+        tap.case("SIGTERM while the broker is away: the worker ends, nothing is lost",
+                 code == 0 and c.get("waiting", 0) + c.get("running", 0) == 1 and
+                 all(m["attempts"] == 0 for m in c["messages"]), (code, err, c))
+
+
 def redriven():
     with Place() as at:
         at.run("enqueue", "--lines", text="".join(f"{i}\n" for i in range(25)))
@@ -438,6 +533,13 @@ def redriven():
                  code == 1 and at.counts()["dead"] == 25 and "start one" in err, err)
         code, out, _ = at.run("worker", "redrive", "--reason", "attempts")
         tap.case("redrive by reason", code == 0 and out.startswith("0 dead"), out)
+        code, out, err = at.run("worker", "redrive", "--reason", "permanant")
+        tap.case("a reason that nothing died of: those that are there",
+                 code == 0 and "25 of `permanent`" in err, err)
+        code, out, _ = at.run("worker", "redrive", "--dry-run", "--since", "1h")
+        after = at.run("worker", "redrive", "--dry-run", "--until", "1h")
+        tap.case("redrive by time", out.startswith("25 dead") and after[1].startswith("0 dead"),
+                 (out, after))
         p = at.start("worker", "--", "sh", "-c", "exit 65")
         until(lambda: at.counts()["workers"] == 1)
         code, out, err = at.run("worker", "redrive", "--rate", "100/s")
@@ -454,6 +556,21 @@ def redriven():
         tap.case("redrive brings all back, with fresh keys", code == 0 and done and
                  out == "brought back 25 in default\n" and len(set(keys)) == 25 and
                  all(k.endswith(":1") for k in keys), (out, err))
+        at.run("enqueue", "--lines", text="".join(f"{i}\n" for i in range(40)))
+        at.run("worker", "--until-empty", "--", "sh", "-c", "exit 65")
+        p = at.start("worker", "--", "true")
+        until(lambda: at.counts()["workers"] == 1)
+        q = at.start("worker", "redrive", "--rate", "5/s")
+        until(lambda: at.counts()["dead"] < 28)
+        q.send_signal(signal.SIGINT)
+        q.communicate(timeout=LIMIT)
+        until(lambda: at.counts()["waiting"] + at.counts()["running"] == 0)
+        dead = at.counts()["dead"]
+        code, out, _ = at.run("worker", "redrive", "--rate", "100/s")
+        tap.case("redrive that is interrupted leaves the rest dead, for the next one",
+                 0 < dead < 30 and code == 0 and out == f"brought back {dead} in default\n",
+                 (dead, out))
+        end(p)
 
 
 def watched():
@@ -500,8 +617,10 @@ def checked():
         tap.case("check has no objections to SQLite", code == 0 and "intact" in out, out)
 
 
-CASES = [two_commands, enqueue_ways, exit_codes, bad_input, damaged, misbehaving,
-         handler_away, over_http, killed, drained, redriven, watched, checked]
+CASES = [two_commands, enqueue_ways, exit_codes, bad_input, damaged, full,
+         others_folder, misbehaving,
+         too_much_for_an_environment, handler_away, over_http, killed, drained,
+         drained_without_broker, redriven, watched, checked]
 if os.environ.get("BIDE_TEST_SLOW"):
     CASES.append(frozen)
 for each in CASES:

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "bide/policy.h"
-#include "queue/pace.h"
+#include "base/queue_pace.h"
 
 static uint64_t least(void *state)
 {
@@ -129,6 +129,26 @@ static void hint_delays_the_probe(void **state)
     assert_int_equal(queue_pace_room(&p, 0, S(65)), 1);
 }
 
+/* One place at a time goes to either in turn; otherwise half of them. */
+static void retries_get_half_and_the_odd_place_in_turn(void **state)
+{
+    static const struct {
+        uint32_t most, retries;
+    } rows[] = { { 1, 1 }, { 1, 0 }, { 1, 1 }, { 4, 2 }, { 3, 1 }, { 3, 2 },
+                 { 0, 0 }, { 1, 0 } };
+    struct queue_pace p;
+
+    (void)state;
+    queue_pace_init(&p, 16);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(queue_pace_retries(&p, rows[i].most),
+                         rows[i].retries);
+        assert_int_equal(queue_pace_retries(&p, rows[i].most), /* no turn yet */
+                         rows[i].retries);
+        queue_pace_took(&p, rows[i].most);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +159,7 @@ int main(void)
         cmocka_unit_test(down_while_rising_pauses_longer),
         cmocka_unit_test(answers_from_before_the_pause_say_nothing),
         cmocka_unit_test(hint_delays_the_probe),
+        cmocka_unit_test(retries_get_half_and_the_odd_place_in_turn),
     };
 
     return cmocka_run_group_tests_name("pace", tests, NULL, NULL);

@@ -11,7 +11,7 @@
 #include "queue/blame.h"
 #include "queue/key.h"
 #include "queue/sqlite/clock.h"
-#include "queue/verdict.h"
+#include "base/queue_verdict.h"
 
 static bide_dep *queue_dep(void)
 {

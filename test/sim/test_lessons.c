@@ -121,6 +121,26 @@ static const struct lesson lessons[] = {
     { "rush-hour", "no retries", SIM_FIG_SUCCESS, 0.65, 0.85 },
     { "rush-hour", "budget", SIM_FIG_SUCCESS, 0.6, 0.85 },
     { "rush-hour", "budget", SIM_FIG_AMPLIFICATION, 1, 1.1 },
+
+    /* The work after the return is 13 600 half-seconds on 16 places: 425 s. */
+    { "queue-outage", "sqs", SIM_FIG_DEAD, 12000, 14500 },
+    { "queue-outage", "celery", SIM_FIG_DEAD, 12000, 14500 },
+    { "queue-outage", "sidekiq", SIM_FIG_NUMBER, 9, 11 },
+    { "queue-outage", "defaults", SIM_FIG_DEAD, 0, 0 },
+    { "queue-outage", "defaults", SIM_FIG_NUMBER, 1, 2 },
+    { "queue-outage", "defaults", SIM_FIG_PROBES, 0.05, 0.99 },
+    { "queue-outage", "defaults", SIM_FIG_ALL_BACK, 7600, 7700 },
+
+    { "queue-flaky", "sqs", SIM_FIG_DEAD, 1, 30 },
+    { "queue-flaky", "defaults", SIM_FIG_DEAD, 0, 0 },
+    { "queue-flaky", "defaults", SIM_FIG_RETRY_WAIT, 1, 2 },
+    { "queue-flaky", "defaults", SIM_FIG_DEPTH, 1500, 6000 },
+
+    { "queue-poison", "requeue at once", SIM_FIG_AMPLIFICATION, 15, 80 },
+    { "queue-poison", "sqs", SIM_FIG_DEAD_AFTER, 120, 200 },
+    { "queue-poison", "defaults", SIM_FIG_NUMBER, 15, 15 },
+    { "queue-poison", "defaults", SIM_FIG_DEAD_AFTER, 16 * 3600., 28 * 3600. },
+    { "queue-poison", "defaults", SIM_FIG_AMPLIFICATION, 1, 1.2 },
 };
 /* clang-format on */
 

@@ -472,6 +472,21 @@ static void scenario_mistakes_are_told_with_their_place(void **state)
           "contradiction", 5, 30 },
         { HEAD SERVICE "clients: { web: { every: 4s, steady: true } }\n",
           "contradiction", 5, 30 },
+        { HEAD SERVICE "clients: { web: { rate: 1/s, processes: 2, count: 2, "
+                       "queue: {} } }\n",
+          "contradiction", 5, 30 },
+        { HEAD SERVICE "clients: { web: { think: 1s, queue: { waiting: 5 } } }\n",
+          "contradiction", 5, 39 },
+        { HEAD SERVICE "clients: { web: { rate: 1/s, queue: { at_once: 0 } } }\n",
+          "out-of-range", 5, 48 },
+        { HEAD SERVICE "clients: { web: { rate: 1/s, queue: { pause: no } } }\n",
+          "unknown-key", 5, 39 },
+        { HEAD FLEET SERVICE
+          "variants: { x: { web: { queue: { pauses: false } } } }\n",
+          "contradiction", 6, 25 },
+        { HEAD FLEET SERVICE
+          "variants: { x: { api: { queue: { pauses: false } } } }\n",
+          "contradiction", 6, 25 },
         { HEAD "clients: { web: { rate: 1/s, count: 9000, processes: 9000 } }\n"
                "services: { api: { servers: 50 } }\n",
           "out-of-range", 4, 43 },
@@ -577,6 +592,12 @@ static void scenario_overloaded_from_the_start_is_a_warning(void **state)
           "] "
           "}, b: { workers: 2, time: 10ms } }\n",
           true },
+        { "{ web: { rate: 101/s, queue: { at_once: 1 } } }\nservices: { api: { "
+          "time: 10ms } }\n",
+          true },
+        { "{ web: { rate: 101/s, queue: { at_once: 1, workers: 2 } } }\n"
+          "services: { api: { time: 10ms } }\n",
+          false },
     };
 
     (void)state;
@@ -632,7 +653,7 @@ static void builtins_are_read_without_findings(void **state)
     const struct sim_builtin *all = sim_builtins(&n);
 
     (void)state;
-    assert_int_equal(n, 15);
+    assert_int_equal(n, 18);
     for (size_t i = 0; i < n; i++) {
         bide_diagnostics *notes = bide_diagnostics_new();
         struct sim_model *m = NULL;

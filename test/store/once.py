@@ -51,6 +51,14 @@ class Origin(Payments):
             return {}, self.charges[key]
 
 
+def stopped(pid):
+    try:
+        with open(f"/proc/{pid}/stat") as f:
+            return f.read().rpartition(")")[2].split()[0] in "TZX"
+    except OSError:
+        return True
+
+
 class Sidecar:
     """On one port, over all its lives."""
 
@@ -91,7 +99,11 @@ proxy:
         return found
 
     def kill(self):
-        """All of it, at once."""
+        """All of it, at once. The supervisor is stopped first: a child that it begins
+        meanwhile would keep the port."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.process.pid, signal.SIGSTOP)
+        until("the stop", lambda: stopped(self.process.pid))
         family = self.family()
         for pid in family:
             with contextlib.suppress(ProcessLookupError):
@@ -100,6 +112,9 @@ proxy:
         until("the end", lambda: not any(alive(pid) for pid in family))
 
     def answers(self):
+        """Or is started again, if something kept its port."""
+        if self.process.poll() is not None:
+            self.start()
         with contextlib.suppress(OSError), \
                 socket.create_connection(("127.0.0.1", self.port), 5):
             return True
@@ -204,6 +219,7 @@ def kill_often(sidecar, server, kills, rng):
         again()
         if rng.random() < 0.8:
             until("the sidecar", sidecar.answers)
+    until("the sidecar", sidecar.answers)
     return away
 
 

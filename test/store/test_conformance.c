@@ -40,7 +40,8 @@ static void conforms(const char *url)
 {
     struct conformance c = { .store = open_store(url),
                              .tick_ns = BIDE_SECOND,
-                             .wait = move_clock };
+                             .wait = move_clock,
+                             .virtual_clock = true };
     conformance_run(&c);
     bide_store_close(c.store);
 }

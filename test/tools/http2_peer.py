@@ -187,6 +187,11 @@ class Connection:
         self.until(lambda: self.closed or all(
             s.reset is not None or getattr(s, "done", False)
             for s in self.streams.values()))
+        # What the peer has sent meanwhile is read: or the kernel would reset the
+        # connection, and the last answers could be lost.
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_WR)
+        self.until(lambda: self.closed)
 
     def close(self):
         with contextlib.suppress(OSError):

@@ -66,8 +66,8 @@ class Server:
         self.process = subprocess.Popen(
             command, cwd=self.dir, stderr=self.log,
             preexec_fn=die_with_parent(self.stop_signal),
-            env=tap.environment(),
-            **{"stdin": subprocess.DEVNULL, "stdout": self.log, **more})
+            **{"env": tap.environment(), "stdin": subprocess.DEVNULL, "stdout": self.log,
+               **more})
 
     def kill(self, sig=None):
         if self.process:

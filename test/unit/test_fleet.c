@@ -248,6 +248,41 @@ static void budget_alone_with_a_known_number_has_its_part(void **state)
     bide_dep_free(dep);
 }
 
+/* Programs that come and go one after the other, as commands in a script do, on a
+ * ledger that is new: what those before have spent counts for the next. */
+static void budget_new_ledger_counts_what_those_before_spent(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = without_breaker();
+    int64_t now = S;
+    int retries = 0;
+    struct bide__ledger ledger = { 0 };
+    for (uint64_t id = 1; id <= 20; id++, now += 200 * MS) {
+        bide_dep *dep = new_dep(&conf);
+        bide_share share;
+        bide_share_rule rule;
+        bide_share_row row;
+        bide_share_reply reply;
+        assert_int_equal(bide_share_init(&share, dep, 1), 0);
+        bide_share_rule_of(dep, &rule);
+        for (int attempt = 0; attempt < 2; attempt++, now += 10 * MS) {
+            bide_share_report(&share, now, &row);
+            bide__ledger_sync(&ledger, &rule, id, &row, now, &reply);
+            assert_true(reply.fresh);
+            bide_share_apply(&share, &reply, now);
+            for (int k = 0; attempt == 0 && k < 3; k++) {
+                struct bide__ticket ticket;
+                retries += bide__share_take(dep, now, &ticket);
+            }
+        }
+        bide_share_done(&share);
+        bide_dep_free(dep);
+    }
+    /* One that has just gone counts as an instance for 3 s: they have a part
+     * each. */
+    assert_in_range(retries, 4, 10);
+}
+
 /* {what the ledger has, what is held before; the lease} */
 static void ledger_leases_shrink_to_1(void **state)
 {
@@ -453,6 +488,7 @@ int main(void)
         cmocka_unit_test(budget_ledger_that_returns_empty_has_one_floor_for_all),
         cmocka_unit_test(budget_deposits_are_shared),
         cmocka_unit_test(budget_alone_with_a_known_number_has_its_part),
+        cmocka_unit_test(budget_new_ledger_counts_what_those_before_spent),
         cmocka_unit_test(ledger_leases_shrink_to_1),
         cmocka_unit_test(breaker_most_see_it_opens_all_within_a_second),
         cmocka_unit_test(breaker_one_alone_opens_only_its_own),

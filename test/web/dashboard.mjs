@@ -350,7 +350,37 @@ async function many() {
   }
 }
 
+/** What is shared: a fleet, and the store of keys; all numbers are live.c's. */
+async function sharing() {
+  const program = await start('--calm', '--shared');
+  for (const [width, height] of [[1280, 900], [390, 844]]) {
+    const page = await look(program.url, width, height);
+    const shown = (test) => text(page, `[data-test=${test}]`);
+    check(`${width}: the overview has the store`, (await until(async () => (await page.locator('[data-test=store]').count()) === 1)) >= 0);
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    check(`${width}: with it, the page fits its width`, wide <= width, wide);
+    await go(page, 'mail');
+    await page.waitForSelector('[data-test=fleet]');
+    const rows = {
+      'store-state': 'up', 'store-records': '12,345', 'store-room': '256 MiB (25.0%)', 'store-oldest': '2 h 1 min',
+      'store-claims': '13k', 'store-replays': '250', 'store-mismatch': '3', 'store-in_progress': '17',
+      'fleet-state': 'joined', 'fleet-instances': '3', 'fleet-used': '7 of 18', 'fleet-failing': '1 of 3', 'fleet-leased': '4',
+    };
+    for (const [test, said] of Object.entries(rows)) {
+      check(`${width}: ${test} is ${said}`, (await until(async () => (await shown(test)) === said)) >= 0, await shown(test));
+    }
+    const also = await page.evaluate(() => document.documentElement.scrollWidth);
+    check(`${width}: the page of one fits its width`, also <= width, also);
+    await go(page, 'search');
+    check(`${width}: one in no fleet has no card of it`, (await page.locator('[data-test=fleet]').count()) === 0);
+    check(`${width}: nothing went wrong`, page.wrong.length === 0, page.wrong);
+    await page.close();
+  }
+  program.end();
+}
+
 await values();
+await sharing();
 await many();
 await breaker();
 await lost();

@@ -10,6 +10,8 @@ import { healths, worstFirst } from './health';
 import { Decisions, Endpoints, GivenUp, Hedges, Program, Routes, Rules } from './lists';
 import { sharedPrefix } from './names';
 import { Overview } from './overview';
+import { Fleet, Keys as KeysKept } from './shared';
+import { Depth, hasQueue, Queue } from './queue';
 import { Sidebar } from './sidebar';
 import { useTheme, type Theme } from './theme';
 import { Tiles } from './tiles';
@@ -44,12 +46,26 @@ function ratio(samples: Sample[]): (number | null)[] {
   });
 }
 
-function Charts({ dep, samples, from, to, theme }: { dep: Dep; samples: Sample[]; from: number; to: number; theme: Theme }) {
+function Charts({ dep, queue, samples, from, to, theme }: { dep: Dep; queue: boolean; samples: Sample[]; from: number; to: number; theme: Theme }) {
   const times = samples.map((s) => s.at_ms / 1000);
   const rate = (get: (s: Sample) => number) => samples.map((s) => (s.seconds ? get(s) / s.seconds : 0));
   const value = (get: (s: Sample) => number | null) => samples.map(get);
   const common = { times, from, to, theme };
   const perSecond = (v: number) => brief(v);
+  if (queue) {
+    return (
+      <>
+        <Chart {...common} title="Attempts per second" hint="by how they ended" stacked format={perSecond} series={[
+          { label: 'done', colour: '--ok', values: rate((s) => s.first + s.late) },
+          { label: 'failed', colour: '--bad', values: rate((s) => set_aside(s) + failures(s)) },
+        ]} />
+        <Chart {...common} title="Time of the handler" hint="for an attempt that succeeded" format={(v) => ms(v)} series={[
+          { label: 'p99', colour: '--backoff', values: value((s) => s.p99_attempt_ms) },
+          { label: 'p50', colour: '--backoff', dash: true, values: value((s) => s.p50_attempt_ms) },
+        ]} />
+      </>
+    );
+  }
   return (
     <>
       <Chart {...common} title="Calls per second" hint="by how they ended" stacked format={perSecond} series={[
@@ -88,6 +104,7 @@ function Page({ view, name, seconds, theme, all, setAll }: { view: Frozen; name:
   const samples = within(view.samples.get(dep.name) ?? [], from_ms, to_ms);
   const t = sum(samples);
   const most = Math.max(0, ...samples.map((s) => s.budget ?? 0));
+  const queue = hasQueue(state); // then each attempt is a call of its own
   const list = state.decisions.filter((d) => all || d.dep === dep.name).slice(0, 40);
   return (
     <main class="content" data-dep={dep.name}>
@@ -95,11 +112,11 @@ function Page({ view, name, seconds, theme, all, setAll }: { view: Frozen; name:
         <h2>{dep.name}</h2>
         {dep.policy && <span class="quiet">policy <code>{dep.policy}</code></span>}
       </div>
-      <Tiles dep={dep} t={t} most={most} onAct={state.actions ? setAct : null} />
+      {queue ? <Queue state={state} /> : <Tiles dep={dep} t={t} most={most} onAct={state.actions ? setAct : null} />}
       <div class="grid">
-        <Charts dep={dep} samples={samples} from={from_ms / 1000} to={to_ms / 1000} theme={theme} />
+        <Charts dep={dep} queue={queue} samples={samples} from={from_ms / 1000} to={to_ms / 1000} theme={theme} />
         {dep.breaker.on && <Timeline dep={dep} samples={samples} turns={state.turns} from_ms={from_ms} to_ms={to_ms} />}
-        <GivenUp dep={dep} t={t} />
+        {queue ? <Depth state={state} from={from_ms / 1000} to={to_ms / 1000} theme={theme} /> : <GivenUp dep={dep} t={t} />}
         {dep.hedges.on ? <Hedges dep={dep} t={t} /> : <Waits dep={dep} bounds={state.bounds_ms} />}
         {dep.budget.left !== null && (
           <Chart title="Retry budget" hint="retries that would be granted" times={samples.map((s) => s.at_ms / 1000)} from={from_ms / 1000} to={to_ms / 1000}
@@ -108,6 +125,8 @@ function Page({ view, name, seconds, theme, all, setAll }: { view: Frozen; name:
             ]} />
         )}
         <div class="stack"><Endpoints dep={dep} /><Routes dep={dep} /></div>
+        <Fleet dep={dep} />
+        <KeysKept state={state} />
         <Decisions list={list} onOpen={setOpen} all={all} onAll={() => setAll(!all)} />
         <Rules dep={dep} />
         <Program state={state} />
@@ -232,7 +251,7 @@ export function App() {
       </header>
       {view && !name ? (
         <div class="columns one">
-          <Overview list={found} all={list} shared={shared} now_ms={view.state.now_ms} search={search} filter={filter}
+          <Overview list={found} all={list} state={view.state} shared={shared} now_ms={view.state.now_ms} search={search} filter={filter}
             onSearch={setSearch} onFilter={setFilter} onChoose={choose} box={box} />
         </div>
       ) : view ? (

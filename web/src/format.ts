@@ -17,6 +17,14 @@ function digits(n: number): string {
   return n.toFixed(a >= 99.95 ? 0 : a >= 9.995 ? 1 : 2).replace(/\.?0+$/, (m) => (m.startsWith('.') ? '' : m));
 }
 
+/** 268435456 is 256 MiB. */
+export function bytes(n: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+  let i = 0;
+  for (; n >= 1024 && i < units.length - 1; i++) n /= 1024;
+  return `${digits(n)} ${units[i]}`;
+}
+
 export function percent(share: number): string {
   if (!Number.isFinite(share)) return '–';
   const p = share * 100;

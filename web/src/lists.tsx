@@ -76,8 +76,8 @@ export function Endpoints({ dep }: { dep: Dep }) {
             <tr key={e.address} title={e.text}>
               <td><code>{e.address}</code></td>
               <td><i class={`dot ${e.state}`} /> {e.state}</td>
-              <td class="n">{count(e.in_flight)}</td>
-              <td class="n">{count(e.connections)}{e.idle ? <span class="quiet"> {count(e.idle)} idle</span> : ''}</td>
+              <td class="n">{count(e.in_flight)}{e.http2 && e.in_flight ? <span class="quiet"> {e.in_flight === 1 ? 'stream' : 'streams'}</span> : ''}</td>
+              <td class="n">{count(e.connections)}{e.http2 ? <span class="quiet"> {e.http2 < e.connections ? `${count(e.http2)} ` : ''}HTTP/2</span> : ''}{e.idle ? <span class="quiet"> {count(e.idle)} idle</span> : ''}</td>
               <td class="n">{e.requests ? percent(e.retries / e.requests) : '–'}</td>
               <td class="n">{count(e.failures)}<span class="quiet"> of {brief(e.requests)}</span></td>
             </tr>

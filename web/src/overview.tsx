@@ -8,7 +8,8 @@ import { Name } from './names';
 import { Search } from './sidebar';
 import { Spark } from './spark';
 import { stateWord } from './timeline';
-import type { Mood } from './types';
+import { Keys } from './shared';
+import type { Mood, State } from './types';
 
 const per_s = (n: number, h: Health) => (h.t.seconds ? n / h.t.seconds : 0);
 const part = (n: number, of: number) => (of ? n / of : NaN);
@@ -85,6 +86,7 @@ function Facts({ list }: { list: Health[] }) {
 interface Props {
   list: Health[]; // after search
   all: Health[];
+  state: State;
   shared: string;
   now_ms: number;
   search: string;
@@ -147,6 +149,7 @@ export function Overview(p: Props) {
         </table>
         {rows.length === 0 && <p class="empty flat">{p.all.length ? 'none matches' : 'no dependency is observed yet'}</p>}
       </section>
+      <Keys state={p.state} />
     </main>
   );
 }

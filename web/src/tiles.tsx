@@ -5,9 +5,9 @@ import { brief, count, ms, percent } from './format';
 import { forcedWord, stateWord } from './timeline';
 import type { Dep } from './types';
 
-type Mood = 'good' | 'warn' | 'bad' | 'calm';
+export type Tone = 'good' | 'warn' | 'bad' | 'calm';
 
-function Tile(p: { name: string; value: string; mood: Mood; note: ComponentChildren; test: string; children?: ComponentChildren }) {
+export function Tile(p: { name: string; value: string; mood: Tone; note: ComponentChildren; test: string; children?: ComponentChildren }) {
   return (
     <section class={`card tile ${p.mood}`} data-test={p.test}>
       <h3>{p.name}</h3>
@@ -18,7 +18,7 @@ function Tile(p: { name: string; value: string; mood: Mood; note: ComponentChild
   );
 }
 
-const shareMood = (share: number, warn: number, bad: number): Mood =>
+const shareMood = (share: number, warn: number, bad: number): Tone =>
   !Number.isFinite(share) ? 'calm' : share < bad ? 'bad' : share < warn ? 'warn' : 'good';
 
 function Total({ name, n }: { name: string; n: number }) {
@@ -48,7 +48,7 @@ function Budget({ dep, most }: { dep: Dep; most: number }) {
   }
   const full = Math.max(usual ?? 0, most, 1);
   const share = Math.min(1, Math.max(0, left / full));
-  const mood: Mood = left < 1 ? 'bad' : share < 0.3 ? 'warn' : 'good';
+  const mood: Tone = left < 1 ? 'bad' : share < 0.3 ? 'warn' : 'good';
   return (
     <Tile name="Retry budget" test="budget" value={brief(left)} mood={mood}
       note={<span><b>{count(dep.refused.budget ?? 0)}</b> refused for it · {kind}</span>}>
@@ -66,7 +66,7 @@ export type Act = (what: 'force' | 'probe' | 'retries') => void;
 function BreakerTile({ dep, onAct }: { dep: Dep; onAct: Act | null }) {
   const b = dep.breaker;
   if (!b.on) return <Tile name="Breaker" test="breaker" value="off" mood="calm" note="the policy has none" />;
-  const mood: Mood = b.state === 'closed' ? 'good' : b.state === 'open' ? 'bad' : 'warn';
+  const mood: Tone = b.state === 'closed' ? 'good' : b.state === 'open' ? 'bad' : 'warn';
   return (
     <Tile name="Breaker" test="breaker" value={stateWord[b.state]} mood={mood}
       note={<span><b data-total="opened">{count(b.opened)}</b> {b.opened === 1 ? 'opening' : 'openings'} since the start</span>}>

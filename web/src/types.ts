@@ -31,6 +31,7 @@ export interface Endpoint {
   in_flight: number;
   connections: number;
   idle: number;
+  http2: number; // of the connections
   requests: number;
   failures: number;
   retries: number;
@@ -64,6 +65,18 @@ export interface Brief {
   endpoints?: Endpoint[];
 }
 
+/** What it shares with the other instances of a fleet. */
+export interface Fleet {
+  joined: boolean;
+  instances: number;
+  leased: number; // retries that this instance may make without asking
+  used: number; // of all, ...
+  allowed: number; // ... over a window
+  with_traffic: number;
+  failing: number;
+  trips: number;
+}
+
 /** And of the one that was asked for. */
 export interface Dep extends Brief {
   calls: { first_success: number; late_success: number; failure: number };
@@ -80,6 +93,7 @@ export interface Dep extends Brief {
     opens_at: number;
     min_calls: number;
   };
+  fleet?: Fleet; // if it is in one
   limits: { rate: number | null; in_flight: number; in_flight_max: number | null; queued: number };
   rules: [string, string, string][];
   waits: { computed: Buckets; jittered: Buckets; slept: Buckets; ideal: Buckets };
@@ -103,6 +117,7 @@ export interface Decision {
   why: string;
   class: string;
   status?: number;
+  protocol?: string; // of the endpoint, if it is not HTTP/1.1
   grpc_status?: string;
   fault?: string;
   hint_ms?: number;

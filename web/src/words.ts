@@ -93,7 +93,7 @@ function happened(d: Decision): string {
     return d.times > 1 ? `${d.times} calls in a row, the last of them ${what}, were not sent at all.` : `${what} was not sent at all.`;
   }
   const which = d.attempts > 1 ? `attempt ${d.attempt} of ${d.attempts}` : `attempt ${d.attempt}`;
-  const where = d.endpoint ? ` at ${d.endpoint}` : '';
+  const where = (d.endpoint ? ` at ${d.endpoint}` : '') + (d.protocol ? ` by ${d.protocol}` : '');
   if (d.fault) return `${what}, ${which}${where}: ${faults[d.fault] ?? d.fault}, after ${ms(d.took_ms)}.`;
   const grpc = d.grpc_status ? `, gRPC status ${d.grpc_status},` : '';
   if (d.status) return `${what}, ${which}${where}: answered ${d.status}${grpc} after ${ms(d.took_ms)}.`;

@@ -148,7 +148,9 @@ static void caption(struct picture *p, int y)
         picture_text(p->out, p->s->model->services[p->deep].name, 200);
         fputs(" ", p->out);
     }
-    fputs("and successful calls a second", p->out);
+    fputs(p->shows == DEATHS ? "and messages done a second"
+                             : "and successful calls a second",
+          p->out);
     if (p->columns > 1)
         fputs("; red: more was asked than can be served", p->out);
     if (p->s->n_variants && p->s->variants[0].n_runs > 1)
@@ -159,13 +161,15 @@ static void caption(struct picture *p, int y)
     fputs("</svg>\n", p->out);
 }
 
-/* Duplicate work if that is forbidden; else the time to recover, if there was
- * any; else the share of successes; else, if nearly all succeed, the time of
- * the slowest calls. */
+/* Dead messages of a queue; duplicate work if that is forbidden; else the time
+ * to recover, if there was any; else the share of successes; else, if nearly
+ * all succeed, the time of the slowest calls. */
 static enum shown most_telling(const struct sim_summary *s)
 {
     enum shown shown = TAIL;
 
+    if (page_is_queue(s->model))
+        return DEATHS;
     if (page_minds_twice(s->model))
         return TWICE;
     for (uint32_t v = 0; v < s->n_variants; v++) {

@@ -17,7 +17,7 @@ enum {
 };
 
 /* The figure in bold under each plot: where the variants differ most. */
-enum shown { RECOVERY, TAIL, GOODPUT, TWICE };
+enum shown { RECOVERY, TAIL, GOODPUT, TWICE, DEATHS };
 
 /* Threads: owned. */
 struct picture {

@@ -130,6 +130,25 @@ static void recovery(struct picture *p, const struct sim_interval *recover)
                 page_number(text, PAGE_SECONDS, recover->mean));
 }
 
+/* How many died, and how the others fared. */
+static void deaths(struct picture *p, const struct sim_interval *f)
+{
+    const struct sim_interval *back = &f[SIM_FIG_ALL_BACK];
+    char text[PAGE_TEXT];
+
+    if (!(f[SIM_FIG_DEAD].mean > 0))
+        fputs("none dead", p->out);
+    else
+        fprintf(p->out, "%s dead",
+                page_number(text, PAGE_COUNT, f[SIM_FIG_DEAD].mean));
+    if (f[SIM_FIG_DEAD_AFTER].n)
+        fprintf(p->out, ", after %s",
+                page_number(text, PAGE_SECONDS, f[SIM_FIG_DEAD_AFTER].mean));
+    else if (back->n && !back->infinite)
+        fprintf(p->out, ", the last one done at %s",
+                page_time(text, back->mean * 1e9));
+}
+
 static void figures(struct picture *p, uint32_t v, int x, int y)
 {
     const struct sim_interval *f = p->s->variants[v].figure;
@@ -138,8 +157,9 @@ static void figures(struct picture *p, uint32_t v, int x, int y)
 
     fprintf(p->out, "<text class=\"ink\" x=\"%d\" y=\"%d\">", x, y);
     if (f[SIM_FIG_SUCCESS].n)
-        fprintf(p->out, "%s of calls succeed",
-                page_number(text, PAGE_SHARE, f[SIM_FIG_SUCCESS].mean));
+        fprintf(p->out, "%s of %s",
+                page_number(text, PAGE_SHARE, f[SIM_FIG_SUCCESS].mean),
+                p->shows == DEATHS ? "messages done" : "calls succeed");
     if (f[SIM_FIG_AMPLIFICATION].n)
         fprintf(
             p->out, ", %s attempts",
@@ -148,7 +168,9 @@ static void figures(struct picture *p, uint32_t v, int x, int y)
                 f[p->deep == SIM_NONE ? SIM_FIG_AMPLIFICATION : SIM_FIG_DEEPEST]
                     .mean));
     fprintf(p->out, "</text>\n<text class=\"%s\" x=\"%d\" y=\"%d\">",
-            p->shows != RECOVERY                       ? "ink b"
+            p->shows == DEATHS
+                ? f[SIM_FIG_DEAD].mean > 0 ? "l c-fail" : "l c-good"
+            : p->shows != RECOVERY                     ? "ink b"
             : recover->overloaded || recover->infinite ? "l c-fail"
                                                        : "l c-good",
             x, y + 19);
@@ -161,6 +183,8 @@ static void figures(struct picture *p, uint32_t v, int x, int y)
     else if (p->shows == TAIL && f[SIM_FIG_P99].n)
         fprintf(p->out, "p99 %s",
                 page_number(text, PAGE_SECONDS, f[SIM_FIG_P99].mean));
+    else if (p->shows == DEATHS)
+        deaths(p, f);
     else if (p->shows == RECOVERY)
         recovery(p, recover);
     fputs("</text>\n", p->out);

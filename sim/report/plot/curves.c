@@ -168,6 +168,12 @@ bool page_p99(const struct sim_result *r, uint32_t what, double *y)
     return latency(r, SIM_P99_NS, y);
 }
 
+bool page_oldest(const struct sim_result *r, uint32_t what, double *y)
+{
+    (void)what;
+    return latency(r, SIM_OLDEST_NS, y);
+}
+
 /* ===== fewer points ===== */
 
 /* Each point stands for the same number of steps; a remainder at the end makes

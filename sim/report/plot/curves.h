@@ -20,6 +20,7 @@ page_get page_breakers; /* a channel: mean over processes of all callers */
 page_get page_budget;
 page_get page_p50; /* seconds */
 page_get page_p99;
+page_get page_oldest; /* how long the oldest message that is due has waited */
 page_get page_reason;         /* calls that ended for it, a second */
 page_get page_fleet_attempts; /* of fleet `what`, a second */
 page_get page_fleet_goodput;

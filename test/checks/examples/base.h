@@ -29,6 +29,17 @@ void put(const char *bytes, size_t n);
 /* base/out.h */
 uint64_t n;
 
+/* base/queue_pace.h */
+uint32_t running;
+int64_t now_ns, started_ns;
+bide_rng rng;
+
+/* base/queue_verdict.h */
+bide_call call;
+bide_outcome outcome;
+bool probe;
+int64_t now_ns;
+
 /* base/utf8.h */
 const char *text;
 size_t len;
@@ -36,3 +47,6 @@ size_t len;
 /* base/module.h */
 void die(const char *text);
 struct net_tls_module;
+
+/* base/codes.h */
+int status;

@@ -35,6 +35,11 @@ struct broker_counts counts;
 const struct queue_stats *stats;
 char why[256];
 
+/* cmd/worker/trace.h */
+struct bide__collector *collector;
+struct queue_job *job;
+const struct queue_event *event;
+
 /* cmd/proxy/records.h */
 bide_config *config;
 struct bide__proxy_conf *conf;

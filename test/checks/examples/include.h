@@ -95,3 +95,6 @@ void resume(void *tag, bide_store_result result);
 bide_dep *dep;
 int64_t now_ns;
 bool ask_the_ledger(const bide_share_row *row, bide_share_reply *reply);
+
+/* include/bide/queue.h */
+void die(const char *why);

@@ -8,11 +8,35 @@ size_t n_running;
 /* queue/broker.h */
 void die(const char *why);
 
+/* queue/guard.h */
+extern pid_t pid;
+
 /* queue/hands.h */
 extern struct queue_message *m;
 
 /* queue/postgresql/session.h */
 extern struct pg_broker *q;
+
+/* queue/rabbitmq/copy.h */
+extern struct queue_message *m;
+extern struct wire *w;
+
+/* queue/rabbitmq/hand.h */
+extern struct rmq *q;
+extern struct queue_message *m;
+extern struct wire_in *in;
+
+/* queue/rabbitmq/session.h */
+extern struct rmq *q;
+
+/* queue/rabbitmq/slot.h */
+extern struct rmq *q;
+
+/* queue/rabbitmq/url.h */
+extern const char *text;
+
+/* queue/rabbitmq/wire.h */
+extern struct wire *w;
 
 /* queue/redis/session.h */
 extern struct redis_broker *q;
@@ -37,23 +61,66 @@ bide_policy_conf policy;
 /* queue/key.h */
 struct queue_message *m;
 
-/* queue/pace.h */
-uint32_t running;
-int64_t now_ns, started_ns;
-bide_rng rng;
-
 /* queue/pool.h */
 struct queue_handler *handler;
 struct bide__list jobs, ended;
 
-/* queue/verdict.h */
-bide_call call;
-bide_outcome outcome;
-bool probe;
-int64_t now_ns;
+/* queue/sqs/hands.h */
+struct sqs_broker *q;
+struct sq_value message;
+int64_t sent_ns, hidden_ns;
+
+/* queue/sqs/json.h */
+#include <stdlib.h>
+const char *text;
+size_t len;
+
+/* queue/sqs/notes.h */
+struct sqs_broker *q;
+struct sq_hand *hand;
+
+/* queue/sqs/poll.h */
+struct sqs_broker *q;
+
+/* queue/sqs/receive.h */
+struct sqs_broker *q;
+
+/* queue/sqs/send.h */
+struct sqs_broker *q;
+
+/* queue/sqs/session.h */
+struct sqs_broker *q;
+
+/* queue/sqs/state.h */
+#include "base/out.h"
+struct sq_value message;
+struct bide__out out;
 
 /* queue/worker.h */
 struct broker *broker;
 bide_dep *dep;
 #include "queue/command.h"
 struct queue_command command;
+
+/* queue/api/api.h */
+bide_queue *queue;
+char *why;
+struct broker_put *items;
+size_t n;
+
+/* queue/api/deliver.h */
+struct queue_job *job;
+bide_queue_fn fn;
+void *ctx;
+
+/* queue/ahead.h */
+int64_t took_ns;
+
+/* queue/plan.h */
+void die(const char *why);
+bide_policy_conf policy;
+uint32_t at_once;
+int64_t lease_ns;
+struct broker *broker;
+broker_finding *found;
+void *arg;

@@ -189,6 +189,11 @@ uint64_t seed;
 struct sim_world *world;
 struct sim_caller caller;
 
+/* sim/world/queue.h */
+struct sim_world *world;
+struct sim_caller caller;
+const struct sim_model_queue *conf;
+
 /* sim/world/stage.h */
 struct sim_model *model;
 uint64_t seed;

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import rabbitmq
 import servers
 import tap
 
@@ -73,6 +74,42 @@ def postgresql():
     tap.case("postgresql_that_is_away_is_down", said(url).startswith("down"), said(url))
 
 
+def amqp():
+    with rabbitmq.Rabbitmq() as r:
+        r.wait()
+        tap.case("rabbitmq_as_it_comes_is_fine", said(r.url) == "", said(r.url))
+        for argument, value in (("x-max-length", 100), ("x-message-ttl", 60000),
+                                ("x-expires", 600000)):
+            r.declare("default", **{argument: value})
+            loses(f"rabbitmq_{argument}_is_loss".replace("-", "_"), said(r.url),
+                  f"has {argument} {value}")
+        r.declare("default", x_max_length=100, x_message_ttl=60000)
+        text = said(r.url)
+        tap.case("rabbitmq_all_arguments_are_found",
+                 "x-max-length 100" in text and "x-message-ttl 60000" in text, text)
+        r.declare("default", x_max_length=100, x_overflow="reject-publish")
+        tap.case("rabbitmq_that_refuses_when_full_is_fine", said(r.url) == "", said(r.url))
+        r.declare("default", durable=False)
+        loses("rabbitmq_not_durable_is_loss", said(r.url), "not durable")
+        r.declare("default", x_queue_type="quorum", x_delivery_limit=5)
+        loses("rabbitmq_delivery_limit_is_loss", said(r.url), "x-delivery-limit 5")
+        r.declare("default", x_queue_type="quorum")
+        tap.case("rabbitmq_quorum_queue_is_fine", said(r.url) == "", said(r.url))
+        r.declare("default")
+        r.declare("default.dead", x_message_ttl=60000)
+        loses("rabbitmq_dead_letters_that_expire_are_loss", said(r.url), "default.dead")
+        wrong = r.url.replace("guest:guest", "guest:wrong")
+        tap.case("rabbitmq_wrong_password_is_refused", said(wrong).startswith("refused"),
+                 said(wrong))
+        tap.case("rabbitmq_password_is_not_told", "wrong" not in said(wrong), said(wrong))
+        tap.case("rabbitmq_unknown_vhost_is_refused",
+                 said(r.url + "/nosuch").startswith("refused"), said(r.url + "/nosuch"))
+        tap.case("rabbitmq_url_with_a_mistake_is_refused",
+                 said(r.url + "/?queue-type=x").startswith("refused"))
+        url = r.url
+    tap.case("rabbitmq_that_is_away_is_down", said(url).startswith("down"), said(url))
+
+
 def kafka():
     program = os.path.join(os.path.dirname(PROGRAM), "kafka_server")
     with servers.Kafka(program) as k:
@@ -102,6 +139,8 @@ def kafka():
 
 
 redis()
+if any("rabbitmq" in module for module in sys.argv[2:]):
+    amqp()
 if any("postgresql" in module for module in sys.argv[2:]):
     postgresql()
     with servers.Postgres(durable=True) as safe:

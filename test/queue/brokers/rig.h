@@ -31,7 +31,9 @@ struct rig {
     const char *url;
     char queue[64];         /* another one for each row */
     struct broker_conf conf;
-    bool has_server;        /* rig_ask() can kill it */
+    const char *suffix;     /* of its name */
+    bool has_server;        /* rig_ask() can freeze it, */
+    bool can_crash;         /* and kill it */
 };
 
 /* ===== results ===== */
@@ -41,12 +43,15 @@ struct rig {
 void rig_expect(bool true_, const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Ends the row as skipped: the broker cannot do that. */
+void rig_skip(const char *why);
+
 /* Runs a row with a queue of its own; prints a line of TAP. */
 void rig_row(struct rig *r, const char *name, void (*row)(struct rig *r));
 int rig_finish(void);
 
 /* Asks whoever started this program: "crash", "start", "freeze", "thaw",
- * "foreign QUEUE", "queue QUEUE ROW" before a row. Waits until it is done. */
+ * "foreign QUEUE", "queue QUEUE" before it is used. Waits until it is done. */
 void rig_ask(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ===== time ===== */
@@ -75,6 +80,10 @@ void rig_put_one(struct broker *b, struct broker_put *p);
 size_t rig_take(struct broker *b, struct queue_message **to, size_t most);
 /* Takes one, within the patience if `wait`; else NULL if none is there. */
 struct queue_message *rig_take_one(struct broker *b, bool wait);
+
+/* A key, or a priority, for brokers that have them; NULL or 0 for others. */
+const char *rig_key(const struct broker *b, const char *key);
+int rig_priority(const struct broker *b, int priority);
 
 /* Settles and frees it. */
 #define rig_settle(b, m, how_, ...)                                            \

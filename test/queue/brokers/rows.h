@@ -18,6 +18,7 @@ struct rig;
     X(priority_higher_goes_first)                                              \
     X(priority_who_waited_too_long_goes_next)                                  \
     X(retries_take_their_share_and_no_more)                                    \
+    X(priority_is_above_retries)                                               \
     /* rows_settle.c */                                                        \
     X(done_leaves_the_queue)                                                   \
     X(again_waits_and_counts)                                                  \

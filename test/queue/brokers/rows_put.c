@@ -15,16 +15,17 @@ void put_message_arrives_as_it_was(struct rig *r)
                                             { "trace.id", "a \"b\" \\ \xc3\xa9" } };
 
     rig_put_one(b, &(struct broker_put){ .id = "order-7",
-                                         .key = "customer 3",
-                                         .priority = 4,
+                                         .key = rig_key(b, "customer 3"),
+                                         .priority = rig_priority(b, 4),
                                          .body = "hello",
                                          .len = 5,
                                          .attributes = attributes,
                                          .n_attributes = 2 });
     struct queue_message *m = rig_take_one(b, true);
     expect(strcmp(m->id, "order-7") == 0, "its id: %s", m->id);
-    expect(strcmp(m->key, "customer 3") == 0, "its key: %s", m->key);
-    expect(m->priority == 4, "its priority: %d", m->priority);
+    expect(strcmp(m->key, b->traits.has_keys ? "customer 3" : "") == 0,
+           "its key: %s", m->key);
+    expect(m->priority == rig_priority(b, 4), "its priority: %d", m->priority);
     expect(m->body_len == 5 && memcmp(m->body, "hello", 6) == 0, "its body");
     expect(m->n_attributes == 2, "attributes: %zu", m->n_attributes);
     for (size_t i = 0; i < 2; i++)
@@ -72,8 +73,8 @@ void put_same_id_twice_is_one_message(struct rig *r)
     struct broker_put again = { .id = "a", .body = "4", .len = 1 };
     struct queue_message *m[4];
 
-    if (b->traits.partitioned)
-        return; /* no index of ids: said in docs/brokers.md */
+    if (b->traits.forgets_ids)
+        rig_skip("the broker does not know which ids are there");
     expect(b->kind->put(b, p, 3) == 0, "put: %s", b->error);
     expect(!p[0].duplicate && p[1].duplicate && !p[2].duplicate, "in a batch");
     rig_put_one(b, &again);
@@ -182,7 +183,7 @@ void priority_higher_goes_first(struct rig *r)
     static const char *const order[] = { "9", "5", "0", "o", "-" };
 
     if (!b->traits.has_priorities)
-        return;
+        rig_skip("the broker has no priorities");
     rig_put(b, "-", .priority = -9);
     rig_put(b, "0", .priority = 0);
     rig_put(b, "o", .priority = 0);
@@ -202,7 +203,7 @@ void priority_who_waited_too_long_goes_next(struct rig *r)
     struct broker *b = rig_open(r);
 
     if (!b->traits.has_priorities)
-        return;
+        rig_skip("the broker has no priorities");
     rig_put(b, "old", .priority = -3);
     rig_sleep(1200 * RIG_MS);
     rig_put(b, "new", .priority = 3);
@@ -229,6 +230,8 @@ void retries_take_their_share_and_no_more(struct rig *r)
     struct queue_message *m[16];
     struct broker_take want = { .most = 4, .retries = 2 };
 
+    if (b->traits.mixes_retries)
+        rig_skip("the broker hands out retries and others as they come");
     for (int i = 0; i < 6; i++)
         rig_put(b, NULL);
     expect(rig_take(b, m, 6) == 6, "six");
@@ -246,4 +249,29 @@ void retries_take_their_share_and_no_more(struct rig *r)
            "only retries are left: all places are theirs: %zu", want.n);
     for (int i = 0; i < 4; i++)
         rig_settle(b, m[i], BROKER_DONE, .ran = true);
+}
+
+/* Also where one of them has failed before, whatever the share of those is. */
+void priority_is_above_retries(struct rig *r)
+{
+    static const size_t shares[] = { 0, 1 };
+    struct broker *b = rig_open(r);
+    struct queue_message *m[4];
+
+    if (!b->traits.has_priorities)
+        rig_skip("the broker has no priorities");
+    for (size_t i = 0; i < 2; i++) {
+        struct broker_take want = { .most = 1, .retries = shares[i] };
+        rig_put(b, NULL, .priority = i ? 0 : 5);
+        expect(rig_take(b, m, 1) == 1, "one to fail");
+        rig_settle(b, m[0], BROKER_AGAIN, .counts = true, .ran = true);
+        rig_put(b, NULL, .priority = i ? 5 : 0);
+        rig_sleep(20 * RIG_MS); /* both are due */
+        expect(b->kind->take(b, &want, m) == 0 && want.n == 1, "one");
+        expect(m[0]->priority == 5, "the share is %zu: priority %d", shares[i],
+               m[0]->priority);
+        rig_settle(b, m[0], BROKER_DONE, .ran = true);
+        expect(rig_take(b, m, 1) == 1, "the other one");
+        rig_settle(b, m[0], BROKER_DONE, .ran = true);
+    }
 }

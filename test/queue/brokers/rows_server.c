@@ -28,8 +28,8 @@ void server_killed_keeps_what_it_confirmed(struct rig *r)
     struct broker *b;
     struct queue_message *m[4];
 
-    if (!r->has_server)
-        return;
+    if (!r->can_crash)
+        rig_skip("no server that keeps its messages when it is killed");
     b = rig_open(r);
     rig_put(b, "l", .delay_ns = 3600 * RIG_S);
     rig_put(b, "x");
@@ -55,8 +55,8 @@ void server_killed_running_ones_settle_after(struct rig *r)
 {
     struct broker *b;
 
-    if (!r->has_server)
-        return;
+    if (!r->can_crash)
+        rig_skip("no server that keeps its messages when it is killed");
     r->conf.lease_ns = 60 * RIG_S;
     b = rig_open(r);
     rig_put(b, "a");
@@ -77,7 +77,7 @@ void server_frozen_answers_down_in_time(struct rig *r)
     struct broker *b;
 
     if (!r->has_server)
-        return;
+        rig_skip("no server");
     b = rig_open(r);
     rig_put(b, "a");
     rig_ask("freeze");
@@ -101,7 +101,7 @@ void server_frozen_take_is_not_lost(struct rig *r)
     struct broker_take want = { .most = 1, .retries = 1 };
 
     if (!r->has_server)
-        return;
+        rig_skip("no server");
     r->conf.lease_ns = 600 * RIG_S;
     b = rig_open(r);
     rig_put(b, "a");
@@ -125,14 +125,15 @@ struct foreign {
     bool plain, full, odd;
 };
 
-static void see_foreign(struct foreign *seen, const struct queue_message *m)
+static void see_foreign(struct foreign *seen, const struct queue_message *m,
+                        const char *key)
 {
     expect(queue_id_ok(m->id), "an id in form: %s", m->id);
     if (m->body_len == 5 && memcmp(m->body, "plain", 5) == 0)
         seen->plain = true;
     if (strcmp(m->id, "foreign-7") == 0) {
         expect(m->body_len == 4 && memcmp(m->body, "full", 4) == 0, "body");
-        expect(strcmp(m->key, "customer") == 0, "key: %s", m->key);
+        expect(strcmp(m->key, key) == 0, "key: %s", m->key);
         expect(m->n_attributes == 1 &&
                    strcmp(m->attributes[0].name, "type") == 0 &&
                    strcmp(m->attributes[0].value, "email") == 0,
@@ -154,18 +155,16 @@ void foreign_messages_are_handled(struct rig *r)
     struct foreign seen = { false, false, false };
 
     if (!r->has_server)
-        return;
+        rig_skip("no server");
     b = rig_open(r);
     rig_ask("foreign %s", r->queue);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         struct queue_message *m = rig_take_one(b, true);
-        see_foreign(&seen, m);
-        if (i == 1) { /* also one that fails lives on */
+        see_foreign(&seen, m, b->traits.has_keys ? "customer" : "");
+        if (i == 1) /* also one that fails lives on */
             rig_settle(b, m, BROKER_AGAIN, .counts = true, .ran = true);
-            m = rig_take_one(b, true);
-            see_foreign(&seen, m);
-        }
-        rig_settle(b, m, BROKER_DONE, .ran = true);
+        else
+            rig_settle(b, m, BROKER_DONE, .ran = true);
     }
     struct broker_counts c = rig_counts(b);
     expect(c.waiting + c.running + c.later + c.dead == 0, "all are done");

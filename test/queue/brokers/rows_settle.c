@@ -23,7 +23,7 @@ void again_waits_and_counts(struct rig *r)
     struct broker *b = rig_open(r);
     int64_t begun;
 
-    rig_put(b, "a", .key = "k");
+    rig_put(b, "a", .key = rig_key(b, "k"));
     struct queue_message *m = rig_take_one(b, true);
     uint64_t token = m->token;
     begun = rig_now();
@@ -37,7 +37,9 @@ void again_waits_and_counts(struct rig *r)
     expect(m->token != token, "another token");
     expect(strstr(m->errors, "exit 1") != NULL, "its errors: %s", m->errors);
     expect(m->body_len == 1 && m->body[0] == 'a', "its body");
-    expect(strcmp(m->id, "a") == 0 && strcmp(m->key, "k") == 0, "its names");
+    expect(strcmp(m->id, "a") == 0 &&
+               strcmp(m->key, b->traits.has_keys ? "k" : "") == 0,
+           "its names");
     rig_settle(b, m, BROKER_AGAIN, .counts = true, .ran = true,
                .error = "exit \xff 2");
     m = rig_take_one(b, true);
@@ -86,6 +88,8 @@ void again_a_thousand_stay_spread(struct rig *r)
     int n = 0, seen = 0;
     size_t got;
 
+    if (b->traits.blind)
+        rig_skip("the broker cannot list what waits");
     memset(p, 0, sizeof p);
     for (int i = 0; i < 10; i++) {
         for (int j = 0; j < 100; j++)
@@ -153,7 +157,7 @@ static struct seen look(struct broker *b, struct broker_filter f)
 
 static void bury(struct broker *b, const char *id, const char *reason)
 {
-    rig_put(b, id, .key = "k");
+    rig_put(b, id, .key = rig_key(b, "k"));
     struct queue_message *m = rig_take_one(b, true);
     rig_settle(b, m, BROKER_DEAD, .counts = true, .ran = true,
                .error = "exit 65", .reason = reason, .cls = "permanent",
@@ -173,7 +177,9 @@ void dead_keeps_reason_errors_and_output(struct rig *r)
     expect(strstr(s.errors, "exit 65") != NULL, "errors: %s", s.errors);
     expect(s.attempt == 1, "attempts: %u", s.attempt);
     expect(s.tail_len == 7 && memcmp(s.tail, "said\0it", 7) == 0, "output");
-    expect(strcmp(s.id, "a") == 0 && strcmp(s.key, "k") == 0, "names");
+    expect(strcmp(s.id, "a") == 0 &&
+               strcmp(s.key, b->traits.has_keys ? "k" : "") == 0,
+           "names");
     struct broker_counts c = rig_counts(b);
     expect(c.dead == 1 && strcmp(c.dead_by[0].reason, "permanent") == 0 &&
                c.dead_by[0].n == 1,
@@ -221,7 +227,10 @@ void settle_batch_of_all_kinds(struct rig *r)
         queue_message_free(m[i]);
     }
     struct broker_counts c = rig_counts(b);
-    expect(c.later == 2 && c.dead == 2 && c.running == 0 && c.waiting == 0,
+    /* how a blind broker counts those that wait is its own affair */
+    expect(b->traits.blind ? c.later + c.waiting == 2 && c.dead == 2
+                           : c.later == 2 && c.dead == 2 && c.running == 0 &&
+                                 c.waiting == 0,
            "later %d, dead %d", (int)c.later, (int)c.dead);
 }
 
@@ -239,7 +248,8 @@ void redrive_starts_over_with_id_and_key(struct rig *r)
         struct queue_message *m = rig_take_one(b, true);
         if (strcmp(m->id, "a") == 0)
             expect(m->attempt == 0 && m->generation == 0 &&
-                       strcmp(m->key, "k") == 0 && m->body[0] == 'a',
+                       strcmp(m->key, b->traits.has_keys ? "k" : "") == 0 &&
+                       m->body[0] == 'a',
                    "as it was put");
         rig_settle(b, m, BROKER_DONE, .ran = true);
     }
@@ -269,7 +279,7 @@ void commit_not_reached_undoes_all(struct rig *r)
     struct queue_message *m;
 
     if (!b->kind->begin)
-        return;
+        rig_skip("each verb is durable by itself");
     if (b->traits.partitioned)
         other = b; /* whose partition it is */
     rig_put(b, "a");
@@ -291,18 +301,24 @@ void counts_see_every_state(struct rig *r)
 {
     struct broker *b = rig_open(r);
 
-    rig_put(b, "r", .key = "k"); /* the first: it runs */
+    rig_put(b, "r", .key = rig_key(b, "k")); /* the first: it runs */
     struct queue_message *m = rig_take_one(b, true);
-    rig_put(b, "h", .key = "k");
+    rig_put(b, "h", .key = rig_key(b, "k"));
     rig_put(b, "w");
     rig_put(b, "l", .delay_ns = 3600 * RIG_S);
     rig_sleep(30 * RIG_MS);
     struct broker_counts c = rig_counts(b);
-    if (b->traits.has_keys)
+    if (b->traits.blind)
+        expect(c.waiting + c.held + c.later == 3, "three wait");
+    else if (b->traits.has_keys)
         expect(c.waiting + c.held == 2, "waiting %d, held %d", (int)c.waiting,
                (int)c.held);
-    expect(c.later == 1, "later %d", (int)c.later);
+    expect(b->traits.blind || c.later == 1, "later %d", (int)c.later);
     expect(c.running == 1, "running %d", (int)c.running);
+    if (b->traits.blind) {
+        rig_settle(b, m, BROKER_DONE, .ran = true);
+        return;
+    }
     expect(c.oldest_ns > 0 && c.oldest_ns < PATIENCE_NS, "the oldest: %lld",
            (long long)c.oldest_ns);
     expect(c.next_ns > 3000 * RIG_S && c.next_ns <= 3600 * RIG_S, "next: %lld",
@@ -323,13 +339,14 @@ void each_finds_by_id_reason_and_time(struct rig *r)
     bury(b, "dead-2", "permanent");
     rig_put(b, "alive-1");
     expect(look(b, (struct broker_filter){ .dead = true }).n == 2, "two dead");
-    expect(look(b, (struct broker_filter){ .id = NULL }).n == 1, "one alive");
+    if (!b->traits.blind)
+        expect(look(b, (struct broker_filter){ .id = NULL }).n == 1, "one alive");
     struct seen s = look(
         b, (struct broker_filter){ .dead = true, .reason = "permanent" });
     expect(s.n == 1 && strcmp(s.id, "dead-2") == 0, "by reason: %s", s.id);
     s = look(b, (struct broker_filter){ .id = "al" });
-    expect(s.n == 1 && strcmp(s.id, "alive-1") == 0, "by its beginning: %s",
-           s.id);
+    expect(b->traits.blind || (s.n == 1 && strcmp(s.id, "alive-1") == 0),
+           "by its beginning: %s", s.id);
     expect(look(b, (struct broker_filter){ .dead = true, .most = 1 }).n == 1,
            "at most one");
     expect(look(b, (struct broker_filter){ .dead = true, .until_ms = 1000 }).n ==

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""run.py SUITE kafka|postgresql|redis|sqlite [MODULE]...: the conformance suite of brokers, against
-a real server that is started here. What the suite asks for (test/queue/brokers/rig.h) is done
-here: the server is killed, started, frozen; messages are written by hand."""
+"""run.py SUITE kafka|postgresql|quorum|rabbitmq|redis|sqlite|sqs|sqs-fifo [MODULE]...: the
+conformance suite of brokers, against a real server that is started here. What the suite asks for
+(test/queue/brokers/rig.h) is done here: the server is killed, started, frozen; messages are
+written by hand."""
+import concurrent.futures
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 
+import fauxqs
+import rabbitmq
 import servers
 import tap
 
@@ -48,10 +51,50 @@ class Redis:
                 raise RuntimeError(answer)
 
 
+class Rabbitmq:
+    """The server, and messages that somebody publishes."""
+
+    def __init__(self):
+        self.server = rabbitmq.Rabbitmq()
+
+    def foreign(self, queue):
+        self.server.publish(queue, "plain")
+        self.server.publish(queue, "full", message_id="foreign-7", priority=99,
+                            headers={"bide-key": "customer", "type": "email"})
+        self.server.publish(queue, "odd", message_id="line\nbreak",
+                            headers={"an odd name!": 7, "bide-key": "k" * 300,
+                                     "nested": {"a": [1]}})
+
+
+class Sqs:
+    """The server, and messages that somebody sends with AWS's own client."""
+
+    def __init__(self):
+        self.server = fauxqs.Fauxqs()
+
+    def foreign(self, queue):
+        url, fifo = self.server.queue(queue), queue.endswith(".fifo")
+        for body, group, attributes in (
+                ("plain", "p", {}),
+                ("full", "customer", {"bide.id": ("String", "foreign-7"),
+                                      "type": ("String", "email")}),
+                ("odd", "o", {"bide.id": ("String", "line\nbreak"),
+                              "an odd name!": ("Number", "7")})):
+            more = {"MessageGroupId": group, "MessageDeduplicationId": body} if fifo else {}
+            self.server.ask("SendMessage", QueueUrl=url, MessageBody=body,
+                            MessageAttributes={name: {"DataType": kind, "StringValue": value}
+                                               for name, (kind, value)
+                                               in attributes.items()}, **more)
+
+
+# What differs for quorum queues, which take long to make.
+QUORUM = ("put_message_arrives_as_it_was,priority_higher_goes_first,"
+          "again_waits_and_counts,settle_batch_of_all_kinds,"
+          "worker_killed_with_several_makes_suspects,worker_frozen_is_fenced_off")
+
+
 class Kafka:
-    """The mock cluster, and messages that a plain producer writes. What waits there is
-    mostly the group: shares of the suite run side by side."""
-    shares = 1 if "BIDE_ROW" in os.environ else 6
+    """The mock cluster, and messages that a plain producer writes."""
 
     def __init__(self, program):
         self.server = servers.Kafka(program)
@@ -59,7 +102,7 @@ class Kafka:
     def foreign(self, queue):
         self.server.tell("foreign " + queue)
 
-    def queue(self, queue, _row):
+    def queue(self, queue):
         """One partition: the mock aborts when several move at once."""
         self.server.queue(queue, 1)
 
@@ -83,31 +126,22 @@ def do(kind, order):
         raise RuntimeError("unknown: " + order)
 
 
-done = []  # the rows of all shares
+def say(line):
+    print(line, end="", flush=True)
 
 
-def say(line, share):
-    """Shares number their rows each for itself: here they get one number each."""
-    row = re.match(r"(ok|not ok) \d+ (.*)", line)
-    if share == "0/1":
-        print(line, end="", flush=True)
-    elif row:
-        done.append(row[2])
-        print(f"{row[1]} {len(done)} {row[2]}\n", end="", flush=True)
-    elif not line.startswith("1.."):
-        print(line, end="", flush=True)
-
-
-def run(command, kind=None, share="0/1"):
+def run(command, kind=None, row=None, to=say):
     """Passes its lines on, and does what it asks for. Gives the exit code."""
-    env = tap.environment(BIDE_SHARE=share, **{
-        name: os.environ[name] for name in ("BIDE_ROW", "BIDE_MODULES")
-        if name in os.environ})
+    env = tap.environment(**{name: os.environ[name] for name in
+                             ("BIDE_ROW", "BIDE_MODULES") if name in os.environ},
+                          **fauxqs.KEYS)
+    if row:
+        env["BIDE_ROW"] = row
     p = subprocess.Popen(command, env=env, stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE, text=True)
     for line in p.stdout:
         if not line.startswith("!ask "):
-            say(line, share)
+            to(line)
             continue
         try:
             do(kind, line[5:].strip())
@@ -119,23 +153,36 @@ def run(command, kind=None, share="0/1"):
     return p.wait()
 
 
-def run_share(program, server, share, codes):
-    kind = Kafka(server)
+def run_row(program, row):
+    """With a cluster of its own. Gives its lines."""
+    kind = Kafka(os.path.join(os.path.dirname(program), "kafka_server"))
+    lines = []
     with kind.server:
-        codes.append(run([program, kind.server.url, "server"], kind,
-                         f"{share}/{Kafka.shares}"))
+        run([program, kind.server.url, "server"], kind, row, lines.append)
+    return lines
 
 
-def run_shares(program, server):
-    codes = []
-    threads = [threading.Thread(target=run_share, args=(program, server, i, codes))
-               for i in range(Kafka.shares)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    print(f"1..{len(done)}")
-    return 0 if len(codes) == Kafka.shares and not any(codes) else 1
+def run_rows(program):
+    """What waits there is mostly the group: rows run side by side."""
+    rows = os.environ.get("BIDE_ROW", "").split(",")
+    if rows == [""]:
+        rows = subprocess.run([program, "", "list"], capture_output=True, text=True,
+                              check=True).stdout.split()
+    failed = 0
+    print(f"1..{len(rows)}", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(14) as pool:
+        begun = {row: pool.submit(run_row, program, row)
+                 for row in reversed(rows)}  # those of workers that die take longest
+        for i, row in enumerate(rows):
+            lines = begun[row].result()
+            result = [line for line in lines if re.match("(not )?ok 1 ", line)]
+            failed += len(result) != 1 or not result[0].startswith("ok")
+            for line in lines:
+                if not line.startswith("1.."):
+                    say(re.sub("ok 1 ", f"ok {i + 1} ", line, count=1))
+            if not result:
+                say(f"not ok {i + 1} - {row}\n")
+    return 1 if failed else 0
 
 
 def main(program, broker, *modules):
@@ -143,18 +190,28 @@ def main(program, broker, *modules):
     for module in modules:
         os.environ["BIDE_MODULES"] = os.path.dirname(os.path.join(tap.START, module))
     if broker == "kafka":
-        return run_shares(program, os.path.join(os.path.dirname(program), "kafka_server"))
+        return run_rows(program)
     if broker == "sqlite":
         place = tempfile.mkdtemp(prefix="bide-queue-", dir="/tmp")
         try:
             return run([program, f"sqlite:{place}/queue.db"])
         finally:
             shutil.rmtree(place)
-    kind = {"postgresql": Postgresql, "redis": Redis}[broker]()
+    if broker.startswith("sqs"):
+        fauxqs.prepare()
+    if broker == "quorum":
+        os.environ.setdefault("BIDE_ROW", QUORUM)
+    kind = {"postgresql": Postgresql, "quorum": Rabbitmq, "rabbitmq": Rabbitmq,
+            "redis": Redis, "sqs": Sqs, "sqs-fifo": Sqs}[broker]()
     with kind.server as server:
         if hasattr(server, "wait"):
             server.wait()
         url = getattr(server, "url", None) or f"redis://127.0.0.1:{server.port}"
+        if broker.startswith("sqs"):  # it keeps nothing: not to be killed
+            return run([program, url, "frozen",
+                        ".fifo" if broker == "sqs-fifo" else ""], kind)
+        if broker == "quorum":
+            url += "/?queue-type=quorum"
         return run([program, url, "server"], kind)
 
 

@@ -1,6 +1,7 @@
-/* suite URL [server|check]: the one suite for all brokers. `server`: whoever
- * started it can be asked to kill the broker (test/queue/brokers/run.py). `check`:
- * prints what the broker's check() finds, or why it does not open. */
+/* suite URL [server|frozen|check|list] [SUFFIX]: the one suite for all brokers.
+ * `server`: whoever started it can be asked to kill the broker
+ * (test/queue/brokers/run.py); `frozen`: only to freeze it. `check`: prints what the
+ * broker's check() finds, or why it does not open. SUFFIX ends the queues' names. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,14 +44,22 @@ int main(int argc, char **argv)
     struct rig r = { .conf = BROKER_CONF_INIT };
 
     if (argc < 2) {
-        fprintf(stderr, "usage: suite URL [server|check]\n");
+        fprintf(stderr, "usage: suite URL [server|frozen|check|list] [SUFFIX]\n");
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
     if (argc > 2 && strcmp(argv[2], "check") == 0)
         return check(argv[1]);
+    if (argc > 2 && strcmp(argv[2], "list") == 0) {
+#define X(name) puts(#name);
+        ROWS(X)
+#undef X
+        return 0;
+    }
     r.url = argv[1];
-    r.has_server = argc > 2 && strcmp(argv[2], "server") == 0;
+    r.can_crash = argc > 2 && strcmp(argv[2], "server") == 0;
+    r.has_server = r.can_crash || (argc > 2 && strcmp(argv[2], "frozen") == 0);
+    r.suffix = argc > 3 ? argv[3] : "";
     r.conf.lease_ns = 2 * RIG_S; /* the rule is the same, the test shorter */
 #define X(name) rig_row(&r, #name, name);
     ROWS(X)

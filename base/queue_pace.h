@@ -1,4 +1,4 @@
-/* queue/pace.h: how many messages may be started now, by what the handler's last
+/* base/queue_pace.h: how many messages may be started now, by what the handler's last
  * answers say about the handler itself.
  *
  *     struct queue_pace p;
@@ -21,9 +21,10 @@
  *            answered, so that a handler that has just come back is not overrun.
  *
  * Answers to what was started before the pause say nothing about the time after it,
- * and are ignored. Time and randomness are arguments. */
-#ifndef BIDE_QUEUE_PACE_H
-#define BIDE_QUEUE_PACE_H
+ * and are ignored. The worker and the simulator both go by it. Time and randomness
+ * are arguments. */
+#ifndef BIDE_BASE_QUEUE_PACE_H
+#define BIDE_BASE_QUEUE_PACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,12 +46,22 @@ struct queue_pace {
     int64_t since_ns;   /* when the state began */
     int64_t at_ns;      /* PAUSED: the next probe; RISING: the next step */
     int64_t spacing_ns; /* PAUSED: before the next probe but one */
+    bool others_next;   /* the odd place is not for a retry this time */
 };
 
 void queue_pace_init(struct queue_pace *p, uint32_t most);
 
 /* How many more may be started, beside those that run. */
 uint32_t queue_pace_room(struct queue_pace *p, uint32_t running, int64_t now);
+
+/* Of the next `most` to be taken, how many may be retries while others wait: half
+ * of them, and of an odd number the larger half every other time. So one place
+ * that becomes free at a time goes to either in turn, and neither starves. */
+uint32_t queue_pace_retries(const struct queue_pace *p, uint32_t most);
+
+/* Something was taken, when `most` were asked for: the turn passes on. A look
+ * that found nothing is nobody's turn. */
+void queue_pace_took(struct queue_pace *p, uint32_t most);
 
 /* When asking again may give more; BIDE_FOREVER: when something has ended. */
 int64_t queue_pace_next(const struct queue_pace *p, uint32_t running);

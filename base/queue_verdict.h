@@ -1,21 +1,28 @@
-/* queue/verdict.h: what becomes of a message after an attempt: the engine's decision,
+/* base/queue_verdict.h: what becomes of a message after an attempt: the engine's decision,
  * in the terms of a queue.
  *
  *     struct queue_verdict v = queue_verdict(&call, &outcome, probe, now_ns);
  *     // v.how: done, again in v.delay_ns, or dead because of v.reason
  *     if (v.down)
- *         ...                       // the handler is not there: queue/pace.h
+ *         ...                       // the handler is not there: base/queue_pace.h
  *
  * The waits, the limit of attempts and the classes are the engine's. Added here is
  * only what a queue has and a call has not: an attempt that says nothing about the
  * message does not count. That is so when nobody was there (refused, cannot start),
  * when the handler said that it is too much (throttled, overloaded), and when the
- * breaker let it through only to see whether the handler works again. */
-#ifndef BIDE_QUEUE_VERDICT_H
-#define BIDE_QUEUE_VERDICT_H
+ * breaker let it through only to see whether the handler works again. The worker
+ * and the simulator both go by it. */
+#ifndef BIDE_BASE_QUEUE_VERDICT_H
+#define BIDE_BASE_QUEUE_VERDICT_H
 
 #include "bide/call.h"
-#include "queue/broker.h"
+
+/* How a delivery ends. */
+enum broker_how {
+    BROKER_DONE,   /* it leaves the queue */
+    BROKER_AGAIN,  /* it stays, and is due after delay_ns */
+    BROKER_DEAD    /* it becomes a dead letter */
+};
 
 struct queue_verdict {
     enum broker_how how;

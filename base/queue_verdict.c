@@ -1,5 +1,5 @@
 /* The engine's decision, in the terms of a queue. */
-#include "queue/verdict.h"
+#include "base/queue_verdict.h"
 
 #include "bide/policy.h"
 

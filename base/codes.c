@@ -1,5 +1,6 @@
 /* Exit codes and signals as users write them. */
-#include "cmd/common/codes.h"
+#define _GNU_SOURCE /* all signals */
+#include "base/codes.h"
 
 #include <ctype.h>
 #include <signal.h>
@@ -26,7 +27,7 @@ static const struct {
 
 enum { N_NAMES = sizeof names / sizeof names[0] };
 
-int signal_number(const char *name)
+int bide__signal_number(const char *name)
 {
     char *end;
     long number = strtol(name, &end, 10);
@@ -41,7 +42,7 @@ int signal_number(const char *name)
     return 0;
 }
 
-const char *signal_name(int number, char *buffer, size_t size)
+const char *bide__signal_name(int number, char *buffer, size_t size)
 {
     for (int i = 0; i < N_NAMES; i++)
         if (names[i].number == number)
@@ -65,17 +66,17 @@ static int read_code(const char *text, size_t len, int least)
     memcpy(word, text, len);
     word[len] = '\0';
     if (!isdigit((unsigned char)word[0])) {
-        number = signal_number(word);
+        number = bide__signal_number(word);
         if (strcmp(word, "timeout") == 0)
-            return CODE_TIMED_OUT;
-        return number ? CODE_SIGNAL + number : -1;
+            return BIDE__CODE_TIMED_OUT;
+        return number ? BIDE__CODE_SIGNAL + number : -1;
     }
     n = strtol(word, &end, 10);
     return *end || n < least || n > 255 ? -1 : (int)n;
 }
 
 /* "1,75,100-110,TERM" */
-bool codes_read(struct bide__codes *codes, const char *text, int least)
+bool bide__codes_read(struct bide__codes *codes, const char *text, int least)
 {
     codes->given = true;
     for (;;) {

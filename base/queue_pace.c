@@ -1,5 +1,5 @@
 /* Pausing, probing, and rising again. */
-#include "queue/pace.h"
+#include "base/queue_pace.h"
 
 #include "bide/policy.h"
 
@@ -33,6 +33,17 @@ uint32_t queue_pace_room(struct queue_pace *p, uint32_t running, int64_t now)
     else if (p->state == QUEUE_RISING)
         limit = p->limit;
     return running < limit ? limit - running : 0;
+}
+
+uint32_t queue_pace_retries(const struct queue_pace *p, uint32_t most)
+{
+    return most / 2 + (most % 2 && !p->others_next);
+}
+
+void queue_pace_took(struct queue_pace *p, uint32_t most)
+{
+    if (most % 2)
+        p->others_next = !p->others_next;
 }
 
 int64_t queue_pace_next(const struct queue_pace *p, uint32_t running)

@@ -1,0 +1,16 @@
+/* queue/rabbitmq/deliver.h: the broker's verbs around a delivery. */
+#ifndef BIDE_QUEUE_RABBITMQ_DELIVER_H
+#define BIDE_QUEUE_RABBITMQ_DELIVER_H
+
+#include <stddef.h>
+
+struct broker;
+struct broker_end;
+struct broker_take;
+struct queue_message;
+
+int rmq_take(struct broker *b, struct broker_take *want, struct queue_message **ret);
+int rmq_beat(struct broker *b, struct queue_message **running, size_t n);
+int rmq_settle(struct broker *b, struct broker_end *ends, size_t n);
+
+#endif

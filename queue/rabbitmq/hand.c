@@ -1,0 +1,244 @@
+/* What the worker holds, and what all workers hold. */
+#include "queue/rabbitmq/hand.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bide/run.h"
+
+enum { LABEL = QUEUE_ID_MAX + QUEUE_KEY_MAX + 80 };
+
+/* What a delivery is known by when the server gives it to somebody else: the counts
+ * change with every copy. Ids and keys hold no byte below space. */
+static size_t label_of(char to[LABEL], const struct queue_message *m)
+{
+    return (size_t)snprintf(to, LABEL, "\n%s\t%s\t%d\t%u\t%u\t%u\t%u\t", m->id, m->key,
+                            m->priority, m->attempt, m->deliveries, m->deaths,
+                            m->generation);
+}
+
+static char *line_of(const struct queue_message *m)
+{
+    char label[LABEL], *line;
+
+    label_of(label, m);
+    int n = asprintf(&line, "%s%" PRIu64 "\t%" PRId64 "\t%" PRId64 "\n", label + 1,
+                     m->token, m->queued_ms, m->due_ms);
+    return n < 0 ? NULL : line;
+}
+
+int hand_add(struct rmq *q, struct queue_message *m, uint16_t channel, uint64_t tag)
+{
+    if (q->n_hand == q->room_hand) {
+        size_t room = q->room_hand ? 2 * q->room_hand : 64;
+        struct rmq_hand *more = realloc(q->hand, room * sizeof *more);
+        if (!more)
+            return -1;
+        q->hand = more;
+        q->room_hand = room;
+    }
+    m->token = ++q->last_token;
+    char *line = line_of(m);
+    if (!line)
+        return -1;
+    q->hand[q->n_hand] = (struct rmq_hand){ .token = m->token, .line = line };
+    hand_attach(&q->hand[q->n_hand++], channel, tag);
+    return 0;
+}
+
+struct rmq_hand *hand_find(struct rmq *q, uint64_t token)
+{
+    for (size_t i = 0; i < q->n_hand; i++)
+        if (q->hand[i].token == token)
+            return &q->hand[i];
+    return NULL;
+}
+
+struct rmq_hand *hand_unattached(struct rmq *q, const struct queue_message *m)
+{
+    char label[LABEL];
+    size_t len = label_of(label, m) - 1;
+
+    for (size_t i = 0; i < q->n_hand; i++)
+        if (!q->hand[i].attached && strncmp(q->hand[i].line, label + 1, len) == 0)
+            return &q->hand[i];
+    return NULL;
+}
+
+void hand_attach(struct rmq_hand *h, uint16_t channel, uint64_t tag)
+{
+    h->channel = channel;
+    h->tag = tag;
+    h->attached = true;
+    h->since_ns = bide_now_ns();
+}
+
+void hand_drop(struct rmq *q, struct rmq_hand *h)
+{
+    free(h->line);
+    *h = q->hand[--q->n_hand];
+    q->listed_wrong = true;
+}
+
+void hand_settled(struct rmq *q, struct rmq_hand *h, int64_t queued_ms)
+{
+    const size_t most = sizeof q->settled / sizeof q->settled[0];
+    struct rmq_settled *s = &q->settled[q->n_settled++ % most];
+
+    free(s->line);
+    *s = (struct rmq_settled){ h->line, queued_ms, q->wire.number };
+    h->line = NULL;
+    hand_drop(q, h);
+}
+
+bool hand_was_settled(const struct rmq *q, const struct queue_message *m)
+{
+    char label[LABEL];
+    size_t len = label_of(label, m) - 1;
+
+    for (size_t i = 0; i < sizeof q->settled / sizeof q->settled[0]; i++) {
+        const struct rmq_settled *s = &q->settled[i];
+        if (s->line && s->connection < q->wire.number &&
+            s->queued_ms == m->queued_ms && strncmp(s->line, label + 1, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+void hand_drop_all(struct rmq *q)
+{
+    while (q->n_hand > 0)
+        hand_drop(q, &q->hand[0]);
+}
+
+int hand_publish(struct rmq *q)
+{
+    char name[RMQ_NAME], head[64];
+    amqp_basic_properties_t p = { ._flags = AMQP_BASIC_DELIVERY_MODE_FLAG,
+                                  .delivery_mode = AMQP_DELIVERY_PERSISTENT };
+    size_t size = (size_t)snprintf(head, sizeof head, "%s %d\n", q->worker, q->slot);
+    size_t at = size;
+
+    for (size_t i = 0; i < q->n_hand; i++)
+        size += strlen(q->hand[i].line);
+    char *text = malloc(size + 1);
+    if (!text)
+        return wire_fail(&q->wire, BROKER_NO_MEMORY, "out of memory");
+    memcpy(text, head, at);
+    for (size_t i = 0; i < q->n_hand; i++) {
+        size_t len = strlen(q->hand[i].line);
+        memcpy(text + at, q->hand[i].line, len);
+        at += len;
+    }
+    q->listed_wrong = false;
+    int status = wire_publish(&q->wire, "", place_list(q, q->slot, name), &p, text, at);
+    free(text);
+    return status;
+}
+
+/* ===== the lists of all workers ===== */
+
+int lists_read(struct rmq *q, struct lists *ret, int first, int end, int but)
+{
+    struct wire *w = &q->wire;
+    char name[RMQ_NAME];
+    int status = 0;
+
+    wire_begin(w);
+    for (int i = first; i < end && status == 0; i++)
+        if (i != but)
+            status = wire_ask_get(w, WIRE_LOOK, place_list(q, i, name));
+    if (status == 0)
+        status = wire_wait(w);
+    if (status == 0 && w->refused)
+        status = wire_reopen(w, WIRE_LOOK);
+    else if (status == 0 && end > first)
+        status = wire_requeue(w, WIRE_LOOK, 0);
+    if (status != 0)
+        return status;
+    ret->items = calloc(w->n_in + 1, sizeof *ret->items);
+    if (!ret->items)
+        return wire_fail(w, BROKER_NO_MEMORY, "out of memory");
+    wire_pick(w, WIRE_LOOK, ret->items, &ret->n);
+    return 0;
+}
+
+int lists_get(struct rmq *q, struct lists *ret, int slot)
+{
+    char name[RMQ_NAME];
+
+    wire_begin(&q->wire);
+    ret->items = calloc(1, sizeof *ret->items);
+    if (!ret->items)
+        return wire_fail(&q->wire, BROKER_NO_MEMORY, "out of memory");
+    int status = wire_ask_get(&q->wire, WIRE_LOOK, place_list(q, slot, name));
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    for (size_t i = 0; i < q->wire.n_in && status == 0; i++)
+        if (q->wire.in[i].channel == WIRE_LOOK && q->wire.in[i].consumer < 0) {
+            ret->items[ret->n++] = q->wire.in[i];
+            memmove(&q->wire.in[i], &q->wire.in[i + 1],
+                    (--q->wire.n_in - i) * sizeof *q->wire.in);
+            break;
+        }
+    return status;
+}
+
+int lists_find(const struct lists *l, const struct queue_message *m,
+               uint64_t *ret_token)
+{
+    char label[LABEL];
+    size_t len = label_of(label, m);
+
+    for (size_t i = 0; i < l->n; i++) {
+        const char *text = (const char *)l->items[i].message->body;
+        const char *line = strstr(text, label), *space = strchr(text, ' ');
+        if (!line || !space)
+            continue;
+        *ret_token = strtoull(line + len, NULL, 10);
+        return atoi(space + 1);
+    }
+    return -1;
+}
+
+void lists_free(struct lists *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        wire_in_free(&l->items[i]);
+    free(l->items);
+    *l = (struct lists){ NULL, 0 };
+}
+
+struct queue_message *lists_message(const char **at)
+{
+    const char *line = *at, *end = strchr(line, '\n');
+    char id[QUEUE_ID_MAX + 1], key[QUEUE_ID_MAX + 1];
+    struct queue_message counts = { 0 };
+
+    if (!end || strcspn(line, "\t") > QUEUE_ID_MAX)
+        return NULL;
+    *at = end + 1;
+    const char *tab = line + strcspn(line, "\t");
+    const char *next = *tab ? tab + 1 + strcspn(tab + 1, "\t") : tab;
+    if (!*next || next - tab - 1 > QUEUE_ID_MAX)
+        return NULL;
+    snprintf(id, sizeof id, "%.*s", (int)(tab - line), line);
+    snprintf(key, sizeof key, "%.*s", (int)(next - tab - 1), tab + 1);
+    sscanf(next, "\t%d\t%u\t%u\t%u\t%u\t%*u\t%" SCNd64 "\t%" SCNd64,
+           &counts.priority, &counts.attempt, &counts.deliveries, &counts.deaths,
+           &counts.generation, &counts.queued_ms, &counts.due_ms);
+    struct queue_message *m =
+        queue_message_new(&(struct queue_text){ .id = id, .key = key });
+    if (m) {
+        m->priority = counts.priority;
+        m->attempt = counts.attempt;
+        m->deliveries = counts.deliveries;
+        m->deaths = counts.deaths;
+        m->generation = counts.generation;
+        m->queued_ms = counts.queued_ms;
+        m->due_ms = counts.due_ms;
+    }
+    return m;
+}

@@ -1,0 +1,323 @@
+/* The queues, their names, and the way of a message that waits.
+ *
+ * A delay is a sum of powers of two. For each power there is a queue with that TTL, so
+ * messages leave it in the order in which they came, and an exchange before it. The bits
+ * of a message's delay are the words of its routing key:
+ *
+ *   exchange k --bit k is 1--> queue k, for 2^k tenths --> exchange k - 1
+ *              --bit k is 0----------------------------> exchange k - 1
+ *
+ * and from exchange 0 into its lane, which is the last word. No queue is passed twice, and
+ * nothing but the server's clock is needed. */
+#include <stdio.h>
+#include <string.h>
+
+#include "bide/policy.h"
+#include "bide/run.h"
+#include "queue/rabbitmq/session.h"
+
+/* ===== names ===== */
+
+const char *place_lane(const struct rmq *q, int lane, char to[RMQ_NAME])
+{
+    if (lane == LANE_NORMAL)
+        snprintf(to, RMQ_NAME, "%s", q->b.queue);
+    else if (lane == LANE_RETRY || lane == LANE_SUSPECT)
+        snprintf(to, RMQ_NAME, "%s.%s", q->b.queue,
+                 lane == LANE_RETRY ? "retry" : "suspect");
+    else
+        snprintf(to, RMQ_NAME, "%s.priority.%d", q->b.queue,
+                 QUEUE_PRIORITY_MAX - lane);
+    return to;
+}
+
+const char *place_level(const struct rmq *q, int level, char to[RMQ_NAME])
+{
+    snprintf(to, RMQ_NAME, "%s.delay.%d", q->b.queue, level);
+    return to;
+}
+
+const char *place_dead(const struct rmq *q, char to[RMQ_NAME])
+{
+    snprintf(to, RMQ_NAME, "%s.dead", q->b.queue);
+    return to;
+}
+
+const char *place_slot(const struct rmq *q, int slot, char to[RMQ_NAME])
+{
+    snprintf(to, RMQ_NAME, "%s.worker.%d", q->b.queue, slot);
+    return to;
+}
+
+const char *place_list(const struct rmq *q, int slot, char to[RMQ_NAME])
+{
+    snprintf(to, RMQ_NAME, "%s.worker.%d.hand", q->b.queue, slot);
+    return to;
+}
+
+/* What exists when everything does. */
+static const char *place_all(const struct rmq *q, char to[RMQ_NAME])
+{
+    snprintf(to, RMQ_NAME, "%s.bide", q->b.queue);
+    return to;
+}
+
+static const char *place_due(const struct rmq *q, char to[RMQ_NAME])
+{
+    snprintf(to, RMQ_NAME, "%s.due", q->b.queue);
+    return to;
+}
+
+int place_of(const struct copy *c)
+{
+    return c->suspect       ? LANE_SUSPECT
+           : c->attempt > 0 ? LANE_RETRY
+                            : QUEUE_PRIORITY_MAX - c->priority;
+}
+
+/* ===== declaring ===== */
+
+static amqp_table_entry_t text_arg(const char *name, const char *value)
+{
+    return (amqp_table_entry_t){ wire_bytes(name),
+                                 { .kind = AMQP_FIELD_KIND_UTF8,
+                                   .value.bytes = wire_bytes(value) } };
+}
+
+static amqp_table_entry_t int_arg(const char *name, int64_t value)
+{
+    return (amqp_table_entry_t){ wire_bytes(name),
+                                 { .kind = AMQP_FIELD_KIND_I64, .value.i64 = value } };
+}
+
+/* Of the type that the URL wants. A quorum queue must not drop what was given back a
+ * few times, which servers of version 4 do unless they are told. */
+int place_declare(struct rmq *q, int channel, const char *queue, amqp_table_t more)
+{
+    amqp_table_entry_t entries[8];
+    amqp_queue_declare_t m = { .queue = wire_bytes(queue), .durable = 1 };
+    int n = 0;
+
+    for (; n < more.num_entries; n++)
+        entries[n] = more.entries[n];
+    if (q->url.quorum) {
+        entries[n++] = text_arg("x-queue-type", "quorum");
+        entries[n++] = int_arg("x-delivery-limit", 1000000000);
+    }
+    m.arguments = (amqp_table_t){ n, entries };
+    return wire_send(&q->wire, channel, AMQP_QUEUE_DECLARE_METHOD, &m, true);
+}
+
+static int declare_exchange(struct rmq *q, const char *name)
+{
+    amqp_exchange_declare_t m = { .exchange = wire_bytes(name),
+                                  .type = wire_bytes("topic"),
+                                  .durable = 1 };
+
+    return wire_send(&q->wire, WIRE_WORK, AMQP_EXCHANGE_DECLARE_METHOD, &m, true);
+}
+
+static int bind_queue(struct rmq *q, const char *exchange, const char *pattern,
+                      const char *queue)
+{
+    amqp_queue_bind_t m = { .queue = wire_bytes(queue),
+                            .exchange = wire_bytes(exchange),
+                            .routing_key = wire_bytes(pattern) };
+
+    return wire_send(&q->wire, WIRE_WORK, AMQP_QUEUE_BIND_METHOD, &m, true);
+}
+
+static int bind_exchange(struct rmq *q, const char *from, const char *pattern,
+                         const char *to)
+{
+    amqp_exchange_bind_t m = { .destination = wire_bytes(to),
+                               .source = wire_bytes(from),
+                               .routing_key = wire_bytes(pattern) };
+
+    return wire_send(&q->wire, WIRE_WORK, AMQP_EXCHANGE_BIND_METHOD, &m, true);
+}
+
+/* "*.*.1.#": the third word is 1. */
+static const char *bit_pattern(char *to, int level, char bit)
+{
+    for (int i = 0; i < level; i++)
+        memcpy(to + 2 * i, "*.", 2);
+    snprintf(to + 2 * level, 4, "%c.#", bit);
+    return to;
+}
+
+static int declare_level(struct rmq *q, int level)
+{
+    char name[RMQ_NAME], next[RMQ_NAME], pattern[2 * LEVELS + 8];
+    amqp_table_entry_t args[4];
+    int n = 0;
+
+    place_level(q, level, name);
+    if (level > 0)
+        place_level(q, level - 1, next);
+    else
+        place_due(q, next);
+    args[n++] = int_arg("x-message-ttl", (INT64_C(1) << level) * 100);
+    args[n++] = text_arg("x-dead-letter-exchange", next);
+    if (q->url.quorum) {
+        args[n++] = text_arg("x-dead-letter-strategy", "at-least-once");
+        args[n++] = text_arg("x-overflow", "reject-publish");
+    }
+    int status = declare_exchange(q, name);
+    if (status == 0)
+        status = place_declare(q, WIRE_WORK, name, (amqp_table_t){ n, args });
+    if (status == 0)
+        status = bind_queue(q, name, bit_pattern(pattern, level, '1'), name);
+    return status == 0
+               ? bind_exchange(q, name, bit_pattern(pattern, level, '0'), next)
+               : status;
+}
+
+/* The last word of the routing key. */
+static const char *word_of(int lane, char to[16])
+{
+    snprintf(to, 16, "lane%d", lane);
+    return to;
+}
+
+static int declare_lane(struct rmq *q, int lane)
+{
+    char name[RMQ_NAME], due[RMQ_NAME], word[16], pattern[24];
+    amqp_table_entry_t sorted = int_arg("x-max-priority", 2 * QUEUE_PRIORITY_MAX);
+    bool sorts = lane == LANE_RETRY && !q->url.quorum;
+    int status = 0;
+
+    place_lane(q, lane, name);
+    snprintf(pattern, sizeof pattern, "#.%s", word_of(lane, word));
+    if (lane != LANE_NORMAL)
+        status = place_declare(q, WIRE_WORK, name,
+                               (amqp_table_t){ sorts ? 1 : 0, &sorted });
+    return status == 0 ? bind_queue(q, place_due(q, due), pattern, name) : status;
+}
+
+/* Is there a queue, an exchange? 1, 0, or a status. */
+static int is_there(struct rmq *q, const char *queue, const char *exchange)
+{
+    amqp_exchange_declare_t m = { .exchange = wire_bytes(exchange ? exchange : ""),
+                                  .passive = 1 };
+
+    wire_begin(&q->wire);
+    int status = queue ? wire_ask_queue(&q->wire, WIRE_LOOK, queue)
+                       : wire_send(&q->wire, WIRE_LOOK, AMQP_EXCHANGE_DECLARE_METHOD, &m,
+                                   true);
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    if (status != 0 || !q->wire.refused)
+        return status != 0 ? status : 1;
+    int code = q->wire.refused;
+    char why[sizeof q->wire.why];
+    memcpy(why, q->wire.why, sizeof why);
+    status = wire_reopen(&q->wire, WIRE_LOOK);
+    if (status == 0 && code != WIRE_NOT_FOUND)
+        status = wire_fail(&q->wire, code == WIRE_REFUSED ? BROKER_REFUSED : BROKER_DOWN,
+                           "%s", why);
+    return status;
+}
+
+int place_exists(struct rmq *q, const char *queue)
+{
+    return is_there(q, queue, NULL);
+}
+
+static int make_queue(struct rmq *q, const char *name)
+{
+    int there = is_there(q, name, NULL);
+
+    if (there != 0)
+        return there < 0 ? there : 0;
+    wire_begin(&q->wire);
+    int status = place_declare(q, WIRE_WORK, name, amqp_empty_table);
+    return status == 0 ? wire_wait(&q->wire) : status;
+}
+
+static int make_all(struct rmq *q)
+{
+    char name[RMQ_NAME];
+    int status = make_queue(q, place_dead(q, name));
+
+    wire_begin(&q->wire);
+    if (status == 0)
+        status = declare_exchange(q, place_due(q, name));
+    for (int i = 0; i < LANES && status == 0; i++)
+        status = declare_lane(q, i);
+    for (int i = 0; i < LEVELS && status == 0; i++)
+        status = declare_level(q, i);
+    if (status == 0)
+        status = declare_exchange(q, place_all(q, name));
+    return status == 0 ? wire_wait(&q->wire) : status;
+}
+
+int place_ready(struct rmq *q)
+{
+    char name[RMQ_NAME];
+    int there = is_there(q, q->b.queue, NULL), status = 0;
+
+    if (there == 0 && !q->create)
+        return wire_fail(&q->wire, BROKER_REFUSED, "there is no queue `%s`",
+                         q->b.queue);
+    q->wire.declaring = true;
+    if (there == 0)
+        status = make_queue(q, q->b.queue);
+    if (there >= 0 && status == 0)
+        there = is_there(q, NULL, place_all(q, name));
+    if ((there == 0 || (there == 1 && q->remake)) && status == 0)
+        status = make_all(q);
+    q->remake &= status != 0;
+    q->wire.declaring = false;
+    return there < 0 ? there : status;
+}
+
+/* ===== publishing ===== */
+
+int place_publish(struct rmq *q, const struct copy *c, int lane, int64_t delay_ns)
+{
+    char name[RMQ_NAME], word[16], key[2 * LEVELS + 16];
+    const int64_t most = (INT64_C(1) << LEVELS) - 1;
+    int64_t tenths = delay_ns <= 0 ? 0 : (delay_ns + RMQ_TENTH - 1) / RMQ_TENTH;
+    int level = LEVELS - 1;
+
+    if (tenths == 0)
+        return copy_publish(&q->wire, "", place_lane(q, lane, name), c);
+    if (tenths > most)
+        tenths = most;
+    for (int i = 0; i < LEVELS; i++) {
+        key[2 * i] = tenths >> i & 1 ? '1' : '0';
+        key[2 * i + 1] = '.';
+    }
+    snprintf(key + 2 * LEVELS, sizeof key - 2 * LEVELS, "%s", word_of(lane, word));
+    while (!(tenths >> level & 1))
+        level--;
+    int64_t due = bide_now_ns() + delay_ns;
+    q->due_ns = due < q->due_ns ? due : q->due_ns;
+    return copy_publish(&q->wire, place_level(q, level, name), key, c);
+}
+
+int place_tick(struct rmq *q)
+{
+    char name[RMQ_NAME];
+    amqp_table_entry_t hello = { wire_bytes("bide-hello"),
+                                 { .kind = AMQP_FIELD_KIND_BOOLEAN,
+                                   .value.boolean = 1 } };
+    amqp_basic_properties_t p = { ._flags = AMQP_BASIC_DELIVERY_MODE_FLAG |
+                                            AMQP_BASIC_EXPIRATION_FLAG |
+                                            AMQP_BASIC_HEADERS_FLAG,
+                                  .delivery_mode = AMQP_DELIVERY_PERSISTENT,
+                                  .expiration = wire_bytes("1000"),
+                                  .headers = { 1, &hello } };
+    int status = 0;
+
+    if (!q->acked || q->url.quorum)
+        return 0;
+    wire_begin(&q->wire);
+    for (int i = 0; i < LANES && status == 0; i++)
+        if (q->used[i] && !(i == LANE_NORMAL && q->no_ticks))
+            status = wire_publish(&q->wire, "", place_lane(q, i, name), &p, "", 0);
+    memset(q->used, 0, sizeof q->used);
+    q->acked = false;
+    return status == 0 ? wire_wait(&q->wire) : status;
+}

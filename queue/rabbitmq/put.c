@@ -1,0 +1,64 @@
+/* Putting: a batch is published at once, and confirmed together. */
+#include "queue/rabbitmq/put.h"
+
+#include <stdio.h>
+
+#include "queue/make_id.h"
+#include "queue/rabbitmq/session.h"
+
+static int name_all(struct broker *b, struct broker_put *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        size_t size = copy_attributes_size(items[i].attributes, items[i].n_attributes);
+        if (items[i].len > b->traits.max_body)
+            return broker_fail(b, BROKER_REFUSED,
+                               "a message of %zu bytes: at most %zu", items[i].len,
+                               b->traits.max_body);
+        if (size > COPY_HEADERS_MAX)
+            return broker_fail(b, BROKER_REFUSED,
+                               "attributes of %zu bytes: at most %d", size,
+                               COPY_HEADERS_MAX);
+        if (items[i].id)
+            snprintf(items[i].made_id, sizeof items[i].made_id, "%s", items[i].id);
+        else
+            queue_make_id(items[i].made_id);
+    }
+    return 0;
+}
+
+static int put_one(struct rmq *q, const struct broker_put *p, int64_t now_ms)
+{
+    struct copy c = { .id = p->made_id,
+                      .key = p->key,
+                      .priority = p->priority,
+                      .body = p->body,
+                      .len = p->len,
+                      .attributes = p->attributes,
+                      .n_attributes = p->n_attributes,
+                      .queued_ms = now_ms,
+                      .due_ms = now_ms + p->delay_ns / 1000000 };
+    int lane = place_of(&c);
+
+    q->asked_ns[lane] = 0; /* it is not empty */
+    return place_publish(q, &c, lane, p->delay_ns);
+}
+
+int rmq_put(struct broker *b, struct broker_put *items, size_t n)
+{
+    struct rmq *q = (struct rmq *)b;
+    int64_t now_ms = rmq_now_ms();
+    int status = name_all(b, items, n);
+
+    if (status == 0)
+        status = rmq_ready(q);
+    if (status != 0)
+        return status;
+    wire_begin(&q->wire);
+    for (size_t i = 0; i < n && status == 0; i++) {
+        items[i].duplicate = false;
+        status = put_one(q, &items[i], now_ms);
+    }
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    return rmq_tell(q, status);
+}

@@ -1,0 +1,143 @@
+/* Settling: copies are published and confirmed, then what they replace is acknowledged,
+ * and a last question shows that the server has heard it. */
+#include "queue/rabbitmq/deliver.h"
+
+#include <stdlib.h>
+
+#include "bide/run.h"
+#include "queue/rabbitmq/hand.h"
+#include "queue/rabbitmq/session.h"
+#include "queue/rabbitmq/slot.h"
+
+static int publish_end(struct rmq *q, const struct broker_end *e, char *errors,
+                       int64_t now_ms)
+{
+    struct copy c = copy_of(e->message);
+    char name[RMQ_NAME];
+
+    c.attempt += e->counts;
+    c.suspect = c.suspect && !e->ran;
+    if (e->error) {
+        queue_errors_add(errors, e->message->errors, now_ms, e->message->attempt + 1,
+                         e->error);
+        c.errors = errors;
+    }
+    if (e->how == BROKER_AGAIN) {
+        c.due_ms = now_ms + e->delay_ns / 1000000;
+        q->asked_ns[place_of(&c)] = 0;
+        return place_publish(q, &c, place_of(&c), e->delay_ns);
+    }
+    c.reason = e->reason ? e->reason : "unknown";
+    c.cls = e->cls;
+    c.tail = e->tail;
+    c.tail_len = e->tail_len;
+    c.died_ms = now_ms;
+    return copy_publish(&q->wire, "", place_dead(q, name), &c);
+}
+
+/* Those that are ours, and not done, have their copies confirmed. */
+static int publish_ends(struct rmq *q, struct broker_end *ends, size_t n)
+{
+    char *errors = malloc(QUEUE_ERRORS_MAX + 1);
+    int64_t now_ms = rmq_now_ms();
+    int status = 0;
+
+    if (!errors)
+        return rmq_no_memory(q);
+    wire_begin(&q->wire);
+    for (size_t i = 0; i < n && status == 0; i++)
+        if (ends[i].result == BROKER_SETTLED && ends[i].how != BROKER_DONE)
+            status = publish_end(q, &ends[i], errors, now_ms);
+    free(errors);
+    return rmq_tell(q, status == 0 ? wire_wait(&q->wire) : status);
+}
+
+/* What the connection that failed had, and has not come back, may still come. */
+static int find_ends(struct rmq *q, struct broker_end *ends, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct rmq_hand *h = hand_find(q, ends[i].message->token);
+        if (h && !h->attached && bide_now_ns() < q->lost_ns)
+            return broker_fail(&q->b, BROKER_DOWN,
+                               "rabbitmq: waits for what it held before the "
+                               "connection failed");
+        ends[i].result = h && h->attached ? BROKER_SETTLED : BROKER_LOST;
+        ends[i].message->lost |= ends[i].result == BROKER_LOST;
+    }
+    return 0;
+}
+
+/* The last of those on WORK that end now, before which none goes on: 0: none. */
+static uint64_t last_together(const struct rmq *q)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+
+    for (size_t i = 0; i < q->n_hand; i++)
+        if (q->hand[i].attached && q->hand[i].channel == WIRE_WORK &&
+            !q->hand[i].ending && q->hand[i].tag < first)
+            first = q->hand[i].tag;
+    for (size_t i = 0; i < q->n_hand; i++)
+        if (q->hand[i].ending && q->hand[i].channel == WIRE_WORK &&
+            q->hand[i].tag < first && q->hand[i].tag > last)
+            last = q->hand[i].tag;
+    return last;
+}
+
+static int acknowledge(struct rmq *q, struct broker_end *ends, size_t n)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < q->n_hand; i++)
+        q->hand[i].ending = false;
+    for (size_t i = 0; i < n; i++)
+        if (ends[i].result == BROKER_SETTLED)
+            hand_find(q, ends[i].message->token)->ending = true;
+    amqp_basic_ack_t all = { .delivery_tag = last_together(q), .multiple = 1 };
+    wire_begin(&q->wire);
+    if (all.delivery_tag)
+        status = wire_send(&q->wire, WIRE_WORK, AMQP_BASIC_ACK_METHOD, &all, false);
+    for (size_t i = 0; i < q->n_hand && status == 0; i++)
+        if (q->hand[i].ending && !(q->hand[i].channel == WIRE_WORK &&
+                                   q->hand[i].tag <= all.delivery_tag))
+            status = wire_ack(&q->wire, q->hand[i].channel, q->hand[i].tag);
+    if (status == 0)
+        status = wire_ask_queue(&q->wire, WIRE_WORK, q->b.queue);
+    return rmq_tell(q, status == 0 ? wire_wait(&q->wire) : status);
+}
+
+int rmq_settle(struct broker *b, struct broker_end *ends, size_t n)
+{
+    struct rmq *q = (struct rmq *)b;
+    int status = rmq_ready(q);
+
+    if (status == 0)
+        status = find_ends(q, ends, n);
+    if (status == 0)
+        status = publish_ends(q, ends, n);
+    if (status == 0)
+        status = acknowledge(q, ends, n);
+    q->acked |= status == 0;
+    for (size_t i = 0; i < n && status == 0; i++) {
+        struct rmq_hand *h = hand_find(q, ends[i].message->token);
+        if (h && ends[i].result == BROKER_SETTLED)
+            hand_settled(q, h, ends[i].message->queued_ms);
+        else if (h)
+            hand_drop(q, h);
+    }
+    return status;
+}
+
+int rmq_beat(struct broker *b, struct queue_message **running, size_t n)
+{
+    struct rmq *q = (struct rmq *)b;
+    int status = rmq_ready(q);
+
+    if (status != 0)
+        return status;
+    for (size_t i = 0; i < n; i++) {
+        struct rmq_hand *h = hand_find(q, running[i]->token);
+        if (!h || (!h->attached && bide_now_ns() >= q->lost_ns))
+            running[i]->lost = true;
+    }
+    return rmq_tell(q, slot_renew(q, running, n));
+}

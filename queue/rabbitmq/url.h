@@ -1,0 +1,27 @@
+/* queue/rabbitmq/url.h: amqp://USER:PASSWORD@HOST:PORT/VHOST?queue-type=quorum
+ *
+ *     struct rmq_url url;
+ *     char why[BROKER_ERROR];
+ *     if (rmq_url_read(&url, text, why) != 0)
+ *         puts(why);
+ *
+ * What is not there is as RabbitMQ has it: guest, guest, localhost, 5672, "/". */
+#ifndef BIDE_QUEUE_RABBITMQ_URL_H
+#define BIDE_QUEUE_RABBITMQ_URL_H
+
+#include <stdbool.h>
+
+#include "queue/broker.h"
+
+enum { RMQ_URL_PART = 256 };
+
+struct rmq_url {
+    char user[RMQ_URL_PART], password[RMQ_URL_PART], host[RMQ_URL_PART], vhost[RMQ_URL_PART];
+    int port;
+    bool quorum;
+};
+
+/* 0, or -1 and one line of BROKER_ERROR bytes, without the password. */
+int rmq_url_read(struct rmq_url *ret, const char *text, char *why);
+
+#endif

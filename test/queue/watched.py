@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""watched.py BIDE: what others see of a worker: spans of deliveries at a collector,
+`bide top`, and the dashboard in a real browser. Everything is waited for."""
+import http.server
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import npm
+import tap
+from collector import Collector
+
+BIDE = os.path.abspath(sys.argv[1])
+LIMIT = 90  # seconds, for anything
+TEST = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+UNSAMPLED = "00-1af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
+
+
+def until(what):
+    end = time.monotonic() + LIMIT
+    while time.monotonic() < end:
+        if what():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def run(env, *args, text=""):
+    return subprocess.run([BIDE, *args], input=text.encode(), env=env, timeout=LIMIT,
+                          capture_output=True, check=False)
+
+
+def start(env, *args):
+    """A worker, and the port of its endpoint."""
+    p = subprocess.Popen([BIDE, "worker", "--admin", "127.0.0.1:0", *args], env=env,
+                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                         stderr=subprocess.PIPE)
+    head = p.stderr.readline() + p.stderr.readline()
+    found = re.search(rb"port (\d+)", head)
+    if not found:
+        raise SystemExit(f"Bail out! {head}")
+    return p, found.group(1).decode()
+
+
+def stop(p):
+    p.terminate()
+    p.communicate(timeout=LIMIT)
+
+
+# ===== traces =====
+
+def spans_of(collector):
+    """All spans so far, decoded with the protocol's own definitions."""
+    found = []
+    for body in list(collector.got):
+        p = subprocess.run(["node", os.path.join(TEST, "observe", "decode.js"), "traces",
+                            "protobuf"], input=body, capture_output=True, timeout=60,
+                           check=True)
+        for resource in json.loads(p.stdout)["resourceSpans"]:
+            name = next(a["value"]["stringValue"]
+                        for a in resource["resource"]["attributes"]
+                        if a["key"] == "service.name")
+            found += [(name, s) for s in resource["scopeSpans"][0]["spans"]]
+    return found
+
+
+def attributes(span):
+    return {a["key"]: next(iter(a["value"].values())) for a in span["attributes"]}
+
+
+def traced(env):
+    collector = Collector()
+    url = f"http://127.0.0.1:{collector.server_address[1]}"
+    out = os.path.join(env["XDG_STATE_HOME"], "seen")
+    run(env, "enqueue", "--queue", "t", "--id", "m1", "-a", f"traceparent={PARENT}", "one")
+    run(env, "enqueue", "--queue", "t", "--id", "m2", "-a", f"traceparent={UNSAMPLED}", "two")
+    run(env, "enqueue", "--queue", "t", "--id", "m3", "three")
+    p = run(env, "worker", "--queue", "t", "--otlp", url, "--base", "10ms", "--until-empty",
+            "--", "sh", "-c", f'echo "$BIDE_MESSAGE_ID $BIDE_ATTEMPT $TRACEPARENT" >>{out}; '
+            'test "$BIDE_MESSAGE_ID" != m1 || test "$BIDE_ATTEMPT" = 2')
+    tap.case("a worker with --otlp works", p.returncode == 0, p.stderr)
+    spans = spans_of(collector)
+    tap.case("spans of the message whose producer is traced, and no others",
+             [attributes(s)["messaging.message.id"] for _, s in spans] == ["m1", "m1"], spans)
+    if len(spans) != 2:
+        return
+    first, second = (s for _, s in spans)
+    got = attributes(first)
+    tap.case("the producer's span is the parent",
+             all(s["traceId"] == PARENT[3:35] and s["parentSpanId"] == PARENT[36:52]
+                 for _, s in spans), spans)
+    tap.case("names by the conventions for messaging",
+             first["name"] == "process t" and got["messaging.system"] == "sqlite" and
+             got["messaging.destination.name"] == "t" and
+             got["messaging.operation.type"] == "process" and
+             spans[0][0] == "bide-worker", (spans[0][0], first["name"], got))
+    tap.case("what became of it", got["bide.class"] == "transient" and
+             got["error.type"] == "transient" and got["bide.decision"] == "backoff" and
+             int(got["retry.attempt"]) == 1 and "error.type" not in attributes(second) and
+             int(attributes(second)["retry.attempt"]) == 2, (got, attributes(second)))
+    with open(out, encoding="utf-8") as f:
+        lines = sorted(f.read().split("\n"))[1:]
+    tap.case("the handler's parent is the span of its delivery",
+             sorted(lines[:2]) == sorted(f"m1 {n} 00-{PARENT[3:35]}-{s['spanId']}-01"
+                                         for n, s in ((1, first), (2, second))) and
+             lines[2].split() == ["m2", "1"] and lines[3].split() == ["m3", "1"], lines)
+    collector.got.clear()
+    run(env, "enqueue", "--queue", "t", "--lines", text="".join(f"{i}\n" for i in range(200)))
+    run(env, "worker", "--queue", "t", "--otlp", url, "--sample", "1", "--until-empty", "--",
+        "true")
+    ids = {attributes(s)["messaging.message.id"] for _, s in spans_of(collector)}
+    tap.case("--sample 1: all of them", len(ids) == 200, len(ids))
+    collector.shutdown()
+
+
+class Origin(http.server.BaseHTTPRequestHandler):
+    seen = []
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        Origin.seen.append(self.headers.get_all("traceparent"))
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def over_http(env):
+    collector = Collector()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Origin)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    run(env, "enqueue", "--queue", "h", "--id", "m", "-a", f"traceparent={PARENT}", "x")
+    run(env, "worker", "--queue", "h", "--otlp",
+        f"http://127.0.0.1:{collector.server_address[1]}", "--until-empty", "--to",
+        f"http://127.0.0.1:{server.server_port}/")
+    spans = [s for _, s in spans_of(collector)]
+    tap.case("over HTTP: traceparent names the delivery, once",
+             len(spans) == 1 and
+             Origin.seen == [[f"00-{PARENT[3:35]}-{spans[0]['spanId']}-01"]],
+             (Origin.seen, spans))
+    server.shutdown()
+    collector.shutdown()
+
+
+def mistakes(env):
+    for flags, words in ((["--otlp", "ftp://x"], "--otlp ftp://x"),
+                         (["--sample", "2"], "a ratio from 0 to 1")):
+        p = run(env, "worker", *flags, "--until-empty", "--", "true")
+        tap.case(f"{flags[0]} {flags[1]}: refused", p.returncode == 2 and
+                 words in p.stderr.decode(), p.stderr)
+
+
+# ===== top and the dashboard =====
+
+def shown(env):
+    run(env, "enqueue", "--lines", text="".join(f"{i}\n" for i in range(40)))
+    run(env, "enqueue", "--delay", "1h", "later")
+    p, port = start(env, "-n", "2", "--", "sh", "-c",
+                    "read x; case $x in 3) exit 65;; 5) exit 1;; esac")
+
+    def top():
+        return run(env, "top", port, "--once").stdout.decode()
+    ok = until(lambda: re.search(  # the one that fails is later, or just running
+        r"queue: \d waiting.*, [12] later, \d running, 1 dead  38 done", top()))
+    tap.case("top shows the queue", ok and "flowing" in top() and
+             "died: 1 permanent" in top(), top())
+    tap.case("top shows what failed, and when it is tried again", re.search(
+        r"1/15  transient  again in \d+ ms", top()), top())
+    npm.install(os.path.join(TEST, "web"), "playwright-core")
+    q = subprocess.run(["node", os.path.join(TEST, "web", "queue.mjs"), port], env=env,
+                       capture_output=True, timeout=LIMIT, check=False)
+    page = json.loads(q.stdout or b"{}")
+    tap.case("the dashboard shows the queue", page.get("waiting") in "01" and
+             page.get("paused") == "flowing" and page.get("dead") == "1" and
+             page.get("deadNote") == "1 permanent" and page.get("done") == "38", (page,
+                                                                                 q.stderr))
+    tap.case("... without mistakes in the page", page.get("errors") == [], page)
+    stop(p)
+
+
+def paused(env):
+    run(env, "enqueue", "--queue", "p", "--lines", text="1\n2\n3\n")
+    p, port = start(env, "--queue", "p", "--to", "http://127.0.0.1:1/")
+
+    def top():
+        return run(env, "top", port, "--once").stdout.decode()
+    ok = until(lambda: "paused: unreachable" in top())
+    tap.case("top says that it is paused, and why", ok, top())
+    q = subprocess.run(["node", os.path.join(TEST, "web", "queue.mjs"), port], env=env,
+                       capture_output=True, timeout=LIMIT, check=False)
+    page = json.loads(q.stdout or b"{}")
+    tap.case("so does the dashboard", page.get("paused") == "paused" and
+             page.get("pausedSub") == "unreachable", (page, q.stderr))
+    stop(p)
+
+
+npm.install(os.path.join(TEST, "observe"), "protobufjs")
+with tempfile.TemporaryDirectory(prefix="bide-watched-") as folder:
+    for each in (traced, over_http, mistakes, shown, paused):
+        place = tempfile.mkdtemp(dir=folder)
+        # A browser writes to its HOME, and other tests want that /nowhere is nowhere.
+        each(tap.environment(XDG_STATE_HOME=place, HOME=place))
+tap.finish()
