@@ -32,8 +32,9 @@ static void send_one(struct kafka_broker *q, struct kf_send *s)
 
     kf_topic(q, s->topic, topic);
     s->over = false;
-    s->err = rd_kafka_producev(
-        q->producer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(s->partition),
+    s->err = __extension__ rd_kafka_producev(
+        q->producer, RD_KAFKA_V_TOPIC(topic),
+        RD_KAFKA_V_PARTITION(s->partition),
         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
         RD_KAFKA_V_KEY(s->key, s->key_len),
         RD_KAFKA_V_VALUE((void *)s->body, s->len),

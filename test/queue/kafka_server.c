@@ -24,9 +24,10 @@ static void die(const char *why)
 
 static void make_topics(const char *queue, int partitions)
 {
-    static const char *const suffixes[] = { "", ".retry.10s", ".retry.1m",
-                                            ".retry.10m", ".retry.1h",
-                                            ".retry.long", ".dead" };
+    static const char *const suffixes[] = { "",          ".retry.10s",
+                                            ".retry.1m", ".retry.10m",
+                                            ".retry.1h", ".retry.long",
+                                            ".dead" };
     char name[200];
 
     for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
@@ -52,22 +53,23 @@ static rd_kafka_t *new_producer(const char *servers)
 static void foreign(const char *queue)
 {
     char key[300];
-    rd_kafka_t *rk =
-        new_producer(rd_kafka_mock_cluster_bootstraps(cluster));
+    rd_kafka_t *rk = new_producer(rd_kafka_mock_cluster_bootstraps(cluster));
 
     memset(key, 'k', sizeof key);
-    if (rd_kafka_producev(rk, RD_KAFKA_V_TOPIC(queue), RD_KAFKA_V_VALUE("plain", 5),
-                          RD_KAFKA_V_END) ||
-        rd_kafka_producev(rk, RD_KAFKA_V_TOPIC(queue), RD_KAFKA_V_VALUE("full", 4),
-                          RD_KAFKA_V_KEY("customer", 8),
-                          RD_KAFKA_V_HEADER("bide-id", "foreign-7", 9),
-                          RD_KAFKA_V_HEADER("bide-priority", "99", 2),
-                          RD_KAFKA_V_HEADER("type", "email", 5), RD_KAFKA_V_END) ||
-        rd_kafka_producev(rk, RD_KAFKA_V_TOPIC(queue), RD_KAFKA_V_VALUE("odd", 3),
-                          RD_KAFKA_V_KEY(key, sizeof key),
-                          RD_KAFKA_V_HEADER("bide-id", "line\nbreak", 10),
-                          RD_KAFKA_V_HEADER("an odd name!", "7", 1),
-                          RD_KAFKA_V_END) ||
+    if (__extension__ rd_kafka_producev(rk, RD_KAFKA_V_TOPIC(queue),
+                                        RD_KAFKA_V_VALUE("plain", 5),
+                                        RD_KAFKA_V_END) ||
+        __extension__ rd_kafka_producev(
+            rk, RD_KAFKA_V_TOPIC(queue), RD_KAFKA_V_VALUE("full", 4),
+            RD_KAFKA_V_KEY("customer", 8),
+            RD_KAFKA_V_HEADER("bide-id", "foreign-7", 9),
+            RD_KAFKA_V_HEADER("bide-priority", "99", 2),
+            RD_KAFKA_V_HEADER("type", "email", 5), RD_KAFKA_V_END) ||
+        __extension__ rd_kafka_producev(
+            rk, RD_KAFKA_V_TOPIC(queue), RD_KAFKA_V_VALUE("odd", 3),
+            RD_KAFKA_V_KEY(key, sizeof key),
+            RD_KAFKA_V_HEADER("bide-id", "line\nbreak", 10),
+            RD_KAFKA_V_HEADER("an odd name!", "7", 1), RD_KAFKA_V_END) ||
         rd_kafka_flush(rk, 20000))
         die("foreign messages are not written");
     rd_kafka_destroy(rk);
