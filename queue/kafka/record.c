@@ -133,7 +133,7 @@ struct queue_message *kf_message(const rd_kafka_message_t *record,
     char *errors = text_of(found, found ? len : 0);
 
     kf_id(id, record);
-    foreign_id(key, record->key, record->key ? record->key_len : 0);
+    foreign_id(key, record->key ? record->key : "", record->key ? record->key_len : 0);
     struct queue_message *m =
         errors ? queue_message_new(&(struct queue_text){ .id = id,
                                                          .key = key,
