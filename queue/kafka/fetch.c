@@ -10,6 +10,7 @@
 enum { BATCH = 64, CACHE = 64 << 20 };
 
 #define AWAIT_NS (2 * KF_S)
+#define STALL_NS (15 * KF_S)
 
 static void fill(struct kafka_broker *q, struct kf_slot *s, rd_kafka_message_t *r)
 {
@@ -132,11 +133,37 @@ static size_t fetch_all(struct kafka_broker *q, size_t most)
     return sum;
 }
 
+static bool is_behind(const struct kafka_broker *q)
+{
+    for (const struct kf_lane *l = q->lanes; l; l = l->next)
+        for (int t = 1; t < KF_TOPICS; t++)
+            if (l->windows[t].next < l->windows[t].known_end &&
+                l->windows[t].next - l->windows[t].base < KF_WINDOW)
+                return true;
+    return q->n_awaited > 0;
+}
+
+/* What is known to be in a retry topic does not come in: the group is joined anew,
+ * which fetches from what is committed. */
+static void heed_stall(struct kafka_broker *q, bool came)
+{
+    int64_t now = bide_now_ns();
+
+    if (came || q->away || !is_behind(q) || q->cached > CACHE) {
+        q->behind_ns = 0;
+    } else if (!q->behind_ns) {
+        q->behind_ns = now;
+    } else if (now - q->behind_ns > STALL_NS) {
+        q->behind_ns = 0;
+        q->rejoin = true;
+    }
+}
+
 int kf_fetch(struct kafka_broker *q, size_t most)
 {
     int64_t end = bide_now_ns() + AWAIT_NS;
 
-    fetch_all(q, most);
+    heed_stall(q, fetch_all(q, most) > 0);
     while (q->n_awaited > 0 && q->order.fresh.n < most && bide_now_ns() < end &&
            !q->away) {
         if (fetch_all(q, most) == 0)

@@ -231,6 +231,10 @@ void kf_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
         revoked(q, list, rd_kafka_assignment_lost(rk));
         failed = rd_kafka_incremental_unassign(rk, all);
     }
+    if (failed && err == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
+        kf_drop_lanes(q, false); /* nothing would come in */
+        q->rejoin = true;
+    }
     if (failed)
         rd_kafka_error_destroy(failed);
     rd_kafka_topic_partition_list_destroy(all);

@@ -47,6 +47,7 @@ struct kafka_broker {
     bool away;               /* no broker answers, as far as we know */
     bool fenced;             /* the group went on without us, */
     int64_t fenced_ns;       /* then; 0: and told us what is ours now */
+    int64_t behind_ns;  /* since when records that are there do not come; 0: none */
     bool denied;             /* wrong password, no certificate */
     char why[200];           /* of away or denied */
     int64_t known_ns;        /* when the group last knew us */
