@@ -103,6 +103,8 @@ struct broker_traits {
     bool blames_late;       /* what ran beside a message in a worker that died is
                                not known: the first death makes a suspect of it,
                                and only then do deaths count */
+    bool partitioned;       /* a message belongs to one worker before anybody
+                               takes it */
     const char *for_keys, *for_priorities; /* what to use where it has none; NULL:
                                another broker */
 };
@@ -312,5 +314,6 @@ extern const struct broker_kind broker_redis;
 extern const struct broker_kind broker_postgresql;
 extern const struct broker_kind broker_rabbitmq;
 extern const struct broker_kind broker_sqs;
+extern const struct broker_kind broker_kafka;
 
 #endif

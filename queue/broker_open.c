@@ -26,6 +26,7 @@ static const struct {
       "broker_postgresql" },
     { { "amqp" }, "bide-queue-rabbitmq.so", "broker_rabbitmq" },
     { { "sqs", "sqs+http", "sqs+https" }, "bide-queue-sqs.so", "broker_sqs" },
+    { { "kafka" }, "bide-queue-kafka.so", "broker_kafka" },
 };
 
 enum { N_MODULES = sizeof modules / sizeof modules[0] };

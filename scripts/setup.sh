@@ -8,7 +8,7 @@ set -eu
 
 packages_build="gcc pkg-config meson ninja-build libyaml-dev
     libcurl4-openssl-dev libssl-dev libnghttp2-dev libsqlite3-dev
-    libpq-dev librabbitmq-dev scdoc python3"
+    libpq-dev librabbitmq-dev librdkafka-dev scdoc python3"
 packages_test="g++ clang libclang-rt-14-dev clang-format-14 cmake libcmocka-dev
     spin valgrind gcovr retry haproxy nginx-light curl openssl wrk node-llhttp
     postgresql redis-server rabbitmq-server libhiredis-dev

@@ -213,6 +213,50 @@ class Redis(Server):
         return int(info["blocked_clients"])
 
 
+class Kafka:
+    """librdkafka's mock cluster, in a process of its own (test/queue/kafka_server.c). It
+    loses its data with its process: a crash is a broker that goes away and comes back.
+    It holds back an empty answer as long as it may, whatever arrives meanwhile: so
+    clients ask often."""
+
+    def __init__(self, program):
+        self.program = program
+
+    def __enter__(self):
+        self.process = subprocess.Popen(
+            [self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            preexec_fn=die_with_parent(signal.SIGKILL))
+        self.servers = self.process.stdout.readline().strip()
+        self.url = f"kafka://{self.servers}?fetch.wait.max.ms=10"
+        return self
+
+    def __exit__(self, *_):
+        self.thaw()
+        self.process.terminate()
+        self.process.communicate()
+
+    def tell(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        if self.process.stdout.readline() != "ok\n":
+            raise RuntimeError("refused: " + line)
+
+    def queue(self, name, partitions=1):
+        self.tell(f"queue {name} {partitions}")
+
+    def crash(self):
+        self.tell("crash")
+
+    def start(self):
+        self.tell("start")
+
+    def freeze(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def thaw(self):
+        self.process.send_signal(signal.SIGCONT)
+
+
 class Program:
     """An example that is told things and says things, a line each."""
 

@@ -110,6 +110,34 @@ def amqp():
     tap.case("rabbitmq_that_is_away_is_down", said(url).startswith("down"), said(url))
 
 
+def kafka():
+    program = os.path.join(os.path.dirname(PROGRAM), "kafka_server")
+    with servers.Kafka(program) as k:
+        k.queue("default")
+        text = said(k.url)
+        tap.case("kafka_one_partition_is_waste", "waste: the topic has one" in text, text)
+        tap.case("kafka_without_settings_says_so", "does not show" in text, text)
+        tap.case("kafka_alone_is_no_loss", "loss: " not in text, text)
+        loses("kafka_acks_of_one_is_loss",
+              said(k.url + "&acks=1&enable.idempotence=false"), "no acks")
+        loses("kafka_short_poll_interval_is_loss",
+              said(k.url + "&max.poll.interval.ms=30000&session.timeout.ms=20000"),
+              "max.poll.interval.ms=300000")
+        for name, more, found in (
+                ("unknown_setting", "&no.such=1", "no.such"),
+                ("setting_without_value", "&acks", "NAME=VALUE"),
+                ("bad_number", "&partitions=x", "partitions=x")):
+            text = said(k.url + more)
+            tap.case(f"kafka_{name}_is_refused",
+                     text.startswith("refused") and found in text, text)
+        text = said(f"kafka://eve:secret@{k.servers}?security.protocol=SASL_PLAINTEXT")
+        tap.case("kafka_password_is_refused_and_not_shown",
+                 text.startswith("refused") and "secret" not in text, text)
+        url = k.url
+    text = said(url)
+    tap.case("kafka_that_is_away_is_down", text.startswith("down"), text)
+
+
 redis()
 if any("rabbitmq" in module for module in sys.argv[2:]):
     amqp()
@@ -118,6 +146,8 @@ if any("postgresql" in module for module in sys.argv[2:]):
     with servers.Postgres(durable=True) as safe:
         safe.wait()
         tap.case("postgresql_as_it_comes_is_fine", said(safe.url) == "", said(safe.url))
+if any("kafka" in module for module in sys.argv[2:]):
+    kafka()
 text = said("mysql://host/db")
 tap.case("unknown_broker_is_refused_with_those_there_are",
          text.startswith("refused") and "redis" in text and "postgresql" in text, text)

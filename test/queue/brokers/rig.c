@@ -2,6 +2,7 @@
 #include "test/queue/brokers/rig.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -56,6 +57,15 @@ static void clean_up(void)
         broker_close(opened[--n_opened]);
 }
 
+void rig_another_queue(struct rig *r)
+{
+    size_t len = strlen(r->queue) - strlen(r->suffix);
+
+    snprintf(r->queue + len, sizeof r->queue - len, "-b%s", r->suffix);
+    if (r->has_server)
+        rig_ask("queue %s", r->queue);
+}
+
 /* In a list with commas. */
 static bool is_listed(const char *list, const char *name)
 {
@@ -80,6 +90,8 @@ void rig_row(struct rig *r, const char *name, void (*row)(struct rig *r))
     r->conf.queue = r->queue;
     r->conf.url = r->url;
     if (setjmp(out_of_row) == 0) {
+        if (r->has_server)
+            rig_ask("queue %s", r->queue);
         row(r);
         printf("ok %d - %s\n", rows, name);
     } else if (skipped) {
@@ -134,15 +146,39 @@ void rig_sleep(int64_t ns)
 
 /* ===== a queue in this process ===== */
 
-struct broker *rig_open(struct rig *r)
+static struct broker *open_as(struct rig *r, bool consume)
 {
     char why[BROKER_ERROR] = "";
     struct broker *b = NULL;
     struct broker_conf conf = r->conf;
 
-    conf.consume = true;
+    conf.consume = consume;
     expect(broker_open(&b, &conf, why) == 0, "%s opens: %s", r->url, why);
     opened[n_opened++] = b;
+    return b;
+}
+
+struct broker *rig_producer(struct rig *r)
+{
+    return open_as(r, false);
+}
+
+struct broker *rig_join(struct rig *r)
+{
+    return open_as(r, true);
+}
+
+void rig_close(struct broker *b)
+{
+    for (size_t i = 0; i < n_opened; i++)
+        if (opened[i] == b)
+            opened[i] = opened[--n_opened];
+    broker_close(b);
+}
+
+struct broker *rig_open(struct rig *r)
+{
+    struct broker *b = rig_join(r);
     struct queue_message *m;
     struct broker_take want = { .most = 1 };
     expect(b->kind->take(b, &want, &m) == 0 && want.n == 0, "it is empty: %s",
@@ -258,20 +294,35 @@ static int end_all(struct broker *b, struct queue_message **held, int n,
     return lost;
 }
 
+/* Of a partitioned queue, another process sees a put a moment later: it waits for
+ * the first, and then for more. */
+static int take_most(struct broker *b, int most, struct queue_message **held,
+                     int *n)
+{
+    const int had = *n;
+    int64_t end = rig_now() + b->traits.partitioned * PATIENCE_NS / 2;
+
+    do {
+        struct broker_take want = { .most = (size_t)(had + most - *n),
+                                    .retries = (size_t)(had + most - *n),
+                                    .alone = *n == 0 };
+        if (b->kind->take(b, &want, held + *n) != 0)
+            return -1;
+        *n += (int)want.n;
+        if (want.n > 0)
+            end = rig_now() + b->traits.partitioned * RIG_S;
+        rig_sleep(b->traits.partitioned * 20 * RIG_MS);
+    } while (*n < had + most && rig_now() < end);
+    return *n - had;
+}
+
 static int obey(struct broker *b, struct order o, struct queue_message **held,
                 int *n)
 {
     int answer = 0;
 
-    if (o.verb == 't') {
-        struct broker_take want = { .most = (size_t)o.n,
-                                    .retries = (size_t)o.n,
-                                    .alone = *n == 0 };
-        if (b->kind->take(b, &want, held + *n) != 0)
-            return -1;
-        *n += (int)want.n;
-        return (int)want.n;
-    }
+    if (o.verb == 't')
+        return take_most(b, o.n, held, n);
     if (o.verb == 'b') {
         if (b->kind->beat(b, held, (size_t)*n) != 0)
             return -1;
@@ -282,6 +333,25 @@ static int obey(struct broker *b, struct order o, struct queue_message **held,
     answer = end_all(b, held, *n, o.verb);
     *n = 0;
     return answer;
+}
+
+/* Takes nothing; a group that shares partitions hears of it. */
+static int stay(struct broker *b)
+{
+    struct broker_take none = { .most = 0 };
+    struct queue_message *m;
+
+    return b->kind->take(b, &none, &m);
+}
+
+/* Until it is told, a worker takes part in the group, so that others can join. */
+static bool next_order(struct broker *b, int fd, struct order *to)
+{
+    struct pollfd p = { .fd = fd, .events = POLLIN };
+
+    while (b->traits.partitioned && poll(&p, 1, 50) == 0)
+        (void)stay(b);
+    return read(fd, to, sizeof *to) == sizeof *to;
 }
 
 /* The other process: opens the queue, and does as it is told. */
@@ -297,8 +367,10 @@ static void serve(const struct broker_conf *given, int fd)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     conf.consume = true;
     int answer = broker_open(&b, &conf, why);
+    if (answer == 0 && b->traits.partitioned) /* it has its share before others come */
+        answer = stay(b);
     while (write(fd, &answer, sizeof answer) == sizeof answer && answer >= -1 &&
-           read(fd, &o, sizeof o) == sizeof o && o.verb != 'c')
+           next_order(b, fd, &o) && o.verb != 'c')
         answer = obey(b, o, held, &n);
     broker_close(b);
     answer = 0;

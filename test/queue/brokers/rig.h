@@ -51,7 +51,7 @@ void rig_row(struct rig *r, const char *name, void (*row)(struct rig *r));
 int rig_finish(void);
 
 /* Asks whoever started this program: "crash", "start", "freeze", "thaw",
- * "foreign QUEUE". Waits until it is done. */
+ * "foreign QUEUE", "queue QUEUE" before it is used. Waits until it is done. */
 void rig_ask(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ===== time ===== */
@@ -63,6 +63,12 @@ void rig_sleep(int64_t ns);
 
 /* Opens it and takes once, as a worker does; it must be empty still. */
 struct broker *rig_open(struct rig *r);
+
+/* Only to put; a partitioned queue is not shared with it. */
+struct broker *rig_producer(struct rig *r);
+/* As a worker, whatever waits; and its end. */
+struct broker *rig_join(struct rig *r);
+void rig_close(struct broker *b);
 
 /* By its id, and what else there is to say. Without a body, that is the first
  * letter of its id. */
@@ -99,6 +105,9 @@ struct rig_worker {
 };
 
 struct rig_worker rig_worker(struct rig *r);
+
+/* The rest of the row has another queue. */
+void rig_another_queue(struct rig *r);
 
 /* Verbs that it is told; each answers a number.
  *   't' takes up to `n`: how many      'b' beats: how many are lost

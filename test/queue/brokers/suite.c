@@ -1,4 +1,4 @@
-/* suite URL [server|frozen|check] [SUFFIX]: the one suite for all brokers.
+/* suite URL [server|frozen|check|list] [SUFFIX]: the one suite for all brokers.
  * `server`: whoever started it can be asked to kill the broker
  * (test/queue/brokers/run.py); `frozen`: only to freeze it. `check`: prints what the
  * broker's check() finds, or why it does not open. SUFFIX ends the queues' names. */
@@ -44,12 +44,18 @@ int main(int argc, char **argv)
     struct rig r = { .conf = BROKER_CONF_INIT };
 
     if (argc < 2) {
-        fprintf(stderr, "usage: suite URL [server|frozen|check] [SUFFIX]\n");
+        fprintf(stderr, "usage: suite URL [server|frozen|check|list] [SUFFIX]\n");
         return 2;
     }
     signal(SIGPIPE, SIG_IGN);
     if (argc > 2 && strcmp(argv[2], "check") == 0)
         return check(argv[1]);
+    if (argc > 2 && strcmp(argv[2], "list") == 0) {
+#define X(name) puts(#name);
+        ROWS(X)
+#undef X
+        return 0;
+    }
     r.url = argv[1];
     r.can_crash = argc > 2 && strcmp(argv[2], "server") == 0;
     r.has_server = r.can_crash || (argc > 2 && strcmp(argv[2], "frozen") == 0);

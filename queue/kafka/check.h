@@ -1,0 +1,36 @@
+/* queue/kafka/check.h: what Kafka's settings do to a queue; without Kafka. */
+#ifndef BIDE_QUEUE_KAFKA_CHECK_H
+#define BIDE_QUEUE_KAFKA_CHECK_H
+
+#include "queue/broker.h"
+
+/* Of one topic. Threads: owned. */
+struct kf_settings {
+    const char *name;
+    bool known;            /* false: the broker does not tell */
+    bool main, dead;       /* which it is; neither: a retry topic */
+    int64_t retention_ms, retention_bytes; /* -1: no end */
+    bool compacts, log_append_time;
+    int64_t min_insync;
+    int replicas;          /* of its partitions */
+    int brokers;
+};
+
+/* Of the group and the client. Threads: owned. */
+struct kf_client_settings {
+    int64_t max_poll_ms, session_ms;
+    int32_t partitions;
+    bool idempotent, acks_all;
+};
+
+void kf_compare(const struct kf_settings *s, const struct broker_plan *plan,
+                broker_finding *fn, void *arg);
+void kf_compare_client(const struct kf_client_settings *s,
+                       const struct broker_plan *plan, broker_finding *fn,
+                       void *arg);
+
+/* The broker's check(): asks for them, and compares. */
+int kf_check(struct broker *b, const struct broker_plan *plan, broker_finding *fn,
+             void *arg);
+
+#endif

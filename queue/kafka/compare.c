@@ -1,0 +1,174 @@
+/* The settings of topics and of the client against the plan. */
+#include <stdio.h>
+
+#include "bide/policy.h"
+#include "queue/kafka/check.h"
+
+#define MS INT64_C(1000000)
+
+enum { TEXT = 400 };
+
+/* A message waits so long at most before somebody writes it again. */
+static int64_t longest_ms(const struct broker_plan *plan)
+{
+    return plan->longest_wait_ns >= BIDE_FOREVER / 2 ? INT64_MAX
+                                                     : plan->longest_wait_ns / MS;
+}
+
+static void check_retention(const struct kf_settings *s,
+                            const struct broker_plan *plan, broker_finding *fn,
+                            void *arg)
+{
+    char found[TEXT], change[TEXT];
+    int64_t longest = longest_ms(plan);
+
+    if (s->compacts) {
+        snprintf(found, sizeof found,
+                 "cleanup.policy of %s is compact: of messages with one key all but "
+                 "the last are deleted",
+                 s->name);
+        snprintf(change, sizeof change,
+                 "kafka-configs --alter --topic %s --add-config "
+                 "cleanup.policy=delete",
+                 s->name);
+        fn(arg, BROKER_LOSS, found, change);
+    }
+    if (s->retention_ms >= 0 && !s->dead && s->retention_ms / 2 < longest) {
+        snprintf(found, sizeof found,
+                 "retention.ms of %s is %lld, and a message waits up to %lld: it "
+                 "may be deleted before its time",
+                 s->name, (long long)s->retention_ms, (long long)longest);
+        snprintf(change, sizeof change,
+                 "kafka-configs --alter --topic %s --add-config "
+                 "retention.ms=1209600000",
+                 s->name);
+        fn(arg, BROKER_LOSS, found, change);
+    }
+    if (s->retention_ms >= 0 && s->dead) {
+        snprintf(found, sizeof found,
+                 "retention.ms of %s is %lld: dead letters are deleted then",
+                 s->name, (long long)s->retention_ms);
+        snprintf(change, sizeof change,
+                 "kafka-configs --alter --topic %s --add-config retention.ms=-1",
+                 s->name);
+        fn(arg, BROKER_WASTE, found, change);
+    }
+    if (s->retention_bytes >= 0) {
+        snprintf(found, sizeof found,
+                 "retention.bytes of %s is %lld: what goes beyond is deleted, done "
+                 "or not",
+                 s->name, (long long)s->retention_bytes);
+        snprintf(change, sizeof change,
+                 "kafka-configs --alter --topic %s --add-config retention.bytes=-1",
+                 s->name);
+        fn(arg, BROKER_LOSS, found, change);
+    }
+}
+
+static void check_copies(const struct kf_settings *s, broker_finding *fn, void *arg)
+{
+    char found[TEXT], change[TEXT];
+
+    if (s->replicas > 0 && s->replicas < 2 && s->brokers > 1) {
+        snprintf(found, sizeof found,
+                 "%s has one replica among %d brokers: when its broker's disk dies, "
+                 "its messages are lost",
+                 s->name, s->brokers);
+        snprintf(change, sizeof change,
+                 "kafka-reassign-partitions to a replication factor of 3 for %s",
+                 s->name);
+        fn(arg, BROKER_LOSS, found, change);
+    } else if (s->known && s->replicas > 1 && s->min_insync < 2) {
+        snprintf(found, sizeof found,
+                 "min.insync.replicas of %s is %lld: a message that was confirmed "
+                 "may be on one broker only",
+                 s->name, (long long)s->min_insync);
+        snprintf(change, sizeof change,
+                 "kafka-configs --alter --topic %s --add-config "
+                 "min.insync.replicas=2",
+                 s->name);
+        fn(arg, BROKER_LOSS, found, change);
+    } else if (s->known && s->replicas > 1 && s->min_insync >= s->replicas) {
+        snprintf(found, sizeof found,
+                 "min.insync.replicas of %s is %lld of %d: without one broker "
+                 "nothing can be written",
+                 s->name, (long long)s->min_insync, s->replicas);
+        snprintf(change, sizeof change,
+                 "kafka-configs --alter --topic %s --add-config "
+                 "min.insync.replicas=%d",
+                 s->name, s->replicas - 1);
+        fn(arg, BROKER_WASTE, found, change);
+    }
+}
+
+void kf_compare(const struct kf_settings *s, const struct broker_plan *plan,
+                broker_finding *fn, void *arg)
+{
+    char found[TEXT], change[TEXT];
+
+    check_copies(s, fn, arg);
+    if (!s->known) {
+        if (s->main)
+            fn(arg, BROKER_WASTE,
+               "the broker does not show its topics' settings: whether it keeps "
+               "messages long enough is not known",
+               "cleanup.policy delete, retention.ms above the longest wait, "
+               "min.insync.replicas 2");
+        return;
+    }
+    check_retention(s, plan, fn, arg);
+    if (s->main || s->dead || s->log_append_time)
+        return;
+    snprintf(found, sizeof found,
+             "message.timestamp.type of %s is CreateTime: after a rebalance, waits "
+             "go by the clocks of workers",
+             s->name);
+    snprintf(change, sizeof change,
+             "kafka-configs --alter --topic %s --add-config "
+             "message.timestamp.type=LogAppendTime",
+             s->name);
+    fn(arg, BROKER_WASTE, found, change);
+}
+
+void kf_compare_client(const struct kf_client_settings *s,
+                       const struct broker_plan *plan, broker_finding *fn,
+                       void *arg)
+{
+    char found[TEXT];
+
+    if (!s->acks_all)
+        fn(arg, BROKER_LOSS,
+           "acks is not all: a message that was confirmed may be lost",
+           "no acks in the URL");
+    if (!s->idempotent)
+        fn(arg, BROKER_WASTE,
+           "enable.idempotence is false: what is sent twice is there twice",
+           "no enable.idempotence in the URL");
+    if (s->max_poll_ms < 60000) {
+        snprintf(found, sizeof found,
+                 "max.poll.interval.ms is %lld: bide asks every second, and while a "
+                 "broker is slow at most every 30 s; then its messages go to others "
+                 "while they run",
+                 (long long)s->max_poll_ms);
+        fn(arg, BROKER_LOSS, found, "max.poll.interval.ms=300000 in the URL");
+    }
+    if (s->session_ms * MS < plan->lease_ns) {
+        snprintf(found, sizeof found,
+                 "session.timeout.ms is %lld, the lease is %lld: a worker loses its "
+                 "messages before",
+                 (long long)s->session_ms, (long long)(plan->lease_ns / MS));
+        fn(arg, BROKER_WASTE, found, "no session.timeout.ms in the URL");
+    }
+    if (s->session_ms > 45000) {
+        snprintf(found, sizeof found,
+                 "session.timeout.ms is %lld: messages of a worker that died wait so "
+                 "long",
+                 (long long)s->session_ms);
+        fn(arg, BROKER_WASTE, found, "session.timeout.ms=30000");
+    }
+    if (s->partitions == 1)
+        fn(arg, BROKER_WASTE,
+           "the topic has one partition: a second worker would have nothing to do",
+           "kafka-topics --alter --partitions, of the topic and its .retry and .dead "
+           "topics");
+}

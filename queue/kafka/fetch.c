@@ -1,0 +1,195 @@
+/* Records come into windows, and into line. */
+#include <poll.h>
+#include <stdlib.h>
+
+#include "bide/run.h"
+#include "queue/kafka/fetch.h"
+#include "queue/kafka/record.h"
+#include "queue/kafka/session.h"
+
+enum { BATCH = 64, CACHE = 64 << 20 };
+
+#define AWAIT_NS (2 * KF_S)
+#define STALL_NS (15 * KF_S)
+
+static void fill(struct kafka_broker *q, struct kf_slot *s, rd_kafka_message_t *r)
+{
+    struct kf_facts f;
+    bool known = s->stage == KF_AWAITED; /* we know when it is due, and its key */
+    const struct kf_mark *m = kf_state_mark(&s->window->found, s->offset);
+
+    kf_facts(&f, r);
+    s->record = r;
+    s->attempt = f.attempt;
+    s->deliveries = m ? m->deliveries : f.deliveries;
+    s->deaths = m ? m->deaths : f.deaths;
+    s->suspect = m ? m->suspect : f.suspect;
+    s->stage = m && m->running ? KF_ORPHAN : KF_WAITING;
+    q->suspects = q->suspects || s->suspect;
+    if (s->window->topic != KF_MAIN)
+        q->cached += r->len;
+    if (known) {
+        q->n_awaited--;
+        (void)kf_line_up(&q->order, s);
+        return;
+    }
+    s->place = s->window->topic == KF_MAIN ? s->offset
+               : f.place >= 0              ? f.place
+                                           : INT64_MAX;
+    s->due_ns = kf_steady_ns(q, f.written_ms + f.delay_ms);
+    int64_t now = bide_now_ns();
+    if (s->due_ns > now + f.delay_ms * KF_MS) /* a clock that went ahead of ours */
+        s->due_ns = now + f.delay_ms * KF_MS;
+    (void)kf_enter(&q->order, s, r->key, r->key ? r->key_len : 0);
+}
+
+/* Fetching is at `offset`: what we awaited before it does not come any more. */
+static void pass_over(struct kafka_broker *q, struct kf_window *w, int64_t offset)
+{
+    for (int64_t at = w->next; at < offset && kf_window_has_room(w, at); at++) {
+        struct kf_slot *s = *kf_window_at(w, at);
+        if (!s || s->stage != KF_AWAITED)
+            continue;
+        kf_leave(&q->order, s);
+        s->stage = KF_DONE;
+        q->n_awaited--;
+    }
+    kf_window_skip(w, offset);
+}
+
+/* False: no room for it yet. */
+static bool arrive(struct kafka_broker *q, struct kf_window *w,
+                   rd_kafka_message_t *r)
+{
+    bool end = r->err == RD_KAFKA_RESP_ERR__PARTITION_EOF;
+
+    if (r->err && !end) {
+        rd_kafka_message_destroy(r); /* it is fetched again */
+        return true;
+    }
+    if (r->offset >= w->next)
+        pass_over(q, w, r->offset);
+    if (end || r->offset < w->next) {
+        rd_kafka_message_destroy(r);
+        return true;
+    }
+    if (!kf_window_has_room(w, r->offset)) {
+        w->parked = r;
+        return false;
+    }
+    struct kf_slot *s = *kf_window_at(w, r->offset);
+    if (!s)
+        s = kf_window_add(w, r->offset);
+    if (!s) {
+        w->parked = r;
+        return false;
+    }
+    w->next = r->offset + 1;
+    if (w->top < w->next)
+        w->top = w->next;
+    if (s == &kf_gone)
+        rd_kafka_message_destroy(r);
+    else
+        fill(q, s, r);
+    return true;
+}
+
+/* How many came. */
+static size_t fetch_window(struct kafka_broker *q, struct kf_window *w)
+{
+    rd_kafka_message_t *batch[BATCH];
+    size_t room = (size_t)(KF_WINDOW - (w->next - w->base));
+
+    if (w->parked) {
+        rd_kafka_message_t *r = w->parked;
+        w->parked = NULL;
+        if (!arrive(q, w, r))
+            return 0;
+    }
+    if (w->next - w->base >= KF_WINDOW ||
+        (w->topic != KF_MAIN && q->cached > CACHE))
+        return 0;
+    ssize_t n = rd_kafka_consume_batch_queue(w->queue, 0, batch,
+                                             room < BATCH ? room : BATCH);
+    for (ssize_t i = 0; i < n; i++)
+        if (!arrive(q, w, batch[i]))
+            while (++i < n) /* cannot be: we asked for what has room */
+                rd_kafka_message_destroy(batch[i]);
+    return n > 0 ? (size_t)n : 0;
+}
+
+static size_t fetch_all(struct kafka_broker *q, size_t most)
+{
+    size_t sum = 0, got;
+
+    for (struct kf_lane *l = q->lanes; l; l = l->next) {
+        for (int t = 1; t < KF_TOPICS; t++)
+            while ((got = fetch_window(q, &l->windows[t])) > 0)
+                sum += got;
+        while (q->order.fresh.n < most + BATCH &&
+               (got = fetch_window(q, &l->windows[KF_MAIN])) > 0)
+            sum += got;
+    }
+    return sum;
+}
+
+static bool is_behind(const struct kafka_broker *q)
+{
+    for (const struct kf_lane *l = q->lanes; l; l = l->next)
+        for (int t = 1; t < KF_TOPICS; t++)
+            if (l->windows[t].next < l->windows[t].known_end &&
+                l->windows[t].next - l->windows[t].base < KF_WINDOW)
+                return true;
+    return q->n_awaited > 0;
+}
+
+/* What is known to be in a retry topic does not come in: the group is joined anew,
+ * which fetches from what is committed. */
+static void heed_stall(struct kafka_broker *q, bool came)
+{
+    int64_t now = bide_now_ns();
+
+    if (came || q->away || !is_behind(q) || q->cached > CACHE) {
+        q->behind_ns = 0;
+    } else if (!q->behind_ns) {
+        q->behind_ns = now;
+    } else if (now - q->behind_ns > STALL_NS) {
+        q->behind_ns = 0;
+        q->rejoin = true;
+    }
+}
+
+int kf_fetch(struct kafka_broker *q, size_t most)
+{
+    int64_t end = bide_now_ns() + AWAIT_NS;
+
+    heed_stall(q, fetch_all(q, most) > 0);
+    while (q->n_awaited > 0 && q->order.fresh.n < most && bide_now_ns() < end &&
+           !q->away) {
+        if (fetch_all(q, most) == 0)
+            poll(NULL, 0, 1);
+        rd_kafka_poll(q->producer, 0);
+    }
+    return 0;
+}
+
+void kf_await(struct kafka_broker *q, int topic, int32_t partition, int64_t offset,
+              int64_t place, int64_t delay_ns, uint32_t attempt, const void *key,
+              size_t key_len)
+{
+    struct kf_lane *l = kf_lane_of(q, partition);
+    struct kf_window *w = l ? &l->windows[topic] : NULL;
+
+    if (!w || !kf_window_has_room(w, offset) || offset < w->next ||
+        *kf_window_at(w, offset))
+        return;
+    struct kf_slot *s = kf_window_add(w, offset);
+    if (!s)
+        return;
+    s->stage = KF_AWAITED;
+    s->place = topic == KF_MAIN ? offset : place;
+    s->due_ns = bide_now_ns() + delay_ns;
+    s->attempt = attempt;
+    q->n_awaited++;
+    (void)kf_enter(&q->order, s, key, key_len);
+}

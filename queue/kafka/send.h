@@ -1,0 +1,23 @@
+/* queue/kafka/send.h: writing records, and waiting until they are confirmed. */
+#ifndef BIDE_QUEUE_KAFKA_SEND_H
+#define BIDE_QUEUE_KAFKA_SEND_H
+
+#include "queue/kafka/session.h"
+
+/* Threads: owned. */
+struct kf_send {
+    int topic;                /* as for kf_topic() */
+    int32_t partition;        /* -1: by its key. Out: where it is */
+    const void *key, *body;   /* NULL: none */
+    size_t key_len, len;
+    rd_kafka_headers_t *headers; /* owned: kf_send_done() frees them */
+    int64_t offset;           /* out */
+    rd_kafka_resp_err_t err;  /* out */
+    bool over;                /* out: we know what became of it */
+};
+
+/* 0: all of them are confirmed; otherwise each has its err. */
+int kf_send(struct kafka_broker *q, struct kf_send *list, size_t n);
+void kf_send_done(struct kf_send *list, size_t n);
+
+#endif

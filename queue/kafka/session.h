@@ -1,0 +1,105 @@
+/* queue/kafka/session.h: the broker's own state, and how it talks to Kafka.
+ *
+ * Three clients: a producer; a consumer, member of the group, whose generation is
+ * what fences off workers that were frozen; and a reader for looking, which is in
+ * no group. Each is made when it is needed.
+ *
+ * Invariant: lanes come and go only in kf_ready(), never between kf_note() and
+ * kf_commit(). */
+#ifndef BIDE_QUEUE_KAFKA_SESSION_H
+#define BIDE_QUEUE_KAFKA_SESSION_H
+
+#include <librdkafka/rdkafka.h>
+
+#include "queue/broker.h"
+#include "queue/kafka/order.h"
+#include "queue/kafka/url.h"
+
+#define KF_MS INT64_C(1000000)
+#define KF_S INT64_C(1000000000)
+#define KF_PATIENCE_MS 5000 /* shorter than the 10 s in which we must be back */
+
+enum { KF_TOPIC_NAME = QUEUE_NAME_MAX + 16 };
+
+/* How a slot was, should the commit fail. */
+struct kf_undo {
+    struct kf_slot *slot;
+    struct kf_slot before;
+};
+
+struct kf_grave; /* dead.h */
+
+/* Threads: owned; librdkafka's callbacks run in our own thread. */
+struct kafka_broker {
+    struct broker b;
+    struct kf_url url;
+    rd_kafka_t *producer, *consumer, *reader;
+    rd_kafka_queue_t *commits;
+    char group[QUEUE_NAME_MAX + 256];
+    char worker[KF_WORKER + 1];
+    bool create, consume;
+    uint32_t max_deaths;
+    int64_t lease_ns;
+    int32_t partitions;      /* of the queue's topic */
+
+    bool joined;             /* the group has told us what is ours */
+    bool rejoin;             /* what it told us could not be loaded */
+    bool away;               /* no broker answers, as far as we know */
+    bool fenced;             /* the group went on without us, */
+    int64_t fenced_ns;       /* then; 0: and told us what is ours now */
+    int64_t behind_ns;  /* since when records that are there do not come; 0: none */
+    bool denied;             /* wrong password, no certificate */
+    char why[200];           /* of away or denied */
+    int64_t known_ns;        /* when the group last knew us */
+    int64_t ahead_ms;        /* the broker's clock before our steady one */
+    int bell;                /* eventfd */
+
+    struct kf_lane *lanes;
+    struct kf_order order;
+    size_t n_awaited;
+    size_t cached;           /* bytes of records that wait in retry topics */
+    struct kf_slot **running; /* what is out */
+    size_t n_running, size_running;
+    uint64_t tokens;
+    bool suspects;           /* some may be in line */
+    char last_dead[KF_WORKER + 1]; /* worker whose death was reported */
+
+    struct kf_undo *undo;
+    size_t n_undo, size_undo;
+    uintptr_t n_commits;
+    bool grouped;            /* between begin() and commit() */
+    struct kf_grave *grave;  /* the dead letters, as far as read */
+};
+
+/* ===== session.c ===== */
+
+/* A client with the URL's settings; NULL: q->b.error says why. */
+rd_kafka_t *kf_client(struct kafka_broker *q, rd_kafka_type_t type, bool member);
+int kf_reader(struct kafka_broker *q);
+
+/* Serves what has come in: rebalances, errors. 0 or a status. */
+int kf_ready(struct kafka_broker *q);
+
+/* Writes b->error for an error of librdkafka, and returns its status. */
+int kf_fail(struct kafka_broker *q, rd_kafka_resp_err_t err, const char *doing);
+
+/* The broker's clock, as well as it is known; and our own for a time of it. */
+int64_t kf_now_ms(const struct kafka_broker *q);
+int64_t kf_steady_ns(const struct kafka_broker *q, int64_t ms);
+
+/* ===== lanes.c ===== */
+
+int kf_join(struct kafka_broker *q);
+void kf_drop_lanes(struct kafka_broker *q, bool give_back);
+
+static inline struct kf_lane *kf_lane_of(const struct kafka_broker *q,
+                                         int32_t partition)
+{
+    struct kf_lane *l = q->lanes;
+
+    while (l && l->partition != partition)
+        l = l->next;
+    return l;
+}
+
+#endif
