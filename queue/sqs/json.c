@@ -104,6 +104,18 @@ struct sq_value sq_member(struct sq_value object, const char *name)
     return (struct sq_value){ NULL, 0 };
 }
 
+char *sq_raw_copy(struct sq_value v)
+{
+    char *text = malloc(v.len + 1);
+
+    if (!text)
+        return NULL;
+    if (v.len > 0)
+        memcpy(text, v.at, v.len);
+    text[v.len] = '\0';
+    return text;
+}
+
 char *sq_text(struct sq_value v, size_t *ret_len)
 {
     size_t len = 0;

@@ -37,6 +37,10 @@ char *sq_text(struct sq_value v, size_t *ret_len);
 /* A string into a buffer, cut to its size; "" if there is none. */
 void sq_copy(struct sq_value v, char *to, size_t size);
 
+/* Its own text, as it is there, with a NUL behind it: to be freed. NULL: no
+ * memory. */
+char *sq_raw_copy(struct sq_value v);
+
 /* Whether it is this string. */
 bool sq_is(struct sq_value v, const char *text);
 

@@ -57,7 +57,7 @@ static size_t put_native(struct bide__json *j, struct sq_value native,
             continue;
         n++;
         char *key = write ? sq_text(name, NULL) : NULL;
-        char *text = key ? strndup(v.at, v.len) : NULL;
+        char *text = key ? sq_raw_copy(v) : NULL;
         if (text)
             bide__json_raw(j, key, text);
         free(key);
@@ -108,7 +108,7 @@ static void put_attributes(struct sqs_broker *q, struct bide__json *j,
 
 static void put_raw(struct bide__json *j, const char *name, struct sq_value v)
 {
-    char *text = strndup(v.at, v.len);
+    char *text = sq_raw_copy(v);
 
     bide__json_raw(j, name, text ? text : "null");
     free(text);

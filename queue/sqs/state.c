@@ -79,7 +79,7 @@ static void put_count(struct bide__json *j, const char *name, int64_t n)
 
 static void put_value(struct bide__json *j, const char *name, struct sq_value v)
 {
-    char *text = v.len ? strndup(v.at, v.len) : NULL;
+    char *text = v.len ? sq_raw_copy(v) : NULL;
 
     if (text)
         bide__json_raw(j, name, text);
