@@ -3,10 +3,14 @@
  *     char text[32];
  *     bide__hex_write(text, id, 16);            // 4bf92f3577b34da6...
  *     int c = bide__hex_byte("e9");             // 233; -1: no two digits
- *     text[0] = bide__hex_upper[c >> 4];        // 'E' */
+ *     text[0] = bide__hex_upper[c >> 4];        // 'E'
+ *     char name[16];
+ *     if (!bide__percent_decode(name, sizeof name, "caf%C3%A9", 9))
+ *         return;                               // too long, or %, or %00 */
 #ifndef BIDE_BASE_HEX_H
 #define BIDE_BASE_HEX_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,6 +33,27 @@ static inline int bide__hex_byte(const char *two)
     int low = high < 0 ? -1 : bide__hex_value(two[1]);
 
     return low < 0 ? -1 : high << 4 | low;
+}
+
+/* Copies a part of a URL, decodes %XX, and ends it. False: it does not fit into `room`
+ * bytes, has a % without two digits, or a NUL. `to` may be `text`. */
+static inline bool bide__percent_decode(char *to, size_t room, const char *text,
+                                        size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++, n++) {
+        int c = (unsigned char)text[i];
+        if (c == '%') {
+            c = len - i < 3 ? -1 : bide__hex_byte(text + i + 1);
+            i += 2;
+        }
+        if (c <= 0 || n + 1 >= room)
+            return false;
+        to[n] = (char)c;
+    }
+    to[n] = '\0';
+    return true;
 }
 
 /* Writes two digits for each byte, and returns the end of what it wrote. It

@@ -38,7 +38,10 @@ const void *bide__module(const char *file, const char *symbol, char *why,
     if (!handle)
         handle = open_in(BIDE_MODULE_DIR, file);
     if (!handle) {
-        snprintf(why, why_size, "%s cannot be loaded: %s", file, dlerror());
+        snprintf(why, why_size,
+                 "%s cannot be loaded: %s; it is built where its client library is "
+                 "installed, and BIDE_MODULES may name the folder it is in",
+                 file, dlerror());
         return NULL;
     }
     const void *found = dlsym(handle, symbol);

@@ -7,6 +7,7 @@ bool queue_outcome_is_down(const bide_outcome *out)
 {
     return bide_outcome_unreached(out) || out->cls == BIDE_THROTTLED ||
            out->cls == BIDE_OVERLOADED || out->refused ||
+           out->fault == BIDE_FAULT_TLS || out->fault == BIDE_FAULT_URL ||
            (out->fault == BIDE_FAULT_LOCAL && out->not_processed);
 }
 
@@ -17,18 +18,30 @@ static struct queue_verdict again(int64_t delay_ns, bool counts)
                                    .delay_ns = delay_ns };
 }
 
+/* A hint, no longer than the policy lets servers ask for. A call would end there; a
+ * message can wait. */
+static int64_t hint_of(const bide_outcome *out, const bide_policy_conf *policy)
+{
+    int64_t most = policy->retry_after.max_ns;
+
+    return !out->hinted ? 0 : out->hint_ns < most ? out->hint_ns : most;
+}
+
 /* The wait that the engine drew, or was asked for, whatever it decided then. */
 static int64_t wait_of(const bide_call *call, const bide_decision *d,
-                       const bide_outcome *out, int64_t now)
+                       const bide_outcome *out, const bide_policy_conf *policy,
+                       int64_t now)
 {
+    int64_t wait = 0, hint = hint_of(out, policy);
     bide_verdict v;
-    int64_t wait = 0;
 
     if (d->action == BIDE_WAIT && d->at_ns != BIDE_FOREVER)
         return d->at_ns > now ? d->at_ns - now : 0;
     if (bide_call_verdict(call, &v) == 0)
         wait = v.wait_ns;
-    return out->hinted && out->hint_ns > wait ? out->hint_ns : wait;
+    if (out->hinted && out->hint_ns > hint) /* its jitter, on the shorter one */
+        wait = (int64_t)((double)wait / (double)out->hint_ns * (double)hint);
+    return hint > wait ? hint : wait;
 }
 
 static struct queue_verdict down(struct queue_verdict v, bide_reason reason,
@@ -42,10 +55,11 @@ static struct queue_verdict down(struct queue_verdict v, bide_reason reason,
 
 static struct queue_verdict failed(const bide_call *call,
                                    const bide_decision *d,
-                                   const bide_outcome *out, bool probe,
+                                   const bide_outcome *out,
+                                   const bide_policy_conf *policy, bool probe,
                                    int64_t now)
 {
-    int64_t wait = wait_of(call, d, out, now);
+    int64_t wait = wait_of(call, d, out, policy, now);
     bool is_down = queue_outcome_is_down(out);
 
     if (is_down)
@@ -53,7 +67,7 @@ static struct queue_verdict failed(const bide_call *call,
                     out->cls == BIDE_THROTTLED    ? BIDE_BECAUSE_LOCAL_THROTTLE
                     : out->cls == BIDE_OVERLOADED ? BIDE_BECAUSE_SERVER_REFUSED
                                                   : BIDE_BECAUSE_UNREACHABLE,
-                    out->hinted ? now + out->hint_ns : 0);
+                    out->hinted ? now + hint_of(out, policy) : 0);
     if (probe && out->cls == BIDE_TRANSIENT)
         return down(again(wait, false), BIDE_BECAUSE_BREAKER_OPEN,
                     d->action == BIDE_DONE && d->at_ns != BIDE_FOREVER
@@ -70,7 +84,8 @@ static struct queue_verdict failed(const bide_call *call,
 }
 
 struct queue_verdict queue_verdict(bide_call *call, const bide_outcome *out,
-                                   bool probe, int64_t now)
+                                   const bide_policy_conf *policy, bool probe,
+                                   int64_t now)
 {
     bide_decision d = bide_call_next(call, now);
 
@@ -78,7 +93,7 @@ struct queue_verdict queue_verdict(bide_call *call, const bide_outcome *out,
         return (struct queue_verdict){ .how = BROKER_DONE, .counts = true };
     if (out->cls == BIDE_IGNORED) /* we stopped it: given back */
         return again(0, false);
-    return failed(call, &d, out, probe, now);
+    return failed(call, &d, out, policy, probe, now);
 }
 
 struct queue_verdict queue_verdict_refused(const bide_decision *d, int64_t now)
@@ -92,4 +107,14 @@ struct queue_verdict queue_verdict_refused(const bide_decision *d, int64_t now)
     return down(v, d->reason == BIDE_BECAUSE_HELD ? BIDE_BECAUSE_BREAKER_OPEN
                                                   : d->reason,
                 d->at_ns == BIDE_FOREVER ? now : d->at_ns);
+}
+
+bool queue_verdict_spent(uint32_t attempts_made, uint32_t attempts,
+                         struct queue_verdict *ret)
+{
+    if (attempts_made < attempts)
+        return false;
+    *ret = (struct queue_verdict){ .how = BROKER_DEAD,
+                                   .reason = BIDE_BECAUSE_ATTEMPTS };
+    return true;
 }

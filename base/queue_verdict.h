@@ -1,14 +1,16 @@
 /* base/queue_verdict.h: what becomes of a message after an attempt: the engine's decision,
  * in the terms of a queue.
  *
- *     struct queue_verdict v = queue_verdict(&call, &outcome, probe, now_ns);
+ *     struct queue_verdict v = queue_verdict(&call, &outcome, policy, probe,
+ *                                            now_ns);
  *     // v.how: done, again in v.delay_ns, or dead because of v.reason
  *     if (v.down)
  *         ...                       // the handler is not there: base/queue_pace.h
  *
  * The waits, the limit of attempts and the classes are the engine's. Added here is
  * only what a queue has and a call has not: an attempt that says nothing about the
- * message does not count. That is so when nobody was there (refused, cannot start),
+ * message does not count. That is so when nobody was there (refused, cannot start, a
+ * certificate that is not valid: of whom the message says nothing),
  * when the handler said that it is too much (throttled, overloaded), and when the
  * breaker let it through only to see whether the handler works again. The worker
  * and the simulator both go by it. */
@@ -16,6 +18,7 @@
 #define BIDE_BASE_QUEUE_VERDICT_H
 
 #include "bide/call.h"
+#include "bide/policy.h"
 
 /* How a delivery ends. */
 enum broker_how {
@@ -33,13 +36,19 @@ struct queue_verdict {
     bide_reason reason;   /* DEAD: why; down: why */
 };
 
-/* After the outcome was reported to the call. `probe`: the attempt was made while
- * consumption was paused. */
+/* After the outcome was reported to the call; `policy` is its dependency's. `probe`: the
+ * attempt was made while consumption was paused. */
 struct queue_verdict queue_verdict(bide_call *call, const bide_outcome *out,
-                                   bool probe, int64_t now);
+                                   const bide_policy_conf *policy, bool probe,
+                                   int64_t now);
 
 /* Of a call that was not let through to its first attempt. */
 struct queue_verdict queue_verdict_refused(const bide_decision *d, int64_t now);
+
+/* Whether a message has had all its attempts before this one: under a limit that
+ * was lowered meanwhile. Then it is dead, and not run again. */
+bool queue_verdict_spent(uint32_t attempts_made, uint32_t attempts,
+                         struct queue_verdict *ret);
 
 /* Whether an outcome says that the handler, not the message, is the trouble. */
 bool queue_outcome_is_down(const bide_outcome *out);

@@ -56,12 +56,44 @@ static void hex_refuses_all_other_characters(void **state)
     }
 }
 
+/* A part of a URL, and what it says; NULL: nothing. */
+static const struct {
+    const char *text, *want;
+} parts[] = {
+    { "", "" },           { "abcdefg", "abcdefg" }, { "%61%62c", "abc" },
+    { "%C3%a9", "\xc3\xa9" }, { "%25", "%" },     { "a+b", "a+b" },
+    { "abcdefgh", NULL }, /* no room for its end */
+    { "%", NULL },        { "a%4", NULL },          { "%4g", NULL },
+    { "%%41", NULL },     { "a%00b", NULL },
+};
+
+static void parts_of_urls_are_decoded(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const char *text = parts[i].text, *want = parts[i].want;
+        size_t len = strlen(text);
+        char got[8], place[16];
+
+        assert_int_equal(bide__percent_decode(got, sizeof got, text, len), !!want);
+        if (want)
+            assert_string_equal(got, want);
+        memcpy(place, text, len + 1);
+        if (bide__percent_decode(place, len + 1, place, len) && want)
+            assert_string_equal(place, want);
+    }
+    char none;
+    assert_false(bide__percent_decode(&none, 1, "a", 1));
+    assert_true(bide__percent_decode(&none, 1, "", 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hex_of_every_byte_reads_back),
         cmocka_unit_test(hex_of_any_length_is_written),
         cmocka_unit_test(hex_refuses_all_other_characters),
+        cmocka_unit_test(parts_of_urls_are_decoded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
