@@ -190,6 +190,8 @@ static void put_decisions(struct text *t, const struct exchange *ex)
         TEXT_LITERAL(t, ",\"injected\":true");
     if (ex->fault)
         put_word(t, ",\"fault\":", bide_fault_name((bide_fault)ex->fault));
+    if (ex->fault && ex->broke)
+        put_word(t, ",\"stream\":", ex->broke);
 }
 
 void access_line_json(struct text *t, const struct exchange *ex,

@@ -7,10 +7,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How the request of a line ended, as one number: an HTTP status, or what is said
+ * beside it where that says more. */
+enum {
+    REPLAY_GRPC = 1000,  /* and a bide_grpc */
+    REPLAY_FAULT = 1100, /* and a bide_fault: there was no response */
+    REPLAY_MET = 1200    /* all are below */
+};
+
 struct replay_line {
     int64_t at_ns; /* since 1970 */
     uint32_t latency_us;
-    uint16_t status;
+    uint16_t met;
     bool idempotent : 1;
     bool whole_second : 1; /* the log has no finer resolution */
     bool at_end : 1;       /* it was written when the response was complete */

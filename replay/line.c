@@ -100,12 +100,12 @@ static int status(struct replay_line *line, const char *at, size_t len)
 {
     int64_t n;
     if ((len == 1 && *at == '0') || (len == 2 && memcmp(at, "-1", 2) == 0)) {
-        line->status = 499;
+        line->met = 499;
         return 0;
     }
     if (len != 3 || replay_decimal(at, len, 1, &n) < 0 || n < 100 || n > 999)
         return BIDE_EPARSE;
-    line->status = (uint16_t)n;
+    line->met = (uint16_t)n;
     return 0;
 }
 

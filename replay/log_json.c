@@ -62,14 +62,54 @@ static bool take_status(const struct bide__node *n, struct replay_line *line)
 {
     int64_t status;
     if (bide__node_is(n, "0")) {
-        line->status = 499;
+        line->met = 499;
         return true;
     }
     if (n->len != 3 || replay_decimal(n->text, n->len, 1, &status) < 0 ||
         status < 100)
         return false;
-    line->status = (uint16_t)status;
+    line->met = (uint16_t)status;
     return true;
+}
+
+static const struct bide__node *scalar(const struct bide__node *map,
+                                       const char *key)
+{
+    const struct bide__node *n = bide__map_get(map, key, NULL);
+    return n && n->kind == BIDE__SCALAR ? n : NULL;
+}
+
+/* To HTTP every gRPC call is a 200: how it ended is its own status. */
+static void take_grpc(const struct bide__node *map, struct replay_line *line)
+{
+    const struct bide__node *n = scalar(map, "grpc_status");
+    int code;
+    int64_t number;
+    if (!n)
+        return;
+    if (replay_decimal(n->text, n->len, 1, &number) == 0 && number >= 0 &&
+        number < BIDE_N_GRPC)
+        line->met = (uint16_t)(REPLAY_GRPC + number);
+    else if (bide_grpc_by_name(n->text, &code) == 0)
+        line->met = (uint16_t)(REPLAY_GRPC + code);
+}
+
+/* bide's own: what the last attempt failed by. Its response was bide's then. */
+static void take_fault(const struct bide__node *map, struct replay_line *line)
+{
+    static const char *const names[] = {
+#define X(name, key, cls) key,
+        BIDE_FAULTS(X)
+#undef X
+    };
+    const struct bide__node *fault = scalar(map, "fault");
+    const struct bide__node *reason = scalar(map, "reason");
+    if (!fault || !reason || bide__node_is(reason, "success") ||
+        line->met == 499)
+        return;
+    for (unsigned i = 1; i < BIDE_N_FAULTS; i++)
+        if (bide__node_is(fault, names[i]))
+            line->met = (uint16_t)(REPLAY_FAULT + i);
 }
 
 static int64_t number(const struct bide__node *map, const char *key,
@@ -135,6 +175,8 @@ static const char *take(const struct bide__node *map, struct replay_line *line,
         return "no time that is one";
     if (!status || !take_status(status, line))
         return "no status that is one";
+    take_grpc(map, line);
+    take_fault(map, line);
     line->idempotent = !method || idempotent(method);
     *ret_has_latency = take_latency(map, line);
     return NULL;

@@ -24,7 +24,7 @@ struct run {
     uint32_t *telling; /* for each line, the next that concerns the server */
     size_t at;         /* the first line that is not before now */
     int64_t origin_ns; /* the time of the first line */
-    bide_class class_of[1000];
+    bide_class class_of[REPLAY_MET];
 };
 
 static int64_t time_of(const struct run *run, size_t i)
@@ -37,12 +37,17 @@ static int64_t time_of(const struct run *run, size_t i)
 /* nginx writes 499 when the client went away: that is not a response. */
 static struct replay_outcome outcome_of(const struct replay_line *line)
 {
-    struct replay_outcome o = { .status = line->status,
-                                .latency_ns =
+    struct replay_outcome o = { .latency_ns =
                                     (int64_t)line->latency_us * 1000 };
-    if (line->status == 499) {
-        o.status = 0;
+    if (line->met >= REPLAY_FAULT) {
+        o.fault = (bide_fault)(line->met - REPLAY_FAULT);
+    } else if (line->met >= REPLAY_GRPC) {
+        o.is_grpc = true;
+        o.grpc = line->met - REPLAY_GRPC;
+    } else if (line->met == 499) {
         o.fault = BIDE_FAULT_CANCELLED;
+    } else {
+        o.status = line->met;
     }
     return o;
 }
@@ -68,12 +73,16 @@ static bool outcome(void *ctx, const struct replay_call *call, uint32_t attempt,
 
 static void classify_all(struct run *run)
 {
-    for (int status = 0; status < 1000; status++) {
-        struct replay_line line = { .status = (uint16_t)status };
+    for (int met = 0; met < REPLAY_MET; met++) {
+        struct replay_line line = { .met = (uint16_t)met };
         struct replay_outcome o = outcome_of(&line);
-        bide_response response = { .status = o.status, .fault = o.fault };
-        run->class_of[status] =
-            bide_classify(run->traffic.replay.dep, &response).cls;
+        bide_response response = { .status = o.status,
+                                   .fault = o.fault,
+                                   .is_grpc = o.is_grpc,
+                                   .grpc_status = o.grpc };
+        if (o.grpc < BIDE_N_GRPC && (int)o.fault < BIDE_N_FAULTS)
+            run->class_of[met] =
+                bide_classify(run->traffic.replay.dep, &response).cls;
     }
 }
 
@@ -85,7 +94,7 @@ static bool find_telling(struct run *run)
     if (!run->telling)
         return false;
     for (size_t i = run->n; i-- > 0;) {
-        bide_class cls = run->class_of[run->lines[i].status];
+        bide_class cls = run->class_of[run->lines[i].met];
         if (cls != BIDE_PERMANENT && cls != BIDE_IGNORED) {
             next = (uint32_t)i;
             if (last == UINT32_MAX)
@@ -101,7 +110,7 @@ static bool find_telling(struct run *run)
 
 static bool failed_in_log(const struct run *run, size_t i)
 {
-    bide_class cls = run->class_of[run->lines[i].status];
+    bide_class cls = run->class_of[run->lines[i].met];
     return cls == BIDE_TRANSIENT || cls == BIDE_THROTTLED ||
            cls == BIDE_OVERLOADED; /* a 404 is a response */
 }
@@ -111,7 +120,7 @@ static bool failed_in_log(const struct run *run, size_t i)
 static bool lost(const struct run *run, size_t i, bide_reason reason)
 {
     if (reason == BIDE_BECAUSE_SUCCESS ||
-        run->class_of[run->lines[i].status] == BIDE_IGNORED)
+        run->class_of[run->lines[i].met] == BIDE_IGNORED)
         return false;
     return failed_in_log(run, i) || reason != BIDE_BECAUSE_PERMANENT;
 }

@@ -32,6 +32,7 @@ build() {
     shift
     targets="cmd/bide cmd/bide-proxy cmd/bide-tls.so test/fault/fault-server"
     targets="$targets test/soak/load-client test/proxy/attack/silent_dns.so"
+    targets="$targets test/soak/calls-client test/soak/calls-origin"
     targets="$targets cmd/bide-postgresql.so test/store/store_claimer"
     targets="$targets test/store/store_told test/store/store_power"
     targets="$targets test/store/store_tool cmd/bide-store"
@@ -41,9 +42,12 @@ build() {
         { tail -n 40 "$top/log"; exit 1; }
     BIDE_FAULT_SERVER=$PWD/$dir/test/fault/fault-server
     BIDE_LOAD_CLIENT=$PWD/$dir/test/soak/load-client
+    BIDE_CALLS_CLIENT=$PWD/$dir/test/soak/calls-client
+    BIDE_CALLS_ORIGIN=$PWD/$dir/test/soak/calls-origin
     BIDE_SILENT_DNS=$PWD/$dir/test/proxy/attack/silent_dns.so
     PYTHONPATH=$PWD/test/tools
     export BIDE_FAULT_SERVER BIDE_LOAD_CLIENT BIDE_SILENT_DNS PYTHONPATH
+    export BIDE_CALLS_CLIENT BIDE_CALLS_ORIGIN
 }
 
 chaos() {
@@ -97,8 +101,9 @@ fleet() {
 queue() {
     build release -Doptimization=2 -Ddebug=true
     ninja -C "$top/release" cmd/bide-worker cmd/bide-enqueue \
-        cmd/bide-queue-postgresql.so cmd/bide-queue-rabbitmq.so >>"$top/log"
-    for broker in sqlite postgresql redis rabbitmq; do
+        cmd/bide-queue-postgresql.so cmd/bide-queue-rabbitmq.so \
+        cmd/bide-queue-sqs.so cmd/bide-queue-kafka.so >>"$top/log"
+    for broker in sqlite postgresql redis rabbitmq sqs kafka; do
         BIDE_TORTURE=${SOAK_MESSAGES:-100000} \
             test/queue/torture.py "$top/release/cmd/bide" "$broker" \
             "$top/release/cmd/bide-queue-postgresql.so" || return 1

@@ -48,6 +48,8 @@ build() {
     suites=$2
     shift 2
     scripts/configure.sh "$dir" "$@" || return
+    # A directory from before may not know yet what its meson.build says by now.
+    ninja -C "$dir" build.ninja || return
     targets=
     # shellcheck disable=SC2086
     [ "$suites" = all ] || targets=$(scripts/targets.py "$dir" $suites) || return

@@ -74,11 +74,22 @@ int complain(const char *command, const char *format, ...)
     return EXIT_USAGE;
 }
 
-void suggest(const char *found, const char *const *known)
+static void suggest_one(const char *found, const char *const *known, bool all)
 {
     struct bide__out text = { 0 };
 
-    if (bide__suggest(&text, found, known) && !text.failed)
+    if (bide__suggest(&text, found, known) && !text.failed &&
+        (all || text.data[0] == 'd')) /* "did you mean", not "expected" */
         fprintf(stderr, "  %.*s\n", (int)text.len, text.data);
     bide__out_done(&text);
+}
+
+void suggest(const char *found, const char *const *known)
+{
+    suggest_one(found, known, true);
+}
+
+void suggest_near(const char *found, const char *const *known)
+{
+    suggest_one(found, known, false);
 }

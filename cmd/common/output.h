@@ -39,4 +39,7 @@ int complain(const char *command, const char *format, ...)
  * there is nothing helpful to say. `known` ends with NULL. */
 void suggest(const char *found, const char *const *known);
 
+/* The same, and nothing if no name is near: where there may be any other. */
+void suggest_near(const char *found, const char *const *known);
+
 #endif

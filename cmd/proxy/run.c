@@ -16,7 +16,7 @@
 #include "cmd/common/fleet.h"
 #include "cmd/common/output.h"
 #include "cmd/proxy/cmd.h"
-#include "cmd/proxy/messages.h"
+#include "cmd/common/messages.h"
 #include "cmd/proxy/records.h"
 #include "cmd/proxy/supervise.h"
 #include "cmd/proxy/telemetry.h"

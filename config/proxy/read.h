@@ -29,6 +29,7 @@ extern const struct bide__table bide__proxy_priority_table;
 extern const struct bide__table bide__proxy_idempotency_table;
 extern const struct bide__table bide__proxy_admin_table;
 extern const struct bide__table bide__proxy_telemetry_table;
+extern const struct bide__table bide__worker_telemetry_table;
 
 /* Whether texts are valid. */
 bool bide__fits_path(const struct bide__node *text);

@@ -89,24 +89,32 @@ static const struct bide__field admin_fields[] = {
 
 #define S struct bide__proxy_telemetry
 static const char *const otlp_formats[] = { "protobuf", "json", NULL };
+/* What every program has that is observed. */
+#define COLLECTOR_ROWS(what)                                                   \
+    { "otlp", AT(otlp),                                                        \
+      TAKES_TEXT("a URL that begins with http:// or https://"),                \
+      .fits = fits_url, .pattern = "^https?://.+$",                            \
+      .hint = "write the address of the agent on this host, as in "            \
+              "`http://127.0.0.1:4318`",                                       \
+      .help = "A collector of OpenTelemetry that spans and metrics are sent "  \
+              "to." },                                                         \
+    { "ca", AT(ca), TAKES_FILE,                                                \
+      .help = "Authorities that the certificate of an https:// collector may " \
+              "be from, PEM; without it, those of the system." },              \
+    { "format", AT(format), TAKES_CHOICE(otlp_formats, "protobuf or json"),    \
+      .help = "How they are written." },                                       \
+    { "sample", AT(sample), TAKES_RATIO(0, 1),                                 \
+      .help = "The share of " what " that are traced; those that come with a " \
+              "traceparent say it themselves." },                              \
+    { "metrics", AT(metrics_ns), TAKES_DURATION,                               \
+      .help = "How often metrics are sent to the collector; 0 is never." }
+
+static const struct bide__field worker_telemetry_fields[] = {
+    COLLECTOR_ROWS("messages"),
+    LAST
+};
 static const struct bide__field telemetry_fields[] = {
-    { "otlp", AT(otlp),
-      TAKES_TEXT("a URL that begins with http:// or https://"),
-      .fits = fits_url, .pattern = "^https?://.+$",
-      .hint = "write the address of the agent on this host, as in "
-              "`http://127.0.0.1:4318`",
-      .help = "A collector of OpenTelemetry that spans and metrics are sent "
-              "to." },
-    { "ca", AT(ca), TAKES_FILE,
-      .help = "Authorities that the certificate of an https:// collector may "
-              "be from, PEM; without it, those of the system." },
-    { "format", AT(format), TAKES_CHOICE(otlp_formats, "protobuf or json"),
-      .help = "How they are written." },
-    { "sample", AT(sample), TAKES_RATIO(0, 1),
-      .help = "The share of requests that are traced; those that come with a "
-              "traceparent say it themselves." },
-    { "metrics", AT(metrics_ns), TAKES_DURATION,
-      .help = "How often metrics are sent to the collector; 0 is never." },
+    COLLECTOR_ROWS("requests"),
     { "log", AT(log), TAKES_TEXT(BIDE__LOG_EXPECTED), .read = bide__read_log,
       .pattern = BIDE__LOG_PATTERN, .fallback = "off",
       .help = "Where a line of JSON for each decision after a failure goes." },
@@ -122,4 +130,7 @@ const struct bide__table bide__proxy_admin_table = {
 };
 const struct bide__table bide__proxy_telemetry_table = {
     .fields = telemetry_fields, .check = check_telemetry
+};
+const struct bide__table bide__worker_telemetry_table = {
+    .fields = worker_telemetry_fields, .check = check_telemetry
 };

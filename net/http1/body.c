@@ -65,6 +65,12 @@ int http1_body_next(struct http1_body *body, const char *buf, size_t len,
     }
 }
 
+bool http1_body_between_chunks(const struct http1_body *body)
+{
+    return body->framing == HTTP1_CHUNKED && body->phase == HTTP1__SIZE &&
+           body->digits == 0;
+}
+
 int http1_body_eof(const struct http1_body *body)
 {
     bool done = body->framing == HTTP1_CHUNKED

@@ -60,6 +60,9 @@ void http1_body_keep_trailer(struct http1_body *body,
 int http1_body_next(struct http1_body *body, const char *buf, size_t len,
                     struct http1_piece *piece);
 
+/* Whether what was consumed ends with a whole chunk: another may follow, or the end. */
+bool http1_body_between_chunks(const struct http1_body *body);
+
 /* The connection has ended: HTTP1_END if that ends the body or the body was
  * already complete, HTTP1_ETRUNCATED if not. */
 int http1_body_eof(const struct http1_body *body);

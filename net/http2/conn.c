@@ -103,7 +103,7 @@ void http2_done(struct http2_conn *c)
 
 void http2_lost(struct http2_conn *c)
 {
-    c->closing = c->failed = true;
+    c->closing = c->failed = c->lost = true;
     http2__kill_above(c, 0, HTTP2_LOST, c->code, false);
 }
 

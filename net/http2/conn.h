@@ -292,6 +292,7 @@ struct http2_conn {
     uint32_t unsent_old, unsent_new; /* control frames that wait */
     uint8_t n_refs;
     bool head_open;     /* between http2_head_begin() and _end() */
+    bool lost;          /* http2_lost(): nothing more is written */
     bool broken;        /* no memory: nothing more can be written, and the
                            next receive, fill or expire fails it */
     bool table_told;    /* that our encoder uses no dynamic table */
@@ -313,7 +314,9 @@ void http2_done(struct http2_conn *c);
  * 0 if more bytes are needed. Whoever asked passes all of them on. */
 int http2_is_preface(const char *buf, size_t len);
 
-/* The peer has gone, or will be hung up on: closes all streams. */
+/* The peer has gone, or will be hung up on: closes all streams, and writes nothing
+ * any more. What was not written by now, the peer has not seen: a peer that has only
+ * stopped to send would still read it. */
 void http2_lost(struct http2_conn *c);
 
 /* Fails it: GOAWAY with that code is queued, all streams are closed. */

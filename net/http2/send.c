@@ -135,6 +135,8 @@ static void make_data(struct http2_conn *c)
 
 bool http2_wants_write(const struct http2_conn *c)
 {
+    if (c->lost)
+        return false;
     if (c->broken)
         return !c->failed;
     return waiting(c) > 0 || (c->ready && c->send_window > 0 && !c->failed);
@@ -158,6 +160,8 @@ int http2_fill(struct http2_conn *c, struct iovec iov[HTTP2_IOV])
     struct net_buf *b;
     int n = 0;
 
+    if (c->lost)
+        return 0;
     make_data(c);
     if (c->broken)
         return 0;

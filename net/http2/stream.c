@@ -148,8 +148,8 @@ void http2__kill(struct http2_stream *s, enum http2_end how, uint32_t code,
     http2__unready(s);
     http2__note_reset(c, s->id);
     s->flags |= HTTP2_DEAD;
-    if (c->role == HTTP2_CLIENT && c->written <= s->head_at)
-        unprocessed = true;
+    if (c->role == HTTP2_CLIENT && c->lost && c->written <= s->head_at)
+        unprocessed = true; /* and it never will be written */
     c->calls->closed(s, how, code, unprocessed);
 }
 

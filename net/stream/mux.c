@@ -113,6 +113,8 @@ static struct stream *of(struct http2_stream *s)
 static void starve(struct stream *s)
 {
     s->receiving = STREAM_AWAITED; /* it will never be complete */
+    s->how = HTTP2_BY_US;
+    s->code = HTTP2_INTERNAL_ERROR;
     stream_died(s, false);
 }
 
@@ -169,9 +171,10 @@ static void on_taken(struct http2_stream *below, size_t n)
 static void on_closed(struct http2_stream *below, enum http2_end how,
                       uint32_t code, bool unprocessed)
 {
-    (void)how;
-    (void)code;
-    stream_died(of(below), unprocessed);
+    struct stream *s = of(below);
+    s->how = (uint8_t)how;
+    s->code = code;
+    stream_died(s, unprocessed);
 }
 
 static void on_goaway(struct http2_conn *c, const char *debug, size_t n)
@@ -239,16 +242,19 @@ static void lose(struct mux *m)
     http2_lost(&m->http2);
 }
 
+/* A peer that answers and resets the connection: what it said may have arrived, and
+ * nobody has looked yet. So an error here is no end before all is read. */
 static void write_out(struct mux *m)
 {
     struct iovec iov[HTTP2_IOV];
     int n;
-    while (m->conn->writable && (n = http2_fill(&m->http2, iov)) > 0) {
+    while (m->conn->writable && !m->unwritable &&
+           (n = http2_fill(&m->http2, iov)) > 0) {
         ssize_t put = net_writev(m->conn, iov, n);
         if (put == NET_AGAIN)
             return;
         if (put < 0) {
-            lose(m);
+            m->unwritable = m->conn->readable = true;
             return;
         }
         http2_written(&m->http2, (size_t)put);
@@ -310,7 +316,7 @@ static bool read_some(struct mux *m)
 {
     char in[READ];
     ssize_t n = net_read(m->conn, in, sizeof in);
-    if (n == NET_AGAIN)
+    if (n == NET_AGAIN && !m->unwritable)
         return false;
     if (n <= 0) {
         lose(m);

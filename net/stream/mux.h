@@ -83,7 +83,8 @@ struct mux {
     uint32_t n_out;      /* buffers that they hold to be sent */
     bool busy;           /* what it is told now is dealt with when it is not */
     bool eased;          /* to be told */
-    bool broken;         /* reading or writing failed */
+    bool unwritable;     /* writing failed: what has arrived is still read */
+    bool broken;         /* reading failed, too, or it has ended */
 };
 
 /* Takes a connection over, whose owner passes events on by mux_ready().

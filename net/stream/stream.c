@@ -35,6 +35,19 @@ void stream_died(struct stream *s, bool not_processed)
     stream_wake(s, whole ? EPOLLIN | EPOLLOUT : EPOLLIN | EPOLLOUT | EPOLLHUP);
 }
 
+const char *stream_end(const struct net_conn *c)
+{
+    const struct stream *s = stream_of(c);
+    if (!s || !s->dead)
+        return NULL;
+    if (s->how == HTTP2_LOST)
+        return "CONNECTION";
+    if (s->how == HTTP2_BY_PEER && s->not_processed &&
+        s->code != HTTP2_REFUSED_STREAM)
+        return "GOAWAY";
+    return http2_code_name(s->code);
+}
+
 /* ===== the end ===== */
 
 bool stream_is_sent(const struct stream *s)
@@ -100,8 +113,8 @@ static void let_go(struct net_conn *c)
     s->in = s->in_last = NULL;
     if (bide__list_has(&s->list))
         bide__list_remove(&s->list);
-    if (s->mux->http2.role == HTTP2_SERVER && s->sending == STREAM_SENT &&
-        !stream_is_sent(s))
+    if ((s->mux->http2.role == HTTP2_SERVER || s->tunnel) &&
+        s->sending == STREAM_SENT && !stream_is_sent(s))
         bide__list_append(&s->mux->leaving, &s->list);
     else
         stream_release(s);

@@ -18,8 +18,9 @@
  *              the other's framing
  *   trailers   the lines after the last chunk, both ways
  *   1xx        heads before the head
- *   101        in both directions bytes from there on. A server's streams have
- *              it (RFC 8441); a client's do not, and an Upgrade is left out
+ *   101        in both directions bytes from there on. An Upgrade is an extended
+ *              CONNECT there (switch.h); a client's stream fails if the peer has
+ *              not said that it knows it
  *   pressure   net_read() returns the window that it empties; net_writev() takes
  *              what the windows allow, then NET_AGAIN, and conn->io.ready is
  *              called when there is more room
@@ -39,6 +40,7 @@
 #include "net/conn.h"
 #include "net/http1/body.h"
 #include "net/http2/conn.h"
+#include "net/stream/switch.h"
 
 struct mux;
 
@@ -78,6 +80,8 @@ struct stream {
     uint8_t n_out;              /* buffers in `out` */
     uint8_t sending, receiving; /* enum stream_out, stream_in */
     uint8_t asked;              /* enum http1_method of the request */
+    uint8_t how;                /* enum http2_end: it is dead */
+    uint32_t code;              /* ... with this code */
     bool unopened;              /* client: it has sent nothing yet */
     bool under_way;             /* the first of `out` is */
     bool ended;                 /* END_STREAM has been queued */
@@ -85,7 +89,9 @@ struct stream {
     bool dead;                  /* it was reset, or the connection broke */
     bool not_processed;         /* ... and the peer has surely done nothing */
     bool extended;              /* CONNECT with a protocol (RFC 8441) */
+    bool tunnel;                /* ... that was accepted: bytes, both ways */
     struct http1_body body;     /* that is being sent */
+    struct stream_switch asks;  /* client: what `extended` asks for */
 };
 
 extern const struct net_layer stream_layer;
@@ -95,6 +101,11 @@ static inline struct stream *stream_of(const struct net_conn *c)
 {
     return c->session && c->layer == &stream_layer ? c->session : NULL;
 }
+
+/* How it broke: the name of the code of an RST_STREAM, by either side; GOAWAY, if
+ * it was above the last stream that counts; CONNECTION, if it was lost with that.
+ * NULL: it did not, or is no stream. */
+const char *stream_end(const struct net_conn *c);
 
 /* Makes `conn` the stream's; all else of conn must be clear, but io.ready. */
 void stream_attach(struct stream *s, struct net_conn *conn);

@@ -64,6 +64,22 @@ static bool expects_body(const struct stream *s, const struct http1_head *head)
            head->method_id == HTTP1_PATCH;
 }
 
+/* Accepted: what HTTP/1.1 says then. */
+static bool take_switch(struct stream *s, const struct http2_head *h)
+{
+    const struct stream_switch *asks = &s->asks;
+    s->tunnel = true;
+    return LITERAL(s, "HTTP/1.1 101 Switching Protocols\r\n"
+                      "connection: upgrade\r\nupgrade: ") &&
+           append(s, asks->protocol, strlen(asks->protocol)) &&
+           (!asks->accept[0] ||
+            (LITERAL(s, "\r\nsec-websocket-accept: ") &&
+             append(s, asks->accept, SWITCH_ACCEPT))) &&
+           LITERAL(s, "\r\n") &&
+           append(s, h->text + h->head->fields_at,
+                  (size_t)(h->head->head_len - h->head->fields_at));
+}
+
 static bool take_framing(struct stream *s, const struct http2_head *h)
 {
     if (h->head->has_length || !has_body(s, h->head))
@@ -100,6 +116,8 @@ bool stream_take_head(struct stream *s, const struct http2_head *h)
     if (server && h->protocol) {
         s->extended = true;
         fine = take_extended(s, h);
+    } else if (s->extended && head->status / 100 == 2) {
+        fine = take_switch(s, h);
     } else {
         fine = append(s, h->text, head->head_len - 2u) && take_framing(s, h) &&
                LITERAL(s, "\r\n");
@@ -186,14 +204,13 @@ ssize_t stream_read(struct net_conn *c, void *buf, size_t n)
         if (part == len)
             give_first(s);
     }
-    bool ends = s->dead || (s->receiving == STREAM_RECEIVED &&
-                            s->sending == STREAM_TUNNEL);
+    bool ends = s->dead || (s->receiving == STREAM_RECEIVED && s->tunnel);
     c->readable = s->in || (got > 0 && ends);
     if (got > 0) {
         repay(s, got);
         return (ssize_t)got;
     }
     if (s->receiving == STREAM_RECEIVED)
-        return s->sending == STREAM_TUNNEL ? 0 : NET_AGAIN;
+        return s->tunnel ? 0 : NET_AGAIN;
     return s->dead ? NET_ERROR : NET_AGAIN;
 }

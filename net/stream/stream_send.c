@@ -118,13 +118,23 @@ static bool is_grpc(const struct http1_head *h, const char *text)
            memcmp(text + f->value, type, sizeof type - 1) == 0;
 }
 
+/* What HTTP/2 asks for in another way: false, the peer does not know that. */
+static bool read_switch(struct stream *s, const struct http1_head *h,
+                        const char *text)
+{
+    s->extended = h->upgrade;
+    return !h->upgrade || (s->mux->http2.peer.connect_protocol &&
+                           switch_read(&s->asks, h, text));
+}
+
 /* gRPC wants to be told that nobody on the way loses trailers. */
 static void put_request(struct stream *s, const struct http1_head *h,
                         const char *text)
 {
     const struct http2_request r = {
-        .method = text + h->method,
-        .method_len = h->method_len,
+        .method = s->extended ? "CONNECT" : text + h->method,
+        .method_len = s->extended ? 7 : h->method_len,
+        .protocol = s->extended ? s->asks.protocol : NULL,
         .scheme = s->mux->conn && s->mux->conn->session ? "https" : "http",
         .authority = text + h->host,
         .authority_len = h->host_len,
@@ -134,6 +144,18 @@ static void put_request(struct stream *s, const struct http1_head *h,
     http2_put_request(&s->below, &r);
     if (is_grpc(h, text))
         http2_put(&s->below, "te", 2, "trailers", 8);
+}
+
+static void put_fields(struct stream *s, const struct http1_head *h,
+                       const char *text)
+{
+    const char *from = text + h->fields_at, *end = text + h->head_len - 2;
+    const struct http1_field *key = s->extended ? switch_key(h, text) : NULL;
+    if (key) {
+        http2_put_lines(&s->below, from, (size_t)(text + key->line - from));
+        from = text + key->line + key->line_len;
+    }
+    http2_put_lines(&s->below, from, (size_t)(end - from));
 }
 
 /* Another protocol begins with a 200 there (RFC 8441): a server that does not
@@ -149,7 +171,7 @@ static enum stream_out after_head(const struct stream *s,
                                   const struct http1_head *h)
 {
     bool asks = s->mux->http2.role == HTTP2_CLIENT;
-    if (!asks && h->framing == HTTP1_TUNNEL)
+    if (asks ? s->extended : h->framing == HTTP1_TUNNEL)
         return STREAM_TUNNEL;
     if (!asks && h->status < 200)
         return STREAM_HEAD;
@@ -170,7 +192,7 @@ static int send_head(struct stream *s, const char *text, size_t len)
     int n = http1_parse(&h, text, len);
     if (n <= 0)
         return NET_ERROR;
-    if (asks && !mux_begin(s->mux, s))
+    if (asks && (!read_switch(s, &h, text) || !mux_begin(s->mux, s)))
         return NET_ERROR;
     if (asks)
         s->asked = h.method_id;
@@ -180,12 +202,12 @@ static int send_head(struct stream *s, const char *text, size_t len)
         put_request(s, &h, text);
     else
         http2_put_status(&s->below, status_of(s, &h));
-    http2_put_lines(&s->below, text + h.fields_at,
-                    (size_t)(h.head_len - 2 - h.fields_at));
+    put_fields(s, &h, text);
     s->ended = then == STREAM_SENT;
     if (http2_head_end(&s->below, s->ended) < 0)
         return NET_ERROR;
     s->sending = (uint8_t)then;
+    s->tunnel = s->tunnel || (!asks && then == STREAM_TUNNEL);
     http1_body_init(&s->body, (enum http1_framing)h.framing, h.content_length);
     mux_later(s->mux);
     return n;

@@ -19,22 +19,9 @@ static void say(struct http_conn *c, int status, const char *text)
         c, &(struct admin_answer){ status, TEXT, NULL, text, strlen(text) });
 }
 
-/* Copies a text with %XX decoded. False: it is malformed or too long. */
 static bool decode(const char *at, const char *end, char *to, size_t size)
 {
-    size_t n = 0;
-    for (; at < end; at++) {
-        int c = (unsigned char)*at;
-        if (c == '%') {
-            c = end - at < 3 ? -1 : bide__hex_byte(at + 1);
-            at += 2;
-        }
-        if (c <= 0 || n + 1 >= size)
-            return false;
-        to[n++] = (char)c;
-    }
-    to[n] = '\0';
-    return true;
+    return bide__percent_decode(to, size, at, (size_t)(end - at));
 }
 
 /* ===== GET ===== */

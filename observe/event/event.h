@@ -75,6 +75,8 @@ struct bide__event {
     bool delivery;     /* ATTEMPT: of a message: DEP is its queue, OPERATION its
                           id, ENDPOINT the kind of broker */
     bool http2;        /* CALL: the client spoke it; ATTEMPT: the endpoint */
+    const char *stream; /* ATTEMPT: how its stream of HTTP/2 broke; static, or
+                           NULL */
     bool rpc;          /* a gRPC call: the operation's path is its method */
     uint8_t grpc;      /* a bide_grpc + 1; 0: there was none */
     uint16_t status;   /* of HTTP; 0: there was none */

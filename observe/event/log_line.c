@@ -57,6 +57,8 @@ static void put_outcome(struct bide__json *j, const struct bide__event *e)
         put_text(j, "grpc_status", bide_grpc_name(e->grpc - 1));
     if (e->fault != BIDE_FAULT_NONE)
         put_text(j, "fault", bide_fault_name(e->fault));
+    if (e->stream)
+        put_text(j, "stream", e->stream);
     if (e->hinted)
         bide__json_ms(j, "hint_ms", e->hint_ns);
 }

@@ -28,6 +28,8 @@ struct endpoint {
     struct net_addresses *addresses; /* NULL: none known (yet) */
     atomic_uint moves;        /* how often they changed; 0: none known yet */
     atomic_bool unknown;      /* its first lookup failed */
+    _Atomic(const char *) distrust; /* why its certificate was not accepted, which
+                                 was said; NULL: it was, or there was none yet */
     bide_dep *breaker;        /* NULL: never ejected */
     atomic_uint ejected_by;   /* bits of enum ejected_by; 0: it is in use */
     _Atomic(int64_t) back_ns; /* when it returned; 0: it was never ejected */

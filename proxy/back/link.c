@@ -2,6 +2,7 @@
 #include "proxy/back/link.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -164,12 +165,25 @@ static void opened(struct link *l)
         link_connect_failed(l, BIDE_FAULT_LOCAL);
 }
 
+/* Said once, and again only when it was accepted meanwhile, or for another reason: the
+ * answer to a client names no more than `tls`. */
+static void say_distrust(struct endpoint *e, const char *why)
+{
+    if (why && atomic_exchange(&e->distrust, why) != why)
+        fprintf(stderr, "bide proxy: %s: its certificate is not accepted: %s\n", e->url,
+                why);
+}
+
 static void shake(struct link *l)
 {
     const char *why = NULL;
     int rc = l->conn.layer->handshake(&l->conn, &why);
     if (rc == NET_AGAIN)
         return;
+    if (rc == NET_ERROR)
+        say_distrust(l->pool->endpoint, why);
+    else if (atomic_load(&l->pool->endpoint->distrust))
+        atomic_store(&l->pool->endpoint->distrust, NULL);
     if (rc == NET_ERROR)
         link_connect_failed(l, why ? BIDE_FAULT_TLS : BIDE_FAULT_RESET);
     else

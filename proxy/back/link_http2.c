@@ -126,9 +126,10 @@ static void on_over(struct mux *m, bool broken)
 {
     struct link *l = link_of(m);
     (void)broken;
+    bool malformed = m->http2.why != HTTP2_WHY_NONE;
     if (l->phase == LINK_CONNECTING)
-        link_connect_failed(l, m->http2.failed ? BIDE_FAULT_MALFORMED
-                                               : BIDE_FAULT_RESET);
+        link_connect_failed(l, malformed ? BIDE_FAULT_MALFORMED
+                                         : BIDE_FAULT_RESET);
     else
         link_close(l);
 }

@@ -9,6 +9,7 @@
 #include "proxy/exchange/own_answer.h"
 #include "proxy/exchange/tunnel.h"
 #include "proxy/front/client.h"
+#include "proxy/grpc/grpc_answer.h"
 #include "proxy/once/once.h"
 #include "proxy/worker.h"
 
@@ -47,6 +48,19 @@ static bool has_begun(const struct exchange *ex)
     return ex->out_bytes != 0 || (conn->session && !conn->writable);
 }
 
+/* All that arrived has been sent, and nothing follows. A client of gRPC is told so. */
+static void cut_off(struct exchange *ex)
+{
+    ex->winner->end = END_LOST;
+    attempt_unlink(ex->winner);
+    if (!grpc_conclude(ex->winner)) {
+        exchange_cut(ex);
+        return;
+    }
+    exchange_note_cut(ex);
+    answer_pump(ex);
+}
+
 /* What arrived before the end is still sent. */
 void answer_broken(struct exchange *ex)
 {
@@ -68,7 +82,7 @@ void answer_broken(struct exchange *ex)
         ex->winner->end = END_LOST;
         attempt_unlink(ex->winner);
     } else {
-        exchange_cut(ex);
+        cut_off(ex);
     }
 }
 
@@ -165,11 +179,13 @@ void answer_pump(struct exchange *ex)
             answer_read_ahead(ex);
         if (rc <= 0)
             return;
-        const struct attempt *a = ex->winner;
+        struct attempt *a = ex->winner;
         if (a && a->end == END_LOST) {
-            exchange_cut(ex);
+            cut_off(ex);
             return;
         }
+        if (a && grpc_lacks_status(a) && grpc_conclude(a))
+            continue;
         if (!a || attempt_is_complete(a) || a->resp.framing == HTTP1_TUNNEL) {
             finish(ex);
             return;

@@ -304,6 +304,7 @@ void attempt_fail(struct attempt *a, bide_fault fault)
         fault = BIDE_FAULT_REFUSED_STREAM;
     bide_outcome out = outcome_of(a, fault);
     ex->fault = (uint8_t)fault;
+    ex->broke = a->link ? stream_end(&a->link->conn) : NULL;
     if (ex->once)
         once_judge(a, &out);
     attempt_report(a, &out);

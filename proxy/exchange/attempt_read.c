@@ -56,6 +56,8 @@ static ssize_t fill(struct attempt *a)
     return n;
 }
 
+enum { EMPTY_LINE = 2 };
+
 bool attempt_scan(struct attempt *a)
 {
     struct net_buf *b = a->in;
@@ -85,6 +87,8 @@ bool attempt_scan(struct attempt *a)
     } while (rc == HTTP1_DATA);
     if (rc == HTTP1_END)
         a->end = END_THERE;
+    if (rc == HTTP1_END && grpc_lacks_status(a))
+        a->ready -= EMPTY_LINE; /* there is something to say before it */
     return true;
 }
 

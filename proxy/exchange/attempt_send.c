@@ -8,6 +8,8 @@
 #include "config/proxy/conf.h"
 #include "net/buf.h"
 #include "net/conn.h"
+#include "net/stream/mux.h"
+#include "net/stream/stream.h"
 #include "proxy/back/endpoint.h"
 #include "proxy/back/link.h"
 #include "proxy/back/pool.h"
@@ -343,6 +345,18 @@ void attempt_expect(struct attempt *a)
                         a->ex->upgrade);
 }
 
+/* Over HTTP/2 an endpoint says whether it can be asked for another protocol, and one
+ * is asked for at a time. */
+static bool may_upgrade(const struct attempt *a)
+{
+    const struct exchange *ex = a->ex;
+    const struct stream *s = stream_of(&a->link->conn);
+    struct stream_switch asks;
+    return !ex->upgrade || !s ||
+           (s->mux->http2.peer.connect_protocol &&
+            switch_read(&asks, &ex->req, exchange_bytes(ex)));
+}
+
 static bool prepare(struct attempt *a)
 {
     struct worker *w = a->ex->worker;
@@ -375,6 +389,11 @@ void attempt_send(struct attempt *a)
     struct iovec iov[PIECES];
     bool any = a->sending != SENT_NOTHING;
 
+    if (!any && !may_upgrade(a)) {
+        ex->cannot_upgrade = true;
+        attempt_fail(a, BIDE_FAULT_URL);
+        return;
+    }
     if (!any && !a->head && !prepare(a)) {
         attempt_fail(a, BIDE_FAULT_LOCAL);
         return;

@@ -185,6 +185,8 @@ static struct pending_event pending_of(const struct attempt *a)
                                .why = a->why,
                                .grpc = grpc_of(a),
                                .http2 = a->link && stream_of(&a->link->conn),
+                               .stream = a->link ? stream_end(&a->link->conn)
+                                                 : NULL,
                                .endpoint = a->pool ? a->pool->endpoint : NULL,
                                .begin_ns = a->begin_ns,
                                .before = a->before };
@@ -212,6 +214,7 @@ static void put_attempt(struct bide__event *e, const struct exchange *ex,
     describe(e, ex, t->endpoint);
     e->grpc = t->grpc;
     e->http2 = t->http2;
+    e->stream = ex->last.fault ? t->stream : NULL;
     e->computed_ns = t->before.computed_ns;
     e->asked_ns = t->before.asked_ns;
     e->slept_ns = t->before.slept_ns;

@@ -42,6 +42,7 @@ struct pending_event {
     uint8_t span_id[8];
     uint8_t grpc; /* as in an event */
     bool http2;   /* likewise */
+    const char *stream; /* likewise */
     const struct endpoint *endpoint;
     int64_t begin_ns;
     struct event_wait before;

@@ -133,6 +133,7 @@ struct exchange {
     bool reported;    /* `last` is the outcome of an attempt */
     bool close_after; /* the client's connection is closed after it */
     bool upgrade;     /* requests another protocol, and may */
+    bool cannot_upgrade; /* ... and its endpoint does not offer that */
     bool grpc;        /* application/grpc: see proxy/grpc/grpc.h */
     bool eager;       /* ... whose body goes on as it arrives, and is kept */
     bool early;       /* ... and the call has begun before all of it came */
@@ -158,6 +159,7 @@ struct exchange {
                               asked */
     const char *problem;   /* of our own response, or "loop"; or NULL */
     uint8_t fault;         /* bide_fault of the last attempt, if any */
+    const char *broke;     /* ... and how its stream of HTTP/2 did; or NULL */
     uint32_t tries;        /* attempts begun */
     uint64_t tried;        /* endpoints, a bit each */
     const struct endpoint *endpoint; /* of the last attempt */
@@ -247,6 +249,9 @@ void exchange_gone(struct exchange *ex);
 /* The client's connection can no longer be used, for example in the middle of a
  * response. */
 void exchange_cut(struct exchange *ex);
+
+/* ... or it can, but the response was cut short: counts that. */
+void exchange_note_cut(struct exchange *ex);
 
 /* Writes the log line and events: once, before it is freed. */
 void exchange_over(struct exchange *ex);

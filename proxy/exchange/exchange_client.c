@@ -37,6 +37,14 @@ const char *exchange_certificate(const struct exchange *ex)
 
 /* ===== the end ===== */
 
+void exchange_note_cut(struct exchange *ex)
+{
+    count(&ex->worker->counters.cut_short);
+    if (ex->route)
+        bide_dep_cut_short(ex->route->service->dep);
+    ex->reason = BIDE_BECAUSE_CUT_SHORT;
+}
+
 void exchange_cut(struct exchange *ex)
 {
     struct client *c = ex->client;
@@ -44,10 +52,7 @@ void exchange_cut(struct exchange *ex)
         exchange_cancel(ex);
         return;
     }
-    count(&ex->worker->counters.cut_short);
-    if (ex->route)
-        bide_dep_cut_short(ex->route->service->dep);
-    ex->reason = BIDE_BECAUSE_CUT_SHORT;
+    exchange_note_cut(ex);
     exchange_over(ex);
     client_abort(c);
 }

@@ -201,14 +201,29 @@ static const char *title_of(int status)
                            : "Bad Gateway";
 }
 
+/* The one URL that no endpoint here can be asked for is one of another protocol
+ * (attempt_read.c). */
+static const char *fault_text(const struct exchange *ex)
+{
+    return ex->fault == BIDE_FAULT_URL
+               ? "the endpoint speaks HTTP/2, and not HTTP/1.1; see `protocol`"
+               : bide_fault_name((bide_fault)ex->fault);
+}
+
 void own_answer_for(struct exchange *ex, const bide_decision *d)
 {
     int status = status_of(ex, d->reason);
     int64_t now = ex->worker->loop.now_ns;
     char detail[256];
+    if (ex->cannot_upgrade) {
+        own_answer_with(ex, 502, "no_upgrade", "Bad Gateway",
+                        "the endpoint speaks HTTP/2, and does not offer other "
+                        "protocols over it (RFC 8441)");
+        return;
+    }
     snprintf(detail, sizeof detail, "%s%s%s", bide_reason_text(d->reason),
              ex->fault ? "; the last attempt failed: " : "",
-             ex->fault ? bide_fault_name((bide_fault)ex->fault) : "");
+             ex->fault ? fault_text(ex) : "");
     own_answer(ex, &(struct own_answer){
                        .status = status,
                        .problem = bide_reason_name(d->reason),

@@ -152,6 +152,45 @@ void grpc_answer_instead(struct exchange *ex, const struct attempt *a)
                        .retry_ns = BIDE_FOREVER });
 }
 
+/* ===== a response that ends without a status ===== */
+
+static bool takes_trailers(const struct attempt *a)
+{
+    return a->ex->grpc && a->resp.framing == HTTP1_CHUNKED &&
+           a->pass == PASS_AS_IT_IS;
+}
+
+bool grpc_lacks_status(const struct attempt *a)
+{
+    return takes_trailers(a) && attempt_is_complete(a) && a->messages &&
+           a->grpc_status == GRPC_NO_STATUS;
+}
+
+/* All that came has been sent: the buffer is free. The empty line that ends a response
+ * without a status is not among it (attempt_scan()). */
+bool grpc_conclude(struct attempt *a)
+{
+    static const char silent[] =
+        "grpc-status: 2\r\n"
+        "grpc-message: the endpoint ended its answer without a status\r\n\r\n";
+    static const char broken[] =
+        "0\r\ngrpc-status: 14\r\n"
+        "grpc-message: the endpoint's answer broke off\r\n\r\n";
+    bool broke = a->end == END_LOST;
+    struct net_buf *b = a->in;
+    size_t len = broke ? sizeof broken - 1 : sizeof silent - 1;
+    if (!takes_trailers(a) ||
+        (broke && !http1_body_between_chunks(&a->body)))
+        return false;
+    memcpy(b->data, broke ? broken : silent, len);
+    b->begin = 0;
+    b->end = a->ready = a->scanned = (uint32_t)len;
+    a->end = END_THERE;
+    a->grpc_status = broke ? BIDE_GRPC_UNAVAILABLE : BIDE_GRPC_UNKNOWN;
+    a->ex->grpc_status = a->grpc_status;
+    return true;
+}
+
 /* ===== advice ===== */
 
 void grpc_advise(const struct exchange *ex)

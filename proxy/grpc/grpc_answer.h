@@ -15,6 +15,12 @@ struct text;
 bool grpc_fits(const struct attempt *a);
 void grpc_answer_instead(struct exchange *ex, const struct attempt *a);
 
+/* Whether the response that is passed on has ended without a status; and that the last
+ * that the client gets is one: UNKNOWN, or UNAVAILABLE if it broke off. False: there is
+ * no place for it. */
+bool grpc_lacks_status(const struct attempt *a);
+bool grpc_conclude(struct attempt *a);
+
 /* The head of a response of our own, trailers only. */
 void grpc_put_answer(struct text *t, struct exchange *ex,
                      const struct own_answer *a);

@@ -148,11 +148,9 @@ static struct queue_verdict judge(const struct sim_queue *q, bide_call *call,
                                   const struct sim_message *m,
                                   const bide_outcome *out, int64_t now)
 {
-    struct queue_verdict v = queue_verdict(call, out, m->probe, now);
-    const bide_dep *dep = q->caller->deps[0];
-    return q->conf.forgives
-               ? v
-               : unforgiving(v, m, bide_dep_policy(dep)->attempts);
+    const bide_policy_conf *policy = bide_dep_policy(q->caller->deps[0]);
+    struct queue_verdict v = queue_verdict(call, out, policy, m->probe, now);
+    return q->conf.forgives ? v : unforgiving(v, m, policy->attempts);
 }
 
 bool sim_queue_fails(const struct sim_queue *q, uint32_t slot)

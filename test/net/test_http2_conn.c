@@ -608,6 +608,38 @@ static void what_was_never_written_was_not_processed(void **state)
     side_end(&s);
 }
 
+/* A peer that has only stopped to send would read what is queued, and do what was said
+ * not to have been begun, and is being done elsewhere. */
+static void regress_nothing_is_written_once_it_is_lost(void **state)
+{
+    struct side s;
+
+    (void)state;
+    side_begin(&s, HTTP2_CLIENT, NULL);
+    ask(&s, "GET", "/");
+    assert_true(http2_wants_write(&s.c));
+    http2_lost(&s.c);
+    assert_string_equal(side_heard(&s),
+                        "closed 1 by lost NO_ERROR unprocessed\n");
+    assert_false(http2_wants_write(&s.c));
+    assert_string_equal(side_said(&s), "");
+    side_end(&s);
+}
+
+/* What is queued goes out before the GOAWAY: it may be processed. */
+static void regress_what_is_written_before_goaway_may_be_processed(void **state)
+{
+    struct side s;
+
+    (void)state;
+    side_begin(&s, HTTP2_CLIENT, NULL);
+    ask(&s, "GET", "/");
+    http2_fail(&s.c, HTTP2_PROTOCOL_ERROR, HTTP2_WHY_SETTING);
+    assert_null(strstr(side_heard(&s), "unprocessed"));
+    assert_non_null(strstr(side_said(&s), "HEADERS 1"));
+    side_end(&s);
+}
+
 /* ===== the end ===== */
 
 static void shutdown_says_goaway_twice(void **state)
@@ -738,6 +770,8 @@ int main(void)
         cmocka_unit_test(goaway_tells_what_was_not_processed),
         cmocka_unit_test(refused_stream_was_not_processed),
         cmocka_unit_test(what_was_never_written_was_not_processed),
+        cmocka_unit_test(regress_nothing_is_written_once_it_is_lost),
+        cmocka_unit_test(regress_what_is_written_before_goaway_may_be_processed),
         cmocka_unit_test(shutdown_says_goaway_twice),
         cmocka_unit_test(shutdown_does_not_wait_for_ever),
         cmocka_unit_test(shutdown_before_the_settings_ends_too),

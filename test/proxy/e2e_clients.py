@@ -226,7 +226,7 @@ def tls():
         tap.case("of http/1.1 and h2 it chooses h2",
                  c.sock.selected_alpn_protocol() == "h2")
         c.close()
-        sidecar.ended(f"TLS with {what}", p)
+        sidecar.ended(f"TLS with {what}", p, "certificate is not accepted")
     good.stop()
     fake.stop()
 

@@ -286,5 +286,15 @@ def bodies_and_methods():
                  a.fields["connection"] == "close", a)
 
 
+def regress_other_protocol():
+    """A gRPC server, asked by a browser: SETTINGS, and nothing of HTTP/1.1."""
+    o = Origin(says(bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])))
+    with proxied(o) as p:
+        a = ask(p, get())
+        tap.case("an endpoint of HTTP/2 alone is named as such",
+                 a.status == 502 and b"speaks HTTP/2, and not HTTP/1.1" in a.body and
+                 b"`protocol`" in a.body and b"failed: url" not in a.body, a)
+
+
 run(routes, long_uploads, regress_full_buffers, smuggled_by_early_answers, layers,
-    in_flight, budget, pipelines, bodies_and_methods)
+    in_flight, budget, pipelines, bodies_and_methods, regress_other_protocol)

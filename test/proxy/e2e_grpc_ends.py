@@ -139,6 +139,26 @@ def cancels():
 
 # ===== connections =====
 
+class Shy(http2.Origin):
+    """Closes the first connections at once, as a server does that is about to restart."""
+
+    def serve(self):
+        for _ in range(2):
+            self.socket.accept()[0].close()
+        super().serve()
+
+
+def regress_closed_before_settings():
+    o = Shy(answer)
+    with proxied(o, policy=PLAIN) as p:
+        c = http2.Client(p.port)
+        s = c.answer(call(c))
+        tap.case("an endpoint that closes before its SETTINGS got nothing: the call goes "
+                 "again", s.trailers.get("grpc-status") == "0" and o.seen.qsize() == 1,
+                 repr(s))
+        c.close()
+
+
 def renewed():
     o = http2.Origin(answer)
     with proxied(o, policy=PLAIN, upstream=", pool: { max_age: 1s }") as p:
@@ -255,4 +275,30 @@ def watched():
             ("HTTP/2", "OK", 2) for x in logged())), logged())
 
 
-run(no_error, hedges, cancels, renewed, web, watched)
+# ===== answers that end without a status =====
+
+def no_status_after_a_message():
+    def silent(c, s):
+        c.until(lambda: s.ended)
+        c.head(s, HEAD)
+        c.send(s, MESSAGE, True)
+
+    def breaks(c, s):
+        c.until(lambda: s.ended)
+        c.head(s, HEAD)
+        c.send(s, MESSAGE)
+        c.rst(s, 2)
+    for handler, code, what in ((silent, "2", "ends without a status: UNKNOWN"),
+                                (breaks, "14", "breaks off: UNAVAILABLE")):
+        o = http2.Origin(handler)
+        with proxied(o, policy=LISTED) as p:
+            c = http2.Client(p.port)
+            s = c.answer(call(c))
+            tap.case(f"an answer that has begun and {what}", s.body == MESSAGE and
+                     s.trailers.get("grpc-status") == code and s.reset is None and
+                     "grpc-message" in s.trailers and o.seen.qsize() == 1, repr(s))
+            c.close()
+
+
+run(no_error, hedges, cancels, regress_closed_before_settings, renewed, web,
+    no_status_after_a_message, watched)

@@ -53,8 +53,12 @@ def started(command, port=None, **more):
             raise SystemExit(f"not ok - {command} does not listen")
         yield port
     finally:
-        p.kill()
-        p.wait()
+        p.terminate()  # a master that is killed leaves its workers behind
+        try:
+            p.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            p.kill()
+            p.wait()
         p.stdout.close()
 
 

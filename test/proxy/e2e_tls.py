@@ -20,6 +20,7 @@ from payments import UNHURRIED, Payments
 from sidecar import OPEN, Sidecar, config
 
 HERE = sidecar.work.name
+DISTRUST = "certificate is not accepted"
 
 
 def file(name):
@@ -100,23 +101,27 @@ def endpoints():
     tap.case("a name is sent and verified", got[0] == 200 and
              origin.names[-1] == "localhost", (got, origin.names))
     sidecar.ended("a name", p)
-    for what, settings, status in [
-            ("a stranger's authority", f"ca: {file('other.pem')}", 502),
+    for what, settings, status, said in [
+            ("a stranger's authority", f"ca: {file('other.pem')}", 502, "unable to get"),
             ("another name", f"ca: {file('ca.pem')}, server_name: wrong.example",
-             502),
-            ("no check at all", "verify: false", 200)]:
+             502, "mismatch"),
+            ("no check at all", "verify: false", 200, "")]:
         p = Sidecar(towards(origin, settings))
         got = p.request()
         tap.case(f"an endpoint's certificate: {what}", got[0] == status and
                  (status == 200 or got[1]["x-bide-attempts"] == "1"), got)
-        sidecar.ended(what, p)
+        p.request()
+        lines = [x for x in p.said if DISTRUST in x]
+        tap.case(f"an endpoint's certificate: {what}: it is said why, once",
+                 len(lines) == (status == 502) and all(said in x for x in lines), p.said)
+        sidecar.ended(what, p, DISTRUST)
     for what, name in [("that is only the common name", "localhost"),
                        ("that is part of an e-mail address", "mail")]:
         p = Sidecar(towards(Origin(name), f"ca: {file('ca.pem')}", "localhost"))
         got = p.request()
         tap.case(f"a name {what} does not count",
                  got[0] == 502 and b"tls" in got[2], got)
-        sidecar.ended(f"a name {what}", p)
+        sidecar.ended(f"a name {what}", p, DISTRUST)
 
 
 def client_certificates():

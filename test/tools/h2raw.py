@@ -1,8 +1,10 @@
 """A client of HTTP/2 that sends frames as they are written down, right or wrong, in
 the words of test/net/http2_rules.txt; nothing is checked, nothing is put right. Its
 HPACK knows literals, and reads no more than statuses."""
+import contextlib
 import socket
 import struct
+import threading
 
 TYPES = ["DATA", "HEADERS", "PRIORITY", "RST_STREAM", "SETTINGS", "PUSH_PROMISE",
          "PING", "GOAWAY", "WINDOW_UPDATE", "CONTINUATION"]
@@ -91,14 +93,11 @@ def frames(text):
     return out
 
 
-class Raw:
+class Wire:
     """A connection. Frames that come are tuples: type, flags, stream, payload."""
 
-    def __init__(self, port, greet=True):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
-        self.buffer = b""
-        if greet:
-            self.send(PREFACE + frame(4, 0, 0) + frame(4, 0, 1))
+    def __init__(self, s):
+        self.socket, self.buffer = s, b""
 
     def send(self, data):
         """False: it is closed already."""
@@ -161,6 +160,69 @@ class Raw:
 
     def close(self):
         self.socket.close()
+
+
+class Raw(Wire):
+    """A client's."""
+
+    def __init__(self, port, greet=True):
+        super().__init__(socket.create_connection(("127.0.0.1", port), timeout=30))
+        if greet:
+            self.send(PREFACE + frame(4, 0, 0) + frame(4, 0, 1))
+
+
+class Accepted(Wire):
+    """A server's: a thread keeps what comes, and acknowledges SETTINGS."""
+
+    def __init__(self, s, settings):
+        super().__init__(s)
+        self.frames = []
+        self.send(frame(4, 0, 0, settings))
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        self.need(len(PREFACE))
+        self.buffer = self.buffer[len(PREFACE):]
+        with contextlib.suppress(OSError):
+            while (one := self.next()) is not None:
+                if one[0] == "SETTINGS" and not one[1] & 1:
+                    self.send(frame(4, 0, 1))
+                self.frames.append(one)
+        self.frames.append(("END", 0, 0, b""))
+
+    def of(self, kind):
+        return [f for f in self.frames if f[0] == kind]
+
+    def asked(self):
+        """The streams of requests so far."""
+        return [f[2] for f in self.of("HEADERS")]
+
+    def answer(self, stream):
+        self.send(frame(1, stream, 5, b"\x88"))
+
+
+class Server:
+    """An endpoint: its connections are in .all."""
+
+    def __init__(self, settings=b""):
+        self.all, self.settings = [], settings
+        self.socket = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.port = self.socket.getsockname()[1]
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def serve(self):
+        with contextlib.suppress(OSError):
+            while True:
+                self.all.append(Accepted(self.socket.accept()[0], self.settings))
+
+    def stop(self):
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_RDWR)
+        self.thread.join()
+        self.socket.close()
+        for c in self.all:
+            c.close()
 
 
 def status(block):

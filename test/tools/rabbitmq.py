@@ -16,12 +16,13 @@ HOME = "/usr/lib/rabbitmq/bin"
 
 
 class Rabbitmq(servers.Server):
-    """self.url is what bide takes. `lines` are lines of rabbitmq.conf. It takes 8 s or so
-    to start; wait() until it answers."""
+    """self.url is what bide takes. `lines` are lines of rabbitmq.conf, `erl` arguments for
+    what those cannot set. It takes 8 s or so to start; wait() until it answers."""
     stop_signal = signal.SIGKILL
 
-    def __init__(self, *lines, durable=True):
+    def __init__(self, *lines, durable=True, erl=""):
         super().__init__()
+        self.erl = erl
         assert durable  # it is never anything else
         self.port, self.api, self.epmd_port = free_port(), free_port(), free_port()
         self.url = f"amqp://guest:guest@127.0.0.1:{self.port}"
@@ -49,7 +50,7 @@ class Rabbitmq(servers.Server):
             RABBITMQ_CONFIG_FILE=at + "rabbitmq.conf", RABBITMQ_CONF_ENV_FILE=at + "env.conf",
             RABBITMQ_ENABLED_PLUGINS_FILE=at + "plugins",
             RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="-kernel inet_dist_use_interface "
-                                                "{127,0,0,1} +sbwt none")
+                                                "{127,0,0,1} +sbwt none " + self.erl)
 
     def start(self):
         if not self.epmd:  # one that we started, so that we can end it
@@ -105,6 +106,11 @@ class Rabbitmq(servers.Server):
         self.ask("PUT", f"queues/%2F/{queue}",
                  {"durable": durable, "arguments":
                   {name.replace("_", "-"): value for name, value in arguments.items()}})
+
+    def queues(self):
+        """What is in them, where there is anything; some seconds old."""
+        return {q["name"]: q["messages"] for q in self.ask("GET", "queues/%2F")
+                if q.get("messages")}
 
     def publish(self, queue, body, **properties):
         answer = self.ask("POST", "exchanges/%2F/amq.default/publish",

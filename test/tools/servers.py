@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -38,6 +39,18 @@ def alive(pid):
             return f.read().rpartition(")")[2].split()[0] not in "ZX"
     except OSError:
         return False
+
+
+def stands_still(pid):
+    """Every thread of it; also one that has ended."""
+    for path in glob.glob(f"/proc/{pid}/task/*/stat"):
+        try:
+            with open(path, encoding="ascii", errors="replace") as f:
+                if f.read().rpartition(")")[2].split()[0] not in "TtZX":
+                    return False
+        except OSError:
+            pass
+    return True
 
 
 def die_with_parent(sig):
@@ -95,8 +108,10 @@ class Server:
                 pass
 
     def freeze(self):
-        """It hangs: sockets stay open, nobody answers."""
+        """It hangs: sockets stay open, nobody answers. A thread that is in the kernel, or
+        waits for a core, stops a moment later."""
         self.signal_all(signal.SIGSTOP)
+        until("the stop", lambda: all(stands_still(pid) for pid in self.family()))
 
     def thaw(self):
         self.signal_all(signal.SIGCONT)
@@ -214,20 +229,25 @@ class Redis(Server):
 
 
 class Kafka:
-    """librdkafka's mock cluster, in a process of its own (test/queue/kafka_server.c). It
-    loses its data with its process: a crash is a broker that goes away and comes back.
-    It holds back an empty answer as long as it may, whatever arrives meanwhile: so
-    clients ask often."""
+    """A broker of Kafka (kafka_broker.py), or librdkafka's mock cluster, in a process of its
+    own (`mock`: test/queue/kafka_server.c). Both lose their data with their process: a crash
+    is a broker that goes away and comes back. Workers that die are noticed after `session`
+    seconds, fewer than a real broker allows. The mock holds back an empty answer as long as it
+    may, whatever arrives meanwhile: so its clients ask often."""
 
-    def __init__(self, program):
-        self.program = program
+    def __init__(self, mock=None, session=3):
+        here = os.path.dirname(os.path.abspath(__file__))
+        self.program = [mock] if mock else [sys.executable,
+                                            os.path.join(here, "kafka_broker.py")]
+        self.settings = "fetch.wait.max.ms=10" if mock else \
+            f"session.timeout.ms={session}000&heartbeat.interval.ms=300"
 
     def __enter__(self):
         self.process = subprocess.Popen(
-            [self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            self.program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             preexec_fn=die_with_parent(signal.SIGKILL))
         self.servers = self.process.stdout.readline().strip()
-        self.url = f"kafka://{self.servers}?fetch.wait.max.ms=10"
+        self.url = f"kafka://{self.servers}?{self.settings}"
         return self
 
     def __exit__(self, *_):
@@ -236,10 +256,13 @@ class Kafka:
         self.process.communicate()
 
     def tell(self, line):
+        """What it answers behind "ok"."""
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
-        if self.process.stdout.readline() != "ok\n":
-            raise RuntimeError("refused: " + line)
+        answer = self.process.stdout.readline().split()
+        if answer[:1] != ["ok"]:
+            raise RuntimeError(f"refused: {line}: {' '.join(answer)}")
+        return answer[1:]
 
     def queue(self, name, partitions=1):
         self.tell(f"queue {name} {partitions}")

@@ -1,5 +1,5 @@
 /* Standard error as a stream that never blocks. */
-#include "cmd/proxy/messages.h"
+#include "cmd/common/messages.h"
 
 #include <stdio.h>
 #include <string.h>
