@@ -27,25 +27,6 @@ bool redis_url_is(const char *text)
            begins(text, "redis+unix://") || begins(text, "unix:/");
 }
 
-/* Copies a part and decodes %XX. False: too long, or no two digits, or a NUL. */
-static bool decode(char ret[REDIS_URL_PART], const char *text, size_t len)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < len; i++, n++) {
-        int c = (unsigned char)text[i];
-        if (c == '%') {
-            c = i + 2 < len ? bide__hex_byte(text + i + 1) : -1;
-            i += 2;
-        }
-        if (c <= 0 || n == REDIS_URL_PART - 1)
-            return false;
-        ret[n] = (char)c;
-    }
-    ret[n] = '\0';
-    return true;
-}
-
 static bool read_db(struct redis_url *url, const char *text)
 {
     int db = 0;
@@ -74,9 +55,11 @@ static const char *read_login(struct redis_url *url, const char *text,
     if (!at)
         return text;
     colon = memchr(text, ':', (size_t)(at - text));
-    if (!decode(url->user, text, (size_t)((colon ? colon : at) - text)) ||
-        (colon &&
-         !decode(url->password, colon + 1, (size_t)(at - colon - 1)))) {
+    const char *end = colon ? colon : at;
+    if (!bide__percent_decode(url->user, sizeof url->user, text,
+                              (size_t)(end - text)) ||
+        (colon && !bide__percent_decode(url->password, sizeof url->password, colon + 1,
+                                        (size_t)(at - colon - 1)))) {
         refuse(why, "user or password is too long, or % is not followed by "
                     "two hexadecimal digits");
         return NULL;
