@@ -11,7 +11,12 @@
  * cause, and the others must not pay for it: all become suspects, and a suspect
  * runs alone in its process. If the worker dies again, it was that one; if it
  * does not, the suspicion is gone. Invariant: deaths grows only by a death with
- * nothing beside it. Every broker uses this rule, and none has its own. */
+ * nothing beside it. Every broker uses this rule, and none has its own.
+ *
+ * Where a broker cannot tell what ran beside a message (SQS), the first death is
+ * `unsure`. It counts for nothing until the message has killed a worker alone: then
+ * it has been there both times, and survived neither. If it survives, the first
+ * one was not its fault. */
 #ifndef BIDE_QUEUE_BLAME_H
 #define BIDE_QUEUE_BLAME_H
 
@@ -34,6 +39,18 @@ static inline struct queue_blame queue_blame(size_t n_running, uint32_t deaths,
         b.deaths++;
     b.dead = n_running == 1 && b.deaths >= max_deaths;
     return b;
+}
+
+/* The same, where it is only known whether the message had to run `alone`: it did
+ * if it was a suspect. *unsure is kept with the message, until it has survived. */
+static inline struct queue_blame queue_blame_unsure(bool alone, uint32_t deaths,
+                                                    bool *unsure,
+                                                    uint32_t max_deaths)
+{
+    bool first = alone && *unsure && deaths < UINT32_MAX;
+
+    *unsure = !alone;
+    return queue_blame(alone ? 1 : 2, deaths + first, max_deaths);
 }
 
 #endif

@@ -91,6 +91,8 @@ struct broker_conf {
 struct broker_traits {
     size_t max_body;        /* of one message, in bytes */
     int64_t max_delay_ns;   /* of one settle(AGAIN); a longer one takes several */
+    int64_t max_run_ns;     /* of one delivery, with beats: a handler that works
+                               longer is stopped, as by a timeout. 0: no limit */
     bool has_priorities;
     bool has_keys;
     bool prefetch_counts;   /* a take is an attempt: never more than are free */
@@ -101,8 +103,9 @@ struct broker_traits {
     bool retries_apart;     /* priorities hold among fresh messages, and among
                                retries, not between the two */
     bool blames_late;       /* what ran beside a message in a worker that died is
-                               not known: the first death makes a suspect of it,
-                               and only then do deaths count */
+                               not known: a first death makes a suspect of it,
+                               and counts when the next one does */
+    bool keys_stay;         /* with one worker, as long as it lives */
     bool partitioned;       /* a message belongs to one worker before anybody
                                takes it */
     const char *for_keys, *for_priorities; /* what to use where it has none; NULL:
@@ -263,9 +266,10 @@ struct broker_kind {
     int (*rescue)(struct broker *b, struct broker_rescued *ret);
 
     /* Group commit: what put, take, beat, settle and rescue do between the two
-     * is durable together, with commit(), and until then no result counts.
-     * After a failure of either, everything between is undone. NULL: each verb
-     * is durable by itself. */
+     * is durable together, with commit(), and until then no result counts: those
+     * of settle() may not even be there, and its `ends` must stay. After a failure
+     * of either, everything between is undone (on Redis, each verb by itself).
+     * NULL: each verb is durable by itself. */
     int (*begin)(struct broker *b);
     int (*commit)(struct broker *b);
 
@@ -304,7 +308,11 @@ void broker_close(struct broker *b);
  * REFUSED, and b->error begins with what it is about: "id: ...". */
 int broker_check_put(struct broker *b, const struct broker_put *p);
 
-/* Writes b->error and returns `status`. */
+/* What others have said, a server or a handler, must not write to the terminal of whoever
+ * reads about it, nor begin a line: control characters become `?`. */
+void broker_clean(char *text);
+
+/* Writes b->error, cleaned, and returns `status`. */
 int broker_fail(struct broker *b, int status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

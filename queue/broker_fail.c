@@ -4,6 +4,17 @@
 
 #include "queue/broker.h"
 
+void broker_clean(char *text)
+{
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        bool control = *c < ' ' || *c == 127;
+        if (*c == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) /* U+0080 to U+009F */
+            c[0] = c[1] = '?';
+        else if (control)
+            *c = '?';
+    }
+}
+
 int broker_fail(struct broker *b, int status, const char *format, ...)
 {
     va_list args;
@@ -11,5 +22,6 @@ int broker_fail(struct broker *b, int status, const char *format, ...)
     va_start(args, format);
     vsnprintf(b->error, sizeof b->error, format, args);
     va_end(args);
+    broker_clean(b->error);
     return status;
 }

@@ -24,7 +24,7 @@ static const struct {
     { { "postgresql", "postgres" },
       "bide-queue-postgresql.so",
       "broker_postgresql" },
-    { { "amqp" }, "bide-queue-rabbitmq.so", "broker_rabbitmq" },
+    { { "amqp", "amqps" }, "bide-queue-rabbitmq.so", "broker_rabbitmq" },
     { { "sqs", "sqs+http", "sqs+https" }, "bide-queue-sqs.so", "broker_sqs" },
     { { "kafka" }, "bide-queue-kafka.so", "broker_kafka" },
 };

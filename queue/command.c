@@ -10,7 +10,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,10 +27,13 @@
 
 #define LEAVE_NS (1 * BIDE_SECOND) /* for what is left behind and still writes */
 
+static const char CUT[] = "\n[bide worker: further output is not shown]\n";
+enum { PIECE = 65536 };
+
 /* What a thread keeps: how another one wakes it. */
 struct slot {
     int wake;
-    char buffer[65536];
+    char buffer[PIECE + sizeof CUT];
 };
 
 struct running {
@@ -40,6 +45,9 @@ struct running {
     int status;
     int64_t timeout_at, kill_at, leave_at;
     size_t passed[2];
+    int to;             /* 1 or 2, where this goes: */
+    const char *unsent; /* output that was read; no more is, before it is sent */
+    size_t n_unsent;
 };
 
 static void *slot_new(const struct queue_handler *h)
@@ -76,23 +84,56 @@ static int64_t later(int64_t now, int64_t by)
 
 /* ===== output ===== */
 
-static void pass_on(struct running *r, int which, const char *data, size_t len)
+/* Sends a piece to our own output, if that takes it at once: a thread that waits there
+ * could neither stop its command nor end. False: not now. */
+static bool send_some(struct running *r)
 {
-    static const char cut[] = "\n[bide worker: further output is not shown]\n";
-    size_t most = r->c->pass_max, left = most - r->passed[which];
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all write to these two */
+    struct pollfd p = { r->to, POLLOUT, 0 };
+    ssize_t n = 0;
+
+    pthread_mutex_lock(&lock);
+    bool ready = poll(&p, 1, 0) > 0;
+    if (ready)
+        n = write(r->to, r->unsent, r->n_unsent < PIPE_BUF ? r->n_unsent : PIPE_BUF);
+    pthread_mutex_unlock(&lock);
+    if (n < 0 && errno != EAGAIN && errno != EINTR)
+        n = (ssize_t)r->n_unsent; /* nobody reads it */
+    if (n > 0) {
+        r->unsent += n;
+        r->n_unsent -= (size_t)n;
+    }
+    return ready && n > 0;
+}
+
+static void send_all(struct running *r)
+{
+    while (r->n_unsent > 0 && send_some(r))
+        continue;
+}
+
+/* `data` is the slot's buffer. */
+static void pass_on(struct running *r, int which, char *data, size_t len)
+{
+    size_t left = r->c->pass_max - r->passed[which];
 
     if (left == 0)
         return;
-    (void)!write(1 + which, data, len < left ? len : left);
-    r->passed[which] += len < left ? len : left;
-    if (r->passed[which] == most)
-        (void)!write(1 + which, cut, sizeof cut - 1);
+    r->to = 1 + which;
+    r->unsent = data;
+    r->n_unsent = len < left ? len : left;
+    r->passed[which] += r->n_unsent;
+    if (r->passed[which] == r->c->pass_max) {
+        memcpy(data + r->n_unsent, CUT, sizeof CUT - 1);
+        r->n_unsent += sizeof CUT - 1;
+    }
+    send_all(r);
 }
 
 static void read_output(struct running *r, int which)
 {
     int *fd = &r->child.out[which];
-    ssize_t n = read(*fd, r->slot->buffer, sizeof r->slot->buffer);
+    ssize_t n = read(*fd, r->slot->buffer, PIECE);
 
     if (n > 0) {
         queue_job_tail(r->job, r->slot->buffer, (size_t)n);
@@ -133,9 +174,17 @@ static void watch(struct running *r, int64_t now)
         kill(-r->child.pid, SIGKILL);
 }
 
+/* It has ended, and somebody reads its output slowly: he may, unless we are to stop. */
+static bool is_read_slowly(const struct running *r)
+{
+    return r->gone && r->n_unsent > 0 && atomic_load(&r->job->stop) == QUEUE_GO_ON;
+}
+
 static int wait_ms(const struct running *r, int64_t now)
 {
-    int64_t at = r->gone ? r->leave_at : r->timeout_at;
+    int64_t at = is_read_slowly(r) ? BIDE_FOREVER
+                 : r->gone         ? r->leave_at
+                                   : r->timeout_at;
 
     if (!r->gone && r->kill_at < at)
         at = r->kill_at > now ? r->kill_at : now + 100 * BIDE_MILLISECOND;
@@ -147,17 +196,20 @@ static int wait_ms(const struct running *r, int64_t now)
 
 static void wait_for_something(struct running *r)
 {
-    struct pollfd p[4] = {
-        { r->child.out[0], POLLIN, 0 },
-        { r->child.out[1], POLLIN, 0 },
+    bool full = r->n_unsent > 0;
+    struct pollfd p[5] = {
+        { full ? -1 : r->child.out[0], POLLIN, 0 },
+        { full ? -1 : r->child.out[1], POLLIN, 0 },
         { r->gone ? -1 : r->child.pidfd, POLLIN, 0 },
         { r->slot->wake, POLLIN, 0 },
+        { full ? r->to : -1, POLLOUT, 0 },
     };
     uint64_t n;
 
-    if (poll(p, 4, wait_ms(r, bide_now_ns())) <= 0)
+    if (poll(p, 5, wait_ms(r, bide_now_ns())) <= 0)
         return;
-    for (int i = 0; i < 2; i++)
+    send_all(r);
+    for (int i = 0; i < 2 && r->n_unsent == 0; i++)
         if (p[i].revents)
             read_output(r, i);
     if (p[3].revents)
@@ -170,8 +222,9 @@ static void wait_for_something(struct running *r)
 
 static bool over(const struct running *r)
 {
-    return r->gone && ((r->child.out[0] < 0 && r->child.out[1] < 0) ||
-                       bide_now_ns() >= r->leave_at);
+    bool ended = r->child.out[0] < 0 && r->child.out[1] < 0 && r->n_unsent == 0;
+
+    return r->gone && !is_read_slowly(r) && (ended || bide_now_ns() >= r->leave_at);
 }
 
 /* ===== what it came to ===== */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bide/curl.h"
+#include "queue/broker.h"
 #include "queue/key.h"
 
 /* What a thread keeps: a handle, and with it a connection. */
@@ -20,9 +21,11 @@ int queue_http_init(struct queue_http *h, const char *url,
 {
     bide_policy_conf once = *policy;
 
-    /* The message's own call has these; they must not be applied twice. */
+    /* The message's own call has these; they must not be applied twice. But time is
+     * measured where the attempt is made. */
     once.attempts = 1;
-    once.attempt_timeout_ns = BIDE_FOREVER;
+    if (once.deadline_ns < once.attempt_timeout_ns)
+        once.attempt_timeout_ns = once.deadline_ns;
     once.deadline_ns = BIDE_FOREVER;
     once.budget.kind = BIDE_BUDGET_OFF;
     once.breaker.kind = BIDE_BREAKER_OFF;
@@ -153,26 +156,51 @@ static int look_at_stop(void *job, curl_off_t a, curl_off_t b, curl_off_t c,
     return atomic_load(&((struct queue_job *)job)->stop) != QUEUE_GO_ON;
 }
 
-static void judge(struct queue_job *job, const bide_curl_result *result)
+/* Nobody has done what the message asks for: it is to be sent elsewhere, and we do not
+ * know that we may. `See other` is what a handler says that has done it. */
+static bool is_moved(const bide_curl_result *result)
+{
+    return result->code == CURLE_OK && result->status / 100 == 3 &&
+           result->status != 303;
+}
+
+static void say_moved(struct queue_job *job, CURL *easy, long status)
+{
+    char *to = NULL;
+
+    job->out = (bide_outcome){ .cls = BIDE_TRANSIENT,
+                               .fault = BIDE_FAULT_LOCAL,
+                               .not_processed = true };
+    curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &to);
+    snprintf(job->text, sizeof job->text,
+             to ? "HTTP %ld, redirected to %.150s" : "HTTP %ld", status, to);
+    broker_clean(job->text);
+}
+
+static void judge(struct queue_job *job, CURL *easy, const bide_curl_result *result)
 {
     job->out = result->last;
     if (atomic_load(&job->stop) != QUEUE_GO_ON &&
         job->out.cls != BIDE_SUCCESS) {
         job->out = (bide_outcome){ .cls = BIDE_IGNORED };
         snprintf(job->text, sizeof job->text, "stopped");
+    } else if (is_moved(result)) {
+        say_moved(job, easy, result->status);
     } else if (result->code == CURLE_OK) {
         snprintf(job->text, sizeof job->text, "HTTP %ld", result->status);
     } else {
         snprintf(job->text, sizeof job->text, "%s",
                  curl_easy_strerror(result->code));
+        /* What answers there is no handler of ours: that is nobody's last word. */
+        if (job->out.fault == BIDE_FAULT_MALFORMED ||
+            job->out.fault == BIDE_FAULT_OTHER)
+            job->out.cls = BIDE_TRANSIENT;
     }
 }
 
 static void set_options(CURL *easy, const struct queue_http *h,
                         struct queue_job *job)
 {
-    int64_t ms = job->timeout_ns / BIDE_MILLISECOND;
-
     curl_easy_reset(easy);
     curl_easy_setopt(easy, CURLOPT_URL, h->url);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -186,9 +214,6 @@ static void set_options(CURL *easy, const struct queue_http *h,
     curl_easy_setopt(easy, CURLOPT_XFERINFODATA, job);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, keep_tail);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, job);
-    if (job->timeout_ns != BIDE_FOREVER)
-        curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
-                         (long)(ms > 0 && ms < 1L << 30 ? ms : 1L << 30));
 }
 
 static void run(const struct queue_handler *handler, void *slot,
@@ -212,7 +237,7 @@ static void run(const struct queue_handler *handler, void *slot,
     set_options(easy, h, job);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fields);
     bide_curl_perform(h->once, easy, &opts);
-    judge(job, &result);
+    judge(job, easy, &result);
     curl_slist_free_all(fields);
 }
 

@@ -14,10 +14,12 @@ struct queue_pool {
     pthread_mutex_t lock;
     pthread_cond_t work;
     struct bide__list todo, ended;
+    unsigned n_ended, enough; /* as many make the descriptor readable */
     bool over;
     bool signalled; /* the descriptor is readable */
     int fd;
     unsigned idle;  /* threads that wait */
+    bool waking;    /* one of them was signalled, and is on its way */
     unsigned n;
     pthread_t threads[];
 };
@@ -48,16 +50,33 @@ static struct queue_job *first(struct bide__list *list)
 }
 
 /* With the lock. The worker reads the descriptor once for all that ended. */
-static void hand_back(struct queue_pool *p, struct queue_job *job)
+static void signal_ended(struct queue_pool *p)
 {
     const uint64_t one = 1;
 
-    job->slot = NULL;
-    bide__list_append(&p->ended, &job->line);
-    if (!p->signalled) {
+    if (!p->signalled && p->n_ended > 0 && p->n_ended >= p->enough) {
         p->signalled = true;
         (void)!write(p->fd, &one, sizeof one);
     }
+}
+
+static void hand_back(struct queue_pool *p, struct queue_job *job)
+{
+    job->slot = NULL;
+    bide__list_append(&p->ended, &job->line);
+    p->n_ended++;
+    signal_ended(p);
+}
+
+/* With the lock. One thread at a time is woken, and wakes the next if there is more to
+ * do when it comes: handlers of microseconds are done by then, and waking all of them
+ * would cost more than the work. */
+static void wake(struct queue_pool *p)
+{
+    if (p->waking || p->idle == 0 || bide__list_empty(&p->todo))
+        return;
+    p->waking = true;
+    pthread_cond_signal(&p->work);
 }
 
 static void *work(void *arg)
@@ -73,12 +92,14 @@ static void *work(void *arg)
             p->idle++;
             pthread_cond_wait(&p->work, &p->lock);
             p->idle--;
+            p->waking = false;
             began = 0;
         }
         if (bide__list_empty(&p->todo))
             break;
         struct queue_job *job = first(&p->todo);
         job->slot = slot;
+        wake(p);
         pthread_mutex_unlock(&p->lock);
         if (!began)
             began = bide_now_ns();
@@ -144,17 +165,10 @@ void queue_pool_free(struct queue_pool *p)
 
 void queue_pool_give(struct queue_pool *p, struct bide__list *jobs)
 {
-    unsigned n = 0;
-
     pthread_mutex_lock(&p->lock);
-    while (!bide__list_empty(jobs)) {
+    while (!bide__list_empty(jobs))
         bide__list_append(&p->todo, &first(jobs)->line);
-        n++;
-    }
-    if (n > 1 && p->idle > 1)
-        pthread_cond_broadcast(&p->work);
-    else if (n > 0)
-        pthread_cond_signal(&p->work);
+    wake(p);
     pthread_mutex_unlock(&p->lock);
 }
 
@@ -176,6 +190,15 @@ void queue_pool_reap(struct queue_pool *p, struct bide__list *to)
     p->signalled = false;
     while (!bide__list_empty(&p->ended))
         bide__list_append(to, &first(&p->ended)->line);
+    p->n_ended = 0;
+    pthread_mutex_unlock(&p->lock);
+}
+
+void queue_pool_enough(struct queue_pool *p, unsigned n)
+{
+    pthread_mutex_lock(&p->lock);
+    p->enough = n;
+    signal_ended(p);
     pthread_mutex_unlock(&p->lock);
 }
 

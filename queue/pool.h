@@ -6,7 +6,7 @@
  *     queue_pool_reap(pool, &ended);
  *     queue_pool_free(pool);                      // after all have ended
  *
- * Threads: give, reap and stop are the worker's. */
+ * Threads: give, reap, enough and stop are the worker's. */
 #ifndef BIDE_QUEUE_POOL_H
 #define BIDE_QUEUE_POOL_H
 
@@ -28,11 +28,14 @@ void queue_pool_recall(struct queue_pool *pool, struct bide__list *to);
 /* Moves those that have ended to the end of a list. */
 void queue_pool_reap(struct queue_pool *pool, struct bide__list *to);
 
+/* How many must have ended before queue_pool_fd() says so; 1 at first. */
+void queue_pool_enough(struct queue_pool *pool, unsigned n);
+
 /* Asks a job to stop, wherever it is. */
 void queue_pool_stop(struct queue_pool *pool, struct queue_job *job,
                      enum queue_stop how);
 
-/* Readable while there is something to reap. */
+/* Readable while there is enough to reap. */
 int queue_pool_fd(const struct queue_pool *pool);
 
 #endif

@@ -40,6 +40,8 @@ static void end_job(struct queue_worker *w, struct queue_job *job,
         e->tail = job->tail;
         e->tail_len = job->tail_len;
     }
+    if (w->n_ends == 0)
+        w->ended_ns = bide_now_ns();
     w->settling_verdicts[w->n_ends] = *v;
     w->settling[w->n_ends++] = job;
 }
@@ -60,6 +62,16 @@ static void pause_for(struct queue_worker *w, const struct queue_verdict *v,
 
 /* ===== starting ===== */
 
+/* It failed before, and its class is not known any more: one that waits has failed
+ * in a way that may pass. */
+static void bury(struct queue_worker *w, struct queue_job *job,
+                 const struct queue_verdict *v)
+{
+    job->out.cls = BIDE_TRANSIENT;
+    snprintf(job->text, sizeof job->text, "not run again");
+    end_job(w, job, v);
+}
+
 /* The engine did not let it through. */
 static void refuse(struct queue_worker *w, struct queue_job *job,
                    const bide_decision *d, int64_t now)
@@ -75,6 +87,8 @@ static void refuse(struct queue_worker *w, struct queue_job *job,
 static bool begin(struct queue_worker *w, struct queue_job *job, int64_t now)
 {
     const bide_policy_conf *policy = bide_dep_policy(w->conf.dep);
+    const int64_t most = w->conf.broker->traits.max_run_ns;
+    struct queue_verdict spent;
 
     job->op = (bide_op){ .attempts_made = job->message->attempt,
                          .idempotent = true };
@@ -83,7 +97,15 @@ static bool begin(struct queue_worker *w, struct queue_job *job, int64_t now)
     job->text[0] = 0;
     job->tail_len = 0;
     job->running = false;
+    job->attempt = job->message->attempt;
+    job->attempts = policy->attempts;
+    job->begin_ns = job->end_ns = now;
+    job->run_ns = 0;
     atomic_store(&job->stop, QUEUE_GO_ON);
+    if (queue_verdict_spent(job->message->attempt, policy->attempts, &spent)) {
+        bury(w, job, &spent);
+        return false;
+    }
     bide_call_begin(&job->call, w->conf.dep, &job->op, now);
     bide_decision d = bide_call_next(&job->call, now);
     if (d.action != BIDE_TRY) {
@@ -92,9 +114,9 @@ static bool begin(struct queue_worker *w, struct queue_job *job, int64_t now)
     }
     job->running = true;
     job->attempt = job->message->attempt + 1;
-    job->attempts = policy->attempts;
     job->timeout_ns = d.timeout_ns;
-    job->begin_ns = now;
+    if (most && most < job->timeout_ns)
+        job->timeout_ns = most;
     job->engine_attempt = d.attempt;
     job->probe = w->pace.state == QUEUE_PAUSED;
     job->trace.sampled = false;
@@ -158,8 +180,9 @@ static void collect(struct queue_worker *w, struct queue_job *job, int64_t now)
     queue_ahead_note(&w->ahead, job->run_ns);
     w->moved_ns = now;
     bide_call_report(&job->call, job->engine_attempt, &job->out, job->end_ns);
-    struct queue_verdict v = queue_verdict(&job->call, &job->out, job->probe,
-                                           job->end_ns);
+    struct queue_verdict v =
+        queue_verdict(&job->call, &job->out, bide_dep_policy(w->conf.dep), job->probe,
+                      job->end_ns);
 
     bide_call_end(&job->call, now);
     if (v.down) {

@@ -116,7 +116,7 @@ static void count_end(struct queue_worker *w, const struct queue_job *job,
     } else {
         s->given_back++;
     }
-    if (job->running)
+    if (job->running || e->how == BROKER_DEAD)
         worker_tell(w, &(struct queue_event){ .kind = QUEUE_ENDED,
                                               .job = job,
                                               .verdict = v });
@@ -211,6 +211,7 @@ static void ask_counts(struct queue_worker *w, int64_t now)
 bool worker_turn(struct queue_worker *w, int64_t now)
 {
     struct turn t = { .want = { .next_ns = BIDE_FOREVER } };
+    size_t settled = w->n_ends;
     int status = together(w, &t, now);
 
     if (status != 0) {
@@ -221,6 +222,8 @@ bool worker_turn(struct queue_worker *w, int64_t now)
         worker_tell(w, &(struct queue_event){ .kind = QUEUE_BROKER_BACK });
     w->away = false;
     atomic_store(&w->stats.contact_ns, now);
+    if (settled + t.want.n > 0)
+        queue_ahead_turn(&w->ahead, bide_now_ns() - now);
     release(w);
     tell_rescued(w, &t);
     if (now >= w->rescue_ns)

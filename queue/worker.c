@@ -137,12 +137,23 @@ static bool hungry(struct queue_worker *w, int64_t now)
                : worker_room(w, now) > w->n_taken;
 }
 
+/* Until when what has ended waits for others that are about to: a turn costs the same
+ * for one and for all of them. 0: not at all. */
+static int64_t gather_until(const struct queue_worker *w)
+{
+    int64_t wait = 0;
+
+    if (w->n_ends > 0 && !w->stops)
+        wait = queue_ahead_gather(&w->ahead, w->conf.at_once, w->n_running);
+    return wait > 0 ? w->ended_ns + wait : 0;
+}
+
 /* Whether there is something to say to the broker, or to ask it. */
 static bool turn_due(struct queue_worker *w, int64_t now)
 {
     if (w->away)
         return now >= w->look_ns;
-    return w->n_ends > 0 || now >= w->rescue_ns ||
+    return (w->n_ends > 0 && now >= gather_until(w)) || now >= w->rescue_ns ||
            (now >= w->beat_ns && w->n_running + w->n_taken > 0) ||
            (now >= w->look_ns && hungry(w, now));
 }
@@ -158,8 +169,19 @@ static int64_t wake_at(struct queue_worker *w, int64_t poll_ns, int64_t now)
         at = earlier(at, w->beat_ns);
     if (hungry(w, now))
         at = earlier(at, w->look_ns);
+    if (w->n_ends > 0)
+        at = earlier(at, gather_until(w));
     at = earlier(at, queue_pace_next(&w->pace, worker_counted(w)));
     return w->stops ? earlier(at, w->drain_until_ns) : at;
+}
+
+/* While ends are gathered, the pool need not wake us for each. */
+static void tell_enough(struct queue_worker *w, int64_t now)
+{
+    unsigned enough = gather_until(w) > now ? w->n_running : 1;
+
+    if (enough != w->enough)
+        queue_pool_enough(w->pool, w->enough = enough);
 }
 
 static void wait_for_something(struct queue_worker *w)
@@ -174,6 +196,8 @@ static void wait_for_something(struct queue_worker *w)
         { hungry(w, now) ? bell : -1, POLLIN, 0 },
     };
     int64_t wait = wake_at(w, poll_ns, now) - now;
+
+    tell_enough(w, now);
     struct timespec limit = { 0, 0 };
 
     if (wait > 0)

@@ -32,7 +32,8 @@
 #include "queue/handler.h"
 
 enum queue_event_kind {
-    QUEUE_ENDED,        /* an attempt: `job`, `verdict` */
+    QUEUE_ENDED,        /* an attempt: `job`, `verdict`. Or a death without one:
+                           then the job is not `running` */
     QUEUE_LOST,         /* `job`: somebody else has the message */
     QUEUE_CONSUMPTION_PAUSED,  /* `text` says why */
     QUEUE_CONSUMPTION_RESUMED,

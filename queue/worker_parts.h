@@ -13,6 +13,8 @@ struct queue_worker {
     struct queue_pace pace;
     struct queue_ahead ahead;
     int64_t moved_ns;            /* something has ended, or was started */
+    int64_t ended_ns;            /* the first of `ends` */
+    unsigned enough;             /* as the pool was told */
     struct queue_stats stats;
 
     struct queue_job *jobs;      /* conf.at_once + conf.ahead of them */

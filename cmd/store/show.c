@@ -3,9 +3,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/out.h"
 #include "cmd/common/output.h"
 #include "cmd/store/cells.h"
 #include "cmd/store/store.h"
+#include "proxy/once/blob.h"
 
 struct show {
     const struct args *args;
@@ -24,17 +26,17 @@ static void put_text(struct show *s, const char *name, const char *text)
 }
 
 /* On a terminal, what it would obey is escaped, line by line. */
-static void put_answer(struct show *s, const struct bide__store_record *record)
+static void put_bytes(struct show *s, const char *data, size_t size)
 {
-    const char *data = record->data;
     if (!isatty(STDOUT_FILENO)) {
-        fwrite(data, 1, record->len, stdout);
+        fwrite(data, 1, size, stdout);
         return;
     }
-    for (size_t at = 0; at < record->len;) {
-        const char *end = memchr(data + at, '\n', record->len - at);
-        size_t len = end ? (size_t)(end - data) - at : record->len - at;
-        char *line = strndup(data + at, len);
+    for (size_t at = 0; at < size;) {
+        const char *end = memchr(data + at, '\n', size - at);
+        size_t len = end ? (size_t)(end - data) - at : size - at;
+        bool crlf = end && len > 0 && end[-1] == '\r';
+        char *line = strndup(data + at, len - crlf);
         char *safe = line ? cell_text(line) : NULL;
         s->no_memory |= !safe;
         if (safe)
@@ -43,6 +45,31 @@ static void put_answer(struct show *s, const struct bide__store_record *record)
         free(line);
         at += len + (end != NULL);
     }
+}
+
+/* What the sidecar has kept is an answer of HTTP; anything else is its bytes. */
+static void put_answer(struct show *s, const struct bide__store_record *record)
+{
+    struct once_answer a;
+    struct bide__out head = { 0 };
+
+    if (!once_blob_read(record->data, record->len, &a)) {
+        put_bytes(s, record->data, record->len);
+        return;
+    }
+    bide__out_text(&head, "HTTP/1.1 ");
+    bide__out_i64(&head, a.status);
+    bide__out_char(&head, ' ');
+    bide__out_bytes(&head, a.reason, a.reason_len);
+    bide__out_text(&head, "\r\n");
+    bide__out_bytes(&head, a.lines, a.lines_len);
+    bide__out_text(&head, "\r\n");
+    s->no_memory |= head.failed;
+    if (!head.failed) {
+        put_bytes(s, head.data, head.len);
+        put_bytes(s, a.body, a.body_len);
+    }
+    bide__out_done(&head);
 }
 
 static void put_times(const struct bide__store_row *row)

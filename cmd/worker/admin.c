@@ -184,26 +184,29 @@ static bool start_exporter(struct worker_admin *a,
                            const struct worker_watch *watch, char *why,
                            size_t size)
 {
+    const struct bide__proxy_telemetry *conf = watch->telemetry;
     struct bide__exporter_conf x = BIDE__EXPORTER_CONF_INIT;
     char tls[256];
 
-    if (!watch->otlp)
+    if (!conf->otlp)
         return true;
-    if (strncmp(watch->otlp, "https://", 8) == 0 &&
-        !(a->tls = net_tls_client_new(NULL, NULL, NULL, true, tls,
+    if (strncmp(conf->otlp, "https://", 8) == 0 &&
+        !(a->tls = net_tls_client_new(conf->ca, NULL, NULL, true, tls,
                                       sizeof tls))) {
-        snprintf(why, size, "--otlp %s: %s", watch->otlp, tls);
+        snprintf(why, size, "--otlp %s: %s", conf->otlp, tls);
         return false;
     }
-    x.url = watch->otlp;
+    x.url = conf->otlp;
     x.tls = a->tls;
     x.service = "bide-worker";
+    x.json = conf->format == BIDE__OTLP_JSON;
+    x.metrics_ns = conf->metrics_ns;
     x.source = &a->source;
     x.policy.attempt_timeout_ns = 2 * BIDE_SECOND;
     x.policy.deadline_ns = 10 * BIDE_SECOND;
     const char *mistake = bide__exporter_new(&a->exporter, &x);
     if (mistake)
-        snprintf(why, size, "--otlp %s: %s", watch->otlp, mistake);
+        snprintf(why, size, "--otlp %s: %s", conf->otlp, mistake);
     return !mistake;
 }
 
@@ -218,7 +221,7 @@ static bool start_collector(struct worker_admin *a,
     a->trace.queue = a->queue;
     a->trace.system = watch->system;
     a->trace.spans = a->exporter != NULL;
-    a->trace.sample = watch->sample;
+    a->trace.sample = watch->telemetry->sample;
     a->trace.attempts = bide_dep_policy(a->dep.dep)->attempts;
     return a->collector && worker_trace_init(&a->trace, a->collector) &&
            bide__collector_start(a->collector) == 0;

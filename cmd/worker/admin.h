@@ -2,7 +2,8 @@
  *
  *     struct worker_admin *a = worker_admin_new(queue, dep);
  *     worker_admin_counts(a, &counts);              // now and then
- *     struct worker_watch watch = { .listen = "127.0.0.1:9902" };
+ *     struct worker_watch watch = { .listen = "127.0.0.1:9902",
+ *                                   .telemetry = &telemetry };
  *     if (!worker_admin_start(a, &watch, stats, why, sizeof why))
  *         ...
  *     worker_admin_free(a);
@@ -14,6 +15,7 @@
 #include <stddef.h>
 
 #include "cmd/worker/trace.h"
+#include "config/proxy/conf.h"
 #include "queue/worker.h"
 
 struct worker_admin;
@@ -21,8 +23,7 @@ struct worker_admin;
 /* Who watches. Threads: immutable. */
 struct worker_watch {
     const char *listen; /* NULL: no endpoint */
-    const char *otlp;   /* a collector of OpenTelemetry; NULL: none */
-    double sample;      /* of messages that bring no traceparent along */
+    const struct bide__proxy_telemetry *telemetry;
     const char *system; /* the kind of broker */
 };
 

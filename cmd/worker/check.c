@@ -6,6 +6,7 @@
 #include "cmd/common/output.h"
 #include "cmd/worker/settings.h"
 #include "cmd/worker/worker.h"
+#include "config/lint/worker_lints.h"
 #include "queue/plan.h"
 
 struct findings {
@@ -29,12 +30,23 @@ static void found(void *arg, enum broker_severity severity, const char *text,
         fprintf(f->all ? stdout : stderr, "  %s\n", change);
 }
 
+/* Nothing is lost by it: it is in the dead letters. */
+static void found_policy(void *arg, const char *code, const char *text,
+                         const char *change)
+{
+    char with_code[256];
+
+    snprintf(with_code, sizeof with_code, "%s [%s]", text, code);
+    found(arg, BROKER_WASTE, with_code, change);
+}
+
 static int run_check(struct broker *b, const struct worker_args *args,
                      uint32_t at_once, struct findings *f)
 {
     struct broker_plan plan = queue_plan(&args->policy.conf, at_once,
                                          worker_lease_ns(args));
 
+    bide__worker_policy(&args->policy.conf, found_policy, f);
     return b->kind->check ? b->kind->check(b, &plan, found, f) : 0;
 }
 

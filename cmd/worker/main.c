@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/address.h"
 #include "bide/config.h"
 #include "cmd/common/files.h"
 #include "cmd/common/flags.h"
@@ -33,7 +34,7 @@ static const struct flag flag_list[] = {
       "how long a command may take to end once it was told to (5s)" },
     { "admin", 0, "ADDRESS",
       "serve /metrics, /healthz and the dashboard there, such as "
-      "127.0.0.1:9902" },
+      "127.0.0.1:9902; a port alone is one of 127.0.0.1" },
     { "fleet", 0, "URL/NAME",
       "share budget and breaker with a fleet, on Redis: "
       "redis://127.0.0.1:6379/shop" },
@@ -51,8 +52,8 @@ static const struct flag flag_list[] = {
 };
 
 static const struct flags flags = {
-    "bide worker [options] [--] COMMAND [ARGUMENT...] | ls | show ID | redrive "
-    "| check",
+    "bide worker [options] [--] COMMAND [ARGUMENT...] | --to URL | ls | show ID "
+    "| redrive | check",
     "Takes messages from a queue, as `bide enqueue` puts them there, and hands "
     "each to a handler: a command, which gets the body on its standard input, "
     "or a URL (--to). Exit 0 is done, 65 permanent, anything else is tried "
@@ -74,7 +75,7 @@ static const struct flags flags = {
     "  bide worker -v -- ./handle\n"
     "  bide worker --queue mail --to http://127.0.0.1:8080/mail\n"
     "  bide worker -c worker.yaml\n"
-    "  bide worker --until-empty -- sh -c 'cat >> all.txt'",
+    "  bide worker --until-empty -- sh -c '(cat; echo) >> all.txt'",
 };
 
 /* ===== flags ===== */
@@ -111,6 +112,19 @@ static const char *take_codes(struct bide__codes *to, const char *text)
                : "exit codes from 1 to 255, such as 1,75,100-110";
 }
 
+/* A port is one on this machine, as for `bide top`. */
+static const char *take_admin(struct worker_args *a, const char *text)
+{
+    uint16_t port;
+
+    if (bide__port(text, strlen(text), &port)) {
+        snprintf(a->admin_port, sizeof a->admin_port, "127.0.0.1:%u", port);
+        text = a->admin_port;
+    }
+    a->admin = text;
+    return NULL;
+}
+
 static const char *take_own(struct worker_args *a, const char *name,
                             const char *argument)
 {
@@ -127,7 +141,7 @@ static const char *take_own(struct worker_args *a, const char *name,
     else if (strcmp(name, "kill-after") == 0)
         return take_duration(&a->kill_after_ns, argument);
     else if (strcmp(name, "admin") == 0)
-        a->admin = argument;
+        return take_admin(a, argument);
     else if (strcmp(name, "fleet") == 0)
         return fleet_flag_read(&a->fleet, argument) ? NULL
                                                     : FLEET_FLAG_EXPECTED;
@@ -219,7 +233,8 @@ int main(int argc, char **argv)
     struct worker_args args = { .place = QUEUE_PLACE_INIT,
                                 .policy = POLICY_CHOICE_INIT,
                                 .drain_ns = -1,
-                                .kill_after_ns = -1 };
+                                .kill_after_ns = -1,
+                                .sample = -1 };
     int first, rc;
 
     hold_standard_files();

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/suggest.h"
 #include "cmd/common/output.h"
 #include "config/worker/conf.h"
+#include "queue/missing.h"
 
 int place_flag(struct queue_place *p, const char *name, const char *argument,
                const char **ret_expected)
@@ -78,40 +78,7 @@ void place_done(struct queue_place *p)
     p->config = NULL;
 }
 
-/* ===== names that are close ===== */
-
-enum { MOST_NAMES = 64 };
-
-struct names {
-    char *list[MOST_NAMES + 1];
-    int n;
-    bool there;
-    const char *wanted;
-};
-
-static void note_name(void *arg, const char *name)
-{
-    struct names *n = arg;
-
-    n->there = n->there || strcmp(name, n->wanted) == 0;
-    if (n->n < MOST_NAMES && strcmp(name, n->wanted) != 0 &&
-        (n->list[n->n] = strdup(name)))
-        n->n++;
-}
-
-/* Whether a name that exists is close: then `text` asks whether it was meant. */
-static bool is_close(const struct names *names, char *text, size_t size)
-{
-    struct bide__out out = { 0 };
-    bool found =
-        bide__suggest(&out, names->wanted, (const char *const *)names->list) &&
-        !out.failed && out.len > 12 && memcmp(out.data, "did you mean", 12) == 0;
-
-    if (found)
-        snprintf(text, size, "%.*s", (int)out.len, out.data);
-    bide__out_done(&out);
-    return found;
-}
+/* ===== the queue ===== */
 
 static struct broker *open_with(const struct queue_place *p, bool create,
                                 bool consume, int *ret_status, char *error)
@@ -139,21 +106,18 @@ static struct broker *refuse(const char *command, const char *why)
 static struct broker *open_new(struct queue_place *p, const char *command,
                                enum place_use use)
 {
-    char error[BROKER_ERROR], close[BROKER_ERROR];
-    struct names names = { .wanted = p->queue };
+    char error[BROKER_ERROR];
+    struct bide__out close = { 0 };
     int status;
     struct broker *b = open_with(p, true, use == PLACE_CONSUME, &status, error);
 
     if (!b)
         return refuse(command, error);
     snprintf(p->made, sizeof p->made, "%s", p->queue);
-    if (b->kind->queues)
-        b->kind->queues(b, note_name, &names);
-    if (is_close(&names, close, sizeof close))
-        fprintf(stderr, "bide %s: the queue `%s` is new; %s\n", command,
-                p->queue, close);
-    for (int i = 0; i < names.n; i++)
-        free(names.list[i]);
+    if (b->kind->queues && queue_close(b, b->kind->queues, &close))
+        fprintf(stderr, "bide %s: the queue `%s` is new; %.*s\n", command,
+                p->queue, (int)close.len, close.data);
+    bide__out_done(&close);
     return b;
 }
 

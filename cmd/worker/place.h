@@ -39,8 +39,10 @@ struct queue_place {
     { "queue", 'q', "NAME", "which queue (default)" },                         \
     {                                                                          \
         "broker", 'b', "URL",                                                  \
-            "where it is: sqlite:FILE; without it, SQLite in the folder for "  \
-            "the state of programs"                                            \
+            "where it is: sqlite:FILE, postgresql://, redis://, amqp://, "     \
+            "kafka:// or "                                                     \
+            "sqs://REGION; without it, SQLite in the folder for the state of " \
+            "programs"                                                         \
     }
 
 /* Takes a flag if it is one of PLACE_FLAGS: 1 taken, 0 not one of these, -1 an

@@ -38,7 +38,8 @@ static const struct flags flags = {
     "what killed them is not repeated at once.",
     flag_list,
     "Exit codes: 0 all were brought back, 1 not all: most of the first ten "
-    "failed, it was interrupted, or no worker is running, 2 an error in the "
+    "failed, it was interrupted, no worker is running, or there is no such "
+    "reason, 2 an error in the "
     "arguments, no such queue, or no broker.\n\n"
     "Examples:\n"
     "  bide worker redrive --dry-run\n"
@@ -245,24 +246,53 @@ static int redrive(struct broker *b, const struct args *a,
     return rc < 0 ? EXIT_OK : rc;
 }
 
-/* Reasons that are there, where none died of the one that was asked for. */
-static void say_reasons(struct broker *b, const struct args *a)
+static bool is_reason(const char *name)
+{
+    bool found = strcmp(name, "crashed") == 0; /* queue/blame.h */
+
+    for (int i = 0; i < BIDE_N_REASONS && !found; i++)
+        found = strcmp(name, bide_reason_name((bide_reason)i)) == 0;
+    return found;
+}
+
+/* None died of the reason that was asked for: says which ones there are. True: there
+ * is no such reason at all. */
+static bool is_mistyped(struct broker *b, const struct args *a)
 {
     const char *known[BROKER_REASONS + 1] = { NULL };
     struct broker_counts c;
 
     if (!a->filter.reason || b->kind->counts(b, &c) != 0)
-        return;
+        return false;
     for (size_t i = 0; i < BROKER_REASONS && c.dead_by[i].reason[0]; i++) {
         known[i] = c.dead_by[i].reason;
         if (strcmp(known[i], a->filter.reason) == 0)
-            return;
+            return false;
     }
-    if (known[0])
-        complain("worker", "no message died of `%s`", a->filter.reason);
+    if (!known[0])
+        return false;
+    complain("worker", "no message died of `%s`", a->filter.reason);
+    suggest(a->filter.reason, known);
     for (size_t i = 0; known[i]; i++)
         fprintf(stderr, "  %llu of `%s`\n", (unsigned long long)c.dead_by[i].n,
                 known[i]);
+    return !is_reason(a->filter.reason);
+}
+
+/* Nothing is to be brought back: the exit code, or -1 if it is still to be said. */
+static int say_none(struct broker *b, const struct args *a)
+{
+    const struct broker_filter *f = &a->filter;
+
+    if (is_mistyped(b, a))
+        return EXIT_FINDINGS;
+    if (a->dry)
+        return -1;
+    printf(f->reason || f->since_ms || f->until_ms
+               ? "none of the dead messages in %s is meant\n"
+               : "nothing is dead in %s\n",
+           b->queue);
+    return EXIT_OK;
 }
 
 int worker_redrive(int argc, char **argv, const struct queue_place *place)
@@ -278,8 +308,8 @@ int worker_redrive(int argc, char **argv, const struct queue_place *place)
         return EXIT_USAGE;
     rc = find(b, &a, argv + first, argc - first, &ids);
     if (rc < 0 && ids.n == 0)
-        say_reasons(b, &a);
-    if (rc < 0 && (a.dry || ids.n == 0)) {
+        rc = say_none(b, &a);
+    if (rc < 0 && a.dry) {
         printf("%zu dead message%s would be brought back in %s\n", ids.n,
                ids.n == 1 ? "" : "s", b->queue);
         rc = EXIT_OK;

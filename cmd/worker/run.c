@@ -10,6 +10,7 @@
 #include "bide/error.h"
 #include "bide/run.h"
 #include "cmd/common/fleet.h"
+#include "cmd/common/messages.h"
 #include "cmd/common/output.h"
 #include "cmd/worker/admin.h"
 #include "cmd/worker/log.h"
@@ -44,8 +45,8 @@ static int refuse_command(const char *name, int err)
 
     complain("worker", "cannot run `%s`: %s; no message was taken", name,
              err == ENOENT ? "not found" : strerror(err));
-    if (err == ENOENT)
-        suggest(name, subcommands);
+    if (err == ENOENT && !strchr(name, '/'))
+        suggest_near(name, subcommands);
     return EXIT_USAGE;
 }
 
@@ -128,12 +129,23 @@ static void on_counts(void *ctx, const struct broker_counts *counts)
     worker_admin_counts(((struct running *)ctx)->admin, counts);
 }
 
+/* The port may have been 0. */
+static void say_admin(const char *listen, int port)
+{
+    const char *colon = strrchr(listen, ':');
+
+    if (strchr(listen, '/') || !colon)
+        fprintf(stderr, "bide worker: admin endpoint at %s\n", listen);
+    else
+        fprintf(stderr, "bide worker: admin endpoint at http://%.*s:%d/\n",
+                (int)(colon - listen), listen, port);
+}
+
 /* The endpoint and traces, if they are asked for: -1, or an exit code. */
 static int open_admin(struct running *r, const struct queue_stats *stats)
 {
     struct worker_watch watch = { .listen = r->args->admin,
-                                  .otlp = r->args->otlp,
-                                  .sample = r->args->sample,
+                                  .telemetry = &r->args->telemetry,
                                   .system = r->broker->kind->name };
     char why[512];
 
@@ -142,9 +154,16 @@ static int open_admin(struct running *r, const struct queue_stats *stats)
     if (!worker_admin_start(r->admin, &watch, stats, why, sizeof why))
         return complain("worker", "%s", why);
     if (watch.listen && !r->args->quiet)
-        fprintf(stderr, "bide worker: admin endpoint on port %d\n",
-                worker_admin_port(r->admin));
+        say_admin(watch.listen, worker_admin_port(r->admin));
     return -1;
+}
+
+static void say_start(const struct running *r, uint32_t at_once)
+{
+    struct broker_counts counts;
+
+    if (r->broker->kind->counts(r->broker, &counts) == 0)
+        worker_log_start(&r->log, &counts, at_once);
 }
 
 static int work(struct running *r, uint32_t at_once)
@@ -166,7 +185,7 @@ static int work(struct running *r, uint32_t at_once)
     conf.rng = &rng;
     conf.on_event = on_event;
     conf.ctx = r;
-    if ((a->admin || a->otlp) &&
+    if ((a->admin || a->telemetry.otlp) &&
         !(r->admin = worker_admin_new(r->broker->queue, r->dep)))
         return complain("worker", "out of memory");
     if (r->admin) {
@@ -178,8 +197,12 @@ static int work(struct running *r, uint32_t at_once)
         return complain("worker", "cannot start %u handlers: %s", at_once,
                         strerror(errno ? errno : ENOMEM));
     int rc = open_admin(r, queue_worker_stats(w));
-    if (rc < 0)
+    if (rc < 0) {
+        say_start(r, at_once);
+        messages_begin(); /* whoever reads slowly must not cost it its lease */
         rc = queue_worker_run(w) && a->until_empty ? EXIT_FINDINGS : EXIT_OK;
+        messages_end();
+    }
     worker_admin_free(r->admin);
     queue_worker_free(w);
     return rc;
@@ -216,7 +239,6 @@ static int run_open(struct running *r)
 {
     struct worker_args *a = r->args;
     uint32_t at_once = places(a);
-    struct broker_counts counts;
 
     if (!worker_check(r->broker, a, at_once, false))
         return EXIT_USAGE;
@@ -227,8 +249,6 @@ static int run_open(struct running *r)
                                   .quiet = a->quiet,
                                   .verbose = a->verbose,
                                   .json = a->json };
-    if (r->broker->kind->counts(r->broker, &counts) == 0)
-        worker_log_start(&r->log, &counts, at_once);
     rc = join_fleet(r);
     if (rc < 0)
         rc = work(r, at_once);

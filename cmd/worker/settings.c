@@ -46,12 +46,25 @@ static void take_log(struct worker_args *a,
     a->json = a->json || s->log_json;
 }
 
+static void take_telemetry(struct worker_args *a,
+                           const struct bide__worker_settings *s)
+{
+    a->telemetry = s->telemetry;
+    if (a->otlp && (!s->telemetry.otlp || strcmp(a->otlp, s->telemetry.otlp) != 0))
+        a->telemetry.ca = NULL; /* those were for another collector */
+    if (a->otlp)
+        a->telemetry.otlp = a->otlp;
+    if (a->sample >= 0)
+        a->telemetry.sample = a->sample;
+}
+
 static void take_settings(struct worker_args *a,
                           const struct bide__worker_settings *s)
 {
     take_policy(a, s);
     take_handler(a, s);
     take_log(a, s);
+    take_telemetry(a, s);
     if (!a->at_once)
         a->at_once = s->at_once;
     if (!a->retry_on.given)

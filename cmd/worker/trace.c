@@ -84,7 +84,7 @@ void worker_trace_event(struct worker_trace *t, const struct queue_event *e)
     const struct queue_job *job = e->job;
     struct bide__event *to;
 
-    if (!t->ring || e->kind != QUEUE_ENDED ||
+    if (!t->ring || e->kind != QUEUE_ENDED || !job->running ||
         (job->out.cls == BIDE_SUCCESS && !job->trace.sampled &&
          job->attempt == 1))
         return;

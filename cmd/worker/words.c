@@ -10,7 +10,7 @@ const char *words_id(const char *id, char buffer[WORDS_ID])
 {
     size_t n = strlen(id);
 
-    if ((n == 16 || n == 32) && strspn(id, "0123456789abcdef") == n)
+    if ((n == 16 || n == 20 || n == 32) && strspn(id, "0123456789abcdef") == n)
         n = 4;
     if (n >= WORDS_ID)
         n = WORDS_ID - 1;

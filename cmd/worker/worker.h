@@ -6,6 +6,7 @@
 #include "cmd/common/fleet.h"
 #include "cmd/common/policy_choice.h"
 #include "cmd/worker/place.h"
+#include "config/proxy/conf.h"
 
 struct worker_args {
     struct queue_place place;
@@ -16,9 +17,12 @@ struct worker_args {
     struct bide__codes retry_on, stop_on;
     int64_t drain_ns, kill_after_ns; /* negative: no flag says it */
     const char *admin;       /* an address; NULL: none */
+    char admin_port[24];     /* that address, where only a port was given */
     struct fleet_flag fleet; /* .settings.store NULL: what the file says */
     const char *otlp;        /* a URL; NULL: none */
-    double sample;           /* of messages without a traceparent */
+    double sample;           /* of messages without a traceparent; negative: no
+                                flag says it */
+    struct bide__proxy_telemetry telemetry; /* the file's, and these two */
     bool until_empty, quiet, verbose, json;
     bool timeout_stated;     /* the policy of the file has an attempt_timeout */
 };

@@ -1,4 +1,6 @@
 /* worker.c: settings of the worker that are valid but risky. */
+#include <stdio.h>
+
 #include "bide/policy.h"
 #include "config/doc/diag.h"
 #include "config/lint/policy_lints.h"
@@ -7,7 +9,7 @@
 #include "config/policy/policy_file.h"
 #include "config/worker/conf.h"
 
-enum { SHOWN = 32 };
+enum { SHOWN = 32, FOUND = 160 };
 
 /* An outage that somebody is called for. */
 #define HASTY_NS (15 * BIDE_MINUTE)
@@ -18,35 +20,55 @@ enum { SHOWN = 32 };
                bide__map_get((config)->worker_node, key, NULL), BIDE_WARNING,  \
                code, help, __VA_ARGS__)
 
-static void hasty(const bide_config *config, bide_diagnostics *notes,
-                  const struct bide__policy_entry *entry)
+static void hasty(const bide_policy_conf *policy, bide__worker_found *fn, void *arg)
 {
-    int64_t waits = bide__longest_waits(&entry->conf, entry->conf.attempts);
-    char text[SHOWN];
+    int64_t waits = bide__longest_waits(policy, policy->attempts);
+    char text[SHOWN], found[FOUND];
 
-    if (waits < HASTY_NS)
-        warn_at(config, notes, "policy", "L028",
-                "begin the policy with `preset: queue`, whose 15 attempts take "
-                "about a day",
-                "a message is dead after %u attempt%s, in less than %s",
-                entry->conf.attempts, entry->conf.attempts == 1 ? "" : "s",
-                waits > 0 ? bide_format_duration(waits, text, sizeof text)
-                          : "a second");
+    if (waits >= HASTY_NS)
+        return;
+    snprintf(found, sizeof found,
+             "a message is dead after %u attempt%s, in less than %s",
+             policy->attempts, policy->attempts == 1 ? "" : "s",
+             waits > 0 ? bide_format_duration(waits, text, sizeof text)
+                       : "a second");
+    fn(arg, "L028", found,
+       "begin the policy with `preset: queue`, whose 15 attempts take about a "
+       "day");
 }
 
-static void deadline(const bide_config *config, bide_diagnostics *notes,
-                     const struct bide__policy_entry *entry)
+static void deadline(const bide_policy_conf *policy, bide__worker_found *fn,
+                     void *arg)
 {
-    char text[SHOWN];
+    char text[SHOWN], found[FOUND];
 
-    if (entry->conf.deadline_ns != BIDE_FOREVER)
-        warn_at(config, notes, "policy", "L029",
-                "write `deadline: none` in that policy",
-                "a message is dead as soon as it would wait for longer than "
-                "%s, the deadline of `%s`",
-                bide_format_duration(entry->conf.deadline_ns, text,
-                                     sizeof text),
-                entry->name);
+    if (policy->deadline_ns == BIDE_FOREVER)
+        return;
+    snprintf(found, sizeof found,
+             "a message is dead as soon as it would wait for longer than %s, "
+             "the deadline of its policy",
+             bide_format_duration(policy->deadline_ns, text, sizeof text));
+    fn(arg, "L029", found, "write `deadline: none` in that policy");
+}
+
+void bide__worker_policy(const bide_policy_conf *policy, bide__worker_found *fn,
+                         void *arg)
+{
+    hasty(policy, fn, arg);
+    deadline(policy, fn, arg);
+}
+
+struct place {
+    const bide_config *config;
+    bide_diagnostics *notes;
+};
+
+static void warn_policy(void *arg, const char *code, const char *found,
+                        const char *change)
+{
+    const struct place *p = arg;
+
+    warn_at(p->config, p->notes, "policy", code, change, "%s", found);
 }
 
 /* What only commands have. */
@@ -69,10 +91,10 @@ void bide__lint_worker(const bide_config *config, bide_diagnostics *notes)
     const struct bide__policy_entry *entry =
         w->policy ? bide__config_entry(config, w->policy) : NULL;
 
-    if (entry) {
-        hasty(config, notes, entry);
-        deadline(config, notes, entry);
-    }
+    struct place at = { config, notes };
+
+    if (entry)
+        bide__worker_policy(&entry->conf, warn_policy, &at);
     idle(config, notes);
     if (w->admin && !bide__is_near(w->admin))
         warn_at(config, notes, "admin", "L020",

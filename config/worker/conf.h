@@ -18,6 +18,7 @@
 
 #include "base/codes.h"
 #include "bide/config.h"
+#include "config/proxy/conf.h"
 
 struct bide__load;
 struct bide__node;
@@ -44,6 +45,7 @@ struct bide__worker_settings {
     int64_t lease_ns;       /* 3 s .. 1 h; 30 s */
     bool until_empty;       /* false */
     const struct bide__proxy_address *admin; /* NULL: none */
+    struct bide__proxy_telemetry telemetry;  /* but for its log */
     enum bide__worker_log log;
     bool log_json;          /* `log_format: json` */
 };
@@ -52,7 +54,8 @@ struct bide__worker_settings {
     {                                                                          \
         .queue = "default", .drain_ns = INT64_C(25000000000),                  \
         .kill_after_ns = INT64_C(5000000000),                                  \
-        .lease_ns = INT64_C(30000000000)                                       \
+        .lease_ns = INT64_C(30000000000),                                      \
+        .telemetry.metrics_ns = INT64_C(10000000000)                           \
     }
 
 extern const struct bide__table bide__worker_table;

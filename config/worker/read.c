@@ -217,6 +217,8 @@ static const struct bide__field worker_fields[] = {
       .pattern = "^(.+:[0-9]+|unix:/.+)$", .fixed = true,
       .hint = "write `127.0.0.1:9902`",
       .help = "Where the admin endpoint is: metrics, health, the dashboard." },
+    { "telemetry", AT(telemetry), TAKES_MAP(bide__worker_telemetry_table),
+      .fixed = true, .help = "What is sent to a collector." },
     { "log", AT(log), TAKES_CHOICE(logs, "changes, attempts or off"),
       .fixed = true,
       .help = "What is reported on standard error: pauses, deaths and the "

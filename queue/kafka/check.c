@@ -1,6 +1,7 @@
 /* Asking for the settings of topics and of our own client. */
 #include "queue/kafka/check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,35 +33,79 @@ static void read_settings(struct kf_settings *s, const rd_kafka_ConfigResource_t
     s->log_append_time =
         strcmp(value_of(r, "message.timestamp.type"), "LogAppendTime") == 0;
     s->min_insync = strtoll(value_of(r, "min.insync.replicas"), NULL, 10);
+    s->max_bytes = strtoll(value_of(r, "max.message.bytes"), NULL, 10);
 }
 
-/* A broker that does not answer such questions leaves them unknown. */
-static void describe(struct kafka_broker *q, struct kf_settings list[N_NAMES])
+static void read_broker(void *arg, const rd_kafka_ConfigResource_t *r)
 {
-    rd_kafka_ConfigResource_t *ask[N_NAMES];
-    rd_kafka_queue_t *queue = rd_kafka_queue_new(q->producer);
-    size_t n = 0;
+    struct kf_broker_settings *s = arg;
 
-    for (int i = 0; i < N_NAMES; i++)
-        ask[i] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, list[i].name);
-    rd_kafka_DescribeConfigs(q->producer, ask, N_NAMES, NULL, queue);
+    s->known = rd_kafka_ConfigResource_error(r) == 0;
+    s->makes_topics =
+        strcmp(value_of(r, "auto.create.topics.enable"), "true") == 0;
+    s->offsets_kept_ms =
+        strtoll(value_of(r, "offsets.retention.minutes"), NULL, 10) * 60000;
+    s->metadata_max = strtoll(value_of(r, "offset.metadata.max.bytes"), NULL, 10);
+}
+
+/* Asks, and calls fn with each answer. A broker that does not answer such questions
+ * leaves them unknown. */
+static void ask(struct kafka_broker *q, rd_kafka_ConfigResource_t **list, size_t n,
+                void (*fn)(void *arg, const rd_kafka_ConfigResource_t *r), void *arg)
+{
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(q->producer);
+    size_t got = 0;
+
+    rd_kafka_DescribeConfigs(q->producer, list, n, NULL, queue);
     rd_kafka_event_t *e = rd_kafka_queue_poll(queue, 2 * KF_PATIENCE_MS);
     if (e && rd_kafka_event_error(e) == 0) {
-        const rd_kafka_ConfigResource_t **got =
+        const rd_kafka_ConfigResource_t **found =
             rd_kafka_DescribeConfigs_result_resources(
-                rd_kafka_event_DescribeConfigs_result(e), &n);
-        for (size_t i = 0; i < n; i++)
-            for (int j = 0; j < N_NAMES; j++)
-                if (strcmp(rd_kafka_ConfigResource_name(got[i]), list[j].name) == 0)
-                    read_settings(&list[j], got[i]);
+                rd_kafka_event_DescribeConfigs_result(e), &got);
+        for (size_t i = 0; i < got; i++)
+            fn(arg, found[i]);
     }
     if (e)
         rd_kafka_event_destroy(e);
-    rd_kafka_ConfigResource_destroy_array(ask, N_NAMES);
+    rd_kafka_ConfigResource_destroy_array(list, n);
     rd_kafka_queue_destroy(queue);
 }
 
-static int count_replicas(struct kafka_broker *q, struct kf_settings list[N_NAMES])
+static void read_topic(void *arg, const rd_kafka_ConfigResource_t *r)
+{
+    struct kf_settings *list = arg;
+
+    for (int i = 0; i < N_NAMES; i++)
+        if (strcmp(rd_kafka_ConfigResource_name(r), list[i].name) == 0)
+            read_settings(&list[i], r);
+}
+
+static void describe(struct kafka_broker *q, struct kf_settings list[N_NAMES])
+{
+    rd_kafka_ConfigResource_t *names[N_NAMES];
+
+    for (int i = 0; i < N_NAMES; i++)
+        names[i] = rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC,
+                                               list[i].name);
+    ask(q, names, N_NAMES, read_topic, list);
+    for (int i = 0; i < N_NAMES; i++)
+        list[i].queue_max_bytes = list[KF_MAIN].max_bytes;
+}
+
+static void describe_broker(struct kafka_broker *q, int32_t id,
+                            struct kf_broker_settings *to)
+{
+    char name[16];
+
+    snprintf(name, sizeof name, "%d", (int)id);
+    rd_kafka_ConfigResource_t *one =
+        rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_BROKER, name);
+    ask(q, &one, 1, read_broker, to);
+}
+
+/* And tells one of the brokers there are. */
+static int count_replicas(struct kafka_broker *q, struct kf_settings list[N_NAMES],
+                          int32_t *ret_broker)
 {
     const struct rd_kafka_metadata *all;
     rd_kafka_resp_err_t err = rd_kafka_metadata(q->producer, 1, NULL, &all,
@@ -75,6 +120,7 @@ static int count_replicas(struct kafka_broker *q, struct kf_settings list[N_NAME
             if (strcmp(t->topic, list[j].name) == 0 && t->partition_cnt > 0)
                 list[j].replicas = t->partitions[0].replica_cnt;
         }
+    *ret_broker = all->broker_cnt > 0 ? all->brokers[0].id : -1;
     rd_kafka_metadata_destroy(all);
     return 0;
 }
@@ -108,7 +154,9 @@ int kf_check(struct broker *b, const struct broker_plan *plan, broker_finding *f
 {
     struct kafka_broker *q = (struct kafka_broker *)b;
     struct kf_settings list[N_NAMES];
+    struct kf_broker_settings broker = { .known = false };
     char names[N_NAMES][KF_TOPIC_NAME];
+    int32_t id = -1;
     int status = kf_ready(q);
 
     for (int i = 0; i < N_NAMES; i++) {
@@ -120,12 +168,15 @@ int kf_check(struct broker *b, const struct broker_plan *plan, broker_finding *f
     if (status == 0)
         status = kf_reader(q);
     if (status == 0)
-        status = count_replicas(q, list);
+        status = count_replicas(q, list, &id);
     if (status != 0)
         return status;
     describe(q, list);
+    describe_broker(q, id, &broker);
     for (int i = 0; i < N_NAMES; i++)
         kf_compare(&list[i], plan, fn, arg);
+    kf_compare_broker(&broker, list[KF_MAIN].known ? list[KF_MAIN].retention_ms : 0,
+                      fn, arg);
     check_client(q, plan, fn, arg);
     return 0;
 }

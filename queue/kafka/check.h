@@ -12,8 +12,18 @@ struct kf_settings {
     int64_t retention_ms, retention_bytes; /* -1: no end */
     bool compacts, log_append_time;
     int64_t min_insync;
+    int64_t max_bytes;     /* of a record */
+    int64_t queue_max_bytes; /* of one in the queue's topic */
     int replicas;          /* of its partitions */
     int brokers;
+};
+
+/* Of a broker. Threads: owned. */
+struct kf_broker_settings {
+    bool known;
+    bool makes_topics;       /* when they are asked for */
+    int64_t offsets_kept_ms; /* of a group without members */
+    int64_t metadata_max;    /* bytes, beside an offset */
 };
 
 /* Of the group and the client. Threads: owned. */
@@ -25,6 +35,9 @@ struct kf_client_settings {
 
 void kf_compare(const struct kf_settings *s, const struct broker_plan *plan,
                 broker_finding *fn, void *arg);
+/* `kept_ms`: how long the queue's topic keeps messages; -1: for ever. */
+void kf_compare_broker(const struct kf_broker_settings *s, int64_t kept_ms,
+                       broker_finding *fn, void *arg);
 void kf_compare_client(const struct kf_client_settings *s,
                        const struct broker_plan *plan, broker_finding *fn,
                        void *arg);

@@ -5,6 +5,7 @@
 
 #include "bide/run.h"
 #include "queue/kafka/commit.h"
+#include "queue/kafka/lanes.h"
 #include "queue/kafka/session.h"
 #include "queue/kafka/topics.h"
 
@@ -154,6 +155,10 @@ static rd_kafka_resp_err_t request(struct kafka_broker *q,
      * librdkafka is about to learn of. What is ours stays ours until we are told in
      * kf_ready(): a member that was put out gets another error. */
     do {
+        while (atomic_load(&q->joining) && bide_now_ns() < end)
+            rd_kafka_poll(q->producer, 5);
+        if (atomic_load(&q->joining))
+            return RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS;
         if (rd_kafka_assignment_lost(q->consumer))
             return RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST;
         q->n_commits++;

@@ -3,10 +3,11 @@
 
 #include "bide/policy.h"
 #include "queue/kafka/check.h"
+#include "queue/kafka/state.h"
 
 #define MS INT64_C(1000000)
 
-enum { TEXT = 400 };
+enum { TEXT = 400, RETRY_ADDS = 16 << 10 };
 
 /* A message waits so long at most before somebody writes it again. */
 static int64_t longest_ms(const struct broker_plan *plan)
@@ -101,6 +102,23 @@ static void check_copies(const struct kf_settings *s, broker_finding *fn, void *
     }
 }
 
+static void check_size(const struct kf_settings *s, broker_finding *fn, void *arg)
+{
+    char found[TEXT], change[TEXT];
+
+    if (s->main || s->max_bytes >= s->queue_max_bytes + RETRY_ADDS)
+        return;
+    snprintf(found, sizeof found,
+             "max.message.bytes of %s is %lld, of the queue's topic %lld: a message of "
+             "another producer may have no room for what a retry adds, and is dead "
+             "after one attempt then",
+             s->name, (long long)s->max_bytes, (long long)s->queue_max_bytes);
+    snprintf(change, sizeof change,
+             "kafka-configs --alter --topic %s --add-config max.message.bytes=%lld",
+             s->name, (long long)s->queue_max_bytes + 4 * RETRY_ADDS);
+    fn(arg, BROKER_WASTE, found, change);
+}
+
 void kf_compare(const struct kf_settings *s, const struct broker_plan *plan,
                 broker_finding *fn, void *arg)
 {
@@ -117,6 +135,7 @@ void kf_compare(const struct kf_settings *s, const struct broker_plan *plan,
         return;
     }
     check_retention(s, plan, fn, arg);
+    check_size(s, fn, arg);
     if (s->main || s->dead || s->log_append_time)
         return;
     snprintf(found, sizeof found,
@@ -128,6 +147,35 @@ void kf_compare(const struct kf_settings *s, const struct broker_plan *plan,
              "message.timestamp.type=LogAppendTime",
              s->name);
     fn(arg, BROKER_WASTE, found, change);
+}
+
+void kf_compare_broker(const struct kf_broker_settings *s, int64_t kept_ms,
+                       broker_finding *fn, void *arg)
+{
+    char found[TEXT];
+
+    if (!s->known)
+        return;
+    if (s->makes_topics)
+        fn(arg, BROKER_WASTE,
+           "auto.create.topics.enable is true: a mistyped queue is made by whoever "
+           "asks for it, and kept as the broker's defaults say",
+           "auto.create.topics.enable=false for all brokers");
+    if (s->metadata_max < KF_STATE_TEXT) {
+        snprintf(found, sizeof found,
+                 "offset.metadata.max.bytes is %lld: what is done behind the offset "
+                 "has no room, and no offset is committed",
+                 (long long)s->metadata_max);
+        fn(arg, BROKER_LOSS, found, "offset.metadata.max.bytes=4096 for all brokers");
+    }
+    if (kept_ms < 0 || s->offsets_kept_ms < kept_ms) {
+        snprintf(found, sizeof found,
+                 "offsets.retention.minutes is %lld: when no worker runs for so long, "
+                 "what is done is forgotten, and all that the topic keeps runs again",
+                 (long long)(s->offsets_kept_ms / 60000));
+        fn(arg, BROKER_WASTE, found,
+           "offsets.retention.minutes for all brokers, as long as retention.ms");
+    }
 }
 
 void kf_compare_client(const struct kf_client_settings *s,
@@ -165,6 +213,15 @@ void kf_compare_client(const struct kf_client_settings *s,
                  "long",
                  (long long)s->session_ms);
         fn(arg, BROKER_WASTE, found, "session.timeout.ms=30000");
+    }
+    if (plan->at_once > (uint32_t)s->partitions * KF_AT_ONCE) {
+        snprintf(found, sizeof found,
+                 "%u handlers at once, and %d partitions: of one partition %d run at "
+                 "once at most",
+                 plan->at_once, (int)s->partitions, KF_AT_ONCE);
+        fn(arg, BROKER_WASTE, found,
+           "fewer at once, or kafka-topics --alter --partitions, of the topic and its "
+           ".retry and .dead topics");
     }
     if (s->partitions == 1)
         fn(arg, BROKER_WASTE,

@@ -85,11 +85,10 @@ struct heads {
     int main;  /* so many of the partitions are of the queue's topic */
 };
 
-static void see(struct heads *h, bool later, int64_t written_ms, int64_t due_ms)
+static void see(struct heads *h, bool later, int64_t due_ms)
 {
     int64_t age = (h->now_ms - due_ms) * KF_MS;
 
-    (void)written_ms;
     if (later && age < 0) {
         if (-age < h->counts->next_ns)
             h->counts->next_ns = -age;
@@ -107,13 +106,13 @@ static bool see_record(void *arg, int partition, const rd_kafka_message_t *r)
 
     if (kf_state_done(s, r->offset) || (m && m->running))
         return true;
-    kf_facts(&f, r);
+    kf_facts(&f, r, h->now_ms);
     if (partition >= h->main && f.written_ms + f.delay_ms <= h->now_ms &&
         h->counts->later > 0) {
         h->counts->later--;
         h->counts->waiting++;
     }
-    see(h, partition >= h->main, f.written_ms, f.written_ms + f.delay_ms);
+    see(h, partition >= h->main, f.written_ms + f.delay_ms);
     return true;
 }
 
@@ -134,7 +133,7 @@ static void see_windows(struct heads *h)
                     h->counts->later--;
                     h->counts->waiting++;
                 }
-                see(h, t != KF_MAIN, due, due);
+                see(h, t != KF_MAIN, due);
                 head = true;
             }
         }

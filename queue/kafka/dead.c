@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/kafka/copies.h"
 #include "queue/kafka/dead.h"
 #include "queue/kafka/deliver.h"
 #include "queue/kafka/fetch.h"
@@ -64,7 +65,7 @@ static bool read_letter(void *arg, int partition, const rd_kafka_message_t *r)
     struct kf_facts f;
     char id[QUEUE_ID_MAX + 1];
 
-    kf_facts(&f, r);
+    kf_facts(&f, r, 0);
     if (f.gone >= 0) {
         forget(g, r->partition, f.gone);
         g->next[partition] = r->offset + 1;
@@ -180,8 +181,15 @@ static int revive(struct kafka_broker *q, const rd_kafka_message_t *r,
 {
     struct kf_facts f;
     struct kf_send s, gone = { .topic = KF_TOPICS, .partition = r->partition };
+    size_t len;
+    const char *at = kf_header(r, KF_BODY_AT, &len);
 
-    kf_facts(&f, r);
+    if (at)
+        return broker_fail(&q->b, BROKER_REFUSED,
+                           "kafka: a dead letter that was too large to be copied: "
+                           "write it again from topic, partition and offset %.*s",
+                           (int)len, at);
+    kf_facts(&f, r, kf_now_ms(q));
     f.attempt = f.deliveries = f.deaths = 0;
     f.suspect = false;
     f.delay_ms = 0;

@@ -16,8 +16,4 @@ struct kf_slot *kf_in_hand(const struct kafka_broker *q, uint64_t token);
 /* It is done, as far as this partition is concerned. -1: no memory. */
 int kf_end_slot(struct kafka_broker *q, struct kf_slot *s);
 
-/* Messages of the queue's topic whose key waits in a retry topic go there, too,
- * behind it: so that they hold back nobody else. */
-int kf_move_followers(struct kafka_broker *q);
-
 #endif

@@ -6,42 +6,15 @@
 #include "queue/kafka/look.h"
 #include "queue/kafka/record.h"
 #include "queue/kafka/topics.h"
+#include "queue/walk.h"
 
-/* A walk over a queue: who is told, and what they want to see. */
-struct walk {
+/* A walk, and what it needs. */
+struct looking {
     struct kafka_broker *q;
-    const struct broker_filter *filter;
-    broker_each *fn;
-    void *arg;
+    struct queue_walk *walk;
     struct kf_state *states; /* of live ones: by partition of the list */
-    size_t told;
-    bool begins;     /* ids that begin like the filter's count as well, */
-    bool count_only; /* and nobody is told */
     int status;
 };
-
-static bool is_wanted(const struct walk *w, const struct broker_row *row)
-{
-    const struct broker_filter *f = w->filter;
-    const char *id = row->message->id;
-    int64_t when = f->dead ? row->died_ms : row->message->queued_ms;
-    bool named = !f->id || !*f->id || strcmp(id, f->id) == 0 ||
-                 (w->begins && strncmp(id, f->id, strlen(f->id)) == 0);
-
-    return named && when >= f->since_ms && (!f->until_ms || when < f->until_ms) &&
-           !(f->dead && f->reason && strcmp(row->reason, f->reason) != 0);
-}
-
-/* False: enough. */
-static bool tell(struct walk *w, const struct broker_row *row)
-{
-    if (!is_wanted(w, row))
-        return true;
-    w->told++;
-    if (!w->count_only && !w->fn(w->arg, row))
-        return false;
-    return !w->filter->most || w->told < w->filter->most;
-}
 
 static char *header_text(const rd_kafka_message_t *r, const char *name)
 {
@@ -53,7 +26,7 @@ static char *header_text(const rd_kafka_message_t *r, const char *name)
 
 static bool tell_dead(void *arg, int partition, const rd_kafka_message_t *r)
 {
-    struct walk *w = arg;
+    struct looking *w = arg;
     struct kf_facts f;
     size_t tail_len;
     bool more = true;
@@ -61,19 +34,20 @@ static bool tell_dead(void *arg, int partition, const rd_kafka_message_t *r)
     (void)partition;
     if (!kf_grave_has(w->q, r->partition, r->offset))
         return true;
-    kf_facts(&f, r);
+    kf_facts(&f, r, kf_now_ms(w->q));
     struct queue_message *m = kf_message(r, &f);
     char *reason = header_text(r, "bide-reason"), *cls = header_text(r, "bide-class");
     const char *tail = kf_header(r, "bide-output", &tail_len);
     if (m && reason && cls)
-        more = tell(w, &(struct broker_row){ .message = m,
-                                             .state = BROKER_IS_DEAD,
-                                             .now_ms = kf_now_ms(w->q),
-                                             .reason = reason,
-                                             .cls = cls,
-                                             .tail = tail ? tail : "",
-                                             .tail_len = tail ? tail_len : 0,
-                                             .died_ms = f.written_ms });
+        more = queue_walk_tell(
+                w->walk, &(struct broker_row){ .message = m,
+                                               .state = BROKER_IS_DEAD,
+                                               .now_ms = kf_now_ms(w->q),
+                                               .reason = reason,
+                                               .cls = cls,
+                                               .tail = tail ? tail : "",
+                                               .tail_len = tail ? tail_len : 0,
+                                               .died_ms = f.written_ms });
     else
         w->status = broker_fail(&w->q->b, BROKER_NO_MEMORY, "out of memory");
     queue_message_free(m);
@@ -84,7 +58,7 @@ static bool tell_dead(void *arg, int partition, const rd_kafka_message_t *r)
 
 static bool tell_live(void *arg, int partition, const rd_kafka_message_t *r)
 {
-    struct walk *w = arg;
+    struct looking *w = arg;
     const struct kf_state *state = &w->states[partition];
     const struct kf_mark *mark = kf_state_mark(state, r->offset);
     int64_t now_ms = kf_now_ms(w->q);
@@ -92,7 +66,7 @@ static bool tell_live(void *arg, int partition, const rd_kafka_message_t *r)
 
     if (kf_state_done(state, r->offset))
         return true;
-    kf_facts(&f, r);
+    kf_facts(&f, r, now_ms);
     if (mark) {
         f.deliveries = mark->deliveries;
         f.deaths = mark->deaths;
@@ -103,22 +77,23 @@ static bool tell_live(void *arg, int partition, const rd_kafka_message_t *r)
         w->status = broker_fail(&w->q->b, BROKER_NO_MEMORY, "out of memory");
         return false;
     }
-    bool more = tell(w, &(struct broker_row){
-                            .message = m,
-                            .state = mark && mark->running ? BROKER_IS_RUNNING
-                                     : m->due_ms > now_ms  ? BROKER_IS_LATER
-                                                           : BROKER_IS_WAITING,
-                            .now_ms = now_ms,
-                            .reason = "",
-                            .cls = "",
-                            .tail = "" });
+    bool more = queue_walk_tell(
+            w->walk, &(struct broker_row){
+                             .message = m,
+                             .state = mark && mark->running ? BROKER_IS_RUNNING
+                                      : m->due_ms > now_ms  ? BROKER_IS_LATER
+                                                            : BROKER_IS_WAITING,
+                             .now_ms = now_ms,
+                             .reason = "",
+                             .cls = "",
+                             .tail = "" });
     queue_message_free(m);
     return more;
 }
 
 /* ===== walking ===== */
 
-static int walk_dead(struct walk *w)
+static int walk_dead(struct looking *w)
 {
     rd_kafka_topic_partition_list_t *all, *from;
     int status = kf_grave_update(w->q);
@@ -135,7 +110,7 @@ static int walk_dead(struct walk *w)
     return status ? status : w->status;
 }
 
-static int walk_live(struct walk *w)
+static int walk_live(struct looking *w)
 {
     rd_kafka_topic_partition_list_t *all;
     int status = kf_states(w->q, &all, &w->states);
@@ -148,26 +123,18 @@ static int walk_live(struct walk *w)
     return status ? status : w->status;
 }
 
-static int walk(struct walk *w)
+static int walk(void *self, struct queue_walk *w)
 {
-    return w->filter->dead ? walk_dead(w) : walk_live(w);
+    struct looking l = { .q = self, .walk = w };
+
+    return w->filter->dead ? walk_dead(&l) : walk_live(&l);
 }
 
 int kf_each(struct broker *b, const struct broker_filter *filter, broker_each *fn,
             void *arg)
 {
     struct kafka_broker *q = (struct kafka_broker *)b;
-    struct walk w = { .q = q, .filter = filter, .fn = fn, .arg = arg };
     int status = kf_ready(q);
 
-    if (status == 0)
-        status = walk(&w);
-    if (status != 0 || w.told > 0 || !filter->id || !*filter->id)
-        return status;
-    /* Nobody has this name: the only one that begins like it? */
-    struct walk count = { .q = q, .filter = filter, .begins = true,
-                          .count_only = true };
-    status = walk(&count);
-    w.begins = true;
-    return status == 0 && count.told == 1 ? walk(&w) : status;
+    return status == 0 ? queue_walk(filter, fn, arg, walk, q) : status;
 }

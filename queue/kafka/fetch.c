@@ -1,13 +1,15 @@
 /* Records come into windows, and into line. */
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bide/run.h"
 #include "queue/kafka/fetch.h"
+#include "queue/kafka/lanes.h"
 #include "queue/kafka/record.h"
 #include "queue/kafka/session.h"
 
-enum { BATCH = 64, CACHE = 64 << 20 };
+enum { BATCH = 64 };
 
 #define AWAIT_NS (2 * KF_S)
 #define STALL_NS (15 * KF_S)
@@ -18,16 +20,16 @@ static void fill(struct kafka_broker *q, struct kf_slot *s, rd_kafka_message_t *
     bool known = s->stage == KF_AWAITED; /* we know when it is due, and its key */
     const struct kf_mark *m = kf_state_mark(&s->window->found, s->offset);
 
-    kf_facts(&f, r);
-    s->record = r;
+    kf_facts(&f, r, kf_now_ms(q));
+    kf_window_hold(s, r);
     s->attempt = f.attempt;
     s->deliveries = m ? m->deliveries : f.deliveries;
     s->deaths = m ? m->deaths : f.deaths;
     s->suspect = m ? m->suspect : f.suspect;
-    s->stage = m && m->running ? KF_ORPHAN : KF_WAITING;
+    /* what ran here, before the group put us out and took us back, killed nobody */
+    bool orphan = m && m->running && strcmp(s->window->found.worker, q->worker) != 0;
+    s->stage = orphan ? KF_ORPHAN : KF_WAITING;
     q->suspects = q->suspects || s->suspect;
-    if (s->window->topic != KF_MAIN)
-        q->cached += r->len;
     if (known) {
         q->n_awaited--;
         (void)kf_line_up(&q->order, s);
@@ -106,8 +108,7 @@ static size_t fetch_window(struct kafka_broker *q, struct kf_window *w)
         if (!arrive(q, w, r))
             return 0;
     }
-    if (w->next - w->base >= KF_WINDOW ||
-        (w->topic != KF_MAIN && q->cached > CACHE))
+    if (kf_window_is_full(w))
         return 0;
     ssize_t n = rd_kafka_consume_batch_queue(w->queue, 0, batch,
                                              room < BATCH ? room : BATCH);
@@ -133,44 +134,79 @@ static size_t fetch_all(struct kafka_broker *q, size_t most)
     return sum;
 }
 
-static bool is_behind(const struct kafka_broker *q)
+static bool is_behind(const struct kafka_broker *q, const struct kf_lane *l)
 {
-    for (const struct kf_lane *l = q->lanes; l; l = l->next)
-        for (int t = 1; t < KF_TOPICS; t++)
-            if (l->windows[t].next < l->windows[t].known_end &&
-                l->windows[t].next - l->windows[t].base < KF_WINDOW)
-                return true;
+    for (int t = 1; t < KF_TOPICS; t++)
+        if (kf_window_is_behind(&l->windows[t]))
+            return true;
     return q->n_awaited > 0;
 }
 
-/* What is known to be in a retry topic does not come in: the group is joined anew,
- * which fetches from what is committed. */
-static void heed_stall(struct kafka_broker *q, bool came)
+/* Records that we have awaited for too long come as if we did not know of them. */
+static void await_no_more(struct kafka_broker *q, struct kf_lane *l)
+{
+    for (int t = 0; t < KF_TOPICS; t++) {
+        struct kf_window *w = &l->windows[t];
+        for (int64_t at = w->next; at < w->top && kf_window_has_room(w, at); at++) {
+            struct kf_slot *s = *kf_window_at(w, at);
+            if (!s || s->stage != KF_AWAITED)
+                continue;
+            kf_leave(&q->order, s);
+            kf_window_remove(w, at);
+            q->n_awaited--;
+        }
+    }
+}
+
+/* What is known to be in a retry topic does not come in: a precaution, against faults
+ * that we do not know of. */
+static int heed_stall(struct kafka_broker *q, bool came)
 {
     int64_t now = bide_now_ns();
+    bool behind = false;
+    int status = 0;
 
-    if (came || q->away || !is_behind(q) || q->cached > CACHE) {
+    for (const struct kf_lane *l = q->lanes; l && !behind; l = l->next)
+        behind = is_behind(q, l);
+    if (came || q->away || !behind)
         q->behind_ns = 0;
-    } else if (!q->behind_ns) {
+    else if (!q->behind_ns)
         q->behind_ns = now;
-    } else if (now - q->behind_ns > STALL_NS) {
-        q->behind_ns = 0;
-        q->rejoin = true;
+    if (!q->behind_ns || now - q->behind_ns < STALL_NS)
+        return 0;
+    q->behind_ns = 0;
+    for (struct kf_lane *l = q->lanes; l && status == 0; l = l->next) {
+        await_no_more(q, l);
+        status = kf_fetch_anew(q, l);
     }
+    return status;
+}
+
+/* Whether so many could run now; those that are for later do not count. */
+static bool has_enough(const struct kafka_broker *q, size_t most)
+{
+    int64_t now = bide_now_ns();
+    size_t n = 0;
+
+    for (size_t i = 0; i < q->order.fresh.n && n < most; i++)
+        n += q->order.fresh.at[i]->due_ns <= now;
+    return n >= most;
 }
 
 int kf_fetch(struct kafka_broker *q, size_t most)
 {
     int64_t end = bide_now_ns() + AWAIT_NS;
 
-    heed_stall(q, fetch_all(q, most) > 0);
-    while (q->n_awaited > 0 && q->order.fresh.n < most && bide_now_ns() < end &&
+    int status = heed_stall(q, fetch_all(q, most) > 0);
+    while (q->n_awaited > 0 && !has_enough(q, most) && bide_now_ns() < end &&
            !q->away) {
         if (fetch_all(q, most) == 0)
             poll(NULL, 0, 1);
         rd_kafka_poll(q->producer, 0);
     }
-    return 0;
+    if (q->n_awaited > 0 && !has_enough(q, most))
+        q->away = true; /* it should have come: kf_ready() asks whether a broker is there */
+    return status;
 }
 
 void kf_await(struct kafka_broker *q, int topic, int32_t partition, int64_t offset,

@@ -12,8 +12,10 @@
 #include "queue/kafka/commit.h"
 #include "queue/kafka/dead.h"
 #include "queue/kafka/deliver.h"
+#include "queue/kafka/lanes.h"
 #include "queue/kafka/look.h"
 #include "queue/kafka/put.h"
+#include "queue/kafka/rebalance.h"
 #include "queue/kafka/rescue.h"
 #include "queue/kafka/topics.h"
 #include "queue/make_id.h"
@@ -36,6 +38,7 @@ static void leave_group(struct kafka_broker *q)
     }
     if (!q->joined)
         return;
+    kf_give_up_group(q);
     rd_kafka_consumer_close(q->consumer);
     rd_kafka_queue_destroy(q->commits);
     rd_kafka_destroy(q->consumer);
@@ -46,9 +49,16 @@ static void free_broker(struct kafka_broker *q)
     if (q->consumer)
         leave_group(q);
     kf_drop_lanes(q, false);
-    if (q->reader) {
-        rd_kafka_consumer_close(q->reader);
-        rd_kafka_destroy(q->reader);
+    if (q->coming)
+        rd_kafka_topic_partition_list_destroy(q->coming);
+    if (q->leaving)
+        rd_kafka_topic_partition_list_destroy(q->leaving);
+    for (int i = 0; i < 2; i++) {
+        rd_kafka_t *rk = i ? q->fetcher : q->reader;
+        if (rk) {
+            rd_kafka_consumer_close(rk);
+            rd_kafka_destroy(rk);
+        }
     }
     if (q->producer)
         rd_kafka_destroy(q->producer);
@@ -58,6 +68,7 @@ static void free_broker(struct kafka_broker *q)
     kf_order_done(&q->order);
     kf_url_done(&q->url);
     free(q->running);
+    free(q->ghosts);
     free(q->undo);
     free(q);
 }
@@ -70,9 +81,11 @@ static int open_clients(struct kafka_broker *q)
     int status = kf_topics_ready(q);
     if (status != 0 || !q->consume)
         return status;
-    q->consumer = kf_client(q, RD_KAFKA_CONSUMER, true);
+    q->fetcher = kf_client(q, RD_KAFKA_CONSUMER, false);
+    q->consumer = q->fetcher ? kf_client(q, RD_KAFKA_CONSUMER, true) : NULL;
     if (!q->consumer)
         return BROKER_REFUSED;
+    rd_kafka_poll_set_consumer(q->fetcher);
     rd_kafka_poll_set_consumer(q->consumer);
     q->commits = rd_kafka_queue_new(q->consumer);
     q->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -94,6 +107,7 @@ static void describe(struct kafka_broker *q, const struct broker_conf *conf)
         .max_delay_ns = INT64_MAX / 4,
         .has_keys = true,
         .forgets_ids = true,
+        .keys_stay = true,
         .partitioned = true
     };
     snprintf(q->b.queue, sizeof q->b.queue, "%s", conf->queue);

@@ -1,25 +1,60 @@
-/* Joining the group, and what it gives and takes. The group hands out partitions of
- * the queue's topic; the same partitions of the retry topics go with them. */
+/* The lanes that are ours: what their last owners left is read, and what runs there
+ * goes back when they are given away. */
+#include "queue/kafka/lanes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "bide/run.h"
 #include "queue/kafka/commit.h"
-#include "queue/kafka/look.h"
-#include "queue/kafka/session.h"
+#include "queue/kafka/ghosts.h"
+#include "queue/kafka/scan.h"
 #include "queue/kafka/topics.h"
 
-void kf_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
-                     rd_kafka_topic_partition_list_t *list, void *arg);
+/* ===== fetching ===== */
 
-int kf_join(struct kafka_broker *q)
+/* Its partitions in all topics, from where each window has come to. */
+static rd_kafka_topic_partition_list_t *partitions_of(const struct kafka_broker *q,
+                                                      const struct kf_lane *l)
 {
-    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_t *list =
+        rd_kafka_topic_partition_list_new(KF_TOPICS);
 
-    rd_kafka_topic_partition_list_add(list, q->b.queue, RD_KAFKA_PARTITION_UA);
-    rd_kafka_resp_err_t err = rd_kafka_subscribe(q->consumer, list);
+    for (int t = 0; t < KF_TOPICS; t++) {
+        char name[KF_TOPIC_NAME];
+        kf_topic(q, t, name);
+        rd_kafka_topic_partition_list_add(list, name, l->partition)->offset =
+            l->windows[t].next;
+    }
+    return list;
+}
+
+static void stop_fetching(struct kafka_broker *q, const struct kf_lane *l)
+{
+    rd_kafka_topic_partition_list_t *list = partitions_of(q, l);
+    rd_kafka_error_t *failed = rd_kafka_incremental_unassign(q->fetcher, list);
+
+    if (failed) /* it never began */
+        rd_kafka_error_destroy(failed);
     rd_kafka_topic_partition_list_destroy(list);
-    return err ? kf_fail(q, err, "joining the group") : 0;
+}
+
+static int start_fetching(struct kafka_broker *q, const struct kf_lane *l)
+{
+    rd_kafka_topic_partition_list_t *list = partitions_of(q, l);
+    rd_kafka_error_t *failed = rd_kafka_incremental_assign(q->fetcher, list);
+    int status = failed ? kf_fail(q, rd_kafka_error_code(failed), "fetching") : 0;
+
+    if (failed)
+        rd_kafka_error_destroy(failed);
+    rd_kafka_topic_partition_list_destroy(list);
+    return status;
+}
+
+int kf_fetch_anew(struct kafka_broker *q, struct kf_lane *l)
+{
+    stop_fetching(q, l);
+    return start_fetching(q, l);
 }
 
 /* ===== losing ===== */
@@ -38,6 +73,8 @@ static void forget_running(struct kafka_broker *q, const struct kf_lane *l)
     for (size_t i = 0; i < q->n_running; i++)
         if (q->running[i]->window->lane != l)
             q->running[n++] = q->running[i];
+        else if (q->running[i]->stage == KF_RUNNING)
+            kf_ghost_add(q, q->running[i]);
     q->n_running = n;
 }
 
@@ -46,21 +83,18 @@ static void forget_awaited(struct kafka_broker *q, const struct kf_lane *l)
     for (int t = 0; t < KF_TOPICS; t++)
         for (int i = 0; i < KF_WINDOW; i++) {
             const struct kf_slot *s = l->windows[t].slots[i];
-            if (!s)
-                continue;
-            q->n_awaited -= s->stage == KF_AWAITED;
-            if (t != KF_MAIN && s->record)
-                q->cached -= s->record->len;
+            q->n_awaited -= s && s->stage == KF_AWAITED;
         }
 }
 
-static void drop_lane(struct kafka_broker *q, struct kf_lane *l)
+void kf_drop_lane(struct kafka_broker *q, struct kf_lane *l)
 {
     struct kf_lane **at = &q->lanes;
 
     while (*at != l)
         at = &(*at)->next;
     *at = l->next;
+    stop_fetching(q, l);
     forget_running(q, l);
     forget_awaited(q, l);
     kf_forget(&q->order, l);
@@ -87,43 +121,10 @@ void kf_drop_lanes(struct kafka_broker *q, bool give_back)
     if (give_back)
         (void)kf_commit(q);
     while (q->lanes)
-        drop_lane(q, q->lanes);
-}
-
-static void revoked(struct kafka_broker *q, rd_kafka_topic_partition_list_t *list,
-                    bool lost)
-{
-    for (int i = 0; i < list->cnt; i++) {
-        struct kf_lane *l = kf_lane_of(q, list->elems[i].partition);
-        if (l && !lost)
-            give_back_lane(q, l);
-    }
-    if (!lost)
-        (void)kf_commit(q); /* if it fails, the next owner takes us for dead */
-    for (int i = 0; i < list->cnt; i++) {
-        struct kf_lane *l = kf_lane_of(q, list->elems[i].partition);
-        if (l)
-            drop_lane(q, l);
-    }
+        kf_drop_lane(q, q->lanes);
 }
 
 /* ===== getting ===== */
-
-/* For each partition those of all topics, in the order of lanes' windows. */
-static rd_kafka_topic_partition_list_t *
-with_retries(struct kafka_broker *q, const rd_kafka_topic_partition_list_t *list)
-{
-    rd_kafka_topic_partition_list_t *all =
-        rd_kafka_topic_partition_list_new(KF_TOPICS * list->cnt + 1);
-
-    for (int i = 0; i < list->cnt; i++)
-        for (int t = 0; t < KF_TOPICS; t++) {
-            char name[KF_TOPIC_NAME];
-            kf_topic(q, t, name);
-            rd_kafka_topic_partition_list_add(all, name, list->elems[i].partition);
-        }
-    return all;
-}
 
 static int fill_lane(struct kf_lane *l, rd_kafka_topic_partition_t *at,
                      const rd_kafka_topic_partition_t *begins,
@@ -149,18 +150,19 @@ static int fill_lane(struct kf_lane *l, rd_kafka_topic_partition_t *at,
 }
 
 /* Records come in at the window's own queue, and ring our bell. */
-static void connect_lane(struct kafka_broker *q, struct kf_lane *l,
-                         const rd_kafka_topic_partition_t *at)
+static int connect_lane(struct kafka_broker *q, struct kf_lane *l,
+                        const rd_kafka_topic_partition_t *at)
 {
     const uint64_t one = 1;
 
     for (int t = 0; t < KF_TOPICS; t++) {
         struct kf_window *w = &l->windows[t];
-        w->queue = rd_kafka_queue_get_partition(q->consumer, at[t].topic,
+        w->queue = rd_kafka_queue_get_partition(q->fetcher, at[t].topic,
                                                 l->partition);
         rd_kafka_queue_forward(w->queue, NULL);
         rd_kafka_queue_io_event_enable(w->queue, q->bell, &one, sizeof one);
     }
+    return start_fetching(q, l);
 }
 
 /* Who leads all of them: librdkafka would ask for one after the other. */
@@ -168,11 +170,11 @@ static void find_leaders(struct kafka_broker *q)
 {
     const struct rd_kafka_metadata *m;
 
-    if (rd_kafka_metadata(q->consumer, 1, NULL, &m, KF_PATIENCE_MS) == 0)
+    if (rd_kafka_metadata(q->fetcher, 1, NULL, &m, KF_PATIENCE_MS) == 0)
         rd_kafka_metadata_destroy(m);
 }
 
-static int add_lanes(struct kafka_broker *q, rd_kafka_topic_partition_list_t *all)
+int kf_add_lanes(struct kafka_broker *q, rd_kafka_topic_partition_list_t *all)
 {
     rd_kafka_topic_partition_list_t *begins = NULL, *ends = NULL;
 
@@ -181,9 +183,9 @@ static int add_lanes(struct kafka_broker *q, rd_kafka_topic_partition_list_t *al
     int status = err ? kf_fail(q, err, "reading the group's offsets") : 0;
 
     if (status == 0)
-        status = kf_edges(q, q->consumer, all, RD_KAFKA_OFFSET_BEGINNING, &begins);
+        status = kf_edges(q, q->fetcher, all, RD_KAFKA_OFFSET_BEGINNING, &begins);
     if (status == 0)
-        status = kf_edges(q, q->consumer, all, RD_KAFKA_OFFSET_END, &ends);
+        status = kf_edges(q, q->fetcher, all, RD_KAFKA_OFFSET_END, &ends);
     for (int i = 0; i < all->cnt && status == 0; i += KF_TOPICS) {
         struct kf_lane *l = calloc(1, sizeof *l);
         if (!l || (l->partition = all->elems[i].partition,
@@ -194,48 +196,13 @@ static int add_lanes(struct kafka_broker *q, rd_kafka_topic_partition_list_t *al
             status = BROKER_NO_MEMORY;
             break;
         }
-        connect_lane(q, l, &all->elems[i]);
         l->next = q->lanes;
         q->lanes = l;
+        status = connect_lane(q, l, &all->elems[i]);
     }
     if (begins)
         rd_kafka_topic_partition_list_destroy(begins);
     if (ends)
         rd_kafka_topic_partition_list_destroy(ends);
     return status;
-}
-
-void kf_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
-                     rd_kafka_topic_partition_list_t *list, void *arg)
-{
-    struct kafka_broker *q = arg;
-    rd_kafka_topic_partition_list_t *all = with_retries(q, list);
-    rd_kafka_error_t *failed;
-
-    q->fenced_ns = 0;
-    if (err == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
-        for (int i = 0; i < list->cnt; i++) { /* what we had is no longer ours */
-            struct kf_lane *l = kf_lane_of(q, list->elems[i].partition);
-            if (l)
-                drop_lane(q, l);
-        }
-        if (list->cnt > 0 && add_lanes(q, all) != 0) {
-            q->rejoin = true;
-            for (int i = 0; i < all->cnt; i++)
-                all->elems[i].offset = RD_KAFKA_OFFSET_END;
-        }
-        failed = rd_kafka_incremental_assign(rk, all);
-        q->known_ns = bide_now_ns();
-        q->joined = true;
-    } else {
-        revoked(q, list, rd_kafka_assignment_lost(rk));
-        failed = rd_kafka_incremental_unassign(rk, all);
-    }
-    if (failed && err == RD_KAFKA_RESP_ERR__ASSIGN_PARTITIONS) {
-        kf_drop_lanes(q, false); /* nothing would come in */
-        q->rejoin = true;
-    }
-    if (failed)
-        rd_kafka_error_destroy(failed);
-    rd_kafka_topic_partition_list_destroy(all);
 }

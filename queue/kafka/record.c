@@ -44,7 +44,7 @@ static uint32_t count(const rd_kafka_message_t *record, const char *name)
     return n < 0 ? 0 : n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
 
-void kf_facts(struct kf_facts *ret, const rd_kafka_message_t *record)
+void kf_facts(struct kf_facts *ret, const rd_kafka_message_t *record, int64_t now_ms)
 {
     rd_kafka_timestamp_type_t type;
     int64_t delay = number(record, "bide-delay", 0);
@@ -63,8 +63,10 @@ void kf_facts(struct kf_facts *ret, const rd_kafka_message_t *record)
         .place = number(record, "bide-place", -1),
         .gone = number(record, "bide-gone", -1),
     };
-    if (ret->written_ms < 0)
-        ret->written_ms = 0;
+    if (!kf_is_time(ret->written_ms))
+        ret->written_ms = now_ms;
+    if (!kf_is_time(ret->queued_ms))
+        ret->queued_ms = 0;
     if (ret->delay_ms > INT64_MAX / 4 / KF_MS)
         ret->delay_ms = INT64_MAX / 4 / KF_MS;
 }
@@ -200,8 +202,8 @@ static int copy_attributes(struct kf_send *s, const rd_kafka_message_t *record)
     return 0;
 }
 
-int kf_copy(struct kf_send *ret, const rd_kafka_message_t *record,
-            const struct kf_facts *f, const char *errors)
+int kf_describe(struct kf_send *to, const rd_kafka_message_t *record,
+                const struct kf_facts *f, const char *errors)
 {
     char id[QUEUE_ID_MAX + 1];
     const struct {
@@ -220,17 +222,22 @@ int kf_copy(struct kf_send *ret, const rd_kafka_message_t *record,
         { "bide-place", f->place, f->place >= 0 },
     };
 
+    kf_id(id, record);
+    if (kf_header_add(to, "bide-id", id, strlen(id)) != 0)
+        return -1;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (numbers[i].said &&
+            kf_header_number(to, numbers[i].name, numbers[i].n) != 0)
+            return -1;
+    return *errors ? kf_header_add(to, "bide-errors", errors, strlen(errors)) : 0;
+}
+
+int kf_copy(struct kf_send *ret, const rd_kafka_message_t *record,
+            const struct kf_facts *f, const char *errors)
+{
     *ret = (struct kf_send){ .key = record->key,
                              .key_len = record->key_len,
                              .body = record->payload,
                              .len = record->len };
-    kf_id(id, record);
-    if (copy_attributes(ret, record) != 0 ||
-        kf_header_add(ret, "bide-id", id, strlen(id)) != 0)
-        return -1;
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (numbers[i].said &&
-            kf_header_number(ret, numbers[i].name, numbers[i].n) != 0)
-            return -1;
-    return *errors ? kf_header_add(ret, "bide-errors", errors, strlen(errors)) : 0;
+    return copy_attributes(ret, record) ? -1 : kf_describe(ret, record, f, errors);
 }

@@ -21,7 +21,8 @@ struct kf_facts {
     int64_t gone;       /* a dead letter that was redriven; -1: it is none */
 };
 
-void kf_facts(struct kf_facts *ret, const rd_kafka_message_t *record);
+/* A record may have no time: then it was written just now, at `now_ms`. */
+void kf_facts(struct kf_facts *ret, const rd_kafka_message_t *record, int64_t now_ms);
 
 /* The bytes of a header; NULL: none. */
 const char *kf_header(const rd_kafka_message_t *record, const char *name,
@@ -37,6 +38,9 @@ struct queue_message *kf_message(const rd_kafka_message_t *record,
 /* A copy of it for another topic, with what has changed. -1: no memory. */
 int kf_copy(struct kf_send *ret, const rd_kafka_message_t *record,
             const struct kf_facts *f, const char *errors);
+/* What bide has to say of it, without anything of its own. */
+int kf_describe(struct kf_send *to, const rd_kafka_message_t *record,
+                const struct kf_facts *f, const char *errors);
 int kf_header_add(struct kf_send *s, const char *name, const void *value,
                   size_t len);
 int kf_header_number(struct kf_send *s, const char *name, int64_t n);

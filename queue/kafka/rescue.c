@@ -4,9 +4,9 @@
 
 #include "queue/blame.h"
 #include "queue/kafka/commit.h"
+#include "queue/kafka/copies.h"
 #include "queue/kafka/deliver.h"
 #include "queue/kafka/fetch.h"
-#include "queue/kafka/record.h"
 #include "queue/kafka/rescue.h"
 #include "queue/kafka/topics.h"
 
@@ -15,7 +15,7 @@ static int bury(struct kafka_broker *q, struct kf_slot *s)
     static const char said[] = "the worker died";
     char errors[QUEUE_ERRORS_MAX + 1];
     struct kf_send to;
-    struct kf_facts f;
+    struct kf_facts f = kf_slot_facts(q, s);
     size_t len;
     const char *found = kf_header(s->record, "bide-errors", &len);
 
@@ -24,11 +24,6 @@ static int bury(struct kafka_broker *q, struct kf_slot *s)
         memcpy(errors, found, len);
         errors[len] = '\0';
     }
-    kf_facts(&f, s->record);
-    f.attempt = s->attempt;
-    f.deliveries = s->deliveries;
-    f.deaths = s->deaths;
-    f.delay_ms = 0;
     queue_errors_add(errors, errors, kf_now_ms(q), f.attempt + 1, said);
     int failed = kf_copy(&to, s->record, &f, errors) ||
                  kf_header_add(&to, "bide-reason", "crashed", 7) ||
@@ -36,7 +31,7 @@ static int bury(struct kafka_broker *q, struct kf_slot *s)
     to.topic = KF_TOPICS;
     to.partition = s->window->lane->partition;
     int status = failed ? broker_fail(&q->b, BROKER_NO_MEMORY, "out of memory")
-                        : kf_send(q, &to, 1);
+                        : kf_send_copies(q, &to, &s, 1);
     kf_send_done(&to, 1);
     if (status == 0 && kf_end_slot(q, s) != 0)
         status = broker_fail(&q->b, BROKER_NO_MEMORY, "out of memory");

@@ -16,7 +16,7 @@ void kf_on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *arg)
     int64_t ms = rd_kafka_message_timestamp(m, &type);
 
     (void)rk;
-    if (!m->err && type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME)
+    if (!m->err && type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME && kf_is_time(ms))
         q->ahead_ms = ms - bide_now_ns() / KF_MS; /* the broker's own clock */
     s->err = m->err;
     s->partition = m->partition;
@@ -67,7 +67,19 @@ static int renew(struct kafka_broker *q)
     return q->producer ? 0 : BROKER_REFUSED;
 }
 
-int kf_send(struct kafka_broker *q, struct kf_send *list, size_t n)
+/* Where the broker had a batch already, and no longer knows where, librdkafka counts on
+ * from -1: then no offset in that partition can be believed. */
+static void doubt_offsets(struct kf_send *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; !list[i].err && list[i].offset < 0 && j < n; j++)
+            if (list[j].topic == list[i].topic &&
+                list[j].partition == list[i].partition && list[j].offset >= 0)
+                list[j].offset = -1;
+}
+
+static int send_all(struct kafka_broker *q, struct kf_send *list, size_t n,
+                    bool but_large)
 {
     int status = 0;
 
@@ -77,8 +89,9 @@ int kf_send(struct kafka_broker *q, struct kf_send *list, size_t n)
      * since it writes into the list */
     while (!all_over(list, n))
         rd_kafka_poll(q->producer, 100);
+    doubt_offsets(list, n);
     for (size_t i = 0; i < n && status == 0; i++)
-        if (list[i].err)
+        if (list[i].err && !(but_large && kf_is_large(&list[i])))
             status = kf_fail(q, list[i].err, "writing");
     if (status != 0) {
         char why[BROKER_ERROR];
@@ -87,6 +100,16 @@ int kf_send(struct kafka_broker *q, struct kf_send *list, size_t n)
             snprintf(q->b.error, sizeof q->b.error, "%s", why);
     }
     return status;
+}
+
+int kf_send(struct kafka_broker *q, struct kf_send *list, size_t n)
+{
+    return send_all(q, list, n, false);
+}
+
+int kf_send_but_large(struct kafka_broker *q, struct kf_send *list, size_t n)
+{
+    return send_all(q, list, n, true);
 }
 
 void kf_send_done(struct kf_send *list, size_t n)

@@ -18,6 +18,16 @@ struct kf_send {
 
 /* 0: all of them are confirmed; otherwise each has its err. */
 int kf_send(struct kafka_broker *q, struct kf_send *list, size_t n);
+
+/* The same, except that 0 leaves out those that are too large, alone or together:
+ * kf_is_large(). */
+int kf_send_but_large(struct kafka_broker *q, struct kf_send *list, size_t n);
+
+static inline bool kf_is_large(const struct kf_send *s)
+{
+    return s->err == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE;
+}
+
 void kf_send_done(struct kf_send *list, size_t n);
 
 #endif

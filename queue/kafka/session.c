@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bide/run.h"
+#include "queue/kafka/rebalance.h"
 
 /* After it was put out of the group, librdkafka joins again by itself: if it has not
  * after so long, we do. */
@@ -83,6 +84,8 @@ static const char *const producers[][2] = {
     { "enable.idempotence", "true" },
     { "linger.ms", "0" },
     { "message.timeout.ms", "5000" },
+    /* the topic's limit counts, for copies of what others wrote */
+    { "message.max.bytes", "16777216" },
     { "partitioner", "murmur2_random" }, /* as Java's producers */
 };
 
@@ -131,8 +134,6 @@ static int set_session(const struct kafka_broker *q, rd_kafka_conf_t *conf,
            set(conf, "heartbeat.interval.ms", beat, why);
 }
 
-void kf_on_rebalance(rd_kafka_t *rk, rd_kafka_resp_err_t err,
-                     rd_kafka_topic_partition_list_t *list, void *arg);
 void kf_on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *arg);
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
@@ -151,8 +152,11 @@ static int set_up(struct kafka_broker *q, rd_kafka_conf_t *conf,
                set(conf, "group.id", q->group, why) || set_session(q, conf, why)) {
         return -1;
     }
-    if (member)
+    if (member) {
         rd_kafka_conf_set_rebalance_cb(conf, kf_on_rebalance);
+        if (kf_watch_joins(q, conf) != 0)
+            return -1;
+    }
     rd_kafka_conf_set_opaque(conf, q);
     rd_kafka_conf_set_error_cb(conf, on_error);
     rd_kafka_conf_set_log_cb(conf, on_log);
@@ -205,24 +209,40 @@ static int look_around(struct kafka_broker *q)
     return 0;
 }
 
+/* Leaves the group and joins it, unless there is no need to. */
+static int join_again(struct kafka_broker *q)
+{
+    if (!q->fenced_ns || bide_now_ns() - q->fenced_ns < SILENT_NS || q->leaving ||
+        q->coming)
+        return 0;
+    q->fenced_ns = 0;
+    rd_kafka_unsubscribe(q->consumer);
+    return kf_join(q);
+}
+
+static void serve(rd_kafka_t *rk)
+{
+    rd_kafka_message_t *m;
+
+    while ((m = rd_kafka_consumer_poll(rk, 0)) != NULL)
+        rd_kafka_message_destroy(m); /* an error, which on_error() has seen */
+}
+
 int kf_ready(struct kafka_broker *q)
 {
+    bool serves = q->consumer && !q->grouped;
+    int status = 0;
+
     rd_kafka_poll(q->producer, 0);
-    if (q->consumer && !q->grouped) {
-        rd_kafka_message_t *m;
-        while ((m = rd_kafka_consumer_poll(q->consumer, 0)) != NULL)
-            rd_kafka_message_destroy(m); /* an error, which on_error() has seen */
-        bool silent = q->fenced_ns && bide_now_ns() - q->fenced_ns > SILENT_NS;
-        if (q->rejoin || silent) {
-            q->rejoin = false;
-            q->fenced_ns = 0;
-            rd_kafka_unsubscribe(q->consumer);
-            int status = kf_join(q);
-            if (status != 0)
-                return status;
-        }
+    if (serves) {
+        serve(q->consumer);
+        serve(q->fetcher);
     }
-    return q->away ? look_around(q) : 0;
+    if (q->away)
+        status = look_around(q);
+    if (serves && status == 0)
+        status = join_again(q);
+    return serves && status == 0 ? kf_serve_group(q) : status;
 }
 
 /* ===== time ===== */

@@ -1,8 +1,10 @@
 /* queue/kafka/session.h: the broker's own state, and how it talks to Kafka.
  *
- * Three clients: a producer; a consumer, member of the group, whose generation is
- * what fences off workers that were frozen; and a reader for looking, which is in
- * no group. Each is made when it is needed.
+ * Four clients: a producer; a member of the group, whose generation is what fences
+ * off workers that were frozen; a fetcher, which reads the partitions that the member
+ * was given; and a reader for looking. The last two are in no group: a member that is
+ * asked for a partition fetches nothing from any, until it has let go of it. Each is
+ * made when it is needed.
  *
  * Invariant: lanes come and go only in kf_ready(), never between kf_note() and
  * kf_commit(). */
@@ -10,6 +12,7 @@
 #define BIDE_QUEUE_KAFKA_SESSION_H
 
 #include <librdkafka/rdkafka.h>
+#include <stdatomic.h>
 
 #include "queue/broker.h"
 #include "queue/kafka/order.h"
@@ -27,13 +30,15 @@ struct kf_undo {
     struct kf_slot before;
 };
 
-struct kf_grave; /* dead.h */
+struct kf_ghost; /* ghosts.c */
+struct kf_grave; /* dead.c */
 
-/* Threads: owned; librdkafka's callbacks run in our own thread. */
+/* Threads: owned; librdkafka's callbacks run in our own thread, except for what sets
+ * `joining`. */
 struct kafka_broker {
     struct broker b;
     struct kf_url url;
-    rd_kafka_t *producer, *consumer, *reader;
+    rd_kafka_t *producer, *consumer, *fetcher, *reader;
     rd_kafka_queue_t *commits;
     char group[QUEUE_NAME_MAX + 256];
     char worker[KF_WORKER + 1];
@@ -43,7 +48,14 @@ struct kafka_broker {
     int32_t partitions;      /* of the queue's topic */
 
     bool joined;             /* the group has told us what is ours */
-    bool rejoin;             /* what it told us could not be loaded */
+    rd_kafka_topic_partition_list_t *coming, *leaving; /* rebalance.h; NULL: none */
+    bool draining;           /* nothing new is started in what is leaving */
+    int64_t drain_ns;        /* until then */
+    uint64_t hold_token;     /* then, until what ran by then has ended */
+    int64_t hurry_ns;        /* what still runs there then is stopped; 0: nothing */
+    int64_t asked_ns;        /* the group, whether it waits for us */
+    bool closing;
+    atomic_bool joining;     /* a request to join is under way: rebalance.h */
     bool away;               /* no broker answers, as far as we know */
     bool fenced;             /* the group went on without us, */
     int64_t fenced_ns;       /* then; 0: and told us what is ours now */
@@ -57,9 +69,10 @@ struct kafka_broker {
     struct kf_lane *lanes;
     struct kf_order order;
     size_t n_awaited;
-    size_t cached;           /* bytes of records that wait in retry topics */
     struct kf_slot **running; /* what is out */
     size_t n_running, size_running;
+    struct kf_ghost *ghosts; /* what was, and has not ended */
+    size_t n_ghosts;
     uint64_t tokens;
     bool suspects;           /* some may be in line */
     char last_dead[KF_WORKER + 1]; /* worker whose death was reported */
@@ -83,15 +96,19 @@ int kf_ready(struct kafka_broker *q);
 /* Writes b->error for an error of librdkafka, and returns its status. */
 int kf_fail(struct kafka_broker *q, rd_kafka_resp_err_t err, const char *doing);
 
+/* Whether this is one: producers may write none (-1, or 0), librdkafka's mock cluster
+ * tells 1234 ms after the beginning of 1970, and no clock that counts is so far
+ * behind. */
+static inline bool kf_is_time(int64_t ms)
+{
+    return ms > INT64_C(1262304000000); /* 2010 */
+}
+
 /* The broker's clock, as well as it is known; and our own for a time of it. */
 int64_t kf_now_ms(const struct kafka_broker *q);
 int64_t kf_steady_ns(const struct kafka_broker *q, int64_t ms);
 
-/* ===== lanes.c ===== */
-
-int kf_join(struct kafka_broker *q);
-void kf_drop_lanes(struct kafka_broker *q, bool give_back);
-
+/* The lane of a partition; NULL: it is not ours. */
 static inline struct kf_lane *kf_lane_of(const struct kafka_broker *q,
                                          int32_t partition)
 {

@@ -27,6 +27,7 @@
 enum {
     KF_WINDOW = 8192,     /* offsets behind the committed one; 8 divides it */
     KF_MARKS = 128,       /* of those, with something to remember */
+    KF_AT_ONCE = KF_MARKS / 2, /* of one partition */
     KF_STATE_TEXT = 4000,
     KF_WORKER = 8         /* letters of a worker's name */
 };

@@ -9,6 +9,8 @@
 #include "queue/kafka/commit.h"
 #include "queue/kafka/deliver.h"
 #include "queue/kafka/fetch.h"
+#include "queue/kafka/follow.h"
+#include "queue/kafka/ghosts.h"
 #include "queue/kafka/record.h"
 
 /* The group's first answer takes group.initial.rebalance.delay.ms, 3 s as Kafka
@@ -40,11 +42,9 @@ static int wait_for_group(struct kafka_broker *q)
 /* Whether all that waits in its retry topics is known, and so its keys' order. */
 static bool is_caught_up(const struct kf_lane *l)
 {
-    for (int t = 1; t < KF_TOPICS; t++) {
-        const struct kf_window *w = &l->windows[t];
-        if (w->next < w->known_end && w->next - w->base < KF_WINDOW)
+    for (int t = 1; t < KF_TOPICS; t++)
+        if (kf_window_is_behind(&l->windows[t]))
             return false;
-    }
     return true;
 }
 
@@ -52,9 +52,11 @@ static bool may_run(struct turn *t, const struct kf_slot *s)
 {
     if (s->suspect && (!t->want->alone || t->want->n > 0))
         return false;
+    if ((s->window->lane->leaves && t->q->draining) || kf_ghost_runs(t->q, s))
+        return false;
     if (s->key && !is_caught_up(s->window->lane))
         return false;
-    return s->window->n_running < KF_MARKS / 2;
+    return s->window->n_running < KF_AT_ONCE;
 }
 
 static int set_aside(struct turn *t, struct kf_slot *s)
@@ -84,7 +86,7 @@ static int hand_out(struct turn *t, struct kf_slot *s)
         q->running = more;
         q->size_running = size;
     }
-    kf_facts(&f, s->record);
+    kf_facts(&f, s->record, kf_now_ms(q));
     f.deliveries = s->deliveries + 1;
     f.deaths = s->deaths;
     f.suspect = s->suspect;
@@ -192,6 +194,8 @@ int kf_take(struct broker *b, struct broker_take *want, struct queue_message **r
         status = wait_for_group(q);
     if (status == 0)
         status = kf_fetch(q, want->most);
+    if (status == 0 && q->away) /* what we waited for cannot come */
+        status = kf_ready(q);
     if (status == 0)
         status = kf_move_followers(q);
     if (status != 0)

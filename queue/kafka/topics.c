@@ -99,8 +99,11 @@ static rd_kafka_NewTopic_t *new_topic(struct kafka_broker *q, int topic,
     rd_kafka_NewTopic_set_config(t, "retention.ms",
                                  topic == DEAD ? "-1" : "1209600000");
     rd_kafka_NewTopic_set_config(t, "retention.bytes", "-1");
-    if (topic != KF_MAIN) /* due times are the broker's */
+    if (topic != KF_MAIN) { /* due times are the broker's */
         rd_kafka_NewTopic_set_config(t, "message.timestamp.type", "LogAppendTime");
+        /* what fits into a topic as Kafka comes, and what a copy adds */
+        rd_kafka_NewTopic_set_config(t, "max.message.bytes", "1114124");
+    }
     if (copies >= 3)
         rd_kafka_NewTopic_set_config(t, "min.insync.replicas", "2");
     return t;

@@ -1,34 +1,23 @@
 /* Taking a URL apart. */
 #include "queue/kafka/url.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
+
 enum { PARTITIONS = 6 };
 
-static int hex(char c)
-{
-    return isdigit((unsigned char)c)    ? c - '0'
-           : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
-                                        : -1;
-}
-
 /* %XX, in place. */
-static void decode(char *text)
+static int decode(char *text, char *why)
 {
-    char *to = text;
+    size_t len = strlen(text);
 
-    for (; *text; text++) {
-        if (text[0] == '%' && hex(text[1]) >= 0 && hex(text[2]) >= 0) {
-            *to++ = (char)(16 * hex(text[1]) + hex(text[2]));
-            text += 2;
-        } else {
-            *to++ = *text;
-        }
-    }
-    *to = '\0';
+    if (bide__percent_decode(text, len + 1, text, len))
+        return 0;
+    snprintf(why, KF_WHY, "in the URL, %% is not followed by two hexadecimal digits");
+    return -1;
 }
 
 static int add(struct kf_url *u, const char *name, const char *value, char *why)
@@ -66,8 +55,8 @@ static int read_setting(struct kf_url *u, char *item, char *why)
         return -1;
     }
     *value++ = '\0';
-    decode(item);
-    decode(value);
+    if (decode(item, why) != 0 || decode(value, why) != 0)
+        return -1;
     if (strcmp(item, "partitions") == 0)
         return read_number(&u->partitions, item, value, why);
     if (strcmp(item, "replication") == 0)
@@ -82,9 +71,8 @@ static int read_user(struct kf_url *u, char *user, char *why)
 
     if (password)
         *password++ = '\0';
-    decode(user);
-    if (password)
-        decode(password);
+    if (decode(user, why) != 0 || (password && decode(password, why) != 0))
+        return -1;
     if (add(u, "sasl.username", user, why) != 0 ||
         (password && add(u, "sasl.password", password, why) != 0))
         return -1;

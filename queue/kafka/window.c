@@ -25,13 +25,29 @@ int kf_window_init(struct kf_window *w, struct kf_lane *lane, int topic,
     return 0;
 }
 
+void kf_window_hold(struct kf_slot *s, rd_kafka_message_t *record)
+{
+    s->record = record;
+    s->window->bytes += record->len;
+}
+
+/* The only place where a record is let go: so `bytes` is what is held, whatever was
+ * done, undone or lost in between. */
 static void free_slot(struct kf_slot *s)
 {
     if (!s || s == &kf_gone)
         return;
-    if (s->record)
+    if (s->record) {
+        s->window->bytes -= s->record->len;
         rd_kafka_message_destroy(s->record);
+    }
     free(s);
+}
+
+void kf_window_remove(struct kf_window *w, int64_t offset)
+{
+    free_slot(*kf_window_at(w, offset));
+    *kf_window_at(w, offset) = NULL;
 }
 
 void kf_window_done(struct kf_window *w)

@@ -24,6 +24,9 @@
 
 enum { KF_MAIN = 0, KF_TIERS = 5, KF_TOPICS = 1 + KF_TIERS };
 
+/* What waits in one partition of a retry topic is held in memory up to here. */
+enum { KF_HELD_BYTES = 8 << 20 };
+
 enum kf_stage { KF_NEW, KF_AWAITED, KF_WAITING, KF_RUNNING, KF_ORPHAN, KF_DONE };
 
 struct kf_key;
@@ -43,6 +46,7 @@ struct kf_slot {
     bool suspect;
     bool in_line;
     bool copied;              /* its copy is confirmed, its end not yet */
+    bool large;               /* too large for a copy: does not move */
     uint64_t token;           /* running: of the delivery */
 };
 
@@ -55,6 +59,7 @@ struct kf_window {
     int64_t base, next, top;
     int64_t known_end;        /* when we got it */
     struct kf_slot **slots;   /* KF_WINDOW: by offset modulo */
+    size_t bytes;             /* of the records in them */
     struct kf_state found;    /* what the last owner has left */
     size_t n_running;
     uint32_t told_running;    /* of the process, as committed */
@@ -64,6 +69,7 @@ struct kf_window {
 /* Threads: owned. */
 struct kf_lane {
     int32_t partition;
+    bool leaves;              /* the group has asked for it */
     struct kf_window windows[KF_TOPICS];
     struct kf_lane *next;
 };
@@ -82,6 +88,19 @@ static inline bool kf_window_has_room(const struct kf_window *w, int64_t offset)
     return offset >= w->base && offset - w->base < KF_WINDOW;
 }
 
+/* Whether nothing more is fetched until something in it is done. */
+static inline bool kf_window_is_full(const struct kf_window *w)
+{
+    return w->next - w->base >= KF_WINDOW ||
+           (w->topic != KF_MAIN && w->bytes > KF_HELD_BYTES);
+}
+
+/* Whether more of what was there when we got it could come in. */
+static inline bool kf_window_is_behind(const struct kf_window *w)
+{
+    return w->next < w->known_end && !kf_window_is_full(w);
+}
+
 /* Starts at what is committed. -1: no memory. */
 int kf_window_init(struct kf_window *w, struct kf_lane *lane, int topic,
                    int64_t base, const char *state);
@@ -89,6 +108,12 @@ void kf_window_done(struct kf_window *w);
 
 /* A slot at an offset that has room and none; NULL: no memory. */
 struct kf_slot *kf_window_add(struct kf_window *w, int64_t offset);
+
+/* Takes one away that stands for nothing. */
+void kf_window_remove(struct kf_window *w, int64_t offset);
+
+/* Its record has come: owned from here on. */
+void kf_window_hold(struct kf_slot *s, rd_kafka_message_t *record);
 
 /* Fetching has come to `offset`: what was between does not exist. */
 void kf_window_skip(struct kf_window *w, int64_t offset);

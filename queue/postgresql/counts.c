@@ -5,19 +5,24 @@
 #include "queue/postgresql/look.h"
 #include "queue/postgresql/session.h"
 
-/* Each count by the index that knows it; the oldest is the least of `due`. */
+/* By the two indexes that have no dead ones; the oldest is the least of `due`. */
 static const char counts_sql[] =
-    "SELECT count(*) FILTER (WHERE m.state = 0 AND m.due <= now()), "
-    "count(*) FILTER (WHERE m.state = 3), "
-    "count(*) FILTER (WHERE m.state = 0 AND m.due > now()), "
-    "count(*) FILTER (WHERE m.state = 1), "
-    "coalesce(extract(epoch FROM now() - min(m.due) FILTER (WHERE m.state IN "
-    "(0, 3) AND m.due <= now())) * 1000000, 0)::bigint, "
-    "(extract(epoch FROM min(m.due) FILTER (WHERE m.state = 0 AND m.due > "
-    "now()) - now()) * 1000000)::bigint, "
-    "(SELECT count(*) FROM bide_queue.worker w WHERE w.queue = $1 AND "
-    "w.lease_until >= now()) "
-    "FROM bide_queue.message m WHERE m.queue = $1 AND m.state <> 2";
+    "WITH held AS MATERIALIZED (SELECT unnest(w.held) AS number FROM "
+    "bide_queue.worker w WHERE w.queue = $1), "
+    "ready AS (SELECT count(*) FILTER (WHERE m.due <= now()) AS waiting, "
+    "count(*) FILTER (WHERE m.due > now()) AS later, "
+    "min(m.due) FILTER (WHERE m.due <= now()) AS oldest, "
+    "min(m.due) FILTER (WHERE m.due > now()) AS next FROM bide_queue.message m "
+    "WHERE m.queue = $1 AND m.state = 0 AND m.number NOT IN (SELECT number FROM "
+    "held)), "
+    "behind AS (SELECT count(*) AS n, min(m.due) FILTER (WHERE m.due <= now()) AS "
+    "oldest FROM bide_queue.message m WHERE m.queue = $1 AND m.key <> '' AND m.state "
+    "<> 2 AND m.state = 3) "
+    "SELECT ready.waiting, behind.n, ready.later, (SELECT count(*) FROM held h JOIN "
+    "bide_queue.message m ON m.number = h.number), coalesce(extract(epoch FROM now() "
+    "- least(ready.oldest, behind.oldest)) * 1000000, 0)::bigint, (extract(epoch FROM "
+    "ready.next - now()) * 1000000)::bigint, (SELECT count(*) FROM bide_queue.worker "
+    "w WHERE w.queue = $1 AND w.lease_until >= now()) FROM ready, behind";
 
 static const char dead_sql[] =
     "SELECT coalesce(reason, 'unknown'), count(*) FROM bide_queue.message WHERE "
@@ -77,24 +82,30 @@ int pgq_counts(struct broker *b, struct broker_counts *ret)
     return status;
 }
 
-int pgq_queues(struct broker *b, void (*fn)(void *arg, const char *name),
-               void *arg)
+int pgq_names(struct broker *b, void (*fn)(void *arg, const char *name),
+              void *arg)
 {
     struct pg_broker *q = (struct pg_broker *)b;
     PGresult *r;
-    int status = pgq_ready(q);
 
-    if (status != 0)
-        return status;
     pgq_args(q);
-    status = pgq_run_long(q,
-                          "SELECT name FROM bide_queue.queue UNION SELECT queue "
-                          "FROM bide_queue.message ORDER BY 1",
-                          &r);
+    int status = pgq_run_long(
+        q,
+        "SELECT name FROM bide_queue.queue UNION SELECT queue "
+        "FROM bide_queue.message ORDER BY 1",
+        &r);
     if (status != 0)
         return status;
     for (int i = 0; i < PQntuples(r); i++)
         fn(arg, PQgetvalue(r, i, 0));
     PQclear(r);
     return 0;
+}
+
+int pgq_queues(struct broker *b, void (*fn)(void *arg, const char *name),
+               void *arg)
+{
+    int status = pgq_ready((struct pg_broker *)b);
+
+    return status == 0 ? pgq_names(b, fn, arg) : status;
 }

@@ -8,25 +8,51 @@
 
 enum { PAGE = 100 };
 
-/* A page behind a number. $3: dead ones. $4, $5: an id, and whether one that
- * begins like this is meant. $6: a reason. $7, $8: when. */
-static const char page_sql[] =
-    "SELECT " PGQ_COLUMNS
-    ", m.state, m.due > now(), coalesce(m.reason, ''), coalesce(m.class, ''), "
-    "coalesce(m.tail, ''), coalesce((extract(epoch FROM m.died) * 1000)::bigint, "
-    "0) FROM bide_queue.message m WHERE m.queue = $1 AND m.number > $2 AND "
-    "(m.state = 2) = $3 AND ($4 = '' OR m.id = $4 OR ($5 AND "
-    "starts_with(m.id, $4))) AND ($6 = '' OR m.reason = $6) AND "
-    "(extract(epoch FROM coalesce(m.died, m.queued)) * 1000)::bigint >= $7 AND "
-    "(extract(epoch FROM coalesce(m.died, m.queued)) * 1000)::bigint < $8 "
-    "ORDER BY m.number LIMIT $9";
+/* Rows of a queue. $3, $4: an id, and whether one that begins like this is meant.
+ * $5, $6: when. $7: how many. */
+#define COLUMNS                                                                \
+    PGQ_COLUMNS("m.runs::int", "0::bigint")                                    \
+    ", CASE WHEN m.runs THEN 1 ELSE m.state END, m.due > now(), "              \
+    "coalesce(m.reason, ''), coalesce(m.class, ''), coalesce(m.tail, ''), m.died"
+#define CHOSEN                                                                 \
+    "($3 = '' OR m.id = $3 OR ($4 AND starts_with(m.id, $3))) AND "            \
+    "(extract(epoch FROM coalesce(m.died, m.queued)) * 1000)::bigint >= $5 AND " \
+    "(extract(epoch FROM coalesce(m.died, m.queued)) * 1000)::bigint < $6 "
+
+/* The dead ones behind a number. $8: a reason. */
+static const char dead_sql[] =
+    "SELECT " COLUMNS ", 0, 0, 0::bigint FROM (SELECT *, false AS runs FROM "
+    "bide_queue.message) AS m WHERE m.queue = $1 AND m.number > $2 AND m.state = 2 "
+    "AND ($8 = '' OR m.reason = $8) AND " CHOSEN "ORDER BY m.number LIMIT $7";
+
+/* The live ones, in the order of their turns: what runs, what is due, what is due
+ * later. $8, $9, $10 and $2: behind this turn. */
+static const char live_sql[] =
+    "SELECT " COLUMNS ", m.stage, m.below, m.due_us FROM (SELECT r.*, "
+    "CASE WHEN runs THEN 0 WHEN due <= now() THEN 1 ELSE 2 END AS stage, "
+    "CASE WHEN runs OR due <= now() THEN -priority ELSE 0 END AS below, "
+    "(extract(epoch FROM due) * 1000000)::bigint AS due_us "
+    "FROM (SELECT *, number IN (SELECT unnest(w.held) FROM bide_queue.worker w "
+    "WHERE w.queue = $1) AS runs FROM bide_queue.message) AS r WHERE r.queue = $1 "
+    "AND r.state <> 2) AS m WHERE (m.stage, m.below, m.due_us, m.number) > "
+    "($8, $9, $10, $2) AND " CHOSEN
+    "ORDER BY m.stage, m.below, m.due_us, m.number LIMIT $7";
+
+/* Where a page begins: behind this one. */
+struct turn {
+    int64_t number, stage, below, due_us;
+};
+
 enum {
     STATE = PGQ_MORE,
     LATER,
     REASON,
     CLASS,
     TAIL,
-    DIED
+    DIED,
+    STAGE,
+    BELOW,
+    DUE_US
 };
 
 static enum broker_state state_of(const PGresult *r, int row)
@@ -45,20 +71,26 @@ static enum broker_state state_of(const PGresult *r, int row)
 }
 
 static int page(struct pg_broker *q, const struct broker_filter *f,
-                int64_t behind, bool begins, size_t most, PGresult **ret)
+                const struct turn *behind, bool begins, size_t most,
+                PGresult **ret)
 {
     struct pg_args *args = pgq_args(q);
 
     pg_arg_text(args, q->b.queue);
-    pg_arg_i64(args, behind);
-    pg_arg_bool(args, f->dead);
+    pg_arg_i64(args, behind->number);
     pg_arg_text(args, f->id ? f->id : "");
     pg_arg_bool(args, begins);
-    pg_arg_text(args, f->reason && f->dead ? f->reason : "");
     pg_arg_i64(args, f->since_ms);
     pg_arg_i64(args, f->until_ms ? f->until_ms : INT64_MAX);
     pg_arg_i64(args, (int64_t)most);
-    return pgq_run_long(q, page_sql, ret);
+    if (f->dead) {
+        pg_arg_text(args, f->reason ? f->reason : "");
+        return pgq_run_long(q, dead_sql, ret);
+    }
+    pg_arg_i64(args, behind->stage);
+    pg_arg_i64(args, behind->below);
+    pg_arg_i64(args, behind->due_us);
+    return pgq_run_long(q, live_sql, ret);
 }
 
 /* 1: enough. */
@@ -72,12 +104,12 @@ static int tell(struct pg_broker *q, const PGresult *r, int row, broker_each *fn
     bool more = fn(arg, &(struct broker_row){
                             .message = m,
                             .state = state_of(r, row),
-                            .now_ms = pg_int(r, row, PGQ_NOW),
+                            .now_ms = pgq_ms(r, row, PGQ_NOW),
                             .reason = PQgetvalue(r, row, REASON),
                             .cls = PQgetvalue(r, row, CLASS),
                             .tail = PQgetvalue(r, row, TAIL),
                             .tail_len = (size_t)PQgetlength(r, row, TAIL),
-                            .died_ms = pg_int(r, row, DIED) });
+                            .died_ms = pgq_ms(r, row, DIED) });
     queue_message_free(m);
     return more ? 0 : 1;
 }
@@ -86,12 +118,13 @@ static int tell(struct pg_broker *q, const PGresult *r, int row, broker_each *fn
 static int each_named(struct pg_broker *q, const struct broker_filter *f,
                       broker_each *fn, void *arg)
 {
+    static const struct turn first = { .stage = -1 };
     PGresult *r;
-    int status = page(q, f, 0, false, 1, &r);
+    int status = page(q, f, &first, false, 1, &r);
 
     if (status == 0 && PQntuples(r) == 0) {
         PQclear(r);
-        status = page(q, f, 0, true, 2, &r);
+        status = page(q, f, &first, true, 2, &r);
     }
     if (status != 0)
         return status;
@@ -101,12 +134,20 @@ static int each_named(struct pg_broker *q, const struct broker_filter *f,
     return status < 0 ? status : 0;
 }
 
+static struct turn turn_of(const PGresult *r, int row)
+{
+    return (struct turn){ .number = pg_int(r, row, PGQ_NUMBER),
+                          .stage = pg_int(r, row, STAGE),
+                          .below = pg_int(r, row, BELOW),
+                          .due_us = pg_int(r, row, DUE_US) };
+}
+
 int pgq_each(struct broker *b, const struct broker_filter *f, broker_each *fn,
              void *arg)
 {
     struct pg_broker *q = (struct pg_broker *)b;
     size_t left = f->most ? f->most : SIZE_MAX;
-    int64_t behind = 0;
+    struct turn behind = { .stage = -1 };
     int status = pgq_ready(q);
 
     if (status == 0 && f->id && *f->id)
@@ -114,14 +155,14 @@ int pgq_each(struct broker *b, const struct broker_filter *f, broker_each *fn,
     while (status == 0 && left > 0) {
         PGresult *r;
         size_t most = left < PAGE ? left : PAGE;
-        status = page(q, f, behind, false, most, &r);
+        status = page(q, f, &behind, false, most, &r);
         if (status != 0)
             break;
         int rows = PQntuples(r);
         for (int i = 0; i < rows && status == 0; i++)
             status = tell(q, r, i, fn, arg);
         if (rows > 0)
-            behind = pg_int(r, rows - 1, PGQ_NUMBER);
+            behind = turn_of(r, rows - 1);
         PQclear(r);
         if (rows < (int)most)
             break;

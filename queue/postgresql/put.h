@@ -4,6 +4,7 @@
 
 #include <libpq-fe.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct broker;
 struct broker_put;
@@ -16,15 +17,18 @@ int pgq_put(struct broker *b, struct broker_put *items, size_t n);
  * producer wrote is brought into form. NULL: no memory. */
 struct queue_message *pgq_message(const PGresult *r, int row);
 
-#define PGQ_COLUMNS                                                            \
+/* A timestamptz, in ms of Unix time. */
+int64_t pgq_ms(const PGresult *r, int row, int column);
+
+/* Of a row m; `more`: deliveries that its column does not count yet. Times are as
+ * the server keeps them: to make numbers of them takes it longer than the rest. */
+#define PGQ_COLUMNS(more, token)                                               \
     "m.number, m.id, m.key, m.priority, m.body, CASE WHEN m.attributes = '{}' " \
     "OR jsonb_typeof(m.attributes) <> 'object' THEN '' ELSE (SELECT "          \
     "jsonb_object_agg(key, coalesce(value, '')) FROM "                         \
     "jsonb_each_text(m.attributes))::text END, "                               \
-    "(extract(epoch FROM m.due) * 1000)::bigint, "                             \
-    "(extract(epoch FROM m.queued) * 1000)::bigint, m.lane, m.attempt, "       \
-    "m.deliveries, m.deaths, m.generation, m.token, m.errors, "                \
-    "(extract(epoch FROM now()) * 1000)::bigint"
+    "m.due, m.queued, m.lane, m.attempt, m.deliveries + " more                 \
+    ", m.deaths, m.generation, " token ", m.errors, now()"
 
 enum {
     PGQ_NUMBER,

@@ -10,15 +10,14 @@
 
 /* Of others. By worker, so that a worker's rows stand together. */
 static const char look_sql[] =
-    "SELECT w.worker, m.number, m.token, m.deaths, m.attempt, m.key, m.errors "
-    "FROM (SELECT worker FROM bide_queue.worker WHERE queue = $1 AND "
-    "lease_until < now() AND worker <> $2 ORDER BY worker LIMIT 16) AS w LEFT JOIN "
-    "bide_queue.message m ON m.worker = w.worker AND m.state = 1 ORDER BY "
-    "w.worker, m.number";
-enum { WORKER, NUMBER, TOKEN, DEATHS, ATTEMPT, KEY, ERRORS };
+    "SELECT w.worker, m.number, m.deaths, m.attempt, m.key, m.errors FROM (SELECT "
+    "worker, held FROM bide_queue.worker WHERE queue = $1 AND lease_until < now() "
+    "AND worker <> $2 ORDER BY worker LIMIT 16) AS w LEFT JOIN bide_queue.message m "
+    "ON m.number = ANY (w.held) ORDER BY w.worker, m.number";
+enum { WORKER, NUMBER, DEATHS, ATTEMPT, KEY, ERRORS };
 
 static const char rescue_sql[] =
-    "SELECT bide_queue.rescue($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    "SELECT bide_queue.rescue($1, $2, $3, $4, $5, $6, $7, $8)";
 
 /* The rows [from, to) of one worker; a worker that held nothing has one, without
  * a message. */
@@ -28,11 +27,11 @@ struct estate {
     size_t n;
 };
 
-static void put_column(struct pg_args *args, const struct estate *e, int column)
+static void put_numbers(struct pg_args *args, const struct estate *e)
 {
     pg_array_begin(args, PG_INT8, e->n);
     for (int row = e->from; row < e->from + (int)e->n; row++)
-        pg_element_i64(args, pg_int(e->r, row, column));
+        pg_element_i64(args, pg_int(e->r, row, NUMBER));
     pg_arg_end(args);
 }
 
@@ -101,8 +100,7 @@ static int free_estate(struct pg_broker *q, const struct estate *e,
 
     pg_arg_text(args, q->b.queue);
     pg_arg_i64(args, pg_int(e->r, e->from, WORKER));
-    put_column(args, e, NUMBER);
-    put_column(args, e, TOKEN);
+    put_numbers(args, e);
     put_keys(args, e);
     size_t dead = put_blame(q, e);
     put_errors(q, e);

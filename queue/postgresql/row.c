@@ -54,12 +54,21 @@ static void free_attributes(struct queue_attribute *list, size_t n)
     }
 }
 
+/* The server counts microseconds from the year 2000. */
+int64_t pgq_ms(const PGresult *r, int row, int column)
+{
+    const int64_t epoch_ms = INT64_C(946684800000);
+
+    return PQgetisnull(r, row, column) ? 0
+                                       : pg_int(r, row, column) / 1000 + epoch_ms;
+}
+
 static void read_counts(const PGresult *r, int row, struct queue_message *m)
 {
     m->number = (uint64_t)pg_int(r, row, PGQ_NUMBER);
     m->priority = foreign_priority(pg_int(r, row, PGQ_PRIORITY));
-    m->due_ms = pg_int(r, row, PGQ_DUE);
-    m->queued_ms = pg_int(r, row, PGQ_QUEUED);
+    m->due_ms = pgq_ms(r, row, PGQ_DUE);
+    m->queued_ms = pgq_ms(r, row, PGQ_QUEUED);
     m->suspect = pg_int(r, row, PGQ_LANE) == 2;
     m->attempt = (uint32_t)pg_int(r, row, PGQ_ATTEMPT);
     m->deliveries = (uint32_t)pg_int(r, row, PGQ_DELIVERIES);

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "bide/run.h"
+#include "queue/missing.h"
+#include "queue/postgresql/look.h"
 #include "queue/postgresql/schema.h"
 
 #define S INT64_C(1000000000)
@@ -14,7 +16,7 @@
 #define PATIENCE_NS (5 * S)
 #define LONG_PATIENCE_NS (60 * S)
 
-enum { SCHEMA_VERSION = 1 };
+enum { SCHEMA_VERSION = 2 };
 
 /* ===== what errors mean ===== */
 
@@ -137,13 +139,15 @@ int pgq_begin(struct broker *b)
     return status;
 }
 
-void pgq_let_go(struct pg_broker *q, uint64_t token)
+void pgq_let_go(struct pg_broker *q, const struct queue_message *m)
 {
+    if (pgq_is_past(q, m))
+        return;
     /* Without memory it stays in hand, where it does no harm. */
     if (q->transaction == PGQ_OPEN)
-        (void)hands_add(&q->settled, token);
+        (void)hands_add(&q->settled, m->number);
     else
-        hands_drop(&q->hands, token);
+        hands_drop(&q->hands, m->number);
 }
 
 /* What was taken in a transaction is in hand once it is durable. Otherwise
@@ -206,7 +210,7 @@ static int find_schema(struct pg_broker *q)
                            "postgresql: the schema bide_queue has version %d, "
                            "and this bide knows %d: a newer one made it",
                            version, SCHEMA_VERSION);
-    if (!q->create)
+    if (!q->create && version == 0)
         return broker_fail(&q->b, BROKER_REFUSED,
                            "postgresql: the database `%s` has no queue",
                            pg_database(q->pg));
@@ -230,8 +234,8 @@ static int find_queue(struct pg_broker *q)
     if (there)
         return 0;
     if (!q->create)
-        return broker_fail(&q->b, BROKER_REFUSED,
-                           "postgresql: there is no queue `%s`", q->b.queue);
+        return queue_missing(&q->b, pgq_names,
+                             "postgresql: there is no queue `%s`", q->b.queue);
     status = pgq_run(
         q, "INSERT INTO bide_queue.queue (name) VALUES ($1) ON CONFLICT DO NOTHING",
         &r);

@@ -11,12 +11,14 @@
  *
  * Each verb of queue/broker.h is one statement, a function of schema.sql, and so
  * one round trip. Between begin() and commit() they are one transaction, with one
- * flush to the disk; otherwise each is its own. A claim is a column (worker,
- * token), never a lock: nothing is open in the server while a handler runs.
+ * flush to the disk; otherwise each is its own. A claim is written down, and never
+ * a lock: nothing is open in the server while a handler runs.
  *
- * A worker is a row with a lease that its beats renew. Its messages are those
- * whose column names it: one write renews them all, and when it dies they say how
- * many ran side by side (queue/blame.h). */
+ * A worker is a row with a lease that its beats renew, and the numbers of the
+ * messages that it holds: one write claims or renews them all, and when it dies
+ * the row says what ran side by side (queue/blame.h). Once a worker was taken for
+ * dead it gets a row with another number. So its row and a message's number are
+ * the fence: whoever holds both has the message. */
 #ifndef BIDE_QUEUE_POSTGRESQL_SESSION_H
 #define BIDE_QUEUE_POSTGRESQL_SESSION_H
 
@@ -40,10 +42,10 @@ struct pg_broker {
     bool create, consume;
     enum pgq_transaction transaction;
     bool doubt;          /* an answer was lost: hands and server may differ */
-    bool rang;           /* a notification that nobody has heard yet */
     uint64_t known;      /* the connection on which schema and queue were found */
     int64_t worker;      /* its row; 0: none yet */
-    struct hands hands;
+    uint64_t since;      /* the tokens of what that row holds are above this */
+    struct hands hands;  /* numbers of messages, of that row */
     struct hands taken;  /* in this transaction: in hand once it commits, */
     struct hands settled; /* and out of hand once it commits */
     int64_t ahead_ms;    /* of the server's clock before the monotonic one */
@@ -66,7 +68,15 @@ int pgq_commit(struct broker *b);
 
 /* A delivery that is settled, or somebody else's: out of hand, in a transaction
  * once that commits. */
-void pgq_let_go(struct pg_broker *q, uint64_t token);
+void pgq_let_go(struct pg_broker *q, const struct queue_message *m);
+
+/* Whether it was taken with an earlier row of this worker: then it is somebody
+ * else's. */
+static inline bool pgq_is_past(const struct pg_broker *q,
+                               const struct queue_message *m)
+{
+    return m->token <= q->since;
+}
 
 /* The clock of the server, and what it said about it. */
 int64_t pgq_now_ms(const struct pg_broker *q);

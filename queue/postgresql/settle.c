@@ -6,17 +6,17 @@
 #include "queue/postgresql/deliver.h"
 #include "queue/postgresql/session.h"
 
-static void put_names(struct pg_args *args, const struct broker_end *ends,
-                      size_t n)
+/* One that an earlier row of this worker held has the number of nothing: the same
+ * message may be in hand again. */
+static void put_numbers(struct pg_broker *q, const struct broker_end *ends,
+                        size_t n)
 {
-    pg_array_begin(args, PG_INT8, n);
+    pg_array_begin(&q->args, PG_INT8, n);
     for (size_t i = 0; i < n; i++)
-        pg_element_i64(args, (int64_t)ends[i].message->number);
-    pg_arg_end(args);
-    pg_array_begin(args, PG_INT8, n);
-    for (size_t i = 0; i < n; i++)
-        pg_element_i64(args, (int64_t)ends[i].message->token);
-    pg_arg_end(args);
+        pg_element_i64(&q->args, pgq_is_past(q, ends[i].message)
+                                     ? INT64_MIN
+                                     : (int64_t)ends[i].message->number);
+    pg_arg_end(&q->args);
 }
 
 static void put_how(struct pg_args *args, const struct broker_end *ends,
@@ -103,10 +103,7 @@ static bool is_plain(const struct broker_end *ends, size_t n)
     return true;
 }
 
-static const char done_sql[] =
-    "DELETE FROM bide_queue.message m USING unnest($1::bigint[], $2::bigint[]) "
-    "AS e (number, token) WHERE m.number = e.number AND m.token = e.token AND "
-    "m.state::int = 1 RETURNING m.token";
+static const char done_sql[] = "SELECT * FROM bide_queue.done($1, $2)";
 
 static const char settle_sql[] =
     "SELECT * FROM bide_queue.settle($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, "
@@ -118,11 +115,13 @@ static int run(struct pg_broker *q, const struct broker_end *ends, size_t n,
     struct pg_args *args = pgq_args(q);
 
     if (is_plain(ends, n)) {
-        put_names(args, ends, n);
+        pg_arg_i64(args, q->worker);
+        put_numbers(q, ends, n);
         return pgq_run(q, done_sql, ret);
     }
     pg_arg_text(args, q->b.queue);
-    put_names(args, ends, n);
+    pg_arg_i64(args, q->worker);
+    put_numbers(q, ends, n);
     pg_array_begin(args, PG_TEXT, n);
     for (size_t i = 0; i < n; i++)
         pg_element_bytes(args, ends[i].message->key,
@@ -146,20 +145,21 @@ static int read_results(struct pg_broker *q, const PGresult *r,
                         struct broker_end *ends, size_t n)
 {
     size_t settled = (size_t)PQntuples(r);
-    uint64_t *tokens = malloc((settled + 1) * sizeof *tokens);
+    uint64_t *numbers = malloc((settled + 1) * sizeof *numbers);
 
-    if (!tokens)
+    if (!numbers)
         return broker_fail(&q->b, BROKER_NO_MEMORY, "out of memory");
     for (size_t i = 0; i < settled; i++)
-        tokens[i] = (uint64_t)pg_int(r, (int)i, 0);
-    qsort(tokens, settled, sizeof *tokens, by_value);
+        numbers[i] = (uint64_t)pg_int(r, (int)i, 0);
+    qsort(numbers, settled, sizeof *numbers, by_value);
     for (size_t i = 0; i < n; i++) {
         struct queue_message *m = ends[i].message;
-        m->lost = !bsearch(&m->token, tokens, settled, sizeof *tokens, by_value);
+        m->lost = pgq_is_past(q, m) || !bsearch(&m->number, numbers, settled,
+                                                sizeof *numbers, by_value);
         ends[i].result = m->lost ? BROKER_LOST : BROKER_SETTLED;
-        pgq_let_go(q, m->token);
+        pgq_let_go(q, m);
     }
-    free(tokens);
+    free(numbers);
     return 0;
 }
 

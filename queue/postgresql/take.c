@@ -1,4 +1,4 @@
-/* Taking: a claim that skips what others are claiming just now. */
+/* Taking: numbers in the row of this worker, past what others are claiming just now. */
 #include "bide/policy.h"
 #include "queue/postgresql/deliver.h"
 #include "queue/postgresql/put.h"
@@ -7,22 +7,24 @@
 
 /* Those that it took; with each, whether suspects wait. */
 static const char take_sql[] =
-    "SELECT " PGQ_COLUMNS
-    ", EXISTS (SELECT FROM bide_queue.message s WHERE s.queue = $1 AND s.state = 0 "
-    "AND s.lane = 2 AND s.due <= now()) FROM bide_queue.take($1, $2, $3, $4, $5, "
+    "SELECT " PGQ_COLUMNS("1", "nextval('bide_queue.token')")
+    ", (SELECT bide_queue.suspects($1)) FROM bide_queue.take($1, $2, $3, $4, $5, "
     "$6, $7) AS m";
 enum { SUSPECTS = PGQ_MORE };
 
-/* Nothing could be taken: when to come again. */
-static int look_ahead(struct pg_broker *q, struct broker_take *want)
+/* Nothing could be taken: when to come again, and whether this worker was taken for
+ * dead. */
+static int look_ahead(struct pg_broker *q, struct broker_take *want, bool *gone)
 {
     PGresult *r;
 
     pg_arg_text(pgq_args(q), q->b.queue);
-    int status =
-        pgq_run(q, "SELECT suspects, next_us FROM bide_queue.ahead($1)", &r);
+    pg_arg_i64(&q->args, q->worker);
+    int status = pgq_run(
+        q, "SELECT suspects, next_us, gone FROM bide_queue.ahead($1, $2)", &r);
     if (status != 0)
         return status;
+    *gone = pg_int(r, 0, 2) != 0;
     want->suspects = pg_int(r, 0, 0) != 0;
     int64_t next_us = pg_int(r, 0, 1);
     want->next_ns = PQgetisnull(r, 0, 1)        ? BIDE_FOREVER
@@ -48,7 +50,7 @@ static int read_rows(struct pg_broker *q, const PGresult *r,
 
     for (size_t i = 0; i < n; i++) {
         ret[i] = pgq_message(r, (int)i);
-        if (!ret[i] || hands_add(to, ret[i]->token) != 0) {
+        if (!ret[i] || hands_add(to, ret[i]->number) != 0) {
             give_up(ret, i + (ret[i] != NULL));
             to->n = before;
             q->doubt = true;
@@ -56,22 +58,21 @@ static int read_rows(struct pg_broker *q, const PGresult *r,
         }
     }
     if (n > 0)
-        pgq_heard_now(q, pg_int(r, 0, PGQ_NOW));
+        pgq_heard_now(q, pgq_ms(r, 0, PGQ_NOW));
     *ret_n = n;
     return 0;
 }
 
-int pgq_take(struct broker *b, struct broker_take *want,
-             struct queue_message **ret)
+static int take(struct pg_broker *q, struct broker_take *want,
+                struct queue_message **ret, bool *gone)
 {
-    struct pg_broker *q = (struct pg_broker *)b;
     PGresult *r;
     int status = pgq_enlist(q);
 
     if (status != 0)
         return status;
     struct pg_args *args = pgq_args(q);
-    pg_arg_text(args, b->queue);
+    pg_arg_text(args, q->b.queue);
     pg_arg_i64(args, q->worker);
     pg_arg_i64(args, q->lease_us);
     pg_arg_i32(args, want->most > 100000 ? 100000 : (int32_t)want->most);
@@ -92,5 +93,18 @@ int pgq_take(struct broker *b, struct broker_take *want,
     want->next_ns = 0;
     /* Where there was something there may be more: ask again at once, and save
      * the second question. */
-    return n > 0 ? 0 : look_ahead(q, want);
+    return n > 0 ? 0 : look_ahead(q, want, gone);
+}
+
+int pgq_take(struct broker *b, struct broker_take *want,
+             struct queue_message **ret)
+{
+    struct pg_broker *q = (struct pg_broker *)b;
+    bool gone = false;
+    int status = take(q, want, ret, &gone);
+
+    if (status != 0 || !gone)
+        return status;
+    pgq_start_over(q);
+    return take(q, want, ret, &gone);
 }

@@ -1,6 +1,7 @@
 /* A worker's own row: it comes, beats and goes. */
 #include "queue/postgresql/workers.h"
 
+#include "queue/postgresql/put.h"
 #include "queue/postgresql/session.h"
 
 static void put_hands(struct pg_broker *q)
@@ -32,6 +33,12 @@ static int settle_doubt(struct pg_broker *q)
     return 0;
 }
 
+void pgq_start_over(struct pg_broker *q)
+{
+    q->worker = 0;
+    q->hands.n = q->taken.n = q->settled.n = 0;
+}
+
 int pgq_enlist(struct pg_broker *q)
 {
     PGresult *r;
@@ -46,12 +53,13 @@ int pgq_enlist(struct pg_broker *q)
     status = pgq_run(q,
                      "INSERT INTO bide_queue.worker (queue, lease_until) VALUES "
                      "($1, now() + $2 * interval '1 microsecond') RETURNING worker, "
-                     "(extract(epoch FROM now()) * 1000)::bigint",
+                     "now(), nextval('bide_queue.token')",
                      &r);
     if (status != 0)
         return status;
     q->worker = pg_int(r, 0, 0);
-    pgq_heard_now(q, pg_int(r, 0, 1));
+    q->since = (uint64_t)pg_int(r, 0, 2);
+    pgq_heard_now(q, pgq_ms(r, 0, 1));
     PQclear(r);
     q->doubt = false; /* whatever the last row had is rescued with it */
     return 0;
@@ -69,28 +77,17 @@ void pgq_leave(struct pg_broker *q)
         PQclear(r);
 }
 
-static void put_running(struct pg_args *args, struct queue_message **running,
-                        size_t n)
-{
-    pg_array_begin(args, PG_INT8, n);
-    for (size_t i = 0; i < n; i++)
-        pg_element_i64(args, (int64_t)running[i]->number);
-    pg_arg_end(args);
-    pg_array_begin(args, PG_INT8, n);
-    for (size_t i = 0; i < n; i++)
-        pg_element_i64(args, (int64_t)running[i]->token);
-    pg_arg_end(args);
-}
-
 static void read_lost(struct pg_broker *q, const PGresult *r,
                       struct queue_message **running, size_t n)
 {
+    for (size_t i = 0; i < n; i++)
+        running[i]->lost = running[i]->lost || pgq_is_past(q, running[i]);
     for (int row = 0; row < PQntuples(r); row++) {
-        int64_t token = pg_int(r, row, 0);
+        int64_t number = pg_int(r, row, 0);
         for (size_t i = 0; i < n; i++)
-            if ((int64_t)running[i]->token == token) {
+            if ((int64_t)running[i]->number == number) {
                 running[i]->lost = true;
-                pgq_let_go(q, running[i]->token);
+                pgq_let_go(q, running[i]);
             }
     }
 }
@@ -104,13 +101,13 @@ int pgq_beat(struct broker *b, struct queue_message **running, size_t n)
     if (status != 0)
         return status;
     struct pg_args *args = pgq_args(q);
-    pg_arg_text(args, b->queue);
     pg_arg_i64(args, q->worker);
     pg_arg_i64(args, q->lease_us);
-    put_running(args, running, n);
-    put_hands(q);
-    status =
-        pgq_run(q, "SELECT * FROM bide_queue.beat($1, $2, $3, $4, $5, $6)", &r);
+    pg_array_begin(args, PG_INT8, n);
+    for (size_t i = 0; i < n; i++)
+        pg_element_i64(args, (int64_t)running[i]->number);
+    pg_arg_end(args);
+    status = pgq_run(q, "SELECT * FROM bide_queue.beat($1, $2, $3)", &r);
     if (status != 0)
         return status;
     read_lost(q, r, running, n);

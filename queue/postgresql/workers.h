@@ -14,6 +14,9 @@ struct queue_message;
  * hands. 0 or a status. */
 int pgq_enlist(struct pg_broker *q);
 
+/* Its row is gone: what that held is somebody else's, and it needs another. */
+void pgq_start_over(struct pg_broker *q);
+
 /* Gives its messages back and deletes its row, as far as the server can be
  * reached. */
 void pgq_leave(struct pg_broker *q);

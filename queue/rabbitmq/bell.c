@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "bide/run.h"
+#include "queue/rabbitmq/track.h"
 
 #define S INT64_C(1000000000)
 #define POLL_NS (S / 2)
@@ -77,7 +78,7 @@ int rmq_wait_fd(struct broker *b, int64_t *ret_poll_ns)
             (void)arm(q, i);
     if (!q->wire.c)
         return -1;
-    if (n_rung(q) > 0)
+    if (n_rung(q) > 0 || (q->hungry && tracks_rang(q)))
         *ret_poll_ns = 0;
     return amqp_get_sockfd(q->wire.c);
 }

@@ -1,13 +1,14 @@
 /* What loses messages: the arguments of queues. AMQP does not show them, but a
  * declaration that differs is refused with the first argument that does, and its value.
  * So a queue is declared with ever more of what was found, until it is accepted. Limits
- * that come from a policy are not found this way. */
+ * that come from a policy are not found this way: manage.h. */
 #include "queue/rabbitmq/check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/rabbitmq/manage.h"
 #include "queue/rabbitmq/session.h"
 
 enum { ARGUMENTS = 16, TEXT = 80 };
@@ -22,11 +23,7 @@ struct found {
     int n;
 };
 
-static const struct {
-    const char *name;
-    enum broker_severity severity;
-    const char *means;
-} meanings[] = {
+static const struct check_meaning meanings[] = {
     { "x-max-length", BROKER_LOSS, "the server drops messages beyond that number" },
     { "x-max-length-bytes", BROKER_LOSS, "the server drops messages beyond that size" },
     { "x-message-ttl", BROKER_LOSS, "the server drops messages after so many ms" },
@@ -39,6 +36,14 @@ static const struct {
     { "x-max-priority", BROKER_WASTE,
       "the server sorts by AMQP's priority; bide's has queues of its own" },
 };
+
+const struct check_meaning *check_meaning(const char *name)
+{
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++)
+        if (strcmp(meanings[i].name + 2, name) == 0)
+            return &meanings[i];
+    return NULL;
+}
 
 /* ===== declaring to compare ===== */
 
@@ -189,5 +194,7 @@ int rmq_check(struct broker *b, const struct broker_plan *plan, broker_finding *
                "the server does not say how a queue was declared",
                "look at its arguments: no TTL, no limit of length, durable");
     }
+    if (status == 0 && *q->url.management)
+        status = manage_check(q, fn, arg);
     return status;
 }

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/time.h>
 
+#include <openssl/ssl.h>
+
 #include "queue/rabbitmq/wire.h"
 
 enum { PATIENCE_S = 5, FRAME_MAX = 131072 };
@@ -87,27 +89,32 @@ static int open_channel(struct wire *w, int channel)
     return 0;
 }
 
+int wire_close(struct wire *w, int channel)
+{
+    amqp_channel_close_t m = { .reply_code = AMQP_REPLY_SUCCESS };
+
+    if (!w->c || !w->open[channel])
+        return w->c ? 0 : w->status;
+    int status = wire_send(w, channel, AMQP_CHANNEL_CLOSE_METHOD, &m, true);
+    if (status == 0)
+        status = wire_wait(w);
+    if (status == 0)
+        w->open[channel] = false;
+    return status;
+}
+
 int wire_reopen(struct wire *w, int channel)
 {
-    if (!w->c)
-        return w->status;
-    if (w->open[channel]) {
-        amqp_channel_close_t m = { .reply_code = AMQP_REPLY_SUCCESS };
-        int status = wire_send(w, channel, AMQP_CHANNEL_CLOSE_METHOD, &m, true);
-        if (status == 0)
-            status = wire_wait(w);
-        if (status != 0)
-            return status;
-        w->open[channel] = false;
-    }
-    return open_channel(w, channel);
+    int status = wire_close(w, channel);
+
+    return status == 0 ? open_channel(w, channel) : status;
 }
 
 static int open_channels(struct wire *w)
 {
     amqp_basic_qos_t one = { .prefetch_count = 1 };
 
-    for (int i = WIRE_WORK; i < WIRE_CHANNELS; i++) {
+    for (int i = WIRE_WORK; i < WIRE_TRACK; i++) {
         int status = open_channel(w, i);
         if (status != 0)
             return status;
@@ -121,14 +128,46 @@ static int open_channels(struct wire *w)
     return status != 0 ? status : wire_wait(w);
 }
 
+/* Whose certificate is not signed by whom we trust, or is for another host, is refused. */
+static amqp_socket_t *tls_socket(struct wire *w, const struct rmq_url *url)
+{
+    amqp_socket_t *s = amqp_ssl_socket_new(w->c);
+
+    if (!s)
+        return NULL;
+    amqp_ssl_socket_set_verify_peer(s, 1);
+    amqp_ssl_socket_set_verify_hostname(s, 1);
+    if (*url->cacert ? amqp_ssl_socket_set_cacert(s, url->cacert) != AMQP_STATUS_OK
+                     : SSL_CTX_set_default_verify_paths(amqp_ssl_socket_get_context(s)) !=
+                           1) {
+        wire_drop(w);
+        wire_fail(w, BROKER_REFUSED, "%.200s: cannot be read as certificates",
+                  *url->cacert ? url->cacert : "the system's certificates");
+        return NULL;
+    }
+    return s;
+}
+
+/* A certificate that is wrong stays so, as long as nobody changes it. */
+static bool is_untrusted(int code)
+{
+    return code == AMQP_STATUS_SSL_HOSTNAME_VERIFY_FAILED ||
+           code == AMQP_STATUS_SSL_PEER_VERIFY_FAILED;
+}
+
 int wire_connect(struct wire *w, const struct rmq_url *url, int heartbeat_s)
 {
     struct timeval patience = { PATIENCE_S, 0 };
 
     wire_drop(w);
     w->c = amqp_new_connection();
-    amqp_socket_t *socket = w->c ? amqp_tcp_socket_new(w->c) : NULL;
+    w->status = 0;
+    amqp_socket_t *socket = !w->c      ? NULL
+                            : url->tls ? tls_socket(w, url)
+                                       : amqp_tcp_socket_new(w->c);
     if (!socket) {
+        if (w->status == BROKER_REFUSED)
+            return w->status;
         wire_drop(w);
         return wire_fail(w, BROKER_NO_MEMORY, "out of memory");
     }
@@ -137,7 +176,8 @@ int wire_connect(struct wire *w, const struct rmq_url *url, int heartbeat_s)
     int code = amqp_socket_open_noblock(socket, url->host, url->port, &patience);
     if (code != AMQP_STATUS_OK) {
         wire_drop(w);
-        return wire_fail(w, BROKER_DOWN, "%.200s:%d: %s", url->host, url->port,
+        return wire_fail(w, is_untrusted(code) ? BROKER_REFUSED : BROKER_DOWN,
+                         "%.200s:%d: %s", url->host, url->port,
                          amqp_error_string2(code));
     }
     amqp_rpc_reply_t r = login(w, url, heartbeat_s);

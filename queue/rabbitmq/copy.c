@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { OWN_HEADERS = 16 };
+enum { OWN_HEADERS = 20 };
 
 struct copy copy_of(const struct queue_message *m)
 {
@@ -71,6 +71,9 @@ static void add_own(struct headers *h, const struct copy *c, bool room_for_error
     add_int(h, "bide-queued", c->queued_ms);
     add_int(h, "bide-due", c->due_ms);
     add_int(h, "bide-token", (int64_t)c->token);
+    add_int(h, "bide-seq", (int64_t)c->seq);
+    add_int(h, "bide-wait", (int64_t)c->wait);
+    add_int(h, "bide-kind", c->kind);
     if (room_for_errors)
         add_text(h, "bide-errors", c->errors);
     if (!c->reason)

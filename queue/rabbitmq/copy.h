@@ -13,6 +13,9 @@
 
 #include "queue/rabbitmq/wire.h"
 
+/* What is no message, but about some (track.h). */
+enum copy_kind { COPY_MESSAGE, COPY_MARK, COPY_ALARM, COPY_NOTE };
+
 /* All that a copy may use of a frame for its headers. */
 enum { COPY_HEADERS_MAX = 100000 };
 
@@ -29,6 +32,8 @@ struct copy {
     bool suspect;
     int64_t queued_ms, due_ms;
     uint64_t token;        /* of the delivery that goes on with this copy; 0 */
+    uint64_t seq, wait;    /* of a message with a key */
+    enum copy_kind kind;
     const char *reason;    /* of a dead letter; NULL: it is none */
     const char *cls;
     const void *tail;

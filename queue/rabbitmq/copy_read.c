@@ -163,6 +163,9 @@ static void read_end(struct wire_in *to, const amqp_table_t *t)
     to->tail = tail.len > 0 ? copy_bytes(tail) : NULL;
     to->tail_len = to->tail ? tail.len : 0;
     to->token = (uint64_t)find_int(t, "bide-token");
+    to->seq = (uint64_t)find_int(t, "bide-seq");
+    to->wait = (uint64_t)find_int(t, "bide-wait");
+    to->kind = (int)find_int(t, "bide-kind");
     to->hello = find(t, "bide-hello") != NULL;
 }
 

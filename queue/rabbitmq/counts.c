@@ -1,5 +1,6 @@
 /* How many there are, where, and since when: passive declarations, and a look at the
  * heads. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,23 +10,25 @@
 #include "queue/rabbitmq/look.h"
 #include "queue/rabbitmq/session.h"
 #include "queue/rabbitmq/slot.h"
+#include "queue/rabbitmq/track.h"
 
-enum { DEAD = LANES + LEVELS, QUEUES };
+enum { DEAD = LANES + LEVELS, KEYS, QUEUES = KEYS + 2 * TRACKS };
 
 static const char *name_of(const struct rmq *q, int i, char to[RMQ_NAME])
 {
-    return i < LANES  ? place_lane(q, i, to)
-           : i < DEAD ? place_level(q, i - LANES, to)
-                      : place_dead(q, to);
+    return i < LANES   ? place_lane(q, i, to)
+           : i < DEAD  ? place_level(q, i - LANES, to)
+           : i == DEAD ? place_dead(q, to)
+                       : place_lane(q, i - KEYS + LANE_KEY, to);
 }
 
 static int ask_all(struct rmq *q, uint32_t ready[QUEUES])
 {
     char name[RMQ_NAME];
-    int status = 0;
+    int status = 0, n = q->url.keys ? QUEUES : KEYS;
 
     wire_begin(&q->wire);
-    for (int i = 0; i < QUEUES && status == 0; i++)
+    for (int i = 0; i < n && status == 0; i++)
         status = wire_ask_queue(&q->wire, WIRE_LOOK, name_of(q, i, name));
     if (status == 0)
         status = wire_wait(&q->wire);
@@ -36,7 +39,7 @@ static int ask_all(struct rmq *q, uint32_t ready[QUEUES])
         if (status == 0)
             status = wire_fail(&q->wire, BROKER_DOWN, "%s", why);
     }
-    for (int i = 0; i < QUEUES && status == 0; i++)
+    for (int i = 0; i < n && status == 0; i++)
         ready[i] = q->wire.queues[i].messages;
     return status;
 }
@@ -84,6 +87,18 @@ static size_t n_lines(const char *text)
     return n > 0 ? n - 1 : 0; /* the first says whose it is */
 }
 
+/* What its owner has taken out of a track nobody else sees: its list says how much. */
+static void count_list(const char *text, struct broker_counts *ret)
+{
+    size_t waiting = 0, held = 0;
+
+    ret->running += n_lines(text);
+    if (sscanf(text, "%*s %*d %zu %zu", &waiting, &held) == 2) {
+        ret->waiting += waiting;
+        ret->held += held;
+    }
+}
+
 static int count_workers(struct rmq *q, struct broker_counts *ret)
 {
     char name[RMQ_NAME];
@@ -101,7 +116,7 @@ static int count_workers(struct rmq *q, struct broker_counts *ret)
     if (status == 0)
         status = lists_read(q, &l, 0, q->n_slots, q->slot);
     for (size_t i = 0; i < l.n; i++)
-        ret->running += n_lines((const char *)l.items[i].message->body);
+        count_list((const char *)l.items[i].message->body, ret);
     lists_free(&l);
     return status;
 }
@@ -161,11 +176,18 @@ int rmq_counts(struct broker *b, struct broker_counts *ret)
     if (status != 0)
         return status;
     *ret = (struct broker_counts){ .next_ns = BIDE_FOREVER };
-    status = ask_all(q, ready);
+    status = !q->url.keys ? 0 : tracks_sync(q); /* what the server has sent us, it does not count */
+    if (status == 0)
+        status = ask_all(q, ready);
     for (int i = 0; i < DEAD; i++)
         *(i < LANES ? &ret->waiting : &ret->later) += ready[i];
     for (size_t i = 0; i < q->wire.n_in; i++)
         ret->waiting += q->wire.in[i].channel == WIRE_BELL;
+    struct track_counts c = tracks_count(q);
+    ret->waiting += c.waiting;
+    ret->held = c.held;
+    for (int i = KEYS; i < QUEUES; i++)
+        *(i < KEYS + TRACKS ? &ret->waiting : &ret->held) += ready[i];
     ret->dead = ready[DEAD];
     if (status == 0)
         status = look_at_heads(q, ready, ret);

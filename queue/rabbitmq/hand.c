@@ -7,23 +7,21 @@
 #include <string.h>
 
 #include "bide/run.h"
+#include "queue/rabbitmq/track.h"
 
-enum { LABEL = QUEUE_ID_MAX + QUEUE_KEY_MAX + 80 };
-
-/* What a delivery is known by when the server gives it to somebody else: the counts
- * change with every copy. Ids and keys hold no byte below space. */
-static size_t label_of(char to[LABEL], const struct queue_message *m)
+/* The counts change with every copy. Ids and keys hold no byte below space. */
+size_t hand_label(char to[HAND_LABEL], const struct queue_message *m)
 {
-    return (size_t)snprintf(to, LABEL, "\n%s\t%s\t%d\t%u\t%u\t%u\t%u\t", m->id, m->key,
+    return (size_t)snprintf(to, HAND_LABEL, "\n%s\t%s\t%d\t%u\t%u\t%u\t%u\t", m->id, m->key,
                             m->priority, m->attempt, m->deliveries, m->deaths,
                             m->generation);
 }
 
 static char *line_of(const struct queue_message *m)
 {
-    char label[LABEL], *line;
+    char label[HAND_LABEL], *line;
 
-    label_of(label, m);
+    hand_label(label, m);
     int n = asprintf(&line, "%s%" PRIu64 "\t%" PRId64 "\t%" PRId64 "\n", label + 1,
                      m->token, m->queued_ms, m->due_ms);
     return n < 0 ? NULL : line;
@@ -43,7 +41,9 @@ int hand_add(struct rmq *q, struct queue_message *m, uint16_t channel, uint64_t 
     char *line = line_of(m);
     if (!line)
         return -1;
-    q->hand[q->n_hand] = (struct rmq_hand){ .token = m->token, .line = line };
+    q->hand[q->n_hand] = (struct rmq_hand){
+        .token = m->token, .line = line, .track = -1, .message = m
+    };
     hand_attach(&q->hand[q->n_hand++], channel, tag);
     return 0;
 }
@@ -58,8 +58,8 @@ struct rmq_hand *hand_find(struct rmq *q, uint64_t token)
 
 struct rmq_hand *hand_unattached(struct rmq *q, const struct queue_message *m)
 {
-    char label[LABEL];
-    size_t len = label_of(label, m) - 1;
+    char label[HAND_LABEL];
+    size_t len = hand_label(label, m) - 1;
 
     for (size_t i = 0; i < q->n_hand; i++)
         if (!q->hand[i].attached && strncmp(q->hand[i].line, label + 1, len) == 0)
@@ -95,8 +95,8 @@ void hand_settled(struct rmq *q, struct rmq_hand *h, int64_t queued_ms)
 
 bool hand_was_settled(const struct rmq *q, const struct queue_message *m)
 {
-    char label[LABEL];
-    size_t len = label_of(label, m) - 1;
+    char label[HAND_LABEL];
+    size_t len = hand_label(label, m) - 1;
 
     for (size_t i = 0; i < sizeof q->settled / sizeof q->settled[0]; i++) {
         const struct rmq_settled *s = &q->settled[i];
@@ -115,10 +115,12 @@ void hand_drop_all(struct rmq *q)
 
 int hand_publish(struct rmq *q)
 {
-    char name[RMQ_NAME], head[64];
+    char name[RMQ_NAME], head[96];
+    struct track_counts c = tracks_count(q);
     amqp_basic_properties_t p = { ._flags = AMQP_BASIC_DELIVERY_MODE_FLAG,
                                   .delivery_mode = AMQP_DELIVERY_PERSISTENT };
-    size_t size = (size_t)snprintf(head, sizeof head, "%s %d\n", q->worker, q->slot);
+    size_t size = (size_t)snprintf(head, sizeof head, "%s %d %zu %zu\n", q->worker,
+                                   q->slot, c.waiting, c.held);
     size_t at = size;
 
     for (size_t i = 0; i < q->n_hand; i++)
@@ -189,8 +191,8 @@ int lists_get(struct rmq *q, struct lists *ret, int slot)
 int lists_find(const struct lists *l, const struct queue_message *m,
                uint64_t *ret_token)
 {
-    char label[LABEL];
-    size_t len = label_of(label, m);
+    char label[HAND_LABEL];
+    size_t len = hand_label(label, m);
 
     for (size_t i = 0; i < l->n; i++) {
         const char *text = (const char *)l->items[i].message->body;

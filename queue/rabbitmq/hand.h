@@ -13,6 +13,12 @@
 
 #include "queue/rabbitmq/session.h"
 
+enum { HAND_LABEL = QUEUE_ID_MAX + QUEUE_KEY_MAX + 80 };
+
+/* What a delivery is known by when the server gives it to somebody else, or again: a line
+ * of a list begins with it. Its length. */
+size_t hand_label(char to[HAND_LABEL], const struct queue_message *m);
+
 /* 0, or -1: no memory. */
 int hand_add(struct rmq *q, struct queue_message *m, uint16_t channel, uint64_t tag);
 struct rmq_hand *hand_find(struct rmq *q, uint64_t token);
@@ -34,7 +40,8 @@ int hand_publish(struct rmq *q);
 
 /* All zero is empty. Threads: owned. */
 struct lists {
-    struct wire_in *items; /* the body: "WORKER SLOT\n", then a line for each */
+    struct wire_in *items; /* the body: "WORKER SLOT WAITING HELD\n" (the last two: of
+                              its tracks), then a line for each */
     size_t n;
 };
 

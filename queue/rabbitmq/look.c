@@ -9,6 +9,7 @@
 #include "queue/rabbitmq/hand.h"
 #include "queue/rabbitmq/session.h"
 #include "queue/rabbitmq/slot.h"
+#include "queue/walk.h"
 
 enum { BATCH = 64 };
 
@@ -56,76 +57,46 @@ int look_at_queue(struct rmq *q, const char *queue, look_each *fn, void *arg)
 
 /* ===== listing ===== */
 
-/* A walk over a queue: who is told, and what they want to see. */
-struct walk {
-    const struct broker_filter *filter;
-    broker_each *fn;
-    void *arg;
+/* A walk, and where it is. */
+struct looking {
+    struct queue_walk *walk;
     enum broker_state state;
-    size_t told;
-    bool begins;     /* ids that begin like the filter's count as well, */
-    bool count_only; /* and nobody is told */
-    bool enough;
 };
-
-static bool is_wanted(const struct walk *w, const struct broker_row *row)
-{
-    const struct broker_filter *f = w->filter;
-    int64_t when = f->dead ? row->died_ms : row->message->queued_ms;
-
-    if (f->id && *f->id && strcmp(row->message->id, f->id) != 0 &&
-        !(w->begins && strncmp(row->message->id, f->id, strlen(f->id)) == 0))
-        return false;
-    if (f->dead && f->reason && strcmp(row->reason, f->reason) != 0)
-        return false;
-    return when >= f->since_ms && (!f->until_ms || when < f->until_ms);
-}
-
-static void tell(struct walk *w, const struct broker_row *row)
-{
-    if (w->enough || !is_wanted(w, row))
-        return;
-    w->told++;
-    if (!w->count_only && !w->fn(w->arg, row))
-        w->enough = true;
-    if (w->filter->most && w->told >= w->filter->most)
-        w->enough = true;
-}
 
 static bool tell_in(struct rmq *q, struct wire_in *in, void *arg)
 {
-    struct walk *w = arg;
+    const struct looking *l = arg;
 
     (void)q;
     if (in->hello)
         return true;
-    tell(w, &(struct broker_row){ .message = in->message,
-                                  .state = w->state,
-                                  .now_ms = rmq_now_ms(),
-                                  .reason = in->reason,
-                                  .cls = in->cls,
-                                  .tail = in->tail,
-                                  .tail_len = in->tail_len,
-                                  .died_ms = in->died_ms });
-    return !w->enough;
+    return queue_walk_tell(l->walk,
+                           &(struct broker_row){ .message = in->message,
+                                                 .state = l->state,
+                                                 .now_ms = rmq_now_ms(),
+                                                 .reason = in->reason,
+                                                 .cls = in->cls,
+                                                 .tail = in->tail,
+                                                 .tail_len = in->tail_len,
+                                                 .died_ms = in->died_ms });
 }
 
-static void tell_lines(struct walk *w, const char *lines)
+static void tell_lines(struct queue_walk *w, const char *lines)
 {
     struct queue_message *m;
 
     while (!w->enough && (m = lists_message(&lines)) != NULL) {
-        tell(w, &(struct broker_row){ .message = m,
-                                      .state = BROKER_IS_RUNNING,
-                                      .now_ms = rmq_now_ms(),
-                                      .reason = "",
-                                      .cls = "" });
+        queue_walk_tell(w, &(struct broker_row){ .message = m,
+                                                 .state = BROKER_IS_RUNNING,
+                                                 .now_ms = rmq_now_ms(),
+                                                 .reason = "",
+                                                 .cls = "" });
         queue_message_free(m);
     }
 }
 
 /* Of what runs, the server tells nobody anything: the lists have its id and counts. */
-static int walk_running(struct rmq *q, struct walk *w)
+static int walk_running(struct rmq *q, struct queue_walk *w)
 {
     struct lists l = { NULL, 0 };
     int status = q->consume ? 0 : slot_count(q);
@@ -143,39 +114,38 @@ static int walk_running(struct rmq *q, struct walk *w)
     return status;
 }
 
-static int walk(struct rmq *q, struct walk *w)
+static int walk_live(struct rmq *q, struct looking *l)
 {
     char name[RMQ_NAME];
+    int status = walk_running(q, l->walk);
 
-    w->state = BROKER_IS_DEAD;
-    if (w->filter->dead)
-        return look_at_queue(q, place_dead(q, name), tell_in, w);
-    int status = walk_running(q, w);
-    w->state = BROKER_IS_WAITING;
-    for (int i = 0; i < LANES && status == 0 && !w->enough; i++)
-        status = look_at_queue(q, place_lane(q, i, name), tell_in, w);
-    w->state = BROKER_IS_LATER;
-    for (int i = 0; i < LEVELS && status == 0 && !w->enough; i++)
-        status = look_at_queue(q, place_level(q, i, name), tell_in, w);
+    l->state = BROKER_IS_WAITING;
+    for (int i = 0; i < LANES && status == 0 && !l->walk->enough; i++)
+        status = look_at_queue(q, place_lane(q, i, name), tell_in, l);
+    l->state = BROKER_IS_LATER;
+    for (int i = 0; i < LEVELS && status == 0 && !l->walk->enough; i++)
+        status = look_at_queue(q, place_level(q, i, name), tell_in, l);
     return status;
+}
+
+static int walk(void *self, struct queue_walk *w)
+{
+    struct rmq *q = self;
+    struct looking l = { .walk = w, .state = BROKER_IS_DEAD };
+    char name[RMQ_NAME];
+
+    return rmq_tell(q, w->filter->dead ? look_at_queue(q, place_dead(q, name),
+                                                       tell_in, &l)
+                                       : walk_live(q, &l));
 }
 
 int rmq_each(struct broker *b, const struct broker_filter *filter, broker_each *fn,
              void *arg)
 {
     struct rmq *q = (struct rmq *)b;
-    struct walk w = { .filter = filter, .fn = fn, .arg = arg };
     int status = rmq_ready(q);
 
-    if (status == 0)
-        status = rmq_tell(q, walk(q, &w));
-    if (status != 0 || w.told > 0 || !filter->id || !*filter->id)
-        return status;
-    /* Nobody has this name: the only one that begins like it? */
-    struct walk count = { .filter = filter, .begins = true, .count_only = true };
-    status = rmq_tell(q, walk(q, &count));
-    w.begins = true;
-    return status == 0 && count.told == 1 ? rmq_tell(q, walk(q, &w)) : status;
+    return status == 0 ? queue_walk(filter, fn, arg, walk, q) : status;
 }
 
 /* ===== redriving ===== */
@@ -204,9 +174,10 @@ static bool revive(struct rmq *q, struct wire_in *in, void *arg)
     c.generation += r->fresh_key;
     c.deliveries--;
     c.due_ms = rmq_now_ms();
-    q->asked_ns[place_of(&c)] = 0;
+    q->asked_ns[place_of(q, &c)] = 0;
+    q->tracks_asked = true;
     wire_begin(&q->wire);
-    r->status = place_publish(q, &c, place_of(&c), 0);
+    r->status = place_publish(q, &c, place_of(q, &c), 0);
     if (r->status == 0)
         r->status = wire_wait(&q->wire);
     if (r->status == 0)

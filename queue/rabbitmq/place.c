@@ -10,11 +10,13 @@
  * and from exchange 0 into its lane, which is the last word. No queue is passed twice, and
  * nothing but the server's clock is needed. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bide/policy.h"
 #include "bide/run.h"
 #include "queue/rabbitmq/session.h"
+#include "queue/rabbitmq/track.h"
 
 /* ===== names ===== */
 
@@ -25,6 +27,9 @@ const char *place_lane(const struct rmq *q, int lane, char to[RMQ_NAME])
     else if (lane == LANE_RETRY || lane == LANE_SUSPECT)
         snprintf(to, RMQ_NAME, "%s.%s", q->b.queue,
                  lane == LANE_RETRY ? "retry" : "suspect");
+    else if (lane >= LANE_KEY)
+        snprintf(to, RMQ_NAME, "%s.key.%d%s", q->b.queue, (lane - LANE_KEY) % TRACKS,
+                 lane >= LANE_HELD ? ".held" : "");
     else
         snprintf(to, RMQ_NAME, "%s.priority.%d", q->b.queue,
                  QUEUE_PRIORITY_MAX - lane);
@@ -58,7 +63,7 @@ const char *place_list(const struct rmq *q, int slot, char to[RMQ_NAME])
 /* What exists when everything does. */
 static const char *place_all(const struct rmq *q, char to[RMQ_NAME])
 {
-    snprintf(to, RMQ_NAME, "%s.bide", q->b.queue);
+    snprintf(to, RMQ_NAME, q->url.keys ? "%s.bide.keys" : "%s.bide", q->b.queue);
     return to;
 }
 
@@ -68,11 +73,12 @@ static const char *place_due(const struct rmq *q, char to[RMQ_NAME])
     return to;
 }
 
-int place_of(const struct copy *c)
+int place_of(const struct rmq *q, const struct copy *c)
 {
-    return c->suspect       ? LANE_SUSPECT
-           : c->attempt > 0 ? LANE_RETRY
-                            : QUEUE_PRIORITY_MAX - c->priority;
+    return q->url.keys && c->key && *c->key ? LANE_KEY + track_of(c->key)
+           : c->suspect                     ? LANE_SUSPECT
+           : c->attempt > 0                 ? LANE_RETRY
+                                            : QUEUE_PRIORITY_MAX - c->priority;
 }
 
 /* ===== declaring ===== */
@@ -187,6 +193,20 @@ static const char *word_of(int lane, char to[16])
     return to;
 }
 
+/* Quorum queues, for what track.h needs of them. */
+static int declare_track(struct rmq *q, int lane)
+{
+    char name[RMQ_NAME], due[RMQ_NAME], word[16], pattern[24];
+    amqp_table_entry_t one = { wire_bytes("x-single-active-consumer"),
+                               { .kind = AMQP_FIELD_KIND_BOOLEAN,
+                                 .value.boolean = 1 } };
+    int status = declare_queue(q, WIRE_WORK, place_lane(q, lane, name), true,
+                               (amqp_table_t){ 1, &one });
+
+    snprintf(pattern, sizeof pattern, "#.%s", word_of(lane, word));
+    return status == 0 ? bind_queue(q, place_due(q, due), pattern, name) : status;
+}
+
 static int declare_lane(struct rmq *q, int lane)
 {
     char name[RMQ_NAME], due[RMQ_NAME], word[16], pattern[24];
@@ -252,6 +272,8 @@ static int make_all(struct rmq *q)
         status = declare_exchange(q, place_due(q, name));
     for (int i = 0; i < LANES && status == 0; i++)
         status = declare_lane(q, i);
+    for (int i = LANE_KEY; q->url.keys && i < LANES_ALL && status == 0; i++)
+        status = declare_track(q, i);
     for (int i = 0; i < LEVELS && status == 0; i++)
         status = declare_level(q, i);
     if (status == 0)
@@ -304,6 +326,23 @@ int place_publish(struct rmq *q, const struct copy *c, int lane, int64_t delay_n
     return copy_publish(&q->wire, place_level(q, level, name), key, c);
 }
 
+int place_bury(struct rmq *q, struct copy *c)
+{
+    char name[RMQ_NAME], *errors = malloc(QUEUE_ERRORS_MAX + 1);
+
+    if (!errors)
+        return wire_fail(&q->wire, BROKER_NO_MEMORY, "out of memory");
+    c->died_ms = rmq_now_ms();
+    queue_errors_add(errors, c->errors, c->died_ms, c->attempt + 1,
+                     "the worker died with it");
+    c->errors = errors;
+    c->reason = "crashed";
+    c->cls = "permanent";
+    int status = copy_publish(&q->wire, "", place_dead(q, name), c);
+    free(errors);
+    return status;
+}
+
 int place_tick(struct rmq *q)
 {
     char name[RMQ_NAME];
@@ -314,7 +353,7 @@ int place_tick(struct rmq *q)
                                             AMQP_BASIC_EXPIRATION_FLAG |
                                             AMQP_BASIC_HEADERS_FLAG,
                                   .delivery_mode = AMQP_DELIVERY_PERSISTENT,
-                                  .expiration = wire_bytes("1000"),
+                                  .expiration = wire_bytes("0"),
                                   .headers = { 1, &hello } };
     int status = 0;
 
@@ -322,7 +361,7 @@ int place_tick(struct rmq *q)
         return 0;
     wire_begin(&q->wire);
     for (int i = 0; i < LANES && status == 0; i++)
-        if (q->used[i] && !(i == LANE_NORMAL && q->no_ticks))
+        if (q->used[i] && !q->asked_ns[i] && !(i == LANE_NORMAL && q->no_ticks))
             status = wire_publish(&q->wire, "", place_lane(q, i, name), &p, "", 0);
     memset(q->used, 0, sizeof q->used);
     q->acked = false;

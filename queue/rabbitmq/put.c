@@ -2,9 +2,11 @@
 #include "queue/rabbitmq/put.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "queue/make_id.h"
 #include "queue/rabbitmq/session.h"
+#include "queue/rabbitmq/track.h"
 
 static int name_all(struct broker *b, struct broker_put *items, size_t n)
 {
@@ -26,9 +28,9 @@ static int name_all(struct broker *b, struct broker_put *items, size_t n)
     return 0;
 }
 
-static int put_one(struct rmq *q, const struct broker_put *p, int64_t now_ms)
+static struct copy copy_for(const struct broker_put *p, int64_t now_ms)
 {
-    struct copy c = { .id = p->made_id,
+    return (struct copy){ .id = p->made_id,
                       .key = p->key,
                       .priority = p->priority,
                       .body = p->body,
@@ -37,10 +39,35 @@ static int put_one(struct rmq *q, const struct broker_put *p, int64_t now_ms)
                       .n_attributes = p->n_attributes,
                       .queued_ms = now_ms,
                       .due_ms = now_ms + p->delay_ns / 1000000 };
-    int lane = place_of(&c);
+}
+
+/* One with a key takes its place in the order, and waits there for its alarm. */
+static int set_alarms(struct rmq *q, const struct broker_put *items, size_t n,
+                      uint64_t *waits, int64_t now_ms)
+{
+    bool any = false;
+    int status = 0;
+
+    for (size_t i = 0; i < n && status == 0; i++)
+        if (q->url.keys && items[i].key && *items[i].key && items[i].delay_ns > 0) {
+            struct copy c = copy_for(&items[i], now_ms);
+            status = track_alarm(q, &c, items[i].delay_ns, &waits[i]);
+            any = true;
+        }
+    return status == 0 && any ? wire_wait(&q->wire) : status;
+}
+
+static int put_one(struct rmq *q, const struct broker_put *p, uint64_t wait,
+                   int64_t now_ms)
+{
+    struct copy c = copy_for(p, now_ms);
+    int lane = place_of(q, &c);
+
+    c.wait = wait;
 
     q->asked_ns[lane] = 0; /* it is not empty */
-    return place_publish(q, &c, lane, p->delay_ns);
+    q->tracks_asked |= lane >= LANE_KEY;
+    return place_publish(q, &c, lane, lane >= LANE_KEY ? 0 : p->delay_ns);
 }
 
 int rmq_put(struct broker *b, struct broker_put *items, size_t n)
@@ -53,11 +80,16 @@ int rmq_put(struct broker *b, struct broker_put *items, size_t n)
         status = rmq_ready(q);
     if (status != 0)
         return status;
+    uint64_t *waits = calloc(n + 1, sizeof *waits);
+    if (!waits)
+        return rmq_no_memory(q);
     wire_begin(&q->wire);
+    status = set_alarms(q, items, n, waits, now_ms);
     for (size_t i = 0; i < n && status == 0; i++) {
         items[i].duplicate = false;
-        status = put_one(q, &items[i], now_ms);
+        status = put_one(q, &items[i], waits[i], now_ms);
     }
+    free(waits);
     if (status == 0)
         status = wire_wait(&q->wire);
     return rmq_tell(q, status);

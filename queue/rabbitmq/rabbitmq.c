@@ -15,6 +15,7 @@
 #include "queue/rabbitmq/put.h"
 #include "queue/rabbitmq/rescue.h"
 #include "queue/rabbitmq/session.h"
+#include "queue/rabbitmq/track.h"
 
 static void free_broker(struct rmq *q)
 {
@@ -22,6 +23,7 @@ static void free_broker(struct rmq *q)
     free(q->wire.in);
     free(q->wire.marks);
     hand_drop_all(q);
+    tracks_forget(q);
     free(q->hand);
     for (size_t i = 0; i < sizeof q->settled / sizeof q->settled[0]; i++)
         free(q->settled[i].line);
@@ -36,6 +38,8 @@ static void set_up(struct rmq *q, const struct broker_conf *conf)
         .max_body = 16 << 20,
         .max_delay_ns = ((INT64_C(1) << LEVELS) - 1) * RMQ_TENTH,
         .has_priorities = true,
+        .has_keys = q->url.keys,
+        .keys_stay = q->url.keys,
         .forgets_ids = true,
         .retries_apart = true,
     };
@@ -97,6 +101,7 @@ static void close_queue(struct broker *b)
 
 __attribute__((visibility("default"))) const struct broker_kind broker_rabbitmq = {
     .name = "amqp",
+    .schemes = { "amqps" },
     .open = open_queue,
     .close = close_queue,
     .put = rmq_put,

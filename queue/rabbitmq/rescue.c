@@ -10,6 +10,7 @@
 #include "queue/rabbitmq/hand.h"
 #include "queue/rabbitmq/session.h"
 #include "queue/rabbitmq/slot.h"
+#include "queue/rabbitmq/track.h"
 
 /* The estate of one worker. */
 struct estate {
@@ -99,30 +100,39 @@ static int bury_or_free(struct rmq *q, const struct estate *e, struct wire_in *i
                         size_t n_running, struct broker_rescued *ret)
 {
     struct copy c = copy_of(in->message);
-    char name[RMQ_NAME], *errors;
-    int64_t now_ms = rmq_now_ms();
 
     ret->messages++;
     if (!was_running(e, in))
-        return place_publish(q, &c, place_of(&c), 0);
+        return place_publish(q, &c, place_of(q, &c), 0);
     struct queue_blame b = queue_blame(n_running, c.deaths, q->max_deaths);
     c.deaths = b.deaths;
     c.suspect = b.suspect;
-    c.due_ms = now_ms;
+    c.due_ms = rmq_now_ms();
     if (!b.dead)
-        return place_publish(q, &c, place_of(&c), 0);
+        return place_publish(q, &c, place_of(q, &c), 0);
     ret->dead++;
-    errors = malloc(QUEUE_ERRORS_MAX + 1);
-    if (!errors)
-        return wire_fail(&q->wire, BROKER_NO_MEMORY, "out of memory");
-    queue_errors_add(errors, in->message->errors, now_ms, c.attempt + 1,
-                     "the worker died with it");
-    c.errors = errors;
-    c.reason = "crashed";
-    c.cls = "permanent";
-    c.died_ms = now_ms;
-    int status = copy_publish(&q->wire, "", place_dead(q, name), &c);
-    free(errors);
+    return place_bury(q, &c);
+}
+
+/* Those with a key are in their tracks. What the owner needs to know is said there. */
+static int write_notes(struct rmq *q, const struct estate *e, size_t running,
+                       size_t *ret_n, bool publish)
+{
+    int status = 0;
+
+    *ret_n = 0;
+    for (size_t i = 0; i < e->lists.n; i++) {
+        const char *text = (const char *)e->lists.items[i].message->body;
+        const char *at = strchr(text, '\n'), *line = at = at ? at + 1 : "";
+        struct queue_message *m;
+        for (; status == 0 && (m = lists_message(&at)) != NULL; line = at) {
+            bool keyed = q->url.keys && *m->key;
+            *ret_n += keyed;
+            if (keyed && publish)
+                status = track_note(q, m->key, line, (size_t)(at - line), running);
+            queue_message_free(m);
+        }
+    }
     return status;
 }
 
@@ -130,12 +140,16 @@ static int share_out(struct rmq *q, const struct estate *e, int slot,
                      struct broker_rescued *ret)
 {
     char name[RMQ_NAME];
-    size_t running = 0;
+    size_t keyed, running = 0;
     int status = 0;
 
     for (size_t i = 0; i < e->n; i++)
         running += was_running(e, &e->found[i]);
+    (void)write_notes(q, e, 0, &keyed, false);
+    running += keyed;
     wire_begin(&q->wire);
+    status = write_notes(q, e, running, &keyed, true);
+    ret->messages += keyed;
     for (size_t i = 0; i < e->n && status == 0; i++)
         status = bury_or_free(q, e, &e->found[i], running, ret);
     if (status == 0)
@@ -223,6 +237,10 @@ int rmq_rescue(struct broker *b, struct broker_rescued *ret)
     if (status != 0)
         return status;
     status = bell_rest(q);
+    if (status == 0)
+        status = tracks_turn(q);
+    if (status == 0)
+        status = slot_renew(q);
     if (status == 0)
         status = place_tick(q);
     if (status == 0 && q->listed_wrong && q->slot >= 0)

@@ -6,8 +6,10 @@
 
 #include "bide/policy.h"
 #include "queue/rabbitmq/slot.h"
+#include "queue/rabbitmq/track.h"
 
 #define S INT64_C(1000000000)
+#define RENEW_NS (240 * S) /* servers close channels after 30 min */
 
 int rmq_tell(struct rmq *q, int status)
 {
@@ -50,6 +52,10 @@ static int settle_in(struct rmq *q)
         status = slot_claim(q);
     if (status == 0)
         q->known = q->wire.number;
+    tracks_forget(q);
+    q->renew_ns = RENEW_NS; /* a third of what the server says, once it has */
+    if (q->wire.ack_timeout_ms > 0 && q->wire.ack_timeout_ms < RENEW_NS / 1000000 * 3)
+        q->renew_ns = q->wire.ack_timeout_ms * 1000000 / 3;
     return status;
 }
 

@@ -12,6 +12,8 @@
  *   NAME.suspect         a worker died with it: it runs alone
  *   NAME.delay.0 .. 27   what waits: 2^k tenths of a second, by a TTL of the queue
  *   NAME.dead            dead letters
+ *   NAME.key.0 .. 7      what has a key, and NAME.key.0.held ..: of that, what was put
+ *                        aside (track.h)
  *   NAME.worker.K        of the worker in slot K, and NAME.worker.K.hand: the list of
  *                        what it runs (slot.h)
  *
@@ -30,12 +32,56 @@ enum {
     LANE_RETRY = 2 * QUEUE_PRIORITY_MAX + 1,
     LANE_SUSPECT,
     LANES,
+    TRACKS = WIRE_CHANNELS - WIRE_TRACK,
+    LANE_KEY = LANES,            /* and those behind it: not served like the others */
+    LANE_HELD = LANE_KEY + TRACKS,
+    LANES_ALL = LANE_HELD + TRACKS,
     LEVELS = 28,
     RMQ_NAME = 128,
     SLOTS = 1024
 };
 
 #define RMQ_TENTH INT64_C(100000000)
+
+/* What is known of a message in a track. Threads: owned. */
+struct track_entry {
+    uint64_t seq;              /* its number in the order */
+    uint64_t hash;             /* of its key */
+    char *label;               /* hand.h: what it is known by */
+    struct queue_message *message; /* NULL: not here, or it runs */
+    uint64_t tag;              /* of its delivery; 0: it is on its way to us */
+    int64_t since_ns;          /* when that came */
+    uint64_t wait, alarm;      /* what its alarm is known by, and its tag */
+    int64_t queued_ms;
+    size_t beside;             /* its worker died with so many; 0: it did not */
+    uint64_t note;             /* the tag of who said so */
+    uint32_t deliveries;
+    bool fresh;                /* in A */
+    bool named;                /* it has an id */
+    bool copied;               /* a copy is on its way to B */
+    bool runs, gone;
+    bool due, retry, suspect;
+    bool head;                 /* nothing of its key is before it */
+};
+
+/* An alarm or a note whose message is not here yet. */
+struct track_stray {
+    uint64_t wait, seq, tag;
+    char *text;                /* of a note; NULL: an alarm */
+    int64_t since_ns, first_ns;
+};
+
+/* A part of the keys (track.h). Threads: owned. */
+struct track {
+    bool consumes, owned;      /* owned: everything of B has come */
+    uint64_t last_seq;
+    struct track_entry *entries; /* by seq */
+    size_t n, room;
+    struct track_stray *strays;
+    size_t n_strays, room_strays;
+    bool changed;              /* since heads were found */
+    size_t held;               /* of the entries, those in B */
+};
 
 /* A delivery that we gave to the worker. */
 struct rmq_hand {
@@ -45,6 +91,10 @@ struct rmq_hand {
     bool attached;      /* the tag is of this connection */
     int64_t since_ns;   /* that we have this tag */
     char *line;         /* of the list in NAME.worker.K.hand: it begins with the id */
+    int track;          /* of its key; -1: none */
+    uint64_t seq;       /* its number there, */
+    uint64_t wait;      /* and its alarm, if it ends with one */
+    struct queue_message *message; /* the worker's, until this is dropped */
 };
 
 /* Threads: owned. */
@@ -70,12 +120,18 @@ struct rmq {
     size_t n_settled;          /* so far */
     bool listed_wrong;         /* the list has some that ended */
     int64_t lost_ns;           /* what is not attached by then is lost */
+    int64_t renew_ns;          /* what is in hand for so long is sent to ourselves */
+
+    struct track tracks[TRACKS];
+    int64_t tracks_ns;         /* when to look again whose they are */
+    bool tracks_asked;         /* something was published there: wait for it */
+    int last_track;
 
     int slot;                  /* ours; -1: none */
     int n_slots;               /* that are known */
     int64_t gone_ns[SLOTS];    /* since when a slot has no worker; 0: it has */
 
-    int64_t asked_ns[LANES];   /* when a lane was looked at last, */
+    int64_t asked_ns[LANES_ALL]; /* when a lane was looked at last, */
     int64_t served_ns[LANES];  /* was empty, or gave something */
     int bell_of[LANES];        /* the consumer on a lane; 0: none */
     int last_bell;
@@ -109,8 +165,8 @@ const char *place_dead(const struct rmq *q, char to[RMQ_NAME]);
 const char *place_slot(const struct rmq *q, int slot, char to[RMQ_NAME]);
 const char *place_list(const struct rmq *q, int slot, char to[RMQ_NAME]);
 
-/* The lane of a message that is due, and not dead. */
-int place_of(const struct copy *c);
+/* The lane of a message that is due, and not dead; with a key, that where it is put. */
+int place_of(const struct rmq *q, const struct copy *c);
 
 /* Is there such a queue? 1, 0, or a status. */
 int place_exists(struct rmq *q, const char *queue);
@@ -122,9 +178,13 @@ int place_declare(struct rmq *q, int channel, const char *queue, amqp_table_t mo
 /* Publishes to a lane, after a delay: not before, and up to 0.1 s later. */
 int place_publish(struct rmq *q, const struct copy *c, int lane, int64_t delay_ns);
 
-/* Publishes a message that nobody handles, and that expires, to the lanes that were used:
- * with its confirmation, acknowledgements that came before it are on the disk. A classic
- * queue that is busy keeps them in memory otherwise, for as long as it is. */
+/* Publishes the dead letter of a message that has killed its workers. */
+int place_bury(struct rmq *q, struct copy *c);
+
+/* Publishes a message that has expired already to the lanes that were used, and in which
+ * something waits: with its confirmation, acknowledgements that came before it are on the
+ * disk. A classic queue that is busy keeps them in memory otherwise, for as long as it is;
+ * one that is empty has time to write. Consumers do not get what has expired. */
 int place_tick(struct rmq *q);
 
 #endif

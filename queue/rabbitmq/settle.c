@@ -8,11 +8,13 @@
 #include "queue/rabbitmq/hand.h"
 #include "queue/rabbitmq/session.h"
 #include "queue/rabbitmq/slot.h"
+#include "queue/rabbitmq/track.h"
 
 static int publish_end(struct rmq *q, const struct broker_end *e, char *errors,
                        int64_t now_ms)
 {
     struct copy c = copy_of(e->message);
+    const struct rmq_hand *h = hand_find(q, e->message->token);
     char name[RMQ_NAME];
 
     c.attempt += e->counts;
@@ -22,10 +24,16 @@ static int publish_end(struct rmq *q, const struct broker_end *e, char *errors,
                          e->error);
         c.errors = errors;
     }
+    if (e->how == BROKER_AGAIN && h->track >= 0) {
+        c.due_ms = now_ms + e->delay_ns / 1000000;
+        c.seq = h->seq;
+        c.wait = h->wait;
+        return track_publish_held(q, &c);
+    }
     if (e->how == BROKER_AGAIN) {
         c.due_ms = now_ms + e->delay_ns / 1000000;
-        q->asked_ns[place_of(&c)] = 0;
-        return place_publish(q, &c, place_of(&c), e->delay_ns);
+        q->asked_ns[place_of(q, &c)] = 0;
+        return place_publish(q, &c, place_of(q, &c), e->delay_ns);
     }
     c.reason = e->reason ? e->reason : "unknown";
     c.cls = e->cls;
@@ -33,6 +41,37 @@ static int publish_end(struct rmq *q, const struct broker_end *e, char *errors,
     c.tail_len = e->tail_len;
     c.died_ms = now_ms;
     return copy_publish(&q->wire, "", place_dead(q, name), &c);
+}
+
+/* Alarms are confirmed before what they wake is there: it would wait forever. */
+static int set_alarms(struct rmq *q, struct broker_end *ends, size_t n)
+{
+    int64_t now_ms = rmq_now_ms();
+    bool any = false;
+    int status = 0;
+
+    for (size_t i = 0; i < n && status == 0; i++) {
+        struct rmq_hand *h = hand_find(q, ends[i].message->token);
+        if (ends[i].result != BROKER_SETTLED || h->track < 0)
+            continue;
+        status = tracks_settle_begin(q, h);
+    }
+    wire_begin(&q->wire);
+    for (size_t i = 0; i < n && status == 0; i++) {
+        struct rmq_hand *h = hand_find(q, ends[i].message->token);
+        if (ends[i].result != BROKER_SETTLED || h->track < 0)
+            continue;
+        struct copy c = copy_of(ends[i].message);
+        c.attempt += ends[i].counts;
+        c.due_ms = now_ms + ends[i].delay_ns / 1000000;
+        c.seq = h->seq;
+        h->wait = 0;
+        if (ends[i].how == BROKER_AGAIN && ends[i].delay_ns > 0) {
+            status = track_alarm(q, &c, ends[i].delay_ns, &h->wait);
+            any = true;
+        }
+    }
+    return rmq_tell(q, status == 0 && any ? wire_wait(&q->wire) : status);
 }
 
 /* Those that are ours, and not done, have their copies confirmed. */
@@ -105,13 +144,26 @@ static int acknowledge(struct rmq *q, struct broker_end *ends, size_t n)
     return rmq_tell(q, status == 0 ? wire_wait(&q->wire) : status);
 }
 
+/* What ran when a connection failed is in tracks that may not be ours again yet. */
+static int reclaim(struct rmq *q)
+{
+    for (size_t i = 0; i < q->n_hand; i++)
+        if (q->hand[i].track >= 0 && !q->hand[i].attached)
+            return rmq_tell(q, tracks_turn(q));
+    return 0;
+}
+
 int rmq_settle(struct broker *b, struct broker_end *ends, size_t n)
 {
     struct rmq *q = (struct rmq *)b;
     int status = rmq_ready(q);
 
     if (status == 0)
+        status = reclaim(q);
+    if (status == 0)
         status = find_ends(q, ends, n);
+    if (status == 0)
+        status = set_alarms(q, ends, n);
     if (status == 0)
         status = publish_ends(q, ends, n);
     if (status == 0)
@@ -119,6 +171,8 @@ int rmq_settle(struct broker *b, struct broker_end *ends, size_t n)
     q->acked |= status == 0;
     for (size_t i = 0; i < n && status == 0; i++) {
         struct rmq_hand *h = hand_find(q, ends[i].message->token);
+        if (h && ends[i].result == BROKER_SETTLED && h->track >= 0)
+            (void)tracks_settled(q, h, ends[i].how == BROKER_AGAIN, h->wait);
         if (h && ends[i].result == BROKER_SETTLED)
             hand_settled(q, h, ends[i].message->queued_ms);
         else if (h)
@@ -139,5 +193,5 @@ int rmq_beat(struct broker *b, struct queue_message **running, size_t n)
         if (!h || (!h->attached && bide_now_ns() >= q->lost_ns))
             running[i]->lost = true;
     }
-    return rmq_tell(q, slot_renew(q, running, n));
+    return rmq_tell(q, slot_renew(q));
 }

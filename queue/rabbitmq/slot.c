@@ -10,7 +10,6 @@
 
 #define S INT64_C(1000000000)
 #define BACK_NS (5 * S)     /* until what was in hand is given up for lost */
-#define RENEW_NS (240 * S)  /* servers close channels after 30 min, or less */
 
 enum { BATCH = 16, HEADS_MOST = 2048 };
 
@@ -120,6 +119,24 @@ int slot_count(struct rmq *q)
     return there < 0 ? there : 0;
 }
 
+int slot_alive(struct rmq *q, bool alive[SLOTS])
+{
+    const int most = (int)(sizeof q->wire.queues / sizeof q->wire.queues[0]);
+    char name[RMQ_NAME];
+    int n = q->n_slots < most ? q->n_slots : most, status = 0;
+
+    wire_begin(&q->wire);
+    for (int i = 0; i < n && status == 0; i++)
+        status = wire_ask_queue(&q->wire, WIRE_LOOK, place_slot(q, i, name));
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    if (status == 0 && q->wire.refused)
+        return wire_reopen(&q->wire, WIRE_LOOK);
+    for (int i = 0; i < n && status == 0; i++)
+        alive[i] = q->wire.queues[i].consumers > 0;
+    return status;
+}
+
 /* `arg` is the last tag that was seen. */
 static bool attach(struct rmq *q, struct wire_in *in, void *arg)
 {
@@ -191,6 +208,7 @@ static int received(struct rmq *q, struct wire_in *in)
     if (in->hello) {
         int slot = atoi((const char *)in->message->body);
         q->n_slots = slot >= q->n_slots && slot < SLOTS ? slot + 1 : q->n_slots;
+        q->tracks_ns = 0; /* it gets some */
     } else if (h) {
         if (h->attached)
             status = wire_ack(&q->wire, h->channel, h->tag);
@@ -199,7 +217,7 @@ static int received(struct rmq *q, struct wire_in *in)
     } else if (!hand_was_settled(q, in->message)) {
         struct copy c = copy_of(in->message);
         wire_begin(&q->wire);
-        status = place_publish(q, &c, place_of(&c), 0);
+        status = place_publish(q, &c, place_of(q, &c), 0);
         if (status == 0)
             status = wire_wait(&q->wire);
     }
@@ -226,18 +244,19 @@ int slot_receive(struct rmq *q)
     return status;
 }
 
-int slot_renew(struct rmq *q, struct queue_message **held, size_t n)
+/* With a key it stays in its track, which does this by itself. */
+int slot_renew(struct rmq *q)
 {
     char name[RMQ_NAME];
     int64_t now = bide_now_ns();
     int status = 0;
 
     wire_begin(&q->wire);
-    for (size_t i = 0; i < n && status == 0; i++) {
-        struct rmq_hand *h = hand_find(q, held[i]->token);
-        if (!h || !h->attached || now - h->since_ns < RENEW_NS)
+    for (size_t i = 0; i < q->n_hand && status == 0; i++) {
+        struct rmq_hand *h = &q->hand[i];
+        if (!h->attached || h->track >= 0 || now - h->since_ns < q->renew_ns)
             continue;
-        struct copy c = copy_of(held[i]);
+        struct copy c = copy_of(h->message);
         c.deliveries--;
         c.token = h->token;
         h->since_ns = now;

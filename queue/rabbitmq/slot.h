@@ -23,7 +23,10 @@ int slot_claim(struct rmq *q);
 int slot_receive(struct rmq *q);
 
 /* Sends messages that have been in hand for long to ourselves. */
-int slot_renew(struct rmq *q, struct queue_message **held, size_t n);
+int slot_renew(struct rmq *q);
+
+/* Which slots have a worker. */
+int slot_alive(struct rmq *q, bool alive[SLOTS]);
 
 /* Finds out how many slots there are. */
 int slot_count(struct rmq *q);

@@ -9,6 +9,7 @@
 #include "queue/rabbitmq/deliver.h"
 #include "queue/rabbitmq/hand.h"
 #include "queue/rabbitmq/session.h"
+#include "queue/rabbitmq/track.h"
 
 /* How long a priority that had nothing is taken to have nothing. */
 #define STALE_NS INT64_C(20000000)
@@ -25,6 +26,7 @@ struct taking {
     uint32_t give[LANES];   /* that we take of them */
     struct lists lists;     /* of other workers, if we need to know */
     bool has_lists;
+    bool suspect;           /* one with a key goes, and nothing else */
     struct wire_in *moved;  /* that were published elsewhere: to be acknowledged */
     size_t n_moved;
 };
@@ -86,7 +88,7 @@ static uint32_t give(struct taking *t, int lane, size_t most, size_t *left)
 
 static void plan(struct taking *t)
 {
-    size_t left = t->want->most - t->n_aged;
+    size_t left = t->want->most - t->n_aged - t->n;
 
     if (t->want->alone && t->ready[LANE_SUSPECT] > 0) {
         t->give[LANE_SUSPECT] = 1;
@@ -107,7 +109,7 @@ static int judge_age(struct taking *t, int lane, struct wire_in *in, struct wire
 {
     int64_t age = (rmq_now_ms() - in->message->due_ms) * 1000000;
 
-    if (age > t->q->ageing_ns && t->n_aged < t->want->most) {
+    if (age > t->q->ageing_ns && t->n_aged + t->n < t->want->most) {
         to[t->n_aged++] = *in;
         t->ready[lane]--;
         return 0;
@@ -183,6 +185,29 @@ static int fetch(struct taking *t, struct wire_in **ret, size_t *ret_n)
     return rmq_tell(q, status);
 }
 
+/* ===== with a key ===== */
+
+/* While others wait, at most half, and none before those of a higher priority. */
+static int take_keyed(struct taking *t)
+{
+    size_t most = t->want->most, above = 0, others = t->ready[LANE_RETRY];
+
+    if (t->want->alone && t->ready[LANE_SUSPECT] > 0)
+        return 0;
+    if (t->want->alone && tracks_suspects(t->q)) {
+        t->suspect = true;
+        return tracks_take_suspect(t->q, t->ret, &t->n);
+    }
+    for (int i = 0; i < LANE_RETRY; i++)
+        *(i < LANE_NORMAL ? &above : &others) += t->ready[i];
+    most = above < most ? most - above : 0;
+    if (others > 0 && others >= most / 2)
+        most -= most / 2;
+    else
+        most -= others;
+    return tracks_take(t->q, t->ret, &t->n, most, t->want->retries);
+}
+
 /* ===== what has come ===== */
 
 static int accept(struct taking *t, struct wire_in *in)
@@ -209,19 +234,22 @@ static void move(struct taking *t, struct wire_in *in)
 }
 
 /* A message without an id gets one, and comes again: the id must be the same however
- * often it is delivered, or a handler could not know it again. */
+ * often it is delivered, or a handler could not know it again. One with a key, from a
+ * foreign producer, goes to where its order is kept. */
 static int adopt(struct taking *t, struct wire_in *in)
 {
     struct copy c = copy_of(in->message);
     char id[QUEUE_ID_MAX + 1];
 
     queue_make_id(id);
-    c.id = id;
+    if (!in->named)
+        c.id = id;
     c.deliveries--;
     if (c.queued_ms <= 0)
         c.queued_ms = rmq_now_ms();
-    int status = place_publish(t->q, &c, place_of(&c), 0);
-    t->q->asked_ns[place_of(&c)] = 0;
+    int status = place_publish(t->q, &c, place_of(t->q, &c), 0);
+    t->q->asked_ns[place_of(t->q, &c)] = 0;
+    t->q->tracks_asked = true;
     move(t, in);
     return status;
 }
@@ -269,7 +297,8 @@ static int sort(struct taking *t, struct wire_in *in, size_t n)
     wire_begin(&t->q->wire);
     for (size_t i = 0; i < n && status == 0; i++)
         status = in[i].hello        ? (move(t, &in[i]), 0)
-                 : !in[i].named      ? adopt(t, &in[i])
+                 : !in[i].named || (t->q->url.keys && *in[i].message->key)
+                     ? adopt(t, &in[i])
                  : in[i].redelivered ? check_owner(t, &in[i])
                                      : accept(t, &in[i]);
     if (status == 0 && t->n > 0)
@@ -311,13 +340,15 @@ static void say_when(struct taking *t)
     struct rmq *q = t->q;
     bool more = t->n_moved > 0;
 
+    more |= tracks_more(q);
     for (int i = 0; i < LANE_SUSPECT; i++)
         more |= t->ready[i] > t->give[i] + t->rung[i];
     if (q->due_ns <= t->now)
         q->due_ns = BIDE_FOREVER;
     t->want->n = t->n;
     t->want->suspects =
-        t->ready[LANE_SUSPECT] > (t->n && t->ret[0]->suspect ? 1 : 0);
+        t->ready[LANE_SUSPECT] > (t->n && t->ret[0]->suspect && !t->suspect ? 1 : 0) ||
+        tracks_suspects(q);
     t->want->next_ns = t->n == t->want->most || more ? 0
                        : q->due_ns == BIDE_FOREVER   ? BIDE_FOREVER
                                                      : q->due_ns - t->now;
@@ -336,10 +367,14 @@ int rmq_take(struct broker *b, struct broker_take *want, struct queue_message **
     t.now = t.q->take_ns = bide_now_ns();
     status = rmq_tell(t.q, ask_lanes(&t));
     if (status == 0)
-        status = rmq_tell(t.q, silence_rung(&t));
+        status = rmq_tell(t.q, tracks_turn(t.q));
     if (status == 0)
+        status = rmq_tell(t.q, take_keyed(&t));
+    if (status == 0 && !t.suspect)
+        status = rmq_tell(t.q, silence_rung(&t));
+    if (status == 0 && !t.suspect)
         status = fetch(&t, &in, &n);
-    if (status == 0 && n > 0)
+    if (status == 0 && n + t.n > 0)
         status = sort(&t, in, n);
     if (status == 0)
         say_when(&t);

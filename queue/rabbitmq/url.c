@@ -7,31 +7,12 @@
 
 #include "base/hex.h"
 
-enum { PORT = 5672 };
+enum { PORT = 5672, PORT_TLS = 5671 };
 
 static int refuse(char *why, const char *text)
 {
     snprintf(why, BROKER_ERROR, "rabbitmq: %s", text);
     return -1;
-}
-
-/* Copies a part and decodes %XX. False: too long, or no two digits, or a NUL. */
-static bool decode(char to[RMQ_URL_PART], const char *text, size_t len)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < len; i++, n++) {
-        int c = (unsigned char)text[i];
-        if (c == '%') {
-            c = i + 2 < len ? bide__hex_byte(text + i + 1) : -1;
-            i += 2;
-        }
-        if (c <= 0 || n == RMQ_URL_PART - 1)
-            return false;
-        to[n] = (char)c;
-    }
-    to[n] = '\0';
-    return true;
 }
 
 /* "user:password@"; *text is then what follows. */
@@ -44,8 +25,10 @@ static int read_login(struct rmq_url *url, const char **text, char *why)
         return 0;
     const char *colon = memchr(*text, ':', (size_t)(at - *text));
     const char *user_end = colon ? colon : at;
-    if (!decode(url->user, *text, (size_t)(user_end - *text)) ||
-        (colon && !decode(url->password, colon + 1, (size_t)(at - colon - 1))))
+    if (!bide__percent_decode(url->user, RMQ_URL_PART, *text,
+                              (size_t)(user_end - *text)) ||
+        (colon && !bide__percent_decode(url->password, RMQ_URL_PART, colon + 1,
+                                        (size_t)(at - colon - 1))))
         return refuse(why, "user or password is too long, or % is not followed by "
                            "two hexadecimal digits");
     *text = at + 1;
@@ -74,19 +57,59 @@ static int read_host(struct rmq_url *url, const char **text, char *why)
         return refuse(why, "[ without ] in the host");
     from += bracket;
     end -= bracket;
-    if (end > from && !decode(url->host, from, (size_t)(end - from)))
+    if (end > from &&
+        !bide__percent_decode(url->host, RMQ_URL_PART, from, (size_t)(end - from)))
         return refuse(why, "the host is too long");
+    return 0;
+}
+
+static bool is_option(const char *text, size_t len, const char *name)
+{
+    size_t n = strlen(name);
+
+    return len > n && strncmp(text, name, n) == 0;
+}
+
+static int read_option(struct rmq_url *url, const char *text, size_t len, char *why)
+{
+    char type[RMQ_URL_PART], keys[RMQ_URL_PART];
+    const char *value = memchr(text, '=', len);
+    size_t left = value ? len - (size_t)(++value - text) : 0;
+    char *to = is_option(text, len, "cacert=")       ? url->cacert
+               : is_option(text, len, "management=") ? url->management
+               : is_option(text, len, "queue-type=") ? type
+               : is_option(text, len, "keys=")       ? keys
+                                                     : NULL;
+
+    if (to && !bide__percent_decode(to, RMQ_URL_PART, value, left))
+        return refuse(why, "what follows ? is too long, or % is not followed by two "
+                           "hexadecimal digits");
+    if (to == type)
+        url->quorum = strcmp(type, "quorum") == 0;
+    if (to == keys)
+        url->keys = strcmp(keys, "unfinished") == 0;
+    if (!to || (to == type && !url->quorum && strcmp(type, "classic") != 0) ||
+        (to == keys && !url->keys))
+        return refuse(why, "after ? expected queue-type=classic, queue-type=quorum, "
+                           "cacert=FILE, management=URL or keys=unfinished");
+    if (*url->cacert && !url->tls)
+        return refuse(why, "cacert is for amqps://");
+    if (*url->management && strncmp(url->management, "http://", 7) != 0 &&
+        strncmp(url->management, "https://", 8) != 0)
+        return refuse(why, "management: expected http://HOST:PORT or https://HOST:PORT");
     return 0;
 }
 
 static int read_options(struct rmq_url *url, const char *text, char *why)
 {
-    if (strcmp(text, "queue-type=quorum") == 0)
-        url->quorum = true;
-    else if (*text && strcmp(text, "queue-type=classic") != 0)
-        return refuse(why, "after ? expected queue-type=classic or "
-                           "queue-type=quorum");
-    return 0;
+    int status = 0;
+
+    while (*text && status == 0) {
+        size_t len = strcspn(text, "&");
+        status = read_option(url, text, len, why);
+        text += len + (text[len] == '&');
+    }
+    return status;
 }
 
 int rmq_url_read(struct rmq_url *ret, const char *text, char *why)
@@ -96,14 +119,17 @@ int rmq_url_read(struct rmq_url *ret, const char *text, char *why)
                              .host = "localhost",
                              .vhost = "/",
                              .port = PORT };
-    if (strncmp(text, "amqp://", 7) != 0)
+    ret->tls = strncmp(text, "amqps://", 8) == 0;
+    if (!ret->tls && strncmp(text, "amqp://", 7) != 0)
         return refuse(why, "expected amqp://USER:PASSWORD@HOST:PORT/VHOST");
-    text += 7;
+    text += ret->tls ? 8 : 7;
+    if (ret->tls)
+        ret->port = PORT_TLS;
     if (read_login(ret, &text, why) != 0 || read_host(ret, &text, why) != 0)
         return -1;
     if (*text == '/') {
         size_t len = strcspn(++text, "?");
-        if (len > 0 && !decode(ret->vhost, text, len))
+        if (len > 0 && !bide__percent_decode(ret->vhost, RMQ_URL_PART, text, len))
             return refuse(why, "the virtual host is too long, or % is not "
                                "followed by two hexadecimal digits");
         text += len;

@@ -77,6 +77,16 @@ void wire_begin(struct wire *w)
 
 /* ===== what the server says ===== */
 
+/* "... Timeout value used: 1800000 ms. This timeout value can be configured, ..." */
+static void learn_timeout(struct wire *w)
+{
+    static const char before[] = "Timeout value used: ";
+    const char *text = strstr(w->why, before);
+
+    if (text)
+        w->ack_timeout_ms = strtoll(text + sizeof before - 1, NULL, 10);
+}
+
 /* It has closed a channel: LOOK and SLOT may be, the others must not. */
 static int channel_closed(struct wire *w, int channel, const amqp_channel_close_t *m)
 {
@@ -85,6 +95,7 @@ static int channel_closed(struct wire *w, int channel, const amqp_channel_close_
 
     snprintf(w->why, sizeof w->why, "%.*s", (int)m->reply_text.len,
              (const char *)m->reply_text.bytes);
+    learn_timeout(w);
     if (amqp_send_method(w->c, (amqp_channel_t)channel, AMQP_CHANNEL_CLOSE_OK_METHOD,
                          &ok) != AMQP_STATUS_OK)
         return broken(w, AMQP_STATUS_SOCKET_ERROR);

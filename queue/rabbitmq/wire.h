@@ -21,17 +21,21 @@
 
 #if __has_include(<rabbitmq-c/amqp.h>)
 #include <rabbitmq-c/amqp.h>
+#include <rabbitmq-c/ssl_socket.h>
 #include <rabbitmq-c/tcp_socket.h>
 #else
 #include <amqp.h>
 #include <amqp_framing.h>
+#include <amqp_ssl_socket.h>
 #include <amqp_tcp_socket.h>
 #endif
 
 #include "queue/broker.h"
 #include "queue/rabbitmq/url.h"
 
-enum { WIRE_WORK = 1, WIRE_PUT, WIRE_LOOK, WIRE_SLOT, WIRE_BELL, WIRE_CHANNELS };
+enum { WIRE_WORK = 1, WIRE_PUT, WIRE_LOOK, WIRE_SLOT, WIRE_BELL,
+       WIRE_TRACK, /* and those behind it: one for each track (track.h) */
+       WIRE_CHANNELS = WIRE_TRACK + 8 };
 
 enum { WIRE_NOT_FOUND = 404, WIRE_REFUSED = 403, WIRE_LOCKED = 405,
        WIRE_DIFFERS = 406 };
@@ -46,6 +50,8 @@ struct wire_in {
     bool hello;          /* no message: news of a worker (slot.h), or a tick
                             (place.c) */
     uint64_t token;      /* of a copy that goes to whoever holds it; 0 */
+    uint64_t seq, wait;  /* of a message with a key (track.h) */
+    int kind;            /* enum copy_kind */
     int consumer;        /* the number in its tag; -1: it was asked for */
     char reason[32], cls[32];
     int64_t died_ms;
@@ -66,6 +72,7 @@ struct wire {
     bool open[WIRE_CHANNELS];
     bool declaring;             /* what differs now stays so */
     bool blocked;               /* the server is short of memory or disk */
+    int64_t ack_timeout_ms;     /* its consumer_timeout, once it has told us; 0 */
     struct {
         uint32_t messages, consumers;
     } queues[96];
@@ -99,8 +106,9 @@ int wire_ack(struct wire *w, int channel, uint64_t tag);
 /* Back to where it was in its queue. Tag 0: all that this channel holds. */
 int wire_requeue(struct wire *w, int channel, uint64_t tag);
 
-/* Closes LOOK, or opens it again: what it held goes back. */
+/* Opens a channel, again if it was open: what it held goes back. */
 int wire_reopen(struct wire *w, int channel);
+int wire_close(struct wire *w, int channel);
 
 /* Publishes, persistent and mandatory; wire_wait() waits until it is confirmed. */
 int wire_publish(struct wire *w, const char *exchange, const char *key,

@@ -86,26 +86,69 @@ static int check_groups(struct redis_broker *q, broker_finding *fn, void *arg)
     return 0;
 }
 
-int rq_check(struct broker *b, const struct broker_plan *plan,
-             broker_finding *fn, void *arg)
-{
-    static const char *const names[] = { "appendonly", "appendfsync",
-                                         "maxmemory-policy", "maxmemory" };
-    struct redis_broker *q = (struct redis_broker *)b;
-    char values[4][64];
-    int status = rq_ready(q);
+enum { APPENDONLY, APPENDFSYNC, EVICTION, MAXMEMORY, N_SETTINGS };
 
-    (void)plan; /* leases are renewed by beats, and nothing here expires */
-    for (int i = 0; i < 4 && status == 0; i++)
+/* What the server would do to messages that it has confirmed. */
+static int check_settings(struct redis_broker *q, broker_finding *fn, void *arg)
+{
+    static const char *const names[N_SETTINGS] = { "appendonly", "appendfsync",
+                                                   "maxmemory-policy",
+                                                   "maxmemory" };
+    char values[N_SETTINGS][64];
+    int status = 0;
+
+    for (int i = 0; i < N_SETTINGS && status == 0; i++)
         status = setting(q, names[i], values[i], sizeof values[i]);
     if (status != 0)
         return status;
-    if (!*values[0])
+    if (!*values[APPENDONLY])
         fn(arg, BROKER_WASTE,
            "the server does not show its settings: whether it keeps messages is "
            "not known",
            "appendonly yes, appendfsync always, maxmemory-policy noeviction");
-    check_keeping(values[0], values[1], fn, arg);
-    check_eviction(values[2], values[3], fn, arg);
-    return check_groups(q, fn, arg);
+    check_keeping(values[APPENDONLY], values[APPENDFSYNC], fn, arg);
+    check_eviction(values[EVICTION], values[MAXMEMORY], fn, arg);
+    return 0;
+}
+
+int rq_check(struct broker *b, const struct broker_plan *plan,
+             broker_finding *fn, void *arg)
+{
+    struct redis_broker *q = (struct redis_broker *)b;
+    int status = rq_ready(q);
+
+    (void)plan; /* leases are renewed by beats, and nothing here expires */
+    if (status == 0)
+        status = check_settings(q, fn, arg);
+    return status == 0 ? check_groups(q, fn, arg) : status;
+}
+
+/* ===== who only puts ===== */
+
+struct verdict {
+    struct redis_broker *q;
+    int status;
+};
+
+static void refuse_loss(void *arg, enum broker_severity severity,
+                        const char *found, const char *change)
+{
+    struct verdict *v = arg;
+
+    if (severity == BROKER_LOSS && v->status == 0)
+        v->status = broker_fail(&v->q->b, BROKER_REFUSED, "redis: %s; %s", found,
+                                change);
+}
+
+int rq_keeps(struct redis_broker *q)
+{
+    struct verdict v = { .q = q };
+
+    /* Among answers that are still to be read there is no place for others. */
+    if (redis_connection(q->redis) == q->keeps || q->settling)
+        return 0;
+    int status = check_settings(q, refuse_loss, &v);
+    if (status == 0 && v.status == 0)
+        q->keeps = redis_connection(q->redis);
+    return status != 0 ? status : v.status;
 }

@@ -51,24 +51,29 @@ int rq_counts(struct broker *b, struct broker_counts *ret)
     return 0;
 }
 
-int rq_queues(struct broker *b, void (*fn)(void *arg, const char *name),
-              void *arg)
+int rq_names(struct broker *b, void (*fn)(void *arg, const char *name),
+             void *arg)
 {
     struct redis_broker *q = (struct redis_broker *)b;
     struct redis_reply r;
-    int status = rq_ready(q);
 
-    if (status != 0)
-        return status;
     redis_command(q->redis, 2);
     redis_arg(q->redis, "SMEMBERS");
     redis_arg(q->redis, "bide:queues");
-    status = rq_answer(q, &r);
-    for (size_t i = 0; i < r.n && status == 0; i++) {
+    int status = rq_answer(q, &r);
+    for (size_t i = 0; status == 0 && i < r.n; i++) {
         char name[QUEUE_NAME_MAX + 1];
         snprintf(name, sizeof name, "%.*s", (int)r.items[i].len,
                  r.items[i].text);
         fn(arg, name);
     }
     return status;
+}
+
+int rq_queues(struct broker *b, void (*fn)(void *arg, const char *name),
+              void *arg)
+{
+    int status = rq_ready((struct redis_broker *)b);
+
+    return status == 0 ? rq_names(b, fn, arg) : status;
 }

@@ -6,41 +6,7 @@
 
 #include "queue/redis/put.h"
 #include "queue/redis/session.h"
-
-/* A walk over a queue: who is told, and what they want to see. */
-struct walk {
-    const struct broker_filter *filter;
-    broker_each *fn;
-    void *arg;
-    size_t told;
-    bool begins;     /* ids that begin like the filter's count as well, */
-    bool count_only; /* and nobody is told */
-    bool enough;
-};
-
-static bool is_wanted(const struct walk *w, const struct broker_row *row)
-{
-    const struct broker_filter *f = w->filter;
-    int64_t when = f->dead ? row->died_ms : row->message->queued_ms;
-
-    if (f->id && *f->id && strcmp(row->message->id, f->id) != 0 &&
-        !(w->begins && strncmp(row->message->id, f->id, strlen(f->id)) == 0))
-        return false;
-    if (f->dead && f->reason && strcmp(row->reason, f->reason) != 0)
-        return false;
-    return when >= f->since_ms && (!f->until_ms || when < f->until_ms);
-}
-
-static void tell(struct walk *w, const struct broker_row *row)
-{
-    if (!is_wanted(w, row))
-        return;
-    w->told++;
-    if (!w->count_only && !w->fn(w->arg, row))
-        w->enough = true;
-    if (w->filter->most && w->told >= w->filter->most)
-        w->enough = true;
-}
+#include "queue/walk.h"
 
 static char *copy(const struct redis_reply *r)
 {
@@ -48,7 +14,7 @@ static char *copy(const struct redis_reply *r)
 }
 
 /* { state, message } or { died, reason, class, output, message } */
-static int tell_row(struct redis_broker *q, struct walk *w,
+static int tell_row(struct redis_broker *q, struct queue_walk *w,
                     const struct redis_reply *r, int64_t now_ms)
 {
     static const enum broker_state states[] = { BROKER_IS_WAITING,
@@ -58,30 +24,32 @@ static int tell_row(struct redis_broker *q, struct walk *w,
 
     if (r->n < (dead ? 5 : 2))
         return broker_fail(&q->b, BROKER_CORRUPT, "redis: not a row");
-    struct queue_message *m = rq_message(&r->items[dead ? 4 : 1]);
+    struct queue_message *m = rq_message(&r->items[dead ? 4 : 1], 0);
     char *reason = dead ? copy(&r->items[1]) : strdup("");
     char *cls = dead ? copy(&r->items[2]) : strdup("");
     int status = m && reason && cls
                      ? 0
                      : broker_fail(&q->b, BROKER_NO_MEMORY, "out of memory");
     if (status == 0)
-        tell(w, &(struct broker_row){
-                    .message = m,
-                    .state = dead ? BROKER_IS_DEAD : states[rq_int(r, 0) & 3],
-                    .now_ms = now_ms,
-                    .reason = reason,
-                    .cls = cls,
-                    .tail = dead ? r->items[3].text : "",
-                    .tail_len = dead ? r->items[3].len : 0,
-                    .died_ms = dead ? rq_int(r, 0) : 0 });
+        queue_walk_tell(
+            w, &(struct broker_row){
+                   .message = m,
+                   .state = dead ? BROKER_IS_DEAD : states[rq_int(r, 0) & 3],
+                   .now_ms = now_ms,
+                   .reason = reason,
+                   .cls = cls,
+                   .tail = dead ? r->items[3].text : "",
+                   .tail_len = dead ? r->items[3].len : 0,
+                   .died_ms = dead ? rq_int(r, 0) : 0 });
     queue_message_free(m);
     free(reason);
     free(cls);
     return status;
 }
 
-static int walk(struct redis_broker *q, struct walk *w)
+static int walk(void *self, struct queue_walk *w)
 {
+    struct redis_broker *q = self;
     char place[128] = "";
     int status;
 
@@ -107,17 +75,7 @@ static int walk(struct redis_broker *q, struct walk *w)
 int rq_each(struct broker *b, const struct broker_filter *filter, broker_each *fn,
             void *arg)
 {
-    struct redis_broker *q = (struct redis_broker *)b;
-    struct walk w = { .filter = filter, .fn = fn, .arg = arg };
-    int status = walk(q, &w);
-
-    if (status != 0 || w.told > 0 || !filter->id || !*filter->id)
-        return status;
-    /* Nobody has this name: the only one that begins like it? */
-    struct walk count = { .filter = filter, .begins = true, .count_only = true };
-    status = walk(q, &count);
-    w.begins = true;
-    return status == 0 && count.told == 1 ? walk(q, &w) : status;
+    return queue_walk(filter, fn, arg, walk, b);
 }
 
 int rq_redrive(struct broker *b, const char *const *ids, size_t n, bool fresh_key,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "queue/make_id.h"
+#include "queue/redis/check.h"
 #include "queue/redis/session.h"
 
 static void put_one(struct redis *r, const struct broker_put *p)
@@ -48,6 +49,10 @@ int rq_put(struct broker *b, struct broker_put *items, size_t n)
     size_t args;
     int status = name_all(b, items, n, &args);
 
+    if (status == 0)
+        status = rq_ready(q);
+    if (status == 0)
+        status = rq_keeps(q);
     if (status == 0)
         status = rq_begin(q, "put", (unsigned)args);
     if (status != 0)

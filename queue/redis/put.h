@@ -3,6 +3,7 @@
 #define BIDE_QUEUE_REDIS_PUT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct broker;
 struct broker_put;
@@ -12,8 +13,9 @@ struct redis_reply;
 /* The broker's put(). */
 int rq_put(struct broker *b, struct broker_put *items, size_t n);
 
-/* A message of what describe() in queue.lua has made. What a foreign producer
- * wrote is brought into form. NULL: no memory. */
-struct queue_message *rq_message(const struct redis_reply *reply);
+/* A message of what describe() in queue.lua has made, or of an entry of a stream:
+ * its id, its fields and its priority; then it has this token. What a foreign
+ * producer wrote is brought into form. NULL: no memory. */
+struct queue_message *rq_message(const struct redis_reply *reply, uint64_t token);
 
 #endif

@@ -5,14 +5,17 @@
 --
 -- A fresh message is an entry of a stream, read by the consumer group `bide`; foreign
 -- producers only XADD. A message that has to wait (delayed, failed, held behind its key,
--- suspect) is a job: its contents in a hash, its due time in a sorted set. Running ones
--- are in the hash of their worker, with the token of the delivery.
+-- suspect) is a job: its contents in a hash, its due time in a sorted set.
+--
+-- What a worker runs: of streams, what its consumer has read and not acknowledged; of
+-- jobs, what is in the hash of the worker, with the token of the delivery. An entry needs
+-- no token: it is delivered once, and leaves its stream if its worker dies.
 --
 --   Q, Q:priority:P   streams          Q.dead          dead letters, a stream
 --   Q:jobs, Q:meta    name -> packed   Q:dead_ids      id -> entry of Q.dead
 --   Q:late:P          fresh, by due    Q:dead_by       reason -> how many
 --   Q:retry:P         failed before    Q:workers       worker -> end of its lease
---   Q:suspect         see blame.h      Q:worker:W      handle -> token
+--   Q:suspect         see blame.h      Q:worker:W      handle of a job -> token
 --   Q:keys            key -> name      Q:held:K        names, in order
 --   Q:ids             ids that producers gave; Q:count: token, name, held
 --
@@ -132,6 +135,25 @@ end
 local function save(name, job, meta)
     if job then redis.call('HSET', Q .. ':jobs', name, cmsgpack.pack(job)) end
     redis.call('HSET', Q .. ':meta', name, cmsgpack.pack(meta))
+end
+
+-- What a worker has read of a stream, as XPENDING has it.
+local function read_by(worker, p, most)
+    local list = redis.pcall('XPENDING', stream(p), GROUP, '-', '+', most, worker)
+    return list.err and {} or list
+end
+
+-- The jobs that a worker runs: handles and tokens in turn. A bide before this one had
+-- entries of streams in there as well.
+local function jobs_of(worker)
+    local all, jobs = redis.call('HGETALL', Q .. ':worker:' .. worker), {}
+    for i = 1, #all, 2 do
+        if string.lower(string.sub(all[i], 1, 1)) == 'j' then
+            jobs[#jobs + 1] = all[i]
+            jobs[#jobs + 1] = all[i + 1]
+        end
+    end
+    return jobs
 end
 
 -- Takes an entry out of its stream. Jobs stay until drop().
@@ -335,6 +357,15 @@ function verbs.take()
         out[#out + 1] = { handle, job, meta }
         bytes = bytes + #job.body
     end
+    -- The usual entry goes as it is: whoever asked makes a message of it.
+    local function is_plain(fields)
+        for i = 1, #fields, 2 do
+            local name = fields[i]
+            if name == 'key' or name == 'due' or name == 'priority' then return false end
+            bytes = bytes + #fields[i + 1]
+        end
+        return true
+    end
     local function from_set(key, n, before)
         if n <= 0 then return end -- a negative LIMIT is none
         for _, name in ipairs(redis.call('ZRANGEBYSCORE', key, '-inf', whole(before),
@@ -345,6 +376,14 @@ function verbs.take()
         end
     end
     local function from_entry(p, entry)
+        local before = bytes
+        if is_plain(entry[2]) and bytes - before <= LARGE then
+            read = read + 1
+            entry[3] = p
+            out[#out + 1] = entry
+            return
+        end
+        bytes = before
         local job = read_fields(entry[2], entry[1], p)
         local meta, name = new_meta(job), p .. '/' .. entry[1]
         local handle = handle_of(true, name, job)
@@ -394,15 +433,22 @@ function verbs.take()
         end
     end
     local result = { redis.call('ZCOUNT', Q .. ':suspect', '-inf', whole(now)) > 0 and 1
-                     or 0, '-1', whole(now) }
+                     or 0, '-1', whole(now), 0 }
     if #out > 0 then
         local last = redis.call('HINCRBY', Q .. ':count', 'token', #out)
         local tokens = {}
+        result[4] = last - #out + 1
         for i, o in ipairs(out) do
             local token = last - #out + i
-            tokens[#tokens + 1] = o[1]
-            tokens[#tokens + 1] = token
-            result[#result + 1] = describe(o[1], token, o[2], o[3])
+            if type(o[3]) == 'number' then
+                result[4 + i] = o
+            else
+                if not split(o[1]) then
+                    tokens[#tokens + 1] = o[1]
+                    tokens[#tokens + 1] = token
+                end
+                result[4 + i] = describe(o[1], token, o[2], o[3])
+            end
         end
         in_parts(tokens, function(...)
             redis.call('HSET', Q .. ':worker:' .. worker, ...)
@@ -426,43 +472,54 @@ function verbs.take()
 end
 
 local function is_ours(worker, handle, token)
+    local in_stream, _, p, entry = split(handle)
+    if in_stream then
+        local list = redis.pcall('XPENDING', stream(p), GROUP, entry, entry, 1, worker)
+        return not list.err and #list == 1
+    end
     return redis.call('HGET', Q .. ':worker:' .. worker, handle) == token
 end
 
--- worker, n, then for each: handle, token, id, key. All are done: the usual case, in few
--- commands. 1 for each that was ours.
-function verbs.done()
-    local worker, n = arg(), number()
-    local hash, ours, entries, handles, gone = Q .. ':worker:' .. ARGV[2], {}, {}, {}, {}
-    for i = 1, n do handles[i] = ARGV[at + (i - 1) * 4] end
-    local tokens = {}
-    in_parts(handles, function(...)
-        for _, token in ipairs(redis.call('HMGET', hash, ...)) do
-            tokens[#tokens + 1] = token
-        end
+-- priority, n, entries of its stream, without key or id of a producer: all are done. 1
+-- for each that was ours. Whatever this worker has read and does not have any more has
+-- left the stream.
+function verbs.plain()
+    local from, n = stream(number()), number()
+    local known, result = 0, {}
+    local entries = {}
+    for i = 1, n do entries[i] = arg() end
+    in_parts(entries, function(...)
+        known = known + redis.call('XACK', from, GROUP, ...)
     end)
     for i = 1, n do
+        result[i] = (known == n or redis.call('XRANGE', from, entries[i], entries[i])[1])
+                    and 1 or 0
+    end
+    in_parts(entries, function(...) redis.call('XDEL', from, ...) end)
+    return result
+end
+
+-- worker, n, then for each: handle, token, id, key. All are done. 1 for each that was
+-- ours.
+function verbs.done()
+    local hash, ours = Q .. ':worker:' .. arg(), {}
+    for i = 1, number() do
         local handle, token, id, key = arg(), arg(), arg(), arg()
-        ours[i] = tokens[i] == token and 1 or 0
+        local in_stream, name, p, entry = split(handle)
+        if in_stream then
+            ours[i] = redis.call('XACK', stream(p), GROUP, entry)
+            redis.call('XDEL', stream(p), entry)
+        else
+            ours[i] = redis.call('HGET', hash, handle) == token and 1 or 0
+        end
         if ours[i] == 1 then
-            local in_stream, name, p, entry = split(handle)
-            gone[#gone + 1] = handle
-            if string.find(handle, '^%u') then redis.call('SREM', Q .. ':ids', id) end
-            if in_stream then
-                entries[p] = entries[p] or {}
-                table.insert(entries[p], entry)
-            else
+            if not in_stream then
+                redis.call('HDEL', hash, handle)
                 drop(handle)
             end
+            if string.find(handle, '^%u') then redis.call('SREM', Q .. ':ids', id) end
             free_key(name, key)
         end
-    end
-    in_parts(gone, function(...) redis.call('HDEL', hash, ...) end)
-    for p, list in pairs(entries) do
-        in_parts(list, function(...)
-            redis.call('XACK', stream(p), GROUP, ...)
-            redis.call('XDEL', stream(p), ...)
-        end)
     end
     return ours
 end
@@ -478,8 +535,10 @@ function verbs.settle()
         local job, meta
         ours[i] = 0
         if is_ours(worker, handle, token) then
-            redis.call('HDEL', Q .. ':worker:' .. worker, handle)
             job, meta = load(handle)
+            if not split(handle) then
+                redis.call('HDEL', Q .. ':worker:' .. worker, handle)
+            end
         end
         if job then
             ours[i] = 1
@@ -508,13 +567,35 @@ local function give_back(worker, handle)
     if job then wait(handle, job, meta) end
 end
 
--- worker, n tokens in its hands: the rest is given back.
+-- An entry that was read, and that no worker has: it waits again.
+local function adopt(p, entry)
+    local name = p .. '/' .. entry
+    local job, meta = load('s' .. name)
+    if not job then
+        redis.call('XACK', stream(p), GROUP, entry)
+    elseif own_key(name, job) then
+        wait('s' .. name, job, meta)
+    else
+        hold('s' .. name, job, meta)
+    end
+end
+
+-- worker, n, handles and tokens in its hands: the rest is given back.
 function verbs.disown()
     local worker, hands = arg(), {}
-    for _ = 1, number() do hands[arg()] = true end
-    local running = redis.call('HGETALL', Q .. ':worker:' .. worker)
+    for _ = 1, number() do
+        local handle = arg()
+        hands[handle] = arg()
+    end
+    local running = jobs_of(worker)
     for i = 1, #running, 2 do
-        if not hands[running[i + 1]] then give_back(worker, running[i]) end
+        if hands[running[i]] ~= running[i + 1] then give_back(worker, running[i]) end
+    end
+    for _, p in ipairs(priorities()) do
+        for _, e in ipairs(read_by(worker, p, 10000)) do
+            local name = p .. '/' .. e[1]
+            if not hands['s' .. name] and not hands['S' .. name] then adopt(p, e[1]) end
+        end
     end
     return at
 end
@@ -531,27 +612,14 @@ function verbs.beat()
     return ours
 end
 
--- An entry that was read, and that no worker has: it waits again.
-local function adopt(p, entry)
-    local name = p .. '/' .. entry
-    local job, meta = load('s' .. name)
-    if not job then
-        redis.call('XACK', stream(p), GROUP, entry)
-    elseif own_key(name, job) then
-        wait('s' .. name, job, meta)
-    else
-        hold('s' .. name, job, meta)
-    end
-end
-
 -- With the consumer Redis forgets what it had read, and would never give it to anybody
 -- again: first all of that must be somewhere else.
 local function forget_consumer(worker)
     for _, p in ipairs(priorities()) do
-        local pending = redis.pcall('XPENDING', stream(p), GROUP, '-', '+', 10000, worker)
-        for _, e in ipairs(pending.err and {} or pending) do adopt(p, e[1]) end
-        if not pending.err and #pending < 10000 then
-            redis.call('XGROUP', 'DELCONSUMER', stream(p), GROUP, worker)
+        local pending = read_by(worker, p, 10000)
+        for _, e in ipairs(pending) do adopt(p, e[1]) end
+        if #pending < 10000 then
+            redis.pcall('XGROUP', 'DELCONSUMER', stream(p), GROUP, worker)
         end
     end
 end
@@ -559,27 +627,45 @@ end
 -- worker: it goes in order.
 function verbs.leave()
     local worker = ARGV[2]
-    local running = redis.call('HKEYS', Q .. ':worker:' .. worker)
-    for _, handle in ipairs(running) do give_back(worker, handle) end
+    local running = jobs_of(worker)
+    for i = 1, #running, 2 do give_back(worker, running[i]) end
+    redis.call('DEL', Q .. ':worker:' .. worker)
     redis.call('ZREM', Q .. ':workers', worker)
     forget_consumer(worker)
-    return #running
+    return 0
 end
 
--- Entries that were read, and that no worker has: the server ran out of memory in the
--- middle of a take, or somebody read with our group by hand.
+-- Entries that were read by no worker: somebody read with our group by hand.
 local function adopt_orphans()
     for _, p in ipairs(priorities()) do
         local pending = redis.pcall('XPENDING', stream(p), GROUP, 'IDLE', 60000, '-', '+',
                                     200)
         for _, e in ipairs(pending.err and {} or pending) do
-            local name, of = p .. '/' .. e[1], Q .. ':worker:' .. e[2]
-            if redis.call('HEXISTS', of, 's' .. name) == 0
-                and redis.call('HEXISTS', of, 'S' .. name) == 0 then
-                adopt(p, e[1])
+            if not redis.call('ZSCORE', Q .. ':workers', e[2]) then adopt(p, e[1]) end
+        end
+    end
+end
+
+-- What a worker runs: handle, token, deaths, attempt and errors of each. An entry that
+-- somebody has deleted is none.
+local function estate_of(worker)
+    local running, estate = jobs_of(worker), {}
+    for i = 1, #running, 2 do
+        local _, meta = load(running[i])
+        meta = meta or { deaths = 0, attempt = 0, errors = '' }
+        estate[#estate + 1] = { running[i], running[i + 1], meta.deaths, meta.attempt,
+                                meta.errors }
+    end
+    for _, p in ipairs(priorities()) do
+        for _, e in ipairs(read_by(worker, p, 10000)) do
+            local name = p .. '/' .. e[1]
+            local job = load('s' .. name)
+            if job then
+                estate[#estate + 1] = { handle_of(true, name, job), 0, 0, 0, '' }
             end
         end
     end
+    return estate
 end
 
 -- Workers without a lease, but for the one who asks, and what they had.
@@ -589,14 +675,7 @@ function verbs.lost()
     for _, worker in ipairs(redis.call('ZRANGEBYSCORE', Q .. ':workers', '-inf',
                                        '(' .. whole(now), 'LIMIT', 0, 16)) do
         if worker ~= me then
-            local running, estate = redis.call('HGETALL', Q .. ':worker:' .. worker), {}
-            for i = 1, #running, 2 do
-                local _, meta = load(running[i])
-                meta = meta or { deaths = 0, attempt = 0, errors = '' }
-                estate[#estate + 1] = { running[i], running[i + 1], meta.deaths,
-                                        meta.attempt, meta.errors }
-            end
-            result[#result + 1] = { worker, whole(now), estate }
+            result[#result + 1] = { worker, whole(now), estate_of(worker) }
         end
     end
     return result
@@ -607,8 +686,7 @@ end
 function verbs.rescue()
     local worker, n = arg(), number()
     local until_ = redis.call('ZSCORE', Q .. ':workers', worker)
-    if not until_ or tonumber(until_) >= now
-        or redis.call('HLEN', Q .. ':worker:' .. worker) ~= n then
+    if not until_ or tonumber(until_) >= now or #estate_of(worker) ~= n then
         return -1
     end
     for _ = 1, n do
@@ -676,8 +754,9 @@ function verbs.counts()
         see(Q .. ':retry:' .. p)
         if redis.call('EXISTS', stream(p)) == 1 then
             local pending = redis.pcall('XPENDING', stream(p), GROUP)
-            waiting = waiting + redis.call('XLEN', stream(p))
-                      - (pending.err and 0 or tonumber(pending[1]))
+            local read = pending.err and 0 or tonumber(pending[1])
+            waiting = waiting + redis.call('XLEN', stream(p)) - read
+            running = running + read
             local entry = head(p)
             if entry then
                 oldest = math.min(oldest, tonumber(string.match(entry[1], '^%d+')) * 1000)
@@ -686,7 +765,7 @@ function verbs.counts()
     end
     see(Q .. ':suspect')
     for _, worker in ipairs(redis.call('ZRANGE', Q .. ':workers', 0, -1)) do
-        running = running + redis.call('HLEN', Q .. ':worker:' .. worker)
+        running = running + #jobs_of(worker) / 2
     end
     local result = { waiting, tonumber(redis.call('HGET', Q .. ':count', 'held') or 0),
         later, running, redis.call('XLEN', Q .. '.dead'), whole(now - oldest),

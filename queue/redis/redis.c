@@ -18,7 +18,7 @@ static void free_broker(struct redis_broker *q)
 {
     redis_free(q->redis);
     redis_free(q->bell);
-    hands_done(&q->hands);
+    free(q->hands);
     free(q);
 }
 
@@ -98,6 +98,8 @@ const struct broker_kind broker_redis = {
     .beat = rq_beat,
     .settle = rq_settle,
     .rescue = rq_rescue,
+    .begin = rq_group_begin,
+    .commit = rq_group_commit,
     .wait_fd = rq_wait_fd,
     .woken = rq_woken,
     .counts = rq_counts,

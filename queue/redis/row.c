@@ -1,4 +1,5 @@
 /* A message from the script's answer. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,27 +39,34 @@ static char *text_of(const struct redis_reply *r)
 }
 
 /* Values of a foreign producer may hold zero bytes, which no environment can:
- * they end there. */
-static size_t read_attributes(const struct redis_reply *r,
-                              struct queue_attribute *to, size_t most)
+ * they end there. False: no memory. */
+static bool add_attribute(struct queue_attribute *list, size_t *n,
+                          const struct redis_reply *name,
+                          const struct redis_reply *value)
 {
-    size_t n = 0;
-
-    for (size_t i = 0; i + 1 < r->n && n < most; i += 2) {
-        if (r->items[i].len + r->items[i + 1].len > QUEUE_ATTRIBUTE_MAX)
-            continue; /* too large for a handler's environment */
-        char *name = text_of(&r->items[i]), *value = text_of(&r->items[i + 1]);
-        if (!name || !value) {
-            free(name);
-            free(value);
-            break;
-        }
-        foreign_name(name, r->items[i].len + 1, r->items[i].text,
-                     r->items[i].len);
-        to[n++] = (struct queue_attribute){ name, value };
+    if (*n == QUEUE_ATTRIBUTES_MAX ||
+        name->len + value->len > QUEUE_ATTRIBUTE_MAX)
+        return true; /* too large for a handler's environment */
+    char *to = text_of(name), *text = text_of(value);
+    if (!to || !text) {
+        free(to);
+        free(text);
+        return false;
     }
-    return n;
+    foreign_name(to, name->len + 1, name->text, name->len);
+    list[(*n)++] = (struct queue_attribute){ to, text };
+    return true;
 }
+
+static void free_attributes(struct queue_attribute *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        free((char *)list[i].name);
+        free((char *)list[i].value);
+    }
+}
+
+/* ===== jobs ===== */
 
 static void read_counts(const struct redis_reply *r, struct queue_message *m)
 {
@@ -73,16 +81,16 @@ static void read_counts(const struct redis_reply *r, struct queue_message *m)
     m->generation = (uint32_t)rq_int(r, GENERATION);
 }
 
-struct queue_message *rq_message(const struct redis_reply *r)
+static struct queue_message *read_job(const struct redis_reply *r)
 {
     struct queue_attribute attributes[QUEUE_ATTRIBUTES_MAX];
     char id[QUEUE_ID_MAX + 1], key[QUEUE_ID_MAX + 1];
+    const struct redis_reply *part = r->items, *list = &part[ATTRIBUTES];
+    size_t n = 0;
 
-    if (r->type != REDIS_ARRAY || r->n < N_PARTS)
-        return NULL;
-    const struct redis_reply *part = r->items;
-    size_t n = read_attributes(&part[ATTRIBUTES], attributes,
-                               QUEUE_ATTRIBUTES_MAX);
+    for (size_t i = 0; i + 1 < list->n; i += 2)
+        if (!add_attribute(attributes, &n, &list->items[i], &list->items[i + 1]))
+            break;
     char *handle = text_of(&part[HANDLE]), *errors = text_of(&part[ERRORS]);
     foreign_id(id, part[ID].text, part[ID].len);
     foreign_id(key, part[KEY].text, part[KEY].len);
@@ -101,9 +109,72 @@ struct queue_message *rq_message(const struct redis_reply *r)
         read_counts(r, m);
     free(handle);
     free(errors);
-    for (size_t i = 0; i < n; i++) {
-        free((char *)attributes[i].name);
-        free((char *)attributes[i].value);
+    free_attributes(attributes, n);
+    return m;
+}
+
+/* ===== entries ===== */
+
+static bool is(const struct redis_reply *r, const char *word)
+{
+    return r->len == strlen(word) && memcmp(r->text, word, r->len) == 0;
+}
+
+/* What the fields of an entry say, as read_fields() in queue.lua has it; those with a
+ * key, a due time or a priority come as jobs. */
+static struct queue_message *read_entry(const struct redis_reply *r)
+{
+    struct queue_attribute attributes[QUEUE_ATTRIBUTES_MAX];
+    const struct redis_reply *entry = &r->items[0], *fields = &r->items[1];
+    const struct redis_reply *id = entry, *body = NULL;
+    char text[QUEUE_ID_MAX + 1], handle[RQ_HANDLE];
+    int priority = foreign_priority(rq_int(r, 2));
+    bool unique = false;
+    size_t n = 0;
+
+    for (size_t i = 0; i + 1 < fields->n; i += 2) {
+        const struct redis_reply *name = &fields->items[i], *value = name + 1;
+        struct redis_reply bare = *name;
+        if (is(name, "body") || fields->n == 2) {
+            body = value;
+        } else if (is(name, "id")) {
+            id = value->len ? value : entry;
+        } else if (is(name, "unique")) {
+            unique = true;
+        } else {
+            if (bare.len && bare.text[0] == '@')
+                bare.text++, bare.len--;
+            if (!add_attribute(attributes, &n, &bare, value))
+                break;
+        }
     }
+    foreign_id(text, id->text, id->len);
+    snprintf(handle, sizeof handle, "%c%d/%.*s", unique ? 'S' : 's', priority,
+             (int)entry->len, entry->text);
+    struct queue_message *m = queue_message_new(
+        &(struct queue_text){ .id = text,
+                              .handle = handle,
+                              .body = body ? body->text : "",
+                              .body_len = body ? body->len : 0,
+                              .attributes = attributes,
+                              .n_attributes = n });
+    free_attributes(attributes, n);
+    if (!m)
+        return NULL;
+    m->priority = priority;
+    m->deliveries = 1;
+    m->queued_ms = m->due_ms = strtoll(handle + strcspn(handle, "/") + 1, NULL, 10);
+    return m;
+}
+
+struct queue_message *rq_message(const struct redis_reply *r, uint64_t token)
+{
+    if (r->type != REDIS_ARRAY || r->n < 3)
+        return NULL;
+    if (r->items[1].type != REDIS_ARRAY)
+        return r->n < N_PARTS ? NULL : read_job(r);
+    struct queue_message *m = read_entry(r);
+    if (m)
+        m->token = token;
     return m;
 }

@@ -2,9 +2,12 @@
 #include "queue/redis/session.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bide/run.h"
+#include "queue/missing.h"
+#include "queue/redis/look.h"
 #include "queue/redis/script.h"
 
 #define S INT64_C(1000000000)
@@ -85,8 +88,8 @@ static int find_queue(struct redis_broker *q)
     redis_arg(q->redis, q->b.queue);
     status = rq_answer(q, &reply);
     if (status == 0 && reply.integer == 0)
-        status = broker_fail(&q->b, BROKER_REFUSED,
-                             "redis: there is no queue `%s`", q->b.queue);
+        status = queue_missing(&q->b, rq_names, "redis: there is no queue `%s`",
+                               q->b.queue);
     return status;
 }
 
@@ -121,7 +124,7 @@ int rq_begin(struct redis_broker *q, const char *verb, unsigned n)
 
 /* A server that was told to forget its scripts says so, and has done nothing:
  * the caller's next try loads it again. */
-int rq_end(struct redis_broker *q, struct redis_reply *ret)
+static int read_answer(struct redis_broker *q, struct redis_reply *ret)
 {
     if (redis_next(q->redis, bide_now_ns() + PATIENCE_NS, ret) != 0)
         return down(q);
@@ -133,6 +136,89 @@ int rq_end(struct redis_broker *q, struct redis_reply *ret)
     }
     q->doubt = true; /* a script that failed half-way is not undone */
     return refused(q, ret);
+}
+
+/* 1 for each that was ours. */
+static int read_settled(struct redis_broker *q)
+{
+    struct broker_end *ends = q->settling;
+    struct redis_reply reply;
+    int status = ends ? read_answer(q, &reply) : 0;
+
+    q->settling = NULL;
+    for (size_t i = 0; ends && status == 0 && i < q->n_settling; i++) {
+        struct queue_message *m = ends[i].message;
+        m->lost = rq_int(&reply, i) != 1;
+        ends[i].result = m->lost ? BROKER_LOST : BROKER_SETTLED;
+        rq_hands_drop(q, m->token);
+    }
+    return status;
+}
+
+int rq_end(struct redis_broker *q, struct redis_reply *ret)
+{
+    char why[BROKER_ERROR];
+    int before = read_settled(q);
+
+    if (before == 0)
+        return read_answer(q, ret);
+    /* What follows was sent with it, and may have been done. */
+    memcpy(why, q->b.error, sizeof why);
+    if (redis_is_connected(q->redis))
+        (void)read_answer(q, ret);
+    memcpy(q->b.error, why, sizeof why);
+    q->doubt = true;
+    return before;
+}
+
+int rq_end_settle(struct redis_broker *q, struct broker_end *ends, size_t n)
+{
+    q->settling = ends;
+    q->n_settling = n;
+    return q->grouped ? 0 : read_settled(q);
+}
+
+int rq_group_begin(struct broker *b)
+{
+    struct redis_broker *q = (struct redis_broker *)b;
+
+    q->grouped = true;
+    return 0;
+}
+
+int rq_group_commit(struct broker *b)
+{
+    struct redis_broker *q = (struct redis_broker *)b;
+
+    q->grouped = false;
+    return read_settled(q);
+}
+
+/* ===== in hand ===== */
+
+int rq_hands_add(struct redis_broker *q, const struct queue_message *m)
+{
+    if (q->n_hands == q->hands_size) {
+        size_t size = q->hands_size ? 2 * q->hands_size : 64;
+        struct rq_hand *more = realloc(q->hands, size * sizeof *more);
+        if (!more)
+            return -1;
+        q->hands = more;
+        q->hands_size = size;
+    }
+    struct rq_hand *h = &q->hands[q->n_hands++];
+    h->token = m->token;
+    snprintf(h->handle, sizeof h->handle, "%s", m->handle);
+    return 0;
+}
+
+void rq_hands_drop(struct redis_broker *q, uint64_t token)
+{
+    for (size_t i = 0; i < q->n_hands; i++)
+        if (q->hands[i].token == token) {
+            q->hands[i] = q->hands[--q->n_hands];
+            return;
+        }
 }
 
 /* ===== answers ===== */

@@ -1,5 +1,7 @@
 /* Settling: done in few commands, the rest one by one, each batch one script. */
 #include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "queue/redis/deliver.h"
 #include "queue/redis/session.h"
@@ -35,8 +37,37 @@ static void put_end(struct redis_broker *q, const struct broker_end *e)
     redis_arg_bytes(q->redis, e->tail, e->tail ? e->tail_len : 0);
 }
 
+/* The usual batch: all of them done, entries of one stream, without key or a
+ * producer's id. */
+static bool is_plain(const struct broker_end *ends, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct queue_message *m = ends[i].message;
+        if (ends[i].how != BROKER_DONE || m->handle[0] != 's' || *m->key ||
+            m->priority != ends[0].message->priority)
+            return false;
+    }
+    return n > 0;
+}
+
+static int send_plain(struct redis_broker *q, const struct broker_end *ends,
+                      size_t n)
+{
+    int status = rq_begin(q, "plain", (unsigned)(2 + n));
+
+    if (status != 0)
+        return status;
+    redis_arg_int(q->redis, strtol(ends[0].message->handle + 1, NULL, 10));
+    redis_arg_int(q->redis, (int64_t)n);
+    for (size_t i = 0; i < n; i++)
+        redis_arg(q->redis, strchr(ends[i].message->handle, '/') + 1);
+    return 0;
+}
+
 static int send(struct redis_broker *q, const struct broker_end *ends, size_t n)
 {
+    if (is_plain(ends, n))
+        return send_plain(q, ends, n);
     bool done = all_done(ends, n);
     int status = rq_begin(q, done ? "done" : "settle",
                           (unsigned)(2 + (done ? 4 : 10) * n));
@@ -61,18 +92,7 @@ static int send(struct redis_broker *q, const struct broker_end *ends, size_t n)
 int rq_settle(struct broker *b, struct broker_end *ends, size_t n)
 {
     struct redis_broker *q = (struct redis_broker *)b;
-    struct redis_reply reply;
     int status = send(q, ends, n);
 
-    if (status == 0)
-        status = rq_end(q, &reply);
-    if (status != 0)
-        return status;
-    for (size_t i = 0; i < n; i++) {
-        struct queue_message *m = ends[i].message;
-        m->lost = rq_int(&reply, i) != 1;
-        ends[i].result = m->lost ? BROKER_LOST : BROKER_SETTLED;
-        hands_drop(&q->hands, m->token);
-    }
-    return 0;
+    return status == 0 ? rq_end_settle(q, ends, n) : status;
 }

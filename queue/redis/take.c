@@ -5,23 +5,24 @@
 #include "queue/redis/session.h"
 #include "queue/redis/workers.h"
 
-enum { SUSPECTS, NEXT, NOW, FIRST };
+enum { SUSPECTS, NEXT, NOW, TOKENS, FIRST };
 
 /* Without memory for one of them all go back, with the next beat: they are not in
  * hand. */
 static int read_all(struct redis_broker *q, const struct redis_reply *reply,
                     struct queue_message **ret, size_t n)
 {
-    size_t before = q->hands.n;
+    size_t before = q->n_hands;
 
     for (size_t i = 0; i < n; i++) {
-        ret[i] = rq_message(&reply->items[FIRST + i]);
-        if (ret[i] && hands_add(&q->hands, ret[i]->token) == 0)
+        ret[i] = rq_message(&reply->items[FIRST + i],
+                            (uint64_t)rq_int(reply, TOKENS) + i);
+        if (ret[i] && rq_hands_add(q, ret[i]) == 0)
             continue;
         queue_message_free(ret[i]);
         while (i > 0)
             queue_message_free(ret[--i]);
-        q->hands.n = before;
+        q->n_hands = before;
         q->doubt = true;
         return broker_fail(&q->b, BROKER_NO_MEMORY, "out of memory");
     }

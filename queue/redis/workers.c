@@ -6,9 +6,11 @@
 static void put_hands(struct redis_broker *q)
 {
     redis_arg(q->redis, q->worker);
-    redis_arg_int(q->redis, (int64_t)q->hands.n);
-    for (size_t i = 0; i < q->hands.n; i++)
-        redis_arg_int(q->redis, (int64_t)q->hands.tokens[i]);
+    redis_arg_int(q->redis, (int64_t)q->n_hands);
+    for (size_t i = 0; i < q->n_hands; i++) {
+        redis_arg(q->redis, q->hands[i].handle);
+        redis_arg_int(q->redis, (int64_t)q->hands[i].token);
+    }
 }
 
 int rq_settle_doubt(struct redis_broker *q)
@@ -17,7 +19,7 @@ int rq_settle_doubt(struct redis_broker *q)
 
     if (!q->doubt)
         return 0;
-    int status = rq_begin(q, "disown", (unsigned)(2 + q->hands.n));
+    int status = rq_begin(q, "disown", (unsigned)(2 + 2 * q->n_hands));
     if (status != 0)
         return status;
     put_hands(q);
@@ -41,7 +43,7 @@ int rq_beat(struct broker *b, struct queue_message **running, size_t n)
 {
     struct redis_broker *q = (struct redis_broker *)b;
     struct redis_reply reply;
-    int status = rq_begin(q, "beat", (unsigned)(4 + q->hands.n + 2 * n));
+    int status = rq_begin(q, "beat", (unsigned)(4 + 2 * q->n_hands + 2 * n));
 
     if (status != 0)
         return status;
@@ -59,7 +61,7 @@ int rq_beat(struct broker *b, struct queue_message **running, size_t n)
         if (rq_int(&reply, i) == 1)
             continue;
         running[i]->lost = true;
-        hands_drop(&q->hands, running[i]->token);
+        rq_hands_drop(q, running[i]->token);
     }
     q->doubt = false;
     return 0;

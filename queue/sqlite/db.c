@@ -75,10 +75,26 @@ static int run_plain(struct sqlite_broker *s, enum sql which)
     return q ? db_run(s, q) : db_failed(s);
 }
 
+/* Whether the name leads to another file by now, or to none: what is put there, nobody
+ * would see here. */
+static bool was_moved(struct sqlite_broker *s)
+{
+    int is = 0;
+
+    return sqlite3_file_control(s->db, "main", SQLITE_FCNTL_HAS_MOVED, &is) ==
+               SQLITE_OK &&
+           is;
+}
+
 int db_enter(struct sqlite_broker *s)
 {
     if (s->grouped)
         return 0;
+    if (was_moved(s))
+        return broker_fail(&s->b, BROKER_DOWN,
+                           "%s was moved, removed or replaced: put it back, or start "
+                           "again",
+                           s->path);
     int status = run_plain(s, SQL_BEGIN);
     if (status == 0)
         s->now_ms = clock_now_ms(s);

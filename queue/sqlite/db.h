@@ -15,7 +15,8 @@
  *   NAME.db-bell     is touched after each put, so that workers, which watch it,
  *                    need not poll
  *
- * Messages of all queues are rows of one table, in one of four states:
+ * Messages of all queues are rows of one table, in one of four states; one that runs
+ * is a ready one that a worker has in its row (held.h):
  *
  *            put           take            settle: done -> gone
  *   HELD <---+---> READY ------> RUNNING --+
@@ -34,7 +35,8 @@
 #include "queue/broker.h"
 #include "queue/sqlite/statements.h"
 
-enum row_state { ROW_READY, ROW_RUNNING, ROW_HELD, ROW_DEAD };
+/* What runs is READY, and in the row of its worker. */
+enum row_state { ROW_READY, ROW_HELD = 2, ROW_DEAD };
 
 enum { SEEN_WORKERS = 256 };
 
@@ -44,6 +46,8 @@ struct seen_worker {
     int64_t beat;
     int64_t since_ns; /* the monotonic clock, when this beat was first seen */
 };
+
+struct seqs;
 
 /* Threads: owned. */
 struct sqlite_broker {
@@ -66,6 +70,7 @@ struct sqlite_broker {
     int64_t lease_ns, ageing_ns;
     int64_t (*clock_ns)(void *arg); /* a test's clock; NULL */
     void *clock_arg;
+    const struct seqs *runs; /* what bide_runs() means, while it lists */
     struct seen_worker seen[SEEN_WORKERS];
     int n_seen;
 };

@@ -7,6 +7,7 @@
 #include "bide/policy.h"
 #include "queue/sqlite/clock.h"
 #include "queue/sqlite/db.h"
+#include "queue/sqlite/held.h"
 #include "queue/sqlite/put.h"
 #include "queue/sqlite/workers.h"
 
@@ -28,16 +29,15 @@ static int count_held(struct sqlite_broker *s, int64_t now,
         return db_failed(s);
     }
     c->held = (uint64_t)sqlite3_column_int64(q, 0);
-    c->running = (uint64_t)sqlite3_column_int64(q, 1);
-    if (sqlite3_column_type(q, 2) != SQLITE_NULL)
-        *oldest = sqlite3_column_int64(q, 2);
-    c->later = (uint64_t)sqlite3_column_int64(q, 3);
+    if (sqlite3_column_type(q, 1) != SQLITE_NULL)
+        *oldest = sqlite3_column_int64(q, 1);
+    c->later = (uint64_t)sqlite3_column_int64(q, 2);
     sqlite3_reset(q);
     return 0;
 }
 
 static int count_ready(struct sqlite_broker *s, int64_t now,
-                       struct broker_counts *c, int64_t *oldest)
+                       struct broker_counts *c)
 {
     sqlite3_stmt *q = db_statement(s, SQL_COUNT_READY);
 
@@ -51,13 +51,40 @@ static int count_ready(struct sqlite_broker *s, int64_t now,
     }
     c->waiting = (uint64_t)sqlite3_column_int64(q, 0);
     c->later += (uint64_t)sqlite3_column_int64(q, 1);
-    if (c->waiting && sqlite3_column_int64(q, 2) < *oldest)
-        *oldest = sqlite3_column_int64(q, 2);
-    c->next_ns = sqlite3_column_type(q, 3) == SQLITE_NULL
+    c->next_ns = sqlite3_column_type(q, 2) == SQLITE_NULL
                      ? BIDE_FOREVER
-                     : (sqlite3_column_int64(q, 3) - now) * MS;
+                     : (sqlite3_column_int64(q, 2) - now) * MS;
     sqlite3_reset(q);
     return 0;
+}
+
+/* Of those that are ready, what runs is due as well: the oldest is the first that
+ * does not. */
+static int count_running(struct sqlite_broker *s, struct broker_counts *c,
+                         int64_t *oldest)
+{
+    struct seqs busy = { 0 };
+    bool known;
+    int status = held_read(s, &busy, NULL, &known), rc = SQLITE_DONE;
+    sqlite3_stmt *q = db_statement(s, SQL_OLDEST);
+
+    if (status != 0 || !q) {
+        seqs_done(&busy);
+        return q ? status : db_failed(s);
+    }
+    c->running = busy.n;
+    c->waiting -= busy.n < c->waiting ? busy.n : c->waiting;
+    sqlite3_bind_int64(q, 1, s->queue);
+    sqlite3_bind_int64(q, 2, (int64_t)busy.n + 1);
+    while (c->waiting && (rc = sqlite3_step(q)) == SQLITE_ROW)
+        if (!seqs_has(&busy, sqlite3_column_int64(q, 0))) {
+            if (sqlite3_column_int64(q, 1) < *oldest)
+                *oldest = sqlite3_column_int64(q, 1);
+            break;
+        }
+    sqlite3_reset(q);
+    seqs_done(&busy);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : db_failed(s);
 }
 
 static int count_dead(struct sqlite_broker *s, struct broker_counts *c)
@@ -90,11 +117,13 @@ int look_counts(struct broker *b, struct broker_counts *ret)
     int status = count_held(s, now, &c, &oldest);
 
     if (status == 0)
-        status = count_ready(s, now, &c, &oldest);
+        status = count_ready(s, now, &c);
+    if (status == 0)
+        status = count_running(s, &c, &oldest);
     if (status == 0)
         status = count_dead(s, &c);
     if (status == 0)
-        status = workers_alive(s, &c.workers);
+        status = workers_alive(s, false, &c.workers);
     if (status != 0)
         return status;
     c.oldest_ns = oldest >= now ? 0 : (now - oldest) * MS;
@@ -107,8 +136,6 @@ int look_counts(struct broker *b, struct broker_counts *ret)
 static enum broker_state state_of(sqlite3_stmt *q, int64_t due_ms, int64_t now)
 {
     switch (sqlite3_column_int(q, 14)) {
-    case ROW_RUNNING:
-        return BROKER_IS_RUNNING;
     case ROW_DEAD:
         return BROKER_IS_DEAD;
     case ROW_HELD:
@@ -125,7 +152,26 @@ static const char *text_of(sqlite3_stmt *q, int column)
     return text ? text : "";
 }
 
-static void bind_filter(const struct sqlite_broker *s, sqlite3_stmt *q,
+/* bide_runs(seq), in SQL. */
+static void runs(sqlite3_context *of, int n, sqlite3_value **values)
+{
+    const struct sqlite_broker *s = sqlite3_user_data(of);
+
+    (void)n;
+    sqlite3_result_int(of, s->runs &&
+                               seqs_has(s->runs, sqlite3_value_int64(values[0])));
+}
+
+int look_open(struct sqlite_broker *s)
+{
+    return sqlite3_create_function_v2(s->db, "bide_runs", 1,
+                                      SQLITE_UTF8 | SQLITE_DIRECTONLY, s, runs,
+                                      NULL, NULL, NULL) == SQLITE_OK
+               ? 0
+               : db_failed(s);
+}
+
+static void bind_filter(struct sqlite_broker *s, sqlite3_stmt *q,
                         const struct broker_filter *f, char *after)
 {
     sqlite3_bind_int64(q, 1, s->queue);
@@ -141,6 +187,8 @@ static void bind_filter(const struct sqlite_broker *s, sqlite3_stmt *q,
     sqlite3_bind_int64(q, 6, f->most ? (int64_t)f->most : -1);
     if (f->dead)
         db_bind_text(q, 7, f->reason);
+    else
+        sqlite3_bind_int64(q, 7, clock_now_ms(s));
 }
 
 int look_each(struct broker *b, const struct broker_filter *f, broker_each *fn,
@@ -149,18 +197,27 @@ int look_each(struct broker *b, const struct broker_filter *f, broker_each *fn,
     struct sqlite_broker *s = (struct sqlite_broker *)b;
     sqlite3_stmt *q = db_statement(s, f->dead ? SQL_LIST_DEAD : SQL_LIST_LIVE);
     char after[QUEUE_ID_MAX + 5];
-    bool more = true;
+    struct seqs busy = { 0 };
+    bool more = true, known;
     int rc = SQLITE_DONE;
+    int status = q ? held_read(s, &busy, NULL, &known) : db_failed(s);
 
-    if (!q)
-        return db_failed(s);
+    if (status != 0) {
+        seqs_done(&busy);
+        return status;
+    }
     bind_filter(s, q, f, after);
+    s->runs = &busy;
     while (more && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         struct queue_message *m = row_message(q);
         struct broker_row row = { .message = m, .now_ms = clock_now_ms(s) };
         if (!m)
             break;
         row.state = state_of(q, m->due_ms, row.now_ms);
+        if (!f->dead && seqs_has(&busy, (int64_t)m->number)) {
+            row.state = BROKER_IS_RUNNING;
+            m->deliveries++;
+        }
         row.reason = text_of(q, 15);
         row.cls = text_of(q, 16);
         row.tail = sqlite3_column_blob(q, 17);
@@ -170,6 +227,8 @@ int look_each(struct broker *b, const struct broker_filter *f, broker_each *fn,
         queue_message_free(m);
     }
     sqlite3_reset(q);
+    s->runs = NULL;
+    seqs_done(&busy);
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : db_failed(s);
 }
 

@@ -4,6 +4,11 @@
 
 #include "queue/broker.h"
 
+struct sqlite_broker;
+
+/* Before the first statement: what SQL asks us. */
+int look_open(struct sqlite_broker *s);
+
 /* The broker's verbs of these names. */
 int look_counts(struct broker *b, struct broker_counts *ret);
 int look_each(struct broker *b, const struct broker_filter *filter,

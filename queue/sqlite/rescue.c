@@ -6,13 +6,14 @@
 #include "queue/blame.h"
 #include "queue/sqlite/clock.h"
 #include "queue/sqlite/db.h"
+#include "queue/sqlite/held.h"
 #include "queue/sqlite/lock.h"
 #include "queue/sqlite/turn.h"
 #include "queue/sqlite/workers.h"
 
 /* A message that a worker held. */
 struct held {
-    int64_t seq, deliveries, queue;
+    int64_t seq, queue;
     uint32_t deaths, attempt;
     char *key, *errors;
 };
@@ -33,42 +34,55 @@ static void free_list(struct held *list, size_t n)
     free(list);
 }
 
-static int list_held(struct sqlite_broker *s, int64_t worker,
-                     struct held **ret, size_t *ret_n)
+/* Adds one, unless somebody has deleted it. */
+static int read_held(struct sqlite_broker *s, int64_t seq, struct held *list,
+                     size_t *n)
 {
-    sqlite3_stmt *q = db_statement(s, SQL_RUNNING_OF);
-    size_t size = 0;
-    int rc;
+    sqlite3_stmt *q = db_statement(s, SQL_ONE_HELD);
 
     if (!q)
         return db_failed(s);
-    sqlite3_bind_int64(q, 1, worker);
-    while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
-        if (*ret_n == size) {
-            size = size ? 2 * size : 16;
-            struct held *more = realloc(*ret, size * sizeof *more);
-            if (!more)
-                break;
-            *ret = more;
-        }
-        (*ret)[(*ret_n)++] = (struct held){
-            .seq = sqlite3_column_int64(q, 0),
-            .deliveries = sqlite3_column_int64(q, 1),
-            .deaths = (uint32_t)sqlite3_column_int64(q, 2),
-            .queue = sqlite3_column_int64(q, 3),
-            .key = copy_text(q, 4),
-            .errors = copy_text(q, 5),
-            .attempt = (uint32_t)sqlite3_column_int64(q, 6),
-        };
-    }
-    sqlite3_reset(q);
+    sqlite3_bind_int64(q, 1, seq);
+    int rc = sqlite3_step(q);
     if (rc == SQLITE_ROW)
-        return broker_fail(&s->b, BROKER_NO_MEMORY, "out of memory");
-    return rc == SQLITE_DONE ? 0 : db_failed(s);
+        list[(*n)++] = (struct held){
+            .seq = sqlite3_column_int64(q, 0),
+            .deaths = (uint32_t)sqlite3_column_int64(q, 1),
+            .queue = sqlite3_column_int64(q, 2),
+            .key = copy_text(q, 3),
+            .errors = copy_text(q, 4),
+            .attempt = (uint32_t)sqlite3_column_int64(q, 5),
+        };
+    sqlite3_reset(q);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : db_failed(s);
 }
 
-static int bury_crashed(struct sqlite_broker *s, int64_t worker,
-                        const struct held *h, uint32_t deaths)
+static int by_seq(const void *a, const void *b)
+{
+    int64_t x = ((const struct held *)a)->seq, y = ((const struct held *)b)->seq;
+
+    return x < y ? -1 : x > y;
+}
+
+static int list_held(struct sqlite_broker *s, int64_t worker,
+                     struct held **ret, size_t *ret_n)
+{
+    struct seqs set = { 0 };
+    int status = held_of(s, worker, &set);
+
+    if (status == 0 && !(*ret = calloc(set.n + 1, sizeof **ret)))
+        status = broker_fail(&s->b, BROKER_NO_MEMORY, "out of memory");
+    for (size_t i = 0; i < set.size && status == 0; i++)
+        if (set.slots[i])
+            status = read_held(s, set.slots[i], *ret, ret_n);
+    seqs_done(&set);
+    if (*ret_n > 0)
+        qsort(*ret, *ret_n, sizeof **ret, by_seq);
+    return status;
+}
+
+static int bury_crashed(struct sqlite_broker *s, const struct held *h,
+                        uint32_t deaths)
 {
     sqlite3_stmt *q = db_statement(s, SQL_BURY);
     char errors[QUEUE_ERRORS_MAX + 1], error[64];
@@ -79,15 +93,13 @@ static int bury_crashed(struct sqlite_broker *s, int64_t worker,
     queue_errors_add(errors, h->errors ? h->errors : "", s->now_ms,
                      h->attempt + 1, error);
     sqlite3_bind_int64(q, 1, h->seq);
-    sqlite3_bind_int64(q, 2, worker);
-    sqlite3_bind_int64(q, 3, h->deliveries);
-    sqlite3_bind_int64(q, 4, s->now_ms);
-    sqlite3_bind_int(q, 5, 0);
-    sqlite3_bind_text(q, 6, "crashed", -1, SQLITE_STATIC);
-    sqlite3_bind_text(q, 7, "permanent", -1, SQLITE_STATIC);
-    sqlite3_bind_null(q, 8);
-    sqlite3_bind_text(q, 9, errors, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(q, 10, deaths);
+    sqlite3_bind_int64(q, 2, s->now_ms);
+    sqlite3_bind_int(q, 3, 0);
+    sqlite3_bind_text(q, 4, "crashed", -1, SQLITE_STATIC);
+    sqlite3_bind_text(q, 5, "permanent", -1, SQLITE_STATIC);
+    sqlite3_bind_null(q, 6);
+    sqlite3_bind_text(q, 7, errors, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(q, 8, deaths);
     int status = db_run(s, q);
     return status == 0 && h->key && *h->key
                ? turn_of_key(s, h->queue, h->key)
@@ -121,7 +133,7 @@ static int bury_worker(struct sqlite_broker *s, int64_t n, bool died,
                                      false };
         if (died)
             blame = queue_blame(held, list[i].deaths, s->max_deaths);
-        status = blame.dead ? bury_crashed(s, n, &list[i], blame.deaths)
+        status = blame.dead ? bury_crashed(s, &list[i], blame.deaths)
                             : let_go(s, &list[i], blame);
         ret->dead += status == 0 && blame.dead;
         ret->messages += status == 0;
@@ -212,7 +224,7 @@ void workers_leave(struct sqlite_broker *s)
     s->worker = 0;
 }
 
-int workers_alive(struct sqlite_broker *s, uint64_t *ret)
+int workers_alive(struct sqlite_broker *s, bool any, uint64_t *ret)
 {
     sqlite3_stmt *q = db_statement(s, SQL_COUNT_WORKERS);
     int rc;
@@ -220,7 +232,10 @@ int workers_alive(struct sqlite_broker *s, uint64_t *ret)
     *ret = 0;
     if (!q)
         return db_failed(s);
-    sqlite3_bind_int64(q, 1, s->queue);
+    if (any)
+        sqlite3_bind_null(q, 1);
+    else
+        sqlite3_bind_int64(q, 1, s->queue);
     while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
         int64_t n = sqlite3_column_int64(q, 0);
         *ret += n == s->worker || byte_is_locked(s->locks, n);

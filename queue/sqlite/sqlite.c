@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/suggest.h"
 #include "bide/policy.h"
 #include "queue/broker.h"
+#include "queue/missing.h"
 #include "queue/sqlite/bell.h"
 #include "queue/sqlite/clock.h"
 #include "queue/sqlite/db.h"
@@ -19,7 +19,7 @@
 #include "queue/sqlite/workers.h"
 
 enum {
-    VERSION = 1,
+    VERSION = 2,
     APPLICATION = 0x62696465, /* "bide", in the file's header */
     BUSY_MS = 10 * 1000
 };
@@ -37,6 +37,31 @@ static int pragma_number(struct sqlite_broker *s, const char *sql, int *ret)
     return rc == SQLITE_ROW ? 0 : db_failed(s);
 }
 
+static int run_all(struct sqlite_broker *s, const char *sql)
+{
+    return sqlite3_exec(s->db, sql, NULL, NULL, NULL) == SQLITE_OK ? 0
+                                                                   : db_failed(s);
+}
+
+/* What the workers of version 1 had is free; those of a worker that lives, it would
+ * settle in the terms of that version. */
+static int upgrade(struct sqlite_broker *s)
+{
+    uint64_t alive = 0;
+    int status = workers_open_locks(s);
+
+    if (status == 0)
+        status = workers_alive(s, true, &alive);
+    if (status == 0 && alive > 0)
+        return broker_fail(&s->b, BROKER_DOWN,
+                           "%s: workers of an earlier version of bide are at work on "
+                           "it: stop them, and it will be brought up to date",
+                           s->path);
+    if (status == 0)
+        status = run_all(s, sql_from_1);
+    return status == 0 ? run_all(s, "PRAGMA user_version = 2") : status;
+}
+
 /* Of several that open a new file at once, one makes the tables. */
 static int make_tables(struct sqlite_broker *s, bool create)
 {
@@ -49,54 +74,18 @@ static int make_tables(struct sqlite_broker *s, bool create)
         status = pragma_number(s, "PRAGMA application_id", &application);
     if (status != 0 || (version == VERSION && application == APPLICATION))
         return status;
+    if (version == 1 && application == APPLICATION)
+        return upgrade(s);
     if (version != 0 || tables != 0)
         return broker_fail(&s->b, BROKER_REFUSED,
                            "%s: is the file of another program or version",
                            s->path);
     if (!create)
         return broker_fail(&s->b, BROKER_REFUSED, "%s: has no queue", s->path);
-    if (sqlite3_exec(s->db, sql_schema, NULL, NULL, NULL) != SQLITE_OK ||
-        sqlite3_exec(s->db,
-                     "PRAGMA user_version = 1;"
-                     "PRAGMA application_id = 0x62696465",
-                     NULL, NULL, NULL) != SQLITE_OK)
-        return db_failed(s);
-    return 0;
-}
-
-enum { MOST_NAMES = 64 };
-
-struct names {
-    char *list[MOST_NAMES + 1];
-    int n;
-};
-
-static void add_name(void *arg, const char *name)
-{
-    struct names *n = arg;
-
-    if (n->n < MOST_NAMES && (n->list[n->n] = strdup(name)))
-        n->n++;
-}
-
-static int no_such_queue(struct sqlite_broker *s)
-{
-    struct names names = { .n = 0 };
-    struct bide__out out = { 0 };
-
-    look_queues(&s->b, add_name, &names);
-    if (names.n == 0)
-        bide__out_text(&out, "nothing was ever queued there");
-    else
-        bide__suggest(&out, s->b.queue, (const char *const *)names.list);
-    int status = broker_fail(&s->b, BROKER_REFUSED,
-                             "there is no queue `%s` in %s%s%.*s", s->b.queue,
-                             s->path, out.len ? "; " : "", (int)out.len,
-                             out.data ? out.data : "");
-    bide__out_done(&out);
-    for (int i = 0; i < names.n; i++)
-        free(names.list[i]);
-    return status;
+    status = run_all(s, sql_schema);
+    return status == 0 ? run_all(s, "PRAGMA user_version = 2;"
+                                    "PRAGMA application_id = 0x62696465")
+                       : status;
 }
 
 static int find_queue(struct sqlite_broker *s, bool create)
@@ -122,7 +111,8 @@ static int find_queue(struct sqlite_broker *s, bool create)
         return 0;
     if (rc != SQLITE_DONE)
         return db_failed(s);
-    return no_such_queue(s);
+    return queue_missing(&s->b, look_queues, "there is no queue `%s` in %s",
+                         s->b.queue, s->path);
 }
 
 /* Of several processes that change the mode of a new file at once, SQLite tells all
@@ -135,7 +125,8 @@ static int use_wal(struct sqlite_broker *s)
         if (ms > 0)
             sqlite3_sleep(5);
         rc = sqlite3_exec(s->db,
-                          "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL",
+                          "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                          "PRAGMA cache_size = -16000",
                           NULL, NULL, NULL);
     }
     return rc == SQLITE_OK ? 0 : db_failed(s);
@@ -147,7 +138,8 @@ static int set_up(struct sqlite_broker *s, const struct broker_conf *conf)
 
     sqlite3_busy_timeout(s->db, BUSY_MS);
     sqlite3_extended_result_codes(s->db, 1);
-    if ((status = use_wal(s)) != 0 || (status = db_enter(s)) != 0)
+    if ((status = use_wal(s)) != 0 || (status = look_open(s)) != 0 ||
+        (status = db_enter(s)) != 0)
         return status;
     status = make_tables(s, conf->create);
     if (status == 0)

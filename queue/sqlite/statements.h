@@ -26,11 +26,14 @@ enum sql {
     SQL_BEAT,
     SQL_WORKERS,
     SQL_FORGET_WORKER,
-    SQL_RUNNING_OF,
-    SQL_STILL_OURS,
+    SQL_HELD,
+    SQL_HELD_BY,
+    SQL_HOLD,
+    SQL_ONE_HELD,
     SQL_FREE,
     SQL_COUNT_STATES,
     SQL_COUNT_READY,
+    SQL_OLDEST,
     SQL_COUNT_DEAD,
     SQL_COUNT_WORKERS,
     SQL_LIST_LIVE,
@@ -42,8 +45,9 @@ enum sql {
     N_SQL
 };
 
-/* The text of a statement; and of the whole schema. */
+/* The text of a statement; of the whole schema; and what makes one of a file of
+ * version 1. */
 const char *sql_text(enum sql which);
-extern const char sql_schema[];
+extern const char sql_schema[], sql_from_1[];
 
 #endif

@@ -9,6 +9,7 @@
 #include "bide/policy.h"
 #include "queue/sqlite/db.h"
 #include "queue/sqlite/deliver.h"
+#include "queue/sqlite/held.h"
 #include "queue/sqlite/put.h"
 #include "queue/sqlite/workers.h"
 
@@ -20,6 +21,7 @@ struct pick {
 
 struct picks {
     struct sqlite_broker *s;
+    struct seqs busy, own; /* what all workers have, and what we have */
     int levels[LEVELS];
     int n_levels;
     size_t most;
@@ -75,10 +77,10 @@ static int pick_due(struct picks *p, int level, bool again, int64_t by_ms,
     sqlite3_bind_int(q, 2, level);
     sqlite3_bind_int(q, 3, again);
     sqlite3_bind_int64(q, 4, by_ms);
-    sqlite3_bind_int64(q, 5, (int64_t)(most + before));
+    sqlite3_bind_int64(q, 5, (int64_t)(most + before + p->busy.n));
     while (p->n - before < most && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         int64_t seq = sqlite3_column_int64(q, 0);
-        if (before == 0 || !has(p, seq))
+        if (!seqs_has(&p->busy, seq) && (before == 0 || !has(p, seq)))
             p->list[p->n++] =
                 (struct pick){ seq, sqlite3_column_int64(q, 1) };
     }
@@ -145,60 +147,64 @@ static int pick_all(struct picks *p)
     return status;
 }
 
+/* The first row of a statement that nobody has; seq 0: there is none. */
+static int first_free(struct picks *p, sqlite3_stmt *q, struct pick *ret)
+{
+    int rc;
+
+    *ret = (struct pick){ 0, INT64_MAX };
+    sqlite3_bind_int64(q, 1, p->s->queue);
+    sqlite3_bind_int64(q, 2, (int64_t)p->busy.n + 1);
+    while ((rc = sqlite3_step(q)) == SQLITE_ROW &&
+           seqs_has(&p->busy, sqlite3_column_int64(q, 0)))
+        ;
+    if (rc == SQLITE_ROW)
+        *ret = (struct pick){ sqlite3_column_int64(q, 0),
+                              sqlite3_column_int64(q, 1) };
+    sqlite3_reset(q);
+    return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : db_failed(p->s);
+}
+
 /* ===== suspects ===== */
 
 static int pick_suspect(struct picks *p)
 {
     sqlite3_stmt *q = db_statement(p->s, SQL_DUE_SUSPECT);
-    int rc;
 
     if (!q)
         return db_failed(p->s);
-    sqlite3_bind_int64(q, 1, p->s->queue);
-    sqlite3_bind_int64(q, 2, p->s->now_ms);
-    if ((rc = sqlite3_step(q)) == SQLITE_ROW)
-        p->list[p->n++] = (struct pick){ sqlite3_column_int64(q, 0),
-                                         sqlite3_column_int64(q, 1) };
-    sqlite3_reset(q);
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : db_failed(p->s);
+    sqlite3_bind_int64(q, 3, p->s->now_ms);
+    int status = first_free(p, q, &p->list[p->n]);
+    p->n += status == 0 && p->list[p->n].seq != 0;
+    return status;
 }
 
 /* ===== when next ===== */
 
-static int head(struct sqlite_broker *s, sqlite3_stmt *q, int64_t *ret_ms)
-{
-    int rc = sqlite3_step(q);
-
-    if (rc == SQLITE_ROW && sqlite3_column_type(q, 0) != SQLITE_NULL &&
-        sqlite3_column_int64(q, 0) < *ret_ms)
-        *ret_ms = sqlite3_column_int64(q, 0);
-    sqlite3_reset(q);
-    return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : db_failed(s);
-}
-
 static int find_next(struct picks *p, struct broker_take *want)
 {
     struct sqlite_broker *s = p->s;
-    int64_t next = INT64_MAX, suspects = INT64_MAX;
+    int64_t next = INT64_MAX;
+    struct pick first;
     int status = 0;
     sqlite3_stmt *q;
 
     for (int i = 0; i < 2 * p->n_levels && status == 0; i++) {
         if (!(q = db_statement(s, SQL_HEAD_OF_LEVEL)))
             return db_failed(s);
-        sqlite3_bind_int64(q, 1, s->queue);
-        sqlite3_bind_int(q, 2, p->levels[i / 2]);
-        sqlite3_bind_int(q, 3, i % 2);
-        status = head(s, q, &next);
+        sqlite3_bind_int(q, 3, p->levels[i / 2]);
+        sqlite3_bind_int(q, 4, i % 2);
+        status = first_free(p, q, &first);
+        if (status == 0 && first.due_ms < next)
+            next = first.due_ms;
     }
     if (!(q = db_statement(s, SQL_HEAD_OF_SUSPECTS)))
         return db_failed(s);
-    sqlite3_bind_int64(q, 1, s->queue);
     if (status == 0)
-        status = head(s, q, &suspects);
-    want->suspects = suspects <= s->now_ms;
-    if (suspects > s->now_ms && suspects < next)
-        next = suspects;
+        status = first_free(p, q, &first);
+    want->suspects = status == 0 && first.due_ms <= s->now_ms;
+    if (status == 0 && first.due_ms > s->now_ms && first.due_ms < next)
+        next = first.due_ms;
     want->next_ns = next == INT64_MAX ? BIDE_FOREVER
                     : next <= s->now_ms ? 0
                                         : (next - s->now_ms) * 1000000;
@@ -207,15 +213,14 @@ static int find_next(struct picks *p, struct broker_take *want)
 
 /* ===== taking ===== */
 
-static int take_one(struct sqlite_broker *s, int64_t seq,
-                    struct queue_message **ret)
+static int take_one(struct picks *p, int64_t seq, struct queue_message **ret)
 {
+    struct sqlite_broker *s = p->s;
     sqlite3_stmt *q = db_statement(s, SQL_TAKE);
 
     if (!q)
         return db_failed(s);
     sqlite3_bind_int64(q, 1, seq);
-    sqlite3_bind_int64(q, 2, s->worker);
     if (sqlite3_step(q) != SQLITE_ROW) {
         int status = db_failed(s);
         sqlite3_reset(q);
@@ -223,7 +228,13 @@ static int take_one(struct sqlite_broker *s, int64_t seq,
     }
     *ret = row_message(q);
     sqlite3_reset(q);
-    return *ret ? 0 : broker_fail(&s->b, BROKER_NO_MEMORY, "out of memory");
+    if (*ret && seqs_add(&p->busy, seq) && seqs_add(&p->own, seq)) {
+        (*ret)->deliveries++;
+        (*ret)->token = workers_token(s, (*ret)->deliveries);
+        return 0;
+    }
+    queue_message_free(*ret);
+    return broker_fail(&s->b, BROKER_NO_MEMORY, "out of memory");
 }
 
 static int take_picked(struct picks *p, struct broker_take *want,
@@ -237,11 +248,28 @@ static int take_picked(struct picks *p, struct broker_take *want,
     if (status == 0 && !suspect)
         status = pick_all(p);
     for (size_t i = 0; i < p->n && status == 0; i++)
-        if ((status = take_one(p->s, p->list[i].seq, &ret[want->n])) == 0)
+        if ((status = take_one(p, p->list[i].seq, &ret[want->n])) == 0)
             want->n++;
+    if (status == 0 && want->n > 0)
+        status = held_write(p->s, &p->own);
     if (status == 0 && suspect)
         status = find_levels(p);
     return status == 0 ? find_next(p, want) : status;
+}
+
+/* Who has what; if somebody has taken us for dead, we begin again. */
+static int look_around(struct picks *p)
+{
+    struct sqlite_broker *s = p->s;
+    bool known = false;
+    int status = workers_register(s);
+
+    if (status == 0)
+        status = held_read(s, &p->busy, &p->own, &known);
+    if (status != 0 || known)
+        return status;
+    workers_forget_us(s);
+    return workers_register(s);
 }
 
 int rows_take(struct broker *b, struct broker_take *want,
@@ -257,7 +285,7 @@ int rows_take(struct broker *b, struct broker_take *want,
     if (!p.list)
         return broker_fail(b, BROKER_NO_MEMORY, "out of memory");
     if ((status = db_enter(s)) == 0) {
-        status = workers_register(s);
+        status = look_around(&p);
         if (status == 0)
             status = take_picked(&p, want, ret);
         status = db_leave(s, status);
@@ -266,5 +294,7 @@ int rows_take(struct broker *b, struct broker_take *want,
         while (want->n > 0)
             queue_message_free(ret[--want->n]);
     free(p.list);
+    seqs_done(&p.busy);
+    seqs_done(&p.own);
     return status;
 }

@@ -10,10 +10,13 @@
 
 #include "queue/sqlite/clock.h"
 #include "queue/sqlite/db.h"
+#include "queue/sqlite/held.h"
 #include "queue/sqlite/lock.h"
 
-static int open_locks(struct sqlite_broker *s)
+int workers_open_locks(struct sqlite_broker *s)
 {
+    if (s->locks >= 0)
+        return 0;
     size_t size = strlen(s->path) + sizeof "-workers";
     char *path = malloc(size);
 
@@ -31,7 +34,7 @@ static int open_locks(struct sqlite_broker *s)
 
 int workers_register(struct sqlite_broker *s)
 {
-    int status = s->locks < 0 ? open_locks(s) : 0;
+    int status = workers_open_locks(s);
     sqlite3_stmt *q;
 
     if (status != 0 || s->worker)
@@ -53,9 +56,27 @@ int workers_register(struct sqlite_broker *s)
     return 0;
 }
 
+void workers_forget_us(struct sqlite_broker *s)
+{
+    if (s->worker)
+        unlock_byte(s->locks, s->worker);
+    s->worker = 0;
+}
+
+uint64_t workers_token(const struct sqlite_broker *s, uint32_t delivery)
+{
+    return (uint64_t)s->worker << 32 | delivery;
+}
+
+bool workers_is_ours(const struct sqlite_broker *s, uint64_t token)
+{
+    return s->worker && token >> 32 == (uint64_t)s->worker;
+}
+
 int workers_beat(struct broker *b, struct queue_message **running, size_t n)
 {
     struct sqlite_broker *s = (struct sqlite_broker *)b;
+    struct seqs own = { 0 };
     int status = db_enter(s);
     sqlite3_stmt *q;
 
@@ -66,19 +87,16 @@ int workers_beat(struct broker *b, struct queue_message **running, size_t n)
     sqlite3_bind_int64(q, 1, s->worker);
     status = db_run(s, q);
     bool known = status == 0 && sqlite3_changes(s->db) > 0;
-    for (size_t i = 0; i < n && status == 0; i++) {
-        if (!(q = db_statement(s, SQL_STILL_OURS)))
-            return db_leave(s, db_failed(s));
-        sqlite3_bind_int64(q, 1, (int64_t)running[i]->number);
-        sqlite3_bind_int64(q, 2, s->worker);
-        sqlite3_bind_int64(q, 3, (int64_t)running[i]->token);
-        running[i]->lost = sqlite3_step(q) != SQLITE_ROW;
-        sqlite3_reset(q);
-    }
+    if (status == 0)
+        status = held_of(s, s->worker, &own);
+    for (size_t i = 0; i < n && status == 0; i++)
+        running[i]->lost = !workers_is_ours(s, running[i]->token) ||
+                           !seqs_has(&own, (int64_t)running[i]->number);
+    seqs_done(&own);
     if (status == 0)
         status = clock_note(s);
     if (status == 0 && !known) { /* declared dead: begin again */
-        s->worker = 0;
+        workers_forget_us(s);
         status = workers_register(s);
     }
     return db_leave(s, status);

@@ -1,26 +1,18 @@
-/* Three bytes in four letters. */
+/* Bytes of any length, to and from text. */
 #include "queue/sqs/base64.h"
 
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
-static const char letters[] =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+#include "base/base64.h"
 
 void sq_base64_write(struct bide__out *out, const void *bytes, size_t len)
 {
     const unsigned char *p = bytes;
 
     for (size_t i = 0; i < len; i += 3) {
+        char four[BIDE__BASE64_SIZE(3)];
         size_t n = len - i < 3 ? len - i : 3;
-        uint32_t v = (uint32_t)p[i] << 16 |
-                     (n > 1 ? (uint32_t)p[i + 1] << 8 : 0) |
-                     (n > 2 ? p[i + 2] : 0);
-        char four[4] = { letters[v >> 18], letters[v >> 12 & 63],
-                         n > 1 ? letters[v >> 6 & 63] : '=',
-                         n > 2 ? letters[v & 63] : '=' };
-        bide__out_bytes(out, four, 4);
+        bide__out_bytes(out, four, bide__base64(four, p + i, n));
     }
 }
 
@@ -32,12 +24,12 @@ unsigned char *sq_base64_read(const char *text, size_t len, size_t *ret_len)
     while (len > 0 && text[len - 1] == '=')
         len--;
     for (size_t i = 0, bits = 0, v = 0; i < len && to; i++) {
-        const char *at = text[i] ? strchr(letters, text[i]) : NULL;
-        if (!at) {
+        int value = bide__base64_value(text[i]);
+        if (value < 0) {
             free(to);
             return NULL;
         }
-        v = (v << 6 | (size_t)(at - letters)) & 0xffff;
+        v = (v << 6 | (size_t)value) & 0xffff;
         bits += 6;
         if (bits >= 8) {
             bits -= 8;

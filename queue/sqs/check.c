@@ -24,15 +24,15 @@ static int64_t wait_s(const struct broker_plan *plan)
 
 /* How often SQS may hand a message out before all our attempts are used. A copy
  * is received once, again if its worker dies, and once more for each 12 h of a
- * wait over 15 min; what keeps its place, once for every attempt. */
+ * wait over 15 min; on a FIFO queue, which delays nothing, of any wait. */
 static int64_t receives(const struct sqs_broker *q,
                         const struct broker_plan *plan)
 {
     int64_t n = 2;
 
-    if (wait_s(plan) > SQ_DELAY_MOST_S)
-        n += 1 + wait_s(plan) / SQ_HIDE_MOST_S;
-    return q->fifo && plan->attempts + n > n ? plan->attempts + n : n;
+    if (wait_s(plan) > SQ_DELAY_MOST_S || q->fifo)
+        n += 1 + wait_s(plan) / SQ_HOP_S;
+    return n;
 }
 
 static void check_redrive(struct sqs_broker *q, struct sq_value a,
@@ -71,15 +71,14 @@ static void check_retention(struct sqs_broker *q, struct sq_value a,
     int64_t need = wait_s(plan) + HOUR_S;
     char found[300];
 
-    if (q->fifo) /* it is never sent again: all waits together */
-        need = wait_s(plan) * plan->attempts / 2 + HOUR_S;
+    if (q->fifo) /* one with a key stays, while copies of it wait: lock.h */
+        need = wait_s(plan) + SQ_HIDE_MOST_S + HOUR_S;
     if (has == 0 || has >= RETENTION_MOST_S)
         return;
     snprintf(found, sizeof found,
              "MessageRetentionPeriod is %lld s: SQS deletes what is not done by "
-             "then%s; the longest wait is %lld s",
-             (long long)has, q->fifo ? ", retries included" : "",
-             (long long)wait_s(plan));
+             "then; the longest wait is %lld s, and %lld s are needed",
+             (long long)has, (long long)wait_s(plan), (long long)need);
     if (has < need)
         fn(arg, BROKER_LOSS, found, "MessageRetentionPeriod=1209600 (14 days)");
     else if (has < 4 * DAY_S)
@@ -99,13 +98,13 @@ static void check_time(struct sq_value a, const struct broker_plan *plan,
              (long long)number(a, "VisibilityTimeout"),
              (long long)(plan->lease_ns / SQ_S));
     fn(arg, BROKER_FINE, found, "");
-    if (plan->attempt_timeout_ns >= SQ_HIDE_MOST_S * SQ_S)
+    if (plan->attempt_timeout_ns > SQ_RUN_MOST_S * SQ_S)
         fn(arg,
            plan->attempt_timeout_ns == BIDE_FOREVER ? BROKER_FINE
                                                     : BROKER_WASTE,
-           "SQS hides a message for 12 h at most: a handler that works longer "
-           "is stopped then, and its message starts over",
-           "--attempt-timeout under 12h");
+           "SQS hides a message for 12 h at most: a handler that works for 11 h "
+           "50 min is stopped, as by a timeout",
+           "--attempt-timeout under 11h 50m");
     if (number(a, "DelaySeconds") > 0) {
         snprintf(found, sizeof found,
                  "DelaySeconds of the queue is %lld: what others put waits that "
@@ -128,8 +127,8 @@ static void check_kind(struct sqs_broker *q, struct sq_value a,
         return;
     }
     fn(arg, BROKER_FINE,
-       "a message with a key is retried in its place: each receive counts as an "
-       "attempt, and so does the death of its worker",
+       "a message with a key keeps its place for 12 h, and may run for 4 h when "
+       "it is retried; then it goes behind the others with its key",
        "");
     if (!sq_is(sq_member(a, "FifoThroughputLimit"), "perMessageGroupId"))
         fn(arg, BROKER_FINE, "SQS takes 300 requests a second on this queue",

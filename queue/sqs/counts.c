@@ -132,7 +132,8 @@ int sq_queues(struct broker *b, void (*fn)(void *arg, const char *name),
         sq_copy(v, url, sizeof url);
         name = strrchr(url, '/');
         if (!name || ends_with(name, "-dead") || ends_with(name, "-dead.fifo") ||
-            ends_with(name, "-suspects") || ends_with(name, "-suspects.fifo"))
+            ends_with(name, "-suspects") || ends_with(name, "-suspects.fifo") ||
+            ends_with(name, "-redrive") || ends_with(name, "-redrive.fifo"))
             continue;
         fn(arg, name + 1);
     }

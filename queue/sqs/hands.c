@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "queue/foreign.h"
-#include "queue/sqs/notes.h"
+#include "queue/sqs/lock.h"
 #include "queue/sqs/row.h"
 
 static bool is_keyed(const struct sqs_broker *q, struct sq_value message)
@@ -43,6 +43,7 @@ struct sq_hand *sq_hand_add(struct sqs_broker *q, enum sq_where where,
                            .len = message.len,
                            .received_ns = sent_ns,
                            .until_ns = sent_ns + hidden_ns,
+                           .most_ns = sent_ns + SQ_HIDE_MOST_S * SQ_S,
                            .stashed = true };
     h->in_place = where == SQ_MAIN && is_keyed(q, message);
     int64_t n = sq_hand_number(h, "ApproximateReceiveCount");
@@ -63,13 +64,14 @@ void sq_hand_drop(struct sqs_broker *q, struct sq_hand *h)
     size_t i = (size_t)(h - q->hands);
 
     free(h->text);
+    free(h->lock);
     memmove(h, h + 1, (--q->n_hands - i) * sizeof *h);
 }
 
 void sq_hands_done(struct sqs_broker *q)
 {
     while (q->n_hands > 0)
-        free(q->hands[--q->n_hands].text);
+        sq_hand_drop(q, &q->hands[q->n_hands - 1]);
     free(q->hands);
 }
 
@@ -84,15 +86,24 @@ int64_t sq_hand_number(const struct sq_hand *h, const char *name)
 int sq_hand_state(struct sqs_broker *q, const struct sq_hand *h,
                   struct sq_state *s)
 {
-    const struct sq_note *note = sq_note_find(q, h);
-    uint32_t free_ones = note ? note->uncounted : 0;
-
     if (sq_state_read(s, sq_hand_value(h)) != 0)
         return broker_fail(&q->b, BROKER_NO_MEMORY, "out of memory");
-    if (h->in_place && h->count - 1 > free_ones)
-        s->attempt += h->count - 1 - free_ones;
-    if (note && note->errors && !s->errors)
-        s->errors = strdup(note->errors);
+    return 0;
+}
+
+int sq_hand_keep(struct sqs_broker *q, struct sq_hand *h,
+                 const struct sq_state *s)
+{
+    int64_t left = (s->lock_until_ms - sq_server_ms(q)) * SQ_MS;
+
+    memcpy(h->trial, s->trial, sizeof h->trial);
+    if (s->lock.len == 0)
+        return 0;
+    h->lock_until_ms = s->lock_until_ms;
+    if (sq_now() + left < h->most_ns)
+        h->most_ns = sq_now() + left;
+    if (!(h->lock = sq_raw_copy(s->lock)))
+        return broker_fail(&q->b, BROKER_NO_MEMORY, "out of memory");
     return 0;
 }
 
@@ -118,19 +129,20 @@ static void set_labels(struct sqs_broker *q, const struct sq_hand *h,
                        enum sq_where to, const struct sq_state *s,
                        struct sq_letter *l)
 {
-    char text[QUEUE_ID_MAX + 80];
+    char source[100], text[QUEUE_ID_MAX + 200];
 
     if (!q->fifo)
         return;
-    /* the same copy sent twice is one, to SQS: within 5 minutes */
-    snprintf(text, sizeof text, "%s %u %u %u %d", s->id, s->generation,
-             s->delivered, s->deaths, (int)to);
+    /* The same copy of the same message sent twice is one, to SQS: within 5
+     * minutes. Of another message it is another, or that one would be lost. */
+    sq_copy(sq_member(sq_hand_value(h), "MessageId"), source, sizeof source);
+    snprintf(text, sizeof text, "%s %u %u %u %d %s", s->id, s->generation,
+             s->delivered, s->deaths, (int)to, source);
     sq_single(l->once, text);
-    if (to == SQ_MAIN && *s->key)
+    if (to == SQ_MAIN && *s->key && s->lock.len == 0)
         (void)sq_label(l->group, s->key);
     else
         sq_single(l->group, s->id);
-    (void)h;
 }
 
 void sq_hand_copy(struct sqs_broker *q, const struct sq_hand *h,
@@ -148,26 +160,40 @@ void sq_hand_copy(struct sqs_broker *q, const struct sq_hand *h,
         .trace = sq_member(sq_member(v, "Attributes"), "AWSTraceHeader"),
         .state = s
     };
+    ret->delay_s = s->wait_ms / 1000;
+    if (ret->delay_s > SQ_DELAY_MOST_S)
+        ret->delay_s = SQ_DELAY_MOST_S; /* early then, and hidden: receive.c */
     set_labels(q, h, to, s, ret);
+}
+
+int sq_hand_replace(struct sqs_broker *q, const struct sq_hand *h,
+                    enum sq_where to, struct sq_state *s)
+{
+    struct sq_entry e = { .handle = sq_hand_handle(h) };
+    bool keeps = sq_lock(q, h, s), held;
+    struct sq_letter l;
+
+    if (to == SQ_DEAD)
+        keeps = false, s->lock.len = 0;
+    sq_hand_copy(q, h, to, s, &l);
+    int status = sq_send(q, to, &l, 1, h->until_ns);
+    if (status == 0 && keeps && h->in_place)
+        return sq_lock_hide(q, h, &held);
+    if (status == 0 && !keeps)
+        status = sq_lock_release(q, h);
+    return status == 0 ? sq_delete(q, h->where, &e, 1, h->until_ns) : status;
 }
 
 static int give_back_one(struct sqs_broker *q, const struct sq_hand *h)
 {
-    struct sq_entry e = { .handle = sq_hand_handle(h) };
-    struct sq_letter l;
     struct sq_state s;
-    int status;
+    int status = sq_hand_state(q, h, &s);
 
-    if (h->in_place)
-        return sq_hide(q, h->where, &e, 1, h->until_ns);
-    if ((status = sq_hand_state(q, h, &s)) != 0)
+    if (status != 0)
         return status;
     s.delivered += h->count;
     s.wait_ms = 0;
-    sq_hand_copy(q, h, h->where, &s, &l);
-    status = sq_send(q, h->where, &l, 1, h->until_ns);
-    if (status == 0)
-        status = sq_delete(q, h->where, &e, 1, h->until_ns);
+    status = sq_hand_replace(q, h, h->where, &s);
     sq_state_done(&s);
     return status;
 }

@@ -23,10 +23,16 @@ struct sq_hand {
     size_t len;
     int64_t received_ns;    /* before we asked for it */
     int64_t until_ns;       /* until then nobody else gets it */
+    int64_t most_ns;        /* and beats can move that no further than here */
     uint32_t count;         /* receives, without those before it was due */
     bool stashed;           /* not handed out yet */
-    bool in_place;          /* it has a key: never copied */
-    bool copied, settled;   /* how far settle() has come */
+    bool in_place;          /* it has a key, and its place among its group */
+    char *lock;             /* it has another one's place: that one's receipt
+                               handle, a JSON string; NULL: none (lock.h) */
+    int64_t lock_until_ms;
+    char trial[QUEUE_ID_MAX + 1]; /* trial.h */
+    bool told, copied, keeps, settled; /* how far settle() has come; `keeps`:
+                               the copy has its place */
 };
 
 struct sq_hand *sq_hand_add(struct sqs_broker *q, enum sq_where where,
@@ -54,6 +60,10 @@ int64_t sq_hand_number(const struct sq_hand *h, const char *name);
 int sq_hand_state(struct sqs_broker *q, const struct sq_hand *h,
                   struct sq_state *s);
 
+/* Keeps of the state what settle() needs. 0, or a status. */
+int sq_hand_keep(struct sqs_broker *q, struct sq_hand *h,
+                 const struct sq_state *s);
+
 /* The message as a handler gets it; NULL: no memory. */
 struct queue_message *sq_hand_message(struct sqs_broker *q,
                                       const struct sq_hand *h);
@@ -62,6 +72,11 @@ struct queue_message *sq_hand_message(struct sqs_broker *q,
 void sq_hand_copy(struct sqs_broker *q, const struct sq_hand *h,
                   enum sq_where to, struct sq_state *state,
                   struct sq_letter *ret);
+
+/* Sends a copy with `state`, which waits as that says, and then deletes it; or
+ * makes it the copy's lock. */
+int sq_hand_replace(struct sqs_broker *q, const struct sq_hand *h,
+                    enum sq_where to, struct sq_state *state);
 
 /* Copies into the same queue, with nothing counted, and deletes. What cannot be
  * said to SQS comes back when its hiding ends. */

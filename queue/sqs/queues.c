@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/missing.h"
+#include "queue/sqs/look.h"
 #include "queue/sqs/session.h"
 
 static int keep_url(struct sqs_broker *q, enum sq_where where,
@@ -26,8 +28,11 @@ int sq_find_queue(struct sqs_broker *q, enum sq_where where)
     if (status == 0)
         return keep_url(q, where, answer);
     if (strstr(q->type, "DoesNotExist") || strstr(q->type, "NonExistent"))
-        return broker_fail(&q->b, BROKER_REFUSED, "sqs: there is no queue `%s`",
-                           q->names[where]);
+        return where == SQ_MAIN
+                   ? queue_missing(&q->b, sq_queues, "sqs: there is no queue `%s`",
+                                   q->names[where])
+                   : broker_fail(&q->b, BROKER_REFUSED, "sqs: there is no queue `%s`",
+                                 q->names[where]);
     return status;
 }
 

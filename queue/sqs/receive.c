@@ -7,11 +7,12 @@
 
 #include "queue/blame.h"
 #include "queue/sqs/hands.h"
-#include "queue/sqs/notes.h"
+#include "queue/sqs/lock.h"
+#include "queue/sqs/trial.h"
 
 enum {
-    HOP_S = 43000,  /* hidden at once, of a longer wait: under 12 h */
     EARLY_MS = 500, /* nobody waits for so little */
+    CLOCK_MS = 2000, /* how far its clock may be from what we take for it */
     FIRST_HIDDEN_S = 20 /* twice as long as between two beats */
 };
 
@@ -26,15 +27,11 @@ static int64_t seconds(int64_t ns)
     return (ns + SQ_S - 1) / SQ_S;
 }
 
-void sq_put_receive(struct sqs_broker *q, struct bide__json *j, size_t most,
+void sq_put_request(struct bide__json *j, size_t most, int64_t hidden_s,
                     int wait_s)
 {
-    /* Of a FIFO queue one at a time: a batch would bring several of a key, and
-     * giving them back would cost each of them an attempt. */
-    size_t batch = q->fifo ? 1 : most < SQ_BATCH ? most : SQ_BATCH;
-
-    bide__json_integer(j, "MaxNumberOfMessages", (int64_t)batch);
-    bide__json_integer(j, "VisibilityTimeout", seconds(sq_hidden_ns(q)));
+    bide__json_integer(j, "MaxNumberOfMessages", (int64_t)most);
+    bide__json_integer(j, "VisibilityTimeout", hidden_s);
     bide__json_integer(j, "WaitTimeSeconds", wait_s);
     bide__json_list(j, "MessageSystemAttributeNames");
     bide__json_text(j, NULL, "All");
@@ -44,50 +41,65 @@ void sq_put_receive(struct sqs_broker *q, struct bide__json *j, size_t most,
     bide__json_end(j);
 }
 
+void sq_put_receive(struct sqs_broker *q, struct bide__json *j, size_t most,
+                    int wait_s)
+{
+    /* Of a FIFO queue one at a time: a batch would bring several of a key, and
+     * they must not run side by side. */
+    size_t batch = q->fifo ? 1 : most < SQ_BATCH ? most : SQ_BATCH;
+
+    sq_put_request(j, batch, seconds(sq_hidden_ns(q)), wait_s);
+}
+
 /* ===== not due yet ===== */
 
-/* How long until it is due; and takes from its count what came too early. SQS
- * tells when a message was received first: if that was before it was due, it has
- * been hidden since then, in hops. */
+/* How often it is received before it is due. SQS tells when it was received first:
+ * if that was too early, it has been hidden since then, in hops. */
+static uint32_t hops(const struct sq_hand *h, int64_t due_ms)
+{
+    int64_t first = sq_hand_number(h, "ApproximateFirstReceiveTimestamp");
+    const int64_t hop_ms = SQ_HOP_S * INT64_C(1000);
+
+    if (first == 0 || due_ms - first <= EARLY_MS)
+        return 0;
+    return (uint32_t)((due_ms - first + hop_ms - 1) / hop_ms);
+}
+
+/* How long until it is due; if it is, takes from its count what came too early.
+ * When the last hop is over, SQS has measured the time; before that, its clock as
+ * we know it is near enough. */
 static int64_t early_ms(struct sqs_broker *q, struct sq_hand *h,
                         int64_t wait_ms)
 {
-    int64_t first = sq_hand_number(h, "ApproximateFirstReceiveTimestamp");
     int64_t due = sq_hand_number(h, "SentTimestamp") + wait_ms;
-    int64_t now = first, server = sq_server_ms(q);
+    uint32_t early = wait_ms ? hops(h, due) : 0;
 
-    if (wait_ms == 0 || first == 0)
+    if (early == 0)
         return 0;
-    if (h->count > 1 && server > now)
-        now = server;
-    if (due - now > EARLY_MS)
-        return due - now;
-    if (due - first > EARLY_MS) {
-        int64_t hops = (due - first + HOP_S * 1000 - 1) / (HOP_S * 1000);
-        h->count -= hops < h->count ? (uint32_t)hops : h->count - 1;
-    }
+    if (h->count == 1)
+        return due - sq_hand_number(h, "ApproximateFirstReceiveTimestamp");
+    int64_t left = due - sq_server_ms(q);
+    if (left > CLOCK_MS || h->count <= early)
+        return left > 1000 ? left : 1000;
+    h->count -= early;
     return 0;
 }
 
-/* The same for one that keeps its place, as far as we remember. */
-static int64_t early_in_place_ms(struct sqs_broker *q, const struct sq_hand *h)
+/* Hides it; but if it was received more often than its hops explain, because a
+ * worker died in between, a copy begins anew: else that would look like a death
+ * with it. */
+static int wait_on(struct sqs_broker *q, const struct sq_hand *h,
+                   struct sq_state *s, int64_t ms)
 {
-    struct sq_note *note = sq_note_find(q, h);
-    int64_t left = note && note->due_ns ? note->due_ns - sq_now() : 0;
-
-    if (left <= SQ_S)
-        return 0;
-    note->uncounted++;
-    return left / SQ_MS;
-}
-
-static int hide_for(struct sqs_broker *q, const struct sq_hand *h, int64_t ms)
-{
-    int64_t s = (ms + 999) / 1000;
+    int64_t due = sq_hand_number(h, "SentTimestamp") + s->wait_ms;
+    int64_t wait_s = (ms + 999) / 1000;
     struct sq_entry e = { .handle = sq_hand_handle(h),
-                          .hide_s = s < HOP_S ? s : HOP_S };
+                          .hide_s = wait_s < SQ_HOP_S ? wait_s : SQ_HOP_S };
 
-    return sq_hide(q, h->where, &e, 1, h->until_ns);
+    if (h->count <= hops(h, due) || h->in_place)
+        return sq_hide(q, h->where, &e, 1, h->until_ns);
+    s->wait_ms = wait_s * 1000;
+    return sq_hand_replace(q, h, h->where, s);
 }
 
 /* ===== whose delivery never ended ===== */
@@ -117,11 +129,9 @@ static void bury(struct sqs_broker *q, struct sq_state *s)
 static int rescue(struct sqs_broker *q, const struct sq_hand *h,
                   struct sq_state *s)
 {
-    struct queue_blame b = queue_blame(h->where == SQ_SUSPECTS ? 1 : 2,
-                                       s->deaths, q->max_deaths);
-    struct sq_entry e = { .handle = sq_hand_handle(h) };
+    struct queue_blame b = queue_blame_unsure(h->where == SQ_SUSPECTS, s->deaths,
+                                              &s->unsure, q->max_deaths);
     enum sq_where to = b.dead ? SQ_DEAD : SQ_SUSPECTS;
-    struct sq_letter l;
     int status = 0;
 
     s->deaths = b.deaths;
@@ -132,12 +142,12 @@ static int rescue(struct sqs_broker *q, const struct sq_hand *h,
         bury(q, s);
     if (!q->urls[to])
         status = sq_make_queue(q, to);
-    if (status != 0)
-        return status;
-    sq_hand_copy(q, h, to, s, &l);
-    status = sq_send(q, to, &l, 1, h->until_ns);
+    if (status == 0 && b.dead)
+        status = sq_trial_tell(q, s->trial, s->id, false);
+    if (b.dead)
+        s->trial[0] = '\0';
     if (status == 0)
-        status = sq_delete(q, h->where, &e, 1, h->until_ns);
+        status = sq_hand_replace(q, h, to, s);
     if (status != 0)
         return status;
     if (!b.dead) {
@@ -156,21 +166,25 @@ static int rescue(struct sqs_broker *q, const struct sq_hand *h,
 static int admit_one(struct sqs_broker *q, size_t i, bool *ret_stays)
 {
     struct sq_hand *h = &q->hands[i];
+    struct sq_entry e = { .handle = sq_hand_handle(h) };
     struct sq_state s;
     int status = sq_hand_state(q, h, &s);
+    bool holds = true;
 
+    *ret_stays = false;
     if (status != 0)
         return status;
     int64_t early = early_ms(q, h, s.wait_ms);
-    if (!early && h->in_place)
-        early = early_in_place_ms(q, h);
-    *ret_stays = !early;
-    if (early) {
-        status = hide_for(q, h, early);
-    } else if (h->count > 1 && !h->in_place && sq_now() >= q->doubt_until_ns) {
+    if ((status = sq_hand_keep(q, h, &s)) == 0 && !early)
+        status = sq_lock_check(q, h, &holds);
+    if (status == 0 && early)
+        status = wait_on(q, h, &s, early);
+    else if (status == 0 && !holds)
+        status = sq_delete(q, h->where, &e, 1, h->until_ns);
+    else if (status == 0 && h->count > 1 && sq_now() >= q->doubt_until_ns)
         status = rescue(q, h, &s);
-        *ret_stays = false;
-    }
+    else
+        *ret_stays = status == 0;
     sq_state_done(&s);
     return status;
 }
@@ -186,9 +200,10 @@ int sq_admit(struct sqs_broker *q, enum sq_where where, struct sq_value answer,
     for (size_t at = 0; sq_next(list, &at, &m);)
         if (!sq_hand_add(q, where, m, sent_ns, sq_hidden_ns(q)))
             return broker_fail(&q->b, BROKER_NO_MEMORY, "out of memory");
-    while (i < q->n_hands && status == 0) {
-        bool stays = true;
-        status = admit_one(q, i, &stays);
+    while (i < q->n_hands) {
+        bool stays;
+        int failed = admit_one(q, i, &stays);
+        status = status ? status : failed;
         if (stays)
             i++;
         else

@@ -6,6 +6,8 @@
  *     // those that may run are among q->hands, `stashed`
  *
  *   not due yet      hidden until it is, at most 12 h at a time
+ *   a copy whose     deleted: the message itself is on its way (lock.h)
+ *   lock is gone
  *   its delivery     a worker died with it, or was frozen: queue/blame.h decides,
  *   never ended      and a copy goes to NAME-suspects, or to NAME-dead
  *   all others       may run */
@@ -17,7 +19,12 @@
 /* How long what is received is hidden at first; beats hide it for a lease. */
 int64_t sq_hidden_ns(const struct sqs_broker *q);
 
-/* The request: at most so many, and how long SQS waits for the first. */
+/* The members of a request: at most so many, how long they are hidden, and how
+ * long SQS waits for the first. */
+void sq_put_request(struct bide__json *j, size_t most, int64_t hidden_s,
+                    int wait_s);
+
+/* The same, of a worker. */
 void sq_put_receive(struct sqs_broker *q, struct bide__json *j, size_t most,
                     int wait_s);
 

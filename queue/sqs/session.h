@@ -5,8 +5,10 @@
  *     struct sq_value answer;
  *     int status = sq_ask(q, "ReceiveMessage", SQ_ONCE, 0, &answer);
  *
- * Three queues: NAME itself; NAME-dead, for dead letters; and NAME-suspects, made
- * when the first one turns up (queue/blame.h). FIFO queues have `.fifo` behind.
+ * Four queues: NAME itself; NAME-dead, for dead letters; and, made when they are
+ * first needed, NAME-suspects (queue/blame.h) and NAME-redrive, where workers tell
+ * what became of messages that were brought back (trial.h). FIFO queues have
+ * `.fifo` behind.
  *
  * SQS can change nothing about a message but when it is seen again. What bide
  * keeps of one (attempts, errors, deaths) is in its attribute `bide`, and to
@@ -15,9 +17,8 @@
  * means that a delivery ended without a word. That is the count that is durable
  * before a handler starts, and SQS itself keeps it.
  *
- * A message with a key, on a FIFO queue, must keep its place: it is never copied,
- * only hidden, and every receive is an attempt. What SQS cannot keep of those is
- * in notes.h.
+ * A message with a key, on a FIFO queue, must keep its place: it stays there, as a
+ * lock, while its copies wait and run (lock.h).
  *
  * Fencing: nobody else can have a message before our hiding it runs out. When
  * that is, we know from before the request was sent, on a clock that does not
@@ -44,14 +45,22 @@ enum {
     SQ_BATCH_BYTES = 200 << 10,
     SQ_DELAY_MOST_S = 900,  /* of a message that is sent */
     SQ_HIDE_MOST_S = 43200, /* of one that was received: 12 h in all */
+    SQ_HOP_S = 43000,       /* and this is what we ask for */
+    SQ_RUN_MOST_S = 42600,  /* a handler that works longer is stopped before */
     SQ_RESERVE = 16 << 10   /* of a message's size, for what bide notes in it */
 };
 
-enum sq_where { SQ_MAIN, SQ_SUSPECTS, SQ_DEAD, SQ_PLACES };
+enum sq_where { SQ_MAIN, SQ_SUSPECTS, SQ_DEAD, SQ_REDRIVE, SQ_PLACES };
 
 struct sq_hand;
-struct sq_note;
 struct sq_poll;
+struct sq_trials;
+
+/* Deliveries, as hands.h has them. Threads: owned. */
+struct sq_hands {
+    struct sq_hand *list;
+    size_t n, size;
+};
 
 /* Threads: owned. */
 struct sqs_broker {
@@ -81,13 +90,14 @@ struct sqs_broker {
     struct broker_rescued rescued; /* since rescue() was asked last */
     bool suspects;           /* some wait, as far as we know */
     int64_t suspects_ns;     /* when to look next whether some do */
-    struct sq_note *notes;
-    size_t next_note;
+    struct sq_hands letters; /* dead ones, received to be looked at */
+    struct sq_trials *trials; /* NULL: nothing was brought back */
     int64_t due_ns;          /* when the first is due that we have delayed */
 
     struct broker_counts counts; /* as they were ... */
     int64_t counts_ns;       /* ... then; 0: something has changed since */
     size_t max_size;         /* of a message, says the queue */
+    int64_t retention_ms;
 };
 
 /* ===== clock ===== */

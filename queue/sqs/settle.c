@@ -1,5 +1,5 @@
 /* Settling. What is done is deleted; all else is a copy first, and a deletion when
- * SQS has accepted that. A message that keeps its place is hidden instead.
+ * SQS has accepted that. A message that keeps its place is hidden instead (lock.h).
  *
  * When a request fails in between, what was reached is remembered in the hand, and
  * the worker settles the same again. */
@@ -10,7 +10,8 @@
 #include "queue/sqs/base64.h"
 #include "queue/sqs/deliver.h"
 #include "queue/sqs/hands.h"
-#include "queue/sqs/notes.h"
+#include "queue/sqs/lock.h"
+#include "queue/sqs/trial.h"
 
 /* Before its hiding ends there must be time for a request. */
 static int64_t margin(const struct sqs_broker *q)
@@ -76,6 +77,9 @@ static void change_state(struct sqs_broker *q, struct sq_state *s,
     s->attempt += e->counts;
     s->delivered += h->count;
     s->suspect = s->suspect && !e->ran;
+    s->unsure = s->unsure && !e->ran;
+    if (h->told)
+        s->trial[0] = '\0';
     s->wait_ms = e->how == BROKER_AGAIN ? seconds(e->delay_ns) * 1000 : 0;
     add_error(q, s, e);
     if (e->how != BROKER_DEAD)
@@ -103,17 +107,17 @@ static int prepare(struct sqs_broker *q, const struct broker_end *e,
     o->token = h->token;
     change_state(q, &o->state, h, e);
     o->tail = encode_tail(e, &o->state.tail);
+    h->keeps = sq_lock(q, h, &o->state) && to != SQ_DEAD;
+    if (!h->keeps)
+        o->state.lock.len = 0;
     sq_hand_copy(q, h, to, &o->state, l);
-    l->delay_s = o->state.wait_ms / 1000;
-    if (l->delay_s > SQ_DELAY_MOST_S)
-        l->delay_s = SQ_DELAY_MOST_S; /* early then, and hidden: receive.c */
     return 0;
 }
 
 /* Where a copy goes; SQ_PLACES: there is none. */
 static enum sq_where target(const struct sq_hand *h, const struct broker_end *e)
 {
-    if (e->how == BROKER_DONE || (e->how == BROKER_AGAIN && h->in_place))
+    if (e->how == BROKER_DONE)
         return SQ_PLACES;
     if (e->how == BROKER_DEAD)
         return SQ_DEAD;
@@ -148,32 +152,53 @@ static int copy_some(struct sqs_broker *q, enum sq_where to,
     return status;
 }
 
-/* ===== in place ===== */
+/* ===== places ===== */
 
-static int hide_in_place(struct sqs_broker *q, struct sq_hand *h,
-                         const struct broker_end *e)
+/* The message itself stays, as the lock of its copy; a copy that ends, or has given
+ * up its place, releases its lock. Before it is deleted itself: who dies in between
+ * leaves a copy that is delivered again, not a group that nobody gets. */
+static int settle_place(struct sqs_broker *q, struct sq_hand *h)
 {
-    int64_t left = h->received_ns + SQ_HIDE_MOST_S * SQ_S - sq_now();
-    int64_t delay = e->delay_ns < left ? e->delay_ns : left;
-    struct sq_entry entry = { .handle = sq_hand_handle(h),
-                              .hide_s = seconds(delay) };
-    struct sq_note *note = sq_note_of(q, h);
-    struct sq_state s;
-    int status = sq_hide(q, h->where, &entry, 1, h->until_ns);
+    int status;
 
-    if (status != 0 || !note)
-        return status;
-    h->settled = true;
-    note->uncounted += !e->counts;
-    note->due_ns = e->delay_ns > 0 ? sq_now() + e->delay_ns : 0;
-    if (sq_hand_state(q, h, &s) == 0) {
-        add_error(q, &s, e);
-        free(note->errors);
-        note->errors = s.errors;
-        s.errors = NULL;
-        sq_state_done(&s);
+    if (!h->keeps)
+        return sq_lock_release(q, h);
+    if (!h->in_place)
+        return 0;
+    status = sq_lock_hide(q, h, &h->settled);
+    if (status == 0 && !h->settled)
+        h->until_ns = 0; /* somebody else has it, and the copy is void */
+    return status;
+}
+
+static int settle_places(struct sqs_broker *q, struct broker_end *ends, size_t n)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < n && status == 0; i++) {
+        struct sq_hand *h = ours(q, ends[i].message);
+        if (h && !h->settled && (h->copied || ends[i].how == BROKER_DONE))
+            status = settle_place(q, h);
     }
-    return 0;
+    return status;
+}
+
+/* ===== who wants to know ===== */
+
+static int tell_trials(struct sqs_broker *q, struct broker_end *ends, size_t n)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < n && status == 0; i++) {
+        struct sq_hand *h = ours(q, ends[i].message);
+        if (!h || !*h->trial || h->told || h->settled ||
+            (ends[i].how == BROKER_AGAIN && !ends[i].counts))
+            continue;
+        status = sq_trial_tell(q, h->trial, ends[i].message->id,
+                               ends[i].how == BROKER_DONE);
+        h->told = status == 0;
+    }
+    return status;
 }
 
 /* ===== deletions ===== */
@@ -204,17 +229,16 @@ static int delete_some(struct sqs_broker *q, enum sq_where where,
 
 static int settle_some(struct sqs_broker *q, struct broker_end *ends, size_t n)
 {
-    int status = copy_some(q, SQ_DEAD, ends, n);
+    int status = tell_trials(q, ends, n);
 
+    if (status == 0)
+        status = copy_some(q, SQ_DEAD, ends, n);
     if (status == 0)
         status = copy_some(q, SQ_MAIN, ends, n);
     if (status == 0)
         status = copy_some(q, SQ_SUSPECTS, ends, n);
-    for (size_t i = 0; i < n && status == 0; i++) {
-        struct sq_hand *h = ours(q, ends[i].message);
-        if (h && !h->settled && h->in_place && ends[i].how == BROKER_AGAIN)
-            status = hide_in_place(q, h, &ends[i]);
-    }
+    if (status == 0)
+        status = settle_places(q, ends, n);
     if (status == 0)
         status = delete_some(q, SQ_MAIN, ends, n);
     return status == 0 ? delete_some(q, SQ_SUSPECTS, ends, n) : status;

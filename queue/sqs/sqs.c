@@ -7,10 +7,11 @@
 #include "queue/sqs/check.h"
 #include "queue/sqs/deliver.h"
 #include "queue/sqs/hands.h"
+#include "queue/sqs/letters.h"
 #include "queue/sqs/look.h"
-#include "queue/sqs/notes.h"
 #include "queue/sqs/poll.h"
 #include "queue/sqs/put.h"
+#include "queue/sqs/redrive.h"
 #include "queue/sqs/session.h"
 #include "queue/sqs/workers.h"
 
@@ -18,7 +19,8 @@ static void free_broker(struct sqs_broker *q)
 {
     sq_poll_free(q->poll);
     sq_hands_done(q);
-    sq_notes_done(q);
+    sq_letters_done(q);
+    free(q->trials);
     curl_easy_cleanup(q->easy);
     bide_dep_free(q->dep);
     for (int i = 0; i < SQ_PLACES; i++)
@@ -31,7 +33,8 @@ static void free_broker(struct sqs_broker *q)
 
 /* ===== names ===== */
 
-static const char *const behind[SQ_PLACES] = { "", "-suspects", "-dead" };
+static const char *const behind[SQ_PLACES] = { "", "-suspects", "-dead",
+                                               "-redrive" };
 
 static bool set_names(struct sqs_broker *q, const char *name)
 {
@@ -104,6 +107,8 @@ static int read_limits(struct sqs_broker *q)
         return status;
     int64_t size = sq_number(sq_member(a, "MaximumMessageSize"), 262144);
     q->max_size = size > 0 ? (size_t)size : 262144;
+    q->retention_ms =
+        sq_number(sq_member(a, "MessageRetentionPeriod"), 0) * 1000;
     q->b.traits.max_body = q->max_size > 2 * SQ_RESERVE
                                ? q->max_size - SQ_RESERVE
                                : q->max_size / 2;
@@ -155,7 +160,8 @@ static int open_queue(struct broker **ret, const struct broker_conf *conf,
         free_broker(q);
         return status;
     }
-    q->b.traits.max_delay_ns = q->fifo ? SQ_HIDE_MOST_S * SQ_S : INT64_MAX / 4;
+    q->b.traits.max_delay_ns = INT64_MAX / 4;
+    q->b.traits.max_run_ns = SQ_RUN_MOST_S * SQ_S;
     q->b.traits.has_keys = q->fifo;
     q->b.traits.for_keys = "a FIFO queue, NAME.fifo";
     q->b.traits.for_priorities = "a queue for each";
@@ -176,6 +182,8 @@ static void close_queue(struct broker *b)
         (void)sq_poll_drive(q);
         (void)sq_give_back(q, false);
     }
+    if (q->letters.n > 0)
+        (void)sq_letters_show(q);
     free_broker(q);
 }
 

@@ -31,10 +31,12 @@ static void read_counts(struct sq_state *s, struct sq_value in)
     s->deaths = count(in, "deaths");
     s->generation = count(in, "generation");
     s->suspect = count(in, "suspect") != 0;
+    s->unsure = count(in, "unsure") != 0;
     s->base64 = count(in, "base64") != 0;
     s->queued_ms = sq_number(sq_member(in, "queued"), 0);
     s->wait_ms = sq_number(sq_member(in, "wait"), 0);
     s->died_ms = sq_number(sq_member(in, "died"), 0);
+    s->lock_until_ms = sq_number(sq_member(in, "locked"), 0);
     sq_copy(sq_member(in, "reason"), s->reason, sizeof s->reason);
     sq_copy(sq_member(in, "class"), s->cls, sizeof s->cls);
 }
@@ -56,8 +58,10 @@ int sq_state_read(struct sq_state *s, struct sq_value message)
         read_counts(s, in);
         read_id(sq_member(in, "id"), s->id);
         read_id(sq_member(in, "key"), s->key);
+        read_id(sq_member(in, "trial"), s->trial);
         s->errors = sq_text(sq_member(in, "errors"), NULL);
         s->packed = sq_member(in, "attributes");
+        s->lock = sq_member(in, "lock");
         s->tail = sq_member(in, "tail");
         if (sq_member(in, "native").len > 0) {
             s->native = sq_member(in, "native");
@@ -101,6 +105,7 @@ void sq_state_write(const struct sq_state *s, struct bide__out *out,
     put_count(&j, "deaths", s->deaths);
     put_count(&j, "generation", s->generation);
     put_count(&j, "suspect", s->suspect);
+    put_count(&j, "unsure", s->unsure);
     put_count(&j, "base64", s->base64);
     put_count(&j, "queued", s->queued_ms);
     put_count(&j, "wait", s->wait_ms);
@@ -108,6 +113,12 @@ void sq_state_write(const struct sq_state *s, struct bide__out *out,
         bide__json_text(&j, "reason", s->reason);
         bide__json_text(&j, "class", s->cls);
         bide__json_integer(&j, "died", s->died_ms);
+    }
+    if (*s->trial)
+        bide__json_text(&j, "trial", s->trial);
+    if (s->lock.len) {
+        put_value(&j, "lock", s->lock);
+        bide__json_integer(&j, "locked", s->lock_until_ms);
     }
     put_value(&j, "attributes", s->packed);
     if (s->native_inside)

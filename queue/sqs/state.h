@@ -23,11 +23,15 @@ struct sq_state {
     char id[QUEUE_ID_MAX + 1];
     char key[QUEUE_ID_MAX + 1];   /* "": none, or it is the group's name */
     uint32_t attempt, delivered, deaths, generation; /* before this copy */
-    bool suspect;
+    bool suspect, unsure;         /* queue/blame.h */
     bool base64;                  /* the body is not what it looks like */
     int64_t queued_ms;            /* first; 0: this is the first copy */
     int64_t wait_ms;              /* due so long after it was sent */
     char *errors;                 /* NULL: none */
+    struct sq_value lock;         /* whose place it has, and until when: lock.h */
+    int64_t lock_until_ms;
+    char trial[QUEUE_ID_MAX + 1]; /* who wants to know what becomes of it:
+                                     trial.h; "": nobody */
     struct sq_value packed;       /* attributes that SQS does not take: names
                                      and texts */
     struct sq_value native;       /* its own, as SQS has them */

@@ -15,7 +15,7 @@ static int hide_some(struct sqs_broker *q, enum sq_where where, size_t *from)
 
     for (; *from < q->n_hands && m < SQ_BATCH; ++*from) {
         struct sq_hand *h = &q->hands[*from];
-        int64_t left = h->received_ns + SQ_HIDE_MOST_S * SQ_S - now;
+        int64_t left = h->most_ns - now;
         if (h->where != where || h->settled || now >= h->until_ns || left < SQ_S)
             continue;
         which[m] = *from;

@@ -8,7 +8,9 @@ import os
 import re
 import shutil
 import signal
+import socket
 import sqlite3
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -16,6 +18,7 @@ import threading
 import time
 import urllib.request
 
+import certificate
 import servers
 import tap
 
@@ -263,6 +266,24 @@ print(json.dumps([n, p.returncode, p.stderr.decode(), said.decode(), kept, w.ret
                  (said, n, kept, end_code, left))
 
 
+def replaced():
+    """Somebody removes the file under a worker, and makes a new one."""
+    with Place() as at:
+        at.run("enqueue", "one")
+        p = at.start("worker", "--", "true")
+        until(lambda: at.counts()["waiting"] + at.counts()["running"] == 0)
+        for name in os.listdir(at.path("bide")):
+            os.unlink(at.path("bide", name))
+        at.run("enqueue", "two")
+        time.sleep(3)
+        _, _, err = end(p)
+        tap.case("a file that was replaced is noticed", "was moved, removed or replaced" in
+                 err, err)
+        code, _, err = at.run("worker", "--until-empty", "--", "true")
+        tap.case("... and whoever starts again finds the new one", code == 0 and
+                 at.counts()["waiting"] == 0, err)
+
+
 def others_folder():
     with Place() as at:
         os.mkdir(at.path("bide"))
@@ -413,6 +434,96 @@ def over_http():
                  err.count("paused:") >= 2 and "refused" not in str(c), err)
 
 
+class Strange(threading.Thread):
+    """Answers each connection in its own way, over TLS or not, until it is closed."""
+
+    def __init__(self, answer, tls=None):
+        super().__init__(daemon=True)
+        self.answer, self.tls, self.asked = answer, tls, 0
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.open = []
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                c, _ = self.socket.accept()
+            except OSError:
+                return
+            self.asked += 1
+            try:
+                if self.tls:
+                    c = self.tls.wrap_socket(c, server_side=True)
+                c.recv(65536)
+                c.sendall(self.answer)
+            except OSError:
+                pass
+            self.open.append(c)  # and says no more
+            if self.answer.endswith(b"\n"):
+                c.close()
+
+    def close(self):
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+        self.join()
+        for c in self.open:
+            c.close()
+
+
+def meets(answer, *flags, tls=None, seconds=3):
+    """Three messages, and a handler that answers so: what is left, and what was said."""
+    with Place() as at:
+        at.run("enqueue", "--lines", text="1\n2\n3\n")
+        server = Strange(answer, tls)
+        scheme = "https" if tls else "http"
+        p = at.start("worker", "-v", *flags, "--to", f"{scheme}://127.0.0.1:{server.port}/")
+        until(lambda: server.asked > 0)
+        time.sleep(seconds)
+        code, out, _ = at.run("worker", "ls", "--json")
+        _, _, err = end(p)
+        server.close()
+        return json.loads(out), err
+
+
+def strange_over_http():
+    def all_left(c):
+        return c["dead"] == 0 and len(c["messages"]) == 3
+
+    for status in 301, 302, 307, 308, 304:
+        c, err = meets(f"HTTP/1.1 {status} Moved\r\nLocation: http://127.0.0.1:1/new\r\n"
+                       "Content-Length: 0\r\nConnection: close\r\n\r\n".encode())
+        tap.case(f"over HTTP: {status} is not done: paused, nothing is lost", all_left(c) and
+                 f"paused: HTTP {status}" in err and (status == 304 or "/new" in err),
+                 (c, err))
+    c, err = meets(b"HTTP/1.1 303 See other\r\nLocation: /job/1\r\nContent-Length: 0\r\n"
+                   b"Connection: close\r\n\r\n")
+    tap.case("over HTTP: 303 is done", not c["messages"] and c["dead"] == 0, (c, err))
+    for what, answer in ("never answers", b""), ("never ends its answer",
+                                                 b"HTTP/1.1 200 OK\r\n\r\nmore"):
+        for limit in "--attempt-timeout", "--deadline":
+            c, err = meets(answer, limit, "100ms", seconds=1)
+            tap.case(f"over HTTP: a handler that {what} meets {limit}",
+                     "Timeout" in err or "timeout" in err, (c, err))
+    for status in 429, 503:
+        c, err = meets(f"HTTP/1.1 {status} No\r\nRetry-After: 31536000\r\n"
+                       "Content-Length: 0\r\nConnection: close\r\n\r\n".encode(),
+                       "--set", "retry_after.max=1m")
+        latest = max(m["due_ms"] for m in c["messages"])
+        queued = min(m["queued_ms"] for m in c["messages"])
+        tap.case(f"over HTTP: {status} puts nothing off beyond retry_after.max",
+                 all_left(c) and latest - queued < 120000, (c, err))
+    c, err = meets(b"220 smtp.example.net ESMTP\r\n")
+    tap.case("over HTTP: another program on the port kills no message", all_left(c),
+             (c, err))
+    with tempfile.TemporaryDirectory() as directory:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*certificate.make(directory, "unknown"))
+        c, err = meets(b"", tls=context)
+    tap.case("over HTTPS: a certificate that nobody knows kills no message",
+             all_left(c) and "paused:" in err, (c, err))
+
+
 # ===== workers that die =====
 
 def killed():
@@ -521,6 +632,110 @@ def drained_without_broker():
                  all(m["attempts"] == 0 for m in c["messages"]), (code, err, c))
 
 
+def said_well():
+    """Small things that a newcomer stumbled over."""
+    with Place() as at:
+        at.run("enqueue", "x")
+        code, out, _ = at.run("worker", "redrive")
+        tap.case("redrive with nothing dead says so",
+                 (code, out) == (0, "nothing is dead in default\n"), (code, out))
+        at.run("worker", "--until-empty", "--", "sh", "-c", "exit 65")
+        code, out, err = at.run("worker", "redrive", "--reason", "permanant")
+        tap.case("redrive with a mistyped reason: 1, and what was meant", code == 1 and
+                 out == "" and "did you mean `permanent`?" in err, (code, out, err))
+        code, out, _ = at.run("worker", "redrive", "--dry-run")
+        tap.case("redrive --dry-run says what would be", code == 0 and
+                 out == "1 dead message would be brought back in default\n", out)
+        for name in ("./nothere", "nothere"):
+            code, _, err = at.run("worker", "--", name)
+            tap.case(f"{name}: no subcommand is suggested", code == 2 and
+                     "not found" in err and "expected" not in err and "ls" not in err, err)
+        code, _, err = at.run("worker", "--until-empty", "--admin", "x", "--", "true")
+        tap.case("--admin is judged before the worker says that it starts",
+                 code == 2 and "waiting" not in err, err)
+        code, _, err = at.run("worker", "--until-empty", "--admin", "0", "--", "true")
+        tap.case("--admin takes a port", code == 0 and re.search(
+            r"admin endpoint at http://127\.0\.0\.1:[1-9]\d*/\n", err), err)
+
+
+def lowered_limit():
+    with Place() as at:
+        at.run("enqueue", "--id", "m", "x")
+        p = at.start("worker", "--base", "1ms", "--cap", "10ms", "--", "sh", "-c",
+                     "echo r >> log; test $BIDE_ATTEMPT = 3 && sleep 1000; exit 1")
+        until(lambda: at.read("log").count("r") == 3)
+        end(p, signal.SIGKILL)
+        code, _, err = at.run("worker", "-v", "--until-empty", "--attempts", "2", "--",
+                              "sh", "-c", "echo r >> log")
+        tap.case("a limit that was lowered: dead, and not run again",
+                 code == 1 and at.read("log").count("r") == 3 and
+                 "m attempt 2 of 2: not run again, dead: attempts\n" in err,
+                 (code, err, at.read("log")))
+        out = at.run("worker", "show", "m")[1]
+        tap.case("a limit that was lowered: what it died of is kept",
+                 re.search(r"attempts +2\n", out) and "exit 1" in out, out)
+
+
+def on_redis():
+    """What is refused on SQLite is refused here as well."""
+    with Place() as at, servers.Redis() as redis:
+        url = ["--broker", redis.tcp]
+        code, out, err = at.run("enqueue", *url, "x")
+        tap.case("redis that keeps nothing: a producer is refused, with the setting",
+                 code == 1 and out == "" and "appendonly is no" in err and
+                 "CONFIG SET appendonly yes" in err and at.run(
+                     "worker", "ls", *url, "--json")[1].count('"id"') == 0, (code, out, err))
+        redis.ask("CONFIG SET appendonly yes")
+        redis.ask("CONFIG SET appendfsync always")
+        code, out, err = at.run("enqueue", *url, "x")
+        tap.case("redis that keeps everything: queued", code == 0, (out, err))
+        code, _, err = at.run("worker", *url, "-q", "defalt", "--", "true")
+        tap.case("redis: a name that is close to another is refused",
+                 code == 2 and "did you mean `default`?" in err, (code, err))
+        code, _, err = at.run("worker", *url, "-q", "defalt", "--create", "--until-empty",
+                              "--", "true")
+        tap.case("redis: --create makes it", code == 0 and "is new" in err, (code, err))
+
+
+def nobody_reads():
+    """Standard error that nobody reads costs lines, not the lease; output of commands
+    that nobody reads holds up those commands, but not the end."""
+    with Place() as at:
+        at.run("enqueue", "--lines", text="x\n" * 2000)
+        p = at.start("worker", "-v", "--json", "--", "true")
+        tap.case("nobody reads the log: all are handled",
+                 until(lambda: at.counts().get("waiting") == 0), at.counts())
+        p.send_signal(signal.SIGTERM)
+        tap.case("nobody reads the log: the worker ends", p.wait(LIMIT) == 0)
+        p.communicate()
+    with Place() as at:
+        at.run("enqueue", "--lines", text="x\n" * 20)
+        p = at.start("worker", "--at-once", "2", "--", "sh", "-c",
+                     "head -c 200000 /dev/zero; touch wrote")
+        until(lambda: at.counts().get("running") == 2)
+        p.send_signal(signal.SIGTERM)
+        p.send_signal(signal.SIGTERM)
+        ended = until(lambda: p.poll() is not None)
+        tap.case("nobody reads the output: a second signal ends the worker", ended and
+                 p.returncode == 0, p.returncode)
+        if not ended:
+            p.kill()
+        p.communicate()
+        tap.case("nobody reads the output: nothing is lost",
+                 at.counts().get("waiting") == 20, at.counts())
+    with Place() as at:
+        at.run("enqueue", "x")
+        p = at.start("worker", "--until-empty", "--", "sh", "-c",
+                     "head -c 300000 /dev/zero | tr '\\0' y")
+        out = b""
+        while piece := os.read(p.stdout.fileno(), 4096):
+            out += piece
+            time.sleep(0.001)
+        tap.case("output that is read slowly arrives whole", p.wait(LIMIT) == 0 and
+                 out == b"y" * 300000, (p.returncode, len(out)))
+        p.communicate()
+
+
 def redriven():
     with Place() as at:
         at.run("enqueue", "--lines", text="".join(f"{i}\n" for i in range(25)))
@@ -532,10 +747,10 @@ def redriven():
         tap.case("redrive without a worker changes nothing",
                  code == 1 and at.counts()["dead"] == 25 and "start one" in err, err)
         code, out, _ = at.run("worker", "redrive", "--reason", "attempts")
-        tap.case("redrive by reason", code == 0 and out.startswith("0 dead"), out)
+        tap.case("redrive by reason", code == 0 and out.startswith("none of the dead"), out)
         code, out, err = at.run("worker", "redrive", "--reason", "permanant")
         tap.case("a reason that nothing died of: those that are there",
-                 code == 0 and "25 of `permanent`" in err, err)
+                 code == 1 and "25 of `permanent`" in err, err)
         code, out, _ = at.run("worker", "redrive", "--dry-run", "--since", "1h")
         after = at.run("worker", "redrive", "--dry-run", "--until", "1h")
         tap.case("redrive by time", out.startswith("25 dead") and after[1].startswith("0 dead"),
@@ -580,7 +795,7 @@ def watched():
         p = at.start("worker", "--admin", "127.0.0.1:0", "--", "sh", "-c",
                      "read x; test $x != 2 || exit 65")
         head = p.stderr.readline() + p.stderr.readline()
-        port = int(re.search(rb"port (\d+)", head).group(1))
+        port = int(re.search(rb"http://127.0.0.1:(\d+)/", head).group(1))
 
         def get(path):
             try:
@@ -618,9 +833,10 @@ def checked():
 
 
 CASES = [two_commands, enqueue_ways, exit_codes, bad_input, damaged, full,
-         others_folder, misbehaving,
-         too_much_for_an_environment, handler_away, over_http, killed, drained,
-         drained_without_broker, redriven, watched, checked]
+         replaced, others_folder, misbehaving,
+         too_much_for_an_environment, handler_away, over_http, strange_over_http, killed,
+         drained, drained_without_broker, said_well, lowered_limit, on_redis, nobody_reads,
+         redriven, watched, checked]
 if os.environ.get("BIDE_TEST_SLOW"):
     CASES.append(frozen)
 for each in CASES:

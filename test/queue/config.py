@@ -254,6 +254,29 @@ class Origin(http.server.BaseHTTPRequestHandler):
         pass
 
 
+HASTY = """\
+version: 1
+policies:
+  jobs: { attempts: 4, deadline: 10s }
+worker: { policy: jobs }
+"""
+
+
+def hasty_policy():
+    """`bide check`, `bide worker check` and a start say the same about a policy."""
+    with Place(HASTY) as place:
+        place.run("enqueue", "-c", place.file, "x")
+        texts = [place.run("check", place.file),
+                 place.run("worker", "-c", place.file, "check"),
+                 place.run("worker", "-c", place.file, "--until-empty", "--", "true")]
+        for name, (code, out, err), wanted in zip(
+                ("check", "worker_check", "worker_start"), texts, (1, 1, 0)):
+            tap.case(f"hasty_policy_{name}", code == wanted and
+                     "a message is dead after 4 attempts, in less than" in out + err and
+                     "a message is dead as soon as it would wait" in out + err,
+                     (code, out, err))
+
+
 def metrics(port):
     import urllib.request
     try:
@@ -293,6 +316,10 @@ def one_file_for_all():
                      metrics(ports["ADMIN"]))
             code, out, err = place.run("store", "ls", "-c", place.file)
             tap.case("store_finds_its_records", code == 0 and "jobs:7" in out, out + err)
+            code, out, err = place.run("store", "show", "jobs:7", "--answer", "-c", place.file)
+            tap.case("store_shows_an_answer_as_http",
+                     code == 0 and out.startswith("HTTP/1.1 200 OK\n") and
+                     "\nServer: " in out and out.endswith("\n\n"), (out, err))
             tap.case("explain_finds_a_policy",
                      place.run("explain", "-p", place.file + ":jobs", "--status", "503")[0]
                      == 0)
@@ -307,6 +334,7 @@ def main():
     file_and_flags()
     mistakes()
     schemes()
+    hasty_policy()
     one_file_for_all()
     tap.finish()
 

@@ -41,6 +41,8 @@ struct scene {
     bide_outcome away;
     int64_t work_ns;       /* of one message */
     int at_once;
+    int64_t max_run_ns;    /* what the broker allows; 0 */
+    int64_t timeout_ns;    /* what the handler was given */
 
     pthread_mutex_t lock;
     struct start *starts;
@@ -122,6 +124,7 @@ static void run(struct scene *s, size_t n)
     conf.rng = &s->rng;
     for (size_t i = 0; i < n; i++) {
         conf.broker = brokers[i] = open_queue(s, true);
+        brokers[i]->traits.max_run_ns = s->max_run_ns;
         s->workers[i] = queue_worker_new(&conf);
         assert_non_null(s->workers[i]);
     }
@@ -437,6 +440,36 @@ static void three_hours_of_work_are_started_once(void **state)
     assert_int_equal(end(&s).dead, 0);
 }
 
+static bide_outcome note_timeout(void *ctx, const struct queue_job *job)
+{
+    struct scene *s = ctx;
+
+    s->timeout_ns = job->timeout_ns;
+    return (bide_outcome){ .cls = BIDE_SUCCESS };
+}
+
+/* Where a broker ends a delivery, the handler is stopped before. */
+static void what_the_broker_allows_is_the_longest_timeout(void **state)
+{
+    static const int64_t most[] = { 0, 11 * BIDE_HOUR, 3 * BIDE_SECOND };
+    struct scene s;
+    int64_t own = 0;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        begin(&s, "limited", note_timeout);
+        s.max_run_ns = most[i];
+        put(&s, 0, 1);
+        run(&s, 1);
+        if (i == 0)
+            own = s.timeout_ns;
+        assert_int_equal(s.timeout_ns,
+                         most[i] && most[i] < own ? most[i] : own);
+        assert_int_equal(end(&s).dead, 0);
+    }
+    assert_true(own > 3 * BIDE_SECOND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -449,6 +482,7 @@ int main(void)
         cmocka_unit_test(retries_in_the_way_share_one_place),
         cmocka_unit_test(one_that_keeps_failing_dies_after_fifteen_in_a_day),
         cmocka_unit_test(three_hours_of_work_are_started_once),
+        cmocka_unit_test(what_the_broker_allows_is_the_longest_timeout),
     };
     static const char *const files[] = { "", "-wal", "-shm", "-bell",
                                          "-workers" };

@@ -274,17 +274,19 @@ static void settings_that_lose_are_found(void **unused)
     const struct kf_settings good = { .name = "q", .known = true, .main = true,
                                       .retention_ms = 14 * DAY,
                                       .retention_bytes = -1, .min_insync = 2,
-                                      .replicas = 3, .brokers = 3 };
-    struct kf_settings s[9];
-    static const char *const expected[9] = {
+                                      .replicas = 3, .brokers = 3,
+                                      .max_bytes = 2 << 20,
+                                      .queue_max_bytes = 1 << 20 };
+    struct kf_settings s[10];
+    static const char *const expected[10] = {
         "", "loss: cleanup.policy", "loss: retention.ms", "loss: retention.bytes",
         "loss: q has one replica", "loss: min.insync.replicas",
         "waste: min.insync.replicas", "waste: message.timestamp.type",
-        "waste: the broker does not show",
+        "waste: the broker does not show", "waste: max.message.bytes",
     };
 
     (void)unused;
-    for (int i = 0; i < 9; i++)
+    for (int i = 0; i < 10; i++)
         s[i] = good;
     s[1].compacts = true;
     s[2].retention_ms = DAY / 3;
@@ -294,7 +296,10 @@ static void settings_that_lose_are_found(void **unused)
     s[6].min_insync = 3;
     s[7].main = false;
     s[8].known = false;
-    for (int i = 0; i < 9; i++) {
+    s[9].main = false;
+    s[9].log_append_time = true;
+    s[9].max_bytes = 1 << 20;
+    for (int i = 0; i < 10; i++) {
         struct findings f = { "" };
         kf_compare(&s[i], &plan, note, &f);
         if (strncmp(f.text, expected[i], strlen(expected[i])) != 0 ||
@@ -303,15 +308,44 @@ static void settings_that_lose_are_found(void **unused)
     }
 }
 
+static void settings_of_brokers_are_compared(void **unused)
+{
+    static const struct {
+        struct kf_broker_settings s;
+        int64_t kept_ms;
+        const char *expected;
+    } rows[] = {
+        { { true, false, 14 * DAY, 4096 }, 14 * DAY, "" },
+        { { false, true, 0, 0 }, 14 * DAY, "" }, /* it does not tell */
+        { { true, true, 14 * DAY, 4096 }, 14 * DAY, "waste: auto.create" },
+        { { true, false, 7 * DAY, 4096 }, 14 * DAY, "waste: offsets.retention" },
+        { { true, false, 7 * DAY, 4096 }, -1, "waste: offsets.retention" },
+        { { true, false, 14 * DAY, 1024 }, 14 * DAY, "loss: offset.metadata" },
+    };
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct findings f = { "" };
+        kf_compare_broker(&rows[i].s, rows[i].kept_ms, note, &f);
+        if (strncmp(f.text, rows[i].expected, strlen(rows[i].expected)) != 0 ||
+            (!*rows[i].expected && *f.text))
+            fail_msg("%zu: %s", i, f.text);
+    }
+}
+
 static void settings_of_the_client_are_compared(void **unused)
 {
-    const struct broker_plan plan = { .lease_ns = INT64_C(30000000000) };
+    const struct broker_plan plan = { .lease_ns = INT64_C(30000000000),
+                                      .at_once = 64 };
     const struct kf_client_settings good = { 300000, 30000, 6, true, true };
     struct kf_client_settings s[6];
     static const char *const expected[6] = {
         "", "loss: max.poll.interval.ms", "waste: session.timeout.ms",
         "waste: the topic has one", "loss: acks", "waste: enable.idempotence"
     };
+    const struct broker_plan crowd = { .lease_ns = INT64_C(30000000000),
+                                       .at_once = 6 * 64 + 1 };
+    struct findings many = { "" };
 
     (void)unused;
     for (int i = 0; i < 6; i++)
@@ -328,6 +362,8 @@ static void settings_of_the_client_are_compared(void **unused)
             (i == 0 && *f.text))
             fail_msg("%d: %s", i, f.text);
     }
+    kf_compare_client(&good, &crowd, note, &many);
+    assert_non_null(strstr(many.text, "waste: 385 handlers at once"));
 }
 
 int main(void)
@@ -342,6 +378,7 @@ int main(void)
         cmocka_unit_test(url_parts_are_read),
         cmocka_unit_test(url_mistakes_are_named),
         cmocka_unit_test(settings_that_lose_are_found),
+        cmocka_unit_test(settings_of_brokers_are_compared),
         cmocka_unit_test(settings_of_the_client_are_compared),
     };
 

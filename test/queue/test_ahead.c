@@ -57,12 +57,40 @@ static void slower_handlers_are_noticed_within_a_few(void **state)
     assert_int_equal(queue_ahead_room(&a, 4, 100), 100);
 }
 
+static void ends_wait_for_those_that_are_about_to_end(void **state)
+{
+    static const struct {
+        int64_t took_ns, turn_ns;
+        uint32_t at_once, running;
+        int64_t wait_ns;
+    } rows[] = {
+        { US(1), MS(2), 16, 99, MS(1) },    /* all of them, in 7 us */
+        { US(1), MS(2), 16, 0, 0 },         /* nobody else runs */
+        { US(1), 0, 16, 99, 0 },            /* no turn was made yet */
+        { US(400), MS(2), 4, 3, MS(1) },    /* one round of four */
+        { US(400), MS(2), 4, 8, 0 },        /* three rounds: over half a turn */
+        { MS(3), MS(2), 4, 3, 0 },          /* a command */
+        { INT64_MAX - 1, MS(2), 1, 1, 0 },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct queue_ahead a = { 0 };
+        queue_ahead_note(&a, rows[i].took_ns);
+        queue_ahead_turn(&a, rows[i].turn_ns);
+        assert_int_equal(
+            queue_ahead_gather(&a, rows[i].at_once, rows[i].running),
+            rows[i].wait_ns);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(unknown_takes_nothing_in_advance),
         cmocka_unit_test(what_waits_is_20_ms_of_work),
         cmocka_unit_test(slower_handlers_are_noticed_within_a_few),
+        cmocka_unit_test(ends_wait_for_those_that_are_about_to_end),
     };
 
     return cmocka_run_group_tests_name("ahead", tests, NULL, NULL);

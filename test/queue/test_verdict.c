@@ -33,7 +33,7 @@ static struct queue_verdict try(bide_dep *dep, uint32_t made, bide_outcome out,
     bide_decision d = bide_call_next(&call, now);
     assert_int_equal(d.action, BIDE_TRY);
     bide_call_report(&call, d.attempt, &out, now);
-    struct queue_verdict v = queue_verdict(&call, &out, probe, now);
+    struct queue_verdict v = queue_verdict(&call, &out, bide_dep_policy(dep), probe, now);
     bide_call_end(&call, now);
     return v;
 }
@@ -72,6 +72,16 @@ static const struct row {
       BIDE_BECAUSE_UNREACHABLE, 0, 12600 },
     { 3, { .cls = BIDE_THROTTLED, .hinted = true, .hint_ns = 60 * BIDE_SECOND },
       false, BROKER_AGAIN, false, true, BIDE_BECAUSE_LOCAL_THROTTLE, 60, 100 },
+    /* a hint is followed up to retry_after.max, 5 min, however long it is */
+    { 3, { .cls = BIDE_THROTTLED, .hinted = true, .hint_ns = 8760 * BIDE_HOUR }, false,
+      BROKER_AGAIN, false, true, BIDE_BECAUSE_LOCAL_THROTTLE, 300, 330 },
+    { 3, { .cls = BIDE_TRANSIENT, .hinted = true, .hint_ns = INT64_MAX }, false,
+      BROKER_AGAIN, true, false, 0, 300, 330 },
+    /* nobody is to blame a message for a certificate */
+    { 14, { .cls = BIDE_PERMANENT, .fault = BIDE_FAULT_TLS, .not_processed = true },
+      false, BROKER_AGAIN, false, true, BIDE_BECAUSE_UNREACHABLE, 0, 12600 },
+    { 3, { .cls = BIDE_PERMANENT, .fault = BIDE_FAULT_TLS, .not_processed = true },
+      true, BROKER_AGAIN, false, true, BIDE_BECAUSE_UNREACHABLE, 0, 12600 },
     { 3, { .cls = BIDE_OVERLOADED }, false, BROKER_AGAIN, false, true,
       BIDE_BECAUSE_SERVER_REFUSED, 0, 12600 },
     /* a probe that fails says that the handler is still ill */
@@ -130,6 +140,22 @@ static void everything_fails_and_the_breaker_pauses(void **state)
     bide_dep_free(dep);
 }
 
+static void regress_limit_that_was_lowered_is_not_exceeded(void **state)
+{
+    struct queue_verdict v = { .how = BROKER_DONE };
+
+    (void)state;
+    assert_false(queue_verdict_spent(0, 1, &v));
+    assert_false(queue_verdict_spent(1, 2, &v));
+    assert_int_equal(v.how, BROKER_DONE);
+    for (uint32_t made = 2; made < 4; made++) {
+        assert_true(queue_verdict_spent(made, 2, &v));
+        assert_int_equal(v.how, BROKER_DEAD);
+        assert_int_equal(v.reason, BIDE_BECAUSE_ATTEMPTS);
+        assert_false(v.counts);
+    }
+}
+
 static void blame_falls_on_who_ran_alone(void **state)
 {
     static const struct {
@@ -145,6 +171,31 @@ static void blame_falls_on_who_ran_alone(void **state)
         assert_int_equal(b.deaths, cases[i].then);
         assert_int_equal(b.dead, cases[i].dead);
         assert_true(b.suspect);
+    }
+}
+
+/* Each row: what it was; then how it died, or that it survived. */
+static void blame_that_is_unsure_counts_when_it_is_sure(void **state)
+{
+    static const struct {
+        const char *story; /* b: beside others or not, a: alone, s: survived */
+        uint32_t deaths;
+        bool dead;
+    } cases[] = { { "b", 0, false },    { "ba", 2, false },  { "baa", 3, true },
+                  { "bs", 0, false },   { "bsb", 0, false }, { "bsba", 2, false },
+                  { "basba", 4, true }, { "bab", 2, false } };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct queue_blame b = { 0, false, false };
+        bool unsure = false;
+        for (const char *at = cases[i].story; *at; at++)
+            if (*at == 's')
+                unsure = false;
+            else
+                b = queue_blame_unsure(*at == 'a', b.deaths, &unsure, 3);
+        assert_int_equal(b.deaths, cases[i].deaths);
+        assert_int_equal(b.dead, cases[i].dead);
     }
 }
 
@@ -234,7 +285,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_outcome_has_its_end),
         cmocka_unit_test(everything_fails_and_the_breaker_pauses),
+        cmocka_unit_test(regress_limit_that_was_lowered_is_not_exceeded),
         cmocka_unit_test(blame_falls_on_who_ran_alone),
+        cmocka_unit_test(blame_that_is_unsure_counts_when_it_is_sure),
         cmocka_unit_test(key_is_the_same_and_never_shared),
         cmocka_unit_test(longest_id_has_a_whole_key),
         cmocka_unit_test(errors_keep_the_newest),

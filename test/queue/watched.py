@@ -42,7 +42,7 @@ def start(env, *args):
                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE)
     head = p.stderr.readline() + p.stderr.readline()
-    found = re.search(rb"port (\d+)", head)
+    found = re.search(rb"http://127.0.0.1:(\d+)/", head)
     if not found:
         raise SystemExit(f"Bail out! {head}")
     return p, found.group(1).decode()
@@ -116,6 +116,18 @@ def traced(env):
         "true")
     ids = {attributes(s)["messaging.message.id"] for _, s in spans_of(collector)}
     tap.case("--sample 1: all of them", len(ids) == 200, len(ids))
+    collector.got.clear()
+    path = os.path.join(env["XDG_STATE_HOME"], "worker.yaml")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("version: 1\nworker: { queue: t, until_empty: true, command: 'true', "
+                f"telemetry: {{ otlp: '{url}', sample: 100% }} }}\n")
+    run(env, "enqueue", "--queue", "t", "--lines", text="1\n2\n3\n")
+    run(env, "worker", "-c", path)
+    tap.case("telemetry: of the file is the same", len(spans_of(collector)) == 3)
+    collector.got.clear()
+    run(env, "enqueue", "--queue", "t", "--lines", text="1\n2\n3\n")
+    run(env, "worker", "-c", path, "--sample", "0")
+    tap.case("flags go before it", spans_of(collector) == [])
     collector.shutdown()
 
 
@@ -173,7 +185,7 @@ def shown(env):
     tap.case("top shows the queue", ok and "flowing" in top() and
              "died: 1 permanent" in top(), top())
     tap.case("top shows what failed, and when it is tried again", re.search(
-        r"1/15  transient  again in \d+ ms", top()), top())
+        r"1/15  transient  again in\s+\d+\s+ms", top()), top())
     npm.install(os.path.join(TEST, "web"), "playwright-core")
     q = subprocess.run(["node", os.path.join(TEST, "web", "queue.mjs"), port], env=env,
                        capture_output=True, timeout=LIMIT, check=False)

@@ -59,7 +59,7 @@ def postgresql():
         p.sql("UPDATE bide_queue.about SET version = 9")
         tap.case("postgresql_newer_schema_is_refused", "version 9" in said(p.url),
                  said(p.url))
-        p.sql("UPDATE bide_queue.about SET version = 1")
+        p.sql("UPDATE bide_queue.about SET version = 2")
         p.sql("CREATE ROLE nobody LOGIN")
         other = p.url.replace("bide@", "nobody@")
         tap.case("postgresql_without_rights_names_the_grant",
@@ -111,13 +111,33 @@ def amqp():
 
 
 def kafka():
-    program = os.path.join(os.path.dirname(PROGRAM), "kafka_server")
-    with servers.Kafka(program) as k:
+    with servers.Kafka(os.path.join(os.path.dirname(PROGRAM), "kafka_server")) as k:
         k.queue("default")
         text = said(k.url)
-        tap.case("kafka_one_partition_is_waste", "waste: the topic has one" in text, text)
         tap.case("kafka_without_settings_says_so", "does not show" in text, text)
         tap.case("kafka_alone_is_no_loss", "loss: " not in text, text)
+    with servers.Kafka(session=30) as k:
+        k.queue("default", 6)
+        text = said(k.url)
+        tap.case("kafka_with_good_settings_is_fine", text == "", text)
+        for topic, name, value, good, how in (
+                ("default", "retention.ms", "60000", "1209600000", "loss"),
+                ("default.retry.1h", "retention.ms", "60000", "1209600000", "loss"),
+                ("default", "retention.bytes", "1000", "-1", "loss"),
+                ("default", "cleanup.policy", "compact", "delete", "loss"),
+                ("default.retry.10s", "message.timestamp.type", "CreateTime",
+                 "LogAppendTime", "waste"),
+                ("default.dead", "retention.ms", "60000", "-1", "waste"),
+                ("default.dead", "max.message.bytes", "1048588", "1114124", "waste"),
+                ("-", "auto.create.topics.enable", "true", "false", "waste"),
+                ("-", "offsets.retention.minutes", "60", "20160", "waste"),
+                ("-", "offset.metadata.max.bytes", "1000", "4096", "loss")):
+            k.tell(f"set {topic} {name} {value}")
+            text = said(k.url)
+            tap.case(f"kafka_{topic}_{name}_{value}_is_{how}",
+                     text.startswith(how + ": ") and text.count("\n") == 1
+                     and name in text, text)
+            k.tell(f"set {topic} {name} {good}")
         loses("kafka_acks_of_one_is_loss",
               said(k.url + "&acks=1&enable.idempotence=false"), "no acks")
         loses("kafka_short_poll_interval_is_loss",

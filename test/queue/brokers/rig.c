@@ -112,9 +112,9 @@ int rig_finish(void)
     return failures ? 1 : 0;
 }
 
-void rig_ask(const char *format, ...)
+const char *rig_ask(const char *format, ...)
 {
-    char line[256];
+    static char line[256];
     va_list args;
 
     printf("!ask ");
@@ -125,6 +125,7 @@ void rig_ask(const char *format, ...)
     fflush(stdout);
     expect(fgets(line, sizeof line, stdin) != NULL, "an answer");
     expect(strncmp(line, "ok", 2) == 0, "it was done: %s", line);
+    return line + 2;
 }
 
 /* ===== time ===== */
@@ -295,12 +296,12 @@ static int end_all(struct broker *b, struct queue_message **held, int n,
 }
 
 /* Of a partitioned queue, another process sees a put a moment later: it waits for
- * the first, and then for more. */
+ * the first, and then for more. A key that stays with its worker has to find one. */
 static int take_most(struct broker *b, int most, struct queue_message **held,
                      int *n)
 {
     const int had = *n;
-    int64_t end = rig_now() + b->traits.partitioned * PATIENCE_NS / 2;
+    int64_t end = rig_now() + b->traits.keys_stay * PATIENCE_NS / 2;
 
     do {
         struct broker_take want = { .most = (size_t)(had + most - *n),
@@ -311,7 +312,7 @@ static int take_most(struct broker *b, int most, struct queue_message **held,
         *n += (int)want.n;
         if (want.n > 0)
             end = rig_now() + b->traits.partitioned * RIG_S;
-        rig_sleep(b->traits.partitioned * 20 * RIG_MS);
+        rig_sleep(b->traits.keys_stay * 20 * RIG_MS);
     } while (*n < had + most && rig_now() < end);
     return *n - had;
 }

@@ -51,8 +51,10 @@ void rig_row(struct rig *r, const char *name, void (*row)(struct rig *r));
 int rig_finish(void);
 
 /* Asks whoever started this program: "crash", "start", "freeze", "thaw",
- * "foreign QUEUE", "queue QUEUE" before it is used. Waits until it is done. */
-void rig_ask(const char *format, ...) __attribute__((format(printf, 1, 2)));
+ * "foreign QUEUE", "queue QUEUE" before it is used. Waits until it is done. What
+ * was answered behind "ok" is valid until the next. */
+const char *rig_ask(const char *format, ...)
+    __attribute__((format(printf, 1, 2)));
 
 /* ===== time ===== */
 

@@ -14,6 +14,7 @@ struct rig;
     X(put_batch_keeps_its_order)                                               \
     X(put_delayed_waits_until_it_is_due)                                       \
     X(put_wakes_who_waits)                                                     \
+    X(put_that_was_heard_wakes_no_more)                                        \
     X(take_empty_queue_gives_nothing)                                          \
     X(priority_higher_goes_first)                                              \
     X(priority_who_waited_too_long_goes_next)                                  \
@@ -29,20 +30,27 @@ struct rig;
     X(settle_batch_of_all_kinds)                                               \
     X(redrive_starts_over_with_id_and_key)                                     \
     X(redrive_fresh_key_changes_the_generation)                                \
+    X(redrive_sees_what_becomes_of_the_first)                                  \
+    X(redrive_interrupted_loses_nothing)                                       \
     X(commit_not_reached_undoes_all)                                           \
     X(counts_see_every_state)                                                  \
     X(each_finds_by_id_reason_and_time)                                        \
+    X(each_is_in_the_order_of_turns)                                           \
     X(queue_that_is_not_there_is_named)                                        \
     /* rows_key.c */                                                           \
     X(key_one_at_a_time_in_order)                                              \
     X(key_that_waits_holds_only_itself)                                        \
+    X(key_that_waits_with_many_behind_it)                                      \
     X(key_is_freed_by_a_dead_letter)                                           \
     X(key_never_in_parallel_among_workers)                                     \
     X(key_redriven_waits_behind)                                               \
+    X(key_retry_is_known_to_others)                                            \
     /* rows_death.c */                                                         \
     X(worker_killed_its_message_runs_elsewhere)                                \
     X(worker_killed_with_several_makes_suspects)                               \
     X(worker_killed_three_times_by_one_message)                                \
+    X(worker_killed_three_times_by_a_key)                                      \
+    X(worker_killed_beside_the_cause_is_not_blamed)                            \
     X(worker_killed_frees_its_keys)                                            \
     X(worker_frozen_is_fenced_off)                                             \
     X(worker_that_beats_is_left_alone)                                         \
@@ -50,6 +58,7 @@ struct rig;
     /* rows_server.c: with a server that can be killed */                      \
     X(server_killed_keeps_what_it_confirmed)                                   \
     X(server_killed_running_ones_settle_after)                                 \
+    X(server_frozen_past_the_lease_retries_go_on)                              \
     X(server_frozen_answers_down_in_time)                                      \
     X(server_frozen_take_is_not_lost)                                          \
     X(foreign_messages_are_handled)

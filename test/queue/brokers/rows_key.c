@@ -60,6 +60,52 @@ void key_that_waits_holds_only_itself(struct rig *r)
     }
 }
 
+enum { BEHIND = 100, OTHERS = 20 };
+
+/* As many as no broker keeps in view: those of other keys go on beside them, fresh ones
+ * as well, and the order stays. */
+void key_that_waits_with_many_behind_it(struct rig *r)
+{
+    struct broker *b = rig_open(r);
+    struct queue_message *m;
+    char id[16], key[16];
+    int next = 1;
+
+    need_keys(b);
+    if (b->traits.partitioned)
+        rig_skip("those behind it are in a partition with others");
+    for (int i = 0; i <= BEHIND; i++) {
+        snprintf(id, sizeof id, "k%d", i);
+        rig_put(b, id, .key = "k");
+    }
+    m = rig_take_one(b, true);
+    expect(strcmp(m->id, "k0") == 0, "the first: %s", m->id);
+    rig_settle(b, m, BROKER_AGAIN, .counts = true, .ran = true,
+               .delay_ns = 20 * RIG_S);
+    for (int i = 0; i < OTHERS; i++) {
+        snprintf(id, sizeof id, "o%d", i);
+        snprintf(key, sizeof key, "other%d", i);
+        rig_put_one(b, &(struct broker_put){ .id = id, .key = key });
+    }
+    for (int i = 0; i < OTHERS; i++) {
+        m = rig_take_one(b, true);
+        expect(m->id[0] == 'o', "%s goes on before it", m->id);
+        rig_settle(b, m, BROKER_DONE, .ran = true);
+    }
+    m = rig_take_one(b, true);
+    expect(strcmp(m->id, "k0") == 0 && m->attempt == 1, "it is due: %s", m->id);
+    rig_settle(b, m, BROKER_DONE, .ran = true);
+    for (; next <= BEHIND; next++) {
+        snprintf(id, sizeof id, "k%d", next);
+        m = rig_take_one(b, true);
+        expect(strcmp(m->id, id) == 0, "%s, not %s", id, m->id);
+        expect(next % 10 != 0 || rig_take_one(b, false) == NULL, "alone");
+        bool fails = next % 30 == 7 && m->attempt == 0;
+        rig_settle(b, m, fails ? BROKER_AGAIN : BROKER_DONE, .counts = true, .ran = true);
+        next -= fails; /* it comes again, before the next */
+    }
+}
+
 void key_is_freed_by_a_dead_letter(struct rig *r)
 {
     struct broker *b = rig_open(r);
@@ -117,6 +163,38 @@ void key_never_in_parallel_among_workers(struct rig *r)
             done += !fails;
         }
         expect(rig_now() < end, "all are done: %d", done);
+    }
+}
+
+/* What one worker has learnt of a message, the next one knows. */
+void key_retry_is_known_to_others(struct rig *r)
+{
+    struct broker *b[2] = { rig_open(r), rig_open(r) };
+    static const uint32_t attempts[] = { 0, 1, 1, 1, 2 };
+
+    need_keys(b[0]);
+    if (b[0]->traits.keys_stay)
+        rig_skip("a key stays with its worker");
+    rig_put(b[0], "1", .key = "k");
+    rig_put(b[0], "2", .key = "k");
+    for (uint32_t i = 0; i < 5; i++) {
+        struct queue_message *m = rig_take_one(b[i % 2], true);
+        expect(strcmp(m->id, "1") == 0 && strcmp(m->key, "k") == 0, "%s", m->id);
+        expect(m->attempt == attempts[i] && m->deliveries == i + 1,
+               "attempt %u, delivery %u, not %u", m->attempt, m->deliveries, i);
+        expect(m->deaths == 0 && !m->suspect, "nobody died");
+        expect(i == 0 || strstr(m->errors, "exit 0") != NULL, "its errors: %s",
+               m->errors);
+        rig_settle(b[i % 2], m, BROKER_AGAIN, .counts = i == 0 || i == 3,
+                   .ran = true, .error = i == 0 ? "exit 0" : "away",
+                   .delay_ns = i == 1 ? RIG_S : 0);
+        if (i == 1)
+            expect(rig_take_one(b[0], false) == NULL, "its follower waits");
+    }
+    for (int i = 1; i <= 2; i++) {
+        struct queue_message *m = rig_take_one(b[1], true);
+        expect(m->id[0] == '0' + i, "in order: %s", m->id);
+        rig_settle(b[1], m, BROKER_DONE, .ran = true);
     }
 }
 

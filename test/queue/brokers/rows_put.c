@@ -165,6 +165,29 @@ void put_wakes_who_waits(struct rig *r)
     rig_settle(worker, m, BROKER_DONE, .ran = true);
 }
 
+/* Asks as the worker does: woken() only if the descriptor says so. On PostgreSQL a
+ * notification that came with an answer had the worker look without end. */
+void put_that_was_heard_wakes_no_more(struct rig *r)
+{
+    struct broker *worker = rig_open(r), *producer = rig_open(r);
+    struct queue_message *m = NULL;
+    int64_t poll_ns = 0, end = rig_now() + PATIENCE_NS;
+    bool rings = true;
+
+    expect(rig_take(worker, &m, 1) == 0, "nothing yet");
+    rig_put(producer, "x");
+    m = rig_take_one(worker, true);
+    rig_settle(worker, m, BROKER_DONE, .ran = true);
+    while (rings || poll_ns == 0) {
+        expect(rig_now() < end, "it becomes quiet");
+        expect(rig_take(worker, &m, 1) == 0, "nothing is left");
+        struct pollfd p = { worker->kind->wait_fd(worker, &poll_ns), POLLIN, 0 };
+        rings = p.fd >= 0 && poll(&p, 1, 20) > 0;
+        if (rings)
+            worker->kind->woken(worker);
+    }
+}
+
 void take_empty_queue_gives_nothing(struct rig *r)
 {
     struct broker *b = rig_open(r);

@@ -41,7 +41,9 @@ void server_killed_keeps_what_it_confirmed(struct rig *r)
     rig_put(b, "w");
     rig_ask("crash");
     struct broker_take want = { .most = 1, .retries = 1 };
-    expect(b->kind->take(b, &want, m) == BROKER_DOWN, "it is down");
+    int status = b->kind->take(b, &want, m);
+    expect(status == BROKER_DOWN, "down, not %d: %zu taken, %s", status, want.n,
+           b->error);
     rig_ask("start");
     m[0] = take_again(b, rig_now());
     expect(strcmp(m[0]->id, "w") == 0, "it waits: %s", m[0]->id);
@@ -70,6 +72,43 @@ void server_killed_running_ones_settle_after(struct rig *r)
     rig_settle(b, m, BROKER_DONE, .ran = true);
     rig_settle(b, n, BROKER_DONE, .ran = true);
     expect(rig_counts(b).running == 0, "nothing is left");
+}
+
+/* A retry runs when the server hangs, and what became of it cannot be told before
+ * the worker has lost its lease: from then on, retries come as before. */
+void server_frozen_past_the_lease_retries_go_on(struct rig *r)
+{
+    struct broker *b;
+
+    if (!r->can_crash)
+        rig_skip("no server that keeps its messages when it is killed");
+    b = rig_open(r);
+    rig_put(b, "a");
+    rig_settle(b, rig_take_one(b, true), BROKER_AGAIN, .counts = true, .ran = true);
+    struct queue_message *m = rig_take_one(b, true);
+    struct broker_end end = { .message = m, .how = BROKER_DONE, .ran = true };
+    rig_ask("freeze");
+    int64_t begun = rig_now();
+    int status = b->kind->settle(b, &end, 1);
+    while (rig_now() - begun < 2 * r->conf.lease_ns)
+        rig_sleep(100 * RIG_MS);
+    rig_ask("thaw");
+    /* some hear of an end only with what comes after it */
+    expect(status == BROKER_DOWN || status == 0, "down, not %d", status);
+    int64_t back = rig_now();
+    while (status != 0 && (status = b->kind->settle(b, &end, 1)) != 0)
+        expect(rig_now() - back < PATIENCE_NS, "it is back: %s", b->error);
+    queue_message_free(m);
+    rig_put(b, "b");
+    for (int left = 2; left > 0;) { /* was it lost, the first one may come again */
+        struct broker_rescued unused;
+        (void)b->kind->rescue(b, &unused);
+        m = take_again(b, back);
+        bool first = strcmp(m->id, "b") == 0 && m->attempt == 0;
+        left -= strcmp(m->id, "b") == 0;
+        rig_settle(b, m, first ? BROKER_AGAIN : BROKER_DONE, .counts = true,
+                   .ran = true);
+    }
 }
 
 void server_frozen_answers_down_in_time(struct rig *r)

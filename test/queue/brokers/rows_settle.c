@@ -155,13 +155,19 @@ static struct seen look(struct broker *b, struct broker_filter f)
     return s;
 }
 
-static void bury(struct broker *b, const char *id, const char *reason)
+static void bury_with(struct broker *b, const char *id, const char *key,
+                      const char *reason)
 {
-    rig_put(b, id, .key = rig_key(b, "k"));
+    rig_put(b, id, .key = key);
     struct queue_message *m = rig_take_one(b, true);
     rig_settle(b, m, BROKER_DEAD, .counts = true, .ran = true,
                .error = "exit 65", .reason = reason, .cls = "permanent",
                .tail = "said\0it", .tail_len = 7);
+}
+
+static void bury(struct broker *b, const char *id, const char *reason)
+{
+    bury_with(b, id, rig_key(b, "k"), reason);
 }
 
 void dead_keeps_reason_errors_and_output(struct rig *r)
@@ -272,6 +278,100 @@ void redrive_fresh_key_changes_the_generation(struct rig *r)
     rig_settle(b, m, BROKER_DONE, .ran = true);
 }
 
+/* What `redrive` decides by, after its first ten: what is not there any more was
+ * done; what has failed says so. Asked by a process that takes nothing itself. */
+static int state_of(struct broker *b, const char *id)
+{
+    struct seen s = look(b, (struct broker_filter){ .id = id });
+
+    if (s.n == 0)
+        s = look(b, (struct broker_filter){ .id = id, .dead = true });
+    return s.n == 0 ? 'd' : s.attempt > 0 || s.state == BROKER_IS_DEAD ? 'f' : 'o';
+}
+
+static void wait_for_state(struct broker *b, const char *id, int state)
+{
+    int64_t end = rig_now() + PATIENCE_NS;
+
+    while (state_of(b, id) != state) {
+        expect(rig_now() < end, "%s: %c, not %c", id, state_of(b, id), state);
+        rig_sleep(50 * RIG_MS);
+    }
+}
+
+void redrive_sees_what_becomes_of_the_first(struct rig *r)
+{
+    static const char *const ids[] = { "done", "again", "dead", "free" };
+    struct broker *b = rig_open(r), *redriver = rig_producer(r);
+    size_t n = 0;
+
+    for (int i = 0; i < 4; i++)
+        bury_with(b, ids[i], NULL, "attempts");
+    expect(redriver->kind->redrive(redriver, ids, 4, false, &n) == 0 && n == 4,
+           "all are brought back: %zu %s", n, redriver->error);
+    for (int i = 0; i < 4; i++)
+        wait_for_state(redriver, ids[i], 'o');
+    for (int i = 0; i < 4; i++) {
+        struct queue_message *m = rig_take_one(b, true);
+        const char *id = m->id;
+        if (strcmp(id, "done") == 0)
+            rig_settle(b, m, BROKER_DONE, .ran = true);
+        else if (strcmp(id, "again") == 0)
+            rig_settle(b, m, BROKER_AGAIN, .counts = true, .ran = true,
+                       .delay_ns = 3600 * RIG_S);
+        else if (strcmp(id, "free") == 0) /* the handler was away: neither */
+            rig_settle(b, m, BROKER_AGAIN, .ran = true, .delay_ns = 3600 * RIG_S);
+        else
+            rig_settle(b, m, BROKER_DEAD, .counts = true, .ran = true,
+                       .reason = "attempts", .cls = "transient");
+    }
+    wait_for_state(redriver, "done", 'd');
+    wait_for_state(redriver, "again", 'f');
+    wait_for_state(redriver, "dead", 'f');
+    expect(state_of(redriver, "free") == 'o', "it has not failed");
+}
+
+static bool count_row(void *arg, const struct broker_row *row)
+{
+    (void)row;
+    ++*(int *)arg;
+    return true;
+}
+
+/* It is killed after some: each is dead still, or alive, and none both. */
+void redrive_interrupted_loses_nothing(struct rig *r)
+{
+    struct broker *b = rig_open(r);
+    int dead = 0, alive = 0;
+    int64_t end = rig_now() + PATIENCE_NS;
+
+    for (int i = 0; i < 4; i++) {
+        char id[8];
+        snprintf(id, sizeof id, "m%d", i);
+        bury_with(b, id, NULL, "attempts");
+    }
+    struct broker *redriver = rig_producer(r);
+    const char *first[] = { "m0", "m2" };
+    size_t n = 0;
+    expect(redriver->kind->redrive(redriver, first, 2, false, &n) == 0 && n == 2,
+           "two are brought back: %s", redriver->error);
+    rig_close(redriver);
+    while (dead != 2) {
+        dead = 0;
+        expect(rig_now() < end, "two stay dead: %d", dead);
+        expect(b->kind->each(b, &(struct broker_filter){ .dead = true },
+                             count_row, &dead) == 0,
+               "each: %s", b->error);
+    }
+    for (; alive < 2; alive++) {
+        struct queue_message *m = rig_take_one(b, true);
+        expect(strcmp(m->id, "m0") == 0 || strcmp(m->id, "m2") == 0, "not %s",
+               m->id);
+        rig_settle(b, m, BROKER_DONE, .ran = true);
+    }
+    expect(rig_take_one(b, false) == NULL, "and no more");
+}
+
 /* A worker that dies between begin() and commit() has done nothing. */
 void commit_not_reached_undoes_all(struct rig *r)
 {
@@ -357,6 +457,48 @@ void each_finds_by_id_reason_and_time(struct rig *r)
            "both since then");
 }
 
+static bool add_letter(void *arg, const struct broker_row *row)
+{
+    strncat(arg, row->message->id, 1);
+    return true;
+}
+
+static void in_order(struct broker *b, const char *wanted)
+{
+    char found[16] = "";
+    struct broker_filter f = { .most = 15 };
+
+    expect(b->kind->each(b, &f, add_letter, found) == 0, "each: %s", b->error);
+    expect(strcmp(found, wanted) == 0, "listed %s, not %s", found, wanted);
+    f.most = 2;
+    found[0] = '\0';
+    expect(b->kind->each(b, &f, add_letter, found) == 0, "each: %s", b->error);
+    expect(strlen(found) == 2 && strncmp(found, wanted, 2) == 0,
+           "the first two: %s", found);
+}
+
+void each_is_in_the_order_of_turns(struct rig *r)
+{
+    struct broker *b = rig_open(r);
+
+    if (b->traits.blind || b->traits.partitioned || !b->traits.has_priorities)
+        rig_skip("what waits there has no one order");
+    rig_put(b, "z");
+    rig_put(b, "y");
+    rig_put(b, "b", .priority = 5);
+    rig_put(b, "a", .priority = 5);
+    rig_put(b, "c", .priority = -5);
+    in_order(b, "bazyc");
+    struct queue_message *m = rig_take_one(b, true);
+    in_order(b, "bazyc");
+    if (strcmp(b->kind->name, "redis") != 0) { /* page by page, where they are */
+        rig_put(b, "d", .priority = 9, .delay_ns = 3600 * RIG_S);
+        rig_put(b, "e", .priority = 9);
+        in_order(b, "beazycd");
+    }
+    rig_settle(b, m, BROKER_DONE, .ran = true);
+}
+
 static void note_name(void *arg, const char *name)
 {
     char **found = arg;
@@ -370,7 +512,7 @@ void queue_that_is_not_there_is_named(struct rig *r)
     struct broker *b = rig_open(r), *none = NULL;
     struct broker_conf conf = r->conf;
     char why[BROKER_ERROR] = "";
-    char *found[2] = { r->queue, NULL };
+    char *found[2] = { r->queue, NULL }, near[80];
 
     rig_put(b, "a");
     conf.queue = "mistyped";
@@ -381,4 +523,10 @@ void queue_that_is_not_there_is_named(struct rig *r)
         expect(b->kind->queues(b, note_name, found) == 0, "%s", b->error);
         expect(found[1] != NULL, "the one that exists is listed");
     }
+    if (!b->kind->queues || !strstr(why, "there is no queue"))
+        return; /* it has topics, and says which */
+    snprintf(near, sizeof near, "x%s", r->queue);
+    conf.queue = near;
+    expect(broker_open(&none, &conf, why) == BROKER_REFUSED, "refused: %s", why);
+    expect(strstr(why, "did you mean") != NULL, "the close one: %s", why);
 }

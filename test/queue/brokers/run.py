@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
-"""run.py SUITE kafka|postgresql|quorum|rabbitmq|redis|sqlite|sqs|sqs-fifo [MODULE]...: the
-conformance suite of brokers, against a real server that is started here. What the suite asks for
+"""run.py SUITE kafka|kafka-mock|kafka-partitions|postgresql|quorum|rabbitmq|redis|sqlite|sqs|
+sqs-fifo [MODULE]...: the conformance suite of brokers, against a real server that is started here. What the suite asks for
 (test/queue/brokers/rig.h) is done here: the server is killed, started, frozen; messages are
 written by hand."""
 import concurrent.futures
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 
 import fauxqs
 import rabbitmq
+import rig
 import servers
 import tap
 
@@ -94,18 +94,34 @@ QUORUM = ("put_message_arrives_as_it_was,priority_higher_goes_first,"
           "worker_killed_with_several_makes_suspects,worker_frozen_is_fenced_off")
 
 
-class Kafka:
-    """The mock cluster, and messages that a plain producer writes."""
+# Rows in which one worker has all partitions, or in which it does not matter which.
+ONE_WORKER = (
+    "put_message_arrives_as_it_was,put_empty_and_binary_bodies_arrive,"
+    "put_delayed_waits_until_it_is_due,again_waits_and_counts,"
+    "again_uncounted_keeps_the_attempt,again_a_thousand_stay_spread,"
+    "dead_keeps_reason_errors_and_output,settle_batch_of_all_kinds,"
+    "redrive_starts_over_with_id_and_key,redrive_fresh_key_changes_the_generation,"
+    "counts_see_every_state,each_finds_by_id_reason_and_time,key_one_at_a_time_in_order,"
+    "key_that_waits_holds_only_itself,key_is_freed_by_a_dead_letter,"
+    "key_redriven_waits_behind,server_killed_keeps_what_it_confirmed,"
+    "server_killed_running_ones_settle_after,foreign_messages_are_handled")
+# What the mock cluster can do: it has no workers that come and go.
+KAFKA = {"kafka": (1, None), "kafka-mock": (1, ONE_WORKER),
+         "kafka-partitions": (4, ONE_WORKER + ",key_never_in_parallel_among_workers")}
 
-    def __init__(self, program):
-        self.server = servers.Kafka(program)
+
+class Kafka:
+    """The broker, and messages that a plain producer writes."""
+
+    def __init__(self, mock, partitions):
+        self.server = servers.Kafka(mock)
+        self.partitions = partitions
 
     def foreign(self, queue):
         self.server.tell("foreign " + queue)
 
     def queue(self, queue):
-        """One partition: the mock aborts when several move at once."""
-        self.server.queue(queue, 1)
+        self.server.queue(queue, self.partitions)
 
 
 def do(kind, order):
@@ -127,57 +143,31 @@ def do(kind, order):
         raise RuntimeError("unknown: " + order)
 
 
-def say(line):
-    print(line, end="", flush=True)
+def run(command, kind=None, row=None, to=rig.say):
+    """Gives the exit code."""
+    return rig.run(command, lambda order: do(kind, order), row, to)
 
 
-def run(command, kind=None, row=None, to=say):
-    """Passes its lines on, and does what it asks for. Gives the exit code."""
-    env = tap.environment(**{name: os.environ[name] for name in
-                             ("BIDE_ROW", "BIDE_MODULES") if name in os.environ},
-                          **fauxqs.KEYS)
-    if row:
-        env["BIDE_ROW"] = row
-    p = subprocess.Popen(command, env=env, stdin=subprocess.PIPE,
-                         stdout=subprocess.PIPE, text=True)
-    for line in p.stdout:
-        if not line.startswith("!ask "):
-            to(line)
-            continue
-        try:
-            do(kind, line[5:].strip())
-            answer = "ok"
-        except Exception as e:  # whatever it was, the suite says where
-            answer = f"failed: {e}"
-        p.stdin.write(answer + "\n")
-        p.stdin.flush()
-    return p.wait()
-
-
-def run_row(program, row):
-    """With a cluster of its own, and once more with another where that one aborts by an
-    assertion of its own: the mock cannot take two requests of a member at once. Gives
-    its lines."""
-    for _ in range(3):
-        kind = Kafka(os.path.join(os.path.dirname(program), "kafka_server"))
-        lines = []
-        with kind.server:
-            run([program, kind.server.url, "server"], kind, row, lines.append)
-            if kind.server.process.poll() != -signal.SIGABRT:
-                break
+def run_row(program, broker, row):
+    """With a broker of its own. Gives its lines."""
+    mock = os.path.join(os.path.dirname(program), "kafka_server")
+    kind = Kafka(mock if broker == "kafka-mock" else None, KAFKA[broker][0])
+    lines = []
+    with kind.server:
+        run([program, kind.server.url, "server"], kind, row, lines.append)
     return lines
 
 
-def run_rows(program):
+def run_rows(program, broker):
     """What waits there is mostly the group: rows run side by side."""
-    rows = os.environ.get("BIDE_ROW", "").split(",")
-    if rows == [""]:
-        rows = subprocess.run([program, "", "list"], capture_output=True, text=True,
-                              check=True).stdout.split()
+    rows = os.environ.get("BIDE_ROW") or KAFKA[broker][1] or ",".join(
+        subprocess.run([program, "", "list"], capture_output=True, text=True,
+                       check=True).stdout.split())
+    rows = rows.split(",")
     failed = 0
     print(f"1..{len(rows)}", flush=True)
-    with concurrent.futures.ThreadPoolExecutor(14) as pool:
-        begun = {row: pool.submit(run_row, program, row)
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        begun = {row: pool.submit(run_row, program, broker, row)
                  for row in reversed(rows)}  # those of workers that die take longest
         for i, row in enumerate(rows):
             lines = begun[row].result()
@@ -185,9 +175,9 @@ def run_rows(program):
             failed += len(result) != 1 or not result[0].startswith("ok")
             for line in lines:
                 if not line.startswith("1.."):
-                    say(re.sub("ok 1 ", f"ok {i + 1} ", line, count=1))
+                    rig.say(re.sub("ok 1 ", f"ok {i + 1} ", line, count=1))
             if not result:
-                say(f"not ok {i + 1} - {row}\n")
+                rig.say(f"not ok {i + 1} - {row}\n")
     return 1 if failed else 0
 
 
@@ -195,8 +185,8 @@ def main(program, broker, *modules):
     program = os.path.join(tap.START, program)
     for module in modules:
         os.environ["BIDE_MODULES"] = os.path.dirname(os.path.join(tap.START, module))
-    if broker == "kafka":
-        return run_rows(program)
+    if broker in KAFKA:
+        return run_rows(program, broker)
     if broker == "sqlite":
         place = tempfile.mkdtemp(prefix="bide-queue-", dir="/tmp")
         try:

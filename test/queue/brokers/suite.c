@@ -23,7 +23,8 @@ static void print_finding(void *arg, enum broker_severity severity,
 static int check(const char *url)
 {
     struct broker_conf conf = BROKER_CONF_INIT;
-    struct broker_plan plan = { .attempts = 15, .lease_ns = conf.lease_ns };
+    struct broker_plan plan = { .attempts = 15, .lease_ns = conf.lease_ns,
+                                .longest_wait_ns = 3600 * RIG_S };
     char why[BROKER_ERROR] = "";
     struct broker *b;
 

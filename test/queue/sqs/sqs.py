@@ -268,8 +268,14 @@ def findings():
             ("forgets", {"MessageRetentionPeriod": "3600"},
              "MessageRetentionPeriod=1209600", True),
             ("delays", {"DelaySeconds": "60"}, "DelaySeconds=0", False),
+            ("forgets-soon", {"MessageRetentionPeriod": "15000"},
+             "MessageRetentionPeriod=1209600", True),
+            ("four-days", {"MessageRetentionPeriod": "345600"},
+             "MessageRetentionPeriod=1209600 is the most", False),
+            ("forgets.fifo", {"FifoQueue": "true", "MessageRetentionPeriod": "50000"},
+             "MessageRetentionPeriod=1209600", True),
             ("redrives.fifo", {"FifoQueue": "true", "RedrivePolicy": json.dumps(
-                {"maxReceiveCount": 10, "deadLetterTargetArn": arn})},
+                {"maxReceiveCount": 2, "deadLetterTargetArn": arn})},
              "maxReceiveCount", True)):
         make(name, **attributes)
         code, text = said(name)
@@ -315,6 +321,78 @@ def dead_letters():
     code, text = bide("worker", "--broker", url, "--queue", "dead", "--until-empty", "--",
                       "sh", "-c", 'test "$BIDE_MESSAGE_ID" = order-7', **KEYS)
     tap.case("and_is_done_then", code == 0, f"{code} {text}")
+
+
+def redriving():
+    """Ten first, and on only if most succeed: SQS shows nothing of what waits, so workers
+    tell. Interrupted, it loses nothing."""
+    def send(n):
+        for i in range(n):
+            behind.ask("SendMessage", QueueUrl=behind.queue("many"), MessageBody="x",
+                       MessageAttributes={"bide.id": {"DataType": "String",
+                                                      "StringValue": f"order-{i}"}})
+
+    def counts():
+        for name in ("many", "many-dead"):
+            a = behind.ask("GetQueueAttributes", QueueUrl=behind.queue(name),
+                           AttributeNames=["All"])["Attributes"]
+            yield sum(int(a["ApproximateNumberOfMessages" + kind])
+                      for kind in ("", "NotVisible", "Delayed"))
+
+    def redrive(*more):
+        return bide("worker", "redrive", "--broker", url, "--queue", "many", *more, **KEYS)
+
+    with tempfile.TemporaryDirectory() as folder:
+        behind.ask("CreateQueue", QueueName="many")
+        send(40)
+        bide("worker", "--broker", url, "--queue", "many", "--until-empty", "--", "sh",
+             "-c", "exit 65", **KEYS)
+        tap.case("forty_are_dead", list(counts()) == [0, 40], list(counts()))
+        code, text = redrive("--dry-run")
+        tap.case("dry_run_changes_nothing", code == 0 and "40 dead" in text
+                 and list(counts()) == [0, 40], f"{code} {text}")
+        code, text = redrive("--dry-run", "--reason", "crashed")
+        tap.case("others_are_not_brought_back", "0 dead" in text, f"{code} {text}")
+        p = worker("--queue", "many", "--", "sh", "-c",
+                   f"echo $BIDE_MESSAGE_ID >>{folder}/seen; exit $(cat {folder}/exit)")
+        with open(folder + "/exit", "w", encoding="utf-8") as f:
+            f.write("65")
+        code, text = redrive()
+        tap.case("first_ten_that_fail_end_it", code == 1 and "30 stay dead" in text,
+                 f"{code} {text}")
+        servers.until("all are dead again", lambda: list(counts()) == [0, 40])
+        with open(folder + "/seen", encoding="utf-8") as f:
+            seen = f.read().split()
+        tap.case("no_more_than_ten_were_tried", len(seen) == 10, seen)
+        with open(folder + "/exit", "w", encoding="utf-8") as f:
+            f.write("0")
+        half = subprocess.Popen([BIDE, "worker", "redrive", "--broker", url, "--queue", "many"],
+                                env=tap.environment(AWS_REGION="us-east-1",
+                                                    BIDE_MODULES=MODULES, **KEYS),
+                                stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+        for line in half.stderr:
+            if line.startswith("brought back 1") and " of 40" in line:
+                break
+        half.kill()
+        half.wait()
+
+        def settled():
+            alive, dead = counts()
+            with open(folder + "/seen", encoding="utf-8") as f:
+                done = len(set(f.read().split()[10:]))
+            return alive == 0 and done + dead == 40
+
+        servers.until("each is done or dead", settled)
+        tap.case("interrupted_it_loses_nothing", 0 < list(counts())[1] < 40,
+                 list(counts()))
+        # what was hidden when it was killed is shown again in 5 minutes; not waited for here
+        behind.ask("PurgeQueue", QueueUrl=behind.queue("many-dead"))
+        p.send_signal(signal.SIGTERM)
+        p.wait(30)
+        with open(folder + "/seen", encoding="utf-8") as f:
+            seen = f.read().split()[10:]
+        tap.case("with_their_own_ids", len(set(seen)) == len(seen)
+                 and set(seen) <= {f"order-{i}" for i in range(40)}, seen)
 
 
 def worker(*args):
@@ -372,6 +450,7 @@ with fauxqs.Fauxqs() as behind:
     findings()
     too_large()
     dead_letters()
+    redriving()
     keys()
     idle()
 tap.finish()

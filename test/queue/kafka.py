@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+"""kafka.py BIDE MODULE: what only Kafka has: partitions that move between workers while
+handlers run, topics with limits, and records without a time. Handlers write what they do into
+a file, and take a lock for their message: whoever finds it taken says so."""
+import collections
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+import servers
+import tap
+
+BIDE = os.path.join(tap.START, sys.argv[1])
+MODULES = os.path.dirname(os.path.join(tap.START, sys.argv[2]))
+GROUP = "bide.default"
+
+# A body of `wait` runs until the file `go` is there; `flaky` fails at its first attempt.
+HANDLER = r'''
+body=$(head -c 100)
+lock=$PLACE/lock.${BIDE_MESSAGE_KEY:-$BIDE_MESSAGE_ID}
+say() { echo "$1 $WORKER $BIDE_MESSAGE_ID ${BIDE_MESSAGE_KEY:--} $BIDE_ATTEMPT $body" >>$PLACE/log; }
+mkdir $lock 2>/dev/null || say parallel
+trap 'say stopped; rmdir $lock; exit 1' TERM
+say begin
+case $body in
+wait*) while [ ! -e $PLACE/go ]; do sleep 0.05; done;;
+flaky*) if [ $BIDE_ATTEMPT = 1 ]; then say failed; rmdir $lock; exit 1; fi;;
+fails*|x*) say failed; rmdir $lock; [ -e $PLACE/go ] && exit 0; exit 1;;
+esac
+say end
+rmdir $lock
+'''
+
+
+class Place:
+    """A broker with a queue, workers, and what their handlers wrote."""
+
+    def __init__(self, partitions):
+        self.dir = tempfile.mkdtemp(prefix="bide-kafka-")
+        self.kafka = servers.Kafka()
+        self.partitions = partitions
+        self.workers = []
+        open(self.path("log"), "w").close()
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    def read(self, name):
+        with open(self.path(name)) as f:
+            return f.read()
+
+    def __enter__(self):
+        self.kafka.__enter__()
+        self.kafka.queue("default", self.partitions)
+        self.url = ["--broker", self.kafka.url]
+        return self
+
+    def __exit__(self, *how):
+        for p in self.workers:
+            if p.poll() is None:
+                p.kill()
+                p.wait()
+        self.kafka.__exit__(*how)
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def env(self, worker="-"):
+        return tap.environment(BIDE_MODULES=MODULES, XDG_STATE_HOME=self.dir, PLACE=self.dir,
+                               WORKER=worker)
+
+    def worker(self, name, *options):
+        p = subprocess.Popen([BIDE, "worker", *self.url, "--base", "20ms", "-n", "16", *options,
+                              "--", "sh", "-c", HANDLER], env=self.env(name),
+                             stdin=subprocess.DEVNULL, stderr=open(self.path(name), "ab"))
+        self.workers.append(p)
+        return p
+
+    def put(self, *bodies, key=None):
+        subprocess.run([BIDE, "enqueue", *self.url, "--lines",
+                        *(["--key", key] if key else [])],
+                       input="".join(f"{b}\n" for b in bodies).encode(), env=self.env(),
+                       check=True, capture_output=True)
+
+    def bide(self, *command):
+        return subprocess.run([BIDE, "worker", command[0], *self.url, *command[1:]],
+                              env=self.env(), stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=servers.PATIENCE)
+
+    def counts(self):
+        return json.loads(self.bide("ls", "--json", "--limit", "0").stdout)
+
+    def said(self, verb=None, body=""):
+        words = [line.split() for line in self.read("log").splitlines()]
+        return [w for w in words if verb in (None, w[0]) and w[5].startswith(body)]
+
+    def until(self, what, true):
+        try:
+            return servers.until(what, true)
+        except TimeoutError:
+            for name in sorted(os.listdir(self.dir)):
+                if os.path.isfile(self.path(name)):
+                    for line in self.read(name).splitlines():
+                        print(f"# {name}: {line}")
+            raise
+
+    def group(self, said):
+        self.until(f"the group: {said}",
+                   lambda: " ".join(self.kafka.tell("group " + GROUP)) == said)
+
+    def go(self):
+        open(self.path("go"), "w").close()
+
+    def drain(self):
+        codes = []
+        for p in self.workers:
+            if p.poll() is None:
+                p.send_signal(signal.SIGTERM)
+        for p in self.workers:
+            codes.append(p.wait(servers.PATIENCE))
+        return codes
+
+
+def once(said):
+    return all(n == 1 for n in collections.Counter(w[2] for w in said).values())
+
+
+def handlers_outlive_a_rebalance():
+    """A worker joins while all partitions have handlers that take long: nothing starts over.
+    Meanwhile their partitions go on, and when they have ended, some go to the other."""
+    with Place(4) as p:
+        p.worker("A")
+        p.put(*(f"wait{i}" for i in range(8)))
+        p.until("handlers", lambda: len(p.said("begin", "wait")) == 8)
+        p.worker("B")
+        p.group("Stable 2")
+        p.put(*(f"quick{i}" for i in range(40)))
+        p.until("what came after", lambda: len(p.said("end", "quick")) == 40)
+        tap.case("partitions that are asked for go on while handlers run",
+                 not p.said("end", "wait") and not p.said("stopped"), p.said("stopped"))
+        p.go()
+        p.until("the handlers' end", lambda: len(p.said("end", "wait")) == 8)
+        more = 0
+        while not any(w[1] == "B" for w in p.said("end")):
+            p.put(*(f"more{i}" for i in range(more, more + 20)))
+            more += 20
+            p.until("the next", lambda: len(p.said("end", "more")) == more)
+        tap.case("then the new worker gets its share", True)
+        tap.case("no handler started over", once(p.said("begin")) and not p.said("parallel"),
+                 p.said())
+        tap.case("both workers drain", p.drain() == [0, 0])
+        c = p.counts()
+        tap.case("nothing is left", c["waiting"] + c["later"] + c["running"] + c["dead"] == 0, c)
+
+
+def group_that_waits_stops_handlers():
+    """A third worker joins while the first still holds: the group cannot go on without the
+    first, so its handlers are stopped, and start over elsewhere, never side by side."""
+    with Place(4) as p:
+        p.worker("A")
+        p.put(*(f"wait{i}" for i in range(8)))
+        p.until("handlers", lambda: len(p.said("begin", "wait")) == 8)
+        p.worker("B")
+        p.group("Stable 2")
+        p.worker("C")
+        p.group("PreparingRebalance 3")
+        p.until("handlers are stopped", lambda: p.said("stopped"))
+        p.group("Stable 3")
+        p.until("they start over", lambda: len(p.said("begin", "wait"))
+                == 8 + len(p.said("stopped")))
+        tap.case("handlers start over elsewhere",
+                 any(w[1] != "A" for w in p.said("begin")), p.said())
+        p.go()
+        p.until("the end", lambda: len(p.said("end", "wait")) == 8)
+        tap.case("never side by side", not p.said("parallel"), p.said("parallel"))
+        tap.case("and no attempt is lost", all(w[4] == "1" for w in p.said("begin")), p.said())
+        tap.case("each ends once", once(p.said("end")), p.said("end"))
+        tap.case("all workers drain", p.drain() == [0, 0, 0])
+
+
+def worker_that_dies_is_replaced():
+    """With several partitions, half of them with another worker that lives."""
+    with Place(4) as p:
+        a = p.worker("A")
+        p.worker("B")
+        p.group("Stable 2")
+        p.put(*(f"wait{i}" for i in range(12)))
+        p.until("handlers", lambda: len(p.said("begin", "wait")) == 12)
+        of_a = {w[2] for w in p.said("begin") if w[1] == "A"}
+        tap.case("both have some", 0 < len(of_a) < 12, p.said())
+        a.kill()
+        a.wait()
+        for name in os.listdir(p.dir):  # its handlers died with it, and left their locks
+            if name.startswith("lock.") and name[5:] in of_a:
+                with contextlib.suppress(OSError):
+                    os.rmdir(p.path(name))
+        p.until("they are rescued", lambda: f"rescued {len(of_a)} messages" in p.read("B"))
+        p.go()  # those whose worker died run one by one, when nothing else does
+        p.until("the end", lambda: len({w[2] for w in p.said("end")}) == 12)
+        tap.case("they run elsewhere", of_a <= {w[2] for w in p.said("end") if w[1] == "B"})
+        mine = [w for w in p.said("begin") if w[1] == "B" and w[2] not in of_a]
+        tap.case("what the other ran is left alone", once(mine), mine)
+
+
+def keys_stay_in_order():
+    """Two workers, four partitions, and every third fails at first: its followers wait."""
+    with Place(4) as p:
+        p.worker("A")
+        p.worker("B")
+        p.group("Stable 2")
+        for i in range(8):
+            for key in "abcdefgh":
+                p.put(f"{'flaky' if i % 3 == 0 else 'fine'}-{key}-{i}", key=key)
+        p.until("all", lambda: len(p.said("end")) == 64)
+        ended = collections.defaultdict(list)
+        for w in p.said("end"):
+            ended[w[3]].append(int(w[5].rsplit("-", 1)[1]))
+        tap.case("each key is in order", all(v == list(range(8)) for v in ended.values()), ended)
+        tap.case("of a key never two at once", not p.said("parallel"), p.said("parallel"))
+        tap.case("both workers had some", {w[1] for w in p.said("end")} == {"A", "B"}, p.said())
+
+
+def what_is_too_large_is_dead_with_a_reason():
+    with Place(1) as p:
+        for topic in (".retry.10s", ".dead"):
+            p.kafka.tell(f"set default{topic} max.message.bytes 1048588")
+        p.kafka.tell("large default 1048400")
+        p.put("fails", "quick")
+        p.worker("A", "--attempts", "2")
+        p.until("its end", lambda: p.counts()["dead"] == 2 and p.said("end", "quick"))
+        reasons = p.counts()["dead_by_reason"]
+        tap.case("a record without room for a copy is dead after one attempt",
+                 reasons == {"too_large": 1, "attempts": 1}
+                 and len(p.said("begin", "x")) == 1, (reasons, p.said()))
+        show = p.bide("show", "default-0-0").stdout
+        tap.case("its letter says where the record is", "default 0 0" in show, show)
+        back = p.bide("redrive", "default-0-0")
+        tap.case("and cannot be redriven", back.returncode != 0
+                 and "default 0 0" in back.stderr, back)
+        p.kafka.tell("set default.retry.10s max.message.bytes 1000000")
+        p.kafka.tell("set default.dead max.message.bytes 1114124")
+        p.kafka.tell("large default 1048300")
+        p.until("its end", lambda: p.counts()["dead"] == 3)
+        c = p.counts()
+        tap.case("where the dead letters have room, it is there as it was",
+                 c["dead_by_reason"].get("too_large") == 2, c)
+        p.go()
+        p.kafka.tell("set default max.message.bytes 1114124")
+        back = p.bide("redrive", "default-0-3")
+        tap.case("and can be redriven", back.returncode == 0, back)
+        p.until("its end", lambda: p.counts()["dead"] == 2)
+        tap.case("workers drain", p.drain() == [0])
+
+
+def records_without_a_time_are_new():
+    with Place(2) as p:
+        p.kafka.tell("ancient default")
+        c = p.counts()
+        tap.case("their age is not that of 1970", c["waiting"] == 1
+                 and c["oldest_ms"] < 3600000, c)
+        p.worker("A", "--until-empty")
+        p.until("its end", lambda: p.said("end", "ancient"))
+        tap.case("and they are handled", p.workers[0].wait(servers.PATIENCE) == 0)
+
+
+CASES = (handlers_outlive_a_rebalance, group_that_waits_stops_handlers,
+         worker_that_dies_is_replaced, keys_stay_in_order,
+         what_is_too_large_is_dead_with_a_reason, records_without_a_time_are_new)
+for run in CASES:
+    if os.environ.get("BIDE_ROW", run.__name__) == run.__name__:
+        run()
+tap.finish()
