@@ -14,7 +14,6 @@ import contextlib
 import os
 import re
 import shutil
-import signal
 import socket
 import statistics
 import subprocess
@@ -158,6 +157,18 @@ def compare(bide, kind, origin, work, running):
               (f"{idle[name]:9.0f}" if kind != "gRPC" else ""))
 
 
+def end(running):
+    """By SIGTERM: a master of nginx or nghttpx that is killed leaves its workers behind."""
+    for p in running:
+        p.terminate()
+    for p in running:
+        try:
+            p.wait(10)
+        except subprocess.TimeoutExpired:
+            p.kill()
+            p.wait()
+
+
 def main():
     bide = os.path.abspath(sys.argv[1])
     missing = [x for x in ("h2load", "nghttpd", "nghttpx") if not shutil.which(x)]
@@ -165,8 +176,7 @@ def main():
         sys.exit(f"bench_http2.py: {missing} not installed")
     with tempfile.TemporaryDirectory() as work, contextlib.ExitStack() as stack:
         running = []
-        stack.callback(lambda: [p.send_signal(signal.SIGKILL) or p.wait()
-                                for p in running])
+        stack.callback(end, running)
         ports = []
         for port, process in origins(work):
             ports.append(port)

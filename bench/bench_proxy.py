@@ -153,7 +153,7 @@ def programs(bide):
     base = os.environ.get("BIDE_BASE")
     found = [("bide", "bide", bide)]
     if base:
-        found.append(("base", "bide", os.path.join(os.path.abspath(base), "cli",
+        found.append(("base", "bide", os.path.join(os.path.abspath(base), "cmd",
                                                    "bide")))
     return found + [("haproxy", "haproxy", ""), ("nginx", "nginx", "")]
 

@@ -1,15 +1,14 @@
 /* The queue in SQLite, and the worker on it:
  *
- *   - messages a second with a C function as the handler, beside a bare loop that takes
- *     and settles the same batches through the same broker, with the same durability;
- *   - commands, beside xargs -P;
- *   - the time from put to the handler, and what an idle worker costs. */
-#include <pthread.h>
+ *   - messages a second with a C function as the handler, beside a loop that takes and
+ *     settles batches through the same broker, with the same durability;
+ *   - commands, beside xargs -P.
+ *
+ * The same beside a loop that does not use our broker, latency and idleness:
+ * broker_loops.c. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bide/policy.h"
@@ -65,9 +64,9 @@ static double since(int64_t begin)
     return (double)(bide_now_ns() - begin) / 1e9;
 }
 
-/* ===== a bare loop ===== */
+/* ===== the broker's verbs ===== */
 
-static double bare(const char *name, int n, size_t batch)
+static double verbs(const char *name, int n, size_t batch)
 {
     struct broker *b = open_queue(name);
     struct queue_message *m[128];
@@ -188,83 +187,6 @@ static double with_library(const char *name, int n)
     return n / took;
 }
 
-/* ===== latency, and idleness ===== */
-
-enum { ROUNDS = 200 };
-
-struct heard {
-    _Atomic int n;
-    int64_t took[ROUNDS];
-};
-
-static bide_outcome hear(void *ctx, const struct queue_job *job)
-{
-    struct heard *h = ctx;
-    int64_t sent;
-
-    memcpy(&sent, job->message->body, sizeof sent);
-    h->took[h->n] = bide_now_ns() - sent;
-    h->n++;
-    return (bide_outcome){ .cls = BIDE_SUCCESS };
-}
-
-static void *run_worker(void *w)
-{
-    queue_worker_run(w);
-    return NULL;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-static double cpu_seconds(void)
-{
-    struct rusage u;
-
-    getrusage(RUSAGE_SELF, &u);
-    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-}
-
-static void latency(int rounds, int idle_s)
-{
-    static struct heard heard;
-    struct broker *b = open_queue("latency"), *producer = open_queue("latency");
-    struct queue_callback c = { { &queue_callback_kind }, hear, &heard };
-    bide_dep *dep = new_dep();
-    struct queue_worker *w = new_worker(b, dep, &c.handler, 4, 4, false);
-    pthread_t thread;
-
-    pthread_create(&thread, NULL, run_worker, w);
-    for (int i = 0; i < rounds; i++) {
-        int64_t now = bide_now_ns();
-        struct broker_put p = { .body = &now, .len = sizeof now };
-        if (producer->kind->put(producer, &p, 1) != 0)
-            die(producer->error);
-        while (heard.n == i)
-            usleep(100);
-        usleep(2000);
-    }
-    qsort(heard.took, (size_t)rounds, sizeof heard.took[0], by_size);
-    printf("put to handler      median %.2f ms, p99 %.2f ms (%d messages)\n",
-           (double)heard.took[rounds / 2] / 1e6,
-           (double)heard.took[rounds * 99 / 100] / 1e6, rounds);
-    double before = cpu_seconds();
-    sleep((unsigned)idle_s);
-    printf("idle                %.3f %% of a core (%d s)\n",
-           (cpu_seconds() - before) / idle_s * 100, idle_s);
-    queue_worker_stop(w);
-    pthread_join(thread, NULL);
-    queue_worker_free(w);
-    bide_dep_free(dep);
-    broker_close(producer);
-    broker_close(b);
-}
-
 static double xargs(int n, int places)
 {
     char command[160];
@@ -291,14 +213,14 @@ int main(int argc, char **argv)
              tmp ? tmp : "/tmp");
     if (!mkdtemp(folder))
         die("no folder");
-    double ten = bare("ten", n / 10, 10), hundred = bare("hundred", n, 100);
+    double ten = verbs("ten", n / 10, 10), hundred = verbs("hundred", n, 100);
     double worker = with_worker("worker", n, &c.handler, 16, 112);
-    printf("bare, batches of 10   %8.0f messages/s\n", ten);
-    printf("bare, batches of 100  %8.0f messages/s\n", hundred);
-    printf("worker, C function    %8.0f messages/s, %.0f %% of the bare loop\n",
+    printf("verbs, batches of 10  %8.0f messages/s\n", ten);
+    printf("verbs, batches of 100 %8.0f messages/s\n", hundred);
+    printf("worker, C function    %8.0f messages/s, %.0f %% of the verbs\n",
            worker, worker / hundred * 100);
     double library = with_library("library", n);
-    printf("libbide-queue         %8.0f messages/s, %.0f %% of the bare loop\n",
+    printf("libbide-queue         %8.0f messages/s, %.0f %% of the verbs\n",
            library, library / hundred * 100);
     command.argv = arguments;
     double ours = with_worker("commands", commands, &command.handler, 4, 4);
@@ -306,7 +228,6 @@ int main(int argc, char **argv)
     printf("worker, /bin/true     %8.0f commands/s\n", ours);
     printf("xargs -P 4 /bin/true  %8.0f commands/s; worker %.0f %% of it\n",
            theirs, ours / theirs * 100);
-    latency(brief ? 50 : ROUNDS, brief ? 2 : 10);
     snprintf(cleaning, sizeof cleaning, "rm -rf %s", folder);
     return system(cleaning) != 0;
 }

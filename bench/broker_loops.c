@@ -1,10 +1,25 @@
-/* bench_brokers URL [MESSAGES]: the worker on PostgreSQL or Redis, beside a bare loop
- * that does as little as a queue can with the same client library, the same batches
- * and the same durability: take 100, forget 100. */
+/* bench_brokers URL [MESSAGES [ROUNDS [SERVER]]]: the worker on a broker, beside a bare
+ * loop that does as little as a queue can with the same client library, the same
+ * batches and the same durability: take 100, forget 100; on SQS, where a request takes
+ * ten, ten.
+ *
+ * The three take turns, ROUNDS times, so that a disk or a neighbour that has a bad
+ * minute slows down all of them; what is printed are medians. SERVER is the process id
+ * of the server: its CPU time is told as well, with that of its children.
+ *
+ * Then: the time from put to the handler, and what an idle worker costs. */
+#include <curl/curl.h>
+#include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <sqlite3.h>
+
+#include "base/out.h"
 #include "bide/policy.h"
 #include "bide/run.h"
 #include "queue/broker.h"
@@ -28,15 +43,67 @@
 
 enum { BATCH = 100 };
 
-static void die(const char *why)
+static _Noreturn void die(const char *why)
 {
     fprintf(stderr, "bench_brokers: %s\n", why);
     exit(1);
 }
 
-static double rate(int n, int64_t begin)
+/* ===== what is measured ===== */
+
+static int server; /* its process id; 0: none is known */
+
+struct cost {
+    double us, own_us, server_us; /* for a message: time, and CPU of both sides */
+};
+
+static double own_cpu_us(void)
 {
-    return n / ((double)(bide_now_ns() - begin) / 1e9);
+    struct rusage u;
+
+    getrusage(RUSAGE_SELF, &u);
+    return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * 1e6 +
+           (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+}
+
+/* Of a process, its children, and those of them that have ended. */
+static double cpu_us_of(int pid)
+{
+    char path[64], line[512] = "";
+    unsigned long t[4] = { 0 };
+    double sum = 0;
+    int child;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *f = fopen(path, "r");
+    if (!f)
+        return 0;
+    const char *end = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
+    if (end && sscanf(end + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %lu "
+                               "%lu", &t[0], &t[1], &t[2], &t[3]) == 4)
+        sum = (double)(t[0] + t[1] + t[2] + t[3]) * 1e6 / (double)sysconf(_SC_CLK_TCK);
+    fclose(f);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, pid);
+    f = fopen(path, "r");
+    while (f && fscanf(f, "%d", &child) == 1)
+        sum += cpu_us_of(child);
+    if (f)
+        fclose(f);
+    return sum;
+}
+
+static struct cost begin_cost(void)
+{
+    return (struct cost){ (double)bide_now_ns() / 1e3, own_cpu_us(),
+                          server ? cpu_us_of(server) : 0 };
+}
+
+static struct cost end_cost(struct cost begin, int n)
+{
+    struct cost now = begin_cost();
+
+    return (struct cost){ (now.us - begin.us) / n, (now.own_us - begin.own_us) / n,
+                          (now.server_us - begin.server_us) / n };
 }
 
 /* ===== Redis, bare ===== */
@@ -81,7 +148,15 @@ static void fill_redis(struct redis *r, int n)
     answer(r);
 }
 
-static double bare_redis(const char *text, int n)
+static void drop_redis(struct redis *r)
+{
+    static const char *const words[] = { "DEL", "bare" };
+
+    command(r, 2, words);
+    answer(r);
+}
+
+static struct cost bare_redis(const char *text, int n)
 {
     static const char *const read[] = { "XREADGROUP", "GROUP",   "g",    "c", "COUNT",
                                         "100",        "STREAMS", "bare", ">" };
@@ -94,8 +169,9 @@ static double bare_redis(const char *text, int n)
     struct redis *r = redis_new(&url);
     if (!r || redis_connect(r, bide_now_ns() + INT64_C(5000000000)) != 0)
         die("no connection");
+    drop_redis(r);
     fill_redis(r, n);
-    int64_t begin = bide_now_ns();
+    struct cost begin = begin_cost();
     for (;;) {
         command(r, 9, read);
         struct redis_reply reply = answer(r);
@@ -115,7 +191,7 @@ static double bare_redis(const char *text, int n)
             redis_arg(r, ids[i]);
         answer(r);
     }
-    double result = rate(n, begin);
+    struct cost result = end_cost(begin, n);
     redis_free(r);
     return result;
 }
@@ -138,9 +214,10 @@ static const char take_sql[] =
     "SKIP LOCKED) UPDATE bare b SET state = 1 FROM p WHERE b.n = p.n RETURNING b.n, "
     "b.body";
 
-static double bare_postgresql(const char *url, int n)
+static struct cost bare_postgresql(const char *url, int n)
 {
     PGconn *c = PQconnectdb(url);
+    PQclear(query(c, "SET client_min_messages = warning"));
     char sql[BATCH * 24 + 64];
     int got = 0;
 
@@ -154,7 +231,7 @@ static double bare_postgresql(const char *url, int n)
              n);
     PQclear(query(c, sql));
     PQclear(query(c, "ANALYZE bare"));
-    int64_t begin = bide_now_ns();
+    struct cost begin = begin_cost();
     strcpy(sql, "SELECT 1");
     do {
         PQclear(query(c, "BEGIN"));
@@ -169,11 +246,86 @@ static double bare_postgresql(const char *url, int n)
         PQclear(r);
         PQclear(query(c, "COMMIT"));
     } while (got > 0);
-    double result = rate(n, begin);
+    struct cost result = end_cost(begin, n);
     PQfinish(c);
     return result;
 }
 #endif
+
+/* ===== SQLite, bare ===== */
+
+static void run_sqlite(sqlite3 *db, const char *sql)
+{
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        die(sqlite3_errmsg(db));
+}
+
+static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *q;
+
+    if (sqlite3_prepare_v2(db, sql, -1, &q, NULL) != SQLITE_OK)
+        die(sqlite3_errmsg(db));
+    return q;
+}
+
+static void with_number(sqlite3_stmt *q, int64_t n)
+{
+    sqlite3_bind_int64(q, 1, n);
+    if (sqlite3_step(q) != SQLITE_DONE)
+        die("no step");
+    sqlite3_reset(q);
+}
+
+static sqlite3 *open_sqlite(const char *url, int n)
+{
+    char path[256], sql[256];
+    sqlite3 *db;
+
+    snprintf(path, sizeof path, "%s-bare", strchr(url, ':') + 1);
+    if (sqlite3_open(path, &db) != SQLITE_OK)
+        die(path);
+    run_sqlite(db, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
+                   "DROP TABLE IF EXISTS bare; CREATE TABLE bare (n INTEGER PRIMARY KEY,"
+                   " state INTEGER NOT NULL DEFAULT 0, body BLOB);"
+                   "CREATE INDEX ready ON bare (n) WHERE state = 0");
+    snprintf(sql, sizeof sql,
+             "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT %d) "
+             "INSERT INTO bare (body) SELECT zeroblob(100) FROM c",
+             n);
+    run_sqlite(db, sql);
+    return db;
+}
+
+static struct cost bare_sqlite(const char *url, int n)
+{
+    sqlite3 *db = open_sqlite(url, n);
+    sqlite3_stmt *read = prepare(db, "SELECT n, body FROM bare WHERE state = 0 ORDER BY n "
+                                     "LIMIT 100");
+    sqlite3_stmt *take = prepare(db, "UPDATE bare SET state = 1 WHERE n = ?");
+    sqlite3_stmt *done = prepare(db, "DELETE FROM bare WHERE n = ?");
+    int64_t held[BATCH];
+    int got = 0;
+    struct cost begin = begin_cost();
+
+    do {
+        run_sqlite(db, "BEGIN IMMEDIATE");
+        for (int i = 0; i < got; i++)
+            with_number(done, held[i]);
+        for (got = 0; sqlite3_step(read) == SQLITE_ROW; got++)
+            held[got] = sqlite3_column_int64(read, 0);
+        sqlite3_reset(read);
+        for (int i = 0; i < got; i++)
+            with_number(take, held[i]);
+        run_sqlite(db, "COMMIT");
+    } while (got > 0);
+    struct cost result = end_cost(begin, n);
+    sqlite3_finalize(read);
+    sqlite3_finalize(take);
+    sqlite3_finalize(done);
+    sqlite3_close(db);
+    return result;
+}
 
 /* ===== RabbitMQ, bare ===== */
 
@@ -233,14 +385,14 @@ static void put_amqp(amqp_connection_state_t c, const char *queue, int n)
 
 /* `durable`: that a batch was begun is on the disk before it is worked on, as the worker
  * has it. */
-static double bare_rabbitmq(const char *url, int n, bool durable)
+static struct cost bare_rabbitmq(const char *url, int n, bool durable)
 {
     amqp_connection_state_t c = dial(url);
 
     for (int i = 0; i < n; i += BATCH)
         put_amqp(c, "bare", BATCH);
     amqp_basic_qos(c, 1, 0, BATCH, 0);
-    int64_t begin = bide_now_ns();
+    struct cost begin = begin_cost();
     amqp_basic_consume(c, 1, amqp_cstring_bytes("bare"), amqp_empty_bytes, 0, 0, 0,
                        amqp_empty_table);
     for (int i = 0; i < n; i += BATCH) {
@@ -257,12 +409,137 @@ static double bare_rabbitmq(const char *url, int n, bool durable)
             put_amqp(c, "list", 1);
         amqp_basic_ack(c, 1, tag, 1);
     }
-    double result = rate(n, begin);
+    struct cost result = end_cost(begin, n);
     amqp_connection_close(c, AMQP_REPLY_SUCCESS);
     amqp_destroy_connection(c);
     return result;
 }
 #endif
+
+/* ===== SQS, bare ===== */
+
+enum { SQS_BATCH = 10 };
+
+static size_t keep(char *data, size_t size, size_t n, void *to)
+{
+    bide__out_bytes(to, data, size * n);
+    return size * n;
+}
+
+/* Keys are in the environment; signed as the broker's requests are. */
+static void ask_sqs(CURL *easy, const char *action, const struct bide__out *body,
+                    struct bide__out *reply)
+{
+    struct curl_slist *fields = NULL;
+    char target[80];
+    long status = 0;
+
+    snprintf(target, sizeof target, "X-Amz-Target: AmazonSQS.%s", action);
+    fields = curl_slist_append(fields, "Content-Type: application/x-amz-json-1.0");
+    fields = curl_slist_append(fields, target);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fields);
+    curl_easy_setopt(easy, CURLOPT_AWS_SIGV4, "aws:amz:us-east-1:sqs");
+    curl_easy_setopt(easy, CURLOPT_USERNAME, getenv("AWS_ACCESS_KEY_ID"));
+    curl_easy_setopt(easy, CURLOPT_PASSWORD, getenv("AWS_SECRET_ACCESS_KEY"));
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, (long)body->len);
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body->data);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, keep);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, reply);
+    bide__out_clear(reply);
+    if (curl_easy_perform(easy) != CURLE_OK ||
+        curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status) != CURLE_OK ||
+        status != 200 || reply->failed)
+        die(action);
+    curl_slist_free_all(fields);
+}
+
+static char sqs_queue[300]; /* its URL, as a member of a request */
+
+/* Begins a request about it. */
+static void about_sqs(struct bide__out *body, const char *more)
+{
+    bide__out_clear(body);
+    bide__out_char(body, '{');
+    bide__out_text(body, sqs_queue);
+    bide__out_text(body, more);
+}
+
+static void make_sqs(CURL *easy, struct bide__out *body, struct bide__out *reply)
+{
+    bide__out_text(body, "{\"QueueName\":\"bare\"}");
+    ask_sqs(easy, "CreateQueue", body, reply);
+    bide__out_char(reply, '\0');
+    const char *at = strstr(reply->data, "\"QueueUrl\"");
+    if (!at || !strchr(at, '}'))
+        die("no URL of the queue");
+    snprintf(sqs_queue, sizeof sqs_queue, "%.*s,", (int)(strchr(at, '}') - at), at);
+}
+
+static void fill_sqs(CURL *easy, int n, struct bide__out *body,
+                     struct bide__out *reply)
+{
+    char entry[200];
+
+    for (int i = 0; i < n; i += SQS_BATCH) {
+        about_sqs(body, "\"Entries\":[");
+        for (int j = 0; j < SQS_BATCH; j++) {
+            snprintf(entry, sizeof entry, "%s{\"Id\":\"%d\",\"MessageBody\":\"%0100d\"}",
+                     j ? "," : "", j, j);
+            bide__out_text(body, entry);
+        }
+        bide__out_text(body, "]}");
+        ask_sqs(easy, "SendMessageBatch", body, reply);
+    }
+}
+
+/* From what was received to what deletes it; how many. */
+static int forget_sqs(const struct bide__out *reply, struct bide__out *body)
+{
+    static const char name[] = "\"ReceiptHandle\":\"";
+    char entry[40];
+    int n = 0;
+
+    about_sqs(body, "\"Entries\":[");
+    for (const char *at = reply->data; (at = strstr(at, name)) != NULL; n++) {
+        at += sizeof name - 1;
+        snprintf(entry, sizeof entry, "%s{\"Id\":\"%d\",\"ReceiptHandle\":\"",
+                 n ? "," : "", n);
+        bide__out_text(body, entry);
+        bide__out_bytes(body, at, (size_t)(strchr(at, '"') - at));
+        bide__out_text(body, "\"}");
+    }
+    bide__out_text(body, "]}");
+    return n;
+}
+
+static struct cost bare_sqs(const char *url, int n)
+{
+    struct bide__out body = { 0 }, reply = { 0 }, receive = { 0 };
+    CURL *easy = curl_easy_init();
+    int done = 0, got;
+
+    curl_easy_setopt(easy, CURLOPT_URL, strchr(url, '+') + 1);
+    make_sqs(easy, &body, &reply);
+    fill_sqs(easy, n, &body, &reply);
+    /* what a worker has to know of a message, too */
+    about_sqs(&receive, "\"MaxNumberOfMessages\":10,"
+                        "\"MessageSystemAttributeNames\":[\"All\"],"
+                        "\"MessageAttributeNames\":[\"All\"]}");
+    struct cost begin = begin_cost();
+    do {
+        ask_sqs(easy, "ReceiveMessage", &receive, &reply);
+        bide__out_char(&reply, '\0');
+        if ((got = forget_sqs(&reply, &body)) > 0)
+            ask_sqs(easy, "DeleteMessageBatch", &body, &reply);
+        done += got;
+    } while (done < n);
+    struct cost result = end_cost(begin, n);
+    curl_easy_cleanup(easy);
+    bide__out_done(&body);
+    bide__out_done(&reply);
+    bide__out_done(&receive);
+    return result;
+}
 
 /* ===== the worker ===== */
 
@@ -300,7 +577,7 @@ static struct broker *open_queue(const char *url, const char *name)
 }
 
 /* The broker's verbs, without a worker: what their promises cost. */
-static double broker_alone(const char *url, int n)
+static struct cost broker_alone(const char *url, int n)
 {
     struct broker *b = open_queue(url, "alone");
     struct queue_message *m[BATCH];
@@ -309,7 +586,7 @@ static double broker_alone(const char *url, int n)
     size_t held = 0;
 
     fill(b, n);
-    int64_t begin = bide_now_ns();
+    struct cost begin = begin_cost();
     do {
         for (size_t i = 0; i < held; i++)
             ends[i] = (struct broker_end){ .message = m[i], .how = BROKER_DONE };
@@ -323,67 +600,202 @@ static double broker_alone(const char *url, int n)
             die(b->error);
         held = want.n;
     } while (held > 0);
-    double result = rate(n, begin);
+    struct cost result = end_cost(begin, n);
     broker_close(b);
     return result;
 }
 
-static double with_worker(const char *url, int n)
+static struct queue_worker_conf of_worker; /* of the last one that was made */
+
+static struct queue_worker *new_worker(const char *url, const char *name,
+                                       const struct queue_handler *handler,
+                                       uint32_t at_once, uint32_t ahead,
+                                       bool until_empty)
 {
-    struct queue_callback c = { { &queue_callback_kind }, nothing, NULL };
+    static bide_rng_seeded seeded;
+    static bide_rng rng;
     struct queue_worker_conf w = QUEUE_WORKER_CONF_INIT;
     bide_policy_conf policy;
-    bide_rng_seeded seeded;
-    bide_rng rng = bide_rng_seed(&seeded, 1);
 
-    w.broker = open_queue(url, "bench");
+    rng = bide_rng_seed(&seeded, 1);
+    w.broker = open_queue(url, name);
     if (bide_policy_preset(&policy, "queue") < 0 ||
         bide_dep_new(&w.dep, "bench", &policy) < 0)
         die("no dependency");
-    fill(w.broker, n);
-    w.handler = &c.handler;
-    w.at_once = 16;
-    w.ahead = 112;
+    w.handler = handler;
+    w.at_once = at_once;
+    w.ahead = ahead;
     w.deep = true;
-    w.until_empty = true;
+    if (w.broker->traits.prefetch_counts) { /* as the library has it */
+        w.at_once = 2 * SQS_BATCH;
+        w.ahead = 0;
+        w.deep = false;
+    }
+    w.until_empty = until_empty;
     w.rng = &rng;
+    of_worker = w;
     struct queue_worker *worker = queue_worker_new(&w);
     if (!worker)
         die("no worker");
-    int64_t begin = bide_now_ns();
-    queue_worker_run(worker);
-    double result = rate(n, begin);
+    return worker;
+}
+
+static void end_worker(struct queue_worker *worker)
+{
     queue_worker_free(worker);
-    bide_dep_free(w.dep);
-    broker_close(w.broker);
+    bide_dep_free(of_worker.dep);
+    broker_close(of_worker.broker);
+}
+
+static struct cost with_worker(const char *url, int n)
+{
+    struct queue_callback c = { { &queue_callback_kind }, nothing, NULL };
+    struct queue_worker *worker =
+        new_worker(url, "bench", &c.handler, 16, BATCH - 16, true);
+
+    fill(of_worker.broker, n);
+    struct cost begin = begin_cost();
+    queue_worker_run(worker);
+    struct cost result = end_cost(begin, n);
+    end_worker(worker);
     return result;
+}
+
+/* ===== latency, and idleness ===== */
+
+enum { PUTS = 200, IDLE_S = 5 };
+
+struct heard {
+    _Atomic int n;
+    double ms[PUTS];
+};
+
+static bide_outcome hear(void *ctx, const struct queue_job *job)
+{
+    struct heard *h = ctx;
+    int64_t sent;
+
+    memcpy(&sent, job->message->body, sizeof sent);
+    h->ms[h->n] = (double)(bide_now_ns() - sent) / 1e6;
+    h->n++;
+    return (bide_outcome){ .cls = BIDE_SUCCESS };
+}
+
+static void *run_worker(void *w)
+{
+    queue_worker_run(w);
+    return NULL;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* From a put on another connection to the handler, one at a time; then what the two of
+ * them cost when nothing happens. */
+static void latency(const char *url)
+{
+    static struct heard heard;
+    struct broker *producer = open_queue(url, "latency");
+    struct queue_callback c = { { &queue_callback_kind }, hear, &heard };
+    struct queue_worker *w = new_worker(url, "latency", &c.handler, 4, 4, false);
+    pthread_t thread;
+
+    pthread_create(&thread, NULL, run_worker, w);
+    for (int i = 0; i < PUTS; i++) {
+        int64_t now = bide_now_ns();
+        struct broker_put p = { .body = &now, .len = sizeof now };
+        if (producer->kind->put(producer, &p, 1) != 0)
+            die(producer->error);
+        while (heard.n == i)
+            usleep(100);
+        usleep(2000);
+    }
+    qsort(heard.ms, PUTS, sizeof heard.ms[0], by_size);
+    printf("put to handler             median %.2f ms, p99 %.2f ms (%d messages)\n",
+           heard.ms[PUTS / 2], heard.ms[PUTS * 99 / 100], PUTS);
+    struct cost begin = begin_cost();
+    sleep(IDLE_S);
+    struct cost idle = end_cost(begin, IDLE_S * 10000);
+    printf("idle                       %.3f %% of a core, its server %.3f %% (%d s)\n",
+           idle.own_us, idle.server_us, IDLE_S);
+    queue_worker_stop(w);
+    pthread_join(thread, NULL);
+    end_worker(w);
+    broker_close(producer);
+}
+
+/* ===== rounds ===== */
+
+enum { SIDES = 3, MOST_ROUNDS = 99 };
+
+static struct cost bare(const char *url, int n)
+{
+    if (redis_url_is(url))
+        return bare_redis(url, n);
+    if (strncmp(url, "sqs+", 4) == 0)
+        return bare_sqs(url, n);
+    if (strncmp(url, "sqlite:", 7) == 0)
+        return bare_sqlite(url, n);
+#ifdef BENCH_RABBITMQ
+    if (strncmp(url, "amqp:", 5) == 0)
+        return bare_rabbitmq(url, n, true);
+#endif
+#ifdef BENCH_LIBPQ
+    return bare_postgresql(url, n);
+#endif
+    die("no such client");
+}
+
+static const struct {
+    const char *name;
+    struct cost (*run)(const char *url, int n);
+} sides[SIDES] = {
+    { "bare loop, batches of 100", bare },
+    { "the broker's verbs", broker_alone },
+    { "worker, C function", with_worker },
+};
+
+/* Of one member of the costs. */
+static double median(const struct cost *costs, int rounds, size_t member)
+{
+    double list[MOST_ROUNDS];
+
+    for (int i = 0; i < rounds; i++)
+        memcpy(&list[i], (const char *)&costs[i] + member, sizeof list[i]);
+    qsort(list, (size_t)rounds, sizeof list[0], by_size);
+    return rounds % 2 ? list[rounds / 2]
+                      : (list[rounds / 2 - 1] + list[rounds / 2]) / 2;
 }
 
 int main(int argc, char **argv)
 {
+    static struct cost costs[SIDES][MOST_ROUNDS];
     int n = argc > 2 ? atoi(argv[2]) / BATCH * BATCH : 20000;
+    int rounds = argc > 3 ? atoi(argv[3]) : 5;
 
-    if (argc < 2)
-        die("usage: bench_brokers URL [MESSAGES]");
-    double bare = 0;
-    if (redis_url_is(argv[1]))
-        bare = bare_redis(argv[1], n);
-#ifdef BENCH_RABBITMQ
-    else if (strncmp(argv[1], "amqp:", 5) == 0) {
-        printf("consume and acknowledge    %8.0f messages/s\n",
-               bare_rabbitmq(argv[1], n, false));
-        bare = bare_rabbitmq(argv[1], n, true);
+    server = argc > 4 ? atoi(argv[4]) : 0;
+    if (argc < 2 || n < BATCH || rounds < 1 || rounds > MOST_ROUNDS)
+        die("usage: bench_brokers URL [MESSAGES [ROUNDS [SERVER]]]");
+    for (int round = 0; round < rounds; round++)
+        for (int i = 0; i < SIDES; i++)
+            costs[i][round] = sides[i].run(argv[1], n);
+    printf("%-26s %10s %14s %10s %10s   (median of %d)\n", "", "messages/s",
+           "of bare (worst)", "own us", "server us", rounds);
+    for (int i = 0; i < SIDES; i++) {
+        double us = median(costs[i], rounds, offsetof(struct cost, us)), worst = 1e9;
+        for (int round = 0; round < rounds; round++) {
+            double share = costs[0][round].us / costs[i][round].us;
+            worst = share < worst ? share : worst;
+        }
+        printf("%-26s %10.0f %6.0f %% (%3.0f %%) %10.1f %10.1f\n", sides[i].name, 1e6 / us,
+               median(costs[0], rounds, offsetof(struct cost, us)) / us * 100, worst * 100,
+               median(costs[i], rounds, offsetof(struct cost, own_us)),
+               median(costs[i], rounds, offsetof(struct cost, server_us)));
     }
-#endif
-#ifdef BENCH_LIBPQ
-    else
-        bare = bare_postgresql(argv[1], n);
-#endif
-    double alone = broker_alone(argv[1], n), worker = with_worker(argv[1], n);
-    printf("bare loop, batches of 100  %8.0f messages/s\n", bare);
-    printf("the broker's verbs         %8.0f messages/s, %.0f %% of the bare loop\n",
-           alone, bare > 0 ? alone / bare * 100 : 0);
-    printf("worker, C function         %8.0f messages/s, %.0f %% of the bare loop\n",
-           worker, bare > 0 ? worker / bare * 100 : 0);
+    latency(argv[1]);
     return 0;
 }

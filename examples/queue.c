@@ -1,5 +1,6 @@
 /* A queue inside of a program: orders are kept until they are cooked. No server is
- * needed, but one can be named: postgresql://..., redis://...
+ * needed, but one can be named: postgresql://..., redis://...  (Before bide is installed,
+ * BIDE_MODULES=build/cmd is where the module for PostgreSQL is found.)
  *
  *   queue sqlite:orders.db put 'two pizzas' 'one salad' burnt unknown
  *   queue sqlite:orders.db cook              until Ctrl-C

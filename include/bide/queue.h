@@ -233,7 +233,8 @@ typedef struct bide_queue_worker bide_queue_worker;
 
 /* There may be more of them one day. */
 typedef enum bide_queue_happened {
-    BIDE_QUEUE_ENDED,       /* an attempt: message, end, counted, ... */
+    BIDE_QUEUE_ENDED,       /* an attempt: message, end, counted, ...; or DEAD without
+                               one: the limit of attempts was lowered */
     BIDE_QUEUE_LOST,        /* message: its result came too late, and was refused */
     BIDE_QUEUE_PAUSED,      /* consumption: reason, text */
     BIDE_QUEUE_RESUMED,

@@ -256,11 +256,12 @@ static void apply_budget(struct member *m, const bide_share_reply *r,
     atomic_store(&s->floor, p->budget_floor / n);
     atomic_store(&s->allowed, at_most(r->allowed, MOST));
     atomic_store(&s->used, at_most(r->used, MOST));
-    if (p->conf.budget.kind != BIDE_BUDGET_WINDOW)
-        return;
-    atomic_store(&s->debt, debt_of(m, r, p->budget_floor / n, now));
-    atomic_store(&s->debt_until_ns, bide__add_ns(now, p->conf.budget.window_ns));
-    if (r->fresh) {
+    bool window = p->conf.budget.kind == BIDE_BUDGET_WINDOW;
+    if (window) {
+        atomic_store(&s->debt, debt_of(m, r, p->budget_floor / n, now));
+        atomic_store(&s->debt_until_ns, bide__add_ns(now, p->conf.budget.window_ns));
+    }
+    if (!window || r->fresh) {
         atomic_store(&s->lease_until_ns, 0);
         return;
     }

@@ -54,12 +54,15 @@ same store/fleet/meson.build fleet_source_names store/fleet/ .c
 same test/fleet/meson.build fleet_test_names test/fleet/test_ .c
 same test/redis/meson.build redis_test_names test/redis/test_ .c
 same replay/meson.build replay_source_names replay/ .c
-# Four programs share common/; `bide` knows the flags of bide-fetch, too.
+# Programs share files with `bide` and with each other.
+names_in() {
+    sed -n "/^$1 = \[/,/^]/s/^ *'\([^']*\)',.*/  '\1',/p" cmd/meson.build
+}
+names_in command_source_names >"$tmp/bide"
 for list in fetch_source_names proxy_command_source_names demo_source_names \
     store_command_source_names enqueue_source_names worker_source_names; do
-    sed -n "/^$list = \[/,/^]/s/^ *'\([^']*\)',.*/  '\1',/p" cmd/meson.build
-done | sort -u | grep -v -e "'common/" -e "'fetch/flag_list" -e "'fetch/secrets" \
-    >"$tmp/behind"
+    names_in $list
+done | sort -u | grep -v -x -F -f "$tmp/bide" >"$tmp/behind"
 sed -e "/^command_source_names = \[/r $tmp/behind" cmd/meson.build >"$tmp/cmd"
 same "$tmp/cmd" command_source_names cmd/ .c '-mindepth 1'
 same sim/meson.build sim_source_names sim/ .c '-mindepth 1'
@@ -86,7 +89,9 @@ same test/curl/meson.build curl_test_names test/curl/test_ .c
 sed -e 's/^e2e_load_names = \[/e2e_names = [/' test/proxy/meson.build >"$tmp/e2e"
 same "$tmp/e2e" e2e_names test/proxy/e2e_ .py
 same test/proxy/attack/meson.build attack_names test/proxy/attack/ .py
-same test/soak/meson.build load_source_names test/soak/ .c
+sed -e 's/^calls_\(origin_\|client_\)\{0,1\}source_names = \[/load_source_names = [/' \
+    test/soak/meson.build >"$tmp/soak"
+same "$tmp/soak" load_source_names test/soak/ .c
 same test/fault/meson.build fault_source_names test/fault/ .c
 same test/meson.build spin_names test/spin/ .pml
 same fuzz/meson.build fuzz_names fuzz/ .c

@@ -17,6 +17,9 @@ int64_t now;
 bide_call permit;
 bide_outcome outcome;
 
+/* base/base64.h */
+uint8_t digest[20];
+
 /* base/hex.h */
 uint8_t id[16];
 
@@ -37,6 +40,7 @@ bide_rng rng;
 /* base/queue_verdict.h */
 bide_call call;
 bide_outcome outcome;
+const bide_policy_conf *policy;
 bool probe;
 int64_t now_ns;
 

@@ -29,6 +29,7 @@ struct sim_summary *summary;
 struct sim_summary *s;
 
 /* cmd/worker/admin.h */
+const struct bide__proxy_telemetry telemetry;
 const char *queue;
 bide_dep *dep;
 struct broker_counts counts;

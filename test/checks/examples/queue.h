@@ -26,11 +26,22 @@ extern struct rmq *q;
 extern struct queue_message *m;
 extern struct wire_in *in;
 
+/* queue/rabbitmq/manage.h */
+extern struct rmq *q;
+broker_finding *fn;
+void *arg;
+int status;
+
 /* queue/rabbitmq/session.h */
 extern struct rmq *q;
 
 /* queue/rabbitmq/slot.h */
 extern struct rmq *q;
+
+/* queue/rabbitmq/track.h */
+extern struct rmq *q;
+struct queue_message **ret;
+size_t n;
 
 /* queue/rabbitmq/url.h */
 extern const char *text;
@@ -44,6 +55,10 @@ extern const char *id;
 
 /* queue/sqlite/clock.h */
 struct sqlite_broker *s;
+
+/* queue/sqlite/held.h */
+struct sqlite_broker *s;
+int64_t seq;
 
 /* queue/sqlite/db.h */
 struct broker *b;
@@ -75,9 +90,14 @@ int64_t sent_ns, hidden_ns;
 const char *text;
 size_t len;
 
-/* queue/sqs/notes.h */
+/* queue/sqs/letters.h */
 struct sqs_broker *q;
-struct sq_hand *hand;
+size_t came;
+
+/* queue/sqs/lock.h */
+struct sqs_broker *q;
+struct sq_hand *h;
+struct sq_state s;
 
 /* queue/sqs/poll.h */
 struct sqs_broker *q;
@@ -90,6 +110,16 @@ struct sqs_broker *q;
 
 /* queue/sqs/session.h */
 struct sqs_broker *q;
+
+/* queue/sqs/trial.h */
+#include "queue/sqs/hands.h"
+struct sqs_broker *q;
+struct sq_hand *h;
+struct sq_state s;
+struct queue_message *m;
+const struct broker_filter *filter;
+broker_each *fn;
+void *arg;
 
 /* queue/sqs/state.h */
 #include "base/out.h"
@@ -124,3 +154,14 @@ int64_t lease_ns;
 struct broker *broker;
 broker_finding *found;
 void *arg;
+
+/* queue/missing.h */
+extern struct broker *b;
+int names(struct broker *b, void (*fn)(void *arg, const char *name), void *arg);
+
+/* queue/walk.h */
+const struct broker_filter *filter;
+broker_each *fn;
+void *arg;
+struct broker *broker;
+bool next_row(void *broker, struct broker_row *row);
