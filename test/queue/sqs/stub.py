@@ -212,6 +212,10 @@ class Stub:
             raise Refused("QueueDoesNotExist", body["QueueName"])
         return {"QueueUrl": "http://sqs/1/" + body["QueueName"]}
 
+    def do_ListQueues(self, body, _):
+        return {"QueueUrls": ["http://sqs/1/" + name for name in sorted(self.queues)
+                              if name.startswith(body.get("QueueNamePrefix", ""))]}
+
     def do_GetQueueAttributes(self, body, now):
         q = self.queue(body)
         q.forget(now)
