@@ -27,12 +27,18 @@ int sq_find_queue(struct sqs_broker *q, enum sq_where where)
     int status = sq_ask(q, "GetQueueUrl", SQ_REPEAT, 0, &answer);
     if (status == 0)
         return keep_url(q, where, answer);
-    if (strstr(q->type, "DoesNotExist") || strstr(q->type, "NonExistent"))
-        return where == SQ_MAIN
-                   ? queue_missing(&q->b, sq_queues, "sqs: there is no queue `%s`",
-                                   q->names[where])
-                   : broker_fail(&q->b, BROKER_REFUSED, "sqs: there is no queue `%s`",
-                                 q->names[where]);
+    if (!strstr(q->type, "DoesNotExist") && !strstr(q->type, "NonExistent"))
+        return status;
+    if (where != SQ_MAIN)
+        return broker_fail(&q->b, BROKER_REFUSED, "sqs: there is no queue `%s`",
+                           q->names[where]);
+    /* Many accounts may not list queues. That refusal must not hide this one, or
+     * the caller would not make the queue. */
+    char type[sizeof q->type];
+    memcpy(type, q->type, sizeof type);
+    status = queue_missing(&q->b, sq_queues, "sqs: there is no queue `%s`",
+                           q->names[where]);
+    memcpy(q->type, type, sizeof type);
     return status;
 }
 

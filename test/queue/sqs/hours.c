@@ -323,6 +323,17 @@ static void key_whose_lock_has_ended_runs_once(struct rig *r)
     expect(c.waiting + c.later + c.running + c.dead == 0, "each ran once");
 }
 
+/* An account that may not list queues: the one that is missing is made all the same. */
+static void queue_is_made_where_none_are_listed(struct rig *r)
+{
+    rig_ask("deny ListQueues");
+    struct broker *b = rig_open(r);
+
+    rig_put(b, "a");
+    rig_settle(b, rig_take_one(b, true), BROKER_DONE, .ran = true);
+    rig_ask("deny nothing");
+}
+
 #define HOURS(X)                                                               \
     X(wait_of_hours_is_exact)                                                  \
     X(wait_of_hours_with_a_key)                                                \
@@ -332,7 +343,8 @@ static void key_whose_lock_has_ended_runs_once(struct rig *r)
     X(run_of_hours_is_left_alone)                                              \
     X(run_beyond_the_limit_is_lost)                                            \
     X(key_whose_lock_was_not_taken_runs_once)                                  \
-    X(key_whose_lock_has_ended_runs_once)
+    X(key_whose_lock_has_ended_runs_once)                                      \
+    X(queue_is_made_where_none_are_listed)
 
 int main(int argc, char **argv)
 {

@@ -19,6 +19,8 @@ def do(server, order):
         return server.received
     elif verb == "fail":
         server.failing = {words[0]: int(words[1])}
+    elif verb == "deny":
+        server.denied = words[0]
     elif verb != "queue":
         raise RuntimeError("unknown: " + order)
     return None

@@ -113,6 +113,7 @@ class Stub:
         self.queues, self.lock = {}, threading.RLock()
         self.ahead = 0.0
         self.failing = {}   # action: how often it fails, without having done anything
+        self.denied = None  # an action that the account may not do
         self.received = 0   # messages handed out
         stub = self
 
@@ -182,6 +183,8 @@ class Stub:
             if self.failing.get(action, 0) > 0:
                 self.failing[action] -= 1
                 raise InterruptedError
+        if action == self.denied:
+            raise Refused("AccessDenied", "not authorized to perform: sqs:" + action)
         if action == "ReceiveMessage":
             return self.receive(body)
         with self.lock:
