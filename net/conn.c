@@ -18,13 +18,8 @@ static void let_go(struct net_conn *c)
     if (c->session)
         c->layer->free(c);
     c->session = NULL;
-    if (c->io.fd >= 0) {
-        /* A child that was forked may hold a copy: close() alone would leave it
-         * in epoll, and its events would come after c is gone. */
-        if (c->io.epoll_fd > 0)
-            epoll_ctl(c->io.epoll_fd, EPOLL_CTL_DEL, c->io.fd, NULL);
+    if (c->io.fd >= 0)
         close(c->io.fd);
-    }
     c->io.fd = -1;
 }
 

@@ -73,7 +73,6 @@ static int watch(struct net_loop *loop, struct net_io *io, int fd,
     if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0)
         return -1;
     io->fd = fd;
-    io->epoll_fd = loop->epoll_fd;
     return 0;
 }
 

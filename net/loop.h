@@ -34,7 +34,6 @@
 struct net_io {
     void (*ready)(struct net_io *io, unsigned events);
     int fd;
-    int epoll_fd; /* that watches it; 0: none yet */
 };
 
 /* Something that happens at a time. Never early, and at most a millisecond late
