@@ -250,7 +250,7 @@ static struct owner *new_owner(void)
             continue;
         memset(o, 0, offsetof(struct owner, text));
         o->used = true;
-        o->conn.io = (struct net_io){ on_ready, -1 };
+        o->conn.io = (struct net_io){ .ready = on_ready, .fd = -1 };
         return o;
     }
     return NULL;

@@ -19,8 +19,7 @@ static void let_go(struct net_conn *c)
         c->layer->free(c);
     c->session = NULL;
     if (c->io.fd >= 0)
-        close(c->io.fd);
-    c->io.fd = -1;
+        net_io_close(&c->io);
 }
 
 static bool is_closed(const struct net_conn *c)

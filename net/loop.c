@@ -73,6 +73,7 @@ static int watch(struct net_loop *loop, struct net_io *io, int fd,
     if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &e) < 0)
         return -1;
     io->fd = fd;
+    io->epoll_fd = loop->epoll_fd;
     return 0;
 }
 
@@ -90,6 +91,13 @@ int net_loop_add_level(struct net_loop *loop, struct net_io *io, int fd,
 void net_loop_remove(struct net_loop *loop, struct net_io *io)
 {
     epoll_ctl(loop->epoll_fd, EPOLL_CTL_DEL, io->fd, NULL);
+    io->fd = -1;
+}
+
+void net_io_close(struct net_io *io)
+{
+    epoll_ctl(io->epoll_fd, EPOLL_CTL_DEL, io->fd, NULL);
+    close(io->fd);
     io->fd = -1;
 }
 

@@ -34,6 +34,7 @@
 struct net_io {
     void (*ready)(struct net_io *io, unsigned events);
     int fd;
+    int epoll_fd; /* that watches it */
 };
 
 /* Something that happens at a time. Never early, and at most a millisecond late
@@ -79,11 +80,16 @@ void net_loop_done(struct net_loop *loop);
 
 /* Watches fd for all events, edge-triggered; net_loop_add_level only for
  * reading, level-triggered (listeners; `exclusive`: one that others watch too).
- * Closing fd ends it. -1 and errno. */
+ * -1 and errno. */
 int net_loop_add(struct net_loop *loop, struct net_io *io, int fd);
 int net_loop_add_level(struct net_loop *loop, struct net_io *io, int fd,
                        int exclusive);
 void net_loop_remove(struct net_loop *loop, struct net_io *io);
+
+/* Removes it and closes fd, which is -1 then. close() alone removes it only when
+ * no other process has a copy: a child between fork() and exec() has one, and
+ * its events would come after the memory of io is gone. */
+void net_io_close(struct net_io *io);
 
 /* Waits for events, and dispatches all of them. */
 void net_loop_step(struct net_loop *loop);

@@ -126,7 +126,7 @@ int http_server_listen(struct http_server *s, struct net_loop *loop, int fd)
 {
     s->loop = loop;
     bide__list_init(&s->conns);
-    s->listener = (struct net_io){ on_listener, -1 };
+    s->listener = (struct net_io){ .ready = on_listener, .fd = -1 };
     s->accepting.fire = take_clients;
     if (net_loop_add_level(loop, &s->listener, fd, 0) < 0)
         return -1;

@@ -36,8 +36,7 @@ static int64_t now_of(const struct knock *k)
 static void hang_up(struct knock *k)
 {
     if (k->io.fd >= 0)
-        close(k->io.fd);
-    k->io.fd = -1;
+        net_io_close(&k->io);
 }
 
 /* About four times in the time that has passed. */
@@ -120,7 +119,7 @@ void knock_begin(struct worker *w, struct endpoint *e)
         endpoint_found(e, w->loop.now_ns);
         return;
     }
-    k->io = (struct net_io){ ready, -1 };
+    k->io = (struct net_io){ .ready = ready, .fd = -1 };
     k->timer.fire = fire;
     k->worker = w;
     k->endpoint = e;

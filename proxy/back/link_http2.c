@@ -184,7 +184,7 @@ struct link *link_stream(struct pool *p, struct attempt *a)
     struct link *on = find_shared(p, a), *l;
     if (!on || !(l = link_alloc(p->worker)))
         return NULL;
-    l->conn.io = (struct net_io){ link_ready, -1 };
+    l->conn.io = (struct net_io){ .ready = link_ready, .fd = -1 };
     l->pool = p;
     l->phase = LINK_STREAM;
     if (on->mux->n_streams == 0)

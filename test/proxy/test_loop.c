@@ -1,10 +1,12 @@
 /* The event loop's tasks and timers: in which order, how often, and never
- * inside one another. */
+ * inside one another; and that nothing is heard of what was closed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -154,6 +156,37 @@ static void loop_graves_last_until_the_turn_is_over(void **unused)
     assert_int_equal(buried, 1);
 }
 
+static void hear(struct net_io *io, unsigned events)
+{
+    (void)io;
+    (void)events;
+    say('h');
+}
+
+/* A child that was forked holds a copy until it runs its program, and the kernel
+ * reports what happens to a copy: to memory that may be somebody else's now. */
+static void loop_closed_is_not_heard_of_while_a_copy_is_open(void **unused)
+{
+    (void)unused;
+    int pair[2], copy;
+    struct net_io io = { .ready = hear };
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+    copy = dup(pair[0]);
+    assert_true(copy >= 0);
+    assert_int_equal(net_loop_add(&loop, &io, pair[0]), 0);
+    net_loop_poll(&loop);
+    assert_string_equal(said, "h"); /* it can be written to */
+    net_io_close(&io);
+    assert_int_equal(io.fd, -1);
+    io.fd = copy; /* as if the memory belonged to another */
+    assert_int_equal(send(pair[1], "x", 1, 0), 1);
+    net_loop_poll(&loop);
+    assert_string_equal(said, "h");
+    close(copy);
+    close(pair[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -165,6 +198,8 @@ int main(void)
                                         teardown),
         cmocka_unit_test_setup_teardown(loop_last_tasks_run_after_all_else,
                                         setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            loop_closed_is_not_heard_of_while_a_copy_is_open, setup, teardown),
         cmocka_unit_test_setup_teardown(loop_graves_last_until_the_turn_is_over,
                                         setup, teardown),
     };
