@@ -16,7 +16,7 @@ import urllib.request
 
 import sidecar
 from parts import (PATIENCE, Answer, Load, Origin, ask, connect, get, ok,
-                   proxied, run, says, tap, until)
+                   proxied, run, says, stopped, tap, until)
 from ports import socket_path
 from sidecar import FAST, Sidecar, config
 
@@ -76,7 +76,7 @@ def waits_in_the_queue():
     o = Origin(says(ok(b"late")))
     with proxied(o) as p:
         os.kill(p.pid, signal.SIGSTOP)
-        until(lambda: status(p.pid, "State")[0] == "T")
+        until(lambda: stopped(p))
         early = connect(p)
         early.send(get())
         os.kill(p.pid, signal.SIGKILL)

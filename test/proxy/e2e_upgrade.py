@@ -8,7 +8,7 @@ import urllib.request
 
 import sidecar
 from parts import (PATIENCE, Answer, Load, Origin, ask, connect, get, ok,
-                   proxied, run, says, tap, until)
+                   proxied, run, says, stopped, tap, until)
 from ports import free_port
 from sidecar import FAST
 
@@ -161,6 +161,7 @@ def regress_good_then_broken():
         p.write("proxy: [")
         upgrade(p, "the old process continues")
         os.kill(p.pid, signal.SIGSTOP)      # it accepts nobody ...
+        until(lambda: stopped(p))
         c = connect(p)
         c.send(get())
         old = p.pid

@@ -10,7 +10,7 @@ import time
 
 import sidecar
 from parts import (Answer, Nginx, Origin, all_gone, ask, connect, counted, get,
-                   has_nginx, ok, proxied, run, says, tap, until)
+                   has_nginx, ok, proxied, run, says, stopped, tap, until)
 from sidecar import OPEN
 
 fault = sidecar.Fault()
@@ -176,11 +176,6 @@ def clients_that_leave_are_logged():
             (x["status"], x["reason"]) for x in log)[1:] ==
             [(499, "cancelled")] * 2 and
             {x["reason"] for x in log} == {"cancelled"}, log)
-
-
-def stopped(p):
-    with open(f"/proc/{p.pid}/stat", encoding="ascii") as f:
-        return f.read().rsplit(")", 1)[1].split()[0] == "T"
 
 
 def regress_clients_that_leave_at_once():

@@ -125,7 +125,7 @@ def torture(broker):
         empty = empty + 1 if not producer.is_alive() and left() == 0 else 0
         with lock:
             progress = sum(done.values())
-        if crashes < 2 and progress > total * (crashes + 1) / 3:
+        if crashes < min(2, kills) and progress > total * (crashes + 1) / 3:
             may_end.clear()
             time.sleep(1)
             with lock:

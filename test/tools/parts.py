@@ -31,6 +31,15 @@ def until(what, seconds=PATIENCE):
     return True
 
 
+def stopped(p):
+    """Whether no thread of the serving process runs: a signal to stop takes its time."""
+    for task in os.listdir(f"/proc/{p.pid}/task"):
+        with open(f"/proc/{p.pid}/task/{task}/stat", encoding="ascii") as f:
+            if f.read().rsplit(")", 1)[1].split()[0] != "T":
+                return False
+    return True
+
+
 ESTABLISHED, SYN_SENT, CLOSE_WAIT = "01", "02", "08"
 
 
