@@ -17,7 +17,6 @@ import os
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -112,12 +111,15 @@ proxy:
         until("the end", lambda: not any(alive(pid) for pid in family))
 
     def answers(self):
-        """Or is started again, if something kept its port."""
+        """Or is started again, if something kept its port, or its file. That its port is
+        open says only that somebody begins."""
         if self.process.poll() is not None:
             self.start()
-        with contextlib.suppress(OSError), \
-                socket.create_connection(("127.0.0.1", self.port), 5):
-            return True
+        with contextlib.suppress(OSError, http.client.HTTPException), \
+                contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port,
+                                                              timeout=5)) as c:
+            c.request("GET", "/")
+            return c.getresponse().status > 0
         return False
 
 
@@ -127,7 +129,7 @@ class Client(threading.Thread):
         self.port, self.number = port, number
         self.done, self.when, self.unknown, self.strange = {}, {}, [], []
         self.ending = False
-        self.connection = None
+        self.connection = self.last = None
 
     def ask(self, key):
         """Status, reason, replayed, body; None: no answer."""
@@ -151,6 +153,7 @@ class Client(threading.Thread):
         """Repeats it until it is answered."""
         while True:
             answer = self.ask(key)
+            self.last = (key, answer)
             if answer is None or answer[0] in (502, 503, 504) or \
                     answer[1] == "idempotency_in_progress":
                 time.sleep(0.02)
@@ -281,10 +284,11 @@ def torture(bide, kind, mode, kills, seed):
                 away = kill_often(sidecar, server, kills, rng)
                 for c in clients:
                     c.ending = True
+                end = time.monotonic() + PATIENCE
                 for c in clients:
-                    c.join(PATIENCE)
-                tap.case(f"{kind}_{mode}_all_clients_end",
-                         not any(c.is_alive() for c in clients))
+                    c.join(max(0, end - time.monotonic()))
+                stuck = [c.last for c in clients if c.is_alive()]
+                tap.case(f"{kind}_{mode}_all_clients_end", not stuck, stuck)
                 done, unknown = judge(kind, mode, origin, clients)
                 arrived = origin.arrived
                 excused = {k for c in clients for k, t in c.when.items()
