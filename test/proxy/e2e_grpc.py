@@ -381,14 +381,18 @@ def streams_again():
         tap.case("more than limits.replay cannot be sent again, or was not sent yet",
                  e.code == "UNAVAILABLE" and server.runs == 1 or e.code == "OK", repr(e))
 
+    passed_on = threading.Event()
+
     def half(n, request, context):
         yield b"one"
+        passed_on.wait(PATIENCE)  # a status beside the message would be read before that
         context.abort(grpc.StatusCode.UNAVAILABLE, "half way")
     with Sides(half, kind="unary_stream") as (server, p), channel(p) as c:
         got = []
         try:
             for m in c.unary_stream("/shop.Cart/Add")(b"x", timeout=PATIENCE):
                 got.append(m)
+                passed_on.set()
             code = "OK"
         except grpc.RpcError as e:
             code = e.code().name
