@@ -98,7 +98,8 @@ bool http_client_begin(struct http_client *c, const struct http_request *r)
     if (open)
         return true;
     net_conn_close(&c->conn);
-    c->conn = (struct net_conn){ .io = { c->conn.io.ready, net_connect(r->to) } };
+    c->conn = (struct net_conn){ .io = { .ready = c->conn.io.ready,
+                                         .fd = net_connect(r->to) } };
     if (c->conn.io.fd >= 0)
         return true;
     http_client_stop(
