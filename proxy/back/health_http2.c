@@ -298,7 +298,7 @@ void health_http2_start(struct health_http2 *g, const struct net_address *to,
     g->status = g->heard = 0;
     g->grpc_status = -1;
     g->message_len = 0;
-    g->conn = (struct net_conn){ .io = { ready, net_connect(to) } };
+    g->conn = (struct net_conn){ .io = { .ready = ready, .fd = net_connect(to) } };
     g->phase = HEALTH_HTTP2_CONNECTING;
     net_timer_set(g->loop, &g->timer, until_ns);
     if (g->conn.io.fd < 0 ||

@@ -71,7 +71,7 @@ static void on_ready(struct net_io *io, unsigned events)
 static void ask(struct mux *m, struct net_conn *c)
 {
     static const char text[] = "GET / HTTP/1.1\r\nHost: x\r\n\r\n";
-    *c = (struct net_conn){ .io = { on_ready, -1 } };
+    *c = (struct net_conn){ .io = { .ready = on_ready, .fd = -1 } };
     assert_true(mux_open(m, c));
     assert_int_equal(net_write(c, text, sizeof text - 1), sizeof text - 1);
 }
