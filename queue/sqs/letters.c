@@ -8,6 +8,7 @@
 #include "queue/sqs/receive.h"
 
 enum { HIDDEN_S = 300, LEAST_S = 10, MOST = 100000 };
+enum { PATIENCE = 3 }; /* seconds, while somebody else is looking at some */
 
 static int add(struct sqs_broker *q, struct sq_value m, int64_t until_ns)
 {
@@ -69,19 +70,31 @@ int sq_letters_receive(struct sqs_broker *q, size_t *came)
     return status;
 }
 
+static int64_t number(struct sq_value a, const char *name)
+{
+    return sq_number(sq_member(a, name), 0);
+}
+
+/* A worker, which only counts them, waits for nobody. */
 int sq_letters_receive_all(struct sqs_broker *q)
 {
+    const int patience = q->consume ? 1 : PATIENCE;
     struct sq_value a;
-    size_t came = 1;
+    size_t came;
     int status = q->urls[SQ_DEAD] ? 0 : sq_find_queue(q, SQ_DEAD);
 
     if (status != 0) /* no letter was ever written */
         return status == BROKER_REFUSED ? 0 : status;
     if ((status = sq_attributes(q, SQ_DEAD, &a)) != 0)
         return status;
-    int64_t n = sq_number(sq_member(a, "ApproximateNumberOfMessages"), 0);
-    for (; status == 0 && came > 0 && n > 0; n -= (int64_t)came)
+    int64_t n = number(a, "ApproximateNumberOfMessages");
+    if (!q->consume)
+        n += number(a, "ApproximateNumberOfMessagesNotVisible");
+    for (int none = 0; status == 0 && none < patience && n > 0;
+         n -= (int64_t)came) {
         status = sq_letters_receive(q, &came);
+        none = came > 0 ? 0 : none + 1;
+    }
     return status;
 }
 

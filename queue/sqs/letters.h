@@ -16,7 +16,8 @@
 /* Ten more, at most; those whose hiding is about to end are dropped. */
 int sq_letters_receive(struct sqs_broker *q, size_t *came);
 
-/* All that are there, at most as many as SQS counts; on failure those so far. */
+/* All that are there, at most as many as SQS counts; on failure those so far. What
+ * somebody else looks at just now is waited for, a few seconds. */
 int sq_letters_receive_all(struct sqs_broker *q);
 
 /* Shows those to others again that were not settled, and forgets all. */
