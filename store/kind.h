@@ -30,7 +30,8 @@ struct bide__store_setup {
     int64_t timeout_ns;   /* an operation is given up after this */
     uint64_t limit_bytes;
     bool relaxed;
-    bool existing;        /* do not create what is not there (`bide store ls`) */
+    bool existing;        /* do not create what is not there, and fail where nobody
+                             answers (`bide store ls`) */
     int64_t (*now_ns)(void *ctx); /* since 1970; NULL: the kind's own clock. Only
                                      where the clock is not a server's (tests) */
     void *now_ctx;

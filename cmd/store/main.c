@@ -15,6 +15,10 @@
 
 enum { SHOWN = 100 };
 
+/* Four times as long for a server (store/batch.h): it may be slow, and who waits
+ * for an answer wants to be told soon that there is none. */
+enum { PATIENCE_MS = 2500 };
+
 static const struct flag flag_list[] = {
     { "config", 'c', "FILE", "the store of this policy file" },
     { "store", 's', "URL", "this one: sqlite:PATH, redis://..., postgresql://..." },
@@ -100,7 +104,7 @@ static bool open_store(struct opened *to, const struct args *args,
         settings.url = args->url;
     }
     struct bide__store_setup setup = { .url = settings.url,
-                                       .timeout_ns = 5000000000,
+                                       .timeout_ns = PATIENCE_MS * BIDE_MILLISECOND,
                                        .limit_bytes = settings.limit_bytes,
                                        .relaxed = true,
                                        .existing = true };

@@ -225,7 +225,7 @@ static int pg_store_open(void **ret, const struct bide__store_setup *setup,
         goto failed;
     self->until_ns = bide_now_ns() + self->patience_ns;
     rc = pg_store_ready(self);
-    if (rc < 0 && self->refused)
+    if (rc < 0 && (self->refused || self->existing))
         goto refused;
     *ret = self;
     return 0;

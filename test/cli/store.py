@@ -7,6 +7,7 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -207,8 +208,29 @@ def full(folder):
          f"{100 + len(won)} records")
 
 
+def frozen():
+    """A server that takes connections and says nothing is asked once."""
+    with tempfile.TemporaryDirectory(prefix="bide-") as folder:
+        path = os.path.join(folder, "s")
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(path)
+            server.listen(8)
+            got = bide("ls", "-s", "redis+unix://" + path)
+            case("of_a_server_that_is_silent", got, 2, "redis: unix:" + path, "no answer in time")
+            asked = 0
+            server.setblocking(False)
+            try:
+                while True:
+                    server.accept()[0].close()
+                    asked += 1
+            except BlockingIOError:
+                pass
+            tap.case("which_is_asked_once", asked == 1, asked)
+
+
 def main():
     usage()
+    frozen()
     for part in (shows, hostile, files, busy, full):
         with tempfile.TemporaryDirectory(prefix="bide-") as folder:
             part(folder)

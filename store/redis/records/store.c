@@ -270,7 +270,7 @@ static int redis_store_open(void **ret, const struct bide__store_setup *setup,
     self->batch.limit_bytes = setup->limit_bytes;
     self->patience_ns = bide__batch_patience(setup->timeout_ns);
     self->until_ns = bide_now_ns() + self->patience_ns;
-    if (redis_store_ready(self) < 0 && self->refused) {
+    if (redis_store_ready(self) < 0 && (self->refused || self->existing)) {
         redis_store_failed(self, why, why_size);
         redis_store_close(self);
         return BIDE_ESTATE;
