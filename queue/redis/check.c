@@ -32,7 +32,7 @@ static void check_keeping(const char *appendonly, const char *appendfsync,
            "appendonly is no: when the server dies, messages since its last "
            "snapshot are lost",
            "CONFIG SET appendonly yes");
-    else if (strcmp(appendfsync, "no") == 0 || strcmp(appendfsync, "everysec") == 0)
+    if (strcmp(appendfsync, "no") == 0 || strcmp(appendfsync, "everysec") == 0)
         fn(arg, BROKER_LOSS,
            strcmp(appendfsync, "no") == 0
                ? "appendfsync is no: when the machine dies, messages that were "
@@ -135,9 +135,14 @@ static void refuse_loss(void *arg, enum broker_severity severity,
 {
     struct verdict *v = arg;
 
-    if (severity == BROKER_LOSS && v->status == 0)
-        v->status = broker_fail(&v->q->b, BROKER_REFUSED, "redis: %s; %s", found,
-                                change);
+    if (severity != BROKER_LOSS)
+        return;
+    /* All of them: whoever mends one would be refused for the next. */
+    size_t len = v->status == 0 ? 0 : strlen(v->q->b.error);
+    char before[sizeof v->q->b.error];
+    memcpy(before, v->q->b.error, len);
+    v->status = broker_fail(&v->q->b, BROKER_REFUSED, "%.*s%s%s; %s", (int)len,
+                            before, len ? "; " : "redis: ", found, change);
 }
 
 int rq_keeps(struct redis_broker *q)

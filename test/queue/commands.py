@@ -430,6 +430,8 @@ def over_http():
         time.sleep(1)
         c = at.counts()
         code, _, err = end(p)
+        tap.case("refused: it says where it could not connect to",
+                 "paused: Couldn't connect to server (http://127.0.0.1:" in err, err)
         tap.case("refused: paused, and not counted", code == 0 and c["dead"] == 0 and
                  err.count("paused:") >= 2 and "refused" not in str(c), err)
 
@@ -685,6 +687,8 @@ def on_redis():
                  code == 1 and out == "" and "appendonly is no" in err and
                  "CONFIG SET appendonly yes" in err and at.run(
                      "worker", "ls", *url, "--json")[1].count('"id"') == 0, (code, out, err))
+        tap.case("redis that keeps nothing: all settings at once",
+                 "CONFIG SET appendfsync always" in err, err)
         redis.ask("CONFIG SET appendonly yes")
         redis.ask("CONFIG SET appendfsync always")
         code, out, err = at.run("enqueue", *url, "x")
