@@ -35,6 +35,19 @@ int terminal_width(FILE *stream)
                                    : width);
 }
 
+void public_url(char *to, size_t size, const char *url)
+{
+    const char *host = strstr(url, "://");
+    const char *at = host ? strrchr(host, '@') : NULL;
+    const char *query = strchr(url, '?');
+
+    if (at && query && at > query)
+        at = NULL;
+    snprintf(to, size, "%.*s%s", at ? (int)(host + 3 - url) : 0, url,
+             at ? at + 1 : url);
+    to[strcspn(to, "?")] = '\0';
+}
+
 bool use_utf8(void)
 {
     return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;

@@ -27,6 +27,9 @@ struct paint {
 };
 struct paint paint_for(FILE *stream);
 
+/* A URL as people may see it: without user, password and query. */
+void public_url(char *to, size_t size, const char *url);
+
 /* A jitter before the word "jitter": "full", "no". */
 const char *jitter_word(const bide_backoff *backoff);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cmd/common/output.h"
 #include "config/proxy/conf.h"
 #include "config/store/conf.h"
 #include "proxy/hooks.h"
@@ -26,20 +27,6 @@ bool records_open(const bide_config *config,
                                 "of the file, as in `store: "
                                 "sqlite:/var/lib/bide/keys.db`");
     return false;
-}
-
-/* A URL without what is secret in it. */
-static void write_place(char *to, size_t size, const char *url)
-{
-    const char *host = strstr(url, "://");
-    const char *at = host ? strrchr(host, '@') : NULL;
-    if (strncmp(url, "sqlite:", 7) == 0)
-        snprintf(to, size, "%s", url + 7);
-    else if (at)
-        snprintf(to, size, "%.*s%s", (int)(host + 3 - url), url, at + 1);
-    else
-        snprintf(to, size, "%s", url);
-    to[strcspn(to, "?")] = '\0';
 }
 
 /* How long, if all routes agree; otherwise the longest. */
@@ -68,7 +55,8 @@ void records_say(const bide_config *config,
     if (!once_is_used(conf))
         return;
     int kind = (int)strcspn(settings->url, ":");
-    write_place(place, sizeof place, settings->url);
+    bool file = strncmp(settings->url, "sqlite:", 7) == 0;
+    public_url(place, sizeof place, settings->url + (file ? 7 : 0));
     bide_format_duration(kept_ns(conf, &same), kept, sizeof kept);
     fprintf(stderr, "bide proxy: idempotency records in %s (%.*s, kept %s%s)\n",
             place,

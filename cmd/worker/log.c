@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "bide/run.h"
+#include "cmd/common/output.h"
 #include "cmd/worker/words.h"
 
 static const char *plural(size_t n)
@@ -94,6 +95,19 @@ static void say_ended(const struct queue_event *e)
                 v->counts ? "" : "; does not count");
 }
 
+/* curl says that it could not connect, and not where to. */
+static void say_paused(const struct worker_log *log, const char *why)
+{
+    char to[512] = "";
+
+    if (log->to)
+        public_url(to, sizeof to, log->to);
+    fprintf(stderr,
+            "bide worker: paused: %s%s%s%s. Nothing counts as an attempt until "
+            "the handler is back\n",
+            why, *to ? " (" : "", to, *to ? ")" : "");
+}
+
 static void say(const struct worker_log *log, const struct queue_event *e)
 {
     char id[WORDS_ID];
@@ -110,10 +124,7 @@ static void say(const struct worker_log *log, const struct queue_event *e)
                 words_id(e->job->message->id, id));
         break;
     case QUEUE_CONSUMPTION_PAUSED:
-        fprintf(stderr,
-                "bide worker: paused: %s. Nothing counts as an attempt until "
-                "the handler is back\n",
-                e->text);
+        say_paused(log, e->text);
         break;
     case QUEUE_CONSUMPTION_RESUMED:
         fprintf(stderr, "bide worker: the handler is back\n");

@@ -8,6 +8,7 @@
 
 struct worker_log {
     const char *queue;
+    const char *to; /* the handler's URL; NULL: a command */
     bool quiet, verbose, json;
     bool embedded;
 };

@@ -246,6 +246,7 @@ static int run_open(struct running *r)
     if (rc < 0)
         return complain("worker", "%s", bide_strerror(rc));
     r->log = (struct worker_log){ .queue = r->broker->queue,
+                                  .to = a->to,
                                   .quiet = a->quiet,
                                   .verbose = a->verbose,
                                   .json = a->json };
