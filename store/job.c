@@ -192,7 +192,10 @@ void bide__store_late(bide_store *store, struct bide__store_job *job,
         *port->done_end = op;
         port->done_end = &op->_next;
     }
-    bide__store_set_down(store, "it has not answered in time");
+    char why[64];
+    snprintf(why, sizeof why, "%s: no answer within %lld ms", store->kind->name,
+             (long long)(store->conf.timeout_ns / BIDE_MILLISECOND));
+    bide__store_set_down(store, why);
 }
 
 /* ===== beginning ===== */
