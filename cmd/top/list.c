@@ -9,6 +9,7 @@
 #include "cmd/top/minute.h"
 #include "cmd/top/order.h"
 #include "cmd/top/queue.h"
+#include "cmd/top/shared.h"
 #include "cmd/top/show.h"
 
 /* ===== columns ===== */
@@ -360,13 +361,14 @@ size_t top_list(FILE *out, const struct top_state *s,
                 const struct top_look *look, size_t *ret_at)
 {
     struct room r = measure(s, look);
-    size_t more = s->queue.there ? 2 : 0;
+    size_t more = (s->queue.there ? 2 : 0) + top_shared_show(NULL, s, look);
     size_t decisions, used = (look->interactive ? 5u : 3u) + more;
     size_t rows = divide(s, look, used, &decisions);
 
     top_head(out, s, look);
     show_summary(out, s, look);
     top_queue_show(out, s, look);
+    top_shared_show(out, s, look);
     if (look->interactive)
         show_filter(out, look);
     show_titles(out, look, &r);

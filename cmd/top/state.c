@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "cmd/top/queue.h"
+#include "cmd/top/shared.h"
 #include "cmd/top/state.h"
 
 /* ===== members ===== */
@@ -229,6 +230,8 @@ bool top_state_read(struct top_state *state, const char *json, size_t len,
     s.ready = flag(s.tree->root, "ready");
     s.draining = flag(s.tree->root, "draining");
     top_queue_read(&s, top_get(s.tree->root, "values"), state);
+    top_shared_read(&s, top_get(s.tree->root, "values"),
+                    top_get(s.tree->root, "deps"));
     decisions = top_get(s.tree->root, "decisions");
     for (size_t i = 0; i < top_items(decisions) && i < TOP_DECISIONS; i++)
         top_decision_read(&s.decisions[s.n_decisions++], decisions->items[i]);

@@ -4,6 +4,7 @@
  *   secure.c   or over TLS, by running bide fetch
  *   state.c    reads rows from the JSON
  *   queue.c    the queue of a worker
+ *   shared.c   its store of idempotency records, and its fleet
  *   minute.c   remembers the last minute of each, for sparklines
  *   order.c    which rows are shown: filter, order, the names' common part
  *   cells.c    numbers, durations, sparklines, and text cut to a width
@@ -67,8 +68,17 @@ struct top_queue {
     double retries, given_back, redelivered, lost, rescued; /* since the start */
 };
 
+/* A store and a fleet, of whoever has one. */
+struct top_shared {
+    double up; /* negative: there is no store */
+    double records, bytes, limit, unanswered;
+    double instances;
+    size_t in_fleet, alone; /* dependencies */
+};
+
 struct top_state {
     struct top_queue queue;
+    struct top_shared shared;
     char program[TOP_NAME], version[64];
     double uptime_s, now_ms;
     bool ready, draining;

@@ -61,7 +61,8 @@
  *
  *   { "name": "search", "policy": "", "brief": true, "faults", "mood", "why",
  *     "breaker": { "on", "state", "mode", "open_for_ms", "opened" },
- *     "budget": { as above }, "endpoints_up": 2, "endpoints_all": 3,
+ *     "budget": { as above }, "fleet": { as above },
+ *     "endpoints_up": 2, "endpoints_all": 3,
  *     "second": { as above } }
  *
  * `/api/history` has the fifteen minutes before: five by the second, and the ten

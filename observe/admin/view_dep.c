@@ -335,6 +335,7 @@ void bide__view_brief(struct bide__json *j, const struct bide__view *view,
     begin_breaker(&p);
     bide__json_end(j);
     put_budget(&p);
+    put_fleet(&p);
     put_second(j, view, d->name);
     count_endpoints(j, view->observed, d->upstream);
     bide__json_end(j);

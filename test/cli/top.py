@@ -332,6 +332,26 @@ def hostile():
         tap.case(f"{' '.join(args)} is a mistake", code == 2 and err, err)
 
 
+def shared():
+    """A store that is down, and a fleet out of reach: every dependency may look well."""
+    def shows(joined, *values):
+        state = {"now_ms": 1, "deps": [{"name": "pay", "mood": "good",
+                                        "fleet": {"joined": joined, "instances": 3}}],
+                 "values": [{"name": n, "value": v} for n, v in values]}
+        return tap.run([BIDE, "top", answers(b"HTTP/1.1 200 OK\r\n\r\n" +
+                                             json.dumps(state).encode())])[1]
+
+    out = shows(False, ("bide_store_up", 0), ("bide_store_down_total", 12))
+    tap.case("a store that is down is said",
+             "\nstore: down, 12 operations unanswered; the log says why\n" in out, out)
+    tap.case("who has left the fleet is told",
+             "\nfleet: alone, with its own part of the budget; the log says why\n" in out, out)
+    out = shows(True, ("bide_store_up", 1), ("bide_store_records", 7),
+                ("bide_store_bytes", 25), ("bide_store_limit_bytes", 100))
+    tap.case("both are well", "\nstore: up, 7 records, 25% full\nfleet: joined, 3 instances\n"
+             in out, out)
+
+
 live, live_port = start()
 once(live_port)
 forced()
@@ -343,4 +363,5 @@ signals(live_port)
 live.stdin.close()
 gone()
 hostile()
+shared()
 tap.finish()
