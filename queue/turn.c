@@ -188,6 +188,7 @@ static void is_away(struct queue_worker *w, int64_t now)
                           ? AWAY_MOST_NS
                           : 2 * w->away_wait_ns;
     w->away = true;
+    atomic_store(&w->stats.away, 1);
     w->look_ns = now + w->away_wait_ns;
 }
 
@@ -221,6 +222,7 @@ bool worker_turn(struct queue_worker *w, int64_t now)
     if (w->away)
         worker_tell(w, &(struct queue_event){ .kind = QUEUE_BROKER_BACK });
     w->away = false;
+    atomic_store(&w->stats.away, 0);
     atomic_store(&w->stats.contact_ns, now);
     if (settled + t.want.n > 0)
         queue_ahead_turn(&w->ahead, bide_now_ns() - now);

@@ -19,6 +19,7 @@ static const struct {
     { "bide_queue_messages", "later", AT(later) },
     { "bide_queue_messages", "dead", AT(dead) },
     { "bide_queue_oldest_seconds", NULL, AT(oldest_s) },
+    { "bide_worker_broker_up", NULL, AT(broker) },
     { "bide_worker_running", NULL, AT(running) },
     { "bide_worker_done_total", NULL, AT(done) },
     { "bide_worker_retries_total", NULL, AT(retries) },
@@ -62,6 +63,7 @@ void top_queue_read(struct top_state *s, const struct bide__node *values,
 {
     struct top_queue *q = &s->queue;
 
+    q->broker = 1;
     for (size_t i = 0; i < top_items(values); i++)
         read_value(q, values->items[i]);
     q->done_per_s = (double)NAN;
@@ -91,13 +93,17 @@ void top_queue_show(FILE *out, const struct top_state *s,
              *rate ? "/s" : "");
     top_cell(out, line, look->width - 1, TOP_LAST);
     fputc('\n', out);
+    bool away = q->broker == 0;
     snprintf(line, sizeof line,
              "%s%s  %.0f retries, %.0f redeliveries, %.0f lost leases, %.0f "
              "rescued%s%s",
-             *q->paused ? "paused: " : "flowing", q->paused, q->retries,
+             away         ? "the broker does not answer"
+             : *q->paused ? "paused: "
+                          : "flowing",
+             away ? "" : q->paused, q->retries,
              q->redelivered, q->lost, q->rescued, *q->died ? "; died: " : "",
              q->died);
-    fputs(top_paint(look, *q->paused ? TOP_BAD : TOP_GOOD), out);
+    fputs(top_paint(look, away || *q->paused ? TOP_BAD : TOP_GOOD), out);
     top_cell(out, line, look->width - 1, TOP_LAST);
     fprintf(out, "%s\n", look->paint.plain);
 }

@@ -62,6 +62,7 @@ struct top_queue {
     bool there;
     double waiting, held, later, running, dead; /* messages */
     double oldest_s;
+    double broker; /* 0: it does not answer, and the numbers are old */
     char paused[48];   /* why; "" */
     char died[96];     /* "3 attempts, 1 crashed", since the start; "" */
     double done, done_per_s; /* NaN: not known yet */

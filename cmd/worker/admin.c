@@ -84,6 +84,10 @@ static void add_worker(struct look *l, const struct queue_stats *s)
     bool paused = atomic_load(&s->state) == QUEUE_PAUSED;
     bide_reason why = (bide_reason)atomic_load(&s->why);
 
+    add(l, BIDE__VALUE_GAUGE, "bide_worker_broker_up",
+        "Whether the broker answered when it was last asked. Counts of the queue "
+        "are as old as its last answer.",
+        NULL, NULL, !atomic_load(&s->away));
     add(l, BIDE__VALUE_GAUGE, "bide_worker_running", "Handlers at work.", NULL,
         NULL, (double)atomic_load(&s->running));
     add(l, BIDE__VALUE_GAUGE, "bide_worker_paused",

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.request
 
 import npm
 import tap
@@ -214,9 +215,33 @@ def paused(env):
     stop(p)
 
 
+def broker_away(env):
+    """A queue whose file is gone: neither flowing nor paused."""
+    run(env, "enqueue", "--queue", "g", "x")
+    run(env, "worker", "--queue", "g", "--until-empty", "--", "true")
+    p, port = start(env, "--queue", "g", "--", "true")
+
+    def top():
+        return run(env, "top", port, "--once").stdout.decode()
+
+    def metric():
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as r:
+            return re.search(r"^bide_worker_broker_up (\d)", r.read().decode(), re.M).group(1)
+    tap.case("a broker that answers is up", until(lambda: metric() == "1"), metric())
+    tap.case("top has nothing to say of it", "broker" not in top(), top())
+    folder = os.path.join(env["XDG_STATE_HOME"], "bide")
+    for name in os.listdir(folder):
+        if name.startswith("queue.db") and name != "queue.db-workers":
+            os.unlink(os.path.join(folder, name))
+    ok = until(lambda: "the broker does not answer" in top())
+    tap.case("top says that the broker does not answer", ok, top())
+    tap.case("so do the metrics", until(lambda: metric() == "0"), metric())
+    stop(p)
+
+
 npm.install(os.path.join(TEST, "observe"), "protobufjs")
 with tempfile.TemporaryDirectory(prefix="bide-watched-") as folder:
-    for each in (traced, over_http, mistakes, shown, paused):
+    for each in (traced, over_http, mistakes, shown, paused, broker_away):
         place = tempfile.mkdtemp(dir=folder)
         # A browser writes to its HOME, and other tests want that /nowhere is nowhere.
         each(tap.environment(XDG_STATE_HOME=place, HOME=place))
