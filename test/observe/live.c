@@ -5,11 +5,13 @@
  *   observe_live [--port N | --listen A:N] [--otlp URL] [--token T] [--calm |
  * --ill]
  *                [--traffic N] [--insecure] [--many N] [--shared]
+ *                [--store-down]
  *
  * "payments" goes through an outage every 40 s; "search" is hedged, and slow
  * now and then; "ledger" answers 429 with Retry-After when it is busy; "mail"
  * is well. --many: beside those, N whose long names are alike; every 29th fails.
  * --shared: "mail" is in a fleet, and there is a store, both with made-up numbers.
+ * --store-down: the same, but the store is down.
  * --calm: nothing fails. Prints the port as its first line; ends with
  * its standard input. */
 #include <poll.h>
@@ -352,7 +354,7 @@ static void work(int64_t until)
 static struct bide__observed_dep watched_deps[DEPS + MANY];
 static struct bide__observed_endpoint endpoints[DEPS * 3];
 static char addresses[DEPS * 3][32];
-static const struct bide__observed_value values[] = {
+static struct bide__observed_value values[] = {
     { "bide_connections", "Open connections.", BIDE__VALUE_GAUGE, "side",
       "client", 42 },
     { "bide_connections", "Open connections.", BIDE__VALUE_GAUGE, "side",
@@ -368,9 +370,21 @@ static const struct bide__observed_value values[] = {
       250 },
     { "bide_proxy_idempotency_mismatch_total", "", BIDE__VALUE_COUNTER, NULL,
       NULL, 3 },
+    { "bide_proxy_idempotency_down_total", "", BIDE__VALUE_COUNTER, NULL, NULL,
+      0 },
     { "bide_proxy_idempotency_in_progress_total", "", BIDE__VALUE_COUNTER, NULL,
       NULL, 17 },
 };
+
+static void take_store_down(void)
+{
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        if (strcmp(values[i].name, "bide_store_up") == 0)
+            values[i].value = 0;
+        else if (strstr(values[i].name, "_down_total"))
+            values[i].value = 12;
+}
+
 static const struct bide__observed_route routes[] = {
     { "payments", "POST /pay/*", 900, 90 },
     { "search", "/search*", 1800, 0 },
@@ -545,6 +559,8 @@ int main(int argc, char **argv)
             ill = true;
         else if (strcmp(argv[i], "--shared") == 0)
             shared = true;
+        else if (strcmp(argv[i], "--store-down") == 0)
+            shared = true, take_store_down();
         else if (strcmp(argv[i], "--many") == 0)
             wanted = atoi(next);
         else if (strcmp(argv[i], "--traffic") == 0)

@@ -371,6 +371,7 @@ async function sharing() {
     }
     const also = await page.evaluate(() => document.documentElement.scrollWidth);
     check(`${width}: the page of one fits its width`, also <= width, also);
+    check(`${width}: a store that is up is no alarm`, (await page.locator('[data-test=store-down]').count()) === 0);
     await go(page, 'search');
     check(`${width}: one in no fleet has no card of it`, (await page.locator('[data-test=fleet]').count()) === 0);
     check(`${width}: nothing went wrong`, page.wrong.length === 0, page.wrong);
@@ -379,8 +380,28 @@ async function sharing() {
   program.end();
 }
 
+/** A store that is down refuses what no dependency sees: all tiles may be green. */
+async function storeDown() {
+  const program = await start('--calm', '--store-down');
+  for (const [width, height] of [[1280, 900], [390, 844]]) {
+    const page = await look(program.url, width, height);
+    for (const where of ['', 'mail']) {
+      if (where) await go(page, where);
+      await page.waitForSelector('[data-test=store-down]');
+      const said = await text(page, '[data-test=store-down]');
+      check(`${width}: ${where || 'the overview'} says that the store is down`,
+        said === 'The store of idempotency keys is down. 12 requests with a key were refused. The log says why.', said);
+      const box = await page.locator('[data-test=store-down]').boundingBox();
+      check(`${width}: it is on the first screen`, box && box.y + box.height < height, box);
+    }
+    await page.close();
+  }
+  program.end();
+}
+
 await values();
 await sharing();
+await storeDown();
 await many();
 await breaker();
 await lost();

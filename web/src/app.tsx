@@ -10,7 +10,7 @@ import { healths, worstFirst } from './health';
 import { Decisions, Endpoints, GivenUp, Hedges, Program, Routes, Rules } from './lists';
 import { sharedPrefix } from './names';
 import { Overview } from './overview';
-import { Fleet, Keys as KeysKept } from './shared';
+import { Fleet, Keys as KeysKept, StoreDown } from './shared';
 import { Depth, hasQueue, Queue } from './queue';
 import { Sidebar } from './sidebar';
 import { useTheme, type Theme } from './theme';
@@ -112,6 +112,7 @@ function Page({ view, name, seconds, theme, all, setAll }: { view: Frozen; name:
         <h2>{dep.name}</h2>
         {dep.policy && <span class="quiet">policy <code>{dep.policy}</code></span>}
       </div>
+      <StoreDown state={state} />
       {queue ? <Queue state={state} /> : <Tiles dep={dep} t={t} most={most} onAct={state.actions ? setAct : null} />}
       <div class="grid">
         <Charts dep={dep} queue={queue} samples={samples} from={from_ms / 1000} to={to_ms / 1000} theme={theme} />

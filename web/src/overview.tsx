@@ -8,7 +8,7 @@ import { Name } from './names';
 import { Search } from './sidebar';
 import { Spark } from './spark';
 import { stateWord } from './timeline';
-import { Keys } from './shared';
+import { Keys, StoreDown } from './shared';
 import type { Mood, State } from './types';
 
 const per_s = (n: number, h: Health) => (h.t.seconds ? n / h.t.seconds : 0);
@@ -107,6 +107,7 @@ export function Overview(p: Props) {
   return (
     <main class="content overview" data-dep="">
       <div class="title"><h2>Dependencies</h2><span class="quiet">over the last ten seconds</span></div>
+      <StoreDown state={p.state} />
       <Facts list={p.all} />
       <div class="tools">
         <Search {...p} />

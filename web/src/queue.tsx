@@ -52,6 +52,7 @@ export function Queue({ state }: { state: State }) {
   const waiting = messages('waiting'), held = messages('held'), later = messages('later');
   const oldest = get('bide_queue_oldest_seconds');
   const paused = all('bide_worker_paused')[0];
+  const away = all('bide_worker_broker_up')[0]?.value === 0;
   const dead = all('bide_worker_dead_total').filter((v) => v.value > 0);
   const died = dead.reduce((n, v) => n + v.value, 0);
   const age: Tone = oldest > OLD_S ? 'bad' : oldest > OLD_S / 10 ? 'warn' : 'good';
@@ -71,9 +72,10 @@ export function Queue({ state }: { state: State }) {
           note="of those that could run">
           <p class="sub">has waited</p>
         </Tile>
-        <Tile name="Consumption" test="paused" value={paused?.value ? 'paused' : state.draining ? 'draining' : 'flowing'}
-          mood={paused?.value ? 'bad' : 'good'} note={paused?.value ? 'no attempt counts' : 'the handler answers'}>
-          <p class="sub">{paused?.value ? (paused.label_value ?? '').replace(/_/g, ' ') : 'takes messages'}</p>
+        <Tile name="Consumption" test="paused" value={away ? 'no broker' : paused?.value ? 'paused' : state.draining ? 'draining' : 'flowing'}
+          mood={away || paused?.value ? 'bad' : 'good'}
+          note={away ? 'these numbers are old' : paused?.value ? 'no attempt counts' : 'the handler answers'}>
+          <p class="sub">{away ? 'it does not answer' : paused?.value ? (paused.label_value ?? '').replace(/_/g, ' ') : 'takes messages'}</p>
         </Tile>
         <Tile name="Running" test="running" value={brief(get('bide_worker_running'))} mood="calm"
           note={<span><b>{count(messages('running'))}</b> with all workers</span>}>

@@ -43,6 +43,18 @@ const conflicts: [string, string][] = [
   ['too_large', 'of too large an answer'], ['missing', 'missing'], ['invalid', 'invalid'],
 ];
 
+/** What the tiles cannot show: calls that are refused here never reach a dependency. */
+export function StoreDown({ state }: { state: State }) {
+  const value = (name: string) => state.values.find((v) => v.name === name)?.value;
+  if (value('bide_store_up') !== 0) return null;
+  const turned = value('bide_proxy_idempotency_down_total') ?? 0, passed = value('bide_proxy_idempotency_passed_total') ?? 0;
+  return (
+    <p class="alert" role="alert" data-test="store-down">
+      The store of idempotency keys is down. {count(turned)} requests with a key were refused{passed ? `, ${count(passed)} let through` : ''}. The log says why.
+    </p>
+  );
+}
+
 export function Keys({ state }: { state: State }) {
   const value = (name: string) => state.values.find((v) => v.name === name)?.value ?? 0;
   const keys = (name: string) => value(`bide_proxy_idempotency_${name}_total`);
