@@ -26,7 +26,8 @@ static const struct flag flag_list[] = {
     { "until-empty", 0, NULL,
       "end when nothing is left: 0, or 1 if a message died" },
     { "retry-on", 0, "CODES",
-      "only these exit codes are worth another attempt (1,75,100-110)" },
+      "only these exit codes are worth another attempt, such as 1,75,100-110 "
+      "(all)" },
     { "stop-on", 0, "CODES", "these exit codes are permanent (65)" },
     { "drain", 0, "D",
       "how long what is running may take when the worker is told to end (25s)" },
