@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/people.h"
 #include "cmd/common/output.h"
@@ -164,6 +165,32 @@ void fetch_explain_start_over(struct fetch_transfer *t)
 
     fetch_bar_clear(t->all);
     print_line(t, " ", p.yellow, "start over: the rest does not fit");
+}
+
+/* ===== a wait, without --explain ===== */
+
+/* A second of silence is noticed. So is every wait for a server that accepts no
+ * connections: it may become two minutes, where curl would have ended. */
+bool fetch_wait_wanted(const struct fetch_transfer *t, const bide_decision *d,
+                       int64_t now)
+{
+    const struct fetch_args *a = t->all->args;
+
+    return d->action == BIDE_WAIT && !t->told_to_wait && !a->silent &&
+           !a->json && !a->verbose && isatty(STDERR_FILENO) &&
+           (d->reason == BIDE_BECAUSE_KNOCKING ||
+            d->at_ns - now >= BIDE_SECOND);
+}
+
+void fetch_say_waits(struct fetch_transfer *t, const bide_outcome *last)
+{
+    char what[64], url[512];
+
+    t->told_to_wait = true;
+    fetch_bar_clear(t->all);
+    public_url(url, sizeof url, t->url);
+    fprintf(stderr, "bide fetch: %s: %s; trying again (--explain shows how)\n",
+            url, fetch_what(t, last, what, sizeof what));
 }
 
 /* ===== failures ===== */

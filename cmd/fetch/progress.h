@@ -17,6 +17,12 @@ struct fetch_transfer;
 void fetch_explain(struct fetch_transfer *t, const bide_decision *d,
                    const bide_outcome *last, int64_t now);
 
+/* Whether somebody sits there and sees nothing else; and, for them, once, that it
+ * waits. */
+bool fetch_wait_wanted(const struct fetch_transfer *t, const bide_decision *d,
+                       int64_t now);
+void fetch_say_waits(struct fetch_transfer *t, const bide_outcome *last);
+
 /* Prints that the rest of an interrupted download was not what was
  * requested. */
 void fetch_explain_start_over(struct fetch_transfer *t);

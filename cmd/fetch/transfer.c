@@ -175,6 +175,8 @@ static void on_decision(void *transfer, const bide_decision *d,
         bide_decision told = *d;
         told.reason = true_reason(t, d->reason);
         fetch_explain(t, &told, last, now);
+    } else if (last && fetch_wait_wanted(t, d, now)) {
+        fetch_say_waits(t, last);
     }
 }
 

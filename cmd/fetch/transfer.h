@@ -44,6 +44,7 @@ struct fetch_transfer {
     int exit;                /* code, once it has ended */
     enum fetch_state state;
     bool body_begun;         /* of this response */
+    bool told_to_wait;       /* somebody who would wonder */
     bool over;               /* no attempt follows: this response is final, */
     bool unwanted;           /* but it is discarded */
     int64_t began_ns, took_ns;

@@ -9,9 +9,11 @@ import subprocess
 import tempfile
 
 import fetch_tools as t
+import ports
 import tap
 
 XTERM = {"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
+WAITS = ["--set", "unreachable.wait=300ms"]
 SLOW = "200;n=200000;pause=1500"  # long enough for a bar to be drawn
 
 
@@ -137,7 +139,22 @@ def no_bars(fault, runs):
         "→ attempt 1 of 10 (first)\n← 503: transient\n  wait "), shown(text))
 
 
+def waits():
+    """curl ends where nobody listens, and this waits: whoever sits there is told why."""
+    url = f"http://me:secret@127.0.0.1:{ports.free_port()}/?token=x"
+    code, text = on_terminal(*WAITS, url, **XTERM)
+    said = re.findall("bide fetch: http://127[^;]*: not connected; trying again.*", text)
+    tap.case("a_wait_is_told_once", code == 75 and len(said) == 1 and
+             "secret" not in said[0] and "token" not in said[0], (code, text))
+    code, text = on_terminal(*WAITS, "-s", url, **XTERM)
+    tap.case("but_not_with_s", code == 75 and text == "", (code, text))
+    p = subprocess.run([t.BIDE, "fetch", *WAITS, url], stdin=subprocess.DEVNULL,
+                       env=tap.environment(**XTERM), capture_output=True, check=False)
+    tap.case("nor_elsewhere_than_on_a_terminal", b"trying again" not in p.stderr, p)
+
+
 def main():
+    waits()
     fault = t.Fault()
     runs = start(fault)
     bars(runs)
