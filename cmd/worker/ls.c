@@ -90,13 +90,19 @@ static void print_counts(const char *queue, const struct broker_counts *c)
 static const char *const states[] = { "waiting", "held", "later", "running",
                                       "dead" };
 
-static void print_start_of_body(const struct queue_message *m)
+/* As much of it as fits beside what is in the line already. */
+static void print_start_of_body(const struct queue_message *m, int used)
 {
-    size_t n = m->body_len < 40 ? m->body_len : 40;
+    enum { MOST = 40, LEAST = 8, GAP = 2 };
+    int left = terminal_width(stdout) - used - GAP;
+    size_t room = left < LEAST ? 0 : left < MOST ? (size_t)left : MOST;
+    bool cut = m->body_len > room;
+    size_t n = !cut ? m->body_len : room ? room - 3 : 0;
 
+    printf("%*s", n ? GAP : 0, "");
     for (size_t i = 0; i < n; i++)
         putchar(m->body[i] < ' ' || m->body[i] > 126 ? '.' : m->body[i]);
-    printf("%s\n", m->body_len > n ? "..." : "");
+    printf("%s\n", cut && n ? "..." : "");
 }
 
 static bool print_row(void *arg, const struct broker_row *row)
@@ -107,15 +113,16 @@ static bool print_row(void *arg, const struct broker_row *row)
     int64_t ms = row->now_ms - since;
 
     (void)arg;
-    printf("%-8s %-8s %u attempt%s  ", words_id(m->id, id), states[row->state],
-           m->attempt, m->attempt == 1 ? " " : "s");
+    int used = printf("%-8s %-8s %u attempt%s  ", words_id(m->id, id),
+                      states[row->state], m->attempt,
+                      m->attempt == 1 ? " " : "s");
     if (row->state == BROKER_IS_DEAD)
-        printf("%s, %s ago  ", row->reason,
-               words_time(ms * BIDE_MILLISECOND, time));
+        used += printf("%s, %s ago", row->reason,
+                       words_time(ms * BIDE_MILLISECOND, time));
     else
-        printf("%s %s  ", ms < 0 ? "in" : "for",
-               words_time((ms < 0 ? -ms : ms) * BIDE_MILLISECOND, time));
-    print_start_of_body(m);
+        used += printf("%s %s", ms < 0 ? "in" : "for",
+                       words_time((ms < 0 ? -ms : ms) * BIDE_MILLISECOND, time));
+    print_start_of_body(m, used);
     return true;
 }
 

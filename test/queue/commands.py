@@ -678,6 +678,18 @@ def lowered_limit():
                  re.search(r"attempts +2\n", out) and "exit 1" in out, out)
 
 
+def fits_the_terminal():
+    with Place() as at:
+        at.run("enqueue", text="")
+        at.run("enqueue", "word " * 30)
+        for columns in "20", "40", "60", "80", "200":
+            lines = at.run("worker", "ls", COLUMNS=columns)[1].splitlines()[6:]
+            tap.case(f"ls in {columns} columns: no line is longer, or ends in blanks",
+                     len(lines) == 2 and all(len(x) <= max(int(columns), 45) for x in lines) and
+                     not lines[0].endswith(" ") and
+                     ("word word" in lines[1]) == (int(columns) >= 60), lines)
+
+
 def on_redis():
     """What is refused on SQLite is refused here as well."""
     with Place() as at, servers.Redis() as redis:
@@ -835,7 +847,7 @@ def checked():
         tap.case("check has no objections to SQLite", code == 0 and "intact" in out, out)
 
 
-CASES = [two_commands, enqueue_ways, exit_codes, bad_input, damaged, full,
+CASES = [two_commands, fits_the_terminal, enqueue_ways, exit_codes, bad_input, damaged, full,
          replaced, others_folder, misbehaving,
          too_much_for_an_environment, handler_away, over_http, strange_over_http, killed,
          drained, drained_without_broker, said_well, lowered_limit, on_redis, nobody_reads,
