@@ -19,7 +19,10 @@
  *              than one for each and another wants it
  *   probes     go to one instance at a time, which loses them after a second
  *              unless they run. None goes while a failed one holds them up; and
- *              none to the instance whose last probe failed, if another waits */
+ *              none to the instance whose last probe failed, if another waits.
+ *              If they are wanted for 2 s and nobody makes one, calls are rare,
+ *              and come elsewhere: then each that wants one has one, until one
+ *              is seen to run or to fail */
 #ifndef BIDE_LIB_FLEET_LEDGER_H
 #define BIDE_LIB_FLEET_LEDGER_H
 
@@ -34,6 +37,7 @@ enum {
     BIDE__LEDGER_ALIVE_MS = 3000,
     BIDE__LEDGER_SILENT_MS = 2000,
     BIDE__LEDGER_PROBE_MS = 1000,
+    BIDE__LEDGER_UNUSED_MS = 2000,
     BIDE__LEDGER_HOLD_MS = 3600000 /* no failed probe holds up for longer */
 };
 
@@ -49,6 +53,8 @@ struct bide__ledger {
     uint64_t prober, failed;   /* ids, or 0 */
     int64_t prober_until_ms;
     int64_t hold_until_ms;
+    int64_t asked_ms, asking_ms; /* probes were wanted, and none was made, from
+                                    then to then; 0: none is wanted */
     int64_t recovered_ms;      /* 0: never */
     struct bide__ledger_row row[BIDE__LEDGER_ROWS];
 };

@@ -50,7 +50,7 @@ const char fleet_script[] =
     "rows[#rows + 1] = mine\n"
     /* What all rows come to. */
     "local D, U, n, traffic, failing, A, F, S = 0, 0, 0, 0, 0, 0, 0, 0\n"
-    "local others, rivals = false, false\n"
+    "local others, rivals\n"
     "for i = 1, #rows do\n"
     "  local r = rows[i]\n"
     "  D, U = D + r[2], U + r[3] + r[4]\n"
@@ -71,7 +71,8 @@ const char fleet_script[] =
     "  end\n"
     "end\n"
     "local fresh = now - since < window\n"
-    "local allowed = math.floor((floor + ratio * D) / 1000000)\n"
+    "local function cut(k) return math.min(k, 9e13) end\n"
+    "local allowed = cut(math.floor((floor + ratio * D) / 1000000))\n"
     "local used = U - held\n"
     "local give = 0\n"
     "if not fresh and leaves == 0 and allowed > used then\n"
@@ -89,33 +90,46 @@ const char fleet_script[] =
     "local prober, failed = s.prober or '', s.failed or ''\n"
     "local until_, held_up = num(s.until_), num(s.held_up)\n"
     "local recovered = num(s.recovered)\n"
+    "local asked, asking = num(s.asked), num(s.asking)\n"
     "if until_ > now + 1000 then until_ = 0 end\n"
     "if held_up > now + 3600000 then held_up = 0 end\n"
     "if recovered > now then recovered = 0 end\n"
     "if pfail == 1 then\n"
-    "  held_up, failed, prober = now + math.min(hold, 3600000), id, ''\n"
+    "  held_up, failed = now + math.min(hold, 3600000), id\n"
+    "  prober, asked = '', 0\n"
     "end\n"
-    "if ok == 1 then recovered, held_up, failed, prober = now, 0, '', '' end\n"
+    "if ok == 1 then\n"
+    "  recovered, held_up, failed, prober, asked = now, 0, '', '', 0\n"
+    "end\n"
     "local taken = prober ~= '' and now < until_\n"
     "if taken and prober == id and probing > 0 then until_ = now + 1000 end\n"
+    "if probing > 0 or now - asking > 1000 or asked > now then asked = 0 end\n"
     "local permits = 0\n"
-    "if wants == 1 and not taken and now >= held_up and\n"
-    "   not (failed == id and others) then\n"
-    "  prober, until_, permits = id, now + 1000, probes\n"
+    "if wants == 1 and now >= held_up then\n"
+    "  asking = now\n"
+    "  if asked == 0 then asked = now end\n"
+    "  if failed == id and others then taken = true\n"
+    "  elseif now - asked >= 2000 then permits = 1\n"
+    "  elseif not taken then\n"
+    "    prober, until_, permits = id, now + 1000, probes\n"
+    "  end\n"
     "end\n"
     /* First of all, so that a Redis that has no room refuses it as a whole. */
     "call('HSET', key, me, table.concat(mine, ' '),\n"
     "  'since', since, 'last', now, 'prober', prober, 'failed', failed,\n"
-    "  'until_', until_, 'held_up', held_up, 'recovered', recovered)\n"
+    "  'until_', until_, 'held_up', held_up, 'recovered', recovered,\n"
+    "  'asked', asked, 'asking', asking)\n"
     "for i = 1, #gone do call('HDEL', key, gone[i]) end\n"
     "call('PEXPIRE', key, 2 * window + 60000)\n"
-    "return { n, fresh and 1 or 0, give, allowed, used, traffic, failing,\n"
-    "  A, F, S, permits, recovered > 0 and now - recovered or -1 }\n";
+    "return { n, fresh and 1 or 0, give, allowed, cut(used), traffic, failing,\n"
+    "  cut(A), cut(F), cut(S), permits, recovered > 0 and now - recovered or -1 }\n";
 /* clang-format on */
 
+/* No more than the script takes, which is more than anybody can spend. */
 static void put(struct redis *r, int64_t n)
 {
-    redis_arg_int(r, n);
+    const int64_t most = INT64_C(90000000000000);
+    redis_arg_int(r, n < most ? n : most);
 }
 
 void fleet_put_report(struct redis *r, const char *id,
