@@ -19,6 +19,8 @@ static int64_t alone_limit(const bide_dep *dep, int64_t now)
                      p->budget_ratio * (int64_t)deposits) / BIDE__MILLION;
     if (now < atomic_load(&s->debt_until_ns))
         limit -= atomic_load(&s->debt);
+    if (limit > 1 && atomic_load(&s->unheard))
+        return 1;
     return limit;
 }
 
