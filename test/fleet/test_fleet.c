@@ -1,6 +1,8 @@
 /* test_fleet.c: bide/fleet.h, with a real Redis that is stopped and killed. */
 #include "fixture.h"
 
+#include <dlfcn.h>
+#include <netdb.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -126,6 +128,45 @@ static void redis_that_is_not_there_is_said_once(void **state)
     bide_dep_free(dep);
 }
 
+static _Atomic bool answered;
+
+/* Names that begin with `silent` are not answered for the time being. */
+int getaddrinfo(const char *restrict node, const char *restrict service,
+                const struct addrinfo *restrict hints,
+                struct addrinfo **restrict ret)
+{
+    int (*real)(const char *, const char *, const struct addrinfo *,
+                struct addrinfo **);
+    void *symbol = dlsym(RTLD_NEXT, "getaddrinfo");
+    memcpy(&real, &symbol, sizeof real);
+    if (!node || strncmp(node, "silent", 6) != 0)
+        return real(node, service, hints, ret);
+    while (!answered)
+        bide_sleep_until(bide_now_ns() + 5 * MS, NULL);
+    return EAI_FAIL;
+}
+
+/* Nobody waits for a name to be looked up, and nobody is told of it later. */
+static void leaving_does_not_wait_for_a_name(void **state)
+{
+    (void)state;
+    bide_policy_conf policy = defaults();
+    bide_fleet_conf conf = BIDE_FLEET_CONF_INIT;
+    char why[BIDE_FLEET_WHY];
+    bide_fleet *fleet;
+    bide_dep *dep = new_dep(&policy);
+    int before = changes;
+    conf.store = "redis://silent.example:1";
+    conf.name = "x";
+    conf.on_change = count_changes;
+    assert_int_equal(bide_fleet_join(&fleet, &conf, why), 0);
+    assert_int_equal(bide_fleet_attach(fleet, dep), 0);
+    bide_fleet_leave(fleet);
+    bide_dep_free(dep);
+    answered = true;
+    assert_int_equal(changes, before);
+}
+
 static void mistakes_are_named(void **state)
 {
     (void)state;
@@ -164,6 +205,7 @@ int main(void)
         cmocka_unit_test(fleet_of_three_knows_itself),
         cmocka_unit_test(redis_that_hangs_leaves_it_alone_and_returns),
         cmocka_unit_test(redis_that_is_not_there_is_said_once),
+        cmocka_unit_test(leaving_does_not_wait_for_a_name),
         cmocka_unit_test(mistakes_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
