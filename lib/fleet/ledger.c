@@ -140,6 +140,8 @@ void bide__ledger_sync(struct bide__ledger *l, const bide_share_rule *rule,
     int64_t now = ms(now_ns), window = ms(rule->window_ns);
     bide_share_reply reply = { 0 };
 
+    if (window < BIDE__LEDGER_ALIVE_MS)
+        window = BIDE__LEDGER_ALIVE_MS;
     if (l->since_ms == 0 || l->since_ms > now ||
         now - l->last_ms > BIDE__LEDGER_SILENT_MS)
         l->since_ms = now;

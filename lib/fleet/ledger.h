@@ -8,7 +8,8 @@
  * for tests and for the simulator; a test runs both side by side.
  *
  *   rows       of instances, by id; forgotten after a window of silence: whatever
- *              they have spent has then left the window
+ *              they have spent has then left the window. One under 3 s counts as
+ *              that long here: else it would end between two reports
  *   instances  those that reported within 3 s
  *   since      when all was first known. A ledger that is new, or was not
  *              written to for 2 s, may not know all that was spent: it leases

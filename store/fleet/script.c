@@ -136,8 +136,10 @@ void fleet_put_report(struct redis *r, const char *id,
                       const bide_share_rule *rule, const bide_share_row *row,
                       bool leaves)
 {
+    /* A shorter one would end between two reports. */
+    const int64_t least = 3 * BIDE_SECOND;
     redis_arg(r, id);
-    put(r, rule->window_ns / BIDE_MILLISECOND);
+    put(r, (rule->window_ns > least ? rule->window_ns : least) / BIDE_MILLISECOND);
     put(r, rule->floor);
     put(r, rule->ratio);
     put(r, rule->failure_rate);

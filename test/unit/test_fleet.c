@@ -216,6 +216,29 @@ static void budget_ledger_that_returns_empty_has_one_floor_for_all(void **state)
     outage(LOSE_AND_FORGET, true);
 }
 
+/* A window that is shorter than the time between two reports: they know each other
+ * all the same, and the breaker is theirs together. */
+static void regress_short_window_knows_all(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = defaults();
+    conf.budget.window_ns = 100 * MS;
+    conf.budget.floor_per_s = 50;
+    set_up(&conf, 20 * MS);
+    w.is[7].every = 3 * S;
+    run_for(25 * S);
+    for (int i = 0; i < INSTANCES; i++) {
+        bide_share_view v;
+        assert_int_equal(bide_dep_share_view(w.is[i].dep, w.now, &v), 0);
+        assert_int_equal(v.instances, INSTANCES);
+    }
+    w.origin_up = false;
+    run_for(13 * S);
+    assert_int_not_equal(bide_dep_breaker(w.is[7].dep, w.now),
+                         BIDE_BREAKER_CLOSED);
+    tear_down();
+}
+
 /* The deposits of seven pay for the retries of the eighth. */
 static void budget_deposits_are_shared(void **state)
 {
@@ -592,6 +615,7 @@ int main(void)
         cmocka_unit_test(budget_ledger_lost_has_one_floor_for_all),
         cmocka_unit_test(budget_ledger_that_returns_has_one_floor_for_all),
         cmocka_unit_test(budget_ledger_that_returns_empty_has_one_floor_for_all),
+        cmocka_unit_test(regress_short_window_knows_all),
         cmocka_unit_test(budget_deposits_are_shared),
         cmocka_unit_test(budget_alone_with_a_known_number_has_its_part),
         cmocka_unit_test(budget_nothing_heard_for_a_second_is_alone),
