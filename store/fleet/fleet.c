@@ -161,6 +161,17 @@ static void apply(struct bide_fleet *f, struct member *m,
     pthread_mutex_unlock(&f->lock);
 }
 
+/* Without the script's number, and the line in it, which Redis adds. */
+static void say_error(const struct bide_fleet *f, const struct redis_reply *reply,
+                      char why[BIDE_FLEET_WHY])
+{
+    static const char end[] = " script: ";
+    size_t len = reply->len < 300 ? reply->len : 300;
+    const char *found = memmem(reply->text, len, end, sizeof end - 1);
+    snprintf(why, BIDE_FLEET_WHY, "%s: %.*s", redis_address(f->redis),
+             (int)(found ? (size_t)(found - reply->text) : len), reply->text);
+}
+
 /* One reply: 0, or -1 and *ret_why. */
 static int take_reply(struct bide_fleet *f, struct member *m, int64_t until,
                       char why[BIDE_FLEET_WHY])
@@ -175,8 +186,7 @@ static int take_reply(struct bide_fleet *f, struct member *m, int64_t until,
     if (redis_script_gone(&reply))
         redis_script_forget(&f->script);
     if (reply.type == REDIS_ERROR) {
-        snprintf(why, BIDE_FLEET_WHY, "Redis says: %.*s",
-                 (int)(reply.len < 300 ? reply.len : 300), reply.text);
+        say_error(f, &reply, why);
         return -1;
     }
     if (!fleet_read_reply(&reply, &said)) {

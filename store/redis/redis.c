@@ -111,6 +111,11 @@ bool redis_is_connected(const struct redis *r)
     return r->fd >= 0;
 }
 
+const char *redis_address(const struct redis *r)
+{
+    return r->url.text;
+}
+
 int64_t redis_retry_at(const struct redis *r)
 {
     return r->retry_at_ns;
