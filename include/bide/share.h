@@ -23,7 +23,7 @@
  * allow. An instance that hears nothing for a second goes on alone: with its own
  * deposits, and its part of the floor. One that has never heard anything may spend
  * a single retry until it does, or is told that there is nobody, or a second has
- * passed: a thousand programs that begin at once have not a floor each.
+ * passed since: a thousand programs that begin at once have not a floor each.
  *
  * Breaker. An instance opens when most of those with traffic, and at least two,
  * fail as its policy says, and all counts together do. Then probes are for all:

@@ -27,7 +27,6 @@ struct __attribute__((may_alias)) member {
     uint64_t failed_before;
     int64_t opened_ns;      /* when it was first seen open, ... */
     int64_t closed_ns;      /* ... and closed again; -1: never was open */
-    int64_t asked_ns;       /* the first report; -1: none yet */
     uint64_t instance;      /* whose row it is; 0: its own */
     uint32_t instances;     /* as last known; 0: never heard */
     uint16_t generation;    /* its last closed one */
@@ -74,7 +73,7 @@ int bide_share_init(bide_share *share, bide_dep *dep, uint32_t instances)
     struct member *m = opened(share);
     m->dep = dep;
     m->was_closed = true;
-    m->closed_ns = m->asked_ns = -1;
+    m->closed_ns = -1;
     m->instance = instance_of(dep);
     m->reopened = reopened(dep);
     if (instances < 1)
@@ -85,7 +84,7 @@ int bide_share_init(bide_share *share, bide_dep *dep, uint32_t instances)
     atomic_store(&s->joined_until_ns, 0);
     atomic_store(&s->lease_until_ns, 0);
     atomic_store(&s->debt_until_ns, 0);
-    atomic_store(&s->unheard, true);
+    atomic_store(&s->unheard_until_ns, -1);
     atomic_store_explicit(&s->on, true, memory_order_release);
     return 0;
 }
@@ -203,10 +202,6 @@ void bide_share_report(bide_share *share, int64_t now_ns, bide_share_row *ret)
 {
     struct member *m = opened(share);
     *ret = (bide_share_row){ .instance = m->instance };
-    if (m->asked_ns < 0)
-        m->asked_ns = now_ns;
-    else if (now_ns - m->asked_ns >= BIDE_SHARE_HOLDS_NS)
-        atomic_store(&m->dep->share.unheard, false);
     report_breaker(m, now_ns, ret);
     report_budget(m, now_ns, ret);
 }
@@ -374,7 +369,7 @@ void bide_share_apply(bide_share *share, const bide_share_reply *reply,
                       int64_t now_ns)
 {
     struct member *m = opened(share);
-    atomic_store(&m->dep->share.unheard, false);
+    atomic_store(&m->dep->share.unheard_until_ns, 0);
     if (!reply)
         return;
     m->recovered = m->probe_failed = false;

@@ -35,7 +35,8 @@ struct bide__ticket;
 
 struct bide__share {
     _Atomic bool on;
-    _Atomic bool unheard;         /* nothing yet: one retry may be spent */
+    _Atomic int64_t unheard_until_ns; /* nothing yet: one retry may be spent;
+                                         0: it was heard; -1: none was wanted */
     _Atomic bool gated;           /* probes need a permit */
     _Atomic int64_t joined_until_ns;
     _Atomic int64_t lease_until_ns; /* from then on: its own budget */

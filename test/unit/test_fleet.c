@@ -308,26 +308,6 @@ static void budget_new_ledger_counts_what_those_before_spent(void **state)
     assert_in_range(retries, 4, 10);
 }
 
-/* Told nothing at all, it waits no longer than a reply would hold. */
-static void budget_nothing_heard_for_a_second_is_alone(void **state)
-{
-    (void)state;
-    bide_policy_conf conf = without_breaker();
-    bide_dep *dep = new_dep(&conf);
-    bide_share share;
-    bide_share_row row;
-    static const struct {
-        int64_t at, left;
-    } rows[] = { { 5 * S, 1 }, { 5 * S + 900 * MS, 1 }, { 6 * S, 5 } };
-    assert_int_equal(bide_share_init(&share, dep, 2), 0);
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        bide_share_report(&share, rows[i].at, &row);
-        assert_int_equal(bide_dep_budget_left(dep, rows[i].at), rows[i].left);
-    }
-    bide_share_done(&share);
-    bide_dep_free(dep);
-}
-
 static int take(bide_dep *dep, int times, int64_t now)
 {
     int taken = 0;
@@ -335,6 +315,25 @@ static int take(bide_dep *dep, int times, int64_t now)
     for (int i = 0; i < times; i++)
         taken += bide__share_take(dep, now, &ticket);
     return taken;
+}
+
+/* Told nothing at all, as while a name is looked up, it waits no longer than a reply
+ * would hold. */
+static void budget_nothing_heard_for_a_second_is_alone(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = without_breaker();
+    bide_dep *dep = new_dep(&conf);
+    bide_share share;
+    static const struct {
+        int64_t at;
+        int taken;
+    } rows[] = { { 5 * S, 1 }, { 5 * S + 900 * MS, 0 }, { 6 * S, 4 } };
+    assert_int_equal(bide_share_init(&share, dep, 2), 0);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_int_equal(take(dep, 9, rows[i].at), rows[i].taken);
+    bide_share_done(&share);
+    bide_dep_free(dep);
 }
 
 /* A hundred programs that begin at once, and fail before the ledger has answered,
