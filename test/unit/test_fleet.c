@@ -16,6 +16,7 @@ struct instance {
     bide_dep *dep;
     bide_share share;
     bide_call *waiting; /* calls with a retry to come: a small pool */
+    int n_waiting;
     int64_t next_call, next_sync, every;
     bool cut;           /* from the origin */
     uint64_t refused;   /* first attempts */
@@ -111,6 +112,8 @@ static void call_one(struct instance *it)
         bide_call_begin(call, it->dep, &twice_is_fine, w.now);
         if (drive(it, call))
             memset(call, 0, sizeof *call);
+        else
+            it->n_waiting++;
         return;
     }
 }
@@ -120,10 +123,12 @@ static void step(struct instance *it, int i)
     static const bide_call none;
     if (w.now >= it->next_sync)
         sync_one(i);
-    for (int k = 0; k < POOL; k++)
+    for (int k = 0; k < POOL && it->n_waiting > 0; k++)
         if (memcmp(&it->waiting[k], &none, sizeof none) != 0 &&
-            drive(it, &it->waiting[k]))
+            drive(it, &it->waiting[k])) {
             memset(&it->waiting[k], 0, sizeof none);
+            it->n_waiting--;
+        }
     if (it->every != 0 && w.now >= it->next_call) {
         it->next_call = w.now + it->every;
         call_one(it);
