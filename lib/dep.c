@@ -224,8 +224,10 @@ static void take_state_over(bide_dep *dep)
     bide__spend_recount(&dep->budget.spend);
     bide_dep_state state = bide__state_of_other(dep, &other, &at_ns);
     bool retries = bide_dep_retries(dep);
+    uint64_t instance = atomic_load(&dep->instance);
     memset(&dep->breaker, 0, shared_size(&dep->policy.conf));
     start_state(dep);
+    atomic_store(&dep->instance, instance);
     bide_dep_set_retries(dep, retries);
     bide_dep_state_set(dep, &state, at_ns);
 }

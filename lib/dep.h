@@ -60,6 +60,7 @@ struct bide_dep {
     uint64_t stamp;             /* of policies that fit it, see dep.c; 0: new */
     uint64_t layout;            /* of policies whose words are in its places */
     struct bide__made_for made_for;
+    _Atomic uint64_t instance;  /* in a fleet; 0: was in none, or is not shared */
 
     _Alignas(64) struct bide__counters counters;
 };

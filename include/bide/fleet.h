@@ -18,8 +18,9 @@
  *
  * In any window the fleet makes at most ratio x deposits of all, one floor, and
  * one lease for each instance. If Redis is slow or gone, each instance goes on
- * alone after a second: with its own deposits and its part of the floor. The
- * rules are in bide/share.h. */
+ * alone after a second: with its own deposits and its part of the floor. Until
+ * Redis has answered for the first time, or has not, it is one retry. The rules
+ * are in bide/share.h. */
 #ifndef BIDE_FLEET_H
 #define BIDE_FLEET_H
 
@@ -71,7 +72,8 @@ BIDE_API int bide_fleet_attach(bide_fleet *fleet, bide_dep *dep);
 BIDE_API void bide_fleet_detach(bide_fleet *fleet, bide_dep *dep);
 
 /* Detaches all, and ends the thread: waits for Redis for at most the timeout,
- * twice. NULL is fine. */
+ * twice. If its name is still being looked up then, the thread ends later, by
+ * itself; nobody is told of anything any more. NULL is fine. */
 BIDE_API void bide_fleet_leave(bide_fleet *fleet);
 
 /* Threads: owned. */

@@ -21,7 +21,9 @@
  * and spent over the window, and what it holds: retries that it may spend
  * without asking. It leases no more than the ratio of all deposits and one floor
  * allow. An instance that hears nothing for a second goes on alone: with its own
- * deposits, and its part of the floor.
+ * deposits, and its part of the floor. One that has never heard anything may spend
+ * a single retry until it does, or is told that there is nobody, or a second has
+ * passed since: a thousand programs that begin at once have not a floor each.
  *
  * Breaker. An instance opens when most of those with traffic, and at least two,
  * fail as its policy says, and all counts together do. Then probes are for all:
@@ -58,7 +60,10 @@ typedef struct bide_share_row {
     bool probe_failed;     /* it is open again ... */
     int64_t hold_ns;       /* ... for so long */
     bool recovered;        /* its probes have succeeded */
-    uint64_t _room[4];
+    uint64_t instance;     /* not 0: processes share the dependency's memory, and
+                              have these counts together. They are one instance:
+                              the row of this number, on whatever machine */
+    uint64_t _room[3];
 } bide_share_row;
 
 /* The numbers of a policy that the ledger needs. Threads: immutable. */
@@ -109,9 +114,9 @@ typedef struct bide_share {
     uint64_t _private[32];
 } bide_share;
 
-/* From now on the dependency is in a fleet: alone at first, with the floor of
- * one among `instances` (0 counts as 1). `dep` must outlive `share`.
- * BIDE_EINVAL; BIDE_ESTATE: it is in a fleet already. */
+/* From now on the dependency is in a fleet: at first with one retry, then alone,
+ * with the floor of one among `instances` (0 counts as 1). `dep` must outlive
+ * `share`. BIDE_EINVAL; BIDE_ESTATE: it is in a fleet already. */
 BIDE_API int bide_share_init(bide_share *share, bide_dep *dep,
                              uint32_t instances);
 
@@ -127,7 +132,7 @@ BIDE_API void bide_share_report(bide_share *share, int64_t now_ns,
 
 /* Takes the reply to the last report; `now_ns` is when that was read, so that
  * a slow ledger's word holds for less. Any reply is survived: impossible numbers
- * are cut to possible ones. */
+ * are cut to possible ones. NULL: there was none. */
 BIDE_API void bide_share_apply(bide_share *share, const bide_share_reply *reply,
                                int64_t now_ns);
 

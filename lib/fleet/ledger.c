@@ -88,9 +88,9 @@ static uint64_t lease(const bide_share_row *row, uint64_t room,
     return most < room ? most : room;
 }
 
-static uint32_t give_probes(struct bide__ledger *l, const bide_share_rule *rule,
-                            uint64_t id, const bide_share_row *row,
-                            bool another_waits, int64_t now)
+/* What became of the probes that it was given. */
+static void hear_of_probes(struct bide__ledger *l, uint64_t id,
+                           const bide_share_row *row, int64_t now)
 {
     if (row->probe_failed) {
         int64_t hold = ms(row->hold_ns);
@@ -105,11 +105,28 @@ static uint32_t give_probes(struct bide__ledger *l, const bide_share_rule *rule,
         l->hold_until_ms = 0;
         l->failed = l->prober = 0;
     }
+    if (row->probe_failed || row->recovered || row->probing > 0 ||
+        now - l->asking_ms > BIDE__LEDGER_PROBE_MS || l->asked_ms > now)
+        l->asked_ms = 0;
+}
+
+static uint32_t give_probes(struct bide__ledger *l, const bide_share_rule *rule,
+                            uint64_t id, const bide_share_row *row,
+                            bool another_waits, int64_t now)
+{
     bool taken = l->prober != 0 && now < l->prober_until_ms;
     if (taken && l->prober == id && row->probing > 0)
         l->prober_until_ms = now + BIDE__LEDGER_PROBE_MS;
-    if (!row->wants_probes || taken || now < l->hold_until_ms ||
-        (l->failed == id && another_waits))
+    if (!row->wants_probes || now < l->hold_until_ms)
+        return 0;
+    l->asking_ms = now;
+    if (l->asked_ms == 0)
+        l->asked_ms = now;
+    if (l->failed == id && another_waits)
+        return 0;
+    if (now - l->asked_ms >= BIDE__LEDGER_UNUSED_MS)
+        return 1;
+    if (taken)
         return 0;
     l->prober = id;
     l->prober_until_ms = now + BIDE__LEDGER_PROBE_MS;
@@ -123,6 +140,8 @@ void bide__ledger_sync(struct bide__ledger *l, const bide_share_rule *rule,
     int64_t now = ms(now_ns), window = ms(rule->window_ns);
     bide_share_reply reply = { 0 };
 
+    if (window < BIDE__LEDGER_ALIVE_MS)
+        window = BIDE__LEDGER_ALIVE_MS;
     if (l->since_ms == 0 || l->since_ms > now ||
         now - l->last_ms > BIDE__LEDGER_SILENT_MS)
         l->since_ms = now;
@@ -148,6 +167,7 @@ void bide__ledger_sync(struct bide__ledger *l, const bide_share_rule *rule,
     if (reply.held > row->held)
         mine->told.held = reply.held;
     reply.used = others + mine->told.held;
+    hear_of_probes(l, id, row, now);
     reply.probes = give_probes(l, rule, id, row, s.another_waits, now);
     reply.recovered_ns = l->recovered_ms == 0
                              ? -1

@@ -8,7 +8,8 @@
  * for tests and for the simulator; a test runs both side by side.
  *
  *   rows       of instances, by id; forgotten after a window of silence: whatever
- *              they have spent has then left the window
+ *              they have spent has then left the window. One under 3 s counts as
+ *              that long here: else it would end between two reports
  *   instances  those that reported within 3 s
  *   since      when all was first known. A ledger that is new, or was not
  *              written to for 2 s, may not know all that was spent: it leases
@@ -19,7 +20,10 @@
  *              than one for each and another wants it
  *   probes     go to one instance at a time, which loses them after a second
  *              unless they run. None goes while a failed one holds them up; and
- *              none to the instance whose last probe failed, if another waits */
+ *              none to the instance whose last probe failed, if another waits.
+ *              If they are wanted for 2 s and nobody makes one, calls are rare,
+ *              and come elsewhere: then each that wants one has one, until one
+ *              is seen to run or to fail */
 #ifndef BIDE_LIB_FLEET_LEDGER_H
 #define BIDE_LIB_FLEET_LEDGER_H
 
@@ -34,6 +38,7 @@ enum {
     BIDE__LEDGER_ALIVE_MS = 3000,
     BIDE__LEDGER_SILENT_MS = 2000,
     BIDE__LEDGER_PROBE_MS = 1000,
+    BIDE__LEDGER_UNUSED_MS = 2000,
     BIDE__LEDGER_HOLD_MS = 3600000 /* no failed probe holds up for longer */
 };
 
@@ -49,6 +54,8 @@ struct bide__ledger {
     uint64_t prober, failed;   /* ids, or 0 */
     int64_t prober_until_ms;
     int64_t hold_until_ms;
+    int64_t asked_ms, asking_ms; /* probes were wanted, and none was made, from
+                                    then to then; 0: none is wanted */
     int64_t recovered_ms;      /* 0: never */
     struct bide__ledger_row row[BIDE__LEDGER_ROWS];
 };

@@ -5,6 +5,7 @@
 #include "bide/error.h"
 #include "bide/share.h"
 #include "lib/dep.h"
+#include "lib/host.h"
 
 enum {
     MOST = 1 << 30,         /* of anything that a ledger says */
@@ -26,6 +27,7 @@ struct __attribute__((may_alias)) member {
     uint64_t failed_before;
     int64_t opened_ns;      /* when it was first seen open, ... */
     int64_t closed_ns;      /* ... and closed again; -1: never was open */
+    uint64_t instance;      /* whose row it is; 0: its own */
     uint32_t instances;     /* as last known; 0: never heard */
     uint16_t generation;    /* its last closed one */
     bool was_closed;
@@ -40,6 +42,18 @@ _Static_assert(sizeof(struct member) <= sizeof(bide_share),
 static struct member *opened(bide_share *share)
 {
     return (struct member *)share;
+}
+
+/* The number under which all that share this memory report; 0: nobody does, or
+ * the kernel gives none. A seed of the program's own would be the same elsewhere. */
+static uint64_t instance_of(bide_dep *dep)
+{
+    uint64_t have = atomic_load(&dep->instance), mine;
+    if (!dep->host.shared || have != 0 || !bide__host_entropy(&mine))
+        return have;
+    mine |= 1;
+    return atomic_compare_exchange_strong(&dep->instance, &have, mine) ? mine
+                                                                       : have;
 }
 
 static uint64_t reopened(const bide_dep *dep)
@@ -60,6 +74,7 @@ int bide_share_init(bide_share *share, bide_dep *dep, uint32_t instances)
     m->dep = dep;
     m->was_closed = true;
     m->closed_ns = -1;
+    m->instance = instance_of(dep);
     m->reopened = reopened(dep);
     if (instances < 1)
         instances = 1;
@@ -69,6 +84,7 @@ int bide_share_init(bide_share *share, bide_dep *dep, uint32_t instances)
     atomic_store(&s->joined_until_ns, 0);
     atomic_store(&s->lease_until_ns, 0);
     atomic_store(&s->debt_until_ns, 0);
+    atomic_store(&s->unheard_until_ns, -1);
     atomic_store_explicit(&s->on, true, memory_order_release);
     return 0;
 }
@@ -185,7 +201,7 @@ static void report_budget(struct member *m, int64_t now, bide_share_row *ret)
 void bide_share_report(bide_share *share, int64_t now_ns, bide_share_row *ret)
 {
     struct member *m = opened(share);
-    *ret = (bide_share_row){ 0 };
+    *ret = (bide_share_row){ .instance = m->instance };
     report_breaker(m, now_ns, ret);
     report_budget(m, now_ns, ret);
 }
@@ -353,6 +369,9 @@ void bide_share_apply(bide_share *share, const bide_share_reply *reply,
                       int64_t now_ns)
 {
     struct member *m = opened(share);
+    atomic_store(&m->dep->share.unheard_until_ns, 0);
+    if (!reply)
+        return;
     m->recovered = m->probe_failed = false;
     apply_budget(m, reply, now_ns);
     apply_breaker(m, reply, now_ns);

@@ -19,7 +19,8 @@ static int64_t alone_limit(const bide_dep *dep, int64_t now)
                      p->budget_ratio * (int64_t)deposits) / BIDE__MILLION;
     if (now < atomic_load(&s->debt_until_ns))
         limit -= atomic_load(&s->debt);
-    return limit;
+    int64_t unheard = atomic_load(&s->unheard_until_ns);
+    return limit > 1 && (unheard < 0 || now < unheard) ? 1 : limit;
 }
 
 static bool leased(const struct bide__share *s, int64_t now)
@@ -43,6 +44,10 @@ bool bide__share_take(bide_dep *dep, int64_t now, struct bide__ticket *ret)
     struct bide__spend *spend = &dep->budget.spend;
     uint64_t tick = bide__tick(dep->policy.spend_ticks, now);
 
+    int64_t unwanted = -1;
+
+    atomic_compare_exchange_strong(&s->unheard_until_ns, &unwanted,
+                                   bide__add_ns(now, BIDE_SHARE_HOLDS_NS));
     atomic_fetch_add_explicit(&s->wanted, 1, memory_order_relaxed);
     if (!leased(s, now))
         return bide__spend_take(spend, tick, alone_limit(dep, now), &ret->tick);

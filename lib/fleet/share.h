@@ -17,8 +17,10 @@
  * the floor, and the debt, which is what the others have spent over our part of
  * all there was. It is over after a window.
  *
- * In the part of a dependency that processes do not share: each process is an
- * instance of its own. */
+ * In the part of a dependency that processes do not share: each has a lease of its
+ * own. What they count is in the part that they do share. So that the ledger does
+ * not add that up once for each of them, and once more for one that has ended, they
+ * report it as one instance, under a number that is beside the counts. */
 #ifndef BIDE_LIB_FLEET_SHARE_H
 #define BIDE_LIB_FLEET_SHARE_H
 
@@ -33,6 +35,8 @@ struct bide__ticket;
 
 struct bide__share {
     _Atomic bool on;
+    _Atomic int64_t unheard_until_ns; /* nothing yet: one retry may be spent;
+                                         0: it was heard; -1: none was wanted */
     _Atomic bool gated;           /* probes need a permit */
     _Atomic int64_t joined_until_ns;
     _Atomic int64_t lease_until_ns; /* from then on: its own budget */

@@ -4,7 +4,9 @@
  * one pipeline, and applies the replies. The lock guards the list and the
  * dependencies in it; it is not held while the thread talks to Redis, so that
  * nobody who attaches or detaches waits for that. What is detached is only marked,
- * under the lock; the thread says goodbye for it, and frees it. */
+ * under the lock; the thread says goodbye for it, and frees it. Whoever leaves
+ * waits for that, but not while the address of a Redis is looked up, which may take
+ * a minute: then the thread goes on with nobody, and frees what is left. */
 #include "bide/fleet.h"
 
 #include <pthread.h>
@@ -47,7 +49,9 @@ struct bide_fleet {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
-    bool ends;
+    pthread_cond_t quiet; /* the thread has ended, or told what it had to tell */
+    bool ends, ended, tells;
+    bool orphan;          /* nobody waits for the thread: it frees the fleet */
     struct member *members;
     bide_fleet_view view;
 
@@ -57,6 +61,7 @@ struct bide_fleet {
     struct member *due[PIPELINE];
     unsigned n_due;
     int64_t heard_ns;
+    int64_t shortest_ns; /* window of a member */
     bide_rng_seeded seed;
     bide_rng rng;
 };
@@ -65,6 +70,19 @@ static void free_member(struct member *m)
 {
     free(m->key);
     free(m);
+}
+
+static void free_fleet(struct bide_fleet *f)
+{
+    for (struct member *m = f->members, *next; m; m = next) {
+        next = m->next;
+        free_member(m);
+    }
+    redis_free(f->redis);
+    pthread_cond_destroy(&f->quiet);
+    pthread_cond_destroy(&f->wake);
+    pthread_mutex_destroy(&f->lock);
+    free(f);
 }
 
 /* ===== the thread ===== */
@@ -94,9 +112,16 @@ static void told(struct bide_fleet *f, bool well, const char *why)
         f->view.failures++;
         snprintf(f->view.why, sizeof f->view.why, "%s", why);
     }
+    f->tells = change && f->conf.on_change && !f->orphan;
+    bool tells = f->tells;
     pthread_mutex_unlock(&f->lock);
-    if (change && f->conf.on_change)
-        f->conf.on_change(f->conf.ctx, joined, why);
+    if (!tells)
+        return;
+    f->conf.on_change(f->conf.ctx, joined, why);
+    pthread_mutex_lock(&f->lock);
+    f->tells = false;
+    pthread_cond_signal(&f->quiet);
+    pthread_mutex_unlock(&f->lock);
 }
 
 /* Reads what is to be told, and tells it if there is a connection. One that
@@ -114,9 +139,37 @@ static void report(struct bide_fleet *f, struct member *m, bool connected)
     pthread_mutex_unlock(&f->lock);
     if (!connected)
         return;
+    char shared[sizeof m->id];
+    snprintf(shared, sizeof shared, "%016llx",
+             (unsigned long long)m->row.instance);
     redis_script_begin(f->redis, &f->script, 1, FLEET_ARGS);
     redis_arg(f->redis, m->key);
-    fleet_put_report(f->redis, m->id, &m->rule, &m->row, leaves);
+    fleet_put_report(f->redis, m->row.instance != 0 ? shared : m->id, &m->rule,
+                     &m->row, leaves);
+}
+
+/* What the ledger says; NULL: nothing. */
+static void apply(struct bide_fleet *f, struct member *m,
+                  const bide_share_reply *said)
+{
+    pthread_mutex_lock(&f->lock);
+    if (!m->leaves) {
+        bide_share_apply(&m->share, said, m->read_ns);
+        if (said)
+            f->view.instances = said->instances;
+    }
+    pthread_mutex_unlock(&f->lock);
+}
+
+/* Without the script's number, and the line in it, which Redis adds. */
+static void say_error(const struct bide_fleet *f, const struct redis_reply *reply,
+                      char why[BIDE_FLEET_WHY])
+{
+    static const char end[] = " script: ";
+    size_t len = reply->len < 300 ? reply->len : 300;
+    const char *found = memmem(reply->text, len, end, sizeof end - 1);
+    snprintf(why, BIDE_FLEET_WHY, "%s: %.*s", redis_address(f->redis),
+             (int)(found ? (size_t)(found - reply->text) : len), reply->text);
 }
 
 /* One reply: 0, or -1 and *ret_why. */
@@ -133,8 +186,7 @@ static int take_reply(struct bide_fleet *f, struct member *m, int64_t until,
     if (redis_script_gone(&reply))
         redis_script_forget(&f->script);
     if (reply.type == REDIS_ERROR) {
-        snprintf(why, BIDE_FLEET_WHY, "Redis says: %.*s",
-                 (int)(reply.len < 300 ? reply.len : 300), reply.text);
+        say_error(f, &reply, why);
         return -1;
     }
     if (!fleet_read_reply(&reply, &said)) {
@@ -142,32 +194,30 @@ static int take_reply(struct bide_fleet *f, struct member *m, int64_t until,
                  m->key);
         return -1;
     }
-    pthread_mutex_lock(&f->lock);
-    if (!m->leaves) {
-        bide_share_apply(&m->share, &said, m->read_ns);
-        f->view.instances = said.instances;
-    }
-    pthread_mutex_unlock(&f->lock);
+    apply(f, m, &said);
     return 0;
 }
 
 /* Reports for all that are due. Every reply is read, so that the next round
- * begins with none. */
+ * begins with none. After an absence all are back within half a window: a ledger
+ * that is new leases nothing for a whole one. */
 static void talk(struct bide_fleet *f)
 {
     int64_t began = bide_now_ns(), until = began + f->conf.timeout_ns;
     char why[BIDE_FLEET_WHY] = "";
-    int rc = redis_connect(f->redis, until);
 
+    redis_longest_wait(f->redis, f->shortest_ns / 2);
+    int rc = redis_connect(f->redis, until);
     if (rc == 0)
         rc = redis_script_load(f->redis, &f->script, until);
     if (rc < 0)
         snprintf(why, sizeof why, "%s", redis_why(f->redis));
     for (unsigned i = 0; i < f->n_due; i++)
         report(f, f->due[i], rc == 0);
-    for (unsigned i = 0; rc == 0 && i < f->n_due; i++) {
-        int one = take_reply(f, f->due[i], until, why);
-        if (one < 0 && !redis_is_connected(f->redis))
+    for (unsigned i = 0; i < f->n_due; i++) {
+        if (rc < 0 || take_reply(f, f->due[i], until, why) < 0)
+            apply(f, f->due[i], NULL);
+        if (!redis_is_connected(f->redis))
             rc = -1;
     }
     if (why[0] == '\0') {
@@ -178,13 +228,15 @@ static void talk(struct bide_fleet *f)
     told(f, why[0] == '\0', why);
 }
 
-static void wait_until(struct bide_fleet *f, int64_t at_ns)
+/* False: it is time. */
+static bool wait_until(struct bide_fleet *f, pthread_cond_t *for_what,
+                       int64_t at_ns)
 {
     struct timespec at = { at_ns / BIDE_SECOND, at_ns % BIDE_SECOND };
-    if (at_ns == BIDE_FOREVER)
-        pthread_cond_wait(&f->wake, &f->lock);
-    else
-        pthread_cond_timedwait(&f->wake, &f->lock, &at);
+    if (at_ns != BIDE_FOREVER)
+        return pthread_cond_timedwait(for_what, &f->lock, &at) == 0;
+    pthread_cond_wait(for_what, &f->lock);
+    return true;
 }
 
 /* Those that are due, and when the next one is. */
@@ -193,7 +245,10 @@ static int64_t collect(struct bide_fleet *f)
     int64_t now = bide_now_ns(), next = BIDE_FOREVER;
 
     f->n_due = 0;
+    f->shortest_ns = BIDE_FOREVER;
     for (struct member *m = f->members; m; m = m->next) {
+        if (m->rule.window_ns < f->shortest_ns)
+            f->shortest_ns = m->rule.window_ns;
         if (m->next_ns <= now && f->n_due < PIPELINE)
             f->due[f->n_due++] = m;
         else if (m->next_ns < next)
@@ -222,10 +277,10 @@ static void *run(void *arg)
     struct bide_fleet *f = arg;
 
     pthread_mutex_lock(&f->lock);
-    while (!f->ends || f->members) {
+    while (!f->orphan && (!f->ends || f->members)) {
         int64_t next = collect(f);
         if (f->n_due == 0) {
-            wait_until(f, next);
+            wait_until(f, &f->wake, next);
             continue;
         }
         pthread_mutex_unlock(&f->lock);
@@ -233,7 +288,12 @@ static void *run(void *arg)
         pthread_mutex_lock(&f->lock);
         free_gone(f);
     }
+    f->ended = true;
+    bool orphan = f->orphan;
+    pthread_cond_signal(&f->quiet);
     pthread_mutex_unlock(&f->lock);
+    if (orphan)
+        free_fleet(f);
     return NULL;
 }
 
@@ -287,15 +347,8 @@ static void init_locks(struct bide_fleet *f)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_mutex_init(&f->lock, NULL);
     pthread_cond_init(&f->wake, &monotonic);
+    pthread_cond_init(&f->quiet, &monotonic);
     pthread_condattr_destroy(&monotonic);
-}
-
-static void free_fleet(struct bide_fleet *f)
-{
-    redis_free(f->redis);
-    pthread_cond_destroy(&f->wake);
-    pthread_mutex_destroy(&f->lock);
-    free(f);
 }
 
 int bide_fleet_join(bide_fleet **ret, const bide_fleet_conf *conf,
@@ -408,8 +461,18 @@ void bide_fleet_leave(bide_fleet *fleet)
         if (!m->leaves)
             mark_gone(m);
     pthread_cond_signal(&fleet->wake);
+    int64_t until = bide_now_ns() + 2 * fleet->conf.timeout_ns;
+    while (!fleet->ended && (until != BIDE_FOREVER || fleet->tells))
+        if (!wait_until(fleet, &fleet->quiet, until))
+            until = BIDE_FOREVER;
+    bool orphan = fleet->orphan = !fleet->ended;
+    pthread_t thread = fleet->thread;
     pthread_mutex_unlock(&fleet->lock);
-    pthread_join(fleet->thread, NULL);
+    if (orphan) {
+        pthread_detach(thread);
+        return;
+    }
+    pthread_join(thread, NULL);
     free_fleet(fleet);
 }
 

@@ -3,7 +3,8 @@
 
 /* clang-format off */
 const char fleet_script[] =
-    "local key, id = KEYS[1], ARGV[1]\n"
+    "local call, key, id = redis.call, KEYS[1], ARGV[1]\n"
+    "local me = 'i:' .. id\n"
     "local function num(s)\n"
     "  local n = tonumber(s)\n"
     "  if not n or n ~= n or n < 0 or n > 9e13 then return 0 end\n"
@@ -15,16 +16,16 @@ const char fleet_script[] =
     "local probes, dep, spent, held = a[7], a[8], a[9], a[10]\n"
     "local att, fail, slow, busy, wants = a[11], a[12], a[13], a[14], a[15]\n"
     "local probing, pfail, hold, ok, leaves = a[16], a[17], a[18], a[19], a[20]\n"
-    "local t = redis.call('TIME')\n"
+    "local t = call('TIME')\n"
     "local now = t[1] * 1000 + math.floor(t[2] / 1000)\n"
     /* Not a hash, or one that somebody has filled: begin anew. */
-    "local kind = redis.call('TYPE', key).ok\n"
+    "local kind = call('TYPE', key).ok\n"
     "if (kind ~= 'hash' and kind ~= 'none') or\n"
-    "   (kind == 'hash' and redis.call('HLEN', key) > 4200) then\n"
-    "  redis.call('DEL', key)\n"
+    "   (kind == 'hash' and call('HLEN', key) > 4200) then\n"
+    "  call('DEL', key)\n"
     "end\n"
     "local s, rows, n_rows, gone = {}, {}, 0, {}\n"
-    "local all = redis.call('HGETALL', key)\n"
+    "local all = call('HGETALL', key)\n"
     "for i = 1, #all, 2 do\n"
     "  local f, v = all[i], all[i + 1]\n"
     "  if string.sub(f, 1, 2) == 'i:' then\n"
@@ -34,15 +35,14 @@ const char fleet_script[] =
     "    end\n"
     "    if #r ~= 9 or now - r[1] > window or r[1] > now + window or\n"
     "       r[6] > r[5] or r[7] > r[5] then\n"
-    "      gone[#gone + 1] = f\n"
-    "    elseif f ~= 'i:' .. id then\n"
+    "      if f ~= me then gone[#gone + 1] = f end\n"
+    "    elseif f ~= me then\n"
     "      rows[#rows + 1] = r\n"
     "    end\n"
     "  else\n"
     "    s[f] = v\n"
     "  end\n"
     "end\n"
-    "for i = 1, #gone do redis.call('HDEL', key, gone[i]) end\n"
     "local since, last = num(s.since), num(s.last)\n"
     "if since == 0 or since > now or now - last > 2000 then since = now end\n"
     "local mine = { now, dep, spent, held, att, fail, slow, wants + 2 * busy,\n"
@@ -50,7 +50,7 @@ const char fleet_script[] =
     "rows[#rows + 1] = mine\n"
     /* What all rows come to. */
     "local D, U, n, traffic, failing, A, F, S = 0, 0, 0, 0, 0, 0, 0, 0\n"
-    "local others, rivals = false, false\n"
+    "local others, rivals\n"
     "for i = 1, #rows do\n"
     "  local r = rows[i]\n"
     "  D, U = D + r[2], U + r[3] + r[4]\n"
@@ -71,7 +71,8 @@ const char fleet_script[] =
     "  end\n"
     "end\n"
     "local fresh = now - since < window\n"
-    "local allowed = math.floor((floor + ratio * D) / 1000000)\n"
+    "local function cut(k) return math.min(k, 9e13) end\n"
+    "local allowed = cut(math.floor((floor + ratio * D) / 1000000))\n"
     "local used = U - held\n"
     "local give = 0\n"
     "if not fresh and leaves == 0 and allowed > used then\n"
@@ -89,39 +90,56 @@ const char fleet_script[] =
     "local prober, failed = s.prober or '', s.failed or ''\n"
     "local until_, held_up = num(s.until_), num(s.held_up)\n"
     "local recovered = num(s.recovered)\n"
+    "local asked, asking = num(s.asked), num(s.asking)\n"
     "if until_ > now + 1000 then until_ = 0 end\n"
     "if held_up > now + 3600000 then held_up = 0 end\n"
     "if recovered > now then recovered = 0 end\n"
     "if pfail == 1 then\n"
-    "  held_up, failed, prober = now + math.min(hold, 3600000), id, ''\n"
+    "  held_up, failed = now + math.min(hold, 3600000), id\n"
+    "  prober, asked = '', 0\n"
     "end\n"
-    "if ok == 1 then recovered, held_up, failed, prober = now, 0, '', '' end\n"
+    "if ok == 1 then\n"
+    "  recovered, held_up, failed, prober, asked = now, 0, '', '', 0\n"
+    "end\n"
     "local taken = prober ~= '' and now < until_\n"
     "if taken and prober == id and probing > 0 then until_ = now + 1000 end\n"
+    "if probing > 0 or now - asking > 1000 or asked > now then asked = 0 end\n"
     "local permits = 0\n"
-    "if wants == 1 and not taken and now >= held_up and\n"
-    "   not (failed == id and others) then\n"
-    "  prober, until_, permits = id, now + 1000, probes\n"
+    "if wants == 1 and now >= held_up then\n"
+    "  asking = now\n"
+    "  if asked == 0 then asked = now end\n"
+    "  if failed == id and others then taken = true\n"
+    "  elseif now - asked >= 2000 then permits = 1\n"
+    "  elseif not taken then\n"
+    "    prober, until_, permits = id, now + 1000, probes\n"
+    "  end\n"
     "end\n"
-    "redis.call('HSET', key, 'i:' .. id, table.concat(mine, ' '),\n"
+    /* First of all, so that a Redis that has no room refuses it as a whole. */
+    "call('HSET', key, me, table.concat(mine, ' '),\n"
     "  'since', since, 'last', now, 'prober', prober, 'failed', failed,\n"
-    "  'until_', until_, 'held_up', held_up, 'recovered', recovered)\n"
-    "redis.call('PEXPIRE', key, 2 * window + 60000)\n"
-    "return { n, fresh and 1 or 0, give, allowed, used, traffic, failing,\n"
-    "  A, F, S, permits, recovered > 0 and now - recovered or -1 }\n";
+    "  'until_', until_, 'held_up', held_up, 'recovered', recovered,\n"
+    "  'asked', asked, 'asking', asking)\n"
+    "for i = 1, #gone do call('HDEL', key, gone[i]) end\n"
+    "call('PEXPIRE', key, 2 * window + 60000)\n"
+    "return { n, fresh and 1 or 0, give, allowed, cut(used), traffic, failing,\n"
+    "  cut(A), cut(F), cut(S), permits, recovered > 0 and now - recovered or -1 }\n";
 /* clang-format on */
 
+/* No more than the script takes, which is more than anybody can spend. */
 static void put(struct redis *r, int64_t n)
 {
-    redis_arg_int(r, n);
+    const int64_t most = INT64_C(90000000000000);
+    redis_arg_int(r, n < most ? n : most);
 }
 
 void fleet_put_report(struct redis *r, const char *id,
                       const bide_share_rule *rule, const bide_share_row *row,
                       bool leaves)
 {
+    /* A shorter one would end between two reports. */
+    const int64_t least = 3 * BIDE_SECOND;
     redis_arg(r, id);
-    put(r, rule->window_ns / BIDE_MILLISECOND);
+    put(r, (rule->window_ns > least ? rule->window_ns : least) / BIDE_MILLISECOND);
     put(r, rule->floor);
     put(r, rule->ratio);
     put(r, rule->failure_rate);

@@ -19,11 +19,14 @@
 #include "bide/backoff.h"
 #include "bide/run.h"
 
+#define LONGEST_NS INT64_C(5000000000)
+
 struct redis {
     struct redis_url url;
     int fd;               /* -1: not connected */
     unsigned failures;    /* to connect, in a row */
     int64_t retry_at_ns;
+    int64_t longest_ns;   /* between two tries */
     uint64_t connection;
     struct bide__out out; /* commands, from `sent` on still to be sent */
     size_t sent;
@@ -77,6 +80,7 @@ struct redis *redis_new(const struct redis_url *url)
         seed = (uint64_t)bide_now_ns() ^ (uint64_t)(uintptr_t)r;
     r->url = *url;
     r->fd = -1;
+    r->longest_ns = LONGEST_NS;
     r->rng = bide_rng_seed(&r->seed, seed);
     return r;
 }
@@ -107,9 +111,19 @@ bool redis_is_connected(const struct redis *r)
     return r->fd >= 0;
 }
 
+const char *redis_address(const struct redis *r)
+{
+    return r->url.text;
+}
+
 int64_t redis_retry_at(const struct redis *r)
 {
     return r->retry_at_ns;
+}
+
+void redis_longest_wait(struct redis *r, int64_t ns)
+{
+    r->longest_ns = ns < LONGEST_NS ? ns : LONGEST_NS;
 }
 
 void redis_retry_now(struct redis *r)
@@ -280,9 +294,9 @@ static int connect_now(struct redis *r, int64_t until_ns)
 
 int redis_connect(struct redis *r, int64_t until_ns)
 {
-    static const bide_backoff backoff = {
+    const bide_backoff backoff = {
         .base_ns = INT64_C(100000000),
-        .cap_ns = INT64_C(5000000000),
+        .cap_ns = r->longest_ns,
         .floor_ns = INT64_C(10000000),
         .factor = 2,
         .jitter = BIDE_JITTER_FULL,

@@ -50,8 +50,14 @@ void redis_free(struct redis *r); /* NULL is fine */
 int redis_connect(struct redis *r, int64_t until_ns);
 bool redis_is_connected(const struct redis *r);
 
+/* Where it is, without the password. */
+const char *redis_address(const struct redis *r);
+
 /* When redis_connect() will try again; 0: at once. */
 int64_t redis_retry_at(const struct redis *r);
+
+/* Waits no longer than this between two tries; unless set, 5 s. */
+void redis_longest_wait(struct redis *r, int64_t ns);
 
 /* Forgets that wait, for a caller who waits by a rule of his own. */
 void redis_retry_now(struct redis *r);

@@ -14,9 +14,9 @@ BIDE = os.path.abspath(sys.argv[1])
 RUNS = 12
 
 
-def bide(*args, **more):
+def bide(*args, home="/nowhere"):
     p = subprocess.run([BIDE, *args], capture_output=True, text=True, timeout=PATIENCE,
-                       stdin=subprocess.DEVNULL, env=tap.environment(), **more)
+                       stdin=subprocess.DEVNULL, env=tap.environment(HOME=home))
     return p.returncode, p.stdout, p.stderr
 
 
@@ -56,6 +56,35 @@ def run_alone(folder):
         code, _, err = bide("run", "--fleet", wrong, "--", "true")
         tap.case(f"run: --fleet {wrong} is refused", code == 2 and
                  "redis://127.0.0.1:6379/shop" in err, (code, err))
+
+
+def run_at_once(folder, redis):
+    """Commands that begin together and fail before Redis can have answered."""
+    log = os.path.join(folder, "at_once")
+    command = [BIDE, "run", "--fleet", f"{redis.url}/once", "--attempts", "10", "--base",
+               "1ms", "--factor", "1", "--jitter", "none", "--set", "when_refused=fail",
+               "--set", "budget.floor=1/s", "--", "sh", "-c", f"echo x >> {log}; exit 1"]
+    began = [subprocess.Popen(command, stdin=subprocess.DEVNULL, env=tap.environment(),
+                              stderr=subprocess.DEVNULL) for _ in range(RUNS)]
+    for process in began:
+        process.wait(PATIENCE)
+    made = len(read(log).split()) - RUNS
+    # One each, and the floor: a few more while nobody knows how many they are.
+    tap.case("run: commands that begin together have not a floor each",
+             made <= RUNS + 2 * 10, made)
+
+
+def run_with_key(folder, redis):
+    """They share a budget on this machine: in the fleet they are one instance."""
+    key = "{bide:keyed:k}:ledger"
+    fields = []
+    for _ in range(3):
+        code, _, err = bide("run", "--key", "k", "--fleet", f"{redis.url}/keyed", "-v", "--",
+                            "sleep", "0.3", home=folder)
+        tap.case("run: --key in a fleet: it joins", code == 0 and "joined" in err, err)
+        fields.append(redis.ask(f"HLEN {key}"))
+    tap.case("run: --key in a fleet: all are one instance",
+             fields[0] == fields[1] == fields[2] != ":0", fields)
 
 
 def run_together(folder, redis):
@@ -126,6 +155,8 @@ def main():
             Redis() as redis:
         run_alone(folder)
         run_together(folder, redis)
+        run_at_once(folder, redis)
+        run_with_key(folder, redis)
         workers(folder, redis)
     tap.finish()
 

@@ -1,6 +1,8 @@
 /* test_fleet.c: bide/fleet.h, with a real Redis that is stopped and killed. */
 #include "fixture.h"
 
+#include <dlfcn.h>
+#include <netdb.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -9,6 +11,7 @@
 #include "bide/fleet.h"
 #include "bide/run.h"
 #include "bide/share.h"
+#include "store/redis/redis.h"
 
 enum { N = 3 };
 
@@ -126,6 +129,83 @@ static void redis_that_is_not_there_is_said_once(void **state)
     bide_dep_free(dep);
 }
 
+static void set_memory(const char *most)
+{
+    const char *const words[] = { "CONFIG", "SET", "maxmemory", most };
+    struct redis_url url;
+    struct redis_reply reply;
+    char why[REDIS_WHY];
+    assert_int_equal(redis_url_read(&url, getenv("BIDE_TEST_REDIS"), why), 0);
+    struct redis *r = redis_new(&url);
+    assert_int_equal(redis_connect(r, bide_now_ns() + 60 * S), 0);
+    redis_command(r, COUNT(words));
+    for (size_t i = 0; i < COUNT(words); i++)
+        redis_arg(r, words[i]);
+    assert_int_equal(redis_next(r, bide_now_ns() + 60 * S, &reply), 0);
+    redis_free(r);
+}
+
+/* Which Redis, and what it says, but not in which line of a script. */
+static void redis_that_is_full_is_named(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = defaults();
+    bide_dep *dep = new_dep(&conf);
+    bide_fleet *fleet = join(getenv("BIDE_TEST_REDIS"), "full");
+    bide_fleet_view v = { .joined = true };
+    assert_int_equal(bide_fleet_attach(fleet, dep), 0);
+    until(dep, true, 1);
+    set_memory("1");
+    until(dep, false, 0);
+    while (v.joined)
+        assert_int_equal(bide_fleet_view_get(fleet, &v), 0);
+    set_memory("0");
+    assert_non_null(strstr(v.why, "redis.sock: OOM "));
+    assert_null(strstr(v.why, "script"));
+    until(dep, true, 1);
+    bide_fleet_leave(fleet);
+    bide_dep_free(dep);
+}
+
+static _Atomic bool answered;
+
+/* Names that begin with `silent` are not answered for the time being. */
+int getaddrinfo(const char *restrict node, const char *restrict service,
+                const struct addrinfo *restrict hints,
+                struct addrinfo **restrict ret)
+{
+    int (*real)(const char *, const char *, const struct addrinfo *,
+                struct addrinfo **);
+    void *symbol = dlsym(RTLD_NEXT, "getaddrinfo");
+    memcpy(&real, &symbol, sizeof real);
+    if (!node || strncmp(node, "silent", 6) != 0)
+        return real(node, service, hints, ret);
+    while (!answered)
+        bide_sleep_until(bide_now_ns() + 5 * MS, NULL);
+    return EAI_FAIL;
+}
+
+/* Nobody waits for a name to be looked up, and nobody is told of it later. */
+static void leaving_does_not_wait_for_a_name(void **state)
+{
+    (void)state;
+    bide_policy_conf policy = defaults();
+    bide_fleet_conf conf = BIDE_FLEET_CONF_INIT;
+    char why[BIDE_FLEET_WHY];
+    bide_fleet *fleet;
+    bide_dep *dep = new_dep(&policy);
+    int before = changes;
+    conf.store = "redis://silent.example:1";
+    conf.name = "x";
+    conf.on_change = count_changes;
+    assert_int_equal(bide_fleet_join(&fleet, &conf, why), 0);
+    assert_int_equal(bide_fleet_attach(fleet, dep), 0);
+    bide_fleet_leave(fleet);
+    bide_dep_free(dep);
+    answered = true;
+    assert_int_equal(changes, before);
+}
+
 static void mistakes_are_named(void **state)
 {
     (void)state;
@@ -163,7 +243,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(fleet_of_three_knows_itself),
         cmocka_unit_test(redis_that_hangs_leaves_it_alone_and_returns),
+        cmocka_unit_test(redis_that_is_full_is_named),
         cmocka_unit_test(redis_that_is_not_there_is_said_once),
+        cmocka_unit_test(leaving_does_not_wait_for_a_name),
         cmocka_unit_test(mistakes_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

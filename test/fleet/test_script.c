@@ -37,16 +37,22 @@ static void ask(struct redis_reply *ret, const char *a, const char *b,
     assert_int_equal(redis_next(r, in_a_while(), ret), 0);
 }
 
-static bool sync_in_redis(uint64_t id, const bide_share_row *row,
-                          bide_share_reply *ret)
+static void send_to_redis(uint64_t id, const bide_share_row *row,
+                          struct redis_reply *ret)
 {
-    struct redis_reply reply;
     char name[17];
     snprintf(name, sizeof name, "%llu", (unsigned long long)id);
     redis_script_begin(r, &script, 1, FLEET_ARGS);
     redis_arg(r, key);
     fleet_put_report(r, name, &rule, row, false);
-    assert_int_equal(redis_next(r, in_a_while(), &reply), 0);
+    assert_int_equal(redis_next(r, in_a_while(), ret), 0);
+}
+
+static bool sync_in_redis(uint64_t id, const bide_share_row *row,
+                          bide_share_reply *ret)
+{
+    struct redis_reply reply;
+    send_to_redis(id, row, &reply);
     if (reply.type == REDIS_ERROR)
         print_error("%.*s\n", (int)reply.len, reply.text);
     return fleet_read_reply(&reply, ret);
@@ -89,6 +95,20 @@ static void assert_same(const bide_share_reply *a, const bide_share_reply *b)
     assert_int_equal(a->recovered_ns, b->recovered_ns);
 }
 
+/* Tells both, and they say the same. */
+static void sync_both(struct bide__ledger *ledger, uint64_t id,
+                      const bide_share_row *row, bide_share_reply *ret)
+{
+    bide_share_reply same;
+    struct redis_reply reply;
+    int64_t now;
+    assert_true(sync_in_redis(id, row, ret));
+    ask(&reply, "HGET", key, "last", NULL);
+    assert_true(redis_reply_int(&reply, &now));
+    bide__ledger_sync(ledger, &rule, id, row, now * MS, &same);
+    assert_same(ret, &same);
+}
+
 static void script_does_what_the_ledger_does(void **state)
 {
     (void)state;
@@ -112,16 +132,84 @@ static void script_does_what_the_ledger_does(void **state)
         };
         row.failed = (uint64_t)bide_rng_between(&rng, 0, (int64_t)row.attempts);
         row.slow = (uint64_t)bide_rng_between(&rng, 0, (int64_t)row.attempts);
-        bide_share_reply a, b;
-        struct redis_reply reply;
-        int64_t now;
-        assert_true(sync_in_redis(id, &row, &a));
-        ask(&reply, "HGET", key, "last", NULL);
-        assert_true(redis_reply_int(&reply, &now));
-        bide__ledger_sync(&ledger, &rule, id, &row, now * MS, &b);
-        assert_same(&a, &b);
-        held[id] = a.held;
+        bide_share_reply said;
+        sync_both(&ledger, id, &row, &said);
+        held[id] = said.held;
     }
+}
+
+/* Two want probes and make none: it is for one after the other, then for both,
+ * until one is seen to run. */
+static void script_probes_that_nobody_makes_are_for_all(void **state)
+{
+    (void)state;
+    static struct bide__ledger ledger;
+    struct redis_reply reply;
+    bide_share_reply one, two;
+    bide_share_row row = { .attempts = 5, .failed = 5, .wants_probes = true };
+    ask(&reply, "DEL", key, NULL, NULL);
+    do {
+        sync_both(&ledger, 1, &row, &one);
+        sync_both(&ledger, 2, &row, &two);
+        assert_true(one.probes == 0 || two.probes < 2);
+    } while (one.probes != 1 || two.probes != 1);
+    row.probing = 1;
+    sync_both(&ledger, 1, &row, &one);
+    row.probing = 0;
+    sync_both(&ledger, 2, &row, &two);
+    assert_true(one.probes != 1 && two.probes != 1);
+}
+
+/* Redis takes it as a whole or not at all: had it dropped what is old, it would
+ * take the rest as well, now and then, and the ledger would know of a few. */
+static void script_without_room_changes_nothing(void **state)
+{
+    (void)state;
+    struct redis_reply reply;
+    bide_share_reply said;
+    bide_share_row row = { .spent = 9, .attempts = 5 };
+    int64_t last, then;
+    ask(&reply, "DEL", key, NULL, NULL);
+    assert_true(sync_in_redis(1, &row, &said));
+    assert_true(sync_in_redis(2, &row, &said));
+    ask(&reply, "HGET", key, "last", NULL);
+    assert_true(redis_reply_int(&reply, &last));
+    ask(&reply, "CONFIG", "SET", "maxmemory", "1");
+    for (int64_t end = bide_now_ns() + 3300 * MS; bide_now_ns() < end;) {
+        send_to_redis(2, &row, &reply);
+        assert_int_equal(reply.type, REDIS_ERROR);
+    }
+    ask(&reply, "CONFIG", "SET", "maxmemory", "0");
+    ask(&reply, "HGET", key, "last", NULL);
+    assert_true(redis_reply_int(&reply, &then));
+    assert_int_equal(then, last);
+}
+
+/* A policy whose floor is more than anybody spends, and deposits that nobody has
+ * made: it is much, and not nothing. */
+static void script_absurd_numbers_are_much(void **state)
+{
+    (void)state;
+    bide_share_rule much = rule;
+    struct redis_reply reply;
+    char text[64];
+    bide_share_reply said;
+    bide_share_row row = { .attempts = 5 };
+    ask(&reply, "DEL", key, NULL, NULL);
+    assert_true(sync_in_redis(1, &row, &said));
+    ask(&reply, "HGET", key, "last", NULL);
+    snprintf(text, sizeof text, "%.*s 90000000000000 0 0 9 9 0 0 1",
+             (int)reply.len, reply.text);
+    ask(&reply, "HSET", key, "i:7", text);
+    much.floor = INT64_C(3600000000000000); /* 1e6 a second, an hour */
+    much.ratio = 100000000;                 /* 100 for each */
+    redis_script_begin(r, &script, 1, FLEET_ARGS);
+    redis_arg(r, key);
+    fleet_put_report(r, "1", &much, &row, false);
+    assert_int_equal(redis_next(r, in_a_while(), &reply), 0);
+    assert_true(fleet_read_reply(&reply, &said));
+    assert_true(said.allowed == UINT64_C(90000000000000));
+    assert_int_equal(said.failing, 1);
 }
 
 /* Whatever somebody writes into the key, the next sync works, and nothing stays. */
@@ -171,7 +259,7 @@ static void script_forgets_the_silent(void **state)
     assert_true(sync_in_redis(1, &row, &said));
     assert_true(sync_in_redis(2, &row, &said));
     assert_int_equal(said.used, 18);
-    for (int64_t end = bide_now_ns() + 700 * MS; bide_now_ns() < end;)
+    for (int64_t end = bide_now_ns() + 3300 * MS; bide_now_ns() < end;)
         assert_true(sync_in_redis(2, &row, &said));
     assert_int_equal(said.used, 10); /* 9, and a lease of the one that is left */
     assert_int_equal(said.held, 1);
@@ -181,6 +269,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(script_does_what_the_ledger_does),
+        cmocka_unit_test(script_probes_that_nobody_makes_are_for_all),
+        cmocka_unit_test(script_without_room_changes_nothing),
+        cmocka_unit_test(script_absurd_numbers_are_much),
         cmocka_unit_test(script_garbage_in_the_key_is_dropped),
         cmocka_unit_test(script_forgets_the_silent),
     };

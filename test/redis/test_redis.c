@@ -112,6 +112,23 @@ static void wrong_password_is_named(void **state)
     redis_free(r);
 }
 
+/* However often nobody is there. */
+static void longest_wait_between_two_tries_is_kept(void **state)
+{
+    (void)state;
+    struct redis_url url;
+    char why[REDIS_WHY];
+    assert_int_equal(redis_url_read(&url, "unix:/nonexistent/redis.sock", why), 0);
+    struct redis *r = redis_new(&url);
+    redis_longest_wait(r, 300 * MS);
+    for (int i = 0; i < 40; i++) {
+        redis_retry_now(r);
+        assert_int_equal(redis_connect(r, in(10 * S)), -1);
+        assert_true(redis_retry_at(r) <= in(300 * MS));
+    }
+    redis_free(r);
+}
+
 static void stopped_server_costs_the_deadline_and_the_connection(void **state)
 {
     (void)state;
@@ -152,6 +169,7 @@ int main(void)
         cmocka_unit_test(pipeline_of_many_is_answered_in_order),
         cmocka_unit_test(script_that_is_gone_is_loaded_again),
         cmocka_unit_test(wrong_password_is_named),
+        cmocka_unit_test(longest_wait_between_two_tries_is_kept),
         cmocka_unit_test(stopped_server_costs_the_deadline_and_the_connection),
         cmocka_unit_test(nobody_there_is_asked_again_later),
     };

@@ -16,6 +16,7 @@ struct instance {
     bide_dep *dep;
     bide_share share;
     bide_call *waiting; /* calls with a retry to come: a small pool */
+    int n_waiting;
     int64_t next_call, next_sync, every;
     bool cut;           /* from the origin */
     uint64_t refused;   /* first attempts */
@@ -111,6 +112,8 @@ static void call_one(struct instance *it)
         bide_call_begin(call, it->dep, &twice_is_fine, w.now);
         if (drive(it, call))
             memset(call, 0, sizeof *call);
+        else
+            it->n_waiting++;
         return;
     }
 }
@@ -120,10 +123,12 @@ static void step(struct instance *it, int i)
     static const bide_call none;
     if (w.now >= it->next_sync)
         sync_one(i);
-    for (int k = 0; k < POOL; k++)
+    for (int k = 0; k < POOL && it->n_waiting > 0; k++)
         if (memcmp(&it->waiting[k], &none, sizeof none) != 0 &&
-            drive(it, &it->waiting[k]))
+            drive(it, &it->waiting[k])) {
             memset(&it->waiting[k], 0, sizeof none);
+            it->n_waiting--;
+        }
     if (it->every != 0 && w.now >= it->next_call) {
         it->next_call = w.now + it->every;
         call_one(it);
@@ -216,6 +221,29 @@ static void budget_ledger_that_returns_empty_has_one_floor_for_all(void **state)
     outage(LOSE_AND_FORGET, true);
 }
 
+/* A window that is shorter than the time between two reports: they know each other
+ * all the same, and the breaker is theirs together. */
+static void regress_short_window_knows_all(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = defaults();
+    conf.budget.window_ns = 100 * MS;
+    conf.budget.floor_per_s = 50;
+    set_up(&conf, 20 * MS);
+    w.is[7].every = 3 * S;
+    run_for(25 * S);
+    for (int i = 0; i < INSTANCES; i++) {
+        bide_share_view v;
+        assert_int_equal(bide_dep_share_view(w.is[i].dep, w.now, &v), 0);
+        assert_int_equal(v.instances, INSTANCES);
+    }
+    w.origin_up = false;
+    run_for(13 * S);
+    assert_int_not_equal(bide_dep_breaker(w.is[7].dep, w.now),
+                         BIDE_BREAKER_CLOSED);
+    tear_down();
+}
+
 /* The deposits of seven pay for the retries of the eighth. */
 static void budget_deposits_are_shared(void **state)
 {
@@ -242,6 +270,8 @@ static void budget_alone_with_a_known_number_has_its_part(void **state)
     assert_int_equal(bide_dep_budget_left(dep, 0), 10);
     assert_int_equal(bide_share_init(&share, dep, 5), 0);
     assert_int_equal(bide_share_init(&share, dep, 5), BIDE_ESTATE);
+    assert_int_equal(bide_dep_budget_left(dep, 0), 1); /* nothing is known yet */
+    bide_share_apply(&share, NULL, 0);                 /* nobody answers */
     assert_int_equal(bide_dep_budget_left(dep, 0), 2);
     bide_share_done(&share);
     assert_int_equal(bide_dep_budget_left(dep, 0), 10);
@@ -281,6 +311,71 @@ static void budget_new_ledger_counts_what_those_before_spent(void **state)
     /* One that has just gone counts as an instance for 3 s: they have a part
      * each. */
     assert_in_range(retries, 4, 10);
+}
+
+static int take(bide_dep *dep, int times, int64_t now)
+{
+    int taken = 0;
+    struct bide__ticket ticket;
+    for (int i = 0; i < times; i++)
+        taken += bide__share_take(dep, now, &ticket);
+    return taken;
+}
+
+/* Told nothing at all, as while a name is looked up, it waits no longer than a reply
+ * would hold. */
+static void budget_nothing_heard_for_a_second_is_alone(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = without_breaker();
+    bide_dep *dep = new_dep(&conf);
+    bide_share share;
+    static const struct {
+        int64_t at;
+        int taken;
+    } rows[] = { { 5 * S, 1 }, { 5 * S + 900 * MS, 0 }, { 6 * S, 4 } };
+    assert_int_equal(bide_share_init(&share, dep, 2), 0);
+    for (size_t i = 0; i < COUNT(rows); i++)
+        assert_int_equal(take(dep, 9, rows[i].at), rows[i].taken);
+    bide_share_done(&share);
+    bide_dep_free(dep);
+}
+
+/* A hundred programs that begin at once, and fail before the ledger has answered,
+ * have one floor, and one retry each. */
+static void budget_many_that_begin_at_once_have_one_floor(void **state)
+{
+    (void)state;
+    enum { MANY = 100 };
+    bide_policy_conf conf = without_breaker();
+    static bide_dep *dep[MANY];
+    static bide_share share[MANY];
+    static struct bide__ledger ledger;
+    bide_share_rule rule;
+    bide_share_row row = { .spent = 0 };
+    bide_share_reply reply;
+    int64_t now = S;
+    int retries = 0;
+    for (int i = 0; i < MANY; i++) {
+        dep[i] = new_dep(&conf);
+        assert_int_equal(bide_share_init(&share[i], dep[i], 1), 0);
+        retries += take(dep[i], 3, now + 12 * S);
+    }
+    bide_share_rule_of(dep[0], &rule);
+    for (int64_t end = now + 12 * S; now < end; now += S) /* a ledger that knows */
+        bide__ledger_sync(&ledger, &rule, MANY + 1, &row, now, &reply);
+    for (int i = 0; i < MANY; i++) {
+        bide_share_report(&share[i], now, &row);
+        bide__ledger_sync(&ledger, &rule, (uint64_t)i + 1, &row, now, &reply);
+        assert_false(reply.fresh);
+        bide_share_apply(&share[i], &reply, now);
+        retries += take(dep[i], 3, now);
+    }
+    assert_in_range(retries, MANY, MANY + 10);
+    for (int i = 0; i < MANY; i++) {
+        bide_share_done(&share[i]);
+        bide_dep_free(dep[i]);
+    }
 }
 
 /* {what the ledger has, what is held before; the lease} */
@@ -420,6 +515,44 @@ static void breaker_one_that_stays_cut_holds_nobody_up(void **state)
     tear_down();
 }
 
+/* An outage under load, and then a call every 10 s at each: how many are refused
+ * from when the origin is well again. */
+static uint64_t refused_when_calls_are_rare(bool in_a_fleet)
+{
+    bide_policy_conf conf = defaults();
+    uint64_t before = 0, after = 0;
+    set_up(&conf, 20 * MS);
+    w.ledger_up = in_a_fleet;
+    run_for(20 * S);
+    w.origin_up = false;
+    run_for(14 * S);
+    for (int i = 0; i < INSTANCES; i++) {
+        w.is[i].every = 10 * S;
+        w.is[i].next_call = w.now + (i + 1) * 1130 * MS;
+    }
+    w.origin_up = true;
+    for (int i = 0; i < INSTANCES; i++)
+        before += w.is[i].refused;
+    run_for(60 * S);
+    for (int i = 0; i < INSTANCES; i++) {
+        after += w.is[i].refused;
+        assert_int_equal(bide_dep_breaker(w.is[i].dep, w.now),
+                         BIDE_BREAKER_CLOSED);
+    }
+    tear_down();
+    return after - before;
+}
+
+/* The probes are given to one at a time, but its next call may be far: then
+ * whoever has a call may probe, as it would alone. */
+static void breaker_rare_calls_find_a_probe(void **state)
+{
+    (void)state;
+    uint64_t alone = refused_when_calls_are_rare(false);
+    uint64_t together = refused_when_calls_are_rare(true);
+    assert_true(together <= alone + INSTANCES);
+}
+
 /* Without the ledger each probes by itself, as ever. */
 static void breaker_ledger_lost_recovers_alone(void **state)
 {
@@ -486,8 +619,11 @@ int main(void)
         cmocka_unit_test(budget_ledger_lost_has_one_floor_for_all),
         cmocka_unit_test(budget_ledger_that_returns_has_one_floor_for_all),
         cmocka_unit_test(budget_ledger_that_returns_empty_has_one_floor_for_all),
+        cmocka_unit_test(regress_short_window_knows_all),
         cmocka_unit_test(budget_deposits_are_shared),
         cmocka_unit_test(budget_alone_with_a_known_number_has_its_part),
+        cmocka_unit_test(budget_nothing_heard_for_a_second_is_alone),
+        cmocka_unit_test(budget_many_that_begin_at_once_have_one_floor),
         cmocka_unit_test(budget_new_ledger_counts_what_those_before_spent),
         cmocka_unit_test(ledger_leases_shrink_to_1),
         cmocka_unit_test(breaker_most_see_it_opens_all_within_a_second),
@@ -495,6 +631,7 @@ int main(void)
         cmocka_unit_test(breaker_one_of_idle_ones_opens_only_its_own),
         cmocka_unit_test(breaker_probes_are_for_the_fleet),
         cmocka_unit_test(breaker_one_that_stays_cut_holds_nobody_up),
+        cmocka_unit_test(breaker_rare_calls_find_a_probe),
         cmocka_unit_test(breaker_ledger_lost_recovers_alone),
         cmocka_unit_test(garbage_from_the_ledger_is_survived),
     };

@@ -13,6 +13,7 @@
 #include "bide/call.h"
 #include "bide/dep.h"
 #include "bide/error.h"
+#include "bide/share.h"
 #include "bide/stats.h"
 #include "lib/dep.h"
 
@@ -435,6 +436,40 @@ static void regress_shared_gate_is_open_when_alone(void **state)
     close(fd);
 }
 
+/* Counts that two processes have together, and a third one with another policy
+ * after them, are one instance's; those of another memory are not, though the
+ * seeds are the same. */
+static void regress_shared_counts_are_one_instance_of_a_fleet(void **state)
+{
+    (void)state;
+    bide_policy_conf conf = small_conf(), changed = conf;
+    changed.budget.window_ns = 20 * S;
+    int fd = new_file(&conf), other = new_file(&conf);
+    const struct {
+        int fd;
+        const bide_policy_conf *conf;
+        bool alone;
+    } rows[] = { { fd, &conf, false },
+                 { fd, &conf, false },
+                 { fd, &changed, true },
+                 { other, &conf, false } };
+    uint64_t instance[4];
+    for (int i = 0; i < 4; i++) {
+        struct side side;
+        bide_share share;
+        bide_share_row row;
+        bide_dep *dep = join(&side, rows[i].fd, rows[i].conf, rows[i].alone);
+        assert_int_equal(bide_share_init(&share, dep, 1), 0);
+        bide_share_report(&share, S, &row);
+        instance[i] = row.instance;
+    }
+    assert_true(instance[0] != 0 && instance[3] != 0);
+    assert_true(instance[1] == instance[0] && instance[2] == instance[0]);
+    assert_true(instance[3] != instance[0]);
+    close(fd);
+    close(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -453,6 +488,7 @@ int main(void)
         cmocka_unit_test(regress_shared_breaker_in_no_state_is_refused),
         cmocka_unit_test(regress_shared_probes_begin_anew_when_alone),
         cmocka_unit_test(regress_shared_gate_is_open_when_alone),
+        cmocka_unit_test(regress_shared_counts_are_one_instance_of_a_fleet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
