@@ -75,6 +75,9 @@ struct stream {
     struct net_buf *out, *out_last; /* to be sent; the first is being sent */
     struct net_buf *trailer;        /* lines, to be sent after that; or NULL */
     uint32_t owed;                  /* bytes of window, for what is in `in` */
+    uint32_t held;                  /* bytes of text in `in` */
+    uint32_t chunk, chunk_at; /* bytes of data in the last chunk of `in`, and where
+                                 in in_last it begins; 0: it cannot grow */
     int16_t error;              /* HTTP1_E...: its head is too large; or 0 */
     uint8_t events;             /* to be told */
     uint8_t n_out;              /* buffers in `out` */

@@ -17,10 +17,12 @@ static bool append(struct stream *s, const void *text, size_t len)
                 return false;
             *(s->in ? &s->in_last->next : &s->in) = b;
             s->in_last = b;
+            s->chunk = 0;
         }
         size_t part = net_buf_space(b) < len ? net_buf_space(b) : len;
         memcpy(net_buf_room(b), from, part);
         b->end += (uint32_t)part;
+        s->held += (uint32_t)part;
         from += part;
         len -= part;
     }
@@ -136,18 +138,60 @@ static bool take_end(struct stream *s)
     return !chunks || LITERAL(s, "0\r\n\r\n");
 }
 
+/* The line before a chunk, "1f40\r\n". */
+enum { SIZE_LINE = 20 };
+
+static uint32_t size_line(char line[SIZE_LINE], size_t size)
+{
+    return (uint32_t)snprintf(line, SIZE_LINE, "%zx\r\n", size);
+}
+
+static bool append_chunk(struct stream *s, const void *data, size_t len)
+{
+    struct net_buf *last = s->in_last;
+    uint32_t at = last ? last->end : 0;
+    char line[SIZE_LINE];
+    if (!append(s, line, size_line(line, len)) || !append(s, data, len) ||
+        !LITERAL(s, "\r\n"))
+        return false;
+    s->chunk = s->in_last == last ? (uint32_t)len : 0;
+    s->chunk_at = at;
+    return true;
+}
+
+/* While nobody has read of it, a chunk that lies in one buffer grows with what
+ * arrives: a peer that sends a byte in each frame would else have six of ours for
+ * each of its own. False: it cannot. */
+static bool grow_chunk(struct stream *s, const void *data, size_t len)
+{
+    struct net_buf *b = s->in_last;
+    char line[SIZE_LINE], before[SIZE_LINE];
+    if (s->chunk == 0 || b->begin > s->chunk_at)
+        return false;
+    uint32_t old = size_line(before, s->chunk);
+    uint32_t now = size_line(line, s->chunk + len);
+    uint32_t more = (uint32_t)len + now - old;
+    if (net_buf_space(b) < more)
+        return false;
+    char *at = b->data + s->chunk_at;
+    memmove(at + now, at + old, s->chunk);
+    memcpy(at, line, now);
+    memcpy(at + now + s->chunk, data, len);
+    memcpy(at + now + s->chunk + len, "\r\n", 2);
+    s->chunk += (uint32_t)len;
+    s->held += more;
+    b->end += more;
+    return true;
+}
+
 bool stream_take_data(struct stream *s, const void *data, size_t len, bool end)
 {
-    char size[20];
     bool fine = true;
     s->owed += (uint32_t)len;
-    if (s->receiving == STREAM_CHUNKS && len > 0) {
-        int n = snprintf(size, sizeof size, "%zx\r\n", len);
-        fine = append(s, size, (size_t)n) && append(s, data, len) &&
-               LITERAL(s, "\r\n");
-    } else if (len > 0) {
+    if (s->receiving == STREAM_CHUNKS && len > 0)
+        fine = grow_chunk(s, data, len) || append_chunk(s, data, len);
+    else if (len > 0)
         fine = append(s, data, len);
-    }
     return fine && (!end || take_end(s));
 }
 
@@ -173,18 +217,22 @@ static void give_first(struct stream *s)
 {
     struct net_buf *b = s->in;
     s->in = b->next;
-    if (!s->in)
+    if (!s->in) {
         s->in_last = NULL;
+        s->chunk = 0;
+    }
     net_buf_give(s->mux->bufs, b);
 }
 
-/* Text is a little longer than what it was made of: the window opens a little
- * early, never too far. */
-static void repay(struct stream *s, size_t n)
+/* Text is a little longer than what it was made of: the window opens for no more
+ * than there is room again, and for all of it when all is read. */
+static void repay(struct stream *s)
 {
-    uint32_t part = n < s->owed ? (uint32_t)n : s->owed;
+    if (s->owed <= s->held)
+        return;
+    uint32_t part = s->owed - s->held;
     s->owed -= part;
-    if (part == 0 || s->dead)
+    if (s->dead)
         return;
     http2_consumed(&s->below, part);
     if (s->receiving != STREAM_RECEIVED)
@@ -200,6 +248,7 @@ ssize_t stream_read(struct net_conn *c, void *buf, size_t n)
         size_t len = net_buf_len(s->in), part = len < n - got ? len : n - got;
         memcpy(to + got, net_buf_at(s->in), part);
         s->in->begin += (uint32_t)part;
+        s->held -= (uint32_t)part;
         got += part;
         if (part == len)
             give_first(s);
@@ -207,7 +256,7 @@ ssize_t stream_read(struct net_conn *c, void *buf, size_t n)
     bool ends = s->dead || (s->receiving == STREAM_RECEIVED && s->tunnel);
     c->readable = s->in || (got > 0 && ends);
     if (got > 0) {
-        repay(s, got);
+        repay(s);
         return (ssize_t)got;
     }
     if (s->receiving == STREAM_RECEIVED)

@@ -12,6 +12,9 @@
 
 enum { OUT_SHARE = 4 }; /* one part of so many of http2_conf.memory_bytes */
 
+/* ... and so many of heads that are not sent yet, before interim ones are left out. */
+enum { HEADS_SHARE = 32 };
+
 /* ===== the queue ===== */
 
 static void give_first(struct stream *s)
@@ -178,6 +181,15 @@ static enum stream_out after_head(const struct stream *s,
     return h->framing == HTTP1_NO_BODY ? STREAM_SENT : STREAM_BODY;
 }
 
+/* An endpoint may say "103" without end, to a client that reads none of it. Heads have
+ * no window: what is not the answer is passed on as long as there is room. */
+static bool leaves_out(const struct stream *s, const struct http1_head *h, bool asks)
+{
+    const struct http2_conn *c = &s->mux->http2;
+    return !asks && h->status < 200 && h->framing != HTTP1_TUNNEL &&
+           c->queued - c->written > s->mux->conf.memory_bytes / HEADS_SHARE;
+}
+
 /* Returns its length; negative: it cannot be sent. */
 static int send_head(struct stream *s, const char *text, size_t len)
 {
@@ -192,6 +204,8 @@ static int send_head(struct stream *s, const char *text, size_t len)
     int n = http1_parse(&h, text, len);
     if (n <= 0)
         return NET_ERROR;
+    if (leaves_out(s, &h, asks))
+        return n;
     if (asks && (!read_switch(s, &h, text) || !mux_begin(s->mux, s)))
         return NET_ERROR;
     if (asks)
