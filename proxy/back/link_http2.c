@@ -97,16 +97,26 @@ static void share(struct link *l)
         set_timer(l);
 }
 
+/* Open is what can take a request. One that is going away already, or allows no
+ * stream yet, is being opened still, and fails if that is all that comes: were it
+ * shared, nobody could use it, and another would be opened in its place, and
+ * another, as fast as the endpoint accepts them. */
+static bool is_open(const struct mux *m)
+{
+    const struct http2_conn *c = &m->http2;
+    return c->peer.known && c->peer.streams > 0 && !c->goaway_in && !c->failed &&
+           !m->broken;
+}
+
 static void on_eased(struct mux *m)
 {
     struct link *l = link_of(m);
     struct pool *p = l->pool;
-    if (l->phase == LINK_CONNECTING && m->http2.peer.known)
+    uint32_t streams = m->http2.peer.streams;
+    if (m->http2.peer.known && streams > 0)
+        p->streams = streams > 1000 ? 1000 : streams;
+    if (l->phase == LINK_CONNECTING && is_open(m))
         share(l);
-    if (m->http2.peer.known)
-        p->streams = m->http2.peer.streams == 0     ? 1
-                     : m->http2.peer.streams > 1000 ? 1000
-                                                    : m->http2.peer.streams;
     if (l->phase == LINK_SHARED && m->n_streams == 0)
         set_timer(l);
     pool_serve(p);
