@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "net/http1/media.h"
 #include "net/stream/mux.h"
 #include "net/stream/stream_io.h"
 
@@ -82,9 +83,29 @@ static bool take_switch(struct stream *s, const struct http2_head *h)
                   (size_t)(h->head->head_len - h->head->fields_at));
 }
 
+/* The status of a gRPC call is in the trailers, for which there is a place after
+ * chunks only. */
+static bool drops_length(const struct stream *s, const struct http2_head *h)
+{
+    return s->mux->http2.role == HTTP2_CLIENT && !h->end && h->head->has_length &&
+           has_body(s, h->head) && http1_is_grpc(h->head, h->text);
+}
+
+/* Without the empty line. */
+static bool append_lines(struct stream *s, const struct http2_head *h)
+{
+    size_t len = h->head->head_len - 2u;
+    if (!drops_length(s, h))
+        return append(s, h->text, len);
+    const struct http1_field *f = http1_find(h->head, HTTP1_ID_CONTENT_LENGTH);
+    size_t after = (size_t)f->line + f->line_len;
+    return append(s, h->text, f->line) &&
+           append(s, h->text + after, len - after);
+}
+
 static bool take_framing(struct stream *s, const struct http2_head *h)
 {
-    if (h->head->has_length || !has_body(s, h->head))
+    if ((h->head->has_length && !drops_length(s, h)) || !has_body(s, h->head))
         return true;
     if (h->end)
         return !expects_body(s, h->head) || LITERAL(s, "content-length: 0\r\n");
@@ -92,14 +113,16 @@ static bool take_framing(struct stream *s, const struct http2_head *h)
     return LITERAL(s, "transfer-encoding: chunked\r\n");
 }
 
-/* A request that is too large is answered: what there is of it must not look like
- * all. A response that is has no use. */
+/* A request that is too large is answered, in its own way: what there is of it must not
+ * look like all. A response that is has no use. */
 static bool take_part(struct stream *s, const struct http2_head *h, bool server)
 {
+    bool grpc = server && http1_is_grpc(h->head, h->text);
     s->error = (int16_t)h->error;
     s->asked = h->head->method_id;
     s->receiving = h->end ? STREAM_RECEIVED : STREAM_PLAIN;
-    return server && LITERAL(s, "GET / HTTP/1.1\r\n");
+    return server && LITERAL(s, "GET / HTTP/1.1\r\n") &&
+           (!grpc || LITERAL(s, "content-type: application/grpc\r\n"));
 }
 
 bool stream_take_head(struct stream *s, const struct http2_head *h)
@@ -121,7 +144,7 @@ bool stream_take_head(struct stream *s, const struct http2_head *h)
     } else if (s->extended && head->status / 100 == 2) {
         fine = take_switch(s, h);
     } else {
-        fine = append(s, h->text, head->head_len - 2u) && take_framing(s, h) &&
+        fine = append_lines(s, h) && take_framing(s, h) &&
                LITERAL(s, "\r\n");
     }
     if (h->end)

@@ -7,6 +7,7 @@
  * that a peer that reads none of a hundred responses holds no more than it may. */
 #include <string.h>
 
+#include "net/http1/media.h"
 #include "net/stream/mux.h"
 #include "net/stream/stream_io.h"
 
@@ -113,14 +114,6 @@ static bool enqueue(struct stream *s, const char *from, size_t len)
 
 /* ===== heads ===== */
 
-static bool is_grpc(const struct http1_head *h, const char *text)
-{
-    static const char type[] = "application/grpc";
-    const struct http1_field *f = http1_find(h, HTTP1_ID_CONTENT_TYPE);
-    return f && f->value_len >= sizeof type - 1 &&
-           memcmp(text + f->value, type, sizeof type - 1) == 0;
-}
-
 /* What HTTP/2 asks for in another way: false, the peer does not know that. */
 static bool read_switch(struct stream *s, const struct http1_head *h,
                         const char *text)
@@ -145,7 +138,7 @@ static void put_request(struct stream *s, const struct http1_head *h,
         .path_len = h->target_len,
     };
     http2_put_request(&s->below, &r);
-    if (is_grpc(h, text))
+    if (http1_is_grpc(h, text))
         http2_put(&s->below, "te", 2, "trailers", 8);
 }
 

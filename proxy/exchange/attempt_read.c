@@ -56,12 +56,11 @@ static ssize_t fill(struct attempt *a)
     return n;
 }
 
-enum { EMPTY_LINE = 2 };
-
 bool attempt_scan(struct attempt *a)
 {
     struct net_buf *b = a->in;
     struct http1_piece piece;
+    uint32_t trailers;
     int rc;
     do {
         rc = http1_body_next(&a->body, b->data + a->scanned,
@@ -69,8 +68,9 @@ bool attempt_scan(struct attempt *a)
         if (rc < 0)
             return false;
         a->messages |= rc == HTTP1_DATA;
+        trailers = a->scanned + (uint32_t)piece.data;
         if (rc == HTTP1_END && a->ex->grpc)
-            grpc_got_trailers(a, b->data + a->scanned + piece.data);
+            grpc_got_trailers(a, b->data + trailers);
         if (a->copy && piece.data_len > 0)
             copy_add(a, b->data + a->scanned + piece.data, piece.data_len);
         if (a->record && piece.data_len > 0)
@@ -88,7 +88,7 @@ bool attempt_scan(struct attempt *a)
     if (rc == HTTP1_END)
         a->end = END_THERE;
     if (rc == HTTP1_END && grpc_lacks_status(a))
-        a->ready -= EMPTY_LINE; /* there is something to say before it */
+        a->ready = trailers; /* there are others to send in their place */
     return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include "config/proxy/conf.h"
 #include "net/buf.h"
+#include "net/http1/media.h"
 #include "proxy/exchange/answer.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/hops.h"
@@ -167,6 +168,8 @@ void own_answer_malformed(struct exchange *ex, int rc)
     int status = http1_error_status(rc);
     ex->close_after = true;
     ex->reason = BIDE_BECAUSE_PERMANENT;
+    if (status == 431) /* there is a beginning that makes sense */
+        ex->grpc = http1_is_grpc(&ex->req, exchange_bytes(ex));
     own_answer(ex,
                &(struct own_answer){
                    .status = status,

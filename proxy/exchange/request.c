@@ -9,6 +9,7 @@
 #include "bide/run.h"
 #include "config/proxy/conf.h"
 #include "net/buf.h"
+#include "net/http1/media.h"
 #include "net/http1/path.h"
 #include "proxy/back/request_counts.h"
 #include "proxy/back/service.h"
@@ -234,7 +235,7 @@ void exchange_begin(struct exchange *ex)
     /* Until the body has been read, what follows the head is not a request. */
     if (ex->req.framing != HTTP1_NO_BODY)
         ex->upload = UPLOAD_KEEPING;
-    ex->grpc = grpc_is(&ex->req, exchange_bytes(ex));
+    ex->grpc = http1_is_grpc(&ex->req, exchange_bytes(ex));
     ex->eager = ex->grpc && ex->upload != UPLOAD_NONE;
     ex->grpc_status = GRPC_NO_STATUS;
     ex->upgrade =

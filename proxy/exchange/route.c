@@ -10,10 +10,10 @@
 
 #include "base/utf8.h"
 #include "config/proxy/conf.h"
+#include "net/http1/media.h"
 #include "proxy/back/request_counts.h"
 #include "proxy/back/service.h"
 #include "proxy/generation.h"
-#include "proxy/grpc/grpc.h"
 
 static size_t length(const char *s)
 {
@@ -123,7 +123,7 @@ static bool takes(const struct route *r, const struct http1_head *head,
         (path_len != r->exact_len || memcmp(path, m->exact, r->exact_len) != 0))
         return false;
     if (m->grpc &&
-        !(grpc_is_named(r, path, path_len) && grpc_is(head, buf)))
+        !(grpc_is_named(r, path, path_len) && http1_is_grpc(head, buf)))
         return false;
     if (m->method && (head->method_len != r->method_len ||
                       memcmp(buf + head->method, m->method, r->method_len)))

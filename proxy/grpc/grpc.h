@@ -36,9 +36,6 @@ enum { GRPC_NO_STATUS = -1 };
 
 /* ===== grpc_request.c ===== */
 
-/* Whether a head is that of a gRPC message. gRPC-Web is another protocol. */
-bool grpc_is(const struct http1_head *head, const char *text);
-
 /* Reads how long the call may take. False: that is malformed, and answered. */
 bool grpc_begin(struct exchange *ex);
 

@@ -7,6 +7,7 @@
 #include "bide/bide.h"
 #include "config/proxy/conf.h"
 #include "net/buf.h"
+#include "net/http1/media.h"
 #include "proxy/exchange/attempt.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/own_answer.h"
@@ -132,7 +133,7 @@ bool grpc_fits(const struct attempt *a)
 {
     bool silent = attempt_is_complete(a) && !a->messages &&
                   a->grpc_status == GRPC_NO_STATUS;
-    return a->resp.status == 200 && grpc_is(&a->resp, net_buf_at(a->in)) &&
+    return a->resp.status == 200 && http1_is_grpc(&a->resp, net_buf_at(a->in)) &&
            !silent;
 }
 
@@ -166,8 +167,8 @@ bool grpc_lacks_status(const struct attempt *a)
            a->grpc_status == GRPC_NO_STATUS;
 }
 
-/* All that came has been sent: the buffer is free. The empty line that ends a response
- * without a status is not among it (attempt_scan()). */
+/* All that came has been sent: the buffer is free. The trailers of a response without a
+ * status are not among it (attempt_scan()), and are left out: trailers go in one piece. */
 bool grpc_conclude(struct attempt *a)
 {
     static const char silent[] =

@@ -1,6 +1,5 @@
-/* A gRPC request: how to tell it, its timeout, and what endpoints are told of both. */
+/* A gRPC request: its timeout, and what endpoints are told of it. */
 #include <string.h>
-#include <strings.h>
 
 #include "bide/bide.h"
 #include "config/proxy/conf.h"
@@ -14,18 +13,6 @@
 #include "proxy/worker.h"
 
 #define BIT(id) (UINT64_C(1) << HTTP1_ID_##id)
-
-bool grpc_is(const struct http1_head *head, const char *text)
-{
-    static const char type[] = "application/grpc";
-    const size_t len = sizeof type - 1;
-    if (!http1_has(head, HTTP1_ID_CONTENT_TYPE))
-        return false;
-    const struct http1_field *f = http1_find(head, HTTP1_ID_CONTENT_TYPE);
-    const char *value = text + f->value;
-    return f->value_len >= len && strncasecmp(value, type, len) == 0 &&
-           (f->value_len == len || value[len] == '+' || value[len] == ';');
-}
 
 /* ===== how long it may take ===== */
 

@@ -227,6 +227,49 @@ def foreign():
         tap.case("an answer without any status becomes UNKNOWN", e.code == "UNKNOWN", repr(e))
 
 
+GRPC = [("content-type", "application/grpc"), ("te", "trailers")]
+HEAD = [(":status", "200"), ("content-type", "application/grpc")]
+MESSAGE = b"\0\0\0\0\1x"
+
+
+def framed():
+    """A length does not keep the trailers from the client, and trailers without a status do
+    not keep a status from it."""
+    def says(head, body, trailers):
+        def answer(c, s):
+            c.until(lambda: s.ended)
+            c.head(s, HEAD + head)
+            c.send(s, body, trailers is None) if body else None
+            c.head(s, trailers, True) if trailers else None
+        return answer
+    for name, head, body, trailers, code, runs in (
+            ("a length, and trailers", [("content-length", "6")], MESSAGE,
+             [("grpc-status", "0")], "0", 1),
+            ("a length of 0, and a listed status in the trailers", [("content-length", "0")],
+             b"", [("grpc-status", "14")], "14", 2),
+            ("a length, and no trailers", [("content-length", "6")], MESSAGE, None, "2", 1),
+            ("trailers without a status", [], MESSAGE, [("x-a", "b")], "2", 1)):
+        o = http2.Origin(says(head, body, trailers))
+        with proxied(o, policy=LISTED + ", attempts: 2") as p:
+            c = http2.Client(p.port)
+            a = c.get("POST", "/shop.Cart/Add", GRPC, MESSAGE)
+            tap.case(f"{name}: {code}", a.trailers.get("grpc-status") == code and
+                     a.body == body and o.seen.qsize() == runs, (a, o.seen.qsize()))
+            c.close()
+
+
+def too_large():
+    o = http2.Origin(lambda c, s: None)
+    with proxied(o) as p:
+        c = http2.Client(p.port)
+        for name, more in (("101 fields", [(f"x{i}", "v") for i in range(101)]),
+                           ("17 KiB of them", [("x", "v" * 9000), ("y", "v" * 9000)])):
+            a = c.get("POST", "/shop.Cart/Add", GRPC + more, MESSAGE)
+            tap.case(f"{name}: RESOURCE_EXHAUSTED", a.fields.get("grpc-status") == "8" and
+                     a.status == 200, a)
+        c.close()
+
+
 # ===== refusals of bide's own =====
 
 def matches():
@@ -466,5 +509,5 @@ def cancels():
                  ended.wait(PATIENCE))
 
 
-run(examples, matches, unlisted, told_attempts, pushback, broken, foreign, refusals, timeouts, streams,
+run(examples, matches, unlisted, told_attempts, pushback, broken, foreign, framed, too_large, refusals, timeouts, streams,
     streams_again, restarts, cancels)
