@@ -64,7 +64,7 @@ static void set_timer(struct link *l)
 void link_shared_fire(struct link *l)
 {
     if (l->mux->n_streams == 0) {
-        link_drop(l);
+        link_close(l); /* the line may wait for a place, where it allows none */
         return;
     }
     http2_ping(&l->mux->http2, now_of(l));
