@@ -13,6 +13,7 @@
 #include "config/doc/read_file.h"
 #include "config/field/rows.h"
 #include "config/field/value.h"
+#include "net/http2/error.h"
 
 /* ===== values ===== */
 
@@ -41,6 +42,26 @@ static bool set_method(const struct bide__field *f, void *to, const char *text,
     return true;
 }
 
+/* How a stream of HTTP/2 ended, as the sidecar's logs have it under `stream`. Two of
+ * them prove that the server did not begin. */
+static bool read_stream_end(const char *text, struct situation *s)
+{
+#define X(name, value) #name,
+    static const char *const ends[] = { HTTP2_CODES(X) "GOAWAY", "CONNECTION",
+                                        NULL };
+#undef X
+    int i = 0;
+
+    while (ends[i] && strcasecmp(text, ends[i]) != 0)
+        i++;
+    s->stream_end = ends[i];
+    s->response.fault = i == HTTP2_REFUSED_STREAM ||
+                                (ends[i] && strcmp(ends[i], "GOAWAY") == 0)
+                            ? BIDE_FAULT_REFUSED_STREAM
+                            : BIDE_FAULT_RESET;
+    return ends[i];
+}
+
 static bool set_error(const struct bide__field *f, void *to, const char *text,
                       size_t len)
 {
@@ -48,8 +69,10 @@ static bool set_error(const struct bide__field *f, void *to, const char *text,
 
     (void)f;
     (void)len;
-    return bide_fault_by_name(text, &s->response.fault) == 0 &&
-           s->response.fault != BIDE_FAULT_NONE;
+    s->stream_end = NULL;
+    if (bide_fault_by_name(text, &s->response.fault) == 0)
+        return s->response.fault != BIDE_FAULT_NONE;
+    return read_stream_end(text, s);
 }
 
 static bool set_grpc(const struct bide__field *f, void *to, const char *text,
@@ -91,6 +114,22 @@ static bool set_now(const struct bide__field *f, void *to, const char *text,
 
 /* ===== a header, a body ===== */
 
+/* What else a field says: of the request that it has a key, of a gRPC call how it
+ * ended. */
+static bool take_meaning(struct situation *s, const bide_header *h)
+{
+    if (strcasecmp(h->name, "idempotency-key") == 0) {
+        s->op.has_key = true;
+        return true;
+    }
+    if (strcasecmp(h->name, "grpc-status") != 0)
+        return false;
+    s->answered = true;
+    if (!set_grpc(NULL, s, h->value, h->value_len))
+        s->response.grpc_status = BIDE_GRPC_UNKNOWN; /* as clients take it */
+    return true;
+}
+
 static const char *take_header(struct situation *s, const char *text)
 {
     size_t len = strcspn(text, ":");
@@ -104,9 +143,7 @@ static const char *take_header(struct situation *s, const char *text)
     value += strspn(value, " \t");
     ((char *)text)[len] = '\0'; /* argv is writable */
     bide_header h = { text, len, value, strlen(value) };
-    if (strcasecmp(h.name, "idempotency-key") == 0) {
-        s->op.has_key = true;
-    } else { /* claims, which only requests have, are read by ask.c */
+    if (!take_meaning(s, &h)) { /* claims are read by ask.c */
         s->headers[n] = h;
         s->response.n_headers = n + 1;
     }
@@ -141,8 +178,11 @@ static const struct bide__field fields[] = {
     { "status", AT(response.status),
       TAKES(COUNT, 100, 999, "an HTTP status, 100 to 999") },
     { "error", AT(response.fault),
-      TAKES_AS(BIDE__OTHER, "dns, no_host, connect, reset, timeout, tls, url, "
-                            "malformed, local, cancelled or other"),
+      TAKES_AS(BIDE__OTHER,
+               "dns, no_host, connect, reset, timeout, tls, url, malformed, "
+               "local, cancelled, upload, connection_wait, too_long, "
+               "refused_stream or other; or how a stream of HTTP/2 ended, such "
+               "as GOAWAY or CANCEL"),
       .set = set_error },
     { "sent", AT(response.not_sent), TAKES_EITHER(sent, "yes or no") },
     { "grpc", AT(response.grpc_status),

@@ -113,6 +113,18 @@ static void run_call(bide_call *call, bide_dep *dep, const struct situation *s,
     ret->timeout_ns = d.timeout_ns;
 }
 
+/* The engine tells "now", which a server has said, from no hint at all by the
+ * shortest time there is. */
+static void round_down(struct answer *ret)
+{
+    if (!ret->outcome.hint_exact || ret->outcome.hint_ns != 1)
+        return;
+    ret->outcome.hint_ns = 0;
+    if (ret->verdict.wait_ns == 1)
+        ret->verdict.wait_ns = ret->verdict.wait_min_ns =
+            ret->verdict.wait_max_ns = 0;
+}
+
 /* What the request says about layers above, as a driver would read it. */
 static void read_claim(struct situation *s)
 {
@@ -160,6 +172,7 @@ int explain_ask(struct situation *s, struct answer *ret)
     ((struct bide__call *)&call)->previous_ns = ret->previous_ns;
     ret->deadline_ns = bide_call_deadline(&call);
     run_call(&call, dep, s, ret);
+    round_down(ret);
     bide_call_end(&call, s->elapsed_ns);
     bide_dep_free(dep);
     return 0;

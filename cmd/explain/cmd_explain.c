@@ -1,5 +1,6 @@
 /* bide explain: one decision, and every rule behind it. */
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "cmd/common/flags.h"
@@ -10,11 +11,12 @@
 #include "cmd/explain/show.h"
 
 static const struct flag flag_list[] = {
-    { "method", 'X', "M", "method of the request (GET)" },
+    { "method", 'X', "M", "method of the request (GET; of gRPC, POST)" },
     { "status", 's', "N", "it was answered with this HTTP status" },
     { "error", 'e', "KIND",
       "it failed: dns, no_host, connect, reset, timeout, tls, url, malformed, "
-      "local, cancelled, other" },
+      "local, cancelled, upload, connection_wait, too_long, refused_stream, "
+      "other; or how a stream of HTTP/2 ended: GOAWAY, CANCEL, ..." },
     { "sent", 0, "yes|no", "whether the request may have reached the server" },
     { "grpc", 'g', "CODE",
       "it was answered with this gRPC code: a name or a "
@@ -53,14 +55,23 @@ static const struct flags flags = {
     "Examples:\n"
     "  bide explain --status 503\n"
     "  bide explain -X POST -s 503 -H 'Retry-After: 120' -n 2\n"
-    "  bide explain -p bide.yaml:payments --error reset --json",
+    "  bide explain -p bide.yaml:payments --error reset --json\n"
+    "  bide explain -p bide.yaml --grpc UNAVAILABLE",
 };
+
+/* Every gRPC call is a POST. */
+static void choose_method(struct situation *s)
+{
+    if (!s->method[0])
+        strcpy(s->method, s->response.is_grpc ? "POST" : "GET");
+}
 
 static int explain(struct situation *s)
 {
     struct answer answer;
     int rc = policy_settle(&s->policy);
 
+    choose_method(s);
     if (rc >= 0)
         return rc;
     if (!s->answered && (s->response.n_headers || s->response.body))
@@ -80,7 +91,6 @@ int cmd_explain(int argc, char **argv)
 {
     struct situation s = {
         .policy = POLICY_CHOICE_INIT,
-        .method = "GET",
         .attempt = 1,
         .response = { .wall_s = time(NULL) },
     };

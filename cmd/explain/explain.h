@@ -20,6 +20,7 @@ struct situation {
     bide_claim above;           /* among the headers */
     bide_response response;     /* valid if `answered` */
     bool answered;              /* there is an outcome to judge */
+    const char *stream_end;     /* how its stream of HTTP/2 did; or NULL */
     bide_header headers[MAX_HEADERS];
     char *body;                 /* to be freed */
     uint32_t attempt;           /* the attempt with this outcome */

@@ -96,11 +96,17 @@ static void not_idempotent(struct note *n)
 {
     const char *method = n->s->method;
 
-    if (n->applies)
+    if (n->applies && n->s->response.is_grpc)
+        SAY(n,
+            "it may have been processed: the policy does not list the code in "
+            "retry_on.grpc, and nothing says that the call is idempotent");
+    else if (n->applies)
         SAY(n,
             "%s may have been processed, is not idempotent, and carries no "
             "idempotency key",
             method);
+    else if (n->a->outcome.not_processed && n->s->response.is_grpc)
+        SAY(n, "the policy lists the code as safe to repeat (retry_on.grpc)");
     else if (n->a->outcome.not_processed)
         SAY(n, "the request was not processed");
     else if (n->s->op.idempotent)
@@ -122,9 +128,18 @@ static void not_replayable(struct note *n)
         SAY(n, "the body can be sent only once, and has not been");
 }
 
+/* The server did not begin with it: the first time, that costs nothing. */
+static bool is_free(const struct note *n)
+{
+    return n->a->reason == BIDE_BECAUSE_NOT_PROCESSED;
+}
+
 static void attempts(struct note *n)
 {
-    SAY(n, "%u of %u used", n->s->attempt, n->a->attempts);
+    if (is_free(n))
+        SAY(n, "this one does not count");
+    else
+        SAY(n, "%u of %u used", n->s->attempt, n->a->attempts);
 }
 
 static void upstream_retries(struct note *n)
@@ -196,6 +211,8 @@ static void breaker_open(struct note *n)
         SAY(n, "forced open");
     else if (b->mode == BIDE_BREAKER_FORCED_CLOSED)
         SAY(n, "forced closed");
+    else if (n->s->breaker_open)
+        SAY(n, "open");
     else if (n->a->breaker == BIDE_BREAKER_OPEN)
         SAY(n, "this failure opened it, for %s%s",
             D(n->a->open_until_ns - n->s->elapsed_ns),
@@ -219,6 +236,8 @@ static void budget(struct note *n)
             n->conf->hedge.extra_load * 100);
     else if (n->a->budget_all == BIDE_FOREVER)
         SAY(n, "there is none");
+    else if (is_free(n))
+        SAY(n, "nothing is spent");
     else
         SAY(n, "%lld of %lld %s left", (long long)n->a->budget_left,
             (long long)n->a->budget_all,

@@ -63,6 +63,8 @@ static void print_situation(const struct situation *s, const struct answer *a,
     if (r->fault != BIDE_FAULT_NONE)
         ADD("%s error %s%s", r->status || r->is_grpc ? "," : "",
             bide_fault_name(r->fault), r->not_sent ? ", not sent" : "");
+    if (s->stream_end)
+        ADD(" (%s)", s->stream_end);
     for (size_t i = 0; i < r->n_headers && len < 1500; i++)
         ADD(", %.60s: %.100s", r->headers[i].name, r->headers[i].value);
 #undef ADD
@@ -100,7 +102,9 @@ static void name_range(const struct situation *s, const struct answer *a,
     bide__brief_duration(v->wait_max_ns, max, sizeof max);
     bide__brief_duration(a->previous_ns, previous, sizeof previous);
     bide__brief_duration(a->outcome.hint_ns, hint, sizeof hint);
-    if (a->reason == BIDE_BECAUSE_HINT)
+    if (a->reason == BIDE_BECAUSE_HINT && a->outcome.hint_exact)
+        snprintf(text, size, "the server said so, to the millisecond");
+    else if (a->reason == BIDE_BECAUSE_HINT)
         snprintf(text, size,
                  "between %s and %s: the server said %s, and up to "
                  "%g%% is added",
@@ -141,6 +145,10 @@ static void name_verdict(const struct situation *s, const struct answer *a,
         snprintf(text, size,
                  "Retry at once: it is the first retry after a "
                  "failure to connect (immediate_first).");
+    else if (a->reason == BIDE_BECAUSE_NOT_PROCESSED)
+        snprintf(text, size,
+                 "Retry at once: the server did not begin with it. The first "
+                 "time in a call this costs neither an attempt nor budget.");
     else if (a->reason == BIDE_BECAUSE_KNOCKING)
         snprintf(text, size,
                  "Try again in %s: nobody was reached, so this costs neither an "
