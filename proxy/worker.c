@@ -105,6 +105,7 @@ struct http2_conf worker_http2(const struct worker *w)
     conf.control_per_s = c->control / 5;
     conf.headers = w->conf->limits.headers;
     conf.header_bytes = w->conf->limits.header_bytes;
+    conf.head_ns = w->conf->timeouts.header_ns;
     return conf;
 }
 

@@ -70,6 +70,7 @@ void http2__block_begin(struct http2_conn *c)
         return;
     }
     c->partial->why = (uint8_t)why;
+    c->partial->due_ns = c->now_ns + c->conf->head_ns;
     c->partial->last = c->frame.flags & HTTP2__END_HEADERS;
 }
 

@@ -36,6 +36,7 @@ struct http2_conf {
     uint32_t unsent;        /* answers to them that are not sent yet; 1000 */
     int64_t settings_ns;   /* until our SETTINGS are acknowledged, and until the
                          preface has come; over it: SETTINGS_TIMEOUT; 10 s */
+    int64_t head_ns; /* from a head's first frame to its end; 10 s */
     uint32_t memory_bytes; /* all that it holds: near it, the connection's
                          window stays closed and requests are refused; 8 MiB */
     bool connect_protocol; /* RFC 8441: a server allows it; true */
@@ -47,8 +48,8 @@ struct http2_conf {
         .headers = 100, .header_bytes = 16384, .continuations = 8,             \
         .resets = 1000, .resets_per_s = 100, .errors_per_min = 100,            \
         .control = 1000, .control_per_s = 200, .unsent = 1000,                 \
-        .settings_ns = INT64_C(10000000000), .memory_bytes = 8388608,          \
-        .connect_protocol = true,                                              \
+        .settings_ns = INT64_C(10000000000), .head_ns = INT64_C(10000000000),  \
+        .memory_bytes = 8388608, .connect_protocol = true,                     \
     }
 
 #endif

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "bide/policy.h"
+#include "net/http2/fault.h"
 #include "net/http2/frame.h"
+#include "net/http2/head.h"
 #include "net/http2/queue.h"
 
 enum http2__drain {
@@ -15,7 +17,9 @@ enum http2__drain {
 
 int64_t http2_due_ns(const struct http2_conn *c)
 {
-    return c->due_ns;
+    const struct http2_partial *p = c->partial;
+
+    return p && p->due_ns < c->due_ns ? p->due_ns : c->due_ns;
 }
 
 static void say_last(struct http2_conn *c)
@@ -28,6 +32,8 @@ static void say_last(struct http2_conn *c)
 int http2_expire(struct http2_conn *c, int64_t now_ns)
 {
     c->now_ns = now_ns;
+    if (c->partial && now_ns >= c->partial->due_ns)
+        http2_fail(c, HTTP2_ENHANCE_YOUR_CALM, HTTP2_WHY_LATE_HEAD);
     if (now_ns < c->due_ns || c->failed || c->broken)
         return http2__settle(c);
     if (!c->peer.known)

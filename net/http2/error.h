@@ -40,6 +40,7 @@
     X(UNSENT, "unsent", "too many answers to control frames wait to be read")  \
     X(SETTINGS_ACK, "settings_timeout", "SETTINGS were not acknowledged")      \
     X(LATE_PREFACE, "preface_timeout", "no preface, or no SETTINGS after it")  \
+    X(LATE_HEAD, "head_timeout", "a head that did not end in time")            \
     X(MEMORY, "memory", "the connection holds too much, or there is no memory")\
     X(HEAD_SIZE, "head_size", "a head over limits.headers or header_bytes")    \
                                                                                \

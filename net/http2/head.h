@@ -32,6 +32,7 @@ enum http2__pseudo {
 struct http2_partial {
     struct net_buf *buf; /* that it is in */
     struct http1_head head;
+    int64_t due_ns; /* the last of it */
     uint32_t id;
     uint8_t kind;          /* enum http2__kind */
     uint8_t why;           /* enum http2_why: malformed; or NONE */

@@ -2,6 +2,8 @@
 """http2_limits.py BIDE: every limit of `proxy.http2`, reached and just not reached, by a
 client that sends raw frames to the sidecar. The clock stands still, so that no bucket fills
 again and no second passes unless a row says so."""
+import contextlib
+
 import h2raw
 from attack import Origin, attacked, ok, run, tap, until
 from clock import Clock
@@ -267,6 +269,37 @@ def settings_in_time():
         raw.close()
 
 
+def head_in_time():
+    """From its first frame to its last, also beside a request that is under way."""
+    clock = Clock()
+    with attacked(o := Origin(talk), policy="attempts: 1, attempt_timeout: 1h",
+                  popen=clock.popen) as p:
+        raw = h2raw.Raw(p.port)
+        raw.send(frame(1, 1, 5, WAIT))
+        until(lambda: o.heads)
+        raw.ping()
+        raw.send(frame(1, 3, 1, GET[:20]))
+        clock.move(9.9)
+        raw.send(frame(9, 3, 4, GET[20:]))
+        seen = raw.until(lambda f: f[2] == 3 and f[1] & 1 or f[0] == "GOAWAY")
+        tap.case("a head that ends within timeouts.header: just not",
+                 seen[-1][0] == "DATA", seen)
+        raw.send(frame(1, 5, 1, GET[:20]))
+        raw.socket.settimeout(0.5)
+        seen = []
+
+        def ended():
+            clock.move(10.1)  # it may not have been read before
+            with contextlib.suppress(TimeoutError):
+                seen.append(raw.next())
+            return seen and (seen[-1] is None or seen[-1][0] == "GOAWAY")
+        until(ended)
+        came = h2raw.outcome(f for f in seen if f and f[0] == "GOAWAY")
+        tap.case(f"... that does not: {CALM}", came == CALM, seen)
+        raw.close()
+    clock.close()
+
+
 def preface_in_time():
     """Its first words make it HTTP/2; SETTINGS are part of it (RFC 9113, 3.4)."""
     clock = Clock()
@@ -310,4 +343,4 @@ def preface_in_time():
 
 
 run(rows, provoked_just_not, head_limits, window, connection_window, settings_in_time,
-    preface_in_time)
+    preface_in_time, head_in_time)
