@@ -57,7 +57,7 @@ static void on_eased(struct mux *m)
 static void on_over(struct mux *m, bool broken)
 {
     struct client *c = client_of(m);
-    if (broken && m->http2.failed) {
+    if (broken && m->http2.why != HTTP2_WHY_NONE) {
         count(&c->worker->counters.http2_failed);
         count(&c->worker->http2_closed[m->http2.why]);
     }

@@ -8,7 +8,7 @@ import os
 
 import h2raw
 import tap
-from parts import Origin, ok, proxied, run
+from parts import Origin, all_gone, counted, ok, proxied, run
 
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "net",
                      "http2_rules.txt")
@@ -36,6 +36,23 @@ def rules():
                 tap.case(f"{name}: the next request is served",
                          answer == (200, b"ok"), answer)
             raw.close()
+
+
+def counts():
+    """Connections that a client ended are not among those that we closed with an error."""
+    with proxied(Origin(talk), more="  admin: 127.0.0.1:0\n") as p:
+        raw = h2raw.Raw(p.port)
+        raw.send(h2raw.frame(1, 1, 5, h2raw.request(b"GET", b"/") + h2raw.field(b"A", b"b")))
+        raw.get(3)  # one stream is malformed, the other is not
+        raw.close()
+        h2raw.Raw(p.port).close()
+        raw = h2raw.Raw(p.port)
+        raw.send(h2raw.frame(6, 1, 0, bytes(8)))
+        raw.until(lambda f: f[0] == "GOAWAY")
+        raw.close()
+        tap.case("a client that leaves has not failed; one that breaks a rule has",
+                 all_gone(p) and (counted(p, "http2_clients"), counted(p, "http2_failed")) ==
+                 (3, 1), counted(p, "http2_failed"))
 
 
 def malformed():
@@ -115,4 +132,4 @@ def heads():
             raw.close()
 
 
-run(rules, malformed, limits, streams, heads)
+run(rules, counts, malformed, limits, streams, heads)
