@@ -193,7 +193,7 @@ static void take_head(struct http_client *c)
         return;
     }
     http1_body_init(&c->body, c->head.framing, c->head.content_length);
-    http1_body_max_trailer(&c->body, HTTP_CLIENT_ROOM);
+    http1_body_max_trailer(&c->body, HTTP1_TRAILER_FIELDS, HTTP_CLIENT_ROOM);
 }
 
 static bide_fault take_piece(struct http_client *c, const char *data, size_t n)

@@ -16,9 +16,11 @@ void http1_body_init(struct http1_body *body, enum http1_framing framing,
         http1__trailer_init(&body->trailer);
 }
 
-void http1_body_max_trailer(struct http1_body *body, unsigned max_bytes)
+void http1_body_max_trailer(struct http1_body *body, unsigned max_fields,
+                            unsigned max_bytes)
 {
     assert(max_bytes <= HTTP1_HEAD_MOST);
+    body->trailer.max_fields = (uint16_t)max_fields;
     body->trailer.max_bytes = (uint16_t)max_bytes;
 }
 

@@ -39,10 +39,11 @@ enum {
 void http1_body_init(struct http1_body *body, enum http1_framing framing,
                      uint64_t content_length);
 
-/* Sets the longest trailer section to accept, by default HTTP1_HEAD_BYTES: it
- * is read as a whole, so callers with smaller buffers must set it. Call it
- * before the trailer begins. */
-void http1_body_max_trailer(struct http1_body *body, unsigned max_bytes);
+/* Sets the largest trailer section to accept, by default HTTP1_TRAILER_FIELDS
+ * and HTTP1_HEAD_BYTES: it is read as a whole, so callers with smaller buffers
+ * must set it. Call it before the trailer begins. */
+void http1_body_max_trailer(struct http1_body *body, unsigned max_fields,
+                            unsigned max_bytes);
 
 /* Keeps the trailer lines: offsets in `fields` are from the beginning of the
  * trailer section, which is where the last piece's `data` points. By default

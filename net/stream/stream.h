@@ -78,7 +78,7 @@ struct stream {
     uint32_t held;                  /* bytes of text in `in` */
     uint32_t chunk, chunk_at; /* bytes of data in the last chunk of `in`, and where
                                  in in_last it begins; 0: it cannot grow */
-    int16_t error;              /* HTTP1_E...: its head is too large; or 0 */
+    int16_t error;              /* HTTP1_E...: a head of it is too large; or 0 */
     uint8_t events;             /* to be told */
     uint8_t n_out;              /* buffers in `out` */
     uint8_t sending, receiving; /* enum stream_out, stream_in */

@@ -218,11 +218,17 @@ bool stream_take_data(struct stream *s, const void *data, size_t len, bool end)
     return fine && (!end || take_end(s));
 }
 
-/* After a body with a length HTTP/1.1 has no place for them. */
+/* After a body with a length HTTP/1.1 has no place for them. A request with trailers that
+ * are too large has no end, and is answered; a response can do without. */
 bool stream_take_trailers(struct stream *s, const struct http2_head *h)
 {
     const struct http1_head *head = h->head;
     bool chunks = s->receiving == STREAM_CHUNKS;
+    if (h->error && s->mux->http2.role == HTTP2_SERVER) {
+        s->error = (int16_t)h->error;
+        s->receiving = STREAM_RECEIVED;
+        return true;
+    }
     if (!chunks || h->error || head->n_fields == 0)
         return take_end(s);
     const struct http1_field *first = &head->fields[0];
@@ -276,12 +282,14 @@ ssize_t stream_read(struct net_conn *c, void *buf, size_t n)
         if (part == len)
             give_first(s);
     }
-    bool ends = s->dead || (s->receiving == STREAM_RECEIVED && s->tunnel);
+    bool ends = s->dead || s->error || (s->receiving == STREAM_RECEIVED && s->tunnel);
     c->readable = s->in || (got > 0 && ends);
     if (got > 0) {
         repay(s);
         return (ssize_t)got;
     }
+    if (s->error)
+        return NET_ERROR;
     if (s->receiving == STREAM_RECEIVED)
         return s->tunnel ? 0 : NET_AGAIN;
     return s->dead ? NET_ERROR : NET_AGAIN;

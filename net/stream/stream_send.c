@@ -216,6 +216,7 @@ static int send_head(struct stream *s, const char *text, size_t len)
     s->sending = (uint8_t)then;
     s->tunnel = s->tunnel || (!asks && then == STREAM_TUNNEL);
     http1_body_init(&s->body, (enum http1_framing)h.framing, h.content_length);
+    http1_body_max_trailer(&s->body, STREAM_FIELDS, HTTP1_HEAD_MOST);
     mux_later(s->mux);
     return n;
 }

@@ -253,7 +253,8 @@ static void got_head(struct attempt *a)
     a->pass = pass_for(a);
     http1_body_init(&a->body, (enum http1_framing)a->resp.framing,
                     a->resp.content_length);
-    http1_body_max_trailer(&a->body, a->ex->worker->conf->limits.header_bytes);
+    http1_body_max_trailer(&a->body, FIELDS_MAX,
+                           a->ex->worker->conf->limits.header_bytes);
     if (a->resp.status == 200 && a->ex->route->conf->fallback.stale_ns != 0)
         copy_begin(a);
     if (a->ex->once)

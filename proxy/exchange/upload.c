@@ -12,6 +12,7 @@
 #include "config/proxy/conf.h"
 #include "net/buf.h"
 #include "net/conn.h"
+#include "net/stream/stream.h"
 #include "proxy/exchange/answer.h"
 #include "proxy/exchange/exchange.h"
 #include "proxy/exchange/own_answer.h"
@@ -162,6 +163,19 @@ ssize_t upload_fill(struct exchange *ex, struct net_buf *b, uint64_t most)
     return n;
 }
 
+/* It can be what came over HTTP/2: trailers that are too large are answered, as a head
+ * is. */
+void upload_broken(struct exchange *ex)
+{
+    const struct stream *s = stream_of(&ex->client->conn);
+    if (!s || !s->error) {
+        exchange_cancel(ex);
+        return;
+    }
+    count(&ex->worker->counters.refused);
+    own_answer_malformed(ex, s->error);
+}
+
 /* ===== for the others ===== */
 
 static void say_continue(struct exchange *ex)
@@ -175,7 +189,8 @@ static void say_continue(struct exchange *ex)
 bool upload_begin(struct exchange *ex)
 {
     http1_body_init(&ex->body, ex->req.framing, ex->req.content_length);
-    http1_body_max_trailer(&ex->body, ex->worker->conf->limits.header_bytes);
+    http1_body_max_trailer(&ex->body, ex->worker->conf->limits.headers,
+                           ex->worker->conf->limits.header_bytes);
     if (ex->req.framing == HTTP1_LENGTH &&
         ex->req.content_length > most_bytes(ex)) {
         refuse_large(ex);

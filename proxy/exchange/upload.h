@@ -37,6 +37,9 @@ bool upload_scan(struct exchange *ex, struct net_buf *b, uint32_t *at);
 /* Reads into b, no more than `most`. */
 ssize_t upload_fill(struct exchange *ex, struct net_buf *b, uint64_t most);
 
+/* Reading failed: ends the exchange. */
+void upload_broken(struct exchange *ex);
+
 /* Starts or stops the timer for the client. */
 void upload_await_client(struct exchange *ex);
 void upload_await_others(struct exchange *ex);

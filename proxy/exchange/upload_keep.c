@@ -130,7 +130,7 @@ void upload_keep(struct exchange *ex)
             return;
         }
         if (n <= 0) {
-            exchange_cancel(ex);
+            upload_broken(ex);
             return;
         }
         if (!upload_take(ex, b))

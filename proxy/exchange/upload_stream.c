@@ -68,7 +68,7 @@ void upload_stream(struct exchange *ex)
             return;
         }
         if (n <= 0) {
-            exchange_cancel(ex);
+            upload_broken(ex);
             return;
         }
         upload_let_go(ex);

@@ -113,6 +113,8 @@ void grpc_put_answer(struct text *t, struct exchange *ex,
                      : a->grpc_status ? (bide_grpc)a->grpc_status
                                       : of_own(a);
     bool known = a->retry_ns != BIDE_FOREVER;
+    if (a->status == 502 && ex->fault == BIDE_FAULT_TOO_LONG)
+        code = BIDE_GRPC_RESOURCE_EXHAUSTED;
     ex->grpc_status = (int8_t)code;
     text_format(t, "Content-Type: application/grpc\r\nGrpc-Status: %d\r\n",
                 (int)code);
@@ -163,7 +165,8 @@ static bool takes_trailers(const struct attempt *a)
 
 bool grpc_lacks_status(const struct attempt *a)
 {
-    return takes_trailers(a) && attempt_is_complete(a) && a->messages &&
+    return takes_trailers(a) && attempt_is_complete(a) &&
+           (a->messages || a->phase == ATTEMPT_PASSED_ON) &&
            a->grpc_status == GRPC_NO_STATUS;
 }
 

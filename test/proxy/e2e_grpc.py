@@ -258,10 +258,39 @@ def framed():
             c.close()
 
 
+def silent_after_hold():
+    """The head has been passed on, for nothing followed it; and then nothing does."""
+    def answer(c, s):
+        c.until(lambda: s.ended)
+        c.head(s, HEAD)
+        passed.wait(PATIENCE)
+        c.send(s, b"", True)
+    passed = threading.Event()
+    o = http2.Origin(answer)
+    with proxied(o, policy=LISTED) as p:
+        c = http2.Client(p.port)
+        s = c.ask("POST", "/shop.Cart/Add", GRPC, MESSAGE)
+        c.until(lambda: s.status)
+        passed.set()
+        c.answer(s)
+        tap.case("an answer that is a head, and later its end: UNKNOWN",
+                 s.trailers.get("grpc-status") == "2" and s.ended, s)
+        c.close()
+
+
 def too_large():
+    o = http2.Origin(lambda c, s: c.head(s, HEAD + [("x", "v" * 9000), ("y", "v" * 9000)]))
+    with proxied(o, policy=LISTED) as p:
+        e = ask(p)
+        tap.case("a head that is too large, of an answer: RESOURCE_EXHAUSTED",
+                 e.code == "RESOURCE_EXHAUSTED", repr(e))
     o = http2.Origin(lambda c, s: None)
     with proxied(o) as p:
         c = http2.Client(p.port)
+        a = c.get("POST", "/shop.Cart/Add", GRPC, MESSAGE,
+                  trailers=[(f"x{i}", "v") for i in range(101)])
+        tap.case("trailers that are too large: RESOURCE_EXHAUSTED",
+                 a.fields.get("grpc-status") == "8", a)
         for name, more in (("101 fields", [(f"x{i}", "v") for i in range(101)]),
                            ("17 KiB of them", [("x", "v" * 9000), ("y", "v" * 9000)])):
             a = c.get("POST", "/shop.Cart/Add", GRPC + more, MESSAGE)
@@ -509,5 +538,5 @@ def cancels():
                  ended.wait(PATIENCE))
 
 
-run(examples, matches, unlisted, told_attempts, pushback, broken, foreign, framed, too_large, refusals, timeouts, streams,
+run(examples, matches, unlisted, told_attempts, pushback, broken, foreign, framed, silent_after_hold, too_large, refusals, timeouts, streams,
     streams_again, restarts, cancels)

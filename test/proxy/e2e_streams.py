@@ -43,6 +43,10 @@ class Reply:
             self.head(200, [], length=None)
             self.data(b"body", False)
             self.end([("x-sum", "42")])
+        elif path == "/many-trailers":
+            self.head(200, [], length=None)
+            self.data(b"body", False)
+            self.end(MANY)
         elif path == "/hints":
             self.interim(103, [("link", "</a.css>")])
             self.head(200, [], length=2)
@@ -237,6 +241,14 @@ ROWS = [
      lambda a: (a.status, a.body) == (200, b"")),
     ("trailers of a response", dict(method="GET", path="/trailers"),
      lambda a: (a.body, a.trailers.get("x-sum")) == (b"body", "42")),
+    ("many trailers of a response", dict(method="GET", path="/many-trailers"),
+     lambda a: (a.body, len(a.trailers)) == (b"body", len(MANY))),
+    ("many trailers of a request", dict(method="POST", path="/echo", body=b"z", chunked=True,
+                                        trailers=[*MANY, ("x-t", "there")]),
+     lambda a: (a.body, a.fields["x-saw-trailer"]) == (b"z", "there")),
+    ("too many trailers", dict(method="POST", path="/echo", body=b"z", chunked=True,
+                               trailers=[(f"a-{i}", "v") for i in range(150)]),
+     lambda a: a.status == 431),
     ("an interim response", dict(method="GET", path="/hints"),
      lambda a: [x for x, _ in a.interim] == [103] and
      a.interim[0][1].get("link") == "</a.css>" and a.body == b"ok"),

@@ -136,6 +136,18 @@ def head_limits():
                 tap.case(f"{name}: {expected}", got == expected, got)
                 tap.case("... and the connection goes on", raw.get(3) == (200, b"ok"))
                 raw.close()
+        for n, size, expected in ((100, 10, 200), (101, 10, 431), (1, 16000, 200),
+                                  (1, 17000, 431)):
+            raw = h2raw.Raw(p.port)
+            block = b"".join(field(b"x-%d" % i, b"v" * size) for i in range(n))
+            raw.send(frame(1, 1, 4, request(b"POST", b"/")) + frame(0, 1, 0, b"body") +
+                     frame(1, 1, 1, block[:16384]) + frame(9, 1, 4, block[16384:]))
+            seen = raw.until(lambda f: f[0] in ("GOAWAY", "HEADERS", "RST_STREAM"))
+            got = h2raw.status(seen[-1][3]) if seen[-1][0] == "HEADERS" else seen[-1]
+            tap.case(f"trailers of {n} fields, {size} bytes each: {expected}",
+                     got == expected, got)
+            tap.case("... and the connection goes on", raw.get(3) == (200, b"ok"))
+            raw.close()
 
 
 # ===== windows =====
