@@ -48,7 +48,7 @@ static bool read_stream_end(const char *text, struct situation *s)
 {
 #define X(name, value) #name,
     static const char *const ends[] = { HTTP2_CODES(X) "GOAWAY", "CONNECTION",
-                                        NULL };
+                                        "unknown", NULL };
 #undef X
     int i = 0;
 

@@ -163,7 +163,12 @@ def explained():
                               timeout=60).stdout
     said = explain("--method", "POST", "--error", "refused_stream")
     tap.case("explain: a stream that was refused goes again, whatever its method",
-             "the request was not processed" in said and "Retry in 0" in said, said)
+             "the request was not processed" in said and "Retry at once" in said, said)
+    for _, _, _, reason, fault, stream, _ in ROWS:
+        if stream:
+            said = explain("--method", "POST", "--error", stream)
+            tap.case(f"explain --error {stream}: {fault}", f"error {fault} ({stream})" in
+                     said and (reason == "attempts") == ("Retry at once" in said), said)
     said = explain("--method", "POST", "--error", "reset")
     tap.case("explain: one that was reset does not", "Stop: " in said and
              "(not_idempotent)" in said, said)
