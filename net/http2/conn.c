@@ -103,8 +103,8 @@ void http2_done(struct http2_conn *c)
 
 void http2_lost(struct http2_conn *c)
 {
-    if (!c->failed)
-        c->why = HTTP2_WHY_NONE; /* of a stream, at most: this is nobody's fault */
+    if (!c->failed) /* at most a stream was wrong */
+        c->why = HTTP2_WHY_NONE;
     c->closing = c->failed = c->lost = true;
     http2__kill_above(c, 0, HTTP2_LOST, c->code, false);
 }

@@ -76,8 +76,8 @@ struct stream {
     struct net_buf *trailer;        /* lines, to be sent after that; or NULL */
     uint32_t owed;                  /* bytes of window, for what is in `in` */
     uint32_t held;                  /* bytes of text in `in` */
-    uint32_t chunk, chunk_at; /* bytes of data in the last chunk of `in`, and where
-                                 in in_last it begins; 0: it cannot grow */
+    uint32_t chunk;             /* data in the last chunk of `in`; 0: it cannot grow */
+    uint32_t chunk_at;          /* where in in_last that chunk begins */
     int16_t error;              /* HTTP1_E...: a head of it is too large; or 0 */
     uint8_t events;             /* to be told */
     uint8_t n_out;              /* buffers in `out` */

@@ -87,8 +87,9 @@ static bool take_switch(struct stream *s, const struct http2_head *h)
  * chunks only. */
 static bool drops_length(const struct stream *s, const struct http2_head *h)
 {
-    return s->mux->http2.role == HTTP2_CLIENT && !h->end && h->head->has_length &&
-           has_body(s, h->head) && http1_is_grpc(h->head, h->text);
+    return s->mux->http2.role == HTTP2_CLIENT && !h->end &&
+           h->head->has_length && has_body(s, h->head) &&
+           http1_is_grpc(h->head, h->text);
 }
 
 /* Without the empty line. */
@@ -282,7 +283,8 @@ ssize_t stream_read(struct net_conn *c, void *buf, size_t n)
         if (part == len)
             give_first(s);
     }
-    bool ends = s->dead || s->error || (s->receiving == STREAM_RECEIVED && s->tunnel);
+    bool ends = s->dead || s->error ||
+                (s->receiving == STREAM_RECEIVED && s->tunnel);
     c->readable = s->in || (got > 0 && ends);
     if (got > 0) {
         repay(s);

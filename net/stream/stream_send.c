@@ -176,7 +176,8 @@ static enum stream_out after_head(const struct stream *s,
 
 /* An endpoint may say "103" without end, to a client that reads none of it. Heads have
  * no window: what is not the answer is passed on as long as there is room. */
-static bool leaves_out(const struct stream *s, const struct http1_head *h, bool asks)
+static bool leaves_out(const struct stream *s, const struct http1_head *h,
+                       bool asks)
 {
     const struct http2_conn *c = &s->mux->http2;
     return !asks && h->status < 200 && h->framing != HTTP1_TUNNEL &&

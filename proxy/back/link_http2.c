@@ -104,8 +104,8 @@ static void share(struct link *l)
 static bool is_open(const struct mux *m)
 {
     const struct http2_conn *c = &m->http2;
-    return c->peer.known && c->peer.streams > 0 && !c->goaway_in && !c->failed &&
-           !m->broken;
+    return c->peer.known && c->peer.streams > 0 && !c->goaway_in &&
+           !c->failed && !m->broken;
 }
 
 static void on_eased(struct mux *m)
