@@ -39,6 +39,11 @@ struct http1_body body;
 int refuse(int status, const char *text);
 size_t read_more(char *to);
 
+/* net/http1/media.h */
+struct http1_head head;
+const char *text;
+void read_status(void);
+
 /* net/http2/conn.h */
 struct request {
     struct http2_stream stream;
