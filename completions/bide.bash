@@ -181,7 +181,8 @@ _bide_values() {
         ;;
     explain--error | explain-e)
         echo "dns no_host connect reset timeout tls url malformed local cancelled
-            other"
+            upload connection_wait too_long refused_stream other GOAWAY CANCEL
+            INTERNAL_ERROR"
         ;;
     explain--sent)
         echo "yes no"

@@ -35,7 +35,8 @@ WORDS = {
     ("explain", "--method"): METHODS,
     ("explain", "--status"): "200 400 404 408 409 425 429 500 501 502 503 504",
     ("explain", "--error"): "dns no_host connect reset timeout tls url malformed "
-                            "local cancelled other",
+                            "local cancelled upload connection_wait too_long "
+                            "refused_stream other GOAWAY CANCEL INTERNAL_ERROR",
     ("explain", "--sent"): "yes no",
     ("explain", "--grpc"): GRPC,
     ("explain", "--breaker"): "closed open",
