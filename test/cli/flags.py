@@ -109,7 +109,7 @@ COMPLETED = [
     ("help sch", "schedule"),
     ("explain --gr", "--grpc"),
     ("explain --grpc UNAV", "UNAVAILABLE"),
-    ("explain --error re", "reset"),
+    ("explain --error re", "reset refused_stream"),
     ("explain --jitter f", "full"),
     ("schedule --dr", "--draws"),
     ("schedule --preset aws", "aws-standard aws-2026"),
