@@ -130,7 +130,7 @@ static struct net_conn served;
 static struct net_conn *on_accept(struct mux *m)
 {
     (void)m;
-    served = (struct net_conn){ .io = { on_ready, -1 } };
+    served = (struct net_conn){ .io = { .ready = on_ready, .fd = -1 } };
     return &served;
 }
 
