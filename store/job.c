@@ -220,14 +220,28 @@ void bide__store_enqueue(bide_store *store, struct bide__store_job *job,
 
 /* ===== down and up ===== */
 
+static void tell_down(bide_store *store, const char *why)
+{
+    snprintf(store->why, sizeof store->why, "%s", why);
+    if (store->conf.on_change)
+        store->conf.on_change(store->conf.ctx, false, store->why);
+}
+
 void bide__store_set_down(bide_store *store, const char *why)
 {
     if (store->down)
         return;
     store->down = true;
-    snprintf(store->why, sizeof store->why, "%s", why);
-    if (store->conf.on_change)
-        store->conf.on_change(store->conf.ctx, false, store->why);
+    store->failed[0] = '\0';
+    tell_down(store, why);
+}
+
+void bide__store_still_down(bide_store *store, const char *why)
+{
+    bool twice = strcmp(store->failed, why) == 0;
+    snprintf(store->failed, sizeof store->failed, "%s", why);
+    if (twice && strcmp(store->why, why) != 0)
+        tell_down(store, why);
 }
 
 void bide__store_set_up(bide_store *store, int64_t now_ns)

@@ -58,9 +58,10 @@ BIDE_BEGIN_DECLS
 /* Records, and the thread that asks for them. Threads: shared. */
 typedef struct bide_store bide_store;
 
-/* Called when it goes down, on the thread that notices, and when it is back, on
- * the store's own. `why` is a sentence without keys or data, NULL when it is
- * back. It must not call the store, and not wait. */
+/* Called when it goes down, on the thread that notices; on the store's own, when
+ * it stays down for another reason, and when it is back. `why` is a sentence
+ * without keys or data, NULL when it is back. It must not call the store, and not
+ * wait. */
 typedef void (*bide_store_change_fn)(void *ctx, bool up, const char *why);
 
 typedef struct bide_store_conf {

@@ -54,6 +54,32 @@ static void store_fails_is_down_at_once_and_comes_back(void **state)
     bide_store_close(store);
 }
 
+static bool is_told(struct double_store *d, const char *why)
+{
+    pthread_mutex_lock(&d->lock);
+    bool told = strcmp(d->why, why) == 0;
+    pthread_mutex_unlock(&d->lock);
+    return told;
+}
+
+/* As a Redis that was started again with nothing in it. */
+static void regress_store_down_for_another_reason_says_so(void **state)
+{
+    struct double_store d;
+    bide_store *store = double_open(&d, LONG);
+    (void)state;
+    double_set(&d, FAILS);
+    assert_int_equal(ask(store, CLAIM, "a"), BIDE_STORE_DOWN);
+    assert_true(is_told(&d, "the double fails"));
+    double_set(&d, REFUSES);
+    UNTIL(is_told(&d, "the double refuses"));
+    assert_false(is_up(store));
+    double_set(&d, WORKS);
+    UNTIL(is_up(store));
+    assert_int_equal(d.changes, 3);
+    bide_store_close(store);
+}
+
 /* ===== what was given up ===== */
 
 static void claim_that_may_have_been_granted_is_released(void **state)
@@ -386,6 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(store_hangs_costs_one_deadline_then_nothing),
         cmocka_unit_test(store_fails_is_down_at_once_and_comes_back),
+        cmocka_unit_test(regress_store_down_for_another_reason_says_so),
         cmocka_unit_test(claim_that_may_have_been_granted_is_released),
         cmocka_unit_test(answers_are_written_when_it_is_back),
         cmocka_unit_test(what_is_owed_too_long_is_dropped_and_counted),
