@@ -139,10 +139,8 @@ void bide__store_owe(bide_store *store, struct bide__store_job *job,
                      int64_t now_ns)
 {
     bide_store_op *op = &job->op;
-    if (op->verb == BIDE_STORE_CLAIM) {
+    if (op->verb == BIDE_STORE_CLAIM)
         op->verb = BIDE_STORE_RELEASE;
-        op->lease_ns = op->keep_ns;
-    }
     if (!must_be_written(op->verb)) {
         bide__store_job_free(job);
         return;
@@ -154,7 +152,7 @@ void bide__store_owe(bide_store *store, struct bide__store_job *job,
         return;
     }
     job->taken = false;
-    job->deadline_ns = bide__store_after(now_ns, op->lease_ns);
+    job->deadline_ns = bide__store_after(now_ns, op->keep_ns);
     bide__list_append(&store->owed, &job->line);
     store->n_owed++;
     store->owed_bytes += job->bytes;

@@ -26,7 +26,9 @@ void bide__store_late(bide_store *store, struct bide__store_job *job,
                       int64_t now_ns);
 
 /* Keeps a COMPLETE or RELEASE that is to be seen to its end, and frees any
- * other. A CLAIM that may have been granted becomes a RELEASE. */
+ * other. A CLAIM that may have been granted becomes a RELEASE. It is tried for as
+ * long as its record is kept, also when the lease is over: until somebody takes
+ * over, an answer that comes late is better than none. */
 void bide__store_owe(bide_store *store, struct bide__store_job *job,
                      int64_t now_ns);
 
