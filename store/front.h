@@ -68,7 +68,8 @@ struct bide_store {
     bool active;           /* operations since the last sweep */
     bide_rng_seeded seeded;
     bide_store_stats stats;
-    char why[256];
+    char why[256];         /* it is down for: what was told */
+    char failed[256];      /* what the last attempt failed for */
 };
 
 /* Threads: owned, but for what the store's lock protects. */

@@ -139,10 +139,8 @@ void bide__store_owe(bide_store *store, struct bide__store_job *job,
                      int64_t now_ns)
 {
     bide_store_op *op = &job->op;
-    if (op->verb == BIDE_STORE_CLAIM) {
+    if (op->verb == BIDE_STORE_CLAIM)
         op->verb = BIDE_STORE_RELEASE;
-        op->lease_ns = op->keep_ns;
-    }
     if (!must_be_written(op->verb)) {
         bide__store_job_free(job);
         return;
@@ -154,7 +152,7 @@ void bide__store_owe(bide_store *store, struct bide__store_job *job,
         return;
     }
     job->taken = false;
-    job->deadline_ns = bide__store_after(now_ns, op->lease_ns);
+    job->deadline_ns = bide__store_after(now_ns, op->keep_ns);
     bide__list_append(&store->owed, &job->line);
     store->n_owed++;
     store->owed_bytes += job->bytes;
@@ -220,14 +218,28 @@ void bide__store_enqueue(bide_store *store, struct bide__store_job *job,
 
 /* ===== down and up ===== */
 
+static void tell_down(bide_store *store, const char *why)
+{
+    snprintf(store->why, sizeof store->why, "%s", why);
+    if (store->conf.on_change)
+        store->conf.on_change(store->conf.ctx, false, store->why);
+}
+
 void bide__store_set_down(bide_store *store, const char *why)
 {
     if (store->down)
         return;
     store->down = true;
-    snprintf(store->why, sizeof store->why, "%s", why);
-    if (store->conf.on_change)
-        store->conf.on_change(store->conf.ctx, false, store->why);
+    store->failed[0] = '\0';
+    tell_down(store, why);
+}
+
+void bide__store_still_down(bide_store *store, const char *why)
+{
+    bool twice = strcmp(store->failed, why) == 0;
+    snprintf(store->failed, sizeof store->failed, "%s", why);
+    if (twice && strcmp(store->why, why) != 0)
+        tell_down(store, why);
 }
 
 void bide__store_set_up(bide_store *store, int64_t now_ns)

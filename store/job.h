@@ -26,12 +26,19 @@ void bide__store_late(bide_store *store, struct bide__store_job *job,
                       int64_t now_ns);
 
 /* Keeps a COMPLETE or RELEASE that is to be seen to its end, and frees any
- * other. A CLAIM that may have been granted becomes a RELEASE. */
+ * other. A CLAIM that may have been granted becomes a RELEASE. It is tried for as
+ * long as its record is kept, also when the lease is over: until somebody takes
+ * over, an answer that comes late is better than none. */
 void bide__store_owe(bide_store *store, struct bide__store_job *job,
                      int64_t now_ns);
 
 /* The store is down, or up again; tells on_change if that is new. */
 void bide__store_set_down(bide_store *store, const char *why);
+
+/* It is down, and was asked again in vain. Tells on_change of another reason once
+ * it has held twice: a server that has come back, but cannot be used, stays down
+ * until somebody hears why; one that is starting gives many reasons. */
+void bide__store_still_down(bide_store *store, const char *why);
 void bide__store_set_up(bide_store *store, int64_t now_ns);
 
 #endif

@@ -140,7 +140,10 @@ static void failed(bide_store *store, const char *why, int64_t now_ns)
     };
     if (!store->down && now_ns - store->up_ns >= STEADY)
         store->failures = 0;
-    bide__store_set_down(store, why);
+    if (store->down)
+        bide__store_still_down(store, why);
+    else
+        bide__store_set_down(store, why);
     refuse_queue(store, now_ns);
     bide_rng rng = bide_rng_seed(&store->seeded, store->seeded.counter);
     store->previous_wait_ns = bide_backoff_wait(

@@ -58,9 +58,10 @@ BIDE_BEGIN_DECLS
 /* Records, and the thread that asks for them. Threads: shared. */
 typedef struct bide_store bide_store;
 
-/* Called when it goes down, on the thread that notices, and when it is back, on
- * the store's own. `why` is a sentence without keys or data, NULL when it is
- * back. It must not call the store, and not wait. */
+/* Called when it goes down, on the thread that notices; on the store's own, when
+ * it stays down for another reason, and when it is back. `why` is a sentence
+ * without keys or data, NULL when it is back. It must not call the store, and not
+ * wait. */
 typedef void (*bide_store_change_fn)(void *ctx, bool up, const char *why);
 
 typedef struct bide_store_conf {
@@ -148,11 +149,11 @@ typedef struct bide_store_op {
     uint8_t fingerprint[32]; /* CLAIM: of what is asked for ... */
     uint8_t binding[32];    /* ... and of who asks: both must be those of the
                                first claim */
-    int64_t lease_ns;       /* CLAIM, RENEW: the claim is his so long. COMPLETE
-                               and RELEASE, when the store is down: it is tried
-                               again so long; > 0; 30 s */
+    int64_t lease_ns;       /* CLAIM, RENEW: the claim is his so long; > 0;
+                               30 s */
     int64_t keep_ns;        /* CLAIM, COMPLETE: how long the record is kept from
-                               now on; > 0; 24 h */
+                               now on. COMPLETE and RELEASE, when the store is
+                               down: how long it is tried again; > 0; 24 h */
     bool take_over;         /* CLAIM: after the lease, FIRST; false: UNKNOWN */
     bool too_large;         /* COMPLETE: there was an answer, but it is not to be
                                kept */

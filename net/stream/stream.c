@@ -48,6 +48,13 @@ const char *stream_end(const struct net_conn *c)
     return http2_code_name(s->code);
 }
 
+bool stream_is_early(const struct net_conn *c)
+{
+    const struct stream *s = stream_of(c);
+    return s && !s->dead && !s->tunnel && s->sending == STREAM_SENT &&
+           s->receiving != STREAM_RECEIVED;
+}
+
 /* ===== the end ===== */
 
 bool stream_is_sent(const struct stream *s)

@@ -110,6 +110,9 @@ static inline struct stream *stream_of(const struct net_conn *c)
  * NULL: it did not, or is no stream. */
 const char *stream_end(const struct net_conn *c);
 
+/* Whether the answer was written completely while the request still arrives. */
+bool stream_is_early(const struct net_conn *c);
+
 /* Makes `conn` the stream's; all else of conn must be clear, but io.ready. */
 void stream_attach(struct stream *s, struct net_conn *conn);
 

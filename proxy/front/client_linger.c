@@ -2,10 +2,15 @@
  *
  * Unread bytes in the kernel's receive buffer at close() make it send a reset,
  * which can overtake the response. So: shut down sending, and continue
- * reading. */
+ * reading.
+ *
+ * A stream of HTTP/2 that is answered early could be reset at once, without an
+ * error (RFC 9113, 8.1), but some clients, curl 7.88 among them, then drop the
+ * answer. So its client too may send the rest first. */
 #include "bide/run.h"
 #include "net/buf.h"
 #include "net/conn.h"
+#include "net/stream/stream.h"
 #include "proxy/front/client.h"
 #include "proxy/front/client_linger.h"
 #include "proxy/worker.h"
@@ -15,15 +20,24 @@ enum {
     LINGER_BYTES = 1 << 24 /* ... while it may still send this much */
 };
 
+/* A stream is over with its request; its answer is sent in any case. */
+static bool has_ended(const struct client *c)
+{
+    return c->is_stream && !stream_is_early(&c->conn);
+}
+
 void client_linger(struct client *c)
 {
     struct worker *w = c->worker;
-    if (c->conn.hup || c->is_stream) {
+    if (c->conn.hup || has_ended(c)) {
         client_abort(c);
         return;
     }
     c->phase = CLIENT_LINGER;
-    net_conn_shutdown(&c->conn);
+    if (c->is_stream) /* what has come is window that its client waits for */
+        net_task_later(&w->loop, &c->task);
+    else
+        net_conn_shutdown(&c->conn);
     net_buf_give(&w->bufs, c->in);
     c->in = NULL;
     client_until(c, w->loop.now_ns + LINGER_MS * BIDE_MILLISECOND);
@@ -33,6 +47,10 @@ void client_linger(struct client *c)
 bool client_discard(struct client *c)
 {
     char bin[16384];
+    if (has_ended(c)) {
+        client_abort(c);
+        return false;
+    }
     if (!net_can_read(&c->conn))
         return false;
     ssize_t n = net_read(&c->conn, bin, sizeof bin);

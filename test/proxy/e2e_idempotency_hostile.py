@@ -3,6 +3,7 @@
 door. e2e_idempotency_hostile.py BIDE"""
 import threading
 
+from h2raw import Raw, frame, request, status
 from parts import (Answer, Origin, ask, connect, counted, metric, ok,
                    rests, run, tap, until)
 from payments import Payments, guarded, pay
@@ -69,6 +70,33 @@ def pipelined():
                        b"Upgrade: websocket\r\n"))
         tap.case("an upgrade is none", a.status == 201 and
                  b"websocket" not in b"".join(origin.heads), a)
+
+
+def early_on_http2():
+    """An answer that comes before the end of its request: some clients drop it if
+    its stream is reset at once, though without an error."""
+    origin, sidecar_ = door()
+    with sidecar_ as p:
+        c = Raw(p.port)
+        c.send(frame(1, 1, 4, request(b"POST", b"/pay")))
+        seen = c.until(lambda f: f[2] == 1 and f[1] & 1 or f[0] == "GOAWAY")
+        tap.case("HTTP/2: refused before the body is there",
+                 status(next(f[3] for f in seen if f[0] == "HEADERS")) == 400 and
+                 b"idempotency_missing" in seen[-1][3], seen)
+        c.send(frame(0, 1, 0, b"amount"))
+        seen = c.ping()
+        c.send(frame(0, 1, 1, b"=10"))
+        seen += c.ping()
+        tap.case("... whose rest may still come",
+                 not any(f[0] in ("RST_STREAM", "GOAWAY") for f in seen), seen)
+        tap.case("... and ends it", c.get(3) is not None and
+                 until(lambda: rests(p)))
+        c.send(frame(1, 5, 4, request(b"POST", b"/pay")))
+        seen = c.until(lambda f: f[0] in ("RST_STREAM", "GOAWAY"))
+        tap.case("... but not for ever", seen[-1][0] == "RST_STREAM" and
+                 seen[-1][2:] == (5, bytes(4)), seen[-1:])
+        c.close()
+        tap.case("... none of them asks anybody", origin.total <= 1)
 
 
 def flood():
@@ -188,4 +216,4 @@ def hostile_origin():
                  two.fields["x-long"], two)
 
 
-run(smuggled, pipelined, flood, leavers, short_deadlines, hostile_origin)
+run(smuggled, pipelined, early_on_http2, flood, leavers, short_deadlines, hostile_origin)

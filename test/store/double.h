@@ -26,7 +26,7 @@
 #include "bide/run.h"
 #include "store/front.h"
 
-enum double_mode { WORKS, HANGS, FAILS, DOES_AND_FAILS };
+enum double_mode { WORKS, HANGS, FAILS, REFUSES, DOES_AND_FAILS };
 
 struct double_store {
     pthread_mutex_t lock;
@@ -69,12 +69,13 @@ static inline int double_run(void *self, bide_store_op *const ops[], size_t n,
     d->hanging--;
     enum double_mode mode = d->mode;
     pthread_mutex_unlock(&d->lock);
-    if (mode != FAILS) {
+    if (mode != FAILS && mode != REFUSES) {
         int rc = bide__store_memory.run(d->memory, ops, n, why, why_size);
         if (rc < 0 || mode == WORKS)
             return rc;
     }
-    snprintf(why, why_size, "the double fails");
+    snprintf(why, why_size, "the double %s",
+             mode == REFUSES ? "refuses" : "fails");
     return BIDE_ESTATE;
 }
 

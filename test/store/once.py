@@ -8,8 +8,10 @@ effect, and is told the same again. retry, with an origin that knows keys: every
 request ends in 2xx, of one effect.
 
 While the store is away, an origin's answer is passed on all the same, and its record
-follows; killed before that, it is unknown. So what a sidecar told then that was killed
-may be unknown later, but is not done again; what one told that lived on is kept."""
+follows; killed before that, it is unknown. So what a sidecar told in a life in which the
+store was away may be unknown later, but is not done again. It is kept if that life then
+answered any request that it had to ask the store about: what is owed is written with, or
+before, whatever is asked later."""
 import contextlib
 import http.client
 import json
@@ -30,6 +32,7 @@ from servers import PATIENCE, Postgres, Redis, alive, until
 
 CLIENTS = 16
 LEASE = "1s"
+FROM_THE_STORE = ("idempotency_in_progress", "idempotency_unknown")
 
 
 class Origin(Payments):
@@ -58,14 +61,27 @@ def stopped(pid):
         return True
 
 
+class Life:
+    """From a start of the sidecar to its end."""
+
+    def __init__(self, log):
+        self.born, self.log = time.monotonic(), log
+
+    def ends_down(self):
+        """By what it says, as when its disk takes seconds."""
+        with open(self.log, errors="replace") as f:
+            said = f.read()
+        return said.rfind("is down") > said.rfind("is back")
+
+
 class Sidecar:
-    """On one port, over all its lives."""
+    """On one port, over all its lives. One begins when the last is over."""
 
     def __init__(self, bide, store, origin, mode, directory):
         self.port = free_port()
         self.file = os.path.join(directory, "once.yaml")
         self.log = os.path.join(directory, "once.log")
-        self.bide, self.process = bide, None
+        self.bide, self.process, self.lives = bide, None, []
         with open(self.file, "w", encoding="utf-8") as f:
             f.write(f"""
 version: 1
@@ -84,7 +100,8 @@ proxy:
 """)
 
     def start(self):
-        with open(self.log, "ab") as log:
+        self.lives.append(Life(f"{self.log}.{len(self.lives)}"))
+        with open(self.lives[-1].log, "ab") as log:
             self.process = subprocess.Popen([self.bide, "proxy", "-c", self.file],
                                             stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, env=tap.environment())
@@ -124,19 +141,30 @@ proxy:
 
 
 class Client(threading.Thread):
-    def __init__(self, port, number):
+    """It knows what each life of the sidecar told it, and when it last sent a request
+    that this life then asked the store about."""
+
+    def __init__(self, sidecar, number):
         super().__init__(daemon=True)
-        self.port, self.number = port, number
-        self.done, self.when, self.unknown, self.strange = {}, {}, [], []
+        self.sidecar, self.number = sidecar, number
+        self.done, self.told, self.unknown, self.strange = {}, {}, [], []
+        self.asked = {}  # by life
         self.ending = False
-        self.connection = self.last = None
+        self.connection = self.last = self.life = None
+
+    def connect(self):
+        self.life = self.sidecar.lives[-1]
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.sidecar.port,
+                                                     timeout=10)
+        self.connection.connect()
+        if self.life is not self.sidecar.lives[-1]:
+            raise ConnectionError("to one life or the other")
 
     def ask(self, key):
         """Status, reason, replayed, body; None: no answer."""
         try:
             if not self.connection:
-                self.connection = http.client.HTTPConnection("127.0.0.1", self.port,
-                                                             timeout=10)
+                self.connect()
             self.connection.request("POST", "/pay", b"amount=10",
                                     {"Idempotency-Key": f'"{key}"'})
             r = self.connection.getresponse()
@@ -152,14 +180,17 @@ class Client(threading.Thread):
     def settle(self, key):
         """Repeats it until it is answered."""
         while True:
+            sent = time.monotonic()
             answer = self.ask(key)
             self.last = (key, answer)
+            if answer and (answer[0] < 300 or answer[1] in FROM_THE_STORE):
+                self.asked[self.life] = sent
             if answer is None or answer[0] in (502, 503, 504) or \
                     answer[1] == "idempotency_in_progress":
                 time.sleep(0.02)
             elif 200 <= answer[0] < 300:
                 self.done[key] = answer
-                self.when[key] = time.monotonic()
+                self.told[key] = (self.life, time.monotonic())
                 return
             elif answer[1] == "idempotency_unknown":
                 self.unknown.append(key)
@@ -186,15 +217,11 @@ def store_of(kind, directory):
         yield server.url, server
 
 
-SETTLED = 4  # seconds after which a store that is back has got what is owed to it
-
-
 class Away:
-    """When the store was away: since then, until it had settled; and when the sidecar,
-    which owes it what it answered meanwhile, was killed."""
+    """When the server of the store was away."""
 
-    def __init__(self):
-        self.times, self.kills = [], []
+    def __init__(self, sidecar, clients):
+        self.sidecar, self.clients, self.times = sidecar, clients, []
 
     def crash(self, server, between):
         self.times.append([time.monotonic(), None])
@@ -203,35 +230,50 @@ class Away:
         server.start()
         if hasattr(server, "wait"):
             server.wait()
-        self.times[-1][1] = time.monotonic() + SETTLED
+        self.times[-1][1] = time.monotonic()
 
-    def excuses(self, told):
-        """That what was told then has no record: killed before the store was back."""
-        return any(begin <= told <= end and
-                   any(told - 1 <= kill <= end for kill in self.kills)
+    def asked(self, life):
+        """When a request was sent that this life has asked the store about; later
+        than all others of that kind."""
+        return max((c.asked.get(life, 0) for c in self.clients), default=0)
+
+    def settled(self):
+        """The sidecar has the store again, and what it owed is written."""
+        return self.asked(self.sidecar.lives[-1]) > self.times[-1][1]
+
+    def excuses(self, life, told):
+        """That there may be no record of what was told then."""
+        asked = self.asked(life)
+        away = any(begin <= told and end >= max(life.born, asked)
                    for begin, end in self.times)
+        return told >= asked and (away or life.ends_down())
 
 
-def kill_often(sidecar, server, kills, rng):
-    away = Away()
+    def about(self, life, told):
+        """For whoever wonders: all times since the life began."""
+        asked = self.asked(life)
+        times = [[round(t - life.born, 3) for t in both] for both in self.times]
+        with open(life.log, errors="replace") as f:
+            return (f"told {told - life.born:.3f}, asked {asked - life.born:.3f}, away "
+                    f"{times}, {f.read()}")
 
+
+def kill_often(sidecar, server, kills, rng, away):
     def again():
         sidecar.kill()
-        away.kills.append(time.monotonic())
         sidecar.start()
     for i in range(kills):
         time.sleep(rng.uniform(0.02, 0.25))
-        if server and i % 25 == 12:
-            both = i % 50 == 12
+        if server and i % 12 == 6:
+            both = i % 24 == 6
             away.crash(server, again if both else lambda: None)
             if not both:  # whoever lives on must write it all
-                time.sleep(SETTLED)
+                until("the store", away.settled)
             continue
         again()
         if rng.random() < 0.8:
             until("the sidecar", sidecar.answers)
     until("the sidecar", sidecar.answers)
-    return away
 
 
 def judge(kind, mode, origin, clients):
@@ -250,7 +292,7 @@ def judge(kind, mode, origin, clients):
     return done, unknown
 
 
-def replay(kind, mode, origin, client, done, excused):
+def replay(kind, mode, origin, client, done, excused, about):
     """What was told is told again, and the origin hears nothing of it."""
     before, wrong, lost = origin.arrived, [], 0
     for key, answer in done.items():
@@ -262,7 +304,7 @@ def replay(kind, mode, origin, client, done, excused):
         if again[1] == "idempotency_unknown" and key in excused:
             lost += 1
         elif again[0] != answer[0] or again[3] != answer[3] or not again[2]:
-            wrong.append((key, answer, again))
+            wrong.append((key, answer, again, about(key)))
     tap.case(f"{kind}_{mode}_each_2xx_is_replayed", not wrong, wrong[:5])
     tap.case(f"{kind}_{mode}_replaying_asks_nobody", origin.arrived == before)
     return lost
@@ -278,10 +320,11 @@ def torture(bide, kind, mode, kills, seed):
             sidecar.start()
             try:
                 until("the sidecar", sidecar.answers)
-                clients = [Client(sidecar.port, i) for i in range(CLIENTS)]
+                clients = [Client(sidecar, i) for i in range(CLIENTS)]
+                away = Away(sidecar, clients)
                 for c in clients:
                     c.start()
-                away = kill_often(sidecar, server, kills, rng)
+                kill_often(sidecar, server, kills, rng, away)
                 for c in clients:
                     c.ending = True
                 end = time.monotonic() + PATIENCE
@@ -291,21 +334,23 @@ def torture(bide, kind, mode, kills, seed):
                 tap.case(f"{kind}_{mode}_all_clients_end", not stuck, stuck)
                 done, unknown = judge(kind, mode, origin, clients)
                 arrived = origin.arrived
-                excused = {k for c in clients for k, t in c.when.items()
-                           if away.excuses(t)}
-                lost = replay(kind, mode, origin, Client(sidecar.port, "last"), done,
-                              excused)
+                why = {k: told for c in clients for k, told in c.told.items()}
+                excused = {k for c in clients for k, told in c.told.items()
+                           if not c.done[k][2] and away.excuses(*told)}
+                lost = replay(kind, mode, origin, Client(sidecar, "last"), done,
+                              excused, lambda key: away.about(*why[key]))
                 about = (f"{kills} kills, {len(away.times)} of them of the store's "
                          f"server; {len(done)} keys ended in 2xx, {len(unknown)} "
                          f"unknown; {arrived} requests at the origin; {len(excused)} "
-                         f"were answered while the store was away by a sidecar that "
-                         f"was killed then, {lost} of them are unknown now")
+                         f"were told while the store was away by a sidecar that was "
+                         f"killed before it had it again, {lost} of them are unknown "
+                         f"now")
                 print(f"# {kind} {mode}: {about}")
                 tap.case(f"{kind}_{mode}_something_happened", len(done) > kills // 2, about)
             finally:
                 sidecar.kill()
                 if tap.failed:
-                    with open(sidecar.log, errors="replace") as f:
+                    with open(sidecar.lives[-1].log, errors="replace") as f:
                         print("# " + "# ".join(f.readlines()[-20:]))
     finally:
         origin.stop()

@@ -54,6 +54,32 @@ static void store_fails_is_down_at_once_and_comes_back(void **state)
     bide_store_close(store);
 }
 
+static bool is_told(struct double_store *d, const char *why)
+{
+    pthread_mutex_lock(&d->lock);
+    bool told = strcmp(d->why, why) == 0;
+    pthread_mutex_unlock(&d->lock);
+    return told;
+}
+
+/* As a Redis that was started again with nothing in it. */
+static void regress_store_down_for_another_reason_says_so(void **state)
+{
+    struct double_store d;
+    bide_store *store = double_open(&d, LONG);
+    (void)state;
+    double_set(&d, FAILS);
+    assert_int_equal(ask(store, CLAIM, "a"), BIDE_STORE_DOWN);
+    assert_true(is_told(&d, "the double fails"));
+    double_set(&d, REFUSES);
+    UNTIL(is_told(&d, "the double refuses"));
+    assert_false(is_up(store));
+    double_set(&d, WORKS);
+    UNTIL(is_up(store));
+    assert_int_equal(d.changes, 3);
+    bide_store_close(store);
+}
+
 /* ===== what was given up ===== */
 
 static void claim_that_may_have_been_granted_is_released(void **state)
@@ -102,6 +128,26 @@ static void answers_are_written_when_it_is_back(void **state)
     bide_store_close(store);
 }
 
+/* The store was away for longer than a lease, its owner lived on. */
+static void regress_answer_is_owed_after_its_lease(void **state)
+{
+    struct double_store d;
+    bide_store *store = double_open(&d, LONG);
+    bide_store_op a = op_for(CLAIM, "a");
+    (void)state;
+    a.lease_ns = BIDE_MILLISECOND;
+    bide_store_do(store, &a);
+    double_set(&d, FAILS);
+    bide_store_complete(store, &a, 201, "one", 3);
+    assert_int_equal(a.result, BIDE_STORE_DOWN);
+    int64_t over = bide_now_ns() + 2 * BIDE_MILLISECOND;
+    UNTIL(bide_now_ns() > over);
+    double_set(&d, WORKS);
+    UNTIL(is_up(store) && owed(store) == 0);
+    assert_int_equal(ask(store, LOOK_UP, "a"), BIDE_STORE_DONE);
+    bide_store_close(store);
+}
+
 static void what_is_owed_too_long_is_dropped_and_counted(void **state)
 {
     struct double_store d;
@@ -111,7 +157,7 @@ static void what_is_owed_too_long_is_dropped_and_counted(void **state)
     (void)state;
     bide_store_do(store, &a);
     double_set(&d, FAILS);
-    a.lease_ns = BIDE_MILLISECOND;
+    a.keep_ns = BIDE_MILLISECOND;
     bide_store_complete(store, &a, 201, "one", 3);
     assert_int_equal(a.result, BIDE_STORE_DOWN);
     UNTIL(owed(store) == 0);
@@ -386,8 +432,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(store_hangs_costs_one_deadline_then_nothing),
         cmocka_unit_test(store_fails_is_down_at_once_and_comes_back),
+        cmocka_unit_test(regress_store_down_for_another_reason_says_so),
         cmocka_unit_test(claim_that_may_have_been_granted_is_released),
         cmocka_unit_test(answers_are_written_when_it_is_back),
+        cmocka_unit_test(regress_answer_is_owed_after_its_lease),
         cmocka_unit_test(what_is_owed_too_long_is_dropped_and_counted),
         cmocka_unit_test(close_writes_what_is_owed),
         cmocka_unit_test(close_does_not_wait_for_what_hangs),
