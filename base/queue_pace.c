@@ -5,7 +5,9 @@
 
 void queue_pace_init(struct queue_pace *p, uint32_t most)
 {
-    *p = (struct queue_pace){ .state = QUEUE_FLOWING, .most = most };
+    *p = (struct queue_pace){ .state = QUEUE_FLOWING,
+                              .most = most,
+                              .errors_ns = BIDE_FOREVER };
 }
 
 /* A step is taken when its time has come and the handler has answered in the
@@ -82,6 +84,22 @@ bool queue_pace_down(struct queue_pace *p, int64_t started, int64_t not_before,
     return begins;
 }
 
+void queue_pace_errs(struct queue_pace *p, bool answered, int64_t now)
+{
+    if (!answered || p->state != QUEUE_PAUSED)
+        p->errors_ns = BIDE_FOREVER;
+    else if (p->errors_ns == BIDE_FOREVER)
+        p->errors_ns = now;
+}
+
+enum queue_probe queue_pace_probe(const struct queue_pace *p, int64_t now)
+{
+    if (p->state != QUEUE_PAUSED)
+        return QUEUE_NO_PROBE;
+    return p->errors_ns <= now - QUEUE_DOUBT ? QUEUE_COUNTED_PROBE
+                                             : QUEUE_FREE_PROBE;
+}
+
 bool queue_pace_good(struct queue_pace *p, int64_t started, int64_t now)
 {
     if (p->state == QUEUE_FLOWING || started < p->since_ns)
@@ -91,6 +109,7 @@ bool queue_pace_good(struct queue_pace *p, int64_t started, int64_t now)
         return false;
     p->state = QUEUE_RISING;
     p->since_ns = now;
+    p->errors_ns = BIDE_FOREVER;
     p->limit = 1;
     p->at_ns = now + QUEUE_RISE_STEP;
     return true;

@@ -53,39 +53,53 @@ static struct queue_verdict down(struct queue_verdict v, bide_reason reason,
     return v;
 }
 
+/* The handler answered, and what it said says nothing good about it. */
+static struct queue_verdict errs(struct queue_verdict v, const bide_decision *d)
+{
+    bool held = d->action == BIDE_DONE && d->at_ns != BIDE_FOREVER;
+
+    v = down(v, v.how == BROKER_DEAD ? v.reason : BIDE_BECAUSE_BREAKER_OPEN,
+             held ? d->at_ns : 0);
+    v.answered = true;
+    return v;
+}
+
+/* A failure of the message's own. */
+static struct queue_verdict counted(const bide_decision *d, int64_t wait)
+{
+    if (d->action == BIDE_WAIT || d->reason == BIDE_BECAUSE_BUDGET ||
+        d->reason == BIDE_BECAUSE_HINT_TOO_LONG)
+        return again(wait, true);
+    if (d->reason == BIDE_BECAUSE_BREAKER_OPEN)
+        return errs(again(wait, true), d);
+    return (struct queue_verdict){ .how = BROKER_DEAD, .counts = true,
+                                   .reason = d->reason };
+}
+
 static struct queue_verdict failed(const bide_call *call,
                                    const bide_decision *d,
                                    const bide_outcome *out,
-                                   const bide_policy_conf *policy, bool probe,
-                                   int64_t now)
+                                   const bide_policy_conf *policy,
+                                   enum queue_probe probe, int64_t now)
 {
     int64_t wait = wait_of(call, d, out, policy, now);
-    bool is_down = queue_outcome_is_down(out);
 
-    if (is_down)
+    if (queue_outcome_is_down(out))
         return down(again(wait, false),
                     out->cls == BIDE_THROTTLED    ? BIDE_BECAUSE_LOCAL_THROTTLE
                     : out->cls == BIDE_OVERLOADED ? BIDE_BECAUSE_SERVER_REFUSED
                                                   : BIDE_BECAUSE_UNREACHABLE,
                     out->hinted ? now + hint_of(out, policy) : 0);
-    if (probe && out->cls == BIDE_TRANSIENT)
-        return down(again(wait, false), BIDE_BECAUSE_BREAKER_OPEN,
-                    d->action == BIDE_DONE && d->at_ns != BIDE_FOREVER
-                        ? d->at_ns
-                        : 0);
-    if (d->action == BIDE_WAIT || d->reason == BIDE_BECAUSE_BUDGET ||
-        d->reason == BIDE_BECAUSE_HINT_TOO_LONG)
-        return again(wait, true);
-    if (d->reason == BIDE_BECAUSE_BREAKER_OPEN)
-        return down(again(wait, true), BIDE_BECAUSE_BREAKER_OPEN,
-                    d->at_ns == BIDE_FOREVER ? 0 : d->at_ns);
-    return (struct queue_verdict){ .how = BROKER_DEAD, .counts = true,
-                                   .reason = d->reason };
+    if (probe == QUEUE_NO_PROBE || out->cls != BIDE_TRANSIENT)
+        return counted(d, wait);
+    return errs(probe == QUEUE_FREE_PROBE ? again(wait, false)
+                                          : counted(d, wait),
+                d);
 }
 
 struct queue_verdict queue_verdict(bide_call *call, const bide_outcome *out,
-                                   const bide_policy_conf *policy, bool probe,
-                                   int64_t now)
+                                   const bide_policy_conf *policy,
+                                   enum queue_probe probe, int64_t now)
 {
     bide_decision d = bide_call_next(call, now);
 

@@ -12,11 +12,13 @@
  * message does not count. That is so when nobody was there (refused, cannot start, a
  * certificate that is not valid: of whom the message says nothing),
  * when the handler said that it is too much (throttled, overloaded), and when the
- * breaker let it through only to see whether the handler works again. The worker
- * and the simulator both go by it. */
+ * breaker let it through only to see whether the handler works again, for as long
+ * as base/queue_pace.h gives the message the benefit of the doubt. The worker and
+ * the simulator both go by it. */
 #ifndef BIDE_BASE_QUEUE_VERDICT_H
 #define BIDE_BASE_QUEUE_VERDICT_H
 
+#include "base/queue_pace.h"
 #include "bide/call.h"
 #include "bide/policy.h"
 
@@ -31,16 +33,17 @@ struct queue_verdict {
     enum broker_how how;
     bool counts;
     bool down;            /* consumption should pause */
+    bool answered;        /* down: with errors; or nobody answered */
     int64_t delay_ns;     /* AGAIN */
     int64_t not_before_ns; /* down: no probe before; 0 */
     bide_reason reason;   /* DEAD: why; down: why */
 };
 
-/* After the outcome was reported to the call; `policy` is its dependency's. `probe`: the
- * attempt was made while consumption was paused. */
+/* After the outcome was reported to the call; `policy` is its dependency's. `probe`:
+ * what the attempt was for, when it began. Of a counted probe that was the last
+ * attempt, `reason` is of the death. */
 struct queue_verdict queue_verdict(bide_call *call, const bide_outcome *out,
-                                   const bide_policy_conf *policy, bool probe,
-                                   int64_t now);
+                                   const bide_policy_conf *policy, enum queue_probe probe, int64_t now);
 
 /* Of a call that was not let through to its first attempt. */
 struct queue_verdict queue_verdict_refused(const bide_decision *d, int64_t now);

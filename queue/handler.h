@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 
 #include "base/list.h"
+#include "base/queue_pace.h"
 #include "bide/call.h"
 #include "observe/event/event.h"
 #include "queue/message.h"
@@ -37,7 +38,7 @@ struct queue_job {
     uint32_t attempt;   /* its number, from 1 */
     uint32_t attempts;  /* that the policy allows */
     int64_t timeout_ns; /* BIDE_FOREVER */
-    bool probe;         /* made while consumption is paused */
+    enum queue_probe probe;
     uint32_t engine_attempt; /* its number in the call */
     struct bide__trace trace; /* its span; not sampled: none. Whoever sets it */
     char traceparent[56];     /* ... writes it here, for the handler; "" */

@@ -49,7 +49,8 @@ static void end_job(struct queue_worker *w, struct queue_job *job,
 static void pause_for(struct queue_worker *w, const struct queue_verdict *v,
                       const char *text, int64_t started, int64_t now)
 {
-    atomic_store(&w->stats.why, (int)v->reason);
+    if (v->how != BROKER_DEAD) /* whose reason is its own */
+        atomic_store(&w->stats.why, (int)v->reason);
     if (queue_pace_down(&w->pace, started, v->not_before_ns, w->conf.rng,
                         now)) {
         worker_give_back(w); /* while we wait, the broker holds them */
@@ -58,6 +59,18 @@ static void pause_for(struct queue_worker *w, const struct queue_verdict *v,
                                               .text = text });
     }
     atomic_store(&w->stats.state, (int)w->pace.state);
+}
+
+/* A pause that the messages themselves may be the reason of does not last for ever. */
+static void doubt(struct queue_worker *w, const struct queue_job *job,
+                  const struct queue_verdict *v, int64_t now)
+{
+    bool count = v->answered && job->probe == QUEUE_COUNTED_PROBE;
+
+    queue_pace_errs(&w->pace, v->answered, now);
+    if (count && !w->errors_count)
+        worker_tell(w, &(struct queue_event){ .kind = QUEUE_ERRORS_COUNT });
+    w->errors_count = count;
 }
 
 /* ===== starting ===== */
@@ -118,7 +131,7 @@ static bool begin(struct queue_worker *w, struct queue_job *job, int64_t now)
     if (most && most < job->timeout_ns)
         job->timeout_ns = most;
     job->engine_attempt = d.attempt;
-    job->probe = w->pace.state == QUEUE_PAUSED;
+    job->probe = queue_pace_probe(&w->pace, now);
     job->trace.sampled = false;
     job->traceparent[0] = 0;
     if (w->conf.on_start)
@@ -187,6 +200,7 @@ static void collect(struct queue_worker *w, struct queue_job *job, int64_t now)
     bide_call_end(&job->call, now);
     if (v.down) {
         pause_for(w, &v, job->text, job->begin_ns, now);
+        doubt(w, job, &v, now);
     } else if (job->out.cls != BIDE_IGNORED &&
                queue_pace_good(&w->pace, job->begin_ns, now)) {
         worker_tell(w, &(struct queue_event){ .kind =

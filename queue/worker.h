@@ -41,7 +41,8 @@ enum queue_event_kind {
     QUEUE_CRASHED,      /* `n` of those are dead letters now */
     QUEUE_BROKER_AWAY,  /* `text` */
     QUEUE_BROKER_BACK,
-    QUEUE_DRAINING      /* `n` are still running */
+    QUEUE_DRAINING,     /* `n` are still running */
+    QUEUE_ERRORS_COUNT  /* so long a pause: probes are attempts from now on */
 };
 
 /* Threads: owned; valid during the call. */

@@ -11,6 +11,7 @@ struct queue_worker {
     struct queue_worker_conf conf;
     struct queue_pool *pool;
     struct queue_pace pace;
+    bool errors_count;           /* was said, in this pause */
     struct queue_ahead ahead;
     int64_t moved_ns;            /* something has ended, or was started */
     int64_t ended_ns;            /* the first of `ends` */

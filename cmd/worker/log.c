@@ -27,6 +27,7 @@ static const char *const names[] = {
     [QUEUE_BROKER_AWAY] = "broker_away",
     [QUEUE_BROKER_BACK] = "broker_back",
     [QUEUE_DRAINING] = "draining",
+    [QUEUE_ERRORS_COUNT] = "errors_count",
 };
 
 static void write_job(struct bide__json *j, const struct queue_event *e)
@@ -95,17 +96,21 @@ static void say_ended(const struct queue_event *e)
                 v->counts ? "" : "; does not count");
 }
 
-/* curl says that it could not connect, and not where to. */
-static void say_paused(const struct worker_log *log, const char *why)
+/* curl says that it could not connect, and not where to. What the breaker says may be
+ * about the messages: queue_pace_probe(). */
+static void say_paused(const struct worker_log *log, const struct queue_event *e)
 {
+    bool doubt = e->verdict->reason == BIDE_BECAUSE_BREAKER_OPEN;
     char to[512] = "";
 
     if (log->to)
         public_url(to, sizeof to, log->to);
     fprintf(stderr,
-            "bide worker: paused: %s%s%s%s. Nothing counts as an attempt until "
-            "the handler is back\n",
-            why, *to ? " (" : "", to, *to ? ")" : "");
+            "bide worker: paused: %s%s%s%s%s. Nothing counts as an attempt until "
+            "the handler is back%s\n",
+            e->text, e->verdict->answered ? "; the breaker is open" : "",
+            *to ? " (" : "", to, *to ? ")" : "",
+            doubt ? ", or 3 h are over" : "");
 }
 
 static void say(const struct worker_log *log, const struct queue_event *e)
@@ -124,7 +129,12 @@ static void say(const struct worker_log *log, const struct queue_event *e)
                 words_id(e->job->message->id, id));
         break;
     case QUEUE_CONSUMPTION_PAUSED:
-        say_paused(log, e->text);
+        say_paused(log, e);
+        break;
+    case QUEUE_ERRORS_COUNT:
+        fprintf(stderr, "bide worker: still paused: for 3 h the handler has "
+                        "answered with nothing but errors. From now on they "
+                        "count as attempts\n");
         break;
     case QUEUE_CONSUMPTION_RESUMED:
         fprintf(stderr, "bide worker: the handler is back\n");

@@ -242,7 +242,9 @@ typedef enum bide_queue_happened {
     BIDE_QUEUE_CRASHED,     /* n of them have died of it: dead */
     BIDE_QUEUE_BROKER_AWAY, /* text */
     BIDE_QUEUE_BROKER_BACK,
-    BIDE_QUEUE_DRAINING     /* n handlers are still at work */
+    BIDE_QUEUE_DRAINING,    /* n handlers are still at work */
+    BIDE_QUEUE_ERRORS_COUNT /* paused for 3 h in which all that was tried failed:
+                               from now on that counts */
 } bide_queue_happened;
 
 typedef enum bide_queue_end {

@@ -46,6 +46,7 @@ static const bide_queue_happened kinds[] = {
     [QUEUE_BROKER_AWAY] = BIDE_QUEUE_BROKER_AWAY,
     [QUEUE_BROKER_BACK] = BIDE_QUEUE_BROKER_BACK,
     [QUEUE_DRAINING] = BIDE_QUEUE_DRAINING,
+    [QUEUE_ERRORS_COUNT] = BIDE_QUEUE_ERRORS_COUNT,
 };
 
 static void on_event(void *ctx, const struct queue_event *e)

@@ -237,7 +237,7 @@ static void start(struct sim_queue *q, struct sim_world *w, uint32_t number,
     op.rng = &q->rng;
     m->begun_ns = w->now_ns;
     m->deliveries++;
-    m->probe = worker->pace.state == QUEUE_PAUSED;
+    m->probe = queue_pace_probe(&worker->pace, w->now_ns);
     lend_luck(q, slot, 0);
     sim_caller_deliver(q->caller, w, slot, number, &op, m->deliveries, &d);
     if (d.action != BIDE_TRY) {
@@ -245,7 +245,7 @@ static void start(struct sim_queue *q, struct sim_world *w, uint32_t number,
         return;
     }
     m->engine_attempt = d.attempt;
-    q->total.probes += m->probe;
+    q->total.probes += m->probe != QUEUE_NO_PROBE;
     if (m->attempts + 1 > q->total.most_attempts)
         q->total.most_attempts = m->attempts + 1;
     worker->running[worker->n_running++] = slot;
@@ -357,6 +357,8 @@ void sim_queue_ended(struct sim_queue *q, struct sim_world *w, uint32_t slot,
     drop_running(worker, slot);
     if (v.down || out->cls != BIDE_IGNORED)
         keep_pace(q, worker, &v, m->begun_ns, w->now_ns);
+    if (v.down)
+        queue_pace_errs(&worker->pace, v.answered, w->now_ns);
     settle(q, w, slot, &v);
     fill_all(q, w);
 }

@@ -27,7 +27,7 @@ struct sim_message {
     uint32_t attempts;       /* that counted */
     uint32_t deliveries;
     uint32_t engine_attempt;
-    bool probe;
+    enum queue_probe probe;
 };
 
 /* Messages that wait, by when they are due: a heap. */

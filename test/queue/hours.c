@@ -218,6 +218,21 @@ static bide_outcome always_fails(void *ctx, const struct queue_job *job)
     return note_end(ctx, (bide_outcome){ .cls = BIDE_TRANSIENT });
 }
 
+/* Has done with a message when it was its last attempt; or when all that is left should
+ * have been dead for long. */
+static bide_outcome fails_to_the_last(void *ctx, const struct queue_job *job)
+{
+    struct scene *s = ctx;
+    bide_outcome out = { .cls = BIDE_TRANSIENT };
+    bool last = job->attempt == job->attempts;
+
+    note_start(s, job);
+    if (virtual_now() > s->begin_ns + 40 * BIDE_HOUR)
+        queue_worker_stop(s->workers[0]);
+    note_end(s, last ? (bide_outcome){ .cls = BIDE_SUCCESS } : out);
+    return out;
+}
+
 /* ===== the handler is away ===== */
 
 /* Two hours, with n messages waiting. */
@@ -423,6 +438,53 @@ static void one_that_keeps_failing_dies_after_fifteen_in_a_day(void **state)
     assert_string_equal(c.dead_by[0].reason, "attempts");
 }
 
+/* Nothing else is left, so the breaker opens, and for all that the worker knows it is
+ * the handler. They die all the same, and no sooner than alone. */
+static void all_that_is_left_fails_and_dies_in_a_day(void **state)
+{
+    enum { N = 30 };
+    struct scene s;
+    uint32_t made[N] = { 0 };
+
+    (void)state;
+    begin(&s, "all", fails_to_the_last);
+    s.enough = N;
+    put(&s, 0, N);
+    run(&s, 1);
+    int64_t last_ns[N];
+    for (size_t i = 0; i < s.n_starts; i++) {
+        const struct start *at = &s.starts[i];
+        assert_in_range(at->attempt, made[at->number], made[at->number] + 1);
+        made[at->number] = at->attempt;
+        last_ns[at->number] = at->at_ns - s.begin_ns;
+    }
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(made[i], 15);
+        assert_in_range(last_ns[i], 16 * BIDE_HOUR, 28 * BIDE_HOUR);
+    }
+    printf("# %zu attempts and probes\n", s.n_starts);
+    struct broker_counts c = end(&s);
+    assert_int_equal(c.dead, N);
+    assert_int_equal(c.waiting + c.later, 0);
+    assert_string_equal(c.dead_by[0].reason, "attempts");
+}
+
+/* Longer than a night, and few messages, of which each is tried often. */
+static void failing_for_half_a_day_kills_none(void **state)
+{
+    struct scene s;
+
+    (void)state;
+    begin(&s, "night", until_back);
+    s.away = (bide_outcome){ .cls = BIDE_TRANSIENT };
+    s.back_ns = s.begin_ns + 15 * BIDE_HOUR;
+    s.enough = 30;
+    put(&s, 0, 30);
+    run(&s, 1);
+    assert_int_equal(s.done, 30);
+    assert_int_equal(end(&s).dead, 0);
+}
+
 /* ===== handlers that take long ===== */
 
 static void three_hours_of_work_are_started_once(void **state)
@@ -481,6 +543,8 @@ int main(void)
         cmocka_unit_test(a_fifth_of_first_attempts_fails_and_neither_starves),
         cmocka_unit_test(retries_in_the_way_share_one_place),
         cmocka_unit_test(one_that_keeps_failing_dies_after_fifteen_in_a_day),
+        cmocka_unit_test(all_that_is_left_fails_and_dies_in_a_day),
+        cmocka_unit_test(failing_for_half_a_day_kills_none),
         cmocka_unit_test(three_hours_of_work_are_started_once),
         cmocka_unit_test(what_the_broker_allows_is_the_longest_timeout),
     };

@@ -129,6 +129,41 @@ static void hint_delays_the_probe(void **state)
     assert_int_equal(queue_pace_room(&p, 0, S(65)), 1);
 }
 
+/* An answer without one, which says that nobody is there, ends the doubt; so does
+ * the handler's return. */
+static void errors_count_after_hours_of_nothing_else(void **state)
+{
+    enum { DOWN, ERROR, NOBODY, GOOD };
+    static const struct {
+        double at_h;
+        int what;
+        enum queue_probe then;
+    } rows[] = {
+        { 0, ERROR, QUEUE_NO_PROBE },          { 1, DOWN, QUEUE_FREE_PROBE },
+        { 1, ERROR, QUEUE_FREE_PROBE },        { 3.9, ERROR, QUEUE_FREE_PROBE },
+        { 4, ERROR, QUEUE_COUNTED_PROBE },     { 5, NOBODY, QUEUE_FREE_PROBE },
+        { 6, ERROR, QUEUE_FREE_PROBE },        { 8.9, ERROR, QUEUE_FREE_PROBE },
+        { 9, ERROR, QUEUE_COUNTED_PROBE },     { 9.5, GOOD, QUEUE_NO_PROBE },
+        { 9.6, DOWN, QUEUE_FREE_PROBE },       { 9.6, ERROR, QUEUE_FREE_PROBE },
+        { 12.5, ERROR, QUEUE_FREE_PROBE },     { 12.6, ERROR, QUEUE_COUNTED_PROBE },
+    };
+    struct queue_pace p;
+
+    (void)state;
+    queue_pace_init(&p, 16);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int64_t now = S(rows[i].at_h * 3600);
+        if (rows[i].what == DOWN)
+            queue_pace_down(&p, now, 0, &no_jitter, now);
+        else if (rows[i].what == GOOD)
+            queue_pace_good(&p, now, now);
+        else
+            queue_pace_errs(&p, rows[i].what == ERROR, now);
+        if (queue_pace_probe(&p, now) != rows[i].then)
+            fail_msg("row %zu", i);
+    }
+}
+
 /* One place at a time goes to either in turn; otherwise half of them. */
 static void retries_get_half_and_the_odd_place_in_turn(void **state)
 {
@@ -159,6 +194,7 @@ int main(void)
         cmocka_unit_test(down_while_rising_pauses_longer),
         cmocka_unit_test(answers_from_before_the_pause_say_nothing),
         cmocka_unit_test(hint_delays_the_probe),
+        cmocka_unit_test(errors_count_after_hours_of_nothing_else),
         cmocka_unit_test(retries_get_half_and_the_odd_place_in_turn),
     };
 

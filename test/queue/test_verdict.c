@@ -24,7 +24,7 @@ static bide_dep *queue_dep(void)
 }
 
 static struct queue_verdict try(bide_dep *dep, uint32_t made, bide_outcome out,
-                                bool probe, int64_t now)
+                                enum queue_probe probe, int64_t now)
 {
     bide_op op = { .attempts_made = made, .idempotent = true };
     bide_call call;
@@ -48,30 +48,30 @@ static struct queue_verdict try(bide_dep *dep, uint32_t made, bide_outcome out,
 static const struct row {
     uint32_t made;
     bide_outcome out;
-    bool probe;
+    enum queue_probe probe;
     enum broker_how how;
     bool counts, down;
     bide_reason reason;
     int64_t least_s, most_s; /* of the wait */
 } rows[] = {
-    { 0, { .cls = BIDE_SUCCESS }, false, BROKER_DONE, true, false, 0, 0, 0 },
-    { 0, TRANSIENT, false, BROKER_AGAIN, true, false, 0, 2, 4 },
-    { 1, TRANSIENT, false, BROKER_AGAIN, true, false, 0, 6, 12 },
-    { 13, TRANSIENT, false, BROKER_AGAIN, true, false, 0, 9450, 12600 },
-    { 14, TRANSIENT, false, BROKER_DEAD, true, false, BIDE_BECAUSE_ATTEMPTS, 0,
+    { 0, { .cls = BIDE_SUCCESS }, QUEUE_NO_PROBE, BROKER_DONE, true, false, 0, 0, 0 },
+    { 0, TRANSIENT, QUEUE_NO_PROBE, BROKER_AGAIN, true, false, 0, 2, 4 },
+    { 1, TRANSIENT, QUEUE_NO_PROBE, BROKER_AGAIN, true, false, 0, 6, 12 },
+    { 13, TRANSIENT, QUEUE_NO_PROBE, BROKER_AGAIN, true, false, 0, 9450, 12600 },
+    { 14, TRANSIENT, QUEUE_NO_PROBE, BROKER_DEAD, true, false, BIDE_BECAUSE_ATTEMPTS, 0,
       0 },
-    { 0, { .cls = BIDE_PERMANENT }, false, BROKER_DEAD, true, false,
+    { 0, { .cls = BIDE_PERMANENT }, QUEUE_NO_PROBE, BROKER_DEAD, true, false,
       BIDE_BECAUSE_PERMANENT, 0, 0 },
-    { 0, { .cls = BIDE_IGNORED }, false, BROKER_AGAIN, false, false, 0, 0, 0 },
-    { 0, REFUSED, false, BROKER_AGAIN, false, true, BIDE_BECAUSE_UNREACHABLE, 0,
+    { 0, { .cls = BIDE_IGNORED }, QUEUE_NO_PROBE, BROKER_AGAIN, false, false, 0, 0, 0 },
+    { 0, REFUSED, QUEUE_NO_PROBE, BROKER_AGAIN, false, true, BIDE_BECAUSE_UNREACHABLE, 0,
       4 },
     /* not even the last one dies of it */
-    { 14, REFUSED, false, BROKER_AGAIN, false, true, BIDE_BECAUSE_UNREACHABLE,
+    { 14, REFUSED, QUEUE_NO_PROBE, BROKER_AGAIN, false, true, BIDE_BECAUSE_UNREACHABLE,
       0, 12600 },
-    { 14, NOT_STARTED, false, BROKER_AGAIN, false, true,
+    { 14, NOT_STARTED, QUEUE_NO_PROBE, BROKER_AGAIN, false, true,
       BIDE_BECAUSE_UNREACHABLE, 0, 12600 },
     { 3, { .cls = BIDE_THROTTLED, .hinted = true, .hint_ns = 60 * BIDE_SECOND },
-      false, BROKER_AGAIN, false, true, BIDE_BECAUSE_LOCAL_THROTTLE, 60, 100 },
+      QUEUE_NO_PROBE, BROKER_AGAIN, false, true, BIDE_BECAUSE_LOCAL_THROTTLE, 60, 100 },
     /* a hint is followed up to retry_after.max, 5 min, however long it is */
     { 3, { .cls = BIDE_THROTTLED, .hinted = true, .hint_ns = 8760 * BIDE_HOUR }, false,
       BROKER_AGAIN, false, true, BIDE_BECAUSE_LOCAL_THROTTLE, 300, 330 },
@@ -79,17 +79,28 @@ static const struct row {
       BROKER_AGAIN, true, false, 0, 300, 330 },
     /* nobody is to blame a message for a certificate */
     { 14, { .cls = BIDE_PERMANENT, .fault = BIDE_FAULT_TLS, .not_processed = true },
-      false, BROKER_AGAIN, false, true, BIDE_BECAUSE_UNREACHABLE, 0, 12600 },
+      QUEUE_NO_PROBE, BROKER_AGAIN, false, true, BIDE_BECAUSE_UNREACHABLE, 0, 12600 },
     { 3, { .cls = BIDE_PERMANENT, .fault = BIDE_FAULT_TLS, .not_processed = true },
-      true, BROKER_AGAIN, false, true, BIDE_BECAUSE_UNREACHABLE, 0, 12600 },
-    { 3, { .cls = BIDE_OVERLOADED }, false, BROKER_AGAIN, false, true,
+      QUEUE_FREE_PROBE, BROKER_AGAIN, false, true, BIDE_BECAUSE_UNREACHABLE, 0, 12600 },
+    { 3, { .cls = BIDE_OVERLOADED }, QUEUE_NO_PROBE, BROKER_AGAIN, false, true,
       BIDE_BECAUSE_SERVER_REFUSED, 0, 12600 },
     /* a probe that fails says that the handler is still ill */
-    { 3, TRANSIENT, true, BROKER_AGAIN, false, true, BIDE_BECAUSE_BREAKER_OPEN,
+    { 3, TRANSIENT, QUEUE_FREE_PROBE, BROKER_AGAIN, false, true, BIDE_BECAUSE_BREAKER_OPEN,
       0, 12600 },
-    { 3, { .cls = BIDE_PERMANENT }, true, BROKER_DEAD, true, false,
+    { 3, { .cls = BIDE_PERMANENT }, QUEUE_FREE_PROBE, BROKER_DEAD, true, false,
       BIDE_BECAUSE_PERMANENT, 0, 0 },
-    { 3, { .cls = BIDE_SUCCESS }, true, BROKER_DONE, true, false, 0, 0, 0 },
+    { 3, { .cls = BIDE_SUCCESS }, QUEUE_FREE_PROBE, BROKER_DONE, true, false, 0, 0, 0 },
+    /* ... but not for ever: after hours of errors it is an attempt */
+    { 3, TRANSIENT, QUEUE_COUNTED_PROBE, BROKER_AGAIN, true, true,
+      BIDE_BECAUSE_BREAKER_OPEN, 60, 102 },
+    { 14, TRANSIENT, QUEUE_FREE_PROBE, BROKER_AGAIN, false, true,
+      BIDE_BECAUSE_BREAKER_OPEN, 0, 12600 },
+    { 14, TRANSIENT, QUEUE_COUNTED_PROBE, BROKER_DEAD, true, true,
+      BIDE_BECAUSE_ATTEMPTS, 0, 0 },
+    { 14, REFUSED, QUEUE_COUNTED_PROBE, BROKER_AGAIN, false, true,
+      BIDE_BECAUSE_UNREACHABLE, 0, 12600 },
+    { 14, { .cls = BIDE_THROTTLED }, QUEUE_COUNTED_PROBE, BROKER_AGAIN, false,
+      true, BIDE_BECAUSE_LOCAL_THROTTLE, 0, 12600 },
 };
 
 static void each_outcome_has_its_end(void **state)
@@ -122,7 +133,7 @@ static void everything_fails_and_the_breaker_pauses(void **state)
 
     (void)state;
     do {
-        v = try(dep, 0, (bide_outcome)TRANSIENT, false,
+        v = try(dep, 0, (bide_outcome)TRANSIENT, QUEUE_NO_PROBE,
                 BIDE_SECOND + n * BIDE_MILLISECOND);
         assert_int_equal(v.how, BROKER_AGAIN);
     } while (!v.down && ++n < 100);

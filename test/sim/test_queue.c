@@ -138,6 +138,25 @@ static void message_that_keeps_failing_has_a_day(void **state)
     sim_result_free(r);
 }
 
+/* Nothing but such messages: the breaker opens, and the worker pauses; but after hours
+ * of errors a probe is an attempt. */
+static void messages_that_all_keep_failing_die_as_well(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    bed_queue(&bed);
+    bed.model.duration_ns = 29 * BIDE_HOUR;
+    bed.fleets[0].queue.waiting = 50;
+    bed.fleets[0].queue.poison = 1;
+    struct sim_result *r = bed_run(&bed);
+    assert_int_equal(r->callers[0].total.by_reason[BIDE_BECAUSE_ATTEMPTS], 50);
+    assert_true(r->figure[SIM_FIG_PAUSES] > 0);
+    assert_true(r->figure[SIM_FIG_NUMBER] == 15);
+    assert_true(r->figure[SIM_FIG_DEAD_AFTER] > 16 * 3600.);
+    sim_result_free(r);
+}
+
 /* Twice as many come as can be handled, and a fifth fails at first: retries wait for
  * their backoff and little more, and fresh ones are begun all the time. */
 static void retries_and_others_share_the_places(void **state)
@@ -214,6 +233,7 @@ int main(void)
         cmocka_unit_test(queue_pauses_while_its_handler_is_away),
         cmocka_unit_test(queue_that_forgives_nothing_kills_in_an_outage),
         cmocka_unit_test(message_that_keeps_failing_has_a_day),
+        cmocka_unit_test(messages_that_all_keep_failing_die_as_well),
         cmocka_unit_test(retries_and_others_share_the_places),
         cmocka_unit_test(workers_share_a_queue),
         cmocka_unit_test(runs_repeat),

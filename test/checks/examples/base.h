@@ -41,7 +41,7 @@ bide_rng rng;
 bide_call call;
 bide_outcome outcome;
 const bide_policy_conf *policy;
-bool probe;
+enum queue_probe probe;
 int64_t now_ns;
 
 /* base/utf8.h */
