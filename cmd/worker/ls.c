@@ -87,9 +87,6 @@ static void print_counts(const char *queue, const struct broker_counts *c)
     printf("\n");
 }
 
-static const char *const states[] = { "waiting", "held", "later", "running",
-                                      "dead" };
-
 /* As much of it as fits beside what is in the line already. */
 static void print_start_of_body(const struct queue_message *m, int used)
 {
@@ -114,7 +111,7 @@ static bool print_row(void *arg, const struct broker_row *row)
 
     (void)arg;
     int used = printf("%-8s %-8s %u attempt%s  ", words_id(m->id, id),
-                      states[row->state], m->attempt,
+                      words_state(row->state), m->attempt,
                       m->attempt == 1 ? " " : "s");
     if (row->state == BROKER_IS_DEAD)
         used += printf("%s, %s ago", row->reason,
@@ -151,7 +148,7 @@ static bool json_row(void *arg, const struct broker_row *row)
 
     bide__json_object(j, NULL);
     bide__json_text(j, "id", m->id);
-    bide__json_text(j, "state", states[row->state]);
+    bide__json_text(j, "state", words_state(row->state));
     if (*m->key)
         bide__json_text(j, "key", m->key);
     bide__json_integer(j, "priority", m->priority);

@@ -7,10 +7,12 @@
 #include "cmd/common/output.h"
 #include "cmd/worker/look.h"
 #include "cmd/worker/place.h"
+#include "cmd/worker/show_json.h"
 
 static const struct flag flag_list[] = {
     PLACE_FLAGS,
     { "body", 0, NULL, "print the body and nothing else" },
+    { "json", 0, NULL, "print JSON" },
     { NULL, 0, NULL, NULL },
 };
 
@@ -24,6 +26,7 @@ static const struct flags flags = {
     "arguments, no such queue, or no broker.\n\n"
     "Examples:\n"
     "  bide worker show 7f3a\n"
+    "  bide worker show --json 7f3a\n"
     "  bide worker show --body 7f3a > letter.txt",
 };
 
@@ -31,9 +34,11 @@ struct look {
     struct queue_place place;
     const char *id;
     bool body;    /* only */
+    bool json;
     int seen;
     bool exact;   /* an id that is this one, not only begins like it */
     bool print;
+    bool failed;  /* no memory */
 };
 
 static const char *take(void *ctx, const char *name, const char *argument)
@@ -43,7 +48,7 @@ static const char *take(void *ctx, const char *name, const char *argument)
     int taken = place_flag(&l->place, name, argument, &expected);
 
     if (taken == 0)
-        l->body = true;
+        *(strcmp(name, "json") == 0 ? &l->json : &l->body) = true;
     return taken < 0 ? expected : NULL;
 }
 
@@ -120,9 +125,11 @@ static void print_all(const struct broker_row *row)
         printf("\nlast output of the handler\n");
         print_bytes(row->tail, row->tail_len);
     }
-    printf("\nbody, %zu bytes\n", m->body_len);
+    printf("\nbody, %zu byte%s\n", m->body_len, m->body_len == 1 ? "" : "s");
     print_bytes(m->body, m->body_len);
 }
+
+/* ===== which it is ===== */
 
 static bool visit(void *arg, const struct broker_row *row)
 {
@@ -138,8 +145,10 @@ static bool visit(void *arg, const struct broker_row *row)
         return true;
     if (l->body)
         fwrite(row->message->body, 1, row->message->body_len, stdout);
-    else
+    else if (!l->json)
         print_all(row);
+    else if (!show_json(row))
+        l->failed = true;
     return true;
 }
 
@@ -166,7 +175,9 @@ static int show(struct broker *b, struct look *l)
         return EXIT_FINDINGS;
     }
     l->print = true;
-    return each(b, l) == 0 ? EXIT_OK : complain("worker", "%s", b->error);
+    if (each(b, l) != 0)
+        return complain("worker", "%s", b->error);
+    return l->failed ? complain("worker", "no memory") : EXIT_OK;
 }
 
 int worker_show(int argc, char **argv, const struct queue_place *place)

@@ -1,10 +1,18 @@
-/* Ids and durations for people. */
+/* Ids, states and durations for people. */
 #include "cmd/worker/words.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "bide/policy.h"
+
+const char *words_state(enum broker_state state)
+{
+    static const char *const names[] = { "waiting", "held", "later", "running",
+                                         "dead" };
+
+    return names[state];
+}
 
 const char *words_id(const char *id, char buffer[WORDS_ID])
 {

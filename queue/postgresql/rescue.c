@@ -81,7 +81,7 @@ static void put_errors(struct pg_broker *q, const struct estate *e)
         const char *before = PQgetvalue(e->r, row, ERRORS);
         struct queue_blame b = blame(q, e, row);
         if (b.dead) {
-            snprintf(text, sizeof text, "its worker died, for the %u. time",
+            snprintf(text, sizeof text, "its worker died (death %u)",
                      b.deaths);
             queue_errors_add(errors, before, pgq_now_ms(q),
                              (uint32_t)pg_int(e->r, row, ATTEMPT) + 1, text);

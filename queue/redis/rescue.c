@@ -67,7 +67,7 @@ static size_t put_held(struct redis_broker *q, const struct held *h,
     char errors[QUEUE_ERRORS_MAX + 1], text[64];
 
     if (b.dead) {
-        snprintf(text, sizeof text, "its worker died, for the %u. time",
+        snprintf(text, sizeof text, "its worker died (death %u)",
                  b.deaths);
         queue_errors_add(errors, h->errors, rq_now_ms(q), h->attempt + 1, text);
     }

@@ -89,7 +89,7 @@ static int bury_crashed(struct sqlite_broker *s, const struct held *h,
 
     if (!q)
         return db_failed(s);
-    snprintf(error, sizeof error, "its worker died, for the %u. time", deaths);
+    snprintf(error, sizeof error, "its worker died (death %u)", deaths);
     queue_errors_add(errors, h->errors ? h->errors : "", s->now_ms,
                      h->attempt + 1, error);
     sqlite3_bind_int64(q, 1, h->seq);

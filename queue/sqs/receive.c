@@ -108,7 +108,7 @@ static void add_error(struct sqs_broker *q, struct sq_state *s, uint32_t deaths)
 {
     char *errors = malloc(QUEUE_ERRORS_MAX + 1), text[64];
 
-    snprintf(text, sizeof text, "its worker died, for the %u. time", deaths);
+    snprintf(text, sizeof text, "its worker died (death %u)", deaths);
     if (errors)
         queue_errors_add(errors, s->errors ? s->errors : "", sq_server_ms(q),
                          s->attempt + 1, text);

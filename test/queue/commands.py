@@ -161,7 +161,17 @@ def exit_codes():
         tap.case("a dead message has reason, class, attempts, errors and output",
                  all(re.search(w, out) for w in (r"reason +permanent", r"class +permanent",
                                                  r"attempts +1\n", r"Z 1 exit 65", "oops",
-                                                 r"body, 1 bytes\nx\n")), out)
+                                                 r"body, 1 byte\nx\n")), out)
+        code, out, _ = at.run("worker", "show", "-q", "q650dead", "--json", ident)
+        shown = json.loads(out)
+        tap.case("... and as JSON", code == 0 and shown["id"] == ident and
+                 shown["state"] == "dead" and shown["reason"] == "permanent" and
+                 shown["output"] == "oops\n" and shown["body"] == "x" and
+                 [e.split(" ", 1)[1] for e in shown["errors"]] == ["1 exit 65"], out)
+        at.run("enqueue", "-q", "bytes", "--id", "b", text=b"\xff\0x")
+        code, out, _ = at.run("worker", "show", "-q", "bytes", "--json", "b")
+        tap.case("a body that is not text is base64",
+                 code == 0 and json.loads(out).get("body_base64") == "/wB4", out)
         code, _, _ = at.run("worker", "--until-empty", "-q", "q2", "--", "false")
         at.run("enqueue", "-q", "q3", "x")
         died, _, _ = at.run("worker", "--until-empty", "-q", "q3", "--", "sh", "-c",
