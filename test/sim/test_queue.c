@@ -93,6 +93,22 @@ static void queue_pauses_while_its_handler_is_away(void **state)
     }
 }
 
+/* Longer than a night, and of few messages each is tried often. */
+static void queue_outlasts_errors_of_half_a_day(void **state)
+{
+    struct bed bed;
+
+    (void)state;
+    bed_queue(&bed);
+    bed.model.duration_ns = 20 * BIDE_HOUR;
+    bed.fleets[0].queue.waiting = 30;
+    bed_away(&bed, SIM_FAIL, 15 * BIDE_HOUR);
+    struct sim_result *r = bed_run(&bed);
+    assert_int_equal(r->callers[0].total.successes, 30);
+    assert_true(r->figure[SIM_FIG_DEAD] == 0);
+    sim_result_free(r);
+}
+
 /* One that pauses not, and counts all, is as good as its attempts. */
 static void queue_that_forgives_nothing_kills_in_an_outage(void **state)
 {
@@ -231,6 +247,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queue_is_worked_off_by_its_places),
         cmocka_unit_test(queue_pauses_while_its_handler_is_away),
+        cmocka_unit_test(queue_outlasts_errors_of_half_a_day),
         cmocka_unit_test(queue_that_forgives_nothing_kills_in_an_outage),
         cmocka_unit_test(message_that_keeps_failing_has_a_day),
         cmocka_unit_test(messages_that_all_keep_failing_die_as_well),
