@@ -171,7 +171,10 @@ static int64_t wake_at(struct queue_worker *w, int64_t poll_ns, int64_t now)
         at = earlier(at, w->look_ns);
     if (w->n_ends > 0)
         at = earlier(at, gather_until(w));
-    at = earlier(at, queue_pace_next(&w->pace, worker_counted(w)));
+    /* A probe that could have been made waits for a message, not for a time. */
+    int64_t next = queue_pace_next(&w->pace, worker_counted(w));
+    if (next > now)
+        at = earlier(at, next);
     return w->stops ? earlier(at, w->drain_until_ns) : at;
 }
 

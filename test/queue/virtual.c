@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@ struct seat {
     struct pollfd *fds;
     nfds_t n;
     int64_t until_ns;
+    int spins;          /* waits in a row that ended before they began */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -172,6 +174,16 @@ static void sit(struct seat *s, struct pollfd *fds, nfds_t n, int64_t until)
     s->waits = fds != NULL;
 }
 
+/* A worker that waits for what is over takes a core, and here it would never end. */
+static void must_not_spin(struct seat *s, int64_t until)
+{
+    s->spins = until > virtual_now() ? 0 : s->spins + 1;
+    if (s->spins > 1000000) {
+        fprintf(stderr, "a worker spins: it never waits\n");
+        abort();
+    }
+}
+
 int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *limit,
                  const sigset_t *mask)
 {
@@ -183,6 +195,7 @@ int __wrap_ppoll(struct pollfd *fds, nfds_t n, const struct timespec *limit,
     int ready;
 
     assert(n <= 8);
+    must_not_spin(s, until);
     while ((ready = __real_ppoll(fds, n, wait, mask)) == 0) {
         wait = &none;
         do_planned();
