@@ -43,7 +43,8 @@ struct queue_verdict {
  * what the attempt was for, when it began. Of a counted probe that was the last
  * attempt, `reason` is of the death. */
 struct queue_verdict queue_verdict(bide_call *call, const bide_outcome *out,
-                                   const bide_policy_conf *policy, enum queue_probe probe, int64_t now);
+                                   const bide_policy_conf *policy,
+                                   enum queue_probe probe, int64_t now);
 
 /* Of a call that was not let through to its first attempt. */
 struct queue_verdict queue_verdict_refused(const bide_decision *d, int64_t now);
