@@ -165,6 +165,14 @@ static void stop_lost(struct queue_worker *w)
             queue_pool_stop(w->pool, &w->jobs[i], QUEUE_STOP_ASKED);
 }
 
+/* Also where the broker is away: some verbs may have been answered. */
+static void move_holds(struct queue_worker *w)
+{
+    for (uint32_t i = 0; i < w->conf.at_once + w->conf.ahead; i++)
+        if (w->jobs[i].message && atomic_load(&w->jobs[i].hold_ns))
+            queue_hold_set(w->hold, &w->jobs[i], w->jobs[i].message->hold_ns);
+}
+
 static void tell_rescued(struct queue_worker *w, const struct turn *t)
 {
     w->stats.rescued += t->rescued.messages;
@@ -215,6 +223,7 @@ bool worker_turn(struct queue_worker *w, int64_t now)
     size_t settled = w->n_ends;
     int status = together(w, &t, now);
 
+    move_holds(w);
     if (status != 0) {
         is_away(w, now);
         return false;
