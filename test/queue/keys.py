@@ -1,20 +1,33 @@
 #!/usr/bin/env python3
-"""keys.py BIDE BROKER [MODULE...]: messages with keys through workers that are killed.
+"""keys.py BIDE BROKER [MODULE...]: messages with keys through whatever befalls their workers.
 
-Each key has messages 1, 2, 3 and so on. Of these, one in eight fails at its first attempt.
-Workers are killed with -9, and so is the server, twice. The origin sees who asks: never two
-of a key at once, each one only after all before it had their effect, and each has its
-effect. What is asked for when the server is killed is answered only when that is back, and
-workers have had time to take what is theirs: nobody must ask for it beside them.
+Each key has messages 1, 2, 3 and so on. Of these, one in eight fails at its first attempt,
+and one in sixteen takes a second. The origin sees who asks: never two of a key at once,
+each one only after all before it had their effect, and each has its effect. What befalls
+them, in turn:
 
-BIDE_TORTURE says how many messages (400)."""
+  kill    a worker, with -9
+  crash   the server, with -9; it stays away for BIDE_AWAY seconds (0) and what it takes to
+          start. What is asked for meanwhile is answered only when it is back, and workers
+          have had time to take what is theirs: nobody must ask for it beside them
+  cut     a worker hears nothing of the server any more, and the server nothing of it, for
+          longer than its lease, and what is asked for is not answered meanwhile: the
+          worker has to end its handlers, before another one begins with their messages
+  freeze  a worker, with SIGSTOP, for longer than its lease. What it has asked for is
+          answered meanwhile: what must not happen is that it goes on, when it can, with
+          what is no longer its own
+
+BIDE_TORTURE says how many messages (400), BIDE_BEFALLS what befalls (kill,crash,kill,crash,
+kill), BIDE_LEASE the lease in seconds (30)."""
 import collections
 import http.server
 import json
 import os
 import random
+import select
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -29,9 +42,14 @@ import tap
 BIDE = os.path.abspath(sys.argv[1])
 BROKER = sys.argv[2]
 MESSAGES = int(os.environ.get("BIDE_TORTURE", "400"))
-KEYS = 20
-KILLS, OFTEN = (3, 8) if MESSAGES <= 600 else (10 ** 9, MESSAGES / 50)
-LIMIT = 240 + MESSAGES / 20  # seconds
+AWAY = float(os.environ.get("BIDE_AWAY", "0"))
+LEASE = float(os.environ.get("BIDE_LEASE", "30"))
+BEFALLS = os.environ.get("BIDE_BEFALLS", "kill,crash,kill,crash,kill").split(",")
+KEYS, WORKERS = 20, 3
+OFTEN = 1 if MESSAGES <= 600 else MESSAGES // 600
+LONG = 4 * LEASE + 5  # until the server has noticed, and somebody has begun
+LIMIT = 300 + MESSAGES / 20 + OFTEN * len(BEFALLS) * (AWAY + 20) + \
+    OFTEN * (BEFALLS.count("cut") + BEFALLS.count("freeze")) * (LONG + 20)
 
 lock = threading.Lock()
 running = collections.Counter()
@@ -41,8 +59,25 @@ order, parallel = [], []
 may_end = threading.Event()
 
 
+def is_closed(connection):
+    ready, _, _ = select.select([connection], [], [], 0)
+    try:
+        return bool(ready) and connection.recv(1, socket.MSG_PEEK) == b""
+    except OSError:
+        return True
+
+
 class Origin(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+
+    def work(self, body):
+        """False: who asked is no longer there."""
+        end = time.monotonic() + (1 if zlib.crc32(body.encode()) % 16 == 3 else 0.05)
+        while time.monotonic() < end or not may_end.is_set():
+            time.sleep(0.02)
+            if is_closed(self.connection):
+                return False
+        return True
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
@@ -53,14 +88,16 @@ class Origin(http.server.BaseHTTPRequestHandler):
             asked[body] += 1
             first = asked[body] == 1
             if running[key] > 1:
-                parallel.append(body)
+                parallel.append((body, time.strftime("%T")))
             if number > done[key] + 1:
                 order.append((body, done[key]))
-        time.sleep(0.05)
-        may_end.wait()
+        stays = self.work(body)
         status = 200
         with lock:
             running[key] -= 1
+            if not stays:
+                self.close_connection = True
+                return
             if first and zlib.crc32(body.encode()) % 8 == 0:
                 status = 500
             elif number == done[key] + 1:
@@ -81,88 +118,176 @@ class Server(http.server.ThreadingHTTPServer):
         pass  # a worker was killed in the middle of a request
 
 
-def torture(broker):
-    place = tempfile.mkdtemp(prefix="bide-keys-")
-    env = tap.environment(XDG_STATE_HOME=place)
-    for module in sys.argv[3:]:
-        env["BIDE_MODULES"] = os.path.dirname(os.path.abspath(module))
-    origin = Server(("127.0.0.1", 0), Origin)
-    threading.Thread(target=origin.serve_forever, daemon=True).start()
-    url = ["--broker", broker.url + ("/?keys=unfinished" if BROKER == "rabbitmq" else "")]
-    command = [BIDE, "worker", *url, "--quiet", "--base", "300ms", "--factor", "2", "--to",
-               f"http://127.0.0.1:{origin.server_port}/"]
+class Link:
+    """What a worker says goes through here to the server, and back, unless it is cut."""
 
-    def start():
-        return subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL)
+    def __init__(self, to):
+        self.to, self.cut = to, threading.Event()
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
 
-    def left():
+    def accept(self):
+        while True:
+            near, _ = self.listener.accept()
+            while self.cut.is_set():
+                time.sleep(0.02)
+            try:
+                far = socket.create_connection(("127.0.0.1", self.to), 5)
+                far.settimeout(None)
+            except OSError:
+                near.close()
+                continue
+            for pair in ((near, far), (far, near)):
+                threading.Thread(target=self.carry, args=pair, daemon=True).start()
+
+    def carry(self, a, b):
+        try:
+            while data := a.recv(65536):
+                while self.cut.is_set():
+                    time.sleep(0.02)
+                b.sendall(data)
+        except OSError:
+            pass
+        while self.cut.is_set():
+            time.sleep(0.02)
+        for s in (a, b):
+            try:
+                s.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+
+def url_at(broker, port):
+    """None: it is not reached by a port."""
+    at = getattr(broker, "port", None)
+    return broker.url.replace(str(at), str(port)) if at else None
+
+
+class Torture:
+    def __init__(self, broker, place):
+        self.broker, self.crossing, self.happened = broker, 0, 0
+        self.events = BEFALLS * OFTEN
+        self.env = tap.environment(XDG_STATE_HOME=place)
+        for module in sys.argv[3:]:
+            self.env["BIDE_MODULES"] = os.path.dirname(os.path.abspath(module))
+        self.origin = Server(("127.0.0.1", 0), Origin)
+        threading.Thread(target=self.origin.serve_forever, daemon=True).start()
+        self.conf = os.path.join(place, "worker.yaml")
+        with open(self.conf, "w", encoding="utf-8") as f:
+            f.write(f"version: 1\nworker:\n  lease: {LEASE:g}s\n")
+        self.links = [Link(broker.port) for _ in range(WORKERS)] if "cut" in BEFALLS else []
+        self.workers = [self.start(i) for i in range(WORKERS)]
+
+    def start(self, i):
+        url = url_at(self.broker, self.links[i].port) if self.links else self.broker.url
+        return subprocess.Popen(
+            [BIDE, "worker", "-c", self.conf, "--queue", "default", "--broker", url,
+             "--quiet", "--base", "300ms", "--factor", "2", "--to",
+             f"http://127.0.0.1:{self.origin.server_port}/"],
+            env=self.env, stdin=subprocess.DEVNULL)
+
+    def left(self):
         """None: the server is on its way back."""
-        p = subprocess.run([BIDE, "worker", "ls", *url, "--json", "--limit", "0"], env=env,
-                           capture_output=True)
+        p = subprocess.run([BIDE, "worker", "ls", "--broker", self.broker.url, "--json",
+                            "--limit", "0"], env=self.env, capture_output=True)
         if p.returncode != 0:
             return None
         c = json.loads(p.stdout)
         return c["waiting"] + c["later"] + c["running"] + c["held"]
 
-    def put():
-        """In order for each key, some all the time while it goes on."""
+    def put(self):
+        """In order for each key, some all the time while it goes on, and some that are left
+        until all has befallen them."""
         for n in range(1, MESSAGES // KEYS + 1):
+            while n * (len(self.events) + 1) > MESSAGES // KEYS * (self.happened + 2):
+                time.sleep(0.2)
             for k in range(KEYS):
-                while subprocess.run([BIDE, "enqueue", *url, "--key", f"k{k}",
-                                      f"k{k} {n}"], env=env,
+                while subprocess.run([BIDE, "enqueue", "--broker", self.broker.url, "--key",
+                                      f"k{k}", f"k{k} {n}"], env=self.env,
                                      capture_output=True).returncode != 0:
                     time.sleep(0.2)  # not confirmed: it may be there twice
 
-    producer = threading.Thread(target=put)
-    begun = time.monotonic()
-    producer.start()
-    workers = [start() for _ in range(3)]
-    rng, kills, crashes, empty, crossing = random.Random(7), 0, 0, 0, 0
-    may_end.set()
-    total = MESSAGES // KEYS * KEYS
-    while time.monotonic() - begun < LIMIT and empty < 3:
-        time.sleep(rng.uniform(1, 2))
-        empty = empty + 1 if not producer.is_alive() and left() == 0 else 0
+    # ===== what befalls them =====
+
+    def hold_some(self):
+        may_end.clear()
+        time.sleep(1.2)
         with lock:
-            progress = sum(done.values())
-        if crashes < min(2, kills) and progress > total * (crashes + 1) / 3:
-            may_end.clear()
-            time.sleep(1)
+            self.crossing += sum(running.values())
+
+    def crash(self, _):
+        self.hold_some()
+        self.broker.crash()
+        time.sleep(AWAY)
+        self.broker.start()
+        self.broker.wait() if hasattr(self.broker, "wait") else None
+        time.sleep(8)  # to be wrong in, not to be right
+        may_end.set()
+
+    def kill(self, i):
+        self.workers[i].kill()
+        self.workers[i].wait()
+        self.workers[i] = self.start(i)
+
+    def freeze(self, i):
+        self.workers[i].send_signal(signal.SIGSTOP)
+        time.sleep(LONG)
+        self.workers[i].send_signal(signal.SIGCONT)
+
+    def cut(self, i):
+        self.hold_some()
+        self.links[i].cut.set()
+        time.sleep(LONG)
+        may_end.set()
+        time.sleep(1)
+        self.links[i].cut.clear()
+
+    def go_on(self):
+        rng = random.Random(7)
+        total = MESSAGES // KEYS * KEYS
+        begun, empty = time.monotonic(), 0
+        producer = threading.Thread(target=self.put, daemon=True)
+        producer.start()
+        may_end.set()
+        while time.monotonic() - begun < LIMIT and empty < 3:
+            time.sleep(rng.uniform(1, 2))
+            empty = empty + 1 if not producer.is_alive() and self.left() == 0 else 0
             with lock:
-                crossing += sum(running.values())
-            broker.crash()
-            broker.start()
-            broker.wait() if hasattr(broker, "wait") else None
-            time.sleep(8)  # to be wrong in, not to be right
-            may_end.set()
-            crashes += 1
-        elif kills < KILLS and progress > total * kills / OFTEN and empty == 0:
-            victim = rng.randrange(3)
-            workers[victim].kill()
-            workers[victim].wait()
-            workers[victim] = start()
-            kills += 1
-    took = time.monotonic() - begun
+                progress = sum(done.values())
+            if self.happened < len(self.events) and \
+                    progress > total * self.happened / (len(self.events) + 1):
+                getattr(self, self.events[self.happened])(rng.randrange(WORKERS))
+                self.happened += 1
+        return producer, time.monotonic() - begun
+
+
+def torture(broker):
+    place = tempfile.mkdtemp(prefix="bide-keys-")
+    t = Torture(broker, place)
+    producer, took = t.go_on()
     codes = []
-    for p in workers:
+    for p in t.workers:
         p.send_signal(signal.SIGTERM)
-    for p in workers:
+    for p in t.workers:
         codes.append(p.wait(timeout=60))
     producer.join(timeout=60)
-    remains = left()
-    origin.shutdown()
-    origin.server_close()
-    print(f"# {total} messages of {KEYS} keys, {kills} workers and {crashes} servers "
-          f"killed, {took:.1f} s; {sum(asked.values())} requests, {sum(done.values())} effects")
-    tap.case("workers were killed, and the server twice", kills > 0 and crashes == 2,
-             (kills, crashes))
-    tap.case("some ran while the server was away", crossing > 0, crossing)
-    tap.case("never two of a key at once", not parallel, parallel[:3])
+    remains = t.left()
+    t.origin.shutdown()
+    t.origin.server_close()
+    total = MESSAGES // KEYS * KEYS
+    print(f"# {total} messages of {KEYS} keys, {','.join(BEFALLS)}: {t.happened}, away "
+          f"{AWAY:g} s, lease {LEASE:g} s, {took:.1f} s; {sum(asked.values())} requests, "
+          f"{sum(done.values())} effects")
+    tap.case("everything befell them", t.happened == len(t.events), t.happened)
+    if "crash" in BEFALLS or "cut" in BEFALLS:
+        tap.case("some ran meanwhile", t.crossing > 0, t.crossing)
+    tap.case("never two of a key at once", not parallel, parallel[:9])
     tap.case("none before those before it had their effect", not order, order[:3])
     tap.case("each had its effect", sum(done.values()) == total, dict(done))
     tap.case("nothing is left", remains == 0, (remains, broker.queues()
                                                if hasattr(broker, "queues") else ""))
-    tap.case("workers drain", codes == [0] * 3, codes)
+    tap.case("workers drain", codes == [0] * WORKERS, codes)
     shutil.rmtree(place, ignore_errors=True)
 
 
