@@ -47,6 +47,9 @@ struct lists {
 
 /* Reads the lists of the slots from `first` on, below `end`, but not of `but`. */
 int lists_read(struct rmq *q, struct lists *ret, int first, int end, int but);
+/* A list is not there while another worker reads it, as all do when a server is back: who
+ * took that for an empty one would start what runs elsewhere. So this asks again. */
+int lists_read_well(struct rmq *q, struct lists *ret, int first, int end, int but);
 /* As it is, of one slot; it stays unacknowledged on LOOK. */
 int lists_get(struct rmq *q, struct lists *ret, int slot);
 /* Who holds a message; -1: nobody. */

@@ -68,7 +68,7 @@ static int claim(struct rmq *q, int slot, bool again)
 static int is_ours(struct rmq *q)
 {
     struct lists l = { NULL, 0 };
-    int status = lists_read(q, &l, q->slot, q->slot + 1, -1);
+    int status = lists_read_well(q, &l, q->slot, q->slot + 1, -1);
     size_t len = strlen(q->worker);
 
     if (status == 0)

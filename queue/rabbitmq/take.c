@@ -271,7 +271,7 @@ static int check_owner(struct taking *t, struct wire_in *in)
         return 0;
     }
     if (!t->has_lists) {
-        int status = lists_read(q, &t->lists, 0, q->n_slots, q->slot);
+        int status = lists_read_well(q, &t->lists, 0, q->n_slots, q->slot);
         if (status != 0)
             return status;
         t->has_lists = true;
