@@ -81,6 +81,8 @@ void hand_attach(struct rmq_hand *h, uint16_t channel, uint64_t tag)
 
 void hand_drop(struct rmq *q, struct rmq_hand *h)
 {
+    if (h->track >= 0)
+        q->tracks[h->track].changed = true; /* its key may go on */
     free(h->line);
     *h = q->hand[--q->n_hand];
     q->listed_wrong = true;
@@ -117,6 +119,13 @@ void hand_drop_all(struct rmq *q)
         hand_drop(q, &q->hand[0]);
 }
 
+void hand_drop_unkeyed(struct rmq *q)
+{
+    for (size_t i = q->n_hand; i-- > 0;)
+        if (q->hand[i].track < 0)
+            hand_drop(q, &q->hand[i]);
+}
+
 int hand_publish(struct rmq *q)
 {
     char name[RMQ_NAME], head[96];
@@ -139,6 +148,8 @@ int hand_publish(struct rmq *q)
         at += len;
     }
     q->listed_wrong = false;
+    q->listed_waiting = c.waiting;
+    q->listed_held = c.held;
     int status = wire_publish(&q->wire, "", place_list(q, q->slot, name), &p, text, at);
     free(text);
     return status;

@@ -32,6 +32,8 @@ void hand_settled(struct rmq *q, struct rmq_hand *h, int64_t queued_ms);
 /* Was it settled, before the connection failed? */
 bool hand_was_settled(const struct rmq *q, const struct queue_message *m);
 void hand_drop_all(struct rmq *q);
+/* Those with a key are in their tracks (proof.h says until when). */
+void hand_drop_unkeyed(struct rmq *q);
 
 /* Publishes the list; wire_wait() confirms it. */
 int hand_publish(struct rmq *q);

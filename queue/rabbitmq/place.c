@@ -63,7 +63,7 @@ const char *place_list(const struct rmq *q, int slot, char to[RMQ_NAME])
 /* What exists when everything does. */
 static const char *place_all(const struct rmq *q, char to[RMQ_NAME])
 {
-    snprintf(to, RMQ_NAME, q->url.keys ? "%s.bide.keys" : "%s.bide", q->b.queue);
+    snprintf(to, RMQ_NAME, "%s.bide.keys", q->b.queue);
     return to;
 }
 
@@ -73,12 +73,12 @@ static const char *place_due(const struct rmq *q, char to[RMQ_NAME])
     return to;
 }
 
-int place_of(const struct rmq *q, const struct copy *c)
+int place_of(const struct copy *c)
 {
-    return q->url.keys && c->key && *c->key ? LANE_KEY + track_of(c->key)
-           : c->suspect                     ? LANE_SUSPECT
-           : c->attempt > 0                 ? LANE_RETRY
-                                            : QUEUE_PRIORITY_MAX - c->priority;
+    return c->key && *c->key ? LANE_KEY + track_of(c->key)
+           : c->suspect      ? LANE_SUSPECT
+           : c->attempt > 0  ? LANE_RETRY
+                             : QUEUE_PRIORITY_MAX - c->priority;
 }
 
 /* ===== declaring ===== */
@@ -272,7 +272,7 @@ static int make_all(struct rmq *q)
         status = declare_exchange(q, place_due(q, name));
     for (int i = 0; i < LANES && status == 0; i++)
         status = declare_lane(q, i);
-    for (int i = LANE_KEY; q->url.keys && i < LANES_ALL && status == 0; i++)
+    for (int i = LANE_KEY; i < LANES_ALL && status == 0; i++)
         status = declare_track(q, i);
     for (int i = 0; i < LEVELS && status == 0; i++)
         status = declare_level(q, i);
