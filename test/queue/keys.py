@@ -11,8 +11,8 @@ them, in turn:
           start. What is asked for meanwhile is answered only when it is back, and workers
           have had time to take what is theirs: nobody must ask for it beside them
   cut     a worker hears nothing of the server any more, and the server nothing of it, for
-          longer than its lease, and what is asked for is not answered meanwhile: the
-          worker has to end its handlers, before another one begins with their messages
+          longer than its lease, and what it asks for is not answered meanwhile: it has to
+          end its handlers, before another one begins with their messages
   freeze  a worker, with SIGSTOP, for longer than its lease. What it has asked for is
           answered meanwhile: what must not happen is that it goes on, when it can, with
           what is no longer its own
@@ -53,10 +53,13 @@ LIMIT = 300 + MESSAGES / 20 + OFTEN * len(BEFALLS) * (AWAY + 20) + \
 
 lock = threading.Lock()
 running = collections.Counter()
+by = collections.Counter()  # how many of each worker
 asked = collections.Counter()
 done = collections.defaultdict(int)  # the last of each key that had its effect
 order, parallel = [], []
+ended = []  # by a worker that was cut off
 may_end = threading.Event()
+held = set()  # workers that are not answered
 
 
 def is_closed(connection):
@@ -73,7 +76,7 @@ class Origin(http.server.BaseHTTPRequestHandler):
     def work(self, body):
         """False: who asked is no longer there."""
         end = time.monotonic() + (1 if zlib.crc32(body.encode()) % 16 == 3 else 0.05)
-        while time.monotonic() < end or not may_end.is_set():
+        while time.monotonic() < end or not may_end.is_set() or self.path in held:
             time.sleep(0.02)
             if is_closed(self.connection):
                 return False
@@ -85,6 +88,7 @@ class Origin(http.server.BaseHTTPRequestHandler):
         number = int(number)
         with lock:
             running[key] += 1
+            by[self.path] += 1
             asked[body] += 1
             first = asked[body] == 1
             if running[key] > 1:
@@ -95,6 +99,9 @@ class Origin(http.server.BaseHTTPRequestHandler):
         status = 200
         with lock:
             running[key] -= 1
+            by[self.path] -= 1
+            if not stays and self.path in held:
+                ended.append(body)
             if not stays:
                 self.close_connection = True
                 return
@@ -159,9 +166,8 @@ class Link:
 
 
 def url_at(broker, port):
-    """None: it is not reached by a port."""
-    at = getattr(broker, "port", None)
-    return broker.url.replace(str(at), str(port)) if at else None
+    url = getattr(broker, "tcp", broker.url)  # Redis is reached by a socket, too
+    return url.replace(str(broker.port), str(port))
 
 
 class Torture:
@@ -184,7 +190,7 @@ class Torture:
         return subprocess.Popen(
             [BIDE, "worker", "-c", self.conf, "--queue", "default", "--broker", url,
              "--quiet", "--base", "300ms", "--factor", "2", "--to",
-             f"http://127.0.0.1:{self.origin.server_port}/"],
+             f"http://127.0.0.1:{self.origin.server_port}/{i}"],
             env=self.env, stdin=subprocess.DEVNULL)
 
     def left(self):
@@ -210,14 +216,11 @@ class Torture:
 
     # ===== what befalls them =====
 
-    def hold_some(self):
+    def crash(self, _):
         may_end.clear()
         time.sleep(1.2)
         with lock:
             self.crossing += sum(running.values())
-
-    def crash(self, _):
-        self.hold_some()
         self.broker.crash()
         time.sleep(AWAY)
         self.broker.start()
@@ -236,10 +239,15 @@ class Torture:
         self.workers[i].send_signal(signal.SIGCONT)
 
     def cut(self, i):
-        self.hold_some()
+        held.add(f"/{i}")
+        end = time.monotonic() + 20
+        while by[f"/{i}"] == 0 and time.monotonic() < end:
+            time.sleep(0.02)
         self.links[i].cut.set()
+        with lock:
+            self.crossing += by[f"/{i}"]
         time.sleep(LONG)
-        may_end.set()
+        held.discard(f"/{i}")
         time.sleep(1)
         self.links[i].cut.clear()
 
@@ -282,6 +290,8 @@ def torture(broker):
     tap.case("everything befell them", t.happened == len(t.events), t.happened)
     if "crash" in BEFALLS or "cut" in BEFALLS:
         tap.case("some ran meanwhile", t.crossing > 0, t.crossing)
+    if "cut" in BEFALLS:
+        tap.case("who is cut off ends its handlers", ended, t.happened)
     tap.case("never two of a key at once", not parallel, parallel[:9])
     tap.case("none before those before it had their effect", not order, order[:3])
     tap.case("each had its effect", sum(done.values()) == total, dict(done))
