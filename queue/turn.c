@@ -186,15 +186,18 @@ static void tell_rescued(struct queue_worker *w, const struct turn *t)
                                               .n = t->rescued.dead });
 }
 
+/* Never more rarely than it beats: a server that hears nothing for two beats closes
+ * the connection that we have meanwhile. */
 static void is_away(struct queue_worker *w, int64_t now)
 {
+    int64_t most = w->conf.beat_ns < AWAY_MOST_NS ? w->conf.beat_ns : AWAY_MOST_NS;
+
     if (!w->away)
         worker_tell(w, &(struct queue_event){ .kind = QUEUE_BROKER_AWAY,
                                               .text = w->conf.broker->error });
-    w->away_wait_ns = !w->away ? AWAY_FIRST_NS
-                      : w->away_wait_ns > AWAY_MOST_NS / 2
-                          ? AWAY_MOST_NS
-                          : 2 * w->away_wait_ns;
+    w->away_wait_ns = !w->away                    ? AWAY_FIRST_NS
+                      : w->away_wait_ns > most / 2 ? most
+                                                   : 2 * w->away_wait_ns;
     w->away = true;
     atomic_store(&w->stats.away, 1);
     w->look_ns = now + w->away_wait_ns;

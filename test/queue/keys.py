@@ -218,6 +218,9 @@ class Torture:
 
     def crash(self, _):
         may_end.clear()
+        end = time.monotonic() + 20
+        while sum(running.values()) == 0 and time.monotonic() < end:
+            time.sleep(0.02)
         time.sleep(1.2)
         with lock:
             self.crossing += sum(running.values())
