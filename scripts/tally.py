@@ -6,6 +6,9 @@
     tally.py --crowded LOG.json     print the names of the failed tests, if they are few and
                                     all of them are with other programs: they may have
                                     failed for want of the machine
+    tally.py --mended LOG.json AGAIN.json
+                                    print how many failed cases of LOG.json passed when their
+                                    tests were run again, and the tests on standard error
     tally.py --skipped LOG.json     print which tests could not be run, and why
     tally.py --slowest LOG.json...  print the ten that took longest, with the name of
                                     the run that each was in
@@ -22,7 +25,7 @@ import sys
 GOOD = {"OK", "EXPECTEDFAIL", "SKIP"}
 SHOW = 120  # lines of each stream of a failed test
 SLOWEST = 10
-CROWDED = 3  # more that fail have another cause
+CROWDED = 5  # more that fail have another cause
 OUTSIDE = {"e2e", "examples", "cli"}  # suites with processes, servers and clocks
 
 
@@ -80,6 +83,15 @@ def show_crowded(path):
         print("\n".join(name.partition(" / ")[2] for name in failed))
 
 
+def count_mended(path, again):
+    good = {test["name"] for test in load(again) if count(test)[1] == 0}
+    mended = [test for test in load(path) if count(test)[1] != 0 and test["name"] in good]
+    for test in mended:
+        print(f"FLAKY: failed beside other tests, passed alone: {test['name']}",
+              file=sys.stderr)
+    print(sum(count(test)[1] for test in mended))
+
+
 def show_skipped(path):
     for test in load(path):
         if test["result"] == "SKIP":
@@ -102,6 +114,8 @@ if sys.argv[1] == "--failures":
     show_failures(sys.argv[2])
 elif sys.argv[1] == "--crowded":
     show_crowded(sys.argv[2])
+elif sys.argv[1] == "--mended":
+    count_mended(sys.argv[2], sys.argv[3])
 elif sys.argv[1] == "--skipped":
     show_skipped(sys.argv[2])
 elif sys.argv[1] == "--slowest":

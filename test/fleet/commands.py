@@ -8,6 +8,7 @@ import sys
 import tempfile
 
 import tap
+from ports import short_folder
 from servers import PATIENCE, Redis, until
 
 BIDE = os.path.abspath(sys.argv[1])
@@ -151,7 +152,7 @@ def workers(folder, redis):
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix="bide-fleet-", dir="/tmp") as folder, \
+    with tempfile.TemporaryDirectory(prefix="bide-fleet-", dir=short_folder()) as folder, \
             Redis() as redis:
         run_alone(folder)
         run_together(folder, redis)

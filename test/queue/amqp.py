@@ -13,7 +13,7 @@ import certificate
 import rabbitmq
 import servers
 import tap
-from ports import free_port
+from ports import free_port, short_folder
 
 BIDE, SUITE = (os.path.abspath(p) for p in sys.argv[1:3])
 ENV = tap.environment()
@@ -166,7 +166,7 @@ def others(r):
 
 
 def main():
-    place = tempfile.mkdtemp(prefix="bide-amqp-tls-", dir="/tmp")
+    place = tempfile.mkdtemp(prefix="bide-amqp-tls-", dir=short_folder())
     os.chmod(place, 0o755)
     certificate.authority(place, "ca")
     certificate.authority(place, "other")

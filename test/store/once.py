@@ -27,7 +27,7 @@ import time
 
 import tap
 from payments import Payments
-from ports import free_port
+from ports import free_port, short_folder
 from servers import PATIENCE, Postgres, Redis, alive, until
 
 CLIENTS = 16
@@ -312,7 +312,7 @@ def replay(kind, mode, origin, client, done, excused, about):
 
 def torture(bide, kind, mode, kills, seed):
     rng = random.Random(seed)
-    directory = tempfile.mkdtemp(prefix="bide-once-", dir="/tmp")
+    directory = tempfile.mkdtemp(prefix="bide-once-", dir=short_folder())
     origin = Origin(mode == "retry")
     try:
         with store_of(kind, directory) as (url, server):

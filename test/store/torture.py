@@ -16,6 +16,7 @@ import tempfile
 import time
 
 import tap
+from ports import short_folder
 from servers import PATIENCE, Postgres, Program, Redis, until
 
 CLAIMERS = 6
@@ -26,7 +27,7 @@ class File:
     """A SQLite store: a server that cannot be killed."""
 
     def __init__(self):
-        self.dir = tempfile.mkdtemp(prefix="bide-torture-", dir="/tmp")
+        self.dir = tempfile.mkdtemp(prefix="bide-torture-", dir=short_folder())
         self.url = f"sqlite:{self.dir}/records.db"
 
     def __enter__(self):
@@ -105,7 +106,7 @@ def rounds(server, claimers, seconds, rng):
 
 def torture(kind, server, claimer, tool, seconds, mode):
     rng = random.Random(int(os.environ.get("SEED", "1")))
-    directory = tempfile.mkdtemp(prefix="bide-torture-", dir="/tmp")
+    directory = tempfile.mkdtemp(prefix="bide-torture-", dir=short_folder())
     try:
         claimers = Claimers(claimer, server.url, directory, mode, rng)
         try:

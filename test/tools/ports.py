@@ -22,9 +22,16 @@ def free_port():
                 pass
 
 
+def short_folder():
+    """Where folders with sockets are made: their paths have 107 bytes at most, and
+    TMPDIR may be long."""
+    folder = tempfile.gettempdir()
+    return folder if len(folder) <= len("/dev/shm/bide-012345") else "/tmp"
+
+
 @functools.cache
 def socket_directory():
-    return tempfile.TemporaryDirectory(prefix="bide-", dir="/tmp")
+    return tempfile.TemporaryDirectory(prefix="bide-", dir=short_folder())
 
 
 def socket_path(name):

@@ -18,7 +18,7 @@ import threading
 import time
 
 import tap
-from ports import free_port
+from ports import free_port, short_folder
 
 PATIENCE = 150  # seconds until something that must happen is given up
 
@@ -63,7 +63,7 @@ class Server:
     socket. User None: the test's own."""
     stop_signal = signal.SIGTERM
     user = None
-    base = "/tmp"  # where its files are
+    base = short_folder()  # where its files are
 
     def __init__(self):
         self.process = None

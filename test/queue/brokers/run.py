@@ -14,6 +14,7 @@ import tempfile
 import fauxqs
 import rabbitmq
 import rig
+from ports import short_folder
 import servers
 import tap
 
@@ -188,7 +189,7 @@ def main(program, broker, *modules):
     if broker in KAFKA:
         return run_rows(program, broker)
     if broker == "sqlite":
-        place = tempfile.mkdtemp(prefix="bide-queue-", dir="/tmp")
+        place = tempfile.mkdtemp(prefix="bide-queue-", dir=short_folder())
         try:
             return run([program, f"sqlite:{place}/queue.db"])
         finally:
