@@ -494,8 +494,9 @@ def ctrl_c():
              "Cut short" in out and "goodput" in out, f"{code}\n{out}")
     code, out, _ = interrupted(LONG + ["--json"], True)
     d = json.loads(out)
+    # The bar may be there before the first replication is over.
     tap.case("Ctrl-C with --json", code == 130 and d["cut_short"] and
-             0 < d["variants"][0]["replications"] < 50000, code)
+             0 <= d["variants"][0]["replications"] < 50000, (code, d))
     code, out, _ = interrupted(["stability", SMALL, "-n", "500"], True)
     tap.case("Ctrl-C of a map", code == 130 and "cut short" in out and
              "120%" in out, f"{code}\n{out}")
