@@ -12,7 +12,8 @@
 #                 test/proxy/e2e_conservation.py
 #   once          kill -9 under clients that repeat: of claimers for SOAK_SECONDS (60)
 #                 on each store (test/store/torture.py), of the sidecar and its
-#                 store's server ONCE_KILLS (1000) times on each (test/store/once.py);
+#                 store's server ONCE_KILLS (1000) times on each, or for ONCE_SECONDS
+#                 (7200) for each half of them (test/store/once.py);
 #                 and POWER_CUTS (1000) power failures (test/store/power_cuts.c); and
 #                 STORE_RECORDS (10000000) records in a file (test/store/many.py)
 #   fleet         eight sidecars on one Redis that is stopped, killed and emptied,
@@ -82,7 +83,9 @@ once() {
     POWER_CUTS=${POWER_CUTS:-1000} "$dir/test/store/store_power" || return 1
     STORE_TORTURE_SECONDS=${SOAK_SECONDS:-60}
     ONCE_KILLS=${ONCE_KILLS:-1000}
-    export STORE_TORTURE_SECONDS ONCE_KILLS
+    ONCE_SECONDS=${ONCE_SECONDS:-7200}
+    ONCE_LIMIT=$((3 * ONCE_SECONDS))
+    export STORE_TORTURE_SECONDS ONCE_KILLS ONCE_SECONDS ONCE_LIMIT
     RECORDS=${STORE_RECORDS:-10000000} \
         test/store/many.py "$dir/cmd/bide" "$dir/test/store/store_tool" 1 || return 1
     for kind in sqlite postgresql redis; do

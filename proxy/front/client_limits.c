@@ -58,6 +58,26 @@ bool client_admit(struct client *c)
     return false;
 }
 
+/* Whether its address may have one more. */
+static bool has_place(const struct client *c)
+{
+    struct worker *w = c->worker;
+    uint32_t most = w->conf->limits.per_client.connections, place = 0;
+    if (!is_limited(c))
+        return true;
+    enum per_client_result result =
+        per_client_enter(w->proxy->per_client, c->address, c->address_len, most,
+                         w->loop.now_ns, &place);
+    per_client_leave(w->proxy->per_client, place);
+    return result != PER_CLIENT_OVER;
+}
+
+bool client_may_leave(const struct client *c)
+{
+    const struct worker *w = c->worker;
+    return w->n_clients < w->max_clients && has_place(c);
+}
+
 /* What is open stays open, and is now counted, or no longer. */
 void client_follow(struct client *c)
 {

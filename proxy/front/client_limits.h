@@ -11,6 +11,10 @@ struct client;
 bool client_admit(struct client *c);
 void client_leave(struct client *c);
 
+/* Whether there may be one more beside it: a request of its that goes on without it
+ * (once/apart.h) is one. */
+bool client_may_leave(const struct client *c);
+
 /* The configuration, or whether it is trusted, has changed. */
 void client_follow(struct client *c);
 

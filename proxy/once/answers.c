@@ -26,6 +26,18 @@ void once_refuse_key(struct exchange *ex, enum once_key what)
                     "characters, sent once");
 }
 
+/* It would be one more request that goes on when its stream is reset. */
+void once_refuse_crowd(struct exchange *ex)
+{
+    count(&ex->worker->counters.shed);
+    own_answer(ex, &(struct own_answer){ .status = 503,
+                                         .problem = "connections",
+                                         .title = "Service Unavailable",
+                                         .detail = "too many requests go on "
+                                                   "without their clients",
+                                         .retry_ns = BIDE_SECOND });
+}
+
 /* ===== replays ===== */
 
 enum { ADDED = 1024 }; /* status line, length, and what bide says */

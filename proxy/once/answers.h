@@ -16,6 +16,9 @@ void once_refuse(struct once *o);
 /* ... to a request whose key is missing or invalid. */
 void once_refuse_key(struct exchange *ex, enum once_key what);
 
+/* ... to one that could be left behind by its stream, as too many were. */
+void once_refuse_crowd(struct exchange *ex);
+
 /* 504: its client has waited long enough. */
 void once_refuse_late(struct exchange *ex, bool goes_on);
 

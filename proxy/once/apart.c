@@ -10,6 +10,7 @@
 #include "net/buf.h"
 #include "proxy/exchange/attempt.h"
 #include "proxy/front/client.h"
+#include "proxy/front/client_limits.h"
 #include "proxy/once/answers.h"
 #include "proxy/once/apart.h"
 #include "proxy/once/once.h"
@@ -61,6 +62,8 @@ bool once_goes_on(struct exchange *ex)
     if (!ex->client->is_stream) { /* that is its connection's */
         nobody->place = ex->client->place; /* its address has it until then */
         ex->client->place = 0;
+    } else {
+        client_follow(nobody); /* takes another */
     }
     move(ex, nobody);
     return true;
@@ -115,7 +118,7 @@ struct exchange *once_aside(struct exchange *ex)
 {
     struct worker *w = ex->worker;
     struct client *c = ex->client;
-    if (!can_go_on(ex) || w->n_clients >= w->max_clients)
+    if (!can_go_on(ex) || !client_may_leave(c))
         return ex;
     struct net_buf *in = copy_rest(ex);
     struct exchange *other = in ? stand_in(ex, in) : NULL;
@@ -130,6 +133,7 @@ struct exchange *once_aside(struct exchange *ex)
         return ex;
     }
     ex->once->told = true;
+    client_follow(nobody);
     move(ex, nobody);
     c->in = in;
     c->ex = other;

@@ -12,6 +12,7 @@
 #include "proxy/exchange/route.h"
 #include "proxy/exchange/upload.h"
 #include "proxy/front/client.h"
+#include "proxy/front/client_limits.h"
 #include "proxy/generation.h"
 #include "proxy/once/answers.h"
 #include "proxy/once/once.h"
@@ -125,6 +126,10 @@ bool once_begin(struct exchange *ex)
         return true;
     if (what != ONCE_KEY_THERE) {
         once_refuse_key(ex, what);
+        return false;
+    }
+    if (ex->client->is_stream && !client_may_leave(ex->client)) {
+        once_refuse_crowd(ex);
         return false;
     }
     bool fits = port && port->store == ex->generation->store;

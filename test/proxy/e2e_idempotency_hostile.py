@@ -3,7 +3,7 @@
 door. e2e_idempotency_hostile.py BIDE"""
 import threading
 
-from h2raw import Raw, frame, request, status
+from h2raw import Raw, field, frame, request, status
 from parts import (Answer, Origin, ask, connect, counted, metric, ok,
                    rests, run, tap, until)
 from payments import Payments, guarded, pay
@@ -179,6 +179,41 @@ def short_deadlines():
         tap.case("... each once", max(origin.effects.values()) == 1)
 
 
+def resets():
+    """Streams of HTTP/2 that are reset go on, too: a connection that did it without end
+    would leave any number behind."""
+    for limits, most in (("connections: 20", 20), ("per_client: { connections: 5 }", 5)):
+        origin, sidecar_ = door(also="  workers: 1\n  limits: { %s }\n" % limits)
+        with sidecar_ as p:
+            c, n = Raw(p.port), 30
+
+            def post(stream, do):
+                c.send(frame(1, stream, 5, request(b"POST", b"/pay") + field(
+                    b"idempotency-key", b"k%d" % stream) + field(b"x-do", do)))
+            for i in range(n):
+                post(2 * i + 1, b"wait")
+            until(lambda: origin.waiting == n)
+            for i in range(n):
+                c.send(frame(3, 2 * i + 1, 0, b"\0\0\0\x08"))
+            tap.case(f"{most} places: what is reset goes on", until(
+                lambda: counted(p, "idempotency_detached") == n) and
+                metric(p, "bide_proxy_clients") > most)
+            post(1001, b"wait")
+            seen = c.until(lambda f: f[2] == 1001 and f[1] & 1)
+            tap.case("... and no other may until there is room",
+                     status(next(f[3] for f in seen if f[2] == 1001)) == 503 and
+                     b"urn:bide:problem:connections" in seen[-1][3], seen)
+            origin.let()
+            until(lambda: sidecar_clients(p) <= 1)
+            post(1003, b"")
+            seen = c.until(lambda f: f[2] == 1003 and f[1] & 1)
+            tap.case("... as then there is",
+                     status(next(f[3] for f in seen if f[2] == 1003)) == 201 and
+                     set(origin.effects.values()) == {1} and origin.total == n + 1,
+                     (seen, origin.effects))
+            c.close()
+
+
 def hostile_origin():
     """Answers that want to be more than one, or never end."""
     def talk(origin, peer):
@@ -216,4 +251,5 @@ def hostile_origin():
                  two.fields["x-long"], two)
 
 
-run(smuggled, pipelined, early_on_http2, flood, leavers, short_deadlines, hostile_origin)
+run(smuggled, pipelined, early_on_http2, flood, leavers, short_deadlines, resets,
+    hostile_origin)

@@ -11,19 +11,27 @@ While the store is away, an origin's answer is passed on all the same, and its r
 follows; killed before that, it is unknown. So what a sidecar told in a life in which the
 store was away may be unknown later, but is not done again. It is kept if that life then
 answered any request that it had to ask the store about: what is owed is written with, or
-before, whatever is asked later."""
+before, whatever is asked later.
+
+Bounded: where all takes long it kills fewer times (ONCE_SECONDS for each mode). A client
+that is not answered gives up, and says what it heard instead. Whatever hangs all the same
+is shown, with what the sidecar and the store say of it, at the end of ONCE_LIMIT seconds."""
+import collections
 import contextlib
+import glob
 import http.client
 import json
 import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import traceback
 
 import tap
 from payments import Payments
@@ -31,7 +39,10 @@ from ports import free_port, short_folder
 from servers import PATIENCE, Postgres, Redis, alive, until
 
 CLIENTS = 16
-LEASE = "1s"
+LEASE = "1s"  # and a disk that others keep busy may take seconds for a commit
+SECONDS = float(os.environ.get("ONCE_SECONDS", "60"))  # of kills, in each mode
+END = time.monotonic() + float(os.environ.get("ONCE_LIMIT", "270"))  # of the test
+LAST = 60  # seconds for what is not answered when the kills are over
 FROM_THE_STORE = ("idempotency_in_progress", "idempotency_unknown")
 
 
@@ -75,21 +86,27 @@ class Life:
 
 
 class Sidecar:
-    """On one port, over all its lives. One begins when the last is over."""
+    """On one port, over all its lives. One begins when the last is over. The port is held
+    in between, or another test could be given it."""
 
     def __init__(self, bide, store, origin, mode, directory):
         self.port = free_port()
+        self.held = socket.socket()
+        self.held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        self.held.bind(("127.0.0.1", self.port))
         self.file = os.path.join(directory, "once.yaml")
         self.log = os.path.join(directory, "once.log")
         self.bide, self.process, self.lives = bide, None, []
+        self.origin = origin
         with open(self.file, "w", encoding="utf-8") as f:
             f.write(f"""
 version: 1
-store: {{ url: "{store}", timeout: 2s }}
+store: {{ url: "{store}", timeout: 20s }}
 policies:
   default: {{ attempts: 2, unreachable: {{ wait: none }}, breaker: {{ kind: off }} }}
 proxy:
   listen: 127.0.0.1:{self.port}
+  reuse_port: true
   workers: 2
   routes:
     - match: {{ path: /pay }}
@@ -98,6 +115,29 @@ proxy:
   upstreams:
     pay: {{ endpoints: ["http://127.0.0.1:{origin.port}"] }}
 """)
+
+    def shows(self, key):
+        """What it and its store say of a key; for whoever wonders."""
+        lines = []
+        for pid in self.family():
+            for task in sorted(glob.glob(f"/proc/{pid}/task/*")):
+                with contextlib.suppress(OSError):
+                    about = [open(f"{task}/{what}", encoding="ascii",
+                                  errors="replace").read().strip()
+                             for what in ("comm", "wchan", "syscall")]
+                    with open(f"{task}/stat", encoding="ascii",
+                              errors="replace") as f:
+                        state = f.read().rpartition(")")[2].split()[0]
+                    lines.append(f"{task[6:]}: {state} " + ", ".join(about))
+        with contextlib.suppress(OSError), \
+                open(self.lives[-1].log, errors="replace") as f:
+            lines += [line.rstrip() for line in f.readlines()[-20:]]
+        with contextlib.suppress(subprocess.SubprocessError, OSError):
+            p = subprocess.run([self.bide, "store", "show", key, "-c", self.file],
+                               env=tap.environment(), stdin=subprocess.DEVNULL,
+                               capture_output=True, timeout=10)
+            lines.append((p.stdout + p.stderr).decode(errors="replace"))
+        return "\n".join(lines)
 
     def start(self):
         self.lives.append(Life(f"{self.log}.{len(self.lives)}"))
@@ -128,8 +168,8 @@ proxy:
         until("the end", lambda: not any(alive(pid) for pid in family))
 
     def answers(self):
-        """Or is started again, if something kept its port, or its file. That its port is
-        open says only that somebody begins."""
+        """Or is started again, if something kept its file. That its port is open says
+        only that somebody begins."""
         if self.process.poll() is not None:
             self.start()
         with contextlib.suppress(OSError, http.client.HTTPException), \
@@ -150,12 +190,15 @@ class Client(threading.Thread):
         self.done, self.told, self.unknown, self.strange = {}, {}, [], []
         self.asked = {}  # by life
         self.ending = False
+        self.last_call = float("inf")  # from then on nothing is waited for
+        self.stuck = None
+        self.served = None  # the life that told it 2xx last
         self.connection = self.last = self.life = None
 
     def connect(self):
         self.life = self.sidecar.lives[-1]
         self.connection = http.client.HTTPConnection("127.0.0.1", self.sidecar.port,
-                                                     timeout=10)
+                                                     timeout=30)
         self.connection.connect()
         if self.life is not self.sidecar.lives[-1]:
             raise ConnectionError("to one life or the other")
@@ -179,18 +222,24 @@ class Client(threading.Thread):
 
     def settle(self, key):
         """Repeats it until it is answered."""
+        heard = collections.Counter()
+        self.last = (key, heard)
         while True:
             sent = time.monotonic()
             answer = self.ask(key)
-            self.last = (key, answer)
+            heard[answer and answer[:2]] += 1
             if answer and (answer[0] < 300 or answer[1] in FROM_THE_STORE):
                 self.asked[self.life] = sent
             if answer is None or answer[0] in (502, 503, 504) or \
                     answer[1] == "idempotency_in_progress":
+                if sent > self.last_call:
+                    self.stuck = (key, heard)
+                    return
                 time.sleep(0.02)
             elif 200 <= answer[0] < 300:
                 self.done[key] = answer
                 self.told[key] = (self.life, time.monotonic())
+                self.served = self.life
                 return
             elif answer[1] == "idempotency_unknown":
                 self.unknown.append(key)
@@ -201,7 +250,7 @@ class Client(threading.Thread):
 
     def run(self):
         n = 0
-        while not self.ending:
+        while not self.ending and not self.stuck:
             n += 1
             self.settle(f"{self.number}-{n}")
 
@@ -248,7 +297,6 @@ class Away:
                    for begin, end in self.times)
         return told >= asked and (away or life.ends_down())
 
-
     def about(self, life, told):
         """For whoever wonders: all times since the life began."""
         asked = self.asked(life)
@@ -258,11 +306,21 @@ class Away:
                     f"{times}, {f.read()}")
 
 
-def kill_often(sidecar, server, kills, rng, away):
+def kill_often(sidecar, server, kills, rng, away, clients):
+    """How many times it came to. Each fourth life serves somebody, however long that
+    takes: on a slow disk the others may be too short for it."""
+    end = time.monotonic() + SECONDS
+
+    def serves():
+        return any(c.served is sidecar.lives[-1] for c in clients)
+
     def again():
         sidecar.kill()
         sidecar.start()
     for i in range(kills):
+        if time.monotonic() > end:
+            kills = i
+            break
         time.sleep(rng.uniform(0.02, 0.25))
         if server and i % 12 == 6:
             both = i % 24 == 6
@@ -271,16 +329,30 @@ def kill_often(sidecar, server, kills, rng, away):
                 until("the store", away.settled)
             continue
         again()
-        if rng.random() < 0.8:
+        if i % 4 == 3 or rng.random() < 0.8:
             until("the sidecar", sidecar.answers)
+        if i % 4 == 3:
+            until("an effect", serves)
     until("the sidecar", sidecar.answers)
+    return kills
 
 
-def judge(kind, mode, origin, clients):
+def end_all(name, sidecar, clients):
+    """Each after the answer that it waits for."""
+    end = time.monotonic() + LAST
+    for c in clients:
+        c.last_call, c.ending = end, True
+    for c in clients:
+        c.join(max(0, end + 40 - time.monotonic()))  # the last try takes 30
+    stuck = [c.stuck or c.last for c in clients if c.stuck or c.is_alive()]
+    tap.case(f"{name}_all_clients_end", not stuck,
+             f"{stuck}\n{stuck and sidecar.shows(stuck[0][0])}")
+
+
+def judge(name, mode, origin, clients):
     done = {k: a for c in clients for k, a in c.done.items()}
     unknown = [k for c in clients for k in c.unknown]
     strange = [s for c in clients for s in c.strange]
-    name = f"{kind}_{mode}"
     tap.case(f"{name}_no_other_answers", not strange, strange[:5])
     twice = [k for k, n in origin.effects.items() if n > 1]
     tap.case(f"{name}_no_key_twice_at_the_origin", not twice, twice[:10])
@@ -292,22 +364,103 @@ def judge(kind, mode, origin, clients):
     return done, unknown
 
 
-def replay(kind, mode, origin, client, done, excused, about):
-    """What was told is told again, and the origin hears nothing of it."""
+class Again(Client):
+    """Asks for what was told, once more."""
+
+    def __init__(self, sidecar, number, keys):
+        super().__init__(sidecar, number)
+        self.keys, self.again = keys, {}
+        self.last_call = time.monotonic() + PATIENCE
+
+    def run(self):
+        for key in self.keys:
+            if self.stuck:
+                break
+            again = self.ask(key)
+            while again is None or again[0] in (502, 503):
+                if time.monotonic() > self.last_call:
+                    self.stuck = (key, again)
+                    break
+                time.sleep(0.02)
+                again = self.ask(key)
+            self.again[key] = again
+
+
+def replay(name, mode, origin, sidecar, done, excused, about):
+    """What was told is told again, and the origin hears nothing of it. If the origin
+    knows its keys, what is excused may be asked again."""
     before, wrong, lost = origin.arrived, [], 0
-    for key, answer in done.items():
-        if mode == "retry" and key in excused:
-            continue  # may be asked again: the origin knows it
-        again = None
-        while again is None or again[0] in (502, 503):
-            again = client.ask(key)
-        if again[1] == "idempotency_unknown" and key in excused:
+    keys = [key for key in done if mode != "retry" or key not in excused]
+    clients = [Again(sidecar, f"again-{i}", keys[i::CLIENTS]) for i in range(CLIENTS)]
+    for c in clients:
+        c.start()
+    for c in clients:
+        c.join()
+    stuck = [c.stuck for c in clients if c.stuck]
+    tap.case(f"{name}_each_repeat_is_answered", not stuck,
+             f"{stuck}\n{stuck and sidecar.shows(stuck[0][0])}")
+    for key, again in ((k, a) for c in clients for k, a in c.again.items()):
+        answer = done[key]
+        if again and again[1] == "idempotency_unknown" and key in excused:
             lost += 1
-        elif again[0] != answer[0] or again[3] != answer[3] or not again[2]:
+        elif not again or again[0] != answer[0] or again[3] != answer[3] or not again[2]:
             wrong.append((key, answer, again, about(key)))
-    tap.case(f"{kind}_{mode}_each_2xx_is_replayed", not wrong, wrong[:5])
-    tap.case(f"{kind}_{mode}_replaying_asks_nobody", origin.arrived == before)
+    tap.case(f"{name}_each_2xx_is_replayed", not wrong, wrong[:5])
+    tap.case(f"{name}_replaying_asks_nobody", origin.arrived == before)
     return lost
+
+
+@contextlib.contextmanager
+def watched(sidecar, clients):
+    """Ends the test when it has taken too long, and says who hangs and where."""
+    def hangs():
+        wait = [c.last for c in clients if c.is_alive() and c.last]
+        stack = sys._current_frames()[threading.main_thread().ident]
+        said = [f"{len(wait)} clients wait: {wait}", *traceback.format_stack(stack),
+                sidecar.shows(wait[0][0] if wait else "0-1")]
+        for line in "\n".join(said).splitlines():
+            print("# " + line)
+        print("Bail out! ONCE_LIMIT is over", flush=True)
+        for pid in sidecar.family():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(os.path.dirname(sidecar.file), ignore_errors=True)
+        os._exit(1)
+    timer = threading.Timer(END - time.monotonic(), hangs)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def strike(name, mode, sidecar, server, kills, rng):
+    """Kills, then looks at what everybody was told."""
+    origin = sidecar.origin
+    until("the sidecar", sidecar.answers)
+    clients = [Client(sidecar, i) for i in range(CLIENTS)]
+    away = Away(sidecar, clients)
+    with watched(sidecar, clients):
+        for c in clients:
+            c.start()
+        asked, kills = kills, kill_often(sidecar, server, kills, rng, away,
+                                        clients)
+        end_all(name, sidecar, clients)
+        done, unknown = judge(name, mode, origin, clients)
+        arrived = origin.arrived
+        why = {k: told for c in clients for k, told in c.told.items()}
+        excused = {k for c in clients for k, told in c.told.items()
+                   if not c.done[k][2] and away.excuses(*told)}
+        lost = replay(name, mode, origin, sidecar, done, excused,
+                      lambda key: away.about(*why[key]))
+    about = (f"{kills} of {asked} kills, {len(away.times)} of them of the store's "
+             f"server; {len(done)} keys ended in 2xx, {len(unknown)} unknown; {arrived} "
+             f"requests at the origin; {len(excused)} were told while the store was away "
+             f"by a sidecar that was killed before it had it again, {lost} of them are "
+             f"unknown now")
+    print(f"# {name}: {about}")
+    tap.case(f"{name}_something_happened", len(done) >= kills // 4, about)
 
 
 def torture(bide, kind, mode, kills, seed):
@@ -319,34 +472,7 @@ def torture(bide, kind, mode, kills, seed):
             sidecar = Sidecar(bide, url, origin, mode, directory)
             sidecar.start()
             try:
-                until("the sidecar", sidecar.answers)
-                clients = [Client(sidecar, i) for i in range(CLIENTS)]
-                away = Away(sidecar, clients)
-                for c in clients:
-                    c.start()
-                kill_often(sidecar, server, kills, rng, away)
-                for c in clients:
-                    c.ending = True
-                end = time.monotonic() + PATIENCE
-                for c in clients:
-                    c.join(max(0, end - time.monotonic()))
-                stuck = [c.last for c in clients if c.is_alive()]
-                tap.case(f"{kind}_{mode}_all_clients_end", not stuck, stuck)
-                done, unknown = judge(kind, mode, origin, clients)
-                arrived = origin.arrived
-                why = {k: told for c in clients for k, told in c.told.items()}
-                excused = {k for c in clients for k, told in c.told.items()
-                           if not c.done[k][2] and away.excuses(*told)}
-                lost = replay(kind, mode, origin, Client(sidecar, "last"), done,
-                              excused, lambda key: away.about(*why[key]))
-                about = (f"{kills} kills, {len(away.times)} of them of the store's "
-                         f"server; {len(done)} keys ended in 2xx, {len(unknown)} "
-                         f"unknown; {arrived} requests at the origin; {len(excused)} "
-                         f"were told while the store was away by a sidecar that was "
-                         f"killed before it had it again, {lost} of them are unknown "
-                         f"now")
-                print(f"# {kind} {mode}: {about}")
-                tap.case(f"{kind}_{mode}_something_happened", len(done) > kills // 2, about)
+                strike(f"{kind}_{mode}", mode, sidecar, server, kills, rng)
             finally:
                 sidecar.kill()
                 if tap.failed:

@@ -34,11 +34,16 @@ def until(what, true):
 
 
 def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as f:
-            return f.read().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
+    """Or one of its threads is: the first may be gone while another is in a sync, and
+    then all its files and locks are still there."""
+    for path in glob.glob(f"/proc/{pid}/task/*/stat"):
+        try:
+            with open(path, encoding="ascii", errors="replace") as f:
+                if f.read().rpartition(")")[2].split()[0] not in "ZX":
+                    return True
+        except OSError:
+            pass
+    return False
 
 
 def stands_still(pid):
