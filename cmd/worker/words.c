@@ -57,6 +57,23 @@ void words_print(FILE *to, const void *text, size_t len, bool lines)
     }
 }
 
+/* A line of errors is "when attempt what". */
+const char *words_last_error(const char *errors, char buffer[WORDS_ERROR])
+{
+    size_t len = strlen(errors);
+
+    if (len > 0 && errors[len - 1] == '\n')
+        len--;
+    const char *from = len ? memrchr(errors, '\n', len) : NULL;
+    from = from ? from + 1 : errors;
+    for (int i = 0; i < 2; i++) {
+        const char *blank = memchr(from, ' ', (size_t)(errors + len - from));
+        from = blank ? blank + 1 : errors + len;
+    }
+    copy_clean(buffer, WORDS_ERROR, from, (size_t)(errors + len - from));
+    return buffer;
+}
+
 const char *words_id(const char *id, char buffer[WORDS_ID])
 {
     size_t n = strlen(id);

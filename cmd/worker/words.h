@@ -19,6 +19,11 @@ const char *words_id(const char *id, char buffer[WORDS_ID]);
  * Without it the text stays in its line, and cannot pass for another one. */
 void words_print(FILE *to, const void *text, size_t len, bool lines);
 
+/* The last of the errors of a message (queue_errors_add()), without when and which
+ * attempt; "": none. In `buffer`. */
+enum { WORDS_ERROR = QUEUE_ERROR_MAX + 1 };
+const char *words_last_error(const char *errors, char buffer[WORDS_ERROR]);
+
 /* "waiting", "held", "later", "running", "dead". */
 const char *words_state(enum broker_state state);
 

@@ -255,6 +255,28 @@ def several_alike():
         tap.case("show: a live one that begins like a dead one", code == 0, err)
 
 
+def at_night():
+    """What `ls` says to somebody who knows nothing yet."""
+    with Place() as at:
+        at.run("enqueue", "x")
+        out = at.run("worker", "ls")[1]
+        tap.case("ls: nobody handles them", "  workers  0; start one" in out, out)
+        p = at.start("worker", "-v", "--", "sh", "-c", "exit 7")
+        until(lambda: at.counts().get("later") == 1)
+        out = at.run("worker", "ls")[1]
+        error = at.counts()["messages"][0].get("last_error")
+        end(p)
+        tap.case("ls: what the last attempt came to", error == "exit 7" and re.search(
+            r"later    1 attempt   in \d\.\ds, after exit 7  x\n", out), (error, out))
+        at.run("enqueue", "--queue", "away", "--lines", text="1\n2\n")
+        p = at.start("worker", "--queue", "away", "--to", "http://127.0.0.1:9/")
+        paused = until(lambda: "they run nothing: paused?" in
+                       at.run("worker", "ls", "--queue", "away")[1])
+        end(p)
+        tap.case("ls: nothing is handled although a worker runs", paused,
+                 at.run("worker", "ls", "--queue", "away")[1])
+
+
 def damaged():
     with Place() as at:
         at.run("enqueue", "x")
@@ -898,7 +920,7 @@ def checked():
         tap.case("check has no objections to SQLite", code == 0 and "intact" in out, out)
 
 
-CASES = [two_commands, fits_the_terminal, enqueue_ways, exit_codes, bad_input, hostile, several_alike,
+CASES = [two_commands, fits_the_terminal, enqueue_ways, exit_codes, bad_input, hostile, several_alike, at_night,
          damaged, full,
          replaced, others_folder, misbehaving,
          too_much_for_an_environment, handler_away, over_http, strange_over_http, killed,
