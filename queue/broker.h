@@ -215,8 +215,8 @@ struct broker_row {
 
 /* Which ones. All zero: all. */
 struct broker_filter {
-    const char *id;          /* this one, or those whose id begins like this if
-                                it is the only such */
+    const char *id;          /* this one; if there is none, those whose id
+                                begins like this */
     const char *reason;      /* dead ones with this reason */
     int64_t since_ms;        /* died or queued at or after; 0 */
     int64_t until_ms;        /* and before; 0: no end */

@@ -27,7 +27,7 @@ bool queue_walk_tell(struct queue_walk *w, const struct broker_row *row)
     if (w->enough || !is_wanted(w, row))
         return !w->enough;
     w->told++;
-    w->enough = (!w->count_only && !w->fn(w->arg, row)) ||
+    w->enough = !w->fn(w->arg, row) ||
                 (w->filter->most && w->told >= w->filter->most);
     return !w->enough;
 }
@@ -36,14 +36,10 @@ int queue_walk(const struct broker_filter *filter, broker_each *fn, void *arg,
                int (*all)(void *self, struct queue_walk *w), void *self)
 {
     struct queue_walk w = { .filter = filter, .fn = fn, .arg = arg };
-    struct queue_walk count = { .filter = filter,
-                                .begins = true,
-                                .count_only = true };
     int status = all(self, &w);
 
     if (status != 0 || w.told > 0 || !filter->id || !*filter->id)
         return status;
-    status = all(self, &count);
     w.begins = true;
-    return status == 0 && count.told == 1 ? all(self, &w) : status;
+    return all(self, &w);
 }

@@ -11,9 +11,8 @@
  *
  *     int status = queue_walk(filter, fn, arg, all, broker);
  *
- * `all` goes through them from the first on. An id in the filter is that of a message;
- * if nobody has it, the only one that begins like it is meant. So `all` may be called up
- * to three times. */
+ * `all` goes through them from the first on. An id in the filter is that of a message; if
+ * none has it, those that begin like it are meant. So `all` may be called twice. */
 #ifndef BIDE_QUEUE_WALK_H
 #define BIDE_QUEUE_WALK_H
 
@@ -25,8 +24,7 @@ struct queue_walk {
     broker_each *fn;
     void *arg;
     size_t told;
-    bool begins;     /* ids that begin like the filter's count as well, */
-    bool count_only; /* and nobody is told */
+    bool begins; /* ids that begin like the filter's are meant as well */
     bool enough;
 };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
 #include "bide/policy.h"
 #include "cmd/common/flags.h"
 #include "cmd/common/output.h"
@@ -66,6 +67,20 @@ static void print_dead(const struct broker_counts *c)
                (unsigned long long)c->dead_by[i].n, c->dead_by[i].reason);
 }
 
+/* Who looks here first, at night, should not have to know what a pause looks like. */
+static const char *advice(const struct broker_counts *c)
+{
+    const int64_t long_ns = 10 * BIDE_SECOND;
+
+    if (c->waiting + c->held == 0)
+        return "";
+    if (c->workers == 0)
+        return "; start one: see `bide worker --help`";
+    return c->running == 0 && c->oldest_ns > long_ns
+               ? "; they run nothing: paused? Their log says why, and `bide top`"
+               : "";
+}
+
 static void print_counts(const char *queue, const struct broker_counts *c)
 {
     char time[WORDS_TIME];
@@ -83,8 +98,25 @@ static void print_counts(const char *queue, const struct broker_counts *c)
            (unsigned long long)c->dead);
     print_dead(c);
     if (c->workers != UINT64_MAX)
-        printf("\n  workers  %llu", (unsigned long long)c->workers);
+        printf("\n  workers  %llu%s", (unsigned long long)c->workers, advice(c));
     printf("\n");
+}
+
+/* What its last attempt came to, as far as that fits: how much was printed. */
+static int print_error(const struct queue_message *m, int used)
+{
+    static const char after[] = ", after ";
+    enum { LEAST = 8 };
+    char error[WORDS_ERROR];
+    int room = terminal_width(stdout) - used - (int)(sizeof after - 1);
+    size_t n = strlen(words_last_error(m->errors, error));
+
+    if (n == 0 || room < LEAST)
+        return 0;
+    if (n <= (size_t)room)
+        return printf("%s%s", after, error);
+    n = bide__utf8_cut(error, (size_t)room - 3);
+    return printf("%s%.*s...", after, (int)n, error);
 }
 
 /* As much of it as fits beside what is in the line already. */
@@ -119,6 +151,7 @@ static bool print_row(void *arg, const struct broker_row *row)
     else
         used += printf("%s %s", ms < 0 ? "in" : "for",
                        words_time((ms < 0 ? -ms : ms) * BIDE_MILLISECOND, time));
+    used += print_error(m, used);
     print_start_of_body(m, used);
     return true;
 }
@@ -145,6 +178,7 @@ static bool json_row(void *arg, const struct broker_row *row)
 {
     struct bide__json *j = arg;
     const struct queue_message *m = row->message;
+    char error[WORDS_ERROR];
 
     bide__json_object(j, NULL);
     bide__json_text(j, "id", m->id);
@@ -159,6 +193,8 @@ static bool json_row(void *arg, const struct broker_row *row)
     bide__json_count(j, "bytes", m->body_len);
     if (row->state == BROKER_IS_DEAD)
         bide__json_text(j, "reason", row->reason);
+    if (*words_last_error(m->errors, error))
+        bide__json_text(j, "last_error", error);
     bide__json_end(j);
     return true;
 }

@@ -8,6 +8,7 @@
 #include "cmd/worker/look.h"
 #include "cmd/worker/place.h"
 #include "cmd/worker/show_json.h"
+#include "cmd/worker/words.h"
 
 static const struct flag flag_list[] = {
     PLACE_FLAGS,
@@ -30,13 +31,17 @@ static const struct flags flags = {
     "  bide worker show --body 7f3a > letter.txt",
 };
 
+/* Of several that are meant, as many are named. */
+enum { SOME = 5 };
+
 struct look {
     struct queue_place place;
     const char *id;
     bool body;    /* only */
     bool json;
-    int seen;
-    bool exact;   /* an id that is this one, not only begins like it */
+    size_t seen;
+    char ids[SOME][QUEUE_ID_MAX + 1]; /* of the first of those */
+    bool exact;   /* one of them is this id, and does not only begin like it */
     bool print;
     bool failed;  /* no memory */
 };
@@ -52,39 +57,25 @@ static const char *take(void *ctx, const char *name, const char *argument)
     return taken < 0 ? expected : NULL;
 }
 
-/* Whether a terminal could take it for more than a character: controls, and those
- * of UTF-8 from U+0080 to U+009F, of which the second byte is told. */
-static bool is_control(const unsigned char *data, size_t i)
+static void print_text(const char *name, const char *text)
 {
-    return data[i] < ' ' || data[i] == 127 ||
-           (data[i] < 0xa0 && data[i] >= 0x80 && i > 0 && data[i - 1] == 0xc2);
+    printf("%-11s ", name);
+    words_print(stdout, text, strlen(text), false);
+    putchar('\n');
 }
 
-/* What a terminal should not get is escaped. */
-static void print_bytes(const unsigned char *data, size_t len)
+/* What has lines of its own. */
+static void print_bytes(const void *data, size_t len)
 {
-    for (size_t i = 0; i < len; i++) {
-        if (is_control(data, i) && data[i] != '\n' && data[i] != '\t')
-            printf("\\x%02x", data[i]);
-        else
-            putchar(data[i]);
-    }
-    if (len && data[len - 1] != '\n')
+    words_print(stdout, data, len, true);
+    if (len && ((const char *)data)[len - 1] != '\n')
         putchar('\n');
 }
 
-/* On one line: it must not pass for others. */
 static void print_attribute(const struct queue_attribute *a)
 {
-    const unsigned char *value = (const unsigned char *)a->value;
-
     printf("%-11s %s=", "attribute", a->name);
-    for (size_t i = 0; value[i]; i++) {
-        if (is_control(value, i))
-            printf("\\x%02x", value[i]);
-        else
-            putchar(value[i]);
-    }
+    words_print(stdout, a->value, strlen(a->value), false);
     putchar('\n');
 }
 
@@ -101,9 +92,10 @@ static void print_all(const struct broker_row *row)
                                           "later", "running", "dead" };
     const struct queue_message *m = row->message;
 
-    printf("%-11s %s\n%-11s %s\n", "id", m->id, "state", states[row->state]);
+    print_text("id", m->id);
+    print_text("state", states[row->state]);
     if (*m->key)
-        printf("%-11s %s\n", "key", m->key);
+        print_text("key", m->key);
     if (m->priority)
         printf("%-11s %d\n", "priority", m->priority);
     print_time("queued", m->queued_ms);
@@ -115,12 +107,15 @@ static void print_all(const struct broker_row *row)
         printf("%-11s %u\n", "deaths", m->deaths);
     if (row->state == BROKER_IS_DEAD) {
         print_time("died", row->died_ms);
-        printf("%-11s %s\n%-11s %s\n", "reason", row->reason, "class", row->cls);
+        print_text("reason", row->reason);
+        print_text("class", row->cls);
     }
     for (size_t i = 0; i < m->n_attributes; i++)
         print_attribute(&m->attributes[i]);
-    if (*m->errors)
-        printf("\nerrors: when, attempt, what\n%s", m->errors);
+    if (*m->errors) {
+        printf("\nerrors: when, attempt, what\n");
+        print_bytes(m->errors, strlen(m->errors));
+    }
     if (row->tail_len) {
         printf("\nlast output of the handler\n");
         print_bytes(row->tail, row->tail_len);
@@ -137,8 +132,10 @@ static bool visit(void *arg, const struct broker_row *row)
     bool exact = strcmp(row->message->id, l->id) == 0;
 
     if (!l->print) {
-        l->seen++;
         l->exact = l->exact || exact;
+        if (l->seen < SOME)
+            snprintf(l->ids[l->seen], sizeof l->ids[0], "%s", row->message->id);
+        l->seen++;
         return true;
     }
     if (l->exact && !exact)
@@ -152,6 +149,7 @@ static bool visit(void *arg, const struct broker_row *row)
     return true;
 }
 
+/* Alive or dead: the id may be one among the live, and how one of the dead begins. */
 static int each(struct broker *b, struct look *l)
 {
     struct broker_filter f = { .id = l->id };
@@ -161,19 +159,30 @@ static int each(struct broker *b, struct look *l)
     return status == 0 ? b->kind->each(b, &f, visit, l) : status;
 }
 
+static int refuse(const struct broker *b, const struct look *l)
+{
+    if (l->seen == 0) {
+        complain("worker", "no message in %s is `%s`, or begins like that", b->queue,
+                 l->id);
+        return EXIT_FINDINGS;
+    }
+    complain("worker", "%zu messages begin with `%s`: expected one", l->seen, l->id);
+    for (size_t i = 0; i < l->seen && i < SOME; i++) {
+        fprintf(stderr, "  ");
+        words_print(stderr, l->ids[i], strlen(l->ids[i]), false);
+        fprintf(stderr, "\n");
+    }
+    if (l->seen > SOME)
+        fprintf(stderr, "  and %zu more\n", l->seen - SOME);
+    return EXIT_FINDINGS;
+}
+
 static int show(struct broker *b, struct look *l)
 {
     if (each(b, l) != 0)
         return complain("worker", "%s", b->error);
-    if (l->seen == 0 || (l->seen > 1 && !l->exact)) {
-        if (l->seen)
-            complain("worker", "%d messages begin with `%s`: expected one",
-                     l->seen, l->id);
-        else
-            complain("worker", "no message in %s is `%s`, or begins like that",
-                     b->queue, l->id);
-        return EXIT_FINDINGS;
-    }
+    if (!l->exact && l->seen != 1)
+        return refuse(b, l);
     l->print = true;
     if (each(b, l) != 0)
         return complain("worker", "%s", b->error);

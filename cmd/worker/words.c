@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "bide/policy.h"
 
 const char *words_state(enum broker_state state)
@@ -14,17 +15,72 @@ const char *words_state(enum broker_state state)
     return names[state];
 }
 
+/* The length of the character at the front, which a terminal may get as it is; 0: it
+ * must not, or is none. */
+static size_t harmless(const char *text, size_t len)
+{
+    uint32_t point;
+    size_t n = bide__utf8_next(text, len, &point);
+
+    return n && !bide__char_unsafe(point) ? n : 0;
+}
+
+/* As much of a text as fits, with '?' for each byte that is not harmless. */
+static void copy_clean(char *to, size_t size, const char *text, size_t len)
+{
+    const char *end = text + len;
+
+    while (text < end) {
+        size_t n = harmless(text, (size_t)(end - text));
+        size_t taken = n ? n : 1;
+        if (size <= taken)
+            break;
+        memcpy(to, n ? text : "?", taken);
+        to += taken;
+        size -= taken;
+        text += taken;
+    }
+    *to = 0;
+}
+
+void words_print(FILE *to, const void *text, size_t len, bool lines)
+{
+    const char *at = text, *end = at + len;
+
+    while (at < end) {
+        size_t n = harmless(at, (size_t)(end - at));
+        if (n || (lines && (*at == '\n' || *at == '\t')))
+            fwrite(at, 1, n ? n : 1, to);
+        else
+            fprintf(to, "\\x%02x", (unsigned char)*at);
+        at += n ? n : 1;
+    }
+}
+
+/* A line of errors is "when attempt what". */
+const char *words_last_error(const char *errors, char buffer[WORDS_ERROR])
+{
+    size_t len = strlen(errors);
+
+    if (len > 0 && errors[len - 1] == '\n')
+        len--;
+    const char *from = len ? memrchr(errors, '\n', len) : NULL;
+    from = from ? from + 1 : errors;
+    for (int i = 0; i < 2; i++) {
+        const char *blank = memchr(from, ' ', (size_t)(errors + len - from));
+        from = blank ? blank + 1 : errors + len;
+    }
+    copy_clean(buffer, WORDS_ERROR, from, (size_t)(errors + len - from));
+    return buffer;
+}
+
 const char *words_id(const char *id, char buffer[WORDS_ID])
 {
     size_t n = strlen(id);
 
     if ((n == 16 || n == 20 || n == 32) && strspn(id, "0123456789abcdef") == n)
         n = 4;
-    if (n >= WORDS_ID)
-        n = WORDS_ID - 1;
-    for (size_t i = 0; i < n; i++)
-        buffer[i] = (unsigned char)id[i] < ' ' || id[i] == 127 ? '?' : id[i];
-    buffer[n] = 0;
+    copy_clean(buffer, WORDS_ID, id, n);
     return buffer;
 }
 

@@ -391,7 +391,7 @@ typedef struct bide_queue_row {
 /* Which messages. All zero: all that are alive. */
 typedef struct bide_queue_filter {
     bool dead;              /* the dead ones instead */
-    const char *id;         /* this one, or the only one whose id begins so */
+    const char *id;         /* this one; if there is none, those that begin so */
     const char *reason;     /* those that died of it */
     int64_t since_ms;       /* died, or were queued, at or after; 0: always */
     int64_t until_ms;       /* ... and before; 0: until now */

@@ -114,26 +114,6 @@ static int tell(struct pg_broker *q, const PGresult *r, int row, broker_each *fn
     return more ? 0 : 1;
 }
 
-/* The one with this id, or else the only one that begins like it. */
-static int each_named(struct pg_broker *q, const struct broker_filter *f,
-                      broker_each *fn, void *arg)
-{
-    static const struct turn first = { .stage = -1 };
-    PGresult *r;
-    int status = page(q, f, &first, false, 1, &r);
-
-    if (status == 0 && PQntuples(r) == 0) {
-        PQclear(r);
-        status = page(q, f, &first, true, 2, &r);
-    }
-    if (status != 0)
-        return status;
-    if (PQntuples(r) == 1)
-        status = tell(q, r, 0, fn, arg);
-    PQclear(r);
-    return status < 0 ? status : 0;
-}
-
 static struct turn turn_of(const PGresult *r, int row)
 {
     return (struct turn){ .number = pg_int(r, row, PGQ_NUMBER),
@@ -142,20 +122,18 @@ static struct turn turn_of(const PGresult *r, int row)
                           .due_us = pg_int(r, row, DUE_US) };
 }
 
-int pgq_each(struct broker *b, const struct broker_filter *f, broker_each *fn,
-             void *arg)
+/* Page by page; *ret_told: how many. */
+static int pages(struct pg_broker *q, const struct broker_filter *f, bool begins,
+                 broker_each *fn, void *arg, size_t *ret_told)
 {
-    struct pg_broker *q = (struct pg_broker *)b;
     size_t left = f->most ? f->most : SIZE_MAX;
     struct turn behind = { .stage = -1 };
-    int status = pgq_ready(q);
+    int status = 0;
 
-    if (status == 0 && f->id && *f->id)
-        return each_named(q, f, fn, arg);
     while (status == 0 && left > 0) {
         PGresult *r;
         size_t most = left < PAGE ? left : PAGE;
-        status = page(q, f, &behind, false, most, &r);
+        status = page(q, f, &behind, begins, most, &r);
         if (status != 0)
             break;
         int rows = PQntuples(r);
@@ -164,10 +142,25 @@ int pgq_each(struct broker *b, const struct broker_filter *f, broker_each *fn,
         if (rows > 0)
             behind = turn_of(r, rows - 1);
         PQclear(r);
+        *ret_told += (size_t)rows;
         if (rows < (int)most)
             break;
         left -= (size_t)rows;
     }
+    return status;
+}
+
+int pgq_each(struct broker *b, const struct broker_filter *f, broker_each *fn,
+             void *arg)
+{
+    struct pg_broker *q = (struct pg_broker *)b;
+    size_t told = 0;
+    int status = pgq_ready(q);
+
+    if (status == 0)
+        status = pages(q, f, false, fn, arg, &told);
+    if (status == 0 && told == 0 && f->id && *f->id)
+        status = pages(q, f, true, fn, arg, &told);
     return status < 0 ? status : 0;
 }
 

@@ -171,13 +171,16 @@ int look_open(struct sqlite_broker *s)
                : db_failed(s);
 }
 
+/* `after` is behind this id and, if those are meant, all that begin like it: no id has
+ * the byte 1. */
 static void bind_filter(struct sqlite_broker *s, sqlite3_stmt *q,
-                        const struct broker_filter *f, char *after)
+                        const struct broker_filter *f, bool begins, char *after)
 {
     sqlite3_bind_int64(q, 1, s->queue);
     db_bind_text(q, 2, f->id);
-    if (f->id && *f->id) { /* the end of those that begin like this */
-        snprintf(after, QUEUE_ID_MAX + 5, "%s\xf4\x8f\xbf\xbf", f->id);
+    if (f->id && *f->id) {
+        snprintf(after, QUEUE_ID_MAX + 5, "%s%s", f->id,
+                 begins ? "\xf4\x8f\xbf\xbf" : "\x01");
         sqlite3_bind_text(q, 3, after, -1, SQLITE_STATIC);
     } else {
         sqlite3_bind_null(q, 3);
@@ -191,10 +194,9 @@ static void bind_filter(struct sqlite_broker *s, sqlite3_stmt *q,
         sqlite3_bind_int64(q, 7, clock_now_ms(s));
 }
 
-int look_each(struct broker *b, const struct broker_filter *f, broker_each *fn,
-              void *arg)
+static int list(struct sqlite_broker *s, const struct broker_filter *f, bool begins,
+                broker_each *fn, void *arg, size_t *ret_told)
 {
-    struct sqlite_broker *s = (struct sqlite_broker *)b;
     sqlite3_stmt *q = db_statement(s, f->dead ? SQL_LIST_DEAD : SQL_LIST_LIVE);
     char after[QUEUE_ID_MAX + 5];
     struct seqs busy = { 0 };
@@ -206,7 +208,7 @@ int look_each(struct broker *b, const struct broker_filter *f, broker_each *fn,
         seqs_done(&busy);
         return status;
     }
-    bind_filter(s, q, f, after);
+    bind_filter(s, q, f, begins, after);
     s->runs = &busy;
     while (more && (rc = sqlite3_step(q)) == SQLITE_ROW) {
         struct queue_message *m = row_message(q);
@@ -224,12 +226,25 @@ int look_each(struct broker *b, const struct broker_filter *f, broker_each *fn,
         row.tail_len = (size_t)sqlite3_column_bytes(q, 17);
         row.died_ms = sqlite3_column_int64(q, 18);
         more = fn(arg, &row);
+        ++*ret_told;
         queue_message_free(m);
     }
     sqlite3_reset(q);
     s->runs = NULL;
     seqs_done(&busy);
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 : db_failed(s);
+}
+
+int look_each(struct broker *b, const struct broker_filter *f, broker_each *fn,
+              void *arg)
+{
+    struct sqlite_broker *s = (struct sqlite_broker *)b;
+    size_t told = 0;
+    int status = list(s, f, false, fn, arg, &told);
+
+    if (status != 0 || told > 0 || !f->id || !*f->id)
+        return status;
+    return list(s, f, true, fn, arg, &told);
 }
 
 /* ===== redrive ===== */

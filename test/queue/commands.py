@@ -214,6 +214,69 @@ def bad_input():
         tap.case("the limit itself fits", code == 0, code)
 
 
+def hostile():
+    """Whoever may enqueue chooses these bytes; whoever looks has a terminal."""
+    with Place() as at:
+        csi, mark = b"\xc2\x9b31m", "\u202e".encode()
+        at.run("enqueue", "--id", b"i" + csi + b"\xff", "--key", b"k" + csi, "-a", b"n=" + csi,
+               text=b"\x1b[31m" + csi + b"\x9b" + mark + "\u00e4\n".encode())
+        said = [at.run("worker", "ls"), at.run("worker", "show", "i"),
+                at.run("worker", "-v", "--until-empty", "--", "sh", "-c",
+                       "printf 'out\\302\\2331m'; exit 65"),
+                at.run("worker", "ls", "--dead"), at.run("worker", "show", "i")]
+        controls = [c for _, out, err in said[:2] + said[3:] for c in out + err
+                    if c != "\n" and not c.isprintable()]
+        tap.case("nothing that is queued controls the terminal of who looks", not controls and
+                 all(code == 0 for code, _, _ in said[:2] + said[3:]), (controls, said))
+        tap.case("... nor of who reads the log", "i??31m? attempt 1 of 15" in said[2][2],
+                 said[2])
+        tap.case("what is harmless is shown as it is", "\u00e4\n" in said[1][1] and
+                 r"i\xc2\x9b31m\xff" in said[1][1] and r"out\xc2\x9b1m" in said[4][1], said)
+
+
+def several_alike():
+    """Ids of which one begins like others."""
+    with Place() as at:
+        for i in range(7):
+            at.run("enqueue", "--id", f"order-{i}", "x")
+        at.run("enqueue", "--id", "order-1-b", "y")
+        code, _, err = at.run("worker", "show", "order")
+        tap.case("show: several begin like this, and are named", code == 1 and
+                 "8 messages begin with `order`: expected one\n  order-0\n" in err and
+                 err.endswith("\n  and 3 more\n"), (code, err))
+        code, out, err = at.run("worker", "show", "order-1")
+        tap.case("show: one that is meant, and begins like another", code == 0 and
+                 out.count("order-1") == 1 and "order-1-b" not in out, (code, out, err))
+        at.run("worker", "--until-empty", "--", "sh", "-c", "exit 65")
+        code, out, err = at.run("worker", "redrive", "order-1")
+        tap.case("redrive: one that is meant, and begins like another",
+                 (code, out) == (0, "brought back 1 in default\n"), (code, out, err))
+        code, _, err = at.run("worker", "show", "order-1")
+        tap.case("show: a live one that begins like a dead one", code == 0, err)
+
+
+def at_night():
+    """What `ls` says to somebody who knows nothing yet."""
+    with Place() as at:
+        at.run("enqueue", "x")
+        out = at.run("worker", "ls")[1]
+        tap.case("ls: nobody handles them", "  workers  0; start one" in out, out)
+        p = at.start("worker", "-v", "--", "sh", "-c", "exit 7")
+        until(lambda: at.counts().get("later") == 1)
+        out = at.run("worker", "ls")[1]
+        error = at.counts()["messages"][0].get("last_error")
+        end(p)
+        tap.case("ls: what the last attempt came to", error == "exit 7" and re.search(
+            r"later    1 attempt   in \d\.\ds, after exit 7  x\n", out), (error, out))
+        at.run("enqueue", "--queue", "away", "--lines", text="1\n2\n")
+        p = at.start("worker", "--queue", "away", "--to", "http://127.0.0.1:9/")
+        paused = until(lambda: "they run nothing: paused?" in
+                       at.run("worker", "ls", "--queue", "away")[1])
+        end(p)
+        tap.case("ls: nothing is handled although a worker runs", paused,
+                 at.run("worker", "ls", "--queue", "away")[1])
+
+
 def damaged():
     with Place() as at:
         at.run("enqueue", "x")
@@ -857,7 +920,8 @@ def checked():
         tap.case("check has no objections to SQLite", code == 0 and "intact" in out, out)
 
 
-CASES = [two_commands, fits_the_terminal, enqueue_ways, exit_codes, bad_input, damaged, full,
+CASES = [two_commands, fits_the_terminal, enqueue_ways, exit_codes, bad_input, hostile, several_alike, at_night,
+         damaged, full,
          replaced, others_folder, misbehaving,
          too_much_for_an_environment, handler_away, over_http, strange_over_http, killed,
          drained, drained_without_broker, said_well, lowered_limit, on_redis, nobody_reads,

@@ -447,6 +447,10 @@ void each_finds_by_id_reason_and_time(struct rig *r)
     s = look(b, (struct broker_filter){ .id = "al" });
     expect(b->traits.blind || (s.n == 1 && strcmp(s.id, "alive-1") == 0),
            "by its beginning: %s", s.id);
+    expect(look(b, (struct broker_filter){ .dead = true, .id = "dead" }).n == 2,
+           "both that begin like this");
+    s = look(b, (struct broker_filter){ .dead = true, .id = "dead-1" });
+    expect(s.n == 1 && strcmp(s.id, "dead-1") == 0, "by its id: %s", s.id);
     expect(look(b, (struct broker_filter){ .dead = true, .most = 1 }).n == 1,
            "at most one");
     expect(look(b, (struct broker_filter){ .dead = true, .until_ms = 1000 }).n ==
