@@ -65,6 +65,7 @@ struct kafka_broker {
     int64_t known_ns;        /* when the group last knew us */
     int64_t ahead_ms;        /* the broker's clock before our steady one */
     int bell;                /* eventfd */
+    bool knows_time;         /* it was told, or asked for: else it is from our clock */
 
     struct kf_lane *lanes;
     struct kf_order order;

@@ -18,6 +18,7 @@ import tap
 BIDE = os.path.join(tap.START, sys.argv[1])
 MODULES = os.path.dirname(os.path.join(tap.START, sys.argv[2]))
 GROUP = "bide.default"
+SUFFIXES = (".retry.10s", ".retry.1m", ".retry.10m", ".retry.1h", ".retry.long", ".dead")
 
 # A body of `wait` runs until the file `go` is there; `flaky` fails at its first attempt.
 HANDLER = r'''
@@ -29,6 +30,7 @@ trap 'say stopped; rmdir $lock; exit 1' TERM
 say begin
 case $body in
 wait*) while [ ! -e $PLACE/go ]; do sleep 0.05; done;;
+permanent*|plain|full|odd) say failed; rmdir $lock; [ -e $PLACE/go ] && exit 0; exit 65;;
 flaky*) if [ $BIDE_ATTEMPT = 1 ]; then say failed; rmdir $lock; exit 1; fi;;
 fails*|x*) say failed; rmdir $lock; [ -e $PLACE/go ] && exit 0; exit 1;;
 esac
@@ -89,6 +91,13 @@ class Place:
         return subprocess.run([BIDE, "worker", command[0], *self.url, *command[1:]],
                               env=self.env(), stdin=subprocess.DEVNULL, capture_output=True,
                               text=True, timeout=servers.PATIENCE)
+
+    def enqueue(self, *command, feed=b""):
+        return subprocess.run([BIDE, "enqueue", *self.url, *command], env=self.env(),
+                              input=feed, capture_output=True, timeout=servers.PATIENCE)
+
+    def ends(self, topic):
+        return [int(n) for n in self.kafka.tell("ends " + topic)]
 
     def counts(self):
         return json.loads(self.bide("ls", "--json", "--limit", "0").stdout)
@@ -266,9 +275,32 @@ def records_without_a_time_are_new():
         tap.case("and they are handled", p.workers[0].wait(servers.PATIENCE) == 0)
 
 
+def clock_of_a_new_worker_means_nothing():
+    """What one worker has put off, the next one takes when it is due by the broker's clock:
+    here an hour behind that of the workers, and then one that has gone on for an hour."""
+    late = "--base", "10m", "--floor", "5m", "--factor", "1"
+    for behind in (True, False):
+        with Place(2) as p:
+            p.kafka.tell(f"clock {-3600 if behind else 0}")
+            p.worker("A", *late)
+            p.put("flaky")
+            p.until("its first attempt", lambda: p.said("failed", "flaky"))
+            tap.case("a worker puts it off, and drains", p.drain() == [0])
+            p.kafka.tell(f"clock {-3600 if behind else 3600}")
+            p.worker("B", *late)
+            p.put("quick")
+            p.until("what came after", lambda: p.said("end", "quick"))
+            if not behind:
+                p.until("its second attempt", lambda: p.said("end", "flaky"))
+            tap.case("the next worker drains", p.drain() == [0, 0])
+            tap.case(f"it has run {1 if behind else 2} times",
+                     len(p.said("begin", "flaky")) == (1 if behind else 2), p.said())
+
+
 CASES = (handlers_outlive_a_rebalance, group_that_waits_stops_handlers,
          worker_that_dies_is_replaced, keys_stay_in_order,
-         what_is_too_large_is_dead_with_a_reason, records_without_a_time_are_new)
+         what_is_too_large_is_dead_with_a_reason, records_without_a_time_are_new,
+         clock_of_a_new_worker_means_nothing)
 for run in CASES:
     if os.environ.get("BIDE_ROW", run.__name__) == run.__name__:
         run()

@@ -12,6 +12,9 @@ it reads, each answered with "ok":
     large NAME BYTES             and one with so large a body
     ancient NAME                 and one without a time
     group NAME                   answers "ok STATE MEMBERS"
+    ends TOPIC                   answers "ok" and where each partition ends
+    grow TOPIC PARTITIONS        it has so many from now on
+    clock SECONDS                its clock is so far from this machine's
 
 It ends with its input. Versions of requests are the oldest that have what clients need."""
 import asyncio
@@ -107,8 +110,11 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
+AHEAD_S = [0]  # of its clock
+
+
 def now_ms():
-    return int(time.time() * 1000)
+    return int((time.time() + AHEAD_S[0]) * 1000)
 
 
 class Partition:
@@ -591,6 +597,13 @@ class Broker:
             self.put(words[0], b"x" * int(words[1]))
         elif verb == "ancient":
             self.put(words[0], b"ancient", stamp=-1)
+        elif verb == "grow":
+            t = self.topics[words[0]]
+            t.partitions += [Partition(t) for _ in range(int(words[1]) - len(t.partitions))]
+        elif verb == "ends":
+            return " ".join(str(p.end) for p in self.topics[words[0]].partitions)
+        elif verb == "clock":
+            AHEAD_S[0] = int(words[0])
         elif verb == "group":
             g = self.group(words[0])
             return f"{g.state} {len(g.members)}"
