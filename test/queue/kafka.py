@@ -297,10 +297,25 @@ def clock_of_a_new_worker_means_nothing():
                      len(p.said("begin", "flaky")) == (1 if behind else 2), p.said())
 
 
+def redriven_go_where_others_of_their_key_are():
+    """A producer may choose partitions by another rule than bide."""
+    with Place(4) as p:
+        p.kafka.tell("foreign default")
+        p.worker("A")
+        p.until("they are dead", lambda: p.counts()["dead"] == 3)
+        before = p.ends("default")
+        p.go()
+        back = p.bide("redrive")
+        tap.case("they are brought back", back.returncode == 0, back)
+        tap.case("each into its partition", p.ends("default") == [2 * n for n in before],
+                 (before, p.ends("default")))
+
+
 CASES = (handlers_outlive_a_rebalance, group_that_waits_stops_handlers,
          worker_that_dies_is_replaced, keys_stay_in_order,
          what_is_too_large_is_dead_with_a_reason, records_without_a_time_are_new,
-         clock_of_a_new_worker_means_nothing)
+         clock_of_a_new_worker_means_nothing,
+         redriven_go_where_others_of_their_key_are)
 for run in CASES:
     if os.environ.get("BIDE_ROW", run.__name__) == run.__name__:
         run()
