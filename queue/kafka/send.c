@@ -17,7 +17,7 @@ void kf_on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *arg)
     int64_t ms = rd_kafka_message_timestamp(m, &type);
 
     (void)rk;
-    if (!m->err && type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME && kf_is_time(ms))
+    if (!m->err && type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME && kf_is_time(ms)) {
         q->ahead_ms = ms - bide_now_ns() / KF_MS; /* the broker's own clock */
         q->knows_time = true;
     }

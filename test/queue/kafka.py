@@ -311,11 +311,32 @@ def redriven_go_where_others_of_their_key_are():
                  (before, p.ends("default")))
 
 
+def what_cannot_be_kept_is_not_queued():
+    with Place(1) as p:
+        p.kafka.tell("set default.retry.long retention.ms 14400000")
+        r = p.enqueue("--delay", "3h", "late")
+        tap.case("a delay longer than the topic keeps it is refused", r.returncode != 0
+                 and b"retention.ms" in r.stderr and b"14400 s" in r.stderr, r)
+        tap.case("and not queued", p.ends("default.retry.long") == [0])
+        r = p.enqueue("--delay", "110m", "late")
+        tap.case("a shorter one is queued", r.returncode == 0
+                 and p.ends("default.retry.long") == [1], r)
+        p.kafka.tell("set default max.message.bytes 20000")
+        r = p.enqueue(feed=b"x" * 20000)
+        tap.case("what is larger than the topic takes is refused with the limit",
+                 r.returncode != 0 and b"max.message.bytes" in r.stderr
+                 and b"20000" in r.stderr, r)
+        r = p.enqueue("--lines", feed=b"".join(b"%d%s\n" % (i, b"x" * 1000) for i in range(100)))
+        tap.case("what is too large only together is queued", r.returncode == 0
+                 and p.ends("default") == [100], (r, p.ends("default")))
+
+
 CASES = (handlers_outlive_a_rebalance, group_that_waits_stops_handlers,
          worker_that_dies_is_replaced, keys_stay_in_order,
          what_is_too_large_is_dead_with_a_reason, records_without_a_time_are_new,
          clock_of_a_new_worker_means_nothing,
-         redriven_go_where_others_of_their_key_are)
+         redriven_go_where_others_of_their_key_are,
+         what_cannot_be_kept_is_not_queued)
 for run in CASES:
     if os.environ.get("BIDE_ROW", run.__name__) == run.__name__:
         run()

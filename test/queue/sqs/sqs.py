@@ -300,6 +300,18 @@ def too_large():
              and "65536" in text, f"{code} {text}")
 
 
+def too_late():
+    """What waits longer than SQS keeps it would be lost."""
+    behind.ask("CreateQueue", QueueName="short", Attributes={"MessageRetentionPeriod": "14400"})
+    code, text = bide("enqueue", "--broker", url, "--queue", "short", "--delay", "3h10m", "x",
+                      **KEYS)
+    tap.case("a_delay_beyond_its_retention_is_refused", code == 2 and "--delay" in text
+             and "10800 s" in text, f"{code} {text}")
+    code, text = bide("enqueue", "--broker", url, "--queue", "short", "--delay", "2h50m", "x",
+                      **KEYS)
+    tap.case("a_shorter_one_is_queued", code == 0 and "1 later" in text, f"{code} {text}")
+
+
 def dead_letters():
     """From the first attempt to the redrive, with what the handler said."""
     code, text = bide("enqueue", "--broker", url, "--queue", "dead", "--id", "order-7", "x",
@@ -449,6 +461,7 @@ with fauxqs.Fauxqs() as behind:
     throttling()
     findings()
     too_large()
+    too_late()
     dead_letters()
     redriving()
     keys()
