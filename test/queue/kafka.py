@@ -297,6 +297,26 @@ def clock_of_a_new_worker_means_nothing():
                      len(p.said("begin", "flaky")) == (1 if behind else 2), p.said())
 
 
+def partitions_that_are_added_are_taken():
+    """First of the queue's topic, which cannot work: the worker says what is missing."""
+    with Place(2) as p:
+        p.url[1] += "&topic.metadata.refresh.interval.ms=300"
+        p.worker("A")
+        p.put("quick0")
+        p.until("its end", lambda: p.said("end", "quick0"))
+        p.kafka.tell("grow default 4")
+        p.until("what to do", lambda: "default.retry.10s has 2 partitions, default has 4: "
+                "kafka-topics --alter" in p.read("A"))
+        for topic in SUFFIXES:
+            p.kafka.tell(f"grow default{topic} 4")
+        for i in range(20):
+            p.put(f"flaky{i}", key=str(i))
+        p.until("the others", lambda: len(p.said("end", "flaky")) == 20)
+        tap.case("all partitions are used, and all of them handled",
+                 all(n > 0 for n in p.ends("default")), p.ends("default"))
+        tap.case("the worker drains", p.drain() == [0])
+
+
 def redriven_go_where_others_of_their_key_are():
     """A producer may choose partitions by another rule than bide."""
     with Place(4) as p:
@@ -334,7 +354,7 @@ def what_cannot_be_kept_is_not_queued():
 CASES = (handlers_outlive_a_rebalance, group_that_waits_stops_handlers,
          worker_that_dies_is_replaced, keys_stay_in_order,
          what_is_too_large_is_dead_with_a_reason, records_without_a_time_are_new,
-         clock_of_a_new_worker_means_nothing,
+         clock_of_a_new_worker_means_nothing, partitions_that_are_added_are_taken,
          redriven_go_where_others_of_their_key_are,
          what_cannot_be_kept_is_not_queued)
 for run in CASES:
