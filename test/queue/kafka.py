@@ -4,13 +4,16 @@ handlers run, topics with limits, and records without a time. Handlers write wha
 a file, and take a lock for their message: whoever finds it taken says so."""
 import collections
 import contextlib
+import http.server
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
+import threading
 
 import servers
 import tap
@@ -78,6 +81,13 @@ class Place:
         p = subprocess.Popen([BIDE, "worker", *self.url, "--base", "20ms", "-n", "16", *options,
                               "--", "sh", "-c", HANDLER], env=self.env(name),
                              stdin=subprocess.DEVNULL, stderr=open(self.path(name), "ab"))
+        self.workers.append(p)
+        return p
+
+    def worker_to(self, name, url, *options):
+        p = subprocess.Popen([BIDE, "worker", *self.url, *options, "--to", url],
+                             env=self.env(name), stdin=subprocess.DEVNULL,
+                             stderr=open(self.path(name), "ab"))
         self.workers.append(p)
         return p
 
@@ -338,6 +348,10 @@ def what_cannot_be_kept_is_not_queued():
         tap.case("a delay longer than the topic keeps it is refused", r.returncode != 0
                  and b"retention.ms" in r.stderr and b"14400 s" in r.stderr, r)
         tap.case("and not queued", p.ends("default.retry.long") == [0])
+        for flag in ("--id", "--priority"):
+            r = p.enqueue(flag, "7", "text")
+            tap.case(f"{flag} is refused", r.returncode == 2 and flag.encode() in r.stderr
+                     and p.ends("default") == [0], r)
         r = p.enqueue("--delay", "110m", "late")
         tap.case("a shorter one is queued", r.returncode == 0
                  and p.ends("default.retry.long") == [1], r)
@@ -351,12 +365,97 @@ def what_cannot_be_kept_is_not_queued():
                  and p.ends("default") == [100], (r, p.ends("default")))
 
 
+class Origin(http.server.BaseHTTPRequestHandler):
+    """Says that all is well, and counts who asked."""
+    protocol_version = "HTTP/1.1"
+    seen = []
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.seen.append(self.headers["Idempotency-Key"])
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def paused_worker_stays():
+    """Nobody listens where its messages go: the group keeps the worker, and when somebody
+    does, all of them are handled."""
+    with Place(2) as p, socket.socket() as place:
+        place.bind(("127.0.0.1", 0))
+        p.put(*(f"{i}" for i in range(20)))
+        p.worker_to("A", f"http://127.0.0.1:{place.getsockname()[1]}/")
+        p.until("the worker says why", lambda: "paused" in p.read("A"))
+        generation, before = p.kafka.tell("beats " + GROUP)
+        p.until("beats", lambda: int(p.kafka.tell("beats " + GROUP)[1]) >= int(before) + 12)
+        tap.case("a paused worker stays in its group",
+                 p.kafka.tell("beats " + GROUP)[0] == generation, p.read("A"))
+        server = http.server.ThreadingHTTPServer(("", 0), Origin, bind_and_activate=False)
+        server.socket.close()
+        server.socket = place
+        server.server_activate()
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        p.until("all of them", lambda: len(Origin.seen) >= 20)
+        tap.case("the worker drains", p.drain() == [0], p.read("A"))
+        c = p.counts()
+        tap.case("each is handled once, and none is dead", len(set(Origin.seen)) == 20
+                 and len(Origin.seen) == 20 and c["waiting"] + c["later"] + c["dead"] == 0,
+                 (len(Origin.seen), c))
+        server.shutdown()
+
+
+def second_signal_gives_back():
+    """At once, without an attempt or a death."""
+    with Place(2) as p:
+        p.worker("A")
+        p.put(*(f"wait{i}" for i in range(4)))
+        p.until("handlers", lambda: len(p.said("begin", "wait")) == 4)
+        p.workers[0].send_signal(signal.SIGTERM)
+        p.until("it drains", lambda: "drain" in p.read("A"))
+        p.workers[0].send_signal(signal.SIGTERM)
+        p.until("its end", lambda: p.workers[0].poll() is not None)
+        for name in os.listdir(p.dir):  # of handlers that had no time to
+            if name.startswith("lock."):
+                with contextlib.suppress(OSError):
+                    os.rmdir(p.path(name))
+        p.go()
+        p.worker("B", "-v")
+        p.until("they run elsewhere", lambda: len(p.said("end", "wait")) == 4)
+        tap.case("they start over with their attempt", all(w[4] == "1" for w in p.said("begin")),
+                 p.said())
+        tap.case("nobody is taken for dead", "rescued" not in p.read("B"), p.read("B"))
+        tap.case("the next worker drains", p.drain()[1:] == [0])
+
+
+def redrive_tries_ten_first():
+    with Place(4) as p:
+        p.put(*(f"permanent{i}" for i in range(40)))
+        p.worker("A")
+        p.until("they are dead", lambda: p.counts()["dead"] == 40)
+        tried = len(p.said("begin"))
+        back = p.bide("redrive")
+        tap.case("ten that fail again end it", back.returncode == 1
+                 and "30 stay dead" in back.stderr + back.stdout, back)
+        p.until("they are dead again", lambda: p.counts()["dead"] == 40)
+        tap.case("no more than ten were tried", len(p.said("begin")) == tried + 10)
+        p.go()
+        back = p.bide("redrive", "--rate", "50/s")
+        tap.case("when they succeed, all follow", back.returncode == 0, back)
+        p.until("none is left", lambda: p.counts()["dead"] == 0)
+        tap.case("the worker drains", p.drain() == [0])
+        c = p.counts()
+        tap.case("and nothing is left", c["waiting"] + c["later"] + c["dead"] == 0, c)
+
+
 CASES = (handlers_outlive_a_rebalance, group_that_waits_stops_handlers,
          worker_that_dies_is_replaced, keys_stay_in_order,
          what_is_too_large_is_dead_with_a_reason, records_without_a_time_are_new,
          clock_of_a_new_worker_means_nothing, partitions_that_are_added_are_taken,
-         redriven_go_where_others_of_their_key_are,
-         what_cannot_be_kept_is_not_queued)
+         redriven_go_where_others_of_their_key_are, what_cannot_be_kept_is_not_queued,
+         paused_worker_stays, second_signal_gives_back, redrive_tries_ten_first)
 for run in CASES:
     if os.environ.get("BIDE_ROW", run.__name__) == run.__name__:
         run()
