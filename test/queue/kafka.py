@@ -3,6 +3,7 @@
 handlers run, topics with limits, and records without a time. Handlers write what they do into
 a file, and take a lock for their message: whoever finds it taken says so."""
 import collections
+import concurrent.futures
 import contextlib
 import http.server
 import json
@@ -143,6 +144,14 @@ class Place:
         return codes
 
 
+saying = threading.Lock()
+
+
+def case(*said):
+    with saying:
+        tap.case(*said)
+
+
 def once(said):
     return all(n == 1 for n in collections.Counter(w[2] for w in said).values())
 
@@ -158,8 +167,8 @@ def handlers_outlive_a_rebalance():
         p.group("Stable 2")
         p.put(*(f"quick{i}" for i in range(40)))
         p.until("what came after", lambda: len(p.said("end", "quick")) == 40)
-        tap.case("partitions that are asked for go on while handlers run",
-                 not p.said("end", "wait") and not p.said("stopped"), p.said("stopped"))
+        case("partitions that are asked for go on while handlers run",
+             not p.said("end", "wait") and not p.said("stopped"), p.said("stopped"))
         p.go()
         p.until("the handlers' end", lambda: len(p.said("end", "wait")) == 8)
         more = 0
@@ -167,12 +176,12 @@ def handlers_outlive_a_rebalance():
             p.put(*(f"more{i}" for i in range(more, more + 20)))
             more += 20
             p.until("the next", lambda: len(p.said("end", "more")) == more)
-        tap.case("then the new worker gets its share", True)
-        tap.case("no handler started over", once(p.said("begin")) and not p.said("parallel"),
-                 p.said())
-        tap.case("both workers drain", p.drain() == [0, 0])
+        case("then the new worker gets its share", True)
+        case("no handler started over", once(p.said("begin")) and not p.said("parallel"),
+             p.said())
+        case("both workers drain", p.drain() == [0, 0])
         c = p.counts()
-        tap.case("nothing is left", c["waiting"] + c["later"] + c["running"] + c["dead"] == 0, c)
+        case("nothing is left", c["waiting"] + c["later"] + c["running"] + c["dead"] == 0, c)
 
 
 def group_that_waits_stops_handlers():
@@ -190,14 +199,14 @@ def group_that_waits_stops_handlers():
         p.group("Stable 3")
         p.until("they start over", lambda: len(p.said("begin", "wait"))
                 == 8 + len(p.said("stopped")))
-        tap.case("handlers start over elsewhere",
-                 any(w[1] != "A" for w in p.said("begin")), p.said())
+        case("handlers start over elsewhere",
+             any(w[1] != "A" for w in p.said("begin")), p.said())
         p.go()
         p.until("the end", lambda: len(p.said("end", "wait")) == 8)
-        tap.case("never side by side", not p.said("parallel"), p.said("parallel"))
-        tap.case("and no attempt is lost", all(w[4] == "1" for w in p.said("begin")), p.said())
-        tap.case("each ends once", once(p.said("end")), p.said("end"))
-        tap.case("all workers drain", p.drain() == [0, 0, 0])
+        case("never side by side", not p.said("parallel"), p.said("parallel"))
+        case("and no attempt is lost", all(w[4] == "1" for w in p.said("begin")), p.said())
+        case("each ends once", once(p.said("end")), p.said("end"))
+        case("all workers drain", p.drain() == [0, 0, 0])
 
 
 def worker_that_dies_is_replaced():
@@ -209,7 +218,7 @@ def worker_that_dies_is_replaced():
         p.put(*(f"wait{i}" for i in range(12)))
         p.until("handlers", lambda: len(p.said("begin", "wait")) == 12)
         of_a = {w[2] for w in p.said("begin") if w[1] == "A"}
-        tap.case("both have some", 0 < len(of_a) < 12, p.said())
+        case("both have some", 0 < len(of_a) < 12, p.said())
         a.kill()
         a.wait()
         for name in os.listdir(p.dir):  # its handlers died with it, and left their locks
@@ -219,9 +228,9 @@ def worker_that_dies_is_replaced():
         p.until("they are rescued", lambda: f"rescued {len(of_a)} messages" in p.read("B"))
         p.go()  # those whose worker died run one by one, when nothing else does
         p.until("the end", lambda: len({w[2] for w in p.said("end")}) == 12)
-        tap.case("they run elsewhere", of_a <= {w[2] for w in p.said("end") if w[1] == "B"})
+        case("they run elsewhere", of_a <= {w[2] for w in p.said("end") if w[1] == "B"})
         mine = [w for w in p.said("begin") if w[1] == "B" and w[2] not in of_a]
-        tap.case("what the other ran is left alone", once(mine), mine)
+        case("what the other ran is left alone", once(mine), mine)
 
 
 def keys_stay_in_order():
@@ -237,9 +246,9 @@ def keys_stay_in_order():
         ended = collections.defaultdict(list)
         for w in p.said("end"):
             ended[w[3]].append(int(w[5].rsplit("-", 1)[1]))
-        tap.case("each key is in order", all(v == list(range(8)) for v in ended.values()), ended)
-        tap.case("of a key never two at once", not p.said("parallel"), p.said("parallel"))
-        tap.case("both workers had some", {w[1] for w in p.said("end")} == {"A", "B"}, p.said())
+        case("each key is in order", all(v == list(range(8)) for v in ended.values()), ended)
+        case("of a key never two at once", not p.said("parallel"), p.said("parallel"))
+        case("both workers had some", {w[1] for w in p.said("end")} == {"A", "B"}, p.said())
 
 
 def what_is_too_large_is_dead_with_a_reason():
@@ -251,38 +260,38 @@ def what_is_too_large_is_dead_with_a_reason():
         p.worker("A", "--attempts", "2")
         p.until("its end", lambda: p.counts()["dead"] == 2 and p.said("end", "quick"))
         reasons = p.counts()["dead_by_reason"]
-        tap.case("a record without room for a copy is dead after one attempt",
-                 reasons == {"too_large": 1, "attempts": 1}
-                 and len(p.said("begin", "x")) == 1, (reasons, p.said()))
+        case("a record without room for a copy is dead after one attempt",
+             reasons == {"too_large": 1, "attempts": 1}
+             and len(p.said("begin", "x")) == 1, (reasons, p.said()))
         show = p.bide("show", "default-0-0").stdout
-        tap.case("its letter says where the record is", "default 0 0" in show, show)
+        case("its letter says where the record is", "default 0 0" in show, show)
         back = p.bide("redrive", "default-0-0")
-        tap.case("and cannot be redriven", back.returncode != 0
-                 and "default 0 0" in back.stderr, back)
+        case("and cannot be redriven", back.returncode != 0
+             and "default 0 0" in back.stderr, back)
         p.kafka.tell("set default.retry.10s max.message.bytes 1000000")
         p.kafka.tell("set default.dead max.message.bytes 1114124")
         p.kafka.tell("large default 1048300")
         p.until("its end", lambda: p.counts()["dead"] == 3)
         c = p.counts()
-        tap.case("where the dead letters have room, it is there as it was",
-                 c["dead_by_reason"].get("too_large") == 2, c)
+        case("where the dead letters have room, it is there as it was",
+             c["dead_by_reason"].get("too_large") == 2, c)
         p.go()
         p.kafka.tell("set default max.message.bytes 1114124")
         back = p.bide("redrive", "default-0-3")
-        tap.case("and can be redriven", back.returncode == 0, back)
+        case("and can be redriven", back.returncode == 0, back)
         p.until("its end", lambda: p.counts()["dead"] == 2)
-        tap.case("workers drain", p.drain() == [0])
+        case("workers drain", p.drain() == [0])
 
 
 def records_without_a_time_are_new():
     with Place(2) as p:
         p.kafka.tell("ancient default")
         c = p.counts()
-        tap.case("their age is not that of 1970", c["waiting"] == 1
-                 and c["oldest_ms"] < 3600000, c)
+        case("their age is not that of 1970", c["waiting"] == 1
+             and c["oldest_ms"] < 3600000, c)
         p.worker("A", "--until-empty")
         p.until("its end", lambda: p.said("end", "ancient"))
-        tap.case("and they are handled", p.workers[0].wait(servers.PATIENCE) == 0)
+        case("and they are handled", p.workers[0].wait(servers.PATIENCE) == 0)
 
 
 def clock_of_a_new_worker_means_nothing():
@@ -295,16 +304,16 @@ def clock_of_a_new_worker_means_nothing():
             p.worker("A", *late)
             p.put("flaky")
             p.until("its first attempt", lambda: p.said("failed", "flaky"))
-            tap.case("a worker puts it off, and drains", p.drain() == [0])
+            case("a worker puts it off, and drains", p.drain() == [0])
             p.kafka.tell(f"clock {-3600 if behind else 3600}")
             p.worker("B", *late)
             p.put("quick")
             p.until("what came after", lambda: p.said("end", "quick"))
             if not behind:
                 p.until("its second attempt", lambda: p.said("end", "flaky"))
-            tap.case("the next worker drains", p.drain() == [0, 0])
-            tap.case(f"it has run {1 if behind else 2} times",
-                     len(p.said("begin", "flaky")) == (1 if behind else 2), p.said())
+            case("the next worker drains", p.drain() == [0, 0])
+            case(f"it has run {1 if behind else 2} times",
+                 len(p.said("begin", "flaky")) == (1 if behind else 2), p.said())
 
 
 def partitions_that_are_added_are_taken():
@@ -322,9 +331,9 @@ def partitions_that_are_added_are_taken():
         for i in range(20):
             p.put(f"flaky{i}", key=str(i))
         p.until("the others", lambda: len(p.said("end", "flaky")) == 20)
-        tap.case("all partitions are used, and all of them handled",
-                 all(n > 0 for n in p.ends("default")), p.ends("default"))
-        tap.case("the worker drains", p.drain() == [0])
+        case("all partitions are used, and all of them handled",
+             all(n > 0 for n in p.ends("default")), p.ends("default"))
+        case("the worker drains", p.drain() == [0])
 
 
 def redriven_go_where_others_of_their_key_are():
@@ -336,33 +345,33 @@ def redriven_go_where_others_of_their_key_are():
         before = p.ends("default")
         p.go()
         back = p.bide("redrive")
-        tap.case("they are brought back", back.returncode == 0, back)
-        tap.case("each into its partition", p.ends("default") == [2 * n for n in before],
-                 (before, p.ends("default")))
+        case("they are brought back", back.returncode == 0, back)
+        case("each into its partition", p.ends("default") == [2 * n for n in before],
+             (before, p.ends("default")))
 
 
 def what_cannot_be_kept_is_not_queued():
     with Place(1) as p:
         p.kafka.tell("set default.retry.long retention.ms 14400000")
         r = p.enqueue("--delay", "3h", "late")
-        tap.case("a delay longer than the topic keeps it is refused", r.returncode != 0
-                 and b"retention.ms" in r.stderr and b"14400 s" in r.stderr, r)
-        tap.case("and not queued", p.ends("default.retry.long") == [0])
+        case("a delay longer than the topic keeps it is refused", r.returncode != 0
+             and b"retention.ms" in r.stderr and b"14400 s" in r.stderr, r)
+        case("and not queued", p.ends("default.retry.long") == [0])
         for flag in ("--id", "--priority"):
             r = p.enqueue(flag, "7", "text")
-            tap.case(f"{flag} is refused", r.returncode == 2 and flag.encode() in r.stderr
-                     and p.ends("default") == [0], r)
+            case(f"{flag} is refused", r.returncode == 2 and flag.encode() in r.stderr
+                 and p.ends("default") == [0], r)
         r = p.enqueue("--delay", "110m", "late")
-        tap.case("a shorter one is queued", r.returncode == 0
-                 and p.ends("default.retry.long") == [1], r)
+        case("a shorter one is queued", r.returncode == 0
+             and p.ends("default.retry.long") == [1], r)
         p.kafka.tell("set default max.message.bytes 20000")
         r = p.enqueue(feed=b"x" * 20000)
-        tap.case("what is larger than the topic takes is refused with the limit",
-                 r.returncode != 0 and b"max.message.bytes" in r.stderr
-                 and b"20000" in r.stderr, r)
+        case("what is larger than the topic takes is refused with the limit",
+             r.returncode != 0 and b"max.message.bytes" in r.stderr
+             and b"20000" in r.stderr, r)
         r = p.enqueue("--lines", feed=b"".join(b"%d%s\n" % (i, b"x" * 1000) for i in range(100)))
-        tap.case("what is too large only together is queued", r.returncode == 0
-                 and p.ends("default") == [100], (r, p.ends("default")))
+        case("what is too large only together is queued", r.returncode == 0
+             and p.ends("default") == [100], (r, p.ends("default")))
 
 
 class Origin(http.server.BaseHTTPRequestHandler):
@@ -391,19 +400,19 @@ def paused_worker_stays():
         p.until("the worker says why", lambda: "paused" in p.read("A"))
         generation, before = p.kafka.tell("beats " + GROUP)
         p.until("beats", lambda: int(p.kafka.tell("beats " + GROUP)[1]) >= int(before) + 12)
-        tap.case("a paused worker stays in its group",
-                 p.kafka.tell("beats " + GROUP)[0] == generation, p.read("A"))
+        case("a paused worker stays in its group",
+             p.kafka.tell("beats " + GROUP)[0] == generation, p.read("A"))
         server = http.server.ThreadingHTTPServer(("", 0), Origin, bind_and_activate=False)
         server.socket.close()
         server.socket = place
         server.server_activate()
         threading.Thread(target=server.serve_forever, daemon=True).start()
         p.until("all of them", lambda: len(Origin.seen) >= 20)
-        tap.case("the worker drains", p.drain() == [0], p.read("A"))
+        case("the worker drains", p.drain() == [0], p.read("A"))
         c = p.counts()
-        tap.case("each is handled once, and none is dead", len(set(Origin.seen)) == 20
-                 and len(Origin.seen) == 20 and c["waiting"] + c["later"] + c["dead"] == 0,
-                 (len(Origin.seen), c))
+        case("each is handled once, and none is dead", len(set(Origin.seen)) == 20
+             and len(Origin.seen) == 20 and c["waiting"] + c["later"] + c["dead"] == 0,
+             (len(Origin.seen), c))
         server.shutdown()
 
 
@@ -424,10 +433,10 @@ def second_signal_gives_back():
         p.go()
         p.worker("B", "-v")
         p.until("they run elsewhere", lambda: len(p.said("end", "wait")) == 4)
-        tap.case("they start over with their attempt", all(w[4] == "1" for w in p.said("begin")),
-                 p.said())
-        tap.case("nobody is taken for dead", "rescued" not in p.read("B"), p.read("B"))
-        tap.case("the next worker drains", p.drain()[1:] == [0])
+        case("they start over with their attempt", all(w[4] == "1" for w in p.said("begin")),
+             p.said())
+        case("nobody is taken for dead", "rescued" not in p.read("B"), p.read("B"))
+        case("the next worker drains", p.drain()[1:] == [0])
 
 
 def redrive_tries_ten_first():
@@ -437,17 +446,17 @@ def redrive_tries_ten_first():
         p.until("they are dead", lambda: p.counts()["dead"] == 40)
         tried = len(p.said("begin"))
         back = p.bide("redrive")
-        tap.case("ten that fail again end it", back.returncode == 1
-                 and "30 stay dead" in back.stderr + back.stdout, back)
+        case("ten that fail again end it", back.returncode == 1
+             and "30 stay dead" in back.stderr + back.stdout, back)
         p.until("they are dead again", lambda: p.counts()["dead"] == 40)
-        tap.case("no more than ten were tried", len(p.said("begin")) == tried + 10)
+        case("no more than ten were tried", len(p.said("begin")) == tried + 10)
         p.go()
         back = p.bide("redrive", "--rate", "50/s")
-        tap.case("when they succeed, all follow", back.returncode == 0, back)
+        case("when they succeed, all follow", back.returncode == 0, back)
         p.until("none is left", lambda: p.counts()["dead"] == 0)
-        tap.case("the worker drains", p.drain() == [0])
+        case("the worker drains", p.drain() == [0])
         c = p.counts()
-        tap.case("and nothing is left", c["waiting"] + c["later"] + c["dead"] == 0, c)
+        case("and nothing is left", c["waiting"] + c["later"] + c["dead"] == 0, c)
 
 
 CASES = (handlers_outlive_a_rebalance, group_that_waits_stops_handlers,
@@ -456,7 +465,8 @@ CASES = (handlers_outlive_a_rebalance, group_that_waits_stops_handlers,
          clock_of_a_new_worker_means_nothing, partitions_that_are_added_are_taken,
          redriven_go_where_others_of_their_key_are, what_cannot_be_kept_is_not_queued,
          paused_worker_stays, second_signal_gives_back, redrive_tries_ten_first)
-for run in CASES:
-    if os.environ.get("BIDE_ROW", run.__name__) == run.__name__:
-        run()
+wanted = [run for run in CASES if os.environ.get("BIDE_ROW", run.__name__) == run.__name__]
+with concurrent.futures.ThreadPoolExecutor(3) as pool:  # mostly, they wait
+    for done in [pool.submit(run) for run in wanted]:
+        done.result()
 tap.finish()
