@@ -115,8 +115,11 @@ class Proxy(http.server.BaseHTTPRequestHandler):
             behind.endpoint + "/", body, {"Content-Type": "application/x-amz-json-1.0",
                                           "X-Amz-Target": self.headers["X-Amz-Target"]})
         try:
+            Few.ask(action, body)
             with urllib.request.urlopen(request, timeout=60) as r:
-                self.answer(200, r.read())
+                answer = r.read()
+            Few.answer(action, body, answer)
+            self.answer(200, answer)
         except urllib.error.HTTPError as e:
             self.answer(e.code, e.read(), e.headers["x-amzn-query-error"])
         except OSError:
@@ -124,6 +127,26 @@ class Proxy(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+
+class Few:
+    """How many messages of the queue `few` somebody holds, or has asked for beside those."""
+    lock, held, most = threading.Lock(), 0, 0
+
+    @classmethod
+    def ask(cls, action, body):
+        if action == "ReceiveMessage" and json.loads(body)["QueueUrl"].endswith("/few"):
+            with cls.lock:
+                cls.most = max(cls.most, cls.held + json.loads(body)["MaxNumberOfMessages"])
+
+    @classmethod
+    def answer(cls, action, body, answer):
+        if action not in ("ReceiveMessage", "DeleteMessageBatch") or \
+                not json.loads(body)["QueueUrl"].endswith("/few"):
+            return
+        answer = json.loads(answer)
+        with cls.lock:
+            cls.held += len(answer.get("Messages") or []) - len(answer.get("Successful") or [])
 
 
 class Metadata(http.server.BaseHTTPRequestHandler):
@@ -407,6 +430,18 @@ def redriving():
                  and set(seen) <= {f"order-{i}" for i in range(40)}, seen)
 
 
+def never_more_than_are_free():
+    """A receive is an attempt: no message waits in a worker while others could run it."""
+    behind.ask("CreateQueue", QueueName="few")
+    for i in range(40):
+        behind.ask("SendMessage", QueueUrl=behind.queue("few"), MessageBody=str(i))
+    code, text = bide("worker", "--broker", url, "--queue", "few", "--until-empty", "-n", "3",
+                      "--base", "10ms", "--", "sh", "-c",
+                      'n=$(cat); [ $BIDE_ATTEMPT = 2 ] || [ ${n%0} = $n ]', **KEYS)
+    tap.case("never_more_in_hand_than_handlers_are_free", code == 0 and Few.held == 0
+             and Few.most == 3, f"{code} {text} {Few.held} {Few.most}")
+
+
 def worker(*args):
     return subprocess.Popen([BIDE, "worker", "--broker", url, *args], text=True,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -464,6 +499,7 @@ with fauxqs.Fauxqs() as behind:
     too_late()
     dead_letters()
     redriving()
+    never_more_than_are_free()
     keys()
     idle()
 tap.finish()
