@@ -90,7 +90,8 @@ struct broker_conf {
 /* What a broker can and cannot do. Threads: immutable. */
 struct broker_traits {
     size_t max_body;        /* of one message, in bytes */
-    int64_t max_delay_ns;   /* of one settle(AGAIN); a longer one takes several */
+    int64_t max_delay_ns;   /* of one put(): what waits longer may be lost, or is due
+                               before its time */
     int64_t max_run_ns;     /* of one delivery, with beats: a handler that works
                                longer is stopped, as by a timeout. 0: no limit */
     bool has_priorities;

@@ -127,6 +127,11 @@ int broker_check_put(struct broker *b, const struct broker_put *p)
     if (p->priority && !b->traits.has_priorities)
         return refuse(b, "priority: this broker has none",
                       b->traits.for_priorities);
+    if (p->delay_ns > b->traits.max_delay_ns)
+        return broker_fail(b, BROKER_REFUSED,
+                           "delay: in this queue a message can wait for %lld s at "
+                           "most",
+                           (long long)(b->traits.max_delay_ns / 1000000000));
     return 0;
 }
 

@@ -92,6 +92,22 @@ static void describe(struct kafka_broker *q, struct kf_settings list[N_NAMES])
         list[i].queue_max_bytes = list[KF_MAIN].max_bytes;
 }
 
+static void read_one(void *arg, const rd_kafka_ConfigResource_t *r)
+{
+    read_settings(arg, r);
+}
+
+void kf_ask_settings(struct kafka_broker *q, int topic, struct kf_settings *ret)
+{
+    char name[KF_TOPIC_NAME];
+
+    kf_topic(q, topic, name);
+    rd_kafka_ConfigResource_t *one =
+        rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, name);
+    *ret = (struct kf_settings){ .known = false };
+    ask(q, &one, 1, read_one, ret);
+}
+
 static void describe_broker(struct kafka_broker *q, int32_t id,
                             struct kf_broker_settings *to)
 {

@@ -42,6 +42,10 @@ void kf_compare_client(const struct kf_client_settings *s,
                        const struct broker_plan *plan, broker_finding *fn,
                        void *arg);
 
+/* Of one topic, as kf_topic() counts them; ret->known: whether the broker tells. */
+struct kafka_broker;
+void kf_ask_settings(struct kafka_broker *q, int topic, struct kf_settings *ret);
+
 /* The broker's check(): asks for them, and compares. */
 int kf_check(struct broker *b, const struct broker_plan *plan, broker_finding *fn,
              void *arg);

@@ -220,12 +220,12 @@ void kf_compare_client(const struct kf_client_settings *s,
                  "once at most",
                  plan->at_once, (int)s->partitions, KF_AT_ONCE);
         fn(arg, BROKER_WASTE, found,
-           "fewer at once, or kafka-topics --alter --partitions, of the topic and its "
-           ".retry and .dead topics");
+           "fewer at once, or kafka-topics --alter --partitions, of its .retry and .dead "
+           "topics and then of the topic, when no messages with keys are in it");
     }
     if (s->partitions == 1)
         fn(arg, BROKER_WASTE,
            "the topic has one partition: a second worker would have nothing to do",
-           "kafka-topics --alter --partitions, of the topic and its .retry and .dead "
-           "topics");
+           "kafka-topics --alter --partitions, of its .retry and .dead topics and then "
+           "of the topic, when no messages with keys are in it");
 }

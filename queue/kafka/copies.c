@@ -99,11 +99,10 @@ static int shorten(struct kafka_broker *q, struct kf_send *to,
                : 0;
 }
 
-/* First by itself: several may have been too large together. */
 static int send_large(struct kafka_broker *q, struct kf_send *to,
                       const struct kf_slot *s)
 {
-    int status = kf_send_but_large(q, to, 1);
+    int status = 0;
 
     for (int whole = 1; whole >= 0 && status == 0 && kf_is_large(to); whole--) {
         status = shorten(q, to, s, whole);

@@ -200,7 +200,8 @@ static int revive(struct kafka_broker *q, const rd_kafka_message_t *r,
                      ? broker_fail(&q->b, BROKER_NO_MEMORY, "out of memory")
                      : 0;
     s.topic = KF_MAIN;
-    s.partition = r->key ? RD_KAFKA_PARTITION_UA : r->partition;
+    s.partition = r->partition; /* where others with its key are: whoever wrote them
+                                   may choose by another rule than ours */
     if (status == 0)
         status = kf_send(q, &s, 1);
     if (status == 0 && q->lanes)

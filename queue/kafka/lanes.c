@@ -9,6 +9,7 @@
 #include "queue/kafka/commit.h"
 #include "queue/kafka/ghosts.h"
 #include "queue/kafka/scan.h"
+#include "queue/kafka/send.h"
 #include "queue/kafka/topics.h"
 
 /* ===== fetching ===== */
@@ -149,6 +150,17 @@ static int fill_lane(struct kf_lane *l, rd_kafka_topic_partition_t *at,
     return 0;
 }
 
+/* Whether due times are to be told that others have left in retry topics. */
+static bool some_wait(const rd_kafka_topic_partition_list_t *all,
+                      const rd_kafka_topic_partition_list_t *ends)
+{
+    for (int i = 0; i < all->cnt; i++)
+        if (i % KF_TOPICS != KF_MAIN && ends->elems[i].offset > 0 &&
+            all->elems[i].offset < ends->elems[i].offset)
+            return true;
+    return false;
+}
+
 /* Records come in at the window's own queue, and ring our bell. */
 static int connect_lane(struct kafka_broker *q, struct kf_lane *l,
                         const rd_kafka_topic_partition_t *at)
@@ -186,6 +198,8 @@ int kf_add_lanes(struct kafka_broker *q, rd_kafka_topic_partition_list_t *all)
         status = kf_edges(q, q->fetcher, all, RD_KAFKA_OFFSET_BEGINNING, &begins);
     if (status == 0)
         status = kf_edges(q, q->fetcher, all, RD_KAFKA_OFFSET_END, &ends);
+    if (status == 0 && !q->knows_time && some_wait(all, ends))
+        status = kf_ask_time(q, all->elems[0].partition);
     for (int i = 0; i < all->cnt && status == 0; i += KF_TOPICS) {
         struct kf_lane *l = calloc(1, sizeof *l);
         if (!l || (l->partition = all->elems[i].partition,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "queue/kafka/check.h"
 #include "queue/kafka/fetch.h"
 #include "queue/kafka/put.h"
 #include "queue/kafka/record.h"
@@ -46,11 +47,67 @@ static int name_all(struct broker *b, struct broker_put *items, size_t n)
     return 0;
 }
 
+/* A record is deleted when its topic's retention is over, due or not. Half of that is
+ * for whoever comes to handle it, as in what check() asks for. */
+static int check_delay(struct kafka_broker *q, int64_t delay_ns)
+{
+    struct kf_settings s;
+    int topic = kf_tier(delay_ns);
+    int64_t keeps = q->keeps_ms[topic];
+    char name[KF_TOPIC_NAME];
+
+    if (keeps == 0) {
+        kf_ask_settings(q, topic, &s);
+        keeps = s.known && s.retention_ms > 0 ? s.retention_ms : INT64_MAX;
+        q->keeps_ms[topic] = keeps;
+    }
+    if (delay_ns / KF_MS <= keeps / 2)
+        return 0;
+    kf_topic(q, topic, name);
+    return broker_fail(&q->b, BROKER_REFUSED,
+                       "a delay of %lld s: at most half of what %s keeps messages "
+                       "for, %lld s (retention.ms)",
+                       (long long)(delay_ns / KF_S), name, (long long)keeps / 1000);
+}
+
+static int check_delays(struct kafka_broker *q, const struct broker_put *items,
+                        size_t n)
+{
+    int status = 0;
+
+    for (size_t i = 0; i < n && status == 0; i++)
+        if (items[i].delay_ns > 0)
+            status = check_delay(q, items[i].delay_ns);
+    return status;
+}
+
+/* What the topic does not take is refused with its limit. */
+static int refuse_large(struct kafka_broker *q, const struct kf_send *list, size_t n)
+{
+    struct kf_settings s;
+    char name[KF_TOPIC_NAME];
+    size_t i = 0;
+
+    while (i < n && !kf_is_large(&list[i]))
+        i++;
+    if (i == n)
+        return 0;
+    kf_topic(q, list[i].topic, name);
+    kf_ask_settings(q, list[i].topic, &s);
+    return s.known ? broker_fail(&q->b, BROKER_REFUSED,
+                                 "a message of %zu bytes: %s takes %lld, with what "
+                                 "goes along (max.message.bytes)",
+                                 list[i].len, name, (long long)s.max_bytes)
+                   : kf_fail(q, list[i].err, "writing");
+}
+
 int kf_put(struct broker *b, struct broker_put *items, size_t n)
 {
     struct kafka_broker *q = (struct kafka_broker *)b;
     int status = name_all(b, items, n);
 
+    if (status == 0)
+        status = check_delays(q, items, n);
     if (status != 0)
         return status;
     struct kf_send *list = calloc(n + 1, sizeof *list);
@@ -59,8 +116,8 @@ int kf_put(struct broker *b, struct broker_put *items, size_t n)
             status = BROKER_NO_MEMORY;
     if (!list || status != 0)
         status = broker_fail(b, BROKER_NO_MEMORY, "out of memory");
-    else
-        status = kf_send(q, list, n);
+    else if ((status = kf_send_but_large(q, list, n)) == 0)
+        status = refuse_large(q, list, n);
     for (size_t i = 0; list && i < n && q->lanes; i++)
         if (list[i].over && !list[i].err)
             kf_await(q, list[i].topic, list[i].partition, list[i].offset, INT64_MAX,

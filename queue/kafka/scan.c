@@ -5,6 +5,12 @@
 #include "queue/kafka/look.h"
 #include "queue/kafka/topics.h"
 
+static bool is_unknown(rd_kafka_resp_err_t err)
+{
+    return err == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION ||
+           err == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+}
+
 int kf_edges(struct kafka_broker *q, rd_kafka_t *rk,
              const rd_kafka_topic_partition_list_t *all, int64_t which,
              rd_kafka_topic_partition_list_t **ret)
@@ -19,6 +25,8 @@ int kf_edges(struct kafka_broker *q, rd_kafka_t *rk,
         return 0;
     rd_kafka_topic_partition_list_destroy(*ret);
     *ret = NULL;
+    if (is_unknown(err) && kf_topics_agree(q) == BROKER_REFUSED)
+        return BROKER_DOWN; /* until somebody adds partitions there as well */
     return kf_fail(q, err, "asking where its partitions end");
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "bide/run.h"
+#include "queue/kafka/record.h"
 #include "queue/kafka/topics.h"
 
 void kf_on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *arg);
@@ -16,8 +17,10 @@ void kf_on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *arg)
     int64_t ms = rd_kafka_message_timestamp(m, &type);
 
     (void)rk;
-    if (!m->err && type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME && kf_is_time(ms))
+    if (!m->err && type == RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME && kf_is_time(ms)) {
         q->ahead_ms = ms - bide_now_ns() / KF_MS; /* the broker's own clock */
+        q->knows_time = true;
+    }
     s->err = m->err;
     s->partition = m->partition;
     s->offset = m->offset;
@@ -109,7 +112,24 @@ int kf_send(struct kafka_broker *q, struct kf_send *list, size_t n)
 
 int kf_send_but_large(struct kafka_broker *q, struct kf_send *list, size_t n)
 {
-    return send_all(q, list, n, true);
+    int status = send_all(q, list, n, true);
+
+    for (size_t i = 0; i < n && n > 1 && status == 0; i++)
+        if (kf_is_large(&list[i])) /* several may have been too large together */
+            status = send_all(q, &list[i], 1, true);
+    return status;
+}
+
+int kf_ask_time(struct kafka_broker *q, int32_t partition)
+{
+    struct kf_send s = { .topic = KF_TOPICS, .partition = partition };
+    int status = kf_header_number(&s, "bide-gone", INT64_MAX)
+                     ? broker_fail(&q->b, BROKER_NO_MEMORY, "out of memory")
+                     : kf_send(q, &s, 1);
+
+    q->knows_time = q->knows_time || status == 0; /* not again, if it does not tell */
+    kf_send_done(&s, 1);
+    return status;
 }
 
 void kf_send_done(struct kf_send *list, size_t n)

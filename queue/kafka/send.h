@@ -19,9 +19,13 @@ struct kf_send {
 /* 0: all of them are confirmed; otherwise each has its err. */
 int kf_send(struct kafka_broker *q, struct kf_send *list, size_t n);
 
-/* The same, except that 0 leaves out those that are too large, alone or together:
- * kf_is_large(). */
+/* The same, except that 0 leaves out those that are too large: kf_is_large(). */
 int kf_send_but_large(struct kafka_broker *q, struct kf_send *list, size_t n);
+
+/* Kafka tells its time only to who writes: so this writes an empty record among the
+ * dead letters, of which it says that none is gone. Where those have the times of
+ * their writers, nothing is learned. */
+int kf_ask_time(struct kafka_broker *q, int32_t partition);
 
 static inline bool kf_is_large(const struct kf_send *s)
 {

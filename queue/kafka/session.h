@@ -46,6 +46,7 @@ struct kafka_broker {
     uint32_t max_deaths;
     int64_t lease_ns;
     int32_t partitions;      /* of the queue's topic */
+    int64_t keeps_ms[KF_TOPICS]; /* its topics' retention; 0: not asked yet */
 
     bool joined;             /* the group has told us what is ours */
     rd_kafka_topic_partition_list_t *coming, *leaving; /* rebalance.h; NULL: none */
@@ -64,6 +65,7 @@ struct kafka_broker {
     char why[200];           /* of away or denied */
     int64_t known_ns;        /* when the group last knew us */
     int64_t ahead_ms;        /* the broker's clock before our steady one */
+    bool knows_time;         /* it was told, or asked for: else it is from our clock */
     int bell;                /* eventfd */
 
     struct kf_lane *lanes;

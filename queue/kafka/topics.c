@@ -191,8 +191,24 @@ static int compare(struct kafka_broker *q, const int32_t counts[N_NAMES])
                                name, counts[i], q->b.queue, counts[KF_MAIN], name,
                                counts[KF_MAIN]);
     }
-    q->partitions = counts[KF_MAIN];
     return 0;
+}
+
+static int settle_on(struct kafka_broker *q, const int32_t counts[N_NAMES])
+{
+    int status = compare(q, counts);
+
+    if (status == 0)
+        q->partitions = counts[KF_MAIN];
+    return status;
+}
+
+int kf_topics_agree(struct kafka_broker *q)
+{
+    int32_t counts[N_NAMES];
+    int brokers, status = look(q, counts, &brokers);
+
+    return status ? status : compare(q, counts);
 }
 
 static bool all_there(const int32_t counts[N_NAMES])
@@ -209,7 +225,7 @@ int kf_topics_ready(struct kafka_broker *q)
     int brokers, status = look(q, counts, &brokers);
 
     if (status != 0 || all_there(counts))
-        return status ? status : compare(q, counts);
+        return status ? status : settle_on(q, counts);
     if (counts[KF_MAIN] == 0 && !q->create)
         return broker_fail(&q->b, BROKER_REFUSED, "kafka: there is no topic `%s`",
                            q->b.queue);
@@ -224,5 +240,5 @@ int kf_topics_ready(struct kafka_broker *q)
         rd_kafka_poll(q->producer, 50);
         status = look(q, counts, &brokers);
     }
-    return status ? status : compare(q, counts);
+    return status ? status : settle_on(q, counts);
 }

@@ -14,6 +14,10 @@ int kf_tier(int64_t delay_ns);
 /* All of them are there, or are made. 0 or a status. */
 int kf_topics_ready(struct kafka_broker *q);
 
+/* Partitions may be added to the queue's topic at any time. REFUSED: others have fewer,
+ * and b->error says which. */
+int kf_topics_agree(struct kafka_broker *q);
+
 int kf_queues(struct broker *b, void (*fn)(void *arg, const char *name),
               void *arg);
 

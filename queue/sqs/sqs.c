@@ -115,6 +115,18 @@ static int read_limits(struct sqs_broker *q)
     return 0;
 }
 
+/* What is not done when its retention ends, SQS deletes: an hour before that, or half
+ * of it, is left for the handler. */
+static int64_t max_delay_ns(int64_t retention_ms)
+{
+    const int64_t hour_ms = 3600 * 1000;
+
+    if (retention_ms <= 0) /* it does not tell */
+        return INT64_MAX / 4;
+    return (retention_ms > 2 * hour_ms ? retention_ms - hour_ms : retention_ms / 2) *
+           SQ_MS;
+}
+
 static int begin(struct sqs_broker *q, const struct broker_conf *conf)
 {
     char why[300];
@@ -160,7 +172,7 @@ static int open_queue(struct broker **ret, const struct broker_conf *conf,
         free_broker(q);
         return status;
     }
-    q->b.traits.max_delay_ns = INT64_MAX / 4;
+    q->b.traits.max_delay_ns = max_delay_ns(q->retention_ms);
     q->b.traits.max_run_ns = SQ_RUN_MOST_S * SQ_S;
     q->b.traits.has_keys = q->fifo;
     q->b.traits.for_keys = "a FIFO queue, NAME.fifo";

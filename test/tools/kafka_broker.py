@@ -12,6 +12,10 @@ it reads, each answered with "ok":
     large NAME BYTES             and one with so large a body
     ancient NAME                 and one without a time
     group NAME                   answers "ok STATE MEMBERS"
+    beats NAME                   answers "ok GENERATION", and how often its members were heard
+    ends TOPIC                   answers "ok" and where each partition ends
+    grow TOPIC PARTITIONS        it has so many from now on
+    clock SECONDS                its clock is so far from this machine's
 
 It ends with its input. Versions of requests are the oldest that have what clients need."""
 import asyncio
@@ -107,8 +111,11 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
+AHEAD_S = [0]  # of its clock
+
+
 def now_ms():
-    return int(time.time() * 1000)
+    return int((time.time() + AHEAD_S[0]) * 1000)
 
 
 class Partition:
@@ -202,6 +209,7 @@ class Group:
         self.leader = self.protocol = None
         self.offsets = {}
         self.until = 0  # how long a rebalance waits for members
+        self.beats = 0
 
     def prepare(self):
         if self.state == "PreparingRebalance":
@@ -430,6 +438,7 @@ class Broker:
     async def heartbeat(self, r):
         group, generation, member = self.group(r.text()), r.take("i"), r.text()
         error = group.check(member, generation)
+        group.beats += not error
         if not error and group.state == "PreparingRebalance":
             error = REBALANCING
         return struct.pack(">h", error)
@@ -591,6 +600,16 @@ class Broker:
             self.put(words[0], b"x" * int(words[1]))
         elif verb == "ancient":
             self.put(words[0], b"ancient", stamp=-1)
+        elif verb == "grow":
+            t = self.topics[words[0]]
+            t.partitions += [Partition(t) for _ in range(int(words[1]) - len(t.partitions))]
+        elif verb == "beats":
+            g = self.group(words[0])
+            return f"{g.generation} {g.beats}"
+        elif verb == "ends":
+            return " ".join(str(p.end) for p in self.topics[words[0]].partitions)
+        elif verb == "clock":
+            AHEAD_S[0] = int(words[0])
         elif verb == "group":
             g = self.group(words[0])
             return f"{g.state} {len(g.members)}"

@@ -115,8 +115,11 @@ class Proxy(http.server.BaseHTTPRequestHandler):
             behind.endpoint + "/", body, {"Content-Type": "application/x-amz-json-1.0",
                                           "X-Amz-Target": self.headers["X-Amz-Target"]})
         try:
+            Few.ask(action, body)
             with urllib.request.urlopen(request, timeout=60) as r:
-                self.answer(200, r.read())
+                answer = r.read()
+            Few.answer(action, body, answer)
+            self.answer(200, answer)
         except urllib.error.HTTPError as e:
             self.answer(e.code, e.read(), e.headers["x-amzn-query-error"])
         except OSError:
@@ -124,6 +127,26 @@ class Proxy(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+
+class Few:
+    """How many messages of the queue `few` somebody holds, or has asked for beside those."""
+    lock, held, most = threading.Lock(), 0, 0
+
+    @classmethod
+    def ask(cls, action, body):
+        if action == "ReceiveMessage" and json.loads(body)["QueueUrl"].endswith("/few"):
+            with cls.lock:
+                cls.most = max(cls.most, cls.held + json.loads(body)["MaxNumberOfMessages"])
+
+    @classmethod
+    def answer(cls, action, body, answer):
+        if action not in ("ReceiveMessage", "DeleteMessageBatch") or \
+                not json.loads(body)["QueueUrl"].endswith("/few"):
+            return
+        answer = json.loads(answer)
+        with cls.lock:
+            cls.held += len(answer.get("Messages") or []) - len(answer.get("Successful") or [])
 
 
 class Metadata(http.server.BaseHTTPRequestHandler):
@@ -300,6 +323,18 @@ def too_large():
              and "65536" in text, f"{code} {text}")
 
 
+def too_late():
+    """What waits longer than SQS keeps it would be lost."""
+    behind.ask("CreateQueue", QueueName="short", Attributes={"MessageRetentionPeriod": "14400"})
+    code, text = bide("enqueue", "--broker", url, "--queue", "short", "--delay", "3h10m", "x",
+                      **KEYS)
+    tap.case("a_delay_beyond_its_retention_is_refused", code == 2 and "--delay" in text
+             and "10800 s" in text, f"{code} {text}")
+    code, text = bide("enqueue", "--broker", url, "--queue", "short", "--delay", "2h50m", "x",
+                      **KEYS)
+    tap.case("a_shorter_one_is_queued", code == 0 and "1 later" in text, f"{code} {text}")
+
+
 def dead_letters():
     """From the first attempt to the redrive, with what the handler said."""
     code, text = bide("enqueue", "--broker", url, "--queue", "dead", "--id", "order-7", "x",
@@ -395,6 +430,18 @@ def redriving():
                  and set(seen) <= {f"order-{i}" for i in range(40)}, seen)
 
 
+def never_more_than_are_free():
+    """A receive is an attempt: no message waits in a worker while others could run it."""
+    behind.ask("CreateQueue", QueueName="few")
+    for i in range(40):
+        behind.ask("SendMessage", QueueUrl=behind.queue("few"), MessageBody=str(i))
+    code, text = bide("worker", "--broker", url, "--queue", "few", "--until-empty", "-n", "3",
+                      "--base", "10ms", "--", "sh", "-c",
+                      'n=$(cat); [ $BIDE_ATTEMPT = 2 ] || [ ${n%0} = $n ]', **KEYS)
+    tap.case("never_more_in_hand_than_handlers_are_free", code == 0 and Few.held == 0
+             and Few.most == 3, f"{code} {text} {Few.held} {Few.most}")
+
+
 def worker(*args):
     return subprocess.Popen([BIDE, "worker", "--broker", url, *args], text=True,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -449,8 +496,10 @@ with fauxqs.Fauxqs() as behind:
     throttling()
     findings()
     too_large()
+    too_late()
     dead_letters()
     redriving()
+    never_more_than_are_free()
     keys()
     idle()
 tap.finish()
