@@ -453,6 +453,17 @@ def streams_again():
         tap.case("more than limits.replay cannot be sent again, or was not sent yet",
                  e.code == "UNAVAILABLE" and server.runs == 1 or e.code == "OK", repr(e))
 
+
+    def reads_all(n, requests, context):
+        heard.append(sum(len(r) for r in requests))
+        context.abort(grpc.StatusCode.UNAVAILABLE, "on purpose")
+    heard = []
+    with Sides(reads_all, kind="stream_unary") as (server, p), channel(p) as c:
+        e = Ended(lambda: c.stream_unary("/shop.Cart/Add")(iter(big), timeout=PATIENCE))
+        tap.case("more than limits.replay, all of it with the server: not_replayable",
+                 e.code == "UNAVAILABLE" and heard == [400000] and
+                 e.trailers.get("x-bide-reason") == "not_replayable", f"{e} {heard}")
+
     passed_on = threading.Event()
 
     def half(n, request, context):
