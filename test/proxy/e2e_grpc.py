@@ -342,6 +342,30 @@ def refusals():
                      first.result() == b"x", repr(e))
 
 
+def trailers_only():
+    """What is refused has a status, a message, and no more than that."""
+    def breaks(c, s):
+        c.until(lambda: s.ended)
+        c.rst(s, 2)
+    none = "budget: { ratio: 0%, floor: 0 }, breaker: { kind: off }"
+    for name, handler, policy, more, code, pushback in (
+            ("a deadline", lambda c, s: None, f"{PLAIN}, deadline: 200ms", [], "4", None),
+            ("the client's deadline", lambda c, s: None, PLAIN,
+             [("grpc-timeout", "200m")], "4", None),
+            ("an empty budget", breaks, f"{FAST}, {none}", [], "14", "-1"),
+            ("an open breaker", breaks, f"{PLAIN}, breaker: {{ mode: forced_open }}", [],
+             "14", "-1")):
+        o = http2.Origin(handler)
+        with proxied(o, policy=policy, route=", idempotent: true") as p:
+            c = http2.Client(p.port)
+            a = c.get("POST", "/shop.Cart/Add", GRPC + more, MESSAGE)
+            tap.case(f"{name}: {code}, trailers only, with a message",
+                     (a.status, a.fields.get("grpc-status"), a.body, a.trailers) ==
+                     (200, code, b"", {}) and a.fields.get("grpc-message") and
+                     a.fields.get("grpc-retry-pushback-ms") == pushback, a)
+            c.close()
+
+
 def timeouts():
     left = []
 
@@ -549,5 +573,6 @@ def cancels():
                  ended.wait(PATIENCE))
 
 
-run(examples, matches, unlisted, told_attempts, pushback, broken, foreign, framed, silent_after_hold, too_large, refusals, timeouts, streams,
-    streams_again, restarts, cancels)
+run(examples, matches, unlisted, told_attempts, pushback, broken, foreign, framed,
+    silent_after_hold, too_large, refusals, trailers_only, timeouts, streams, streams_again,
+    restarts, cancels)
