@@ -19,6 +19,7 @@
 #include "cmd/common/messages.h"
 #include "cmd/proxy/records.h"
 #include "cmd/proxy/supervise.h"
+#include "cmd/proxy/taken.h"
 #include "cmd/proxy/telemetry.h"
 #include "cmd/proxy/watchdog.h"
 #include "net/address.h"
@@ -232,6 +233,8 @@ static int run(const struct proxy_args *args, struct station *st,
 
     if (args->file && !realpath(args->file, file))
         file[0] = '\0';
+    if (st->kept.n == 0) /* none was inherited */
+        taken_wait(conf);
     if (confine(st, args, conf, err, sizeof err) < 0)
         return fail(NULL, config, err);
     if (st->memory >= 0)

@@ -342,6 +342,30 @@ def refusals():
                      first.result() == b"x", repr(e))
 
 
+def trailers_only():
+    """What is refused has a status, a message, and no more than that."""
+    def breaks(c, s):
+        c.until(lambda: s.ended)
+        c.rst(s, 2)
+    none = "budget: { ratio: 0%, floor: 0 }, breaker: { kind: off }"
+    for name, handler, policy, more, code, pushback in (
+            ("a deadline", lambda c, s: None, f"{PLAIN}, deadline: 200ms", [], "4", None),
+            ("the client's deadline", lambda c, s: None, PLAIN,
+             [("grpc-timeout", "200m")], "4", None),
+            ("an empty budget", breaks, f"{FAST}, {none}", [], "14", "-1"),
+            ("an open breaker", breaks, f"{PLAIN}, breaker: {{ mode: forced_open }}", [],
+             "14", "-1")):
+        o = http2.Origin(handler)
+        with proxied(o, policy=policy, route=", idempotent: true") as p:
+            c = http2.Client(p.port)
+            a = c.get("POST", "/shop.Cart/Add", GRPC + more, MESSAGE)
+            tap.case(f"{name}: {code}, trailers only, with a message",
+                     (a.status, a.fields.get("grpc-status"), a.body, a.trailers) ==
+                     (200, code, b"", {}) and a.fields.get("grpc-message") and
+                     a.fields.get("grpc-retry-pushback-ms") == pushback, a)
+            c.close()
+
+
 def timeouts():
     left = []
 
@@ -453,6 +477,17 @@ def streams_again():
         tap.case("more than limits.replay cannot be sent again, or was not sent yet",
                  e.code == "UNAVAILABLE" and server.runs == 1 or e.code == "OK", repr(e))
 
+
+    def reads_all(n, requests, context):
+        heard.append(sum(len(r) for r in requests))
+        context.abort(grpc.StatusCode.UNAVAILABLE, "on purpose")
+    heard = []
+    with Sides(reads_all, kind="stream_unary") as (server, p), channel(p) as c:
+        e = Ended(lambda: c.stream_unary("/shop.Cart/Add")(iter(big), timeout=PATIENCE))
+        tap.case("more than limits.replay, all of it with the server: not_replayable",
+                 e.code == "UNAVAILABLE" and heard == [400000] and
+                 e.trailers.get("x-bide-reason") == "not_replayable", f"{e} {heard}")
+
     passed_on = threading.Event()
 
     def half(n, request, context):
@@ -538,5 +573,6 @@ def cancels():
                  ended.wait(PATIENCE))
 
 
-run(examples, matches, unlisted, told_attempts, pushback, broken, foreign, framed, silent_after_hold, too_large, refusals, timeouts, streams,
-    streams_again, restarts, cancels)
+run(examples, matches, unlisted, told_attempts, pushback, broken, foreign, framed,
+    silent_after_hold, too_large, refusals, trailers_only, timeouts, streams, streams_again,
+    restarts, cancels)

@@ -15,8 +15,11 @@
  *   C   the other side has left it
  *   !   it was garbled
  *
- * Then `connections=N reset=N dumb=N unnamed=N`: connections that were reset, and that
- * were closed before a word; requests without a call. One thread, epoll. */
+ * `killed MS` is when it has reset a connection, by the clock of both ends.
+ *
+ * Then `connections=N killed=N reset=N dumb=N unnamed=N`: connections that it has reset,
+ * that the other side has, and that were closed before a word; requests without a call.
+ * One thread, epoll. */
 #include <arpa/inet.h>
 #include <linux/sockios.h>
 #include <signal.h>
@@ -76,7 +79,8 @@ struct server {
 };
 
 static struct story *stories;
-static unsigned long n_calls, n_connections, n_reset, n_dumb, n_accepted;
+static unsigned long n_calls, n_connections, n_killed, n_reset, n_dumb;
+static unsigned long n_accepted;
 static uint64_t seed;
 static struct server *servers;
 static struct stream *later, **later_end = &later;
@@ -266,9 +270,10 @@ static void kill_it(struct server *v)
     bool reset;
     wire_pull(&v->wire, &reset);
     lose_all(v, 'k');
-    n_reset++;
+    n_killed++;
     setsockopt(v->wire.fd, SOL_SOCKET, SO_LINGER, &now, sizeof now);
     server_free(v);
+    printf("killed %lld\n", (long long)now_ms());
 }
 
 /* Ends it if it is to end, once the peer has all other answers: so that those in the
@@ -579,8 +584,8 @@ static void report(void)
         if (stories[i].n != 1 || stories[i].letters[0] != 'O')
             printf("%lu %.*s\n", i, stories[i].n < STORY ? stories[i].n : STORY,
                    stories[i].letters);
-    printf("connections=%lu reset=%lu dumb=%lu unnamed=%u\n", n_connections,
-           n_reset, n_dumb, stories[n_calls].n);
+    printf("connections=%lu killed=%lu reset=%lu dumb=%lu unnamed=%u\n",
+           n_connections, n_killed, n_reset, n_dumb, stories[n_calls].n);
 }
 
 int main(int argc, char **argv)

@@ -46,3 +46,6 @@ bide_config *config;
 struct bide__proxy_conf *conf;
 struct proxy_hooks *hooks;
 void die(const char *why);
+
+/* cmd/proxy/taken.h */
+struct bide__proxy_conf *conf;
