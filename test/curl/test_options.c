@@ -351,7 +351,7 @@ static void deadline_ends_a_stalled_call(void **state)
 {
     (void)state;
     bide_policy_conf conf = quick();
-    conf.deadline_ns = 200 * MS;
+    conf.deadline_ns = 2000 * MS; /* the 503 has to come before it */
     bide_dep *dep = dep_of(&conf);
     struct exchange x;
     exchange_init(&x, "503,stall");
@@ -360,7 +360,7 @@ static void deadline_ends_a_stalled_call(void **state)
     assert_int_equal(x.result.reason, BIDE_BECAUSE_DEADLINE);
     exchange_done(&x);
     /* A wait that does not fit is not begun. */
-    exchange_init(&x, "503;h=Retry-After:1;body=sorry");
+    exchange_init(&x, "503;h=Retry-After:3;body=sorry");
     bide_curl_perform(dep, x.easy, &x.opts);
     assert_int_equal(x.result.reason, BIDE_BECAUSE_DEADLINE);
     assert_int_equal(x.result.attempts, 1);
