@@ -11,6 +11,7 @@ calls that were refused a retry, few take longer than the 99th percentile of the
 Redis is up, in the same seconds. So a machine that is busy is busy for both."""
 import asyncio
 import os
+import random
 import re
 import time
 
@@ -73,7 +74,8 @@ class Origin:
 
 class Client:
     """Calls a sidecar `RATE` times a second, each when it is time, whatever became of
-    the others: up to 32 at once."""
+    the others: up to 32 at once. When in its turn is drawn, or fleets that were started in
+    the same moment would queue behind each other in this process, and one beside them not."""
 
     def __init__(self, port):
         self.port = port
@@ -107,7 +109,8 @@ class Client:
         due = time.monotonic()
         while not end.is_set():
             due += 1 / RATE
-            await asyncio.sleep(max(0, due - time.monotonic()))
+            at = due + random.random() / RATE
+            await asyncio.sleep(max(0, at - time.monotonic()))
             if len(tasks) < 32:
                 task = asyncio.create_task(self.call())
                 tasks.add(task)
