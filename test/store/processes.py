@@ -40,7 +40,7 @@ def first_openings():
 
 
 def claims(url):
-    runs = [start("claim", url, KEYS, 16) for _ in range(4)]
+    runs = [start("claim", url, KEYS, 64) for _ in range(4)]
     won = [r.communicate(timeout=PATIENCE)[0].split() for r in runs]
     every = [key for keys in won for key in keys]
     tap.case("four_processes_win_each_key_once",
