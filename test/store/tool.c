@@ -99,8 +99,10 @@ static void pay(long first, long n)
         snprintf(key, sizeof key, "%ld", i);
         bide_store_op op = op_of(BIDE_STORE_CLAIM, key);
         try_until_up(&op);
-        if (op.result != BIDE_STORE_FIRST)
+        if (op.result != BIDE_STORE_FIRST) {
+            bide_store_op_done(&op);
             continue;
+        }
         say("C ", key);
         op.verb = BIDE_STORE_COMPLETE;
         op.status = 201;
