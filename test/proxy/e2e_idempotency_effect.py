@@ -120,6 +120,24 @@ def not_sent():
         back.stop()
 
 
+def refused():
+    """Its own breaker is open."""
+    breaker = "breaker: { consecutive: 1, open: 1h }"
+    origin, sidecar_ = door(policy="attempts: 1, budget: { kind: off }, " + breaker)
+    with sidecar_ as p:
+        ask(p, pay("opens", do="status=500"))
+        a = ask(p, pay("k"))
+        tap.case("refused by bide itself", a.status == 503 and
+                 reason(a) == "breaker_open" and origin.effects["k"] == 0, a)
+        tap.case("... which releases the key",
+                 counted(p, "idempotency_released") == 1 and
+                 counted(p, "idempotency_lost") == 0)
+        said = p.reload(p.text.replace(breaker, "breaker: { kind: off }"))
+        a = ask(p, pay("k"))
+        tap.case("... whose next use is a first", "reloaded" in said and
+                 a.status == 201 and not replayed(a), a)
+
+
 # ===== the client =====
 
 def hang_up():
@@ -279,4 +297,4 @@ def reload():
                  replayed(ask(p, pay("new"))))
 
 
-run(retries, lost, not_sent, hang_up, deadline, fetch, terminate, reload)
+run(retries, lost, not_sent, refused, hang_up, deadline, fetch, terminate, reload)

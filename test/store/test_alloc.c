@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "failing_alloc.h"
+#include "folder.h"
 
 /* One life of a store; how many times the key was granted. */
 static int live(const char *url, const char *key)
@@ -68,13 +69,11 @@ static void memory_survives(void **state)
 
 static void sqlite_survives(void **state)
 {
-    char folder[] = "/tmp/bide-store-XXXXXX", url[64], command[64];
+    struct folder folder;
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    snprintf(url, sizeof url, "sqlite:%s/records.db", folder);
-    survives(url);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
+    folder_make(&folder);
+    survives(folder.url);
+    folder_remove(&folder);
 }
 
 int main(void)

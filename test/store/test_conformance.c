@@ -1,8 +1,7 @@
 /* The stores without a server, on a virtual clock: the same rows for each. */
 #include "conformance.h"
 
-#include <stdlib.h>
-
+#include "folder.h"
 #include "store/front.h"
 
 static _Atomic int64_t clock_ns = 1800000000 * BIDE_SECOND;
@@ -55,13 +54,11 @@ static void store_memory_conforms(void **state)
 /* In a folder of its own, which is gone afterwards. */
 static void store_sqlite_conforms(void **state)
 {
-    char folder[] = "/tmp/bide-store-XXXXXX", url[64], command[64];
+    struct folder folder;
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    snprintf(url, sizeof url, "sqlite:%s/records.db", folder);
-    conforms(url);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
+    folder_make(&folder);
+    conforms(folder.url);
+    folder_remove(&folder);
 }
 
 int main(void)

@@ -3,7 +3,10 @@
 #include "double.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
 
+#include "folder.h"
 #include "store/clock.h"
 #include "store/sqlite/file.h"
 #include "store/table.h"
@@ -76,6 +79,40 @@ static void network_file_systems_are_known(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if ((bide__network_fs(rows[i].type) != NULL) != rows[i].network)
             fail_msg("%lx", rows[i].type);
+}
+
+enum { EXT4 = 0xef53, NFS = 0x6969 };
+
+/* In place of the C library's, for all of this test. */
+static int type = EXT4;
+
+int statfs(const char *path, struct statfs *ret)
+{
+    (void)path;
+    memset(ret, 0, sizeof *ret);
+    ret->f_type = type;
+    return 0;
+}
+
+static void network_file_system_is_refused(void **state)
+{
+    struct folder folder;
+    struct stat st;
+    bide_store *store = NULL;
+    char why[512] = "";
+    (void)state;
+    folder_make(&folder);
+    type = NFS;
+    assert_true(bide_store_open(&store, folder.url, NULL, why, sizeof why) < 0);
+    type = EXT4;
+    assert_null(store);
+    assert_non_null(strstr(why, folder.file));
+    assert_non_null(strstr(why, "is on a network file system (NFS)"));
+    assert_true(stat(folder.file, &st) < 0); /* and it was not made */
+    assert_int_equal(bide_store_open(&store, folder.url, NULL, why, sizeof why),
+                     0);
+    bide_store_close(store);
+    folder_remove(&folder);
 }
 
 /* ===== names ===== */
@@ -151,36 +188,40 @@ static void expired_is_swept_from_memory(void **state)
 
 static void expired_is_swept_from_sqlite(void **state)
 {
-    char folder[] = "/tmp/bide-store-XXXXXX", url[64], command[64];
+    struct folder folder;
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    snprintf(url, sizeof url, "sqlite:%s/records.db", folder);
-    expired_is_swept(url);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
+    folder_make(&folder);
+    expired_is_swept(folder.url);
+    folder_remove(&folder);
+}
+
+/* With all the time that a disk may take. */
+static int open_patiently(bide_store **ret, const char *url, char why[256])
+{
+    bide_store_conf conf = BIDE_STORE_CONF_INIT;
+    conf.timeout_ns = 60 * BIDE_SECOND;
+    return bide_store_open(ret, url, &conf, why, 256);
 }
 
 /* A file that goes away under us: nobody wins a claim in two files. */
 static void removed_file_is_down(void **state)
 {
-    char folder[] = "/tmp/bide-store-XXXXXX", url[64], command[64];
+    struct folder folder;
     bide_store *store, *other;
     char why[256] = "";
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    snprintf(url, sizeof url, "sqlite:%s/records.db", folder);
-    assert_int_equal(bide_store_open(&store, url, NULL, why, sizeof why), 0);
+    folder_make(&folder);
+    assert_int_equal(open_patiently(&store, folder.url, why), 0);
     assert_int_equal(ask(store, BIDE_STORE_CLAIM, "a"), BIDE_STORE_FIRST);
-    assert_int_equal(remove(url + strlen("sqlite:")), 0);
+    assert_int_equal(remove(folder.file), 0);
     assert_int_equal(ask(store, BIDE_STORE_CLAIM, "b"), BIDE_STORE_DOWN);
     /* A new one knows nothing, and the old one stays down. */
-    assert_int_equal(bide_store_open(&other, url, NULL, why, sizeof why), 0);
+    assert_int_equal(open_patiently(&other, folder.url, why), 0);
     assert_int_equal(ask(other, BIDE_STORE_CLAIM, "b"), BIDE_STORE_FIRST);
     assert_int_equal(ask(store, BIDE_STORE_CLAIM, "b"), BIDE_STORE_DOWN);
     bide_store_close(other);
     bide_store_close(store);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
+    folder_remove(&folder);
 }
 
 int main(void)
@@ -189,6 +230,7 @@ int main(void)
         cmocka_unit_test(clock_never_goes_back),
         cmocka_unit_test(table_finds_what_was_put),
         cmocka_unit_test(network_file_systems_are_known),
+        cmocka_unit_test(network_file_system_is_refused),
         cmocka_unit_test(results_have_names),
         cmocka_unit_test(expired_is_swept_from_memory),
         cmocka_unit_test(expired_is_swept_from_sqlite),

@@ -6,6 +6,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "folder.h"
+
 enum { THREADS = 1000, KEYS = 40, PORTS = 8, ROUNDS = 300 };
 
 static bide_store *store;
@@ -71,13 +73,11 @@ static void thousand_threads_win_each_key_once(void **state)
 
 static void thousand_threads_win_each_key_once_in_sqlite(void **state)
 {
-    char folder[] = "/tmp/bide-store-XXXXXX", url[64], command[64];
+    struct folder folder;
     (void)state;
-    assert_non_null(mkdtemp(folder));
-    snprintf(url, sizeof url, "sqlite:%s/records.db", folder);
-    wins_once(url);
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
+    folder_make(&folder);
+    wins_once(folder.url);
+    folder_remove(&folder);
 }
 
 /* ===== with failures ===== */

@@ -8,13 +8,16 @@
  *   store_tool look URL                for each key on standard input: its state
  *   store_tool hold URL KEY            claims it and waits for the end of input
  *
- * DOWN is tried again. Lines are written at once, so that none is lost by a kill. */
+ * DOWN is tried again. It has all the time that it may: a claim that is given up may
+ * be granted all the same, and then is in progress until it is released. Lines are
+ * written at once, so that none is lost by a kill. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bide/policy.h"
 #include "bide/run.h"
 #include "bide/store.h"
 
@@ -57,15 +60,13 @@ static void say(const char *what, const char *key)
 /* ===== claim ===== */
 
 static long n_keys, n_threads = 1;
+static long first_key; /* of all threads: together they claim every key */
 
 static void *claim_some(void *arg)
 {
-    long me = (long)(intptr_t)arg;
-    unsigned seed = (unsigned)getpid() * 31u + (unsigned)me;
-    long start = rand_r(&seed) % n_keys;
-    for (long i = me; i < n_keys; i += n_threads) {
+    for (long i = (long)(intptr_t)arg; i < n_keys; i += n_threads) {
         char key[24];
-        snprintf(key, sizeof key, "%ld", (start + i) % n_keys);
+        snprintf(key, sizeof key, "%ld", (first_key + i) % n_keys);
         bide_store_op op = op_of(BIDE_STORE_CLAIM, key);
         op.lease_ns = op.keep_ns;
         try_until_up(&op);
@@ -79,6 +80,8 @@ static void *claim_some(void *arg)
 static void claim(void)
 {
     pthread_t threads[256];
+    unsigned seed = (unsigned)getpid();
+    first_key = rand_r(&seed) % n_keys;
     for (long i = 0; i < n_threads; i++)
         if (pthread_create(&threads[i], NULL, claim_some,
                            (void *)(intptr_t)i) != 0)
@@ -96,8 +99,10 @@ static void pay(long first, long n)
         snprintf(key, sizeof key, "%ld", i);
         bide_store_op op = op_of(BIDE_STORE_CLAIM, key);
         try_until_up(&op);
-        if (op.result != BIDE_STORE_FIRST)
+        if (op.result != BIDE_STORE_FIRST) {
+            bide_store_op_done(&op);
             continue;
+        }
         say("C ", key);
         op.verb = BIDE_STORE_COMPLETE;
         op.status = 201;
@@ -174,7 +179,7 @@ int main(int argc, char **argv)
     char why[512] = "";
     bide_store_conf conf = BIDE_STORE_CONF_INIT;
     conf.limit_bytes = INT64_MAX;
-    conf.timeout_ns = 2000000000;
+    conf.timeout_ns = 60 * BIDE_SECOND;
     if (argc < 3 || bide_store_open(&store, argv[2], &conf, why, sizeof why) < 0) {
         fprintf(stderr, "store_tool: %s\n", why);
         return 2;
