@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "bide/backoff.h"
 #include "bide/run.h"
 
@@ -51,6 +52,7 @@ failed(struct redis *r, const char *format, ...)
     va_start(args, format);
     vsnprintf(r->why + n, sizeof r->why - (size_t)n, format, args);
     va_end(args);
+    bide__make_safe(r->why);
     redis_close(r);
     return -1;
 }
