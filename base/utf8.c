@@ -5,6 +5,8 @@
  * wcwidth() depends on the locale, which a library must not set. */
 #include "base/utf8.h"
 
+#include <string.h>
+
 size_t bide__utf8_next(const char *text, size_t len, uint32_t *ret_point)
 {
     static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
@@ -131,4 +133,18 @@ bool bide__char_unsafe(uint32_t point)
     };
 
     return WITHIN(point, unsafe);
+}
+
+void bide__make_safe(char *text)
+{
+    size_t len = strlen(text), n;
+    uint32_t point;
+
+    for (size_t i = 0; i < len; i += n) {
+        n = bide__utf8_next(text + i, len - i, &point);
+        if (n != 0 && !bide__char_unsafe(point))
+            continue;
+        n = n ? n : 1;
+        memset(text + i, '?', n);
+    }
 }

@@ -40,4 +40,7 @@ int bide__char_width(uint32_t point);
  * and marks that reverse the direction of text. */
 bool bide__char_unsafe(uint32_t point);
 
+/* Replaces such characters, and what is not UTF-8, by question marks. */
+void bide__make_safe(char *text);
+
 #endif

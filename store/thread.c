@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "bide/backoff.h"
 #include "bide/policy.h"
 #include "bide/run.h"
@@ -130,7 +131,8 @@ static void refuse_queue(bide_store *store, int64_t now_ns)
     }
 }
 
-static void failed(bide_store *store, const char *why, int64_t now_ns)
+/* A server may say anything, and this reaches a log, or a terminal. */
+static void failed(bide_store *store, char *why, int64_t now_ns)
 {
     static const bide_backoff backoff = {
         .base_ns = 50 * BIDE_MILLISECOND,
@@ -138,6 +140,7 @@ static void failed(bide_store *store, const char *why, int64_t now_ns)
         .factor = 2,
         .jitter = BIDE_JITTER_EQUAL,
     };
+    bide__make_safe(why);
     if (!store->down && now_ns - store->up_ns >= STEADY)
         store->failures = 0;
     if (store->down)

@@ -68,6 +68,8 @@ bool http2__data_sized(struct http2_conn *c, uint32_t n)
                             HTTP2_WHY_LENGTH_LIES);
         return false;
     }
+    if (n == 0 && c->frame.len > 0 && !end && !http2__control(c, false))
+        return false; /* padding alone says no more than nothing does */
     s->in_left -= s->flags & HTTP2_LENGTH_IN ? n : 0;
     s->consumed += c->frame.len - n; /* padding */
     http2_consumed(s, 0);

@@ -267,7 +267,7 @@ void exchange_settle(struct exchange *ex, const bide_decision *d,
     waited(ex);
     if (!ex->route->primary) /* else it is known why that one gave up */
         ex->reason = (uint8_t)d->reason;
-    if (!winner && ex->saved) {
+    if (!winner && ex->saved && !(ex->once && once_outlived(ex, ex->saved))) {
         winner = ex->saved;
         winner->next = ex->running;
         ex->running = winner;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "config/proxy/conf.h"
 #include "net/tls.h"
@@ -69,6 +70,23 @@ static void write_scope(struct once *o, const struct route *r)
                       i == 0 ? " #" : "", digest[i]);
 }
 
+/* Anybody may send any Host: it tells operations apart, and proves nothing. */
+static bool is_by_host(const struct once *o)
+{
+    return o->conf->caller && strcasecmp(o->conf->caller, "host") == 0;
+}
+
+static bool read_owner(struct once *o)
+{
+    const struct http1_head *req = &o->ex->req;
+    const char *bytes = exchange_bytes(o->ex);
+    if (!o->conf->caller)
+        return true;
+    return is_by_host(o)
+               ? once_host_read(req, bytes, o->owner)
+               : once_caller_read(req, bytes, o->conf->caller, o->owner);
+}
+
 /* Whose share of the store it takes: the caller's, if callers have names;
  * otherwise that of the address. Of IPv6, one client has a whole /64 of them
  * (per_client.c): each would get a share. */
@@ -76,7 +94,7 @@ static void write_room(struct once *o, const struct client *c)
 {
     uint8_t network[16] = { 0 };
     char text[INET6_ADDRSTRLEN];
-    if (o->owner[0]) {
+    if (o->owner[0] && !is_by_host(o)) {
         snprintf(o->room, sizeof o->room, "%s", o->owner);
     } else if (c->address_len == 4) {
         inet_ntop(AF_INET, c->address, o->room, sizeof o->room);
@@ -146,8 +164,7 @@ bool once_begin(struct exchange *ex)
     ex->once = o;
     memcpy(o->key, key, sizeof key);
     write_scope(o, ex->route);
-    if (conf->caller && !once_caller_read(&ex->req, exchange_bytes(ex),
-                                          conf->caller, o->owner)) {
+    if (!read_owner(o)) {
         once_refuse_key(ex, ONCE_KEY_INVALID);
         return false;
     }
@@ -179,7 +196,7 @@ static void fill_claim(struct once *o)
     o->op.keep_ns = o->conf->keep_ns;
     o->op.take_over = o->conf->on_unknown == BIDE__UNKNOWN_RETRY;
     bide__sha256_end(&o->sum, o->op.fingerprint);
-    if (!o->owner[0])
+    if (!o->owner[0] || is_by_host(o))
         once_binding(&ex->req, exchange_bytes(ex),
                      net_tls_client_certificate(client_socket(ex->client)),
                      o->op.binding);

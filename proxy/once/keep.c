@@ -90,10 +90,27 @@ void once_free(struct once *o)
 
 /* ===== the answer ===== */
 
+/* Another attempt may have done what this answer says was not done. An origin that
+ * knows the key does it once all the same. */
+static bool is_outlived(const struct once *o, const struct attempt *answer)
+{
+    return answer->no_effect && o->maybe_done &&
+           o->conf->on_unknown == BIDE__UNKNOWN_REFUSE;
+}
+
+bool once_outlived(const struct exchange *ex, const struct attempt *saved)
+{
+    return ex->once->phase == ONCE_OURS && is_outlived(ex->once, saved);
+}
+
 void once_settled(struct exchange *ex, struct attempt *winner)
 {
     struct once *o = ex->once;
-    if (o->phase == ONCE_OURS && winner->no_effect)
+    if (o->phase != ONCE_OURS || !winner->no_effect)
+        return;
+    if (is_outlived(o, winner))
+        leave(o);
+    else
         release(o);
 }
 

@@ -1,6 +1,7 @@
 /* Reading the key of a request, and who sent it. */
 #include "proxy/once/key.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
@@ -86,6 +87,17 @@ bool once_caller_read(const struct http1_head *req, const char *bytes,
         caller[f->value_len] = '\0';
         found = true;
     }
+    return true;
+}
+
+bool once_host_read(const struct http1_head *req, const char *bytes,
+                    char caller[ONCE_KEY + 1])
+{
+    if (req->host_len > ONCE_KEY)
+        return false;
+    for (unsigned i = 0; i < req->host_len; i++)
+        caller[i] = (char)tolower((unsigned char)bytes[req->host + i]);
+    caller[req->host_len] = '\0';
     return true;
 }
 

@@ -34,6 +34,11 @@ bool once_key_value(const char *text, size_t len, char key[ONCE_KEY + 1]);
 bool once_caller_read(const struct http1_head *req, const char *bytes,
                       const char *field, char caller[ONCE_KEY + 1]);
 
+/* The same of `Host`, in lower case: that of an absolute target, if it has one, since
+ * that is whom the request is for. */
+bool once_host_read(const struct http1_head *req, const char *bytes,
+                    char caller[ONCE_KEY + 1]);
+
 /* What a record is bound to: a digest of Authorization; without one, of Cookie;
  * without either, of the names in the client's certificate (as
  * net_tls_client_certificate() has it, or NULL). Zeros if there is none of them. */

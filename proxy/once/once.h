@@ -113,6 +113,10 @@ void once_judge(struct attempt *a, bide_outcome *out);
 /* An attempt ended without an outcome, after it was sent. */
 void once_lost(struct exchange *ex);
 
+/* Whether a response that was saved says less than is known: that nothing was done,
+ * while a later attempt was sent and its answer lost. */
+bool once_outlived(const struct exchange *ex, const struct attempt *saved);
+
 /* The call has ended, and this will be the answer. */
 void once_settled(struct exchange *ex, struct attempt *winner);
 

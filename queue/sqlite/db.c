@@ -95,6 +95,12 @@ int db_enter(struct sqlite_broker *s)
                            "%s was moved, removed or replaced: put it back, or start "
                            "again",
                            s->path);
+    if (bide__wal_moved(&s->wal, s->path))
+        return broker_fail(
+            &s->b, BROKER_DOWN,
+            "%s-wal, or -shm, was moved or removed: put it back, or "
+            "start again",
+            s->path);
     int status = run_plain(s, SQL_BEGIN);
     if (status == 0)
         s->now_ms = clock_now_ms(s);

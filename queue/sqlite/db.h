@@ -32,6 +32,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/wal.h"
 #include "queue/broker.h"
 #include "queue/sqlite/statements.h"
 
@@ -55,6 +56,7 @@ struct sqlite_broker {
     sqlite3 *db;
     sqlite3_stmt *statements[N_SQL];
     char *path;
+    struct bide__wal wal;
     int64_t queue;      /* its row */
     bool grouped;       /* between begin() and commit() */
     int64_t now_ms;     /* of the transaction that is open */

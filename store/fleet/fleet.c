@@ -17,6 +17,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/utf8.h"
 #include "bide/error.h"
 #include "bide/rng.h"
 #include "bide/run.h"
@@ -170,6 +171,7 @@ static void say_error(const struct bide_fleet *f, const struct redis_reply *repl
     const char *found = memmem(reply->text, len, end, sizeof end - 1);
     snprintf(why, BIDE_FLEET_WHY, "%s: %.*s", redis_address(f->redis),
              (int)(found ? (size_t)(found - reply->text) : len), reply->text);
+    bide__make_safe(why);
 }
 
 /* One reply: 0, or -1 and *ret_why. */

@@ -183,7 +183,9 @@ bool fleet_read_reply(const struct redis_reply *reply, bide_share_reply *ret)
         .failed = n[8] > 0 ? (uint64_t)n[8] : 0,
         .slow = n[9] > 0 ? (uint64_t)n[9] : 0,
         .probes = n[10] > 0 && n[10] <= 16 ? (uint32_t)n[10] : 0,
-        .recovered_ns = n[11] < 0 ? -1 : n[11] * BIDE_MILLISECOND,
+        .recovered_ns = n[11] < 0 || n[11] > INT64_MAX / BIDE_MILLISECOND
+                            ? -1
+                            : n[11] * BIDE_MILLISECOND,
     };
     return true;
 }

@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "bide/backoff.h"
 #include "bide/run.h"
 
@@ -51,15 +52,18 @@ failed(struct redis *r, const char *format, ...)
     va_start(args, format);
     vsnprintf(r->why + n, sizeof r->why - (size_t)n, format, args);
     va_end(args);
+    bide__make_safe(r->why);
     redis_close(r);
     return -1;
 }
 
 static int broken(struct redis *r, int error)
 {
-    return failed(r, "%s", error == 0           ? "the server hung up"
-                           : error == ETIMEDOUT ? "no answer in time"
-                                                : strerror(error));
+    return failed(r, "%s",
+                  error == 0           ? "the server hung up"
+                  : error == ETIMEDOUT ? "no answer in time"
+                  : error == EMSGSIZE  ? "it sends more than was asked for"
+                                       : strerror(error));
 }
 
 const char *redis_why(const struct redis *r)
@@ -365,6 +369,15 @@ static int read_some(struct redis *r)
     return n == 0 ? -1 : 0;
 }
 
+/* While it cannot write. What nobody asked for must not fill the memory, nor be
+ * waited out: it may never end. */
+static int read_meanwhile(struct redis *r, int64_t until_ns)
+{
+    if (r->in.len > REDIS_MAX_REPLY)
+        return EMSGSIZE;
+    return bide_now_ns() >= until_ns ? ETIMEDOUT : read_some(r);
+}
+
 /* Reads as well while it cannot write: a server that waits for us to take its
  * replies would not read on. */
 int redis_send(struct redis *r, int64_t until_ns)
@@ -388,7 +401,7 @@ int redis_send(struct redis *r, int64_t until_ns)
                         ? wait_for(r->fd, POLLOUT | POLLIN, until_ns, &events)
                         : errno;
         if (error == 0 && (events & POLLIN))
-            error = read_some(r);
+            error = read_meanwhile(r, until_ns);
         if (error != 0)
             return broken(r, error < 0 ? 0 : error);
     }

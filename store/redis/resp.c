@@ -89,7 +89,7 @@ static int find_line(const char *data, size_t len, struct element *e)
     const char *lf = len > 1 ? memchr(data + 1, '\n', len - 1) : NULL;
 
     if (!lf)
-        return len > REDIS_MAX_REPLY ? -1 : 0;
+        return len > REDIS_MAX_LINE ? -1 : 0;
     if (lf == data + 1 || lf[-1] != '\r')
         return -1;
     e->kind = data[0];

@@ -56,6 +56,7 @@ struct redis_reply {
 
 enum {
     REDIS_MAX_REPLY = 64 << 20, /* bytes of a reply */
+    REDIS_MAX_LINE = 64 << 10,  /* of a line, which each piece is added to */
     REDIS_MAX_DEPTH = 8         /* arrays inside of arrays */
 };
 

@@ -15,6 +15,7 @@
 
 #include <sqlite3.h>
 
+#include "base/wal.h"
 #include "bide/rng.h"
 #include "store/clock.h"
 #include "store/kind.h"
@@ -43,6 +44,7 @@ enum bide__sqlite_statement {
 struct bide__sqlite {
     sqlite3 *db;
     char *file;
+    struct bide__wal wal;
     sqlite3_stmt *statements[DO_STATEMENTS];
     struct bide__store_clock clock;
     uint64_t limit;

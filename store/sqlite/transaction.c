@@ -96,6 +96,13 @@ int bide__sqlite_begin(struct bide__sqlite *s, char *why, size_t why_size)
                  s->file);
         return BIDE_ESTATE;
     }
+    if (bide__wal_moved(&s->wal, s->file)) {
+        snprintf(why, why_size,
+                 "%s-wal, or -shm, was moved or removed: put it back, or start "
+                 "again",
+                 s->file);
+        return BIDE_ESTATE;
+    }
     int rc = bide__sqlite_do(s, DO_BEGIN);
     if (rc == SQLITE_OK)
         rc = load(s);

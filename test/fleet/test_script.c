@@ -212,6 +212,27 @@ static void script_absurd_numbers_are_much(void **state)
     assert_int_equal(said.failing, 1);
 }
 
+/* A server that is no ledger may reply with any number that fits. */
+static void script_reply_of_absurd_numbers_is_bounded(void **state)
+{
+    (void)state;
+    struct redis_reply items[12],
+        reply = { .type = REDIS_ARRAY, .items = items, .n = COUNT(items) };
+    bide_share_reply said;
+    for (size_t i = 0; i < COUNT(items); i++)
+        items[i] = (struct redis_reply){ .type = REDIS_INTEGER,
+                                         .integer = INT64_C(1) << 50 };
+    assert_true(fleet_read_reply(&reply, &said));
+    assert_int_equal(said.instances, 1);
+    assert_int_equal(said.probes, 0);
+    assert_true(said.recovered_ns == -1);
+    items[11].integer = 7;
+    assert_true(fleet_read_reply(&reply, &said));
+    assert_true(said.recovered_ns == 7 * MS);
+    items[3].integer++;
+    assert_false(fleet_read_reply(&reply, &said));
+}
+
 /* Whatever somebody writes into the key, the next sync works, and nothing stays. */
 static void script_garbage_in_the_key_is_dropped(void **state)
 {
@@ -272,6 +293,7 @@ int main(void)
         cmocka_unit_test(script_probes_that_nobody_makes_are_for_all),
         cmocka_unit_test(script_without_room_changes_nothing),
         cmocka_unit_test(script_absurd_numbers_are_much),
+        cmocka_unit_test(script_reply_of_absurd_numbers_is_bounded),
         cmocka_unit_test(script_garbage_in_the_key_is_dropped),
         cmocka_unit_test(script_forgets_the_silent),
     };

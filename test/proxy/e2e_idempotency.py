@@ -210,6 +210,27 @@ def callers():
                    ask(p, pay("n", more=b"Authorization: b\r\n")), 422,
                    "idempotency_mismatch", True)
         tap.case("... once", first.status == 201 and origin.effects["n"] == 1)
+    by_host()
+
+
+def by_host():
+    """Anybody may send any Host: it tells operations apart, and proves nothing."""
+    origin, sidecar = door(", caller: Host")
+    with sidecar as p:
+        mine = b"Authorization: Bearer mine\r\n"
+        first = ask(p, pay("k", more=mine))
+        for other in (b"", b"Authorization: Bearer yours\r\n"):
+            is_problem("to know the Host is not enough", ask(p, pay("k", more=other)),
+                       422, "idempotency_mismatch", True)
+        is_replay("its case does not matter", first,
+                  ask(p, pay("k", more=mine).replace(b"x.example", b"X.Example")))
+        is_replay("that of an absolute target counts", first,
+                  ask(p, pay("k", path="http://x.example/pay", more=mine)
+                      .replace(b"Host: x.example", b"Host: y.example")))
+        two = ask(p, pay("k", b"amount=7", more=mine)
+                  .replace(b"x.example", b"y.example"))
+        tap.case("another Host is another caller",
+                 (two.status, origin.total) == (201, 2), two)
 
 
 # ===== what is kept =====

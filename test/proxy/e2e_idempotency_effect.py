@@ -104,6 +104,31 @@ def lost():
                  any(b"X-Bide-Attempt: 1" in h for h in origin.heads), a)
 
 
+def lost_later():
+    """An answer of `release` says that nothing was done; what was sent after it, and
+    was lost, may have been."""
+    class Then(Payments):
+        def plan(self, head, key):
+            do, n = super().plan(head, key)
+            later = key.partition("-")[2]
+            return ({"status": "503"} if self.effects[key] == 1 else
+                    {later: ""} if self.effects[key] == 2 else do), n
+
+    origin = Then()
+    with guarded(origin, policy=EAGER, more=ADMIN,
+                 route=", idempotency: { accept: required, lease: 2s }") as p:
+        for later in ("reset", "cut"):
+            key = f"k-{later}"
+            a = ask(p, pay(key))
+            tap.case(f"503, then {later}: the client is not told that nothing was done",
+                     a.status == 502 and origin.effects[key] == 2, a)
+            a = repeat(p, key)
+            tap.case("... and after the lease it is unknown", a.status == 409 and
+                     reason(a) == "idempotency_unknown", a)
+            tap.case("... and not done again", origin.effects[key] == 2,
+                     origin.effects)
+
+
 def not_sent():
     origin, sidecar_ = door()
     with sidecar_ as p:
@@ -297,4 +322,5 @@ def reload():
                  replayed(ask(p, pay("new"))))
 
 
-run(retries, lost, not_sent, refused, hang_up, deadline, fetch, terminate, reload)
+run(retries, lost, lost_later, not_sent, refused, hang_up, deadline, fetch, terminate,
+    reload)

@@ -357,6 +357,30 @@ def replaced():
                  at.counts()["waiting"] == 0, err)
 
 
+def log_removed():
+    """Somebody removes what is beside the file under a worker: a put would go to a new log,
+    and the worker's own log be nobody's."""
+    with Place() as at:
+        at.run("enqueue", "one")
+        p = at.start("worker", "--", "true")
+        until(lambda: at.counts()["waiting"] + at.counts()["running"] == 0)
+        for suffix in ("-wal", "-shm"):
+            os.unlink(at.path("bide", "queue.db" + suffix))
+        os.set_blocking(p.stderr.fileno(), False)
+        said = []
+
+        def noticed():
+            said.append(p.stderr.read() or b"")
+            return b"-shm, was moved or removed" in b"".join(said)
+        tap.case("a log that was removed is noticed", until(noticed), said)
+        end(p)
+        tap.case("... what was done is done", at.counts()["waiting"] == 0, at.counts())
+        at.run("enqueue", "two")
+        code, _, err = at.run("worker", "--until-empty", "--", "true")
+        tap.case("... and whoever starts again goes on", code == 0 and
+                 at.counts()["waiting"] == 0, err)
+
+
 def others_folder():
     with Place() as at:
         os.mkdir(at.path("bide"))
@@ -922,7 +946,7 @@ def checked():
 
 CASES = [two_commands, fits_the_terminal, enqueue_ways, exit_codes, bad_input, hostile, several_alike, at_night,
          damaged, full,
-         replaced, others_folder, misbehaving,
+         replaced, log_removed, others_folder, misbehaving,
          too_much_for_an_environment, handler_away, over_http, strange_over_http, killed,
          drained, drained_without_broker, said_well, lowered_limit, on_redis, nobody_reads,
          redriven, watched, checked]

@@ -4,6 +4,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "bide/run.h"
 #include "store/redis/redis.h"
@@ -162,6 +166,54 @@ static void nobody_there_is_asked_again_later(void **state)
     redis_free(r);
 }
 
+/* Answers PING, reads nothing more, and talks twice as long as any reply may be. */
+static void talk(int listener)
+{
+    static char many[1 << 20];
+    int fd = accept(listener, NULL, NULL);
+    ssize_t n = read(fd, many, sizeof many);
+    memset(many, 'a', sizeof many);
+    if (n > 0 && send(fd, "+PONG\r\n", 7, MSG_NOSIGNAL) == 7)
+        for (int i = 0; i < 128 && n > 0; i++)
+            n = send(fd, many, sizeof many, MSG_NOSIGNAL);
+    close(fd);
+}
+
+static void server_that_only_talks_is_left(void **state)
+{
+    (void)state;
+    char dir[] = "/tmp/bide-redis-XXXXXX", text[64], why[REDIS_WHY];
+    struct sockaddr_un at = { .sun_family = AF_UNIX };
+    struct redis_url url;
+    assert_non_null(mkdtemp(dir));
+    snprintf(at.sun_path, sizeof at.sun_path, "%s/s", dir);
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        talk(listener);
+        _exit(0);
+    }
+    snprintf(text, sizeof text, "unix:%s", at.sun_path);
+    assert_int_equal(redis_url_read(&url, text, why), 0);
+    struct redis *r = redis_new(&url);
+    char *big = calloc(1, 8 << 20);
+    assert_int_equal(redis_connect(r, in(30 * S)), 0);
+    redis_command(r, 2);
+    redis_arg(r, "ECHO");
+    redis_arg_bytes(r, big, 8 << 20);
+    assert_int_equal(redis_send(r, in(30 * S)), -1);
+    assert_non_null(strstr(redis_why(r), "more than was asked for"));
+    redis_free(r);
+    free(big);
+    close(listener);
+    assert_int_equal(waitpid(pid, NULL, 0), pid);
+    unlink(at.sun_path);
+    rmdir(dir);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -172,6 +224,7 @@ int main(void)
         cmocka_unit_test(longest_wait_between_two_tries_is_kept),
         cmocka_unit_test(stopped_server_costs_the_deadline_and_the_connection),
         cmocka_unit_test(nobody_there_is_asked_again_later),
+        cmocka_unit_test(server_that_only_talks_is_left),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

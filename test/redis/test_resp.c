@@ -2,6 +2,7 @@
 #include "fixture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "store/redis/resp.h"
 #include "store/redis/url.h"
@@ -102,6 +103,20 @@ static void resp_reply_in_pieces_is_whole_at_its_end(void **state)
     }
 }
 
+/* A line is looked through anew with each piece: one without an end must not be kept
+ * for as long as it lasts. */
+static void resp_line_without_end_is_no_reply(void **state)
+{
+    (void)state;
+    struct redis_scan scan = REDIS_SCAN_INIT;
+    char *bytes = malloc(REDIS_MAX_LINE + 1);
+    memset(bytes, 'a', REDIS_MAX_LINE + 1);
+    bytes[0] = '+';
+    assert_int_equal(redis_scan(&scan, bytes, REDIS_MAX_LINE), 0);
+    assert_int_equal(redis_scan(&scan, bytes, REDIS_MAX_LINE + 1), -1);
+    free(bytes);
+}
+
 static void resp_command_is_bulk_strings(void **state)
 {
     (void)state;
@@ -175,6 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resp_reply_is_read),
         cmocka_unit_test(resp_reply_in_pieces_is_whole_at_its_end),
+        cmocka_unit_test(resp_line_without_end_is_no_reply),
         cmocka_unit_test(resp_command_is_bulk_strings),
         cmocka_unit_test(redis_url_is_taken_apart),
     };

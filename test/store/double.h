@@ -75,7 +75,7 @@ static inline int double_run(void *self, bide_store_op *const ops[], size_t n,
             return rc;
     }
     snprintf(why, why_size, "the double %s",
-             mode == REFUSES ? "refuses" : "fails");
+             mode == REFUSES ? "refuses\x1b[2J" : "fails");
     return BIDE_ESTATE;
 }
 

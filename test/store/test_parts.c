@@ -224,6 +224,38 @@ static void removed_file_is_down(void **state)
     folder_remove(&folder);
 }
 
+/* Nor in two logs of one file. */
+static void removed_log_is_down(void **state)
+{
+    static const char *const ends[] = { "-wal", "-shm" };
+    (void)state;
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        char folder[] = "/tmp/bide-store-XXXXXX", url[64], file[64],
+             command[64];
+        bide_store *store;
+        char why[256] = "";
+        assert_non_null(mkdtemp(folder));
+        snprintf(url, sizeof url, "sqlite:%s/records.db", folder);
+        snprintf(file, sizeof file, "%s/records.db%s", folder, ends[i]);
+        assert_int_equal(bide_store_open(&store, url, NULL, why, sizeof why),
+                         0);
+        assert_int_equal(ask(store, BIDE_STORE_CLAIM, "a"), BIDE_STORE_FIRST);
+        assert_int_equal(ask(store, BIDE_STORE_CLAIM, "b"), BIDE_STORE_FIRST);
+        assert_int_equal(remove(file), 0);
+        assert_int_equal(ask(store, BIDE_STORE_CLAIM, "c"), BIDE_STORE_DOWN);
+        bide_store_close(store);
+        /* What was in the log is not lost. */
+        assert_int_equal(bide_store_open(&store, url, NULL, why, sizeof why),
+                         0);
+        assert_int_equal(ask(store, BIDE_STORE_CLAIM, "a"),
+                         BIDE_STORE_IN_PROGRESS);
+        assert_int_equal(ask(store, BIDE_STORE_CLAIM, "c"), BIDE_STORE_FIRST);
+        bide_store_close(store);
+        snprintf(command, sizeof command, "rm -r %s", folder);
+        assert_int_equal(system(command), 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -235,6 +267,7 @@ int main(void)
         cmocka_unit_test(expired_is_swept_from_memory),
         cmocka_unit_test(expired_is_swept_from_sqlite),
         cmocka_unit_test(removed_file_is_down),
+        cmocka_unit_test(removed_log_is_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

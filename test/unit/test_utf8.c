@@ -68,6 +68,16 @@ static void utf8_line_breaks_are_those_of_yaml(void **state)
     assert_int_equal(bide__line_break("", 0), 0);
 }
 
+static void utf8_what_could_control_a_terminal_is_made_safe(void **state)
+{
+    char text[] = "\xc3\xa9\x1b[2J\xc2\x9b"
+                  "a\x9b\xe2\x80\xae\xff\n";
+
+    (void)state;
+    bide__make_safe(text);
+    assert_string_equal(text, "\xc3\xa9?[2J??a??????");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -75,6 +85,7 @@ int main(void)
         cmocka_unit_test(utf8_what_is_malformed_is_no_character),
         cmocka_unit_test(utf8_counts_and_cuts_characters),
         cmocka_unit_test(utf8_line_breaks_are_those_of_yaml),
+        cmocka_unit_test(utf8_what_could_control_a_terminal_is_made_safe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

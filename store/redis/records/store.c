@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "base/utf8.h"
 #include "bide/run.h"
 #include "store/redis/records/batch.h"
 #include "store/redis/records/look.h"
@@ -51,6 +52,7 @@ int redis_store_refuse(struct redis_store *self, const char *format, ...)
     va_start(args, format);
     vsnprintf(self->why, sizeof self->why, format, args);
     va_end(args);
+    bide__make_safe(self->why);
     redis_close(self->redis);
     self->refused = true;
     return BIDE_ESTATE;

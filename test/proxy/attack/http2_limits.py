@@ -78,6 +78,8 @@ ROWS = [
      CALM),
     ("empty DATA", "", frame(1, 1, 4, PUT) + frame(0, 1, 0) * 990,
      frame(1, 1, 4, PUT) + frame(0, 1, 0) * 1010, CALM),
+    ("DATA that is padding", "", frame(1, 1, 4, PUT) + frame(0, 1, 8, b"\0") * 990,
+     frame(1, 1, 4, PUT) + frame(0, 1, 8, b"\0") * 1010, CALM),
     ("WINDOW_UPDATE that opens nothing", "", frame(8, 0, 0, b"\0\0\0\1") * 990,
      frame(8, 0, 0, b"\0\0\0\1") * 1010, CALM),
 ]
