@@ -805,6 +805,25 @@ def on_redis():
         tap.case("redis: --create makes it", code == 0 and "is new" in err, (code, err))
 
 
+def full_redis():
+    """A producer is refused; what is there is handled, and so makes room."""
+    with Place() as at, servers.Redis(durable=True) as redis:
+        url = ["--broker", redis.tcp]
+        at.run("enqueue", *url, "--lines", text="done\nagain\ndead\n")
+        redis.ask("CONFIG SET maxmemory 1")
+        code, _, err = at.run("enqueue", *url, "x")
+        tap.case("a full Redis: enqueue says so, and that nothing was queued",
+                 code == 1 and "OOM" in err and "nothing was queued" in err, (code, err))
+        code, _, err = at.run("worker", *url, "-v", "-n", "1", "--until-empty", "--base", "1ms",
+                              "--", "sh", "-c", "read x; echo $x >> log; case $x in dead) exit 65;; "
+                              "again) test $BIDE_ATTEMPT = 2;; esac")
+        c = json.loads(at.run("worker", "ls", *url, "--json")[1])
+        tap.case("a full Redis: a worker goes on", code == 1 and "OOM" not in err and
+                 sorted(at.read("log").split()) == ["again", "again", "dead", "done"] and
+                 c["dead_by_reason"] == {"permanent": 1} and
+                 c["waiting"] + c["later"] + c["running"] == 0, (code, err, c))
+
+
 def nobody_reads():
     """Standard error that nobody reads costs lines, not the lease; output of commands
     that nobody reads holds up those commands, but not the end."""
@@ -943,7 +962,7 @@ CASES = [two_commands, fits_the_terminal, enqueue_ways, exit_codes, bad_input, h
          damaged, full,
          replaced, others_folder, misbehaving,
          too_much_for_an_environment, handler_away, over_http, strange_over_http, killed,
-         drained, drained_without_broker, said_well, lowered_limit, on_redis, nobody_reads,
+         drained, drained_without_broker, said_well, lowered_limit, on_redis, full_redis, nobody_reads,
          redriven, watched, checked]
 if os.environ.get("BIDE_TEST_SLOW"):
     CASES.append(frozen)
