@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """bench_brokers.py BENCH_BROKERS [MESSAGES [ROUNDS [BROKER...]]]: the worker on SQLite,
 PostgreSQL, Redis and RabbitMQ, the servers started here with their full durability, and
-on fauxqs, which has none, beside bare loops (broker_loops.c)."""
+on fauxqs and the small broker of Kafka of our tests, which have none, beside bare loops
+(broker_loops.c)."""
 import os
 import subprocess
 import sys
@@ -43,10 +44,18 @@ def on_fauxqs():
         measure("SQS", server.url, str(server.process.pid))
 
 
+def on_kafka():
+    with servers.Kafka(session=30) as server:
+        for queue in ("bare", "alone", "bench", "latency"):
+            server.queue(queue)
+        measure("Kafka", server.url, str(server.process.pid))
+
+
 BROKERS = {"sqlite": on_file,
            "postgresql": lambda: on_server(servers.Postgres, "shared_buffers=128MB"),
            "redis": lambda: on_server(servers.Redis),
            "rabbitmq": lambda: on_server(rabbitmq.Rabbitmq),
+           "kafka": on_kafka,
            "sqs": on_fauxqs}
 wanted = sys.argv[4:] or list(BROKERS)
 if fauxqs.MARK in env:  # this is that second beginning

@@ -1,7 +1,7 @@
 /* bench_brokers URL [MESSAGES [ROUNDS [SERVER]]]: the worker on a broker, beside a bare
  * loop that does as little as a queue can with the same client library, the same
  * batches and the same durability: take 100, forget 100; on SQS, where a request takes
- * ten, ten.
+ * ten, ten. On Kafka, it commits an offset after 100.
  *
  * The three take turns, ROUNDS times, so that a disk or a neighbour that has a bad
  * minute slows down all of them; what is printed are medians. SERVER is the process id
@@ -39,6 +39,10 @@
 #include <amqp_framing.h>
 #include <amqp_tcp_socket.h>
 #endif
+#endif
+
+#ifdef BENCH_RDKAFKA
+#include <librdkafka/rdkafka.h>
 #endif
 
 enum { BATCH = 100 };
@@ -416,6 +420,88 @@ static struct cost bare_rabbitmq(const char *url, int n, bool durable)
 }
 #endif
 
+/* ===== Kafka, bare ===== */
+
+#ifdef BENCH_RDKAFKA
+/* A consumer has the settings of the URL, which are those of one. */
+static rd_kafka_t *new_kafka(const char *url, rd_kafka_type_t type)
+{
+    char servers[128], name[64], value[64], why[200];
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    const char *at = type == RD_KAFKA_CONSUMER ? strchr(url, '?') : NULL;
+
+    if (sscanf(url, "kafka://%127[^?]", servers) != 1 ||
+        rd_kafka_conf_set(conf, "bootstrap.servers", servers, why, sizeof why) != 0)
+        die("no servers");
+    for (int len; at && sscanf(at, "%*1[?&]%63[^=]=%63[^&]%n", name, value, &len) == 2;
+         at += len)
+        if (rd_kafka_conf_set(conf, name, value, why, sizeof why) != 0)
+            die(why);
+    if (type == RD_KAFKA_CONSUMER &&
+        (rd_kafka_conf_set(conf, "group.id", "bare", why, sizeof why) != 0 ||
+         rd_kafka_conf_set(conf, "enable.auto.commit", "false", why, sizeof why) != 0 ||
+         rd_kafka_conf_set(conf, "auto.offset.reset", "earliest", why, sizeof why) != 0))
+        die(why);
+    rd_kafka_t *rk = rd_kafka_new(type, conf, why, sizeof why);
+    if (!rk)
+        die(why);
+    return rk;
+}
+
+static void fill_kafka(const char *url, int n)
+{
+    static char body[100];
+    rd_kafka_t *rk = new_kafka(url, RD_KAFKA_PRODUCER);
+
+    for (int i = 0; i < n;) {
+        rd_kafka_resp_err_t err = __extension__ rd_kafka_producev(
+            rk, RD_KAFKA_V_TOPIC("bare"), RD_KAFKA_V_VALUE(body, sizeof body),
+            RD_KAFKA_V_END);
+        if (err && err != RD_KAFKA_RESP_ERR__QUEUE_FULL)
+            die(rd_kafka_err2str(err));
+        i += !err;
+        rd_kafka_poll(rk, err ? 100 : 0);
+    }
+    if (rd_kafka_flush(rk, 60000) != 0)
+        die("not written");
+    rd_kafka_destroy(rk);
+}
+
+static rd_kafka_message_t *consume(rd_kafka_t *rk)
+{
+    rd_kafka_message_t *m = NULL;
+
+    for (int i = 0; !m && i < 60; i++)
+        m = rd_kafka_consumer_poll(rk, 1000);
+    if (!m || m->err)
+        die(m ? rd_kafka_message_errstr(m) : "no message");
+    return m;
+}
+
+static struct cost bare_kafka(const char *url, int n)
+{
+    rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
+
+    fill_kafka(url, n);
+    rd_kafka_t *rk = new_kafka(url, RD_KAFKA_CONSUMER);
+    rd_kafka_poll_set_consumer(rk);
+    rd_kafka_topic_partition_list_add(topics, "bare", RD_KAFKA_PARTITION_UA);
+    struct cost begin = begin_cost();
+    rd_kafka_subscribe(rk, topics);
+    for (int i = 1; i <= n; i++) {
+        rd_kafka_message_t *m = consume(rk);
+        if (i % BATCH == 0 && rd_kafka_commit_message(rk, m, 0) != 0)
+            die("not committed");
+        rd_kafka_message_destroy(m);
+    }
+    struct cost result = end_cost(begin, n);
+    rd_kafka_topic_partition_list_destroy(topics);
+    rd_kafka_consumer_close(rk);
+    rd_kafka_destroy(rk);
+    return result;
+}
+#endif
+
 /* ===== SQS, bare ===== */
 
 enum { SQS_BATCH = 10 };
@@ -562,7 +648,7 @@ static void fill(struct broker *b, int n)
     }
 }
 
-static struct broker *open_queue(const char *url, const char *name)
+static struct broker *open_queue(const char *url, const char *name, bool consume)
 {
     struct broker_conf conf = BROKER_CONF_INIT;
     char error[BROKER_ERROR];
@@ -570,7 +656,7 @@ static struct broker *open_queue(const char *url, const char *name)
 
     conf.url = url;
     conf.queue = name;
-    conf.consume = true;
+    conf.consume = consume;
     if (broker_open(&b, &conf, error) != 0)
         die(error);
     return b;
@@ -579,11 +665,11 @@ static struct broker *open_queue(const char *url, const char *name)
 /* The broker's verbs, without a worker: what their promises cost. */
 static struct cost broker_alone(const char *url, int n)
 {
-    struct broker *b = open_queue(url, "alone");
+    struct broker *b = open_queue(url, "alone", true);
     struct queue_message *m[BATCH];
     struct broker_end ends[BATCH];
     struct broker_take want = { .most = BATCH, .retries = BATCH };
-    size_t held = 0;
+    size_t held = 0, done = 0;
 
     fill(b, n);
     struct cost begin = begin_cost();
@@ -595,11 +681,12 @@ static struct cost broker_alone(const char *url, int n)
             die(b->error);
         for (size_t i = 0; i < held; i++)
             queue_message_free(m[i]);
+        done += held;
         if (b->kind->take(b, &want, m) != 0 ||
             (b->kind->commit && b->kind->commit(b) != 0))
             die(b->error);
-        held = want.n;
-    } while (held > 0);
+        held = want.n; /* 0 as well where the first take only asks for them (Kafka) */
+    } while (done < (size_t)n);
     struct cost result = end_cost(begin, n);
     broker_close(b);
     return result;
@@ -618,7 +705,7 @@ static struct queue_worker *new_worker(const char *url, const char *name,
     bide_policy_conf policy;
 
     rng = bide_rng_seed(&seeded, 1);
-    w.broker = open_queue(url, name);
+    w.broker = open_queue(url, name, true);
     if (bide_policy_preset(&policy, "queue") < 0 ||
         bide_dep_new(&w.dep, "bench", &policy) < 0)
         die("no dependency");
@@ -699,7 +786,7 @@ static int by_size(const void *a, const void *b)
 static void latency(const char *url)
 {
     static struct heard heard;
-    struct broker *producer = open_queue(url, "latency");
+    struct broker *producer = open_queue(url, "latency", false);
     struct queue_callback c = { { &queue_callback_kind }, hear, &heard };
     struct queue_worker *w = new_worker(url, "latency", &c.handler, 4, 4, false);
     pthread_t thread;
@@ -740,6 +827,10 @@ static struct cost bare(const char *url, int n)
         return bare_sqs(url, n);
     if (strncmp(url, "sqlite:", 7) == 0)
         return bare_sqlite(url, n);
+#ifdef BENCH_RDKAFKA
+    if (strncmp(url, "kafka:", 6) == 0)
+        return bare_kafka(url, n);
+#endif
 #ifdef BENCH_RABBITMQ
     if (strncmp(url, "amqp:", 5) == 0)
         return bare_rabbitmq(url, n, true);

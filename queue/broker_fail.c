@@ -1,6 +1,7 @@
 /* What went wrong, in one line; in each module as well. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "queue/broker.h"
 
@@ -22,6 +23,8 @@ int broker_fail(struct broker *b, int status, const char *format, ...)
     va_start(args, format);
     vsnprintf(b->error, sizeof b->error, format, args);
     va_end(args);
+    for (size_t n = strlen(b->error); n > 0 && strchr(". \n", b->error[n - 1]);)
+        b->error[--n] = '\0'; /* a server's own full stop */
     broker_clean(b->error);
     return status;
 }

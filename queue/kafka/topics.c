@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bide/run.h"
+#include "queue/missing.h"
 
 enum { DEAD = KF_TOPICS, N_NAMES };
 
@@ -227,8 +228,8 @@ int kf_topics_ready(struct kafka_broker *q)
     if (status != 0 || all_there(counts))
         return status ? status : settle_on(q, counts);
     if (counts[KF_MAIN] == 0 && !q->create)
-        return broker_fail(&q->b, BROKER_REFUSED, "kafka: there is no topic `%s`",
-                           q->b.queue);
+        return queue_missing(&q->b, kf_queues, "kafka: there is no topic `%s`",
+                             q->b.queue);
     status = make_missing(q, counts, brokers);
     int64_t end = bide_now_ns() + 2 * KF_PATIENCE_MS * KF_MS;
     while (status == 0 && !all_there(counts)) {

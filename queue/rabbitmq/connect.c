@@ -178,7 +178,8 @@ int wire_connect(struct wire *w, const struct rmq_url *url, int heartbeat_s)
         wire_drop(w);
         return wire_fail(w, is_untrusted(code) ? BROKER_REFUSED : BROKER_DOWN,
                          "%.200s:%d: %s", url->host, url->port,
-                         amqp_error_string2(code));
+                         code == AMQP_STATUS_SOCKET_ERROR ? "cannot connect"
+                                                          : amqp_error_string2(code));
     }
     amqp_rpc_reply_t r = login(w, url, heartbeat_s);
     if (r.reply_type != AMQP_RESPONSE_NORMAL)

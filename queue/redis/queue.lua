@@ -843,4 +843,10 @@ function verbs.dead()
     return { #entries == 20 and place or '', whole(now), rows }
 end
 
+-- Who puts something into a full Redis is refused. But workers must go on: they make room,
+-- and a beat that is refused would end what they run. Redis refuses a script's first write
+-- only, and that only if it may take memory: deleting what is not there is one that does not.
+local works = { take = 1, settle = 1, disown = 1, beat = 1, leave = 1, rescue = 1 }
+if works[ARGV[1]] then redis.call('DEL', Q .. ':none') end
+
 return verbs[ARGV[1]]()

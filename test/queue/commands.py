@@ -6,6 +6,7 @@ import http.server
 import json
 import os
 import re
+import select
 import shutil
 import signal
 import socket
@@ -83,10 +84,22 @@ def alive(pid):
         return False
 
 
+def hears(p, what):
+    """Waits until a worker has said something that this is in."""
+    p.heard = getattr(p, "heard", b"")
+
+    def more():
+        if select.select([p.stderr], [], [], 0)[0]:
+            p.heard += os.read(p.stderr.fileno(), 65536)
+        return what in p.heard
+    return until(more)
+
+
 def end(p, number=signal.SIGTERM):
     """Ends a worker; gives its exit code and what it said."""
     p.send_signal(number)
     out, err = p.communicate(timeout=LIMIT)
+    err = getattr(p, "heard", b"") + err
     return p.returncode, out.decode(errors="replace"), err.decode(errors="replace")
 
 
@@ -102,7 +115,7 @@ def two_commands():
         tap.case("worker says what it did", re.fullmatch(
             r"bide worker: default: 1 waiting, 4 at once; Ctrl-C drains\n"
             r"([0-9a-f]{4}) attempt 1 of 15: exit 1, again in \d\.\ds\n"
-            r"\1 attempt 2 of 15: done in \d+ms\n", err) and code == 0, f"{code} {err}")
+            r"\1 attempt 2 of 15: done in [\d.]+m?s\n", err) and code == 0, f"{code} {err}")
         mode = os.stat(at.path("bide", "queue.db")).st_mode & 0o777
         tap.case("the queue is the user's alone", mode == 0o600, oct(mode))
 
@@ -348,7 +361,7 @@ def replaced():
         for name in os.listdir(at.path("bide")):
             os.unlink(at.path("bide", name))
         at.run("enqueue", "two")
-        time.sleep(3)
+        hears(p, b"was moved, removed or replaced")
         _, _, err = end(p)
         tap.case("a file that was replaced is noticed", "was moved, removed or replaced" in
                  err, err)
@@ -451,7 +464,8 @@ def handler_away():
         until(lambda: at.counts()["waiting"] + at.counts()["running"] == 0)
         os.rename(tool, tool + ".gone")
         at.run("enqueue", "--lines", text="".join(f"{i}\n" for i in range(50)))
-        time.sleep(3)
+        hears(p, b"paused: cannot start")
+        time.sleep(3)  # to be wrong in, not to be right
         c = at.counts()
         tap.case("the handler is gone: nothing dies, all stay in the queue",
                  c["dead"] == 0 and c["waiting"] + c["later"] + c["running"] == 50, c)
@@ -524,7 +538,7 @@ def over_http():
         server.server_close()
         thread.join()
         at.run("enqueue", "refused")
-        time.sleep(1)
+        hears(p, b"paused: Couldn't connect to server")
         c = at.counts()
         code, _, err = end(p)
         tap.case("refused: it says where it could not connect to",
@@ -570,15 +584,19 @@ class Strange(threading.Thread):
             c.close()
 
 
-def meets(answer, *flags, tls=None, seconds=3):
-    """Three messages, and a handler that answers so: what is left, and what was said."""
+def meets(answer, *flags, tls=None, says=None):
+    """Three messages, and a handler that answers so: what is left when the worker has said
+    this, or when nothing is, and what it said."""
     with Place() as at:
         at.run("enqueue", "--lines", text="1\n2\n3\n")
         server = Strange(answer, tls)
         scheme = "https" if tls else "http"
         p = at.start("worker", "-v", *flags, "--to", f"{scheme}://127.0.0.1:{server.port}/")
-        until(lambda: server.asked > 0)
-        time.sleep(seconds)
+        if says:
+            hears(p, says)
+            time.sleep(1)  # to be wrong in, not to be right
+        else:
+            until(lambda: not at.counts()["messages"])
         code, out, _ = at.run("worker", "ls", "--json")
         _, _, err = end(p)
         server.close()
@@ -591,7 +609,8 @@ def strange_over_http():
 
     for status in 301, 302, 307, 308, 304:
         c, err = meets(f"HTTP/1.1 {status} Moved\r\nLocation: http://127.0.0.1:1/new\r\n"
-                       "Content-Length: 0\r\nConnection: close\r\n\r\n".encode())
+                       "Content-Length: 0\r\nConnection: close\r\n\r\n".encode(),
+                       says=b"paused:")
         tap.case(f"over HTTP: {status} is not done: paused, nothing is lost", all_left(c) and
                  f"paused: HTTP {status}" in err and (status == 304 or "/new" in err),
                  (c, err))
@@ -601,24 +620,24 @@ def strange_over_http():
     for what, answer in ("never answers", b""), ("never ends its answer",
                                                  b"HTTP/1.1 200 OK\r\n\r\nmore"):
         for limit in "--attempt-timeout", "--deadline":
-            c, err = meets(answer, limit, "100ms", seconds=1)
+            c, err = meets(answer, limit, "100ms", says=b"imeout")
             tap.case(f"over HTTP: a handler that {what} meets {limit}",
                      "Timeout" in err or "timeout" in err, (c, err))
     for status in 429, 503:
         c, err = meets(f"HTTP/1.1 {status} No\r\nRetry-After: 31536000\r\n"
                        "Content-Length: 0\r\nConnection: close\r\n\r\n".encode(),
-                       "--set", "retry_after.max=1m")
+                       "--set", "retry_after.max=1m", says=b"again in")
         latest = max(m["due_ms"] for m in c["messages"])
         queued = min(m["queued_ms"] for m in c["messages"])
         tap.case(f"over HTTP: {status} puts nothing off beyond retry_after.max",
                  all_left(c) and latest - queued < 120000, (c, err))
-    c, err = meets(b"220 smtp.example.net ESMTP\r\n")
+    c, err = meets(b"220 smtp.example.net ESMTP\r\n", says=b"again in")
     tap.case("over HTTP: another program on the port kills no message", all_left(c),
              (c, err))
     with tempfile.TemporaryDirectory() as directory:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*certificate.make(directory, "unknown"))
-        c, err = meets(b"", tls=context)
+        c, err = meets(b"", tls=context, says=b"paused:")
     tap.case("over HTTPS: a certificate that nobody knows kills no message",
              all_left(c) and "paused:" in err, (c, err))
 
@@ -702,13 +721,13 @@ def drained():
         c = at.counts()
         tap.case("what does not end is given back, no attempt lost", p.returncode == 0 and
                  c["waiting"] == 4 and all(m["attempts"] == 0 for m in c["messages"]), c)
-        p = at.start("worker", "-v", "--at-once", "2", "--", "sh", "-c",
+        p = at.start("worker", "-v", "--at-once", "2", "--drain", "1h", "--", "sh", "-c",
                      "trap '' TERM; echo u >> log; sleep 1000; sleep 1000")
         until(lambda: at.read("log").count("u") == 2)
         p.send_signal(signal.SIGTERM)
-        time.sleep(0.3)
+        hears(p, b"draining")
         p.send_signal(signal.SIGTERM)
-        p.communicate(timeout=20)
+        p.communicate(timeout=LIMIT)
         c = at.counts()
         tap.case("a second signal: now", p.returncode == 0 and c["waiting"] == 4, c)
 
@@ -808,6 +827,25 @@ def on_redis():
         code, _, err = at.run("worker", *url, "-q", "defalt", "--create", "--until-empty",
                               "--", "true")
         tap.case("redis: --create makes it", code == 0 and "is new" in err, (code, err))
+
+
+def full_redis():
+    """A producer is refused; what is there is handled, and so makes room."""
+    with Place() as at, servers.Redis(durable=True) as redis:
+        url = ["--broker", redis.tcp]
+        at.run("enqueue", *url, "--lines", text="done\nagain\ndead\n")
+        redis.ask("CONFIG SET maxmemory 1")
+        code, _, err = at.run("enqueue", *url, "x")
+        tap.case("a full Redis: enqueue says so, and that nothing was queued",
+                 code == 1 and "OOM" in err and "nothing was queued" in err, (code, err))
+        code, _, err = at.run("worker", *url, "-v", "-n", "1", "--until-empty", "--base", "1ms",
+                              "--", "sh", "-c", "read x; echo $x >> log; case $x in dead) exit 65;; "
+                              "again) test $BIDE_ATTEMPT = 2;; esac")
+        c = json.loads(at.run("worker", "ls", *url, "--json")[1])
+        tap.case("a full Redis: a worker goes on", code == 1 and "OOM" not in err and
+                 sorted(at.read("log").split()) == ["again", "again", "dead", "done"] and
+                 c["dead_by_reason"] == {"permanent": 1} and
+                 c["waiting"] + c["later"] + c["running"] == 0, (code, err, c))
 
 
 def nobody_reads():
@@ -948,7 +986,7 @@ CASES = [two_commands, fits_the_terminal, enqueue_ways, exit_codes, bad_input, h
          damaged, full,
          replaced, log_removed, others_folder, misbehaving,
          too_much_for_an_environment, handler_away, over_http, strange_over_http, killed,
-         drained, drained_without_broker, said_well, lowered_limit, on_redis, nobody_reads,
+         drained, drained_without_broker, said_well, lowered_limit, on_redis, full_redis, nobody_reads,
          redriven, watched, checked]
 if os.environ.get("BIDE_TEST_SLOW"):
     CASES.append(frozen)

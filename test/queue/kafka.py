@@ -46,9 +46,9 @@ rmdir $lock
 class Place:
     """A broker with a queue, workers, and what their handlers wrote."""
 
-    def __init__(self, partitions):
+    def __init__(self, partitions, session=30):
         self.dir = tempfile.mkdtemp(prefix="bide-kafka-")
-        self.kafka = servers.Kafka()
+        self.kafka = servers.Kafka(session=session)
         self.partitions = partitions
         self.workers = []
         open(self.path("log"), "w").close()
@@ -211,7 +211,7 @@ def group_that_waits_stops_handlers():
 
 def worker_that_dies_is_replaced():
     """With several partitions, half of them with another worker that lives."""
-    with Place(4) as p:
+    with Place(4, session=10) as p:
         a = p.worker("A")
         p.worker("B")
         p.group("Stable 2")

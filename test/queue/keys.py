@@ -176,7 +176,7 @@ def url_of(broker):
 
 class Torture:
     def __init__(self, broker, place):
-        self.broker, self.crossing, self.happened = broker, 0, 0
+        self.broker, self.crossing, self.begun, self.happened = broker, 0, 0, 0
         self.events = BEFALLS * OFTEN
         self.env = tap.environment(XDG_STATE_HOME=place)
         for module in sys.argv[3:]:
@@ -206,11 +206,15 @@ class Torture:
         c = json.loads(p.stdout)
         return c["waiting"] + c["later"] + c["running"] + c["held"]
 
+    def share(self, events):
+        """Of each key's messages, those until so many events."""
+        return MESSAGES // KEYS * events // (len(self.events) + 1)
+
     def put(self):
-        """In order for each key, some all the time while it goes on, and some that are left
-        until all has befallen them."""
+        """In order for each key. A share is left until each of the things that befall them
+        begins: however fast the workers are, there is something to do then."""
         for n in range(1, MESSAGES // KEYS + 1):
-            while n * (len(self.events) + 1) > MESSAGES // KEYS * (self.happened + 2):
+            while n > self.share(self.begun + 1):
                 time.sleep(0.2)
             for k in range(KEYS):
                 while subprocess.run([BIDE, "enqueue", "--broker", url_of(self.broker), "--key",
@@ -260,7 +264,6 @@ class Torture:
 
     def go_on(self):
         rng = random.Random(7)
-        total = MESSAGES // KEYS * KEYS
         begun, empty = time.monotonic(), 0
         producer = threading.Thread(target=self.put, daemon=True)
         producer.start()
@@ -271,7 +274,8 @@ class Torture:
             with lock:
                 progress = sum(done.values())
             if self.happened < len(self.events) and \
-                    progress > total * self.happened / (len(self.events) + 1):
+                    progress >= max(1, KEYS * self.share(self.happened)):
+                self.begun += 1
                 getattr(self, self.events[self.happened])(rng.randrange(WORKERS))
                 self.happened += 1
         return producer, time.monotonic() - begun

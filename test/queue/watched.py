@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """watched.py BIDE: what others see of a worker: spans of deliveries at a collector,
 `bide top`, and the dashboard in a real browser. Everything is waited for."""
+import concurrent.futures
 import http.server
 import json
 import os
@@ -10,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+import urllib.error
 import urllib.request
 
 import npm
@@ -23,8 +25,8 @@ PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 UNSAMPLED = "00-1af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
 
 
-def until(what):
-    end = time.monotonic() + LIMIT
+def until(what, limit=LIMIT):
+    end = time.monotonic() + limit
     while time.monotonic() < end:
         if what():
             return True
@@ -215,6 +217,34 @@ def paused(env):
     stop(p)
 
 
+def remove(env):
+    """The file of the queue."""
+    folder = os.path.join(env["XDG_STATE_HOME"], "bide")
+    for name in os.listdir(folder):
+        if name.startswith("queue.db") and name != "queue.db-workers":
+            os.unlink(os.path.join(folder, name))
+
+
+def health_turns_red(env):
+    """A minute without the broker. What /healthz said with it, and then."""
+    run(env, "enqueue", "--queue", "g", "x")
+    p, port = start(env, "--queue", "g", "--", "true")
+    said = []
+
+    def red():
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz") as r:
+                said.append((r.status, r.read().decode()))
+        except urllib.error.HTTPError as e:
+            said.append((e.code, e.read().decode()))
+        return said[-1][0] != 200
+    red()
+    remove(env)
+    until(red, 300)
+    stop(p)
+    return said[0], said[-1]
+
+
 def broker_away(env):
     """A queue whose file is gone: neither flowing nor paused."""
     run(env, "enqueue", "--queue", "g", "x")
@@ -229,10 +259,7 @@ def broker_away(env):
             return re.search(r"^bide_worker_broker_up (\d)", r.read().decode(), re.M).group(1)
     tap.case("a broker that answers is up", until(lambda: metric() == "1"), metric())
     tap.case("top has nothing to say of it", "broker" not in top(), top())
-    folder = os.path.join(env["XDG_STATE_HOME"], "bide")
-    for name in os.listdir(folder):
-        if name.startswith("queue.db") and name != "queue.db-workers":
-            os.unlink(os.path.join(folder, name))
+    remove(env)
     ok = until(lambda: "the broker does not answer" in top())
     tap.case("top says that the broker does not answer", ok, top())
     tap.case("so do the metrics", until(lambda: metric() == "0"), metric())
@@ -240,9 +267,17 @@ def broker_away(env):
 
 
 npm.install(os.path.join(TEST, "observe"), "protobufjs")
-with tempfile.TemporaryDirectory(prefix="bide-watched-") as folder:
+with tempfile.TemporaryDirectory(prefix="bide-watched-") as folder, \
+        concurrent.futures.ThreadPoolExecutor() as beside:
+    def place():
+        """A browser writes to its HOME, and other tests want that /nowhere is nowhere."""
+        home = tempfile.mkdtemp(dir=folder)
+        return tap.environment(XDG_STATE_HOME=home, HOME=home)
+    health = beside.submit(health_turns_red, place())  # that is a minute of waiting
     for each in (traced, over_http, mistakes, shown, paused, broker_away):
-        place = tempfile.mkdtemp(dir=folder)
-        # A browser writes to its HOME, and other tests want that /nowhere is nowhere.
-        each(tap.environment(XDG_STATE_HOME=place, HOME=place))
+        each(place())
+    before, after = health.result()
+    tap.case("/healthz is green, and red after a minute without the broker",
+             before == (200, "ok\n") and after[0] == 503 and re.match(
+                 r"the broker has not answered for \d\d+ s", after[1]), (before, after))
 tap.finish()

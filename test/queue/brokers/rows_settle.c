@@ -527,8 +527,8 @@ void queue_that_is_not_there_is_named(struct rig *r)
         expect(b->kind->queues(b, note_name, found) == 0, "%s", b->error);
         expect(found[1] != NULL, "the one that exists is listed");
     }
-    if (!b->kind->queues || !strstr(why, "there is no queue"))
-        return; /* it has topics, and says which */
+    if (!b->kind->queues)
+        return;
     snprintf(near, sizeof near, "x%s", r->queue);
     conf.queue = near;
     expect(broker_open(&none, &conf, why) == BROKER_REFUSED, "refused: %s", why);
