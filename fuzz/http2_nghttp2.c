@@ -104,8 +104,11 @@ static void our_answer(struct call *k, const struct http2_head *h)
     k->answered = true;
     http2_head_begin(&k->stream);
     http2_put_status(&k->stream, 200);
-    http2_put_lines(&k->stream, h->text + h->head->fields_at,
-                    (size_t)(h->head->head_len - h->head->fields_at));
+    if (k->stream.id & 2)
+        http2_put_lines(&k->stream, h->text + h->head->fields_at,
+                        (size_t)(h->head->head_len - h->head->fields_at));
+    for (unsigned i = 0; !(k->stream.id & 2) && i < h->head->n_fields; i++)
+        http2_put_field(&k->stream, &h->head->fields[i], h->text);
     must(http2_head_end(&k->stream, k->body == 0 && !k->trailers) == 0);
 }
 

@@ -39,13 +39,18 @@ const uint8_t http1__flags[HTTP1_IDS] = {
 
 _Static_assert(HTTP1_IDS <= 64, "http1_head.seen has a bit for each name");
 
-unsigned http1__slot(const char *name, size_t len)
+static inline unsigned slot_of(const char *name, size_t len)
 {
     unsigned first = (uint8_t)name[0] | 0x20u;
     unsigned middle = (uint8_t)name[len / 2] | 0x20u;
     unsigned last = (uint8_t)name[len - 1] | 0x20u;
 
     return ((unsigned)len + 10 * first + middle + 25 * last) & 0xff;
+}
+
+unsigned http1__slot(const char *name, size_t len)
+{
+    return slot_of(name, len);
 }
 
 #define FOLD UINT64_C(0x2020202020202020)
@@ -97,7 +102,7 @@ static enum http1_id unknown_id(const char *name, size_t len)
 
 enum http1_id http1__known_id(const char *name, size_t len)
 {
-    unsigned id = id_of_slot[http1__slot(name, len)];
+    unsigned id = id_of_slot[slot_of(name, len)];
 
     if (len != name_lens[id] || !same_name(name, names[id], len))
         return unknown_id(name, len);

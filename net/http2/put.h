@@ -38,6 +38,10 @@ void http2_put(struct http2_stream *s, const char *name, size_t name_len,
  * trailers). */
 void http2_put_lines(struct http2_stream *s, const char *text, size_t len);
 
+/* Likewise a field of a head that has been parsed, in its text. */
+void http2_put_field(struct http2_stream *s, const struct http1_field *f,
+                     const char *text);
+
 /* The head is complete; with `end` so is the message. 0, or negative if the
  * connection has failed, or will, for lack of memory. */
 int http2_head_end(struct http2_stream *s, bool end);

@@ -25,6 +25,19 @@ static bool stays_behind(unsigned id, const char *value, size_t len)
     }
 }
 
+static void put(struct http2_stream *s, unsigned id, const char *name,
+                size_t name_len, const char *value, size_t value_len)
+{
+    if (!stays_behind(id, value, value_len))
+        http2__put_known(s, id, name, name_len, value, value_len);
+}
+
+void http2_put_field(struct http2_stream *s, const struct http1_field *f,
+                     const char *text)
+{
+    put(s, f->id, text + f->line, f->name_len, text + f->value, f->value_len);
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';
@@ -34,7 +47,6 @@ static void put_line(struct http2_stream *s, const char *line, const char *end)
 {
     const char *colon = memchr(line, ':', (size_t)(end - line)), *value;
     size_t name_len;
-    unsigned id;
 
     if (!colon || colon == line)
         return;
@@ -44,9 +56,8 @@ static void put_line(struct http2_stream *s, const char *line, const char *end)
         value++;
     while (end > value && (is_blank(end[-1]) || end[-1] == '\r'))
         end--;
-    id = http1_name_id(line, name_len);
-    if (!stays_behind(id, value, (size_t)(end - value)))
-        http2__put_known(s, id, line, name_len, value, (size_t)(end - value));
+    put(s, http1_name_id(line, name_len), line, name_len, value,
+        (size_t)(end - value));
 }
 
 void http2_put_lines(struct http2_stream *s, const char *text, size_t len)

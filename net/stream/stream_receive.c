@@ -1,5 +1,4 @@
 /* What has arrived on a stream, as text, until its owner reads it. */
-#include <stdio.h>
 #include <string.h>
 
 #include "net/http1/media.h"
@@ -167,7 +166,13 @@ enum { SIZE_LINE = 20 };
 
 static uint32_t size_line(char line[SIZE_LINE], size_t size)
 {
-    return (uint32_t)snprintf(line, SIZE_LINE, "%zx\r\n", size);
+    uint32_t n = 1;
+    while (n < 2 * sizeof size && size >> 4 * n)
+        n++;
+    for (uint32_t i = n; i-- > 0; size >>= 4)
+        line[i] = "0123456789abcdef"[size & 15];
+    memcpy(line + n, "\r\n", 2);
+    return n + 2;
 }
 
 static bool append_chunk(struct stream *s, const void *data, size_t len)

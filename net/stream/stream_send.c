@@ -145,13 +145,10 @@ static void put_request(struct stream *s, const struct http1_head *h,
 static void put_fields(struct stream *s, const struct http1_head *h,
                        const char *text)
 {
-    const char *from = text + h->fields_at, *end = text + h->head_len - 2;
     const struct http1_field *key = s->extended ? switch_key(h, text) : NULL;
-    if (key) {
-        http2_put_lines(&s->below, from, (size_t)(text + key->line - from));
-        from = text + key->line + key->line_len;
-    }
-    http2_put_lines(&s->below, from, (size_t)(end - from));
+    for (unsigned i = 0; i < h->n_fields; i++)
+        if (&h->fields[i] != key)
+            http2_put_field(&s->below, &h->fields[i], text);
 }
 
 /* Another protocol begins with a 200 there (RFC 8441): a server that does not

@@ -178,39 +178,61 @@ static void connect_is_a_tunnels(void **state)
     side_end(&s);
 }
 
+static const char lines_of_http1[] = "GET / HTTP/1.1\r\n"
+                                     "Host: gone\r\nConnection: close, x\r\n"
+                                     "X-Name:  value \r\nKeep-Alive: 5\r\n"
+                                     "TE: gzip\r\nTransfer-Encoding: chunked\r\n"
+                                     "Authorization: Basic xx\r\nUpgrade: h2c\r\n"
+                                     "Empty:\r\nX_y: z\r\nServer: s\r\n\r\n";
+
+/* By the head, as it was parsed; or from the lines alone. */
+static void put_lines(struct http2_stream *s, bool parsed)
+{
+    const char *text = lines_of_http1;
+    struct http1_field fields[20];
+    struct http1_head h;
+    http1_request_init(&h, fields, 20, HTTP1_HEAD_MOST);
+    assert_true(http1_parse(&h, text, sizeof lines_of_http1 - 1) > 0);
+    assert_int_equal(h.n_fields, 11);
+    if (!parsed)
+        http2_put_lines(s, text + h.fields_at,
+                        (size_t)(h.head_len - 2 - h.fields_at));
+    for (unsigned i = 0; parsed && i < h.n_fields; i++)
+        http2_put_field(s, &fields[i], text);
+}
+
 static void lines_of_http1_become_fields(void **state)
 {
-    static const char lines[] = "Host: gone\r\nConnection: close, x\r\n"
-                                "X-Name:  value \r\nKeep-Alive: 5\r\n"
-                                "TE: gzip\r\nTransfer-Encoding: chunked\r\n"
-                                "Authorization: Basic xx\r\nUpgrade: h2c\r\n"
-                                "Empty:\r\nServer: s\r\n";
     struct side a, b;
     struct side_stream *t;
 
     (void)state;
-    side_init(&a, HTTP2_CLIENT, NULL);
-    side_init(&b, HTTP2_SERVER, NULL);
-    t = side_new(&a);
-    assert_true(http2_open(&a.c, &t->stream));
-    http2_head_begin(&t->stream);
-    http2_put_request(&t->stream,
-                      &(struct http2_request){ .method = "GET",
-                                               .method_len = 3,
-                                               .scheme = "https",
-                                               .path = "/",
-                                               .path_len = 1,
-                                               .authority = "a",
-                                               .authority_len = 1 });
-    http2_put_lines(&t->stream, lines, sizeof lines - 1);
-    assert_int_equal(http2_head_end(&t->stream, true), 0);
-    talk(&a, &b, SIZE_MAX);
-    assert_non_null(strstr(side_heard(&b), "request end\nGET / HTTP/1.1\r\n"
-                                           "host: a\r\nx-name: value\r\n"
-                                           "authorization: Basic xx\r\n"
-                                           "empty: \r\nserver: s\r\n\r\n"));
-    side_end(&a);
-    side_end(&b);
+    for (int parsed = 0; parsed < 2; parsed++) {
+        side_init(&a, HTTP2_CLIENT, NULL);
+        side_init(&b, HTTP2_SERVER, NULL);
+        t = side_new(&a);
+        assert_true(http2_open(&a.c, &t->stream));
+        http2_head_begin(&t->stream);
+        http2_put_request(&t->stream,
+                          &(struct http2_request){ .method = "GET",
+                                                   .method_len = 3,
+                                                   .scheme = "https",
+                                                   .path = "/",
+                                                   .path_len = 1,
+                                                   .authority = "a",
+                                                   .authority_len = 1 });
+        put_lines(&t->stream, parsed);
+        assert_int_equal(http2_head_end(&t->stream, true), 0);
+        talk(&a, &b, SIZE_MAX);
+        assert_non_null(
+            strstr(side_heard(&b), "request end\nGET / HTTP/1.1\r\n"
+                                   "host: a\r\nx-name: value\r\n"
+                                   "authorization: Basic xx\r\n"
+                                   "empty: \r\nx_y: z\r\n"
+                                   "server: s\r\n\r\n"));
+        side_end(&a);
+        side_end(&b);
+    }
 }
 
 /* More than a buffer, and more than a frame. */

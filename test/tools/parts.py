@@ -347,13 +347,13 @@ def counted(p, name):
 def end(p):
     """Ends a sidecar at once. If it fails by itself, or complains (of leaks, in a
     build that looks for them), that is a case."""
-    for _ in range(2):  # the second time it does not wait for anybody
-        p.process.terminate()
-        time.sleep(0.01)
-    try:
-        code = p.process.wait(PATIENCE)
-    except subprocess.TimeoutExpired:
-        code = "hangs"
+    code = "hangs"
+    for _ in range(20 * PATIENCE):
+        p.process.terminate()  # the second does not wait for anybody; two may arrive as one
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            code = p.process.wait(0.05)
+            break
+    else:
         p.process.kill()
         p.process.wait()
     if code != 0:
