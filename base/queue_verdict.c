@@ -11,6 +11,15 @@ bool queue_outcome_is_down(const bide_outcome *out)
            (out->fault == BIDE_FAULT_LOCAL && out->not_processed);
 }
 
+/* What was sent before is still under way, behind a bide that knows its key: that is
+ * no attempt, and its answer is worth the wait, however long it takes. */
+static bool is_in_progress(const bide_outcome *out)
+{
+    return out->status == 409 && out->cls == BIDE_TRANSIENT &&
+           out->fault == BIDE_FAULT_NONE && out->not_processed &&
+           out->refused_below;
+}
+
 static struct queue_verdict again(int64_t delay_ns, bool counts)
 {
     return (struct queue_verdict){ .how = BROKER_AGAIN,
@@ -90,6 +99,8 @@ static struct queue_verdict failed(const bide_call *call,
                     : out->cls == BIDE_OVERLOADED ? BIDE_BECAUSE_SERVER_REFUSED
                                                   : BIDE_BECAUSE_UNREACHABLE,
                     out->hinted ? now + hint_of(out, policy) : 0);
+    if (is_in_progress(out))
+        return again(wait, false);
     if (probe == QUEUE_NO_PROBE || out->cls != BIDE_TRANSIENT)
         return counted(d, wait);
     return errs(probe == QUEUE_FREE_PROBE ? again(wait, false)

@@ -11,7 +11,8 @@
  * only what a queue has and a call has not: an attempt that says nothing about the
  * message does not count. That is so when nobody was there (refused, cannot start, a
  * certificate that is not valid: of whom the message says nothing),
- * when the handler said that it is too much (throttled, overloaded), and when the
+ * when the handler said that it is too much (throttled, overloaded) or that an earlier
+ * delivery of the message is still under way there, and when the
  * breaker let it through only to see whether the handler works again, for as long
  * as base/queue_pace.h gives the message the benefit of the doubt. The worker and
  * the simulator both go by it. */

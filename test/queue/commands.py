@@ -631,6 +631,11 @@ def strange_over_http():
         queued = min(m["queued_ms"] for m in c["messages"])
         tap.case(f"over HTTP: {status} puts nothing off beyond retry_after.max",
                  all_left(c) and latest - queued < 120000, (c, err))
+    c, err = meets(b"HTTP/1.1 409 Conflict\r\nX-Bide-Reason: idempotency_in_progress\r\n"
+                   b"Retry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+                   "--set", "attempts=1", says=b"does not count")
+    tap.case("over HTTP: what is still in progress there does not count", all_left(c) and
+             "does not count" in err, (c, err))
     c, err = meets(b"220 smtp.example.net ESMTP\r\n", says=b"again in")
     tap.case("over HTTP: another program on the port kills no message", all_left(c),
              (c, err))

@@ -45,6 +45,10 @@ static struct queue_verdict try(bide_dep *dep, uint32_t made, bide_outcome out,
 #define NOT_STARTED                                                            \
     { .cls = BIDE_TRANSIENT, .fault = BIDE_FAULT_LOCAL, .not_processed = true }
 
+#define IN_PROGRESS                                                            \
+    { .cls = BIDE_TRANSIENT, .status = 409, .not_processed = true,             \
+      .refused_below = true, .hinted = true, .hint_ns = BIDE_SECOND }
+
 static const struct row {
     uint32_t made;
     bide_outcome out;
@@ -101,6 +105,12 @@ static const struct row {
       BIDE_BECAUSE_UNREACHABLE, 0, 12600 },
     { 14, { .cls = BIDE_THROTTLED }, QUEUE_COUNTED_PROBE, BROKER_AGAIN, false,
       true, BIDE_BECAUSE_LOCAL_THROTTLE, 0, 12600 },
+    /* idempotency_in_progress: it runs elsewhere, and is no attempt of this delivery */
+    { 14, IN_PROGRESS, QUEUE_NO_PROBE, BROKER_AGAIN, false, false, 0, 1, 2 },
+    { 14, IN_PROGRESS, QUEUE_COUNTED_PROBE, BROKER_AGAIN, false, false, 0, 1, 2 },
+    /* a 409 that a rule calls transient is one */
+    { 14, { .cls = BIDE_TRANSIENT, .status = 409, .not_processed = true }, QUEUE_NO_PROBE,
+      BROKER_DEAD, true, false, BIDE_BECAUSE_ATTEMPTS, 0, 0 },
 };
 
 static void each_outcome_has_its_end(void **state)
