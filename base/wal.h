@@ -5,7 +5,7 @@
  *     struct bide__wal wal = { 0 };
  *     ...                                    // the database has been opened
  *     if (bide__wal_moved(&wal, "queue.db"))
- *         return "queue.db-wal was removed";  // before each transaction
+ *         puts("queue.db-wal was removed");  // before each transaction
  */
 #ifndef BIDE_BASE_WAL_H
 #define BIDE_BASE_WAL_H
