@@ -23,22 +23,27 @@ struct command {
 };
 
 static const struct command commands[] = {
-    { "run", cmd_run, "run a command until it succeeds, or the policy stops" },
-    { "fetch", cmd_fetch, "an HTTP request, with the policy behind it" },
-    { "proxy", cmd_proxy, "a sidecar: the policy in front of any HTTP client" },
-    { "worker", cmd_worker, "take messages from a queue, with the policy behind it" },
+    { "run", cmd_run,
+      "run a command until it succeeds or the policy says stop" },
+    { "fetch", cmd_fetch,
+      "make an HTTP request, and retry it as the policy says" },
+    { "proxy", cmd_proxy,
+      "run a sidecar that retries for any HTTP or gRPC client" },
+    { "worker", cmd_worker,
+      "take messages from a queue, and hand each to a handler" },
     { "enqueue", cmd_enqueue, "put messages into a queue" },
-    { "check", cmd_check, "find the errors in a policy file, and the risks" },
-    { "explain", cmd_explain, "one decision, and every rule behind it" },
-    { "schedule", cmd_schedule, "the waits of a policy, as a table and drawn" },
-    { "replay", cmd_replay, "events, or an access log, through a policy" },
-    { "sim", cmd_sim, "the engine on virtual time, against models" },
-    { "store", cmd_store, "which operations are known: shown, and removed" },
-    { "top", cmd_top, "the dependencies of a running program at a glance" },
-    { "demo", cmd_demo, "a real outage on loopback, and the dashboard" },
+    { "check", cmd_check, "find errors and risks in a policy file" },
+    { "explain", cmd_explain, "show one decision, and every rule behind it" },
+    { "schedule", cmd_schedule,
+      "show the waits of a policy, as a table and as a timeline" },
+    { "replay", cmd_replay, "run events, or an access log, through a policy" },
+    { "sim", cmd_sim, "simulate clients and services on virtual time" },
+    { "store", cmd_store, "list, show and remove idempotency records" },
+    { "top", cmd_top, "watch the dependencies of a running program" },
+    { "demo", cmd_demo, "run a real outage on loopback, with a dashboard" },
     { "export", cmd_export,
-      "write a policy for Istio, Envoy, the Gateway API or gRPC" },
-    { "import", cmd_import, "read a policy from Istio, Envoy or gRPC" },
+      "convert a policy to Istio, Envoy, the Gateway API or gRPC" },
+    { "import", cmd_import, "convert a policy from Istio, Envoy or gRPC" },
 };
 
 enum { N_COMMANDS = sizeof commands / sizeof commands[0] };
@@ -63,7 +68,7 @@ static void print_help(FILE *out)
     bide__print_wrapped(
         out,
         "`bide help COMMAND` shows the options of one command. Exit "
-        "codes: 0 yes, 1 the answer is no, 2 an error in the "
+        "codes: 0 success, 1 the answer is no, 2 an error in the "
         "arguments or in a policy.",
         0, 0, width);
 }

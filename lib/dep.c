@@ -390,6 +390,11 @@ int64_t bide_dep_budget_left(const bide_dep *dep, int64_t now_ns)
                              bide__clock(now_ns));
 }
 
+int64_t bide_dep_unreachable(const bide_dep *dep, int64_t now_ns)
+{
+    return dep ? bide__gate_shut_for(&dep->gate, bide__clock(now_ns)) : 0;
+}
+
 int bide_dep_budget_view(const bide_dep *dep, int64_t now_ns,
                          bide_budget_view *ret)
 {

@@ -10,6 +10,9 @@ enum { STATE_MASK = BIDE__GATE_STATE };
  * nobody. */
 #define SPACING_MAX_NS (BIDE_SECOND / 10)
 
+/* A knock that has been due for longer shows that nobody calls. */
+#define LATELY_NS (10 * BIDE_SECOND)
+
 static enum bide__gate_state state_of(uint64_t control)
 {
     return (enum bide__gate_state)(control & STATE_MASK);
@@ -283,4 +286,11 @@ int64_t bide__gate_shut_since(const struct bide__gate *g)
     uint64_t control = control_now(g);
     int64_t since = since_of(control);
     return state_of(control) != BIDE__GATE_SHUT ? 0 : since > 0 ? since : 1;
+}
+
+int64_t bide__gate_shut_for(const struct bide__gate *g, int64_t now)
+{
+    int64_t since = bide__gate_shut_since(g);
+    int64_t late = bide__elapsed_ns(get_ns(&g->knock_at_ns), now);
+    return since && late < LATELY_NS ? bide__elapsed_ns(since, now) : 0;
 }

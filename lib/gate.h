@@ -124,4 +124,8 @@ int64_t bide__gate_next_knock(const struct bide__gate *g,
 /* Since when it has been shut; 0 if it is not. */
 int64_t bide__gate_shut_since(const struct bide__gate *g);
 
+/* For how long it has been shut, if calls have knocked lately; else 0: it stays
+ * shut when the calls end, and nobody finds out whether somebody is back. */
+int64_t bide__gate_shut_for(const struct bide__gate *g, int64_t now);
+
 #endif

@@ -76,6 +76,9 @@ static int refuse_scheme(const char *url, char *error)
     for (size_t i = 0; i < N_MODULES && n > 0 && n < BROKER_ERROR; i++)
         n += snprintf(error + n, (size_t)(BROKER_ERROR - n), ", %s:...",
                       modules[i].schemes[0]);
+    if (!strchr(url, ':') && n > 0 && n < BROKER_ERROR) /* a path */
+        snprintf(error + n, (size_t)(BROKER_ERROR - n), "; a file is sqlite:%s",
+                 url);
     return BROKER_REFUSED;
 }
 

@@ -53,6 +53,7 @@ static void pause_for(struct queue_worker *w, const struct queue_verdict *v,
         atomic_store(&w->stats.why, (int)v->reason);
     if (queue_pace_down(&w->pace, started, v->not_before_ns, w->conf.rng,
                         now)) {
+        atomic_store(&w->stats.paused_ns, now);
         worker_give_back(w); /* while we wait, the broker holds them */
         worker_tell(w, &(struct queue_event){ .kind = QUEUE_CONSUMPTION_PAUSED,
                                               .verdict = v,

@@ -62,6 +62,7 @@ struct queue_stats {
     atomic_uint_fast64_t running;
     atomic_int state;            /* enum queue_pace_state */
     atomic_int why;              /* enum bide_reason, while paused */
+    atomic_int_fast64_t paused_ns;  /* since when, while paused */
     atomic_int_fast64_t contact_ns; /* the broker answered last */
     atomic_int away;                /* it has failed since */
     atomic_int draining;

@@ -31,6 +31,12 @@ int exec_program(const char *program, char **argv)
         exec_in(here, "/../libexec/bide", program, argv);
     }
     exec_in(FETCH_DIR, "", program, argv);
+    if (errno == ENOENT)
+        return complain(
+            argv[0],
+            "%s is neither beside `bide` nor in %s: it is a part of bide, "
+            "and `make install` puts it there",
+            program, FETCH_DIR);
     return complain(argv[0], "%s/%s: %s", FETCH_DIR, program, strerror(errno));
 }
 

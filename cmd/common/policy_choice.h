@@ -37,9 +37,9 @@ struct policy_choice {
     { "policy", 'p', "FILE[:NAME]", "read the policy from a file" },           \
         { "preset", 0, "NAME", "start from a built-in policy" },               \
         { "attempts", 0, "N",                                                  \
-          "attempts of a call, all counted; or unlimited" },                   \
+          "how many attempts a call may make, or unlimited" },                 \
         { "attempt-timeout", 0, "D", "how long one attempt may take" },        \
-        { "deadline", 0, "D", "how long all of it may take" },                 \
+        { "deadline", 0, "D", "how long a call may take, waits included" },    \
         { "base", 0, "D", "the first wait, before jitter" },                   \
         { "factor", 0, "X", "how much longer each wait is" },                  \
         { "cap", 0, "D", "the longest wait" },                                 \
@@ -49,7 +49,7 @@ struct policy_choice {
         { "nested", 0, "HOW",                                                  \
           "pass or retry: whether to retry although a layer above does" },     \
         { "set", 0, "KEY=VALUE",                                               \
-          "set any option of the policy, as in --set budget.ratio=5%; may be " \
+          "set any option of the policy, such as budget.ratio=5%; may be "     \
           "repeated" },                                                        \
     {                                                                          \
         "seed", 0, "N", "draw the same waits each time"                        \

@@ -16,13 +16,17 @@
 static const struct flag flag_list[] = {
     PLACE_FLAGS,
     { "lines", 'l', NULL, "each line of standard input is a message" },
-    { "id", 0, "ID", "its name: what has the same one is not queued again" },
+    { "id", 0, "ID",
+      "the id of the message: while one with the same id is in the queue, it "
+      "is "
+      "not queued again" },
     { "key", 'k', "KEY",
-      "messages with the same key are handled in order, never at once" },
-    { "delay", 'd', "D", "not before this time has passed" },
+      "handle messages with the same key in order, one at a time" },
+    { "delay", 'd', "D",
+      "handle it when this time has passed, not before: 10m, 2h" },
     { "priority", 'p', "N", "from -9 to 9; higher first (0)" },
     { "attribute", 'a', "NAME=VALUE",
-      "what the handler finds beside the body; may be repeated" },
+      "pass this to the handler beside the body; may be repeated" },
     { "quiet", 0, NULL, "print nothing if all goes well" },
     { NULL, 0, NULL, NULL },
 };
@@ -30,11 +34,13 @@ static const struct flag flag_list[] = {
 static const struct flags flags = {
     "bide enqueue [options] [MESSAGE]",
     "Puts a message into a queue, from which `bide worker` takes it. Without "
-    "an argument it is read from standard input. When the command has ended, "
-    "the message is on disk.",
+    "an "
+    "argument, the message is read from standard input. When the command exits "
+    "with 0, the message is on disk.",
     flag_list,
-    "Exit codes: 0 it is queued, or was there already, 1 it could not be "
-    "written, 2 an error in the arguments.\n\n"
+    "Exit codes: 0 the message is in the queue, 1 it could not be written, 2 "
+    "an "
+    "error in the arguments, or the queue cannot be opened.\n\n"
     "Examples:\n"
     "  bide enqueue 'hello'\n"
     "  bide enqueue --queue mail --key alice --delay 10m < letter.txt\n"

@@ -220,7 +220,10 @@ static void say_why(const struct fetch_transfer *t, char *text, size_t size)
                  bide__brief_duration(t->all->args->stall_timeout_ns, stall,
                                       sizeof stall));
     else if (r->attempts > 0 && t->error[0] && r->code != CURLE_WRITE_ERROR)
-        snprintf(text, size, "%s", t->error);
+        snprintf(text, size, "%s%s", t->error,
+                 strstr(t->error, "wrong version number")
+                     ? "; does that port speak http, not https?"
+                     : "");
     else if (r->attempts > 0)
         snprintf(text, size, "%s", fetch_what(t, &r->last, what, sizeof what));
     else if (r->code == CURLE_ABORTED_BY_CALLBACK)

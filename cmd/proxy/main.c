@@ -16,18 +16,21 @@
 #include "config/doc/read_file.h"
 
 static const struct flag flag_list[] = {
-    { "config", 'c', "FILE", "the policy file, with a section `proxy:`" },
-    { "check", 0, NULL, "read the file and report errors; no more" },
+    { "config", 'c', "FILE", "the policy file, with a section `proxy`" },
+    { "check", 0, NULL, "report errors in the file, and exit" },
     { NULL, 0, NULL, NULL },
 };
 
 static const struct flags flags = {
     "bide proxy -c FILE",
-    "Runs an HTTP/1.1 reverse proxy that applies a policy to each route: "
-    "retries "
-    "with backoff, hints, budgets, breakers and hedges, for any client.",
+    "Runs a reverse proxy for HTTP/1.1, HTTP/2 and gRPC that applies a policy "
+    "to "
+    "each route: retries with backoff, the server's hints, budgets, breakers "
+    "and "
+    "hedges, for any client.",
     flag_list,
-    "Signals: SIGHUP reloads the file (if there is an error in it, the error is "
+    "Signals: SIGHUP reloads the file (if there is an error in it, the error "
+    "is "
     "logged and the old configuration stays), SIGUSR1 reopens the access log, "
     "SIGUSR2 upgrades to the program that is on disk now without dropping a "
     "connection, SIGTERM and SIGINT finish the requests in flight and exit; "
@@ -161,7 +164,9 @@ static int run(int argc, char **argv)
     if (rc >= 0)
         return rc;
     if (!args.file)
-        return complain("proxy", "which file? (-c FILE)");
+        return complain("proxy",
+                        "expected -c FILE, a policy file with a section "
+                        "`proxy`\n  see `bide proxy --help`");
     if (inherited >= 0)
         return serve(&args, argv, &station, inherited > 0);
     fprintf(stderr, "bide proxy: the supervisor is of another version; restart "

@@ -21,24 +21,28 @@ enum { PATIENCE_MS = 2500 };
 
 static const struct flag flag_list[] = {
     { "config", 'c', "FILE", "the store of this policy file" },
-    { "store", 's', "URL", "this one: sqlite:PATH, redis://..., postgresql://..." },
+    { "store", 's', "URL",
+      "this store: sqlite:PATH, redis://..., postgresql://..." },
     { "scope", 0, "TEXT", "only records of this scope" },
-    { "older-than", 0, "D", "only what was claimed so long ago, as in 7d" },
+    { "older-than", 0, "D",
+      "purge: only records claimed at least this long ago: 7d" },
     { "limit", 'n', "N", "ls: the newest N (100); 0 for all" },
-    { "answer", 0, NULL, "show: print the answer that is kept" },
+    { "answer", 0, NULL, "show: print the stored response" },
     { "json", 0, NULL, "print JSON" },
     { NULL, 0, NULL, NULL },
 };
 
 static const struct flags flags = {
-    .usage = "bide store ls | show KEY | purge [options]",
-    .about = "Shows which operations are known: in progress, done with an "
-             "answer that is kept, or unknown because their owner was lost. "
-             "`purge --older-than 7d` removes what is that old and that nobody "
-             "works on: a repeat of such a key is a first again.",
+    .usage = "bide store ls [options]\n"
+             "bide store show [options] KEY\n"
+             "bide store purge --older-than D [options]",
+    .about = "Lists, shows and removes idempotency records. A record is in "
+             "progress, done, with the response that a repeat will get, or "
+             "unknown, because whoever worked on it was lost. Once a record is "
+             "purged, a repeat of its key takes effect again.",
     .list = flag_list,
     .after = "Exit codes: 0 done, 1 there is no such record, 2 an error in the "
-             "arguments, in the file, or of the store.\n\n"
+             "arguments or in the file, or the store cannot be used.\n\n"
              "Examples:\n"
              "  bide store ls -c bide.yaml\n"
              "  bide store show 8e03978e -c bide.yaml\n"

@@ -1,4 +1,5 @@
 /* bide top: every dependency of a running program at a glance. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,9 +14,9 @@
 #include "config/field/rows.h"
 
 static const struct flag list[] = {
-    { "once", 0, NULL, "print it once, and end" },
-    { "json", 0, NULL, "print the state as it comes, once" },
-    { "interval", 'i', "D", "how often to look (1s)" },
+    { "once", 0, NULL, "print the list once, and exit" },
+    { "json", 0, NULL, "print the state once, as JSON" },
+    { "interval", 'i', "D", "how often to poll (1s)" },
     { "cacert", 0, "FILE", "for https://: trust the authorities in this file" },
     { NULL, 0, NULL, NULL },
 };
@@ -32,11 +33,13 @@ static const struct flags flags = {
     "or unix:PATH, or https://NAME:PORT.",
     list,
     "Keys: arrows select, enter opens, esc goes back, letters or / filter, < "
-    "and "
-    "> change the order, space pauses, ? shows help, q quits. Without a "
-    "terminal "
-    "the list is printed once.\nExit codes: 0, 1 nothing answers there, 2 an "
-    "error in the arguments.",
+    "and > change the order, space pauses, ? shows help, q quits. Without a "
+    "terminal the list is printed once.\n\n"
+    "Exit codes: 0 the state was shown, 1 no admin endpoint answers at that "
+    "address, 2 an error in the arguments.\n\n"
+    "Examples:\n"
+    "  bide top\n"
+    "  bide top 127.0.0.1:9901 --once",
 };
 
 #define S struct top
@@ -58,16 +61,24 @@ static const char *take_flag(void *ctx, const char *name, const char *argument)
                                                                   : NULL;
 }
 
+static int fail(const char *why)
+{
+    complain("top", "%s", why);
+    if (strstr(why, strerror(ECONNREFUSED)))
+        fprintf(stderr,
+                "  is the program running, and does it have an admin "
+                "endpoint there? (`admin: 127.0.0.1:9901` in its file)\n");
+    return EXIT_FINDINGS;
+}
+
 static int print_json(const struct top *t)
 {
     char why[256];
     size_t len;
     char *json = top_fetch(&t->place, "/api/state", &len, why, sizeof why);
 
-    if (!json) {
-        complain("top", "%s", why);
-        return EXIT_FINDINGS;
-    }
+    if (!json)
+        return fail(why);
     fwrite(json, 1, len, stdout);
     free(json);
     return EXIT_OK;
@@ -83,10 +94,8 @@ static int print_once(struct top *t)
                              .reverse = "" };
 
     top_begin(t);
-    if (!top_look_at(t, why, sizeof why)) {
-        complain("top", "%s", why);
-        return EXIT_FINDINGS;
-    }
+    if (!top_look_at(t, why, sizeof why))
+        return fail(why);
     top_draw(stdout, t, &look);
     return EXIT_OK;
 }
@@ -96,10 +105,8 @@ static int show_on_terminal(struct top *t)
     char why[256];
 
     top_begin(t);
-    if (!top_look_at(t, why, sizeof why)) {
-        complain("top", "%s", why);
-        return EXIT_FINDINGS;
-    }
+    if (!top_look_at(t, why, sizeof why))
+        return fail(why);
     top_screen_init();
     top_run(t);
     top_screen_done();

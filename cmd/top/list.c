@@ -109,18 +109,19 @@ static const struct column {
     int width; /* with a blank before it */
     int from;  /* the terminal must be at least so wide */
     bool left;
+    bool spare; /* hidden where `why` would not fit */
     const char *(*put)(const struct top_dep *d, char to[16], enum top_mood *m);
 } columns[] = {
-    { "calls/s", 8, 30, false, put_calls },
-    { "first", 7, 100, false, put_first },
-    { "end", 7, 42, false, put_end },
-    { "fail/s", 7, 134, false, put_failed },
-    { "ampl", 6, 144, false, put_ratio },
-    { "retry/s", 8, 58, false, put_retries },
-    { "budget", 7, 112, false, put_budget },
-    { "p99", 8, 70, false, put_p99 },
-    { "up", 7, 118, false, put_endpoints },
-    { "breaker", 14, 50, true, put_breaker },
+    { "calls/s", 8, 30, false, false, put_calls },
+    { "first", 7, 100, false, false, put_first },
+    { "end", 7, 42, false, false, put_end },
+    { "fail/s", 7, 134, false, false, put_failed },
+    { "ampl", 6, 144, false, false, put_ratio },
+    { "retry/s", 8, 58, false, true, put_retries },
+    { "budget", 7, 112, false, false, put_budget },
+    { "p99", 8, 70, false, true, put_p99 },
+    { "up", 7, 118, false, false, put_endpoints },
+    { "breaker", 14, 50, true, false, put_breaker },
 };
 
 enum { N_COLUMNS = sizeof columns / sizeof columns[0], SPARK_FROM = 92 };
@@ -128,16 +129,23 @@ enum { N_COLUMNS = sizeof columns / sizeof columns[0], SPARK_FROM = 92 };
 /* What is left of a line for the sparkline, the name, and why. */
 struct room {
     int spark, name, why;
+    bool tight; /* without columns that are `spare` */
 };
 
-static struct room measure(const struct top_state *s,
-                           const struct top_look *look)
+static bool fits(const struct column *c, const struct top_look *look,
+                 bool tight)
 {
-    struct room r = { 0, 6, 0 };
+    return look->width >= c->from && !(tight && c->spare);
+}
+
+static struct room divide_line(const struct top_state *s,
+                               const struct top_look *look, bool tight)
+{
+    struct room r = { 0, 6, 0, tight };
     int left = look->width - 3, longest = 10, reason = 0;
 
     for (int i = 0; i < N_COLUMNS; i++)
-        if (look->width >= columns[i].from)
+        if (fits(&columns[i], look, tight))
             left -= columns[i].width;
     for (size_t i = 0; i < s->n_deps; i++) {
         int width = top_width(s->deps[i].name);
@@ -153,6 +161,15 @@ static struct room measure(const struct top_state *s,
     left -= r.name + 1;
     r.why = reason && left > reason ? left : 0; /* it is never cut */
     return r;
+}
+
+static struct room measure(const struct top_state *s,
+                           const struct top_look *look)
+{
+    struct room r = divide_line(s, look, false);
+    struct room tight = divide_line(s, look, true);
+
+    return !r.why && tight.why ? tight : r;
 }
 
 /* ===== lines ===== */
@@ -229,7 +246,7 @@ static void show_titles(FILE *out, const struct top_look *look,
     }
     for (int i = 0; i < N_COLUMNS; i++) {
         const struct column *c = &columns[i];
-        if (look->width < c->from)
+        if (!fits(c, look, r->tight))
             continue;
         fputs(c->left ? "  " : "", out);
         top_cell(out, c->title, c->left ? c->width - 2 : c->width,
@@ -298,7 +315,7 @@ static void show_dep(FILE *out, const struct top_dep *d,
     if (r->spark)
         show_spark(out, d, r->spark, &plain);
     for (int i = 0; i < N_COLUMNS; i++)
-        if (look->width >= columns[i].from)
+        if (fits(&columns[i], look, r->tight))
             show_value(out, d, &columns[i], &plain, !r->why || !d->why[0]);
     if (r->why && d->why[0]) {
         fprintf(out, " %s", top_paint(&plain, d->mood));

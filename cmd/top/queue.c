@@ -20,6 +20,7 @@ static const struct {
     { "bide_queue_messages", "dead", AT(dead) },
     { "bide_queue_oldest_seconds", NULL, AT(oldest_s) },
     { "bide_worker_broker_up", NULL, AT(broker) },
+    { "bide_worker_paused_seconds", NULL, AT(paused_s) },
     { "bide_worker_running", NULL, AT(running) },
     { "bide_worker_done_total", NULL, AT(done) },
     { "bide_worker_retries_total", NULL, AT(retries) },
@@ -79,7 +80,7 @@ void top_queue_show(FILE *out, const struct top_state *s,
                     const struct top_look *look)
 {
     const struct top_queue *q = &s->queue;
-    char line[256], a[16], b[16];
+    char line[256], a[16], b[16], state[80];
     const char *rate = isnan(q->done_per_s) ? "" : top_rate(q->done_per_s, b);
 
     if (!q->there)
@@ -94,15 +95,16 @@ void top_queue_show(FILE *out, const struct top_state *s,
     top_cell(out, line, look->width - 1, TOP_LAST);
     fputc('\n', out);
     bool away = q->broker == 0;
+    snprintf(state, sizeof state, "paused for %s: %s",
+             top_duration(q->paused_s * 1000, a), q->paused);
     snprintf(line, sizeof line,
-             "%s%s  %.0f retries, %.0f redeliveries, %.0f lost leases, %.0f "
+             "%s  %.0f retries, %.0f redeliveries, %.0f lost leases, %.0f "
              "rescued%s%s",
              away         ? "the broker does not answer"
-             : *q->paused ? "paused: "
+             : *q->paused ? state
                           : "flowing",
-             away ? "" : q->paused, q->retries,
-             q->redelivered, q->lost, q->rescued, *q->died ? "; died: " : "",
-             q->died);
+             q->retries, q->redelivered, q->lost, q->rescued,
+             *q->died ? "; died: " : "", q->died);
     fputs(top_paint(look, away || *q->paused ? TOP_BAD : TOP_GOOD), out);
     top_cell(out, line, look->width - 1, TOP_LAST);
     fprintf(out, "%s\n", look->paint.plain);

@@ -21,6 +21,7 @@ static void read_value(struct top_shared *to, const struct bide__node *node)
         { "bide_store_bytes", AT(bytes) },
         { "bide_store_limit_bytes", AT(limit) },
         { "bide_store_down_total", AT(unanswered) },
+        { "bide_proxy_idempotency_full_total", AT(full) },
 #undef AT
     };
     double value = top_number(node, "value", 0);
@@ -62,11 +63,14 @@ static void show_store(FILE *out, const struct top_shared *t,
                        const struct top_look *look)
 {
     bool up = t->up > 0;
-    char line[160];
+    char line[160], full[64] = "";
 
+    if (t->full > 0)
+        snprintf(full, sizeof full, "; %.0f requests found no room", t->full);
     if (up)
-        snprintf(line, sizeof line, "store: up, %.0f records, %.0f%% full",
-                 t->records, t->limit > 0 ? 100 * t->bytes / t->limit : 0);
+        snprintf(line, sizeof line, "store: up, %.0f record%s, %.0f%% full%s",
+                 t->records, t->records == 1 ? "" : "s",
+                 t->limit > 0 ? 100 * t->bytes / t->limit : 0, full);
     else
         snprintf(line, sizeof line,
                  "store: down, %.0f operations unanswered; the log says why",

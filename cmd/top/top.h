@@ -64,6 +64,7 @@ struct top_queue {
     double oldest_s;
     double broker; /* 0: it does not answer, and the numbers are old */
     char paused[48];   /* why; "" */
+    double paused_s;   /* for how long */
     char died[96];     /* "3 attempts, 1 crashed", since the start; "" */
     double done, done_per_s; /* NaN: not known yet */
     double retries, given_back, redelivered, lost, rescued; /* since the start */
@@ -73,6 +74,7 @@ struct top_queue {
 struct top_shared {
     double up; /* negative: there is no store */
     double records, bytes, limit, unanswered;
+    double full; /* requests that found no room, since the start */
     double instances;
     size_t in_fleet, alone; /* dependencies */
 };

@@ -33,6 +33,7 @@ struct worker_admin {
 /* One look, from hold to release. */
 struct look {
     struct bide__observed observed; /* first */
+    struct bide__observed_dep dep;
     struct bide__observed_value values[MOST_VALUES];
     size_t n;
 };
@@ -94,6 +95,10 @@ static void add_worker(struct look *l, const struct queue_stats *s)
         "1 while nothing but a probe is taken, because the handler is not "
         "there.",
         "why", paused ? bide_reason_name(why) : "", paused);
+    add(l, BIDE__VALUE_GAUGE, "bide_worker_paused_seconds",
+        "For how long it has been paused; 0 if it is not.", NULL, NULL,
+        paused ? (double)(bide_now_ns() - atomic_load(&s->paused_ns)) / 1e9
+               : 0);
     add(l, BIDE__VALUE_COUNTER, "bide_worker_done_total",
         "Messages that were handled.", NULL, NULL,
         (double)atomic_load(&s->done));
@@ -115,6 +120,14 @@ static void add_worker(struct look *l, const struct queue_stats *s)
     add_dead(l, s);
 }
 
+/* No call is made meanwhile, or few: by them all would be well. */
+static const char *trouble(const struct queue_stats *s)
+{
+    return atomic_load(&s->away)                    ? "broker away"
+           : atomic_load(&s->state) == QUEUE_PAUSED ? "paused"
+                                                    : NULL;
+}
+
 static const struct bide__observed *hold(void *ctx)
 {
     struct worker_admin *a = ctx;
@@ -126,9 +139,11 @@ static const struct bide__observed *hold(void *ctx)
     add_queue(l, &a->counts);
     pthread_mutex_unlock(&a->lock);
     add_worker(l, a->stats);
-    l->observed = (struct bide__observed){ .deps = &a->dep, .n_deps = 1,
-                                           .values = l->values,
-                                           .n_values = l->n };
+    l->dep = a->dep;
+    l->dep.trouble = trouble(a->stats);
+    l->observed = (struct bide__observed){
+        .deps = &l->dep, .n_deps = 1, .values = l->values, .n_values = l->n
+    };
     return &l->observed;
 }
 

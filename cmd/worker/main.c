@@ -19,59 +19,67 @@
 static const struct flag flag_list[] = {
     PLACE_FLAGS,
     { "create", 0, NULL,
-      "make the queue if it is missing, although a similar name exists" },
-    { "to", 't', "URL", "POST each message there, instead of running a command" },
+      "make the queue, although one with a similar name exists" },
+    { "to", 't', "URL",
+      "POST each message there, instead of running a command" },
     { "at-once", 'n', "N",
-      "how many at the same time (twice the cores for commands, 16 for URLs)" },
+      "how many messages to handle at the same time (twice the cores for "
+      "commands, 16 for URLs)" },
     { "until-empty", 0, NULL,
-      "end when nothing is left: 0, or 1 if a message died" },
+      "exit when the queue is empty: 0, or 1 if a message died" },
     { "retry-on", 0, "CODES",
-      "only these exit codes are worth another attempt, such as 1,75,100-110 "
-      "(all)" },
-    { "stop-on", 0, "CODES", "these exit codes are permanent (65)" },
+      "retry on these exit codes only, such as 1,75,100-110 (all)" },
+    { "stop-on", 0, "CODES", "do not retry on these exit codes (65)" },
     { "drain", 0, "D",
-      "how long what is running may take when the worker is told to end (25s)" },
+      "how long running handlers may take once the worker is told to stop "
+      "(25s)" },
     { "kill-after", 0, "D",
-      "how long a command may take to end once it was told to (5s)" },
+      "how long a command that is told to stop may take before it is killed "
+      "(5s)" },
     { "admin", 0, "ADDRESS",
-      "serve /metrics, /healthz and the dashboard there, such as "
-      "127.0.0.1:9902; a port alone is one of 127.0.0.1" },
+      "serve /metrics, /healthz and the dashboard at this address, such as "
+      "127.0.0.1:9902, or a port of 127.0.0.1" },
     { "fleet", 0, "URL/NAME",
-      "share budget and breaker with a fleet, on Redis: "
+      "share budget and breaker with a fleet, through Redis: "
       "redis://127.0.0.1:6379/shop" },
     { "otlp", 0, "URL",
       "send spans and metrics to this OpenTelemetry collector, such as "
       "http://127.0.0.1:4318" },
     { "sample", 0, "RATIO",
-      "the share of messages that are traced, of those without a traceparent "
-      "(0)" },
+      "the share of the messages without a traceparent that are traced (0)" },
     { "quiet", 0, NULL, "print no messages" },
     { "verbose", 'v', NULL, "report each attempt" },
-    { "json", 0, NULL, "report as JSON, a line each" },
+    { "json", 0, NULL, "report in JSON, one object per line" },
     POLICY_FLAGS,
     { NULL, 0, NULL, NULL },
 };
 
 static const struct flags flags = {
-    "bide worker [options] [--] COMMAND [ARGUMENT...] | --to URL | ls | show ID "
-    "| redrive | check",
-    "Takes messages from a queue, as `bide enqueue` puts them there, and hands "
-    "each to a handler: a command, which gets the body on its standard input, "
-    "or a URL (--to). Exit 0 is done, 65 permanent, anything else is tried "
-    "again: 15 attempts in about a day, then the message is kept as dead. While "
-    "the handler itself is not there, consumption pauses, and no attempt "
-    "counts.",
+    "bide worker [options] [--] COMMAND [ARGUMENT...]\n"
+    "bide worker [options] --to URL\n"
+    "bide worker ls | show ID | redrive | check [options]",
+    "Takes messages from a queue, where `bide enqueue` puts them, and hands "
+    "each "
+    "to a handler: a command, which reads the body on its standard input, or a "
+    "URL (--to). Exit code 0 means done, 65 that no retry can help; anything "
+    "else is retried, up to 15 attempts in about a day. A message that failed "
+    "for good is kept as dead. "
+    "While the handler itself is down, consumption pauses, and attempts do not "
+    "count.",
     flag_list,
-    "The command finds BIDE_QUEUE, BIDE_MESSAGE_ID, BIDE_MESSAGE_KEY, "
-    "BIDE_IDEMPOTENCY_KEY, BIDE_ATTEMPT, BIDE_ATTEMPTS, BIDE_DELIVERY, and each "
-    "attribute as BIDE_ATTR_NAME, in its environment.\n\n"
-    "Subcommands, each with --help: `ls` shows what is in the queue, `show ID` "
-    "one message, `redrive` brings dead ones back, `check` holds the policy "
-    "against the queue. A handler with such a name goes behind `--`.\n\n"
-    "Signals: SIGTERM and SIGINT let what is running end (--drain), and give "
-    "the rest back; a second one gives it back at once.\n\n"
-    "Exit codes: 0 stopped, or empty, 1 --until-empty and a message died, 2 an "
-    "error in the arguments, no handler, or no broker: nothing was taken.\n\n"
+    "The environment of the command has BIDE_QUEUE, BIDE_MESSAGE_ID, "
+    "BIDE_MESSAGE_KEY, BIDE_IDEMPOTENCY_KEY, BIDE_ATTEMPT, BIDE_ATTEMPTS, "
+    "BIDE_DELIVERY, and each attribute as BIDE_ATTR_NAME.\n\n"
+    "Subcommands, each with --help: `ls` lists the queue, `show ID` shows one "
+    "message, `redrive` brings dead messages back, `check` compares the policy "
+    "with the queue. Put `--` before a handler with one of these names.\n\n"
+    "Signals: at SIGTERM or SIGINT, running handlers may finish (--drain); "
+    "what "
+    "remains is given back to the queue, at once after a second signal.\n\n"
+    "Exit codes: 0 stopped, or the queue is empty, 1 a message died "
+    "(--until-empty), 2 an error in the arguments, no handler, or no broker: "
+    "no "
+    "message was taken.\n\n"
     "Examples:\n"
     "  bide worker -v -- ./handle\n"
     "  bide worker --queue mail --to http://127.0.0.1:8080/mail\n"

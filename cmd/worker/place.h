@@ -35,14 +35,13 @@ struct queue_place {
 
 #define PLACE_FLAGS                                                            \
     { "config", 'c', "FILE",                                                   \
-      "a policy file: its section `worker` says what no flag does" },          \
-    { "queue", 'q', "NAME", "which queue (default)" },                         \
+      "a policy file with a section `worker`; flags override it" },            \
+        { "queue", 'q', "NAME", "the queue (default)" },                       \
     {                                                                          \
         "broker", 'b', "URL",                                                  \
-            "where it is: sqlite:FILE, postgresql://, redis://, amqp://, "     \
-            "kafka:// or "                                                     \
-            "sqs://REGION; without it, SQLite in the folder for the state of " \
-            "programs"                                                         \
+            "where the queue is: sqlite:FILE, postgresql://, redis://, "       \
+            "amqp://, kafka:// or sqs://REGION (queue.db in the state "        \
+            "directory)"                                                       \
     }
 
 /* Takes a flag if it is one of PLACE_FLAGS: 1 taken, 0 not one of these, -1 an

@@ -32,4 +32,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except grpc.RpcError as e:  # of what it asks the server before and after
+        raise SystemExit(f"client.py: {sys.argv[1]}: {e.code().name}: {e.details()}") from None

@@ -142,6 +142,11 @@ static inline int bide_dep_breaker_view(const bide_dep *dep, int64_t now_ns,
     return bide_dep_breaker_view_sized(dep, now_ns, ret, sizeof *ret);
 }
 
+/* Returns for how long nothing has accepted a connection, in ns; 0 if something
+ * did, or if nobody has tried for ten seconds. Calls wait meanwhile
+ * (unreachable.wait), and are refused afterwards. */
+BIDE_API int64_t bide_dep_unreachable(const bide_dep *dep, int64_t now_ns);
+
 /* Returns how many retries the budget would grant if they were requested now;
  * BIDE_FOREVER if there is no budget. */
 BIDE_API int64_t bide_dep_budget_left(const bide_dep *dep, int64_t now_ns);

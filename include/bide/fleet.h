@@ -19,8 +19,8 @@
  * In any window the fleet makes at most ratio x deposits of all, one floor, and
  * one lease for each instance. If Redis is slow or gone, each instance goes on
  * alone after a second: with its own deposits and its part of the floor. Until
- * Redis has answered for the first time, or has not, it is one retry. The rules
- * are in bide/share.h. */
+ * Redis has answered for the first time, or failed to, each has one retry. The
+ * rules are in bide/share.h. */
 #ifndef BIDE_FLEET_H
 #define BIDE_FLEET_H
 

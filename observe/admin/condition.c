@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/people.h"
+
 enum { RECENT = 10, FEW = 3 }; /* samples; calls that may be chance */
 
 /* What is known of it. */
@@ -12,7 +14,9 @@ struct signs {
     uint64_t up, endpoints;
     bide_breaker_view breaker;
     int64_t budget_left;
+    int64_t unreachable_ns;
     bool faults;
+    const char *trouble;
 };
 
 static void add_sample(struct signs *s, const struct bide__sample *from)
@@ -36,7 +40,7 @@ static struct signs look(const struct bide__view *view,
     const struct bide__track *t =
         view->history ? bide__history_find(view->history, dep->name) : NULL;
     size_t n = t ? bide__track_samples(t) : 0;
-    struct signs s = { .faults = dep->faults };
+    struct signs s = { .faults = dep->faults, .trouble = dep->trouble };
 
     for (size_t age = 0; age < n && age < RECENT; age++)
         add_sample(&s, bide__track_sample(t, age));
@@ -47,6 +51,7 @@ static struct signs look(const struct bide__view *view,
         }
     bide_dep_breaker_view(dep->dep, view->now_ns, &s.breaker);
     s.budget_left = bide_dep_budget_left(dep->dep, view->now_ns);
+    s.unreachable_ns = bide_dep_unreachable(dep->dep, view->now_ns);
     return s;
 }
 
@@ -63,10 +68,17 @@ static struct bide__condition judge(const struct signs *s)
     uint64_t judged = s->succeeded + s->failed;
     bool open = s->breaker.state == BIDE_BREAKER_OPEN;
 
+    if (s->trouble)
+        IS(BIDE__MOOD_BAD, "%s", s->trouble);
     if (s->breaker.mode == BIDE_BREAKER_FORCED_OPEN)
         IS(BIDE__MOOD_BAD, "breaker forced open");
     if (open && s->breaker.mode == BIDE_BREAKER_NORMAL)
         IS(BIDE__MOOD_BAD, "breaker open");
+    if (s->unreachable_ns > 0) { /* calls wait, and have not failed yet */
+        char time[24];
+        bide__brief_duration(s->unreachable_ns, time, sizeof time);
+        IS(BIDE__MOOD_BAD, "unreachable for %s", time);
+    }
     if (s->endpoints && !s->up)
         IS(BIDE__MOOD_BAD, "no endpoint up");
     if (s->failed >= FEW && s->failed * 20 > judged)

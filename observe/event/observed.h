@@ -33,6 +33,7 @@ struct bide__observed_dep {
                                  still run; or NULL */
     const bide_stats *before; /* totals of those before that; or NULL */
     bool faults;              /* fault injection is turned on */
+    const char *trouble;      /* what calls do not show: "paused"; or NULL */
 };
 
 /* Takes a snapshot, including the totals of its predecessors. */

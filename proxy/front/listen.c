@@ -166,9 +166,11 @@ static void explain(const char *text, int flags, char *err, size_t err_size)
 {
     bool taken = errno == EADDRINUSE && flags == NET_ALONE;
     snprintf(err, err_size, "cannot listen on %s: %s%s", text, strerror(errno),
-             taken ? " by another process; where two of bide are to share a "
-                     "port, set `proxy.reuse_port: true`"
-                   : "");
+             taken
+                 ? " by another process; stop that one, or change "
+                   "`proxy.listen` (`proxy.reuse_port: true` lets two sidecars "
+                   "share a port)"
+                 : "");
 }
 
 /* The name of a worker's socket for the ith address. An address may occur

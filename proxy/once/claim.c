@@ -1,10 +1,12 @@
 /* From the head of a request with a key to a claim of it. */
 #include <arpa/inet.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "bide/run.h"
 #include "config/proxy/conf.h"
 #include "net/tls.h"
 #include "proxy/back/service.h"
@@ -247,10 +249,24 @@ void once_called(struct exchange *ex)
     exchange_await(ex);
 }
 
+/* Once a minute: the store is up, so nobody else says it. */
+static void say_full(void)
+{
+    static _Atomic int64_t next_ns;
+    int64_t now = bide_now_ns(), next = atomic_load(&next_ns);
+    if (now >= next &&
+        atomic_compare_exchange_strong(&next_ns, &next, now + 60 * BIDE_SECOND))
+        fprintf(stderr,
+                "bide proxy: the store of idempotency records has no room for "
+                "new keys (see store.limit, and maxmemory of a Redis)\n");
+}
+
 void once_claimed(struct once *o)
 {
     bide_store_result result = o->op.result;
     bool failed = result == BIDE_STORE_DOWN || result == BIDE_STORE_FULL;
+    if (result == BIDE_STORE_FULL)
+        say_full();
     if (result == BIDE_STORE_FIRST)
         begin(o);
     else if (failed && o->conf->on_store_failure == BIDE__STORE_FAILURE_PASS)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The program in README.md is examples/blocking.c, to the letter, and the difference in
 # examples/README.md is that of the two programs: what a reader sees first is
-# compiled and run.
+# compiled and run. So is the command that builds one with an installed bide.
 set -eu
 cd "$(dirname "$0")/../.."
 tmp=$(mktemp)
@@ -17,6 +17,10 @@ block() {
 
 block README.md c
 diff -u examples/blocking.c "$tmp"
+
+line=$(grep '^cc examples/' README.md)
+grep -qxF "\$ $line" test/journeys/libcurl.txt ||
+    { echo "test/journeys/libcurl.txt does not run: $line"; exit 1; }
 
 # But for the first line, which tells of the other file.
 block examples/README.md diff

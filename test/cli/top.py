@@ -144,7 +144,8 @@ def on_a_socket():
     p.stdin.close()
     p.wait(timeout=10)
     code, out, err = tap.run([BIDE, "top", f"unix:{path}"])
-    tap.case("one that nobody listens on is told", code == 1 and path in err, err)
+    tap.case("one that nobody listens on is told, and what to look for", code == 1
+             and path in err and "admin endpoint" in err, err)
     for wrong in ("unix:", "unix:" + "x" * 200, "https://", "https://a/b",
                   "https://a?b", "https://" + "x" * 200):
         tap.case(f"{wrong[:12]} is a mistake", tap.run([BIDE, "top", wrong])[0] == 2)
@@ -163,6 +164,9 @@ def forced():
                      for line in out.splitlines()), out)
     lines = tap.run([BIDE, "top", port], COLUMNS="160")[1].splitlines()
     tap.case("it is first, and why is beside it", "mail" in lines[3]
+             and lines[3].endswith("breaker forced open"), lines)
+    lines = tap.run([BIDE, "top", port], COLUMNS="66")[1].splitlines()
+    tap.case("where it is narrow, columns make room for why", "retry/s" not in lines[2]
              and lines[3].endswith("breaker forced open"), lines)
     p.stdin.close()
     p.wait(timeout=10)
@@ -350,6 +354,10 @@ def shared():
                 ("bide_store_bytes", 25), ("bide_store_limit_bytes", 100))
     tap.case("both are well", "\nstore: up, 7 records, 25% full\nfleet: joined, 3 instances\n"
              in out, out)
+    out = shows(True, ("bide_store_up", 1), ("bide_store_records", 1),
+                ("bide_proxy_idempotency_full_total", 3))
+    tap.case("a store without room for more is not passed off as well",
+             "\nstore: up, 1 record, 0% full; 3 requests found no room\n" in out, out)
 
 
 live, live_port = start()

@@ -1,5 +1,6 @@
 /* test_view.c: samples, the journal, the ideal shape of waits, and the state
  * that is made of them. */
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -533,6 +534,41 @@ static void condition_names_the_worst_sign(void **state)
     }
 }
 
+/* Calls that wait have not failed: there is nothing to count yet. */
+static void condition_says_unreachable_before_a_call_fails(void **state)
+{
+    bide_policy_conf conf = BIDE_POLICY_CONF_INIT;
+    bide_outcome nobody = bide_outcome_errno(ECONNREFUSED, true);
+    struct bide__observed_dep d = { .name = "d",
+                                    .policy = "",
+                                    .upstream = "u" };
+    struct bide__observed w = { .deps = &d, .n_deps = 1 };
+    struct bide__view view = { .now_ns = BIDE_SECOND, .observed = &w };
+    struct bide__condition c;
+    bide_op op = { .idempotent = true };
+    bide_call call;
+
+    (void)state;
+    d.dep = scene_dep("d", &conf);
+    bide_call_begin(&call, d.dep, &op, BIDE_SECOND);
+    for (int64_t t = BIDE_SECOND; t < 2 * BIDE_SECOND; t += BIDE_SECOND / 20) {
+        bide_decision what = bide_call_next(&call, t);
+        assert_int_not_equal(what.action, BIDE_DONE);
+        if (what.action == BIDE_TRY)
+            bide_call_report(&call, what.attempt, &nobody, t);
+    }
+    view.now_ns = 3 * BIDE_SECOND;
+    c = bide__condition_of(&view, &d);
+    assert_int_equal(c.mood, BIDE__MOOD_BAD);
+    assert_string_equal(c.why, "unreachable for 2s");
+    d.trouble = "broker away"; /* the program knows better */
+    c = bide__condition_of(&view, &d);
+    assert_int_equal(c.mood, BIDE__MOOD_BAD);
+    assert_string_equal(c.why, "broker away");
+    bide_call_end(&call, view.now_ns);
+    bide_dep_free(d.dep);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -549,6 +585,7 @@ int main(void)
         cmocka_unit_test(state_of_nothing),
         cmocka_unit_test(state_is_brief_but_for_the_topic),
         cmocka_unit_test(condition_names_the_worst_sign),
+        cmocka_unit_test(condition_says_unreachable_before_a_call_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,6 +199,8 @@ def full():
     a = ask(p, pay("m", more=modest))
     tap.case("... and others get in", a.status == 201, a)
     tap.case("... counted", counted(p, "idempotency_full") >= 1)
+    tap.case("... and the operator is told", until(
+        lambda: "the store of idempotency records has no room" in "".join(p.said)), p.said)
     p.stop()
     origin.stop()
 

@@ -207,13 +207,15 @@ def paused(env):
 
     def top():
         return run(env, "top", port, "--once").stdout.decode()
-    ok = until(lambda: "paused: unreachable" in top())
-    tap.case("top says that it is paused, and why", ok, top())
+    ok = until(lambda: re.search(r"paused for \d[\w.]*: unreachable", top()))
+    tap.case("top says that it is paused, since when, and why", ok, top())
+    tap.case("... and does not call that well", "1 in trouble" in top(), top())
     q = subprocess.run(["node", os.path.join(TEST, "web", "queue.mjs"), port], env=env,
                        capture_output=True, timeout=LIMIT, check=False)
     page = json.loads(q.stdout or b"{}")
     tap.case("so does the dashboard", page.get("paused") == "paused" and
-             page.get("pausedSub") == "unreachable", (page, q.stderr))
+             page.get("pausedSub") == "unreachable" and
+             re.fullmatch(r"for \d.*", page.get("pausedNote", "")), (page, q.stderr))
     stop(p)
 
 
@@ -262,6 +264,7 @@ def broker_away(env):
     remove(env)
     ok = until(lambda: "the broker does not answer" in top())
     tap.case("top says that the broker does not answer", ok, top())
+    tap.case("... and does not call that well", "1 in trouble" in top(), top())
     tap.case("so do the metrics", until(lambda: metric() == "0"), metric())
     stop(p)
 

@@ -75,6 +75,7 @@ static void dep_null_views_are_harmless(void **state)
     assert_int_equal(bide_dep_size(NULL), 0);
     assert_int_equal(bide_dep_breaker(NULL, 0), BIDE_BREAKER_CLOSED);
     assert_int_equal(bide_dep_budget_left(NULL, 0), 0);
+    assert_int_equal(bide_dep_unreachable(NULL, 0), 0);
     assert_true(bide_dep_rate(NULL, 0) == 0);
     assert_int_equal(bide_dep_latency(NULL, 0.5, 0), -1);
     assert_int_equal(bide_dep_force_breaker(NULL, BIDE_BREAKER_NORMAL),

@@ -119,6 +119,26 @@ static void gate_shut_lets_one_knock_at_a_time(void **state)
     assert_int_equal(ask(&g, &first, 2 * S + 260 * MS).verb, BIDE__GATE_KNOCK);
 }
 
+static void gate_shut_for_as_long_as_calls_knock(void **state)
+{
+    struct gate_stage g;
+    struct bide__gate_place place = { false, 0 };
+
+    (void)state;
+    set(&g);
+    assert_int_equal(bide__gate_shut_for(&g.gate, 5 * S), 0);
+    shut(&g);
+    assert_int_equal(bide__gate_shut_for(&g.gate, 1020 * MS), 20 * MS);
+    assert_int_equal(ask(&g, &place, 3 * S).verb, BIDE__GATE_KNOCK);
+    miss(&g, true, 3 * S, 4 * S); /* the next is due within KNOCK_MS */
+    assert_int_equal(bide__gate_shut_for(&g.gate, 14 * S), 13 * S);
+    assert_int_equal(bide__gate_shut_for(&g.gate, 15 * S), 0); /* no call */
+    assert_int_equal(ask(&g, &place, 15 * S).verb, BIDE__GATE_KNOCK);
+    assert_int_equal(bide__gate_shut_for(&g.gate, 15 * S), 14 * S);
+    bide__gate_reached(&g.gate, 15 * S, 16 * S);
+    assert_int_equal(bide__gate_shut_for(&g.gate, 16 * S), 0);
+}
+
 static void gate_lost_knock_is_replaced(void **state)
 {
     struct gate_stage g;
@@ -313,6 +333,7 @@ int main(void)
         cmocka_unit_test(gate_second_miss_shuts_if_it_is_later),
         cmocka_unit_test(gate_reached_in_between_ends_the_doubt),
         cmocka_unit_test(gate_shut_lets_one_knock_at_a_time),
+        cmocka_unit_test(gate_shut_for_as_long_as_calls_knock),
         cmocka_unit_test(gate_lost_knock_is_replaced),
         cmocka_unit_test(gate_knocks_grow_apart),
         cmocka_unit_test(gate_wait_over_refuses_all_but_the_knock),

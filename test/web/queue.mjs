@@ -13,6 +13,7 @@ const text = (selector) => page.textContent(selector);
 const seen = { errors };
 for (const name of ['waiting', 'oldest', 'paused', 'running', 'dead']) seen[name] = await text(`[data-test=${name}] .value`);
 seen.pausedSub = await text('[data-test=paused] .sub');
+seen.pausedNote = await text('[data-test=paused] .note');
 seen.deadNote = await text('[data-test=dead] .note');
 seen.done = await text('[data-test=done] .note b');
 console.log(JSON.stringify(seen));

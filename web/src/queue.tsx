@@ -2,7 +2,7 @@
 // are those of the metrics; a program without a queue has none of them.
 import { useRef } from 'preact/hooks';
 import { Chart } from './chart';
-import { brief, count, ms } from './format';
+import { brief, count, ms, span } from './format';
 import type { Theme } from './theme';
 import { Tile, type Tone } from './tiles';
 import type { State } from './types';
@@ -74,7 +74,7 @@ export function Queue({ state }: { state: State }) {
         </Tile>
         <Tile name="Consumption" test="paused" value={away ? 'no broker' : paused?.value ? 'paused' : state.draining ? 'draining' : 'flowing'}
           mood={away || paused?.value ? 'bad' : 'good'}
-          note={away ? 'these numbers are old' : paused?.value ? 'no attempt counts' : 'the handler answers'}>
+          note={away ? 'these numbers are old' : paused?.value ? `for ${span(get('bide_worker_paused_seconds'))}` : 'the handler answers'}>
           <p class="sub">{away ? 'it does not answer' : paused?.value ? (paused.label_value ?? '').replace(/_/g, ' ') : 'takes messages'}</p>
         </Tile>
         <Tile name="Running" test="running" value={brief(get('bide_worker_running'))} mood="calm"
