@@ -374,9 +374,9 @@ def timeouts():
         until(lambda: not context.is_active())
         return request
     with Sides(slow) as (server, p):
-        e = ask(p, timeout=0.5)
+        e = ask(p, timeout=4)
         tap.case("the client's timeout ends it", e.code == "DEADLINE_EXCEEDED", repr(e))
-        tap.case("... and the server knows it", until(lambda: left) and left[0] < 0.6, left)
+        tap.case("... and the server knows it", until(lambda: left) and 0 < left[0] < 5, left)
 
     def quick(n, request, context):
         left.append(context.time_remaining())

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """e2e_http2_tls.py BIDE: which protocol is spoken over TLS (ALPN): by clients, and to
-endpoints of every `protocol`, against nginx; and gRPC over TLS on both sides, with
-python3-grpcio."""
+endpoints of every `protocol`, against nginx; gRPC over TLS on both sides, with
+python3-grpcio; and WebSocket to an endpoint that would speak HTTP/2, too."""
+import socket
 import ssl
 import subprocess
 import sys
+import threading
 from concurrent import futures
 
 sys.path.append("/usr/lib/python3/dist-packages")  # Debian's, for any python3
@@ -14,8 +16,9 @@ except ImportError:
     grpc = None
 
 import certificate
+import http2_peer
 import sidecar
-from parts import PATIENCE, Nginx, has_nginx, run, tap
+from parts import PATIENCE, Nginx, Peer, connect, get, has_nginx, run, tap
 from ports import free_port
 from sidecar import FAST, OPEN, Sidecar, config
 
@@ -98,4 +101,61 @@ def offered():
     p.stop()
 
 
-run(protocols, calls, offered)
+class Echo:
+    """Over TLS, by ALPN either: after an Upgrade it says what it hears. Of HTTP/2 it knows
+    the name only."""
+
+    def __init__(self):
+        self.context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        self.context.load_cert_chain(PEM, KEY)
+        self.context.set_alpn_protocols(["h2", "http/1.1"])
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self.socket.getsockname()[1]
+        self.spoken = []
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        while True:
+            s = self.context.wrap_socket(self.socket.accept()[0], server_side=True)
+            self.spoken.append(s.selected_alpn_protocol())
+            threading.Thread(target=self.one, args=(Peer(s, True),), daemon=True).start()
+
+    def one(self, peer):
+        if peer.head() and self.spoken[-1] != "h2":
+            peer.send(b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\n"
+                      b"upgrade: websocket\r\n\r\n")
+            while peer.more():
+                peer.send(peer.rest)
+                peer.rest = b""
+        peer.close()
+
+
+def upgrades():
+    """Few servers take WebSocket over HTTP/2: where it is theirs to choose, it is not
+    offered."""
+    o = Echo()
+    p = Sidecar(config([1], OPEN, upstream=f", protocol: auto{TRUST}").replace(
+        "http://127.0.0.1:1", f"https://127.0.0.1:{o.port}"))
+    c = connect(p)
+    c.send(get("/chat", b"Connection: Upgrade\r\nUpgrade: websocket\r\n"))
+    head = c.head()
+    c.send(b"hello")
+    tap.case("WebSocket over TLS, by HTTP/1.1", head.startswith(b"HTTP/1.1 101 ") and
+             c.take(5) == b"hello" and "h2" not in o.spoken, (head, o.spoken))
+    c.close()
+    c = http2_peer.Client(p.port)
+    with c.heard:
+        s = http2_peer.Stream(c.h2.get_next_available_stream_id())
+        c.streams[s.number] = s
+        c.head(s, [(":method", "CONNECT"), (":protocol", "websocket"),
+                   (":scheme", "https"), (":path", "/chat"), (":authority", "x.example")])
+    c.until(lambda: s.status)
+    c.send(s, b"hello")
+    c.until(lambda: s.body == b"hello")
+    tap.case("... from a client of HTTP/2, too", (s.status, s.body) == (200, b"hello") and
+             len(o.spoken) == 2 and "h2" not in o.spoken, (s, o.spoken))
+    c.close()
+    p.stop()
+
+
+run(protocols, calls, offered, upgrades)

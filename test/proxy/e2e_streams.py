@@ -19,6 +19,7 @@ from sidecar import BIDE, FAST
 
 BIG = bytes(range(256)) * 4096  # 1 MiB
 MANY = [(f"x-{i}", "v" * 200) for i in range(70)]
+arrived = threading.Event()  # half of what /cut says, at the client
 
 
 # ===== origins: each talks by what the path says =====
@@ -56,8 +57,9 @@ class Reply:
             self.data(b"full", True)
         elif path == "/cut":
             self.head(200, [], length=None)
+            arrived.clear()
             self.data(b"half", False)
-            time.sleep(0.2)  # so that it was passed on
+            arrived.wait(parts.PATIENCE)
             self.cut()
         elif path == "/reset":
             self.cut()
@@ -180,6 +182,9 @@ def ask1(p, method, path, body=None, chunked=False, trailers=(), more=()):
     peer.send("\r\n".join(lines).encode() + b"\r\n\r\n")
     sender = threading.Thread(target=peer.send, args=(data,), daemon=True)
     sender.start()
+    if path == "/cut":
+        parts.until(lambda: b"half" in peer.socket.recv(4096, socket.MSG_PEEK))
+        arrived.set()
     interim = []
     a = Answer(peer, method)
     while 100 <= a.status < 200:
@@ -210,6 +215,9 @@ def ask2(p, method, path, body=None, chunked=False, trailers=(), more=()):
     if chunked and body is None:
         body = b""
     s = c.ask(method, path, more, body, list(trailers) or None)
+    if path == "/cut":
+        c.until(lambda: s.body)
+        arrived.set()
     c.answer(s)
     c.close()
     return Seen(s.status, s.fields, s.body, s.trailers, s.interim,
