@@ -138,11 +138,15 @@ class Served:
             return
         self.server.crash()
         self.server.start()
+        self.wait()  # a worker that is started while it is away says so, and ends
+
+    def wait(self):
+        if hasattr(self.server, "wait"):
+            self.server.wait()
 
     def __enter__(self):
         server = self.server.__enter__()
-        if hasattr(server, "wait"):
-            server.wait()
+        self.wait()
         self.url = ["--broker", getattr(server, "url", None)
                     or f"redis://127.0.0.1:{server.port}"]
         return self
