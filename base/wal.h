@@ -4,8 +4,8 @@
  *
  *     struct bide__wal wal = { 0 };
  *     ...                                    // the database has been opened
- *     if (bide__wal_moved(&wal, "queue.db"))
- *         return "queue.db-wal was removed";  // before each transaction
+ *     if (bide__wal_moved(&wal, "queue.db")) // before each transaction
+ *         return -1;                         // queue.db-wal was removed
  */
 #ifndef BIDE_BASE_WAL_H
 #define BIDE_BASE_WAL_H
