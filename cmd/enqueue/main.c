@@ -34,13 +34,11 @@ static const struct flag flag_list[] = {
 static const struct flags flags = {
     "bide enqueue [options] [MESSAGE]",
     "Puts a message into a queue, from which `bide worker` takes it. Without "
-    "an "
-    "argument, the message is read from standard input. When the command exits "
-    "with 0, the message is on disk.",
+    "an argument, the message is read from standard input. When the command "
+    "exits with 0, the message is on disk.",
     flag_list,
     "Exit codes: 0 the message is in the queue, 1 it could not be written, 2 "
-    "an "
-    "error in the arguments, or the queue cannot be opened.\n\n"
+    "an error in the arguments, or the queue cannot be opened.\n\n"
     "Examples:\n"
     "  bide enqueue 'hello'\n"
     "  bide enqueue --queue mail --key alice --delay 10m < letter.txt\n"

@@ -45,10 +45,9 @@ static const struct flag flag_list[] = {
 static const struct flags flags = {
     "bide explain [options]",
     "Shows what bide does after one attempt: retry, and when, or stop, and "
-    "why. Without --status, --error or --grpc it shows whether the attempt may "
-    "be made at all. The engine itself is asked, with a fresh budget and a "
-    "closed "
-    "breaker unless you say otherwise.",
+    "why. Without --status, --error or --grpc it shows whether the attempt "
+    "may be made at all. The engine itself is asked, with a fresh budget and "
+    "a closed breaker unless you say otherwise.",
     flag_list,
     "Exit codes: 0 it tries or retries, 1 it stops, 2 an error in the "
     "arguments or in the policy.\n\n"

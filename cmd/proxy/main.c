@@ -24,17 +24,14 @@ static const struct flag flag_list[] = {
 static const struct flags flags = {
     "bide proxy -c FILE",
     "Runs a reverse proxy for HTTP/1.1, HTTP/2 and gRPC that applies a policy "
-    "to "
-    "each route: retries with backoff, the server's hints, budgets, breakers "
-    "and "
-    "hedges, for any client.",
+    "to each route: retries with backoff, the server's hints, budgets, "
+    "breakers and hedges, for any client.",
     flag_list,
     "Signals: SIGHUP reloads the file (if there is an error in it, the error "
-    "is "
-    "logged and the old configuration stays), SIGUSR1 reopens the access log, "
-    "SIGUSR2 upgrades to the program that is on disk now without dropping a "
-    "connection, SIGTERM and SIGINT finish the requests in flight and exit; "
-    "a second one exits at once.\n\n"
+    "is logged and the old configuration stays), SIGUSR1 reopens the access "
+    "log, SIGUSR2 upgrades to the program that is on disk now without "
+    "dropping a connection, SIGTERM and SIGINT finish the requests in flight "
+    "and exit; a second one exits at once.\n\n"
     "Exit codes: 0 stopped by a signal, 1 it could not start or continue, 2 "
     "an error in the arguments or in the file.",
 };

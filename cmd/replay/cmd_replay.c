@@ -73,8 +73,7 @@ static const struct flags flags = {
     "  bide replay --compare --html report.html access.log old.yaml new.yaml\n"
     "\n"
     "Exit codes: 0 it ran; 2 an error in the arguments, the policy, the "
-    "script "
-    "or the log.",
+    "script or the log.",
 };
 
 /* All keys of a state, for the message about another one. */

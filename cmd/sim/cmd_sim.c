@@ -52,8 +52,7 @@ static const struct flags flags = {
     "Runs the engine on virtual time, against models of clients and services, "
     "and shows what a policy would do to them. A scenario is one that comes "
     "with bide (--list) or a YAML file. Policy flags change the policies of "
-    "its "
-    "clients; --policy and --preset replace them.\n\n"
+    "its clients; --policy and --preset replace them.\n\n"
     "`stability` maps load against the length of a fault: where it recovers, "
     "and where it never does. `selftest` runs models whose outcome is known.",
     flag_list,

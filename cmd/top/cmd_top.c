@@ -24,13 +24,11 @@ static const struct flag list[] = {
 static const struct flags flags = {
     "bide top [options] [ADDRESS]",
     "Shows the dependencies of a running program, the worst first: their "
-    "calls, "
-    "how many succeed at the first attempt and in the end, retries, budget, "
-    "endpoints and breaker, each over the last second, and the last decisions. "
-    "Enter opens the page of one; letters filter by name. ADDRESS is that of "
-    "the program's admin endpoint: 127.0.0.1:9901 unless given, or only a "
-    "port, "
-    "or unix:PATH, or https://NAME:PORT.",
+    "calls, how many succeed at the first attempt and in the end, retries, "
+    "budget, endpoints and breaker, each over the last second, and the last "
+    "decisions. Enter opens the page of one; letters filter by name. ADDRESS "
+    "is that of the program's admin endpoint: 127.0.0.1:9901 unless given, or "
+    "only a port, or unix:PATH, or https://NAME:PORT.",
     list,
     "Keys: arrows select, enter opens, esc goes back, letters or / filter, < "
     "and > change the order, space pauses, ? shows help, q quits. Without a "

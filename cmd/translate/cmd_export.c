@@ -27,16 +27,14 @@ static const struct flag flag_list[] = {
 static const struct flags flags = {
     "bide export --to SYSTEM [options] [FILE[:NAME]]",
     "Writes a policy for another system: a VirtualService and a "
-    "DestinationRule "
-    "for Istio, parts of a route and of a cluster for Envoy, an HTTPRoute and "
-    "an XBackendTrafficPolicy for Kubernetes' Gateway API, a service config "
-    "for gRPC. Whatever the policy says and the other system cannot is named "
-    "on "
-    "stderr, one line each: what, what became of it, and why.",
+    "DestinationRule for Istio, parts of a route and of a cluster for Envoy, "
+    "an HTTPRoute and an XBackendTrafficPolicy for Kubernetes' Gateway API, a "
+    "service config for gRPC. Whatever the policy says and the other system "
+    "cannot is named on stderr, one line each: what, what became of it, and "
+    "why.",
     flag_list,
     "Exit codes: 0 translated, 1 translated with losses and --strict was "
-    "given, "
-    "2 an error in the arguments or in the policy.\n\n"
+    "given, 2 an error in the arguments or in the policy.\n\n"
     "Examples:\n"
     "  bide export --to istio --host reviews bide.yaml\n"
     "  bide export --to grpc --service shop.Cart bide.yaml:payments\n"

@@ -24,16 +24,13 @@ static const struct flag flag_list[] = {
 static const struct flags flags = {
     "bide import --from SYSTEM [options] FILE",
     "Reads Istio's VirtualServices and DestinationRules, the routes and "
-    "clusters "
-    "of Envoy, or a gRPC service config, and writes a policy file that does "
-    "the "
-    "same, with a `proxy:` section where the source has servers. What has no "
-    "place in it is named on stderr, with file, line and column. FILE may be "
-    "`-`.",
+    "clusters of Envoy, or a gRPC service config, and writes a policy file "
+    "that does the same, with a `proxy:` section where the source has "
+    "servers. What has no place in it is named on stderr, with file, line and "
+    "column. FILE may be `-`.",
     flag_list,
     "Exit codes: 0 translated, 1 something was left out and --strict was "
-    "given, "
-    "2 an error in the arguments or in the document.\n\n"
+    "given, 2 an error in the arguments or in the document.\n\n"
     "Examples:\n"
     "  bide import --from grpc service_config.json > bide.yaml\n"
     "  kubectl get vs,dr -o yaml | bide import --from istio -\n"
