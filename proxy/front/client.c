@@ -141,7 +141,7 @@ static void too_slow(struct client *c)
     if (c->phase == CLIENT_BUSY)
         exchange_late(c->ex);
     else if (c->phase == CLIENT_MUX)
-        client_drain_http2(c);
+        client_idle_http2(c);
     else if (c->phase == CLIENT_HEAD && !is_blank(c))
         exchange_too_slow(c->ex);
     else

@@ -100,13 +100,17 @@ void client_begin_http2(struct client *c)
         mux_drain(m);
 }
 
-/* Twice: it has had its time. */
 void client_drain_http2(struct client *c)
 {
-    if (c->mux->http2.closing && c->mux->n_streams == 0) {
-        client_abort(c);
-        return;
-    }
     mux_drain(c->mux);
     client_until(c, c->worker->loop.now_ns + LAST_WORDS_MS * BIDE_MILLISECOND);
+}
+
+/* Twice: it has had its time. */
+void client_idle_http2(struct client *c)
+{
+    if (c->mux->http2.closing && c->mux->n_streams == 0)
+        client_abort(c);
+    else
+        client_drain_http2(c);
 }

@@ -8,7 +8,11 @@ struct client;
 /* The client speaks HTTP/2: what was read so far is its beginning. */
 void client_begin_http2(struct client *c);
 
-/* Takes no more streams; closed when those there are have ended. */
+/* Takes no more streams, once it knows; closed when those there are have ended. It has a
+ * moment to say that it knows: what it sends until then is served. */
 void client_drain_http2(struct client *c);
+
+/* It has had no stream for a while: likewise; the second time it is closed. */
+void client_idle_http2(struct client *c);
 
 #endif

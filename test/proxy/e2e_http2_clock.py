@@ -221,6 +221,33 @@ def ends_by_signal():
     clock.close()
 
 
+def regress_idle_at_the_signal():
+    """Who is idle then has not heard of it yet: it is not closed before it has answered,
+    and what it asks until then is served."""
+    clock = Clock()
+    with proxied(Origin(says(ok())), popen=clock.popen) as p:
+        raw = h2raw.Raw(p.port)
+        tap.case("a request", raw.get(1) == (200, b"ok"))
+        p.process.terminate()
+        seen = raw.until(lambda f: f[0] == "PING" and not f[1] & 1)
+        ping = seen[-1][3] if seen else b""
+        clock.move(1)
+        for _ in range(3):  # time has passed there, too
+            raw.ping()
+        tap.case("idle at SIGTERM: it may ask until it has answered the PING",
+                 raw.get(3) == (200, b"ok"))
+        raw.send(frame(6, 0, 1, ping))
+        seen = raw.until(lambda f: f[0] == "GOAWAY")
+        tap.case("... and is told then which one was the last",
+                 seen and seen[-1][0] == "GOAWAY" and
+                 seen[-1][3] == (3).to_bytes(4, "big") + bytes(4), seen)
+        raw.until(lambda f: False)
+        raw.close()
+        tap.case("... and closed", p.process.wait(20) == 0)
+        clock.run()
+    clock.close()
+
+
 # ===== a peer that is dead =====
 
 TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_USER_TIMEOUT = 4, 5, 18
@@ -263,4 +290,4 @@ def dead_peers_are_found():
 
 
 run(asks_whether_it_is_there, asks_less_often, renewed_by_age, ends_by_idleness,
-    ends_by_signal, dead_peers_are_found)
+    ends_by_signal, regress_idle_at_the_signal, dead_peers_are_found)
