@@ -63,7 +63,7 @@ const char *place_list(const struct rmq *q, int slot, char to[RMQ_NAME])
 /* What exists when everything does. */
 static const char *place_all(const struct rmq *q, char to[RMQ_NAME])
 {
-    snprintf(to, RMQ_NAME, q->url.keys ? "%s.bide.keys" : "%s.bide", q->b.queue);
+    snprintf(to, RMQ_NAME, "%s.bide.keys", q->b.queue);
     return to;
 }
 
@@ -73,12 +73,12 @@ static const char *place_due(const struct rmq *q, char to[RMQ_NAME])
     return to;
 }
 
-int place_of(const struct rmq *q, const struct copy *c)
+int place_of(const struct copy *c)
 {
-    return q->url.keys && c->key && *c->key ? LANE_KEY + track_of(c->key)
-           : c->suspect                     ? LANE_SUSPECT
-           : c->attempt > 0                 ? LANE_RETRY
-                                            : QUEUE_PRIORITY_MAX - c->priority;
+    return c->key && *c->key ? LANE_KEY + track_of(c->key)
+           : c->suspect      ? LANE_SUSPECT
+           : c->attempt > 0  ? LANE_RETRY
+                             : QUEUE_PRIORITY_MAX - c->priority;
 }
 
 /* ===== declaring ===== */
@@ -272,7 +272,7 @@ static int make_all(struct rmq *q)
         status = declare_exchange(q, place_due(q, name));
     for (int i = 0; i < LANES && status == 0; i++)
         status = declare_lane(q, i);
-    for (int i = LANE_KEY; q->url.keys && i < LANES_ALL && status == 0; i++)
+    for (int i = LANE_KEY; i < LANES_ALL && status == 0; i++)
         status = declare_track(q, i);
     for (int i = 0; i < LEVELS && status == 0; i++)
         status = declare_level(q, i);
@@ -343,6 +343,27 @@ int place_bury(struct rmq *q, struct copy *c)
     return status;
 }
 
+/* Somebody who consumes the queue and waits for a message would be given it: programs
+ * that are not ours, most likely, since a worker does not wait while there is something. */
+static int find_unwatched(struct rmq *q, bool tick[LANES])
+{
+    char name[RMQ_NAME];
+    int asked[LANES], n = 0, status = 0;
+
+    wire_begin(&q->wire);
+    for (int i = 0; i < LANES && status == 0; i++)
+        if (q->used[i] && !q->asked_ns[i] && !(i == LANE_NORMAL && q->no_ticks)) {
+            asked[n++] = i;
+            status = wire_ask_queue(&q->wire, WIRE_WORK, place_lane(q, i, name));
+        }
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    for (int i = 0; i < n && status == 0; i++)
+        tick[asked[i]] = q->wire.queues[i].messages > 0 &&
+                         q->wire.queues[i].consumers == 0;
+    return status;
+}
+
 int place_tick(struct rmq *q)
 {
     char name[RMQ_NAME];
@@ -355,15 +376,19 @@ int place_tick(struct rmq *q)
                                   .delivery_mode = AMQP_DELIVERY_PERSISTENT,
                                   .expiration = wire_bytes("0"),
                                   .headers = { 1, &hello } };
-    int status = 0;
+    bool tick[LANES] = { false };
 
     if (!q->acked || q->url.quorum)
         return 0;
+    int status = find_unwatched(q, tick);
     wire_begin(&q->wire);
     for (int i = 0; i < LANES && status == 0; i++)
-        if (q->used[i] && !q->asked_ns[i] && !(i == LANE_NORMAL && q->no_ticks))
+        if (tick[i])
             status = wire_publish(&q->wire, "", place_lane(q, i, name), &p, "", 0);
     memset(q->used, 0, sizeof q->used);
     q->acked = false;
-    return status == 0 ? wire_wait(&q->wire) : status;
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    return status == BROKER_FULL && q->wire.c ? 0 : status; /* a queue that is full
+                                                               has refused it */
 }

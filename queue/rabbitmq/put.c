@@ -49,7 +49,7 @@ static int set_alarms(struct rmq *q, const struct broker_put *items, size_t n,
     int status = 0;
 
     for (size_t i = 0; i < n && status == 0; i++)
-        if (q->url.keys && items[i].key && *items[i].key && items[i].delay_ns > 0) {
+        if (items[i].key && *items[i].key && items[i].delay_ns > 0) {
             struct copy c = copy_for(&items[i], now_ms);
             status = track_alarm(q, &c, items[i].delay_ns, &waits[i]);
             any = true;
@@ -61,7 +61,7 @@ static int put_one(struct rmq *q, const struct broker_put *p, uint64_t wait,
                    int64_t now_ms)
 {
     struct copy c = copy_for(p, now_ms);
-    int lane = place_of(q, &c);
+    int lane = place_of(&c);
 
     c.wait = wait;
 

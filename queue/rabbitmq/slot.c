@@ -7,6 +7,7 @@
 
 #include "bide/run.h"
 #include "queue/rabbitmq/hand.h"
+#include "queue/rabbitmq/proof.h"
 
 #define S INT64_C(1000000000)
 #define BACK_NS (5 * S)     /* until what was in hand is given up for lost */
@@ -68,7 +69,7 @@ static int claim(struct rmq *q, int slot, bool again)
 static int is_ours(struct rmq *q)
 {
     struct lists l = { NULL, 0 };
-    int status = lists_read(q, &l, q->slot, q->slot + 1, -1);
+    int status = lists_read_well(q, &l, q->slot, q->slot + 1, -1);
     size_t len = strlen(q->worker);
 
     if (status == 0)
@@ -86,7 +87,7 @@ static int claim_former(struct rmq *q)
         got = is_ours(q);
     if (got != 0)
         return got;
-    hand_drop_all(q); /* somebody has rescued what we held */
+    hand_drop_unkeyed(q); /* somebody has rescued what we held */
     return wire_reopen(&q->wire, WIRE_SLOT);
 }
 
@@ -174,6 +175,8 @@ int slot_claim(struct rmq *q)
 {
     int got = 0;
 
+    for (int i = 0; i < TRACKS; i++)
+        proof_detach(q, i);
     for (size_t i = 0; i < q->n_hand; i++)
         q->hand[i].attached = false;
     if (q->slot >= 0 && (got = claim_former(q)) < 0)
@@ -217,7 +220,7 @@ static int received(struct rmq *q, struct wire_in *in)
     } else if (!hand_was_settled(q, in->message)) {
         struct copy c = copy_of(in->message);
         wire_begin(&q->wire);
-        status = place_publish(q, &c, place_of(q, &c), 0);
+        status = place_publish(q, &c, place_of(&c), 0);
         if (status == 0)
             status = wire_wait(&q->wire);
     }
