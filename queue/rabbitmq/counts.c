@@ -25,7 +25,7 @@ static const char *name_of(const struct rmq *q, int i, char to[RMQ_NAME])
 static int ask_all(struct rmq *q, uint32_t ready[QUEUES])
 {
     char name[RMQ_NAME];
-    int status = 0, n = QUEUES;
+    int status = 0, n = q->keyed ? QUEUES : KEYS;
 
     wire_begin(&q->wire);
     for (int i = 0; i < n && status == 0; i++)

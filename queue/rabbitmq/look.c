@@ -174,10 +174,10 @@ static bool revive(struct rmq *q, struct wire_in *in, void *arg)
     c.generation += r->fresh_key;
     c.deliveries--;
     c.due_ms = rmq_now_ms();
-    q->asked_ns[place_of(&c)] = 0;
+    q->asked_ns[place_of(q, &c)] = 0;
     q->tracks_asked = true;
     wire_begin(&q->wire);
-    r->status = place_publish(q, &c, place_of(&c), 0);
+    r->status = place_publish(q, &c, place_of(q, &c), 0);
     if (r->status == 0)
         r->status = wire_wait(&q->wire);
     if (r->status == 0)
@@ -196,6 +196,8 @@ int rmq_redrive(struct broker *b, const char *const *ids, size_t n, bool fresh_k
     char name[RMQ_NAME];
     int status = r.done ? rmq_ready(q) : rmq_no_memory(q);
 
+    if (status == 0)
+        status = place_find_tracks(q);
     if (status == 0)
         status = look_at_queue(q, place_dead(q, name), revive, &r);
     free(r.done);

@@ -16,6 +16,7 @@
 #include "bide/policy.h"
 #include "bide/run.h"
 #include "queue/rabbitmq/session.h"
+#include "queue/rabbitmq/slot.h"
 #include "queue/rabbitmq/track.h"
 
 /* ===== names ===== */
@@ -60,8 +61,15 @@ const char *place_list(const struct rmq *q, int slot, char to[RMQ_NAME])
     return to;
 }
 
-/* What exists when everything does. */
+/* What exists when everything does, but for keys; */
 static const char *place_all(const struct rmq *q, char to[RMQ_NAME])
+{
+    snprintf(to, RMQ_NAME, "%s.bide", q->b.queue);
+    return to;
+}
+
+/* and when all of those does. */
+static const char *place_keyed(const struct rmq *q, char to[RMQ_NAME])
 {
     snprintf(to, RMQ_NAME, "%s.bide.keys", q->b.queue);
     return to;
@@ -73,12 +81,12 @@ static const char *place_due(const struct rmq *q, char to[RMQ_NAME])
     return to;
 }
 
-int place_of(const struct copy *c)
+int place_of(const struct rmq *q, const struct copy *c)
 {
-    return c->key && *c->key ? LANE_KEY + track_of(c->key)
-           : c->suspect      ? LANE_SUSPECT
-           : c->attempt > 0  ? LANE_RETRY
-                             : QUEUE_PRIORITY_MAX - c->priority;
+    return q->keyed && c->key && *c->key ? LANE_KEY + track_of(c->key)
+           : c->suspect                  ? LANE_SUSPECT
+           : c->attempt > 0              ? LANE_RETRY
+                                         : QUEUE_PRIORITY_MAX - c->priority;
 }
 
 /* ===== declaring ===== */
@@ -272,8 +280,6 @@ static int make_all(struct rmq *q)
         status = declare_exchange(q, place_due(q, name));
     for (int i = 0; i < LANES && status == 0; i++)
         status = declare_lane(q, i);
-    for (int i = LANE_KEY; i < LANES_ALL && status == 0; i++)
-        status = declare_track(q, i);
     for (int i = 0; i < LEVELS && status == 0; i++)
         status = declare_level(q, i);
     if (status == 0)
@@ -281,11 +287,57 @@ static int make_all(struct rmq *q)
     return status == 0 ? wire_wait(&q->wire) : status;
 }
 
+int place_find_tracks(struct rmq *q)
+{
+    char name[RMQ_NAME];
+    int there = q->keyed ? 1 : is_there(q, NULL, place_keyed(q, name));
+
+    q->keyed = there == 1;
+    return there < 0 ? there : 0;
+}
+
+/* The workers are told before the exchange is there, after which nobody does this again:
+ * they look several times (track.c). */
+static int declare_tracks(struct rmq *q)
+{
+    char name[RMQ_NAME];
+    int status = 0;
+
+    q->wire.declaring = true;
+    wire_begin(&q->wire);
+    for (int i = LANE_KEY; i < LANES_ALL && status == 0; i++)
+        status = declare_track(q, i);
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    if (status == 0)
+        status = slot_tell_keys(q);
+    wire_begin(&q->wire);
+    if (status == 0)
+        status = declare_exchange(q, place_keyed(q, name));
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    q->wire.declaring = false;
+    return status;
+}
+
+int place_make_tracks(struct rmq *q)
+{
+    int status = place_find_tracks(q);
+
+    if (status == 0 && !q->keyed) {
+        status = declare_tracks(q);
+        q->keyed = status == 0;
+        q->tracks_ns = 0;
+    }
+    return status;
+}
+
 int place_ready(struct rmq *q)
 {
     char name[RMQ_NAME];
     int there = is_there(q, q->b.queue, NULL), status = 0;
 
+    q->keyed = false;
     if (there == 0 && !q->create)
         return wire_fail(&q->wire, BROKER_REFUSED, "there is no queue `%s`",
                          q->b.queue);
@@ -296,6 +348,10 @@ int place_ready(struct rmq *q)
         there = is_there(q, NULL, place_all(q, name));
     if ((there == 0 || (there == 1 && q->remake)) && status == 0)
         status = make_all(q);
+    if (there >= 0 && status == 0)
+        status = place_find_tracks(q);
+    if (q->keyed && q->remake && status == 0)
+        status = declare_tracks(q);
     q->remake &= status != 0;
     q->wire.declaring = false;
     return there < 0 ? there : status;

@@ -106,13 +106,13 @@ static int bury_or_free(struct rmq *q, const struct estate *e, struct wire_in *i
 
     ret->messages++;
     if (!was_running(e, in))
-        return place_publish(q, &c, place_of(&c), 0);
+        return place_publish(q, &c, place_of(q, &c), 0);
     struct queue_blame b = queue_blame(n_running, c.deaths, q->max_deaths);
     c.deaths = b.deaths;
     c.suspect = b.suspect;
     c.due_ms = rmq_now_ms();
     if (!b.dead)
-        return place_publish(q, &c, place_of(&c), 0);
+        return place_publish(q, &c, place_of(q, &c), 0);
     ret->dead++;
     return place_bury(q, &c);
 }
@@ -129,7 +129,7 @@ static int write_notes(struct rmq *q, const struct estate *e, size_t running,
         const char *at = strchr(text, '\n'), *line = at = at ? at + 1 : "";
         struct queue_message *m;
         for (; status == 0 && (m = lists_message(&at)) != NULL; line = at) {
-            bool keyed = *m->key != '\0';
+            bool keyed = q->keyed && *m->key;
             *ret_n += keyed;
             if (keyed && publish)
                 status = track_note(q, m->key, line, (size_t)(at - line), running);
@@ -174,8 +174,10 @@ static int rescue_slot(struct rmq *q, int slot, struct broker_rescued *ret)
 {
     struct estate e = { .n = 0 };
     struct broker_rescued sum = { 1, 0, 0 };
-    int status = claim(q, slot);
+    int status = place_find_tracks(q);
 
+    if (status == 0)
+        status = claim(q, slot);
     if (status != 1)
         return status;
     status = find_all(q, &e, slot);

@@ -13,7 +13,7 @@
  *   NAME.delay.0 .. 27   what waits: 2^k tenths of a second, by a TTL of the queue
  *   NAME.dead            dead letters
  *   NAME.key.0 .. 7      what has a key, and NAME.key.0.held ..: of that, what was put
- *                        aside (track.h)
+ *                        aside (track.h); made when the first one comes
  *   NAME.worker.K        of the worker in slot K, and NAME.worker.K.hand: the list of
  *                        what it runs (slot.h)
  *
@@ -113,6 +113,8 @@ struct rmq {
     uint64_t known;            /* the connection on which all was found */
     bool create, consume;
     bool remake;               /* a queue was deleted */
+    bool keyed;                /* the tracks are there */
+    int64_t look_ns, look_wait_ns; /* if not, when to look for them again */
     uint32_t max_deaths;
     int64_t lease_ns, ageing_ns;
     uint64_t last_token;
@@ -180,14 +182,19 @@ const char *place_dead(const struct rmq *q, char to[RMQ_NAME]);
 const char *place_slot(const struct rmq *q, int slot, char to[RMQ_NAME]);
 const char *place_list(const struct rmq *q, int slot, char to[RMQ_NAME]);
 
-/* The lane of a message that is due, and not dead; with a key, that where it is put. */
-int place_of(const struct copy *c);
+/* The lane of a message that is due, and not dead; with a key, that where it is put, if the
+ * tracks are there: otherwise, who takes it from there makes them. */
+int place_of(const struct rmq *q, const struct copy *c);
 
 /* Is there such a queue? 1, 0, or a status. */
 int place_exists(struct rmq *q, const char *queue);
 
 /* Finds or makes the queues. */
 int place_ready(struct rmq *q);
+
+/* Those of keys are made when there is one: q->keyed. LOOK must hold nothing. */
+int place_find_tracks(struct rmq *q);
+int place_make_tracks(struct rmq *q);
 int place_declare(struct rmq *q, int channel, const char *queue, amqp_table_t more);
 
 /* Publishes to a lane, after a delay: not before, and up to 0.1 s later. */

@@ -33,8 +33,8 @@ static int publish_end(struct rmq *q, const struct broker_end *e, char *errors,
     }
     if (e->how == BROKER_AGAIN) {
         c.due_ms = now_ms + e->delay_ns / 1000000;
-        q->asked_ns[place_of(&c)] = 0;
-        return place_publish(q, &c, place_of(&c), e->delay_ns);
+        q->asked_ns[place_of(q, &c)] = 0;
+        return place_publish(q, &c, place_of(q, &c), e->delay_ns);
     }
     c.reason = e->reason ? e->reason : "unknown";
     c.cls = e->cls;

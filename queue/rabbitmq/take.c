@@ -248,8 +248,8 @@ static int adopt(struct taking *t, struct wire_in *in)
     c.deliveries--;
     if (c.queued_ms <= 0)
         c.queued_ms = rmq_now_ms();
-    int status = place_publish(t->q, &c, place_of(&c), 0);
-    t->q->asked_ns[place_of(&c)] = 0;
+    int status = place_publish(t->q, &c, place_of(t->q, &c), 0);
+    t->q->asked_ns[place_of(t->q, &c)] = 0;
     t->q->tracks_asked = true;
     move(t, in);
     return status;
@@ -295,6 +295,9 @@ static int sort(struct taking *t, struct wire_in *in, size_t n)
     t->moved = calloc(n + 1, sizeof *t->moved);
     if (!t->moved)
         return rmq_no_memory(t->q);
+    for (size_t i = 0; i < n && status == 0; i++)
+        if (*in[i].message->key)
+            status = place_make_tracks(t->q);
     wire_begin(&t->q->wire);
     for (size_t i = 0; i < n && status == 0; i++)
         status = in[i].hello        ? (move(t, &in[i]), 0)

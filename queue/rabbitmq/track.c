@@ -13,6 +13,11 @@
 #define S INT64_C(1000000000)
 #define AGAIN_NS (S / 5) /* until a track that was not free is tried again */
 
+/* A queue without keys is looked at ever more rarely: the server logs each time that they
+ * are not there. Who makes them says so first, but may die in between. */
+#define LOOK_NS      (4 * S)
+#define LOOK_MOST_NS (3600 * S)
+
 uint64_t track_hash(const char *key)
 {
     uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
@@ -54,6 +59,14 @@ void tracks_forget(struct rmq *q)
         track_clear(&q->tracks[i]);
     memset(q->later_ns, 0, sizeof q->later_ns);
     q->tracks_ns = 0;
+    q->look_wait_ns = LOOK_NS;
+    q->look_ns = bide_now_ns() + LOOK_NS;
+}
+
+void tracks_expect(struct rmq *q)
+{
+    q->look_wait_ns = S / 10;
+    q->look_ns = 0;
 }
 
 /* The place of a number: of the first that is not below it. */
@@ -291,14 +304,27 @@ static bool runs_here(const struct track *t)
     return false;
 }
 
+static int look_for_tracks(struct rmq *q, int64_t now)
+{
+    if (q->keyed || now < q->look_ns)
+        return 0;
+    int status = place_find_tracks(q);
+    q->look_ns = now + q->look_wait_ns;
+    q->look_wait_ns *= 4;
+    if (q->look_wait_ns > LOOK_MOST_NS)
+        q->look_wait_ns = LOOK_MOST_NS;
+    return status;
+}
+
 int tracks_balance(struct rmq *q)
 {
     bool mine[TRACKS] = { false }, want[TRACKS], any = false;
     int64_t now = bide_now_ns();
+    int status = look_for_tracks(q, now);
 
-    if (now < q->tracks_ns)
-        return 0;
-    int status = find_mine(q, mine);
+    if (status != 0 || !q->keyed || now < q->tracks_ns)
+        return status;
+    status = find_mine(q, mine);
     for (int i = 0; i < TRACKS && status == 0; i++) {
         struct track *t = &q->tracks[i];
         if (t->consumes && !mine[i] && !runs_here(t) && proof_is_quiet(t))

@@ -96,6 +96,9 @@ uint64_t track_hash(const char *key);
 /* The connection is a new one: nothing is ours. Also frees all. */
 void tracks_forget(struct rmq *q);
 
+/* There will be some soon, on this queue that has none. */
+void tracks_expect(struct rmq *q);
+
 /* Claims and leaves tracks by who lives, takes in what has come, puts aside, renews. */
 int tracks_turn(struct rmq *q);
 

@@ -53,6 +53,32 @@ def works_long(r):
                  and p.returncode == 0, (lines, p.returncode, p.stdout, p.stderr))
 
 
+def first_key(r):
+    """The queues of keys are made when there is one; a worker that runs already hears of
+    it."""
+    broker = ["--broker", r.url, "--queue", "late"]
+    with tempfile.NamedTemporaryFile("r", prefix="bide-amqp-") as log:
+        def lines():
+            with open(log.name, encoding="utf-8") as f:
+                return f.read().split()
+
+        def queues():
+            return [q["name"] for q in r.ask("GET", "queues/%2F")
+                    if q["name"].startswith("late.key.")]
+
+        assert bide("enqueue", *broker, "x").returncode == 0
+        worker = subprocess.Popen([BIDE, "worker", *broker, "--quiet", "--", "sh", "-c",
+                                   f"(cat; echo) >>{log.name}"],
+                                  env=ENV, stdin=subprocess.DEVNULL)
+        servers.until("what has no key", lambda: lines() == ["x"])
+        before = queues()
+        assert bide("enqueue", *broker, "--key", "k", "y").returncode == 0
+        servers.until("what has a key", lambda: lines() == ["x", "y"])
+        worker.terminate()
+        tap.case("first_key_makes_its_queues", not before and len(queues()) == 16
+                 and worker.wait(timeout=60) == 0, (before, queues()))
+
+
 def frozen(r):
     """With a key, a command is ended before another worker may begin, whatever becomes of
     its own worker."""
@@ -221,6 +247,7 @@ def main():
         tls(r, place)
         policies(r)
         others(r)
+        first_key(r)
         two_copies(r)
         frozen(r)
         works_long(r)
