@@ -15,6 +15,7 @@
 
 #include "bide/policy.h"
 #include "bide/run.h"
+#include "queue/make_id.h"
 #include "queue/rabbitmq/session.h"
 #include "queue/rabbitmq/slot.h"
 #include "queue/rabbitmq/track.h"
@@ -270,6 +271,29 @@ static int make_queue(struct rmq *q, const char *name)
     return status == 0 ? wire_wait(&q->wire) : status;
 }
 
+/* The server keeps the name of the quorum queue that was made last in memory for some
+ * seconds (RabbitMQ 3.10). Is it killed then, the queue comes back without what was in it,
+ * and without a leader: it answers nobody any more. So the last one is none of ours. */
+static int make_last(struct rmq *q)
+{
+    char name[RMQ_NAME], id[QUEUE_ID_MAX + 1];
+    amqp_table_entry_t soon =
+        int_arg("x-expires", 60000); /* should we die before */
+    amqp_queue_delete_t m = { .queue = wire_bytes(name) };
+
+    queue_make_id(id);
+    snprintf(name, sizeof name, "%.80s.bide.%.32s", q->b.queue, id);
+    wire_begin(&q->wire);
+    int status =
+        declare_queue(q, WIRE_WORK, name, true, (amqp_table_t){ 1, &soon });
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    if (status == 0)
+        status =
+            wire_send(&q->wire, WIRE_WORK, AMQP_QUEUE_DELETE_METHOD, &m, true);
+    return status == 0 ? wire_wait(&q->wire) : status;
+}
+
 static int make_all(struct rmq *q)
 {
     char name[RMQ_NAME];
@@ -282,6 +306,11 @@ static int make_all(struct rmq *q)
         status = declare_lane(q, i);
     for (int i = 0; i < LEVELS && status == 0; i++)
         status = declare_level(q, i);
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    if (status == 0)
+        status = make_last(q);
+    wire_begin(&q->wire);
     if (status == 0)
         status = declare_exchange(q, place_all(q, name));
     return status == 0 ? wire_wait(&q->wire) : status;
@@ -309,6 +338,8 @@ static int declare_tracks(struct rmq *q)
         status = declare_track(q, i);
     if (status == 0)
         status = wire_wait(&q->wire);
+    if (status == 0)
+        status = make_last(q);
     if (status == 0)
         status = slot_tell_keys(q);
     wire_begin(&q->wire);
