@@ -32,6 +32,8 @@
  *     the handler takes long.
  *   - Of messages with the same key at most one is out, and it is the first that
  *     was put; a message that waits for its retry holds back only its own key.
+ *   - A message may say until when that is certain (message->hold_ns, which verbs
+ *     move, also where they fail): the worker ends its handler before that.
  *   - Due times are the broker's clock, and delays go in as delays: the clock of a
  *     worker means nothing.
  *   - No transaction and no lock is held when a verb returns, except between

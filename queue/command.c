@@ -24,6 +24,7 @@
 #include "queue/command_env.h"
 #include "queue/command_start.h"
 #include "queue/guard.h"
+#include "queue/hold.h"
 
 #define LEAVE_NS (1 * BIDE_SECOND) /* for what is left behind and still writes */
 
@@ -44,6 +45,7 @@ struct running {
     bool gone, timed_out, stopped;
     int status;
     int64_t timeout_at, kill_at, leave_at;
+    int64_t held_ns;    /* as the guard knows it */
     size_t passed[2];
     int to;             /* 1 or 2, where this goes: */
     const char *unsent; /* output that was read; no more is, before it is sent */
@@ -158,7 +160,10 @@ static void end_it(struct running *r, int64_t now)
 static void watch(struct running *r, int64_t now)
 {
     int stop = atomic_load(&r->job->stop);
+    int64_t held_ns = atomic_load(&r->job->hold_ns);
 
+    if (held_ns != r->held_ns && !r->gone)
+        guard_hold(r->child.pid, r->held_ns = held_ns);
     if (stop != QUEUE_GO_ON && !r->gone) {
         r->stopped = true;
         end_it(r, now);
@@ -188,6 +193,8 @@ static int wait_ms(const struct running *r, int64_t now)
 
     if (!r->gone && r->kill_at < at)
         at = r->kill_at > now ? r->kill_at : now + 100 * BIDE_MILLISECOND;
+    if (!r->gone && r->held_ns && at > now + BIDE_SECOND)
+        at = now + BIDE_SECOND; /* it is put off all the time */
     if (at == BIDE_FOREVER)
         return -1;
     int64_t ms = at > now ? (at - now) / BIDE_MILLISECOND + 1 : 0;
@@ -249,7 +256,7 @@ static void judge(struct running *r)
     job->out = (bide_outcome){ .cls = BIDE_SUCCESS };
     if (good) {
         snprintf(job->text, sizeof job->text, "exit 0");
-    } else if (r->stopped) {
+    } else if (r->stopped || queue_hold_over(job)) { /* by us, or by the guard */
         job->out.cls = BIDE_IGNORED;
         snprintf(job->text, sizeof job->text, "stopped");
     } else if (r->timed_out) {

@@ -6,6 +6,8 @@
  *     guard_add(pid);
  *     guard_unlock();
  *     ...
+ *     guard_hold(pid, until_ns); // by then it must be gone, whatever we do
+ *     ...
  *     guard_remove(pid);
  *     queue_guard_stop();
  *
@@ -13,7 +15,8 @@
  * the command has started: `sh -c 'rsync ...'` would leave rsync at work, while the
  * message runs elsewhere. So the table of commands is in memory shared with a small
  * process in a session of its own, which does nothing but wait for the end of a pipe
- * that only the worker holds, and then kills the process group of each command.
+ * that only the worker holds, and then kills the process group of each command. It kills
+ * one whose message may soon run elsewhere (queue/hold.h) also where the worker is frozen.
  *
  * What a command leaves behind becomes the worker's child when the command has ended,
  * and is waited for: guard_tidy(). Without the guard that is left to the program that
@@ -24,6 +27,7 @@
 #define BIDE_QUEUE_GUARD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 /* False: there is none. Threads: none may run yet. */
@@ -34,6 +38,10 @@ void guard_lock(void);
 void guard_unlock(void);
 void guard_add(pid_t pid);    /* with the lock */
 void guard_remove(pid_t pid); /* takes the lock */
+
+/* Until when it may go on (queue/hold_clock.h); 0: as long as the worker lets it. Takes the
+ * lock. */
+void guard_hold(pid_t pid, int64_t until_ns);
 
 /* Waits for processes that have ended and that nobody else waits for: about once a
  * second. */

@@ -28,7 +28,7 @@
 enum queue_stop { QUEUE_GO_ON, QUEUE_STOP_ASKED, QUEUE_STOP_NOW };
 
 /* One delivery. Threads: owned, first by the worker, then by a thread of the pool,
- * then by the worker again; `stop` is shared. */
+ * then by the worker again; `stop` and `hold_ns` are shared. */
 struct queue_job {
     struct bide__list line;
     struct queue_message *message;
@@ -46,6 +46,7 @@ struct queue_job {
     int64_t begin_ns, end_ns;
     int64_t run_ns;     /* how long run() took, without waiting for a thread */
     atomic_int stop;
+    atomic_int_fast64_t hold_ns; /* queue/hold.h; 0: none */
     void *slot;         /* of the thread that runs it; NULL: not yet */
 
     bide_outcome out;

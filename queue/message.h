@@ -74,6 +74,8 @@ struct queue_message {
     bool suspect;               /* a worker died with it and others: it runs
                                    alone in its process (queue/blame.h) */
     bool lost;                  /* beat() or settle(): somebody else has it */
+    int64_t hold_ns;            /* its handler must be gone by then, unless a verb
+                                   has moved it (queue/hold_clock.h); 0: never */
     uint32_t generation;        /* redriven with a fresh key so often: part of
                                    the idempotency key */
     uint64_t token;             /* fencing: of this delivery, never reused */

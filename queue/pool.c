@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "bide/run.h"
+#include "queue/hold.h"
 
 struct queue_pool {
     const struct queue_handler *handler;
@@ -79,6 +80,16 @@ static void wake(struct queue_pool *p)
     pthread_cond_signal(&p->work);
 }
 
+/* One that was stopped before a thread was free for it has not begun. */
+static bool is_stopped(struct queue_job *job)
+{
+    if (atomic_load(&job->stop) == QUEUE_GO_ON && !queue_hold_over(job))
+        return false;
+    job->out = (bide_outcome){ .cls = BIDE_IGNORED };
+    memcpy(job->text, "stopped", sizeof "stopped");
+    return true;
+}
+
 static void *work(void *arg)
 {
     struct queue_pool *p = arg;
@@ -103,7 +114,9 @@ static void *work(void *arg)
         pthread_mutex_unlock(&p->lock);
         if (!began)
             began = bide_now_ns();
-        if (slot) {
+        if (is_stopped(job)) {
+            ;
+        } else if (slot) {
             kind->run(p->handler, slot, job);
         } else {
             job->out = (bide_outcome){ .cls = BIDE_TRANSIENT,

@@ -4,6 +4,7 @@
 
 #include "bide/policy.h"
 #include "bide/run.h"
+#include "queue/hold_clock.h"
 #include "queue/worker_parts.h"
 
 static struct queue_job *first(struct bide__list *list)
@@ -98,10 +99,19 @@ static void refuse(struct queue_worker *w, struct queue_job *job,
     end_job(w, job, &v);
 }
 
+/* Somebody else may have it soon: it waited, or we were frozen, since it was taken. */
+static bool is_late(const struct queue_worker *w, const struct queue_job *job)
+{
+    int64_t until = job->message->hold_ns;
+
+    return until && hold_clock_ns() >= until - w->conf.beat_ns / 2;
+}
+
 static bool begin(struct queue_worker *w, struct queue_job *job, int64_t now)
 {
     const bide_policy_conf *policy = bide_dep_policy(w->conf.dep);
     const int64_t most = w->conf.broker->traits.max_run_ns;
+    static const struct queue_verdict back = { .how = BROKER_AGAIN };
     struct queue_verdict spent;
 
     job->op = (bide_op){ .attempts_made = job->message->attempt,
@@ -116,6 +126,10 @@ static bool begin(struct queue_worker *w, struct queue_job *job, int64_t now)
     job->begin_ns = job->end_ns = now;
     job->run_ns = 0;
     atomic_store(&job->stop, QUEUE_GO_ON);
+    if (is_late(w, job)) {
+        end_job(w, job, &back);
+        return false;
+    }
     if (queue_verdict_spent(job->message->attempt, policy->attempts, &spent)) {
         bury(w, job, &spent);
         return false;
@@ -127,6 +141,7 @@ static bool begin(struct queue_worker *w, struct queue_job *job, int64_t now)
         return false;
     }
     job->running = true;
+    queue_hold_set(w->hold, job, job->message->hold_ns);
     job->attempt = job->message->attempt + 1;
     job->timeout_ns = d.timeout_ns;
     if (most && most < job->timeout_ns)
@@ -191,6 +206,7 @@ void worker_start(struct queue_worker *w, int64_t now)
 
 static void collect(struct queue_worker *w, struct queue_job *job, int64_t now)
 {
+    queue_hold_set(w->hold, job, 0);
     queue_ahead_note(&w->ahead, job->run_ns);
     w->moved_ns = now;
     bide_call_report(&job->call, job->engine_attempt, &job->out, job->end_ns);
@@ -238,6 +254,7 @@ static void recall(struct queue_worker *w, const struct queue_verdict *back)
     while (!bide__list_empty(&unbegun)) {
         struct queue_job *job = first(&unbegun);
         bide_call_end(&job->call, now);
+        queue_hold_set(w->hold, job, 0);
         job->running = false;
         w->n_running--;
         end_job(w, job, back);

@@ -165,6 +165,14 @@ static void stop_lost(struct queue_worker *w)
             queue_pool_stop(w->pool, &w->jobs[i], QUEUE_STOP_ASKED);
 }
 
+/* Also where the broker is away: some verbs may have been answered. */
+static void move_holds(struct queue_worker *w)
+{
+    for (uint32_t i = 0; i < w->conf.at_once + w->conf.ahead; i++)
+        if (w->jobs[i].message && atomic_load(&w->jobs[i].hold_ns))
+            queue_hold_set(w->hold, &w->jobs[i], w->jobs[i].message->hold_ns);
+}
+
 static void tell_rescued(struct queue_worker *w, const struct turn *t)
 {
     w->stats.rescued += t->rescued.messages;
@@ -178,15 +186,18 @@ static void tell_rescued(struct queue_worker *w, const struct turn *t)
                                               .n = t->rescued.dead });
 }
 
+/* Never more rarely than it beats: a server that hears nothing for two beats closes
+ * the connection that we have meanwhile. */
 static void is_away(struct queue_worker *w, int64_t now)
 {
+    int64_t most = w->conf.beat_ns < AWAY_MOST_NS ? w->conf.beat_ns : AWAY_MOST_NS;
+
     if (!w->away)
         worker_tell(w, &(struct queue_event){ .kind = QUEUE_BROKER_AWAY,
                                               .text = w->conf.broker->error });
-    w->away_wait_ns = !w->away ? AWAY_FIRST_NS
-                      : w->away_wait_ns > AWAY_MOST_NS / 2
-                          ? AWAY_MOST_NS
-                          : 2 * w->away_wait_ns;
+    w->away_wait_ns = !w->away                    ? AWAY_FIRST_NS
+                      : w->away_wait_ns > most / 2 ? most
+                                                   : 2 * w->away_wait_ns;
     w->away = true;
     atomic_store(&w->stats.away, 1);
     w->look_ns = now + w->away_wait_ns;
@@ -215,6 +226,7 @@ bool worker_turn(struct queue_worker *w, int64_t now)
     size_t settled = w->n_ends;
     int status = together(w, &t, now);
 
+    move_holds(w);
     if (status != 0) {
         is_away(w, now);
         return false;

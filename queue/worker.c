@@ -31,8 +31,10 @@ struct queue_worker *queue_worker_new(const struct queue_worker_conf *conf)
     queue_pace_init(&w->pace, conf->at_once);
     atomic_store(&w->stats.contact_ns, bide_now_ns());
     w->pool = queue_pool_new(conf->handler, conf->at_once);
+    if (w->pool && w->jobs)
+        w->hold = queue_hold_new(w->pool, w->jobs, n, conf->beat_ns / 2);
     if (!w->jobs || !w->ends || !w->settling || !w->settling_verdicts ||
-        !w->fresh || !w->held || !w->pool || w->stop_fd < 0) {
+        !w->fresh || !w->held || !w->hold || w->stop_fd < 0) {
         queue_worker_free(w);
         return NULL;
     }
@@ -45,6 +47,7 @@ void queue_worker_free(struct queue_worker *w)
 {
     if (!w)
         return;
+    queue_hold_free(w->hold);
     queue_pool_free(w->pool);
     if (w->stop_fd >= 0)
         close(w->stop_fd);

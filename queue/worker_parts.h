@@ -3,6 +3,7 @@
 #define BIDE_QUEUE_WORKER_PARTS_H
 
 #include "queue/ahead.h"
+#include "queue/hold.h"
 #include "queue/pool.h"
 #include "queue/worker.h"
 
@@ -10,6 +11,7 @@
 struct queue_worker {
     struct queue_worker_conf conf;
     struct queue_pool *pool;
+    struct queue_hold *hold;
     struct queue_pace pace;
     bool errors_count;           /* was said, in this pause */
     struct queue_ahead ahead;

@@ -212,8 +212,9 @@ static inline bide_outcome bide_queue_given_back(void)
 }
 
 /* Whether the handler should end: the time for draining is over, timeout_ns is,
- * or the message has become somebody else's, because this process stood still for
- * longer than its lease. Cheap enough for a loop. */
+ * or the message has become somebody else's, or may soon: because this process stood
+ * still for longer than its lease, or could not reach the broker. Cheap enough for a
+ * loop. */
 BIDE_API bool bide_queue_stopping(const bide_queue_message *m);
 
 /* Says why this attempt fails, for the history that is kept with the message; at

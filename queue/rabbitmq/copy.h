@@ -14,7 +14,7 @@
 #include "queue/rabbitmq/wire.h"
 
 /* What is no message, but about some (track.h). */
-enum copy_kind { COPY_MESSAGE, COPY_MARK, COPY_ALARM, COPY_NOTE };
+enum copy_kind { COPY_MESSAGE, COPY_MARK, COPY_ALARM, COPY_NOTE, COPY_RUN };
 
 /* All that a copy may use of a frame for its headers. */
 enum { COPY_HEADERS_MAX = 100000 };

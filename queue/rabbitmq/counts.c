@@ -25,7 +25,7 @@ static const char *name_of(const struct rmq *q, int i, char to[RMQ_NAME])
 static int ask_all(struct rmq *q, uint32_t ready[QUEUES])
 {
     char name[RMQ_NAME];
-    int status = 0, n = q->url.keys ? QUEUES : KEYS;
+    int status = 0, n = q->keyed ? QUEUES : KEYS;
 
     wire_begin(&q->wire);
     for (int i = 0; i < n && status == 0; i++)
@@ -176,7 +176,7 @@ int rmq_counts(struct broker *b, struct broker_counts *ret)
     if (status != 0)
         return status;
     *ret = (struct broker_counts){ .next_ns = BIDE_FOREVER };
-    status = !q->url.keys ? 0 : tracks_sync(q); /* what the server has sent us, it does not count */
+    status = tracks_sync(q); /* what the server has sent us, it does not count */
     if (status == 0)
         status = ask_all(q, ready);
     for (int i = 0; i < DEAD; i++)

@@ -2,12 +2,16 @@
 #include "queue/rabbitmq/hand.h"
 
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bide/run.h"
 #include "queue/rabbitmq/track.h"
+
+/* How often a list that is not there is asked for, and after what. */
+enum { READS = 5, READ_MS = 10 };
 
 /* The counts change with every copy. Ids and keys hold no byte below space. */
 size_t hand_label(char to[HAND_LABEL], const struct queue_message *m)
@@ -77,6 +81,8 @@ void hand_attach(struct rmq_hand *h, uint16_t channel, uint64_t tag)
 
 void hand_drop(struct rmq *q, struct rmq_hand *h)
 {
+    if (h->track >= 0)
+        q->tracks[h->track].changed = true; /* its key may go on */
     free(h->line);
     *h = q->hand[--q->n_hand];
     q->listed_wrong = true;
@@ -113,6 +119,13 @@ void hand_drop_all(struct rmq *q)
         hand_drop(q, &q->hand[0]);
 }
 
+void hand_drop_unkeyed(struct rmq *q)
+{
+    for (size_t i = q->n_hand; i-- > 0;)
+        if (q->hand[i].track < 0)
+            hand_drop(q, &q->hand[i]);
+}
+
 int hand_publish(struct rmq *q)
 {
     char name[RMQ_NAME], head[96];
@@ -135,6 +148,8 @@ int hand_publish(struct rmq *q)
         at += len;
     }
     q->listed_wrong = false;
+    q->listed_waiting = c.waiting;
+    q->listed_held = c.held;
     int status = wire_publish(&q->wire, "", place_list(q, q->slot, name), &p, text, at);
     free(text);
     return status;
@@ -142,29 +157,71 @@ int hand_publish(struct rmq *q)
 
 /* ===== the lists of all workers ===== */
 
-int lists_read(struct rmq *q, struct lists *ret, int first, int end, int but)
+static int slot_of(const struct wire_in *list)
+{
+    const char *space = strchr((const char *)list->message->body, ' ');
+
+    return space ? atoi(space + 1) : -1;
+}
+
+/* Reads what is there of those that are missing. */
+static int read_missing(struct rmq *q, struct lists *ret, int end, bool missing[SLOTS])
 {
     struct wire *w = &q->wire;
     char name[RMQ_NAME];
+    size_t before = ret->n;
     int status = 0;
 
     wire_begin(w);
-    for (int i = first; i < end && status == 0; i++)
-        if (i != but)
+    for (int i = 0; i < end && status == 0; i++)
+        if (missing[i])
             status = wire_ask_get(w, WIRE_LOOK, place_list(q, i, name));
     if (status == 0)
         status = wire_wait(w);
-    if (status == 0 && w->refused)
-        status = wire_reopen(w, WIRE_LOOK);
-    else if (status == 0 && end > first)
-        status = wire_requeue(w, WIRE_LOOK, 0);
+    if (status == 0)
+        status = w->refused ? wire_reopen(w, WIRE_LOOK) : wire_requeue(w, WIRE_LOOK, 0);
     if (status != 0)
         return status;
-    ret->items = calloc(w->n_in + 1, sizeof *ret->items);
-    if (!ret->items)
+    struct wire_in *more = realloc(ret->items, (before + w->n_in + 1) * sizeof *more);
+    if (!more)
         return wire_fail(w, BROKER_NO_MEMORY, "out of memory");
+    ret->items = more;
     wire_pick(w, WIRE_LOOK, ret->items, &ret->n);
+    for (size_t i = before; i < ret->n; i++) {
+        int slot = slot_of(&ret->items[i]);
+        if (slot >= 0 && slot < SLOTS)
+            missing[slot] = false;
+    }
     return 0;
+}
+
+static int read_lists(struct rmq *q, struct lists *ret, int first, int end, int but,
+                      int rounds)
+{
+    bool missing[SLOTS] = { false };
+    int status = 0, left = 1;
+
+    for (int i = first; i < end; i++)
+        missing[i] = i != but;
+    for (int round = 0; round < rounds && left > 0 && status == 0; round++) {
+        if (round > 0)
+            poll(NULL, 0, READ_MS);
+        status = read_missing(q, ret, end, missing);
+        left = 0;
+        for (int i = first; i < end; i++)
+            left += missing[i];
+    }
+    return status;
+}
+
+int lists_read(struct rmq *q, struct lists *ret, int first, int end, int but)
+{
+    return read_lists(q, ret, first, end, but, 1);
+}
+
+int lists_read_well(struct rmq *q, struct lists *ret, int first, int end, int but)
+{
+    return read_lists(q, ret, first, end, but, READS);
 }
 
 int lists_get(struct rmq *q, struct lists *ret, int slot)

@@ -32,6 +32,8 @@ void hand_settled(struct rmq *q, struct rmq_hand *h, int64_t queued_ms);
 /* Was it settled, before the connection failed? */
 bool hand_was_settled(const struct rmq *q, const struct queue_message *m);
 void hand_drop_all(struct rmq *q);
+/* Those with a key are in their tracks (proof.h says until when). */
+void hand_drop_unkeyed(struct rmq *q);
 
 /* Publishes the list; wire_wait() confirms it. */
 int hand_publish(struct rmq *q);
@@ -47,6 +49,9 @@ struct lists {
 
 /* Reads the lists of the slots from `first` on, below `end`, but not of `but`. */
 int lists_read(struct rmq *q, struct lists *ret, int first, int end, int but);
+/* A list is not there while another worker reads it, as all do when a server is back: who
+ * took that for an empty one would start what runs elsewhere. So this asks again. */
+int lists_read_well(struct rmq *q, struct lists *ret, int first, int end, int but);
 /* As it is, of one slot; it stays unacknowledged on LOOK. */
 int lists_get(struct rmq *q, struct lists *ret, int slot);
 /* Who holds a message; -1: nobody. */

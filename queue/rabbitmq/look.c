@@ -197,6 +197,8 @@ int rmq_redrive(struct broker *b, const char *const *ids, size_t n, bool fresh_k
     int status = r.done ? rmq_ready(q) : rmq_no_memory(q);
 
     if (status == 0)
+        status = place_find_tracks(q);
+    if (status == 0)
         status = look_at_queue(q, place_dead(q, name), revive, &r);
     free(r.done);
     if (status == 0 && r.status == 0)

@@ -15,7 +15,9 @@
 
 #include "bide/policy.h"
 #include "bide/run.h"
+#include "queue/make_id.h"
 #include "queue/rabbitmq/session.h"
+#include "queue/rabbitmq/slot.h"
 #include "queue/rabbitmq/track.h"
 
 /* ===== names ===== */
@@ -60,10 +62,17 @@ const char *place_list(const struct rmq *q, int slot, char to[RMQ_NAME])
     return to;
 }
 
-/* What exists when everything does. */
+/* What exists when everything does, but for keys; */
 static const char *place_all(const struct rmq *q, char to[RMQ_NAME])
 {
-    snprintf(to, RMQ_NAME, q->url.keys ? "%s.bide.keys" : "%s.bide", q->b.queue);
+    snprintf(to, RMQ_NAME, "%s.bide", q->b.queue);
+    return to;
+}
+
+/* and when all of those does. */
+static const char *place_keyed(const struct rmq *q, char to[RMQ_NAME])
+{
+    snprintf(to, RMQ_NAME, "%s.bide.keys", q->b.queue);
     return to;
 }
 
@@ -75,10 +84,10 @@ static const char *place_due(const struct rmq *q, char to[RMQ_NAME])
 
 int place_of(const struct rmq *q, const struct copy *c)
 {
-    return q->url.keys && c->key && *c->key ? LANE_KEY + track_of(c->key)
-           : c->suspect                     ? LANE_SUSPECT
-           : c->attempt > 0                 ? LANE_RETRY
-                                            : QUEUE_PRIORITY_MAX - c->priority;
+    return q->keyed && c->key && *c->key ? LANE_KEY + track_of(c->key)
+           : c->suspect                  ? LANE_SUSPECT
+           : c->attempt > 0              ? LANE_RETRY
+                                         : QUEUE_PRIORITY_MAX - c->priority;
 }
 
 /* ===== declaring ===== */
@@ -262,6 +271,29 @@ static int make_queue(struct rmq *q, const char *name)
     return status == 0 ? wire_wait(&q->wire) : status;
 }
 
+/* The server keeps the name of the quorum queue that was made last in memory for some
+ * seconds (RabbitMQ 3.10). Is it killed then, the queue comes back without what was in it,
+ * and without a leader: it answers nobody any more. So the last one is none of ours. */
+static int make_last(struct rmq *q)
+{
+    char name[RMQ_NAME], id[QUEUE_ID_MAX + 1];
+    amqp_table_entry_t soon =
+        int_arg("x-expires", 60000); /* should we die before */
+    amqp_queue_delete_t m = { .queue = wire_bytes(name) };
+
+    queue_make_id(id);
+    snprintf(name, sizeof name, "%.80s.bide.%.32s", q->b.queue, id);
+    wire_begin(&q->wire);
+    int status =
+        declare_queue(q, WIRE_WORK, name, true, (amqp_table_t){ 1, &soon });
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    if (status == 0)
+        status =
+            wire_send(&q->wire, WIRE_WORK, AMQP_QUEUE_DELETE_METHOD, &m, true);
+    return status == 0 ? wire_wait(&q->wire) : status;
+}
+
 static int make_all(struct rmq *q)
 {
     char name[RMQ_NAME];
@@ -272,13 +304,63 @@ static int make_all(struct rmq *q)
         status = declare_exchange(q, place_due(q, name));
     for (int i = 0; i < LANES && status == 0; i++)
         status = declare_lane(q, i);
-    for (int i = LANE_KEY; q->url.keys && i < LANES_ALL && status == 0; i++)
-        status = declare_track(q, i);
     for (int i = 0; i < LEVELS && status == 0; i++)
         status = declare_level(q, i);
     if (status == 0)
+        status = wire_wait(&q->wire);
+    if (status == 0)
+        status = make_last(q);
+    wire_begin(&q->wire);
+    if (status == 0)
         status = declare_exchange(q, place_all(q, name));
     return status == 0 ? wire_wait(&q->wire) : status;
+}
+
+int place_find_tracks(struct rmq *q)
+{
+    char name[RMQ_NAME];
+    int there = q->keyed ? 1 : is_there(q, NULL, place_keyed(q, name));
+
+    q->keyed = there == 1;
+    return there < 0 ? there : 0;
+}
+
+/* The workers are told before the exchange is there, after which nobody does this again:
+ * they look several times (track.c). */
+static int declare_tracks(struct rmq *q)
+{
+    char name[RMQ_NAME];
+    int status = 0;
+
+    q->wire.declaring = true;
+    wire_begin(&q->wire);
+    for (int i = LANE_KEY; i < LANES_ALL && status == 0; i++)
+        status = declare_track(q, i);
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    if (status == 0)
+        status = make_last(q);
+    if (status == 0)
+        status = slot_tell_keys(q);
+    wire_begin(&q->wire);
+    if (status == 0)
+        status = declare_exchange(q, place_keyed(q, name));
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    q->wire.declaring = false;
+    return status;
+}
+
+int place_make_tracks(struct rmq *q)
+{
+    int status = place_find_tracks(q);
+
+    if (status == 0 && !q->keyed) {
+        status = declare_tracks(q);
+        q->keyed = status == 0;
+        q->tracks_ns = 0;
+    }
+    return status;
 }
 
 int place_ready(struct rmq *q)
@@ -286,6 +368,7 @@ int place_ready(struct rmq *q)
     char name[RMQ_NAME];
     int there = is_there(q, q->b.queue, NULL), status = 0;
 
+    q->keyed = false;
     if (there == 0 && !q->create)
         return wire_fail(&q->wire, BROKER_REFUSED, "there is no queue `%s`",
                          q->b.queue);
@@ -296,6 +379,10 @@ int place_ready(struct rmq *q)
         there = is_there(q, NULL, place_all(q, name));
     if ((there == 0 || (there == 1 && q->remake)) && status == 0)
         status = make_all(q);
+    if (there >= 0 && status == 0)
+        status = place_find_tracks(q);
+    if (q->keyed && q->remake && status == 0)
+        status = declare_tracks(q);
     q->remake &= status != 0;
     q->wire.declaring = false;
     return there < 0 ? there : status;
@@ -343,6 +430,27 @@ int place_bury(struct rmq *q, struct copy *c)
     return status;
 }
 
+/* Somebody who consumes the queue and waits for a message would be given it: programs
+ * that are not ours, most likely, since a worker does not wait while there is something. */
+static int find_unwatched(struct rmq *q, bool tick[LANES])
+{
+    char name[RMQ_NAME];
+    int asked[LANES], n = 0, status = 0;
+
+    wire_begin(&q->wire);
+    for (int i = 0; i < LANES && status == 0; i++)
+        if (q->used[i] && !q->asked_ns[i] && !(i == LANE_NORMAL && q->no_ticks)) {
+            asked[n++] = i;
+            status = wire_ask_queue(&q->wire, WIRE_WORK, place_lane(q, i, name));
+        }
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    for (int i = 0; i < n && status == 0; i++)
+        tick[asked[i]] = q->wire.queues[i].messages > 0 &&
+                         q->wire.queues[i].consumers == 0;
+    return status;
+}
+
 int place_tick(struct rmq *q)
 {
     char name[RMQ_NAME];
@@ -355,15 +463,19 @@ int place_tick(struct rmq *q)
                                   .delivery_mode = AMQP_DELIVERY_PERSISTENT,
                                   .expiration = wire_bytes("0"),
                                   .headers = { 1, &hello } };
-    int status = 0;
+    bool tick[LANES] = { false };
 
     if (!q->acked || q->url.quorum)
         return 0;
+    int status = find_unwatched(q, tick);
     wire_begin(&q->wire);
     for (int i = 0; i < LANES && status == 0; i++)
-        if (q->used[i] && !q->asked_ns[i] && !(i == LANE_NORMAL && q->no_ticks))
+        if (tick[i])
             status = wire_publish(&q->wire, "", place_lane(q, i, name), &p, "", 0);
     memset(q->used, 0, sizeof q->used);
     q->acked = false;
-    return status == 0 ? wire_wait(&q->wire) : status;
+    if (status == 0)
+        status = wire_wait(&q->wire);
+    return status == BROKER_FULL && q->wire.c ? 0 : status; /* a queue that is full
+                                                               has refused it */
 }

@@ -41,6 +41,14 @@ static struct copy copy_for(const struct broker_put *p, int64_t now_ms)
                       .due_ms = now_ms + p->delay_ns / 1000000 };
 }
 
+static bool has_keys(const struct broker_put *items, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (items[i].key && *items[i].key)
+            return true;
+    return false;
+}
+
 /* One with a key takes its place in the order, and waits there for its alarm. */
 static int set_alarms(struct rmq *q, const struct broker_put *items, size_t n,
                       uint64_t *waits, int64_t now_ms)
@@ -49,7 +57,7 @@ static int set_alarms(struct rmq *q, const struct broker_put *items, size_t n,
     int status = 0;
 
     for (size_t i = 0; i < n && status == 0; i++)
-        if (q->url.keys && items[i].key && *items[i].key && items[i].delay_ns > 0) {
+        if (items[i].key && *items[i].key && items[i].delay_ns > 0) {
             struct copy c = copy_for(&items[i], now_ms);
             status = track_alarm(q, &c, items[i].delay_ns, &waits[i]);
             any = true;
@@ -83,8 +91,11 @@ int rmq_put(struct broker *b, struct broker_put *items, size_t n)
     uint64_t *waits = calloc(n + 1, sizeof *waits);
     if (!waits)
         return rmq_no_memory(q);
+    if (has_keys(items, n))
+        status = place_make_tracks(q);
     wire_begin(&q->wire);
-    status = set_alarms(q, items, n, waits, now_ms);
+    if (status == 0)
+        status = set_alarms(q, items, n, waits, now_ms);
     for (size_t i = 0; i < n && status == 0; i++) {
         items[i].duplicate = false;
         status = put_one(q, &items[i], waits[i], now_ms);

@@ -25,6 +25,7 @@ static void free_broker(struct rmq *q)
     hand_drop_all(q);
     tracks_forget(q);
     free(q->hand);
+    free(q->seen);
     for (size_t i = 0; i < sizeof q->settled / sizeof q->settled[0]; i++)
         free(q->settled[i].line);
     free(q);
@@ -38,8 +39,8 @@ static void set_up(struct rmq *q, const struct broker_conf *conf)
         .max_body = 16 << 20,
         .max_delay_ns = ((INT64_C(1) << LEVELS) - 1) * RMQ_TENTH,
         .has_priorities = true,
-        .has_keys = q->url.keys,
-        .keys_stay = q->url.keys,
+        .has_keys = true,
+        .keys_stay = true,
         .forgets_ids = true,
         .retries_apart = true,
     };
@@ -91,8 +92,10 @@ static void close_queue(struct broker *b)
     if (q->wire.c && q->consume && q->slot >= 0 && q->known == q->wire.number) {
         char name[RMQ_NAME];
         amqp_queue_purge_t m = { .queue = wire_bytes(place_list(q, q->slot, name)) };
+        int status = tracks_end(q);
         wire_begin(&q->wire);
-        if (wire_send(&q->wire, WIRE_WORK, AMQP_QUEUE_PURGE_METHOD, &m, true) == 0)
+        if (status == 0 &&
+            wire_send(&q->wire, WIRE_WORK, AMQP_QUEUE_PURGE_METHOD, &m, true) == 0)
             (void)wire_wait(&q->wire);
     }
     wire_leave(&q->wire);

@@ -12,6 +12,9 @@
 #include "queue/rabbitmq/slot.h"
 #include "queue/rabbitmq/track.h"
 
+/* Slots that are asked about together: two queues each (wire.h has room for 96). */
+enum { AT_ONCE = 40 };
+
 /* The estate of one worker. */
 struct estate {
     struct lists lists;
@@ -126,7 +129,7 @@ static int write_notes(struct rmq *q, const struct estate *e, size_t running,
         const char *at = strchr(text, '\n'), *line = at = at ? at + 1 : "";
         struct queue_message *m;
         for (; status == 0 && (m = lists_message(&at)) != NULL; line = at) {
-            bool keyed = q->url.keys && *m->key;
+            bool keyed = q->keyed && *m->key;
             *ret_n += keyed;
             if (keyed && publish)
                 status = track_note(q, m->key, line, (size_t)(at - line), running);
@@ -171,8 +174,10 @@ static int rescue_slot(struct rmq *q, int slot, struct broker_rescued *ret)
 {
     struct estate e = { .n = 0 };
     struct broker_rescued sum = { 1, 0, 0 };
-    int status = claim(q, slot);
+    int status = place_find_tracks(q);
 
+    if (status == 0)
+        status = claim(q, slot);
     if (status != 1)
         return status;
     status = find_all(q, &e, slot);
@@ -197,15 +202,15 @@ static int rescue_slot(struct rmq *q, int slot, struct broker_rescued *ret)
     return status;
 }
 
-/* Slots without a worker, but with something left. */
-static int watch_slots(struct rmq *q, bool due[SLOTS])
+/* Slots without a worker, but with something left, of those from `first` on. */
+static int watch_some(struct rmq *q, int first, bool due[SLOTS])
 {
     char name[RMQ_NAME];
     int64_t now = bide_now_ns();
-    int status = 0, n = q->n_slots < 40 ? q->n_slots : 40;
+    int status = 0, end = first + AT_ONCE < q->n_slots ? first + AT_ONCE : q->n_slots;
 
     wire_begin(&q->wire);
-    for (int i = 0; i < n && status == 0; i++) {
+    for (int i = first; i < end && status == 0; i++) {
         status = wire_ask_queue(&q->wire, WIRE_LOOK, place_slot(q, i, name));
         if (status == 0)
             status = wire_ask_queue(&q->wire, WIRE_LOOK, place_list(q, i, name));
@@ -214,10 +219,10 @@ static int watch_slots(struct rmq *q, bool due[SLOTS])
         status = wire_wait(&q->wire);
     if (status == 0 && q->wire.refused)
         return wire_reopen(&q->wire, WIRE_LOOK);
-    for (int i = 0; i < n && status == 0; i++) {
-        bool gone = i != q->slot && q->wire.queues[2 * i].consumers == 0 &&
-                    q->wire.queues[2 * i].messages +
-                            q->wire.queues[2 * i + 1].messages > 0;
+    for (int i = first; i < end && status == 0; i++) {
+        int at = 2 * (i - first);
+        bool gone = i != q->slot && q->wire.queues[at].consumers == 0 &&
+                    q->wire.queues[at].messages + q->wire.queues[at + 1].messages > 0;
         if (!gone)
             q->gone_ns[i] = 0;
         else if (!q->gone_ns[i])
@@ -225,6 +230,23 @@ static int watch_slots(struct rmq *q, bool due[SLOTS])
         due[i] = gone && now - q->gone_ns[i] >= q->lease_ns / 2;
     }
     return status;
+}
+
+static int watch_slots(struct rmq *q, bool due[SLOTS])
+{
+    int status = 0;
+
+    for (int i = 0; i < q->n_slots && status == 0; i += AT_ONCE)
+        status = watch_some(q, i, due);
+    return status;
+}
+
+/* Others count what is in our tracks by our list. */
+static bool is_listed_wrong(struct rmq *q)
+{
+    struct track_counts c = tracks_count(q);
+
+    return q->listed_wrong || c.waiting != q->listed_waiting || c.held != q->listed_held;
 }
 
 int rmq_rescue(struct broker *b, struct broker_rescued *ret)
@@ -243,7 +265,7 @@ int rmq_rescue(struct broker *b, struct broker_rescued *ret)
         status = slot_renew(q);
     if (status == 0)
         status = place_tick(q);
-    if (status == 0 && q->listed_wrong && q->slot >= 0)
+    if (status == 0 && q->slot >= 0 && is_listed_wrong(q))
         status = hand_publish(q);
     if (status == 0)
         status = watch_slots(q, due);

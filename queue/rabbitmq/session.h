@@ -13,7 +13,7 @@
  *   NAME.delay.0 .. 27   what waits: 2^k tenths of a second, by a TTL of the queue
  *   NAME.dead            dead letters
  *   NAME.key.0 .. 7      what has a key, and NAME.key.0.held ..: of that, what was put
- *                        aside (track.h)
+ *                        aside (track.h); made when the first one comes
  *   NAME.worker.K        of the worker in slot K, and NAME.worker.K.hand: the list of
  *                        what it runs (slot.h)
  *
@@ -74,6 +74,11 @@ struct track_stray {
 /* A part of the keys (track.h). Threads: owned. */
 struct track {
     bool consumes, owned;      /* owned: everything of B has come */
+    int64_t claim_ns;          /* of the mark behind everything of B; 0 */
+    int64_t proven_ns;         /* proof.h: it was ours then, */
+    int64_t marked_ns;         /* and this mark is under way */
+    struct track_run *runs;    /* what runs of it, here and elsewhere */
+    size_t n_runs, room_runs;
     uint64_t last_seq;
     struct track_entry *entries; /* by seq */
     size_t n, room;
@@ -94,6 +99,9 @@ struct rmq_hand {
     int track;          /* of its key; -1: none */
     uint64_t seq;       /* its number there, */
     uint64_t wait;      /* and its alarm, if it ends with one */
+    int64_t said_ns;    /* proof.h: its note, on this connection; 0: none yet, */
+    int64_t noted_ns;   /* and the last one that has come back; 0 */
+    int64_t renewed_ns; /* when it was said, on bide_now_ns() */
     struct queue_message *message; /* the worker's, until this is dropped */
 };
 
@@ -105,6 +113,8 @@ struct rmq {
     uint64_t known;            /* the connection on which all was found */
     bool create, consume;
     bool remake;               /* a queue was deleted */
+    bool keyed;                /* the tracks are there */
+    int64_t look_ns, look_wait_ns; /* if not, when to look for them again */
     uint32_t max_deaths;
     int64_t lease_ns, ageing_ns;
     uint64_t last_token;
@@ -119,10 +129,17 @@ struct rmq {
     } settled[256];            /* the last ones */
     size_t n_settled;          /* so far */
     bool listed_wrong;         /* the list has some that ended */
+    size_t listed_waiting, listed_held; /* of the tracks, as the list has it */
     int64_t lost_ns;           /* what is not attached by then is lost */
     int64_t renew_ns;          /* what is in hand for so long is sent to ourselves */
 
     struct track tracks[TRACKS];
+    int64_t later_ns[TRACKS];  /* not before that is it claimed again */
+    struct rmq_seen {
+        uint64_t token, sent_ns;
+        int64_t first_ns, last_ns;
+    } *seen;                   /* notes of others, and since when we know of them */
+    size_t n_seen, room_seen;
     int64_t tracks_ns;         /* when to look again whose they are */
     bool tracks_asked;         /* something was published there: wait for it */
     int last_track;
@@ -165,7 +182,8 @@ const char *place_dead(const struct rmq *q, char to[RMQ_NAME]);
 const char *place_slot(const struct rmq *q, int slot, char to[RMQ_NAME]);
 const char *place_list(const struct rmq *q, int slot, char to[RMQ_NAME]);
 
-/* The lane of a message that is due, and not dead; with a key, that where it is put. */
+/* The lane of a message that is due, and not dead; with a key, that where it is put, if the
+ * tracks are there: otherwise, who takes it from there makes them. */
 int place_of(const struct rmq *q, const struct copy *c);
 
 /* Is there such a queue? 1, 0, or a status. */
@@ -173,6 +191,10 @@ int place_exists(struct rmq *q, const char *queue);
 
 /* Finds or makes the queues. */
 int place_ready(struct rmq *q);
+
+/* Those of keys are made when there is one: q->keyed. LOOK must hold nothing. */
+int place_find_tracks(struct rmq *q);
+int place_make_tracks(struct rmq *q);
 int place_declare(struct rmq *q, int channel, const char *queue, amqp_table_t more);
 
 /* Publishes to a lane, after a delay: not before, and up to 0.1 s later. */

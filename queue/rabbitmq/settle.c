@@ -6,6 +6,7 @@
 
 #include "bide/run.h"
 #include "queue/rabbitmq/hand.h"
+#include "queue/rabbitmq/proof.h"
 #include "queue/rabbitmq/session.h"
 #include "queue/rabbitmq/slot.h"
 #include "queue/rabbitmq/track.h"
@@ -148,8 +149,10 @@ static int acknowledge(struct rmq *q, struct broker_end *ends, size_t n)
 static int reclaim(struct rmq *q)
 {
     for (size_t i = 0; i < q->n_hand; i++)
-        if (q->hand[i].track >= 0 && !q->hand[i].attached)
-            return rmq_tell(q, tracks_turn(q));
+        if (q->hand[i].track >= 0 && !q->hand[i].attached) {
+            int status = tracks_turn(q);
+            return rmq_tell(q, status == 0 ? proof_wait(q) : status);
+        }
     return 0;
 }
 
@@ -186,11 +189,14 @@ int rmq_beat(struct broker *b, struct queue_message **running, size_t n)
     struct rmq *q = (struct rmq *)b;
     int status = rmq_ready(q);
 
+    if (status == 0)
+        status = rmq_tell(q, proof_beat(q));
     if (status != 0)
         return status;
     for (size_t i = 0; i < n; i++) {
         struct rmq_hand *h = hand_find(q, running[i]->token);
-        if (!h || (!h->attached && bide_now_ns() >= q->lost_ns))
+        if (!h || (h->track >= 0 ? proof_is_over(h)
+                                 : !h->attached && bide_now_ns() >= q->lost_ns))
             running[i]->lost = true;
     }
     return rmq_tell(q, slot_renew(q));

@@ -7,9 +7,13 @@
 
 #include "bide/run.h"
 #include "queue/rabbitmq/hand.h"
+#include "queue/rabbitmq/proof.h"
+#include "queue/rabbitmq/track.h"
 
 #define S INT64_C(1000000000)
 #define BACK_NS (5 * S)     /* until what was in hand is given up for lost */
+
+#define NEWS_KEYS "keys" /* there will be some */
 
 enum { BATCH = 16, HEADS_MOST = 2048 };
 
@@ -68,7 +72,7 @@ static int claim(struct rmq *q, int slot, bool again)
 static int is_ours(struct rmq *q)
 {
     struct lists l = { NULL, 0 };
-    int status = lists_read(q, &l, q->slot, q->slot + 1, -1);
+    int status = lists_read_well(q, &l, q->slot, q->slot + 1, -1);
     size_t len = strlen(q->worker);
 
     if (status == 0)
@@ -86,25 +90,25 @@ static int claim_former(struct rmq *q)
         got = is_ours(q);
     if (got != 0)
         return got;
-    hand_drop_all(q); /* somebody has rescued what we held */
+    hand_drop_unkeyed(q); /* somebody has rescued what we held */
     return wire_reopen(&q->wire, WIRE_SLOT);
 }
 
-static int tell_others(struct rmq *q)
+static int tell_others(struct rmq *q, const char *body)
 {
-    char name[RMQ_NAME], body[16];
+    char name[RMQ_NAME];
     amqp_table_entry_t hello = { wire_bytes("bide-hello"),
                                  { .kind = AMQP_FIELD_KIND_BOOLEAN,
                                    .value.boolean = 1 } };
     amqp_basic_properties_t p = { ._flags = AMQP_BASIC_HEADERS_FLAG,
                                   .headers = { 1, &hello } };
-    int status = 0, len = snprintf(body, sizeof body, "%d", q->slot);
+    int status = 0;
 
     wire_begin(&q->wire);
     for (int i = 0; i < q->n_slots && status == 0; i++)
         if (i != q->slot)
-            status = wire_publish(&q->wire, "", place_slot(q, i, name), &p, body,
-                                  (size_t)len);
+            status = wire_publish(&q->wire, "", place_slot(q, i, name), &p,
+                                  body, strlen(body));
     return status == 0 ? wire_wait(&q->wire) : status;
 }
 
@@ -117,6 +121,13 @@ int slot_count(struct rmq *q)
            (there = place_exists(q, place_slot(q, q->n_slots, name))) == 1)
         q->n_slots++;
     return there < 0 ? there : 0;
+}
+
+int slot_tell_keys(struct rmq *q)
+{
+    int status = slot_count(q);
+
+    return status == 0 ? tell_others(q, NEWS_KEYS) : status;
 }
 
 int slot_alive(struct rmq *q, bool alive[SLOTS])
@@ -174,6 +185,8 @@ int slot_claim(struct rmq *q)
 {
     int got = 0;
 
+    for (int i = 0; i < TRACKS; i++)
+        proof_detach(q, i);
     for (size_t i = 0; i < q->n_hand; i++)
         q->hand[i].attached = false;
     if (q->slot >= 0 && (got = claim_former(q)) < 0)
@@ -192,8 +205,10 @@ int slot_claim(struct rmq *q)
                                    "there are %d workers already", SLOTS);
     if (q->n_slots <= q->slot)
         q->n_slots = q->slot + 1;
+    char body[16];
     int status = slot_count(q);
-    return status == 0 ? tell_others(q) : status;
+    snprintf(body, sizeof body, "%d", q->slot);
+    return status == 0 ? tell_others(q, body) : status;
 }
 
 /* ===== what comes in ===== */
@@ -205,7 +220,9 @@ static int received(struct rmq *q, struct wire_in *in)
                                    : hand_unattached(q, in->message);
     int status = 0;
 
-    if (in->hello) {
+    if (in->hello && strcmp((const char *)in->message->body, NEWS_KEYS) == 0) {
+        tracks_expect(q);
+    } else if (in->hello) {
         int slot = atoi((const char *)in->message->body);
         q->n_slots = slot >= q->n_slots && slot < SLOTS ? slot + 1 : q->n_slots;
         q->tracks_ns = 0; /* it gets some */

@@ -31,6 +31,9 @@ int slot_alive(struct rmq *q, bool alive[SLOTS]);
 /* Finds out how many slots there are. */
 int slot_count(struct rmq *q);
 
+/* Tells their workers that there will be messages with a key, for the first time. */
+int slot_tell_keys(struct rmq *q);
+
 /* Calls fn with those at the heads of the lanes, as long as they were delivered before.
  * True: fn keeps it. All stay unacknowledged on the channel. */
 typedef bool slot_head(struct rmq *q, struct wire_in *in, void *arg);

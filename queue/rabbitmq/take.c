@@ -8,6 +8,7 @@
 #include "queue/rabbitmq/bell.h"
 #include "queue/rabbitmq/deliver.h"
 #include "queue/rabbitmq/hand.h"
+#include "queue/rabbitmq/proof.h"
 #include "queue/rabbitmq/session.h"
 #include "queue/rabbitmq/track.h"
 
@@ -271,7 +272,7 @@ static int check_owner(struct taking *t, struct wire_in *in)
         return 0;
     }
     if (!t->has_lists) {
-        int status = lists_read(q, &t->lists, 0, q->n_slots, q->slot);
+        int status = lists_read_well(q, &t->lists, 0, q->n_slots, q->slot);
         if (status != 0)
             return status;
         t->has_lists = true;
@@ -294,19 +295,26 @@ static int sort(struct taking *t, struct wire_in *in, size_t n)
     t->moved = calloc(n + 1, sizeof *t->moved);
     if (!t->moved)
         return rmq_no_memory(t->q);
+    for (size_t i = 0; i < n && status == 0; i++)
+        if (*in[i].message->key)
+            status = place_make_tracks(t->q);
     wire_begin(&t->q->wire);
     for (size_t i = 0; i < n && status == 0; i++)
         status = in[i].hello        ? (move(t, &in[i]), 0)
-                 : !in[i].named || (t->q->url.keys && *in[i].message->key)
+                 : !in[i].named || *in[i].message->key
                      ? adopt(t, &in[i])
                  : in[i].redelivered ? check_owner(t, &in[i])
                                      : accept(t, &in[i]);
     if (status == 0 && t->n > 0)
         status = hand_publish(t->q);
+    if (status == 0 && t->n > 0)
+        status = proof_say(t->q);
     if (status == 0)
         status = wire_wait(&t->q->wire);
     for (size_t i = 0; i < t->n_moved && status == 0; i++)
         status = wire_ack(&t->q->wire, t->moved[i].channel, t->moved[i].tag);
+    if (status == 0 && t->n > 0)
+        status = proof_wait(t->q);
     return rmq_tell(t->q, status);
 }
 

@@ -6,12 +6,17 @@
 #include <string.h>
 
 #include "bide/run.h"
-#include "queue/rabbitmq/hand.h"
+#include "queue/rabbitmq/proof.h"
 #include "queue/rabbitmq/slot.h"
 #include "queue/rabbitmq/track_in.h"
 
 #define S INT64_C(1000000000)
 #define AGAIN_NS (S / 5) /* until a track that was not free is tried again */
+
+/* A queue without keys is looked at ever more rarely: the server logs each time that they
+ * are not there. Who makes them says so first, but may die in between. */
+#define LOOK_NS      (4 * S)
+#define LOOK_MOST_NS (3600 * S)
 
 uint64_t track_hash(const char *key)
 {
@@ -42,6 +47,7 @@ void track_clear(struct track *t)
         free_entry(&t->entries[i]);
     for (size_t i = 0; i < t->n_strays; i++)
         free(t->strays[i].text);
+    proof_clear(t);
     free(t->entries);
     free(t->strays);
     *t = (struct track){ .n = 0 };
@@ -51,7 +57,16 @@ void tracks_forget(struct rmq *q)
 {
     for (int i = 0; i < TRACKS; i++)
         track_clear(&q->tracks[i]);
+    memset(q->later_ns, 0, sizeof q->later_ns);
     q->tracks_ns = 0;
+    q->look_wait_ns = LOOK_NS;
+    q->look_ns = bide_now_ns() + LOOK_NS;
+}
+
+void tracks_expect(struct rmq *q)
+{
+    q->look_wait_ns = S / 10;
+    q->look_ns = 0;
 }
 
 /* The place of a number: of the first that is not below it. */
@@ -107,32 +122,46 @@ static void compact(struct track *t)
     t->n = kept;
 }
 
-/* Adds to a set of hashes; false: it is there already. */
-static bool put_into(uint64_t *set, size_t mask, uint64_t hash)
-{
-    size_t i = (size_t)(hash >> 7) & mask;
+/* A set of hashes. Threads: owned. */
+struct set {
+    uint64_t *at;
+    size_t mask;
+};
 
-    for (; set[i]; i = (i + 1) & mask)
-        if (set[i] == hash)
+/* False: it is there already. */
+static bool put_into(struct set *s, uint64_t hash)
+{
+    size_t i = (size_t)(hash >> 7) & s->mask;
+
+    for (; s->at[i]; i = (i + 1) & s->mask)
+        if (s->at[i] == hash)
             return false;
-    set[i] = hash;
+    s->at[i] = hash;
     return true;
 }
 
-void track_heads(struct track *t)
+static void close_key(void *set, uint64_t hash)
+{
+    (void)put_into(set, hash);
+}
+
+/* Nothing of a key that may run elsewhere, or somewhere unknown, is its first. */
+void track_heads(const struct rmq *q, struct track *t)
 {
     size_t room = 16;
 
     if (!t->changed)
         return;
     compact(t);
-    while (room < 2 * t->n + 2)
+    while (room < 2 * (t->n + t->n_runs + q->n_hand) + 2)
         room *= 2;
-    uint64_t *seen = calloc(room, sizeof *seen);
+    struct set seen = { calloc(room, sizeof *seen.at), room - 1 };
+    if (seen.at)
+        proof_closed(q, t, close_key, &seen);
     for (size_t i = 0; i < t->n; i++) /* no memory: nothing may run now */
-        t->entries[i].head = seen && put_into(seen, room - 1, t->entries[i].hash);
-    t->changed = seen == NULL;
-    free(seen);
+        t->entries[i].head = seen.at && put_into(&seen, t->entries[i].hash);
+    t->changed = seen.at == NULL;
+    free(seen.at);
 }
 
 /* ===== claiming ===== */
@@ -172,6 +201,7 @@ static int leave(struct rmq *q, int i)
     size_t kept = 0;
 
     track_clear(&q->tracks[i]);
+    proof_detach(q, i);
     int status = wire_close(w, WIRE_TRACK + i);
     for (size_t j = 0; j < w->n_in; j++)
         if (w->in[j].channel == WIRE_TRACK + i)
@@ -232,50 +262,33 @@ static int read_held(struct rmq *q, const bool want[TRACKS])
     wire_begin(&q->wire);
     for (int i = 0; i < TRACKS && status == 0; i++)
         if (want[i]) {
-            struct copy mark = { .id = q->worker, .kind = COPY_MARK,
-                                 .wait = q->wire.number };
             q->tracks[i].consumes = true;
             status = consume(q, i, name_held(q, i, name), "2", UINT16_MAX);
             if (status == 0)
-                status = copy_publish(&q->wire, "", name, &mark);
+                status = proof_mark(q, i, &q->tracks[i].claim_ns);
         }
     if (status == 0)
         status = wire_wait(&q->wire);
     return status == 0 ? tracks_sync(q) : status;
 }
 
-/* Does another worker run something of it? Its list is confirmed before it begins. */
-static void find_reserved(const struct lists *l, bool reserved[TRACKS])
+/* Another one was faster, or one that was faster once may come back for it. */
+static int let_go(struct rmq *q, int i)
 {
-    for (size_t i = 0; i < l->n; i++) {
-        const char *line = strchr((const char *)l->items[i].message->body, '\n');
-        struct queue_message *m;
-        for (line = line ? line + 1 : ""; (m = lists_message(&line)) != NULL;) {
-            if (*m->key)
-                reserved[track_of(m->key)] = true;
-            queue_message_free(m);
-        }
-    }
+    if (q->tracks[i].owned)
+        q->later_ns[i] = bide_now_ns() + proof_look_ns(q);
+    return leave(q, i);
 }
 
 static int claim(struct rmq *q, bool want[TRACKS])
 {
     char name[RMQ_NAME];
-    bool reserved[TRACKS] = { false };
-    struct lists l = { NULL, 0 };
     int status = read_held(q, want);
 
-    if (status == 0)
-        status = slot_receive(q); /* who is new */
-    if (status == 0)
-        status = lists_read(q, &l, 0, q->n_slots, q->slot);
-    if (status == 0)
-        find_reserved(&l, reserved);
-    lists_free(&l);
     wire_begin(&q->wire);
     for (int i = 0; i < TRACKS && status == 0; i++)
-        if (want[i] && (!q->tracks[i].owned || reserved[i]))
-            status = leave(q, i);
+        if (want[i] && (!q->tracks[i].owned || proof_is_awaited(q, &q->tracks[i])))
+            status = let_go(q, i);
         else if (want[i])
             status = consume(q, i, name_fresh(q, i, name), "1", TRACK_WINDOW);
     if (status == 0)
@@ -291,19 +304,32 @@ static bool runs_here(const struct track *t)
     return false;
 }
 
+static int look_for_tracks(struct rmq *q, int64_t now)
+{
+    if (q->keyed || now < q->look_ns)
+        return 0;
+    int status = place_find_tracks(q);
+    q->look_ns = now + q->look_wait_ns;
+    q->look_wait_ns *= 4;
+    if (q->look_wait_ns > LOOK_MOST_NS)
+        q->look_wait_ns = LOOK_MOST_NS;
+    return status;
+}
+
 int tracks_balance(struct rmq *q)
 {
     bool mine[TRACKS] = { false }, want[TRACKS], any = false;
     int64_t now = bide_now_ns();
+    int status = look_for_tracks(q, now);
 
-    if (now < q->tracks_ns)
-        return 0;
-    int status = find_mine(q, mine);
+    if (status != 0 || !q->keyed || now < q->tracks_ns)
+        return status;
+    status = find_mine(q, mine);
     for (int i = 0; i < TRACKS && status == 0; i++) {
         struct track *t = &q->tracks[i];
-        if (t->consumes && !mine[i] && !runs_here(t))
+        if (t->consumes && !mine[i] && !runs_here(t) && proof_is_quiet(t))
             status = leave(q, i);
-        want[i] = mine[i] && !t->consumes;
+        want[i] = mine[i] && !t->consumes && now >= q->later_ns[i];
         any |= want[i];
     }
     if (status == 0 && any)
@@ -335,6 +361,15 @@ int tracks_sync(struct rmq *q)
     return status == 0 ? tracks_receive(q) : status;
 }
 
+int tracks_end(struct rmq *q)
+{
+    int status = tracks_sync(q);
+
+    for (int i = 0; i < TRACKS && status == 0; i++)
+        status = proof_sweep(q, &q->tracks[i]);
+    return status;
+}
+
 /* ===== how many ===== */
 
 bool tracks_rang(const struct rmq *q)
@@ -350,7 +385,7 @@ struct track_counts tracks_count(struct rmq *q)
     struct track_counts c = { 0, 0 };
 
     for (int i = 0; i < TRACKS; i++) {
-        track_heads(&q->tracks[i]);
+        track_heads(q, &q->tracks[i]);
         for (size_t j = 0; j < q->tracks[i].n; j++) {
             const struct track_entry *e = &q->tracks[i].entries[j];
             if (e->gone || e->runs || (e->head && !e->due))

@@ -32,11 +32,45 @@
  * the mark and is not ours is from the former owner, who never saw it confirmed: A
  * has that message still, or had it when we began, and the copy is dropped.
  *
- * Never in parallel: a message that runs is on the list of its worker (hand.h)
- * before its handler starts. Who becomes the owner reads all lists then, and leaves
- * a track of which another worker runs something, until that has come back or was
- * rescued. The rescuer publishes a note to B, with how many ran beside it
- * (queue/blame.h).
+ * Never in parallel. What of a track runs is said in B as well, because B is the one
+ * place that decides whose the track is: what one has published there, and gets back
+ * through one's consumer, was published while one was the owner, and whoever is the
+ * owner later reads it before the mark. The clock is one that goes on while a machine
+ * sleeps; L is the lease (30 s).
+ *
+ *   1. Before a handler starts, its owner publishes a run note to B (who, which delivery,
+ *      when), and waits until that has come back to it, for the first time. It keeps the
+ *      note until the message is settled. A note that had been with somebody else before
+ *      proves nothing; nor does such a mark.
+ *   2. While something of a track runs, its owner publishes a mark there every L/6. When
+ *      that comes back, the track was its own when that mark was sent. So was it when a
+ *      run note was sent that came back. The latest of these times is the track's proof.
+ *   3. A handler is asked to stop 2/3 L after the proof, and ended 5/6 L after it
+ *      (queue/hold.h: a thread that waits for no server); nothing starts later than that.
+ *      Its message goes back without a count.
+ *   4. A new owner that finds the run note of another worker does not start its key, nor
+ *      the message, for a full L after it has first seen that note (proof.h); the note
+ *      says what L is, if that is longer. Then the handler is gone: the former owner had its last proof before the new one could
+ *      read anything, so it ended 5/6 L after that at the latest. L/6 is for ending.
+ *   5. Whoever comes back to a track with handlers that still run (the server was away,
+ *      the network was cut) says so with new notes, and only their return is a proof. So
+ *      a note is known by its time, and the wait of whoever has seen the old one begins
+ *      again with the new one. A key stays closed while what runs of it here has not been
+ *      found again in the track.
+ *   6. To let it come back, a new owner leaves a track with a note of another worker
+ *      again, and looks every L/12, for L/3 after it has first seen that note. After
+ *      that it keeps the track, and only the keys of the notes wait.
+ *
+ * Why (1) cannot fail: a queue has one order. The note N of X comes back to X, so X was
+ * the active consumer at that place of the order. If Y is it later, the server has taken
+ * N back from X and gives it to Y before anything that it has given nobody, Y's own mark
+ * among it. So Y has N before it is the owner, however long messages to X or from it are
+ * under way, whatever else of X's connection is still open, and whatever was lost by a
+ * server that was killed: a quorum queue has what it has delivered.
+ *
+ * That a worker died, and with how many beside it (queue/blame.h), its rescuer says with
+ * another note in B, from the worker's list (hand.h). Where that is missing when a run
+ * note has had its time, nobody is blamed: the message runs alone.
  *
  * A message that waits lies in B. Its alarm goes through the delays (place.c), and
  * ends in B, too; there it stays until what it woke is done.
@@ -62,8 +96,14 @@ uint64_t track_hash(const char *key);
 /* The connection is a new one: nothing is ours. Also frees all. */
 void tracks_forget(struct rmq *q);
 
+/* There will be some soon, on this queue that has none. */
+void tracks_expect(struct rmq *q);
+
 /* Claims and leaves tracks by who lives, takes in what has come, puts aside, renews. */
 int tracks_turn(struct rmq *q);
+
+/* Nothing is in hand: takes away what was said of what ran. */
+int tracks_end(struct rmq *q);
 
 /* Those that may run, into ret[*n]..., in hand, up to `most` and of those `retries` that
  * failed before, if there are others. `alone`: one suspect, or none. */
@@ -111,7 +151,7 @@ struct track_entry *track_find(struct track *t, uint64_t seq);
 /* NULL: no memory. */
 struct track_entry *track_add(struct track *t, uint64_t seq);
 void track_clear(struct track *t);
-void track_heads(struct track *t);
+void track_heads(const struct rmq *q, struct track *t);
 /* May it run, once it has a body? */
 static inline bool track_may_run(const struct track_entry *e)
 {

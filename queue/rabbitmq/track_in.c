@@ -4,6 +4,7 @@
 
 #include "bide/run.h"
 #include "queue/rabbitmq/hand.h"
+#include "queue/rabbitmq/proof.h"
 #include "queue/rabbitmq/track.h"
 #include "queue/rabbitmq/track_in.h"
 
@@ -42,9 +43,9 @@ static void drop_stray(struct track *t, size_t i)
     t->strays[i] = t->strays[--t->n_strays];
 }
 
-static bool is_of(const struct track_stray *s, const char *label)
+static bool is_of(const char *text, const char *label)
 {
-    return s->text && strstr(s->text, label) != NULL;
+    return text && label && strstr(text, label) != NULL;
 }
 
 static void wake(struct track *t, struct track_entry *e, uint64_t tag)
@@ -77,6 +78,18 @@ static int got_alarm(struct rmq *q, struct track *t, const struct wire_in *in)
                                .wait = in->wait, .seq = in->seq, .tag = in->tag });
 }
 
+bool track_blame(struct track *t, const char *text, uint64_t tag)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        struct track_entry *e = &t->entries[i];
+        if (e->gone || e->runs || e->beside || !is_of(text, e->label))
+            continue;
+        blame(t, e, text, tag);
+        return true;
+    }
+    return false;
+}
+
 static int got_note(struct rmq *q, struct track *t, const struct wire_in *in)
 {
     struct track_stray s = { .tag = in->tag,
@@ -84,15 +97,10 @@ static int got_note(struct rmq *q, struct track *t, const struct wire_in *in)
 
     if (!s.text)
         return no_memory(q);
-    for (size_t i = 0; i < t->n; i++) {
-        struct track_entry *e = &t->entries[i];
-        if (e->gone || e->runs || !e->label || !is_of(&s, e->label))
-            continue;
-        blame(t, e, s.text, in->tag);
-        free(s.text);
-        return 0;
-    }
-    return add_stray(q, t, s);
+    if (!track_blame(t, s.text, in->tag))
+        return add_stray(q, t, s);
+    free(s.text);
+    return 0;
 }
 
 /* What came before its message. */
@@ -102,7 +110,7 @@ static void find_strays(struct track *t, struct track_entry *e)
         struct track_stray *s = &t->strays[i];
         if (!s->text && e->wait && s->wait == e->wait && !e->alarm)
             wake(t, e, s->tag);
-        else if (is_of(s, e->label) && !e->runs && !e->beside)
+        else if (is_of(s->text, e->label) && !e->runs && !e->beside)
             blame(t, e, s->text, s->tag);
         else {
             i++;
@@ -251,9 +259,9 @@ static int arrive(struct rmq *q, struct wire_in *in)
         return got_fresh(q, t, in);
     switch (in->kind) {
     case COPY_MARK:
-        t->owned |= strcmp(in->message->id, q->worker) == 0 &&
-                    in->wait == q->wire.number;
-        return ack(q, t, in->tag);
+        return proof_got_mark(q, t, in);
+    case COPY_RUN:
+        return proof_got_run(q, t, in);
     case COPY_ALARM:
         return got_alarm(q, t, in);
     case COPY_NOTE:

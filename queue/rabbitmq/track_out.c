@@ -9,6 +9,7 @@
 #include "queue/blame.h"
 #include "queue/make_id.h"
 #include "queue/rabbitmq/hand.h"
+#include "queue/rabbitmq/proof.h"
 #include "queue/rabbitmq/track.h"
 #include "queue/rabbitmq/track_in.h"
 
@@ -229,7 +230,8 @@ static int sort_out(struct rmq *q, struct track *t, int64_t now)
     size_t bodies = 0;
     int status = 0;
 
-    track_heads(t);
+    status = proof_sweep(q, t);
+    track_heads(q, t);
     for (size_t i = 0; i < t->n && status == 0; i++) {
         struct track_entry *e = &t->entries[i];
         if (e->beside && e->head && e->message && e->named && !e->copied)
@@ -250,8 +252,6 @@ int tracks_turn(struct rmq *q)
 {
     int64_t now = bide_now_ns();
 
-    if (!q->url.keys)
-        return 0;
     int status = tracks_balance(q);
 
     if (status == 0)
@@ -260,6 +260,8 @@ int tracks_turn(struct rmq *q)
     for (int i = 0; i < TRACKS && status == 0; i++)
         if (q->tracks[i].owned)
             status = sort_out(q, &q->tracks[i], now);
+    if (status == 0)
+        status = proof_say(q);
     return status == 0 ? wire_wait(&q->wire) : status;
 }
 
@@ -386,6 +388,8 @@ int tracks_settled(struct rmq *q, const struct rmq_hand *h, bool again, uint64_t
         return 0;
     if (e->alarm)
         status = wire_ack(&q->wire, channel_of(q, t), e->alarm);
+    if (status == 0)
+        status = proof_end(q, t, h->token);
     e->alarm = e->tag = 0;
     e->wait = wait;
     e->due = wait == 0;

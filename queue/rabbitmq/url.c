@@ -72,13 +72,12 @@ static bool is_option(const char *text, size_t len, const char *name)
 
 static int read_option(struct rmq_url *url, const char *text, size_t len, char *why)
 {
-    char type[RMQ_URL_PART], keys[RMQ_URL_PART];
+    char type[RMQ_URL_PART];
     const char *value = memchr(text, '=', len);
     size_t left = value ? len - (size_t)(++value - text) : 0;
     char *to = is_option(text, len, "cacert=")       ? url->cacert
                : is_option(text, len, "management=") ? url->management
                : is_option(text, len, "queue-type=") ? type
-               : is_option(text, len, "keys=")       ? keys
                                                      : NULL;
 
     if (to && !bide__percent_decode(to, RMQ_URL_PART, value, left))
@@ -86,12 +85,9 @@ static int read_option(struct rmq_url *url, const char *text, size_t len, char *
                            "hexadecimal digits");
     if (to == type)
         url->quorum = strcmp(type, "quorum") == 0;
-    if (to == keys)
-        url->keys = strcmp(keys, "unfinished") == 0;
-    if (!to || (to == type && !url->quorum && strcmp(type, "classic") != 0) ||
-        (to == keys && !url->keys))
+    if (!to || (to == type && !url->quorum && strcmp(type, "classic") != 0))
         return refuse(why, "after ? expected queue-type=classic, queue-type=quorum, "
-                           "cacert=FILE, management=URL or keys=unfinished");
+                           "cacert=FILE or management=URL");
     if (*url->cacert && !url->tls)
         return refuse(why, "cacert is for amqps://");
     if (*url->management && strncmp(url->management, "http://", 7) != 0 &&

@@ -11,9 +11,7 @@
  *   queue-type=quorum     what kind of queues to make; classic
  *   cacert=FILE           who may sign the server's certificate; as OpenSSL has it
  *   management=URL        http://HOST:15672, to find policies (check.c); with another
- *                         user and password if it has them
- *   keys=unfinished       takes messages with keys, of which two may run at once when the
- *                         server was away (docs/brokers.md) */
+ *                         user and password if it has them */
 #ifndef BIDE_QUEUE_RABBITMQ_URL_H
 #define BIDE_QUEUE_RABBITMQ_URL_H
 
@@ -28,7 +26,7 @@ struct rmq_url {
     char host[RMQ_URL_PART], vhost[RMQ_URL_PART];
     char cacert[RMQ_URL_PART], management[RMQ_URL_PART]; /* "": none */
     int port;
-    bool tls, quorum, keys;
+    bool tls, quorum;
 };
 
 /* 0, or -1 and one line of BROKER_ERROR bytes, without the password. */

@@ -4,6 +4,7 @@ than a handler works, TLS, policies, and the messages with which a worker makes 
 write (which nobody else must see)."""
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,6 @@ BIDE, SUITE = (os.path.abspath(p) for p in sys.argv[1:3])
 ENV = tap.environment()
 for module in sys.argv[3:]:
     ENV["BIDE_MODULES"] = os.path.dirname(os.path.abspath(module))
-KEYS = "/?keys=unfinished"  # docs/brokers.md
 
 
 def bide(*arguments, **more):
@@ -37,7 +37,7 @@ def works_long(r):
     """Three times as long as the server allows; with a key and without."""
     with tempfile.TemporaryDirectory(prefix="bide-amqp-") as place:
         log = os.path.join(place, "log")
-        broker = ["--broker", r.url + KEYS, "--queue", "long"]
+        broker = ["--broker", r.url, "--queue", "long"]
         for key in ([], ["--key", "k"]):
             p = bide("enqueue", *broker, *key, "x")
             assert p.returncode == 0, p.stderr
@@ -51,6 +51,69 @@ def works_long(r):
         tap.case("consumer_timeout_handler_is_not_started_twice",
                  [line.split()[0] for line in lines] == ["begin"] * 2 + ["end"] * 2
                  and p.returncode == 0, (lines, p.returncode, p.stdout, p.stderr))
+
+
+def first_key(r):
+    """The queues of keys are made when there is one; a worker that runs already hears of
+    it."""
+    broker = ["--broker", r.url, "--queue", "late"]
+    with tempfile.NamedTemporaryFile("r", prefix="bide-amqp-") as log:
+        def lines():
+            with open(log.name, encoding="utf-8") as f:
+                return f.read().split()
+
+        def queues():
+            return [q["name"] for q in r.ask("GET", "queues/%2F")
+                    if q["name"].startswith("late.key.")]
+
+        assert bide("enqueue", *broker, "x").returncode == 0
+        worker = subprocess.Popen([BIDE, "worker", *broker, "--quiet", "--", "sh", "-c",
+                                   f"(cat; echo) >>{log.name}"],
+                                  env=ENV, stdin=subprocess.DEVNULL)
+        servers.until("what has no key", lambda: lines() == ["x"])
+        before = queues()
+        assert bide("enqueue", *broker, "--key", "k", "y").returncode == 0
+        servers.until("what has a key", lambda: lines() == ["x", "y"])
+        worker.terminate()
+        tap.case("first_key_makes_its_queues", not before and len(queues()) == 16
+                 and worker.wait(timeout=60) == 0, (before, queues()))
+
+
+def frozen(r):
+    """With a key, a command is ended before another worker may begin, whatever becomes of
+    its own worker."""
+    with tempfile.TemporaryDirectory(prefix="bide-amqp-") as place:
+        log, conf = os.path.join(place, "log"), os.path.join(place, "worker.yaml")
+        with open(conf, "w", encoding="utf-8") as f:
+            f.write("version: 1\nworker:\n  lease: 3s\n")
+        open(log, "w", encoding="utf-8").close()
+
+        def lines():
+            with open(log, encoding="utf-8") as f:
+                return f.read().split("\n")[:-1]
+
+        def start(end):
+            return subprocess.Popen([BIDE, "worker", "-c", conf, *broker, "--quiet", "--",
+                                     "sh", "-c", f"echo $$ $BIDE_ATTEMPT >>{log}; {end}"],
+                                    env=ENV, stdin=subprocess.DEVNULL)
+
+        broker = ["--broker", r.url, "--queue", "frozen"]
+        p = bide("enqueue", *broker, "--key", "k", "x")
+        assert p.returncode == 0, p.stderr
+        first = start("exec sleep 1000")
+        servers.until("the command", lines)
+        pid = int(lines()[0].split()[0])
+        first.send_signal(signal.SIGSTOP)
+        second = start(f"! kill -0 {pid}")
+        servers.until("the other one's", lambda: len(lines()) > 1)
+        ended = not servers.alive(pid)
+        first.send_signal(signal.SIGCONT)
+        for worker in (first, second):
+            worker.send_signal(signal.SIGTERM)
+        codes = [worker.wait(timeout=60) for worker in (first, second)]
+        tap.case("frozen_worker_its_command_is_ended_in_time", ended, lines())
+        tap.case("frozen_worker_its_attempt_does_not_count", codes == [0, 0] and
+                 [line.split()[1] for line in lines()] == ["1", "1"], (codes, lines()))
 
 
 def tls(r, place):
@@ -122,7 +185,7 @@ def track_of(key):
 def two_copies(r):
     """A worker died after the copy of what failed was confirmed, and before it had said
     that it does not need the former one: both are there, and one of them runs."""
-    broker = ["--broker", r.url + KEYS, "--queue", "twice"]
+    broker = ["--broker", r.url, "--queue", "twice"]
     for text in ("x", "y"):
         assert bide("enqueue", *broker, "--key", "k", text).returncode == 0
     worker = subprocess.Popen([BIDE, "worker", *broker, "--quiet", "--", "sleep", "1000"],
@@ -184,7 +247,9 @@ def main():
         tls(r, place)
         policies(r)
         others(r)
+        first_key(r)
         two_copies(r)
+        frozen(r)
         works_long(r)
     subprocess.run(["rm", "-r", place], check=True)
 

@@ -166,12 +166,8 @@ class Link:
 
 
 def url_at(broker, port):
-    url = getattr(broker, "tcp", url_of(broker))  # Redis is reached by a socket, too
+    url = getattr(broker, "tcp", broker.url)  # Redis is reached by a socket, too
     return url.replace(str(broker.port), str(port))
-
-
-def url_of(broker):
-    return broker.url + ("/?keys=unfinished" if BROKER == "rabbitmq" else "")
 
 
 class Torture:
@@ -190,7 +186,7 @@ class Torture:
         self.workers = [self.start(i) for i in range(WORKERS)]
 
     def start(self, i):
-        url = url_at(self.broker, self.links[i].port) if self.links else url_of(self.broker)
+        url = url_at(self.broker, self.links[i].port) if self.links else self.broker.url
         return subprocess.Popen(
             [BIDE, "worker", "-c", self.conf, "--queue", "default", "--broker", url,
              "--quiet", "--base", "300ms", "--factor", "2", "--to",
@@ -199,7 +195,7 @@ class Torture:
 
     def left(self):
         """None: the server is on its way back."""
-        p = subprocess.run([BIDE, "worker", "ls", "--broker", url_of(self.broker), "--json",
+        p = subprocess.run([BIDE, "worker", "ls", "--broker", self.broker.url, "--json",
                             "--limit", "0"], env=self.env, capture_output=True)
         if p.returncode != 0:
             return None
@@ -217,7 +213,7 @@ class Torture:
             while n > self.share(self.begun + 1):
                 time.sleep(0.2)
             for k in range(KEYS):
-                while subprocess.run([BIDE, "enqueue", "--broker", url_of(self.broker), "--key",
+                while subprocess.run([BIDE, "enqueue", "--broker", self.broker.url, "--key",
                                       f"k{k}", f"k{k} {n}"], env=self.env,
                                      capture_output=True).returncode != 0:
                     time.sleep(0.2)  # not confirmed: it may be there twice

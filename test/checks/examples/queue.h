@@ -10,6 +10,7 @@ void die(const char *why);
 
 /* queue/guard.h */
 extern pid_t pid;
+extern int64_t until_ns;
 
 /* queue/hands.h */
 extern struct queue_message *m;
@@ -30,6 +31,11 @@ extern struct wire_in *in;
 extern struct rmq *q;
 broker_finding *fn;
 void *arg;
+int status;
+
+/* queue/rabbitmq/proof.h */
+extern struct rmq *q;
+extern struct track *t;
 int status;
 
 /* queue/rabbitmq/session.h */
@@ -75,6 +81,16 @@ bide_policy_conf policy;
 
 /* queue/key.h */
 struct queue_message *m;
+
+/* queue/hold.h */
+struct queue_pool *pool;
+struct queue_job *jobs, *job;
+size_t n;
+int64_t grace_ns;
+
+/* queue/hold_clock.h */
+extern struct queue_message *m;
+int64_t asked_ns, lease_ns;
 
 /* queue/pool.h */
 struct queue_handler *handler;

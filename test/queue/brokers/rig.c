@@ -301,7 +301,7 @@ static int take_most(struct broker *b, int most, struct queue_message **held,
                      int *n)
 {
     const int had = *n;
-    int64_t end = rig_now() + b->traits.keys_stay * PATIENCE_NS / 2;
+    int64_t end = rig_now() + b->traits.keys_stay * PATIENCE_NS / 6;
 
     do {
         struct broker_take want = { .most = (size_t)(had + most - *n),

@@ -58,6 +58,7 @@ struct rig;
     /* rows_server.c: with a server that can be killed */                      \
     X(server_killed_keeps_what_it_confirmed)                                   \
     X(server_killed_running_ones_settle_after)                                 \
+    X(server_killed_keys_keep_their_place)                                     \
     X(server_frozen_past_the_lease_retries_go_on)                              \
     X(server_frozen_answers_down_in_time)                                      \
     X(server_frozen_take_is_not_lost)                                          \
