@@ -271,10 +271,7 @@ static int make_queue(struct rmq *q, const char *name)
     return status == 0 ? wire_wait(&q->wire) : status;
 }
 
-/* The server keeps the name of the quorum queue that was made last in memory for some
- * seconds (RabbitMQ 3.10). Is it killed then, the queue comes back without what was in it,
- * and without a leader: it answers nobody any more. So the last one is none of ours. */
-static int make_last(struct rmq *q)
+int place_make_last(struct rmq *q, bool quorum)
 {
     char name[RMQ_NAME], id[QUEUE_ID_MAX + 1];
     amqp_table_entry_t soon =
@@ -285,7 +282,7 @@ static int make_last(struct rmq *q)
     snprintf(name, sizeof name, "%.80s.bide.%.32s", q->b.queue, id);
     wire_begin(&q->wire);
     int status =
-        declare_queue(q, WIRE_WORK, name, true, (amqp_table_t){ 1, &soon });
+        declare_queue(q, WIRE_WORK, name, quorum, (amqp_table_t){ 1, &soon });
     if (status == 0)
         status = wire_wait(&q->wire);
     if (status == 0)
@@ -309,7 +306,7 @@ static int make_all(struct rmq *q)
     if (status == 0)
         status = wire_wait(&q->wire);
     if (status == 0)
-        status = make_last(q);
+        status = place_make_last(q, true);
     wire_begin(&q->wire);
     if (status == 0)
         status = declare_exchange(q, place_all(q, name));
@@ -339,7 +336,7 @@ static int declare_tracks(struct rmq *q)
     if (status == 0)
         status = wire_wait(&q->wire);
     if (status == 0)
-        status = make_last(q);
+        status = place_make_last(q, true);
     if (status == 0)
         status = slot_tell_keys(q);
     wire_begin(&q->wire);

@@ -64,6 +64,8 @@ int rmq_ready(struct rmq *q)
     struct wire *w = &q->wire;
     int status = 0;
 
+    if (q->known == w->number)
+        q->alive_ns = w->heard_ns;
     if (w->c)
         (void)wire_pump(w); /* notices that it is gone */
     if (!w->c)

@@ -145,6 +145,8 @@ struct rmq {
     int last_track;
 
     int slot;                  /* ours; -1: none */
+    int64_t alive_ns;          /* hold_clock.h: the server knew that it was; */
+    int64_t unclear_ns;        /* since when it cannot be told whose it is; 0 */
     int n_slots;               /* that are known */
     int64_t gone_ns[SLOTS];    /* since when a slot has no worker; 0: it has */
 
@@ -195,6 +197,11 @@ int place_ready(struct rmq *q);
 /* Those of keys are made when there is one: q->keyed. LOOK must hold nothing. */
 int place_find_tracks(struct rmq *q);
 int place_make_tracks(struct rmq *q);
+/* Makes a queue and deletes it. A server (RabbitMQ 3.10) may have the queue that was made
+ * last in memory only, for some seconds: is it killed then, a classic one is gone with what
+ * was confirmed in it, a quorum one comes back empty and answers nobody. So the last one
+ * of each kind is none of ours. */
+int place_make_last(struct rmq *q, bool quorum);
 int place_declare(struct rmq *q, int channel, const char *queue, amqp_table_t more);
 
 /* Publishes to a lane, after a delay: not before, and up to 0.1 s later. */

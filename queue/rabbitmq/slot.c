@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bide/run.h"
+#include "queue/hold_clock.h"
 #include "queue/rabbitmq/hand.h"
 #include "queue/rabbitmq/proof.h"
 #include "queue/rabbitmq/track.h"
@@ -68,29 +69,64 @@ static int claim(struct rmq *q, int slot, bool again)
     return consume(q, slot);
 }
 
-/* Whether the list in our slot is still ours: 1, 0, or a status. */
-static int is_ours(struct rmq *q)
+/* What lies in our slot: the list is ours, that of another worker, or there is none; or
+ * a status. */
+enum { NO_LIST, LIST_OF_ANOTHER, OUR_LIST };
+
+static int whose_list(struct rmq *q)
 {
     struct lists l = { NULL, 0 };
     int status = lists_read_well(q, &l, q->slot, q->slot + 1, -1);
     size_t len = strlen(q->worker);
 
-    if (status == 0)
-        status = l.n == 1 &&
-                 strncmp((const char *)l.items[0].message->body, q->worker, len) == 0;
+    if (status == 0 && l.n > 0)
+        status = strncmp((const char *)l.items[0].message->body, q->worker, len) == 0
+                     ? OUR_LIST
+                     : LIST_OF_ANOTHER;
     lists_free(&l);
     return status;
 }
 
+/* Rescuers wait for half a lease, and count from when the server had lost us. */
+static bool may_be_rescued(const struct rmq *q)
+{
+    return hold_clock_ns() - q->alive_ns >= q->lease_ns / 2;
+}
+
+/* The server may still be busy with the end of a connection, ours or of somebody who
+ * reads: then that consumes our slot, or holds the list. 1: for too long. */
+static int wait_until_clear(struct rmq *q)
+{
+    int64_t now = bide_now_ns();
+
+    if (!q->unclear_ns)
+        q->unclear_ns = now;
+    return now - q->unclear_ns >= BACK_NS
+               ? 1
+               : wire_fail(&q->wire, BROKER_DOWN,
+                           "waits for the end of its former connection");
+}
+
+/* As claim(). 0: somebody has rescued what we held, or will. */
 static int claim_former(struct rmq *q)
 {
     int got = claim(q, q->slot, true);
+    bool claimed = got == 1;
 
-    if (got == 1)
-        got = is_ours(q);
-    if (got != 0)
+    if (claimed)
+        got = whose_list(q);
+    if (got < 0)
         return got;
-    hand_drop_unkeyed(q); /* somebody has rescued what we held */
+    if (q->n_hand > 0 && (!claimed || got == NO_LIST) && !may_be_rescued(q)) {
+        int status = wait_until_clear(q);
+        if (status < 0)
+            return status;
+        got = claimed ? OUR_LIST : got; /* nobody else can have taken it away */
+    }
+    q->unclear_ns = 0;
+    if (claimed && got == OUR_LIST)
+        return 1;
+    hand_drop_unkeyed(q);
     return wire_reopen(&q->wire, WIRE_SLOT);
 }
 
@@ -206,7 +242,9 @@ int slot_claim(struct rmq *q)
     if (q->n_slots <= q->slot)
         q->n_slots = q->slot + 1;
     char body[16];
-    int status = slot_count(q);
+    int status = place_make_last(q, q->url.quorum); /* not the list */
+    if (status == 0)
+        status = slot_count(q);
     snprintf(body, sizeof body, "%d", q->slot);
     return status == 0 ? tell_others(q, body) : status;
 }

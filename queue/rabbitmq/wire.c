@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bide/run.h"
+#include "queue/hold_clock.h"
 #include "queue/rabbitmq/copy.h"
 
 #define S INT64_C(1000000000)
@@ -68,6 +69,7 @@ void wire_pick(struct wire *w, int channel, struct wire_in *to, size_t *n)
 void wire_begin(struct wire *w)
 {
     w->asked = w->answered = 0;
+    w->begun_ns = hold_clock_ns();
     w->n_queues = 0;
     w->refused = 0;
     w->returned = w->nacked = false;
@@ -329,6 +331,8 @@ int wire_wait(struct wire *w)
                              (int)(PATIENCE_NS / S));
         }
     }
+    if (w->asked > 0)
+        w->heard_ns = w->begun_ns;
     if (w->nacked)
         return wire_fail(w, BROKER_FULL, "the server refused a message: a queue is "
                                          "full, or is not available");

@@ -64,6 +64,8 @@ struct wire {
     amqp_connection_state_t c;  /* NULL: none */
     uint64_t number;            /* of the connection, from 1 */
     unsigned asked, answered;
+    int64_t begun_ns, heard_ns; /* hold_clock.h: wire_begin(), and of the last wait that
+                                   was answered: the server had us then */
     uint64_t base;              /* all messages up to this one are confirmed; */
     uint8_t *marks;             /* of those behind it, which */
     size_t n_marks, room_marks, unconfirmed;
