@@ -25,16 +25,17 @@ GROUP = "bide.default"
 SUFFIXES = (".retry.10s", ".retry.1m", ".retry.10m", ".retry.1h", ".retry.long", ".dead")
 
 # A body of `wait` runs until the file `go` is there; `flaky` fails at its first attempt;
-# `slow` does both.
+# `slow` does both. `grace` is a `wait` that succeeds when it is stopped.
 HANDLER = r'''
 body=$(head -c 100)
 lock=$PLACE/lock.${BIDE_MESSAGE_KEY:-$BIDE_MESSAGE_ID}
 say() { echo "$1 $WORKER $BIDE_MESSAGE_ID ${BIDE_MESSAGE_KEY:--} $BIDE_ATTEMPT $body" >>$PLACE/log; }
 mkdir $lock 2>/dev/null || say parallel
-trap 'say stopped; rmdir $lock; exit 1' TERM
+trap 'case $body in grace*) say end; rmdir $lock; exit 0;; esac
+say stopped; rmdir $lock; exit 1' TERM
 say begin
 case $body in
-wait*|slow*) while [ ! -e $PLACE/go ]; do sleep 0.05; done;;
+wait*|slow*|grace*) while [ ! -e $PLACE/go ]; do sleep 0.05; done;;
 permanent*|plain|full|odd) say failed; rmdir $lock; [ -e $PLACE/go ] && exit 0; exit 65;;
 esac
 case $body in
@@ -192,8 +193,8 @@ def group_that_waits_stops_handlers():
     first, so its handlers are stopped, and start over elsewhere, never side by side."""
     with Place(4) as p:
         p.worker("A")
-        p.put(*(f"wait{i}" for i in range(8)))
-        p.until("handlers", lambda: len(p.said("begin", "wait")) == 8)
+        p.put(*(f"{body}{i}" for i in range(8) for body in ("wait", "grace")))
+        p.until("handlers", lambda: len(p.said("begin")) == 16)
         p.worker("B")
         p.group("Stable 2")
         p.worker("C")
@@ -205,7 +206,8 @@ def group_that_waits_stops_handlers():
         case("handlers start over elsewhere",
              any(w[1] != "A" for w in p.said("begin")), p.said())
         p.go()
-        p.until("the end", lambda: len(p.said("end", "wait")) == 8)
+        p.until("the end", lambda: len({w[2] for w in p.said("end")}) == 16)
+        case("what succeeds all the same is done", once(p.said("begin", "grace")), p.said())
         case("never side by side", not p.said("parallel"), p.said("parallel"))
         case("and no attempt is lost", all(w[4] == "1" for w in p.said("begin")), p.said())
         case("each ends once", once(p.said("end")), p.said("end"))
