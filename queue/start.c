@@ -223,7 +223,9 @@ static void collect(struct queue_worker *w, struct queue_job *job, int64_t now)
         worker_tell(w, &(struct queue_event){ .kind =
                                                   QUEUE_CONSUMPTION_RESUMED });
     }
-    if (job->message->lost) { /* beat() said so; settling would too */
+    /* beat() said so. What is done is told all the same: its broker knows best whether
+     * somebody else has it, or has only asked for it */
+    if (job->message->lost && v.how != BROKER_DONE) {
         v.how = BROKER_AGAIN;
         v.counts = false;
     }

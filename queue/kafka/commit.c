@@ -6,6 +6,7 @@
 #include "bide/run.h"
 #include "queue/kafka/commit.h"
 #include "queue/kafka/lanes.h"
+#include "queue/kafka/rebalance.h"
 #include "queue/kafka/session.h"
 #include "queue/kafka/topics.h"
 
@@ -155,15 +156,7 @@ static rd_kafka_resp_err_t request(struct kafka_broker *q,
      * librdkafka is about to learn of. What is ours stays ours until we are told in
      * kf_ready(): a member that was put out gets another error. */
     do {
-        while (atomic_load(&q->joining) && bide_now_ns() < end)
-            rd_kafka_poll(q->producer, 5);
-        if (atomic_load(&q->joining))
-            return RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS;
-        if (rd_kafka_assignment_lost(q->consumer))
-            return RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST;
-        q->n_commits++;
-        err = rd_kafka_commit_queue(q->consumer, list, q->commits, NULL,
-                                    (void *)q->n_commits);
+        err = kf_commit_between_joins(q, list, end);
         if (!err)
             err = answer(q);
         if (err != RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS &&

@@ -13,6 +13,9 @@ void kf_woken(struct broker *b);
 /* What is out under this token; NULL: it is lost. */
 struct kf_slot *kf_in_hand(const struct kafka_broker *q, uint64_t token);
 
+/* One more can be in hand. -1: no memory. */
+int kf_make_room(struct kafka_broker *q);
+
 /* It is done, as far as this partition is concerned. -1: no memory. */
 int kf_end_slot(struct kafka_broker *q, struct kf_slot *s);
 

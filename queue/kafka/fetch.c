@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "bide/run.h"
+#include "queue/kafka/deliver.h"
 #include "queue/kafka/fetch.h"
+#include "queue/kafka/ghosts.h"
 #include "queue/kafka/lanes.h"
 #include "queue/kafka/record.h"
 #include "queue/kafka/session.h"
@@ -13,6 +15,18 @@ enum { BATCH = 64 };
 
 #define AWAIT_NS (2 * KF_S)
 #define STALL_NS (15 * KF_S)
+
+/* Whether it runs here, and the group says so, too. It killed nobody: the group has
+ * put us out and taken us back. */
+static bool is_back(struct kafka_broker *q, struct kf_slot *s)
+{
+    if (kf_make_room(q) != 0 || !kf_ghost_back(q, s))
+        return false;
+    s->stage = KF_RUNNING;
+    s->window->n_running++;
+    q->running[q->n_running++] = s;
+    return true;
+}
 
 static void fill(struct kafka_broker *q, struct kf_slot *s, rd_kafka_message_t *r)
 {
@@ -26,9 +40,15 @@ static void fill(struct kafka_broker *q, struct kf_slot *s, rd_kafka_message_t *
     s->deliveries = m ? m->deliveries : f.deliveries;
     s->deaths = m ? m->deaths : f.deaths;
     s->suspect = m ? m->suspect : f.suspect;
-    /* what ran here, before the group put us out and took us back, killed nobody */
-    bool orphan = m && m->running && strcmp(s->window->found.worker, q->worker) != 0;
-    s->stage = orphan ? KF_ORPHAN : KF_WAITING;
+    bool ran = m && m->running;
+    bool here = strcmp(s->window->found.worker, q->worker) == 0;
+    if (!known && kf_ghost_is_over(q, s)) {
+        s->stage = KF_DONE; /* and freed when the group knows */
+        s->window->dirty = true;
+        return;
+    }
+    if (!(ran && here && is_back(q, s)))
+        s->stage = ran && !here ? KF_ORPHAN : KF_WAITING;
     q->suspects = q->suspects || s->suspect;
     if (known) {
         q->n_awaited--;

@@ -27,8 +27,8 @@ enum { MESSAGE_MAX = 1000000, RESERVE = 32 << 10 };
 
 /* librdkafka before 2.2 aborts when a member leaves that was never told what is its
  * own. So we wait until it was; if that takes too long, the client stays until the
- * process ends. */
-static void leave_group(struct kafka_broker *q)
+ * process ends, and so does what it reports to. False: it stays. */
+static bool leave_group(struct kafka_broker *q)
 {
     int64_t end = bide_now_ns() + LEAVE_NS;
 
@@ -37,17 +37,18 @@ static void leave_group(struct kafka_broker *q)
         poll(NULL, 0, 10);
     }
     if (!q->joined)
-        return;
+        return false;
     kf_give_up_group(q);
     rd_kafka_consumer_close(q->consumer);
     rd_kafka_queue_destroy(q->commits);
     rd_kafka_destroy(q->consumer);
+    return true;
 }
 
 static void free_broker(struct kafka_broker *q)
 {
-    if (q->consumer)
-        leave_group(q);
+    bool left = !q->consumer || leave_group(q);
+
     kf_drop_lanes(q, false);
     if (q->coming)
         rd_kafka_topic_partition_list_destroy(q->coming);
@@ -70,7 +71,8 @@ static void free_broker(struct kafka_broker *q)
     free(q->running);
     free(q->ghosts);
     free(q->undo);
-    free(q);
+    if (left)
+        free(q);
 }
 
 static int open_clients(struct kafka_broker *q)

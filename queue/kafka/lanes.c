@@ -210,6 +210,8 @@ int kf_add_lanes(struct kafka_broker *q, rd_kafka_topic_partition_list_t *all)
             status = BROKER_NO_MEMORY;
             break;
         }
+        for (int t = 0; t < KF_TOPICS; t++)
+            kf_ghosts_told(q, &l->windows[t]);
         l->next = q->lanes;
         q->lanes = l;
         status = connect_lane(q, l, &all->elems[i]);

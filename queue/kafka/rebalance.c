@@ -2,6 +2,7 @@
  * the queue's topic; the same partitions of the retry topics go with them. */
 #include "queue/kafka/rebalance.h"
 
+#include <poll.h>
 #include <string.h>
 
 #include "bide/run.h"
@@ -12,6 +13,8 @@
 #define DRAIN_NS (10 * KF_S)
 #define ASK_NS (3 * KF_S)
 #define HURRY_NS (5 * KF_S)
+
+enum { STEP_MS = 100 };
 
 int kf_join(struct kafka_broker *q)
 {
@@ -25,7 +28,9 @@ int kf_join(struct kafka_broker *q)
 
 /* ===== watching the member ===== */
 
-enum { JOIN_GROUP = 11, SYNC_GROUP = 14 }; /* of Kafka's protocol */
+/* Of Kafka's protocol: the request to join, and what may lead to one when it is
+ * answered. So may our own answer(). */
+enum { METADATA = 3, JOIN_GROUP = 11, HEARTBEAT = 12, SYNC_GROUP = 14 };
 
 static rd_kafka_resp_err_t on_request(rd_kafka_t *rk, int sockfd, const char *broker,
                                       int32_t broker_id, int16_t api, int16_t version,
@@ -49,8 +54,14 @@ static rd_kafka_resp_err_t on_response(rd_kafka_t *rk, int sockfd, const char *b
 
     (void)rk, (void)sockfd, (void)broker, (void)broker_id, (void)version, (void)id;
     (void)size, (void)rtt, (void)err;
+    if (api != METADATA && api != HEARTBEAT && api != SYNC_GROUP)
+        return RD_KAFKA_RESP_ERR_NO_ERROR;
+    atomic_store(&q->stirred, true);
     if (api == SYNC_GROUP) /* its answer is what ends joining, whatever it is */
         atomic_store(&q->joining, false);
+    /* not for ever: it may be the thread that takes the commit */
+    for (int i = 0; i < STEP_MS && atomic_load(&q->handing); i++)
+        poll(NULL, 0, 1);
     return RD_KAFKA_RESP_ERR_NO_ERROR;
 }
 
@@ -68,6 +79,78 @@ static rd_kafka_resp_err_t on_new(rd_kafka_t *rk, const rd_kafka_conf_t *conf,
 int kf_watch_joins(struct kafka_broker *q, rd_kafka_conf_t *conf)
 {
     return rd_kafka_conf_interceptor_add_on_new(conf, "bide", on_new, q) ? -1 : 0;
+}
+
+/* ===== committing between joins ===== */
+
+/* Asks for an offset, which takes the way that a request to join takes: the answer
+ * comes behind all that went that way before. */
+static rd_kafka_resp_err_t ask_coordinator(struct kafka_broker *q, int64_t end_ns)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_resp_err_t err;
+
+    rd_kafka_topic_partition_list_add(list, q->b.queue, 0);
+    while ((err = rd_kafka_committed(q->consumer, list, STEP_MS)) != 0 &&
+           !atomic_load(&q->joining) && bide_now_ns() < end_ns)
+        rd_kafka_poll(q->producer, 5);
+    rd_kafka_topic_partition_list_destroy(list);
+    return err;
+}
+
+/* Until no request to join is under way, or may come of what was heard. The first
+ * question is answered when librdkafka has dealt with that, the second is behind the
+ * request that it has made of it. */
+static rd_kafka_resp_err_t wait_for_calm(struct kafka_broker *q, int64_t end_ns)
+{
+    for (;;) {
+        while (atomic_load(&q->joining) && bide_now_ns() < end_ns)
+            rd_kafka_poll(q->producer, 5);
+        if (atomic_load(&q->joining))
+            return RD_KAFKA_RESP_ERR_REBALANCE_IN_PROGRESS;
+        if (!atomic_exchange(&q->stirred, false))
+            return 0;
+        rd_kafka_resp_err_t err = ask_coordinator(q, end_ns);
+        if (!err)
+            err = ask_coordinator(q, end_ns);
+        if (err)
+            atomic_store(&q->stirred, true);
+        if (err && bide_now_ns() >= end_ns)
+            return err;
+    }
+}
+
+/* Until librdkafka has dealt with what it was given before. */
+static void wait_for_turn(struct kafka_broker *q)
+{
+    char *name = rd_kafka_memberid(q->consumer);
+
+    if (name)
+        rd_kafka_mem_free(q->consumer, name);
+}
+
+rd_kafka_resp_err_t kf_commit_between_joins(struct kafka_broker *q,
+                                            const rd_kafka_topic_partition_list_t *list,
+                                            int64_t end_ns)
+{
+    for (;;) {
+        rd_kafka_resp_err_t err = wait_for_calm(q, end_ns);
+        if (err)
+            return err;
+        if (rd_kafka_assignment_lost(q->consumer))
+            return RD_KAFKA_RESP_ERR__ASSIGNMENT_LOST;
+        atomic_store(&q->handing, true); /* from here on, what comes in is held */
+        bool calm = !atomic_load(&q->stirred) && !atomic_load(&q->joining);
+        if (calm) {
+            q->n_commits++;
+            err = rd_kafka_commit_queue(q->consumer, list, q->commits, NULL,
+                                        (void *)q->n_commits);
+            wait_for_turn(q);
+        }
+        atomic_store(&q->handing, false);
+        if (calm)
+            return err;
+    }
 }
 
 /* For each partition those of all topics, in the order of lanes' windows. */
@@ -95,6 +178,7 @@ static void answer(struct kafka_broker *q,
     rd_kafka_topic_partition_list_t *none = rd_kafka_topic_partition_list_new(0);
     rd_kafka_error_t *failed = how(q->consumer, none);
 
+    atomic_store(&q->stirred, true);
     if (failed)
         rd_kafka_error_destroy(failed);
     rd_kafka_topic_partition_list_destroy(none);

@@ -20,10 +20,16 @@
 
 int kf_join(struct kafka_broker *q);
 
-/* Notes in q->joining when the member joins. While it does, no offset must be
- * committed: behind the request it would arrive with the generation before, be refused
- * for that, and librdkafka would take all that is ours for lost. */
+/* While the member joins, no offset must be committed: behind the request it would
+ * arrive with the generation before, be refused for that, and librdkafka (before 2.10)
+ * would take all that is ours for lost. So what it sends and hears is watched. */
 int kf_watch_joins(struct kafka_broker *q, rd_kafka_conf_t *conf);
+
+/* Hands a commit to librdkafka, so that no request to join is before it. Waits until
+ * then, to `end_ns` at the most. */
+rd_kafka_resp_err_t kf_commit_between_joins(struct kafka_broker *q,
+                                            const rd_kafka_topic_partition_list_t *list,
+                                            int64_t end_ns);
 
 /* Goes on with what the group has given, or asked for. 0 or a status. */
 int kf_serve_group(struct kafka_broker *q);

@@ -33,8 +33,8 @@ struct kf_undo {
 struct kf_ghost; /* ghosts.c */
 struct kf_grave; /* dead.c */
 
-/* Threads: owned; librdkafka's callbacks run in our own thread, except for what sets
- * `joining`. */
+/* Threads: owned; librdkafka's callbacks run in our own thread, except for what
+ * watches joins (rebalance.h). */
 struct kafka_broker {
     struct broker b;
     struct kf_url url;
@@ -57,6 +57,8 @@ struct kafka_broker {
     int64_t asked_ns;        /* the group, whether it waits for us */
     bool closing;
     atomic_bool joining;     /* a request to join is under way: rebalance.h */
+    atomic_bool stirred;     /* the member may be about to send one */
+    atomic_bool handing;     /* a commit over to librdkafka: what stirs it waits */
     bool away;               /* no broker answers, as far as we know */
     bool fenced;             /* the group went on without us, */
     int64_t fenced_ns;       /* then; 0: and told us what is ours now */

@@ -49,7 +49,10 @@ static bool stays(const struct broker_end *e)
 
 static void lose(struct kafka_broker *q, struct broker_end *e)
 {
-    kf_ghost_end(q, e->message->token);
+    struct kf_slot *s = kf_ghost_end(q, e->message->token, e->how == BROKER_DONE);
+
+    if (s) /* it has come back meanwhile; without memory it waits for ever, unstarted */
+        (void)kf_end_slot(q, s);
     e->message->lost = true;
     e->result = BROKER_LOST;
 }

@@ -52,7 +52,7 @@ static bool may_run(struct turn *t, const struct kf_slot *s)
 {
     if (s->suspect && (!t->want->alone || t->want->n > 0))
         return false;
-    if ((s->window->lane->leaves && t->q->draining) || kf_ghost_runs(t->q, s))
+    if ((s->window->lane->leaves && t->q->draining) || kf_ghost_holds(t->q, s))
         return false;
     if (s->key && !is_caught_up(s->window->lane))
         return false;
@@ -73,11 +73,8 @@ static int set_aside(struct turn *t, struct kf_slot *s)
     return 0;
 }
 
-static int hand_out(struct turn *t, struct kf_slot *s)
+int kf_make_room(struct kafka_broker *q)
 {
-    struct kafka_broker *q = t->q;
-    struct kf_facts f;
-
     if (q->n_running == q->size_running) {
         size_t size = q->size_running ? 2 * q->size_running : 64;
         struct kf_slot **more = realloc(q->running, size * sizeof *more);
@@ -86,6 +83,16 @@ static int hand_out(struct turn *t, struct kf_slot *s)
         q->running = more;
         q->size_running = size;
     }
+    return 0;
+}
+
+static int hand_out(struct turn *t, struct kf_slot *s)
+{
+    struct kafka_broker *q = t->q;
+    struct kf_facts f;
+
+    if (kf_make_room(q) != 0)
+        return -1;
     kf_facts(&f, s->record, kf_now_ms(q));
     f.deliveries = s->deliveries + 1;
     f.deaths = s->deaths;

@@ -24,18 +24,22 @@ MODULES = os.path.dirname(os.path.join(tap.START, sys.argv[2]))
 GROUP = "bide.default"
 SUFFIXES = (".retry.10s", ".retry.1m", ".retry.10m", ".retry.1h", ".retry.long", ".dead")
 
-# A body of `wait` runs until the file `go` is there; `flaky` fails at its first attempt.
+# A body of `wait` runs until the file `go` is there; `flaky` fails at its first attempt;
+# `slow` does both. `grace` is a `wait` that succeeds when it is stopped.
 HANDLER = r'''
 body=$(head -c 100)
 lock=$PLACE/lock.${BIDE_MESSAGE_KEY:-$BIDE_MESSAGE_ID}
 say() { echo "$1 $WORKER $BIDE_MESSAGE_ID ${BIDE_MESSAGE_KEY:--} $BIDE_ATTEMPT $body" >>$PLACE/log; }
 mkdir $lock 2>/dev/null || say parallel
-trap 'say stopped; rmdir $lock; exit 1' TERM
+trap 'case $body in grace*) say end; rmdir $lock; exit 0;; esac
+say stopped; rmdir $lock; exit 1' TERM
 say begin
 case $body in
-wait*) while [ ! -e $PLACE/go ]; do sleep 0.05; done;;
+wait*|slow*|grace*) while [ ! -e $PLACE/go ]; do sleep 0.05; done;;
 permanent*|plain|full|odd) say failed; rmdir $lock; [ -e $PLACE/go ] && exit 0; exit 65;;
-flaky*) if [ $BIDE_ATTEMPT = 1 ]; then say failed; rmdir $lock; exit 1; fi;;
+esac
+case $body in
+flaky*|slow*) if [ $BIDE_ATTEMPT = 1 ]; then say failed; rmdir $lock; exit 1; fi;;
 fails*|x*) say failed; rmdir $lock; [ -e $PLACE/go ] && exit 0; exit 1;;
 esac
 say end
@@ -189,8 +193,8 @@ def group_that_waits_stops_handlers():
     first, so its handlers are stopped, and start over elsewhere, never side by side."""
     with Place(4) as p:
         p.worker("A")
-        p.put(*(f"wait{i}" for i in range(8)))
-        p.until("handlers", lambda: len(p.said("begin", "wait")) == 8)
+        p.put(*(f"{body}{i}" for i in range(8) for body in ("wait", "grace")))
+        p.until("handlers", lambda: len(p.said("begin")) == 16)
         p.worker("B")
         p.group("Stable 2")
         p.worker("C")
@@ -202,11 +206,74 @@ def group_that_waits_stops_handlers():
         case("handlers start over elsewhere",
              any(w[1] != "A" for w in p.said("begin")), p.said())
         p.go()
-        p.until("the end", lambda: len(p.said("end", "wait")) == 8)
+        p.until("the end", lambda: len({w[2] for w in p.said("end")}) == 16)
+        case("what succeeds all the same is done", once(p.said("begin", "grace")), p.said())
         case("never side by side", not p.said("parallel"), p.said("parallel"))
         case("and no attempt is lost", all(w[4] == "1" for w in p.said("begin")), p.said())
         case("each ends once", once(p.said("end")), p.said("end"))
         case("all workers drain", p.drain() == [0, 0, 0])
+
+
+def what_is_done_stays_done():
+    """The group refuses a commit, as it does when it comes behind a request to join: all
+    partitions are lost, and come back with what ran there."""
+    with Place(2) as p:
+        p.worker("A")
+        p.put(*(f"wait{i}" for i in range(4)))
+        p.until("handlers", lambda: len(p.said("begin", "wait")) == 4)
+        p.kafka.tell("refuse " + GROUP)
+        p.put("quick")
+        p.until("what came after", lambda: p.said("end", "quick"))
+        case("handlers go on when partitions come back", len(p.said("begin", "wait")) == 4
+             and not p.said("stopped"), p.said())
+        p.kafka.tell("refuse " + GROUP)
+        p.go()
+        p.until("nothing is left", lambda: len(p.said("end")) >= 5 and not any(
+            p.counts()[n] for n in ("waiting", "later", "running")))
+        case("what is done does not start over", once(p.said("begin")), p.said())
+        os.remove(p.path("go"))
+        p.put("slow")
+        p.until("its handler", lambda: p.said("begin", "slow"))
+        p.kafka.tell(f"refuse {GROUP} default.retry.10s")
+        p.go()
+        p.until("nothing is left", lambda: p.said("end", "slow") and not any(
+            p.counts()[n] for n in ("waiting", "later", "running")))
+        case("nor what has its copy", [w[4] for w in p.said("begin", "slow")] == ["1", "2"],
+             p.said())
+        case("the worker drains", p.drain() == [0])
+        case("nothing is dead", p.counts()["dead"] == 0)
+
+
+def no_commit_is_behind_a_join():
+    """A worker that is busy, while others come and go: each time it joins again, twice when
+    it has to let go of something. A commit that came later than that would be refused, and
+    all that it has be taken for lost."""
+    with Place(4) as p:
+        p.worker("A")
+        fed, over = 0, threading.Event()
+
+        def feed():
+            nonlocal fed
+            while not over.is_set():
+                p.put(*(f"quick{fed + i}" for i in range(4)))
+                fed += 4
+                over.wait(0.05)  # now and then it has nothing to do, and joins at once
+        feeding = threading.Thread(target=feed)
+        feeding.start()
+        try:
+            for i in range(5):
+                b = p.worker(f"B{i}")
+                p.until("its share", lambda b=f"B{i}": any(w[1] == b for w in p.said("end")))
+                b.send_signal(signal.SIGTERM)
+                p.until("its end", lambda b=b: b.poll() is not None)
+                p.group("Stable 1")
+        finally:
+            over.set()
+            feeding.join()
+        p.until("all of them", lambda: len({w[2] for w in p.said("end")}) == fed)
+        case("no commit is behind a join", p.kafka.tell("late " + GROUP) == ["0"], p.read("A"))
+        case("and nothing is done twice", once(p.said("begin")), p.read("A"))
+        case("all drain", p.drain() == [0] * 6)
 
 
 def worker_that_dies_is_replaced():
@@ -460,7 +527,8 @@ def redrive_tries_ten_first():
         case("and nothing is left", c["waiting"] + c["later"] + c["dead"] == 0, c)
 
 
-CASES = (handlers_outlive_a_rebalance, group_that_waits_stops_handlers,
+CASES = (handlers_outlive_a_rebalance, what_is_done_stays_done, no_commit_is_behind_a_join,
+         group_that_waits_stops_handlers,
          worker_that_dies_is_replaced, keys_stay_in_order,
          what_is_too_large_is_dead_with_a_reason, records_without_a_time_are_new,
          clock_of_a_new_worker_means_nothing, partitions_that_are_added_are_taken,

@@ -13,6 +13,10 @@ it reads, each answered with "ok":
     ancient NAME                 and one without a time
     group NAME                   answers "ok STATE MEMBERS"
     beats NAME                   answers "ok GENERATION", and how often its members were heard
+    refuse NAME [TOPIC]          its next commit is taken for one of a generation before; with a
+                                 TOPIC, the next after something was written there
+    late NAME                    answers "ok", and how many commits were refused because their
+                                 member had joined again before they came
     ends TOPIC                   answers "ok" and where each partition ends
     grow TOPIC PARTITIONS        it has so many from now on
     clock SECONDS                its clock is so far from this machine's
@@ -167,6 +171,9 @@ class Topic:
         self.settings = {**DEFAULTS, **dict(settings)}
         self.partitions = [Partition(self) for _ in range(partitions)]
 
+    def size(self):
+        return sum(p.end for p in self.partitions)
+
 
 def varint(n):
     n = n << 1 ^ n >> 63
@@ -210,6 +217,8 @@ class Group:
         self.offsets = {}
         self.until = 0  # how long a rebalance waits for members
         self.beats = 0
+        self.refuses = None  # whether the next commit is refused; None: no
+        self.late = 0  # commits of members that had joined again by then
 
     def prepare(self):
         if self.state == "PreparingRebalance":
@@ -403,6 +412,9 @@ class Broker:
         r.take("q")
         topics = by_topic(r, lambda r: (r.take("i"), r.take("q"), r.text()))
         error = group.check(member, generation)
+        group.late += error == BAD_GENERATION
+        if not error and group.refuses and group.refuses():
+            error, group.refuses = BAD_GENERATION, None
         if not error and group.state == "CompletingRebalance":
             error = REBALANCING
 
@@ -606,6 +618,12 @@ class Broker:
         elif verb == "beats":
             g = self.group(words[0])
             return f"{g.generation} {g.beats}"
+        elif verb == "refuse":
+            topic = self.topics[words[1]] if len(words) > 1 else None
+            before = topic and topic.size()
+            self.group(words[0]).refuses = lambda: not topic or topic.size() > before
+        elif verb == "late":
+            return str(self.group(words[0]).late)
         elif verb == "ends":
             return " ".join(str(p.end) for p in self.topics[words[0]].partitions)
         elif verb == "clock":
