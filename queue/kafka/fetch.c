@@ -10,8 +10,12 @@
 #include "queue/kafka/lanes.h"
 #include "queue/kafka/record.h"
 #include "queue/kafka/session.h"
+#include "queue/kafka/topics.h"
 
-enum { BATCH = 64 };
+enum {
+    BATCH = 64,
+    WAKES_FROM = 8 /* librdkafka does not stop for fewer records than these */
+};
 
 #define AWAIT_NS (2 * KF_S)
 #define STALL_NS (15 * KF_S)
@@ -139,11 +143,40 @@ static size_t fetch_window(struct kafka_broker *q, struct kf_window *w)
     return n > 0 ? (size_t)n : 0;
 }
 
+/* Before 2.2 librdkafka fetches no more of a partition once enough of it was
+ * prefetched, until something happens on that connection, or a second is over: any
+ * request wakes it, and nobody waits for its answer. */
+static void wake_fetcher(struct kafka_broker *q, const struct kf_window *w)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    char name[KF_TOPIC_NAME];
+
+    kf_topic(q, w->topic, name);
+    rd_kafka_topic_partition_list_add(list, name, w->lane->partition)->offset =
+        RD_KAFKA_OFFSET_END;
+    (void)rd_kafka_offsets_for_times(kf_fetcher(q, w->topic), list, 0);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* What was enough, whether by its number or by its size, is half gone. */
+static void heed_level(struct kafka_broker *q, struct kf_window *w)
+{
+    size_t n = rd_kafka_queue_length(w->queue);
+    bool sinks = n < w->peak / 2;
+
+    if (sinks && w->peak >= WAKES_FROM)
+        wake_fetcher(q, w);
+    if (sinks || n > w->peak)
+        w->peak = n;
+}
+
 static size_t fetch_all(struct kafka_broker *q, size_t most)
 {
     size_t sum = 0, got;
 
     for (struct kf_lane *l = q->lanes; l; l = l->next) {
+        for (int t = 0; t < KF_TOPICS && q->wakes; t++)
+            heed_level(q, &l->windows[t]);
         for (int t = 1; t < KF_TOPICS; t++)
             while ((got = fetch_window(q, &l->windows[t])) > 0)
                 sum += got;

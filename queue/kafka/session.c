@@ -95,7 +95,7 @@ static const char *const consumers[][2] = {
     { "auto.offset.reset", "earliest" },
     { "enable.partition.eof", "true" },
     { "partition.assignment.strategy", "cooperative-sticky" },
-    { "queued.min.messages", "2000" },
+    { "queued.min.messages", "10000" },
     { "queued.max.messages.kbytes", "16384" },
     { "fetch.error.backoff.ms", "100" },
 };
@@ -134,6 +134,17 @@ static int set_session(const struct kafka_broker *q, rd_kafka_conf_t *conf,
            set(conf, "heartbeat.interval.ms", beat, why);
 }
 
+/* How long a partition of which enough was prefetched is not looked at again: a second
+ * as librdkafka comes. Before 2.2 it does not have the setting, and is woken. */
+static int set_rest(struct kafka_broker *q, rd_kafka_conf_t *conf, char why[KF_WHY])
+{
+    rd_kafka_conf_res_t result =
+        rd_kafka_conf_set(conf, "fetch.queue.backoff.ms", "10", why, KF_WHY);
+
+    q->wakes = result == RD_KAFKA_CONF_UNKNOWN;
+    return result == RD_KAFKA_CONF_INVALID ? -1 : 0;
+}
+
 void kf_on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *arg);
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
@@ -149,7 +160,8 @@ static int set_up(struct kafka_broker *q, rd_kafka_conf_t *conf,
             return -1;
         rd_kafka_conf_set_dr_msg_cb(conf, kf_on_delivery);
     } else if (set_all(conf, consumers, COUNT(consumers), why) ||
-               set(conf, "group.id", q->group, why) || set_session(q, conf, why)) {
+               set(conf, "group.id", q->group, why) || set_session(q, conf, why) ||
+               set_rest(q, conf, why)) {
         return -1;
     }
     if (member) {
@@ -237,6 +249,7 @@ int kf_ready(struct kafka_broker *q)
     if (serves) {
         serve(q->consumer);
         serve(q->fetcher);
+        serve(q->retries);
     }
     if (q->away)
         status = look_around(q);

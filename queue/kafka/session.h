@@ -1,10 +1,15 @@
 /* queue/kafka/session.h: the broker's own state, and how it talks to Kafka.
  *
- * Four clients: a producer; a member of the group, whose generation is what fences
- * off workers that were frozen; a fetcher, which reads the partitions that the member
- * was given; and a reader for looking. The last two are in no group: a member that is
- * asked for a partition fetches nothing from any, until it has let go of it. Each is
- * made when it is needed.
+ * Five clients: a producer; a member of the group, whose generation is what fences
+ * off workers that were frozen; two fetchers, which read the partitions that the
+ * member was given, and a reader for looking. The last three are in no group: a member
+ * that is asked for a partition fetches nothing from any, until it has let go of it.
+ * Each is made when it is needed.
+ *
+ * One fetcher is for the queue's topic, the other for the retry topics. A client has
+ * one request under way to a broker, and one that asks for retry topics only, because
+ * of the queue's topic enough is here, is held back by the broker until something comes
+ * (fetch.wait.max.ms): meanwhile, what is here of the queue's topic would run out.
  *
  * Invariant: lanes come and go only in kf_ready(), never between kf_note() and
  * kf_commit(). */
@@ -38,7 +43,7 @@ struct kf_grave; /* dead.c */
 struct kafka_broker {
     struct broker b;
     struct kf_url url;
-    rd_kafka_t *producer, *consumer, *fetcher, *reader;
+    rd_kafka_t *producer, *consumer, *fetcher, *retries, *reader;
     rd_kafka_queue_t *commits;
     char group[QUEUE_NAME_MAX + 256];
     char worker[KF_WORKER + 1];
@@ -62,6 +67,7 @@ struct kafka_broker {
     bool away;               /* no broker answers, as far as we know */
     bool fenced;             /* the group went on without us, */
     int64_t fenced_ns;       /* then; 0: and told us what is ours now */
+    bool wakes;              /* the fetcher must be woken: fetch.c */
     int64_t behind_ns;  /* since when records that are there do not come; 0: none */
     bool denied;             /* wrong password, no certificate */
     char why[200];           /* of away or denied */
@@ -93,6 +99,12 @@ struct kafka_broker {
 /* A client with the URL's settings; NULL: q->b.error says why. */
 rd_kafka_t *kf_client(struct kafka_broker *q, rd_kafka_type_t type, bool member);
 int kf_reader(struct kafka_broker *q);
+
+/* What reads a topic. */
+static inline rd_kafka_t *kf_fetcher(const struct kafka_broker *q, int topic)
+{
+    return topic == KF_MAIN ? q->fetcher : q->retries;
+}
 
 /* Serves what has come in: rebalances, errors. 0 or a status. */
 int kf_ready(struct kafka_broker *q);

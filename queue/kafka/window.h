@@ -56,6 +56,7 @@ struct kf_window {
     int topic;                /* KF_MAIN, or a tier */
     rd_kafka_queue_t *queue;  /* where its records come in */
     rd_kafka_message_t *parked; /* fetched, and without room */
+    size_t peak;              /* so many waited in its queue: fetch.c */
     int64_t base, next, top;
     int64_t known_end;        /* when we got it */
     struct kf_slot **slots;   /* KF_WINDOW: by offset modulo */
