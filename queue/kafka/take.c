@@ -56,7 +56,7 @@ static bool may_run(struct turn *t, const struct kf_slot *s)
         return false;
     if (s->key && !is_caught_up(s->window->lane))
         return false;
-    return s->window->n_running < KF_AT_ONCE;
+    return kf_window_may_run(s->window);
 }
 
 static int set_aside(struct turn *t, struct kf_slot *s)
