@@ -37,8 +37,9 @@ static void fill(struct kafka_broker *q, struct kf_slot *s, rd_kafka_message_t *
     struct kf_facts f;
     bool known = s->stage == KF_AWAITED; /* we know when it is due, and its key */
     const struct kf_mark *m = kf_state_mark(&s->window->found, s->offset);
+    int64_t now = bide_now_ns();
 
-    kf_facts(&f, r, kf_now_ms(q));
+    kf_facts(&f, r, kf_ms(q, now));
     kf_window_hold(s, r);
     s->attempt = f.attempt;
     s->deliveries = m ? m->deliveries : f.deliveries;
@@ -63,7 +64,6 @@ static void fill(struct kafka_broker *q, struct kf_slot *s, rd_kafka_message_t *
                : f.place >= 0              ? f.place
                                            : INT64_MAX;
     s->due_ns = kf_steady_ns(q, f.written_ms + f.delay_ms);
-    int64_t now = bide_now_ns();
     if (s->due_ns > now + f.delay_ms * KF_MS) /* a clock that went ahead of ours */
         s->due_ns = now + f.delay_ms * KF_MS;
     (void)kf_enter(&q->order, s, r->key, r->key ? r->key_len : 0);
@@ -132,7 +132,7 @@ static size_t fetch_window(struct kafka_broker *q, struct kf_window *w)
         if (!arrive(q, w, r))
             return 0;
     }
-    if (kf_window_is_full(w))
+    if (kf_window_is_full(w) || rd_kafka_queue_length(w->queue) == 0)
         return 0;
     ssize_t n = rd_kafka_consume_batch_queue(w->queue, 0, batch,
                                              room < BATCH ? room : BATCH);
@@ -170,6 +170,17 @@ static void heed_level(struct kafka_broker *q, struct kf_window *w)
         w->peak = n;
 }
 
+/* Of the queue's topic, until `most` and a batch are in line. */
+static size_t fetch_fresh(struct kafka_broker *q, struct kf_lane *l, size_t most)
+{
+    size_t sum = 0, got;
+
+    while (q->order.fresh.n < most + BATCH &&
+           (got = fetch_window(q, &l->windows[KF_MAIN])) > 0)
+        sum += got;
+    return sum;
+}
+
 static size_t fetch_all(struct kafka_broker *q, size_t most)
 {
     size_t sum = 0, got;
@@ -180,11 +191,17 @@ static size_t fetch_all(struct kafka_broker *q, size_t most)
         for (int t = 1; t < KF_TOPICS; t++)
             while ((got = fetch_window(q, &l->windows[t])) > 0)
                 sum += got;
-        while (q->order.fresh.n < most + BATCH &&
-               (got = fetch_window(q, &l->windows[KF_MAIN])) > 0)
-            sum += got;
+        sum += fetch_fresh(q, l, most);
     }
     return sum;
+}
+
+/* A ghost would be done, or run again, as soon as its record is here: that is for the
+ * next turn, which commits it. */
+void kf_fetch_ahead(struct kafka_broker *q)
+{
+    for (struct kf_lane *l = q->lanes; l && q->n_ghosts == 0; l = l->next)
+        (void)fetch_fresh(q, l, q->ahead);
 }
 
 static bool is_behind(const struct kafka_broker *q, const struct kf_lane *l)

@@ -166,19 +166,20 @@ struct queue_message *kf_message(const rd_kafka_message_t *record,
     char id[QUEUE_ID_MAX + 1], key[QUEUE_ID_MAX + 1];
     size_t n = read_attributes(record, attributes, QUEUE_ATTRIBUTES_MAX), len;
     const char *found = kf_header(record, "bide-errors", &len);
-    char *errors = text_of(found, found ? len : 0);
+    char *errors = found ? text_of(found, len) : NULL;
 
     kf_id(id, record);
     foreign_id(key, record->key ? record->key : "", record->key ? record->key_len : 0);
     struct queue_message *m =
-        errors ? queue_message_new(&(struct queue_text){ .id = id,
-                                                         .key = key,
-                                                         .errors = errors,
-                                                         .body = record->payload,
-                                                         .body_len = record->len,
-                                                         .attributes = attributes,
-                                                         .n_attributes = n })
-               : NULL;
+        found && !errors
+            ? NULL
+            : queue_message_new(&(struct queue_text){ .id = id,
+                                                      .key = key,
+                                                      .errors = errors,
+                                                      .body = record->payload,
+                                                      .body_len = record->len,
+                                                      .attributes = attributes,
+                                                      .n_attributes = n });
     if (m) {
         m->priority = f->priority;
         m->attempt = f->attempt;

@@ -260,9 +260,14 @@ int kf_ready(struct kafka_broker *q)
 
 /* ===== time ===== */
 
+int64_t kf_ms(const struct kafka_broker *q, int64_t steady_ns)
+{
+    return steady_ns / KF_MS + q->ahead_ms;
+}
+
 int64_t kf_now_ms(const struct kafka_broker *q)
 {
-    return bide_now_ns() / KF_MS + q->ahead_ms;
+    return kf_ms(q, bide_now_ns());
 }
 
 int64_t kf_steady_ns(const struct kafka_broker *q, int64_t ms)

@@ -67,7 +67,7 @@ struct kafka_broker {
     bool away;               /* no broker answers, as far as we know */
     bool fenced;             /* the group went on without us, */
     int64_t fenced_ns;       /* then; 0: and told us what is ours now */
-    bool wakes;              /* the fetcher must be woken: fetch.c */
+    bool wakes;              /* librdkafka has to be told to fetch on: fetch.c */
     int64_t behind_ns;  /* since when records that are there do not come; 0: none */
     bool denied;             /* wrong password, no certificate */
     char why[200];           /* of away or denied */
@@ -91,6 +91,7 @@ struct kafka_broker {
     size_t n_undo, size_undo;
     uintptr_t n_commits;
     bool grouped;            /* between begin() and commit() */
+    size_t ahead;            /* how many to bring in meanwhile: fetch.h */
     struct kf_grave *grave;  /* the dead letters, as far as read */
 };
 
@@ -120,7 +121,9 @@ static inline bool kf_is_time(int64_t ms)
     return ms > INT64_C(1262304000000); /* 2010 */
 }
 
-/* The broker's clock, as well as it is known; and our own for a time of it. */
+/* The broker's clock, as well as it is known: at a time of our own, and now. And our
+ * own for a time of it. */
+int64_t kf_ms(const struct kafka_broker *q, int64_t steady_ns);
 int64_t kf_now_ms(const struct kafka_broker *q);
 int64_t kf_steady_ns(const struct kafka_broker *q, int64_t ms);
 

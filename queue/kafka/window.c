@@ -151,5 +151,4 @@ void kf_window_committed(struct kf_window *w)
         }
     }
     w->base = base;
-    w->dirty = false;
 }

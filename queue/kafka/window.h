@@ -66,7 +66,7 @@ struct kf_window {
     uint32_t told_running;    /* of the process, as committed */
     size_t n_marked;          /* that do not run, and have more to remember than their
                                  deliveries */
-    bool dirty;               /* differs from what is committed */
+    bool dirty;               /* differs from what is committed, or under way */
 };
 
 /* Threads: owned. */
@@ -134,7 +134,8 @@ void kf_window_skip(struct kf_window *w, int64_t offset);
 /* What is to be committed. */
 void kf_window_state(struct kf_window *w, struct kf_state *ret);
 
-/* It was: frees what is done. */
+/* It was: frees what is done. Offsets that turned out not to exist meanwhile go, too:
+ * the window is dirty for them. */
 void kf_window_committed(struct kf_window *w);
 
 #endif
