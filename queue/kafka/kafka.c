@@ -76,15 +76,15 @@ static void free_broker(struct kafka_broker *q)
 
 static int open_clients(struct kafka_broker *q)
 {
-    q->producer = kf_client(q, RD_KAFKA_PRODUCER, false);
+    q->producer = kf_client(q, KF_WRITES);
     if (!q->producer)
         return BROKER_REFUSED;
     int status = kf_topics_ready(q);
     if (status != 0 || !q->consume)
         return status;
-    q->fetcher = kf_client(q, RD_KAFKA_CONSUMER, false);
-    q->retries = q->fetcher ? kf_client(q, RD_KAFKA_CONSUMER, false) : NULL;
-    q->consumer = q->retries ? kf_client(q, RD_KAFKA_CONSUMER, true) : NULL;
+    q->fetcher = kf_client(q, KF_FETCHES);
+    q->retries = q->fetcher ? kf_client(q, KF_READS) : NULL;
+    q->consumer = q->retries ? kf_client(q, KF_BELONGS) : NULL;
     if (!q->consumer)
         return BROKER_REFUSED;
     rd_kafka_poll_set_consumer(q->fetcher);

@@ -97,8 +97,11 @@ struct kafka_broker {
 
 /* ===== session.c ===== */
 
+/* What a client is for; KF_READS: retry topics, or looking. */
+enum kf_role { KF_WRITES, KF_BELONGS, KF_FETCHES, KF_READS };
+
 /* A client with the URL's settings; NULL: q->b.error says why. */
-rd_kafka_t *kf_client(struct kafka_broker *q, rd_kafka_type_t type, bool member);
+rd_kafka_t *kf_client(struct kafka_broker *q, enum kf_role role);
 int kf_reader(struct kafka_broker *q);
 
 /* What reads a topic. */
