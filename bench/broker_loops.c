@@ -1,7 +1,8 @@
 /* bench_brokers URL [MESSAGES [ROUNDS [SERVER]]]: the worker on a broker, beside a bare
  * loop that does as little as a queue can with the same client library, the same
  * batches and the same durability: take 100, forget 100; on SQS, where a request takes
- * ten, ten. On Kafka, it commits an offset after 100.
+ * ten, ten. On Kafka, a commit says that 100 are done and 100 begin, as the worker's
+ * does; and the clock begins with the first message, since whoever joins a group waits.
  *
  * The three take turns, ROUNDS times, so that a disk or a neighbour that has a bad
  * minute slows down all of them; what is printed are medians. SERVER is the process id
@@ -467,35 +468,61 @@ static void fill_kafka(const char *url, int n)
     rd_kafka_destroy(rk);
 }
 
-static rd_kafka_message_t *consume(rd_kafka_t *rk)
+/* As many as are there, up to `most`; one at least. */
+static int consume(rd_kafka_queue_t *queue, rd_kafka_message_t **to, int most)
 {
-    rd_kafka_message_t *m = NULL;
+    ssize_t got = 0;
 
-    for (int i = 0; !m && i < 60; i++)
-        m = rd_kafka_consumer_poll(rk, 1000);
-    if (!m || m->err)
-        die(m ? rd_kafka_message_errstr(m) : "no message");
-    return m;
+    for (int i = 0; got == 0 && i < 60; i++)
+        got = rd_kafka_consume_batch_queue(queue, 1000, to, (size_t)most);
+    if (got <= 0 || to[0]->err)
+        die(got > 0 ? rd_kafka_message_errstr(to[0]) : "no message");
+    return (int)got;
+}
+
+/* All before `offset` are done, and so many more have begun: confirmed. */
+static void commit_kafka(rd_kafka_t *rk, int64_t offset, int begun)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_t *at = rd_kafka_topic_partition_list_add(list, "bare", 0);
+    char text[16];
+
+    at->offset = offset;
+    at->metadata_size = (size_t)snprintf(text, sizeof text, "%d", begun);
+    at->metadata = strdup(text);
+    if (rd_kafka_commit(rk, list, 0) != 0)
+        die("not committed");
+    rd_kafka_topic_partition_list_destroy(list);
 }
 
 static struct cost bare_kafka(const char *url, int n)
 {
     rd_kafka_topic_partition_list_t *topics = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_message_t *batch[BATCH];
+    struct cost begin = { 0 };
+    int64_t next = 0;
 
     fill_kafka(url, n);
     rd_kafka_t *rk = new_kafka(url, RD_KAFKA_CONSUMER);
     rd_kafka_poll_set_consumer(rk);
+    rd_kafka_queue_t *queue = rd_kafka_queue_get_consumer(rk);
     rd_kafka_topic_partition_list_add(topics, "bare", RD_KAFKA_PARTITION_UA);
-    struct cost begin = begin_cost();
     rd_kafka_subscribe(rk, topics);
-    for (int i = 1; i <= n; i++) {
-        rd_kafka_message_t *m = consume(rk);
-        if (i % BATCH == 0 && rd_kafka_commit_message(rk, m, 0) != 0)
-            die("not committed");
-        rd_kafka_message_destroy(m);
+    for (int done = 0; done < n; done += BATCH) {
+        int got = consume(queue, batch, BATCH);
+        if (done == 0)
+            begin = begin_cost();
+        while (got < BATCH)
+            got += consume(queue, batch + got, BATCH - got);
+        next = batch[BATCH - 1]->offset + 1;
+        commit_kafka(rk, batch[0]->offset, BATCH);
+        for (int i = 0; i < BATCH; i++)
+            rd_kafka_message_destroy(batch[i]);
     }
+    commit_kafka(rk, next, 0);
     struct cost result = end_cost(begin, n);
     rd_kafka_topic_partition_list_destroy(topics);
+    rd_kafka_queue_destroy(queue);
     rd_kafka_consumer_close(rk);
     rd_kafka_destroy(rk);
     return result;
@@ -662,6 +689,12 @@ static struct broker *open_queue(const char *url, const char *name, bool consume
     return b;
 }
 
+/* Who takes has to join first. */
+static bool joins(const char *url)
+{
+    return strncmp(url, "kafka:", 6) == 0;
+}
+
 /* The broker's verbs, without a worker: what their promises cost. */
 static struct cost broker_alone(const char *url, int n)
 {
@@ -686,10 +719,36 @@ static struct cost broker_alone(const char *url, int n)
             (b->kind->commit && b->kind->commit(b) != 0))
             die(b->error);
         held = want.n; /* 0 as well where the first take only asks for them (Kafka) */
+        if (held && done == 0 && joins(url))
+            begin = begin_cost();
     } while (done < (size_t)n);
     struct cost result = end_cost(begin, n);
     broker_close(b);
     return result;
+}
+
+/* Of the n that a worker works off. */
+static struct work {
+    struct cost begin, result;
+    bool begun, joins;
+    int n, left;
+} work;
+
+static void on_start(void *ctx, struct queue_job *job)
+{
+    (void)ctx, (void)job;
+    if (work.joins && !work.begun)
+        work.begin = begin_cost();
+    work.begun = true;
+}
+
+/* An end is told when it is durable. That the queue is empty is found out behind the
+ * last, and no message's cost. */
+static void on_event(void *ctx, const struct queue_event *e)
+{
+    (void)ctx;
+    if (e->kind == QUEUE_ENDED && --work.left == 0)
+        work.result = end_cost(work.begin, work.n);
 }
 
 static struct queue_worker_conf of_worker; /* of the last one that was made */
@@ -719,6 +778,8 @@ static struct queue_worker *new_worker(const char *url, const char *name,
         w.deep = false;
     }
     w.until_empty = until_empty;
+    w.on_start = on_start;
+    w.on_event = on_event;
     w.rng = &rng;
     of_worker = w;
     struct queue_worker *worker = queue_worker_new(&w);
@@ -741,11 +802,12 @@ static struct cost with_worker(const char *url, int n)
         new_worker(url, "bench", &c.handler, 16, BATCH - 16, true);
 
     fill(of_worker.broker, n);
-    struct cost begin = begin_cost();
+    work = (struct work){ .begin = begin_cost(), .joins = joins(url), .n = n, .left = n };
     queue_worker_run(worker);
-    struct cost result = end_cost(begin, n);
+    if (work.left != 0)
+        die("not all have ended once");
     end_worker(worker);
-    return result;
+    return work.result;
 }
 
 /* ===== latency, and idleness ===== */

@@ -76,6 +76,7 @@ static void add_window(struct kafka_broker *q, rd_kafka_topic_partition_list_t *
     memcpy(state.worker, q->worker, sizeof state.worker);
     state.n_running = (uint32_t)q->n_running;
     kf_state_write(text, &state);
+    w->dirty = false;
     at->offset = state.base;
     at->metadata = strdup(text);
     at->metadata_size = at->metadata ? strlen(text) : 0;
@@ -100,20 +101,42 @@ static rd_kafka_topic_partition_list_t *gather(struct kafka_broker *q, bool prov
     return list;
 }
 
+/* The window that an offset is of. */
+static struct kf_window *window_of(const struct kafka_broker *q,
+                                   const rd_kafka_topic_partition_t *at)
+{
+    struct kf_lane *l = kf_lane_of(q, at->partition);
+
+    for (int t = 0; l && t < KF_TOPICS; t++) {
+        char name[KF_TOPIC_NAME];
+        kf_topic(q, t, name);
+        if (strcmp(name, at->topic) == 0)
+            return &l->windows[t];
+    }
+    return NULL;
+}
+
 static void committed(struct kafka_broker *q,
                       const rd_kafka_topic_partition_list_t *list)
 {
     for (int i = 0; i < list->cnt; i++) {
-        struct kf_lane *l = kf_lane_of(q, list->elems[i].partition);
-        for (int t = 0; l && t < KF_TOPICS; t++) {
-            char name[KF_TOPIC_NAME];
-            kf_topic(q, t, name);
-            if (strcmp(name, list->elems[i].topic) != 0)
-                continue;
-            l->windows[t].told_running = (uint32_t)q->n_running;
-            kf_window_committed(&l->windows[t]);
-        }
+        struct kf_window *w = window_of(q, &list->elems[i]);
+        if (!w)
+            continue;
+        w->told_running = (uint32_t)q->n_running;
+        kf_window_committed(w);
     }
+}
+
+static void not_committed(struct kafka_broker *q,
+                          const rd_kafka_topic_partition_list_t *list)
+{
+    for (int i = 0; i < list->cnt; i++) {
+        struct kf_window *w = window_of(q, &list->elems[i]);
+        if (w)
+            w->dirty = true;
+    }
+    undo_all(q);
 }
 
 /* The answer to our last request: earlier ones may come in late. */
@@ -180,7 +203,7 @@ static int commit(struct kafka_broker *q, bool prove)
         if (list->cnt)
             q->known_ns = now;
     } else {
-        undo_all(q);
+        not_committed(q, list);
         q->fenced = is_fenced(err);
         if (q->fenced) {
             q->fenced_ns = now;
@@ -211,15 +234,19 @@ int kf_begin_group(struct broker *b)
     int status = kf_ready(q);
 
     q->grouped = status == 0;
+    q->ahead = 0;
     return status;
 }
 
 int kf_commit_group(struct broker *b)
 {
     struct kafka_broker *q = (struct kafka_broker *)b;
+    int status;
 
     if (!q->grouped)
         return 0;
     q->grouped = false;
-    return commit(q, false);
+    status = commit(q, false);
+    q->ahead = 0; /* other commits are made at any time */
+    return status;
 }

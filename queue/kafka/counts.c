@@ -116,17 +116,18 @@ static bool see_record(void *arg, int partition, const rd_kafka_message_t *r)
     return true;
 }
 
-/* What a worker has in its windows it need not read. */
+/* What a worker has in its windows it need not read, nor what it has written. */
 static void see_windows(struct heads *h)
 {
     for (struct kf_lane *l = h->q->lanes; l; l = l->next)
         for (int t = 0; t < KF_TOPICS; t++) {
             const struct kf_window *w = &l->windows[t];
             bool head = false;
-            for (int64_t at = w->base; at < w->next && !(head && t == KF_MAIN);
+            for (int64_t at = w->base; at < w->top && kf_window_has_room(w, at) &&
+                                       !(head && t == KF_MAIN);
                  at++) {
                 const struct kf_slot *s = *kf_window_at(w, at);
-                if (!s || s->stage != KF_WAITING)
+                if (!s || (s->stage != KF_WAITING && s->stage != KF_AWAITED))
                     continue;
                 int64_t due = s->due_ns / KF_MS + h->q->ahead_ms;
                 if (t != KF_MAIN && due <= h->now_ms && h->counts->later > 0) {

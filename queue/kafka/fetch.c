@@ -10,8 +10,12 @@
 #include "queue/kafka/lanes.h"
 #include "queue/kafka/record.h"
 #include "queue/kafka/session.h"
+#include "queue/kafka/topics.h"
 
-enum { BATCH = 64 };
+enum {
+    BATCH = 64,
+    WAKES_FROM = 8 /* librdkafka does not stop for fewer records than these */
+};
 
 #define AWAIT_NS (2 * KF_S)
 #define STALL_NS (15 * KF_S)
@@ -33,8 +37,9 @@ static void fill(struct kafka_broker *q, struct kf_slot *s, rd_kafka_message_t *
     struct kf_facts f;
     bool known = s->stage == KF_AWAITED; /* we know when it is due, and its key */
     const struct kf_mark *m = kf_state_mark(&s->window->found, s->offset);
+    int64_t now = bide_now_ns();
 
-    kf_facts(&f, r, kf_now_ms(q));
+    kf_facts(&f, r, kf_ms(q, now));
     kf_window_hold(s, r);
     s->attempt = f.attempt;
     s->deliveries = m ? m->deliveries : f.deliveries;
@@ -59,7 +64,6 @@ static void fill(struct kafka_broker *q, struct kf_slot *s, rd_kafka_message_t *
                : f.place >= 0              ? f.place
                                            : INT64_MAX;
     s->due_ns = kf_steady_ns(q, f.written_ms + f.delay_ms);
-    int64_t now = bide_now_ns();
     if (s->due_ns > now + f.delay_ms * KF_MS) /* a clock that went ahead of ours */
         s->due_ns = now + f.delay_ms * KF_MS;
     (void)kf_enter(&q->order, s, r->key, r->key ? r->key_len : 0);
@@ -128,7 +132,7 @@ static size_t fetch_window(struct kafka_broker *q, struct kf_window *w)
         if (!arrive(q, w, r))
             return 0;
     }
-    if (kf_window_is_full(w))
+    if (kf_window_is_full(w) || rd_kafka_queue_length(w->queue) == 0)
         return 0;
     ssize_t n = rd_kafka_consume_batch_queue(w->queue, 0, batch,
                                              room < BATCH ? room : BATCH);
@@ -139,19 +143,65 @@ static size_t fetch_window(struct kafka_broker *q, struct kf_window *w)
     return n > 0 ? (size_t)n : 0;
 }
 
+/* Before 2.2 librdkafka fetches no more of a partition once enough of it was
+ * prefetched, until something happens on that connection, or a second is over: any
+ * request wakes it, and nobody waits for its answer. */
+static void wake_fetcher(struct kafka_broker *q, const struct kf_window *w)
+{
+    rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+    char name[KF_TOPIC_NAME];
+
+    kf_topic(q, w->topic, name);
+    rd_kafka_topic_partition_list_add(list, name, w->lane->partition)->offset =
+        RD_KAFKA_OFFSET_END;
+    (void)rd_kafka_offsets_for_times(kf_fetcher(q, w->topic), list, 0);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+/* What was enough, whether by its number or by its size, is half gone. */
+static void heed_level(struct kafka_broker *q, struct kf_window *w)
+{
+    size_t n = rd_kafka_queue_length(w->queue);
+    bool sinks = n < w->peak / 2;
+
+    if (sinks && w->peak >= WAKES_FROM)
+        wake_fetcher(q, w);
+    if (sinks || n > w->peak)
+        w->peak = n;
+}
+
+/* Of the queue's topic, until `most` and a batch are in line. */
+static size_t fetch_fresh(struct kafka_broker *q, struct kf_lane *l, size_t most)
+{
+    size_t sum = 0, got;
+
+    while (q->order.fresh.n < most + BATCH &&
+           (got = fetch_window(q, &l->windows[KF_MAIN])) > 0)
+        sum += got;
+    return sum;
+}
+
 static size_t fetch_all(struct kafka_broker *q, size_t most)
 {
     size_t sum = 0, got;
 
     for (struct kf_lane *l = q->lanes; l; l = l->next) {
+        for (int t = 0; t < KF_TOPICS && q->wakes; t++)
+            heed_level(q, &l->windows[t]);
         for (int t = 1; t < KF_TOPICS; t++)
             while ((got = fetch_window(q, &l->windows[t])) > 0)
                 sum += got;
-        while (q->order.fresh.n < most + BATCH &&
-               (got = fetch_window(q, &l->windows[KF_MAIN])) > 0)
-            sum += got;
+        sum += fetch_fresh(q, l, most);
     }
     return sum;
+}
+
+/* A ghost would be done, or run again, as soon as its record is here: that is for the
+ * next turn, which commits it. */
+void kf_fetch_ahead(struct kafka_broker *q)
+{
+    for (struct kf_lane *l = q->lanes; l && q->n_ghosts == 0; l = l->next)
+        (void)fetch_fresh(q, l, q->ahead);
 }
 
 static bool is_behind(const struct kafka_broker *q, const struct kf_lane *l)

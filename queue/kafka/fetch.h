@@ -8,6 +8,10 @@
  * line. Waits for what we wrote ourselves. */
 int kf_fetch(struct kafka_broker *q, size_t most);
 
+/* While a commit is under way: brings in of the queue's topic what the next take() will
+ * ask for. Nothing that the commit is about changes. */
+void kf_fetch_ahead(struct kafka_broker *q);
+
 /* A record that we wrote into a partition of ours will come: its key is kept for
  * it. `delay_ns` from now. */
 void kf_await(struct kafka_broker *q, int topic, int32_t partition,

@@ -54,13 +54,12 @@ static void free_broker(struct kafka_broker *q)
         rd_kafka_topic_partition_list_destroy(q->coming);
     if (q->leaving)
         rd_kafka_topic_partition_list_destroy(q->leaving);
-    for (int i = 0; i < 2; i++) {
-        rd_kafka_t *rk = i ? q->fetcher : q->reader;
-        if (rk) {
-            rd_kafka_consumer_close(rk);
-            rd_kafka_destroy(rk);
+    rd_kafka_t *const readers[] = { q->reader, q->fetcher, q->retries };
+    for (int i = 0; i < 3; i++)
+        if (readers[i]) {
+            rd_kafka_consumer_close(readers[i]);
+            rd_kafka_destroy(readers[i]);
         }
-    }
     if (q->producer)
         rd_kafka_destroy(q->producer);
     if (q->bell >= 0)
@@ -77,17 +76,19 @@ static void free_broker(struct kafka_broker *q)
 
 static int open_clients(struct kafka_broker *q)
 {
-    q->producer = kf_client(q, RD_KAFKA_PRODUCER, false);
+    q->producer = kf_client(q, KF_WRITES);
     if (!q->producer)
         return BROKER_REFUSED;
     int status = kf_topics_ready(q);
     if (status != 0 || !q->consume)
         return status;
-    q->fetcher = kf_client(q, RD_KAFKA_CONSUMER, false);
-    q->consumer = q->fetcher ? kf_client(q, RD_KAFKA_CONSUMER, true) : NULL;
+    q->fetcher = kf_client(q, KF_FETCHES);
+    q->retries = q->fetcher ? kf_client(q, KF_READS) : NULL;
+    q->consumer = q->retries ? kf_client(q, KF_BELONGS) : NULL;
     if (!q->consumer)
         return BROKER_REFUSED;
     rd_kafka_poll_set_consumer(q->fetcher);
+    rd_kafka_poll_set_consumer(q->retries);
     rd_kafka_poll_set_consumer(q->consumer);
     q->commits = rd_kafka_queue_new(q->consumer);
     q->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

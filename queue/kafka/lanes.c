@@ -14,36 +14,36 @@
 
 /* ===== fetching ===== */
 
-/* Its partitions in all topics, from where each window has come to. */
-static rd_kafka_topic_partition_list_t *partitions_of(const struct kafka_broker *q,
-                                                      const struct kf_lane *l)
+/* Adds its partitions in the topics that a fetcher reads, from where each window has
+ * come to. */
+static void add_partitions(rd_kafka_topic_partition_list_t *list,
+                           const struct kafka_broker *q, const struct kf_lane *l,
+                           const rd_kafka_t *fetcher)
 {
-    rd_kafka_topic_partition_list_t *list =
-        rd_kafka_topic_partition_list_new(KF_TOPICS);
-
     for (int t = 0; t < KF_TOPICS; t++) {
         char name[KF_TOPIC_NAME];
+        if (kf_fetcher(q, t) != fetcher)
+            continue;
         kf_topic(q, t, name);
         rd_kafka_topic_partition_list_add(list, name, l->partition)->offset =
             l->windows[t].next;
     }
-    return list;
 }
 
-static void stop_fetching(struct kafka_broker *q, const struct kf_lane *l)
-{
-    rd_kafka_topic_partition_list_t *list = partitions_of(q, l);
-    rd_kafka_error_t *failed = rd_kafka_incremental_unassign(q->fetcher, list);
+typedef rd_kafka_error_t *change_fn(rd_kafka_t *rk,
+                                    const rd_kafka_topic_partition_list_t *list);
 
-    if (failed) /* it never began */
-        rd_kafka_error_destroy(failed);
-    rd_kafka_topic_partition_list_destroy(list);
-}
-
-static int start_fetching(struct kafka_broker *q, const struct kf_lane *l)
+/* Of a lane and of those before `end` behind it, together: what is begun later waits
+ * for the answer to the request that is under way, which has it not. */
+static int change(struct kafka_broker *q, const struct kf_lane *l,
+                  const struct kf_lane *end, rd_kafka_t *fetcher, change_fn *fn)
 {
-    rd_kafka_topic_partition_list_t *list = partitions_of(q, l);
-    rd_kafka_error_t *failed = rd_kafka_incremental_assign(q->fetcher, list);
+    rd_kafka_topic_partition_list_t *list =
+        rd_kafka_topic_partition_list_new(KF_TOPICS);
+
+    for (; l != end; l = l->next)
+        add_partitions(list, q, l, fetcher);
+    rd_kafka_error_t *failed = fn(fetcher, list);
     int status = failed ? kf_fail(q, rd_kafka_error_code(failed), "fetching") : 0;
 
     if (failed)
@@ -52,10 +52,29 @@ static int start_fetching(struct kafka_broker *q, const struct kf_lane *l)
     return status;
 }
 
+static void stop_fetching(struct kafka_broker *q, const struct kf_lane *l)
+{
+    char why[BROKER_ERROR];
+
+    memcpy(why, q->b.error, sizeof why); /* it may never have begun */
+    (void)change(q, l, l->next, q->fetcher, rd_kafka_incremental_unassign);
+    (void)change(q, l, l->next, q->retries, rd_kafka_incremental_unassign);
+    memcpy(q->b.error, why, sizeof why);
+}
+
+static int start_fetching(struct kafka_broker *q, const struct kf_lane *l,
+                          const struct kf_lane *end)
+{
+    int status = change(q, l, end, q->fetcher, rd_kafka_incremental_assign);
+
+    return status ? status
+                  : change(q, l, end, q->retries, rd_kafka_incremental_assign);
+}
+
 int kf_fetch_anew(struct kafka_broker *q, struct kf_lane *l)
 {
     stop_fetching(q, l);
-    return start_fetching(q, l);
+    return start_fetching(q, l, l->next);
 }
 
 /* ===== losing ===== */
@@ -162,19 +181,18 @@ static bool some_wait(const rd_kafka_topic_partition_list_t *all,
 }
 
 /* Records come in at the window's own queue, and ring our bell. */
-static int connect_lane(struct kafka_broker *q, struct kf_lane *l,
+static void connect_lane(struct kafka_broker *q, struct kf_lane *l,
                         const rd_kafka_topic_partition_t *at)
 {
     const uint64_t one = 1;
 
     for (int t = 0; t < KF_TOPICS; t++) {
         struct kf_window *w = &l->windows[t];
-        w->queue = rd_kafka_queue_get_partition(q->fetcher, at[t].topic,
+        w->queue = rd_kafka_queue_get_partition(kf_fetcher(q, t), at[t].topic,
                                                 l->partition);
         rd_kafka_queue_forward(w->queue, NULL);
         rd_kafka_queue_io_event_enable(w->queue, q->bell, &one, sizeof one);
     }
-    return start_fetching(q, l);
 }
 
 /* Who leads all of them: librdkafka would ask for one after the other. */
@@ -184,11 +202,14 @@ static void find_leaders(struct kafka_broker *q)
 
     if (rd_kafka_metadata(q->fetcher, 1, NULL, &m, KF_PATIENCE_MS) == 0)
         rd_kafka_metadata_destroy(m);
+    if (rd_kafka_metadata(q->retries, 1, NULL, &m, KF_PATIENCE_MS) == 0)
+        rd_kafka_metadata_destroy(m);
 }
 
 int kf_add_lanes(struct kafka_broker *q, rd_kafka_topic_partition_list_t *all)
 {
     rd_kafka_topic_partition_list_t *begins = NULL, *ends = NULL;
+    struct kf_lane *const before = q->lanes;
 
     find_leaders(q);
     rd_kafka_resp_err_t err = rd_kafka_committed(q->consumer, all, KF_PATIENCE_MS);
@@ -196,8 +217,8 @@ int kf_add_lanes(struct kafka_broker *q, rd_kafka_topic_partition_list_t *all)
 
     if (status == 0)
         status = kf_edges(q, q->fetcher, all, RD_KAFKA_OFFSET_BEGINNING, &begins);
-    if (status == 0)
-        status = kf_edges(q, q->fetcher, all, RD_KAFKA_OFFSET_END, &ends);
+    if (status == 0) /* by the other, so that both are connected when they fetch */
+        status = kf_edges(q, q->retries, all, RD_KAFKA_OFFSET_END, &ends);
     if (status == 0 && !q->knows_time && some_wait(all, ends))
         status = kf_ask_time(q, all->elems[0].partition);
     for (int i = 0; i < all->cnt && status == 0; i += KF_TOPICS) {
@@ -214,8 +235,10 @@ int kf_add_lanes(struct kafka_broker *q, rd_kafka_topic_partition_list_t *all)
             kf_ghosts_told(q, &l->windows[t]);
         l->next = q->lanes;
         q->lanes = l;
-        status = connect_lane(q, l, &all->elems[i]);
+        connect_lane(q, l, &all->elems[i]);
     }
+    if (status == 0)
+        status = start_fetching(q, q->lanes, before);
     if (begins)
         rd_kafka_topic_partition_list_destroy(begins);
     if (ends)

@@ -7,6 +7,7 @@
 
 #include "bide/run.h"
 #include "queue/kafka/commit.h"
+#include "queue/kafka/fetch.h"
 #include "queue/kafka/lanes.h"
 #include "queue/kafka/topics.h"
 
@@ -145,6 +146,8 @@ rd_kafka_resp_err_t kf_commit_between_joins(struct kafka_broker *q,
             q->n_commits++;
             err = rd_kafka_commit_queue(q->consumer, list, q->commits, NULL,
                                         (void *)q->n_commits);
+            if (!err && q->ahead > 0)
+                kf_fetch_ahead(q); /* instead of waiting */
             wait_for_turn(q);
         }
         atomic_store(&q->handing, false);

@@ -26,7 +26,7 @@ int kf_join(struct kafka_broker *q);
 int kf_watch_joins(struct kafka_broker *q, rd_kafka_conf_t *conf);
 
 /* Hands a commit to librdkafka, so that no request to join is before it. Waits until
- * then, to `end_ns` at the most. */
+ * then, to `end_ns` at the most; brings in what q->ahead asks for, once it has left. */
 rd_kafka_resp_err_t kf_commit_between_joins(struct kafka_broker *q,
                                             const rd_kafka_topic_partition_list_t *list,
                                             int64_t end_ns);

@@ -22,11 +22,25 @@ const char *kf_header(const rd_kafka_message_t *record, const char *name,
     return value;
 }
 
-static int64_t number(const rd_kafka_message_t *record, const char *name,
-                      int64_t otherwise)
+/* What is a number, behind "bide-", and what it is if it is not said. */
+enum number {
+    ATTEMPT, DELIVERIES, DEATHS, GENERATION, SUSPECT, PRIORITY, QUEUED, DELAY, PLACE,
+    GONE, N_NUMBERS
+};
+
+static const struct {
+    const char *name;
+    int64_t otherwise;
+} known[N_NUMBERS] = {
+    [ATTEMPT] = { "attempt", 0 },       [DELIVERIES] = { "deliveries", 0 },
+    [DEATHS] = { "deaths", 0 },         [GENERATION] = { "generation", 0 },
+    [SUSPECT] = { "suspect", 0 },       [PRIORITY] = { "priority", 0 },
+    [QUEUED] = { "queued", 0 },         [DELAY] = { "delay", 0 },
+    [PLACE] = { "place", -1 },          [GONE] = { "gone", -1 },
+};
+
+static int64_t number(const char *text, size_t len, int64_t otherwise)
 {
-    size_t len;
-    const char *text = kf_header(record, name, &len);
     char copy[24], *end;
 
     if (!text || len == 0 || len >= sizeof copy)
@@ -37,31 +51,51 @@ static int64_t number(const rd_kafka_message_t *record, const char *name,
     return *end ? otherwise : n;
 }
 
-static uint32_t count(const rd_kafka_message_t *record, const char *name)
+/* In one pass: most records have none of them. The last of a name counts. */
+static void read_numbers(const rd_kafka_message_t *record, int64_t to[N_NUMBERS])
 {
-    int64_t n = number(record, name, 0);
+    rd_kafka_headers_t *headers;
+    const char *name;
+    const void *value;
+    size_t len;
 
+    for (int j = 0; j < N_NUMBERS; j++)
+        to[j] = known[j].otherwise;
+    if (rd_kafka_message_headers(record, &headers) != 0)
+        return;
+    for (size_t i = 0;
+         rd_kafka_header_get_all(headers, i, &name, &value, &len) == 0; i++) {
+        if (strncmp(name, "bide-", 5) != 0)
+            continue;
+        for (int j = 0; j < N_NUMBERS; j++)
+            if (strcmp(name + 5, known[j].name) == 0)
+                to[j] = number(value, len, known[j].otherwise);
+    }
+}
+
+static uint32_t count(int64_t n)
+{
     return n < 0 ? 0 : n > UINT32_MAX ? UINT32_MAX : (uint32_t)n;
 }
 
 void kf_facts(struct kf_facts *ret, const rd_kafka_message_t *record, int64_t now_ms)
 {
     rd_kafka_timestamp_type_t type;
-    int64_t delay = number(record, "bide-delay", 0);
-    int64_t priority = number(record, "bide-priority", 0);
+    int64_t n[N_NUMBERS];
 
+    read_numbers(record, n);
     *ret = (struct kf_facts){
-        .attempt = count(record, "bide-attempt"),
-        .deliveries = count(record, "bide-deliveries"),
-        .deaths = count(record, "bide-deaths"),
-        .generation = count(record, "bide-generation"),
-        .suspect = count(record, "bide-suspect") > 0,
-        .priority = foreign_priority(priority),
-        .queued_ms = number(record, "bide-queued", 0),
+        .attempt = count(n[ATTEMPT]),
+        .deliveries = count(n[DELIVERIES]),
+        .deaths = count(n[DEATHS]),
+        .generation = count(n[GENERATION]),
+        .suspect = n[SUSPECT] > 0,
+        .priority = foreign_priority(n[PRIORITY]),
+        .queued_ms = n[QUEUED],
         .written_ms = rd_kafka_message_timestamp(record, &type),
-        .delay_ms = delay < 0 ? 0 : delay,
-        .place = number(record, "bide-place", -1),
-        .gone = number(record, "bide-gone", -1),
+        .delay_ms = n[DELAY] < 0 ? 0 : n[DELAY],
+        .place = n[PLACE],
+        .gone = n[GONE],
     };
     if (!kf_is_time(ret->written_ms))
         ret->written_ms = now_ms;
@@ -132,19 +166,20 @@ struct queue_message *kf_message(const rd_kafka_message_t *record,
     char id[QUEUE_ID_MAX + 1], key[QUEUE_ID_MAX + 1];
     size_t n = read_attributes(record, attributes, QUEUE_ATTRIBUTES_MAX), len;
     const char *found = kf_header(record, "bide-errors", &len);
-    char *errors = text_of(found, found ? len : 0);
+    char *errors = found ? text_of(found, len) : NULL;
 
     kf_id(id, record);
     foreign_id(key, record->key ? record->key : "", record->key ? record->key_len : 0);
     struct queue_message *m =
-        errors ? queue_message_new(&(struct queue_text){ .id = id,
-                                                         .key = key,
-                                                         .errors = errors,
-                                                         .body = record->payload,
-                                                         .body_len = record->len,
-                                                         .attributes = attributes,
-                                                         .n_attributes = n })
-               : NULL;
+        found && !errors
+            ? NULL
+            : queue_message_new(&(struct queue_text){ .id = id,
+                                                      .key = key,
+                                                      .errors = errors,
+                                                      .body = record->payload,
+                                                      .body_len = record->len,
+                                                      .attributes = attributes,
+                                                      .n_attributes = n });
     if (m) {
         m->priority = f->priority;
         m->attempt = f->attempt;

@@ -66,7 +66,7 @@ static int renew(struct kafka_broker *q)
     if (rd_kafka_fatal_error(q->producer, why, sizeof why) == 0)
         return 0;
     rd_kafka_destroy(q->producer);
-    q->producer = kf_client(q, RD_KAFKA_PRODUCER, false);
+    q->producer = kf_client(q, KF_WRITES);
     return q->producer ? 0 : BROKER_REFUSED;
 }
 

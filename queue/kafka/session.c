@@ -95,7 +95,7 @@ static const char *const consumers[][2] = {
     { "auto.offset.reset", "earliest" },
     { "enable.partition.eof", "true" },
     { "partition.assignment.strategy", "cooperative-sticky" },
-    { "queued.min.messages", "2000" },
+    { "queued.min.messages", "10000" },
     { "queued.max.messages.kbytes", "16384" },
     { "fetch.error.backoff.ms", "100" },
 };
@@ -134,25 +134,45 @@ static int set_session(const struct kafka_broker *q, rd_kafka_conf_t *conf,
            set(conf, "heartbeat.interval.ms", beat, why);
 }
 
+/* How long a partition of which enough was prefetched is not looked at again: a second
+ * as librdkafka comes. Before 2.2 it does not have the setting, and is woken. */
+static int set_rest(struct kafka_broker *q, rd_kafka_conf_t *conf, char why[KF_WHY])
+{
+    rd_kafka_conf_res_t result =
+        rd_kafka_conf_set(conf, "fetch.queue.backoff.ms", "10", why, KF_WHY);
+
+    q->wakes = result == RD_KAFKA_CONF_UNKNOWN;
+    return result == RD_KAFKA_CONF_INVALID ? -1 : 0;
+}
+
 void kf_on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *m, void *arg);
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-static int set_up(struct kafka_broker *q, rd_kafka_conf_t *conf,
-                  rd_kafka_type_t type, bool member, char why[KF_WHY])
+/* While of one partition enough is here, the next request is for those that may be
+ * empty: how long it is held back. */
+static int set_wait(rd_kafka_conf_t *conf, char why[KF_WHY])
+{
+    return set(conf, "fetch.wait.max.ms", "100", why);
+}
+
+static int set_up(struct kafka_broker *q, rd_kafka_conf_t *conf, enum kf_role role,
+                  char why[KF_WHY])
 {
     if (set_all(conf, ours, COUNT(ours), why) ||
         set(conf, "bootstrap.servers", q->url.servers, why))
         return -1;
-    if (type == RD_KAFKA_PRODUCER) {
+    if (role == KF_WRITES) {
         if (set_all(conf, producers, COUNT(producers), why))
             return -1;
         rd_kafka_conf_set_dr_msg_cb(conf, kf_on_delivery);
     } else if (set_all(conf, consumers, COUNT(consumers), why) ||
-               set(conf, "group.id", q->group, why) || set_session(q, conf, why)) {
+               set(conf, "group.id", q->group, why) || set_session(q, conf, why) ||
+               set_rest(q, conf, why) ||
+               (role == KF_FETCHES && set_wait(conf, why))) {
         return -1;
     }
-    if (member) {
+    if (role == KF_BELONGS) {
         rd_kafka_conf_set_rebalance_cb(conf, kf_on_rebalance);
         if (kf_watch_joins(q, conf) != 0)
             return -1;
@@ -166,13 +186,15 @@ static int set_up(struct kafka_broker *q, rd_kafka_conf_t *conf,
     return 0;
 }
 
-rd_kafka_t *kf_client(struct kafka_broker *q, rd_kafka_type_t type, bool member)
+rd_kafka_t *kf_client(struct kafka_broker *q, enum kf_role role)
 {
+    const rd_kafka_type_t type = role == KF_WRITES ? RD_KAFKA_PRODUCER
+                                                   : RD_KAFKA_CONSUMER;
     char why[KF_WHY] = "";
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     rd_kafka_t *rk = NULL;
 
-    if (set_up(q, conf, type, member, why) == 0)
+    if (set_up(q, conf, role, why) == 0)
         rk = rd_kafka_new(type, conf, why, sizeof why);
     if (!rk) {
         rd_kafka_conf_destroy(conf);
@@ -184,7 +206,7 @@ rd_kafka_t *kf_client(struct kafka_broker *q, rd_kafka_type_t type, bool member)
 int kf_reader(struct kafka_broker *q)
 {
     if (!q->reader) {
-        q->reader = kf_client(q, RD_KAFKA_CONSUMER, false);
+        q->reader = kf_client(q, KF_READS);
         if (!q->reader)
             return BROKER_REFUSED;
         rd_kafka_poll_set_consumer(q->reader);
@@ -237,6 +259,7 @@ int kf_ready(struct kafka_broker *q)
     if (serves) {
         serve(q->consumer);
         serve(q->fetcher);
+        serve(q->retries);
     }
     if (q->away)
         status = look_around(q);
@@ -247,9 +270,14 @@ int kf_ready(struct kafka_broker *q)
 
 /* ===== time ===== */
 
+int64_t kf_ms(const struct kafka_broker *q, int64_t steady_ns)
+{
+    return steady_ns / KF_MS + q->ahead_ms;
+}
+
 int64_t kf_now_ms(const struct kafka_broker *q)
 {
-    return bide_now_ns() / KF_MS + q->ahead_ms;
+    return kf_ms(q, bide_now_ns());
 }
 
 int64_t kf_steady_ns(const struct kafka_broker *q, int64_t ms)

@@ -1,10 +1,15 @@
 /* queue/kafka/session.h: the broker's own state, and how it talks to Kafka.
  *
- * Four clients: a producer; a member of the group, whose generation is what fences
- * off workers that were frozen; a fetcher, which reads the partitions that the member
- * was given; and a reader for looking. The last two are in no group: a member that is
- * asked for a partition fetches nothing from any, until it has let go of it. Each is
- * made when it is needed.
+ * Five clients: a producer; a member of the group, whose generation is what fences
+ * off workers that were frozen; two fetchers, which read the partitions that the
+ * member was given, and a reader for looking. The last three are in no group: a member
+ * that is asked for a partition fetches nothing from any, until it has let go of it.
+ * Each is made when it is needed.
+ *
+ * One fetcher is for the queue's topic, the other for the retry topics. A client has
+ * one request under way to a broker, and one that asks for retry topics only, because
+ * of the queue's topic enough is here, is held back by the broker until something comes
+ * (fetch.wait.max.ms): meanwhile, what is here of the queue's topic would run out.
  *
  * Invariant: lanes come and go only in kf_ready(), never between kf_note() and
  * kf_commit(). */
@@ -38,7 +43,7 @@ struct kf_grave; /* dead.c */
 struct kafka_broker {
     struct broker b;
     struct kf_url url;
-    rd_kafka_t *producer, *consumer, *fetcher, *reader;
+    rd_kafka_t *producer, *consumer, *fetcher, *retries, *reader;
     rd_kafka_queue_t *commits;
     char group[QUEUE_NAME_MAX + 256];
     char worker[KF_WORKER + 1];
@@ -62,6 +67,7 @@ struct kafka_broker {
     bool away;               /* no broker answers, as far as we know */
     bool fenced;             /* the group went on without us, */
     int64_t fenced_ns;       /* then; 0: and told us what is ours now */
+    bool wakes;              /* librdkafka has to be told to fetch on: fetch.c */
     int64_t behind_ns;  /* since when records that are there do not come; 0: none */
     bool denied;             /* wrong password, no certificate */
     char why[200];           /* of away or denied */
@@ -85,14 +91,24 @@ struct kafka_broker {
     size_t n_undo, size_undo;
     uintptr_t n_commits;
     bool grouped;            /* between begin() and commit() */
+    size_t ahead;            /* how many to bring in meanwhile: fetch.h */
     struct kf_grave *grave;  /* the dead letters, as far as read */
 };
 
 /* ===== session.c ===== */
 
+/* What a client is for; KF_READS: retry topics, or looking. */
+enum kf_role { KF_WRITES, KF_BELONGS, KF_FETCHES, KF_READS };
+
 /* A client with the URL's settings; NULL: q->b.error says why. */
-rd_kafka_t *kf_client(struct kafka_broker *q, rd_kafka_type_t type, bool member);
+rd_kafka_t *kf_client(struct kafka_broker *q, enum kf_role role);
 int kf_reader(struct kafka_broker *q);
+
+/* What reads a topic. */
+static inline rd_kafka_t *kf_fetcher(const struct kafka_broker *q, int topic)
+{
+    return topic == KF_MAIN ? q->fetcher : q->retries;
+}
 
 /* Serves what has come in: rebalances, errors. 0 or a status. */
 int kf_ready(struct kafka_broker *q);
@@ -108,7 +124,9 @@ static inline bool kf_is_time(int64_t ms)
     return ms > INT64_C(1262304000000); /* 2010 */
 }
 
-/* The broker's clock, as well as it is known; and our own for a time of it. */
+/* The broker's clock, as well as it is known: at a time of our own, and now. And our
+ * own for a time of it. */
+int64_t kf_ms(const struct kafka_broker *q, int64_t steady_ns);
 int64_t kf_now_ms(const struct kafka_broker *q);
 int64_t kf_steady_ns(const struct kafka_broker *q, int64_t ms);
 

@@ -94,9 +94,11 @@ static int finish(struct kafka_broker *q, struct broker_end *e,
 
 static bool needs_copy(const struct kafka_broker *q, const struct broker_end *e)
 {
+    if (e->how == BROKER_DONE || stays(e))
+        return false;
     const struct kf_slot *s = kf_in_hand(q, e->message->token);
 
-    return s && e->how != BROKER_DONE && !stays(e) && !s->copied;
+    return s && !s->copied;
 }
 
 /* What settling some ends takes. */

@@ -20,6 +20,22 @@ const struct kf_mark *kf_state_mark(const struct kf_state *s, int64_t offset)
     return NULL;
 }
 
+void kf_state_add_mark(struct kf_state *s, const struct kf_mark *m)
+{
+    size_t i = 0;
+
+    if (s->n_marks < KF_MARKS) {
+        s->marks[s->n_marks++] = *m;
+        return;
+    }
+    if (!kf_mark_matters(m))
+        return;
+    while (i < KF_MARKS && kf_mark_matters(&s->marks[i]))
+        i++;
+    if (i < KF_MARKS)
+        s->marks[i] = *m;
+}
+
 /* ===== writing ===== */
 
 static bool bit(const struct kf_state *s, int i)
@@ -31,6 +47,8 @@ static int last_done(const struct kf_state *s)
 {
     int i = KF_WINDOW - 1;
 
+    while (i >= 0 && !s->done[i / 8])
+        i -= 8;
     while (i >= 0 && !bit(s, i))
         i--;
     return i;
@@ -67,24 +85,55 @@ static void write_bits(char *to, const struct kf_state *s, int last)
     to[len] = '\0';
 }
 
+/* Behind what it wrote. By hand: a commit has hundreds of them. */
+static char *write_number(char *to, int64_t n)
+{
+    char reversed[20];
+    size_t len = 0;
+
+    do {
+        reversed[len++] = (char)('0' + n % 10);
+    } while ((n /= 10) > 0);
+    while (len > 0)
+        *to++ = reversed[--len];
+    return to;
+}
+
+static uint32_t at_most(uint32_t n)
+{
+    return n < KF_COUNT ? n : KF_COUNT;
+}
+
+enum { MARK_TEXT = 24 }; /* "8191.99999.99999.sr," */
+
 /* False: no room. */
 static bool write_marks(char *to, size_t room, const struct kf_state *s, bool all)
 {
-    size_t len = 0;
+    const char *end = to + room;
+    char *at = to;
 
-    *to = '\0';
     for (size_t i = 0; i < s->n_marks; i++) {
         const struct kf_mark *m = &s->marks[i];
-        if (!all && !m->running && !m->deaths && !m->suspect)
+        if (!all && !kf_mark_matters(m))
             continue;
-        int n = snprintf(to + len, room - len, "%s%lld.%u.%u.%s%s",
-                         len ? "," : "", (long long)(m->offset - s->base),
-                         m->deliveries, m->deaths, m->suspect ? "s" : "",
-                         m->running ? "r" : "");
-        if (n < 0 || (size_t)n >= room - len)
+        if (end - at < MARK_TEXT) {
+            *at = '\0';
             return false;
-        len += (size_t)n;
+        }
+        if (at > to)
+            *at++ = ',';
+        at = write_number(at, m->offset - s->base);
+        *at++ = '.';
+        at = write_number(at, at_most(m->deliveries));
+        *at++ = '.';
+        at = write_number(at, at_most(m->deaths));
+        *at++ = '.';
+        if (m->suspect)
+            *at++ = 's';
+        if (m->running)
+            *at++ = 'r';
     }
+    *at = '\0';
     return true;
 }
 

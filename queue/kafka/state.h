@@ -16,7 +16,8 @@
  *
  * Invariant: what is written is shorter than KF_STATE_TEXT, which is less than
  * offset.metadata.max.bytes (4096 as Kafka comes). Marks that say nothing but how
- * often a message was delivered are left out first. */
+ * often a message was delivered are left out first; KF_MARKS that say more have room,
+ * whatever they say. */
 #ifndef BIDE_QUEUE_KAFKA_STATE_H
 #define BIDE_QUEUE_KAFKA_STATE_H
 
@@ -27,7 +28,8 @@
 enum {
     KF_WINDOW = 8192,     /* offsets behind the committed one; 8 divides it */
     KF_MARKS = 128,       /* of those, with something to remember */
-    KF_AT_ONCE = KF_MARKS / 2, /* of one partition */
+    KF_AT_ONCE = 100,     /* run, of one partition: kf_window_may_run() */
+    KF_COUNT = 99999,     /* of deliveries and of deaths: no more is written */
     KF_STATE_TEXT = 4000,
     KF_WORKER = 8         /* letters of a worker's name */
 };
@@ -61,6 +63,15 @@ static inline void kf_state_set_done(struct kf_state *s, int64_t offset)
 
     s->done[i / 8] |= (unsigned char)(1 << (i % 8));
 }
+
+/* Whether it says more than how often its message was delivered. */
+static inline bool kf_mark_matters(const struct kf_mark *m)
+{
+    return m->running || m->deaths || m->suspect;
+}
+
+/* Where there is no room left, one that does not matter gives way, or is left out. */
+void kf_state_add_mark(struct kf_state *s, const struct kf_mark *m);
 
 /* The mark of an offset; NULL: there is none. */
 const struct kf_mark *kf_state_mark(const struct kf_state *s, int64_t offset);

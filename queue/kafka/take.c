@@ -56,7 +56,7 @@ static bool may_run(struct turn *t, const struct kf_slot *s)
         return false;
     if (s->key && !is_caught_up(s->window->lane))
         return false;
-    return s->window->n_running < KF_AT_ONCE;
+    return kf_window_may_run(s->window);
 }
 
 static int set_aside(struct turn *t, struct kf_slot *s)
@@ -93,7 +93,7 @@ static int hand_out(struct turn *t, struct kf_slot *s)
 
     if (kf_make_room(q) != 0)
         return -1;
-    kf_facts(&f, s->record, kf_now_ms(q));
+    kf_facts(&f, s->record, kf_ms(q, t->now_ns));
     f.deliveries = s->deliveries + 1;
     f.deaths = s->deaths;
     f.suspect = s->suspect;
@@ -199,6 +199,7 @@ int kf_take(struct broker *b, struct broker_take *want, struct queue_message **r
     want->next_ns = BIDE_FOREVER;
     if (status == 0 && !q->grouped)
         status = wait_for_group(q);
+    q->ahead = want->most;
     if (status == 0)
         status = kf_fetch(q, want->most);
     if (status == 0 && q->away) /* what we waited for cannot come */

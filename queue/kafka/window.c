@@ -5,6 +5,14 @@
 
 struct kf_slot kf_gone = { .stage = KF_DONE };
 
+static void count_marked(struct kf_window *w, const struct kf_state *s)
+{
+    w->n_marked = 0;
+    for (size_t i = 0; i < s->n_marks; i++)
+        w->n_marked += kf_mark_matters(&s->marks[i]);
+    w->n_marked -= w->n_running < w->n_marked ? w->n_running : w->n_marked;
+}
+
 int kf_window_init(struct kf_window *w, struct kf_lane *lane, int topic,
                    int64_t base, const char *state)
 {
@@ -17,6 +25,7 @@ int kf_window_init(struct kf_window *w, struct kf_lane *lane, int topic,
     if (!w->slots)
         return -1;
     (void)kf_state_read(&w->found, base, state);
+    count_marked(w, &w->found);
     for (int64_t i = 0; i < KF_WINDOW; i++)
         if (kf_state_done(&w->found, base + i)) {
             *kf_window_at(w, base + i) = &kf_gone;
@@ -102,31 +111,32 @@ static int64_t first_left(const struct kf_window *w)
     return at == w->base + KF_WINDOW && at < w->next ? w->next : at;
 }
 
-void kf_window_state(const struct kf_window *w, struct kf_state *ret)
+void kf_window_state(struct kf_window *w, struct kf_state *ret)
 {
     *ret = (struct kf_state){ .base = first_left(w) };
     for (int64_t at = ret->base; at < w->top && kf_window_has_room(w, at); at++) {
         const struct kf_slot *s = *kf_window_at(w, at);
         const struct kf_mark *m = NULL;
         if (!s) { /* not fetched yet: what we were told about it stands */
-            if ((m = kf_state_mark(&w->found, at)) && ret->n_marks < KF_MARKS)
-                ret->marks[ret->n_marks++] = *m;
+            if ((m = kf_state_mark(&w->found, at)) != NULL)
+                kf_state_add_mark(ret, m);
         } else if (s->stage == KF_DONE) {
             kf_state_set_done(ret, at);
         } else if ((s->deliveries || s->deaths || s->suspect) &&
-                   s->stage != KF_AWAITED && ret->n_marks < KF_MARKS) {
-            ret->marks[ret->n_marks++] = (struct kf_mark){
-                .offset = at,
-                .deliveries = s->deliveries,
-                .deaths = s->deaths,
-                .suspect = s->suspect,
-                .running = s->stage == KF_RUNNING || s->stage == KF_ORPHAN
-            };
+                   s->stage != KF_AWAITED) {
+            kf_state_add_mark(
+                ret, &(struct kf_mark){ .offset = at,
+                                        .deliveries = s->deliveries,
+                                        .deaths = s->deaths,
+                                        .suspect = s->suspect,
+                                        .running = s->stage == KF_RUNNING ||
+                                                   s->stage == KF_ORPHAN });
         }
     }
     for (size_t i = 0; i < w->found.n_marks; i++) /* behind the top */
-        if (w->found.marks[i].offset >= w->top && ret->n_marks < KF_MARKS)
-            ret->marks[ret->n_marks++] = w->found.marks[i];
+        if (w->found.marks[i].offset >= w->top)
+            kf_state_add_mark(ret, &w->found.marks[i]);
+    count_marked(w, ret);
 }
 
 void kf_window_committed(struct kf_window *w)
@@ -141,13 +151,4 @@ void kf_window_committed(struct kf_window *w)
         }
     }
     w->base = base;
-    w->dirty = false;
-}
-
-size_t kf_window_marks(const struct kf_window *w)
-{
-    struct kf_state s;
-
-    kf_window_state(w, &s);
-    return s.n_marks;
 }

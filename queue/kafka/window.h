@@ -56,6 +56,7 @@ struct kf_window {
     int topic;                /* KF_MAIN, or a tier */
     rd_kafka_queue_t *queue;  /* where its records come in */
     rd_kafka_message_t *parked; /* fetched, and without room */
+    size_t peak;              /* so many waited in its queue: fetch.c */
     int64_t base, next, top;
     int64_t known_end;        /* when we got it */
     struct kf_slot **slots;   /* KF_WINDOW: by offset modulo */
@@ -63,7 +64,9 @@ struct kf_window {
     struct kf_state found;    /* what the last owner has left */
     size_t n_running;
     uint32_t told_running;    /* of the process, as committed */
-    bool dirty;               /* differs from what is committed */
+    size_t n_marked;          /* that do not run, and have more to remember than their
+                                 deliveries */
+    bool dirty;               /* differs from what is committed, or under way */
 };
 
 /* Threads: owned. */
@@ -101,6 +104,16 @@ static inline bool kf_window_is_behind(const struct kf_window *w)
     return w->next < w->known_end && !kf_window_is_full(w);
 }
 
+/* Whether one more may run: it must be remembered beside those that wait. */
+static inline bool kf_window_may_run(const struct kf_window *w)
+{
+    size_t room = w->n_marked < KF_MARKS - KF_AT_ONCE ? KF_AT_ONCE
+                  : w->n_marked < KF_MARKS / 2       ? KF_MARKS - w->n_marked
+                                                     : KF_MARKS / 2;
+
+    return w->n_running < room;
+}
+
 /* Starts at what is committed. -1: no memory. */
 int kf_window_init(struct kf_window *w, struct kf_lane *lane, int topic,
                    int64_t base, const char *state);
@@ -119,12 +132,10 @@ void kf_window_hold(struct kf_slot *s, rd_kafka_message_t *record);
 void kf_window_skip(struct kf_window *w, int64_t offset);
 
 /* What is to be committed. */
-void kf_window_state(const struct kf_window *w, struct kf_state *ret);
+void kf_window_state(struct kf_window *w, struct kf_state *ret);
 
-/* It was: frees what is done. */
+/* It was: frees what is done. Offsets that turned out not to exist meanwhile go, too:
+ * the window is dirty for them. */
 void kf_window_committed(struct kf_window *w);
-
-/* How many messages have something to remember. */
-size_t kf_window_marks(const struct kf_window *w);
 
 #endif

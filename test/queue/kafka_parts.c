@@ -55,6 +55,61 @@ static void state_written_is_read_back(void **unused)
     }
 }
 
+/* As many marks as there may be, as long as they may be, beside the longest text of what
+ * is done. */
+static void state_has_room_for_all_that_matters(void **unused)
+{
+    static struct kf_state s, back;
+    char text[KF_STATE_TEXT];
+
+    (void)unused;
+    s = (struct kf_state){ .base = INT64_MAX - 2 * KF_WINDOW, .worker = "0123abcd",
+                           .n_running = UINT32_MAX, .n_marks = KF_MARKS };
+    for (int i = 0; i < KF_WINDOW; i++)
+        if (i % 5 < 2 || i == KF_WINDOW - 1)
+            kf_state_set_done(&s, s.base + i);
+    for (int i = 0; i < KF_MARKS; i++)
+        s.marks[i] = (struct kf_mark){ .offset = s.base + KF_WINDOW - 2 - i,
+                                       .deliveries = UINT32_MAX,
+                                       .deaths = UINT32_MAX,
+                                       .suspect = true,
+                                       .running = true };
+    kf_state_write(text, &s);
+    assert_true(strlen(text) < KF_STATE_TEXT - 1);
+    assert_int_equal(kf_state_read(&back, s.base, text), 0);
+    assert_memory_equal(s.done, back.done, sizeof s.done);
+    assert_int_equal(back.n_marks, KF_MARKS);
+    for (int i = 0; i < KF_MARKS; i++) {
+        assert_int_equal(back.marks[i].offset, s.marks[i].offset);
+        assert_int_equal(back.marks[i].deliveries, KF_COUNT);
+        assert_int_equal(back.marks[i].deaths, KF_COUNT);
+        assert_true(back.marks[i].suspect && back.marks[i].running);
+    }
+}
+
+static void mark_that_matters_displaces_one_that_does_not(void **unused)
+{
+    static struct kf_state s;
+    const struct kf_mark runs = { .offset = 1000, .deliveries = 1, .running = true },
+                         waits = { .offset = 2000, .deliveries = 1 };
+
+    (void)unused;
+    s = (struct kf_state){ .n_marks = 0 };
+    for (int i = 0; i < KF_MARKS; i++)
+        kf_state_add_mark(&s, &(struct kf_mark){ .offset = i, .deliveries = 1,
+                                                 .deaths = i != 7 });
+    assert_int_equal(s.n_marks, KF_MARKS);
+    kf_state_add_mark(&s, &waits); /* no better than what is there */
+    assert_null(kf_state_mark(&s, 2000));
+    assert_non_null(kf_state_mark(&s, 7));
+    kf_state_add_mark(&s, &runs);
+    assert_true(kf_state_mark(&s, 1000)->running);
+    assert_null(kf_state_mark(&s, 7));
+    assert_int_equal(s.n_marks, KF_MARKS);
+    kf_state_add_mark(&s, &(struct kf_mark){ .offset = 3000, .running = true });
+    assert_null(kf_state_mark(&s, 3000)); /* all that are there matter as much */
+}
+
 static void state_of_others_is_empty(void **unused)
 {
     static const char *const rows[] = {
@@ -135,6 +190,53 @@ static void window_keeps_what_it_was_told(void **unused)
     assert_non_null(kf_state_mark(&s, 15));
     assert_true(kf_state_done(&s, 11) && kf_state_done(&s, 12));
     assert_false(kf_state_done(&s, 13));
+    kf_window_done(w);
+}
+
+/* What runs has to be remembered beside what waits and has died before. */
+static void window_lets_run_what_it_can_remember(void **unused)
+{
+    static const struct {
+        int died;
+        size_t most;
+    } rows[] = { { 0, 100 }, { 28, 100 }, { 29, 99 },
+                 { 63, 65 }, { 64, 64 },  { 120, 64 } };
+    static struct kf_state s;
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct kf_lane lane = { .partition = 0 };
+        struct kf_window *w = &lane.windows[KF_MAIN];
+        assert_int_equal(kf_window_init(w, &lane, KF_MAIN, 100, ""), 0);
+        for (int j = 0; j < rows[i].died; j++)
+            add(w, 100 + j, KF_WAITING)->deaths = 1;
+        kf_window_state(w, &s);
+        for (w->n_running = 0; kf_window_may_run(w); w->n_running++)
+            add(w, w->next, KF_RUNNING)->deliveries = 1;
+        assert_int_equal(w->n_running, rows[i].most);
+        kf_window_state(w, &s); /* what runs does not count twice */
+        assert_false(kf_window_may_run(w));
+        w->n_running--;
+        assert_true(kf_window_may_run(w));
+        kf_window_done(w);
+    }
+}
+
+static void window_is_full_of_what_its_last_owner_left(void **unused)
+{
+    struct kf_lane lane = { .partition = 0 };
+    struct kf_window *w = &lane.windows[KF_MAIN];
+    char text[KF_STATE_TEXT] = "bide1 deadbeef 40|0.1.0.r";
+
+    (void)unused;
+    for (int i = 1; i < 40; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), ",%d.1.0.r", i);
+    strcat(text, "|");
+    assert_int_equal(kf_window_init(w, &lane, KF_MAIN, 10, text), 0);
+    w->n_running = KF_MARKS - 40 - 1;
+    assert_true(kf_window_may_run(w));
+    w->n_running++;
+    assert_false(kf_window_may_run(w));
     kf_window_done(w);
 }
 
@@ -344,7 +446,7 @@ static void settings_of_the_client_are_compared(void **unused)
         "waste: the topic has one", "loss: acks", "waste: enable.idempotence"
     };
     const struct broker_plan crowd = { .lease_ns = INT64_C(30000000000),
-                                       .at_once = 6 * 64 + 1 };
+                                       .at_once = 6 * KF_AT_ONCE + 1 };
     struct findings many = { "" };
 
     (void)unused;
@@ -363,16 +465,20 @@ static void settings_of_the_client_are_compared(void **unused)
             fail_msg("%d: %s", i, f.text);
     }
     kf_compare_client(&good, &crowd, note, &many);
-    assert_non_null(strstr(many.text, "waste: 385 handlers at once"));
+    assert_non_null(strstr(many.text, "waste: 601 handlers at once"));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(state_written_is_read_back),
+        cmocka_unit_test(state_has_room_for_all_that_matters),
+        cmocka_unit_test(mark_that_matters_displaces_one_that_does_not),
         cmocka_unit_test(state_of_others_is_empty),
         cmocka_unit_test(window_commits_in_order),
         cmocka_unit_test(window_keeps_what_it_was_told),
+        cmocka_unit_test(window_lets_run_what_it_can_remember),
+        cmocka_unit_test(window_is_full_of_what_its_last_owner_left),
         cmocka_unit_test(order_of_a_key_is_its_place),
         cmocka_unit_test(order_line_is_by_due_time),
         cmocka_unit_test(url_parts_are_read),
