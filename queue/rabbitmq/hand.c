@@ -52,11 +52,16 @@ int hand_add(struct rmq *q, struct queue_message *m, uint16_t channel, uint64_t 
     return 0;
 }
 
+/* Who asks for one asks for the next of them after that, mostly. */
 struct rmq_hand *hand_find(struct rmq *q, uint64_t token)
 {
-    for (size_t i = 0; i < q->n_hand; i++)
-        if (q->hand[i].token == token)
-            return &q->hand[i];
+    for (size_t n = 0; n < q->n_hand; n++) {
+        if (q->next_hand >= q->n_hand)
+            q->next_hand = 0;
+        struct rmq_hand *h = &q->hand[q->next_hand++];
+        if (h->token == token)
+            return h;
+    }
     return NULL;
 }
 

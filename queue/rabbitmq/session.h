@@ -122,7 +122,7 @@ struct rmq {
     char worker[40];
 
     struct rmq_hand *hand;
-    size_t n_hand, room_hand;
+    size_t n_hand, room_hand, next_hand;
     struct rmq_settled {
         char *line;            /* as in the list */
         int64_t queued_ms;
