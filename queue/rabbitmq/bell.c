@@ -28,7 +28,57 @@ int bell_silence(struct rmq *q, int lane)
     snprintf(tag, sizeof tag, "%d", q->bell_of[lane]);
     amqp_basic_cancel_t m = { .consumer_tag = wire_bytes(tag), .nowait = 1 };
     q->bell_of[lane] = 0;
+    q->flow = q->flow == lane ? -1 : q->flow;
     return wire_send(&q->wire, WIRE_BELL, AMQP_BASIC_CANCEL_METHOD, &m, false);
+}
+
+static int limit(struct rmq *q, size_t most)
+{
+    amqp_basic_qos_t m = { .prefetch_count = (uint16_t)most };
+
+    return wire_send(&q->wire, WIRE_BELL, AMQP_BASIC_QOS_METHOD, &m, true);
+}
+
+/* The limit is that of consumers that begin after it. */
+int bell_flow(struct rmq *q, int lane, size_t most)
+{
+    int status = limit(q, most);
+
+    if (status == 0)
+        status = arm(q, lane);
+    if (status == 0)
+        status = limit(q, 1);
+    q->flow = status == 0 ? lane : -1;
+    q->flow_most = most;
+    return status;
+}
+
+/* Gives back what bells have brought: those of a lane, or all. */
+static int give_back(struct rmq *q, int lane)
+{
+    size_t kept = 0;
+    int status = 0;
+
+    for (size_t i = 0; i < q->wire.n_in && status == 0; i++) {
+        struct wire_in *in = &q->wire.in[i];
+        if (in->channel == WIRE_BELL && (lane < 0 || in->consumer % 32 == lane)) {
+            status = wire_requeue(&q->wire, in->channel, in->tag);
+            wire_in_free(in);
+        } else {
+            q->wire.in[kept++] = *in;
+        }
+    }
+    if (status == 0)
+        q->wire.n_in = kept;
+    return status;
+}
+
+int bell_ebb(struct rmq *q)
+{
+    int lane = q->flow;
+    int status = bell_silence(q, lane);
+
+    return status == 0 ? give_back(q, lane) : status;
 }
 
 static size_t n_rung(const struct rmq *q)
@@ -42,7 +92,6 @@ static size_t n_rung(const struct rmq *q)
 
 int bell_rest(struct rmq *q)
 {
-    size_t kept = 0;
     int status = 0;
 
     if (bide_now_ns() - q->take_ns < S)
@@ -51,18 +100,7 @@ int bell_rest(struct rmq *q)
     for (int i = 0; i < LANES && status == 0; i++)
         if (q->bell_of[i])
             status = bell_silence(q, i);
-    for (size_t i = 0; i < q->wire.n_in && status == 0; i++) {
-        struct wire_in *in = &q->wire.in[i];
-        if (in->channel == WIRE_BELL) {
-            status = wire_requeue(&q->wire, in->channel, in->tag);
-            wire_in_free(in);
-        } else {
-            q->wire.in[kept++] = *in;
-        }
-    }
-    if (status == 0)
-        q->wire.n_in = kept;
-    return status;
+    return status == 0 ? give_back(q, -1) : status;
 }
 
 /* Called by who is about to wait. */

@@ -52,11 +52,16 @@ int hand_add(struct rmq *q, struct queue_message *m, uint16_t channel, uint64_t 
     return 0;
 }
 
+/* Who asks for one asks for the next of them after that, mostly. */
 struct rmq_hand *hand_find(struct rmq *q, uint64_t token)
 {
-    for (size_t i = 0; i < q->n_hand; i++)
-        if (q->hand[i].token == token)
-            return &q->hand[i];
+    for (size_t n = 0; n < q->n_hand; n++) {
+        if (q->next_hand >= q->n_hand)
+            q->next_hand = 0;
+        struct rmq_hand *h = &q->hand[q->next_hand++];
+        if (h->token == token)
+            return h;
+    }
     return NULL;
 }
 
@@ -126,10 +131,27 @@ void hand_drop_unkeyed(struct rmq *q)
             hand_drop(q, &q->hand[i]);
 }
 
+/* What the server has sent us, and nobody has taken. */
+static struct track_counts count_sent(struct rmq *q)
+{
+    struct track_counts c = tracks_count(q);
+
+    for (size_t i = 0; i < q->wire.n_in; i++)
+        c.waiting += q->wire.in[i].channel == WIRE_BELL;
+    return c;
+}
+
+bool hand_is_listed_wrong(struct rmq *q)
+{
+    struct track_counts c = count_sent(q);
+
+    return q->listed_wrong || c.waiting != q->listed_waiting || c.held != q->listed_held;
+}
+
 int hand_publish(struct rmq *q)
 {
     char name[RMQ_NAME], head[96];
-    struct track_counts c = tracks_count(q);
+    struct track_counts c = count_sent(q);
     amqp_basic_properties_t p = { ._flags = AMQP_BASIC_DELIVERY_MODE_FLAG,
                                   .delivery_mode = AMQP_DELIVERY_PERSISTENT };
     size_t size = (size_t)snprintf(head, sizeof head, "%s %d %zu %zu\n", q->worker,

@@ -37,13 +37,15 @@ void hand_drop_unkeyed(struct rmq *q);
 
 /* Publishes the list; wire_wait() confirms it. */
 int hand_publish(struct rmq *q);
+/* Others count by our list what we run, and what the server has sent us to wait here. */
+bool hand_is_listed_wrong(struct rmq *q);
 
 /* ===== the lists of all workers ===== */
 
 /* All zero is empty. Threads: owned. */
 struct lists {
-    struct wire_in *items; /* the body: "WORKER SLOT WAITING HELD\n" (the last two: of
-                              its tracks), then a line for each */
+    struct wire_in *items; /* the body: "WORKER SLOT WAITING HELD\n" (the last two: what
+                              lies here and does not run), then a line for each */
     size_t n;
 };
 

@@ -20,6 +20,9 @@
 #include "queue/rabbitmq/slot.h"
 #include "queue/rabbitmq/track.h"
 
+/* Who takes until so many are left has no time to wait. */
+enum { MUCH = 1000 };
+
 /* ===== names ===== */
 
 const char *place_lane(const struct rmq *q, int lane, char to[RMQ_NAME])
@@ -428,7 +431,8 @@ int place_bury(struct rmq *q, struct copy *c)
 }
 
 /* Somebody who consumes the queue and waits for a message would be given it: programs
- * that are not ours, most likely, since a worker does not wait while there is something. */
+ * that are not ours, most likely, since a worker does not wait while there is something.
+ * While a lane flows to workers it has consumers; behind so much, none of them waits. */
 static int find_unwatched(struct rmq *q, bool tick[LANES])
 {
     char name[RMQ_NAME];
@@ -444,7 +448,8 @@ static int find_unwatched(struct rmq *q, bool tick[LANES])
         status = wire_wait(&q->wire);
     for (int i = 0; i < n && status == 0; i++)
         tick[asked[i]] = q->wire.queues[i].messages > 0 &&
-                         q->wire.queues[i].consumers == 0;
+                         (q->wire.queues[i].consumers == 0 ||
+                          (asked[i] == q->flow && q->wire.queues[i].messages >= MUCH));
     return status;
 }
 

@@ -55,7 +55,7 @@ static void set_up(struct rmq *q, const struct broker_conf *conf)
     q->max_deaths = conf->max_deaths;
     q->create = conf->create;
     q->consume = conf->consume;
-    q->slot = -1;
+    q->slot = q->flow = -1;
     q->due_ns = BIDE_FOREVER;
     for (int i = 0; i < LANES; i++)
         q->served_ns[i] = bide_now_ns();
@@ -112,6 +112,8 @@ __attribute__((visibility("default"))) const struct broker_kind broker_rabbitmq 
     .beat = rmq_beat,
     .settle = rmq_settle,
     .rescue = rmq_rescue,
+    .begin = rmq_begin,
+    .commit = rmq_commit,
     .wait_fd = rmq_wait_fd,
     .woken = rmq_woken,
     .counts = rmq_counts,

@@ -7,6 +7,7 @@
 #include "bide/run.h"
 #include "queue/blame.h"
 #include "queue/rabbitmq/bell.h"
+#include "queue/rabbitmq/deliver.h"
 #include "queue/rabbitmq/hand.h"
 #include "queue/rabbitmq/session.h"
 #include "queue/rabbitmq/slot.h"
@@ -241,14 +242,6 @@ static int watch_slots(struct rmq *q, bool due[SLOTS])
     return status;
 }
 
-/* Others count what is in our tracks by our list. */
-static bool is_listed_wrong(struct rmq *q)
-{
-    struct track_counts c = tracks_count(q);
-
-    return q->listed_wrong || c.waiting != q->listed_waiting || c.held != q->listed_held;
-}
-
 int rmq_rescue(struct broker *b, struct broker_rescued *ret)
 {
     struct rmq *q = (struct rmq *)b;
@@ -256,6 +249,8 @@ int rmq_rescue(struct broker *b, struct broker_rescued *ret)
     int status = rmq_ready(q);
 
     *ret = (struct broker_rescued){ 0, 0, 0 };
+    if (status == 0)
+        status = settle_wait(q);
     if (status != 0)
         return status;
     status = bell_rest(q);
@@ -265,7 +260,7 @@ int rmq_rescue(struct broker *b, struct broker_rescued *ret)
         status = slot_renew(q);
     if (status == 0)
         status = place_tick(q);
-    if (status == 0 && q->slot >= 0 && is_listed_wrong(q))
+    if (status == 0 && q->slot >= 0 && hand_is_listed_wrong(q))
         status = hand_publish(q);
     if (status == 0)
         status = watch_slots(q, due);

@@ -47,6 +47,7 @@ static int settle_in(struct rmq *q)
     int status = place_ready(q);
 
     memset(q->bell_of, 0, sizeof q->bell_of);
+    q->flow = -1;
     memset(q->asked_ns, 0, sizeof q->asked_ns);
     if (status == 0 && q->consume)
         status = slot_claim(q);

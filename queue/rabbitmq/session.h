@@ -92,7 +92,8 @@ struct track {
 struct rmq_hand {
     uint64_t token, tag;
     uint16_t channel;
-    bool ending;        /* it is being settled */
+    bool ending;        /* it is being settled, */
+    int64_t queued_ms;  /* and was queued then */
     bool attached;      /* the tag is of this connection */
     int64_t since_ns;   /* that we have this tag */
     char *line;         /* of the list in NAME.worker.K.hand: it begins with the id */
@@ -121,15 +122,19 @@ struct rmq {
     char worker[40];
 
     struct rmq_hand *hand;
-    size_t n_hand, room_hand;
+    size_t n_hand, room_hand, next_hand;
     struct rmq_settled {
         char *line;            /* as in the list */
         int64_t queued_ms;
         uint64_t connection;   /* on which it was */
     } settled[256];            /* the last ones */
     size_t n_settled;          /* so far */
+    bool together;             /* between begin() and commit() */
+    unsigned unheard;          /* channels on which something was acknowledged, and it is not
+                                  known that the server has heard it: it is `ending`, */
+    uint64_t unheard_on;       /* and on that connection */
     bool listed_wrong;         /* the list has some that ended */
-    size_t listed_waiting, listed_held; /* of the tracks, as the list has it */
+    size_t listed_waiting, listed_held; /* what waits here, as the list has it */
     int64_t lost_ns;           /* what is not attached by then is lost */
     int64_t renew_ns;          /* what is in hand for so long is sent to ourselves */
 
@@ -154,12 +159,16 @@ struct rmq {
     int64_t served_ns[LANES];  /* was empty, or gave something */
     int bell_of[LANES];        /* the consumer on a lane; 0: none */
     int last_bell;
-    bool rung[LANES];          /* wire.in has a message of its bell */
+    int flow;                  /* the lane that flows (bell.h); -1: none */
+    size_t flow_most;          /* so many are out at most */
+    int flow_takes;            /* since it was asked whether that stands still, */
+    int64_t flow_ns;           /* which was then, */
+    uint64_t flow_tag;         /* with this as the last that had come */
     bool used[LANES];          /* it gave something since the last tick, */
     bool acked;                /* and something was acknowledged */
     bool no_ticks;             /* NAME has a dead-letter exchange: they would go there */
     bool hungry;               /* the last take got less than it wanted */
-    int64_t take_ns;           /* when that was */
+    int64_t take_ns;           /* when that was over */
     int64_t due_ns;            /* the next that we know of; BIDE_FOREVER */
 
     struct broker_counts reasons; /* dead_by, of so many `dead` */

@@ -1,5 +1,7 @@
 /* Settling: copies are published and confirmed, then what they replace is acknowledged,
- * and a last question shows that the server has heard it. */
+ * and a last question shows that the server has heard it: at once, or, between begin() and
+ * commit(), beside the list of the next take. Until then it stays in hand and in the list:
+ * if the connection fails, whoever else is given it finds it there. */
 #include "queue/rabbitmq/deliver.h"
 
 #include <stdlib.h>
@@ -107,20 +109,43 @@ static int find_ends(struct rmq *q, struct broker_end *ends, size_t n)
     return 0;
 }
 
-/* The last of those on WORK that end now, before which none goes on: 0: none. */
-static uint64_t last_together(const struct rmq *q)
+/* The last of those on a channel that end now, before which none goes on, and none waits
+ * to be taken; 0: none. */
+static uint64_t last_together(const struct rmq *q, uint16_t channel)
 {
     uint64_t first = UINT64_MAX, last = 0;
 
+    for (size_t i = 0; i < q->wire.n_in; i++)
+        if (q->wire.in[i].channel == channel && q->wire.in[i].tag < first)
+            first = q->wire.in[i].tag;
     for (size_t i = 0; i < q->n_hand; i++)
-        if (q->hand[i].attached && q->hand[i].channel == WIRE_WORK &&
+        if (q->hand[i].attached && q->hand[i].channel == channel &&
             !q->hand[i].ending && q->hand[i].tag < first)
             first = q->hand[i].tag;
     for (size_t i = 0; i < q->n_hand; i++)
-        if (q->hand[i].ending && q->hand[i].channel == WIRE_WORK &&
+        if (q->hand[i].ending && q->hand[i].channel == channel &&
             q->hand[i].tag < first && q->hand[i].tag > last)
             last = q->hand[i].tag;
     return last;
+}
+
+/* All that end now and came on a channel. */
+static int acknowledge_on(struct rmq *q, uint16_t channel)
+{
+    amqp_basic_ack_t all = { .delivery_tag = last_together(q, channel), .multiple = 1 };
+    int status = 0;
+
+    if (all.delivery_tag) {
+        status = wire_send(&q->wire, channel, AMQP_BASIC_ACK_METHOD, &all, false);
+        q->unheard |= 1u << channel;
+    }
+    for (size_t i = 0; i < q->n_hand && status == 0; i++)
+        if (q->hand[i].ending && q->hand[i].channel == channel &&
+            q->hand[i].tag > all.delivery_tag) {
+            status = wire_ack(&q->wire, channel, q->hand[i].tag);
+            q->unheard |= 1u << channel;
+        }
+    return status;
 }
 
 static int acknowledge(struct rmq *q, struct broker_end *ends, size_t n)
@@ -130,19 +155,93 @@ static int acknowledge(struct rmq *q, struct broker_end *ends, size_t n)
     for (size_t i = 0; i < q->n_hand; i++)
         q->hand[i].ending = false;
     for (size_t i = 0; i < n; i++)
-        if (ends[i].result == BROKER_SETTLED)
-            hand_find(q, ends[i].message->token)->ending = true;
-    amqp_basic_ack_t all = { .delivery_tag = last_together(q), .multiple = 1 };
+        if (ends[i].result == BROKER_SETTLED) {
+            struct rmq_hand *h = hand_find(q, ends[i].message->token);
+            h->ending = true;
+            h->queued_ms = ends[i].message->queued_ms;
+        }
+    q->unheard_on = q->wire.number;
     wire_begin(&q->wire);
-    if (all.delivery_tag)
-        status = wire_send(&q->wire, WIRE_WORK, AMQP_BASIC_ACK_METHOD, &all, false);
-    for (size_t i = 0; i < q->n_hand && status == 0; i++)
-        if (q->hand[i].ending && !(q->hand[i].channel == WIRE_WORK &&
-                                   q->hand[i].tag <= all.delivery_tag))
-            status = wire_ack(&q->wire, q->hand[i].channel, q->hand[i].tag);
+    status = acknowledge_on(q, WIRE_WORK);
     if (status == 0)
-        status = wire_ask_queue(&q->wire, WIRE_WORK, q->b.queue);
+        status = acknowledge_on(q, WIRE_BELL);
+    for (size_t i = 0; i < q->n_hand && status == 0; i++)
+        if (q->hand[i].ending && q->hand[i].channel != WIRE_WORK &&
+            q->hand[i].channel != WIRE_BELL) {
+            status = wire_ack(&q->wire, q->hand[i].channel, q->hand[i].tag);
+            q->unheard |= 1u << WIRE_WORK;
+        }
+    return rmq_tell(q, status);
+}
+
+/* ===== what was acknowledged is heard ===== */
+
+int settle_ask(struct rmq *q)
+{
+    int status = 0;
+
+    if (q->unheard && q->unheard_on != q->wire.number)
+        return wire_fail(&q->wire, BROKER_DOWN, "the connection failed meanwhile");
+    for (int i = WIRE_WORK; i <= WIRE_BELL && status == 0; i++)
+        if (q->unheard >> i & 1)
+            status = wire_ask_queue(&q->wire, i, q->b.queue);
+    return status;
+}
+
+static void settle_done(struct rmq *q)
+{
+    q->acked |= q->unheard != 0;
+    q->unheard = 0;
+}
+
+void settle_heard(struct rmq *q)
+{
+    for (size_t i = q->n_hand; q->unheard && i-- > 0;)
+        if (q->hand[i].ending)
+            hand_settled(q, &q->hand[i], q->hand[i].queued_ms);
+    settle_done(q);
+}
+
+static int ask_and_wait(struct rmq *q)
+{
+    if (!q->unheard)
+        return 0;
+    wire_begin(&q->wire);
+    int status = settle_ask(q);
     return rmq_tell(q, status == 0 ? wire_wait(&q->wire) : status);
+}
+
+int settle_wait(struct rmq *q)
+{
+    int status = ask_and_wait(q);
+
+    if (status == 0)
+        settle_heard(q);
+    return status;
+}
+
+int rmq_begin(struct broker *b)
+{
+    ((struct rmq *)b)->together = true;
+    return 0;
+}
+
+/* It is settled again, on another connection. */
+static void forget_unheard(struct rmq *q)
+{
+    if (q->unheard)
+        wire_drop(&q->wire);
+    q->unheard = 0;
+}
+
+int rmq_commit(struct broker *b)
+{
+    struct rmq *q = (struct rmq *)b;
+    int status = settle_wait(q);
+
+    forget_unheard(q);
+    q->together = false;
+    return status;
 }
 
 /* What ran when a connection failed is in tracks that may not be ours again yet. */
@@ -156,11 +255,25 @@ static int reclaim(struct rmq *q)
     return 0;
 }
 
+/* All done, and without a key: nothing follows from it. */
+static bool is_plain(struct rmq *q, const struct broker_end *ends, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct rmq_hand *h = hand_find(q, ends[i].message->token);
+        if (ends[i].how != BROKER_DONE || (h && h->track >= 0))
+            return false;
+    }
+    return true;
+}
+
 int rmq_settle(struct broker *b, struct broker_end *ends, size_t n)
 {
     struct rmq *q = (struct rmq *)b;
+    bool later = q->together && is_plain(q, ends, n);
     int status = rmq_ready(q);
 
+    if (status == 0)
+        status = settle_wait(q);
     if (status == 0)
         status = reclaim(q);
     if (status == 0)
@@ -171,16 +284,21 @@ int rmq_settle(struct broker *b, struct broker_end *ends, size_t n)
         status = publish_ends(q, ends, n);
     if (status == 0)
         status = acknowledge(q, ends, n);
-    q->acked |= status == 0;
+    if (status == 0 && !later)
+        status = ask_and_wait(q);
     for (size_t i = 0; i < n && status == 0; i++) {
         struct rmq_hand *h = hand_find(q, ends[i].message->token);
         if (h && ends[i].result == BROKER_SETTLED && h->track >= 0)
             (void)tracks_settled(q, h, ends[i].how == BROKER_AGAIN, h->wait);
-        if (h && ends[i].result == BROKER_SETTLED)
+        if (h && ends[i].result == BROKER_SETTLED && !later)
             hand_settled(q, h, ends[i].message->queued_ms);
-        else if (h)
+        else if (h && ends[i].result == BROKER_LOST)
             hand_drop(q, h);
     }
+    if (status != 0)
+        forget_unheard(q);
+    else if (!later)
+        settle_done(q);
     return status;
 }
 
@@ -189,6 +307,8 @@ int rmq_beat(struct broker *b, struct queue_message **running, size_t n)
     struct rmq *q = (struct rmq *)b;
     int status = rmq_ready(q);
 
+    if (status == 0)
+        status = settle_wait(q);
     if (status == 0)
         status = rmq_tell(q, proof_beat(q));
     if (status != 0)

@@ -16,7 +16,7 @@
 
 #define NEWS_KEYS "keys" /* there will be some */
 
-enum { BATCH = 16, HEADS_MOST = 2048 };
+enum { BATCH = 16, HEADS_MOST = 4096 };
 
 /* ===== claiming ===== */
 
@@ -224,7 +224,7 @@ int slot_claim(struct rmq *q)
     for (int i = 0; i < TRACKS; i++)
         proof_detach(q, i);
     for (size_t i = 0; i < q->n_hand; i++)
-        q->hand[i].attached = false;
+        q->hand[i].attached = q->hand[i].ending = false;
     if (q->slot >= 0 && (got = claim_former(q)) < 0)
         return got;
     q->listed_wrong = true;

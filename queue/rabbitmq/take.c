@@ -1,6 +1,7 @@
 /* Taking: how many wait in each lane, so many of each, and the list of what we hold
- * then. Three round trips, whatever the number of messages. */
+ * then. Three round trips, whatever the number of messages; one, while a lane flows. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "bide/policy.h"
 #include "bide/run.h"
@@ -12,8 +13,16 @@
 #include "queue/rabbitmq/session.h"
 #include "queue/rabbitmq/track.h"
 
-/* How long a priority that had nothing is taken to have nothing. */
+/* How long a priority that had nothing is taken to have nothing; while one flows, any. */
 #define STALE_NS INT64_C(20000000)
+
+/* A lane flows for who is back within this time, and takes so many, and not too large. */
+#define QUICK_NS INT64_C(20000000)
+enum { FLOW_LEAST = 16, FLOW_MOST = 256, FLOW_BYTES = 4 << 20 };
+
+/* What came must be taken within about this time, and so many takes. */
+#define FLOW_NS INT64_C(100000000)
+enum { FLOW_TAKES = 4 };
 
 /* A take on its way. */
 struct taking {
@@ -25,6 +34,7 @@ struct taking {
     uint32_t ready[LANES];  /* that wait in a lane, those of its bell included */
     uint32_t rung[LANES];
     uint32_t give[LANES];   /* that we take of them */
+    uint32_t behind;        /* of a lane that flows, what has not come yet */
     struct lists lists;     /* of other workers, if we need to know */
     bool has_lists;
     bool suspect;           /* one with a key goes, and nothing else */
@@ -38,10 +48,33 @@ static bool is_known(const struct taking *t, int lane)
 {
     const struct rmq *q = t->q;
 
+    if (lane == q->flow)
+        return t->rung[lane] >= t->want->most;
     if (q->bell_of[lane] && !t->rung[lane])
         return true; /* its bell would have rung */
-    return lane < LANE_RETRY && lane != LANE_NORMAL &&
+    return (q->flow >= 0 || (lane < LANE_RETRY && lane != LANE_NORMAL)) &&
            t->now - q->asked_ns[lane] < STALE_NS;
+}
+
+static void count_rung(struct taking *t)
+{
+    const struct wire *w = &t->q->wire;
+
+    memset(t->rung, 0, sizeof t->rung);
+    for (size_t i = 0; i < w->n_in; i++)
+        if (w->in[i].channel == WIRE_BELL)
+            t->rung[w->in[i].consumer % 32]++;
+}
+
+/* What we hold of it is all that may be out: no more comes before something ends. */
+static bool is_blocked(const struct taking *t)
+{
+    const struct rmq *q = t->q;
+    size_t out = t->rung[q->flow];
+
+    for (size_t i = 0; i < q->n_hand; i++)
+        out += q->hand[i].attached && q->hand[i].channel == WIRE_BELL && !q->hand[i].ending;
+    return t->rung[q->flow] < t->want->most && out >= q->flow_most;
 }
 
 static int ask_lanes(struct taking *t)
@@ -50,9 +83,7 @@ static int ask_lanes(struct taking *t)
     char name[RMQ_NAME];
     int asked[LANES], n = 0, status = 0;
 
-    for (size_t i = 0; i < q->wire.n_in; i++)
-        if (q->wire.in[i].channel == WIRE_BELL)
-            t->rung[q->wire.in[i].consumer % 32]++;
+    count_rung(t);
     wire_begin(&q->wire);
     for (int i = 0; i < LANES && status == 0; i++)
         if (!is_known(t, i)) {
@@ -64,6 +95,13 @@ static int ask_lanes(struct taking *t)
     for (int i = 0; i < n && status == 0; i++) {
         t->ready[asked[i]] = q->wire.queues[i].messages;
         q->asked_ns[asked[i]] = q->wire.queues[i].messages ? 0 : t->now;
+    }
+    count_rung(t); /* more has come while we asked */
+    if (q->flow >= 0 && is_blocked(t)) {
+        status = status == 0 ? bell_silence(q, q->flow) : status;
+    } else if (q->flow >= 0) {
+        t->behind = t->ready[q->flow];
+        t->ready[q->flow] = 0; /* it comes by itself */
     }
     for (int i = 0; i < LANES; i++) {
         t->ready[i] += t->rung[i];
@@ -288,6 +326,67 @@ static int check_owner(struct taking *t, struct wire_in *in)
     return status;
 }
 
+/* ===== what flows ===== */
+
+/* A lane with much in it, while we take much, again and again. Not beside keys: what they
+ * may have depends on what waits elsewhere. */
+static int begin_flow(struct taking *t)
+{
+    struct rmq *q = t->q;
+    size_t most = t->want->most, bytes = 0;
+
+    if (t->now - q->take_ns > QUICK_NS || q->flow >= 0 || q->keyed || most < FLOW_LEAST ||
+        most > FLOW_MOST || t->n < most)
+        return 0;
+    for (size_t i = 0; i < t->n; i++)
+        bytes += t->ret[i]->body_len;
+    if (bytes > FLOW_BYTES)
+        return 0;
+    q->flow_ns = t->now;
+    q->flow_tag = 0;
+    q->flow_takes = 0;
+    for (int i = 0; i < LANE_RETRY; i++)
+        if (t->give[i] > most / 2 && t->ready[i] - t->give[i] >= most && !q->bell_of[i])
+            return bell_flow(q, i, 2 * most);
+    return 0;
+}
+
+/* Is something of the lane left that was there when this was asked last? Not asked again
+ * too soon: a server may hesitate. */
+static bool stands_still(struct taking *t)
+{
+    struct rmq *q = t->q;
+    uint64_t oldest = UINT64_MAX, newest = 0;
+
+    if (++q->flow_takes < FLOW_TAKES || t->now - q->flow_ns < FLOW_NS)
+        return false;
+    for (size_t i = 0; i < q->wire.n_in; i++) {
+        const struct wire_in *in = &q->wire.in[i];
+        if (in->channel != WIRE_BELL || in->consumer % 32 != q->flow)
+            continue;
+        oldest = in->tag < oldest ? in->tag : oldest;
+        newest = in->tag > newest ? in->tag : newest;
+    }
+    bool still = oldest <= q->flow_tag;
+    q->flow_ns = t->now;
+    q->flow_tag = newest;
+    q->flow_takes = 0;
+    return still;
+}
+
+/* What came must not lie here while we are slow, or while others go first. */
+static int end_flow(struct taking *t)
+{
+    struct rmq *q = t->q;
+
+    if (q->flow < 0)
+        return 0;
+    bool empty = t->rung[q->flow] == 0 && t->behind == 0;
+    return empty || q->keyed || stands_still(t) ? bell_ebb(q) : 0;
+}
+
+/* ===== all of them ===== */
+
 static int sort(struct taking *t, struct wire_in *in, size_t n)
 {
     int status = 0;
@@ -310,7 +409,13 @@ static int sort(struct taking *t, struct wire_in *in, size_t n)
     if (status == 0 && t->n > 0)
         status = proof_say(t->q);
     if (status == 0)
+        status = begin_flow(t);
+    if (status == 0)
+        status = settle_ask(t->q);
+    if (status == 0)
         status = wire_wait(&t->q->wire);
+    if (status == 0)
+        settle_heard(t->q);
     for (size_t i = 0; i < t->n_moved && status == 0; i++)
         status = wire_ack(&t->q->wire, t->moved[i].channel, t->moved[i].tag);
     if (status == 0 && t->n > 0)
@@ -338,7 +443,7 @@ static int silence_rung(struct taking *t)
     int status = 0;
 
     for (int i = 0; i < LANES && status == 0; i++)
-        if (t->rung[i] > 0 && t->q->bell_of[i])
+        if (t->rung[i] > 0 && t->q->bell_of[i] && i != t->q->flow)
             status = bell_silence(t->q, i);
     return status;
 }
@@ -346,7 +451,7 @@ static int silence_rung(struct taking *t)
 static void say_when(struct taking *t)
 {
     struct rmq *q = t->q;
-    bool more = t->n_moved > 0;
+    bool more = t->n_moved > 0 || t->behind > 0;
 
     more |= tracks_more(q);
     for (int i = 0; i < LANE_SUSPECT; i++)
@@ -372,7 +477,7 @@ int rmq_take(struct broker *b, struct broker_take *want, struct queue_message **
 
     if (status != 0)
         return status;
-    t.now = t.q->take_ns = bide_now_ns();
+    t.now = bide_now_ns();
     status = rmq_tell(t.q, ask_lanes(&t));
     if (status == 0)
         status = rmq_tell(t.q, tracks_turn(t.q));
@@ -382,6 +487,8 @@ int rmq_take(struct broker *b, struct broker_take *want, struct queue_message **
         status = rmq_tell(t.q, silence_rung(&t));
     if (status == 0 && !t.suspect)
         status = fetch(&t, &in, &n);
+    if (status == 0)
+        status = rmq_tell(t.q, end_flow(&t));
     if (status == 0 && n + t.n > 0)
         status = sort(&t, in, n);
     if (status == 0)
@@ -395,5 +502,6 @@ int rmq_take(struct broker *b, struct broker_take *want, struct queue_message **
     free(in);
     free(t.moved);
     lists_free(&t.lists);
+    t.q->take_ns = bide_now_ns();
     return status;
 }

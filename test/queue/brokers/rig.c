@@ -263,6 +263,21 @@ struct broker_counts rig_counts(struct broker *b)
     return c;
 }
 
+bool rig_is_over(struct broker *b, struct broker *other)
+{
+    struct broker_rescued got;
+    int64_t end = rig_now() + PATIENCE_NS;
+
+    while (rig_now() < end) {
+        struct broker_counts c = rig_counts(b);
+        if (c.waiting + c.held + c.later + c.running + c.dead == 0)
+            return true;
+        expect(other->kind->rescue(other, &got) == 0, "rescue: %s", other->error);
+        rig_sleep(100 * RIG_MS);
+    }
+    return false;
+}
+
 /* ===== a worker in another process ===== */
 
 struct order {

@@ -97,6 +97,9 @@ void rig_settle_one(struct broker *b, struct broker_end *end);
 struct broker_rescued rig_rescue(struct broker *b, size_t messages);
 
 struct broker_counts rig_counts(struct broker *b);
+/* Whether nothing is left, within the patience. What `other` runs is counted by what it has
+ * said last, which may be a moment old: it rescues meanwhile. */
+bool rig_is_over(struct broker *b, struct broker *other);
 
 /* ===== a worker in another process ===== */
 

@@ -45,6 +45,11 @@ struct rig;
     X(key_never_in_parallel_among_workers)                                     \
     X(key_redriven_waits_behind)                                               \
     X(key_retry_is_known_to_others)                                            \
+    /* rows_quick.c */                                                         \
+    X(quick_takes_leave_the_rest_to_others)                                    \
+    X(quick_takes_that_become_slow_share_with_others)                          \
+    X(quick_takes_while_much_runs_go_on)                                       \
+    X(quick_takes_of_a_worker_that_is_killed)                                  \
     /* rows_death.c */                                                         \
     X(worker_killed_its_message_runs_elsewhere)                                \
     X(worker_killed_with_several_makes_suspects)                               \
@@ -59,6 +64,8 @@ struct rig;
     X(server_killed_keeps_what_it_confirmed)                                   \
     X(server_killed_running_ones_settle_after)                                 \
     X(server_killed_keys_keep_their_place)                                     \
+    X(server_killed_between_quick_takes)                                       \
+    X(server_killed_before_ends_are_durable)                                   \
     X(server_frozen_past_the_lease_retries_go_on)                              \
     X(server_frozen_answers_down_in_time)                                      \
     X(server_frozen_take_is_not_lost)                                          \

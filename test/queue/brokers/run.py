@@ -92,6 +92,8 @@ class Sqs:
 # What differs for quorum queues, which take long to make.
 QUORUM = ("put_message_arrives_as_it_was,priority_higher_goes_first,"
           "again_waits_and_counts,settle_batch_of_all_kinds,"
+          "quick_takes_leave_the_rest_to_others,quick_takes_while_much_runs_go_on,"
+          "quick_takes_of_a_worker_that_is_killed,server_killed_before_ends_are_durable,"
           "worker_killed_with_several_makes_suspects,worker_frozen_is_fenced_off,"
           "key_one_at_a_time_in_order,key_that_waits_holds_only_itself,"
           "key_that_waits_with_many_behind_it,key_is_freed_by_a_dead_letter,"
