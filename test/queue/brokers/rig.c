@@ -182,8 +182,13 @@ struct broker *rig_open(struct rig *r)
     struct broker *b = rig_join(r);
     struct queue_message *m;
     struct broker_take want = { .most = 1 };
-    expect(b->kind->take(b, &want, &m) == 0 && want.n == 0, "it is empty: %s",
-           b->error);
+    int64_t end = rig_now() + PATIENCE_NS;
+    int status;
+
+    /* a server may be busy with what somebody else has just made there */
+    while ((status = b->kind->take(b, &want, &m)) == BROKER_DOWN && rig_now() < end)
+        rig_sleep(100 * RIG_MS);
+    expect(status == 0 && want.n == 0, "it is empty: %s", b->error);
     return b;
 }
 
