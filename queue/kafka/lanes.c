@@ -182,7 +182,7 @@ static bool some_wait(const rd_kafka_topic_partition_list_t *all,
 
 /* Records come in at the window's own queue, and ring our bell. */
 static void connect_lane(struct kafka_broker *q, struct kf_lane *l,
-                        const rd_kafka_topic_partition_t *at)
+                         const rd_kafka_topic_partition_t *at)
 {
     const uint64_t one = 1;
 

@@ -50,8 +50,9 @@
  *      Its message goes back without a count.
  *   4. A new owner that finds the run note of another worker does not start its key, nor
  *      the message, for a full L after it has first seen that note (proof.h); the note
- *      says what L is, if that is longer. Then the handler is gone: the former owner had its last proof before the new one could
- *      read anything, so it ended 5/6 L after that at the latest. L/6 is for ending.
+ *      says what L is, if that is longer. Then the handler is gone: the former owner had
+ *      its last proof before the new one could read anything, so it ended 5/6 L after that
+ *      at the latest. L/6 is for ending.
  *   5. Whoever comes back to a track with handlers that still run (the server was away,
  *      the network was cut) says so with new notes, and only their return is a proof. So
  *      a note is known by its time, and the wait of whoever has seen the old one begins
